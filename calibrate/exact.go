@@ -1,0 +1,105 @@
+package calibrate
+
+import (
+	"math"
+	"math/big"
+
+	"toptau/internal/elementary"
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+// Needed is the fewest calibration scores with which a rate alpha can be certified at delta: the smallest n with
+// (1 - alpha)^n <= delta, ceil(ln delta / ln(1 - alpha)). 59, 299, 2,995 and 29,956 for 5, 1, 0.1 and 0.01 % at
+// delta 5 %.
+func Needed(alpha, delta threshold.Rate) (int, error) {
+	if alpha.IsZero() {
+		return 0, unset("alpha")
+	}
+	if delta.IsZero() {
+		return 0, unset("delta")
+	}
+	ratio := elementary.Log(delta.Float64()) / elementary.Log1p(-alpha.Float64())
+	if ratio >= math.MaxInt64/2 {
+		return math.MaxInt64, nil
+	}
+	n := max(1, int(ratio))
+	for n > 1 && tailAtMost(n-1, 0, alpha, delta) {
+		n--
+	}
+	for !tailAtMost(n, 0, alpha, delta) {
+		n++
+	}
+	return n, nil
+}
+
+// doubtful is the relative distance below which the float64 tail does not decide on its own.
+const doubtful = 1e-9
+
+// tailAtMost reports whether P(Bin(n, alpha) <= m) <= delta. The float64 tail is accurate to about 1e-12; nearer
+// than that the question is answered by a sum of 400-bit numbers.
+func tailAtMost(n, m int, alpha, delta threshold.Rate) bool {
+	tail, d := metric.BinomialAtMost(n, m, alpha.Float64()), delta.Float64()
+	if math.Abs(tail-d) > doubtful*d {
+		return tail < d
+	}
+	return wideTail(n, m, alpha).Cmp(exact(delta).SetPrec(rounded)) <= 0
+}
+
+const (
+	bits    = 400 // of the sum
+	rounded = 300 // of the comparison, so that 9/10 * 9/10 and 81/100 agree
+)
+
+// exact is the rate itself, to 400 bits.
+func exact(r threshold.Rate) *big.Float {
+	q, ok := new(big.Rat).SetString(r.String())
+	if !ok {
+		return big.NewFloat(r.Float64())
+	}
+	return new(big.Float).SetPrec(bits).SetRat(q)
+}
+
+// wideTail is P(Bin(n, alpha) <= m).
+func wideTail(n, m int, alpha threshold.Rate) *big.Float {
+	p := exact(alpha)
+	q := new(big.Float).SetPrec(bits).Sub(big.NewFloat(1), p)
+	term := power(q, n)
+	sum := new(big.Float).SetPrec(bits).Set(term)
+	odds := new(big.Float).SetPrec(bits).Quo(p, q)
+	factor := new(big.Float).SetPrec(bits)
+	for j := range m { // from the mass of j to that of j+1
+		term.Mul(term, odds)
+		term.Mul(term, factor.SetInt64(int64(n-j)))
+		term.Quo(term, factor.SetInt64(int64(j+1)))
+		sum.Add(sum, term)
+	}
+	return sum.SetPrec(rounded)
+}
+
+// power is q^n by squaring.
+func power(q *big.Float, n int) *big.Float {
+	result := new(big.Float).SetPrec(bits).SetInt64(1)
+	square := new(big.Float).SetPrec(bits).Set(q)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			result.Mul(result, square)
+		}
+		square.Mul(square, square)
+	}
+	return result
+}
+
+// absoluteBound is 1 - delta^(1/n).
+func absoluteBound(n int, delta float64) float64 {
+	x := elementary.Log(delta) / float64(n) // below 0
+	if x < -0.5 {
+		return 1 - elementary.Exp(x)
+	}
+	term, sum := x, 0.0 // the series of exp(x) - 1: no cancellation for small x
+	for j := 2; sum+term != sum; j++ {
+		sum += term
+		term *= x / float64(j)
+	}
+	return -sum
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"toptau"
+	"toptau/metric"
+)
+
+// dataFlags say how to read a file.
+type dataFlags struct {
+	Label     string   `group:"Data" placeholder:"COL" help:"The label: a column's name or number, first, or last (default: last)."`
+	Labels    string   `group:"Data" placeholder:"FILE" help:"The labels stand in a file of their own, one a row."`
+	Positive  []string `group:"Data" sep:"none" placeholder:"VALUE" help:"The positive class; repeatable; '!normal' means all but normal."`
+	Drop      []string `group:"Data" placeholder:"COLS" help:"Columns to leave out, by name or number."`
+	ID        []string `group:"Data" name:"id" placeholder:"COLS" help:"Columns that identify a row: never features, printed by score."`
+	Weight    string   `group:"Data" placeholder:"COL" help:"A column of importance weights."`
+	Group     string   `group:"Data" placeholder:"COL" help:"Rows of one value never straddle a split."`
+	Segment   string   `group:"Data" placeholder:"COL" help:"A column kept apart for thresholds per segment; not a feature."`
+	Time      string   `group:"Data" placeholder:"COL" help:"A column that orders the rows in time; not a feature."`
+	Header    string   `group:"Data" enum:"auto,yes,no" default:"auto" help:"Whether the first row names the columns (${enum})."`
+	Delimiter string   `group:"Data" placeholder:"D" help:"What stands between fields: a character, tab, or blank (default: detected)."`
+	Format    string   `group:"Data" enum:"auto,csv,libsvm,idx" default:"auto" help:"The file's format (${enum})."`
+	Missing   []string `group:"Data" sep:"none" placeholder:"VALUE" help:"A spelling of a missing value, beside the empty field; repeatable."`
+	Symbolic  []string `group:"Data" placeholder:"COLS" help:"Columns whose values are names even where they look like numbers."`
+	Numeric   []string `group:"Data" placeholder:"COLS" help:"Columns whose values are numbers."`
+	Features  int      `group:"Data" placeholder:"N" help:"LIBSVM: the number of features (default: the largest index)."`
+}
+
+func (f dataFlags) format() toptau.Format {
+	return toptau.Format{
+		Label: f.Label, LabelsFile: f.Labels, Positive: f.Positive, Drop: f.Drop, ID: f.ID, Weight: f.Weight,
+		Group: f.Group, Segment: f.Segment, Time: f.Time, Header: f.Header, Delimiter: f.Delimiter, Format: f.Format,
+		Missing: f.Missing, Symbolic: f.Symbolic, Numeric: f.Numeric, Features: f.Features,
+	}
+}
+
+// featureFlags say what becomes of the columns.
+type featureFlags struct {
+	Scale  string `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
+	Impute string `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+}
+
+// goalFlags state what the model is for. Exactly one is given.
+type goalFlags struct {
+	MaxFPR      string `group:"Goal" name:"max-fpr" placeholder:"RATE" help:"At most this share of false positives among the negatives: 0.1% or 0.001."`
+	Top         string `group:"Goal" placeholder:"RATE" help:"Look at this share of all rows, the best: 1% or 0.01."`
+	TopCount    string `group:"Goal" name:"top-count" placeholder:"N" help:"Look at the best N rows, with --of M."`
+	Alerts      string `group:"Goal" placeholder:"N" help:"N alerts, with --of M rows in the same period."`
+	Of          string `group:"Goal" placeholder:"M" help:"The rows that --top-count or --alerts are chosen from."`
+	AbsoluteTop bool   `group:"Goal" name:"absolute-top" help:"Positives above every negative."`
+}
+
+func (f goalFlags) flags() metric.GoalFlags { return metric.GoalFlags(f) }
+
+// optional returns the goal, or the zero Goal when none was given.
+func (f goalFlags) optional() (metric.Goal, error) {
+	if !f.flags().Given() {
+		return metric.Goal{}, nil
+	}
+	return f.flags().Goal()
+}
+
+// solverFlags are the numbers of the paper's scheme.
+type solverFlags struct {
+	Solver      string  `group:"Solver" enum:"auto,certified,adam,sgd" default:"auto" help:"The solver (${enum})."`
+	Iterations  int     `group:"Solver" placeholder:"N" help:"ADAM, SGD: iterations (default 1000)."`
+	Step        float64 `group:"Solver" placeholder:"S" help:"ADAM, SGD: step size (default 0.01)."`
+	Minibatches int     `group:"Solver" placeholder:"N" help:"ADAM, SGD: split the rows into N minibatches."`
+	Stratified  bool    `group:"Solver" help:"ADAM, SGD: every minibatch has its share of the positives."`
+	Start       string  `group:"Solver" enum:"zero,random" default:"zero" help:"ADAM, SGD: the first w (${enum}: uniform in [-1,1])."`
+	Seed        uint64  `group:"Solver" default:"1" help:"The seed of every random choice."`
+	Storage     string  `group:"Solver" enum:"float32,float64" default:"float32" help:"How the packed matrix is stored (${enum})."`
+}
+
+// list prints names as a sentence would: a, b and c.
+func list(names []string) string {
+	switch n := len(names); n {
+	case 0:
+		return "none"
+	case 1:
+		return names[0]
+	default:
+		return fmt.Sprintf("%s and %s", strings.Join(names[:n-1], ", "), names[n-1])
+	}
+}

@@ -1,0 +1,210 @@
+// Command toptau trains linear classifiers for the top of the list and applies them. It has no logic of its own: it reads
+// flags, calls the toptau package and prints.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"toptau/internal/fault"
+)
+
+// schemaVersion is the version of the objects that --json prints.
+const schemaVersion = 1
+
+// commands is the command line: one field a verb, each in a file of its name.
+type commands struct {
+	Demo      demoCommand      `cmd:"" help:"A simulated network-detection task end to end; nothing to download."`
+	Train     trainCommand     `cmd:"" help:"Choose, fit and evaluate a model for a goal."`
+	Fit       fitCommand       `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
+	Score     scoreCommand     `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
+	Evaluate  evaluateCommand  `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
+	Threshold thresholdCommand `cmd:"" help:"A threshold with a guarantee, for a model or for anybody's scores."`
+	Generate  generateCommand  `cmd:"" help:"Simulated data with known truth, as CSV."`
+
+	JSON    bool             `name:"json" help:"Print one JSON object instead of text (score: one a line)."`
+	Quiet   bool             `short:"q" help:"No progress on standard error."`
+	Threads int              `placeholder:"N" help:"Threads to use; results do not depend on it (default: all processors)."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+const description = `Classification at the top: linear classifiers that put as many positives as possible into a limited review ` +
+	`capacity ("we can look at the top 1 %") or under a false-alarm budget ("at most 0.1 % false positives").
+
+Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 done, but the guarantee asked ` +
+	`for cannot be given; 130 interrupted.`
+
+func main() {
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error to return quietly from, not a signal to die of
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// session is what a verb may use of the world.
+type session struct {
+	context.Context
+	stdin    io.Reader
+	stdout   *bufio.Writer
+	stderr   io.Writer
+	json     bool
+	progress *progress
+}
+
+// run is main without the process: it returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out := bufio.NewWriterSize(stdout, 1<<16)
+	s := &session{Context: ctx, stdin: stdin, stdout: out, stderr: stderr, json: asksForJSON(args)}
+
+	err := execute(s, args)
+	s.progress.clear()
+	if flushed := out.Flush(); err == nil {
+		err = flushed
+	}
+	return s.report(err)
+}
+
+// asksForJSON looks for --json before the flags are parsed, so that a wrong flag is reported in JSON too.
+func asksForJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}
+
+// stopped is what the parser's exit becomes, after --help or --version have printed.
+type stopped struct{ code int }
+
+func execute(s *session, args []string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			exit, ok := r.(stopped)
+			if !ok {
+				panic(r)
+			}
+			if exit.code != 0 {
+				err = &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("exit code %d from the flag parser", exit.code)}
+			}
+		}
+	}()
+	var c commands
+	parser, err := kong.New(&c, kong.Name("toptau"), kong.Description(description), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.Vars{"version": version()}, kong.Writers(s.stdout, s.stderr),
+		kong.Exit(func(code int) { panic(stopped{code}) }))
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return &fault.Error{Kind: fault.Usage, Found: err.Error(), Hint: helpHint(err)}
+	}
+	if c.Threads < 0 {
+		return &fault.Error{Kind: fault.Usage, Column: "", Found: fmt.Sprintf("--threads %d", c.Threads), Expected: "at least 1"}
+	}
+	if c.Threads > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Threads))
+	}
+	s.json = c.JSON
+	s.progress = newProgress(s.stderr, c.Quiet || c.JSON)
+	return parsed.Run(s)
+}
+
+// helpHint names the verb whose help to read.
+func helpHint(err error) string {
+	verb := ""
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
+		verb = strings.Fields(parse.Context.Command())[0] + " "
+	}
+	return "see toptau " + verb + "--help"
+}
+
+// report prints an error in the form asked for and returns the exit code.
+func (s *session) report(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, syscall.EPIPE):
+		return 0 // the reader has seen enough
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(s.stderr, "toptau: interrupted")
+		return 130
+	}
+	found := fault.Of(err)
+	if found == nil {
+		found = &fault.Error{Kind: fault.IO, Err: err}
+	}
+	if s.json {
+		writeFailure(s, found, err)
+	} else {
+		fmt.Fprintln(s.stderr, "toptau: "+err.Error())
+	}
+	switch found.Kind {
+	case fault.Usage:
+		return 2
+	case fault.Guarantee:
+		return 3
+	}
+	return 1
+}
+
+// writeFailure prints the one object that stands for a failure. Unknown fields are null.
+func writeFailure(s *session, e *fault.Error, err error) {
+	text := func(v string) *string {
+		if v == "" {
+			return nil
+		}
+		return &v
+	}
+	found := e.Found
+	if found == "" {
+		found = err.Error()
+	}
+	var line *int
+	if e.Line > 0 {
+		line = &e.Line
+	}
+	type failure struct {
+		Kind     fault.Kind `json:"kind"`
+		File     *string    `json:"file"`
+		Line     *int       `json:"line"`
+		Column   *string    `json:"column"`
+		Found    *string    `json:"found"`
+		Expected *string    `json:"expected"`
+		Hint     *string    `json:"hint"`
+		Message  string     `json:"message"`
+	}
+	s.emit(struct {
+		SchemaVersion int     `json:"schema_version"`
+		Error         failure `json:"error"`
+	}{schemaVersion, failure{e.Kind, text(e.File), line, text(e.Column), text(found), text(e.Expected), text(e.Hint), err.Error()}})
+}
+
+// emit prints one JSON object on one line.
+func (s *session) emit(v any) error {
+	encoder := json.NewEncoder(s.stdout)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	return s.stdout.Flush()
+}
+
+func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.stdout, format, args...) }

@@ -1,0 +1,158 @@
+package toptau
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"toptau/internal/fault"
+	"toptau/internal/scoring"
+	"toptau/internal/table"
+	"toptau/model"
+)
+
+// Format says how a file is to be read. The zero value detects format, delimiter, header, types and compression; for
+// delimited text the label must be told. A column is told by its name or its 1-based number in the file.
+type Format struct {
+	Format     string   // "", "auto", "csv" (any delimited text), "libsvm", "idx"
+	Delimiter  string   // "", "auto", one character, comma, semicolon, tab, pipe, blank
+	Header     string   // "", "auto", "yes", "no"
+	Label      string   // a column, "first" or "last"
+	LabelsFile string   // a file with one label a row, instead of Label
+	Positive   []string // values of the positive class; "!x": all but x
+	Drop       []string // columns to leave out; also lists and ranges: "1-7,43"
+	ID         []string // columns that identify a row
+	Weight     string   // a column of importance weights
+	Group      string   // a column: rows of one value never straddle a split
+	Segment    string   // a column for thresholds of its own; not a feature
+	Time       string   // a column that orders the rows; not a feature
+	Missing    []string // spellings of a missing value, beside the empty field
+	Symbolic   []string // columns whose values are names
+	Numeric    []string // columns whose values are numbers
+	Features   int      // LIBSVM: the number of features; 0: the largest index
+}
+
+func (f Format) options() table.Options {
+	return table.Options{
+		Format: f.Format, Delimiter: f.Delimiter, Header: f.Header, Label: f.Label, LabelsFile: f.LabelsFile,
+		Positive: f.Positive, Drop: f.Drop, ID: f.ID, Symbolic: f.Symbolic, Numeric: f.Numeric, Weight: f.Weight,
+		Group: f.Group, Segment: f.Segment, Time: f.Time, Missing: f.Missing, Features: f.Features,
+	}
+}
+
+// Warning is something that a user should know and that is no error. Code is stable, Text is for people.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Data is a labelled table in memory.
+type Data struct {
+	table   *table.Table
+	info    table.Info
+	seconds float64
+}
+
+// Read reads a labelled file, "-" for standard input. Errors say where, what was found, what was expected and what to do.
+func Read(path string, f Format) (*Data, error) { return read(path, f.options()) }
+
+// ReadFor reads a labelled file as m's training file was read: the columns are matched by name, or by number where there is
+// no header, and f adds to or replaces what the model recorded.
+func ReadFor(m *model.Model, path string, f Format) (*Data, error) {
+	o, err := optionsFor(m, f)
+	if err != nil {
+		return nil, err
+	}
+	return read(path, o)
+}
+
+func optionsFor(m *model.Model, f Format) (table.Options, error) {
+	schema, err := scoring.Schema(m)
+	if err != nil {
+		return table.Options{}, err
+	}
+	o := f.options()
+	o.Schema = schema
+	return o, nil
+}
+
+func read(path string, o table.Options) (*Data, error) {
+	start := time.Now()
+	t, info, err := table.Read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Data{table: t, info: *info, seconds: time.Since(start).Seconds()}, nil
+}
+
+// FromRows makes Data of numbers in memory: rows[i][j] is the value of column j in row i. The values must be finite.
+func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error) {
+	if len(rows) != len(positive) {
+		return nil, mismatch(fmt.Sprintf("%d rows and %d labels", len(rows), len(positive)), "as many labels as rows")
+	}
+	t := &table.Table{Columns: make([]table.Column, len(columns))}
+	info := table.Info{Format: "csv", Header: true, Rows: len(rows)}
+	info.Schema = table.Schema{Format: "csv", Header: true, Width: len(columns)}
+	for j, name := range columns {
+		t.Columns[j] = table.Column{Name: name, Number: j + 1, Values: make([]float64, len(rows))}
+		info.Schema.Columns = append(info.Schema.Columns, table.SchemaColumn{Name: name, Number: j + 1})
+	}
+	for i, row := range rows {
+		if len(row) != len(columns) {
+			return nil, mismatch(fmt.Sprintf("row %d has %d values", i, len(row)), fmt.Sprintf("%d, one a column", len(columns)))
+		}
+		for j, x := range row {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, mismatch(fmt.Sprintf("row %d, column %q: %s", i, columns[j], strconv.FormatFloat(x, 'g', -1, 64)),
+					"a finite number")
+			}
+			t.Columns[j].Values[i] = x
+		}
+		class := table.Negative
+		info.Negatives++
+		if positive[i] {
+			class = table.Positive
+			info.Negatives--
+			info.Positives++
+		}
+		t.Label = append(t.Label, class)
+		t.Line = append(t.Line, i+1)
+	}
+	return &Data{table: t, info: info}, nil
+}
+
+func mismatch(found, expected string) error {
+	return &fault.Error{Kind: fault.Data, Found: found, Expected: expected}
+}
+
+// Rows is the number of rows.
+func (d *Data) Rows() int { return d.table.Rows() }
+
+// Positives is the number of positive rows.
+func (d *Data) Positives() int { return d.info.Positives }
+
+// digest is the digest of the data as a model keeps it.
+func (d *Data) digest() string {
+	if d.info.Digest == "" {
+		return ""
+	}
+	return "sha256:" + d.info.Digest
+}
+
+// warnings lists what reading has to say.
+func (d *Data) warnings() []Warning {
+	list := []Warning{}
+	for _, w := range d.info.Warnings {
+		list = append(list, Warning(w))
+	}
+	return list
+}
+
+// inFile names the data's file in an error about a row of it.
+func (d *Data) inFile(err error) error {
+	if e := fault.Of(err); e != nil && e.File == "" && e.Line > 0 {
+		e.File = d.table.File
+	}
+	return err
+}

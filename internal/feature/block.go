@@ -1,0 +1,103 @@
+package feature
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+)
+
+// Block is a run of consecutive weights made from the map's inputs. One file each; kinds has them all.
+//
+// Rules: encode appends exactly Spec().Cols values to dst.Dense when the block is dense, and the non-zero entries with
+// ascending columns, counted from first, to dst.Cols and dst.Values when it is sparse. It reads the resolved row
+// (dst.numbers, dst.codes), or the table's sparse row, and allocates nothing once dst has grown.
+type Block interface {
+	Kind() string           // as in the model file
+	Spec() matrix.BlockSpec // storage and number of weights
+	// appendWeights appends one Weight for each column of the block.
+	appendWeights(m *Map, list []Weight) []Weight
+	encode(m *Map, t *table.Table, row int, first uint32, dst *Encoded) error
+	// check reports what a file may have wrong: everything encode relies on.
+	check(m *Map) error
+}
+
+// Weight says what one weight of the model stands for.
+type Weight struct {
+	Name  string // "src_bytes", "service=http", "load missing", "column 5=tcp", "index 17"
+	Input int    // the input it belongs to, so that contributions can be added up by column; -1 for an index of LIBSVM
+}
+
+// kinds makes an empty block of every kind that this version can read.
+var kinds = map[string]func() Block{
+	numericKind: func() Block { return new(NumericBlock) },
+	oneHotKind:  func() Block { return new(OneHotBlock) },
+	sparseKind:  func() Block { return new(SparseBlock) },
+}
+
+// blocks is the list of a map's blocks in the model file: each is an object whose first field is its kind.
+type blocks []Block
+
+type blockFile struct {
+	Kind  string          `json:"kind"`
+	Block json.RawMessage `json:"block"`
+}
+
+// MarshalJSON writes each block as {"kind":K,"block":{...}}.
+func (b blocks) MarshalJSON() ([]byte, error) {
+	list := make([]blockFile, len(b))
+	for i, block := range b {
+		content, err := marshal(block)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = blockFile{Kind: block.Kind(), Block: content}
+	}
+	return marshal(list)
+}
+
+// UnmarshalJSON refuses kinds and fields it does not know.
+func (b *blocks) UnmarshalJSON(data []byte) error {
+	var list []blockFile
+	if err := unmarshalStrict(data, &list); err != nil {
+		return err
+	}
+	*b = make(blocks, len(list))
+	for i, file := range list {
+		empty, known := kinds[file.Kind]
+		if !known {
+			return fmt.Errorf("feature block of kind %q is not known to this version", file.Kind)
+		}
+		block := empty()
+		if err := unmarshalStrict(file.Block, block); err != nil {
+			return fmt.Errorf("feature block %q: %w", file.Kind, err)
+		}
+		(*b)[i] = block
+	}
+	return nil
+}
+
+// marshal is json.Marshal without the escapes for HTML, which would make names hard to read.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func unmarshalStrict(data []byte, v any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(v); err != nil {
+		return err
+	}
+	if decoder.More() {
+		return fmt.Errorf("more than one value")
+	}
+	return nil
+}

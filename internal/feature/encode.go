@@ -1,0 +1,81 @@
+package feature
+
+import (
+	"iter"
+
+	"toptau/internal/table"
+)
+
+// Encoded is one encoded row, in float64 before rounding, and the space that lets the next row be encoded without
+// allocation. The zero value is ready.
+type Encoded struct {
+	Dense  []float64 // the values of all dense blocks in order
+	Cols   []uint32  // of the sparse blocks: matrix columns, ascending
+	Values []float64 // beside Cols; never 0
+	Counts Counts    // over all rows encoded so far
+
+	numbers []float64 // the row's numeric inputs, NaN for a missing value without a stand-in
+	codes   []int32   // the row's symbolic inputs
+}
+
+// Counts says how often the policies for missing values and unknown categories were used.
+type Counts struct {
+	Rows           int
+	Missing        []int // by input
+	Unknown        []int // by input: values that training did not have
+	UnknownIndices int   // LIBSVM: entries at indices that training did not have
+}
+
+// Encode overwrites dst with a row of a table that has passed Check.
+//
+// Errors (fault.Data) name line and column: a missing value under ImputeError, a value beyond float32 after scaling.
+func (m *Map) Encode(t *table.Table, row int, dst *Encoded) error {
+	dst.reset(m)
+	if err := m.resolve(t, row, dst); err != nil {
+		return err
+	}
+	for i, b := range m.Blocks {
+		if err := b.encode(m, t, row, uint32(m.runs[i].first), dst); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Encoded) reset(m *Map) {
+	if len(e.numbers) != len(m.Inputs) || e.Counts.Missing == nil {
+		e.numbers, e.codes = make([]float64, len(m.Inputs)), make([]int32, len(m.Inputs))
+		e.Counts = Counts{Missing: make([]int, len(m.Inputs)), Unknown: make([]int, len(m.Inputs))}
+		e.Dense = make([]float64, 0, m.dense)
+	}
+	e.Dense, e.Cols, e.Values = e.Dense[:0], e.Cols[:0], e.Values[:0]
+	e.Counts.Rows++
+}
+
+func (e *Encoded) countMissing(input int) { e.Counts.Missing[input]++ }
+func (e *Encoded) countUnknown(input int) { e.Counts.Unknown[input]++ }
+func (e *Encoded) countUnknownIndex()     { e.Counts.UnknownIndices++ }
+
+// values yields every value of an encoded row in the order of the weights, rounded to float32 as a matrix stores it.
+// Zeros of sparse blocks are left out: they change no sum.
+func (m *Map) values(e *Encoded) iter.Seq2[int, float64] {
+	return func(yield func(col int, x float64) bool) {
+		dense, sparse := 0, 0
+		for _, run := range m.runs {
+			if run.dense {
+				for col := run.first; col < run.end; col++ {
+					if !yield(col, float64(float32(e.Dense[dense]))) {
+						return
+					}
+					dense++
+				}
+				continue
+			}
+			for ; sparse < len(e.Cols) && int(e.Cols[sparse]) < run.end; sparse++ {
+				if !yield(int(e.Cols[sparse]), float64(float32(e.Values[sparse]))) {
+					return
+				}
+			}
+		}
+	}
+}

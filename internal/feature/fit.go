@@ -1,0 +1,283 @@
+package feature
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+)
+
+// Fit makes the map of the raw columns from some rows of a table (nil: all): numeric columns scaled in one dense block,
+// then categories and missing-value indicators in one sparse block; or the indices of a LIBSVM table in one sparse
+// block. Rows of weight 0 do not count. Means, deviations, medians and the order of categories are those of the
+// weighted rows.
+//
+// Columns that are constant on these rows are dropped and listed in Map.Dropped and in a warning.
+// Errors: fault.Usage for unknown options; fault.Data for missing values under ImputeError and when no column is left.
+func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning, error) {
+	o, err := o.Check()
+	if err != nil {
+		return nil, nil, err
+	}
+	f := newFitter(t, rows, o)
+	f.m.Numbered = !s.Header && !f.m.Sparse
+	if len(f.rows) == 0 {
+		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no rows", Expected: "training rows with a positive weight"}
+	}
+	if t.Sparse != nil {
+		f.indices()
+	} else if err := f.columns(); err != nil {
+		return nil, nil, err
+	}
+	if err := f.m.prepare(); err != nil {
+		return nil, nil, &fault.Error{Kind: fault.Data, Found: "the columns cannot be encoded", Err: err}
+	}
+	if f.m.cols == 0 {
+		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no column is left: all are constant on the training rows",
+			Expected: "at least one column that varies"}
+	}
+	return f.m, f.warnings(), nil
+}
+
+// fitter carries what the fits of the columns share.
+type fitter struct {
+	t       *table.Table
+	o       Options
+	rows    []int     // of positive weight
+	weights []float64 // beside rows; nil: all 1
+	m       *Map
+	never   int // LIBSVM: indices without a value
+}
+
+func newFitter(t *table.Table, rows []int, o Options) *fitter {
+	f := &fitter{t: t, o: o, m: &Map{Scale: o.Scale, Impute: o.Impute, Sparse: t.Sparse != nil, Inputs: []Input{}, Dropped: []Dropped{}}}
+	n := rowCount(t, rows)
+	f.rows = make([]int, 0, n)
+	for i := range n {
+		row := rowAt(rows, i)
+		if w := weightAt(t.Weight, row); w > 0 {
+			f.rows = append(f.rows, row)
+			if t.Weight != nil {
+				f.weights = append(f.weights, w)
+			}
+		}
+	}
+	return f
+}
+
+// columns fits every column in the order of the table.
+func (f *fitter) columns() error {
+	numeric, onehot := new(NumericBlock), new(OneHotBlock)
+	for j := range f.t.Columns {
+		fit := f.numeric
+		if f.t.Columns[j].Kind == table.Symbolic {
+			fit = f.symbolic
+		}
+		if err := fit(j, numeric, onehot); err != nil {
+			return err
+		}
+	}
+	if len(numeric.Inputs) > 0 {
+		f.m.Blocks = append(f.m.Blocks, numeric)
+	}
+	if len(onehot.Columns) > 0 {
+		f.m.Blocks = append(f.m.Blocks, onehot)
+	}
+	return nil
+}
+
+func (f *fitter) drop(j int, reason string) {
+	f.m.Dropped = append(f.m.Dropped, Dropped{Column: j, Name: columnLabel(&f.t.Columns[j]), Reason: reason})
+}
+
+func (f *fitter) numeric(j int, numeric *NumericBlock, onehot *OneHotBlock) error {
+	column := &f.t.Columns[j]
+	values, weights := make([]float64, 0, len(f.rows)), []float64(nil)
+	for i, row := range f.rows {
+		x := column.Values[row]
+		if math.IsNaN(x) {
+			if f.o.Impute == ImputeError {
+				return missingError(f.t, row, column)
+			}
+			continue
+		}
+		values = append(values, x)
+		if f.weights != nil {
+			weights = append(weights, f.weights[i])
+		}
+	}
+	if len(values) == 0 {
+		f.drop(j, "no values")
+		return nil
+	}
+	in := Input{Column: j, Name: column.Name, Kind: Numeric}
+	missing := len(f.rows) - len(values)
+	if missing > 0 && f.o.Impute != ImputeOwn {
+		if f.o.Impute == ImputeMedian {
+			in.Fill = medianOf(values, weights)
+		}
+		values, weights = f.filled(column, in.Fill), f.weights
+	} else if f.o.Impute == ImputeMedian {
+		in.Fill = medianOf(values, weights) // training has none missing; a later file may
+	}
+	moments := momentsOf(values, weights)
+	indicator := missing > 0 && f.o.Impute == ImputeOwn
+	if moments.constant && !indicator {
+		f.drop(j, "constant")
+		return nil
+	}
+	k := len(f.m.Inputs)
+	f.m.Inputs = append(f.m.Inputs, in)
+	if !moments.constant {
+		numeric.Inputs = append(numeric.Inputs, k)
+		if f.o.Scale != ScaleNone {
+			numeric.Shift = append(numeric.Shift, moments.mean)
+			numeric.Scale = append(numeric.Scale, moments.sd)
+		}
+	}
+	if indicator {
+		mass := f.mass(func(row int) bool { return math.IsNaN(column.Values[row]) })
+		onehot.Columns = append(onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{mass})})
+	}
+	return nil
+}
+
+// filled is the column on the training rows with a stand-in for missing values.
+func (f *fitter) filled(column *table.Column, fill float64) []float64 {
+	values := make([]float64, len(f.rows))
+	for i, row := range f.rows {
+		values[i] = column.Values[row]
+		if math.IsNaN(values[i]) {
+			values[i] = fill
+		}
+	}
+	return values
+}
+
+// mass is the weight of the training rows that are picked.
+func (f *fitter) mass(picked func(row int) bool) float64 {
+	var s sum
+	for i, row := range f.rows {
+		if picked(row) {
+			s.add(weightAt(f.weights, i))
+		}
+	}
+	return s.value()
+}
+
+func (f *fitter) symbolic(j int, _ *NumericBlock, onehot *OneHotBlock) error {
+	column := &f.t.Columns[j]
+	sums := make([]sum, len(column.Dictionary))
+	var missing sum
+	for i, row := range f.rows {
+		c := column.Codes[row]
+		if c < 0 {
+			if f.o.Impute == ImputeError {
+				return missingError(f.t, row, column)
+			}
+			missing.add(weightAt(f.weights, i))
+			continue
+		}
+		sums[c].add(weightAt(f.weights, i))
+	}
+	level := missing.value() > 0 && f.o.Impute == ImputeOwn
+	order := byMass(sums, column.Dictionary)
+	switch {
+	case len(order) == 0:
+		f.drop(j, "no values")
+		return nil
+	case len(order) == 1 && !level && !(missing.value() > 0 && f.o.Impute == ImputeZero):
+		f.drop(j, "constant")
+		return nil
+	}
+	in := Input{Column: j, Name: column.Name, Kind: Symbolic}
+	var masses []float64
+	for _, c := range order {
+		in.Categories = append(in.Categories, column.Dictionary[c])
+		masses = append(masses, sums[c].value())
+	}
+	if f.o.Impute == ImputeMedian {
+		masses[0] += missing.value()
+	}
+	if level {
+		masses = append(masses, missing.value())
+	}
+	onehot.Columns = append(onehot.Columns, OneHot{Input: len(f.m.Inputs), Missing: level, Scale: f.scales(masses)})
+	f.m.Inputs = append(f.m.Inputs, in)
+	return nil
+}
+
+// byMass lists the categories that occur, heaviest first, equal ones by their bytes.
+func byMass(sums []sum, dictionary []string) []int {
+	var order []int
+	for c := range sums {
+		if sums[c].value() > 0 {
+			order = append(order, c)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(sums[b].value(), sums[a].value()), cmp.Compare(dictionary[a], dictionary[b]))
+	})
+	return order
+}
+
+// scales are the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless they are wanted.
+func (f *fitter) scales(masses []float64) []float64 {
+	if f.o.Scale != ScaleAll {
+		return nil
+	}
+	total := f.mass(func(int) bool { return true })
+	list := make([]float64, len(masses))
+	for i, mass := range masses {
+		p := mass / total
+		list[i] = math.Sqrt(p * (1 - p))
+	}
+	return list
+}
+
+// warnings says what was dropped and which columns look like names of rows.
+func (f *fitter) warnings() []Warning {
+	var list []Warning
+	names := map[string][]string{}
+	for _, d := range f.m.Dropped {
+		names[d.Reason] = append(names[d.Reason], d.Name)
+	}
+	for _, reason := range []string{"constant", "no values"} {
+		if n := len(names[reason]); n > 0 {
+			what := map[string]string{"constant": "constant", "no values": "without any value"}[reason]
+			list = append(list, Warning{Code: "dropped_columns", Text: fmt.Sprintf("%s on the training rows, so left out: %s",
+				count(n, "column is "+what, "columns are "+what), enumerate(names[reason]))})
+		}
+	}
+	if f.never > 0 {
+		list = append(list, Warning{Code: "unused_indices", Text: count(f.never, "index never occurs", "indices never occur") +
+			" in the training rows, so left out"})
+	}
+	for _, in := range f.m.Inputs {
+		if n := len(in.Categories); n > 1000 && n > len(f.rows)/2 {
+			list = append(list, Warning{Code: "many_categories", Text: fmt.Sprintf(
+				"column %q has %d different values in %d rows: it may name the rows (--id or --drop)", in.Name, n, len(f.rows))})
+		}
+	}
+	return list
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// enumerate joins names and keeps the text short.
+func enumerate(names []string) string {
+	const shown = 10
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}

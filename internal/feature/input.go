@@ -1,0 +1,112 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+)
+
+// Kind says how a column is read.
+type Kind string
+
+const (
+	Numeric  Kind = "numeric"
+	Symbolic Kind = "symbolic"
+)
+
+// Input is one column of the table that the map uses.
+type Input struct {
+	Column     int      `json:"column"` // position among the table's columns, 0-based
+	Name       string   `json:"name"`
+	Kind       Kind     `json:"kind"`
+	Categories []string `json:"categories,omitempty"` // symbolic: as seen in training, by mass descending, then by bytes
+	Fill       float64  `json:"fill"`                 // numeric: what stands for a missing value under median; otherwise 0
+
+	codes map[string]int32 // category to its position in Categories
+}
+
+// A resolved symbolic value is a position in Categories, or one of these.
+const (
+	codeMissing int32 = -1
+	codeUnknown int32 = -2
+)
+
+// resolve reads the row's value of every input into dst.numbers and dst.codes, by the policy for missing values.
+// A missing number that has no stand-in is NaN.
+func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
+	for k := range m.Inputs {
+		in := &m.Inputs[k]
+		column := &t.Columns[in.Column]
+		if in.Kind == Numeric {
+			x := column.Values[row]
+			if math.IsNaN(x) {
+				if m.Impute == ImputeError {
+					return missingError(t, row, column)
+				}
+				dst.countMissing(k)
+				if m.Impute != ImputeOwn {
+					x = in.Fill
+				}
+			}
+			dst.numbers[k] = x
+			continue
+		}
+		code := codeMissing
+		if c := column.Codes[row]; c >= 0 {
+			known := false
+			if code, known = in.codes[column.Dictionary[c]]; !known {
+				code = codeUnknown
+				dst.countUnknown(k)
+			}
+		} else {
+			if m.Impute == ImputeError {
+				return missingError(t, row, column)
+			}
+			dst.countMissing(k)
+			if m.Impute == ImputeMedian {
+				code = 0 // the most frequent category
+			}
+		}
+		dst.codes[k] = code
+	}
+	return nil
+}
+
+// at begins an error that names a row of the table.
+func at(t *table.Table, row int) *fault.Error {
+	e := &fault.Error{Kind: fault.Data, File: t.File}
+	if row < len(t.Line) {
+		e.Line = t.Line[row]
+	}
+	return e
+}
+
+func missingError(t *table.Table, row int, column *table.Column) error {
+	e := at(t, row)
+	e.Column, e.Found, e.Hint = columnLabel(column), "a missing value", "choose a policy with --impute median, zero or own"
+	e.Expected = "a number"
+	if column.Kind == table.Symbolic {
+		e.Expected = "a category"
+	}
+	return e
+}
+
+func columnLabel(column *table.Column) string {
+	if column.Name != "" {
+		return column.Name
+	}
+	return strconv.Itoa(column.Number)
+}
+
+// fits reports whether a value stays finite when it is rounded to float32.
+func fits(v float64) bool { return !math.IsInf(float64(float32(v)), 0) && v == v }
+
+func rangeError(t *table.Table, row int, column string, x float64) error {
+	e := at(t, row)
+	e.Column, e.Found = column, strconv.FormatFloat(x, 'g', -1, 64)+" is too large to be scored"
+	e.Expected = fmt.Sprintf("a value that stays below %.0g after scaling", math.MaxFloat32)
+	return e
+}

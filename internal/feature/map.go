@@ -1,0 +1,232 @@
+package feature
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"toptau/internal/fault"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+)
+
+// Map turns rows of a table into rows of a matrix. Make it with Fit or from JSON; it does not change afterwards and is
+// safe for concurrent use.
+type Map struct {
+	Scale    Scale     `json:"scale"`
+	Impute   Impute    `json:"impute"`
+	Numbered bool      `json:"numbered,omitempty"` // columns have numbers instead of names: Input.Name is a number
+	Sparse   bool      `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns; Inputs is then empty
+	Inputs   []Input   `json:"inputs"`             // the columns in use, in the order of the table
+	Dropped  []Dropped `json:"dropped"`            // the columns not in use
+	Blocks   blocks    `json:"blocks"`
+
+	runs  []run // beside Blocks
+	cols  int
+	dense int // number of dense values in a row
+}
+
+// run is where a block's weights stand: first <= col < end.
+type run struct {
+	dense      bool
+	first, end int
+}
+
+// Dropped is a column without a weight, with the reason.
+type Dropped struct {
+	Column int    `json:"column"` // position among the table's columns, 0-based
+	Name   string `json:"name"`
+	Reason string `json:"reason"` // "constant", "no values"
+}
+
+// Cols is the number of weights.
+func (m *Map) Cols() int { return m.cols }
+
+// Layout describes the blocks to the matrix.
+func (m *Map) Layout() matrix.Layout {
+	layout := make(matrix.Layout, len(m.Blocks))
+	for i, b := range m.Blocks {
+		layout[i] = b.Spec()
+	}
+	return layout
+}
+
+// Weights says what each weight stands for, in order.
+func (m *Map) Weights() []Weight {
+	list := make([]Weight, 0, m.cols)
+	for _, b := range m.Blocks {
+		list = b.appendWeights(m, list)
+	}
+	return list
+}
+
+// title is the readable name of an input.
+func (m *Map) title(input int) string {
+	if m.Numbered {
+		return "column " + m.Inputs[input].Name
+	}
+	return m.Inputs[input].Name
+}
+
+// Names returns one name per weight.
+func (m *Map) Names() []string {
+	weights := m.Weights()
+	names := make([]string, len(weights))
+	for i, w := range weights {
+		names[i] = w.Name
+	}
+	return names
+}
+
+// Matrix encodes some rows of a labelled table (nil: all) into a matrix with the given storage. A row's source in the
+// matrix is its number in the table, from 0.
+func (m *Map) Matrix(t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
+	if err := m.Check(t); err != nil {
+		return nil, err
+	}
+	b := matrix.NewBuilder(m.Layout(), s)
+	var e Encoded
+	for i := range rowCount(t, rows) {
+		row := rowAt(rows, i)
+		if err := m.Encode(t, row, &e); err != nil {
+			return nil, err
+		}
+		class := t.Label[row]
+		if class == table.Unknown {
+			fault := at(t, row)
+			fault.Found, fault.Expected = "a row without a label", "a label in every training row"
+			return nil, fault
+		}
+		b.Add(class == table.Positive, e.Dense, e.Cols, e.Values, weightAt(t.Weight, row), row)
+	}
+	return b.Build()
+}
+
+// Check reports whether the table has the columns that the map was fitted on. Encode relies on it.
+func (m *Map) Check(t *table.Table) error {
+	if m.Sparse != (t.Sparse != nil) {
+		return &fault.Error{Kind: fault.Model, Found: form(t.Sparse != nil), Expected: form(m.Sparse) + ", as in training"}
+	}
+	for k := range m.Inputs {
+		in := &m.Inputs[k]
+		if in.Column >= len(t.Columns) {
+			return &fault.Error{Kind: fault.Model, Column: in.Name, Found: "no such column", Expected: "the columns of the training data"}
+		}
+		column := &t.Columns[in.Column]
+		if kindOf(column) != in.Kind || column.Name != in.Name {
+			return &fault.Error{Kind: fault.Model, Column: columnLabel(column), Found: "a " + string(kindOf(column)) + " column",
+				Expected: "the " + string(in.Kind) + " column " + strconv.Quote(in.Name) + " at this place"}
+		}
+	}
+	return nil
+}
+
+func form(sparse bool) string {
+	if sparse {
+		return "rows of index:value"
+	}
+	return "rows of columns"
+}
+
+func kindOf(c *table.Column) Kind {
+	if c.Kind == table.Symbolic {
+		return Symbolic
+	}
+	return Numeric
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and checks everything that Encode relies on. Unknown fields are refused.
+func (m *Map) UnmarshalJSON(data []byte) error {
+	type file Map // without methods
+	var read file
+	if err := unmarshalStrict(data, &read); err != nil {
+		return err
+	}
+	*m = Map(read)
+	return m.prepare()
+}
+
+// MarshalJSON writes the map with its fields in a fixed order and floats in their shortest form.
+func (m *Map) MarshalJSON() ([]byte, error) {
+	type file Map
+	return marshal((*file)(m))
+}
+
+// prepare checks a map and fills its private fields.
+func (m *Map) prepare() error {
+	if _, err := (Options{Scale: m.Scale, Impute: m.Impute}).Check(); err != nil || m.Scale == "" || m.Impute == "" {
+		return fmt.Errorf("scale %q, impute %q", m.Scale, m.Impute)
+	}
+	if m.Sparse && len(m.Inputs) > 0 {
+		return errors.New("indices and columns in one map")
+	}
+	last := -1
+	for k := range m.Inputs {
+		in := &m.Inputs[k]
+		if in.Column <= last {
+			return fmt.Errorf("input %q is out of order", in.Name)
+		}
+		last = in.Column
+		if err := in.prepare(); err != nil {
+			return fmt.Errorf("input %q: %w", in.Name, err)
+		}
+	}
+	m.runs, m.cols, m.dense = make([]run, len(m.Blocks)), 0, 0
+	for i, b := range m.Blocks {
+		if err := b.check(m); err != nil {
+			return fmt.Errorf("feature block %d (%s): %w", i+1, b.Kind(), err)
+		}
+		spec := b.Spec()
+		m.runs[i] = run{dense: spec.Kind == matrix.Dense, first: m.cols, end: m.cols + spec.Cols}
+		if m.cols += spec.Cols; m.cols > math.MaxInt32 {
+			return fmt.Errorf("%d weights", m.cols)
+		}
+		if m.runs[i].dense {
+			m.dense += spec.Cols
+		}
+	}
+	return nil
+}
+
+func (in *Input) prepare() error {
+	switch {
+	case in.Kind != Numeric && in.Kind != Symbolic:
+		return fmt.Errorf("kind %q", in.Kind)
+	case in.Kind == Numeric && in.Categories != nil:
+		return errors.New("a numeric column with categories")
+	case in.Kind == Symbolic && len(in.Categories) == 0:
+		return errors.New("a symbolic column without categories")
+	case math.IsNaN(in.Fill) || math.IsInf(in.Fill, 0):
+		return errors.New("a stand-in for missing values that is not finite")
+	case !utf8.ValidString(in.Name):
+		return errors.New("a name that is not UTF-8")
+	}
+	if in.Kind == Numeric {
+		return nil
+	}
+	in.codes = make(map[string]int32, len(in.Categories))
+	for i, category := range in.Categories {
+		if _, twice := in.codes[category]; twice || !utf8.ValidString(category) {
+			return fmt.Errorf("category %q twice or not UTF-8", category)
+		}
+		in.codes[category] = int32(i)
+	}
+	return nil
+}
+
+// rowCount and rowAt read a list of rows in which nil means all of them.
+func rowCount(t *table.Table, rows []int) int {
+	if rows == nil {
+		return t.Rows()
+	}
+	return len(rows)
+}
+
+func rowAt(rows []int, i int) int {
+	if rows == nil {
+		return i
+	}
+	return rows[i]
+}

@@ -1,0 +1,104 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+)
+
+const oneHotKind = "onehot"
+
+// OneHotBlock holds one column for every category of its symbolic inputs, in the order of Input.Categories, sparse: the
+// row's category is 1 (divided by its scale), the others are 0. An unknown category is a row of zeros.
+type OneHotBlock struct {
+	Columns []OneHot `json:"columns"`
+
+	widths []int // number of weights of each column; set by check
+}
+
+// OneHot is one input of the block. A numeric input has no categories, only the indicator of a missing value.
+type OneHot struct {
+	Input   int       `json:"input"`
+	Missing bool      `json:"missing,omitempty"` // the last weight is for missing values
+	Scale   []float64 `json:"scale,omitempty"`   // one for each weight; absent: all 1
+}
+
+func (c *OneHot) width(m *Map) int {
+	n := len(m.Inputs[c.Input].Categories)
+	if c.Missing {
+		n++
+	}
+	return n
+}
+
+// Kind returns "onehot".
+func (b *OneHotBlock) Kind() string { return oneHotKind }
+
+// Spec is one sparse column for each category.
+func (b *OneHotBlock) Spec() matrix.BlockSpec {
+	cols := 0
+	for _, width := range b.widths {
+		cols += width
+	}
+	return matrix.BlockSpec{Kind: matrix.Sparse, Cols: cols}
+}
+
+func (b *OneHotBlock) appendWeights(m *Map, list []Weight) []Weight {
+	for _, c := range b.Columns {
+		title := m.title(c.Input)
+		for _, category := range m.Inputs[c.Input].Categories {
+			list = append(list, Weight{Name: title + "=" + category, Input: c.Input})
+		}
+		if c.Missing {
+			list = append(list, Weight{Name: title + " missing", Input: c.Input})
+		}
+	}
+	return list
+}
+
+func (b *OneHotBlock) encode(m *Map, _ *table.Table, _ int, first uint32, dst *Encoded) error {
+	for i := range b.Columns {
+		c := &b.Columns[i]
+		hot := codeUnknown
+		if m.Inputs[c.Input].Kind == Symbolic {
+			hot = dst.codes[c.Input]
+		} else if math.IsNaN(dst.numbers[c.Input]) {
+			hot = codeMissing
+		}
+		if hot == codeMissing && c.Missing {
+			hot = int32(b.widths[i] - 1)
+		}
+		if hot >= 0 {
+			v := 1.0
+			if c.Scale != nil {
+				v /= c.Scale[hot]
+			}
+			dst.Cols = append(dst.Cols, first+uint32(hot))
+			dst.Values = append(dst.Values, v)
+		}
+		first += uint32(b.widths[i])
+	}
+	return nil
+}
+
+func (b *OneHotBlock) check(m *Map) error {
+	b.widths = make([]int, len(b.Columns))
+	for i := range b.Columns {
+		c := &b.Columns[i]
+		if c.Input < 0 || c.Input >= len(m.Inputs) {
+			return fmt.Errorf("there is no input %d", c.Input)
+		}
+		b.widths[i] = c.width(m)
+		if c.Scale != nil && len(c.Scale) != b.widths[i] {
+			return fmt.Errorf("%q has %d scales for %d weights", m.Inputs[c.Input].Name, len(c.Scale), b.widths[i])
+		}
+		for _, s := range c.Scale {
+			if !(s > 0) || !fits(1/s) {
+				return fmt.Errorf("scale %g of %q is out of range", s, m.Inputs[c.Input].Name)
+			}
+		}
+	}
+	return nil
+}

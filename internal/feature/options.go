@@ -1,0 +1,64 @@
+package feature
+
+import (
+	"slices"
+	"strings"
+
+	"toptau/internal/fault"
+)
+
+// Scale says what is divided by its standard deviation.
+type Scale string
+
+const (
+	ScaleStandard Scale = "standard" // numeric columns: (x - mean) / standard deviation; indices of LIBSVM: x / standard deviation
+	ScaleAll      Scale = "all"      // as standard, and one-hot columns are divided by sqrt(p (1 - p))
+	ScaleNone     Scale = "none"     // values as they are; constant columns are dropped all the same
+)
+
+// Impute is the policy for missing values, in training and in scoring alike.
+type Impute string
+
+const (
+	ImputeError  Impute = "error"  // a missing value is an error that names its line
+	ImputeMedian Impute = "median" // numeric: the weighted median of the training rows; symbolic: their most frequent category
+	ImputeZero   Impute = "zero"   // numeric: the value 0 before scaling; symbolic: no category at all
+	ImputeOwn    Impute = "own"    // numeric: 0 after scaling and an indicator "COLUMN missing"; symbolic: a category of its own
+)
+
+// Options are the choices of a fit. The zero value is standard scaling with missing values as errors.
+type Options struct {
+	Scale  Scale  // default ScaleStandard
+	Impute Impute // default ImputeError
+}
+
+// Warning is something a user should know that is not an error. Code is stable, Text is for people.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Check returns the options with their defaults, or a usage error that names the flag.
+func (o Options) Check() (Options, error) {
+	if o.Scale == "" {
+		o.Scale = ScaleStandard
+	}
+	if o.Impute == "" {
+		o.Impute = ImputeError
+	}
+	if err := oneOf("--scale", o.Scale, ScaleStandard, ScaleAll, ScaleNone); err != nil {
+		return o, err
+	}
+	return o, oneOf("--impute", o.Impute, ImputeError, ImputeMedian, ImputeZero, ImputeOwn)
+}
+
+func oneOf[T ~string](flag string, value T, known ...T) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	names := make([]string, len(known))
+	for i, name := range known {
+		names[i] = string(name)
+	}
+	return &fault.Error{Kind: fault.Usage, Found: flag + " " + fault.Quote(string(value)), Expected: strings.Join(names, ", ")}
+}

@@ -1,0 +1,103 @@
+package feature
+
+import (
+	"strconv"
+)
+
+// probeRows is the number of synthetic records.
+const probeRows = 4
+
+// Probes returns a few synthetic records as text, in the order of the table's columns (LIBSVM: "index:value"). They
+// touch every block: numbers around the shift in steps of the scale, categories in turn, unknown ones, and missing
+// values where the policy allows them. Nothing in them is taken from a row.
+func (m *Map) Probes(columns int) [][]string {
+	if m.Sparse {
+		return m.sparseProbes()
+	}
+	centre, step := m.spread()
+	rows := make([][]string, probeRows)
+	for p := range rows {
+		row := make([]string, columns)
+		for j := range row {
+			row[j] = "0" // columns without a weight
+		}
+		for k := range m.Inputs {
+			row[m.Inputs[k].Column] = m.probe(p, k, centre[k], step[k])
+		}
+		rows[p] = row
+	}
+	return rows
+}
+
+// probe is the text of input k in probe p.
+func (m *Map) probe(p, k int, centre, step float64) string {
+	in := &m.Inputs[k]
+	if p == probeRows-1 && m.Impute != ImputeError {
+		return "" // missing
+	}
+	if in.Kind == Numeric {
+		return probeNumber(centre, step, p, k)
+	}
+	if p == probeRows-2 {
+		return in.stranger()
+	}
+	return in.Categories[(p*(k+1))%len(in.Categories)]
+}
+
+// probeNumber is centre plus a multiple of step that differs from probe to probe and from column to column.
+func probeNumber(centre, step float64, p, k int) string {
+	multiples := [...]float64{0, 1, -0.75, 2.5, 0.25}
+	x := centre + float64(step*multiples[(p*(1+k%3)+k)%len(multiples)])
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// stranger is a text that is no category.
+func (in *Input) stranger() string {
+	text := "?unknown"
+	for {
+		if _, known := in.codes[text]; !known {
+			return text
+		}
+		text += "?"
+	}
+}
+
+// spread is where the values of each input lie, as far as the blocks know: shift and scale, otherwise 0 and 1.
+func (m *Map) spread() (centre, step []float64) {
+	centre, step = make([]float64, len(m.Inputs)), make([]float64, len(m.Inputs))
+	for k := range step {
+		step[k] = 1
+	}
+	for _, b := range m.Blocks {
+		if numeric, ok := b.(*NumericBlock); ok && numeric.Scale != nil {
+			for i, k := range numeric.Inputs {
+				centre[k], step[k] = numeric.Shift[i], numeric.Scale[i]
+			}
+		}
+	}
+	return centre, step
+}
+
+// sparseProbes spreads a few entries over the indices, and one beyond the last.
+func (m *Map) sparseProbes() [][]string {
+	const entries = 8
+	rows := make([][]string, probeRows)
+	for p := range rows {
+		rows[p] = []string{}
+		for _, b := range m.Blocks {
+			block, ok := b.(*SparseBlock)
+			if !ok || len(block.Index) == 0 {
+				continue
+			}
+			stride := max(1, len(block.Index)/entries)
+			for i := p % stride; i < len(block.Index); i += stride {
+				step := 1.0
+				if block.Scale != nil {
+					step = block.Scale[i]
+				}
+				rows[p] = append(rows[p], strconv.FormatUint(uint64(block.Index[i]), 10)+":"+probeNumber(0, step, p+1, i))
+			}
+		}
+	}
+	return rows
+}

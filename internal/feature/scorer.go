@@ -1,0 +1,71 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+)
+
+// Scorer scores rows of tables with one weight vector:
+//
+//	score = (0 + x_1 w_1 + x_2 w_2 + ...) + offset
+//
+// with x encoded in float64 and rounded to float32, each product rounded, each sum rounded, in the order of the
+// weights. These are the bits that matrix.Part.Scores gives for the packed rows, plus the offset.
+//
+// A Scorer holds scratch space and counts: use one in each goroutine.
+type Scorer struct {
+	Map     *Map
+	Weights []float64 // Map.Cols() of them
+	Offset  float64
+	Row     Encoded // the last row; Row.Counts are over all rows
+}
+
+// NewScorer refuses a weight vector of the wrong length.
+func NewScorer(m *Map, weights []float64, offset float64) (*Scorer, error) {
+	if len(weights) != m.Cols() {
+		return nil, &fault.Error{Kind: fault.Model, Found: fmt.Sprintf("%d weights", len(weights)),
+			Expected: fmt.Sprintf("%d, one for each feature", m.Cols())}
+	}
+	return &Scorer{Map: m, Weights: weights, Offset: offset}, nil
+}
+
+// Scores writes the score of every row of t to dst, which must have t.Rows() elements.
+func (s *Scorer) Scores(t *table.Table, dst []float64) error {
+	if err := s.Map.Check(t); err != nil {
+		return err
+	}
+	for row := range t.Rows() {
+		z, err := s.Score(t, row)
+		if err != nil {
+			return err
+		}
+		dst[row] = z
+	}
+	return nil
+}
+
+// Score scores one row of a table that has passed Map.Check.
+func (s *Scorer) Score(t *table.Table, row int) (float64, error) {
+	if err := s.Map.Encode(t, row, &s.Row); err != nil {
+		return 0, err
+	}
+	z := s.Map.dot(&s.Row, s.Weights) + s.Offset
+	if math.IsNaN(z) || math.IsInf(z, 0) {
+		e := at(t, row)
+		e.Found, e.Expected = "a score that is not finite", "values like those of the training data"
+		return 0, e
+	}
+	return z, nil
+}
+
+// dot is x'w of an encoded row.
+func (m *Map) dot(e *Encoded, w []float64) float64 {
+	z := 0.0
+	for col, x := range m.values(e) {
+		z += float64(x * w[col])
+	}
+	return z
+}

@@ -1,0 +1,119 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+)
+
+const sparseKind = "sparse"
+
+// SparseBlock holds the indices of a LIBSVM file as x / scale, sparse. Values are never shifted: centring moves every
+// threshold along with the scores, so it changes no objective, and zeros stay zeros.
+type SparseBlock struct {
+	Index    []uint32  `json:"index"`              // as in the file, 1-based, ascending: those that have a weight
+	Constant []uint32  `json:"constant,omitempty"` // ascending: non-zero and equal in every training row, so without a weight
+	Scale    []float64 `json:"scale,omitempty"`    // beside Index; absent: values as they are
+
+	position []int32 // index to its position in Index, -1 none; nil when the indices are too far apart for a table
+}
+
+// Kind returns "sparse".
+func (b *SparseBlock) Kind() string { return sparseKind }
+
+// Spec is one sparse column for each index.
+func (b *SparseBlock) Spec() matrix.BlockSpec {
+	return matrix.BlockSpec{Kind: matrix.Sparse, Cols: len(b.Index)}
+}
+
+func (b *SparseBlock) appendWeights(_ *Map, list []Weight) []Weight {
+	for _, index := range b.Index {
+		list = append(list, Weight{Name: indexName(index), Input: -1})
+	}
+	return list
+}
+
+func indexName(index uint32) string { return "index " + strconv.FormatUint(uint64(index), 10) }
+
+func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst *Encoded) error {
+	s := t.Sparse
+	for e := s.Start[row]; e < s.Start[row+1]; e++ {
+		x, index := s.Value[e], s.Index[e]+1
+		if x == 0 {
+			continue
+		}
+		j := b.find(index)
+		if j < 0 {
+			if _, constant := slices.BinarySearch(b.Constant, index); !constant {
+				dst.countUnknownIndex()
+			}
+			continue
+		}
+		v := x
+		if b.Scale != nil {
+			v /= b.Scale[j]
+		}
+		if !fits(v) {
+			return rangeError(t, row, indexName(index), x)
+		}
+		dst.Cols = append(dst.Cols, first+uint32(j))
+		dst.Values = append(dst.Values, v)
+	}
+	return nil
+}
+
+// find returns the position of an index among the weights, or -1.
+func (b *SparseBlock) find(index uint32) int {
+	if b.position != nil {
+		if int(index) < len(b.position) {
+			return int(b.position[index])
+		}
+		return -1
+	}
+	if j, found := slices.BinarySearch(b.Index, index); found {
+		return j
+	}
+	return -1
+}
+
+func (b *SparseBlock) check(m *Map) error {
+	if !m.Sparse {
+		return fmt.Errorf("indices in a map of columns")
+	}
+	if b.Scale != nil && len(b.Scale) != len(b.Index) {
+		return fmt.Errorf("%d scales for %d indices", len(b.Scale), len(b.Index))
+	}
+	for _, s := range b.Scale {
+		if !(s > 0) {
+			return fmt.Errorf("scale %g is not positive", s)
+		}
+	}
+	if !ascending(b.Index) || !ascending(b.Constant) {
+		return fmt.Errorf("indices are not ascending from 1")
+	}
+	b.position = nil
+	if n := len(b.Index); n > 0 && int(b.Index[n-1]) < 4*n+1<<16 {
+		b.position = make([]int32, b.Index[n-1]+1)
+		for i := range b.position {
+			b.position[i] = -1
+		}
+		for j, index := range b.Index {
+			b.position[index] = int32(j)
+		}
+	}
+	return nil
+}
+
+func ascending(list []uint32) bool {
+	previous := uint32(0)
+	for _, index := range list {
+		if index <= previous {
+			return false
+		}
+		previous = index
+	}
+	return true
+}

@@ -1,0 +1,29 @@
+package feature
+
+import "math"
+
+// sum is a compensated sum (Neumaier): its error does not grow with the number of terms. The order of the terms decides
+// the last bit, so callers add in the order of the rows.
+type sum struct{ total, lost float64 }
+
+func (s *sum) add(x float64) {
+	t := s.total + x
+	if math.Abs(s.total) >= math.Abs(x) {
+		s.lost += (s.total - t) + x
+	} else {
+		s.lost += (x - t) + s.total
+	}
+	s.total = t
+}
+
+func (s *sum) value() float64 { return s.total + s.lost }
+
+// unit returns a power of two u with |x| u <= 1 for all |x| <= largest. Multiplying by it is exact, so moments computed
+// on u x are those of x, and neither their sums overflow nor their squares vanish.
+func unit(largest float64) float64 {
+	if largest == 0 {
+		return 1
+	}
+	_, e := math.Frexp(largest)
+	return math.Ldexp(1, min(-e, 1000)) // 2^1000 lifts even the smallest subnormal well above the underflow of its square
+}

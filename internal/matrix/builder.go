@@ -1,0 +1,218 @@
+package matrix
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"toptau/internal/fault"
+	"toptau/internal/kernel"
+)
+
+// Builder packs rows into a Matrix, straight into the blocks of their class. Mistakes are remembered and returned by
+// Build; rows after the first mistake are ignored.
+type Builder struct {
+	layout  Layout
+	dense   int // columns of all dense blocks
+	classes [2]classBuilder
+	err     error
+}
+
+// classBuilder grows one part.
+type classBuilder struct {
+	blocks  []growing // beside the layout
+	weights []float64 // nil while all are 1
+	sources []uint32
+	own     []uint32 // scratch: columns counted from the block's first
+}
+
+// growing is a block that rows are added to; one of the two is nil.
+type growing struct {
+	dense  interface{ add(values []float64) int }
+	sparse interface {
+		add(cols []uint32, values []float64) int
+		flush()
+	}
+}
+
+// NewBuilder returns a Builder for matrices of the given blocks.
+func NewBuilder(l Layout, s Storage) *Builder {
+	b := &Builder{layout: l}
+	for _, spec := range l {
+		if spec.Kind == Dense {
+			b.dense += spec.Cols
+		}
+	}
+	for k := range b.classes {
+		for _, spec := range l {
+			b.classes[k].blocks = append(b.classes[k].blocks, newGrowing(spec, s))
+		}
+	}
+	return b
+}
+
+func newGrowing(spec BlockSpec, s Storage) growing {
+	switch {
+	case spec.Kind == Dense && s == Float32:
+		return growing{dense: &dense[float32]{width: spec.Cols}}
+	case spec.Kind == Dense:
+		return growing{dense: &dense[float64]{width: spec.Cols}}
+	case s == Float32:
+		return growing{sparse: &sparse[float32]{width: spec.Cols}}
+	default:
+		return growing{sparse: &sparse[float64]{width: spec.Cols}}
+	}
+}
+
+// ValueError says which value cannot be stored.
+type ValueError struct {
+	Source int     // 0-based row number in the user's data
+	Col    int     // 0-based column of the matrix
+	Value  float64 // as given, before rounding
+}
+
+func (e *ValueError) Error() string {
+	if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
+		return fmt.Sprintf("row %d, feature %d: %v is not a finite number", e.Source+1, e.Col+1, e.Value)
+	}
+	return fmt.Sprintf("row %d, feature %d: %g is too large for float32 (scale the column)", e.Source+1, e.Col+1, e.Value)
+}
+
+// Add appends a row. dense holds the values of all Dense blocks in order; cols (ascending column numbers of the whole
+// matrix) and values hold the entries of the Sparse blocks. weight is the row's importance, positive and finite; source
+// is its 0-based number in the user's data, for messages and certificates. Nothing is kept of the slices.
+func (b *Builder) Add(positive bool, dense []float64, cols []uint32, values []float64, weight float64, source int) {
+	if b.err == nil {
+		b.err = b.add(positive, dense, cols, values, weight, source)
+	}
+}
+
+func (b *Builder) add(positive bool, dense []float64, cols []uint32, values []float64, weight float64, source int) error {
+	c := &b.classes[1]
+	if positive {
+		c = &b.classes[0]
+	}
+	switch {
+	case len(dense) != b.dense:
+		return fmt.Errorf("row %d: %d dense values for %d columns", source+1, len(dense), b.dense)
+	case len(cols) != len(values):
+		return fmt.Errorf("row %d: %d columns for %d values", source+1, len(cols), len(values))
+	case len(c.sources) >= math.MaxInt32:
+		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("more than %d rows of one class", math.MaxInt32)}
+	case source < 0 || int64(source) > math.MaxUint32:
+		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("row number %d", source+1),
+			Expected: "at most 4294967296 rows"}
+	case !(weight > 0) || math.IsInf(weight, 1):
+		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("row %d: weight %v", source+1, weight),
+			Expected: "a positive, finite weight"}
+	}
+	if err := c.addValues(b.layout, dense, cols, values, source); err != nil {
+		return err
+	}
+	c.addWeight(weight)
+	c.sources = append(c.sources, uint32(source))
+	return nil
+}
+
+// addValues hands each block its own columns.
+func (c *classBuilder) addValues(l Layout, dense []float64, cols []uint32, values []float64, source int) error {
+	first := 0 // the block's first column
+	for k, spec := range l {
+		end := first + spec.Cols
+		if spec.Kind == Dense {
+			if j := c.blocks[k].dense.add(dense[:spec.Cols]); j >= 0 {
+				return badValue(source, first+j, dense[j])
+			}
+			dense = dense[spec.Cols:]
+		} else {
+			n := 0
+			c.own = c.own[:0]
+			for n < len(cols) && int64(cols[n]) < int64(end) {
+				if int64(cols[n]) < int64(first) || n > 0 && cols[n] <= cols[n-1] {
+					return fmt.Errorf("row %d: column %d does not ascend within its block", source+1, cols[n])
+				}
+				c.own = append(c.own, cols[n]-uint32(first))
+				n++
+			}
+			if j := c.blocks[k].sparse.add(c.own, values[:n]); j >= 0 {
+				return badValue(source, int(cols[j]), values[j])
+			}
+			cols, values = cols[n:], values[n:]
+		}
+		first = end
+	}
+	if len(cols) > 0 {
+		return fmt.Errorf("row %d: column %d is not in a sparse block", source+1, cols[0])
+	}
+	return nil
+}
+
+func badValue(source, col int, value float64) error {
+	return &fault.Error{Kind: fault.Data, Column: strconv.Itoa(col + 1),
+		Err: &ValueError{Source: source, Col: col, Value: value}}
+}
+
+// addWeight keeps nothing while all weights are 1.
+func (c *classBuilder) addWeight(weight float64) {
+	if c.weights == nil && weight != 1 {
+		c.weights = make([]float64, len(c.sources), 2*len(c.sources)+kernel.PanelRows)
+		for i := range c.weights {
+			c.weights[i] = 1
+		}
+	}
+	if c.weights != nil {
+		c.weights = append(c.weights, weight)
+	}
+}
+
+// Build returns the matrix. It fails on the first mistake of the rows, and when a class or all columns are missing. The
+// Builder must not be used afterwards.
+func (b *Builder) Build() (*Matrix, error) {
+	switch {
+	case b.err != nil:
+		return nil, b.err
+	case len(b.classes[0].sources) == 0:
+		return nil, &fault.Error{Kind: fault.Data, Found: "no positive row", Expected: "rows of both classes",
+			Hint: "check the label column and --positive"}
+	case len(b.classes[1].sources) == 0:
+		return nil, &fault.Error{Kind: fault.Data, Found: "no negative row", Expected: "rows of both classes",
+			Hint: "check the label column and --positive"}
+	case b.layout.Cols() == 0:
+		return nil, &fault.Error{Kind: fault.Data, Found: "no feature", Expected: "at least one column that varies"}
+	}
+	return &Matrix{Positives: b.classes[0].part(), Negatives: b.classes[1].part()}, nil
+}
+
+func (c *classBuilder) part() *Part {
+	blocks := make([]block, len(c.blocks))
+	for k, g := range c.blocks {
+		if g.dense != nil {
+			blocks[k] = g.dense.(block)
+			continue
+		}
+		g.sparse.flush()
+		blocks[k] = g.sparse.(block)
+	}
+	return newPart(blocks, len(c.sources), c.weights, c.sources)
+}
+
+// FromDense packs rows x with labels y (true: positive) into one dense block. weights may be nil: all 1. All rows must
+// be equally long.
+func FromDense(x [][]float64, y []bool, weights []float64, s Storage) (*Matrix, error) {
+	cols := 0
+	if len(x) > 0 {
+		cols = len(x[0])
+	}
+	if len(y) != len(x) || weights != nil && len(weights) != len(x) {
+		return nil, fmt.Errorf("%d rows, %d labels, %d weights", len(x), len(y), len(weights))
+	}
+	b := NewBuilder(Layout{{Kind: Dense, Cols: cols}}, s)
+	for i, row := range x {
+		weight := 1.0
+		if weights != nil {
+			weight = weights[i]
+		}
+		b.Add(y[i], row, nil, nil, weight, i)
+	}
+	return b.Build()
+}

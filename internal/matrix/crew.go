@@ -1,0 +1,211 @@
+package matrix
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"toptau/internal/kernel"
+)
+
+// crew is the workers of one pass, with buffers that outlive it. Stripes are handed out in ascending order; the sums of a
+// stripe are added to g when all earlier ones are, whoever computed them.
+type crew struct {
+	part    *Part
+	workers []*worker
+	job     job
+	stripes int
+	next    atomic.Int64 // stripes handed out
+	done    sync.WaitGroup
+
+	// Sums of stripes that came out of turn. Stripe s uses slot s mod len(slots).
+	mu    sync.Mutex
+	moved sync.Cond // turn has changed
+	turn  int       // the first stripe that is not yet in g
+	slots []slot
+}
+
+// slot holds the sums of one stripe until its turn.
+type slot struct {
+	state slotState
+	g     []float64
+}
+
+type slotState int
+
+const (
+	waiting slotState = iota // not computed yet
+	empty                    // computed, nothing to add
+	filled
+)
+
+// worker is the space of one goroutine.
+type worker struct {
+	part *Part
+	sums []sums // by block; nil until the first gradient
+	z, v [kernel.PanelRows]float64
+	run  func() // bound once: starting it allocates nothing
+}
+
+// inlineCost is the bytes below which a pass runs on the caller's goroutine alone: starting another costs as much as
+// reading a few megabytes.
+const inlineCost = 8 << 20
+
+// run does a job on all stripes, with as many workers as pay off. The result does not depend on their number.
+func (p *Part) run(j job, cost float64) {
+	for k := range j.g {
+		j.g[k] += 0 // -0 becomes 0, so that columns that nobody touches end like those that gain zeros
+	}
+	workers := 1
+	if cost >= inlineCost {
+		workers = min(runtime.GOMAXPROCS(0), p.stripes())
+		if j.g != nil {
+			workers = min(workers, p.affordable())
+		}
+	}
+	c := p.borrow()
+	c.job = j
+	c.prepare(max(workers, 1))
+	if workers <= 1 {
+		c.workInOrder()
+	} else {
+		c.workTogether(workers)
+	}
+	c.job = job{}
+	p.giveBack(c)
+}
+
+// affordable is the number of workers whose sums take at most a quarter of the part's memory, or 64 MB.
+func (p *Part) affordable() int {
+	perWorker := int64(8 * p.cols)
+	for _, b := range p.blocks {
+		perWorker += b.sumsBytes()
+	}
+	return int(max(p.Bytes()/4, 64<<20) / max(perWorker, 1))
+}
+
+func (p *Part) borrow() *crew {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.idle); n > 0 {
+		c := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return c
+	}
+	c := &crew{part: p, stripes: p.stripes()}
+	c.moved.L = &c.mu
+	return c
+}
+
+func (p *Part) giveBack(c *crew) {
+	p.mu.Lock()
+	p.idle = append(p.idle, c)
+	p.mu.Unlock()
+}
+
+// prepare sees to it that there are enough workers, sums and slots for the job.
+func (c *crew) prepare(workers int) {
+	for len(c.workers) < workers {
+		k := &worker{part: c.part}
+		k.run = func() {
+			c.work(k)
+			c.done.Done()
+		}
+		c.workers = append(c.workers, k)
+	}
+	if c.job.g == nil {
+		return
+	}
+	for _, k := range c.workers[:workers] {
+		if k.sums == nil {
+			for _, b := range c.part.blocks {
+				k.sums = append(k.sums, b.sums())
+			}
+		}
+	}
+	for workers > 1 && len(c.slots) < workers {
+		c.slots = append(c.slots, slot{g: make([]float64, c.part.cols)})
+	}
+}
+
+// workInOrder does all stripes on the caller's goroutine.
+func (c *crew) workInOrder() {
+	k := c.workers[0]
+	for s := range c.stripes {
+		if k.do(&c.job, s) {
+			k.finish(c.job.g)
+		}
+	}
+}
+
+// workTogether does the stripes on several goroutines, the caller's among them.
+func (c *crew) workTogether(workers int) {
+	c.next.Store(0)
+	c.turn = 0
+	c.done.Add(workers - 1)
+	for _, k := range c.workers[1:workers] {
+		go k.run()
+	}
+	c.work(c.workers[0])
+	c.done.Wait()
+}
+
+// work takes stripes until there are none.
+func (c *crew) work(k *worker) {
+	for {
+		s := int(c.next.Add(1) - 1)
+		if s >= c.stripes {
+			return
+		}
+		any := k.do(&c.job, s)
+		if c.job.g != nil {
+			c.deliver(k, s, any)
+		}
+	}
+}
+
+// finish adds the worker's sums to g and clears them.
+func (k *worker) finish(g []float64) {
+	for b, s := range k.sums {
+		s.finish(k.part.blockCols(b, g))
+	}
+}
+
+// deliver brings the sums of stripe s to g, at once or, when earlier stripes are missing, by way of a slot. The worker
+// with the earliest stripe never waits, so all others come to their turn.
+func (c *crew) deliver(k *worker, s int, any bool) {
+	c.mu.Lock()
+	for s >= c.turn+len(c.slots) {
+		c.moved.Wait()
+	}
+	c.mu.Unlock()
+	mine := &c.slots[s%len(c.slots)]
+	if any {
+		k.finish(mine.g)
+	}
+	c.mu.Lock()
+	mine.state = empty
+	if any {
+		mine.state = filled
+	}
+	before := c.turn
+	for c.slots[c.turn%len(c.slots)].state != waiting {
+		c.slots[c.turn%len(c.slots)].addTo(c.job.g)
+		c.turn++
+	}
+	if c.turn != before {
+		c.moved.Broadcast()
+	}
+	c.mu.Unlock()
+}
+
+// addTo adds the slot to g and frees it.
+func (s *slot) addTo(g []float64) {
+	if s.state == filled {
+		for j, x := range s.g {
+			g[j] += x
+		}
+		clear(s.g)
+	}
+	s.state = waiting
+}

@@ -1,0 +1,99 @@
+package matrix
+
+import (
+	"unsafe"
+
+	"toptau/internal/kernel"
+)
+
+// dense is a block of panels: value (row r, column j) of a panel is panel[64j+r]; missing rows of the last one are zero.
+type dense[T kernel.Float] struct {
+	width  int
+	rows   int
+	panels [][]T
+	memory slab[T]
+}
+
+func (d *dense[T]) cols() int { return d.width }
+
+func (d *dense[T]) bytes() int64 {
+	var x T
+	return int64(len(d.panels)) * kernel.PanelRows * int64(d.width) * int64(unsafe.Sizeof(x))
+}
+
+func (d *dense[T]) rowCost() float64 {
+	var x T
+	return float64(d.width * int(unsafe.Sizeof(x)))
+}
+
+// add appends a row of finite values. It reports the first column whose value is not finite once it is rounded, or -1.
+func (d *dense[T]) add(values []float64) int {
+	r := d.rows % kernel.PanelRows
+	if r == 0 {
+		d.panels = append(d.panels, d.memory.take(d.width*kernel.PanelRows))
+	}
+	d.rows++
+	panel := d.panels[len(d.panels)-1]
+	for j, v := range values {
+		x := T(v)
+		if x-x != 0 { // infinite or not a number
+			return j
+		}
+		panel[j*kernel.PanelRows+r] = x
+	}
+	return -1
+}
+
+func (d *dense[T]) scores(panel int, w, z []float64) { kernel.Scores(d.panels[panel], w, z) }
+
+func (d *dense[T]) row(i int, dst []float64) {
+	panel, r := d.panels[i/kernel.PanelRows], i%kernel.PanelRows
+	for j := range dst {
+		dst[j] = float64(panel[j*kernel.PanelRows+r])
+	}
+}
+
+func (d *dense[T]) take(rows []int) block {
+	out := &dense[T]{width: d.width, rows: len(rows)}
+	out.memory.reserve(panelsOf(len(rows)) * kernel.PanelRows * d.width)
+	for to, from := range rows {
+		if to%kernel.PanelRows == 0 {
+			out.panels = append(out.panels, out.memory.take(d.width*kernel.PanelRows))
+		}
+		src := d.panels[from/kernel.PanelRows][from%kernel.PanelRows:]
+		dst := out.panels[len(out.panels)-1][to%kernel.PanelRows:]
+		for j := 0; j < d.width*kernel.PanelRows; j += kernel.PanelRows {
+			dst[j] = src[j]
+		}
+	}
+	return out
+}
+
+func (d *dense[T]) sums() sums {
+	return &denseSums[T]{block: d, lanes: make([]float64, d.width*kernel.Lanes)}
+}
+
+func (d *dense[T]) sumsBytes() int64 { return 8 * kernel.Lanes * int64(d.width) }
+
+type denseSums[T kernel.Float] struct {
+	block *dense[T]
+	lanes []float64
+}
+
+// fewRows is the number of active rows up to which a panel is read row by row: a row touches one cache line a column, the
+// whole panel four of them (float32).
+const fewRows = 2
+
+func (s *denseSums[T]) add(panel int, v []float64, active int) {
+	if active > fewRows {
+		kernel.Accumulate(s.block.panels[panel], v, s.lanes)
+		return
+	}
+	for r, vr := range v {
+		if vr != 0 {
+			kernel.AccumulateRow(s.block.panels[panel], r, vr, s.lanes)
+		}
+	}
+}
+
+func (s *denseSums[T]) finish(g []float64) { kernel.ReduceLanes(s.lanes, g) }

@@ -1,0 +1,522 @@
+package matrix
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"toptau/internal/fault"
+	"toptau/internal/kernel"
+)
+
+// sample is rows in plain form, most values zero.
+type sample struct {
+	x       [][]float64
+	y       []bool
+	weights []float64
+}
+
+func unit(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+
+func newSample(seed uint64, rows, cols int, density float64) sample {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s := sample{x: make([][]float64, rows), y: make([]bool, rows), weights: make([]float64, rows)}
+	for i := range s.x {
+		s.x[i] = make([]float64, cols)
+		for j := range s.x[i] {
+			if unit(r) < density {
+				s.x[i][j] = math.Ldexp(2*unit(r)-1, int(r.Uint64()%20))
+			}
+		}
+		s.y[i] = unit(r) < 0.5
+		s.weights[i] = 1 + math.Floor(3*unit(r))
+	}
+	s.y[0], s.y[rows-1] = true, false
+	return s
+}
+
+// build packs the sample with the given blocks.
+func (s sample) build(t testing.TB, layout Layout, storage Storage) *Matrix {
+	t.Helper()
+	b := NewBuilder(layout, storage)
+	for i, x := range s.x {
+		var dense, values []float64
+		var cols []uint32
+		first := 0
+		for _, spec := range layout {
+			for j := first; j < first+spec.Cols; j++ {
+				if spec.Kind == Dense {
+					dense = append(dense, x[j])
+				} else if x[j] != 0 {
+					cols, values = append(cols, uint32(j)), append(values, x[j])
+				}
+			}
+			first += spec.Cols
+		}
+		b.Add(s.y[i], dense, cols, values, s.weights[i], i)
+	}
+	m, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func randomVector(seed uint64, n int) []float64 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = 2*unit(r) - 1
+	}
+	return v
+}
+
+// reference computes scores and gradient from the decoded rows, in the order that the package doc specifies.
+func reference(p *Part, w, v []float64) (z, g []float64) {
+	z, g = make([]float64, p.Rows()), make([]float64, p.Cols())
+	lanes := make([]float64, kernel.Lanes*p.Cols())
+	row := make([]float64, p.Cols())
+	stripe := stripePanels(p.Cols()) * kernel.PanelRows
+	for i := range z {
+		p.Row(i, row)
+		for j, x := range row {
+			z[i] += float64(x * w[j])
+			lanes[kernel.Lanes*j+i%kernel.PanelRows%kernel.Lanes] += float64(x * v[i])
+		}
+		if (i+1)%stripe == 0 || i+1 == len(z) {
+			for j := range g {
+				l := lanes[kernel.Lanes*j:]
+				g[j] += ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
+			}
+			clear(lanes)
+		}
+	}
+	return z, g
+}
+
+func sameBits(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d elements, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+			t.Fatalf("%s[%d] = %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// sparseOf lists the rows with a coefficient.
+func sparseOf(v []float64) (rows []int32, values []float64) {
+	for i, x := range v {
+		if x != 0 {
+			rows, values = append(rows, int32(i)), append(values, x)
+		}
+	}
+	return rows, values
+}
+
+// checkPart compares all passes with the reference.
+func checkPart(t *testing.T, p *Part, w, v []float64) {
+	t.Helper()
+	wantZ, wantG := reference(p, w, v)
+	z, g := make([]float64, p.Rows()), make([]float64, p.Cols())
+	p.Scores(w, z)
+	sameBits(t, "scores", z, wantZ)
+	rows, values := sparseOf(v)
+	p.AddGradient(rows, values, g)
+	sameBits(t, "sparse v", g, wantG)
+	all := make([]int32, len(v))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	clear(g)
+	p.AddGradient(all, v, g)
+	sameBits(t, "dense v", g, wantG)
+	clear(g)
+	clear(z)
+	p.Pass(w, func(first int, pz, pv []float64) bool {
+		copy(z[first:], pz)
+		copy(pv, v[first:first+len(pv)])
+		return slices.ContainsFunc(pv, func(x float64) bool { return x != 0 })
+	}, g)
+	sameBits(t, "scores of the pass", z, wantZ)
+	sameBits(t, "gradient of the pass", g, wantG)
+}
+
+func TestPassesAreTheReference(t *testing.T) {
+	layouts := map[string]Layout{
+		"dense":  {{Dense, 9}},
+		"sparse": {{Sparse, 9}},
+		"three":  {{Sparse, 3}, {Dense, 4}, {Sparse, 2}},
+		"empty":  {{Dense, 0}, {Dense, 5}, {Dense, 4}},
+	}
+	for _, rows := range []int{2, 63, 64, 65, 128, 129, 1000} {
+		s := newSample(uint64(rows), rows, 9, 0.6)
+		w := randomVector(3, 9)
+		for name, layout := range layouts {
+			for _, storage := range []Storage{Float32, Float64} {
+				m := s.build(t, layout, storage)
+				for _, part := range []*Part{m.Positives, m.Negatives} {
+					for _, active := range []float64{1, 0.3, 0.01} {
+						v := randomVector(4, part.Rows())
+						for i, x := range v {
+							if math.Abs(x) > active {
+								v[i] = 0
+							}
+						}
+						t.Run(fmt.Sprintf("%d/%s/%d/%g", rows, name, storage, active), func(t *testing.T) {
+							checkPart(t, part, w, v)
+						})
+					}
+				}
+			}
+		}
+	}
+}
+
+// results are the bytes of all passes over a part.
+func results(p *Part, w, v []float64) [][]float64 {
+	z, zp := make([]float64, p.Rows()), make([]float64, p.Rows())
+	g, gp := make([]float64, p.Cols()), make([]float64, p.Cols())
+	p.Scores(w, z)
+	rows, values := sparseOf(v)
+	p.AddGradient(rows, values, g)
+	p.Pass(w, func(first int, pz, pv []float64) bool {
+		copy(zp[first:], pz)
+		copy(pv, v[first:])
+		return true
+	}, gp)
+	return [][]float64{z, zp, g, gp}
+}
+
+// Large enough for several stripes and several goroutines.
+func TestSameBitsForAnyThreadsAndBlocks(t *testing.T) {
+	const rows, cols = 50000, 60
+	s := newSample(7, rows, cols, 0.5)
+	for i := range s.y {
+		s.y[i] = i == 0 // one large part
+	}
+	w := randomVector(5, cols)
+	v := randomVector(6, rows-1)
+	for i := range v {
+		if i > 20000 && i%97 != 0 { // stripes of very different work
+			v[i] = 0
+		}
+	}
+	for _, storage := range []Storage{Float32, Float64} {
+		var want [][]float64
+		for _, layout := range []Layout{{{Dense, cols}}, {{Sparse, cols}}, {{Dense, 20}, {Sparse, 40}}} {
+			p := s.build(t, layout, storage).Negatives
+			if p.cost() < inlineCost || p.stripes() < 3 {
+				t.Fatal("the part is too small to be split")
+			}
+			for _, threads := range []int{1, 2, 8} {
+				before := runtime.GOMAXPROCS(threads)
+				got := results(p, w, v)
+				runtime.GOMAXPROCS(before)
+				if want == nil {
+					want = got
+					z, g := reference(p, w, v)
+					sameBits(t, "scores", got[0], z)
+					sameBits(t, "gradient", got[2], g)
+				}
+				for k := range got {
+					sameBits(t, fmt.Sprintf("%v, %d threads, result %d", layout, threads, k), got[k], want[k])
+				}
+			}
+		}
+	}
+}
+
+// Beyond wideColumns the lanes are formed one after the other.
+func TestWideSparseIsTheReference(t *testing.T) {
+	const rows, cols, entries = 12000, wideColumns + 5000, 40
+	r := rand.New(rand.NewPCG(8, 8))
+	b := NewBuilder(Layout{{Sparse, cols}}, Float32)
+	row := make([]float64, entries)
+	for i := range rows {
+		used := map[uint32]bool{0: true, cols - 1: true}
+		for len(used) < entries {
+			used[uint32(float64(cols)*unit(r)*unit(r)*unit(r))] = true
+		}
+		var at []uint32
+		for j := range used {
+			at = append(at, j)
+		}
+		slices.Sort(at)
+		for k := range row {
+			row[k] = 2*unit(r) - 1
+		}
+		b.Add(i == 0, nil, at, row, 1, i)
+	}
+	m, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := m.Negatives
+	if p.stripes() < 2 || p.cost() < inlineCost {
+		t.Fatal("too small to be split")
+	}
+	w, v := randomVector(9, cols), randomVector(10, rows-1)
+	var want [][]float64
+	for _, threads := range []int{1, 2, 8} {
+		before := runtime.GOMAXPROCS(threads)
+		got := results(p, w, v)
+		runtime.GOMAXPROCS(before)
+		if want == nil {
+			want = got
+			z, g := reference(p, w, v)
+			sameBits(t, "scores", got[0], z)
+			sameBits(t, "gradient", got[2], g)
+		}
+		for k := range got {
+			sameBits(t, fmt.Sprintf("%d threads, result %d", threads, k), got[k], want[k])
+		}
+	}
+}
+
+func TestPassesOfOnePartAtTheSameTime(t *testing.T) {
+	s := newSample(11, 3000, 12, 0.7)
+	p := s.build(t, Layout{{Dense, 6}, {Sparse, 6}}, Float32).Negatives
+	w, v := randomVector(1, 12), randomVector(2, p.Rows())
+	want := results(p, w, v)
+	done := make(chan [][]float64)
+	for range 8 {
+		go func() { done <- results(p, w, v) }()
+	}
+	for range 8 {
+		for k, got := range <-done {
+			sameBits(t, "concurrent pass", got, want[k])
+		}
+	}
+}
+
+func TestNegativeZeroIsNoDifference(t *testing.T) {
+	s := newSample(12, 100, 4, 0.5)
+	for _, layout := range []Layout{{{Dense, 4}}, {{Sparse, 4}}} {
+		p := s.build(t, layout, Float32).Positives
+		g := []float64{math.Copysign(0, -1), 1, 2, 3}
+		p.AddGradient([]int32{0}, []float64{0}, g)
+		sameBits(t, "g", g, []float64{0, 1, 2, 3})
+	}
+}
+
+func TestRowsWeightsAndSources(t *testing.T) {
+	s := newSample(13, 200, 7, 0.5)
+	for _, layout := range []Layout{{{Dense, 7}}, {{Sparse, 4}, {Dense, 3}}} {
+		m := s.build(t, layout, Float64)
+		if m.Rows() != 200 || m.Cols() != 7 {
+			t.Fatalf("%d x %d", m.Rows(), m.Cols())
+		}
+		for _, p := range []*Part{m.Positives, m.Negatives} {
+			row := make([]float64, 7)
+			for i := range p.Rows() {
+				p.Row(i, row)
+				sameBits(t, "row", row, s.x[p.Source(i)])
+				if s.y[p.Source(i)] != (p == m.Positives) || s.weights[p.Source(i)] != p.Weights()[i] {
+					t.Fatalf("row %d: wrong class or weight", i)
+				}
+				if i > 0 && p.Source(i) <= p.Source(i-1) {
+					t.Fatal("rows are not in the order of the input")
+				}
+			}
+		}
+	}
+}
+
+func TestTake(t *testing.T) {
+	s := newSample(14, 400, 5, 0.5)
+	for _, layout := range []Layout{{{Dense, 5}}, {{Sparse, 5}}, {{Dense, 2}, {Sparse, 3}}} {
+		p := s.build(t, layout, Float32).Negatives
+		var rows []int
+		for i := p.Rows() - 1; i >= 0; i -= 2 {
+			rows = append(rows, i)
+		}
+		rows = append(rows, 0, 0, 1)
+		q := p.Take(rows)
+		from, to := make([]float64, 5), make([]float64, 5)
+		for i, k := range rows {
+			p.Row(k, from)
+			q.Row(i, to)
+			sameBits(t, "taken row", to, from)
+			if q.Source(i) != p.Source(k) || q.Weights()[i] != p.Weights()[k] {
+				t.Fatal("weight or source was not taken along")
+			}
+		}
+		checkPart(t, q, randomVector(1, 5), randomVector(2, len(rows)))
+		if empty := p.Take(nil); empty.Rows() != 0 {
+			t.Fatal("not empty")
+		} else {
+			empty.Scores(make([]float64, 5), nil)
+			empty.AddGradient(nil, nil, make([]float64, 5))
+		}
+	}
+}
+
+func TestUnweightedHasNoWeights(t *testing.T) {
+	m, err := FromDense([][]float64{{1}, {2}, {3}}, []bool{true, false, false}, nil, Float32)
+	if err != nil || m.Positives.Weights() != nil || m.Negatives.Weights() != nil {
+		t.Fatal(err, "weights are kept although all are 1")
+	}
+	m, err = FromDense([][]float64{{1}, {2}, {3}}, []bool{true, false, false}, []float64{1, 1, 3}, Float32)
+	if err != nil || m.Positives.Weights() != nil || !slices.Equal(m.Negatives.Weights(), []float64{1, 3}) {
+		t.Fatal(err, m.Negatives.Weights())
+	}
+}
+
+func TestValuesThatCannotBeStored(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		value   float64
+		storage Storage
+		text    string // "" when it can be stored
+	}{
+		{"largest float32", math.MaxFloat32, Float32, ""},
+		{"overflow", 1e39, Float32, `column "2": row 8, feature 2: 1e+39 is too large for float32 (scale the column)`},
+		{"rounds up to infinity", 3.4028235677973366e38, Float32, "too large for float32"},
+		{"no overflow in float64", 1e39, Float64, ""},
+		{"underflow", 1e-60, Float32, ""},
+		{"infinity", math.Inf(-1), Float64, "row 8, feature 2: -Inf is not a finite number"},
+		{"not a number", math.NaN(), Float64, "row 8, feature 2: NaN is not a finite number"},
+	} {
+		for _, kind := range []BlockKind{Dense, Sparse} {
+			b := NewBuilder(Layout{{Dense, 1}, {kind, 2}}, c.storage)
+			add := func(positive bool, x float64, source int) {
+				if kind == Dense {
+					b.Add(positive, []float64{1, x, 2}, nil, nil, 1, source)
+				} else {
+					b.Add(positive, []float64{1}, []uint32{1, 2}, []float64{x, 2}, 1, source)
+				}
+			}
+			add(true, 1, 6)
+			add(false, c.value, 7)
+			add(false, 1, 8)
+			_, err := b.Build()
+			if c.text == "" {
+				if err != nil {
+					t.Errorf("%s: %v", c.name, err)
+				}
+				continue
+			}
+			var bad *ValueError
+			if f := fault.Of(err); f == nil || f.Kind != fault.Data || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("%s: %v", c.name, err)
+			} else if !errors.As(err, &bad) || bad.Source != 7 || bad.Col != 1 {
+				t.Errorf("%s: %v does not name row and column", c.name, err)
+			}
+		}
+	}
+}
+
+func TestBuilderRefuses(t *testing.T) {
+	for name, add := range map[string]func(b *Builder){
+		"no negative":        func(b *Builder) { b.Add(true, []float64{1}, nil, nil, 1, 0) },
+		"no positive":        func(b *Builder) { b.Add(false, []float64{1}, nil, nil, 1, 0) },
+		"1 dense values":     func(b *Builder) { b.Add(true, []float64{1, 2, 3}[:1], nil, nil, 1, 0) },
+		"not in a sparse":    func(b *Builder) { b.Add(true, []float64{1}, []uint32{9}, []float64{1}, 1, 0) },
+		"does not ascend":    func(b *Builder) { b.Add(true, []float64{1}, []uint32{2, 1}, []float64{1, 1}, 1, 0) },
+		"weight 0":           func(b *Builder) { b.Add(true, []float64{1}, nil, nil, 0, 0) },
+		"weight NaN":         func(b *Builder) { b.Add(true, []float64{1}, nil, nil, math.NaN(), 0) },
+		"1 columns for 0":    func(b *Builder) { b.Add(true, []float64{1}, []uint32{2}, nil, 1, 0) },
+		"weight +Inf":        func(b *Builder) { b.Add(true, []float64{1}, nil, nil, math.Inf(1), 0) },
+		"row number 0":       func(b *Builder) { b.Add(true, []float64{1}, nil, nil, 1, -1) },
+		"column 2 does not":  func(b *Builder) { b.Add(true, []float64{1}, []uint32{2, 2}, []float64{1, 1}, 1, 0) },
+		"column 0 does not ": func(b *Builder) { b.Add(true, []float64{1}, []uint32{0}, []float64{1}, 1, 0) },
+	} {
+		layout := Layout{{Dense, 1}, {Sparse, 4}}
+		if name == "1 dense values" {
+			layout[0].Cols = 2
+		}
+		b := NewBuilder(layout, Float32)
+		add(b)
+		if _, err := b.Build(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := NewBuilder(nil, Float32).Build(); err == nil {
+		t.Error("an empty matrix was built")
+	}
+}
+
+// The blocks themselves are never copied while they grow.
+func TestBytesAndGrowth(t *testing.T) {
+	const rows, cols = 20000, 50
+	b := NewBuilder(Layout{{Dense, cols}}, Float32)
+	x := make([]float64, cols)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range rows {
+		x[i%cols] = float64(i)
+		b.Add(i%2 == 0, x, nil, nil, 1, i)
+	}
+	runtime.ReadMemStats(&after)
+	m, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := m.Bytes()
+	if want := int64(2*157*64*cols*4 + rows*4); packed != want {
+		t.Errorf("%d bytes, want %d", packed, want)
+	}
+	// All allocations together, garbage included: slabs that double up to 4 MB, two classes of them.
+	if total := int64(after.TotalAlloc - before.TotalAlloc); total > packed+10<<20 {
+		t.Errorf("%d bytes were allocated for a matrix of %d", total, packed)
+	}
+}
+
+func TestNoAllocationInAPass(t *testing.T) {
+	s := newSample(15, 40000, 60, 0.3)
+	for i := range s.y {
+		s.y[i] = i == 0
+	}
+	for _, layout := range []Layout{{{Dense, 60}}, {{Sparse, 60}}} {
+		p := s.build(t, layout, Float32).Negatives
+		if p.cost() < inlineCost {
+			t.Fatal("the part is too small to be split")
+		}
+		w, v := randomVector(1, 60), randomVector(2, p.Rows())
+		rows, values := sparseOf(v)
+		z, g := make([]float64, p.Rows()), make([]float64, 60)
+		visit := func(first int, pz, pv []float64) bool {
+			copy(pv, v[first:])
+			return true
+		}
+		passes := map[string]func(){
+			"scores":   func() { p.Scores(w, z) },
+			"gradient": func() { p.AddGradient(rows, values, g) },
+			"pass":     func() { p.Pass(w, visit, g) },
+		}
+		for name, pass := range passes {
+			if n := testing.AllocsPerRun(5, pass); n != 0 {
+				t.Errorf("%v: %s allocates %v times on one thread", layout, name, n)
+			}
+			if n := allocationsOnTwoThreads(pass); n >= 10 {
+				t.Errorf("%v: ten times %s allocate %v times on two threads", layout, name, n)
+			}
+		}
+	}
+}
+
+// allocationsOnTwoThreads is the smallest number of allocations of ten passes, over a few tries: the runtime itself may
+// allocate at any time.
+func allocationsOnTwoThreads(pass func()) uint64 {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	pass()
+	least := uint64(math.MaxUint64)
+	for range 5 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 10 {
+			pass()
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, after.Mallocs-before.Mallocs)
+	}
+	return least
+}

@@ -1,0 +1,26 @@
+package matrix
+
+// slab hands out pieces of large allocations, so that a block can grow without ever being copied: a matrix that is being
+// built takes its final memory and not twice as much.
+type slab[T any] struct {
+	free  []T
+	total int
+}
+
+const slabLimit = 1 << 20 // elements of one allocation, unless a single piece is larger
+
+// take returns n zeros.
+func (s *slab[T]) take(n int) []T {
+	if n > len(s.free) {
+		s.reserve(max(n, min(s.total, slabLimit)))
+	}
+	piece := s.free[:n:n]
+	s.free = s.free[n:]
+	return piece
+}
+
+// reserve makes the next pieces come from an allocation of n elements.
+func (s *slab[T]) reserve(n int) {
+	s.free = make([]T, n)
+	s.total += n
+}

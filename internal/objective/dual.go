@@ -1,0 +1,234 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"toptau/internal/fault"
+	"toptau/internal/matrix"
+	"toptau/method"
+)
+
+// Dual is the value of the dual problem at a feasible point (p, a): a lower bound on the objective at every w.
+//
+// With t(w) = max over a of a'z - r(a), P = sum p, v = sum p_i x_i - P sum a_j x_j and the surrogate's conjugate l*,
+//
+//	D(p, a) = Gain - |v|^2 / (2 lambda),   Gain = -P r(a) - (1/M+) sum m_i l*(p_i M+/m_i).
+//
+// For the hinge the last sum is -P, so that Gain = P - P r(a); for the squared hinge it leaves P - P r(a) - B with
+// B = sum (M+/(4 m_i)) p_i^2; for the logistic loss it is an entropy.
+type Dual struct {
+	D    float64
+	Gain float64
+	P    float64
+	V    []float64 // w = V/lambda at the optimum
+}
+
+// feasibilitySlack is the relative violation of a constraint that counts as rounding. A point within it is moved onto the
+// constraint before its value is taken, so that the bound is that of a feasible point.
+const feasibilitySlack = 1e-12
+
+// Dual returns the dual value at (p, a). p has one element for each positive, with 0 <= p_i <= (m_i/M+) sup l'; a has one
+// for each row of the population (all: positives first, then negatives), with sum a = 1 and 0 <= a_j <= the rule's cap.
+//
+// An infeasible point is a *fault.Error that names the constraint, what was found and what is allowed. With lambda = 0
+// the bound holds only if v = 0 and everything else is infeasible too: see DualInBall. Methods that are not convex, and
+// rules without a known r(a), have no dual.
+func (o *Objective) Dual(p, a []float64) (Dual, error) {
+	d, err := o.gain(p, a)
+	if err != nil {
+		return Dual{}, err
+	}
+	norm := Norm(d.V)
+	lambda := o.problem.Hyperparameters.Lambda
+	switch {
+	case norm == 0:
+		d.D = d.Gain
+	case lambda == 0:
+		return Dual{}, infeasible("|v| = %g", norm, "v = 0, since lambda = 0",
+			"a bound that holds for |w| <= R is the value in a ball of radius R")
+	default:
+		d.D = d.Gain - float64(norm*norm)/(2*lambda)
+	}
+	return d, nil
+}
+
+// DualInBall returns the dual value at (p, a) as a lower bound on the objective at every w with |w| <= radius. It needs
+// no lambda: with lambda = 0 it is Gain - radius |v|, and in general
+//
+//	D = Gain - |v|^2/(2 lambda) when |v| <= lambda radius, else Gain - radius |v| + lambda radius^2/2.
+func (o *Objective) DualInBall(p, a []float64, radius float64) (Dual, error) {
+	if !(radius >= 0) || math.IsInf(radius, 1) {
+		return Dual{}, infeasible("radius %g", radius, "a finite radius of at least 0", "")
+	}
+	d, err := o.gain(p, a)
+	if err != nil {
+		return Dual{}, err
+	}
+	norm := Norm(d.V)
+	lambda := o.problem.Hyperparameters.Lambda
+	if norm <= float64(lambda*radius) {
+		d.D = d.Gain
+		if norm > 0 {
+			d.D -= float64(norm*norm) / (2 * lambda)
+		}
+		return d, nil
+	}
+	d.D = d.Gain - float64(radius*norm) + float64(lambda/2*float64(radius*radius))
+	return d, nil
+}
+
+// gain checks (p, a), moves it onto constraints that rounding breaks, and returns all of the dual value but the norm.
+func (o *Objective) gain(p, a []float64) (Dual, error) {
+	if !o.problem.Method.Convex {
+		return Dual{}, fmt.Errorf("%s is not convex and has no dual", o.problem.Method.Title)
+	}
+	p, err := o.feasibleP(p)
+	if err != nil {
+		return Dual{}, err
+	}
+	d := Dual{P: sum(len(p), func(i int) float64 { return p[i] }), V: make([]float64, o.Dim())}
+	if d.P == 0 {
+		return d, nil // 0 <= F, whatever a
+	}
+	a, err = o.feasibleA(a)
+	if err != nil {
+		return Dual{}, err
+	}
+	r := o.rule.Regulariser(a, o.weights)
+	if math.IsNaN(r) {
+		return Dual{}, fmt.Errorf("%s with the %s surrogate has no known dual", o.problem.Method.Title, o.loss.Name())
+	}
+	total := o.positives.total
+	conjugates := sum(len(p), func(i int) float64 {
+		m := o.positives.of(i)
+		return float64(m*o.loss.Conjugate(float64(p[i]*total)/m)) / total
+	})
+	d.Gain = -float64(d.P*r) - conjugates
+	o.direction(p, a, d.P, d.V)
+	return d, nil
+}
+
+// direction adds sum p_i x_i - P sum a_j x_j to v.
+func (o *Objective) direction(p, a []float64, total float64, v []float64) {
+	positives := o.x.Positives.Rows()
+	coefficient := make([]float64, o.x.Rows())
+	copy(coefficient, p)
+	population := coefficient
+	if o.problem.Method.Population == method.Negatives {
+		population = coefficient[positives:]
+	}
+	for j, aj := range a {
+		population[j] -= float64(total * aj)
+	}
+	o.active.addTo(o.x.Positives, coefficient[:positives], v)
+	o.active.addTo(o.x.Negatives, coefficient[positives:], v)
+}
+
+// feasibleP checks p and returns it without rounding errors beyond its caps.
+func (o *Objective) feasibleP(p []float64) ([]float64, error) {
+	if len(p) != o.x.Positives.Rows() {
+		return nil, infeasible("p has %g elements", float64(len(p)),
+			fmt.Sprintf("one for each of %d positives", o.x.Positives.Rows()), "")
+	}
+	out := make([]float64, len(p))
+	slope := o.loss.Properties().MaxDerivative
+	for i, x := range p {
+		cap := math.Inf(1)
+		if !math.IsInf(slope, 1) {
+			cap = float64(slope*o.positives.of(i)) / o.positives.total
+		}
+		name := func() string { return fmt.Sprintf("p of positive %d (%s)", i+1, at(o.x.Positives, i)) }
+		x, err := clip(name, x, cap)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+// feasibleA checks a and returns it within its caps and with sum 1 up to the last bits: what clipping takes away is
+// spread over the room that is left.
+func (o *Objective) feasibleA(a []float64) ([]float64, error) {
+	if len(a) != o.population.Rows {
+		return nil, infeasible("a has %g elements", float64(len(a)),
+			fmt.Sprintf("one for each of %d rows of the population", o.population.Rows), "")
+	}
+	total := sum(len(a), func(j int) float64 { return a[j] })
+	if !(math.Abs(total-1) <= feasibilitySlack) {
+		return nil, infeasible("sum of a is %.17g", total, "1", "")
+	}
+	out := make([]float64, len(a))
+	caps := make([]float64, len(a))
+	for j, x := range a {
+		caps[j] = o.rule.Cap(weight(o.weights, j))
+		name := func() string { return fmt.Sprintf("a of %s", o.populationRow(j)) }
+		x, err := clip(name, x, caps[j])
+		if err != nil {
+			return nil, err
+		}
+		out[j] = x
+	}
+	spread(out, caps)
+	return out, nil
+}
+
+// spread makes sum a = 1 by at most a feasibilitySlack: downwards by a factor, upwards into the room below the caps.
+func spread(a, caps []float64) {
+	total := sum(len(a), func(j int) float64 { return a[j] })
+	missing := 1 - total
+	if missing <= 0 {
+		for j := range a {
+			a[j] /= total
+		}
+		return
+	}
+	room := sum(len(a), func(j int) float64 { return caps[j] - a[j] })
+	if room <= 0 {
+		return
+	}
+	share := min(missing/room, 1)
+	for j := range a {
+		a[j] += float64(share * (caps[j] - a[j]))
+	}
+}
+
+// clip returns x within [0, limit], or an error when it lies outside by more than rounding.
+func clip(name func() string, x, limit float64) (float64, error) {
+	switch {
+	case !(x >= 0) || math.IsInf(x, 1):
+		return 0, infeasible(name()+" is %g", x, "at least 0, and finite", "")
+	case x > limit && !(x <= limit*(1+feasibilitySlack)):
+		return 0, infeasible(name()+" is %.17g", x, fmt.Sprintf("at most %.17g", limit), "")
+	}
+	return min(x, limit), nil
+}
+
+func weight(weights []float64, i int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[i]
+}
+
+// populationRow names row j of the population.
+func (o *Objective) populationRow(j int) string {
+	positives := o.x.Positives.Rows()
+	switch {
+	case o.problem.Method.Population == method.Negatives:
+		return fmt.Sprintf("negative %d (%s)", j+1, at(o.x.Negatives, j))
+	case j < positives:
+		return fmt.Sprintf("positive %d (%s)", j+1, at(o.x.Positives, j))
+	default:
+		return fmt.Sprintf("negative %d (%s)", j-positives+1, at(o.x.Negatives, j-positives))
+	}
+}
+
+func at(p *matrix.Part, i int) string { return fmt.Sprintf("row %d of the data", p.Source(i)+1) }
+
+// infeasible is the error for a dual point outside its domain.
+func infeasible(found string, number float64, expected, hint string) error {
+	return &fault.Error{Kind: fault.Data, Found: "infeasible dual point: " + fmt.Sprintf(found, number),
+		Expected: expected, Hint: hint}
+}

@@ -1,0 +1,274 @@
+// Package objective joins a method and a matrix: the value, threshold and gradient of the method's objective at any w, its
+// dual value at any (p, a), and the same objective on minibatches.
+//
+// With the threshold t = t(w) on the population, row weights m (1 by default), M+ and M- the masses of the two classes and
+// a surrogate l, the objective of equation "defin_problem" with the terms of the method is
+//
+//	F(w) = (1/M+) sum over positives of m_i l(t - w'x_i)
+//	     + (1/M-) sum over negatives of m_j l(w'x_j - t)       (only methods with false positives)
+//	     + lambda/2 |w|^2
+//
+// and with grad t = X'a on the population,
+//
+//	grad F = (1/M+) sum m_i l'(t - z_i) (grad t - x_i) + (1/M-) sum m_j l'(z_j - t) (x_j - grad t) + lambda w.
+//
+// At a kink this is a subgradient: l' is the left derivative, and the rule chooses a among ties.
+//
+// Order. A population of all samples lists the positives first, in stored order, then the negatives; ties at the cut of a
+// threshold are filled in that order. Sums over rows are formed pairwise in stored order (sum.go), products X w and X'v as
+// package matrix says, all in float64: nothing depends on the number of threads.
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"toptau/internal/fault"
+	"toptau/internal/matrix"
+	"toptau/method"
+	"toptau/surrogate"
+	"toptau/threshold"
+)
+
+// Objective is a method on a matrix. It owns scratch space: one goroutine at a time. Several objectives may share a matrix.
+type Objective struct {
+	problem    method.Problem
+	x          *matrix.Matrix
+	loss       surrogate.Surrogate
+	population threshold.Population
+	rule       threshold.Threshold
+	positives  mass
+	negatives  mass
+
+	z       []float64 // scores, positives first
+	weights []float64 // of the population; nil: all 1
+	support threshold.Support
+	v       []float64 // coefficients of X'v, positives first
+	active  coefficients
+	visits  int64
+}
+
+// mass is the weights of one class: nil and their number when all are 1.
+type mass struct {
+	weights []float64
+	total   float64
+}
+
+func (m mass) of(i int) float64 {
+	if m.weights == nil {
+		return 1
+	}
+	return m.weights[i]
+}
+
+func massOf(p *matrix.Part) mass {
+	m := mass{weights: p.Weights(), total: float64(p.Rows())}
+	if m.weights != nil {
+		m.total = sum(len(m.weights), func(i int) float64 { return m.weights[i] })
+	}
+	return m
+}
+
+// Value is the objective at one w.
+type Value struct {
+	F    float64 // the objective
+	T    float64 // the threshold t(w)
+	Loss float64 // F without the term in lambda
+}
+
+// New binds a method to a matrix. It fails when the population is too small for the method's threshold.
+func New(p method.Problem, x *matrix.Matrix) (*Objective, error) {
+	o := &Objective{problem: p, x: x, loss: p.Hyperparameters.Surrogate}
+	if o.loss == nil {
+		o.loss = surrogate.Hinge
+	}
+	o.positives, o.negatives = massOf(x.Positives), massOf(x.Negatives)
+	rows, weights := populationOf(p.Method.Population, x)
+	o.weights = weights
+	o.population = threshold.NewPopulation(rows, weights)
+	rule, err := p.Rule.Bind(o.population)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %d %s: %w", p.Method.Title, rows, populationName(p.Method.Population), err)
+	}
+	o.rule = rule
+	return o, nil
+}
+
+// populationOf returns the rows and weights that a threshold is computed from.
+func populationOf(p method.Population, x *matrix.Matrix) (int, []float64) {
+	if p == method.Negatives {
+		return x.Negatives.Rows(), x.Negatives.Weights()
+	}
+	if x.Positives.Weights() == nil && x.Negatives.Weights() == nil {
+		return x.Rows(), nil
+	}
+	weights := make([]float64, 0, x.Rows())
+	for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
+		m := massOf(part)
+		for i := range part.Rows() {
+			weights = append(weights, m.of(i))
+		}
+	}
+	return x.Rows(), weights
+}
+
+func populationName(p method.Population) string {
+	if p == method.Negatives {
+		return "negatives"
+	}
+	return "rows"
+}
+
+// Dim is the number of features.
+func (o *Objective) Dim() int { return o.x.Cols() }
+
+// Problem is the method with its hyperparameters.
+func (o *Objective) Problem() method.Problem { return o.problem }
+
+// Matrix is the data.
+func (o *Objective) Matrix() *matrix.Matrix { return o.x }
+
+// Population describes the rows that the threshold is computed from.
+func (o *Objective) Population() threshold.Population { return o.population }
+
+// Threshold is the method's rule, bound to the population.
+func (o *Objective) Threshold() threshold.Threshold { return o.rule }
+
+// Rows is the number of rows of both classes.
+func (o *Objective) Rows() int { return o.x.Rows() }
+
+// Visits is the number of row visits of all evaluations so far: every row for X w, the rows with a coefficient for X'v.
+func (o *Objective) Visits() int64 { return o.visits }
+
+// Project projects w, in place, on the unit ball of the l2 norm when the method asks for it.
+func (o *Objective) Project(w []float64) {
+	if !o.problem.Method.Ball {
+		return
+	}
+	if norm := Norm(w); norm > 1 {
+		for j := range w {
+			w[j] /= norm
+		}
+	}
+}
+
+// At returns the objective at w and, unless grad is nil, writes its gradient there. w and grad have Dim elements. It
+// costs one X w and, with a gradient, one X'v in which rows without a coefficient are not read.
+func (o *Objective) At(w, grad []float64) Value {
+	o.score(w)
+	positives := o.x.Positives.Rows()
+	population := o.z
+	if o.problem.Method.Population == method.Negatives {
+		population = o.z[positives:]
+	}
+	o.rule.At(population, o.weights, &o.support)
+	t := o.support.T
+	misses := o.losses(o.z[:positives], o.positives, func(z float64) float64 { return t - z })
+	alarms := 0.0
+	if o.problem.Method.FalsePositives {
+		alarms = o.losses(o.z[positives:], o.negatives, func(z float64) float64 { return z - t })
+	}
+	v := Value{T: t, Loss: misses + alarms}
+	lambda := o.problem.Hyperparameters.Lambda
+	v.F = v.Loss + float64(float64(lambda/2)*normSquared(w))
+	if grad != nil {
+		o.gradient(t, grad)
+		for j := range grad {
+			grad[j] += float64(lambda * w[j])
+		}
+	}
+	return v
+}
+
+// score fills z with the scores of both classes.
+func (o *Objective) score(w []float64) {
+	if o.z == nil {
+		o.z = make([]float64, o.x.Rows())
+	}
+	positives := o.x.Positives.Rows()
+	o.x.Positives.Scores(w, o.z[:positives])
+	o.x.Negatives.Scores(w, o.z[positives:])
+	o.visits += int64(len(o.z))
+}
+
+// losses is the weighted mean of the surrogate at the margins of one class; 0 when the class is empty.
+func (o *Objective) losses(z []float64, m mass, margin func(z float64) float64) float64 {
+	if len(z) == 0 {
+		return 0
+	}
+	return sum(len(z), func(i int) float64 { return float64(m.of(i) * o.loss.Value(margin(z[i]))) }) / m.total
+}
+
+// gradient writes the gradient of the losses: all coefficients of rows are joined first, c_i = m_i l'(t - z_i)/M+ on the
+// positives, e_j = m_j l'(z_j - t)/M- on the negatives and (sum c - sum e) a on the population, so that X'v is formed once.
+func (o *Objective) gradient(t float64, grad []float64) {
+	positives := o.x.Positives.Rows()
+	if o.v == nil {
+		o.v = make([]float64, len(o.z))
+	}
+	clear(o.v)
+	c, e := o.v[:positives], o.v[positives:]
+	for i, z := range o.z[:positives] {
+		c[i] = -float64(o.positives.of(i)*o.loss.Derivative(t-z)) / o.positives.total
+	}
+	rest := -sum(len(c), func(i int) float64 { return c[i] })
+	if o.problem.Method.FalsePositives {
+		for j, z := range o.z[positives:] {
+			e[j] = float64(o.negatives.of(j)*o.loss.Derivative(z-t)) / o.negatives.total
+		}
+		rest -= sum(len(e), func(j int) float64 { return e[j] })
+	}
+	population := o.v
+	if o.problem.Method.Population == method.Negatives {
+		population = e
+	}
+	for k, row := range o.support.Rows {
+		population[row] += float64(rest * o.support.A[k])
+	}
+	clear(grad)
+	o.visits += o.active.addTo(o.x.Positives, c, grad)
+	o.visits += o.active.addTo(o.x.Negatives, e, grad)
+}
+
+// coefficients is a sparse vector over the rows of a part.
+type coefficients struct {
+	rows []int32
+	v    []float64
+}
+
+// addTo adds X'v to g and returns the number of rows that it reads.
+func (s *coefficients) addTo(part *matrix.Part, v, g []float64) int64 {
+	s.rows, s.v = s.rows[:0], s.v[:0]
+	for i, x := range v {
+		if x != 0 {
+			s.rows = append(s.rows, int32(i))
+			s.v = append(s.v, x)
+		}
+	}
+	part.AddGradient(s.rows, s.v, g)
+	return int64(len(s.rows))
+}
+
+// Norm is the l2 norm of w, summed pairwise. It does not overflow before w does.
+func Norm(w []float64) float64 {
+	largest := 0.0
+	for _, x := range w {
+		largest = max(largest, math.Abs(x))
+	}
+	if largest == 0 || math.IsInf(largest, 1) {
+		return largest
+	}
+	if largest > 1e-100 && largest < 1e100 {
+		return math.Sqrt(normSquared(w))
+	}
+	return largest * math.Sqrt(sum(len(w), func(j int) float64 { r := w[j] / largest; return float64(r * r) }))
+}
+
+func normSquared(w []float64) float64 {
+	return sum(len(w), func(j int) float64 { return float64(w[j] * w[j]) })
+}
+
+// usage is a mistake in the flags.
+func usage(found, expected, hint string) error {
+	return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected, Hint: hint}
+}

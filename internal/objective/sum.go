@@ -1,0 +1,32 @@
+package objective
+
+import "math/bits"
+
+// sumBlock is the number of terms that are added one after the other before the pairwise tree begins.
+const sumBlock = 128
+
+// sum adds term(0) to term(n-1) pairwise: blocks of sumBlock terms in order, then the blocks' sums as the carries of a
+// binary counter, small trees before large ones. The order depends on n only, and the rounding error grows with log n.
+func sum(n int, term func(i int) float64) float64 {
+	var levels [64]float64 // levels[k] holds a tree of 2^k blocks where bit k of count is set
+	count := uint64(0)
+	for first := 0; first < n; first += sumBlock {
+		s := 0.0
+		for i := first; i < min(first+sumBlock, n); i++ {
+			s += term(i)
+		}
+		k := bits.TrailingZeros64(^count) // trees that the new block completes
+		for level := range k {
+			s = levels[level] + s
+		}
+		levels[k] = s
+		count++
+	}
+	total := 0.0
+	for level := range levels {
+		if count>>level&1 == 1 {
+			total = levels[level] + total
+		}
+	}
+	return total
+}

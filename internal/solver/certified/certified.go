@@ -1,0 +1,178 @@
+// Package certified finds the global optimum of the six convex methods and proves it: an upper bound F(w), computed
+// exactly on all rows, and a lower bound D(p, a) of a feasible dual point, computed apart from the solver.
+//
+// The method is a working set with an interior-point solver inside. The threshold depends on few rows of the
+// population, the best ones; a problem restricted to any rows is a lower bound for the whole, since its dual points are
+// dual points of the whole. So the solver holds the positives and some rows of the population, solves the problem on
+// them, reads all scores at the solution once, takes the rows that the solution overlooked, and repeats until the two
+// bounds meet. docs/certificate.md has the mathematics.
+package certified
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"toptau/internal/objective"
+	"toptau/method"
+	"toptau/threshold"
+)
+
+// Result is a solve's outcome, whether it converged or not: the bounds hold in any case.
+type Result struct {
+	W            []float64
+	Threshold    float64 // t(W)
+	Objective    float64 // F(W)
+	LowerBound   float64 // D(P, A) <= F(w) for all w; for lambda = 0 for all |w| <= BallRadius
+	BallRadius   float64 // 0 when lambda > 0
+	AtZero       float64 // F(0)
+	P, A         Sparse  // the dual point: p over the positives, a over the population
+	Passes       int     // readings of the population
+	RowReads     float64 // visits to rows, inner work included, over the number of rows
+	Iterations   int     // Newton systems
+	Rounds       int     // solves of a restricted problem
+	WorkingSet   int     // distinct rows of the population held at the end
+	Converged    bool
+	Cancelled    bool
+	ZeroOptimal  bool // w = 0 is optimal up to the gap
+	gapOfRequest float64
+}
+
+// RelativeGap is (F - D)/max(F, 0.01).
+func (r *Result) RelativeGap() float64 {
+	return math.Max(0, r.Objective-r.LowerBound) / math.Max(r.Objective, .01)
+}
+
+// GapOfDecrease is (F - D)/(F(0) - D), the share of the possible decrease that may be missing; false where w = 0 is
+// optimal up to the gap and there is nothing to decrease.
+func (r *Result) GapOfDecrease() (float64, bool) {
+	if r.ZeroOptimal || !(r.AtZero > r.LowerBound) {
+		return 0, false
+	}
+	return math.Max(0, r.Objective-r.LowerBound) / (r.AtZero - r.LowerBound), true
+}
+
+// formOf reads the problem's form.
+func formOf(p method.Problem, kappa float64) (form, error) {
+	f := form{kappa: kappa, lambda: p.Hyperparameters.Lambda}
+	if !p.Method.Convex {
+		return f, fmt.Errorf("certified: %s is not convex: no certificate exists", p.Method.Title)
+	}
+	name := "hinge"
+	if p.Hyperparameters.Surrogate != nil {
+		name = p.Hyperparameters.Surrogate.Name()
+	}
+	switch name {
+	case "hinge":
+	case "squared-hinge":
+		f.squared = true
+	default:
+		return f, fmt.Errorf("certified: the %s surrogate has no certified solver", name)
+	}
+	switch r := p.Rule.(type) {
+	case threshold.TopCount, threshold.TopMean:
+		f.kind = topMean
+	case threshold.SurrogateQuantile:
+		f.kind, f.beta = hingeQuantile, r.Beta
+		if r.Surrogate != nil && r.Surrogate.Name() == "squared-hinge" {
+			f.kind = squaredQuantile
+		}
+	default:
+		return f, fmt.Errorf("certified: no dual is known for the threshold of %s", p.Method.Title)
+	}
+	return f, nil
+}
+
+// Solve minimises the objective to the gap asked for, or as far as it gets. It fails when the method has no certificate.
+// A cancelled context is not an error: the result has the best point and its bounds so far, and Cancelled is set.
+func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
+	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	if err != nil {
+		return Result{}, err
+	}
+	source := newMemory(o.Matrix(), f, o.Threshold(), o.Problem().Method.Population == method.AllRows)
+	s := &session{ctx: ctx, source: source, f: f, opt: opt}
+	err = s.solve()
+	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if err != nil && !cancelled {
+		return Result{}, err
+	}
+	r := s.result()
+	r.Cancelled = cancelled
+	if cancelled && s.w == nil {
+		s.w = make([]float64, o.Dim())
+	}
+	return certifyResult(o, r)
+}
+
+// result collects what the session knows, before the certificate is computed apart from it.
+func (s *session) result() Result {
+	passes, visits := s.source.Readings()
+	r := Result{W: s.w, P: s.p, A: s.a, AtZero: s.atZero, Objective: s.upper, LowerBound: s.lower, Threshold: s.t,
+		Passes: passes, RowReads: visits + s.visits/float64(max(1, s.shape.Population.Rows)), Iterations: s.systems, Rounds: s.rounds,
+		gapOfRequest: s.opt.gap()}
+	if s.pop != nil {
+		r.WorkingSet = s.pop.n
+	}
+	if s.f.lambda == 0 {
+		r.BallRadius = s.radius
+	}
+	return r
+}
+
+// certifyResult replaces both bounds by those recomputed from (w, p, a) and the data.
+func certifyResult(o *objective.Objective, r Result) (Result, error) {
+	if r.W == nil {
+		r.W = make([]float64, o.Dim())
+	}
+	bounds, err := Verify(o, r.W, r.P, r.A, r.BallRadius)
+	if err != nil {
+		return r, err
+	}
+	r.Objective, r.LowerBound, r.Threshold, r.AtZero = bounds.Upper, bounds.Lower, bounds.Threshold, bounds.AtZero
+	r.Passes++ // the reading that computes F(w) apart
+	gap := r.Objective - r.LowerBound
+	r.ZeroOptimal = r.AtZero-r.LowerBound <= r.gapOfRequest*math.Max(r.AtZero, .01)
+	share, some := r.GapOfDecrease()
+	r.Converged = some && share <= r.gapOfRequest || gap <= 1e-3*r.gapOfRequest*r.AtZero ||
+		!some && r.RelativeGap() <= r.gapOfRequest
+	return r, nil
+}
+
+// Bounds are both ends of a certificate.
+type Bounds struct {
+	Upper, Lower float64 // F(w), D(p, a)
+	Threshold    float64 // t(w)
+	AtZero       float64 // F(0)
+}
+
+// Verify computes F(w) and D(p, a) from the data alone. An infeasible (p, a) is an error that names the constraint. With
+// lambda = 0 the lower bound holds for all weights of norm at most radius.
+func Verify(o *objective.Objective, w []float64, p, a Sparse, radius float64) (Bounds, error) {
+	b := Bounds{AtZero: o.At(make([]float64, o.Dim()), nil).F}
+	value := o.At(w, nil)
+	b.Upper, b.Threshold = value.F, value.T
+	if len(p.Rows) == 0 {
+		return b, nil // no loss is negative, so 0 is a bound
+	}
+	fullP, err := p.expand(o.Matrix().Positives.Rows(), "p")
+	if err != nil {
+		return b, err
+	}
+	fullA, err := a.expand(o.Population().Rows, "a")
+	if err != nil {
+		return b, err
+	}
+	var dual objective.Dual
+	if o.Problem().Hyperparameters.Lambda == 0 {
+		dual, err = o.DualInBall(fullP, fullA, radius)
+	} else {
+		dual, err = o.Dual(fullP, fullA)
+	}
+	if err != nil {
+		return b, err
+	}
+	b.Lower = math.Max(0, dual.D)
+	return b, nil
+}

@@ -1,0 +1,139 @@
+package certified
+
+import "math"
+
+// certify evaluates the current point: its value on the rows held, and the bound of its multipliers; both best ones
+// are kept. zp and zs must be current.
+func (v *interior) certify() {
+	t, _, order := v.threshold(v.zs, v.row.weight, v.order)
+	v.order = order
+	value := v.meanLoss(t, v.zp, v.pos.weight) + v.lambda/2*dot(v.w, v.w)
+	if value < v.best.value {
+		v.best.value = value
+		v.best.w = append(v.best.w[:0], v.w...)
+	}
+	p, a := v.scratchP, v.scratchS
+	for i, m := range v.pos.weight {
+		p[i] = math.Max(v.p[i], 0) / v.mass
+		if !v.squared {
+			p[i] = math.Min(p[i], m/v.mass)
+		}
+	}
+	copy(a, v.q)
+	v.offer(p, a)
+}
+
+// offer evaluates a dual candidate; p must be feasible, a is repaired. Both are overwritten.
+func (v *interior) offer(p, a []float64) {
+	if !v.repair(a, v.row.weight) {
+		return
+	}
+	bound := v.bound(p, a)
+	if bound > v.best.bound {
+		v.best.bound = bound
+		v.best.p = append(v.best.p[:0], p...)
+		v.best.a = append(v.best.a[:0], a...)
+		v.best.theta = v.theta / v.mass
+	}
+}
+
+// repair makes a >= 0, sum a = 1 and, for the mean of the largest, a_j <= m_j/kappa.
+func (f *form) repair(a, m []float64) bool {
+	var total float64
+	for j := range a {
+		a[j] = math.Max(a[j], 0)
+		total += a[j]
+	}
+	if !(total > 0) || math.IsInf(total, 0) {
+		return false
+	}
+	for j := range a {
+		a[j] /= total
+	}
+	if f.kind != topMean {
+		return true
+	}
+	var room, used float64
+	for j := range a {
+		limit := m[j] / f.kappa
+		a[j] = math.Min(a[j], limit)
+		used += a[j]
+		room += limit - a[j]
+	}
+	if deficit := 1 - used; deficit > 0 {
+		if room <= 0 {
+			return deficit < 1e-9
+		}
+		share := math.Min(1, deficit/room)
+		for j := range a {
+			limit := m[j] / f.kappa
+			a[j] = math.Min(limit, a[j]+float64(share*(limit-a[j])))
+		}
+	}
+	return true
+}
+
+// regulariser is r(a).
+func (f *form) regulariser(a, m []float64) float64 {
+	switch f.kind {
+	case topMean:
+		return 0
+	case hingeQuantile:
+		var largest float64
+		for j, v := range a {
+			largest = math.Max(largest, v/m[j])
+		}
+		return (f.kappa*largest - 1) / f.beta
+	default:
+		var total float64
+		for j, v := range a {
+			total += v * v / m[j]
+		}
+		return (math.Sqrt(f.kappa*total) - 1) / f.beta
+	}
+}
+
+// bound is D(p, a) = A - B - |v|^2/(2 lambda) after the best scaling of p, which it applies; lambda = 0: A - B - R|v|.
+// A = P - P r(a), v = sum p x - P sum a x, B = (M+/4) sum p^2/m for the squared loss.
+func (v *interior) bound(p, a []float64) float64 {
+	total := sum(p)
+	g := make([]float64, v.pos.d)
+	v.pos.addTransposed(p, 1, g)
+	v.row.addTransposed(a, -total, g)
+	linear := total - total*v.regulariser(a, v.row.weight)
+	var quadratic, share float64
+	for i, m := range v.pos.weight {
+		if v.squared {
+			quadratic += v.mass / 4 * p[i] * p[i] / m
+		} else {
+			share = math.Max(share, p[i]*v.mass/m)
+		}
+	}
+	norm2 := dot(g, g)
+	if v.lambda == 0 {
+		return linear - quadratic - v.radius()*math.Sqrt(norm2)
+	}
+	curvature := 2*quadratic + norm2/v.lambda
+	scale := math.Inf(1)
+	if share > 0 {
+		scale = 1 / share
+	}
+	if curvature > 0 {
+		scale = math.Min(scale, math.Max(0, linear/curvature))
+	} else if math.IsInf(scale, 1) {
+		scale = 1
+	}
+	for i := range p {
+		p[i] *= scale
+	}
+	return scale*linear - scale*scale*curvature/2
+}
+
+// radius is the ball |w| <= R in which bounds for lambda = 0 hold.
+func (v *interior) radius() float64 {
+	far := 1.0
+	if v.kind != topMean {
+		far = math.Max(far, v.band())
+	}
+	return 1e3 * (math.Sqrt(dot(v.w, v.w)) + far)
+}

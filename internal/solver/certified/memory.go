@@ -1,0 +1,409 @@
+package certified
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"toptau/internal/matrix"
+	"toptau/threshold"
+)
+
+// Memory is a source over a matrix in memory. It keeps the scores of the last points it saw, so that one reading serves
+// the threshold, the losses and the line search. One goroutine at a time.
+type Memory struct {
+	x       *matrix.Matrix
+	f       form
+	rule    threshold.Threshold
+	all     bool      // the population is all rows
+	weights []float64 // of all rows, positives first; nil: all 1
+	mass    [2]float64
+	recent  []scored
+	support threshold.Support
+	passes  int
+	visits  float64
+}
+
+// scored is a point with the scores of all rows, positives first.
+type scored struct {
+	w, z []float64
+}
+
+// recentPoints is how many points' scores are kept: the best, the newest and the last of a line search.
+const recentPoints = 3
+
+func newMemory(x *matrix.Matrix, f form, rule threshold.Threshold, all bool) *Memory {
+	s := &Memory{x: x, f: f, rule: rule, all: all}
+	p, n := x.Positives, x.Negatives
+	if p.Weights() != nil || n.Weights() != nil {
+		s.weights = make([]float64, 0, x.Rows())
+		for _, part := range []*matrix.Part{p, n} {
+			for i := range part.Rows() {
+				if w := part.Weights(); w != nil {
+					s.weights = append(s.weights, w[i])
+				} else {
+					s.weights = append(s.weights, 1)
+				}
+			}
+		}
+	}
+	s.mass[0], s.mass[1] = float64(p.Rows()), float64(x.Rows()-s.first())
+	if s.weights != nil {
+		s.mass[0], s.mass[1] = sum(s.weights[:p.Rows()]), sum(s.weights[s.first():])
+	}
+	return s
+}
+
+// first is the row, counted over both parts, at which the population begins.
+func (s *Memory) first() int {
+	if s.all {
+		return 0
+	}
+	return s.x.Positives.Rows()
+}
+
+func (s *Memory) weight(i int) float64 {
+	if s.weights == nil {
+		return 1
+	}
+	return s.weights[i]
+}
+
+// Shape describes the data.
+func (s *Memory) Shape() Shape {
+	return Shape{Cols: s.x.Cols(),
+		Positives:  Class{Rows: s.x.Positives.Rows(), Mass: s.mass[0]},
+		Population: Class{Rows: s.x.Rows() - s.first(), Mass: s.mass[1]}}
+}
+
+// Readings counts the readings so far.
+func (s *Memory) Readings() (int, float64) { return s.passes, s.visits / float64(s.x.Rows()) }
+
+// Means reads the data once.
+func (s *Memory) Means(ctx context.Context) (positives, population []float64, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	s.passes++
+	s.visits += float64(s.x.Rows())
+	positives, population = make([]float64, s.x.Cols()), make([]float64, s.x.Cols())
+	addAll := func(p *matrix.Part, g []float64) {
+		rows, v := make([]int32, p.Rows()), make([]float64, p.Rows())
+		for i := range rows {
+			rows[i], v[i] = int32(i), 1
+		}
+		if p.Weights() != nil {
+			copy(v, p.Weights())
+		}
+		p.AddGradient(rows, v, g)
+	}
+	addAll(s.x.Positives, positives)
+	addAll(s.x.Negatives, population)
+	for j := range positives {
+		if s.all {
+			population[j] += positives[j]
+		}
+		positives[j] /= s.mass[0]
+		population[j] /= s.mass[1]
+	}
+	return positives, population, nil
+}
+
+// scores returns the scores of w, from the last points or by a reading.
+func (s *Memory) scores(w []float64) (z []float64, read bool) {
+	for k, p := range s.recent {
+		if slices.Equal(p.w, w) {
+			// Move to the end: the last used is dropped last.
+			s.recent = append(append(s.recent[:k:k], s.recent[k+1:]...), p)
+			return p.z, false
+		}
+	}
+	z = s.slot(w)
+	p := s.x.Positives.Rows()
+	s.x.Positives.Scores(w, z[:p])
+	s.x.Negatives.Scores(w, z[p:])
+	s.visits += float64(s.x.Rows())
+	return z, true
+}
+
+// slot returns space for the scores of w, remembered as w's.
+func (s *Memory) slot(w []float64) []float64 {
+	var z []float64
+	if len(s.recent) == recentPoints {
+		z = s.recent[0].z
+		s.recent = append(s.recent[:0], s.recent[1:]...)
+	} else {
+		z = make([]float64, s.x.Rows())
+	}
+	s.recent = append(s.recent, scored{w: slices.Clone(w), z: z})
+	return z
+}
+
+// Scan answers the queries.
+func (s *Memory) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
+	answers := make([]Answer, len(queries))
+	reading := false
+	for k, q := range queries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		z, read := s.scores(q.W)
+		reading = reading || read
+		if q.Population != nil {
+			answers[k].Population = s.population(z, *q.Population)
+		}
+		if q.Positives != nil {
+			answers[k].Positives = s.positives(z, *q.Positives)
+		}
+	}
+	if reading {
+		s.passes++
+	}
+	return answers, nil
+}
+
+func (s *Memory) population(z []float64, q PopulationQuery) (a PopulationAnswer) {
+	first := s.first()
+	var others []ranked
+	for i := first; i < len(z); i++ {
+		m := s.weight(i)
+		if z[i] >= q.Above {
+			a.Count++
+			a.Scores = append(a.Scores, z[i])
+			if s.weights != nil {
+				a.Weights = append(a.Weights, m)
+			}
+			a.Sum += float64(m * z[i])
+		}
+		if m > 0 && q.Limit > 0 && !q.Known.Has(i-first) {
+			others = append(others, ranked{-z[i], int32(i - first)})
+		}
+	}
+	a.Cut = len(others) > q.Limit
+	a.Rows = s.best(others, q.Limit, first, z)
+	return a
+}
+
+func (s *Memory) positives(z []float64, q PositivesQuery) (a PositivesAnswer) {
+	var others []ranked
+	for i := range s.x.Positives.Rows() {
+		m := s.weight(i)
+		a.Loss += float64(m * s.f.loss(1+q.T-z[i]))
+		if m > 0 && q.Limit > 0 && !q.Known.Has(i) {
+			others = append(others, ranked{math.Abs(1 + q.T - z[i]), int32(i)})
+		}
+	}
+	a.Rows = s.best(others, q.Limit, 0, z)
+	return a
+}
+
+// ranked is a row that competes for a place in an answer: the smallest keys win, ties by number.
+type ranked struct {
+	key float64
+	id  int32
+}
+
+func (r ranked) compare(o ranked) int {
+	switch {
+	case r.key < o.key:
+		return -1
+	case r.key > o.key:
+		return 1
+	}
+	return int(r.id) - int(o.id)
+}
+
+// best returns the limit rows of the smallest keys, in order, with their features.
+func (s *Memory) best(others []ranked, limit, first int, z []float64) []Row {
+	if limit < len(others) {
+		selectSmallest(others, limit, ranked.compare)
+		others = others[:limit]
+	}
+	slices.SortFunc(others, ranked.compare)
+	rows := make([]Row, len(others))
+	for k, r := range others {
+		id := int(r.id)
+		rows[k] = Row{ID: id, Score: z[first+id], Weight: s.weight(first + id),
+			Features: func(dst []float64) { s.row(first+id, dst) }}
+	}
+	return rows
+}
+
+func (s *Memory) row(i int, dst []float64) {
+	if p := s.x.Positives.Rows(); i < p {
+		s.x.Positives.Row(i, dst)
+	} else {
+		s.x.Negatives.Row(i-p, dst)
+	}
+}
+
+// selectSmallest puts the k smallest elements first, in some order, by quickselect with the median of three.
+func selectSmallest[T any](a []T, k int, less func(x, y T) int) {
+	lo, hi := 0, len(a)
+	for hi-lo > 16 && k > lo && k < hi {
+		x, y, z := a[lo], a[lo+(hi-lo)/2], a[hi-1]
+		if less(x, y) > 0 {
+			x, y = y, x
+		}
+		if less(y, z) > 0 {
+			y = z
+			if less(x, y) > 0 {
+				y = x
+			}
+		}
+		i, j := lo, hi-1
+		for i <= j {
+			for less(a[i], y) < 0 {
+				i++
+			}
+			for less(a[j], y) > 0 {
+				j--
+			}
+			if i <= j {
+				a[i], a[j] = a[j], a[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j+1:
+			hi = j + 1
+		case k >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+	if k > lo && k < hi {
+		slices.SortFunc(a[lo:hi], less)
+	}
+}
+
+// Search minimises F on the ray by its tangents: F is convex on it, so two tangents of opposite slope bound it from
+// below where they meet, and that is where it is evaluated next.
+func (s *Memory) Search(ctx context.Context, from, to []float64, slack float64) ([]float64, error) {
+	z1, readTo := s.scores(to)
+	z0, readFrom := s.scores(from)
+	if readTo || readFrom {
+		s.passes++
+	}
+	delta := make([]float64, len(z0))
+	for i := range delta {
+		delta[i] = z1[i] - z0[i]
+	}
+	step := make([]float64, len(from))
+	for j := range step {
+		step[j] = to[j] - from[j]
+	}
+	line := &line{source: s, z: z0, delta: delta, at: make([]float64, len(z0)),
+		norm: s.f.lambda * dot(step, step), slope: s.f.lambda * dot(from, step), constant: s.f.lambda / 2 * dot(from, from)}
+	alpha, err := line.minimise(ctx, slack)
+	if err != nil {
+		return nil, err
+	}
+	w := make([]float64, len(from))
+	for j := range w {
+		w[j] = from[j] + float64(alpha*step[j])
+	}
+	switch alpha {
+	case 0:
+		return slices.Clone(from), nil
+	case 1:
+		return slices.Clone(to), nil
+	}
+	// The scores of the new point are those of the line: no reading.
+	line.move(alpha)
+	copy(s.slot(w), line.at)
+	return w, nil
+}
+
+// line is F on a ray, from stored scores z and their change delta.
+type line struct {
+	source                *Memory
+	z, delta, at          []float64
+	norm, slope, constant float64 // of the term in lambda
+}
+
+func (l *line) move(alpha float64) {
+	for i, v := range l.z {
+		l.at[i] = v + float64(alpha*l.delta[i])
+	}
+}
+
+// tangent is F and a derivative at one alpha.
+type tangent struct{ alpha, value, slope float64 }
+
+func (l *line) tangent(alpha float64) tangent {
+	s := l.source
+	l.move(alpha)
+	first, p := s.first(), s.x.Positives.Rows()
+	var m []float64
+	if s.weights != nil {
+		m = s.weights[first:]
+	}
+	s.rule.At(l.at[first:], m, &s.support)
+	t, slopeT := s.support.T, 0.0
+	for k, j := range s.support.Rows {
+		slopeT += float64(s.support.A[k] * l.delta[first+int(j)])
+	}
+	var value, slope float64
+	for i, z := range l.at[:p] {
+		if margin := 1 + t - z; margin > 0 {
+			m := s.weight(i)
+			if s.f.squared {
+				value += float64(m * margin * margin)
+				slope += float64(2 * m * margin * (slopeT - l.delta[i]))
+			} else {
+				value += float64(m * margin)
+				slope += float64(m * (slopeT - l.delta[i]))
+			}
+		}
+	}
+	return tangent{alpha,
+		value/s.mass[0] + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
+		slope/s.mass[0] + l.slope + float64(alpha*l.norm)}
+}
+
+func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
+	lo := l.tangent(0)
+	if !(lo.slope < 0) {
+		return 0, nil
+	}
+	hi := l.tangent(1)
+	for grow := 0; hi.slope < 0 && grow < 40; grow++ {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		lo = hi
+		hi = l.tangent(2 * hi.alpha)
+	}
+	for step := range 60 {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		best := lo
+		if hi.value < lo.value {
+			best = hi
+		}
+		// Where the tangents meet, and the bound there.
+		width := hi.alpha - lo.alpha
+		x := (lo.value - hi.value + float64(hi.slope*width)) / (hi.slope - lo.slope)
+		bound := lo.value + float64(lo.slope*x)
+		if !(hi.slope > lo.slope) || best.value-bound <= slack || width <= 1e-14*hi.alpha {
+			return best.alpha, nil
+		}
+		if step%3 == 2 || x <= 0 || x >= width {
+			x = width / 2
+		}
+		next := l.tangent(lo.alpha + x)
+		if next.slope < 0 {
+			lo = next
+		} else {
+			hi = next
+		}
+	}
+	if hi.value < lo.value {
+		return hi.alpha, nil
+	}
+	return lo.alpha, nil
+}

@@ -1,0 +1,263 @@
+package certified
+
+import "math"
+
+// rows is a growing set of weighted rows in float64, seen after subtraction of a fixed shift c: row i is x_i - c.
+// Dense rows are shifted when they are added; sparse rows stay sparse and the shift is applied to every product.
+// A shift of all rows moves every score and the threshold alike and changes nothing else.
+type rows struct {
+	d      int
+	n      int
+	sparse bool
+	shift  []float64
+	weight []float64
+	dense  []float64 // n x d, shifted
+	start  []int
+	index  []int32
+	value  []float64
+}
+
+func newRows(d int, sparse bool, shift []float64) *rows {
+	return &rows{d: d, sparse: sparse, shift: shift, start: []int{0}}
+}
+
+// add appends a row, which is copied.
+func (r *rows) add(x []float64, weight float64) {
+	if r.sparse {
+		for j, v := range x {
+			if v != 0 {
+				r.index = append(r.index, int32(j))
+				r.value = append(r.value, v)
+			}
+		}
+		r.start = append(r.start, len(r.index))
+	} else {
+		for j, v := range x {
+			r.dense = append(r.dense, v-r.shift[j])
+		}
+	}
+	r.weight = append(r.weight, weight)
+	r.n++
+}
+
+// same reports whether row i is x.
+func (r *rows) same(i int, x []float64) bool {
+	if !r.sparse {
+		for j, v := range r.dense[i*r.d : (i+1)*r.d] {
+			if v != x[j]-r.shift[j] {
+				return false
+			}
+		}
+		return true
+	}
+	k, end := r.start[i], r.start[i+1]
+	for j, v := range x {
+		if v == 0 {
+			continue
+		}
+		if k == end || r.index[k] != int32(j) || r.value[k] != v {
+			return false
+		}
+		k++
+	}
+	return k == end
+}
+
+// rowBlock is the number of rows that one task of a product handles. It depends on nothing, so neither does the sum.
+const rowBlock = 512
+
+func (r *rows) blocks() int { return (r.n + rowBlock - 1) / rowBlock }
+
+func (r *rows) work() float64 {
+	if r.sparse {
+		return float64(len(r.index))
+	}
+	return float64(len(r.dense))
+}
+
+// times sets z = X w - (c'w).
+func (r *rows) times(w, z []float64) {
+	var offset float64
+	if r.sparse {
+		offset = dot(r.shift, w)
+	}
+	parallel(r.blocks(), r.work(), func(b int) {
+		for i := b * rowBlock; i < min((b+1)*rowBlock, r.n); i++ {
+			if !r.sparse {
+				z[i] = dot(r.dense[i*r.d:(i+1)*r.d], w)
+				continue
+			}
+			var s float64
+			for k := r.start[i]; k < r.start[i+1]; k++ {
+				s += float64(r.value[k] * w[r.index[k]])
+			}
+			z[i] = s - offset
+		}
+	})
+}
+
+// addTransposed adds scale * (X'v - c sum v) to g. Blocks of rows are summed apart and added in their order.
+func (r *rows) addTransposed(v []float64, scale float64, g []float64) {
+	blocks := r.blocks()
+	parts := make([]float64, blocks*r.d)
+	parallel(blocks, r.work(), func(b int) {
+		part := parts[b*r.d : (b+1)*r.d]
+		for i := b * rowBlock; i < min((b+1)*rowBlock, r.n); i++ {
+			if v[i] == 0 {
+				continue
+			}
+			if !r.sparse {
+				axpy(v[i], r.dense[i*r.d:(i+1)*r.d], part)
+				continue
+			}
+			for k := r.start[i]; k < r.start[i+1]; k++ {
+				part[r.index[k]] += float64(v[i] * r.value[k])
+			}
+		}
+	})
+	for b := range blocks {
+		axpy(scale, parts[b*r.d:(b+1)*r.d], g)
+	}
+	if r.sparse {
+		axpy(-scale*sum(v[:r.n]), r.shift, g)
+	}
+}
+
+// addGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. Rows whose share of
+// the diagonal cannot reach the last bits are left out.
+func (r *rows) addGram(diagonal []float64, h []float64, stride int) {
+	var largest float64
+	for _, v := range diagonal[:r.n] {
+		largest = math.Max(largest, v)
+	}
+	least := 1e-18 * largest / float64(1+r.n)
+	if r.sparse {
+		r.addSparseGram(diagonal, least, h, stride)
+		return
+	}
+	r.addDenseGram(diagonal, least, h, stride)
+}
+
+// gramChunk is the number of rows that are packed at a time.
+const gramChunk = 256
+
+func (r *rows) addDenseGram(diagonal []float64, least float64, h []float64, stride int) {
+	d := r.d
+	packed := make([]float64, d*gramChunk)
+	roots := make([]float64, gramChunk)
+	list := make([]int, 0, gramChunk)
+	strips := (d + choleskyBlock - 1) / choleskyBlock
+	flush := func() {
+		m := len(list)
+		// Column-major, scaled by the root of D: the Gram matrix is then a product of columns with columns.
+		parallel(strips, float64(m*d), func(s int) {
+			for j := s * choleskyBlock; j < min((s+1)*choleskyBlock, d); j++ {
+				column := packed[j*m : j*m+m]
+				for k, i := range list {
+					column[k] = roots[k] * r.dense[i*d+j]
+				}
+			}
+		})
+		parallel(strips, float64(m)*float64(d)*float64(d)/2, func(s int) {
+			i0 := s * choleskyBlock
+			addProducts(packed, m, h, stride, i0, min(i0+choleskyBlock, d))
+		})
+		list = list[:0]
+	}
+	for i, v := range diagonal[:r.n] {
+		if v <= least {
+			continue
+		}
+		roots[len(list)] = math.Sqrt(v)
+		list = append(list, i)
+		if len(list) == gramChunk {
+			flush()
+		}
+	}
+	if len(list) > 0 {
+		flush()
+	}
+}
+
+// addProducts adds the inner products of packed columns i in i0..i1 with columns j <= i to h.
+func addProducts(packed []float64, m int, h []float64, stride, i0, i1 int) {
+	column := func(j int) []float64 { return packed[j*m : j*m+m] }
+	i := i0
+	for ; i+3 <= i1; i += 3 {
+		a0, a1, a2 := column(i), column(i+1), column(i+2)
+		j := 0
+		for ; j+3 <= i+3; j += 3 {
+			s00, s01, s02, s10, s11, s12, s20, s21, s22 := dot33(a0, a1, a2, column(j), column(j+1), column(j+2))
+			t0 := h[i*stride+j : i*stride+j+3]
+			t1 := h[(i+1)*stride+j : (i+1)*stride+j+3]
+			t2 := h[(i+2)*stride+j : (i+2)*stride+j+3]
+			t0[0] += s00
+			t1[0] += s10
+			t1[1] += s11
+			t2[0] += s20
+			t2[1] += s21
+			t2[2] += s22
+			if j < i { // above the diagonal nothing is kept
+				t0[1] += s01
+				t0[2] += s02
+				t1[2] += s12
+			}
+		}
+	}
+	for ; i < i1; i++ {
+		for j := 0; j <= i; j++ {
+			h[i*stride+j] += dot(column(i), column(j))
+		}
+	}
+}
+
+// addSparseGram uses (x-c)(x-c)' = xx' - xc' - cx' + cc', summed over the rows: X'DX - uc' - cu' + (sum D) cc', u = X'D1.
+func (r *rows) addSparseGram(diagonal []float64, least float64, h []float64, stride int) {
+	d := r.d
+	u := make([]float64, d)
+	var total, pairs float64
+	for i, v := range diagonal[:r.n] {
+		if v <= least {
+			continue
+		}
+		total += v
+		length := float64(r.start[i+1] - r.start[i])
+		pairs += length * length / 2
+		for k := r.start[i]; k < r.start[i+1]; k++ {
+			u[r.index[k]] += float64(v * r.value[k])
+		}
+	}
+	// Every task owns some rows of h; an entry is summed over the data's rows in their order, whoever does it.
+	strips := 1
+	if pairs > 1e5 {
+		strips = 8
+	}
+	parallel(strips, pairs, func(s int) {
+		for i, v := range diagonal[:r.n] {
+			if v <= least {
+				continue
+			}
+			index, value := r.index[r.start[i]:r.start[i+1]], r.value[r.start[i]:r.start[i+1]]
+			for a, ja := range index {
+				if int(ja)%strips != s {
+					continue
+				}
+				row := h[int(ja)*stride : int(ja)*stride+int(ja)+1]
+				c := v * value[a]
+				for b, jb := range index[:a+1] {
+					row[jb] += float64(c * value[b])
+				}
+			}
+		}
+		for i := range d {
+			if i%strips != s {
+				continue
+			}
+			row := h[i*stride : i*stride+i+1]
+			ci, ui := r.shift[i], u[i]
+			for j := range row {
+				row[j] += float64(total*ci)*r.shift[j] - (float64(ui*r.shift[j]) + float64(ci*u[j]))
+			}
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package certified
+
+import (
+	"fmt"
+	"math"
+
+	"toptau/internal/fault"
+)
+
+// workingSet is the rows of one class that the solver holds. Equal rows are one entry that carries their mass.
+type workingSet struct {
+	*rows
+	known  *Set
+	ids    []int32   // rows held, in the order they came
+	entry  []int32   // the entry each belongs to
+	own    []float64 // and its own weight
+	byHash map[uint64][]int32
+	buffer []float64
+}
+
+func newWorkingSet(size, d int, sparse bool, shift []float64) *workingSet {
+	return &workingSet{rows: newRows(d, sparse, shift), known: NewSet(size), byHash: map[uint64][]int32{},
+		buffer: make([]float64, d)}
+}
+
+// take adds a row.
+func (s *workingSet) take(r Row) {
+	if s.known.Has(r.ID) {
+		return
+	}
+	s.known.Add(r.ID)
+	r.Features(s.buffer)
+	h := hash(s.buffer)
+	e := int32(-1)
+	for _, k := range s.byHash[h] {
+		if s.same(int(k), s.buffer) {
+			e = k
+			break
+		}
+	}
+	if e < 0 {
+		e = int32(s.n)
+		s.byHash[h] = append(s.byHash[h], e)
+		s.add(s.buffer, r.Weight)
+	} else {
+		s.weight[e] += r.Weight
+	}
+	s.ids = append(s.ids, int32(r.ID))
+	s.entry = append(s.entry, e)
+	s.own = append(s.own, r.Weight)
+}
+
+// hash is FNV-1a over the values' bits, a word at a time; equal values have equal hashes.
+func hash(x []float64) uint64 {
+	h := uint64(14695981039346656037)
+	for _, v := range x {
+		h = (h ^ math.Float64bits(v+0)) * 1099511628211
+		h ^= h >> 29
+	}
+	return h
+}
+
+// lift spreads a value per entry over the rows held, in proportion to their weights; values of exactly 0 are left out.
+func (s *workingSet) lift(v []float64) (out Sparse) {
+	for k, id := range s.ids {
+		e := s.entry[k]
+		if v[e] == 0 {
+			continue
+		}
+		share := v[e]
+		if s.own[k] != s.weight[e] {
+			share *= s.own[k] / s.weight[e]
+		}
+		out.Rows = append(out.Rows, id)
+		out.Values = append(out.Values, share)
+	}
+	return out
+}
+
+// Sparse is a vector over the rows of a class: its non-zero values and their row numbers.
+type Sparse struct {
+	Rows   []int32
+	Values []float64
+}
+
+// expand returns the vector with all its n elements.
+func (s Sparse) expand(n int, name string) ([]float64, error) {
+	out := make([]float64, n)
+	for k, i := range s.Rows {
+		if i < 0 || int(i) >= n || k >= len(s.Values) {
+			return nil, &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%s names row %d", name, int(i)+1),
+				Expected: fmt.Sprintf("a row from 1 to %d", n), Hint: "the certificate belongs to other data"}
+		}
+		out[i] += s.Values[k]
+	}
+	return out, nil
+}

@@ -1,0 +1,278 @@
+package table
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toptau/internal/fault"
+)
+
+// names resolves what a user calls a column.
+type names struct {
+	file   string
+	all    []string // by column; the number in decimal where there is no name
+	header bool
+	index  map[string]int
+}
+
+// newNames takes the fields of the header, or nil and the number of columns.
+func newNames(file string, header *record, width int) (*names, error) {
+	n := &names{file: file, header: header != nil, index: make(map[string]int, width)}
+	for i := range width {
+		name := strconv.Itoa(i + 1)
+		if header != nil && len(trimBlanks(header.fields[i])) > 0 {
+			name = string(trimBlanks(header.fields[i]))
+		}
+		if j, ok := n.index[name]; ok {
+			return nil, &fault.Error{Kind: fault.Data, File: file, Line: header.lineOf(i),
+				Found:    fmt.Sprintf("the name %s for columns %d and %d", fault.Quote(name), j+1, i+1),
+				Expected: "different names", Hint: "rename one; if the line is data and no header use --header no"}
+		}
+		n.all = append(n.all, name)
+		n.index[name] = i
+	}
+	return n, nil
+}
+
+// find returns the column of a name, a 1-based number, "first" or "last", in this order.
+func (n *names) find(ref string) (int, bool) {
+	if i, ok := n.index[ref]; ok {
+		return i, true
+	}
+	switch ref {
+	case "first":
+		return 0, len(n.all) > 0
+	case "last":
+		return len(n.all) - 1, len(n.all) > 0
+	}
+	i, err := strconv.Atoi(ref)
+	return i - 1, err == nil && 1 <= i && i <= len(n.all)
+}
+
+// one resolves a flag that names one column; -1 when it is not set.
+func (n *names) one(flag, ref string) (int, error) {
+	if ref == "" {
+		return -1, nil
+	}
+	if i, ok := n.find(ref); ok {
+		return i, nil
+	}
+	return -1, n.unknown(flag, ref)
+}
+
+// list resolves a flag that names columns. Each element is a column or, when no column is called so, a list of columns
+// and ranges of numbers with commas between them.
+func (n *names) list(flag string, refs []string) ([]int, error) {
+	var all []int
+	for _, ref := range refs {
+		if i, ok := n.find(ref); ok {
+			all = append(all, i)
+			continue
+		}
+		for _, part := range strings.Split(ref, ",") {
+			part = strings.TrimSpace(part)
+			if i, ok := n.find(part); ok {
+				all = append(all, i)
+				continue
+			}
+			first, last, ok := rangeOf(part)
+			if !ok || last > len(n.all) {
+				return nil, n.unknown(flag, part)
+			}
+			for i := first; i <= last; i++ {
+				all = append(all, i-1)
+			}
+		}
+	}
+	return all, nil
+}
+
+// rangeOf reads "3-7".
+func rangeOf(part string) (first, last int, ok bool) {
+	a, b, found := strings.Cut(part, "-")
+	first, errFirst := strconv.Atoi(a)
+	last, errLast := strconv.Atoi(b)
+	return first, last, found && errFirst == nil && errLast == nil && 1 <= first && first <= last
+}
+
+// unknown is the error of a column that is not there: it lists those that are and suggests the nearest name.
+func (n *names) unknown(flag, ref string) error {
+	e := &fault.Error{Kind: fault.Data, File: n.file, Found: fmt.Sprintf("no column %s for %s", fault.Quote(ref), flag)}
+	if !n.header {
+		e.Expected = fmt.Sprintf("a number from 1 to %d", len(n.all))
+		if _, err := strconv.Atoi(ref); err != nil {
+			e.Hint = "no header was found; use --header yes if line 1 names the columns"
+		}
+		return e
+	}
+	e.Expected = "one of " + enumerate(n.all, 20)
+	if near := nearest(ref, n.all); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %s?", fault.Quote(near))
+	}
+	return e
+}
+
+// enumerate lists at most limit names.
+func enumerate(all []string, limit int) string {
+	shown := all
+	if len(all) > limit {
+		shown = all[:limit]
+	}
+	quoted := make([]string, len(shown))
+	for i, s := range shown {
+		quoted[i] = fault.Quote(s)
+	}
+	text := strings.Join(quoted, ", ")
+	if len(all) > limit {
+		text += fmt.Sprintf(" and %s more", thousands(len(all)-limit))
+	}
+	return text
+}
+
+// nearest returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its letters.
+func nearest(ref string, all []string) string {
+	best, name := len([]rune(ref))/3+1, ""
+	for _, candidate := range all {
+		if d := edits(strings.ToLower(ref), strings.ToLower(candidate)); d < best {
+			best, name = d, candidate
+		}
+	}
+	return name
+}
+
+// edits is the Levenshtein distance, with words beyond 100 letters cut.
+func edits(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]
+	row := make([]int, len(t)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range s {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range t {
+			above := row[j+1]
+			cost := diagonal
+			if s[i] != t[j] {
+				cost++
+			}
+			row[j+1] = min(cost, above+1, row[j]+1)
+			diagonal = above
+		}
+	}
+	return row[len(t)]
+}
+
+// roles says what each column of a file is for; -1 where there is none.
+type roles struct {
+	features []int // by feature: the column
+	kinds    []Kind
+	label    int
+	weight   int
+	group    int
+	segment  int
+	time     int
+	ids      []int
+
+	other  []bool // by column: neither feature nor label
+	forced map[int]Kind
+}
+
+// newRoles gives every column its role from the options, without the kinds.
+func newRoles(o *Options, n *names) (*roles, error) {
+	r := &roles{other: make([]bool, len(n.all)), forced: map[int]Kind{}}
+	for _, f := range []struct {
+		flag, ref string
+		to        *int
+	}{
+		{"--label", o.Label, &r.label},
+		{"--weight", o.Weight, &r.weight},
+		{"--group", o.Group, &r.group},
+		{"--segment", o.Segment, &r.segment},
+		{"--time", o.Time, &r.time},
+	} {
+		i, err := n.one(f.flag, f.ref)
+		if err != nil {
+			return nil, err
+		}
+		*f.to = i
+		if i >= 0 && f.flag != "--label" {
+			r.other[i] = true
+		}
+	}
+	var err error
+	if r.ids, err = n.list("--id", o.ID); err != nil {
+		return nil, err
+	}
+	dropped, err := n.list("--drop", o.Drop)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range append(dropped, r.ids...) {
+		r.other[i] = true
+	}
+	if err := r.checkLabel(dropped, n); err != nil {
+		return nil, err
+	}
+	return r, r.force(o, n)
+}
+
+// checkLabel refuses a label that is also something it cannot be.
+func (r *roles) checkLabel(dropped []int, n *names) error {
+	if r.label < 0 {
+		return nil
+	}
+	conflict := ""
+	if r.label == r.weight {
+		conflict = "--weight"
+	}
+	for _, i := range dropped {
+		if i == r.label {
+			conflict = "--drop"
+		}
+	}
+	if conflict == "" {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Usage, File: n.file, Column: n.all[r.label],
+		Found: "the same column for --label and " + conflict, Expected: "different columns"}
+}
+
+// force reads --symbolic and --numeric.
+func (r *roles) force(o *Options, n *names) error {
+	symbolic, err := n.list("--symbolic", o.Symbolic)
+	if err != nil {
+		return err
+	}
+	numeric, err := n.list("--numeric", o.Numeric)
+	if err != nil {
+		return err
+	}
+	for _, i := range symbolic {
+		r.forced[i] = Symbolic
+	}
+	for _, i := range numeric {
+		if k, ok := r.forced[i]; ok && k == Symbolic {
+			return &fault.Error{Kind: fault.Usage, File: n.file, Column: n.all[i],
+				Found: "the same column for --symbolic and --numeric", Expected: "one of the two"}
+		}
+		r.forced[i] = Numeric
+	}
+	return nil
+}
+
+// takeFeatures makes features of all columns that are nothing else.
+func (r *roles) takeFeatures(n *names) error {
+	for i := range n.all {
+		if i != r.label && !r.other[i] {
+			r.features = append(r.features, i)
+		}
+	}
+	if len(r.features) == 0 {
+		return &fault.Error{Kind: fault.Data, File: n.file, Found: "no column left for features",
+			Expected: "at least one beside the label and the columns of other flags"}
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"toptau/internal/fault"
+)
+
+// blank is the delimiter of blank-separated text: runs of blanks and tabs. none is that of text with a single column.
+const (
+	blank byte = ' '
+	none  byte = '\n'
+)
+
+// record is one row of delimited text. Its fields are decoded: without quotes and, outside quotes, without blanks around.
+type record struct {
+	line   int   // on which it begins
+	starts []int // the line on which each field begins; nil when that is line for all
+	fields [][]byte
+}
+
+// lineOf returns the line on which a field begins.
+func (r *record) lineOf(field int) int {
+	if r.starts != nil && field < len(r.starts) {
+		return r.starts[field]
+	}
+	return r.line
+}
+
+// delimited reads records of delimited text. The rules are in the package's documentation.
+type delimited struct {
+	file      string
+	lines     *lines
+	delimiter byte
+
+	current record
+	text    []byte // the decoded text of a record with quotes
+	ends    []int  // where its fields end in text
+	starts  []int
+	empty   int // the first of the empty lines that precede the current line, 0: none
+	begun   bool
+}
+
+// next returns the next record, valid until the following call; io.EOF at the end.
+func (d *delimited) next() (*record, error) {
+	for {
+		line, err := d.lines.next()
+		if err != nil {
+			return nil, d.failure(err)
+		}
+		if d.isEmpty(line) {
+			if d.empty == 0 {
+				d.empty = d.lines.number
+			}
+			continue
+		}
+		if d.empty > 0 && d.begun {
+			return nil, &fault.Error{Kind: fault.Data, File: d.file, Line: d.empty, Found: "an empty line",
+				Expected: fmt.Sprintf("%s as in the other lines", fields(len(d.current.fields))),
+				Hint:     "remove the line; a missing value in a file of one column is written \"\""}
+		}
+		d.empty, d.begun = 0, true
+		return d.parse(line)
+	}
+}
+
+// parse decodes the record that begins with the given line.
+func (d *delimited) parse(line []byte) (*record, error) {
+	r := &d.current
+	r.line, r.starts, r.fields = d.lines.number, nil, r.fields[:0]
+	if err := d.checkText(line, r.line, 1); err != nil {
+		return nil, err
+	}
+	if bytes.IndexByte(line, '"') >= 0 {
+		return d.parseQuoted(line)
+	}
+	switch d.delimiter {
+	case blank:
+		r.fields = splitBlanks(r.fields, line)
+	case none:
+		r.fields = append(r.fields, trimBlanks(line))
+	default:
+		r.fields = split(r.fields, line, d.delimiter)
+	}
+	return r, nil
+}
+
+// split cuts a line without quotes at every delimiter.
+func split(dst [][]byte, line []byte, delimiter byte) [][]byte {
+	begin := 0
+	for i, c := range line {
+		if c == delimiter {
+			dst = append(dst, trim(line[begin:i], delimiter))
+			begin = i + 1
+		}
+	}
+	return append(dst, trim(line[begin:], delimiter))
+}
+
+// trim is trimBlanks, but the tabs of a tab-separated file have been cut at already.
+func trim(b []byte, _ byte) []byte {
+	if len(b) > 0 && (isBlank(b[0]) || isBlank(b[len(b)-1])) {
+		return trimBlanks(b)
+	}
+	return b
+}
+
+// splitBlanks cuts a line without quotes at runs of blanks and tabs, ignoring those at its ends.
+func splitBlanks(dst [][]byte, line []byte) [][]byte {
+	for i := 0; i < len(line); {
+		if isBlank(line[i]) {
+			i++
+			continue
+		}
+		begin := i
+		for i < len(line) && !isBlank(line[i]) {
+			i++
+		}
+		dst = append(dst, line[begin:i])
+	}
+	return dst
+}
+
+// parseQuoted decodes a record in which a quote stands somewhere; it takes further lines while a quoted field is open.
+func (d *delimited) parseQuoted(line []byte) (*record, error) {
+	r := &d.current
+	d.text, d.ends, d.starts = d.text[:0], d.ends[:0], d.starts[:0]
+	for i := 0; ; {
+		i = d.skipBlanks(line, i)
+		if i >= len(line) && d.delimiter == blank && len(d.ends) > 0 {
+			break // blanks behind the last field
+		}
+		d.starts = append(d.starts, d.lines.number)
+		var err error
+		if i < len(line) && line[i] == '"' {
+			line, i, err = d.quotedField(line, i+1)
+		} else {
+			i = d.plainField(line, i)
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.ends = append(d.ends, len(d.text))
+		if i >= len(line) {
+			break
+		}
+		i++ // the delimiter
+	}
+	begin := 0
+	for _, end := range d.ends {
+		r.fields = append(r.fields, d.text[begin:end:end])
+		begin = end
+	}
+	if d.lines.number > r.line {
+		r.starts = d.starts
+	}
+	return r, nil
+}
+
+// skipBlanks returns the first place at or after i that is neither blank nor tab, apart from the delimiter.
+func (d *delimited) skipBlanks(line []byte, i int) int {
+	for i < len(line) && isBlank(line[i]) && (line[i] != d.delimiter || d.delimiter == blank) {
+		i++
+	}
+	return i
+}
+
+// plainField appends an unquoted field to text and returns where its delimiter stands, or the end of the line.
+func (d *delimited) plainField(line []byte, i int) int {
+	begin := i
+	for i < len(line) && !d.isDelimiter(line[i]) {
+		i++
+	}
+	d.text = append(d.text, trimBlanks(line[begin:i])...)
+	return i
+}
+
+func (d *delimited) isDelimiter(c byte) bool {
+	return c == d.delimiter || d.delimiter == blank && c == '\t'
+}
+
+// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and where its
+// delimiter stands there.
+func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
+	opened, field, size := d.lines.number, len(d.ends)+1, 0
+	for {
+		end := bytes.IndexByte(line[i:], '"')
+		if end < 0 {
+			d.text = append(append(d.text, line[i:]...), '\n')
+			size += len(line) - i + 1
+			next, err := d.lines.next()
+			if err == io.EOF || err == errLongLine || err == nil && size > d.lines.limit {
+				return nil, 0, &fault.Error{Kind: fault.Data, File: d.file, Line: opened, Column: fmt.Sprint(field),
+					Found: "a quoted field that does not end", Expected: "a closing double quote",
+					Hint: `a quote inside a quoted field is written ""`}
+			}
+			if err != nil {
+				return nil, 0, d.failure(err)
+			}
+			if err := d.checkText(next, d.lines.number, field); err != nil {
+				return nil, 0, err
+			}
+			line, i = next, 0
+			continue
+		}
+		d.text = append(d.text, line[i:i+end]...)
+		i += end + 1
+		if i < len(line) && line[i] == '"' {
+			d.text = append(d.text, '"')
+			i++
+			continue
+		}
+		after := d.skipBlanks(line, i)
+		if d.delimiter == blank && after > i && after < len(line) {
+			return line, after - 1, nil
+		}
+		if after < len(line) && !d.isDelimiter(line[after]) {
+			return nil, 0, &fault.Error{Kind: fault.Data, File: d.file, Line: d.lines.number, Column: fmt.Sprint(field),
+				Found:    fault.Quote(string(line[after:])) + " behind a closing double quote",
+				Expected: "a delimiter or the end of the line", Hint: `a quote inside a quoted field is written ""`}
+		}
+		return line, after, nil
+	}
+}
+
+// isEmpty reports whether a line holds no field at all. A line of tabs in a tab-separated file is a row.
+func (d *delimited) isEmpty(line []byte) bool {
+	for _, c := range line {
+		if !isBlank(c) || c == d.delimiter && c != blank {
+			return false
+		}
+	}
+	return true
+}
+
+// checkText refuses what no text file holds: NUL bytes and bytes that are not UTF-8. first is the number of the field in
+// which the line begins.
+func (d *delimited) checkText(line []byte, number, first int) error {
+	if i := bytes.IndexByte(line, 0); i >= 0 {
+		return &fault.Error{Kind: fault.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),
+			Found: "a NUL byte", Expected: "text", Hint: "is this a binary file?"}
+	}
+	if utf8.Valid(line) {
+		return nil
+	}
+	for i := 0; i < len(line); {
+		c, size := utf8.DecodeRune(line[i:])
+		if c == utf8.RuneError && size == 1 {
+			return &fault.Error{Kind: fault.Data, File: d.file, Line: number,
+				Column: fmt.Sprint(first + d.fieldAt(line[:i])), Found: fmt.Sprintf("the byte 0x%02x", line[i]),
+				Expected: "UTF-8 text", Hint: "convert the file, for example with iconv -f ISO-8859-1 -t UTF-8"}
+		}
+		i += size
+	}
+	return nil
+}
+
+// fieldAt counts the delimiters outside quotes in the part of a line that precedes a place.
+func (d *delimited) fieldAt(before []byte) int {
+	count, quoted := 0, false
+	for i, c := range before {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted || !d.isDelimiter(c):
+		case d.delimiter != blank || i > 0 && !d.isDelimiter(before[i-1]):
+			count++
+		}
+	}
+	return count
+}
+
+// failure words what the stream of lines ended with.
+func (d *delimited) failure(err error) error { return lineFailure(d.file, d.lines, err) }
+
+// lineFailure words what a stream of lines ended with. io.EOF and errors that are worded already stay as they are.
+func lineFailure(file string, l *lines, err error) error {
+	if err != errLongLine {
+		return err
+	}
+	return &fault.Error{Kind: fault.Data, File: file, Line: l.number + 1,
+		Found: "a line longer than 64 MiB", Expected: "a text file with lines", Hint: "is this a binary file?"}
+}
+
+func fields(n int) string { return plural(n, "field") }
+
+// plural returns "1 row" or "2 rows".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%s %ss", thousands(n), noun)
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

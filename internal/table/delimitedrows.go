@@ -1,0 +1,471 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"toptau/internal/fault"
+)
+
+const (
+	// headRows is how many rows decide the header and the kinds of the columns; fewer when they take more than
+	// headBytes of memory. With a Schema, which knows the kinds, headRowsSchema rows decide the header.
+	headRows       = 10_000
+	headRowsSchema = 100
+	headBytes      = 64 << 20
+)
+
+// delimitedRows turns records into rows.
+type delimitedRows struct {
+	reader  *Reader
+	records *delimited
+	head    []record // read ahead
+	ended   error    // what the reading ahead ended with
+	names   *names
+	roles   *roles
+	kinds   []Kind // by feature
+	missing *missingSpellings
+	codes   []map[string]int32 // by feature: the dictionary's index
+	first   int                // the line of the first row
+	sniffed bool               // the header was looked for rather than told
+	zero    int                // rows dropped for their weight of 0
+}
+
+// newDelimitedRows reads the head of a delimited file and decides what every column is.
+func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, error) {
+	delimiter, err := delimiterOf(r.options.Delimiter)
+	if err != nil {
+		return nil, err
+	}
+	if delimiter == 0 {
+		delimiter = sniffDelimiter(p)
+	}
+	s := &delimitedRows{
+		reader:  r,
+		records: &delimited{file: r.file, lines: newLines(source), delimiter: delimiter},
+		missing: r.missing,
+	}
+	s.readHead()
+	if len(s.head) == 0 {
+		if s.ended == io.EOF {
+			return nil, &fault.Error{Kind: fault.Data, File: r.file, Found: "an empty file", Expected: "rows"}
+		}
+		return nil, s.ended
+	}
+	header, err := s.takeHeader()
+	if err != nil {
+		return nil, err
+	}
+	width := 0
+	if header != nil {
+		width = len(header.fields)
+	} else {
+		width = len(s.head[0].fields)
+	}
+	if s.names, err = newNames(r.file, header, width); err != nil {
+		return nil, err
+	}
+	if len(s.head) == 0 && s.ended == io.EOF {
+		return nil, &fault.Error{Kind: fault.Data, File: r.file, Line: header.line, Found: "only a header line",
+			Expected: "rows below it", Hint: "if the line is data use --header no"}
+	}
+	if err := s.assign(); err != nil {
+		return nil, err
+	}
+	if len(s.head) > 0 {
+		s.first = s.head[0].line
+	}
+	return s, nil
+}
+
+// readHead reads ahead.
+func (s *delimitedRows) readHead() {
+	rows, size := headRows, 0
+	if s.reader.options.Schema != nil {
+		rows = headRowsSchema
+	}
+	for len(s.head) < rows+1 && size < headBytes {
+		r, err := s.records.next()
+		if err != nil {
+			s.ended = err
+			return
+		}
+		kept := r.clone()
+		for _, f := range kept.fields {
+			size += len(f) + 24
+		}
+		s.head = append(s.head, kept)
+	}
+}
+
+// clone copies a record out of the reader's buffer.
+func (r *record) clone() record {
+	size := 0
+	for _, f := range r.fields {
+		size += len(f)
+	}
+	text := make([]byte, 0, size)
+	c := record{line: r.line, starts: slices.Clone(r.starts), fields: make([][]byte, len(r.fields))}
+	for i, f := range r.fields {
+		begin := len(text)
+		text = append(text, f...)
+		c.fields[i] = text[begin:len(text):len(text)]
+	}
+	return c
+}
+
+// takeHeader removes the header from the head and returns it, or returns nil.
+func (s *delimitedRows) takeHeader() (*record, error) {
+	o := &s.reader.options
+	has := false
+	switch o.Header {
+	case "yes":
+		has = true
+	case "no":
+	default:
+		s.sniffed = true
+		if m := o.Schema; m != nil && m.Header {
+			if has = m.namesOneOf(s.head[0].fields); !has {
+				return nil, &fault.Error{Kind: fault.Model, File: s.reader.file, Line: s.head[0].line,
+					Found: "a first line without the model's column names", Expected: "a header",
+					Hint: "use --header no to match columns by number"}
+			}
+		} else {
+			has = o.namesOneOf(s.head[0].fields) || looksHeader(s.head, s.missing)
+		}
+	}
+	if !has {
+		return nil, nil
+	}
+	header := s.head[0]
+	s.head = s.head[1:]
+	return &header, nil
+}
+
+// namesOneOf reports whether a flag calls a column by a name, rather than by number, that is one of the fields.
+func (o *Options) namesOneOf(fields [][]byte) bool {
+	refs := []string{o.Label, o.Weight, o.Group, o.Segment, o.Time}
+	refs = slices.Concat(refs, o.Drop, o.ID, o.Symbolic, o.Numeric)
+	for _, ref := range refs {
+		if _, what := parseNumber([]byte(ref)); ref == "" || ref == "first" || ref == "last" || what == number {
+			continue
+		}
+		for _, f := range fields {
+			if string(trimBlanks(f)) == ref {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// assign gives every column its role and every feature its kind.
+func (s *delimitedRows) assign() error {
+	o := &s.reader.options
+	roles, err := newRoles(o, s.names)
+	if err != nil {
+		return err
+	}
+	s.roles = roles
+	if o.Schema != nil {
+		return s.match()
+	}
+	if roles.label < 0 && o.LabelsFile == "" && !o.Unlabelled {
+		return noLabel(s.names)
+	}
+	if err := roles.takeFeatures(s.names); err != nil {
+		return err
+	}
+	for _, i := range roles.features {
+		s.kinds = append(s.kinds, s.kindOf(i))
+		s.codes = append(s.codes, map[string]int32{})
+	}
+	t := &s.reader.table
+	for k, i := range roles.features {
+		t.Columns = append(t.Columns, Column{Name: s.names.all[i], Number: i + 1, Kind: s.kinds[k]})
+	}
+	return nil
+}
+
+// noLabel is the error of a training file for which no label was told.
+func noLabel(n *names) error {
+	e := &fault.Error{Kind: fault.Usage, File: n.file, Found: "no --label",
+		Expected: "which column is the label: a name, a number, first or last",
+		Hint:     "or --labels FILE with one label per row"}
+	if n.header {
+		e.Expected = "which column is the label: " + enumerate(n.all, 20)
+	}
+	return e
+}
+
+// kindOf decides the kind of a column from the head: numeric when more than half of its values are numbers.
+func (s *delimitedRows) kindOf(i int) Kind {
+	if k, ok := s.roles.forced[i]; ok {
+		return k
+	}
+	c := countKinds(s.head, i, len(s.names.all), s.missing)
+	if c.seen == 0 || 2*c.numbers > c.seen {
+		return Numeric
+	}
+	if 2*c.commas > c.seen {
+		s.reader.warn("decimal_comma", fmt.Sprintf(
+			"column %s is read as symbolic: its values look like numbers with a decimal comma", fault.Quote(s.names.all[i])))
+	}
+	return Symbolic
+}
+
+// more implements rowSource.
+func (s *delimitedRows) more(t *Table, limit int) error {
+	for t.Rows() < limit {
+		r, err := s.nextRecord()
+		if err != nil {
+			return err
+		}
+		if err := s.add(t, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextRecord returns the records read ahead, then those of the file.
+func (s *delimitedRows) nextRecord() (*record, error) {
+	if len(s.head) > 0 {
+		r := &s.head[0]
+		s.head = s.head[1:]
+		return r, nil
+	}
+	s.head = nil
+	if s.ended != nil {
+		return nil, s.named(s.ended)
+	}
+	r, err := s.records.next()
+	if err != nil {
+		s.ended = err
+		return nil, s.named(err)
+	}
+	return r, nil
+}
+
+// named replaces the number of a column in an error of the tokenizer by its name.
+func (s *delimitedRows) named(err error) error {
+	if e, ok := err.(*fault.Error); ok {
+		if i, convErr := strconv.Atoi(e.Column); convErr == nil && 1 <= i && i <= len(s.names.all) {
+			e.Column = s.names.all[i-1]
+		}
+	}
+	return err
+}
+
+// add appends one row.
+func (s *delimitedRows) add(t *Table, r *record) error {
+	if len(r.fields) != len(s.names.all) {
+		return s.ragged(r)
+	}
+	weight, err := s.weight(r)
+	if err != nil {
+		return err
+	}
+	label, err := s.label(r)
+	if err != nil {
+		return err
+	}
+	if weight == 0 {
+		s.zero++
+		return nil
+	}
+	t.Label = append(t.Label, s.reader.count(label))
+	if s.roles.weight >= 0 {
+		t.Weight = append(t.Weight, weight)
+	}
+	if err := s.addFeatures(t, r); err != nil {
+		return err
+	}
+	s.addTexts(t, r)
+	t.Line = append(t.Line, r.line)
+	return nil
+}
+
+// addFeatures appends the features of a row.
+func (s *delimitedRows) addFeatures(t *Table, r *record) error {
+	for k, i := range s.roles.features {
+		c := &t.Columns[k]
+		field := r.fields[i]
+		if s.kinds[k] == Symbolic {
+			c.Codes = append(c.Codes, s.code(k, c, field))
+			continue
+		}
+		v, err := s.numberIn(r, i, field)
+		if err != nil {
+			return err
+		}
+		c.Values = append(c.Values, v)
+	}
+	return nil
+}
+
+// code returns the dictionary's index of a symbolic field.
+func (s *delimitedRows) code(k int, c *Column, field []byte) int32 {
+	if s.missing.has(field) {
+		return -1
+	}
+	code, ok := s.codes[k][string(field)]
+	if !ok {
+		code = int32(len(c.Dictionary))
+		value := string(field)
+		s.codes[k][value] = code
+		c.Dictionary = append(c.Dictionary, value)
+	}
+	return code
+}
+
+// numberIn reads a numeric field; a missing one is NaN.
+func (s *delimitedRows) numberIn(r *record, i int, field []byte) (float64, error) {
+	if len(field) == 0 || s.missing.numbers && s.missing.has(field) {
+		return math.NaN(), nil
+	}
+	v, what := parseNumber(field)
+	if what == number {
+		return v, nil
+	}
+	if s.missing.has(field) {
+		return math.NaN(), nil
+	}
+	return 0, s.notNumber(r, i, field, what)
+}
+
+// notNumber is the error of a field that should be a number.
+func (s *delimitedRows) notNumber(r *record, i int, field []byte, what numeral) error {
+	e := &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
+		Found: fault.Quote(string(field)), Expected: "a finite number", Hint: "use --missing " + shellQuote(field)}
+	switch what {
+	case tooLarge:
+		e.Expected = "a number within the range of float64"
+	case notNumber:
+		e.Expected = "a number"
+		if s.reader.options.Schema == nil {
+			e.Hint += " or --symbolic " + shellQuote([]byte(s.names.all[i]))
+		}
+		if r.line == s.first && s.sniffed && !s.names.header {
+			e.Hint += ", or --header yes if this line names the columns"
+		}
+	}
+	return e
+}
+
+// shellQuote writes text so that a shell takes it as one word.
+func shellQuote(text []byte) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+"
+	safe := len(text) > 0
+	for _, c := range text {
+		safe = safe && bytes.IndexByte([]byte(plain), c) >= 0
+	}
+	if safe {
+		return string(text)
+	}
+	if len(text) > 60 {
+		return "VALUE"
+	}
+	return "'" + string(bytes.ReplaceAll(text, []byte("'"), []byte(`'\''`))) + "'"
+}
+
+// ragged is the error of a row with too few or too many fields.
+func (s *delimitedRows) ragged(r *record) error {
+	as := fmt.Sprintf("line %d", s.first)
+	if s.names.header {
+		as = "the header"
+	}
+	e := &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.line, Found: fields(len(r.fields)),
+		Expected: fmt.Sprintf("%s as in %s", fields(len(s.names.all)), as)}
+	if s.reader.options.Delimiter == "" || s.reader.options.Delimiter == "auto" {
+		e.Hint = fmt.Sprintf("the delimiter was taken to be %s; --delimiter sets it", delimiterName(s.records.delimiter))
+	}
+	return e
+}
+
+// delimiterName is a delimiter in words.
+func delimiterName(c byte) string {
+	switch c {
+	case '\t':
+		return "tab"
+	case blank:
+		return "blank"
+	case ',':
+		return "comma"
+	case ';':
+		return "semicolon"
+	case '|':
+		return "pipe"
+	case none:
+		return "none"
+	}
+	return string(c)
+}
+
+// weight returns the row's weight, 1 without a weight column.
+func (s *delimitedRows) weight(r *record) (float64, error) {
+	i := s.roles.weight
+	if i < 0 {
+		return 1, nil
+	}
+	e := &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
+		Found: fault.Quote(string(r.fields[i])), Expected: "a weight: a finite number of at least 0"}
+	if s.missing.has(r.fields[i]) {
+		e.Found = "a missing weight"
+		return 0, e
+	}
+	v, what := parseNumber(r.fields[i])
+	if what != number || v < 0 {
+		return 0, e
+	}
+	return v, nil
+}
+
+// label returns the row's label from its column or from the labels file; nil when it is missing.
+func (s *delimitedRows) label(r *record) ([]byte, error) {
+	if s.reader.labelsFile != nil {
+		return s.reader.labelsFile.next(s.reader.file)
+	}
+	i := s.roles.label
+	if i < 0 {
+		return nil, nil
+	}
+	if !s.missing.has(r.fields[i]) {
+		return r.fields[i], nil
+	}
+	if s.reader.options.Unlabelled {
+		return nil, nil
+	}
+	found := "an empty label"
+	if len(trimBlanks(r.fields[i])) > 0 {
+		found = "the missing label " + fault.Quote(string(r.fields[i]))
+	}
+	return nil, &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
+		Found: found, Expected: "a label in every row"}
+}
+
+// addTexts appends the columns that are kept as text.
+func (s *delimitedRows) addTexts(t *Table, r *record) {
+	for k, i := range s.roles.ids {
+		t.ID[k].Values = append(t.ID[k].Values, string(r.fields[i]))
+	}
+	for _, c := range []struct {
+		text   *Text
+		column int
+	}{{t.Group, s.roles.group}, {t.Segment, s.roles.segment}, {t.Time, s.roles.time}} {
+		if c.text != nil {
+			c.text.Values = append(c.text.Values, string(r.fields[c.column]))
+		}
+	}
+	if s.reader.options.Raw {
+		row := make([]string, len(r.fields))
+		for i, f := range r.fields {
+			row[i] = string(f)
+		}
+		t.Raw = append(t.Raw, row)
+	}
+}

@@ -1,0 +1,168 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"toptau/internal/fault"
+)
+
+// input is the uncompressed bytes of a file. It hashes what is read and words what goes wrong.
+type input struct {
+	file        string
+	reader      io.Reader
+	compression string // "", "gzip" or "zstd"
+	digest      hash.Hash
+	bytes       int64
+	closers     []func() error
+}
+
+// openInput opens a file, or standard input for "-".
+func openInput(path string) (*input, error) {
+	if path == "-" {
+		return newInput(path, os.Stdin)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, openFailure(path, err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, &fault.Error{Kind: fault.IO, File: path, Found: "a directory", Expected: "a file"}
+	}
+	in, err := newInput(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	in.closers = append(in.closers, f.Close)
+	return in, nil
+}
+
+// openFailure words the error of os.Open.
+func openFailure(path string, err error) error {
+	e := &fault.Error{Kind: fault.IO, File: path, Expected: "a file that can be read", Err: err}
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		err = pathError.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Found, e.Expected, e.Err = "no such file", "", nil
+	case errors.Is(err, fs.ErrPermission):
+		e.Found, e.Err = "no permission to read it", nil
+	default:
+		e.Err = err
+	}
+	return e
+}
+
+// newInput recognises compression by the first bytes.
+func newInput(file string, r io.Reader) (*input, error) {
+	in := &input{file: file, digest: sha256.New()}
+	raw := bufio.NewReaderSize(r, 64<<10)
+	head, err := raw.Peek(8)
+	if err != nil && err != io.EOF {
+		return nil, in.failure(err)
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		in.compression = "gzip"
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return nil, in.failure(err)
+		}
+		in.reader = z
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		in.compression = "zstd"
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		if err != nil {
+			return nil, in.failure(err)
+		}
+		in.reader = z
+		in.closers = append(in.closers, func() error { z.Close(); return nil })
+	default:
+		if kind := foreign(head); kind != "" {
+			return nil, &fault.Error{Kind: fault.Data, File: file, Found: kind,
+				Expected: "text, LIBSVM or IDX, plain or packed with gzip or zstd", Hint: "convert or unpack it first"}
+		}
+		in.reader = raw
+	}
+	return in, nil
+}
+
+// foreign names file formats that are often taken for a table.
+func foreign(head []byte) string {
+	if len(head) == 8 && string(head[:3]) == "BZh" && string(head[4:]) == "1AY&" {
+		return "a file packed with bzip2"
+	}
+	for _, f := range []struct{ magic, name string }{
+		{"PK\x03\x04", "a zip archive or a spreadsheet"},
+		{"\xfd7zXZ\x00", "a file packed with xz"},
+		{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
+		{"PAR1\x15", "a Parquet file"},
+		{"ARROW1\x00\x00", "an Arrow file"},
+		{"SQLite f", "an SQLite database"},
+		{"\x89HDF\r\n", "an HDF5 file"},
+		{"\x93NUMPY", "a NumPy file"},
+		{"%PDF-", "a PDF file"},
+		{"\x89PNG\r\n", "a PNG image"},
+		{"\xff\xfe", "UTF-16 text"},
+		{"\xfe\xff", "UTF-16 text"},
+	} {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// Read implements io.Reader.
+func (in *input) Read(p []byte) (int, error) {
+	n, err := in.reader.Read(p)
+	in.digest.Write(p[:n])
+	in.bytes += int64(n)
+	if err != nil && err != io.EOF {
+		err = in.failure(err)
+	}
+	return n, err
+}
+
+// failure words an error of reading or unpacking.
+func (in *input) failure(err error) error {
+	e := &fault.Error{Kind: fault.Data, File: in.file, Hint: "copy or download the file again"}
+	switch {
+	case in.compression == "":
+		return &fault.Error{Kind: fault.IO, File: in.file, Err: err}
+	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
+		e.Found, e.Expected = "the end of the file inside its "+in.compression+" data", "a complete file"
+	default:
+		e.Found, e.Expected, e.Err = "damaged "+in.compression+" data", "an intact file", err
+	}
+	return e
+}
+
+// sum returns the digest of what has been read, in hexadecimal.
+func (in *input) sum() string { return hex.EncodeToString(in.digest.Sum(nil)) }
+
+// Close closes what openInput opened.
+func (in *input) Close() error {
+	var first error
+	for _, c := range in.closers {
+		if err := c(); err != nil && first == nil {
+			first = err
+		}
+	}
+	in.closers = nil
+	return first
+}

@@ -1,0 +1,272 @@
+package table
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"toptau/internal/fault"
+)
+
+// LabelCount is how often a value of the label occurs. Values that are equal as numbers count as one, in the spelling
+// that came first.
+type LabelCount struct {
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+// labelLimit bounds the values that are counted one by one, so that a label column of all different values, chosen by
+// mistake, takes no more memory.
+const labelLimit = 1000
+
+// rule tells the positive class from the negative one.
+type rule struct {
+	values  []labelValue
+	negated bool // positive is all but values
+}
+
+// labelValue is a label ready for comparison: numbers with numbers, anything else as text.
+type labelValue struct {
+	text     string
+	number   float64
+	isNumber bool
+}
+
+func newLabelValue(text string) labelValue {
+	v := labelValue{text: string(trimBlanks([]byte(text)))}
+	x, what := parseNumber([]byte(text))
+	v.number, v.isNumber = x, what == number
+	return v
+}
+
+func (v labelValue) equal(u labelValue) bool {
+	if v.isNumber && u.isNumber {
+		return v.number == u.number
+	}
+	return v.isNumber == u.isNumber && v.text == u.text
+}
+
+// key is equal for values that are equal.
+func (v labelValue) key() string {
+	if v.isNumber {
+		return "n" + strconv.FormatFloat(v.number+0, 'g', -1, 64) // -0 + 0 is 0
+	}
+	return "t" + v.text
+}
+
+// parseRule reads Options.Positive. No values mean the rule of package doc for well-known pairs.
+func parseRule(positive []string) (rule, error) {
+	var r rule
+	for i, text := range positive {
+		negated := strings.HasPrefix(text, "!") && len(text) > 1
+		if i > 0 && negated != r.negated {
+			return r, usage("--positive with and without '!'", "either values, or '!' before each: all but these", "")
+		}
+		r.negated = negated
+		if negated {
+			text = text[1:]
+		}
+		if len(trimBlanks([]byte(text))) == 0 {
+			return r, usage("--positive with an empty value", "a value of the label", "")
+		}
+		r.values = append(r.values, newLabelValue(text))
+	}
+	return r, nil
+}
+
+// pair is one kind of value in the well-known pairs {1, 0}, {1, -1} and {true, false}.
+type pair uint8
+
+const (
+	one pair = 1 << iota
+	zero
+	minusOne
+	yes
+	no
+)
+
+func pairOf(v labelValue) pair {
+	switch {
+	case v.isNumber && v.number == 1:
+		return one
+	case v.isNumber && v.number == 0:
+		return zero
+	case v.isNumber && v.number == -1:
+		return minusOne
+	case strings.EqualFold(v.text, "true"):
+		return yes
+	case strings.EqualFold(v.text, "false"):
+		return no
+	}
+	return 0
+}
+
+// labels classifies labels and counts their values.
+type labels struct {
+	rule   rule
+	seen   map[string]*labelTally // by spelling
+	values map[string]*labelTally // by key
+	order  []*labelTally
+	beyond int // labels that are not counted one by one
+	pairs  pair
+	bad    bool   // a value outside the well-known pairs, or from two of them
+	hit    []bool // which values of the rule occur
+	counts [2]int // rows by class
+	lost   int    // rows of unknown class
+	hide   bool   // a value that is not understood is Unknown rather than bad
+}
+
+type labelTally struct {
+	LabelCount
+	class Class
+}
+
+func newLabels(r rule, hide bool) *labels {
+	return &labels{rule: r, hide: hide, seen: map[string]*labelTally{}, values: map[string]*labelTally{},
+		hit: make([]bool, len(r.values))}
+}
+
+// classOf returns the class of a label that is not missing and counts it.
+func (l *labels) classOf(text []byte) Class {
+	tally := l.seen[string(text)]
+	if tally == nil {
+		tally = l.meet(string(text))
+	}
+	tally.Count++
+	l.count(tally.class)
+	return tally.class
+}
+
+// missing counts a row without a label.
+func (l *labels) missing() Class {
+	l.count(Unknown)
+	return Unknown
+}
+
+func (l *labels) count(c Class) {
+	if c == Unknown {
+		l.lost++
+	} else {
+		l.counts[c]++
+	}
+}
+
+// meet classifies a spelling that was not seen before.
+func (l *labels) meet(text string) *labelTally {
+	v := newLabelValue(text)
+	tally := l.values[v.key()]
+	if tally == nil {
+		tally = &labelTally{LabelCount{Value: v.text}, l.classify(v)}
+		if len(l.order) >= labelLimit {
+			l.beyond++
+			return tally // not remembered
+		}
+		l.values[v.key()] = tally
+		l.order = append(l.order, tally)
+	}
+	if len(l.seen) < 4*labelLimit {
+		l.seen[text] = tally
+	}
+	return tally
+}
+
+func (l *labels) classify(v labelValue) Class {
+	if len(l.rule.values) == 0 {
+		return l.classifyPair(v)
+	}
+	for i, u := range l.rule.values {
+		if v.equal(u) {
+			l.hit[i] = true
+			if l.rule.negated {
+				return Negative
+			}
+			return Positive
+		}
+	}
+	if l.rule.negated {
+		return Positive
+	}
+	return Negative
+}
+
+func (l *labels) classifyPair(v labelValue) Class {
+	p := pairOf(v)
+	l.pairs |= p
+	words, numbers := l.pairs&(yes|no) != 0, l.pairs&(one|zero|minusOne) != 0
+	if p == 0 || words && numbers || l.pairs&zero != 0 && l.pairs&minusOne != 0 {
+		if l.hide {
+			if p == 0 {
+				return Unknown
+			}
+		} else {
+			l.bad = true
+		}
+	}
+	if p == one || p == yes {
+		return Positive
+	}
+	return Negative
+}
+
+// list returns the values by falling count, in order of appearance where counts agree.
+func (l *labels) list() []LabelCount {
+	all := make([]LabelCount, len(l.order))
+	for i, t := range l.order {
+		all[i] = t.LabelCount
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Count > all[j].Count })
+	return all
+}
+
+// describe lists at most ten values with their counts.
+func (l *labels) describe() string {
+	all := l.list()
+	var b strings.Builder
+	for i, v := range all {
+		if i == 10 {
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s (%s)", fault.Quote(v.Value), thousands(v.Count))
+	}
+	switch {
+	case l.beyond > 0:
+		fmt.Fprintf(&b, " and more than %s others", thousands(len(all)-min(10, len(all))))
+	case len(all) > 10:
+		fmt.Fprintf(&b, " and %s", plural(len(all)-10, "other"))
+	}
+	return b.String()
+}
+
+// finish checks what only the whole file can show. column and file say where the labels stand.
+func (l *labels) finish(file, column string) error {
+	e := &fault.Error{Kind: fault.Data, File: file, Column: column}
+	for i, v := range l.rule.values {
+		if !l.hit[i] {
+			e.Found = fmt.Sprintf("no label %s", fault.Quote(v.text))
+			e.Expected = "one of the values that occur: " + l.describe()
+			e.Hint = "use --positive with one of them"
+			return e
+		}
+	}
+	if l.bad {
+		e.Found = "labels " + l.describe()
+		e.Expected = "1 and 0, 1 and -1, or true and false"
+		e.Hint = "use --positive to name the positive ones"
+		return e
+	}
+	for class, name := range []string{"negative", "positive"} {
+		if l.counts[class] == 0 {
+			e.Found = fmt.Sprintf("no %s row: the labels are %s", name, l.describe())
+			e.Expected = "rows of both classes"
+			if len(l.order) > 1 {
+				e.Hint = "check --positive"
+			}
+			return e
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"toptau/internal/fault"
+)
+
+// labelsFile reads labels in step with the rows of another file: one a line, or an IDX file of one dimension.
+type labelsFile struct {
+	file    string
+	in      *input
+	records *delimited
+	idx     *idx
+	count   int    // labels taken
+	text    []byte
+}
+
+// openLabels opens a labels file.
+func openLabels(path string) (*labelsFile, error) {
+	in, err := openInput(path)
+	if err != nil {
+		return nil, err
+	}
+	l := &labelsFile{file: path, in: in}
+	if err := l.begin(); err != nil {
+		in.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *labelsFile) begin() error {
+	p, source, err := readPrefix(l.in)
+	if err != nil {
+		return err
+	}
+	if looksIDX(p.bytes) {
+		l.idx, err = newIDX(l.file, source)
+		if err == nil && l.idx.cols != 1 {
+			err = &fault.Error{Kind: fault.Data, File: l.file, Found: fmt.Sprintf("%d values for each item", l.idx.cols),
+				Expected: "one label for each"}
+		}
+		return err
+	}
+	l.records = &delimited{file: l.file, lines: newLines(source), delimiter: none}
+	return nil
+}
+
+// read returns the next label; io.EOF at the end.
+func (l *labelsFile) read() ([]byte, error) {
+	if l.idx != nil {
+		values, err := l.idx.next()
+		if err != nil {
+			return nil, err
+		}
+		l.text = strconv.AppendFloat(l.text[:0], values[0], 'g', -1, 64)
+		return l.text, nil
+	}
+	r, err := l.records.next()
+	if err != nil {
+		return nil, err
+	}
+	if len(trimBlanks(r.fields[0])) == 0 {
+		return nil, &fault.Error{Kind: fault.Data, File: l.file, Line: r.line, Found: "an empty label",
+			Expected: "a label in every line"}
+	}
+	return r.fields[0], nil
+}
+
+// next returns the label of the next row of the data file.
+func (l *labelsFile) next(data string) ([]byte, error) {
+	label, err := l.read()
+	if err == io.EOF {
+		return nil, &fault.Error{Kind: fault.Data, File: l.file, Found: plural(l.count, "label"),
+			Expected: fmt.Sprintf("one for each row of %s, which has more", data)}
+	}
+	l.count++
+	return label, err
+}
+
+// end checks that no label is left over.
+func (l *labelsFile) end(data string) error {
+	rows := l.count
+	for {
+		if _, err := l.read(); err == io.EOF {
+			break
+		} else if err != nil {
+			return err
+		}
+		l.count++
+	}
+	if l.count == rows {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Data, File: l.file, Found: plural(l.count, "label"),
+		Expected: fmt.Sprintf("one for each row of %s, which has %s", data, plural(rows, "row"))}
+}

@@ -1,0 +1,4 @@
+package table
+
+// MaxFeatures is the largest index that is accepted in a LIBSVM file.
+const MaxFeatures = 100_000_000

@@ -1,0 +1,130 @@
+package table
+
+import (
+	"fmt"
+)
+
+// Table is some rows of a file, column by column. Every slice that is not nil has Rows elements.
+type Table struct {
+	File    string   // as the user wrote it; "-" is standard input
+	Columns []Column // the features in the order of the file, or of the Schema; empty when Sparse is set
+	Sparse  *Sparse  // the features of a LIBSVM file, otherwise nil
+	Label   []Class
+	Weight  []float64 // nil: no weight column, all 1; otherwise greater than 0
+	ID      []Text    // the columns of Options.ID in the order given
+	Group   *Text     // nil when the option is not set, as Segment and Time
+	Segment *Text
+	Time    *Text
+	Line    []int      // the line on which the row begins, 1-based; for IDX the number of the item, 1-based
+	Raw     [][]string // the row's fields in the order of the file, for every column; nil unless Options.Raw
+}
+
+// Rows returns the number of rows.
+func (t *Table) Rows() int { return len(t.Line) }
+
+// Column is one feature.
+type Column struct {
+	Name       string    // from the header, otherwise the number in decimal
+	Number     int       // 1-based in the file that was read
+	Kind       Kind      //
+	Values     []float64 // Numeric: finite, or NaN where the field is missing
+	Codes      []int32   // Symbolic: the index into Dictionary, or -1 where the field is missing
+	Dictionary []string  // Symbolic: the values in order of first appearance, after those of the Schema if there is one
+}
+
+// Text is a column that is kept as it is written and is never a feature.
+type Text struct {
+	Name   string
+	Number int
+	Values []string
+}
+
+// Sparse is the features of LIBSVM rows. Row i has the entries Start[i] to Start[i+1]-1; entries that are written but
+// zero are left out.
+type Sparse struct {
+	Cols  int      // the number of features; while streaming without a Schema or Options.Features, of those seen so far
+	Start []int64  // Rows + 1 elements, Start[0] = 0
+	Index []uint32 // 0-based, ascending in a row, below Cols
+	Value []float64
+}
+
+// Kind is how a column's fields are read.
+type Kind int
+
+const (
+	Numeric  Kind = iota // numbers
+	Symbolic             // any text
+)
+
+// String returns "numeric" or "symbolic".
+func (k Kind) String() string {
+	if k == Symbolic {
+		return "symbolic"
+	}
+	return "numeric"
+}
+
+// MarshalText writes the kind by name.
+func (k Kind) MarshalText() ([]byte, error) {
+	if k != Numeric && k != Symbolic {
+		return nil, fmt.Errorf("no column kind %d", int(k))
+	}
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (k *Kind) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "numeric":
+		*k = Numeric
+	case "symbolic":
+		*k = Symbolic
+	default:
+		return fmt.Errorf("no column kind %q", text)
+	}
+	return nil
+}
+
+// Class is a row's label, reduced to two classes by the rule of Options.Positive.
+type Class int8
+
+const (
+	Unknown  Class = -1 // no label; only with Options.Unlabelled
+	Negative Class = 0
+	Positive Class = 1
+)
+
+// Warning is something that was done with the data that a user should know. The JSON form is that of the command line.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// reset empties the table for the next chunk and keeps its memory.
+func (t *Table) reset() {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		c.Values, c.Codes = c.Values[:0], c.Codes[:0]
+	}
+	if s := t.Sparse; s != nil {
+		s.Start, s.Index, s.Value = s.Start[:1], s.Index[:0], s.Value[:0]
+	}
+	for _, c := range t.texts() {
+		c.Values = c.Values[:0]
+	}
+	t.Label, t.Line, t.Weight, t.Raw = t.Label[:0], t.Line[:0], t.Weight[:0], t.Raw[:0]
+}
+
+// texts returns the text columns that are there.
+func (t *Table) texts() []*Text {
+	var all []*Text
+	for i := range t.ID {
+		all = append(all, &t.ID[i])
+	}
+	for _, c := range []*Text{t.Group, t.Segment, t.Time} {
+		if c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}

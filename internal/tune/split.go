@@ -1,0 +1,374 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+)
+
+// Cut says how rows are divided into parts.
+//
+// Rules, in this order:
+//
+//  1. Rows of an unknown class are in no part.
+//  2. Rows of one group are in one part; without groups every row is a group of its own.
+//  3. With Time the parts are consecutive periods, the first part the earliest, cut by the number of rows; rows of equal
+//     time are in one part, a group counts at its earliest row, and nothing is stratified.
+//  4. Otherwise both classes are divided in the proportions of Shares (exactly, up to rounding, without groups;
+//     greedily, the groups with most positives first, with them).
+//  5. A class with at least as many groups as there are parts is missing in no part, where rules 2 and 3 allow it.
+//
+// The result depends on the classes in the order of the rows, the groups, Shares and Seed alone, and the choice of the
+// positives does not depend on the negatives (without groups).
+type Cut struct {
+	Shares []float64 // of the parts, positive; they are divided by their sum
+	Seed   uint64
+	Group  []string // nil, or one text for each row
+	Time   []int    // nil, or one rank for each row, see Timeline
+}
+
+// Counts are the rows of each class in a part.
+type Counts struct{ Positives, Negatives int }
+
+// String returns "63 positives, 112 negatives".
+func (c Counts) String() string {
+	return fmt.Sprintf("%s, %s", plural(c.Positives, "positive"), plural(c.Negatives, "negative"))
+}
+
+// Rows is the number of rows of the part.
+func (c Counts) Rows() int { return c.Positives + c.Negatives }
+
+func plural(n int, noun string) string {
+	switch n {
+	case 0:
+		return "no " + noun
+	case 1:
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// CountRows counts the classes of some rows.
+func CountRows(label []table.Class, rows []int) Counts {
+	var c Counts
+	for _, row := range rows {
+		switch label[row] {
+		case table.Positive:
+			c.Positives++
+		case table.Negative:
+			c.Negatives++
+		}
+	}
+	return c
+}
+
+// Divide returns the rows of each part, ascending. A part may lack a class, or be empty: the caller knows which part
+// cannot do without (see CountRows). The error is about the Cut: shares that are not positive, a group or time column
+// of another length.
+func (c Cut) Divide(label []table.Class) ([][]int, error) {
+	if err := c.check(len(label)); err != nil {
+		return nil, err
+	}
+	part := make([]int, len(label))
+	for i := range part {
+		part[i] = -1
+	}
+	switch {
+	case c.Time != nil:
+		c.byTime(label, part)
+	case c.Group != nil:
+		c.byGroup(label, part)
+	default:
+		c.byClass(label, part)
+	}
+	parts := make([][]int, len(c.Shares))
+	for row, p := range part {
+		if p >= 0 {
+			parts[p] = append(parts[p], row)
+		}
+	}
+	return parts, nil
+}
+
+// Fold is one round of a cross-validation: row numbers, ascending.
+type Fold struct{ Train, Validation []int }
+
+// Folds divides the rows into k parts of equal shares by the rules of Cut (c.Shares is not used) and returns k rounds,
+// each with another part as validation and the others for training. With Time round i trains on the periods before
+// period i+1 only, so that there are k-1 rounds.
+func (c Cut) Folds(label []table.Class, k int) ([]Fold, error) {
+	if k < 2 {
+		return nil, &fault.Error{Kind: fault.Usage, Found: plural(k, "fold"), Expected: "at least 2 folds"}
+	}
+	c.Shares = slices.Repeat([]float64{1}, k)
+	parts, err := c.Divide(label)
+	if err != nil {
+		return nil, err
+	}
+	var folds []Fold
+	for i := range parts {
+		var fold Fold
+		fold.Validation = parts[i]
+		for j, part := range parts {
+			if j < i || j > i && c.Time == nil {
+				fold.Train = append(fold.Train, part...)
+			}
+		}
+		slices.Sort(fold.Train)
+		if c.Time == nil || i > 0 {
+			folds = append(folds, fold)
+		}
+	}
+	return folds, nil
+}
+
+func (c Cut) check(rows int) error {
+	if len(c.Shares) == 0 {
+		return &fault.Error{Kind: fault.Usage, Found: "no shares", Expected: "a share for each part"}
+	}
+	for _, share := range c.Shares {
+		if !(share > 0) || math.IsInf(share, 0) {
+			return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("a share of %v", share), Expected: "a number above 0"}
+		}
+	}
+	if c.Group != nil && len(c.Group) != rows {
+		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%d groups for %d rows", len(c.Group), rows)}
+	}
+	if c.Time != nil && len(c.Time) != rows {
+		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%d times for %d rows", len(c.Time), rows)}
+	}
+	return nil
+}
+
+// fractions are the shares divided by their sum.
+func (c Cut) fractions() []float64 {
+	var sum float64
+	for _, share := range c.Shares {
+		sum += share
+	}
+	fractions := make([]float64, len(c.Shares))
+	for i, share := range c.Shares {
+		fractions[i] = share / sum
+	}
+	return fractions
+}
+
+// byClass divides each class on its own: a shuffle, then consecutive runs of the apportioned lengths. The sizes of the
+// parts are apportioned first and the positives second, so that both are as near to the shares as whole numbers can be.
+func (c Cut) byClass(label []table.Class, part []int) {
+	var rows [2][]int // negatives, positives
+	for row, class := range label {
+		if class == table.Negative || class == table.Positive {
+			rows[class] = append(rows[class], row)
+		}
+	}
+	fractions := c.fractions()
+	positives := apportion(len(rows[table.Positive]), fractions)
+	negatives := apportion(len(rows[table.Positive])+len(rows[table.Negative]), fractions)
+	for i := range negatives {
+		negatives[i] -= positives[i]
+	}
+	fillEmpty(negatives)
+	for class, counts := range [2][]int{negatives, positives} {
+		random := rand.New(rand.NewPCG(c.Seed, uint64(class)))
+		shuffle(rows[class], random)
+		at := 0
+		for p, count := range counts {
+			for _, row := range rows[class][at : at+count] {
+				part[row] = p
+			}
+			at += count
+		}
+	}
+}
+
+// apportion divides n by largest remainders; parts listed earlier win ties. Then no part stays empty that need not.
+func apportion(n int, fractions []float64) []int {
+	counts := make([]int, len(fractions))
+	rest := make([]float64, len(fractions))
+	left := n
+	for i, f := range fractions {
+		exact := float64(n) * f
+		counts[i] = min(int(math.Floor(exact)), left)
+		rest[i] = exact - float64(counts[i])
+		left -= counts[i]
+	}
+	order := make([]int, len(fractions))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case rest[a] > rest[b]:
+			return -1
+		case rest[a] < rest[b]:
+			return 1
+		}
+		return 0
+	})
+	for i := 0; left > 0; i++ {
+		counts[order[i%len(order)]]++
+		left--
+	}
+	fillEmpty(counts)
+	return counts
+}
+
+// fillEmpty moves one from the largest part to each part that has none, as long as the largest has more than one, and
+// mends a negative count in the same way.
+func fillEmpty(counts []int) {
+	for {
+		largest, smallest := 0, 0
+		for i, n := range counts {
+			if n > counts[largest] {
+				largest = i
+			}
+			if n < counts[smallest] {
+				smallest = i
+			}
+		}
+		if counts[smallest] > 0 || counts[largest] < 2 && counts[smallest] == 0 || counts[largest] <= 0 {
+			return
+		}
+		counts[largest]--
+		counts[smallest]++
+	}
+}
+
+// unit is a group of rows that stay together.
+type unit struct {
+	rows    []int
+	classes [2]int // negatives, positives
+	time    int    // of the earliest row
+}
+
+// units collects the rows of known class by group, in the order in which the groups first occur.
+func (c Cut) units(label []table.Class) []unit {
+	var units []unit
+	number := make(map[string]int)
+	for row, class := range label {
+		if class != table.Negative && class != table.Positive {
+			continue
+		}
+		at := len(units)
+		if c.Group != nil {
+			if known, ok := number[c.Group[row]]; ok {
+				at = known
+			} else {
+				number[c.Group[row]] = at
+			}
+		}
+		if at == len(units) {
+			u := unit{}
+			if c.Time != nil {
+				u.time = c.Time[row]
+			}
+			units = append(units, u)
+		}
+		u := &units[at]
+		u.rows = append(u.rows, row)
+		u.classes[class]++
+		if c.Time != nil {
+			u.time = min(u.time, c.Time[row])
+		}
+	}
+	return units
+}
+
+// byGroup gives each group, the ones with most positives first and in random order among equals, to the part whose
+// class shares come nearest to the wanted ones by it.
+func (c Cut) byGroup(label []table.Class, part []int) {
+	units := c.units(label)
+	shuffle(units, rand.New(rand.NewPCG(c.Seed, 2)))
+	slices.SortStableFunc(units, func(a, b unit) int {
+		if a.classes[1] != b.classes[1] {
+			return b.classes[1] - a.classes[1]
+		}
+		return b.classes[0] - a.classes[0]
+	})
+	var total [2]float64
+	for _, u := range units {
+		total[0] += float64(u.classes[0])
+		total[1] += float64(u.classes[1])
+	}
+	fractions := c.fractions()
+	have := make([][2]float64, len(fractions))
+	for _, u := range units {
+		best, least := 0, math.Inf(1)
+		for p, want := range fractions {
+			var cost float64
+			for class, all := range total {
+				if all == 0 {
+					continue
+				}
+				// The change of (have - want)^2 when the group comes to this part.
+				add := float64(u.classes[class]) / all
+				cost += float64(add * (add + 2*(have[p][class]-want)))
+			}
+			if cost < least {
+				best, least = p, cost
+			}
+		}
+		for class, all := range total {
+			if all > 0 {
+				have[best][class] += float64(u.classes[class]) / all
+			}
+		}
+		for _, row := range u.rows {
+			part[row] = best
+		}
+	}
+}
+
+// byTime cuts the groups, ordered by time, where the wanted numbers of rows are reached.
+func (c Cut) byTime(label []table.Class, part []int) {
+	units := c.units(label)
+	slices.SortStableFunc(units, func(a, b unit) int { return a.time - b.time })
+	rows := 0
+	for _, u := range units {
+		rows += len(u.rows)
+	}
+	counts := apportion(rows, c.fractions())
+	p, end, done := 0, counts[0], 0
+	for i := 0; i < len(units); {
+		// Units of equal time move together, to the part in which their middle row lies.
+		next, size := i, 0
+		for ; next < len(units) && units[next].time == units[i].time; next++ {
+			size += len(units[next].rows)
+		}
+		for p < len(counts)-1 && 2*done+size > 2*end {
+			p++
+			end += counts[p]
+		}
+		for ; i < next; i++ {
+			for _, row := range units[i].rows {
+				part[row] = p
+			}
+		}
+		done += size
+	}
+}
+
+// shuffle is Fisher and Yates with bounded integers by multiplication and rejection (Lemire), written out so that the
+// order for a seed is fixed here.
+func shuffle[T any](items []T, random *rand.Rand) {
+	for i := len(items) - 1; i > 0; i-- {
+		j := below(uint64(i+1), random)
+		items[i], items[j] = items[j], items[i]
+	}
+}
+
+// below returns a uniform whole number in [0, n).
+func below(n uint64, random *rand.Rand) uint64 {
+	for {
+		high, low := bits.Mul64(random.Uint64(), n)
+		if low >= -n%n {
+			return high
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+)
+
+// timeLayouts are the forms of a time that Timeline reads beside plain numbers. Fractions of a second may follow.
+var timeLayouts = []string{
+	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04", "2006-01-02 15:04",
+	"2006-01-02",
+}
+
+// Timeline ranks the rows of a table by its time column, 0 for the earliest; equal times have equal ranks. A column
+// holds either numbers of any unit or dates such as 2024-05-31, 2024-05-31 23:59:59 or 2024-05-31T23:59:59Z (without a
+// zone: UTC). Anything else is an error with its line. Without a time column the ranks are nil.
+func Timeline(t *table.Table) ([]int, error) {
+	if t.Time == nil {
+		return nil, nil
+	}
+	type moment struct {
+		row     int
+		seconds float64 // the number, or the seconds of a date
+		nanos   int     // the rest of a date
+	}
+	moments := make([]moment, len(t.Time.Values))
+	numbers := false
+	for row, text := range t.Time.Values {
+		number, err := strconv.ParseFloat(text, 64)
+		isNumber := err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
+		if row == 0 {
+			numbers = isNumber
+		}
+		m := moment{row: row, seconds: number}
+		if !isNumber || !numbers {
+			date, ok := parseDate(text)
+			if numbers || !ok {
+				return nil, timeError(t, row, numbers)
+			}
+			m.seconds, m.nanos = float64(date.Unix()), date.Nanosecond()
+		}
+		moments[row] = m
+	}
+	slices.SortStableFunc(moments, func(a, b moment) int {
+		return cmp.Or(cmp.Compare(a.seconds, b.seconds), cmp.Compare(a.nanos, b.nanos))
+	})
+	ranks := make([]int, len(moments))
+	rank := 0
+	for i, m := range moments {
+		if i > 0 && (m.seconds != moments[i-1].seconds || m.nanos != moments[i-1].nanos) {
+			rank++
+		}
+		ranks[m.row] = rank
+	}
+	return ranks, nil
+}
+
+func parseDate(text string) (time.Time, bool) {
+	for _, layout := range timeLayouts {
+		if date, err := time.Parse(layout, text); err == nil {
+			return date, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func timeError(t *table.Table, row int, numbers bool) error {
+	e := &fault.Error{Kind: fault.Data, File: t.File, Column: t.Time.Name, Found: fault.Quote(t.Time.Values[row]),
+		Expected: "a number, or a date such as 2024-05-31 23:59:59"}
+	if numbers {
+		e.Expected = fmt.Sprintf("a number, as %s in the first row", fault.Quote(t.Time.Values[0]))
+	}
+	if row < len(t.Line) {
+		e.Line = t.Line[row]
+	}
+	return e
+}

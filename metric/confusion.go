@@ -1,0 +1,62 @@
+package metric
+
+import "encoding/json"
+
+// Confusion is what the decision score > threshold does to a labelled sample, at a threshold that comes from elsewhere.
+// Counts are masses when rows are weighted.
+type Confusion struct {
+	Threshold                                                    float64
+	TruePositives, FalsePositives, TrueNegatives, FalseNegatives float64
+	TruePositiveRate                                             Proportion // recall: TP / (TP + FN)
+	FalsePositiveRate                                            Proportion // FP / (FP + TN)
+	Precision                                                    Proportion // TP / (TP + FP)
+}
+
+// At counts the decisions score > t. Each rate carries its Clopper-Pearson interval at the given confidence (0: 0.95),
+// which holds when t was chosen without these rows; weighted rows have none, and the result says so.
+func (r *Ranking) At(t, confidence float64) (Confusion, error) {
+	confidence, err := checkConfidence(confidence)
+	if err != nil {
+		return Confusion{}, err
+	}
+	g := r.above(t)
+	tp, fp := r.positives[g], r.negatives[g]
+	c := Confusion{Threshold: t, TruePositives: tp, FalsePositives: fp,
+		TrueNegatives: r.NegativeMass() - fp, FalseNegatives: r.PositiveMass() - tp,
+		TruePositiveRate:  proportion(tp, r.PositiveMass(), "there are no positives"),
+		FalsePositiveRate: proportion(fp, r.NegativeMass(), "there are no negatives"),
+		Precision:         proportion(tp, tp+fp, "no row scores above the threshold"),
+	}
+	for _, p := range []*Proportion{&c.TruePositiveRate, &c.FalsePositiveRate, &c.Precision} {
+		r.fixedInterval(p, confidence)
+	}
+	return c, nil
+}
+
+// fixedInterval adds the Clopper-Pearson interval, or the reason why there is none.
+func (r *Ranking) fixedInterval(p *Proportion, confidence float64) {
+	switch {
+	case !p.Defined():
+		p.NoInterval = p.Undefined
+	case r.weighted:
+		p.NoInterval = "rows are weighted: a Clopper-Pearson interval needs counts"
+	default:
+		low, high := ClopperPearson(int(p.Numerator), int(p.Denominator), confidence)
+		p.Interval = &Interval{Kind: FixedInterval, Low: low, High: high, Confidence: confidence}
+	}
+}
+
+// MarshalJSON writes null for what is undefined.
+func (c Confusion) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Threshold         *float64   `json:"threshold"`
+		TruePositives     float64    `json:"true_positives"`
+		FalsePositives    float64    `json:"false_positives"`
+		TrueNegatives     float64    `json:"true_negatives"`
+		FalseNegatives    float64    `json:"false_negatives"`
+		TruePositiveRate  Proportion `json:"true_positive_rate"`
+		FalsePositiveRate Proportion `json:"false_positive_rate"`
+		Precision         Proportion `json:"precision"`
+	}{finite(c.Threshold), c.TruePositives, c.FalsePositives, c.TrueNegatives, c.FalseNegatives,
+		c.TruePositiveRate, c.FalsePositiveRate, c.Precision})
+}

@@ -1,0 +1,133 @@
+package metric
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"sort"
+)
+
+// How a row is decided at a Result's threshold.
+const (
+	Above     = "score > threshold"
+	AtOrAbove = "score >= threshold" // only in the paper's own count
+)
+
+// Result is the value of a criterion, its threshold and the budget behind it.
+type Result struct {
+	Criterion  string // Criterion.String
+	Proportion        // of positives: Numerator above the threshold, Denominator n+
+	Threshold  float64
+	Rule       string  // Above or AtOrAbove
+	Budget     float64 // B: how many samples of the population (or which mass) may be on top; in the paper's count: K (0 for Positives@Top)
+	Admitted   float64 // how many of them are: at most Budget by our rule, at least Budget in the paper's count
+}
+
+// Positives computes a criterion. It is undefined, with the reason, without positives, without a population, and for
+// Positives@Quantile with a budget of 0. The error is a criterion that cannot be computed on any data.
+func (r *Ranking) Positives(c Criterion) (Result, error) {
+	if err := c.check(); err != nil {
+		return Result{}, err
+	}
+	res := Result{Criterion: c.String(), Rule: Above, Threshold: math.Inf(-1)}
+	if c.Paper {
+		res.Rule = AtOrAbove
+	}
+	res.Undefined = r.undefined(c)
+	res.Budget = r.budget(c)
+	if res.Defined() && c.Name == AtQuantile && res.Budget == 0 {
+		res.Undefined = fmt.Sprintf("the budget is 0: floor(%g x %s) = 0", r.mass(c), c.Tau)
+	}
+	if !res.Defined() {
+		res.Denominator = r.PositiveMass()
+		return res, nil
+	}
+	last := r.firstOut(c, res.Budget)
+	res.Threshold = r.scores[last]
+	top := last // groups 0..top-1 are admitted
+	if c.Paper {
+		top = last + 1
+	}
+	res.Proportion = proportion(r.positives[top], r.PositiveMass(), "")
+	res.Admitted = r.cumulated(c, top)
+	return res, nil
+}
+
+// undefined says why a criterion has no value on this sample, whatever its budget.
+func (r *Ranking) undefined(c Criterion) string {
+	switch {
+	case r.PositiveMass() == 0:
+		return "there are no positives"
+	case c.Name != AtQuantile && r.NegativeMass() == 0:
+		return "there are no negatives"
+	}
+	return ""
+}
+
+// cumulated is the mass of the criterion's population in groups 0..g-1.
+func (r *Ranking) cumulated(c Criterion, g int) float64 {
+	if c.Name == AtQuantile {
+		return r.positives[g] + r.negatives[g]
+	}
+	return r.negatives[g]
+}
+
+func (r *Ranking) mass(c Criterion) float64 { return r.cumulated(c, len(r.scores)) }
+
+// counted reports whether masses of the criterion's population are whole numbers.
+func (r *Ranking) counted(c Criterion) bool {
+	return r.whole[1] && (c.Name != AtQuantile || r.whole[0])
+}
+
+// maxWhole is the largest mass that is treated as a count: below it float64 holds every whole number.
+const maxWhole = 1 << 53
+
+// budget is B, or K in the paper's count; 0 for Positives@Top.
+func (r *Ranking) budget(c Criterion) float64 {
+	mass := r.mass(c)
+	whole := r.counted(c) && mass < maxWhole
+	switch {
+	case c.Name == AtTop || mass == 0:
+		return 0
+	case whole && c.Paper:
+		return float64(c.Tau.Ceil(int(mass)))
+	case whole:
+		return float64(c.Tau.Floor(int(mass)))
+	}
+	return c.Tau.Times(mass)
+}
+
+// firstOut is the group that holds the threshold: by our rule the first at which the mass exceeds B, in the paper's
+// count the first at which it reaches K. For Positives@Top both are the group of the largest negative.
+func (r *Ranking) firstOut(c Criterion, budget float64) int {
+	slack := 0.0
+	if !r.counted(c) {
+		slack = tolerance * budget
+	}
+	g := sort.Search(len(r.scores), func(g int) bool {
+		if c.Paper && c.Name != AtTop {
+			return r.cumulated(c, g+1) >= budget-slack
+		}
+		return r.cumulated(c, g+1) > budget+slack
+	})
+	return min(g, len(r.scores)-1)
+}
+
+// tolerance is the relative error within which masses that are not whole count as equal.
+const tolerance = 1e-12
+
+// MarshalJSON writes null for what is undefined.
+func (r Result) MarshalJSON() ([]byte, error) {
+	var t *float64
+	if r.Defined() {
+		t = finite(r.Threshold)
+	}
+	return json.Marshal(struct {
+		Criterion string `json:"criterion"`
+		proportionJSON
+		Threshold *float64 `json:"threshold"`
+		Rule      string   `json:"rule"`
+		Budget    float64  `json:"budget"`
+		Admitted  float64  `json:"admitted"`
+	}{r.Criterion, r.shadow(), t, r.Rule, r.Budget, r.Admitted})
+}

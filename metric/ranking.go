@@ -1,0 +1,201 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"toptau/internal/fault"
+)
+
+// Scores are the scores of a labelled sample, by class.
+type Scores struct {
+	Positives, Negatives []float64
+	// Weights of the rows, in the same order, finite and not negative. nil: 1 each.
+	PositiveWeights, NegativeWeights []float64
+}
+
+// Ranking is a labelled sample sorted once by score. It is immutable and safe for concurrent use.
+//
+// Rows of equal score form one group; groups are in descending order of score. above(g) in a class is the mass of the
+// class's rows in groups 0..g-1, so that index len(groups) stands for "everything".
+type Ranking struct {
+	scores    []float64 // distinct, descending
+	positives []float64 // cumulated mass, len(scores)+1, starts with 0
+	negatives []float64
+	counts    [2]int  // rows: positives, negatives
+	weighted  bool    // some weight is not 1
+	whole     [2]bool // all weights of the class are whole numbers
+	rows      rows    // the sorted rows themselves; only when weighted (the bootstrap resamples rows)
+}
+
+// rows are the sorted rows of a weighted sample: the group and the weight of each, by class.
+type rows struct {
+	groups  [2][]int32
+	weights [2][]float64
+}
+
+// Rank sorts the scores. It does not keep or change its input. A NaN score, a weight that is negative or not finite,
+// and slices of different lengths are errors that name the row; infinite scores are ordered like any other. A class
+// may be empty; what needs it is then undefined.
+func Rank(s Scores) (*Ranking, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	r := &Ranking{counts: [2]int{len(s.Positives), len(s.Negatives)}}
+	r.weighted = !allOnes(s.PositiveWeights) || !allOnes(s.NegativeWeights)
+	r.whole = [2]bool{allWhole(s.PositiveWeights), allWhole(s.NegativeWeights)}
+	if r.weighted {
+		r.merge(sortWeighted(s.Positives, s.PositiveWeights), sortWeighted(s.Negatives, s.NegativeWeights))
+	} else {
+		r.merge(sorted{scores: sortPlain(s.Positives)}, sorted{scores: sortPlain(s.Negatives)})
+	}
+	return r, nil
+}
+
+// sorted are rows in descending order of score; weights nil: 1 each.
+type sorted struct{ scores, weights []float64 }
+
+func (s sorted) weight(i int) float64 {
+	if s.weights == nil {
+		return 1
+	}
+	return s.weights[i]
+}
+
+func sortPlain(scores []float64) []float64 {
+	z := slices.Clone(scores)
+	slices.Sort(z)
+	slices.Reverse(z)
+	return z
+}
+
+// sortWeighted orders equal scores by their place in the input, so that sums of weights have one order.
+func sortWeighted(scores, weights []float64) sorted {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case scores[a] > scores[b]:
+			return -1
+		case scores[a] < scores[b]:
+			return 1
+		}
+		return 0
+	})
+	s := sorted{make([]float64, len(scores)), make([]float64, len(scores))}
+	for i, row := range order {
+		s.scores[i] = scores[row]
+		s.weights[i] = 1
+		if weights != nil {
+			s.weights[i] = weights[row]
+		}
+	}
+	return s
+}
+
+// merge builds the groups of both classes.
+func (r *Ranking) merge(p, n sorted) {
+	r.positives, r.negatives = append(r.positives, 0), append(r.negatives, 0)
+	classes := [2]sorted{p, n}
+	var at [2]int
+	var mass [2]float64
+	for at[0] < len(p.scores) || at[1] < len(n.scores) {
+		score := nextScore(p, n, at)
+		group := int32(len(r.scores))
+		for class, rows := range classes {
+			for ; at[class] < len(rows.scores) && rows.scores[at[class]] == score; at[class]++ {
+				m := rows.weight(at[class])
+				mass[class] += m
+				if r.weighted {
+					r.rows.groups[class] = append(r.rows.groups[class], group)
+					r.rows.weights[class] = append(r.rows.weights[class], m)
+				}
+			}
+		}
+		r.scores = append(r.scores, score+0) // -0 becomes 0
+		r.positives = append(r.positives, mass[0])
+		r.negatives = append(r.negatives, mass[1])
+	}
+}
+
+// nextScore is the largest score not yet consumed.
+func nextScore(p, n sorted, at [2]int) float64 {
+	switch {
+	case at[0] == len(p.scores):
+		return n.scores[at[1]]
+	case at[1] == len(n.scores):
+		return p.scores[at[0]]
+	}
+	return max(p.scores[at[0]], n.scores[at[1]])
+}
+
+// PositiveMass is the number (or mass) of positives, n+.
+func (r *Ranking) PositiveMass() float64 { return r.positives[len(r.scores)] }
+
+// NegativeMass is the number (or mass) of negatives, n-.
+func (r *Ranking) NegativeMass() float64 { return r.negatives[len(r.scores)] }
+
+// Rows returns the numbers of positive and negative rows, whatever their weights.
+func (r *Ranking) Rows() (positives, negatives int) { return r.counts[0], r.counts[1] }
+
+// Weighted reports whether some row has a weight other than 1.
+func (r *Ranking) Weighted() bool { return r.weighted }
+
+// Groups is the number of distinct scores.
+func (r *Ranking) Groups() int { return len(r.scores) }
+
+// above returns the number of groups with score > t.
+func (r *Ranking) above(t float64) int {
+	return sort.Search(len(r.scores), func(g int) bool { return r.scores[g] <= t })
+}
+
+func (s Scores) check() error {
+	if err := checkClass("positive", s.Positives, s.PositiveWeights); err != nil {
+		return err
+	}
+	return checkClass("negative", s.Negatives, s.NegativeWeights)
+}
+
+func checkClass(class string, scores, weights []float64) error {
+	if weights != nil && len(weights) != len(scores) {
+		return &fault.Error{Kind: fault.Data,
+			Found:    fmt.Sprintf("%d weights for %d %s scores", len(weights), len(scores), class),
+			Expected: "one weight for each score"}
+	}
+	for i, z := range scores {
+		if math.IsNaN(z) {
+			return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("the score of %s row %d is NaN", class, i+1),
+				Expected: "a number"}
+		}
+	}
+	for i, m := range weights {
+		if !(m >= 0) || math.IsInf(m, 0) {
+			return &fault.Error{Kind: fault.Data,
+				Found:    fmt.Sprintf("the weight of %s row %d is %v", class, i+1, m),
+				Expected: "a finite number, not negative"}
+		}
+	}
+	return nil
+}
+
+func allOnes(weights []float64) bool {
+	for _, m := range weights {
+		if m != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func allWhole(weights []float64) bool {
+	for _, m := range weights {
+		if m != math.Floor(m) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package metric
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"sort"
+
+	"toptau/internal/fault"
+	"toptau/threshold"
+)
+
+// Selection is what a fixed number of best rows holds, as a review team sees it: exactly Budget rows are looked at.
+// Where the last place falls among equal scores, those places are given to negatives first (ties against the model).
+type Selection struct {
+	Budget            float64    // rows looked at; a mass when rows are weighted
+	Threshold         float64    // the score of the last row looked at; every row above it is
+	TruePositives     float64    // at least so many, whatever the order of equal scores
+	FalsePositives    float64    // at most so many
+	Precision         Proportion // TruePositives / Budget
+	TruePositiveRate  Proportion // TruePositives / n+: the share of positives found
+	FalsePositiveRate Proportion // FalsePositives / n-
+}
+
+// TopCount is the selection of the count best rows of all (the mass, when rows are weighted). A count that is not
+// positive, larger than the sample, or a fraction of a row where rows are counted, is an error.
+func (r *Ranking) TopCount(count float64) (Selection, error) {
+	mass := r.PositiveMass() + r.NegativeMass()
+	counted := r.whole[0] && r.whole[1]
+	if !(count > 0) || count > mass || (counted && count != math.Floor(count)) {
+		return Selection{}, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("a top count of %g", count),
+			Expected: fmt.Sprintf("a number above 0 and at most %g, the number of rows", mass)}
+	}
+	return r.selection(count), nil
+}
+
+// TopShare is the selection of the best floor(n tau) rows of all: the P-tau value at tau. With a budget of 0 its
+// precision is undefined.
+func (r *Ranking) TopShare(tau threshold.Rate) (Selection, error) {
+	c := Quantile(tau)
+	if err := c.check(); err != nil {
+		return Selection{}, err
+	}
+	return r.selection(r.budget(c)), nil
+}
+
+func (r *Ranking) selection(budget float64) Selection {
+	g := sort.Search(len(r.scores), func(g int) bool { // the group of the last place
+		return r.positives[g+1]+r.negatives[g+1] >= budget
+	})
+	var tp, fp float64
+	t := math.Inf(-1)
+	if budget > 0 && len(r.scores) > 0 {
+		g = min(g, len(r.scores)-1)
+		t = r.scores[g]
+		left := budget - (r.positives[g] + r.negatives[g])
+		tied := r.negatives[g+1] - r.negatives[g]
+		fp = r.negatives[g] + min(left, tied)
+		tp = r.positives[g] + max(0, left-tied)
+	}
+	s := r.selected(budget, tp, fp)
+	s.Threshold = t
+	return s
+}
+
+// selected is a selection with its rates.
+func (r *Ranking) selected(budget, tp, fp float64) Selection {
+	return Selection{Budget: budget, TruePositives: tp, FalsePositives: fp,
+		Precision:         proportion(tp, budget, "the budget is 0"),
+		TruePositiveRate:  proportion(tp, r.PositiveMass(), "there are no positives"),
+		FalsePositiveRate: proportion(fp, r.NegativeMass(), "there are no negatives"),
+	}
+}
+
+func (s *Selection) rates() [3]*Proportion {
+	return [3]*Proportion{&s.Precision, &s.TruePositiveRate, &s.FalsePositiveRate}
+}
+
+// MarshalJSON writes null for what is undefined.
+func (s Selection) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Budget            float64    `json:"budget"`
+		Threshold         *float64   `json:"threshold"`
+		TruePositives     float64    `json:"true_positives"`
+		FalsePositives    float64    `json:"false_positives"`
+		Precision         Proportion `json:"precision"`
+		TruePositiveRate  Proportion `json:"true_positive_rate"`
+		FalsePositiveRate Proportion `json:"false_positive_rate"`
+	}{s.Budget, finite(s.Threshold), s.TruePositives, s.FalsePositives, s.Precision, s.TruePositiveRate,
+		s.FalsePositiveRate})
+}

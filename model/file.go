@@ -1,0 +1,277 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"toptau/internal/fault"
+	"toptau/internal/outfile"
+)
+
+const (
+	opening  = "{\n\"toptau_model\": " // then the version
+	sumField = "\"checksum\": \"sha256:"
+	closing  = "\"\n}\n"
+	tailSize = len(sumField) + 2*sha256.Size + len(closing)
+
+	// maxBytes bounds what Read takes into memory: about 20 million features.
+	maxBytes = 1 << 30
+)
+
+// content is everything between the version and the checksum, in the order of the file.
+type content struct {
+	Format   int       `json:"toptau_model"`
+	Schema   Schema    `json:"schema"`
+	Features Features  `json:"features"`
+	Offset   float64   `json:"offset"`
+	Weights  []float64 `json:"weights"`
+	Points   []Point   `json:"points"`
+	Members  []Member  `json:"members"`
+	Training Training  `json:"training"`
+	Probes   []Probe   `json:"probes"`
+	Checksum string    `json:"checksum"`
+}
+
+// Load reads the model file at path.
+//
+// Errors: fault.IO when it cannot be read; fault.Model, naming the file, when it is not a model, is of a newer format,
+// was edited or truncated, or does not reproduce its probe scores.
+func Load(path string) (*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		var cause *os.PathError
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return nil, &fault.Error{Kind: fault.IO, File: path, Found: "the model cannot be read", Err: err}
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// Read reads a model from r; name stands for it in errors.
+func Read(r io.Reader, name string) (*Model, error) {
+	data, err := readAll(r)
+	if err != nil {
+		if fault.Of(err) == nil {
+			err = &fault.Error{Kind: fault.IO, Found: "the model cannot be read", Err: plain(err)}
+		}
+		fault.Of(err).File = name
+		return nil, err
+	}
+	m, err := decode(data)
+	if err != nil {
+		e := fault.Of(err)
+		if e == nil {
+			e = refusal("edited or damaged: " + err.Error())
+		}
+		e.File = name
+		return nil, e
+	}
+	return m, nil
+}
+
+func plain(err error) error {
+	var cause *os.PathError
+	if errors.As(err, &cause) {
+		return cause.Err
+	}
+	return err
+}
+
+// readAll looks at the first bytes before it reads the rest, so that a device or a huge file of another kind is refused
+// at once.
+func readAll(r io.Reader) ([]byte, error) {
+	head := make([]byte, len(opening)+20)
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return nil, err
+	}
+	head = head[:n]
+	if _, err := version(head); err != nil {
+		return nil, err
+	}
+	rest, err := io.ReadAll(io.LimitReader(r, maxBytes))
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) == maxBytes {
+		return nil, refusal(fmt.Sprintf("larger than %d bytes", maxBytes))
+	}
+	return append(head, rest...), nil
+}
+
+func refusal(found string) *fault.Error { return &fault.Error{Kind: fault.Model, Found: found} }
+
+// version reads the first line and refuses what is not a model, and what is newer.
+func version(data []byte) (int, error) {
+	if len(data) == 0 {
+		return 0, refusal("an empty file, not a toptau model")
+	}
+	rest, found := bytes.CutPrefix(data, []byte(opening))
+	if !found {
+		return 0, refusal("not a toptau model")
+	}
+	digits, _, found := bytes.Cut(rest, []byte(",\n"))
+	v, err := strconv.Atoi(string(digits))
+	switch {
+	case !found || err != nil || v < 1 || strconv.Itoa(v) != string(digits):
+		return 0, refusal("edited or damaged: the format's number is not readable")
+	case v > Format:
+		e := refusal(fmt.Sprintf("format %d, this toptau reads up to %d", v, Format))
+		e.Hint = "use the toptau that wrote it, or a newer one"
+		return 0, e
+	}
+	return v, nil
+}
+
+// decode reads a whole file. Every byte counts: the checksum covers all before it, and the content must be exactly what
+// encode writes for the model that was read.
+func decode(data []byte) (*Model, error) {
+	if _, err := version(data); err != nil {
+		return nil, err
+	}
+	if err := verify(data); err != nil {
+		return nil, err
+	}
+	var c content
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c); err != nil {
+		return nil, err
+	}
+	m := &Model{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset,
+		Points: c.Points, Members: c.Members, Training: c.Training, Probes: c.Probes}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	again, err := m.encode()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(again, data) {
+		return nil, errors.New("not in the form that toptau writes")
+	}
+	return m, nil
+}
+
+// verify compares the checksum at the end with the bytes before it.
+func verify(data []byte) error {
+	if len(data) < tailSize {
+		return errors.New("the end is missing")
+	}
+	body, tail := data[:len(data)-tailSize], data[len(data)-tailSize:]
+	if !bytes.HasPrefix(tail, []byte(sumField)) || !bytes.HasSuffix(tail, []byte(closing)) {
+		return errors.New("the end is missing")
+	}
+	if !bytes.Equal(tail, trailer(body)) {
+		return errors.New("the checksum does not match the content")
+	}
+	return nil
+}
+
+// trailer is the last lines of a file that begins with body.
+func trailer(body []byte) []byte {
+	digest := sha256.Sum256(body)
+	return []byte(sumField + hex.EncodeToString(digest[:]) + closing)
+}
+
+// encode writes one field a line, the elements of points, members and probes one a line.
+func (m *Model) encode() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(opening + strconv.Itoa(Format) + ",\n")
+	for _, field := range []struct {
+		name  string
+		value any
+	}{
+		{"schema", m.Schema},
+		{"features", m.Features},
+		{"offset", m.Offset},
+		{"weights", m.Weights},
+		{"points", lines(m.Points)},
+		{"members", lines(m.Members)},
+		{"training", m.Training},
+		{"probes", lines(m.Probes)},
+	} {
+		fmt.Fprintf(&b, "%q: ", field.name)
+		if err := write(&b, field.value); err != nil {
+			return nil, err
+		}
+		b.WriteString(",\n")
+	}
+	b.Write(trailer(b.Bytes()))
+	return b.Bytes(), nil
+}
+
+// lines makes a list that write puts one element a line.
+func lines[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}
+
+func write(b *bytes.Buffer, value any) error {
+	list, isList := value.([]any)
+	if !isList {
+		return writeJSON(b, value)
+	}
+	b.WriteByte('[')
+	for i, element := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		if err := writeJSON(b, element); err != nil {
+			return err
+		}
+	}
+	b.WriteString("\n]")
+	return nil
+}
+
+// writeJSON writes compact JSON without the escapes for HTML.
+func writeJSON(b *bytes.Buffer, value any) error {
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // the newline
+	return nil
+}
+
+// Save writes the model to path, completely or not at all: an existing file stays as it is until the new one has
+// reached the disk.
+func (m *Model) Save(path string) error {
+	data, err := m.bytes()
+	if err != nil {
+		return err
+	}
+	return outfile.Write(path, data)
+}
+
+// WriteTo writes the bytes of the model file.
+func (m *Model) WriteTo(w io.Writer) (int64, error) {
+	data, err := m.bytes()
+	if err != nil {
+		return 0, err
+	}
+	n, err := w.Write(data)
+	return int64(n), err
+}
+
+func (m *Model) bytes() ([]byte, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	return m.encode()
+}
