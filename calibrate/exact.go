@@ -99,7 +99,7 @@ func absoluteBound(n int, delta float64) float64 {
 	term, sum := x, 0.0 // the series of exp(x) - 1: no cancellation for small x
 	for j := 2; sum+term != sum; j++ {
 		sum += term
-		term *= x / float64(j)
+		term = float64(term * (x / float64(j)))
 	}
 	return -sum
 }

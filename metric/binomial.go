@@ -44,7 +44,7 @@ func fallingTail(n, k int, p, q float64) float64 {
 	sum := 0.0
 	for j := k; j <= n && term > float64(sum*1e-17); j++ {
 		sum += term
-		term *= float64(float64(n-j)*p) / float64(float64(j+1)*q)
+		term = float64(term * (float64(float64(n-j)*p) / float64(float64(j+1)*q)))
 	}
 	return min(sum, 1)
 }
@@ -84,10 +84,10 @@ func logComplement(p, q float64) float64 {
 func deviance(x, m float64) float64 {
 	if d := x - m; math.Abs(d) < 0.1*(x+m) {
 		v := d / (x + m)
-		sum, power := float64(d*v), float64(2*x)*v
+		sum, power := float64(d*v), float64(2*x*v)
 		v *= v
 		for j := 3; ; j += 2 {
-			power *= v
+			power = float64(power * v)
 			next := sum + power/float64(j)
 			if next == sum {
 				return sum

@@ -102,7 +102,7 @@ func (r *Ranking) budget(c Criterion) float64 {
 func (r *Ranking) firstOut(c Criterion, budget float64) int {
 	slack := 0.0
 	if !r.counted(c) {
-		slack = tolerance * budget
+		slack = float64(tolerance * budget)
 	}
 	g := sort.Search(len(r.scores), func(g int) bool {
 		if c.Paper && c.Name != AtTop {

@@ -22,7 +22,8 @@ func TestGoalFlags(t *testing.T) {
 		{GoalFlags{Top: "0.01"}, "--top 0.01", "top 1 % of the rows", "0.01"},
 		{GoalFlags{Top: "1/3"}, "--top 1/3", "top 1/3 of", "1/3"},
 		{GoalFlags{TopCount: "800", Of: "4000"}, "--top-count 800 --of 4000", "top 800 of 4000 rows (20 %)", "0.2"},
-		{GoalFlags{Alerts: "50", Of: "2000000"}, "--alerts 50 --of 2000000", "50 alerts for every 2000000 rows (0.0025 %)", "0.000025"},
+		{GoalFlags{Alerts: "50", Of: "2000000"}, "--alerts 50 --of 2000000",
+			"50 alerts for every 2000000 rows (0.0025 %)", "0.000025"},
 		{GoalFlags{Alerts: "1", Of: "3"}, "--alerts 1 --of 3", "(1/3)", "1/3"},
 		{GoalFlags{AbsoluteTop: true}, "--absolute-top", "above every negative", ""},
 	}

@@ -20,14 +20,14 @@ func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 	u := uniform(rng) - upper
 	for u >= 0 && (up < n || down > 0) {
 		if up < n {
-			upper *= float64(float64(n-up)*p) / float64(float64(up+1)*q)
+			upper = float64(upper * (float64(float64(n-up)*p) / float64(float64(up+1)*q)))
 			up++
 			if u -= upper; u < 0 {
 				return up
 			}
 		}
 		if down > 0 {
-			lower *= float64(float64(down)*q) / float64(float64(n-down+1)*p)
+			lower = float64(lower * (float64(float64(down)*q) / float64(float64(n-down+1)*p)))
 			down--
 			if u -= lower; u < 0 {
 				return down

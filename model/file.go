@@ -60,19 +60,17 @@ func Load(path string) (*Model, error) {
 func Read(r io.Reader, name string) (*Model, error) {
 	data, err := readAll(r)
 	if err != nil {
-		if fault.Of(err) == nil {
-			err = &fault.Error{Kind: fault.IO, Found: "the model cannot be read", Err: plain(err)}
+		e := fault.Of(err)
+		if e == nil {
+			e = &fault.Error{Kind: fault.IO, Found: "the model cannot be read", Err: plain(err)}
 		}
-		fault.Of(err).File = name
-		return nil, err
+		e.File = name
+		return nil, e
 	}
 	m, err := decode(data)
 	if err != nil {
-		e := fault.Of(err)
-		if e == nil {
-			e = refusal("edited or damaged: " + err.Error())
-		}
-		e.File = name
+		e := refusal("edited or damaged")
+		e.Err, e.File = err, name
 		return nil, e
 	}
 	return m, nil
@@ -132,12 +130,9 @@ func version(data []byte) (int, error) {
 	return v, nil
 }
 
-// decode reads a whole file. Every byte counts: the checksum covers all before it, and the content must be exactly what
+// decode reads a whole file whose version has been read. Every byte counts: the checksum covers all before it, and the content must be exactly what
 // encode writes for the model that was read.
 func decode(data []byte) (*Model, error) {
-	if _, err := version(data); err != nil {
-		return nil, err
-	}
 	if err := verify(data); err != nil {
 		return nil, err
 	}
@@ -266,6 +261,9 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 		return 0, err
 	}
 	n, err := w.Write(data)
+	if err != nil && fault.Of(err) == nil {
+		err = &fault.Error{Kind: fault.IO, Found: "the model cannot be written", Err: plain(err)}
+	}
 	return int64(n), err
 }
 

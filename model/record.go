@@ -17,6 +17,8 @@ type Scorer struct {
 	schema *Schema
 	inner  *feature.Scorer
 	row    table.Table // of one row
+
+	weights []feature.Weight // set by the first explanation
 }
 
 // NewScorer returns a Scorer of a sealed model.
@@ -122,7 +124,7 @@ func (s *Scorer) readFields(fields []string) error {
 	}
 	for j, field := range fields {
 		column := &s.row.Columns[j]
-		missing := field == "" || slices.Contains(s.schema.Missing, field)
+		missing := s.missing(field)
 		if column.Kind == table.Symbolic {
 			column.Codes[0], column.Dictionary[0] = 0, field
 			if missing {
@@ -141,6 +143,16 @@ func (s *Scorer) readFields(fields []string) error {
 	}
 	return nil
 }
+
+// missing reports whether a field is empty or one of the schema's spellings of a missing value, blanks around it aside.
+func (s *Scorer) missing(field string) bool {
+	field = strings.Trim(field, blanks)
+	return field == "" || slices.ContainsFunc(s.schema.Missing, func(spelling string) bool {
+		return strings.Trim(spelling, blanks) == field
+	})
+}
+
+const blanks = " \t"
 
 func (s *Scorer) readSparse(fields []string) error {
 	sparse := s.row.Sparse
@@ -175,7 +187,7 @@ func (s *Scorer) readSparse(fields []string) error {
 
 // parseNumber reads a decimal number as the readers of files do.
 func parseNumber(column, field string) (float64, error) {
-	text := strings.Trim(field, " \t")
+	text := strings.Trim(field, blanks)
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || strings.ContainsAny(text, "xX_") {
 		return 0, &fault.Error{Kind: fault.Data, Column: column, Found: fault.Quote(field), Expected: "a number"}

@@ -34,7 +34,7 @@ func ParseRate(text string) (Rate, error) {
 	body, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	body = strings.TrimSpace(body)
 	if len(body) > maxRateText || !ratePattern.MatchString(body) {
-		return Rate{}, badRate(text, commaHint(body))
+		return Rate{}, badRate(text, commaHint(strings.TrimSpace(text)))
 	}
 	r, ok := new(big.Rat).SetString(body)
 	if !ok { // a denominator of zero
@@ -85,9 +85,9 @@ func percentHint(body string, r *big.Rat, percent bool) string {
 }
 
 // commaHint guesses that a comma was meant as the decimal point.
-func commaHint(body string) string {
-	pointed := strings.Replace(body, ",", ".", 1)
-	if pointed == body || len(body) > maxPlainText || !ratePattern.MatchString(pointed) {
+func commaHint(text string) string {
+	pointed := strings.Replace(text, ",", ".", 1)
+	if pointed == text || len(text) > maxPlainText || !ratePattern.MatchString(strings.TrimSuffix(pointed, "%")) {
 		return ""
 	}
 	return "write the decimal point as a point: " + pointed

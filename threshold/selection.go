@@ -10,8 +10,8 @@ import (
 // It is a radix selection, from the most significant digit down, on the scores' bits mapped to unsigned integers of the same
 // order. A digit is 11 bits: a histogram of the masses by digit, a walk from the top to the bin in which the wanted mass is
 // reached, and on with the scores of this bin alone. So the time is linear in the number of scores in the worst case, not
-// only in the mean: there is no pivot that ties or an adversary could spoil. Bins are filled in the order of the rows, and
-// scores below the edge's bin are never added to anything, so a part of the rows gives the same bits as all of them.
+// only in the mean: there is no pivot that ties or an adversary could spoil. Counts and sums of whole weights are exact;
+// sums of other weights carry their rounding errors along, so that they hardly depend on which rows stand beside.
 
 const (
 	digitBits = 11
@@ -38,27 +38,80 @@ func keyScore(k uint64) float64 {
 
 // topEdge returns the largest s with mass{z >= s} >= wanted. Where rounding or a missing row keeps the mass below what is
 // wanted it returns the smallest score, and -Inf when there are no scores. Rows of weight 0 count as absent.
+//
+// A sample says from where up the scores are worth a look. A bad guess costs time and never changes the result.
 func topEdge(z, m []float64, wanted float64, s *Support) float64 {
-	if m == nil {
-		return topEdgeOfRows(z, wanted, s)
+	if floor := guessEdge(z, m, wanted, s); s.gather(z, m, floor) < wanted && !math.IsInf(floor, -1) {
+		s.gather(z, m, math.Inf(-1))
 	}
-	s.keys, s.mass = s.keys[:0], s.mass[:0]
-	for j, zj := range z {
-		if m[j] > 0 {
-			s.keys = append(s.keys, orderedKey(zj))
-			s.mass = append(s.mass, m[j])
-		}
-	}
-	return edgeOfMass(s.keys, s.mass, wanted)
+	return s.edge(m, wanted)
 }
 
-// topEdgeOfRows is topEdge for rows of weight 1.
-func topEdgeOfRows(z []float64, wanted float64, s *Support) float64 {
-	s.keys = s.keys[:0]
-	for _, zj := range z {
-		s.keys = append(s.keys, orderedKey(zj))
+const (
+	sampleRows = 1024
+	sampleFrom = 8 * sampleRows // rows below which a sample does not pay
+)
+
+// guessEdge returns a score that is probably a little below the edge, from rows at equal distances; -Inf where there is
+// nothing to gain.
+func guessEdge(z, m []float64, wanted float64, s *Support) float64 {
+	if len(z) < sampleFrom {
+		return math.Inf(-1)
 	}
-	return edgeOfCount(s.keys, max(1, int(math.Ceil(wanted))))
+	s.keys, s.mass = s.keys[:0], s.mass[:0]
+	var mass sum
+	for i := range sampleRows {
+		j := i*(len(z)/sampleRows) + len(z)/(2*sampleRows)
+		if mj := weight(m, j); mj > 0 {
+			s.push(z[j], m, mj)
+			mass.add(mj)
+		}
+	}
+	// Of the sample, share*rows are expected on top, give or take four standard deviations.
+	share := wanted / (mass.total() / sampleRows * float64(len(z)))
+	rows := share * sampleRows
+	share += (4*math.Sqrt(rows) + 4) / sampleRows
+	if !(share < 1) {
+		return math.Inf(-1)
+	}
+	return s.edge(m, share*mass.total())
+}
+
+// gather copies the scores from floor up, and their weights, and returns their mass.
+func (s *Support) gather(z, m []float64, floor float64) float64 {
+	s.keys, s.mass = s.keys[:0], s.mass[:0]
+	if m == nil {
+		for _, zj := range z {
+			if !(zj < floor) {
+				s.keys = append(s.keys, orderedKey(zj))
+			}
+		}
+		return float64(len(s.keys))
+	}
+	var mass sum
+	for j, zj := range z {
+		if !(zj < floor) && m[j] > 0 {
+			s.push(zj, m, m[j])
+			mass.add(m[j])
+		}
+	}
+	return mass.total()
+}
+
+// push adds one score, and its weight where there are weights.
+func (s *Support) push(z float64, m []float64, mj float64) {
+	s.keys = append(s.keys, orderedKey(z))
+	if m != nil {
+		s.mass = append(s.mass, mj)
+	}
+}
+
+// edge selects among the scores gathered.
+func (s *Support) edge(m []float64, wanted float64) float64 {
+	if m == nil {
+		return edgeOfCount(s.keys, max(1, int(math.Ceil(wanted))))
+	}
+	return edgeOfMass(s.keys, s.mass, wanted)
 }
 
 // edgeOfCount returns the score of the k-th largest key, k >= 1. It reorders keys.

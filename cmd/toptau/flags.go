@@ -1,16 +1,13 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"toptau"
 	"toptau/metric"
 )
 
 // dataFlags say how to read a file.
 type dataFlags struct {
-	Label     string   `group:"Data" placeholder:"COL" help:"The label: a column's name or number, first, or last (default: last)."`
+	Label     string   `group:"Data" placeholder:"COL" help:"The label: a column's name or number, first, or last. LIBSVM needs none."`
 	Labels    string   `group:"Data" placeholder:"FILE" help:"The labels stand in a file of their own, one a row."`
 	Positive  []string `group:"Data" sep:"none" placeholder:"VALUE" help:"The positive class; repeatable; '!normal' means all but normal."`
 	Drop      []string `group:"Data" placeholder:"COLS" help:"Columns to leave out, by name or number."`
@@ -64,7 +61,7 @@ func (f goalFlags) optional() (metric.Goal, error) {
 
 // solverFlags are the numbers of the paper's scheme.
 type solverFlags struct {
-	Solver      string  `group:"Solver" enum:"auto,certified,adam,sgd" default:"auto" help:"The solver (${enum})."`
+	Solver      string  `group:"Solver" enum:"auto,adam,sgd" default:"auto" help:"The solver (${enum})."`
 	Iterations  int     `group:"Solver" placeholder:"N" help:"ADAM, SGD: iterations (default 1000)."`
 	Step        float64 `group:"Solver" placeholder:"S" help:"ADAM, SGD: step size (default 0.01)."`
 	Minibatches int     `group:"Solver" placeholder:"N" help:"ADAM, SGD: split the rows into N minibatches."`
@@ -74,14 +71,7 @@ type solverFlags struct {
 	Storage     string  `group:"Solver" enum:"float32,float64" default:"float32" help:"How the packed matrix is stored (${enum})."`
 }
 
-// list prints names as a sentence would: a, b and c.
-func list(names []string) string {
-	switch n := len(names); n {
-	case 0:
-		return "none"
-	case 1:
-		return names[0]
-	default:
-		return fmt.Sprintf("%s and %s", strings.Join(names[:n-1], ", "), names[n-1])
-	}
+func (f solverFlags) options() toptau.SolverOptions {
+	return toptau.SolverOptions{Solver: f.Solver, Iterations: f.Iterations, Step: f.Step, Minibatches: f.Minibatches,
+		Stratified: f.Stratified, Start: f.Start, Seed: f.Seed, Storage: f.Storage}
 }

@@ -18,21 +18,18 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"toptau"
 	"toptau/internal/fault"
 )
 
-// schemaVersion is the version of the objects that --json prints.
-const schemaVersion = 1
-
 // commands is the command line: one field a verb, each in a file of its name.
 type commands struct {
-	Demo      demoCommand      `cmd:"" help:"A simulated network-detection task end to end; nothing to download."`
-	Train     trainCommand     `cmd:"" help:"Choose, fit and evaluate a model for a goal."`
-	Fit       fitCommand       `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
-	Score     scoreCommand     `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
-	Evaluate  evaluateCommand  `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
-	Threshold thresholdCommand `cmd:"" help:"A threshold with a guarantee, for a model or for anybody's scores."`
-	Generate  generateCommand  `cmd:"" help:"Simulated data with known truth, as CSV."`
+	Demo     demoCommand     `cmd:"" help:"A simulated network-detection task end to end; nothing to download."`
+	Train    trainCommand    `cmd:"" help:"Choose, fit and evaluate a model for a goal."`
+	Fit      fitCommand      `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
+	Score    scoreCommand    `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
+	Evaluate evaluateCommand `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
+	Generate generateCommand `cmd:"" help:"Simulated data with known truth, as CSV."`
 
 	JSON    bool             `name:"json" help:"Print one JSON object instead of text (score: one a line)."`
 	Quiet   bool             `short:"q" help:"No progress on standard error."`
@@ -194,7 +191,7 @@ func writeFailure(s *session, e *fault.Error, err error) {
 	s.emit(struct {
 		SchemaVersion int     `json:"schema_version"`
 		Error         failure `json:"error"`
-	}{schemaVersion, failure{e.Kind, text(e.File), line, text(e.Column), text(found), text(e.Expected), text(e.Hint), err.Error()}})
+	}{toptau.SchemaVersion, failure{e.Kind, text(e.File), line, text(e.Column), text(found), text(e.Expected), text(e.Hint), err.Error()}})
 }
 
 // emit prints one JSON object on one line.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"toptau"
 )
 
 // progress is one line on standard error that is rewritten in place. It shows only on a terminal, and a nil one is silent.
@@ -88,3 +90,6 @@ func remaining(d time.Duration) string {
 		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 	}
 }
+
+// report shows what the library tells of its work.
+func (p *progress) report(now toptau.Progress) { p.show(now.Share, "%s", now.Text) }

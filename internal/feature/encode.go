@@ -26,6 +26,39 @@ type Counts struct {
 	UnknownIndices int   // LIBSVM: entries at indices that training did not have
 }
 
+// Add adds the counts of other rows that were encoded by the same map.
+func (c *Counts) Add(other Counts) {
+	if c.Missing == nil {
+		c.Missing, c.Unknown = make([]int, len(other.Missing)), make([]int, len(other.Unknown))
+	}
+	c.Rows += other.Rows
+	c.UnknownIndices += other.UnknownIndices
+	for k := range other.Missing {
+		c.Missing[k] += other.Missing[k]
+		c.Unknown[k] += other.Unknown[k]
+	}
+}
+
+// Tally is how often one column was missing or unknown.
+type Tally struct {
+	Column           string // Input.Name; "index" for all indices of LIBSVM
+	Missing, Unknown int
+}
+
+// Tallies lists the columns with missing or unknown values in the order of the table.
+func (m *Map) Tallies(c Counts) []Tally {
+	var list []Tally
+	for k := range c.Missing {
+		if c.Missing[k]+c.Unknown[k] > 0 {
+			list = append(list, Tally{m.Inputs[k].Name, c.Missing[k], c.Unknown[k]})
+		}
+	}
+	if c.UnknownIndices > 0 {
+		list = append(list, Tally{Column: "index", Unknown: c.UnknownIndices})
+	}
+	return list
+}
+
 // Encode overwrites dst with a row of a table that has passed Check.
 //
 // Errors (fault.Data) name line and column: a missing value under ImputeError, a value beyond float32 after scaling.

@@ -23,7 +23,7 @@ type Input struct {
 	Name       string   `json:"name"`
 	Kind       Kind     `json:"kind"`
 	Categories []string `json:"categories,omitempty"` // symbolic: as seen in training, by mass descending, then by bytes
-	Fill       float64  `json:"fill"`                 // numeric: what stands for a missing value under median; otherwise 0
+	Fill       float64  `json:"fill,omitzero"`        // numeric: what stands for a missing value under median; otherwise 0
 
 	codes map[string]int32 // category to its position in Categories
 }

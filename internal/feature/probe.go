@@ -5,7 +5,7 @@ import (
 )
 
 // probeRows is the number of synthetic records.
-const probeRows = 4
+const probeRows = 8
 
 // Probes returns a few synthetic records as text, in the order of the table's columns (LIBSVM: "index:value"). They
 // touch every block: numbers around the shift in steps of the scale, categories in turn, unknown ones, and missing
@@ -41,7 +41,8 @@ func (m *Map) probe(p, k int, centre, step float64) string {
 	if p == probeRows-2 {
 		return in.stranger()
 	}
-	return in.Categories[(p*(k+1))%len(in.Categories)]
+	last := len(in.Categories) - 1
+	return in.Categories[(p*last+k)/(probeRows-3)%(last+1)]
 }
 
 // probeNumber is centre plus a multiple of step that differs from probe to probe and from column to column.

@@ -48,8 +48,8 @@ type worker struct {
 }
 
 // inlineCost is the bytes below which a pass runs on the caller's goroutine alone: starting another costs as much as
-// reading a few megabytes.
-const inlineCost = 8 << 20
+// reading a few megabytes. It is a variable so that tests can split small parts.
+var inlineCost = float64(8 << 20)
 
 // run does a job on all stripes, with as many workers as pay off. The result does not depend on their number.
 func (p *Part) run(j job, cost float64) {

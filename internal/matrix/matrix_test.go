@@ -195,48 +195,93 @@ func results(p *Part, w, v []float64) [][]float64 {
 	return [][]float64{z, zp, g, gp}
 }
 
-// Large enough for several stripes and several goroutines.
+// split lets small parts run on several goroutines for the rest of a test.
+func split(t *testing.T) {
+	before := inlineCost
+	inlineCost = 0
+	t.Cleanup(func() { inlineCost = before })
+}
+
+// withThreads returns the results for every number of threads.
+func withThreads(t *testing.T, p *Part, w, v []float64) [][]float64 {
+	t.Helper()
+	if p.stripes() < 3 {
+		t.Fatalf("only %d stripes", p.stripes())
+	}
+	var want [][]float64
+	for _, threads := range []int{1, 2, 8} {
+		before := runtime.GOMAXPROCS(threads)
+		for range 3 {
+			got := results(p, w, v)
+			if want == nil {
+				want = got
+			}
+			for k := range got {
+				sameBits(t, fmt.Sprintf("%d threads, result %d", threads, k), got[k], want[k])
+			}
+		}
+		runtime.GOMAXPROCS(before)
+	}
+	return want
+}
+
 func TestSameBitsForAnyThreadsAndBlocks(t *testing.T) {
-	const rows, cols = 50000, 60
-	s := newSample(7, rows, cols, 0.5)
+	split(t)
+	const rows, cols = 6000, 500
+	s := newSample(7, rows, cols, 0.2)
 	for i := range s.y {
 		s.y[i] = i == 0 // one large part
 	}
 	w := randomVector(5, cols)
 	v := randomVector(6, rows-1)
 	for i := range v {
-		if i > 20000 && i%97 != 0 { // stripes of very different work
+		if i > rows/3 && i%97 != 0 || i > rows/2 && i < 2*rows/3 { // stripes of very different work, or none
 			v[i] = 0
 		}
 	}
 	for _, storage := range []Storage{Float32, Float64} {
 		var want [][]float64
-		for _, layout := range []Layout{{{Dense, cols}}, {{Sparse, cols}}, {{Dense, 20}, {Sparse, 40}}} {
+		for _, layout := range []Layout{{{Dense, cols}}, {{Sparse, cols}}, {{Dense, 200}, {Sparse, 300}}} {
 			p := s.build(t, layout, storage).Negatives
-			if p.cost() < inlineCost || p.stripes() < 3 {
-				t.Fatal("the part is too small to be split")
+			got := withThreads(t, p, w, v)
+			if want == nil {
+				want = got
+				z, g := reference(p, w, v)
+				sameBits(t, "scores", got[0], z)
+				sameBits(t, "gradient", got[2], g)
 			}
-			for _, threads := range []int{1, 2, 8} {
-				before := runtime.GOMAXPROCS(threads)
-				got := results(p, w, v)
-				runtime.GOMAXPROCS(before)
-				if want == nil {
-					want = got
-					z, g := reference(p, w, v)
-					sameBits(t, "scores", got[0], z)
-					sameBits(t, "gradient", got[2], g)
-				}
-				for k := range got {
-					sameBits(t, fmt.Sprintf("%v, %d threads, result %d", layout, threads, k), got[k], want[k])
-				}
+			for k := range got {
+				sameBits(t, fmt.Sprintf("%v, result %d", layout, k), got[k], want[k])
 			}
 		}
 	}
 }
 
-// Beyond wideColumns the lanes are formed one after the other.
-func TestWideSparseIsTheReference(t *testing.T) {
-	const rows, cols, entries = 12000, wideColumns + 5000, 40
+// wideSums form one lane after the other what sparseSums form at once.
+func TestWideSumsAreTheNarrowOnes(t *testing.T) {
+	const cols = 300
+	for _, density := range []float64{0.002, 0.5} {
+		s := newSample(8, 640, cols, density)
+		block := s.build(t, Layout{{Sparse, cols}}, Float32).Negatives.blocks[0].(*sparse[float32])
+		narrow, wide := block.sums(), newWideSums(block)
+		v := randomVector(9, len(block.panels)*kernel.PanelRows)
+		g1, g2 := randomVector(10, cols), randomVector(10, cols)
+		for panel := range block.panels {
+			for _, sums := range []sums{narrow, wide} {
+				sums.add(panel, v[panel*kernel.PanelRows:][:kernel.PanelRows], kernel.PanelRows)
+			}
+			if panel%3 == 0 {
+				narrow.finish(g1)
+				wide.finish(g2)
+				sameBits(t, "g", g2, g1)
+			}
+		}
+	}
+}
+
+func TestWideParts(t *testing.T) {
+	split(t)
+	const rows, cols, entries = 10000, wideColumns + 5000, 12
 	r := rand.New(rand.NewPCG(8, 8))
 	b := NewBuilder(Layout{{Sparse, cols}}, Float32)
 	row := make([]float64, entries)
@@ -260,25 +305,20 @@ func TestWideSparseIsTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := m.Negatives
-	if p.stripes() < 2 || p.cost() < inlineCost {
-		t.Fatal("too small to be split")
-	}
 	w, v := randomVector(9, cols), randomVector(10, rows-1)
-	var want [][]float64
-	for _, threads := range []int{1, 2, 8} {
-		before := runtime.GOMAXPROCS(threads)
-		got := results(p, w, v)
-		runtime.GOMAXPROCS(before)
-		if want == nil {
-			want = got
-			z, g := reference(p, w, v)
-			sameBits(t, "scores", got[0], z)
-			sameBits(t, "gradient", got[2], g)
+	got := withThreads(t, p, w, v)
+	block := p.blocks[0].(*sparse[float32])
+	g := make([]float64, cols)
+	narrow := &sparseSums[float32]{block, make([]float64, cols*kernel.Lanes), make([]bool, groupsOf(cols))}
+	padded := append(v, make([]float64, kernel.PanelRows)...)
+	for stripe := range p.stripes() {
+		first, end := p.stripe(stripe)
+		for panel := first; panel < end; panel++ {
+			narrow.add(panel, padded[panel*kernel.PanelRows:][:kernel.PanelRows], kernel.PanelRows)
 		}
-		for k := range got {
-			sameBits(t, fmt.Sprintf("%d threads, result %d", threads, k), got[k], want[k])
-		}
+		narrow.finish(g)
 	}
+	sameBits(t, "gradient", got[2], g)
 }
 
 func TestPassesOfOnePartAtTheSameTime(t *testing.T) {
@@ -471,18 +511,19 @@ func TestBytesAndGrowth(t *testing.T) {
 }
 
 func TestNoAllocationInAPass(t *testing.T) {
-	s := newSample(15, 40000, 60, 0.3)
+	split(t)
+	s := newSample(15, 8000, 100, 0.3)
 	for i := range s.y {
 		s.y[i] = i == 0
 	}
-	for _, layout := range []Layout{{{Dense, 60}}, {{Sparse, 60}}} {
+	for _, layout := range []Layout{{{Dense, 100}}, {{Sparse, 100}}} {
 		p := s.build(t, layout, Float32).Negatives
-		if p.cost() < inlineCost {
+		if p.stripes() < 3 {
 			t.Fatal("the part is too small to be split")
 		}
-		w, v := randomVector(1, 60), randomVector(2, p.Rows())
+		w, v := randomVector(1, 100), randomVector(2, p.Rows())
 		rows, values := sparseOf(v)
-		z, g := make([]float64, p.Rows()), make([]float64, 60)
+		z, g := make([]float64, p.Rows()), make([]float64, 100)
 		visit := func(first int, pz, pv []float64) bool {
 			copy(pv, v[first:])
 			return true

@@ -100,9 +100,11 @@ func (o *Objective) gain(p, a []float64) (Dual, error) {
 		return Dual{}, fmt.Errorf("%s with the %s surrogate has no known dual", o.problem.Method.Title, o.loss.Name())
 	}
 	total := o.positives.total
+	steepest := o.loss.Properties().MaxDerivative
 	conjugates := sum(len(p), func(i int) float64 {
 		m := o.positives.of(i)
-		return float64(m*o.loss.Conjugate(float64(p[i]*total)/m)) / total
+		slope := min(float64(p[i]*total)/m, steepest) // at its cap, p_i M+/m_i may round to just above it
+		return float64(m*o.loss.Conjugate(slope)) / total
 	})
 	d.Gain = -float64(d.P*r) - conjugates
 	o.direction(p, a, d.P, d.V)

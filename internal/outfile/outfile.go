@@ -128,3 +128,18 @@ func writeError(path string, err error) error {
 	}
 	return &fault.Error{Kind: fault.IO, File: path, Found: "cannot be written", Hint: "nothing was changed", Err: err}
 }
+
+// Check reports, before long work, whether files could be created at these paths. Empty paths and "-" are passed over.
+func Check(paths ...string) error {
+	for _, path := range paths {
+		if path == "" || path == "-" {
+			continue
+		}
+		f, err := Create(path)
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	return nil
+}

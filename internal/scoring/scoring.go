@@ -36,11 +36,23 @@ func Features(f *feature.Map) (model.Features, error) {
 	return features, err
 }
 
-// Schema returns the schema for reading a file as the model's training file was read.
+// Schema returns the schema for reading a file as the model's training file was read. Its dictionaries are the
+// categories that have weights, so that a reader that bounds its memory for unknown values never loses a known one.
 func Schema(m *model.Model) (*table.Schema, error) {
 	s := new(table.Schema)
-	err := convert(m.Schema, s)
-	return s, err
+	if err := convert(m.Schema, s); err != nil {
+		return nil, err
+	}
+	f, err := Map(m)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range f.Inputs {
+		if in.Column < len(s.Columns) {
+			s.Columns[in.Column].Dictionary = in.Categories
+		}
+	}
+	return s, nil
 }
 
 // ModelSchema makes the schema of a training file part of a model. The dictionaries stay behind: the feature map knows

@@ -117,20 +117,20 @@ func (k *detectors) draw(r *source) int {
 // calm fills in ordinary traffic.
 func (k *detectors) calm(r *source, z []float64) {
 	tail := r.tail(2)
-	common := 0.5 * r.normal()
+	common := float64(0.5 * r.normal())
 	family := 0.0
 	for j := range z {
 		if j%familySize == 0 {
-			family = 0.5 * r.normal()
+			family = float64(0.5 * r.normal())
 		}
-		z[j] = tail * (common + family + float64(math.Sqrt(0.5)*r.normal()))
+		z[j] = float64(tail * (common + family + float64(math.Sqrt(0.5)*r.normal())))
 	}
 }
 
 func (k *detectors) attack(r *source, a int, z []float64) {
 	strength := 1.5 + float64(1.5*r.exponential())
 	for j := range generalDetectors {
-		z[j] += 0.5 * strength
+		z[j] += float64(0.5 * strength)
 	}
 	for _, j := range k.reacting(a) {
 		z[j] += strength

@@ -56,7 +56,7 @@ func strokeOf(j int) stroke {
 	var s stroke
 	for i := range s.at {
 		s.at[i] = first + r.below(strokes)
-		s.sign[i] = 1 - 2*float64(r.below(2))
+		s.sign[i] = 1 - float64(2*float64(r.below(2)))
 	}
 	s.t = 1 + float64(0.6*r.uniform())
 	return s

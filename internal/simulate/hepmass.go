@@ -55,7 +55,7 @@ type event struct {
 
 func (k hepmass) fill(r *source, _ int, row *Row) {
 	signal := r.uniform() < k.positives
-	mass := 0.5 + 0.25*float64(r.below(5))
+	mass := 0.5 + float64(0.25*float64(r.below(5)))
 	e := event{r: r, signal: signal, hardness: 1, width: 1.1, tag: 0.35, coin: 0.4}
 	if signal {
 		e = event{r: r, signal: true, hardness: 1.15 + float64(0.35*mass), width: 0.9, tag: 0.55, coin: 0.5}
@@ -82,7 +82,7 @@ func (e *event) gamma() float64 { return e.r.gamma2() }
 
 func (e *event) eta() float64 { return e.width * e.r.normal() }
 
-func (e *event) phi() float64 { return math.Pi * (2*e.r.uniform() - 1) }
+func (e *event) phi() float64 { return math.Pi * (float64(2*e.r.uniform()) - 1) }
 
 func (e *event) indicator(p float64) float64 {
 	if e.r.uniform() < p {

@@ -41,14 +41,14 @@ func (r *source) normal() float64 {
 		return r.spare
 	}
 	for {
-		u, v := 2*r.uniform()-1, 2*r.uniform()-1
+		u, v := float64(2*r.uniform())-1, float64(2*r.uniform())-1
 		s := float64(u*u) + float64(v*v)
 		if s >= 1 || s == 0 {
 			continue
 		}
 		f := math.Sqrt(-2 * elementary.Log(s) / s)
-		r.spare, r.has = v*f, true
-		return u * f
+		r.spare, r.has = float64(v*f), true
+		return float64(u * f)
 	}
 }
 
@@ -72,4 +72,4 @@ func (r *source) tail(m int) float64 {
 func round4(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 } // -0 becomes 0
 
 // gamma2 is the mean of two exponentials: one logarithm of a product of two uniforms.
-func (r *source) gamma2() float64 { return -0.5 * elementary.Log(r.open()*r.open()) }
+func (r *source) gamma2() float64 { return float64(-0.5 * elementary.Log(r.open()*r.open())) }

@@ -93,15 +93,15 @@ func split(dst [][]byte, line []byte, delimiter byte) [][]byte {
 	begin := 0
 	for i, c := range line {
 		if c == delimiter {
-			dst = append(dst, trim(line[begin:i], delimiter))
+			dst = append(dst, trim(line[begin:i]))
 			begin = i + 1
 		}
 	}
-	return append(dst, trim(line[begin:], delimiter))
+	return append(dst, trim(line[begin:]))
 }
 
-// trim is trimBlanks, but the tabs of a tab-separated file have been cut at already.
-func trim(b []byte, _ byte) []byte {
+// trim is trimBlanks with a quick answer for the usual field.
+func trim(b []byte) []byte {
 	if len(b) > 0 && (isBlank(b[0]) || isBlank(b[len(b)-1])) {
 		return trimBlanks(b)
 	}
@@ -276,8 +276,13 @@ func (d *delimited) fieldAt(before []byte) int {
 // failure words what the stream of lines ended with.
 func (d *delimited) failure(err error) error { return lineFailure(d.file, d.lines, err) }
 
-// lineFailure words what a stream of lines ended with. io.EOF and errors that are worded already stay as they are.
+// lineFailure words what a stream of lines ended with and adds the line.
 func lineFailure(file string, l *lines, err error) error {
+	if e, ok := err.(*fault.Error); ok && e.Line == 0 {
+		located := *e
+		located.Line = l.number + 1
+		return &located
+	}
 	if err != errLongLine {
 		return err
 	}

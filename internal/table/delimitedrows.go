@@ -19,6 +19,10 @@ const (
 	headBytes      = 64 << 20
 )
 
+// unknownLimit bounds the values beyond a schema's dictionary that get codes of their own, so that a column of ever new
+// values does not fill the memory; all others share the code behind them, whose text is empty.
+const unknownLimit = 1 << 16
+
 // delimitedRows turns records into rows.
 type delimitedRows struct {
 	reader  *Reader
@@ -76,6 +80,7 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 	if err := s.assign(); err != nil {
 		return nil, err
 	}
+	s.prepare()
 	if len(s.head) > 0 {
 		s.first = s.head[0].line
 	}
@@ -180,6 +185,9 @@ func (s *delimitedRows) assign() error {
 	if err := roles.takeFeatures(s.names); err != nil {
 		return err
 	}
+	if err := s.checkFirstLabel(); err != nil {
+		return err
+	}
 	for _, i := range roles.features {
 		s.kinds = append(s.kinds, s.kindOf(i))
 		s.codes = append(s.codes, map[string]int32{})
@@ -189,6 +197,25 @@ func (s *delimitedRows) assign() error {
 		t.Columns = append(t.Columns, Column{Name: s.names.all[i], Number: i + 1, Kind: s.kinds[k]})
 	}
 	return nil
+}
+
+// checkFirstLabel refuses a first line that may be a header which was not recognised, because some of its names are
+// numbers: its label is text, and all other labels that were read ahead are numbers.
+func (s *delimitedRows) checkFirstLabel() error {
+	i := s.roles.label
+	if i < 0 || !s.sniffed || s.names.header || len(s.head) < 2 {
+		return nil
+	}
+	first := s.head[0]
+	if _, what := parseNumber(first.fields[i]); what == number || s.missing.has(first.fields[i]) {
+		return nil
+	}
+	if c := countKinds(s.head[1:], i, len(s.names.all), s.missing); c.seen == 0 || c.numbers < c.seen {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: first.line, Column: s.names.all[i],
+		Found: "the label " + fault.Quote(string(first.fields[i])), Expected: "a number, as the other labels are",
+		Hint: "use --header yes if this line names the columns, otherwise --header no"}
 }
 
 // noLabel is the error of a training file for which no label was told.
@@ -314,12 +341,20 @@ func (s *delimitedRows) code(k int, c *Column, field []byte) int32 {
 		return -1
 	}
 	code, ok := s.codes[k][string(field)]
-	if !ok {
-		code = int32(len(c.Dictionary))
-		value := string(field)
-		s.codes[k][value] = code
-		c.Dictionary = append(c.Dictionary, value)
+	if ok {
+		return code
 	}
+	code, value := int32(len(c.Dictionary)), string(field)
+	if m := s.reader.options.Schema; m != nil {
+		switch first := len(m.Columns[k].Dictionary); {
+		case len(c.Dictionary) > first+unknownLimit:
+			return code - 1
+		case len(c.Dictionary) == first+unknownLimit:
+			value = ""
+		}
+	}
+	s.codes[k][value] = code
+	c.Dictionary = append(c.Dictionary, value)
 	return code
 }
 
@@ -467,5 +502,47 @@ func (s *delimitedRows) addTexts(t *Table, r *record) {
 			row[i] = string(f)
 		}
 		t.Raw = append(t.Raw, row)
+	}
+}
+
+// prepare makes the text columns and describes the file in the reader's schema.
+func (s *delimitedRows) prepare() {
+	r, n := s.reader, s.names
+	t := &r.table
+	text := func(i int) *Text {
+		if i < 0 {
+			return nil
+		}
+		return &Text{Name: n.all[i], Number: i + 1}
+	}
+	for _, i := range s.roles.ids {
+		t.ID = append(t.ID, *text(i))
+	}
+	t.Group, t.Segment, t.Time = text(s.roles.group), text(s.roles.segment), text(s.roles.time)
+	r.schema.Header, r.schema.Width = n.header, len(n.all)
+	feature := make([]bool, len(n.all))
+	for _, i := range s.roles.features {
+		feature[i] = true
+	}
+	for i, name := range n.all {
+		switch {
+		case i == s.roles.label:
+			r.schema.Label, r.label = &ColumnName{name, i + 1}, name
+		case !feature[i]:
+			r.schema.Others = append(r.schema.Others, ColumnName{name, i + 1})
+		}
+	}
+}
+
+// columnNames implements rowSource.
+func (s *delimitedRows) columnNames() []string { return s.names.all }
+
+// check implements rowSource.
+func (s *delimitedRows) check() error { return nil }
+
+// finish implements rowSource.
+func (s *delimitedRows) finish() {
+	if s.zero > 0 {
+		s.reader.warn("zero_weight", fmt.Sprintf("%s: %s of weight 0 left out", s.reader.file, plural(s.zero, "row")))
 	}
 }

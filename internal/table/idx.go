@@ -40,6 +40,9 @@ func idxSize(kind byte) int {
 	return 0
 }
 
+// maxItem is the largest number of values in an IDX item: an image of 1,024 by 1,024.
+const maxItem = 1 << 20
+
 // newIDX reads the header.
 func newIDX(file string, source io.Reader) (*idx, error) {
 	x := &idx{file: file, in: bufio.NewReaderSize(source, 64<<10), cols: 1}
@@ -62,12 +65,13 @@ func newIDX(file string, source io.Reader) (*idx, error) {
 			x.items = int(n)
 			continue
 		}
-		if n == 0 || int64(x.cols)*n*int64(x.size) > MaxLine {
+		if n == 0 || int64(x.cols)*n > maxItem {
 			return nil, &fault.Error{Kind: fault.Data, File: file, Found: fmt.Sprintf("dimension %d of size %d", i+1, n),
-				Expected: "items of at least one value and at most 64 MiB"}
+				Expected: fmt.Sprintf("items of 1 to %s values", thousands(maxItem))}
 		}
 		x.cols *= int(n)
 	}
+	x.row, x.out = make([]byte, x.cols*x.size), make([]float64, x.cols)
 	return x, nil
 }
 
@@ -99,9 +103,6 @@ func (x *idx) next() ([]float64, error) {
 				Expected: x.promise()}
 		}
 		return nil, io.EOF
-	}
-	if x.row == nil {
-		x.row, x.out = make([]byte, x.cols*x.size), make([]float64, x.cols)
 	}
 	x.item++
 	if err := x.readFull(x.row); err != nil {

@@ -241,32 +241,50 @@ func (l *labels) describe() string {
 	return b.String()
 }
 
-// finish checks what only the whole file can show. column and file say where the labels stand.
-func (l *labels) finish(file, column string) error {
-	e := &fault.Error{Kind: fault.Data, File: file, Column: column}
+// checkRule refuses a value of the rule that never occurs. e says where the labels stand, here and below.
+func (l *labels) checkRule(e fault.Error) error {
 	for i, v := range l.rule.values {
-		if !l.hit[i] {
-			e.Found = fmt.Sprintf("no label %s", fault.Quote(v.text))
-			e.Expected = "one of the values that occur: " + l.describe()
-			e.Hint = "use --positive with one of them"
-			return e
+		if l.hit[i] {
+			continue
 		}
+		e.Found = "no label " + fault.Quote(v.text)
+		e.Expected = "one of the values that occur: " + l.describe()
+		e.Hint = "use --positive with one of them"
+		var known []string
+		for _, t := range l.order {
+			known = append(known, t.Value)
+		}
+		if near := nearest(v.text, known); near != "" {
+			e.Hint = fmt.Sprintf("did you mean %s?", fault.Quote(near))
+		}
+		return &e
 	}
-	if l.bad {
-		e.Found = "labels " + l.describe()
-		e.Expected = "1 and 0, 1 and -1, or true and false"
-		e.Hint = "use --positive to name the positive ones"
-		return e
+	return nil
+}
+
+// checkPair refuses labels that are no well-known pair when no rule was told.
+func (l *labels) checkPair(e fault.Error) error {
+	if !l.bad {
+		return nil
 	}
+	e.Found = "the labels " + l.describe()
+	e.Expected = "1 and 0, 1 and -1, or true and false"
+	e.Hint = "use --positive to say which are positive"
+	return &e
+}
+
+// checkClasses refuses a file of one class.
+func (l *labels) checkClasses(e fault.Error) error {
 	for class, name := range []string{"negative", "positive"} {
-		if l.counts[class] == 0 {
-			e.Found = fmt.Sprintf("no %s row: the labels are %s", name, l.describe())
-			e.Expected = "rows of both classes"
-			if len(l.order) > 1 {
-				e.Hint = "check --positive"
-			}
-			return e
+		if l.counts[class] > 0 {
+			continue
 		}
+		e.Found = fmt.Sprintf("no %s row, the labels are %s", name, l.describe())
+		e.Expected = "rows of both classes"
+		if len(l.order) > 1 {
+			e.Hint = "check --positive"
+		}
+		return &e
 	}
 	return nil
 }

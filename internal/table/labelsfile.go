@@ -14,7 +14,7 @@ type labelsFile struct {
 	in      *input
 	records *delimited
 	idx     *idx
-	count   int    // labels taken
+	count   int // labels taken
 	text    []byte
 }
 

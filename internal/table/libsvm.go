@@ -1,4 +1,263 @@
 package table
 
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"toptau/internal/fault"
+)
+
 // MaxFeatures is the largest index that is accepted in a LIBSVM file.
 const MaxFeatures = 100_000_000
+
+// libsvmRows turns lines of LIBSVM text into sparse rows. The rules are in the package's documentation.
+type libsvmRows struct {
+	reader *Reader
+	lines  *lines
+	limit  int  // the largest index that is kept
+	bound  bool // limit was told, by Features or by a schema
+	begun  bool
+	empty  int // the first of the empty lines that precede the current line, 0: none
+
+	beyond      int // entries above the training width
+	beyondFirst int // the line of the first of them
+}
+
+func newLIBSVMRows(r *Reader, source io.Reader) (*libsvmRows, error) {
+	o := &r.options
+	label := o.Label
+	if label == "first" || label == "1" {
+		label = ""
+	}
+	if err := noColumns(o, "a LIBSVM file, which has no columns but its label", label); err != nil {
+		return nil, err
+	}
+	if len(o.Drop) > 0 {
+		return nil, usage("--drop with a LIBSVM file", "delimited text", "")
+	}
+	s := &libsvmRows{reader: r, lines: newLines(source), limit: MaxFeatures}
+	if o.Features > 0 {
+		s.limit, s.bound = o.Features, true
+	}
+	if m := o.Schema; m != nil {
+		if m.Format != "libsvm" {
+			return nil, wrongFormat(r.file, "a LIBSVM file", "a file with columns as the model was trained on")
+		}
+		s.limit, s.bound = m.Width, true
+	}
+	cols := 0
+	if s.bound {
+		cols = s.limit
+	}
+	r.table.Sparse = &Sparse{Cols: cols, Start: []int64{0}}
+	r.schema.Width = cols
+	return s, nil
+}
+
+// more implements rowSource.
+func (s *libsvmRows) more(t *Table, limit int) error {
+	for t.Rows() < limit {
+		line, err := s.lines.next()
+		if err != nil {
+			if err == io.EOF && !s.begun {
+				return &fault.Error{Kind: fault.Data, File: s.reader.file, Found: "an empty file", Expected: "rows"}
+			}
+			return lineFailure(s.reader.file, s.lines, err)
+		}
+		if err := s.addLine(t, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLine appends the row of a line, if it holds one.
+func (s *libsvmRows) addLine(t *Table, line []byte) error {
+	if i := bytes.IndexByte(line, 0); i >= 0 {
+		return s.wrong("a NUL byte", "text", "is this a binary file?")
+	}
+	if !utf8.Valid(line) {
+		return s.wrong("bytes that are not UTF-8", "UTF-8 text", "")
+	}
+	text, comment := line, false
+	if i := bytes.IndexByte(line, '#'); i >= 0 {
+		text, comment = line[:i], true
+	}
+	text = trimBlanks(text)
+	if len(text) == 0 {
+		if !comment && s.empty == 0 {
+			s.empty = s.lines.number
+		}
+		return nil
+	}
+	if s.empty > 0 && s.begun {
+		return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: s.empty, Found: "an empty line",
+			Expected: "a label, with or without features"}
+	}
+	s.begun, s.empty = true, 0
+	return s.addRow(t, text)
+}
+
+// addRow appends a row: a label and entries.
+func (s *libsvmRows) addRow(t *Table, text []byte) error {
+	token, rest := cutToken(text)
+	var label []byte
+	if bytes.IndexByte(token, ':') < 0 {
+		label = token
+		token, rest = cutToken(rest)
+	}
+	var err error
+	if s.reader.labelsFile != nil {
+		if label, err = s.reader.labelsFile.next(s.reader.file); err != nil {
+			return err
+		}
+	}
+	if label == nil && !s.reader.options.Unlabelled {
+		return s.wrong("a row without a label", "a label before the first feature", "")
+	}
+	if label != nil && s.reader.missing.has(label) {
+		if !s.reader.options.Unlabelled {
+			return s.wrong("the missing label "+fault.Quote(string(label)), "a label in every row", "")
+		}
+		label = nil
+	}
+	x := t.Sparse
+	previous := 0
+	for len(token) > 0 {
+		index, value, err := s.pair(token)
+		if err != nil {
+			return err
+		}
+		if index <= previous {
+			return s.disorder(index, previous)
+		}
+		previous = index
+		s.keep(x, index, value)
+		token, rest = cutToken(rest)
+	}
+	x.Start = append(x.Start, int64(len(x.Index)))
+	t.Label = append(t.Label, s.reader.count(label))
+	if s.reader.options.Raw {
+		t.Raw = append(t.Raw, []string{string(text)})
+	}
+	t.Line = append(t.Line, s.lines.number)
+	return nil
+}
+
+// keep appends an entry, unless it is 0 or beyond the model's features.
+func (s *libsvmRows) keep(x *Sparse, index int, value float64) {
+	if index > s.limit {
+		if s.beyond == 0 {
+			s.beyondFirst = s.lines.number
+		}
+		s.beyond++
+		return
+	}
+	if index > x.Cols {
+		x.Cols = index
+		s.reader.schema.Width = index
+	}
+	if value != 0 {
+		x.Index = append(x.Index, uint32(index-1))
+		x.Value = append(x.Value, value)
+	}
+}
+
+// cutToken cuts the first run of characters that are not blank from text that does not begin with a blank.
+func cutToken(text []byte) (token, rest []byte) {
+	i := 0
+	for i < len(text) && !isBlank(text[i]) {
+		i++
+	}
+	token, rest = text[:i], text[i:]
+	for len(rest) > 0 && isBlank(rest[0]) {
+		rest = rest[1:]
+	}
+	return token, rest
+}
+
+// pair reads index:value.
+func (s *libsvmRows) pair(token []byte) (int, float64, error) {
+	colon := bytes.IndexByte(token, ':')
+	if colon < 0 {
+		return 0, 0, s.wrong(fault.Quote(string(token)), "index:value", "")
+	}
+	index, ok := scanIndex(token[:colon])
+	switch {
+	case !ok:
+		hint := ""
+		if string(token[:colon]) == "qid" {
+			hint = "ranking files are not supported"
+		}
+		return 0, 0, s.wrong(fault.Quote(string(token)), "index:value with a whole number as index", hint)
+	case index == 0:
+		return 0, 0, s.wrong("index 0", "indices from 1", "add 1 to every index of the file")
+	case index > MaxFeatures:
+		return 0, 0, s.wrong("index "+fault.Quote(string(token[:colon])),
+			"indices of at most "+thousands(MaxFeatures), "")
+	case index > s.limit && s.reader.options.Schema == nil:
+		return 0, 0, s.wrong(fmt.Sprintf("index %d", index), fmt.Sprintf("indices of at most %d", s.limit),
+			"the number of features was told")
+	}
+	v, what := parseNumber(token[colon+1:])
+	if what == number {
+		return index, v, nil
+	}
+	e := s.wrong(fault.Quote(string(token[colon+1:])), "a finite number", "").(*fault.Error)
+	e.Column = strconv.Itoa(index)
+	return 0, 0, e
+}
+
+// scanIndex reads digits; beyond MaxFeatures it stops adding.
+func scanIndex(b []byte) (int, bool) {
+	if len(b) == 0 {
+		return 0, false
+	}
+	index := 0
+	for _, c := range b {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		if index <= MaxFeatures {
+			index = index*10 + int(c)
+		}
+	}
+	return min(index, math.MaxInt32), true
+}
+
+// disorder is the error of an index that does not ascend.
+func (s *libsvmRows) disorder(index, previous int) error {
+	if index == previous {
+		return s.wrong(fmt.Sprintf("index %d twice", index), "each index once in a row", "")
+	}
+	return s.wrong(fmt.Sprintf("index %d after %d", index, previous), "ascending indices", "")
+}
+
+func (s *libsvmRows) wrong(found, expected, hint string) error {
+	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: s.lines.number,
+		Found: found, Expected: expected, Hint: hint}
+}
+
+// columnNames implements rowSource: a row is kept whole.
+func (s *libsvmRows) columnNames() []string { return []string{"libsvm"} }
+
+// check implements rowSource.
+func (s *libsvmRows) check() error {
+	if s.reader.schema.Width > 0 {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Data, File: s.reader.file, Found: "no feature in any row",
+		Expected: "index:value pairs behind the labels"}
+}
+
+// finish implements rowSource.
+func (s *libsvmRows) finish() {
+	if s.beyond > 0 {
+		s.reader.warn("extra_features", fmt.Sprintf("%s: %s beyond the model's %d features ignored, the first in line %d",
+			s.reader.file, plural(s.beyond, "value"), s.limit, s.beyondFirst))
+	}
+}

@@ -10,27 +10,30 @@ import (
 
 // Reader reads a file in chunks, in memory that does not grow with the number of rows.
 type Reader struct {
-	file        string
-	options     Options
-	in          *input
-	format      string
-	rows        rowSource
-	table       Table
-	missing     *missingSpellings
-	labels      *labels
-	labelsFile  *labelsFile
-	warnings    []Warning
-	schema      Schema
-	total       int    // rows returned
-	ended       error  // what the rows ended with
-	finished    bool   // the end has been checked
-	label       string // the label column's name
+	file       string
+	options    Options
+	in         *input
+	format     string
+	rows       rowSource
+	table      Table
+	missing    *missingSpellings
+	labels     *labels
+	labelsFile *labelsFile
+	warnings   []Warning
+	schema     Schema
+	total      int    // rows returned
+	ended      error  // what the rows ended with
+	finished   bool   // the end has been checked
+	label      string // the label column's name
 }
 
 // rowSource is a format.
 type rowSource interface {
 	// more appends rows to t until it has limit rows. It returns io.EOF when there are no more.
 	more(t *Table, limit int) error
+
+	// check returns what only the end of the file shows to be wrong.
+	check() error
 
 	// finish adds what only the end of the file shows to the reader's schema and warnings.
 	finish()
@@ -84,7 +87,7 @@ func NewReader(file string, r io.Reader, o Options) (*Reader, error) {
 
 // start recognises the format; it closes what it opened when it fails.
 func start(in *input, o Options) (*Reader, error) {
-	r := &Reader{file: in.file, options: o, in: in}
+	r := &Reader{file: in.file, options: o, in: in, table: Table{File: in.file}}
 	if err := r.begin(); err != nil {
 		r.Close()
 		return nil, err
@@ -122,6 +125,9 @@ func (r *Reader) begin() error {
 	}
 	if r.format = o.Format; r.format == "" || r.format == "auto" {
 		r.format = formatOf(p)
+		if r.format == "libsvm" && o.Delimiter != "" && o.Delimiter != "auto" {
+			r.format = "csv"
+		}
 	}
 	r.schema = Schema{Format: r.format, Positive: positive, Missing: spellings}
 	switch r.format {
@@ -182,14 +188,22 @@ func (r *Reader) check() error {
 	if r.total == 0 && !r.labels.bad {
 		return &fault.Error{Kind: fault.Data, File: r.file, Found: "no row", Expected: "rows with a weight above 0"}
 	}
-	if r.options.Unlabelled || r.options.Schema != nil && !r.labels.bad {
-		return nil
+	if err := r.rows.check(); err != nil || r.options.Unlabelled {
+		return err
 	}
-	file := r.file
+	e := fault.Error{Kind: fault.Data, File: r.file, Column: r.label}
 	if r.labelsFile != nil {
-		file = r.labelsFile.file
+		e.File = r.labelsFile.file
 	}
-	return r.labels.finish(file, r.label)
+	if r.options.Schema == nil || len(r.options.Positive) > 0 {
+		if err := r.labels.checkRule(e); err != nil {
+			return err
+		}
+	}
+	if err := r.labels.checkPair(e); err != nil || r.options.Schema != nil {
+		return err
+	}
+	return r.labels.checkClasses(e)
 }
 
 // count returns the class of a row's label, nil for none.

@@ -8,6 +8,7 @@ import (
 
 	"toptau/method"
 	"toptau/metric"
+	"toptau/threshold"
 )
 
 // choose picks a point of each method, and then one of these; the rules are in the doc comment of Train.
@@ -37,13 +38,33 @@ func (t *training) within(a, b *Point) int {
 	if t.options.Select == ByGoal {
 		value = func(p *Point) float64 { return p.Goal.Rate }
 	}
-	return cmp.Or(cmp.Compare(value(b), value(a)), betterThanZero(a, b),
+	return cmp.Or(cmp.Compare(value(b), value(a)), betterThanZero(a, b), cmp.Compare(b.Wider, a.Wider),
 		smoother(a.Problem.Hyperparameters, b.Problem.Hyperparameters))
 }
 
 // between compares the best points of two methods; it is negative when a is the better one.
 func between(a, b *Point) int {
-	return cmp.Or(cmp.Compare(b.Goal.Rate, a.Goal.Rate), betterThanZero(a, b))
+	return cmp.Or(cmp.Compare(b.Goal.Rate, a.Goal.Rate), betterThanZero(a, b), cmp.Compare(b.Wider, a.Wider))
+}
+
+// widerCriteria are the goal's criterion at two, four and eight times its rate, as far as these are rates; above every
+// negative, a false positive rate of 1, 2 and 4 % stands in. Points that are equal under a small budget, often because
+// all of them fill it with positives, are told apart by wider ones.
+func widerCriteria(g metric.Goal) []metric.Criterion {
+	base, factor := g.Criterion(), 2.0
+	if g.Tau().IsZero() {
+		base, factor = metric.NP(threshold.MustRate("1%")), 1
+	}
+	var wider []metric.Criterion
+	for range 3 {
+		if rate, err := threshold.RateOf(float64(factor * base.Tau.Float64())); err == nil {
+			c := base
+			c.Tau = rate
+			wider = append(wider, c)
+		}
+		factor *= 2
+	}
+	return wider
 }
 
 func betterThanZero(a, b *Point) int {

@@ -42,7 +42,8 @@ type Watch struct {
 type Fitter func(ctx context.Context, x *matrix.Matrix, problems []method.Problem, w Watch) error
 
 // Solver is one run of a first-order method, as solver.Adam and solver.SGD.
-type Solver func(ctx context.Context, full solver.Objective, batches []solver.Objective, o solver.Options) (solver.Result, error)
+type Solver func(ctx context.Context, full solver.Objective, batches []solver.Objective,
+	o solver.Options) (solver.Result, error)
 
 // Paper is the scheme of the paper's experiments. The zero value is ADAM from w = 0 with full batches.
 type Paper struct {

@@ -24,6 +24,7 @@ type meter struct {
 	mu     sync.Mutex
 	report func(Progress)
 	shares []float64 // of each point
+	work   float64   // sum of the shares
 	now    Progress
 	start  time.Time
 	last   time.Time
@@ -56,7 +57,8 @@ func (m *meter) advance(point int, share float64) {
 	if share <= m.shares[point] {
 		return
 	}
-	m.now.Share += (share - m.shares[point]) / float64(m.now.Of)
+	m.work += share - m.shares[point]
+	m.now.Share = min(m.work/float64(m.now.Of), 1)
 	m.shares[point] = share
 	if share >= 1 {
 		m.now.Done++

@@ -14,8 +14,8 @@ import (
 
 // timeLayouts are the forms of a time that Timeline reads beside plain numbers. Fractions of a second may follow.
 var timeLayouts = []string{
-	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04", "2006-01-02 15:04",
-	"2006-01-02",
+	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00",
+	"2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
 }
 
 // Timeline ranks the rows of a table by its time column, 0 for the earliest; equal times have equal ranks. A column

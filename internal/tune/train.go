@@ -71,7 +71,7 @@ type Result struct {
 	SecondsEncode, SecondsFit, Seconds float64
 }
 
-// Best is the chosen point; its W is the model's weights (offset 0).
+// Best is the chosen point; its W are the model's weights (offset 0).
 func (r *Result) Best() *Point { return &r.Points[r.Chosen] }
 
 // Status says what became of a point.
@@ -91,6 +91,8 @@ type Point struct {
 	Fit
 	Own  metric.Result // on the validation part, by the method's own criterion
 	Goal metric.Result // on the validation part, by the goal's criterion
+	// Wider is the mean over the goal's criterion at two, four and eight times its rate on the validation part.
+	Wider float64
 	// Constant reports that all rows of the validation part have the same score.
 	Constant bool
 	err      error
@@ -118,10 +120,11 @@ type Evaluation struct {
 // the validation part, and measures the chosen model on the test part. Nothing is refitted.
 //
 // The choice: within each method the point with the highest criterion (Options.Select), between the methods the one
-// whose point has the highest criterion of the goal. Ties go to a fit that is better than w = 0, then within a method
-// to the smoother problem (larger lambda, larger k, smaller beta), between methods to the earlier one. A criterion that is undefined on the validation part, because its budget there is
-// less than one row, is replaced by Positives@Top, with a warning. A constant score is worth 0 by the tie rule of package
-// metric, so that a model at w = 0 wins only where no point does better.
+// whose point has the highest criterion of the goal. Ties go to a fit that is better than w = 0, then to the one that
+// is better under wider budgets (Point.Wider), then within a method to the smoother problem (larger lambda, larger k,
+// smaller beta), between methods to the earlier one. A criterion that is undefined on the validation part, because its
+// budget there is less than one row, is replaced by Positives@Top, with a warning. A constant score is worth 0 by the
+// tie rule of package metric, so that a model at w = 0 wins only where no point does better.
 //
 // When ctx is done, the points that are finished are judged as usual, with Result.Cancelled set; without any it returns
 // the context's error. Errors that a user can mend are *fault.Error: an invalid goal, a training or validation part
@@ -154,7 +157,8 @@ func Train(ctx context.Context, d Data, o Options) (*Result, error) {
 type training struct {
 	options  Options
 	problems []method.Problem
-	parts    [3]part // training, validation, test
+	wider    []metric.Criterion // for ties
+	parts    [3]part            // training, validation, test
 	result   *Result
 	progress *meter
 }
@@ -201,7 +205,7 @@ func (t *training) plan() error {
 	if err != nil {
 		return err
 	}
-	t.problems = problems
+	t.problems, t.wider = problems, widerCriteria(o.Goal)
 	t.progress = newMeter(o.Progress, len(problems))
 	t.result.Points = make([]Point, len(problems))
 	for i, p := range problems {
@@ -383,8 +387,27 @@ func (t *training) judge(p *Point) error {
 	if p.Own, err = t.positives(r, metric.CriterionOf(p.Problem.Method, goal.Tau())); err != nil {
 		return err
 	}
-	p.Goal, err = t.positives(r, goal.Criterion())
+	if p.Goal, err = t.positives(r, goal.Criterion()); err != nil {
+		return err
+	}
+	p.Wider, err = wider(r, t.wider)
 	return err
+}
+
+// wider is the mean of the criteria that are defined, which depends on the part's size alone.
+func wider(r *metric.Ranking, criteria []metric.Criterion) (float64, error) {
+	sum, defined := 0.0, 0
+	for _, c := range criteria {
+		res, err := r.Positives(c)
+		if err != nil {
+			return 0, err
+		}
+		if res.Defined() {
+			sum += res.Rate
+			defined++
+		}
+	}
+	return sum / float64(max(defined, 1)), nil
 }
 
 // positives is a criterion on the validation part, or Positives@Top where it is undefined. That depends on the part's

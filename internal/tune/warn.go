@@ -36,15 +36,41 @@ func (t *training) warnRows() {
 	if unlabelled > 0 {
 		t.addWarning("unlabelled-rows", "%s of the data without a label: used in no part", plural(unlabelled, "row"))
 	}
+	for i := 1; i < len(t.parts); i++ {
+		if p := &t.parts[i]; p.own && data.Group != nil && p.table.Group != nil {
+			if n := commonGroups(data.Group.Values, p.table.Group.Values); n > 0 {
+				t.addWarning("groups-straddle",
+					"%s of the %s also in the training file: its numbers are optimistic", plural(n, "group"), p.name)
+			}
+		}
+	}
 	if v := t.result.Validation; v.Positives < fewPositives {
-		t.addWarning("few-validation-positives", "the choice rests on %s of the validation part: differences of several points are noise",
+		t.addWarning("few-validation-positives",
+			"the choice rests on %s of the validation part: differences of several points are noise",
 			plural(v.Positives, "positive"))
 	}
 	if test := &t.parts[2]; test.table != nil && test.matrix == nil {
 		t.addWarning("test-part-lacks-a-class", "the test part has %s: nothing is measured on it", t.result.TestCounts)
 	} else if test.table == nil {
-		t.addWarning("no-test-part", "no test part was kept: the numbers of the validation part are optimistic, because they chose the model")
+		t.addWarning("no-test-part",
+			"no test part was kept: the numbers of the validation part are optimistic, because they chose the model")
 	}
+}
+
+// commonGroups is the number of groups that two files share.
+func commonGroups(a, b []string) int {
+	known := make(map[string]bool, len(a))
+	for _, group := range a {
+		known[group] = true
+	}
+	common := 0
+	for _, group := range b {
+		if known[group] {
+			common++
+			known[group] = false
+		}
+	}
+	return common
 }
 
 // warnBudget says where the goal's rate is finer than the validation part.
@@ -57,11 +83,13 @@ func (t *training) warnBudget() {
 	}
 	v := t.result.Validation
 	if goal.Kind == metric.GoalMaxFPR {
-		t.addWarning("budget-below-one-row", "the validation part has %s; %s of them is less than one, so that the threshold lies above all of them (%d are needed for one false alarm)",
+		t.addWarning("budget-below-one-row", "the validation part has %s; %s of them is less than one, so that the "+
+			"threshold lies above all of them (%d are needed for one false alarm)",
 			plural(v.Negatives, "negative"), tau, rowsForOne(tau))
 		return
 	}
-	t.addWarning("budget-below-one-row", "the validation part has %s; %s of them is less than one, so that the points were compared by positives@top and the threshold lies above all rows (%d are needed for a budget of one)",
+	t.addWarning("budget-below-one-row", "the validation part has %s; %s of them is less than one, so that the "+
+		"points were compared by positives@top and the threshold lies above all rows (%d are needed for a budget of one)",
 		plural(v.Rows(), "row"), tau, rowsForOne(tau))
 }
 
@@ -109,7 +137,8 @@ func (t *training) warnCollapse() {
 			}
 		}
 		if fitted > 0 && collapsed == fitted {
-			t.addWarning("no-better-than-zero", "w = 0 is no worse than every fit of %s: its objective does not improve on these data", m.Name)
+			t.addWarning("no-better-than-zero",
+				"w = 0 is no worse than every fit of %s: its objective does not improve on these data", m.Name)
 		}
 		first = end
 	}
@@ -119,11 +148,14 @@ func (t *training) warnChoice() {
 	best := t.result.Best()
 	switch {
 	case best.Constant:
-		t.addWarning("constant-score", "the chosen model gives the same score to every row of the validation part: it ranks nothing")
+		t.addWarning("constant-score",
+			"the chosen model gives the same score to every row of the validation part: it ranks nothing")
 	case best.Goal.Defined() && best.Goal.Numerator == 0:
-		t.addWarning("nothing-found", "no positive of the validation part is within the budget of the chosen point: the model is of no use for this goal")
+		t.addWarning("nothing-found", "no positive of the validation part is within the budget of the chosen point: "+
+			"the model is of no use for this goal")
 	case best.NoBetterThanZero:
-		t.addWarning("chosen-no-better-than-zero", "the chosen fit ranks the validation part well, but its objective is no better than that of w = 0: %.6g against %.6g",
+		t.addWarning("chosen-no-better-than-zero", "the chosen fit ranks the validation part well, but its objective is "+
+			"no better than that of w = 0: %.6g against %.6g",
 			best.At.F, best.AtZero.F)
 	}
 }

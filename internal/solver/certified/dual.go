@@ -2,9 +2,48 @@ package certified
 
 import "math"
 
-// certify evaluates the current point: its value on the rows held, and the bound of its multipliers; both best ones
-// are kept. zp and zs must be current.
-func (v *interior) certify() {
+// restricted is the problem on the rows held, with the best point and the best dual point found so far. Both are kept
+// in the units of F.
+type restricted struct {
+	form
+	pos, row *rows
+	mass     float64 // C = M+
+	w        []float64
+	zp, zs   []float64 // scores of w
+	best     innerResult
+
+	scratchP, scratchS []float64
+	order              []int32
+}
+
+// innerResult is what an inner solve hands back: its best point and its best dual, which need not belong together.
+type innerResult struct {
+	w       []float64
+	value   float64 // F on the restricted problem, at w
+	bound   float64 // D(p, a)
+	p, a    []float64
+	theta   float64 // multiplier divided by C, for the next start
+	systems int
+	steps   int
+	closed  bool // value - bound reached the tolerance
+}
+
+func newRestricted(f form, pos, row *rows) restricted {
+	v := restricted{form: f, pos: pos, row: row, mass: sum(pos.weight), w: make([]float64, pos.d),
+		zp: make([]float64, pos.n), scratchP: make([]float64, pos.n),
+		zs: make([]float64, row.n), scratchS: make([]float64, row.n)}
+	v.best.value, v.best.bound = math.Inf(1), math.Inf(-1)
+	return v
+}
+
+// score computes the scores of the current point.
+func (v *restricted) score() {
+	v.pos.times(v.w, v.zp)
+	v.row.times(v.w, v.zs)
+}
+
+// offerPoint evaluates the current point on the rows held.
+func (v *restricted) offerPoint() {
 	t, _, order := v.threshold(v.zs, v.row.weight, v.order)
 	v.order = order
 	value := v.meanLoss(t, v.zp, v.pos.weight) + v.lambda/2*dot(v.w, v.w)
@@ -12,19 +51,10 @@ func (v *interior) certify() {
 		v.best.value = value
 		v.best.w = append(v.best.w[:0], v.w...)
 	}
-	p, a := v.scratchP, v.scratchS
-	for i, m := range v.pos.weight {
-		p[i] = math.Max(v.p[i], 0) / v.mass
-		if !v.squared {
-			p[i] = math.Min(p[i], m/v.mass)
-		}
-	}
-	copy(a, v.q)
-	v.offer(p, a)
 }
 
-// offer evaluates a dual candidate; p must be feasible, a is repaired. Both are overwritten.
-func (v *interior) offer(p, a []float64) {
+// offerDual evaluates a dual candidate; p must be feasible, a is repaired. Both are overwritten.
+func (v *restricted) offerDual(p, a []float64, theta float64) {
 	if !v.repair(a, v.row.weight) {
 		return
 	}
@@ -33,8 +63,22 @@ func (v *interior) offer(p, a []float64) {
 		v.best.bound = bound
 		v.best.p = append(v.best.p[:0], p...)
 		v.best.a = append(v.best.a[:0], a...)
-		v.best.theta = v.theta / v.mass
+		v.best.theta = theta
 	}
+}
+
+// certify evaluates the current point and the bound of its multipliers. Its scores must be current.
+func (v *interior) certify() {
+	v.offerPoint()
+	p, a := v.scratchP, v.scratchS
+	for i, m := range v.pos.weight {
+		p[i] = math.Max(v.p[i], 0) / v.mass
+		if !v.squared {
+			p[i] = math.Min(p[i], m/v.mass)
+		}
+	}
+	copy(a, v.q)
+	v.offerDual(p, a, v.theta/v.mass)
 }
 
 // repair makes a >= 0, sum a = 1 and, for the mean of the largest, a_j <= m_j/kappa.
@@ -95,7 +139,7 @@ func (f *form) regulariser(a, m []float64) float64 {
 
 // bound is D(p, a) = A - B - |v|^2/(2 lambda) after the best scaling of p, which it applies; lambda = 0: A - B - R|v|.
 // A = P - P r(a), v = sum p x - P sum a x, B = (M+/4) sum p^2/m for the squared loss.
-func (v *interior) bound(p, a []float64) float64 {
+func (v *restricted) bound(p, a []float64) float64 {
 	total := sum(p)
 	g := make([]float64, v.pos.d)
 	v.pos.addTransposed(p, 1, g)
@@ -130,7 +174,7 @@ func (v *interior) bound(p, a []float64) float64 {
 }
 
 // radius is the ball |w| <= R in which bounds for lambda = 0 hold.
-func (v *interior) radius() float64 {
+func (v *restricted) radius() float64 {
 	far := 1.0
 	if v.kind != topMean {
 		far = math.Max(far, v.band())

@@ -13,22 +13,18 @@ import "math"
 // with C lambda w = X+'p - S'q, sum p = kappa theta = sum q (quantile: sum p = sum q). Each product is driven to
 // m mu, so that a row of weight m is treated as m equal rows.
 type interior struct {
-	form
-	pos, row *rows
-	mass     float64 // C
-	count    float64 // number of complementary products, counted by mass
+	restricted
+	count float64 // number of complementary products, counted by mass
 
-	w                []float64
 	t, s, theta, kap float64
 	p, al, xi, sg    []float64
 	q, ga, et, rh    []float64
 
-	// Products of the current w, and residuals of the linear equations.
-	zp, zs             []float64
-	rp1, rd1           []float64
-	rp2, rd2           []float64
-	rdw                []float64
-	rp3, rdt, rds, mu_ float64
+	// Residuals of the linear equations.
+	rp1, rd1      []float64
+	rp2, rd2      []float64
+	rdw           []float64
+	rp3, rdt, rds float64
 
 	// The current linear system.
 	d1, d2, e2, eg, rq []float64
@@ -38,37 +34,20 @@ type interior struct {
 	border             []float64
 	chol               cholesky
 	borderSolved       []float64
-	scratchP, scratchS []float64
-	order              []int32
-
-	systems int
-	best    innerResult
-}
-
-// innerResult is what an inner solve hands back: its best point and its best dual, which need not belong together.
-type innerResult struct {
-	w       []float64
-	value   float64 // F on the restricted problem, at w
-	bound   float64 // D(p, a)
-	p, a    []float64
-	theta   float64 // multiplier divided by C, for the next start
-	systems int
-	steps   int
-	closed  bool // value - bound reached the tolerance
 }
 
 func newInterior(f form, pos, row *rows) *interior {
 	n, m, d := pos.n, row.n, pos.d
-	v := &interior{form: f, pos: pos, row: row, mass: sum(pos.weight)}
+	v := &interior{restricted: newRestricted(f, pos, row)}
 	v.count = v.mass + 2*sum(row.weight) + 1
 	if !f.squared {
 		v.count += v.mass
 	}
-	v.w, v.rdw = make([]float64, d), make([]float64, d)
-	for _, a := range []*[]float64{&v.p, &v.al, &v.xi, &v.sg, &v.zp, &v.rp1, &v.rd1, &v.d1, &v.scratchP} {
+	v.rdw = make([]float64, d)
+	for _, a := range []*[]float64{&v.p, &v.al, &v.xi, &v.sg, &v.rp1, &v.rd1, &v.d1} {
 		*a = make([]float64, n)
 	}
-	for _, a := range []*[]float64{&v.q, &v.ga, &v.et, &v.rh, &v.zs, &v.rp2, &v.rd2, &v.d2, &v.e2, &v.eg, &v.rq, &v.scratchS} {
+	for _, a := range []*[]float64{&v.q, &v.ga, &v.et, &v.rh, &v.rp2, &v.rd2, &v.d2, &v.e2, &v.eg, &v.rq} {
 		*a = make([]float64, m)
 	}
 	v.size = d + 2
@@ -78,7 +57,6 @@ func newInterior(f form, pos, row *rows) *interior {
 	v.matrix = make([]float64, v.size*v.size)
 	v.border = make([]float64, v.size)
 	v.borderSolved = make([]float64, v.size)
-	v.best.value, v.best.bound = math.Inf(1), math.Inf(-1)
 	return v
 }
 
@@ -239,7 +217,6 @@ func (v *interior) factor() {
 	v.chol.factor(v.matrix, n)
 	copy(v.borderSolved, v.border)
 	v.chol.solve(v.borderSolved)
-	v.systems++
 	v.best.systems++
 }
 

@@ -176,11 +176,20 @@ func (s *Memory) population(z []float64, q PopulationQuery) (a PopulationAnswer)
 			a.Sum += float64(m * z[i])
 		}
 		if m > 0 && q.Limit > 0 && !q.Known.Has(i-first) {
-			others = append(others, ranked{-z[i], int32(i - first)})
+			key := -z[i]
+			if q.Near {
+				key = math.Abs(z[i] - q.Edge)
+			}
+			others = append(others, ranked{key, int32(i - first)})
 		}
 	}
 	a.Cut = len(others) > q.Limit
-	a.Rows = s.best(others, q.Limit, first, z)
+	var rest []ranked
+	a.Rows, rest = s.best(others, q.Limit, first, z)
+	if q.Near {
+		members, above := s.members(rest, func(id int32) float64 { return z[first+int(id)] - q.Edge })
+		a.Groups = s.groups(members, first, 2*above)
+	}
 	return a
 }
 
@@ -193,8 +202,26 @@ func (s *Memory) positives(z []float64, q PositivesQuery) (a PositivesAnswer) {
 			others = append(others, ranked{math.Abs(1 + q.T - z[i]), int32(i)})
 		}
 	}
-	a.Rows = s.best(others, q.Limit, 0, z)
+	var rest []ranked
+	a.Rows, rest = s.best(others, q.Limit, 0, z)
+	if q.Rest {
+		members, _ := s.members(rest, func(id int32) float64 { return 1 + q.T - z[id] })
+		a.Groups = s.groups(members, 0, len(members))
+	}
 	return a
+}
+
+// members lists rows in their order with their distance from the kink, and counts those at or above it.
+func (s *Memory) members(rest []ranked, distance func(id int32) float64) (list []member, above int) {
+	list = make([]member, len(rest))
+	for k, r := range rest {
+		list[k] = member{distance(r.id), r.id}
+		if list[k].distance >= 0 {
+			above++
+		}
+	}
+	slices.SortFunc(list, func(a, b member) int { return int(a.id - b.id) })
+	return list, above
 }
 
 // ranked is a row that competes for a place in an answer: the smallest keys win, ties by number.
@@ -213,20 +240,20 @@ func (r ranked) compare(o ranked) int {
 	return int(r.id) - int(o.id)
 }
 
-// best returns the limit rows of the smallest keys, in order, with their features.
-func (s *Memory) best(others []ranked, limit, first int, z []float64) []Row {
+// best returns the limit rows of the smallest keys, in order, with their features, and the rest in no order.
+func (s *Memory) best(others []ranked, limit, first int, z []float64) (rows []Row, rest []ranked) {
 	if limit < len(others) {
 		selectSmallest(others, limit, ranked.compare)
-		others = others[:limit]
+		others, rest = others[:limit], others[limit:]
 	}
 	slices.SortFunc(others, ranked.compare)
-	rows := make([]Row, len(others))
+	rows = make([]Row, len(others))
 	for k, r := range others {
 		id := int(r.id)
 		rows[k] = Row{ID: id, Score: z[first+id], Weight: s.weight(first + id),
 			Features: func(dst []float64) { s.row(first+id, dst) }}
 	}
-	return rows
+	return rows, rest
 }
 
 func (s *Memory) row(i int, dst []float64) {

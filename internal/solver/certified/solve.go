@@ -263,22 +263,32 @@ func (s *session) take(e evaluation) {
 // inner solves the problem on the rows held and returns the point to look at next.
 func (s *session) inner(tolerance float64) []float64 {
 	stop := func() bool { return s.ctx.Err() != nil }
-	v := newInterior(s.f, s.pos.rows, s.pop.rows)
+	if s.f.kind == squaredQuantile {
+		v := newNewton(s.f, s.pos.rows, s.pop.rows)
+		v.run(s.w, tolerance, 100, stop)
+		s.keep(&v.restricted)
+		return v.best.w
+	}
+	f, population := s.f, s.pop.rows
+	if s.wholeMean() {
+		f.kappa, population = .5, s.pop.mean()
+	}
+	v := newInterior(f, s.pos.rows, population)
 	warm := s.lower >= .3*s.upper && s.theta > 0
 	if warm {
 		gap := math.Min(5*s.upper, 1000*math.Max(s.upper-s.lower, 1e-6*s.upper))
 		v.warmStart(s.w, s.theta, gap)
 		v.run(tolerance, 40, stop)
-		s.keep(v)
+		s.keep(&v.restricted)
 	}
 	if !warm || !v.best.closed && !stop() {
 		best := v.best
-		v = newInterior(s.f, s.pos.rows, s.pop.rows)
+		v = newInterior(f, s.pos.rows, population)
 		v.pos.times(s.w, v.zp)
 		v.row.times(s.w, v.zs)
 		v.coldStart(v.zp, v.zs, s.upper)
 		v.run(tolerance, 80, stop)
-		s.keep(v)
+		s.keep(&v.restricted)
 		if best.value < v.best.value {
 			return best.w
 		}
@@ -286,14 +296,24 @@ func (s *session) inner(tolerance float64) []float64 {
 	return v.best.w
 }
 
+// wholeMean reports whether the threshold is the mean of the whole population. Then a is m/M and nothing is left to
+// choose, so there is no interior for the inner solver: it gets the mean as the only row, under a cap that is never reached.
+func (s *session) wholeMean() bool {
+	return s.f.kind == topMean && s.shape.Population.Mass <= s.f.kappa*(1+1e-12)
+}
+
 // keep takes over the bound of an inner solve.
-func (s *session) keep(v *interior) {
+func (s *session) keep(v *restricted) {
 	s.systems += v.best.systems
 	if v.best.theta > 0 {
 		s.theta = v.best.theta
 	}
 	if v.best.bound > s.lower {
 		s.lower = v.best.bound
+		if s.wholeMean() {
+			v.best.a = append(v.best.a[:0], s.pop.weight...)
+			s.f.repair(v.best.a, s.pop.weight)
+		}
 		s.p, s.a = s.pos.lift(v.best.p), s.pop.lift(v.best.a)
 		s.radius = v.radius()
 	}

@@ -51,6 +51,8 @@ type PopulationQuery struct {
 	Above float64 // scores at or above it are wanted; -Inf: all
 	Limit int     // so many rows of the highest scores are wanted with their features
 	Known *Set    // rows that are not wanted again; nil: none
+	Near  bool    // want the rows nearest to Edge instead, and the other rows that matter as groups
+	Edge  float64
 }
 
 // PositivesQuery asks for the losses at a threshold.
@@ -58,6 +60,7 @@ type PositivesQuery struct {
 	T     float64
 	Limit int  // so many rows nearest to the kink 1 + t - z = 0 are wanted with their features
 	Known *Set // rows that are not wanted again; nil: none
+	Rest  bool // want the other rows as groups
 }
 
 // Answer is the reply to one query.
@@ -74,12 +77,14 @@ type PopulationAnswer struct {
 	Weights []float64 // beside Scores; nil: all 1
 	Rows    []Row     // best first, ties by number; at most Limit, none of Known; they may lie below Above
 	Cut     bool      // there are more rows than Rows and Known hold
+	Groups  []Group
 }
 
 // PositivesAnswer is the reply to a PositivesQuery.
 type PositivesAnswer struct {
-	Loss float64 // sum of m l(t - z)
-	Rows []Row   // nearest to the kink first, ties by number
+	Loss   float64 // sum of m l(t - z)
+	Rows   []Row // nearest to the kink first, ties by number
+	Groups []Group
 }
 
 // Row is one row with its features, which Features writes to a slice of Cols elements.

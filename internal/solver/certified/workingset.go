@@ -95,3 +95,12 @@ func (s Sparse) expand(n int, name string) ([]float64, error) {
 	}
 	return out, nil
 }
+
+// mean is the weighted mean of the rows held, as one row of weight 1.
+func (s *workingSet) mean() *rows {
+	x := append([]float64(nil), s.shift...)
+	s.addTransposed(s.weight, 1/sum(s.weight), x)
+	one := newRows(s.d, false, s.shift)
+	one.add(x, 1)
+	return one
+}

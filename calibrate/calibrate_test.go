@@ -1,0 +1,350 @@
+package calibrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"toptau/internal/fault"
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+func rate(text string) threshold.Rate { return threshold.MustRate(text) }
+
+func TestNeededKnownNumbers(t *testing.T) {
+	for _, c := range []struct {
+		alpha, delta string
+		want         int
+	}{
+		{"5%", "5%", 59}, {"1%", "5%", 299}, {"0.1%", "5%", 2995}, {"0.01%", "5%", 29956},
+		{"1/2", "1/4", 2}, {"1/10", "81/100", 2}, {"10%", "0.729", 3}, // equality is enough
+		{"10%", "0.7289999999999999999999999", 4}, // and is told from almost equality
+		{"99%", "50%", 1},
+	} {
+		got, err := Needed(rate(c.alpha), rate(c.delta))
+		if err != nil || got != c.want {
+			t.Errorf("alpha %s, delta %s: %d %v, want %d", c.alpha, c.delta, got, err, c.want)
+		}
+	}
+	if n, err := Needed(rate("1e-300"), rate("5%")); err != nil || n != math.MaxInt64 {
+		t.Errorf("%d %v", n, err)
+	}
+}
+
+// exactTail is P(Bin(n, 1-alpha) >= k) in fractions.
+func exactTail(n, k int, alpha *big.Rat) *big.Rat {
+	sum, one := new(big.Rat), big.NewRat(1, 1)
+	keep := new(big.Rat).Sub(one, alpha)
+	for j := k; j <= n; j++ {
+		term := new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(j)))
+		for range j {
+			term.Mul(term, keep)
+		}
+		for range n - j {
+			term.Mul(term, alpha)
+		}
+		sum.Add(sum, term)
+	}
+	return sum
+}
+
+// The order is the smallest whose exact tail is at most delta; Bound is that tail; below Needed there is none.
+func TestOrderAgainstFractions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		a, d := rapid.IntRange(1, 19).Draw(t, "alpha"), rapid.IntRange(1, 19).Draw(t, "delta")
+		alpha, delta := big.NewRat(int64(a), 20), big.NewRat(int64(d), 20)
+		scores := make([]float64, n)
+		for i := range scores {
+			scores[i] = float64(i + 1)
+		}
+		got, err := NeymanPearson(scores, rate(alpha.RatString()), rate(delta.RatString()))
+		order := 0
+		for k := n; k >= 1 && exactTail(n, k, alpha).Cmp(delta) <= 0; k-- {
+			order = k
+		}
+		if order == 0 {
+			if e := fault.Of(err); e == nil || e.Kind != fault.Guarantee || got.Certified || got.Needed <= n {
+				t.Fatalf("%+v %v, want a refusal", got, err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, _ := exactTail(n, order, alpha).Float64()
+		if got.Order != order || got.Threshold != float64(order) || !got.Certified || got.Exceeding != n-order ||
+			math.Abs(got.Bound-bound) > 1e-12*bound || got.Needed > n {
+			t.Fatalf("%+v, want order %d with tail %v", got, order, bound)
+		}
+	})
+}
+
+// Where float64 cannot tell the tail from delta, wide numbers do: P(Bin(2, 1/2) <= 0) is exactly 1/4.
+func TestEqualTailIsEnough(t *testing.T) {
+	if got, err := NeymanPearson([]float64{1, 2}, rate("1/2"), rate("1/4")); err != nil || got.Order != 2 {
+		t.Errorf("%+v %v", got, err)
+	}
+	if !tailAtMost(3, 1, rate("1/3"), rate("20/27")) || tailAtMost(3, 1, rate("1/3"), rate("0.7407407407407407407407")) {
+		t.Error("20/27 and a number just below it are not told apart")
+	}
+}
+
+// draw is one distribution of negative scores with its exact upper tail P(Z > t).
+type draw struct {
+	name   string
+	sample func(r *rand.Rand) float64
+	above  func(t float64) float64
+}
+
+func uniform(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+
+func distributions() []draw {
+	return []draw{
+		{"continuous", uniform, func(t float64) float64 { return 1 - t }},
+		{"tied in steps of 0.004", func(r *rand.Rand) float64 { return math.Floor(uniform(r)*250) / 250 },
+			func(t float64) float64 { return 1 - (math.Round(t*250)+1)/250 }},
+		{"three values: 98, 1.2 and 0.8 %", func(r *rand.Rand) float64 {
+			switch u := uniform(r); {
+			case u < 0.98:
+				return 0
+			case u < 0.992:
+				return 1
+			}
+			return 2
+		}, func(t float64) float64 { return [3]float64{0.02, 0.008, 0}[int(t)] }},
+	}
+}
+
+// atMost is the count that violations of probability p exceed in 1 of 10,000 runs of this test at most.
+func atMost(draws int, p float64) int {
+	for c := 0; ; c++ {
+		if metric.BinomialAtLeast(draws, c+1, p) <= 1e-4 {
+			return c
+		}
+	}
+}
+
+// atLeast is the count that they fall below as rarely.
+func atLeast(draws int, p float64) int {
+	c := 0
+	for metric.BinomialAtMost(draws, c, p) <= 1e-4 {
+		c++
+	}
+	return c
+}
+
+// Over 2,000 fresh calibration sets the rate exceeds alpha in at most a share of delta and three binomial
+// standard errors; for continuous scores the bound is exact, so there are not fewer than it says either. The plain threshold fails the same
+// test.
+func TestGuaranteeBySimulation(t *testing.T) {
+	const draws = 2000
+	delta := rate("5%")
+	for _, d := range distributions() {
+		for _, n := range []int{300, 1000, 3000} {
+			t.Run(fmt.Sprintf("%s, %d", d.name, n), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(uint64(n), 3))
+				alpha := rate("1%")
+				broken, plainBroken := 0, 0
+				var bound float64
+				z := make([]float64, n)
+				for range draws {
+					for i := range z {
+						z[i] = d.sample(r)
+					}
+					c, err := NeymanPearson(z, alpha, delta)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p, err := Plain(z, alpha, Negatives)
+					if err != nil {
+						t.Fatal(err)
+					}
+					bound = c.Bound
+					if d.above(c.Threshold) > 0.01+1e-12 {
+						broken++
+					}
+					if d.above(p.Threshold) > 0.01+1e-12 {
+						plainBroken++
+					}
+				}
+				allowed := int(draws*0.05 + 3*math.Sqrt(draws*0.05*0.95)) // delta and three standard errors: 129
+				t.Logf("%d of %d draws above alpha (at most %d allowed), plain %d", broken, draws, allowed, plainBroken)
+				if broken > allowed {
+					t.Errorf("%d of %d draws exceed alpha, at most %d are allowed", broken, draws, allowed)
+				}
+				if d.name != "continuous" {
+					return
+				}
+				if broken < atLeast(draws, bound) || broken > atMost(draws, bound) {
+					t.Errorf("%d of %d draws exceed alpha, the bound says %v", broken, draws, bound)
+				}
+				if plainBroken <= allowed {
+					t.Errorf("the plain threshold breaks the budget in only %d draws: this test cannot fail", plainBroken)
+				}
+			})
+		}
+	}
+}
+
+func TestTopShareBySimulation(t *testing.T) {
+	const draws, n = 1000, 400
+	r := rand.New(rand.NewPCG(8, 3))
+	broken := 0
+	z := make([]float64, n)
+	for range draws {
+		for i := range z {
+			z[i] = uniform(r)
+		}
+		c, err := TopShare(z, rate("2%"), rate("10%"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Population != All {
+			t.Fatal(c)
+		}
+		if 1-c.Threshold > 0.02 {
+			broken++
+		}
+	}
+	if broken > atMost(draws, 0.1) {
+		t.Errorf("%d of %d", broken, draws)
+	}
+}
+
+func TestAbsoluteTopBySimulation(t *testing.T) {
+	const draws, n = 4000, 50
+	r := rand.New(rand.NewPCG(9, 3))
+	broken := 0
+	z := make([]float64, n)
+	for range draws {
+		for i := range z {
+			z[i] = uniform(r)
+		}
+		c, err := AbsoluteTop(z, rate("5%"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 1 - math.Pow(0.05, 1.0/n); math.Abs(c.Bound-want) > 1e-14 || c.Order != n || c.Exceeding != 0 || !c.Certified {
+			t.Fatalf("%+v, want the bound %v", c, want)
+		}
+		if 1-c.Threshold > c.Bound {
+			broken++
+		}
+	}
+	if broken > atMost(draws, 0.05) || broken < atLeast(draws, 0.05) {
+		t.Errorf("%d of %d draws above the bound", broken, draws)
+	}
+	if got := absoluteBound(100_000_000, 0.05); math.Abs(got-2.9957322287e-8) > 1e-17 {
+		t.Errorf("%v", got)
+	}
+	if got := absoluteBound(1, 0.05); math.Abs(got-0.95) > 1e-15 {
+		t.Errorf("%v", got)
+	}
+}
+
+// The threshold never admits more calibration scores than allowed, however many are tied, and fewer only with ties.
+func TestTiesAreConservative(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		z := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 5), func(i int) float64 { return float64(i) }), 60, 200).Draw(t, "scores")
+		c, err := NeymanPearson(z, rate("10%"), rate("5%"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		above, atLeast := 0, 0
+		for _, s := range z {
+			if s > c.Threshold {
+				above++
+			}
+			if s >= c.Threshold {
+				atLeast++
+			}
+		}
+		if above != c.Exceeding || above > len(z)-c.Order || atLeast < len(z)-c.Order+1 {
+			t.Fatalf("%+v: %d above, %d at least", c, above, atLeast)
+		}
+	})
+}
+
+func TestTooFewNamesTheNumber(t *testing.T) {
+	z := []float64{3, 1, 2}
+	got, err := NeymanPearson(z, rate("1%"), rate("5%"))
+	e := fault.Of(err)
+	if e == nil || e.Kind != fault.Guarantee || !strings.Contains(err.Error(), "299") || !strings.Contains(err.Error(), "3 calibration negatives") {
+		t.Fatal(err)
+	}
+	if got.Certified || got.Threshold != 3 || got.Needed != 299 || got.Order != 3 || got.N != 3 {
+		t.Errorf("the plain threshold is not offered: %+v", got)
+	}
+	if z[0] != 3 {
+		t.Error("the input is sorted")
+	}
+	text, err := json.Marshal(got)
+	if err != nil || !strings.Contains(string(text), `"certified":false`) || !strings.Contains(string(text), `"alpha":"0.01"`) {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	alpha, delta := rate("5%"), rate("5%")
+	for name, c := range map[string]struct {
+		call func() error
+		kind fault.Kind
+	}{
+		"empty":    {func() error { _, err := NeymanPearson(nil, alpha, delta); return err }, fault.Data},
+		"NaN":      {func() error { _, err := NeymanPearson([]float64{1, math.NaN()}, alpha, delta); return err }, fault.Data},
+		"alpha":    {func() error { _, err := NeymanPearson([]float64{1}, threshold.Rate{}, delta); return err }, fault.Usage},
+		"delta":    {func() error { _, err := NeymanPearson([]float64{1}, alpha, threshold.Rate{}); return err }, fault.Usage},
+		"plain":    {func() error { _, err := Plain([]float64{1}, threshold.Rate{}, All); return err }, fault.Usage},
+		"absolute": {func() error { _, err := AbsoluteTop([]float64{1}, threshold.Rate{}); return err }, fault.Usage},
+		"none":     {func() error { _, err := AbsoluteTop(nil, delta); return err }, fault.Data},
+	} {
+		if e := fault.Of(c.call()); e == nil || e.Kind != c.kind {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}
+
+// A hundred million calibration scores are within reach: the order is minimal there too.
+func TestAllowedAtScale(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		alpha string
+	}{{1_000_000, "1%"}, {100_000_000, "0.001%"}, {100_000_000, "10%"}} {
+		alpha, delta := rate(c.alpha), rate("5%")
+		m := allowed(c.n, alpha, delta)
+		at, next := metric.BinomialAtMost(c.n, m, alpha.Float64()), metric.BinomialAtMost(c.n, m+1, alpha.Float64())
+		mean := float64(c.n) * alpha.Float64()
+		if at > 0.05 || next <= 0.05 || float64(m) > mean || float64(m) < mean-2*math.Sqrt(mean) {
+			t.Errorf("n=%d: m=%d with %v, then %v", c.n, m, at, next)
+		}
+	}
+}
+
+func Example() {
+	// Scores of 600 negatives that were used for nothing else; at most 1 % false alarms, with 95 % confidence.
+	negatives := make([]float64, 600)
+	for i := range negatives {
+		negatives[i] = float64(i) / 600
+	}
+	t, err := NeymanPearson(negatives, threshold.MustRate("1%"), threshold.MustRate("5%"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("order %d of %d, %d above, certified %v, probability of exceeding 1 %%: %.4f\n",
+		t.Order, t.N, t.Exceeding, t.Certified, t.Bound)
+
+	_, err = NeymanPearson(negatives[:100], threshold.MustRate("1%"), threshold.MustRate("5%"))
+	fmt.Println(err)
+	// Output:
+	// order 599 of 600, 1 above, certified true, probability of exceeding 1 %: 0.0170
+	// 100 calibration negatives, expected at least 299 to keep a rate of 0.01 with confidence 1 - 0.05 (the plain threshold is returned without a guarantee)
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"toptau"
+	"toptau/internal/simulate"
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+// demoCommand shows the whole way on simulated traffic.
+type demoCommand struct {
+	Rows int    `default:"40000" help:"Rows of the training data; as many fresh ones measure the model."`
+	Seed uint64 `default:"1" help:"The seed of the data and the split."`
+	Dir  string `placeholder:"DIR" help:"Keep the data and the model in this directory (default: a temporary one, removed)."`
+}
+
+// The demo's files and its goal.
+const (
+	demoTrain = "flows.csv"
+	demoFresh = "later.csv"
+	demoModel = "model.json"
+	demoGoal  = "0.5%"
+)
+
+func (c *demoCommand) Run(s *session) error {
+	dir := c.Dir
+	if dir == "" {
+		temporary, err := os.MkdirTemp("", "toptau-demo-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(temporary)
+		dir = temporary
+	} else if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	started := time.Now()
+	if !s.json {
+		s.printf(`A monitored network: every flow has the scores of several anomaly detectors. A few per cent belong to attacks of
+several types, and the detectors are noisy. Analysts can live with false alarms on %s of the benign flows.
+`, demoGoal)
+	}
+	if err := c.generate(s, dir); err != nil {
+		return err
+	}
+	trained, err := c.train(s, dir)
+	if err != nil {
+		return err
+	}
+	evaluation, err := c.evaluate(s, dir, trained)
+	if err != nil || s.json {
+		return err
+	}
+	at := evaluation.Points[0].Decisions
+	s.printf(`
+What this means: of 1,000 alerts about %.0f are attacks; the model finds %s of all attacks, and %s of the benign
+flows raise an alarm. The threshold was chosen on the validation rows and carries no guarantee for new data.
+%.1f s in all.
+`, 1000*at.Precision.Rate, percent(at.TruePositiveRate.Rate), percent(at.FalsePositiveRate.Rate), time.Since(started).Seconds())
+	if c.Dir == "" {
+		s.printf("The files were temporary: toptau demo --dir DIR keeps them, and the three commands work on your own files.\n")
+	}
+	return nil
+}
+
+func (c *demoCommand) generate(s *session, dir string) error {
+	for i, name := range []string{demoTrain, demoFresh} {
+		data, err := simulate.New(simulate.Options{Kind: "detectors", Rows: c.Rows, Seed: c.Seed + uint64(i)})
+		if err != nil {
+			return err
+		}
+		c.command(s, "toptau generate detectors --rows %d --seed %d -o %s", c.Rows, c.Seed+uint64(i), name)
+		s.progress.start()
+		err = writeFile(filepath.Join(dir, name), func(w io.Writer) error {
+			return data.WriteCSV(s, w, func(rows int) { s.progress.show(float64(rows)/float64(c.Rows), "writing %s", name) })
+		})
+		if err != nil {
+			return err
+		}
+		s.progress.clear()
+	}
+	return nil
+}
+
+func (c *demoCommand) train(s *session, dir string) (*toptau.Trained, error) {
+	c.command(s, "toptau train %s --label label --max-fpr %s -o %s", demoTrain, demoGoal, demoModel)
+	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate(demoGoal)}
+	data, err := toptau.Read(filepath.Join(dir, demoTrain), toptau.Format{Label: "label"})
+	if err != nil {
+		return nil, err
+	}
+	s.progress.start()
+	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: s.progress.report,
+		SolverOptions: toptau.SolverOptions{Seed: c.Seed}})
+	if err != nil {
+		return nil, err
+	}
+	s.progress.clear()
+	if err := trained.Model.Save(filepath.Join(dir, demoModel)); err != nil {
+		return nil, err
+	}
+	if !s.json {
+		printTraining(s, &trained.Report, "")
+	}
+	return trained, nil
+}
+
+func (c *demoCommand) evaluate(s *session, dir string, trained *toptau.Trained) (*toptau.Evaluation, error) {
+	c.command(s, "toptau evaluate %s %s", demoModel, demoFresh)
+	fresh, err := toptau.ReadFor(trained.Model, filepath.Join(dir, demoFresh), toptau.Format{})
+	if err != nil {
+		return nil, err
+	}
+	e, err := toptau.Evaluate(trained.Model, fresh, toptau.EvaluateOptions{Seed: c.Seed})
+	if err != nil {
+		return nil, err
+	}
+	if s.json {
+		return e, s.emit(struct {
+			SchemaVersion int                 `json:"schema_version"`
+			Training      *toptau.TrainReport `json:"training"`
+			Evaluation    *toptau.Evaluation  `json:"evaluation"`
+		}{toptau.SchemaVersion, &trained.Report, e})
+	}
+	printEvaluation(s, e)
+	return e, nil
+}
+
+// command shows what a user would type.
+func (c *demoCommand) command(s *session, format string, args ...any) {
+	if !s.json {
+		s.printf("\n$ "+format+"\n", args...)
+		s.stdout.Flush()
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/json"
+
+	"toptau"
+)
+
+// evaluateCommand measures a model.
+type evaluateCommand struct {
+	Model      string  `arg:"" help:"A model file."`
+	Data       string  `arg:"" help:"Labelled data; - is standard input."`
+	Confidence float64 `default:"0.95" help:"Confidence of the intervals."`
+	Replicates int     `default:"2000" help:"Replicates of the bootstrap."`
+	Curves     int     `default:"0" placeholder:"N" help:"With --json: ROC, PR and P-tau curves of at most N points."`
+	Seed       uint64  `default:"1" help:"The seed of the bootstrap."`
+	goalFlags
+	dataFlags
+}
+
+func (c *evaluateCommand) Run(s *session) error {
+	goal, err := c.optional()
+	if err != nil {
+		return err
+	}
+	m, err := toptau.Load(c.Model)
+	if err != nil {
+		return err
+	}
+	data, err := toptau.ReadFor(m, c.Data, c.format())
+	if err != nil {
+		return err
+	}
+	e, err := toptau.Evaluate(m, data, toptau.EvaluateOptions{Goal: goal, Confidence: c.Confidence, Replicates: c.Replicates,
+		Seed: c.Seed, Curves: c.Curves})
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.emit(e)
+	}
+	printEvaluation(s, e)
+	return nil
+}
+
+func printEvaluation(s *session, e *toptau.Evaluation) {
+	s.printf("%s rows, %s positive (%s); AUC %.4f\n", group(e.N), group(e.NPos), percent(e.Prevalence), e.AUC)
+	for _, p := range e.Points {
+		s.printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, p.Goal)
+		s.printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
+		s.printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
+		s.printf("  precision        %s\n", rate(p.Decisions.Precision))
+		s.printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+	}
+	if e.Goal != nil {
+		s.printf("goal: %s\n", e.Goal.Words)
+		s.printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
+	}
+	s.printf("with thresholds taken from these rows themselves:\n")
+	for _, c := range e.Criteria {
+		s.printf("  %-26s %s\n", c.Criterion, rate(c.Proportion))
+	}
+	if len(e.Criteria) > 0 {
+		s.printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
+	}
+	if e.Unknown > 0 {
+		s.printf("  note: %s unknown to the model\n", count(e.Unknown, "value"))
+	}
+	printWarnings(s, e.Warnings)
+}
+
+func appendJSON(b []byte, text string) []byte {
+	quoted, _ := json.Marshal(text) // a string cannot fail
+	return append(b, quoted...)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+
+	"toptau"
+	"toptau/internal/fault"
+	"toptau/internal/outfile"
+	"toptau/model"
+)
+
+// fitCommand is the expert's verb.
+type fitCommand struct {
+	Data      string  `arg:"" help:"Labelled data; - is standard input."`
+	Method    string  `required:"" placeholder:"NAME" help:"toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np."`
+	Tau       string  `placeholder:"RATE" help:"The rate on top: 1% or 0.01."`
+	K         int     `short:"k" name:"k" placeholder:"K" help:"toppushk: how many negatives make the threshold."`
+	Beta      float64 `placeholder:"B" help:"patmat, patmat-np: steepness of the surrogate quantile."`
+	Lambda    float64 `default:"0.001" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
+	Surrogate string  `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
+	Output    string  `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Trace     string  `placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
+	solverFlags
+	featureFlags
+	dataFlags
+}
+
+func (c *fitCommand) Run(s *session) error {
+	if s.json && c.Output == "-" {
+		return &fault.Error{Kind: fault.Usage, Found: "--json and -o -", Expected: "one object on standard output", Hint: "write the model to a file"}
+	}
+	if err := outfile.Check(c.Output, c.Trace); err != nil {
+		return err
+	}
+	data, err := toptau.Read(c.Data, c.format())
+	if err != nil {
+		return err
+	}
+	s.progress.start()
+	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
+		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
+		Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(), Progress: s.progress.report,
+	})
+	if err != nil {
+		return err
+	}
+	s.progress.clear()
+	if c.Trace != "" {
+		if err := writeTrace(c.Trace, fitted.Trace); err != nil {
+			return err
+		}
+	}
+	if err := save(s, fitted.Model, c.Output); err != nil {
+		return err
+	}
+	if s.json {
+		err = s.emit(fitted.Report)
+	} else if c.Output != "-" {
+		printFit(s, &fitted.Report, c.Output)
+	}
+	if err == nil && fitted.Report.Cancelled {
+		return s.Err() // what was reached is saved and reported; the exit code says that it was interrupted
+	}
+	return err
+}
+
+// save writes the model, if it is wanted.
+func save(s *session, m *model.Model, path string) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		_, err := m.WriteTo(s.stdout)
+		return err
+	}
+	return m.Save(path)
+}
+
+func writeTrace(path string, trace []toptau.TracePoint) error {
+	f, err := outfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fmt.Fprintln(f, "iteration,objective")
+	for _, p := range trace {
+		fmt.Fprintf(f, "%d,%v\n", p.Iteration, p.Objective)
+	}
+	return f.Commit()
+}
+
+func printFit(s *session, r *toptau.Report, output string) {
+	s.printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, group(r.N), group(r.NPos), group(r.D))
+	s.printf("  hyperparameters  lambda %v%s%s%s; K used %v of the %s\n", r.Lambda, optional(", tau %v", r.Tau),
+		optional(", beta %v", r.Beta), optional(", k %v", r.K), *r.KUsed, populationWords(r.Population))
+	s.printf("  objective        %.6g (at w = 0: %.6g)\n", r.Objective, r.ObjectiveAtZero)
+	if r.LowerBound != nil {
+		s.printf("  lower bound      %.6g%s%s\n", *r.LowerBound, optional(", relative gap %.2g", r.RelativeGap),
+			optional(", holds for |w| <= %.3g", r.BallRadius))
+	}
+	s.printf("  threshold        %.6g, |w| = %.4g\n", r.Threshold, r.NormW)
+	s.printf("  solver           %s, %s, %s, %.2f s\n", r.Solver, count(r.Iterations, "iteration"), count(r.Passes, "pass"), r.SecondsFit)
+	if output != "" {
+		s.printf("  model            %s\n", output)
+	}
+	printWarnings(s, r.Warnings)
+}
+
+func populationWords(name string) string {
+	if name == "all" {
+		return "rows"
+	}
+	return name
+}
+
+// optional formats a value that may be unknown.
+func optional[T any](format string, v *T) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf(format, *v)
+}
+
+func printWarnings(s *session, warnings []toptau.Warning) {
+	for _, w := range warnings {
+		s.printf("  note: %s\n", w.Text)
+	}
+}

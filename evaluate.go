@@ -1,0 +1,188 @@
+package toptau
+
+import (
+	"toptau/internal/feature"
+	"toptau/internal/scoring"
+	"toptau/internal/table"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/threshold"
+)
+
+// EvaluateOptions are the choices of Evaluate.
+type EvaluateOptions struct {
+	Goal       metric.Goal // zero: the three criteria at the paper's rates 0.01 and 0.03
+	Confidence float64     // of the intervals; 0: 0.95
+	Replicates int         // of the bootstrap; 0: 2000
+	Seed       uint64
+	Curves     int // at most so many points a curve; 0: no curves
+}
+
+// Evaluation is a model measured on labelled data: the object that evaluate --json prints.
+type Evaluation struct {
+	SchemaVersion int               `json:"schema_version"`
+	N             int               `json:"n"`
+	NPos          int               `json:"n_pos"`
+	Prevalence    float64           `json:"prevalence"` // n_pos/n, or the same of masses
+	Weighted      bool              `json:"weighted"`
+	AUC           float64           `json:"auc"`         // ties count one half
+	AUCAgainst    float64           `json:"auc_against"` // ties count against the model
+	Distinct      int               `json:"distinct_scores"`
+	Goal          *GoalEvaluation   `json:"goal"`
+	Criteria      []metric.Result   `json:"criteria"` // thresholds from these rows themselves, bootstrap intervals
+	Points        []PointEvaluation `json:"points"`   // the model's thresholds on these rows
+	Curves        []CurveReport     `json:"curves"`
+	Missing       int               `json:"missing_values"`
+	Unknown       int               `json:"unknown_values"`
+	SecondsRead   float64           `json:"seconds_read"`
+	Warnings      []Warning         `json:"warnings"`
+}
+
+// GoalEvaluation is the goal's criterion on these rows.
+type GoalEvaluation struct {
+	Goal  string        `json:"goal"`
+	Words string        `json:"words"`
+	Value metric.Result `json:"value"`
+}
+
+// PointEvaluation is what an operating point's threshold, chosen elsewhere, does to these rows.
+type PointEvaluation struct {
+	Name string `json:"name"`
+	Goal string `json:"goal"`
+
+	Decisions metric.Confusion `json:"decisions"` // score > threshold
+}
+
+// CurveReport is a curve for plotting. Area is that of the exact curve.
+type CurveReport struct {
+	Name   string       `json:"name"`
+	X      string       `json:"x"`
+	Y      string       `json:"y"`
+	Area   float64      `json:"area"`
+	Points [][2]float64 `json:"points"`
+}
+
+// Evaluate measures a model on labelled data: criteria whose threshold comes from the rows themselves, with the bootstrap
+// of both classes, and the model's own thresholds, with exact intervals.
+func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
+	scores, counts, err := scoresOf(m, d)
+	if err != nil {
+		return nil, d.inFile(err)
+	}
+	r, err := metric.Rank(scores)
+	if err != nil {
+		return nil, err
+	}
+	positives, negatives := r.Rows()
+	auc := r.AUC()
+	e := &Evaluation{
+		SchemaVersion: SchemaVersion, N: positives + negatives, NPos: positives, Weighted: r.Weighted(),
+		Prevalence: r.PositiveMass() / (r.PositiveMass() + r.NegativeMass()), AUC: auc.Half, AUCAgainst: auc.Against,
+		Distinct: r.Groups(), Curves: []CurveReport{}, SecondsRead: d.seconds, Warnings: d.warnings(),
+		Missing: sum(counts.Missing), Unknown: sum(counts.Unknown) + counts.UnknownIndices,
+	}
+	if err := e.criteria(r, o); err != nil {
+		return nil, err
+	}
+	for i := range m.Points {
+		p := &m.Points[i]
+		c, err := confusionAt(p, r, d, scores, o.Confidence)
+		if err != nil {
+			return nil, err
+		}
+		e.Points = append(e.Points, PointEvaluation{p.Name, p.Goal, c})
+	}
+	if o.Curves > 0 {
+		for _, c := range []metric.Curve{r.ROC(), r.PR(), r.PTau()} {
+			e.Curves = append(e.Curves, curveReport(c.Corners().Downsample(o.Curves)))
+		}
+	}
+	return e, nil
+}
+
+// criteria measures the goal's criterion and the paper's three.
+func (e *Evaluation) criteria(r *metric.Ranking, o EvaluateOptions) error {
+	bootstrap := metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed}
+	list := []metric.Criterion{metric.Top()}
+	rates := []threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03")}
+	if o.Goal != (metric.Goal{}) {
+		value, err := r.Bootstrap(o.Goal.Criterion(), bootstrap)
+		if err != nil {
+			return err
+		}
+		e.Goal = &GoalEvaluation{o.Goal.String(), o.Goal.Words(), value}
+		if tau := o.Goal.Tau(); !tau.IsZero() {
+			rates = []threshold.Rate{tau}
+		}
+	}
+	for _, tau := range rates {
+		list = append(list, metric.NP(tau), metric.Quantile(tau))
+	}
+	for _, c := range list {
+		value, err := r.Bootstrap(c, bootstrap)
+		if err != nil {
+			return err
+		}
+		e.Criteria = append(e.Criteria, value)
+	}
+	return nil
+}
+
+// scoresOf scores labelled rows by class, in their order.
+func scoresOf(m *model.Model, d *Data) (metric.Scores, *feature.Counts, error) {
+	scorer, err := scoring.New(m)
+	if err != nil {
+		return metric.Scores{}, nil, err
+	}
+	z := make([]float64, d.Rows())
+	if err := scorer.Scores(d.table, z); err != nil {
+		return metric.Scores{}, nil, err
+	}
+	var s metric.Scores
+	for i, class := range d.table.Label {
+		to, weights := &s.Negatives, &s.NegativeWeights
+		if class == table.Positive {
+			to, weights = &s.Positives, &s.PositiveWeights
+		}
+		*to = append(*to, z[i])
+		if d.table.Weight != nil {
+			*weights = append(*weights, d.table.Weight[i])
+		}
+	}
+	return s, &scorer.Row.Counts, nil
+}
+
+// confusionAt counts the decisions of an operating point. Where its threshold differs between segments, each row's score is
+// replaced by its distance to its threshold, so that one cut at 0 makes the same decisions.
+func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, confidence float64) (metric.Confusion, error) {
+	if p.Segment == "" || d.table.Segment == nil {
+		return r.At(p.Threshold, confidence)
+	}
+	shifted := metric.Scores{PositiveWeights: s.PositiveWeights, NegativeWeights: s.NegativeWeights}
+	next := [2]int{}
+	for i, class := range d.table.Label {
+		from, to := s.Negatives, &shifted.Negatives
+		if class == table.Positive {
+			from, to = s.Positives, &shifted.Positives
+		}
+		alarm := -1.0
+		if from[next[class]] > thresholdFor(p, d.table, i) {
+			alarm = 1
+		}
+		next[class]++
+		*to = append(*to, alarm)
+	}
+	ranking, err := metric.Rank(shifted)
+	if err != nil {
+		return metric.Confusion{}, err
+	}
+	return ranking.At(0, confidence)
+}
+
+func curveReport(c metric.Curve) CurveReport {
+	r := CurveReport{Name: c.Name, X: c.X, Y: c.Y, Area: c.Area}
+	for _, p := range c.Points {
+		r.Points = append(r.Points, [2]float64{p.X, p.Y})
+	}
+	return r
+}

@@ -1,0 +1,375 @@
+package toptau
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"toptau/internal/fault"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/internal/scoring"
+	"toptau/internal/solver"
+	"toptau/method"
+	"toptau/model"
+	"toptau/surrogate"
+	"toptau/threshold"
+)
+
+// SolverOptions are the settings of a fit. The zero value is the default of each.
+type SolverOptions struct {
+	Solver      string  // "" or "auto", "adam", "sgd"
+	Iterations  int     // steps; 0: 1000
+	Step        float64 // step size; 0: 0.01
+	Minibatches int     // 0 or 1: full batches
+	Stratified  bool    // minibatches with equal shares of the positives
+	Start       string  // "" or "zero", "random": uniform in [-1,1]
+	Seed        uint64
+	Storage     string // "" or "float32", "float64": how the packed matrix is stored
+}
+
+// FitOptions are the choices of Fit: a method with its hyperparameters, the features, the solver.
+type FitOptions struct {
+	Method    string  // "toppush", "toppushk", "grill", "patmat", "topmean", "grill-np", "patmat-np", "topmean-np"
+	Surrogate string  // "" or "hinge", "squared-hinge", "logistic"
+	Lambda    float64 // of lambda/2 |w|^2
+	Tau       string  // "1%" or "0.01"; exact
+	Beta      float64
+	K         int
+	Scale     string // "" or "standard", "all", "none"
+	Impute    string // "" or "error", "median", "zero", "own"
+	SolverOptions
+	Progress func(Progress)
+}
+
+// Progress is where long work stands.
+type Progress struct {
+	Share float64 // of the work, 0 to 1
+	Text  string  // what is being done
+}
+
+// Report is what a fit found, with the evidence: the object that fit --json prints. A nil pointer is unknown or does not
+// apply. Only fields that begin with seconds_ may differ between runs.
+type Report struct {
+	SchemaVersion    int       `json:"schema_version"`
+	Method           string    `json:"method"`
+	Surrogate        string    `json:"surrogate"`
+	Lambda           float64   `json:"lambda"`
+	Tau              *float64  `json:"tau"`
+	Beta             *float64  `json:"beta"`
+	K                *int      `json:"k"`
+	KUsed            *float64  `json:"k_used"` // the mass on top: K, or the real M tau of a surrogate quantile
+	Population       string    `json:"population"`
+	Solver           string    `json:"solver"`
+	Start            *string   `json:"start"`
+	Minibatches      *int      `json:"minibatches"`
+	Scale            string    `json:"scale"`
+	Seed             uint64    `json:"seed"`
+	N                int       `json:"n"`
+	NPos             int       `json:"n_pos"`
+	D                int       `json:"d"`
+	Objective        float64   `json:"objective"`         // F(w)
+	LowerBound       *float64  `json:"lower_bound"`       // D <= min F
+	RelativeGap      *float64  `json:"relative_gap"`      // (F-D)/max(F,0.01)
+	GapOfDecrease    *float64  `json:"gap_of_decrease"`   // (F-D)/(F(0)-D)
+	BallRadius       *float64  `json:"ball_radius"`       // lambda = 0: the bound holds for |w| up to this
+	Threshold        float64   `json:"threshold"`         // t(w)
+	NormW            float64   `json:"norm_w"`            // |w|
+	ObjectiveAtZero  float64   `json:"objective_at_zero"` // F(0)
+	ZeroIsOptimal    *bool     `json:"zero_is_optimal"`
+	Passes           int       `json:"passes"`    // full readings of the population
+	RowReads         float64   `json:"row_reads"` // all row visits over n
+	Iterations       int       `json:"iterations"`
+	BestIteration    *int      `json:"best_iteration"` // ADAM, SGD: where F was lowest
+	BestObjective    *float64  `json:"best_objective"`
+	WorkingSet       *int      `json:"working_set"`
+	Converged        *bool     `json:"converged"`
+	NoBetterThanZero bool      `json:"no_better_than_zero"` // F(w) >= F(0)
+	Cancelled        bool      `json:"cancelled"`
+	SecondsRead      float64   `json:"seconds_read"`
+	SecondsFit       float64   `json:"seconds_fit"`
+	Warnings         []Warning `json:"warnings"`
+}
+
+// Fitted is a fitted model with its report.
+type Fitted struct {
+	Model  *model.Model
+	Report Report
+	Trace  []TracePoint // ADAM, SGD: the objective on all rows along the way
+}
+
+// TracePoint is the objective after some steps.
+type TracePoint struct {
+	Iteration int     `json:"iteration"`
+	Objective float64 `json:"objective"`
+}
+
+// problem checks the method and its hyperparameters.
+func (o *FitOptions) problem() (method.Problem, error) {
+	m, err := method.ByName(o.Method)
+	if err != nil {
+		return method.Problem{}, err
+	}
+	h := method.Hyperparameters{Lambda: o.Lambda, Beta: o.Beta, K: o.K}
+	if o.Tau != "" {
+		if h.Tau, err = threshold.ParseRate(o.Tau); err != nil {
+			return method.Problem{}, err
+		}
+	}
+	if h.Surrogate, err = surrogateOf(o.Surrogate); err != nil {
+		return method.Problem{}, err
+	}
+	return m.With(h)
+}
+
+func surrogateOf(name string) (surrogate.Surrogate, error) {
+	if name == "" {
+		return surrogate.Hinge, nil
+	}
+	return surrogate.ByName(name)
+}
+
+func storageOf(name string) (matrix.Storage, error) {
+	switch name {
+	case "", "float32":
+		return matrix.Float32, nil
+	case "float64":
+		return matrix.Float64, nil
+	}
+	return 0, &fault.Error{Kind: fault.Usage, Found: "--storage " + fault.Quote(name), Expected: "float32 or float64"}
+}
+
+// steps returns the options of ADAM and SGD.
+func (o *SolverOptions) steps() (solver.Options, error) {
+	s := solver.Options{Iterations: o.Iterations, Step: o.Step, Seed: o.Seed}
+	switch o.Start {
+	case "", "zero":
+	case "random":
+		s.Start = solver.Random
+	default:
+		return s, &fault.Error{Kind: fault.Usage, Found: "--start " + fault.Quote(o.Start), Expected: "zero or random"}
+	}
+	if o.Minibatches < 0 {
+		return s, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--minibatches %d", o.Minibatches), Expected: "at least 1"}
+	}
+	return s, nil
+}
+
+// Fit fits one method with given hyperparameters on all rows of d. A context that ends stops it early; the result is then
+// what it had, with Report.Cancelled set.
+func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
+	p, err := o.problem()
+	if err != nil {
+		return nil, err
+	}
+	run, err := solverFor(p, o)
+	if err != nil {
+		return nil, err
+	}
+	storage, err := storageOf(o.Storage)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	features, warnings, err := feature.Fit(d.table, d.info.Schema, nil,
+		feature.Options{Scale: feature.Scale(o.Scale), Impute: feature.Impute(o.Impute)})
+	if err != nil {
+		return nil, d.inFile(err)
+	}
+	x, err := features.Matrix(d.table, nil, storage)
+	if err != nil {
+		return nil, d.inFile(err)
+	}
+	f, err := objective.New(p, x)
+	if err != nil {
+		return nil, err
+	}
+
+	r := newReport(p, f, o)
+	r.Scale, r.SecondsRead, r.Warnings = string(features.Scale), d.seconds, d.warnings()
+	for _, w := range warnings {
+		r.Warnings = append(r.Warnings, Warning(w))
+	}
+	fitted := &Fitted{Report: r}
+	w, err := run(ctx, f, fitted)
+	if err != nil {
+		return nil, err
+	}
+	fitted.Report.NormW = objective.Norm(w)
+	fitted.Report.warnOfZero(p)
+	fitted.Report.SecondsFit = time.Since(start).Seconds()
+	fitted.Model, err = newModel(d, features, w, fitted.Report.Seed)
+	if err != nil {
+		return nil, err
+	}
+	fitted.Model.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold, Goal: goalOf(p),
+		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.N)}}
+	fitted.Model.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
+	if err := fitted.Model.Seal(); err != nil {
+		return nil, err
+	}
+	return fitted, nil
+}
+
+// newReport fills in what is known before the first step.
+func newReport(p method.Problem, f *objective.Objective, o FitOptions) Report {
+	h := p.Hyperparameters
+	kappa := f.Threshold().Kappa()
+	r := Report{
+		SchemaVersion: SchemaVersion, Method: p.Method.Name, Surrogate: h.Surrogate.Name(), Lambda: h.Lambda, KUsed: &kappa,
+		Population: p.Method.Population.String(), Seed: o.Seed,
+		N: f.Rows(), NPos: f.Matrix().Positives.Rows(), D: f.Dim(),
+	}
+	if p.Method.UsesTau {
+		tau := h.Tau.Float64()
+		r.Tau = &tau
+	}
+	if p.Method.UsesBeta {
+		r.Beta = &h.Beta
+	}
+	if p.Method.UsesK {
+		r.K = &h.K
+	}
+	return r
+}
+
+// SchemaVersion is the version of the objects that --json prints.
+const SchemaVersion = 1
+
+// solverRun minimises f, fills the report's evidence and returns w.
+type solverRun func(ctx context.Context, f *objective.Objective, out *Fitted) ([]float64, error)
+
+// solverFor chooses the solver and refuses settings that contradict each other.
+func solverFor(p method.Problem, o FitOptions) (solverRun, error) {
+	switch o.Solver {
+	case "", "auto", "adam":
+		return stepped("adam", solver.Adam, o)
+	case "sgd":
+		return stepped("sgd", solver.SGD, o)
+	}
+	return nil, &fault.Error{Kind: fault.Usage, Found: "--solver " + fault.Quote(o.Solver), Expected: "auto, adam or sgd"}
+}
+
+type stepSolver func(context.Context, solver.Objective, []solver.Objective, solver.Options) (solver.Result, error)
+
+// stepped runs ADAM or SGD.
+func stepped(name string, minimise stepSolver, o FitOptions) (solverRun, error) {
+	steps, err := o.steps()
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, f *objective.Objective, out *Fitted) ([]float64, error) {
+		var batches []solver.Objective
+		if o.Minibatches > 1 {
+			parts, err := f.Minibatches(o.Minibatches, o.Seed, o.Stratified)
+			if err != nil {
+				return nil, err
+			}
+			batches = solver.Batches(parts)
+		}
+		if o.Progress != nil {
+			steps.Progress = func(p solver.Progress) {
+				o.Progress(Progress{float64(p.Iteration) / float64(p.Of),
+					fmt.Sprintf("%s: step %d of %d, objective %.6g", name, p.Iteration, p.Of, p.Value.F)})
+			}
+		}
+		res, err := minimise(ctx, f, batches, steps)
+		if err != nil {
+			return nil, err
+		}
+		out.recordSteps(name, o, &res)
+		return res.Last.W, nil
+	}, nil
+}
+
+// recordSteps takes over what ADAM or SGD found.
+func (out *Fitted) recordSteps(name string, o FitOptions, res *solver.Result) {
+	r := &out.Report
+	start, minibatches := o.Start, max(1, o.Minibatches)
+	if start == "" {
+		start = "zero"
+	}
+	r.Solver, r.Start, r.Minibatches = name, &start, &minibatches
+	r.Objective, r.Threshold, r.ObjectiveAtZero = res.Last.F, res.Last.T, res.AtZero.F
+	r.Iterations, r.Passes, r.RowReads, r.Cancelled = res.Iterations, res.Passes, res.RowReads, res.Cancelled
+	r.BestIteration, r.BestObjective = &res.Best.Iteration, &res.Best.F
+	r.NoBetterThanZero = res.NoBetterThanZero()
+	for _, p := range res.Trace {
+		out.Trace = append(out.Trace, TracePoint{p.Iteration, p.F})
+	}
+	if name == "adam" || name == "sgd" {
+		r.Warnings = append(r.Warnings, Warning{"no-certificate",
+			"no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
+	}
+	if res.Cancelled {
+		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d steps", res.Iterations)})
+	}
+}
+
+// warnOfZero says what it means that w = 0 is no worse.
+func (r *Report) warnOfZero(p method.Problem) {
+	if !r.NoBetterThanZero {
+		return
+	}
+	text := fmt.Sprintf("the fit is no better than w = 0: objective %.6g against %.6g at zero", r.Objective, r.ObjectiveAtZero)
+	if p.Method.CanCollapse {
+		text += "; w = 0 can be the optimum of " + p.Method.Title + ": use patmat-np or patmat, or a larger k or tau"
+	}
+	r.Warnings = append(r.Warnings, Warning{"no-better-than-zero", text})
+}
+
+// goalOf says in words what a method's threshold stands for.
+func goalOf(p method.Problem) string {
+	switch p.Method.Criterion {
+	case method.AtTop:
+		return "positives above the highest negatives"
+	case method.AtQuantile:
+		return "the top " + p.Hyperparameters.Tau.String() + " of all rows"
+	default:
+		return "a false positive rate of " + p.Hyperparameters.Tau.String()
+	}
+}
+
+// newModel makes the artefact; the caller adds points and members and seals it.
+func newModel(d *Data, features *feature.Map, w []float64, seed uint64) (*model.Model, error) {
+	schema, err := scoring.ModelSchema(d.info.Schema)
+	if err != nil {
+		return nil, err
+	}
+	encoding, err := scoring.Features(features)
+	if err != nil {
+		return nil, err
+	}
+	return &model.Model{
+		Schema: schema, Features: encoding, Weights: slices.Clone(w),
+		Training: model.Training{Rows: d.Rows(), Positives: d.Positives(), Digest: d.digest(), Seed: seed},
+	}, nil
+}
+
+// member describes a fit inside a model.
+func member(p method.Problem, r *Report, o FitOptions, blocks int) model.Member {
+	h := p.Hyperparameters
+	m := model.Member{
+		Method: r.Method, Surrogate: r.Surrogate, Lambda: r.Lambda, Tau: h.Tau, Beta: h.Beta, K: h.K, Share: 1,
+		Solver: model.Solver{Name: r.Solver, Iterations: r.Iterations, Seed: r.Seed},
+		Certificate: &model.Certificate{Objective: r.Objective, ObjectiveAtZero: r.ObjectiveAtZero, LowerBound: r.LowerBound,
+			RelativeGap: r.RelativeGap, GapOfDecrease: r.GapOfDecrease, Threshold: r.Threshold, ZeroIsOptimal: r.ZeroIsOptimal},
+	}
+	for k := range blocks {
+		m.Blocks = append(m.Blocks, k)
+	}
+	if r.Start != nil {
+		m.Solver.Start, m.Solver.Minibatches = *r.Start, *r.Minibatches
+		if m.Solver.Step = o.Step; o.Step == 0 {
+			m.Solver.Step = solver.DefaultStep
+		}
+	}
+	return m
+}
+
+// finite reports whether a number can stand in JSON.
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

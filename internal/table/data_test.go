@@ -1,0 +1,92 @@
+package table
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// attackGroups of kddcup99 and nsl_kdd that make the rare positive class (b) of the data's README.
+var r2lAndU2r = []string{
+	"guess_passwd", "ftp_write", "imap", "phf", "multihop", "warezmaster", "warezclient", "spy", "xlock", "xsnoop",
+	"snmpguess", "snmpgetattack", "httptunnel", "sendmail", "named", "worm",
+	"buffer_overflow", "loadmodule", "rootkit", "perl", "sqlattack", "xterm", "ps",
+}
+
+// TestPublicData reads every set of the data directory by flags alone.
+func TestPublicData(t *testing.T) {
+	root := os.Getenv("TOPTAU_DATA")
+	if root == "" {
+		t.Skip("TOPTAU_DATA is not set")
+	}
+	for _, c := range []struct {
+		file                      string
+		options                   Options
+		rows, features, positives int
+		symbolic                  int
+	}{
+		{"ionosphere/ionosphere.data", Options{Label: "last", Positive: []string{"b"}}, 351, 34, 126, 0},
+		{"spambase/spambase.data", Options{Label: "last"}, 4601, 57, 1813, 0},
+		{"nsl_kdd/KDDTrain+_20Percent.txt.gz",
+			Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}, 25192, 41, 11743, 3},
+		{"nsl_kdd/KDDTest+.txt.gz",
+			Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}, 22544, 41, 12833, 3},
+		{"nsl_kdd/KDDTest-21.txt.gz",
+			Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}, 11850, 41, 9698, 3},
+		{"kddcup99/kddcup.data_10_percent.gz", Options{Label: "last", Positive: []string{"!normal."}}, 494021, 41, 396743, 3},
+		{"kddcup99/corrected.gz", Options{Label: "last", Positive: []string{"!normal."}}, 311029, 41, 250436, 3},
+		{"cicids2017_web/web_attacks_balanced.csv.gz",
+			Options{Label: "Label", Drop: []string{"1-7"}, Positive: []string{"!BENIGN"}}, 7267, 76, 2180, 0},
+		{"cicids2017_web/web_attacks_balanced.csv.gz",
+			Options{Label: "Label", Positive: []string{"Web Attack – XSS"}}, 7267, 83, 652, 0},
+		{"w8a/w8a.gz", Options{}, 49749, 300, 1479, 0},
+		{"a9a/a9a.gz", Options{}, 32561, 123, 7841, 0},
+		{"a9a/a9a.t.gz", Options{Features: 123}, 16281, 123, 3846, 0},
+		{"basehock/basehock.svm", Options{}, 1993, 4862, 999, 0},
+		{"covtype_2vs4/covtype_2vs4.csv.gz", Options{Label: "label"}, 286048, 10, 2747, 0},
+		{"mammography/mammography.csv", Options{Label: "last", Positive: []string{"'1'"}}, 11183, 6, 260, 0},
+		{"oil_spill/oil-spill.csv", Options{Label: "last"}, 937, 49, 41, 0},
+		{"coil2000/ticdata2000.txt.gz", Options{Label: "86"}, 5822, 85, 348, 0},
+		{"coil2000/ticeval2000.txt", Options{LabelsFile: "coil2000/tictgts2000.txt"}, 4000, 85, 238, 0},
+		{"magic04/magic04.data.gz", Options{Label: "last", Positive: []string{"g"}}, 19020, 10, 12332, 0},
+		{"higgs_7k/binary.train.gz", Options{Label: "first"}, 7000, 28, 3716, 0},
+		{"higgs_7k/binary.test", Options{Label: "first"}, 500, 28, 272, 0},
+		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
+			Options{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"8"}}, 10000, 784, 974, 0},
+		{"usps/zip.train.gz", Options{Label: "first", Positive: []string{"8"}}, 7291, 256, 542, 0},
+		{"usps/zip.test.gz", Options{Label: "first", Positive: []string{"8"}}, 2007, 256, 166, 0},
+		{"madelon/madelon_train.data.gz", Options{LabelsFile: "madelon/madelon_train.labels"}, 2000, 500, 1000, 0},
+		{"madelon/madelon_valid.data.gz", Options{LabelsFile: "madelon/madelon_valid.labels"}, 600, 500, 300, 0},
+		{"pima/pima-indians-diabetes.data", Options{Label: "last"}, 768, 8, 268, 0},
+		{"german/german.numer_scale", Options{}, 1000, 24, 300, 0},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			if testing.Short() && c.rows > 100_000 {
+				t.Skip("large")
+			}
+			o := c.options
+			if o.LabelsFile != "" {
+				o.LabelsFile = filepath.Join(root, o.LabelsFile)
+			}
+			x, info, err := Read(filepath.Join(root, c.file), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			features, symbolic := len(x.Columns), 0
+			for _, c := range x.Columns {
+				if c.Kind == Symbolic {
+					symbolic++
+				}
+			}
+			if x.Sparse != nil {
+				features = x.Sparse.Cols
+			}
+			if x.Rows() != c.rows || info.Rows != c.rows || features != c.features || symbolic != c.symbolic ||
+				info.Positives != c.positives || info.Negatives != c.rows-c.positives {
+				t.Errorf("%d rows, %d features (%d symbolic), %d positives, %d negatives; want %d, %d (%d), %d",
+					x.Rows(), features, symbolic, info.Positives, info.Negatives,
+					c.rows, c.features, c.symbolic, c.positives)
+			}
+		})
+	}
+}

@@ -1,0 +1,533 @@
+package table
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/zstd"
+)
+
+// readText reads text as the file "t".
+func readText(text string, o Options) (*Table, *Info, error) {
+	r, err := NewReader("t", strings.NewReader(text), o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.all()
+}
+
+// must reads text that is correct.
+func must(t *testing.T, text string, o Options) (*Table, *Info) {
+	t.Helper()
+	x, info, err := readText(text, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, info
+}
+
+// write makes a file.
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var equalTables = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateEmpty()}
+
+func same(t *testing.T, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got, equalTables); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+func TestPlainCSV(t *testing.T) {
+	x, info := must(t, "bytes,proto,day,class\n1.5,tcp,mon,bad\n-2e3,udp,tue,ok\n,tcp,mon,ok\n", Options{
+		Label: "class", Positive: []string{"bad"}, Group: "day", ID: []string{"1", "day"}, Symbolic: []string{"proto"},
+	})
+	same(t, &Table{
+		File: "t",
+		Columns: []Column{
+			{Name: "proto", Number: 2, Kind: Symbolic, Codes: []int32{0, 1, 0}, Dictionary: []string{"tcp", "udp"}},
+		},
+		Label: []Class{Positive, Negative, Negative},
+		ID: []Text{{Name: "bytes", Number: 1, Values: []string{"1.5", "-2e3", ""}},
+			{Name: "day", Number: 3, Values: []string{"mon", "tue", "mon"}}},
+		Group: &Text{Name: "day", Number: 3, Values: []string{"mon", "tue", "mon"}},
+		Line:  []int{2, 3, 4},
+	}, x)
+	if info.Rows != 3 || info.Positives != 1 || info.Negatives != 2 || !info.Header || info.Delimiter != "comma" {
+		t.Errorf("%+v", info)
+	}
+}
+
+// TestShapesOfText reads the same table from differently written files.
+func TestShapesOfText(t *testing.T) {
+	want := &Table{
+		File: "t",
+		Columns: []Column{
+			{Name: "1", Number: 1, Kind: Numeric, Values: []float64{1.5, 2, -3}},
+			{Name: "2", Number: 2, Kind: Symbolic, Codes: []int32{0, 1, 0}, Dictionary: []string{"x", "y"}},
+		},
+		Label: []Class{Positive, Negative, Negative},
+		Line:  []int{1, 2, 3},
+	}
+	for name, text := range map[string]string{
+		"comma":           "1.5,x,1\n2,y,0\n-3,x,0\n",
+		"no last end":     "1.5,x,1\n2,y,0\n-3,x,0",
+		"CRLF":            "1.5,x,1\r\n2,y,0\r\n-3,x,0\r\n",
+		"CR":              "1.5,x,1\r2,y,0\r-3,x,0\r",
+		"CR, no last end": "1.5,x,1\r2,y,0\r-3,x,0",
+		"mixed ends":      "1.5,x,1\r\n2,y,0\r-3,x,0\n",
+		"empty lines":     "1.5,x,1\n2,y,0\n-3,x,0\n\n  \n\t\n",
+		"mark":            "\xef\xbb\xbf1.5,x,1\n2,y,0\n-3,x,0\n",
+		"blanks around":   " 1.5 ,x\t, 1\n2, y,0 \n-3 ,x,0\n",
+		"quotes":          "\"1.5\",\"x\",\"1\"\n2, \"y\" ,\"0\"\n-3,x,\"0\"\n",
+		"semicolon":       "1.5;x;1\n2;y;0\n-3;x;0\n",
+		"pipe":            "1.5|x|1\n2|y|0\n-3|x|0\n",
+		"tab":             "1.5\tx\t1\n2\ty\t0\n-3\tx\t0\n",
+		"blanks":          "1.5 x 1\n2 \t y  0\n   -3   x\t0\n",
+		"blank at end":    "1.5 x 1 \n2 y 0 \n-3 x 0 \n",
+		"quotes, blanks":  "\"1.5\" \"x\" 1 \n2 y \"0\"\n-3 x 0 \n",
+		"spellings":       "+1.50,x,+1\n2e0,y,0.0\n-.3e1,x,-0\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, _ := must(t, text, Options{Label: "last"})
+			same(t, want, x)
+			for _, packed := range []string{pack(t, text, "gzip"), pack(t, text, "zstd")} {
+				x, info := must(t, packed, Options{Label: "last"})
+				same(t, want, x)
+				if _, plain := must(t, text, Options{Label: "last"}); info.Digest != plain.Digest {
+					t.Error("the digest depends on compression")
+				}
+			}
+		})
+	}
+}
+
+func pack(t testing.TB, text, how string) string {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser = gzip.NewWriter(&b)
+	if how == "zstd" {
+		z, err := zstd.NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = z
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestQuotedFields(t *testing.T) {
+	text := "a,b,c\n" +
+		"\"x, \"\"1\"\"\",5\" pipe,1\n" +
+		"\"two\r\nlines\",'q',0\n" +
+		"\"  \",\"\",0\n"
+	x, _ := must(t, text, Options{Label: "c", Raw: true})
+	same(t, [][]string{{`x, "1"`, `5" pipe`, "1"}, {"two\nlines", "'q'", "0"}, {"  ", "", "0"}}, x.Raw)
+	same(t, []int{2, 3, 5}, x.Line)
+	same(t, []int32{0, 1, -1}, x.Columns[0].Codes)
+	same(t, []int32{0, 1, -1}, x.Columns[1].Codes)
+}
+
+func TestQuotedFieldNamesItsOwnLine(t *testing.T) {
+	_, _, err := readText("name,v,y\n\"a\nb\",oops,1\nc,2,0\nd,3,0\n", Options{Label: "y", Numeric: []string{"v"}})
+	wantError(t, err, `t:3: column "v": "oops", expected a number (use --missing oops or --symbolic v)`)
+}
+
+func TestKindsAndMissing(t *testing.T) {
+	text := "n,s,m,f,y\n1,a,?,1,1\n,1,2,2,0\nNA,?,3,3,0\n4,b,NaN,4,0\n"
+	x, info := must(t, text, Options{Label: "y", Missing: []string{"?", "NA", "NaN"}, Symbolic: []string{"f"}})
+	nan := math.NaN()
+	same(t, []Column{
+		{Name: "n", Number: 1, Values: []float64{1, nan, nan, 4}},
+		{Name: "s", Number: 2, Kind: Symbolic, Codes: []int32{0, 1, -1, 2}, Dictionary: []string{"a", "1", "b"}},
+		{Name: "m", Number: 3, Values: []float64{nan, 2, 3, nan}},
+		{Name: "f", Number: 4, Kind: Symbolic, Codes: []int32{0, 1, 2, 3}, Dictionary: []string{"1", "2", "3", "4"}},
+	}, x.Columns)
+	same(t, Schema{
+		Format: "csv", Header: true, Width: 5, Label: &ColumnName{"y", 5}, Missing: []string{"?", "NA", "NaN"},
+		Columns: []SchemaColumn{{"n", 1, Numeric, nil}, {"s", 2, Symbolic, []string{"a", "1", "b"}},
+			{"m", 3, Numeric, nil}, {"f", 4, Symbolic, []string{"1", "2", "3", "4"}}},
+	}, info.Schema)
+}
+
+func TestMissingNumberSpelling(t *testing.T) {
+	x, _ := must(t, "-999,1,1\n2,-999.0,0\n", Options{Label: "last", Missing: []string{"-999"}})
+	same(t, []float64{math.NaN(), 2}, x.Columns[0].Values)
+	same(t, []float64{1, -999}, x.Columns[1].Values)
+}
+
+// TestKindsFromTheHead has a column whose text comes after the rows that decide.
+func TestKindsFromTheHead(t *testing.T) {
+	var b strings.Builder
+	for i := range headRows + 5 {
+		switch {
+		case i < headRows/2+1:
+			b.WriteString("7,1\n")
+		default:
+			b.WriteString(",0\n")
+		}
+	}
+	if x, _ := must(t, b.String(), Options{Label: "2"}); x.Columns[0].Kind != Numeric {
+		t.Error("numeric column read as symbolic")
+	}
+	b.WriteString("late,0\n")
+	_, _, err := readText(b.String(), Options{Label: "2"})
+	wantError(t, err, `t:10006: column "1": "late", expected a number (use --missing late or --symbolic 1)`)
+	if x, _ := must(t, b.String(), Options{Label: "2", Symbolic: []string{"1"}}); len(x.Columns[0].Dictionary) != 2 {
+		t.Error(x.Columns[0].Dictionary)
+	}
+}
+
+func TestDecimalComma(t *testing.T) {
+	_, info := must(t, "x;y\n1,5;1\n2,5;0\n", Options{Label: "y"})
+	same(t, []Warning{{"decimal_comma",
+		`column "x" is read as symbolic: its values look like numbers with a decimal comma`}}, info.Warnings)
+}
+
+func TestHeaderDetection(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		o          Options
+		header     bool
+		rows       int
+	}{
+		{"numbers below names", "a,b\n1,1\n2,0\n", Options{Label: "last"}, true, 2},
+		{"numbers only", "3,1\n1,1\n2,0\n", Options{Label: "last"}, false, 3},
+		{"text and numbers", "x,1\ny,0\n", Options{Label: "last"}, false, 2},
+		{"a flag names a column", "a,1,y\nx,1,1\nz,0,0\n", Options{Label: "y", Symbolic: []string{"2"}}, true, 2},
+		{"text only, names differ", "colour,class\nred,yes\nblue,no\n",
+			Options{Label: "2", Positive: []string{"yes"}}, true, 2},
+		{"text only, repeated", "red,yes\nblue,no\nred,no\n", Options{Label: "2", Positive: []string{"yes"}}, false, 3},
+		{"text only, two rows", "red,yes\nblue,no\n", Options{Label: "2", Positive: []string{"yes"}}, false, 2},
+		{"missing spelling in line 1", "?,x\n1,y\n2,y\n",
+			Options{Label: "2", Positive: []string{"x"}, Missing: []string{"?"}}, false, 3},
+		{"told yes", "1,2\n2,1\n3,0\n", Options{Label: "2", Header: "yes"}, true, 2},
+		{"told no", "a,b\nc,d\ne,b\n", Options{Label: "2", Positive: []string{"b"}, Header: "no"}, false, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x, info := must(t, c.text, c.o)
+			if info.Header != c.header || x.Rows() != c.rows {
+				t.Errorf("header %v, %d rows", info.Header, x.Rows())
+			}
+		})
+	}
+}
+
+func TestDelimiterDetection(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"decimal commas":         {"1,5;2,5\n3,5;4,5\n", "semicolon"},
+		"commas and blanks":      {"2017-01-01 10:00,1\n2017-01-02 11:00,0\n", "comma"},
+		"commas, one row ragged": {"1 2,1\n1 2,1\n1 2,0\n1 2,1,0\n", "comma"},
+		"tabs and commas":        {"1,2\t0\n3,4\t1\n", "tab"},
+		"quoted commas":          {"\"a,b\";1\n\"c,d\";0\n", "semicolon"},
+		"one column":             {"1\n0\n1\n", "none"},
+		"words":                  {"a b 1\nc d 0\n", "blank"},
+		"blanks vary, commas do": {"a b,1\nc,0\nd e f,0\n", "comma"},
+	} {
+		p := prefix{bytes: []byte(c.text), whole: true}
+		if got := delimiterName(sniffDelimiter(p)); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestFormatDetection(t *testing.T) {
+	for text, want := range map[string]string{
+		"-1 3:1 5:2\n+1\n":                     "libsvm",
+		"+1\n-1\n":                             "csv",
+		"# comment\n1 1:0.5 # more\n":          "libsvm",
+		"2017-01-01 10:00:00 5\n":              "csv",
+		"1,2017-01-01 10:00,5\n":               "csv",
+		"-1 2:1 1:1\n1 0:1\n1 3:x\n":           "libsvm",
+		"a,b\n1,2\n":                           "csv",
+		"\x00\x00\x08\x01\x00\x00\x00\x01\x05": "idx",
+		"":                                     "csv",
+	} {
+		if got := formatOf(prefix{bytes: []byte(text), whole: true}); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestColumnReferences(t *testing.T) {
+	text := "2,b,c,d,y\n1,2,3,4,1\n5,6,7,8,0\n"
+	x, _ := must(t, text, Options{Header: "yes", Label: "last", Drop: []string{"2", "c"}})
+	same(t, []string{"b", "d"}, columnNames(x)) // the name 2 wins over the number
+	x, _ = must(t, text, Options{Header: "yes", Label: "5", Drop: []string{"3-4, b"}})
+	same(t, []string{"2"}, columnNames(x))
+	x, _ = must(t, "1 2 3 4\n5 6 7 8\n", Options{Label: "first", Positive: []string{"5.0"}, Drop: []string{"3-4"}})
+	same(t, []string{"2"}, columnNames(x))
+	x, _ = must(t, ",a b,\"c,d\",y\n1,2,3,1\n2,3,4,0\n", Options{Label: "y", Drop: []string{"c,d"}})
+	same(t, []string{"1", "a b"}, columnNames(x))
+}
+
+func columnNames(x *Table) []string {
+	var all []string
+	for _, c := range x.Columns {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+func TestPositiveRules(t *testing.T) {
+	for _, c := range []struct {
+		labels   string
+		positive []string
+		want     []Class
+	}{
+		{"1 0 1.0 +1 0.0", nil, []Class{1, 0, 1, 1, 0}},
+		{"+1 -1 -1.00", nil, []Class{1, 0, 0}},
+		{"true False TRUE", nil, []Class{1, 0, 1}},
+		{"a b c a", []string{"a"}, []Class{1, 0, 0, 1}},
+		{"a b c a", []string{"a", "c"}, []Class{1, 0, 1, 1}},
+		{"a b c a", []string{"!a"}, []Class{0, 1, 1, 0}},
+		{"a b c a", []string{"!a", "!b"}, []Class{0, 0, 1, 0}},
+		{"6.0000 8 9", []string{"8.0"}, []Class{0, 1, 0}},
+		{"'1' '-1'", []string{"'1'"}, []Class{1, 0}},
+		{"01 1 x", []string{"x"}, []Class{0, 0, 1}},
+		{"1 x 0", []string{"!0"}, []Class{1, 1, 0}},
+		{"! a", []string{"!"}, []Class{1, 0}},
+	} {
+		text := ""
+		for i, label := range strings.Fields(c.labels) {
+			text += string(rune('1'+i)) + "," + label + "\n"
+		}
+		x, _ := must(t, text, Options{Label: "2", Positive: c.positive})
+		same(t, c.want, x.Label)
+	}
+}
+
+func TestWeights(t *testing.T) {
+	x, info := must(t, "x,w,y\n1,2,1\n2,0,0\n3,.5,0\n", Options{Label: "y", Weight: "w"})
+	same(t, []float64{2, 0.5}, x.Weight)
+	same(t, []float64{1, 3}, x.Columns[0].Values)
+	same(t, []int{2, 4}, x.Line)
+	same(t, []Warning{{"zero_weight", "t: 1 row of weight 0 left out"}}, info.Warnings)
+	if info.Rows != 2 || info.Negatives != 1 {
+		t.Errorf("%+v", info)
+	}
+}
+
+func TestUnlabelled(t *testing.T) {
+	o := Options{Label: "y", Unlabelled: true}
+	x, info := must(t, "x,y\n1,1\n2,\n3,what\n4,0\n", o)
+	same(t, []Class{Positive, Unknown, Unknown, Negative}, x.Label)
+	if info.Unknowns != 2 {
+		t.Errorf("%+v", info)
+	}
+	x, _ = must(t, "x,z\n1,1\n2,5\n", Options{Unlabelled: true})
+	same(t, []Class{Unknown, Unknown}, x.Label)
+	same(t, []string{"x", "z"}, columnNames(x))
+	x, _ = must(t, "1:2 3:4\n1 2:1\n", Options{Unlabelled: true})
+	same(t, []Class{Unknown, Positive}, x.Label)
+}
+
+func TestLabelsFile(t *testing.T) {
+	data := "1 2\n3 4\n5 6\n"
+	for _, labels := range []string{"1\n0\n1\n", "1\r\n0\r\n1", "1 \n0 \n1 \n\n", pack(t, "1\n0\n1\n", "gzip"),
+		"\x00\x00\x08\x01\x00\x00\x00\x03\x01\x00\x01", "\x00\x00\x0d\x01\x00\x00\x00\x03\x3f\x80\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00"} {
+		x, info := must(t, data, Options{LabelsFile: write(t, "labels", labels)})
+		same(t, []Class{1, 0, 1}, x.Label)
+		if len(x.Columns) != 2 || len(info.LabelsDigest) != 64 {
+			t.Errorf("%+v", info)
+		}
+	}
+	x, _ := must(t, "5 1:1\n2:1\n7 3:1\n", Options{LabelsFile: write(t, "labels", "1\n-1\n1\n")})
+	same(t, []Class{1, 0, 1}, x.Label)
+}
+
+func TestLIBSVM(t *testing.T) {
+	x, info := must(t, "# head\n+1 1:0.5 3:2 7:0 \n-1\n-1 2:-1e-3 # tail\n#\n+1 3:+1\n\n", Options{})
+	same(t, &Table{
+		File: "t",
+		Sparse: &Sparse{Cols: 7, Start: []int64{0, 2, 2, 3, 4}, Index: []uint32{0, 2, 1, 2},
+			Value: []float64{0.5, 2, -1e-3, 1}},
+		Label: []Class{1, 0, 0, 1},
+		Line:  []int{2, 3, 4, 6},
+	}, x)
+	same(t, Schema{Format: "libsvm", Width: 7}, info.Schema)
+	x, _ = must(t, "1 1:1\n0 2:1\n", Options{Features: 9})
+	if x.Sparse.Cols != 9 {
+		t.Error(x.Sparse.Cols)
+	}
+	x, _ = must(t, "spam 1:1\nham 2:1\n", Options{Positive: []string{"spam"}})
+	same(t, []Class{1, 0}, x.Label)
+}
+
+func TestIDX(t *testing.T) {
+	images := "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x03" + "\x00\x01\xff" + "\x02\x03\x04"
+	labels := write(t, "labels", "4\n9\n")
+	x, info := must(t, images, Options{LabelsFile: labels, Positive: []string{"9"}, Raw: true})
+	same(t, &Table{
+		File: "t",
+		Columns: []Column{{Name: "1", Number: 1, Values: []float64{0, 2}}, {Name: "2", Number: 2, Values: []float64{1, 3}},
+			{Name: "3", Number: 3, Values: []float64{255, 4}}},
+		Label: []Class{0, 1},
+		Line:  []int{1, 2},
+		Raw:   [][]string{{"0", "1", "255"}, {"2", "3", "4"}},
+	}, x)
+	x, _ = must(t, images, Options{LabelsFile: labels, Positive: []string{"9"}, Drop: []string{"2"}})
+	same(t, []string{"1", "3"}, columnNames(x))
+
+	x, _ = must(t, "3 1 7\n", Options{Schema: &info.Schema, Unlabelled: true})
+	same(t, []float64{7}, x.Columns[2].Values)
+	x, _ = must(t, images, Options{Schema: &info.Schema, Unlabelled: true})
+	same(t, []float64{255, 4}, x.Columns[2].Values)
+}
+
+func TestIDXTypes(t *testing.T) {
+	for _, c := range []struct {
+		kind  string
+		bytes string
+		want  float64
+	}{
+		{"\x08", "\xfe", 254},
+		{"\x09", "\xfe", -2},
+		{"\x0b", "\xff\x01", -255},
+		{"\x0c", "\xff\xff\xff\x00", -256},
+		{"\x0d", "\xbf\x80\x00\x00", -1},
+		{"\x0e", "\x40\x00\x00\x00\x00\x00\x00\x00", 2},
+	} {
+		x, _ := must(t, "\x00\x00"+c.kind+"\x01\x00\x00\x00\x01"+c.bytes, Options{Unlabelled: true})
+		same(t, []float64{c.want}, x.Columns[0].Values)
+	}
+}
+
+// TestChunks reads files in chunks of several sizes, through a source that gives one byte or half a buffer at a time.
+func TestChunks(t *testing.T) {
+	var csv, svm strings.Builder
+	for i := range 300 {
+		y := "0"
+		if i%7 == 0 {
+			y = "1"
+		}
+		word := string([]byte{byte('a' + i%5), byte('a' + i/40)})
+		csv.WriteString(strings.Join([]string{word, "\"q\n" + word + "\"", y, "1." + word[:0] + y}, ",") + "\r\n")
+		svm.WriteString(y + " 1:" + y + " 9:3\r")
+	}
+	idxText := "\x00\x00\x08\x02\x00\x00\x00\x2a\x00\x00\x00\x02" + strings.Repeat("ab", 42)
+	labels := write(t, "labels", strings.Repeat("1\n0\n", 21))
+	for name, c := range map[string]struct {
+		text string
+		o    Options
+	}{
+		"csv":    {csv.String(), Options{Label: "3", ID: []string{"1"}, Group: "1", Raw: true}},
+		"libsvm": {svm.String(), Options{Features: 10}},
+		"idx":    {idxText, Options{LabelsFile: labels}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, wantInfo := must(t, c.text, c.o)
+			for _, size := range []int{1, 7, 1000} {
+				got, info, err := readChunks(&slowReader{text: c.text, step: size}, c.o, size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, want, got)
+				same(t, wantInfo, info)
+			}
+		})
+	}
+}
+
+// slowReader gives a few bytes at a time.
+type slowReader struct {
+	text string
+	step int
+}
+
+func (s *slowReader) Read(p []byte) (int, error) {
+	if s.text == "" {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), s.step)], s.text)
+	s.text = s.text[n:]
+	return n, nil
+}
+
+// readChunks reads in chunks and puts them together.
+func readChunks(source io.Reader, o Options, size int) (*Table, *Info, error) {
+	r, err := NewReader("t", source, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	var whole *Table
+	for {
+		t, err := r.Next(size)
+		if err == io.EOF {
+			info := r.Info()
+			return whole, &info, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		whole = join(whole, t)
+	}
+}
+
+// join appends a copy of a chunk.
+func join(whole, t *Table) *Table {
+	if whole == nil {
+		whole = &Table{File: t.File, Columns: make([]Column, len(t.Columns)), ID: make([]Text, len(t.ID))}
+		if t.Sparse != nil {
+			whole.Sparse = &Sparse{Start: []int64{0}}
+		}
+	}
+	for k, c := range t.Columns {
+		w := &whole.Columns[k]
+		w.Name, w.Number, w.Kind = c.Name, c.Number, c.Kind
+		w.Values = append(w.Values, c.Values...)
+		w.Codes = append(w.Codes, c.Codes...)
+		w.Dictionary = append([]string(nil), c.Dictionary...)
+	}
+	if s := t.Sparse; s != nil {
+		w := whole.Sparse
+		begin := int64(len(w.Index))
+		w.Cols = s.Cols
+		for _, at := range s.Start[1:] {
+			w.Start = append(w.Start, begin+at)
+		}
+		w.Index = append(w.Index, s.Index...)
+		w.Value = append(w.Value, s.Value...)
+	}
+	for k, c := range t.ID {
+		whole.ID[k] = Text{c.Name, c.Number, append(whole.ID[k].Values, c.Values...)}
+	}
+	for _, c := range []struct {
+		to   **Text
+		from *Text
+	}{{&whole.Group, t.Group}, {&whole.Segment, t.Segment}, {&whole.Time, t.Time}} {
+		if c.from == nil {
+			continue
+		}
+		if *c.to == nil {
+			*c.to = &Text{Name: c.from.Name, Number: c.from.Number}
+		}
+		(*c.to).Values = append((*c.to).Values, c.from.Values...)
+	}
+	whole.Label = append(whole.Label, t.Label...)
+	whole.Weight = append(whole.Weight, t.Weight...)
+	whole.Line = append(whole.Line, t.Line...)
+	whole.Raw = append(whole.Raw, t.Raw...)
+	return whole
+}

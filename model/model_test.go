@@ -1,0 +1,388 @@
+package model
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toptau/internal/fault"
+	"toptau/internal/feature"
+	"toptau/internal/table"
+	"toptau/threshold"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden model (only before the format is released)")
+
+const golden = "testdata/v1.json"
+
+// trained is a model of every kind of column and field, fitted on five rows.
+func trained(t testing.TB) *Model {
+	data := &table.Table{
+		Columns: []table.Column{
+			{Name: "bytes", Number: 1, Values: []float64{2, 4, math.NaN(), 6, 8}},
+			{Name: "service", Number: 2, Kind: table.Symbolic, Codes: []int32{0, 1, 0, -1, 0}, Dictionary: []string{"http", "f<t>p \"ü\""}},
+			{Name: "zero", Number: 4, Values: []float64{0, 0, 0, 0, 0}},
+		},
+		Line: []int{2, 3, 4, 5, 6},
+	}
+	bound := 0.04
+	yes := false
+	m := &Model{
+		Schema: Schema{Format: "csv", Header: true, Width: 5,
+			Columns: []Column{{"bytes", 1, numeric}, {"service", 2, symbolic}, {"zero", 4, numeric}},
+			Label:   &Name{"label", 5}, Positive: []string{"!normal"}, Missing: []string{"NA"}, Others: []Name{{"id", 3}}},
+		Features: features(t, data, table.Schema{Header: true}, feature.Options{Impute: feature.ImputeOwn}),
+		Weights:  []float64{1.0 / 3, -2, 0.125, 1e-17, 0.5},
+		Offset:   -0.25,
+		Points: []Point{
+			{Name: "default", Threshold: 0.1, Goal: "--max-fpr 1%", Source: "order statistic of calibration negatives",
+				Guarantee: &Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
+					Negatives: 300, Order: 300, Bound: 0.049}},
+			{Name: "per id", Threshold: 1, Goal: "--top 1%", Source: "quantile of the training scores",
+				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
+		},
+		Members: []Member{{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1,
+			Blocks: []int{0, 1}, Share: 1, Solver: Solver{Name: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
+			Certificate: &Certificate{Objective: 0.5, ObjectiveAtZero: 1, LowerBound: &bound, Threshold: 0.7, ZeroIsOptimal: &yes}}},
+		Training: Training{Rows: 5, Positives: 2, Digest: "sha256:" + strings.Repeat("0a", 32), Seed: 7},
+	}
+	if err := m.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func features(t testing.TB, data *table.Table, s table.Schema, o feature.Options) Features {
+	fitted, _, err := feature.Fit(data, s, nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Features{m: fitted}
+}
+
+// sparse is a model of LIBSVM data.
+func sparse(t testing.TB) *Model {
+	data := &table.Table{
+		Sparse: &table.Sparse{Cols: 20, Start: []int64{0, 2, 3, 3}, Index: []uint32{0, 16, 0}, Value: []float64{1, 2, 3}},
+		Line:   []int{1, 2, 3},
+	}
+	m := &Model{
+		Schema:   Schema{Format: libsvm, Width: 20},
+		Features: features(t, data, table.Schema{}, feature.Options{Scale: feature.ScaleNone}),
+		Weights:  []float64{2, -1},
+		Training: Training{Rows: 3, Positives: 1},
+	}
+	if err := m.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func encoded(t testing.TB, m *Model) []byte {
+	data, err := m.bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestGoldenFile(t *testing.T) {
+	got := encoded(t, trained(t))
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("bytes of format 1 (-want +got):\n%s", diff)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	for i, m := range []*Model{trained(t), sparse(t)} {
+		path := filepath.Join(dir, "m.json")
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := encoded(t, m), encoded(t, again); !slices.Equal(a, b) {
+			t.Errorf("model %d: bytes differ after a round trip", i)
+		}
+		ignore := cmp.Comparer(func(a, b Features) bool { return slices.Equal(a.Names(), b.Names()) })
+		rates := cmp.Comparer(func(a, b threshold.Rate) bool { return a == b })
+		if diff := cmp.Diff(m, again, ignore, rates); diff != "" && i == 0 {
+			t.Errorf("model %d (-saved +loaded):\n%s", i, diff)
+		}
+	}
+}
+
+// Every single byte counts: whatever it is replaced by, inserted or removed, the file is refused and named.
+func TestEveryEditIsRefused(t *testing.T) {
+	data := encoded(t, trained(t))
+	try := func(what string, i int, edited []byte) {
+		t.Helper()
+		m, err := Read(strings.NewReader(string(edited)), "m.json")
+		e := fault.Of(err)
+		if m != nil || e == nil || e.Kind != fault.Model || e.File != "m.json" {
+			t.Fatalf("%s at byte %d: model %v, error %v", what, i, m != nil, err)
+		}
+	}
+	for i := range data {
+		for _, c := range []byte{'0', '7', ' ', data[i] ^ 1, data[i] ^ 0x20} {
+			if c != data[i] {
+				edited := slices.Clone(data)
+				edited[i] = c
+				try("replaced", i, edited)
+			}
+		}
+		try("removed", i, slices.Delete(slices.Clone(data), i, i+1))
+		try("inserted", i, slices.Insert(slices.Clone(data), i, ' '))
+		try("truncated", i, data[:i])
+	}
+	try("appended", len(data), append(slices.Clone(data), '\n'))
+}
+
+// resealed replaces text in a model file and gives it a valid checksum, as an editor who knows the format would.
+func resealed(t *testing.T, data []byte, old, new string) []byte {
+	t.Helper()
+	if strings.Count(string(data), old) == 0 {
+		t.Fatalf("no %q in the file", old)
+	}
+	body := []byte(strings.Replace(string(data[:len(data)-tailSize]), old, new, 1))
+	return append(body, trailer(body)...)
+}
+
+func TestForgeriesAreRefused(t *testing.T) {
+	data := encoded(t, trained(t))
+	for _, edit := range []struct{ old, new, want string }{
+		{`"toptau_model": 1,`, `"toptau_model": 2,`, "format 2, this toptau reads up to 1"},
+		{`"toptau_model": 1,`, `"toptau_model": 0,`, "number is not readable"},
+		{`"toptau_model": 1,`, `"toptau_model": 01,`, "number is not readable"},
+		{`"toptau_model": 1,`, `"toptau_model":1,`, "not a toptau model"},
+		{`"offset": -0.25`, `"offset": -0.5`, "probe row 1 scores"},
+		{`"offset": -0.25`, `"offset": -0.250`, "not in the form"},
+		{`"offset": -0.25`, `"offset": 1e999`, "1e999"},
+		{`"offset": -0.25`, `"offset": null`, "probe row 1 scores"},
+		{`"offset"`, `"Offset"`, "not in the form"},
+		{`"offset": -0.25,`, "\"offset\": -0.25,\n\"surplus\": 1,", "unknown field"},
+		{`"weights": [`, `"weights": [1,`, "6 weights for 5 features"},
+		{`"header":true`, `"header":false`, ""},
+		{`"kind":"symbolic"`, `"kind":"numeric"`, "symbolic"},
+		{`"name":"bytes","number":1`, `"name":"octets","number":1`, `column "octets"`},
+		{`"number":4`, `"number":1`, `"zero" has number 1`},
+		{`"format":"csv"`, `"format":"parquet"`, `format "parquet"`},
+		{`"width":5`, `"width":3`, `column "zero"`},
+		{`"threshold":0.1`, `"threshold":-0.1`, ""},
+		{`"name":"per id"`, `"name":"default"`, "taken"},
+		{`"kind":"max-fpr"`, `"kind":"luck"`, `"luck"`},
+		{`"order":300`, `"order":301`, "order 301 of 300"},
+		{`"value":"a"`, `"value":"c"`, "out of order"},
+		{`"rate":"0.01"`, `"rate":"1%"`, "not in the form"},
+		{`"rate":"0.01"`, `"rate":"2"`, "rate"},
+		{`"share":1`, `"share":0.5`, "sum to 0.5"},
+		{`"blocks":[0,1]`, `"blocks":[0,2]`, "feature block 2 of 2"},
+		{`"positives":2`, `"positives":6`, "6 positives of 5 rows"},
+		{`"digest":"sha256:0a`, `"digest":"sha256:0`, "digest"},
+		{`"probes": [`, `"probes": [ `, "not in the form"},
+		{`"fields":["5"`, `"fields":["five"`, "probe row 1: column"},
+	} {
+		m, err := Read(strings.NewReader(string(resealed(t, data, edit.old, edit.new))), "m.json")
+		if edit.want == "" {
+			// A forger may change what nothing depends on; it then is what the file says.
+			if err != nil || string(encoded(t, m)) == string(data) {
+				t.Errorf("%s: error %v", edit.new, err)
+			}
+			continue
+		}
+		if e := fault.Of(err); e == nil || e.Kind != fault.Model || !strings.Contains(err.Error(), edit.want) || e.File != "m.json" {
+			t.Errorf("%s: error %v, want %q", edit.new, err, edit.want)
+		}
+	}
+}
+
+func TestOtherFilesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	other, empty := filepath.Join(dir, "flows.csv"), filepath.Join(dir, "empty")
+	os.WriteFile(other, []byte("a,b\n1,2\n"), 0o644)
+	os.WriteFile(empty, nil, 0o644)
+	for path, want := range map[string]struct {
+		kind fault.Kind
+		text string
+	}{
+		other:                      {fault.Model, "not a toptau model"},
+		empty:                      {fault.Model, "an empty file, not a toptau model"},
+		dir:                        {fault.IO, "cannot be read: is a directory"},
+		filepath.Join(dir, "gone"): {fault.IO, "cannot be read: no such file"},
+	} {
+		_, err := Load(path)
+		if e := fault.Of(err); e == nil || e.Kind != want.kind || e.File != path || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// A source that never ends is refused by its first bytes.
+func TestEndlessInput(t *testing.T) {
+	if _, err := Read(zeros{}, "/dev/zero"); err == nil || !strings.Contains(err.Error(), "not a toptau model") {
+		t.Errorf("%v", err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func TestNewerFormatIsNamed(t *testing.T) {
+	_, err := Read(strings.NewReader("{\n\"toptau_model\": 7,\n\"entirely\": \"different\"}"), "m.json")
+	want := "m.json: format 7, this toptau reads up to 1 (use the toptau that wrote it, or a newer one)"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestUnsealedAndBrokenModelsAreNotSaved(t *testing.T) {
+	for name, spoil := range map[string]func(*Model){
+		"unsealed":      func(m *Model) { m.Probes = nil },
+		"NaN weight":    func(m *Model) { m.Weights[0] = math.NaN() },
+		"infinite":      func(m *Model) { m.Points[0].Threshold = math.Inf(1) },
+		"stale probes":  func(m *Model) { m.Weights[0] = 9 },
+		"not UTF-8":     func(m *Model) { m.Points[0].Goal = "\xff" },
+		"no features":   func(m *Model) { m.Features = Features{} },
+		"certificate":   func(m *Model) { m.Members[0].Certificate.Objective = math.Inf(1) },
+		"unnamed point": func(m *Model) { m.Points[0].Name = "" },
+	} {
+		m := trained(t)
+		spoil(m)
+		path := filepath.Join(t.TempDir(), "m.json")
+		if err := m.Save(path); err == nil {
+			t.Errorf("%s: saved", name)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: left a file", name)
+		}
+	}
+}
+
+// fullWriter takes a few bytes, then reports a full disk.
+type fullWriter struct{ room int }
+
+var errFull = errors.New("no space left on device")
+
+func (w *fullWriter) Write(b []byte) (int, error) {
+	if len(b) <= w.room {
+		w.room -= len(b)
+		return len(b), nil
+	}
+	n := w.room
+	w.room = 0
+	return n, errFull
+}
+
+func TestFullDisk(t *testing.T) {
+	m := trained(t)
+	n, err := m.WriteTo(&fullWriter{room: 100})
+	if e := fault.Of(err); n != 100 || e == nil || e.Kind != fault.IO || !errors.Is(err, errFull) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	if err := m.Save("/dev/full"); fault.Of(err) == nil || fault.Of(err).File != "/dev/full" {
+		t.Errorf("/dev/full: %v", err)
+	}
+}
+
+func TestSaveLeavesTheOldFileWhenItFails(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Log("running as root: permissions do not bind, only the missing directory is tested")
+	}
+	m, dir := trained(t), t.TempDir()
+	path := filepath.Join(dir, "m.json")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() != 0 {
+		os.Chmod(dir, 0o555)
+		defer os.Chmod(dir, 0o755)
+		if err := m.Save(path); fault.Of(err) == nil || fault.Of(err).Kind != fault.IO {
+			t.Errorf("read-only directory: %v", err)
+		}
+	}
+	if err := m.Save(filepath.Join(dir, "none", "m.json")); fault.Of(err) == nil {
+		t.Errorf("missing directory: %v", err)
+	}
+	entries, _ := os.ReadDir(dir)
+	if got, _ := os.ReadFile(path); string(got) != "old" || len(entries) != 1 {
+		t.Errorf("holds %q, directory %v", got, entries)
+	}
+}
+
+func TestWriteTo(t *testing.T) {
+	var b strings.Builder
+	n, err := trained(t).WriteTo(&b)
+	if err != nil || n != int64(b.Len()) {
+		t.Fatalf("%d of %d bytes, %v", n, b.Len(), err)
+	}
+	if _, err := Read(strings.NewReader(b.String()), "-"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	broken := io.MultiReader(strings.NewReader(opening+"1,\n\"schema\": {"), errReader{})
+	_, err := Read(broken, "m.json")
+	if e := fault.Of(err); e == nil || e.Kind != fault.IO || !errors.Is(err, errFull) {
+		t.Errorf("%v", err)
+	}
+}
+
+type errReader struct{}
+
+func (errReader) Read([]byte) (int, error) { return 0, errFull }
+
+func TestPoint(t *testing.T) {
+	m := trained(t)
+	if m.Point("").Name != "default" || m.Point("per id").Threshold != 1 || m.Point("none") != nil {
+		t.Error("points by name")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(encoded(f, trained(f)), false)
+	f.Add(encoded(f, sparse(f)), false)
+	f.Add(encoded(f, trained(f)), true)
+	f.Add([]byte("{\n\"toptau_model\": 7,\n"), false)
+	f.Add([]byte("{}"), false)
+	f.Fuzz(func(t *testing.T, data []byte, reseal bool) {
+		if reseal && len(data) > tailSize {
+			body := data[:len(data)-tailSize]
+			data = append(slices.Clone(body), trailer(body)...)
+		}
+		m, err := Read(strings.NewReader(string(data)), "m.json")
+		if err != nil {
+			if fault.Of(err) == nil {
+				t.Fatalf("an error without a place: %v", err)
+			}
+			return
+		}
+		if string(encoded(t, m)) != string(data) {
+			t.Fatal("accepted, but saved differently")
+		}
+	})
+}
