@@ -33,7 +33,7 @@ type ScoreOptions struct {
 type Scored struct {
 	Row       int      // 1-based
 	ID        []string // the columns of Format.ID
-	Fields    []string // with Keep: the input's columns
+	Fields    []string // with Keep: the input's other columns
 	Score     float64
 	Decisions []bool // score > threshold, one for each of Scoring.Points
 }
@@ -41,7 +41,7 @@ type Scored struct {
 // Scoring is what holds for all rows of a file: the columns of the output, and at the end the counts.
 type Scoring struct {
 	ID     []string // names of the columns that identify a row; empty: the row's number
-	Kept   []string // with Keep: names of the input's columns
+	Kept   []string // with Keep: names of the input's other columns
 	Points []string // names of the operating points, the chosen one first
 
 	Rows     int       // rows scored
@@ -119,6 +119,7 @@ type scoreRun struct {
 	file    string
 	scoring Scoring
 	row     Scored
+	kept    []int // positions of the columns that are passed through
 	best    bestRows
 }
 
@@ -179,7 +180,12 @@ func (s *scoreRun) begin(t *table.Table, reader *table.Reader, begin func(*Scori
 		s.scoring.ID = append(s.scoring.ID, c.Name)
 	}
 	if s.options.Keep {
-		s.scoring.Kept = reader.Names()
+		for i, name := range reader.Names() {
+			if !slices.ContainsFunc(t.ID, func(c table.Text) bool { return c.Number == i+1 }) {
+				s.kept = append(s.kept, i)
+				s.scoring.Kept = append(s.scoring.Kept, name)
+			}
+		}
 	}
 	for _, p := range s.points {
 		s.scoring.Points = append(s.scoring.Points, p.Name)
@@ -222,8 +228,9 @@ func (s *scoreRun) fill(t *table.Table, row int, z float64) {
 	for _, c := range t.ID {
 		r.ID = append(r.ID, c.Values[row])
 	}
-	if t.Raw != nil {
-		r.Fields = t.Raw[row]
+	r.Fields = r.Fields[:0]
+	for _, i := range s.kept {
+		r.Fields = append(r.Fields, t.Raw[row][i])
 	}
 	for k := range s.points {
 		r.Decisions[k] = z > thresholdFor(&s.points[k], t, row)

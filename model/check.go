@@ -70,7 +70,7 @@ func (m *Model) checkSchema() error {
 }
 
 func (m *Model) checkWeights() error {
-	if m.Features.m == nil {
+	if m.Features.Len() == 0 {
 		return errors.New("no features")
 	}
 	if len(m.Weights) != m.Features.Len() {

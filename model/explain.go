@@ -50,7 +50,7 @@ func (s *Scorer) Explain(record map[string]string) (Explanation, error) {
 		}
 		w := s.inner.Weights[i]
 		e.Terms = append(e.Terms, Term{Name: s.weights[i].Name, Column: s.column(s.weights[i]), Value: x, Weight: w,
-			Product: x * w})
+			Product: float64(x * w)})
 	}
 	return e, nil
 }

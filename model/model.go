@@ -1,7 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 
 	"toptau/internal/feature"
 	"toptau/threshold"
@@ -165,6 +167,17 @@ type Training struct {
 type Probe struct {
 	Fields []string `json:"fields"`
 	Score  float64  `json:"score"`
+}
+
+// Decide reports whether a score is above the point's threshold; segment is the value of the point's segment column, if
+// it has one.
+func (p *Point) Decide(score float64, segment string) bool {
+	t := p.Threshold
+	i, found := slices.BinarySearchFunc(p.Segments, segment, func(s Segment, value string) int { return cmp.Compare(s.Value, value) })
+	if found {
+		t = p.Segments[i].Threshold
+	}
+	return score > t
 }
 
 // Point returns the operating point of that name, or nil; the empty name is the first point.

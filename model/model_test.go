@@ -168,40 +168,43 @@ func resealed(t *testing.T, data []byte, old, new string) []byte {
 	return append(body, trailer(body)...)
 }
 
+// forgeries are edits by somebody who mends the checksum, with what the refusal says; "" where none is due.
+var forgeries = []struct{ old, new, want string }{
+	{`"toptau_model": 1,`, `"toptau_model": 2,`, "format 2, this toptau reads up to 1"},
+	{`"toptau_model": 1,`, `"toptau_model": 0,`, "number is not readable"},
+	{`"toptau_model": 1,`, `"toptau_model": 01,`, "number is not readable"},
+	{`"toptau_model": 1,`, `"toptau_model":1,`, "not a toptau model"},
+	{`"offset": -0.25`, `"offset": -0.5`, "probe row 1 scores"},
+	{`"offset": -0.25`, `"offset": -0.250`, "not in the form"},
+	{`"offset": -0.25`, `"offset": 1e999`, "1e999"},
+	{`"offset": -0.25`, `"offset": null`, "probe row 1 scores"},
+	{`"offset"`, `"Offset"`, "not in the form"},
+	{`"offset": -0.25,`, "\"offset\": -0.25,\n\"surplus\": 1,", "unknown field"},
+	{`"weights": [`, `"weights": [1,`, "6 weights for 5 features"},
+	{`"header":true`, `"header":false`, ""},
+	{`"kind":"symbolic"`, `"kind":"numeric"`, "symbolic"},
+	{`"name":"bytes","number":1`, `"name":"octets","number":1`, `column "octets"`},
+	{`"number":4`, `"number":1`, `"zero" has number 1`},
+	{`"format":"csv"`, `"format":"parquet"`, `format "parquet"`},
+	{`"width":5`, `"width":3`, `column "zero"`},
+	{`"threshold":0.1`, `"threshold":-0.1`, ""},
+	{`"name":"per id"`, `"name":"default"`, "taken"},
+	{`"kind":"max-fpr"`, `"kind":"luck"`, `"luck"`},
+	{`"order":300`, `"order":301`, "order 301 of 300"},
+	{`"value":"a"`, `"value":"c"`, "out of order"},
+	{`"rate":"0.01"`, `"rate":"1%"`, "not in the form"},
+	{`"rate":"0.01"`, `"rate":"2"`, "rate"},
+	{`"share":1`, `"share":0.5`, "sum to 0.5"},
+	{`"blocks":[0,1]`, `"blocks":[0,2]`, "feature block 2 of 2"},
+	{`"positives":2`, `"positives":6`, "6 positives of 5 rows"},
+	{`"digest":"sha256:0a`, `"digest":"sha256:0`, "digest"},
+	{`"probes": [`, `"probes": [ `, "not in the form"},
+	{`"fields":["5"`, `"fields":["five"`, "probe row 1: column"},
+}
+
 func TestForgeriesAreRefused(t *testing.T) {
 	data := encoded(t, trained(t))
-	for _, edit := range []struct{ old, new, want string }{
-		{`"toptau_model": 1,`, `"toptau_model": 2,`, "format 2, this toptau reads up to 1"},
-		{`"toptau_model": 1,`, `"toptau_model": 0,`, "number is not readable"},
-		{`"toptau_model": 1,`, `"toptau_model": 01,`, "number is not readable"},
-		{`"toptau_model": 1,`, `"toptau_model":1,`, "not a toptau model"},
-		{`"offset": -0.25`, `"offset": -0.5`, "probe row 1 scores"},
-		{`"offset": -0.25`, `"offset": -0.250`, "not in the form"},
-		{`"offset": -0.25`, `"offset": 1e999`, "1e999"},
-		{`"offset": -0.25`, `"offset": null`, "probe row 1 scores"},
-		{`"offset"`, `"Offset"`, "not in the form"},
-		{`"offset": -0.25,`, "\"offset\": -0.25,\n\"surplus\": 1,", "unknown field"},
-		{`"weights": [`, `"weights": [1,`, "6 weights for 5 features"},
-		{`"header":true`, `"header":false`, ""},
-		{`"kind":"symbolic"`, `"kind":"numeric"`, "symbolic"},
-		{`"name":"bytes","number":1`, `"name":"octets","number":1`, `column "octets"`},
-		{`"number":4`, `"number":1`, `"zero" has number 1`},
-		{`"format":"csv"`, `"format":"parquet"`, `format "parquet"`},
-		{`"width":5`, `"width":3`, `column "zero"`},
-		{`"threshold":0.1`, `"threshold":-0.1`, ""},
-		{`"name":"per id"`, `"name":"default"`, "taken"},
-		{`"kind":"max-fpr"`, `"kind":"luck"`, `"luck"`},
-		{`"order":300`, `"order":301`, "order 301 of 300"},
-		{`"value":"a"`, `"value":"c"`, "out of order"},
-		{`"rate":"0.01"`, `"rate":"1%"`, "not in the form"},
-		{`"rate":"0.01"`, `"rate":"2"`, "rate"},
-		{`"share":1`, `"share":0.5`, "sum to 0.5"},
-		{`"blocks":[0,1]`, `"blocks":[0,2]`, "feature block 2 of 2"},
-		{`"positives":2`, `"positives":6`, "6 positives of 5 rows"},
-		{`"digest":"sha256:0a`, `"digest":"sha256:0`, "digest"},
-		{`"probes": [`, `"probes": [ `, "not in the form"},
-		{`"fields":["5"`, `"fields":["five"`, "probe row 1: column"},
-	} {
+	for _, edit := range forgeries {
 		m, err := Read(strings.NewReader(string(resealed(t, data, edit.old, edit.new))), "m.json")
 		if edit.want == "" {
 			// A forger may change what nothing depends on; it then is what the file says.
@@ -363,12 +366,68 @@ func TestPoint(t *testing.T) {
 	}
 }
 
+func TestDecide(t *testing.T) {
+	m := trained(t)
+	for _, test := range []struct {
+		point, segment string
+		score          float64
+		want           bool
+	}{
+		{"default", "", 0.1, false}, {"default", "a", 0.2, true},
+		{"per id", "a", 2, false}, {"per id", "a", 2.5, true}, {"per id", "b", 2.5, false}, {"per id", "c", 1.5, true},
+	} {
+		if got := m.Point(test.point).Decide(test.score, test.segment); got != test.want {
+			t.Errorf("%s, segment %q, score %v: %v", test.point, test.segment, test.score, got)
+		}
+	}
+}
+
+// Files of every released version stay readable, and score as they did.
+func TestOldVersionsStayReadable(t *testing.T) {
+	m, err := Load(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	score, err := m.ScoreFields([]string{"7.23607", "http", "0"})
+	if err != nil || score != 0.2083336512247721 {
+		t.Errorf("%v, %v", score, err)
+	}
+}
+
+// Spellings of missing values must not turn a probe row into one that the policy refuses.
+func TestProbesAvoidMissingSpellings(t *testing.T) {
+	m := sealable(t, feature.Options{Scale: feature.ScaleNone}, "0", "1", "?unknown", "2.5", "-0.75", "0.25", "0.0078125")
+	if err := m.Seal(); err != nil {
+		t.Error(err)
+	}
+}
+
+// sealable is a model of two complete columns with spellings of missing values.
+func sealable(t testing.TB, o feature.Options, missing ...string) *Model {
+	data := &table.Table{
+		Columns: []table.Column{
+			{Name: "x", Number: 1, Values: []float64{3, 4}},
+			{Name: "s", Number: 2, Kind: table.Symbolic, Codes: []int32{0, 1}, Dictionary: []string{"a", "b"}},
+		},
+		Line: []int{1, 2},
+	}
+	return &Model{
+		Schema: Schema{Format: "csv", Header: true, Width: 3, Missing: missing,
+			Columns: []Column{{"x", 1, numeric}, {"s", 2, symbolic}}},
+		Features: features(t, data, table.Schema{Header: true}, o),
+		Weights:  []float64{1, 2, 3},
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(encoded(f, trained(f)), false)
 	f.Add(encoded(f, sparse(f)), false)
 	f.Add(encoded(f, trained(f)), true)
 	f.Add([]byte("{\n\"toptau_model\": 7,\n"), false)
 	f.Add([]byte("{}"), false)
+	for _, edit := range forgeries {
+		f.Add([]byte(strings.Replace(string(encoded(f, trained(f))), edit.old, edit.new, 1)), true)
+	}
 	f.Fuzz(func(t *testing.T, data []byte, reseal bool) {
 		if reseal && len(data) > tailSize {
 			body := data[:len(data)-tailSize]

@@ -15,7 +15,7 @@ func (m *Model) probes() ([]Probe, error) {
 		return nil, err
 	}
 	var list []Probe
-	for _, fields := range m.Features.m.Probes(len(m.Schema.Columns)) {
+	for _, fields := range m.Features.m.Probes(len(m.Schema.Columns), s.missing) {
 		score, err := s.ScoreFields(fields)
 		if err != nil {
 			return nil, err

@@ -48,16 +48,41 @@ type water struct {
 	scores float64 // sum_A m_j (z_j - top)
 }
 
-// waterLevel pours the volume and leaves the rows above the level in s.Rows, ascending.
+// waterLevel pours the volume and leaves the rows above the level in s.Rows, ascending. The top row alone gives the first
+// level: every row that may stick out is within its reach, so that no sum overflows.
 func waterLevel(z, m []float64, top, volume float64, s *Support) water {
-	w := pour(z, m, nil, top, volume)
+	floor := max(guessLevel(z, m, top, volume, s), -volume/topWeight(z, m, top))
+	w := waterAbove(z, m, top, volume, floor, s)
+	if w.level < floor { // a level of some rows is a lower bound, so this time the floor is low enough
+		w = waterAbove(z, m, top, volume, w.level, s)
+	}
+	return w
+}
+
+// guessLevel returns a level that is probably a little too low, -Inf where a guess does not pay.
+func guessLevel(z, m []float64, top, volume float64, s *Support) float64 {
+	z, m, share, ok := s.thin(z, m)
+	thinTop := highest(z, m)
+	if !ok || math.IsInf(thinTop, -1) {
+		return math.Inf(-1)
+	}
+	volume *= share
+	heaviest := topWeight(z, m, thinTop)
+	waterAbove(z, m, thinTop, volume, -volume/heaviest, s)
+	volume *= generous(len(s.Rows))
+	return thinTop - top + waterAbove(z, m, thinTop, volume, -volume/heaviest, s).level
+}
+
+// waterAbove is waterLevel for the rows above a floor, which it takes to be all that matter.
+func waterAbove(z, m []float64, top, volume, floor float64, s *Support) water {
+	s.Rows = s.Rows[:0]
 	for j, zj := range z {
-		if above(zj-top, w.level) && weight(m, j) > 0 {
+		if above(zj-top, floor) && weight(m, j) > 0 {
 			s.Rows = append(s.Rows, int32(j))
 		}
 	}
 	for {
-		w = pour(z, m, s.Rows, top, volume)
+		w := pour(z, m, s.Rows, top, volume)
 		n := 0
 		for _, j := range s.Rows {
 			if above(z[j]-top, w.level) {
@@ -72,22 +97,29 @@ func waterLevel(z, m []float64, top, volume float64, s *Support) water {
 	}
 }
 
+// topWeight returns the weight of a row with the top score.
+func topWeight(z, m []float64, top float64) float64 {
+	if m == nil {
+		return 1
+	}
+	heaviest := 0.0
+	for j, zj := range z {
+		if zj == top {
+			heaviest = max(heaviest, m[j])
+		}
+	}
+	return heaviest
+}
+
 // above reports whether a row at x <= 0 below the top sticks out; the top always does, even from a volume that underflows.
 func above(x, level float64) bool { return !(x <= level) || x == 0 }
 
-// pour returns the level for some rows (nil: all of z) as if all of them stuck out.
+// pour returns the level as if all of the given rows stuck out.
 func pour(z, m []float64, rows []int32, top, volume float64) water {
 	var mass, scores sum
-	if rows == nil {
-		for j, zj := range z {
-			mass.add(weight(m, j))
-			scores.add(float64(weight(m, j) * (zj - top)))
-		}
-	} else {
-		for _, j := range rows {
-			mass.add(weight(m, int(j)))
-			scores.add(float64(weight(m, int(j)) * (z[j] - top)))
-		}
+	for _, j := range rows {
+		mass.add(weight(m, int(j)))
+		scores.add(float64(weight(m, int(j)) * (z[j] - top)))
 	}
 	w := water{mass: mass.total(), scores: scores.total()}
 	w.level = (w.scores - volume) / w.mass

@@ -14,7 +14,8 @@ import (
 //
 // in which neither large scores nor extreme beta can spoil a digit. phi is convex and non-increasing, so a Newton step from
 // anywhere ends at or left of the root: from the left it rises without ever passing it, from the right it comes back in one
-// step. The start is the level of the tangent max(0, 1 + l'(0) s) <= l(s), the hinge quantile for beta l'(0).
+// step. Since l(s) >= 1 + l'(0) s, the top row alone bounds u from below, and so does the hinge quantile for beta l'(0),
+// which is the start.
 type rootQuantile struct {
 	surrogateQuantile
 	loss surrogate.Surrogate
@@ -32,9 +33,7 @@ func (q rootQuantile) At(z, m []float64, s *Support) {
 		s.T, s.Edge = top, top
 		return
 	}
-	u := q.start(z, m, top, s)
-	q.gather(z, m, top, u, s)
-	u = q.root(u, s)
+	u := q.solve(z, m, top, q.guess(z, m, top, s), s)
 	q.weights(u, s)
 	s.T = top + u/q.beta
 	s.Edge = top + (u+q.loss.Properties().ZeroBelow)/q.beta
@@ -43,21 +42,49 @@ func (q rootQuantile) At(z, m []float64, s *Support) {
 	}
 }
 
-// start returns a lower bound of the root.
-func (q rootQuantile) start(z, m []float64, top float64, s *Support) float64 {
+// guess returns a u near the root: from a thin copy of many rows, from the hinge quantile for few.
+func (q rootQuantile) guess(z, m []float64, top float64, s *Support) float64 {
+	thinZ, thinM, share, ok := s.thin(z, m)
+	if thinTop := highest(thinZ, thinM); ok && !math.IsInf(thinTop, -1) {
+		thinner := q
+		thinner.kappa *= share
+		u := thinner.solve(thinZ, thinM, thinTop, thinner.tangent(thinZ, thinM, thinTop, s), s)
+		return u - float64(q.beta*(top-thinTop))
+	}
+	return q.tangent(z, m, top, s)
+}
+
+// tangent returns the root for the tangent max(0, 1 + l'(0) s) <= l(s), which is at or below the root for l.
+func (q rootQuantile) tangent(z, m []float64, top float64, s *Support) float64 {
 	slope := q.loss.Derivative(0)
 	w := waterLevel(z, m, top, q.kappa/(q.beta*slope), s)
-	s.reset()
 	return float64(q.beta*w.scores)/w.mass + (w.mass-q.kappa)/(slope*w.mass)
 }
 
-// gather copies the rows that can matter for any u from the given one up: y to s.scores, m to s.mass, indices to s.Rows.
-func (q rootQuantile) gather(z, m []float64, top, u float64, s *Support) {
-	s.scores, s.mass = s.scores[:0], s.mass[:0]
-	lowest := u + q.loss.Properties().ZeroBelow
+// solve returns the root and leaves the rows that matter for it in s. It first looks at those that matter near the guess.
+func (q rootQuantile) solve(z, m []float64, top, guess float64, s *Support) float64 {
+	low := (1 - q.kappa/topWeight(z, m, top)) / q.loss.Derivative(0)
+	guess = max(guess, low)
+	zeroBelow := q.loss.Properties().ZeroBelow
+	floor := guess + float64(guessMargin*zeroBelow)
+	q.gather(z, m, top, floor, s)
+	u := q.root(guess, low, s)
+	if u+zeroBelow < floor { // the root of some rows is a lower bound, so this time the floor is low enough
+		q.gather(z, m, top, u+zeroBelow, s)
+		u = q.root(u, low, s)
+	}
+	return u
+}
+
+// guessMargin widens the band of a guess, in units of the loss's own.
+const guessMargin = 1.125
+
+// gather copies the rows above a floor: y to s.scores, m to s.mass, indices to s.Rows.
+func (q rootQuantile) gather(z, m []float64, top, floor float64, s *Support) {
+	s.Rows, s.scores, s.mass = s.Rows[:0], s.scores[:0], s.mass[:0]
 	for j, zj := range z {
 		y := q.beta * (zj - top)
-		if mj := weight(m, j); !(y <= lowest) && mj > 0 {
+		if mj := weight(m, j); !(y <= floor) && mj > 0 {
 			s.Rows = append(s.Rows, int32(j))
 			s.scores = append(s.scores, y)
 			s.mass = append(s.mass, mj)
@@ -65,9 +92,9 @@ func (q rootQuantile) gather(z, m []float64, top, u float64, s *Support) {
 	}
 }
 
-// root solves phi(u) = 0 from a lower bound u.
-func (q rootQuantile) root(u float64, s *Support) float64 {
-	low, high := u, math.Inf(1)
+// root solves phi(u) = 0 for the rows gathered, from u; low is a lower bound of the root.
+func (q rootQuantile) root(u, low float64, s *Support) float64 {
+	high := math.Inf(1)
 	for range maxSteps {
 		value, slope := q.sums(u, s)
 		next := u + (value-q.kappa)/slope

@@ -57,9 +57,9 @@ type Support struct {
 	A    []float64 // beside Rows; sums to 1
 
 	// Space that the rules reuse from call to call.
-	keys   []uint64
-	scores []float64
-	mass   []float64
+	keys                 []uint64
+	scores, mass         []float64
+	thinScores, thinMass []float64
 }
 
 // reset empties the result.

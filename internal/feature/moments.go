@@ -70,7 +70,7 @@ func medianOf(x, weights []float64) float64 {
 		below.add(weightAt(weights, i))
 		switch reached := below.value(); {
 		case reached == half && k+1 < len(order):
-			return x[i]/2 + x[order[k+1]]/2
+			return float64(x[i]/2) + float64(x[order[k+1]]/2)
 		case reached >= half:
 			return x[i]
 		}

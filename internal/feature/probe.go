@@ -8,9 +8,10 @@ import (
 const probeRows = 8
 
 // Probes returns a few synthetic records as text, in the order of the table's columns (LIBSVM: "index:value"). They
-// touch every block: numbers around the shift in steps of the scale, categories in turn, unknown ones, and missing
-// values where the policy allows them. Nothing in them is taken from a row.
-func (m *Map) Probes(columns int) [][]string {
+// touch every block: numbers around the shift in steps of the scale, categories from the first to the last, unknown
+// ones, and missing values where the policy allows them. Nothing in them is taken from a row. missing tells texts that
+// would be read as missing.
+func (m *Map) Probes(columns int, missing func(text string) bool) [][]string {
 	if m.Sparse {
 		return m.sparseProbes()
 	}
@@ -22,7 +23,7 @@ func (m *Map) Probes(columns int) [][]string {
 			row[j] = "0" // columns without a weight
 		}
 		for k := range m.Inputs {
-			row[m.Inputs[k].Column] = m.probe(p, k, centre[k], step[k])
+			row[m.Inputs[k].Column] = m.probe(p, k, centre[k], step[k], missing)
 		}
 		rows[p] = row
 	}
@@ -30,16 +31,20 @@ func (m *Map) Probes(columns int) [][]string {
 }
 
 // probe is the text of input k in probe p.
-func (m *Map) probe(p, k int, centre, step float64) string {
+func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) string {
 	in := &m.Inputs[k]
 	if p == probeRows-1 && m.Impute != ImputeError {
 		return "" // missing
 	}
 	if in.Kind == Numeric {
-		return probeNumber(centre, step, p, k)
+		text := probeNumber(centre, step, p, k)
+		for i := 1; missing(text) && i < 100; i++ {
+			text = probeNumber(centre+float64(step*float64(i)/128), step, p, k)
+		}
+		return text
 	}
 	if p == probeRows-2 {
-		return in.stranger()
+		return in.stranger(missing)
 	}
 	last := len(in.Categories) - 1
 	return in.Categories[(p*last+k)/(probeRows-3)%(last+1)]
@@ -52,11 +57,11 @@ func probeNumber(centre, step float64, p, k int) string {
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-// stranger is a text that is no category.
-func (in *Input) stranger() string {
+// stranger is a text that is no category and not missing.
+func (in *Input) stranger(missing func(string) bool) string {
 	text := "?unknown"
 	for {
-		if _, known := in.codes[text]; !known {
+		if _, known := in.codes[text]; !known && !missing(text) {
 			return text
 		}
 		text += "?"

@@ -227,7 +227,7 @@ func withThreads(t *testing.T, p *Part, w, v []float64) [][]float64 {
 
 func TestSameBitsForAnyThreadsAndBlocks(t *testing.T) {
 	split(t)
-	const rows, cols = 6000, 500
+	const rows, cols = 3000, 500
 	s := newSample(7, rows, cols, 0.2)
 	for i := range s.y {
 		s.y[i] = i == 0 // one large part
@@ -512,18 +512,18 @@ func TestBytesAndGrowth(t *testing.T) {
 
 func TestNoAllocationInAPass(t *testing.T) {
 	split(t)
-	s := newSample(15, 8000, 100, 0.3)
+	s := newSample(15, 2000, 500, 0.1)
 	for i := range s.y {
 		s.y[i] = i == 0
 	}
-	for _, layout := range []Layout{{{Dense, 100}}, {{Sparse, 100}}} {
+	for _, layout := range []Layout{{{Dense, 500}}, {{Sparse, 500}}} {
 		p := s.build(t, layout, Float32).Negatives
 		if p.stripes() < 3 {
 			t.Fatal("the part is too small to be split")
 		}
-		w, v := randomVector(1, 100), randomVector(2, p.Rows())
+		w, v := randomVector(1, 500), randomVector(2, p.Rows())
 		rows, values := sparseOf(v)
-		z, g := make([]float64, p.Rows()), make([]float64, 100)
+		z, g := make([]float64, p.Rows()), make([]float64, 500)
 		visit := func(first int, pz, pv []float64) bool {
 			copy(pv, v[first:])
 			return true

@@ -40,7 +40,7 @@ func (p *Part) cost() float64 {
 	for _, b := range p.blocks {
 		row += b.rowCost()
 	}
-	return row * float64(p.rows)
+	return float64(row * float64(p.rows))
 }
 
 type jobKind int

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"toptau/internal/fault"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
@@ -259,9 +261,11 @@ func TestSchemaCrossesUnchanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := fmt.Sprintf("%+v", m.Schema), fmt.Sprintf("%+v", back)
-	if !strings.EqualFold(strings.ReplaceAll(a, "0x", ""), strings.ReplaceAll(b, "0x", "")) && m.Schema.Label == nil {
-		t.Errorf("%s\n%s", a, b)
+	if diff := cmp.Diff(m.Schema, back); diff != "" {
+		t.Errorf("(-model +back):\n%s", diff)
+	}
+	if m.Schema.Label == nil || len(m.Schema.Missing) != 1 || len(m.Schema.Others) != 1 {
+		t.Errorf("schema %+v", m.Schema)
 	}
 	if len(s.Columns) != 4 || !slices.Contains(s.Columns[1].Dictionary, `a "b", c`) {
 		t.Errorf("columns %+v", s.Columns)

@@ -15,8 +15,8 @@ import (
 //	            correlate 0.5 within a family, 0.25 across, and are extreme together.
 //	general     detectors 1 and 2 react to every attack: z_j + 0.5 u.
 //	specific    detectors 3+(3a-3+i) mod (d-3), i = 0, 1, 2, react to attack a = 1..A: z_j + u.
-//	            Here u = 1.5 + Exp(1.5), one strength for the whole attack.
-//	busy        2 % of the benign rows are busy servers: one random family and detector d react, z_j + 3 + Exp(2).
+//	            Here u = 4 + 3 E, E exponential with mean 1, is one strength for the whole attack.
+//	busy        2 % of the benign rows are busy servers: one random family and detector d react, z_j + 3 + 2 E.
 //	            Detector d, the volume of traffic, reacts to nothing else: it deserves a negative weight.
 //	frequency   attack a is 1/a as frequent as attack 1.
 //	score       (z + sqrt(z^2 + 1))/2, rounded to four decimals: near 0 when calm, linear in z when not.
@@ -128,7 +128,7 @@ func (k *detectors) calm(r *source, z []float64) {
 }
 
 func (k *detectors) attack(r *source, a int, z []float64) {
-	strength := 1.5 + float64(1.5*r.exponential())
+	strength := 4 + float64(3*r.exponential())
 	for j := range generalDetectors {
 		z[j] += float64(0.5 * strength)
 	}

@@ -18,7 +18,8 @@ const (
 //	w = w - step * (m / (1 - 0.9^k)) / (sqrt(s / (1 - 0.999^k)) + 1e-8),
 //
 // and then the projection. batches nil or empty: the full batch. It is a subgradient method without a line search: the
-// last point can be worse than the best, and neither comes with a bound.
+// last point can be worse than the best, and neither comes with a bound. Its steps are no gradient steps, so with a
+// projection it need not end where the objective is least, even if that is convex.
 //
 // Cancelling ctx ends the run after the step at hand and is not an error. A run whose values overflow is a usage error.
 func Adam(ctx context.Context, full Objective, batches []Objective, o Options) (Result, error) {

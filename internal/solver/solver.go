@@ -173,7 +173,7 @@ func (r *run) begin() error {
 	if r.options.Start == Random {
 		random := rand.NewPCG(r.options.Seed, 0x7374617274)
 		for j := range r.w {
-			unit := float64(random.Uint64()>>11) / (1 << 53)
+			unit := float64(float64(random.Uint64()>>11) / (1 << 53))
 			r.w[j] = float64(2*unit) - 1
 		}
 	}

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -44,74 +46,136 @@ func TestBadDelimited(t *testing.T) {
 	named := Options{Label: "y"}
 	long := strings.Repeat("1,2,3,1\n4,5,6,0\n", 6000)
 	for _, c := range []badCase{
-		{"empty", "", last, ""},
-		{"empty lines only", "\n \n\n", last, ""},
-		{"mark only", "\xef\xbb\xbf", last, ""},
-		{"header only", "a,b,y\n", named, ""},
-		{"ragged, short", "1,2,1\n3,0\n", last, ""},
-		{"ragged, long, below a header", "a,y\n1,1\n2,0,5\n", named, ""},
-		{"ragged, delimiter told", "1,2,1\n3,0\n", Options{Label: "last", Delimiter: "comma"}, ""},
-		{"ragged, far", long + "1\n", last, ""},
-		{"empty line inside", "1,1\n\n2,0\n", last, ""},
-		{"text for a number", "bytes,y\n1,1\nn/a,0\n2,0\n3,0\n", named, ""},
-		{"text for a number, far", long + "1,2,x y,0\n", last, ""},
-		{"text for a number, first line", "a,2,1\n3,2,0\n4,3,1\n5,3,1\n", last, ""},
-		{"empty name quoted", "my bytes,y\n1,1\n'x,0\n2,0\n3,0\n", named, ""},
-		{"NaN", "x,y\n1,1\nNaN,0\n", named, ""},
-		{"infinity", "x,y\n1,1\n-Inf,0\n", named, ""},
-		{"overflow", "x,y\n1,1\n1e999,0\n", named, ""},
-		{"hexadecimal", "x,y\n1,1\n2,1\n0x10,0\n", named, ""},
-		{"told to be numeric", "x,y\na,1\nb,0\n", Options{Label: "y", Numeric: []string{"x"}, Header: "yes"}, ""},
-		{"one class", "1,1\n2,1\n", last, ""},
-		{"one class by a rule", "1,a\n2,b\n", Options{Label: "2", Positive: []string{"a", "b"}}, ""},
-		{"no positive by a rule", "1,a\n2,b\n", Options{Label: "2", Positive: []string{"!a", "!b"}}, ""},
-		{"labels that need a rule", "1,g\n2,b\n3,b\n", last, ""},
-		{"three labels", "1,1\n2,0\n3,-1\n", last, ""},
-		{"labels 1 and 2", "1,1\n2,2\n3,2\n", last, ""},
-		{"words and numbers", "1,1\n2,false\n", last, ""},
-		{"many labels", "1,1\n2,2\n3,3\n4,4\n5,5\n6,6\n7,7\n8,8\n9,9\n10,10\n11,11\n12,12\n12,12\n", last, ""},
-		{"thousands of labels", distinctLabels(2500), last, ""},
-		{"a value that does not occur", "1,normal.\n2,smurf.\n", Options{Label: "2", Positive: []string{"!normal"}}, ""},
-		{"a value nothing like others", "1,'1'\n2,'-1'\n", Options{Label: "2", Positive: []string{"yes"}}, ""},
-		{"an empty label", "x,y\n1,1\n2,\n", named, ""},
-		{"a missing label", "x,y\n1,1\n2,?\n", Options{Label: "y", Missing: []string{"?"}}, ""},
-		{"no label told", "1,1\n2,0\n", Options{}, ""},
-		{"no label told, header", "a,b\n1,1\n2,0\n", Options{}, ""},
-		{"label not there", "a,Label\n1,1\n2,0\n", Options{Label: "Lable"}, ""},
-		{"label not there, far off", "a,b\n1,1\n2,0\n", Options{Label: "target"}, ""},
-		{"label not there, no header", "1,1\n2,0\n", Options{Label: "y"}, ""},
-		{"label beyond the last column", "1,1\n2,0\n", Options{Label: "3"}, ""},
-		{"drop not there", "a,y\n1,1\n2,0\n", Options{Label: "y", Drop: []string{"a,b"}}, ""},
-		{"drop beyond", "1,1\n2,0\n", Options{Label: "1", Drop: []string{"2-3"}}, ""},
-		{"label dropped", "a,y\n1,1\n2,0\n", Options{Label: "y", Drop: []string{"1-2"}}, ""},
-		{"label is weight", "a,y\n1,1\n2,0\n", Options{Label: "y", Weight: "2"}, ""},
-		{"symbolic and numeric", "a,y\n1,1\n", Options{Label: "y", Symbolic: []string{"a"}, Numeric: []string{"1"}}, ""},
-		{"no feature", "a,y\n1,1\n2,0\n", Options{Label: "y", ID: []string{"a"}}, ""},
-		{"same name twice", "a,b,a,y\n1,2,3,1\n", named, ""},
-		{"name is another's number", "a,,2,y\n1,2,3,1\n", named, ""},
-		{"a header with numbers", "0,1,label\n1,2,1\n3,4,0\n", Options{Label: "last", Positive: []string{"1"}}, ""},
-		{"negative weight", "x,w,y\n1,1,1\n2,-1,0\n", Options{Label: "y", Weight: "w"}, ""},
-		{"weight is NaN", "x,w,y\n1,1,1\n2,nan,0\n", Options{Label: "y", Weight: "w"}, ""},
-		{"weight is missing", "x,w,y\n1,1,1\n2,,0\n", Options{Label: "y", Weight: "w"}, ""},
-		{"all weights 0", "x,w,y\n1,0,1\n2,0,0\n", Options{Label: "y", Weight: "w"}, ""},
-		{"NUL", "1,2,1\n3,\x00,0\n", last, ""},
-		{"NUL below a header", "a,b,y\n1,2,1\n3,\x00,0\n", named, ""},
-		{"not UTF-8", "caf\xe9,y\n1,1\n2,0\n", named, ""},
-		{"not UTF-8 inside", "name,y\na,1\n\"b,\",1\nZ\xfcrich,0\n", Options{Label: "y"}, ""},
-		{"unclosed quote", "name,y\n\"a\",1\n\"b,0\nc,1\n", named, ""},
-		{"text behind a quote", "name,y\n\"a\"b,1\n", named, ""},
-		{"not UTF-8 in a quoted field", "name,y\n\"a\n\xff\",1\n", named, ""},
-		{"zip", "PK\x03\x04\x14\x00\x06\x00", last, ""},
-		{"UTF-16", "\xff\xfea\x00,\x00", last, ""},
-		{"Parquet", "PAR1\x15\x04\x15\x10", last, ""},
-		{"bzip2", "BZh91AY&SY", last, ""},
-		{"long line", strings.Repeat("x", MaxLine+1), last, ""},
-		{"long quoted field", "1,1\n\"" + strings.Repeat("x\n", MaxLine/2+1), last, ""},
-		{"truncated gzip", pack(t, long, "gzip")[:200], last, ""},
-		{"gzip header only", pack(t, long, "gzip")[:5], last, ""},
-		{"damaged gzip", damage(pack(t, long, "gzip")), last, ""},
-		{"truncated zstd", pack(t, long, "zstd")[:60], last, ""},
-		{"IDX read as text", "\x00\x00\x08\x01\x00\x00\x00\x01\x05", Options{Format: "csv", Label: "last"}, ""},
+		{"empty", "", last, "t: an empty file, expected rows"},
+		{"empty lines only", "\n \n\n", last, "t: an empty file, expected rows"},
+		{"mark only", "\xef\xbb\xbf", last, "t: an empty file, expected rows"},
+		{"header only", "a,b,y\n", named,
+			"t:1: only a header line, expected rows below it (if the line is data use --header no)"},
+		{"ragged, short", "1,2,1\n3,0\n", last,
+			"t:2: 2 fields, expected 3 fields as in line 1 (the delimiter was taken to be comma; --delimiter sets it)"},
+		{"ragged, long, below a header", "a,y\n1,1\n2,0,5\n", named,
+			"t:3: 3 fields, expected 2 fields as in the header (the delimiter was taken to be comma; --delimiter sets it)"},
+		{"ragged, delimiter told", "1,2,1\n3,0\n", Options{Label: "last", Delimiter: "comma"},
+			"t:2: 2 fields, expected 3 fields as in line 1"},
+		{"ragged, far", long + "1\n", last,
+			"t:12001: 1 field, expected 4 fields as in line 1 (the delimiter was taken to be comma; --delimiter sets it)"},
+		{"empty line inside", "1,1\n\n2,0\n", last,
+			"t:2: an empty line, expected 2 fields as in the other lines (remove the line)"},
+		{"text for a number", "bytes,y\n1,1\nn/a,0\n2,0\n3,0\n", named,
+			`t:3: column "bytes": "n/a", expected a number (use --missing 'n/a' or --symbolic bytes)`},
+		{"text for a number, far", long + "1,2,x y,0\n", last,
+			`t:12001: column "3": "x y", expected a number (use --missing 'x y' or --symbolic 3)`},
+		{"text for a number, first line", "a,2,1\n3,2,0\n4,3,1\n5,3,1\n", last,
+			`t:1: column "1": "a", expected a number (use --missing a or --symbolic 1, or --header yes if this line names the columns)`},
+		{"empty name quoted", "my bytes,y\n1,1\n'x,0\n2,0\n3,0\n", named,
+			`t:3: column "my bytes": "'x", expected a number (use --missing ''\''x' or --symbolic 'my bytes')`},
+		{"NaN", "x,y\n1,1\nNaN,0\n", named, `t:3: column "x": "NaN", expected a finite number (use --missing NaN)`},
+		{"infinity", "x,y\n1,1\n-Inf,0\n", named,
+			`t:3: column "x": "-Inf", expected a finite number (use --missing=-Inf)`},
+		{"overflow", "x,y\n1,1\n1e999,0\n", named,
+			`t:3: column "x": "1e999", expected a number within the range of float64 (use --missing 1e999)`},
+		{"hexadecimal", "x,y\n1,1\n2,1\n0x10,0\n", named,
+			`t:4: column "x": "0x10", expected a number (use --missing 0x10 or --symbolic x)`},
+		{"told to be numeric", "x,y\na,1\nb,0\n", Options{Label: "y", Numeric: []string{"x"}, Header: "yes"},
+			`t:2: column "x": "a", expected a number (use --missing a or --symbolic x)`},
+		{"one class", "1,1\n2,1\n", last,
+			`t: column "2": no negative row, the labels are "1" (2), expected rows of both classes`},
+		{"one class by a rule", "1,a\n2,b\n", Options{Label: "2", Positive: []string{"a", "b"}},
+			`t: column "2": no negative row, the labels are "a" (1), "b" (1), expected rows of both classes (check --positive)`},
+		{"no positive by a rule", "1,a\n2,b\n", Options{Label: "2", Positive: []string{"!a", "!b"}},
+			`t: column "2": no positive row, the labels are "a" (1), "b" (1), expected rows of both classes (check --positive)`},
+		{"labels that need a rule", "1,g\n2,b\n3,b\n", last,
+			`t: column "2": the labels "b" (2), "g" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+		{"three labels", "1,1\n2,0\n3,-1\n", last,
+			`t: column "2": the labels "1" (1), "0" (1), "-1" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+		{"labels 1 and 2", "1,1\n2,2\n3,2\n", last,
+			`t: column "2": the labels "2" (2), "1" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+		{"words and numbers", "1,1\n2,false\n", last,
+			`t: column "2": the labels "1" (1), "false" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+		{"many labels", "1,1\n2,2\n3,3\n4,4\n5,5\n6,6\n7,7\n8,8\n9,9\n10,10\n11,11\n12,12\n12,12\n", last,
+			`t: column "2": the labels "12" (2), "1" (1), "2" (1), "3" (1), "4" (1), "5" (1), "6" (1), "7" (1), "8" (1), "9" (1) and 2 others, expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+		{"thousands of labels", distinctLabels(2500), last,
+			`t: column "2": the labels "a0" (3), "a1" (1), "a2" (1), "a3" (1), "a4" (1), "a5" (1), "a6" (1), "a7" (1), "a8" (1), "a9" (1) and more than 990 others, expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+		{"a value that does not occur", "1,normal.\n2,smurf.\n", Options{Label: "2", Positive: []string{"!normal"}},
+			`t: column "2": no label "normal", expected one of the values that occur: "normal." (1), "smurf." (1) (did you mean "normal."?)`},
+		{"a value nothing like others", "1,'1'\n2,'-1'\n", Options{Label: "2", Positive: []string{"yes"}},
+			`t: column "2": no label "yes", expected one of the values that occur: "'1'" (1), "'-1'" (1) (use --positive with one of them)`},
+		{"an empty label", "x,y\n1,1\n2,\n", named, `t:3: column "y": an empty label, expected a label in every row`},
+		{"a missing label", "x,y\n1,1\n2,?\n", Options{Label: "y", Missing: []string{"?"}},
+			`t:3: column "y": the missing label "?", expected a label in every row`},
+		{"no label told", "1,1\n2,0\n", Options{},
+			"t: no --label, expected which column is the label: a name, a number, first or last (or --labels FILE with one label per row)"},
+		{"no label told, header", "a,b\n1,1\n2,0\n", Options{},
+			`t: no --label, expected which column is the label: "a", "b" (or --labels FILE with one label per row)`},
+		{"label not there", "a,Label\n1,1\n2,0\n", Options{Label: "Lable"},
+			`t: no column "Lable" for --label, expected one of "a", "Label" (did you mean "Label"?)`},
+		{"label not there, far off", "a,b\n1,1\n2,0\n", Options{Label: "target"},
+			`t: no column "target" for --label, expected one of "a", "b"`},
+		{"label not there, no header", "1,1\n2,0\n", Options{Label: "y"},
+			`t: no column "y" for --label, expected a number from 1 to 2 (no header was found; use --header yes if line 1 names the columns)`},
+		{"label beyond the last column", "1,1\n2,0\n", Options{Label: "3"},
+			`t: no column "3" for --label, expected a number from 1 to 2`},
+		{"drop not there", "a,y\n1,1\n2,0\n", Options{Label: "y", Drop: []string{"a,b"}},
+			`t: no column "b" for --drop, expected one of "a", "y"`},
+		{"drop beyond", "1,1\n2,0\n", Options{Label: "1", Drop: []string{"2-3"}},
+			`t: no column "2-3" for --drop, expected a number from 1 to 2`},
+		{"label dropped", "a,y\n1,1\n2,0\n", Options{Label: "y", Drop: []string{"1-2"}},
+			`t: column "y": the same column for --label and --drop, expected different columns`},
+		{"label is weight", "a,y\n1,1\n2,0\n", Options{Label: "y", Weight: "2"},
+			`t: column "y": the same column for --label and --weight, expected different columns`},
+		{"symbolic and numeric", "a,y\n1,1\n", Options{Label: "y", Symbolic: []string{"a"}, Numeric: []string{"1"}},
+			`t: column "a": the same column for --symbolic and --numeric, expected one of the two`},
+		{"no feature", "a,y\n1,1\n2,0\n", Options{Label: "y", ID: []string{"a"}},
+			"t: no column left for features, expected at least one beside the label and the columns of other flags"},
+		{"same name twice", "a,b,a,y\n1,2,3,1\n", named,
+			`t:1: the name "a" for columns 1 and 3, expected different names (rename one; if the line is data and no header use --header no)`},
+		{"name is another's number", "a,,2,y\n1,2,3,1\n", named,
+			`t:1: the name "2" for columns 2 and 3, expected different names (rename one; if the line is data and no header use --header no)`},
+		{"a header with numbers", "0,1,label\n1,2,1\n3,4,0\n", Options{Label: "last", Positive: []string{"1"}},
+			`t:1: column "3": the label "label", expected a number, as the other labels are (use --header yes if this line names the columns, otherwise --header no)`},
+		{"negative weight", "x,w,y\n1,1,1\n2,-1,0\n", Options{Label: "y", Weight: "w"},
+			`t:3: column "w": "-1", expected a weight: a finite number of at least 0`},
+		{"weight is NaN", "x,w,y\n1,1,1\n2,nan,0\n", Options{Label: "y", Weight: "w"},
+			`t:3: column "w": "nan", expected a weight: a finite number of at least 0`},
+		{"weight is missing", "x,w,y\n1,1,1\n2,,0\n", Options{Label: "y", Weight: "w"},
+			`t:3: column "w": a missing weight, expected a weight: a finite number of at least 0`},
+		{"all weights 0", "x,w,y\n1,0,1\n2,0,0\n", Options{Label: "y", Weight: "w"},
+			"t: no row with a weight above 0, expected some"},
+		{"NUL", "1,2,1\n3,\x00,0\n", last, `t:2: column "2": a NUL byte, expected text (is this a binary file?)`},
+		{"NUL below a header", "a,b,y\n1,2,1\n3,\x00,0\n", named,
+			`t:3: column "b": a NUL byte, expected text (is this a binary file?)`},
+		{"not UTF-8", "caf\xe9,y\n1,1\n2,0\n", named,
+			`t:1: column "1": the byte 0xe9, expected UTF-8 text (convert the file, for example with iconv -f ISO-8859-1 -t UTF-8)`},
+		{"not UTF-8 inside", "name,y\na,1\n\"b,\",1\nZ\xfcrich,0\n", Options{Label: "y"},
+			`t:4: column "name": the byte 0xfc, expected UTF-8 text (convert the file, for example with iconv -f ISO-8859-1 -t UTF-8)`},
+		{"unclosed quote", "name,y\n\"a\",1\n\"b,0\nc,1\n", named,
+			`t:3: column "name": a quoted field that does not end, expected a closing double quote (a quote inside a quoted field is written "")`},
+		{"text behind a quote", "name,y\n\"a\"b,1\n", named,
+			`t:2: column "name": "b,1" behind a closing double quote, expected a delimiter or the end of the line (a quote inside a quoted field is written "")`},
+		{"not UTF-8 in a quoted field", "name,y\n\"a\n\xff\",1\n", named,
+			`t:3: column "name": the byte 0xff, expected UTF-8 text (convert the file, for example with iconv -f ISO-8859-1 -t UTF-8)`},
+		{"zip", "PK\x03\x04\x14\x00\x06\x00", last,
+			"t: a zip archive or a spreadsheet, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or unpack it first)"},
+		{"UTF-16", "\xff\xfea\x00,\x00", last,
+			"t: UTF-16 text, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or unpack it first)"},
+		{"Parquet", "PAR1\x15\x04\x15\x10", last,
+			"t: a Parquet file, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or unpack it first)"},
+		{"bzip2", "BZh91AY&SY", last,
+			"t: a file packed with bzip2, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or unpack it first)"},
+		{"long line", strings.Repeat("x", MaxLine+1), last,
+			"t:1: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)"},
+		{"long quoted field", "1,1\n\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 65), last,
+			`t:2: column "1": a quoted field that does not end, expected a closing double quote (a quote inside a quoted field is written "")`},
+		{"truncated gzip", pack(t, long, "gzip")[:200], last,
+			"t:10419: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+		{"gzip header only", pack(t, long, "gzip")[:5], last,
+			"t: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+		{"damaged gzip", damage(pack(t, long, "gzip")), last,
+			"t:12001: damaged gzip data, expected an intact file: gzip: invalid checksum (copy or download the file again)"},
+		{"truncated zstd", pack(t, long, "zstd")[:30], last,
+			"t: the end of the file inside its zstd data, expected a complete file (copy or download the file again)"},
+		{"IDX read as text", "\x00\x00\x08\x01\x00\x00\x00\x01\x05", Options{Format: "csv", Label: "last"},
+			`t:1: column "1": a NUL byte, expected text (is this a binary file?)`},
 	} {
 		c.test(t)
 	}
@@ -122,7 +186,7 @@ func distinctLabels(n int) string {
 	var b strings.Builder
 	b.WriteString("1,a0\n1,a0\n")
 	for i := range n {
-		b.WriteString("1,a" + thousands(i)[:len(thousands(i))%5] + strings.Repeat("b", i) + "\n")
+		fmt.Fprintf(&b, "1,a%d\n", i)
 	}
 	return b.String()
 }
@@ -134,6 +198,168 @@ func damage(text string) string {
 	return string(b)
 }
 
-var _ = io.EOF
-var _ = os.Args
-var _ = filepath.Join
+func TestBadLIBSVM(t *testing.T) {
+	fine := "1 1:1\n0 2:1\n"
+	svm := Options{Format: "libsvm"}
+	for _, c := range []badCase{
+		{"empty", "", svm, "t: an empty file, expected rows"},
+		{"comments only", "# a\n# b\n", svm, "t: an empty file, expected rows"},
+		{"index zero", fine + "1 0:1\n", Options{},
+			"t:3: index 0, expected indices from 1 (add 1 to every index of the file)"},
+		{"out of order", fine + "1 3:1 2:1\n", Options{},
+			"t:3: index 2 after 3, expected ascending indices (sort the entries of every row)"},
+		{"twice", fine + "1 3:1 3:1\n", Options{}, "t:3: index 3 twice, expected each index once in a row"},
+		{"absurd index", fine + "1 100000001:1\n", Options{},
+			`t:3: index "100000001", expected indices of at most 100,000,000`},
+		{"overflowing index", fine + "1 99999999999999999999999999:1\n", Options{},
+			`t:3: index "99999999999999999999999999", expected indices of at most 100,000,000`},
+		{"negative index", fine + "1 -3:1\n", Options{},
+			`t:3: "-3:1", expected index:value with a whole number as index`},
+		{"text as index", fine + "1 x:1\n", Options{},
+			`t:3: "x:1", expected index:value with a whole number as index`},
+		{"query", fine + "1 qid:3 1:1\n", Options{},
+			`t:3: "qid:3", expected index:value with a whole number as index (ranking files are not supported)`},
+		{"text as value", fine + "1 3:x\n", Options{},
+			`t:3: column "3": "x", expected a finite number (a missing value cannot be written here)`},
+		{"no value", fine + "1 3:\n", Options{},
+			`t:3: column "3": "", expected a finite number (a missing value cannot be written here)`},
+		{"NaN", fine + "1 3:nan\n", Options{},
+			`t:3: column "3": "nan", expected a finite number (a missing value cannot be written here)`},
+		{"overflow", fine + "1 3:1e400\n", Options{},
+			`t:3: column "3": "1e400", expected a finite number (a missing value cannot be written here)`},
+		{"no colon", fine + "1 3\n", Options{}, `t:3: "3", expected index:value`},
+		{"beyond the features told", fine + "1 3:1\n", Options{Features: 2},
+			"t:3: index 3, expected indices of at most 2 (the number of features was told)"},
+		{"empty line inside", "1 1:1\n\n0 2:1\n", Options{},
+			"t:2: an empty line, expected a label, with or without features"},
+		{"no label", fine + "2:1\n", Options{},
+			"t:3: a row without a label, expected a label before the first feature"},
+		{"no feature", "1\n-1\n", svm, "t: no feature in any row, expected index:value pairs behind the labels"},
+		{"one class", "1 1:1\n1 2:1\n", Options{},
+			`t: no negative row, the labels are "1" (2), expected rows of both classes`},
+		{"labels that need a rule", "1 1:1\n2 2:1\n", Options{},
+			`t: the labels "1" (1), "2" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+		{"NUL", fine + "1 \x00:1\n", Options{}, "t:3: a NUL byte, expected text (is this a binary file?)"},
+		{"not UTF-8", fine + "1 3:\xff\n", Options{}, "t:3: bytes that are not UTF-8, expected UTF-8 text"},
+		{"weight", fine, Options{Weight: "2"},
+			"--weight with a LIBSVM file, which has no columns but its label, expected delimited text"},
+		{"label", fine, Options{Label: "y"},
+			"--label with a LIBSVM file, which has no columns but its label, expected delimited text"},
+		{"drop", fine, Options{Drop: []string{"2"}}, "--drop with a LIBSVM file, expected delimited text"},
+		{"truncated gzip", pack(t, fine, "gzip")[:25], Options{},
+			"t:3: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+	} {
+		c.test(t)
+	}
+}
+
+func TestBadIDX(t *testing.T) {
+	head := "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x02"
+	any := Options{Unlabelled: true}
+	for _, c := range []badCase{
+		{"no labels", head + "abcd", Options{},
+			"t: an IDX file without labels, expected --labels with the file of its labels"},
+		{"label column", head + "abcd", Options{Label: "1"},
+			"--label with an IDX file, whose columns are all features, expected delimited text"},
+		{"short", head + "abc", any,
+			"t:2: the end of the file, expected 2 items of 2 values as the header says (copy or download the file again)"},
+		{"short header", head[:9], any,
+			"t: the end of the file, expected an IDX header (copy or download the file again)"},
+		{"long", head + "abcde", any,
+			"t: bytes behind the last item, expected 2 items of 2 values as the header says"},
+		{"dimension of 0", "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x00", any,
+			"t: dimension 2 of size 0, expected items of 1 to 1,048,576 values"},
+		{"huge items", "\x00\x00\x08\x03\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff", any,
+			"t: dimension 2 of size 4294967295, expected items of 1 to 1,048,576 values"},
+		{"no items", "\x00\x00\x08\x01\x00\x00\x00\x00", any, "t: no rows, expected rows"},
+		{"NaN", "\x00\x00\x0d\x02\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x00\x7f\xc0\x00\x00", any,
+			`t:1: column "2": NaN, expected a finite number`},
+		{"not IDX", "1,2\n", Options{Format: "idx", Unlabelled: true},
+			"t: the first bytes 312c320a, expected an IDX header: 0000, a type 08 to 0e, the number of dimensions"},
+		{"truncated gzip", pack(t, head+"abcd", "gzip")[:20], any,
+			"t: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+	} {
+		c.test(t)
+	}
+}
+
+func TestBadLabelsFile(t *testing.T) {
+	data := "1 2\n3 4\n5 6\n"
+	for _, c := range []struct{ name, labels, want string }{
+		{"too few", "1\n0\n", ": 2 labels, expected one for each row of t, which has more"},
+		{"too many", "1\n0\n1\n0\n", ": 4 labels, expected one for each row of t, which has 3 rows"},
+		{"none", "", ": 0 labels, expected one for each row of t, which has more"},
+		{"an empty line", "1\n\n0\n1\n", ":2: an empty line, expected 1 field as in the other lines (a missing value is written \"\")"},
+		{"an empty label", "1\n\"\"\n0\n", ":2: an empty label, expected a label in every line"},
+		{"text", "1\n2\n3\n", `: the labels "1" (1), "2" (1), "3" (1), expected 1 and 0, 1 and -1, or true and false` +
+			" (use --positive to say which are positive)"},
+		{"one class", "1\n1\n1\n", `: no negative row, the labels are "1" (3), expected rows of both classes`},
+		{"IDX images", "\x00\x00\x08\x02\x00\x00\x00\x03\x00\x00\x00\x02abcdef",
+			": 2 values for each item, expected one label for each"},
+		{"truncated gzip", pack(t, "1\n0\n1\n", "gzip")[:15],
+			":3: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+		{"NUL", "1\n\x00\n1\n", ":2: column \"1\": a NUL byte, expected text (is this a binary file?)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, "labels", c.labels)
+			_, _, err := readText(data, Options{LabelsFile: path})
+			wantError(t, err, path+c.want)
+		})
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	folder := t.TempDir()
+	_, _, err := Read(folder, Options{})
+	wantError(t, err, folder+": a directory, expected a file")
+	gone := filepath.Join(folder, "gone.csv")
+	_, _, err = Read(gone, Options{})
+	wantError(t, err, gone+": no such file")
+	if fault.Of(err).Kind != fault.IO {
+		t.Error(fault.Of(err).Kind)
+	}
+	_, _, err = Read(write(t, "a", "1,1\n2,0\n"), Options{LabelsFile: gone})
+	wantError(t, err, gone+": no such file")
+	locked := write(t, "locked", "1,1\n")
+	if err := os.Chmod(locked, 0); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Open(locked); err == nil { // as root
+		f.Close()
+		return
+	}
+	_, _, err = Read(locked, Options{})
+	wantError(t, err, locked+": no permission to read it, expected a file that can be read")
+}
+
+func TestBadSource(t *testing.T) {
+	for _, text := range []string{"", "1,1\n2,0\n", strings.Repeat("1,1\n2,0\n", sniffBytes/4)} {
+		source := io.MultiReader(strings.NewReader(text), &failing{errors.New("cable pulled")})
+		_, _, err := readChunks(source, Options{Label: "last"}, 10)
+		if err == nil || !strings.HasSuffix(err.Error(), "cable pulled") || fault.Of(err).Kind != fault.IO {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Format: "xls"}, `--format "xls", expected auto, csv, libsvm or idx`},
+		{Options{Header: "maybe"}, `--header "maybe", expected auto, yes or no`},
+		{Options{Delimiter: ",,"}, `--delimiter ",,", expected one ASCII character, comma, semicolon, tab, pipe, blank or auto`},
+		{Options{Delimiter: "\""}, `--delimiter "\"", expected one ASCII character, comma, semicolon, tab, pipe, blank or auto`},
+		{Options{Label: "1", LabelsFile: "x"}, "--label and --labels, expected one of the two"},
+		{Options{Positive: []string{"a", "!b"}}, "--positive with and without '!', expected either values, or '!' before each: all but these"},
+		{Options{Positive: []string{""}}, "--positive with an empty value, expected a value of the label"},
+		{Options{Features: -1}, "a number of features out of range, expected 1 to 100000000"},
+	} {
+		_, _, err := readText("1,1\n", c.o)
+		wantError(t, err, c.want)
+		if fault.Of(err).Kind != fault.Usage {
+			t.Error(fault.Of(err).Kind)
+		}
+	}
+}

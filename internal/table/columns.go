@@ -101,7 +101,7 @@ func (n *names) unknown(flag, ref string) error {
 	e := &fault.Error{Kind: fault.Data, File: n.file, Found: fmt.Sprintf("no column %s for %s", fault.Quote(ref), flag)}
 	if !n.header {
 		e.Expected = fmt.Sprintf("a number from 1 to %d", len(n.all))
-		if _, err := strconv.Atoi(ref); err != nil {
+		if strings.Trim(ref, "0123456789-") != "" {
 			e.Hint = "no header was found; use --header yes if line 1 names the columns"
 		}
 		return e
@@ -141,28 +141,30 @@ func nearest(ref string, all []string) string {
 	return name
 }
 
-// edits is the Levenshtein distance, with words beyond 100 letters cut.
+// edits counts the letters to insert, delete, replace or swap with their neighbour in order to get from a to b. Words are
+// cut at 100 letters.
 func edits(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]
-	row := make([]int, len(t)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range s {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range t {
-			above := row[j+1]
-			cost := diagonal
-			if s[i] != t[j] {
-				cost++
+	cost := make([][]int, len(s)+1) // cost[i][j] is that of the first i and j letters
+	for i := range cost {
+		cost[i] = make([]int, len(t)+1)
+		for j := range cost[i] {
+			if i == 0 || j == 0 {
+				cost[i][j] = i + j
+				continue
 			}
-			row[j+1] = min(cost, above+1, row[j]+1)
-			diagonal = above
+			replaced := cost[i-1][j-1]
+			if s[i-1] != t[j-1] {
+				replaced++
+			}
+			cost[i][j] = min(replaced, cost[i-1][j]+1, cost[i][j-1]+1)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				cost[i][j] = min(cost[i][j], cost[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(t)]
+	return cost[len(s)][len(t)]
 }
 
 // roles says what each column of a file is for; -1 where there is none.

@@ -58,13 +58,22 @@ func (d *delimited) next() (*record, error) {
 			continue
 		}
 		if d.empty > 0 && d.begun {
-			return nil, &fault.Error{Kind: fault.Data, File: d.file, Line: d.empty, Found: "an empty line",
-				Expected: fmt.Sprintf("%s as in the other lines", fields(len(d.current.fields))),
-				Hint:     "remove the line; a missing value in a file of one column is written \"\""}
+			return nil, d.emptyLine()
 		}
 		d.empty, d.begun = 0, true
 		return d.parse(line)
 	}
+}
+
+// emptyLine is the error of an empty line between records.
+func (d *delimited) emptyLine() error {
+	width := len(d.current.fields)
+	e := &fault.Error{Kind: fault.Data, File: d.file, Line: d.empty, Found: "an empty line",
+		Expected: fields(width) + " as in the other lines", Hint: "remove the line"}
+	if width == 1 {
+		e.Hint = `a missing value is written ""`
+	}
+	return e
 }
 
 // parse decodes the record that begins with the given line.

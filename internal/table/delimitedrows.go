@@ -377,6 +377,9 @@ func (s *delimitedRows) numberIn(r *record, i int, field []byte) (float64, error
 func (s *delimitedRows) notNumber(r *record, i int, field []byte, what numeral) error {
 	e := &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
 		Found: fault.Quote(string(field)), Expected: "a finite number", Hint: "use --missing " + shellQuote(field)}
+	if field[0] == '-' {
+		e.Hint = "use --missing=" + shellQuote(field) // or it would look like a flag
+	}
 	switch what {
 	case tooLarge:
 		e.Expected = "a number within the range of float64"

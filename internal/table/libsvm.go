@@ -207,7 +207,7 @@ func (s *libsvmRows) pair(token []byte) (int, float64, error) {
 	if what == number {
 		return index, v, nil
 	}
-	e := s.wrong(fault.Quote(string(token[colon+1:])), "a finite number", "").(*fault.Error)
+	e := s.wrong(fault.Quote(string(token[colon+1:])), "a finite number", "a missing value cannot be written here").(*fault.Error)
 	e.Column = strconv.Itoa(index)
 	return 0, 0, e
 }
@@ -234,7 +234,7 @@ func (s *libsvmRows) disorder(index, previous int) error {
 	if index == previous {
 		return s.wrong(fmt.Sprintf("index %d twice", index), "each index once in a row", "")
 	}
-	return s.wrong(fmt.Sprintf("index %d after %d", index, previous), "ascending indices", "")
+	return s.wrong(fmt.Sprintf("index %d after %d", index, previous), "ascending indices", "sort the entries of every row")
 }
 
 func (s *libsvmRows) wrong(found, expected, hint string) error {

@@ -186,7 +186,11 @@ func (r *Reader) check() error {
 		}
 	}
 	if r.total == 0 && !r.labels.bad {
-		return &fault.Error{Kind: fault.Data, File: r.file, Found: "no row", Expected: "rows with a weight above 0"}
+		e := &fault.Error{Kind: fault.Data, File: r.file, Found: "no rows", Expected: "rows"}
+		if r.options.Weight != "" {
+			e.Found, e.Expected = "no row with a weight above 0", "some"
+		}
+		return e
 	}
 	if err := r.rows.check(); err != nil || r.options.Unlabelled {
 		return err

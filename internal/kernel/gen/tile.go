@@ -16,7 +16,7 @@ func tile(c code) {
 			"computes the scores of 64 rows under all models; w is d x models, z models x 64; d and models are positive. "+
 				"Data ahead bytes further are prefetched.")
 		r := c.arguments("x", "w", "z", "d", "models", "add", "ahead")
-		t := tileCode{code: c, shape: s, x: r[0], w: r[1], z: r[2], d: r[3], models: r[4], add: r[5], ahead: r[6]}
+		t := tileCode{code: c, shape: s, x: r[0], w: r[1], z: r[2], d: r[3], models: r[4], adding: r[5], ahead: r[6]}
 		t.stride = c.GP64()
 		c.MOVQ(t.models, t.stride)
 		c.SHLQ(operand.Imm(2), t.stride)
@@ -26,8 +26,8 @@ func tile(c code) {
 
 type tileCode struct {
 	code
-	shape                                  shape
-	x, w, z, d, models, add, ahead, stride reg.Register
+	shape                                     shape
+	x, w, z, d, models, adding, ahead, stride reg.Register
 }
 
 // emit writes the loop over four models at a time, then over the models that are left.
@@ -45,7 +45,7 @@ func (t tileCode) emit() {
 	for strip := range strips {
 		t.sums(label("four%d", strip), strip*panelRows/strips, panelRows/strips, tileModels)
 	}
-	t.add4(t.ahead)
+	t.ADDQ(operand.Imm(64), t.ahead) // the next of a feature's four cache lines
 	t.ADDQ(operand.Imm(4*tileModels), t.w)
 	t.ADDQ(operand.U32(4*panelRows*tileModels), t.z)
 	t.SUBQ(operand.Imm(tileModels), t.models)
@@ -63,9 +63,6 @@ func (t tileCode) emit() {
 	t.finish()
 }
 
-// add4 moves the prefetch to the next of the four cache lines of a feature.
-func (t tileCode) add4(ahead reg.Register) { t.ADDQ(operand.Imm(64), ahead) }
-
 // sums adds the products of rows x models sums, all kept in registers.
 func (t tileCode) sums(name string, first, rows, models int) {
 	s := t.shape
@@ -77,7 +74,7 @@ func (t tileCode) sums(name string, first, rows, models int) {
 			t.zero(s, v)
 		}
 	}
-	t.TESTQ(t.add, t.add)
+	t.TESTQ(t.adding, t.adding)
 	t.jump(t.JZ, name+"begin")
 	for h := range sum {
 		for k, v := range sum[h] {

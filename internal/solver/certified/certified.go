@@ -100,20 +100,17 @@ func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, er
 	}
 	r := s.result()
 	r.Cancelled = cancelled
-	if cancelled && s.w == nil {
-		s.w = make([]float64, o.Dim())
-	}
 	return certifyResult(o, r)
 }
 
 // result collects what the session knows, before the certificate is computed apart from it.
 func (s *session) result() Result {
 	passes, visits := s.source.Readings()
-	r := Result{W: s.w, P: s.p, A: s.a, AtZero: s.atZero, Objective: s.upper, LowerBound: s.lower, Threshold: s.t,
-		Passes: passes, RowReads: visits + s.visits/float64(max(1, s.shape.Population.Rows)), Iterations: s.systems, Rounds: s.rounds,
-		gapOfRequest: s.opt.gap()}
+	r := Result{W: s.best.w, AtZero: s.atZero, Objective: s.upper, LowerBound: s.lower, Threshold: s.best.t,
+		Passes: passes, RowReads: visits, Iterations: s.systems, Rounds: s.rounds, gapOfRequest: s.opt.gap()}
 	if s.pop != nil {
 		r.WorkingSet = s.pop.n
+		r.P, r.A = s.pos.lift(s.p), s.pop.lift(s.a)
 	}
 	if s.f.lambda == 0 {
 		r.BallRadius = s.radius

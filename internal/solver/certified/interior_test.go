@@ -21,7 +21,7 @@ func randomRows(r *rand.Rand, n, d int, mean float64) [][]float64 {
 }
 
 func pack(x [][]float64, d int, sparse bool, weights []float64) *rows {
-	set := newRows(d, sparse, make([]float64, d))
+	set := newRows(&frame{centre: make([]float64, d), common: make([]float64, d), sparse: sparse})
 	for i, row := range x {
 		w := 1.0
 		if weights != nil {

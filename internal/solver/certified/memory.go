@@ -184,10 +184,9 @@ func (s *Memory) population(z []float64, q PopulationQuery) (a PopulationAnswer)
 		}
 	}
 	a.Cut = len(others) > q.Limit
-	var rest []ranked
-	a.Rows, rest = s.best(others, q.Limit, first, z)
+	a.Rows = s.best(others, q.Limit, first, z)
 	if q.Near {
-		members, above := s.members(rest, func(id int32) float64 { return z[first+int(id)] - q.Edge })
+		members, above := s.members(first, len(z), q.Known, a.Rows, func(i int) float64 { return z[i] - q.Edge })
 		a.Groups = s.groups(members, first, 2*above)
 	}
 	return a
@@ -202,25 +201,31 @@ func (s *Memory) positives(z []float64, q PositivesQuery) (a PositivesAnswer) {
 			others = append(others, ranked{math.Abs(1 + q.T - z[i]), int32(i)})
 		}
 	}
-	var rest []ranked
-	a.Rows, rest = s.best(others, q.Limit, 0, z)
+	a.Rows = s.best(others, q.Limit, 0, z)
 	if q.Rest {
-		members, _ := s.members(rest, func(id int32) float64 { return 1 + q.T - z[id] })
+		members, _ := s.members(0, s.x.Positives.Rows(), q.Known, a.Rows, func(i int) float64 { return 1 + q.T - z[i] })
 		a.Groups = s.groups(members, 0, len(members))
 	}
 	return a
 }
 
-// members lists rows in their order with their distance from the kink, and counts those at or above it.
-func (s *Memory) members(rest []ranked, distance func(id int32) float64) (list []member, above int) {
-	list = make([]member, len(rest))
-	for k, r := range rest {
-		list[k] = member{distance(r.id), r.id}
-		if list[k].distance >= 0 {
+// members lists the rows first to end that are neither known nor taken, with their distance from the kink, and counts
+// those at or above it.
+func (s *Memory) members(first, end int, known *Set, taken []Row, distance func(i int) float64) (list []member, above int) {
+	gone := NewSet(end - first)
+	for _, r := range taken {
+		gone.Add(r.ID)
+	}
+	for i := first; i < end; i++ {
+		if known.Has(i-first) || gone.Has(i-first) || s.weight(i) == 0 {
+			continue
+		}
+		m := member{distance(i), int32(i - first)}
+		if m.distance >= 0 {
 			above++
 		}
+		list = append(list, m)
 	}
-	slices.SortFunc(list, func(a, b member) int { return int(a.id - b.id) })
 	return list, above
 }
 
@@ -240,20 +245,20 @@ func (r ranked) compare(o ranked) int {
 	return int(r.id) - int(o.id)
 }
 
-// best returns the limit rows of the smallest keys, in order, with their features, and the rest in no order.
-func (s *Memory) best(others []ranked, limit, first int, z []float64) (rows []Row, rest []ranked) {
+// best returns the limit rows of the smallest keys, in order, with their features.
+func (s *Memory) best(others []ranked, limit, first int, z []float64) []Row {
 	if limit < len(others) {
 		selectSmallest(others, limit, ranked.compare)
-		others, rest = others[:limit], others[limit:]
+		others = others[:limit]
 	}
 	slices.SortFunc(others, ranked.compare)
-	rows = make([]Row, len(others))
+	rows := make([]Row, len(others))
 	for k, r := range others {
 		id := int(r.id)
 		rows[k] = Row{ID: id, Score: z[first+id], Weight: s.weight(first + id),
 			Features: func(dst []float64) { s.row(first+id, dst) }}
 	}
-	return rows, rest
+	return rows
 }
 
 func (s *Memory) row(i int, dst []float64) {

@@ -2,13 +2,20 @@ package certified
 
 import "math"
 
-// rows is a growing set of weighted rows in float64, seen after subtraction of a fixed shift c: row i is x_i - c.
-// Dense rows are shifted when they are added; sparse rows stay sparse and the shift is applied to every product.
-// A shift of all rows moves every score and the threshold alike and changes nothing else.
+// frame is the column values that all rows of a problem are measured from. A shift of all rows moves every score and
+// the threshold alike and changes nothing else.
+type frame struct {
+	centre []float64 // subtracted from every row: products see x - centre
+	common []float64 // of sparse rows: the values that most rows have; only differences from them are stored
+	sparse bool
+}
+
+// rows is a growing set of weighted rows in float64, seen as x - centre. Dense rows are shifted when they are added;
+// sparse rows are stored as x - common, and the shift centre - common is applied to every product.
 type rows struct {
+	*frame
 	d      int
 	n      int
-	sparse bool
 	shift  []float64
 	weight []float64
 	dense  []float64 // n x d, shifted
@@ -17,34 +24,52 @@ type rows struct {
 	value  []float64
 }
 
-func newRows(d int, sparse bool, shift []float64) *rows {
-	return &rows{d: d, sparse: sparse, shift: shift, start: []int{0}}
+func newRows(f *frame) *rows {
+	r := &rows{frame: f, d: len(f.centre), start: []int{0}}
+	if f.sparse {
+		r.shift = make([]float64, r.d)
+		for j, c := range f.centre {
+			r.shift[j] = c - f.common[j]
+		}
+	}
+	return r
 }
 
 // add appends a row, which is copied.
 func (r *rows) add(x []float64, weight float64) {
 	if r.sparse {
 		for j, v := range x {
-			if v != 0 {
+			if v != r.common[j] {
 				r.index = append(r.index, int32(j))
-				r.value = append(r.value, v)
+				r.value = append(r.value, v-r.common[j])
 			}
 		}
 		r.start = append(r.start, len(r.index))
 	} else {
 		for j, v := range x {
-			r.dense = append(r.dense, v-r.shift[j])
+			r.dense = append(r.dense, v-r.centre[j])
 		}
 	}
 	r.weight = append(r.weight, weight)
 	r.n++
 }
 
+// truncate drops all rows from n on.
+func (r *rows) truncate(n int) {
+	r.n, r.weight = n, r.weight[:n]
+	if r.sparse {
+		r.start = r.start[:n+1]
+		r.index, r.value = r.index[:r.start[n]], r.value[:r.start[n]]
+	} else {
+		r.dense = r.dense[:n*r.d]
+	}
+}
+
 // same reports whether row i is x.
 func (r *rows) same(i int, x []float64) bool {
 	if !r.sparse {
 		for j, v := range r.dense[i*r.d : (i+1)*r.d] {
-			if v != x[j]-r.shift[j] {
+			if v != x[j]-r.centre[j] {
 				return false
 			}
 		}
@@ -52,10 +77,10 @@ func (r *rows) same(i int, x []float64) bool {
 	}
 	k, end := r.start[i], r.start[i+1]
 	for j, v := range x {
-		if v == 0 {
+		if v == r.common[j] {
 			continue
 		}
-		if k == end || r.index[k] != int32(j) || r.value[k] != v {
+		if k == end || r.index[k] != int32(j) || r.value[k] != v-r.common[j] {
 			return false
 		}
 		k++

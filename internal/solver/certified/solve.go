@@ -2,7 +2,6 @@ package certified
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 )
@@ -40,36 +39,56 @@ type session struct {
 
 	pos, pop *workingSet
 	atZero   float64
-	w        []float64 // the best point
-	t        float64   // its threshold
+	best     evaluation // the best point
 	upper    float64
 	lower    float64
-	p, a     Sparse
+	p, a     dualValues // of the lower bound
 	theta    float64
 	rounds   int
 	systems  int
 	radius   float64
-	visits   float64 // to rows held, by the inner solver
-	log      func(format string, args ...any)
+	crowded  bool // more rows matter than can be held one by one: the rest stands in groups
 }
+
+// Limits of what is held one by one.
+const (
+	positivesHeld   = 20_000 // all positives up to this number, else those near the kink
+	populationHeld  = 6_000  // rows above the edge up to this number, else those near it
+	nearPositives   = 4_000  // positives taken at a time, then
+	nearPopulation  = 2_000  // rows taken at a time, then
+	nearWhenHeld    = 400    // rows below the edge taken at a time
+	roundsWithNoNew = 3
+)
 
 // evaluation is F at a point, and rows of the population that the solver may want.
 type evaluation struct {
 	w       []float64
 	f, t    float64
 	edge    float64
+	above   int // scores at or above the edge
 	rows    []Row
 	allHeld bool
 }
 
+func (s *session) ask(q Query) (Answer, error) {
+	answers, err := s.source.Scan(s.ctx, []Query{q})
+	if err != nil {
+		return Answer{}, err
+	}
+	return answers[0], nil
+}
+
 // evaluate asks for F(w) and for the best rows that are not held yet.
 func (s *session) evaluate(w []float64, limit int) (e evaluation, err error) {
-	query := Query{W: w, Population: &PopulationQuery{Above: s.safeEdge(w), Limit: limit, Known: s.pop.known}}
-	answers, err := s.source.Scan(s.ctx, []Query{query})
+	query := PopulationQuery{Above: s.safeEdge(w), Limit: limit}
+	if s.pop != nil {
+		query.Known = s.pop.known
+	}
+	answer, err := s.ask(Query{W: w, Population: &query})
 	if err != nil {
 		return e, err
 	}
-	found := answers[0].Population
+	found := answer.Population
 	weights := found.Weights
 	if weights == nil {
 		weights = make([]float64, len(found.Scores))
@@ -79,24 +98,29 @@ func (s *session) evaluate(w []float64, limit int) (e evaluation, err error) {
 	}
 	e.w, e.rows, e.allHeld = w, found.Rows, len(found.Rows) == 0 && !found.Cut
 	e.t, e.edge, _ = s.f.threshold(found.Scores, weights, nil)
-	answers, err = s.source.Scan(s.ctx, []Query{{W: w, Positives: &PositivesQuery{T: e.t}}})
+	for _, z := range found.Scores {
+		if z >= e.edge {
+			e.above++
+		}
+	}
+	answer, err = s.ask(Query{W: w, Positives: &PositivesQuery{T: e.t}})
 	if err != nil {
 		return e, err
 	}
-	e.f = answers[0].Positives.Loss/s.shape.Positives.Mass + s.f.lambda/2*dot(w, w)
+	e.f = answer.Positives.Loss/s.shape.Positives.Mass + s.f.lambda/2*dot(w, w)
 	return e, nil
 }
 
 // safeEdge is a score below which no row can change t(w): the band's edge on the rows held, which never lies above the
 // band's edge on all rows.
 func (s *session) safeEdge(w []float64) float64 {
-	if s.pop.n == 0 || sum(s.pop.weight) < s.f.kappa {
+	if s.pop == nil || s.pop.n == 0 || sum(s.pop.weight) < s.f.kappa {
 		return math.Inf(-1)
 	}
 	z := make([]float64, s.pop.n)
 	s.pop.times(w, z)
 	_, edge, _ := s.f.threshold(z, s.pop.weight, nil)
-	offset := dot(s.pop.shift, w)
+	offset := dot(s.pop.centre, w)
 	var scale float64
 	for _, v := range z {
 		scale = math.Max(scale, math.Abs(v))
@@ -107,8 +131,7 @@ func (s *session) safeEdge(w []float64) float64 {
 // accept keeps a point if it is the best so far.
 func (s *session) accept(e evaluation) {
 	if e.f < s.upper {
-		s.upper, s.t = e.f, e.t
-		s.w = slices.Clone(e.w)
+		s.upper, s.best = e.f, e
 	}
 }
 
@@ -121,48 +144,17 @@ func (s *session) done() bool { return s.upper-s.lower <= s.target() }
 
 // solve runs the outer loop. An error of the context ends it early; what was reached stands in the session.
 func (s *session) solve() error {
-	s.shape = s.source.Shape()
-	d := s.shape.Cols
-	meanPos, meanPop, err := s.source.Means(s.ctx)
-	if err != nil {
+	if err := s.begin(); err != nil {
 		return err
 	}
-	s.w = make([]float64, d)
-	s.t, _, _ = s.f.threshold([]float64{0}, []float64{s.shape.Population.Mass}, nil)
-	s.atZero = s.f.loss(1 + s.t)
-	s.upper, s.lower = s.atZero, 0
-	s.pop = newWorkingSet(s.shape.Population.Rows, d, false, meanPos)
-	s.pos = newWorkingSet(s.shape.Positives.Rows, d, false, meanPos)
-
-	// The difference of the means is the first direction; its scores give it a scale.
-	direction := make([]float64, d)
-	for j := range direction {
-		direction[j] = meanPos[j] - meanPop[j]
-	}
-	if err := s.takePositives(direction); err != nil {
-		return err
-	}
-	first := max(400, int(math.Min(3*math.Ceil(s.f.kappa), float64(s.shape.Population.Rows))))
-	next, err := s.ray(direction, first)
-	if err != nil {
-		return err
-	}
-	s.accept(next)
-	for _, r := range next.rows {
-		s.pop.take(r)
-	}
-	tighter := 1.0
+	tighter, stalled := 1.0, 0
 	for !s.done() {
 		s.rounds++
 		tolerance := math.Max(.1*(s.upper-s.lower), .2*s.target()) * tighter
 		w := s.inner(tolerance)
-		if s.opt.Progress != nil {
-			passes, _ := s.source.Readings()
-			s.opt.Progress(Progress{Round: s.rounds, Passes: passes, Systems: s.systems, Upper: s.upper, Lower: s.lower,
-				AtZero: s.atZero, WorkingSet: s.pop.n})
-		}
+		s.report()
 		if s.done() {
-			break
+			return nil
 		}
 		if err := s.ctx.Err(); err != nil {
 			return err
@@ -171,14 +163,12 @@ func (s *session) solve() error {
 		if err != nil {
 			return err
 		}
-		if s.log != nil {
-			s.log("round %d: upper %.10g lower %.10g rows %d (+%d) systems %d", s.rounds, s.upper, s.lower, s.pop.n, grown, s.systems)
-		}
 		if passes, _ := s.source.Readings(); s.opt.MaxPasses > 0 && passes >= s.opt.MaxPasses {
 			return nil
 		}
 		if grown == 0 {
-			if tighter /= 100; tighter < 1e-7 {
+			tighter /= 100
+			if stalled++; stalled > roundsWithNoNew {
 				return nil
 			}
 		}
@@ -186,14 +176,93 @@ func (s *session) solve() error {
 	return nil
 }
 
-func (s *session) takePositives(w []float64) error {
-	answers, err := s.source.Scan(s.ctx, []Query{{W: w, Positives: &PositivesQuery{Limit: s.shape.Positives.Rows, Known: s.pos.known}}})
+func (s *session) report() {
+	if s.opt.Progress == nil {
+		return
+	}
+	passes, _ := s.source.Readings()
+	s.opt.Progress(Progress{Round: s.rounds, Passes: passes, Systems: s.systems, Upper: s.upper, Lower: s.lower,
+		AtZero: s.atZero, WorkingSet: s.pop.n})
+}
+
+// begin finds a first point on the ray through the difference of the means, and takes the first rows there.
+func (s *session) begin() error {
+	s.shape = s.source.Shape()
+	d := s.shape.Cols
+	s.best.w = make([]float64, d)
+	s.best.t, s.best.edge, _ = s.f.threshold([]float64{0}, []float64{s.shape.Population.Mass}, nil)
+	s.atZero = s.f.loss(1 + s.best.t)
+	s.upper, s.lower = s.atZero, 0
+	meanPos, meanPop, err := s.source.Means(s.ctx)
 	if err != nil {
 		return err
 	}
-	for _, r := range answers[0].Positives.Rows {
-		s.pos.take(r)
+	s.crowded = 2*s.f.kappa > populationHeld && float64(s.shape.Population.Rows) > populationHeld
+	direction := make([]float64, d)
+	for j := range direction {
+		direction[j] = meanPos[j] - meanPop[j]
 	}
+	first := int(math.Min(math.Max(nearWhenHeld, 3*math.Ceil(s.f.kappa)), float64(s.shape.Population.Rows)))
+	if s.crowded {
+		first = nearPopulation
+	}
+	e, err := s.ray(direction, first)
+	if err != nil {
+		return err
+	}
+	s.accept(e)
+	answer, err := s.ask(Query{W: e.w, Positives: &PositivesQuery{T: e.t, Limit: s.positivesWanted()}})
+	if err != nil {
+		return err
+	}
+	sample := slices.Concat(answer.Positives.Rows, e.rows)
+	f := chooseFrame(meanPos, sample)
+	s.pos = newWorkingSet(s.shape.Positives.Rows, f)
+	s.pop = newWorkingSet(s.shape.Population.Rows, f)
+	if !s.crowded {
+		s.takeAll(e.rows)
+	}
+	return s.widen(e)
+}
+
+func (s *session) takeAll(rows []Row) {
+	for _, r := range rows {
+		s.pop.take(r)
+	}
+}
+
+// positivesWanted is how many positives a scan asks for.
+func (s *session) positivesWanted() int {
+	if s.shape.Positives.Rows <= positivesHeld {
+		return s.shape.Positives.Rows
+	}
+	return nearPositives
+}
+
+// widen takes rows near the kinks of a point where not all that matter are held, and sums up the others.
+func (s *session) widen(e evaluation) error {
+	if len(s.pos.ids) < s.shape.Positives.Rows {
+		q := PositivesQuery{T: e.t, Limit: s.positivesWanted(), Known: s.pos.known,
+			Rest: s.shape.Positives.Rows > positivesHeld}
+		answer, err := s.ask(Query{W: e.w, Positives: &q})
+		if err != nil {
+			return err
+		}
+		for _, r := range answer.Positives.Rows {
+			s.pos.take(r)
+		}
+		s.pos.groups = answer.Positives.Groups
+	}
+	if !s.crowded {
+		return nil
+	}
+	answer, err := s.ask(Query{W: e.w, Population: &PopulationQuery{Above: math.Inf(1), Limit: nearPopulation,
+		Known: s.pop.known, Near: true, Edge: e.edge}})
+	if err != nil {
+		return err
+	}
+	s.takeAll(answer.Population.Rows)
+	s.pop.groups = answer.Population.Groups
 	return nil
 }
 
@@ -215,35 +284,47 @@ func (s *session) ray(w []float64, limit int) (evaluation, error) {
 // scan evaluates F at the inner solver's point and between it and the best one, and takes rows at both. It returns the
 // number of rows taken.
 func (s *session) scan(w []float64) (int, error) {
-	before := len(s.pop.ids)
-	limit := s.rowsWanted()
-	e, err := s.evaluate(w, limit)
+	before := len(s.pop.ids) + len(s.pos.ids)
+	from := s.best.w
+	points := make([]evaluation, 0, 2)
+	e, err := s.evaluate(w, s.rowsWanted())
 	if err != nil {
 		return 0, err
 	}
-	from := s.w
-	s.take(e)
+	points = append(points, e)
 	if searcher, ok := s.source.(LineSearcher); ok {
 		between, err := searcher.Search(s.ctx, from, w, 1e-2*(math.Min(s.upper, e.f)-s.lower))
 		if err != nil {
 			return 0, err
 		}
-		s.accept(e)
 		if !slices.Equal(between, w) && !slices.Equal(between, from) {
-			b, err := s.evaluate(between, limit)
+			b, err := s.evaluate(between, s.rowsWanted())
 			if err != nil {
 				return 0, err
 			}
-			s.accept(b)
-			s.take(b)
+			points = append(points, b)
 		}
 	}
-	s.accept(e)
-	return len(s.pop.ids) - before, nil
+	for _, e := range points {
+		s.accept(e)
+		s.crowded = s.crowded || e.above > populationHeld
+	}
+	for _, e := range points {
+		if !s.crowded {
+			s.take(e)
+		}
+		if err := s.widen(e); err != nil {
+			return 0, err
+		}
+	}
+	return len(s.pop.ids) + len(s.pos.ids) - before, nil
 }
 
 // rowsWanted is how many rows a scan asks for.
 func (s *session) rowsWanted() int {
+	if s.crowded {
+		return 0
+	}
 	most := math.Max(8*s.f.kappa, 2*float64(s.pop.n))
 	return int(math.Min(math.Max(most, 1000), float64(s.shape.Population.Rows)))
 }
@@ -254,18 +335,23 @@ func (s *session) take(e evaluation) {
 	for violators < len(e.rows) && e.rows[violators].Score >= e.edge {
 		violators++
 	}
-	near := max(400, violators*3/10)
-	for _, r := range e.rows[:min(len(e.rows), violators+near)] {
-		s.pop.take(r)
-	}
+	near := max(nearWhenHeld, violators*3/10)
+	s.takeAll(e.rows[:min(len(e.rows), violators+near)])
 }
 
-// inner solves the problem on the rows held and returns the point to look at next.
-func (s *session) inner(tolerance float64) []float64 {
+// inner solves the problem on the rows held and the groups, and returns the point to look at next.
+func (s *session) inner(tolerance float64) (w []float64) {
+	s.pos.withGroups(func() {
+		s.pop.withGroups(func() { w = s.innerOnRows(tolerance) })
+	})
+	return w
+}
+
+func (s *session) innerOnRows(tolerance float64) []float64 {
 	stop := func() bool { return s.ctx.Err() != nil }
 	if s.f.kind == squaredQuantile {
 		v := newNewton(s.f, s.pos.rows, s.pop.rows)
-		v.run(s.w, tolerance, 100, stop)
+		v.run(s.best.w, tolerance, 100, stop)
 		s.keep(&v.restricted)
 		return v.best.w
 	}
@@ -277,15 +363,15 @@ func (s *session) inner(tolerance float64) []float64 {
 	warm := s.lower >= .3*s.upper && s.theta > 0
 	if warm {
 		gap := math.Min(5*s.upper, 1000*math.Max(s.upper-s.lower, 1e-6*s.upper))
-		v.warmStart(s.w, s.theta, gap)
+		v.warmStart(s.best.w, s.theta, gap)
 		v.run(tolerance, 40, stop)
 		s.keep(&v.restricted)
 	}
 	if !warm || !v.best.closed && !stop() {
 		best := v.best
 		v = newInterior(f, s.pos.rows, population)
-		v.pos.times(s.w, v.zp)
-		v.row.times(s.w, v.zs)
+		v.pos.times(s.best.w, v.zp)
+		v.row.times(s.best.w, v.zs)
 		v.coldStart(v.zp, v.zs, s.upper)
 		v.run(tolerance, 80, stop)
 		s.keep(&v.restricted)
@@ -314,9 +400,7 @@ func (s *session) keep(v *restricted) {
 			v.best.a = append(v.best.a[:0], s.pop.weight...)
 			s.f.repair(v.best.a, s.pop.weight)
 		}
-		s.p, s.a = s.pos.lift(v.best.p), s.pop.lift(v.best.a)
+		s.p, s.a = s.pos.snapshot(v.best.p), s.pop.snapshot(v.best.a)
 		s.radius = v.radius()
 	}
 }
-
-var errNotConvex = errors.New("certified: the method is not convex")

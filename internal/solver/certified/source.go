@@ -83,7 +83,7 @@ type PopulationAnswer struct {
 // PositivesAnswer is the reply to a PositivesQuery.
 type PositivesAnswer struct {
 	Loss   float64 // sum of m l(t - z)
-	Rows   []Row // nearest to the kink first, ties by number
+	Rows   []Row   // nearest to the kink first, ties by number
 	Groups []Group
 }
 

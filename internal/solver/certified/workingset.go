@@ -14,13 +14,14 @@ type workingSet struct {
 	ids    []int32   // rows held, in the order they came
 	entry  []int32   // the entry each belongs to
 	own    []float64 // and its own weight
+	groups []Group   // the other rows that matter, summed; they stand behind the entries while a problem is solved
 	byHash map[uint64][]int32
 	buffer []float64
 }
 
-func newWorkingSet(size, d int, sparse bool, shift []float64) *workingSet {
-	return &workingSet{rows: newRows(d, sparse, shift), known: NewSet(size), byHash: map[uint64][]int32{},
-		buffer: make([]float64, d)}
+func newWorkingSet(size int, f *frame) *workingSet {
+	return &workingSet{rows: newRows(f), known: NewSet(size), byHash: map[uint64][]int32{},
+		buffer: make([]float64, len(f.centre))}
 }
 
 // take adds a row.
@@ -60,19 +61,57 @@ func hash(x []float64) uint64 {
 	return h
 }
 
-// lift spreads a value per entry over the rows held, in proportion to their weights; values of exactly 0 are left out.
-func (s *workingSet) lift(v []float64) (out Sparse) {
-	for k, id := range s.ids {
-		e := s.entry[k]
-		if v[e] == 0 {
-			continue
+// withGroups calls do while the groups stand behind the rows.
+func (s *workingSet) withGroups(do func()) {
+	n := s.n
+	for _, g := range s.groups {
+		s.add(g.Mean, g.Mass)
+	}
+	do()
+	s.truncate(n)
+}
+
+// dualValues is one part of a dual point: a value for every entry and group that stood in the restricted problem.
+// Entries may have grown since; ids is how many rows they had then.
+type dualValues struct {
+	values  []float64
+	entries int
+	ids     int
+	groups  []Group
+}
+
+func (s *workingSet) snapshot(values []float64) dualValues {
+	return dualValues{append([]float64(nil), values...), len(values) - len(s.groups), len(s.ids), s.groups}
+}
+
+// lift spreads the values over the rows, in proportion to their weights; values of exactly 0 are left out.
+func (s *workingSet) lift(v dualValues) (out Sparse) {
+	mass := make([]float64, v.entries)
+	for k := range v.ids {
+		mass[s.entry[k]] += s.own[k]
+	}
+	put := func(id int32, value, weight, mass float64) {
+		if value == 0 {
+			return
 		}
-		share := v[e]
-		if s.own[k] != s.weight[e] {
-			share *= s.own[k] / s.weight[e]
+		if weight != mass {
+			value *= weight / mass
 		}
 		out.Rows = append(out.Rows, id)
-		out.Values = append(out.Values, share)
+		out.Values = append(out.Values, value)
+	}
+	for k := range v.ids {
+		e := s.entry[k]
+		put(s.ids[k], v.values[e], s.own[k], mass[e])
+	}
+	for g, group := range v.groups {
+		for k, id := range group.Rows {
+			w := 1.0
+			if group.Weights != nil {
+				w = group.Weights[k]
+			}
+			put(id, v.values[v.entries+g], w, group.Mass)
+		}
 	}
 	return out
 }
@@ -98,9 +137,9 @@ func (s Sparse) expand(n int, name string) ([]float64, error) {
 
 // mean is the weighted mean of the rows held, as one row of weight 1.
 func (s *workingSet) mean() *rows {
-	x := append([]float64(nil), s.shift...)
+	x := append([]float64(nil), s.centre...)
 	s.addTransposed(s.weight, 1/sum(s.weight), x)
-	one := newRows(s.d, false, s.shift)
+	one := newRows(s.frame)
 	one.add(x, 1)
 	return one
 }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the transcripts run this program as "toptau".
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"toptau": main})
+}
+
+// TestTranscripts runs what a user types, with what she reads, its exit code included.
+func TestTranscripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TOPTAU_DATA", os.Getenv("TOPTAU_DATA"))
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if path, found := strings.CutPrefix(name, "exists:"); found {
+				_, err := os.Stat(path)
+				return err == nil, nil
+			}
+			return name == "data" && os.Getenv("TOPTAU_DATA") != "", nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":    exits,
+			"unescape": unescape,
+			"cut":      cut,
+			"gzipped":  gzipped,
+		},
+	})
+}
+
+// exits CODE COMMAND... runs toptau and checks its exit code: transcripts tell errors apart by it.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE toptau ARG...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+// unescape FILE replaces \r, \0, \xff and \t in a file by the bytes they stand for, which a transcript cannot hold.
+func unescape(ts *testscript.TestScript, neg bool, args []string) {
+	path := ts.MkAbs(args[0])
+	text := strings.NewReplacer(`\r`, "\r", `\0`, "\x00", `\xff`, "\xff", `\t`, "\t", `\n`, "\n").Replace(ts.ReadFile(args[0]))
+	ts.Check(os.WriteFile(path, []byte(text), 0o644))
+}
+
+// cut FILE N drops the last N bytes of a file.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	path := ts.MkAbs(args[0])
+	content := ts.ReadFile(args[0])
+	ts.Check(os.WriteFile(path, []byte(content[:len(content)-atoi(ts, args[1])]), 0o644))
+}
+
+func atoi(ts *testscript.TestScript, text string) int {
+	n := 0
+	for _, digit := range text {
+		n = 10*n + int(digit-'0')
+	}
+	return n
+}
+
+// gzipped FILE writes FILE.gz.
+func gzipped(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := os.Create(filepath.Clean(ts.MkAbs(args[0]) + ".gz"))
+	ts.Check(err)
+	w := gzip.NewWriter(f)
+	_, err = w.Write([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(w.Close())
+	ts.Check(f.Close())
+}
+
+func TestInterruptedFitKeepsWhatItHas(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	dir := t.TempDir()
+	var out, errs strings.Builder
+	data := filepath.Join(dir, "d.csv")
+	if err := os.WriteFile(data, []byte("a,y\n1,1\n2,0\n3,1\n0,0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(dir, "m.json")
+	code := run(ctx, []string{"fit", data, "--label", "y", "--method", "toppush", "-o", model}, nil, &out, &errs)
+	if code != 130 || !strings.Contains(errs.String(), "interrupted") {
+		t.Errorf("exit code %d, standard error %q", code, errs.String())
+	}
+	if _, err := os.Stat(model); err != nil {
+		t.Errorf("the model that was reached is not there: %v", err)
+	}
+}
+
+func TestProgressIsSilentWithoutATerminal(t *testing.T) {
+	var b strings.Builder
+	p := newProgress(&b, false)
+	p.start()
+	p.show(0.5, "working")
+	p.clear()
+	if b.Len() > 0 {
+		t.Errorf("printed %q", b.String())
+	}
+}

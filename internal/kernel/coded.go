@@ -1,0 +1,69 @@
+package kernel
+
+import "unsafe"
+
+// ScoreCodes adds the scores of coded groups to z in the exact arithmetic, for len(z)/PanelRows consecutive panels:
+// z[r] = z[r] + w[start[g]+code], groups ascending, which is what one column of ones and zeros a level would give.
+//
+// Group g has the weights w[start[g]:start[g+1]], so start has one element more than there are groups. Its code for
+// row r of panel p is codes[(p*groups+g)*64+r] and must be less than start[g+1]-start[g]: whoever builds the codes
+// checks them, a kernel does not. Rows that pad the last panel need valid codes, too.
+func ScoreCodes[C Code](codes []C, w []float64, start []int32, z []float64) {
+	groups, count := len(start)-1, len(z)/PanelRows
+	if groups <= 0 || count == 0 {
+		return
+	}
+	codes, w, z = codes[:count*groups*PanelRows], w[:start[groups]], z[:count*PanelRows]
+	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), nil, &w[0], &start[0], &z[0], groups, count) {
+		scoreCodes(codes, w, start, z)
+	}
+}
+
+// scoreCodes is the plain Go of ScoreCodes.
+func scoreCodes[C Code](codes []C, w []float64, start []int32, z []float64) {
+	for ; len(z) > 0; z = z[PanelRows:] {
+		sums := (*[PanelRows]float64)(z)
+		for g := range len(start) - 1 {
+			table, code := w[start[g]:start[g+1]], (*[PanelRows]C)(codes)
+			for r := range sums {
+				sums[r] += table[code[r]]
+			}
+			codes = codes[PanelRows:]
+		}
+	}
+}
+
+// ScoreCodesBetween is ScoreCodes with a fraction f in [0,1] for each code, fractions[(p*groups+g)*64+r]: the row lies
+// between two neighbouring levels,
+//
+//	z[r] = (z[r] + (1-f)*w[start[g]+code]) + f*w[start[g]+code+1],
+//
+// every operation rounded to float64: what two columns with the values 1-f and f would give. A code must be less than
+// start[g+1]-start[g]-1.
+func ScoreCodesBetween[C Code](codes []C, fractions []float32, w []float64, start []int32, z []float64) {
+	groups, count := len(start)-1, len(z)/PanelRows
+	if groups <= 0 || count == 0 {
+		return
+	}
+	codes, fractions = codes[:count*groups*PanelRows], fractions[:count*groups*PanelRows]
+	w, z = w[:start[groups]], z[:count*PanelRows]
+	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), &fractions[0], &w[0], &start[0], &z[0], groups, count) {
+		scoreCodesBetween(codes, fractions, w, start, z)
+	}
+}
+
+// scoreCodesBetween is the plain Go of ScoreCodesBetween.
+func scoreCodesBetween[C Code](codes []C, fractions []float32, w []float64, start []int32, z []float64) {
+	for ; len(z) > 0; z = z[PanelRows:] {
+		sums := (*[PanelRows]float64)(z)
+		for g := range len(start) - 1 {
+			table, code, fraction := w[start[g]:start[g+1]], (*[PanelRows]C)(codes), (*[PanelRows]float32)(fractions)
+			for r := range sums {
+				f, c := float64(fraction[r]), int(code[r])
+				s := sums[r] + float64((1-f)*table[c])
+				sums[r] = s + float64(f*table[c+1])
+			}
+			codes, fractions = codes[PanelRows:], fractions[PanelRows:]
+		}
+	}
+}

@@ -1,0 +1,222 @@
+//go:build !purego
+
+package kernel
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// best is the widest implementation that this processor runs.
+var best = detect()
+
+// using is the implementation chosen; tests set it to each of levels in turn.
+var using = best
+
+// levels lists the implementations that this processor runs.
+func levels() []level {
+	all := []level{levelGo, levelAVX2, levelAVX512Half, levelAVX512}
+	switch {
+	case hasAVX512():
+		return all
+	case hasAVX2():
+		return all[:2]
+	}
+	return all[:1]
+}
+
+func detect() level {
+	switch {
+	case hasAVX512() && splitsVectors():
+		return levelAVX512Half
+	case hasAVX512():
+		return levelAVX512
+	case hasAVX2():
+		return levelAVX2
+	}
+	return levelGo
+}
+
+func hasAVX2() bool {
+	return cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasPOPCNT && cpu.X86.HasBMI1 && cpu.X86.HasBMI2
+}
+
+func hasAVX512() bool {
+	x := &cpu.X86
+	return hasAVX2() && x.HasAVX512F && x.HasAVX512VL && x.HasAVX512BW && x.HasAVX512DQ
+}
+
+// splitsVectors reports whether the processor executes 512-bit instructions in two halves: AMD's family 19h (Zen 4).
+func splitsVectors() bool {
+	const authenticAMD = 0x68747541 // the first four letters
+	_, vendor, _, _ := cpuid(0)
+	version, _, _, _ := cpuid(1)
+	return vendor == authenticAMD && version>>8&0xf+version>>20&0xff == 0x19
+}
+
+func vectorScores(x unsafe.Pointer, size uintptr, w, z *float64, d, panels int, add bool) bool {
+	if using == levelGo {
+		return false
+	}
+	flag := 0
+	if add {
+		flag = 1
+	}
+	single, double := (*float32)(x), (*float64)(x)
+	switch {
+	case size == 4 && using == levelAVX512:
+		scoresFloat32AVX512(single, w, z, d, panels, flag)
+	case size == 4 && using == levelAVX512Half:
+		scoresFloat32AVX512Half(single, w, z, d, panels, flag)
+	case size == 4:
+		scoresFloat32AVX2(single, w, z, d, panels, flag)
+	case using == levelAVX512:
+		scoresFloat64AVX512(double, w, z, d, panels, flag)
+	case using == levelAVX512Half:
+		scoresFloat64AVX512Half(double, w, z, d, panels, flag)
+	default:
+		scoresFloat64AVX2(double, w, z, d, panels, flag)
+	}
+	return true
+}
+
+func vectorAccumulate(x unsafe.Pointer, size uintptr, v, lanes *float64, d, panels int) bool {
+	if using == levelGo {
+		return false
+	}
+	single, double := (*float32)(x), (*float64)(x)
+	switch {
+	case size == 4 && using == levelAVX512:
+		accumulateFloat32AVX512(single, v, lanes, d, panels)
+	case size == 4 && using == levelAVX512Half:
+		accumulateFloat32AVX512Half(single, v, lanes, d, panels)
+	case size == 4:
+		accumulateFloat32AVX2(single, v, lanes, d, panels)
+	case using == levelAVX512:
+		accumulateFloat64AVX512(double, v, lanes, d, panels)
+	case using == levelAVX512Half:
+		accumulateFloat64AVX512Half(double, v, lanes, d, panels)
+	default:
+		accumulateFloat64AVX2(double, v, lanes, d, panels)
+	}
+	return true
+}
+
+// vectorReduceLanes returns the number of features done.
+func vectorReduceLanes(lanes, g []float64) int {
+	fours := len(g) / 4
+	if using == levelGo || fours == 0 {
+		return 0
+	}
+	reduceLanesAVX2(&lanes[0], &g[0], fours)
+	return 4 * fours
+}
+
+// vectorReduceTile returns the number of sums done.
+func vectorReduceTile(lanes []float32, g []float64) int {
+	fours := len(g) / 4
+	if using == levelGo || fours == 0 {
+		return 0
+	}
+	reduceTileAVX2(&lanes[0], &g[0], fours)
+	return 4 * fours
+}
+
+// vectorTile prefetches what lies behind the block: the next features, or the next panel.
+func vectorTile(panel, w, z []float32, d, models int, add bool) bool {
+	flag := 0
+	if add {
+		flag = 1
+	}
+	const bytes = 4 * PanelRows
+	switch {
+	case using >= levelAVX512Half:
+		tileAVX512(&panel[0], &w[0], &z[0], d, models, flag, d*bytes)
+	case using == levelAVX2:
+		tileAVX2(&panel[0], &w[0], &z[0], d, models, flag, d*bytes)
+	default:
+		return false
+	}
+	return true
+}
+
+func vectorTileGradient(x, v, lanes []float32, o *[gradientPanels][2]int, features, panels, models, width int) bool {
+	stride := 4 * TileLanes * models
+	switch {
+	case using == levelGo:
+		return false
+	case using >= levelAVX512Half && width == TileModels:
+		tileGradient4AVX512(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
+	case using >= levelAVX512Half:
+		tileGradient1AVX512(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
+	case width == TileModels:
+		tileGradient4AVX2(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
+	default:
+		tileGradient1AVX2(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
+	}
+	return true
+}
+
+func vectorActive(v []float32) (found, known bool) {
+	if using == levelGo {
+		return false, false
+	}
+	return activeAVX2(&v[0], len(v)) != 0, true
+}
+
+// vectorFilter returns the number of scores it has looked at and of those above t.
+func vectorFilter(z []float64, t float64, first int32, values []float64, rows []int32) (done, count int) {
+	blocks := len(z) / PanelRows
+	switch {
+	case using == levelGo || blocks == 0:
+		return 0, 0
+	case using >= levelAVX512Half:
+		count = filterAVX512(&z[0], blocks, t, first, &values[0], &rows[0])
+	default:
+		count = filterAVX2(&z[0], blocks, t, first, &values[0], &rows[0])
+	}
+	return blocks * PanelRows, count
+}
+
+// vectorCodes adds coded scores; fractions is nil where there are none.
+func vectorCodes(codes unsafe.Pointer, size uintptr, fractions *float32, w *float64, start *int32, z *float64,
+	groups, panels int) bool {
+	narrow, wide := (*uint8)(codes), (*uint16)(codes)
+	wideVectors := using >= levelAVX512Half
+	switch {
+	case using == levelGo:
+		return false
+	case fractions == nil && size == 1 && wideVectors:
+		codes8AVX512(narrow, w, start, z, groups, panels)
+	case fractions == nil && size == 1:
+		codes8AVX2(narrow, w, start, z, groups, panels)
+	case fractions == nil && wideVectors:
+		codes16AVX512(wide, w, start, z, groups, panels)
+	case fractions == nil:
+		codes16AVX2(wide, w, start, z, groups, panels)
+	case size == 1 && wideVectors:
+		between8AVX512(narrow, fractions, w, start, z, groups, panels)
+	case size == 1:
+		between8AVX2(narrow, fractions, w, start, z, groups, panels)
+	case wideVectors:
+		between16AVX512(wide, fractions, w, start, z, groups, panels)
+	default:
+		between16AVX2(wide, fractions, w, start, z, groups, panels)
+	}
+	return true
+}
+
+// vectorRead returns the number of values read and their sum.
+func vectorRead(x []float32) (done int, sum float32) {
+	blocks := len(x) / 128
+	switch {
+	case using == levelGo || blocks == 0:
+		return 0, 0
+	case using == levelAVX512:
+		sum = readAVX512(&x[0], blocks)
+	default:
+		sum = readAVX2(&x[0], blocks)
+	}
+	return 128 * blocks, sum
+}

@@ -1,0 +1,37 @@
+//go:build !amd64 || purego
+
+package kernel
+
+import "unsafe"
+
+// Nothing but plain Go here: each kernel's vector form declines.
+
+const best = levelGo
+
+var using = best
+
+func levels() []level { return []level{levelGo} }
+
+func vectorScores(unsafe.Pointer, uintptr, *float64, *float64, int, int, bool) bool { return false }
+
+func vectorAccumulate(unsafe.Pointer, uintptr, *float64, *float64, int, int) bool { return false }
+
+func vectorReduceLanes(_, _ []float64) int { return 0 }
+
+func vectorTile(_, _, _ []float32, _, _ int, _ bool) bool { return false }
+
+func vectorTileGradient(_, _, _ []float32, _ *[gradientPanels][2]int, _, _, _, _ int) bool {
+	return false
+}
+
+func vectorActive([]float32) (found, known bool) { return false, false }
+
+func vectorReduceTile([]float32, []float64) int { return 0 }
+
+func vectorFilter([]float64, float64, int32, []float64, []int32) (done, count int) { return 0, 0 }
+
+func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, int, int) bool {
+	return false
+}
+
+func vectorRead([]float32) (done int, sum float32) { return 0, 0 }

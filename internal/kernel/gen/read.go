@@ -1,0 +1,41 @@
+package main
+
+import "github.com/mmcloughlin/avo/reg"
+
+// read emits the reading of memory that benchmarks measure the machine with.
+func read(c code) {
+	for _, s := range []shape{avx2, avx512} {
+		c.function("read"+s.name, "(x *float32, blocks int) float32",
+			"returns the sum of blocks of 128 values; blocks is positive.")
+		r := c.arguments("x", "blocks")
+		x, blocks := r[0], r[1]
+		sum := c.vectors(s, 8)
+		for _, v := range sum {
+			c.zero(s, v)
+		}
+		c.Label("block")
+		for k := range 512 / s.bytes {
+			c.VADDPS(at(x, k*s.bytes), sum[k%8], sum[k%8])
+		}
+		c.add(512, x)
+		c.down(blocks, "block")
+		for k := 1; k < 8; k++ {
+			c.VADDPS(sum[k], sum[0], sum[0])
+		}
+		c.Store(sum[0].AsX(), c.ReturnIndex(0))
+		c.finish()
+	}
+}
+
+// cpuid emits the query of the processor's family.
+func cpuid(c code) {
+	c.function("cpuid", "(leaf uint32) (eax, ebx, ecx, edx uint32)", "asks the processor about itself.")
+	c.Load(c.Param("leaf"), reg.EAX)
+	c.XORL(reg.ECX, reg.ECX)
+	c.CPUID()
+	c.Store(reg.EAX, c.Return("eax"))
+	c.Store(reg.EBX, c.Return("ebx"))
+	c.Store(reg.ECX, c.Return("ecx"))
+	c.Store(reg.EDX, c.Return("edx"))
+	c.RET()
+}

@@ -1,0 +1,62 @@
+package kernel
+
+import "unsafe"
+
+// Scores adds the scores of one panel to z, which has PanelRows elements: z[r] += sum over j of panel[64j+r]*w[j].
+func Scores[T Float](panel []T, w, z []float64) { ScorePanels(panel, w, z[:PanelRows], true) }
+
+// ScorePanels computes the scores of consecutive panels, len(z)/PanelRows of them, in the exact arithmetic. With add
+// they are added to z, without they replace it, which gives the bits of adding to zeros and saves reading z.
+func ScorePanels[T Float](panels []T, w, z []float64, add bool) {
+	d, count := len(w), len(z)/PanelRows
+	if count == 0 {
+		return
+	}
+	z = z[:count*PanelRows]
+	if d == 0 {
+		if !add {
+			clear(z)
+		}
+		return
+	}
+	panels = panels[:count*PanelRows*d]
+	if !vectorScores(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &w[0], &z[0], d, count, add) {
+		scorePanels(panels, w, z, add)
+	}
+}
+
+// scorePanels is the plain Go of ScorePanels.
+func scorePanels[T Float](panels []T, w, z []float64, add bool) {
+	if !add {
+		clear(z)
+	}
+	d := len(w)
+	for len(z) > 0 {
+		scorePanel(panels[:PanelRows*d], w, (*[PanelRows]float64)(z))
+		panels, z = panels[PanelRows*d:], z[PanelRows:]
+	}
+}
+
+// scorePanel takes four features at a time, so that a sum is loaded and stored once for four products.
+func scorePanel[T Float](panel []T, w []float64, z *[PanelRows]float64) {
+	for len(w) >= 4 {
+		w0, w1, w2, w3 := w[0], w[1], w[2], w[3]
+		x := (*[4 * PanelRows]T)(panel)
+		for r := range z {
+			s := z[r]
+			s += float64(float64(x[r]) * w0)
+			s += float64(float64(x[r+PanelRows]) * w1)
+			s += float64(float64(x[r+2*PanelRows]) * w2)
+			s += float64(float64(x[r+3*PanelRows]) * w3)
+			z[r] = s
+		}
+		w, panel = w[4:], panel[4*PanelRows:]
+	}
+	for _, wj := range w {
+		x := (*[PanelRows]T)(panel)
+		for r := range z {
+			z[r] += float64(float64(x[r]) * wj)
+		}
+		panel = panel[PanelRows:]
+	}
+}

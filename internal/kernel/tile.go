@@ -1,0 +1,59 @@
+package kernel
+
+// tileFeatures is the number of features after which a tile's sums are stored and reloaded, so that the panel's part
+// stays in the first caches while all models use it.
+const tileFeatures = 64
+
+// ScoreTile computes the scores of consecutive panels under several models in the fast arithmetic.
+//
+// w is features x models, w[j*models+h]; z holds PanelRows scores a model for each panel, z[(p*models+h)*64+r], and so
+// fixes the number of panels. With add the scores are added to z, without they replace it.
+func ScoreTile(panels, w []float32, models int, z []float32, add bool) {
+	if models == 0 || len(z) == 0 {
+		return
+	}
+	d := len(w) / models
+	if d == 0 {
+		if !add {
+			clear(z)
+		}
+		return
+	}
+	for len(z) > 0 {
+		scoreTilePanel(panels[:PanelRows*d], w[:d*models], models, z[:PanelRows*models], add)
+		panels, z = panels[PanelRows*d:], z[PanelRows*models:]
+	}
+}
+
+// scoreTilePanel goes through one panel in blocks of features.
+func scoreTilePanel(panel, w []float32, models int, z []float32, add bool) {
+	for len(panel) > 0 {
+		d := min(len(panel)/PanelRows, tileFeatures)
+		if !vectorTile(panel, w, z, d, models, add) {
+			scoreTile(panel[:PanelRows*d], w, models, z, add)
+		}
+		panel, w, add = panel[PanelRows*d:], w[d*models:], true
+	}
+}
+
+// scoreTile is the plain Go of ScoreTile, for one panel.
+func scoreTile(panel, w []float32, models int, z []float32, add bool) {
+	if !add {
+		clear(z)
+	}
+	d := len(panel) / PanelRows
+	for h := range models {
+		for first := 0; first < PanelRows; first += 4 {
+			s := (*[4]float32)(z[h*PanelRows+first:])
+			s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
+			for j := range d {
+				x, wj := (*[4]float32)(panel[j*PanelRows+first:]), w[j*models+h]
+				s0 = fma32(x[0], wj, s0)
+				s1 = fma32(x[1], wj, s1)
+				s2 = fma32(x[2], wj, s2)
+				s3 = fma32(x[3], wj, s3)
+			}
+			s[0], s[1], s[2], s[3] = s0, s1, s2, s3
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package kernel
+
+// The gradient of several models goes through the data in parts of so many panels and bytes that a part stays in the
+// second cache while all models use it.
+const (
+	gradientPanels = 16
+	gradientBytes  = 256 << 10
+)
+
+// AccumulateTile adds the parts of X'v of consecutive panels to the lanes of several models in the fast arithmetic.
+//
+// v holds PanelRows values a model for each panel, v[(p*models+h)*64+r], as ScoreTile lays out z, and so fixes the
+// number of panels. lanes holds TileLanes values a feature and model, lanes[(j*models+h)*16+l]. Four neighbouring
+// models whose v is all zero in a panel cost nothing there.
+func AccumulateTile(panels, v []float32, models int, lanes []float32) {
+	if models == 0 {
+		return
+	}
+	d, count := len(lanes)/(TileLanes*models), len(v)/(PanelRows*models)
+	for count > 0 && d > 0 {
+		n := min(count, gradientPanels)
+		accumulateTileGroup(panels[:n*PanelRows*d], v[:n*PanelRows*models], models, lanes[:d*models*TileLanes])
+		panels, v, count = panels[n*PanelRows*d:], v[n*PanelRows*models:], count-n
+	}
+}
+
+// accumulateTileGroup adds the parts of at most gradientPanels panels, some features at a time.
+func accumulateTileGroup(panels, v []float32, models int, lanes []float32) {
+	d, count := len(lanes)/(TileLanes*models), len(v)/(PanelRows*models)
+	features := max(64, gradientBytes/(4*PanelRows*count))
+	for h := 0; h < models; {
+		width := TileModels
+		if models-h < width {
+			width = 1
+		}
+		h += width
+	}
+	for first := 0; first < d; first += features {
+		part := tilePart{panels: panels, v: v, lanes: lanes, models: models, d: d,
+			first: first, features: min(features, d-first), count: count}
+		for h := 0; h < models; {
+			width := TileModels
+			if models-h < width {
+				width = 1
+			}
+			part.accumulate(h, width)
+			h += width
+		}
+	}
+}
+
+// tilePart is some features of some panels.
+type tilePart struct {
+	panels, v, lanes []float32
+	models, d        int
+	first, features  int // the features
+	count            int // of panels
+}
+
+// accumulate adds the part of models h to h+width-1 of the panels in which they have a non-zero v.
+func (t *tilePart) accumulate(h, width int) {
+	var offsets [gradientPanels][2]int // bytes, into panels and v
+	n := 0
+	for p := range t.count {
+		row := (p*t.models + h) * PanelRows
+		if active(t.v[row : row+width*PanelRows]) {
+			offsets[n] = [2]int{4 * PanelRows * (p*t.d + t.first), 4 * row}
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	lanes := t.lanes[(t.first*t.models+h)*TileLanes:]
+	if vectorTileGradient(t.panels, t.v, lanes, &offsets, t.features, n, t.models, width) {
+		return
+	}
+	for _, o := range offsets[:n] {
+		x := t.panels[o[0]/4 : o[0]/4+t.features*PanelRows]
+		accumulateTile(x, t.v[o[1]/4:o[1]/4+width*PanelRows], t.models, lanes)
+	}
+}
+
+// active reports whether a value is not zero.
+func active(v []float32) bool {
+	if found, known := vectorActive(v); known {
+		return found
+	}
+	for _, x := range v {
+		if x != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// accumulateTile is the plain Go of AccumulateTile for one panel and neighbouring models, as many as v holds.
+func accumulateTile(panel, v []float32, models int, lanes []float32) {
+	for j := range len(panel) / PanelRows {
+		x := (*[PanelRows]float32)(panel[j*PanelRows:])
+		for h := range len(v) / PanelRows {
+			vh := (*[PanelRows]float32)(v[h*PanelRows:])
+			l := (*[TileLanes]float32)(lanes[(j*models+h)*TileLanes:])
+			for r := range l {
+				s := l[r]
+				s = fma32(x[r], vh[r], s)
+				s = fma32(x[r+16], vh[r+16], s)
+				s = fma32(x[r+32], vh[r+32], s)
+				s = fma32(x[r+48], vh[r+48], s)
+				l[r] = s
+			}
+		}
+	}
+}
+
+// ReduceTile adds the lanes of each feature and model to g, g[j*models+h], in the fixed order and clears them.
+func ReduceTile(lanes []float32, g []float64) {
+	lanes = lanes[:len(g)*TileLanes]
+	done := vectorReduceTile(lanes, g)
+	reduceTile(lanes[done*TileLanes:], g[done:])
+}
+
+// reduceTile is the plain Go of ReduceTile.
+func reduceTile(lanes []float32, g []float64) {
+	for j := range g {
+		l := (*[TileLanes]float32)(lanes[j*TileLanes:])
+		var s [Lanes]float64
+		for i := range s {
+			s[i] = float64(l[i]) + float64(l[i+Lanes])
+		}
+		g[j] += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+		*l = [TileLanes]float32{}
+	}
+}

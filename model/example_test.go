@@ -1,0 +1,47 @@
+package model_test
+
+import (
+	"fmt"
+
+	"toptau/model"
+)
+
+// A record is scored by column name; what the model does not know is ignored.
+func ExampleModel_Score() {
+	m, err := model.Load("testdata/v1.json")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	score, err := m.Score(map[string]string{"bytes": "9000", "service": "http", "zero": "0", "id": "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	alert := m.Point("default")
+	fmt.Printf("%.3f above %v: %v\n", score, alert.Threshold, alert.Decide(score, ""))
+	// Output: 1340.770 above 0.1: true
+}
+
+// An explanation says what every column adds.
+func ExampleModel_Explain() {
+	m, err := model.Load("testdata/v1.json")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e, err := m.Explain(map[string]string{"bytes": "6", "service": "NA", "zero": "0"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, term := range e.Terms {
+		fmt.Printf("%-16s %6.3f\n", term.Name, term.Product)
+	}
+	fmt.Printf("%-16s %6.3f\n%-16s %6.3f\n", "offset", e.Offset, "score", e.Score)
+	// Output:
+	// bytes             0.149
+	// service missing   0.500
+	// offset           -0.250
+	// score             0.399
+}
