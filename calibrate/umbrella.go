@@ -32,27 +32,25 @@ func TopShare(scores []float64, alpha, delta threshold.Rate) (Threshold, error) 
 }
 
 func umbrella(scores []float64, alpha, delta threshold.Rate, p Population) (Threshold, error) {
-	t, err := plain(scores, alpha, p)
+	needed, err := Needed(alpha, delta)
 	if err != nil {
 		return Threshold{}, err
-	}
-	if t.Needed, err = Needed(alpha, delta); err != nil {
-		return Threshold{}, err
-	}
-	t.Delta = delta
-	if t.N < t.Needed {
-		t.Bound = metric.BinomialAtMost(t.N, t.N-t.Order, alpha.Float64())
-		return t, tooFew(t)
 	}
 	z, err := ascending(scores, p)
 	if err != nil {
 		return Threshold{}, err
 	}
+	if len(z) < needed {
+		t := plain(z, alpha, p)
+		t.Delta, t.Needed = delta, needed
+		t.Bound = metric.BinomialAtMost(t.N, t.N-t.Order, alpha.Float64())
+		return t, tooFew(t)
+	}
 	exceeding := allowed(len(z), alpha, delta)
-	c := at(z, len(z)-exceeding, p)
-	c.Alpha, c.Delta, c.Needed, c.Certified = alpha, delta, t.Needed, true
-	c.Bound = metric.BinomialAtMost(len(z), exceeding, alpha.Float64())
-	return c, nil
+	t := at(z, len(z)-exceeding, p)
+	t.Alpha, t.Delta, t.Needed, t.Certified = alpha, delta, needed, true
+	t.Bound = metric.BinomialAtMost(t.N, exceeding, alpha.Float64())
+	return t, nil
 }
 
 // tooFew is the refusal to certify.
@@ -73,10 +71,6 @@ func allowed(n int, alpha, delta threshold.Rate) int {
 // Plain returns the threshold that keeps the rate on the calibration scores themselves: the (B+1)-th largest, B =
 // floor(n alpha). It is not certified, and on new data it exceeds alpha about every second time. Bound is unset.
 func Plain(scores []float64, alpha threshold.Rate, p Population) (Threshold, error) {
-	return plain(scores, alpha, p)
-}
-
-func plain(scores []float64, alpha threshold.Rate, p Population) (Threshold, error) {
 	if alpha.IsZero() {
 		return Threshold{}, unset("alpha")
 	}
@@ -84,9 +78,14 @@ func plain(scores []float64, alpha threshold.Rate, p Population) (Threshold, err
 	if err != nil {
 		return Threshold{}, err
 	}
+	return plain(z, alpha, p), nil
+}
+
+// plain is Plain on ascending scores.
+func plain(z []float64, alpha threshold.Rate, p Population) Threshold {
 	t := at(z, len(z)-alpha.Floor(len(z)), p)
 	t.Alpha = alpha
-	return t, nil
+	return t
 }
 
 // AbsoluteTop returns the largest negative score as the threshold. With confidence 1 - delta the false positive rate of

@@ -68,7 +68,7 @@ func (m Method) checkTau(h Hyperparameters) error {
 	case m.UsesTau && !set:
 		return m.missing("--tau", "a rate between 0 and 1", "for example --tau 1%")
 	case set && !m.UsesTau:
-		return m.unused("--tau", h.Tau.String())
+		return m.unused("--tau", h.Tau.String(), "leave out --tau")
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (m Method) checkBeta(h Hyperparameters) error {
 	case m.UsesBeta && !set:
 		return m.missing("--beta", "a finite number above 0", "for example --beta 1")
 	case set && !m.UsesBeta:
-		return m.unused("--beta", fmt.Sprint(h.Beta))
+		return m.unused("--beta", fmt.Sprint(h.Beta), "leave out --beta")
 	case set && (!(h.Beta > 0) || math.IsInf(h.Beta, 1)):
 		return usage(fmt.Sprintf("--beta %v", h.Beta), "a finite number above 0", "")
 	}
@@ -92,7 +92,11 @@ func (m Method) checkK(h Hyperparameters) error {
 	case m.UsesK && !set:
 		return m.missing("--k", "a whole number of at least 1", "for example --k 5")
 	case set && !m.UsesK:
-		return m.unused("--k", fmt.Sprint(h.K))
+		hint := "leave out --k"
+		if m.rule == highestScore {
+			hint += ", or use --method toppushk"
+		}
+		return m.unused("--k", fmt.Sprint(h.K), hint)
 	case h.K < 0:
 		return usage(fmt.Sprintf("--k %d", h.K), "a whole number of at least 1", "")
 	}
@@ -103,8 +107,8 @@ func (m Method) missing(flag, expected, hint string) error {
 	return usage("no "+flag+" for method "+m.Name, expected, hint)
 }
 
-func (m Method) unused(flag, value string) error {
-	return usage(flag+" "+value, "no "+flag+" for method "+m.Name, "leave out "+flag)
+func (m Method) unused(flag, value, hint string) error {
+	return usage(flag+" "+value, "no "+flag+" for method "+m.Name, hint)
 }
 
 func usage(found, expected, hint string) error {

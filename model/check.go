@@ -166,7 +166,8 @@ func (m *Member) check(blocks int) error {
 	}
 	if !(m.Share >= 0 && m.Share <= 1) || !(m.Lambda >= 0) || !(m.Beta >= 0) || m.K < 0 ||
 		!finite(m.Lambda) || !finite(m.Beta) || !finite(m.Solver.Step) || !finite(m.Solver.Gap) {
-		return fmt.Errorf("share %v, lambda %v, beta %v, k %d, step %v, gap %v", m.Share, m.Lambda, m.Beta, m.K, m.Solver.Step, m.Solver.Gap)
+		return fmt.Errorf("share %v, lambda %v, beta %v, k %d, step %v, gap %v",
+			m.Share, m.Lambda, m.Beta, m.K, m.Solver.Step, m.Solver.Gap)
 	}
 	if c := m.Certificate; c != nil {
 		for _, v := range []*float64{&c.Objective, &c.ObjectiveAtZero, &c.Threshold, c.LowerBound, c.RelativeGap, c.GapOfDecrease} {

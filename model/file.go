@@ -130,8 +130,8 @@ func version(data []byte) (int, error) {
 	return v, nil
 }
 
-// decode reads a whole file whose version has been read. Every byte counts: the checksum covers all before it, and the content must be exactly what
-// encode writes for the model that was read.
+// decode reads a whole file whose version has been read. Every byte counts: the checksum covers all before it, and the
+// content must be exactly what encode writes for the model that was read.
 func decode(data []byte) (*Model, error) {
 	if err := verify(data); err != nil {
 		return nil, err

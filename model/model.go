@@ -173,7 +173,9 @@ type Probe struct {
 // it has one.
 func (p *Point) Decide(score float64, segment string) bool {
 	t := p.Threshold
-	i, found := slices.BinarySearchFunc(p.Segments, segment, func(s Segment, value string) int { return cmp.Compare(s.Value, value) })
+	i, found := slices.BinarySearchFunc(p.Segments, segment, func(s Segment, value string) int {
+		return cmp.Compare(s.Value, value)
+	})
 	if found {
 		t = p.Segments[i].Threshold
 	}

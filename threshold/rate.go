@@ -2,7 +2,6 @@ package threshold
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -134,12 +133,14 @@ func (r Rate) Times(m float64) float64 {
 	return product
 }
 
-// ceilMass returns max(1, ceil(m r)), exactly, for a mass that is a whole number.
+// ceilMass returns max(1, ceil(m r)), exactly, for a finite mass that is a whole number.
 func (r Rate) ceilMass(m float64) float64 {
-	if m < 1<<53 {
-		return float64(r.Ceil(int(m)))
-	}
-	return math.Ceil(r.Times(m)) // every float64 of this size is a whole number
+	x := new(big.Rat)
+	x.Mul(x.SetFloat64(m), r.rat())
+	n := new(big.Int).Add(x.Num(), x.Denom())
+	n.Sub(n, big.NewInt(1)).Div(n, x.Denom())
+	ceil, _ := new(big.Float).SetInt(n).Float64()
+	return max(1, ceil)
 }
 
 // String returns the rate as a decimal, "0.001", as a fraction, "1/3", where no decimal ends, and "" when unset. ParseRate

@@ -14,7 +14,7 @@ import (
 
 // demoCommand shows the whole way on simulated traffic.
 type demoCommand struct {
-	Rows int    `default:"40000" help:"Rows of the training data; as many fresh ones measure the model."`
+	Rows int    `default:"20000" help:"Rows of the training data; as many fresh ones measure the model."`
 	Seed uint64 `default:"1" help:"The seed of the data and the split."`
 	Dir  string `placeholder:"DIR" help:"Keep the data and the model in this directory (default: a temporary one, removed)."`
 }
@@ -24,7 +24,8 @@ const (
 	demoTrain = "flows.csv"
 	demoFresh = "later.csv"
 	demoModel = "model.json"
-	demoGoal  = "0.5%"
+	demoGoal  = "1%"
+	demoShare = "5%"
 )
 
 func (c *demoCommand) Run(s *session) error {
@@ -70,11 +71,12 @@ flows raise an alarm. The threshold was chosen on the validation rows and carrie
 
 func (c *demoCommand) generate(s *session, dir string) error {
 	for i, name := range []string{demoTrain, demoFresh} {
-		data, err := simulate.New(simulate.Options{Kind: "detectors", Rows: c.Rows, Seed: c.Seed + uint64(i)})
+		data, err := simulate.New(simulate.Options{Kind: "detectors", Rows: c.Rows, Seed: c.Seed + uint64(i),
+			Positives: threshold.MustRate(demoShare)})
 		if err != nil {
 			return err
 		}
-		c.command(s, "toptau generate detectors --rows %d --seed %d -o %s", c.Rows, c.Seed+uint64(i), name)
+		c.command(s, "toptau generate detectors --rows %d --positives %s --seed %d -o %s", c.Rows, demoShare, c.Seed+uint64(i), name)
 		s.progress.start()
 		err = writeFile(filepath.Join(dir, name), func(w io.Writer) error {
 			return data.WriteCSV(s, w, func(rows int) { s.progress.show(float64(rows)/float64(c.Rows), "writing %s", name) })

@@ -106,7 +106,8 @@ func TestStandardScaling(t *testing.T) {
 	if diff := cmp.Diff(wantDropped, m.Dropped); diff != "" {
 		t.Errorf("dropped (-want +got):\n%s", diff)
 	}
-	wantWarnings := []Warning{{"dropped_columns", "2 columns are constant on the training rows, so left out: zero, same"}}
+	wantWarnings := []Warning{{Code: "dropped_columns",
+		Text: "2 columns are constant on the training rows, so left out: zero, same"}}
 	if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -321,6 +322,36 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestColumnsThatNameTheRows(t *testing.T) {
+	values := make([]string, 1500)
+	for i := range values {
+		values[i] = strings.Repeat("x", i%1200+1)
+	}
+	_, warnings, err := Fit(tableOf(symbol("host", values...)), named, nil, Options{})
+	if err != nil || len(warnings) != 1 || warnings[0].Code != "many_categories" ||
+		!strings.Contains(warnings[0].Text, `"host" has 1200`) {
+		t.Errorf("%v, %v", warnings, err)
+	}
+}
+
+// Counts of goroutines that share a map add up.
+func TestCountsAdd(t *testing.T) {
+	m := fit(t, tableOf(number("x", 1, 2), symbol("s", "a", "b")), Options{Impute: ImputeZero})
+	later := tableOf(number("x", missing, 3), symbol("s", "c", ""))
+	var total Counts
+	for row := range 2 {
+		var e Encoded
+		if err := m.Encode(later, row, &e); err != nil {
+			t.Fatal(err)
+		}
+		total.Add(e.Counts)
+	}
+	want := []Tally{{Column: "x", Missing: 1}, {Column: "s", Missing: 1, Unknown: 1}}
+	if got := m.Tallies(total); !slices.Equal(got, want) || total.Rows != 2 {
+		t.Errorf("%+v of %d rows, want %+v", got, total.Rows, want)
 	}
 }
 

@@ -54,7 +54,8 @@ type fitter struct {
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {
-	f := &fitter{t: t, o: o, m: &Map{Scale: o.Scale, Impute: o.Impute, Sparse: t.Sparse != nil, Inputs: []Input{}, Dropped: []Dropped{}}}
+	f := &fitter{t: t, o: o, m: &Map{Scale: o.Scale, Impute: o.Impute, Sparse: t.Sparse != nil,
+		Inputs: []Input{}, Dropped: []Dropped{}}} // empty rather than nil, so that JSON has lists
 	n := rowCount(t, rows)
 	f.rows = make([]int, 0, n)
 	for i := range n {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toptau/internal/fault"
+	"toptau/internal/table"
 )
 
 // Scale says what is divided by its standard deviation.
@@ -32,11 +33,8 @@ type Options struct {
 	Impute Impute // default ImputeError
 }
 
-// Warning is something a user should know that is not an error. Code is stable, Text is for people.
-type Warning struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
-}
+// Warning is something a user should know that is not an error: dropped_columns, unused_indices, many_categories.
+type Warning = table.Warning
 
 // Check returns the options with their defaults, or a usage error that names the flag.
 func (o Options) Check() (Options, error) {

@@ -4,12 +4,12 @@
 
 package kernel
 
-// reduceLanesAVX2 adds the lanes of four times fours features to g and clears them; fours is positive.
+// reduceLanesAVX2 adds the lanes of four times fours features to sums and clears them; fours is positive.
 //
 //go:noescape
-func reduceLanesAVX2(lanes *float64, g *float64, fours int)
+func reduceLanesAVX2(lanes *float64, sums *float64, fours int)
 
-// reduceTileAVX2 adds the lanes of four times fours features to g and clears them; fours is positive.
+// reduceTileAVX2 adds the lanes of four times fours features to sums and clears them; fours is positive.
 //
 //go:noescape
-func reduceTileAVX2(lanes *float32, g *float64, fours int)
+func reduceTileAVX2(lanes *float32, sums *float64, fours int)

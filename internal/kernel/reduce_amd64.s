@@ -4,11 +4,11 @@
 
 #include "textflag.h"
 
-// func reduceLanesAVX2(lanes *float64, g *float64, fours int)
+// func reduceLanesAVX2(lanes *float64, sums *float64, fours int)
 // Requires: AVX
 TEXT ·reduceLanesAVX2(SB), NOSPLIT, $0-24
 	MOVQ   lanes+0(FP), AX
-	MOVQ   g+8(FP), CX
+	MOVQ   sums+8(FP), CX
 	MOVQ   fours+16(FP), DX
 	VXORPD Y0, Y0, Y0
 
@@ -45,11 +45,11 @@ four:
 	VZEROUPPER
 	RET
 
-// func reduceTileAVX2(lanes *float32, g *float64, fours int)
+// func reduceTileAVX2(lanes *float32, sums *float64, fours int)
 // Requires: AVX
 TEXT ·reduceTileAVX2(SB), NOSPLIT, $0-24
 	MOVQ   lanes+0(FP), AX
-	MOVQ   g+8(FP), CX
+	MOVQ   sums+8(FP), CX
 	MOVQ   fours+16(FP), DX
 	VXORPD Y0, Y0, Y0
 

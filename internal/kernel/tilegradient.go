@@ -28,13 +28,6 @@ func AccumulateTile(panels, v []float32, models int, lanes []float32) {
 func accumulateTileGroup(panels, v []float32, models int, lanes []float32) {
 	d, count := len(lanes)/(TileLanes*models), len(v)/(PanelRows*models)
 	features := max(64, gradientBytes/(4*PanelRows*count))
-	for h := 0; h < models; {
-		width := TileModels
-		if models-h < width {
-			width = 1
-		}
-		h += width
-	}
 	for first := 0; first < d; first += features {
 		part := tilePart{panels: panels, v: v, lanes: lanes, models: models, d: d,
 			first: first, features: min(features, d-first), count: count}

@@ -1,7 +1,6 @@
 package scoring
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -318,8 +317,10 @@ func TestMismatchNamesTheColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = table.NewReader("later.csv", bytes.NewReader([]byte("s,y\na,1\nb,2\n")), table.Options{Schema: schema, Unlabelled: true})
-	if e := fault.Of(err); e == nil || e.Kind != fault.Model || !strings.Contains(err.Error(), `missing columns: "x"; extra columns: "y"`) {
+	later := strings.NewReader("s,y\na,1\nb,2\n")
+	_, err = table.NewReader("later.csv", later, table.Options{Schema: schema, Unlabelled: true})
+	want := `missing columns: "x"; extra columns: "y"`
+	if e := fault.Of(err); e == nil || e.Kind != fault.Model || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 }

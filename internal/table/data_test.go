@@ -3,22 +3,31 @@ package table
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
-// attackGroups of kddcup99 and nsl_kdd that make the rare positive class (b) of the data's README.
+// r2lAndU2r are the attacks that make the rare positive class of kddcup99 and nsl_kdd.
 var r2lAndU2r = []string{
 	"guess_passwd", "ftp_write", "imap", "phf", "multihop", "warezmaster", "warezclient", "spy", "xlock", "xsnoop",
 	"snmpguess", "snmpgetattack", "httptunnel", "sendmail", "named", "worm",
 	"buffer_overflow", "loadmodule", "rootkit", "perl", "sqlattack", "xterm", "ps",
 }
 
-// TestPublicData reads every set of the data directory by flags alone.
-func TestPublicData(t *testing.T) {
+// public returns the directory of the data sets, or skips the test.
+func public(t *testing.T) string {
+	t.Helper()
 	root := os.Getenv("TOPTAU_DATA")
 	if root == "" {
 		t.Skip("TOPTAU_DATA is not set")
 	}
+	return root
+}
+
+// TestPublicData reads every set of the data directory by flags alone.
+func TestPublicData(t *testing.T) {
+	root := public(t)
 	for _, c := range []struct {
 		file                      string
 		options                   Options
@@ -89,4 +98,110 @@ func TestPublicData(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPublicRarePositives names a class by many values.
+func TestPublicRarePositives(t *testing.T) {
+	root := public(t)
+	for _, c := range []struct {
+		file, dot string
+		o         Options
+		want      int
+	}{
+		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", "", Options{Label: "42", Drop: []string{"43"}}, 220},
+		{"nsl_kdd/KDDTest+.txt.gz", "", Options{Label: "42", Drop: []string{"43"}}, 2954},
+		{"kddcup99/kddcup.data_10_percent.gz", ".", Options{Label: "42"}, 1178},
+		{"kddcup99/corrected.gz", ".", Options{Label: "42"}, 16417},
+	} {
+		if testing.Short() && c.dot == "." {
+			continue
+		}
+		path := filepath.Join(root, c.file)
+		o := c.o
+		o.Positive = []string{"!normal" + c.dot}
+		_, info, err := Read(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = c.o
+		for _, v := range info.Labels {
+			if slices.Contains(r2lAndU2r, strings.TrimSuffix(v.Value, ".")) {
+				o.Positive = append(o.Positive, v.Value)
+			}
+		}
+		if _, info, err = Read(path, o); err != nil || info.Positives != c.want {
+			t.Errorf("%s: %v, %+v; want %d positives", c.file, err, info, c.want)
+		}
+	}
+}
+
+// TestPublicValues compares sums and dictionaries with what the sets' authors state.
+func TestPublicValues(t *testing.T) {
+	root := public(t)
+	for name, want := range map[string]float64{"train": 488_083_511, "valid": 146_395_833} {
+		base := filepath.Join(root, "madelon", "madelon_"+name)
+		x, _, err := Read(base+".data.gz", Options{LabelsFile: base + ".labels"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, c := range x.Columns {
+			for _, v := range c.Values {
+				sum += v
+			}
+		}
+		if sum != want {
+			t.Errorf("madelon %s: %v, want %v", name, sum, want)
+		}
+	}
+	_, digits, err := Read(filepath.Join(root, "mnist_t10k/t10k-images-idx3-ubyte.gz"), Options{
+		LabelsFile: filepath.Join(root, "mnist_t10k/t10k-labels-idx1-ubyte.gz"), Positive: []string{"4"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, []LabelCount{{"1", 1135}, {"2", 1032}, {"7", 1028}, {"3", 1010}, {"9", 1009}, {"4", 982}, {"0", 980},
+		{"8", 974}, {"6", 958}, {"5", 892}}, digits.Labels)
+	_, usps, err := Read(filepath.Join(root, "usps/zip.train.gz"), Options{Label: "first", Positive: []string{"!6"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, LabelCount{"6.0000", 664}, usps.Labels[4])
+	if usps.Digest != "abc9f5c75b997cabe66b5d01727d5a681c69298e1641a8d37b55433a52129dc0" {
+		t.Error(usps.Digest)
+	}
+}
+
+// TestPublicForModels reads test files by the schema of the training files.
+func TestPublicForModels(t *testing.T) {
+	root := public(t)
+	read := func(file string, o Options) (*Table, *Info) {
+		t.Helper()
+		x, info, err := Read(filepath.Join(root, file), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x, info
+	}
+	nsl, info := read("nsl_kdd/KDDTrain+_20Percent.txt.gz",
+		Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}})
+	var sizes []int
+	for _, c := range nsl.Columns[1:4] {
+		sizes = append(sizes, len(c.Dictionary))
+	}
+	same(t, []int{3, 66, 11}, sizes)
+	x, info := read("nsl_kdd/KDDTest+.txt.gz", Options{Schema: &info.Schema})
+	same(t, "tftp_u", x.Columns[2].Dictionary[66])
+	same(t, 12833, info.Positives)
+
+	_, info = read("a9a/a9a.gz", Options{})
+	x, _ = read("a9a/a9a.t.gz", Options{Schema: &info.Schema})
+	same(t, 123, x.Sparse.Cols)
+
+	_, info = read("coil2000/ticdata2000.txt.gz", Options{Label: "last"})
+	x, scored := read("coil2000/ticeval2000.txt", Options{Schema: &info.Schema, Unlabelled: true})
+	same(t, 4000, scored.Unknowns)
+	same(t, 85, len(x.Columns))
+	_, labelled := read("coil2000/ticeval2000.txt",
+		Options{Schema: &info.Schema, LabelsFile: filepath.Join(root, "coil2000/tictgts2000.txt")})
+	same(t, 238, labelled.Positives)
 }

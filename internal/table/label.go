@@ -175,16 +175,13 @@ func (l *labels) classify(v labelValue) Class {
 	if len(l.rule.values) == 0 {
 		return l.classifyPair(v)
 	}
+	listed := false
 	for i, u := range l.rule.values {
 		if v.equal(u) {
-			l.hit[i] = true
-			if l.rule.negated {
-				return Negative
-			}
-			return Positive
+			l.hit[i], listed = true, true
 		}
 	}
-	if l.rule.negated {
+	if listed != l.rule.negated {
 		return Positive
 	}
 	return Negative

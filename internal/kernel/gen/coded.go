@@ -47,14 +47,14 @@ func codedScores(c code, s shape, bytes int, between bool) {
 		t.fractions = c.Load(c.Param("fractions"), c.GP64())
 		bits, low := c.GP64(), c.XMM()
 		c.MOVQ(operand.U64(0x3ff0000000000000), bits)
-		c.MOVQ(bits, low)
+		c.VMOVQ(bits, low)
 		t.one = c.vector(s)
 		c.VBROADCASTSD(low, t.one)
 	}
 	if s.bytes == 64 {
 		bits, low := c.GP64(), c.XMM()
 		c.MOVQ(operand.U64(16), bits)
-		c.MOVQ(bits, low)
+		c.VMOVQ(bits, low)
 		t.sixteen = c.ZMM()
 		c.VPBROADCASTQ(low, t.sixteen)
 	}
@@ -244,7 +244,7 @@ func (t codedCode) four(row int) reg.VecVirtual {
 	t.VMOVHPD(t.entry(row+1), low, low)
 	t.VMOVSD(t.entry(row+2), high)
 	t.VMOVHPD(t.entry(row+3), high, high)
-	t.VINSERTF128(operand.Imm(1), high, low.AsY(), v)
+	t.insertHigh(high, low.AsY(), v)
 	return v
 }
 
@@ -254,10 +254,19 @@ func (t codedCode) pairs(row int) (here, there reg.VecVirtual) {
 	a, b := t.YMM(), t.YMM()
 	t.VMOVUPD(t.entry(row), even)
 	t.VMOVUPD(t.entry(row+1), odd)
-	t.VINSERTF128(operand.Imm(1), t.entry(row+2), even.AsY(), a)
-	t.VINSERTF128(operand.Imm(1), t.entry(row+3), odd.AsY(), b)
+	t.insertHigh(t.entry(row+2), even.AsY(), a)
+	t.insertHigh(t.entry(row+3), odd.AsY(), b)
 	here, there = t.YMM(), t.YMM()
 	t.VUNPCKLPD(b, a, here)
 	t.VUNPCKHPD(b, a, there)
 	return here, there
+}
+
+// insertHigh sets v to low with its upper half replaced. The older form does not reach all registers of AVX-512.
+func (t codedCode) insertHigh(high operand.Op, low, v reg.Register) {
+	if t.shape.registers == 32 {
+		t.VINSERTF64X2(operand.Imm(1), high, low, v)
+		return
+	}
+	t.VINSERTF128(operand.Imm(1), high, low, v)
 }

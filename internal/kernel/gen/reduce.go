@@ -8,12 +8,12 @@ import (
 // reduce emits the sums of the lanes of four features at a time. AVX2 suffices: it is a small part of the work.
 func reduce(c code) {
 	for _, size := range []int{8, 4} {
-		name, signature := "reduceLanesAVX2", "(lanes *float64, g *float64, fours int)"
+		name, signature := "reduceLanesAVX2", "(lanes *float64, sums *float64, fours int)"
 		if size == 4 {
-			name, signature = "reduceTileAVX2", "(lanes *float32, g *float64, fours int)"
+			name, signature = "reduceTileAVX2", "(lanes *float32, sums *float64, fours int)"
 		}
-		c.function(name, signature, "adds the lanes of four times fours features to g and clears them; fours is positive.")
-		r := c.arguments("lanes", "g", "fours")
+		c.function(name, signature, "adds the lanes of four times fours features to sums and clears them; fours is positive.")
+		r := c.arguments("lanes", "sums", "fours")
 		lane, g, fours := r[0], r[1], r[2]
 		zero := c.YMM()
 		c.zero(avx2, zero)
