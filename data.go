@@ -3,6 +3,7 @@ package toptau
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -74,6 +75,9 @@ func optionsFor(m *model.Model, f Format) (table.Options, error) {
 	}
 	o := f.options()
 	o.Schema = schema
+	for i := 0; i < len(m.Points) && o.Segment == ""; i++ {
+		o.Segment = m.Points[i].Segment // without the column every row would get the point's general threshold
+	}
 	return o, nil
 }
 
@@ -86,7 +90,8 @@ func read(path string, o table.Options) (*Data, error) {
 	return &Data{table: t, info: *info, seconds: time.Since(start).Seconds()}, nil
 }
 
-// FromRows makes Data of numbers in memory: rows[i][j] is the value of column j in row i. The values must be finite.
+// FromRows makes Data of numbers in memory: rows[i][j] is the value of column j in row i. The values must be finite, the
+// names of the columns different.
 func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error) {
 	if len(rows) != len(positive) {
 		return nil, mismatch(fmt.Sprintf("%d rows and %d labels", len(rows), len(positive)), "as many labels as rows")
@@ -95,6 +100,9 @@ func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error
 	info := table.Info{Format: "csv", Header: true, Rows: len(rows)}
 	info.Schema = table.Schema{Format: "csv", Header: true, Width: len(columns)}
 	for j, name := range columns {
+		if first := slices.Index(columns, name); name == "" || first < j {
+			return nil, mismatch(fmt.Sprintf("the name %s for column %d", fault.Quote(name), j+1), "names that differ, none of them empty")
+		}
 		t.Columns[j] = table.Column{Name: name, Number: j + 1, Values: make([]float64, len(rows))}
 		info.Schema.Columns = append(info.Schema.Columns, table.SchemaColumn{Name: name, Number: j + 1})
 	}
@@ -131,6 +139,17 @@ func (d *Data) Rows() int { return d.table.Rows() }
 
 // Positives is the number of positive rows.
 func (d *Data) Positives() int { return d.info.Positives }
+
+// masses are the sums of the row weights, of all rows and of the positives; 0 where rows have none.
+func (d *Data) masses() (total, positive float64) {
+	for i, m := range d.table.Weight {
+		total += m
+		if d.table.Label[i] == table.Positive {
+			positive += m
+		}
+	}
+	return total, positive
+}
 
 // digest is the digest of the data as a model keeps it.
 func (d *Data) digest() string {

@@ -176,7 +176,9 @@ func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, co
 	if err != nil {
 		return metric.Confusion{}, err
 	}
-	return ranking.At(0, confidence)
+	c, err := ranking.At(0, confidence)
+	c.Threshold = p.Threshold
+	return c, err
 }
 
 func curveReport(c metric.Curve) CurveReport {

@@ -14,6 +14,7 @@ import (
 	"toptau/internal/objective"
 	"toptau/internal/scoring"
 	"toptau/internal/solver"
+	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/model"
 	"toptau/surrogate"
@@ -22,7 +23,9 @@ import (
 
 // SolverOptions are the settings of a fit. The zero value is the default of each.
 type SolverOptions struct {
-	Solver      string  // "" or "auto", "adam", "sgd"
+	Solver      string  // "" or "auto", "certified", "adam", "sgd"
+	Gap         float64 // certified: the gap of the decrease to reach; 0: 1e-6
+	MaxPasses   int     // certified: readings of the data after which to stop; 0: no limit
 	Iterations  int     // steps; 0: 1000
 	Step        float64 // step size; 0: 0.01
 	Minibatches int     // 0 or 1: full batches
@@ -100,6 +103,8 @@ type Fitted struct {
 	Model  *model.Model
 	Report Report
 	Trace  []TracePoint // ADAM, SGD: the objective on all rows along the way
+
+	Certificate *Certificate // certified: the dual point behind Report.LowerBound
 }
 
 // TracePoint is the objective after some steps.
@@ -166,7 +171,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := solverFor(p, o)
+	run, err := solverFor(d, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -243,15 +248,98 @@ const SchemaVersion = 1
 // solverRun minimises f, fills the report's evidence and returns w.
 type solverRun func(ctx context.Context, f *objective.Objective, out *Fitted) ([]float64, error)
 
-// solverFor chooses the solver and refuses settings that contradict each other.
-func solverFor(p method.Problem, o FitOptions) (solverRun, error) {
+// solverFor chooses the solver and refuses settings that contradict each other. Without a wish it is the certified one where
+// there is one.
+func solverFor(d *Data, p method.Problem, o FitOptions) (solverRun, error) {
 	switch o.Solver {
-	case "", "auto", "adam":
+	case "", "auto":
+		if certified.Possible(p) == nil {
+			return certifiedRun(d, o)
+		}
+		return stepped("adam", solver.Adam, o)
+	case "certified":
+		if err := certified.Possible(p); err != nil {
+			return nil, &fault.Error{Kind: fault.Usage, Found: "--solver certified", Err: err,
+				Expected: "a convex method with the hinge or the squared hinge", Hint: "--solver adam"}
+		}
+		return certifiedRun(d, o)
+	case "adam":
 		return stepped("adam", solver.Adam, o)
 	case "sgd":
 		return stepped("sgd", solver.SGD, o)
 	}
-	return nil, &fault.Error{Kind: fault.Usage, Found: "--solver " + fault.Quote(o.Solver), Expected: "auto, adam or sgd"}
+	return nil, &fault.Error{Kind: fault.Usage, Found: "--solver " + fault.Quote(o.Solver),
+		Expected: "auto, certified, adam or sgd"}
+}
+
+// certifiedRun finds the optimum with its bound.
+func certifiedRun(d *Data, o FitOptions) (solverRun, error) {
+	if o.Gap < 0 || o.Gap >= 1 {
+		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--gap %v", o.Gap), Expected: "a number from 0 to below 1"}
+	}
+	if o.MaxPasses < 0 {
+		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--max-passes %d", o.MaxPasses), Expected: "at least 1"}
+	}
+	if flag := o.stepFlag(); flag != "" {
+		return nil, &fault.Error{Kind: fault.Usage, Found: flag + " with the certified solver", Expected: "--solver adam or sgd"}
+	}
+	return func(ctx context.Context, f *objective.Objective, out *Fitted) ([]float64, error) {
+		options := certified.Options{Gap: o.Gap, MaxPasses: o.MaxPasses}
+		if o.Progress != nil {
+			options.Progress = func(p certified.Progress) {
+				o.Progress(Progress{-1, fmt.Sprintf("certified: %d passes, objective %.8g, lower bound %.8g", p.Passes, p.Upper, p.Lower)})
+			}
+		}
+		res, err := certified.Solve(ctx, f, options)
+		if err != nil {
+			return nil, err
+		}
+		out.recordCertified(&res)
+		out.Certificate = newCertificate(d, f, o.Storage, &res)
+		return res.W, nil
+	}, nil
+}
+
+// stepFlag names a setting of ADAM and SGD that was made.
+func (o *SolverOptions) stepFlag() string {
+	switch {
+	case o.Iterations != 0:
+		return "--iterations"
+	case o.Step != 0:
+		return "--step"
+	case o.Minibatches > 1:
+		return "--minibatches"
+	case o.Start == "random":
+		return "--start random"
+	}
+	return ""
+}
+
+// recordCertified takes over what the certified solver found.
+func (out *Fitted) recordCertified(res *certified.Result) {
+	r := &out.Report
+	gap := res.RelativeGap()
+	r.Solver, r.Objective, r.LowerBound, r.RelativeGap = "certified", res.Objective, &res.LowerBound, &gap
+	if share, some := res.GapOfDecrease(); some {
+		r.GapOfDecrease = &share
+	}
+	if r.Lambda == 0 {
+		r.BallRadius = &res.BallRadius
+	}
+	r.Threshold, r.ObjectiveAtZero = res.Threshold, res.AtZero
+	if res.Converged {
+		r.ZeroIsOptimal = &res.ZeroOptimal
+	}
+	r.Passes, r.RowReads, r.Iterations, r.WorkingSet = res.Passes, res.RowReads, res.Iterations, &res.WorkingSet
+	r.Converged, r.Cancelled = &res.Converged, res.Cancelled
+	r.NoBetterThanZero = res.Objective >= res.AtZero
+	switch {
+	case res.Cancelled:
+		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
+	case !res.Converged:
+		r.Warnings = append(r.Warnings, Warning{"not-converged",
+			fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
+	}
 }
 
 type stepSolver func(context.Context, solver.Objective, []solver.Objective, solver.Options) (solver.Result, error)
@@ -301,10 +389,8 @@ func (out *Fitted) recordSteps(name string, o FitOptions, res *solver.Result) {
 	for _, p := range res.Trace {
 		out.Trace = append(out.Trace, TracePoint{p.Iteration, p.F})
 	}
-	if name == "adam" || name == "sgd" {
-		r.Warnings = append(r.Warnings, Warning{"no-certificate",
-			"no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
-	}
+	r.Warnings = append(r.Warnings, Warning{"no-certificate",
+		"no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
 	if res.Cancelled {
 		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d steps", res.Iterations)})
 	}
@@ -316,6 +402,10 @@ func (r *Report) warnOfZero(p method.Problem) {
 		return
 	}
 	text := fmt.Sprintf("the fit is no better than w = 0: objective %.6g against %.6g at zero", r.Objective, r.ObjectiveAtZero)
+	if r.ZeroIsOptimal != nil && *r.ZeroIsOptimal {
+		text = fmt.Sprintf("w = 0 is the optimum of %s on these data, with certificate: all scores are equal and the model says nothing",
+			p.Method.Title)
+	}
 	if p.Method.CanCollapse {
 		text += "; w = 0 can be the optimum of " + p.Method.Title + ": use patmat-np or patmat, or a larger k or tau"
 	}
@@ -344,10 +434,9 @@ func newModel(d *Data, features *feature.Map, w []float64, seed uint64) (*model.
 	if err != nil {
 		return nil, err
 	}
-	return &model.Model{
-		Schema: schema, Features: encoding, Weights: slices.Clone(w),
-		Training: model.Training{Rows: d.Rows(), Positives: d.Positives(), Digest: d.digest(), Seed: seed},
-	}, nil
+	training := model.Training{Rows: d.Rows(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
+	training.Mass, training.PositiveMass = d.masses()
+	return &model.Model{Schema: schema, Features: encoding, Weights: slices.Clone(w), Training: training}, nil
 }
 
 // member describes a fit inside a model.

@@ -68,9 +68,6 @@ func Score(ctx context.Context, m *model.Model, path string, o ScoreOptions, beg
 	if err != nil {
 		return nil, err
 	}
-	if segment := points[0].Segment; segment != "" && options.Segment == "" {
-		options.Segment = segment
-	}
 	scorer, err := scoring.New(m)
 	if err != nil {
 		return nil, err

@@ -18,9 +18,12 @@ type Result struct {
 	Criterion  string // Criterion.String
 	Proportion        // of positives: Numerator above the threshold, Denominator n+
 	Threshold  float64
-	Rule       string  // Above or AtOrAbove
-	Budget     float64 // B: how many samples of the population (or which mass) may be on top; in the paper's count: K (0 for Positives@Top)
-	Admitted   float64 // how many of them are: at most Budget by our rule, at least Budget in the paper's count
+	Rule       string // Above or AtOrAbove
+	// Budget is B: how many samples of the population (or which mass) may be on top. In the paper's count it is K (0 for
+	// Positives@Top).
+	Budget float64
+	// Admitted is how many of them are: at most Budget by our rule, at least Budget in the paper's count.
+	Admitted float64
 }
 
 // Positives computes a criterion. It is undefined, with the reason, without positives, without a population, and for

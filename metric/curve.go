@@ -1,6 +1,9 @@
 package metric
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
 // Point is one point of a curve: what the decision score > Threshold gives.
 type Point struct {
@@ -8,13 +11,23 @@ type Point struct {
 	X, Y      float64
 }
 
+// MarshalJSON writes null for the threshold -Inf.
+func (p Point) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Threshold *float64 `json:"threshold"`
+		X         float64  `json:"x"`
+		Y         float64  `json:"y"`
+	}{finite(p.Threshold), p.X, p.Y})
+}
+
 // Curve is exact over all thresholds: one point for every distinct score and one for "everything", in ascending X.
 // Between two neighbouring points only the order of equal scores is unknown.
 type Curve struct {
-	Name   string // "roc", "pr", "ptau"
-	X, Y   string // what the axes are
-	Points []Point
-	Area   float64 // under all points, see the function that made the curve; Downsample keeps it
+	Name   string  `json:"name"` // "roc", "pr", "ptau"
+	X      string  `json:"x"`    // what the axis is
+	Y      string  `json:"y"`
+	Points []Point `json:"points"`
+	Area   float64 `json:"area"` // under all points, see the function that made the curve; Downsample keeps it
 }
 
 // ROC is the true positive rate against the false positive rate, from (0, 0) to (1, 1). Its area is the AUC with ties

@@ -15,6 +15,10 @@
 // the K-th largest score, K = max(1, ceil(m tau))) is available by name: Criterion.AsInPaper. With it a constant score
 // is worth 100 %.
 //
+// In other words: the true positive rate at a false positive rate is NP; the precision among a number of best rows, the
+// share of positives found there and its false positive rate are TopCount (TopShare for a rate); rates at a threshold
+// that is given are At.
+//
 // Weights. Rows may carry weights m_j >= 0; then counts are masses. The set that a budget admits is the largest set of
 // best scores (whole groups of equal scores) whose mass is at most B, where B = floor(M tau) when all weights of the
 // population are whole numbers, so that a row of weight 2 is worth two equal rows, and B = M tau otherwise. Masses that

@@ -7,7 +7,7 @@ import "math"
 // guess costs another reading of the scores and never changes the result.
 
 const (
-	thinRows = 8192
+	thinRows = 4096
 	thinFrom = 8 * thinRows // rows below which a thin copy does not pay
 )
 

@@ -11,15 +11,16 @@ import (
 
 // fitCommand is the expert's verb.
 type fitCommand struct {
-	Data      string  `arg:"" help:"Labelled data; - is standard input."`
-	Method    string  `required:"" placeholder:"NAME" help:"toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np."`
-	Tau       string  `placeholder:"RATE" help:"The rate on top: 1% or 0.01."`
-	K         int     `short:"k" name:"k" placeholder:"K" help:"toppushk: how many negatives make the threshold."`
-	Beta      float64 `placeholder:"B" help:"patmat, patmat-np: steepness of the surrogate quantile."`
-	Lambda    float64 `default:"0.001" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
-	Surrogate string  `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
-	Output    string  `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Trace     string  `placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
+	Data        string  `arg:"" help:"Labelled data; - is standard input."`
+	Method      string  `required:"" placeholder:"NAME" help:"toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np."`
+	Tau         string  `placeholder:"RATE" help:"The rate on top: 1% or 0.01."`
+	K           int     `short:"k" name:"k" placeholder:"K" help:"toppushk: how many negatives make the threshold."`
+	Beta        float64 `placeholder:"B" help:"patmat, patmat-np: steepness of the surrogate quantile."`
+	Lambda      float64 `default:"0.001" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
+	Surrogate   string  `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
+	Output      string  `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Certificate string  `placeholder:"FILE" help:"Write the dual point behind the lower bound, for verify (certified)."`
+	Trace       string  `placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
 	solverFlags
 	featureFlags
 	dataFlags
@@ -29,7 +30,7 @@ func (c *fitCommand) Run(s *session) error {
 	if s.json && c.Output == "-" {
 		return &fault.Error{Kind: fault.Usage, Found: "--json and -o -", Expected: "one object on standard output", Hint: "write the model to a file"}
 	}
-	if err := outfile.Check(c.Output, c.Trace); err != nil {
+	if err := outfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
 		return err
 	}
 	data, err := toptau.Read(c.Data, c.format())
@@ -47,6 +48,15 @@ func (c *fitCommand) Run(s *session) error {
 	s.progress.clear()
 	if c.Trace != "" {
 		if err := writeTrace(c.Trace, fitted.Trace); err != nil {
+			return err
+		}
+	}
+	if c.Certificate != "" {
+		if fitted.Certificate == nil {
+			return &fault.Error{Kind: fault.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
+				Expected: "a solver that certifies", Hint: "--solver certified"}
+		}
+		if err := fitted.Certificate.Save(c.Certificate); err != nil {
 			return err
 		}
 	}

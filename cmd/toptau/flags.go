@@ -61,7 +61,9 @@ func (f goalFlags) optional() (metric.Goal, error) {
 
 // solverFlags are the numbers of the paper's scheme.
 type solverFlags struct {
-	Solver      string  `group:"Solver" enum:"auto,adam,sgd" default:"auto" help:"The solver (${enum})."`
+	Solver      string  `group:"Solver" enum:"auto,certified,adam,sgd" default:"auto" help:"The solver (${enum})."`
+	Gap         float64 `group:"Solver" placeholder:"G" help:"certified: the share of the possible decrease that may be missed (default 1e-6)."`
+	MaxPasses   int     `group:"Solver" name:"max-passes" placeholder:"N" help:"certified: stop after N readings of the data."`
 	Iterations  int     `group:"Solver" placeholder:"N" help:"ADAM, SGD: iterations (default 1000)."`
 	Step        float64 `group:"Solver" placeholder:"S" help:"ADAM, SGD: step size (default 0.01)."`
 	Minibatches int     `group:"Solver" placeholder:"N" help:"ADAM, SGD: split the rows into N minibatches."`
@@ -72,6 +74,7 @@ type solverFlags struct {
 }
 
 func (f solverFlags) options() toptau.SolverOptions {
-	return toptau.SolverOptions{Solver: f.Solver, Iterations: f.Iterations, Step: f.Step, Minibatches: f.Minibatches,
+	return toptau.SolverOptions{Solver: f.Solver, Gap: f.Gap, MaxPasses: f.MaxPasses,
+		Iterations: f.Iterations, Step: f.Step, Minibatches: f.Minibatches,
 		Stratified: f.Stratified, Start: f.Start, Seed: f.Seed, Storage: f.Storage}
 }

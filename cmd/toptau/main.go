@@ -29,6 +29,7 @@ type commands struct {
 	Fit      fitCommand      `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
 	Score    scoreCommand    `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
 	Evaluate evaluateCommand `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
+	Verify   verifyCommand   `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Generate generateCommand `cmd:"" help:"Simulated data with known truth, as CSV."`
 
 	JSON    bool             `name:"json" help:"Print one JSON object instead of text (score: one a line)."`
@@ -133,11 +134,16 @@ func helpHint(err error) string {
 	return "see toptau " + verb + "--help"
 }
 
+// errNotHeld is the failure of a verb whose object has said everything.
+var errNotHeld = errors.New("the certificate does not hold")
+
 // report prints an error in the form asked for and returns the exit code.
 func (s *session) report(err error) int {
 	switch {
 	case err == nil:
 		return 0
+	case errors.Is(err, errNotHeld):
+		return 1
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // the reader has seen enough
 	case errors.Is(err, context.Canceled):

@@ -142,4 +142,6 @@ func sizes() []int {
 	return all
 }
 
-func shapeName(d, panels, offset int) string { return fmt.Sprintf("d=%d panels=%d offset=%d", d, panels, offset) }
+func shapeName(d, panels, offset int) string {
+	return fmt.Sprintf("d=%d panels=%d offset=%d", d, panels, offset)
+}

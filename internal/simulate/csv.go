@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes the set as CSV: a header, then one line a row, the label (1 or 0) last in a column named label. Numbers are
-// shortest round-trip, so reading them back gives the same bits. Blocks are made in parallel and written in order;
-// memory does not grow with the number of rows. progress, when not nil, is called now and then with the rows written.
-// The error is w's, or the context's.
+// WriteCSV writes the set as CSV: a header, then one line a row, the label (1 or 0) last in a column named label. Numbers
+// are shortest round-trip, so reading them back gives the same bits. Blocks are made in parallel and written in order;
+// memory does not grow with the number of rows. progress, when not nil, is called after every block with the rows
+// written so far. The error is w's, or the context's.
 func (d *Data) WriteCSV(ctx context.Context, w io.Writer, progress func(rows int)) error {
 	if _, err := w.Write(d.header()); err != nil {
 		return err

@@ -7,10 +7,10 @@ import "math"
 // probes that know nothing of the class.
 //
 // Ground truth. A row has 20 strokes h_1..h_20, standard normal; a positive has +0.5 and a negative -0.5 added to h_1 to
-// h_4. It has 20 more strokes g_1..g_20, standard normal for both classes. Column j (1-based) draws on h when j is odd and on
-// g when j is even (a probe): v = (a h_p + b h_q + c h_r)/sqrt(3) + 0.5 e - t with a, b, c = 1 or -1, p, q, r and t in
-// [1, 1.6] fixed by j alone, e normal; its value is floor(400 v) cut to 0..999. Columns do not depend on the seed: files of
-// different seeds belong together.
+// h_4. It has 20 more strokes g_1..g_20, standard normal for both classes. Column j (1-based) draws on h when j is odd and
+// on g when j is even (a probe): v = (a h_p + b h_q + c h_r)/sqrt(3) + 0.5 e - t with a, b, c = 1 or -1, p, q, r and t in
+// [1, 1.6] fixed by j alone, e normal; its value is floor(400 v) cut to 0..999. Columns do not depend on the seed: files
+// of different seeds belong together.
 type gisette struct {
 	positives float64
 	columns   []stroke

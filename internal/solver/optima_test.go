@@ -112,38 +112,38 @@ func ionosphere(t *testing.T, storage matrix.Storage) *matrix.Matrix {
 }
 
 // No run gets below a certified lower bound, and every run from 0 gets close to what is possible or finds it is no better
-// than w = 0.
+// than w = 0. The cases take turns in float64 and float32.
 func TestNeverBelowTheCertifiedOptimum(t *testing.T) {
-	for name, tolerance := range map[string]float64{"float64": 1e-12, "float32": 1e-7} {
-		storage := matrix.Float64
-		if name == "float32" {
-			storage = matrix.Float32
+	data := []*matrix.Matrix{ionosphere(t, matrix.Float64), ionosphere(t, matrix.Float32)}
+	tolerance := []float64{1e-12, 1e-7}
+	cases := optima(t, "ionosphere", "raw")
+	if len(cases) < 40 {
+		t.Fatalf("only %d reference optima", len(cases))
+	}
+	worst := 0.0
+	for k, c := range cases {
+		if testing.Short() && k%8 > 1 {
+			continue
 		}
-		data := ionosphere(t, storage)
-		cases := optima(t, "ionosphere", "raw")
-		if len(cases) < 40 {
-			t.Fatalf("only %d reference optima", len(cases))
+		o, err := objective.New(c.problem(t), data[k%2])
+		if err != nil {
+			t.Fatal(err)
 		}
-		worst := 0.0
-		for _, c := range cases {
-			o, err := objective.New(c.problem(t), data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := Adam(context.Background(), o, nil, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Best.F < c.dualLower*(1-tolerance) {
-				t.Errorf("%v: ADAM reached %v, below the certified bound %v", c.text, r.Best.F, c.dualLower)
-			}
-			if decrease := r.AtZero.F - c.dualLower; decrease > 0.01 && c.number(t, "beta") >= 1 || c.text["beta"] == "" && decrease > 0.01 {
-				worst = max(worst, (r.Best.F-c.dualLower)/decrease)
-			}
+		r, err := Adam(context.Background(), o, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		t.Logf("%s: ADAM leaves at most %.1f %% of the possible decrease", name, 100*worst)
-		if worst > 0.25 {
-			t.Errorf("%s: ADAM leaves %.0f %% of the possible decrease", name, 100*worst)
+		if r.Best.F < c.dualLower*(1-tolerance[k%2]) {
+			t.Errorf("%v: ADAM reached %v, below the certified bound %v", c.text, r.Best.F, c.dualLower)
 		}
+		// Small beta needs |w| that 1,000 steps of 0.01 cannot reach.
+		decrease := r.AtZero.F - c.dualLower
+		if decrease > 0.01 && (c.text["beta"] == "" || c.number(t, "beta") >= 1) {
+			worst = max(worst, (r.Best.F-c.dualLower)/decrease)
+		}
+	}
+	t.Logf("ADAM leaves at most %.1f %% of the possible decrease", 100*worst)
+	if worst > 0.25 {
+		t.Errorf("ADAM leaves %.0f %% of the possible decrease", 100*worst)
 	}
 }

@@ -354,7 +354,7 @@ func TestSameBytesForAnyThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Adam(context.Background(), o, nil, Options{Iterations: 15})
+		r, err := Adam(context.Background(), o, nil, Options{Iterations: 8})
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)

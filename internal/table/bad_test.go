@@ -52,13 +52,16 @@ func TestBadDelimited(t *testing.T) {
 		{"header only", "a,b,y\n", named,
 			"t:1: only a header line, expected rows below it (if the line is data use --header no)"},
 		{"ragged, short", "1,2,1\n3,0\n", last,
-			"t:2: 2 fields, expected 3 fields as in line 1 (the delimiter was taken to be comma; --delimiter sets it)"},
+			"t:2: 2 fields, expected 3 fields as in line 1 (the delimiter was taken to be comma;" +
+				" --delimiter sets it)"},
 		{"ragged, long, below a header", "a,y\n1,1\n2,0,5\n", named,
-			"t:3: 3 fields, expected 2 fields as in the header (the delimiter was taken to be comma; --delimiter sets it)"},
+			"t:3: 3 fields, expected 2 fields as in the header (the delimiter was taken to be comma;" +
+				" --delimiter sets it)"},
 		{"ragged, delimiter told", "1,2,1\n3,0\n", Options{Label: "last", Delimiter: "comma"},
 			"t:2: 2 fields, expected 3 fields as in line 1"},
 		{"ragged, far", long + "1\n", last,
-			"t:12001: 1 field, expected 4 fields as in line 1 (the delimiter was taken to be comma; --delimiter sets it)"},
+			"t:12001: 1 field, expected 4 fields as in line 1 (the delimiter was taken to be comma;" +
+				" --delimiter sets it)"},
 		{"empty line inside", "1,1\n\n2,0\n", last,
 			"t:2: an empty line, expected 2 fields as in the other lines (remove the line)"},
 		{"text for a number", "bytes,y\n1,1\nn/a,0\n2,0\n3,0\n", named,
@@ -66,7 +69,8 @@ func TestBadDelimited(t *testing.T) {
 		{"text for a number, far", long + "1,2,x y,0\n", last,
 			`t:12001: column "3": "x y", expected a number (use --missing 'x y' or --symbolic 3)`},
 		{"text for a number, first line", "a,2,1\n3,2,0\n4,3,1\n5,3,1\n", last,
-			`t:1: column "1": "a", expected a number (use --missing a or --symbolic 1, or --header yes if this line names the columns)`},
+			`t:1: column "1": "a", expected a number (use --missing a or --symbolic 1, or --header yes if` +
+				" this line names the columns)"},
 		{"empty name quoted", "my bytes,y\n1,1\n'x,0\n2,0\n3,0\n", named,
 			`t:3: column "my bytes": "'x", expected a number (use --missing ''\''x' or --symbolic 'my bytes')`},
 		{"NaN", "x,y\n1,1\nNaN,0\n", named, `t:3: column "x": "NaN", expected a finite number (use --missing NaN)`},
@@ -81,30 +85,43 @@ func TestBadDelimited(t *testing.T) {
 		{"one class", "1,1\n2,1\n", last,
 			`t: column "2": no negative row, the labels are "1" (2), expected rows of both classes`},
 		{"one class by a rule", "1,a\n2,b\n", Options{Label: "2", Positive: []string{"a", "b"}},
-			`t: column "2": no negative row, the labels are "a" (1), "b" (1), expected rows of both classes (check --positive)`},
+			`t: column "2": no negative row, the labels are "a" (1), "b" (1), expected rows of both classes` +
+				" (check --positive)"},
 		{"no positive by a rule", "1,a\n2,b\n", Options{Label: "2", Positive: []string{"!a", "!b"}},
-			`t: column "2": no positive row, the labels are "a" (1), "b" (1), expected rows of both classes (check --positive)`},
+			`t: column "2": no positive row, the labels are "a" (1), "b" (1), expected rows of both classes` +
+				" (check --positive)"},
 		{"labels that need a rule", "1,g\n2,b\n3,b\n", last,
-			`t: column "2": the labels "b" (2), "g" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+			`t: column "2": the labels "b" (2), "g" (1), expected 1 and 0, 1 and -1, or true and false (use` +
+				" --positive to say which are positive)"},
 		{"three labels", "1,1\n2,0\n3,-1\n", last,
-			`t: column "2": the labels "1" (1), "0" (1), "-1" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+			`t: column "2": the labels "1" (1), "0" (1), "-1" (1), expected 1 and 0, 1 and -1, or true and` +
+				" false (use --positive to say which are positive)"},
 		{"labels 1 and 2", "1,1\n2,2\n3,2\n", last,
-			`t: column "2": the labels "2" (2), "1" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+			`t: column "2": the labels "2" (2), "1" (1), expected 1 and 0, 1 and -1, or true and false (use` +
+				" --positive to say which are positive)"},
 		{"words and numbers", "1,1\n2,false\n", last,
-			`t: column "2": the labels "1" (1), "false" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+			`t: column "2": the labels "1" (1), "false" (1), expected 1 and 0, 1 and -1, or true and false` +
+				" (use --positive to say which are positive)"},
 		{"many labels", "1,1\n2,2\n3,3\n4,4\n5,5\n6,6\n7,7\n8,8\n9,9\n10,10\n11,11\n12,12\n12,12\n", last,
-			`t: column "2": the labels "12" (2), "1" (1), "2" (1), "3" (1), "4" (1), "5" (1), "6" (1), "7" (1), "8" (1), "9" (1) and 2 others, expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+			`t: column "2": the labels "12" (2), "1" (1), "2" (1), "3" (1), "4" (1), "5" (1), "6" (1), "7"` +
+				` (1), "8" (1), "9" (1) and 2 others, expected 1 and 0, 1 and -1, or true and false (use` +
+				" --positive to say which are positive)"},
 		{"thousands of labels", distinctLabels(2500), last,
-			`t: column "2": the labels "a0" (3), "a1" (1), "a2" (1), "a3" (1), "a4" (1), "a5" (1), "a6" (1), "a7" (1), "a8" (1), "a9" (1) and more than 990 others, expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+			`t: column "2": the labels "a0" (3), "a1" (1), "a2" (1), "a3" (1), "a4" (1), "a5" (1), "a6"` +
+				` (1), "a7" (1), "a8" (1), "a9" (1) and more than 990 others, expected 1 and 0, 1 and -1, or` +
+				" true and false (use --positive to say which are positive)"},
 		{"a value that does not occur", "1,normal.\n2,smurf.\n", Options{Label: "2", Positive: []string{"!normal"}},
-			`t: column "2": no label "normal", expected one of the values that occur: "normal." (1), "smurf." (1) (did you mean "normal."?)`},
+			`t: column "2": no label "normal", expected one of the values that occur: "normal." (1),` +
+				` "smurf." (1) (did you mean "normal."?)`},
 		{"a value nothing like others", "1,'1'\n2,'-1'\n", Options{Label: "2", Positive: []string{"yes"}},
-			`t: column "2": no label "yes", expected one of the values that occur: "'1'" (1), "'-1'" (1) (use --positive with one of them)`},
+			`t: column "2": no label "yes", expected one of the values that occur: "'1'" (1), "'-1'" (1)` +
+				" (use --positive with one of them)"},
 		{"an empty label", "x,y\n1,1\n2,\n", named, `t:3: column "y": an empty label, expected a label in every row`},
 		{"a missing label", "x,y\n1,1\n2,?\n", Options{Label: "y", Missing: []string{"?"}},
 			`t:3: column "y": the missing label "?", expected a label in every row`},
 		{"no label told", "1,1\n2,0\n", Options{},
-			"t: no --label, expected which column is the label: a name, a number, first or last (or --labels FILE with one label per row)"},
+			"t: no --label, expected which column is the label: a name, a number, first or last (or" +
+				" --labels FILE with one label per row)"},
 		{"no label told, header", "a,b\n1,1\n2,0\n", Options{},
 			`t: no --label, expected which column is the label: "a", "b" (or --labels FILE with one label per row)`},
 		{"label not there", "a,Label\n1,1\n2,0\n", Options{Label: "Lable"},
@@ -112,7 +129,8 @@ func TestBadDelimited(t *testing.T) {
 		{"label not there, far off", "a,b\n1,1\n2,0\n", Options{Label: "target"},
 			`t: no column "target" for --label, expected one of "a", "b"`},
 		{"label not there, no header", "1,1\n2,0\n", Options{Label: "y"},
-			`t: no column "y" for --label, expected a number from 1 to 2 (no header was found; use --header yes if line 1 names the columns)`},
+			`t: no column "y" for --label, expected a number from 1 to 2 (no header was found; use --header` +
+				" yes if line 1 names the columns)"},
 		{"label beyond the last column", "1,1\n2,0\n", Options{Label: "3"},
 			`t: no column "3" for --label, expected a number from 1 to 2`},
 		{"drop not there", "a,y\n1,1\n2,0\n", Options{Label: "y", Drop: []string{"a,b"}},
@@ -128,11 +146,14 @@ func TestBadDelimited(t *testing.T) {
 		{"no feature", "a,y\n1,1\n2,0\n", Options{Label: "y", ID: []string{"a"}},
 			"t: no column left for features, expected at least one beside the label and the columns of other flags"},
 		{"same name twice", "a,b,a,y\n1,2,3,1\n", named,
-			`t:1: the name "a" for columns 1 and 3, expected different names (rename one; if the line is data and no header use --header no)`},
+			`t:1: the name "a" for columns 1 and 3, expected different names (rename one; if the line is` +
+				" data and no header use --header no)"},
 		{"name is another's number", "a,,2,y\n1,2,3,1\n", named,
-			`t:1: the name "2" for columns 2 and 3, expected different names (rename one; if the line is data and no header use --header no)`},
+			`t:1: the name "2" for columns 2 and 3, expected different names (rename one; if the line is` +
+				" data and no header use --header no)"},
 		{"a header with numbers", "0,1,label\n1,2,1\n3,4,0\n", Options{Label: "last", Positive: []string{"1"}},
-			`t:1: column "3": the label "label", expected a number, as the other labels are (use --header yes if this line names the columns, otherwise --header no)`},
+			`t:1: column "3": the label "label", expected a number, as the other labels are (use --header` +
+				" yes if this line names the columns, otherwise --header no)"},
 		{"negative weight", "x,w,y\n1,1,1\n2,-1,0\n", Options{Label: "y", Weight: "w"},
 			`t:3: column "w": "-1", expected a weight: a finite number of at least 0`},
 		{"weight is NaN", "x,w,y\n1,1,1\n2,nan,0\n", Options{Label: "y", Weight: "w"},
@@ -145,35 +166,49 @@ func TestBadDelimited(t *testing.T) {
 		{"NUL below a header", "a,b,y\n1,2,1\n3,\x00,0\n", named,
 			`t:3: column "b": a NUL byte, expected text (is this a binary file?)`},
 		{"not UTF-8", "caf\xe9,y\n1,1\n2,0\n", named,
-			`t:1: column "1": the byte 0xe9, expected UTF-8 text (convert the file, for example with iconv -f ISO-8859-1 -t UTF-8)`},
+			`t:1: column "1": the byte 0xe9, expected UTF-8 text (convert the file, for example with iconv` +
+				" -f ISO-8859-1 -t UTF-8)"},
 		{"not UTF-8 inside", "name,y\na,1\n\"b,\",1\nZ\xfcrich,0\n", Options{Label: "y"},
-			`t:4: column "name": the byte 0xfc, expected UTF-8 text (convert the file, for example with iconv -f ISO-8859-1 -t UTF-8)`},
+			`t:4: column "name": the byte 0xfc, expected UTF-8 text (convert the file, for example with` +
+				" iconv -f ISO-8859-1 -t UTF-8)"},
 		{"unclosed quote", "name,y\n\"a\",1\n\"b,0\nc,1\n", named,
-			`t:3: column "name": a quoted field that does not end, expected a closing double quote (a quote inside a quoted field is written "")`},
+			`t:3: column "name": a quoted field that does not end, expected a closing double quote (a quote` +
+				` inside a quoted field is written "")`},
 		{"text behind a quote", "name,y\n\"a\"b,1\n", named,
-			`t:2: column "name": "b,1" behind a closing double quote, expected a delimiter or the end of the line (a quote inside a quoted field is written "")`},
+			`t:2: column "name": "b,1" behind a closing double quote, expected a delimiter or the end of` +
+				` the line (a quote inside a quoted field is written "")`},
 		{"not UTF-8 in a quoted field", "name,y\n\"a\n\xff\",1\n", named,
-			`t:3: column "name": the byte 0xff, expected UTF-8 text (convert the file, for example with iconv -f ISO-8859-1 -t UTF-8)`},
+			`t:3: column "name": the byte 0xff, expected UTF-8 text (convert the file, for example with` +
+				" iconv -f ISO-8859-1 -t UTF-8)"},
 		{"zip", "PK\x03\x04\x14\x00\x06\x00", last,
-			"t: a zip archive or a spreadsheet, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or unpack it first)"},
+			"t: a zip archive or a spreadsheet, expected text, LIBSVM or IDX, plain or packed with gzip or" +
+				" zstd (convert or unpack it first)"},
 		{"UTF-16", "\xff\xfea\x00,\x00", last,
-			"t: UTF-16 text, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or unpack it first)"},
+			"t: UTF-16 text, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or" +
+				" unpack it first)"},
 		{"Parquet", "PAR1\x15\x04\x15\x10", last,
-			"t: a Parquet file, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or unpack it first)"},
+			"t: a Parquet file, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or" +
+				" unpack it first)"},
 		{"bzip2", "BZh91AY&SY", last,
-			"t: a file packed with bzip2, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or unpack it first)"},
+			"t: a file packed with bzip2, expected text, LIBSVM or IDX, plain or packed with gzip or zstd" +
+				" (convert or unpack it first)"},
 		{"long line", strings.Repeat("x", MaxLine+1), last,
 			"t:1: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)"},
 		{"long quoted field", "1,1\n\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 65), last,
-			`t:2: column "1": a quoted field that does not end, expected a closing double quote (a quote inside a quoted field is written "")`},
+			`t:2: column "1": a quoted field that does not end, expected a closing double quote (a quote` +
+				` inside a quoted field is written "")`},
 		{"truncated gzip", pack(t, long, "gzip")[:200], last,
-			"t:10419: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+			"t:10419: the end of the file inside its gzip data, expected a complete file (copy or download" +
+				" the file again)"},
 		{"gzip header only", pack(t, long, "gzip")[:5], last,
-			"t: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+			"t: the end of the file inside its gzip data, expected a complete file (copy or download the" +
+				" file again)"},
 		{"damaged gzip", damage(pack(t, long, "gzip")), last,
-			"t:12001: damaged gzip data, expected an intact file: gzip: invalid checksum (copy or download the file again)"},
+			"t:12001: damaged gzip data, expected an intact file: gzip: invalid checksum (copy or download" +
+				" the file again)"},
 		{"truncated zstd", pack(t, long, "zstd")[:30], last,
-			"t: the end of the file inside its zstd data, expected a complete file (copy or download the file again)"},
+			"t: the end of the file inside its zstd data, expected a complete file (copy or download the" +
+				" file again)"},
 		{"IDX read as text", "\x00\x00\x08\x01\x00\x00\x00\x01\x05", Options{Format: "csv", Label: "last"},
 			`t:1: column "1": a NUL byte, expected text (is this a binary file?)`},
 	} {
@@ -238,7 +273,8 @@ func TestBadLIBSVM(t *testing.T) {
 		{"one class", "1 1:1\n1 2:1\n", Options{},
 			`t: no negative row, the labels are "1" (2), expected rows of both classes`},
 		{"labels that need a rule", "1 1:1\n2 2:1\n", Options{},
-			`t: the labels "1" (1), "2" (1), expected 1 and 0, 1 and -1, or true and false (use --positive to say which are positive)`},
+			`t: the labels "1" (1), "2" (1), expected 1 and 0, 1 and -1, or true and false (use --positive` +
+				" to say which are positive)"},
 		{"NUL", fine + "1 \x00:1\n", Options{}, "t:3: a NUL byte, expected text (is this a binary file?)"},
 		{"not UTF-8", fine + "1 3:\xff\n", Options{}, "t:3: bytes that are not UTF-8, expected UTF-8 text"},
 		{"weight", fine, Options{Weight: "2"},
@@ -247,7 +283,8 @@ func TestBadLIBSVM(t *testing.T) {
 			"--label with a LIBSVM file, which has no columns but its label, expected delimited text"},
 		{"drop", fine, Options{Drop: []string{"2"}}, "--drop with a LIBSVM file, expected delimited text"},
 		{"truncated gzip", pack(t, fine, "gzip")[:25], Options{},
-			"t:3: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+			"t:3: the end of the file inside its gzip data, expected a complete file (copy or download the" +
+				" file again)"},
 	} {
 		c.test(t)
 	}
@@ -262,7 +299,8 @@ func TestBadIDX(t *testing.T) {
 		{"label column", head + "abcd", Options{Label: "1"},
 			"--label with an IDX file, whose columns are all features, expected delimited text"},
 		{"short", head + "abc", any,
-			"t:2: the end of the file, expected 2 items of 2 values as the header says (copy or download the file again)"},
+			"t:2: the end of the file, expected 2 items of 2 values as the header says (copy or download" +
+				" the file again)"},
 		{"short header", head[:9], any,
 			"t: the end of the file, expected an IDX header (copy or download the file again)"},
 		{"long", head + "abcde", any,
@@ -277,7 +315,8 @@ func TestBadIDX(t *testing.T) {
 		{"not IDX", "1,2\n", Options{Format: "idx", Unlabelled: true},
 			"t: the first bytes 312c320a, expected an IDX header: 0000, a type 08 to 0e, the number of dimensions"},
 		{"truncated gzip", pack(t, head+"abcd", "gzip")[:20], any,
-			"t: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+			"t: the end of the file inside its gzip data, expected a complete file (copy or download the" +
+				" file again)"},
 	} {
 		c.test(t)
 	}
@@ -289,7 +328,8 @@ func TestBadLabelsFile(t *testing.T) {
 		{"too few", "1\n0\n", ": 2 labels, expected one for each row of t, which has more"},
 		{"too many", "1\n0\n1\n0\n", ": 4 labels, expected one for each row of t, which has 3 rows"},
 		{"none", "", ": 0 labels, expected one for each row of t, which has more"},
-		{"an empty line", "1\n\n0\n1\n", ":2: an empty line, expected 1 field as in the other lines (a missing value is written \"\")"},
+		{"an empty line", "1\n\n0\n1\n",
+			`:2: an empty line, expected 1 field as in the other lines (a missing value is written "")`},
 		{"an empty label", "1\n\"\"\n0\n", ":2: an empty label, expected a label in every line"},
 		{"text", "1\n2\n3\n", `: the labels "1" (1), "2" (1), "3" (1), expected 1 and 0, 1 and -1, or true and false` +
 			" (use --positive to say which are positive)"},
@@ -297,7 +337,8 @@ func TestBadLabelsFile(t *testing.T) {
 		{"IDX images", "\x00\x00\x08\x02\x00\x00\x00\x03\x00\x00\x00\x02abcdef",
 			": 2 values for each item, expected one label for each"},
 		{"truncated gzip", pack(t, "1\n0\n1\n", "gzip")[:15],
-			":3: the end of the file inside its gzip data, expected a complete file (copy or download the file again)"},
+			":3: the end of the file inside its gzip data, expected a complete file (copy or download the" +
+				" file again)"},
 		{"NUL", "1\n\x00\n1\n", ":2: column \"1\": a NUL byte, expected text (is this a binary file?)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -343,16 +384,18 @@ func TestBadSource(t *testing.T) {
 }
 
 func TestBadOptions(t *testing.T) {
+	const delimiters = ", expected one ASCII character, comma, semicolon, tab, pipe, blank or auto"
 	for _, c := range []struct {
 		o    Options
 		want string
 	}{
 		{Options{Format: "xls"}, `--format "xls", expected auto, csv, libsvm or idx`},
 		{Options{Header: "maybe"}, `--header "maybe", expected auto, yes or no`},
-		{Options{Delimiter: ",,"}, `--delimiter ",,", expected one ASCII character, comma, semicolon, tab, pipe, blank or auto`},
-		{Options{Delimiter: "\""}, `--delimiter "\"", expected one ASCII character, comma, semicolon, tab, pipe, blank or auto`},
+		{Options{Delimiter: ",,"}, `--delimiter ",,"` + delimiters},
+		{Options{Delimiter: "\""}, `--delimiter "\""` + delimiters},
 		{Options{Label: "1", LabelsFile: "x"}, "--label and --labels, expected one of the two"},
-		{Options{Positive: []string{"a", "!b"}}, "--positive with and without '!', expected either values, or '!' before each: all but these"},
+		{Options{Positive: []string{"a", "!b"}},
+			"--positive with and without '!', expected either values, or '!' before each: all but these"},
 		{Options{Positive: []string{""}}, "--positive with an empty value, expected a value of the label"},
 		{Options{Features: -1}, "a number of features out of range, expected 1 to 100000000"},
 	} {

@@ -97,7 +97,7 @@ func rangeOf(part string) (first, last int, ok bool) {
 }
 
 // unknown is the error of a column that is not there: it lists those that are and suggests the nearest name.
-func (n *names) unknown(flag, ref string) error {
+func (n *names) unknown(flag, ref string) *fault.Error {
 	e := &fault.Error{Kind: fault.Data, File: n.file, Found: fmt.Sprintf("no column %s for %s", fault.Quote(ref), flag)}
 	if !n.header {
 		e.Expected = fmt.Sprintf("a number from 1 to %d", len(n.all))
@@ -141,8 +141,8 @@ func nearest(ref string, all []string) string {
 	return name
 }
 
-// edits counts the letters to insert, delete, replace or swap with their neighbour in order to get from a to b. Words are
-// cut at 100 letters.
+// edits counts the letters to insert, delete, replace or swap with their neighbour in order to get from a to b. Words
+// are cut at 100 letters.
 func edits(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]

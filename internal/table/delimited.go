@@ -15,7 +15,8 @@ const (
 	none  byte = '\n'
 )
 
-// record is one row of delimited text. Its fields are decoded: without quotes and, outside quotes, without blanks around.
+// record is one row of delimited text. Its fields are decoded: without quotes and, outside quotes, without blanks
+// around.
 type record struct {
 	line   int   // on which it begins
 	starts []int // the line on which each field begins; nil when that is line for all

@@ -207,7 +207,7 @@ func (s *libsvmRows) pair(token []byte) (int, float64, error) {
 	if what == number {
 		return index, v, nil
 	}
-	e := s.wrong(fault.Quote(string(token[colon+1:])), "a finite number", "a missing value cannot be written here").(*fault.Error)
+	e := s.wrong(fault.Quote(string(token[colon+1:])), "a finite number", "a missing value cannot be written here")
 	e.Column = strconv.Itoa(index)
 	return 0, 0, e
 }
@@ -237,7 +237,7 @@ func (s *libsvmRows) disorder(index, previous int) error {
 	return s.wrong(fmt.Sprintf("index %d after %d", index, previous), "ascending indices", "sort the entries of every row")
 }
 
-func (s *libsvmRows) wrong(found, expected, hint string) error {
+func (s *libsvmRows) wrong(found, expected, hint string) *fault.Error {
 	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: s.lines.number,
 		Found: found, Expected: expected, Hint: hint}
 }
@@ -257,7 +257,8 @@ func (s *libsvmRows) check() error {
 // finish implements rowSource.
 func (s *libsvmRows) finish() {
 	if s.beyond > 0 {
-		s.reader.warn("extra_features", fmt.Sprintf("%s: %s beyond the model's %d features ignored, the first in line %d",
-			s.reader.file, plural(s.beyond, "value"), s.limit, s.beyondFirst))
+		s.reader.warn("extra_features", fmt.Sprintf(
+			"%s: %s beyond the model's %d features ignored, the first in line %d", s.reader.file, plural(s.beyond, "value"),
+			s.limit, s.beyondFirst))
 	}
 }

@@ -98,7 +98,7 @@ func (m *Schema) matchNumbers(n *names, unlabelled bool) matching {
 
 // outOfOrder returns the elements of a list of places, those not negative, that are outside its longest ascending part.
 func outOfOrder(places []int) []int {
-	ends := []int{}                    // ends[l] is the element with the smallest place that ends an ascending part of l + 1
+	ends := []int{}                    // of the ascending parts of length l + 1, the last element with the smallest place
 	before := make([]int, len(places)) // the element before this one in such a part
 	for k, p := range places {
 		before[k] = -1
@@ -216,7 +216,7 @@ func missingLabel(m *Schema, n *names) error {
 	if m.Label == nil {
 		return noLabel(n)
 	}
-	e := n.unknown("the label", m.Label.Name).(*fault.Error)
+	e := n.unknown("the label", m.Label.Name)
 	if e.Hint == "" {
 		e.Hint = "use --label or --labels"
 	}

@@ -22,7 +22,8 @@ var powers = [...]float64{
 
 // parseNumber reads a decimal number as strconv.ParseFloat does (the nearest float64, halves to even), but neither
 // hexadecimal nor underscores. Blanks and tabs around it are ignored. Numbers of up to 15 digits or so with a small
-// exponent are one exact integer times or divided by one exact power of ten, hence rounded once; all others go to strconv.
+// exponent are one exact integer times or divided by one exact power of ten, hence rounded once; all others go to
+// strconv.
 func parseNumber(text []byte) (float64, numeral) {
 	b := trimBlanks(text)
 	d, ok := scanDecimal(b)

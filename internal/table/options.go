@@ -10,7 +10,7 @@ import (
 // formats that do not fix its place. A column is told by name or by 1-based number; a header's name wins over a number.
 type Options struct {
 	Format     string   // "" or "auto", "csv" (any delimited text), "libsvm", "idx"
-	Delimiter  string   // "" or "auto", one ASCII character, or comma, semicolon, tab, pipe, blank (runs of blanks and tabs)
+	Delimiter  string   // "" or "auto", one ASCII character, or comma, semicolon, tab, pipe, blank (runs of them)
 	Header     string   // "" or "auto", "yes", "no"
 	Label      string   // a column, or "first" or "last"
 	LabelsFile string   // a file with one label per row: text or IDX, may be compressed; instead of Label
@@ -70,7 +70,8 @@ func delimiterOf(name string) (byte, error) {
 	}
 	const never = "\"\r\n\x00" // bytes that already have a meaning in a line
 	if len(name) != 1 || name[0] >= 0x80 || strings.Contains(never, name) {
-		return 0, usage("--delimiter "+fault.Quote(name), "one ASCII character, comma, semicolon, tab, pipe, blank or auto", "")
+		return 0, usage("--delimiter "+fault.Quote(name),
+			"one ASCII character, comma, semicolon, tab, pipe, blank or auto", "")
 	}
 	return name[0], nil
 }

@@ -3,8 +3,10 @@ package table
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -346,7 +348,8 @@ func TestUnlabelled(t *testing.T) {
 func TestLabelsFile(t *testing.T) {
 	data := "1 2\n3 4\n5 6\n"
 	for _, labels := range []string{"1\n0\n1\n", "1\r\n0\r\n1", "1 \n0 \n1 \n\n", pack(t, "1\n0\n1\n", "gzip"),
-		"\x00\x00\x08\x01\x00\x00\x00\x03\x01\x00\x01", "\x00\x00\x0d\x01\x00\x00\x00\x03\x3f\x80\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00"} {
+		"\x00\x00\x08\x01\x00\x00\x00\x03\x01\x00\x01",
+		"\x00\x00\x0d\x01\x00\x00\x00\x03\x3f\x80\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00"} {
 		x, info := must(t, data, Options{LabelsFile: write(t, "labels", labels)})
 		same(t, []Class{1, 0, 1}, x.Label)
 		if len(x.Columns) != 2 || len(info.LabelsDigest) != 64 {
@@ -530,4 +533,42 @@ func join(whole, t *Table) *Table {
 	whole.Line = append(whole.Line, t.Line...)
 	whole.Raw = append(whole.Raw, t.Raw...)
 	return whole
+}
+
+// TestAgainstStandardWriter reads random fields that encoding/csv has written.
+func TestAgainstStandardWriter(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	letters := []string{"a", "b", ",", "\"", "\n", "é", ";", " x", "'"}
+	for range 300 {
+		var want [][]string
+		for range 1 + random.IntN(8) {
+			row := []string{"1"}
+			for range 3 {
+				field := ""
+				for range random.IntN(5) {
+					field += letters[random.IntN(len(letters))]
+				}
+				row = append(row, field)
+			}
+			want = append(want, row)
+		}
+		var text strings.Builder
+		w := csv.NewWriter(&text)
+		w.UseCRLF = random.IntN(2) == 1
+		if err := w.WriteAll(want); err != nil {
+			t.Fatal(err)
+		}
+		d := &delimited{lines: newLines(strings.NewReader(text.String())), delimiter: ','}
+		for i := range want {
+			r, err := d.next()
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, text.String())
+			}
+			for k, f := range r.fields {
+				if string(f) != want[i][k] {
+					t.Fatalf("%q, want %q in\n%s", f, want[i][k], text.String())
+				}
+			}
+		}
+	}
 }

@@ -24,5 +24,5 @@ type SchemaColumn struct {
 	Name       string   `json:"name"`
 	Number     int      `json:"number"`
 	Kind       Kind     `json:"kind"`
-	Dictionary []string `json:"dictionary,omitempty"` // Symbolic: the values of the training file in order of first appearance
+	Dictionary []string `json:"dictionary,omitempty"` // Symbolic: the values in order of first appearance
 }

@@ -53,6 +53,12 @@ func (r *Result) GapOfDecrease() (float64, bool) {
 	return math.Max(0, r.Objective-r.LowerBound) / (r.AtZero - r.LowerBound), true
 }
 
+// Possible reports whether Solve can solve a problem; the error says why not.
+func Possible(p method.Problem) error {
+	_, err := formOf(p, 0)
+	return err
+}
+
 // formOf reads the problem's form.
 func formOf(p method.Problem, kappa float64) (form, error) {
 	f := form{kappa: kappa, lambda: p.Hyperparameters.Lambda}
@@ -91,7 +97,8 @@ func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	source := newMemory(o.Matrix(), f, o.Threshold(), o.Problem().Method.Population == method.AllRows)
+	f.rule = o.Threshold()
+	source := NewMemory(o.Matrix(), o.Problem().Method.Population)
 	s := &session{ctx: ctx, source: source, f: f, opt: opt}
 	err = s.solve()
 	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

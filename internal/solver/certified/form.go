@@ -3,6 +3,8 @@ package certified
 import (
 	"math"
 	"slices"
+
+	"toptau/threshold"
 )
 
 // thresholdKind says which r(a) the threshold t(w) = max over the simplex of a'z - r(a) has.
@@ -22,6 +24,7 @@ type form struct {
 	kappa   float64
 	beta    float64 // surrogate quantiles only
 	lambda  float64
+	rule    threshold.Threshold // the same threshold, bound to the whole population; nil where only parts are seen
 }
 
 // band is 1/beta: how far the band of a surrogate quantile reaches below t.
@@ -155,11 +158,13 @@ func rootOfSquares(z, m []float64, kappa, beta float64) float64 {
 }
 
 // loss is l(t - z) for one positive.
-func (f *form) loss(margin float64) float64 {
+func (f *form) loss(margin float64) float64 { return lossAt(f.squared, margin) }
+
+func lossAt(squared bool, margin float64) float64 {
 	if margin <= 0 {
 		return 0
 	}
-	if f.squared {
+	if squared {
 		return margin * margin
 	}
 	return margin

@@ -6,20 +6,17 @@ import (
 	"slices"
 
 	"toptau/internal/matrix"
-	"toptau/threshold"
+	"toptau/method"
 )
 
 // Memory is a source over a matrix in memory. It keeps the scores of the last points it saw, so that one reading serves
 // the threshold, the losses and the line search. One goroutine at a time.
 type Memory struct {
 	x       *matrix.Matrix
-	f       form
-	rule    threshold.Threshold
 	all     bool      // the population is all rows
 	weights []float64 // of all rows, positives first; nil: all 1
 	mass    [2]float64
 	recent  []scored
-	support threshold.Support
 	passes  int
 	visits  float64
 }
@@ -32,8 +29,9 @@ type scored struct {
 // recentPoints is how many points' scores are kept: the best, the newest and the last of a line search.
 const recentPoints = 3
 
-func newMemory(x *matrix.Matrix, f form, rule threshold.Threshold, all bool) *Memory {
-	s := &Memory{x: x, f: f, rule: rule, all: all}
+// NewMemory returns a source over a matrix whose population is all rows or the negatives.
+func NewMemory(x *matrix.Matrix, population method.Population) *Memory {
+	s := &Memory{x: x, all: population == method.AllRows}
 	p, n := x.Positives, x.Negatives
 	if p.Weights() != nil || n.Weights() != nil {
 		s.weights = make([]float64, 0, x.Rows())
@@ -196,7 +194,7 @@ func (s *Memory) positives(z []float64, q PositivesQuery) (a PositivesAnswer) {
 	var others []ranked
 	for i := range s.x.Positives.Rows() {
 		m := s.weight(i)
-		a.Loss += float64(m * s.f.loss(1+q.T-z[i]))
+		a.Loss += float64(m * lossAt(q.Squared, 1+q.T-z[i]))
 		if m > 0 && q.Limit > 0 && !q.Known.Has(i) {
 			others = append(others, ranked{math.Abs(1 + q.T - z[i]), int32(i)})
 		}
@@ -309,133 +307,4 @@ func selectSmallest[T any](a []T, k int, less func(x, y T) int) {
 	if k > lo && k < hi {
 		slices.SortFunc(a[lo:hi], less)
 	}
-}
-
-// Search minimises F on the ray by its tangents: F is convex on it, so two tangents of opposite slope bound it from
-// below where they meet, and that is where it is evaluated next.
-func (s *Memory) Search(ctx context.Context, from, to []float64, slack float64) ([]float64, error) {
-	z1, readTo := s.scores(to)
-	z0, readFrom := s.scores(from)
-	if readTo || readFrom {
-		s.passes++
-	}
-	delta := make([]float64, len(z0))
-	for i := range delta {
-		delta[i] = z1[i] - z0[i]
-	}
-	step := make([]float64, len(from))
-	for j := range step {
-		step[j] = to[j] - from[j]
-	}
-	line := &line{source: s, z: z0, delta: delta, at: make([]float64, len(z0)),
-		norm: s.f.lambda * dot(step, step), slope: s.f.lambda * dot(from, step), constant: s.f.lambda / 2 * dot(from, from)}
-	alpha, err := line.minimise(ctx, slack)
-	if err != nil {
-		return nil, err
-	}
-	w := make([]float64, len(from))
-	for j := range w {
-		w[j] = from[j] + float64(alpha*step[j])
-	}
-	switch alpha {
-	case 0:
-		return slices.Clone(from), nil
-	case 1:
-		return slices.Clone(to), nil
-	}
-	// The scores of the new point are those of the line: no reading.
-	line.move(alpha)
-	copy(s.slot(w), line.at)
-	return w, nil
-}
-
-// line is F on a ray, from stored scores z and their change delta.
-type line struct {
-	source                *Memory
-	z, delta, at          []float64
-	norm, slope, constant float64 // of the term in lambda
-}
-
-func (l *line) move(alpha float64) {
-	for i, v := range l.z {
-		l.at[i] = v + float64(alpha*l.delta[i])
-	}
-}
-
-// tangent is F and a derivative at one alpha.
-type tangent struct{ alpha, value, slope float64 }
-
-func (l *line) tangent(alpha float64) tangent {
-	s := l.source
-	l.move(alpha)
-	first, p := s.first(), s.x.Positives.Rows()
-	var m []float64
-	if s.weights != nil {
-		m = s.weights[first:]
-	}
-	s.rule.At(l.at[first:], m, &s.support)
-	t, slopeT := s.support.T, 0.0
-	for k, j := range s.support.Rows {
-		slopeT += float64(s.support.A[k] * l.delta[first+int(j)])
-	}
-	var value, slope float64
-	for i, z := range l.at[:p] {
-		if margin := 1 + t - z; margin > 0 {
-			m := s.weight(i)
-			if s.f.squared {
-				value += float64(m * margin * margin)
-				slope += float64(2 * m * margin * (slopeT - l.delta[i]))
-			} else {
-				value += float64(m * margin)
-				slope += float64(m * (slopeT - l.delta[i]))
-			}
-		}
-	}
-	return tangent{alpha,
-		value/s.mass[0] + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
-		slope/s.mass[0] + l.slope + float64(alpha*l.norm)}
-}
-
-func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
-	lo := l.tangent(0)
-	if !(lo.slope < 0) {
-		return 0, nil
-	}
-	hi := l.tangent(1)
-	for grow := 0; hi.slope < 0 && grow < 40; grow++ {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		lo = hi
-		hi = l.tangent(2 * hi.alpha)
-	}
-	for step := range 60 {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		best := lo
-		if hi.value < lo.value {
-			best = hi
-		}
-		// Where the tangents meet, and the bound there.
-		width := hi.alpha - lo.alpha
-		x := (lo.value - hi.value + float64(hi.slope*width)) / (hi.slope - lo.slope)
-		bound := lo.value + float64(lo.slope*x)
-		if !(hi.slope > lo.slope) || best.value-bound <= slack || width <= 1e-14*hi.alpha {
-			return best.alpha, nil
-		}
-		if step%3 == 2 || x <= 0 || x >= width {
-			x = width / 2
-		}
-		next := l.tangent(lo.alpha + x)
-		if next.slope < 0 {
-			lo = next
-		} else {
-			hi = next
-		}
-	}
-	if hi.value < lo.value {
-		return hi.alpha, nil
-	}
-	return lo.alpha, nil
 }

@@ -62,12 +62,11 @@ const (
 
 // evaluation is F at a point, and rows of the population that the solver may want.
 type evaluation struct {
-	w       []float64
-	f, t    float64
-	edge    float64
-	above   int // scores at or above the edge
-	rows    []Row
-	allHeld bool
+	w     []float64
+	f, t  float64
+	edge  float64
+	above int // scores at or above the edge
+	rows  []Row
 }
 
 func (s *session) ask(q Query) (Answer, error) {
@@ -78,37 +77,86 @@ func (s *session) ask(q Query) (Answer, error) {
 	return answers[0], nil
 }
 
-// evaluate asks for F(w) and for the best rows that are not held yet.
-func (s *session) evaluate(w []float64, limit int) (e evaluation, err error) {
-	query := PopulationQuery{Above: s.safeEdge(w), Limit: limit}
-	if s.pop != nil {
-		query.Known = s.pop.known
+// evaluate asks for F and for the best rows that are not held yet, at several points in one reading.
+func (s *session) evaluate(limit int, points ...[]float64) ([]evaluation, error) {
+	queries := make([]Query, len(points))
+	for k, w := range points {
+		query := PopulationQuery{Above: s.safeEdge(w), Limit: limit}
+		if s.pop != nil {
+			query.Known = s.pop.known
+		}
+		queries[k] = Query{W: w, Population: &query}
 	}
-	answer, err := s.ask(Query{W: w, Population: &query})
+	answers, err := s.source.Scan(s.ctx, queries)
 	if err != nil {
-		return e, err
+		return nil, err
 	}
-	found := answer.Population
-	weights := found.Weights
-	if weights == nil {
-		weights = make([]float64, len(found.Scores))
-		for i := range weights {
-			weights[i] = 1
+	out := make([]evaluation, len(points))
+	for k, w := range points {
+		e, found := &out[k], answers[k].Population
+		weights := found.Weights
+		if weights == nil {
+			weights = make([]float64, len(found.Scores))
+			for i := range weights {
+				weights[i] = 1
+			}
+		}
+		e.w, e.rows = w, found.Rows
+		e.t, e.edge, _ = s.f.threshold(found.Scores, weights, nil)
+		for _, z := range found.Scores {
+			if z >= e.edge {
+				e.above++
+			}
+		}
+		queries[k] = Query{W: w, Positives: &PositivesQuery{T: e.t, Squared: s.f.squared}}
+	}
+	if answers, err = s.source.Scan(s.ctx, queries); err != nil {
+		return nil, err
+	}
+	for k := range out {
+		out[k].f = answers[k].Positives.Loss/s.shape.Positives.Mass + s.f.lambda/2*dot(out[k].w, out[k].w)
+	}
+	return out, nil
+}
+
+// along evaluates F on the way from one point to another: at the second one and, when that may be better, between or
+// beyond them. The best point comes last.
+func (s *session) along(from, to []float64, fractions []float64, limit int) ([]evaluation, error) {
+	if searcher, ok := s.source.(lineSearcher); ok {
+		points, err := s.evaluate(limit, to)
+		if err != nil {
+			return nil, err
+		}
+		found, err := searcher.search(s.ctx, s.f, from, to, 1e-2*(math.Min(s.upper, points[0].f)-s.lower))
+		if err != nil || slices.Equal(found, to) || slices.Equal(found, from) {
+			return points, err
+		}
+		more, err := s.evaluate(limit, found)
+		return append(points, more...), err
+	}
+	var list [][]float64
+	for _, alpha := range fractions {
+		w := make([]float64, len(from))
+		for j := range w {
+			w[j] = from[j] + float64(alpha*(to[j]-from[j]))
+		}
+		list = append(list, w)
+	}
+	points, err := s.evaluate(limit, append(list, to)...)
+	if err != nil {
+		return nil, err
+	}
+	best := 0
+	for k, e := range points {
+		if e.f < points[best].f {
+			best = k
 		}
 	}
-	e.w, e.rows, e.allHeld = w, found.Rows, len(found.Rows) == 0 && !found.Cut
-	e.t, e.edge, _ = s.f.threshold(found.Scores, weights, nil)
-	for _, z := range found.Scores {
-		if z >= e.edge {
-			e.above++
-		}
+	last := points[len(points)-1]
+	if best == len(points)-1 {
+		return []evaluation{last}, nil
 	}
-	answer, err = s.ask(Query{W: w, Positives: &PositivesQuery{T: e.t}})
-	if err != nil {
-		return e, err
-	}
-	e.f = answer.Positives.Loss/s.shape.Positives.Mass + s.f.lambda/2*dot(w, w)
-	return e, nil
+	return []evaluation{last, points[best]}, nil
 }
 
 // safeEdge is a score below which no row can change t(w): the band's edge on the rows held, which never lies above the
@@ -211,7 +259,7 @@ func (s *session) begin() error {
 		return err
 	}
 	s.accept(e)
-	answer, err := s.ask(Query{W: e.w, Positives: &PositivesQuery{T: e.t, Limit: s.positivesWanted()}})
+	answer, err := s.ask(Query{W: e.w, Positives: &PositivesQuery{T: e.t, Squared: s.f.squared, Limit: s.positivesWanted()}})
 	if err != nil {
 		return err
 	}
@@ -242,7 +290,7 @@ func (s *session) positivesWanted() int {
 // widen takes rows near the kinks of a point where not all that matter are held, and sums up the others.
 func (s *session) widen(e evaluation) error {
 	if len(s.pos.ids) < s.shape.Positives.Rows {
-		q := PositivesQuery{T: e.t, Limit: s.positivesWanted(), Known: s.pos.known,
+		q := PositivesQuery{T: e.t, Squared: s.f.squared, Limit: s.positivesWanted(), Known: s.pos.known,
 			Rest: s.shape.Positives.Rows > positivesHeld}
 		answer, err := s.ask(Query{W: e.w, Positives: &q})
 		if err != nil {
@@ -269,41 +317,39 @@ func (s *session) widen(e evaluation) error {
 // ray returns the best point found on the ray from 0 through w.
 func (s *session) ray(w []float64, limit int) (evaluation, error) {
 	zero := make([]float64, len(w))
-	if searcher, ok := s.source.(LineSearcher); ok {
-		found, err := searcher.Search(s.ctx, zero, w, 1e-3*s.atZero)
+	if _, ok := s.source.(lineSearcher); !ok {
+		// The scale of the scores is not known yet: one reading for it, one for several multiples.
+		answer, err := s.ask(Query{W: w, Population: &PopulationQuery{Above: math.Inf(-1)}})
 		if err != nil {
 			return evaluation{}, err
 		}
-		if !slices.Equal(found, zero) {
-			w = found
+		scores := answer.Population.Scores
+		mean := sum(scores) / float64(max(1, len(scores)))
+		var spread float64
+		for _, z := range scores {
+			spread += (z - mean) * (z - mean)
+		}
+		if spread = math.Sqrt(spread / float64(max(1, len(scores)))); spread > 0 {
+			w = slices.Clone(w)
+			for j := range w {
+				w[j] /= spread
+			}
 		}
 	}
-	return s.evaluate(w, limit)
+	points, err := s.along(zero, w, []float64{.01, .1, .3, 3, 10, 100}, limit)
+	if err != nil {
+		return evaluation{}, err
+	}
+	return points[len(points)-1], nil
 }
 
 // scan evaluates F at the inner solver's point and between it and the best one, and takes rows at both. It returns the
 // number of rows taken.
 func (s *session) scan(w []float64) (int, error) {
 	before := len(s.pop.ids) + len(s.pos.ids)
-	from := s.best.w
-	points := make([]evaluation, 0, 2)
-	e, err := s.evaluate(w, s.rowsWanted())
+	points, err := s.along(s.best.w, w, []float64{.1, .3, .6}, s.rowsWanted())
 	if err != nil {
 		return 0, err
-	}
-	points = append(points, e)
-	if searcher, ok := s.source.(LineSearcher); ok {
-		between, err := searcher.Search(s.ctx, from, w, 1e-2*(math.Min(s.upper, e.f)-s.lower))
-		if err != nil {
-			return 0, err
-		}
-		if !slices.Equal(between, w) && !slices.Equal(between, from) {
-			b, err := s.evaluate(between, s.rowsWanted())
-			if err != nil {
-				return 0, err
-			}
-			points = append(points, b)
-		}
 	}
 	for _, e := range points {
 		s.accept(e)

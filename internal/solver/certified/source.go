@@ -18,12 +18,12 @@ type Source interface {
 	Readings() (passes int, rowReads float64)
 }
 
-// LineSearcher is a source that keeps the scores of recent points and so can search a line without reading the data.
-type LineSearcher interface {
-	Source
-	// Search returns a point of the ray from + alpha (to - from), alpha >= 0, whose objective is within slack of the
+// lineSearcher is a source that keeps the scores of recent points and so can search a line without reading the data.
+// Other sources are asked for several points of the line in one Scan.
+type lineSearcher interface {
+	// search returns a point of the ray from + alpha (to - from), alpha >= 0, whose objective is within slack of the
 	// smallest one on it. Scores of from and to, and then of the returned point, cost no reading if they are recent.
-	Search(ctx context.Context, from, to []float64, slack float64) ([]float64, error)
+	search(ctx context.Context, f form, from, to []float64, slack float64) ([]float64, error)
 }
 
 // Class describes the rows of the positives or of the population.
@@ -57,10 +57,11 @@ type PopulationQuery struct {
 
 // PositivesQuery asks for the losses at a threshold.
 type PositivesQuery struct {
-	T     float64
-	Limit int  // so many rows nearest to the kink 1 + t - z = 0 are wanted with their features
-	Known *Set // rows that are not wanted again; nil: none
-	Rest  bool // want the other rows as groups
+	T       float64
+	Squared bool // the loss is max(0, 1 + t - z)^2, not max(0, 1 + t - z)
+	Limit   int  // so many rows nearest to the kink 1 + t - z = 0 are wanted with their features
+	Known   *Set // rows that are not wanted again; nil: none
+	Rest    bool // want the other rows as groups
 }
 
 // Answer is the reply to one query.

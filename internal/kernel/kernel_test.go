@@ -1,0 +1,87 @@
+package kernel
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestNoKernelAllocates(t *testing.T) {
+	const d, panels, models, groups = 20, 3, 6, 5
+	const rows = panels * PanelRows
+	x, y := make([]float32, d*rows), make([]float64, d*rows)
+	w, z, v := make([]float64, d), make([]float64, rows), make([]float64, rows)
+	v[3], v[100] = 1, 2
+	lanes, g := make([]float64, d*Lanes), make([]float64, d*models)
+	wt, zt, tiles := make([]float32, d*models), make([]float32, rows*models), make([]float32, d*models*TileLanes)
+	zt[5] = 1
+	values, numbers := make([]float64, rows), make([]int32, rows)
+	narrow, wide, fractions := make([]uint8, groups*rows), make([]uint16, groups*rows), make([]float32, groups*rows)
+	start := []int32{0, 2, 5, 9, 14, 20}
+	for name, f := range map[string]func(){
+		"Scores":            func() { Scores(x[:d*PanelRows], w, z) },
+		"ScorePanels":       func() { ScorePanels(x, w, z, true); ScorePanels(y, w, z, false) },
+		"Accumulate":        func() { Accumulate(x[:d*PanelRows], v[:PanelRows], lanes) },
+		"AccumulatePanels":  func() { AccumulatePanels(x, v, lanes); AccumulatePanels(y, v, lanes) },
+		"AccumulateRow":     func() { AccumulateRow(x[:d*PanelRows], 3, 1, lanes) },
+		"ReduceLanes":       func() { ReduceLanes(lanes, g[:d]) },
+		"ScoreTile":         func() { ScoreTile(x, wt, models, zt, true) },
+		"AccumulateTile":    func() { AccumulateTile(x, zt, models, tiles) },
+		"ReduceTile":        func() { ReduceTile(tiles, g) },
+		"Filter":            func() { Filter(z, -1, 0, values, numbers) },
+		"ScoreCodes":        func() { ScoreCodes(narrow, w, start, z); ScoreCodes(wide, w, start, z) },
+		"ScoreCodesBetween": func() { ScoreCodesBetween(narrow, fractions, w, start, z) },
+		"Read":              func() { Read(x) },
+	} {
+		everyLevel(t, func(t *testing.T) {
+			if n := testing.AllocsPerRun(20, f); n != 0 {
+				t.Errorf("%s allocates %v times", name, n)
+			}
+		})
+	}
+}
+
+func TestReadSumsEverything(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		for n := range 700 {
+			x := make([]float32, n)
+			for i := range x {
+				x[i] = float32(i)
+			}
+			if got, want := Read(x), float32(n*(n-1)/2); got != want {
+				t.Errorf("the sum of %d values is %v, want %v", n, got, want)
+			}
+		}
+	})
+}
+
+// A processor with AVX2 alone has sixteen vector registers of 256 bits and no masks.
+func TestAVX2CodeKeepsToItsRegisters(t *testing.T) {
+	files, err := filepath.Glob("*_amd64.s")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no assembly found: ", err)
+	}
+	wide := regexp.MustCompile(`\b(Z\d+|K\d|[XY](1[6-9]|2\d|3[01]))\b`)
+	functions := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := ""
+		for number, line := range strings.Split(string(text), "\n") {
+			if f, ok := strings.CutPrefix(line, "TEXT ·"); ok {
+				name, _, _ = strings.Cut(f, "(")
+				functions++
+			}
+			if strings.HasSuffix(name, "AVX2") && !strings.HasPrefix(line, "//") && wide.MatchString(line) {
+				t.Errorf("%s:%d: %s uses %s", file, number+1, name, strings.TrimSpace(line))
+			}
+		}
+	}
+	if functions < 20 {
+		t.Errorf("only %d functions found", functions)
+	}
+}

@@ -1,0 +1,163 @@
+package certified
+
+import (
+	"context"
+	"slices"
+
+	"toptau/threshold"
+)
+
+// search minimises F on the ray from one point through another; see line.
+func (s *Memory) search(ctx context.Context, f form, from, to []float64, slack float64) ([]float64, error) {
+	z1, readTo := s.scores(to)
+	z0, readFrom := s.scores(from)
+	if readTo || readFrom {
+		s.passes++
+	}
+	l := newLine(f, from, to)
+	first, positives := s.first(), s.x.Positives.Rows()
+	l.population = ends{from: z0[first:], to: z1[first:]}
+	l.positives = ends{from: z0[:positives], to: z1[:positives]}
+	if s.weights != nil {
+		l.population.weights, l.positives.weights = s.weights[first:], s.weights[:positives]
+	}
+	l.mass = s.mass[0]
+	alpha, err := l.minimise(ctx, slack)
+	if err != nil {
+		return nil, err
+	}
+	switch alpha {
+	case 0:
+		return slices.Clone(from), nil
+	case 1:
+		return slices.Clone(to), nil
+	}
+	w := l.point(alpha)
+	// The scores of the new point are those of the line: no reading.
+	z := s.slot(w)
+	for i, v := range z0 {
+		z[i] = v + float64(alpha*(z1[i]-v))
+	}
+	return w, nil
+}
+
+// ends are the scores of some rows at both ends of a line.
+type ends struct{ from, to, weights []float64 }
+
+func (e *ends) weight(i int) float64 {
+	if e.weights == nil {
+		return 1
+	}
+	return e.weights[i]
+}
+
+// line is F on the ray from + alpha (to - from), from the scores at two points. F is convex on it, so two tangents of
+// opposite slope bound it from below where they meet, and that is where it is evaluated next.
+type line struct {
+	f                     form
+	from, to              []float64
+	population, positives ends
+	mass                  float64   // M+
+	norm, slope, constant float64   // of the term in lambda
+	at                    []float64 // the population's scores at the current alpha
+	support               threshold.Support
+}
+
+func newLine(f form, from, to []float64) *line {
+	step := make([]float64, len(from))
+	for j := range step {
+		step[j] = to[j] - from[j]
+	}
+	return &line{f: f, from: from, to: to,
+		norm: f.lambda * dot(step, step), slope: f.lambda * dot(from, step), constant: f.lambda / 2 * dot(from, from)}
+}
+
+func (l *line) point(alpha float64) []float64 {
+	w := make([]float64, len(l.from))
+	for j, v := range l.from {
+		w[j] = v + float64(alpha*(l.to[j]-v))
+	}
+	return w
+}
+
+// tangent is F and a derivative at one alpha.
+type tangent struct{ alpha, value, slope float64 }
+
+func (l *line) tangent(alpha float64) tangent {
+	p := &l.population
+	if l.at == nil {
+		l.at = make([]float64, len(p.from))
+	}
+	for i, v := range p.from {
+		l.at[i] = v + float64(alpha*(p.to[i]-v))
+	}
+	l.f.rule.At(l.at, p.weights, &l.support)
+	t, slopeT := l.support.T, 0.0
+	for k, j := range l.support.Rows {
+		slopeT += float64(l.support.A[k] * (p.to[j] - p.from[j]))
+	}
+	var value, slope float64
+	p = &l.positives
+	for i, v := range p.from {
+		delta := p.to[i] - v
+		margin := 1 + t - (v + float64(alpha*delta))
+		if margin <= 0 {
+			continue
+		}
+		m := p.weight(i)
+		if l.f.squared {
+			value += float64(m * margin * margin)
+			slope += float64(2 * m * margin * (slopeT - delta))
+		} else {
+			value += float64(m * margin)
+			slope += float64(m * (slopeT - delta))
+		}
+	}
+	return tangent{alpha,
+		value/l.mass + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
+		slope/l.mass + l.slope + float64(alpha*l.norm)}
+}
+
+func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
+	lo := l.tangent(0)
+	if !(lo.slope < 0) {
+		return 0, nil
+	}
+	hi := l.tangent(1)
+	for grow := 0; hi.slope < 0 && grow < 40; grow++ {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		lo = hi
+		hi = l.tangent(2 * hi.alpha)
+	}
+	for step := range 60 {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		best := lo
+		if hi.value < lo.value {
+			best = hi
+		}
+		// Where the tangents meet, and the bound there.
+		width := hi.alpha - lo.alpha
+		x := (lo.value - hi.value + float64(hi.slope*width)) / (hi.slope - lo.slope)
+		bound := lo.value + float64(lo.slope*x)
+		if !(hi.slope > lo.slope) || best.value-bound <= slack || width <= 1e-14*hi.alpha {
+			return best.alpha, nil
+		}
+		if step%3 == 2 || x <= 0 || x >= width {
+			x = width / 2
+		}
+		next := l.tangent(lo.alpha + x)
+		if next.slope < 0 {
+			lo = next
+		} else {
+			hi = next
+		}
+	}
+	if hi.value < lo.value {
+		return hi.alpha, nil
+	}
+	return lo.alpha, nil
+}
