@@ -134,7 +134,7 @@ func adamOnRealData(t *testing.T) []realFit {
 		t.Run(set.name, func(t *testing.T) {
 			data := set.read(t)
 			for _, o := range eightMethods {
-				o.Lambda, o.Iterations = 0.001, steps
+				o.Lambda, o.Solver, o.Iterations = 0.001, "adam", steps
 				fits = append(fits, fitAndCheck(t, set.name, data, o))
 			}
 		})
@@ -254,7 +254,7 @@ func (c *optimum) run(t *testing.T, data *toptau.Data) {
 	}
 	o := toptau.FitOptions{Method: c.method, Lambda: c.lambda, Tau: c.tau, Beta: c.beta,
 		Scale: map[string]string{"raw": "none", "std": "standard"}[c.preprocessing]}
-	o.Storage = "float64"
+	o.Solver, o.Storage = "adam", "float64"
 	if c.method == "TopPushK" {
 		o.K = c.k
 	}

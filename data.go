@@ -3,7 +3,6 @@ package toptau
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -99,10 +98,12 @@ func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error
 	t := &table.Table{Columns: make([]table.Column, len(columns))}
 	info := table.Info{Format: "csv", Header: true, Rows: len(rows)}
 	info.Schema = table.Schema{Format: "csv", Header: true, Width: len(columns)}
+	seen := make(map[string]bool, len(columns))
 	for j, name := range columns {
-		if first := slices.Index(columns, name); name == "" || first < j {
-			return nil, mismatch(fmt.Sprintf("the name %s for column %d", fault.Quote(name), j+1), "names that differ, none of them empty")
+		if name == "" || seen[name] {
+			return nil, mismatch(fmt.Sprintf("the name %s for column %d", fault.Quote(name), j+1), "a name that no other column has")
 		}
+		seen[name] = true
 		t.Columns[j] = table.Column{Name: name, Number: j + 1, Values: make([]float64, len(rows))}
 		info.Schema.Columns = append(info.Schema.Columns, table.SchemaColumn{Name: name, Number: j + 1})
 	}

@@ -39,12 +39,11 @@ var rooms = []string{
 
 // mayUse lists the modules outside the standard library, each with the rooms that may know it.
 var mayUse = map[string][]string{
-	"gonum.org/v1/gonum/stat/distuv":  {"toptau/metric", "toptau/calibrate"},
-	"gonum.org/v1/gonum/mathext":      {"toptau/metric", "toptau/calibrate"},
 	"golang.org/x/sys/cpu":            {"toptau/internal/kernel"},
 	"github.com/klauspost/compress":   {"toptau/internal/table"},
 	"github.com/alecthomas/kong":      {"toptau/cmd/toptau"},
-	"github.com/rogpeppe/go-internal": {}, // tests only
+	"gonum.org/v1/gonum":              {}, // these are for tests only
+	"github.com/rogpeppe/go-internal": {},
 	"github.com/google/go-cmp":        {},
 	"pgregory.net/rapid":              {},
 }

@@ -134,10 +134,18 @@ func (q rootQuantile) sums(u float64, s *Support) (value, slope float64) {
 
 // weights keeps the gathered rows with a positive l' and fills s.A.
 func (q rootQuantile) weights(u float64, s *Support) {
+	vanished := q.loss.Derivative(-u) == 0 // even at the top, for tau so small that u has rounded: the top rows share
 	var total sum
 	n := 0
 	for k, y := range s.scores {
-		if slope := float64(s.mass[k] * q.loss.Derivative(y-u)); slope > 0 {
+		slope := s.mass[k]
+		switch {
+		case !vanished:
+			slope = float64(slope * q.loss.Derivative(y-u))
+		case y < 0:
+			slope = 0
+		}
+		if slope > 0 {
 			s.Rows[n] = s.Rows[k]
 			s.A = append(s.A, slope)
 			total.add(slope)
@@ -145,8 +153,9 @@ func (q rootQuantile) weights(u float64, s *Support) {
 		}
 	}
 	s.Rows = s.Rows[:n]
+	all := total.total()
 	for k := range s.A {
-		s.A[k] /= total.total()
+		s.A[k] /= all
 	}
 }
 

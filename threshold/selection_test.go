@@ -131,6 +131,9 @@ func TestTopEdgeOfNothing(t *testing.T) {
 }
 
 func TestOrderedKeys(t *testing.T) {
+	if orderedKey(0) != orderedKey(math.Copysign(0, -1)) {
+		t.Error("the two zeros differ")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
 		if ka, kb := orderedKey(a), orderedKey(b); (a < b) != (ka < kb) || (a == b) != (ka == kb) {

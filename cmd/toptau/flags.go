@@ -10,8 +10,8 @@ type dataFlags struct {
 	Label     string   `group:"Data" placeholder:"COL" help:"The label: a column's name or number, first, or last. LIBSVM needs none."`
 	Labels    string   `group:"Data" placeholder:"FILE" help:"The labels stand in a file of their own, one a row."`
 	Positive  []string `group:"Data" sep:"none" placeholder:"VALUE" help:"The positive class; repeatable; '!normal' means all but normal."`
-	Drop      []string `group:"Data" placeholder:"COLS" help:"Columns to leave out, by name or number."`
-	ID        []string `group:"Data" name:"id" placeholder:"COLS" help:"Columns that identify a row: never features, printed by score."`
+	Drop      []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns to leave out: a name, or numbers like 1-7,43; repeatable."`
+	ID        []string `group:"Data" sep:"none" name:"id" placeholder:"COLS" help:"Columns that identify a row: never features, printed by score."`
 	Weight    string   `group:"Data" placeholder:"COL" help:"A column of importance weights."`
 	Group     string   `group:"Data" placeholder:"COL" help:"Rows of one value never straddle a split."`
 	Segment   string   `group:"Data" placeholder:"COL" help:"A column kept apart for thresholds per segment; not a feature."`
@@ -20,8 +20,8 @@ type dataFlags struct {
 	Delimiter string   `group:"Data" placeholder:"D" help:"What stands between fields: a character, tab, or blank (default: detected)."`
 	Format    string   `group:"Data" enum:"auto,csv,libsvm,idx" default:"auto" help:"The file's format (${enum})."`
 	Missing   []string `group:"Data" sep:"none" placeholder:"VALUE" help:"A spelling of a missing value, beside the empty field; repeatable."`
-	Symbolic  []string `group:"Data" placeholder:"COLS" help:"Columns whose values are names even where they look like numbers."`
-	Numeric   []string `group:"Data" placeholder:"COLS" help:"Columns whose values are numbers."`
+	Symbolic  []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns whose values are names even where they look like numbers."`
+	Numeric   []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns whose values are numbers."`
 	Features  int      `group:"Data" placeholder:"N" help:"LIBSVM: the number of features (default: the largest index)."`
 }
 

@@ -210,13 +210,17 @@ func vectorCodes(codes unsafe.Pointer, size uintptr, fractions *float32, w *floa
 // vectorRead returns the number of values read and their sum.
 func vectorRead(x []float32) (done int, sum float32) {
 	blocks := len(x) / 128
+	var sums [16]float32
 	switch {
 	case using == levelGo || blocks == 0:
 		return 0, 0
 	case using == levelAVX512:
-		sum = readAVX512(&x[0], blocks)
+		readAVX512(&x[0], blocks, &sums[0])
 	default:
-		sum = readAVX2(&x[0], blocks)
+		readAVX2(&x[0], blocks, &sums[0])
+	}
+	for _, s := range sums {
+		sum += s
 	}
 	return 128 * blocks, sum
 }

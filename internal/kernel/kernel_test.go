@@ -51,7 +51,7 @@ func TestReadSumsEverything(t *testing.T) {
 				x[i] = float32(i)
 			}
 			if got, want := Read(x), float32(n*(n-1)/2); got != want {
-				t.Errorf("the sum of %d values is %v, want %v", n, got, want)
+				t.Fatalf("the sum of %d values is %v, want %v", n, got, want)
 			}
 		}
 	})

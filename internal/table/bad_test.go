@@ -192,11 +192,6 @@ func TestBadDelimited(t *testing.T) {
 		{"bzip2", "BZh91AY&SY", last,
 			"t: a file packed with bzip2, expected text, LIBSVM or IDX, plain or packed with gzip or zstd" +
 				" (convert or unpack it first)"},
-		{"long line", strings.Repeat("x", MaxLine+1), last,
-			"t:1: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)"},
-		{"long quoted field", "1,1\n\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 65), last,
-			`t:2: column "1": a quoted field that does not end, expected a closing double quote (a quote` +
-				` inside a quoted field is written "")`},
 		{"truncated gzip", pack(t, long, "gzip")[:200], last,
 			"t:10419: the end of the file inside its gzip data, expected a complete file (copy or download" +
 				" the file again)"},
@@ -214,6 +209,30 @@ func TestBadDelimited(t *testing.T) {
 	} {
 		c.test(t)
 	}
+}
+
+// TestLongLines lowers the limit of 64 MiB.
+func TestLongLines(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"1,1\n" + strings.Repeat("x", 300_000) + "\n",
+			"t:2: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)"},
+		{"1,1\n1,\"" + strings.Repeat("x\n", 60_000) + "\"\n",
+			`t:2: column "2": a quoted field that does not end, expected a closing double quote` +
+				` (a quote inside a quoted field is written "")`},
+	} {
+		d := &delimited{file: "t", lines: newLines(strings.NewReader(c.text)), delimiter: ','}
+		d.lines.limit = 100_000
+		if _, err := d.next(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.next()
+		wantError(t, err, c.want)
+	}
+	if testing.Short() {
+		t.Skip("64 MiB")
+	}
+	_, _, err := readText(strings.Repeat("x", MaxLine+1), Options{Label: "last"})
+	wantError(t, err, "t:1: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)")
 }
 
 // distinctLabels is rows of which every label but the first two is different.

@@ -110,11 +110,36 @@ func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, er
 	return certifyResult(o, r)
 }
 
+// SolveSource is Solve for data that are seen through a source only. Both bounds are exact: F is evaluated on all rows by
+// the source, and D on the rows and groups that its multipliers touch.
+func SolveSource(ctx context.Context, source Source, p method.Problem, opt Options) (Result, error) {
+	bound, err := p.Rule.Bind(source.Shape().Population)
+	if err != nil {
+		return Result{}, err
+	}
+	f, err := formOf(p, bound.Kappa())
+	if err != nil {
+		return Result{}, err
+	}
+	f.rule = bound
+	s := &session{ctx: ctx, source: source, f: f, opt: opt}
+	s.passesBefore, s.visitsBefore = source.Readings()
+	err = s.solve()
+	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if err != nil && !cancelled {
+		return Result{}, err
+	}
+	r := s.result()
+	r.Cancelled = cancelled
+	r.judge()
+	return r, nil
+}
+
 // result collects what the session knows, before the certificate is computed apart from it.
 func (s *session) result() Result {
 	passes, visits := s.source.Readings()
 	r := Result{W: s.best.w, AtZero: s.atZero, Objective: s.upper, LowerBound: s.lower, Threshold: s.best.t,
-		Passes: passes, RowReads: visits, Iterations: s.systems, Rounds: s.rounds, gapOfRequest: s.opt.gap()}
+		Passes: passes - s.passesBefore, RowReads: visits - s.visitsBefore, Iterations: s.systems, Rounds: s.rounds, gapOfRequest: s.opt.gap()}
 	if s.pop != nil {
 		r.WorkingSet = s.pop.n
 		r.P, r.A = s.pos.lift(s.p), s.pop.lift(s.a)
@@ -136,12 +161,17 @@ func certifyResult(o *objective.Objective, r Result) (Result, error) {
 	}
 	r.Objective, r.LowerBound, r.Threshold, r.AtZero = bounds.Upper, bounds.Lower, bounds.Threshold, bounds.AtZero
 	r.Passes++ // the reading that computes F(w) apart
+	r.judge()
+	return r, nil
+}
+
+// judge says what the bounds mean.
+func (r *Result) judge() {
 	gap := r.Objective - r.LowerBound
 	r.ZeroOptimal = r.AtZero-r.LowerBound <= r.gapOfRequest*math.Max(r.AtZero, .01)
 	share, some := r.GapOfDecrease()
 	r.Converged = some && share <= r.gapOfRequest || gap <= 1e-3*r.gapOfRequest*r.AtZero ||
 		!some && r.RelativeGap() <= r.gapOfRequest
-	return r, nil
 }
 
 // Bounds are both ends of a certificate.

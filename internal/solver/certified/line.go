@@ -21,7 +21,7 @@ func (s *Memory) search(ctx context.Context, f form, from, to []float64, slack f
 	if s.weights != nil {
 		l.population.weights, l.positives.weights = s.weights[first:], s.weights[:positives]
 	}
-	l.mass = s.mass[0]
+	l.mass = s.shape[0].Mass
 	alpha, err := l.minimise(ctx, slack)
 	if err != nil {
 		return nil, err
@@ -32,13 +32,17 @@ func (s *Memory) search(ctx context.Context, f form, from, to []float64, slack f
 	case 1:
 		return slices.Clone(to), nil
 	}
+	return s.keepPoint(l, alpha, z0, z1), nil
+}
+
+// keepPoint remembers the scores of a point of the line, which are those of its ends in between: no reading.
+func (s *Memory) keepPoint(l *line, alpha float64, z0, z1 []float64) []float64 {
 	w := l.point(alpha)
-	// The scores of the new point are those of the line: no reading.
 	z := s.slot(w)
 	for i, v := range z0 {
 		z[i] = v + float64(alpha*(z1[i]-v))
 	}
-	return w, nil
+	return w
 }
 
 // ends are the scores of some rows at both ends of a line.

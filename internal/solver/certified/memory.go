@@ -7,15 +7,16 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/method"
+	"toptau/threshold"
 )
 
 // Memory is a source over a matrix in memory. It keeps the scores of the last points it saw, so that one reading serves
 // the threshold, the losses and the line search. One goroutine at a time.
 type Memory struct {
 	x       *matrix.Matrix
-	all     bool      // the population is all rows
-	weights []float64 // of all rows, positives first; nil: all 1
-	mass    [2]float64
+	all     bool                    // the population is all rows
+	weights []float64               // of all rows, positives first; nil: all 1
+	shape   [2]threshold.Population // positives, population
 	recent  []scored
 	passes  int
 	visits  float64
@@ -45,9 +46,13 @@ func NewMemory(x *matrix.Matrix, population method.Population) *Memory {
 			}
 		}
 	}
-	s.mass[0], s.mass[1] = float64(p.Rows()), float64(x.Rows()-s.first())
-	if s.weights != nil {
-		s.mass[0], s.mass[1] = sum(s.weights[:p.Rows()]), sum(s.weights[s.first():])
+	for k, first := range []int{0, s.first()} {
+		end := []int{p.Rows(), x.Rows()}[k]
+		var weights []float64
+		if s.weights != nil {
+			weights = s.weights[first:end]
+		}
+		s.shape[k] = threshold.NewPopulation(end-first, weights)
 	}
 	return s
 }
@@ -69,9 +74,7 @@ func (s *Memory) weight(i int) float64 {
 
 // Shape describes the data.
 func (s *Memory) Shape() Shape {
-	return Shape{Cols: s.x.Cols(),
-		Positives:  Class{Rows: s.x.Positives.Rows(), Mass: s.mass[0]},
-		Population: Class{Rows: s.x.Rows() - s.first(), Mass: s.mass[1]}}
+	return Shape{Cols: s.x.Cols(), Positives: s.shape[0], Population: s.shape[1]}
 }
 
 // Readings counts the readings so far.
@@ -101,8 +104,8 @@ func (s *Memory) Means(ctx context.Context) (positives, population []float64, er
 		if s.all {
 			population[j] += positives[j]
 		}
-		positives[j] /= s.mass[0]
-		population[j] /= s.mass[1]
+		positives[j] /= s.shape[0].Mass
+		population[j] /= s.shape[1].Mass
 	}
 	return positives, population, nil
 }

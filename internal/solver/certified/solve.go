@@ -47,13 +47,19 @@ type session struct {
 	rounds   int
 	systems  int
 	radius   float64
-	crowded  bool // more rows matter than can be held one by one: the rest stands in groups
+
+	passesBefore int // readings of the source before this problem
+	visitsBefore float64
+
+	from    *state      // what an earlier problem left; nil: nothing
+	enough  func() bool // an earlier end; nil: none
+	crowded bool        // more rows matter than can be held one by one: the rest stands in groups
 }
 
 // Limits of what is held one by one.
 const (
 	positivesHeld   = 20_000 // all positives up to this number, else those near the kink
-	populationHeld  = 6_000  // rows above the edge up to this number, else those near it
+	populationHeld  = 40_000 // rows above the edge up to this number, else those near it
 	nearPositives   = 4_000  // positives taken at a time, then
 	nearPopulation  = 2_000  // rows taken at a time, then
 	nearWhenHeld    = 400    // rows below the edge taken at a time
@@ -188,7 +194,9 @@ func (s *session) target() float64 {
 	return math.Max(s.opt.gap()*(s.atZero-math.Max(s.lower, 0)), 1e-3*s.opt.gap()*s.atZero)
 }
 
-func (s *session) done() bool { return s.upper-s.lower <= s.target() }
+func (s *session) done() bool {
+	return s.upper-s.lower <= s.target() || s.enough != nil && s.enough()
+}
 
 // solve runs the outer loop. An error of the context ends it early; what was reached stands in the session.
 func (s *session) solve() error {
@@ -241,7 +249,10 @@ func (s *session) begin() error {
 	s.best.t, s.best.edge, _ = s.f.threshold([]float64{0}, []float64{s.shape.Population.Mass}, nil)
 	s.atZero = s.f.loss(1 + s.best.t)
 	s.upper, s.lower = s.atZero, 0
-	meanPos, meanPop, err := s.source.Means(s.ctx)
+	if resumed, err := s.resume(); resumed || err != nil {
+		return err
+	}
+	meanPos, meanPop, err := s.means()
 	if err != nil {
 		return err
 	}
@@ -264,13 +275,27 @@ func (s *session) begin() error {
 		return err
 	}
 	sample := slices.Concat(answer.Positives.Rows, e.rows)
-	f := chooseFrame(meanPos, sample)
-	s.pos = newWorkingSet(s.shape.Positives.Rows, f)
-	s.pop = newWorkingSet(s.shape.Population.Rows, f)
+	if s.pop == nil {
+		f := chooseFrame(meanPos, sample)
+		s.pos = newWorkingSet(s.shape.Positives.Rows, f)
+		s.pop = newWorkingSet(s.shape.Population.Rows, f)
+	}
 	if !s.crowded {
 		s.takeAll(e.rows)
 	}
 	return s.widen(e)
+}
+
+// means asks for the means of the classes, once in a chain.
+func (s *session) means() (positives, population []float64, err error) {
+	if s.from != nil && s.from.means[0] != nil {
+		return s.from.means[0], s.from.means[1], nil
+	}
+	positives, population, err = s.source.Means(s.ctx)
+	if err == nil && s.from != nil {
+		s.from.means = [2][]float64{positives, population}
+	}
+	return positives, population, err
 }
 
 func (s *session) takeAll(rows []Row) {

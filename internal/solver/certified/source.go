@@ -1,6 +1,10 @@
 package certified
 
-import "context"
+import (
+	"context"
+
+	"toptau/threshold"
+)
 
 // Source is the data as the solver sees it. It is asked a handful of times and holds no state that a later answer
 // depends on, so it may lie in memory, in a file, in a database, or in shards whose answers merge.
@@ -26,17 +30,11 @@ type lineSearcher interface {
 	search(ctx context.Context, f form, from, to []float64, slack float64) ([]float64, error)
 }
 
-// Class describes the rows of the positives or of the population.
-type Class struct {
-	Rows int
-	Mass float64 // sum of the weights
-}
-
 // Shape describes a source.
 type Shape struct {
 	Cols       int
-	Positives  Class
-	Population Class
+	Positives  threshold.Population // the positives' rows and weights
+	Population threshold.Population // those of the rows that the threshold is computed from
 }
 
 // Query asks about one point. Either part may be nil.

@@ -1,0 +1,144 @@
+package certified
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/method"
+)
+
+// Chain solves related problems on one matrix, each from where the last one ended: its point, its multipliers and the
+// rows held, which serve any K, tau, beta, lambda and loss. Results do not depend on the chain beyond their gap. Go from
+// large to small lambda and beta and from small to large K and tau. The zero value is ready; one goroutine at a time.
+type Chain struct {
+	x      *matrix.Matrix
+	states [2]*state // by population
+}
+
+// state is what a solve leaves to the next one.
+type state struct {
+	source   *Memory
+	pos, pop *workingSet
+	w        []float64
+	p, a     dualValues
+	theta    float64
+	kappa    float64
+	squared  bool
+	means    [2][]float64
+}
+
+// Solve is Solve, started from the last problem with the same population. Result.Passes counts the readings of this
+// problem alone.
+func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
+	if c.x != o.Matrix() {
+		*c = Chain{x: o.Matrix()}
+	}
+	population := o.Problem().Method.Population
+	slot := &c.states[0]
+	if population == method.AllRows {
+		slot = &c.states[1]
+	}
+	if *slot == nil {
+		*slot = &state{source: NewMemory(o.Matrix(), population)}
+	}
+	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	if err != nil {
+		return Result{}, err
+	}
+	f.rule = o.Threshold()
+	from := *slot
+	s := &session{ctx: ctx, source: from.source, f: f, opt: opt, from: from}
+	s.passesBefore, s.visitsBefore = from.source.Readings()
+	err = s.solve()
+	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if err != nil && !cancelled {
+		return Result{}, err
+	}
+	r := s.result()
+	r.Cancelled = cancelled
+	if s.pop != nil {
+		s.leave(from)
+	}
+	return certifyResult(o, r)
+}
+
+// leave keeps what the next problem can use.
+func (s *session) leave(to *state) {
+	to.pos, to.pop = s.pos, s.pop
+	to.w, to.theta, to.kappa, to.squared = slices.Clone(s.best.w), s.theta, s.f.kappa, s.f.squared
+	if len(s.p.values) > 0 {
+		to.p, to.a = s.p, s.a
+	}
+}
+
+// resume takes over the last problem's rows and point. It reports false when there is nothing to take over.
+func (s *session) resume() (bool, error) {
+	from := s.from
+	if from == nil || from.pop == nil {
+		return false, nil
+	}
+	s.pos, s.pop = from.pos, from.pop
+	s.crowded = 2*s.f.kappa > populationHeld && float64(s.shape.Population.Rows) > populationHeld
+	if isZero(from.w) {
+		return false, nil
+	}
+	// The old multipliers bound the new problem: rows may only be missing, never wrong.
+	s.reuseDual(from)
+	points, err := s.along(make([]float64, s.shape.Cols), from.w, []float64{.3, .6, 1.5, 3}, s.rowsWanted())
+	if err != nil {
+		return false, err
+	}
+	for _, e := range points {
+		s.accept(e)
+	}
+	for _, e := range points {
+		if !s.crowded {
+			s.take(e)
+		}
+		if err := s.widen(e); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func isZero(w []float64) bool {
+	for _, v := range w {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// reuseDual evaluates the last problem's dual point for this one.
+func (s *session) reuseDual(from *state) {
+	if from.theta > 0 {
+		s.theta = from.theta * from.kappa / s.f.kappa
+	}
+	if len(from.p.values) == 0 || from.squared != s.f.squared {
+		return
+	}
+	s.pos.groups, s.pop.groups = from.p.groups, from.a.groups
+	s.pos.withGroups(func() {
+		s.pop.withGroups(func() {
+			v := newRestricted(s.f, s.pos.rows, s.pop.rows)
+			copy(v.w, from.w)
+			v.offerDual(from.p.padded(s.pos), from.a.padded(s.pop), s.theta)
+			if v.best.p != nil {
+				s.keep(&v)
+			}
+		})
+	})
+}
+
+// padded spreads the values over the entries as they are now; entries that came later get 0.
+func (v dualValues) padded(set *workingSet) []float64 {
+	out := make([]float64, set.n)
+	copy(out, v.values[:v.entries])
+	copy(out[set.n-len(v.groups):], v.values[v.entries:])
+	return out
+}

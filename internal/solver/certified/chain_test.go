@@ -1,0 +1,57 @@
+package certified
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"toptau/internal/matrix"
+)
+
+// TestChainAgreesWithSingleSolves runs through methods, losses, lambdas, K, tau and beta in one chain.
+func TestChainAgreesWithSingleSolves(t *testing.T) {
+	x := clouds(11, 60, 900, 4, .8).matrix(t, matrix.Float32)
+	var chain Chain
+	for _, lambda := range []float64{.1, 1e-2, 1e-4, 0} {
+		for _, n := range everyMethod(lambda) {
+			p := problem(t, n.name, n.h)
+			a, err := chain.Solve(context.Background(), bind(t, p, x), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := Solve(context.Background(), bind(t, p, x), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !a.Converged || a.Objective > b.Objective+2e-6*b.AtZero || a.LowerBound > b.Objective*(1+1e-12) {
+				t.Errorf("%s:\n  chain %s\n  alone %s", label(n), describe(a), describe(b))
+			}
+		}
+	}
+}
+
+// TestPathIsCheap counts the readings of a path over lambda: shared rows and multipliers make later points cheaper.
+func TestPathIsCheap(t *testing.T) {
+	x := clouds(12, 200, 8000, 8, 1.5).matrix(t, matrix.Float32)
+	var chain Chain
+	var path, alone int
+	for _, lambda := range []float64{.1, .01, 1e-3, 1e-4, 1e-5, 0} {
+		p := problem(t, "topmean-np", hyper(lambda, "0.01", 0, 0, false))
+		a, err := chain.Solve(context.Background(), bind(t, p, x), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Solve(context.Background(), bind(t, p, x), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, alone = path+a.Passes, alone+b.Passes
+		t.Logf("lambda %g: path %d, alone %d passes, systems %d, %d; F %.9g %.9g", lambda, a.Passes, b.Passes, a.Iterations, b.Iterations, a.Objective, b.Objective)
+		if !a.Converged || !b.Converged || math.Abs(a.Objective-b.Objective) > 2e-6*a.AtZero {
+			t.Errorf("lambda %g:\n  path %s\n  alone %s", lambda, describe(a), describe(b))
+		}
+	}
+	if path >= alone {
+		t.Errorf("the path took %d passes, its points alone %d", path, alone)
+	}
+}
