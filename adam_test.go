@@ -19,11 +19,11 @@ import (
 
 // TestAdam runs the paper's optimiser on real data: ADAM, 1,000 full-batch steps of 0.01 from w = 0, on the sets below
 // $TOPTAU_DATA. By default it takes the small sets whole, a tenth of the steps on the middling ones, and of the reference
-// optima all but two thirds of those on mammography. With
+// optima all but two thirds of those on mammography: half a minute. With
 //
-//	go test -run TestAdam -table -timeout 1h ./
+//	go test -run TestAdam -table ./
 //
-// it runs everything and writes docs/adam.md.
+// it runs everything, in about five minutes (add -timeout 1h on a slow machine), and writes docs/adam.md.
 var wholeTable = flag.Bool("table", false, "TestAdam: run every set and every reference optimum, and write docs/adam.md")
 
 // realSet is a benchmark set as it is read, with the counts of its README.
@@ -322,7 +322,248 @@ func TestBelowSeesASmallDefect(t *testing.T) {
 
 // adamPage is docs/adam.md.
 func adamPage(fits []realFit, cases []optimum) string {
-	var b strings.Builder
-	b.WriteString(strings.Join([]string{fmt.Sprint(len(fits), len(cases))}, ""))
-	return b.String()
+	p := new(page)
+	p.say("# ADAM on real data", "")
+	p.tell("The paper optimises by ADAM: full batches, 1,000 steps of 0.01 from w = 0, the last iterate. This page says what that " +
+		"reaches: for all eight methods on eight sets, and against optima that were certified by other means. " +
+		"`go test -run TestAdam -table ./` writes it (`TOPTAU_DATA` must be set); all but the seconds is the same on every machine.")
+	p.say("", "## Eight methods on eight sets", "")
+	p.tell("Hinge, lambda 0.001, tau 0.01, k 5 (TopPushK), beta 1 (Pat&Mat), `--scale standard`, float32 storage. Positive are: " +
+		"ionosphere `b`, spambase `1`, mammography `'1'`, nsl_kdd (20 % training file) all but `normal`, kddcup99 (10 % file) the attacks " +
+		"r2l and u2r, covtype_2vs4 `1`, a9a and w8a `+1`. d counts the features after one-hot coding and without constant columns. " +
+		"Seconds are for 1,000 steps, without reading and packing, measured once on a machine of two cores that others used at the same time.")
+	p.realTable(fits)
+	p.realWords(fits)
+	p.say("", "## Against certified optima", "")
+	p.tell(fmt.Sprintf("The %d references for the hinge in `testdata/reference/optima.csv` (float64 storage, the whole file as training set; "+
+		"`raw` is `--scale none`, `std` is `--scale standard`) give a lower bound D on min F. "+
+		"No run is below D (1 - 1e-12). Relative excess is (F - D)/max(F, 0.01), the share missed is (F - D)/(F(0) - D), the part of the possible decrease that "+
+		"the last iterate does not reach: 100 %% is w = 0, more is worse than w = 0. In brackets: the same of the best iterate. "+
+		"In %d cases w = 0 is the optimum and there is no decrease to miss.", len(cases), count(cases, (*optimum).zeroIsOptimal)))
+	p.say("", "### What is to be learnt", "")
+	p.optimaWords(cases)
+	p.say("", "### Summaries", "")
+	for _, group := range []struct {
+		by  string
+		key func(c *optimum) string
+	}{
+		{"data set", func(c *optimum) string { return c.set + " " + c.preprocessing }},
+		{"method", func(c *optimum) string { return c.method }},
+		{"lambda", func(c *optimum) string { return fmt.Sprint(c.lambda) }},
+		{"beta (Pat&Mat, Pat&Mat-NP)", func(c *optimum) string {
+			if c.beta == 0 {
+				return ""
+			}
+			return fmt.Sprint(c.beta)
+		}},
+	} {
+		p.optimaTable(group.by, cases, group.key)
+	}
+	p.say("### By data set, method and lambda", "")
+	p.optimaTable("data set, method, lambda", cases, func(c *optimum) string {
+		return fmt.Sprintf("%s %s, %s, %v", c.set, c.preprocessing, c.method, c.lambda)
+	})
+	return strings.TrimRight(p.String(), "\n") + "\n"
+}
+
+// page is a Markdown page.
+type page struct{ strings.Builder }
+
+// tell writes prose in lines of at most 120 characters; those of a list item are indented.
+func (p *page) tell(text string) {
+	indent := ""
+	if strings.HasPrefix(text, "* ") {
+		indent = "  "
+	}
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) > 120:
+			p.say(line)
+			line = indent + word
+		default:
+			line += " " + word
+		}
+	}
+	p.say(line)
+}
+
+func (p *page) say(lines ...string) {
+	for _, line := range lines {
+		p.WriteString(line + "\n")
+	}
+}
+
+func (p *page) realTable(fits []realFit) {
+	p.say("", "| set | n | n+ | d | method | F(0) | F last | F best (step) | seconds | no better than w = 0 |",
+		"| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | --- |")
+	for _, f := range fits {
+		verdict := ""
+		if f.NoBetterThanZero {
+			verdict = "yes"
+		}
+		p.say(fmt.Sprintf("| %s | %d | %d | %d | %s | %.2f | %.4f | %.4f (%d) | %.2f | %s |", f.set, f.N, f.NPos, f.D, f.Method,
+			f.ObjectiveAtZero, f.Objective, *f.BestObjective, *f.BestIteration, f.perThousand.Seconds(), verdict))
+	}
+}
+
+// realWords says what the first table shows.
+func (p *page) realWords(fits []realFit) {
+	var none, onTheWay, above []string
+	collapse := 0
+	for _, f := range fits {
+		name := f.Method + " on " + f.set
+		if f.NoBetterThanZero {
+			none = append(none, name)
+			if strings.HasPrefix(f.Method, "top") {
+				collapse++
+			}
+			if *f.BestObjective < f.ObjectiveAtZero {
+				onTheWay = append(onTheWay, name)
+			}
+		}
+		if f.Objective > 1.1**f.BestObjective {
+			above = append(above, fmt.Sprintf("%s %.0f %%", name, 100*(f.Objective / *f.BestObjective - 1)))
+		}
+	}
+	p.say("")
+	p.tell(fmt.Sprintf("%d of the %d fits end no better than w = 0, %d of them by TopPush, TopPushK, TopMean or TopMean-NP, of which w = 0 "+
+		"can be the optimum; but %d had been better on the way (%s), and there the last iterate is to blame, not the method. "+
+		"The last iterate is more than 10 %% above the best one in %d fits (%s).", len(none), len(fits), collapse, len(onTheWay),
+		strings.Join(onTheWay, ", "), len(above), strings.Join(above, ", ")))
+}
+
+// optimaWords says what the references show, in numbers that are counted here.
+func (p *page) optimaWords(cases []optimum) {
+	open := slices.DeleteFunc(slices.Clone(cases), func(c optimum) bool { return c.zeroIsOptimal() })
+	closed := slices.DeleteFunc(slices.Clone(cases), func(c optimum) bool { return !c.zeroIsOptimal() })
+	worse := func(c *optimum) bool { return c.last >= c.zero }
+	missed := shares(open)
+	p.tell(fmt.Sprintf("* Typically ADAM is close: of the %d cases with something to gain it misses %s %% of the decrease in the median, and "+
+		"more than 5 %% in %d.", len(open), percent(median(missed)), count(open, func(c *optimum) bool { return c.missed() > 0.05 })))
+	p.tell(fmt.Sprintf("* It cannot stay at an optimum: every step moves each weight by about 0.01, however small the gradient. In %d of the %d cases in "+
+		"which w = 0 is the optimum the run ends above it. So \"no better than w = 0\" says that there is little to gain, not that there is nothing: "+
+		"%d fits end so although the optimum is better, all with F(0) - D of at most %s %% of F(0).", count(closed, func(c *optimum) bool { return c.last > c.zero }), len(closed),
+		count(open, worse), percent(math.Ceil(1e4*largest(open, func(c *optimum) float64 {
+			if worse(c) {
+				return (c.zero - c.lower) / c.zero
+			}
+			return 0
+		}))/1e4)))
+	short := func(c *optimum) bool { return (c.best-c.lower)/(c.zero-c.lower) > 0.05 }
+	p.tell(fmt.Sprintf("* Nor can it go far: 1,000 steps of 0.01 are too few where the optimal weights are large. In %d cases even the best iterate misses more than 5 %%; "+
+		"in those with a decrease above 10 %% of F(0) the optimal |w| is %.1f in the median, against %.1f elsewhere.", count(open, short),
+		median(norms(open, func(c *optimum) bool { return short(c) && c.zero-c.lower > 0.1*c.zero })),
+		median(norms(open, func(c *optimum) bool { return !short(c) && c.zero-c.lower > 0.1*c.zero }))))
+	p.tell("* A relative error of F proves nothing: with a large beta and a small tau all of the decrease is within a per cent of F(0), and a fit that " +
+		"misses all of it looks exact. Judge by the share missed, keep the best iterate, and compare methods at certified optima.")
+}
+
+func count(cases []optimum, is func(c *optimum) bool) int {
+	n := 0
+	for i := range cases {
+		if is(&cases[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func largest(cases []optimum, of func(c *optimum) float64) float64 {
+	m := 0.0
+	for i := range cases {
+		m = max(m, of(&cases[i]))
+	}
+	return m
+}
+
+func norms(cases []optimum, of func(c *optimum) bool) []float64 {
+	var list []float64
+	for i := range cases {
+		if of(&cases[i]) {
+			list = append(list, cases[i].norm)
+		}
+	}
+	return list
+}
+
+// shares lists the shares missed, of the cases with something to decrease.
+func shares(cases []optimum) []float64 {
+	var list []float64
+	for i := range cases {
+		if !cases[i].zeroIsOptimal() {
+			list = append(list, cases[i].missed())
+		}
+	}
+	return list
+}
+
+func median(list []float64) float64 {
+	if len(list) == 0 {
+		return math.NaN()
+	}
+	list = slices.Sorted(slices.Values(list))
+	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
+}
+
+// optimaTable summarises the cases by a key, in the order in which the keys appear; an empty key leaves a case out.
+func (p *page) optimaTable(by string, cases []optimum, key func(c *optimum) string) {
+	p.say("| "+by+" | cases | w = 0 optimal | relative excess, median % | worst % | share missed, median % | worst % | no better than w = 0 |",
+		"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	var keys []string
+	groups := map[string][]optimum{}
+	for i := range cases {
+		k := key(&cases[i])
+		if k == "" {
+			continue
+		}
+		if groups[k] == nil {
+			keys = append(keys, k)
+		}
+		groups[k] = append(groups[k], cases[i])
+	}
+	for _, k := range keys {
+		group := groups[k]
+		best := slices.Clone(group)
+		for i := range best {
+			best[i].last = best[i].best
+		}
+		p.say(fmt.Sprintf("| %s | %d | %d | %s | %s | %s | %s | %d |", k, len(group), count(group, (*optimum).zeroIsOptimal),
+			both(group, best, excesses, median), both(group, best, excesses, slices.Max), both(group, best, shares, median),
+			both(group, best, shares, slices.Max), count(group, func(c *optimum) bool { return c.last >= c.zero })))
+	}
+	p.say("")
+}
+
+func excesses(cases []optimum) []float64 {
+	var list []float64
+	for i := range cases {
+		list = append(list, cases[i].excess())
+	}
+	return list
+}
+
+// both writes a summary of the last iterates and, in brackets, of the best ones.
+func both(last, best []optimum, values func([]optimum) []float64, summary func([]float64) float64) string {
+	a, b := values(last), values(best)
+	if len(a) == 0 {
+		return ""
+	}
+	return percent(summary(a)) + " (" + percent(summary(b)) + ")"
+}
+
+// percent writes a share in per cent, to two digits.
+func percent(share float64) string {
+	switch x := 100 * share; {
+	case x < 0.005:
+		return "0.00"
+	case x < 1:
+		return fmt.Sprintf("%.2f", x)
+	case x < 10:
+		return fmt.Sprintf("%.1f", x)
+	default:
+		return fmt.Sprintf("%.0f", x)
+	}
 }

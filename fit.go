@@ -403,11 +403,10 @@ func (r *Report) warnOfZero(p method.Problem) {
 	}
 	text := fmt.Sprintf("the fit is no better than w = 0: objective %.6g against %.6g at zero", r.Objective, r.ObjectiveAtZero)
 	if r.ZeroIsOptimal != nil && *r.ZeroIsOptimal {
-		text = fmt.Sprintf("w = 0 is the optimum of %s on these data, with certificate: all scores are equal and the model says nothing",
-			p.Method.Title)
+		text = ZeroWords(p.Method.Title)
 	}
 	if p.Method.CanCollapse {
-		text += "; w = 0 can be the optimum of " + p.Method.Title + ": use patmat-np or patmat, or a larger k or tau"
+		text += "; " + zeroAdvice
 	}
 	r.Warnings = append(r.Warnings, Warning{"no-better-than-zero", text})
 }

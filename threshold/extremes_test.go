@@ -94,6 +94,17 @@ func TestConstantScores(t *testing.T) {
 	}
 }
 
+// Where u has rounded to a point at which l' is 0 even for the top score, the top rows share the weight.
+func TestTopRowsShareWhatNoRowHas(t *testing.T) {
+	q := rootQuantile{surrogateQuantile{kappa: 1e-300, beta: 1}, surrogate.SquaredHinge}
+	s := new(Support)
+	q.gather([]float64{1, 2, 2}, []float64{1, 1, 3}, 2, -5, s)
+	q.weights(1, s)
+	if fmt.Sprint(s.Rows, s.A) != "[1 2] [0.25 0.75]" {
+		t.Errorf("rows %v, a %v", s.Rows, s.A)
+	}
+}
+
 // Scores that are not numbers are the caller's mistake; the rules still end, and say so.
 func TestNotANumberInNotANumberOut(t *testing.T) {
 	for _, z := range [][]float64{{math.NaN()}, {1, math.NaN(), 2}, {1, 2, 3, -math.NaN()}} {

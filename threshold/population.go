@@ -42,7 +42,15 @@ func (p Population) check() error {
 	}
 	return &fault.Error{
 		Kind:     fault.Data,
-		Found:    fmt.Sprintf("a population of %d rows with total weight %v", p.Rows, p.Mass),
+		Found:    p.size(),
 		Expected: "at least one row, and a positive finite total weight",
 	}
+}
+
+// size says how large the population is, for messages.
+func (p Population) size() string {
+	if p.Mass == float64(p.Rows) {
+		return fmt.Sprintf("a population of %d rows", p.Rows)
+	}
+	return fmt.Sprintf("a population of %d rows, total weight %v", p.Rows, p.Mass)
 }

@@ -102,13 +102,16 @@ func TestBindErrors(t *testing.T) {
 		text string
 	}{
 		{TopCount{4}, rows, fault.Data, "a population of 3 rows, expected at least k = 4 (use a smaller --k)"},
+		{TopCount{4}, NewPopulation(2, []float64{1, 2}), fault.Data,
+			"a population of 2 rows, total weight 3, expected at least k = 4"},
 		{TopCount{0}, rows, fault.Usage, "k = 0, expected a whole number of at least 1"},
 		{TopCount{1}, Population{}, fault.Data, "a population of 0 rows"},
 		{TopMean{}, rows, fault.Usage, "no tau, expected a rate between 0 and 1"},
 		{TopMean{tau}, Population{}, fault.Data, "a population of 0 rows"},
 		{Quantile{}, rows, fault.Usage, "no tau"},
-		{Quantile{tau}, NewPopulation(2, []float64{0, 0}), fault.Data, "with total weight 0"},
-		{Quantile{tau}, NewPopulation(2, []float64{1e308, 1e308}), fault.Data, "total weight +Inf"},
+		{Quantile{tau}, NewPopulation(2, []float64{0, 0}), fault.Data,
+			"a population of 2 rows, total weight 0, expected at least one row"},
+		{Quantile{tau}, NewPopulation(2, []float64{1e308, 1e308}), fault.Data, "a population of 2 rows, total weight +Inf"},
 		{SurrogateQuantile{Beta: 1, Surrogate: hinge}, rows, fault.Usage, "no tau"},
 		{SurrogateQuantile{tau, 0, hinge}, rows, fault.Usage, "beta = 0, expected a finite number above 0"},
 		{SurrogateQuantile{tau, -1, hinge}, rows, fault.Usage, "beta = -1"},

@@ -26,7 +26,9 @@ const (
 )
 
 // ratePattern is what a rate may look like: a decimal with or without an exponent, or one whole number over another.
-var ratePattern = regexp.MustCompile(`^[+-]?([0-9]+/[0-9]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?)$`)
+var ratePattern = regexp.MustCompile(
+	`^[+-]?([0-9]+/[0-9]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?)$`,
+)
 
 // ParseRate reads "0.1%", "0.001", "1e-3" or "1/1000". Anything else, and any number outside (0,1), is an error of kind usage.
 func ParseRate(text string) (Rate, error) {

@@ -83,7 +83,7 @@ const guessMargin = 1.125
 func (q rootQuantile) gather(z, m []float64, top, floor float64, s *Support) {
 	s.Rows, s.scores, s.mass = s.Rows[:0], s.scores[:0], s.mass[:0]
 	for j, zj := range z {
-		y := q.beta * (zj - top)
+		y := float64(q.beta * (zj - top))
 		if mj := weight(m, j); !(y <= floor) && mj > 0 {
 			s.Rows = append(s.Rows, int32(j))
 			s.scores = append(s.scores, y)

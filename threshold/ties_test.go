@@ -41,7 +41,8 @@ func TestHandWorkedCases(t *testing.T) {
 		{"hinge", hinge("50%", 0.25), sample{z: []float64{5, 3, 0}}, 5, []int32{0, 1}, []float64{0.5, 0.5}},
 		// the level 1 touches the row at 1, which stays out
 		{"hinge, kink", hinge("50%", 1./3), sample{z: []float64{5, 3, 1, 0}}, 4, []int32{0, 1}, []float64{0.5, 0.5}},
-		{"hinge, mass", hinge("25%", 0.5), sample{[]float64{4, 1, 0}, []float64{1, 3, 4}}, 2.75, []int32{0, 1}, []float64{0.25, 0.75}},
+		{"hinge, mass", hinge("25%", 0.5), sample{[]float64{4, 1, 0}, []float64{1, 3, 4}}, 2.75, []int32{0, 1},
+			[]float64{0.25, 0.75}},
 	} {
 		s, _ := at(bind(t, c.rule, c.x), c.x)
 		if s.T != c.t || !reflect.DeepEqual(s.Rows, c.rows) || !reflect.DeepEqual(s.A, c.a) {

@@ -33,7 +33,7 @@ func (r TopCount) Bind(p Population) (Threshold, error) {
 	}
 	if float64(r.K) > p.Mass {
 		return nil, &fault.Error{
-			Kind: fault.Data, Found: fmt.Sprintf("a population of %v rows", p.Mass),
+			Kind: fault.Data, Found: p.size(),
 			Expected: fmt.Sprintf("at least k = %d", r.K), Hint: "use a smaller --k",
 		}
 	}

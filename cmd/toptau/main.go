@@ -29,6 +29,7 @@ type commands struct {
 	Fit      fitCommand      `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
 	Score    scoreCommand    `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
 	Evaluate evaluateCommand `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
+	Diagnose diagnoseCommand `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
 	Verify   verifyCommand   `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Generate generateCommand `cmd:"" help:"Simulated data with known truth, as CSV."`
 

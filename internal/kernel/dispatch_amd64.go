@@ -224,3 +224,21 @@ func vectorRead(x []float32) (done int, sum float32) {
 	}
 	return 128 * blocks, sum
 }
+
+// vectorMultiplyAdds returns the number of multiply-adds done.
+func vectorMultiplyAdds(n int) int {
+	lanes := 8
+	if using >= levelAVX512Half {
+		lanes = 16
+	}
+	rounds := n / (12 * lanes)
+	switch {
+	case using == levelGo || rounds == 0:
+		return 0
+	case using == levelAVX2:
+		multiplyAVX2(rounds)
+	default:
+		multiplyAVX512(rounds)
+	}
+	return rounds * 12 * lanes
+}

@@ -35,3 +35,5 @@ func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, 
 }
 
 func vectorRead([]float32) (done int, sum float32) { return 0, 0 }
+
+func vectorMultiplyAdds(int) int { return 0 }

@@ -31,6 +31,7 @@ func main() {
 		{"filter", filter},
 		{"coded", coded},
 		{"read", read},
+		{"multiply", multiply},
 		{"cpuid", cpuid},
 	} {
 		if err := write(os.Args[1], part.name, part.emit); err != nil {

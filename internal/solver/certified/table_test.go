@@ -3,7 +3,10 @@ package certified
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -77,5 +80,69 @@ func TestTable(t *testing.T) {
 				fmt.Printf("%-12s %-36s %6.2fs %s\n", name, in.label, time.Since(begin).Seconds(), describe(r))
 			}
 		}
+	}
+}
+
+// TestMillions solves problems with CERTIFIED_ROWS rows of 28 features, of which the share CERTIFIED_SHARE is positive.
+func TestMillions(t *testing.T) {
+	rows, _ := strconv.Atoi(os.Getenv("CERTIFIED_ROWS"))
+	if rows == 0 {
+		t.Skip("CERTIFIED_ROWS is not set")
+	}
+	share, err := strconv.ParseFloat(os.Getenv("CERTIFIED_SHARE"), 64)
+	if err != nil {
+		share = .5
+	}
+	const d = 28
+	b := matrix.NewBuilder(matrix.Layout{{Kind: matrix.Dense, Cols: d}}, matrix.Float32)
+	random := rand.New(rand.NewPCG(1, 2))
+	uniform := func() float64 { return float64(random.Uint64()>>11) / (1 << 53) }
+	row := make([]float64, d)
+	for i := range rows {
+		positive := uniform() < share
+		for j := range row {
+			v := uniform() + uniform() + uniform() - 1.5
+			if j%3 == 0 {
+				v *= v * v // heavy tails
+			}
+			if positive && j < 14 {
+				v = v*.9 + .2 + .02*float64(j)
+			}
+			row[j] = v * 2
+		}
+		b.Add(positive, row, nil, nil, 1, i)
+	}
+	x, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	gap := 1e-4
+	if v, err := strconv.ParseFloat(os.Getenv("CERTIFIED_GAP"), 64); err == nil {
+		gap = v
+	}
+	for _, n := range []named{{"toppushk", hyper(1e-3, "", 0, 5, false)}, {"topmean-np", hyper(1e-3, "0.01", 0, 0, false)},
+		{"patmat-np", hyper(1e-3, "0.01", 1, 0, false)}, {"patmat-np", hyper(1e-3, "0.01", .01, 0, false)},
+		{"topmean-np", hyper(1e-5, "0.05", 0, 0, true)}} {
+		if !strings.Contains(label(n), os.Getenv("CERTIFIED_ONLY")) {
+			continue
+		}
+		o := bind(t, problem(t, n.name, n.h), x)
+		begin := time.Now()
+		opt := Options{Gap: gap}
+		if os.Getenv("CERTIFIED_TRACE") != "" {
+			opt.Progress = func(p Progress) { fmt.Printf("    %.2fs %+v\n", time.Since(begin).Seconds(), p) }
+		}
+		r, err := Solve(context.Background(), o, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(begin)
+		var after runtime.MemStats
+		runtime.ReadMemStats(&after)
+		fmt.Printf("%s: %.2fs, %.2f x the matrix allocated, %s\n", label(n), took.Seconds(),
+			float64(after.Sys-before.Sys)/float64(x.Bytes()), describe(r))
 	}
 }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+
+	"toptau"
+	"toptau/internal/fault"
+	"toptau/threshold"
+)
+
+// diagnoseCommand says what can work before anything is fitted.
+type diagnoseCommand struct {
+	Data  string `arg:"" help:"Labelled data; - is standard input."`
+	Delta string `default:"5%" placeholder:"RATE" help:"Count the negatives that a guarantee needs at confidence 1 - RATE (default ${default})."`
+	goalFlags
+	featureFlags
+	dataFlags
+}
+
+func (c *diagnoseCommand) Run(s *session) error {
+	goal, err := c.optional()
+	if err != nil {
+		return err
+	}
+	delta, err := threshold.ParseRate(c.Delta)
+	if err != nil {
+		return &fault.Error{Kind: fault.Usage, Found: "--delta " + fault.Quote(c.Delta), Expected: "a rate between 0 and 1", Hint: "for example 5%"}
+	}
+	data, err := toptau.Read(c.Data, c.format())
+	if err != nil {
+		return err
+	}
+	s.progress.start()
+	d, err := toptau.Diagnose(s, data, toptau.DiagnoseOptions{Goal: goal, Delta: delta, Scale: c.Scale, Impute: c.Impute,
+		Progress: s.progress.report})
+	if err != nil {
+		return err
+	}
+	s.progress.clear()
+	if s.json {
+		return s.emit(d)
+	}
+	printDiagnosis(s, d)
+	return nil
+}
+
+func printDiagnosis(s *session, d *toptau.Diagnosis) {
+	s.printf("%s rows, %s positive, %s negative, %s features\n", group(d.N), group(d.NPos), group(d.NNeg), group(d.D))
+	switch {
+	case d.Separable == nil:
+		s.printf("separable at the top: not decided\n")
+	case *d.Separable:
+		s.printf("separable at the top: yes, a linear score puts every positive above every negative\n")
+	default:
+		s.printf("separable at the top: no, a mean hinge loss of at least %.4g remains for every w with |w| <= %.3g\n",
+			*d.TopBound, *d.TopRadius)
+	}
+	s.printf("is w = 0 optimal, whatever lambda?\n")
+	for _, v := range d.Methods {
+		name := v.Method
+		if v.K != nil {
+			name += fmt.Sprintf(" k %d", *v.K)
+		}
+		if v.Tau != nil {
+			name += " tau " + *v.Tau
+		}
+		answer := "-"
+		if v.ZeroIsOptimal != nil {
+			answer = map[bool]string{true: "yes", false: "no"}[*v.ZeroIsOptimal]
+		}
+		s.printf("  %-22s %-4s %s\n", name, answer, v.Evidence)
+	}
+	s.printf("budgets\n")
+	for _, b := range d.Budgets {
+		s.printf("  %-8s %s\n", b.Tau, b.Text)
+	}
+	for _, text := range d.Advice {
+		s.printf("advice: %s\n", text)
+	}
+	printWarnings(s, d.Warnings)
+}
