@@ -122,7 +122,9 @@ func (o *FitOptions) problem() (method.Problem, error) {
 	h := method.Hyperparameters{Lambda: o.Lambda, Beta: o.Beta, K: o.K}
 	if o.Tau != "" {
 		if h.Tau, err = threshold.ParseRate(o.Tau); err != nil {
-			return method.Problem{}, err
+			named := *fault.Of(err)
+			named.Found = "--tau " + fault.Quote(o.Tau)
+			return method.Problem{}, &named
 		}
 	}
 	if h.Surrogate, err = surrogateOf(o.Surrogate); err != nil {
@@ -268,8 +270,11 @@ func solverFor(d *Data, p method.Problem, o FitOptions) (solverRun, error) {
 	case "sgd":
 		return stepped("sgd", solver.SGD, o)
 	}
-	return nil, &fault.Error{Kind: fault.Usage, Found: "--solver " + fault.Quote(o.Solver),
-		Expected: "auto, certified, adam or sgd"}
+	return nil, unknownSolver(o.Solver)
+}
+
+func unknownSolver(name string) error {
+	return &fault.Error{Kind: fault.Usage, Found: "--solver " + fault.Quote(name), Expected: "auto, certified, adam or sgd"}
 }
 
 // certifiedRun finds the optimum with its bound.
@@ -318,6 +323,18 @@ func (o *SolverOptions) stepFlag() string {
 // recordCertified takes over what the certified solver found.
 func (out *Fitted) recordCertified(res *certified.Result) {
 	r := &out.Report
+	r.certify(res)
+	switch {
+	case res.Cancelled:
+		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
+	case !res.Converged:
+		r.Warnings = append(r.Warnings, Warning{"not-converged",
+			fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
+	}
+}
+
+// certify fills in the evidence of the certified solver.
+func (r *Report) certify(res *certified.Result) {
 	gap := res.RelativeGap()
 	r.Solver, r.Objective, r.LowerBound, r.RelativeGap = "certified", res.Objective, &res.LowerBound, &gap
 	if share, some := res.GapOfDecrease(); some {
@@ -333,13 +350,15 @@ func (out *Fitted) recordCertified(res *certified.Result) {
 	r.Passes, r.RowReads, r.Iterations, r.WorkingSet = res.Passes, res.RowReads, res.Iterations, &res.WorkingSet
 	r.Converged, r.Cancelled = &res.Converged, res.Cancelled
 	r.NoBetterThanZero = res.Objective >= res.AtZero
-	switch {
-	case res.Cancelled:
-		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
-	case !res.Converged:
-		r.Warnings = append(r.Warnings, Warning{"not-converged",
-			fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
+}
+
+// recordStart notes where ADAM or SGD began and on how many minibatches.
+func (r *Report) recordStart(o *SolverOptions) {
+	start, minibatches := o.Start, max(1, o.Minibatches)
+	if start == "" {
+		start = "zero"
 	}
+	r.Start, r.Minibatches = &start, &minibatches
 }
 
 type stepSolver func(context.Context, solver.Objective, []solver.Objective, solver.Options) (solver.Result, error)
@@ -377,11 +396,8 @@ func stepped(name string, minimise stepSolver, o FitOptions) (solverRun, error) 
 // recordSteps takes over what ADAM or SGD found.
 func (out *Fitted) recordSteps(name string, o FitOptions, res *solver.Result) {
 	r := &out.Report
-	start, minibatches := o.Start, max(1, o.Minibatches)
-	if start == "" {
-		start = "zero"
-	}
-	r.Solver, r.Start, r.Minibatches = name, &start, &minibatches
+	r.Solver = name
+	r.recordStart(&o.SolverOptions)
 	r.Objective, r.Threshold, r.ObjectiveAtZero = res.Last.F, res.Last.T, res.AtZero.F
 	r.Iterations, r.Passes, r.RowReads, r.Cancelled = res.Iterations, res.Passes, res.RowReads, res.Cancelled
 	r.BestIteration, r.BestObjective = &res.Best.Iteration, &res.Best.F

@@ -152,11 +152,11 @@ func (s *scoreRun) run(ctx context.Context, reader *table.Reader, begin func(*Sc
 	s.scoring.Unknown = sum(counts.Unknown) + counts.UnknownIndices
 	if s.scoring.Unknown > 0 {
 		s.scoring.Warnings = append(s.scoring.Warnings, Warning{"unknown-values", fmt.Sprintf(
-			"%d values are unknown to the model and count as none of the known ones", s.scoring.Unknown)})
+			"values unknown to the model, which count as none of the known ones: %d", s.scoring.Unknown)})
 	}
 	if s.scoring.Missing > 0 {
 		s.scoring.Warnings = append(s.scoring.Warnings, Warning{"missing-values", fmt.Sprintf(
-			"%d missing values were treated by the model's policy (%s)", s.scoring.Missing, s.scorer.Map.Impute)})
+			"missing values, treated by the model's policy (%s): %d", s.scorer.Map.Impute, s.scoring.Missing)})
 	}
 	return nil
 }

@@ -68,7 +68,10 @@ type PointReport struct {
 	K                *int           `json:"k"`
 	Status           string         `json:"status"` // fitted, skipped, unfinished
 	Reason           *string        `json:"reason"`
+	Solver           *string        `json:"solver"`
 	Objective        *float64       `json:"objective"`
+	LowerBound       *float64       `json:"lower_bound"`
+	ZeroIsOptimal    *bool          `json:"zero_is_optimal"`
 	ObjectiveAtZero  *float64       `json:"objective_at_zero"`
 	NoBetterThanZero *bool          `json:"no_better_than_zero"`
 	Own              *metric.Result `json:"own_criterion"`
@@ -157,13 +160,16 @@ func (o *TrainOptions) tune(goal metric.Goal) (tune.Options, error) {
 		return t, err
 	}
 	switch o.Solver {
-	case "", "auto", "adam":
+	case "", "auto", "certified":
+		t.Fitter = tune.Certified{Gap: o.Gap, Rest: scheme}.Fit
+	case "adam":
+		t.Fitter = scheme.Fit
 	case "sgd":
 		scheme.Solver = solver.SGD
+		t.Fitter = scheme.Fit
 	default:
-		return t, &fault.Error{Kind: fault.Usage, Found: "--solver " + fault.Quote(o.Solver), Expected: "auto, adam or sgd"}
+		return t, unknownSolver(o.Solver)
 	}
-	t.Fitter = scheme.Fit
 	if o.Progress != nil {
 		t.Progress = func(p tune.Progress) {
 			o.Progress(Progress{p.Share, fmt.Sprintf("%s: %d of %d settings", p.Stage, p.Done, p.Of)})
@@ -214,6 +220,14 @@ func pointReport(p tune.Point) PointReport {
 	if p.Status == tune.Fitted {
 		r.Objective, r.ObjectiveAtZero, r.NoBetterThanZero = &p.At.F, &p.AtZero.F, &p.NoBetterThanZero
 		r.Own, r.Goal = &p.Own, &p.Goal
+		name := "adam"
+		if c := p.Certified; c != nil {
+			name, r.LowerBound = "certified", &c.LowerBound
+			if c.Converged {
+				r.ZeroIsOptimal = &c.ZeroOptimal
+			}
+		}
+		r.Solver = &name
 	}
 	return r
 }
@@ -232,14 +246,15 @@ func trainedModel(res *tune.Result, goal metric.Goal, o TrainOptions, d *Data) (
 		Lambda: best.Problem.Hyperparameters.Lambda, Solver: "adam", Seed: o.Seed, Iterations: best.Iterations,
 		Objective: best.At.F, ObjectiveAtZero: best.AtZero.F, Threshold: best.At.T,
 	}
-	if o.Solver == "sgd" {
-		fit.Solver = o.Solver
+	switch {
+	case best.Certified != nil:
+		fit.certify(best.Certified)
+	default:
+		if o.Solver == "sgd" {
+			fit.Solver = o.Solver
+		}
+		fit.recordStart(&o.SolverOptions)
 	}
-	start, minibatches := o.Start, max(1, o.Minibatches)
-	if start == "" {
-		start = "zero"
-	}
-	fit.Start, fit.Minibatches = &start, &minibatches
 	m.Members = []model.Member{member(best.Problem, &fit, FitOptions{SolverOptions: o.SolverOptions}, len(res.Map.Blocks))}
 	return m, m.Seal()
 }

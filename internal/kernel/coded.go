@@ -2,12 +2,22 @@ package kernel
 
 import "unsafe"
 
+// CodeIndex returns the place of row r's code among the PanelRows codes of a group in a panel. Codes of two bytes lie in
+// the order of rows. Codes of one byte lie like the columns of an 8 x 8 square whose rows are written one after the
+// other, so that a vector of eight of them is found without moving bytes.
+func CodeIndex[C Code](r int) int {
+	if unsafe.Sizeof(C(0)) == 2 {
+		return r
+	}
+	return r%8*8 + r/8
+}
+
 // ScoreCodes adds the scores of coded groups to z in the exact arithmetic, for len(z)/PanelRows consecutive panels:
 // z[r] = z[r] + w[start[g]+code], groups ascending, which is what one column of ones and zeros a level would give.
 //
 // Group g has the weights w[start[g]:start[g+1]], so start has one element more than there are groups. Its code for
-// row r of panel p is codes[(p*groups+g)*64+r] and must be less than start[g+1]-start[g]: whoever builds the codes
-// checks them, a kernel does not. Rows that pad the last panel need valid codes, too.
+// row r of panel p is codes[(p*groups+g)*64+CodeIndex(r)] and must be less than start[g+1]-start[g]: whoever builds the
+// codes checks them, a kernel does not. Rows that pad the last panel need valid codes, too.
 func ScoreCodes[C Code](codes []C, w []float64, start []int32, z []float64) {
 	groups, count := len(start)-1, len(z)/PanelRows
 	if groups <= 0 || count == 0 {
@@ -26,14 +36,14 @@ func scoreCodes[C Code](codes []C, w []float64, start []int32, z []float64) {
 		for g := range len(start) - 1 {
 			table, code := w[start[g]:start[g+1]], (*[PanelRows]C)(codes)
 			for r := range sums {
-				sums[r] += table[code[r]]
+				sums[r] += table[code[CodeIndex[C](r)]]
 			}
 			codes = codes[PanelRows:]
 		}
 	}
 }
 
-// ScoreCodesBetween is ScoreCodes with a fraction f in [0,1] for each code, fractions[(p*groups+g)*64+r]: the row lies
+// ScoreCodesBetween is ScoreCodes with a fraction f in [0,1] for each row and group, fractions[(p*groups+g)*64+r]: the row lies
 // between two neighbouring levels,
 //
 //	z[r] = (z[r] + (1-f)*w[start[g]+code]) + f*w[start[g]+code+1],
@@ -59,7 +69,7 @@ func scoreCodesBetween[C Code](codes []C, fractions []float32, w []float64, star
 		for g := range len(start) - 1 {
 			table, code, fraction := w[start[g]:start[g+1]], (*[PanelRows]C)(codes), (*[PanelRows]float32)(fractions)
 			for r := range sums {
-				f, c := float64(fraction[r]), int(code[r])
+				f, c := float64(fraction[r]), int(code[CodeIndex[C](r)])
 				s := sums[r] + float64((1-f)*table[c])
 				sums[r] = s + float64(f*table[c+1])
 			}

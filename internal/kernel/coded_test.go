@@ -14,7 +14,7 @@ func naiveCodes[C Code](codes []C, fractions []float32, w []float64, start []int
 		p, r := i/PanelRows, i%PanelRows
 		for g := range groups {
 			at := (p*groups+g)*PanelRows + r
-			column := int(start[g]) + int(codes[at])
+			column := int(start[g]) + int(codes[at-r+CodeIndex[C](r)])
 			if fractions == nil {
 				z[i] += w[column]
 				continue
@@ -99,7 +99,7 @@ func TestCodesOfFullTables(t *testing.T) {
 			if n == 256 {
 				narrow, z := make([]uint8, len(codes)), make([]float64, len(codes))
 				for i := range narrow {
-					narrow[i] = uint8(codes[i])
+					narrow[i-i%PanelRows+CodeIndex[uint8](i%PanelRows)] = uint8(codes[i])
 				}
 				ScoreCodes(narrow, w, start, z)
 				sameBits(t, "one byte", z, want)
@@ -112,12 +112,13 @@ func TestCodesByHand(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
 		w, start := []float64{1, 2, 4, 10, 30}, []int32{0, 3, 5}
 		codes, z := make([]uint8, 2*PanelRows), make([]float64, PanelRows)
-		codes[7], codes[PanelRows+7] = 2, 1
+		seventh := CodeIndex[uint8](7)
+		codes[seventh], codes[PanelRows+seventh] = 2, 1
 		ScoreCodes(codes, w, start, z)
 		if z[7] != 34 || z[8] != 11 {
 			t.Errorf("scores %v and %v, want 34 and 11", z[7], z[8])
 		}
-		codes[7], codes[PanelRows+7] = 1, 0
+		codes[seventh], codes[PanelRows+seventh] = 1, 0
 		fractions := make([]float32, 2*PanelRows)
 		fractions[7], fractions[PanelRows+7] = 0.5, 0.25
 		clear(z)
@@ -155,4 +156,17 @@ func FuzzCodes(f *testing.F) {
 		checkCodes[uint8](t, r, 1+int(groups)%64, 1+int(panels)%5, 2+int(most)%254, int(offset)%9)
 		checkCodes[uint16](t, r, 1+int(groups)%8, 1+int(panels)%5, 2+int(most)%60000, int(offset)%9)
 	})
+}
+
+func TestEveryRowOfAGroupHasAPlace(t *testing.T) {
+	var narrow, wide [PanelRows]int
+	for r := range PanelRows {
+		narrow[CodeIndex[uint8](r)]++
+		wide[CodeIndex[uint16](r)]++
+	}
+	for r := range PanelRows {
+		if narrow[r] != 1 || wide[r] != 1 {
+			t.Errorf("place %d is taken %d and %d times", r, narrow[r], wide[r])
+		}
+	}
 }

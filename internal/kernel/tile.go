@@ -27,8 +27,12 @@ func ScoreTile(panels, w []float32, models int, z []float32, add bool) {
 
 // scoreTilePanel goes through one panel in blocks of features.
 func scoreTilePanel(panel, w []float32, models int, z []float32, add bool) {
+	block := tileFeatures
+	if models < TileModels {
+		block = len(panel) // each part is used once only, or a few times
+	}
 	for len(panel) > 0 {
-		d := min(len(panel)/PanelRows, tileFeatures)
+		d := min(len(panel)/PanelRows, block)
 		if !vectorTile(panel, w, z, d, models, add) {
 			scoreTile(panel[:PanelRows*d], w, models, z, add)
 		}

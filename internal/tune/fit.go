@@ -11,6 +11,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/solver"
+	"toptau/internal/solver/certified"
 	"toptau/method"
 )
 
@@ -22,8 +23,9 @@ type Fit struct {
 	NoBetterThanZero bool            // At.F >= AtZero.F
 	Kappa            float64         // K as used on the training population; the real M tau for surrogate quantiles
 	Iterations       int
-	Passes           int     // full readings of the training rows
-	RowReads         float64 // all row visits over the number of training rows
+	Passes           int               // full readings of the training rows
+	RowReads         float64           // all row visits over the number of training rows
+	Certified        *certified.Result // nil: the solver has no certificate
 	Seconds          float64
 }
 

@@ -28,7 +28,12 @@ type codedCode struct {
 	sum                     []reg.VecVirtual
 	one                     reg.VecVirtual // 1.0, with fractions
 	sixteen                 reg.VecVirtual // the bit that tells the second half of 32 entries
+	heads                   [fromMemory]reg.OpmaskVirtual
 }
+
+// fromMemory is the number of vectors of one-byte codes that are loaded; the others are shifted into place. Loads that
+// cross a cache line and shifts use different units of the processor.
+const fromMemory = 5
 
 // codedScores keeps the sums of some rows in registers and goes through the groups. A group of at most 32 levels is
 // looked up in registers (AVX-512), any other entry by entry: that is faster than a gather.
@@ -57,6 +62,15 @@ func codedScores(c code, s shape, bytes int, between bool) {
 		c.VMOVQ(bits, low)
 		t.sixteen = c.ZMM()
 		c.VPBROADCASTQ(low, t.sixteen)
+		if bytes == 1 {
+			ones := c.GP64()
+			c.MOVQ(operand.I32(-1), ones)
+			for k := 1; k < fromMemory; k++ {
+				t.heads[k] = c.K()
+				c.SHRQ(operand.Imm(1), ones)
+				c.KMOVQ(ones, t.heads[k])
+			}
+		}
 	}
 	const sums = 8 // vectors
 	parts := panelRows / (sums * s.doubles())
@@ -105,14 +119,18 @@ func (t codedCode) group(name string, first, w reg.Register, row int) {
 	if t.shape.bytes == 64 {
 		t.MOVLQSX(at(first, 4), levels)
 		t.SUBQ(begin, levels)
-		t.CMPQ(levels, operand.Imm(32))
-		t.jump(t.JGT, name+"many")
+		if !t.between { // two lookups in 32 levels take longer than the loads
+			t.CMPQ(levels, operand.Imm(32))
+			t.jump(t.JGT, name+"many")
+			t.CMPQ(levels, operand.Imm(16))
+			t.jump(t.JLE, name+"few")
+			t.inRegisters(levels, 4)
+			t.jump(t.JMP, name+"end")
+		}
+		t.Label(name + "few")
 		t.CMPQ(levels, operand.Imm(16))
-		t.jump(t.JGT, name+"32")
+		t.jump(t.JGT, name+"many")
 		t.inRegisters(levels, 2)
-		t.jump(t.JMP, name+"end")
-		t.Label(name + "32")
-		t.inRegisters(levels, 4)
 		t.jump(t.JMP, name+"end")
 	}
 	t.Label(name + "many")
@@ -131,14 +149,13 @@ func (t codedCode) inRegisters(levels reg.Register, registers int) {
 		t.LEAQ(at(levels, -1), fewer)
 		next = t.entries(fewer, registers, 1)
 	}
+	var all reg.VecVirtual
+	if t.bytes == 1 {
+		all = t.ZMM()
+		t.VMOVDQU64(at(t.codes, 0), all)
+	}
 	for k := range t.sum {
-		code := t.ZMM()
-		m := at(t.codes, 8*k*t.bytes)
-		if t.bytes == 1 {
-			t.VPMOVZXBQ(m, code)
-		} else {
-			t.VPMOVZXWQ(m, code)
-		}
+		code := t.vectorOfCodes(k, all)
 		if !t.between {
 			t.VADDPD(t.look(code, entries, false), t.sum[k], t.sum[k])
 			continue
@@ -147,6 +164,24 @@ func (t codedCode) inRegisters(levels reg.Register, registers int) {
 		there := t.look(code, next, false)
 		t.interpolate(k, 8*k, here, there)
 	}
+}
+
+// vectorOfCodes returns the codes of rows 8k to 8k+7, one a lane. A table of 16 or 32 entries ignores the bits above,
+// so the one-byte code of lane i needs only to be the lowest byte: it lies at 8i+k (kernel.CodeIndex), and the vector
+// is what begins k bytes further. The mask keeps the load from reaching behind the group.
+func (t codedCode) vectorOfCodes(k int, all reg.VecVirtual) reg.VecVirtual {
+	code := t.ZMM()
+	switch {
+	case t.bytes == 2:
+		t.VPMOVZXWQ(at(t.codes, 16*k), code)
+	case k == 0:
+		t.VMOVDQA64(all, code)
+	case k < fromMemory:
+		t.VMOVDQU8_Z(at(t.codes, k), t.heads[k], code)
+	default:
+		t.VPSRLQ(operand.Imm(uint64(8*k)), all, code)
+	}
+	return code
 }
 
 // interpolate adds (1-f) here, then f there.
@@ -230,7 +265,7 @@ func (t codedCode) oneByOne(k, row int) {
 func (t codedCode) entry(row int) operand.Mem {
 	code := t.GP64()
 	if t.bytes == 1 {
-		t.MOVBQZX(at(t.codes, row), code)
+		t.MOVBQZX(at(t.codes, row%8*8+row/8), code)
 	} else {
 		t.MOVWQZX(at(t.codes, 2*row), code)
 	}

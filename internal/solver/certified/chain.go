@@ -94,11 +94,11 @@ func (s *session) resume() (bool, error) {
 	for _, e := range points {
 		s.accept(e)
 	}
-	for _, e := range points {
+	for k, e := range points {
 		if !s.crowded {
 			s.take(e)
 		}
-		if err := s.widen(e); err != nil {
+		if err := s.widen(e, k == len(points)-1); err != nil {
 			return false, err
 		}
 	}
@@ -125,7 +125,7 @@ func (s *session) reuseDual(from *state) {
 	s.pos.groups, s.pop.groups = from.p.groups, from.a.groups
 	s.pos.withGroups(func() {
 		s.pop.withGroups(func() {
-			v := newRestricted(s.f, s.pos.rows, s.pop.rows)
+			v := newRestricted(s.f, s.pos.rows, s.pop.rows, s.shape.Positives.Mass)
 			copy(v.w, from.w)
 			v.offerDual(from.p.padded(s.pos), from.a.padded(s.pop), s.theta)
 			if v.best.p != nil {

@@ -28,8 +28,9 @@ type innerResult struct {
 	closed  bool // value - bound reached the tolerance
 }
 
-func newRestricted(f form, pos, row *rows) restricted {
-	v := restricted{form: f, pos: pos, row: row, mass: sum(pos.weight), w: make([]float64, pos.d),
+// newRestricted binds a form to rows. mass is M+ of all positives, held or not: those that are not have p = 0.
+func newRestricted(f form, pos, row *rows, mass float64) restricted {
+	v := restricted{form: f, pos: pos, row: row, mass: mass, w: make([]float64, pos.d),
 		zp: make([]float64, pos.n), scratchP: make([]float64, pos.n),
 		zs: make([]float64, row.n), scratchS: make([]float64, row.n)}
 	v.best.value, v.best.bound = math.Inf(1), math.Inf(-1)
@@ -46,7 +47,7 @@ func (v *restricted) score() {
 func (v *restricted) offerPoint() {
 	t, _, order := v.threshold(v.zs, v.row.weight, v.order)
 	v.order = order
-	value := v.meanLoss(t, v.zp, v.pos.weight) + v.lambda/2*dot(v.w, v.w)
+	value := v.meanLoss(t, v.zp, v.pos.weight, v.mass) + v.lambda/2*dot(v.w, v.w)
 	if value < v.best.value {
 		v.best.value = value
 		v.best.w = append(v.best.w[:0], v.w...)

@@ -170,12 +170,11 @@ func lossAt(squared bool, margin float64) float64 {
 	return margin
 }
 
-// meanLoss is (1/M+) sum m_i l(t - z_i), divided by the mass of the positives.
-func (f *form) meanLoss(t float64, z, m []float64) float64 {
-	var total, mass float64
+// meanLoss is (1/M+) sum m_i l(t - z_i).
+func (f *form) meanLoss(t float64, z, m []float64, mass float64) float64 {
+	var total float64
 	for i, v := range z {
 		total += float64(m[i] * f.loss(1+t-v))
-		mass += m[i]
 	}
 	return total / mass
 }

@@ -1,6 +1,7 @@
 package certified
 
 import (
+	"math"
 	"slices"
 
 	"toptau/internal/matrix"
@@ -17,95 +18,93 @@ type Group struct {
 	Weights []float64 // beside Rows; nil: all 1
 }
 
-// groupsPerSide is how many groups the rows on one side of the kink form, by score.
-const groupsPerSide = 16
+// How many groups the rows on one side of the kink form, by score. The hinge is linear there and needs few; a square
+// loses the variance of the scores within a group, which falls with the square of their number.
+const (
+	groupsOfHinge  = 16
+	groupsOfSquare = 2048
+)
 
-// member is a row that may go into a group: its distance from the kink, signed.
-type member struct {
-	distance float64
-	id       int32
-}
-
-// groups sums the members by their distance from the kink, in buckets of about equal size on either side of it. far is
-// the number of rows on the negative side that are taken, those nearest to the kink; the rest is left out.
-func (s *Memory) groups(members []member, first, far int) []Group {
-	if len(members) == 0 {
+// groups sums the rows from first to end that are neither known nor taken by their distance from the kink, in buckets of
+// about equal size, count on either side of it. Of the negative side it takes all, or only about twice as many rows, those nearest
+// to the kink, as there are on the other side.
+func (s *Memory) groups(first, end int, known *Set, taken []Row, distance func(i int) float64, count int, all bool) []Group {
+	gone := NewSet(end - first)
+	for _, r := range taken {
+		gone.Add(r.ID)
+	}
+	out := func(i int) bool { return known.Has(i-first) || gone.Has(i-first) || s.weight(i) == 0 }
+	bounds := bucketBounds(first, end, out, distance, count, all)
+	if len(bounds) == 0 {
 		return nil
 	}
-	bounds := bucketBounds(members, far)
 	buckets := make([]Group, len(bounds))
 	for g := range buckets {
 		buckets[g].Mean = make([]float64, s.x.Cols())
 	}
-	// A chunk of rows is summed into all buckets before the next one is read, so that it stays in cache.
-	const chunk = 8192
-	lists := make([][]int32, len(bounds))
-	weights := make([][]float64, len(bounds))
 	positives := s.x.Positives.Rows()
-	flush := func(part *matrix.Part) {
-		for g := range lists {
-			if len(lists[g]) > 0 {
-				part.AddGradient(lists[g], weights[g], buckets[g].Mean)
-				lists[g], weights[g] = lists[g][:0], weights[g][:0]
-			}
-		}
-	}
-	limit, inPositives := 0, true
-	for _, m := range members {
-		// The last bound at or below the distance.
-		g, found := slices.BinarySearch(bounds, m.distance)
-		if !found {
-			g--
-		}
-		if g < 0 {
-			continue
-		}
-		row := int(m.id) + first
-		offset := 0
-		if row >= positives {
-			offset = positives
-		}
-		if (row < positives) != inPositives || row-offset >= limit {
-			if inPositives {
-				flush(s.x.Positives)
-			} else {
-				flush(s.x.Negatives)
-			}
-			inPositives, limit = row < positives, (row-offset)/chunk*chunk+chunk
-		}
-		w := s.weight(row)
-		lists[g] = append(lists[g], int32(row-offset))
-		weights[g] = append(weights[g], w)
-		b := &buckets[g]
-		b.Mass += w
-		b.Rows = append(b.Rows, m.id)
-		if s.weights != nil {
-			b.Weights = append(b.Weights, w)
-		}
-	}
-	if inPositives {
-		flush(s.x.Positives)
-	} else {
-		flush(s.x.Negatives)
-	}
-	out := buckets[:0]
+	s.sumBuckets(buckets, bounds, s.x.Positives, min(first, positives), min(end, positives), 0, first, out, distance)
+	s.sumBuckets(buckets, bounds, s.x.Negatives, max(first, positives), max(end, positives), positives, first, out, distance)
+	kept := buckets[:0]
 	for _, b := range buckets {
 		if b.Mass > 0 {
 			for j := range b.Mean {
 				b.Mean[j] /= b.Mass
 			}
-			out = append(out, b)
+			kept = append(kept, b)
 		}
 	}
-	return out
+	return kept
+}
+
+// sumBuckets adds the rows from..to, which belong to one part that begins at row offset. A chunk of rows is summed into
+// all buckets before the next one is read, so that it stays in cache.
+func (s *Memory) sumBuckets(buckets []Group, bounds []float64, part *matrix.Part, from, to, offset, first int,
+	out func(i int) bool, distance func(i int) float64) {
+	chunk := 8192 * max(1, len(bounds)/128)
+	lists := make([][]int32, len(bounds))
+	weights := make([][]float64, len(bounds))
+	for begin := from; begin < to; begin += chunk {
+		for i := begin; i < min(begin+chunk, to); i++ {
+			if out(i) {
+				continue
+			}
+			g, found := slices.BinarySearch(bounds, distance(i))
+			if !found {
+				g--
+			}
+			if g < 0 {
+				continue
+			}
+			w := s.weight(i)
+			lists[g] = append(lists[g], int32(i-offset))
+			weights[g] = append(weights[g], w)
+			b := &buckets[g]
+			b.Mass += w
+			b.Rows = append(b.Rows, int32(i-first))
+			if s.weights != nil {
+				b.Weights = append(b.Weights, w)
+			}
+		}
+		for g := range lists {
+			if len(lists[g]) > 0 {
+				part.AddGradient(lists[g], weights[g], buckets[g].Mean)
+				s.visits += float64(len(lists[g]))
+				lists[g], weights[g] = lists[g][:0], weights[g][:0]
+			}
+		}
+	}
 }
 
 // bucketBounds returns the ascending lower ends of the buckets, from quantiles of a sample. The kink is one of them.
-func bucketBounds(members []member, far int) []float64 {
-	stride := max(1, len(members)/4096)
+func bucketBounds(first, end int, out func(i int) bool, distance func(i int) float64, count int, all bool) []float64 {
+	stride := max(1, (end-first)/max(8192, 16*count))
 	var below, above []float64
-	for i := 0; i < len(members); i += stride {
-		if d := members[i].distance; d >= 0 {
+	for i := first; i < end; i += stride {
+		if out(i) {
+			continue
+		}
+		if d := distance(i); d >= 0 {
 			above = append(above, d)
 		} else {
 			below = append(below, d)
@@ -113,13 +112,16 @@ func bucketBounds(members []member, far int) []float64 {
 	}
 	slices.Sort(below)
 	slices.Sort(above)
-	if keep := far / stride; keep < len(below) {
-		below = below[len(below)-keep:]
+	switch {
+	case all:
+		below = append([]float64{math.Inf(-1)}, below...)
+	case 2*len(above) < len(below):
+		below = below[len(below)-2*len(above):]
 	}
 	var bounds []float64
 	cut := func(sorted []float64) {
-		for k := range groupsPerSide {
-			if i := k * len(sorted) / groupsPerSide; i < len(sorted) {
+		for k := range count {
+			if i := k * len(sorted) / count; i < len(sorted) {
 				if b := sorted[i]; len(bounds) == 0 || b > bounds[len(bounds)-1] {
 					bounds = append(bounds, b)
 				}
@@ -127,9 +129,6 @@ func bucketBounds(members []member, far int) []float64 {
 		}
 	}
 	cut(below)
-	if len(above) > 0 {
-		above[0] = 0
-		cut(above)
-	}
+	cut(append([]float64{0}, above...))
 	return bounds
 }

@@ -36,9 +36,9 @@ type interior struct {
 	borderSolved       []float64
 }
 
-func newInterior(f form, pos, row *rows) *interior {
+func newInterior(f form, pos, row *rows, mass float64) *interior {
 	n, m, d := pos.n, row.n, pos.d
-	v := &interior{restricted: newRestricted(f, pos, row)}
+	v := &interior{restricted: newRestricted(f, pos, row, mass)}
 	v.count = v.mass + 2*sum(row.weight) + 1
 	if !f.squared {
 		v.count += v.mass

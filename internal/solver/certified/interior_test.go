@@ -53,12 +53,12 @@ func TestInteriorClosesTheGap(t *testing.T) {
 		for _, lambda := range []float64{.1, 1e-3, 1e-5} {
 			for _, sparse := range []bool{false, true} {
 				f.lambda = lambda
-				v := newInterior(f, pack(pos, d, sparse, nil), pack(neg, d, sparse, nil))
+				v := newInterior(f, pack(pos, d, sparse, nil), pack(neg, d, sparse, nil), 40)
 				w := make([]float64, d)
 				v.pos.times(w, v.zp)
 				v.row.times(w, v.zs)
 				t0, _, _ := f.threshold(v.zs, v.row.weight, nil)
-				v.coldStart(v.zp, v.zs, f.meanLoss(t0, v.zp, v.pos.weight))
+				v.coldStart(v.zp, v.zs, f.meanLoss(t0, v.zp, v.pos.weight, 40))
 				v.run(1e-9, 80, func() bool { return false })
 				if testing.Verbose() {
 					fmt.Printf("%s lambda %g sparse %v: F %.12g D %.12g steps %d theta %g\n", name, lambda, sparse, v.best.value, v.best.bound, v.best.steps, v.best.theta)
@@ -67,7 +67,7 @@ func TestInteriorClosesTheGap(t *testing.T) {
 					t.Errorf("%s lambda %g: F %g D %g after %d steps", name, lambda, v.best.value, v.best.bound, v.best.steps)
 				}
 				theta, point := v.best.theta, append([]float64(nil), v.best.w...)
-				u := newInterior(f, v.pos, v.row)
+				u := newInterior(f, v.pos, v.row, 40)
 				u.warmStart(point, theta, 1e-3*v.best.value)
 				u.run(1e-9, 40, func() bool { return false })
 				if !u.best.closed {

@@ -2,6 +2,7 @@ package certified
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"toptau/threshold"
@@ -61,9 +62,11 @@ type line struct {
 	f                     form
 	from, to              []float64
 	population, positives ends
-	mass                  float64   // M+
-	norm, slope, constant float64   // of the term in lambda
-	at                    []float64 // the population's scores at the current alpha
+	mass                  float64 // M+
+	norm, slope, constant float64 // of the term in lambda
+	few                   *ends   // the part of the population that matters up to reach; nil: not known
+	reach, floor          float64
+	at                    []float64 // scores at the current alpha
 	support               threshold.Support
 }
 
@@ -88,38 +91,89 @@ func (l *line) point(alpha float64) []float64 {
 type tangent struct{ alpha, value, slope float64 }
 
 func (l *line) tangent(alpha float64) tangent {
-	p := &l.population
-	if l.at == nil {
-		l.at = make([]float64, len(p.from))
-	}
-	for i, v := range p.from {
-		l.at[i] = v + float64(alpha*(p.to[i]-v))
-	}
-	l.f.rule.At(l.at, p.weights, &l.support)
-	t, slopeT := l.support.T, 0.0
-	for k, j := range l.support.Rows {
-		slopeT += float64(l.support.A[k] * (p.to[j] - p.from[j]))
-	}
+	t, slopeT := l.threshold(alpha)
+	p := &l.positives
+	const block = 1 << 14
+	parts := make([][2]float64, (len(p.from)+block-1)/block)
+	parallel(len(parts), 8*float64(len(p.from)), func(b int) {
+		var value, slope float64
+		for i := b * block; i < min((b+1)*block, len(p.from)); i++ {
+			v := p.from[i]
+			delta := p.to[i] - v
+			margin := 1 + t - (v + float64(alpha*delta))
+			if margin <= 0 {
+				continue
+			}
+			m := p.weight(i)
+			if l.f.squared {
+				value += float64(m * margin * margin)
+				slope += float64(2 * m * margin * (slopeT - delta))
+			} else {
+				value += float64(m * margin)
+				slope += float64(m * (slopeT - delta))
+			}
+		}
+		parts[b] = [2]float64{value, slope}
+	})
 	var value, slope float64
-	p = &l.positives
-	for i, v := range p.from {
-		delta := p.to[i] - v
-		margin := 1 + t - (v + float64(alpha*delta))
-		if margin <= 0 {
-			continue
-		}
-		m := p.weight(i)
-		if l.f.squared {
-			value += float64(m * margin * margin)
-			slope += float64(2 * m * margin * (slopeT - delta))
-		} else {
-			value += float64(m * margin)
-			slope += float64(m * (slopeT - delta))
-		}
+	for _, part := range parts {
+		value += part[0]
+		slope += part[1]
 	}
 	return tangent{alpha,
 		value/l.mass + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
 		slope/l.mass + l.slope + float64(alpha*l.norm)}
+}
+
+// threshold returns t at alpha and its derivative.
+func (l *line) threshold(alpha float64) (t, slope float64) {
+	if l.few != nil && alpha <= l.reach {
+		if t, slope = l.thresholdOf(l.few, alpha); l.support.Edge > l.floor {
+			return t, slope // no row that was left out comes near the edge
+		}
+	}
+	return l.thresholdOf(&l.population, alpha)
+}
+
+func (l *line) thresholdOf(p *ends, alpha float64) (t, slope float64) {
+	if cap(l.at) < len(p.from) {
+		l.at = make([]float64, len(p.from))
+	}
+	l.at = l.at[:len(p.from)]
+	for i, v := range p.from {
+		l.at[i] = v + float64(alpha*(p.to[i]-v))
+	}
+	l.f.rule.At(l.at, p.weights, &l.support)
+	for k, j := range l.support.Rows {
+		slope += float64(l.support.A[k] * (p.to[j] - p.from[j]))
+	}
+	return l.support.T, slope
+}
+
+// narrow keeps the rows of the population whose score at alpha = 0 or alpha = reach lies above a floor somewhat below
+// both edges: between the two ends no other row's score can be higher. The edge of the rows kept is never above the true
+// one, so as long as it stays above the floor the rows left out cannot matter and the threshold is exact.
+func (l *line) narrow(reach, edge0, edge1 float64) {
+	p := &l.population
+	if len(p.from) < 10_000 {
+		return
+	}
+	l.reach = reach
+	low, high := math.Min(edge0, edge1), math.Max(edge0, edge1)
+	l.floor = low - .25*(high-low) - 1e-9*(math.Abs(low)+math.Abs(high))
+	few := &ends{}
+	for i, v := range p.from {
+		if v < l.floor && v+float64(reach*(p.to[i]-v)) < l.floor {
+			continue
+		}
+		few.from, few.to = append(few.from, v), append(few.to, p.to[i])
+		if p.weights != nil {
+			few.weights = append(few.weights, p.weights[i])
+		}
+	}
+	if len(few.from) < len(p.from)*3/4 {
+		l.few = few
+	}
 }
 
 func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
@@ -127,14 +181,16 @@ func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
 	if !(lo.slope < 0) {
 		return 0, nil
 	}
+	edge := l.support.Edge
 	hi := l.tangent(1)
 	for grow := 0; hi.slope < 0 && grow < 40; grow++ {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		lo = hi
+		lo, edge = hi, l.support.Edge
 		hi = l.tangent(2 * hi.alpha)
 	}
+	l.narrow(hi.alpha, edge, l.support.Edge)
 	for step := range 60 {
 		if err := ctx.Err(); err != nil {
 			return 0, err

@@ -165,69 +165,53 @@ func (s *Memory) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 
 func (s *Memory) population(z []float64, q PopulationQuery) (a PopulationAnswer) {
 	first := s.first()
-	var others []ranked
 	for i := first; i < len(z); i++ {
+		if !(z[i] >= q.Above) {
+			continue
+		}
+		a.Count++
+		a.Scores = append(a.Scores, z[i])
 		m := s.weight(i)
-		if z[i] >= q.Above {
-			a.Count++
-			a.Scores = append(a.Scores, z[i])
-			if s.weights != nil {
-				a.Weights = append(a.Weights, m)
-			}
-			a.Sum += float64(m * z[i])
+		if s.weights != nil {
+			a.Weights = append(a.Weights, m)
 		}
-		if m > 0 && q.Limit > 0 && !q.Known.Has(i-first) {
-			key := -z[i]
-			if q.Near {
-				key = math.Abs(z[i] - q.Edge)
-			}
-			others = append(others, ranked{key, int32(i - first)})
-		}
+		a.Sum += float64(m * z[i])
 	}
-	a.Cut = len(others) > q.Limit
-	a.Rows = s.best(others, q.Limit, first, z)
+	key := func(i int) float64 { return -z[i] }
 	if q.Near {
-		members, above := s.members(first, len(z), q.Known, a.Rows, func(i int) float64 { return z[i] - q.Edge })
-		a.Groups = s.groups(members, first, 2*above)
+		key = func(i int) float64 { return math.Abs(z[i] - q.Edge) }
+	}
+	a.Rows, a.Cut = s.best(first, len(z), q.Known, q.Limit, key, z)
+	if q.Rest > 0 {
+		a.Groups = s.groups(first, len(z), q.Known, a.Rows, func(i int) float64 { return z[i] - q.Edge }, q.Rest, false)
 	}
 	return a
 }
 
 func (s *Memory) positives(z []float64, q PositivesQuery) (a PositivesAnswer) {
-	var others []ranked
-	for i := range s.x.Positives.Rows() {
-		m := s.weight(i)
-		a.Loss += float64(m * lossAt(q.Squared, 1+q.T-z[i]))
-		if m > 0 && q.Limit > 0 && !q.Known.Has(i) {
-			others = append(others, ranked{math.Abs(1 + q.T - z[i]), int32(i)})
-		}
-	}
-	a.Rows = s.best(others, q.Limit, 0, z)
-	if q.Rest {
-		members, _ := s.members(0, s.x.Positives.Rows(), q.Known, a.Rows, func(i int) float64 { return 1 + q.T - z[i] })
-		a.Groups = s.groups(members, 0, len(members))
+	positives := s.x.Positives.Rows()
+	a.Loss = sumInBlocks(positives, func(i int) float64 {
+		return float64(s.weight(i) * lossAt(q.Squared, 1+q.T-z[i]))
+	})
+	a.Rows, _ = s.best(0, positives, q.Known, q.Limit, func(i int) float64 { return math.Abs(1 + q.T - z[i]) }, z)
+	if q.Rest > 0 {
+		a.Groups = s.groups(0, positives, q.Known, a.Rows, func(i int) float64 { return 1 + q.T - z[i] }, q.Rest, true)
 	}
 	return a
 }
 
-// members lists the rows first to end that are neither known nor taken, with their distance from the kink, and counts
-// those at or above it.
-func (s *Memory) members(first, end int, known *Set, taken []Row, distance func(i int) float64) (list []member, above int) {
-	gone := NewSet(end - first)
-	for _, r := range taken {
-		gone.Add(r.ID)
-	}
-	for i := first; i < end; i++ {
-		if known.Has(i-first) || gone.Has(i-first) || s.weight(i) == 0 {
-			continue
+// sumInBlocks adds up n terms in blocks that depend on n alone.
+func sumInBlocks(n int, term func(i int) float64) float64 {
+	const block = 1 << 15
+	parts := make([]float64, (n+block-1)/block)
+	parallel(len(parts), 4*float64(n), func(b int) {
+		var s float64
+		for i := b * block; i < min((b+1)*block, n); i++ {
+			s += term(i)
 		}
-		m := member{distance(i), int32(i - first)}
-		if m.distance >= 0 {
-			above++
-		}
-		list = append(list, m)
-	}
-	return list, above
+		parts[b] = s
+	})
+	return sum(parts)
 }
 
 // ranked is a row that competes for a place in an answer: the smallest keys win, ties by number.
@@ -246,8 +230,39 @@ func (r ranked) compare(o ranked) int {
 	return int(r.id) - int(o.id)
 }
 
-// best returns the limit rows of the smallest keys, in order, with their features.
-func (s *Memory) best(others []ranked, limit, first int, z []float64) []Row {
+// best returns the limit rows from first to end of the smallest keys that are not known, in order, with their features,
+// and whether there are more.
+func (s *Memory) best(first, end int, known *Set, limit int, key func(i int) float64, z []float64) ([]Row, bool) {
+	if limit == 0 {
+		return nil, true
+	}
+	// A sample says which keys can be among the smallest, so that few rows are ranked.
+	bound := math.Inf(1)
+	if stride := (end - first) / 8192; stride > 0 && limit < (end-first)/4 {
+		var sample []float64
+		for i := first; i < end; i += stride {
+			if !known.Has(i - first) {
+				sample = append(sample, key(i))
+			}
+		}
+		slices.Sort(sample)
+		if k := limit/stride*3/2 + 40; k < len(sample) {
+			bound = sample[k]
+		}
+	}
+	var others []ranked
+	for {
+		for i := first; i < end; i++ {
+			if k := key(i); k <= bound && !known.Has(i-first) && s.weight(i) > 0 {
+				others = append(others, ranked{k, int32(i - first)})
+			}
+		}
+		if len(others) >= limit || math.IsInf(bound, 1) {
+			break
+		}
+		bound, others = math.Inf(1), others[:0]
+	}
+	more := len(others) > limit || !math.IsInf(bound, 1)
 	if limit < len(others) {
 		selectSmallest(others, limit, ranked.compare)
 		others = others[:limit]
@@ -259,7 +274,7 @@ func (s *Memory) best(others []ranked, limit, first int, z []float64) []Row {
 		rows[k] = Row{ID: id, Score: z[first+id], Weight: s.weight(first + id),
 			Features: func(dst []float64) { s.row(first+id, dst) }}
 	}
-	return rows
+	return rows, more
 }
 
 func (s *Memory) row(i int, dst []float64) {

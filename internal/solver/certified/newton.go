@@ -23,9 +23,9 @@ type newton struct {
 	matrix   []float64
 }
 
-func newNewton(f form, pos, row *rows) *newton {
+func newNewton(f form, pos, row *rows, mass float64) *newton {
 	d := pos.d
-	return &newton{restricted: newRestricted(f, pos, row), p: make([]float64, pos.n), a: make([]float64, row.n),
+	return &newton{restricted: newRestricted(f, pos, row, mass), p: make([]float64, pos.n), a: make([]float64, row.n),
 		gradient: make([]float64, d), slope: make([]float64, d), matrix: make([]float64, d*d)}
 }
 

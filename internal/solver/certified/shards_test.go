@@ -148,7 +148,7 @@ func (s *shards) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 			return x.ID - y.ID
 		})
 		// A shard's groups leave out the rows that it offers, so all offers are kept when groups were asked for.
-		if !q.Population.Near && len(a.Rows) > q.Population.Limit {
+		if q.Population.Rest == 0 && len(a.Rows) > q.Population.Limit {
 			a.Rows, a.Cut = a.Rows[:q.Population.Limit], true
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"toptau/threshold"
 )
 
 // Options steer a solve. The zero value asks for the defaults.
@@ -51,6 +53,7 @@ type session struct {
 	passesBefore int // readings of the source before this problem
 	visitsBefore float64
 
+	support threshold.Support
 	from    *state      // what an earlier problem left; nil: nothing
 	enough  func() bool // an earlier end; nil: none
 	crowded bool        // more rows matter than can be held one by one: the rest stands in groups
@@ -100,15 +103,9 @@ func (s *session) evaluate(limit int, points ...[]float64) ([]evaluation, error)
 	out := make([]evaluation, len(points))
 	for k, w := range points {
 		e, found := &out[k], answers[k].Population
-		weights := found.Weights
-		if weights == nil {
-			weights = make([]float64, len(found.Scores))
-			for i := range weights {
-				weights[i] = 1
-			}
-		}
 		e.w, e.rows = w, found.Rows
-		e.t, e.edge, _ = s.f.threshold(found.Scores, weights, nil)
+		s.f.rule.At(found.Scores, found.Weights, &s.support)
+		e.t, e.edge = s.support.T, s.support.Edge
 		for _, z := range found.Scores {
 			if z >= e.edge {
 				e.above++
@@ -283,7 +280,7 @@ func (s *session) begin() error {
 	if !s.crowded {
 		s.takeAll(e.rows)
 	}
-	return s.widen(e)
+	return s.widen(e, true)
 }
 
 // means asks for the means of the classes, once in a chain.
@@ -312,11 +309,11 @@ func (s *session) positivesWanted() int {
 	return nearPositives
 }
 
-// widen takes rows near the kinks of a point where not all that matter are held, and sums up the others.
-func (s *session) widen(e evaluation) error {
+// widen takes rows near the kinks of a point where not all that matter are held, and sums up the others if asked to.
+func (s *session) widen(e evaluation, rest bool) error {
 	if len(s.pos.ids) < s.shape.Positives.Rows {
 		q := PositivesQuery{T: e.t, Squared: s.f.squared, Limit: s.positivesWanted(), Known: s.pos.known,
-			Rest: s.shape.Positives.Rows > positivesHeld}
+			Rest: s.groupsWanted(rest && s.shape.Positives.Rows > positivesHeld, s.f.squared)}
 		answer, err := s.ask(Query{W: e.w, Positives: &q})
 		if err != nil {
 			return err
@@ -330,13 +327,23 @@ func (s *session) widen(e evaluation) error {
 		return nil
 	}
 	answer, err := s.ask(Query{W: e.w, Population: &PopulationQuery{Above: math.Inf(1), Limit: nearPopulation,
-		Known: s.pop.known, Near: true, Edge: e.edge}})
+		Known: s.pop.known, Near: true, Edge: e.edge, Rest: s.groupsWanted(rest, s.f.kind == squaredQuantile)}})
 	if err != nil {
 		return err
 	}
 	s.takeAll(answer.Population.Rows)
 	s.pop.groups = answer.Population.Groups
 	return nil
+}
+
+func (s *session) groupsWanted(some, square bool) int {
+	switch {
+	case !some:
+		return 0
+	case square:
+		return groupsOfSquare
+	}
+	return groupsOfHinge
 }
 
 // ray returns the best point found on the ray from 0 through w.
@@ -380,11 +387,11 @@ func (s *session) scan(w []float64) (int, error) {
 		s.accept(e)
 		s.crowded = s.crowded || e.above > populationHeld
 	}
-	for _, e := range points {
+	for k, e := range points {
 		if !s.crowded {
 			s.take(e)
 		}
-		if err := s.widen(e); err != nil {
+		if err := s.widen(e, k == len(points)-1); err != nil {
 			return 0, err
 		}
 	}
@@ -421,7 +428,7 @@ func (s *session) inner(tolerance float64) (w []float64) {
 func (s *session) innerOnRows(tolerance float64) []float64 {
 	stop := func() bool { return s.ctx.Err() != nil }
 	if s.f.kind == squaredQuantile {
-		v := newNewton(s.f, s.pos.rows, s.pop.rows)
+		v := newNewton(s.f, s.pos.rows, s.pop.rows, s.shape.Positives.Mass)
 		v.run(s.best.w, tolerance, 100, stop)
 		s.keep(&v.restricted)
 		return v.best.w
@@ -430,7 +437,7 @@ func (s *session) innerOnRows(tolerance float64) []float64 {
 	if s.wholeMean() {
 		f.kappa, population = .5, s.pop.mean()
 	}
-	v := newInterior(f, s.pos.rows, population)
+	v := newInterior(f, s.pos.rows, population, s.shape.Positives.Mass)
 	warm := s.lower >= .3*s.upper && s.theta > 0
 	if warm {
 		gap := math.Min(5*s.upper, 1000*math.Max(s.upper-s.lower, 1e-6*s.upper))
@@ -440,7 +447,7 @@ func (s *session) innerOnRows(tolerance float64) []float64 {
 	}
 	if !warm || !v.best.closed && !stop() {
 		best := v.best
-		v = newInterior(f, s.pos.rows, population)
+		v = newInterior(f, s.pos.rows, population, s.shape.Positives.Mass)
 		v.pos.times(s.best.w, v.zp)
 		v.row.times(s.best.w, v.zs)
 		v.coldStart(v.zp, v.zs, s.upper)

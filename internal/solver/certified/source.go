@@ -49,8 +49,9 @@ type PopulationQuery struct {
 	Above float64 // scores at or above it are wanted; -Inf: all
 	Limit int     // so many rows of the highest scores are wanted with their features
 	Known *Set    // rows that are not wanted again; nil: none
-	Near  bool    // want the rows nearest to Edge instead, and the other rows that matter as groups
+	Near  bool    // want the rows nearest to Edge instead
 	Edge  float64
+	Rest  int // want the other rows near or above Edge in so many groups a side; needs Near
 }
 
 // PositivesQuery asks for the losses at a threshold.
@@ -59,7 +60,7 @@ type PositivesQuery struct {
 	Squared bool // the loss is max(0, 1 + t - z)^2, not max(0, 1 + t - z)
 	Limit   int  // so many rows nearest to the kink 1 + t - z = 0 are wanted with their features
 	Known   *Set // rows that are not wanted again; nil: none
-	Rest    bool // want the other rows as groups
+	Rest    int  // want the other rows in so many groups a side
 }
 
 // Answer is the reply to one query.

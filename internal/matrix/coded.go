@@ -1,0 +1,203 @@
+package matrix
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Group is one choice of a Coded block: a row stands at one of its levels, between two neighbouring levels, or nowhere.
+// Each level has a column. With the row at level c the values are
+//
+//	Values[c] in column c (1 when Values is nil), 0 elsewhere;
+//	between c and c+1 with fraction f (Between): 1-f in column c, f in column c+1;
+//	nowhere (a category that training did not have): 0 in all columns.
+type Group struct {
+	Levels  int       // at least 1; at least 2 with Between
+	Between bool      // rows may lie between two neighbouring levels; levels then have no values
+	Values  []float64 // one for each level, rounded to the storage; nil: all 1
+}
+
+// CodedSpec is the description of a Coded block. It stores a byte for each group and row, two or four where a group has
+// more than 255 or 65,535 levels, and a float32 more with Between.
+func CodedSpec(groups []Group) BlockSpec {
+	spec := BlockSpec{Kind: Coded, Groups: groups}
+	for _, g := range groups {
+		spec.Cols += g.Levels
+	}
+	return spec
+}
+
+// Fraction rounds a fraction in [0,1] to a multiple of 2^-24. Then f and 1-f are both exact in float32, so that a row
+// between two levels has the same values in any storage; a Coded block takes no others.
+func Fraction(f float64) float64 { return math.RoundToEven(f*(1<<24)) / (1 << 24) }
+
+// coded is a block of groups. Groups that are stored alike lie together, in runs.
+//
+// A row adds w[c] to its score for each group, or (1-f) w[c] and then f w[c+1], in the order of the groups, and v to a
+// lane of column c alike: what the same values do in panels or compressed rows.
+type coded struct {
+	width int
+	rows  int
+	runs  []codedRun
+}
+
+// codedRun is consecutive groups with codes of one size; codes[C] has them all.
+type codedRun interface {
+	// add appends a row and returns how many entries it took: those before the column that ends the run. bad is the
+	// index of the first value that is not finite, or -1.
+	add(cols []uint32, values []float64) (taken, bad int, err error)
+	// flush makes the last rows final. It must be called once after the last row.
+	flush()
+	scores(panel int, w, z []float64)
+	// accumulate adds v[k] times row rows[k] of a panel to the block's lanes.
+	accumulate(panel int, rows []uint8, v, lanes []float64)
+	// columns calls visit for each non-zero value of a row, columns ascending, counted from the block's first.
+	columns(i int, visit func(col int, x float64))
+	take(rows []int) codedRun
+	bytes() int64
+	// groups is the number of groups, and of non-zero values of a row at most.
+	groups() (count, values int)
+}
+
+// newCoded returns an empty block; fault says what the description has wrong.
+func newCoded(spec BlockSpec, s Storage) (*coded, error) {
+	b := &coded{width: spec.Cols}
+	first := 0
+	for k := 0; k < len(spec.Groups); {
+		n := 1
+		for k+n < len(spec.Groups) && alike(spec.Groups[k], spec.Groups[k+n]) {
+			n++
+		}
+		groups := spec.Groups[k : k+n]
+		for _, g := range groups {
+			if err := g.check(s); err != nil {
+				return nil, err
+			}
+		}
+		switch run := (runSpec{first, groups, s}); codeBytes(groups[0].Levels) {
+		case 1:
+			b.runs = append(b.runs, newCodes(run, lookUp[uint8]))
+		case 2:
+			b.runs = append(b.runs, newCodes(run, lookUp[uint16]))
+		default:
+			b.runs = append(b.runs, newCodes[uint32](run, nil))
+		}
+		for _, g := range groups {
+			first += g.Levels
+		}
+		k += n
+	}
+	if first != spec.Cols || first > math.MaxInt32 {
+		return nil, fmt.Errorf("a coded block of %d columns has groups with %d levels", spec.Cols, first)
+	}
+	return b, nil
+}
+
+// codeBytes is the size of a group's codes. One code more than there are levels is for rows that stand nowhere.
+func codeBytes(levels int) int {
+	switch {
+	case levels <= math.MaxUint8:
+		return 1
+	case levels <= math.MaxUint16:
+		return 2
+	}
+	return 4
+}
+
+// alike reports whether two groups can share a run.
+func alike(a, b Group) bool {
+	return codeBytes(a.Levels) == codeBytes(b.Levels) && a.Between == b.Between && (a.Values == nil) == (b.Values == nil)
+}
+
+func (g *Group) check(s Storage) error {
+	switch {
+	case g.Levels < 1 || g.Levels >= math.MaxInt32:
+		return fmt.Errorf("a coded group has %d levels", g.Levels)
+	case g.Between && g.Levels < 2:
+		return errors.New("a coded group of one level cannot have fractions")
+	case g.Between && g.Values != nil:
+		return errors.New("a coded group with fractions cannot have values")
+	case g.Values != nil && len(g.Values) != g.Levels:
+		return fmt.Errorf("a coded group of %d levels has %d values", g.Levels, len(g.Values))
+	}
+	for _, v := range g.Values {
+		if x := s.round(v); x-x != 0 {
+			return fmt.Errorf("a coded group has the value %v", v)
+		}
+	}
+	return nil
+}
+
+// round is the value as it is stored.
+func (s Storage) round(v float64) float64 {
+	if s == Float32 {
+		return float64(float32(v))
+	}
+	return v
+}
+
+// add appends a row, given as the entries that a Sparse block would have. bad is the index of the first value that is
+// not finite, or -1; an error says that the entries are no row of this block.
+func (b *coded) add(cols []uint32, values []float64) (bad int, err error) {
+	b.rows++
+	at := 0
+	for _, run := range b.runs {
+		taken, bad, err := run.add(cols[at:], values[at:])
+		if bad >= 0 {
+			return at + bad, nil
+		}
+		if err != nil {
+			return -1, err
+		}
+		at += taken
+	}
+	return -1, nil
+}
+
+func (b *coded) flush() {
+	for _, run := range b.runs {
+		run.flush()
+	}
+}
+
+func (b *coded) cols() int { return b.width }
+
+func (b *coded) bytes() int64 {
+	total := int64(0)
+	for _, run := range b.runs {
+		total += run.bytes()
+	}
+	return total
+}
+
+// rowCost counts 8 bytes a value: a look-up takes about a fifth of an entry of compressed rows.
+func (b *coded) rowCost() float64 {
+	total := 0
+	for _, run := range b.runs {
+		_, values := run.groups()
+		total += values
+	}
+	return 8 * float64(total)
+}
+
+func (b *coded) scores(panel int, w, z []float64) {
+	for _, run := range b.runs {
+		run.scores(panel, w, z)
+	}
+}
+
+func (b *coded) row(i int, dst []float64) {
+	clear(dst)
+	for _, run := range b.runs {
+		run.columns(i, func(col int, x float64) { dst[col] = x })
+	}
+}
+
+func (b *coded) take(rows []int) block {
+	out := &coded{width: b.width, rows: len(rows)}
+	for _, run := range b.runs {
+		out.runs = append(out.runs, run.take(rows))
+	}
+	return out
+}

@@ -1,0 +1,266 @@
+package matrix
+
+import (
+	"fmt"
+	"unsafe"
+
+	"toptau/internal/kernel"
+)
+
+// codes is a run: code (group g, row r) of a panel is codes[64g+r], and its fraction, if any, stands beside it. Rows that
+// pad the last panel are at level 0.
+//
+// The code of a row that stands nowhere is the group's number of levels, which no table has. The kernel does not know
+// such codes, so gaps says where they are.
+type codes[C codeType] struct {
+	first   int     // first column, counted from the block's
+	start   []int32 // first column of each group, counted from the run's, and the end of the last
+	between bool
+	values  []float64 // beside the columns; nil: all 1
+	storage Storage
+	rows    int
+	chunks  []codesChunk[C]
+	gaps    []gap         // by panel and group
+	gappy   []bool        // by panel: one of its gaps is not noGap
+	look    codeLookUp[C] // nil: no kernel for codes of this size
+}
+
+type codeType interface{ uint8 | uint16 | uint32 }
+
+// codesChunk is chunkPanels panels, the last chunk's fewer.
+type codesChunk[C codeType] struct {
+	codes     []C
+	fractions []float32
+}
+
+const chunkPanels = 64
+
+// gap says how many rows of a panel stand nowhere in a group.
+type gap uint8
+
+const (
+	noGap gap = iota
+	someGaps
+	allGaps
+)
+
+// codeLookUp adds the scores of one panel's groups to z.
+type codeLookUp[C codeType] func(codes []C, fractions []float32, w []float64, start []int32, z []float64)
+
+func lookUp[C kernel.Code](codes []C, fractions []float32, w []float64, start []int32, z []float64) {
+	if fractions != nil {
+		kernel.ScoreCodesBetween(codes, fractions, w, start, z)
+	} else {
+		kernel.ScoreCodes(codes, w, start, z)
+	}
+}
+
+// runSpec is what a run is made from: checked groups that are alike.
+type runSpec struct {
+	first   int
+	groups  []Group
+	storage Storage
+}
+
+func newCodes[C codeType](s runSpec, look codeLookUp[C]) *codes[C] {
+	c := &codes[C]{first: s.first, start: []int32{0}, between: s.groups[0].Between, storage: s.storage, look: look}
+	for _, g := range s.groups {
+		c.start = append(c.start, c.end()+int32(g.Levels))
+		for _, v := range g.Values {
+			c.values = append(c.values, s.storage.round(v))
+		}
+	}
+	if c.values != nil {
+		c.look = nil // the kernel knows ones
+	}
+	return c
+}
+
+func (c *codes[C]) count() int { return len(c.start) - 1 }
+
+// end is the number of columns.
+func (c *codes[C]) end() int32 { return c.start[len(c.start)-1] }
+
+func (c *codes[C]) groups() (count, values int) {
+	if c.between {
+		return c.count(), 2 * c.count()
+	}
+	return c.count(), c.count()
+}
+
+func (c *codes[C]) bytes() int64 {
+	var code C
+	total := int64(len(c.gaps) + len(c.gappy))
+	for _, chunk := range c.chunks {
+		total += int64(len(chunk.codes))*int64(unsafe.Sizeof(code)) + 4*int64(len(chunk.fractions))
+	}
+	return total
+}
+
+// panel returns the codes and fractions (nil without) of a panel.
+func (c *codes[C]) panel(panel int) ([]C, []float32) {
+	chunk := &c.chunks[panel/chunkPanels]
+	size := c.count() * kernel.PanelRows
+	from := panel % chunkPanels * size
+	if !c.between {
+		return chunk.codes[from : from+size], nil
+	}
+	return chunk.codes[from : from+size], chunk.fractions[from : from+size]
+}
+
+// grow appends a chunk of some panels.
+func (c *codes[C]) grow(panels int) {
+	chunk := codesChunk[C]{codes: make([]C, panels*c.count()*kernel.PanelRows)}
+	if c.between {
+		chunk.fractions = make([]float32, len(chunk.codes))
+	}
+	c.chunks = append(c.chunks, chunk)
+}
+
+func (c *codes[C]) add(cols []uint32, values []float64) (taken, bad int, err error) {
+	panel, r := c.rows/kernel.PanelRows, c.rows%kernel.PanelRows
+	if r == 0 && panel%chunkPanels == 0 {
+		c.grow(chunkPanels)
+	}
+	c.rows++
+	to, fractions := c.panel(panel)
+	for g := range c.count() {
+		n, bad, err := c.addGroup(g, cols[taken:], values[taken:], to[g*kernel.PanelRows:], fractions, r)
+		if bad >= 0 || err != nil {
+			return taken, taken + bad, err
+		}
+		taken += n
+	}
+	if r == kernel.PanelRows-1 {
+		c.seal(panel)
+	}
+	return taken, -1, nil
+}
+
+// placeOf finds where the entries of a group put a row: at level code, fraction f above it. Levels are the group's,
+// columns count from its first. ok is false when no place gives these values.
+func (c *codes[C]) placeOf(g int, cols []uint32, values []float64) (code int, f float64, ok bool) {
+	levels := c.levels(g)
+	switch {
+	case len(values) == 0:
+		return levels, 0, true
+	case len(values) == 1 && c.between && int(cols[0]) == levels-1:
+		return levels - 2, 1, values[0] == 1 // the code above exists, so that the kernel can read it
+	case len(values) == 1:
+		code = int(cols[0])
+		return code, 0, values[0] == c.valueAt(g, code)
+	case len(values) == 2 && c.between:
+		low, high := values[0], values[1]
+		exact := float64(float32(low)) == low && float64(float32(high)) == high && low+high == 1
+		return int(cols[0]), high, exact && low >= 0 && high >= 0 && cols[1] == cols[0]+1
+	}
+	return 0, 0, false
+}
+
+func (c *codes[C]) levels(g int) int { return int(c.start[g+1] - c.start[g]) }
+
+// valueAt is the value of a level.
+func (c *codes[C]) valueAt(g, level int) float64 {
+	if c.values == nil {
+		return 1
+	}
+	return c.values[int(c.start[g])+level]
+}
+
+func (c *codes[C]) shapeError(g int, cols []uint32, values []float64) error {
+	what := fmt.Sprintf("a row has %v in columns %v of a coded block", values, cols)
+	if c.between {
+		return fmt.Errorf("%s: columns %d to %d hold 1-f and f side by side, multiples of 2^-24", what,
+			c.first+int(c.start[g]), c.first+int(c.start[g+1])-1)
+	}
+	return fmt.Errorf("%s: columns %d to %d hold one level's value", what, c.first+int(c.start[g]), c.first+int(c.start[g+1])-1)
+}
+
+// flush makes the last panel and the last chunk final.
+func (c *codes[C]) flush() {
+	if c.rows%kernel.PanelRows != 0 {
+		c.seal(c.rows / kernel.PanelRows)
+	}
+	panels := panelsOf(c.rows) % chunkPanels
+	if panels == 0 {
+		return
+	}
+	last := &c.chunks[len(c.chunks)-1]
+	size := panels * c.count() * kernel.PanelRows
+	last.codes = append(make([]C, 0, size), last.codes[:size]...)
+	if c.between {
+		last.fractions = append(make([]float32, 0, size), last.fractions[:size]...)
+	}
+}
+
+// seal finds the gaps of a panel that has all its rows.
+func (c *codes[C]) seal(panel int) {
+	rows := min(kernel.PanelRows, c.rows-panel*kernel.PanelRows)
+	all, _ := c.panel(panel)
+	any := false
+	for g := range c.count() {
+		none, n := C(c.levels(g)), 0
+		for _, code := range all[g*kernel.PanelRows:][:rows] {
+			if code == none {
+				n++
+			}
+		}
+		state := noGap
+		if n > 0 {
+			state, any = someGaps, true
+		}
+		if n == rows {
+			state = allGaps
+		}
+		c.gaps = append(c.gaps, state)
+	}
+	c.gappy = append(c.gappy, any)
+}
+
+func (c *codes[C]) take(rows []int) codedRun {
+	out := *c
+	out.rows, out.chunks, out.gaps, out.gappy = 0, nil, nil, nil
+	for left := panelsOf(len(rows)); left > 0; left -= chunkPanels {
+		out.grow(min(left, chunkPanels))
+	}
+	for _, i := range rows {
+		from, fromFractions := c.panel(i / kernel.PanelRows)
+		panel := out.rows / kernel.PanelRows
+		to, toFractions := out.panel(panel)
+		i, r := i%kernel.PanelRows, out.rows%kernel.PanelRows
+		for at := 0; at < len(to); at += kernel.PanelRows {
+			to[at+r] = from[at+i]
+			if c.between {
+				toFractions[at+r] = fromFractions[at+i]
+			}
+		}
+		if out.rows++; r == kernel.PanelRows-1 || out.rows == len(rows) {
+			out.seal(panel)
+		}
+	}
+	return &out
+}
+
+func (c *codes[C]) columns(i int, visit func(col int, x float64)) {
+	all, fractions := c.panel(i / kernel.PanelRows)
+	for g := range c.count() {
+		at := g*kernel.PanelRows + i%kernel.PanelRows
+		code, first := int(all[at]), c.first+int(c.start[g])
+		if code == c.levels(g) {
+			continue
+		}
+		if !c.between {
+			if x := c.valueAt(g, code); x != 0 {
+				visit(first+code, x)
+			}
+			continue
+		}
+		f := float64(fractions[at])
+		if f < 1 {
+			visit(first+code, 1-f)
+		}
+		if f > 0 {
+			visit(first+code+1, f)
+		}
+	}
+}
