@@ -130,12 +130,8 @@ func (e *Evaluation) criteria(r *metric.Ranking, o EvaluateOptions) error {
 
 // scoresOf scores labelled rows by class, in their order.
 func scoresOf(m *model.Model, d *Data) (metric.Scores, *feature.Counts, error) {
-	scorer, err := scoring.New(m)
+	z, counts, err := scoreRows(m, d)
 	if err != nil {
-		return metric.Scores{}, nil, err
-	}
-	z := make([]float64, d.Rows())
-	if err := scorer.Scores(d.table, z); err != nil {
 		return metric.Scores{}, nil, err
 	}
 	var s metric.Scores
@@ -149,7 +145,20 @@ func scoresOf(m *model.Model, d *Data) (metric.Scores, *feature.Counts, error) {
 			*weights = append(*weights, d.table.Weight[i])
 		}
 	}
-	return s, &scorer.Row.Counts, nil
+	return s, counts, nil
+}
+
+// scoreRows scores all rows in their order.
+func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
+	scorer, err := scoring.New(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	z := make([]float64, d.Rows())
+	if err := scorer.Scores(d.table, z); err != nil {
+		return nil, nil, err
+	}
+	return z, &scorer.Row.Counts, nil
 }
 
 // confusionAt counts the decisions of an operating point. Where its threshold differs between segments, each row's score is

@@ -24,14 +24,15 @@ import (
 
 // commands is the command line: one field a verb, each in a file of its name.
 type commands struct {
-	Demo     demoCommand     `cmd:"" help:"A simulated network-detection task end to end; nothing to download."`
-	Train    trainCommand    `cmd:"" help:"Choose, fit and evaluate a model for a goal."`
-	Fit      fitCommand      `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
-	Score    scoreCommand    `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
-	Evaluate evaluateCommand `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
-	Diagnose diagnoseCommand `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
-	Verify   verifyCommand   `cmd:"" help:"Recompute both bounds of a certificate from the data."`
-	Generate generateCommand `cmd:"" help:"Simulated data with known truth, as CSV."`
+	Demo      demoCommand      `cmd:"" help:"A simulated network-detection task end to end; nothing to download."`
+	Train     trainCommand     `cmd:"" help:"Choose, fit and evaluate a model for a goal."`
+	Fit       fitCommand       `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
+	Score     scoreCommand     `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
+	Evaluate  evaluateCommand  `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
+	Threshold thresholdCommand `cmd:"" help:"A threshold with a guarantee, for anybody's scores or as a new operating point of a model."`
+	Diagnose  diagnoseCommand  `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
+	Verify    verifyCommand    `cmd:"" help:"Recompute both bounds of a certificate from the data."`
+	Generate  generateCommand  `cmd:"" help:"Simulated data with known truth, as CSV."`
 
 	JSON    bool             `name:"json" help:"Print one JSON object instead of text (score: one a line)."`
 	Quiet   bool             `short:"q" help:"No progress on standard error."`
@@ -135,8 +136,11 @@ func helpHint(err error) string {
 	return "see toptau " + verb + "--help"
 }
 
-// errNotHeld is the failure of a verb whose object has said everything.
-var errNotHeld = errors.New("the certificate does not hold")
+// Failures of verbs whose object has said everything.
+var (
+	errNotHeld     = errors.New("the certificate does not hold")
+	errNoGuarantee = errors.New("the guarantee cannot be given")
+)
 
 // report prints an error in the form asked for and returns the exit code.
 func (s *session) report(err error) int {
@@ -145,6 +149,8 @@ func (s *session) report(err error) int {
 		return 0
 	case errors.Is(err, errNotHeld):
 		return 1
+	case errors.Is(err, errNoGuarantee):
+		return 3
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // the reader has seen enough
 	case errors.Is(err, context.Canceled):

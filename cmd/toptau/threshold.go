@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+
+	"toptau"
+	"toptau/internal/fault"
+	"toptau/internal/outfile"
+	"toptau/threshold"
+)
+
+// thresholdCommand calibrates.
+type thresholdCommand struct {
+	Data   string `arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
+	Model  string `placeholder:"MODEL" help:"Give this model a new operating point."`
+	Score  string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
+	Delta  string `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE: 5%. Without it the threshold is plain."`
+	Name   string `default:"threshold" placeholder:"NAME" help:"The new operating point's name (default ${default})."`
+	Output string `short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
+	goalFlags
+	dataFlags
+}
+
+func (c *thresholdCommand) Run(s *session) error {
+	goal, err := c.flags().Goal()
+	if err != nil {
+		return err
+	}
+	options := toptau.ThresholdOptions{Goal: goal, Segments: c.Segment != ""}
+	if c.Delta != "" {
+		if options.Delta, err = threshold.ParseRate(c.Delta); err != nil {
+			return &fault.Error{Kind: fault.Usage, Found: "--delta " + fault.Quote(c.Delta), Expected: "a rate between 0 and 1",
+				Hint: "for example 5%"}
+		}
+	}
+	if (c.Output == "") != (c.Model == "") {
+		return &fault.Error{Kind: fault.Usage, Found: "one of --model and -o", Expected: "both or neither"}
+	}
+	if err := outfile.Check(c.Output); err != nil {
+		return err
+	}
+	r, guarantee := c.compute(options)
+	if r == nil {
+		return guarantee
+	}
+	if s.json {
+		if err := s.emit(r); err != nil {
+			return err
+		}
+	} else {
+		printThreshold(s, r, c.Output)
+	}
+	if guarantee != nil && s.json {
+		return errNoGuarantee // the object has said it
+	}
+	return guarantee
+}
+
+// compute returns a report, with an error beside it when the guarantee cannot be given, or only an error.
+func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
+	if c.Model == "" {
+		data, err := toptau.Read(c.Data, c.format())
+		if err != nil {
+			return nil, err
+		}
+		return toptau.Threshold(data, c.Score, o)
+	}
+	m, err := toptau.Load(c.Model)
+	if err != nil {
+		return nil, err
+	}
+	data, err := toptau.ReadFor(m, c.Data, c.format())
+	if err != nil {
+		return nil, err
+	}
+	further, r, guarantee := toptau.AddPoint(m, data, c.Name, o)
+	if further == nil {
+		return nil, guarantee
+	}
+	if err := further.Save(c.Output); err != nil {
+		return nil, err
+	}
+	return r, guarantee
+}
+
+func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
+	s.printf("threshold    %v (decide score > threshold)\n", r.Threshold)
+	s.printf("goal         %s%s\n", r.Goal, optional(", at confidence 1 - %s", r.Delta))
+	if r.Certified {
+		s.printf("certified    yes: order %d of %s %s, bound %.4g\n", *r.Order, group(r.N), r.Population, *r.Bound)
+	} else {
+		s.printf("certified    no: a plain threshold, which new rows exceed about every second time\n")
+	}
+	for _, v := range r.Segments {
+		evidence := "plain"
+		if v.Certified {
+			evidence = fmt.Sprintf("order %d of the segment's scores, bound %.4g", *v.Order, *v.Bound)
+		}
+		s.printf("  segment %-16q %v (%s)\n", v.Value, v.Threshold, evidence)
+	}
+	if output != "" {
+		s.printf("model        %s\n", output)
+	}
+	printWarnings(s, r.Warnings)
+}

@@ -1,0 +1,283 @@
+package toptau
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"toptau/calibrate"
+	"toptau/internal/fault"
+	"toptau/internal/table"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/threshold"
+)
+
+// ThresholdOptions are the choices of Threshold and AddPoint.
+type ThresholdOptions struct {
+	Goal     metric.Goal
+	Delta    threshold.Rate // of the guarantee: it may fail with this probability; zero: a plain threshold without one
+	Segments bool           // a threshold for each value of Format.Segment, each at Delta
+}
+
+// ThresholdReport is a threshold with the evidence behind it: the object that threshold --json prints. The decision is
+// score > threshold.
+type ThresholdReport struct {
+	SchemaVersion int              `json:"schema_version"`
+	Threshold     float64          `json:"threshold"`
+	Goal          string           `json:"goal"`
+	Delta         *string          `json:"delta"`
+	Certified     bool             `json:"certified"`
+	Reason        *string          `json:"reason"`      // why it is not certified
+	Population    string           `json:"population"`  // the rows whose scores gave it: negatives or all
+	NNegatives    int              `json:"n_negatives"` // of the calibration rows
+	N             int              `json:"n"`           // rows of the population
+	Order         *int             `json:"order"`       // the threshold is the order-th smallest score of the population
+	Bound         *float64         `json:"bound"`       // the exact binomial tail; absolute-top: the bounded rate
+	Needed        *int             `json:"needed"`      // the fewest rows with which the goal can be certified
+	Segments      []SegmentReport  `json:"segments"`
+	Warnings      []Warning        `json:"warnings"`
+	guarantee     *model.Guarantee // of the model's point
+}
+
+// SegmentReport is the threshold of one segment. Joint confidence: all segments hold together with probability at least
+// 1 - (number of segments) delta.
+type SegmentReport struct {
+	Value      string   `json:"value"`
+	Threshold  float64  `json:"threshold"`
+	Certified  bool     `json:"certified"`
+	Reason     *string  `json:"reason"`
+	NNegatives int      `json:"n_negatives"`
+	Order      *int     `json:"order"`
+	Bound      *float64 `json:"bound"`
+	guarantee  *model.Guarantee
+}
+
+// Threshold computes a threshold for scores of anybody's model: d has a numeric column of scores, named score, and labels.
+// The guarantee holds when the rows were drawn like the ones to come and neither fitted nor chose the model.
+//
+// When the guarantee asked for cannot be given, the report has the plain threshold and the error, of kind
+// fault.Guarantee, says why.
+func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, error) {
+	i := slices.IndexFunc(d.table.Columns, func(c table.Column) bool { return c.Name == score })
+	if i < 0 || d.table.Columns[i].Kind != table.Numeric {
+		var names []string
+		for _, c := range d.table.Columns {
+			if c.Kind == table.Numeric {
+				names = append(names, c.Name)
+			}
+		}
+		return nil, &fault.Error{Kind: fault.Usage, File: d.table.File, Found: "no column of scores " + fault.Quote(score),
+			Expected: fmt.Sprintf("one of the numeric columns %q", names), Hint: "--score COL"}
+	}
+	for row, z := range d.table.Columns[i].Values {
+		if z != z {
+			return nil, &fault.Error{Kind: fault.Data, File: d.table.File, Line: d.table.Line[row], Column: score,
+				Found: "a missing score", Expected: "a number"}
+		}
+	}
+	return calibrateRows(d, d.table.Columns[i].Values, "", o)
+}
+
+// AddPoint returns a copy of the model with a further operating point, computed on d, and the point's report. The model
+// itself is not changed. The error is as that of Threshold; the model then has the plain threshold.
+func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.Model, *ThresholdReport, error) {
+	if m.Point(name) != nil && name != "" {
+		return nil, nil, &fault.Error{Kind: fault.Usage, Found: "operating point " + fault.Quote(name) + " in the model",
+			Expected: "a new name", Hint: "--name NAME"}
+	}
+	z, _, err := scoreRows(m, d)
+	if err != nil {
+		return nil, nil, d.inFile(err)
+	}
+	r, guarantee := calibrateRows(d, z, reasonAgainst(m, d), o)
+	if r == nil {
+		return nil, nil, guarantee
+	}
+	r.Warnings = append(r.Warnings, d.warnings()...)
+	further := *m
+	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal.String(), Guarantee: r.guarantee,
+		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
+	if o.Segments {
+		point.Segment = d.table.Segment.Name
+		for _, s := range r.Segments {
+			point.Segments = append(point.Segments, model.Segment{Value: s.Value, Threshold: s.Threshold, Guarantee: s.guarantee})
+		}
+	}
+	further.Points = append(slices.Clone(m.Points), point)
+	if err := further.Seal(); err != nil {
+		return nil, nil, err
+	}
+	return &further, r, guarantee
+}
+
+// reasonAgainst says why rows cannot certify a threshold of the model; "" when nothing speaks against it.
+func reasonAgainst(m *model.Model, d *Data) string {
+	if m.Training.Digest != "" && m.Training.Digest == d.digest() {
+		return "these are the rows that the model was trained on"
+	}
+	return ""
+}
+
+// calibrateRows computes the threshold on rows with the given scores. against is a reason against a guarantee.
+func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*ThresholdReport, error) {
+	if err := o.Goal.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Segments && d.table.Segment == nil {
+		return nil, &fault.Error{Kind: fault.Usage, Found: "thresholds per segment without a segment column", Expected: "--segment COL"}
+	}
+	if d.table.Weight != nil && !o.Delta.IsZero() {
+		against = "importance weights change what the rows stand for"
+	}
+	t, guarantee := calibration(d, z, nil, against, o)
+	if t == nil {
+		return nil, guarantee
+	}
+	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: t.Threshold, Goal: o.Goal.String(), Certified: t.Certified,
+		Population: t.Population.String(), N: t.N, NNegatives: d.info.Negatives, Segments: []SegmentReport{}, Warnings: []Warning{},
+		guarantee: guaranteeOf(t, o, d.info.Negatives)}
+	if !o.Delta.IsZero() {
+		delta := o.Delta.String()
+		r.Delta = &delta
+	}
+	r.Reason, r.Order, r.Bound = evidence(t, guarantee)
+	if t.Needed > 0 {
+		r.Needed = &t.Needed
+	}
+	if o.Segments {
+		if err := r.segments(d, z, against, o); err != nil && guarantee == nil {
+			guarantee = err
+		}
+	}
+	return r, guarantee
+}
+
+// evidence turns what is known of a threshold into fields that are null where it is not.
+func evidence(t *calibrate.Threshold, guarantee error) (reason *string, order *int, bound *float64) {
+	if e := fault.Of(guarantee); e != nil {
+		text := e.Error()
+		reason = &text
+	}
+	if t.Certified {
+		order, bound = &t.Order, &t.Bound
+	}
+	return reason, order, bound
+}
+
+// segments adds a threshold for each value of the segment column. The error is the first guarantee that cannot be given.
+func (r *ThresholdReport) segments(d *Data, z []float64, against string, o ThresholdOptions) error {
+	rows := map[string][]int{}
+	for i, value := range d.table.Segment.Values {
+		rows[value] = append(rows[value], i)
+	}
+	var values []string
+	for value := range rows {
+		values = append(values, value)
+	}
+	slices.SortFunc(values, cmp.Compare)
+	var first error
+	for _, value := range values {
+		t, guarantee := calibration(d, z, rows[value], against, o)
+		if e := fault.Of(guarantee); e != nil {
+			named := *e
+			named.Found = fmt.Sprintf("segment %q: %s", value, e.Found)
+			guarantee = &named
+		}
+		if first == nil {
+			first = guarantee
+		}
+		if t == nil { // no negatives at all: the threshold of all rows has to do
+			r.Warnings = append(r.Warnings, Warning{"segment-without-negatives",
+				fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
+			continue
+		}
+		s := SegmentReport{Value: value, Threshold: t.Threshold, Certified: t.Certified}
+		s.Reason, s.Order, s.Bound = evidence(t, guarantee)
+		for _, i := range rows[value] {
+			if d.table.Label[i] == table.Negative {
+				s.NNegatives++
+			}
+		}
+		s.guarantee = guaranteeOf(t, o, s.NNegatives)
+		r.Segments = append(r.Segments, s)
+	}
+	if !o.Delta.IsZero() {
+		r.Warnings = append(r.Warnings, Warning{"joint-confidence",
+			fmt.Sprintf("each of %d segments holds with its own confidence; all together with at least 1 - %d delta", len(values), len(values))})
+	}
+	return first
+}
+
+// calibration computes the threshold on some rows (nil: all).
+func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOptions) (*calibrate.Threshold, error) {
+	var negatives, all []float64
+	take := func(i int) {
+		all = append(all, z[i])
+		if d.table.Label[i] == table.Negative {
+			negatives = append(negatives, z[i])
+		}
+	}
+	if rows == nil {
+		for i := range z {
+			take(i)
+		}
+	}
+	for _, i := range rows {
+		take(i)
+	}
+	t, err := thresholdOn(negatives, all, o, against == "")
+	if err != nil && fault.Of(err) != nil && fault.Of(err).Kind == fault.Guarantee {
+		return &t, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	if against != "" && !o.Delta.IsZero() {
+		t.Certified = false
+		return &t, &fault.Error{Kind: fault.Guarantee, Found: "no guarantee: " + against,
+			Expected: "held-out rows that were used for nothing else", Hint: "the plain threshold is given instead"}
+	}
+	return &t, nil
+}
+
+// thresholdOn is the rule of the goal on the scores of its population.
+func thresholdOn(negatives, all []float64, o ThresholdOptions, certify bool) (calibrate.Threshold, error) {
+	certify = certify && !o.Delta.IsZero()
+	tau := o.Goal.Tau()
+	switch o.Goal.Kind {
+	case metric.GoalMaxFPR:
+		if certify {
+			return calibrate.NeymanPearson(negatives, tau, o.Delta)
+		}
+		return calibrate.Plain(negatives, tau, calibrate.Negatives)
+	case metric.GoalAbsoluteTop:
+		delta := o.Delta
+		if delta.IsZero() {
+			delta = threshold.MustRate("5%") // the threshold, the largest negative, does not depend on it
+		}
+		t, err := calibrate.AbsoluteTop(negatives, delta)
+		t.Certified = t.Certified && certify
+		return t, err
+	}
+	if certify {
+		return calibrate.TopShare(all, tau, o.Delta)
+	}
+	return calibrate.Plain(all, tau, calibrate.All)
+}
+
+// guaranteeOf is the evidence as a model keeps it; nil when none was asked for or none can be given.
+func guaranteeOf(t *calibrate.Threshold, o ThresholdOptions, negatives int) *model.Guarantee {
+	if !t.Certified || o.Delta.IsZero() {
+		return nil
+	}
+	g := &model.Guarantee{Certified: true, Kind: "top", Rate: o.Goal.Tau(), Delta: o.Delta, Negatives: negatives,
+		Order: t.Order, Bound: t.Bound}
+	switch o.Goal.Kind {
+	case metric.GoalMaxFPR:
+		g.Kind = "max-fpr"
+	case metric.GoalAbsoluteTop:
+		g.Kind = "absolute-top"
+	}
+	return g
+}
