@@ -23,6 +23,8 @@ var rooms = []string{
 	"toptau/internal/objective",
 	"toptau/internal/solver",
 	"toptau/internal/solver/certified",
+	"toptau/internal/solver/smooth",
+	"toptau/internal/baseline",
 	"toptau/metric",
 	"toptau/calibrate",
 	"toptau/internal/table",

@@ -60,7 +60,9 @@ func runBlock(t *testing.T, block string) string {
 		out.WriteString("$ " + command + "\n")
 		if strings.Contains(command, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
 			t.Logf("skipped, TOPTAU_DATA is not set: %s", command)
-			out.WriteString(strings.TrimSuffix(printed, "```"))
+			if printed = strings.TrimRight(strings.TrimSuffix(printed, "```"), "\n"); printed != "" {
+				out.WriteString(printed + "\n")
+			}
 			continue
 		}
 		var text strings.Builder

@@ -1,0 +1,41 @@
+package toptau
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestJSONFieldsAreDocumented holds docs/json.md against the objects that --json prints.
+func TestJSONFieldsAreDocumented(t *testing.T) {
+	content, err := os.ReadFile("docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range []any{Report{}, TrainReport{}, PartReport{}, PointReport{}, Evaluation{}, GoalEvaluation{},
+		PointEvaluation{}, CurveReport{}, Verification{}, Diagnosis{}, MethodVerdict{}, BudgetVerdict{}, ThresholdReport{},
+		SegmentReport{}} {
+		kind := reflect.TypeOf(object)
+		for i := range kind.NumField() {
+			name := strings.Split(kind.Field(i).Tag.Get("json"), ",")[0]
+			if name != "" && !documented(string(content), name) {
+				t.Errorf("%s of %s is not in docs/json.md", name, kind.Name())
+			}
+		}
+	}
+}
+
+// documented looks for a name in code quotes, alone or within braces.
+func documented(text, name string) bool {
+	for i, piece := range strings.Split(text, "`") {
+		if i%2 == 1 {
+			for _, word := range strings.FieldsFunc(piece, func(r rune) bool { return strings.ContainsRune("{}, \"", r) }) {
+				if word == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
