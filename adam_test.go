@@ -19,7 +19,7 @@ import (
 
 // TestAdam runs the paper's optimiser on real data: ADAM, 1,000 full-batch steps of 0.01 from w = 0, on the sets below
 // $TOPTAU_DATA. By default it takes the small sets whole, a tenth of the steps on the middling ones, and of the reference
-// optima all but two thirds of those on mammography: half a minute. With
+// optima those on ionosphere and a third of the others: half a minute. With
 //
 //	go test -run TestAdam -table ./
 //
@@ -50,10 +50,12 @@ var remoteAndRoot = []string{
 }
 
 var (
-	ionosphere  = realSet{"ionosphere", "ionosphere/ionosphere.data", toptau.Format{Label: "last", Positive: []string{"b"}}, 351, 126, small}
-	mammography = realSet{"mammography", "mammography/mammography.csv", toptau.Format{Label: "last", Positive: []string{"'1'"}}, 11183, 260, small}
-	pima        = realSet{"pima", "pima/pima-indians-diabetes.data", toptau.Format{Label: "last"}, 768, 268, small}
-	german      = realSet{"german", "german/german.numer_scale", toptau.Format{}, 1000, 300, small}
+	ionosphere = realSet{"ionosphere", "ionosphere/ionosphere.data",
+		toptau.Format{Label: "last", Positive: []string{"b"}}, 351, 126, small}
+	mammography = realSet{"mammography", "mammography/mammography.csv",
+		toptau.Format{Label: "last", Positive: []string{"'1'"}}, 11183, 260, small}
+	pima   = realSet{"pima", "pima/pima-indians-diabetes.data", toptau.Format{Label: "last"}, 768, 268, small}
+	german = realSet{"german", "german/german.numer_scale", toptau.Format{}, 1000, 300, small}
 )
 
 // realSets are the sets on which all eight methods must finish.
@@ -66,7 +68,8 @@ var realSets = []realSet{
 	{"covtype_2vs4", "covtype_2vs4/covtype_2vs4.csv.gz", toptau.Format{Label: "last"}, 286048, 2747, large},
 	{"nsl_kdd", "nsl_kdd/KDDTrain+_20Percent.txt.gz",
 		toptau.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}, 25192, 11743, middling},
-	{"kddcup99", "kddcup99/kddcup.data_10_percent.gz", toptau.Format{Label: "42", Positive: remoteAndRoot}, 494021, 1178, large},
+	{"kddcup99", "kddcup99/kddcup.data_10_percent.gz",
+		toptau.Format{Label: "42", Positive: remoteAndRoot}, 494021, 1178, large},
 }
 
 // eightMethods are the methods with the hyperparameters of the table on real data.
@@ -214,7 +217,7 @@ func adamAgainstOptima(t *testing.T) []optimum {
 			t.Run(set.name+" "+preprocessing, func(t *testing.T) {
 				data := set.read(t)
 				for i := range cases {
-					if c := &cases[i]; *wholeTable || set.name != "mammography" || i%3 == 0 {
+					if c := &cases[i]; *wholeTable || set.name == "ionosphere" || i%3 == 0 {
 						c.run(t, data)
 						done = append(done, *c)
 					}
@@ -222,7 +225,7 @@ func adamAgainstOptima(t *testing.T) []optimum {
 			})
 		}
 	}
-	if len(done) < 290 || *wholeTable && len(done) != len(all) {
+	if len(done) < 190 || *wholeTable && len(done) != len(all) {
 		t.Errorf("only %d of %d references were compared", len(done), len(all))
 	}
 	closeToWell(t, done)
@@ -323,43 +326,39 @@ func TestBelowSeesASmallDefect(t *testing.T) {
 // adamPage is docs/adam.md.
 func adamPage(fits []realFit, cases []optimum) string {
 	p := new(page)
-	p.say("# ADAM on real data", "")
-	p.tell("The paper optimises by ADAM: full batches, 1,000 steps of 0.01 from w = 0, the last iterate. This page says what that " +
-		"reaches: for all eight methods on eight sets, and against optima that were certified by other means. " +
-		"`go test -run TestAdam -table ./` writes it (`TOPTAU_DATA` must be set); all but the seconds is the same on every machine.")
-	p.say("", "## Eight methods on eight sets", "")
-	p.tell("Hinge, lambda 0.001, tau 0.01, k 5 (TopPushK), beta 1 (Pat&Mat), `--scale standard`, float32 storage. Positive are: " +
-		"ionosphere `b`, spambase `1`, mammography `'1'`, nsl_kdd (20 % training file) all but `normal`, kddcup99 (10 % file) the attacks " +
-		"r2l and u2r, covtype_2vs4 `1`, a9a and w8a `+1`. d counts the features after one-hot coding and without constant columns. " +
-		"Seconds are for 1,000 steps, without reading and packing, measured once on a machine of two cores that others used at the same time.")
+	p.line("# ADAM on real data")
+	p.line("")
+	p.tell(`The paper optimises by ADAM: full batches, 1,000 steps of 0.01 from w = 0, the last iterate. This page says what that
+		reaches: for all eight methods on eight sets, and against optima that were certified by other means.
+		"go test -run TestAdam -table ./" writes it (TOPTAU_DATA must be set); all but the seconds is the same on every
+		machine.`)
+	p.line("\n## Eight methods on eight sets\n")
+	p.tell(`Hinge, lambda 0.001, tau 0.01, k 5 (TopPushK), beta 1 (Pat&Mat), --scale standard, float32 storage. Positive are:
+		ionosphere b, spambase 1, mammography '1', nsl_kdd (20 %% training file) all but normal, kddcup99 (10 %% file) the
+		attacks r2l and u2r, covtype_2vs4 1, a9a and w8a +1. d counts the features after one-hot coding and without constant
+		columns. Seconds are for 1,000 steps, without reading and packing, measured once on a machine of two cores that others
+		used at the same time.`)
 	p.realTable(fits)
 	p.realWords(fits)
-	p.say("", "## Against certified optima", "")
-	p.tell(fmt.Sprintf("The %d references for the hinge in `testdata/reference/optima.csv` (float64 storage, the whole file as training set; "+
-		"`raw` is `--scale none`, `std` is `--scale standard`) give a lower bound D on min F. "+
-		"No run is below D (1 - 1e-12). Relative excess is (F - D)/max(F, 0.01), the share missed is (F - D)/(F(0) - D), the part of the possible decrease that "+
-		"the last iterate does not reach: 100 %% is w = 0, more is worse than w = 0. In brackets: the same of the best iterate. "+
-		"In %d cases w = 0 is the optimum and there is no decrease to miss.", len(cases), count(cases, (*optimum).zeroIsOptimal)))
-	p.say("", "### What is to be learnt", "")
+	p.line("\n## Against certified optima\n")
+	p.tell(`The %d references for the hinge in testdata/reference/optima.csv (float64 storage, the whole file as training set; raw
+		is --scale none, std is --scale standard) give a lower bound D on min F. No run is below D (1 - 1e-12). Relative excess
+		is (F - D)/max(F, 0.01); the share missed is (F - D)/(F(0) - D), the part of the possible decrease that the last iterate
+		does not reach: 100 %% is w = 0, more is worse than w = 0. In brackets: the same of the best iterate. In %d cases w = 0
+		is the optimum and there is no decrease to miss.`, len(cases), count(cases, (*optimum).zeroIsOptimal))
+	p.line("\n### What is to be learnt\n")
 	p.optimaWords(cases)
-	p.say("", "### Summaries", "")
-	for _, group := range []struct {
-		by  string
-		key func(c *optimum) string
-	}{
-		{"data set", func(c *optimum) string { return c.set + " " + c.preprocessing }},
-		{"method", func(c *optimum) string { return c.method }},
-		{"lambda", func(c *optimum) string { return fmt.Sprint(c.lambda) }},
-		{"beta (Pat&Mat, Pat&Mat-NP)", func(c *optimum) string {
-			if c.beta == 0 {
-				return ""
-			}
-			return fmt.Sprint(c.beta)
-		}},
-	} {
-		p.optimaTable(group.by, cases, group.key)
-	}
-	p.say("### By data set, method and lambda", "")
+	p.line("\n### Summaries\n")
+	p.optimaTable("data set", cases, func(c *optimum) string { return c.set + " " + c.preprocessing })
+	p.optimaTable("method", cases, func(c *optimum) string { return c.method })
+	p.optimaTable("lambda", cases, func(c *optimum) string { return fmt.Sprint(c.lambda) })
+	p.optimaTable("beta (Pat&Mat, Pat&Mat-NP)", cases, func(c *optimum) string {
+		if c.beta == 0 {
+			return ""
+		}
+		return fmt.Sprint(c.beta)
+	})
+	p.line("### By data set, method and lambda\n")
 	p.optimaTable("data set, method, lambda", cases, func(c *optimum) string {
 		return fmt.Sprintf("%s %s, %s, %v", c.set, c.preprocessing, c.method, c.lambda)
 	})
@@ -369,54 +368,59 @@ func adamPage(fits []realFit, cases []optimum) string {
 // page is a Markdown page.
 type page struct{ strings.Builder }
 
+func (p *page) line(text string) { p.WriteString(text + "\n") }
+
+// row writes a row of a table.
+func (p *page) row(cells ...any) {
+	for _, cell := range cells {
+		fmt.Fprintf(p, "| %v ", cell)
+	}
+	p.line("|")
+}
+
 // tell writes prose in lines of at most 120 characters; those of a list item are indented.
-func (p *page) tell(text string) {
+func (p *page) tell(format string, args ...any) {
 	indent := ""
-	if strings.HasPrefix(text, "* ") {
+	if strings.HasPrefix(format, "* ") {
 		indent = "  "
 	}
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
 		switch {
 		case line == "":
 			line = word
 		case len(line)+1+len(word) > 120:
-			p.say(line)
+			p.line(line)
 			line = indent + word
 		default:
 			line += " " + word
 		}
 	}
-	p.say(line)
-}
-
-func (p *page) say(lines ...string) {
-	for _, line := range lines {
-		p.WriteString(line + "\n")
-	}
+	p.line(line)
 }
 
 func (p *page) realTable(fits []realFit) {
-	p.say("", "| set | n | n+ | d | method | F(0) | F last | F best (step) | seconds | no better than w = 0 |",
-		"| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | --- |")
+	p.line("")
+	p.row("set", "n", "n+", "d", "method", "F(0)", "F last", "F best (step)", "seconds", "no better than w = 0")
+	p.row("---", "---:", "---:", "---:", "---", "---:", "---:", "---:", "---:", "---")
 	for _, f := range fits {
 		verdict := ""
 		if f.NoBetterThanZero {
 			verdict = "yes"
 		}
-		p.say(fmt.Sprintf("| %s | %d | %d | %d | %s | %.2f | %.4f | %.4f (%d) | %.2f | %s |", f.set, f.N, f.NPos, f.D, f.Method,
-			f.ObjectiveAtZero, f.Objective, *f.BestObjective, *f.BestIteration, f.perThousand.Seconds(), verdict))
+		p.row(f.set, f.N, f.NPos, f.D, f.Method, fmt.Sprintf("%.2f", f.ObjectiveAtZero), fmt.Sprintf("%.4f", f.Objective),
+			fmt.Sprintf("%.4f (%d)", *f.BestObjective, *f.BestIteration), fmt.Sprintf("%.2f", f.perThousand.Seconds()), verdict)
 	}
 }
 
 // realWords says what the first table shows.
 func (p *page) realWords(fits []realFit) {
-	var none, onTheWay, above []string
-	collapse := 0
+	var onTheWay, above []string
+	none, collapse := 0, 0
 	for _, f := range fits {
 		name := f.Method + " on " + f.set
 		if f.NoBetterThanZero {
-			none = append(none, name)
+			none++
 			if strings.HasPrefix(f.Method, "top") {
 				collapse++
 			}
@@ -428,37 +432,60 @@ func (p *page) realWords(fits []realFit) {
 			above = append(above, fmt.Sprintf("%s %.0f %%", name, 100*(f.Objective / *f.BestObjective - 1)))
 		}
 	}
-	p.say("")
-	p.tell(fmt.Sprintf("%d of the %d fits end no better than w = 0, %d of them by TopPush, TopPushK, TopMean or TopMean-NP, of which w = 0 "+
-		"can be the optimum; but %d had been better on the way (%s), and there the last iterate is to blame, not the method. "+
-		"The last iterate is more than 10 %% above the best one in %d fits (%s).", len(none), len(fits), collapse, len(onTheWay),
-		strings.Join(onTheWay, ", "), len(above), strings.Join(above, ", ")))
+	p.line("")
+	p.tell(`%d of the %d fits end no better than w = 0, %d of them by TopPush, TopPushK, TopMean or TopMean-NP, of which w = 0 can
+		be the optimum; but %d had been better on the way (%s), and there the last iterate is to blame, not the method. The last
+		iterate is more than 10 %% above the best one in %d fits (%s).`,
+		none, len(fits), collapse, len(onTheWay), strings.Join(onTheWay, ", "), len(above), strings.Join(above, ", "))
 }
 
 // optimaWords says what the references show, in numbers that are counted here.
 func (p *page) optimaWords(cases []optimum) {
-	open := slices.DeleteFunc(slices.Clone(cases), func(c optimum) bool { return c.zeroIsOptimal() })
-	closed := slices.DeleteFunc(slices.Clone(cases), func(c optimum) bool { return !c.zeroIsOptimal() })
-	worse := func(c *optimum) bool { return c.last >= c.zero }
-	missed := shares(open)
-	p.tell(fmt.Sprintf("* Typically ADAM is close: of the %d cases with something to gain it misses %s %% of the decrease in the median, and "+
-		"more than 5 %% in %d.", len(open), percent(median(missed)), count(open, func(c *optimum) bool { return c.missed() > 0.05 })))
-	p.tell(fmt.Sprintf("* It cannot stay at an optimum: every step moves each weight by about 0.01, however small the gradient. In %d of the %d cases in "+
-		"which w = 0 is the optimum the run ends above it. So \"no better than w = 0\" says that there is little to gain, not that there is nothing: "+
-		"%d fits end so although the optimum is better, all with F(0) - D of at most %s %% of F(0).", count(closed, func(c *optimum) bool { return c.last > c.zero }), len(closed),
-		count(open, worse), percent(math.Ceil(1e4*largest(open, func(c *optimum) float64 {
-			if worse(c) {
-				return (c.zero - c.lower) / c.zero
+	var open, closed []optimum // is there anything to decrease
+	for _, c := range cases {
+		if c.zeroIsOptimal() {
+			closed = append(closed, c)
+		} else {
+			open = append(open, c)
+		}
+	}
+	much := func(c *optimum) bool { return c.missed() > 0.05 }
+	p.tell("* Typically ADAM is close: of the %d cases with something to gain it misses %s %% of the decrease in the median, and "+
+		"more than 5 %% in %d.", len(open), percent(median(shares(open))), count(open, much))
+
+	worse, gain := 0, 0.0
+	for _, c := range open {
+		if c.last >= c.zero {
+			worse++
+			gain = max(gain, (c.zero-c.lower)/c.zero)
+		}
+	}
+	p.tell(`* It cannot stay at an optimum: a step moves each weight by up to 0.01, however small the gradient. In %d of the %d cases
+		in which w = 0 is the optimum the run ends above it. So "no better than w = 0" is no verdict on the method: %d fits end so
+		although the optimum is better, by at most %s %% of F(0) here, and by more on the larger sets above.`,
+		count(closed, func(c *optimum) bool { return c.last > c.zero }), len(closed), worse, percent(math.Ceil(1e4*gain)/1e4))
+
+	var far, near []float64 // norms of the optimal w, where there is much to gain
+	short := 0
+	for _, c := range open {
+		missed := (c.best - c.lower) / (c.zero - c.lower)
+		if missed > 0.05 {
+			short++
+		}
+		if c.zero-c.lower > 0.1*c.zero {
+			if missed > 0.05 {
+				far = append(far, c.norm)
+			} else {
+				near = append(near, c.norm)
 			}
-			return 0
-		}))/1e4)))
-	short := func(c *optimum) bool { return (c.best-c.lower)/(c.zero-c.lower) > 0.05 }
-	p.tell(fmt.Sprintf("* Nor can it go far: 1,000 steps of 0.01 are too few where the optimal weights are large. In %d cases even the best iterate misses more than 5 %%; "+
-		"in those with a decrease above 10 %% of F(0) the optimal |w| is %.1f in the median, against %.1f elsewhere.", count(open, short),
-		median(norms(open, func(c *optimum) bool { return short(c) && c.zero-c.lower > 0.1*c.zero })),
-		median(norms(open, func(c *optimum) bool { return !short(c) && c.zero-c.lower > 0.1*c.zero }))))
-	p.tell("* A relative error of F proves nothing: with a large beta and a small tau all of the decrease is within a per cent of F(0), and a fit that " +
-		"misses all of it looks exact. Judge by the share missed, keep the best iterate, and compare methods at certified optima.")
+		}
+	}
+	p.tell(`* Nor can it go far: 1,000 steps of 0.01 are too few where the optimal weights are large. In %d cases even the best
+		iterate misses more than 5 %%; in those with a decrease above 10 %% of F(0) the optimal |w| is %.1f in the median, against
+		%.1f elsewhere.`, short, median(far), median(near))
+	p.tell(`* A relative error of F proves nothing: with a large beta and a small tau all of the decrease is within a per cent of
+		F(0), and a fit that misses all of it looks exact. Judge by the share missed, keep the best iterate, and compare methods
+		at certified optima.`)
 }
 
 func count(cases []optimum, is func(c *optimum) bool) int {
@@ -471,24 +498,6 @@ func count(cases []optimum, is func(c *optimum) bool) int {
 	return n
 }
 
-func largest(cases []optimum, of func(c *optimum) float64) float64 {
-	m := 0.0
-	for i := range cases {
-		m = max(m, of(&cases[i]))
-	}
-	return m
-}
-
-func norms(cases []optimum, of func(c *optimum) bool) []float64 {
-	var list []float64
-	for i := range cases {
-		if of(&cases[i]) {
-			list = append(list, cases[i].norm)
-		}
-	}
-	return list
-}
-
 // shares lists the shares missed, of the cases with something to decrease.
 func shares(cases []optimum) []float64 {
 	var list []float64
@@ -496,6 +505,14 @@ func shares(cases []optimum) []float64 {
 		if !cases[i].zeroIsOptimal() {
 			list = append(list, cases[i].missed())
 		}
+	}
+	return list
+}
+
+func excesses(cases []optimum) []float64 {
+	var list []float64
+	for i := range cases {
+		list = append(list, cases[i].excess())
 	}
 	return list
 }
@@ -510,8 +527,9 @@ func median(list []float64) float64 {
 
 // optimaTable summarises the cases by a key, in the order in which the keys appear; an empty key leaves a case out.
 func (p *page) optimaTable(by string, cases []optimum, key func(c *optimum) string) {
-	p.say("| "+by+" | cases | w = 0 optimal | relative excess, median % | worst % | share missed, median % | worst % | no better than w = 0 |",
-		"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	p.row(by, "cases", "w = 0 optimal", "relative excess, median %", "worst %", "share missed, median %", "worst %",
+		"no better than w = 0")
+	p.row("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
 	var keys []string
 	groups := map[string][]optimum{}
 	for i := range cases {
@@ -525,40 +543,28 @@ func (p *page) optimaTable(by string, cases []optimum, key func(c *optimum) stri
 		groups[k] = append(groups[k], cases[i])
 	}
 	for _, k := range keys {
-		group := groups[k]
-		best := slices.Clone(group)
-		for i := range best {
-			best[i].last = best[i].best
-		}
-		p.say(fmt.Sprintf("| %s | %d | %d | %s | %s | %s | %s | %d |", k, len(group), count(group, (*optimum).zeroIsOptimal),
-			both(group, best, excesses, median), both(group, best, excesses, slices.Max), both(group, best, shares, median),
-			both(group, best, shares, slices.Max), count(group, func(c *optimum) bool { return c.last >= c.zero })))
+		g := groups[k]
+		p.row(k, len(g), count(g, (*optimum).zeroIsOptimal), both(g, excesses, median), both(g, excesses, slices.Max),
+			both(g, shares, median), both(g, shares, slices.Max), count(g, func(c *optimum) bool { return c.last >= c.zero }))
 	}
-	p.say("")
-}
-
-func excesses(cases []optimum) []float64 {
-	var list []float64
-	for i := range cases {
-		list = append(list, cases[i].excess())
-	}
-	return list
+	p.line("")
 }
 
 // both writes a summary of the last iterates and, in brackets, of the best ones.
-func both(last, best []optimum, values func([]optimum) []float64, summary func([]float64) float64) string {
-	a, b := values(last), values(best)
-	if len(a) == 0 {
+func both(cases []optimum, values func([]optimum) []float64, summary func([]float64) float64) string {
+	best := slices.Clone(cases)
+	for i := range best {
+		best[i].last = best[i].best
+	}
+	if len(values(cases)) == 0 {
 		return ""
 	}
-	return percent(summary(a)) + " (" + percent(summary(b)) + ")"
+	return percent(summary(values(cases))) + " (" + percent(summary(values(best))) + ")"
 }
 
 // percent writes a share in per cent, to two digits.
 func percent(share float64) string {
 	switch x := 100 * share; {
-	case x < 0.005:
-		return "0.00"
 	case x < 1:
 		return fmt.Sprintf("%.2f", x)
 	case x < 10:

@@ -74,8 +74,16 @@ func optionsFor(m *model.Model, f Format) (table.Options, error) {
 	}
 	o := f.options()
 	o.Schema = schema
-	for i := 0; i < len(m.Points) && o.Segment == ""; i++ {
-		o.Segment = m.Points[i].Segment // without the column every row would get the point's general threshold
+	for _, p := range m.Points { // without its column, or by another one, every row would get the point's general threshold
+		switch {
+		case p.Segment == "" || p.Segment == o.Segment:
+		case o.Segment == "":
+			o.Segment = p.Segment
+		default:
+			return o, &fault.Error{Kind: fault.Usage, Found: "--segment " + fault.Quote(o.Segment),
+				Expected: "the column " + fault.Quote(p.Segment) + " of the operating point " + fault.Quote(p.Name),
+				Hint:     "leave out --segment"}
+		}
 	}
 	return o, nil
 }
@@ -101,7 +109,8 @@ func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error
 	seen := make(map[string]bool, len(columns))
 	for j, name := range columns {
 		if name == "" || seen[name] {
-			return nil, mismatch(fmt.Sprintf("the name %s for column %d", fault.Quote(name), j+1), "a name that no other column has")
+			return nil, mismatch(fmt.Sprintf("the name %s for column %d", fault.Quote(name), j+1),
+				"a name that no other column has")
 		}
 		seen[name] = true
 		t.Columns[j] = table.Column{Name: name, Number: j + 1, Values: make([]float64, len(rows))}

@@ -162,7 +162,9 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 	}
 	full := toptau.SolverOptions{Solver: "adam", Iterations: 12}
 	minibatches := toptau.SolverOptions{Solver: "adam", Iterations: 12, Minibatches: 3, Seed: 5}
-	random := toptau.SolverOptions{Solver: "sgd", Iterations: 6, Step: 1, Minibatches: 2, Stratified: true, Start: "random", Seed: 6}
+	random := toptau.SolverOptions{Solver: "sgd", Iterations: 6, Step: 1, Minibatches: 2, Stratified: true, Start: "random",
+		Seed: 6}
+	certified := toptau.SolverOptions{Solver: "certified", MaxPasses: 4}
 	float64s := full
 	float64s.Storage = "float64"
 	for _, c := range []struct {
@@ -172,11 +174,15 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 		{"full batch", "dense", toptau.FitOptions{Method: "patmat-np", Tau: "1%", Beta: 0.1, SolverOptions: float64s}},
 		{"alarms count too", "dense", toptau.FitOptions{Method: "grill-np", Tau: "10%", SolverOptions: float64s}},
 		{"minibatches", "mixed", toptau.FitOptions{Method: "patmat", Tau: "1/30", Beta: 0.1, SolverOptions: minibatches}},
-		{"random start", "mixed", toptau.FitOptions{Method: "topmean", Tau: "5%", Surrogate: "logistic", Scale: "all", SolverOptions: random}},
+		{"random start", "mixed", toptau.FitOptions{Method: "topmean", Tau: "5%", Surrogate: "logistic", Scale: "all",
+			SolverOptions: random}},
 		{"full batch", "mixed", toptau.FitOptions{Method: "grill", Tau: "1%", SolverOptions: full}},
-		{"full batch", "sparse", toptau.FitOptions{Method: "topmean-np", Tau: "1%", Surrogate: "squared-hinge", SolverOptions: full}},
+		{"full batch", "sparse", toptau.FitOptions{Method: "topmean-np", Tau: "1%", Surrogate: "squared-hinge",
+			SolverOptions: full}},
 		{"minibatches", "sparse", toptau.FitOptions{Method: "toppushk", K: 7, SolverOptions: minibatches}},
 		{"random start", "sparse", toptau.FitOptions{Method: "toppush", Surrogate: "logistic", SolverOptions: random}},
+		{"certified", "dense", toptau.FitOptions{Method: "topmean-np", Tau: "5%", SolverOptions: certified}},
+		{"certified", "mixed", toptau.FitOptions{Method: "patmat", Tau: "5%", Beta: 0.1, SolverOptions: certified}},
 	} {
 		c.Lambda = 0.001
 		t.Run(c.set+", "+c.name, func(t *testing.T) {
@@ -203,7 +209,8 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(trained.Model, d, toptau.EvaluateOptions{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
+			e, err := toptau.Evaluate(trained.Model, d,
+				toptau.EvaluateOptions{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,9 +288,10 @@ func (b build) outputs(t *testing.T) []output {
 		"generate hepmass --rows 500 --seed 8 -o h.csv",
 		"fit d.csv --label last --method patmat-np --tau 1% --beta 0.1 --solver adam --iterations 60 -o patmat.json --json",
 		"fit d.csv --label last --method grill --tau 1% --surrogate logistic --solver adam --iterations 60 -o grill.json --json",
-		"fit d.csv --label last --method topmean --tau 1/30 --solver sgd --minibatches 3 --start random --seed 4 --iterations 60 " +
-			"-o topmean.json --json",
+		"fit d.csv --label last --method topmean --tau 1/30 --solver sgd --minibatches 3 --start random --seed 4 " +
+			"--iterations 60 -o topmean.json --json",
 		"fit h.csv --label last --method toppushk -k 5 --surrogate squared-hinge --solver adam --iterations 60 -o top.json --json",
+		"fit d.csv --label last --method topmean-np --tau 5% --solver certified --certificate dual.json -o certified.json --json",
 		"train d.csv --label last --max-fpr 2% --solver adam --iterations 40 --seed 3 -o trained.json --json",
 		"score trained.json d.csv",
 		"evaluate trained.json d.csv --max-fpr 2% --curves 20 --json",
@@ -298,7 +306,8 @@ func (b build) outputs(t *testing.T) []output {
 		}
 		all = append(all, output{"toptau " + line, withoutSeconds(text)})
 	}
-	for _, file := range []string{"d.csv", "h.csv", "patmat.json", "grill.json", "topmean.json", "top.json", "trained.json"} {
+	for _, file := range []string{"d.csv", "h.csv", "patmat.json", "grill.json", "topmean.json", "top.json", "certified.json",
+		"dual.json", "trained.json"} {
 		content, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			t.Fatal(err)

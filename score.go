@@ -26,6 +26,7 @@ type ScoreOptions struct {
 	At       string // the operating point whose decision comes first; "": the model's first
 	Best     int    // 0: every row in the order of the input; otherwise only so many best rows, best first
 	Keep     bool   // pass the input's columns through
+	Explain  bool   // say what each column adds to the score
 	Progress func(rows int)
 }
 
@@ -36,6 +37,9 @@ type Scored struct {
 	Fields    []string // with Keep: the input's other columns
 	Score     float64
 	Decisions []bool // score > threshold, one for each of Scoring.Points
+
+	Contributions []float64 // with Explain: beside Scoring.Columns; with Scoring.Offset they add up to Score
+	Threshold     float64   // of the first of Scoring.Points, for this row
 }
 
 // Scoring is what holds for all rows of a file: the columns of the output, and at the end the counts.
@@ -43,6 +47,9 @@ type Scoring struct {
 	ID     []string // names of the columns that identify a row; empty: the row's number
 	Kept   []string // with Keep: names of the input's other columns
 	Points []string // names of the operating points, the chosen one first
+
+	Columns []string // with Explain: the columns that have weights; LIBSVM: the indices
+	Offset  float64  // added to every score
 
 	Rows     int       // rows scored
 	Positive []int     // decisions for each of Points
@@ -117,6 +124,7 @@ type scoreRun struct {
 	scoring Scoring
 	row     Scored
 	kept    []int // positions of the columns that are passed through
+	columns []int // with Explain: the column of each weight
 	best    bestRows
 }
 
@@ -184,6 +192,10 @@ func (s *scoreRun) begin(t *table.Table, reader *table.Reader, begin func(*Scori
 			}
 		}
 	}
+	s.scoring.Offset = s.scorer.Offset
+	if s.options.Explain {
+		s.explainBy()
+	}
 	for _, p := range s.points {
 		s.scoring.Points = append(s.scoring.Points, p.Name)
 	}
@@ -217,6 +229,25 @@ func (s *scoreRun) chunk(ctx context.Context, t *table.Table) error {
 	return nil
 }
 
+// explainBy finds the column of each weight.
+func (s *scoreRun) explainBy() {
+	at := map[string]int{}
+	for _, w := range s.scorer.Map.Weights() {
+		name := w.Name
+		if w.Input >= 0 {
+			name = s.scorer.Map.Inputs[w.Input].Name
+		}
+		k, known := at[name]
+		if !known {
+			k = len(at)
+			at[name] = k
+			s.scoring.Columns = append(s.scoring.Columns, name)
+		}
+		s.columns = append(s.columns, k)
+	}
+	s.row.Contributions = make([]float64, len(s.scoring.Columns))
+}
+
 // fill makes row the one that is being scored.
 func (s *scoreRun) fill(t *table.Table, row int, z float64) {
 	r := &s.row
@@ -229,6 +260,13 @@ func (s *scoreRun) fill(t *table.Table, row int, z float64) {
 	for _, i := range s.kept {
 		r.Fields = append(r.Fields, t.Raw[row][i])
 	}
+	if s.options.Explain {
+		clear(r.Contributions)
+		for i, x := range s.scorer.Values() {
+			r.Contributions[s.columns[i]] += float64(x * s.scorer.Weights[i])
+		}
+	}
+	r.Threshold = thresholdFor(&s.points[0], t, row)
 	for k := range s.points {
 		r.Decisions[k] = z > thresholdFor(&s.points[k], t, row)
 		if r.Decisions[k] {
@@ -284,6 +322,7 @@ func (h *bestRows) offer(r *Scored, limit int) {
 	}
 	kept := *r
 	kept.ID, kept.Fields, kept.Decisions = slices.Clone(r.ID), slices.Clone(r.Fields), slices.Clone(r.Decisions)
+	kept.Contributions = slices.Clone(r.Contributions)
 	if full {
 		(*h)[0] = kept
 		heap.Fix(h, 0)

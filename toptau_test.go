@@ -281,8 +281,11 @@ func TestScoreKeepPassesTheInputThrough(t *testing.T) {
 	o := toptau.ScoreOptions{Keep: true}
 	o.ID = []string{"name"}
 	rows, s := scoreAll(t, m, path, o)
-	if want := []string{"note", "size", "speed", "kind"}; !slices.Equal(s.Kept, want) || !slices.Equal(s.ID, []string{"name"}) {
-		t.Errorf("kept %q and identified by %q, want %q and name", s.Kept, s.ID, want)
+	if want := []string{"note", "size", "speed", "kind"}; !slices.Equal(s.Kept, want) {
+		t.Errorf("kept %q, want %q", s.Kept, want)
+	}
+	if !slices.Equal(s.ID, []string{"name"}) {
+		t.Errorf("identified by %q, want name", s.ID)
 	}
 	if want := []string{"first", "0", "+1.50", "red"}; !slices.Equal(rows[0].Fields, want) {
 		t.Errorf("row 1 has %q, want %q: as written", rows[0].Fields, want)
@@ -353,6 +356,9 @@ func TestEverySegmentHasItsThreshold(t *testing.T) {
 	}
 	_, err := toptau.Score(context.Background(), m, path, toptau.ScoreOptions{At: "by-site"}, nil, nil)
 	wantFault(t, err, fault.Usage, "general, by site")
+	other := toptau.ScoreOptions{Format: toptau.Format{Segment: "kind"}}
+	_, err = toptau.Score(context.Background(), m, path, other, nil, nil)
+	wantFault(t, err, fault.Usage, `--segment "kind"`, `"site"`)
 }
 
 func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
@@ -382,7 +388,8 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 			t.Errorf("point %d is %s at %v, the model has %s at %v", k, p.Name, p.Decisions.Threshold, m.Points[k].Name,
 				m.Points[k].Threshold)
 		}
-		if c := p.Decisions; c.TruePositives != tp || c.FalsePositives != fp || c.TrueNegatives != 2-fp || c.FalseNegatives != 2-tp {
+		c := p.Decisions
+		if c.TruePositives != tp || c.FalsePositives != fp || c.TrueNegatives != 2-fp || c.FalseNegatives != 2-tp {
 			t.Errorf("%s: %+v, Score finds %v true and %v false alarms", p.Name, c, tp, fp)
 		}
 	}
@@ -411,7 +418,8 @@ func TestEvaluateMeasuresTheGoal(t *testing.T) {
 	if e.N != 8 || e.NPos != 3 || e.Prevalence != 0.375 {
 		t.Errorf("%d rows, %d positive, prevalence %v", e.N, e.NPos, e.Prevalence)
 	}
-	if v := e.Goal.Value; v.Criterion != "positives@np(0.2)" || v.Budget != 1 || v.Denominator != 3 || v.Interval.Confidence != 0.9 {
+	v := e.Goal.Value
+	if v.Criterion != "positives@np(0.2)" || v.Budget != 1 || v.Denominator != 3 || v.Interval.Confidence != 0.9 {
 		t.Errorf("the goal is measured by %+v", v)
 	}
 	var names []string
@@ -442,7 +450,8 @@ func TestErrorsOfCallbacksEndScore(t *testing.T) {
 	if !errors.Is(err, wanted) || emitted != 1 {
 		t.Errorf("%v after %d rows", err, emitted)
 	}
-	_, err = toptau.Score(context.Background(), m, path, toptau.ScoreOptions{}, func(*toptau.Scoring) error { return wanted },
+	_, err = toptau.Score(context.Background(), m, path, toptau.ScoreOptions{},
+		func(*toptau.Scoring) error { return wanted },
 		func(*toptau.Scored) error { t.Error("a row after begin had failed"); return nil })
 	if !errors.Is(err, wanted) {
 		t.Error(err)
@@ -512,7 +521,8 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 		}
 		if tr := one.Model.Training; tr.Mass != float64(twice.Rows()) || tr.PositiveMass != float64(twice.Positives()) ||
 			tr.Rows != weighted.Rows() {
-			t.Errorf("%s: the model counts %+v, the repeated file has %d rows, %d positive", o.Method, tr, twice.Rows(), twice.Positives())
+			t.Errorf("%s: the model counts %+v, the repeated file has %d rows, %d positive", o.Method, tr, twice.Rows(),
+				twice.Positives())
 		}
 	}
 	// Evaluation counts masses too.
@@ -526,8 +536,8 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !one.Weighted || two.Weighted || !near(one.AUC, two.AUC) || one.Prevalence != two.Prevalence {
-		t.Errorf("weighted %v AUC %v prevalence %v; repeated %v %v %v", one.Weighted, one.AUC, one.Prevalence, two.Weighted, two.AUC,
-			two.Prevalence)
+		t.Errorf("weighted %v AUC %v prevalence %v; repeated %v %v %v", one.Weighted, one.AUC, one.Prevalence,
+			two.Weighted, two.AUC, two.Prevalence)
 	}
 	for i := range one.Criteria {
 		if x, y := one.Criteria[i], two.Criteria[i]; x.Rate != y.Rate || x.Numerator != y.Numerator || x.Budget != y.Budget {
@@ -567,7 +577,8 @@ func TestCancellationKeepsWhatThereIs(t *testing.T) {
 		}
 		whole := fit(t, d, shortAdam(toptau.FitOptions{Method: "toppush", Lambda: 0.01}, max(stop, 1)))
 		if stop > 0 && !slices.Equal(fitted.Model.Weights, whole.Model.Weights) {
-			t.Errorf("cancelled after %d steps: weights %v, that many steps give %v", stop, fitted.Model.Weights, whole.Model.Weights)
+			t.Errorf("cancelled after %d steps: weights %v, that many steps give %v", stop, fitted.Model.Weights,
+				whole.Model.Weights)
 		}
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := fitted.Model.Save(path); err != nil {
@@ -640,8 +651,8 @@ func TestTrainReportsItsParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := trained.Report
-	if r.Training != (toptau.PartReport{Rows: 500, Positives: 50}) || r.Validation != (toptau.PartReport{Rows: 250, Positives: 25}) ||
-		*r.Test != (toptau.PartReport{Rows: 250, Positives: 25}) {
+	half, quarter := toptau.PartReport{Rows: 500, Positives: 50}, toptau.PartReport{Rows: 250, Positives: 25}
+	if r.Training != half || r.Validation != quarter || *r.Test != quarter {
 		t.Errorf("parts %+v, %+v, %+v", r.Training, r.Validation, *r.Test)
 	}
 	if len(r.Points) != 6 || r.Certified || r.Features != 3 {
@@ -710,13 +721,14 @@ func TestSettingsAreCheckedAtTheBorder(t *testing.T) {
 }
 
 // fitFields are the fields that the design lists for fit --json, in its order.
-const fitFields = `method, surrogate, lambda, tau, beta, k, k_used, population, solver, start, minibatches, scale, seed, n, n_pos, d,
-objective, lower_bound, relative_gap, gap_of_decrease, ball_radius, threshold, norm_w, objective_at_zero, zero_is_optimal,
-passes, row_reads, iterations, working_set, converged, seconds_read, seconds_fit, warnings`
+const fitFields = `method, surrogate, lambda, tau, beta, k, k_used, population, solver, start, minibatches, scale, seed,
+n, n_pos, d, objective, lower_bound, relative_gap, gap_of_decrease, ball_radius, threshold, norm_w, objective_at_zero,
+zero_is_optimal, passes, row_reads, iterations, working_set, converged, seconds_read, seconds_fit, warnings`
 
 func TestTheReportHasTheFieldsOfTheDesign(t *testing.T) {
 	d := separable(t, 200)
-	text := marshal(t, fit(t, d, shortAdam(toptau.FitOptions{Method: "patmat-np", Tau: "5%", Beta: 1, Lambda: 0.1}, 10)).Report)
+	o := shortAdam(toptau.FitOptions{Method: "patmat-np", Tau: "5%", Beta: 1, Lambda: 0.1}, 10)
+	text := marshal(t, fit(t, d, o).Report)
 	var got []string
 	values := map[string]json.RawMessage{}
 	if err := json.Unmarshal(text, &values); err != nil {
@@ -742,12 +754,13 @@ func TestTheReportHasTheFieldsOfTheDesign(t *testing.T) {
 		}
 	}
 	var common []string
+	more := []string{"schema_version", "best_iteration", "best_objective", "no_better_than_zero", "cancelled"}
 	wanted := strings.Fields(strings.ReplaceAll(fitFields, ",", " "))
 	for _, name := range got {
 		switch {
 		case slices.Contains(wanted, name):
 			common = append(common, name)
-		case !slices.Contains([]string{"schema_version", "best_iteration", "best_objective", "no_better_than_zero", "cancelled"}, name):
+		case !slices.Contains(more, name):
 			t.Errorf("the field %q is not in the design", name)
 		}
 	}

@@ -28,6 +28,7 @@ type commands struct {
 	Train     trainCommand     `cmd:"" help:"Choose, fit and evaluate a model for a goal."`
 	Fit       fitCommand       `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
 	Score     scoreCommand     `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
+	Explain   explainCommand   `cmd:"" help:"What each column adds to the score of a row."`
 	Evaluate  evaluateCommand  `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
 	Threshold thresholdCommand `cmd:"" help:"A threshold with a guarantee, for anybody's scores or as a new operating point of a model."`
 	Diagnose  diagnoseCommand  `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
