@@ -82,7 +82,7 @@ func optionsFor(m *model.Model, f Format) (table.Options, error) {
 		default:
 			return o, &fault.Error{Kind: fault.Usage, Found: "--segment " + fault.Quote(o.Segment),
 				Expected: "the column " + fault.Quote(p.Segment) + " of the operating point " + fault.Quote(p.Name),
-				Hint:     "leave out --segment"}
+				Hint:     "use that, or leave out --segment"}
 		}
 	}
 	return o, nil

@@ -25,6 +25,8 @@ var rooms = []string{
 	"toptau/internal/solver/certified",
 	"toptau/internal/solver/smooth",
 	"toptau/internal/baseline",
+	"toptau/internal/solver/smooth",
+	"toptau/internal/baseline",
 	"toptau/metric",
 	"toptau/calibrate",
 	"toptau/internal/table",

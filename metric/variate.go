@@ -17,7 +17,7 @@ func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 	up, down := mode, mode // the next masses to subtract are those of up+1 and down-1
 	upper := mass(n, mode, p, q)
 	lower := upper
-	u := uniform(rng) - upper
+	u := float64(uniform(rng)) - upper
 	for u >= 0 && (up < n || down > 0) {
 		if up < n {
 			upper = float64(upper * (float64(float64(n-up)*p) / float64(float64(up+1)*q)))

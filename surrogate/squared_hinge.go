@@ -19,7 +19,7 @@ func (squaredHinge) Derivative(s float64) float64 { return float64(2 * max(0, 1+
 
 func (squaredHinge) Conjugate(p float64) float64 {
 	if p >= 0 {
-		return float64(p * (p/4 - 1))
+		return float64(p * (float64(p/4) - 1))
 	}
 	return math.Inf(1)
 }

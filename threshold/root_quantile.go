@@ -111,7 +111,7 @@ func (q rootQuantile) root(u, low float64, s *Support) float64 {
 		}
 		switch {
 		case slope == 0: // beyond all rows
-			next = low + (high-low)/2
+			next = low + float64((high-low)/2)
 		case next >= high: // only by rounding
 			return u
 		case math.Abs(next-u) <= 0x1p-50*(math.Abs(u)+value/slope):

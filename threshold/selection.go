@@ -70,7 +70,7 @@ func guessEdge(z, m []float64, wanted float64, s *Support) float64 {
 	// Of the sample, share*rows are expected on top, give or take four standard deviations.
 	share := wanted / (mass.total() / sampleRows * float64(len(z)))
 	rows := share * sampleRows
-	share += (float64(4*math.Sqrt(rows)) + 4) / sampleRows
+	share += float64((float64(4*math.Sqrt(rows)) + 4) / sampleRows)
 	if !(share < 1) {
 		return math.Inf(-1)
 	}

@@ -12,7 +12,7 @@ import (
 // Block is a run of consecutive weights made from the map's inputs. One file each; kinds has them all.
 //
 // Rules: encode appends exactly Spec().Cols values to dst.Dense when the block is dense, and the non-zero entries with
-// ascending columns, counted from first, to dst.Cols and dst.Values when it is sparse. It reads the resolved row
+// ascending columns, counted from first, to dst.Cols and dst.Values when it is sparse or coded. It reads the resolved row
 // (dst.numbers, dst.codes), or the table's sparse row, and allocates nothing once dst has grown.
 type Block interface {
 	Kind() string           // as in the model file

@@ -10,7 +10,7 @@ import (
 // allocation. The zero value is ready.
 type Encoded struct {
 	Dense  []float64 // the values of all dense blocks in order
-	Cols   []uint32  // of the sparse blocks: matrix columns, ascending
+	Cols   []uint32  // of the sparse and coded blocks: matrix columns, ascending
 	Values []float64 // beside Cols; never 0
 	Counts Counts    // over all rows encoded so far
 
@@ -90,7 +90,7 @@ func (e *Encoded) countUnknown(input int) { e.Counts.Unknown[input]++ }
 func (e *Encoded) countUnknownIndex()     { e.Counts.UnknownIndices++ }
 
 // values yields every value of an encoded row in the order of the weights, rounded to float32 as a matrix stores it.
-// Zeros of sparse blocks are left out: they change no sum.
+// Zeros of sparse and coded blocks are left out: they change no sum.
 func (m *Map) values(e *Encoded) iter.Seq2[int, float64] {
 	return func(yield func(col int, x float64) bool) {
 		dense, sparse := 0, 0

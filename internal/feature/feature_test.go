@@ -111,7 +111,7 @@ func TestStandardScaling(t *testing.T) {
 	if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
-	wantLayout := matrix.Layout{{Kind: matrix.Dense, Cols: 1}, {Kind: matrix.Sparse, Cols: 4}}
+	wantLayout := matrix.Layout{{Kind: matrix.Dense, Cols: 1}, matrix.CodedSpec([]matrix.Group{{Levels: 4}})}
 	if diff := cmp.Diff(wantLayout, m.Layout()); diff != "" {
 		t.Errorf("layout (-want +got):\n%s", diff)
 	}

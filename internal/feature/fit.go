@@ -12,7 +12,7 @@ import (
 )
 
 // Fit makes the map of the raw columns from some rows of a table (nil: all): numeric columns scaled in one dense block,
-// then categories and missing-value indicators in one sparse block; or the indices of a LIBSVM table in one sparse
+// then categories and missing-value indicators in one coded block; or the indices of a LIBSVM table in one sparse
 // block. Rows of weight 0 do not count. Means, deviations, medians and the order of categories are those of the
 // weighted rows.
 //

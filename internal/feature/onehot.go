@@ -10,12 +10,13 @@ import (
 
 const oneHotKind = "onehot"
 
-// OneHotBlock holds one column for every category of its symbolic inputs, in the order of Input.Categories, sparse: the
+// OneHotBlock holds one column for every category of its symbolic inputs, in the order of Input.Categories, coded: the
 // row's category is 1 (divided by its scale), the others are 0. An unknown category is a row of zeros.
 type OneHotBlock struct {
 	Columns []OneHot `json:"columns"`
 
-	widths []int // number of weights of each column; set by check
+	widths []int          // number of weights of each column; set by check
+	groups []matrix.Group // of the columns that have weights; set by check
 }
 
 // OneHot is one input of the block. A numeric input has no categories, only the indicator of a missing value.
@@ -33,17 +34,28 @@ func (c *OneHot) width(m *Map) int {
 	return n
 }
 
+// value is what a row at a level has there.
+func (c *OneHot) value(level int) float64 {
+	if c.Scale == nil {
+		return 1
+	}
+	return 1 / c.Scale[level]
+}
+
+// group describes the column to the matrix.
+func (c *OneHot) group(levels int) matrix.Group {
+	g := matrix.Group{Levels: levels}
+	for level := range c.Scale {
+		g.Values = append(g.Values, c.value(level))
+	}
+	return g
+}
+
 // Kind returns "onehot".
 func (b *OneHotBlock) Kind() string { return oneHotKind }
 
-// Spec is one sparse column for each category.
-func (b *OneHotBlock) Spec() matrix.BlockSpec {
-	cols := 0
-	for _, width := range b.widths {
-		cols += width
-	}
-	return matrix.BlockSpec{Kind: matrix.Sparse, Cols: cols}
-}
+// Spec is one group for each input, one of its columns for each category.
+func (b *OneHotBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.groups) }
 
 func (b *OneHotBlock) appendWeights(m *Map, list []Weight) []Weight {
 	for _, c := range b.Columns {
@@ -71,12 +83,8 @@ func (b *OneHotBlock) encode(m *Map, _ *table.Table, _ int, first uint32, dst *E
 			hot = int32(b.widths[i] - 1)
 		}
 		if hot >= 0 {
-			v := 1.0
-			if c.Scale != nil {
-				v /= c.Scale[hot]
-			}
 			dst.Cols = append(dst.Cols, first+uint32(hot))
-			dst.Values = append(dst.Values, v)
+			dst.Values = append(dst.Values, c.value(int(hot)))
 		}
 		first += uint32(b.widths[i])
 	}
@@ -84,7 +92,7 @@ func (b *OneHotBlock) encode(m *Map, _ *table.Table, _ int, first uint32, dst *E
 }
 
 func (b *OneHotBlock) check(m *Map) error {
-	b.widths = make([]int, len(b.Columns))
+	b.widths, b.groups = make([]int, len(b.Columns)), nil
 	for i := range b.Columns {
 		c := &b.Columns[i]
 		if c.Input < 0 || c.Input >= len(m.Inputs) {
@@ -98,6 +106,9 @@ func (b *OneHotBlock) check(m *Map) error {
 			if !(s > 0) || !fits(1/s) {
 				return fmt.Errorf("scale %g of %q is out of range", s, m.Inputs[c.Input].Name)
 			}
+		}
+		if b.widths[i] > 0 {
+			b.groups = append(b.groups, c.group(b.widths[i]))
 		}
 	}
 	return nil

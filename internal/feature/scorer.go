@@ -62,8 +62,8 @@ func (s *Scorer) Score(t *table.Table, row int) (float64, error) {
 	return z, nil
 }
 
-// Values yields the encoded values of the row that was scored last, by weight in order; zeros of sparse blocks are left
-// out. The products with the weights add up to the score without its offset.
+// Values yields the encoded values of the row that was scored last, by weight in order; zeros of sparse and coded blocks
+// are left out. The products with the weights add up to the score without its offset.
 func (s *Scorer) Values() iter.Seq2[int, float64] { return s.Map.values(&s.Row) }
 
 // dot is x'w of an encoded row.

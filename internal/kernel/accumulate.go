@@ -16,6 +16,43 @@ func AccumulatePanels[T Float](panels []T, v, lanes []float64) {
 	}
 	v = v[:count*PanelRows]
 	panels = panels[:count*PanelRows*d]
+	if chunk > 0 {
+		for p0 := 0; p0 < count; p0 += quad {
+			p1 := min(p0+quad, count)
+			for j := 0; j < d; j += chunk {
+				n := min(chunk, d-j)
+				for p := p0; p < p1; p++ {
+					at := (p*d + j) * PanelRows
+					accumulateTogether(panels[at:at+n*PanelRows], v[p*PanelRows:(p+1)*PanelRows], lanes[j*Lanes:(j+n)*Lanes], n)
+				}
+			}
+		}
+		return
+	}
+	if d <= largePanel {
+		accumulateTogether(panels, v, lanes, d)
+		return
+	}
+	for p := range count {
+		accumulateBackwards(panels[p*PanelRows*d:(p+1)*PanelRows*d], v[p*PanelRows:(p+1)*PanelRows], lanes)
+	}
+}
+
+// largePanel is the number of features from which a panel does not fit into the second cache.
+const largePanel = 2048
+
+// accumulateBackwards takes the features of one panel in parts, the last part first: when the panel's scores have just
+// been computed, its end is still in the second cache. The lanes of a feature do not depend on the order of features.
+func accumulateBackwards[T Float](panel []T, v, lanes []float64) {
+	for end := len(lanes) / Lanes; end > 0; {
+		first := max(0, end-largePanel)
+		accumulateTogether(panel[first*PanelRows:end*PanelRows], v, lanes[first*Lanes:end*Lanes], end-first)
+		end = first
+	}
+}
+
+func accumulateTogether[T Float](panels []T, v, lanes []float64, d int) {
+	count := len(v) / PanelRows
 	if !vectorAccumulate(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &v[0], &lanes[0], d, count) {
 		accumulatePanels(panels, v, lanes)
 	}
@@ -76,3 +113,5 @@ func reduceLanes(lanes, g []float64) {
 		*l = [Lanes]float64{}
 	}
 }
+
+var chunk, quad = 0, 3

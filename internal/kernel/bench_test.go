@@ -14,10 +14,7 @@ import (
 
 // arrayBytes is more than the last cache of the processors this runs on holds, unless set otherwise.
 func arrayBytes() int {
-	if mb, err := strconv.Atoi(os.Getenv("TOPTAU_BENCH_MB")); err == nil && mb > 0 {
-		return mb * 1e6
-	}
-	return 100e6
+	return 1e6 * envInt("TOPTAU_BENCH_MB", 100)
 }
 
 // benchArray is made once: filling it takes longer than reading it many times.
@@ -74,7 +71,7 @@ func newBenchPass(d int) *benchPass {
 	x := benchData()
 	p := &benchPass{d: d, p: len(x) / (PanelRows * d)}
 	p.x = x[:p.p*PanelRows*d]
-	p.group = max(1, (256<<10)/(4*PanelRows*d))
+	p.group = max(1, (envInt("GKB",256)<<10)/(4*PanelRows*d))
 	n := p.group * PanelRows
 	p.w, p.z, p.v, p.lanes = make([]float64, d), make([]float64, n), make([]float64, n), make([]float64, d*Lanes)
 	p.values, p.rows = make([]float64, n), make([]int32, n)
@@ -180,11 +177,21 @@ func BenchmarkTileToScores(b *testing.B) {
 	})
 }
 
+// tileGroup is the number of panels whose scores are kept before their gradients are added.
+var tileGroup = envInt("TOPTAU_BENCH_GROUP", gradientPanels)
+
+func envInt(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
+}
+
 // Scores and gradients of several models, all rows active.
 func BenchmarkTileFusedToScores(b *testing.B) {
 	eachFeatures(b, func(b *testing.B, p *benchPass) {
 		for _, models := range []int{1, 16, 32} {
-			group := max(1, min(p.group, 8))
+			group := tileGroup
 			w, z := make([]float32, p.d*models), make([]float32, group*PanelRows*models)
 			lanes := make([]float32, p.d*models*TileLanes)
 			for i := range w {
@@ -374,5 +381,33 @@ func BenchmarkInCache(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+func BenchmarkChunks(b *testing.B) {
+	for _, d := range []int{64, 128, 300, 784, 2000, 5000} {
+		p := newBenchPass(d)
+		type cfg struct{ c, q int }
+		cs := []cfg{{0, 0}, {16, 2}, {32, 2}, {64, 2}, {16, 3}, {32, 3}, {64, 3}, {16, 4}, {32, 4}, {64, 4}, {16, 6}, {32, 6}, {32, 8}}
+		rs := make([][]float64, len(cs)+1)
+		for range 50 {
+			t := time.Now()
+			p.scores()
+			rs[len(cs)] = append(rs[len(cs)], time.Since(t).Seconds())
+			for i, c := range cs {
+				chunk, quad = c.c, c.q
+				t := time.Now()
+				p.gradient()
+				rs[i] = append(rs[i], time.Since(t).Seconds())
+			}
+		}
+		for i := range rs {
+			slices.Sort(rs[i])
+		}
+		fmt.Printf("d=%d group=%d scores %.2f:", d, p.group, 1e3*rs[len(cs)][0])
+		for i, c := range cs {
+			fmt.Printf("  %v: %.2f/%.2f", c, rs[i][0]/rs[len(cs)][0], rs[i][15]/rs[len(cs)][15])
+		}
+		fmt.Println()
 	}
 }

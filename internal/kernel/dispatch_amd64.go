@@ -165,18 +165,23 @@ func vectorActive(v []float32) (found, known bool) {
 	return activeAVX2(&v[0], len(v)) != 0, true
 }
 
-// vectorFilter returns the number of scores it has looked at and of those above t.
-func vectorFilter(z []float64, t float64, first int32, values []float64, rows []int32) (done, count int) {
-	blocks := len(z) / PanelRows
+// vectorFilter returns the number of scores above t.
+func vectorFilter(z unsafe.Pointer, size uintptr, blocks int, t float64, first int32, values unsafe.Pointer, rows *int32) (
+	count int, known bool) {
+	wide := using >= levelAVX512Half
 	switch {
-	case using == levelGo || blocks == 0:
-		return 0, 0
-	case using >= levelAVX512Half:
-		count = filterAVX512(&z[0], blocks, t, first, &values[0], &rows[0])
+	case using == levelGo:
+		return 0, false
+	case size == 8 && wide:
+		count = filterFloat64AVX512((*float64)(z), blocks, t, first, (*float64)(values), rows)
+	case size == 8:
+		count = filterFloat64AVX2((*float64)(z), blocks, t, first, (*float64)(values), rows)
+	case wide:
+		count = filterFloat32AVX512((*float32)(z), blocks, float32(t), first, (*float32)(values), rows)
 	default:
-		count = filterAVX2(&z[0], blocks, t, first, &values[0], &rows[0])
+		count = filterFloat32AVX2((*float32)(z), blocks, float32(t), first, (*float32)(values), rows)
 	}
-	return blocks * PanelRows, count
+	return count, true
 }
 
 // vectorCodes adds coded scores; fractions is nil where there are none.
@@ -210,15 +215,11 @@ func vectorCodes(codes unsafe.Pointer, size uintptr, fractions *float32, w *floa
 // vectorRead returns the number of values read and their sum.
 func vectorRead(x []float32) (done int, sum float32) {
 	blocks := len(x) / 128
-	var sums [16]float32
-	switch {
-	case using == levelGo || blocks == 0:
+	if using == levelGo || blocks == 0 {
 		return 0, 0
-	case using == levelAVX512:
-		readAVX512(&x[0], blocks, &sums[0])
-	default:
-		readAVX2(&x[0], blocks, &sums[0])
 	}
+	var sums [8]float32
+	readAVX2(&x[0], blocks, &sums[0])
 	for _, s := range sums {
 		sum += s
 	}

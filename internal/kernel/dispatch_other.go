@@ -28,7 +28,9 @@ func vectorActive([]float32) (found, known bool) { return false, false }
 
 func vectorReduceTile([]float32, []float64) int { return 0 }
 
-func vectorFilter([]float64, float64, int32, []float64, []int32) (done, count int) { return 0, 0 }
+func vectorFilter(unsafe.Pointer, uintptr, int, float64, int32, unsafe.Pointer, *int32) (count int, known bool) {
+	return 0, false
+}
 
 func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, int, int) bool {
 	return false

@@ -400,11 +400,23 @@ DATA counting<>+16(SB)/4, $0x00000004
 DATA counting<>+20(SB)/4, $0x00000005
 DATA counting<>+24(SB)/4, $0x00000006
 DATA counting<>+28(SB)/4, $0x00000007
-GLOBL counting<>(SB), RODATA|NOPTR, $32
+DATA counting<>+32(SB)/4, $0x00000008
+DATA counting<>+36(SB)/4, $0x00000009
+DATA counting<>+40(SB)/4, $0x0000000a
+DATA counting<>+44(SB)/4, $0x0000000b
+DATA counting<>+48(SB)/4, $0x0000000c
+DATA counting<>+52(SB)/4, $0x0000000d
+DATA counting<>+56(SB)/4, $0x0000000e
+DATA counting<>+60(SB)/4, $0x0000000f
+GLOBL counting<>(SB), RODATA|NOPTR, $64
 
-// func filterAVX2(z *float64, blocks int, t float64, first int32, values *float64, rows *int32) int
+DATA minusInfinity<>+0(SB)/8, $0xfff0000000000000
+DATA minusInfinity<>+8(SB)/8, $0xff800000ff800000
+GLOBL minusInfinity<>(SB), RODATA|NOPTR, $16
+
+// func filterFloat64AVX2(z *float64, blocks int, t float64, first int32, values *float64, rows *int32) int
 // Requires: AVX, AVX2, POPCNT, SSE2
-TEXT ·filterAVX2(SB), NOSPLIT, $0-56
+TEXT ·filterFloat64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         z+0(FP), AX
 	MOVQ         blocks+8(FP), CX
 	MOVSD        t+16(FP), X0
@@ -415,22 +427,39 @@ TEXT ·filterAVX2(SB), NOSPLIT, $0-56
 	XORQ         DI, DI
 
 block:
-	VMOVUPD      (AX), Y1
-	VMAXPD       32(AX), Y1, Y1
-	VMAXPD       64(AX), Y1, Y1
-	VMAXPD       96(AX), Y1, Y1
-	VMAXPD       128(AX), Y1, Y1
-	VMAXPD       160(AX), Y1, Y1
-	VMAXPD       192(AX), Y1, Y1
-	VMAXPD       224(AX), Y1, Y1
-	VMAXPD       256(AX), Y1, Y1
-	VMAXPD       288(AX), Y1, Y1
-	VMAXPD       320(AX), Y1, Y1
-	VMAXPD       352(AX), Y1, Y1
-	VMAXPD       384(AX), Y1, Y1
-	VMAXPD       416(AX), Y1, Y1
-	VMAXPD       448(AX), Y1, Y1
-	VMAXPD       480(AX), Y1, Y1
+	VBROADCASTSD minusInfinity<>+0(SB), Y1
+	VMOVUPD      (AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      32(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      64(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      96(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      128(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      160(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      192(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      224(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      256(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      288(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      320(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      352(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      384(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      416(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      448(AX), Y2
+	VMAXPD       Y1, Y2, Y1
+	VMOVUPD      480(AX), Y2
+	VMAXPD       Y1, Y2, Y1
 	VCMPPD       $0x11, Y1, Y0, Y1
 	VPTEST       Y1, Y1
 	JZ           next
@@ -447,11 +476,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -460,11 +489,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -473,11 +502,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -486,11 +515,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -499,11 +528,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -512,11 +541,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -525,11 +554,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -538,11 +567,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -551,11 +580,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -564,11 +593,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -577,11 +606,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -590,11 +619,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -603,11 +632,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -616,11 +645,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -629,11 +658,11 @@ block:
 	VMOVMSKPD    Y4, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X5
 	VMOVDQU      (R8)(R11*2), Y4
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (BX)(DI*8)
-	VMOVDQU      X5, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 	VPADDD       X2, X1, X1
@@ -642,11 +671,11 @@ block:
 	VMOVMSKPD    Y3, R10
 	MOVL         R10, R11
 	SHLQ         $0x04, R11
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      (R8)(R11*2), Y1
-	VPERMPS      Y2, Y1, Y2
+	VMOVDQU      (R8)(R11*2), Y3
+	VPERMPS      Y2, Y3, Y2
 	VMOVUPD      Y2, (BX)(DI*8)
-	VMOVDQU      X3, (SI)(DI*4)
+	VPSHUFB      (R9)(R11*1), X1, X1
+	VMOVDQU      X1, (SI)(DI*4)
 	POPCNTL      R10, R10
 	ADDQ         R10, DI
 
@@ -659,9 +688,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func filterAVX512(z *float64, blocks int, t float64, first int32, values *float64, rows *int32) int
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT, SSE2
-TEXT ·filterAVX512(SB), NOSPLIT, $0-56
+// func filterFloat64AVX512(z *float64, blocks int, t float64, first int32, values *float64, rows *int32) int
+// Requires: AVX, AVX2, AVX512F, AVX512VL, POPCNT, SSE2
+TEXT ·filterFloat64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         z+0(FP), AX
 	MOVQ         blocks+8(FP), CX
 	MOVSD        t+16(FP), X0
@@ -672,16 +701,25 @@ TEXT ·filterAVX512(SB), NOSPLIT, $0-56
 	XORQ         DI, DI
 
 block:
-	VMOVUPD       (AX), Z1
-	VMAXPD        64(AX), Z1, Z1
-	VMAXPD        128(AX), Z1, Z1
-	VMAXPD        192(AX), Z1, Z1
-	VMAXPD        256(AX), Z1, Z1
-	VMAXPD        320(AX), Z1, Z1
-	VMAXPD        384(AX), Z1, Z1
-	VMAXPD        448(AX), Z1, Z1
+	VBROADCASTSD  minusInfinity<>+0(SB), Z1
+	VMOVUPD       (AX), Z2
+	VMAXPD        Z1, Z2, Z1
+	VMOVUPD       64(AX), Z2
+	VMAXPD        Z1, Z2, Z1
+	VMOVUPD       128(AX), Z2
+	VMAXPD        Z1, Z2, Z1
+	VMOVUPD       192(AX), Z2
+	VMAXPD        Z1, Z2, Z1
+	VMOVUPD       256(AX), Z2
+	VMAXPD        Z1, Z2, Z1
+	VMOVUPD       320(AX), Z2
+	VMAXPD        Z1, Z2, Z1
+	VMOVUPD       384(AX), Z2
+	VMAXPD        Z1, Z2, Z1
+	VMOVUPD       448(AX), Z2
+	VMAXPD        Z1, Z2, Z1
 	VCMPPD        $0x11, Z1, Z0, K1
-	KORTESTB      K1, K1
+	KORTESTW      K1, K1
 	JZ            next
 	VPBROADCASTD  DX, Y1
 	VPADDD        counting<>+0(SB), Y1, Y1
@@ -692,8 +730,8 @@ block:
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
 	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVDQU       Y4, (SI)(DI*4)
-	KMOVB         K1, R8
+	VMOVUPS       Y4, (SI)(DI*4)
+	KMOVW         K1, R8
 	POPCNTL       R8, R8
 	ADDQ          R8, DI
 	VPADDD        Y2, Y1, Y1
@@ -702,8 +740,8 @@ block:
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
 	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVDQU       Y4, (SI)(DI*4)
-	KMOVB         K1, R8
+	VMOVUPS       Y4, (SI)(DI*4)
+	KMOVW         K1, R8
 	POPCNTL       R8, R8
 	ADDQ          R8, DI
 	VPADDD        Y2, Y1, Y1
@@ -712,8 +750,8 @@ block:
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
 	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVDQU       Y4, (SI)(DI*4)
-	KMOVB         K1, R8
+	VMOVUPS       Y4, (SI)(DI*4)
+	KMOVW         K1, R8
 	POPCNTL       R8, R8
 	ADDQ          R8, DI
 	VPADDD        Y2, Y1, Y1
@@ -722,8 +760,8 @@ block:
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
 	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVDQU       Y4, (SI)(DI*4)
-	KMOVB         K1, R8
+	VMOVUPS       Y4, (SI)(DI*4)
+	KMOVW         K1, R8
 	POPCNTL       R8, R8
 	ADDQ          R8, DI
 	VPADDD        Y2, Y1, Y1
@@ -732,8 +770,8 @@ block:
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
 	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVDQU       Y4, (SI)(DI*4)
-	KMOVB         K1, R8
+	VMOVUPS       Y4, (SI)(DI*4)
+	KMOVW         K1, R8
 	POPCNTL       R8, R8
 	ADDQ          R8, DI
 	VPADDD        Y2, Y1, Y1
@@ -742,8 +780,8 @@ block:
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
 	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVDQU       Y4, (SI)(DI*4)
-	KMOVB         K1, R8
+	VMOVUPS       Y4, (SI)(DI*4)
+	KMOVW         K1, R8
 	POPCNTL       R8, R8
 	ADDQ          R8, DI
 	VPADDD        Y2, Y1, Y1
@@ -752,8 +790,8 @@ block:
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
 	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVDQU       Y4, (SI)(DI*4)
-	KMOVB         K1, R8
+	VMOVUPS       Y4, (SI)(DI*4)
+	KMOVW         K1, R8
 	POPCNTL       R8, R8
 	ADDQ          R8, DI
 	VPADDD        Y2, Y1, Y1
@@ -762,8 +800,8 @@ block:
 	VCOMPRESSPD.Z Z2, K1, Z2
 	VPCOMPRESSD.Z Y1, K1, Y1
 	VMOVUPD       Z2, (BX)(DI*8)
-	VMOVDQU       Y1, (SI)(DI*4)
-	KMOVB         K1, R8
+	VMOVUPS       Y1, (SI)(DI*4)
+	KMOVW         K1, R8
 	POPCNTL       R8, R8
 	ADDQ          R8, DI
 
@@ -773,5 +811,325 @@ next:
 	DECQ CX
 	JNZ  block
 	MOVQ DI, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func filterFloat32AVX2(z *float32, blocks int, t float32, first int32, values *float32, rows *int32) int
+// Requires: AVX, AVX2, POPCNT, SSE
+TEXT ·filterFloat32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         z+0(FP), AX
+	MOVQ         blocks+8(FP), CX
+	MOVSS        t+16(FP), X0
+	VBROADCASTSS X0, Y0
+	MOVL         first+20(FP), DX
+	MOVQ         values+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	XORQ         DI, DI
+
+block:
+	VBROADCASTSD minusInfinity<>+8(SB), Y1
+	VMOVUPD      (AX), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPD      32(AX), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPD      64(AX), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPD      96(AX), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPD      128(AX), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPD      160(AX), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPD      192(AX), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPD      224(AX), Y2
+	VMAXPS       Y1, Y2, Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VPTEST       Y1, Y1
+	JZ           next
+	VMOVD        DX, X2
+	VPBROADCASTD X2, X1
+	VPADDD       counting<>+0(SB), X1, X1
+	MOVL         $0x00000004, R8
+	VMOVD        R8, X2
+	VPBROADCASTD X2, X2
+	LEAQ         compressDoubles<>+0(SB), R8
+	LEAQ         compressNumbers<>+0(SB), R8
+	VMOVUPS      (AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      16(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      32(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      48(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      64(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      80(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      96(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      112(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      128(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      144(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      160(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      176(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      192(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      208(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      224(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X3, X3
+	VMOVUPS      X3, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X3
+	VMOVDQU      X3, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+	VPADDD       X2, X1, X1
+	VMOVUPS      240(AX), X2
+	VCMPPS       $0x11, X2, X0, X3
+	VMOVMSKPS    X3, R9
+	MOVL         R9, R10
+	SHLQ         $0x04, R10
+	VPSHUFB      (R8)(R10*1), X2, X2
+	VMOVUPS      X2, (BX)(DI*4)
+	VPSHUFB      (R8)(R10*1), X1, X1
+	VMOVDQU      X1, (SI)(DI*4)
+	POPCNTL      R9, R9
+	ADDQ         R9, DI
+
+next:
+	ADDQ $0x00000100, AX
+	ADDL $0x40, DX
+	DECQ CX
+	JNZ  block
+	MOVQ DI, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func filterFloat32AVX512(z *float32, blocks int, t float32, first int32, values *float32, rows *int32) int
+// Requires: AVX, AVX512F, POPCNT, SSE
+TEXT ·filterFloat32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         z+0(FP), AX
+	MOVQ         blocks+8(FP), CX
+	MOVSS        t+16(FP), X0
+	VBROADCASTSS X0, Z0
+	MOVL         first+20(FP), DX
+	MOVQ         values+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	XORQ         DI, DI
+
+block:
+	VBROADCASTSD  minusInfinity<>+8(SB), Z1
+	VMOVUPD       (AX), Z2
+	VMAXPS        Z1, Z2, Z1
+	VMOVUPD       64(AX), Z2
+	VMAXPS        Z1, Z2, Z1
+	VMOVUPD       128(AX), Z2
+	VMAXPS        Z1, Z2, Z1
+	VMOVUPD       192(AX), Z2
+	VMAXPS        Z1, Z2, Z1
+	VCMPPS        $0x11, Z1, Z0, K1
+	KORTESTW      K1, K1
+	JZ            next
+	VPBROADCASTD  DX, Z1
+	VPADDD        counting<>+0(SB), Z1, Z1
+	MOVL          $0x00000010, R8
+	VPBROADCASTD  R8, Z2
+	VMOVUPD       (AX), Z3
+	VCMPPS        $0x11, Z3, Z0, K1
+	VCOMPRESSPS.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VMOVUPD       Z3, (BX)(DI*4)
+	VMOVUPS       Z4, (SI)(DI*4)
+	KMOVW         K1, R8
+	POPCNTL       R8, R8
+	ADDQ          R8, DI
+	VPADDD        Z2, Z1, Z1
+	VMOVUPD       64(AX), Z3
+	VCMPPS        $0x11, Z3, Z0, K1
+	VCOMPRESSPS.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VMOVUPD       Z3, (BX)(DI*4)
+	VMOVUPS       Z4, (SI)(DI*4)
+	KMOVW         K1, R8
+	POPCNTL       R8, R8
+	ADDQ          R8, DI
+	VPADDD        Z2, Z1, Z1
+	VMOVUPD       128(AX), Z3
+	VCMPPS        $0x11, Z3, Z0, K1
+	VCOMPRESSPS.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VMOVUPD       Z3, (BX)(DI*4)
+	VMOVUPS       Z4, (SI)(DI*4)
+	KMOVW         K1, R8
+	POPCNTL       R8, R8
+	ADDQ          R8, DI
+	VPADDD        Z2, Z1, Z1
+	VMOVUPD       192(AX), Z2
+	VCMPPS        $0x11, Z2, Z0, K1
+	VCOMPRESSPS.Z Z2, K1, Z2
+	VPCOMPRESSD.Z Z1, K1, Z1
+	VMOVUPD       Z2, (BX)(DI*4)
+	VMOVUPS       Z1, (SI)(DI*4)
+	KMOVW         K1, R8
+	POPCNTL       R8, R8
+	ADDQ          R8, DI
+
+next:
+	ADDQ $0x00000100, AX
+	ADDL $0x40, DX
+	DECQ CX
+	JNZ  block
+	MOVQ DI, ret+40(FP)
 	VZEROUPPER
 	RET

@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func checkFilter(t *testing.T, z []float64, threshold float64, first int32, offset int) {
+func checkFilter[T Float](t *testing.T, z []T, threshold T, first int32, offset int) {
 	t.Helper()
-	var wantValues []float64
+	var wantValues []T
 	var wantRows []int32
 	for i, s := range z {
 		if s > threshold {
@@ -20,7 +20,7 @@ func checkFilter(t *testing.T, z []float64, threshold float64, first int32, offs
 	for _, l := range levels() {
 		what := l.String() + " " + shapeName(1, len(z), offset)
 		atLevel(l, func() {
-			in, values := fence(z, offset%7), fence(make([]float64, len(z)), offset)
+			in, values := fence(z, offset%7), fence(make([]T, len(z)), offset)
 			rows := make([]int32, len(z)+1)
 			rows[len(z)] = -99
 			n := Filter(in.x, threshold, first, values.x, rows[:len(z)])
@@ -41,6 +41,17 @@ func checkFilter(t *testing.T, z []float64, threshold float64, first int32, offs
 	}
 }
 
+// checkFilters checks scores of both arithmetics.
+func checkFilters(t *testing.T, z []float64, threshold float64, first int32, offset int) {
+	t.Helper()
+	checkFilter(t, z, threshold, first, offset)
+	single := make([]float32, len(z))
+	for i, s := range z {
+		single[i] = float32(s)
+	}
+	checkFilter(t, single, float32(threshold), first, offset)
+}
+
 func randomFilter(t *testing.T, r *rand.Rand, n, offset int, share float64) {
 	t.Helper()
 	z := make([]float64, n)
@@ -48,6 +59,9 @@ func randomFilter(t *testing.T, r *rand.Rand, n, offset int, share float64) {
 		z[i] = anyFloat64(r)
 		if unit(r) < share {
 			z[i] = 1e250 * unit(r)
+			if offset%3 == 0 {
+				z[i] = unit(r)
+			}
 		} else if z[i] > 0 {
 			z[i] = -z[i]
 		}
@@ -56,7 +70,7 @@ func randomFilter(t *testing.T, r *rand.Rand, n, offset int, share float64) {
 	if n > 0 && offset%2 == 0 {
 		threshold = z[r.IntN(n)] // ties do not count
 	}
-	checkFilter(t, z, threshold, int32(r.IntN(1000)), offset)
+	checkFilters(t, z, threshold, int32(r.IntN(1000)), offset)
 }
 
 func TestFilterOfEveryLength(t *testing.T) {
@@ -76,20 +90,27 @@ func TestFilterOfEveryMask(t *testing.T) {
 				z[i] = float64(i)
 			}
 		}
-		checkFilter(t, z, -0.5, 7, 0)
+		checkFilters(t, z, -0.5, 7, 0)
 	}
 }
 
 func TestFilterKeepsOrderAndIgnoresTies(t *testing.T) {
-	checkFilter(t, []float64{1, 2, math.Copysign(0, -1), 0, 5e-324, 3}, 0, -3, 1)
-	checkFilter(t, []float64{1, 2, math.Inf(1), math.Inf(-1), math.NaN(), 3}, 1, 0, 1)
+	checkFilters(t, []float64{1, 2, math.Copysign(0, -1), 0, 5e-324, 3}, 0, -3, 1)
+	checkFilters(t, []float64{1, 2, math.Inf(1), math.Inf(-1), math.NaN(), 3}, 1, 0, 1)
 	z := make([]float64, 256)
 	for i := range z {
 		z[i] = math.Inf(-1)
 	}
 	z[63], z[64], z[255] = math.Inf(1), 1, 2
-	checkFilter(t, z, math.Inf(-1), 1<<30, 0)
-	checkFilter(t, z, math.Inf(1), 0, 0)
+	checkFilters(t, z, math.Inf(-1), 1<<30, 0)
+	checkFilters(t, z, math.Inf(1), 0, 0)
+	for i := range z {
+		if i%3 > 0 {
+			z[i] = math.NaN()
+		}
+	}
+	checkFilters(t, z, math.Inf(-1), 0, 0)
+	checkFilters(t, z, math.NaN(), 0, 0)
 }
 
 func TestFilterOfRandomScores(t *testing.T) {

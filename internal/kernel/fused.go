@@ -13,8 +13,8 @@ import "math"
 // Half-way points of normal float32 numbers have the bit below the last one set and nothing behind it. Those of
 // subnormal numbers vary, so small sums take the longer way, too.
 func fma32(x, y, z float32) float32 {
-	p := float64(x) * float64(y)
-	s := float64(p) + float64(z)
+	p := float64(float64(x) * float64(y))
+	s := p + float64(z)
 	bits := math.Float64bits(s)
 	if bits&(1<<29-1) != 1<<28 && bits&(0x7ff<<52) >= (1023-126)<<52 {
 		return float32(s)

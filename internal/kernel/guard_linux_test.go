@@ -67,6 +67,13 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 				if n := Filter(z, 0, 0, values, numbers); n != rows {
 					t.Errorf("%d rows, want %d", n, rows)
 				}
+				singles := guarded[float32](t, rows, atEnd)
+				for i := range singles {
+					singles[i] = 1
+				}
+				if n := Filter(singles, 0, 0, guarded[float32](t, rows, atEnd), numbers); n != rows {
+					t.Errorf("%d rows, want %d", n, rows)
+				}
 				Read(x)
 				guardedCodes[uint8](t, d, rows, atEnd)
 				guardedCodes[uint16](t, d, rows, atEnd)

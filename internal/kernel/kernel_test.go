@@ -85,3 +85,16 @@ func TestAVX2CodeKeepsToItsRegisters(t *testing.T) {
 		t.Errorf("only %d functions found", functions)
 	}
 }
+
+func TestTheBestLevelIsOneThatRuns(t *testing.T) {
+	all := levels()
+	if all[0] != levelGo {
+		t.Error("plain Go is missing")
+	}
+	for _, l := range all {
+		if l == best {
+			return
+		}
+	}
+	t.Errorf("%v is not among %v", best, all)
+}

@@ -4,12 +4,7 @@
 
 package kernel
 
-// readAVX2 writes a vector of partial sums of blocks of 128 values; blocks is positive.
+// readAVX2 writes eight partial sums of blocks of 128 values; blocks is positive.
 //
 //go:noescape
 func readAVX2(x *float32, blocks int, sums *float32)
-
-// readAVX512 writes a vector of partial sums of blocks of 128 values; blocks is positive.
-//
-//go:noescape
-func readAVX512(x *float32, blocks int, sums *float32)

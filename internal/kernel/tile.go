@@ -2,7 +2,7 @@ package kernel
 
 // tileFeatures is the number of features after which a tile's sums are stored and reloaded, so that the panel's part
 // stays in the first caches while all models use it.
-const tileFeatures = 64
+const tileFeatures = 16
 
 // ScoreTile computes the scores of consecutive panels under several models in the fast arithmetic.
 //

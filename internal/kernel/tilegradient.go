@@ -6,6 +6,7 @@ package kernel
 const (
 	gradientPanels = 6
 	gradientBytes  = 256 << 10
+	smallBytes     = 16 << 10
 )
 
 // AccumulateTile adds the parts of X'v of consecutive panels to the lanes of several models in the fast arithmetic.
@@ -18,8 +19,12 @@ func AccumulateTile(panels, v []float32, models int, lanes []float32) {
 		return
 	}
 	d, count := len(lanes)/(TileLanes*models), len(v)/(PanelRows*models)
+	together := gradientPanels
+	if models < TileModels { // bound by memory: panels one after the other, but for the smallest
+		together = min(together, max(1, smallBytes/(4*PanelRows*max(d, 1))))
+	}
 	for count > 0 && d > 0 {
-		n := min(count, gradientPanels)
+		n := min(count, together)
 		accumulateTileGroup(panels[:n*PanelRows*d], v[:n*PanelRows*models], models, lanes[:d*models*TileLanes])
 		panels, v, count = panels[n*PanelRows*d:], v[n*PanelRows*models:], count-n
 	}

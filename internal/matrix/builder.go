@@ -26,16 +26,18 @@ type classBuilder struct {
 	own     []uint32 // scratch: columns counted from the block's first
 }
 
-// growing is a block that rows are added to; one of the two is nil.
+// growing is a block that rows are added to; all but one are nil.
 type growing struct {
 	dense  interface{ add(values []float64) int }
 	sparse interface {
 		add(cols []uint32, values []float64) int
 		flush()
 	}
+	coded *coded
 }
 
-// NewBuilder returns a Builder for matrices of the given blocks.
+// NewBuilder returns a Builder for matrices of the given blocks. A Coded block that is not described well is an error of
+// Build.
 func NewBuilder(l Layout, s Storage) *Builder {
 	b := &Builder{layout: l}
 	for _, spec := range l {
@@ -45,22 +47,29 @@ func NewBuilder(l Layout, s Storage) *Builder {
 	}
 	for k := range b.classes {
 		for _, spec := range l {
-			b.classes[k].blocks = append(b.classes[k].blocks, newGrowing(spec, s))
+			g, err := newGrowing(spec, s)
+			if err != nil {
+				b.err = err
+			}
+			b.classes[k].blocks = append(b.classes[k].blocks, g)
 		}
 	}
 	return b
 }
 
-func newGrowing(spec BlockSpec, s Storage) growing {
+func newGrowing(spec BlockSpec, s Storage) (growing, error) {
 	switch {
+	case spec.Kind == Coded:
+		coded, err := newCoded(spec, s)
+		return growing{coded: coded}, err
 	case spec.Kind == Dense && s == Float32:
-		return growing{dense: &dense[float32]{width: spec.Cols}}
+		return growing{dense: &dense[float32]{width: spec.Cols}}, nil
 	case spec.Kind == Dense:
-		return growing{dense: &dense[float64]{width: spec.Cols}}
+		return growing{dense: &dense[float64]{width: spec.Cols}}, nil
 	case s == Float32:
-		return growing{sparse: &sparse[float32]{width: spec.Cols}}
+		return growing{sparse: &sparse[float32]{width: spec.Cols}}, nil
 	default:
-		return growing{sparse: &sparse[float64]{width: spec.Cols}}
+		return growing{sparse: &sparse[float64]{width: spec.Cols}}, nil
 	}
 }
 
@@ -79,8 +88,8 @@ func (e *ValueError) Error() string {
 }
 
 // Add appends a row. dense holds the values of all Dense blocks in order; cols (ascending column numbers of the whole
-// matrix) and values hold the entries of the Sparse blocks. weight is the row's importance, positive and finite; source
-// is its 0-based number in the user's data, for messages and certificates. Nothing is kept of the slices.
+// matrix) and values hold the entries of the Sparse and Coded blocks. weight is the row's importance, positive and
+// finite; source is its 0-based number in the user's data, for messages and certificates. Nothing is kept of the slices.
 func (b *Builder) Add(positive bool, dense []float64, cols []uint32, values []float64, weight float64, source int) {
 	if b.err == nil {
 		b.err = b.add(positive, dense, cols, values, weight, source)
@@ -134,17 +143,29 @@ func (c *classBuilder) addValues(l Layout, dense []float64, cols []uint32, value
 				c.own = append(c.own, cols[n]-uint32(first))
 				n++
 			}
-			if j := c.blocks[k].sparse.add(c.own, values[:n]); j >= 0 {
+			j, err := c.blocks[k].addEntries(c.own, values[:n])
+			if j >= 0 {
 				return badValue(source, int(cols[j]), values[j])
+			}
+			if err != nil {
+				return fmt.Errorf("row %d: %w", source+1, err)
 			}
 			cols, values = cols[n:], values[n:]
 		}
 		first = end
 	}
 	if len(cols) > 0 {
-		return fmt.Errorf("row %d: column %d is not in a sparse block", source+1, cols[0])
+		return fmt.Errorf("row %d: column %d is not in a sparse or coded block", source+1, cols[0])
 	}
 	return nil
+}
+
+// addEntries appends a row to a block that is not dense.
+func (g growing) addEntries(cols []uint32, values []float64) (bad int, err error) {
+	if g.coded != nil {
+		return g.coded.add(cols, values)
+	}
+	return g.sparse.add(cols, values), nil
 }
 
 func badValue(source, col int, value float64) error {
@@ -186,12 +207,16 @@ func (b *Builder) Build() (*Matrix, error) {
 func (c *classBuilder) part() *Part {
 	blocks := make([]block, len(c.blocks))
 	for k, g := range c.blocks {
-		if g.dense != nil {
+		switch {
+		case g.dense != nil:
 			blocks[k] = g.dense.(block)
-			continue
+		case g.coded != nil:
+			g.coded.flush()
+			blocks[k] = g.coded
+		default:
+			g.sparse.flush()
+			blocks[k] = g.sparse.(block)
 		}
-		g.sparse.flush()
-		blocks[k] = g.sparse.(block)
 	}
 	return newPart(blocks, len(c.sources), c.weights, c.sources)
 }

@@ -38,7 +38,6 @@ func Fraction(f float64) float64 { return math.RoundToEven(f*(1<<24)) / (1 << 24
 // lane of column c alike: what the same values do in panels or compressed rows.
 type coded struct {
 	width int
-	rows  int
 	runs  []codedRun
 }
 
@@ -49,18 +48,19 @@ type codedRun interface {
 	add(cols []uint32, values []float64) (taken, bad int, err error)
 	// flush makes the last rows final. It must be called once after the last row.
 	flush()
-	scores(panel int, w, z []float64)
-	// accumulate adds v[k] times row rows[k] of a panel to the block's lanes.
-	accumulate(panel int, rows []uint8, v, lanes []float64)
-	// columns calls visit for each non-zero value of a row, columns ascending, counted from the block's first.
-	columns(i int, visit func(col int, x float64))
+	// scores adds the scores of the panels from first up to end to z.
+	scores(first, end int, w, z []float64)
+	// accumulate adds a panel's part of X'v to the block's lanes; active lists the rows with a coefficient.
+	accumulate(panel int, v []float64, active []uint8, lanes []float64)
+	// appendRow appends the values of a row that are not zero.
+	appendRow(i int, e *rowEntries)
 	take(rows []int) codedRun
 	bytes() int64
-	// groups is the number of groups, and of non-zero values of a row at most.
-	groups() (count, values int)
+	// values is the number of values of a row that are not zero, at most.
+	values() int
 }
 
-// newCoded returns an empty block; fault says what the description has wrong.
+// newCoded returns an empty block; the error says what is wrong in the description.
 func newCoded(spec BlockSpec, s Storage) (*coded, error) {
 	b := &coded{width: spec.Cols}
 	first := 0
@@ -77,18 +77,18 @@ func newCoded(spec BlockSpec, s Storage) (*coded, error) {
 		}
 		switch run := (runSpec{first, groups, s}); codeBytes(groups[0].Levels) {
 		case 1:
-			b.runs = append(b.runs, newCodes(run, lookUp[uint8]))
+			b.runs = append(b.runs, newKernelCodes[uint8](run))
 		case 2:
-			b.runs = append(b.runs, newCodes(run, lookUp[uint16]))
+			b.runs = append(b.runs, newKernelCodes[uint16](run))
 		default:
-			b.runs = append(b.runs, newCodes[uint32](run, nil))
+			b.runs = append(b.runs, newCodes[uint32](run))
 		}
 		for _, g := range groups {
 			first += g.Levels
 		}
 		k += n
 	}
-	if first != spec.Cols || first > math.MaxInt32 {
+	if first != spec.Cols || first >= math.MaxInt32 {
 		return nil, fmt.Errorf("a coded block of %d columns has groups with %d levels", spec.Cols, first)
 	}
 	return b, nil
@@ -140,7 +140,6 @@ func (s Storage) round(v float64) float64 {
 // add appends a row, given as the entries that a Sparse block would have. bad is the index of the first value that is
 // not finite, or -1; an error says that the entries are no row of this block.
 func (b *coded) add(cols []uint32, values []float64) (bad int, err error) {
-	b.rows++
 	at := 0
 	for _, run := range b.runs {
 		taken, bad, err := run.add(cols[at:], values[at:])
@@ -171,31 +170,45 @@ func (b *coded) bytes() int64 {
 	return total
 }
 
-// rowCost counts 8 bytes a value: a look-up takes about a fifth of an entry of compressed rows.
+// rowCost counts 8 bytes a value: looking it up takes as long as reading 4, and adding to its lane as 40, for few rows.
 func (b *coded) rowCost() float64 {
 	total := 0
 	for _, run := range b.runs {
-		_, values := run.groups()
-		total += values
+		total += run.values()
 	}
 	return 8 * float64(total)
 }
 
-func (b *coded) scores(panel int, w, z []float64) {
-	for _, run := range b.runs {
-		run.scores(panel, w, z)
+func (b *coded) row(i int, dst []float64) {
+	clear(dst)
+	var e rowEntries
+	b.entries(i, &e)
+	for k, j := range e.cols {
+		dst[j] = e.values[k]
 	}
 }
 
-func (b *coded) row(i int, dst []float64) {
-	clear(dst)
+// rowEntries is the values of a row that are not zero, columns ascending and counted from the block's first. It keeps
+// its memory from row to row.
+type rowEntries struct {
+	cols   []uint32
+	values []float64
+}
+
+func (e *rowEntries) add(col int, x float64) {
+	e.cols, e.values = append(e.cols, uint32(col)), append(e.values, x)
+}
+
+// entries decodes a row.
+func (b *coded) entries(i int, e *rowEntries) {
+	e.cols, e.values = e.cols[:0], e.values[:0]
 	for _, run := range b.runs {
-		run.columns(i, func(col int, x float64) { dst[col] = x })
+		run.appendRow(i, e)
 	}
 }
 
 func (b *coded) take(rows []int) block {
-	out := &coded{width: b.width, rows: len(rows)}
+	out := &coded{width: b.width}
 	for _, run := range b.runs {
 		out.runs = append(out.runs, run.take(rows))
 	}

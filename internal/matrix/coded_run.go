@@ -7,8 +7,8 @@ import (
 	"toptau/internal/kernel"
 )
 
-// codes is a run: code (group g, row r) of a panel is codes[64g+r], and its fraction, if any, stands beside it. Rows that
-// pad the last panel are at level 0.
+// codes is a run: code (group g, row r) of a panel is codes[64g+place[r]], in the order of the kernel, its fraction, if
+// any, fractions[64g+r]. Rows that pad the last panel are at level 0.
 //
 // The code of a row that stands nowhere is the group's number of levels, which no table has. The kernel does not know
 // such codes, so gaps says where they are.
@@ -16,8 +16,9 @@ type codes[C codeType] struct {
 	first   int     // first column, counted from the block's
 	start   []int32 // first column of each group, counted from the run's, and the end of the last
 	between bool
-	values  []float64 // beside the columns; nil: all 1
+	factors []float64 // beside the columns: a level's value; nil: all 1
 	storage Storage
+	place   [kernel.PanelRows]uint8 // of a row's code among those of its group
 	rows    int
 	chunks  []codesChunk[C]
 	gaps    []gap         // by panel and group
@@ -25,7 +26,7 @@ type codes[C codeType] struct {
 	look    codeLookUp[C] // nil: no kernel for codes of this size
 }
 
-type codeType interface{ uint8 | uint16 | uint32 }
+type codeType interface{ ~uint8 | ~uint16 | ~uint32 }
 
 // codesChunk is chunkPanels panels, the last chunk's fewer.
 type codesChunk[C codeType] struct {
@@ -47,7 +48,7 @@ const (
 // codeLookUp adds the scores of one panel's groups to z.
 type codeLookUp[C codeType] func(codes []C, fractions []float32, w []float64, start []int32, z []float64)
 
-func lookUp[C kernel.Code](codes []C, fractions []float32, w []float64, start []int32, z []float64) {
+func kernelLookUp[C kernel.Code](codes []C, fractions []float32, w []float64, start []int32, z []float64) {
 	if fractions != nil {
 		kernel.ScoreCodesBetween(codes, fractions, w, start, z)
 	} else {
@@ -62,16 +63,28 @@ type runSpec struct {
 	storage Storage
 }
 
-func newCodes[C codeType](s runSpec, look codeLookUp[C]) *codes[C] {
-	c := &codes[C]{first: s.first, start: []int32{0}, between: s.groups[0].Between, storage: s.storage, look: look}
+// newKernelCodes returns an empty run of codes that the kernel knows.
+func newKernelCodes[C kernel.Code](s runSpec) *codes[C] {
+	c := newCodes[C](s)
+	if c.factors == nil { // the kernel's values are ones
+		c.look = kernelLookUp[C]
+	}
+	for r := range c.place {
+		c.place[r] = uint8(kernel.CodeIndex[C](r))
+	}
+	return c
+}
+
+func newCodes[C codeType](s runSpec) *codes[C] {
+	c := &codes[C]{first: s.first, start: []int32{0}, between: s.groups[0].Between, storage: s.storage}
 	for _, g := range s.groups {
 		c.start = append(c.start, c.end()+int32(g.Levels))
 		for _, v := range g.Values {
-			c.values = append(c.values, s.storage.round(v))
+			c.factors = append(c.factors, s.storage.round(v))
 		}
 	}
-	if c.values != nil {
-		c.look = nil // the kernel knows ones
+	for r := range c.place {
+		c.place[r] = uint8(r)
 	}
 	return c
 }
@@ -81,11 +94,11 @@ func (c *codes[C]) count() int { return len(c.start) - 1 }
 // end is the number of columns.
 func (c *codes[C]) end() int32 { return c.start[len(c.start)-1] }
 
-func (c *codes[C]) groups() (count, values int) {
+func (c *codes[C]) values() int {
 	if c.between {
-		return c.count(), 2 * c.count()
+		return 2 * c.count()
 	}
-	return c.count(), c.count()
+	return c.count()
 }
 
 func (c *codes[C]) bytes() int64 {
@@ -125,9 +138,18 @@ func (c *codes[C]) add(cols []uint32, values []float64) (taken, bad int, err err
 	c.rows++
 	to, fractions := c.panel(panel)
 	for g := range c.count() {
-		n, bad, err := c.addGroup(g, cols[taken:], values[taken:], to[g*kernel.PanelRows:], fractions, r)
-		if bad >= 0 || err != nil {
-			return taken, taken + bad, err
+		var e groupEntries
+		n, bad := c.entries(g, cols[taken:], values[taken:], &e)
+		if bad >= 0 {
+			return taken, taken + bad, nil
+		}
+		code, f, ok := c.find(g, &e)
+		if !ok {
+			return taken, -1, c.shapeError(g, cols[taken:taken+n], values[taken:taken+n])
+		}
+		to[g*kernel.PanelRows+int(c.place[r])] = C(code)
+		if c.between {
+			fractions[g*kernel.PanelRows+r] = float32(f)
 		}
 		taken += n
 	}
@@ -137,22 +159,45 @@ func (c *codes[C]) add(cols []uint32, values []float64) (taken, bad int, err err
 	return taken, -1, nil
 }
 
-// placeOf finds where the entries of a group put a row: at level code, fraction f above it. Levels are the group's,
-// columns count from its first. ok is false when no place gives these values.
-func (c *codes[C]) placeOf(g int, cols []uint32, values []float64) (code int, f float64, ok bool) {
-	levels := c.levels(g)
+// groupEntries is the entries of one group that are not zero, as stored; no more than two are kept.
+type groupEntries struct {
+	n      int
+	level  [2]int
+	values [2]float64
+}
+
+// entries reads a row's entries up to the end of a group and returns their number. bad is the index of the first that is
+// not finite, or -1.
+func (c *codes[C]) entries(g int, cols []uint32, values []float64, e *groupEntries) (taken, bad int) {
+	first, end := c.first+int(c.start[g]), c.first+int(c.start[g+1])
+	for ; taken < len(cols) && int(cols[taken]) < end; taken++ {
+		x := c.storage.round(values[taken])
+		switch {
+		case x-x != 0:
+			return taken, taken
+		case x == 0:
+			continue
+		case e.n < len(e.level):
+			e.level[e.n], e.values[e.n] = int(cols[taken])-first, x
+		}
+		e.n++
+	}
+	return taken, -1
+}
+
+// find says where a row stands: at level code, fraction f above it. ok is false when no place gives its values.
+func (c *codes[C]) find(g int, e *groupEntries) (code int, f float64, ok bool) {
+	levels, low, high := c.levels(g), e.values[0], e.values[1]
 	switch {
-	case len(values) == 0:
+	case e.n == 0:
 		return levels, 0, true
-	case len(values) == 1 && c.between && int(cols[0]) == levels-1:
-		return levels - 2, 1, values[0] == 1 // the code above exists, so that the kernel can read it
-	case len(values) == 1:
-		code = int(cols[0])
-		return code, 0, values[0] == c.valueAt(g, code)
-	case len(values) == 2 && c.between:
-		low, high := values[0], values[1]
+	case e.n == 1 && c.between && e.level[0] == levels-1:
+		return levels - 2, 1, low == 1 // the code above exists, so that the kernel can read it
+	case e.n == 1:
+		return e.level[0], 0, low == c.valueAt(g, e.level[0])
+	case e.n == 2 && c.between && e.level[1] == e.level[0]+1:
 		exact := float64(float32(low)) == low && float64(float32(high)) == high && low+high == 1
-		return int(cols[0]), high, exact && low >= 0 && high >= 0 && cols[1] == cols[0]+1
+		return e.level[0], high, exact && low > 0 && high > 0
 	}
 	return 0, 0, false
 }
@@ -161,19 +206,19 @@ func (c *codes[C]) levels(g int) int { return int(c.start[g+1] - c.start[g]) }
 
 // valueAt is the value of a level.
 func (c *codes[C]) valueAt(g, level int) float64 {
-	if c.values == nil {
+	if c.factors == nil {
 		return 1
 	}
-	return c.values[int(c.start[g])+level]
+	return c.factors[int(c.start[g])+level]
 }
 
 func (c *codes[C]) shapeError(g int, cols []uint32, values []float64) error {
-	what := fmt.Sprintf("a row has %v in columns %v of a coded block", values, cols)
+	want := "one level's value"
 	if c.between {
-		return fmt.Errorf("%s: columns %d to %d hold 1-f and f side by side, multiples of 2^-24", what,
-			c.first+int(c.start[g]), c.first+int(c.start[g+1])-1)
+		want = "1, or 1-f and f side by side in multiples of 2^-24"
 	}
-	return fmt.Errorf("%s: columns %d to %d hold one level's value", what, c.first+int(c.start[g]), c.first+int(c.start[g+1])-1)
+	return fmt.Errorf("a row has %v in columns %v of a coded block: columns %d to %d hold %s", values, cols,
+		c.first+int(c.start[g]), c.first+int(c.start[g+1])-1, want)
 }
 
 // flush makes the last panel and the last chunk final.
@@ -200,8 +245,8 @@ func (c *codes[C]) seal(panel int) {
 	any := false
 	for g := range c.count() {
 		none, n := C(c.levels(g)), 0
-		for _, code := range all[g*kernel.PanelRows:][:rows] {
-			if code == none {
+		for _, at := range c.place[:rows] {
+			if all[g*kernel.PanelRows+int(at)] == none {
 				n++
 			}
 		}
@@ -229,7 +274,7 @@ func (c *codes[C]) take(rows []int) codedRun {
 		to, toFractions := out.panel(panel)
 		i, r := i%kernel.PanelRows, out.rows%kernel.PanelRows
 		for at := 0; at < len(to); at += kernel.PanelRows {
-			to[at+r] = from[at+i]
+			to[at+int(c.place[r])] = from[at+int(c.place[i])]
 			if c.between {
 				toFractions[at+r] = fromFractions[at+i]
 			}
@@ -241,26 +286,25 @@ func (c *codes[C]) take(rows []int) codedRun {
 	return &out
 }
 
-func (c *codes[C]) columns(i int, visit func(col int, x float64)) {
+func (c *codes[C]) appendRow(i int, e *rowEntries) {
 	all, fractions := c.panel(i / kernel.PanelRows)
 	for g := range c.count() {
-		at := g*kernel.PanelRows + i%kernel.PanelRows
-		code, first := int(all[at]), c.first+int(c.start[g])
-		if code == c.levels(g) {
-			continue
-		}
-		if !c.between {
+		from, r := g*kernel.PanelRows, i%kernel.PanelRows
+		code, first := int(all[from+int(c.place[r])]), c.first+int(c.start[g])
+		switch {
+		case code == c.levels(g): // nowhere
+		case !c.between:
 			if x := c.valueAt(g, code); x != 0 {
-				visit(first+code, x)
+				e.add(first+code, x)
 			}
-			continue
-		}
-		f := float64(fractions[at])
-		if f < 1 {
-			visit(first+code, 1-f)
-		}
-		if f > 0 {
-			visit(first+code+1, f)
+		default:
+			f := float64(fractions[from+r])
+			if f < 1 {
+				e.add(first+code, 1-f)
+			}
+			if f > 0 {
+				e.add(first+code+1, f)
+			}
 		}
 	}
 }

@@ -23,6 +23,8 @@ type crew struct {
 	moved sync.Cond // turn has changed
 	turn  int       // the first stripe that is not yet in g
 	slots []slot
+
+	tile []float32 // weights of a fast pass
 }
 
 // slot holds the sums of one stripe until its turn.
@@ -41,10 +43,25 @@ const (
 
 // worker is the space of one goroutine.
 type worker struct {
-	part *Part
-	sums []sums // by block; nil until the first gradient
-	z, v [kernel.PanelRows]float64
-	run  func() // bound once: starting it allocates nothing
+	part   *Part
+	sums   []sums    // by block; nil until the first gradient
+	group  int       // panels that a pass takes at a time
+	z, v   []float64 // of a group; v is zero between panels
+	active []bool    // panels of a group with a coefficient
+	fast   fast
+	run    func() // bound once: starting it allocates nothing
+}
+
+func newWorker(c *crew) *worker {
+	k := &worker{part: c.part, group: c.part.groupPanels()}
+	k.z = make([]float64, k.group*kernel.PanelRows)
+	k.v = make([]float64, k.group*kernel.PanelRows)
+	k.active = make([]bool, k.group)
+	k.run = func() {
+		c.work(k)
+		c.done.Done()
+	}
+	return k
 }
 
 // inlineCost is the bytes below which a pass runs on the caller's goroutine alone: starting another costs as much as
@@ -60,7 +77,7 @@ func (p *Part) run(j job, cost float64) {
 	if cost >= inlineCost {
 		workers = min(runtime.GOMAXPROCS(0), p.stripes())
 		if j.g != nil {
-			workers = min(workers, p.affordable())
+			workers = min(workers, p.affordable(&j))
 		}
 	}
 	c := p.borrow()
@@ -76,10 +93,14 @@ func (p *Part) run(j job, cost float64) {
 }
 
 // affordable is the number of workers whose sums take at most a quarter of the part's memory, or 64 MB.
-func (p *Part) affordable() int {
-	perWorker := int64(8 * p.cols)
+func (p *Part) affordable(j *job) int {
+	perWorker := int64(8 * p.cols * max(j.models, 1))
 	for _, b := range p.blocks {
-		perWorker += b.sumsBytes()
+		if _, tile := b.(tileBlock); tile && j.kind == fastAdding {
+			perWorker += 4 * kernel.TileLanes * int64(b.cols()*j.models)
+		} else {
+			perWorker += b.sumsBytes()
+		}
 	}
 	return int(max(p.Bytes()/4, 64<<20) / max(perWorker, 1))
 }
@@ -106,25 +127,37 @@ func (p *Part) giveBack(c *crew) {
 // prepare sees to it that there are enough workers, sums and slots for the job.
 func (c *crew) prepare(workers int) {
 	for len(c.workers) < workers {
-		k := &worker{part: c.part}
-		k.run = func() {
-			c.work(k)
-			c.done.Done()
-		}
-		c.workers = append(c.workers, k)
+		c.workers = append(c.workers, newWorker(c))
+	}
+	if c.job.kind == fastScoring {
+		c.tile = c.part.tileWeights(c.job.readings, c.tile)
+		c.job.tile = c.tile
 	}
 	if c.job.g == nil {
 		return
 	}
 	for _, k := range c.workers[:workers] {
-		if k.sums == nil {
-			for _, b := range c.part.blocks {
-				k.sums = append(k.sums, b.sums())
-			}
-		}
+		k.makeSums(c.job.kind)
 	}
 	for workers > 1 && len(c.slots) < workers {
-		c.slots = append(c.slots, slot{g: make([]float64, c.part.cols)})
+		c.slots = append(c.slots, slot{})
+	}
+	for i := range c.slots {
+		if s := &c.slots[i]; len(s.g) < len(c.job.g) {
+			s.g = make([]float64, len(c.job.g))
+		}
+	}
+}
+
+// makeSums sees to it that the blocks have sums, but for those whose sums are lanes of the tile.
+func (k *worker) makeSums(kind jobKind) {
+	if k.sums == nil {
+		k.sums = make([]sums, len(k.part.blocks))
+	}
+	for b, block := range k.part.blocks {
+		if _, tile := block.(tileBlock); k.sums[b] == nil && !(tile && kind == fastAdding) {
+			k.sums[b] = block.sums()
+		}
 	}
 }
 
@@ -133,7 +166,7 @@ func (c *crew) workInOrder() {
 	k := c.workers[0]
 	for s := range c.stripes {
 		if k.do(&c.job, s) {
-			k.finish(c.job.g)
+			k.finish(&c.job, s, c.job.g)
 		}
 	}
 }
@@ -164,8 +197,12 @@ func (c *crew) work(k *worker) {
 	}
 }
 
-// finish adds the worker's sums to g and clears them.
-func (k *worker) finish(g []float64) {
+// finish adds the worker's sums of a stripe to g and clears them.
+func (k *worker) finish(j *job, stripe int, g []float64) {
+	if j.kind == fastAdding {
+		k.fastFinish(j, stripe, g)
+		return
+	}
 	for b, s := range k.sums {
 		s.finish(k.part.blockCols(b, g))
 	}
@@ -181,7 +218,7 @@ func (c *crew) deliver(k *worker, s int, any bool) {
 	c.mu.Unlock()
 	mine := &c.slots[s%len(c.slots)]
 	if any {
-		k.finish(mine.g)
+		k.finish(&c.job, s, mine.g[:len(c.job.g)])
 	}
 	c.mu.Lock()
 	mine.state = empty
@@ -202,10 +239,10 @@ func (c *crew) deliver(k *worker, s int, any bool) {
 // addTo adds the slot to g and frees it.
 func (s *slot) addTo(g []float64) {
 	if s.state == filled {
-		for j, x := range s.g {
+		for j, x := range s.g[:len(g)] {
 			g[j] += x
 		}
-		clear(s.g)
+		clear(s.g[:len(g)])
 	}
 	s.state = waiting
 }

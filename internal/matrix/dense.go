@@ -46,6 +46,24 @@ func (d *dense[T]) add(values []float64) int {
 
 func (d *dense[T]) scores(panel int, w, z []float64) { kernel.Scores(d.panels[panel], w, z) }
 
+// span returns the panels from first on that lie side by side in memory, up to end at most, and their number.
+func (d *dense[T]) span(first, end int) ([]T, int) {
+	panel := d.panels[first]
+	if len(panel) == 0 {
+		return nil, end - first
+	}
+	n := min(end-first, cap(panel)/len(panel))
+	return panel[:n*len(panel)], n
+}
+
+func (d *dense[T]) scoreSpan(first, end int, w, z []float64, add bool) {
+	for first < end {
+		x, n := d.span(first, end)
+		kernel.ScorePanels(x, w, z[:n*kernel.PanelRows], add)
+		first, z = first+n, z[n*kernel.PanelRows:]
+	}
+}
+
 func (d *dense[T]) row(i int, dst []float64) {
 	panel, r := d.panels[i/kernel.PanelRows], i%kernel.PanelRows
 	for j := range dst {
@@ -80,19 +98,15 @@ type denseSums[T kernel.Float] struct {
 	lanes []float64
 }
 
-// fewRows is the number of active rows up to which a panel is read row by row: a row touches one cache line a column, the
-// whole panel four of them (float32).
-const fewRows = 2
+func (s *denseSums[T]) add(panel int, v []float64, _ int) {
+	kernel.AccumulatePanels(s.block.panels[panel], v, s.lanes)
+}
 
-func (s *denseSums[T]) add(panel int, v []float64, active int) {
-	if active > fewRows {
-		kernel.Accumulate(s.block.panels[panel], v, s.lanes)
-		return
-	}
-	for r, vr := range v {
-		if vr != 0 {
-			kernel.AccumulateRow(s.block.panels[panel], r, vr, s.lanes)
-		}
+func (s *denseSums[T]) addSpan(first, end int, v []float64) {
+	for first < end {
+		x, n := s.block.span(first, end)
+		kernel.AccumulatePanels(x, v[:n*kernel.PanelRows], s.lanes)
+		first, v = first+n, v[n*kernel.PanelRows:]
 	}
 }
 

@@ -1,9 +1,9 @@
 // Package matrix holds the rows of a training problem in memory and reads them in passes.
 //
 // Positives and negatives lie apart, each in a Part. The columns of a part are its blocks' columns in order: dense panels
-// of 64 rows, feature-major, padded with zeros (package kernel), or compressed rows (CSR). Every block keeps its rows in
-// the same panels of 64, so a panel of the part is a panel of each of its blocks. Blocks with coded columns will stand
-// beside these two; what a block must offer is the interface block.
+// of 64 rows, feature-major, padded with zeros (package kernel), compressed rows (CSR), or coded groups of columns. Every
+// block keeps its rows in the same panels of 64, so a panel of the part is a panel of each of its blocks. What a block
+// must offer is the interface block.
 //
 // Values are rounded once, to the storage type; the rounded matrix is the training problem. All passes use the exact
 // arithmetic of package kernel: float64 products and sums, multiply, then add, in one order:
@@ -13,7 +13,7 @@
 //     the end of the stripe, and adds the stripes in ascending order.
 //
 // A product with a stored or an unstored zero changes nothing, and neither does a row with v = 0, so the same values give
-// the same bits dense or sparse, with v dense or sparse, in one pass or in two, for any number of threads.
+// the same bits dense, sparse or coded, with v dense or sparse, in one pass or in two, for any number of threads.
 // Stripes (stripe.go) depend on the number of columns only.
 package matrix
 
@@ -31,12 +31,14 @@ type BlockKind int
 const (
 	Dense  BlockKind = iota // panels
 	Sparse                  // compressed rows
+	Coded                   // the level of a row in each group of columns (one-hot, bins, leaves)
 )
 
 // BlockSpec describes one block.
 type BlockSpec struct {
-	Kind BlockKind
-	Cols int
+	Kind   BlockKind
+	Cols   int
+	Groups []Group // of a Coded block: their levels add up to Cols (CodedSpec); nil otherwise
 }
 
 // Layout is the blocks of a matrix. The columns of the matrix are the blocks' columns in order.

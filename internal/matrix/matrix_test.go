@@ -151,10 +151,10 @@ func checkPart(t *testing.T, p *Part, w, v []float64) {
 
 func TestPassesAreTheReference(t *testing.T) {
 	layouts := map[string]Layout{
-		"dense":  {{Dense, 9}},
-		"sparse": {{Sparse, 9}},
-		"three":  {{Sparse, 3}, {Dense, 4}, {Sparse, 2}},
-		"empty":  {{Dense, 0}, {Dense, 5}, {Dense, 4}},
+		"dense":  {{Kind: Dense, Cols: 9}},
+		"sparse": {{Kind: Sparse, Cols: 9}},
+		"three":  {{Kind: Sparse, Cols: 3}, {Kind: Dense, Cols: 4}, {Kind: Sparse, Cols: 2}},
+		"empty":  {{Kind: Dense, Cols: 0}, {Kind: Dense, Cols: 5}, {Kind: Dense, Cols: 4}},
 	}
 	for _, rows := range []int{2, 63, 64, 65, 128, 129, 1000} {
 		s := newSample(uint64(rows), rows, 9, 0.6)
@@ -241,7 +241,7 @@ func TestSameBitsForAnyThreadsAndBlocks(t *testing.T) {
 	}
 	for _, storage := range []Storage{Float32, Float64} {
 		var want [][]float64
-		for _, layout := range []Layout{{{Dense, cols}}, {{Sparse, cols}}, {{Dense, 200}, {Sparse, 300}}} {
+		for _, layout := range []Layout{{{Kind: Dense, Cols: cols}}, {{Kind: Sparse, Cols: cols}}, {{Kind: Dense, Cols: 200}, {Kind: Sparse, Cols: 300}}} {
 			p := s.build(t, layout, storage).Negatives
 			got := withThreads(t, p, w, v)
 			if want == nil {
@@ -262,8 +262,8 @@ func TestWideSumsAreTheNarrowOnes(t *testing.T) {
 	const cols = 300
 	for _, density := range []float64{0.002, 0.5} {
 		s := newSample(8, 640, cols, density)
-		block := s.build(t, Layout{{Sparse, cols}}, Float32).Negatives.blocks[0].(*sparse[float32])
-		narrow, wide := block.sums(), newWideSums(block)
+		block := s.build(t, Layout{{Kind: Sparse, Cols: cols}}, Float32).Negatives.blocks[0].(*sparse[float32])
+		narrow, wide := block.sums(), newWideSums(block.width, block.addWideRow)
 		v := randomVector(9, len(block.panels)*kernel.PanelRows)
 		g1, g2 := randomVector(10, cols), randomVector(10, cols)
 		for panel := range block.panels {
@@ -283,7 +283,7 @@ func TestWideParts(t *testing.T) {
 	split(t)
 	const rows, cols, entries = 10000, wideColumns + 5000, 12
 	r := rand.New(rand.NewPCG(8, 8))
-	b := NewBuilder(Layout{{Sparse, cols}}, Float32)
+	b := NewBuilder(Layout{{Kind: Sparse, Cols: cols}}, Float32)
 	row := make([]float64, entries)
 	for i := range rows {
 		used := map[uint32]bool{0: true, cols - 1: true}
@@ -323,7 +323,7 @@ func TestWideParts(t *testing.T) {
 
 func TestPassesOfOnePartAtTheSameTime(t *testing.T) {
 	s := newSample(11, 3000, 12, 0.7)
-	p := s.build(t, Layout{{Dense, 6}, {Sparse, 6}}, Float32).Negatives
+	p := s.build(t, Layout{{Kind: Dense, Cols: 6}, {Kind: Sparse, Cols: 6}}, Float32).Negatives
 	w, v := randomVector(1, 12), randomVector(2, p.Rows())
 	want := results(p, w, v)
 	done := make(chan [][]float64)
@@ -339,7 +339,7 @@ func TestPassesOfOnePartAtTheSameTime(t *testing.T) {
 
 func TestNegativeZeroIsNoDifference(t *testing.T) {
 	s := newSample(12, 100, 4, 0.5)
-	for _, layout := range []Layout{{{Dense, 4}}, {{Sparse, 4}}} {
+	for _, layout := range []Layout{{{Kind: Dense, Cols: 4}}, {{Kind: Sparse, Cols: 4}}} {
 		p := s.build(t, layout, Float32).Positives
 		g := []float64{math.Copysign(0, -1), 1, 2, 3}
 		p.AddGradient([]int32{0}, []float64{0}, g)
@@ -349,7 +349,7 @@ func TestNegativeZeroIsNoDifference(t *testing.T) {
 
 func TestRowsWeightsAndSources(t *testing.T) {
 	s := newSample(13, 200, 7, 0.5)
-	for _, layout := range []Layout{{{Dense, 7}}, {{Sparse, 4}, {Dense, 3}}} {
+	for _, layout := range []Layout{{{Kind: Dense, Cols: 7}}, {{Kind: Sparse, Cols: 4}, {Kind: Dense, Cols: 3}}} {
 		m := s.build(t, layout, Float64)
 		if m.Rows() != 200 || m.Cols() != 7 {
 			t.Fatalf("%d x %d", m.Rows(), m.Cols())
@@ -372,7 +372,7 @@ func TestRowsWeightsAndSources(t *testing.T) {
 
 func TestTake(t *testing.T) {
 	s := newSample(14, 400, 5, 0.5)
-	for _, layout := range []Layout{{{Dense, 5}}, {{Sparse, 5}}, {{Dense, 2}, {Sparse, 3}}} {
+	for _, layout := range []Layout{{{Kind: Dense, Cols: 5}}, {{Kind: Sparse, Cols: 5}}, {{Kind: Dense, Cols: 2}, {Kind: Sparse, Cols: 3}}} {
 		p := s.build(t, layout, Float32).Negatives
 		var rows []int
 		for i := p.Rows() - 1; i >= 0; i -= 2 {
@@ -426,7 +426,7 @@ func TestValuesThatCannotBeStored(t *testing.T) {
 		{"not a number", math.NaN(), Float64, "row 8, feature 2: NaN is not a finite number"},
 	} {
 		for _, kind := range []BlockKind{Dense, Sparse} {
-			b := NewBuilder(Layout{{Dense, 1}, {kind, 2}}, c.storage)
+			b := NewBuilder(Layout{{Kind: Dense, Cols: 1}, {Kind: kind, Cols: 2}}, c.storage)
 			add := func(positive bool, x float64, source int) {
 				if kind == Dense {
 					b.Add(positive, []float64{1, x, 2}, nil, nil, 1, source)
@@ -469,7 +469,7 @@ func TestBuilderRefuses(t *testing.T) {
 		"column 2 does not":  func(b *Builder) { b.Add(true, []float64{1}, []uint32{2, 2}, []float64{1, 1}, 1, 0) },
 		"column 0 does not ": func(b *Builder) { b.Add(true, []float64{1}, []uint32{0}, []float64{1}, 1, 0) },
 	} {
-		layout := Layout{{Dense, 1}, {Sparse, 4}}
+		layout := Layout{{Kind: Dense, Cols: 1}, {Kind: Sparse, Cols: 4}}
 		if name == "1 dense values" {
 			layout[0].Cols = 2
 		}
@@ -487,7 +487,7 @@ func TestBuilderRefuses(t *testing.T) {
 // The blocks themselves are never copied while they grow.
 func TestBytesAndGrowth(t *testing.T) {
 	const rows, cols = 20000, 50
-	b := NewBuilder(Layout{{Dense, cols}}, Float32)
+	b := NewBuilder(Layout{{Kind: Dense, Cols: cols}}, Float32)
 	x := make([]float64, cols)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -516,7 +516,7 @@ func TestNoAllocationInAPass(t *testing.T) {
 	for i := range s.y {
 		s.y[i] = i == 0
 	}
-	for _, layout := range []Layout{{{Dense, 500}}, {{Sparse, 500}}} {
+	for _, layout := range []Layout{{{Kind: Dense, Cols: 500}}, {{Kind: Sparse, Cols: 500}}} {
 		p := s.build(t, layout, Float32).Negatives
 		if p.stripes() < 3 {
 			t.Fatal("the part is too small to be split")

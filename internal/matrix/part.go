@@ -44,6 +44,20 @@ type sums interface {
 	finish(g []float64)
 }
 
+// spanBlock is a block that can take many panels at once; its sums are spanSums.
+type spanBlock interface {
+	block
+	// scoreSpan adds the scores of the panels from first up to end to z, or replaces z.
+	scoreSpan(first, end int, w, z []float64, add bool)
+}
+
+// spanSums is sums that can take many panels at once.
+type spanSums interface {
+	sums
+	// addSpan adds the parts of X'v of the panels from first up to end. Panels whose v is zero are not read.
+	addSpan(first, end int, v []float64)
+}
+
 func newPart(blocks []block, rows int, weights []float64, sources []uint32) *Part {
 	p := &Part{rows: rows, blocks: blocks, weights: weights, sources: sources}
 	for _, b := range blocks {

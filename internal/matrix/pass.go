@@ -49,15 +49,22 @@ const (
 	scoring jobKind = iota
 	adding
 	passing
+	fastScoring
+	fastAdding
 )
 
-// job is one call of Scores, AddGradient or Pass.
+// job is one call of Scores, AddGradient, Pass, FastScores or AddFastGradients.
 type job struct {
 	kind    jobKind
 	w, z, g []float64
 	rows    []int32
 	v       []float64
 	visit   Visit
+
+	models       int // of a fast pass
+	readings     []Reading
+	tile         []float32 // weights of the tile
+	coefficients []Coefficients
 }
 
 // do runs the job on one stripe and reports whether the worker's sums were added to.
@@ -68,70 +75,134 @@ func (k *worker) do(j *job, stripe int) bool {
 		return false
 	case adding:
 		return k.addStripe(j, stripe)
+	case fastScoring:
+		k.fastScoreStripe(j, stripe)
+		return false
+	case fastAdding:
+		return k.fastAddStripe(j, stripe)
 	default:
 		return k.passStripe(j, stripe)
 	}
 }
 
-// scorePanel computes the scores of one panel.
-func (k *worker) scorePanel(panel int, w []float64) {
-	clear(k.z[:])
+// scorePanels computes the scores of the panels from first up to end.
+func (k *worker) scorePanels(first, end int, w, z []float64) {
 	for b, block := range k.part.blocks {
-		block.scores(panel, k.part.blockCols(b, w), k.z[:])
+		wb := k.part.blockCols(b, w)
+		if span, ok := block.(spanBlock); ok {
+			span.scoreSpan(first, end, wb, z, b > 0)
+			continue
+		}
+		if b == 0 {
+			clear(z)
+		}
+		for panel := first; panel < end; panel++ {
+			block.scores(panel, wb, z[(panel-first)*kernel.PanelRows:][:kernel.PanelRows])
+		}
 	}
 }
 
-// addPanel adds one panel with the coefficients k.v.
-func (k *worker) addPanel(panel, active int) {
+// addPanels adds the panels from first up to end with the coefficients v; panels that are not active have none.
+func (k *worker) addPanels(first, end int, v []float64, active []bool) {
 	for _, s := range k.sums {
-		s.add(panel, k.v[:], active)
+		if span, ok := s.(spanSums); ok {
+			span.addSpan(first, end, v)
+			continue
+		}
+		for panel := first; panel < end; panel++ {
+			if active[panel-first] {
+				vp := v[(panel-first)*kernel.PanelRows:][:kernel.PanelRows]
+				s.add(panel, vp, nonZero(vp))
+			}
+		}
 	}
 }
 
+// scoreStripe writes to z directly, but for the panel that has fewer rows.
 func (k *worker) scoreStripe(j *job, stripe int) {
 	first, end := k.part.stripe(stripe)
-	for panel := first; panel < end; panel++ {
-		k.scorePanel(panel, j.w)
-		from, to := k.part.panelRows(panel)
-		copy(j.z[from:to], k.z[:])
+	whole := min(end, k.part.rows/kernel.PanelRows)
+	k.scorePanels(first, whole, j.w, j.z[first*kernel.PanelRows:whole*kernel.PanelRows])
+	if whole < end {
+		k.scorePanels(whole, end, j.w, k.z[:kernel.PanelRows])
+		copy(j.z[whole*kernel.PanelRows:], k.z)
 	}
 }
 
+// addStripe takes neighbouring panels with active rows together.
 func (k *worker) addStripe(j *job, stripe int) bool {
 	first, end := k.part.stripe(stripe)
 	at, _ := slices.BinarySearch(j.rows, int32(first*kernel.PanelRows))
-	limit := int32(min(end*kernel.PanelRows, k.part.rows)) // rows fit in int32: Builder sees to it
+	limit, _ := slices.BinarySearch(j.rows, int32(min(end*kernel.PanelRows, k.part.rows))) // rows fit in int32: see Builder
 	any := false
-	for at < len(j.rows) && j.rows[at] < limit {
-		panel := int(j.rows[at]) / kernel.PanelRows
-		clear(k.v[:])
-		active := 0
-		for ; at < len(j.rows) && int(j.rows[at])/kernel.PanelRows == panel; at++ {
-			if j.v[at] != 0 {
-				k.v[int(j.rows[at])%kernel.PanelRows] = j.v[at]
-				active++
+	for at < limit {
+		if n := wholePanels(j.rows[at:limit], k.group); n > 0 {
+			from := int(j.rows[at]) / kernel.PanelRows
+			for i := range k.active {
+				k.active[i] = true
 			}
+			k.addPanels(from, from+n, j.v[at:at+n*kernel.PanelRows], k.active)
+			at, any = at+n*kernel.PanelRows, true
+			continue
 		}
-		if active > 0 {
-			k.addPanel(panel, active)
-			any = true
+		clear(k.active)
+		from := int(j.rows[at]) / kernel.PanelRows
+		to := from // the panel behind the last one with a row
+		for ; at < limit; at++ {
+			panel := int(j.rows[at]) / kernel.PanelRows
+			if panel > to || panel-from >= k.group {
+				break
+			}
+			to = panel + 1
+			k.v[int(j.rows[at])-from*kernel.PanelRows] = j.v[at]
+			k.active[panel-from] = true
 		}
+		v := k.v[:(to-from)*kernel.PanelRows]
+		k.addPanels(from, to, v, k.active)
+		clear(v)
+		any = true
 	}
 	return any
 }
 
+// wholePanels is the number of panels, up to most, that the first rows fill without a gap.
+func wholePanels(rows []int32, most int) int {
+	if rows[0]%kernel.PanelRows != 0 {
+		return 0
+	}
+	n := min(most, len(rows)/kernel.PanelRows)
+	for ; n > 0; n-- {
+		if last := n*kernel.PanelRows - 1; int(rows[last]-rows[0]) == last {
+			break
+		}
+	}
+	return n
+}
+
+// passStripe reads as many panels at a time as stay in cache until their gradient.
 func (k *worker) passStripe(j *job, stripe int) bool {
 	first, end := k.part.stripe(stripe)
 	any := false
-	for panel := first; panel < end; panel++ {
-		k.scorePanel(panel, j.w)
-		from, to := k.part.panelRows(panel)
-		clear(k.v[:])
-		if !j.visit(from, k.z[:to-from], k.v[:to-from]) {
-			continue
+	for ; first < end; first += k.group {
+		group := min(first+k.group, end)
+		z := k.z[:(group-first)*kernel.PanelRows]
+		v := k.v[:len(z)]
+		k.scorePanels(first, group, j.w, z)
+		clear(k.active)
+		visited := false
+		for panel := first; panel < group; panel++ {
+			from, to := k.part.panelRows(panel)
+			at := (panel - first) * kernel.PanelRows
+			vp := v[at : at+to-from]
+			if j.visit(from, z[at:at+to-from], vp) {
+				k.active[panel-first], visited = true, true
+			} else {
+				clear(vp)
+			}
 		}
-		if active := nonZero(k.v[:]); active > 0 {
-			k.addPanel(panel, active)
+		if visited {
+			k.addPanels(first, group, v, k.active)
+			clear(v)
 			any = true
 		}
 	}

@@ -9,12 +9,13 @@ type slab[T any] struct {
 
 const slabLimit = 1 << 20 // elements of one allocation, unless a single piece is larger
 
-// take returns n zeros.
+// take returns n zeros. The capacity of a piece reaches to the end of its allocation: pieces that are taken one after the
+// other lie side by side as far as it goes.
 func (s *slab[T]) take(n int) []T {
 	if n > len(s.free) {
 		s.reserve(max(n, min(s.total, slabLimit)))
 	}
-	piece := s.free[:n:n]
+	piece := s.free[:n]
 	s.free = s.free[n:]
 	return piece
 }

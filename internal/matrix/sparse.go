@@ -152,7 +152,7 @@ const wideColumns = 1 << 16
 
 func (s *sparse[T]) sums() sums {
 	if s.width > wideColumns {
-		return newWideSums(s)
+		return newWideSums(s.width, s.addWideRow)
 	}
 	return &sparseSums[T]{
 		block:   s,

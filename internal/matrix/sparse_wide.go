@@ -9,10 +9,10 @@ import (
 // wideSums computes what sparseSums computes, with four numbers a column and not eight: it keeps the active rows of a
 // stripe by lane, and at the end of the stripe forms one lane after the other in the order of the reduction,
 // ((0+4)+(2+6))+((1+5)+(3+7)), on a stack. With millions of columns the lanes are what takes memory and time, not the rows.
-type wideSums[T kernel.Float] struct {
-	block *sparse[T]
-	rows  [kernel.Lanes][]wideRow
-	stack [4]laneSum
+type wideSums struct {
+	addRow func(row int, v float64, sum *laneSum) // adds v times a row of the block
+	rows   [kernel.Lanes][]wideRow
+	stack  [4]laneSum
 }
 
 // wideRow is an active row of a stripe.
@@ -27,17 +27,17 @@ type laneSum struct {
 	touched []bool
 }
 
-func newWideSums[T kernel.Float](s *sparse[T]) *wideSums[T] {
-	out := &wideSums[T]{block: s}
+func newWideSums(cols int, addRow func(row int, v float64, sum *laneSum)) *wideSums {
+	out := &wideSums{addRow: addRow}
 	for k := range out.stack {
-		out.stack[k] = laneSum{make([]float64, s.width), make([]bool, groupsOf(s.width))}
+		out.stack[k] = laneSum{make([]float64, cols), make([]bool, groupsOf(cols))}
 	}
 	return out
 }
 
 func wideSumsBytes(cols int) int64 { return 4 * 8 * int64(cols) }
 
-func (s *wideSums[T]) add(panel int, v []float64, _ int) {
+func (s *wideSums) add(panel int, v []float64, _ int) {
 	for r, vr := range v {
 		if vr != 0 {
 			lane := r % kernel.Lanes
@@ -46,7 +46,7 @@ func (s *wideSums[T]) add(panel int, v []float64, _ int) {
 	}
 }
 
-func (s *wideSums[T]) finish(g []float64) {
+func (s *wideSums) finish(g []float64) {
 	// Depth first: stack[k] holds a finished subtree while the next one is formed above it.
 	for k, lane := range [kernel.Lanes]int{0, 4, 2, 6, 1, 5, 3, 7} {
 		depth := bits.OnesCount(uint(k)) // finished subtrees below leaf k
@@ -60,16 +60,23 @@ func (s *wideSums[T]) finish(g []float64) {
 }
 
 // form adds one lane's rows to an empty sum.
-func (s *wideSums[T]) form(lane int, sum *laneSum) {
+func (s *wideSums) form(lane int, sum *laneSum) {
 	for _, active := range s.rows[lane] {
-		cols, values := s.block.panels[active.row/kernel.PanelRows].entriesOf(active.row % kernel.PanelRows)
-		for k, x := range values {
-			j := cols[k]
-			sum.x[j] += float64(float64(x) * active.v)
-			sum.touched[j/groupCols] = true
-		}
+		s.addRow(active.row, active.v, sum)
 	}
 	s.rows[lane] = s.rows[lane][:0]
+}
+
+func (s *sparse[T]) addWideRow(row int, v float64, sum *laneSum) {
+	cols, values := s.panels[row/kernel.PanelRows].entriesOf(row % kernel.PanelRows)
+	for k, x := range values {
+		sum.add(cols[k], float64(float64(x)*v))
+	}
+}
+
+func (s *laneSum) add(col uint32, x float64) {
+	s.x[col] += x
+	s.touched[col/groupCols] = true
 }
 
 // absorb adds other to s and clears it.

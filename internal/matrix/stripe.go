@@ -27,3 +27,11 @@ func (p *Part) stripe(s int) (first, end int) {
 func (p *Part) panelRows(panel int) (first, end int) {
 	return panel * kernel.PanelRows, min((panel+1)*kernel.PanelRows, p.rows)
 }
+
+// groupPanels is the number of panels that a pass takes at a time: as many as stay in the second cache between their
+// scores and their gradient, and few enough that their scores and coefficients stay in the first.
+func (p *Part) groupPanels() int {
+	const bytes, most = 160 << 10, 16
+	panel := p.cost() / float64(max(p.rows, 1)) * kernel.PanelRows
+	return max(1, min(most, int(bytes/max(panel, 1))))
+}

@@ -180,6 +180,11 @@ func (o *Objective) At(w, grad []float64) Value {
 	return v
 }
 
+// Release gives the scratch space back; the next evaluation makes it anew.
+func (o *Objective) Release() {
+	o.z, o.v, o.support, o.active = nil, nil, threshold.Support{}, coefficients{}
+}
+
 // score fills z with the scores of both classes.
 func (o *Objective) score(w []float64) {
 	if o.z == nil {

@@ -23,11 +23,17 @@ const (
 //
 // Cancelling ctx ends the run after the step at hand and is not an error. A run whose values overflow is a usage error.
 func Adam(ctx context.Context, full Objective, batches []Objective, o Options) (Result, error) {
-	if o.Step == 0 {
-		o.Step = DefaultStep
-	}
-	a := &adam{step: o.Step, mean: make([]float64, full.Dim()), square: make([]float64, full.Dim()), power1: 1, power2: 1}
-	return minimise(ctx, full, batches, o, a.update)
+	return single(ctx, full, batches, o, newAdam)
+}
+
+// AdamGrid is Adam for several tasks on the same data.
+func AdamGrid(ctx context.Context, tasks []Task, o Options) []Outcome {
+	return grid(ctx, tasks, o, newAdam)
+}
+
+func newAdam(dim int, step float64) update {
+	a := &adam{step: step, mean: make([]float64, dim), square: make([]float64, dim), power1: 1, power2: 1}
+	return a.update
 }
 
 type adam struct {

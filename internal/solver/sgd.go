@@ -12,14 +12,19 @@ import (
 //
 // Cancelling ctx ends the run after the step at hand and is not an error. A run whose values overflow is a usage error.
 func SGD(ctx context.Context, full Objective, batches []Objective, o Options) (Result, error) {
-	step := o.Step
-	if step == 0 {
-		step = DefaultStep
-	}
-	return minimise(ctx, full, batches, o, func(w, g []float64, k int) {
+	return single(ctx, full, batches, o, newSGD)
+}
+
+// SGDGrid is SGD for several tasks on the same data.
+func SGDGrid(ctx context.Context, tasks []Task, o Options) []Outcome {
+	return grid(ctx, tasks, o, newSGD)
+}
+
+func newSGD(_ int, step float64) update {
+	return func(w, g []float64, k int) {
 		size := step / math.Sqrt(float64(k))
 		for j, gj := range g {
 			w[j] -= float64(size * gj)
 		}
-	})
+	}
 }

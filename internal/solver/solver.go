@@ -3,6 +3,12 @@
 //
 // Steps go through the minibatches in order, again and again: step k uses minibatch k mod their number, its threshold, its
 // losses, its gradient. What is reported is always measured on the full data.
+//
+// Two arithmetics. Steps on an *objective.Objective use the fast one (objective.Lockstep: float32 scores), for one run as
+// for a grid of runs that share each reading of the data (AdamGrid, SGDGrid): a run has the same bytes alone and in a
+// grid, for any number of threads and any processor. The values of Last, Best, AtZero and of the start come from the exact
+// one, (*objective.Objective).At; those of the trace in between, and of Progress, from the fast one. The steps on any
+// other Objective, and those on a matrix that keeps float64 values, use At.
 package solver
 
 import (
@@ -72,10 +78,11 @@ type TracePoint struct {
 	objective.Value
 }
 
-// Result is a finished or cancelled run. All values are those of the full objective.
+// Result is a finished or cancelled run. All values are those of the full objective; those of the trace between the start
+// and the last point are from the fast arithmetic and may differ from the exact ones in the seventh digit.
 type Result struct {
 	Last       Iterate         // after the last step
-	Best       Iterate         // the lowest F among the points of the trace and the last; the earliest one on a tie
+	Best       Iterate         // the lowest F among the points of the trace (by the trace's F) and the last; the earliest on a tie
 	AtZero     objective.Value // at w = 0
 	Trace      []TracePoint    // the start, every TraceEvery-th point, and the last, ascending
 	Iterations int             // steps taken
@@ -97,31 +104,72 @@ type run struct {
 	options Options
 	update  update
 	w, g    []float64
+	value   objective.Value // of the newest evaluation
+	fast    bool            // values of steps are approximate
 	result  Result
 	scored  int64 // rows read for scores
 	before  int64 // visits of all objectives before the run
+	err     error // the run is over
 }
 
-// minimise is the loop that all solvers share.
-func minimise(ctx context.Context, full Objective, batches []Objective, o Options, u update) (Result, error) {
-	if err := o.validate(); err != nil {
-		return Result{}, err
+// evaluate sets the values of the runs at their points, and their gradients if asked to, on a minibatch or, with batch -1,
+// on the full data.
+type evaluate func(runs []*run, batch int, gradient bool)
+
+// minimise is the loop that all solvers share. Runs take each step together; a run that fails drops out.
+func minimise(ctx context.Context, runs []*run, at evaluate) {
+	if len(runs) == 0 {
+		return
 	}
-	r := newRun(full, batches, o, u)
-	if err := r.begin(); err != nil {
-		return r.result, err
-	}
-	for k := 1; k <= r.options.Iterations; k++ {
+	iterations, batches := runs[0].options.Iterations, len(runs[0].batches)
+	live := going(runs, (*run).begin)
+	for k := 1; k <= iterations && len(live) > 0; k++ {
 		if ctx.Err() != nil {
-			r.result.Cancelled = true
+			for _, r := range live {
+				r.result.Cancelled = true
+			}
 			break
 		}
-		if err := r.step(k); err != nil {
-			return r.result, err
+		batch := -1
+		if batches > 0 {
+			batch = (k - 1) % batches
+		}
+		at(live, batch, true)
+		live = going(live, func(r *run) error { return r.step(k) })
+		if batches > 0 && live != nil && k < iterations && live[0].traced(k) {
+			at(live, -1, false)
+			live = going(live, func(r *run) error { return r.record(k, r.value) })
+		}
+		for _, r := range live {
+			r.progress(k)
 		}
 	}
-	err := r.end()
-	return r.result, err
+	going(live, (*run).end)
+}
+
+// going calls f for each run and returns those that go on.
+func going(runs []*run, f func(r *run) error) []*run {
+	var live []*run
+	for _, r := range runs {
+		if r.err = f(r); r.err == nil {
+			live = append(live, r)
+		}
+	}
+	return live
+}
+
+// one evaluates runs on any objective, one by one.
+func one(runs []*run, batch int, gradient bool) {
+	for _, r := range runs {
+		o, g := r.full, r.g
+		if batch >= 0 {
+			o = r.batches[batch]
+		}
+		if !gradient {
+			g = nil
+		}
+		r.value = r.exact(o, g)
+	}
 }
 
 // validate is the border at which options are checked.
@@ -143,7 +191,10 @@ func usage(found string, value any, expected string) error {
 	return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf(found, value), Expected: expected}
 }
 
-func newRun(full Objective, batches []Objective, o Options, u update) *run {
+func newRun(full Objective, batches []Objective, o Options, updates func(dim int, step float64) update) *run {
+	if o.Step == 0 {
+		o.Step = DefaultStep
+	}
 	if o.Iterations == 0 {
 		o.Iterations = DefaultIterations
 	}
@@ -153,7 +204,7 @@ func newRun(full Objective, batches []Objective, o Options, u update) *run {
 			o.TraceEvery = max(1, o.Iterations/10)
 		}
 	}
-	r := &run{full: full, batches: batches, options: o, update: u}
+	r := &run{full: full, batches: batches, options: o, update: updates(full.Dim(), o.Step)}
 	r.w, r.g = make([]float64, full.Dim()), make([]float64, full.Dim())
 	r.before = r.visits()
 	return r
@@ -169,7 +220,7 @@ func (r *run) visits() int64 {
 
 // begin evaluates w = 0 and the start.
 func (r *run) begin() error {
-	r.result.AtZero = r.evaluate(r.full, nil)
+	r.result.AtZero = r.exact(r.full, nil)
 	if r.options.Start == Random {
 		random := rand.NewPCG(r.options.Seed, 0x7374617274)
 		for j := range r.w {
@@ -180,53 +231,55 @@ func (r *run) begin() error {
 	r.full.Project(r.w)
 	value := r.result.AtZero
 	if r.options.Start == Random {
-		value = r.evaluate(r.full, nil)
+		value = r.exact(r.full, nil)
 	}
 	return r.record(0, value)
 }
 
-// evaluate is At at the current w, counted.
-func (r *run) evaluate(o Objective, g []float64) objective.Value {
+// exact is At at the current w, counted.
+func (r *run) exact(o Objective, g []float64) objective.Value {
 	r.scored += int64(o.Rows())
-	return o.At(r.w, g)
+	v := o.At(r.w, g)
+	if ours, ok := o.(*objective.Objective); ok && r.fast {
+		ours.Release() // it is rarely needed, and there may be many runs
+	}
+	return v
 }
 
-// step takes step k, and reports the value that it measured on the way: the one before the step.
+// step takes step k, from the value and gradient before it.
 func (r *run) step(k int) error {
-	part := r.full
-	if len(r.batches) > 0 {
-		part = r.batches[(k-1)%len(r.batches)]
-	}
-	value := r.evaluate(part, r.g)
-	if err := finite(k-1, value, r.g); err != nil {
+	if err := finite(k-1, r.value, r.g); err != nil {
 		return err
 	}
 	if len(r.batches) == 0 && k > 1 && r.traced(k-1) {
-		if err := r.record(k-1, value); err != nil {
+		if err := r.record(k-1, r.value); err != nil {
 			return err
 		}
 	}
 	r.update(r.w, r.g, k)
 	r.full.Project(r.w)
 	r.result.Iterations = k
-	if len(r.batches) > 0 && r.traced(k) && k < r.options.Iterations {
-		if err := r.record(k, r.evaluate(r.full, nil)); err != nil {
-			return err
-		}
-	}
-	if r.options.Progress != nil {
-		r.options.Progress(Progress{k, r.options.Iterations, value, len(r.batches) > 0})
-	}
 	return nil
+}
+
+func (r *run) progress(k int) {
+	if r.options.Progress != nil {
+		r.options.Progress(Progress{k, r.options.Iterations, r.value, len(r.batches) > 0})
+	}
 }
 
 func (r *run) traced(k int) bool { return k%r.options.TraceEvery == 0 }
 
-// end evaluates the last point and closes the counts.
+// end evaluates the last and the best point and closes the counts.
 func (r *run) end() error {
 	var err error
-	if k := r.result.Iterations; k > 0 && r.result.Trace[len(r.result.Trace)-1].Iteration < k {
-		err = r.record(k, r.evaluate(r.full, nil))
+	k, newest := r.result.Iterations, &r.result.Trace[len(r.result.Trace)-1]
+	switch {
+	case k > 0 && newest.Iteration < k:
+		err = r.settle(k, r.exact(r.full, nil))
+	case k > 0 && r.fast:
+		newest.Value = r.exact(r.full, nil)
+		err = r.settle(k, newest.Value)
 	}
 	last := r.result.Trace[len(r.result.Trace)-1]
 	r.result.Last = Iterate{W: append([]float64(nil), r.w...), Value: last.Value, Iteration: last.Iteration}
@@ -236,6 +289,26 @@ func (r *run) end() error {
 	return err
 }
 
+// settle notes the exact value after the last step k, and replaces the best one's by its exact value.
+func (r *run) settle(k int, v objective.Value) error {
+	best := &r.result.Best
+	if r.fast && best.Iteration > 0 && best.Iteration < k {
+		w := r.w
+		r.w = best.W
+		best.Value = r.exact(r.full, nil)
+		r.w = w
+	}
+	if newest := r.result.Trace[len(r.result.Trace)-1]; newest.Iteration < k {
+		return r.record(k, v)
+	}
+	if best.Iteration == k {
+		best.Value = v
+	} else if v.F < best.F {
+		r.note(k, v)
+	}
+	return finite(k, v, r.w)
+}
+
 // record adds the current w, with its value on the full data, to the trace.
 func (r *run) record(k int, v objective.Value) error {
 	if err := finite(k, v, r.w); err != nil {
@@ -243,10 +316,15 @@ func (r *run) record(k int, v objective.Value) error {
 	}
 	r.result.Trace = append(r.result.Trace, TracePoint{k, v})
 	if k == 0 || v.F < r.result.Best.F {
-		r.result.Best.W = append(r.result.Best.W[:0], r.w...)
-		r.result.Best.Value, r.result.Best.Iteration = v, k
+		r.note(k, v)
 	}
 	return nil
+}
+
+// note makes the current w the best one.
+func (r *run) note(k int, v objective.Value) {
+	r.result.Best.W = append(r.result.Best.W[:0], r.w...)
+	r.result.Best.Value, r.result.Best.Iteration = v, k
 }
 
 // finite refuses a run that has left the range of numbers.

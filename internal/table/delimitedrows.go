@@ -23,9 +23,10 @@ const (
 // values does not fill the memory; all others share the code behind them, whose text is empty.
 const unknownLimit = 1 << 16
 
-// delimitedRows turns records into rows.
+// delimitedRows turns records into rows: those that the tokenizer reads one by one, those of scanned chunks together.
 type delimitedRows struct {
 	reader  *Reader
+	feed    *feed
 	records *delimited
 	head    []record // read ahead
 	ended   error    // what the reading ahead ended with
@@ -48,11 +49,8 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 	if delimiter == 0 {
 		delimiter = sniffDelimiter(p)
 	}
-	s := &delimitedRows{
-		reader:  r,
-		records: &delimited{file: r.file, lines: newLines(source), delimiter: delimiter},
-		missing: r.missing,
-	}
+	s := &delimitedRows{reader: r, feed: newFeed(source, r.pace), missing: r.missing}
+	s.records = &delimited{file: r.file, lines: newLines(s.feed), delimiter: delimiter}
 	s.readHead()
 	if len(s.head) == 0 {
 		if s.ended == io.EOF {
@@ -84,12 +82,15 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 	if len(s.head) > 0 {
 		s.first = s.head[0].line
 	}
+	if c := s.scanFor(); c != nil && !r.pace.careful {
+		s.feed.scan = c.scan
+	}
 	return s, nil
 }
 
 // readHead reads ahead.
 func (s *delimitedRows) readHead() {
-	rows, size := headRows, 0
+	rows, size := s.reader.pace.head, 0
 	if s.reader.options.Schema != nil {
 		rows = headRowsSchema
 	}
@@ -188,8 +189,9 @@ func (s *delimitedRows) assign() error {
 	if err := s.checkFirstLabel(); err != nil {
 		return err
 	}
+	counts := countAllKinds(s.head, len(s.names.all), s.missing)
 	for _, i := range roles.features {
-		s.kinds = append(s.kinds, s.kindOf(i))
+		s.kinds = append(s.kinds, s.kindOf(i, counts[i]))
 		s.codes = append(s.codes, map[string]int32{})
 	}
 	t := &s.reader.table
@@ -230,11 +232,10 @@ func noLabel(n *names) error {
 }
 
 // kindOf decides the kind of a column from the head: numeric when more than half of its values are numbers.
-func (s *delimitedRows) kindOf(i int) Kind {
+func (s *delimitedRows) kindOf(i int, c kindCount) Kind {
 	if k, ok := s.roles.forced[i]; ok {
 		return k
 	}
-	c := countKinds(s.head, i, len(s.names.all), s.missing)
 	if c.seen == 0 || 2*c.numbers > c.seen {
 		return Numeric
 	}
@@ -247,10 +248,27 @@ func (s *delimitedRows) kindOf(i int) Kind {
 
 // more implements rowSource.
 func (s *delimitedRows) more(t *Table, limit int) error {
+	whole := limit == math.MaxInt
+	if whole {
+		s.reserve(t, len(s.head), s.feed.bytes+int64(s.feed.offset))
+		defer s.feed.together()()
+	}
 	for t.Rows() < limit {
+		if s.scanned() {
+			if whole {
+				s.reserve(t, s.feed.current.piece.rows, s.feed.progress())
+			}
+			if err := s.take(t, limit); err != nil {
+				return err
+			}
+			continue
+		}
 		r, err := s.nextRecord()
 		if err != nil {
 			return err
+		}
+		if whole && len(t.Line) == cap(t.Line) {
+			s.reserve(t, 1, s.feed.bytes+int64(s.feed.offset))
 		}
 		if err := s.add(t, r); err != nil {
 			return err
@@ -326,9 +344,9 @@ func (s *delimitedRows) addFeatures(t *Table, r *record) error {
 			c.Codes = append(c.Codes, s.code(k, c, field))
 			continue
 		}
-		v, err := s.numberIn(r, i, field)
-		if err != nil {
-			return err
+		v, what := s.missing.number(field)
+		if what != number {
+			return s.notNumber(r, i, field, what)
 		}
 		c.Values = append(c.Values, v)
 	}
@@ -356,21 +374,6 @@ func (s *delimitedRows) code(k int, c *Column, field []byte) int32 {
 	s.codes[k][value] = code
 	c.Dictionary = append(c.Dictionary, value)
 	return code
-}
-
-// numberIn reads a numeric field; a missing one is NaN.
-func (s *delimitedRows) numberIn(r *record, i int, field []byte) (float64, error) {
-	if len(field) == 0 || s.missing.numbers && s.missing.has(field) {
-		return math.NaN(), nil
-	}
-	v, what := parseNumber(field)
-	if what == number {
-		return v, nil
-	}
-	if s.missing.has(field) {
-		return math.NaN(), nil
-	}
-	return 0, s.notNumber(r, i, field, what)
 }
 
 // notNumber is the error of a field that should be a number.

@@ -23,7 +23,7 @@ type input struct {
 	reader      io.Reader
 	compression string // "", "gzip" or "zstd"
 	digest      hash.Hash
-	bytes       int64
+	size        int64 // how many there should be, or 0; the file may say what is wrong
 	closers     []func() error
 }
 
@@ -98,6 +98,9 @@ func newInput(file string, r io.Reader) (*input, error) {
 		}
 		in.reader = raw
 	}
+	if f, ok := r.(*os.File); ok {
+		in.size = sizeOf(f, in.compression, head)
+	}
 	return in, nil
 }
 
@@ -131,7 +134,6 @@ func foreign(head []byte) string {
 func (in *input) Read(p []byte) (int, error) {
 	n, err := in.reader.Read(p)
 	in.digest.Write(p[:n])
-	in.bytes += int64(n)
 	if err != nil && err != io.EOF {
 		err = in.failure(err)
 	}

@@ -17,6 +17,7 @@ const MaxFeatures = 100_000_000
 // libsvmRows turns lines of LIBSVM text into sparse rows. The rules are in the package's documentation.
 type libsvmRows struct {
 	reader *Reader
+	feed   *feed
 	lines  *lines
 	limit  int  // the largest index that is kept
 	bound  bool // limit was told, by Features or by a schema
@@ -39,7 +40,8 @@ func newLIBSVMRows(r *Reader, source io.Reader) (*libsvmRows, error) {
 	if len(o.Drop) > 0 {
 		return nil, usage("--drop with a LIBSVM file", "delimited text", "")
 	}
-	s := &libsvmRows{reader: r, lines: newLines(source), limit: MaxFeatures}
+	s := &libsvmRows{reader: r, feed: newFeed(source, r.pace), limit: MaxFeatures}
+	s.lines = newLines(s.feed)
 	if o.Features > 0 {
 		s.limit, s.bound = o.Features, true
 	}
@@ -55,12 +57,29 @@ func newLIBSVMRows(r *Reader, source io.Reader) (*libsvmRows, error) {
 	}
 	r.table.Sparse = &Sparse{Cols: cols, Start: []int64{0}}
 	r.schema.Width = cols
+	if !r.pace.careful {
+		s.feed.scan = s.scanFor().scan
+	}
 	return s, nil
 }
 
 // more implements rowSource.
 func (s *libsvmRows) more(t *Table, limit int) error {
+	whole := limit == math.MaxInt
+	if whole {
+		defer s.feed.together()()
+	}
 	for t.Rows() < limit {
+		if s.scanned() {
+			if whole {
+				p := &s.feed.current.piece
+				s.reserve(t, p.rows, len(p.index), s.feed.progress())
+			}
+			if err := s.take(t, limit); err != nil {
+				return err
+			}
+			continue
+		}
 		line, err := s.lines.next()
 		if err != nil {
 			if err == io.EOF && !s.begun {
@@ -110,20 +129,9 @@ func (s *libsvmRows) addRow(t *Table, text []byte) error {
 		label = token
 		token, rest = cutToken(rest)
 	}
-	var err error
-	if s.reader.labelsFile != nil {
-		if label, err = s.reader.labelsFile.next(s.reader.file); err != nil {
-			return err
-		}
-	}
-	if label == nil && !s.reader.options.Unlabelled {
-		return s.wrong("a row without a label", "a label before the first feature", "")
-	}
-	if label != nil && s.reader.missing.has(label) {
-		if !s.reader.options.Unlabelled {
-			return s.wrong("the missing label "+fault.Quote(string(label)), "a label in every row", "")
-		}
-		label = nil
+	label, err := s.label(label)
+	if err != nil {
+		return err
 	}
 	x := t.Sparse
 	previous := 0
@@ -148,6 +156,27 @@ func (s *libsvmRows) addRow(t *Table, text []byte) error {
 	return nil
 }
 
+// label returns the label of a row, given the one before its entries: that of the labels file if there is one; nil when it
+// is missing.
+func (s *libsvmRows) label(own []byte) (label []byte, err error) {
+	label = own
+	if s.reader.labelsFile != nil {
+		if label, err = s.reader.labelsFile.next(s.reader.file); err != nil {
+			return nil, err
+		}
+	}
+	if label == nil && !s.reader.options.Unlabelled {
+		return nil, s.wrong("a row without a label", "a label before the first feature", "")
+	}
+	if label != nil && s.reader.missing.has(label) {
+		if !s.reader.options.Unlabelled {
+			return nil, s.wrong("the missing label "+fault.Quote(string(label)), "a label in every row", "")
+		}
+		label = nil
+	}
+	return label, nil
+}
+
 // keep appends an entry, unless it is 0 or beyond the model's features.
 func (s *libsvmRows) keep(x *Sparse, index int, value float64) {
 	if index > s.limit {
@@ -157,13 +186,18 @@ func (s *libsvmRows) keep(x *Sparse, index int, value float64) {
 		s.beyond++
 		return
 	}
-	if index > x.Cols {
-		x.Cols = index
-		s.reader.schema.Width = index
-	}
+	s.widen(x, index)
 	if value != 0 {
 		x.Index = append(x.Index, uint32(index-1))
 		x.Value = append(x.Value, value)
+	}
+}
+
+// widen counts the features up to an index.
+func (s *libsvmRows) widen(x *Sparse, index int) {
+	if index > x.Cols {
+		x.Cols = index
+		s.reader.schema.Width = index
 	}
 }
 

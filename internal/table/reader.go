@@ -19,6 +19,7 @@ type Reader struct {
 	missing    *missingSpellings
 	labels     *labels
 	labelsFile *labelsFile
+	pace       pace
 	warnings   []Warning
 	schema     Schema
 	total      int    // rows returned
@@ -70,7 +71,7 @@ func Open(path string, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(in, o)
+	return start(in, o, defaultPace())
 }
 
 // NewReader reads from r; file is its name in errors.
@@ -82,12 +83,12 @@ func NewReader(file string, r io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(in, o)
+	return start(in, o, defaultPace())
 }
 
 // start recognises the format; it closes what it opened when it fails.
-func start(in *input, o Options) (*Reader, error) {
-	r := &Reader{file: in.file, options: o, in: in, table: Table{File: in.file}}
+func start(in *input, o Options, p pace) (*Reader, error) {
+	r := &Reader{file: in.file, options: o, in: in, pace: p, table: Table{File: in.file}}
 	if err := r.begin(); err != nil {
 		r.Close()
 		return nil, err
@@ -288,6 +289,6 @@ func (r *Reader) all() (*Table, *Info, error) {
 	if err := r.finish(); err != io.EOF {
 		return nil, nil, err
 	}
-	info := r.Info()
-	return t, &info, nil
+	info, whole := r.Info(), *t // the copy lets go of the Reader
+	return &whole, &info, nil
 }

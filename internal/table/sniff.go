@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"io"
+	"math"
 )
 
 const (
@@ -213,17 +214,36 @@ type kindCount struct {
 func countKinds(head []record, i, width int, missing *missingSpellings) kindCount {
 	var c kindCount
 	for _, r := range head {
-		if len(r.fields) != width || missing.has(r.fields[i]) {
-			continue
-		}
-		c.seen++
-		if _, what := parseNumber(r.fields[i]); what != notNumber {
-			c.numbers++
-		} else if isDecimalComma(r.fields[i]) {
-			c.commas++
+		if len(r.fields) == width {
+			c.add(r.fields[i], missing)
 		}
 	}
 	return c
+}
+
+// countAllKinds is countKinds for all columns, in one pass over the records.
+func countAllKinds(head []record, width int, missing *missingSpellings) []kindCount {
+	all := make([]kindCount, width)
+	for _, r := range head {
+		if len(r.fields) == width {
+			for i, field := range r.fields {
+				all[i].add(field, missing)
+			}
+		}
+	}
+	return all
+}
+
+func (c *kindCount) add(field []byte, missing *missingSpellings) {
+	if missing.has(field) {
+		return
+	}
+	c.seen++
+	if _, what := parseNumber(field); what != notNumber {
+		c.numbers++
+	} else if isDecimalComma(field) {
+		c.commas++
+	}
 }
 
 // isDecimalComma reports whether a field is a number once its only comma is a point.
@@ -270,4 +290,16 @@ func (m *missingSpellings) has(field []byte) bool {
 		}
 	}
 	return false
+}
+
+// number reads the field of a numeric column; a missing one is NaN, which counts as a number.
+func (m *missingSpellings) number(field []byte) (float64, numeral) {
+	if len(field) == 0 || m.numbers && m.has(field) {
+		return math.NaN(), number
+	}
+	v, what := parseNumber(field)
+	if what != number && m.has(field) {
+		return math.NaN(), number
+	}
+	return v, what
 }

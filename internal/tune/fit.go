@@ -47,42 +47,161 @@ type Fitter func(ctx context.Context, x *matrix.Matrix, problems []method.Proble
 type Solver func(ctx context.Context, full solver.Objective, batches []solver.Objective,
 	o solver.Options) (solver.Result, error)
 
+// Lockstep advances several runs of a first-order method on shared readings of the data, as solver.AdamGrid and
+// solver.SGDGrid.
+type Lockstep func(ctx context.Context, tasks []solver.Task, o solver.Options) []solver.Outcome
+
 // Paper is the scheme of the paper's experiments. The zero value is ADAM from w = 0 with full batches.
 type Paper struct {
-	Solver      Solver         // nil: solver.Adam
+	Grid        Lockstep       // nil: solver.AdamGrid, unless there is a Solver
+	Solver      Solver         // where there is no Grid: fits the problems one by one
 	Options     solver.Options // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten
 	Minibatches int            // 0 or 1: full batches
 	Stratified  bool           // stratified minibatches instead of plain random ones
 }
 
-// Fit is a Fitter. It works on as many problems at once as there are processors; they share the matrix and the packed
-// minibatches, so that memory grows by a few vectors over the rows for each processor.
+// Fit is a Fitter. The problems share the matrix and the packed minibatches, and with a Grid each reading of them. Small
+// data is fitted by as many groups of problems at once as there are processors.
 func (s Paper) Fit(ctx context.Context, x *matrix.Matrix, problems []method.Problem, w Watch) error {
-	if s.Solver == nil {
-		s.Solver = solver.Adam
-	}
 	batches, err := s.minibatches(x, problems)
 	if err != nil {
 		return err
 	}
+	if s.Grid == nil && s.Solver == nil {
+		s.Grid = solver.AdamGrid
+	}
+	runs := s.bind(x, batches, problems, w)
+	if s.Grid == nil {
+		s.eachAlone(ctx, runs, w)
+		return nil
+	}
+	size, atOnce := s.groupSize(x, len(runs))
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(problems)) {
+	for range atOnce {
 		workers.Go(func() {
 			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(problems) {
+				end := int(next.Add(int64(size)))
+				first := end - size
+				if first >= len(runs) {
 					return
 				}
-				fit, finished, err := s.one(ctx, x, batches, problems[i], func(share float64) { w.Progress(i, share) })
-				if finished {
-					w.Fitted(i, fit, err)
-				}
+				s.group(ctx, runs[first:min(end, len(runs))], w)
 			}
 		})
 	}
 	workers.Wait()
 	return nil
+}
+
+// gridRun is a problem bound to the data.
+type gridRun struct {
+	problem int
+	full    *objective.Objective
+	batches []*objective.Objective
+}
+
+// bind reports the problems that cannot be fitted and returns the others.
+func (s Paper) bind(x *matrix.Matrix, batches []*matrix.Matrix, problems []method.Problem, w Watch) []gridRun {
+	var runs []gridRun
+	for i, p := range problems {
+		run, err := bindOne(x, batches, p)
+		if err != nil {
+			w.Fitted(i, Fit{}, err)
+			continue
+		}
+		run.problem = i
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+func bindOne(x *matrix.Matrix, batches []*matrix.Matrix, p method.Problem) (gridRun, error) {
+	full, err := objective.New(p, x)
+	if err != nil {
+		return gridRun{}, err
+	}
+	run := gridRun{full: full}
+	for b, batch := range batches {
+		part, err := objective.New(p, batch)
+		if err != nil {
+			return gridRun{}, fmt.Errorf("minibatch %d of %d: %w", b+1, len(batches), err)
+		}
+		run.batches = append(run.batches, part)
+	}
+	return run, nil
+}
+
+// Limits of a group: what its runs keep of the rows takes at most a quarter of the matrix, or groupBytes. Data of up to
+// smallBytes, a reading of which runs on one thread, is given to one group for each processor.
+const (
+	mostRuns   = 32
+	leastRuns  = 8
+	groupBytes = 256 << 20
+	smallBytes = 2 << 20
+)
+
+// groupSize returns the number of problems in a group, and of groups at the same time.
+func (s Paper) groupSize(x *matrix.Matrix, runs int) (size, atOnce int) {
+	reading := x.Bytes() / int64(max(s.Minibatches, 1))
+	if processors := runtime.GOMAXPROCS(0); reading <= smallBytes && processors > 1 {
+		return max(1, min(mostRuns, (runs+processors-1)/processors)), processors
+	}
+	const kept = 16 // bytes of scores and coefficients for a positive row and run
+	budget := max(x.Bytes()/4, groupBytes) / (kept * int64(x.Positives.Rows()))
+	return max(leastRuns, min(mostRuns, int(budget))), 1
+}
+
+// group fits some problems in lockstep.
+func (s Paper) group(ctx context.Context, runs []gridRun, w Watch) {
+	start := time.Now()
+	tasks := make([]solver.Task, len(runs))
+	for k, r := range runs {
+		tasks[k] = solver.Task{Full: r.full, Batches: r.batches, Progress: func(p solver.Progress) {
+			w.Progress(r.problem, float64(p.Iteration)/float64(p.Of))
+		}}
+	}
+	outcomes := s.Grid(ctx, tasks, s.Options)
+	seconds := time.Since(start).Seconds() / float64(len(runs)) // of the shared readings, each has its part
+	for k, r := range runs {
+		r.report(ctx, outcomes[k].Result, outcomes[k].Err, seconds, w)
+	}
+}
+
+// eachAlone fits the problems one by one, as many at once as there are processors.
+func (s Paper) eachAlone(ctx context.Context, runs []gridRun, w Watch) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(runs)) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				k := int(next.Add(1)) - 1
+				if k >= len(runs) {
+					return
+				}
+				r, start, o := runs[k], time.Now(), s.Options
+				o.Progress = func(p solver.Progress) { w.Progress(r.problem, float64(p.Iteration)/float64(p.Of)) }
+				res, err := s.Solver(ctx, r.full, solver.Batches(r.batches), o)
+				r.report(ctx, res, err, time.Since(start).Seconds(), w)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// report hands on what a solver found, unless the context ended it.
+func (r gridRun) report(ctx context.Context, res solver.Result, err error, seconds float64, w Watch) {
+	switch {
+	case res.Cancelled || ctx.Err() != nil && err != nil:
+	case err != nil:
+		w.Fitted(r.problem, Fit{}, err)
+	default:
+		w.Fitted(r.problem, Fit{
+			W: res.Last.W, At: res.Last.Value, AtZero: res.AtZero, NoBetterThanZero: res.NoBetterThanZero(),
+			Kappa: r.full.Threshold().Kappa(), Iterations: res.Iterations, Passes: res.Passes, RowReads: res.RowReads,
+			Seconds: seconds,
+		}, nil)
+	}
 }
 
 // minibatches packs the rows of each minibatch once for all problems: they depend on the matrix and the seed alone.
@@ -110,36 +229,4 @@ func (s Paper) minibatches(x *matrix.Matrix, problems []method.Problem) ([]*matr
 		return batches, nil
 	}
 	return nil, first
-}
-
-// one fits one problem. It is not finished when the context ended it.
-func (s Paper) one(ctx context.Context, x *matrix.Matrix, batches []*matrix.Matrix, p method.Problem,
-	progress func(share float64)) (f Fit, finished bool, err error) {
-	start := time.Now()
-	full, err := objective.New(p, x)
-	if err != nil {
-		return Fit{}, true, err
-	}
-	parts := make([]solver.Objective, len(batches))
-	for b, batch := range batches {
-		part, err := objective.New(p, batch)
-		if err != nil {
-			return Fit{}, true, fmt.Errorf("minibatch %d of %d: %w", b+1, len(batches), err)
-		}
-		parts[b] = part
-	}
-	o := s.Options
-	o.Progress = func(p solver.Progress) { progress(float64(p.Iteration) / float64(p.Of)) }
-	res, err := s.Solver(ctx, full, parts, o)
-	if res.Cancelled || ctx.Err() != nil && err != nil {
-		return Fit{}, false, nil
-	}
-	if err != nil {
-		return Fit{}, true, err
-	}
-	return Fit{
-		W: res.Last.W, At: res.Last.Value, AtZero: res.AtZero, NoBetterThanZero: res.NoBetterThanZero(),
-		Kappa: full.Threshold().Kappa(), Iterations: res.Iterations, Passes: res.Passes, RowReads: res.RowReads,
-		Seconds: time.Since(start).Seconds(),
-	}, true, nil
 }

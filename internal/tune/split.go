@@ -195,7 +195,7 @@ func apportion(n int, fractions []float64) []int {
 	for i, f := range fractions {
 		exact := float64(n) * f
 		counts[i] = min(int(math.Floor(exact)), left)
-		rest[i] = exact - float64(counts[i])
+		rest[i] = float64(exact) - float64(counts[i])
 		left -= counts[i]
 	}
 	order := make([]int, len(fractions))
@@ -308,7 +308,7 @@ func (c Cut) byGroup(label []table.Class, part []int) {
 				}
 				// The change of (have - want)^2 when the group comes to this part.
 				add := float64(u.classes[class]) / all
-				cost += float64(add * (add + 2*(have[p][class]-want)))
+				cost += float64(add * (add + float64(2*(have[p][class]-want))))
 			}
 			if cost < least {
 				best, least = p, cost

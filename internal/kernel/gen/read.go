@@ -2,29 +2,27 @@ package main
 
 import "github.com/mmcloughlin/avo/reg"
 
-// read emits the reading of memory that benchmarks measure the machine with.
+// read emits the reading of memory that benchmarks measure the machine with. Wider vectors do not read faster.
 func read(c code) {
-	for _, s := range []shape{avx2, avx512} {
-		c.function("read"+s.name, "(x *float32, blocks int, sums *float32)",
-			"writes a vector of partial sums of blocks of 128 values; blocks is positive.")
-		r := c.arguments("x", "blocks", "sums")
-		x, blocks, sums := r[0], r[1], r[2]
-		sum := c.vectors(s, 8)
-		for _, v := range sum {
-			c.zero(s, v)
-		}
-		c.Label("block")
-		for k := range 512 / s.bytes {
-			c.VADDPS(at(x, k*s.bytes), sum[k%8], sum[k%8])
-		}
-		c.add(512, x)
-		c.down(blocks, "block")
-		for k := 1; k < 8; k++ {
-			c.VADDPS(sum[k], sum[0], sum[0])
-		}
-		c.VMOVUPS(sum[0], at(sums, 0))
-		c.finish()
+	c.function("readAVX2", "(x *float32, blocks int, sums *float32)",
+		"writes eight partial sums of blocks of 128 values; blocks is positive.")
+	r := c.arguments("x", "blocks", "sums")
+	x, blocks, sums := r[0], r[1], r[2]
+	sum := c.vectors(avx2, 8)
+	for _, v := range sum {
+		c.zero(avx2, v)
 	}
+	c.Label("block")
+	for k := range 16 {
+		c.VADDPS(at(x, 32*k), sum[k%8], sum[k%8])
+	}
+	c.add(512, x)
+	c.down(blocks, "block")
+	for k := 1; k < 8; k++ {
+		c.VADDPS(sum[k], sum[0], sum[0])
+	}
+	c.VMOVUPS(sum[0], at(sums, 0))
+	c.finish()
 }
 
 // cpuid emits the query of the processor's family.

@@ -66,6 +66,9 @@ func (t tileCode) emit() {
 // sums adds the products of rows x models sums, all kept in registers.
 func (t tileCode) sums(name string, first, rows, models int) {
 	s := t.shape
+	if models == 1 && s == avx512 {
+		s = half
+	}
 	vectors := rows / s.singles()
 	sum := make([][]reg.VecVirtual, models)
 	for h := range sum {
@@ -78,7 +81,7 @@ func (t tileCode) sums(name string, first, rows, models int) {
 	t.jump(t.JZ, name+"begin")
 	for h := range sum {
 		for k, v := range sum[h] {
-			t.VMOVUPS(t.score(h, first, k), v)
+			t.VMOVUPS(t.score(s, h, first, k), v)
 		}
 	}
 	t.Label(name + "begin")
@@ -99,7 +102,7 @@ func (t tileCode) sums(name string, first, rows, models int) {
 			t.VMOVUPS(at(x, 4*first+k*s.bytes), values[k])
 		}
 		if first == 0 {
-			t.PREFETCHT0(operand.Mem{Base: x, Index: t.ahead, Scale: 1})
+			t.PREFETCHT1(operand.Mem{Base: x, Index: t.ahead, Scale: 1})
 		}
 		for h := range sum {
 			wj := t.vector(s)
@@ -114,11 +117,11 @@ func (t tileCode) sums(name string, first, rows, models int) {
 	t.down(j, name)
 	for h := range sum {
 		for k, v := range sum[h] {
-			t.VMOVUPS(v, t.score(h, first, k))
+			t.VMOVUPS(v, t.score(s, h, first, k))
 		}
 	}
 }
 
-func (t tileCode) score(h, first, k int) operand.Mem {
-	return at(t.z, 4*(h*panelRows+first)+k*t.shape.bytes)
+func (t tileCode) score(s shape, h, first, k int) operand.Mem {
+	return at(t.z, 4*(h*panelRows+first)+k*s.bytes)
 }

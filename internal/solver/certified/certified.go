@@ -23,7 +23,7 @@ import (
 type Result struct {
 	W            []float64
 	Threshold    float64 // t(W)
-	Objective    float64 // F(W)
+	Objective    float64 // F(W), from one more reading than the solver's own
 	LowerBound   float64 // D(P, A) <= F(w) for all w; for lambda = 0 for all |w| <= BallRadius
 	BallRadius   float64 // 0 when lambda > 0
 	AtZero       float64 // F(0)
@@ -93,21 +93,8 @@ func formOf(p method.Problem, kappa float64) (form, error) {
 // Solve minimises the objective to the gap asked for, or as far as it gets. It fails when the method has no certificate.
 // A cancelled context is not an error: the result has the best point and its bounds so far, and Cancelled is set.
 func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
-	f, err := formOf(o.Problem(), o.Threshold().Kappa())
-	if err != nil {
-		return Result{}, err
-	}
-	f.rule = o.Threshold()
-	source := NewMemory(o.Matrix(), o.Problem().Method.Population)
-	s := &session{ctx: ctx, source: source, f: f, opt: opt}
-	err = s.solve()
-	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	if err != nil && !cancelled {
-		return Result{}, err
-	}
-	r := s.result()
-	r.Cancelled = cancelled
-	return certifyResult(o, r)
+	var c Chain
+	return c.Solve(ctx, o, opt)
 }
 
 // SolveSource is Solve for data that are seen through a source only. Both bounds are exact: F is evaluated on all rows by
@@ -142,6 +129,7 @@ func (s *session) result() Result {
 		Passes: passes - s.passesBefore, RowReads: visits - s.visitsBefore, Iterations: s.systems, Rounds: s.rounds, gapOfRequest: s.opt.gap()}
 	if s.pop != nil {
 		r.WorkingSet = s.pop.n
+		r.RowReads += (s.pop.visits - s.heldBefore) / float64(max(1, s.shape.Population.Rows+s.shape.Positives.Rows))
 		r.P, r.A = s.pos.lift(s.p), s.pop.lift(s.a)
 	}
 	if s.f.lambda == 0 {

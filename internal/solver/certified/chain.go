@@ -52,6 +52,11 @@ func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) 
 	from := *slot
 	s := &session{ctx: ctx, source: from.source, f: f, opt: opt, from: from}
 	s.passesBefore, s.visitsBefore = from.source.Readings()
+	if from.pop == nil {
+		var visits float64
+		s.start, visits = startFromSample(ctx, o)
+		from.source.visits += visits
+	}
 	err = s.solve()
 	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	if err != nil && !cancelled {
@@ -81,7 +86,8 @@ func (s *session) resume() (bool, error) {
 		return false, nil
 	}
 	s.pos, s.pop = from.pos, from.pop
-	s.crowded = 2*s.f.kappa > populationHeld && float64(s.shape.Population.Rows) > populationHeld
+	s.heldBefore = s.pop.visits
+	s.limit()
 	if isZero(from.w) {
 		return false, nil
 	}

@@ -11,6 +11,9 @@ type cholesky struct {
 	frozen int // pivots replaced in the last factorisation
 }
 
+// frozenPivot stands for a pivot that is not positive.
+const frozenPivot = 1e100
+
 // choleskyBlock is the number of columns that are finished together.
 const choleskyBlock = 48
 
@@ -60,7 +63,7 @@ func (c *cholesky) factorBlock(a []float64, j0, j1 int) {
 		}
 		pivot := row[j] - dot(row[j0:j], row[j0:j])
 		if !(pivot > 1e-15*math.Abs(a[j*n+j])) || math.IsInf(pivot, 0) {
-			row[j] = 1e100
+			row[j] = frozenPivot
 			c.frozen++
 			continue
 		}

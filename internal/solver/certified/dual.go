@@ -21,6 +21,7 @@ type innerResult struct {
 	w       []float64
 	value   float64 // F on the restricted problem, at w
 	bound   float64 // D(p, a)
+	gain    float64 // the largest D without the term in |v|
 	p, a    []float64
 	theta   float64 // multiplier divided by C, for the next start
 	systems int
@@ -33,7 +34,7 @@ func newRestricted(f form, pos, row *rows, mass float64) restricted {
 	v := restricted{form: f, pos: pos, row: row, mass: mass, w: make([]float64, pos.d),
 		zp: make([]float64, pos.n), scratchP: make([]float64, pos.n),
 		zs: make([]float64, row.n), scratchS: make([]float64, row.n)}
-	v.best.value, v.best.bound = math.Inf(1), math.Inf(-1)
+	v.best.value, v.best.bound, v.best.gain = math.Inf(1), math.Inf(-1), math.Inf(-1)
 	return v
 }
 
@@ -156,6 +157,7 @@ func (v *restricted) bound(p, a []float64) float64 {
 	}
 	norm2 := dot(g, g)
 	if v.lambda == 0 {
+		v.best.gain = math.Max(v.best.gain, linear-quadratic)
 		return linear - quadratic - v.radius()*math.Sqrt(norm2)
 	}
 	curvature := 2*quadratic + norm2/v.lambda

@@ -12,7 +12,7 @@ const sparseBelow = .35
 // are sparse. Standardised one-hot columns are dense as numbers and sparse in this sense.
 func chooseFrame(centre []float64, sample []Row) *frame {
 	d := len(centre)
-	f := &frame{centre: centre, common: make([]float64, d)}
+	f := &frame{centre: centre, common: make([]float64, d), work: float64(d) * float64(d)}
 	if len(sample) == 0 {
 		return f
 	}
@@ -38,6 +38,11 @@ func chooseFrame(centre []float64, sample []Row) *frame {
 		different += count - times
 	}
 	f.sparse = float64(different) < sparseBelow*float64(count)*float64(d)
+	f.work = float64(d) * float64(d)
+	if f.sparse {
+		share := float64(different) / float64(count)
+		f.work = 3*share*share + share
+	}
 	return f
 }
 

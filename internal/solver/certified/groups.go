@@ -21,7 +21,7 @@ type Group struct {
 // How many groups the rows on one side of the kink form, by score. The hinge is linear there and needs few; a square
 // loses the variance of the scores within a group, which falls with the square of their number.
 const (
-	groupsOfHinge  = 16
+	groupsOfHinge  = 8
 	groupsOfSquare = 2048
 )
 

@@ -66,6 +66,7 @@ func (v *interior) run(tolerance float64, limit int, stop func() bool) {
 		v.best.steps++
 		v.residuals()
 		v.certify()
+		v.project(tolerance)
 		mu := v.products() / v.count
 		if v.best.value-v.best.bound <= tolerance {
 			v.best.closed = true

@@ -8,6 +8,8 @@ type frame struct {
 	centre []float64 // subtracted from every row: products see x - centre
 	common []float64 // of sparse rows: the values that most rows have; only differences from them are stored
 	sparse bool
+	work   float64 // multiplications that a row costs in a Gram matrix, about
+	visits float64 // rows read by products so far
 }
 
 // rows is a growing set of weighted rows in float64, seen as x - centre. Dense rows are shifted when they are added;
@@ -93,7 +95,7 @@ const rowBlock = 512
 
 func (r *rows) blocks() int { return (r.n + rowBlock - 1) / rowBlock }
 
-func (r *rows) work() float64 {
+func (r *rows) products() float64 {
 	if r.sparse {
 		return float64(len(r.index))
 	}
@@ -102,30 +104,50 @@ func (r *rows) work() float64 {
 
 // times sets z = X w - (c'w).
 func (r *rows) times(w, z []float64) {
-	var offset float64
-	if r.sparse {
-		offset = dot(r.shift, w)
-	}
-	parallel(r.blocks(), r.work(), func(b int) {
-		for i := b * rowBlock; i < min((b+1)*rowBlock, r.n); i++ {
-			if !r.sparse {
-				z[i] = dot(r.dense[i*r.d:(i+1)*r.d], w)
-				continue
-			}
-			var s float64
-			for k := r.start[i]; k < r.start[i+1]; k++ {
-				s += float64(r.value[k] * w[r.index[k]])
-			}
-			z[i] = s - offset
-		}
+	r.visits += float64(r.n)
+	parallel(r.blocks(), r.products(), func(b int) {
+		r.timesRange(w, z, b*rowBlock, min((b+1)*rowBlock, r.n))
 	})
+}
+
+// timesRange is times for the rows from to end.
+func (r *rows) timesRange(w, z []float64, from, end int) {
+	if !r.sparse {
+		for i := from; i < end; i++ {
+			z[i] = dot(r.dense[i*r.d:(i+1)*r.d], w)
+		}
+		return
+	}
+	offset := dot(r.shift, w)
+	for i := from; i < end; i++ {
+		var s float64
+		for k := r.start[i]; k < r.start[i+1]; k++ {
+			s += float64(r.value[k] * w[r.index[k]])
+		}
+		z[i] = s - offset
+	}
+}
+
+// row writes row i, shifted, to dst.
+func (r *rows) row(i int, dst []float64) {
+	if !r.sparse {
+		copy(dst, r.dense[i*r.d:(i+1)*r.d])
+		return
+	}
+	for j, c := range r.shift {
+		dst[j] = -c
+	}
+	for k := r.start[i]; k < r.start[i+1]; k++ {
+		dst[r.index[k]] += r.value[k]
+	}
 }
 
 // addTransposed adds scale * (X'v - c sum v) to g. Blocks of rows are summed apart and added in their order.
 func (r *rows) addTransposed(v []float64, scale float64, g []float64) {
+	r.visits += float64(r.n)
 	blocks := r.blocks()
 	parts := make([]float64, blocks*r.d)
-	parallel(blocks, r.work(), func(b int) {
+	parallel(blocks, r.products(), func(b int) {
 		part := parts[b*r.d : (b+1)*r.d]
 		for i := b * rowBlock; i < min((b+1)*rowBlock, r.n); i++ {
 			if v[i] == 0 {
@@ -151,6 +173,7 @@ func (r *rows) addTransposed(v []float64, scale float64, g []float64) {
 // addGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. Rows whose share of
 // the diagonal cannot reach the last bits are left out.
 func (r *rows) addGram(diagonal []float64, h []float64, stride int) {
+	r.visits += float64(r.n)
 	var largest float64
 	for _, v := range diagonal[:r.n] {
 		largest = math.Max(largest, v)
@@ -171,21 +194,31 @@ func (r *rows) addDenseGram(diagonal []float64, least float64, h []float64, stri
 	packed := make([]float64, d*gramChunk)
 	roots := make([]float64, gramChunk)
 	list := make([]int, 0, gramChunk)
-	strips := (d + choleskyBlock - 1) / choleskyBlock
 	flush := func() {
 		m := len(list)
+		// The rows of a row space end in zeros: their products beyond that are left out.
+		width := 0
+		for _, i := range list {
+			row := r.dense[i*d : (i+1)*d]
+			for j := d; j > width; j-- {
+				if row[j-1] != 0 {
+					width = j
+				}
+			}
+		}
+		strips := (width + choleskyBlock - 1) / choleskyBlock
 		// Column-major, scaled by the root of D: the Gram matrix is then a product of columns with columns.
-		parallel(strips, float64(m*d), func(s int) {
-			for j := s * choleskyBlock; j < min((s+1)*choleskyBlock, d); j++ {
+		parallel(strips, float64(m*width), func(s int) {
+			for j := s * choleskyBlock; j < min((s+1)*choleskyBlock, width); j++ {
 				column := packed[j*m : j*m+m]
 				for k, i := range list {
 					column[k] = roots[k] * r.dense[i*d+j]
 				}
 			}
 		})
-		parallel(strips, float64(m)*float64(d)*float64(d)/2, func(s int) {
+		parallel(strips, float64(m)*float64(width)*float64(width)/2, func(s int) {
 			i0 := s * choleskyBlock
-			addProducts(packed, m, h, stride, i0, min(i0+choleskyBlock, d))
+			addProducts(packed, m, h, stride, i0, min(i0+choleskyBlock, width))
 		})
 		list = list[:0]
 	}

@@ -52,22 +52,16 @@ type session struct {
 
 	passesBefore int // readings of the source before this problem
 	visitsBefore float64
+	heldBefore   float64
 
 	support threshold.Support
 	from    *state      // what an earlier problem left; nil: nothing
 	enough  func() bool // an earlier end; nil: none
-	crowded bool        // more rows matter than can be held one by one: the rest stands in groups
+	start   []float64   // a direction to start along; nil: the difference of the means
+	limits  limits
+	lastGap float64
+	crowded bool // more rows matter than can be held one by one: the rest stands in groups
 }
-
-// Limits of what is held one by one.
-const (
-	positivesHeld   = 20_000 // all positives up to this number, else those near the kink
-	populationHeld  = 40_000 // rows above the edge up to this number, else those near it
-	nearPositives   = 4_000  // positives taken at a time, then
-	nearPopulation  = 2_000  // rows taken at a time, then
-	nearWhenHeld    = 400    // rows below the edge taken at a time
-	roundsWithNoNew = 3
-)
 
 // evaluation is F at a point, and rows of the population that the solver may want.
 type evaluation struct {
@@ -192,7 +186,7 @@ func (s *session) target() float64 {
 }
 
 func (s *session) done() bool {
-	return s.upper-s.lower <= s.target() || s.enough != nil && s.enough()
+	return s.upper-s.lower <= .95*s.target() || s.enough != nil && s.enough()
 }
 
 // solve runs the outer loop. An error of the context ends it early; what was reached stands in the session.
@@ -245,7 +239,7 @@ func (s *session) begin() error {
 	s.best.w = make([]float64, d)
 	s.best.t, s.best.edge, _ = s.f.threshold([]float64{0}, []float64{s.shape.Population.Mass}, nil)
 	s.atZero = s.f.loss(1 + s.best.t)
-	s.upper, s.lower = s.atZero, 0
+	s.upper, s.lower, s.lastGap = s.atZero, 0, math.Inf(1)
 	if resumed, err := s.resume(); resumed || err != nil {
 		return err
 	}
@@ -253,34 +247,52 @@ func (s *session) begin() error {
 	if err != nil {
 		return err
 	}
-	s.crowded = 2*s.f.kappa > populationHeld && float64(s.shape.Population.Rows) > populationHeld
-	direction := make([]float64, d)
-	for j := range direction {
-		direction[j] = meanPos[j] - meanPop[j]
+	direction := s.start
+	if direction == nil {
+		direction = make([]float64, d)
+		for j := range direction {
+			direction[j] = meanPos[j] - meanPop[j]
+		}
 	}
-	first := int(math.Min(math.Max(nearWhenHeld, 3*math.Ceil(s.f.kappa)), float64(s.shape.Population.Rows)))
-	if s.crowded {
-		first = nearPopulation
-	}
-	e, err := s.ray(direction, first)
+	e, err := s.ray(direction, 2*leastNear)
 	if err != nil {
 		return err
 	}
 	s.accept(e)
-	answer, err := s.ask(Query{W: e.w, Positives: &PositivesQuery{T: e.t, Squared: s.f.squared, Limit: s.positivesWanted()}})
-	if err != nil {
-		return err
-	}
-	sample := slices.Concat(answer.Positives.Rows, e.rows)
 	if s.pop == nil {
-		f := chooseFrame(meanPos, sample)
+		answer, err := s.ask(Query{W: e.w, Positives: &PositivesQuery{T: e.t, Squared: s.f.squared, Limit: leastNear}})
+		if err != nil {
+			return err
+		}
+		f := chooseFrame(meanPos, slices.Concat(answer.Positives.Rows, e.rows))
 		s.pos = newWorkingSet(s.shape.Positives.Rows, f)
 		s.pop = newWorkingSet(s.shape.Population.Rows, f)
 	}
+	s.limit()
 	if !s.crowded {
-		s.takeAll(e.rows)
+		first := s.wantedAtFirst()
+		if first > len(e.rows) {
+			again, err := s.evaluate(first, e.w)
+			if err != nil {
+				return err
+			}
+			e = again[0]
+		}
+		s.takeAll(e.rows[:min(first, len(e.rows))])
 	}
 	return s.widen(e, true)
+}
+
+// limit decides how many rows may be held, and whether that is enough.
+func (s *session) limit() {
+	s.limits = limitsFor(s.pop.frame.work)
+	s.crowded = s.wantedAtFirst() > s.limits.held
+}
+
+// wantedAtFirst is how many of the best rows a solve begins with: more than kappa, or the restricted problem has no
+// interior.
+func (s *session) wantedAtFirst() int {
+	return int(math.Min(math.Max(nearWhenHeld, 3*math.Ceil(s.f.kappa)), float64(s.shape.Population.Rows)))
 }
 
 // means asks for the means of the classes, once in a chain.
@@ -303,17 +315,17 @@ func (s *session) takeAll(rows []Row) {
 
 // positivesWanted is how many positives a scan asks for.
 func (s *session) positivesWanted() int {
-	if s.shape.Positives.Rows <= positivesHeld {
+	if s.shape.Positives.Rows <= s.limits.held {
 		return s.shape.Positives.Rows
 	}
-	return nearPositives
+	return s.limits.near
 }
 
 // widen takes rows near the kinks of a point where not all that matter are held, and sums up the others if asked to.
 func (s *session) widen(e evaluation, rest bool) error {
 	if len(s.pos.ids) < s.shape.Positives.Rows {
 		q := PositivesQuery{T: e.t, Squared: s.f.squared, Limit: s.positivesWanted(), Known: s.pos.known,
-			Rest: s.groupsWanted(rest && s.shape.Positives.Rows > positivesHeld, s.f.squared)}
+			Rest: s.groupsWanted(rest && s.shape.Positives.Rows > s.limits.held, s.f.squared)}
 		answer, err := s.ask(Query{W: e.w, Positives: &q})
 		if err != nil {
 			return err
@@ -326,7 +338,7 @@ func (s *session) widen(e evaluation, rest bool) error {
 	if !s.crowded {
 		return nil
 	}
-	answer, err := s.ask(Query{W: e.w, Population: &PopulationQuery{Above: math.Inf(1), Limit: nearPopulation,
+	answer, err := s.ask(Query{W: e.w, Population: &PopulationQuery{Above: math.Inf(1), Limit: s.limits.near,
 		Known: s.pop.known, Near: true, Edge: e.edge, Rest: s.groupsWanted(rest, s.f.kind == squaredQuantile)}})
 	if err != nil {
 		return err
@@ -379,13 +391,18 @@ func (s *session) ray(w []float64, limit int) (evaluation, error) {
 // number of rows taken.
 func (s *session) scan(w []float64) (int, error) {
 	before := len(s.pop.ids) + len(s.pos.ids)
+	gap := s.upper - s.lower
+	if gap > .5*s.lastGap {
+		s.limits.near = min(2*s.limits.near, s.limits.held)
+	}
+	s.lastGap = gap
 	points, err := s.along(s.best.w, w, []float64{.1, .3, .6}, s.rowsWanted())
 	if err != nil {
 		return 0, err
 	}
 	for _, e := range points {
 		s.accept(e)
-		s.crowded = s.crowded || e.above > populationHeld
+		s.crowded = s.crowded || e.above > s.limits.held
 	}
 	for k, e := range points {
 		if !s.crowded {
@@ -425,31 +442,45 @@ func (s *session) inner(tolerance float64) (w []float64) {
 	return w
 }
 
+// innerOnRows solves the restricted problem, in the space of the rows where that is the smaller one.
 func (s *session) innerOnRows(tolerance float64) []float64 {
-	stop := func() bool { return s.ctx.Err() != nil }
-	if s.f.kind == squaredQuantile {
-		v := newNewton(s.f, s.pos.rows, s.pop.rows, s.shape.Positives.Mass)
-		v.run(s.best.w, tolerance, 100, stop)
-		s.keep(&v.restricted)
-		return v.best.w
-	}
-	f, population := s.f, s.pop.rows
+	f, pos, population := s.f, s.pos.rows, s.pop.rows
 	if s.wholeMean() {
 		f.kappa, population = .5, s.pop.mean()
 	}
-	v := newInterior(f, s.pos.rows, population, s.shape.Positives.Mass)
+	if !worthwhile(pos, population) {
+		return s.innerAt(f, pos, population, s.best.w, tolerance)
+	}
+	space := newRowSpace(pos, population)
+	w := space.expand(s.innerAt(f, space.pos, space.row, space.reduce(s.best.w), tolerance))
+	s.pop.visits += space.pos.visits
+	return w
+}
+
+// innerAt solves the restricted problem from w: warm when the bounds are close enough for the last multipliers to mean
+// something, else, or when that fails, cold.
+func (s *session) innerAt(f form, pos, population *rows, w []float64, tolerance float64) []float64 {
+	stop := func() bool { return s.ctx.Err() != nil }
+	mass := s.shape.Positives.Mass
+	if f.kind == squaredQuantile {
+		v := newNewton(f, pos, population, mass)
+		v.run(w, tolerance, 100, stop)
+		s.keep(&v.restricted)
+		return v.best.w
+	}
+	v := newInterior(f, pos, population, mass)
 	warm := s.lower >= .3*s.upper && s.theta > 0
 	if warm {
 		gap := math.Min(5*s.upper, 1000*math.Max(s.upper-s.lower, 1e-6*s.upper))
-		v.warmStart(s.best.w, s.theta, gap)
+		v.warmStart(w, s.theta, gap)
 		v.run(tolerance, 40, stop)
 		s.keep(&v.restricted)
 	}
 	if !warm || !v.best.closed && !stop() {
 		best := v.best
-		v = newInterior(f, s.pos.rows, population, s.shape.Positives.Mass)
-		v.pos.times(s.best.w, v.zp)
-		v.row.times(s.best.w, v.zs)
+		v = newInterior(f, pos, population, mass)
+		v.pos.times(w, v.zp)
+		v.row.times(w, v.zs)
 		v.coldStart(v.zp, v.zs, s.upper)
 		v.run(tolerance, 80, stop)
 		s.keep(&v.restricted)

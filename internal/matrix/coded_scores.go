@@ -1,0 +1,104 @@
+package matrix
+
+import "toptau/internal/kernel"
+
+func (b *coded) scores(panel int, w, z []float64) { b.scoreSpan(panel, panel+1, w, z, true) }
+
+// scoreSpan lets each run go through all panels, so that a call of the kernel has much to do.
+func (b *coded) scoreSpan(first, end int, w, z []float64, add bool) {
+	if !add {
+		clear(z)
+	}
+	for _, run := range b.runs {
+		run.scores(first, end, w, z)
+	}
+}
+
+// scores looks the groups' weights up: many panels at a time where the kernel can.
+func (c *codes[C]) scores(first, end int, w, z []float64) {
+	w = w[c.first : c.first+int(c.end())]
+	for first < end {
+		codes, fractions, n := c.even(first, end)
+		if n > 0 {
+			c.look(codes, fractions, w, c.start, z[:n*kernel.PanelRows])
+		} else {
+			n = 1
+			c.panelScores(first, w, z[:kernel.PanelRows])
+		}
+		first, z = first+n, z[n*kernel.PanelRows:]
+	}
+}
+
+// even returns the panels from first on, up to end at most, that the kernel can take at once.
+func (c *codes[C]) even(first, end int) ([]C, []float32, int) {
+	if c.look == nil {
+		return nil, nil, 0
+	}
+	n := 0
+	for first+n < end && !c.gappy[first+n] && (n == 0 || (first+n)%chunkPanels > 0) {
+		n++
+	}
+	if n == 0 {
+		return nil, nil, 0
+	}
+	chunk, size := &c.chunks[first/chunkPanels], c.count()*kernel.PanelRows
+	from := first % chunkPanels * size
+	if !c.between {
+		return chunk.codes[from : from+n*size], nil, n
+	}
+	return chunk.codes[from : from+n*size], chunk.fractions[from : from+n*size], n
+}
+
+// panelScores is scores for a panel with gaps, or with codes that the kernel does not know.
+func (c *codes[C]) panelScores(panel int, w, z []float64) {
+	codes, fractions := c.panel(panel)
+	gaps := c.gaps[panel*c.count():][:c.count()]
+	for g := 0; g < len(gaps); {
+		end := g
+		for c.look != nil && end < len(gaps) && gaps[end] == noGap {
+			end++
+		}
+		from, to := g*kernel.PanelRows, end*kernel.PanelRows
+		switch {
+		case end > g && c.between:
+			c.look(codes[from:to], fractions[from:to], w, c.start[g:end+1], z)
+		case end > g:
+			c.look(codes[from:to], nil, w, c.start[g:end+1], z)
+		default:
+			if end++; gaps[g] != allGaps {
+				c.groupScores(g, codes[from:from+kernel.PanelRows], fractions, w, z)
+			}
+		}
+		g = end
+	}
+}
+
+// groupScores adds one group's scores. A code without a weight adds nothing.
+func (c *codes[C]) groupScores(g int, codes []C, fractions []float32, w, z []float64) {
+	table := w[c.start[g]:c.start[g+1]]
+	z = z[:kernel.PanelRows]
+	switch {
+	case c.between:
+		fractions = fractions[g*kernel.PanelRows:][:kernel.PanelRows]
+		for r, place := range c.place {
+			if at := int(codes[place]); at < len(table)-1 {
+				f := float64(fractions[r])
+				s := z[r] + float64((1-f)*table[at])
+				z[r] = s + float64(f*table[at+1])
+			}
+		}
+	case c.factors != nil:
+		values := c.factors[c.start[g]:c.start[g+1]]
+		for r, place := range c.place {
+			if at := int(codes[place]); at < len(table) {
+				z[r] += float64(values[at] * table[at])
+			}
+		}
+	default:
+		for r, place := range c.place {
+			if at := int(codes[place]); at < len(table) {
+				z[r] += table[at]
+			}
+		}
+	}
+}

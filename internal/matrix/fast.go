@@ -1,0 +1,397 @@
+package matrix
+
+import (
+	"math"
+	"slices"
+
+	"toptau/internal/kernel"
+)
+
+// Reading is one model of a fast pass, and what becomes of its scores. A fast score is float32: the tile of package kernel
+// on the blocks of float32 panels, with the weights rounded to float32, block after block; then, where there are other
+// blocks, their part in the exact arithmetic, and the sum rounded to float32. It does not depend on the other models.
+type Reading struct {
+	W     []float64 // Cols weights
+	Keep  []float32 // unless nil: gets the score of every row, Rows elements
+	Found *Found    // unless nil: gets the scores above Floor
+	Floor float32
+}
+
+// Found is the rows of a part with a score above a floor, ascending. It keeps its memory from pass to pass.
+type Found struct {
+	Rows []int32
+	Z    []float32
+
+	stripes []foundStripe // what each stripe found: whoever reads it, the order is that of the rows
+}
+
+type foundStripe struct {
+	rows  []int32
+	z     []float32
+	count int
+}
+
+// add filters the scores z of the rows from first on.
+func (f *foundStripe) add(z []float32, floor float32, first int) {
+	if need := f.count + len(z); need > min(len(f.z), len(f.rows)) {
+		f.z, f.rows = longer(f.z, need), longer(f.rows, need)
+	}
+	f.count += kernel.Filter(z, floor, int32(first), f.z[f.count:], f.rows[f.count:])
+}
+
+// longer returns s with at least n elements, the old ones first, and as many as its memory holds.
+func longer[T any](s []T, n int) []T {
+	s = slices.Grow(s, max(0, n-len(s)))
+	return s[:cap(s)]
+}
+
+// collect joins the stripes.
+func (f *Found) collect() {
+	f.Rows, f.Z = f.Rows[:0], f.Z[:0]
+	for i := range f.stripes {
+		s := &f.stripes[i]
+		f.Rows = append(f.Rows, s.rows[:s.count]...)
+		f.Z = append(f.Z, s.z[:s.count]...)
+	}
+}
+
+// Coefficients is a sparse vector over the rows of a part, rows ascending.
+type Coefficients struct {
+	Rows []int32
+	V    []float32
+}
+
+// Fast reports whether fast passes are meant for the matrix: values of 8 bytes are kept for exact results.
+func (m *Matrix) Fast() bool {
+	for _, b := range m.Positives.blocks {
+		switch b.(type) {
+		case *dense[float64], *sparse[float64]:
+			return false
+		}
+	}
+	return true
+}
+
+// FastScores reads the rows once for several models. Scores are used while they are in cache.
+func (p *Part) FastScores(readings []Reading) {
+	if len(readings) == 0 {
+		return
+	}
+	for i := range readings {
+		if f := readings[i].Found; f != nil && len(f.stripes) != p.stripes() {
+			f.stripes = slices.Grow(f.stripes[:0], p.stripes())[:p.stripes()]
+		}
+	}
+	p.run(job{kind: fastScoring, readings: readings, models: len(readings)}, p.fastCost(len(readings)))
+	for i := range readings {
+		if f := readings[i].Found; f != nil {
+			f.collect()
+		}
+	}
+}
+
+// AddFastGradients adds to g, for each of several models, the sum of V[k] times row Rows[k]: in the fast arithmetic of
+// package kernel on the blocks of float32 panels, in the exact one on others. g holds the models' sums of a column side
+// by side: Cols times as many elements as there are models.
+func (p *Part) AddFastGradients(c []Coefficients, g []float64) {
+	rows := 0
+	for i := range c {
+		rows += len(c[i].Rows)
+	}
+	if rows == 0 {
+		return
+	}
+	cost := p.fastCost(len(c)) * float64(rows) / (float64(p.rows) * float64(len(c)))
+	p.run(job{kind: fastAdding, coefficients: c, models: len(c), g: g[:p.cols*len(c)]}, cost)
+}
+
+// fastCost is the bytes that take as long to read as a pass for some models: four to six of them take as long as reading
+// the float32 that they multiply.
+func (p *Part) fastCost(models int) float64 { return p.cost() * max(1, float64(models)/4) }
+
+// tileBlock is a block of float32 panels.
+type tileBlock interface {
+	block
+	span(first, end int) ([]float32, int)
+}
+
+// tile returns block b as a tileBlock, and the number of the first of its columns among those of all such blocks.
+func (p *Part) tile(b int) (tileBlock, int) {
+	t, ok := p.blocks[b].(tileBlock)
+	if !ok {
+		return nil, 0
+	}
+	first := 0
+	for _, other := range p.blocks[:b] {
+		if _, ok := other.(tileBlock); ok {
+			first += other.cols()
+		}
+	}
+	return t, first
+}
+
+// tileCols is the number of columns of all blocks of float32 panels.
+func (p *Part) tileCols() int {
+	cols := 0
+	for _, b := range p.blocks {
+		if _, ok := b.(tileBlock); ok {
+			cols += b.cols()
+		}
+	}
+	return cols
+}
+
+// tileWeights rounds the weights for the tile: those of a column lie side by side.
+func (p *Part) tileWeights(readings []Reading, dst []float32) []float32 {
+	n := p.tileCols() * len(readings)
+	dst = slices.Grow(dst[:0], n)[:n]
+	for b := range p.blocks {
+		t, first := p.tile(b)
+		if t == nil {
+			continue
+		}
+		for h := range readings {
+			for j, x := range p.blockCols(b, readings[h].W) {
+				dst[(first+j)*len(readings)+h] = float32(x)
+			}
+		}
+	}
+	return dst
+}
+
+// fastGroup is the panels that a fast pass takes at a time: the scores or coefficients of all models stay in cache.
+func (k *worker) fastGroup(models int) int {
+	const bytes = 32 << 10
+	return max(1, min(k.group, bytes/(4*kernel.PanelRows*models)))
+}
+
+// fast is a worker's space for fast passes.
+type fast struct {
+	z     []float32 // scores or coefficients of a group, panel by panel, model by model
+	other []float64 // one model: exact scores of a panel
+	lanes []float32 // sums of the tile's columns
+	g     []float64 // one model: sums of one block in the exact arithmetic
+	at    []int     // by model: the next coefficient
+	v     []float64 // coefficients of a panel
+}
+
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+func (k *worker) fastScoreStripe(j *job, stripe int) {
+	for h := range j.readings {
+		if f := j.readings[h].Found; f != nil {
+			f.stripes[stripe].count = 0
+		}
+	}
+	first, end := k.part.stripe(stripe)
+	step := k.fastGroup(j.models)
+	for ; first < end; first += step {
+		group := min(first+step, end)
+		k.fast.z = resize(k.fast.z, (group-first)*j.models*kernel.PanelRows)
+		k.fastPanels(j, first, group)
+		k.fastUse(j, stripe, first, group)
+	}
+}
+
+// fastPanels computes the scores of the panels from first up to end.
+func (k *worker) fastPanels(j *job, first, end int) {
+	z, add, others := k.fast.z, false, false
+	for b := range k.part.blocks {
+		t, col := k.part.tile(b)
+		if t == nil {
+			others = true
+			continue
+		}
+		w := j.tile[col*j.models : (col+t.cols())*j.models]
+		for panel := first; panel < end; {
+			x, n := t.span(panel, end)
+			kernel.ScoreTile(x, w, j.models, z[(panel-first)*j.models*kernel.PanelRows:][:n*j.models*kernel.PanelRows], add)
+			panel += n
+		}
+		add = true
+	}
+	if !others {
+		return
+	}
+	if !add {
+		clear(z)
+	}
+	k.fast.other = resize(k.fast.other, kernel.PanelRows)
+	for panel := first; panel < end; panel++ {
+		for h := range j.readings {
+			at := ((panel-first)*j.models + h) * kernel.PanelRows
+			k.addOthers(panel, j.readings[h].W, z[at:at+kernel.PanelRows])
+		}
+	}
+}
+
+// addOthers adds the scores of the blocks that are not in the tile.
+func (k *worker) addOthers(panel int, w []float64, z []float32) {
+	sum := k.fast.other
+	for r, s := range z {
+		sum[r] = float64(s)
+	}
+	for b, block := range k.part.blocks {
+		if t, _ := k.part.tile(b); t == nil {
+			block.scores(panel, k.part.blockCols(b, w), sum)
+		}
+	}
+	for r, s := range sum {
+		z[r] = float32(s)
+	}
+}
+
+// fastUse keeps and filters the scores of the panels from first up to end.
+func (k *worker) fastUse(j *job, stripe, first, end int) {
+	for h := range j.readings {
+		r := &j.readings[h]
+		if j.models == 1 {
+			from, _ := k.part.panelRows(first)
+			_, to := k.part.panelRows(end - 1)
+			r.use(stripe, k.fast.z[:to-from], from)
+			continue
+		}
+		for panel := first; panel < end; panel++ {
+			from, to := k.part.panelRows(panel)
+			at := ((panel-first)*j.models + h) * kernel.PanelRows
+			r.use(stripe, k.fast.z[at:at+to-from], from)
+		}
+	}
+}
+
+// use takes the scores of the rows from first on.
+func (r *Reading) use(stripe int, z []float32, first int) {
+	if r.Keep != nil {
+		copy(r.Keep[first:], z)
+	}
+	if r.Found != nil {
+		r.Found.stripes[stripe].add(z, r.Floor, first)
+	}
+}
+
+// seek moves every model's cursor to the stripe.
+func (k *worker) seek(j *job, stripe int) {
+	first, _ := k.part.stripe(stripe)
+	k.fast.at = resize(k.fast.at, j.models)
+	for h := range j.coefficients {
+		k.fast.at[h], _ = slices.BinarySearch(j.coefficients[h].Rows, int32(first*kernel.PanelRows))
+	}
+}
+
+// nextPanel is the first panel in which a model has a coefficient, end when there is none before it.
+func (k *worker) nextPanel(j *job, end int) int {
+	row := int32(math.MaxInt32)
+	for h := range j.coefficients {
+		if c := &j.coefficients[h]; k.fast.at[h] < len(c.Rows) {
+			row = min(row, c.Rows[k.fast.at[h]])
+		}
+	}
+	return min(end, int(row)/kernel.PanelRows)
+}
+
+// fastAddStripe accumulates the tile's columns and reports whether the stripe has any coefficient.
+func (k *worker) fastAddStripe(j *job, stripe int) bool {
+	_, end := k.part.stripe(stripe)
+	k.seek(j, stripe)
+	cols := k.part.tileCols()
+	if n := cols * j.models * kernel.TileLanes; len(k.fast.lanes) < n {
+		k.fast.lanes = make([]float32, n)
+	}
+	step := k.fastGroup(j.models)
+	any := false
+	for first := k.nextPanel(j, end); first < end; {
+		any = true
+		if cols == 0 {
+			break // everything is done at the end
+		}
+		k.fast.z = resize(k.fast.z, step*j.models*kernel.PanelRows)
+		clear(k.fast.z)
+		to, next := first, first
+		for ; next == to && to < min(first+step, end); next = k.nextPanel(j, end) {
+			k.spread(j, to, k.fast.z[(to-first)*j.models*kernel.PanelRows:])
+			to++
+		}
+		k.fastAccumulate(j, first, to)
+		first = next
+	}
+	return any
+}
+
+// spread writes the coefficients of a panel to v, model by model.
+func (k *worker) spread(j *job, panel int, v []float32) {
+	first, end := k.part.panelRows(panel)
+	for h := range j.coefficients {
+		c, at := &j.coefficients[h], k.fast.at[h]
+		vh := v[h*kernel.PanelRows:][:kernel.PanelRows]
+		for ; at < len(c.Rows) && int(c.Rows[at]) < end; at++ {
+			vh[int(c.Rows[at])-first] = c.V[at]
+		}
+		k.fast.at[h] = at
+	}
+}
+
+func (k *worker) fastAccumulate(j *job, first, end int) {
+	for b := range k.part.blocks {
+		t, col := k.part.tile(b)
+		if t == nil {
+			continue
+		}
+		lanes := k.fast.lanes[col*j.models*kernel.TileLanes:][:t.cols()*j.models*kernel.TileLanes]
+		for panel := first; panel < end; {
+			x, n := t.span(panel, end)
+			v := k.fast.z[(panel-first)*j.models*kernel.PanelRows:][:n*j.models*kernel.PanelRows]
+			kernel.AccumulateTile(x, v, j.models, lanes)
+			panel += n
+		}
+	}
+}
+
+// fastFinish adds the sums of a stripe to g and clears them.
+func (k *worker) fastFinish(j *job, stripe int, g []float64) {
+	for b := range k.part.blocks {
+		t, col := k.part.tile(b)
+		if t == nil {
+			k.exactFinish(j, stripe, b, g)
+			continue
+		}
+		lanes := k.fast.lanes[col*j.models*kernel.TileLanes:][:t.cols()*j.models*kernel.TileLanes]
+		first := k.part.offset[b] * j.models
+		kernel.ReduceTile(lanes, g[first:first+t.cols()*j.models])
+	}
+}
+
+// exactFinish forms the sums of one block that is not in the tile, model after model, and adds them to g.
+func (k *worker) exactFinish(j *job, stripe, b int, g []float64) {
+	_, end := k.part.stripe(stripe)
+	cols := k.part.blocks[b].cols()
+	first := k.part.offset[b]
+	k.fast.v = resize(k.fast.v, kernel.PanelRows)
+	k.fast.g = resize(k.fast.g, cols)
+	k.seek(j, stripe)
+	for h := range j.coefficients {
+		any := false
+		c, at := &j.coefficients[h], k.fast.at[h]
+		for at < len(c.Rows) && int(c.Rows[at]) < end*kernel.PanelRows {
+			panel := int(c.Rows[at]) / kernel.PanelRows
+			clear(k.fast.v)
+			active := 0
+			for ; at < len(c.Rows) && int(c.Rows[at])/kernel.PanelRows == panel; at++ {
+				k.fast.v[int(c.Rows[at])%kernel.PanelRows] = float64(c.V[at])
+				active++
+			}
+			k.sums[b].add(panel, k.fast.v, active)
+			any = true
+		}
+		switch {
+		case !any:
+		case j.models == 1:
+			k.sums[b].finish(g[first : first+cols])
+		default:
+			clear(k.fast.g)
+			k.sums[b].finish(k.fast.g)
+			for i, x := range k.fast.g {
+				g[(first+i)*j.models+h] += x
+			}
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package matrix
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+// smallNumbers is a sample in which every sum of products is exact in float32: the fast arithmetic gives the exact results.
+func smallNumbers(rows, cols, ones int) sample {
+	r := rand.New(rand.NewPCG(uint64(rows), 9))
+	s := sample{x: make([][]float64, rows), y: make([]bool, rows), weights: make([]float64, rows)}
+	for i := range s.x {
+		s.x[i] = make([]float64, cols)
+		for j := range cols - ones {
+			if r.IntN(3) > 0 {
+				s.x[i][j] = float64(r.IntN(9) - 4)
+			}
+		}
+		s.x[i][cols-ones+r.IntN(ones)] = 1
+		s.y[i] = i%3 == 0
+		s.weights[i] = 1
+	}
+	return s
+}
+
+// models are weights, and coefficients for every k-th row.
+func models(p *Part, count int) (w [][]float64, c []Coefficients) {
+	r := rand.New(rand.NewPCG(uint64(count), 10))
+	for h := range count {
+		wh := make([]float64, p.Cols())
+		for j := range wh {
+			wh[j] = float64(r.IntN(9) - 4)
+		}
+		w = append(w, wh)
+		var ch Coefficients
+		for i := range p.Rows() {
+			if h%3 == 0 || r.IntN(50*h) == 0 {
+				ch.Rows, ch.V = append(ch.Rows, int32(i)), append(ch.V, float32(r.IntN(5)-2))
+			}
+		}
+		if h == count-1 && count > 1 {
+			ch = Coefficients{}
+		}
+		c = append(c, ch)
+	}
+	return w, c
+}
+
+var fastLayouts = map[string]Layout{
+	"dense":  {{Kind: Dense, Cols: 17}},
+	"sparse": {{Kind: Sparse, Cols: 17}},
+	"mixed":  {{Kind: Dense, Cols: 5}, {Kind: Sparse, Cols: 4}, {Kind: Dense, Cols: 3}, CodedSpec([]Group{{Levels: 5}})},
+	"wide":   {{Kind: Dense, Cols: 5}, {Kind: Sparse, Cols: wideColumns + 7}},
+}
+
+func TestFastPassesAreExactOnSmallNumbers(t *testing.T) {
+	for name, layout := range fastLayouts {
+		for _, storage := range []Storage{Float32, Float64} {
+			rows := 3000
+			if name == "wide" {
+				rows = 150
+			}
+			p := smallNumbers(rows, layout.Cols(), 5).build(t, layout, storage).Negatives
+			for _, count := range []int{1, 2, 7, 24} {
+				checkFast(t, fmt.Sprintf("%s, %d models", name, count), p, count)
+			}
+		}
+	}
+}
+
+func checkFast(t *testing.T, what string, p *Part, count int) {
+	t.Helper()
+	w, c := models(p, count)
+	readings := make([]Reading, count)
+	floor := make([]float64, count)
+	for h := range readings {
+		readings[h] = Reading{W: w[h], Keep: make([]float32, p.Rows()), Found: &Found{}, Floor: float32(3 * h)}
+		floor[h] = float64(3 * h)
+	}
+	g := make([]float64, count*p.Cols())
+	for range 2 { // the second time with used memory
+		p.FastScores(readings)
+		clear(g)
+		p.AddFastGradients(c, g)
+	}
+	for h, r := range readings {
+		z, want := make([]float64, p.Rows()), make([]float64, p.Cols())
+		p.Scores(w[h], z)
+		at := 0
+		for i := range z {
+			if float64(r.Keep[i]) != z[i] {
+				t.Fatalf("%s: score %d of model %d is %v, want %v", what, i, h, r.Keep[i], z[i])
+			}
+			if z[i] <= floor[h] {
+				continue
+			}
+			if at >= len(r.Found.Rows) || r.Found.Rows[at] != int32(i) || float64(r.Found.Z[at]) != z[i] {
+				t.Fatalf("%s: model %d does not find row %d with score %v", what, h, i, z[i])
+			}
+			at++
+		}
+		if at != len(r.Found.Rows) {
+			t.Fatalf("%s: model %d finds %d rows, want %d", what, h, len(r.Found.Rows), at)
+		}
+		v := make([]float64, len(c[h].V))
+		for i, x := range c[h].V {
+			v[i] = float64(x)
+		}
+		p.AddGradient(c[h].Rows, v, want)
+		for j := range want {
+			if got := g[j*count+h]; got != want[j] {
+				t.Fatalf("%s: gradient %d of model %d is %v, want %v", what, j, h, got, want[j])
+			}
+		}
+	}
+}
+
+// fastBits are all results of some models, side by side or one after the other.
+func fastBits(p *Part, w [][]float64, c []Coefficients, together bool) []string {
+	out := make([]string, len(w))
+	pass := func(first, end int) {
+		n := end - first
+		readings := make([]Reading, n)
+		for h := range readings {
+			readings[h] = Reading{W: w[first+h], Keep: make([]float32, p.Rows()), Found: &Found{}, Floor: 0.5}
+		}
+		p.FastScores(readings)
+		g := make([]float64, n*p.Cols())
+		p.AddFastGradients(c[first:end], g)
+		for h, r := range readings {
+			one := make([]float64, p.Cols())
+			for j := range one {
+				one[j] = g[j*n+h]
+			}
+			out[first+h] = fmt.Sprintf("%x %v %x %x", r.Keep, r.Found.Rows, r.Found.Z, one)
+		}
+	}
+	if together {
+		pass(0, len(w))
+		return out
+	}
+	for h := range w {
+		pass(h, h+1)
+	}
+	return out
+}
+
+func TestFastBitsDependOnTheModelAlone(t *testing.T) {
+	split(t)
+	s := newSample(31, 3000, 520, 0.3)
+	for _, layout := range []Layout{{{Kind: Dense, Cols: 520}},
+		{{Kind: Dense, Cols: 100}, {Kind: Sparse, Cols: 320}, {Kind: Dense, Cols: 100}}} {
+		p := s.build(t, layout, Float32).Negatives
+		if p.stripes() < 3 {
+			t.Fatal("the part is too small to be split")
+		}
+		w, c := models(p, 9)
+		for h := range w {
+			for j := range w[h] {
+				w[h][j] /= 3
+			}
+			for i := range c[h].V {
+				c[h].V[i] /= 7
+			}
+		}
+		want := fastBits(p, w, c, false)
+		for _, threads := range []int{1, 2, 3, 8} {
+			before := runtime.GOMAXPROCS(threads)
+			got := fastBits(p, w, c, true)
+			runtime.GOMAXPROCS(before)
+			for h := range got {
+				if got[h] != want[h] {
+					t.Errorf("%d blocks, %d threads: model %d has other bits", len(layout), threads, h)
+				}
+			}
+		}
+	}
+}
+
+func TestFastIsNearTheExact(t *testing.T) {
+	p := newSample(33, 500, 60, 1).build(t, Layout{{Kind: Dense, Cols: 60}}, Float32).Negatives
+	w := randomVector(5, 60)
+	z, r := make([]float64, p.Rows()), Reading{W: w, Keep: make([]float32, p.Rows())}
+	p.Scores(w, z)
+	p.FastScores([]Reading{r})
+	row := make([]float64, 60)
+	for i := range z {
+		size := 0.0
+		p.Row(i, row)
+		for j, x := range row {
+			size += math.Abs(x * w[j])
+		}
+		if math.Abs(float64(r.Keep[i])-z[i]) > 61*0x1p-24*size {
+			t.Fatalf("score %d is %v, exactly %v", i, r.Keep[i], z[i])
+		}
+	}
+}
+
+func TestNoAllocationInAFastPass(t *testing.T) {
+	split(t)
+	p := newSample(35, 2000, 500, 0.1).build(t, Layout{{Kind: Dense, Cols: 300}, {Kind: Sparse, Cols: 200}}, Float32).Negatives
+	for _, count := range []int{1, 6} {
+		w, c := models(p, count)
+		readings := make([]Reading, count)
+		for h := range readings {
+			readings[h] = Reading{W: w[h], Found: &Found{}}
+		}
+		g := make([]float64, count*p.Cols())
+		for name, pass := range map[string]func(){
+			"scores":   func() { p.FastScores(readings) },
+			"gradient": func() { p.AddFastGradients(c, g) },
+		} {
+			if n := testing.AllocsPerRun(5, pass); n != 0 {
+				t.Errorf("%s of %d models allocates %v times", name, count, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// measure is a page that opens the report in frames of several widths and writes what it finds as JSON into itself.
+const measure = `<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,"><body><pre id="found"></pre><script>
+const found = [];
+const widths = [360, 800, 1400];
+let open = widths.length;
+for (const width of widths) {
+  const frame = document.createElement("iframe");
+  frame.style.width = width + "px"; frame.style.height = "900px"; frame.style.border = 0;
+  frame.onload = () => {
+    const page = frame.contentDocument, root = page.documentElement;
+    const result = {width, scroll: root.scrollWidth, height: root.scrollHeight, figures: 0, texts: 0, trouble: []};
+    for (const svg of page.querySelectorAll("svg")) {
+      result.figures++;
+      const name = svg.querySelector("title").textContent, outer = svg.getBoundingClientRect();
+      const texts = [...svg.querySelectorAll("text")].map(e => ({text: e.textContent, box: e.getBoundingClientRect()}));
+      texts.forEach((a, i) => {
+        result.texts++;
+        if (a.box.left < outer.left - 1 || a.box.right > outer.right + 1 || a.box.top < outer.top - 1 ||
+            a.box.bottom > outer.bottom + 1) result.trouble.push(name + ": " + a.text + " leaves the figure");
+        for (const b of texts.slice(i + 1)) {
+          const dx = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+          const dy = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+          if (dx > 1 && dy > 0.3 * a.box.height) result.trouble.push(name + ": " + a.text + " meets " + b.text);
+        }
+      });
+    }
+    found.push(result);
+    if (--open === 0) document.getElementById("found").textContent = JSON.stringify(found);
+  };
+  frame.src = "page.html";
+  document.body.append(frame);
+}
+</script>`
+
+// chromium returns the path of an installed browser, or skips the test.
+func chromium(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no chromium is installed: the page was not opened in a browser")
+	return ""
+}
+
+// browse opens a file without a window and returns the document after scripts ran, and what went to the console.
+func browse(t *testing.T, browser, path string) (document, console string) {
+	t.Helper()
+	profile, err := os.MkdirTemp("", "toptau-browser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(profile) // the browser may still write into it: what is left does no harm
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	arguments := []string{"--headless=new", "--disable-gpu", "--allow-file-access-from-files", "--enable-logging=stderr",
+		"--no-first-run", "--disable-extensions", "--user-data-dir=" + profile, "--virtual-time-budget=5000",
+		"--window-size=1500,1000", "--dump-dom", "file://" + path}
+	if os.Geteuid() == 0 {
+		arguments = append([]string{"--no-sandbox"}, arguments...)
+	}
+	command := exec.CommandContext(ctx, browser, arguments...)
+	var out, log bytes.Buffer
+	command.Stdout, command.Stderr = &out, &log
+	if err := command.Run(); err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			t.Skip("the browser did not end: the page was not opened")
+		}
+		t.Skipf("the browser does not run here: %v", err)
+	}
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "CONSOLE") {
+			console += line
+		}
+	}
+	return out.String(), console
+}
+
+func TestPageInABrowser(t *testing.T) {
+	browser := chromium(t)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	page := render(t, findings().Page())
+	write("page.html", page)
+	document, console := browse(t, browser, write("measure.html", measure))
+	if console != "" {
+		t.Errorf("the console says:\n%s", console)
+	}
+	_, rest, _ := strings.Cut(document, `<pre id="found">`)
+	text, _, _ := strings.Cut(rest, "</pre>")
+	var found []struct {
+		Width, Scroll, Height, Figures, Texts int
+		Trouble                               []string
+	}
+	if err := json.Unmarshal([]byte(html.UnescapeString(text)), &found); err != nil || len(found) != 3 {
+		t.Fatalf("the frames reported %q: %v", text, err)
+	}
+	for _, f := range found {
+		if f.Scroll > f.Width {
+			t.Errorf("at %d pixels the page is %d wide", f.Width, f.Scroll)
+		}
+		if f.Figures != strings.Count(page, "<svg ") || f.Texts < 100 || f.Height < 1000 {
+			t.Errorf("at %d pixels: %d figures, %d texts, %d high", f.Width, f.Figures, f.Texts, f.Height)
+		}
+		for _, trouble := range f.Trouble {
+			t.Errorf("at %d pixels: %s", f.Width, trouble)
+		}
+	}
+	// The console is really read: a page that asks for an image which its policy forbids is noticed.
+	broken := strings.Replace(page, "<main>", `<main><img src="file:///nowhere.png" alt="">`, 1)
+	if _, console := browse(t, browser, write("broken.html", broken)); console == "" {
+		t.Error("a forbidden image left no trace on the console")
+	}
+}

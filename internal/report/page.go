@@ -1,0 +1,178 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Page is one self-contained HTML page.
+type Page struct {
+	Title    string
+	Lead     string   // a sentence below the title; "": none
+	Summary  []string // about ten lines; empty: none
+	Sections []Section
+	Footer   string // "": none
+}
+
+// Section is a part of a page under its own heading. Everything in it is optional; a section with nothing but a title is
+// left out. The parts are shown in the order of the fields.
+type Section struct {
+	Title      string
+	Paragraphs []string
+	Warnings   []string // set apart by a border
+	Facts      []Fact
+	Figures    []Figure
+	Small      bool // figures are small multiples, several beside each other
+	Tables     []Table
+}
+
+// Fact is a named value. An empty value is left out.
+type Fact struct {
+	Name, Value string
+	Code        bool // a digest or the like, in a monospaced font
+}
+
+// Table is a table of texts. On a narrow screen it scrolls by itself.
+type Table struct {
+	Caption string
+	Header  []string
+	Rows    [][]string
+	Numbers []int // columns that hold numbers and are aligned to the right, from 0
+	Strong  []int // rows that are printed in bold, from 0
+}
+
+// empty reports whether there is nothing to show.
+func (s *Section) empty() bool {
+	return len(s.Paragraphs)+len(s.Warnings)+len(s.facts())+len(s.Figures)+len(s.Tables) == 0
+}
+
+func (s *Section) facts() []Fact {
+	var facts []Fact
+	for _, f := range s.Facts {
+		if f.Value != "" {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.html.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// sectionView is a section as the template wants it.
+type sectionView struct {
+	ID, Title  string
+	Paragraphs []string
+	Warnings   []string
+	Facts      []Fact
+	Figures    []figureView
+	Small      bool
+	Tables     []tableView
+}
+
+type figureView struct {
+	SVG         template.HTML
+	Title, Note string
+}
+
+type tableView struct {
+	Caption string
+	Header  []cell
+	Rows    []rowView
+}
+
+type rowView struct {
+	Strong bool
+	Cells  []cell
+}
+
+type cell struct {
+	Text   string
+	Number bool
+}
+
+// WriteTo writes the page as HTML. It implements io.WriterTo.
+func (p Page) WriteTo(w io.Writer) (int64, error) {
+	view := struct {
+		Page
+		CSS      template.CSS
+		Sections []sectionView
+	}{Page: p, CSS: template.CSS(figureCSS + pageCSS)}
+	ids, figures := map[string]bool{"summary": true}, 0
+	for _, s := range p.Sections {
+		if s.empty() {
+			continue
+		}
+		v := sectionView{ID: anchor(s.Title, ids), Title: s.Title, Paragraphs: s.Paragraphs, Warnings: s.Warnings,
+			Facts: s.facts(), Small: s.Small}
+		for _, f := range s.Figures {
+			figures++
+			caption := f.Caption()
+			svg := template.HTML(inline(f, fmt.Sprintf("f%d", figures))) // all text in it was escaped by inline
+			v.Figures = append(v.Figures, figureView{svg, caption.Title, caption.Note})
+		}
+		for _, t := range s.Tables {
+			v.Tables = append(v.Tables, t.view())
+		}
+		view.Sections = append(view.Sections, v)
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, view); err != nil {
+		return 0, err
+	}
+	return b.WriteTo(w)
+}
+
+func (t *Table) view() tableView {
+	numbers, strong := map[int]bool{}, map[int]bool{}
+	for _, i := range t.Numbers {
+		numbers[i] = true
+	}
+	for _, i := range t.Strong {
+		strong[i] = true
+	}
+	cells := func(texts []string) []cell {
+		var out []cell
+		for i, text := range texts {
+			out = append(out, cell{text, numbers[i]})
+		}
+		return out
+	}
+	v := tableView{Caption: t.Caption, Header: cells(t.Header)}
+	for i, row := range t.Rows {
+		v.Rows = append(v.Rows, rowView{strong[i], cells(row)})
+	}
+	return v
+}
+
+// anchor makes an id of a title that is not taken yet.
+func anchor(title string, taken map[string]bool) string {
+	base := strings.Trim(strings.Map(func(r rune) rune {
+		if r = unicode.ToLower(r); r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, title), "-")
+	for strings.Contains(base, "--") {
+		base = strings.ReplaceAll(base, "--", "-")
+	}
+	if base == "" {
+		base = "section"
+	}
+	id := "s-" + base
+	for i := 2; taken[id]; i++ {
+		id = fmt.Sprintf("s-%s-%d", base, i)
+	}
+	taken[id] = true
+	return id
+}

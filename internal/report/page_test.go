@@ -1,0 +1,169 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"toptau/metric"
+	"toptau/model"
+	"toptau/threshold"
+)
+
+func render(t *testing.T, p Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := p.WriteTo(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n != int64(b.Len()) {
+		t.Errorf("WriteTo reports %d of %d bytes", n, b.Len())
+	}
+	return b.String()
+}
+
+func TestPageIsDeterministic(t *testing.T) {
+	first := render(t, findings().Page())
+	if second := render(t, findings().Page()); first != second {
+		t.Error("two renderings differ")
+	}
+}
+
+// The page asks for nothing: no address but the name space of SVG, no script, no style sheet, no import.
+func TestPageIsSelfContained(t *testing.T) {
+	html := strings.ReplaceAll(render(t, findings().Page()), `xmlns="http://www.w3.org/2000/svg"`, "")
+	for _, bad := range []string{"http://", "https://", "<script", "@import", "src=", "<link rel=\"stylesheet", "ZgotmplZ"} {
+		if i := strings.Index(html, bad); i >= 0 {
+			t.Errorf("%s in %.80q", bad, html[i:])
+		}
+	}
+	for _, address := range regexp.MustCompile(`url\(([^)]*)\)`).FindAllStringSubmatch(html, -1) {
+		if !strings.HasPrefix(address[1], "#") {
+			t.Errorf("url(%s)", address[1])
+		}
+	}
+	if !strings.Contains(html, "Content-Security-Policy") {
+		t.Error("no policy forbids the network")
+	}
+}
+
+func TestPageIsNestedWell(t *testing.T) {
+	decoder := xml.NewDecoder(strings.NewReader(render(t, findings().Page())))
+	decoder.Entity = xml.HTMLEntity
+	ids := map[string]bool{}
+	var references []string
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		element, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, a := range element.Attr {
+			switch {
+			case a.Name.Local == "id" && ids[a.Value]:
+				t.Errorf("id %s twice", a.Value)
+			case a.Name.Local == "id":
+				ids[a.Value] = true
+			case a.Name.Local == "aria-labelledby":
+				references = append(references, strings.Fields(a.Value)...)
+			case strings.HasPrefix(a.Value, "#"):
+				references = append(references, a.Value[1:])
+			case strings.HasPrefix(a.Value, "url(#"):
+				references = append(references, a.Value[5:len(a.Value)-1])
+			}
+		}
+	}
+	for _, id := range references {
+		if !ids[id] {
+			t.Errorf("%s leads nowhere", id)
+		}
+	}
+}
+
+func TestSectionsWithoutContentAreLeftOut(t *testing.T) {
+	empty := Findings{}
+	html := render(t, empty.Page())
+	for _, tag := range []string{"<section", "<nav", "<h2", "<svg", "<table"} {
+		if strings.Contains(html, tag) {
+			t.Errorf("an empty page has %s", tag)
+		}
+	}
+	full := render(t, findings().Page())
+	if strings.Contains(full, "Without content") || strings.Contains(full, "<dt>unknown</dt>") {
+		t.Error("a section or fact without content is shown")
+	}
+	for _, title := range []string{"Warnings", "Operating point", "Quality over all budgets", "Scores", "Comparison",
+		"What the main columns add to the score", "All kinds of figures", "Data", "Model"} {
+		if !strings.Contains(full, "<h2>"+title+"</h2>") {
+			t.Errorf("section %s is missing", title)
+		}
+	}
+}
+
+func TestPageEscapesText(t *testing.T) {
+	const evil = `<img src=x onerror="alert(1)">`
+	html := render(t, Page{Title: evil, Lead: evil, Summary: []string{evil}, Footer: evil, Sections: []Section{{Title: evil,
+		Paragraphs: []string{evil}, Warnings: []string{evil}, Facts: []Fact{{evil, evil, true}},
+		Figures: []Figure{&Plot{Text: Caption{evil, evil, evil}}},
+		Tables:  []Table{{Caption: evil, Header: []string{evil}, Rows: [][]string{{evil}}}}}}})
+	if strings.Contains(html, "<img") {
+		t.Error("text became an element")
+	}
+	if count := strings.Count(html, "&lt;img"); count < 12 {
+		t.Errorf("the text is there %d times", count)
+	}
+}
+
+func TestAnchorsAreUnique(t *testing.T) {
+	taken := map[string]bool{}
+	for _, want := range []string{"s-a-b", "s-a-b-2", "s-section"} {
+		title := "A – b!"
+		if want == "s-section" {
+			title = "???"
+		}
+		if got := anchor(title, taken); got != want {
+			t.Errorf("%s: %s, want %s", title, got, want)
+		}
+	}
+}
+
+// The guarantee's figure passes through the bound at the limit.
+func TestGuaranteeFigureMeetsItsBound(t *testing.T) {
+	g := &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
+		Negatives: 3000, Order: 2980, Bound: metric.BinomialAtLeast(3000, 2980, 0.99)}
+	figures := guaranteeFigure(g, nil)
+	if len(figures) != 1 {
+		t.Fatalf("%d figures", len(figures))
+	}
+	s := figures[0].(*Plot).Series[0]
+	for i, x := range s.X {
+		if i > 0 && s.Y[i] > s.Y[i-1] {
+			t.Fatalf("the bound grows at %v", x)
+		}
+		if math.Abs(x-0.01) < 1e-12 && math.Abs(s.Y[i]-g.Bound) > 1e-9 {
+			t.Errorf("at the limit it is %v, the guarantee says %v", s.Y[i], g.Bound)
+		}
+	}
+	if g.Bound > 0.05 || g.Bound < 0.005 {
+		t.Errorf("the example's bound is %v", g.Bound)
+	}
+	g.Certified = false
+	if facts := guaranteeFacts(g); !strings.Contains(facts[0].Value, "not certified") {
+		t.Errorf("an uncertified threshold reads %q", facts[0].Value)
+	}
+	if figures := guaranteeFigure(&model.Guarantee{}, nil); figures != nil {
+		t.Error("a guarantee without numbers has a figure")
+	}
+}

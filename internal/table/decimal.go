@@ -1,0 +1,253 @@
+package table
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+const (
+	// mostDigits is how many decimal digits a uint64 holds whatever they are.
+	mostDigits = 19
+
+	// mostPower is the largest power of ten that float64 has exactly.
+	mostPower = 22
+
+	// exactInteger is the largest of the integers that float64 has without a gap.
+	exactInteger = 1 << 53
+)
+
+// powers holds the powers of ten that float64 has exactly, up to mostPower. Its length is a power of two for the
+// sake of its index.
+var powers = [32]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// tens holds the powers for less than eight digits, fives all that uint64 has.
+var (
+	tens  = [8]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
+	fives = powersOfFive()
+)
+
+func powersOfFive() []uint64 {
+	all := []uint64{1}
+	for {
+		high, low := bits.Mul64(all[len(all)-1], 5)
+		if high > 0 {
+			return all
+		}
+		all = append(all, low)
+	}
+}
+
+// readNumber reads the decimal number that begins at b[p] and returns the nearest float64, halves to even, and the place
+// behind its longest form [+-] digits [. digits] [e [+-] digits]. It returns the place p when there is none, and also when
+// rounding it would take more than the arithmetic below: more than 19 digits behind the leading zeros, or an exponent far
+// from 0.
+//
+// This is the short way for [-] up to 8 digits [. up to 15 digits] with few branches that depend on the digits; what it does not
+// take goes to readLong.
+func readNumber(b []byte, p int) (float64, int) {
+	if p+window > len(b) {
+		return readLong(b, p)
+	}
+	text := (*[window]byte)(b[p:])
+	minus := int((uint64(text[0]^'-') - 1) >> 63)
+	mantissa := uint64(text[minus] - '0')
+	if mantissa > 9 {
+		return readLong(b, p)
+	}
+	i := minus + 1
+	c := text[i]
+	for ; c-'0' <= 9; c = text[i] {
+		if i++; i == 9 {
+			return readLong(b, p)
+		}
+		mantissa = mantissa*10 + uint64(c-'0')
+	}
+	point := i
+	if c == '.' {
+		i++
+		x := binary.LittleEndian.Uint64(text[i:]) ^ zeros
+		if others(x) == 0 {
+			mantissa = mantissa*1e8 + eightDigits(x)
+			i += 8
+			x = binary.LittleEndian.Uint64(text[i:]) ^ zeros
+			if others(x) == 0 {
+				return readLong(b, p)
+			}
+		}
+		first, n := leadingDigits(x)
+		mantissa = mantissa*tens[n] + first
+		i += n
+		c = text[i&(window-1)]
+		point++
+	}
+	if c|0x20 == 'e' || mantissa > exactInteger || i > mostDigits {
+		return readLong(b, p)
+	}
+	v := float64(int64(mantissa)) / powers[(i-point)&(len(powers)-1)]
+	return math.Float64frombits(math.Float64bits(v) | uint64(minus)<<63), p + i
+}
+
+// window is how far readNumber looks: a sign, 8 digits, a point, 16 decimals and what follows.
+const window = 32
+
+// zeros turns eight digits into their values by exclusive or.
+const zeros = 0x3030303030303030
+
+// others marks, among eight values of digits, the first byte that is none by its highest bit; 0 when all are digits. A
+// carry reaches only bytes behind the first.
+func others(x uint64) uint64 {
+	return ((x + 0x7676767676767676) | x) & 0x8080808080808080
+}
+
+// leadingDigits returns the number that the digits make that stand before others, of which there is one, and how many
+// they are. The bytes from there on are shifted out, so that zeros stand before the digits.
+func leadingDigits(x uint64) (uint64, int) {
+	place := bits.TrailingZeros64(others(x)) & 63 // 7, 15, ...
+	return eightDigits(x << 8 << (place ^ 63)), place >> 3
+}
+
+// readLong is readNumber for all forms.
+func readLong(b []byte, p int) (float64, int) {
+	begin := p
+	negative := false
+	if p < len(b) && (b[p] == '-' || b[p] == '+') {
+		negative = b[p] == '-'
+		p++
+	}
+	first := p
+	mantissa, p := readDigits(b, p, 0)
+	digits, exponent := p-first, 0
+	if p < len(b) && b[p] == '.' {
+		point := p + 1
+		mantissa, p = readDigits(b, point, mantissa)
+		exponent = point - p
+		digits -= exponent
+	}
+	if digits > mostDigits {
+		digits -= leadingZeros(b[first:p])
+	}
+	if digits == 0 || digits > mostDigits {
+		return 0, begin
+	}
+	if p < len(b) && b[p]|0x20 == 'e' {
+		e, end := readExponent(b, p+1)
+		if end == p+1 {
+			return 0, begin
+		}
+		exponent += e
+		p = end
+	}
+	v, ok := scale(mantissa, exponent)
+	if !ok {
+		return 0, begin
+	}
+	if negative {
+		v = -v
+	}
+	return v, p
+}
+
+// leadingZeros counts the zeros before the first other digit.
+func leadingZeros(text []byte) int {
+	zeros := 0
+	for _, c := range text {
+		switch c {
+		case '0':
+			zeros++
+		case '.':
+		default:
+			return zeros
+		}
+	}
+	return zeros
+}
+
+// readDigits appends the digits that begin at b[p] to a mantissa, which overflows beyond mostDigits, and returns the place
+// behind them.
+func readDigits(b []byte, p int, mantissa uint64) (uint64, int) {
+	for p+8 <= len(b) {
+		x := binary.LittleEndian.Uint64(b[p:]) ^ zeros
+		if others(x) > 0 {
+			first, n := leadingDigits(x)
+			return mantissa*tens[n] + first, p + n
+		}
+		mantissa = mantissa*1e8 + eightDigits(x)
+		p += 8
+	}
+	for ; p < len(b); p++ {
+		digit := b[p] - '0'
+		if digit > 9 {
+			break
+		}
+		mantissa = mantissa*10 + uint64(digit)
+	}
+	return mantissa, p
+}
+
+// eightDigits returns the number whose decimal digits are the bytes of x, the first in the lowest: pairs, then fours, then
+// all eight.
+func eightDigits(x uint64) uint64 {
+	const mask = 0x000000ff000000ff
+	x = x*10 + x>>8
+	return ((x&mask)*(1_000_000<<32+100) + (x>>16&mask)*(10_000<<32+1)) >> 32
+}
+
+// readExponent reads [+-] digits, at most four of them, and returns the place behind, or p.
+func readExponent(b []byte, p int) (int, int) {
+	begin := p
+	negative := false
+	if p < len(b) && (b[p] == '-' || b[p] == '+') {
+		negative = b[p] == '-'
+		p++
+	}
+	e, end := readDigits(b, p, 0)
+	if end == p || end > p+4 {
+		return 0, begin
+	}
+	if negative {
+		return -int(e), end
+	}
+	return int(e), end
+}
+
+// scale returns mantissa times ten to the exponent, rounded once, if one of three ways gives it: a product or a quotient of
+// two numbers that float64 has exactly, or an integer quotient.
+func scale(mantissa uint64, exponent int) (float64, bool) {
+	if mantissa == 0 {
+		return 0, true
+	}
+	if mantissa <= exactInteger {
+		v := float64(int64(mantissa))
+		switch {
+		case exponent == 0:
+			return v, true
+		case exponent < 0 && -exponent <= mostPower:
+			return v / powers[-exponent], true
+		case exponent > 0 && exponent <= mostPower:
+			return v * powers[exponent], true
+		}
+	}
+	if exponent <= 0 && -exponent < len(fives) {
+		return quotient(mantissa, -exponent), true
+	}
+	return 0, false
+}
+
+// quotient returns m / 10^k, m > 0, rounded once to nearest, halves to even. With m and 5^k shifted until their highest
+// bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53; the remainder, if there is one, is
+// told by the lowest bit, which then decides only that the rest is neither zero nor a half.
+func quotient(m uint64, k int) float64 {
+	d := fives[k]
+	shiftM, shiftD := bits.LeadingZeros64(m), bits.LeadingZeros64(d)
+	m, d = m<<shiftM, d<<shiftD
+	q, rest := bits.Div64(m>>1, m<<63, d)
+	if rest > 0 {
+		q |= 1
+	}
+	power := shiftD - shiftM - 63 - k // at least -153, at most 0: a normal number, and so is the product
+	return float64(q) * math.Float64frombits(uint64(1023+power)<<52)
+}

@@ -1,0 +1,324 @@
+package table
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+)
+
+// delimitedScan reads chunks of delimited text in which nothing is unusual: no quotes, no bytes that are not text, lines of
+// LF or CRLF, every row with as many fields as the first, every field of its column's kind. It gives up on any other, which
+// the tokenizer reads instead, with its errors.
+type delimitedScan struct {
+	delimiter byte
+	stops     [256]bool // what ends a field, the delimiter and the line's end, or must be looked at
+	columns   []columnScan
+	late      []columnScan // the features that are read when the whole row is split; then columns only keeps fields
+	numeric   int          // how many
+	symbolic  int
+	texts     []int // the columns that are kept as text
+	label     int   // the column, or -1
+	weight    int   // the column, or -1
+	raw       bool
+	direct    bool // a number may be read before its field's end is known
+	narrow    bool // one column: a line without a value is empty
+	missing   *missingSpellings
+	unlabel   bool // labels may be missing
+}
+
+// columnScan says what becomes of a column's fields.
+type columnScan struct {
+	what   fieldUse
+	slot   int // among the features of the kind
+	column int // of the file
+}
+
+type fieldUse uint8
+
+const (
+	ignored      fieldUse = iota
+	numericField          // numeric feature
+	symbolicField
+	keptField // its place in the text is needed
+)
+
+// scanFor returns the scan of a file whose columns have their roles, nil when its delimiter may be part of a number.
+func (s *delimitedRows) scanFor() *delimitedScan {
+	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)), missing: s.missing,
+		label: s.roles.label, weight: s.roles.weight, raw: s.reader.options.Raw, unlabel: s.reader.options.Unlabelled}
+	if bytes.IndexByte([]byte("0123456789+-.eE"), c.delimiter) >= 0 {
+		return nil
+	}
+	if s.reader.labelsFile != nil {
+		c.label = -1
+	}
+	for _, stop := range []byte{c.delimiter, '\n', '\r', '"', 0} {
+		c.stops[stop] = true
+	}
+	for i := utf8.RuneSelf; i < len(c.stops); i++ {
+		c.stops[i] = true
+	}
+	if c.delimiter == blank {
+		c.stops['\t'] = true
+	}
+	c.direct = !s.missing.numbers
+	c.narrow = len(c.columns) == 1
+	c.texts = slices.Clone(s.roles.ids)
+	for _, i := range []int{s.roles.group, s.roles.segment, s.roles.time} {
+		if i >= 0 {
+			c.texts = append(c.texts, i)
+		}
+	}
+	c.plan(s)
+	return c
+}
+
+// plan says what becomes of every column.
+func (c *delimitedScan) plan(s *delimitedRows) {
+	kept := slices.Clone(c.texts)
+	for _, i := range []int{c.label, c.weight} {
+		if i >= 0 {
+			kept = append(kept, i)
+		}
+	}
+	all := c.raw || c.weight >= 0
+	for i := range c.columns {
+		c.columns[i].column = i
+		if all || slices.Contains(kept, i) {
+			c.columns[i].what = keptField
+		}
+	}
+	for k, i := range s.roles.features {
+		f := columnScan{what: numericField, slot: c.numeric, column: i}
+		if s.kinds[k] == Symbolic {
+			f = columnScan{what: symbolicField, slot: c.symbolic, column: i}
+			c.symbolic++
+		} else {
+			c.numeric++
+		}
+		if c.columns[i].what == ignored {
+			c.columns[i] = f
+		} else {
+			c.late = append(c.late, f)
+		}
+	}
+}
+
+// scan reads a chunk; false when it gives up.
+func (c *delimitedScan) scan(k *chunk) bool {
+	p, b := &k.piece, k.padded()
+	c.begin(p, bytes.Count(k.text, []byte{'\n'})+1)
+	for at := 0; at < len(k.text); {
+		if c.narrow && c.isEmpty(b, at) {
+			return false
+		}
+		if c.delimiter == blank {
+			at = c.blankRow(p, b, at)
+		} else {
+			at = c.row(p, b, at)
+		}
+		if at < 0 || !c.endRow(p, b) {
+			return false
+		}
+		p.lines++
+	}
+	return true
+}
+
+// begin prepares a piece for at most so many rows.
+func (c *delimitedScan) begin(p *piece, rows int) {
+	p.rows, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
+	p.values = sized(p.values, rows*c.numeric)
+	p.symbols = sized(p.symbols, c.symbolic)
+	for i := range p.symbols {
+		p.symbols[i].clear(rows)
+	}
+	p.fields = sized(p.fields, len(c.columns))
+	p.texts = sized(p.texts, len(c.texts))
+	for i := range p.texts {
+		p.texts[i] = sized(p.texts[i], rows)
+	}
+	if c.raw {
+		p.raw = sized(p.raw, rows)
+	}
+	if c.label >= 0 {
+		p.labels.clear(rows)
+		p.tally = p.tally[:0]
+	}
+	if c.weight >= 0 {
+		p.weight = sized(p.weight, rows)
+		p.line = sized(p.line, rows)
+	}
+}
+
+func (c *delimitedScan) isEmpty(b []byte, at int) bool {
+	return len(trimBlanks(b[at:c.fieldEnd(b, at)])) == 0
+}
+
+// fieldEnd returns the place behind the field that begins at a place, which is that of a delimiter or a line's end, or of
+// something at which the scan gives up: a quote, a NUL byte, a byte that is not UTF-8. No number has any of these.
+func (c *delimitedScan) fieldEnd(b []byte, at int) int {
+	end := at
+	for !c.stops[b[end]] {
+		end++
+	}
+	if b[end] < utf8.RuneSelf {
+		return end
+	}
+	wide := end
+	for !c.stops[b[end]] || b[end] >= utf8.RuneSelf {
+		end++
+	}
+	if !utf8.Valid(b[wide:end]) {
+		return wide
+	}
+	return end
+}
+
+// row reads the row that begins at a place and returns where the next one does; -1 when it gives up.
+func (c *delimitedScan) row(p *piece, b []byte, at int) int {
+	values, stride, direct, stop := p.values[min(p.rows, len(p.values)):], p.stride, c.direct, c.delimiter
+	columns := c.columns
+	for i := range columns {
+		f := &columns[i]
+		if i == len(columns)-1 {
+			stop = '\n'
+		}
+		for b[at] == ' ' {
+			at++
+		}
+		if f.what == numericField && direct {
+			if digit := b[at] - '0'; digit <= 9 && b[at+1] == stop {
+				values[f.slot*stride] = float64(digit)
+				at += 2
+				continue
+			}
+			if v, end := readNumber(b, at); end > at && b[end] == stop {
+				values[f.slot*stride] = v
+				at = end + 1
+				continue
+			}
+		}
+		end := c.fieldEnd(b, at)
+		if f.what != ignored && !c.put(p, f, b, at, end) {
+			return -1
+		}
+		if b[end] == '\r' && stop == '\n' {
+			end++
+		}
+		if b[end] != stop {
+			return -1
+		}
+		at = end + 1
+	}
+	return at
+}
+
+// blankRow is row for fields between runs of blanks.
+func (c *delimitedScan) blankRow(p *piece, b []byte, at int) int {
+	for i := range c.columns {
+		f := &c.columns[i]
+		for isBlank(b[at]) {
+			at++
+		}
+		end := at
+		if f.what == numericField && c.direct {
+			var v float64
+			if v, end = readNumber(b, at); end > at && (isBlank(b[end]) || isLineEnd(b[end])) {
+				p.values[f.slot*p.stride+p.rows] = v
+				at = end
+				continue
+			}
+		}
+		if end = c.fieldEnd(b, at); end == at || !isBlank(b[end]) && !isLineEnd(b[end]) {
+			return -1
+		}
+		if f.what != ignored && !c.put(p, f, b, at, end) {
+			return -1
+		}
+		at = end
+	}
+	for isBlank(b[at]) {
+		at++
+	}
+	if b[at] == '\r' {
+		at++
+	}
+	if b[at] != '\n' {
+		return -1
+	}
+	return at + 1
+}
+
+// put takes the field from begin to end.
+func (c *delimitedScan) put(p *piece, f *columnScan, b []byte, begin, end int) bool {
+	for begin < end && isBlank(b[begin]) {
+		begin++
+	}
+	for begin < end && isBlank(b[end-1]) {
+		end--
+	}
+	switch f.what {
+	case keptField:
+		p.fields[f.column] = span{int32(begin), int32(end)}
+	case numericField:
+		v, what := c.missing.number(b[begin:end])
+		if what != number {
+			return false
+		}
+		p.values[f.slot*p.stride+p.rows] = v
+	case symbolicField:
+		s := &p.symbols[f.slot]
+		if c.missing.has(b[begin:end]) {
+			s.codes[p.rows] = -1
+		} else {
+			s.put(b, span{int32(begin), int32(end)}, p.rows)
+		}
+	}
+	return true
+}
+
+// endRow deals with the fields that were kept.
+func (c *delimitedScan) endRow(p *piece, b []byte) bool {
+	if c.label >= 0 {
+		label := p.fields[c.label]
+		switch missing := c.missing.has(label.of(b)); {
+		case missing && !c.unlabel:
+			return false
+		case missing:
+			p.labels.codes[p.rows] = -1
+		}
+	}
+	if c.weight >= 0 {
+		field := p.fields[c.weight].of(b)
+		w, what := parseNumber(field)
+		if what != number || w < 0 || c.missing.has(field) {
+			return false
+		}
+		if w == 0 {
+			return true
+		}
+		p.weight[p.rows], p.line[p.rows] = w, int32(p.lines)
+	}
+	if c.label >= 0 && !c.missing.has(p.fields[c.label].of(b)) {
+		p.labels.put(b, p.fields[c.label], p.rows)
+	}
+	for i := range c.late {
+		f := &c.late[i]
+		if field := p.fields[f.column]; !c.put(p, f, b, int(field.begin), int(field.end)) {
+			return false
+		}
+	}
+	for i, column := range c.texts {
+		p.texts[i][p.rows] = string(p.fields[column].of(b))
+	}
+	if c.raw {
+		row := make([]string, len(p.fields))
+		for i, field := range p.fields {
+			row[i] = string(field.of(b))
+		}
+		p.raw[p.rows] = row
+	}
+	p.rows++
+	return true
+}

@@ -1,0 +1,164 @@
+package table
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// libsvmScan reads chunks of LIBSVM text in which nothing is unusual: no comments, no empty lines, no bytes that are not
+// text, lines of LF or CRLF, whole indices that ascend and are allowed, finite values. It gives up on any other, which
+// addLine reads instead, with its errors.
+type libsvmScan struct {
+	limit   int  // the largest index that is kept
+	beyond  bool // larger ones are ignored
+	labels  bool // labels stand in the lines
+	unlabel bool // and may be absent or missing
+	raw     bool
+	missing *missingSpellings
+}
+
+func (s *libsvmRows) scanFor() *libsvmScan {
+	o := &s.reader.options
+	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil, unlabel: o.Unlabelled,
+		raw: o.Raw, missing: s.reader.missing}
+}
+
+// scan reads a chunk; false when it gives up.
+func (c *libsvmScan) scan(k *chunk) bool {
+	if bytes.IndexByte(k.text, '#') >= 0 || bytes.IndexByte(k.text, 0) >= 0 || !utf8.Valid(k.text) {
+		return false
+	}
+	p, b := &k.piece, k.padded()
+	c.begin(p, bytes.Count(k.text, []byte{'\n'})+1, bytes.Count(k.text, []byte{':'}))
+	for at := 0; at < len(k.text); {
+		for isBlank(b[at]) {
+			at++
+		}
+		begin := at
+		if at = c.label(p, b, at); at < 0 {
+			return false
+		}
+		if at = c.entries(p, b, at); at < 0 {
+			return false
+		}
+		if c.raw {
+			p.raw[p.rows] = []string{string(trimBlanks(b[begin:at]))}
+		}
+		if b[at] == '\r' {
+			at++
+		}
+		if b[at] != '\n' {
+			return false
+		}
+		at++
+		p.rows++
+		p.lines++
+	}
+	return true
+}
+
+// begin prepares a piece for at most so many rows and entries.
+func (c *libsvmScan) begin(p *piece, rows, entries int) {
+	p.rows, p.lines, p.taken, p.passed = 0, 0, 0, 0
+	p.beyond, p.beyondFirst = 0, 0
+	p.start = sized(p.start, rows)
+	p.top = sized(p.top, rows)
+	p.index, p.value = sized(p.index, entries)[:0], sized(p.value, entries)[:0]
+	p.labels.clear(rows)
+	p.tally = p.tally[:0]
+	if c.raw {
+		p.raw = sized(p.raw, rows)
+	}
+}
+
+func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
+
+// label reads the label of a line that begins at a place and returns where its entries do; -1 when it gives up. A first
+// token with a colon is an entry.
+func (c *libsvmScan) label(p *piece, b []byte, at int) int {
+	begin := at
+	for ; !isBlank(b[at]) && !isLineEnd(b[at]); at++ {
+		if b[at] == ':' {
+			if c.labels && !c.unlabel {
+				return -1
+			}
+			p.labels.codes[p.rows] = -1
+			return begin
+		}
+	}
+	if at == begin {
+		return -1 // an empty line
+	}
+	switch missing := c.labels && c.missing.has(b[begin:at]); {
+	case missing && !c.unlabel:
+		return -1
+	case missing || !c.labels:
+		p.labels.codes[p.rows] = -1
+	default:
+		p.labels.put(b, span{int32(begin), int32(at)}, p.rows)
+	}
+	return at
+}
+
+// entries reads the entries of a line and returns the place of its end; -1 when it gives up.
+func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
+	previous, top := 0, 0
+	for {
+		for isBlank(b[at]) {
+			at++
+		}
+		if isLineEnd(b[at]) {
+			break
+		}
+		index := 0
+		for ; b[at] != ':'; at++ {
+			digit := b[at] - '0'
+			if digit > 9 || index > MaxFeatures {
+				return -1
+			}
+			index = index*10 + int(digit)
+		}
+		if index <= previous || index > MaxFeatures || index > c.limit && !c.beyond {
+			return -1 // also when no digit stands before the colon
+		}
+		previous = index
+		v, end := c.value(b, at+1)
+		if end < 0 {
+			return -1
+		}
+		at = end
+		switch {
+		case index > c.limit:
+			if p.beyond == 0 {
+				p.beyondFirst = p.lines
+			}
+			p.beyond++
+			continue
+		case v != 0:
+			p.index = append(p.index, uint32(index-1))
+			p.value = append(p.value, v)
+		}
+		top = index
+	}
+	p.start[p.rows], p.top[p.rows] = int32(len(p.index)), int32(top)
+	return at
+}
+
+// value reads a value and returns the place behind it; -1 when it gives up.
+func (c *libsvmScan) value(b []byte, at int) (float64, int) {
+	if digit := b[at] - '0'; digit <= 9 && (b[at+1] == ' ' || b[at+1] == '\n') {
+		return float64(digit), at + 1
+	}
+	v, end := readNumber(b, at)
+	if end > at && (isBlank(b[end]) || isLineEnd(b[end])) {
+		return v, end
+	}
+	for end = at; !isBlank(b[end]) && !isLineEnd(b[end]); {
+		end++
+	}
+	v, what := parseNumber(b[at:end])
+	if what != number {
+		return 0, -1
+	}
+	return v, end
+}

@@ -1,0 +1,80 @@
+package table
+
+// scanned reports whether the next rows are those of a scanned chunk, for which it asks where the last one has come to its
+// end.
+func (s *libsvmRows) scanned() bool {
+	return s.feed.scanned(s.lines, s.empty == 0)
+}
+
+// take appends rows of the current chunk until t has limit rows.
+func (s *libsvmRows) take(t *Table, limit int) error {
+	c, x := s.feed.current, t.Sparse
+	p, first, before := &c.piece, c.piece.taken, s.lines.number
+	s.begun = true
+	if first == 0 && p.beyond > 0 {
+		if s.beyond == 0 {
+			s.beyondFirst = before + p.beyondFirst + 1
+		}
+		s.beyond += p.beyond
+	}
+	begin := p.entriesBefore(first)
+	behind := int64(len(x.Index)) - int64(begin)
+	for ; p.taken < p.rows && t.Rows() < limit; p.taken++ {
+		s.lines.number = before + p.taken - first + 1
+		class, err := s.classOf(p, c.text)
+		if err != nil {
+			return err
+		}
+		s.widen(x, int(p.top[p.taken]))
+		x.Start = append(x.Start, behind+int64(p.start[p.taken]))
+		t.Label = append(t.Label, class)
+		t.Line = append(t.Line, s.lines.number)
+	}
+	end := p.entriesBefore(p.taken)
+	x.Index = append(x.Index, p.index[begin:end]...)
+	x.Value = append(x.Value, p.value[begin:end]...)
+	if s.reader.options.Raw {
+		t.Raw = append(t.Raw, p.raw[first:p.taken]...)
+	}
+	if p.taken == p.rows {
+		s.feed.taken()
+	}
+	return nil
+}
+
+// entriesBefore counts the entries of the rows before a row of a LIBSVM piece.
+func (p *piece) entriesBefore(row int) int {
+	if row == 0 {
+		return 0
+	}
+	return int(p.start[row-1])
+}
+
+// classOf classifies the next row.
+func (s *libsvmRows) classOf(p *piece, text []byte) (Class, error) {
+	if s.reader.labelsFile == nil {
+		return p.classOf(s.reader.labels, text, p.taken), nil
+	}
+	label, err := s.label(nil)
+	if err != nil {
+		return Unknown, err
+	}
+	return s.reader.count(label), nil
+}
+
+// reserve makes room for rows and entries that follow those of t, and for all that will follow where the size of the file
+// is known, as for delimited text.
+func (s *libsvmRows) reserve(t *Table, rows, entries int, bytes int64) {
+	x := t.Sparse
+	if need := t.Rows() + rows; need > cap(t.Line) {
+		n := s.reader.in.expect(need, cap(t.Line), bytes)
+		t.Line, t.Label, x.Start = roomy(t.Line, n), roomy(t.Label, n), roomy(x.Start, n+1)
+		if s.reader.options.Raw {
+			t.Raw = roomy(t.Raw, n)
+		}
+	}
+	if need := len(x.Index) + entries; need > cap(x.Index) {
+		n := s.reader.in.expect(need, cap(x.Index), bytes)
+		x.Index, x.Value = roomy(x.Index, n), roomy(x.Value, n)
+	}
+}
