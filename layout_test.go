@@ -25,8 +25,6 @@ var rooms = []string{
 	"toptau/internal/solver/certified",
 	"toptau/internal/solver/smooth",
 	"toptau/internal/baseline",
-	"toptau/internal/solver/smooth",
-	"toptau/internal/baseline",
 	"toptau/metric",
 	"toptau/calibrate",
 	"toptau/internal/table",

@@ -13,6 +13,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/threshold"
 )
 
 // TrainOptions are the choices of Train. The zero value is the paper's protocol.
@@ -22,8 +23,9 @@ type TrainOptions struct {
 	Select     string   // "" or "method": each method's grid by its own criterion, as in the paper; "goal": by the goal's
 	Scale      string
 	Impute     string
-	Validation *Data // nil: a quarter of the rows; otherwise read with ReadLike
-	Test       *Data // nil: a quarter of the rows; otherwise read with ReadLike
+	Delta      threshold.Rate // a threshold with a guarantee that may fail with this probability; zero: a plain one
+	Validation *Data          // nil: a quarter of the rows; otherwise read with ReadLike
+	Test       *Data          // nil: a quarter of the rows; otherwise read with ReadLike
 	SolverOptions
 	Progress func(Progress)
 }
@@ -38,10 +40,15 @@ type TrainReport struct {
 	Training      PartReport        `json:"training"`
 	Validation    PartReport        `json:"validation"`
 	Test          *PartReport       `json:"test"`
+	Calibration   *PartReport       `json:"calibration"` // rows set aside for the guarantee, used for nothing else
 	Points        []PointReport     `json:"points"`
 	Threshold     float64           `json:"threshold"`
 	ThresholdNote string            `json:"threshold_note"`
 	Certified     bool              `json:"certified"`
+	Delta         *string           `json:"delta"`
+	Order         *int              `json:"order"`             // the threshold is the order-th smallest calibration score
+	Bound         *float64          `json:"bound"`             // the exact binomial tail; absolute-top: the bounded rate
+	NoGuarantee   *string           `json:"no_guarantee"`      // why the guarantee asked for cannot be given
 	TestGoal      *metric.Result    `json:"test_goal"`         // the goal's criterion, threshold from the test part itself
 	AtThreshold   *metric.Confusion `json:"test_at_threshold"` // what the model's threshold does on the test part
 	Features      int               `json:"d"`
@@ -87,8 +94,10 @@ type Trained struct {
 
 // Train chooses a model for a goal by the paper's protocol: the rows are split, stratified, into a half for training and a
 // quarter each for validation and test; every method's grid is fitted on the training part; each grid is judged on the
-// validation part, which also gives the threshold; the test part measures the choice. Nothing is refitted, and the
-// threshold is plain: see calibrate for one with a guarantee.
+// validation part, which also gives the threshold; the test part measures the choice. Nothing is refitted.
+//
+// With Delta, calibration rows are set aside before anything is fitted, and the threshold is the exact order statistic on
+// them: certified. When that cannot be, the result has the plain threshold and the error, of kind fault.Guarantee, says why.
 func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Trained, error) {
 	start := time.Now()
 	options, err := o.tune(goal)
@@ -116,7 +125,7 @@ func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Tra
 		return nil, err
 	}
 	trained.Report.Seconds = seconds + time.Since(start).Seconds()
-	return trained, nil
+	return trained, res.Threshold.NoGuarantee
 }
 
 // ReadLike reads a further file as d was read: for validation and test parts of their own.
@@ -132,7 +141,7 @@ func ReadLike(d *Data, path string, f Format) (*Data, error) {
 
 // tune turns the options into those of the protocol.
 func (o *TrainOptions) tune(goal metric.Goal) (tune.Options, error) {
-	t := tune.Options{Goal: goal, Seed: o.Seed,
+	t := tune.Options{Goal: goal, Seed: o.Seed, Delta: o.Delta,
 		Feature: feature.Options{Scale: feature.Scale(o.Scale), Impute: feature.Impute(o.Impute)}}
 	for _, name := range o.Methods {
 		m, err := method.ByName(name)
@@ -188,6 +197,11 @@ func newTrainReport(res *tune.Result, goal metric.Goal, o TrainOptions, d *Data)
 		Features: res.Map.Cols(), Seed: o.Seed, Cancelled: res.Cancelled, SecondsFit: res.SecondsFit,
 		Warnings: d.warnings(),
 	}
+	r.guarantee(&res.Threshold, o.Delta)
+	if res.Calibration.Rows() > 0 {
+		calibration := partReport(res.Calibration)
+		r.Calibration = &calibration
+	}
 	for _, p := range res.Points {
 		r.Points = append(r.Points, pointReport(p))
 	}
@@ -199,6 +213,22 @@ func newTrainReport(res *tune.Result, goal metric.Goal, o TrainOptions, d *Data)
 		r.Warnings = append(r.Warnings, Warning(w))
 	}
 	return r
+}
+
+// guarantee takes over the evidence behind the threshold.
+func (r *TrainReport) guarantee(t *tune.Threshold, asked threshold.Rate) {
+	if asked.IsZero() {
+		return
+	}
+	delta := asked.String()
+	r.Delta = &delta
+	if t.Calibrated != nil {
+		r.Order, r.Bound = &t.Calibrated.Order, &t.Calibrated.Bound
+	}
+	if t.NoGuarantee != nil {
+		reason := t.NoGuarantee.Error()
+		r.NoGuarantee = &reason
+	}
 }
 
 func pointReport(p tune.Point) PointReport {
@@ -241,6 +271,9 @@ func trainedModel(res *tune.Result, goal metric.Goal, o TrainOptions, d *Data) (
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: res.Threshold.Value, Goal: goal.String(),
 		Source: res.Threshold.Part + "; " + res.Threshold.Note}}
+	if c := res.Threshold.Calibrated; c != nil {
+		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Goal: goal, Delta: o.Delta}, res.Calibration.Negatives)
+	}
 	fit := Report{
 		Method: best.Problem.Method.Name, Surrogate: best.Problem.Hyperparameters.Surrogate.Name(),
 		Lambda: best.Problem.Hyperparameters.Lambda, Solver: "adam", Seed: o.Seed, Iterations: best.Iterations,

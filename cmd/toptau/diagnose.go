@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"toptau"
-	"toptau/internal/fault"
-	"toptau/threshold"
 )
 
 // diagnoseCommand says what can work before anything is fitted.
@@ -22,9 +20,9 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	delta, err := threshold.ParseRate(c.Delta)
+	delta, err := deltaRate(c.Delta)
 	if err != nil {
-		return &fault.Error{Kind: fault.Usage, Found: "--delta " + fault.Quote(c.Delta), Expected: "a rate between 0 and 1", Hint: "for example 5%"}
+		return err
 	}
 	data, err := toptau.Read(c.Data, c.format())
 	if err != nil {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"toptau"
+	"toptau/internal/fault"
 	"toptau/metric"
+	"toptau/threshold"
 )
 
 // dataFlags say how to read a file.
@@ -77,4 +79,17 @@ func (f solverFlags) options() toptau.SolverOptions {
 	return toptau.SolverOptions{Solver: f.Solver, Gap: f.Gap, MaxPasses: f.MaxPasses,
 		Iterations: f.Iterations, Step: f.Step, Minibatches: f.Minibatches,
 		Stratified: f.Stratified, Start: f.Start, Seed: f.Seed, Storage: f.Storage}
+}
+
+// deltaRate parses --delta; empty is no guarantee.
+func deltaRate(text string) (threshold.Rate, error) {
+	if text == "" {
+		return threshold.Rate{}, nil
+	}
+	rate, err := threshold.ParseRate(text)
+	if err != nil {
+		return rate, &fault.Error{Kind: fault.Usage, Found: "--delta " + fault.Quote(text), Expected: "a rate between 0 and 1",
+			Hint: "for example 5%"}
+	}
+	return rate, nil
 }

@@ -6,7 +6,6 @@ import (
 	"toptau"
 	"toptau/internal/fault"
 	"toptau/internal/outfile"
-	"toptau/threshold"
 )
 
 // thresholdCommand calibrates.
@@ -27,11 +26,8 @@ func (c *thresholdCommand) Run(s *session) error {
 		return err
 	}
 	options := toptau.ThresholdOptions{Goal: goal, Segments: c.Segment != ""}
-	if c.Delta != "" {
-		if options.Delta, err = threshold.ParseRate(c.Delta); err != nil {
-			return &fault.Error{Kind: fault.Usage, Found: "--delta " + fault.Quote(c.Delta), Expected: "a rate between 0 and 1",
-				Hint: "for example 5%"}
-		}
+	if options.Delta, err = deltaRate(c.Delta); err != nil {
+		return err
 	}
 	if (c.Output == "") != (c.Model == "") {
 		return &fault.Error{Kind: fault.Usage, Found: "one of --model and -o", Expected: "both or neither"}

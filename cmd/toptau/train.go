@@ -14,6 +14,7 @@ type trainCommand struct {
 	Output     string   `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods (default: those whose criterion is the goal's)."`
 	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
+	Delta      string   `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE (5%), on rows set aside for it."`
 	Select     string   `enum:"method,goal" default:"method" help:"Judge a method's settings by its own criterion or the goal's (${enum})."`
 	Validation string   `group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
 	Test       string   `group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
@@ -28,6 +29,10 @@ func (c *trainCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	delta, err := deltaRate(c.Delta)
+	if err != nil {
+		return err
+	}
 	if s.json && c.Output == "-" {
 		return &fault.Error{Kind: fault.Usage, Found: "--json and -o -", Expected: "one object on standard output", Hint: "write the model to a file"}
 	}
@@ -39,7 +44,7 @@ func (c *trainCommand) Run(s *session) error {
 		return err
 	}
 	options := toptau.TrainOptions{Methods: c.Methods, Surrogate: c.Surrogate, Select: c.Select, Scale: c.Scale,
-		Impute: c.Impute, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
+		Impute: c.Impute, Delta: delta, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
 	if c.Validation != "" {
 		if options.Validation, err = toptau.ReadLike(data, c.Validation, c.format()); err != nil {
 			return err
@@ -52,9 +57,10 @@ func (c *trainCommand) Run(s *session) error {
 	}
 	s.progress.start()
 	trained, err := toptau.Train(s, data, goal, options)
-	if err != nil {
+	if trained == nil {
 		return err
 	}
+	guarantee := err // nil unless the one that was asked for cannot be given
 	s.progress.clear()
 	if err := save(s, trained.Model, c.Output); err != nil {
 		return err
@@ -64,10 +70,15 @@ func (c *trainCommand) Run(s *session) error {
 	} else if c.Output != "-" {
 		printTraining(s, &trained.Report, c.Output)
 	}
-	if err == nil && trained.Report.Cancelled {
+	switch {
+	case err != nil:
+		return err
+	case trained.Report.Cancelled:
 		return s.Err()
+	case guarantee != nil && s.json:
+		return errNoGuarantee // the object has said it
 	}
-	return err
+	return guarantee
 }
 
 func printTraining(s *session, r *toptau.TrainReport, output string) {
@@ -99,6 +110,9 @@ func printTraining(s *session, r *toptau.TrainReport, output string) {
 func parts(r *toptau.TrainReport) string {
 	text := fmt.Sprintf("%s for training (%s positive), %s for validation (%s)", group(r.Training.Rows),
 		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives))
+	if r.Calibration != nil {
+		text += fmt.Sprintf(", %s for calibration (%s)", group(r.Calibration.Rows), group(r.Calibration.Positives))
+	}
 	if r.Test != nil {
 		text += fmt.Sprintf(", %s for test (%s)", group(r.Test.Rows), group(r.Test.Positives))
 	}

@@ -16,38 +16,61 @@ func AccumulatePanels[T Float](panels []T, v, lanes []float64) {
 	}
 	v = v[:count*PanelRows]
 	panels = panels[:count*PanelRows*d]
-	if chunk > 0 {
-		for p0 := 0; p0 < count; p0 += quad {
-			p1 := min(p0+quad, count)
-			for j := 0; j < d; j += chunk {
-				n := min(chunk, d-j)
-				for p := p0; p < p1; p++ {
-					at := (p*d + j) * PanelRows
-					accumulateTogether(panels[at:at+n*PanelRows], v[p*PanelRows:(p+1)*PanelRows], lanes[j*Lanes:(j+n)*Lanes], n)
-				}
-			}
-		}
-		return
-	}
-	if d <= largePanel {
+	if d < widePanel {
 		accumulateTogether(panels, v, lanes, d)
 		return
 	}
+	var some [streams]int // panels with a non-zero v
+	n := 0
 	for p := range count {
-		accumulateBackwards(panels[p*PanelRows*d:(p+1)*PanelRows*d], v[p*PanelRows:(p+1)*PanelRows], lanes)
+		if anyNonZero(v[p*PanelRows : (p+1)*PanelRows]) {
+			some[n] = p
+			n++
+		}
+		if n == streams || p == count-1 {
+			accumulateWide(panels, v, lanes, some[:n])
+			n = 0
+		}
 	}
 }
 
-// largePanel is the number of features from which a panel does not fit into the second cache.
-const largePanel = 2048
+// A wide panel's lanes do not stay in the first cache until the next panel needs them. From so many features on, a few
+// panels are taken together, some features at a time: lanes are fetched once for all of them, and memory delivers
+// several streams faster than one.
+const (
+	widePanel    = 512
+	streams      = 3
+	wideFeatures = 32
+	largePart    = 2048 // features of a single panel that fit into the second cache
+)
 
-// accumulateBackwards takes the features of one panel in parts, the last part first: when the panel's scores have just
-// been computed, its end is still in the second cache. The lanes of a feature do not depend on the order of features.
-func accumulateBackwards[T Float](panel []T, v, lanes []float64) {
-	for end := len(lanes) / Lanes; end > 0; {
-		first := max(0, end-largePanel)
-		accumulateTogether(panel[first*PanelRows:end*PanelRows], v, lanes[first*Lanes:end*Lanes], end-first)
-		end = first
+func anyNonZero(v []float64) bool {
+	for _, x := range v {
+		if x != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// accumulateWide adds the parts of the panels given. The lanes of a feature do not depend on the order of features.
+func accumulateWide[T Float](panels []T, v, lanes []float64, some []int) {
+	d := len(lanes) / Lanes
+	part := func(p, first, end int) {
+		x := panels[(p*d+first)*PanelRows : (p*d+end)*PanelRows]
+		accumulateTogether(x, v[p*PanelRows:(p+1)*PanelRows], lanes[first*Lanes:end*Lanes], end-first)
+	}
+	if len(some) == 1 {
+		// The last features first: their values are still in the second cache when the scores have just been computed.
+		for end := d; end > 0; end -= min(end, largePart) {
+			part(some[0], max(0, end-largePart), end)
+		}
+		return
+	}
+	for first := 0; first < d; first += wideFeatures {
+		for _, p := range some {
+			part(p, first, min(first+wideFeatures, d))
+		}
 	}
 }
 
@@ -113,5 +136,3 @@ func reduceLanes(lanes, g []float64) {
 		*l = [Lanes]float64{}
 	}
 }
-
-var chunk, quad = 0, 3

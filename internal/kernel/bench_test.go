@@ -385,26 +385,30 @@ func BenchmarkInCache(b *testing.B) {
 }
 
 func BenchmarkChunks(b *testing.B) {
-	for _, d := range []int{64, 128, 300, 784, 2000, 5000} {
+	for _, d := range []int{10, 28, 57, 128} {
 		p := newBenchPass(d)
 		type cfg struct{ c, q int }
-		cs := []cfg{{0, 0}, {16, 2}, {32, 2}, {64, 2}, {16, 3}, {32, 3}, {64, 3}, {16, 4}, {32, 4}, {64, 4}, {16, 6}, {32, 6}, {32, 8}}
-		rs := make([][]float64, len(cs)+1)
+		cs := []cfg{{0, 0}, {1, 1}, {1, 2}, {2, 2}, {4, 2}, {1, 3}, {2,3}, {1, 4}, {2, 4},{1,6}}
+		rs := make([][]float64, len(cs)+2)
 		for range 50 {
+			schunk = 0
 			t := time.Now()
-			p.scores()
+			p.read()
 			rs[len(cs)] = append(rs[len(cs)], time.Since(t).Seconds())
+			t = time.Now()
+			p.gradient()
+			rs[len(cs)+1] = append(rs[len(cs)+1], time.Since(t).Seconds())
 			for i, c := range cs {
-				chunk, quad = c.c, c.q
+				schunk, squad = c.c, c.q
 				t := time.Now()
-				p.gradient()
+				p.scores()
 				rs[i] = append(rs[i], time.Since(t).Seconds())
 			}
 		}
 		for i := range rs {
 			slices.Sort(rs[i])
 		}
-		fmt.Printf("d=%d group=%d scores %.2f:", d, p.group, 1e3*rs[len(cs)][0])
+		fmt.Printf("d=%d group=%d read %.2f gradient %.2f:", d, p.group, 1e3*rs[len(cs)][0],rs[len(cs)+1][0]/rs[len(cs)][0])
 		for i, c := range cs {
 			fmt.Printf("  %v: %.2f/%.2f", c, rs[i][0]/rs[len(cs)][0], rs[i][15]/rs[len(cs)][15])
 		}

@@ -20,6 +20,22 @@ func ScorePanels[T Float](panels []T, w, z []float64, add bool) {
 		return
 	}
 	panels = panels[:count*PanelRows*d]
+	if schunk > 0 && count > 1 {
+		unit := max(1, schunk*4096/(4*PanelRows*d))
+		per := count / squad
+		for i := 0; i < per; i += unit {
+			n := min(unit, per-i)
+			for q := range squad {
+				p := q*per + i
+				vectorScores(unsafe.Pointer(&panels[p*d*PanelRows]), unsafe.Sizeof(panels[0]), &w[0], &z[p*PanelRows], d, n, add)
+			}
+		}
+		p := squad * per
+		if p < count {
+			vectorScores(unsafe.Pointer(&panels[p*d*PanelRows]), unsafe.Sizeof(panels[0]), &w[0], &z[p*PanelRows], d, count-p, add)
+		}
+		return
+	}
 	if !vectorScores(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &w[0], &z[0], d, count, add) {
 		scorePanels(panels, w, z, add)
 	}
@@ -60,3 +76,5 @@ func scorePanel[T Float](panel []T, w []float64, z *[PanelRows]float64) {
 		panel = panel[PanelRows:]
 	}
 }
+
+var schunk, squad int

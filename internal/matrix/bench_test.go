@@ -137,3 +137,39 @@ func BenchmarkPassToScores(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkModelsToScores is a fast pass of several models, of which each keeps the top 1 % of its rows.
+func BenchmarkModelsToScores(b *testing.B) {
+	for _, d := range benchCols {
+		p := benchPart(d)
+		w, z := randomVector(1, d), make([]float64, p.rows)
+		p.Scores(w, z)
+		floor := slices.Clone(z)
+		slices.Sort(floor)
+		for _, models := range []int{1, 16, 24, 32} {
+			readings := make([]Reading, models)
+			for h := range readings {
+				readings[h] = Reading{W: w, Found: &Found{}, Floor: float32(floor[len(floor)/100*99])}
+			}
+			b.Run(fmt.Sprintf("d=%d/models=%d", d, models), func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				interleave(b, func() { p.Scores(w, z) }, func() { p.FastScores(readings) })
+			})
+		}
+	}
+}
+
+// BenchmarkFilterToPass is what finding the top 1 % of the rows in a pass costs, as a multiple of the pass.
+func BenchmarkFilterToPass(b *testing.B) {
+	for _, d := range benchCols {
+		p := benchPart(d)
+		w, z := randomVector(1, d), make([]float64, p.rows)
+		p.Scores(w, z)
+		slices.Sort(z)
+		with := []Reading{{W: w, Found: &Found{}, Floor: float32(z[len(z)/100*99])}}
+		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			interleave(b, func() { p.FastScores([]Reading{{W: w}}) }, func() { p.FastScores(with) })
+		})
+	}
+}

@@ -2,8 +2,8 @@ package table
 
 import "sync"
 
-// crew reads a stream ahead: one cuts it, unpacks and hashes on the way, some scan the chunks, and whoever calls next takes
-// them in order. At most ahead chunks are under way, which bounds the memory.
+// crew reads a stream ahead: one cuts it, unpacks and hashes on the way, some scan the chunks, and whoever calls next
+// takes them in order. At most ahead chunks are under way, which bounds the memory.
 type crew struct {
 	free  chan *chunk
 	work  chan *chunk

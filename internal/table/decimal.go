@@ -41,13 +41,13 @@ func powersOfFive() []uint64 {
 	}
 }
 
-// readNumber reads the decimal number that begins at b[p] and returns the nearest float64, halves to even, and the place
-// behind its longest form [+-] digits [. digits] [e [+-] digits]. It returns the place p when there is none, and also when
-// rounding it would take more than the arithmetic below: more than 19 digits behind the leading zeros, or an exponent far
-// from 0.
+// readNumber reads the decimal number that begins at b[p] and returns the nearest float64, halves to even, and the
+// place behind its longest form [+-] digits [. digits] [e [+-] digits]. It returns the place p when there is none, and
+// also when rounding it would take more than the arithmetic below: more than 19 digits behind the leading zeros, or an
+// exponent far from 0.
 //
-// This is the short way for [-] up to 8 digits [. up to 15 digits] with few branches that depend on the digits; what it does not
-// take goes to readLong.
+// This is the short way for [-] up to 8 digits [. up to 15 digits] with few branches that depend on the digits; what it
+// does not take goes to readLong.
 func readNumber(b []byte, p int) (float64, int) {
 	if p+window > len(b) {
 		return readLong(b, p)
@@ -166,8 +166,8 @@ func leadingZeros(text []byte) int {
 	return zeros
 }
 
-// readDigits appends the digits that begin at b[p] to a mantissa, which overflows beyond mostDigits, and returns the place
-// behind them.
+// readDigits appends the digits that begin at b[p] to a mantissa, which overflows beyond mostDigits, and returns the
+// place behind them.
 func readDigits(b []byte, p int, mantissa uint64) (uint64, int) {
 	for p+8 <= len(b) {
 		x := binary.LittleEndian.Uint64(b[p:]) ^ zeros
@@ -188,8 +188,8 @@ func readDigits(b []byte, p int, mantissa uint64) (uint64, int) {
 	return mantissa, p
 }
 
-// eightDigits returns the number whose decimal digits are the bytes of x, the first in the lowest: pairs, then fours, then
-// all eight.
+// eightDigits returns the number whose decimal digits are the bytes of x, the first in the lowest: pairs, then fours,
+// then all eight.
 func eightDigits(x uint64) uint64 {
 	const mask = 0x000000ff000000ff
 	x = x*10 + x>>8
@@ -214,8 +214,8 @@ func readExponent(b []byte, p int) (int, int) {
 	return int(e), end
 }
 
-// scale returns mantissa times ten to the exponent, rounded once, if one of three ways gives it: a product or a quotient of
-// two numbers that float64 has exactly, or an integer quotient.
+// scale returns mantissa times ten to the exponent, rounded once, if one of three ways gives it: a product or a
+// quotient of two numbers that float64 has exactly, or an integer quotient.
 func scale(mantissa uint64, exponent int) (float64, bool) {
 	if mantissa == 0 {
 		return 0, true
@@ -238,8 +238,8 @@ func scale(mantissa uint64, exponent int) (float64, bool) {
 }
 
 // quotient returns m / 10^k, m > 0, rounded once to nearest, halves to even. With m and 5^k shifted until their highest
-// bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53; the remainder, if there is one, is
-// told by the lowest bit, which then decides only that the rest is neither zero nor a half.
+// bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53; the remainder, if there is one,
+// is told by the lowest bit, which then decides only that the rest is neither zero nor a half.
 func quotient(m uint64, k int) float64 {
 	d := fives[k]
 	shiftM, shiftD := bits.LeadingZeros64(m), bits.LeadingZeros64(d)

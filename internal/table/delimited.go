@@ -246,8 +246,8 @@ func (d *delimited) isEmpty(line []byte) bool {
 	return true
 }
 
-// checkText refuses what no text file holds: NUL bytes and bytes that are not UTF-8. first is the number of the field in
-// which the line begins.
+// checkText refuses what no text file holds: NUL bytes and bytes that are not UTF-8. first is the number of the field
+// in which the line begins.
 func (d *delimited) checkText(line []byte, number, first int) error {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		return &fault.Error{Kind: fault.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// delimitedScan reads chunks of delimited text in which nothing is unusual: no quotes, no bytes that are not text, lines of
-// LF or CRLF, every row with as many fields as the first, every field of its column's kind. It gives up on any other, which
-// the tokenizer reads instead, with its errors.
+// delimitedScan reads chunks of delimited text in which nothing is unusual: no quotes, no bytes that are not text,
+// lines of LF or CRLF, every row with as many fields as the first, every field of its column's kind. It gives up on any
+// other, which the tokenizer reads instead, with its errors.
 type delimitedScan struct {
 	delimiter byte
 	stops     [256]bool // what ends a field, the delimiter and the line's end, or must be looked at
@@ -155,8 +155,8 @@ func (c *delimitedScan) isEmpty(b []byte, at int) bool {
 	return len(trimBlanks(b[at:c.fieldEnd(b, at)])) == 0
 }
 
-// fieldEnd returns the place behind the field that begins at a place, which is that of a delimiter or a line's end, or of
-// something at which the scan gives up: a quote, a NUL byte, a byte that is not UTF-8. No number has any of these.
+// fieldEnd returns the place behind the field that begins at a place, which is that of a delimiter or a line's end, or
+// of something at which the scan gives up: a quote, a NUL byte, a byte that is not UTF-8. No number has any of these.
 func (c *delimitedScan) fieldEnd(b []byte, at int) int {
 	end := at
 	for !c.stops[b[end]] {

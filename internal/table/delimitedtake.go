@@ -101,8 +101,8 @@ func (s *delimitedRows) takeCodes(k int, column *Column, from *symbols, text []b
 	}
 }
 
-// reserve makes room for rows that follow those of t and, where it is known how long the file is, for all that will follow,
-// if the rest is like the part of bytes that ends with these rows.
+// reserve makes room for rows that follow those of t and, where it is known how long the file is, for all that will
+// follow, if the rest is like the part of bytes that ends with these rows.
 func (s *delimitedRows) reserve(t *Table, rows int, bytes int64) {
 	need := t.Rows() + rows
 	if need <= cap(t.Line) {

@@ -100,7 +100,22 @@
 //  4. LIBSVM entries above the training width are ignored, with a warning that counts them.
 //  5. Weight, Group, Segment, Time and ID are those of the options, not of the schema.
 //
+// # How text is read
+//
+// A stream is cut behind line feeds into chunks of 256 KiB, more where lines are longer. A chunk in which nothing is
+// unusual is scanned: its fields are converted in place, column by column. Any other, with a quote, an empty line, a CR
+// without LF, a comment, a value that is an error, is left to the tokenizer, which goes on to the next end of a chunk
+// that is also the end of a record. So there is one place where errors are worded and odd forms are understood, and
+// both ways give the same to the last bit (FuzzFastDelimited, FuzzFastLIBSVM).
+//
+// Read has one goroutine that unpacks, hashes and cuts, and GOMAXPROCS others that scan; the rows are appended in the
+// order of the file, and dictionaries grow in that order, so that nothing depends on their number. Next scans one chunk
+// after the other in the caller's goroutine.
+//
 // # Memory
 //
-// Reader holds the rows read ahead to decide kinds, then one chunk; its memory does not grow with the rows of a file.
+// Reader holds the rows read ahead to decide kinds, then one chunk and what was read from it; its memory does not grow
+// with the rows of a file. Read holds the table and at most 2 GOMAXPROCS + 2 chunks. From the size of a file, that in
+// the trailer of gzip or the header of zstd data, and the first rows it estimates how many rows there are and reserves
+// memory for them once; where no size is known, the columns grow by quarters.
 package table

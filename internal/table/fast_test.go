@@ -324,8 +324,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestFastIsUsed reads files without anything unusual, whose chunks must all be scanned, and files with something in few
-// places, around which they must.
+// TestFastIsUsed reads files without anything unusual, whose chunks must all be scanned, and files with something in
+// few places, around which they must.
 func TestFastIsUsed(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var table, crlf, sparse strings.Builder

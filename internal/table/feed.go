@@ -100,7 +100,8 @@ func (k *cutter) read(to []byte) int {
 	return 0
 }
 
-// feed hands out the chunks of a file in order: to the tokenizer, as a stream of bytes, and to whoever takes scanned rows.
+// feed hands out the chunks of a file in order: to the tokenizer, as a stream of bytes, and to whoever takes scanned
+// rows.
 type feed struct {
 	cutter  cutter
 	scan    func(*chunk) bool // reads the rows of a chunk if it can; nil if it never can
@@ -127,8 +128,8 @@ func (f *feed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// scanned reports whether the next rows are those of the current chunk, as it was scanned. Where the tokenizer, which reads
-// lines, has come to the end of a chunk, and can go on from the next as from there, it takes that one.
+// scanned reports whether the next rows are those of the current chunk, as it was scanned. Where the tokenizer, which
+// reads lines, has come to the end of a chunk, and can go on from the next as from there, it takes that one.
 func (f *feed) scanned(l *lines, ready bool) bool {
 	c := f.current
 	switch {

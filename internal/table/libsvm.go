@@ -156,8 +156,8 @@ func (s *libsvmRows) addRow(t *Table, text []byte) error {
 	return nil
 }
 
-// label returns the label of a row, given the one before its entries: that of the labels file if there is one; nil when it
-// is missing.
+// label returns the label of a row, given the one before its entries: that of the labels file if there is one; nil when
+// it is missing.
 func (s *libsvmRows) label(own []byte) (label []byte, err error) {
 	label = own
 	if s.reader.labelsFile != nil {

@@ -2,12 +2,13 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
-// libsvmScan reads chunks of LIBSVM text in which nothing is unusual: no comments, no empty lines, no bytes that are not
-// text, lines of LF or CRLF, whole indices that ascend and are allowed, finite values. It gives up on any other, which
-// addLine reads instead, with its errors.
+// libsvmScan reads chunks of LIBSVM text in which nothing is unusual: no comments, no empty lines, no bytes that are
+// not text, lines of LF or CRLF, whole indices that ascend and are allowed, finite values. It gives up on any other,
+// which addLine reads instead, with its errors.
 type libsvmScan struct {
 	limit   int  // the largest index that is kept
 	beyond  bool // larger ones are ignored
@@ -110,14 +111,11 @@ func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
 		if isLineEnd(b[at]) {
 			break
 		}
-		index := 0
-		for ; b[at] != ':'; at++ {
-			digit := b[at] - '0'
-			if digit > 9 || index > MaxFeatures {
-				return -1
-			}
-			index = index*10 + int(digit)
+		index, colon := scanIndexAt(b, at)
+		if b[colon] != ':' {
+			return -1
 		}
+		at = colon
 		if index <= previous || index > MaxFeatures || index > c.limit && !c.beyond {
 			return -1 // also when no digit stands before the colon
 		}
@@ -142,6 +140,20 @@ func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
 	}
 	p.start[p.rows], p.top[p.rows] = int32(len(p.index)), int32(top)
 	return at
+}
+
+// scanIndexAt reads at most nine digits, as MaxFeatures has, and returns the place behind them.
+func scanIndexAt(b []byte, at int) (int, int) {
+	x := binary.LittleEndian.Uint64(b[at:]) ^ zeros
+	if others(x) == 0 {
+		index, end := int(eightDigits(x)), at+8
+		if digit := b[end] - '0'; digit <= 9 {
+			return index*10 + int(digit), end + 1
+		}
+		return index, end
+	}
+	index, n := leadingDigits(x)
+	return int(index), at + n
 }
 
 // value reads a value and returns the place behind it; -1 when it gives up.

@@ -1,7 +1,7 @@
 package table
 
-// scanned reports whether the next rows are those of a scanned chunk, for which it asks where the last one has come to its
-// end.
+// scanned reports whether the next rows are those of a scanned chunk, for which it asks where the last one has come to
+// its end.
 func (s *libsvmRows) scanned() bool {
 	return s.feed.scanned(s.lines, s.empty == 0)
 }
@@ -62,8 +62,8 @@ func (s *libsvmRows) classOf(p *piece, text []byte) (Class, error) {
 	return s.reader.count(label), nil
 }
 
-// reserve makes room for rows and entries that follow those of t, and for all that will follow where the size of the file
-// is known, as for delimited text.
+// reserve makes room for rows and entries that follow those of t, and for all that will follow where the size of the
+// file is known, as for delimited text.
 func (s *libsvmRows) reserve(t *Table, rows, entries int, bytes int64) {
 	x := t.Sparse
 	if need := t.Rows() + rows; need > cap(t.Line) {

@@ -16,8 +16,8 @@ const (
 
 var errLongLine = errors.New("a line beyond the limit")
 
-// lines cuts a stream into lines that end with LF, CRLF or a lone CR, in any mixture, and counts them. Its memory is the
-// longest line.
+// lines cuts a stream into lines that end with LF, CRLF or a lone CR, in any mixture, and counts them. Its memory is
+// the longest line.
 type lines struct {
 	source io.Reader
 	limit  int // longest line in bytes

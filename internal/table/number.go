@@ -15,8 +15,8 @@ const (
 )
 
 // parseNumber reads a decimal number as strconv.ParseFloat does (the nearest float64, halves to even), but neither
-// hexadecimal nor underscores. Blanks and tabs around it are ignored. Most numbers are rounded by readNumber; those that
-// it leaves go to strconv once their grammar is known to be that of a decimal number.
+// hexadecimal nor underscores. Blanks and tabs around it are ignored. Most numbers are rounded by readNumber; those
+// that it leaves go to strconv once their grammar is known to be that of a decimal number.
 func parseNumber(text []byte) (float64, numeral) {
 	b := trimBlanks(text)
 	if v, end := readNumber(b, 0); end == len(b) && end > 0 {

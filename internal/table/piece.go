@@ -36,8 +36,8 @@ func (p *piece) lineOf(row int) int {
 	return int(p.line[row])
 }
 
-// classOf classifies the label of a row and counts it. A label that was met in this chunk, and that labels remembers, is
-// not looked up again.
+// classOf classifies the label of a row and counts it. A label that was met in this chunk, and that labels remembers,
+// is not looked up again.
 func (p *piece) classOf(l *labels, text []byte, row int) Class {
 	code := p.labels.codes[row]
 	if code < 0 {

@@ -146,8 +146,8 @@ func (r *Reader) begin() error {
 const defaultChunk = 1000
 
 // Next returns at most maxRows further rows (1,000 when maxRows is not positive), at least one, valid until the
-// following call; io.EOF at the end; or a *fault.Error, which every further call returns again. What only the whole file
-// can show (a class that never occurs, labels that need --positive) is reported in place of io.EOF.
+// following call; io.EOF at the end; or a *fault.Error, which every further call returns again. What only the whole
+// file can show (a class that never occurs, labels that need --positive) is reported in place of io.EOF.
 func (r *Reader) Next(maxRows int) (*Table, error) {
 	if maxRows <= 0 {
 		maxRows = defaultChunk

@@ -10,9 +10,9 @@ import (
 // mostPacked bounds how much more than its packed size a file is believed to hold: a little more than gzip can pack.
 const mostPacked = 1100
 
-// sizeOf returns how many uncompressed bytes a file should hold from its current place, or 0 where that is not known. It
-// serves to reserve memory only: what the trailer of a gzip file (the last member's bytes, in 32 bits) or the header of a
-// zstd file says may be wrong.
+// sizeOf returns how many uncompressed bytes a file should hold from its current place, or 0 where that is not known.
+// It serves to reserve memory only: what the trailer of a gzip file (the last member's bytes, in 32 bits) or the header
+// of a zstd file says may be wrong.
 func sizeOf(f *os.File, compression string, head []byte) int64 {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -43,7 +43,8 @@ func sizeOf(f *os.File, compression string, head []byte) int64 {
 }
 
 // expect returns the capacity for a file of which the first bytes hold so many rows or entries, when the capacity was
-// smaller: what the whole file should hold and a little more, or a growth of a quarter where that is unknown or was wrong.
+// smaller: what the whole file should hold and a little more, or a growth of a quarter where that is unknown or was
+// wrong.
 func (in *input) expect(count, capacity int, bytes int64) int {
 	least := max(count, capacity+capacity/4)
 	if in.size <= bytes || bytes == 0 {
@@ -52,7 +53,8 @@ func (in *input) expect(count, capacity int, bytes int64) int {
 	return max(count, int(1.03*float64(count)*(float64(in.size)/float64(bytes)))+16)
 }
 
-// roomy returns s with a capacity. The memory behind its length is not touched, so that what stays unused costs nothing.
+// roomy returns s with a capacity. The memory behind its length is not touched, so that what stays unused costs
+// nothing.
 func roomy[T any](s []T, capacity int) []T {
 	if cap(s) >= capacity {
 		return s

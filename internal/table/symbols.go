@@ -10,8 +10,8 @@ type span struct{ begin, end int32 }
 
 func (s span) of(text []byte) []byte { return text[s.begin:s.end] }
 
-// symbols numbers the distinct fields of one column of a chunk, in order of first appearance. The numbers do not depend on
-// the hash, which is seeded so that no file can make it collide.
+// symbols numbers the distinct fields of one column of a chunk, in order of first appearance. The numbers do not depend
+// on the hash, which is seeded so that no file can make it collide.
 type symbols struct {
 	codes  []int32 // by row; -1: missing
 	spans  []span  // by code: where the field stands first

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"toptau/calibrate"
 	"toptau/internal/fault"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
@@ -12,6 +13,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/surrogate"
+	"toptau/threshold"
 )
 
 // Data are the rows that Train may use. A part that has a table of its own is not cut from Table.
@@ -43,6 +45,9 @@ type Options struct {
 	Shares [3]float64
 	Seed   uint64 // of the split
 
+	// Delta asks for a threshold with a guarantee that may fail with this probability; zero: a plain threshold.
+	Delta threshold.Rate
+
 	Feature  feature.Options
 	Storage  matrix.Storage // of the training matrix; what is scored is always rounded to float32, as the model does
 	Fitter   Fitter         // nil: Paper{}.Fit
@@ -60,6 +65,7 @@ type Result struct {
 	Goal                               metric.Goal
 	Map                                *feature.Map // fitted on the training rows
 	Training, Validation, TestCounts   Counts
+	Calibration                        Counts  // rows set aside for the guarantee
 	Points                             []Point // method by method in the order of the grids
 	Chosen                             int     // index into Points
 	Why                                string  // in words
@@ -98,14 +104,16 @@ type Point struct {
 	err      error
 }
 
-// Threshold is an operating point. Certified is false: the rows that gave the threshold also chose the model, and nothing
+// Threshold is an operating point. A plain one is not certified: the rows that gave it also chose the model, and nothing
 // bounds the rate on other rows.
 type Threshold struct {
-	Value     float64 // decide score > Value
-	Goal      metric.Goal
-	Certified bool
-	Part      string // "validation part: 31 positives, 57 negatives"
-	Note      string // what it is, in words
+	Value       float64 // decide score > Value
+	Goal        metric.Goal
+	Certified   bool
+	Calibrated  *calibrate.Threshold // the evidence; nil for a plain threshold
+	NoGuarantee error                // why the guarantee that was asked for cannot be given; of kind fault.Guarantee
+	Part        string               // "validation part: 31 positives, 57 negatives"
+	Note        string               // what it is, in words
 }
 
 // Evaluation is the chosen model on rows that neither fitted nor chose it.
@@ -137,10 +145,12 @@ func Train(ctx context.Context, d Data, o Options) (*Result, error) {
 	}
 	steps := []func() error{
 		func() error { return t.divide(d) },
+		func() error { return t.setAside(d) },
 		func() error { return t.encode(ctx, d) },
 		func() error { return t.fit(ctx) },
 		t.choose,
 		t.threshold,
+		func() error { return t.certify(d) },
 		t.test,
 	}
 	for _, step := range steps {
@@ -161,6 +171,9 @@ type training struct {
 	parts    [3]part            // training, validation, test
 	result   *Result
 	progress *meter
+
+	calibration []int  // rows of Data.Table that were set aside
+	uncertain   string // why there is no guarantee
 }
 
 // part is some rows of a table. An empty table is a part that does not exist.

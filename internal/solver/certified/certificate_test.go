@@ -12,10 +12,10 @@ import (
 // TestCertificateCannotBeFooled changes a certificate in every way that a mistake could, and wants it refused or its
 // bound lower: never above the optimum.
 func TestCertificateCannotBeFooled(t *testing.T) {
-	d := clouds(31, 60, 700, 5, .9)
+	d := clouds(31, 40, 300, 4, .9)
 	x := d.matrix(t, matrix.Float64)
-	other := clouds(32, 60, 700, 5, .9).matrix(t, matrix.Float64)
-	fewer := clouds(33, 30, 300, 5, .9).matrix(t, matrix.Float64)
+	other := clouds(32, 40, 300, 4, .9).matrix(t, matrix.Float64)
+	fewer := clouds(33, 20, 150, 4, .9).matrix(t, matrix.Float64)
 	for _, lambda := range []float64{1e-2, 0} {
 		for _, n := range everyMethod(lambda) {
 			o := bind(t, problem(t, n.name, n.h), x)

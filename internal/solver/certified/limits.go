@@ -12,7 +12,7 @@ type limits struct {
 const (
 	systemWork      = 1e8 // multiplications that the rows of one class may cost in a Newton system
 	leastHeld       = 20_000
-	mostHeld        = 200_000
+	mostHeld        = 40_000
 	leastNear       = 2_000
 	nearWhenHeld    = 400 // rows below the edge taken at a time when all rows that matter are held
 	roundsWithNoNew = 3

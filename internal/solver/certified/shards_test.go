@@ -160,9 +160,9 @@ func (s *shards) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 
 // TestShards solves problems whose data are seen through Scan alone, in several parts.
 func TestShards(t *testing.T) {
-	d := clouds(21, 90, 1500, 5, .7)
+	d := clouds(21, 60, 700, 4, .7)
 	x := d.matrix(t, matrix.Float64)
-	for _, lambda := range []float64{.01, 1e-4} {
+	for _, lambda := range []float64{1e-3} {
 		for _, n := range everyMethod(lambda) {
 			p := problem(t, n.name, n.h)
 			r, err := SolveSource(context.Background(), newShards(t, d, 3, p.Method.Population), p, Options{})
