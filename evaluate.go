@@ -36,6 +36,11 @@ type Evaluation struct {
 	Unknown       int               `json:"unknown_values"`
 	SecondsRead   float64           `json:"seconds_read"`
 	Warnings      []Warning         `json:"warnings"`
+
+	model   *model.Model // what WriteReport needs besides
+	ranking *metric.Ranking
+	scores  metric.Scores
+	digest  string
 }
 
 // GoalEvaluation is the goal's criterion on these rows.
@@ -79,6 +84,7 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 		SchemaVersion: SchemaVersion, N: positives + negatives, NPos: positives, Weighted: r.Weighted(),
 		Prevalence: r.PositiveMass() / (r.PositiveMass() + r.NegativeMass()), AUC: auc.Half, AUCAgainst: auc.Against,
 		Distinct: r.Groups(), Curves: []CurveReport{}, SecondsRead: d.seconds, Warnings: d.warnings(),
+		model: m, ranking: r, scores: scores, digest: d.digest(),
 		Missing: sum(counts.Missing), Unknown: sum(counts.Unknown) + counts.UnknownIndices,
 	}
 	if err := e.criteria(r, o); err != nil {

@@ -146,25 +146,32 @@ func softEdge(u float64) (share, density float64) {
 	return share, float64(15.0 / 16 * float64((1-square)*(1-square)))
 }
 
-// root solves the equation between e - Width and e + Width by Newton's method, with the middle of the bracket where a step
-// leaves it. sure is the mass above all rows gathered.
+// root solves the equation between e - Width and e + Width. sure is the mass above all rows gathered. Of many rows it first
+// takes a few at equal distances, for a start.
 func (q smoothQuantile) root(e, sure float64, s *Support) float64 {
-	t, low, high := e, e-q.width, e+q.width
-	for range maxSteps {
-		var count, density sum
-		count.add(sure - q.kappa)
-		for k, z := range s.scores {
-			share, slope := softEdge((z - t) / q.width)
-			count.add(float64(s.mass[k] * share))
-			density.add(float64(s.mass[k] * slope))
+	start := e
+	if stride := len(s.scores) / thinRows; stride >= 8 {
+		s.thinScores, s.thinMass = s.thinScores[:0], s.thinMass[:0]
+		for k := stride / 2; k < len(s.scores); k += stride {
+			s.thinScores = append(s.thinScores, s.scores[k])
+			s.thinMass = append(s.thinMass, s.mass[k]*float64(stride))
 		}
-		excess := count.total()
+		start = q.solve(e, e, sure, s.thinScores, s.thinMass)
+	}
+	return q.solve(start, e, sure, s.scores, s.mass)
+}
+
+// solve is Newton's method from start, with the middle of the bracket where a step leaves it.
+func (q smoothQuantile) solve(start, e, sure float64, scores, mass []float64) float64 {
+	t, low, high := start, e-q.width, e+q.width
+	for range maxSteps {
+		excess, density := q.excess(t, sure, scores, mass)
 		if excess >= 0 {
 			low = t
 		} else {
 			high = t
 		}
-		next := t + float64(excess/density.total()*q.width)
+		next := t + float64(excess/density*q.width)
 		if !(next >= low && next <= high) {
 			next = low + float64((high-low)/2)
 		}
@@ -174,6 +181,27 @@ func (q smoothQuantile) root(e, sure float64, s *Support) float64 {
 		t = next
 	}
 	return t
+}
+
+// excess returns the soft count at t minus M tau, and the sum of the densities: blocks of rows are added plainly, their sums
+// with care.
+func (q smoothQuantile) excess(t, sure float64, scores, mass []float64) (excess, density float64) {
+	const block = 128
+	var counts, densities sum
+	counts.add(sure - q.kappa)
+	for first := 0; first < len(scores); first += block {
+		end := min(first+block, len(scores))
+		var count, slopes float64
+		for k, z := range scores[first:end] {
+			m := mass[first+k]
+			share, slope := softEdge((z - t) / q.width)
+			count += float64(m * share)
+			slopes += float64(m * slope)
+		}
+		counts.add(count)
+		densities.add(slopes)
+	}
+	return counts.total(), densities.total()
 }
 
 // weights keeps the rows within the soft edge, with their a. Where rounding leaves none, the nearest row has it all.

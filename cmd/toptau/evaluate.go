@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"toptau"
+	"toptau/internal/outfile"
 )
 
 // evaluateCommand measures a model.
@@ -14,6 +15,7 @@ type evaluateCommand struct {
 	Replicates int     `default:"2000" help:"Replicates of the bootstrap."`
 	Curves     int     `default:"0" placeholder:"N" help:"With --json: ROC, PR and P-tau curves of at most N points."`
 	Seed       uint64  `default:"1" help:"The seed of the bootstrap."`
+	Report     string  `placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	goalFlags
 	dataFlags
 }
@@ -21,6 +23,9 @@ type evaluateCommand struct {
 func (c *evaluateCommand) Run(s *session) error {
 	goal, err := c.optional()
 	if err != nil {
+		return err
+	}
+	if err := outfile.Check(c.Report); err != nil {
 		return err
 	}
 	m, err := toptau.Load(c.Model)
@@ -36,10 +41,18 @@ func (c *evaluateCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	if c.Report != "" {
+		if err := writeFile(c.Report, e.WriteReport); err != nil {
+			return err
+		}
+	}
 	if s.json {
 		return s.emit(e)
 	}
 	printEvaluation(s, e)
+	if c.Report != "" {
+		s.printf("report: %s\n", c.Report)
+	}
 	return nil
 }
 

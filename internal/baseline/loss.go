@@ -57,7 +57,7 @@ func (l Loss) at(s float64) (value, first, second float64) {
 // q^2/4 - q for q >= 0.
 func (l Loss) conjugate(q float64) float64 {
 	if l == SquaredHinge {
-		return float64(q * (q/4 - 1))
+		return float64(q * (float64(q/4) - 1))
 	}
 	if !(q > 0 && q < 1) {
 		return 0

@@ -385,10 +385,10 @@ func BenchmarkInCache(b *testing.B) {
 }
 
 func BenchmarkChunks(b *testing.B) {
-	for _, d := range []int{10, 28, 57, 128} {
+	for _, d := range []int{10, 28, 57, 128, 784, 5000} {
 		p := newBenchPass(d)
 		type cfg struct{ c, q int }
-		cs := []cfg{{0, 0}, {1, 1}, {1, 2}, {2, 2}, {4, 2}, {1, 3}, {2,3}, {1, 4}, {2, 4},{1,6}}
+		cs := []cfg{{0, 0}, {8, 1}, {16, 1}, {8, 2}, {16, 2}, {8, 3}, {12,3}, {16, 3}, {8, 4},{12,4},{16,4}, {20,4}, {8, 8}}
 		rs := make([][]float64, len(cs)+2)
 		for range 50 {
 			schunk = 0

@@ -21,13 +21,14 @@ func ScorePanels[T Float](panels []T, w, z []float64, add bool) {
 	}
 	panels = panels[:count*PanelRows*d]
 	if schunk > 0 && count > 1 {
-		unit := max(1, schunk*4096/(4*PanelRows*d))
 		per := count / squad
-		for i := 0; i < per; i += unit {
-			n := min(unit, per-i)
-			for q := range squad {
-				p := q*per + i
-				vectorScores(unsafe.Pointer(&panels[p*d*PanelRows]), unsafe.Sizeof(panels[0]), &w[0], &z[p*PanelRows], d, n, add)
+		for i := 0; i < per; i++ {
+			for j := 0; j < d; j += schunk {
+				n := min(schunk, d-j)
+				for q := range squad {
+					p := q*per + i
+					vectorScores(unsafe.Pointer(&panels[(p*d+j)*PanelRows]), unsafe.Sizeof(panels[0]), &w[j], &z[p*PanelRows], n, 1, add || j > 0)
+				}
 			}
 		}
 		p := squad * per

@@ -21,7 +21,7 @@ type trial struct{ alpha, value, slope float64 }
 func search(f Function, value, slope, guess float64) float64 {
 	start := trial{0, value, slope}
 	low, high := start, trial{alpha: math.Inf(1)}
-	slack := valueNoise * math.Abs(value)
+	slack := float64(valueNoise * math.Abs(value))
 	alpha := guess
 	for k := range maxTrials {
 		at := trial{alpha: alpha}
@@ -51,7 +51,7 @@ func next(low, high trial, k int) float64 {
 	}
 	width := high.alpha - low.alpha
 	if !(high.slope > 0) || k%3 == 2 {
-		return low.alpha + width/2
+		return low.alpha + float64(width/2)
 	}
 	share := -low.slope / (high.slope - low.slope)
 	return low.alpha + float64(width*min(max(share, 0.05), 0.95))

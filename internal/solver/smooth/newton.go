@@ -91,7 +91,7 @@ func (n *newton) measure() {
 	if n.result.Gradient < n.least {
 		n.least, n.idle = n.result.Gradient, 0
 	}
-	if v := n.result.Value; v < n.lowest-valueNoise*math.Abs(n.lowest) || math.IsInf(n.lowest, 1) {
+	if v := n.result.Value; v < n.lowest-float64(valueNoise*math.Abs(n.lowest)) || math.IsInf(n.lowest, 1) {
 		n.lowest, n.idle = v, 0
 	}
 	if n.o.Progress != nil {
