@@ -3,7 +3,6 @@ package toptau
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -474,6 +473,3 @@ func member(p method.Problem, r *Report, o FitOptions, blocks int) model.Member 
 	}
 	return m
 }
-
-// finite reports whether a number can stand in JSON.
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

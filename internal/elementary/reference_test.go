@@ -63,7 +63,6 @@ func ulps(got float64, want *big.Float) float64 {
 		}
 		return math.Inf(1)
 	}
-	w = math.Abs(w)
 	exponent := math.MinInt
 	if want.Sign() != 0 {
 		exponent = want.MantExp(nil) - 53

@@ -124,7 +124,7 @@ func TestMinibatchesDependOnTheSeedOnly(t *testing.T) {
 		}
 		return fmt.Sprint(rows)
 	}
-	if first(1) != first(1) || first(1) == first(2) {
+	if one, again := first(1), first(1); one != again || one == first(2) {
 		t.Error("the split does not follow the seed")
 	}
 }

@@ -17,6 +17,9 @@
 // Order. A population of all samples lists the positives first, in stored order, then the negatives; ties at the cut of a
 // threshold are filled in that order. Sums over rows are formed pairwise in stored order (sum.go), products X w and X'v as
 // package matrix says, all in float64: nothing depends on the number of threads.
+//
+// (*Objective).At is exact in this sense. Lockstep evaluates several objectives on the same data at once, in the fast
+// arithmetic: that is what ADAM and SGD step on.
 package objective
 
 import (

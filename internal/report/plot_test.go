@@ -139,7 +139,7 @@ func TestEmptyAndSinglePoints(t *testing.T) {
 
 // A figure of arbitrary numbers is drawn without panic, as valid SVG, on a canvas of bounded height.
 func TestArbitraryNumbers(t *testing.T) {
-	odd := []float64{0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e308, 5e-324, 1e-300, 0.1, 1e15, 1e300, -0.0}
+	odd := []float64{0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e308, 5e-324, 1e-300, 0.1, 1e15, 1e300, math.Copysign(0, -1)}
 	for seed := range uint64(120) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		value := func() float64 {

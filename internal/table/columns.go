@@ -170,7 +170,6 @@ func edits(a, b string) int {
 // roles says what each column of a file is for; -1 where there is none.
 type roles struct {
 	features []int // by feature: the column
-	kinds    []Kind
 	label    int
 	weight   int
 	group    int
