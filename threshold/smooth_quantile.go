@@ -11,17 +11,19 @@ import (
 //
 //	sum_j m_j G((z_j - t) / Width) = M tau,
 //
-// where G rises from 0 at -1 to 1 at 1: G(u) = 1/2 + 15/16 (u - 2/3 u^3 + 1/5 u^5), the distribution of the biweight kernel
-// g(u) = 15/16 (1 - u^2)^2. M tau stays real. t is at most Width away from the Quantile, but for the gaps below. Smooth in z,
-// not convex. Differentiating gives
+// where G rises from 0 at -1 to 1 at 1: G(u) = 1/2 + 15/16 (u - 2/3 u^3 + 1/5 u^5), the distribution of the biweight
+// kernel g(u) = 15/16 (1 - u^2)^2. M tau stays real. t is at most Width away from the Quantile, but for the gaps below.
+// Smooth in z, not convex. Differentiating gives
 //
 //	a_j = m_j g((z_j - t) / Width) / sum_i m_i g((z_i - t) / Width),
 //
 // so that the rows within Width of t share the gradient, where the Quantile gives all of it to one row and a surrogate
-// quantile most of it to the highest ones. A logistic kernel of scale h has the same variance at Width = sqrt(7/3) pi h.
+// quantile most of it to the highest ones. A logistic kernel of scale h has the same variance at Width = sqrt(7/3) pi
+// h.
 //
-// When M tau rows lie above t and no row within Width of it, every t between them solves the equation; then t is the middle
-// of the gap, and the rows at both its ends share the gradient, which is the limit of narrower gaps for rows of equal weight.
+// When M tau rows lie above t and no row within Width of it, every t between them solves the equation; then t is the
+// middle of the gap, and the rows at both its ends share the gradient, which is the limit of narrower gaps for rows of
+// equal weight.
 type SmoothQuantile struct {
 	Tau   Rate
 	Width float64 // of the soft edge, in units of the scores; positive and finite
@@ -51,8 +53,8 @@ func (q smoothQuantile) Cap(float64) float64 { return 1 }
 
 func (q smoothQuantile) Regulariser(_, _ []float64) float64 { return math.NaN() }
 
-// At starts from the row e in which kappa is reached. The rows from e up have at least the mass kappa and those above e less,
-// so e - Width <= t <= e + Width, and only rows within twice the Width of e can lie within the soft edge.
+// At starts from the row e in which kappa is reached. The rows from e up have at least the mass kappa and those above e
+// less, so e - Width <= t <= e + Width, and only rows within twice the Width of e can lie within the soft edge.
 func (q smoothQuantile) At(z, m []float64, s *Support) {
 	s.reset()
 	e := topEdge(z, m, q.kappa, s)
@@ -72,8 +74,8 @@ func (q smoothQuantile) At(z, m []float64, s *Support) {
 	q.weights(s)
 }
 
-// gather copies the rows within twice the Width of e: indices to s.Rows, scores to s.scores, weights to s.mass. It returns
-// the mass of the rows above them, and that of all rows from e up.
+// gather copies the rows within twice the Width of e: indices to s.Rows, scores to s.scores, weights to s.mass. It
+// returns the mass of the rows above them, and that of all rows from e up.
 func (q smoothQuantile) gather(z, m []float64, e float64, s *Support) (sure, reached float64) {
 	s.scores, s.mass = s.scores[:0], s.mass[:0]
 	var above, top sum
@@ -146,8 +148,8 @@ func softEdge(u float64) (share, density float64) {
 	return share, float64(15.0 / 16 * float64((1-square)*(1-square)))
 }
 
-// root solves the equation between e - Width and e + Width. sure is the mass above all rows gathered. Of many rows it first
-// takes a few at equal distances, for a start.
+// root solves the equation between e - Width and e + Width. sure is the mass above all rows gathered. Of many rows it
+// first takes a few at equal distances, for a start.
 func (q smoothQuantile) root(e, sure float64, s *Support) float64 {
 	start := e
 	if stride := len(s.scores) / thinRows; stride >= 8 {
@@ -183,8 +185,8 @@ func (q smoothQuantile) solve(start, e, sure float64, scores, mass []float64) fl
 	return t
 }
 
-// excess returns the soft count at t minus M tau, and the sum of the densities: blocks of rows are added plainly, their sums
-// with care.
+// excess returns the soft count at t minus M tau, and the sum of the densities: blocks of rows are added plainly, their
+// sums with care.
 func (q smoothQuantile) excess(t, sure float64, scores, mass []float64) (excess, density float64) {
 	const block = 128
 	var counts, densities sum

@@ -173,7 +173,8 @@ func TestSmoothQuantileWeightsAndParts(t *testing.T) {
 			}
 		}
 		bound.At(part.z, part.m, &p)
-		if math.Abs(s.T-p.T) > tolerance && math.Abs(x.count(s.T, rule.Width)-x.count(p.T, rule.Width)) > 1e-10*x.population().Mass {
+		differ := math.Abs(x.count(s.T, rule.Width) - x.count(p.T, rule.Width))
+		if math.Abs(s.T-p.T) > tolerance && differ > 1e-10*x.population().Mass {
 			t.Fatalf("whole %v, part %v", s.T, p.T)
 		}
 	})

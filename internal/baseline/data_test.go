@@ -69,7 +69,8 @@ func (l loaded) pack(t testing.TB, parts ...[]int) []*matrix.Matrix {
 	return out
 }
 
-// Both losses converge on real data, with a gap to their lower bound that is nearly nothing; time and passes are reported.
+// Both losses converge on real data, with a gap to their lower bound that is nearly nothing; time and passes are
+// reported.
 func TestRealDataConverges(t *testing.T) {
 	for _, name := range []string{"ionosphere", "spambase", "magic04", "w8a", "nsl_kdd"} {
 		x := load(t, name).pack(t, nil)[0]
@@ -89,13 +90,14 @@ func TestRealDataConverges(t *testing.T) {
 	}
 }
 
-// Without a penalty the logistic fit on nsl_kdd passes through points where the curvature has all but vanished, and has no
-// minimum: some services occur in one class only. Spambase has one.
+// Without a penalty the logistic fit on nsl_kdd passes through points where the curvature has all but vanished, and has
+// no minimum: some services occur in one class only. Spambase has one.
 func TestRealDataWithoutPenalty(t *testing.T) {
 	for _, name := range []string{"spambase", "nsl_kdd"} {
 		x := load(t, name).pack(t, nil)[0]
 		r := fit(t, x, Options{})
-		t.Logf("%-11s F %.10f  gradient %.0e  steps %d  passes %d  %v", name, r.Objective, r.Gradient, r.Steps, r.Passes, r.Reason)
+		t.Logf("%-11s F %.10f  gradient %.0e  steps %d  passes %d  %v", name, r.Objective,
+			r.Gradient, r.Steps, r.Passes, r.Reason)
 		if want := map[string]smooth.Reason{"spambase": smooth.Converged, "nsl_kdd": smooth.NoMinimum}; r.Reason != want[name] {
 			t.Errorf("%s: %v", name, r.Reason)
 		}
@@ -130,7 +132,8 @@ func (l loaded) split(seed uint64) (train, validation, test []int) {
 	return train, validation, test
 }
 
-// truePositiveRate is the share of positives above the negative that a false positive rate leaves below; ties count against.
+// truePositiveRate is the share of positives above the negative that a false positive rate leaves below; ties count
+// against.
 func truePositiveRate(x *matrix.Matrix, w []float64, rate float64) float64 {
 	p, n := make([]float64, x.Positives.Rows()), make([]float64, x.Negatives.Rows())
 	x.Positives.Scores(w, p)
@@ -170,7 +173,8 @@ func TestRampAtTheTop(t *testing.T) {
 			before += truePositiveRate(x[1], lr.W, 0.01) / seeds
 			after += truePositiveRate(x[1], r.W, 0.01) / seeds
 		}
-		t.Logf("%s: TPR at 1 %%: logistic %.1f %%, ramp %.1f %%, %.0f steps, %.2f s", c.name, 100*before, 100*after, steps, seconds)
+		t.Logf("%s: TPR at 1 %%: logistic %.1f %%, ramp %.1f %%, %.0f steps, %.2f s",
+			c.name, 100*before, 100*after, steps, seconds)
 		if after < before+c.gain {
 			t.Errorf("%s: %.3f, was %.3f", c.name, after, before)
 		}

@@ -64,8 +64,8 @@ func Fit(ctx context.Context, x *matrix.Matrix, o Options) (Result, error) {
 	return newPointwise(x, o.Loss, o.Lambda, o.ClassWeights).fit(ctx, o), nil
 }
 
-// Path fits for one lambda after the other, each from the result before it; o.Lambda is not used. Largest first is fastest.
-// It ends early with the results so far when the context ends.
+// Path fits for one lambda after the other, each from the result before it; o.Lambda is not used. Largest first is
+// fastest. It ends early with the results so far when the context ends.
 func Path(ctx context.Context, x *matrix.Matrix, o Options, lambdas []float64) ([]Result, error) {
 	for _, lambda := range lambdas {
 		o.Lambda = lambda
@@ -110,8 +110,8 @@ func usage(found, expected string) error {
 	return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected}
 }
 
-// scale is the norm of the gradient at x, in which all scores are equal, and at least what rounding makes of the one class's
-// part of it where the two cancel.
+// scale is the norm of the gradient at x, in which all scores are equal, and at least what rounding makes of the one
+// class's part of it where the two cancel.
 func (f *pointwise) scale(x, g []float64) float64 {
 	f.Move(x, g)
 	whole := math.Sqrt(dot(g, g))

@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// nearby is a matrix near the Hessian: that of a sample of the rows, with its Cholesky factor, or its diagonal alone when
-// there are too many columns. With all rows in the sample it is the Hessian and the conjugate gradients end at once.
+// nearby is a matrix near the Hessian: that of a sample of the rows, with its Cholesky factor, or its diagonal alone
+// when there are too many columns. With all rows in the sample it is the Hessian and the conjugate gradients end at
+// once.
 //
-// The sample has one row from each of as many equal stretches, drawn by a generator with a fixed seed; all rows of a class
-// with few of them are in it. A row of the sample stands for the stretch that it was drawn from. When the products since the
-// last factor have cost more than a factor of a larger sample would, the sample grows: rare columns that it hardly knows are
-// then known better.
+// The sample has one row from each of as many equal stretches, drawn by a generator with a fixed seed; all rows of a
+// class with few of them are in it. A row of the sample stands for the stretch that it was drawn from. When the
+// products since the last factor have cost more than a factor of a larger sample would, the sample grows: rare columns
+// that it hardly knows are then known better.
 type nearby struct {
 	f        *pointwise
 	dim      int

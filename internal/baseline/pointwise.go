@@ -167,12 +167,12 @@ func (f *pointwise) Product(s, out []float64) {
 // Bounded holds for a penalty and for the squared hinge, which is piecewise quadratic.
 func (f *pointwise) Bounded() bool { return f.lambda > 0 || f.loss == SquaredHinge }
 
-// Falls holds when some direction makes no margin worse and some better: then the logistic loss falls for ever. The directions
-// tried are the current point, which is one when it separates the classes, and the direction aimed at; what that may lose, by
-// rounding or because it still converges, is a part of 1e-9 of the largest gain.
+// Falls holds when some direction makes no margin worse and some better: then the logistic loss falls for ever. The
+// directions tried are the current point, which is one when it separates the classes, and the direction aimed at; what
+// that may lose, by rounding or because it still converges, is a part of 1e-9 of the largest gain.
 //
-// Where the gradient has faded, a Newton step that still betters a margin by a tenth shows the same: at a minimum it would be
-// as small as the gradient, on an exponential tail it is 1 for ever.
+// Where the gradient has faded, a Newton step that still betters a margin by a tenth shows the same: at a minimum it
+// would be as small as the gradient, on an exponential tail it is 1 for ever.
 func (f *pointwise) Falls(faded bool) bool {
 	separates := true
 	var gain, harm float64
@@ -192,8 +192,8 @@ func (f *pointwise) Factor(damping float64) { f.nearby.factor(damping) }
 // Precondition applies it.
 func (f *pointwise) Precondition(r, out []float64) { f.nearby.apply(r, out) }
 
-// bound returns a lower bound of min F from the current point, by weak duality. Any v with sign v >= 0 (and |v| <= c m / M
-// for the logistic loss) whose sum is 0, because b is free, gives
+// bound returns a lower bound of min F from the current point, by weak duality. Any v with sign v >= 0 (and |v| <= c m
+// / M for the logistic loss) whose sum is 0, because b is free, gives
 //
 //	min F >= - sum of (c m / M) l*(|v| M / (c m)) - |X'v|^2 / (2 lambda).
 //

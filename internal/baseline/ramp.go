@@ -17,10 +17,10 @@ import (
 //
 //	F(w) = mean over k of (1/M+) sum over positives of m_i s((t_k(w) - w'x_i) / Width) + lambda/2 |w - anchor|^2.
 //
-// The first term is the share of positives that a threshold at the rate tau_k misses, with the step replaced by a ramp a few
-// Widths long. Positives far on either side of it do not count, which no convex loss can have: that is where a linear
-// model that is wrong about the bulk of the rows gains. The smooth quantile has the variance of a logistic kernel of scale
-// Width. With the rule's weights a on the population, grad t_k = X'a and
+// The first term is the share of positives that a threshold at the rate tau_k misses, with the step replaced by a ramp
+// a few Widths long. Positives far on either side of it do not count, which no convex loss can have: that is where a
+// linear model that is wrong about the bulk of the rows gains. The smooth quantile has the variance of a logistic
+// kernel of scale Width. With the rule's weights a on the population, grad t_k = X'a and
 //
 //	grad F = mean over k of (1/M+) sum m_i s'(...) / Width (grad t_k - x_i) + lambda (w - anchor).
 //
@@ -69,8 +69,8 @@ type RampResult struct {
 	Passes     int           // readings of the data, each for scores or a gradient
 }
 
-// Ramp descends from the anchor. A context that ends leaves the best point so far, with Reason saying so. Errors are about
-// the options.
+// Ramp descends from the anchor. A context that ends leaves the best point so far, with Reason saying so. Errors are
+// about the options.
 func Ramp(ctx context.Context, x *matrix.Matrix, o RampOptions) (RampResult, error) {
 	o = o.withDefaults()
 	if err := o.validate(x); err != nil {

@@ -153,8 +153,8 @@ func (f *ramp) findThresholds(z []float64) {
 	})
 }
 
-// measure evaluates everything at the current scores. The coefficients of all rows are joined first, so that X'v is formed
-// once.
+// measure evaluates everything at the current scores. The coefficients of all rows are joined first, so that X'v is
+// formed once.
 func (f *ramp) measure(g []float64) (value float64) {
 	f.findThresholds(f.z)
 	clear(f.v)

@@ -67,8 +67,8 @@ const (
 	inlineRows = 8 * blockRows
 )
 
-// inBlocks calls f for each block of the rows 0 to n-1, at the same time for many rows, and returns the sum of the results
-// in the order of the blocks.
+// inBlocks calls f for each block of the rows 0 to n-1, at the same time for many rows, and returns the sum of the
+// results in the order of the blocks.
 func inBlocks(n int, f func(first, end int) float64) float64 {
 	return pairInBlocks(n, func(first, end int) (float64, float64) { return f(first, end), 0 }).first
 }

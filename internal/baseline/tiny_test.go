@@ -52,8 +52,8 @@ func cloud(n, d int, seed uint64, weighted bool) (x [][]float64, y []bool, weigh
 	return x, y, weights
 }
 
-// One binary column without a penalty is a table of counts: the weight is its log odds ratio, the intercept the log odds of
-// its first row.
+// One binary column without a penalty is a table of counts: the weight is its log odds ratio, the intercept the log
+// odds of its first row.
 func TestLogisticOfATable(t *testing.T) {
 	counts := map[float64][2]float64{0: {30, 10}, 1: {12, 48}} // negatives, positives
 	var x [][]float64

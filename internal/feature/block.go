@@ -32,9 +32,10 @@ type Weight struct {
 
 // kinds makes an empty block of every kind that this version can read.
 var kinds = map[string]func() Block{
-	numericKind: func() Block { return new(NumericBlock) },
-	oneHotKind:  func() Block { return new(OneHotBlock) },
-	sparseKind:  func() Block { return new(SparseBlock) },
+	numericKind:   func() Block { return new(NumericBlock) },
+	oneHotKind:    func() Block { return new(OneHotBlock) },
+	sparseKind:    func() Block { return new(SparseBlock) },
+	scorecardKind: func() Block { return new(ScorecardBlock) },
 }
 
 // blocks is the list of a map's blocks in the model file: each is an object whose first field is its kind.

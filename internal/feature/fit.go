@@ -28,6 +28,10 @@ func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning
 	if len(f.rows) == 0 {
 		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no rows", Expected: "training rows with a positive weight"}
 	}
+	if t.Sparse != nil && o.Encode != EncodeRaw {
+		return nil, nil, &fault.Error{Kind: fault.Usage, Found: "--features " + string(o.Encode) + " for indices of LIBSVM",
+			Expected: "--features raw, or a file of columns"}
+	}
 	if t.Sparse != nil {
 		f.indices()
 	} else if err := f.columns(); err != nil {
@@ -72,30 +76,41 @@ func newFitter(t *table.Table, rows []int, o Options) *fitter {
 
 // columns fits every column in the order of the table.
 func (f *fitter) columns() error {
-	numeric, onehot := new(NumericBlock), new(OneHotBlock)
+	var b columnBlocks
 	for j := range f.t.Columns {
 		fit := f.numeric
 		if f.t.Columns[j].Kind == table.Symbolic {
 			fit = f.symbolic
 		}
-		if err := fit(j, numeric, onehot); err != nil {
+		if err := fit(j, &b); err != nil {
 			return err
 		}
 	}
-	if len(numeric.Inputs) > 0 {
-		f.m.Blocks = append(f.m.Blocks, numeric)
+	if len(b.numeric.Inputs) > 0 {
+		f.m.Blocks = append(f.m.Blocks, &b.numeric)
 	}
-	if len(onehot.Columns) > 0 {
-		f.m.Blocks = append(f.m.Blocks, onehot)
+	if len(b.scorecard.Columns) > 0 {
+		slices.SortStableFunc(b.scorecard.Columns, func(x, y Card) int { return min(len(y.Knots), 1) - min(len(x.Knots), 1) })
+		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
+	}
+	if len(b.onehot.Columns) > 0 {
+		f.m.Blocks = append(f.m.Blocks, &b.onehot)
 	}
 	return nil
+}
+
+// columnBlocks are the blocks that the columns of a table go to, in the order of the map.
+type columnBlocks struct {
+	numeric   NumericBlock
+	scorecard ScorecardBlock
+	onehot    OneHotBlock
 }
 
 func (f *fitter) drop(j int, reason string) {
 	f.m.Dropped = append(f.m.Dropped, Dropped{Column: j, Name: columnLabel(&f.t.Columns[j]), Reason: reason})
 }
 
-func (f *fitter) numeric(j int, numeric *NumericBlock, onehot *OneHotBlock) error {
+func (f *fitter) numeric(j int, b *columnBlocks) error {
 	column := &f.t.Columns[j]
 	values, weights := make([]float64, 0, len(f.rows)), []float64(nil)
 	for i, row := range f.rows {
@@ -133,18 +148,36 @@ func (f *fitter) numeric(j int, numeric *NumericBlock, onehot *OneHotBlock) erro
 	}
 	k := len(f.m.Inputs)
 	f.m.Inputs = append(f.m.Inputs, in)
+	if f.o.Encode == EncodeScorecard {
+		b.scorecard.Columns = append(b.scorecard.Columns, card(k, values, weights, f.bins(), indicator))
+		return nil
+	}
 	if !moments.constant {
-		numeric.Inputs = append(numeric.Inputs, k)
+		b.numeric.Inputs = append(b.numeric.Inputs, k)
 		if f.o.Scale != ScaleNone {
-			numeric.Shift = append(numeric.Shift, moments.mean)
-			numeric.Scale = append(numeric.Scale, moments.sd)
+			b.numeric.Shift = append(b.numeric.Shift, moments.mean)
+			b.numeric.Scale = append(b.numeric.Scale, moments.sd)
 		}
 	}
 	if indicator {
 		mass := f.mass(func(row int) bool { return math.IsNaN(column.Values[row]) })
-		onehot.Columns = append(onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{mass})})
+		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{mass})})
 	}
 	return nil
+}
+
+// bins is the number of bins of a scale, fewer where there are many columns.
+func (f *fitter) bins() int {
+	n := 0
+	for j := range f.t.Columns {
+		if f.t.Columns[j].Kind == table.Numeric {
+			n++
+		}
+	}
+	if n > manyColumns {
+		return binsOfMany
+	}
+	return bins
 }
 
 // filled is the column on the training rows with a stand-in for missing values.
@@ -170,7 +203,7 @@ func (f *fitter) mass(picked func(row int) bool) float64 {
 	return s.value()
 }
 
-func (f *fitter) symbolic(j int, _ *NumericBlock, onehot *OneHotBlock) error {
+func (f *fitter) symbolic(j int, b *columnBlocks) error {
 	column := &f.t.Columns[j]
 	sums := make([]sum, len(column.Dictionary))
 	var missing sum
@@ -207,7 +240,7 @@ func (f *fitter) symbolic(j int, _ *NumericBlock, onehot *OneHotBlock) error {
 	if level {
 		masses = append(masses, missing.value())
 	}
-	onehot.Columns = append(onehot.Columns, OneHot{Input: len(f.m.Inputs), Missing: level, Scale: f.scales(masses)})
+	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: len(f.m.Inputs), Missing: level, Scale: f.scales(masses)})
 	f.m.Inputs = append(f.m.Inputs, in)
 	return nil
 }

@@ -27,10 +27,19 @@ const (
 	ImputeOwn    Impute = "own"    // numeric: 0 after scaling and an indicator "COLUMN missing"; symbolic: a category of its own
 )
 
-// Options are the choices of a fit. The zero value is standard scaling with missing values as errors.
+// Encode says what numeric columns become. Categories are one-hot in every case.
+type Encode string
+
+const (
+	EncodeRaw       Encode = "raw"       // one dense column each, scaled (NumericBlock)
+	EncodeScorecard Encode = "scorecard" // piecewise-linear scales of levels (ScorecardBlock)
+)
+
+// Options are the choices of a fit. The zero value is standard scaling of raw columns with missing values as errors.
 type Options struct {
-	Scale  Scale  // default ScaleStandard
+	Scale  Scale  // default ScaleStandard; of no effect on encoded numeric columns
 	Impute Impute // default ImputeError
+	Encode Encode // default EncodeRaw
 }
 
 // Warning is something a user should know that is not an error: dropped_columns, unused_indices, many_categories.
@@ -43,6 +52,12 @@ func (o Options) Check() (Options, error) {
 	}
 	if o.Impute == "" {
 		o.Impute = ImputeError
+	}
+	if o.Encode == "" {
+		o.Encode = EncodeRaw
+	}
+	if err := oneOf("--features", o.Encode, EncodeRaw, EncodeScorecard); err != nil {
+		return o, err
 	}
 	if err := oneOf("--scale", o.Scale, ScaleStandard, ScaleAll, ScaleNone); err != nil {
 		return o, err

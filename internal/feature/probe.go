@@ -36,6 +36,14 @@ func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) s
 	if p == probeRows-1 && m.Impute != ImputeError {
 		return "" // missing
 	}
+	if list := m.probeValues(k); len(list) > 0 {
+		for i := range list {
+			text := strconv.FormatFloat(list[(p*(len(list)/probeRows+1)+k+i)%len(list)], 'g', -1, 64)
+			if !missing(text) {
+				return text
+			}
+		}
+	}
 	if in.Kind == Numeric {
 		text := probeNumber(centre, step, p, k)
 		for i := 1; missing(text) && i < 100; i++ {
@@ -48,6 +56,17 @@ func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) s
 	}
 	last := len(in.Categories) - 1
 	return in.Categories[(p*last+k)/(probeRows-3)%(last+1)]
+}
+
+// probeValues are the values of an input that its blocks want to see, if they do.
+func (m *Map) probeValues(k int) []float64 {
+	var list []float64
+	for _, b := range m.Blocks {
+		if b, ok := b.(interface{ probeValues(input int) []float64 }); ok {
+			list = append(list, b.probeValues(k)...)
+		}
+	}
+	return list
 }
 
 // probeNumber is centre plus a multiple of step that differs from probe to probe and from column to column.

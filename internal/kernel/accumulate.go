@@ -1,7 +1,5 @@
 package kernel
 
-import "unsafe"
-
 // Accumulate adds one panel's part of X'v to lanes, which has Lanes elements a feature; v has PanelRows elements.
 func Accumulate[T Float](panel []T, v, lanes []float64) {
 	AccumulatePanels(panel, v[:PanelRows], lanes)
@@ -11,38 +9,28 @@ func Accumulate[T Float](panel []T, v, lanes []float64) {
 // elements a feature. A panel whose v is all zero costs nothing; one with few non-zero rows costs little.
 func AccumulatePanels[T Float](panels []T, v, lanes []float64) {
 	d, count := len(lanes)/Lanes, len(v)/PanelRows
-	if d == 0 || count == 0 {
-		return
-	}
-	v = v[:count*PanelRows]
-	panels = panels[:count*PanelRows*d]
+	v, panels = v[:count*PanelRows], panels[:count*PanelRows*d]
 	if d < widePanel {
-		accumulateTogether(panels, v, lanes, d)
+		accumulateTogether(panels, v, lanes)
 		return
 	}
-	var some [streams]int // panels with a non-zero v
+	var active [streams]int // panels with a non-zero v
 	n := 0
 	for p := range count {
 		if anyNonZero(v[p*PanelRows : (p+1)*PanelRows]) {
-			some[n] = p
+			active[n] = p
 			n++
 		}
 		if n == streams || p == count-1 {
-			accumulateWide(panels, v, lanes, some[:n])
+			accumulateWide(panels, v, lanes, active[:n])
 			n = 0
 		}
 	}
 }
 
-// A wide panel's lanes do not stay in the first cache until the next panel needs them. From so many features on, a few
-// panels are taken together, some features at a time: lanes are fetched once for all of them, and memory delivers
-// several streams faster than one.
-const (
-	widePanel    = 512
-	streams      = 3
-	wideFeatures = 32
-	largePart    = 2048 // features of a single panel that fit into the second cache
-)
+// widePanel is the number of features from which the lanes do not stay in the first cache until the next panel needs
+// them. A few panels are then taken in turns: their lanes are fetched once for all of them, and they are streams, too.
+const widePanel = 512
 
 func anyNonZero(v []float64) bool {
 	for _, x := range v {
@@ -53,31 +41,27 @@ func anyNonZero(v []float64) bool {
 	return false
 }
 
+// largePart is the number of features of a single panel that the second cache holds.
+const largePart = 2048
+
 // accumulateWide adds the parts of the panels given. The lanes of a feature do not depend on the order of features.
-func accumulateWide[T Float](panels []T, v, lanes []float64, some []int) {
+func accumulateWide[T Float](panels []T, v, lanes []float64, active []int) {
 	d := len(lanes) / Lanes
 	part := func(p, first, end int) {
 		x := panels[(p*d+first)*PanelRows : (p*d+end)*PanelRows]
-		accumulateTogether(x, v[p*PanelRows:(p+1)*PanelRows], lanes[first*Lanes:end*Lanes], end-first)
+		accumulateTogether(x, v[p*PanelRows:(p+1)*PanelRows], lanes[first*Lanes:end*Lanes])
 	}
-	if len(some) == 1 {
+	if len(active) == 1 {
 		// The last features first: their values are still in the second cache when the scores have just been computed.
 		for end := d; end > 0; end -= min(end, largePart) {
-			part(some[0], max(0, end-largePart), end)
+			part(active[0], max(0, end-largePart), end)
 		}
 		return
 	}
-	for first := 0; first < d; first += wideFeatures {
-		for _, p := range some {
-			part(p, first, min(first+wideFeatures, d))
+	for first := 0; first < d; first += turnFeatures {
+		for _, p := range active {
+			part(p, first, min(first+turnFeatures, d))
 		}
-	}
-}
-
-func accumulateTogether[T Float](panels []T, v, lanes []float64, d int) {
-	count := len(v) / PanelRows
-	if !vectorAccumulate(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &v[0], &lanes[0], d, count) {
-		accumulatePanels(panels, v, lanes)
 	}
 }
 

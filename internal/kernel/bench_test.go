@@ -71,7 +71,7 @@ func newBenchPass(d int) *benchPass {
 	x := benchData()
 	p := &benchPass{d: d, p: len(x) / (PanelRows * d)}
 	p.x = x[:p.p*PanelRows*d]
-	p.group = max(1, (envInt("GKB",256)<<10)/(4*PanelRows*d))
+	p.group = max(1, (256<<10)/(4*PanelRows*d))
 	n := p.group * PanelRows
 	p.w, p.z, p.v, p.lanes = make([]float64, d), make([]float64, n), make([]float64, n), make([]float64, d*Lanes)
 	p.values, p.rows = make([]float64, n), make([]int32, n)
@@ -384,34 +384,44 @@ func BenchmarkInCache(b *testing.B) {
 	}
 }
 
-func BenchmarkChunks(b *testing.B) {
-	for _, d := range []int{10, 28, 57, 128, 784, 5000} {
-		p := newBenchPass(d)
-		type cfg struct{ c, q int }
-		cs := []cfg{{0, 0}, {8, 1}, {16, 1}, {8, 2}, {16, 2}, {8, 3}, {12,3}, {16, 3}, {8, 4},{12,4},{16,4}, {20,4}, {8, 8}}
-		rs := make([][]float64, len(cs)+2)
-		for range 50 {
-			schunk = 0
-			t := time.Now()
-			p.read()
-			rs[len(cs)] = append(rs[len(cs)], time.Since(t).Seconds())
-			t = time.Now()
-			p.gradient()
-			rs[len(cs)+1] = append(rs[len(cs)+1], time.Since(t).Seconds())
-			for i, c := range cs {
-				schunk, squad = c.c, c.q
-				t := time.Now()
-				p.scores()
-				rs[i] = append(rs[i], time.Since(t).Seconds())
+// The whole array in a call, which reads it as several streams.
+func BenchmarkStreamsToRead(b *testing.B) {
+	eachFeatures(b, func(b *testing.B, p *benchPass) {
+		const runs = 4
+		var x [runs][]float32
+		var z, v, lanes [runs][]float64
+		each := p.p / runs
+		for s := range runs {
+			x[s] = p.x[s*each*PanelRows*p.d : (s+1)*each*PanelRows*p.d]
+			z[s], v[s] = make([]float64, each*PanelRows), make([]float64, each*PanelRows)
+			lanes[s] = make([]float64, p.d*Lanes)
+			for i := range v[s] {
+				v[s][i] = 1
 			}
 		}
-		for i := range rs {
-			slices.Sort(rs[i])
-		}
-		fmt.Printf("d=%d group=%d read %.2f gradient %.2f:", d, p.group, 1e3*rs[len(cs)][0],rs[len(cs)+1][0]/rs[len(cs)][0])
-		for i, c := range cs {
-			fmt.Printf("  %v: %.2f/%.2f", c, rs[i][0]/rs[len(cs)][0], rs[i][15]/rs[len(cs)][15])
-		}
-		fmt.Println()
-	}
+		all := make([]float64, p.p*PanelRows)
+		b.Run("scores in groups", func(b *testing.B) { interleave(b, p.read, p.scores) })
+		b.Run("scores", func(b *testing.B) { interleave(b, p.read, func() { ScorePanels(p.x, p.w, all, false) }) })
+		b.Run("gradient", func(b *testing.B) {
+			interleave(b, p.read, func() { AccumulateStreams(x[:], v[:], lanes[:]) })
+		})
+		b.Run("fused", func(b *testing.B) {
+			group := max(1, p.group/runs)
+			var gx [runs][]float32
+			var gz [runs][]float64
+			interleave(b, p.read, func() {
+				for i := 0; i < each; i += group {
+					n := min(group, each-i)
+					for s := range runs {
+						gx[s] = x[s][i*PanelRows*p.d : (i+n)*PanelRows*p.d]
+						gz[s] = z[s][:n*PanelRows]
+					}
+					ScoreStreams(gx[:], p.w, gz[:], false)
+					for s := range runs {
+						AccumulatePanels(gx[s], v[s][:n*PanelRows], lanes[s])
+					}
+				}
+			})
+		})
+	})
 }

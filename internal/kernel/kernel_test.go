@@ -20,7 +20,13 @@ func TestNoKernelAllocates(t *testing.T) {
 	values, numbers := make([]float64, rows), make([]int32, rows)
 	narrow, wide, fractions := make([]uint8, groups*rows), make([]uint16, groups*rows), make([]float32, groups*rows)
 	start := []int32{0, 2, 5, 9, 14, 20}
+	const longPanels = streamBytes/(4*PanelRows*d) + 1
+	long, longScores := make([]float32, longPanels*PanelRows*d), make([]float64, longPanels*PanelRows)
+	manyX, manyZ, manyLanes := [][]float32{x, x}, [][]float64{z, v}, [][]float64{lanes, make([]float64, d*Lanes)}
 	for name, f := range map[string]func(){
+		"ScorePanels, long": func() { ScorePanels(long, w, longScores, false) },
+		"ScoreStreams":      func() { ScoreStreams(manyX, w, manyZ, false) },
+		"AccumulateStreams": func() { AccumulateStreams(manyX, manyZ, manyLanes) },
 		"Scores":            func() { Scores(x[:d*PanelRows], w, z) },
 		"ScorePanels":       func() { ScorePanels(x, w, z, true); ScorePanels(y, w, z, false) },
 		"Accumulate":        func() { Accumulate(x[:d*PanelRows], v[:PanelRows], lanes) },

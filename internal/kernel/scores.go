@@ -8,38 +8,13 @@ func Scores[T Float](panel []T, w, z []float64) { ScorePanels(panel, w, z[:Panel
 // ScorePanels computes the scores of consecutive panels, len(z)/PanelRows of them, in the exact arithmetic. With add
 // they are added to z, without they replace it, which gives the bits of adding to zeros and saves reading z.
 func ScorePanels[T Float](panels []T, w, z []float64, add bool) {
-	d, count := len(w), len(z)/PanelRows
-	if count == 0 {
+	count := len(z) / PanelRows
+	z, panels = z[:count*PanelRows], panels[:count*PanelRows*len(w)]
+	if len(panels)*int(unsafe.Sizeof(T(0))) >= streamBytes {
+		scoreAsStreams(panels, w, z, add)
 		return
 	}
-	z = z[:count*PanelRows]
-	if d == 0 {
-		if !add {
-			clear(z)
-		}
-		return
-	}
-	panels = panels[:count*PanelRows*d]
-	if schunk > 0 && count > 1 {
-		per := count / squad
-		for i := 0; i < per; i++ {
-			for j := 0; j < d; j += schunk {
-				n := min(schunk, d-j)
-				for q := range squad {
-					p := q*per + i
-					vectorScores(unsafe.Pointer(&panels[(p*d+j)*PanelRows]), unsafe.Sizeof(panels[0]), &w[j], &z[p*PanelRows], n, 1, add || j > 0)
-				}
-			}
-		}
-		p := squad * per
-		if p < count {
-			vectorScores(unsafe.Pointer(&panels[p*d*PanelRows]), unsafe.Sizeof(panels[0]), &w[0], &z[p*PanelRows], d, count-p, add)
-		}
-		return
-	}
-	if !vectorScores(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &w[0], &z[0], d, count, add) {
-		scorePanels(panels, w, z, add)
-	}
+	scoreTogether(panels, w, z, add)
 }
 
 // scorePanels is the plain Go of ScorePanels.
@@ -77,5 +52,3 @@ func scorePanel[T Float](panel []T, w []float64, z *[PanelRows]float64) {
 		panel = panel[PanelRows:]
 	}
 }
-
-var schunk, squad int

@@ -84,7 +84,7 @@ func readNumber(b []byte, p int) (float64, int) {
 		c = text[i&(window-1)]
 		point++
 	}
-	if c|0x20 == 'e' || i > mostDigits {
+	if c|0x20 == 'e' || mantissa > exactInteger || i > mostDigits {
 		return readLong(b, p)
 	}
 	v := float64(int64(mantissa)) / powers[(i-point)&(len(powers)-1)]

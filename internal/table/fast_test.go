@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -272,8 +274,8 @@ func checkNumber(t *testing.T, s string) {
 		t.Errorf("%s: %v (%v), want %v", s, got, what, want)
 	}
 	// The place behind does not depend on what follows.
-	for _, behind := range []string{",", "\n\n\n\n\n\n\n\n\n", " 12345678", "\r\n"} {
-		v, end := readNumber([]byte(s+behind), 0)
+	for _, behind := range []string{",", "\n\n\n\n\n\n\n\n\n", " 12345678", "\r\n", "/:/:/:/:/", "\xff\xff\xff\xff"} {
+		v, end := readNumber([]byte(s+behind+strings.Repeat("\n", window)), 0)
 		if end != 0 && (end != len(s) || math.Float64bits(v) != math.Float64bits(want)) {
 			t.Errorf("%q: %v up to %d, want %v", s+behind, v, end, want)
 		}
@@ -286,16 +288,16 @@ func FuzzNumber(f *testing.F) {
 		"1e0000000001", "9007199254740993e-3", "00000000000000000000001.5"} {
 		f.Add(s, uint64(1), uint8(3))
 	}
-	f.Fuzz(func(t *testing.T, s string, bits uint64, decimals uint8) {
+	f.Fuzz(func(t *testing.T, s string, pattern uint64, decimals uint8) {
 		if trimmed := trimBlanks([]byte(s)); len(trimmed) == len(s) {
 			checkNumber(t, s)
 		}
-		if v := math.Float64frombits(bits); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if v := math.Float64frombits(pattern); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			checkNumber(t, strconv.FormatFloat(v, 'g', -1, 64))
 			checkNumber(t, strconv.FormatFloat(v, 'e', int(decimals%20), 64))
 		}
-		checkNumber(t, strconv.FormatUint(bits, 10)+"e-"+strconv.Itoa(int(decimals)))
-		text := strconv.FormatUint(bits, 10)
+		checkNumber(t, strconv.FormatUint(pattern, 10)+"e-"+strconv.Itoa(int(decimals)))
+		text := strconv.FormatUint(pattern, 10)
 		at := int(decimals) % (len(text) + 1)
 		checkNumber(t, text[:at]+"."+text[at:])
 	})
@@ -319,8 +321,18 @@ func TestHalves(t *testing.T) {
 			checkNumber(t, fmt.Sprintf("%de-%d", d, k))
 		}
 	}
+	for k := range uint64(1000) { // more digits than an uint64 has, which would leave little of them
+		high, low := bits.Mul64(1<<63, 2*(k+1))
+		digits := new(big.Int).Lsh(new(big.Int).SetUint64(high), 64)
+		digits.Add(digits, new(big.Int).SetUint64(low+random.Uint64N(9)))
+		checkNumber(t, digits.String()[:7]+"."+digits.String()[7:])
+	}
 	for range 100_000 {
-		checkNumber(t, fmt.Sprintf("%de-%d", random.Uint64()>>random.IntN(64), random.IntN(30)))
+		digits := strconv.FormatUint(random.Uint64()>>random.IntN(64), 10)
+		checkNumber(t, fmt.Sprintf("%se-%d", digits, random.IntN(30)))
+		at := random.IntN(len(digits) + 1)
+		checkNumber(t, []string{"", "-", "+", "0"}[random.IntN(4)]+digits[:at]+"."+digits[at:])
+		checkNumber(t, "."+strings.Repeat("0", random.IntN(12))+digits)
 	}
 }
 
@@ -364,6 +376,40 @@ func TestFastIsUsed(t *testing.T) {
 				t.Errorf("only %d chunks were scanned", n)
 			}
 		})
+	}
+}
+
+// TestEveryCut reads texts with something unusual in every way that they can be cut into chunks of about a size.
+func TestEveryCut(t *testing.T) {
+	for _, text := range []string{
+		"1,a,1\n2,b,0\n3,a,1\n\n4,b,0\n5,a,1\n", "1,a,1\n2,b,0\n3,\"x\ny\",1\n4,b,0\n5,é,1\n6,a,0\n\n\n", "1,a,1\n2,b,0\n3,\xff,1\n4,b,0\n",
+		"1,a,1\n2,b,0\n3,é,1\n4,\xc3,0\n5,\xa9,1\n", "1,a,1\n2,b,0\n3,a\x00,1\n4,b,0\n", "1,a,1\r\n2,b,0\r3,a,1\n4,b\r,0\n5,c,1\n",
+		"1,1\n2,0\n3,1\n4,0\n,1\n5,1", "1\n2\n1\n2\n \n1\n2\n", "1\n2\n1\n2\n\n1\n", "1\n2\n1\n2\n\n\n", "1\n2\n1\n\xc3\xa9\n2\n",
+		"1 1:1\n2 2:1\n1 1:1\n\n2 2:2\n", "1 1:1\n2 2:1\n\n\n", "1 1:1\n2 2:1\n# c\n1 3:3 # d\n2 4:1\n1 1:1 \xff\n", "1 1:1\r2 2:1\r\n1 1:5\n",
+		"1 1:1\n2 2:1\n1#b 1:1\n2 2:1\n",
+	} {
+		for size := range 40 {
+			for _, workers := range []int{1, 2} {
+				for mode, o := range []Options{{Label: "last", Header: "no", Positive: []string{"1"}},
+					{Label: "last", Header: "no", Positive: []string{"1"}, Drop: []string{"2"}, Unlabelled: true},
+					{Label: "last", Header: "no", Positive: []string{"1"}, Raw: true},
+					{LabelsFile: "testdata/labels12", Header: "no", Symbolic: []string{"1"}},
+					{LabelsFile: "testdata/labels12", Header: "no"}} {
+					p := pace{chunk: 1 + size, largest: 1 + size*size%41, workers: workers, head: 1}
+					if strings.Contains(text, ":") {
+						o = Options{Unlabelled: mode > 1, Raw: mode > 0, Positive: []string{"1"}}
+					}
+					got := readIn(reading{"", p, 0}, strings.NewReader(text), o)
+					p.careful = true
+					want := readIn(reading{"", p, 0}, strings.NewReader(text), o)
+					if want.err != got.err || !cmp.Equal(want.table, got.table, equalTables) ||
+						!cmp.Equal(want.info, got.info, equalTables) {
+						t.Fatalf("%q in chunks of %d, %d workers: %s %+v\nwant %s %+v",
+							text, size, workers, got.err, got.table, want.err, want.table)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (k *cutter) cut(c *chunk) {
 		if k.failed == nil {
 			end = bytes.LastIndexByte(c.buffer[:n], '\n') + 1
 			if end == 0 && len(c.buffer)-padding < k.pace.largest {
-				grown := make([]byte, 2*len(c.buffer))
+				grown := make([]byte, 2*len(c.buffer)-padding)
 				copy(grown, c.buffer[:n])
 				c.buffer = grown
 				continue

@@ -13,23 +13,31 @@ import (
 
 // choose picks a point of each method, and then one of these; the rules are in the doc comment of Train.
 func (t *training) choose() error {
-	points := t.result.Points
 	t.result.Chosen = -1
+	for _, best := range t.bests() {
+		if best >= 0 && (t.result.Chosen < 0 || between(&t.result.Points[best], t.result.Best()) < 0) {
+			t.result.Chosen = best
+		}
+	}
+	t.result.Why = t.why()
+	return nil
+}
+
+// bests is the best point of each method in the order tried, -1 where none was fitted.
+func (t *training) bests() []int {
+	points := t.result.Points
+	var bests []int
 	for first := 0; first < len(points); {
-		end := first
-		best := -1
+		end, best := first, -1
 		for ; end < len(points) && points[end].Problem.Method == points[first].Problem.Method; end++ {
 			if points[end].Status == Fitted && (best < 0 || t.within(&points[end], &points[best]) < 0) {
 				best = end
 			}
 		}
-		if best >= 0 && (t.result.Chosen < 0 || between(&points[best], t.result.Best()) < 0) {
-			t.result.Chosen = best
-		}
+		bests = append(bests, best)
 		first = end
 	}
-	t.result.Why = t.why()
-	return nil
+	return bests
 }
 
 // within compares two points of one method; it is negative when a is the better one.

@@ -133,18 +133,24 @@ func bindOne(x *matrix.Matrix, batches []*matrix.Matrix, p method.Problem) (grid
 }
 
 // Limits of a group: what its runs keep of the rows takes at most a quarter of the matrix, or groupBytes. Data of up to
-// smallBytes, a reading of which runs on one thread, is given to one group for each processor.
+// smallBytes, a reading of which runs on one thread, is given to one group for each processor. Data of up to tinyBytes
+// takes less time to read than the rest of a step: there, who interrupts the runs keeps those that are finished.
 const (
 	mostRuns   = 32
 	leastRuns  = 8
 	groupBytes = 256 << 20
 	smallBytes = 2 << 20
+	tinyBytes  = 256 << 10
 )
 
 // groupSize returns the number of problems in a group, and of groups at the same time.
 func (s Paper) groupSize(x *matrix.Matrix, runs int) (size, atOnce int) {
 	reading := x.Bytes() / int64(max(s.Minibatches, 1))
-	if processors := runtime.GOMAXPROCS(0); reading <= smallBytes && processors > 1 {
+	processors := runtime.GOMAXPROCS(0)
+	if reading <= tinyBytes {
+		return 1, min(processors, max(runs, 1))
+	}
+	if reading <= smallBytes && processors > 1 {
 		return max(1, min(mostRuns, (runs+processors-1)/processors)), processors
 	}
 	const kept = 16 // bytes of scores and coefficients for a positive row and run

@@ -15,9 +15,11 @@ const denseFrom = 5
 
 // accumulate emits the exact gradient of consecutive panels.
 func accumulate(c code) {
+	octets(c)
 	for _, size := range []int{4, 8} {
 		for _, s := range []shape{avx2, half, avx512} {
 			exactGradient(c, s, size)
+			gradientTurns(c, s, size)
 		}
 	}
 }
@@ -49,6 +51,50 @@ func exactGradient(c code, s shape, size int) {
 	c.ADDQ(stride, g.x)
 	c.add(panelRows*8, g.v)
 	c.down(panels, "panel")
+	c.finish()
+}
+
+// octets emits the mask of a panel's active octets.
+func octets(c code) {
+	c.function("octetsAVX2", "(v *float64) int", "returns a bit for each eight of 64 values that are not all zero.")
+	g := gradient{code: c, shape: avx2, v: c.arguments("v")[0]}
+	mask, _ := g.activeOctets()
+	c.Store(mask, c.ReturnIndex(0))
+	c.finish()
+}
+
+// gradientTurns emits the gradient of one panel of each of several streams, a page of each in turn.
+func gradientTurns(c code, s shape, size int) {
+	c.function(fmt.Sprintf("accumulateTurnsFloat%d%s", 8*size, s.name),
+		"(turns *gradientTurn, streams int, d int)",
+		"adds one panel's part of X'v for each stream to its lanes, stream after stream; streams and d are positive.")
+	r := c.arguments("turns", "streams", "d")
+	turns, streams, left := r[0], r[1], r[2]
+	const features = turnBytes / panelRows
+	offset, laneOffset := c.GP64(), c.GP64()
+	c.XORQ(offset, offset)
+	c.XORQ(laneOffset, laneOffset)
+	c.Label("turn")
+	turn, stream := c.GP64(), c.GP64()
+	c.MOVQ(turns, turn)
+	c.MOVQ(streams, stream)
+	c.Label("stream")
+	g := gradient{code: c, shape: s, size: size, x: c.GP64(), v: c.GP64(), lanes: c.GP64(), d: c.GP64()}
+	c.MOVQ(at(turn, 0), g.x)
+	c.MOVQ(at(turn, 8), g.v)
+	c.MOVQ(at(turn, 16), g.lanes)
+	c.ADDQ(offset, g.x)
+	c.ADDQ(laneOffset, g.lanes)
+	c.MOVQ(operand.U32(features/size), g.d)
+	c.CMPQ(left, g.d)
+	c.CMOVQLT(left, g.d)
+	g.dense()
+	c.add(24, turn)
+	c.down(stream, "stream")
+	c.add(turnBytes, offset)
+	c.add(8*lanes*features/size, laneOffset)
+	c.SUBQ(operand.Imm(uint64(features/size)), left)
+	c.jump(c.JG, "turn")
 	c.finish()
 }
 

@@ -15,9 +15,13 @@ func scores(c code) {
 	for _, size := range []int{4, 8} {
 		for _, s := range []shape{avx2, half, avx512} {
 			exactScores(c, s, size)
+			scoreTurns(c, s, size)
 		}
 	}
 }
+
+// turnBytes is the part of a panel that a stream takes in a turn: a page of memory.
+const turnBytes = 4096
 
 // exactScores keeps one sum a row in registers for all 64 rows. The sixteen registers of AVX2 do not hold them: there
 // the last sixteen rows' sums stay in z, so that the panel is still read once, in order.
@@ -27,11 +31,55 @@ func exactScores(c code, s shape, size int) {
 		"computes the scores of consecutive panels; d and panels are positive. Without add, z is overwritten.")
 	r := c.arguments("x", "w", "z", "d", "panels", "add")
 	x, w, z, d, panels, add := r[0], r[1], r[2], r[3], r[4], r[5]
+	c.Label("panel")
+	weight, j := c.GP64(), c.GP64()
+	c.MOVQ(w, weight)
+	c.MOVQ(d, j)
+	c.panelScores(s, size, x, weight, z, j, add)
+	c.add(panelRows*8, z)
+	c.down(panels, "panel")
+	c.finish()
+}
+
+// scoreTurns emits the scores of one panel of each of several streams, a page of each in turn.
+func scoreTurns(c code, s shape, size int) {
+	c.function(fmt.Sprintf("scoreTurnsFloat%d%s", 8*size, s.name),
+		"(turns *scoreTurn, streams int, w *float64, d int, add int)",
+		"computes the scores of one panel of each stream; streams and d are positive. Without add, z is overwritten.")
+	r := c.arguments("turns", "streams", "w", "d", "add")
+	turns, streams, w, left, add := r[0], r[1], r[2], r[3], r[4]
+	const features = turnBytes / panelRows
+	offset := c.GP64()
+	c.XORQ(offset, offset)
+	c.Label("turn")
+	turn, stream := c.GP64(), c.GP64()
+	c.MOVQ(turns, turn)
+	c.MOVQ(streams, stream)
+	c.Label("stream")
+	x, z, weight, j := c.GP64(), c.GP64(), c.GP64(), c.GP64()
+	c.MOVQ(at(turn, 0), x)
+	c.MOVQ(at(turn, 8), z)
+	c.ADDQ(offset, x)
+	c.MOVQ(w, weight)
+	c.MOVQ(operand.U32(features/size), j)
+	c.CMPQ(left, j)
+	c.CMOVQLT(left, j)
+	c.panelScores(s, size, x, weight, z, j, add)
+	c.add(16, turn)
+	c.down(stream, "stream")
+	c.MOVQ(operand.U32(1), add)
+	c.add(turnBytes, offset)
+	c.add(8*features/size, w)
+	c.SUBQ(operand.Imm(uint64(features/size)), left)
+	c.jump(c.JG, "turn")
+	c.finish()
+}
+
+// panelScores emits the scores of 64 rows under j features; x, weight and j are used up.
+func (c code) panelScores(s shape, size int, x, weight, z, j, add reg.Register) {
 	vectors := panelRows / s.doubles()
 	inRegisters := min(vectors, s.registers-4)
 	sum := c.vectors(s, inRegisters)
-
-	c.Label("panel")
 	c.TESTQ(add, add)
 	c.jump(c.JNZ, "load")
 	for _, v := range sum {
@@ -40,15 +88,11 @@ func exactScores(c code, s shape, size int) {
 	for k := inRegisters; k < vectors; k++ {
 		c.VMOVUPD(sum[0], at(z, k*s.bytes))
 	}
-	c.jump(c.JMP, "begin")
+	c.jump(c.JMP, "feature")
 	c.Label("load")
 	for k, v := range sum {
 		c.VMOVUPD(at(z, k*s.bytes), v)
 	}
-	c.Label("begin")
-	weight, j := c.GP64(), c.GP64()
-	c.MOVQ(w, weight)
-	c.MOVQ(d, j)
 
 	c.Label("feature")
 	wj := c.vector(s)
@@ -69,9 +113,6 @@ func exactScores(c code, s shape, size int) {
 	for k, v := range sum {
 		c.VMOVUPD(v, at(z, k*s.bytes))
 	}
-	c.add(panelRows*8, z)
-	c.down(panels, "panel")
-	c.finish()
 }
 
 // product returns a register with the rounded products of stored values and float64 factors.

@@ -48,7 +48,7 @@ func (v *restricted) score() {
 func (v *restricted) offerPoint() {
 	t, _, order := v.threshold(v.zs, v.row.weight, v.order)
 	v.order = order
-	value := v.meanLoss(t, v.zp, v.pos.weight, v.mass) + v.lambda/2*dot(v.w, v.w)
+	value := v.meanLoss(t, v.zp, v.pos.weight, v.mass) + float64(v.lambda/2*dot(v.w, v.w))
 	if value < v.best.value {
 		v.best.value = value
 		v.best.w = append(v.best.w[:0], v.w...)
@@ -129,13 +129,13 @@ func (f *form) regulariser(a, m []float64) float64 {
 		for j, v := range a {
 			largest = math.Max(largest, v/m[j])
 		}
-		return (f.kappa*largest - 1) / f.beta
+		return (float64(f.kappa*largest) - 1) / f.beta
 	default:
 		var total float64
 		for j, v := range a {
-			total += v * v / m[j]
+			total += float64(v*v) / m[j]
 		}
-		return (math.Sqrt(f.kappa*total) - 1) / f.beta
+		return (math.Sqrt(float64(f.kappa*total)) - 1) / f.beta
 	}
 }
 
@@ -146,11 +146,11 @@ func (v *restricted) bound(p, a []float64) float64 {
 	g := make([]float64, v.pos.d)
 	v.pos.addTransposed(p, 1, g)
 	v.row.addTransposed(a, -total, g)
-	linear := total - total*v.regulariser(a, v.row.weight)
+	linear := total - float64(total*v.regulariser(a, v.row.weight))
 	var quadratic, share float64
 	for i, m := range v.pos.weight {
 		if v.squared {
-			quadratic += v.mass / 4 * p[i] * p[i] / m
+			quadratic += float64(v.mass/4*p[i]*p[i]) / m
 		} else {
 			share = math.Max(share, p[i]*v.mass/m)
 		}
@@ -158,9 +158,9 @@ func (v *restricted) bound(p, a []float64) float64 {
 	norm2 := dot(g, g)
 	if v.lambda == 0 {
 		v.best.gain = math.Max(v.best.gain, linear-quadratic)
-		return linear - quadratic - v.radius()*math.Sqrt(norm2)
+		return linear - quadratic - float64(v.radius()*math.Sqrt(norm2))
 	}
-	curvature := 2*quadratic + norm2/v.lambda
+	curvature := float64(2*quadratic) + norm2/v.lambda
 	scale := math.Inf(1)
 	if share > 0 {
 		scale = 1 / share
@@ -173,7 +173,7 @@ func (v *restricted) bound(p, a []float64) float64 {
 	for i := range p {
 		p[i] *= scale
 	}
-	return scale*linear - scale*scale*curvature/2
+	return float64(scale*linear) - float64(float64(scale*scale)*curvature/2)
 }
 
 // radius is the ball |w| <= R in which bounds for lambda = 0 hold.

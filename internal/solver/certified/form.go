@@ -84,7 +84,7 @@ func lowerBoundOfTop(z, m []float64, kappa float64) float64 {
 		lo, hi = math.Min(lo, v), math.Max(hi, v)
 	}
 	for range 12 {
-		middle := lo + (hi-lo)/2
+		middle := lo + float64((hi-lo)/2)
 		var mass float64
 		for i, v := range z {
 			if v >= middle {

@@ -41,7 +41,7 @@ func chooseFrame(centre []float64, sample []Row) *frame {
 	f.work = float64(d) * float64(d)
 	if f.sparse {
 		share := float64(different) / float64(count)
-		f.work = 3*share*share + share
+		f.work = float64(3*share*share) + share
 	}
 	return f
 }

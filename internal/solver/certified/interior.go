@@ -108,13 +108,13 @@ func (v *interior) residuals() {
 		used += float64(m * v.et[j])
 	}
 	if v.kind == hingeQuantile {
-		v.rp3 = v.kap + used - v.kappa*v.band()
+		v.rp3 = v.kap + used - float64(v.kappa*v.band())
 	} else {
-		v.rp3 = v.kap + used - v.kappa*(v.t-v.s)
+		v.rp3 = v.kap + used - float64(v.kappa*(v.t-v.s))
 	}
 	sp, sq := sum(v.p), sum(v.q)
-	v.rdt = sp - v.kappa*v.theta
-	v.rds = v.kappa*v.theta - sq
+	v.rdt = sp - float64(v.kappa*v.theta)
+	v.rds = float64(v.kappa*v.theta) - sq
 	for j := range v.rdw {
 		v.rdw[j] = v.mass * v.lambda * v.w[j]
 	}
@@ -186,10 +186,10 @@ func (v *interior) factor() {
 	v.row.addGram(v.d2, v.matrix, n)
 	var trace float64
 	for j := range d {
-		v.matrix[j*n+j] += v.mass * v.lambda
+		v.matrix[j*n+j] += float64(v.mass * v.lambda)
 		trace += v.matrix[j*n+j]
 	}
-	v.ridge = 1e-13 * trace / float64(d)
+	v.ridge = float64(1e-13 * trace / float64(d))
 	if v.ridge == 0 {
 		v.ridge = 1e-300
 	}
@@ -290,15 +290,15 @@ func (v *interior) solve(c *targets, linear bool, out *direction) {
 	h1, h2 := v.scratchP, v.scratchS
 	for i, m := range v.pos.weight {
 		if v.squared {
-			h1[i] = v.d1[i] * (c.c1[i]/v.p[i] - on*(v.rd1[i]/(2*m)+v.rp1[i]))
+			h1[i] = v.d1[i] * (c.c1[i]/v.p[i] - float64(on*(v.rd1[i]/(2*m)+v.rp1[i])))
 		} else {
-			h1[i] = v.d1[i] * (c.c1[i]/v.p[i] - (c.c2[i]+float64(on*v.xi[i]*v.rd1[i]))/v.al[i] - on*v.rp1[i])
+			h1[i] = v.d1[i] * (c.c1[i]/v.p[i] - (c.c2[i]+float64(on*v.xi[i]*v.rd1[i]))/v.al[i] - float64(on*v.rp1[i]))
 		}
 	}
 	var k2 float64
 	for j, m := range v.row.weight {
 		k := (c.c4[j] + float64(on*v.et[j]*v.rd2[j])) / v.ga[j]
-		h2[j] = v.d2[j] * (c.c3[j]/v.q[j] - k - on*v.rp2[j])
+		h2[j] = v.d2[j] * (c.c3[j]/v.q[j] - k - float64(on*v.rp2[j]))
 		k2 += float64(m * (k + float64(v.eg[j]*h2[j])))
 	}
 	if linear {
@@ -310,12 +310,12 @@ func (v *interior) solve(c *targets, linear bool, out *direction) {
 	v.row.addTransposed(h2, -1, b[:d])
 	s1, s2 := sum(h1), sum(h2)
 	if v.kind == hingeQuantile {
-		b[d] = -on*(v.rdt+v.rds) - s1 + s2
+		b[d] = -float64(on*(v.rdt+v.rds)) - s1 + s2
 	} else {
-		b[d] = -on*v.rdt - s1
-		b[d+1] = -on*v.rds + s2
+		b[d] = -float64(on*v.rdt) - s1
+		b[d+1] = -float64(on*v.rds) + s2
 	}
-	x, theta := v.solveReduced(b, -(on*v.rp3 + c.c5/v.theta + k2))
+	x, theta := v.solveReduced(b, -(float64(on*v.rp3) + c.c5/v.theta + k2))
 	copy(out.w, x[:d])
 	out.t, out.s, out.theta = x[d], x[v.size-1], theta
 	v.expand(c, on, h1, h2, out)
@@ -330,21 +330,21 @@ func (v *interior) expand(c *targets, on float64, h1, h2 []float64, out *directi
 		out.p[i] = dp
 		if v.squared {
 			out.al[i] = 0
-			out.xi[i] = (dp + on*v.rd1[i]) / (2 * m)
+			out.xi[i] = (dp + float64(on*v.rd1[i])) / (2 * m)
 		} else {
-			out.al[i] = -dp - on*v.rd1[i]
+			out.al[i] = -dp - float64(on*v.rd1[i])
 			out.xi[i] = (c.c2[i] - float64(v.xi[i]*out.al[i])) / v.al[i]
 		}
-		out.sg[i] = out.xi[i] + e + on*v.rp1[i]
+		out.sg[i] = out.xi[i] + e + float64(on*v.rp1[i])
 	}
 	v.row.times(out.w, out.et)
 	for j, m := range v.row.weight {
 		f := out.s - out.et[j]
 		dq := h2[j] - float64(v.d2[j]*f) + float64(v.e2[j]*out.theta)
 		out.q[j] = dq
-		out.ga[j] = float64(m*out.theta) - dq - on*v.rd2[j]
+		out.ga[j] = float64(m*out.theta) - dq - float64(on*v.rd2[j])
 		out.et[j] = (c.c4[j] - float64(v.et[j]*out.ga[j])) / v.ga[j]
-		out.rh[j] = out.et[j] + f + on*v.rp2[j]
+		out.rh[j] = out.et[j] + f + float64(on*v.rp2[j])
 	}
 	out.kap = (c.c5 - float64(v.kap*out.theta)) / v.theta
 }
@@ -382,12 +382,12 @@ func (v *interior) lengths(d *direction) (primal, dual float64) {
 func (v *interior) productsAt(d *direction, primal, dual float64) float64 {
 	part := func(x, dx, y, dy []float64) (s float64) {
 		for i := range x {
-			s += (x[i] + float64(dual*dx[i])) * (y[i] + float64(primal*dy[i]))
+			s += float64((x[i] + float64(dual*dx[i])) * (y[i] + float64(primal*dy[i])))
 		}
 		return s
 	}
 	total := part(v.p, d.p, v.sg, d.sg) + part(v.q, d.q, v.rh, d.rh) + part(v.ga, d.ga, v.et, d.et) +
-		(v.theta+float64(dual*d.theta))*(v.kap+float64(primal*d.kap))
+		float64((v.theta+float64(dual*d.theta))*(v.kap+float64(primal*d.kap)))
 	if !v.squared {
 		total += part(v.al, d.al, v.xi, d.xi)
 	}
@@ -412,7 +412,7 @@ func (v *interior) advance(mu float64) bool {
 	primal, dual := v.lengths(affine)
 	ratio := v.productsAt(affine, primal, dual) / v.count / mu
 	sigma := math.Min(1, math.Max(1e-8, ratio*ratio*ratio))
-	target := sigma * mu
+	target := float64(sigma * mu)
 	for i, m := range v.pos.weight {
 		c.c1[i] = float64(target*m) - float64(affine.p[i]*affine.sg[i])
 		c.c2[i] = float64(target*m) - float64(affine.al[i]*affine.xi[i])
@@ -455,10 +455,10 @@ func (v *interior) centre(step *direction, primal, dual, target float64, c *targ
 		aim(v.ga, step.ga, v.et, step.et, v.row.weight, c.c4)
 		c.c5 = correction((v.theta+float64(bd*step.theta))*(v.kap+float64(bp*step.kap)), target)
 		v.solve(c, false, corrector)
-		least := primal * dual
+		least := float64(primal * dual)
 		bestP, bestD := 0.0, 0.0
 		for k := range 9 {
-			omega := least + (1-least)*float64(k)/8
+			omega := least + float64((1-least)*float64(k)/8)
 			spare.plus(step, omega, corrector)
 			lp, ld := v.lengths(spare)
 			if lp*ld > bestP*bestD {
@@ -481,11 +481,12 @@ func (v *interior) centre(step *direction, primal, dual, target float64, c *targ
 
 // correction moves a product towards the band [target/10, 10 target].
 func correction(product, target float64) float64 {
+	product, target = float64(product), float64(target)
 	switch {
 	case product < .1*target:
-		return .1*target - product
+		return float64(.1*target) - product
 	case product > 10*target:
-		return math.Max(10*target-product, -10*target)
+		return math.Max(float64(10*target)-product, -10*target)
 	}
 	return 0
 }

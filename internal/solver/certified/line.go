@@ -160,7 +160,7 @@ func (l *line) narrow(reach, edge0, edge1 float64) {
 	}
 	l.reach = reach
 	low, high := math.Min(edge0, edge1), math.Max(edge0, edge1)
-	l.floor = low - .25*(high-low) - 1e-9*(math.Abs(low)+math.Abs(high))
+	l.floor = low - float64(.25*(high-low)) - float64(1e-9*(math.Abs(low)+math.Abs(high)))
 	few := &ends{}
 	for i, v := range p.from {
 		if v < l.floor && v+float64(reach*(p.to[i]-v)) < l.floor {

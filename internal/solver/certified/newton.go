@@ -96,7 +96,7 @@ func (v *newton) advance() bool {
 		trace += v.matrix[j*d+j]
 	}
 	for j := range d {
-		v.matrix[j*d+j] += 1e-14*trace/float64(d) + 1e-300
+		v.matrix[j*d+j] += float64(1e-14*trace/float64(d)) + 1e-300
 	}
 	v.chol.factor(v.matrix, d)
 	v.best.systems++
@@ -128,7 +128,7 @@ func (v *newton) addCurvature(set *rows, diagonal []float64, weight func(i int) 
 	total := sum(diagonal[:set.n])
 	for i := range d {
 		for j := range i + 1 {
-			v.matrix[i*d+j] += float64(total*v.slope[i])*v.slope[j] - (float64(u[i]*v.slope[j]) + float64(v.slope[i]*u[j]))
+			v.matrix[i*d+j] += float64(float64(total*v.slope[i])*v.slope[j]) - (float64(u[i]*v.slope[j]) + float64(v.slope[i]*u[j]))
 		}
 	}
 }
@@ -175,9 +175,9 @@ func (v *newton) search(step []float64) float64 {
 		last = slope(hi)
 	}
 	for range 40 {
-		middle := lo + (hi-lo)*first/(first-last)
-		if !(middle > lo+.02*(hi-lo)) || !(middle < hi-.02*(hi-lo)) {
-			middle = lo + (hi-lo)/2
+		middle := lo + float64((hi-lo)*first)/(first-last)
+		if !(middle > lo+float64(.02*(hi-lo))) || !(middle < hi-float64(.02*(hi-lo))) {
+			middle = lo + float64((hi-lo)/2)
 		}
 		s := slope(middle)
 		if math.Abs(s) <= 1e-10*math.Abs(first) || hi-lo <= 1e-12*hi {

@@ -280,7 +280,7 @@ func (r *rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 		}
 		total += v
 		length := float64(r.start[i+1] - r.start[i])
-		pairs += length * length / 2
+		pairs += float64(length * length / 2)
 		for k := r.start[i]; k < r.start[i+1]; k++ {
 			u[r.index[k]] += float64(v * r.value[k])
 		}
@@ -314,7 +314,7 @@ func (r *rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 			row := h[i*stride : i*stride+i+1]
 			ci, ui := r.shift[i], u[i]
 			for j := range row {
-				row[j] += float64(total*ci)*r.shift[j] - (float64(ui*r.shift[j]) + float64(ci*u[j]))
+				row[j] += float64(float64(total*ci)*r.shift[j]) - (float64(ui*r.shift[j]) + float64(ci*u[j]))
 			}
 		}
 	})

@@ -111,7 +111,8 @@ func (s *session) evaluate(limit int, points ...[]float64) ([]evaluation, error)
 		return nil, err
 	}
 	for k := range out {
-		out[k].f = answers[k].Positives.Loss/s.shape.Positives.Mass + s.f.lambda/2*dot(out[k].w, out[k].w)
+		out[k].f = answers[k].Positives.Loss/s.shape.Positives.Mass +
+			float64(s.f.lambda/2*dot(out[k].w, out[k].w))
 	}
 	return out, nil
 }
@@ -170,7 +171,7 @@ func (s *session) safeEdge(w []float64) float64 {
 	for _, v := range z {
 		scale = math.Max(scale, math.Abs(v))
 	}
-	return edge + offset - 1e-9*(scale+math.Abs(offset))
+	return edge + offset - float64(1e-9*(scale+math.Abs(offset)))
 }
 
 // accept keeps a point if it is the best so far.
@@ -371,7 +372,7 @@ func (s *session) ray(w []float64, limit int) (evaluation, error) {
 		mean := sum(scores) / float64(max(1, len(scores)))
 		var spread float64
 		for _, z := range scores {
-			spread += (z - mean) * (z - mean)
+			spread += float64((z - mean) * (z - mean))
 		}
 		if spread = math.Sqrt(spread / float64(max(1, len(scores)))); spread > 0 {
 			w = slices.Clone(w)

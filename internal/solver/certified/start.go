@@ -71,8 +71,8 @@ func (v *interior) warmStart(w []float64, theta, gap float64) {
 		margin := 1 + t - v.zp[i]
 		if v.squared {
 			// 2 xi sg = mu, xi - sg = margin.
-			hi := (math.Abs(margin) + math.Sqrt(margin*margin+2*mu)) / 2
-			v.xi[i], v.sg[i] = hi, mu/(2*hi)
+			hi := float64(.5 * (math.Abs(margin) + math.Sqrt(float64(margin*margin)+float64(2*mu))))
+			v.xi[i], v.sg[i] = hi, mu/float64(2*hi)
 			if margin < 0 {
 				v.xi[i], v.sg[i] = v.sg[i], v.xi[i]
 			}
@@ -90,7 +90,8 @@ func (v *interior) warmStart(w []float64, theta, gap float64) {
 
 // centred returns positive x and y with x - y = m and c/x + c/y = 1.
 func centred(m, c float64) (x, y float64) {
-	hi := (2*c + math.Sqrt(4*c*c+m*m) + math.Abs(m)) / 2
+	c, m = float64(c), float64(m)
+	hi := float64((float64(2*c) + math.Sqrt(float64(4*c*c)+float64(m*m)) + math.Abs(m)) / 2)
 	lo := c * hi / (hi - c)
 	if m >= 0 {
 		return hi, lo

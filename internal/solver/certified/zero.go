@@ -154,7 +154,7 @@ func spread(s *Memory, mean []float64) float64 {
 	for i := 0; i < rows; i += stride {
 		s.row(s.first()+i, x)
 		for j, v := range x {
-			total += (v - mean[j]) * (v - mean[j])
+			total += float64((v - mean[j]) * (v - mean[j]))
 		}
 		count++
 	}

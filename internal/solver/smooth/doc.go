@@ -1,9 +1,10 @@
-// Package smooth minimises differentiable functions of linear scores: Newton's method with conjugate gradients for convex
-// ones, L-BFGS for others. It knows neither rows nor losses.
+// Package smooth minimises differentiable functions of linear scores: Newton's method with conjugate gradients for
+// convex ones, L-BFGS for others. It knows neither rows nor losses.
 //
-// The economy is LIBLINEAR's. The scores of the iterate and of the direction are kept by the function, so that one product
-// with the data belongs to a direction (Aim), one to a gradient (Advance) and one reading to a Hessian product (Product),
-// while a trial of the line search (Along) costs a few operations a row. The line search can therefore be exact.
+// The economy is LIBLINEAR's. The scores of the iterate and of the direction are kept by the function, so that one
+// product with the data belongs to a direction (Aim), one to a gradient (Advance) and one reading to a Hessian product
+// (Product), while a trial of the line search (Along) costs a few operations a row. The line search can therefore be
+// exact.
 //
 // Everything is deterministic: the order of all sums is fixed here and by the function.
 package smooth
@@ -33,8 +34,8 @@ type Curved interface {
 	Precondition(r, out []float64)
 	// Bounded reports whether the function is known to have a minimum.
 	Bounded() bool
-	// Falls reports whether the function falls for ever in the direction aimed at, so that it has no minimum. faded says that
-	// the direction is the Newton step at a point whose gradient has all but vanished.
+	// Falls reports whether the function falls for ever in the direction aimed at, so that it has no minimum. faded
+	// says that the direction is the Newton step at a point whose gradient has all but vanished.
 	Falls(faded bool) bool
 }
 

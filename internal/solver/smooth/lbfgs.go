@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// LBFGS minimises a differentiable function, convex or not, from x, which it overwrites with the final point. The values
-// descend, up to the rounding of a sum.
+// LBFGS minimises a differentiable function, convex or not, from x, which it overwrites with the final point. The
+// values descend, up to the rounding of a sum.
 //
-// The inverse Hessian is modelled from the last Memory steps s and changes of the gradient y, those with s'y > 0 only, over
-// the multiple s'y / y'y of the identity (Nocedal and Wright, Numerical Optimization, algorithm 7.4). The first step, for
-// which nothing is known, is tried at length |x| or 1, and the search finds its length.
+// The inverse Hessian is modelled from the last Memory steps s and changes of the gradient y, those with s'y > 0 only,
+// over the multiple s'y / y'y of the identity (Nocedal and Wright, Numerical Optimization, algorithm 7.4). The first
+// step, for which nothing is known, is tried at length |x| or 1, and the search finds its length.
 func LBFGS(ctx context.Context, f Function, x []float64, o Options) Result {
 	l := lbfgs{f: f, o: o.withDefaults(), x: x}
 	l.g, l.p, l.before = make([]float64, f.Dim()), make([]float64, f.Dim()), make([]float64, f.Dim())

@@ -2,8 +2,8 @@ package smooth
 
 import "math"
 
-// A step is accepted when the function has fallen by a part of what the slope promised (Armijo) and the slope has become a
-// small part of the first one (strong Wolfe). Trials are cheap, so the search is nearly exact.
+// A step is accepted when the function has fallen by a part of what the slope promised (Armijo) and the slope has
+// become a small part of the first one (strong Wolfe). Trials are cheap, so the search is nearly exact.
 const (
 	enoughFall  = 1e-4
 	smallSlope  = 0.1
@@ -16,8 +16,8 @@ const (
 // trial is one point of a line.
 type trial struct{ alpha, value, slope float64 }
 
-// search returns a step length for the direction aimed at, from the value and slope at 0 and a first guess. 0 means that no
-// trial went down.
+// search returns a step length for the direction aimed at, from the value and slope at 0 and a first guess. 0 means
+// that no trial went down.
 func search(f Function, value, slope, guess float64) float64 {
 	start := trial{0, value, slope}
 	low, high := start, trial{alpha: math.Inf(1)}
@@ -43,8 +43,8 @@ func search(f Function, value, slope, guess float64) float64 {
 	return low.alpha
 }
 
-// next chooses between low and high: where the line through their slopes crosses zero, away from both ends, and every third
-// time the middle. Without a high end it grows.
+// next chooses between low and high: where the line through their slopes crosses zero, away from both ends, and every
+// third time the middle. Without a high end it grows.
 func next(low, high trial, k int) float64 {
 	if math.IsInf(high.alpha, 1) {
 		return largestGrow * max(low.alpha, math.SmallestNonzeroFloat64)

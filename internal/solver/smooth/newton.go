@@ -7,10 +7,12 @@ import (
 
 // Newton minimises a convex function from x, which it overwrites with the final point.
 //
-// Each step solves (H + mu I) p = -g by preconditioned conjugate gradients to a residual of min(0.1, sqrt(|g|/Scale)) |g|, in the norm
-// of the preconditioner, and searches along p. mu is 0 until the search finds a tiny part of p or nothing: where the curvature
-// has all but vanished and the slope has not, as the logistic loss has it far on the wrong side, p is far too long. It falls
-// again with every step that is taken nearly whole, so the convergence is superlinear. It is confirmed on freshly formed scores. When the function falls for ever in a direction that comes up, the run ends with NoMinimum.
+// Each step solves (H + mu I) p = -g by preconditioned conjugate gradients to a residual of min(0.1, sqrt(|g|/Scale))
+// |g|, in the norm of the preconditioner, and searches along p. mu is 0 until the search finds a tiny part of p or
+// nothing: where the curvature has all but vanished and the slope has not, as the logistic loss has it far on the wrong
+// side, p is far too long. It falls again with every step that is taken nearly whole, so the convergence is
+// superlinear. It is confirmed on freshly formed scores. When the function falls for ever in a direction that comes up,
+// the run ends with NoMinimum.
 func Newton(ctx context.Context, f Curved, x []float64, o Options) Result {
 	n := newton{f: f, o: o.withDefaults(), x: x}
 	for _, v := range []*[]float64{&n.g, &n.p, &n.r, &n.d, &n.h, &n.y} {
@@ -33,9 +35,9 @@ type newton struct {
 	damping    float64   // mu
 }
 
-// maxProducts is the number of Hessian products in one step, maxDampings that of its dampings, flatness the part of the largest curvature that a product loses by
-// rounding, and idleSteps the number of steps that lower neither the gradient nor, beyond rounding, the value, after which the
-// run has met its precision.
+// maxProducts is the number of Hessian products in one step, maxDampings that of its dampings, flatness the part of the
+// largest curvature that a product loses by rounding, and idleSteps the number of steps that lower neither the gradient
+// nor, beyond rounding, the value, after which the run has met its precision.
 const (
 	maxProducts = 500
 	maxDampings = 20
@@ -144,8 +146,8 @@ func (n *newton) damp(alpha float64) {
 	}
 }
 
-// vanishes tells a small gradient at a minimum from one that has faded on the way down to none: there the curvature fades as
-// well, and the Newton step does not shrink.
+// vanishes tells a small gradient at a minimum from one that has faded on the way down to none: there the curvature
+// fades as well, and the Newton step does not shrink.
 func (n *newton) vanishes(ctx context.Context) bool {
 	if n.f.Bounded() || n.result.Gradient == 0 {
 		return false

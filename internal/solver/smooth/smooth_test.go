@@ -106,12 +106,13 @@ func TestLBFGSFindsTheEndOfTheValley(t *testing.T) {
 // Few steps end at the limit with what they have.
 func TestLimitAndCancel(t *testing.T) {
 	x := []float64{-1.2, 1}
-	if r := LBFGS(context.Background(), rosenbrock(), x, Options{Steps: 3}); r.Reason != Limit || r.Steps != 3 || r.Value >= 24.2 {
+	r := LBFGS(context.Background(), rosenbrock(), x, Options{Steps: 3})
+	if r.Reason != Limit || r.Steps != 3 || r.Value >= 24.2 {
 		t.Errorf("%+v", r)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	x = []float64{-1.2, 1}
-	r := LBFGS(ctx, rosenbrock(), x, Options{Progress: func(p Progress) {
+	r = LBFGS(ctx, rosenbrock(), x, Options{Progress: func(p Progress) {
 		if p.Step == 2 {
 			cancel()
 		}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"unsafe"
+
+	"toptau/internal/kernel"
+	"toptau/internal/matrix"
+	"toptau/internal/simulate"
+)
+
+// random returns n numbers between -1 and 1.
+func random(seed uint64, n int) []float64 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 2*r.Float64() - 1
+	}
+	return x
+}
+
+// normals returns n nearly normal numbers: sums of four uniform ones.
+func normals(seed uint64, n int) []float64 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = r.Float64() + r.Float64() + r.Float64() + r.Float64() - 2
+	}
+	return x
+}
+
+// build packs n rows into the positives of a matrix, as training does; a single negative makes it one.
+func build(l matrix.Layout, n int, row func(i int) (dense []float64, cols []uint32, values []float64)) (*matrix.Part, error) {
+	builder := matrix.NewBuilder(l, matrix.Float32)
+	for i := range n + 1 {
+		dense, cols, values := row(min(i, n-1))
+		builder.Add(i < n, dense, cols, values, 1, i)
+	}
+	m, err := builder.Build()
+	if err != nil {
+		return nil, err
+	}
+	return m.Positives, nil
+}
+
+// densePart has whole panels of d float32 columns in about so many bytes.
+func densePart(d, bytes int) (*matrix.Part, error) {
+	rows := max(1, bytes/(4*d*kernel.PanelRows)) * kernel.PanelRows
+	const period = 8191
+	x := random(3, d+period)
+	return build(matrix.Layout{{Kind: matrix.Dense, Cols: d}}, rows, func(i int) ([]float64, []uint32, []float64) {
+		return x[i%period:][:d], nil, nil
+	})
+}
+
+// memory returns the arrays in which the only block of a part keeps its panels, so that a probe reads the same bytes as
+// the passes do. The block is private to its package, which has no use for this.
+func memory(p *matrix.Part) ([][]float32, error) {
+	panels := reflect.ValueOf(p).Elem().FieldByName("blocks").Index(0).Elem().Elem().FieldByName("panels")
+	if !panels.IsValid() || panels.Type() != reflect.TypeFor[[][]float32]() {
+		return nil, fmt.Errorf("package matrix keeps its panels in another way")
+	}
+	var pieces [][]float32
+	for i := 0; i < panels.Len(); {
+		panel := panels.Index(i)
+		n := min(panels.Len()-i, panel.Cap()/panel.Len()) // panels side by side
+		pieces = append(pieces, unsafe.Slice((*float32)(panel.UnsafePointer()), n*panel.Len()))
+		i += n
+	}
+	return pieces, nil
+}
+
+// read is the probe.
+func read(pieces [][]float32) {
+	for _, x := range pieces {
+		kernel.Read(x)
+	}
+}
+
+// everyRow lists the rows of a part, or each so-many-th.
+func everyRow(p *matrix.Part, step int) []int32 {
+	var rows []int32
+	for i := 0; i < p.Rows(); i += step {
+		rows = append(rows, int32(i))
+	}
+	return rows
+}
+
+// simulated is a set of internal/simulate with columns of mean 0 and variance 1.
+type simulated struct {
+	cols     int
+	values   []float64 // row by row
+	positive []bool
+}
+
+func simulation(kind string, rows int) (*simulated, error) {
+	data, err := simulate.New(simulate.Options{Kind: kind, Rows: rows, Seed: 1})
+	if err != nil {
+		return nil, err
+	}
+	s := &simulated{cols: len(data.Names())}
+	data.Each(func(_ int, row *simulate.Row) bool {
+		s.values = append(s.values, row.Values...)
+		s.positive = append(s.positive, row.Positive)
+		return true
+	})
+	for j := range s.cols {
+		s.standardise(j)
+	}
+	return s, nil
+}
+
+func (s *simulated) standardise(j int) {
+	sum, squares, n := 0.0, 0.0, float64(len(s.positive))
+	for i := j; i < len(s.values); i += s.cols {
+		sum += s.values[i]
+		squares += s.values[i] * s.values[i]
+	}
+	mean := sum / n
+	deviation := math.Sqrt(max(squares/n-mean*mean, 1e-12))
+	for i := j; i < len(s.values); i += s.cols {
+		s.values[i] = (s.values[i] - mean) / deviation
+	}
+}
+
+func (s *simulated) row(i int) []float64 { return s.values[i*s.cols : (i+1)*s.cols] }
+
+func (s *simulated) matrix() (*matrix.Matrix, error) {
+	builder := matrix.NewBuilder(matrix.Layout{{Kind: matrix.Dense, Cols: s.cols}}, matrix.Float32)
+	for i, positive := range s.positive {
+		builder.Add(positive, s.row(i), nil, nil, 1, i)
+	}
+	return builder.Build()
+}

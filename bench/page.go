@@ -1,0 +1,127 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// what was tried is written by hand
+//
+//go:embed tried.md
+var tried string
+
+// page is docs/performance.md.
+func (b *bench) page(before, after string) string {
+	var p strings.Builder
+	p.WriteString(`# Performance
+
+This page is written by "make bench". Each number is a ratio of two things that were run in turns in one process, A B A B,
+on one thread unless the line says otherwise: that of the fastest turns, and beside it the median of the ratios of the
+pairs. The probe reads the same bytes once and adds them up, with the widest loads that the machine has a use for: no pass
+can be much faster than that. X w and X'v use the exact arithmetic (float64 products and sums of float32 values), several
+models the fast one (float32, fused multiply-add). Text, grids and LIBLINEAR are measured by processor time, which depends
+less on what else the machine does.
+
+`)
+	fmt.Fprintf(&p, "## Machine\n\n%s\n\n", machine(before, after, b.bytes))
+	if b.quick {
+		p.WriteString("A quick run: a few turns of each comparison, on small texts.\n\n")
+	}
+	met, goals := 0, 0
+	for _, s := range b.sections {
+		for _, l := range s.lines {
+			if l.goal != reported {
+				goals++
+			}
+			if l.verdict() == "met" {
+				met++
+			}
+		}
+	}
+	fmt.Fprintf(&p, "%d of %d goals are met.\n", met, goals)
+	for _, s := range b.sections {
+		fmt.Fprintf(&p, "\n## %s\n", s.title)
+		if len(s.lines) > 0 {
+			p.WriteString("\n| what | reached | beside it | goal | |\n| --- | ---: | --- | --- | --- |\n")
+		}
+		for _, l := range s.lines {
+			fmt.Fprintf(&p, "| %s | %s%s | %s | %s | %s |\n", l.what, number(l.reached), l.unit, l.beside, l.goal, l.verdict())
+		}
+		for _, n := range s.notes {
+			fmt.Fprintf(&p, "\n%s\n", n)
+		}
+	}
+	p.WriteString("\n" + tried)
+	return p.String()
+}
+
+// machine describes what the page was measured on.
+func machine(before, after string, bytes int) string {
+	parts := []string{
+		fmt.Sprintf("%s, %d processors, %s", cpuinfo("model name"), runtime.NumCPU(), vectors()),
+		"caches " + caches(),
+		fmt.Sprintf("%s, %s/%s, GOAMD64 as built", runtime.Version(), runtime.GOOS, runtime.GOARCH),
+		fmt.Sprintf("arrays of %d MB", bytes/1e6),
+	}
+	if before != "" {
+		parts = append(parts, fmt.Sprintf("load average %s before the run and %s after it, of which the run itself makes "+
+			"about 1: what is above that had the machine at the same time", before, after))
+	}
+	return "* " + strings.Join(parts, "\n* ")
+}
+
+// cpuinfo returns a field of the first processor, empty where it is not known.
+func cpuinfo(field string) string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == field {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func vectors() string {
+	flags := cpuinfo("flags")
+	switch {
+	case strings.Contains(flags, "avx512f"):
+		return "AVX-512"
+	case strings.Contains(flags, "avx2"):
+		return "AVX2"
+	}
+	return "no AVX2"
+}
+
+func caches() string {
+	var list []string
+	paths, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*")
+	for _, p := range paths {
+		level, kind, size := first(p, "level"), first(p, "type"), first(p, "size")
+		if kind != "Instruction" {
+			list = append(list, fmt.Sprintf("L%s %s", level, size))
+		}
+	}
+	if len(list) == 0 {
+		return "not known"
+	}
+	return strings.Join(list, ", ")
+}
+
+func first(dir, name string) string {
+	text, _ := os.ReadFile(filepath.Join(dir, name))
+	return strings.TrimSpace(string(text))
+}
+
+// load is the load average of the last minute, empty where it is not known.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	one, _, _ := strings.Cut(string(text), " ")
+	return one
+}

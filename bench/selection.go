@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"toptau/internal/matrix"
+	"toptau/threshold"
+)
+
+// selection measures the exact K-th largest score and the mean of the K largest.
+func (b *bench) selection() error {
+	for _, n := range []int{100_000, 1_000_000, 10_000_000} {
+		z := normals(5, n)
+		for _, share := range []string{"1%", "50%"} {
+			t, err := threshold.Quantile{Tau: threshold.MustRate(share)}.Bind(threshold.NewPopulation(n, nil))
+			if err != nil {
+				return err
+			}
+			var s threshold.Support
+			b.perItem(fmt.Sprintf("K-th largest of %.0e scores, cold, K = %s", float64(n), share), n,
+				clocked(func() { t.At(z, nil, &s) }), "ns a row", atMost(1))
+		}
+	}
+	for _, d := range []int{10, 28, 128, 784} {
+		if err := b.carried(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// carried measures what a threshold adds to a pass when its last value is known: the candidates come out of the pass, and
+// a tenth more of them than are needed.
+func (b *bench) carried(d int) error {
+	part, err := densePart(d, b.bytes)
+	if err != nil {
+		return err
+	}
+	w, z := random(1, d), make([]float64, part.Rows())
+	part.Scores(w, z)
+	rule, err := threshold.Quantile{Tau: threshold.MustRate("1%")}.Bind(threshold.NewPopulation(part.Rows(), nil))
+	if err != nil {
+		return err
+	}
+	var found matrix.Found
+	var s threshold.Support
+	candidates := []matrix.Reading{{W: w, Found: &found, Floor: topFloor(z, 0.011)}}
+	plain := []matrix.Reading{{W: w}}
+	o := b.race(clocked(func() { part.FastScores(plain) }), clocked(func() {
+		part.FastScores(candidates)
+		z = z[:0]
+		for _, x := range found.Z {
+			z = append(z, float64(x))
+		}
+		rule.At(z, nil, &s)
+	}))
+	bound := reported
+	if d >= 28 {
+		bound = atMost(1.05)
+	}
+	b.compare(fmt.Sprintf("pass with the K-th largest, carried threshold, against the pass alone, K = 1%%, d = %d", d), o, bound)
+	return nil
+}
+
+// perItem adds a line for something that is not a ratio: the time of one of n items.
+func (b *bench) perItem(what string, n int, t timer, unit string, g goal) {
+	o := b.race(func() float64 { return 0 }, t)
+	each := 1e9 / float64(n)
+	b.add(line{what: what, reached: each * slices.Min(o.measured), unit: " " + unit, goal: g,
+		beside: "median " + number(each*middle(o.measured))})
+}
