@@ -1,5 +1,10 @@
 package kernel
 
+import (
+	"math/bits"
+	"unsafe"
+)
+
 // Accumulate adds one panel's part of X'v to lanes, which has Lanes elements a feature; v has PanelRows elements.
 func Accumulate[T Float](panel []T, v, lanes []float64) {
 	AccumulatePanels(panel, v[:PanelRows], lanes)
@@ -10,59 +15,75 @@ func Accumulate[T Float](panel []T, v, lanes []float64) {
 func AccumulatePanels[T Float](panels []T, v, lanes []float64) {
 	d, count := len(lanes)/Lanes, len(v)/PanelRows
 	v, panels = v[:count*PanelRows], panels[:count*PanelRows*d]
-	if d < widePanel {
+	if d < widePanel || count == 1 {
 		accumulateTogether(panels, v, lanes)
 		return
 	}
-	var active [streams]int // panels with a non-zero v
-	n := 0
+	var turns gradientTurns[T]
 	for p := range count {
-		if anyNonZero(v[p*PanelRows : (p+1)*PanelRows]) {
-			active[n] = p
-			n++
-		}
-		if n == streams || p == count-1 {
-			accumulateWide(panels, v, lanes, active[:n])
-			n = 0
+		turns.add(panels, v, lanes, p)
+		if turns.full() {
+			turns.run(d)
 		}
 	}
+	turns.run(d)
 }
 
 // widePanel is the number of features from which the lanes do not stay in the first cache until the next panel needs
 // them. A few panels are then taken in turns: their lanes are fetched once for all of them, and they are streams, too.
 const widePanel = 512
 
-func anyNonZero(v []float64) bool {
-	for _, x := range v {
-		if x != 0 {
-			return true
-		}
+// accumulateTogether is AccumulatePanels, panel after panel.
+func accumulateTogether[T Float](panels []T, v, lanes []float64) {
+	d, count := len(lanes)/Lanes, len(v)/PanelRows
+	if count == 0 || d == 0 {
+		return
 	}
-	return false
+	if count > 1 || d <= largePart {
+		accumulatePart(panels, v, lanes)
+		return
+	}
+	// The last features first: their values are still in the second cache when the scores have just been computed. The
+	// lanes of a feature do not depend on the order of features.
+	for end := d; end > 0; {
+		first := max(0, end-largePart)
+		accumulatePart(panels[first*PanelRows:end*PanelRows], v, lanes[first*Lanes:end*Lanes])
+		end = first
+	}
 }
 
 // largePart is the number of features of a single panel that the second cache holds.
 const largePart = 2048
 
-// accumulateWide adds the parts of the panels given. The lanes of a feature do not depend on the order of features.
-func accumulateWide[T Float](panels []T, v, lanes []float64, active []int) {
-	d := len(lanes) / Lanes
-	part := func(p, first, end int) {
-		x := panels[(p*d+first)*PanelRows : (p*d+end)*PanelRows]
-		accumulateTogether(x, v[p*PanelRows:(p+1)*PanelRows], lanes[first*Lanes:end*Lanes])
+func accumulatePart[T Float](panels []T, v, lanes []float64) {
+	d, count := len(lanes)/Lanes, len(v)/PanelRows
+	if !vectorAccumulate(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &v[0], &lanes[0], d, count) {
+		accumulatePanels(panels, v, lanes)
 	}
-	if len(active) == 1 {
-		// The last features first: their values are still in the second cache when the scores have just been computed.
-		for end := d; end > 0; end -= min(end, largePart) {
-			part(active[0], max(0, end-largePart), end)
-		}
-		return
+}
+
+// How many rows of a panel have a non-zero coefficient, as far as it decides how they are added.
+const (
+	noRows = iota
+	fewRows
+	manyRows
+)
+
+// manyOctets is the number of eights of rows with a non-zero coefficient from which a panel is added as a whole.
+const manyOctets = 5
+
+// activity looks at the coefficients of a panel. Plain Go goes through the eights one by one, whatever their number.
+func activity(v []float64) int {
+	mask, known := vectorOctets(v)
+	switch {
+	case !known:
+		return fewRows
+	case mask == 0:
+		return noRows
+	case bits.OnesCount(mask) < manyOctets:
+		return fewRows
 	}
-	for first := 0; first < d; first += turnFeatures {
-		for _, p := range active {
-			part(p, first, min(first+turnFeatures, d))
-		}
-	}
+	return manyRows
 }
 
 // accumulatePanels is the plain Go of AccumulatePanels.

@@ -103,6 +103,56 @@ func vectorAccumulate(x unsafe.Pointer, size uintptr, v, lanes *float64, d, pane
 	return true
 }
 
+// vectorScoreTurns is for levels above plain Go only.
+func vectorScoreTurns(turns []scoreTurn, size uintptr, w []float64, add bool) {
+	flag := 0
+	if add {
+		flag = 1
+	}
+	t, n, d := (*uintptr)(unsafe.Pointer(&turns[0])), len(turns), len(w)
+	switch {
+	case size == 4 && using == levelAVX512:
+		scoreTurnsFloat32AVX512(t, n, &w[0], d, flag)
+	case size == 4 && using == levelAVX512Half:
+		scoreTurnsFloat32AVX512Half(t, n, &w[0], d, flag)
+	case size == 4:
+		scoreTurnsFloat32AVX2(t, n, &w[0], d, flag)
+	case using == levelAVX512:
+		scoreTurnsFloat64AVX512(t, n, &w[0], d, flag)
+	case using == levelAVX512Half:
+		scoreTurnsFloat64AVX512Half(t, n, &w[0], d, flag)
+	default:
+		scoreTurnsFloat64AVX2(t, n, &w[0], d, flag)
+	}
+}
+
+// vectorGradientTurns is for levels above plain Go only.
+func vectorGradientTurns(turns []gradientTurn, size uintptr, d int) {
+	t, n := (*uintptr)(unsafe.Pointer(&turns[0])), len(turns)
+	switch {
+	case size == 4 && using == levelAVX512:
+		accumulateTurnsFloat32AVX512(t, n, d)
+	case size == 4 && using == levelAVX512Half:
+		accumulateTurnsFloat32AVX512Half(t, n, d)
+	case size == 4:
+		accumulateTurnsFloat32AVX2(t, n, d)
+	case using == levelAVX512:
+		accumulateTurnsFloat64AVX512(t, n, d)
+	case using == levelAVX512Half:
+		accumulateTurnsFloat64AVX512Half(t, n, d)
+	default:
+		accumulateTurnsFloat64AVX2(t, n, d)
+	}
+}
+
+// vectorOctets returns a bit for each eight of a panel's coefficients that are not all zero.
+func vectorOctets(v []float64) (mask uint, known bool) {
+	if using == levelGo {
+		return 0, false
+	}
+	return uint(octetsAVX2(&v[0])), true
+}
+
 // vectorReduceLanes returns the number of features done.
 func vectorReduceLanes(lanes, g []float64) int {
 	fours := len(g) / 4

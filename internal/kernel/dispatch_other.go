@@ -39,3 +39,9 @@ func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, 
 func vectorRead([]float32) (done int, sum float32) { return 0, 0 }
 
 func vectorMultiplyAdds(int) int { return 0 }
+
+func vectorScoreTurns([]scoreTurn, uintptr, []float64, bool) {}
+
+func vectorGradientTurns([]gradientTurn, uintptr, int) {}
+
+func vectorOctets([]float64) (mask uint, known bool) { return 0, false }

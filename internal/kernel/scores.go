@@ -52,3 +52,17 @@ func scorePanel[T Float](panel []T, w []float64, z *[PanelRows]float64) {
 		panel = panel[PanelRows:]
 	}
 }
+
+// scoreTogether is ScorePanels, panel after panel.
+func scoreTogether[T Float](panels []T, w, z []float64, add bool) {
+	d, count := len(w), len(z)/PanelRows
+	if count == 0 || d == 0 {
+		if !add {
+			clear(z)
+		}
+		return
+	}
+	if !vectorScores(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &w[0], &z[0], d, count, add) {
+		scorePanels(panels, w, z, add)
+	}
+}

@@ -2,41 +2,52 @@ package kernel
 
 import "unsafe"
 
-// Memory delivers several streams faster than one: the hardware fetches ahead within a page of 4 KB and has to start
-// again in the next one, which costs nothing while another stream is being worked on. The streams take turns of a page.
-const (
-	streams      = 4
-	turnFeatures = 16 // of one panel of float32: 4 KB
-)
+// streams is the number of runs of panels that are read in turns, a page of 4 KB each. Memory delivers several streams
+// faster than one: the hardware fetches ahead within a page and has to start again in the next one, which costs nothing
+// while another stream is being worked on. More than four are too many for it.
+const streams = 4
 
 // streamBytes is the size from which ScorePanels reads its panels as several streams; shorter ones gain nothing.
 const streamBytes = 2 << 20
+
+// scoreTurn is one stream's panel and its scores.
+type scoreTurn struct {
+	panel unsafe.Pointer
+	z     *float64
+}
+
+// gradientTurn is one stream's panel, its coefficients and the lanes they add to.
+type gradientTurn struct {
+	panel    unsafe.Pointer
+	v, lanes *float64
+}
 
 // ScoreStreams computes the scores of several runs of consecutive panels in turns: panels[s] are the panels of run s,
 // z[s] its scores. The bits are those of ScorePanels for each run. Four runs that lie far apart in memory (megabytes)
 // and go on from call to call are read up to twice as fast as one.
 func ScoreStreams[T Float](panels [][]T, w []float64, z [][]float64, add bool) {
-	d := len(w)
-	if d <= turnFeatures {
-		together := turnFeatures / max(d, 1)
-		for p := 0; p < longest(z); p += together {
-			for s := range panels {
-				if first, end := span(p, together, z[s]); first < end {
-					scoreTogether(panels[s][first*d*PanelRows:end*d*PanelRows], w, z[s][first*PanelRows:end*PanelRows], add)
-				}
-			}
-		}
-		return
+	for len(panels) > streams {
+		ScoreStreams(panels[:streams], w, z[:streams], add)
+		panels, z = panels[streams:], z[streams:]
 	}
+	width := len(w) * PanelRows
 	for p := range longest(z) {
-		for j := 0; j < d; j += turnFeatures {
-			end := min(j+turnFeatures, d)
-			for s := range panels {
-				if first, last := span(p, 1, z[s]); first < last {
-					x := panels[s][(p*d+j)*PanelRows : (p*d+end)*PanelRows]
-					scoreTogether(x, w[j:end], z[s][p*PanelRows:(p+1)*PanelRows], add || j > 0)
-				}
+		var turns [streams]scoreTurn
+		n := 0
+		for s, rows := range z {
+			if p >= len(rows)/PanelRows {
+				continue
 			}
+			panel, rows := panels[s][p*width:(p+1)*width], rows[p*PanelRows:(p+1)*PanelRows]
+			if width == 0 || using == levelGo {
+				scoreTogether(panel, w, rows, add)
+				continue
+			}
+			turns[n] = scoreTurn{unsafe.Pointer(&panel[0]), &rows[0]}
+			n++
+		}
+		if n > 0 {
+			vectorScoreTurns(turns[:n], unsafe.Sizeof(T(0)), w, add)
 		}
 	}
 }
@@ -49,9 +60,6 @@ func longest(rows [][]float64) int {
 	}
 	return n
 }
-
-// span returns the panels from p on that a run has, at most n.
-func span(p, n int, rows []float64) (first, end int) { return p, min(p+n, len(rows)/PanelRows) }
 
 // scoreAsStreams splits consecutive panels into several runs.
 func scoreAsStreams[T Float](panels []T, w, z []float64, add bool) {
@@ -70,61 +78,57 @@ func scoreAsStreams[T Float](panels []T, w, z []float64, add bool) {
 // panels[s] are the panels of run s, v[s] its coefficients, lanes[s] its lanes. The bits are those of AccumulatePanels
 // for each run.
 func AccumulateStreams[T Float](panels [][]T, v, lanes [][]float64) {
-	if len(panels) == 0 {
+	for len(panels) > streams {
+		AccumulateStreams(panels[:streams], v[:streams], lanes[:streams])
+		panels, v, lanes = panels[streams:], v[streams:], lanes[streams:]
+	}
+	if len(panels) == 0 || len(lanes[0]) == 0 {
 		return
 	}
-	d := len(lanes[0]) / Lanes
-	if d >= widePanel { // the panels of one run are streams enough, and share lanes
+	if len(lanes[0])/Lanes >= widePanel { // the panels of one run are streams enough, and share lanes
 		for s := range panels {
 			AccumulatePanels(panels[s], v[s], lanes[s])
 		}
 		return
 	}
-	if d <= turnFeatures {
-		together := turnFeatures / max(d, 1)
-		for p := 0; p < longest(v); p += together {
-			for s := range panels {
-				if first, end := span(p, together, v[s]); first < end {
-					accumulateTogether(panels[s][first*d*PanelRows:end*d*PanelRows], v[s][first*PanelRows:end*PanelRows], lanes[s])
-				}
-			}
-		}
-		return
-	}
 	for p := range longest(v) {
-		for j := 0; j < d; j += turnFeatures {
-			end := min(j+turnFeatures, d)
-			for s := range panels {
-				if first, last := span(p, 1, v[s]); first < last {
-					x := panels[s][(p*d+j)*PanelRows : (p*d+end)*PanelRows]
-					accumulateTogether(x, v[s][p*PanelRows:(p+1)*PanelRows], lanes[s][j*Lanes:end*Lanes])
-				}
+		var turns gradientTurns[T]
+		for s := range panels {
+			if p < len(v[s])/PanelRows {
+				turns.add(panels[s], v[s], lanes[s], p)
 			}
 		}
+		turns.run(len(lanes[0]) / Lanes)
 	}
 }
 
-// scoreTogether is ScorePanels for at least one panel and feature, read in order.
-func scoreTogether[T Float](panels []T, w, z []float64, add bool) {
-	d, count := len(w), len(z)/PanelRows
-	if count == 0 || d == 0 {
-		if !add {
-			clear(z)
-		}
-		return
-	}
-	if !vectorScores(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &w[0], &z[0], d, count, add) {
-		scorePanels(panels, w, z, add)
+// gradientTurns gathers panels with many active rows, to be added in turns.
+type gradientTurns[T Float] struct {
+	turns [streams]gradientTurn
+	n     int
+}
+
+// add takes panel p of a run. One with few active rows is added at once, after those that wait: they may have its lanes.
+func (t *gradientTurns[T]) add(panels []T, v, lanes []float64, p int) {
+	width := len(lanes) / Lanes * PanelRows
+	panel, rows := panels[p*width:(p+1)*width], v[p*PanelRows:(p+1)*PanelRows]
+	switch activity(rows) {
+	case noRows:
+	case fewRows:
+		t.run(len(lanes) / Lanes)
+		accumulateTogether(panel, rows, lanes)
+	case manyRows:
+		t.turns[t.n] = gradientTurn{unsafe.Pointer(&panel[0]), &rows[0], &lanes[0]}
+		t.n++
 	}
 }
 
-// accumulateTogether is AccumulatePanels, panel after panel.
-func accumulateTogether[T Float](panels []T, v, lanes []float64) {
-	d, count := len(lanes)/Lanes, len(v)/PanelRows
-	if count == 0 || d == 0 {
-		return
-	}
-	if !vectorAccumulate(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &v[0], &lanes[0], d, count) {
-		accumulatePanels(panels, v, lanes)
+// run adds the panels that wait.
+func (t *gradientTurns[T]) run(d int) {
+	if t.n > 0 {
+		vectorGradientTurns(t.turns[:t.n], unsafe.Sizeof(T(0)), d)
+		t.n = 0
 	}
 }
+
+func (t *gradientTurns[T]) full() bool { return t.n == streams }

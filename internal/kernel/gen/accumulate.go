@@ -66,7 +66,7 @@ func octets(c code) {
 // gradientTurns emits the gradient of one panel of each of several streams, a page of each in turn.
 func gradientTurns(c code, s shape, size int) {
 	c.function(fmt.Sprintf("accumulateTurnsFloat%d%s", 8*size, s.name),
-		"(turns *gradientTurn, streams int, d int)",
+		"(turns *uintptr, streams int, d int)",
 		"adds one panel's part of X'v for each stream to its lanes, stream after stream; streams and d are positive.")
 	r := c.arguments("turns", "streams", "d")
 	turns, streams, left := r[0], r[1], r[2]

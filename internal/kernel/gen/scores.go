@@ -44,7 +44,7 @@ func exactScores(c code, s shape, size int) {
 // scoreTurns emits the scores of one panel of each of several streams, a page of each in turn.
 func scoreTurns(c code, s shape, size int) {
 	c.function(fmt.Sprintf("scoreTurnsFloat%d%s", 8*size, s.name),
-		"(turns *scoreTurn, streams int, w *float64, d int, add int)",
+		"(turns *uintptr, streams int, w *float64, d int, add int)",
 		"computes the scores of one panel of each stream; streams and d are positive. Without add, z is overwritten.")
 	r := c.arguments("turns", "streams", "w", "d", "add")
 	turns, streams, w, left, add := r[0], r[1], r[2], r[3], r[4]
