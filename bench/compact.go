@@ -44,13 +44,13 @@ func (b *bench) compressed(columns int) error {
 	}
 	w, z, g := random(1, columns), make([]float64, rows), make([]float64, columns)
 	b.perItem(fmt.Sprintf("scores of compressed rows, %d columns", columns), rows*stored,
-		clocked(func() { part.Scores(w, z) }), "ns a value", atMost(1))
+		worked(func() { part.Scores(w, z) }), "ns a value", atMost(1))
 	few := everyRow(part, 100)
 	all, v := everyRow(part, 1), random(2, rows)
 	b.perItem(fmt.Sprintf("X'v of compressed rows, all rows active, %d columns", columns), rows*stored,
-		clocked(func() { part.AddGradient(all, v, g) }), "ns a value", reported)
+		worked(func() { part.AddGradient(all, v, g) }), "ns a value", reported)
 	b.compare(fmt.Sprintf("X'v of compressed rows, 1 %% of rows active, against X w, %d columns", columns),
-		b.race(clocked(func() { part.Scores(w, z) }), clocked(func() { part.AddGradient(few, v[:len(few)], g) })), reported)
+		b.race(worked(func() { part.Scores(w, z) }), worked(func() { part.AddGradient(few, v[:len(few)], g) })), reported)
 	return nil
 }
 
@@ -72,13 +72,13 @@ func (b *bench) coded() error {
 			name, bound = "30 groups of 16 levels and a fraction", reported
 		}
 		b.compare("scores of "+name+" against 30 float32 columns",
-			b.race(clocked(func() { plain.Scores(w[:count], z) }), clocked(func() { part.Scores(w, z) })), bound,
+			b.race(worked(func() { plain.Scores(w[:count], z) }), worked(func() { part.Scores(w, z) })), bound,
 			fmt.Sprintf("memory %s x", number(float64(part.Bytes())/float64(plain.Bytes()))))
 		for _, every := range []int{1, 100} {
 			visit := everyActive(every)
 			b.compare(fmt.Sprintf("scores and gradient of %s against 30 float32 columns, 1 row of %d active", name, every),
-				b.race(clocked(func() { plain.Pass(w[:count], visit, g[:count]) }),
-					clocked(func() { part.Pass(w, visit, g) })), reported)
+				b.race(worked(func() { plain.Pass(w[:count], visit, g[:count]) }),
+					worked(func() { part.Pass(w, visit, g) })), reported)
 		}
 	}
 	return nil

@@ -23,16 +23,16 @@ func (b *bench) dense() error {
 		}
 		w, z, g := random(1, d), make([]float64, part.Rows()), make([]float64, d)
 		rows, v := everyRow(part, 1), random(2, part.Rows())
-		probe, scores := clocked(func() { read(pieces) }), clocked(func() { part.Scores(w, z) })
+		probe, scores := worked(func() { read(pieces) }), worked(func() { part.Scores(w, z) })
 		o := b.race(probe, scores)
 		speed := float64(part.Rows()) * float64(4*d) / 1e9 / slices.Min(o.yardstick)
 		b.compare(fmt.Sprintf("X w against the probe, d = %d", d), o, atMost(1.10), fmt.Sprintf("probe %.0f GB/s", speed))
 		b.compare(fmt.Sprintf("X'v against the probe, d = %d", d),
-			b.race(probe, clocked(func() { part.AddGradient(rows, v, g) })), atMost(1.10))
+			b.race(probe, worked(func() { part.AddGradient(rows, v, g) })), atMost(1.10))
 		b.compare(fmt.Sprintf("scores and gradient against X w, all rows active, d = %d", d),
-			b.race(scores, clocked(func() { part.Pass(w, everyActive(1), g) })), atMost(1.3))
+			b.race(scores, worked(func() { part.Pass(w, everyActive(1), g) })), atMost(1.3))
 		b.compare(fmt.Sprintf("scores and gradient against X w, 0.1 %% of rows active, d = %d", d),
-			b.race(scores, clocked(func() { part.Pass(w, everyActive(1000), g) })), atMost(1.05))
+			b.race(scores, worked(func() { part.Pass(w, everyActive(1000), g) })), atMost(1.05))
 	}
 	return nil
 }
@@ -62,17 +62,20 @@ func (b *bench) models() error {
 			return err
 		}
 		w, z := random(1, d), make([]float64, part.Rows())
-		scores := clocked(func() { part.Scores(w, z) })
+		scores := worked(func() { part.Scores(w, z) })
 		part.Scores(w, z)
 		floor := topFloor(z, 0.01)
 		for _, models := range []int{16, 32} {
-			readings := make([]matrix.Reading, models)
-			for h := range readings {
-				readings[h] = matrix.Reading{W: w, Found: &matrix.Found{}, Floor: floor}
+			plain, kept := make([]matrix.Reading, models), make([]matrix.Reading, models)
+			for h := range plain {
+				plain[h] = matrix.Reading{W: w}
+				kept[h] = matrix.Reading{W: w, Found: &matrix.Found{}, Floor: floor}
 			}
 			bound := map[int]goal{16: atMost(2.4), 32: atMost(4.2)}[models]
+			b.compare(fmt.Sprintf("scores of %d models against X w, d = %d", models, d),
+				b.race(scores, worked(func() { part.FastScores(plain) })), bound)
 			b.compare(fmt.Sprintf("scores of %d models, the top 1 %% kept, against X w, d = %d", models, d),
-				b.race(scores, clocked(func() { part.FastScores(readings) })), bound)
+				b.race(scores, worked(func() { part.FastScores(kept) })), bound)
 			if d >= 28 { // below, coefficients of all rows take many times the memory of the data
 				b.gradients(part, scores, models)
 			}
@@ -92,7 +95,7 @@ func (b *bench) gradients(part *matrix.Part, scores timer, models int) {
 		c[h] = matrix.Coefficients{Rows: rows, V: v}
 	}
 	b.compare(fmt.Sprintf("gradients of %d models, all rows active, against X w, d = %d", models, part.Cols()),
-		b.race(scores, clocked(func() { part.AddFastGradients(c, g) })), reported)
+		b.race(scores, worked(func() { part.AddFastGradients(c, g) })), reported)
 }
 
 // topFloor is a score that a share of all scores lies above.
@@ -117,10 +120,10 @@ func (b *bench) tile() error {
 			for i := range all {
 				all[i] = 1
 			}
-			const rounds = 20
+			const rounds = 100
 			work := rounds * len(x) * models
-			peak := clocked(func() { kernel.MultiplyAdds(work) })
-			o := b.race(peak, clocked(func() {
+			peak := worked(func() { kernel.MultiplyAdds(work) })
+			o := b.race(peak, worked(func() {
 				for range rounds {
 					for p := range panels {
 						kernel.ScoreTile(x[p*kernel.PanelRows*d:(p+1)*kernel.PanelRows*d], w, models, z, false)
@@ -131,7 +134,7 @@ func (b *bench) tile() error {
 			b.compare(fmt.Sprintf("scores of %d models, share of the multiply-add peak, d = %d", models, d), o, atLeast(0.9),
 				fmt.Sprintf("peak %.0f GFMA/s", rate))
 			b.compare(fmt.Sprintf("gradients of %d models, share of the multiply-add peak, d = %d", models, d),
-				b.race(peak, clocked(func() {
+				b.race(peak, worked(func() {
 					for range rounds {
 						kernel.AccumulateTile(x, all, models, lanes)
 					}

@@ -45,7 +45,7 @@ func (b *bench) liblinear() error {
 		}
 	}
 	attempt := func(run func() error) timer {
-		return worked(func() {
+		return collected(func() {
 			if err := run(); err != nil {
 				failed = err
 			}

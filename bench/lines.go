@@ -52,9 +52,16 @@ func (l line) verdict() string {
 	case l.goal.least && reached >= l.goal.bound, !l.goal.least && reached <= l.goal.bound:
 		return "met"
 	case l.goal.least:
-		return fmt.Sprintf("missed by %.0f %%", 100*(1-l.reached/l.goal.bound))
+		return fmt.Sprintf("missed by %s %%", percent(1-l.reached/l.goal.bound))
 	}
-	return fmt.Sprintf("missed by %.0f %%", 100*(l.reached/l.goal.bound-1))
+	return fmt.Sprintf("missed by %s %%", percent(l.reached/l.goal.bound-1))
+}
+
+func percent(share float64) string {
+	if share < 0.1 {
+		return fmt.Sprintf("%.1f", 100*share)
+	}
+	return fmt.Sprintf("%.0f", 100*share)
 }
 
 // number shows three digits.

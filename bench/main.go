@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	b := bench{budget: 2 * time.Second, bytes: 128e6, rows: 200_000}
+	b := bench{budget: time.Second, bytes: 128e6, rows: 200_000}
 	quick := flag.Bool("quick", false, "a few turns of each comparison: for a look, not for the page")
 	megabytes := flag.Int("mb", b.bytes/1e6, "size of the arrays in million bytes; must be beyond the last cache")
 	only := flag.String("only", "", "one group of comparisons")

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// what was tried is written by hand
+// tried says what was tried where a goal is missed; it is written by hand.
 //
 //go:embed tried.md
 var tried string
@@ -23,8 +23,9 @@ This page is written by "make bench". Each number is a ratio of two things that 
 on one thread unless the line says otherwise: that of the fastest turns, and beside it the median of the ratios of the
 pairs. The probe reads the same bytes once and adds them up, with the widest loads that the machine has a use for: no pass
 can be much faster than that. X w and X'v use the exact arithmetic (float64 products and sums of float32 values), several
-models the fast one (float32, fused multiply-add). Text, grids and LIBLINEAR are measured by processor time, which depends
-less on what else the machine does.
+models the fast one (float32, fused multiply-add). What runs on one thread is measured by its processor time, which counts
+page faults and the collector, but not the time that others had; two threads are measured by the clock. Another process
+still takes its share of the memory's speed and of the caches, so a page for keeps wants a quiet machine.
 
 `)
 	fmt.Fprintf(&p, "## Machine\n\n%s\n\n", machine(before, after, b.bytes))
@@ -63,7 +64,7 @@ less on what else the machine does.
 func machine(before, after string, bytes int) string {
 	parts := []string{
 		fmt.Sprintf("%s, %d processors, %s", cpuinfo("model name"), runtime.NumCPU(), vectors()),
-		"caches " + caches(),
+		"caches " + caches() + hugePages(),
 		fmt.Sprintf("%s, %s/%s, GOAMD64 as built", runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		fmt.Sprintf("arrays of %d MB", bytes/1e6),
 	}
@@ -112,6 +113,16 @@ func caches() string {
 		return "not known"
 	}
 	return strings.Join(list, ", ")
+}
+
+// hugePages says whether memory comes in large pages, which passes notice.
+func hugePages() string {
+	text, _ := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
+	_, rest, _ := strings.Cut(string(text), "[")
+	if chosen, _, ok := strings.Cut(rest, "]"); ok {
+		return "; transparent huge pages: " + chosen
+	}
+	return ""
 }
 
 func first(dir, name string) string {

@@ -10,16 +10,17 @@ import (
 
 // selection measures the exact K-th largest score and the mean of the K largest.
 func (b *bench) selection() error {
-	for _, n := range []int{100_000, 1_000_000, 10_000_000} {
-		z := normals(5, n)
+	sizes := []string{"100,000", "1,000,000", "10,000,000"}
+	for i, n := range []int{100_000, 1_000_000, 10_000_000} {
+		size, z := sizes[i], normals(5, n)
 		for _, share := range []string{"1%", "50%"} {
 			t, err := threshold.Quantile{Tau: threshold.MustRate(share)}.Bind(threshold.NewPopulation(n, nil))
 			if err != nil {
 				return err
 			}
 			var s threshold.Support
-			b.perItem(fmt.Sprintf("K-th largest of %.0e scores, cold, K = %s", float64(n), share), n,
-				clocked(func() { t.At(z, nil, &s) }), "ns a row", atMost(1))
+			b.perItem(fmt.Sprintf("K-th largest of %s scores, cold, K = %s", size, share), n,
+				worked(func() { t.At(z, nil, &s) }), "ns a row", atMost(1))
 		}
 	}
 	for _, d := range []int{10, 28, 128, 784} {
@@ -47,7 +48,7 @@ func (b *bench) carried(d int) error {
 	var s threshold.Support
 	candidates := []matrix.Reading{{W: w, Found: &found, Floor: topFloor(z, 0.011)}}
 	plain := []matrix.Reading{{W: w}}
-	o := b.race(clocked(func() { part.FastScores(plain) }), clocked(func() {
+	o := b.race(worked(func() { part.FastScores(plain) }), worked(func() {
 		part.FastScores(candidates)
 		z = z[:0]
 		for _, x := range found.Z {

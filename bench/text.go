@@ -50,7 +50,7 @@ func (b *bench) text() error {
 				}
 			}
 		}
-		standard := worked(attempt(func() error { return f.standard(path) }))
+		standard := collected(attempt(func() error { return f.standard(path) }))
 		table := func() error { _, _, err := table.Read(path, f.options); return err }
 		blocks := func() error { _, err := packed(path, f.options); return err }
 		against := "encoding/csv + strconv"
@@ -58,9 +58,9 @@ func (b *bench) text() error {
 			against = "bytes.Fields + ParseFloat"
 		}
 		b.compare(fmt.Sprintf("%s to columns, times faster than %s", f.name, against),
-			b.race(standard, worked(attempt(table))).swapped(), atLeast(f.bound))
+			b.race(standard, collected(attempt(table))).swapped(), atLeast(f.bound))
 		b.compare(fmt.Sprintf("%s to scaled blocks, times faster than %s to columns", f.name, against),
-			b.race(standard, worked(attempt(blocks))).swapped(), atLeast(f.bound))
+			b.race(standard, collected(attempt(blocks))).swapped(), atLeast(f.bound))
 		one := clocked(attempt(table))
 		b.compare(fmt.Sprintf("%s to columns, two threads, times faster than one", f.name),
 			b.race(one, onTwo(clocked(attempt(table)))).swapped(), reported)

@@ -36,12 +36,11 @@ func (b *bench) secondThread(d, bytes int) error {
 	where := fmt.Sprintf("%d MB, d = %d", bytes/1e6, d)
 	b.compare("probe, "+where, probe, reported)
 	w, z, g := random(1, d), make([]float64, part.Rows()), make([]float64, d)
-	for name, f := range map[string]func(){
-		"X w":                                  func() { part.Scores(w, z) },
-		"scores and gradient, all rows active": func() { part.Pass(w, everyActive(1), g) },
-	} {
-		b.compare(name+", "+where, b.race(clocked(f), onTwo(clocked(f))).swapped(), atLeast(0.9*probe.ratio()))
+	gain := func(what string, f func()) {
+		b.compare(what+", "+where, b.race(clocked(f), onTwo(clocked(f))).swapped(), atLeast(0.9*probe.ratio()))
 	}
+	gain("X w", func() { part.Scores(w, z) })
+	gain("scores and gradient, all rows active", func() { part.Pass(w, everyActive(1), g) })
 	return nil
 }
 

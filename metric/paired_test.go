@@ -218,8 +218,8 @@ func simulatedPair(positives, negatives int, noise float64, seed uint64) PairedS
 }
 
 // The interval of the difference covers the difference in the population as often as it says, within three standard errors
-// of the simulation and the 2 % that a percentile bootstrap of 150 positives may lose; and no verdict is wrong more often
-// than half of what is left.
+// of the simulation and the 2 % that a percentile bootstrap of 150 positives may lose; and at most 5 % of the verdicts are
+// wrong.
 func TestPairedCoverage(t *testing.T) {
 	const draws = 400
 	c := NP(threshold.MustRate("5%"))

@@ -30,6 +30,7 @@ type commands struct {
 	Score     scoreCommand     `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
 	Explain   explainCommand   `cmd:"" help:"What each column adds to the score of a row."`
 	Evaluate  evaluateCommand  `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
+	Compare   compareCommand   `cmd:"" help:"Top-focused methods, baselines and anyone's scores on one test part, with paired intervals."`
 	Threshold thresholdCommand `cmd:"" help:"A threshold with a guarantee, for anybody's scores or as a new operating point of a model."`
 	Diagnose  diagnoseCommand  `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
 	Verify    verifyCommand    `cmd:"" help:"Recompute both bounds of a certificate from the data."`

@@ -27,7 +27,7 @@ type Block interface {
 // Weight says what one weight of the model stands for.
 type Weight struct {
 	Name  string // "src_bytes", "service=http", "load missing", "column 5=tcp", "index 17"
-	Input int    // the input it belongs to, so that contributions can be added up by column; -1 for an index of LIBSVM
+	Input int    // the input it belongs to, so that contributions can be added up by column; -1 for an index of LIBSVM or a leaf
 }
 
 // kinds makes an empty block of every kind that this version can read.
@@ -36,6 +36,7 @@ var kinds = map[string]func() Block{
 	oneHotKind:    func() Block { return new(OneHotBlock) },
 	sparseKind:    func() Block { return new(SparseBlock) },
 	scorecardKind: func() Block { return new(ScorecardBlock) },
+	leavesKind:    func() Block { return new(LeavesBlock) },
 }
 
 // blocks is the list of a map's blocks in the model file: each is an object whose first field is its kind.

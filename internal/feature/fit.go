@@ -11,13 +11,13 @@ import (
 	"toptau/internal/table"
 )
 
-// Fit makes the map of the raw columns from some rows of a table (nil: all): numeric columns scaled in one dense block,
-// then categories and missing-value indicators in one coded block; or the indices of a LIBSVM table in one sparse
-// block. Rows of weight 0 do not count. Means, deviations, medians and the order of categories are those of the
+// Fit makes a map from some rows of a table (nil: all): numeric columns as Options.Encode says, in one dense block or in
+// coded ones, then categories and the missing-value indicators of raw columns in one coded block; or the indices of a
+// LIBSVM table in one sparse block. Labels are read for the leaves only. Rows of weight 0 do not count. Means, deviations, medians and the order of categories are those of the
 // weighted rows.
 //
 // Columns that are constant on these rows are dropped and listed in Map.Dropped and in a warning.
-// Errors: fault.Usage for unknown options; fault.Data for missing values under ImputeError and when no column is left.
+// Errors: fault.Usage for unknown options and for encoded LIBSVM indices; fault.Data for missing values under ImputeError and when no column is left.
 func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning, error) {
 	o, err := o.Check()
 	if err != nil {
@@ -93,6 +93,15 @@ func (f *fitter) columns() error {
 		slices.SortStableFunc(b.scorecard.Columns, func(x, y Card) int { return min(len(y.Knots), 1) - min(len(x.Knots), 1) })
 		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
 	}
+	if len(b.asked) > 0 {
+		leaves, err := f.leaves(b.asked, b.values)
+		if err != nil {
+			return err
+		}
+		if len(leaves.Trees) > 0 {
+			f.m.Blocks = append(f.m.Blocks, leaves)
+		}
+	}
 	if len(b.onehot.Columns) > 0 {
 		f.m.Blocks = append(f.m.Blocks, &b.onehot)
 	}
@@ -104,6 +113,9 @@ type columnBlocks struct {
 	numeric   NumericBlock
 	scorecard ScorecardBlock
 	onehot    OneHotBlock
+
+	asked  []int       // the inputs of the trees
+	values [][]float64 // theirs on the training rows
 }
 
 func (f *fitter) drop(j int, reason string) {
@@ -148,8 +160,14 @@ func (f *fitter) numeric(j int, b *columnBlocks) error {
 	}
 	k := len(f.m.Inputs)
 	f.m.Inputs = append(f.m.Inputs, in)
-	if f.o.Encode == EncodeScorecard {
+	if f.o.scorecard() {
 		b.scorecard.Columns = append(b.scorecard.Columns, card(k, values, weights, f.bins(), indicator))
+	}
+	if f.o.leaves() {
+		b.asked = append(b.asked, k)
+		b.values = append(b.values, f.filled(column, f.standIn(in)))
+	}
+	if f.o.Encode != EncodeRaw {
 		return nil
 	}
 	if !moments.constant {
@@ -178,6 +196,14 @@ func (f *fitter) bins() int {
 		return binsOfMany
 	}
 	return bins
+}
+
+// standIn is what an input has for a missing value; NaN for nothing.
+func (f *fitter) standIn(in Input) float64 {
+	if f.o.Impute == ImputeOwn {
+		return math.NaN()
+	}
+	return in.Fill
 }
 
 // filled is the column on the training rows with a stand-in for missing values.

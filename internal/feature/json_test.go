@@ -23,7 +23,7 @@ func TestGoldenJSON(t *testing.T) {
 
 func TestBadJSONIsRefused(t *testing.T) {
 	for _, edit := range []struct{ old, new, want string }{
-		{`"kind":"numeric","block"`, `"kind":"leaves","block"`, `"leaves" is not known`},
+		{`"kind":"numeric","block"`, `"kind":"pairs","block"`, `"pairs" is not known`},
 		{`"impute":"own"`, `"impute":"mean"`, "impute"},
 		{`"impute":"own"`, `"impute":"own","surplus":1`, "unknown field"},
 		{`"inputs":[0],"shift"`, `"inputs":[0],"surplus":1,"shift"`, "unknown field"},

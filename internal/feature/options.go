@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,6 +34,8 @@ type Encode string
 const (
 	EncodeRaw       Encode = "raw"       // one dense column each, scaled (NumericBlock)
 	EncodeScorecard Encode = "scorecard" // piecewise-linear scales of levels (ScorecardBlock)
+	EncodeLeaves    Encode = "leaves"    // leaves of random trees (LeavesBlock)
+	EncodeBoth      Encode = "scorecard+leaves"
 )
 
 // Options are the choices of a fit. The zero value is standard scaling of raw columns with missing values as errors.
@@ -40,7 +43,13 @@ type Options struct {
 	Scale  Scale  // default ScaleStandard; of no effect on encoded numeric columns
 	Impute Impute // default ImputeError
 	Encode Encode // default EncodeRaw
+	Trees  int    // EncodeLeaves: number of trees, default 60
+	Leaves int    // EncodeLeaves: leaves of a tree at most, default 160
+	Seed   uint64 // EncodeLeaves: of the random draws
 }
+
+func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
+func (o Options) leaves() bool    { return o.Encode == EncodeLeaves || o.Encode == EncodeBoth }
 
 // Warning is something a user should know that is not an error: dropped_columns, unused_indices, many_categories.
 type Warning = table.Warning
@@ -56,8 +65,18 @@ func (o Options) Check() (Options, error) {
 	if o.Encode == "" {
 		o.Encode = EncodeRaw
 	}
-	if err := oneOf("--features", o.Encode, EncodeRaw, EncodeScorecard); err != nil {
+	if err := oneOf("--features", o.Encode, EncodeRaw, EncodeScorecard, EncodeLeaves, EncodeBoth); err != nil {
 		return o, err
+	}
+	if o.Trees == 0 {
+		o.Trees = defaultTrees
+	}
+	if o.Leaves == 0 {
+		o.Leaves = defaultLeaves
+	}
+	if o.Trees < 0 || o.Leaves < 2 {
+		return o, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("%d trees of %d leaves", o.Trees, o.Leaves),
+			Expected: "at least one tree of two leaves"}
 	}
 	if err := oneOf("--scale", o.Scale, ScaleStandard, ScaleAll, ScaleNone); err != nil {
 		return o, err

@@ -81,7 +81,9 @@ func (c *Card) place(x float64) (level int, f float64) {
 }
 
 // nearerToSecond halves before it subtracts, for values near the ends of float64.
-func nearerToSecond(a, b, x float64) bool { return b/2-x/2 < x/2-a/2 }
+func nearerToSecond(a, b, x float64) bool {
+	return float64(b/2)-float64(x/2) < float64(x/2)-float64(a/2)
+}
 
 // between places a value among the knots.
 func (c *Card) between(x float64) (level int, f float64) {
@@ -93,7 +95,7 @@ func (c *Card) between(x float64) (level int, f float64) {
 	}
 	part, whole := x-c.Knots[i], c.Knots[i+1]-c.Knots[i]
 	if math.IsInf(whole, 0) {
-		part, whole = x/2-c.Knots[i]/2, c.Knots[i+1]/2-c.Knots[i]/2
+		part, whole = float64(x/2)-float64(c.Knots[i]/2), float64(c.Knots[i+1]/2)-float64(c.Knots[i]/2)
 	}
 	if f = matrix.Fraction(part / whole); f == 1 {
 		return i + 1, 0

@@ -387,7 +387,7 @@ func BenchmarkInCache(b *testing.B) {
 // The whole array in a call, which reads it as several streams.
 func BenchmarkStreamsToRead(b *testing.B) {
 	eachFeatures(b, func(b *testing.B, p *benchPass) {
-		const runs = 4
+		const runs = Streams
 		var x [runs][]float32
 		var z, v, lanes [runs][]float64
 		each := p.p / runs

@@ -110,38 +110,40 @@ func vectorScoreTurns(turns []scoreTurn, size uintptr, w []float64, add bool) {
 		flag = 1
 	}
 	t, n, d := (*uintptr)(unsafe.Pointer(&turns[0])), len(turns), len(w)
+	turn := turnFeatures(d, size)
 	switch {
 	case size == 4 && using == levelAVX512:
-		scoreTurnsFloat32AVX512(t, n, &w[0], d, flag)
+		scoreTurnsFloat32AVX512(t, n, &w[0], d, turn, flag)
 	case size == 4 && using == levelAVX512Half:
-		scoreTurnsFloat32AVX512Half(t, n, &w[0], d, flag)
+		scoreTurnsFloat32AVX512Half(t, n, &w[0], d, turn, flag)
 	case size == 4:
-		scoreTurnsFloat32AVX2(t, n, &w[0], d, flag)
+		scoreTurnsFloat32AVX2(t, n, &w[0], d, turn, flag)
 	case using == levelAVX512:
-		scoreTurnsFloat64AVX512(t, n, &w[0], d, flag)
+		scoreTurnsFloat64AVX512(t, n, &w[0], d, turn, flag)
 	case using == levelAVX512Half:
-		scoreTurnsFloat64AVX512Half(t, n, &w[0], d, flag)
+		scoreTurnsFloat64AVX512Half(t, n, &w[0], d, turn, flag)
 	default:
-		scoreTurnsFloat64AVX2(t, n, &w[0], d, flag)
+		scoreTurnsFloat64AVX2(t, n, &w[0], d, turn, flag)
 	}
 }
 
 // vectorGradientTurns is for levels above plain Go only.
 func vectorGradientTurns(turns []gradientTurn, size uintptr, d int) {
 	t, n := (*uintptr)(unsafe.Pointer(&turns[0])), len(turns)
+	turn := turnFeatures(d, size)
 	switch {
 	case size == 4 && using == levelAVX512:
-		accumulateTurnsFloat32AVX512(t, n, d)
+		accumulateTurnsFloat32AVX512(t, n, d, turn)
 	case size == 4 && using == levelAVX512Half:
-		accumulateTurnsFloat32AVX512Half(t, n, d)
+		accumulateTurnsFloat32AVX512Half(t, n, d, turn)
 	case size == 4:
-		accumulateTurnsFloat32AVX2(t, n, d)
+		accumulateTurnsFloat32AVX2(t, n, d, turn)
 	case using == levelAVX512:
-		accumulateTurnsFloat64AVX512(t, n, d)
+		accumulateTurnsFloat64AVX512(t, n, d, turn)
 	case using == levelAVX512Half:
-		accumulateTurnsFloat64AVX512Half(t, n, d)
+		accumulateTurnsFloat64AVX512Half(t, n, d, turn)
 	default:
-		accumulateTurnsFloat64AVX2(t, n, d)
+		accumulateTurnsFloat64AVX2(t, n, d, turn)
 	}
 }
 

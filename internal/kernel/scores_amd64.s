@@ -15,6 +15,8 @@ TEXT ·scoresFloat32AVX2(SB), NOSPLIT, $0-48
 	MOVQ add+40(FP), DI
 
 panel:
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 	TESTQ   DI, DI
 	JNZ     load
 	VXORPD  Y0, Y0, Y0
@@ -33,7 +35,7 @@ panel:
 	VMOVUPD Y0, 416(DX)
 	VMOVUPD Y0, 448(DX)
 	VMOVUPD Y0, 480(DX)
-	JMP     begin
+	JMP     feature
 
 load:
 	VMOVUPD (DX), Y0
@@ -48,10 +50,6 @@ load:
 	VMOVUPD 288(DX), Y9
 	VMOVUPD 320(DX), Y10
 	VMOVUPD 352(DX), Y11
-
-begin:
-	MOVQ CX, R8
-	MOVQ BX, R9
 
 feature:
 	VBROADCASTSD (R8), Y12
@@ -129,6 +127,145 @@ feature:
 	VZEROUPPER
 	RET
 
+// func scoreTurnsFloat32AVX2(turns *uintptr, streams int, w *float64, d int, turn int, add int)
+// Requires: AVX, CMOV
+TEXT ·scoreTurnsFloat32AVX2(SB), NOSPLIT, $0-48
+	MOVQ turns+0(FP), AX
+	MOVQ streams+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ turn+32(FP), SI
+	MOVQ add+40(FP), DI
+	XORQ R8, R8
+
+turn:
+	MOVQ AX, R9
+	MOVQ CX, R10
+
+stream:
+	MOVQ    (R9), R11
+	MOVQ    8(R9), R12
+	ADDQ    R8, R11
+	MOVQ    DX, R13
+	MOVQ    SI, R14
+	CMPQ    BX, R14
+	CMOVQLT BX, R14
+	TESTQ   DI, DI
+	JNZ     load
+	VXORPD  Y0, Y0, Y0
+	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VXORPD  Y8, Y8, Y8
+	VXORPD  Y9, Y9, Y9
+	VXORPD  Y10, Y10, Y10
+	VXORPD  Y11, Y11, Y11
+	VMOVUPD Y0, 384(R12)
+	VMOVUPD Y0, 416(R12)
+	VMOVUPD Y0, 448(R12)
+	VMOVUPD Y0, 480(R12)
+	JMP     feature
+
+load:
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	VMOVUPD 64(R12), Y2
+	VMOVUPD 96(R12), Y3
+	VMOVUPD 128(R12), Y4
+	VMOVUPD 160(R12), Y5
+	VMOVUPD 192(R12), Y6
+	VMOVUPD 224(R12), Y7
+	VMOVUPD 256(R12), Y8
+	VMOVUPD 288(R12), Y9
+	VMOVUPD 320(R12), Y10
+	VMOVUPD 352(R12), Y11
+
+feature:
+	VBROADCASTSD (R13), Y12
+	VCVTPS2PD    (R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y0, Y0
+	VCVTPS2PD    16(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y1, Y1
+	VCVTPS2PD    32(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y2, Y2
+	VCVTPS2PD    48(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y3, Y3
+	VCVTPS2PD    64(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y4, Y4
+	VCVTPS2PD    80(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y5, Y5
+	VCVTPS2PD    96(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y6, Y6
+	VCVTPS2PD    112(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y7, Y7
+	VCVTPS2PD    128(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y8, Y8
+	VCVTPS2PD    144(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y9, Y9
+	VCVTPS2PD    160(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y10, Y10
+	VCVTPS2PD    176(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y11, Y11
+	VCVTPS2PD    192(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       384(R12), Y13, Y13
+	VMOVUPD      Y13, 384(R12)
+	VCVTPS2PD    208(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       416(R12), Y13, Y13
+	VMOVUPD      Y13, 416(R12)
+	VCVTPS2PD    224(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       448(R12), Y13, Y13
+	VMOVUPD      Y13, 448(R12)
+	VCVTPS2PD    240(R11), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       480(R12), Y13, Y13
+	VMOVUPD      Y13, 480(R12)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x08, R13
+	DECQ         R14
+	JNZ          feature
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      Y2, 64(R12)
+	VMOVUPD      Y3, 96(R12)
+	VMOVUPD      Y4, 128(R12)
+	VMOVUPD      Y5, 160(R12)
+	VMOVUPD      Y6, 192(R12)
+	VMOVUPD      Y7, 224(R12)
+	VMOVUPD      Y8, 256(R12)
+	VMOVUPD      Y9, 288(R12)
+	VMOVUPD      Y10, 320(R12)
+	VMOVUPD      Y11, 352(R12)
+	ADDQ         $0x10, R9
+	DECQ         R10
+	JNZ          stream
+	MOVQ         $0x00000001, DI
+	IMUL3Q       $0x00000100, SI, R9
+	ADDQ         R9, R8
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         SI, BX
+	JG           turn
+	VZEROUPPER
+	RET
+
 // func scoresFloat32AVX512Half(x *float32, w *float64, z *float64, d int, panels int, add int)
 // Requires: AVX, AVX512F, AVX512VL
 TEXT ·scoresFloat32AVX512Half(SB), NOSPLIT, $0-48
@@ -140,6 +277,8 @@ TEXT ·scoresFloat32AVX512Half(SB), NOSPLIT, $0-48
 	MOVQ add+40(FP), DI
 
 panel:
+	MOVQ   CX, R8
+	MOVQ   BX, R9
 	TESTQ  DI, DI
 	JNZ    load
 	VPXORQ Y0, Y0, Y0
@@ -158,7 +297,7 @@ panel:
 	VPXORQ Y13, Y13, Y13
 	VPXORQ Y14, Y14, Y14
 	VPXORQ Y15, Y15, Y15
-	JMP    begin
+	JMP    feature
 
 load:
 	VMOVUPD (DX), Y0
@@ -177,10 +316,6 @@ load:
 	VMOVUPD 416(DX), Y13
 	VMOVUPD 448(DX), Y14
 	VMOVUPD 480(DX), Y15
-
-begin:
-	MOVQ CX, R8
-	MOVQ BX, R9
 
 feature:
 	VBROADCASTSD (R8), Y16
@@ -258,6 +393,149 @@ feature:
 	VZEROUPPER
 	RET
 
+// func scoreTurnsFloat32AVX512Half(turns *uintptr, streams int, w *float64, d int, turn int, add int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV
+TEXT ·scoreTurnsFloat32AVX512Half(SB), NOSPLIT, $0-48
+	MOVQ turns+0(FP), AX
+	MOVQ streams+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ turn+32(FP), SI
+	MOVQ add+40(FP), DI
+	XORQ R8, R8
+
+turn:
+	MOVQ AX, R9
+	MOVQ CX, R10
+
+stream:
+	MOVQ    (R9), R11
+	MOVQ    8(R9), R12
+	ADDQ    R8, R11
+	MOVQ    DX, R13
+	MOVQ    SI, R14
+	CMPQ    BX, R14
+	CMOVQLT BX, R14
+	TESTQ   DI, DI
+	JNZ     load
+	VPXORQ  Y0, Y0, Y0
+	VPXORQ  Y1, Y1, Y1
+	VPXORQ  Y2, Y2, Y2
+	VPXORQ  Y3, Y3, Y3
+	VPXORQ  Y4, Y4, Y4
+	VPXORQ  Y5, Y5, Y5
+	VPXORQ  Y6, Y6, Y6
+	VPXORQ  Y7, Y7, Y7
+	VPXORQ  Y8, Y8, Y8
+	VPXORQ  Y9, Y9, Y9
+	VPXORQ  Y10, Y10, Y10
+	VPXORQ  Y11, Y11, Y11
+	VPXORQ  Y12, Y12, Y12
+	VPXORQ  Y13, Y13, Y13
+	VPXORQ  Y14, Y14, Y14
+	VPXORQ  Y15, Y15, Y15
+	JMP     feature
+
+load:
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	VMOVUPD 64(R12), Y2
+	VMOVUPD 96(R12), Y3
+	VMOVUPD 128(R12), Y4
+	VMOVUPD 160(R12), Y5
+	VMOVUPD 192(R12), Y6
+	VMOVUPD 224(R12), Y7
+	VMOVUPD 256(R12), Y8
+	VMOVUPD 288(R12), Y9
+	VMOVUPD 320(R12), Y10
+	VMOVUPD 352(R12), Y11
+	VMOVUPD 384(R12), Y12
+	VMOVUPD 416(R12), Y13
+	VMOVUPD 448(R12), Y14
+	VMOVUPD 480(R12), Y15
+
+feature:
+	VBROADCASTSD (R13), Y16
+	VCVTPS2PD    (R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y0, Y0
+	VCVTPS2PD    16(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y1, Y1
+	VCVTPS2PD    32(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y2, Y2
+	VCVTPS2PD    48(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y3, Y3
+	VCVTPS2PD    64(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y4, Y4
+	VCVTPS2PD    80(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y5, Y5
+	VCVTPS2PD    96(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y6, Y6
+	VCVTPS2PD    112(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y7, Y7
+	VCVTPS2PD    128(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y8, Y8
+	VCVTPS2PD    144(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y9, Y9
+	VCVTPS2PD    160(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y10, Y10
+	VCVTPS2PD    176(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y11, Y11
+	VCVTPS2PD    192(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y12, Y12
+	VCVTPS2PD    208(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y13, Y13
+	VCVTPS2PD    224(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y14, Y14
+	VCVTPS2PD    240(R11), Y17
+	VMULPD       Y16, Y17, Y17
+	VADDPD       Y17, Y15, Y15
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x08, R13
+	DECQ         R14
+	JNZ          feature
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      Y2, 64(R12)
+	VMOVUPD      Y3, 96(R12)
+	VMOVUPD      Y4, 128(R12)
+	VMOVUPD      Y5, 160(R12)
+	VMOVUPD      Y6, 192(R12)
+	VMOVUPD      Y7, 224(R12)
+	VMOVUPD      Y8, 256(R12)
+	VMOVUPD      Y9, 288(R12)
+	VMOVUPD      Y10, 320(R12)
+	VMOVUPD      Y11, 352(R12)
+	VMOVUPD      Y12, 384(R12)
+	VMOVUPD      Y13, 416(R12)
+	VMOVUPD      Y14, 448(R12)
+	VMOVUPD      Y15, 480(R12)
+	ADDQ         $0x10, R9
+	DECQ         R10
+	JNZ          stream
+	MOVQ         $0x00000001, DI
+	IMUL3Q       $0x00000100, SI, R9
+	ADDQ         R9, R8
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         SI, BX
+	JG           turn
+	VZEROUPPER
+	RET
+
 // func scoresFloat32AVX512(x *float32, w *float64, z *float64, d int, panels int, add int)
 // Requires: AVX, AVX512F
 TEXT ·scoresFloat32AVX512(SB), NOSPLIT, $0-48
@@ -269,6 +547,8 @@ TEXT ·scoresFloat32AVX512(SB), NOSPLIT, $0-48
 	MOVQ add+40(FP), DI
 
 panel:
+	MOVQ   CX, R8
+	MOVQ   BX, R9
 	TESTQ  DI, DI
 	JNZ    load
 	VPXORQ Z0, Z0, Z0
@@ -279,7 +559,7 @@ panel:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
-	JMP    begin
+	JMP    feature
 
 load:
 	VMOVUPD (DX), Z0
@@ -290,10 +570,6 @@ load:
 	VMOVUPD 320(DX), Z5
 	VMOVUPD 384(DX), Z6
 	VMOVUPD 448(DX), Z7
-
-begin:
-	MOVQ CX, R8
-	MOVQ BX, R9
 
 feature:
 	VBROADCASTSD (R8), Z8
@@ -339,6 +615,101 @@ feature:
 	VZEROUPPER
 	RET
 
+// func scoreTurnsFloat32AVX512(turns *uintptr, streams int, w *float64, d int, turn int, add int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·scoreTurnsFloat32AVX512(SB), NOSPLIT, $0-48
+	MOVQ turns+0(FP), AX
+	MOVQ streams+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ turn+32(FP), SI
+	MOVQ add+40(FP), DI
+	XORQ R8, R8
+
+turn:
+	MOVQ AX, R9
+	MOVQ CX, R10
+
+stream:
+	MOVQ    (R9), R11
+	MOVQ    8(R9), R12
+	ADDQ    R8, R11
+	MOVQ    DX, R13
+	MOVQ    SI, R14
+	CMPQ    BX, R14
+	CMOVQLT BX, R14
+	TESTQ   DI, DI
+	JNZ     load
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	JMP     feature
+
+load:
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	VMOVUPD 128(R12), Z2
+	VMOVUPD 192(R12), Z3
+	VMOVUPD 256(R12), Z4
+	VMOVUPD 320(R12), Z5
+	VMOVUPD 384(R12), Z6
+	VMOVUPD 448(R12), Z7
+
+feature:
+	VBROADCASTSD (R13), Z8
+	VCVTPS2PD    (R11), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z0, Z0
+	VCVTPS2PD    32(R11), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z1, Z1
+	VCVTPS2PD    64(R11), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z2, Z2
+	VCVTPS2PD    96(R11), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z3, Z3
+	VCVTPS2PD    128(R11), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z4, Z4
+	VCVTPS2PD    160(R11), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z5, Z5
+	VCVTPS2PD    192(R11), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z6, Z6
+	VCVTPS2PD    224(R11), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z7, Z7
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x08, R13
+	DECQ         R14
+	JNZ          feature
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, 128(R12)
+	VMOVUPD      Z3, 192(R12)
+	VMOVUPD      Z4, 256(R12)
+	VMOVUPD      Z5, 320(R12)
+	VMOVUPD      Z6, 384(R12)
+	VMOVUPD      Z7, 448(R12)
+	ADDQ         $0x10, R9
+	DECQ         R10
+	JNZ          stream
+	MOVQ         $0x00000001, DI
+	IMUL3Q       $0x00000100, SI, R9
+	ADDQ         R9, R8
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         SI, BX
+	JG           turn
+	VZEROUPPER
+	RET
+
 // func scoresFloat64AVX2(x *float64, w *float64, z *float64, d int, panels int, add int)
 // Requires: AVX
 TEXT ·scoresFloat64AVX2(SB), NOSPLIT, $0-48
@@ -350,6 +721,8 @@ TEXT ·scoresFloat64AVX2(SB), NOSPLIT, $0-48
 	MOVQ add+40(FP), DI
 
 panel:
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 	TESTQ   DI, DI
 	JNZ     load
 	VXORPD  Y0, Y0, Y0
@@ -368,7 +741,7 @@ panel:
 	VMOVUPD Y0, 416(DX)
 	VMOVUPD Y0, 448(DX)
 	VMOVUPD Y0, 480(DX)
-	JMP     begin
+	JMP     feature
 
 load:
 	VMOVUPD (DX), Y0
@@ -383,10 +756,6 @@ load:
 	VMOVUPD 288(DX), Y9
 	VMOVUPD 320(DX), Y10
 	VMOVUPD 352(DX), Y11
-
-begin:
-	MOVQ CX, R8
-	MOVQ BX, R9
 
 feature:
 	VBROADCASTSD (R8), Y12
@@ -448,6 +817,129 @@ feature:
 	VZEROUPPER
 	RET
 
+// func scoreTurnsFloat64AVX2(turns *uintptr, streams int, w *float64, d int, turn int, add int)
+// Requires: AVX, CMOV
+TEXT ·scoreTurnsFloat64AVX2(SB), NOSPLIT, $0-48
+	MOVQ turns+0(FP), AX
+	MOVQ streams+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ turn+32(FP), SI
+	MOVQ add+40(FP), DI
+	XORQ R8, R8
+
+turn:
+	MOVQ AX, R9
+	MOVQ CX, R10
+
+stream:
+	MOVQ    (R9), R11
+	MOVQ    8(R9), R12
+	ADDQ    R8, R11
+	MOVQ    DX, R13
+	MOVQ    SI, R14
+	CMPQ    BX, R14
+	CMOVQLT BX, R14
+	TESTQ   DI, DI
+	JNZ     load
+	VXORPD  Y0, Y0, Y0
+	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VXORPD  Y8, Y8, Y8
+	VXORPD  Y9, Y9, Y9
+	VXORPD  Y10, Y10, Y10
+	VXORPD  Y11, Y11, Y11
+	VMOVUPD Y0, 384(R12)
+	VMOVUPD Y0, 416(R12)
+	VMOVUPD Y0, 448(R12)
+	VMOVUPD Y0, 480(R12)
+	JMP     feature
+
+load:
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	VMOVUPD 64(R12), Y2
+	VMOVUPD 96(R12), Y3
+	VMOVUPD 128(R12), Y4
+	VMOVUPD 160(R12), Y5
+	VMOVUPD 192(R12), Y6
+	VMOVUPD 224(R12), Y7
+	VMOVUPD 256(R12), Y8
+	VMOVUPD 288(R12), Y9
+	VMOVUPD 320(R12), Y10
+	VMOVUPD 352(R12), Y11
+
+feature:
+	VBROADCASTSD (R13), Y12
+	VMULPD       (R11), Y12, Y13
+	VADDPD       Y13, Y0, Y0
+	VMULPD       32(R11), Y12, Y13
+	VADDPD       Y13, Y1, Y1
+	VMULPD       64(R11), Y12, Y13
+	VADDPD       Y13, Y2, Y2
+	VMULPD       96(R11), Y12, Y13
+	VADDPD       Y13, Y3, Y3
+	VMULPD       128(R11), Y12, Y13
+	VADDPD       Y13, Y4, Y4
+	VMULPD       160(R11), Y12, Y13
+	VADDPD       Y13, Y5, Y5
+	VMULPD       192(R11), Y12, Y13
+	VADDPD       Y13, Y6, Y6
+	VMULPD       224(R11), Y12, Y13
+	VADDPD       Y13, Y7, Y7
+	VMULPD       256(R11), Y12, Y13
+	VADDPD       Y13, Y8, Y8
+	VMULPD       288(R11), Y12, Y13
+	VADDPD       Y13, Y9, Y9
+	VMULPD       320(R11), Y12, Y13
+	VADDPD       Y13, Y10, Y10
+	VMULPD       352(R11), Y12, Y13
+	VADDPD       Y13, Y11, Y11
+	VMULPD       384(R11), Y12, Y13
+	VADDPD       384(R12), Y13, Y13
+	VMOVUPD      Y13, 384(R12)
+	VMULPD       416(R11), Y12, Y13
+	VADDPD       416(R12), Y13, Y13
+	VMOVUPD      Y13, 416(R12)
+	VMULPD       448(R11), Y12, Y13
+	VADDPD       448(R12), Y13, Y13
+	VMOVUPD      Y13, 448(R12)
+	VMULPD       480(R11), Y12, Y12
+	VADDPD       480(R12), Y12, Y12
+	VMOVUPD      Y12, 480(R12)
+	ADDQ         $0x00000200, R11
+	ADDQ         $0x08, R13
+	DECQ         R14
+	JNZ          feature
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      Y2, 64(R12)
+	VMOVUPD      Y3, 96(R12)
+	VMOVUPD      Y4, 128(R12)
+	VMOVUPD      Y5, 160(R12)
+	VMOVUPD      Y6, 192(R12)
+	VMOVUPD      Y7, 224(R12)
+	VMOVUPD      Y8, 256(R12)
+	VMOVUPD      Y9, 288(R12)
+	VMOVUPD      Y10, 320(R12)
+	VMOVUPD      Y11, 352(R12)
+	ADDQ         $0x10, R9
+	DECQ         R10
+	JNZ          stream
+	MOVQ         $0x00000001, DI
+	IMUL3Q       $0x00000200, SI, R9
+	ADDQ         R9, R8
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         SI, BX
+	JG           turn
+	VZEROUPPER
+	RET
+
 // func scoresFloat64AVX512Half(x *float64, w *float64, z *float64, d int, panels int, add int)
 // Requires: AVX, AVX512F, AVX512VL
 TEXT ·scoresFloat64AVX512Half(SB), NOSPLIT, $0-48
@@ -459,6 +951,8 @@ TEXT ·scoresFloat64AVX512Half(SB), NOSPLIT, $0-48
 	MOVQ add+40(FP), DI
 
 panel:
+	MOVQ   CX, R8
+	MOVQ   BX, R9
 	TESTQ  DI, DI
 	JNZ    load
 	VPXORQ Y0, Y0, Y0
@@ -477,7 +971,7 @@ panel:
 	VPXORQ Y13, Y13, Y13
 	VPXORQ Y14, Y14, Y14
 	VPXORQ Y15, Y15, Y15
-	JMP    begin
+	JMP    feature
 
 load:
 	VMOVUPD (DX), Y0
@@ -496,10 +990,6 @@ load:
 	VMOVUPD 416(DX), Y13
 	VMOVUPD 448(DX), Y14
 	VMOVUPD 480(DX), Y15
-
-begin:
-	MOVQ CX, R8
-	MOVQ BX, R9
 
 feature:
 	VBROADCASTSD (R8), Y16
@@ -561,6 +1051,133 @@ feature:
 	VZEROUPPER
 	RET
 
+// func scoreTurnsFloat64AVX512Half(turns *uintptr, streams int, w *float64, d int, turn int, add int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV
+TEXT ·scoreTurnsFloat64AVX512Half(SB), NOSPLIT, $0-48
+	MOVQ turns+0(FP), AX
+	MOVQ streams+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ turn+32(FP), SI
+	MOVQ add+40(FP), DI
+	XORQ R8, R8
+
+turn:
+	MOVQ AX, R9
+	MOVQ CX, R10
+
+stream:
+	MOVQ    (R9), R11
+	MOVQ    8(R9), R12
+	ADDQ    R8, R11
+	MOVQ    DX, R13
+	MOVQ    SI, R14
+	CMPQ    BX, R14
+	CMOVQLT BX, R14
+	TESTQ   DI, DI
+	JNZ     load
+	VPXORQ  Y0, Y0, Y0
+	VPXORQ  Y1, Y1, Y1
+	VPXORQ  Y2, Y2, Y2
+	VPXORQ  Y3, Y3, Y3
+	VPXORQ  Y4, Y4, Y4
+	VPXORQ  Y5, Y5, Y5
+	VPXORQ  Y6, Y6, Y6
+	VPXORQ  Y7, Y7, Y7
+	VPXORQ  Y8, Y8, Y8
+	VPXORQ  Y9, Y9, Y9
+	VPXORQ  Y10, Y10, Y10
+	VPXORQ  Y11, Y11, Y11
+	VPXORQ  Y12, Y12, Y12
+	VPXORQ  Y13, Y13, Y13
+	VPXORQ  Y14, Y14, Y14
+	VPXORQ  Y15, Y15, Y15
+	JMP     feature
+
+load:
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	VMOVUPD 64(R12), Y2
+	VMOVUPD 96(R12), Y3
+	VMOVUPD 128(R12), Y4
+	VMOVUPD 160(R12), Y5
+	VMOVUPD 192(R12), Y6
+	VMOVUPD 224(R12), Y7
+	VMOVUPD 256(R12), Y8
+	VMOVUPD 288(R12), Y9
+	VMOVUPD 320(R12), Y10
+	VMOVUPD 352(R12), Y11
+	VMOVUPD 384(R12), Y12
+	VMOVUPD 416(R12), Y13
+	VMOVUPD 448(R12), Y14
+	VMOVUPD 480(R12), Y15
+
+feature:
+	VBROADCASTSD (R13), Y16
+	VMULPD       (R11), Y16, Y17
+	VADDPD       Y17, Y0, Y0
+	VMULPD       32(R11), Y16, Y17
+	VADDPD       Y17, Y1, Y1
+	VMULPD       64(R11), Y16, Y17
+	VADDPD       Y17, Y2, Y2
+	VMULPD       96(R11), Y16, Y17
+	VADDPD       Y17, Y3, Y3
+	VMULPD       128(R11), Y16, Y17
+	VADDPD       Y17, Y4, Y4
+	VMULPD       160(R11), Y16, Y17
+	VADDPD       Y17, Y5, Y5
+	VMULPD       192(R11), Y16, Y17
+	VADDPD       Y17, Y6, Y6
+	VMULPD       224(R11), Y16, Y17
+	VADDPD       Y17, Y7, Y7
+	VMULPD       256(R11), Y16, Y17
+	VADDPD       Y17, Y8, Y8
+	VMULPD       288(R11), Y16, Y17
+	VADDPD       Y17, Y9, Y9
+	VMULPD       320(R11), Y16, Y17
+	VADDPD       Y17, Y10, Y10
+	VMULPD       352(R11), Y16, Y17
+	VADDPD       Y17, Y11, Y11
+	VMULPD       384(R11), Y16, Y17
+	VADDPD       Y17, Y12, Y12
+	VMULPD       416(R11), Y16, Y17
+	VADDPD       Y17, Y13, Y13
+	VMULPD       448(R11), Y16, Y17
+	VADDPD       Y17, Y14, Y14
+	VMULPD       480(R11), Y16, Y16
+	VADDPD       Y16, Y15, Y15
+	ADDQ         $0x00000200, R11
+	ADDQ         $0x08, R13
+	DECQ         R14
+	JNZ          feature
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      Y2, 64(R12)
+	VMOVUPD      Y3, 96(R12)
+	VMOVUPD      Y4, 128(R12)
+	VMOVUPD      Y5, 160(R12)
+	VMOVUPD      Y6, 192(R12)
+	VMOVUPD      Y7, 224(R12)
+	VMOVUPD      Y8, 256(R12)
+	VMOVUPD      Y9, 288(R12)
+	VMOVUPD      Y10, 320(R12)
+	VMOVUPD      Y11, 352(R12)
+	VMOVUPD      Y12, 384(R12)
+	VMOVUPD      Y13, 416(R12)
+	VMOVUPD      Y14, 448(R12)
+	VMOVUPD      Y15, 480(R12)
+	ADDQ         $0x10, R9
+	DECQ         R10
+	JNZ          stream
+	MOVQ         $0x00000001, DI
+	IMUL3Q       $0x00000200, SI, R9
+	ADDQ         R9, R8
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         SI, BX
+	JG           turn
+	VZEROUPPER
+	RET
+
 // func scoresFloat64AVX512(x *float64, w *float64, z *float64, d int, panels int, add int)
 // Requires: AVX, AVX512F
 TEXT ·scoresFloat64AVX512(SB), NOSPLIT, $0-48
@@ -572,6 +1189,8 @@ TEXT ·scoresFloat64AVX512(SB), NOSPLIT, $0-48
 	MOVQ add+40(FP), DI
 
 panel:
+	MOVQ   CX, R8
+	MOVQ   BX, R9
 	TESTQ  DI, DI
 	JNZ    load
 	VPXORQ Z0, Z0, Z0
@@ -582,7 +1201,7 @@ panel:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
-	JMP    begin
+	JMP    feature
 
 load:
 	VMOVUPD (DX), Z0
@@ -593,10 +1212,6 @@ load:
 	VMOVUPD 320(DX), Z5
 	VMOVUPD 384(DX), Z6
 	VMOVUPD 448(DX), Z7
-
-begin:
-	MOVQ CX, R8
-	MOVQ BX, R9
 
 feature:
 	VBROADCASTSD (R8), Z8
@@ -631,5 +1246,92 @@ feature:
 	ADDQ         $0x00000200, DX
 	DECQ         SI
 	JNZ          panel
+	VZEROUPPER
+	RET
+
+// func scoreTurnsFloat64AVX512(turns *uintptr, streams int, w *float64, d int, turn int, add int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·scoreTurnsFloat64AVX512(SB), NOSPLIT, $0-48
+	MOVQ turns+0(FP), AX
+	MOVQ streams+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ turn+32(FP), SI
+	MOVQ add+40(FP), DI
+	XORQ R8, R8
+
+turn:
+	MOVQ AX, R9
+	MOVQ CX, R10
+
+stream:
+	MOVQ    (R9), R11
+	MOVQ    8(R9), R12
+	ADDQ    R8, R11
+	MOVQ    DX, R13
+	MOVQ    SI, R14
+	CMPQ    BX, R14
+	CMOVQLT BX, R14
+	TESTQ   DI, DI
+	JNZ     load
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	JMP     feature
+
+load:
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	VMOVUPD 128(R12), Z2
+	VMOVUPD 192(R12), Z3
+	VMOVUPD 256(R12), Z4
+	VMOVUPD 320(R12), Z5
+	VMOVUPD 384(R12), Z6
+	VMOVUPD 448(R12), Z7
+
+feature:
+	VBROADCASTSD (R13), Z8
+	VMULPD       (R11), Z8, Z9
+	VADDPD       Z9, Z0, Z0
+	VMULPD       64(R11), Z8, Z9
+	VADDPD       Z9, Z1, Z1
+	VMULPD       128(R11), Z8, Z9
+	VADDPD       Z9, Z2, Z2
+	VMULPD       192(R11), Z8, Z9
+	VADDPD       Z9, Z3, Z3
+	VMULPD       256(R11), Z8, Z9
+	VADDPD       Z9, Z4, Z4
+	VMULPD       320(R11), Z8, Z9
+	VADDPD       Z9, Z5, Z5
+	VMULPD       384(R11), Z8, Z9
+	VADDPD       Z9, Z6, Z6
+	VMULPD       448(R11), Z8, Z8
+	VADDPD       Z8, Z7, Z7
+	ADDQ         $0x00000200, R11
+	ADDQ         $0x08, R13
+	DECQ         R14
+	JNZ          feature
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, 128(R12)
+	VMOVUPD      Z3, 192(R12)
+	VMOVUPD      Z4, 256(R12)
+	VMOVUPD      Z5, 320(R12)
+	VMOVUPD      Z6, 384(R12)
+	VMOVUPD      Z7, 448(R12)
+	ADDQ         $0x10, R9
+	DECQ         R10
+	JNZ          stream
+	MOVQ         $0x00000001, DI
+	IMUL3Q       $0x00000200, SI, R9
+	ADDQ         R9, R8
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         SI, BX
+	JG           turn
 	VZEROUPPER
 	RET

@@ -2,13 +2,22 @@ package kernel
 
 import "unsafe"
 
-// streams is the number of runs of panels that are read in turns, a page of 4 KB each. Memory delivers several streams
+// Streams is the number of runs of panels that are read in turns, a page of 4 KB each. Memory delivers several streams
 // faster than one: the hardware fetches ahead within a page and has to start again in the next one, which costs nothing
-// while another stream is being worked on. More than four are too many for it.
-const streams = 4
+// while another stream is being worked on. Coefficients and lanes are streams of their own, so that four runs are one
+// too many for it where gradients are added.
+const Streams = 3
 
 // streamBytes is the size from which ScorePanels reads its panels as several streams; shorter ones gain nothing.
 const streamBytes = 2 << 20
+
+// turnFeatures is the number of features of a panel that a stream takes in a turn: a page of them at most, and about
+// as many each time.
+func turnFeatures(d int, size uintptr) int {
+	most := 4096 / (PanelRows * int(size))
+	turns := (d + most - 1) / most
+	return (d + turns - 1) / turns
+}
 
 // scoreTurn is one stream's panel and its scores.
 type scoreTurn struct {
@@ -23,16 +32,16 @@ type gradientTurn struct {
 }
 
 // ScoreStreams computes the scores of several runs of consecutive panels in turns: panels[s] are the panels of run s,
-// z[s] its scores. The bits are those of ScorePanels for each run. Four runs that lie far apart in memory (megabytes)
-// and go on from call to call are read up to twice as fast as one.
+// z[s] its scores. The bits are those of ScorePanels for each run. Streams runs that lie far apart in memory
+// (megabytes) and go on from call to call are read up to twice as fast as one.
 func ScoreStreams[T Float](panels [][]T, w []float64, z [][]float64, add bool) {
-	for len(panels) > streams {
-		ScoreStreams(panels[:streams], w, z[:streams], add)
-		panels, z = panels[streams:], z[streams:]
+	for len(panels) > Streams {
+		ScoreStreams(panels[:Streams], w, z[:Streams], add)
+		panels, z = panels[Streams:], z[Streams:]
 	}
 	width := len(w) * PanelRows
 	for p := range longest(z) {
-		var turns [streams]scoreTurn
+		var turns [Streams]scoreTurn
 		n := 0
 		for s, rows := range z {
 			if p >= len(rows)/PanelRows {
@@ -63,10 +72,10 @@ func longest(rows [][]float64) int {
 
 // scoreAsStreams splits consecutive panels into several runs.
 func scoreAsStreams[T Float](panels []T, w, z []float64, add bool) {
-	var x [streams][]T
-	var scores [streams][]float64
-	each := (len(z)/PanelRows + streams - 1) / streams
-	for s := range streams {
+	var x [Streams][]T
+	var scores [Streams][]float64
+	each := (len(z)/PanelRows + Streams - 1) / Streams
+	for s := range Streams {
 		n := min(each, len(z)/PanelRows)
 		x[s], scores[s] = panels[:n*PanelRows*len(w)], z[:n*PanelRows]
 		panels, z = panels[n*PanelRows*len(w):], z[n*PanelRows:]
@@ -78,9 +87,9 @@ func scoreAsStreams[T Float](panels []T, w, z []float64, add bool) {
 // panels[s] are the panels of run s, v[s] its coefficients, lanes[s] its lanes. The bits are those of AccumulatePanels
 // for each run.
 func AccumulateStreams[T Float](panels [][]T, v, lanes [][]float64) {
-	for len(panels) > streams {
-		AccumulateStreams(panels[:streams], v[:streams], lanes[:streams])
-		panels, v, lanes = panels[streams:], v[streams:], lanes[streams:]
+	for len(panels) > Streams {
+		AccumulateStreams(panels[:Streams], v[:Streams], lanes[:Streams])
+		panels, v, lanes = panels[Streams:], v[Streams:], lanes[Streams:]
 	}
 	if len(panels) == 0 || len(lanes[0]) == 0 {
 		return
@@ -104,7 +113,7 @@ func AccumulateStreams[T Float](panels [][]T, v, lanes [][]float64) {
 
 // gradientTurns gathers panels with many active rows, to be added in turns.
 type gradientTurns[T Float] struct {
-	turns [streams]gradientTurn
+	turns [Streams]gradientTurn
 	n     int
 }
 
@@ -131,4 +140,4 @@ func (t *gradientTurns[T]) run(d int) {
 	}
 }
 
-func (t *gradientTurns[T]) full() bool { return t.n == streams }
+func (t *gradientTurns[T]) full() bool { return t.n == Streams }

@@ -1,23 +1,22 @@
 package kernel
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
-// Runs of different lengths, in turns, must give what each gives alone.
-func TestStreamsHaveTheBitsOfEachRun(t *testing.T) {
-	r := newRand(10)
-	for _, d := range []int{1, 3, 10, 16, 17, 28, 40, 64, 600} {
-		counts := []int{5, 0, 9, 1, 8, 9}
-		if d == 600 {
-			counts = []int{2, 0, 5, 1}
-		}
-		x := make([][]float32, len(counts))
-		v, start := make([][]float64, len(counts)), make([][]float64, len(counts))
-		for s, n := range counts {
-			x[s], start[s], v[s] = floats32(r, n*d*PanelRows), floats64(r, n*PanelRows), floats64(r, n*PanelRows)
-			sparse64(r, v[s], []float64{1, 0.02}[s%2])
-		}
-		w := floats64(r, d)
-		everyLevel(t, func(t *testing.T) {
+// checkStreams computes runs of different lengths in turns: each must have the bits it has alone.
+func checkStreams(t *testing.T, r *rand.Rand, d int, counts []int) {
+	t.Helper()
+	x := make([][]float32, len(counts))
+	v, start := make([][]float64, len(counts)), make([][]float64, len(counts))
+	for s, n := range counts {
+		x[s], start[s], v[s] = floats32(r, n*d*PanelRows), floats64(r, n*PanelRows), floats64(r, n*PanelRows)
+		sparse64(r, v[s], []float64{1, 0.02, 0.3}[s%3])
+	}
+	w := floats64(r, d)
+	for _, l := range levels() {
+		atLevel(l, func() {
 			z, lanes := make([][]float64, len(counts)), make([][]float64, len(counts))
 			for _, add := range []bool{false, true} {
 				for s := range counts {
@@ -26,8 +25,11 @@ func TestStreamsHaveTheBitsOfEachRun(t *testing.T) {
 				ScoreStreams(x, w, z, add)
 				for s := range counts {
 					want := append([]float64(nil), start[s]...)
-					scoreTogether(x[s], w, want, add)
-					sameBits(t, shapeName(d, counts[s], s), z[s], want)
+					if !add {
+						clear(want)
+					}
+					naiveScores(x[s], w, want)
+					sameBits(t, l.String()+" "+shapeName(d, counts[s], s), z[s], want)
 				}
 			}
 			for s := range counts {
@@ -37,10 +39,28 @@ func TestStreamsHaveTheBitsOfEachRun(t *testing.T) {
 			for s := range counts {
 				want := make([]float64, d*Lanes)
 				naiveAccumulate(x[s], v[s], want)
-				sameBits(t, shapeName(d, counts[s], s), lanes[s], want)
+				sameBits(t, l.String()+" "+shapeName(d, counts[s], s), lanes[s], want)
 			}
 		})
 	}
+}
+
+func TestStreamsHaveTheBitsOfEachRun(t *testing.T) {
+	r := newRand(10)
+	for _, d := range []int{1, 3, 10, 16, 17, 28, 40, 64} {
+		checkStreams(t, r, d, []int{5, 0, 9, 1, 8, 9, 2})
+	}
+	checkStreams(t, r, 600, []int{2, 0, 5, 1})
+	checkStreams(t, r, 20, []int{3})
+}
+
+func FuzzStreams(f *testing.F) {
+	f.Add(uint64(1), uint16(10), uint8(3), uint8(0), uint8(7))
+	f.Add(uint64(2), uint16(600), uint8(1), uint8(5), uint8(2))
+	f.Fuzz(func(t *testing.T, seed uint64, d uint16, first, second, third uint8) {
+		counts := []int{int(first) % 9, int(second) % 9, int(third) % 9, int(first^third) % 9}
+		checkStreams(t, newRand(seed), 1+int(d)%700, counts)
+	})
 }
 
 func TestStreamsOfNothing(t *testing.T) {

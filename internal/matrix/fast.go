@@ -161,7 +161,7 @@ func (p *Part) tileWeights(readings []Reading, dst []float32) []float32 {
 
 // fastGroup is the panels that a fast pass takes at a time: the scores or coefficients of all models stay in cache.
 func (k *worker) fastGroup(models int) int {
-	const bytes = 32 << 10
+	const bytes = 48 << 10
 	return max(1, min(k.group, bytes/(4*kernel.PanelRows*models)))
 }
 

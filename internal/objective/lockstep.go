@@ -50,9 +50,10 @@ type lane struct {
 	negatives    []float32 // scores, where all are kept
 	all          bool      // all are kept
 	floor        float32
+	known        bool         // there is a floor
 	above        matrix.Found // positives above the floor, where they belong to the population
 	found        matrix.Found // negatives above the floor
-	short        bool         // the floor was too high
+	short        bool         // the floor was too high, and the negatives must be read again
 	misses, hits matrix.Coefficients
 }
 
@@ -127,8 +128,9 @@ func (l *Lockstep) score(x *matrix.Matrix, points []*Point, all bool) {
 		lane := l.lanes[i]
 		lane.all, lane.floor = all, l.trails[p.Run].floor()
 		lane.positives = resize(lane.positives, x.Positives.Rows())
+		lane.known = !math.IsInf(float64(lane.floor), -1)
 		r := matrix.Reading{W: p.W, Keep: lane.positives, Floor: lane.floor}
-		if !all && p.Objective.problem.Method.Population != method.Negatives {
+		if lane.known && p.Objective.problem.Method.Population != method.Negatives {
 			r.Found = &lane.above
 		}
 		l.readings = append(l.readings, r)
@@ -137,10 +139,13 @@ func (l *Lockstep) score(x *matrix.Matrix, points []*Point, all bool) {
 	x.Positives.FastScores(l.readings)
 	for i := range points {
 		lane, r := l.lanes[i], &l.readings[i]
-		r.Keep, r.Found = nil, &lane.found
+		r.Keep, r.Found = nil, nil
+		if lane.known {
+			r.Found = &lane.found
+		}
 		if all {
 			lane.negatives = resize(lane.negatives, x.Negatives.Rows())
-			r.Keep, r.Found = lane.negatives, nil
+			r.Keep = lane.negatives
 		}
 	}
 	x.Negatives.FastScores(l.readings)
@@ -222,23 +227,30 @@ func (l *Lockstep) settle(p *Point, n *lane, s *space) {
 	o.visits += int64(len(n.misses.Rows) + len(n.hits.Rows))
 }
 
-// threshold computes t and its weights from the rows at hand. It reports false when they may not be enough.
+// threshold computes t and its weights, from the rows above the floor where they are enough, or else from all. It reports
+// false when these are not at hand.
 func (s *space) threshold(o *Objective, n *lane) bool {
-	both := o.problem.Method.Population != method.Negatives
-	positives := 0
-	if both {
+	positives := 0 // in the population
+	if o.problem.Method.Population != method.Negatives {
 		positives = o.x.Positives.Rows()
 	}
-	if n.all {
-		s.z = resize(s.z, positives+len(n.negatives))
-		s.all = true
-		widen(n.positives[:positives], s.z)
-		widen(n.negatives, s.z[positives:])
-		o.rule.At(s.z, o.weights, &s.support)
+	switch {
+	case n.known && s.fromCandidates(o, n, positives):
 		return true
+	case !n.all:
+		return false
 	}
+	s.all = true
+	s.z = resize(s.z, positives+len(n.negatives))
+	widen(n.positives[:positives], s.z)
+	widen(n.negatives, s.z[positives:])
+	o.rule.At(s.z, o.weights, &s.support)
+	return true
+}
+
+func (s *space) fromCandidates(o *Objective, n *lane, positives int) bool {
 	s.z, s.rows, s.all = s.z[:0], s.rows[:0], false
-	if both {
+	if positives > 0 {
 		s.candidates(&n.above, 0)
 	}
 	s.candidates(&n.found, int32(positives))

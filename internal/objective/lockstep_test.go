@@ -262,9 +262,6 @@ func TestLockstepHasTheSameBitsForAnyThreads(t *testing.T) {
 func TestSelectionInThePassIsExact(t *testing.T) {
 	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 3000, false)
 	for i, o := range bind(t, grid(t), x) {
-		if o.problem.Method.FalsePositives {
-			continue
-		}
 		l := NewLockstep(1)
 		_, root := o.problem.Rule.(threshold.SurrogateQuantile)
 		for k, w := range walk(uint64(i), 6, 30) {

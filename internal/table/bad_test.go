@@ -193,7 +193,7 @@ func TestBadDelimited(t *testing.T) {
 			"t: a file packed with bzip2, expected text, LIBSVM or IDX, plain or packed with gzip or zstd" +
 				" (convert or unpack it first)"},
 		{"truncated gzip", pack(t, long, "gzip")[:200], last,
-			"t:10419: the end of the file inside its gzip data, expected a complete file (copy or download" +
+			"t:10355: the end of the file inside its gzip data, expected a complete file (copy or download" +
 				" the file again)"},
 		{"gzip header only", pack(t, long, "gzip")[:5], last,
 			"t: the end of the file inside its gzip data, expected a complete file (copy or download the" +

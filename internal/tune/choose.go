@@ -14,30 +14,41 @@ import (
 // choose picks a point of each method, and then one of these; the rules are in the doc comment of Train.
 func (t *training) choose() error {
 	t.result.Chosen = -1
-	for _, best := range t.bests() {
-		if best >= 0 && (t.result.Chosen < 0 || between(&t.result.Points[best], t.result.Best()) < 0) {
-			t.result.Chosen = best
+	first := 0
+	for _, grid := range byMethod(t.result.Points) {
+		best := t.bestOf(grid)
+		if best >= 0 && (t.result.Chosen < 0 || between(&grid[best], t.result.Best()) < 0) {
+			t.result.Chosen = first + best
 		}
+		first += len(grid)
 	}
 	t.result.Why = t.why()
 	return nil
 }
 
-// bests is the best point of each method in the order tried, -1 where none was fitted.
-func (t *training) bests() []int {
-	points := t.result.Points
-	var bests []int
+// byMethod divides the points into the grids of the methods.
+func byMethod(points []Point) [][]Point {
+	var grids [][]Point
 	for first := 0; first < len(points); {
-		end, best := first, -1
-		for ; end < len(points) && points[end].Problem.Method == points[first].Problem.Method; end++ {
-			if points[end].Status == Fitted && (best < 0 || t.within(&points[end], &points[best]) < 0) {
-				best = end
-			}
+		end := first
+		for end < len(points) && points[end].Problem.Method == points[first].Problem.Method {
+			end++
 		}
-		bests = append(bests, best)
+		grids = append(grids, points[first:end])
 		first = end
 	}
-	return bests
+	return grids
+}
+
+// bestOf is the best point of one grid; -1 where none was fitted.
+func (t *training) bestOf(grid []Point) int {
+	best := -1
+	for i := range grid {
+		if grid[i].Status == Fitted && (best < 0 || t.within(&grid[i], &grid[best]) < 0) {
+			best = i
+		}
+	}
+	return best
 }
 
 // within compares two points of one method; it is negative when a is the better one.
@@ -121,7 +132,10 @@ func share(r metric.Result) string {
 }
 
 // Describe names a problem with the hyperparameters that it uses: "patmat-np with tau 0.01, beta 0.1, lambda 0.001".
-func Describe(p method.Problem) string {
+func Describe(p method.Problem) string { return p.Method.Name + " with " + settings(p) }
+
+// settings are the hyperparameters that a problem uses.
+func settings(p method.Problem) string {
 	h, m := p.Hyperparameters, p.Method
 	var parts []string
 	if m.UsesTau {
@@ -134,7 +148,7 @@ func Describe(p method.Problem) string {
 		parts = append(parts, "k "+strconv.Itoa(h.K))
 	}
 	parts = append(parts, "lambda "+number(h.Lambda))
-	return m.Name + " with " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

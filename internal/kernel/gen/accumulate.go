@@ -66,11 +66,11 @@ func octets(c code) {
 // gradientTurns emits the gradient of one panel of each of several streams, a page of each in turn.
 func gradientTurns(c code, s shape, size int) {
 	c.function(fmt.Sprintf("accumulateTurnsFloat%d%s", 8*size, s.name),
-		"(turns *uintptr, streams int, d int)",
-		"adds one panel's part of X'v for each stream to its lanes, stream after stream; streams and d are positive.")
-	r := c.arguments("turns", "streams", "d")
-	turns, streams, left := r[0], r[1], r[2]
-	const features = turnBytes / panelRows
+		"(turns *uintptr, streams int, d int, turn int)",
+		"adds one panel's part of X'v for each stream to its lanes, stream after stream; streams and d are positive. "+
+			"A turn is a positive number of features.")
+	r := c.arguments("turns", "streams", "d", "turn")
+	turns, streams, left, features := r[0], r[1], r[2], r[3]
 	offset, laneOffset := c.GP64(), c.GP64()
 	c.XORQ(offset, offset)
 	c.XORQ(laneOffset, laneOffset)
@@ -85,15 +85,15 @@ func gradientTurns(c code, s shape, size int) {
 	c.MOVQ(at(turn, 16), g.lanes)
 	c.ADDQ(offset, g.x)
 	c.ADDQ(laneOffset, g.lanes)
-	c.MOVQ(operand.U32(features/size), g.d)
+	c.MOVQ(features, g.d)
 	c.CMPQ(left, g.d)
 	c.CMOVQLT(left, g.d)
 	g.dense()
 	c.add(24, turn)
 	c.down(stream, "stream")
-	c.add(turnBytes, offset)
-	c.add(8*lanes*features/size, laneOffset)
-	c.SUBQ(operand.Imm(uint64(features/size)), left)
+	c.advance(size, features, offset)
+	c.advance(lanes*8/panelRows, features, laneOffset)
+	c.SUBQ(features, left)
 	c.jump(c.JG, "turn")
 	c.finish()
 }

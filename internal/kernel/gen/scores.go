@@ -20,9 +20,6 @@ func scores(c code) {
 	}
 }
 
-// turnBytes is the part of a panel that a stream takes in a turn: a page of memory.
-const turnBytes = 4096
-
 // exactScores keeps one sum a row in registers for all 64 rows. The sixteen registers of AVX2 do not hold them: there
 // the last sixteen rows' sums stay in z, so that the panel is still read once, in order.
 func exactScores(c code, s shape, size int) {
@@ -44,11 +41,11 @@ func exactScores(c code, s shape, size int) {
 // scoreTurns emits the scores of one panel of each of several streams, a page of each in turn.
 func scoreTurns(c code, s shape, size int) {
 	c.function(fmt.Sprintf("scoreTurnsFloat%d%s", 8*size, s.name),
-		"(turns *uintptr, streams int, w *float64, d int, add int)",
-		"computes the scores of one panel of each stream; streams and d are positive. Without add, z is overwritten.")
-	r := c.arguments("turns", "streams", "w", "d", "add")
-	turns, streams, w, left, add := r[0], r[1], r[2], r[3], r[4]
-	const features = turnBytes / panelRows
+		"(turns *uintptr, streams int, w *float64, d int, turn int, add int)",
+		"computes the scores of one panel of each stream; streams and d are positive. Without add, z is "+
+			"overwritten. A turn is a positive number of features.")
+	r := c.arguments("turns", "streams", "w", "d", "turn", "add")
+	turns, streams, w, left, features, add := r[0], r[1], r[2], r[3], r[4], r[5]
 	offset := c.GP64()
 	c.XORQ(offset, offset)
 	c.Label("turn")
@@ -61,18 +58,25 @@ func scoreTurns(c code, s shape, size int) {
 	c.MOVQ(at(turn, 8), z)
 	c.ADDQ(offset, x)
 	c.MOVQ(w, weight)
-	c.MOVQ(operand.U32(features/size), j)
+	c.MOVQ(features, j)
 	c.CMPQ(left, j)
 	c.CMOVQLT(left, j)
 	c.panelScores(s, size, x, weight, z, j, add)
 	c.add(16, turn)
 	c.down(stream, "stream")
 	c.MOVQ(operand.U32(1), add)
-	c.add(turnBytes, offset)
-	c.add(8*features/size, w)
-	c.SUBQ(operand.Imm(uint64(features/size)), left)
+	c.advance(size, features, offset)
+	c.LEAQ(operand.Mem{Base: w, Index: features, Scale: 8}, w)
+	c.SUBQ(features, left)
 	c.jump(c.JG, "turn")
 	c.finish()
+}
+
+// advance adds the bytes of some features of a panel to an offset.
+func (c code) advance(size int, features, offset reg.Register) {
+	bytes := c.GP64()
+	c.IMUL3Q(operand.U32(panelRows*size), features, bytes)
+	c.ADDQ(bytes, offset)
 }
 
 // panelScores emits the scores of 64 rows under j features; x, weight and j are used up.

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"toptau"
+	"toptau/internal/fault"
+	"toptau/metric"
+)
+
+// compareCommand measures all methods and baselines on one test part.
+type compareCommand struct {
+	Data       string   `arg:"" help:"Labelled data; - is standard input."`
+	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, or all (default: those whose criterion is the goal's)."`
+	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
+	Scores     []string `sep:"none" placeholder:"NAME=FILE" help:"Another model's scores of the rows of --test, in their order (CSV, column score); repeatable."`
+	Against    string   `default:"logistic" placeholder:"NAME" help:"What the others are compared with (default ${default})."`
+	Replicates int      `placeholder:"N" help:"Of the bootstrap (default 2000)."`
+	Validation string   `group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
+	Test       string   `group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
+	goalFlags
+	solverFlags
+	featureFlags
+	dataFlags
+}
+
+func (c *compareCommand) Run(s *session) error {
+	goal, err := c.flags().Goal()
+	if err != nil {
+		return err
+	}
+	if len(c.Scores) > 0 && c.Test == "" {
+		return &fault.Error{Kind: fault.Usage, Found: "--scores without --test", Expected: "the file whose rows have these scores",
+			Hint: "--test FILE"}
+	}
+	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Scale: c.Scale, Impute: c.Impute,
+		Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
+	for _, text := range c.Scores {
+		name, path, found := strings.Cut(text, "=")
+		if !found || name == "" || path == "" {
+			return &fault.Error{Kind: fault.Usage, Found: "--scores " + fault.Quote(text), Expected: "NAME=FILE", Hint: "for example gbdt=gbdt.csv"}
+		}
+		scores, err := toptau.ReadScores(name, path)
+		if err != nil {
+			return err
+		}
+		options.Scores = append(options.Scores, scores)
+	}
+	data, err := toptau.Read(c.Data, c.format())
+	if err != nil {
+		return err
+	}
+	if c.Validation != "" {
+		if options.Validation, err = toptau.ReadLike(data, c.Validation, c.format()); err != nil {
+			return err
+		}
+	}
+	if c.Test != "" {
+		if options.Test, err = toptau.ReadLike(data, c.Test, c.format()); err != nil {
+			return err
+		}
+	}
+	s.progress.start()
+	r, err := toptau.Compare(s, data, goal, options)
+	if err != nil {
+		return err
+	}
+	s.progress.clear()
+	if s.json {
+		err = s.emit(r)
+	} else {
+		printComparison(s, r)
+	}
+	if err == nil && r.Cancelled {
+		return s.Err()
+	}
+	return err
+}
+
+func printComparison(s *session, r *toptau.CompareReport) {
+	s.printf("goal: %s\n", r.GoalWords)
+	s.printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s); %d features\n", group(r.Training.Rows),
+		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives), group(r.Test.Rows),
+		group(r.Test.Positives), r.Features)
+	s.printf("%s on the test part, each at its best setting on the validation part:\n", r.Criterion)
+	table := [][]string{{"", "criterion", "found", "interval", "against " + r.Against, "interval", "", "seconds"}}
+	var drawn *metric.Interval
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		table = append(table, entryCells(e, r.Against))
+		if e.Test != nil && e.Test.Interval != nil {
+			drawn = e.Test.Interval
+		}
+	}
+	for _, line := range aligned(table) {
+		s.printf("  %s\n", line)
+	}
+	for _, e := range r.Entries {
+		if e.Setting != nil {
+			s.printf("setting of %s: %s, best of %d\n", e.Name, *e.Setting, e.Fitted)
+		}
+	}
+	if drawn != nil {
+		what := "test rows"
+		if r.Entities != nil {
+			what = group(*r.Entities) + " entities of the test part"
+		}
+		s.printf("intervals: %s, %s, %s replicates, each with the same %s for all\n", drawn.Kind, percent(drawn.Confidence),
+			group(drawn.Replicates), what)
+	}
+	s.printf("verdict: %s\n", r.VerdictWords)
+	s.printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsFit)
+	for _, w := range r.Warnings {
+		s.printf("note: %s\n", w.Text)
+	}
+}
+
+// entryCells is a line of the table. Scores of others have no time, the reference no difference.
+func entryCells(e *toptau.CompareEntry, against string) []string {
+	cells := []string{e.Name, "", "", "", "", "", "", ""}
+	if e.Test == nil {
+		cells[1] = e.Status
+		return cells
+	}
+	if e.Kind != "scores" {
+		cells[7] = strconv.FormatFloat(e.SecondsGrid, 'f', 2, 64)
+	}
+	if !e.Test.Defined() {
+		cells[1] = "undefined"
+		return cells
+	}
+	cells[1] = share(e.Test.Rate)
+	cells[2] = fmt.Sprintf("%.6g of %.6g", e.Test.Numerator, e.Test.Denominator)
+	if i := e.Test.Interval; i != nil {
+		cells[3] = share(i.Low) + " to " + share(i.High)
+	}
+	if e.Name == against {
+		return cells
+	}
+	cells[4] = points(e.Difference.Rate)
+	if i := e.Difference.Interval; i != nil {
+		cells[5] = points(i.Low) + " to " + points(i.High)
+	}
+	cells[6] = *e.Verdict
+	return cells
+}
+
+// share and points write columns of a table with one decimal: percent, and percentage points with their sign.
+func share(x float64) string  { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
+func points(x float64) string { return fmt.Sprintf("%+.1f", 100*x) }
+
+// aligned pads the columns to one width, the first to the left and the others to the right.
+func aligned(table [][]string) []string {
+	var width []int
+	for _, cells := range table {
+		for j, cell := range cells {
+			if j == len(width) {
+				width = append(width, 0)
+			}
+			width[j] = max(width[j], utf8.RuneCountInString(cell))
+		}
+	}
+	var lines []string
+	for _, cells := range table {
+		var b strings.Builder
+		for j, cell := range cells {
+			pad := strings.Repeat(" ", width[j]-utf8.RuneCountInString(cell))
+			if j == 0 {
+				b.WriteString(cell + pad)
+			} else {
+				b.WriteString("  " + pad + cell)
+			}
+		}
+		lines = append(lines, strings.TrimRight(b.String(), " "))
+	}
+	return lines
+}

@@ -1,0 +1,253 @@
+package toptau
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+	"toptau/internal/tune"
+	"toptau/method"
+	"toptau/metric"
+)
+
+// CompareOptions are the choices of Compare. The zero value compares the methods whose criterion is the goal's with the
+// baselines, logistic regression and a support vector machine, on a half, a quarter and a quarter of the rows.
+type CompareOptions struct {
+	Methods    []string // nil: those whose criterion is the goal's; "all": every method that the goal has a rate for
+	Surrogate  string   // "" or "hinge", "squared-hinge", "logistic"
+	Scale      string
+	Impute     string
+	Validation *Data    // nil: a quarter of the rows; otherwise read with ReadLike
+	Test       *Data    // nil: a quarter of the rows; otherwise read with ReadLike
+	Scores     []Scores // of the rows of Test, by other models
+	Against    string   // what the others are compared with: "" is logistic
+	Replicates int      // of the bootstrap; 0: 2,000
+	SolverOptions
+	Progress func(Progress)
+}
+
+// Scores are somebody's scores of the rows of a file, in its order.
+type Scores struct {
+	Name   string
+	File   string // for messages
+	Values []float64
+}
+
+// CompareReport is what Compare found: the object that compare --json prints.
+type CompareReport struct {
+	SchemaVersion int            `json:"schema_version"`
+	Goal          string         `json:"goal"`
+	GoalWords     string         `json:"goal_words"`
+	Criterion     string         `json:"criterion"`
+	Training      PartReport     `json:"training"`
+	Validation    PartReport     `json:"validation"`
+	Test          PartReport     `json:"test"`
+	Entities      *int           `json:"entities"` // of the test part; null: the intervals draw rows
+	Entries       []CompareEntry `json:"entries"`  // best on the test part first
+	Against       string         `json:"against"`
+	Focused       *string        `json:"focused"` // the top-focused method that the validation part prefers
+	Verdict       string         `json:"verdict"` // better, worse, undecided: that method against the reference
+	VerdictWords  string         `json:"verdict_words"`
+	Features      int            `json:"d"`
+	Seed          uint64         `json:"seed"`
+	Cancelled     bool           `json:"cancelled"`
+	SecondsRead   float64        `json:"seconds_read"`
+	SecondsFit    float64        `json:"seconds_fit"`
+	Seconds       float64        `json:"seconds_total"`
+	Warnings      []Warning      `json:"warnings"`
+}
+
+// CompareEntry is a method or baseline at its best setting, or somebody's scores.
+type CompareEntry struct {
+	Name             string             `json:"name"`
+	Kind             string             `json:"kind"`   // method, baseline, scores
+	Status           string             `json:"status"` // fitted, skipped, unfinished
+	Reason           *string            `json:"reason"`
+	Setting          *string            `json:"setting"`
+	Tried            int                `json:"tried"`
+	Fitted           int                `json:"fitted"`
+	Validation       *metric.Result     `json:"validation_goal"`
+	Test             *metric.Result     `json:"test_goal"`
+	Difference       *metric.Difference `json:"difference"`
+	Verdict          *string            `json:"verdict"`
+	AtThreshold      *metric.Confusion  `json:"test_at_threshold"`
+	NoBetterThanZero *bool              `json:"no_better_than_zero"`
+	SecondsFit       float64            `json:"seconds_fit"`
+	SecondsGrid      float64            `json:"seconds_grid"`
+}
+
+// Compare asks whether top-focused training helps on these data, and by how much. All methods, the baselines and anybody's
+// scores are measured on the same test rows: the training part fits, the validation part chooses each one's setting by the
+// goal's criterion and gives its threshold, and differences have paired bootstrap intervals, over the entities of
+// Format.Group where there is such a column. The verdict is about the method that the validation part prefers.
+//
+// When ctx is done, what is finished is compared, with Cancelled set.
+func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (*CompareReport, error) {
+	start := time.Now()
+	options, err := o.tune(goal)
+	if err != nil {
+		return nil, err
+	}
+	data := tune.Data{Table: d.table, Schema: d.info.Schema}
+	seconds := d.seconds
+	for _, part := range []struct {
+		data *Data
+		to   **table.Table
+	}{{o.Validation, &data.Validation}, {o.Test, &data.Test}} {
+		if part.data != nil {
+			*part.to = part.data.table
+			seconds += part.data.seconds
+		}
+	}
+	if err := o.checkScores(); err != nil {
+		return nil, err
+	}
+	res, err := tune.Compare(ctx, data, options)
+	if err != nil {
+		return nil, err
+	}
+	r := newCompareReport(res, o, d)
+	r.SecondsRead, r.Seconds = seconds, seconds+time.Since(start).Seconds()
+	return r, nil
+}
+
+// tune turns the options into those of the comparison.
+func (o *CompareOptions) tune(goal metric.Goal) (tune.CompareOptions, error) {
+	names := o.Methods
+	if slices.Contains(names, "all") {
+		if len(names) > 1 {
+			return tune.CompareOptions{}, &fault.Error{Kind: fault.Usage, Found: "--method all beside others", Expected: "one of the two"}
+		}
+		names = nil
+		for _, m := range method.All() {
+			if !m.UsesTau || !goal.Tau().IsZero() {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	train := TrainOptions{Methods: names, Surrogate: o.Surrogate, Scale: o.Scale, Impute: o.Impute,
+		SolverOptions: o.SolverOptions, Progress: o.Progress}
+	options, err := train.tune(goal)
+	if err != nil {
+		return tune.CompareOptions{}, err
+	}
+	options.Shares = [3]float64{2, 1, 1}
+	c := tune.CompareOptions{Options: options, Against: o.Against, Bootstrap: metric.Bootstrap{Replicates: o.Replicates}}
+	for _, s := range o.Scores {
+		c.External = append(c.External, tune.External{Name: s.Name, Scores: s.Values})
+	}
+	return c, nil
+}
+
+// checkScores refuses scores whose rows are not told, or are not as many as those of the test part.
+func (o *CompareOptions) checkScores() error {
+	for _, s := range o.Scores {
+		if o.Test == nil {
+			return &fault.Error{Kind: fault.Usage, Found: "--scores without --test", Expected: "the file whose rows have these scores",
+				Hint: "--test FILE"}
+		}
+		if len(s.Values) != o.Test.Rows() {
+			return &fault.Error{Kind: fault.Data, File: s.File, Found: fmt.Sprintf("%d scores", len(s.Values)),
+				Expected: fmt.Sprintf("%d, one for each row of %s, in its order", o.Test.Rows(), o.Test.table.File)}
+		}
+	}
+	return nil
+}
+
+func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareReport {
+	r := &CompareReport{
+		SchemaVersion: SchemaVersion, Goal: res.Goal.String(), GoalWords: res.Goal.Words(), Criterion: res.Goal.Criterion().String(),
+		Training: partReport(res.Training), Validation: partReport(res.Validation), Test: partReport(res.Test),
+		Against: res.Against, Verdict: res.Verdict, VerdictWords: res.Words, Features: res.Features, Seed: o.Seed,
+		Cancelled: res.Cancelled, SecondsFit: res.SecondsFit, Warnings: d.warnings(),
+	}
+	if res.Entities > 0 {
+		r.Entities = &res.Entities
+	}
+	if res.Focused != "" {
+		r.Focused = &res.Focused
+	}
+	for i := range res.Entries {
+		r.Entries = append(r.Entries, compareEntry(&res.Entries[i]))
+	}
+	for _, w := range res.Warnings {
+		r.Warnings = append(r.Warnings, Warning(w))
+	}
+	return r
+}
+
+func compareEntry(e *tune.Entry) CompareEntry {
+	c := CompareEntry{Name: e.Name, Kind: e.Kind, Status: string(e.Status), Tried: e.Tried, Fitted: e.Fitted,
+		SecondsFit: e.SecondsFit, SecondsGrid: e.SecondsGrid}
+	if e.Reason != "" {
+		c.Reason = &e.Reason
+	}
+	if e.Status != tune.Fitted {
+		return c
+	}
+	verdict := e.Difference.Verdict()
+	c.Test, c.Difference, c.Verdict = &e.Test, &e.Difference, &verdict
+	if e.Kind != tune.KindScores {
+		c.Setting, c.Validation, c.AtThreshold = &e.Setting, &e.Validation, e.AtThreshold
+	}
+	if e.Kind == tune.KindMethod {
+		c.NoBetterThanZero = &e.NoBetterThanZero
+	}
+	return c
+}
+
+// scoreColumn and rowColumn are what score writes.
+const (
+	scoreColumn = "score"
+	rowColumn   = "row"
+)
+
+// ReadScores reads the scores of one model: delimited text with a column "score", or with a single column of numbers. A
+// column "row" must count the rows from 1, as in what score writes: other orders are refused.
+func ReadScores(name, path string) (Scores, error) {
+	t, _, err := table.Read(path, table.Options{Format: "csv", Unlabelled: true})
+	if err != nil {
+		return Scores{}, err
+	}
+	var scores *table.Column
+	for j := range t.Columns {
+		switch c := &t.Columns[j]; {
+		case c.Kind == table.Numeric && (c.Name == scoreColumn || len(t.Columns) == 1):
+			scores = c
+		case c.Name == rowColumn:
+			if err := countsRows(t, c); err != nil {
+				return Scores{}, err
+			}
+		}
+	}
+	if scores == nil {
+		return Scores{}, &fault.Error{Kind: fault.Data, File: path, Found: "no column of numbers named " + fault.Quote(scoreColumn),
+			Expected: "a score for each row", Hint: "a CSV file with the header score"}
+	}
+	for row, z := range scores.Values {
+		if z != z {
+			return Scores{}, &fault.Error{Kind: fault.Data, File: path, Line: t.Line[row], Column: scores.Name,
+				Found: "a missing score", Expected: "a number"}
+		}
+	}
+	return Scores{Name: name, File: path, Values: scores.Values}, nil
+}
+
+// countsRows refuses row numbers that are not 1, 2, 3.
+func countsRows(t *table.Table, c *table.Column) error {
+	for row := range t.Line {
+		if c.Kind == table.Numeric && c.Values[row] == float64(row+1) {
+			continue
+		}
+		found := "a row number that is not in order"
+		if c.Kind == table.Numeric {
+			found = fmt.Sprintf("row %v", c.Values[row])
+		}
+		return &fault.Error{Kind: fault.Data, File: t.File, Line: t.Line[row], Column: c.Name, Found: found,
+			Expected: fmt.Sprintf("row %d: scores in the order of the test file", row+1)}
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package feature
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+)
+
+// Sizes of the random trees.
+const (
+	defaultTrees  = 60
+	defaultLeaves = 160
+	leafRows      = 5 // of a leaf, at least
+	rounds        = 5 // of draws in a node, until one can divide it
+)
+
+// forest is what the trees are grown from: the training rows, column by column.
+type forest struct {
+	x        [][]float64 // by input of the block; NaN is a missing value
+	positive []bool
+	weights  []float64 // nil: all 1
+	leaves   int       // of a tree, at most
+	ask      int       // columns that a node looks at
+}
+
+// leaves grows the trees on the inputs given (places in Map.Inputs). All trees see all rows.
+//
+// A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006): a node draws columns and for each a threshold,
+// uniform between its least and largest value there, until sqrt(d) of them divide it into parts of at least leafRows rows;
+// it takes the one that lowers the weighted Gini impurity most. The node that gains most is divided next, until the tree
+// has the leaves wanted or no node can be divided.
+//
+// Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
+func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
+	g := forest{x: x, weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
+	classes := [2]int{}
+	for _, row := range f.rows {
+		if f.t.Label[row] == table.Unknown {
+			e := at(f.t, row)
+			e.Found, e.Expected = "a row without a label", "a label in every training row"
+			return nil, e
+		}
+		classes[f.t.Label[row]]++
+		g.positive = append(g.positive, f.t.Label[row] == table.Positive)
+	}
+	if classes[0] == 0 || classes[1] == 0 {
+		return nil, &fault.Error{Kind: fault.Data, Found: "rows of one class", Expected: "rows of both classes",
+			Hint: "check the label column and --positive"}
+	}
+	trees := make([]Tree, f.o.Trees)
+	var group sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), len(trees))
+	for w := range workers {
+		group.Go(func() {
+			for i := w; i < len(trees); i += workers {
+				trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i)))
+			}
+		})
+	}
+	group.Wait()
+	b := &LeavesBlock{Inputs: inputs}
+	for _, t := range trees {
+		if len(t.Ask) > 1 {
+			b.Trees = append(b.Trees, t)
+		}
+	}
+	return b, nil
+}
+
+// growing is a node of a tree that is not finished: rows[first:end] are its own.
+type growing struct {
+	first, end  int
+	left, right int // its children; 0 while it is a leaf
+	best        split
+}
+
+// split is a way to divide a node.
+type split struct {
+	column      int
+	at          float64
+	missingLeft bool
+	gain        float64 // in impurity times mass; 0: there is none
+}
+
+// grower grows one tree.
+type grower struct {
+	*forest
+	random  *rand.PCG
+	rows    []int32 // grouped by node, in the order of the table within each
+	spare   []int32
+	columns []int // a permutation, for draws without replacement
+	nodes   []growing
+}
+
+func (g *forest) grow(random *rand.PCG) Tree {
+	t := grower{forest: g, random: random}
+	t.rows, t.spare = make([]int32, len(g.positive)), make([]int32, len(g.positive))
+	for i := range t.rows {
+		t.rows[i] = int32(i)
+	}
+	for j := range g.x {
+		t.columns = append(t.columns, j)
+	}
+	t.open(0, len(t.rows))
+	for leaves := 1; leaves < g.leaves; leaves++ {
+		best := -1
+		for i := range t.nodes {
+			if t.nodes[i].best.gain > 0 && t.nodes[i].left == 0 && (best < 0 || t.nodes[i].best.gain > t.nodes[best].best.gain) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		t.divide(best)
+	}
+	var tree Tree
+	tree.At = []float64{}
+	t.write(0, &tree)
+	return tree
+}
+
+// open makes a node and looks for its split.
+func (t *grower) open(first, end int) int {
+	t.nodes = append(t.nodes, growing{first: first, end: end, best: t.search(t.rows[first:end])})
+	return len(t.nodes) - 1
+}
+
+// divide carries a node's split out. Rows keep their order.
+func (t *grower) divide(node int) {
+	n := t.nodes[node]
+	x := t.x[n.best.column]
+	middle, k := n.first, 0
+	for _, row := range t.rows[n.first:n.end] {
+		if n.best.goesLeft(x[row]) {
+			t.rows[middle] = row
+			middle++
+		} else {
+			t.spare[k] = row
+			k++
+		}
+	}
+	copy(t.rows[middle:n.end], t.spare[:k])
+	left := t.open(n.first, middle)
+	right := t.open(middle, n.end)
+	t.nodes[node].left, t.nodes[node].right = left, right
+}
+
+func (s *split) goesLeft(x float64) bool { return x <= s.at || s.missingLeft && x != x }
+
+// write appends a node and its sides in preorder.
+func (t *grower) write(node int, tree *Tree) {
+	n := &t.nodes[node]
+	if n.left == 0 {
+		tree.Ask = append(tree.Ask, -1)
+		return
+	}
+	if n.best.missingLeft {
+		tree.MissingLeft = append(tree.MissingLeft, len(tree.At))
+	}
+	tree.Ask, tree.At = append(tree.Ask, n.best.column), append(tree.At, n.best.at)
+	t.write(n.left, tree)
+	t.write(n.right, tree)
+}
+
+// counts is what a side of a split holds.
+type counts struct {
+	rows           int
+	mass, positive float64
+}
+
+func (c *counts) add(positive bool, weight float64) {
+	c.rows++
+	c.mass += weight
+	if positive {
+		c.positive += weight
+	}
+}
+
+func (c counts) plus(d counts) counts {
+	return counts{c.rows + d.rows, c.mass + d.mass, c.positive + d.positive}
+}
+
+// impurity is mass times Gini impurity, 2 p (1 - p) mass.
+func (c counts) impurity() float64 {
+	if c.mass == 0 {
+		return 0
+	}
+	return float64(2 * c.positive * ((c.mass - c.positive) / c.mass))
+}
+
+// search draws the splits of a node and returns the best; the first of equally good ones.
+func (t *grower) search(rows []int32) split {
+	var best split
+	whole := t.count(rows)
+	if whole.rows < 2*leafRows || whole.positive <= 0 || whole.positive >= whole.mass {
+		return best
+	}
+	for round := 0; round < rounds && best.gain == 0; round++ {
+		for drawn, found := 0, 0; drawn < len(t.columns) && found < t.ask; drawn++ {
+			if t.draw(rows, drawn, whole, &best) {
+				found++
+			}
+		}
+	}
+	return best
+}
+
+// draw takes one more column and reports whether it can divide the node; its best split replaces a worse one.
+func (t *grower) draw(rows []int32, drawn int, whole counts, best *split) bool {
+	k := drawn + int(t.random.Uint64()%uint64(len(t.columns)-drawn))
+	t.columns[drawn], t.columns[k] = t.columns[k], t.columns[drawn]
+	column := t.columns[drawn]
+	low, high, missing := t.span(rows, column)
+	valid := false
+	if low < high {
+		u := float64(t.random.Uint64()>>11) / (1 << 53)
+		valid = t.try(rows, split{column: column, at: threshold(low, high, u)}, whole, best)
+	}
+	if missing > 0 && missing < len(rows) { // all values against the missing ones
+		valid = t.try(rows, split{column: column, at: math.MaxFloat64}, whole, best) || valid
+	}
+	return valid
+}
+
+func (t *grower) count(rows []int32) (c counts) {
+	for _, row := range rows {
+		c.add(t.positive[row], weightAt(t.weights, int(row)))
+	}
+	return c
+}
+
+// span is the range of a column in a node and the number of its missing values.
+func (t *grower) span(rows []int32, column int) (low, high float64, missing int) {
+	low, high = math.Inf(1), math.Inf(-1)
+	x := t.x[column]
+	for _, row := range rows {
+		switch v := x[row]; {
+		case v != v:
+			missing++
+		default:
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	return low, high, missing
+}
+
+// try reports whether a split leaves enough rows on both sides. It gives the missing values to the side where they fit
+// better; where a node has none, a later one goes right.
+func (t *grower) try(rows []int32, s split, whole counts, best *split) (valid bool) {
+	var left, right, missing counts
+	x := t.x[s.column]
+	for _, row := range rows {
+		side := &right
+		switch v := x[row]; {
+		case v <= s.at:
+			side = &left
+		case v != v:
+			side = &missing
+		}
+		side.add(t.positive[row], weightAt(t.weights, int(row)))
+	}
+	consider := func(left, right counts, missingLeft bool) {
+		if left.rows < leafRows || right.rows < leafRows {
+			return
+		}
+		valid = true
+		if gain := whole.impurity() - left.impurity() - right.impurity(); gain > best.gain {
+			s.gain, s.missingLeft = gain, missingLeft
+			*best = s
+		}
+	}
+	if missing.rows == 0 {
+		consider(left, right, false)
+		return valid
+	}
+	consider(left, right.plus(missing), false)
+	consider(left.plus(missing), right, true)
+	return valid
+}
+
+// threshold is low + u (high - low) with as few decimals as keep it in [low, high), so that trees are short to write.
+func threshold(low, high, u float64) float64 {
+	x := float64(low*(1-u)) + float64(high*u)
+	for _, digits := range []int{4, 6, 9} {
+		y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)
+		if err == nil && low <= y && y < high && math.Abs(y-x) <= float64(high/64)-float64(low/64) {
+			return y + 0
+		}
+	}
+	if low <= x && x < high {
+		return x + 0
+	}
+	return low + 0
+}

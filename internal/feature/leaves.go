@@ -1,0 +1,164 @@
+package feature
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+)
+
+const leavesKind = "leaves"
+
+// LeavesBlock holds, for each of its trees, the leaf that a row falls into, coded: 1 for that leaf, 0 for the others. The
+// trees divide the space of the numeric inputs; a linear model on them adds up one weight per tree.
+type LeavesBlock struct {
+	Inputs []int  `json:"inputs"` // that the trees ask about
+	Trees  []Tree `json:"trees"`
+
+	groups []matrix.Group // beside Trees; set by check
+}
+
+// Tree is a binary tree in preorder: a node, the nodes of its left side, the nodes of its right side. A row goes left when
+// its value is at most the threshold. A missing value goes right, except at the nodes listed in MissingLeft. Leaves are
+// numbered in their order, from 0.
+type Tree struct {
+	Ask         []int     `json:"ask"`                    // for each node a place in LeavesBlock.Inputs; -1: a leaf
+	At          []float64 `json:"at"`                     // the threshold of each node that asks, in their order
+	MissingLeft []int     `json:"missing_left,omitempty"` // nodes that ask, counted from 0 in their order, ascending
+
+	nodes  []treeNode // beside Ask; set by check
+	leaves int
+}
+
+// treeNode is a node as it is walked.
+type treeNode struct {
+	at          float64
+	input       int32 // of the map; -1: a leaf
+	next        int32 // the first node of the right side; of a leaf its number
+	missingLeft bool
+}
+
+// leaf walks a row of resolved numbers down the tree.
+func (t *Tree) leaf(numbers []float64) int32 {
+	i := int32(0)
+	for {
+		n := &t.nodes[i]
+		if n.input < 0 {
+			return n.next
+		}
+		x := numbers[n.input]
+		if x <= n.at || n.missingLeft && x != x {
+			i++
+		} else {
+			i = n.next
+		}
+	}
+}
+
+// Kind returns "leaves".
+func (b *LeavesBlock) Kind() string { return leavesKind }
+
+// Spec is one group for each tree.
+func (b *LeavesBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.groups) }
+
+func (b *LeavesBlock) appendWeights(_ *Map, list []Weight) []Weight {
+	for i := range b.Trees {
+		for leaf := range b.Trees[i].leaves {
+			list = append(list, Weight{Name: "tree " + strconv.Itoa(i+1) + " leaf " + strconv.Itoa(leaf+1), Input: -1})
+		}
+	}
+	return list
+}
+
+func (b *LeavesBlock) encode(_ *Map, _ *table.Table, _ int, first uint32, dst *Encoded) error {
+	for i := range b.Trees {
+		t := &b.Trees[i]
+		dst.Cols = append(dst.Cols, first+uint32(t.leaf(dst.numbers)))
+		dst.Values = append(dst.Values, 1)
+		first += uint32(t.leaves)
+	}
+	return nil
+}
+
+func (b *LeavesBlock) check(m *Map) error {
+	for i, k := range b.Inputs {
+		if k < 0 || k >= len(m.Inputs) || m.Inputs[k].Kind != Numeric || i > 0 && k <= b.Inputs[i-1] {
+			return fmt.Errorf("input %d is not a numeric input or out of order", k)
+		}
+	}
+	b.groups = make([]matrix.Group, len(b.Trees))
+	for i := range b.Trees {
+		if err := b.Trees[i].prepare(b.Inputs); err != nil {
+			return fmt.Errorf("tree %d: %w", i+1, err)
+		}
+		b.groups[i] = matrix.Group{Levels: b.Trees[i].leaves}
+	}
+	return nil
+}
+
+// prepare checks that the lists are one whole tree and lays its nodes out.
+func (t *Tree) prepare(inputs []int) error {
+	t.nodes, t.leaves = make([]treeNode, len(t.Ask)), 0
+	var open []int // nodes whose right side has not begun
+	asking, left := 0, t.MissingLeft
+	for i, ask := range t.Ask {
+		if ask >= 0 {
+			if ask >= len(inputs) || asking >= len(t.At) || math.IsNaN(t.At[asking]) || math.IsInf(t.At[asking], 0) {
+				return fmt.Errorf("node %d asks about %d with %d thresholds", i, ask, len(t.At))
+			}
+			t.nodes[i] = treeNode{at: t.At[asking], input: int32(inputs[ask])}
+			if len(left) > 0 && left[0] == asking {
+				t.nodes[i].missingLeft, left = true, left[1:]
+			}
+			open = append(open, i)
+			asking++
+			continue
+		}
+		t.nodes[i] = treeNode{input: -1, next: int32(t.leaves)}
+		t.leaves++
+		if last := len(open) - 1; last >= 0 {
+			t.nodes[open[last]].next = int32(i + 1)
+			open = open[:last]
+		} else if i != len(t.Ask)-1 {
+			return errors.New("nodes behind the last leaf")
+		}
+	}
+	switch {
+	case t.leaves != asking+1:
+		return fmt.Errorf("%d leaves for %d nodes that ask", t.leaves, asking)
+	case asking != len(t.At):
+		return fmt.Errorf("%d thresholds for %d nodes that ask", len(t.At), asking)
+	case len(left) > 0:
+		return fmt.Errorf("missing values at node %d", left[0])
+	}
+	return nil
+}
+
+// probeValues are a few thresholds of an input, each a border of leaves, and values to both sides of all.
+func (b *LeavesBlock) probeValues(input int) []float64 {
+	const shown = 16
+	var list []float64
+	for i := range b.Trees {
+		for _, n := range b.Trees[i].nodes {
+			if n.input == int32(input) && n.at < math.MaxFloat64 {
+				list = append(list, n.at)
+			}
+		}
+	}
+	slices.Sort(list)
+	if list = slices.Compact(list); len(list) == 0 {
+		return nil
+	}
+	ends := []float64{beyond(list[len(list)-1], 1), beyond(list[0], -1)}
+	if n := len(list); n > shown {
+		for i := range shown {
+			list[i] = list[i*(n-1)/(shown-1)]
+		}
+		list = list[:shown]
+	}
+	return append(list, ends...)
+}
