@@ -119,7 +119,8 @@ func (o *CompareOptions) tune(goal metric.Goal) (tune.CompareOptions, error) {
 	names := o.Methods
 	if slices.Contains(names, "all") {
 		if len(names) > 1 {
-			return tune.CompareOptions{}, &fault.Error{Kind: fault.Usage, Found: "--method all beside others", Expected: "one of the two"}
+			return tune.CompareOptions{}, &fault.Error{Kind: fault.Usage, Found: "--method all beside others",
+				Expected: "one of the two"}
 		}
 		names = nil
 		for _, m := range method.All() {
@@ -146,8 +147,8 @@ func (o *CompareOptions) tune(goal metric.Goal) (tune.CompareOptions, error) {
 func (o *CompareOptions) checkScores() error {
 	for _, s := range o.Scores {
 		if o.Test == nil {
-			return &fault.Error{Kind: fault.Usage, Found: "--scores without --test", Expected: "the file whose rows have these scores",
-				Hint: "--test FILE"}
+			return &fault.Error{Kind: fault.Usage, Found: "--scores without --test",
+				Expected: "the file whose rows have these scores", Hint: "--test FILE"}
 		}
 		if len(s.Values) != o.Test.Rows() {
 			return &fault.Error{Kind: fault.Data, File: s.File, Found: fmt.Sprintf("%d scores", len(s.Values)),
@@ -159,8 +160,9 @@ func (o *CompareOptions) checkScores() error {
 
 func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareReport {
 	r := &CompareReport{
-		SchemaVersion: SchemaVersion, Goal: res.Goal.String(), GoalWords: res.Goal.Words(), Criterion: res.Goal.Criterion().String(),
-		Training: partReport(res.Training), Validation: partReport(res.Validation), Test: partReport(res.Test),
+		SchemaVersion: SchemaVersion, Goal: res.Goal.String(), GoalWords: res.Goal.Words(),
+		Criterion: res.Goal.Criterion().String(),
+		Training:  partReport(res.Training), Validation: partReport(res.Validation), Test: partReport(res.Test),
 		Against: res.Against, Verdict: res.Verdict, VerdictWords: res.Words, Features: res.Features, Seed: o.Seed,
 		Cancelled: res.Cancelled, SecondsFit: res.SecondsFit, Warnings: d.warnings(),
 	}

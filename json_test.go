@@ -15,7 +15,7 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 	}
 	for _, object := range []any{Report{}, TrainReport{}, PartReport{}, PointReport{}, Evaluation{}, GoalEvaluation{},
 		PointEvaluation{}, CurveReport{}, Verification{}, Diagnosis{}, MethodVerdict{}, BudgetVerdict{}, ThresholdReport{},
-		SegmentReport{}} {
+		SegmentReport{}, CompareReport{}, CompareEntry{}} {
 		kind := reflect.TypeOf(object)
 		for i := range kind.NumField() {
 			name := strings.Split(kind.Field(i).Tag.Get("json"), ",")[0]

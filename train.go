@@ -174,7 +174,7 @@ func (o *TrainOptions) tune(goal metric.Goal) (tune.Options, error) {
 	case "adam":
 		t.Fitter = scheme.Fit
 	case "sgd":
-		scheme.Solver = solver.SGD
+		scheme.Grid = solver.SGDGrid
 		t.Fitter = scheme.Fit
 	default:
 		return t, unknownSolver(o.Solver)

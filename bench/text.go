@@ -28,11 +28,15 @@ type textFile struct {
 
 var textFiles = []textFile{
 	{"30 float32 columns as CSV", writeFloats, table.Options{Label: "last"},
-		func(path string) error { return standardCSV(path, nil) }, 3},
+		func(path string) error { _, err := standardCSV(path, nil); return err }, 3},
 	{"network flows as CSV (37 numbers, mostly short, 4 names)", writeFlows,
 		table.Options{Label: "last", Positive: []string{"!normal"}},
-		func(path string) error { return standardCSV(path, map[int]bool{1: true, 2: true, 3: true, 41: true}) }, 3},
-	{"LIBSVM, 40 values a row", writeSparse, table.Options{}, standardLIBSVM, 4},
+		func(path string) error {
+			_, err := standardCSV(path, map[int]bool{1: true, 2: true, 3: true, 41: true})
+			return err
+		}, 3},
+	{"LIBSVM, 40 values a row", writeSparse, table.Options{},
+		func(path string) error { _, err := standardLIBSVM(path); return err }, 4},
 }
 
 // text measures by processor time, on one thread, and two threads by the clock.
@@ -158,23 +162,22 @@ func writeSparse(w *bufio.Writer, rows int) {
 }
 
 // standardCSV reads with encoding/csv and strconv: numbers, and dictionaries of the columns that are told.
-func standardCSV(path string, symbolic map[int]bool) error {
+func standardCSV(path string, symbolic map[int]bool) (columns [][]float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	r := csv.NewReader(bufio.NewReaderSize(f, 1<<20))
 	r.ReuseRecord = true
-	var columns [][]float64
 	var dictionaries []map[string]int
 	for {
 		row, err := r.Read()
 		if err == io.EOF {
-			return nil
+			return columns, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for len(columns) < len(row) {
 			columns, dictionaries = append(columns, nil), append(dictionaries, map[string]int{})
@@ -191,43 +194,48 @@ func standardCSV(path string, symbolic map[int]bool) error {
 			}
 			v, err := strconv.ParseFloat(field, 64)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			columns[i] = append(columns[i], v)
 		}
 	}
 }
 
+// rows is what standardLIBSVM reads: row i ends before the entry start[i].
+type rows struct {
+	start, index   []int
+	labels, values []float64
+}
+
 // standardLIBSVM reads with bytes.Fields and strconv.
-func standardLIBSVM(path string) error {
+func standardLIBSVM(path string) (*rows, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	var start, index []int
-	var labels, values []float64
+	var read rows
 	lines := bufio.NewScanner(bufio.NewReaderSize(f, 1<<20))
 	for lines.Scan() {
 		fields := bytes.Fields(lines.Bytes())
 		label, err := strconv.ParseFloat(string(fields[0]), 64)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		labels = append(labels, label)
+		read.labels = append(read.labels, label)
 		for _, field := range fields[1:] {
 			at, value, _ := bytes.Cut(field, []byte{':'})
 			i, err := strconv.Atoi(string(at))
 			if err != nil {
-				return err
+				return nil, err
 			}
 			v, err := strconv.ParseFloat(string(value), 64)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			index, values = append(index, i), append(values, v)
+			read.index, read.values = append(read.index, i), append(read.values, v)
 		}
-		start = append(start, len(index))
+		read.start = append(read.start, len(read.index))
 	}
-	return lines.Err()
+	return &read, lines.Err()
 }

@@ -162,7 +162,8 @@ func (s *PairedScores) check(reference int) error {
 	n := [2]int{len(s.Positives[0]), len(s.Negatives[0])}
 	for m := range s.Positives {
 		if len(s.Positives[m]) != n[0] || len(s.Negatives[m]) != n[1] {
-			return wrong("%d and %d scores of model %d, %d and %d of model 0", len(s.Positives[m]), len(s.Negatives[m]), m, n[0], n[1])
+			return wrong("%d and %d scores of model %d, %d and %d of model 0",
+				len(s.Positives[m]), len(s.Negatives[m]), m, n[0], n[1])
 		}
 	}
 	if n[0]+n[1] > math.MaxInt32 {
@@ -312,7 +313,8 @@ func (p *pairing) sort(positives, negatives []float64) order {
 	if p.fixed {
 		want = int(p.budget + 8*math.Sqrt(p.budget+1) + 40)
 	}
-	for members := 0; o.prefix < n && (members < want || o.prefix > 0 && o.scores[o.prefix] == o.scores[o.prefix-1]); o.prefix++ {
+	tied := func(i int) bool { return i > 0 && o.scores[i] == o.scores[i-1] }
+	for members := 0; o.prefix < n && (members < want || tied(o.prefix)); o.prefix++ {
 		if p.member(o.rows[o.prefix]) {
 			members++
 		}

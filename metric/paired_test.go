@@ -124,7 +124,7 @@ func TestPairedReplicatesAgainstBruteForce(t *testing.T) {
 
 // Drawing the rows near the top first does not change the distribution of a difference.
 func TestPairedCoreIsResampling(t *testing.T) {
-	const replicates = 4000
+	const replicates = 2000
 	s := pairedOf(2, 60, 2000, 300, 4)
 	for _, c := range []Criterion{Top(), NP(threshold.MustRate("1%")), Quantile(threshold.MustRate("4%"))} {
 		r := mustRank(t, s.model(0))
@@ -169,7 +169,8 @@ func TestPairedResults(t *testing.T) {
 			}
 		}
 		for _, m := range []int{0, 2} {
-			if d := out.Differences[m]; d.Interval.Low != 0 || d.Interval.High != 0 || d.Gained+d.Lost != 0 || d.Verdict() != Undecided {
+			d := out.Differences[m]
+			if d.Interval.Low != 0 || d.Interval.High != 0 || d.Gained+d.Lost != 0 || d.Verdict() != Undecided {
 				t.Errorf("%v: against itself %+v", c, d)
 			}
 		}
@@ -221,10 +222,10 @@ func simulatedPair(positives, negatives int, noise float64, seed uint64) PairedS
 // of the simulation and the 2 % that a percentile bootstrap of 150 positives may lose; and at most 5 % of the verdicts are
 // wrong.
 func TestPairedCoverage(t *testing.T) {
-	const draws = 400
+	const draws = 200
 	c := NP(threshold.MustRate("5%"))
 	for _, noise := range []float64{0.5, 1} {
-		large := simulatedPair(100_000, 200_000, noise, 99)
+		large := simulatedPair(40_000, 80_000, noise, 99)
 		truth := 0.0
 		for m, sign := range []float64{-1, 1} {
 			res, err := mustRank(t, large.model(m)).Positives(c)
@@ -238,7 +239,7 @@ func TestPairedCoverage(t *testing.T) {
 		}
 		covered, wrong, decided := 0, 0, 0
 		for i := range draws {
-			out, err := PairedBootstrap(simulatedPair(150, 1500, noise, uint64(i)), c, 0, Bootstrap{Replicates: 300, Seed: 1})
+			out, err := PairedBootstrap(simulatedPair(150, 1500, noise, uint64(i)), c, 0, Bootstrap{Replicates: 119, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

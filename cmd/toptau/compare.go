@@ -16,7 +16,7 @@ type compareCommand struct {
 	Data       string   `arg:"" help:"Labelled data; - is standard input."`
 	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, or all (default: those whose criterion is the goal's)."`
 	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
-	Scores     []string `sep:"none" placeholder:"NAME=FILE" help:"Another model's scores of the rows of --test, in their order (CSV, column score); repeatable."`
+	Scores     []string `sep:"none" placeholder:"NAME=FILE" help:"Another model's scores of the rows of --test, in its order (CSV, column score); repeatable."`
 	Against    string   `default:"logistic" placeholder:"NAME" help:"What the others are compared with (default ${default})."`
 	Replicates int      `placeholder:"N" help:"Of the bootstrap (default 2000)."`
 	Validation string   `group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
@@ -33,15 +33,16 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	if len(c.Scores) > 0 && c.Test == "" {
-		return &fault.Error{Kind: fault.Usage, Found: "--scores without --test", Expected: "the file whose rows have these scores",
-			Hint: "--test FILE"}
+		return &fault.Error{Kind: fault.Usage, Found: "--scores without --test",
+			Expected: "the file whose rows have these scores", Hint: "--test FILE"}
 	}
 	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Scale: c.Scale, Impute: c.Impute,
 		Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
 	for _, text := range c.Scores {
 		name, path, found := strings.Cut(text, "=")
 		if !found || name == "" || path == "" {
-			return &fault.Error{Kind: fault.Usage, Found: "--scores " + fault.Quote(text), Expected: "NAME=FILE", Hint: "for example gbdt=gbdt.csv"}
+			return &fault.Error{Kind: fault.Usage, Found: "--scores " + fault.Quote(text), Expected: "NAME=FILE",
+				Hint: "for example gbdt=gbdt.csv"}
 		}
 		scores, err := toptau.ReadScores(name, path)
 		if err != nil {
@@ -82,7 +83,8 @@ func (c *compareCommand) Run(s *session) error {
 
 func printComparison(s *session, r *toptau.CompareReport) {
 	s.printf("goal: %s\n", r.GoalWords)
-	s.printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s); %d features\n", group(r.Training.Rows),
+	s.printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s); %d features\n",
+		group(r.Training.Rows),
 		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives), group(r.Test.Rows),
 		group(r.Test.Positives), r.Features)
 	s.printf("%s on the test part, each at its best setting on the validation part:\n", r.Criterion)

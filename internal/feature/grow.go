@@ -31,16 +31,17 @@ type forest struct {
 // leaves grows the trees on the inputs given (places in Map.Inputs). All trees see all rows.
 //
 // A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006): a node draws columns and for each a threshold,
-// uniform between its least and largest value there, until sqrt(d) of them divide it into parts of at least leafRows rows;
-// it takes the one that lowers the weighted Gini impurity most. The node that gains most is divided next, until the tree
-// has the leaves wanted or no node can be divided.
+// uniform between its least and largest value there, until sqrt(d) of them divide it into parts of at least leafRows
+// rows; it takes the one that lowers the weighted Gini impurity most. The node that gains most is divided next, until the
+// tree has the leaves wanted or no node can be divided. Where values are missing, they go to the side where they fit
+// better, and parting them from all values is tried too.
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
 func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 	g := forest{x: x, weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
 	classes := [2]int{}
 	for _, row := range f.rows {
-		if f.t.Label[row] == table.Unknown {
+		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
 			e := at(f.t, row)
 			e.Found, e.Expected = "a row without a label", "a label in every training row"
 			return nil, e
@@ -158,6 +159,7 @@ func (t *grower) write(node int, tree *Tree) {
 	n := &t.nodes[node]
 	if n.left == 0 {
 		tree.Ask = append(tree.Ask, -1)
+		tree.Mass = append(tree.Mass, t.count(t.rows[n.first:n.end]).mass)
 		return
 	}
 	if n.best.missingLeft {

@@ -29,6 +29,7 @@ type Tree struct {
 	Ask         []int     `json:"ask"`                    // for each node a place in LeavesBlock.Inputs; -1: a leaf
 	At          []float64 `json:"at"`                     // the threshold of each node that asks, in their order
 	MissingLeft []int     `json:"missing_left,omitempty"` // nodes that ask, counted from 0 in their order, ascending
+	Mass        []float64 `json:"mass"`                   // of the training rows in each leaf: what explanations average with
 
 	nodes  []treeNode // beside Ask; set by check
 	leaves int
@@ -42,20 +43,22 @@ type treeNode struct {
 	missingLeft bool
 }
 
+// child is where a value goes from node i, which is n.
+func (n *treeNode) child(i int, x float64) int {
+	if x <= n.at || n.missingLeft && x != x {
+		return i + 1
+	}
+	return int(n.next)
+}
+
 // leaf walks a row of resolved numbers down the tree.
 func (t *Tree) leaf(numbers []float64) int32 {
-	i := int32(0)
-	for {
+	for i := 0; ; {
 		n := &t.nodes[i]
 		if n.input < 0 {
 			return n.next
 		}
-		x := numbers[n.input]
-		if x <= n.at || n.missingLeft && x != x {
-			i++
-		} else {
-			i = n.next
-		}
+		i = n.child(i, numbers[n.input])
 	}
 }
 
@@ -134,6 +137,13 @@ func (t *Tree) prepare(inputs []int) error {
 		return fmt.Errorf("%d thresholds for %d nodes that ask", len(t.At), asking)
 	case len(left) > 0:
 		return fmt.Errorf("missing values at node %d", left[0])
+	case len(t.Mass) != t.leaves:
+		return fmt.Errorf("%d masses for %d leaves", len(t.Mass), t.leaves)
+	}
+	for _, mass := range t.Mass {
+		if !(mass > 0) || math.IsInf(mass, 1) {
+			return fmt.Errorf("a leaf of mass %v", mass)
+		}
 	}
 	return nil
 }

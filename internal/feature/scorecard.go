@@ -58,7 +58,7 @@ func (c *Card) ends() (low, high float64) {
 	return low, high
 }
 
-// place is where a value stands: at a level, or with the fraction f > 0 on the way to the next one. A level of -1 is nowhere.
+// place is where a value stands: at a level, or with the fraction f > 0 on the way to the next one. Level -1 is nowhere.
 func (c *Card) place(x float64) (level int, f float64) {
 	if math.IsNaN(x) {
 		if c.Missing {
@@ -213,7 +213,7 @@ const atomPart = 20
 // card makes the scale of an input from its values on the training rows, none missing, weights nil as all 1.
 //
 //   - Up to bins+1 different values, or fewer than two that are no atoms: all are atoms and there are no knots.
-//   - Otherwise an atom is a value with at least one part in atomPart of the mass of the values; knots are the quantiles of the
+//   - Otherwise an atom is a value with at least one part in atomPart of the mass of all; knots are the quantiles of the
 //     others at j/bins, j = 0 to bins, each once. The quantile at p is the smallest value up to which the mass is at
 //     least p of the whole.
 func card(input int, x, weights []float64, bins int, missing bool) Card {
@@ -252,6 +252,9 @@ func massOf(list []valueMass) float64 {
 
 // distinct lists the values in ascending order; rows with the same value are added in their order.
 func distinct(x, weights []float64) []valueMass {
+	if weights == nil {
+		return tally(slices.Sorted(slices.Values(x)))
+	}
 	order := make([]int32, len(x))
 	for i := range order {
 		order[i] = int32(i)
@@ -265,6 +268,20 @@ func distinct(x, weights []float64) []valueMass {
 			mass.add(weightAt(weights, int(order[i])))
 		}
 		list = append(list, valueMass{v, mass.value()})
+	}
+	return list
+}
+
+// tally is distinct for values in order that weigh 1 each.
+func tally(x []float64) []valueMass {
+	var list []valueMass
+	for first := 0; first < len(x); {
+		end := first + 1
+		for end < len(x) && x[end] == x[first] {
+			end++
+		}
+		list = append(list, valueMass{x[first] + 0, float64(end - first)}) // no negative zero
+		first = end
 	}
 	return list
 }

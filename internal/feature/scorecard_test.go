@@ -78,12 +78,14 @@ func TestPlaces(t *testing.T) {
 		level int
 		f     float64
 	}{
-		{scale, 0, 0, 0}, {scale, 0.25, 0, 0.25}, {scale, 1, 1, 0}, {scale, 1.5, 1, 0.25}, {scale, 2.5, 1, 0.75}, {scale, 3, 2, 0},
+		{scale, 0, 0, 0}, {scale, 0.25, 0, 0.25}, {scale, 1, 1, 0}, {scale, 1.5, 1, 0.25}, {scale, 2.5, 1, 0.75},
+		{scale, 3, 2, 0},
 		{scale, -1, 3, 0}, {scale, 2, 4, 0}, {scale, 5, 5, 0}, {scale, nan, 6, 0}, // atoms and missing
 		{scale, -7, 3, 0}, {scale, 70, 5, 0}, // beyond the range: its end is an atom
 		{scale, -0.5, 0, 0}, {scale, 4, 2, 0}, // between the outer knot and an atom
 		{scale, 1 - 1e-12, 1, 0}, // rounded to the knot
-		{levels, 0.5, 0, 0}, {levels, 0.6, 1, 0}, {levels, 2, 1, 0}, {levels, 2.1, 2, 0}, {levels, -4, 0, 0}, {levels, 9, 2, 0},
+		{levels, 0.5, 0, 0}, {levels, 0.6, 1, 0}, {levels, 2, 1, 0}, {levels, 2.1, 2, 0}, {levels, -4, 0, 0},
+		{levels, 9, 2, 0},
 		{levels, nan, -1, 0},
 		{wide, 0, 0, 0.5}, {wide, inf, 1, 0}, {wide, -inf, 0, 0},
 	} {
@@ -117,7 +119,8 @@ func TestScorecardByHand(t *testing.T) {
 		}
 	}
 	spec := m.Layout()[0]
-	if len(m.Layout()) != 2 || spec.Kind != matrix.Coded || len(spec.Groups) != 2 || !spec.Groups[0].Between || spec.Groups[1].Between {
+	if len(m.Layout()) != 2 || spec.Kind != matrix.Coded || len(spec.Groups) != 2 ||
+		!spec.Groups[0].Between || spec.Groups[1].Between {
 		t.Errorf("layout %+v", m.Layout())
 	}
 	row := encoded(t, m, data)[1] // load 1 is half way from 0 to 2
@@ -237,7 +240,8 @@ const goldenScorecard = `{"scale":"standard","impute":"own","inputs":[` +
 func TestGoldenScorecard(t *testing.T) {
 	y := append(steps(34), -1, -1, missing)
 	x := append(slices.Repeat([]float64{.5}, 36), 2)
-	got, err := fit(t, tableOf(number("x", x...), number("y", y...)), Options{Encode: EncodeScorecard, Impute: ImputeOwn}).MarshalJSON()
+	data := tableOf(number("x", x...), number("y", y...))
+	got, err := fit(t, data, Options{Encode: EncodeScorecard, Impute: ImputeOwn}).MarshalJSON()
 	if err != nil || string(got) != goldenScorecard {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, goldenScorecard)
 	}
@@ -248,7 +252,8 @@ func TestGoldenScorecard(t *testing.T) {
 		{`"atoms":[0.5,2]`, `"atoms":[]`, "neither knots nor atoms"},
 		{`"atoms":[0.5,2]`, `"knots":[2]`, "single knot"},
 		{`"atoms":[0.5,2]`, `"atoms":[2],"surplus":1`, "unknown field"},
-		{`"knots":[0,2,4,6,8,10,12,14,16,19,21,23,25,27,29,31,33],"atoms":[-1]`, `"atoms":[1]},{"input":1,"knots":[1,2]`, "stands behind"},
+		{`"knots":[0,2,4,6,8,10,12,14,16,19,21,23,25,27,29,31,33],"atoms":[-1]`,
+			`"atoms":[1]},{"input":1,"knots":[1,2]`, "stands behind"},
 	} {
 		text := strings.Replace(goldenScorecard, edit.old, edit.new, 1)
 		err := json.Unmarshal([]byte(text), new(Map))

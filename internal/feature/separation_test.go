@@ -33,7 +33,7 @@ func TestShapesThatEncodingsHave(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 7))
 		draw := func() *table.Table {
 			data := &table.Table{Columns: []table.Column{{Name: "x", Number: 1}, {Name: "y", Number: 2}}}
-			for i := range 3000 {
+			for i := range 1500 {
 				x, y := r.Float64(), r.Float64()
 				class := table.Negative
 				if shape.positive(x, y) {
@@ -47,7 +47,7 @@ func TestShapesThatEncodingsHave(t *testing.T) {
 		}
 		training, fresh := draw(), draw()
 		for encode, right := range shape.right {
-			m, _, err := feature.Fit(training, table.Schema{Header: true}, nil, feature.Options{Encode: encode, Trees: 20, Leaves: 60})
+			m, _, err := feature.Fit(training, table.Schema{Header: true}, nil, feature.Options{Encode: encode, Trees: 15, Leaves: 40})
 			if err != nil {
 				t.Fatal(err)
 			}

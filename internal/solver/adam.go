@@ -43,8 +43,8 @@ type adam struct {
 }
 
 func (a *adam) update(w, g []float64, _ int) {
-	a.power1 *= adamDecay1
-	a.power2 *= adamDecay2
+	a.power1 = float64(a.power1 * adamDecay1)
+	a.power2 = float64(a.power2 * adamDecay2)
 	bias1, bias2 := 1-a.power1, 1-a.power2
 	for j, gj := range g {
 		a.mean[j] = float64(adamDecay1*a.mean[j]) + float64((1-adamDecay1)*gj)

@@ -215,7 +215,7 @@ func (c *comparison) fitBaselines(ctx context.Context, x *matrix.Matrix) error {
 		grid := make([]Point, len(baselineLambdas))
 		var last *baseline.Result
 		for i, lambda := range baselineLambdas {
-			grid[i] = Point{Problem: method.Problem{Hyperparameters: method.Hyperparameters{Lambda: lambda}}, Status: Unfinished}
+			grid[i] = Point{Status: Unfinished, Problem: method.Problem{Hyperparameters: method.Hyperparameters{Lambda: lambda}}}
 			if ctx.Err() != nil {
 				continue
 			}
@@ -236,7 +236,8 @@ func (c *comparison) fitBaselines(ctx context.Context, x *matrix.Matrix) error {
 				last = &r
 			}
 			if !r.Converged {
-				c.addWarning("baseline-not-converged", "%s with lambda %s stopped before it converged: %s", b.name, number(lambda), r.Reason)
+				c.addWarning("baseline-not-converged", "%s with lambda %s stopped before it converged: %s",
+					b.name, number(lambda), r.Reason)
 			}
 			c.progress.advance(at+i, 1)
 		}
@@ -414,6 +415,7 @@ func (c *comparison) summary() *Comparison {
 	c.warnRows()
 	c.warnPoints()
 	c.warnCollapse()
+	c.warnSeveral(out.Focused)
 	out.Warnings = r.Warnings
 	out.Entries = slices.Clone(c.entries)
 	slices.SortStableFunc(out.Entries, func(a, b Entry) int {
@@ -422,6 +424,26 @@ func (c *comparison) summary() *Comparison {
 	return out
 }
 
+// warnSeveral says what several intervals side by side are worth.
+func (c *comparison) warnSeveral(focused string) {
+	compared, decided := 0, 0
+	for i := range c.entries {
+		e := &c.entries[i]
+		if e.Status != Fitted || e.Name == c.against {
+			continue
+		}
+		compared++
+		if e.Name != focused && e.Difference.Verdict() != metric.Undecided {
+			decided++
+		}
+	}
+	if decided > 0 && compared > 1 {
+		c.addWarning("several-comparisons", "each of the %d differences has an interval of its own: the more of them, the "+
+			"likelier that one excludes 0 by chance; the verdict is about the method that the validation part prefers", compared)
+	}
+}
+
+// missing sorts entries without a fit last.
 func missing(e Entry) int {
 	if e.Status == Fitted {
 		return 0
@@ -443,12 +465,14 @@ func verdict(focused, reference *Entry, confidence float64) string {
 			focused.Name)
 	}
 	if !focused.Test.Defined() {
-		return fmt.Sprintf("it cannot be told with %.6g test positives whether top-focused training helps here: %s", n, focused.Test.Undefined)
+		return fmt.Sprintf("it cannot be told with %.6g test positives whether top-focused training helps here: %s",
+			n, focused.Test.Undefined)
 	}
 	counts := fmt.Sprintf("%s, which the validation part prefers, finds %.6g of the %.6g positives within the budget, %s %.6g",
 		focused.Name, focused.Test.Numerator, n, reference.Name, reference.Test.Numerator)
 	d := focused.Difference
-	between := fmt.Sprintf("%s points (%g %% interval %s to %s)", points(d.Rate), 100*confidence, points(d.Interval.Low), points(d.Interval.High))
+	between := fmt.Sprintf("%s points (%g %% interval %s to %s)", points(d.Rate), 100*confidence,
+		points(d.Interval.Low), points(d.Interval.High))
 	switch d.Verdict() {
 	case metric.Better:
 		return "top-focused training helps here: " + counts + ", a gain of " + between

@@ -264,7 +264,8 @@ func TestCompareInterrupted(t *testing.T) {
 
 	ctx, cancel = context.WithCancel(context.Background())
 	o.Fitter = func(context.Context, *matrix.Matrix, []method.Problem, Watch) error { cancel(); return nil }
-	if c, err = Compare(ctx, Data{Table: data}, o); err != nil || c.Focused != "" || !strings.Contains(c.Words, "no top-focused method") {
+	c, err = Compare(ctx, Data{Table: data}, o)
+	if err != nil || c.Focused != "" || !strings.Contains(c.Words, "no top-focused method") {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err = Compare(ctx, Data{Table: data}, o); !errors.Is(err, context.Canceled) {
@@ -297,7 +298,8 @@ func TestCompareRefuses(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		"name of a baseline": {func(d *Data, o *CompareOptions) { d.Test, o.External = test, []External{{"svm", scores}} }, fault.Usage, `scores named "svm"`},
+		"name of a baseline": {func(d *Data, o *CompareOptions) { d.Test, o.External = test, []External{{"svm", scores}} },
+			fault.Usage, `scores named "svm"`},
 		"name twice": {func(d *Data, o *CompareOptions) { d.Test, o.External = test, []External{{"a", scores}, {"a", scores}} },
 			fault.Usage, `scores named "a"`},
 		"no test file": {func(d *Data, o *CompareOptions) { o.External = []External{{"a", scores}} }, fault.Usage, "not told"},

@@ -41,48 +41,55 @@ func middleAndMost(values []float64) (middle, largest, total float64) {
 func adamPart(t *testing.T, s *section) {
 	s.say(`On every set above 10,000 rows: 1,000 full-batch steps of ADAM (0.01, from w = 0; packing apart), the best objective that they
 		reach, and the passes and seconds after which the certified solver is at or below it: its first round at whose end
-		F(w) is. Lambda 0.001. Target: no slower anywhere, and at least 10 times fewer passes.`)
-	s.table([]string{"set", "rule", "F(0)", "ADAM best F", "ADAM passes", "ADAM seconds", "certified F", "passes until below",
-		"seconds until below", "times fewer passes", "times faster", "passes to the end", "seconds to the end"})
-	var slower, more []string
+		F(w) is. Lambda 0.001. Processor seconds are those of both cores together, in hundredths; on a shared machine they say
+		more than the seconds that passed, which follow them. Target: no slower anywhere, and at least 10 times fewer passes.`)
+	s.table([]string{"set", "rule", "F(0)", "ADAM best F", "ADAM passes", "ADAM processor s", "ADAM s", "certified F", "passes until below",
+		"processor s until below", "s until below", "times fewer passes", "passes to the end", "processor s to the end", "s to the end"})
+	var slower, slowerByClock, more []string
 	count := 0
 	for _, name := range []string{"mammography", "magic04", "a9a", "w8a", "covtype_2vs4", "nsl_kdd", "kddcup99"} {
 		x := standardised(t, name)
 		for _, in := range compared() {
 			o := bind(t, problem(t, in.method, in.h), x)
-			begin := time.Now()
+			begin, used := time.Now(), processor()
 			adam, err := solver.Adam(context.Background(), o, nil, solver.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			slow := time.Since(begin)
-			begin = time.Now()
-			var below time.Duration
+			slow, slowUsed := time.Since(begin), processor()-used
+			begin, used = time.Now(), processor()
+			var below, belowUsed time.Duration
 			passes := 0
 			m := measure(t, name, x, in, Options{Progress: func(p Progress) {
 				if passes == 0 && p.Upper <= adam.Best.F {
-					below, passes = time.Since(begin), p.Passes
+					below, belowUsed, passes = time.Since(begin), processor()-used, p.Passes
 				}
 			}})
+			allUsed := processor() - used
 			if passes == 0 {
-				below, passes = m.took, m.Passes
+				below, belowUsed, passes = m.took, allUsed, m.Passes
 			}
 			count++
 			never := m.Objective > adam.Best.F
 			if fewer := float64(adam.Passes) / float64(passes); never || fewer < 10 {
 				more = append(more, fmt.Sprintf("%s, %s (%.0f times fewer)", name, in.rule, fewer))
 			}
+			if never || belowUsed > slowUsed {
+				slower = append(slower, fmt.Sprintf("%s, %s (%s s against %s s)", name, in.rule, seconds(belowUsed), seconds(slowUsed)))
+			}
 			if never || below > slow {
-				slower = append(slower, fmt.Sprintf("%s, %s (%s s against %s s)", name, in.rule, seconds(below), seconds(slow)))
+				slowerByClock = append(slowerByClock, fmt.Sprintf("%s, %s (%s s against %s s)", name, in.rule, seconds(below), seconds(slow)))
 			}
 			t.Logf("%s %s: ADAM %g in %.2fs, below after %d passes, %.2fs", name, in.rule, adam.Best.F, slow.Seconds(), passes, below.Seconds())
-			s.row(name, in.rule, fmt.Sprintf("%.4g", m.AtZero), fmt.Sprintf("%.6g", adam.Best.F), fmt.Sprint(adam.Passes), seconds(slow),
-				fmt.Sprintf("%.6g", m.Objective), fmt.Sprint(passes), seconds(below), fmt.Sprintf("%.0f", float64(adam.Passes)/float64(passes)),
-				fmt.Sprintf("%.1f", slow.Seconds()/below.Seconds()), fmt.Sprint(m.Passes), seconds(m.took))
+			s.row(name, in.rule, fmt.Sprintf("%.4g", m.AtZero), fmt.Sprintf("%.6g", adam.Best.F), fmt.Sprint(adam.Passes), seconds(slowUsed), seconds(slow),
+				fmt.Sprintf("%.6g", m.Objective), fmt.Sprint(passes), seconds(belowUsed), seconds(below),
+				fmt.Sprintf("%.0f", float64(adam.Passes)/float64(passes)), fmt.Sprint(m.Passes), seconds(allUsed), seconds(m.took))
 		}
 	}
-	s.say(fmt.Sprintf("No slower in %d of %d, at least 10 times fewer passes in %d of %d.", count-len(slower), count, count-len(more), count))
-	s.list("Slower", slower)
+	s.say(fmt.Sprintf("No slower by processor time in %d of %d, by the clock in %d of %d; at least 10 times fewer passes in %d of %d.",
+		count-len(slower), count, count-len(slowerByClock), count, count-len(more), count))
+	s.list("Slower by processor time", slower)
+	s.list("Slower by the clock", slowerByClock)
 	s.list("Not 10 times fewer passes", more)
 	s.write(t, "Beside ADAM")
 }
@@ -113,7 +120,7 @@ func pathsPart(t *testing.T, s *section) {
 	}
 	var missed []string
 	extraOfAll, further := 0, 0
-	for _, set := range []string{"spambase", "mammography", "magic04", "a9a", "nsl_kdd", "covtype_2vs4"} {
+	for _, set := range []string{"spambase", "mammography", "magic04", "a9a", "nsl_kdd"} {
 		x := standardised(t, set)
 		for _, path := range paths {
 			var chain Chain
@@ -176,8 +183,8 @@ func hepmassPart(t *testing.T, s *section) {
 		the matrix included, over the bytes of the matrix. Beside it 1,000 steps of ADAM on 40 minibatches (packing and
 		evaluations of the whole at the tenths included), and the relative gap of its best and of its last iterate against
 		the certified bound. Target: gap 1e-4 within 10 s (goal: 3 s) on two cores, in less than 2 x the matrix.`)
-	s.table([]string{"positives", "rule", "relative gap", "gap of the decrease", "passes", "row reads", "seconds", "memory",
-		"ADAM seconds", "ADAM best gap", "ADAM last gap"})
+	s.table([]string{"positives", "rule", "relative gap", "gap of the decrease", "passes", "row reads", "processor s", "seconds", "memory",
+		"ADAM processor s", "ADAM seconds", "ADAM best gap", "ADAM last gap"})
 	var missed []string
 	for _, share := range []string{"50%", "10%"} {
 		x := hepmass(t, share)
@@ -185,18 +192,19 @@ func hepmassPart(t *testing.T, s *section) {
 		for _, in := range compared() {
 			forgetPeak()
 			o := bind(t, problem(t, in.method, in.h), x)
-			begin := time.Now()
+			begin, before := time.Now(), processor()
 			r, err := Solve(context.Background(), o, Options{Gap: 1e-4})
 			if err != nil {
 				t.Fatal(err)
 			}
 			m := measured{"hepmass " + share, in, r, time.Since(begin)}
+			used := processor() - before
 			memory := peak() / float64(x.Bytes())
 			t.Logf("%s: %.2fs, %.2f x the matrix, %s", m.name(), m.took.Seconds(), memory, describe(r))
 			if m.RelativeGap() > 1e-4 || m.took > 10*time.Second || memory > 2 {
-				missed = append(missed, fmt.Sprintf("%s: relative gap %.1e, %s s, %.2f x the matrix", m.name(), m.RelativeGap(), seconds(m.took), memory))
+				missed = append(missed, fmt.Sprintf("%s: relative gap %.1e, %s s (%s processor s), %.2f x the matrix", m.name(), m.RelativeGap(), seconds(m.took), seconds(used), memory))
 			}
-			begin = time.Now()
+			begin, before = time.Now(), processor()
 			parts, err := o.Minibatches(40, 1, false)
 			if err != nil {
 				t.Fatal(err)
@@ -208,7 +216,7 @@ func hepmassPart(t *testing.T, s *section) {
 			slow := time.Since(begin)
 			gap := func(f float64) string { return fmt.Sprintf("%.1e", (f-r.LowerBound)/max(f, .01)) }
 			s.row(share, in.rule, fmt.Sprintf("%.1e", m.RelativeGap()), m.decrease(), fmt.Sprint(m.Passes), fmt.Sprintf("%.1f", m.RowReads),
-				seconds(m.took), fmt.Sprintf("%.2f", memory), seconds(slow), gap(adam.Best.F), gap(adam.Last.F))
+				seconds(used), seconds(m.took), fmt.Sprintf("%.2f", memory), seconds(processor()-before), seconds(slow), gap(adam.Best.F), gap(adam.Last.F))
 			parts = nil
 			debug.FreeOSMemory()
 		}
@@ -256,6 +264,19 @@ func hepmass(t *testing.T, share string) *matrix.Matrix {
 	return x
 }
 
+// processor is the processor time of the process so far, all threads together; 0 where the system does not tell.
+func processor() time.Duration {
+	stat, _ := os.ReadFile("/proc/self/stat")
+	_, after, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(after)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
 // forgetPeak and peak measure the largest resident memory between them, in bytes; 0 where the system does not tell.
 func forgetPeak() {
 	debug.FreeOSMemory()
@@ -278,18 +299,20 @@ func widePart(t *testing.T, s *section) {
 	x := standardised(t, "basehock")
 	s.say(fmt.Sprintf(`basehock: %d rows of text, %d columns, standardised. Target: gap of the decrease 1e-6; 30 s each are aimed at.`,
 		x.Rows(), x.Cols()))
-	s.table([]string{"rule", "lambda", "F(0)", "F", "relative gap", "gap of the decrease", "passes", "row reads", "Newton systems", "seconds"})
+	s.table([]string{"rule", "lambda", "F(0)", "F", "relative gap", "gap of the decrease", "passes", "row reads", "Newton systems", "processor s", "seconds"})
 	var missed []string
 	for _, lambda := range []float64{.1, 1e-3} {
 		for _, in := range instances(lambda) {
 			if in.rule != "TopPush" && in.rule != "TopMean-NP 0.01" && in.rule != "Pat&Mat-NP 0.01, beta 1" {
 				continue
 			}
+			before := processor()
 			m := measure(t, "basehock", x, in, Options{})
+			used := processor() - before
 			s.row(m.rule, fmt.Sprint(lambda), fmt.Sprintf("%.4g", m.AtZero), fmt.Sprintf("%.6g", m.Objective), fmt.Sprintf("%.1e", m.RelativeGap()),
-				m.decrease(), fmt.Sprint(m.Passes), fmt.Sprintf("%.1f", m.RowReads), fmt.Sprint(m.Iterations), seconds(m.took))
+				m.decrease(), fmt.Sprint(m.Passes), fmt.Sprintf("%.1f", m.RowReads), fmt.Sprint(m.Iterations), seconds(used), seconds(m.took))
 			if !m.reached() || m.took > 30*time.Second {
-				missed = append(missed, fmt.Sprintf("%s: gap of the decrease %s, %s s", m.name(), m.decrease(), seconds(m.took)))
+				missed = append(missed, fmt.Sprintf("%s: gap of the decrease %s, %s s (%s processor s)", m.name(), m.decrease(), seconds(m.took), seconds(used)))
 			}
 		}
 	}

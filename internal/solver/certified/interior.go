@@ -34,6 +34,7 @@ type interior struct {
 	border             []float64
 	chol               cholesky
 	borderSolved       []float64
+	inRows             *rowSystem // solves the systems in a row space; nil: chol does
 }
 
 func newInterior(f form, pos, row *rows, mass float64) *interior {
@@ -54,7 +55,6 @@ func newInterior(f form, pos, row *rows, mass float64) *interior {
 	if f.kind == hingeQuantile {
 		v.size = d + 1
 	}
-	v.matrix = make([]float64, v.size*v.size)
 	v.border = make([]float64, v.size)
 	v.borderSolved = make([]float64, v.size)
 	return v
@@ -165,7 +165,7 @@ func (d *direction) plus(a *direction, omega float64, b *direction) {
 //	[ B  u ]   B = C lambda I + X+'D1 X+ + S'D2 S with its borders in t and s, positive definite
 //	[ u' -g ]
 func (v *interior) factor() {
-	d, n := v.pos.d, v.size
+	d := v.pos.d
 	for i, m := range v.pos.weight {
 		if v.squared {
 			v.d1[i] = 1 / (1/(2*m) + v.sg[i]/v.p[i])
@@ -180,6 +180,31 @@ func (v *interior) factor() {
 		v.d2[j] = 1 / (v.eg[j] + v.rq[j])
 		v.e2[j] = v.d2[j] * v.eg[j] * m
 		v.g += float64(float64(v.e2[j]*v.rq[j]) * m)
+	}
+	clear(v.border)
+	v.row.addTransposed(v.e2, 1, v.border[:d])
+	if v.kind == hingeQuantile {
+		v.border[d] = -sum(v.e2)
+	} else {
+		v.border[d] = -v.kappa
+		v.border[d+1] = v.kappa - sum(v.e2)
+	}
+	if v.inRows != nil {
+		v.inRows.factor(v.d1, v.d2)
+	} else {
+		v.assemble()
+		v.chol.factor(v.matrix, v.size)
+	}
+	copy(v.borderSolved, v.border)
+	v.solveBlock(v.borderSolved)
+	v.best.systems++
+}
+
+// assemble computes B, with a ridge.
+func (v *interior) assemble() {
+	d, n := v.pos.d, v.size
+	if v.matrix == nil {
+		v.matrix = make([]float64, n*n)
 	}
 	clear(v.matrix)
 	v.pos.addGram(v.d1, v.matrix, n)
@@ -196,29 +221,28 @@ func (v *interior) factor() {
 	for j := range d {
 		v.matrix[j*n+j] += v.ridge
 	}
-	// Borders.
-	clear(v.border)
-	v.row.addTransposed(v.e2, 1, v.border[:d])
 	last := v.matrix[(n-1)*n : n*n]
-	sum1, sum2, sumE := sum(v.d1), sum(v.d2), sum(v.e2)
+	sum1, sum2 := sum(v.d1), sum(v.d2)
 	if v.kind == hingeQuantile {
 		v.pos.addTransposed(v.d1, -1, last[:d])
 		v.row.addTransposed(v.d2, -1, last[:d])
 		last[d] = sum1 + sum2
-		v.border[d] = -sumE
-	} else {
-		row := v.matrix[d*n : (d+1)*n]
-		v.pos.addTransposed(v.d1, -1, row[:d])
-		row[d] = sum1
-		v.row.addTransposed(v.d2, -1, last[:d])
-		last[d], last[d+1] = 0, sum2
-		v.border[d] = -v.kappa
-		v.border[d+1] = v.kappa - sumE
+		return
 	}
-	v.chol.factor(v.matrix, n)
-	copy(v.borderSolved, v.border)
-	v.chol.solve(v.borderSolved)
-	v.best.systems++
+	row := v.matrix[d*n : (d+1)*n]
+	v.pos.addTransposed(v.d1, -1, row[:d])
+	row[d] = sum1
+	v.row.addTransposed(v.d2, -1, last[:d])
+	last[d], last[d+1] = 0, sum2
+}
+
+// solveBlock overwrites b with about B^-1 b.
+func (v *interior) solveBlock(b []float64) {
+	if v.inRows != nil {
+		v.inRows.solve(b)
+		return
+	}
+	v.chol.solve(b)
 }
 
 // solveReduced solves the factored system for (x, theta), with refinement against the matrix without its ridge.
@@ -234,7 +258,7 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 	previous := math.Inf(1)
 	for range 8 {
 		// One solve of the bordered system by its Schur complement.
-		v.chol.solve(r)
+		v.solveBlock(r)
 		dtheta := (dot(v.border, r) - rLast) / (v.g + dot(v.border, v.borderSolved))
 		axpy(-dtheta, v.borderSolved, r)
 		axpy(1, r, x)
@@ -259,8 +283,12 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 	return x, theta
 }
 
-// subtractMatrix sets r -= B x, B given by its lower triangle.
+// subtractMatrix sets r -= B x, B given by its lower triangle, or by the rows.
 func (v *interior) subtractMatrix(x, r []float64) {
+	if v.inRows != nil {
+		v.inRows.subtract(x, r)
+		return
+	}
 	n := v.size
 	for i := range n {
 		row := v.matrix[i*n : i*n+i]

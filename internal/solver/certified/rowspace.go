@@ -7,6 +7,7 @@ type rowSpace struct {
 	pos, row *rows // the rows, and their stand-ins
 	posIn    *rows
 	rowIn    *rows
+	gram     []float64 // of the rows, lower triangle
 	factor   cholesky
 	n        int
 }
@@ -34,6 +35,7 @@ func newRowSpace(pos, row *rows) *rowSpace {
 			copy(gram[i*n:i*n+i+1], z)
 		}
 	})
+	s.gram = gram
 	s.factor.factor(gram, n)
 	f := &frame{centre: make([]float64, n), common: make([]float64, n), work: float64(n) * float64(n)}
 	s.pos, s.row = newRows(f), newRows(f)

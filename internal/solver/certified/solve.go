@@ -59,6 +59,7 @@ type session struct {
 	enough  func() bool // an earlier end; nil: none
 	start   []float64   // a direction to start along; nil: the difference of the means
 	limits  limits
+	space   *rowSpace // of the rows held; nil: not in use
 	lastGap float64
 	crowded bool // more rows matter than can be held one by one: the rest stands in groups
 }
@@ -450,17 +451,34 @@ func (s *session) innerOnRows(tolerance float64) []float64 {
 		f.kappa, population = .5, s.pop.mean()
 	}
 	if !worthwhile(pos, population) {
-		return s.innerAt(f, pos, population, s.best.w, tolerance)
+		return s.innerAt(f, pos, population, s.best.w, tolerance, nil)
+	}
+	space := s.rowSpace(pos, population)
+	before := space.pos.visits
+	w := space.expand(s.innerAt(f, space.pos, space.row, space.reduce(s.best.w), tolerance, space))
+	s.pop.visits += space.pos.visits - before
+	return w
+}
+
+// rowSpace returns the rows' own space. It is kept for rounds that bring no row.
+func (s *session) rowSpace(pos, population *rows) *rowSpace {
+	lasting := len(s.pos.groups)+len(s.pop.groups) == 0 && population == s.pop.rows
+	if old := s.space; lasting && old != nil && old.pos.n == pos.n && old.row.n == population.n {
+		copy(old.pos.weight, pos.weight) // equal rows may have joined
+		copy(old.row.weight, population.weight)
+		return old
 	}
 	space := newRowSpace(pos, population)
-	w := space.expand(s.innerAt(f, space.pos, space.row, space.reduce(s.best.w), tolerance))
-	s.pop.visits += space.pos.visits
-	return w
+	s.space = nil
+	if lasting {
+		s.space = space
+	}
+	return space
 }
 
 // innerAt solves the restricted problem from w: warm when the bounds are close enough for the last multipliers to mean
 // something, else, or when that fails, cold.
-func (s *session) innerAt(f form, pos, population *rows, w []float64, tolerance float64) []float64 {
+func (s *session) innerAt(f form, pos, population *rows, w []float64, tolerance float64, space *rowSpace) []float64 {
 	stop := func() bool { return s.ctx.Err() != nil }
 	mass := s.shape.Positives.Mass
 	if f.kind == squaredQuantile {
@@ -469,7 +487,12 @@ func (s *session) innerAt(f form, pos, population *rows, w []float64, tolerance 
 		s.keep(&v.restricted)
 		return v.best.w
 	}
+	var system *rowSystem
+	if space != nil && f.lambda > 0 {
+		system = newRowSystem(space, f, mass)
+	}
 	v := newInterior(f, pos, population, mass)
+	v.inRows = system
 	warm := s.lower >= .3*s.upper && s.theta > 0
 	if warm {
 		gap := math.Min(5*s.upper, 1000*math.Max(s.upper-s.lower, 1e-6*s.upper))
@@ -480,6 +503,7 @@ func (s *session) innerAt(f form, pos, population *rows, w []float64, tolerance 
 	if !warm || !v.best.closed && !stop() {
 		best := v.best
 		v = newInterior(f, pos, population, mass)
+		v.inRows = system
 		v.pos.times(w, v.zp)
 		v.row.times(w, v.zs)
 		v.coldStart(v.zp, v.zs, s.upper)
