@@ -55,19 +55,19 @@ func (b *bench) text() error {
 			}
 		}
 		standard := collected(attempt(func() error { return f.standard(path) }))
-		table := func() error { _, _, err := table.Read(path, f.options); return err }
+		columns := func() error { _, _, err := table.Read(path, f.options); return err }
 		blocks := func() error { _, err := packed(path, f.options); return err }
 		against := "encoding/csv + strconv"
 		if f.bound == 4 {
 			against = "bytes.Fields + ParseFloat"
 		}
 		b.compare(fmt.Sprintf("%s to columns, times faster than %s", f.name, against),
-			b.race(standard, collected(attempt(table))).swapped(), atLeast(f.bound))
+			b.race(standard, collected(attempt(columns))).swapped(), atLeast(f.bound))
 		b.compare(fmt.Sprintf("%s to scaled blocks, times faster than %s to columns", f.name, against),
 			b.race(standard, collected(attempt(blocks))).swapped(), atLeast(f.bound))
-		one := clocked(attempt(table))
+		one := clocked(attempt(columns))
 		b.compare(fmt.Sprintf("%s to columns, two threads, times faster than one", f.name),
-			b.race(one, onTwo(clocked(attempt(table)))).swapped(), reported)
+			b.race(one, onTwo(clocked(attempt(columns)))).swapped(), reported)
 		if failed != nil {
 			return failed
 		}

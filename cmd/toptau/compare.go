@@ -102,7 +102,11 @@ func printComparison(s *session, r *toptau.CompareReport) {
 	}
 	for _, e := range r.Entries {
 		if e.Setting != nil {
-			s.printf("setting of %s: %s, best of %d\n", e.Name, *e.Setting, e.Fitted)
+			of := count(e.Fitted, "setting")
+			if e.Fitted < e.Tried {
+				of = fmt.Sprintf("%d fitted of %s", e.Fitted, count(e.Tried, "setting"))
+			}
+			s.printf("setting of %s: %s, best of %s\n", e.Name, *e.Setting, of)
 		}
 	}
 	if drawn != nil {
