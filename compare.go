@@ -18,6 +18,7 @@ import (
 type CompareOptions struct {
 	Methods    []string // nil: those whose criterion is the goal's; "all": every method that the goal has a rate for
 	Surrogate  string   // "" or "hinge", "squared-hinge", "logistic"
+	Features   string
 	Scale      string
 	Impute     string
 	Validation *Data    // nil: a quarter of the rows; otherwise read with ReadLike
@@ -129,7 +130,8 @@ func (o *CompareOptions) tune(goal metric.Goal) (tune.CompareOptions, error) {
 			}
 		}
 	}
-	train := TrainOptions{Methods: names, Surrogate: o.Surrogate, Scale: o.Scale, Impute: o.Impute,
+	train := TrainOptions{Methods: names, Surrogate: o.Surrogate, Features: o.Features,
+		Scale: o.Scale, Impute: o.Impute,
 		SolverOptions: o.SolverOptions, Progress: o.Progress}
 	options, err := train.tune(goal)
 	if err != nil {

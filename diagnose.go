@@ -18,6 +18,7 @@ import (
 type DiagnoseOptions struct {
 	Goal     metric.Goal    // zero: the rates 0.1%, 1% and 5%
 	Delta    threshold.Rate // of the guarantee that is counted for; zero: 5%
+	Features string
 	Scale    string
 	Impute   string
 	Progress func(Progress)
@@ -71,7 +72,7 @@ const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unle
 // whether a linear score separates the classes at the top, and whether the data are large enough for the budgets.
 func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*Diagnosis, error) {
 	features, warnings, err := feature.Fit(d.table, d.info.Schema, nil,
-		feature.Options{Scale: feature.Scale(o.Scale), Impute: feature.Impute(o.Impute)})
+		featureOptions(o.Features, o.Scale, o.Impute, 1))
 	if err != nil {
 		return nil, d.inFile(err)
 	}

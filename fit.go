@@ -42,6 +42,7 @@ type FitOptions struct {
 	Tau       string  // "1%" or "0.01"; exact
 	Beta      float64
 	K         int
+	Features  string // "" or "raw", "scorecard", "leaves", "scorecard+leaves": how numeric columns are encoded
 	Scale     string // "" or "standard", "all", "none"
 	Impute    string // "" or "error", "median", "zero", "own"
 	SolverOptions
@@ -69,6 +70,7 @@ type Report struct {
 	Solver           string    `json:"solver"`
 	Start            *string   `json:"start"`
 	Minibatches      *int      `json:"minibatches"`
+	Features         string    `json:"features"` // how numeric columns are encoded
 	Scale            string    `json:"scale"`
 	Seed             uint64    `json:"seed"`
 	N                int       `json:"n"`
@@ -132,6 +134,18 @@ func (o *FitOptions) problem() (method.Problem, error) {
 	return m.With(h)
 }
 
+func encodeOf(features string) string {
+	if features == "" {
+		return string(feature.EncodeRaw)
+	}
+	return features
+}
+
+// featureOptions are checked by package feature, which names the flag.
+func featureOptions(encode, scale, impute string, seed uint64) feature.Options {
+	return feature.Options{Encode: feature.Encode(encode), Scale: feature.Scale(scale), Impute: feature.Impute(impute), Seed: seed}
+}
+
 func surrogateOf(name string) (surrogate.Surrogate, error) {
 	if name == "" {
 		return surrogate.Hinge, nil
@@ -172,9 +186,8 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := solverFor(d, p, o)
-	if err != nil {
-		return nil, err
+	if _, err := solverFor(d, p, 0, o); err != nil {
+		return nil, err // before any work
 	}
 	storage, err := storageOf(o.Storage)
 	if err != nil {
@@ -182,7 +195,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	}
 	start := time.Now()
 	features, warnings, err := feature.Fit(d.table, d.info.Schema, nil,
-		feature.Options{Scale: feature.Scale(o.Scale), Impute: feature.Impute(o.Impute)})
+		featureOptions(o.Features, o.Scale, o.Impute, o.Seed))
 	if err != nil {
 		return nil, d.inFile(err)
 	}
@@ -195,8 +208,12 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 		return nil, err
 	}
 
+	run, err := solverFor(d, p, x.Cols(), o)
+	if err != nil {
+		return nil, err
+	}
 	r := newReport(p, f, o)
-	r.Scale, r.SecondsRead, r.Warnings = string(features.Scale), d.seconds, d.warnings()
+	r.Features, r.Scale, r.SecondsRead, r.Warnings = encodeOf(o.Features), string(features.Scale), d.seconds, d.warnings()
 	for _, w := range warnings {
 		r.Warnings = append(r.Warnings, Warning(w))
 	}
@@ -249,12 +266,16 @@ const SchemaVersion = 1
 // solverRun minimises f, fills the report's evidence and returns w.
 type solverRun func(ctx context.Context, f *objective.Objective, out *Fitted) ([]float64, error)
 
+// autoColumns is the number of features up to which the certified solver is chosen without being asked for: its Newton
+// systems grow with the cube of it.
+const autoColumns = 2000
+
 // solverFor chooses the solver and refuses settings that contradict each other. Without a wish it is the certified one where
-// there is one.
-func solverFor(d *Data, p method.Problem, o FitOptions) (solverRun, error) {
+// there is one, on up to autoColumns features.
+func solverFor(d *Data, p method.Problem, cols int, o FitOptions) (solverRun, error) {
 	switch o.Solver {
 	case "", "auto":
-		if certified.Possible(p) == nil {
+		if certified.Possible(p) == nil && cols <= autoColumns {
 			return certifiedRun(d, o)
 		}
 		return stepped("adam", solver.Adam, o)

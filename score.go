@@ -38,7 +38,8 @@ type Scored struct {
 	Score     float64
 	Decisions []bool // score > threshold, one for each of Scoring.Points
 
-	Contributions []float64 // with Explain: beside Scoring.Columns; with Scoring.Offset they add up to Score
+	Contributions []float64 // with Explain: beside Scoring.Columns; with Offset they add up to Score
+	Offset        float64   // with Explain: what belongs to no column
 	Threshold     float64   // of the first of Scoring.Points, for this row
 }
 
@@ -49,7 +50,6 @@ type Scoring struct {
 	Points []string // names of the operating points, the chosen one first
 
 	Columns []string // with Explain: the columns that have weights; LIBSVM: the indices
-	Offset  float64  // added to every score
 
 	Rows     int       // rows scored
 	Positive []int     // decisions for each of Points
@@ -123,8 +123,8 @@ type scoreRun struct {
 	file    string
 	scoring Scoring
 	row     Scored
-	kept    []int // positions of the columns that are passed through
-	columns []int // with Explain: the column of each weight
+	kept    []int         // positions of the columns that are passed through
+	explain func(*Scored) // with Explain: fills the contributions
 	best    bestRows
 }
 
@@ -192,9 +192,10 @@ func (s *scoreRun) begin(t *table.Table, reader *table.Reader, begin func(*Scori
 			}
 		}
 	}
-	s.scoring.Offset = s.scorer.Offset
 	if s.options.Explain {
-		s.explainBy()
+		if err := s.explainBy(); err != nil {
+			return err
+		}
 	}
 	for _, p := range s.points {
 		s.scoring.Points = append(s.scoring.Points, p.Name)
@@ -229,23 +230,30 @@ func (s *scoreRun) chunk(ctx context.Context, t *table.Table) error {
 	return nil
 }
 
-// explainBy finds the column of each weight.
-func (s *scoreRun) explainBy() {
-	at := map[string]int{}
-	for _, w := range s.scorer.Map.Weights() {
-		name := w.Name
-		if w.Input >= 0 {
-			name = s.scorer.Map.Inputs[w.Input].Name
+// explainBy prepares the division of scores among columns; LIBSVM: among indices.
+func (s *scoreRun) explainBy() error {
+	m := s.scorer.Map
+	if m.Sparse {
+		s.scoring.Columns = m.Names()
+		s.explain = func(r *Scored) {
+			clear(r.Contributions)
+			for i, x := range s.scorer.Values() {
+				r.Contributions[i] = float64(x * s.scorer.Weights[i])
+			}
+			r.Offset = s.scorer.Offset
 		}
-		k, known := at[name]
-		if !known {
-			k = len(at)
-			at[name] = k
-			s.scoring.Columns = append(s.scoring.Columns, name)
+	} else {
+		c, err := feature.NewContributions(m, s.scorer.Weights)
+		if err != nil {
+			return err
 		}
-		s.columns = append(s.columns, k)
+		for _, input := range m.Inputs {
+			s.scoring.Columns = append(s.scoring.Columns, input.Name)
+		}
+		s.explain = func(r *Scored) { r.Offset = s.scorer.Offset + c.Row(&s.scorer.Row, r.Contributions) }
 	}
 	s.row.Contributions = make([]float64, len(s.scoring.Columns))
+	return nil
 }
 
 // fill makes row the one that is being scored.
@@ -261,10 +269,7 @@ func (s *scoreRun) fill(t *table.Table, row int, z float64) {
 		r.Fields = append(r.Fields, t.Raw[row][i])
 	}
 	if s.options.Explain {
-		clear(r.Contributions)
-		for i, x := range s.scorer.Values() {
-			r.Contributions[s.columns[i]] += float64(x * s.scorer.Weights[i])
-		}
+		s.explain(r)
 	}
 	r.Threshold = thresholdFor(&s.points[0], t, row)
 	for k := range s.points {

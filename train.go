@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"toptau/internal/fault"
-	"toptau/internal/feature"
 	"toptau/internal/solver"
 	"toptau/internal/table"
 	"toptau/internal/tune"
@@ -21,6 +20,7 @@ type TrainOptions struct {
 	Methods    []string // "": those whose criterion is the goal's
 	Surrogate  string   // "" or "hinge", "squared-hinge", "logistic"
 	Select     string   // "" or "method": each method's grid by its own criterion, as in the paper; "goal": by the goal's
+	Features   string   // "" or "raw", "scorecard", "leaves", "scorecard+leaves": how numeric columns are encoded
 	Scale      string
 	Impute     string
 	Delta      threshold.Rate // a threshold with a guarantee that may fail with this probability; zero: a plain one
@@ -142,7 +142,7 @@ func ReadLike(d *Data, path string, f Format) (*Data, error) {
 // tune turns the options into those of the protocol.
 func (o *TrainOptions) tune(goal metric.Goal) (tune.Options, error) {
 	t := tune.Options{Goal: goal, Seed: o.Seed, Delta: o.Delta,
-		Feature: feature.Options{Scale: feature.Scale(o.Scale), Impute: feature.Impute(o.Impute)}}
+		Feature: featureOptions(o.Features, o.Scale, o.Impute, o.Seed)}
 	for _, name := range o.Methods {
 		m, err := method.ByName(name)
 		if err != nil {
@@ -169,7 +169,9 @@ func (o *TrainOptions) tune(goal metric.Goal) (tune.Options, error) {
 		return t, err
 	}
 	switch o.Solver {
-	case "", "auto", "certified":
+	case "", "auto":
+		t.Fitter = tune.Certified{Gap: o.Gap, Cols: autoColumns, Rest: scheme}.Fit
+	case "certified":
 		t.Fitter = tune.Certified{Gap: o.Gap, Rest: scheme}.Fit
 	case "adam":
 		t.Fitter = scheme.Fit

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -19,11 +20,11 @@ func (b *bench) page(before, after string) string {
 	var p strings.Builder
 	p.WriteString(`# Performance
 
-This page is written by "make bench". Each number is a ratio of two things that were run in turns in one process, A B A B,
+This page is written by "make bench". Each number is a ratio of two things that were run in turns, A B A B,
 on one thread unless the line says otherwise: that of the fastest turns, and beside it the median of the ratios of the
-pairs. The probe reads the same bytes once and adds them up, with the widest loads that the machine has a use for: no pass
-can be much faster than that. X w and X'v use the exact arithmetic (float64 products and sums of float32 values), several
-models the fast one (float32, fused multiply-add). What runs on one thread is measured by its processor time, which counts
+pairs. The probe reads the same bytes once, in order, with loads of 256 bits, and adds them up; a pass that reads ahead or
+in several places at once can be faster. X w and X'v use the exact arithmetic (float64 products and sums of float32
+values), several models the fast one (float32, fused multiply-add). What runs on one thread is measured by its processor time, which counts
 page faults and the collector, but not the time that others had; two threads are measured by the clock. Another process
 still takes its share of the memory's speed and of the caches, so a page for keeps wants a quiet machine.
 
@@ -69,8 +70,11 @@ func machine(before, after string, bytes int) string {
 		fmt.Sprintf("arrays of %d MB", bytes/1e6),
 	}
 	if before != "" {
-		parts = append(parts, fmt.Sprintf("load average %s before the run and %s after it, of which the run itself makes "+
-			"about 1: what is above that had the machine at the same time", before, after))
+		shared := ""
+		if x, err := strconv.ParseFloat(before, 64); err == nil && x > 0.5 {
+			shared = "; the machine was shared with other work, so run it again on a quiet one"
+		}
+		parts = append(parts, fmt.Sprintf("load average %s before the run and %s after it%s", before, after, shared))
 	}
 	return "* " + strings.Join(parts, "\n* ")
 }

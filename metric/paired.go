@@ -311,7 +311,7 @@ func (p *pairing) sort(positives, negatives []float64) order {
 	}
 	want := n
 	if p.fixed {
-		want = int(p.budget + 8*math.Sqrt(p.budget+1) + 40)
+		want = int(p.budget + float64(8*math.Sqrt(p.budget+1)) + 40)
 	}
 	tied := func(i int) bool { return i > 0 && o.scores[i] == o.scores[i-1] }
 	for members := 0; o.prefix < n && (members < want || tied(o.prefix)); o.prefix++ {

@@ -36,7 +36,7 @@ func (c *compareCommand) Run(s *session) error {
 		return &fault.Error{Kind: fault.Usage, Found: "--scores without --test",
 			Expected: "the file whose rows have these scores", Hint: "--test FILE"}
 	}
-	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Scale: c.Scale, Impute: c.Impute,
+	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale, Impute: c.Impute,
 		Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
 	for _, text := range c.Scores {
 		name, path, found := strings.Cut(text, "=")

@@ -83,14 +83,14 @@ func (e *explanations) row(r *toptau.Scored) error {
 	list := byWeight(e.scoring, r)
 	shown := list[:min(e.top, len(list))]
 	var terms []string
-	rest := e.scoring.Offset
+	rest := r.Offset
 	for _, c := range shown {
 		terms = append(terms, fmt.Sprintf("%s %+.4g", c.column, c.value))
 	}
 	for _, c := range list[len(shown):] {
 		rest += c.value
 	}
-	if others := len(list) - len(shown); others > 0 || e.scoring.Offset != 0 {
+	if others := len(list) - len(shown); others > 0 || r.Offset != 0 {
 		terms = append(terms, fmt.Sprintf("the other %d %+.4g", others, rest))
 	}
 	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", name, r.Score, sign, r.Threshold, strings.Join(terms, ", "))
@@ -128,7 +128,7 @@ func (e *jsonExplanations) row(r *toptau.Scored) error {
 		Decision      bool     `json:"decision"`
 		Offset        float64  `json:"offset"`
 		Terms         []term   `json:"terms"`
-	}{toptau.SchemaVersion, r.Row, r.ID, r.Score, r.Threshold, r.Decisions[0], e.scoring.Offset, terms})
+	}{toptau.SchemaVersion, r.Row, r.ID, r.Score, r.Threshold, r.Decisions[0], r.Offset, terms})
 }
 
 func (e *jsonExplanations) end() error { return nil }

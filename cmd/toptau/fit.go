@@ -40,7 +40,7 @@ func (c *fitCommand) Run(s *session) error {
 	s.progress.start()
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
-		Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(), Progress: s.progress.report,
+		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(), Progress: s.progress.report,
 	})
 	if err != nil {
 		return err

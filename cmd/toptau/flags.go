@@ -24,21 +24,22 @@ type dataFlags struct {
 	Missing   []string `group:"Data" sep:"none" placeholder:"VALUE" help:"A spelling of a missing value, beside the empty field; repeatable."`
 	Symbolic  []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns whose values are names even where they look like numbers."`
 	Numeric   []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns whose values are numbers."`
-	Features  int      `group:"Data" placeholder:"N" help:"LIBSVM: the number of features (default: the largest index)."`
+	Width     int      `group:"Data" name:"width" placeholder:"N" help:"LIBSVM: the number of features (default: the largest index)."`
 }
 
 func (f dataFlags) format() toptau.Format {
 	return toptau.Format{
 		Label: f.Label, LabelsFile: f.Labels, Positive: f.Positive, Drop: f.Drop, ID: f.ID, Weight: f.Weight,
 		Group: f.Group, Segment: f.Segment, Time: f.Time, Header: f.Header, Delimiter: f.Delimiter, Format: f.Format,
-		Missing: f.Missing, Symbolic: f.Symbolic, Numeric: f.Numeric, Features: f.Features,
+		Missing: f.Missing, Symbolic: f.Symbolic, Numeric: f.Numeric, Features: f.Width,
 	}
 }
 
 // featureFlags say what becomes of the columns.
 type featureFlags struct {
-	Scale  string `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
-	Impute string `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	Features string `group:"Features" name:"features" enum:"raw,scorecard,leaves,scorecard+leaves" default:"raw" help:"How numeric columns are encoded (${enum}): as they are, piecewise linear, or as leaves of random trees."`
+	Scale    string `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
+	Impute   string `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
 }
 
 // goalFlags state what the model is for. Exactly one is given.

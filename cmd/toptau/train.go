@@ -43,7 +43,7 @@ func (c *trainCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	options := toptau.TrainOptions{Methods: c.Methods, Surrogate: c.Surrogate, Select: c.Select, Scale: c.Scale,
+	options := toptau.TrainOptions{Methods: c.Methods, Surrogate: c.Surrogate, Select: c.Select, Features: c.Features, Scale: c.Scale,
 		Impute: c.Impute, Delta: delta, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
 	if c.Validation != "" {
 		if options.Validation, err = toptau.ReadLike(data, c.Validation, c.format()); err != nil {

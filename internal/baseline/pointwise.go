@@ -86,7 +86,7 @@ func (f *pointwise) Along(alpha float64) (value, slope float64) {
 		slope += part.second
 	}
 	ww, wp, pp := f.square[0], f.square[1], f.square[2]
-	value += float64(f.lambda / 2 * (ww + float64(alpha*(2*wp+float64(alpha*pp)))))
+	value += float64(f.lambda / 2 * (ww + float64(alpha*(float64(2*wp)+float64(alpha*pp)))))
 	slope += float64(f.lambda * (wp + float64(alpha*pp)))
 	return value, slope
 }

@@ -126,7 +126,7 @@ func (f *ramp) Along(alpha float64) (value, slope float64) {
 	}
 	taus := float64(len(f.rules))
 	ww, wp, pp := f.square[0], f.square[1], f.square[2]
-	value = value/taus + float64(f.lambda/2*(ww+float64(alpha*(2*wp+float64(alpha*pp)))))
+	value = value/taus + float64(f.lambda/2*(ww+float64(alpha*(float64(2*wp)+float64(alpha*pp)))))
 	slope = slope/taus + float64(f.lambda*(wp+float64(alpha*pp)))
 	return value, slope
 }

@@ -218,7 +218,7 @@ func (m *mapping) decadesPerLabel(first, last int, room func(string) float64) in
 	}
 	low, _ := m.at(m.low)
 	high, _ := m.at(m.high)
-	decades := float64(last-first) + float64(m.high/decade(last))/10 - float64(m.low/decade(first))/10
+	decades := float64(last-first) + float64(float64(m.high/decade(last))/10) - float64(float64(m.low/decade(first))/10)
 	perDecade := math.Abs(high-low) / max(decades, 0.5)
 	return max(1, int(math.Ceil(widest/perDecade)))
 }

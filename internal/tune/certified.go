@@ -15,6 +15,7 @@ import (
 // gives the rest to another scheme.
 type Certified struct {
 	Gap  float64 // of the decrease; 0: 1e-4, below what a validation part can tell apart
+	Cols int     // features above which Rest is used for all problems; 0: no limit
 	Rest Paper
 }
 
@@ -26,7 +27,7 @@ func (s Certified) Fit(ctx context.Context, x *matrix.Matrix, problems []method.
 	var rest []method.Problem
 	var index []int
 	for i, p := range problems {
-		if certified.Possible(p) != nil {
+		if certified.Possible(p) != nil || s.Cols > 0 && x.Cols() > s.Cols {
 			rest, index = append(rest, p), append(index, i)
 			continue
 		}

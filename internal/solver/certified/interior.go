@@ -40,7 +40,7 @@ type interior struct {
 func newInterior(f form, pos, row *rows, mass float64) *interior {
 	n, m, d := pos.n, row.n, pos.d
 	v := &interior{restricted: newRestricted(f, pos, row, mass)}
-	v.count = v.mass + 2*sum(row.weight) + 1
+	v.count = v.mass + float64(2*sum(row.weight)) + 1
 	if !f.squared {
 		v.count += v.mass
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// rowSystem solves the interior point's block B in a row space, where the Gram matrix G = L L' of the rows is known once and
-// for all. With the rows' diagonal D, r = D^1/2, c = C lambda > 0 and H = c I + L'DL,
+// rowSystem solves the interior point's block B in a row space, where the Gram matrix G = L L' of the rows is known once
+// and for all. With the rows' diagonal D, r = D^1/2, c = C lambda > 0 and H = c I + L'DL,
 //
 //	M = c I + r G r,     H^-1 b = (b - L'r M^-1 r L b)/c,     H^-1 L'D = L'r M^-1 r
 //
@@ -170,7 +170,7 @@ func (s *rowSystem) subtract(x, r []float64) {
 	for i := range z {
 		k := s.border(i)
 		z[i] = s.d[i] * (z[i] - x[n+k])
-		r[n+k] += z[i]
+		r[n+k] += float64(z[i])
 	}
 	s.space.pos.addTransposed(z, -1, r[:n])
 	s.space.row.addTransposed(z[s.space.pos.n:], -1, r[:n])

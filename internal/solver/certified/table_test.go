@@ -21,7 +21,7 @@ import (
 //	go test -run TestTable -table all -timeout 1h ./internal/solver/certified
 //
 // it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated by commas
-// (sets, adam, paths, hepmass, wide); only their sections are written anew.
+// (sets, adam, paths, hepmass, wide); only their sections are written anew. The section "Targets" is written by hand.
 var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/certified.md, or all")
 
 // instanceLimit ends a solve that does not end by itself. What it has by then is in the table.
@@ -150,14 +150,16 @@ func setsSection(shapes [][]string, all []measured, left []string) *section {
 	for i := range all {
 		m := &all[i]
 		if !m.reached() {
-			late = append(late, fmt.Sprintf("%s (gap of the decrease %s, relative gap %.1e, %.0f s)", m.name(), m.decrease(), m.RelativeGap(), m.took.Seconds()))
+			late = append(late, fmt.Sprintf("%s (gap of the decrease %s, relative gap %.1e, %.0f s)", m.name(), m.decrease(),
+				m.RelativeGap(), m.took.Seconds()))
 		}
 		if m.Passes > 20 {
 			wide = append(wide, fmt.Sprintf("%s (%d passes)", m.name(), m.Passes))
 		}
 		passes, most = passes+m.Passes, max(most, m.Passes)
 	}
-	s.say(fmt.Sprintf("Target: a gap of the decrease of 1e-6 (relative 1e-6 where w = 0 is optimal) in at most 20 passes. %d instances: the gap is reached in %d, at most 20 passes are taken in %d; %.1f passes on average, %d at most.",
+	s.say(fmt.Sprintf(`Target: a gap of the decrease of 1e-6 (relative 1e-6 where w = 0 is optimal) in at most 20 passes. %d
+		instances: the gap is reached in %d, at most 20 passes are taken in %d; %.1f passes on average, %d at most.`,
 		len(all), len(all)-len(late), len(all)-len(wide), float64(passes)/float64(len(all)), most))
 	s.list("Missed, by the gap", late)
 	s.list("Missed, by the passes", wide)
@@ -211,7 +213,8 @@ const pageHead = `# The certified solver, measured
 "go test -run TestTable -table all -timeout 1h ./internal/solver/certified" writes this page (TOPTAU_DATA must be set).
 docs/certificate.md has the mathematics. Passes, row reads, gaps and objectives are exact and repeat on every machine, but
 for solves that a time limit stopped. Seconds were measured once on a machine of two cores that other programs used at the
-same time, often more than the solver got: they are upper limits, and compare only within a row.
+same time, often more than the solver got: they are upper limits, and compare only within a row. The test writes all
+sections but the first, which sums them up by hand.
 `
 
 // section is one section of the page.
