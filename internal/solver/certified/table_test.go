@@ -219,8 +219,7 @@ sections but the first, which sums them up by hand.
 
 // section is one section of the page.
 type section struct {
-	text   strings.Builder
-	tabled bool // the last line is of a table
+	text strings.Builder
 }
 
 func (s *section) say(text string) {
