@@ -754,7 +754,7 @@ func TestTheReportHasTheFieldsOfTheDesign(t *testing.T) {
 		}
 	}
 	var common []string
-	more := []string{"schema_version", "best_iteration", "best_objective", "no_better_than_zero", "cancelled"}
+	more := []string{"schema_version", "features", "best_iteration", "best_objective", "no_better_than_zero", "cancelled"}
 	wanted := strings.Fields(strings.ReplaceAll(fitFields, ",", " "))
 	for _, name := range got {
 		switch {
