@@ -318,7 +318,7 @@ func (f *fitter) warnings() []Warning {
 			" in the training rows, so left out"})
 	}
 	for _, in := range f.m.Inputs {
-		if n := len(in.Categories); n > 1000 && n > len(f.rows)/2 {
+		if n := len(in.Categories); n >= 20 && n > len(f.rows)/2 {
 			list = append(list, Warning{Code: "many_categories", Text: fmt.Sprintf(
 				"column %q has %d different values in %d rows: it may name the rows (--id or --drop)", in.Name, n, len(f.rows))})
 		}
