@@ -92,17 +92,7 @@ func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (
 	if err != nil {
 		return nil, err
 	}
-	data := tune.Data{Table: d.table, Schema: d.info.Schema}
-	seconds := d.seconds
-	for _, part := range []struct {
-		data *Data
-		to   **table.Table
-	}{{o.Validation, &data.Validation}, {o.Test, &data.Test}} {
-		if part.data != nil {
-			*part.to = part.data.table
-			seconds += part.data.seconds
-		}
-	}
+	data, seconds := d.parts(o.Validation, o.Test)
 	if err := o.checkScores(); err != nil {
 		return nil, err
 	}

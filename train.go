@@ -7,7 +7,6 @@ import (
 
 	"toptau/internal/fault"
 	"toptau/internal/solver"
-	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -104,17 +103,7 @@ func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Tra
 	if err != nil {
 		return nil, err
 	}
-	data := tune.Data{Table: d.table, Schema: d.info.Schema}
-	seconds := d.seconds
-	for _, part := range []struct {
-		data *Data
-		to   **table.Table
-	}{{o.Validation, &data.Validation}, {o.Test, &data.Test}} {
-		if part.data != nil {
-			*part.to = part.data.table
-			seconds += part.data.seconds
-		}
-	}
+	data, seconds := d.parts(o.Validation, o.Test)
 	res, err := tune.Train(ctx, data, options)
 	if err != nil {
 		return nil, err
@@ -126,6 +115,21 @@ func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Tra
 	}
 	trained.Report.Seconds = seconds + time.Since(start).Seconds()
 	return trained, res.Threshold.NoGuarantee
+}
+
+// parts joins the rows to divide with the parts that have a file of their own (nil: none), and adds up what reading took.
+func (d *Data) parts(validation, test *Data) (data tune.Data, seconds float64) {
+	data = tune.Data{Table: d.table, Schema: d.info.Schema}
+	seconds = d.seconds
+	if validation != nil {
+		data.Validation = validation.table
+		seconds += validation.seconds
+	}
+	if test != nil {
+		data.Test = test.table
+		seconds += test.seconds
+	}
+	return data, seconds
 }
 
 // ReadLike reads a further file as d was read: for validation and test parts of their own.

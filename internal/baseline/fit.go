@@ -114,10 +114,10 @@ func usage(found, expected string) error {
 // class's part of it where the two cancel.
 func (f *pointwise) scale(x, g []float64) float64 {
 	f.Move(x, g)
-	whole := math.Sqrt(dot(g, g))
+	whole := math.Sqrt(smooth.Dot(g, g))
 	clear(g)
 	f.classes[0].addGradient(g[:len(g)-1])
-	return max(whole, 1e-6*math.Sqrt(dot(g, g)))
+	return max(whole, 1e-6*math.Sqrt(smooth.Dot(g, g)))
 }
 
 func (f *pointwise) fit(ctx context.Context, o Options) Result {
@@ -134,7 +134,7 @@ func (f *pointwise) fit(ctx context.Context, o Options) Result {
 	run := smooth.Newton(ctx, f, x, smooth.Options{Tolerance: o.Tolerance, Scale: scale, Steps: o.Steps, Progress: o.Progress})
 	r := Result{W: x[:d:d], Intercept: x[d], Objective: run.Value, Gradient: run.Gradient, Reason: run.Reason,
 		Converged: run.Reason == smooth.Converged, Steps: run.Steps}
-	r.Loss = r.Objective - float64(f.lambda/2*dot(r.W, r.W))
+	r.Loss = r.Objective - float64(f.lambda/2*smooth.Dot(r.W, r.W))
 	r.LowerBound = f.bound()
 	r.Passes = f.passes
 	return r

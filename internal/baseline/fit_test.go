@@ -28,7 +28,7 @@ func TestOptimalityConditions(t *testing.T) {
 				if y[i] {
 					m, sign = 2*m, -1
 				}
-				s := sign * (dot(row, r.W) + r.Intercept)
+				s := sign * (smooth.Dot(row, r.W) + r.Intercept)
 				slope := 2 * max(0, 1+s)
 				value += m * max(0, 1+s) * max(0, 1+s)
 				if loss == Logistic {
@@ -50,7 +50,7 @@ func TestOptimalityConditions(t *testing.T) {
 					t.Errorf("%v, lambda %v: gradient %v", loss, lambda, g)
 				}
 			}
-			if want := value/mass + lambda/2*dot(r.W, r.W); !close(r.Objective, want, 1e-12) || !close(r.Loss, value/mass, 1e-12) {
+			if want := value/mass + lambda/2*smooth.Dot(r.W, r.W); !close(r.Objective, want, 1e-12) || !close(r.Loss, value/mass, 1e-12) {
 				t.Errorf("%v, lambda %v: F = %v, want %v", loss, lambda, r.Objective, want)
 			}
 		}

@@ -43,8 +43,8 @@ func checkGradient(t *testing.T, name string, f smooth.Function, x, p []float64)
 		if !close(value, moved, 1e-13) {
 			t.Errorf("%s: along %v, moved %v", name, value, moved)
 		}
-		if !close(slope, numeric, 1e-7) || !close(slope, dot(want, p), 1e-12) {
-			t.Errorf("%s at %v: slope %v, gradient times direction %v, numeric %v", name, alpha, slope, dot(want, p), numeric)
+		if !close(slope, numeric, 1e-7) || !close(slope, smooth.Dot(want, p), 1e-12) {
+			t.Errorf("%s at %v: slope %v, gradient times direction %v, numeric %v", name, alpha, slope, smooth.Dot(want, p), numeric)
 		}
 		value = f.Advance(alpha, g)
 		if !close(value, moved, 1e-13) {

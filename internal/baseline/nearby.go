@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"toptau/internal/solver/smooth"
 )
 
 // nearby is a matrix near the Hessian: that of a sample of the rows, with its Cholesky factor, or its diagonal alone
@@ -207,9 +209,9 @@ func cholesky(a []float64, n int) {
 	for i := range n {
 		row := a[i*n : i*n+i+1]
 		for j := range i {
-			row[j] = (row[j] - dot(row[:j], a[j*n:j*n+j])) / a[j*n+j]
+			row[j] = (row[j] - smooth.Dot(row[:j], a[j*n:j*n+j])) / a[j*n+j]
 		}
-		pivot := row[i] - dot(row[:i], row[:i])
+		pivot := row[i] - smooth.Dot(row[:i], row[:i])
 		if !(pivot > 1e-15*row[i]) {
 			row[i] = 1e100
 			continue
@@ -221,7 +223,7 @@ func cholesky(a []float64, n int) {
 // solve overwrites b with the solution of L L' x = b.
 func solve(l []float64, n int, b []float64) {
 	for i := range n {
-		b[i] = (b[i] - dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
+		b[i] = (b[i] - smooth.Dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
 	}
 	for i := n - 1; i >= 0; i-- {
 		b[i] /= l[i*n+i]
@@ -229,21 +231,4 @@ func solve(l []float64, n int, b []float64) {
 			b[j] -= float64(b[i] * x)
 		}
 	}
-}
-
-// dot is the sum of x_j y_j in four lanes of fixed order.
-func dot(x, y []float64) float64 {
-	var a, b, c, d float64
-	y = y[:len(x)]
-	j := 0
-	for ; j+4 <= len(x); j += 4 {
-		a += float64(x[j] * y[j])
-		b += float64(x[j+1] * y[j+1])
-		c += float64(x[j+2] * y[j+2])
-		d += float64(x[j+3] * y[j+3])
-	}
-	for ; j < len(x); j++ {
-		a += float64(x[j] * y[j])
-	}
-	return (a + b) + (c + d)
 }

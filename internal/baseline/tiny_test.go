@@ -121,7 +121,7 @@ func TestSeparable(t *testing.T) {
 	}
 }
 
-func smallNorm(w []float64) float64 { return math.Sqrt(dot(w, w)) }
+func smallNorm(w []float64) float64 { return math.Sqrt(smooth.Dot(w, w)) }
 
 func TestOptionsAreChecked(t *testing.T) {
 	x := dense(t, [][]float64{{1}, {-1}}, []bool{true, false}, nil)

@@ -76,7 +76,7 @@ func (l *lbfgs) measure() {
 func (l *lbfgs) step() bool {
 	for {
 		l.direct()
-		slope := dot(l.g, l.p)
+		slope := Dot(l.g, l.p)
 		guess := 1.0
 		if len(l.pairs) == 0 {
 			guess = 1 / norm(l.p)
@@ -117,7 +117,7 @@ func (l *lbfgs) advance(alpha float64) {
 		next.s[j] = float64(alpha * l.p[j])
 		next.y[j] = l.g[j] - l.before[j]
 	}
-	product := dot(next.s, next.y)
+	product := Dot(next.s, next.y)
 	if !(product > 1e-12*norm(next.s)*norm(next.y)) || math.IsInf(1/product, 1) {
 		return
 	}
@@ -135,17 +135,17 @@ func (l *lbfgs) direct() {
 	}
 	for k := len(l.pairs) - 1; k >= 0; k-- {
 		q := &l.pairs[k]
-		q.alpha = float64(q.rho * dot(q.s, l.p))
+		q.alpha = float64(q.rho * Dot(q.s, l.p))
 		addScaled(-q.alpha, q.y, l.p)
 	}
 	last := l.pairs[len(l.pairs)-1]
-	scale := 1 / (last.rho * dot(last.y, last.y))
+	scale := 1 / (last.rho * Dot(last.y, last.y))
 	for j := range l.p {
 		l.p[j] *= scale
 	}
 	for k := range l.pairs {
 		q := &l.pairs[k]
-		beta := float64(q.rho * dot(q.y, l.p))
+		beta := float64(q.rho * Dot(q.y, l.p))
 		addScaled(q.alpha-beta, q.s, l.p)
 	}
 }

@@ -111,7 +111,7 @@ func (n *newton) step(ctx context.Context) bool {
 			n.result.Reason = Cancelled
 			return false
 		}
-		slope := dot(n.g, n.p)
+		slope := Dot(n.g, n.p)
 		if !(slope < 0) {
 			break
 		}
@@ -167,14 +167,14 @@ func (n *newton) conjugate(ctx context.Context, share float64) {
 	}
 	n.f.Precondition(n.r, n.y)
 	copy(n.d, n.y)
-	rho := dot(n.r, n.y)
+	rho := Dot(n.r, n.y)
 	goal := float64(float64(share*share) * rho)
 	steepest := 0.0 // the largest curvature met
 	for k := 0; k < maxProducts && ctx.Err() == nil; k++ {
 		n.f.Product(n.d, n.h)
 		addScaled(n.damping, n.d, n.h)
 		n.result.Products++
-		curvature, size := dot(n.d, n.h), norm(n.d)
+		curvature, size := Dot(n.d, n.h), norm(n.d)
 		steepest = max(steepest, norm(n.h)/size)
 		if !(curvature > flatness*steepest*size*size) { // the function is linear along d, as far as rounding can tell
 			if k == 0 {
@@ -187,7 +187,7 @@ func (n *newton) conjugate(ctx context.Context, share float64) {
 		addScaled(-alpha, n.h, n.r)
 		n.f.Precondition(n.r, n.y)
 		before := rho
-		rho = dot(n.r, n.y)
+		rho = Dot(n.r, n.y)
 		if !(rho > goal) {
 			return
 		}

@@ -29,7 +29,7 @@ func (f *plain) Along(alpha float64) (value, slope float64) {
 	x := slices.Clone(f.x)
 	addScaled(alpha, f.p, x)
 	value = f.value(x, f.g)
-	return value, dot(f.g, f.p)
+	return value, Dot(f.g, f.p)
 }
 func (f *plain) Advance(alpha float64, g []float64) float64 {
 	addScaled(alpha, f.p, f.x)

@@ -2,8 +2,8 @@ package smooth
 
 import "math"
 
-// dot is the sum of x_j y_j in four lanes of fixed order.
-func dot(x, y []float64) float64 {
+// Dot is the sum of x_j y_j in four lanes of fixed order.
+func Dot(x, y []float64) float64 {
 	var a, b, c, d float64
 	y = y[:len(x)]
 	j := 0
@@ -26,4 +26,4 @@ func addScaled(a float64, x, y []float64) {
 	}
 }
 
-func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
+func norm(x []float64) float64 { return math.Sqrt(Dot(x, x)) }
