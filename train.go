@@ -209,7 +209,7 @@ func newTrainReport(res *tune.Result, goal metric.Goal, o TrainOptions, d *Data)
 		r.Calibration = &calibration
 	}
 	for _, p := range res.Points {
-		r.Points = append(r.Points, pointReport(p))
+		r.Points = append(r.Points, pointReport(p, o.stepSolver()))
 	}
 	if res.Test != nil {
 		test := partReport(res.TestCounts)
@@ -237,7 +237,8 @@ func (r *TrainReport) guarantee(t *tune.Threshold, asked threshold.Rate) {
 	}
 }
 
-func pointReport(p tune.Point) PointReport {
+// pointReport reports a point; steps names the solver of those without a certificate.
+func pointReport(p tune.Point, steps string) PointReport {
 	h := p.Problem.Hyperparameters
 	r := PointReport{Method: p.Problem.Method.Name, Lambda: h.Lambda, Status: string(p.Status), SecondsFit: p.Seconds}
 	if p.Problem.Method.UsesTau {
@@ -256,7 +257,7 @@ func pointReport(p tune.Point) PointReport {
 	if p.Status == tune.Fitted {
 		r.Objective, r.ObjectiveAtZero, r.NoBetterThanZero = &p.At.F, &p.AtZero.F, &p.NoBetterThanZero
 		r.Own, r.Goal = &p.Own, &p.Goal
-		name := "adam"
+		name := steps
 		if c := p.Certified; c != nil {
 			name, r.LowerBound = "certified", &c.LowerBound
 			if c.Converged {
@@ -282,16 +283,12 @@ func trainedModel(res *tune.Result, goal metric.Goal, o TrainOptions, d *Data) (
 	}
 	fit := Report{
 		Method: best.Problem.Method.Name, Surrogate: best.Problem.Hyperparameters.Surrogate.Name(),
-		Lambda: best.Problem.Hyperparameters.Lambda, Solver: "adam", Seed: o.Seed, Iterations: best.Iterations,
+		Lambda: best.Problem.Hyperparameters.Lambda, Solver: o.stepSolver(), Seed: o.Seed, Iterations: best.Iterations,
 		Objective: best.At.F, ObjectiveAtZero: best.AtZero.F, Threshold: best.At.T,
 	}
-	switch {
-	case best.Certified != nil:
+	if best.Certified != nil {
 		fit.certify(best.Certified)
-	default:
-		if o.Solver == "sgd" {
-			fit.Solver = o.Solver
-		}
+	} else {
 		fit.recordStart(&o.SolverOptions)
 	}
 	m.Members = []model.Member{member(best.Problem, &fit, FitOptions{SolverOptions: o.SolverOptions}, len(res.Map.Blocks))}

@@ -27,8 +27,8 @@ type fitCommand struct {
 }
 
 func (c *fitCommand) Run(s *session) error {
-	if s.json && c.Output == "-" {
-		return &fault.Error{Kind: fault.Usage, Found: "--json and -o -", Expected: "one object on standard output", Hint: "write the model to a file"}
+	if err := checkOutput(s, c.Output); err != nil {
+		return err
 	}
 	if err := outfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
 		return err
@@ -72,6 +72,15 @@ func (c *fitCommand) Run(s *session) error {
 		return s.Err() // what was reached is saved and reported; the exit code says that it was interrupted
 	}
 	return err
+}
+
+// checkOutput keeps the model and the object of --json from sharing standard output.
+func checkOutput(s *session, path string) error {
+	if s.json && path == "-" {
+		return &fault.Error{Kind: fault.Usage, Found: "--json and -o -", Expected: "one object on standard output",
+			Hint: "write the model to a file"}
+	}
+	return nil
 }
 
 // save writes the model, if it is wanted.

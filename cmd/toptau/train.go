@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"toptau"
-	"toptau/internal/fault"
 	"toptau/internal/outfile"
 )
 
@@ -33,8 +32,8 @@ func (c *trainCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.json && c.Output == "-" {
-		return &fault.Error{Kind: fault.Usage, Found: "--json and -o -", Expected: "one object on standard output", Hint: "write the model to a file"}
+	if err := checkOutput(s, c.Output); err != nil {
+		return err
 	}
 	if err := outfile.Check(c.Output); err != nil {
 		return err
