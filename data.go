@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"toptau/internal/fault"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
 	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/model"
@@ -52,6 +54,21 @@ type Data struct {
 	table   *table.Table
 	info    table.Info
 	seconds float64
+	once    bool // Spend was called
+}
+
+// Spend says that d is needed for one Fit or Diagnose only. That call then gives up d's columns while it packs them, so that
+// less memory is in use at a time; any other use of d's columns fails afterwards.
+func (d *Data) Spend() { d.once = true }
+
+// matrix packs all rows.
+func (d *Data) matrix(m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
+	pack := func() (*matrix.Matrix, error) { return m.Matrix(d.table, nil, s) }
+	if d.once {
+		pack = func() (*matrix.Matrix, error) { return m.Consume(d.table, s) }
+	}
+	x, err := pack()
+	return x, d.inFile(err)
 }
 
 // Read reads a labelled file, "-" for standard input. Errors say where, what was found, what was expected and what to do.
@@ -90,6 +107,7 @@ func optionsFor(m *model.Model, f Format) (table.Options, error) {
 
 func read(path string, o table.Options) (*Data, error) {
 	start := time.Now()
+	o.Packed = true
 	t, info, err := table.Read(path, o)
 	if err != nil {
 		return nil, err

@@ -55,6 +55,8 @@ type fitter struct {
 	weights []float64 // beside rows; nil: all 1
 	m       *Map
 	never   int // LIBSVM: indices without a value
+
+	own, filling []float64 // space for a column's values
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {
@@ -124,9 +126,10 @@ func (f *fitter) drop(j int, reason string) {
 
 func (f *fitter) numeric(j int, b *columnBlocks) error {
 	column := &f.t.Columns[j]
-	values, weights := make([]float64, 0, len(f.rows)), []float64(nil)
+	f.own = slices.Grow(f.own[:0], len(f.rows))
+	values, weights := f.own, []float64(nil)
 	for i, row := range f.rows {
-		x := column.Values[row]
+		x := column.Value(row)
 		if math.IsNaN(x) {
 			if f.o.Impute == ImputeError {
 				return missingError(f.t, row, column)
@@ -148,7 +151,8 @@ func (f *fitter) numeric(j int, b *columnBlocks) error {
 		if f.o.Impute == ImputeMedian {
 			in.Fill = medianOf(values, weights)
 		}
-		values, weights = f.filled(column, in.Fill), f.weights
+		f.filling = f.filled(column, in.Fill, f.filling)
+		values, weights = f.filling, f.weights
 	} else if f.o.Impute == ImputeMedian {
 		in.Fill = medianOf(values, weights) // training has none missing; a later file may
 	}
@@ -165,7 +169,7 @@ func (f *fitter) numeric(j int, b *columnBlocks) error {
 	}
 	if f.o.leaves() {
 		b.asked = append(b.asked, k)
-		b.values = append(b.values, f.filled(column, f.standIn(in)))
+		b.values = append(b.values, f.filled(column, f.standIn(in), nil))
 	}
 	if f.o.Encode != EncodeRaw {
 		return nil
@@ -178,7 +182,7 @@ func (f *fitter) numeric(j int, b *columnBlocks) error {
 		}
 	}
 	if indicator {
-		mass := f.mass(func(row int) bool { return math.IsNaN(column.Values[row]) })
+		mass := f.mass(func(row int) bool { return math.IsNaN(column.Value(row)) })
 		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{mass})})
 	}
 	return nil
@@ -206,11 +210,11 @@ func (f *fitter) standIn(in Input) float64 {
 	return in.Fill
 }
 
-// filled is the column on the training rows with a stand-in for missing values.
-func (f *fitter) filled(column *table.Column, fill float64) []float64 {
-	values := make([]float64, len(f.rows))
+// filled is the column on the training rows with a stand-in for missing values, in the memory of space if that suffices.
+func (f *fitter) filled(column *table.Column, fill float64, space []float64) []float64 {
+	values := slices.Grow(space[:0], len(f.rows))[:len(f.rows)]
 	for i, row := range f.rows {
-		values[i] = column.Values[row]
+		values[i] = column.Value(row)
 		if math.IsNaN(values[i]) {
 			values[i] = fill
 		}
@@ -234,7 +238,7 @@ func (f *fitter) symbolic(j int, b *columnBlocks) error {
 	sums := make([]sum, len(column.Dictionary))
 	var missing sum
 	for i, row := range f.rows {
-		c := column.Codes[row]
+		c := column.Code(row)
 		if c < 0 {
 			if f.o.Impute == ImputeError {
 				return missingError(f.t, row, column)

@@ -41,7 +41,7 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 		in := &m.Inputs[k]
 		column := &t.Columns[in.Column]
 		if in.Kind == Numeric {
-			x := column.Values[row]
+			x := column.Value(row)
 			if math.IsNaN(x) {
 				if m.Impute == ImputeError {
 					return missingError(t, row, column)
@@ -55,7 +55,7 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 			continue
 		}
 		code := codeMissing
-		if c := column.Codes[row]; c >= 0 {
+		if c := column.Code(row); c >= 0 {
 			known := false
 			if code, known = in.codes[column.Dictionary[c]]; !known {
 				code = codeUnknown

@@ -83,25 +83,16 @@ func (m *Map) Names() []string {
 // Matrix encodes some rows of a labelled table (nil: all) into a matrix with the given storage. A row's source in the
 // matrix is its number in the table, from 0.
 func (m *Map) Matrix(t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
-	if err := m.Check(t); err != nil {
+	p, err := m.newPacking(t, s)
+	if err != nil {
 		return nil, err
 	}
-	b := matrix.NewBuilder(m.Layout(), s)
-	var e Encoded
 	for i := range rowCount(t, rows) {
-		row := rowAt(rows, i)
-		if err := m.Encode(t, row, &e); err != nil {
+		if err := p.add(rowAt(rows, i)); err != nil {
 			return nil, err
 		}
-		class := t.Label[row]
-		if class == table.Unknown {
-			fault := at(t, row)
-			fault.Found, fault.Expected = "a row without a label", "a label in every training row"
-			return nil, fault
-		}
-		b.Add(class == table.Positive, e.Dense, e.Cols, e.Values, weightAt(t.Weight, row), row)
 	}
-	return b.Build()
+	return p.to.Build()
 }
 
 // Check reports whether the table has the columns that the map was fitted on. Encode relies on it.

@@ -248,12 +248,16 @@ func (s *delimitedRows) kindOf(i int, c kindCount) Kind {
 
 // more implements rowSource.
 func (s *delimitedRows) more(t *Table, limit int) error {
-	whole := limit == math.MaxInt
+	whole, packedTo := limit == math.MaxInt, 0
 	if whole {
 		s.reserve(t, len(s.head), s.feed.bytes+int64(s.feed.offset))
 		defer s.feed.together()()
 	}
 	for t.Rows() < limit {
+		if s.reader.packs && t.Rows() >= packedTo+segmentRows {
+			t.pack(false)
+			packedTo = t.Rows() / segmentRows * segmentRows
+		}
 		if s.scanned() {
 			if whole {
 				s.reserve(t, s.feed.current.piece.rows, s.feed.progress())

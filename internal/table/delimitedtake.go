@@ -114,6 +114,9 @@ func (s *delimitedRows) reserve(t *Table, rows int, bytes int64) {
 		t.Weight = roomy(t.Weight, n)
 	}
 	for k := range t.Columns {
+		if s.reader.packs {
+			break // they hold a few segments' rows at a time
+		}
 		if c := &t.Columns[k]; s.kinds[k] == Symbolic {
 			c.Codes = roomy(c.Codes, n)
 		} else {

@@ -32,6 +32,12 @@ func check(t *testing.T, text string, o Options) {
 		return
 	}
 	checkTable(t, x, info)
+	o.Packed = true
+	packed, _, err := readText(text, o)
+	if err != nil {
+		t.Fatalf("packed: %v", err)
+	}
+	comparePacked(t, x, packed)
 }
 
 // checkTable tests what Table promises.

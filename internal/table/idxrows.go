@@ -108,6 +108,9 @@ func (s *idxRows) more(t *Table, limit int) error {
 			t.Raw = append(t.Raw, row)
 		}
 		t.Line = append(t.Line, s.items.item)
+		if s.reader.packs && t.Rows()%segmentRows == 0 {
+			t.pack(false)
+		}
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ type Reader struct {
 	warnings   []Warning
 	schema     Schema
 	total      int    // rows returned
+	packs      bool   // all rows are read into one table, whose columns are packed
 	ended      error  // what the rows ended with
 	finished   bool   // the end has been checked
 	label      string // the label column's name
@@ -282,12 +283,16 @@ func Read(path string, o Options) (*Table, *Info, error) {
 
 // all reads what is left into one table.
 func (r *Reader) all() (*Table, *Info, error) {
+	r.packs = r.options.Packed
 	t, err := r.Next(math.MaxInt)
 	if err != nil && err != io.EOF {
 		return nil, nil, err
 	}
 	if err := r.finish(); err != io.EOF {
 		return nil, nil, err
+	}
+	if r.packs {
+		t.pack(true)
 	}
 	info, whole := r.Info(), *t // the copy lets go of the Reader
 	return &whole, &info, nil

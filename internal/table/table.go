@@ -22,7 +22,7 @@ type Table struct {
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return len(t.Line) }
 
-// Column is one feature.
+// Column is one feature. Value, Code and AllValues read it in either form: as slices, or packed (Options.Packed).
 type Column struct {
 	Name       string    // from the header, otherwise the number in decimal
 	Number     int       // 1-based in the file that was read
@@ -30,6 +30,8 @@ type Column struct {
 	Values     []float64 // Numeric: finite, or NaN where the field is missing
 	Codes      []int32   // Symbolic: the index into Dictionary, or -1 where the field is missing
 	Dictionary []string  // Symbolic: the values in order of first appearance, after those of the Schema if there is one
+
+	segments []segment // the values, instead of Values or Codes
 }
 
 // Text is a column that is kept as it is written and is never a feature.

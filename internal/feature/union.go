@@ -1,0 +1,74 @@
+package feature
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+)
+
+// Union joins maps that were fitted to the same rows and differ in how numeric columns are encoded, for a model that
+// averages over them. Blocks that are equal are there once. places says for every map where its blocks are in the union.
+// The order is that of the kinds in a single map: numeric, sparse, scorecard, leaves, one-hot.
+func Union(maps []*Map) (union *Map, places [][]int, err error) {
+	first := maps[0]
+	union = &Map{Scale: first.Scale, Impute: first.Impute, Numbered: first.Numbered, Sparse: first.Sparse,
+		Inputs: first.Inputs, Dropped: first.Dropped}
+	type entry struct {
+		block   Block
+		written []byte
+	}
+	var list []entry
+	at := make([][]int, len(maps)) // in list
+	inputs, err := marshal(first.Inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, m := range maps {
+		same, err := marshal(m.Inputs)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !bytes.Equal(inputs, same) || m.Impute != first.Impute || m.Sparse != first.Sparse {
+			return nil, nil, errors.New("maps of different inputs")
+		}
+		for _, b := range m.Blocks {
+			written, err := marshal(b)
+			if err != nil {
+				return nil, nil, err
+			}
+			k := slices.IndexFunc(list, func(e entry) bool {
+				return e.block.Kind() == b.Kind() && bytes.Equal(e.written, written)
+			})
+			if k < 0 {
+				k = len(list)
+				list = append(list, entry{b, written})
+			}
+			at[i] = append(at[i], k)
+		}
+	}
+	order := make([]int, len(list))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank(list[a].block) - rank(list[b].block) })
+	place := make([]int, len(list))
+	for position, k := range order {
+		union.Blocks = append(union.Blocks, list[k].block)
+		place[k] = position
+	}
+	places = make([][]int, len(maps))
+	for i := range at {
+		for _, k := range at[i] {
+			places[i] = append(places[i], place[k])
+		}
+	}
+	return union, places, union.prepare()
+}
+
+// rank orders the kinds of blocks.
+func rank(b Block) int {
+	return slices.Index([]string{numericKind, sparseKind, scorecardKind, leavesKind, oneHotKind}, b.Kind())
+}
+
+// Columns is where the weights of block i stand: first <= column < end.
+func (m *Map) Columns(i int) (first, end int) { return m.runs[i].first, m.runs[i].end }

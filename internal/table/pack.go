@@ -1,0 +1,74 @@
+package table
+
+// Value returns a value of a Numeric column: finite, or NaN where the field is missing.
+func (c *Column) Value(row int) float64 {
+	if c.segments == nil {
+		return c.Values[row]
+	}
+	return c.segments[row/segmentRows].number(row % segmentRows)
+}
+
+// Code returns a value of a Symbolic column: the index into Dictionary, or -1 where the field is missing.
+func (c *Column) Code(row int) int32 {
+	if c.segments == nil {
+		return c.Codes[row]
+	}
+	return c.segments[row/segmentRows].whole(row % segmentRows)
+}
+
+// AllValues returns the values of all rows of a Numeric column. The caller must not change them.
+func (c *Column) AllValues() []float64 {
+	if c.segments == nil {
+		return c.Values
+	}
+	var all []float64
+	for i := range c.segments {
+		s := &c.segments[i]
+		n := len(s.data) / s.size()
+		all = append(all, make([]float64, n)...)
+		s.numbers(0, all[len(all)-n:])
+	}
+	return all
+}
+
+// pack moves the rows behind those that are packed into segments, as many as fill some, or all of them at the end of the
+// file.
+func (t *Table) pack(end bool) {
+	for k := range t.Columns {
+		c := &t.Columns[k]
+		if c.Kind == Symbolic {
+			c.Codes = packed(&c.segments, c.Codes, newCodeSegment, end)
+		} else {
+			c.Values = packed(&c.segments, c.Values, newSegment, end)
+		}
+	}
+}
+
+// packed returns the values that are left, at the begin of their memory.
+func packed[T any](to *[]segment, values []T, seal func([]T) segment, end bool) []T {
+	taken := 0
+	for ; len(values)-taken >= segmentRows; taken += segmentRows {
+		*to = append(*to, seal(values[taken:taken+segmentRows]))
+	}
+	if end {
+		if taken < len(values) {
+			*to = append(*to, seal(values[taken:]))
+		}
+		return nil
+	}
+	return values[:copy(values, values[taken:])]
+}
+
+// Release gives up the values of the features in the rows before row, as far as they are packed (Options.Packed), and
+// returns their bytes. They must not be read any more.
+func (t *Table) Release(row int) int64 {
+	freed := int64(0)
+	for k := range t.Columns {
+		segments := t.Columns[k].segments
+		for i := min(row/segmentRows, len(segments)) - 1; i >= 0 && segments[i].data != nil; i-- {
+			freed += int64(len(segments[i].data))
+			segments[i].data = nil
+		}
+	}
+	return freed
+}
