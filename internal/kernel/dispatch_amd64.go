@@ -264,6 +264,18 @@ func vectorCodes(codes unsafe.Pointer, size uintptr, fractions *float32, w *floa
 	return true
 }
 
+func vectorJoin(sums []float64, z []float32, stride, panels int) bool {
+	switch using {
+	case levelGo:
+		return false
+	case levelAVX2:
+		joinAVX2(&sums[0], &z[0], 4*stride, panels)
+	default:
+		joinAVX512(&sums[0], &z[0], 4*stride, panels)
+	}
+	return true
+}
+
 // vectorRead returns the number of values read and their sum.
 func vectorRead(x []float32) (done int, sum float32) {
 	blocks := len(x) / 128

@@ -36,6 +36,8 @@ func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, 
 	return false
 }
 
+func vectorJoin([]float64, []float32, int, int) bool { return false }
+
 func vectorRead([]float32) (done int, sum float32) { return 0, 0 }
 
 func vectorMultiplyAdds(int) int { return 0 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Reading is one model of a fast pass, and what becomes of its scores. A fast score is float32: the tile of package kernel
-// on the blocks of float32 panels, with the weights rounded to float32, block after block; then, where there are other
-// blocks, their part in the exact arithmetic, and the sum rounded to float32. It does not depend on the other models.
+// on the blocks of float32 panels, with the weights rounded to float32, block after block; where there are other blocks,
+// their scores in the exact arithmetic plus this one, rounded to float32. It does not depend on the other models.
 type Reading struct {
 	W     []float64 // Cols weights
 	Keep  []float32 // unless nil: gets the score of every row, Rows elements
@@ -168,7 +168,7 @@ func (k *worker) fastGroup(models int) int {
 // fast is a worker's space for fast passes.
 type fast struct {
 	z     []float32 // scores or coefficients of a group, panel by panel, model by model
-	other []float64 // one model: exact scores of a panel
+	other []float64 // one model: exact scores of the group in the blocks that are not in the tile
 	lanes []float32 // sums of the tile's columns
 	g     []float64 // one model: sums of one block in the exact arithmetic
 	at    []int     // by model: the next coefficient
@@ -210,34 +210,26 @@ func (k *worker) fastPanels(j *job, first, end int) {
 		}
 		add = true
 	}
-	if !others {
-		return
-	}
 	if !add {
 		clear(z)
 	}
-	k.fast.other = resize(k.fast.other, kernel.PanelRows)
-	for panel := first; panel < end; panel++ {
-		for h := range j.readings {
-			at := ((panel-first)*j.models + h) * kernel.PanelRows
-			k.addOthers(panel, j.readings[h].W, z[at:at+kernel.PanelRows])
-		}
+	if others {
+		k.addOthers(j, first, end)
 	}
 }
 
-// addOthers adds the scores of the blocks that are not in the tile.
-func (k *worker) addOthers(panel int, w []float64, z []float32) {
-	sum := k.fast.other
-	for r, s := range z {
-		sum[r] = float64(s)
-	}
-	for b, block := range k.part.blocks {
-		if t, _ := k.part.tile(b); t == nil {
-			block.scores(panel, k.part.blockCols(b, w), sum)
+// addOthers adds the scores of the blocks that are not in the tile, one model after the other.
+func (k *worker) addOthers(j *job, first, end int) {
+	k.fast.other = resize(k.fast.other, (end-first)*kernel.PanelRows)
+	for h := range j.readings {
+		add := false
+		for b := range k.part.blocks {
+			if t, _ := k.part.tile(b); t == nil {
+				k.part.scoreBlock(b, first, end, j.readings[h].W, k.fast.other, add)
+				add = true
+			}
 		}
-	}
-	for r, s := range sum {
-		z[r] = float32(s)
+		kernel.JoinScores(k.fast.other, k.fast.z[h*kernel.PanelRows:], j.models*kernel.PanelRows)
 	}
 }
 

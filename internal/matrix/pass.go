@@ -87,18 +87,24 @@ func (k *worker) do(j *job, stripe int) bool {
 
 // scorePanels computes the scores of the panels from first up to end.
 func (k *worker) scorePanels(first, end int, w, z []float64) {
-	for b, block := range k.part.blocks {
-		wb := k.part.blockCols(b, w)
-		if span, ok := block.(spanBlock); ok {
-			span.scoreSpan(first, end, wb, z, b > 0)
-			continue
-		}
-		if b == 0 {
-			clear(z)
-		}
-		for panel := first; panel < end; panel++ {
-			block.scores(panel, wb, z[(panel-first)*kernel.PanelRows:][:kernel.PanelRows])
-		}
+	for b := range k.part.blocks {
+		k.part.scoreBlock(b, first, end, w, z, b > 0)
+	}
+}
+
+// scoreBlock computes the part of block b in the scores of the panels from first up to end: it is added to z, or replaces
+// z.
+func (p *Part) scoreBlock(b, first, end int, w, z []float64, add bool) {
+	block, wb := p.blocks[b], p.blockCols(b, w)
+	if span, ok := block.(spanBlock); ok {
+		span.scoreSpan(first, end, wb, z, add)
+		return
+	}
+	if !add {
+		clear(z)
+	}
+	for panel := first; panel < end; panel++ {
+		block.scores(panel, wb, z[(panel-first)*kernel.PanelRows:][:kernel.PanelRows])
 	}
 }
 

@@ -30,6 +30,7 @@ func main() {
 		{"tilegradient", tileGradient},
 		{"filter", filter},
 		{"coded", coded},
+		{"join", join},
 		{"read", read},
 		{"multiply", multiply},
 		{"cpuid", cpuid},

@@ -1,0 +1,29 @@
+package kernel
+
+// JoinScores adds float64 parts of scores to float32 scores of consecutive panels, and rounds once:
+//
+//	z[p*stride+r] = float32(sums[p*64+r] + z[p*stride+r])
+//
+// for r < 64. The scores of a panel lie stride apart from those of the next, so that the models of a tile can be taken one
+// by one. There are as many panels as sums has.
+func JoinScores(sums []float64, z []float32, stride int) {
+	panels := len(sums) / PanelRows
+	if panels == 0 {
+		return
+	}
+	sums, z = sums[:panels*PanelRows], z[:(panels-1)*stride+PanelRows]
+	if !vectorJoin(sums, z, stride, panels) {
+		joinScores(sums, z, stride)
+	}
+}
+
+// joinScores is the plain Go of JoinScores.
+func joinScores(sums []float64, z []float32, stride int) {
+	for p := 0; len(sums) > 0; p += stride {
+		panel := z[p : p+PanelRows]
+		for r, s := range sums[:PanelRows] {
+			panel[r] = float32(s + float64(panel[r]))
+		}
+		sums = sums[PanelRows:]
+	}
+}
