@@ -132,6 +132,9 @@ func (s *session) result() Result {
 		r.RowReads += (s.pop.visits - s.heldBefore) / float64(max(1, s.shape.Population.Rows+s.shape.Positives.Rows))
 		r.P, r.A = s.pos.lift(s.p), s.pop.lift(s.a)
 	}
+	if s.rounded != nil {
+		r.P, r.A = s.source.(rounder).dual(s.rounded, s.scale)
+	}
 	if s.f.lambda == 0 {
 		r.BallRadius = s.radius
 	}

@@ -3,6 +3,7 @@ package certified
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"toptau/internal/matrix"
@@ -28,6 +29,8 @@ type state struct {
 	kappa    float64
 	squared  bool
 	means    [2][]float64
+	rounded  *rounded // of the lower bound; nil: p and a
+	last     start
 }
 
 // Solve is Solve, started from the last problem with the same population. Result.Passes counts the readings of this
@@ -52,11 +55,7 @@ func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) 
 	from := *slot
 	s := &session{ctx: ctx, source: from.source, f: f, opt: opt, from: from}
 	s.passesBefore, s.visitsBefore = from.source.Readings()
-	if from.pop == nil {
-		var visits float64
-		s.start, visits = startFromSample(ctx, o)
-		from.source.visits += visits
-	}
+	s.start = from.startOf(ctx, o, f)
 	err = s.solve()
 	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	if err != nil && !cancelled {
@@ -70,12 +69,46 @@ func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) 
 	return certifyResult(o, r)
 }
 
+// startOf returns where a problem begins that is large enough for a sample: at the last point where only lambda has changed,
+// else at the sample's solution or, for a first problem, along it.
+func (from *state) startOf(ctx context.Context, o *objective.Objective, f form) *start {
+	if from.pop != nil && !worthRounding(o) {
+		return nil
+	}
+	if r := from.rounded; r != nil && from.last.width > 0 && r.f.kind == f.kind && r.f.squared == f.squared && r.f.kappa == f.kappa && r.f.beta == f.beta {
+		warm := from.last
+		warm.width = math.Max(warm.width, warmWidth*f.atZero(from.source.shape[1].Mass))
+		return &warm
+	}
+	first, visits := startFromSample(ctx, o)
+	from.source.visits += visits
+	if from.pop != nil && first != nil && first.width == 0 {
+		return nil
+	}
+	return first
+}
+
 // leave keeps what the next problem can use.
 func (s *session) leave(to *state) {
 	to.pos, to.pop = s.pos, s.pop
 	to.w, to.theta, to.kappa, to.squared = slices.Clone(s.best.w), s.theta, s.f.kappa, s.f.squared
 	if len(s.p.values) > 0 {
 		to.p, to.a = s.p, s.a
+	}
+	to.rounded, to.last = s.rounded, s.last
+}
+
+// adopt takes over the last problem's rows and what its multipliers say: rows may only be missing, never wrong.
+func (s *session) adopt() {
+	if s.from == nil || s.from.pop == nil {
+		return
+	}
+	s.pos, s.pop = s.from.pos, s.from.pop
+	s.heldBefore = s.pop.visits
+	if s.from.rounded == nil {
+		s.reuseDual(s.from)
+	} else if r := s.from.rounded.of(s.f); r != nil {
+		s.offerBound(r)
 	}
 }
 
@@ -85,14 +118,11 @@ func (s *session) resume() (bool, error) {
 	if from == nil || from.pop == nil {
 		return false, nil
 	}
-	s.pos, s.pop = from.pos, from.pop
-	s.heldBefore = s.pop.visits
+	s.adopt()
 	s.limit()
 	if isZero(from.w) {
 		return false, nil
 	}
-	// The old multipliers bound the new problem: rows may only be missing, never wrong.
-	s.reuseDual(from)
 	points, err := s.along(make([]float64, s.shape.Cols), from.w, []float64{.3, .6, 1.5, 3}, s.rowsWanted())
 	if err != nil {
 		return false, err

@@ -177,10 +177,13 @@ func (v *restricted) bound(p, a []float64) float64 {
 }
 
 // radius is the ball |w| <= R in which bounds for lambda = 0 hold.
-func (v *restricted) radius() float64 {
+func (v *restricted) radius() float64 { return v.ball(v.w) }
+
+// ball is R for a point of the solve.
+func (f *form) ball(w []float64) float64 {
 	far := 1.0
-	if v.kind != topMean {
-		far = math.Max(far, v.band())
+	if f.kind != topMean {
+		far = math.Max(far, f.band())
 	}
-	return 1e3 * (math.Sqrt(dot(v.w, v.w)) + far)
+	return 1e3 * (math.Sqrt(dot(w, w)) + far)
 }

@@ -30,6 +30,12 @@ type form struct {
 // band is 1/beta: how far the band of a surrogate quantile reaches below t.
 func (f *form) band() float64 { return 1 / f.beta }
 
+// atZero is F(0) for a population of some mass, whose scores are all 0.
+func (f *form) atZero(mass float64) float64 {
+	t, _, _ := f.threshold([]float64{0}, []float64{mass}, nil)
+	return f.loss(1 + t)
+}
+
 // threshold returns t and the lower edge of the band, below which no score matters, for scores z with weights m.
 // The scores may be any part of the population that holds the band; a part gives a lower bound of t. order is
 // scratch of any length, returned for the next call.

@@ -20,6 +20,11 @@ type Memory struct {
 	recent  []scored
 	passes  int
 	visits  float64
+
+	// Space that is reused from call to call.
+	support threshold.Support
+	numbers []int32
+	values  []float64
 }
 
 // scored is a point with the scores of all rows, positives first.

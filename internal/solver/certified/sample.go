@@ -12,14 +12,15 @@ import (
 // solution lies within the noise of sampling of the large one, and so do its kinks; the rows near them are the ones that
 // matter. It only gives a starting point, so nothing depends on it but the time.
 const (
-	sampleAbove = 400_000 // rows above which a sample is solved first
-	sampleRows  = 120_000 // its size
+	sampleAbove = 200_000 // rows above which a sample is solved first
+	sampleRows  = 100_000 // its size
 	sampleGap   = 3e-3
+	topRows     = 20 // mass on top a column from which kinks are rounded
 )
 
 // startFromSample returns a point to start from, or nil where no sample is worth its time, and the visits to rows that
 // it took.
-func startFromSample(ctx context.Context, o *objective.Objective) (w []float64, visits float64) {
+func startFromSample(ctx context.Context, o *objective.Objective) (from *start, visits float64) {
 	x := o.Matrix()
 	if x.Rows() <= sampleAbove {
 		return nil, visits
@@ -41,12 +42,38 @@ func startFromSample(ctx context.Context, o *objective.Objective) (w []float64, 
 	f.rule = bound.Threshold()
 	source := NewMemory(small, p.Method.Population)
 	s := &session{ctx: ctx, source: source, f: f, opt: Options{Gap: sampleGap, MaxPasses: 12}}
-	err = s.solve()
-	visits = source.visits
-	if err != nil || isZero(s.best.w) {
-		return nil, visits
+	if worthRounding(o) {
+		if err := s.sketch(source); err != nil {
+			return nil, source.visits
+		}
+		if s.done() {
+			return &s.last, source.visits
+		}
 	}
-	return s.best.w, visits
+	if err := s.solve(); err != nil || isZero(s.best.w) {
+		return nil, source.visits
+	}
+	return &start{w: s.best.w}, source.visits
+}
+
+// worthRounding reports whether many more rows lie on top than there are columns, so that enough of them bend.
+func worthRounding(o *objective.Objective) bool {
+	return o.Matrix().Rows() > sampleAbove && o.Threshold().Kappa() >= topRows*float64(o.Matrix().Cols())
+}
+
+// sketch begins like a problem without a sample and solves with rounded kinks alone.
+func (s *session) sketch(source rounder) error {
+	s.origin()
+	e, err := s.beginOnRay()
+	if err != nil {
+		return err
+	}
+	first := start{w: e.w, width: firstWidth * s.atZero, frame: s.pos.frame}
+	if e.f >= s.atZero {
+		first.w = make([]float64, s.shape.Cols)
+	}
+	s.last, err = s.descend(source, first)
+	return err
 }
 
 // every takes rows at equal distances, but a few thousand at least.

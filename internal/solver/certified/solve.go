@@ -45,6 +45,8 @@ type session struct {
 	upper    float64
 	lower    float64
 	p, a     dualValues // of the lower bound
+	rounded  *rounded   // whose multipliers give the lower bound, p times scale; nil: p and a do
+	scale    float64
 	theta    float64
 	rounds   int
 	systems  int
@@ -57,7 +59,8 @@ type session struct {
 	support threshold.Support
 	from    *state      // what an earlier problem left; nil: nothing
 	enough  func() bool // an earlier end; nil: none
-	start   []float64   // a direction to start along; nil: the difference of the means
+	start   *start      // where to begin; nil: along the difference of the means
+	last    start       // where Newton's method with rounded kinks ended; no width: it was not used
 	limits  limits
 	space   *rowSpace // of the rows held; nil: not in use
 	lastGap float64
@@ -212,7 +215,7 @@ func (s *session) solve() error {
 		if err != nil {
 			return err
 		}
-		if passes, _ := s.source.Readings(); s.opt.MaxPasses > 0 && passes >= s.opt.MaxPasses {
+		if s.spent() {
 			return nil
 		}
 		if grown == 0 {
@@ -225,6 +228,12 @@ func (s *session) solve() error {
 	return nil
 }
 
+// spent reports whether the readings asked for are used up.
+func (s *session) spent() bool {
+	passes, _ := s.source.Readings()
+	return s.opt.MaxPasses > 0 && passes-s.passesBefore >= s.opt.MaxPasses
+}
+
 func (s *session) report() {
 	if s.opt.Progress == nil {
 		return
@@ -234,55 +243,91 @@ func (s *session) report() {
 		AtZero: s.atZero, WorkingSet: s.pop.n})
 }
 
-// begin finds a first point on the ray through the difference of the means, and takes the first rows there.
+// begin finds a first point and takes the first rows there: the last problem's point, that of a sample, or one on the ray
+// through the difference of the means.
 func (s *session) begin() error {
+	s.origin()
+	if s.start != nil && s.start.width > 0 {
+		return s.beginRounded(*s.start)
+	}
+	if resumed, err := s.resume(); resumed || err != nil {
+		return err
+	}
+	e, err := s.beginOnRay()
+	if err != nil {
+		return err
+	}
+	if s.limit(); s.crowded {
+		return s.widen(e, true)
+	}
+	first := s.wantedAtFirst()
+	if first > len(e.rows) {
+		again, err := s.evaluate(first, e.w)
+		if err != nil {
+			return err
+		}
+		e = again[0]
+	}
+	s.takeAll(e.rows[:min(first, len(e.rows))])
+	return s.widen(e, true)
+}
+
+// beginRounded goes as far as rounded kinks do. The rows are then summed up around the kinks that were found.
+func (s *session) beginRounded(first start) (err error) {
+	if s.adopt(); s.pop == nil {
+		s.holdNothing(first.frame)
+	}
+	s.limits, s.crowded = limitsFor(s.pop.frame.work), true
+	if s.last, err = s.descend(s.source.(rounder), first); err != nil || s.done() {
+		return err
+	}
+	return s.widen(s.best, true)
+}
+
+// origin makes w = 0 the best point.
+func (s *session) origin() {
 	s.shape = s.source.Shape()
 	d := s.shape.Cols
 	s.best.w = make([]float64, d)
 	s.best.t, s.best.edge, _ = s.f.threshold([]float64{0}, []float64{s.shape.Population.Mass}, nil)
 	s.atZero = s.f.loss(1 + s.best.t)
 	s.upper, s.lower, s.lastGap = s.atZero, 0, math.Inf(1)
-	if resumed, err := s.resume(); resumed || err != nil {
-		return err
-	}
+}
+
+// holdNothing makes empty working sets.
+func (s *session) holdNothing(f *frame) {
+	s.pos = newWorkingSet(s.shape.Positives.Rows, f)
+	s.pop = newWorkingSet(s.shape.Population.Rows, f)
+}
+
+// beginOnRay finds a first point on the ray through the difference of the means.
+func (s *session) beginOnRay() (evaluation, error) {
 	meanPos, meanPop, err := s.means()
 	if err != nil {
-		return err
+		return evaluation{}, err
 	}
-	direction := s.start
-	if direction == nil {
-		direction = make([]float64, d)
+	direction := make([]float64, s.shape.Cols)
+	if s.start != nil {
+		copy(direction, s.start.w)
+	} else {
 		for j := range direction {
 			direction[j] = meanPos[j] - meanPop[j]
 		}
 	}
 	e, err := s.ray(direction, 2*leastNear)
 	if err != nil {
-		return err
+		return e, err
 	}
 	s.accept(e)
-	if s.pop == nil {
-		answer, err := s.ask(Query{W: e.w, Positives: &PositivesQuery{T: e.t, Squared: s.f.squared, Limit: leastNear}})
-		if err != nil {
-			return err
-		}
-		f := chooseFrame(meanPos, slices.Concat(answer.Positives.Rows, e.rows))
-		s.pos = newWorkingSet(s.shape.Positives.Rows, f)
-		s.pop = newWorkingSet(s.shape.Population.Rows, f)
+	if s.pop != nil {
+		return e, nil
 	}
-	s.limit()
-	if !s.crowded {
-		first := s.wantedAtFirst()
-		if first > len(e.rows) {
-			again, err := s.evaluate(first, e.w)
-			if err != nil {
-				return err
-			}
-			e = again[0]
-		}
-		s.takeAll(e.rows[:min(first, len(e.rows))])
+	answer, err := s.ask(Query{W: e.w, Positives: &PositivesQuery{T: e.t, Squared: s.f.squared, Limit: leastNear}})
+	if err != nil {
+		return e, err
 	}
-	return s.widen(e, true)
+	s.holdNothing(chooseFrame(meanPos, slices.Concat(answer.Positives.Rows, e.rows)))
+	return e, nil
 }
 
 // limit decides how many rows may be held, and whether that is enough.
@@ -529,7 +574,7 @@ func (s *session) keep(v *restricted) {
 		s.theta = v.best.theta
 	}
 	if v.best.bound > s.lower {
-		s.lower = v.best.bound
+		s.lower, s.rounded = v.best.bound, nil
 		if s.wholeMean() {
 			v.best.a = append(v.best.a[:0], s.pop.weight...)
 			s.f.repair(v.best.a, s.pop.weight)

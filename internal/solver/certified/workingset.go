@@ -122,6 +122,13 @@ type Sparse struct {
 	Values []float64
 }
 
+// put appends an element; those of exactly 0 are left out.
+func (s *Sparse) put(row int, value float64) {
+	if value != 0 {
+		s.Rows, s.Values = append(s.Rows, int32(row)), append(s.Values, value)
+	}
+}
+
 // expand returns the vector with all its n elements.
 func (s Sparse) expand(n int, name string) ([]float64, error) {
 	out := make([]float64, n)

@@ -1,0 +1,237 @@
+package certified
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// rounded evaluates the problem at w.
+func (s *Memory) rounded(ctx context.Context, f form, w []float64, width float64) (*rounded, error) {
+	z, err := s.scoresOnce(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	r := &rounded{f: f, w: slices.Clone(w)}
+	r.loss, r.kink = kink{square: f.squared, width: width}, kink{square: f.kind == squaredQuantile, width: width}
+	first := s.first()
+	var weights []float64
+	if s.weights != nil {
+		weights = s.weights[first:]
+	}
+	f.rule.At(z[first:], weights, &s.support)
+	r.t, r.edge, r.above = s.support.T, s.support.Edge, len(s.support.Rows)
+	s.findLevel(r, z)
+	square := float64(f.lambda / 2 * dot(w, w))
+	mass := s.shape[0].Mass
+	r.exact = s.sumPositives(func(i int) float64 { return lossAt(f.squared, 1+r.t-z[i]) })/mass + square
+	r.value = s.sumPositives(func(i int) float64 { return r.loss.value(1 + r.top - z[i]) })/mass + square
+	return r, nil
+}
+
+// scoresOnce returns the scores of w; a reading for them counts as a pass.
+func (s *Memory) scoresOnce(ctx context.Context, w []float64) ([]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	z, read := s.scores(w)
+	if read {
+		s.passes++
+	}
+	return z, nil
+}
+
+// sumPositives adds up m times a term.
+func (s *Memory) sumPositives(term func(i int) float64) float64 {
+	return sumInBlocks(s.x.Positives.Rows(), func(i int) float64 { return float64(s.weight(i) * term(i)) })
+}
+
+// findLevel sets the level, the threshold and the mass of the rounded problem.
+func (s *Memory) findLevel(r *rounded, z []float64) {
+	floor := r.edge - 2*r.kink.reach() // below it every slope is 0
+	few := ends{}
+	for i := s.first(); i < len(z); i++ {
+		if z[i] > floor {
+			few.from = append(few.from, z[i])
+			if s.weights != nil {
+				few.weights = append(few.weights, s.weights[i])
+			}
+		}
+	}
+	l := leveller{&few, r.kink}
+	if r.f.kind == topMean {
+		r.level = l.ofMass(r.edge-r.kink.reach(), r.edge+r.kink.reach(), r.f.kappa)
+		value, mass, _ := l.sums(r.level)
+		r.top, r.mass = r.level+value/r.f.kappa, mass
+		return
+	}
+	volume := float64(r.f.kappa * r.f.band())
+	if r.kink.square {
+		volume *= r.f.band()
+	}
+	r.level = l.ofVolume(r.edge, volume)
+	r.top = r.level + r.f.band()
+	_, r.mass, _ = l.sums(r.level)
+}
+
+// leveller finds levels of scores.
+type leveller struct {
+	rows *ends
+	kink kink
+}
+
+// sums are those of m c(z - s), m c'(z - s) and m c”(z - s).
+func (l leveller) sums(s float64) (value, slope, bend float64) {
+	const block = 1 << 14
+	z := l.rows.from
+	parts := make([][3]float64, (len(z)+block-1)/block)
+	parallel(len(parts), 4*float64(len(z)), func(b int) {
+		var part [3]float64
+		for i := b * block; i < min((b+1)*block, len(z)); i++ {
+			v, d, e := l.kink.at(z[i] - s)
+			m := l.rows.weight(i)
+			part[0] += float64(m * v)
+			part[1] += float64(m * d)
+			part[2] += float64(m * e)
+		}
+		parts[b] = part
+	})
+	for _, part := range parts {
+		value += part[0]
+		slope += part[1]
+		bend += part[2]
+	}
+	return value, slope, bend
+}
+
+// ofVolume solves sum m c(z - s) = volume, from a level that is not too high: the sum is convex and falling, so Newton's
+// method stays on that side.
+func (l leveller) ofVolume(s, volume float64) float64 {
+	for range 100 {
+		value, slope, _ := l.sums(s)
+		if slope == 0 {
+			return s
+		}
+		step := (value - volume) / slope
+		s += step
+		if !(step > 1e-15*math.Abs(s)) {
+			return s
+		}
+	}
+	return s
+}
+
+// ofMass returns about the highest level between lo and hi with sum m c'(z - s) >= mass, which lo fulfils.
+func (l leveller) ofMass(lo, hi, mass float64) float64 {
+	s := lo + (hi-lo)/2
+	for range 60 {
+		_, slope, bend := l.sums(s)
+		if slope >= mass {
+			lo = s
+		} else {
+			hi = s
+		}
+		if slope >= mass && slope <= mass*(1+1e-13) || !(hi-lo > 1e-15*math.Abs(s)) {
+			break
+		}
+		if s += (slope - mass) / bend; !(s > lo && s < hi) {
+			s = lo + (hi-lo)/2
+		}
+	}
+	return lo
+}
+
+// differentiate reads the rows whose multipliers are not zero.
+func (s *Memory) differentiate(ctx context.Context, r *rounded, limit int) error {
+	z, err := s.scoresOnce(ctx, r.w)
+	if err != nil {
+		return err
+	}
+	positives, cols := s.x.Positives.Rows(), s.x.Cols()
+	r.weighted, r.slope = make([]float64, cols), make([]float64, cols)
+	p := func(i int) float64 { return s.p(r, z, i) }
+	r.total = s.addRows(0, positives, p, r.weighted)
+	s.addRows(s.first(), len(z), func(i int) float64 { return s.a(r, z, i) }, r.slope)
+	if r.loss.square {
+		r.squares = s.sumPositives(func(i int) float64 { v := p(i) / s.weight(i); return float64(v * v) })
+	}
+	r.losses = s.bent(0, positives, limit, z, func(i int) float64 { return r.loss.bend(1 + r.top - z[i]) })
+	r.band = s.bent(s.first(), len(z), limit, z, func(i int) float64 { return r.kink.bend(z[i] - r.level) })
+	return nil
+}
+
+// p and a are the multipliers of row i, counted over both parts.
+func (s *Memory) p(r *rounded, z []float64, i int) float64 {
+	return r.loss.slope(1+r.top-z[i]) * s.weight(i) / s.shape[0].Mass
+}
+
+func (s *Memory) a(r *rounded, z []float64, i int) float64 {
+	return r.kink.slope(z[i]-r.level) * s.weight(i) / r.mass
+}
+
+// addRows adds value(i) times row i to g, for the rows from first to end, and returns the sum of the values.
+func (s *Memory) addRows(first, end int, value func(i int) float64, g []float64) (total float64) {
+	add := func(part adder, from, to, offset int) {
+		s.numbers, s.values = s.numbers[:0], s.values[:0]
+		for i := from; i < to; i++ {
+			if v := value(i); v != 0 {
+				s.numbers, s.values = append(s.numbers, int32(i-offset)), append(s.values, v)
+			}
+		}
+		part.AddGradient(s.numbers, s.values, g)
+		s.visits += float64(len(s.values))
+		total += sumInBlocks(len(s.values), func(k int) float64 { return s.values[k] })
+	}
+	positives := s.x.Positives.Rows()
+	if first < positives {
+		add(s.x.Positives, first, positives, 0)
+	}
+	if end > positives {
+		add(s.x.Negatives, max(first, positives), end, positives)
+	}
+	return total
+}
+
+// bent chooses rows where bend is not zero.
+func (s *Memory) bent(first, end, limit int, z []float64, bend func(i int) float64) (b bent) {
+	s.numbers = s.numbers[:0]
+	for i := first; i < end; i++ {
+		if bend(i) > 0 && s.weight(i) > 0 {
+			s.numbers = append(s.numbers, int32(i))
+		}
+	}
+	b.count = len(s.numbers)
+	for k := 0; k < b.count; k += max(1, (b.count+limit-1)/limit) {
+		i := int(s.numbers[k])
+		b.rows = append(b.rows, Row{ID: i - first, Score: z[i], Weight: s.weight(i), Features: func(dst []float64) { s.row(i, dst) }})
+		b.curvature = append(b.curvature, s.weight(i)*bend(i))
+	}
+	b.share = float64(b.count) / float64(max(1, len(b.rows)))
+	s.visits += float64(len(b.rows))
+	return b
+}
+
+// between remembers the scores of a point between two recent ones.
+func (s *Memory) between(from, to []float64, alpha float64) []float64 {
+	z1, readTo := s.scores(to)
+	z0, readFrom := s.scores(from)
+	if readTo || readFrom {
+		s.passes++
+	}
+	return s.keepPoint(&line{from: from, to: to}, alpha, z0, z1)
+}
+
+// dual returns the multipliers row by row.
+func (s *Memory) dual(r *rounded, scale float64) (p, a Sparse) {
+	z, read := s.scores(r.w)
+	if read {
+		s.passes++
+	}
+	for i := range s.x.Positives.Rows() {
+		p.put(i, scale*s.p(r, z, i))
+	}
+	for i := s.first(); i < len(z); i++ {
+		a.put(i-s.first(), s.a(r, z, i))
+	}
+	return p, a
+}
