@@ -1,0 +1,166 @@
+package paper
+
+import (
+	"context"
+	"math/big"
+
+	"toptau/internal/objective"
+	"toptau/internal/report"
+	"toptau/internal/solver/certified"
+	"toptau/method"
+	"toptau/threshold"
+)
+
+// The example of Section 3: n negatives uniform in [-1,0]x[-1,1], n positives uniform in [0,1]x[-1,1], and one negative at
+// (2,0). Table "example" compares w1 = (0,0) with w2 = (1,0), which separates all but the outlier, for large n, with the
+// hinge and without lambda. At w2 the scores of the positives are uniform on [0,1], those of all rows on [-1,1], and
+// those of the negatives on [-1,0] with one at 2.
+
+// ExampleOptions say what to compare. The zero value is ready to use.
+type ExampleOptions struct {
+	Rows int // of each class, on which the values are measured; 0: 100,000
+	Seed uint64
+	Tau  threshold.Rate // unset: 1 %
+}
+
+// Example is Table "example": the exact values for n without end, and those measured on a drawn sample.
+type Example struct {
+	Options ExampleOptions
+	Rows    []ExampleRow
+}
+
+// ExampleRow is a method with its values at both points.
+type ExampleRow struct {
+	Method   method.Method
+	With     string // hyperparameters: "k = 10"
+	At       [2]ExamplePoint
+	InPaper  bool              // the paper's table has the method
+	ZeroBest certified.Verdict // is w1 the global minimum on the drawn sample
+}
+
+// ExamplePoint is a method's threshold and objective at one point.
+type ExamplePoint struct{ T, F ExampleCell }
+
+// ExampleCell is a number of the table.
+type ExampleCell struct {
+	Formula  string
+	Printed  string   // the paper's formula where it is another one
+	Exact    *big.Rat // nil: irrational
+	Value    float64
+	Measured float64
+}
+
+// Better is 1 or 2, the point with the lower objective by the exact values, or 0 when they are equal.
+func (r *ExampleRow) Better() int {
+	one, two := r.At[0].F, r.At[1].F
+	switch {
+	case one.Exact != nil && two.Exact != nil && one.Exact.Cmp(two.Exact) == 0:
+		return 0
+	case one.Value < two.Value:
+		return 1
+	}
+	return 2
+}
+
+// NewExample computes the table.
+func NewExample(ctx context.Context, o ExampleOptions) (*Example, error) {
+	if o.Rows == 0 {
+		o.Rows = 100_000
+	}
+	if o.Tau.IsZero() {
+		o.Tau = threshold.MustRate("1%")
+	}
+	sample, err := exampleSample(o.Rows, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	e := &Example{Options: o}
+	for _, row := range exampleRows(o.Tau) {
+		p, err := row.problem(o.Tau)
+		if err != nil {
+			return nil, err
+		}
+		f, err := objective.New(p, sample)
+		if err != nil {
+			return nil, err
+		}
+		for i, w := range [2][]float64{{0, 0}, {1, 0}} {
+			v := f.At(w, nil)
+			row.At[i].T.Measured, row.At[i].F.Measured = v.T, v.F
+		}
+		if p.Method.Convex {
+			zero, err := certified.IsZeroOptimal(ctx, f, certified.Options{})
+			if err != nil {
+				return nil, err
+			}
+			row.ZeroBest = zero.Verdict
+		}
+		e.Rows = append(e.Rows, row.ExampleRow)
+	}
+	return e, ctx.Err()
+}
+
+// Notes says where the paper's table, or the text around it, is wrong.
+func (e *Example) Notes() []string {
+	return []string{
+		"Grill at w2: the paper's table prints 1.5 + 2τ(1 − τ); its own text, 0.5 + t + 0.5 (1 − t)² with t = 1 − 2τ, " +
+			"gives 1.5 − 2τ(1 − τ).",
+		"TopPushK: the text says that the k-th largest negative score is taken; 2/k is the mean of the k largest. " +
+			"w2 is better only for k ≥ 5; at k = 4 both objectives are 1.",
+		"Pat&Mat: the paper's values need β ≤ τ. For larger β, t at w2 is 1 + 1/β − 2√(τ/β), and w2 is better only for " +
+			"β < (6 + 4√2) τ ≈ 11.66 τ.",
+		"The equation for t at w2 in Appendix B lacks the density 1/2 of the scores.",
+		"The exact values are for n without end. In a sample the outlier moves every mean over K scores by about 2/K.",
+	}
+}
+
+// Table has two rows for each method, one for each point.
+func (e *Example) Table() report.Table {
+	t := report.Table{
+		Caption: "Table “example”: t and f at w1 = (0, 0) and w2 = (1, 0), exact for large n, and measured on a sample",
+		Header: []string{"method", "with", "w", "t", "exact", "measured", "f", "exact", "measured", "paper prints", "lower f",
+			"global minimum"},
+		Numbers: []int{4, 5, 7, 8},
+	}
+	for _, r := range e.Rows {
+		for i, at := range r.At {
+			cells := []string{"", "", [2]string{"w1", "w2"}[i], at.T.Formula, at.T.text(), sixDigits(at.T.Measured),
+				at.F.Formula, at.F.text(), sixDigits(at.F.Measured), r.printed(i), "", ""}
+			if i == 0 {
+				cells[0], cells[1] = r.Method.Title, r.With
+				if r.Method.Convex {
+					cells[11] = r.ZeroBest.String()
+				}
+			}
+			if b := r.Better(); b == i+1 {
+				cells[10] = "yes"
+			} else if b == 0 {
+				cells[10] = "equal"
+			}
+			t.Rows = append(t.Rows, cells)
+		}
+	}
+	return t
+}
+
+// printed is what the paper has for f.
+func (r *ExampleRow) printed(point int) string {
+	switch f := r.At[point].F; {
+	case !r.InPaper:
+		return "not in the table"
+	case f.Printed != "":
+		return f.Printed
+	}
+	return "the same"
+}
+
+// text is the exact value as a decimal or a fraction, or its nearest number.
+func (c *ExampleCell) text() string {
+	if c.Exact == nil {
+		return "≈ " + sixDigits(c.Value)
+	}
+	if digits, ends := c.Exact.FloatPrec(); ends && digits <= 8 {
+		return c.Exact.FloatString(digits)
+	}
+	return c.Exact.RatString()
+}

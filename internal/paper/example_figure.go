@@ -1,0 +1,199 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/internal/report"
+	"toptau/internal/simulate"
+	"toptau/internal/solver"
+	"toptau/internal/solver/certified"
+	"toptau/method"
+	"toptau/threshold"
+)
+
+// exampleSample draws the example with so many rows of each class and the outlier.
+func exampleSample(rows int, seed uint64) (*matrix.Matrix, error) {
+	data, err := simulate.New(simulate.Options{Kind: "example", Rows: 2*rows + 1, Seed: seed})
+	if err != nil {
+		return nil, err
+	}
+	b := matrix.NewBuilder(matrix.Layout{{Kind: matrix.Dense, Cols: 2}}, matrix.Float64)
+	data.Each(func(index int, row *simulate.Row) bool {
+		b.Add(row.Positive, row.Values, nil, nil, 1, index)
+		return true
+	})
+	return b.Build()
+}
+
+// NamedFigure is a figure with the name of its file, without an ending.
+type NamedFigure struct {
+	Name   string
+	Figure report.Figure
+}
+
+// ExampleFigures draws Figure "example": the samples; the contours of TopPush with twelve trajectories of ADAM, which all
+// end at zero; and the same for TopMean, and for TopPushK and Pat&Mat, which do not end there.
+func ExampleFigures(ctx context.Context, seed uint64) ([]NamedFigure, error) {
+	return exampleFigures(ctx, 1000, seed)
+}
+
+// exampleFigures draws them from so many rows of each class.
+func exampleFigures(ctx context.Context, rows int, seed uint64) ([]NamedFigure, error) {
+	x, err := exampleSample(rows, seed)
+	if err != nil {
+		return nil, err
+	}
+	figures := []NamedFigure{{"example-samples", samplesFigure(x)}}
+	tau := threshold.MustRate("1%")
+	for _, h := range []method.Hyperparameters{{}, {K: 10}, {Tau: tau, Beta: 0.04}, {Tau: tau}} {
+		p, err := exampleMethod(h).With(h)
+		if err != nil {
+			return nil, err
+		}
+		o, err := objective.New(p, x)
+		if err != nil {
+			return nil, err
+		}
+		figure, err := contours(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, NamedFigure{"example-" + p.Method.Name, figure})
+	}
+	return figures, nil
+}
+
+// exampleMethod is the method on all rows, or the ranking method, that has these hyperparameters.
+func exampleMethod(h method.Hyperparameters) method.Method {
+	return methodsWhere(func(m method.Method) bool {
+		return m.Convex && m.UsesK == (h.K > 0) && m.UsesTau == !h.Tau.IsZero() && m.UsesBeta == (h.Beta > 0)
+	})[0]
+}
+
+// samplesFigure shows every fourth row and the outlier.
+func samplesFigure(x *matrix.Matrix) report.Figure {
+	plot := &report.Plot{
+		Text: report.Caption{
+			Title: "The example: separable but for one outlier",
+			Description: "Negatives fill the rectangle from -1 to 0, positives the one from 0 to 1; one negative lies at (2, 0), " +
+				"to the right of all positives.",
+			Note: fmt.Sprintf("%s rows of each class were drawn; every fourth is shown.", whole(x.Positives.Rows())),
+		},
+		Square: true,
+		X:      report.Axis{Label: "first feature", Min: -1.5, Max: 2.5},
+		Y:      report.Axis{Label: "second feature", Min: -2, Max: 2},
+	}
+	classes := []struct {
+		name string
+		part *matrix.Part
+	}{{"negatives", x.Negatives}, {"positives", x.Positives}}
+	row := make([]float64, 2)
+	for _, c := range classes {
+		s := report.Series{Name: c.name, Draw: report.Points}
+		for i := 0; i < c.part.Rows(); i++ {
+			if c.part.Row(i, row); i%4 == 0 || row[0] == 2 {
+				s.X, s.Y = append(s.X, row[0]), append(s.Y, row[1])
+			}
+		}
+		plot.Series = append(plot.Series, s)
+	}
+	plot.Series = append(plot.Series,
+		report.Series{Name: "the outlier", Draw: report.Points, Style: report.Highlight, X: []float64{2}, Y: []float64{0}})
+	return plot
+}
+
+// dial is twelve points on the unit circle, fifteen degrees away from the axes.
+func dial() [][]float64 {
+	// cos and sin of 15, 45 and 75 degrees
+	c15, c45, c75 := (math.Sqrt(6)+math.Sqrt2)/4, math.Sqrt2/2, (math.Sqrt(6)-math.Sqrt2)/4
+	var points [][]float64
+	for _, p := range [][2]float64{{c15, c75}, {c45, c45}, {c75, c15}} {
+		points = append(points, []float64{p[0], p[1]}, []float64{-p[1], p[0]}, []float64{-p[0], -p[1]}, []float64{p[1], -p[0]})
+	}
+	return points
+}
+
+// contours draws an objective of two weights with the trajectories of ADAM from twelve starts, and its global minimum.
+func contours(ctx context.Context, o *objective.Objective) (report.Figure, error) {
+	best, err := certified.Solve(ctx, o, certified.Options{})
+	if err != nil {
+		return nil, err
+	}
+	m := o.Problem().Method
+	plot := &report.Plot{Square: true, X: report.Axis{Label: "first weight"}, Y: report.Axis{Label: "second weight"}}
+	reach, near, far := 1.15, math.Inf(1), 0.0
+	for i, start := range dial() {
+		w := newWalk(o, start)
+		if _, err := solver.Adam(ctx, w, nil, solver.Options{}); err != nil {
+			return nil, err
+		}
+		s := report.Series{Draw: report.Trajectory, Style: 1}
+		if i == 0 {
+			s.Name = "ADAM, 1,000 steps, from 12 starts"
+		}
+		for _, at := range thinned(w.points) {
+			s.X, s.Y = append(s.X, at[0]), append(s.Y, at[1])
+			reach = max(reach, 1.1*math.Abs(at[0]), 1.1*math.Abs(at[1]))
+		}
+		end := objective.Norm(w.points[len(w.points)-1])
+		near, far = min(near, end), max(far, end)
+		plot.Series = append(plot.Series, s)
+	}
+	plot.Series = append(plot.Series, report.Series{Name: "global minimum", Draw: report.Points, Style: report.Highlight,
+		X: []float64{best.W[0]}, Y: []float64{best.W[1]}})
+	reach = max(reach, 1.1*math.Abs(best.W[0]), 1.1*math.Abs(best.W[1]))
+	plot.X.Min, plot.X.Max, plot.Y.Min, plot.Y.Max = -reach, reach, -reach, reach
+	plot.Field = field(o, reach)
+	plot.Text = report.Caption{
+		Title: m.Title + " on the example" + given(o.Problem()),
+		Description: fmt.Sprintf("Contours of the objective over two weights. The global minimum is at (%.3g, %.3g). "+
+			"The trajectories of ADAM end between %.3g and %.3g from zero.", best.W[0]+0, best.W[1]+0, near, far),
+		Note: fmt.Sprintf("Global minimum at (%.3g, %.3g), value %.4g, certified. Trajectories end between %.3g and %.3g from zero.",
+			best.W[0]+0, best.W[1]+0, best.Objective, near, far),
+	}
+	return plot, nil
+}
+
+// thinned leaves out points that are hardly away from the last one kept: a run that has arrived swings about its end.
+func thinned(points [][]float64) [][]float64 {
+	const step = 0.02
+	kept := points[:1:1]
+	for _, p := range points[1:] {
+		if last := kept[len(kept)-1]; math.Abs(p[0]-last[0]) >= step || math.Abs(p[1]-last[1]) >= step {
+			kept = append(kept, p)
+		}
+	}
+	return append(kept, points[len(points)-1])
+}
+
+// given are the hyperparameters in words, with a comma before them.
+func given(p method.Problem) string {
+	h, text := p.Hyperparameters, ""
+	if p.Method.UsesK {
+		text += fmt.Sprintf(", k = %d", h.K)
+	}
+	if p.Method.UsesTau {
+		text += ", τ = " + h.Tau.String()
+	}
+	if p.Method.UsesBeta {
+		text += fmt.Sprintf(", β = %g", h.Beta)
+	}
+	return text
+}
+
+// field evaluates the objective on a grid.
+func field(o *objective.Objective, reach float64) *report.Field {
+	const points = 61
+	f := &report.Field{X0: -reach, X1: reach, Y0: -reach, Y1: reach, Columns: points, Rows: points}
+	place := func(i int) float64 { return float64(reach*float64(2*i-points+1)) / (points - 1) }
+	for j := range points {
+		for i := range points {
+			f.Values = append(f.Values, o.At([]float64{place(i), place(j)}, nil).F)
+		}
+	}
+	return f
+}

@@ -1,0 +1,156 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"toptau/internal/report"
+	"toptau/internal/solver/certified"
+)
+
+// where writes for which settings of a grid something holds: "all", "none", "β ≤ 0.1", "λ = 0.001", "k ≥ 5".
+func where(points []Point, e entry, holds func(*Point) bool) string {
+	symbol, setting := "λ", func(p *Point) float64 { return p.Lambda }
+	switch {
+	case e.Method.UsesBeta:
+		symbol, setting = "β", func(p *Point) float64 { return p.Beta }
+	case e.Method.UsesK:
+		symbol, setting = "k", func(p *Point) float64 { return float64(p.K) }
+	}
+	yes := make([]bool, len(points))
+	n := 0
+	for i := range points {
+		if yes[i] = holds(&points[i]); yes[i] {
+			n++
+		}
+	}
+	at := func(i int) string { return number(setting(&points[i])) }
+	firstYes, firstNo := slices.Index(yes, true), slices.Index(yes, false)
+	switch {
+	case n == len(points):
+		return "all"
+	case n == 0:
+		return "none"
+	case n == 1:
+		return symbol + " = " + at(firstYes)
+	case firstNo == n: // the grids ascend
+		return symbol + " ≤ " + at(n-1)
+	case firstYes == len(points)-n:
+		return symbol + " ≥ " + at(firstYes)
+	}
+	var some []string
+	for i := range points {
+		if yes[i] {
+			some = append(some, at(i))
+		}
+	}
+	return symbol + " = " + strings.Join(some, ", ")
+}
+
+// exactly says for which settings w = 0 is not a global minimiser: where a run can do better.
+func (st *study) exactly(s *Set, e entry) string {
+	if certifiedless(e) {
+		return "open"
+	}
+	problems, err := e.problems()
+	if err != nil {
+		return "-"
+	}
+	var points []Point
+	possible := make(map[int]bool)
+	for _, p := range problems {
+		h := p.Hyperparameters
+		points = append(points, Point{Lambda: h.Lambda, Beta: h.Beta, K: h.K})
+		if e.Method.UsesBeta {
+			return "all"
+		}
+		a := st.zeros[zeroName(s, p)]
+		if a == nil || a.Verdict == certified.Undecided.String() {
+			return "undecided"
+		}
+		if a.Verdict == certified.ZeroIsNotOptimal.String() {
+			possible[h.K] = true
+		}
+	}
+	return where(points, e, func(p *Point) bool { return possible[p.K] })
+}
+
+// failsItem is Table "fails": does the run beat w = 0? Beside it what is possible.
+func failsItem(_ context.Context, st *study) (*Piece, error) {
+	p := &Piece{Title: "Table \"fails\": where the run ends better than w = 0", Text: []string{
+		"For which settings of the grid ADAM's last iterate has a lower objective than w = 0, on all training rows of the first split: \"all\" is the paper's check mark, " +
+			"\"none\" its cross. \"possible\" is the exact answer: for which settings a point better than w = 0 exists at all. Where it says none, w = 0 is a global minimum, " +
+			"a property of the method on this set; where the run says none and \"possible\" does not, the failure is the run's. For the Grill methods the question is open: their objective is not convex.",
+		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is never optimal unless the means of the classes coincide: their gradient at 0 is the difference of two means. So the paper's " +
+			"bounds on β in this table describe 1,000 steps of ADAM, not the methods.",
+	}}
+	tables, agreement := st.failTables()
+	p.Tables = tables
+	p.Text = append(p.Text, agreement...)
+	return p, nil
+}
+
+func (st *study) failTables() (tables []NamedTable, notes []string) {
+	groups := []struct {
+		name, caption string
+		in            func(*Set) bool
+	}{
+		{"fails-real", "The paper's own data.", func(s *Set) bool { return s.Kind != StandIn }},
+		{"fails-standin", "Stand-ins for the other columns of the paper's table.", func(s *Set) bool { return s.Kind == StandIn && slices.Contains(failSets, s.Stands) }},
+		{"fails-more", "Sets that the paper's table does not have.", func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.Stands) }},
+	}
+	for _, g := range groups {
+		t := report.Table{Caption: g.caption, Header: []string{"method"}}
+		for range entries() {
+			t.Rows = append(t.Rows, nil)
+		}
+		for i, e := range entries() {
+			t.Rows[i] = []string{e.Title()}
+		}
+		for _, s := range st.present() {
+			if g.in(s) {
+				notes = append(notes, st.failColumns(&t, s)...)
+			}
+		}
+		if len(t.Header) > 1 {
+			tables = append(tables, NamedTable{g.name, t})
+		}
+	}
+	return tables, notes
+}
+
+// failColumns adds the columns of a set and returns what to say about it.
+func (st *study) failColumns(t *report.Table, s *Set) []string {
+	column := slices.Index(failSets, s.Stands)
+	if column >= 0 {
+		t.Header = append(t.Header, s.Name+": paper")
+	}
+	t.Header = append(t.Header, s.Name+": ADAM", "possible")
+	same, method, run := 0, 0, 0
+	for i, e := range entries() {
+		ours, exact := "-", st.exactly(s, e)
+		if c := st.cell(s, variant{Seed: first, Solver: solverAdam}, e); c != nil {
+			ours = where(c.Points, e, (*Point).Beats)
+		}
+		if column >= 0 {
+			t.Rows[i] = append(t.Rows[i], printedFails[i][column])
+			if ours == printedFails[i][column] {
+				same++
+			}
+		}
+		if ours == "none" && exact == "none" {
+			method++
+		} else if ours != exact && exact != "open" && exact != "undecided" && ours != "-" {
+			run++
+		}
+		t.Rows[i] = append(t.Rows[i], ours, exact)
+	}
+	text := fmt.Sprintf("%s: ", s.Name)
+	if column >= 0 {
+		text += fmt.Sprintf("%d of 14 cells are the paper's; ", same)
+	}
+	text += fmt.Sprintf("in %d w = 0 is optimal and ADAM ends there or above (the method's property), in %d of the 10 convex ones ADAM misses a better point that exists for some setting (the run's).", method, run)
+	return []string{text}
+}

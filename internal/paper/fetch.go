@@ -1,0 +1,109 @@
+package paper
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"toptau/internal/fault"
+	"toptau/internal/outfile"
+)
+
+// Source is where the UCI repository keeps its files.
+const Source = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+
+// remote is a file of the repository and its place in the data directory.
+type remote struct {
+	from, to string
+	bytes    int64
+	sha256   string
+}
+
+// remotes are the paper's two small sets as UCI distributes them.
+var remotes = []remote{
+	{"ionosphere/ionosphere.data", "ionosphere/ionosphere.data", 76_467, "46d52186b84e20be52918adb93e8fb9926b34795ff7504c24350ae0616a04bbd"},
+	{"spambase/spambase.data", "spambase/spambase.data", 702_942, "b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12"},
+}
+
+// Fetch downloads the files that dir lacks, or has with another checksum, from the repository at source, and returns the
+// paths of what it wrote. A file appears only when its checksum is the known one. The errors are of kind IO: no connection,
+// an answer that is not the file; and of kind Data: other bytes than expected.
+func Fetch(ctx context.Context, dir, source string) ([]string, error) {
+	if u, err := url.Parse(source); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, &fault.Error{Kind: fault.Usage, Found: "--from " + fault.Quote(source), Expected: "an address that begins with https:// or http://"}
+	}
+	var written []string
+	for _, r := range remotes {
+		path := filepath.Join(dir, filepath.FromSlash(r.to))
+		if content, err := os.ReadFile(path); err == nil && digestOf(content) == r.sha256 {
+			continue
+		}
+		content, err := r.download(ctx, strings.TrimSuffix(source, "/")+"/"+r.from)
+		if err != nil {
+			return written, err
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return written, &fault.Error{Kind: fault.IO, File: path, Err: err}
+		}
+		if err := outfile.Write(path, content); err != nil {
+			return written, err
+		}
+		written = append(written, path)
+	}
+	return written, nil
+}
+
+// patience is how long one file may take.
+const patience = 2 * time.Minute
+
+func (r remote) download(ctx context.Context, address string) ([]byte, error) {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, &fault.Error{Kind: fault.Usage, Found: "--from " + fault.Quote(address), Err: err}
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, r.offline(address, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, &fault.Error{Kind: fault.IO, File: address, Found: answer.Status, Expected: "200 OK", Hint: r.byHand()}
+	}
+	content, err := io.ReadAll(io.LimitReader(answer.Body, r.bytes+1))
+	if err != nil {
+		return nil, r.offline(address, err)
+	}
+	if got := digestOf(content); got != r.sha256 {
+		return nil, &fault.Error{Kind: fault.Data, File: address, Found: fmt.Sprintf("%d bytes with sha256 %s", len(content), got),
+			Expected: fmt.Sprintf("%d bytes with sha256 %s", r.bytes, r.sha256), Hint: "nothing was written"}
+	}
+	return content, nil
+}
+
+// offline is the error of a connection that failed.
+func (r remote) offline(address string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	return &fault.Error{Kind: fault.IO, File: address, Found: "no connection", Hint: r.byHand(), Err: err}
+}
+
+func (r remote) byHand() string {
+	return "this machine may be offline: put the file into the data directory by hand as " + r.to
+}
+
+func digestOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,157 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"toptau/internal/report"
+	"toptau/metric"
+)
+
+// NamedCurve is a curve of package metric with the name of its method.
+type NamedCurve struct {
+	Name  string
+	Curve metric.Curve
+}
+
+// drawnPoints is how many points of a curve are drawn: more than the figure has places for.
+const drawnPoints = 300
+
+// FigurePTau draws the precision in the top tau of all rows against tau (Figure "ptau"), up to tau = zoom; 0: up to 1.
+func FigurePTau(set string, methods []NamedCurve, zoom float64) *report.Plot {
+	p := curvesPlot(methods, zoom)
+	p.X = report.Axis{Label: "τ, the share of rows on top", Unit: report.Percent, Max: 1}
+	p.Y = report.Axis{Label: "precision", Unit: report.Percent, Max: 1}
+	title, part := "P-τ curves, "+set, "for every τ"
+	if zoom > 0 && zoom < 1 {
+		p.X.Max = zoom
+		part = fmt.Sprintf("for τ up to %g", zoom)
+		title += ", τ ≤ " + sixDigits(zoom)
+	}
+	p.Text = report.Caption{Title: title,
+		Description: "Precision among the share τ of rows with the highest scores, " + part + ". " + methodsDrawn(methods)}
+	return p
+}
+
+// FigurePR draws the precision against the recall.
+func FigurePR(set string, methods []NamedCurve) *report.Plot {
+	p := curvesPlot(methods, 0)
+	p.X = report.Axis{Label: "recall", Unit: report.Percent, Max: 1}
+	p.Y = report.Axis{Label: "precision", Unit: report.Percent, Max: 1}
+	p.Text = report.Caption{Title: "Precision and recall, " + set,
+		Description: "Precision against the share of positives found. " + methodsDrawn(methods)}
+	return p
+}
+
+// curvesPlot has a line for each method, thinned to what can be seen up to x = zoom.
+func curvesPlot(methods []NamedCurve, zoom float64) *report.Plot {
+	p := &report.Plot{}
+	for _, m := range methods {
+		c := m.Curve
+		if zoom > 0 {
+			c.Points = upTo(c.Points, zoom)
+		}
+		c = c.Corners().Downsample(drawnPoints)
+		s := report.Series{Name: m.Name}
+		for _, at := range c.Points {
+			s.X, s.Y = append(s.X, at.X), append(s.Y, at.Y)
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+// upTo keeps the points up to x and the next one, to which the line leads.
+func upTo(points []metric.Point, x float64) []metric.Point {
+	for i, p := range points {
+		if p.X > x {
+			return points[:i+1]
+		}
+	}
+	return points
+}
+
+// methodsDrawn names the areas, for readers who cannot see the lines.
+func methodsDrawn(methods []NamedCurve) string {
+	var words []string
+	for _, m := range methods {
+		words = append(words, fmt.Sprintf("%s (area %.3f)", m.Name, m.Curve.Area))
+	}
+	return "Drawn: " + list(words) + "."
+}
+
+// FigureDescent draws the objective after so many passes over the data, and the lower bounds that came with it.
+func FigureDescent(title string, runs []Descent) *report.Plot {
+	p := &report.Plot{
+		Text: report.Caption{Title: title, Description: endsOfRuns(runs)},
+		X:    report.Axis{Label: "passes over the training rows", Scale: report.Logarithmic},
+		Y:    report.Axis{Label: "objective"},
+	}
+	end := 0.0
+	for _, r := range runs {
+		for _, passes := range r.Passes {
+			end = max(end, passes)
+		}
+	}
+	for i, r := range runs {
+		p.Series = append(p.Series, report.Series{Name: r.Name, X: r.Passes, Y: r.Upper, Draw: report.Step, Style: i + 1})
+		if n := len(r.Lower); n > 0 { // a bound holds to the end of the figure
+			p.Series = append(p.Series, report.Series{Name: "its lower bound", Draw: report.Step, Style: len(runs) + i + 1,
+				X: append(slices.Clone(r.Passes), end), Y: append(slices.Clone(r.Lower), r.Lower[n-1])})
+		}
+	}
+	return p
+}
+
+// FigureGap draws how far the objective is above the best lower bound of all runs, as a share of F(0) less that bound, or
+// of F(0) when that is nothing.
+func FigureGap(title string, runs []Descent) *report.Plot {
+	p := &report.Plot{
+		Text: report.Caption{Title: title, Description: endsOfRuns(runs),
+			Note: "Distance to the certified lower bound as a share of the possible decrease from w = 0 (of F(0), where there is none)."},
+		X: report.Axis{Label: "passes over the training rows", Scale: report.Logarithmic},
+		Y: report.Axis{Label: "share of the decrease still missing", Scale: report.Logarithmic},
+	}
+	bound := bestBound(runs)
+	for _, r := range runs {
+		s := report.Series{Name: r.Name, Draw: report.Step}
+		for i, f := range r.Upper {
+			s.X, s.Y = append(s.X, r.Passes[i]), append(s.Y, max(f-bound, 0)/r.possible(bound))
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+func bestBound(runs []Descent) float64 {
+	bound := math.Inf(-1)
+	for _, r := range runs {
+		for _, d := range r.Lower {
+			bound = max(bound, d)
+		}
+	}
+	return bound
+}
+
+// possible is what the objective at zero is above the bound, where that is more than rounding.
+func (r *Descent) possible(bound float64) float64 {
+	if d := r.AtZero - bound; d > 1e-9*r.AtZero {
+		return d
+	}
+	return r.AtZero
+}
+
+// endsOfRuns says where the runs ended.
+func endsOfRuns(runs []Descent) string {
+	text := ""
+	for _, r := range runs {
+		if n := len(r.Upper); n > 0 {
+			text += fmt.Sprintf("%s ends at %.6g after %.4g passes. ", r.Name, r.Upper[n-1], r.Passes[n-1])
+		}
+	}
+	if bound := bestBound(runs); !math.IsInf(bound, 0) {
+		text += fmt.Sprintf("The best lower bound is %.6g.", bound)
+	}
+	return text
+}

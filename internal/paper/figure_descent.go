@@ -1,0 +1,73 @@
+package paper
+
+import (
+	"context"
+
+	"toptau/internal/objective"
+	"toptau/internal/solver"
+	"toptau/internal/solver/certified"
+)
+
+// Descent is the objective of a run after so many passes over the data.
+type Descent struct {
+	Name   string
+	AtZero float64   // F(0)
+	Passes []float64 // readings of as many rows as the data has, ascending
+	Upper  []float64 // the lowest F so far for the certified solver, the newest for ADAM
+	Lower  []float64 // the highest lower bound so far; nil: the solver has none
+}
+
+// Descend minimises a convex objective twice, by ADAM from zero and by the certified solver, and returns both runs. batches
+// is the number of minibatches, drawn from seed, 0 or 1 for none; iterations 0 means the paper's 1,000.
+func Descend(ctx context.Context, o *objective.Objective, batches, iterations int, seed uint64) ([]Descent, error) {
+	adam, err := descendByAdam(ctx, o, batches, iterations, seed)
+	if err != nil {
+		return nil, err
+	}
+	proved, err := descendCertified(ctx, o)
+	return []Descent{adam, proved}, err
+}
+
+func descendByAdam(ctx context.Context, o *objective.Objective, batches, iterations int, seed uint64) (Descent, error) {
+	task := solver.Task{Full: o}
+	perPass := 1.0
+	if batches > 1 {
+		parts, err := o.Minibatches(batches, seed, false)
+		if err != nil {
+			return Descent{}, err
+		}
+		task.Batches, perPass = parts, float64(batches)
+	}
+	if iterations == 0 {
+		iterations = solver.DefaultIterations
+	}
+	every := 1
+	if batches > 1 { // points of the full objective cost a pass each, which is not counted
+		every = max(1, iterations/100)
+	}
+	run := solver.AdamGrid(ctx, []solver.Task{task}, solver.Options{Iterations: iterations, TraceEvery: every})[0]
+	d := Descent{Name: "ADAM", AtZero: run.Result.AtZero.F}
+	for _, at := range run.Result.Trace {
+		// a point after k steps is known once the data were read for it: k+1 readings of a batch
+		d.Passes, d.Upper = append(d.Passes, float64(at.Iteration+1)/perPass), append(d.Upper, at.F)
+	}
+	return d, run.Err
+}
+
+func descendCertified(ctx context.Context, o *objective.Objective) (Descent, error) {
+	d := Descent{Name: "certified"}
+	add := func(passes int, upper, lower float64) {
+		if n := len(d.Passes); n > 0 {
+			upper, lower = min(upper, d.Upper[n-1]), max(lower, d.Lower[n-1])
+		}
+		d.Passes, d.Upper, d.Lower = append(d.Passes, float64(passes)), append(d.Upper, upper), append(d.Lower, lower)
+	}
+	follow := func(p certified.Progress) { add(p.Passes, p.Upper, p.Lower) }
+	r, err := certified.Solve(ctx, o, certified.Options{Progress: follow})
+	if err != nil {
+		return d, err
+	}
+	d.AtZero = r.AtZero
+	add(r.Passes, r.Objective, r.LowerBound)
+	return d, nil
+}

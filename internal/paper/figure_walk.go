@@ -1,0 +1,41 @@
+package paper
+
+import (
+	"slices"
+
+	"toptau/internal/objective"
+)
+
+// walk is an objective that remembers where it was evaluated, in coordinates that start at a point of choice: a solver
+// that starts at zero starts there.
+type walk struct {
+	*objective.Objective
+	start  []float64
+	points [][]float64
+}
+
+func newWalk(o *objective.Objective, start []float64) *walk { return &walk{Objective: o, start: start} }
+
+// At evaluates the objective at start + step.
+func (w *walk) At(step, grad []float64) objective.Value {
+	at := w.from(step)
+	w.points = append(w.points, at)
+	return w.Objective.At(at, grad)
+}
+
+// Project projects start + step.
+func (w *walk) Project(step []float64) {
+	at := w.from(step)
+	w.Objective.Project(at)
+	for j := range step {
+		step[j] = at[j] - w.start[j]
+	}
+}
+
+func (w *walk) from(step []float64) []float64 {
+	at := slices.Clone(w.start)
+	for j := range at {
+		at[j] += step[j]
+	}
+	return at
+}

@@ -1,0 +1,149 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+
+	"toptau/internal/report"
+	"toptau/internal/solver"
+)
+
+// shortfall compares runs of ADAM with certified optima of the same problems.
+type shortfall struct {
+	compared  int
+	missing   []float64 // (F - F*)/(F(0) - F*), where there is something to gain
+	atZero    int       // settings at which w = 0 is optimal
+	wasted    int       // of the others, those at which ADAM ended no better than w = 0
+	unproven  int       // settings whose bounds did not meet
+	undercuts int       // ADAM below the certified lower bound: must be 0
+}
+
+// shortfallOf compares the cells of an entry on one split.
+func (f *shortfall) add(adam, optimum *Cell) {
+	for i := range optimum.Points {
+		a, o := &adam.Points[i], &optimum.Points[i]
+		if a.Failed != "" || o.Failed != "" {
+			continue
+		}
+		f.compared++
+		if o.Radius == 0 && o.Lower != nil && a.F < *o.Lower-1e-6*max(1, o.AtZero) {
+			f.undercuts++
+		}
+		switch {
+		case o.Zero:
+			f.atZero++
+		case !o.Converged:
+			f.unproven++
+		default:
+			f.missing = append(f.missing, (a.F-o.F)/(o.AtZero-o.F))
+			if !a.Beats() {
+				f.wasted++
+			}
+		}
+	}
+}
+
+// optimumItem sets ADAM's last iterate against the certified optimum.
+func optimumItem(_ context.Context, st *study) (*Piece, error) {
+	p := &Piece{Title: "ADAM's last iterate against the certified optimum", Text: []string{
+		"The share of the possible decrease, from w = 0 to the certified optimum, that 1,000 iterations of ADAM leave undone: (F - F*)/(F(0) - F*), over the six settings " +
+			"of the ten convex methods and the splits of a set. More than 100 % is worse than w = 0. Settings at which w = 0 is optimal have nothing to gain and are counted apart, " +
+			"those whose bounds did not meet within the limit of work as well.",
+		fmt.Sprintf("The certified solver stops at a gap of %g of the decrease, or after %d passes. Sets of more than %s training rows are solved on so many of them, which is said in the cells "+
+			"of the cache; their objectives are not those of ADAM's problem, so they are not compared here.", certifiedGap, certifiedPasses, whole(certifiedRows)),
+	}}
+	for _, start := range []solver.Start{solver.Zero, solver.Random} {
+		if t, ok := st.optimumTable(start); ok {
+			name := "optimum"
+			if start == solver.Random {
+				name = "optimum-random"
+			}
+			p.Tables = append(p.Tables, NamedTable{name, t})
+		}
+	}
+	p.Text = append(p.Text, st.limitNotes()...)
+	return p, nil
+}
+
+func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
+	from := "w = 0"
+	if start == solver.Random {
+		from = "a random start"
+	}
+	t := report.Table{Caption: "ADAM from " + from + ", 1,000 iterations.",
+		Header:  []string{"set", "settings", "w = 0 optimal", "not proven", "missing: median", "worst", "more than 5 %", "no better than w = 0", "below the bound"},
+		Numbers: []int{1, 2, 3, 4, 5, 6, 7, 8}}
+	for _, s := range st.present() {
+		var f shortfall
+		for _, seed := range st.seeds(s) {
+			for _, e := range entries() {
+				a := st.cell(s, variant{Seed: seed, Solver: solverAdam, Start: start}, e)
+				o := st.cell(s, variant{Seed: seed, Solver: solverCertified}, e)
+				if a != nil && o != nil && !certifiedless(e) && a.Rows == o.Rows {
+					f.add(a, o)
+				}
+			}
+		}
+		if f.compared == 0 {
+			continue
+		}
+		worst, many := 0.0, 0
+		for _, m := range f.missing {
+			worst = max(worst, m)
+			if m > 0.05 {
+				many++
+			}
+		}
+		row := []string{s.Name, whole(f.compared), whole(f.atZero), whole(f.unproven), "-", "-", "-", "-", whole(f.undercuts)}
+		if n := len(f.missing); n > 0 {
+			row[4], row[5] = percentOf(median(f.missing)), percentOf(worst)
+			row[6], row[7] = fmt.Sprintf("%s of %s", whole(many), whole(n)), fmt.Sprintf("%s of %s", whole(f.wasted), whole(n))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, len(t.Rows) > 0
+}
+
+// percentOf writes a share that may be large.
+func percentOf(f float64) string {
+	switch {
+	case f >= 100:
+		return fmt.Sprintf("%.1e %%", 100*f)
+	case f >= 0.1:
+		return fmt.Sprintf("%.0f %%", 100*f)
+	}
+	return fmt.Sprintf("%.2f %%", 100*f)
+}
+
+// limitNotes names the cells at which the certified solver's limit was reached, by set.
+func (st *study) limitNotes() []string {
+	var notes []string
+	for _, s := range st.present() {
+		parts, settings := "", 0
+		for _, seed := range st.seeds(s) {
+			for _, e := range entries() {
+				c := st.cell(s, variant{Seed: seed, Solver: solverCertified}, e)
+				if c == nil || certifiedless(e) {
+					continue
+				}
+				for i := range c.Points {
+					if c.Points[i].Failed == "" && !c.Points[i].Converged {
+						settings++
+					}
+				}
+				if shape := st.shapes[s.Key]; shape != nil && c.Rows < shape.Parts[0].Rows {
+					parts = fmt.Sprintf("solved on %s of %s training rows", whole(c.Rows), whole(shape.Parts[0].Rows))
+				}
+			}
+		}
+		switch {
+		case parts != "" && settings > 0:
+			notes = append(notes, fmt.Sprintf("%s: %s; %s without a proof to the gap.", s.Name, parts, plural(settings, "setting")))
+		case parts != "":
+			notes = append(notes, fmt.Sprintf("%s: %s.", s.Name, parts))
+		case settings > 0:
+			notes = append(notes, fmt.Sprintf("%s: %s without a proof to the gap.", s.Name, plural(settings, "setting")))
+		}
+	}
+	return notes
+}

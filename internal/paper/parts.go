@@ -1,0 +1,166 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/internal/tune"
+)
+
+// Parts are a set divided as the paper divides it.
+type Parts struct {
+	Training, Validation, Test *matrix.Matrix
+}
+
+// each returns the parts in the order of Table "counts".
+func (p *Parts) each() [3]*matrix.Matrix {
+	return [3]*matrix.Matrix{p.Training, p.Validation, p.Test}
+}
+
+// rows are labelled rows that can be read in any order.
+type rows struct {
+	columns int
+	class   []table.Class
+	attack  []string // the attack's type, "" for none; nil: the set has no types
+	fill    func(row int, dst []float64)
+}
+
+// division says how rows become parts.
+type division struct {
+	shares [3]float64
+	seed   uint64
+	keep   float64 // the share of the rows that is used at all, drawn by class; 0: all
+	mlt    bool    // the paper's noise, see missLabels
+	scaled bool    // divide every column by its deviation on the training rows
+}
+
+// divide cuts rows into parts, stratified by class, and packs them.
+func (r *rows) divide(d division) (*Parts, error) {
+	shares := d.shares[:]
+	if d.keep > 0 && d.keep < 1 {
+		shares = make([]float64, 0, 4)
+		var sum float64
+		for _, s := range d.shares {
+			shares = append(shares, float64(d.keep*s))
+			sum += s
+		}
+		shares = append(shares, float64((1-d.keep)*sum))
+	}
+	cut, err := tune.Cut{Shares: shares, Seed: d.seed}.Divide(r.class)
+	if err != nil {
+		return nil, err
+	}
+	training, validation, test := cut[0], cut[1], cut[2]
+	class := r.class
+	if d.mlt {
+		training, validation, class = r.missLabels(training, validation, d.seed)
+	}
+	scale := ones(r.columns)
+	if d.scaled {
+		scale = r.deviations(training)
+	}
+	var p Parts
+	for _, part := range []struct {
+		to    **matrix.Matrix
+		rows  []int
+		class []table.Class
+	}{{&p.Training, training, class}, {&p.Validation, validation, class}, {&p.Test, test, r.class}} {
+		if *part.to, err = r.pack(part.rows, part.class, scale); err != nil {
+			return nil, err
+		}
+	}
+	return &p, nil
+}
+
+// pack rounds rows to float32 once, as every training problem is.
+func (r *rows) pack(list []int, class []table.Class, scale []float64) (*matrix.Matrix, error) {
+	b := newBuilder(r.columns)
+	values := make([]float64, r.columns)
+	for _, row := range list {
+		r.fill(row, values)
+		for j := range values {
+			values[j] /= scale[j]
+		}
+		b.Add(class[row] == table.Positive, values, nil, nil, 1, row)
+	}
+	return b.Build()
+}
+
+func newBuilder(columns int) *matrix.Builder {
+	return matrix.NewBuilder(matrix.Layout{{Kind: matrix.Dense, Cols: columns}}, matrix.Float32)
+}
+
+// deviations are the standard deviations of the columns on some rows, 1 for a constant column. Centring is left out: every
+// threshold moves with it, so it changes no objective.
+func (r *rows) deviations(list []int) []float64 {
+	n := float64(len(list))
+	mean, square, values := make([]float64, r.columns), make([]float64, r.columns), make([]float64, r.columns)
+	for _, row := range list {
+		r.fill(row, values)
+		for j, v := range values {
+			mean[j] += v / n
+		}
+	}
+	for _, row := range list {
+		r.fill(row, values)
+		for j, v := range values {
+			square[j] += float64((v-mean[j])*(v-mean[j])) / n
+		}
+	}
+	for j, s := range square {
+		if square[j] = math.Sqrt(s); !(square[j] > 0) {
+			square[j] = 1
+		}
+	}
+	return square
+}
+
+func ones(n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = 1
+	}
+	return list
+}
+
+// size says how many rows a matrix has and which share of them is positive.
+func size(x *matrix.Matrix) (n int, share float64) {
+	n = x.Rows()
+	return n, float64(x.Positives.Rows()) / float64(n)
+}
+
+// tableRows reads the numeric columns of a table.
+func tableRows(t *table.Table) *rows {
+	var columns [][]float64
+	for _, c := range t.Columns {
+		if c.Kind == table.Numeric {
+			columns = append(columns, c.Values)
+		}
+	}
+	return &rows{columns: len(columns), class: t.Label, fill: func(row int, dst []float64) {
+		for j, c := range columns {
+			dst[j] = c[row]
+		}
+	}}
+}
+
+// join puts the rows of one list behind those of another with the same columns.
+func join(a, b *rows) (*rows, error) {
+	if a.columns != b.columns {
+		return nil, fmt.Errorf("%d and %d columns", a.columns, b.columns)
+	}
+	return &rows{
+		columns: a.columns,
+		class:   append(append([]table.Class(nil), a.class...), b.class...),
+		attack:  append(append([]string(nil), a.attack...), b.attack...),
+		fill: func(row int, dst []float64) {
+			if row < len(a.class) {
+				a.fill(row, dst)
+			} else {
+				b.fill(row-len(a.class), dst)
+			}
+		},
+	}, nil
+}

@@ -1,0 +1,261 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"toptau/internal/report"
+)
+
+// criterionValues are the 14 values of a criterion on one split; nil where the split does not have all of them.
+func (st *study) criterionValues(s *Set, v variant, rule count, criterion int) []float64 {
+	var values []float64
+	for _, e := range entries() {
+		c := st.cell(s, v, e)
+		if c == nil {
+			return nil
+		}
+		x := c.value(rule, criterion)
+		if c.Chosen[rule] < 0 {
+			values = append(values, 0) // no point has a result: the worst
+			continue
+		}
+		if x == nil {
+			return nil
+		}
+		values = append(values, *x)
+	}
+	return values
+}
+
+// ranking is the ranks of the 14 methods on some sets.
+type ranking struct {
+	blocks [criterionCount][][]float64 // by criterion: for each set the ranks, averaged over its splits
+	splits [criterionCount][][]float64 // by criterion and split: the ranks, averaged over the sets; only where all sets have the split
+	sets   [criterionCount][]string
+}
+
+// rankSets ranks on every split of every set.
+func (st *study) rankSets(sets []*Set, v variant, rule count) *ranking {
+	r := new(ranking)
+	for k := range criterionCount {
+		perSplit := make([][][]float64, st.o.Seeds)
+		for _, s := range sets {
+			var list [][]float64
+			for i, seed := range st.seeds(s) {
+				v.Seed = seed
+				if values := st.criterionValues(s, v, rule, k); values != nil {
+					list = append(list, midranks(values))
+					perSplit[i] = append(perSplit[i], midranks(values))
+				}
+			}
+			if len(list) > 0 {
+				r.blocks[k] = append(r.blocks[k], meanOf(list))
+				r.sets[k] = append(r.sets[k], s.Name)
+			}
+		}
+		for _, list := range perSplit {
+			if len(list) > 0 && len(list) == len(r.blocks[k]) {
+				r.splits[k] = append(r.splits[k], meanOf(list))
+			}
+		}
+	}
+	return r
+}
+
+// meanOf averages vectors.
+func meanOf(list [][]float64) []float64 {
+	mean := make([]float64, len(list[0]))
+	for _, v := range list {
+		for j, x := range v {
+			mean[j] += x / float64(len(list))
+		}
+	}
+	return mean
+}
+
+// table is Table "ranks": best marked ●, at most one rank behind it ○.
+func (r *ranking) table(caption string) report.Table {
+	t := report.Table{Caption: caption, Header: []string{"method"}}
+	columns := make([][]string, 0, 2*criterionCount)
+	for k, title := range criterionTitles {
+		t.Header = append(t.Header, title, "paper")
+		columns = append(columns, r.column(k), printedColumn(k))
+	}
+	for i, e := range entries() {
+		row := []string{e.Title()}
+		for _, c := range columns {
+			row = append(row, c[i])
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for j := 1; j < len(t.Header); j++ {
+		t.Numbers = append(t.Numbers, j)
+	}
+	return t
+}
+
+// column is the average ranks with their marks and, over several splits, intervals.
+func (r *ranking) column(k int) []string {
+	cells := make([]string, len(entries()))
+	if len(r.blocks[k]) == 0 {
+		for i := range cells {
+			cells[i] = "-"
+		}
+		return cells
+	}
+	mean := meanOf(r.blocks[k])
+	for i, text := range marked(mean) {
+		cells[i] = text
+		if len(r.splits[k]) > 1 {
+			var values []float64
+			for _, split := range r.splits[k] {
+				values = append(values, split[i])
+			}
+			o := overSplits(values)
+			cells[i] += fmt.Sprintf(" [%.1f, %.1f]", math.Max(1, o.Low), math.Min(float64(len(mean)), o.High))
+		}
+	}
+	return cells
+}
+
+// marked writes average ranks with the marks of the best and of those within one rank.
+func marked(mean []float64) []string {
+	best := math.Inf(1)
+	for _, m := range mean {
+		best = math.Min(best, m)
+	}
+	cells := make([]string, len(mean))
+	for i, m := range mean {
+		cells[i] = fmt.Sprintf("%.1f", m)
+		switch {
+		case m == best:
+			cells[i] += " ●"
+		case m <= best+1:
+			cells[i] += " ○"
+		}
+	}
+	return cells
+}
+
+func printedColumn(k int) []string {
+	var mean []float64
+	for _, row := range printedRanks {
+		mean = append(mean, row[k])
+	}
+	return marked(mean)
+}
+
+// tests is the Friedman test of every criterion and Nemenyi's critical difference.
+func (r *ranking) tests(caption string) report.Table {
+	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "Friedman chi-squared (13)", "p", "critical difference at 5 %",
+		"spread of our average ranks"}, Numbers: []int{1, 2, 3, 4, 5}}
+	for k, title := range criterionTitles {
+		blocks := r.blocks[k]
+		row := []string{title, whole(len(blocks)), "-", "-", "-", "-"}
+		if len(blocks) > 0 {
+			mean := meanOf(blocks)
+			low, high := math.Inf(1), math.Inf(-1)
+			for _, m := range mean {
+				low, high = math.Min(low, m), math.Max(high, m)
+			}
+			row[4], row[5] = fmt.Sprintf("%.2f", criticalDifference(len(mean), len(blocks), 0.05)), fmt.Sprintf("%.1f", high-low)
+		}
+		if statistic, p := friedman(blocks); !math.IsNaN(p) {
+			row[2], row[3] = fmt.Sprintf("%.1f", statistic), probability(p)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func probability(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// rankView is one reading of the experiments.
+type rankView struct {
+	name, title string
+	v           variant
+	rule        count
+	sets        func(st *study) []*Set
+}
+
+// realSets are the paper's own data; verdicts rest on them.
+func realSets(st *study) []*Set { return st.present(Real, Original) }
+
+func allSets(st *study) []*Set { return st.present() }
+
+// views lists the readings: ADAM from w = 0 by the paper's count, as the paper; and the certified optimum, where a constant
+// score is common and the paper's count would call it perfect, by the strict one. Each on real data alone and on all sets.
+func (st *study) views() []rankView {
+	var list []rankView
+	if st.o.Adam && st.o.Zero {
+		v := variant{Solver: solverAdam}
+		list = append(list,
+			rankView{"ranks-real", "real data alone, ADAM from w = 0, " + countNames[paperCount], v, paperCount, realSets},
+			rankView{"ranks-all", "with the stand-ins, ADAM from w = 0, " + countNames[paperCount], v, paperCount, allSets})
+	}
+	if st.o.Certified {
+		v := variant{Solver: solverCertified}
+		list = append(list,
+			rankView{"ranks-real-certified", "real data alone, certified optimum (Grill and Grill-NP: ADAM), " + countNames[strictCount], v, strictCount, realSets},
+			rankView{"ranks-all-certified", "with the stand-ins, certified optimum (Grill and Grill-NP: ADAM), " + countNames[strictCount], v, strictCount, allSets})
+	}
+	return list
+}
+
+// ranksItem is Table "ranks" with its tests.
+func ranksItem(_ context.Context, st *study) (*Piece, error) {
+	p := &Piece{Title: "Table \"ranks\": average ranks of the 14 methods", Text: []string{
+		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ those at most one rank behind it. " +
+			"The columns \"paper\" are the paper's averages over its nine sets.",
+		fmt.Sprintf("Intervals in brackets (95 %%) are over %s of the real sets, with the correction for splits that share rows (Nadeau and Bengio 2003). "+
+			"The Friedman test and Nemenyi's critical difference compare sets, not splits: with two real sets no difference of 13 ranks is beyond chance by "+
+			"Nemenyi's rule, and the intervals over splits speak about these two sets alone.", plural(st.o.Seeds, "random split")),
+		"The paper counts a positive whose score equals the threshold. By this count a constant score is worth 100 %. The strict count gives ties to the " +
+			"negatives, so that a constant score is worth 0. Positives@Quantile by the strict count is undefined where n tau is less than one row; such a set is left out of the column.",
+	}}
+	for _, view := range st.views() {
+		sets := view.sets(st)
+		if len(sets) == 0 {
+			p.Text = append(p.Text, "No set for: "+view.title+".")
+			continue
+		}
+		r := st.rankSets(sets, view.v, view.rule)
+		p.Tables = append(p.Tables,
+			NamedTable{view.name, r.table(fmt.Sprintf("Average ranks, %s (%s).", view.title, plural(len(sets), "set")))},
+			NamedTable{view.name + "-tests", r.tests("Tests of these ranks.")})
+	}
+	p.Tables = append(p.Tables, NamedTable{"criteria", st.criteriaTable()})
+	return p, nil
+}
+
+// criteriaTable is the values behind the ranks on the first split, by the paper's count.
+func (st *study) criteriaTable() report.Table {
+	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = 0 by the paper's count / certified optimum by the strict count.",
+		Header: append([]string{"set", "method"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}}
+	for _, s := range st.present() {
+		for _, e := range entries() {
+			row := []string{s.Name, e.Title()}
+			for k := range criterionCount {
+				row = append(row, st.percent(s, variant{Seed: first, Solver: solverAdam}, e, paperCount, k)+" / "+
+					st.percent(s, variant{Seed: first, Solver: solverCertified}, e, strictCount, k))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+func (st *study) percent(s *Set, v variant, e entry, rule count, k int) string {
+	c := st.cell(s, v, e)
+	if c == nil || c.value(rule, k) == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", 100**c.value(rule, k))
+}

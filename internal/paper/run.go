@@ -1,0 +1,228 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"toptau/internal/fault"
+	"toptau/internal/outfile"
+	"toptau/internal/report"
+)
+
+// Options say what to reproduce.
+type Options struct {
+	Items    []string // names of tables and figures; empty: all
+	Out      string   // directory of the results; the finished parts are kept in its folder "cache"
+	Data     string   // directory of the data sets
+	Quick    bool     // stand-ins cut down
+	Seeds    int      // splits of the small real sets; 0: 10, and 3 in a quick run
+	Solver   string   // adam, certified, both; "": both
+	Start    string   // zero, random, both; "": both
+	Progress func(share float64, text string)
+
+	Adam, Certified, Zero, Random bool // from Solver and Start
+	need                          needs
+}
+
+// needs is what an item is made from.
+type needs struct{ adam, random, certified, scaled, zeros, times bool }
+
+func (n needs) and(m needs) needs {
+	return needs{n.adam || m.adam, n.random || m.random, n.certified || m.certified, n.scaled || m.scaled,
+		n.zeros || m.zeros, n.times || m.times}
+}
+
+// Piece is one finished item.
+type Piece struct {
+	Name    string
+	Title   string
+	Text    []string // what it shows, and what differs from the paper
+	Tables  []NamedTable
+	Figures []NamedFigure
+}
+
+// NamedTable is a table with the name of its files.
+type NamedTable struct {
+	Name  string
+	Table report.Table
+}
+
+// item is a table or figure that can be asked for by name.
+type item struct {
+	name string
+	need needs
+	make func(ctx context.Context, st *study) (*Piece, error)
+}
+
+// items lists all of them in the order of the page.
+func items() []item {
+	return []item{
+		{"example", needs{}, exampleItem},
+		{"methods", needs{}, methodsItem},
+		{"counts", needs{}, countsItem},
+		{"ranks", needs{adam: true, certified: true}, ranksItem},
+		{"claims", needs{adam: true, certified: true}, claimsItem},
+		{"fails", needs{adam: true, zeros: true, certified: true}, failsItem},
+		{"optimum", needs{adam: true, random: true, certified: true, zeros: true}, optimumItem},
+		{"starts", needs{adam: true, random: true}, startsItem},
+		{"scaling", needs{adam: true, certified: true, scaled: true}, scalingItem},
+		{"times", needs{times: true}, timesItem},
+		{"curves", needs{adam: true}, curvesItem},
+		{"descent", needs{}, descentItem},
+		{"ordering", needs{}, orderingItem},
+		{"theorems", needs{}, theoremsItem},
+	}
+}
+
+// Names lists the items.
+func Names() []string {
+	var names []string
+	for _, i := range items() {
+		names = append(names, i.name)
+	}
+	return names
+}
+
+// Result says what a run made.
+type Result struct {
+	Pieces []*Piece
+	Sets   []Set
+	Absent map[string]string // by the set's key: the missing file
+	Files  []string
+}
+
+// complete checks the options and fills in the defaults.
+func (o Options) complete() (Options, []item, error) {
+	wanted := items()
+	if len(o.Items) > 0 && !slices.Contains(o.Items, "all") {
+		wanted = slices.DeleteFunc(wanted, func(i item) bool { return !slices.Contains(o.Items, i.name) })
+		for _, name := range o.Items {
+			if !slices.Contains(Names(), name) {
+				return o, nil, &fault.Error{Kind: fault.Usage, Found: fault.Quote(name), Expected: "all, fetch, or one of " + strings.Join(Names(), ", ")}
+			}
+		}
+	}
+	for _, i := range wanted {
+		o.need = o.need.and(i.need)
+	}
+	switch o.Solver {
+	case "", "both":
+		o.Adam, o.Certified = true, true
+	case solverAdam:
+		o.Adam = true
+	case solverCertified:
+		o.Certified = true
+	default:
+		return o, nil, &fault.Error{Kind: fault.Usage, Found: "--solver " + o.Solver, Expected: "adam, certified or both"}
+	}
+	switch o.Start {
+	case "", "both":
+		o.Zero, o.Random = true, true
+	case "zero":
+		o.Zero = true
+	case "random":
+		o.Random = true
+	default:
+		return o, nil, &fault.Error{Kind: fault.Usage, Found: "--start " + o.Start, Expected: "zero, random or both"}
+	}
+	if o.Seeds == 0 {
+		o.Seeds = 10
+		if o.Quick {
+			o.Seeds = 3
+		}
+	}
+	if o.Seeds < 1 {
+		return o, nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--seeds %d", o.Seeds), Expected: "at least 1"}
+	}
+	if o.Data == "" {
+		return o, nil, &fault.Error{Kind: fault.Usage, Found: "no data directory", Expected: "--data-dir DIR or the environment variable TOPTAU_DATA",
+			Hint: "toptau paper fetch --data-dir DIR downloads the two small sets"}
+	}
+	return o, wanted, nil
+}
+
+// Run makes the items and writes them to o.Out: tables as Markdown, CSV and LaTeX, figures as SVG, and index.html with all
+// of them. What is finished is kept in o.Out/cache and not made again, whoever interrupted the run.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	o, wanted, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	st := &study{o: o, kept: store{filepath.Join(o.Out, "cache")}, absent: map[string]string{},
+		shapes: map[string]*Shape{}, cells: map[string]*Cell{}, zeros: map[string]*ZeroAnswer{}, timed: map[string]*Timing{},
+		work: workMeter{report: o.Progress}}
+	if err := os.MkdirAll(o.Out, 0o777); err != nil {
+		return nil, &fault.Error{Kind: fault.IO, File: o.Out, Err: err}
+	}
+	if err := outfile.Check(filepath.Join(o.Out, "index.html")); err != nil {
+		return nil, err
+	}
+	if err := st.experiments(ctx); err != nil {
+		return nil, err
+	}
+	res := &Result{Sets: st.sets, Absent: st.absent}
+	for _, i := range wanted {
+		st.work.say("table or figure " + i.name)
+		piece, err := i.make(ctx, st)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", i.name, err)
+		}
+		if piece != nil {
+			piece.Name = i.name
+			res.Pieces = append(res.Pieces, piece)
+		}
+	}
+	res.Files, err = write(o.Out, st, res)
+	return res, err
+}
+
+// experiments runs everything on all sets, one set after the other, so that one set is in memory at a time.
+func (st *study) experiments(ctx context.Context) error {
+	st.sets = catalogue{dir: st.o.Data, quick: st.o.Quick}.sets()
+	for i := range st.sets {
+		s := &st.sets[i]
+		if path := s.missing(); path != "" {
+			st.absent[s.Key] = path
+			continue
+		}
+		for _, seed := range st.seeds(s) {
+			for _, v := range st.variants(s, seed) {
+				st.work.total += st.units(s, v) * float64(len(entries()))
+			}
+		}
+	}
+	for i := range st.sets {
+		s := &st.sets[i]
+		if st.absent[s.Key] != "" {
+			continue
+		}
+		if err := st.run(ctx, s); err != nil {
+			return err
+		}
+		debug.FreeOSMemory() // the next set may be as large
+	}
+	if st.o.need.times {
+		return st.times(ctx)
+	}
+	return nil
+}
+
+// present lists the sets that were read, of the kinds given or of all.
+func (st *study) present(kinds ...Kind) []*Set {
+	var list []*Set
+	for i := range st.sets {
+		s := &st.sets[i]
+		if st.absent[s.Key] == "" && (len(kinds) == 0 || slices.Contains(kinds, s.Kind)) {
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -1,0 +1,135 @@
+package paper
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// midranks ranks values, the highest first: rank 1 is the best, equal values share the mean of their ranks.
+func midranks(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return descending(values[a], values[b]) })
+	ranks := make([]float64, len(values))
+	for i := 0; i < len(order); {
+		end := i
+		for end < len(order) && values[order[end]] == values[order[i]] {
+			end++
+		}
+		for _, k := range order[i:end] {
+			ranks[k] = float64(i+1+end) / 2
+		}
+		i = end
+	}
+	return ranks
+}
+
+// friedman tests whether k methods differ, from their ranks in n blocks (sets): the statistic in the form that holds with
+// ties and with mean ranks,
+//
+//	chi2 = (k-1) sum_j (R_j - n(k+1)/2)^2 / (sum_ij r_ij^2 - n k (k+1)^2/4),
+//
+// and its probability by chance, from the chi-squared distribution with k-1 degrees of freedom. It needs two blocks.
+func friedman(ranks [][]float64) (statistic, p float64) {
+	n := float64(len(ranks))
+	if len(ranks) < 2 {
+		return math.NaN(), math.NaN()
+	}
+	k := float64(len(ranks[0]))
+	var between, within float64
+	for j := range ranks[0] {
+		sum := -n * (k + 1) / 2
+		for _, block := range ranks {
+			sum += block[j]
+			within += float64(block[j] * block[j])
+		}
+		between += float64(sum * sum)
+	}
+	within -= float64(n * k * (k + 1) * (k + 1) / 4)
+	if within <= 0 {
+		return 0, 1
+	}
+	statistic = (k - 1) * between / within
+	return statistic, distuv.ChiSquared{K: k - 1}.Survival(statistic)
+}
+
+// criticalDifference is Nemenyi's: average ranks of k methods over n sets that differ by more are different at level alpha,
+// q sqrt(k(k+1)/(6n)), q the quantile of the studentized range of k groups over sqrt 2.
+func criticalDifference(k, n int, alpha float64) float64 {
+	return studentizedRange(k, 1-alpha) / math.Sqrt2 * math.Sqrt(float64(k*(k+1))/float64(6*n))
+}
+
+// studentizedRange is the quantile p of the range of k standard normal variables (infinitely many degrees of freedom),
+// by bisection of its distribution P(q) = k integral of phi(z) (Phi(z) - Phi(z-q))^(k-1) dz.
+func studentizedRange(k int, p float64) float64 {
+	low, high := 0.0, 20.0
+	for range 60 {
+		middle := (low + high) / 2
+		if rangeBelow(k, middle) < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return (low + high) / 2
+}
+
+func rangeBelow(k int, q float64) float64 {
+	const step, end = 1.0 / 256, 9.0
+	normal := distuv.UnitNormal
+	var sum float64
+	for i := 0; i <= int(2*end/step); i++ {
+		z := float64(float64(i)*step) - end
+		sum += float64(step * normal.Prob(z) * math.Pow(normal.CDF(z)-normal.CDF(z-q), float64(k-1)))
+	}
+	return min(1, float64(k)*sum)
+}
+
+// Interval is a mean with a two-sided 95 % interval.
+type Interval struct {
+	Mean, Low, High float64
+	N               int
+}
+
+// overSplits is the mean of a quantity over random splits with the interval of Nadeau and Bengio (2003): the splits share
+// rows, so the variance of the mean is (1/N + n_test/n_train) times that of the values, here n_test/n_train = 1/2. With one
+// split there is no interval: Low and High are NaN.
+func overSplits(values []float64) Interval {
+	n := float64(len(values))
+	var mean, square float64
+	for _, v := range values {
+		mean += v / n
+	}
+	r := Interval{Mean: mean, Low: math.NaN(), High: math.NaN(), N: len(values)}
+	if len(values) < 2 {
+		return r
+	}
+	for _, v := range values {
+		square += float64((v - mean) * (v - mean))
+	}
+	half := math.Sqrt((1/n+0.5)*square/(n-1)) * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+	r.Low, r.High = mean-half, mean+half
+	return r
+}
+
+// signTest is the two-sided probability that of n fair coins so few or so many show heads.
+func signTest(heads, n int) float64 {
+	if n == 0 {
+		return 1
+	}
+	coins := distuv.Binomial{N: float64(n), P: 0.5}
+	return min(1, 2*coins.CDF(float64(min(heads, n-heads))))
+}
+
+// median of values; NaN without any.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}

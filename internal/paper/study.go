@@ -1,0 +1,396 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"toptau/internal/solver"
+	"toptau/internal/solver/certified"
+	"toptau/method"
+)
+
+// study is the experiments of a run: what is wanted, and what is done so far.
+type study struct {
+	o      Options
+	kept   store
+	sets   []Set
+	absent map[string]string // by the set's key: the file that is missing
+
+	shapes map[string]*Shape
+	cells  map[string]*Cell
+	zeros  map[string]*ZeroAnswer
+	timed  map[string]*Timing
+
+	work workMeter
+}
+
+// cellName is the place of a cell in the store and in the maps.
+func cellName(s *Set, v variant, e entry) string { return s.Key + "/" + v.String() + "-" + e.Key() }
+
+// zeroName is the place of an answer; Pat&Mat's does not depend on beta, the others' not on lambda.
+func zeroName(s *Set, p method.Problem) string {
+	name := s.Key + "/zero-" + entry{p.Method, p.Hyperparameters.Tau}.Key()
+	if p.Method.UsesK {
+		name += fmt.Sprintf("-k%d", p.Hyperparameters.K)
+	}
+	return name
+}
+
+// Shape is what Table "counts" says about a set, from the rows that were read.
+type Shape struct {
+	Key     string     `json:"key"`
+	Columns int        `json:"columns"`
+	Parts   [3]Counted `json:"parts"`
+}
+
+// Counted is a part's size.
+type Counted struct {
+	Rows  int     `json:"rows"`
+	Share float64 `json:"positive_share"`
+}
+
+// first is the split that single-split tables show.
+const first uint64 = 1
+
+// seeds are the splits of a set.
+func (st *study) seeds(s *Set) []uint64 {
+	n := 1
+	if s.Seeds {
+		n = st.o.Seeds
+	}
+	list := make([]uint64, n)
+	for i := range list {
+		list[i] = first + uint64(i)
+	}
+	return list
+}
+
+// variants lists what is run on one split of a set.
+func (st *study) variants(s *Set, seed uint64) []variant {
+	var list []variant
+	need := st.o.need
+	if need.adam && st.o.Adam && st.o.Zero {
+		list = append(list, variant{Seed: seed, Solver: solverAdam})
+	}
+	if need.random && st.o.Adam && st.o.Random {
+		list = append(list, variant{Seed: seed, Solver: solverAdam, Start: solver.Random})
+	}
+	if need.certified && st.o.Certified {
+		list = append(list, variant{Seed: seed, Solver: solverCertified})
+	}
+	if need.scaled && s.Seeds && s.Kind == Real {
+		for _, v := range list {
+			if v.Start == solver.Zero {
+				v.Scaled = true
+				list = append(list, v)
+			}
+		}
+	}
+	return list
+}
+
+// run does everything that is wanted on one set, split by split.
+func (st *study) run(ctx context.Context, s *Set) error {
+	digest, err := s.digest()
+	if err != nil {
+		return err
+	}
+	for _, seed := range st.seeds(s) {
+		for _, scaled := range []bool{false, true} {
+			d := loader{set: s, division: division{seed: seed, scaled: scaled}}
+			var list []variant
+			for _, v := range st.variants(s, seed) {
+				if v.Scaled == scaled {
+					list = append(list, v)
+				}
+			}
+			if len(list) == 0 && (seed != first || scaled) {
+				continue
+			}
+			if err := st.split(ctx, &d, digest, list); err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// loader makes the parts when something needs them, once.
+type loader struct {
+	set      *Set
+	division division
+	parts    *Parts
+}
+
+func (l *loader) get() (*Parts, error) {
+	if l.parts == nil {
+		p, err := l.set.load(l.division)
+		if err != nil {
+			return nil, err
+		}
+		l.parts = p
+	}
+	return l.parts, nil
+}
+
+// split does everything on one split.
+func (st *study) split(ctx context.Context, d *loader, digest string, list []variant) error {
+	if d.division.seed == first && !d.division.scaled {
+		if err := st.shape(d, digest); err != nil {
+			return err
+		}
+		if st.o.need.zeros {
+			if err := st.zeroAnswers(ctx, d, digest); err != nil {
+				return err
+			}
+		}
+	}
+	for _, v := range list {
+		if err := st.variant(ctx, d, digest, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (st *study) shape(d *loader, digest string) error {
+	k, err := key("shape", digest, d.division.seed)
+	if err != nil {
+		return err
+	}
+	name := d.set.Key + "/shape"
+	shape := new(Shape)
+	if found, err := st.kept.get(name, k, shape); err != nil || found {
+		st.shapes[d.set.Key] = shape
+		return err
+	}
+	parts, err := d.get()
+	if err != nil {
+		return err
+	}
+	*shape = Shape{Key: k, Columns: parts.Training.Cols()}
+	for i, x := range parts.each() {
+		shape.Parts[i].Rows, shape.Parts[i].Share = size(x)
+	}
+	st.shapes[d.set.Key] = shape
+	return st.kept.put(name, shape)
+}
+
+// variant makes the cells of a variant that are not kept yet.
+func (st *study) variant(ctx context.Context, d *loader, digest string, v variant) error {
+	keys := make(map[string]string)
+	var left []entry
+	for _, e := range entries() {
+		problems, err := e.problems()
+		if err != nil {
+			return err
+		}
+		k, err := key("cell", digest, v, e.Key(), grid(problems), certifiedRows, certifiedGap, certifiedPasses)
+		if err != nil {
+			return err
+		}
+		c := new(Cell)
+		found, err := st.kept.get(cellName(d.set, v, e), k, c)
+		if err != nil {
+			return err
+		}
+		if found {
+			st.cells[cellName(d.set, v, e)] = c
+			st.work.add(st.units(d.set, v))
+			continue
+		}
+		keys[e.Key()] = k
+		left = append(left, e)
+	}
+	for len(left) > 0 {
+		n := min(len(left), cellsAtOnce)
+		if v.Solver == solverCertified {
+			n = 1
+		}
+		parts, err := d.get()
+		if err != nil {
+			return err
+		}
+		if err := st.fit(ctx, d, parts, digest, v, left[:n], keys); err != nil {
+			return err
+		}
+		left = left[n:]
+	}
+	return nil
+}
+
+// cellsAtOnce are fitted on shared passes and kept together: what an interruption loses at most.
+const cellsAtOnce = 4
+
+// grid is the settings of an entry, for the key.
+func grid(problems []method.Problem) [][3]float64 {
+	var list [][3]float64
+	for _, p := range problems {
+		h := p.Hyperparameters
+		list = append(list, [3]float64{h.Lambda, h.Beta, float64(h.K)})
+	}
+	return list
+}
+
+// fit makes some cells and keeps them.
+func (st *study) fit(ctx context.Context, d *loader, parts *Parts, digest string, v variant, list []entry, keys map[string]string) error {
+	units := st.units(d.set, v) * float64(len(list))
+	progress := func(share float64) { st.work.during(share*units, st.describe(d.set, v)) }
+	byAdam := v.Solver == solverAdam || certifiedless(list[0])
+	var fits []fitted
+	var err error
+	if byAdam {
+		fits, err = adam(ctx, parts.Training, d.set.Minibatches, v, list, progress)
+	} else {
+		var f fitted
+		f, err = certify(ctx, parts.Training, list[0], func(p method.Problem) (*ZeroAnswer, error) {
+			return st.zeroAnswer(ctx, d, digest, p)
+		}, progress)
+		fits = []fitted{f}
+	}
+	if err != nil {
+		return err
+	}
+	for i, e := range list {
+		c := &Cell{Key: keys[e.Key()], Set: d.set.Key, Variant: v.String(), Entry: e.Key(), Points: fits[i].points,
+			Rows: fits[i].rows, SecondsFit: fits[i].seconds, Limitations: fits[i].limits}
+		drawn := v == variant{Seed: first, Solver: v.Solver} && drawnInFigures(e)
+		if err := judge(c, e, fits[i].w, parts, drawn); err != nil {
+			return err
+		}
+		name := cellName(d.set, v, e)
+		st.cells[name] = c
+		if err := st.kept.put(name, c); err != nil {
+			return err
+		}
+	}
+	st.work.add(units)
+	return nil
+}
+
+// certifiedless reports that there is no certificate for an entry: the Grill methods.
+func certifiedless(e entry) bool { return !e.Method.Convex }
+
+// zeroAnswer decides, or looks up, whether w = 0 is optimal for a problem's rule on the set's split.
+func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p method.Problem) (*ZeroAnswer, error) {
+	if p.Method.UsesBeta {
+		// The gradient at 0 is the difference of two means: it vanishes only where they coincide (NOTES.md of theorems).
+		return &ZeroAnswer{Verdict: certified.ZeroIsNotOptimal.String()}, nil
+	}
+	name := zeroName(d.set, p)
+	if d.division.scaled || d.division.seed != first {
+		name += fmt.Sprintf("-%d", d.division.seed)
+	}
+	// Scaling the columns changes nothing: the question is the same under every invertible map of the features.
+	h := p.Hyperparameters
+	k, err := key("zero", digest, d.division.seed, p.Method.Name, h.Tau.String(), h.K)
+	if err != nil {
+		return nil, err
+	}
+	if a := st.zeros[name]; a != nil && a.Key == k {
+		return a, nil
+	}
+	a := new(ZeroAnswer)
+	found, err := st.kept.get(name, k, a)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		parts, err := d.get()
+		if err != nil {
+			return nil, err
+		}
+		if a, err = isZeroOptimal(ctx, parts.Training, p); err != nil {
+			return nil, err
+		}
+		a.Key = k
+		if err := st.kept.put(name, a); err != nil {
+			return nil, err
+		}
+	}
+	st.zeros[name] = a
+	return a, nil
+}
+
+// zeroAnswers decides the question for all rules on the first split.
+func (st *study) zeroAnswers(ctx context.Context, d *loader, digest string) error {
+	for _, e := range entries() {
+		if certifiedless(e) {
+			continue
+		}
+		problems, err := e.problems()
+		if err != nil {
+			return err
+		}
+		for _, p := range problems {
+			st.work.say("is w = 0 optimal on " + d.set.Name)
+			a, err := st.zeroAnswer(ctx, d, digest, p)
+			if err != nil {
+				return err
+			}
+			st.zeros[zeroName(d.set, p)] = a
+		}
+	}
+	return nil
+}
+
+// units is the estimated work of a cell: roughly the seconds of an idle machine, from the sizes in Table "counts".
+func (st *study) units(s *Set, v variant) float64 {
+	rows, columns := 4000.0, 50.0
+	if p := s.printed(); p != nil {
+		rows, columns = float64(p.Parts[0].Rows), float64(p.Columns)
+	}
+	if st.o.Quick && s.Kind == StandIn {
+		rows /= 50
+	}
+	if v.Solver == solverCertified {
+		return 0.1 + float64(min(rows, certifiedRows)*columns*1e-6)
+	}
+	step := float64(rows/float64(s.Minibatches)*columns*2e-9) + 5e-6
+	return float64(6000*step) + float64(rows*columns*1e-7)
+}
+
+func (st *study) describe(s *Set, v variant) string {
+	text := s.Name + ", " + v.Solver
+	if v.Start == solver.Random {
+		text += " from a random start"
+	}
+	if v.Scaled {
+		text += ", columns scaled"
+	}
+	if s.Seeds && st.o.Seeds > 1 {
+		text += fmt.Sprintf(", split %d of %d", v.Seed, st.o.Seeds)
+	}
+	return text
+}
+
+// workMeter turns finished work into progress.
+type workMeter struct {
+	mu          sync.Mutex
+	total, done float64
+	report      func(share float64, text string)
+	text        string
+}
+
+func (w *workMeter) add(units float64) {
+	w.mu.Lock()
+	w.done += units
+	w.mu.Unlock()
+	w.during(0, w.text)
+}
+
+func (w *workMeter) say(text string) { w.during(0, text) }
+
+// during reports work under way beside what is done.
+func (w *workMeter) during(units float64, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = text
+	if w.report != nil && w.total > 0 {
+		w.report(min(1, (w.done+units)/w.total), text)
+	}
+}
+
+// cell looks a finished cell up; nil when there is none.
+func (st *study) cell(s *Set, v variant, e entry) *Cell { return st.cells[cellName(s, v, e)] }

@@ -1,0 +1,71 @@
+package paper
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toptau/internal/feature"
+	"toptau/internal/table"
+)
+
+// realSamples are the two public sets of the paper, as they are, where TOPTAU_DATA has them.
+func realSamples(t testing.TB) []Sample {
+	t.Helper()
+	root := os.Getenv("TOPTAU_DATA")
+	if root == "" {
+		t.Log("TOPTAU_DATA is not set: random data alone")
+		return nil
+	}
+	var samples []Sample
+	for _, set := range []struct{ name, file, positive string }{
+		{"Ionosphere", "ionosphere/ionosphere.data", "b"}, {"Spambase", "spambase/spambase.data", "1"},
+	} {
+		data, info, err := table.Read(filepath.Join(root, set.file),
+			table.Options{Label: "last", Positive: []string{set.positive}, Header: "no"})
+		if err != nil {
+			t.Logf("%s: %v", set.name, err)
+			continue
+		}
+		columns, _, err := feature.Fit(data, info.Schema, nil, feature.Options{Scale: feature.ScaleNone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := columns.Matrix(data, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples = append(samples, Sample{set.name, x})
+	}
+	return samples
+}
+
+func TestTheorems(t *testing.T) {
+	checks, err := Theorems(context.Background(), realSamples(t), 50, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range checks {
+		c := &checks[i]
+		t.Logf("%-28s %6d cases, %6d on real data, %5d violations, worst %.1e %s",
+			c.Name, c.Cases, c.Real, c.Violations, c.Worst, c.Note)
+		if !c.OK() {
+			t.Errorf("%s (%s): %s: %d violations in %d cases, worst %g", c.Name, c.Paper, c.Statement, c.Violations, c.Cases, c.Worst)
+		}
+	}
+}
+
+// The page about the checks names every one of them.
+func TestPageNamesEveryTheorem(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "theorems.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range claimsOfPaper() {
+		if !strings.Contains(string(page), "`"+c.Name+"`") {
+			t.Errorf("docs/theorems.md does not mention %s", c.Name)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package paper
+
+import (
+	"math"
+	"slices"
+
+	"toptau/method"
+	"toptau/threshold"
+)
+
+// thresholdClaims compare thresholds (Section 4.3, Appendix A.4).
+func thresholdClaims() []claim {
+	push, mean, meanNP := collapsingMethods[1], collapsingMethods[2], collapsingMethods[3]
+	return []claim{
+		{Check: Check{Name: "same-rule", Paper: "Sections 2.3.3 and 6",
+			Statement: "TopPushK with k = K is TopMean-NP, and with k = 1 TopPush: equal thresholds"},
+			try: func(t *trial) error { return t.sameRule(push, meanNP) }},
+		{Check: Check{Name: "stable", Paper: "Section 2.1.2",
+			Statement: "one score moved by d moves t by at most |d| (TopPush), |d|/k (TopPushK), |d|/K (TopMean, TopMean-NP)"},
+			try: (*trial).oneOutlier},
+		{Check: Check{Name: "patmat-above-topmean", Paper: "Lemma A.5",
+			Statement: "t of Pat&Mat >= t of TopMean, t of Pat&Mat-NP >= t of TopMean-NP; three losses"},
+			try: func(t *trial) error { return t.aboveMean(threshold.Rate.Ceil) }},
+		{Check: Check{Name: "patmat-above-topmean-floor", Paper: "Lemma A.5", Refuted: true,
+			Statement: "the same when n tau is rounded down, not up, in TopMean"},
+			try: func(t *trial) error {
+				return t.aboveMean(func(tau threshold.Rate, n int) int { return max(1, tau.Floor(n)) })
+			}},
+		{Check: Check{Name: "grill-above-np", Paper: "Lemma A.6, first part",
+			Statement: "if the positives' quantile is above the negatives', t of Grill >= t of Grill-NP"},
+			try: func(t *trial) error { return t.classesCompared(kthLargest, grillMethods, false) }},
+		{Check: Check{Name: "grill-above-np-strictly", Paper: "Lemma A.6, first part", Refuted: true,
+			Statement: "the same with > in the conclusion, as printed"},
+			try: func(t *trial) error { return t.classesCompared(kthLargest, grillMethods, true) }},
+		{Check: Check{Name: "topmean-above-np", Paper: "Lemma A.6, second part",
+			Statement: "if the positives' top mean is above the negatives', t of TopMean > t of TopMean-NP"},
+			try: func(t *trial) error { return t.classesCompared(topMean, []method.Method{mean, meanNP}, false) }},
+		{Check: Check{Name: "patmat-above-np", Paper: "-",
+			Statement: "t of Pat&Mat >= t of Pat&Mat-NP if and only if the positives' surrogate quantile is above the negatives'"},
+			try: (*trial).patMatCompared},
+		{Check: Check{Name: "centring", Paper: "-",
+			Statement: "scores moved by a constant move every threshold by it, so centring columns changes no objective"},
+			try: (*trial).centring},
+	}
+}
+
+// topMean is the mean of the k largest numbers, the plain way: sort and add.
+func topMean(z []float64, k int) float64 {
+	sorted := slices.Clone(z)
+	slices.Sort(sorted)
+	sum := 0.0
+	for _, v := range sorted[len(sorted)-k:] {
+		sum += v
+	}
+	return sum / float64(k)
+}
+
+// kthLargest is the k-th largest number.
+func kthLargest(z []float64, k int) float64 {
+	sorted := slices.Clone(z)
+	slices.Sort(sorted)
+	return sorted[len(sorted)-k]
+}
+
+func (t *trial) sameRule(push, mean method.Method) error {
+	w := t.point(t.draws)
+	s := t.scores(w)
+	tau := t.rate()
+	for _, k := range []int{1, tau.Ceil(len(s.negatives))} {
+		one, err := push.With(method.Hyperparameters{K: k})
+		if err != nil {
+			return err
+		}
+		other, err := method.All()[0].With(method.Hyperparameters{})
+		if k > 1 {
+			other, err = mean.With(method.Hyperparameters{Tau: tau})
+		}
+		if err != nil {
+			return err
+		}
+		a, err := s.threshold(one)
+		if err != nil {
+			return err
+		}
+		b, err := s.threshold(other)
+		if err != nil {
+			return err
+		}
+		t.holds(a == b)
+		t.equal(a, topMean(s.negatives, k), t.size(w))
+	}
+	return nil
+}
+
+// oneOutlier moves one score of the population far away.
+func (t *trial) oneOutlier() error {
+	w := t.point(t.draws)
+	p, err := t.problem(t.draws, pick(t.draws, collapsingMethods...))
+	if err != nil {
+		return err
+	}
+	z := t.scores(w).of(p.Method.Population)
+	before, err := thresholdOf(p.Rule, z)
+	if err != nil {
+		return err
+	}
+	k := max(1, p.Hyperparameters.K)
+	if p.Method.UsesTau {
+		k = p.Hyperparameters.Tau.Ceil(len(z))
+	}
+	d := float64(t.size(w) * t.sign())
+	z[t.below(len(z))] += d
+	after, err := thresholdOf(p.Rule, z)
+	t.atMost(math.Abs(after-before), math.Abs(d)/float64(k), t.size(w))
+	return err
+}
+
+// aboveMean compares a surrogate quantile with the mean of the largest, whose number is n tau rounded.
+func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
+	w := t.point(t.draws)
+	s := t.scores(w)
+	p, err := t.problem(t.draws, pick(t.draws, patMatMethods...))
+	if err != nil {
+		return err
+	}
+	above, err := s.threshold(p)
+	if err != nil {
+		return err
+	}
+	z := s.of(p.Method.Population)
+	below := topMean(z, round(p.Hyperparameters.Tau, len(z)))
+	t.atMost(below, above, t.size(w)+1/p.Hyperparameters.Beta)
+	return nil
+}
+
+// classesCompared tries Lemma A.6: when a rule gives the positives alone a larger threshold than the negatives, then all
+// rows get at least that of the negatives. strictly asks for more.
+func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods []method.Method, strictly bool) error {
+	w := t.point(t.draws)
+	s := t.scores(w)
+	tau := t.rate()
+	if !(rule(s.positives, tau.Ceil(len(s.positives))) > rule(s.negatives, tau.Ceil(len(s.negatives)))) {
+		return nil
+	}
+	var at [2]float64
+	for i, m := range methods {
+		p, err := m.With(method.Hyperparameters{Tau: tau})
+		if err != nil {
+			return err
+		}
+		if at[i], err = s.threshold(p); err != nil {
+			return err
+		}
+	}
+	if strictly {
+		t.holds(at[0] > at[1])
+	} else {
+		t.atMost(at[1], at[0], t.size(w))
+	}
+	return nil
+}
+
+// patMatCompared: with t of the negatives, the sum of l over all rows is n- tau + that over the positives, which is at
+// least n tau exactly when the positives' own threshold is at least t. Near a tie of the two nothing is compared.
+func (t *trial) patMatCompared() error {
+	w := t.point(t.draws)
+	s := t.scores(w)
+	p, err := t.problem(t.draws, patMatMethods[0])
+	if err != nil {
+		return err
+	}
+	var at [3]float64
+	for i, z := range [][]float64{s.all, s.positives, s.negatives} {
+		if at[i], err = thresholdOf(p.Rule, z); err != nil {
+			return err
+		}
+	}
+	size := t.size(w) + 1/p.Hyperparameters.Beta
+	if at[1] >= at[2] {
+		t.atMost(at[2], at[0], size)
+	} else {
+		t.atMost(at[0], at[2], size)
+	}
+	return nil
+}
+
+func (t *trial) centring() error {
+	w := t.point(t.draws)
+	p, err := t.problem(t.draws, pick(t.draws, method.All()...))
+	if err != nil {
+		return err
+	}
+	z, size := t.scores(w).of(p.Method.Population), t.size(w)
+	before, err := thresholdOf(p.Rule, z)
+	if err != nil {
+		return err
+	}
+	shift := float64(size * t.sign())
+	moved := make([]float64, len(z))
+	for i := range z {
+		moved[i] = z[i] - shift
+	}
+	after, err := thresholdOf(p.Rule, moved)
+	if err != nil {
+		return err
+	}
+	if p.Method.UsesBeta {
+		size += 1 / p.Hyperparameters.Beta
+	}
+	t.equal(after, before-shift, size)
+	return nil
+}

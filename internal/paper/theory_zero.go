@@ -1,0 +1,334 @@
+package paper
+
+import (
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/internal/solver/certified"
+	"toptau/method"
+	"toptau/surrogate"
+)
+
+// zeroClaims say when w = 0 is the global minimum (Section 4.2, Appendix A.3): for TopPush, TopPushK, TopMean, TopMean-NP.
+func zeroClaims() []claim {
+	return []claim{
+		{Check: Check{Name: "large-t", Paper: "Theorem 4.2",
+			Statement: "t(w) >= mean score of the positives: F(0) <= F(w); TopPush, TopPushK, TopMean, TopMean-NP, any loss and lambda"},
+			try: (*trial).largeThreshold},
+		{Check: Check{Name: "large-t-sharp", Paper: "-",
+			Statement: "t(w) < mean score of the positives: F(s w) < F(0) for some s > 0, so the theorem has no room"},
+			try: (*trial).smallThreshold},
+		{Check: Check{Name: "bound", Paper: "Lemma A.4",
+			Statement: "the theorem with t written out: mean of the 1, k or K largest scores of negatives, by sorting"},
+			try: (*trial).bound},
+		{Check: Check{Name: "toppush-zero", Paper: "Corollary 4.3",
+			Statement: "positives in the convex hull of the negatives: w = 0 is the global minimum of TopPush"},
+			rare: true, try: (*trial).positivesInHull},
+		{Check: Check{Name: "topmean-zero", Paper: "Corollary 4.4",
+			Statement: "n+ >= n tau: w = 0 is the global minimum of TopMean"},
+			try: (*trial).manyPositives},
+		{Check: Check{Name: "zero-exactly-when", Paper: "-",
+			Statement: "w = 0 is optimal exactly when the positives' mean lies in the K-capped hull of the population; certificates"},
+			rare: true, try: (*trial).cappedHull},
+		{Check: Check{Name: "zero-ordered", Paper: "Section 4.4",
+			Statement: "the larger the threshold, the sooner w = 0 is optimal: TopMean-NP, then TopPushK with k <= K, then TopPush"},
+			rare: true, try: (*trial).largerCollapsesFirst},
+		{Check: Check{Name: "zero-invariant", Paper: "-",
+			Statement: "the answer is the same for every lambda and loss, and after an invertible affine map of the columns"},
+			rare: true, try: (*trial).sameVerdict},
+	}
+}
+
+// near is the relative difference below which two numbers are too close to say which is larger.
+const near = 1e-9
+
+// largeThreshold compares F at w with F at 0 where t is large.
+func (t *trial) largeThreshold() error {
+	o, err := t.objective(t.draws, pick(t.draws, collapsingMethods...))
+	if err != nil {
+		return err
+	}
+	w := t.point(t.draws)
+	at := o.At(w, nil)
+	if at.T >= mean(t.scores(w).positives) {
+		t.atMost(o.At(make([]float64, o.Dim()), nil).F, at.F, t.size(w)+at.F)
+	}
+	return nil
+}
+
+// smallThreshold compares F near 0 with F at 0 where t is not large. That is rare, so it tries a few points.
+func (t *trial) smallThreshold() error {
+	o, err := t.objective(t.draws, pick(t.draws, collapsingMethods...))
+	if err != nil {
+		return err
+	}
+	for range 8 {
+		w := t.point(t.draws)
+		if lead := mean(t.scores(w).positives) - o.At(w, nil).T; lead > float64(near*t.size(w)) {
+			t.holds(t.falls(o, w, o.At(make([]float64, o.Dim()), nil).F))
+			break
+		}
+	}
+	return nil
+}
+
+// falls reports whether the objective is below its value at zero somewhere on the way from zero to w.
+func (t *trial) falls(o *objective.Objective, w []float64, atZero float64) bool {
+	zero := make([]float64, len(w))
+	for s := 1.0; s > 1e-15; s /= 2 {
+		if o.At(between(w, zero, s), nil).F < atZero {
+			return true
+		}
+	}
+	return false
+}
+
+func mean(z []float64) float64 {
+	sum := 0.0
+	for _, v := range z {
+		sum += v
+	}
+	return sum / float64(len(z))
+}
+
+// bound is the theorem with the threshold computed here, by sorting.
+func (t *trial) bound() error {
+	push, pushK, meanNP := collapsingMethods[0], collapsingMethods[1], collapsingMethods[3]
+	m := pick(t.draws, push, pushK, meanNP)
+	o, err := t.objective(t.draws, m)
+	if err != nil {
+		return err
+	}
+	w := t.point(t.draws)
+	s, k := t.scores(w), 1
+	switch h := o.Problem().Hyperparameters; {
+	case m.UsesK:
+		k = h.K
+	case m.UsesTau:
+		k = h.Tau.Ceil(len(s.negatives))
+	}
+	if topMean(s.negatives, k) >= mean(s.positives) {
+		f := o.At(w, nil).F
+		t.atMost(o.At(make([]float64, o.Dim()), nil).F, f, t.size(w)+f)
+	}
+	return nil
+}
+
+// positivesInHull replaces the positives by convex combinations of negatives.
+func (t *trial) positivesInHull() error {
+	var x [][]float64
+	var y []bool
+	for i := range t.X.Negatives.Rows() {
+		row := make([]float64, t.X.Cols())
+		t.X.Negatives.Row(i, row)
+		x, y = append(x, row), append(y, false)
+	}
+	for range 1 + t.below(20) {
+		row := x[t.below(t.X.Negatives.Rows())]
+		for range t.below(4) {
+			row = between(row, x[t.below(t.X.Negatives.Rows())], t.unit())
+		}
+		x, y = append(x, row), append(y, true)
+	}
+	m, err := matrix.FromDense(x, y, nil, matrix.Float64)
+	if err != nil {
+		return err
+	}
+	p, err := t.problem(t.draws, collapsingMethods[0])
+	if err != nil {
+		return err
+	}
+	o, err := objective.New(p, m)
+	if err != nil {
+		return err
+	}
+	return t.zeroIsLeast(o)
+}
+
+// manyPositives tries the corollary of TopMean.
+func (t *trial) manyPositives() error {
+	o, err := t.objective(t.draws, collapsingMethods[2])
+	if err != nil {
+		return err
+	}
+	if t.X.Positives.Rows() < o.Problem().Hyperparameters.Tau.Ceil(t.X.Rows()) {
+		return nil
+	}
+	return t.zeroIsLeast(o)
+}
+
+// zeroIsLeast compares F at 0 with F at a few points, and with the global minimum where it can be had: hinge losses.
+func (t *trial) zeroIsLeast(o *objective.Objective) error {
+	zero := o.At(make([]float64, o.Dim()), nil).F
+	for range 4 {
+		w := t.point(t.draws)
+		f := o.At(w, nil).F
+		t.atMost(zero, f, t.size(w)+f)
+	}
+	if h := o.Problem().Hyperparameters; h.Lambda == 0 || certified.Possible(o.Problem()) != nil || t.below(20) > 0 {
+		return nil
+	}
+	r, err := certified.Solve(t.ctx, o, certified.Options{Gap: 1e-9})
+	if err != nil || r.Cancelled {
+		return err
+	}
+	t.holds(r.LowerBound >= zero-1e-6 && r.Objective >= zero-Tolerance)
+	return nil
+}
+
+// decide asks whether w = 0 is optimal for a collapsing method on some data.
+func (t *trial) decide(p method.Problem, x *matrix.Matrix) (*objective.Objective, certified.Zero, error) {
+	o, err := objective.New(p, x)
+	if err != nil {
+		return nil, certified.Zero{}, err
+	}
+	z, err := certified.IsZeroOptimal(t.ctx, o, certified.Options{})
+	return o, z, err
+}
+
+// hinged is a problem of a collapsing method with one of the losses that have certificates.
+func (t *trial) hinged() (method.Problem, error) {
+	p, err := t.problem(t.draws, pick(t.draws, collapsingMethods...))
+	if err != nil {
+		return p, err
+	}
+	h := p.Hyperparameters
+	h.Surrogate, h.Lambda = pick(t.draws, surrogate.Hinge, surrogate.SquaredHinge), pick(t.draws, 1e-3, 0.1)
+	return p.Method.With(h)
+}
+
+// cappedHull checks the proof of either answer on the data alone.
+func (t *trial) cappedHull() error {
+	p, err := t.hinged()
+	if err != nil {
+		return err
+	}
+	o, z, err := t.decide(p, t.X)
+	if err != nil {
+		return err
+	}
+	switch z.Verdict {
+	case certified.ZeroIsOptimal:
+		t.weightsReach(o, z)
+	case certified.ZeroIsNotOptimal:
+		lead := mean(t.scores(z.W).positives) - o.At(z.W, nil).T
+		t.holds(lead > 0 && t.falls(o, z.W, o.At(make([]float64, o.Dim()), nil).F))
+	}
+	return nil
+}
+
+// weightsReach checks that the weights are feasible and that their combination of the population is the positives' mean
+// up to the distance that the answer states: then every t(w) is at least the mean score, up to that distance times |w|.
+func (t *trial) weightsReach(o *objective.Objective, z certified.Zero) {
+	n, sum, largest := 0, 0.0, 0.0
+	if o.Problem().Method.Population == method.AllRows {
+		n = t.X.Positives.Rows()
+	}
+	away, row := make([]float64, o.Dim()), make([]float64, o.Dim())
+	for i, j := range z.A.Rows {
+		sum += z.A.Values[i]
+		largest = max(largest, z.A.Values[i])
+		if int(j) < n {
+			t.X.Positives.Row(int(j), row)
+		} else {
+			t.X.Negatives.Row(int(j)-n, row)
+		}
+		for c, v := range row {
+			away[c] += float64(z.A.Values[i] * v)
+		}
+	}
+	for c := range away {
+		away[c] -= t.subject.positives[c]
+	}
+	t.equal(sum, 1, 1)
+	t.atMost(largest, o.Threshold().Cap(1), 1)
+	t.atMost(objective.Norm(away), z.Distance, t.reach)
+	w := t.point(t.draws)
+	t.atMost(mean(t.scores(w).positives)-float64(z.Distance*objective.Norm(w)), o.At(w, nil).T, t.size(w))
+}
+
+// largerCollapsesFirst decides for a falling number of negatives in the threshold: after a yes there is no no.
+func (t *trial) largerCollapsesFirst() error {
+	push, pushK, meanNP := collapsingMethods[0], collapsingMethods[1], collapsingMethods[3]
+	tau := t.rate()
+	h := []method.Hyperparameters{{Tau: tau}, {K: 1 + t.below(tau.Ceil(t.X.Negatives.Rows()))}, {}}
+	optimal := false
+	for i, m := range []method.Method{meanNP, pushK, push} {
+		p, err := m.With(h[i])
+		if err != nil {
+			return err
+		}
+		_, z, err := t.decide(p, t.X)
+		if err != nil {
+			return err
+		}
+		if optimal {
+			t.holds(z.Verdict != certified.ZeroIsNotOptimal)
+		}
+		optimal = optimal || z.Verdict == certified.ZeroIsOptimal
+	}
+	return nil
+}
+
+// sameVerdict decides again with another loss and lambda, and after x -> D x + c.
+func (t *trial) sameVerdict() error {
+	p, err := t.hinged()
+	if err != nil {
+		return err
+	}
+	_, first, err := t.decide(p, t.X)
+	if err != nil || first.Verdict == certified.Undecided || !t.clear(first) {
+		return err
+	}
+	other := p.Hyperparameters
+	other.Lambda, other.Surrogate = 10*other.Lambda, surrogate.Hinge
+	q, err := p.Method.With(other)
+	if err != nil {
+		return err
+	}
+	_, second, err := t.decide(q, t.X)
+	if err != nil {
+		return err
+	}
+	t.holds(second.Verdict == first.Verdict)
+	mapped, err := t.mapped()
+	if err != nil {
+		return err
+	}
+	_, third, err := t.decide(p, mapped)
+	if err != nil {
+		return err
+	}
+	t.holds(third.Verdict == first.Verdict || third.Verdict == certified.Undecided)
+	return nil
+}
+
+// clear reports whether an answer is not within rounding of the border, where a map of the columns may turn it.
+func (t *trial) clear(z certified.Zero) bool {
+	return z.Verdict == certified.ZeroIsOptimal && z.Distance < float64(1e-8*z.Scale) ||
+		z.Verdict == certified.ZeroIsNotOptimal && z.Advantage > float64(1e-6*t.size(z.W))
+}
+
+// mapped is the sample after an invertible affine map: every column scaled, moved, and the next one added to it.
+func (t *trial) mapped() (*matrix.Matrix, error) {
+	cols := t.X.Cols()
+	scale, shift := make([]float64, cols), make([]float64, cols)
+	for j := range cols {
+		scale[j], shift[j] = pick(t.draws, 0.5, 2, -1)/t.spread[j], t.sign()
+	}
+	var x [][]float64
+	var y []bool
+	for _, part := range []*matrix.Part{t.X.Positives, t.X.Negatives} {
+		for i := range part.Rows() {
+			row := make([]float64, cols)
+			part.Row(i, row)
+			for j := range row {
+				row[j] = float64(row[j]*scale[j]) + shift[j]
+			}
+			for j := range cols - 1 {
+				row[j] += row[j+1] / 2
+			}
+			x, y = append(x, row), append(y, part == t.X.Positives)
+		}
+	}
+	return matrix.FromDense(x, y, nil, matrix.Float64)
+}

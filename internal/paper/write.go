@@ -1,0 +1,78 @@
+package paper
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+
+	"toptau/internal/outfile"
+	"toptau/internal/report"
+)
+
+// write writes every piece and the page, and returns the names of the files.
+func write(dir string, st *study, res *Result) ([]string, error) {
+	var files []string
+	put := func(name string, content []byte) error {
+		files = append(files, name)
+		return outfile.Write(filepath.Join(dir, name), content)
+	}
+	page := report.Page{Title: "General Framework for Binary Classification on Top Samples, reproduced",
+		Lead:     "Every table and figure of the paper with this implementation; beside each number what the paper prints.",
+		Sections: []report.Section{setsSection(st)}}
+	for _, p := range res.Pieces {
+		var text bytes.Buffer
+		fmt.Fprintf(&text, "# %s\n", p.Title)
+		for _, line := range p.Text {
+			fmt.Fprintf(&text, "\n%s\n", line)
+		}
+		section := report.Section{Title: p.Title, Paragraphs: p.Text}
+		for _, t := range p.Tables {
+			text.WriteByte('\n')
+			text.Write(markdown(t.Table))
+			section.Tables = append(section.Tables, t.Table)
+			if err := put(t.Name+".csv", commaSeparated(t.Table)); err != nil {
+				return nil, err
+			}
+			if err := put(t.Name+".tex", latex(t.Name, t.Table)); err != nil {
+				return nil, err
+			}
+		}
+		for _, f := range p.Figures {
+			fmt.Fprintf(&text, "\n![%s](%s.svg)\n", f.Figure.Caption().Title, f.Name)
+			section.Figures = append(section.Figures, f.Figure)
+			if err := put(f.Name+".svg", report.SVG(f.Figure)); err != nil {
+				return nil, err
+			}
+		}
+		if err := put(p.Name+".md", text.Bytes()); err != nil {
+			return nil, err
+		}
+		page.Sections = append(page.Sections, section)
+	}
+	var html bytes.Buffer
+	if _, err := page.WriteTo(&html); err != nil {
+		return nil, err
+	}
+	if err := put("index.html", html.Bytes()); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// setsSection says what the columns of the tables are.
+func setsSection(st *study) report.Section {
+	t := report.Table{Header: []string{"set", "kind", "in the paper", "made from"}}
+	for i := range st.sets {
+		s := &st.sets[i]
+		made := s.Recipe
+		if path := st.absent[s.Key]; path != "" {
+			made = "absent: " + filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path) + " is not in the data directory"
+		}
+		stands := s.Stands
+		if stands == "" {
+			stands = "-"
+		}
+		t.Rows = append(t.Rows, []string{s.Name, string(s.Kind), stands, made})
+	}
+	return report.Section{Title: "Sets", Tables: []report.Table{t}}
+}
