@@ -1,4 +1,4 @@
-.PHONY: test check demo fuzz bench
+.PHONY: test check demo fuzz bench quality
 
 test: ## the README's test command
 	go test ./...
@@ -14,3 +14,6 @@ fuzz: ## half a minute for each fuzz target
 
 bench: ## ratios against the machine's limits and other programs, into docs/performance.md: five minutes, a quiet machine
 	go run -C bench . -o ../docs/performance.md
+
+quality: ## what the default reaches beside logistic regression and boosting, into docs/quality.md: within the hour on two cores
+	go run -C bench -buildvcs=false ./quality -o ../docs/quality.md

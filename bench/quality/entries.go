@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"toptau"
+	"toptau/internal/feature"
+	"toptau/metric"
+	"toptau/model"
+)
+
+// entry is a way to score the test part of a set. It returns a score for each test row in the order of the file.
+type entry struct {
+	name  string
+	title string // on the page
+	goals bool   // it trains for a goal: one training for each goal of the set
+	few   bool   // only for the targets that name it
+	score func(ctx context.Context, h *harness, j job, p *parts) (scores []float64, note string, err error)
+}
+
+// entries are the rivals.
+var entries = []entry{
+	{name: "lr", title: "LR", score: logistic(feature.EncodeRaw)},
+	{name: "gbdt", title: "GBDT", score: stored},
+	{name: "toptau", title: "toptau", goals: true, score: trained()},
+	{name: "toptau-raw", title: "toptau, raw columns", goals: true, few: true, score: trained("raw")},
+	{name: "toptau-scorecard", title: "toptau, without trees", goals: true, few: true,
+		score: trained("raw", "scorecard")},
+	{name: "lr-scorecard", title: "LR on the scorecard", score: logistic(feature.EncodeScorecard)},
+	{name: "lr-leaves", title: "LR on leaves", score: logistic(feature.EncodeLeaves)},
+}
+
+// trainings are the goals that an entry trains for on a set; one empty goal for an entry without.
+func (e *entry) trainings(s *set) []string {
+	switch {
+	case !e.goals:
+		return []string{""}
+	case !e.few:
+		return s.goals
+	}
+	var list []string
+	for _, t := range targets {
+		if t.set == s.name && t.entry == e.name {
+			list = append(list, t.goal)
+		}
+	}
+	return list
+}
+
+// trained is the front door: train for the goal, default options but for the encodings, and score the test file.
+func trained(features ...string) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
+	return func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
+		goal, err := metric.ParseGoal(j.goal)
+		if err != nil {
+			return nil, "", err
+		}
+		data, err := toptau.Read(p.files.train, j.set.format)
+		if err != nil {
+			return nil, "", err
+		}
+		t, err := toptau.Train(ctx, data, goal, toptau.TrainOptions{Features: features, Seed: uint64(j.seed)})
+		if err != nil {
+			return nil, "", err
+		}
+		if err := h.document(j, t); err != nil {
+			return nil, "", err
+		}
+		scores := make([]float64, 0, p.test.Rows())
+		err = eachRow(ctx, t.Model, p.files.test, toptau.ScoreOptions{}, func(s *toptau.Scored) { scores = append(scores, s.Score) })
+		if err != nil || j.goal != topAmount {
+			return scores, t.Report.Why, err
+		}
+		chosen, err := chosenRows(ctx, t.Model, p.files.test)
+		if err == nil && !slices.Equal(chosen, bestRows(scores, contest)) {
+			err = errors.New("score --best chose other rows than the scores say")
+		}
+		return scores, t.Report.Why, err
+	}
+}
+
+// document keeps the model of a training and its report, where that was asked for.
+func (h *harness) document(j job, t *toptau.Trained) error {
+	if h.models == "" {
+		return nil
+	}
+	name := filepath.Join(h.models, j.file())
+	text, err := json.MarshalIndent(t.Report, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".json", text, 0o644); err != nil {
+		return err
+	}
+	return t.Model.Save(name + ".toptau")
+}
+
+// eachRow scores a file as `toptau score` does.
+func eachRow(ctx context.Context, m *model.Model, path string, o toptau.ScoreOptions, row func(*toptau.Scored)) error {
+	_, err := toptau.Score(ctx, m, path, o,
+		func(*toptau.Scoring) error { return nil },
+		func(s *toptau.Scored) error { row(s); return nil })
+	return err
+}
+
+// chosenRows are the rows, from 0, that score --best 800 chooses, best first.
+func chosenRows(ctx context.Context, m *model.Model, path string) ([]int, error) {
+	var rows []int
+	err := eachRow(ctx, m, path, toptau.ScoreOptions{Best: contest}, func(s *toptau.Scored) { rows = append(rows, s.Row-1) })
+	return rows, err
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"embed"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+)
+
+// Scores of scikit-learn's gradient boosting on the parts of divide, made by gbdt.py, which says what they are.
+//
+//go:embed gbdt/*.gz
+var gbdtFiles embed.FS
+
+// errNotApplicable is for an entry that does not exist for a set.
+var errNotApplicable = errors.New("not applicable")
+
+// errStale is for scores of rows that are not the test part's.
+var errStale = errors.New("the stored scores are those of other rows: run gbdt.py again")
+
+// boosted is the head of a file of scores.
+type boosted struct {
+	Set   string     `json:"set"`
+	Rows  int        `json:"rows"`
+	Parts []struct { // a set with a test file of its own has one for all seeds
+		Seed          int    `json:"seed"`
+		Digest        string `json:"digest"` // of the test file
+		Configuration struct {
+			Leaves int     `json:"max_leaf_nodes"`
+			Rate   float64 `json:"learning_rate"`
+			Trees  int     `json:"max_iter"`
+		} `json:"configuration"`
+		CrossValidated float64 `json:"cross_validated"`
+		Seconds        float64 `json:"seconds"`
+	} `json:"parts"`
+}
+
+// stored returns the stored scores of the test part: minus the rank of each row.
+func stored(_ context.Context, _ *harness, j job, p *parts) ([]float64, string, error) {
+	head, ranks, err := readBoosted(j.set.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", errNotApplicable
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	sum, err := digest(p.files.test)
+	if err != nil {
+		return nil, "", err
+	}
+	if head.Rows != p.test.Rows() {
+		return nil, "", errStale
+	}
+	for i, part := range head.Parts {
+		if part.Digest != sum {
+			continue
+		}
+		scores := make([]float64, head.Rows)
+		for k, rank := range ranks[i*head.Rows:][:head.Rows] {
+			scores[k] = -float64(rank)
+		}
+		c := part.Configuration
+		return scores, fmt.Sprintf("%d trees of %d leaves, rate %g", c.Trees, c.Leaves, c.Rate), nil
+	}
+	return nil, "", errStale
+}
+
+// readBoosted reads a file of scores.
+func readBoosted(name string) (boosted, []uint16, error) {
+	var head boosted
+	packed, err := gbdtFiles.ReadFile("gbdt/" + name + ".gz")
+	if err != nil {
+		return head, nil, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return head, nil, err
+	}
+	content, err := io.ReadAll(z)
+	if err != nil {
+		return head, nil, err
+	}
+	line, rest, _ := strings.Cut(string(content), "\n")
+	if err := json.Unmarshal([]byte(line), &head); err != nil {
+		return head, nil, err
+	}
+	ranks := make([]uint16, head.Rows*len(head.Parts))
+	if len(rest) != 2*len(ranks) {
+		return head, nil, fmt.Errorf("gbdt/%s.gz: %d bytes of ranks, expected %d", name, len(rest), 2*len(ranks))
+	}
+	return head, ranks, binary.Read(strings.NewReader(rest), binary.LittleEndian, ranks)
+}

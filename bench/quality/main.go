@@ -1,0 +1,224 @@
+// Command quality measures how good toptau's default is at the top of the list, beside logistic regression and gradient
+// boosting, on the benchmark data (TOPTAU_DATA), and writes docs/quality.md. "make quality" at the root of the repository
+// runs it. Results are kept in a directory, so that a run that was interrupted goes on where it stopped.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"toptau/internal/outfile"
+)
+
+// harness is the settings of a run.
+type harness struct {
+	data   string // the benchmark data
+	cache  string // parts of the sets, and results
+	build  string // of this program
+	keep   bool
+	idle   bool   // compute nothing
+	models string // directory for the models; "": they are not kept
+
+	results []*Result
+	missing int // results that were not computed
+	broken  []*Violations
+}
+
+func main() {
+	h := &harness{}
+	flag.StringVar(&h.data, "data", os.Getenv("TOPTAU_DATA"), "directory of the benchmark data; default TOPTAU_DATA")
+	flag.StringVar(&h.cache, "cache", filepath.Join(os.TempDir(), "toptau-quality"), "keep parts and results here")
+	flag.BoolVar(&h.keep, "keep", false, "use results of other builds of this program too")
+	flag.StringVar(&h.models, "models", "", "keep the models and the reports of their trainings here")
+	out := flag.String("o", "", "write the page here")
+	only := flag.String("sets", "", "these sets, separated by commas")
+	chosen := flag.String("entries", "lr,gbdt,toptau,toptau-raw,toptau-scorecard", "these entries")
+	seeds := flag.Int("seeds", 0, "at most so many seeds")
+	draws := flag.Int("draws", 200, "resamples for the violations of the budget; 0: none")
+	flag.BoolVar(&h.idle, "page", false, "compute nothing: the page shows what is kept")
+	split := flag.String("split", "", "write the parts for gbdt.py into this directory, and do nothing else")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := h.run(ctx, names(*only), names(*chosen), *seeds, *draws, *split, *out)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "quality:", err)
+		os.Exit(1)
+	}
+}
+
+func names(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
+func (h *harness) run(ctx context.Context, only, chosen []string, seeds, draws int, split, out string) error {
+	if h.data == "" && !h.idle {
+		return errors.New("no data: set TOPTAU_DATA to the directory of the benchmark data")
+	}
+	if len(only) == 0 {
+		for _, s := range sets {
+			only = append(only, s.name)
+		}
+	}
+	for _, name := range only {
+		if setOf(name) == nil {
+			return fmt.Errorf("no set %q", name)
+		}
+	}
+	if split != "" {
+		for _, name := range only {
+			if err := h.export(setOf(name), split); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var err error
+	if h.build, err = buildOf(); err != nil {
+		return err
+	}
+	if err := h.compute(ctx, jobs(only, chosen, seeds)); err != nil {
+		return err
+	}
+	if err := h.resample(ctx, only, draws); err != nil {
+		return err
+	}
+	if out == "" || ctx.Err() != nil && !h.idle {
+		return nil
+	}
+	return outfile.Write(out, []byte(h.page()))
+}
+
+// resample counts the violations of every set that has the negatives for it.
+func (h *harness) resample(ctx context.Context, only []string, draws int) error {
+	if draws == 0 {
+		return nil
+	}
+	for i := range sets {
+		if !slices.Contains(only, sets[i].name) {
+			continue
+		}
+		v, err := h.violations(ctx, &sets[i], draws)
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			fmt.Fprintf(os.Stderr, "%s: %d of %d plain, %d of %d certified thresholds break the budget, %.0f s\n", v.Set, v.Plain,
+				v.Draws, v.Broken, v.Kept, v.Seconds)
+			h.broken = append(h.broken, v)
+		}
+	}
+	return nil
+}
+
+// buildOf identifies the program by its own bytes.
+func buildOf() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return digest(path)
+}
+
+// jobs lists what there is to compute: the first seed of every set, then the second, so that a run that is cut short has
+// something of each.
+func jobs(only, chosen []string, seeds int) []job {
+	var list []job
+	for seed := 1; seed <= mostSeeds && (seeds == 0 || seed <= seeds); seed++ {
+		for i := range sets {
+			s := &sets[i]
+			if seed > s.seeds || !slices.Contains(only, s.name) {
+				continue
+			}
+			for _, e := range entries {
+				if !slices.Contains(chosen, e.name) {
+					continue
+				}
+				for _, goal := range e.trainings(s) {
+					list = append(list, job{s, seed, e, goal})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// compute fills h.results, from the directory of results where it can. When ctx is done it
+// leaves out what is not finished.
+func (h *harness) compute(ctx context.Context, list []job) error {
+	start, first := time.Now(), -1
+	var p *parts
+	var of job
+	for i, j := range list {
+		r, ok := h.kept(j)
+		if !ok && (h.idle || ctx.Err() != nil) {
+			h.missing++
+			continue
+		}
+		if !ok {
+			if first < 0 {
+				first = i
+			}
+			if p == nil || of.set != j.set || of.seed != j.seed {
+				p, of = nil, j // the old parts are garbage before the new ones are read
+				var err error
+				if p, err = h.read(j.set, j.seed); err != nil {
+					return err
+				}
+			}
+			var err error
+			switch r, err = h.one(ctx, j, p); {
+			case errors.Is(err, errNotApplicable):
+				continue
+			case ctx.Err() != nil:
+				h.missing++
+				continue
+			case err != nil:
+				return fmt.Errorf("%s: %w", j, err)
+			}
+			if err := h.keepResult(j, r); err != nil {
+				return err
+			}
+			done := float64(i+1-first) / float64(len(list)-first)
+			left := time.Duration(float64(time.Since(start)) * (1 - done) / done)
+			c := r.Criteria
+			fmt.Fprintf(os.Stderr, "%d/%d, about %s left: %s: log-pAUC %.1f, TPR %.1f %.1f %.1f, %.1f s; %s\n", i+1, len(list),
+				left.Round(time.Minute), j, 100*c.LogPAUC, 100*c.TPRTenth, 100*c.TPRPercent, 100*c.TPRFive, r.Seconds, r.Note)
+		}
+		h.results = append(h.results, r)
+	}
+	return nil
+}
+
+// one computes a job.
+func (h *harness) one(ctx context.Context, j job, p *parts) (*Result, error) {
+	start := processorSeconds()
+	scores, note, err := j.entry.score(ctx, h, j, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := &Result{Set: j.set.name, Seed: j.seed, Entry: j.entry.name, Goal: j.goal, Rows: p.train.Rows(), Note: note, Build: h.build,
+		Seconds: processorSeconds() - start}
+	r.Criteria, err = measured(scores, positive(p.test))
+	return r, err
+}
+
+func processorSeconds() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds()
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// page writes what was found.
+type page struct {
+	strings.Builder
+	h *harness
+}
+
+func (h *harness) page() string {
+	p := &page{h: h}
+	p.WriteString(head)
+	if h.missing > 0 {
+		fmt.Fprintf(p, "* **This page is of a run that was cut short: %d of %d results are missing.**\n", h.missing, h.missing+len(h.results))
+	}
+	p.goals()
+	p.areas()
+	p.coil()
+	p.violations()
+	p.cost()
+	p.WriteString(tail)
+	return p.String()
+}
+
+const head = `# Quality at the top of the list
+
+Written by ` + "`make quality`" + ` (` + "`go run -C bench ./quality`" + `), from the benchmark data in TOPTAU_DATA. Times apart, a rerun
+gives the same page.
+
+## How it is measured
+
+* Parts: three quarters of each class train, a quarter tests, another division for each seed; sets with a test file of their
+  own keep it, and the seed then draws folds and trees only. ` + "`train`" + ` cross-validates within the training part and never sees the test part.
+* **toptau** is ` + "`toptau train`" + ` with its defaults and the goal that is named; the log-pAUC comes from the training for the first goal
+  of the set. **LR** is logistic regression on standardised columns, its penalty (six powers of ten) cross-validated on log-pAUC itself.
+  **GBDT** is scikit-learn's HistGradientBoosting, one of six configurations (4, 15 or 31 leaves, 100 or 300 trees) chosen by 3-fold
+  cross-validation on log-pAUC; its scores are stored in ` + "`bench/quality/gbdt`" + `, with ` + "`gbdt.py`" + ` beside them, and need no Python.
+* TPR is the true positive rate at a false positive rate on the test part, the threshold taken there, ties counted against the model.
+  **log-pAUC** is the mean TPR at ten false positive rates from 0.1 % to 5 %, evenly spaced on a logarithmic scale. All in per cent.
+* Means over seeds with the interval mean ± t s/√n, 95 %, t of Student. The parts of different seeds share rows: the interval tells what the draw
+  of the parts does, not how another sample of the world would come out. Without ± there is one seed.
+* No setting of toptau looks at a test part. nsl_kdd and kddcup99 have attacks in the test file that training lacks: they are reported.
+`
+
+const tail = `
+## Running it again
+
+    make quality                                       # everything; needs TOPTAU_DATA
+    go run -C bench ./quality -sets magic04 -seeds 2   # a part, to standard error
+
+Results are kept by set and seed in the directory of ` + "`-cache`" + ` and used again by the same build of the program (` + "`-keep`" + `: by any), so an
+interrupted run goes on where it stopped. For new scores of GBDT:
+
+    go run -C bench ./quality -split DIR
+    python3 bench/quality/gbdt.py DIR bench/quality/gbdt    # Debian: python3-sklearn
+`
+
+// values are a figure of an entry on a set by seed, from seed 1 on; NaN where there is no result. nil without any.
+func (h *harness) values(set, entry, goal string, figure func(c Criteria) float64) []float64 {
+	var list []float64
+	for _, r := range h.results {
+		if r.Set != set || r.Entry != entry || r.Goal != goal && r.Goal != "" {
+			continue
+		}
+		for len(list) < r.Seed {
+			list = append(list, math.NaN())
+		}
+		list[r.Seed-1] = figure(r.Criteria)
+	}
+	return list
+}
+
+// text writes an estimate as mean and interval.
+func (e estimate) text() string {
+	switch {
+	case e.n == 0:
+		return "–"
+	case math.IsNaN(e.half):
+		return fmt.Sprintf("%.1f", e.mean)
+	}
+	return fmt.Sprintf("%.1f ± %.1f", e.mean, e.half)
+}
+
+func signed(e estimate) string {
+	text := e.text()
+	if e.n > 0 && e.mean >= 0 {
+		return "+" + text
+	}
+	return text
+}
+
+func verdict(value, aim float64) string {
+	const rounding = 1e-9
+	switch {
+	case math.IsNaN(value):
+		return "–"
+	case value >= aim-rounding:
+		return fmt.Sprintf("met, by %.1f", value-aim)
+	}
+	return fmt.Sprintf("**missed by %.1f**", aim-value)
+}
+
+func (p *page) goals() {
+	p.WriteString("\n## Goals by set\n\n| set | figure | trained for | seeds | LR | GBDT | toptau | goal | |\n" +
+		"| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n")
+	met, all := 0, 0
+	for _, t := range targets {
+		own := p.h.values(t.set, t.entry, t.goal, t.figure)
+		if len(own) == 0 {
+			continue
+		}
+		lr, gbdt := p.h.values(t.set, "lr", t.goal, t.figure), p.h.values(t.set, "gbdt", t.goal, t.figure)
+		if t.fromLR {
+			own, gbdt, lr = differences(own, lr), differences(gbdt, lr), differences(lr, lr)
+		}
+		e := estimated(own)
+		fmt.Fprintf(p, "| %s | %s | `%s` | %d | %s | %s | %s | %g | %s |\n", t.set, t.words, t.goal, e.n, estimated(lr).text(),
+			estimated(gbdt).text(), e.text(), t.aim, verdict(e.mean, t.aim))
+		all++
+		if e.mean >= t.aim {
+			met++
+		}
+	}
+	fmt.Fprintf(p, "\n%d of %d goals are met by the mean.\n", met, all)
+}
+
+// areas is the table of log-pAUC.
+func (p *page) areas() {
+	p.WriteString("\n## log-pAUC on every set\n\n| set | trained for | seeds | LR | GBDT | toptau | toptau - LR | toptau - GBDT |\n" +
+		"| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	var gains, gaps []float64
+	var below []string
+	for i := range sets {
+		s := &sets[i]
+		own := p.h.values(s.name, "toptau", s.goals[0], logPAUC)
+		if len(own) == 0 {
+			continue
+		}
+		lr, gbdt := p.h.values(s.name, "lr", "", logPAUC), p.h.values(s.name, "gbdt", "", logPAUC)
+		gain, gap := estimated(differences(own, lr)), estimated(differences(own, gbdt))
+		fmt.Fprintf(p, "| %s | `%s` | %d | %s | %s | %s | %s | %s |\n", s.name, s.goals[0], estimated(own).n, estimated(lr).text(),
+			estimated(gbdt).text(), estimated(own).text(), signed(gain), signed(gap))
+		gains, gaps = append(gains, gain.mean), append(gaps, gap.mean)
+		if gain.mean < leastAim && !slices.Contains(excused, s.name) {
+			below = append(below, fmt.Sprintf("%s (%.1f)", s.name, gain.mean))
+		}
+	}
+	fmt.Fprintf(p, "\nMean over the sets of toptau minus LR: **%+.1f** (goal at least +%g: %s). Of toptau minus GBDT: %+.1f.\n",
+		estimated(gains).mean, meanAim, verdict(estimated(gains).mean, meanAim), estimated(gaps).mean)
+	if below == nil {
+		fmt.Fprintf(p, "No set is more than %.1f below LR", -leastAim)
+	} else {
+		fmt.Fprintf(p, "More than %.1f below LR: %s", -leastAim, strings.Join(below, ", "))
+	}
+	fmt.Fprintf(p, "; %s, with 10 to 32 positives in the test part, are excused from this.\n", strings.Join(excused, " and "))
+	for i := range sets {
+		if s := &sets[i]; s.kind != "" {
+			fmt.Fprintf(p, "%s: %s. ", s.name, s.kind)
+		}
+	}
+	p.WriteString("\n")
+}
+
+func (p *page) coil() {
+	own := p.h.values("coil2000", "toptau", topAmount, amongBest)
+	if len(own) == 0 {
+		return
+	}
+	p.WriteString("\n## coil2000: 800 of 4,000\n\nThe contest asked for 800 of 4,000 customers with as many buyers of a caravan policy " +
+		"as possible; the best of 43 entries found 121, chance finds 48.\nEverything is chosen from the training file, by cross-validation; " +
+		"`score --best 800` picks the rows. Buyers found, by seed:\n\n| | ")
+	for seed := range own {
+		fmt.Fprintf(p, "seed %d | ", seed+1)
+	}
+	p.WriteString("mean |\n| --- |" + strings.Repeat(" ---: |", len(own)+1) + "\n")
+	for _, e := range entries {
+		values := p.h.values("coil2000", e.name, topAmount, amongBest)
+		if len(values) == 0 {
+			continue
+		}
+		fmt.Fprintf(p, "| %s |", e.title)
+		for seed := range own {
+			fmt.Fprintf(p, " %s |", whole(values, seed))
+		}
+		fmt.Fprintf(p, " %.1f |\n", estimated(values).mean)
+	}
+}
+
+// whole writes a value without decimals.
+func whole(values []float64, i int) string {
+	if i >= len(values) || math.IsNaN(values[i]) {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f", values[i])
+}
+
+func (p *page) violations() {
+	if len(p.h.broken) == 0 {
+		return
+	}
+	fmt.Fprintf(p, "\n## Budgets that are kept\n\nDraws with replacement from at most %d rows of a set, which stand for all rows "+
+		"there are, so that the true false positive\nrate of a model is known without error: %d negatives and the positives in proportion "+
+		"(%d to %d). Each draw is trained with\n`train --max-fpr 1%% --delta 5%%` and without `--delta`. The whole default is too dear for so many "+
+		"trainings: these are restricted to\n`--method %s --features raw`. A violation is a true rate above 1 %%; goal: at most %.0f %% of the draws.\n\n",
+		population, drawn, leastDrawn, mostDrawn, restrictedTo, 100*violationAim)
+	p.WriteString("| set | draws | violations, plain threshold | violations, certified | TPR plain | TPR certified | |\n" +
+		"| --- | ---: | ---: | ---: | ---: | ---: | --- |\n")
+	for _, v := range p.h.broken {
+		if v.Kept == 0 {
+			fmt.Fprintf(p, "| %s | %d | %.1f %% | never certified | %.1f | – | – |\n", v.Set, v.Draws,
+				100*float64(v.Plain)/float64(v.Draws), 100*v.PlainTPR)
+			continue
+		}
+		share := float64(v.Broken) / float64(v.Kept)
+		word := "met"
+		if share > violationAim {
+			word = "**missed**"
+		}
+		fmt.Fprintf(p, "| %s | %d | %.1f %% | %.1f %% | %.1f | %.1f | %s |\n", v.Set, v.Kept,
+			100*float64(v.Plain)/float64(v.Draws), 100*share, 100*v.PlainTPR, 100*v.Recall, word)
+	}
+}
+
+// cost is the processor time.
+func (p *page) cost() {
+	p.WriteString("\n## Processor time of one training\n\nReading, training with all choices, and scoring the test part, in seconds of processor time " +
+		"(user and system), the mean over seeds.\nGBDT's is that of its script, choice included, on one thread.\n\n" +
+		"| set | rows | LR | GBDT | toptau |\n| --- | ---: | ---: | ---: | ---: |\n")
+	for i := range sets {
+		s := &sets[i]
+		own := p.seconds(s.name, "toptau", s.goals[0])
+		if own.n == 0 {
+			continue
+		}
+		fmt.Fprintf(p, "| %s | %d | %.1f | %s | %.1f |\n", s.name, p.rows(s.name), p.seconds(s.name, "lr", "").mean,
+			boostedSeconds(s.name), own.mean)
+	}
+}
+
+func (p *page) seconds(set, entry, goal string) estimate {
+	var list []float64
+	for _, r := range p.h.results {
+		if r.Set == set && r.Entry == entry && r.Goal == goal {
+			list = append(list, r.Seconds)
+		}
+	}
+	return estimated(list)
+}
+
+// rows of a set's training part.
+func (p *page) rows(set string) int {
+	for _, r := range p.h.results {
+		if r.Set == set {
+			return r.Rows
+		}
+	}
+	return 0
+}
+
+func boostedSeconds(set string) string {
+	head, _, err := readBoosted(set)
+	if err != nil {
+		return "–"
+	}
+	var list []float64
+	for _, part := range head.Parts {
+		list = append(list, part.Seconds)
+	}
+	return fmt.Sprintf("%.1f", estimated(list).mean)
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toptau/internal/outfile"
+	"toptau/internal/table"
+	"toptau/internal/tune"
+)
+
+// files are the training and test part of a set for one seed, each a file that toptau reads with the set's format.
+type files struct{ train, test string }
+
+// divide returns the parts of a set. A set with a test file of its own has the same parts for every seed; of others the
+// seed draws three quarters of each class for training. The parts are lines of the set's files as they stand.
+func (h *harness) divide(s *set, seed int) (files, error) {
+	path := func(part string) string {
+		return filepath.Join(h.cache, "parts", fmt.Sprintf("%s-%d-%s", s.name, seed, part))
+	}
+	f := files{train: path("train"), test: path("test")}
+	switch {
+	case exists(f.train) && exists(f.test):
+		return f, nil
+	case s.test != "":
+		if err := h.join(s, s.train, s.labels[0], f.train); err != nil {
+			return f, err
+		}
+		return f, h.join(s, s.test, s.labels[1], f.test)
+	}
+	return f, h.cut(s, seed, f)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// join writes a file with the labels of another file as its last column, or with its own reduced to 1 and 0.
+func (h *harness) join(s *set, from, labels, to string) error {
+	lines, err := readLines(filepath.Join(h.data, from))
+	if err != nil {
+		return err
+	}
+	if labels != "" {
+		values, err := readLines(filepath.Join(h.data, labels))
+		if err != nil {
+			return err
+		}
+		if len(values) != len(lines) {
+			return fmt.Errorf("%s has %d lines, %s %d", from, len(lines), labels, len(values))
+		}
+		separator := " "
+		if strings.Contains(lines[0], "\t") {
+			separator = "\t"
+		}
+		for i := range lines {
+			lines[i] = strings.TrimRight(lines[i], " ") + separator + values[i]
+		}
+	}
+	if s.relabel != nil {
+		for i, line := range lines {
+			last := strings.LastIndexByte(line, ',') + 1
+			label := "0"
+			if slices.Contains(s.relabel, line[last:]) {
+				label = "1"
+			}
+			lines[i] = line[:last] + label
+		}
+	}
+	return writeLines(to, lines)
+}
+
+// cut writes the two parts of a set that has no test file.
+func (h *harness) cut(s *set, seed int, f files) error {
+	path := filepath.Join(h.data, s.train)
+	t, info, err := table.Read(path, s.options())
+	if err != nil {
+		return err
+	}
+	parts, err := tune.Cut{Shares: []float64{3, 1}, Seed: uint64(seed)}.Divide(t.Label)
+	if err != nil {
+		return err
+	}
+	lines, err := readLines(path)
+	if err != nil {
+		return err
+	}
+	for i, name := range []string{f.train, f.test} {
+		var part []string
+		if info.Header {
+			part = append(part, lines[0])
+		}
+		for _, row := range parts[i] {
+			part = append(part, lines[t.Line[row]-1])
+		}
+		if err := writeLines(name, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLines returns the lines of a text file, which may be packed with gzip, without their ends.
+func readLines(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	var content io.Reader = r
+	if magic, err := r.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		if content, err = gzip.NewReader(r); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	text, err := io.ReadAll(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	}
+	return lines, nil
+}
+
+func writeLines(path string, lines []string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return outfile.Write(path, []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+// digest is the start of the SHA-256 of a file's bytes.
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// estimate is a mean over seeds with half the width of its interval.
+type estimate struct {
+	mean float64
+	half float64 // of the 95 % interval; NaN with a single seed
+	n    int
+}
+
+// student are the 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom.
+var student = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
+
+// estimated is the mean of some values and the interval mean +- t s / sqrt(n). The parts of different seeds share rows, so
+// the interval says how much the draw of the parts and of the random numbers matters, not how a new sample would do.
+//
+// Values that are NaN do not count.
+func estimated(values []float64) estimate {
+	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	n := len(values)
+	e := estimate{n: n, half: math.NaN(), mean: math.NaN()}
+	if n == 0 {
+		return e
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	e.mean = sum / float64(n)
+	if n == 1 || n > len(student)+1 {
+		return e
+	}
+	squares := 0.0
+	for _, v := range values {
+		squares += float64((v - e.mean) * (v - e.mean))
+	}
+	e.half = student[n-2] * math.Sqrt(squares/float64(n-1)/float64(n))
+	return e
+}
+
+// differences are a minus b, seed by seed; NaN where one of them has no value.
+func differences(a, b []float64) []float64 {
+	list := make([]float64, min(len(a), len(b)))
+	for i := range list {
+		list[i] = a[i] - b[i]
+	}
+	return list
+}

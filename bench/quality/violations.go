@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"toptau"
+	"toptau/internal/fault"
+	"toptau/internal/outfile"
+	"toptau/internal/table"
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+// Violations count how often a threshold lets more than the budget through, over draws of the data.
+//
+// The rows of a set, at most population of them, stand for all rows there are. A draw takes negatives and positives from
+// them with replacement, and toptau trains on it. The false positive rate over the whole population is then the model's
+// true one, with no error of measurement. Every draw is trained twice, with a guarantee and without one.
+type Violations struct {
+	Set       string  `json:"set"`
+	Draws     int     `json:"draws"`
+	Negatives int     `json:"negatives"`    // of a draw
+	Positives int     `json:"positives"`    // of a draw
+	Plain     int     `json:"plain"`        // draws in which the plain threshold breaks the budget
+	Kept      int     `json:"certified"`    // draws in which the threshold is certified
+	Broken    int     `json:"broken"`       // of these, draws in which it breaks the budget
+	Recall    float64 `json:"recall"`       // mean true positive rate at the certified threshold
+	PlainTPR  float64 `json:"plain_recall"` // the same at the plain one
+	Seconds   float64 `json:"seconds_processor"`
+	Build     string  `json:"build"`
+}
+
+const (
+	population   = 20_000 // rows
+	drawn        = 1600   // negatives of a draw: a quarter is enough for 1 % at delta 5 %, which needs 299
+	mostDrawn    = 1600   // positives
+	leastDrawn   = 40
+	fewest       = 1196 // negatives of a set
+	budget       = "0.01"
+	delta        = "0.05"
+	restrictedTo = "logistic" // the whole default is too dear for hundreds of trainings
+)
+
+// violations returns the violations of a set; nil where it has too few negatives, and when ctx is done.
+func (h *harness) violations(ctx context.Context, s *set, draws int) (*Violations, error) {
+	path := filepath.Join(h.cache, "results", s.name+"-violations.json")
+	if text, err := os.ReadFile(path); err == nil {
+		v := &Violations{}
+		if json.Unmarshal(text, v) == nil && v.Draws == draws && (v.Build == h.build || h.keep) {
+			return v, nil
+		}
+	}
+	if h.idle || ctx.Err() != nil {
+		return nil, nil
+	}
+	u, err := h.urn(s)
+	if err != nil || u == nil {
+		return nil, err
+	}
+	v, err := u.simulate(ctx, draws)
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	v.Set, v.Build = s.name, h.build
+	text, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return v, outfile.Write(path, append(text, '\n'))
+}
+
+// urn is a population on disk.
+type urn struct {
+	set                  *set
+	directory            string
+	header               []string // none or one line
+	positives, negatives []string // lines
+	all                  string   // the file with all of them
+	positive             []bool   // its rows
+}
+
+// urn makes the population of a set from its training file; nil where it has too few negatives.
+func (h *harness) urn(s *set) (*urn, error) {
+	f, err := h.divide(s, 1)
+	if err != nil {
+		return nil, err
+	}
+	path := f.train
+	if s.test == "" {
+		path = filepath.Join(h.data, s.train)
+	}
+	t, info, err := table.Read(path, s.options())
+	if err != nil || info.Negatives < fewest {
+		return nil, err
+	}
+	lines, err := readLines(path)
+	if err != nil {
+		return nil, err
+	}
+	u := &urn{set: s, directory: filepath.Join(h.cache, "draws")}
+	u.all = filepath.Join(u.directory, s.name+"-all")
+	if info.Header {
+		u.header = lines[:1]
+	}
+	rows := rand.New(rand.NewPCG(1, 0)).Perm(t.Rows())
+	rows = rows[:min(len(rows), population)]
+	slices.Sort(rows)
+	content := slices.Clone(u.header)
+	for _, row := range rows {
+		line := lines[t.Line[row]-1]
+		isPositive := t.Label[row] == table.Positive
+		content, u.positive = append(content, line), append(u.positive, isPositive)
+		if isPositive {
+			u.positives = append(u.positives, line)
+		} else {
+			u.negatives = append(u.negatives, line)
+		}
+	}
+	return u, writeLines(u.all, content)
+}
+
+// outcome is what one draw found.
+type outcome struct {
+	broken    [2]bool // with the guarantee, without
+	recall    [2]float64
+	certified bool
+	err       error
+}
+
+// simulate runs the draws, as many at a time as there are processors.
+func (u *urn) simulate(ctx context.Context, draws int) (*Violations, error) {
+	start := processorSeconds()
+	outcomes := make([]outcome, draws)
+	var group sync.WaitGroup
+	places := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range outcomes {
+		places <- struct{}{}
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			outcomes[i] = u.draw(ctx, i)
+			<-places
+		}()
+	}
+	group.Wait()
+	v := &Violations{Draws: draws, Negatives: drawn, Positives: u.drawnPositives()}
+	for _, o := range outcomes {
+		if o.err != nil {
+			return nil, o.err
+		}
+		if o.broken[1] {
+			v.Plain++
+		}
+		v.PlainTPR += o.recall[1] / float64(draws)
+		if o.certified {
+			v.Kept++
+			v.Recall += o.recall[0]
+			if o.broken[0] {
+				v.Broken++
+			}
+		}
+	}
+	v.Recall /= float64(max(v.Kept, 1))
+	v.Seconds = processorSeconds() - start
+	return v, nil
+}
+
+// drawnPositives keeps the classes in proportion, within bounds.
+func (u *urn) drawnPositives() int {
+	return min(mostDrawn, max(leastDrawn, drawn*len(u.positives)/len(u.negatives)))
+}
+
+// draw trains on one resample.
+func (u *urn) draw(ctx context.Context, number int) (o outcome) {
+	path := filepath.Join(u.directory, fmt.Sprintf("%s-%d", u.set.name, number))
+	defer os.Remove(path)
+	r := rand.New(rand.NewPCG(uint64(number), 2))
+	lines := slices.Clone(u.header)
+	for range drawn {
+		lines = append(lines, u.negatives[r.IntN(len(u.negatives))])
+	}
+	for range u.drawnPositives() {
+		lines = append(lines, u.positives[r.IntN(len(u.positives))])
+	}
+	if o.err = writeLines(path, lines); o.err != nil {
+		return o
+	}
+	var data *toptau.Data
+	if data, o.err = toptau.Read(path, u.set.format); o.err != nil {
+		return o
+	}
+	for k, d := range []threshold.Rate{threshold.MustRate(delta), {}} {
+		t, err := toptau.Train(ctx, data, metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate(budget)},
+			toptau.TrainOptions{Methods: []string{restrictedTo}, Features: []string{"raw"}, Delta: d, Seed: uint64(number)})
+		var refused *fault.Error
+		if errors.As(err, &refused) && refused.Kind == fault.Guarantee {
+			continue
+		}
+		if o.err = err; err != nil {
+			return o
+		}
+		if k == 0 {
+			o.certified = t.Report.Certified
+		}
+		if o.broken[k], o.recall[k], o.err = u.measure(ctx, t); o.err != nil {
+			return o
+		}
+	}
+	return o
+}
+
+// measure applies a model to the population.
+func (u *urn) measure(ctx context.Context, t *toptau.Trained) (broken bool, recall float64, err error) {
+	var above [2]int // negatives, positives
+	err = eachRow(ctx, t.Model, u.all, toptau.ScoreOptions{}, func(s *toptau.Scored) {
+		switch {
+		case !s.Decisions[0]:
+		case u.positive[s.Row-1]:
+			above[1]++
+		default:
+			above[0]++
+		}
+	})
+	allowed := threshold.MustRate(budget).Floor(len(u.negatives))
+	return above[0] > allowed, float64(above[1]) / float64(len(u.positives)), err
+}
