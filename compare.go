@@ -7,18 +7,21 @@ import (
 	"time"
 
 	"toptau/internal/fault"
+	"toptau/internal/feature"
+	"toptau/internal/solver"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
 )
 
-// CompareOptions are the choices of Compare. The zero value compares the methods whose criterion is the goal's with the
-// baselines, logistic regression and a support vector machine, on a half, a quarter and a quarter of the rows.
+// CompareOptions are the choices of Compare. The zero value compares the methods whose criterion is the goal's, the ramp and
+// the baselines, logistic regression and a support vector machine, on a half, a quarter and a quarter of the rows; logistic
+// regression and the ramp on every encoding of the columns.
 type CompareOptions struct {
-	Methods    []string // nil: those whose criterion is the goal's; "all": every method that the goal has a rate for
+	Methods    []string // nil: those whose criterion is the goal's, and ramp; "all": every method that the goal has a rate for, and ramp
 	Surrogate  string   // "" or "hinge", "squared-hinge", "logistic"
-	Features   string
+	Features   []string // encodings: raw, scorecard, leaves, scorecard+leaves; nil: the first three. All learners are fitted on the first
 	Scale      string
 	Impute     string
 	Validation *Data    // nil: a quarter of the rows; otherwise read with ReadLike
@@ -49,22 +52,27 @@ type CompareReport struct {
 	Entities      *int           `json:"entities"` // of the test part; null: the intervals draw rows
 	Entries       []CompareEntry `json:"entries"`  // best on the test part first
 	Against       string         `json:"against"`
-	Focused       *string        `json:"focused"` // the top-focused method that the validation part prefers
-	Verdict       string         `json:"verdict"` // better, worse, undecided: that method against the reference
-	VerdictWords  string         `json:"verdict_words"`
-	Features      int            `json:"d"`
-	Seed          uint64         `json:"seed"`
-	Cancelled     bool           `json:"cancelled"`
-	SecondsRead   float64        `json:"seconds_read"`
-	SecondsFit    float64        `json:"seconds_fit"`
-	Seconds       float64        `json:"seconds_total"`
-	Warnings      []Warning      `json:"warnings"`
+	Preferred     *string        `json:"preferred"` // what the validation part prefers of all that was fitted
+	Focused       *string        `json:"focused"`   // what it prefers of what is top-focused
+	// What the verdict is about: Focused against the reference that was named, else against logistic regression on its encoding.
+	FocusedAgainst    *string            `json:"focused_against"`
+	FocusedDifference *metric.Difference `json:"focused_difference"`
+	Verdict           string             `json:"verdict"` // better, worse, undecided
+	VerdictWords      string             `json:"verdict_words"`
+	Seed              uint64             `json:"seed"`
+	Cancelled         bool               `json:"cancelled"`
+	SecondsRead       float64            `json:"seconds_read"`
+	SecondsFit        float64            `json:"seconds_fit"`
+	Seconds           float64            `json:"seconds_total"`
+	Warnings          []Warning          `json:"warnings"`
 }
 
-// CompareEntry is a method or baseline at its best setting, or somebody's scores.
+// CompareEntry is a method or baseline on an encoding at its best setting, or somebody's scores.
 type CompareEntry struct {
 	Name             string             `json:"name"`
-	Kind             string             `json:"kind"`   // method, baseline, scores
+	Kind             string             `json:"kind"`     // method, baseline, scores
+	Encoding         *string            `json:"encoding"` // null for scores, as d and setting
+	Features         *int               `json:"d"`
 	Status           string             `json:"status"` // fitted, skipped, unfinished
 	Reason           *string            `json:"reason"`
 	Setting          *string            `json:"setting"`
@@ -80,10 +88,10 @@ type CompareEntry struct {
 	SecondsGrid      float64            `json:"seconds_grid"`
 }
 
-// Compare asks whether top-focused training helps on these data, and by how much. All methods, the baselines and anybody's
-// scores are measured on the same test rows: the training part fits, the validation part chooses each one's setting by the
-// goal's criterion and gives its threshold, and differences have paired bootstrap intervals, over the entities of
-// Format.Group where there is such a column. The verdict is about the method that the validation part prefers.
+// Compare asks whether top-focused training helps on these data, and by how much. All methods, the baselines, the encodings
+// and anybody's scores are measured on the same test rows: the training part fits, the validation part chooses each one's
+// setting by the goal's criterion and gives its threshold, and differences have paired bootstrap intervals, over the entities
+// of Format.Group where there is such a column. The verdict is about the top-focused entry that the validation part prefers.
 //
 // When ctx is done, what is finished is compared, with Cancelled set.
 func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (*CompareReport, error) {
@@ -107,32 +115,87 @@ func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (
 
 // tune turns the options into those of the comparison.
 func (o *CompareOptions) tune(goal metric.Goal) (tune.CompareOptions, error) {
-	names := o.Methods
-	if slices.Contains(names, "all") {
-		if len(names) > 1 {
-			return tune.CompareOptions{}, &fault.Error{Kind: fault.Usage, Found: "--method all beside others",
-				Expected: "one of the two"}
-		}
-		names = nil
-		for _, m := range method.All() {
-			if !m.UsesTau || !goal.Tau().IsZero() {
-				names = append(names, m.Name)
-			}
+	c := tune.CompareOptions{Goal: goal, Feature: featureOptions("", o.Scale, o.Impute, o.Seed), Seed: o.Seed,
+		Against: o.Against, Bootstrap: metric.Bootstrap{Replicates: o.Replicates}}
+	if err := o.learners(goal, &c); err != nil {
+		return c, err
+	}
+	for _, name := range o.Features {
+		c.Encodings = append(c.Encodings, feature.Encode(name))
+	}
+	var err error
+	if c.Surrogate, err = surrogateOf(o.Surrogate); err != nil {
+		return c, err
+	}
+	if c.Storage, err = storageOf(o.Storage); err != nil {
+		return c, err
+	}
+	if c.Fitter, err = o.gridFitter(); err != nil {
+		return c, err
+	}
+	if o.Progress != nil {
+		c.Progress = func(p tune.Progress) {
+			o.Progress(Progress{p.Share, fmt.Sprintf("%s: %d of %d settings", p.Stage, p.Done, p.Of)})
 		}
 	}
-	train := TrainOptions{Methods: names, Surrogate: o.Surrogate, Features: o.Features,
-		Scale: o.Scale, Impute: o.Impute,
-		SolverOptions: o.SolverOptions, Progress: o.Progress}
-	options, err := train.tune(goal)
-	if err != nil {
-		return tune.CompareOptions{}, err
-	}
-	options.Shares = [3]float64{2, 1, 1}
-	c := tune.CompareOptions{Options: options, Against: o.Against, Bootstrap: metric.Bootstrap{Replicates: o.Replicates}}
 	for _, s := range o.Scores {
 		c.External = append(c.External, tune.External{Name: s.Name, Scores: s.Values})
 	}
 	return c, nil
+}
+
+// rampName is the learner beside the methods that users may name.
+const rampName = "ramp"
+
+// learners resolves the names of methods.
+func (o *CompareOptions) learners(goal metric.Goal, c *tune.CompareOptions) error {
+	if slices.Contains(o.Methods, "all") {
+		if len(o.Methods) > 1 {
+			return &fault.Error{Kind: fault.Usage, Found: "--method all beside others", Expected: "one of the two"}
+		}
+		for _, m := range method.All() {
+			if !m.UsesTau || !goal.Tau().IsZero() {
+				c.Methods = append(c.Methods, m)
+			}
+		}
+		return nil
+	}
+	if o.Methods == nil {
+		return nil
+	}
+	c.Methods, c.NoRamp = []method.Method{}, !slices.Contains(o.Methods, rampName)
+	for _, name := range o.Methods {
+		if name == rampName {
+			continue
+		}
+		m, err := method.ByName(name)
+		if err != nil {
+			return err
+		}
+		c.Methods = append(c.Methods, m)
+	}
+	return nil
+}
+
+// gridFitter is the solver of the methods' grids.
+func (o *SolverOptions) gridFitter() (tune.Fitter, error) {
+	scheme := tune.Paper{Minibatches: o.Minibatches, Stratified: o.Stratified}
+	var err error
+	if scheme.Options, err = o.steps(); err != nil {
+		return nil, err
+	}
+	switch o.Solver {
+	case "", "auto":
+		return tune.Certified{Gap: o.Gap, Cols: autoColumns, Rest: scheme}.Fit, nil
+	case "certified":
+		return tune.Certified{Gap: o.Gap, Rest: scheme}.Fit, nil
+	case "adam":
+		return scheme.Fit, nil
+	case "sgd":
+		scheme.Grid = solver.SGDGrid
+		return scheme.Fit, nil
+	}
+	return nil, unknownSolver(o.Solver)
 }
 
 // checkScores refuses scores whose rows are not told, or are not as many as those of the test part.
@@ -155,14 +218,17 @@ func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareR
 		SchemaVersion: SchemaVersion, Goal: res.Goal.String(), GoalWords: res.Goal.Words(),
 		Criterion: res.Goal.Criterion().String(),
 		Training:  partReport(res.Training), Validation: partReport(res.Validation), Test: partReport(res.Test),
-		Against: res.Against, Verdict: res.Verdict, VerdictWords: res.Words, Features: res.Features, Seed: o.Seed,
+		Against: res.Against, Verdict: res.Verdict, VerdictWords: res.Words, Seed: o.Seed,
 		Cancelled: res.Cancelled, SecondsFit: res.SecondsFit, Warnings: d.warnings(),
 	}
 	if res.Entities > 0 {
 		r.Entities = &res.Entities
 	}
+	if res.Preferred != "" {
+		r.Preferred = &res.Preferred
+	}
 	if res.Focused != "" {
-		r.Focused = &res.Focused
+		r.Focused, r.FocusedAgainst, r.FocusedDifference = &res.Focused, &res.FocusedAgainst, &res.FocusedDifference
 	}
 	for i := range res.Entries {
 		r.Entries = append(r.Entries, compareEntry(&res.Entries[i]))
@@ -179,13 +245,17 @@ func compareEntry(e *tune.Entry) CompareEntry {
 	if e.Reason != "" {
 		c.Reason = &e.Reason
 	}
+	if e.Encoding != "" {
+		encoding := string(e.Encoding)
+		c.Encoding = &encoding
+	}
 	if e.Status != tune.Fitted {
 		return c
 	}
 	verdict := e.Difference.Verdict()
 	c.Test, c.Difference, c.Verdict = &e.Test, &e.Difference, &verdict
 	if e.Kind != tune.KindScores {
-		c.Setting, c.Validation, c.AtThreshold = &e.Setting, &e.Validation, e.AtThreshold
+		c.Setting, c.Validation, c.AtThreshold, c.Features = &e.Setting, &e.Validation, e.AtThreshold, &e.Features
 	}
 	if e.Kind == tune.KindMethod {
 		c.NoBetterThanZero = &e.NoBetterThanZero

@@ -63,12 +63,12 @@ func TestCompare(t *testing.T) {
 	for _, e := range r.Entries {
 		names = append(names, e.Name)
 	}
-	if len(names) != 4 || names[3] != "guess" || r.Test.Rows != 300 || r.Test.Positives != 60 ||
+	if len(names) != 6 || names[5] != "guess" || r.Test.Rows != 300 || r.Test.Positives != 60 ||
 		r.Training.Rows+r.Validation.Rows != 400 {
 		t.Errorf("%v, %+v, %+v, %+v", names, r.Training, r.Validation, r.Test)
 	}
-	guess := r.Entries[3]
-	if guess.Setting != nil || guess.AtThreshold != nil || guess.Validation != nil || *guess.Verdict != metric.Worse ||
+	guess := r.Entries[5]
+	if guess.Encoding != nil || guess.Features != nil || guess.Setting != nil || guess.AtThreshold != nil || guess.Validation != nil || *guess.Verdict != metric.Worse ||
 		guess.Difference.Interval.Replicates != 200 {
 		t.Errorf("%+v", guess)
 	}
@@ -80,7 +80,7 @@ func TestCompare(t *testing.T) {
 // "all" is every method that the goal has a rate for.
 func TestCompareAll(t *testing.T) {
 	d := read(t, write(t, "train.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
-	for goal, entries := range map[string]int{"--max-fpr 10%": 10, "--absolute-top": 4} {
+	for goal, entries := range map[string]int{"--max-fpr 10%": 15, "--absolute-top": 9} {
 		g, err := metric.ParseGoal(goal)
 		if err != nil {
 			t.Fatal(err)
@@ -94,6 +94,11 @@ func TestCompareAll(t *testing.T) {
 		o.Methods = []string{"all", "grill"}
 		_, err = toptau.Compare(context.Background(), d, g, o)
 		wantFault(t, err, fault.Usage, "--method all beside others")
+		o.Methods, o.Features = []string{"toppush"}, []string{"scorecard"}
+		if r, err = toptau.Compare(context.Background(), d, g, o); err != nil || len(r.Entries) != 3 ||
+			*r.Entries[0].Encoding != "scorecard" || strings.Contains(r.Entries[0].Name, "/") {
+			t.Errorf("%s: %+v, %v", goal, r, err)
+		}
 	}
 }
 

@@ -200,11 +200,10 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 	lines := strings.SplitAfterN(string(content), "\n", 3002)
 	small := write(t, "small.csv", strings.Join(lines[:3001], ""))
 	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: mustRate(t, "5%")}
-	for _, minibatches := range []int{1, 4} {
+	for _, delta := range []threshold.Rate{{}, mustRate(t, "5%")} {
 		sameForAllThreads(t, func() []byte {
 			d := read(t, small, toptau.Format{Label: "y"})
-			o := toptau.TrainOptions{}
-			o.Solver, o.Iterations, o.Minibatches, o.Start, o.Seed = "adam", 20, minibatches, "random", 9
+			o := toptau.TrainOptions{Seed: 9, Delta: delta, TestShare: mustRate(t, "20%")}
 			trained, err := toptau.Train(context.Background(), d, goal, o)
 			if err != nil {
 				t.Fatal(err)

@@ -76,9 +76,9 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*Diagnosis, erro
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	x, err := features.Matrix(d.table, nil, matrix.Float32)
+	x, err := d.matrix(features, matrix.Float32)
 	if err != nil {
-		return nil, d.inFile(err)
+		return nil, err
 	}
 	g := &diagnosing{ctx: ctx, x: x, options: o, Diagnosis: Diagnosis{SchemaVersion: SchemaVersion, N: x.Rows(),
 		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{}, Warnings: d.warnings()}}

@@ -1,6 +1,8 @@
 package toptau
 
 import (
+	"fmt"
+
 	"toptau/internal/feature"
 	"toptau/internal/scoring"
 	"toptau/internal/table"
@@ -15,7 +17,8 @@ type EvaluateOptions struct {
 	Confidence float64     // of the intervals; 0: 0.95
 	Replicates int         // of the bootstrap; 0: 2000
 	Seed       uint64
-	Curves     int // at most so many points a curve; 0: no curves
+	Prevalence threshold.Rate // the share of positives that the summary assumes; unset: that of the rows
+	Curves     int            // at most so many points a curve; 0: no curves
 }
 
 // Evaluation is a model measured on labelled data: the object that evaluate --json prints.
@@ -31,6 +34,7 @@ type Evaluation struct {
 	Goal          *GoalEvaluation   `json:"goal"`
 	Criteria      []metric.Result   `json:"criteria"` // thresholds from these rows themselves, bootstrap intervals
 	Points        []PointEvaluation `json:"points"`   // the model's thresholds on these rows
+	Summary       []string          `json:"summary"`  // what the first point does, for people who decide
 	Curves        []CurveReport     `json:"curves"`
 	Missing       int               `json:"missing_values"`
 	Unknown       int               `json:"unknown_values"`
@@ -38,9 +42,9 @@ type Evaluation struct {
 	Warnings      []Warning         `json:"warnings"`
 
 	model   *model.Model // what WriteReport needs besides
+	data    *Data
 	ranking *metric.Ranking
 	scores  metric.Scores
-	digest  string
 }
 
 // GoalEvaluation is the goal's criterion on these rows.
@@ -56,6 +60,7 @@ type PointEvaluation struct {
 	Goal string `json:"goal"`
 
 	Decisions metric.Confusion `json:"decisions"` // score > threshold
+	Shift     []ShiftReport    `json:"shift"`     // calibration against these rows, for each guarantee; empty: nothing to compare
 }
 
 // CurveReport is a curve for plotting. Area is that of the exact curve.
@@ -70,10 +75,11 @@ type CurveReport struct {
 // Evaluate measures a model on labelled data: criteria whose threshold comes from the rows themselves, with the bootstrap
 // of both classes, and the model's own thresholds, with exact intervals.
 func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
-	scores, counts, err := scoresOf(m, d)
+	z, counts, err := scoreRows(m, d)
 	if err != nil {
 		return nil, d.inFile(err)
 	}
+	scores := byClass(d.table, z)
 	r, err := metric.Rank(scores)
 	if err != nil {
 		return nil, err
@@ -84,7 +90,7 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 		SchemaVersion: SchemaVersion, N: positives + negatives, NPos: positives, Weighted: r.Weighted(),
 		Prevalence: r.PositiveMass() / (r.PositiveMass() + r.NegativeMass()), AUC: auc.Half, AUCAgainst: auc.Against,
 		Distinct: r.Groups(), Curves: []CurveReport{}, SecondsRead: d.seconds, Warnings: d.warnings(),
-		model: m, ranking: r, scores: scores, digest: d.digest(),
+		model: m, data: d, ranking: r, scores: scores,
 		Missing: sum(counts.Missing), Unknown: sum(counts.Unknown) + counts.UnknownIndices,
 	}
 	if err := e.criteria(r, o); err != nil {
@@ -96,7 +102,16 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.Points = append(e.Points, PointEvaluation{p.Name, p.Goal, c})
+		watch := newShiftWatch(p, true)
+		for row, z := range z {
+			watch.add(d.table, row, z)
+		}
+		shift, warnings := watch.reports(m.Training)
+		e.Points = append(e.Points, PointEvaluation{p.Name, p.Goal, c, shift})
+		e.Warnings = append(e.Warnings, warnings...)
+	}
+	if len(m.Points) > 0 {
+		e.Summary = summary(e.facts(o.Prevalence))
 	}
 	if o.Curves > 0 {
 		for _, c := range []metric.Curve{r.ROC(), r.PR(), r.PTau()} {
@@ -104,6 +119,24 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 		}
 	}
 	return e, nil
+}
+
+// facts is what the summary is made from: the first operating point on these rows.
+func (e *Evaluation) facts(prevalence threshold.Rate) summaryFacts {
+	p := &e.model.Points[0]
+	f := summaryFacts{Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
+		Basis:      fmt.Sprintf("these %s rows, %s positive", commas(float64(e.N)), commas(float64(e.NPos))),
+		Prevalence: e.Prevalence, PrevalenceHere: true}
+	if p.Guarantee == nil {
+		f.NoGuarantee = "the threshold came without one"
+	}
+	if goal, err := metric.ParseGoal(p.Goal); err == nil {
+		f.Goal = goal
+	}
+	if !prevalence.IsZero() {
+		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
+	}
+	return f
 }
 
 // criteria measures the goal's criterion and the paper's three.
@@ -134,24 +167,20 @@ func (e *Evaluation) criteria(r *metric.Ranking, o EvaluateOptions) error {
 	return nil
 }
 
-// scoresOf scores labelled rows by class, in their order.
-func scoresOf(m *model.Model, d *Data) (metric.Scores, *feature.Counts, error) {
-	z, counts, err := scoreRows(m, d)
-	if err != nil {
-		return metric.Scores{}, nil, err
-	}
+// byClass divides the scores of labelled rows.
+func byClass(t *table.Table, z []float64) metric.Scores {
 	var s metric.Scores
-	for i, class := range d.table.Label {
+	for i, class := range t.Label {
 		to, weights := &s.Negatives, &s.NegativeWeights
 		if class == table.Positive {
 			to, weights = &s.Positives, &s.PositiveWeights
 		}
 		*to = append(*to, z[i])
-		if d.table.Weight != nil {
-			*weights = append(*weights, d.table.Weight[i])
+		if t.Weight != nil {
+			*weights = append(*weights, t.Weight[i])
 		}
 	}
-	return s, counts, nil
+	return s
 }
 
 // scoreRows scores all rows in their order.

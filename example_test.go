@@ -41,7 +41,7 @@ func Example_alertsADay() {
 		log.Fatal(err)
 	}
 	goal := metric.Goal{Kind: metric.GoalAlerts, Count: 50, Of: 5000}
-	trained, err := toptau.Train(context.Background(), data, goal, toptau.TrainOptions{})
+	trained, err := toptau.Train(context.Background(), data, goal, toptau.TrainOptions{TestShare: threshold.MustRate("25%")})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func Example_falseAlarms() {
 	}
 	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("0.1%")}
 	trained, err := toptau.Train(context.Background(), data, goal,
-		toptau.TrainOptions{Methods: []string{"patmat-np"}})
+		toptau.TrainOptions{Methods: []string{"patmat-np"}, Features: []string{"raw"}, TestShare: threshold.MustRate("25%")})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -199,9 +199,9 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	x, err := features.Matrix(d.table, nil, storage)
+	x, err := d.matrix(features, storage)
 	if err != nil {
-		return nil, d.inFile(err)
+		return nil, err
 	}
 	f, err := objective.New(p, x)
 	if err != nil {

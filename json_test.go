@@ -13,9 +13,11 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, object := range []any{Report{}, TrainReport{}, PartReport{}, PointReport{}, Evaluation{}, GoalEvaluation{},
+	for _, object := range []any{Report{}, TrainReport{}, PartReport{}, CandidateReport{},
+		ScoreReport{}, GainReport{}, MemberReport{}, Evaluation{}, GoalEvaluation{},
 		PointEvaluation{}, CurveReport{}, Verification{}, Diagnosis{}, MethodVerdict{}, BudgetVerdict{}, ThresholdReport{},
-		SegmentReport{}, CompareReport{}, CompareEntry{}} {
+		SegmentReport{}, CompareReport{}, CompareEntry{}, ShiftReport{},
+		TrendReport{}, BlockReport{}, Columns{}, ColumnEffect{}, CategoryEffect{}} {
 		kind := reflect.TypeOf(object)
 		for i := range kind.NumField() {
 			name := strings.Split(kind.Field(i).Tag.Get("json"), ",")[0]

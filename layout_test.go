@@ -44,8 +44,8 @@ var mayUse = map[string][]string{
 	"golang.org/x/sys/cpu":            {"toptau/internal/kernel"},
 	"github.com/klauspost/compress":   {"toptau/internal/table"},
 	"github.com/alecthomas/kong":      {"toptau/cmd/toptau"},
-	"gonum.org/v1/gonum":              {}, // these are for tests only
-	"github.com/rogpeppe/go-internal": {},
+	"gonum.org/v1/gonum":              {"toptau/internal/paper"}, // distributions of the tests beside a table
+	"github.com/rogpeppe/go-internal": {},                        // these are for tests only
 	"github.com/google/go-cmp":        {},
 	"pgregory.net/rapid":              {},
 }

@@ -20,7 +20,7 @@ const (
 // scores by class, data and model. It needs no network.
 func (e *Evaluation) WriteReport(w io.Writer) error {
 	m, r := e.model, e.ranking
-	f := report.Findings{Title: "Classification at the top", Summary: e.summary()}
+	f := report.Findings{Title: "Classification at the top", Summary: e.Summary}
 	if e.Goal != nil {
 		f.Lead = e.Goal.Words
 		f.Budget = e.budget()
@@ -43,37 +43,6 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 	}
 	_, err := f.Page().WriteTo(w)
 	return err
-}
-
-// summary says what the first operating point does, for people who decide.
-func (e *Evaluation) summary() []string {
-	c := e.Points[0].Decisions
-	lines := []string{fmt.Sprintf("%d rows, %d of them positive (%.4g %%).", e.N, e.NPos, 100*e.Prevalence)}
-	if c.Precision.Defined() {
-		lines = append(lines, fmt.Sprintf("Of 1,000 alerts about %.0f are real, with the share of positives of these rows.", 1000*c.Precision.Rate))
-	}
-	if c.TruePositiveRate.Defined() {
-		lines = append(lines, fmt.Sprintf("The model finds %.4g %% of the positives (%v of %v).", 100*c.TruePositiveRate.Rate,
-			c.TruePositiveRate.Numerator, c.TruePositiveRate.Denominator))
-	}
-	if c.FalsePositiveRate.Defined() {
-		lines = append(lines, fmt.Sprintf("%.4g %% of the negatives raise a false alarm (%v of %v).", 100*c.FalsePositiveRate.Rate,
-			c.FalsePositiveRate.Numerator, c.FalsePositiveRate.Denominator))
-	}
-	if g := e.model.Points[0].Guarantee; g != nil && g.Certified {
-		what, rate := "the false positive rate", g.Rate.Float64()
-		switch g.Kind {
-		case "top":
-			what = "the share of rows that become alerts"
-		case "absolute-top":
-			rate = g.Bound
-		}
-		lines = append(lines, fmt.Sprintf("The threshold is certified: with confidence %.4g %%, %s is at most %.4g %% on rows like "+
-			"those that calibrated it.", 100*(1-g.Delta.Float64()), what, 100*rate))
-	} else {
-		lines = append(lines, "The threshold carries no guarantee for new rows.")
-	}
-	return lines
 }
 
 // budget is the goal as a line in the figures.
@@ -105,7 +74,7 @@ func (e *Evaluation) dataFacts() []report.Fact {
 		{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)},
 		{Name: "missing values", Value: strconv.Itoa(e.Missing)},
 		{Name: "values unknown to the model", Value: strconv.Itoa(e.Unknown)},
-		{Name: "digest", Value: e.digest, Code: true},
+		{Name: "digest", Value: e.data.digest(), Code: true},
 	}
 }
 

@@ -84,7 +84,8 @@ func Score(ctx context.Context, m *model.Model, path string, o ScoreOptions, beg
 		return nil, err
 	}
 	defer reader.Close()
-	s := &scoreRun{scorer: scorer, points: points, options: o, emit: emit, file: path}
+	s := &scoreRun{scorer: scorer, points: points, options: o, emit: emit, file: path,
+		watch: newShiftWatch(&points[0], false), training: m.Training}
 	if err := s.run(ctx, reader, begin); err != nil {
 		return nil, err
 	}
@@ -126,6 +127,9 @@ type scoreRun struct {
 	kept    []int         // positions of the columns that are passed through
 	explain func(*Scored) // with Explain: fills the contributions
 	best    bestRows
+
+	watch    *shiftWatch
+	training model.Training
 }
 
 func (s *scoreRun) run(ctx context.Context, reader *table.Reader, begin func(*Scoring) error) error {
@@ -166,6 +170,8 @@ func (s *scoreRun) run(ctx context.Context, reader *table.Reader, begin func(*Sc
 		s.scoring.Warnings = append(s.scoring.Warnings, Warning{"missing-values", fmt.Sprintf(
 			"missing values, treated by the model's policy (%s): %d", s.scorer.Map.Impute, s.scoring.Missing)})
 	}
+	_, warnings := s.watch.reports(s.training)
+	s.scoring.Warnings = append(s.scoring.Warnings, warnings...)
 	return nil
 }
 
@@ -218,6 +224,7 @@ func (s *scoreRun) chunk(ctx context.Context, t *table.Table) error {
 			return err
 		}
 		s.scoring.Rows++
+		s.watch.add(t, row, z)
 		s.fill(t, row, z)
 		if s.options.Best > 0 {
 			s.best.offer(&s.row, s.options.Best)
@@ -230,29 +237,15 @@ func (s *scoreRun) chunk(ctx context.Context, t *table.Table) error {
 	return nil
 }
 
-// explainBy prepares the division of scores among columns; LIBSVM: among indices.
+// explainBy prepares the division of scores among columns.
 func (s *scoreRun) explainBy() error {
-	m := s.scorer.Map
-	if m.Sparse {
-		s.scoring.Columns = m.Names()
-		s.explain = func(r *Scored) {
-			clear(r.Contributions)
-			for i, x := range s.scorer.Values() {
-				r.Contributions[i] = float64(x * s.scorer.Weights[i])
-			}
-			r.Offset = s.scorer.Offset
-		}
-	} else {
-		c, err := feature.NewContributions(m, s.scorer.Weights)
-		if err != nil {
-			return err
-		}
-		for _, input := range m.Inputs {
-			s.scoring.Columns = append(s.scoring.Columns, input.Name)
-		}
-		s.explain = func(r *Scored) { r.Offset = s.scorer.Offset + c.Row(&s.scorer.Row, r.Contributions) }
+	d, err := newDivision(s.scorer)
+	if err != nil {
+		return err
 	}
-	s.row.Contributions = make([]float64, len(s.scoring.Columns))
+	s.scoring.Columns = d.columns
+	s.row.Contributions = make([]float64, len(d.columns))
+	s.explain = func(r *Scored) { r.Offset = d.divide(r.Contributions) }
 	return nil
 }
 

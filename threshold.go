@@ -36,6 +36,7 @@ type ThresholdReport struct {
 	Bound         *float64         `json:"bound"`       // the exact binomial tail; absolute-top: the bounded rate
 	Needed        *int             `json:"needed"`      // the fewest rows with which the goal can be certified
 	Segments      []SegmentReport  `json:"segments"`
+	OverTime      *TrendReport     `json:"over_time"` // null: no time column
 	Warnings      []Warning        `json:"warnings"`
 	guarantee     *model.Guarantee // of the model's point
 }
@@ -70,13 +71,14 @@ func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, err
 		return nil, &fault.Error{Kind: fault.Usage, File: d.table.File, Found: "no column of scores " + fault.Quote(score),
 			Expected: fmt.Sprintf("one of the numeric columns %q", names), Hint: "--score COL"}
 	}
-	for row, z := range d.table.Columns[i].Values {
+	scores := d.table.Columns[i].AllValues()
+	for row, z := range scores {
 		if z != z {
 			return nil, &fault.Error{Kind: fault.Data, File: d.table.File, Line: d.table.Line[row], Column: score,
 				Found: "a missing score", Expected: "a number"}
 		}
 	}
-	return calibrateRows(d, d.table.Columns[i].Values, "", o)
+	return calibrateRows(d, scores, "", o)
 }
 
 // AddPoint returns a copy of the model with a further operating point, computed on d, and the point's report. The model
@@ -119,6 +121,31 @@ func reasonAgainst(m *model.Model, d *Data) string {
 	return ""
 }
 
+// reasonInRows says what in the rows speaks against a guarantee about all of them, or about the negatives. Weights that
+// are equal within that population only say how it was thinned out, and leave it what it was.
+func reasonInRows(t *table.Table, all bool) string {
+	entities := map[string]bool{}
+	weight := 0.0
+	for row, class := range t.Label {
+		if class == table.Unknown || class == table.Positive && !all {
+			continue
+		}
+		if t.Weight != nil {
+			if weight != 0 && t.Weight[row] != weight {
+				return "importance weights change what the rows stand for"
+			}
+			weight = t.Weight[row]
+		}
+		if t.Group != nil {
+			if entities[t.Group.Values[row]] {
+				return fmt.Sprintf("several rows belong to one entity (%s): they are not independent", t.Group.Name)
+			}
+			entities[t.Group.Values[row]] = true
+		}
+	}
+	return ""
+}
+
 // calibrateRows computes the threshold on rows with the given scores. against is a reason against a guarantee.
 func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*ThresholdReport, error) {
 	if err := o.Goal.Validate(); err != nil {
@@ -127,8 +154,8 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 	if o.Segments && d.table.Segment == nil {
 		return nil, &fault.Error{Kind: fault.Usage, Found: "thresholds per segment without a segment column", Expected: "--segment COL"}
 	}
-	if d.table.Weight != nil && !o.Delta.IsZero() {
-		against = "importance weights change what the rows stand for"
+	if against == "" {
+		against = reasonInRows(d.table, o.Goal.Criterion().Name == metric.AtQuantile)
 	}
 	t, guarantee := calibration(d, z, nil, against, o)
 	if t == nil {
@@ -144,6 +171,14 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 	r.Reason, r.Order, r.Bound = evidence(t, guarantee)
 	if t.Needed > 0 {
 		r.Needed = &t.Needed
+	}
+	var drift *Warning
+	var err error
+	if r.OverTime, drift, err = calibrationOverTime(d.table, z, t.Population); err != nil {
+		return nil, err
+	}
+	if drift != nil {
+		r.Warnings = append(r.Warnings, *drift)
 	}
 	if o.Segments {
 		if err := r.segments(d, z, against, o); err != nil && guarantee == nil {
@@ -204,7 +239,8 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 	}
 	if !o.Delta.IsZero() {
 		r.Warnings = append(r.Warnings, Warning{"joint-confidence",
-			fmt.Sprintf("each of %d segments holds with its own confidence; all together with at least 1 - %d delta", len(values), len(values))})
+			fmt.Sprintf("each of the %d segments holds with a confidence of %s; all of them together with at least %s", len(values),
+				shareOf(1-o.Delta.Float64()), shareOf(max(0, 1-float64(float64(len(values))*o.Delta.Float64()))))})
 	}
 	return first
 }
@@ -272,7 +308,7 @@ func guaranteeOf(t *calibrate.Threshold, o ThresholdOptions, negatives int) *mod
 		return nil
 	}
 	g := &model.Guarantee{Certified: true, Kind: "top", Rate: o.Goal.Tau(), Delta: o.Delta, Negatives: negatives,
-		Order: t.Order, Bound: t.Bound}
+		Order: t.Order, Bound: t.Bound, Calibration: t.Sample}
 	switch o.Goal.Kind {
 	case metric.GoalMaxFPR:
 		g.Kind = "max-fpr"

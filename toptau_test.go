@@ -594,10 +594,9 @@ func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
 	d := separable(t, 400)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := toptau.TrainOptions{Methods: []string{"toppush"}}
-	o.Solver, o.Iterations = "adam", 50
+	o := toptau.TrainOptions{Methods: []string{"logistic", "toppush"}, Features: []string{"raw"}}
 	o.Progress = func(p toptau.Progress) {
-		if strings.HasPrefix(p.Text, "fit") && p.Share > 0.3 {
+		if strings.HasPrefix(p.Text, "fit") && p.Share > 0.4 { // the refit counts as a third task
 			cancel()
 		}
 	}
@@ -606,14 +605,16 @@ func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := map[string]int{}
-	for _, p := range trained.Report.Points {
-		status[p.Status]++
+	for _, c := range trained.Report.Candidates {
+		status[c.Status]++
 	}
-	if !trained.Report.Cancelled || status["fitted"] == 0 || status["unfinished"] == 0 || status["skipped"] != 0 {
-		t.Errorf("cancelled %v, points %v", trained.Report.Cancelled, status)
+	if !trained.Report.Cancelled || status["fitted"] == 0 || status["unfinished"] == 0 {
+		t.Errorf("cancelled %v, candidates %v", trained.Report.Cancelled, status)
 	}
-	if p := trained.Report.Points[trained.Report.Chosen]; p.Status != "fitted" {
-		t.Errorf("the chosen point is %s", p.Status)
+	for _, m := range trained.Report.Members {
+		if c := trained.Report.Candidates[m.Candidate]; c.Status != "fitted" {
+			t.Errorf("the chosen candidate is %s", c.Status)
+		}
 	}
 	cancel()
 	_, err = toptau.Train(ctx, d, metric.Goal{Kind: metric.GoalAbsoluteTop}, toptau.TrainOptions{})
@@ -643,20 +644,19 @@ func separable(t *testing.T, n int) *toptau.Data {
 // A trained model decides on its test part as its report says.
 func TestTrainReportsItsParts(t *testing.T) {
 	d := separable(t, 1000)
-	o := toptau.TrainOptions{Methods: []string{"patmat-np"}}
-	o.Solver, o.Iterations, o.Seed = "adam", 100, 11
+	o := toptau.TrainOptions{Methods: []string{"patmat-np"}, Features: []string{"raw"}, TestShare: mustRate(t, "25%"), Seed: 11}
 	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: mustRate(t, "2%")}
 	trained, err := toptau.Train(context.Background(), d, goal, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := trained.Report
-	half, quarter := toptau.PartReport{Rows: 500, Positives: 50}, toptau.PartReport{Rows: 250, Positives: 25}
-	if r.Training != half || r.Validation != quarter || *r.Test != quarter {
-		t.Errorf("parts %+v, %+v, %+v", r.Training, r.Validation, *r.Test)
+	rest, quarter := toptau.PartReport{Rows: 750, Positives: 75}, toptau.PartReport{Rows: 250, Positives: 25}
+	if r.Training != rest || r.Validation != nil || *r.Test != quarter || r.Folds != 5 {
+		t.Errorf("parts %+v, %+v, %+v, %d folds", r.Training, r.Validation, *r.Test, r.Folds)
 	}
-	if len(r.Points) != 6 || r.Certified || r.Features != 3 {
-		t.Errorf("%d points, certified %v, %d features", len(r.Points), r.Certified, r.Features)
+	if len(r.Candidates) != 6 || r.Certified || r.Features != 3 {
+		t.Errorf("%d candidates, certified %v, %d features", len(r.Candidates), r.Certified, r.Features)
 	}
 	c := r.AtThreshold
 	if c.Threshold != r.Threshold || trained.Model.Points[0].Threshold != r.Threshold {
@@ -680,14 +680,14 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 		}
 		return p
 	}
-	o := toptau.TrainOptions{Methods: []string{"toppush"}, Validation: part("validation.csv"), Test: part("test.csv")}
-	o.Solver, o.Iterations = "adam", 50
+	o := toptau.TrainOptions{Methods: []string{"toppush"}, Features: []string{"raw"}, Validation: part("validation.csv"),
+		Test: part("test.csv")}
 	trained, err := toptau.Train(context.Background(), d, metric.Goal{Kind: metric.GoalAbsoluteTop}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole := toptau.PartReport{Rows: 8, Positives: 3}
-	if r := trained.Report; r.Training != whole || r.Validation != whole || *r.Test != whole {
+	if r := trained.Report; r.Training != whole || *r.Validation != whole || *r.Test != whole {
 		t.Errorf("parts %+v, %+v, %+v", r.Training, r.Validation, *r.Test)
 	}
 	_, err = toptau.ReadLike(d, write(t, "bad.csv", "size,attack\n1,yes\n2,no\n"), toptau.Format{})
@@ -791,8 +791,7 @@ func TestReportsHoldNoNaNAndNoNullLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := toptau.TrainOptions{Methods: []string{"toppush"}}
-	o.Solver, o.Iterations = "adam", 5
+	o := toptau.TrainOptions{Methods: []string{"logistic"}, Features: []string{"raw"}}
 	trained, err := toptau.Train(context.Background(), d, metric.Goal{Kind: metric.GoalTop, Rate: mustRate(t, "1%")}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -805,7 +804,7 @@ func TestReportsHoldNoNaNAndNoNullLists(t *testing.T) {
 		if string(values["schema_version"]) != strconv.Itoa(toptau.SchemaVersion) {
 			t.Errorf("%s: schema_version %s", name, values["schema_version"])
 		}
-		for _, list := range []string{"warnings", "points", "criteria", "curves"} {
+		for _, list := range []string{"warnings", "points", "criteria", "curves", "candidates", "members", "not_tried", "summary", "budgets"} {
 			if string(values[list]) == "null" {
 				t.Errorf("%s: %s is null", name, list)
 			}

@@ -3,10 +3,12 @@ package toptau
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"toptau/internal/fault"
-	"toptau/internal/solver"
+	"toptau/internal/feature"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -14,75 +16,26 @@ import (
 	"toptau/threshold"
 )
 
-// TrainOptions are the choices of Train. The zero value is the paper's protocol.
+// TrainOptions are the choices of Train. The zero value is the default that holds.
 type TrainOptions struct {
-	Methods    []string // "": those whose criterion is the goal's
-	Surrogate  string   // "" or "hinge", "squared-hinge", "logistic"
-	Select     string   // "" or "method": each method's grid by its own criterion, as in the paper; "goal": by the goal's
-	Features   string   // "" or "raw", "scorecard", "leaves", "scorecard+leaves": how numeric columns are encoded
-	Scale      string
-	Impute     string
-	Delta      threshold.Rate // a threshold with a guarantee that may fail with this probability; zero: a plain one
-	Validation *Data          // nil: a quarter of the rows; otherwise read with ReadLike
-	Test       *Data          // nil: a quarter of the rows; otherwise read with ReadLike
-	SolverOptions
-	Progress func(Progress)
-}
+	Methods   []string // learners: logistic, svm, ramp and the eight methods; nil: logistic, ramp and the convex methods whose criterion is the goal's
+	Features  []string // encodings: raw, scorecard, leaves, scorecard+leaves; nil: the first three
+	Surrogate string   // of the methods: "" or "hinge", "squared-hinge", "logistic"
+	Scale     string   // "" or "standard", "all", "none"
+	Impute    string   // "" or "error", "median", "zero", "own"
 
-// TrainReport is what Train found: the object that train --json prints.
-type TrainReport struct {
-	SchemaVersion int               `json:"schema_version"`
-	Goal          string            `json:"goal"`
-	GoalWords     string            `json:"goal_words"`
-	Chosen        int               `json:"chosen"` // index into points
-	Why           string            `json:"why"`
-	Training      PartReport        `json:"training"`
-	Validation    PartReport        `json:"validation"`
-	Test          *PartReport       `json:"test"`
-	Calibration   *PartReport       `json:"calibration"` // rows set aside for the guarantee, used for nothing else
-	Points        []PointReport     `json:"points"`
-	Threshold     float64           `json:"threshold"`
-	ThresholdNote string            `json:"threshold_note"`
-	Certified     bool              `json:"certified"`
-	Delta         *string           `json:"delta"`
-	Order         *int              `json:"order"`             // the threshold is the order-th smallest calibration score
-	Bound         *float64          `json:"bound"`             // the exact binomial tail; absolute-top: the bounded rate
-	NoGuarantee   *string           `json:"no_guarantee"`      // why the guarantee asked for cannot be given
-	TestGoal      *metric.Result    `json:"test_goal"`         // the goal's criterion, threshold from the test part itself
-	AtThreshold   *metric.Confusion `json:"test_at_threshold"` // what the model's threshold does on the test part
-	Features      int               `json:"d"`
-	Seed          uint64            `json:"seed"`
-	Cancelled     bool              `json:"cancelled"`
-	SecondsRead   float64           `json:"seconds_read"`
-	SecondsFit    float64           `json:"seconds_fit"`
-	Seconds       float64           `json:"seconds_total"`
-	Warnings      []Warning         `json:"warnings"`
-}
+	Folds      int            // of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
+	Validation *Data          // rows that choose instead of a cross-validation; read with ReadLike
+	Test       *Data          // rows that measure what was chosen; read with ReadLike
+	TestShare  threshold.Rate // keeps this share of the rows as the test part; unset: none
 
-// PartReport counts the rows of a part.
-type PartReport struct {
-	Rows      int `json:"n"`
-	Positives int `json:"n_pos"`
-}
+	Delta     threshold.Rate // a threshold with a guarantee that may fail with this probability; unset: a plain one
+	OutOfFold bool           // with Delta: the order statistic of the out-of-fold scores, on no rows of its own; not certified
 
-// PointReport is one setting of one method.
-type PointReport struct {
-	Method           string         `json:"method"`
-	Lambda           float64        `json:"lambda"`
-	Tau              *float64       `json:"tau"`
-	Beta             *float64       `json:"beta"`
-	K                *int           `json:"k"`
-	Status           string         `json:"status"` // fitted, skipped, unfinished
-	Reason           *string        `json:"reason"`
-	Solver           *string        `json:"solver"`
-	Objective        *float64       `json:"objective"`
-	LowerBound       *float64       `json:"lower_bound"`
-	ZeroIsOptimal    *bool          `json:"zero_is_optimal"`
-	ObjectiveAtZero  *float64       `json:"objective_at_zero"`
-	NoBetterThanZero *bool          `json:"no_better_than_zero"`
-	Own              *metric.Result `json:"own_criterion"`
-	Goal             *metric.Result `json:"goal_criterion"`
-	SecondsFit       float64        `json:"seconds_fit"`
+	Prevalence threshold.Rate // the share of positives that the summary assumes; unset: that of the rows
+	MaxTime    time.Duration  // after which the best so far is returned; 0: no limit
+	Seed       uint64
+	Progress   func(Progress)
 }
 
 // Trained is a chosen model with its report.
@@ -91,30 +44,37 @@ type Trained struct {
 	Report TrainReport
 }
 
-// Train chooses a model for a goal by the paper's protocol: the rows are split, stratified, into a half for training and a
-// quarter each for validation and test; every method's grid is fitted on the training part; each grid is judged on the
-// validation part, which also gives the threshold; the test part measures the choice. Nothing is refitted.
+// Train chooses a model for a goal and fits it.
 //
-// With Delta, calibration rows are set aside before anything is fitted, and the threshold is the exact order statistic on
-// them: certified. When that cannot be, the result has the plain threshold and the error, of kind fault.Guarantee, says why.
+// Test and calibration rows, if asked for, are set aside before anything is encoded, fitted or chosen. The others are
+// divided into folds, stratified, by group or by time. Every learner is fitted on every encoding of the columns within the
+// folds, over a grid of settings, and judged by the mean share of positives that it finds at budgets around the goal's. The
+// three best are averaged where that is at least as good as the best alone; logistic regression on the columns as they are
+// is kept unless the gain over it exceeds its standard error. What is chosen is fitted again to all of these rows, as one
+// linear model.
+//
+// With Delta, the threshold is the exact order statistic on the calibration rows: certified. When that cannot be, the result
+// has the plain threshold and the error, of kind fault.Guarantee, says why. A context that ends leaves the best so far.
 func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Trained, error) {
 	start := time.Now()
-	options, err := o.tune(goal)
+	options, err := o.search(goal)
 	if err != nil {
 		return nil, err
 	}
 	data, seconds := d.parts(o.Validation, o.Test)
-	res, err := tune.Train(ctx, data, options)
+	found, err := tune.Search(ctx, data, options)
 	if err != nil {
 		return nil, err
 	}
-	trained := &Trained{Report: newTrainReport(res, goal, o, d)}
-	trained.Report.SecondsRead = seconds
-	if trained.Model, err = trainedModel(res, goal, o, d); err != nil {
+	trained := &Trained{Report: newTrainReport(found, o, d)}
+	if trained.Model, err = trainedModel(found, o, d); err != nil {
 		return nil, err
 	}
-	trained.Report.Seconds = seconds + time.Since(start).Seconds()
-	return trained, res.Threshold.NoGuarantee
+	r := &trained.Report
+	r.Summary = summary(trainFacts(found, o, d, trained.Model, len(r.Warnings)))
+	r.SecondsRead = seconds
+	r.Seconds = seconds + time.Since(start).Seconds()
+	return trained, found.Threshold.NoGuarantee
 }
 
 // parts joins the rows to divide with the parts that have a file of their own (nil: none), and adds up what reading took.
@@ -143,154 +103,131 @@ func ReadLike(d *Data, path string, f Format) (*Data, error) {
 	return read(path, o)
 }
 
-// tune turns the options into those of the protocol.
-func (o *TrainOptions) tune(goal metric.Goal) (tune.Options, error) {
-	t := tune.Options{Goal: goal, Seed: o.Seed, Delta: o.Delta,
-		Feature: featureOptions(o.Features, o.Scale, o.Impute, o.Seed)}
-	for _, name := range o.Methods {
-		m, err := method.ByName(name)
-		if err != nil {
-			return t, err
+// search turns the options into those of package tune.
+func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
+	t := tune.SearchOptions{Goal: goal, Learners: o.Methods, Feature: featureOptions("", o.Scale, o.Impute, o.Seed), Folds: o.Folds,
+		TestShare: o.TestShare, Delta: o.Delta, OutOfFold: o.OutOfFold, MaxTime: o.MaxTime, Seed: o.Seed}
+	if o.Folds > 0 && o.Validation != nil {
+		return t, &fault.Error{Kind: fault.Usage, Found: "--folds and --validation", Expected: "one of them"}
+	}
+	if !o.TestShare.IsZero() && o.Test != nil {
+		return t, &fault.Error{Kind: fault.Usage, Found: "--test-share and --test", Expected: "one of them"}
+	}
+	for _, name := range o.Features {
+		if slices.Contains(t.Features, feature.Encode(name)) {
+			return t, &fault.Error{Kind: fault.Usage, Found: "--features " + name + " twice", Expected: "each encoding once"}
 		}
-		t.Methods = append(t.Methods, m)
+		t.Features = append(t.Features, feature.Encode(name))
 	}
 	var err error
 	if t.Surrogate, err = surrogateOf(o.Surrogate); err != nil {
 		return t, err
 	}
-	if t.Storage, err = storageOf(o.Storage); err != nil {
-		return t, err
-	}
-	switch o.Select {
-	case "", "method":
-	case "goal":
-		t.Select = tune.ByGoal
-	default:
-		return t, &fault.Error{Kind: fault.Usage, Found: "--select " + fault.Quote(o.Select), Expected: "method or goal"}
-	}
-	scheme := tune.Paper{Minibatches: o.Minibatches, Stratified: o.Stratified}
-	if scheme.Options, err = o.steps(); err != nil {
-		return t, err
-	}
-	switch o.Solver {
-	case "", "auto":
-		t.Fitter = tune.Certified{Gap: o.Gap, Cols: autoColumns, Rest: scheme}.Fit
-	case "certified":
-		t.Fitter = tune.Certified{Gap: o.Gap, Rest: scheme}.Fit
-	case "adam":
-		t.Fitter = scheme.Fit
-	case "sgd":
-		scheme.Grid = solver.SGDGrid
-		t.Fitter = scheme.Fit
-	default:
-		return t, unknownSolver(o.Solver)
-	}
 	if o.Progress != nil {
 		t.Progress = func(p tune.Progress) {
-			o.Progress(Progress{p.Share, fmt.Sprintf("%s: %d of %d settings", p.Stage, p.Done, p.Of)})
+			o.Progress(Progress{p.Share, fmt.Sprintf("%s: %d of %d learners and encodings", p.Stage, p.Done, p.Of)})
 		}
 	}
 	return t, nil
 }
 
-func partReport(c tune.Counts) PartReport { return PartReport{c.Rows(), c.Positives} }
-
-func newTrainReport(res *tune.Result, goal metric.Goal, o TrainOptions, d *Data) TrainReport {
-	r := TrainReport{
-		SchemaVersion: SchemaVersion, Goal: goal.String(), GoalWords: goal.Words(), Chosen: res.Chosen, Why: res.Why,
-		Training: partReport(res.Training), Validation: partReport(res.Validation),
-		Threshold: res.Threshold.Value, ThresholdNote: res.Threshold.Note, Certified: res.Threshold.Certified,
-		Features: res.Map.Cols(), Seed: o.Seed, Cancelled: res.Cancelled, SecondsFit: res.SecondsFit,
-		Warnings: d.warnings(),
-	}
-	r.guarantee(&res.Threshold, o.Delta)
-	if res.Calibration.Rows() > 0 {
-		calibration := partReport(res.Calibration)
-		r.Calibration = &calibration
-	}
-	for _, p := range res.Points {
-		r.Points = append(r.Points, pointReport(p, o.stepSolver()))
-	}
-	if res.Test != nil {
-		test := partReport(res.TestCounts)
-		r.Test, r.TestGoal, r.AtThreshold = &test, &res.Test.Goal, &res.Test.AtThreshold
-	}
-	for _, w := range res.Warnings {
-		r.Warnings = append(r.Warnings, Warning(w))
-	}
-	return r
-}
-
-// guarantee takes over the evidence behind the threshold.
-func (r *TrainReport) guarantee(t *tune.Threshold, asked threshold.Rate) {
-	if asked.IsZero() {
-		return
-	}
-	delta := asked.String()
-	r.Delta = &delta
-	if t.Calibrated != nil {
-		r.Order, r.Bound = &t.Calibrated.Order, &t.Calibrated.Bound
-	}
-	if t.NoGuarantee != nil {
-		reason := t.NoGuarantee.Error()
-		r.NoGuarantee = &reason
-	}
-}
-
-// pointReport reports a point; steps names the solver of those without a certificate.
-func pointReport(p tune.Point, steps string) PointReport {
-	h := p.Problem.Hyperparameters
-	r := PointReport{Method: p.Problem.Method.Name, Lambda: h.Lambda, Status: string(p.Status), SecondsFit: p.Seconds}
-	if p.Problem.Method.UsesTau {
-		tau := h.Tau.Float64()
-		r.Tau = &tau
-	}
-	if p.Problem.Method.UsesBeta {
-		r.Beta = &h.Beta
-	}
-	if p.Problem.Method.UsesK {
-		r.K = &h.K
-	}
-	if p.Reason != "" {
-		r.Reason = &p.Reason
-	}
-	if p.Status == tune.Fitted {
-		r.Objective, r.ObjectiveAtZero, r.NoBetterThanZero = &p.At.F, &p.AtZero.F, &p.NoBetterThanZero
-		r.Own, r.Goal = &p.Own, &p.Goal
-		name := steps
-		if c := p.Certified; c != nil {
-			name, r.LowerBound = "certified", &c.LowerBound
-			if c.Converged {
-				r.ZeroIsOptimal = &c.ZeroOptimal
-			}
-		}
-		r.Solver = &name
-	}
-	return r
-}
-
-// trainedModel makes the artefact of the chosen point.
-func trainedModel(res *tune.Result, goal metric.Goal, o TrainOptions, d *Data) (*model.Model, error) {
-	best := res.Best()
-	m, err := newModel(d, res.Map, best.W, o.Seed)
+// trainedModel makes the artefact of what was found.
+func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) {
+	m, err := newModel(d, f.Map, f.W, o.Seed)
 	if err != nil {
 		return nil, err
 	}
-	m.Points = []model.Point{{Name: "goal", Threshold: res.Threshold.Value, Goal: goal.String(),
-		Source: res.Threshold.Part + "; " + res.Threshold.Note}}
-	if c := res.Threshold.Calibrated; c != nil {
-		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Goal: goal, Delta: o.Delta}, res.Calibration.Negatives)
+	m.Offset = f.Offset
+	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal.String(),
+		Source: f.Threshold.Part + "; " + f.Threshold.Note}}
+	if c := f.Threshold.Calibrated; c != nil {
+		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Goal: f.Goal, Delta: o.Delta}, f.Calibration.Negatives)
 	}
-	fit := Report{
-		Method: best.Problem.Method.Name, Surrogate: best.Problem.Hyperparameters.Surrogate.Name(),
-		Lambda: best.Problem.Hyperparameters.Lambda, Solver: o.stepSolver(), Seed: o.Seed, Iterations: best.Iterations,
-		Objective: best.At.F, ObjectiveAtZero: best.AtZero.F, Threshold: best.At.T,
+	for i := range f.Members {
+		m.Members = append(m.Members, trainedMember(f, &f.Members[i], o.Seed))
 	}
-	if best.Certified != nil {
-		fit.certify(best.Certified)
-	} else {
-		fit.recordStart(&o.SolverOptions)
-	}
-	m.Members = []model.Member{member(best.Problem, &fit, FitOptions{SolverOptions: o.SolverOptions}, len(res.Map.Blocks))}
 	return m, m.Seal()
+}
+
+// trainedMember describes a member of the average.
+func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
+	c := &f.Candidates[t.Candidate]
+	m := model.Member{Method: c.Learner, Lambda: t.Lambda, Anchor: t.Anchor, Blocks: t.Blocks, Share: t.Share,
+		Solver: model.Solver{Name: t.Solver, Iterations: t.Iterations, Seed: seed}}
+	if c.Problem != nil {
+		h := c.Problem.Hyperparameters
+		m.Surrogate, m.Tau, m.Beta, m.K = h.Surrogate.Name(), h.Tau, h.Beta, h.K
+	}
+	if t.Solver == "adam" {
+		m.Solver.Start, m.Solver.Minibatches = "zero", 1
+	}
+	if c.Learner == tune.Ramp {
+		return m // its objective is no bound of anything, and w = 0 is not where it starts
+	}
+	m.Certificate = &model.Certificate{Objective: t.At.F, ObjectiveAtZero: t.AtZero.F, LowerBound: t.Bound, Threshold: t.At.T}
+	if t.Bound != nil {
+		gap := (t.At.F - *t.Bound) / max(t.At.F, 0.01)
+		m.Certificate.RelativeGap = &gap
+		if possible := t.AtZero.F - *t.Bound; possible > 0 {
+			share := (t.At.F - *t.Bound) / possible
+			m.Certificate.GapOfDecrease = &share
+		}
+	}
+	if t.Certified != nil && t.Certified.Converged {
+		m.Certificate.ZeroIsOptimal = &t.Certified.ZeroOptimal
+	}
+	return m
+}
+
+// trainFacts is what the summary is made from: the test part where there is one, else the out-of-fold scores.
+func trainFacts(f *tune.Found, o TrainOptions, d *Data, m *model.Model, warnings int) summaryFacts {
+	facts := summaryFacts{Goal: f.Goal, Delta: o.Delta, Guarantee: m.Points[0].Guarantee, Warnings: warnings,
+		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
+	if o.Validation != nil {
+		facts.Basis = "the validation part, which chose the model"
+	}
+	if f.Test != nil {
+		facts.Decisions, facts.Basis = f.Test.AtThreshold, "the test part"
+	}
+	switch t := &f.Threshold; {
+	case t.NoGuarantee != nil:
+		facts.NoGuarantee = strings.TrimPrefix(fault.Of(t.NoGuarantee).Found, "no guarantee: ")
+	case !t.Certified && t.Calibrated != nil:
+		facts.NoGuarantee = "the threshold rests on out-of-fold scores, of rows that also chose the model"
+	}
+	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {
+		facts.Prevalence = o.Prevalence.Float64()
+	} else if facts.Prevalence = float64(d.Positives()) / float64(d.info.Positives+d.info.Negatives); d.table.Weight != nil {
+		total, positive := d.masses()
+		facts.Prevalence = positive / total
+	}
+	names := make([]string, len(f.Members))
+	for i := range f.Members {
+		c := &f.Candidates[f.Members[i].Candidate]
+		names[i] = fmt.Sprintf("%s on %s", learnerWords(c.Learner), c.Features)
+	}
+	facts.Chosen = strings.Join(names, " with ")
+	if len(names) > 1 {
+		facts.Chosen = "the average of " + strings.Join(names, ", ")
+	}
+	if f.Gain != (tune.Gain{}) {
+		facts.Gain = &summaryGain{Difference: f.Gain.Mean, Error: f.Gain.Error, Basis: "in the " + f.Criterion.Words + ", in cross-validation"}
+	}
+	return facts
+}
+
+// learnerWords names a learner as people do.
+func learnerWords(name string) string {
+	switch name {
+	case tune.Logistic:
+		return "logistic regression"
+	case tune.SVM:
+		return "a support vector machine"
+	case tune.Ramp:
+		return "the anchored top loss"
+	}
+	if m, err := method.ByName(name); err == nil {
+		return m.Title
+	}
+	return name
 }

@@ -47,6 +47,7 @@ type Threshold struct {
 	Bound      float64        // see the function that made it
 	Certified  bool           // the rate is at most Alpha (AbsoluteTop: Bound) with confidence 1 - Delta
 	Needed     int            // the fewest calibration scores with which Alpha can be certified at Delta; 0: not asked
+	Sample     *Sample        // of the calibration scores, to compare later ones with
 }
 
 // MarshalJSON writes null for what is unset.
@@ -113,5 +114,6 @@ func at(z []float64, k int, p Population) Threshold {
 		}
 		return -1
 	})
-	return Threshold{Threshold: t + 0, Population: p, N: len(z), Order: k, Exceeding: len(z) - above} // -0 becomes 0
+	return Threshold{Threshold: t + 0, Population: p, N: len(z), Order: k, Exceeding: len(z) - above, // -0 becomes 0
+		Sample: sampleOf(z, k)}
 }

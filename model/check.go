@@ -134,8 +134,12 @@ func (g *Guarantee) check() error {
 	if g.Delta.IsZero() || g.Rate.IsZero() != (g.Kind == "absolute-top") {
 		return fmt.Errorf("guarantee %q with rate %q and delta %q", g.Kind, g.Rate, g.Delta)
 	}
-	if g.Negatives < 0 || g.Order < 0 || g.Order > g.Negatives || !(g.Bound >= 0 && g.Bound <= 1) {
+	// The order is one among the negatives; of "top" among all calibration rows, whose number only the sample has.
+	if g.Negatives < 0 || g.Order < 0 || g.Order > g.Negatives && g.Kind != "top" || !(g.Bound >= 0 && g.Bound <= 1) {
 		return fmt.Errorf("guarantee: order %d of %d, bound %v", g.Order, g.Negatives, g.Bound)
+	}
+	if err := g.Calibration.Check(); err != nil {
+		return fmt.Errorf("guarantee: %w", err)
 	}
 	return nil
 }
@@ -164,8 +168,8 @@ func (m *Member) check(blocks int) error {
 			return fmt.Errorf("feature block %d of %d", b, blocks)
 		}
 	}
-	if !(m.Share >= 0 && m.Share <= 1) || !(m.Lambda >= 0) || !(m.Beta >= 0) || m.K < 0 ||
-		!finite(m.Lambda) || !finite(m.Beta) || !finite(m.Solver.Step) || !finite(m.Solver.Gap) {
+	if !(m.Share >= 0 && m.Share <= 1) || !(m.Lambda >= 0) || !(m.Beta >= 0) || m.K < 0 || !(m.Anchor >= 0) ||
+		!finite(m.Lambda) || !finite(m.Anchor) || !finite(m.Beta) || !finite(m.Solver.Step) || !finite(m.Solver.Gap) {
 		return fmt.Errorf("share %v, lambda %v, beta %v, k %d, step %v, gap %v",
 			m.Share, m.Lambda, m.Beta, m.K, m.Solver.Step, m.Solver.Gap)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"toptau/calibrate"
 	"toptau/internal/feature"
 	"toptau/threshold"
 )
@@ -115,6 +116,9 @@ type Guarantee struct {
 	Negatives int            `json:"n_negatives"` // calibration rows
 	Order     int            `json:"order"`       // the threshold is this order statistic, 1-based from the smallest score
 	Bound     float64        `json:"bound"`       // the exact tail, at most Delta when the guarantee holds
+
+	// Calibration keeps some of the calibration scores, so that rows that come later can be compared with them; nil: not kept.
+	Calibration *calibrate.Sample `json:"calibration,omitempty"`
 }
 
 // Member is one fitted model in the average.
@@ -125,8 +129,9 @@ type Member struct {
 	Tau         threshold.Rate `json:"tau,omitzero"`
 	Beta        float64        `json:"beta,omitempty"`
 	K           int            `json:"k,omitempty"`
-	Blocks      []int          `json:"blocks"` // positions of the feature blocks it uses
-	Share       float64        `json:"share"`  // its weight in the average; shares sum to 1
+	Anchor      float64        `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
+	Blocks      []int          `json:"blocks"`           // positions of the feature blocks it uses
+	Share       float64        `json:"share"`            // its weight in the average; shares sum to 1
 	Solver      Solver         `json:"solver"`
 	Certificate *Certificate   `json:"certificate,omitempty"` // nil: no objective was evaluated
 }

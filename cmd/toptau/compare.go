@@ -14,16 +14,18 @@ import (
 // compareCommand measures all methods and baselines on one test part.
 type compareCommand struct {
 	Data       string   `arg:"" help:"Labelled data; - is standard input."`
-	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, or all (default: those whose criterion is the goal's)."`
+	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, of the eight and ramp, or all (default: those whose criterion is the goal's, and ramp)."`
 	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
 	Scores     []string `sep:"none" placeholder:"NAME=FILE" help:"Another model's scores of the rows of --test, in its order (CSV, column score); repeatable."`
 	Against    string   `default:"logistic" placeholder:"NAME" help:"What the others are compared with (default ${default})."`
 	Replicates int      `placeholder:"N" help:"Of the bootstrap (default 2000)."`
 	Validation string   `group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
 	Test       string   `group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
+	Features   []string `group:"Features" name:"features" placeholder:"NAMES" help:"How numeric columns are encoded (default raw,scorecard,leaves; or scorecard+leaves): everything is fitted on the first, logistic regression and the ramp on all."`
+	Scale      string   `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
+	Impute     string   `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
 	goalFlags
 	solverFlags
-	featureFlags
 	dataFlags
 }
 
@@ -83,10 +85,10 @@ func (c *compareCommand) Run(s *session) error {
 
 func printComparison(s *session, r *toptau.CompareReport) {
 	s.printf("goal: %s\n", r.GoalWords)
-	s.printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s); %d features\n",
+	s.printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s)\n",
 		group(r.Training.Rows),
 		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives), group(r.Test.Rows),
-		group(r.Test.Positives), r.Features)
+		group(r.Test.Positives))
 	s.printf("%s on the test part, each at its best setting on the validation part:\n", r.Criterion)
 	table := [][]string{{"", "criterion", "found", "interval", "against " + r.Against, "interval", "", "seconds"}}
 	var drawn *metric.Interval

@@ -97,8 +97,7 @@ func (c *demoCommand) train(s *session, dir string) (*toptau.Trained, error) {
 		return nil, err
 	}
 	s.progress.start()
-	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: s.progress.report,
-		SolverOptions: toptau.SolverOptions{Seed: c.Seed}})
+	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: s.progress.report, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	data.Spend()
 	s.progress.start()
 	d, err := toptau.Diagnose(s, data, toptau.DiagnoseOptions{Goal: goal, Delta: delta, Features: c.Features, Scale: c.Scale, Impute: c.Impute,
 		Progress: s.progress.report})

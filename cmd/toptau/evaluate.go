@@ -15,6 +15,7 @@ type evaluateCommand struct {
 	Replicates int     `default:"2000" help:"Replicates of the bootstrap."`
 	Curves     int     `default:"0" placeholder:"N" help:"With --json: ROC, PR and P-tau curves of at most N points."`
 	Seed       uint64  `default:"1" help:"The seed of the bootstrap."`
+	Prevalence string  `placeholder:"RATE" help:"Say in words what the first operating point does where this share of the rows is positive."`
 	Report     string  `placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	goalFlags
 	dataFlags
@@ -22,6 +23,10 @@ type evaluateCommand struct {
 
 func (c *evaluateCommand) Run(s *session) error {
 	goal, err := c.optional()
+	if err != nil {
+		return err
+	}
+	prevalence, err := rateFlag("--prevalence", c.Prevalence)
 	if err != nil {
 		return err
 	}
@@ -37,7 +42,7 @@ func (c *evaluateCommand) Run(s *session) error {
 		return err
 	}
 	e, err := toptau.Evaluate(m, data, toptau.EvaluateOptions{Goal: goal, Confidence: c.Confidence, Replicates: c.Replicates,
-		Seed: c.Seed, Curves: c.Curves})
+		Seed: c.Seed, Curves: c.Curves, Prevalence: prevalence})
 	if err != nil {
 		return err
 	}
@@ -50,6 +55,11 @@ func (c *evaluateCommand) Run(s *session) error {
 		return s.emit(e)
 	}
 	printEvaluation(s, e)
+	if c.Prevalence != "" {
+		for _, line := range e.Summary {
+			s.printf("%s\n", line)
+		}
+	}
 	if c.Report != "" {
 		s.printf("report: %s\n", c.Report)
 	}

@@ -11,27 +11,35 @@ import (
 
 	"toptau"
 	"toptau/internal/fault"
+	"toptau/model"
 )
 
 // explainCommand says why rows score as they do.
 type explainCommand struct {
-	Model string `arg:"" help:"A model file."`
-	Data  string `arg:"" help:"Rows to explain, with or without labels; - is standard input."`
-	At    string `placeholder:"NAME" help:"The operating point to hold the score against (default: the model's first)."`
-	Best  int    `placeholder:"N" help:"Explain only the N best rows, best first."`
-	Top   int    `default:"5" placeholder:"N" help:"Columns to show for a row, those that matter most (default ${default}; --json has all)."`
+	Model   string `arg:"" help:"A model file."`
+	Data    string `arg:"" help:"Rows to explain, with or without labels; - is standard input."`
+	At      string `placeholder:"NAME" help:"The operating point to hold the score against (default: the model's first)."`
+	Best    int    `placeholder:"N" help:"Explain only the N best rows, best first."`
+	Top     int    `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
+	Columns bool   `help:"Explain no single row but what each column does to all of them."`
 	dataFlags
 }
 
 func (c *explainCommand) Run(s *session) error {
-	if c.Best < 0 || c.Top < 1 {
+	if c.Best < 0 || c.Top < 0 {
 		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--best %d --top %d", c.Best, c.Top), Expected: "at least 1"}
+	}
+	if c.Columns && (c.Best > 0 || c.At != "") {
+		return &fault.Error{Kind: fault.Usage, Found: "--columns beside --best or --at", Expected: "all rows, or some"}
 	}
 	m, err := toptau.Load(c.Model)
 	if err != nil {
 		return err
 	}
-	var w rowWriter = &explanations{w: s.stdout, top: c.Top}
+	if c.Columns {
+		return c.columns(s, m)
+	}
+	var w rowWriter = &explanations{w: s.stdout, top: cmp.Or(c.Top, 5)}
 	if s.json {
 		w = &jsonExplanations{w: s.stdout}
 	}
@@ -39,6 +47,33 @@ func (c *explainCommand) Run(s *session) error {
 	_, err = toptau.Score(s, m, c.Data, toptau.ScoreOptions{Format: c.format(), At: c.At, Best: c.Best, Explain: true,
 		Progress: func(rows int) { s.progress.show(-1, "%s rows explained", group(rows)) }}, w.begin, w.row)
 	return err
+}
+
+// columns prints the table of all columns.
+func (c *explainCommand) columns(s *session, m *model.Model) error {
+	s.progress.start()
+	r, err := toptau.ExplainColumns(s, m, c.Data, c.format(), func(rows int) { s.progress.show(-1, "%s rows read", group(rows)) })
+	if err != nil {
+		return err
+	}
+	s.progress.clear()
+	if s.json {
+		return s.emit(r)
+	}
+	s.printf("%s rows, mean score %.6g; what each column adds to the score of a row, against its mean:\n", group(r.Rows), r.MeanScore)
+	list := r.Columns[:min(len(r.Columns), cmp.Or(c.Top, 20))]
+	table := [][]string{{"", "standard deviation", "mean", "least and most"}}
+	for i := range list {
+		table = append(table, []string{list[i].Column, fmt.Sprintf("%.4g", list[i].Effect), fmt.Sprintf("%+.4g", list[i].Mean), list[i].Words()})
+	}
+	for _, line := range aligned(table) {
+		s.printf("  %s\n", line)
+	}
+	if others := len(r.Columns) - len(list); others > 0 {
+		s.printf("  and %s that matter less\n", count(others, "column"))
+	}
+	printWarnings(s, r.Warnings)
+	return nil
 }
 
 // contribution is what a column adds to a score.

@@ -37,6 +37,7 @@ func (c *fitCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	data.Spend()
 	s.progress.start()
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,

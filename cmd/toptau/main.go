@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 
 	"toptau"
 	"toptau/internal/fault"
+	"toptau/internal/paper"
 )
 
 // commands is the command line: one field a verb, each in a file of its name.
@@ -35,6 +37,7 @@ type commands struct {
 	Diagnose  diagnoseCommand  `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
 	Verify    verifyCommand    `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Generate  generateCommand  `cmd:"" help:"Simulated data with known truth, as CSV."`
+	Paper     paperCommand     `cmd:"" help:"The tables and figures of the paper, reproduced beside its own numbers."`
 
 	JSON    bool             `name:"json" help:"Print one JSON object instead of text (score: one a line)."`
 	Quiet   bool             `short:"q" help:"No progress on standard error."`
@@ -49,6 +52,9 @@ Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossib
 	`for cannot be given; 130 interrupted.`
 
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(25) // nearly all memory is numbers, in which a collection has nothing to follow
+	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error to return quietly from, not a signal to die of
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -105,7 +111,7 @@ func execute(s *session, args []string) (err error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("toptau"), kong.Description(description), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"version": version()}, kong.Writers(s.stdout, s.stderr),
+		kong.Vars{"version": version(), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
 		kong.Exit(func(code int) { panic(stopped{code}) }))
 	if err != nil {
 		return err

@@ -2,24 +2,34 @@ package main
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"toptau"
+	"toptau/internal/fault"
 	"toptau/internal/outfile"
+	"toptau/threshold"
 )
 
-// trainCommand chooses, fits and evaluates.
+// trainCommand chooses a model for a goal, fits it and says what to expect of it.
 type trainCommand struct {
-	Data       string   `arg:"" help:"Labelled data; - is standard input."`
-	Output     string   `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods (default: those whose criterion is the goal's)."`
-	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
-	Delta      string   `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE (5%), on rows set aside for it."`
-	Select     string   `enum:"method,goal" default:"method" help:"Judge a method's settings by its own criterion or the goal's (${enum})."`
-	Validation string   `group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
-	Test       string   `group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
+	Data       string        `arg:"" help:"Labelled data; - is standard input."`
+	Output     string        `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Methods    []string      `name:"method" placeholder:"NAMES" help:"Only these: logistic, svm, ramp, the eight methods (default: logistic, ramp and the convex methods for the goal)."`
+	Features   []string      `name:"features" placeholder:"NAMES" help:"Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."`
+	Surrogate  string        `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss of the eight methods (${enum})."`
+	Delta      string        `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE (5%), on rows set aside for it."`
+	Calibrate  string        `enum:"held-out,out-of-fold" default:"held-out" help:"Where the guarantee's scores come from (${enum}); out-of-fold uses every row and is not certified."`
+	Folds      int           `placeholder:"K" help:"Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."`
+	MaxTime    time.Duration `name:"max-time" placeholder:"TIME" help:"Return the best so far after this time: 2m, 90s."`
+	Prevalence string        `placeholder:"RATE" help:"The share of positives that the summary assumes (default: that of DATA)."`
+	Validation string        `group:"Data" placeholder:"FILE" help:"Rows that choose, instead of a cross-validation."`
+	Test       string        `group:"Data" placeholder:"FILE" help:"Rows that measure what was chosen."`
+	TestShare  string        `group:"Data" name:"test-share" placeholder:"RATE" help:"Keep this share of DATA as the test part (25%)."`
+	Scale      string        `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling of raw columns (${enum})."`
+	Impute     string        `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	Seed       uint64        `default:"1" help:"The seed of every random choice."`
 	goalFlags
-	solverFlags
-	featureFlags
 	dataFlags
 }
 
@@ -28,10 +38,11 @@ func (c *trainCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	delta, err := deltaRate(c.Delta)
+	options, err := c.options()
 	if err != nil {
 		return err
 	}
+	options.Progress = s.progress.report
 	if err := checkOutput(s, c.Output); err != nil {
 		return err
 	}
@@ -42,15 +53,14 @@ func (c *trainCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	options := toptau.TrainOptions{Methods: c.Methods, Surrogate: c.Surrogate, Select: c.Select, Features: c.Features, Scale: c.Scale,
-		Impute: c.Impute, Delta: delta, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
-	if c.Validation != "" {
-		if options.Validation, err = toptau.ReadLike(data, c.Validation, c.format()); err != nil {
-			return err
+	for _, part := range []struct {
+		path string
+		data **toptau.Data
+	}{{c.Validation, &options.Validation}, {c.Test, &options.Test}} {
+		if part.path == "" {
+			continue
 		}
-	}
-	if c.Test != "" {
-		if options.Test, err = toptau.ReadLike(data, c.Test, c.format()); err != nil {
+		if *part.data, err = toptau.ReadLike(data, part.path, c.format()); err != nil {
 			return err
 		}
 	}
@@ -80,16 +90,47 @@ func (c *trainCommand) Run(s *session) error {
 	return guarantee
 }
 
+// options are the choices that need no file.
+func (c *trainCommand) options() (toptau.TrainOptions, error) {
+	o := toptau.TrainOptions{Methods: c.Methods, Features: c.Features, Surrogate: c.Surrogate, Scale: c.Scale, Impute: c.Impute,
+		Folds: c.Folds, OutOfFold: c.Calibrate == "out-of-fold", MaxTime: c.MaxTime, Seed: c.Seed}
+	if c.Folds < 0 || c.Folds == 1 {
+		return o, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--folds %d", c.Folds), Expected: "at least 2"}
+	}
+	var err error
+	if o.Delta, err = deltaRate(c.Delta); err != nil {
+		return o, err
+	}
+	if o.TestShare, err = rateFlag("--test-share", c.TestShare); err != nil {
+		return o, err
+	}
+	o.Prevalence, err = rateFlag("--prevalence", c.Prevalence)
+	return o, err
+}
+
+// rateFlag parses a rate; empty is unset.
+func rateFlag(flag, text string) (threshold.Rate, error) {
+	if text == "" {
+		return threshold.Rate{}, nil
+	}
+	rate, err := threshold.ParseRate(text)
+	if err != nil {
+		return rate, &fault.Error{Kind: fault.Usage, Found: flag + " " + fault.Quote(text), Expected: "a rate between 0 and 1",
+			Hint: "for example 2.5%"}
+	}
+	return rate, nil
+}
+
 func printTraining(s *session, r *toptau.TrainReport, output string) {
 	s.printf("goal: %s\n", r.GoalWords)
-	s.printf("rows: %s; %d features\n", parts(r), r.Features)
-	s.printf("settings tried on the validation part:\n")
+	s.printf("rows: %s; %s features\n", parts(r), group(r.Features))
+	s.printf("tried: %s, standard error\n", r.Criterion)
 	for _, line := range bestOfEach(r) {
 		s.printf("  %s\n", line)
 	}
 	s.printf("chosen: %s\n", r.Why)
 	s.printf("threshold: %.6g (%s)\n", r.Threshold, r.ThresholdNote)
-	if r.Test != nil {
+	if r.Test != nil && r.AtThreshold != nil {
 		c := r.AtThreshold
 		s.printf("on the test part:\n")
 		s.printf("  positives found  %s\n", rate(c.TruePositiveRate))
@@ -97,55 +138,78 @@ func printTraining(s *session, r *toptau.TrainReport, output string) {
 		s.printf("  precision        %s\n", rate(c.Precision))
 		s.printf("  %-16s %s\n", r.TestGoal.Criterion, rate(r.TestGoal.Proportion))
 	}
+	s.printf("in short:\n")
+	for _, line := range r.Summary {
+		s.printf("  %s\n", line)
+	}
 	if output != "" {
 		s.printf("model: %s\n", output)
 	}
-	s.printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsFit)
+	s.printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
 	for _, w := range r.Warnings {
 		s.printf("note: %s\n", w.Text)
 	}
 }
 
+// parts says what became of the rows.
 func parts(r *toptau.TrainReport) string {
-	text := fmt.Sprintf("%s for training (%s positive), %s for validation (%s)", group(r.Training.Rows),
-		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives))
-	if r.Calibration != nil {
-		text += fmt.Sprintf(", %s for calibration (%s)", group(r.Calibration.Rows), group(r.Calibration.Positives))
+	list := []string{fmt.Sprintf("%s for training (%s positive)", group(r.Training.Rows), group(r.Training.Positives))}
+	if r.Validation == nil {
+		list[0] += fmt.Sprintf(" in %d folds", r.Folds)
 	}
-	if r.Test != nil {
-		text += fmt.Sprintf(", %s for test (%s)", group(r.Test.Rows), group(r.Test.Positives))
+	for _, part := range []struct {
+		name string
+		rows *toptau.PartReport
+	}{{"validation", r.Validation}, {"calibration", r.Calibration}, {"test", r.Test}} {
+		if part.rows != nil {
+			list = append(list, fmt.Sprintf("%s for %s (%s)", group(part.rows.Rows), part.name, group(part.rows.Positives)))
+		}
 	}
-	return text
+	return strings.Join(list, ", ")
 }
 
-// bestOfEach lists each method's best setting by the goal's criterion on the validation part, in the order tried.
+// bestOfEach lists the best setting of each learner on each encoding, in the order tried.
 func bestOfEach(r *toptau.TrainReport) []string {
 	var lines []string
-	for i := 0; i < len(r.Points); {
-		method := r.Points[i].Method
-		best, fitted, tried := -1, 0, 0
-		for ; i < len(r.Points) && r.Points[i].Method == method; i++ {
-			p := &r.Points[i]
-			tried++
-			if p.Status != "fitted" {
+	for i := 0; i < len(r.Candidates); {
+		first := &r.Candidates[i]
+		best, tried := -1, 0
+		var reason *string
+		for ; i < len(r.Candidates) && r.Candidates[i].Method == first.Method && r.Candidates[i].Features == first.Features; i++ {
+			c := &r.Candidates[i]
+			if c.Score == nil {
+				if c.Reason != nil {
+					reason = c.Reason
+				}
 				continue
 			}
-			fitted++
-			if best < 0 || p.Goal.Rate > r.Points[best].Goal.Rate {
+			tried++
+			if !c.Constant && (best < 0 || c.Score.Mean > r.Candidates[best].Score.Mean) {
 				best = i
 			}
 		}
-		if best < 0 {
-			lines = append(lines, fmt.Sprintf("%-11s none of %d fitted", method, tried))
-			continue
+		name := fmt.Sprintf("%-10s %-9s", first.Method, first.Features)
+		switch {
+		case best >= 0:
+			c := &r.Candidates[best]
+			lines = append(lines, fmt.Sprintf("%s %7s +- %.2g  lambda %v%s%s%s%s, best of %d%s", name, percent(c.Score.Mean),
+				100*c.Score.Error, c.Lambda, optional(", beta %v", c.Beta), optional(", k %v", c.K), optional(", tau %v", c.Tau),
+				optional(" around logistic with lambda %v", c.Anchor), tried, marks(r, best)))
+		case tried > 0:
+			lines = append(lines, fmt.Sprintf("%s all rows have the same score in some fold", name))
+		default:
+			lines = append(lines, name+" not fitted"+optional(": %s", reason))
 		}
-		p := &r.Points[best]
-		note := ""
-		if *p.NoBetterThanZero {
-			note = "  (no better than w = 0)"
-		}
-		lines = append(lines, fmt.Sprintf("%-11s %s with lambda %v%s%s%s, best of %d%s", method, percent(p.Goal.Rate), p.Lambda,
-			optional(", beta %v", p.Beta), optional(", k %v", p.K), optional(", tau %v", p.Tau), fitted, note))
 	}
 	return lines
+}
+
+// marks says that a candidate is in the model.
+func marks(r *toptau.TrainReport, candidate int) string {
+	for _, m := range r.Members {
+		if m.Candidate == candidate {
+			return " *"
+		}
+	}
+	return ""
 }

@@ -47,6 +47,7 @@ type Result struct {
 	W          []float64
 	Intercept  float64
 	Objective  float64       // F
+	AtZero     float64       // F at w = 0 with the best intercept
 	LowerBound float64       // of min F, by duality; 0, the bound of every loss, for lambda = 0
 	Loss       float64       // F without the term in lambda
 	Gradient   float64       // its norm at the final point, as Tolerance counts it
@@ -110,14 +111,14 @@ func usage(found, expected string) error {
 	return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected}
 }
 
-// scale is the norm of the gradient at x, in which all scores are equal, and at least what rounding makes of the one
-// class's part of it where the two cancel.
-func (f *pointwise) scale(x, g []float64) float64 {
-	f.Move(x, g)
+// scale is F and the norm of its gradient at x, in which all scores are equal; the norm at least what rounding makes of the
+// one class's part of it where the two cancel.
+func (f *pointwise) scale(x, g []float64) (value, norm float64) {
+	value = f.Move(x, g)
 	whole := math.Sqrt(smooth.Dot(g, g))
 	clear(g)
 	f.classes[0].addGradient(g[:len(g)-1])
-	return max(whole, 1e-6*math.Sqrt(smooth.Dot(g, g)))
+	return value, max(whole, 1e-6*math.Sqrt(smooth.Dot(g, g)))
 }
 
 func (f *pointwise) fit(ctx context.Context, o Options) Result {
@@ -126,13 +127,13 @@ func (f *pointwise) fit(ctx context.Context, o Options) Result {
 	x, g := make([]float64, d+1), make([]float64, d+1)
 	x[d] = f.loss.intercept(float64(f.classes[0].unit*massOf(f.classes[0].part)),
 		float64(f.classes[1].unit*massOf(f.classes[1].part)))
-	scale := f.scale(x, g)
+	zero, scale := f.scale(x, g)
 	if o.Start != nil {
 		copy(x, o.Start.W)
 		x[d] = o.Start.Intercept
 	}
 	run := smooth.Newton(ctx, f, x, smooth.Options{Tolerance: o.Tolerance, Scale: scale, Steps: o.Steps, Progress: o.Progress})
-	r := Result{W: x[:d:d], Intercept: x[d], Objective: run.Value, Gradient: run.Gradient, Reason: run.Reason,
+	r := Result{W: x[:d:d], Intercept: x[d], Objective: run.Value, AtZero: zero, Gradient: run.Gradient, Reason: run.Reason,
 		Converged: run.Reason == smooth.Converged, Steps: run.Steps}
 	r.Loss = r.Objective - float64(f.lambda/2*smooth.Dot(r.W, r.W))
 	r.LowerBound = f.bound()

@@ -22,7 +22,9 @@ type nearby struct {
 	size     int       // rows of the sample
 	products int       // Hessian products since the last factor
 	rows     [2][]int  // of each class
-	values   []float64 // the sampled rows, positives first, with a 1 for the intercept last: dim values each
+	values   []float64 // the sampled rows, positives first, with a 1 for the intercept last: dim values each, unless
+	cols     []int32   // there is only a diagonal: then the columns of those that are not 0
+	ends     []int     // and where each row ends
 	scale    []float64 // rows that a sampled row stands for
 	full     bool      // a factor, not a diagonal
 	matrix   []float64 // lower triangle, row by row, dim x dim; or the diagonal
@@ -56,6 +58,10 @@ func (n *nearby) sample() {
 	n.size = min(n.size, positives+negatives)
 	few := min(positives, negatives, n.size/2)
 	n.rows, n.values, n.scale = [2][]int{}, n.values[:0], n.scale[:0]
+	n.cols, n.ends = n.cols[:0], n.ends[:0]
+	if n.full {
+		n.values = slices.Grow(n.values, n.size*n.dim)
+	}
 	n.draw(0, min(positives, max(few, n.size-negatives)))
 	n.draw(1, min(negatives, max(few, n.size-positives)))
 }
@@ -76,17 +82,31 @@ func (n *nearby) grow() {
 func (n *nearby) draw(k, count int) {
 	part := n.f.classes[k].part
 	rows := part.Rows()
+	row := make([]float64, n.dim)
+	row[n.dim-1] = 1
 	random := rand.NewPCG(sampleSeed, uint64(k))
 	for s := range count {
 		first, end := s*rows/count, (s+1)*rows/count
-		row := first + int(random.Uint64()%uint64(end-first))
-		n.rows[k] = append(n.rows[k], row)
+		drawn := first + int(random.Uint64()%uint64(end-first))
+		n.rows[k] = append(n.rows[k], drawn)
 		n.scale = append(n.scale, float64(end-first))
-		at := len(n.values)
-		n.values = slices.Grow(n.values, n.dim)[:at+n.dim]
-		part.Row(row, n.values[at:at+n.dim-1])
-		n.values[at+n.dim-1] = 1
+		part.Row(drawn, row[:n.dim-1])
+		n.add(row)
 	}
+}
+
+// add keeps a sampled row: whole for a factor, without its zeros for a diagonal.
+func (n *nearby) add(row []float64) {
+	if n.full {
+		n.values = append(n.values, row...)
+		return
+	}
+	for j, x := range row {
+		if x != 0 {
+			n.cols, n.values = append(n.cols, int32(j)), append(n.values, x)
+		}
+	}
+	n.ends = append(n.ends, len(n.cols))
 }
 
 // factor forms and factors the matrix for the current curvatures, with the damping on its diagonal.
@@ -139,10 +159,13 @@ func (n *nearby) diagonal(damping float64) {
 		n.matrix = make([]float64, n.dim)
 	}
 	clear(n.matrix)
+	first := 0
 	for s, m := range n.weighted {
-		for j, x := range n.values[s*n.dim : (s+1)*n.dim] {
-			n.matrix[j] += float64(m * float64(x*x))
+		for k := first; k < n.ends[s]; k++ {
+			x := n.values[k]
+			n.matrix[n.cols[k]] += float64(m * float64(x*x))
 		}
+		first = n.ends[s]
 	}
 	trace := 0.0
 	for _, x := range n.matrix {

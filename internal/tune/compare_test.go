@@ -13,11 +13,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toptau/internal/baseline"
 	"toptau/internal/fault"
+	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/internal/solver"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/threshold"
 )
 
 func compare(t testing.TB, d Data, o CompareOptions) *Comparison {
@@ -29,100 +33,286 @@ func compare(t testing.TB, d Data, o CompareOptions) *Comparison {
 	return c
 }
 
-func (c *Comparison) entry(t testing.TB, name string) *Entry {
-	t.Helper()
-	i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.Name == name })
-	if i < 0 {
-		t.Fatalf("no entry %s in %+v", name, c.Entries)
-	}
-	return &c.Entries[i]
-}
-
 func quickCompare(t testing.TB, goal string, methods ...string) CompareOptions {
-	o := CompareOptions{Options: Options{Goal: goalOf(t, goal), Seed: 3, Fitter: quick(60)}}
-	if len(methods) > 0 {
-		o.Methods = methodsOf(t, methods...)
+	o := CompareOptions{Seed: 3, Fitter: trialFitter(60), Encodings: []feature.Encode{feature.EncodeRaw}, NoRamp: true}
+	var err error
+	if o.Goal, err = metric.ParseGoal(goal); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range methods {
+		m, err := method.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Methods = append(o.Methods, m)
 	}
 	return o
 }
 
-// Compare measures on the split of Train, with the settings that Train would choose for one method by the goal.
-func TestCompareIsTrainOnTheSameSplit(t *testing.T) {
-	data := simulated(120, 500, 4)
-	o := quickCompare(t, "--max-fpr 10%")
+// trialFitter is the paper's scheme with fewer iterations.
+func trialFitter(iterations int) Fitter {
+	return Paper{Options: solver.Options{Iterations: iterations, Step: 0.05}}.Fit
+}
+
+// trialRows makes overlapping classes: four columns, of which the first two carry the class.
+func trialRows(positives, negatives int, seed uint64) *table.Table {
+	random := rand.New(rand.NewPCG(seed, 0))
+	t := &table.Table{File: "rows.csv"}
+	for j := range 4 {
+		t.Columns = append(t.Columns, table.Column{Name: fmt.Sprint("x", j+1), Number: j + 1})
+	}
+	for i := range positives + negatives {
+		class := table.Negative
+		if i < positives {
+			class = table.Positive
+		}
+		t.Label, t.Line = append(t.Label, class), append(t.Line, i+2)
+		for j := range t.Columns {
+			x := trialNoise(random)
+			if class == table.Positive && j < 2 {
+				x += 0.9
+			}
+			t.Columns[j].Values = append(t.Columns[j].Values, x*float64(j+1))
+		}
+	}
+	return t
+}
+
+// trialNoise is a sum of four uniforms, centred: bell-shaped on [-2, 2].
+func trialNoise(random *rand.Rand) float64 {
+	x := -2.0
+	for range 4 {
+		x += float64(random.Uint64()>>11) / (1 << 53)
+	}
+	return x
+}
+
+// want returns an entry that must be there.
+func (c *Comparison) want(t testing.TB, name string) *Entry {
+	t.Helper()
+	e := c.entry(name)
+	if e == nil {
+		t.Fatalf("no entry %s in %+v", name, c.Entries)
+	}
+	return e
+}
+
+// One learner after the other, by hand: the parts of Cut, a feature map of the training part, the grid, the choice on the
+// validation part with its threshold, the criterion on the test part.
+func TestCompareByHand(t *testing.T) {
+	data := trialRows(120, 500, 4)
+	random := rand.New(rand.NewPCG(2, 2))
+	for j := range 40 { // columns of noise, so that lambda matters
+		noise := table.Column{Name: fmt.Sprint("noise", j), Number: 5 + j}
+		for range data.Label {
+			noise.Values = append(noise.Values, trialNoise(random))
+		}
+		data.Columns = append(data.Columns, noise)
+	}
+	o := quickCompare(t, "--max-fpr 10%", "topmean-np")
+	o.NoRamp, o.Encodings = false, []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard}
 	c := compare(t, Data{Table: data}, o)
-	if len(c.Entries) != 5 {
+	if len(c.Entries) != 6 {
 		t.Fatalf("%d entries", len(c.Entries))
 	}
-	for _, name := range []string{"grill-np", "patmat-np", "topmean-np"} {
-		alone := o.Options
-		alone.Methods, alone.Select = methodsOf(t, name), ByGoal
-		r := train(t, data, alone)
-		e := c.entry(t, name)
-		if name+" with "+e.Setting != Describe(r.Best().Problem) || e.Validation != r.Best().Goal {
-			t.Errorf("%s: %s %+v, alone %s %+v", name, e.Setting, e.Validation, Describe(r.Best().Problem), r.Best().Goal)
+	rows, err := Cut{Shares: []float64{2, 1, 1}, Seed: o.Seed}.Divide(data.Label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, encode := range o.Encodings {
+		m, _, err := feature.Fit(data, table.Schema{}, rows[0], feature.Options{Encode: encode})
+		if err != nil {
+			t.Fatal(err)
 		}
-		measured := e.Test
-		measured.Interval = nil
-		if measured != r.Test.Goal {
-			t.Errorf("%s: %+v on the test part, alone %+v", name, measured, r.Test.Goal)
+		var parts [3]*matrix.Matrix
+		for k := range parts {
+			if parts[k], err = m.Matrix(data, rows[k], matrix.Float32); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if diff := cmp.Diff(*e.AtThreshold, r.Test.AtThreshold); diff != "" {
-			t.Errorf("%s at its threshold: %s", name, diff)
+		lambdas, suffix := trialLambdas, ""
+		if i > 0 {
+			lambdas, suffix = trialEncodedLambdas, "/scorecard"
 		}
+		path, err := baseline.Path(context.Background(), parts[0], baseline.Options{}, lambdas)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var grid [][]float64
+		for _, r := range path {
+			grid = append(grid, r.W)
+		}
+		anchor := byHand(t, c.want(t, "logistic"+suffix), parts, o.Goal, grid)
+		grid = nil
+		for _, lambda := range trialRampLambdas {
+			r, err := baseline.Ramp(context.Background(), parts[0], baseline.RampOptions{Anchor: anchor, Lambda: lambda,
+				Taus: baseline.Around(o.Goal.Tau()), Population: method.Negatives})
+			if err != nil {
+				t.Fatal(err)
+			}
+			grid = append(grid, r.W)
+		}
+		byHand(t, c.want(t, "ramp"+suffix), parts, o.Goal, grid)
+		if i > 0 {
+			continue
+		}
+		problems, err := Problems(o.Methods, o.Goal, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grid = make([][]float64, len(problems))
+		if err := trialFitter(60)(context.Background(), parts[0], problems, Watch{
+			Fitted: func(i int, f Fit, err error) { grid[i] = f.W }, Progress: func(int, float64) {}}); err != nil {
+			t.Fatal(err)
+		}
+		slices.Reverse(grid) // the largest lambda first
+		byHand(t, c.want(t, "topmean-np"), parts, o.Goal, grid)
 	}
 	if !slices.IsSortedFunc(c.Entries, func(a, b Entry) int { return -int(1e6 * (a.Test.Rate - b.Test.Rate)) }) {
 		t.Error("not sorted by the criterion")
 	}
 }
 
-// The baselines' setting is the best of their grid on the validation part.
-func TestCompareChoosesTheBaselinesSetting(t *testing.T) {
-	data := simulated(120, 500, 4)
-	random := rand.New(rand.NewPCG(2, 2))
-	for j := range 40 { // columns of noise, so that lambda matters
-		noise := table.Column{Name: fmt.Sprint("noise", j), Number: 5 + j}
-		for range data.Label {
-			noise.Values = append(noise.Values, bell(random))
-		}
-		data.Columns = append(data.Columns, noise)
-	}
-	o := quickCompare(t, "--max-fpr 10%", "topmean-np")
-	c := &comparison{against: "logistic"}
-	c.options, c.result = o.Options, &Result{Goal: o.Goal}
-	c.options.Select = ByGoal
-	d := Data{Table: data}
-	for _, step := range []func() error{c.plan, func() error { return c.divide(d) },
-		func() error { return c.encode(context.Background(), d) }, func() error { return c.fit(context.Background()) }} {
-		if err := step(); err != nil {
+// byHand checks an entry against the weights of its grid, and returns those that are best on the validation part.
+func byHand(t *testing.T, e *Entry, parts [3]*matrix.Matrix, goal metric.Goal, grid [][]float64) []float64 {
+	t.Helper()
+	var best []float64
+	var value metric.Result
+	wider := 0.0
+	different := false
+	for _, w := range grid {
+		r, err := (&trialPart{matrix: parts[1]}).ranking(w)
+		if err != nil {
 			t.Fatal(err)
 		}
+		res, err := r.Positives(goal.Criterion())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.0
+		for _, tau := range []string{"20%", "40%", "80%"} {
+			at, err := r.Positives(metric.NP(threshold.MustRate(tau)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean += at.Rate / 3
+		}
+		different = different || best != nil && res.Rate != value.Rate
+		if best == nil || res.Rate > value.Rate || res.Rate == value.Rate && mean > wider+1e-12 {
+			best, value, wider = w, res, mean
+		}
 	}
-	whole := compare(t, d, o)
-	for i, name := range Baselines() {
-		best := 0.0
-		lambdas := map[float64]bool{}
-		for _, p := range c.grids[i] {
-			best = max(best, p.Goal.Rate)
-			lambdas[p.Goal.Rate] = true
+	if e.Validation != value || e.Fitted != len(grid) || e.Tried != len(grid) || e.Features != len(best) {
+		t.Errorf("%s: %+v, by hand %+v", e.Name, e, value)
+	}
+	if e.learner == "logistic" && !different {
+		t.Errorf("%s: all settings are alike, nothing is chosen", e.Name)
+	}
+	validation, err := (&trialPart{matrix: parts[1]}).ranking(best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := goal.Threshold(validation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test, err := (&trialPart{matrix: parts[2]}).ranking(best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions, err := test.At(at, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(*e.AtThreshold, decisions); diff != "" {
+		t.Errorf("%s at its threshold: %s", e.Name, diff)
+	}
+	measured, err := goal.Evaluate(test)
+	if got := e.Test; err != nil || got.Rate != measured.Rate || got.Numerator != measured.Numerator {
+		t.Errorf("%s: %+v on the test part, by hand %+v, %v", e.Name, got, measured, err)
+	}
+	return best
+}
+
+// A method's settings are tried from the smoothest on, so that among equal ones the smoothest is kept.
+func TestCompareKeepsTheSmootherSetting(t *testing.T) {
+	points := []trialPoint{{status: Fitted}, {status: Skipped}, {status: Fitted, wider: 0.1}, {status: Fitted, wider: 0.1},
+		{status: Fitted, wider: 0.2, noBetterThanZero: true}}
+	if best := bestPoint(points); best != 2 {
+		t.Errorf("point %d", best)
+	}
+	points[4].value.Rate = 0.1
+	if best := bestPoint(points); best != 4 {
+		t.Errorf("point %d", best)
+	}
+	o := quickCompare(t, "--max-fpr 10%", "patmat-np", "topmean-np")
+	tr := &trial{options: o, out: &Comparison{}}
+	if err := tr.plan(Data{Table: trialRows(20, 40, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, p := range tr.problems {
+		order = append(order, p.Method.Name+" "+number(p.Hyperparameters.Beta)+" "+number(p.Hyperparameters.Lambda))
+	}
+	if order[0] != "patmat-np 0.0001 0.001" || order[5] != "patmat-np 10 0.001" || order[6] != "topmean-np 0 0.1" ||
+		order[11] != "topmean-np 0 0" {
+		t.Errorf("%q", order)
+	}
+}
+
+// Where the classes overlap in a way that no line follows, the encodings gain and the reference of the verdict is logistic
+// regression on the encoding of the top-focused entry.
+func TestCompareTellsEncodingFromLoss(t *testing.T) {
+	ring := func(seed uint64) *table.Table {
+		data := trialRows(200, 800, seed)
+		for row, class := range data.Label {
+			if class == table.Positive { // both tails of the first column
+				for j := range 2 {
+					data.Columns[j].Values[row] -= 0.9 * float64(j+1)
+				}
+				if x := &data.Columns[0].Values[row]; *x > 0 {
+					*x += 1
+				} else {
+					*x--
+				}
+			}
 		}
-		if e := whole.entry(t, name); e.Validation.Rate != best || e.Tried != len(baselineLambdas) || e.Fitted != e.Tried {
-			t.Errorf("%s: %+v, best %v", name, e, best)
-		}
-		if len(lambdas) < 2 {
-			t.Errorf("%s: all settings alike, nothing is chosen", name)
-		}
+		return data
+	}
+	o := quickCompare(t, "--max-fpr 10%", "topmean-np")
+	o.NoRamp, o.Encodings, o.Feature = false, nil, feature.Options{Trees: 10, Leaves: 16}
+	c := compare(t, Data{Table: ring(1), Test: ring(2)}, o)
+	if len(c.Entries) != 8 {
+		t.Fatalf("%d entries", len(c.Entries))
+	}
+	raw, encoded := c.want(t, "logistic"), c.want(t, "logistic/scorecard")
+	if encoded.Difference.Verdict() != metric.Better || encoded.Features <= raw.Features {
+		t.Errorf("%+v against %+v", encoded, raw)
+	}
+	focused := c.want(t, c.Focused)
+	if focused.Encoding == feature.EncodeRaw || c.FocusedAgainst != "logistic/"+string(focused.Encoding) {
+		t.Errorf("%s against %s", c.Focused, c.FocusedAgainst)
+	}
+	if d := c.FocusedDifference; d.Rate != focused.Test.Rate-c.want(t, c.FocusedAgainst).Test.Rate || c.Verdict != d.Verdict() {
+		t.Errorf("%+v, %s", d, c.Verdict)
+	}
+	if !strings.Contains(c.Words, "of all, the validation part prefers "+c.Preferred) {
+		t.Error(c.Words)
+	}
+	o.Against = "logistic"
+	if c = compare(t, Data{Table: ring(1), Test: ring(2)}, o); c.FocusedAgainst != "logistic" || c.Verdict != metric.Better {
+		t.Errorf("%s, %s", c.FocusedAgainst, c.Verdict)
 	}
 }
 
 // The scores of an entry, given from outside for the rows of the test file, are worth the same.
 func TestCompareExternalScores(t *testing.T) {
-	data, test := simulated(100, 400, 1), simulated(60, 300, 2)
+	data, test := trialRows(100, 400, 1), trialRows(60, 300, 2)
 	shuffleRows(test, 5)
 	o := quickCompare(t, "--top 10%", "topmean")
 	d := Data{Table: data, Test: test}
 	first := compare(t, d, o)
-	e := first.entry(t, "svm")
+	e := first.want(t, "svm")
 	scores := make([]float64, test.Rows())
 	var at [2]int
 	for row, class := range test.Label {
@@ -136,14 +326,14 @@ func TestCompareExternalScores(t *testing.T) {
 	o.External = []External{{"theirs", scores}}
 	o.Against = "svm"
 	again := compare(t, d, o)
-	theirs := again.entry(t, "theirs")
+	theirs := again.want(t, "theirs")
 	if diff := cmp.Diff(e.Test, theirs.Test); diff != "" {
 		t.Error(diff)
 	}
 	if i := theirs.Difference.Interval; theirs.Difference.Rate != 0 || i.Low != 0 || i.High != 0 || theirs.AtThreshold != nil {
 		t.Errorf("%+v", theirs.Difference)
 	}
-	if l := again.entry(t, "logistic").Difference; l.Rate != -first.entry(t, "svm").Difference.Rate {
+	if l := again.want(t, "logistic").Difference; l.Rate != -first.want(t, "svm").Difference.Rate {
 		t.Errorf("against svm %+v", l)
 	}
 	o.External[0].Scores = scores[1:]
@@ -166,11 +356,11 @@ func shuffleRows(t *table.Table, seed uint64) {
 
 // The verdict is sure against scores that know nothing and against scores that know everything, and not with ten positives.
 func TestCompareVerdict(t *testing.T) {
-	test := simulated(150, 1500, 3)
+	test := trialRows(150, 1500, 3)
 	random := rand.New(rand.NewPCG(1, 1))
 	nothing, everything := make([]float64, test.Rows()), make([]float64, test.Rows())
 	for row, class := range test.Label {
-		nothing[row], everything[row] = bell(random), float64(class)
+		nothing[row], everything[row] = trialNoise(random), float64(class)
 	}
 	for _, c := range []struct {
 		name    string
@@ -183,22 +373,22 @@ func TestCompareVerdict(t *testing.T) {
 	} {
 		o := quickCompare(t, "--max-fpr 5%", "topmean-np")
 		o.External, o.Against = []External{{c.name, c.scores}}, c.name
-		r := compare(t, Data{Table: simulated(100, 900, 1), Test: test}, o)
+		r := compare(t, Data{Table: trialRows(100, 900, 1), Test: test}, o)
 		if r.Verdict != c.verdict || r.Focused != "topmean-np" || !strings.HasPrefix(r.Words, c.begins) {
 			t.Errorf("%s: %s", r.Verdict, r.Words)
 		}
 	}
-	few := compare(t, Data{Table: simulated(40, 200, 9)}, quickCompare(t, "--max-fpr 5%", "topmean-np"))
+	few := compare(t, Data{Table: trialRows(40, 200, 9)}, quickCompare(t, "--max-fpr 5%", "topmean-np"))
 	if few.Verdict != metric.Undecided || !strings.Contains(few.Words, "it cannot be told with 10 test positives") {
 		t.Errorf("%s: %s", few.Verdict, few.Words)
 	}
 	o := quickCompare(t, "--max-fpr 5%", "topmean-np")
 	o.Against = "topmean-np"
-	if self := compare(t, Data{Table: simulated(40, 200, 9)}, o); self.Verdict != metric.Undecided ||
+	if self := compare(t, Data{Table: trialRows(40, 200, 9)}, o); self.Verdict != metric.Undecided ||
 		!strings.Contains(self.Words, "the reference itself") {
 		t.Errorf("%s: %s", self.Verdict, self.Words)
 	}
-	tiny := compare(t, Data{Table: simulated(40, 200, 9)}, quickCompare(t, "--top 1%", "topmean"))
+	tiny := compare(t, Data{Table: trialRows(40, 200, 9)}, quickCompare(t, "--top 1%", "topmean"))
 	if tiny.Verdict != metric.Undecided || !strings.Contains(tiny.Words, "the budget is 0") {
 		t.Errorf("%s: %s", tiny.Verdict, tiny.Words)
 	}
@@ -206,7 +396,7 @@ func TestCompareVerdict(t *testing.T) {
 
 // Groups are kept together by the split and drawn together by the bootstrap.
 func TestCompareDrawsEntities(t *testing.T) {
-	data := simulated(120, 480, 6)
+	data := trialRows(120, 480, 6)
 	data.Group = &table.Text{Name: "host"}
 	for row := range data.Label {
 		data.Group.Values = append(data.Group.Values, fmt.Sprint("host", row/3))
@@ -215,13 +405,13 @@ func TestCompareDrawsEntities(t *testing.T) {
 	if c.Entities == 0 || c.Entities > c.Test.Rows()/2 {
 		t.Errorf("%d entities in %v", c.Entities, c.Test)
 	}
-	if kind := c.entry(t, "svm").Difference.Interval.Kind; kind != metric.GroupInterval {
+	if kind := c.want(t, "svm").Difference.Interval.Kind; kind != metric.GroupInterval {
 		t.Error(kind)
 	}
 }
 
 func TestCompareIsDeterministic(t *testing.T) {
-	data := simulated(120, 480, 6)
+	data := trialRows(120, 480, 6)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var first *Comparison
 	for _, processors := range []int{1, 3} {
@@ -230,7 +420,7 @@ func TestCompareIsDeterministic(t *testing.T) {
 		c.Seconds, c.SecondsEncode, c.SecondsFit = 0, 0, 0
 		for i := range c.Entries {
 			e := &c.Entries[i]
-			e.SecondsFit, e.SecondsGrid, e.point = 0, 0, nil
+			e.SecondsFit, e.SecondsGrid = 0, 0
 		}
 		if first == nil {
 			first = c
@@ -243,11 +433,11 @@ func TestCompareIsDeterministic(t *testing.T) {
 
 // Interrupted, a comparison keeps what is finished: the baselines come first. Without them there is nothing to compare.
 func TestCompareInterrupted(t *testing.T) {
-	data := simulated(120, 480, 6)
+	data := trialRows(120, 480, 6)
 	ctx, cancel := context.WithCancel(context.Background())
 	o := quickCompare(t, "--max-fpr 10%", "topmean-np", "patmat-np")
 	o.Fitter = func(ctx context.Context, x *matrix.Matrix, problems []method.Problem, w Watch) error {
-		err := quick(60)(ctx, x, problems[:6], w)
+		err := trialFitter(60)(ctx, x, problems[:6], w)
 		cancel()
 		return err
 	}
@@ -255,7 +445,7 @@ func TestCompareInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Cancelled || c.entry(t, "topmean-np").Status != Fitted || c.Focused != "topmean-np" {
+	if !c.Cancelled || c.want(t, "topmean-np").Status != Fitted || c.Focused != "topmean-np" {
 		t.Errorf("%+v", c)
 	}
 	if last := c.Entries[len(c.Entries)-1]; last.Name != "patmat-np" || last.Status != Unfinished {
@@ -283,15 +473,15 @@ func TestCompareProgress(t *testing.T) {
 		}
 		last = p
 	}
-	compare(t, Data{Table: simulated(60, 240, 6)}, o)
+	compare(t, Data{Table: trialRows(60, 240, 6)}, o)
 	if last.Done != 18 || last.Share < 1-1e-9 {
 		t.Errorf("ends at %+v", last)
 	}
 }
 
 func TestCompareRefuses(t *testing.T) {
-	data := simulated(60, 240, 6)
-	test := simulated(0, 20, 6)
+	data := trialRows(60, 240, 6)
+	test := trialRows(0, 20, 6)
 	scores := make([]float64, 20)
 	for name, c := range map[string]struct {
 		change func(*Data, *CompareOptions)
@@ -304,12 +494,16 @@ func TestCompareRefuses(t *testing.T) {
 			fault.Usage, `scores named "a"`},
 		"no test file": {func(d *Data, o *CompareOptions) { o.External = []External{{"a", scores}} }, fault.Usage, "not told"},
 		"reference":    {func(d *Data, o *CompareOptions) { o.Against = "gbdt" }, fault.Usage, `--against "gbdt"`},
-		"no test part": {func(d *Data, o *CompareOptions) { o.Shares = [3]float64{2, 1, 0} }, fault.Usage, "no test part"},
-		"no positives": {func(d *Data, o *CompareOptions) { d.Test = test }, fault.Data, "the test part has no positive"},
-		"bootstrap":    {func(d *Data, o *CompareOptions) { o.Bootstrap.Replicates = -1 }, fault.Usage, "-1 bootstrap replicates"},
-		"no goal":      {func(d *Data, o *CompareOptions) { o.Goal = metric.Goal{} }, fault.Usage, "no goal"},
+		"encoding twice": {func(d *Data, o *CompareOptions) {
+			o.Encodings = []feature.Encode{feature.EncodeRaw, feature.EncodeRaw}
+		}, fault.Usage, "encoding raw twice"},
+		"unknown encoding": {func(d *Data, o *CompareOptions) { o.Encodings = []feature.Encode{"pca"} }, fault.Usage, "pca"},
+		"no data":          {func(d *Data, o *CompareOptions) { d.Table = nil }, fault.Usage, "no data"},
+		"no positives":     {func(d *Data, o *CompareOptions) { d.Test = test }, fault.Data, "the test part has no positive"},
+		"bootstrap":        {func(d *Data, o *CompareOptions) { o.Bootstrap.Replicates = -1 }, fault.Usage, "-1 bootstrap replicates"},
+		"no goal":          {func(d *Data, o *CompareOptions) { o.Goal = metric.Goal{} }, fault.Usage, "no goal"},
 		"NaN from outside": {func(d *Data, o *CompareOptions) {
-			d.Test = simulated(5, 15, 1)
+			d.Test = trialRows(5, 15, 1)
 			o.External = []External{{"a", append([]float64{0, 0, nan()}, scores[3:]...)}}
 		}, fault.Data, "NaN"},
 	} {

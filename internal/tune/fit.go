@@ -26,6 +26,8 @@ type Fit struct {
 	Passes           int               // full readings of the training rows
 	RowReads         float64           // all row visits over the number of training rows
 	Certified        *certified.Result // nil: the solver has no certificate
+	Bound            *float64          // of the objective from below; nil: none is known
+	Solver           string            // "newton", "lbfgs", "certified", "adam"; set by Search alone
 	Seconds          float64
 }
 

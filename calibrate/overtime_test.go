@@ -1,0 +1,86 @@
+package calibrate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Where the order in time means nothing, P is at most 5 % in no more than its share of draws, ties or not.
+func TestOverTimeRaisesFewFalseAlarms(t *testing.T) {
+	const draws, level = 200, 0.05
+	for _, d := range distributions() {
+		for _, n := range []int{11, 60, 200} {
+			r := rand.New(rand.NewPCG(uint64(n), 11))
+			alarms := 0
+			for range draws {
+				z, order := make([]float64, n), make([]int, n)
+				for i := range z {
+					z[i], order[i] = d.sample(r), i/3
+				}
+				trend, err := OverTime(z, order)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if trend.P <= level {
+					alarms++
+				}
+			}
+			allowed := int(draws*level + 3*math.Sqrt(draws*level*(1-level)))
+			t.Logf("%s, %d rows: %d of %d false alarms at the level %v", d.name, n, alarms, draws, level)
+			if alarms > allowed {
+				t.Errorf("%s, %d rows: %d of %d false alarms, at most %d are allowed", d.name, n, alarms, draws, allowed)
+			}
+		}
+	}
+}
+
+// A drift of all scores is seen, and so is one of the highest tenth alone, whatever the order of the rows in the file.
+func TestOverTimeSeesADrift(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 11))
+	const n = 1000
+	for name, score := range map[string]func(when float64) float64{
+		"all": func(when float64) float64 { return uniform(r) + 0.3*when },
+		"top": func(when float64) float64 {
+			if uniform(r) < 0.02+0.16*when {
+				return 2 + uniform(r)
+			}
+			return uniform(r)
+		},
+	} {
+		z, order := make([]float64, n), make([]float64, n)
+		for i := range z {
+			order[i] = uniform(r)
+			z[i] = score(order[i])
+		}
+		trend, err := OverTime(z, order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %+v", name, trend)
+		first, last := trend.Blocks[0], trend.Blocks[len(trend.Blocks)-1]
+		if trend.P > 0.01 || last.Above <= first.Above || last.Rank <= first.Rank || first.Rows != n/trendBlocks {
+			t.Errorf("%s: %+v", name, trend)
+		}
+	}
+}
+
+func TestOverTimeOfLittle(t *testing.T) {
+	if trend, err := OverTime([]float64{1, 2, 3}, []int{1, 2, 3}); err != nil || trend.P != 1 || trend.Blocks != nil {
+		t.Errorf("%+v, %v", trend, err)
+	}
+	if _, err := OverTime([]float64{1, 2, 3}, []int{1}); err == nil {
+		t.Error("times of other rows pass")
+	}
+	equal := make([]float64, 50)
+	if trend, err := OverTime(equal, equal); err != nil || trend.P != 1 || trend.Blocks[0].Rank != 0.5 {
+		t.Errorf("%+v, %v", trend, err)
+	}
+	many := make([]float64, 50000) // more than are compared: still the whole span of time
+	for i := range many {
+		many[i] = float64(i)
+	}
+	if trend, err := OverTime(many, many); err != nil || trend.P != 2.0/(trendPermutations+1) || trend.Blocks[4].Above != 0.5 {
+		t.Errorf("%+v, %v", trend, err)
+	}
+}

@@ -1,0 +1,64 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Sample keeps some order statistics of calibration scores, so that scores that come later can be compared with them
+// (see Arrivals). Above[i] of the Rows calibration scores rank above the one that is kept as Scores[i], which is their
+// (Rows - Above[i])-th smallest. Above descends and Scores ascend.
+type Sample struct {
+	Rows   int       `json:"rows"`
+	Above  []int     `json:"above"`
+	Scores []float64 `json:"scores"`
+}
+
+// The kept ranks are dense at the top, where decisions are made: the first few, each then half as far again as the one
+// before, twenty equal steps below the top twentieth, and the threshold.
+const (
+	sampleGrowth = 1.5
+	sampleSteps  = 20
+)
+
+// sampleOf keeps order statistics of ascending scores, among them that of order k.
+func sampleOf(z []float64, k int) *Sample {
+	n := len(z)
+	above := []int{n - k}
+	for e, step := 0, 1.0; e < n/sampleSteps; {
+		above = append(above, e)
+		step = max(1, float64(e)*(sampleGrowth-1))
+		e += int(step)
+	}
+	for i := range sampleSteps {
+		above = append(above, (i+1)*n/sampleSteps-1)
+	}
+	slices.Sort(above)
+	above = slices.Compact(slices.DeleteFunc(above, func(e int) bool { return e < 0 }))
+	slices.Reverse(above)
+	s := &Sample{Rows: n, Above: above}
+	for _, e := range above {
+		s.Scores = append(s.Scores, z[n-1-e]+0) // -0 becomes 0
+	}
+	return s
+}
+
+// Check refuses what no calibration can have left.
+func (s *Sample) Check() error {
+	if s == nil {
+		return nil
+	}
+	if len(s.Above) == 0 || len(s.Above) != len(s.Scores) {
+		return fmt.Errorf("%d ranks for %d scores", len(s.Above), len(s.Scores))
+	}
+	for i, e := range s.Above {
+		if e < 0 || e >= s.Rows || i > 0 && e >= s.Above[i-1] {
+			return fmt.Errorf("rank %d of %d calibration rows, or out of order", e, s.Rows)
+		}
+		if z := s.Scores[i]; math.IsNaN(z) || math.IsInf(z, 0) || i > 0 && z < s.Scores[i-1] {
+			return fmt.Errorf("calibration score %v, or out of order", z)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,335 @@
+package toptau
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"toptau/internal/fault"
+	"toptau/internal/feature"
+	"toptau/internal/scoring"
+	"toptau/internal/table"
+	"toptau/model"
+)
+
+// division says what each column adds to the score of the row that a scorer scored last; LIBSVM: each index.
+type division struct {
+	columns []string
+	divide  func(dst []float64) (offset float64) // with the offset, dst adds up to the score
+}
+
+func newDivision(scorer *feature.Scorer) (*division, error) {
+	m := scorer.Map
+	if m.Sparse {
+		return &division{m.Names(), func(dst []float64) float64 {
+			clear(dst)
+			for i, x := range scorer.Values() {
+				dst[i] = float64(x * scorer.Weights[i])
+			}
+			return scorer.Offset
+		}}, nil
+	}
+	c, err := feature.NewContributions(m, scorer.Weights)
+	if err != nil {
+		return nil, err
+	}
+	d := &division{divide: func(dst []float64) float64 { return scorer.Offset + c.Row(&scorer.Row, dst) }}
+	for _, input := range m.Inputs {
+		d.columns = append(d.columns, input.Name)
+	}
+	return d, nil
+}
+
+// Columns is what a model's columns do to some rows: the object that explain --columns --json prints.
+type Columns struct {
+	SchemaVersion int            `json:"schema_version"`
+	Rows          int            `json:"n"`
+	Sampled       int            `json:"n_sampled"` // rows that the shapes are from
+	MeanScore     float64        `json:"mean_score"`
+	Columns       []ColumnEffect `json:"columns"` // the strongest first
+	Warnings      []Warning      `json:"warnings"`
+}
+
+// ColumnEffect is what a column adds to the score. Shapes are relative to Mean, what it adds to a row on average: the
+// columns' Means and the model's offset add up to the mean score.
+type ColumnEffect struct {
+	Column string  `json:"column"`
+	Effect float64 `json:"effect"` // the standard deviation of what it adds, over the rows
+	Mean   float64 `json:"mean"`
+	// Shape of a numeric column: pairs of a value and of what it adds there, on average over the rows whose value lies near it,
+	// ascending. Each value that many rows share is a point of its own.
+	Shape      [][2]float64     `json:"shape"`
+	Categories []CategoryEffect `json:"categories"` // of a symbolic column: the most frequent values
+	Missing    *float64         `json:"missing"`    // what a missing value adds; null: there was none
+}
+
+// CategoryEffect is what a value of a symbolic column adds.
+type CategoryEffect struct {
+	Value string  `json:"value"`
+	Rows  int     `json:"n"` // of the sampled rows
+	Adds  float64 `json:"adds"`
+}
+
+const (
+	effectRows      = 20000   // that shapes are drawn from, at most
+	effectCells     = 4000000 // rows times columns, at most
+	shapePoints     = 40
+	shapeCategories = 20
+	sampleSeed      = 0x73616d706c65
+	missingCode     = -1
+)
+
+// ExplainColumns says what each column of a file does to the scores, in one reading and in memory that does not grow with it:
+// effects are over all rows, shapes over at most 20,000 of them, drawn at random with a fixed seed.
+func ExplainColumns(ctx context.Context, m *model.Model, path string, f Format, progress func(rows int)) (*Columns, error) {
+	options, err := optionsFor(m, f)
+	if err != nil {
+		return nil, err
+	}
+	options.Unlabelled = true
+	reader, err := table.Open(path, options)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	e, err := newEffects(m)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		t, err := reader.Next(scoreChunk)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for row := range t.Rows() {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := e.add(t, row); err != nil {
+				if at := fault.Of(err); at != nil && at.File == "" {
+					at.File = path
+				}
+				return nil, err
+			}
+		}
+		if progress != nil {
+			progress(e.rows)
+		}
+	}
+	c := e.columns()
+	for _, w := range reader.Warnings() {
+		c.Warnings = append(c.Warnings, Warning(w))
+	}
+	return c, nil
+}
+
+// effects gathers what the columns do, row by row. sums are of what each column adds and of its square; sampled rows are a
+// reservoir (Vitter 1985), so that every row is in it with the same probability.
+type effects struct {
+	scorer   *feature.Scorer
+	division *division
+	checked  bool
+	rows     int
+	score    float64 // sum
+	sums     [][2]float64
+	adds     []float64 // of the row at hand
+	limit    int       // of the sample
+	sample   []sampledRow
+	random   *rand.Rand
+	inputs   []effectInput
+}
+
+// effectInput is where a column's values come from, and the texts of its codes.
+type effectInput struct {
+	column   int
+	symbolic bool
+	codes    map[string]int
+	texts    []string
+}
+
+// sampledRow has for each input its number or its code in effectInput.texts, and what it adds.
+type sampledRow struct{ values, adds []float64 }
+
+func newEffects(m *model.Model) (*effects, error) {
+	scorer, err := scoring.New(m)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDivision(scorer)
+	if err != nil {
+		return nil, err
+	}
+	e := &effects{scorer: scorer, division: d, sums: make([][2]float64, len(d.columns)), adds: make([]float64, len(d.columns)),
+		random: rand.New(rand.NewPCG(sampleSeed, 0))}
+	if !scorer.Map.Sparse { // indices of LIBSVM have no shapes
+		e.limit = min(effectRows, max(1, effectCells/max(1, len(d.columns))))
+	}
+	for _, input := range scorer.Map.Inputs {
+		e.inputs = append(e.inputs, effectInput{column: input.Column, symbolic: input.Kind == feature.Symbolic, codes: map[string]int{}})
+	}
+	return e, nil
+}
+
+// add counts a row.
+func (e *effects) add(t *table.Table, row int) error {
+	if !e.checked {
+		if err := e.scorer.Map.Check(t); err != nil {
+			return err
+		}
+		e.checked = true
+	}
+	z, err := e.scorer.Score(t, row)
+	if err != nil {
+		return err
+	}
+	e.division.divide(e.adds)
+	e.rows++
+	e.score += z
+	for j, a := range e.adds {
+		e.sums[j][0] += a
+		e.sums[j][1] += float64(a * a)
+	}
+	place := len(e.sample)
+	if place == e.limit {
+		if place = int(e.random.Uint64N(uint64(e.rows))); place >= e.limit {
+			return nil
+		}
+	} else {
+		e.sample = append(e.sample, sampledRow{make([]float64, len(e.inputs)), make([]float64, len(e.inputs))})
+	}
+	copy(e.sample[place].adds, e.adds)
+	for j := range e.inputs {
+		e.sample[place].values[j] = e.inputs[j].value(&t.Columns[e.inputs[j].column], row)
+	}
+	return nil
+}
+
+// value is the number of a row, or the code of its category.
+func (in *effectInput) value(c *table.Column, row int) float64 {
+	if !in.symbolic {
+		return c.Value(row)
+	}
+	code := c.Code(row)
+	if code < 0 {
+		return missingCode
+	}
+	text := c.Dictionary[code]
+	known, ok := in.codes[text]
+	if !ok {
+		known = len(in.texts)
+		in.codes[text] = known
+		in.texts = append(in.texts, text)
+	}
+	return float64(known)
+}
+
+// columns is what was gathered, the strongest column first.
+func (e *effects) columns() *Columns {
+	n := float64(max(e.rows, 1))
+	c := &Columns{SchemaVersion: SchemaVersion, Rows: e.rows, Sampled: len(e.sample), MeanScore: e.score / n,
+		Columns: []ColumnEffect{}, Warnings: []Warning{}}
+	for j, name := range e.division.columns {
+		mean := e.sums[j][0] / n
+		effect := ColumnEffect{Column: name, Mean: mean, Effect: math.Sqrt(max(0, e.sums[j][1]/n-float64(mean*mean))),
+			Shape: [][2]float64{}, Categories: []CategoryEffect{}}
+		if j < len(e.inputs) && len(e.sample) > 0 {
+			e.shape(j, &effect)
+		}
+		c.Columns = append(c.Columns, effect)
+	}
+	slices.SortStableFunc(c.Columns, func(a, b ColumnEffect) int { return cmp.Compare(b.Effect, a.Effect) })
+	return c
+}
+
+// shape fills in what a column adds over its values.
+func (e *effects) shape(j int, effect *ColumnEffect) {
+	type pair struct{ value, adds float64 }
+	var pairs []pair
+	missing, sum := 0, 0.0
+	for i := range e.sample {
+		p := pair{e.sample[i].values[j], e.sample[i].adds[j] - effect.Mean}
+		if math.IsNaN(p.value) || e.inputs[j].symbolic && p.value == missingCode {
+			missing++
+			sum += p.adds
+			continue
+		}
+		pairs = append(pairs, p)
+	}
+	if missing > 0 {
+		adds := sum / float64(missing)
+		effect.Missing = &adds
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.value, b.value) })
+	most := 1 // rows of a point: a value that fills it is not joined with others
+	if !e.inputs[j].symbolic {
+		most = max(1, (len(pairs)+shapePoints-1)/shapePoints)
+	}
+	for first := 0; first < len(pairs); {
+		end := first
+		for end < len(pairs) {
+			next := end + 1 // the rows that share the next value
+			for next < len(pairs) && pairs[next].value == pairs[end].value {
+				next++
+			}
+			if end > first && next-first > most {
+				break
+			}
+			end = next
+		}
+		value, adds := 0.0, 0.0
+		for _, p := range pairs[first:end] {
+			value += p.value
+			adds += p.adds
+		}
+		count := float64(end - first)
+		if e.inputs[j].symbolic {
+			effect.Categories = append(effect.Categories, CategoryEffect{e.inputs[j].texts[int(pairs[first].value)], end - first, adds / count})
+		} else if pairs[first].value == pairs[end-1].value {
+			effect.Shape = append(effect.Shape, [2]float64{pairs[first].value, adds / count})
+		} else {
+			effect.Shape = append(effect.Shape, [2]float64{value / count, adds / count})
+		}
+		first = end
+	}
+	slices.SortStableFunc(effect.Categories, func(a, b CategoryEffect) int {
+		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Value, b.Value))
+	})
+	effect.Categories = effect.Categories[:min(len(effect.Categories), shapeCategories)]
+}
+
+// Words say what the column does: from what it adds least to where it adds most.
+func (c *ColumnEffect) Words() string {
+	switch {
+	case len(c.Shape) > 0:
+		low, high := c.Shape[0], c.Shape[0]
+		for _, p := range c.Shape {
+			if p[1] < low[1] {
+				low = p
+			}
+			if p[1] > high[1] {
+				high = p
+			}
+		}
+		return fmt.Sprintf("%+.3g at %.4g, %+.3g at %.4g", low[1], low[0], high[1], high[0])
+	case len(c.Categories) > 0:
+		low, high := c.Categories[0], c.Categories[0]
+		for _, v := range c.Categories {
+			if v.Adds < low.Adds {
+				low = v
+			}
+			if v.Adds > high.Adds {
+				high = v
+			}
+		}
+		return fmt.Sprintf("%+.3g for %s, %+.3g for %s", low.Adds, fault.Quote(low.Value), high.Adds, fault.Quote(high.Value))
+	}
+	return ""
+}

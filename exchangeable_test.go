@@ -1,0 +1,202 @@
+package toptau
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"toptau/calibrate"
+	"toptau/internal/table"
+	"toptau/model"
+	"toptau/threshold"
+)
+
+func share01(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+
+// calibratedPoint has a guarantee of 5 % on n uniform scores.
+func calibratedPoint(t testing.TB, r *rand.Rand, n int, kind string) *model.Point {
+	t.Helper()
+	z := make([]float64, n)
+	for i := range z {
+		z[i] = share01(r)
+	}
+	c, err := calibrate.NeymanPearson(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &model.Point{Name: "goal", Threshold: c.Threshold, Guarantee: &model.Guarantee{Certified: true, Kind: kind, Calibration: c.Sample}}
+}
+
+// Rows without labels, with positives that score high, raise a false alarm in at most 1 % of runs and three standard errors:
+// positives are as frequent as in training. The same rows with labels do not either.
+func TestShiftRaisesFewFalseAlarms(t *testing.T) {
+	const runs = 400
+	training := model.Training{Rows: 1000, Positives: 50}
+	for _, labelled := range []bool{false, true} {
+		r := rand.New(rand.NewPCG(2, 13))
+		alarms := 0
+		for range runs {
+			watch := newShiftWatch(calibratedPoint(t, r, 300, "max-fpr"), labelled)
+			rows := &table.Table{}
+			for row := range 1000 {
+				class, z := table.Negative, share01(r)
+				if share01(r) < 0.05 {
+					class, z = table.Positive, 1+share01(r)
+				}
+				rows.Label = append(rows.Label, class)
+				watch.add(rows, row, z)
+			}
+			if _, warnings := watch.reports(training); len(warnings) > 0 {
+				alarms++
+			}
+		}
+		most := int(runs*shiftLevel + 3*math.Sqrt(runs*shiftLevel))
+		t.Logf("labelled %v: %d of %d runs raise a false alarm, at most %d may", labelled, alarms, runs, most)
+		if alarms > most {
+			t.Errorf("labelled %v: %d of %d runs raise a false alarm", labelled, alarms, runs)
+		}
+	}
+}
+
+func TestShiftIsTold(t *testing.T) {
+	training := model.Training{Rows: 1000, Positives: 50}
+	for name, c := range map[string]struct {
+		kind     string
+		labelled bool
+		score    func(r *rand.Rand) float64
+		want     []string
+	}{
+		"negatives score higher": {"max-fpr", true, func(r *rand.Rand) float64 { return share01(r) + 0.05 },
+			[]string{"the guarantee of goal need not hold here", "of the 2,000 rows score above", "of the 1,000 calibration negatives"}},
+		"more alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return math.Sqrt(share01(r)) },
+			[]string{"even with 1", "positives have become more frequent"}},
+		"fewer alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return 0.9 * share01(r) }, []string{"score above"}},
+		"rows":         {"top", false, func(r *rand.Rand) float64 { return share01(r) + 0.05 }, []string{"calibration rows"}},
+	} {
+		r := rand.New(rand.NewPCG(3, 13))
+		watch := newShiftWatch(calibratedPoint(t, r, 1000, c.kind), c.labelled)
+		rows := &table.Table{Label: make([]table.Class, 2000)}
+		for row := range rows.Label {
+			rows.Label[row] = table.Negative
+			watch.add(rows, row, c.score(r))
+		}
+		reports, warnings := watch.reports(training)
+		if len(warnings) != 1 || len(reports) != 1 || reports[0].P > shiftLevel {
+			t.Errorf("%s: %+v, %+v", name, reports, warnings)
+			continue
+		}
+		for _, want := range c.want {
+			if text := warnings[0].Text; !strings.Contains(text, want) {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+		t.Log(warnings[0].Text)
+	}
+	// Without a guarantee, or with one that kept nothing, there is nothing to compare.
+	watch := newShiftWatch(&model.Point{Guarantee: &model.Guarantee{}}, true)
+	if reports, warnings := watch.reports(training); len(reports)+len(warnings) > 0 {
+		t.Errorf("%+v, %+v", reports, warnings)
+	}
+}
+
+// Each segment is compared with its own calibration.
+func TestShiftBySegment(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 13))
+	p := calibratedPoint(t, r, 1000, "max-fpr")
+	p.Guarantee, p.Segment = nil, "site"
+	p.Segments = []model.Segment{{Value: "a", Guarantee: calibratedPoint(t, r, 500, "max-fpr").Guarantee},
+		{Value: "b", Guarantee: calibratedPoint(t, r, 500, "max-fpr").Guarantee}}
+	watch := newShiftWatch(p, true)
+	rows := &table.Table{Segment: &table.Text{Name: "site"}}
+	for row := range 3000 {
+		site := []string{"a", "b", "c"}[row%3]
+		rows.Label = append(rows.Label, table.Negative)
+		rows.Segment.Values = append(rows.Segment.Values, site)
+		z := share01(r)
+		if site != "a" {
+			z += 0.1
+		}
+		watch.add(rows, row, z)
+	}
+	reports, warnings := watch.reports(model.Training{})
+	if len(reports) != 2 || len(warnings) != 1 || *reports[1].Segment != "b" || !strings.Contains(warnings[0].Text, `segment "b"`) {
+		t.Errorf("%+v, %+v", reports, warnings)
+	}
+}
+
+func TestMostPositives(t *testing.T) {
+	for _, c := range []struct {
+		training model.Training
+		want     int
+	}{
+		{model.Training{}, 100}, {model.Training{Rows: 10}, 0}, {model.Training{Rows: 10, Positives: 10}, 100},
+		{model.Training{Rows: 2, Positives: 1}, 63}, // P(Bin(100, 1/2) >= 64) = 0.0033, of 63: 0.006
+	} {
+		if got := mostPositives(100, c.training, 0.005); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.training, got, c.want)
+		}
+	}
+}
+
+// Calibration scores that change over time are told, and only with times.
+func TestCalibrationOverTime(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 13))
+	for _, drift := range []float64{0, 0.4} {
+		rows := &table.Table{Time: &table.Text{Name: "day"}}
+		var z []float64
+		for row := range 600 {
+			rows.Line = append(rows.Line, row+2)
+			class, score := table.Negative, share01(r)+drift*float64(row)/600
+			if row%4 == 0 {
+				class, score = table.Positive, float64(row) // positives may change as they like
+			}
+			rows.Label = append(rows.Label, class)
+			rows.Time.Values = append(rows.Time.Values, fmt.Sprint(row))
+			z = append(z, score)
+		}
+		report, warning, err := calibrationOverTime(rows, z, calibrate.Negatives)
+		if err != nil || len(report.Blocks) != 5 || report.Blocks[0].Rows != 90 || (warning != nil) != (drift > 0) {
+			t.Errorf("drift %v: %+v, %+v, %v", drift, report, warning, err)
+		}
+		if warning != nil {
+			t.Log(warning.Text)
+		}
+		if report, warning, err := calibrationOverTime(rows, z, calibrate.All); err != nil || report.P > shiftLevel || warning == nil {
+			t.Errorf("all rows: %+v, %+v, %v", report, warning, err)
+		}
+		rows.Time = nil
+		if report, _, _ := calibrationOverTime(rows, z, calibrate.Negatives); report != nil {
+			t.Error("a trend without times")
+		}
+	}
+}
+
+// What speaks against a guarantee in the rows: entities with several rows, weights that differ within the population.
+func TestReasonInRows(t *testing.T) {
+	label := []table.Class{table.Positive, table.Negative, table.Negative, table.Unknown}
+	for name, c := range map[string]struct {
+		weight []float64
+		group  []string
+		all    bool
+		want   string
+	}{
+		"nothing":                           {nil, nil, true, ""},
+		"one row each":                      {nil, []string{"a", "b", "c", "c"}, true, ""},
+		"positives share an entity":         {nil, []string{"a", "a", "b", "b"}, false, ""},
+		"positives share one, and all rows": {nil, []string{"a", "a", "b", "b"}, true, "one entity"},
+		"negatives share one":               {nil, []string{"a", "b", "b", "c"}, false, "one entity"},
+		"thinned negatives":                 {[]float64{1, 20, 20, 1}, nil, false, ""},
+		"thinned negatives, all rows":       {[]float64{1, 20, 20, 1}, nil, true, "importance weights"},
+		"weights":                           {[]float64{1, 2, 3, 1}, nil, false, "importance weights"},
+	} {
+		rows := &table.Table{Label: label, Weight: c.weight}
+		if c.group != nil {
+			rows.Group = &table.Text{Name: "host", Values: c.group}
+		}
+		if got := reasonInRows(rows, c.all); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -1,0 +1,353 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"toptau/internal/fault"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/metric"
+)
+
+// trial is the state of one Compare. Encodings come one after the other, so that the rows of only one of them are in
+// memory; an entry keeps its scores of the test part and nothing else.
+type trial struct {
+	options   CompareOptions
+	encodings []feature.Encode
+	problems  []method.Problem // method by method, the smoother ones first
+	wide      []metric.Criterion
+	parts     [3]trialPart // training, validation, test
+	weights   [2][]float64 // of the test part's positives and negatives; nil: 1 each
+	progress  *meter
+	done      int // settings that are behind us
+	out       *Comparison
+}
+
+// trialPart is some rows of a table.
+type trialPart struct {
+	name   string
+	table  *table.Table
+	rows   []int // nil: all
+	matrix *matrix.Matrix
+}
+
+// trialShares of the training, validation and test part. A part that has a table of its own leaves the others their proportion.
+var trialShares = [3]float64{2, 1, 1}
+
+// plan checks the options and lists the work.
+func (t *trial) plan(d Data) error {
+	o := &t.options
+	if err := o.Goal.Validate(); err != nil {
+		return err
+	}
+	if d.Table == nil {
+		return &fault.Error{Kind: fault.Usage, Found: "no data"}
+	}
+	if o.Methods == nil {
+		o.Methods = Candidates(o.Goal)
+	}
+	if o.Fitter == nil {
+		o.Fitter = Paper{}.Fit
+	}
+	t.encodings = o.Encodings
+	if t.encodings == nil {
+		t.encodings = encodingsFor(d.Table)
+	}
+	for i, e := range t.encodings {
+		if slices.Contains(t.encodings[:i], e) {
+			return &fault.Error{Kind: fault.Usage, Found: "encoding " + string(e) + " twice", Expected: "each encoding once"}
+		}
+	}
+	t.out.Against = o.Against
+	if t.out.Against == "" {
+		t.out.Against = logisticName
+	}
+	var err error
+	if t.problems, err = t.plannedProblems(); err != nil {
+		return err
+	}
+	t.wide = wideCriteria(o.Goal)
+	work := len(t.problems)
+	for i := range t.encodings {
+		for _, l := range t.learners(i) {
+			work += l.settings
+		}
+	}
+	t.progress = newMeter(o.Progress, work)
+	return nil
+}
+
+// plannedProblems are the points of the methods' grids; none where no method is asked for.
+func (t *trial) plannedProblems() ([]method.Problem, error) {
+	if len(t.options.Methods) == 0 {
+		return nil, nil
+	}
+	problems, err := Problems(t.options.Methods, t.options.Goal, t.options.Surrogate)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(problems, func(a, b method.Problem) int {
+		if a.Method != b.Method {
+			return 0 // methods lie together; the sort is stable
+		}
+		return smoother(a.Hyperparameters, b.Hyperparameters)
+	})
+	return problems, nil
+}
+
+// encodingsFor are the encodings that can differ on a table.
+func encodingsFor(t *table.Table) []feature.Encode {
+	if slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind == table.Numeric }) {
+		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
+	}
+	return []feature.Encode{feature.EncodeRaw}
+}
+
+// name is an entry's name: the learner, with its encoding where that is not the first one.
+func (t *trial) name(learner string, e feature.Encode) string {
+	if e == t.encodings[0] {
+		return learner
+	}
+	return learner + "/" + string(e)
+}
+
+// names are the entries' names, in the order in which they are fitted.
+func (t *trial) names() []string {
+	var names []string
+	for i, e := range t.encodings {
+		for _, l := range t.learners(i) {
+			names = append(names, t.name(l.name, e))
+		}
+		if i == 0 {
+			for _, m := range t.options.Methods {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return names
+}
+
+// divide cuts the parts that have no table of their own and refuses a part that lacks a class.
+func (t *trial) divide(d Data) error {
+	t.parts = [3]trialPart{{name: "training part"}, {name: "validation part"}, {name: "test part"}}
+	own := [3]*table.Table{nil, d.Validation, d.Test}
+	c := Cut{Seed: t.options.Seed}
+	var cut []int // parts that come from d.Table
+	for i := range t.parts {
+		if t.parts[i].table = own[i]; own[i] == nil {
+			cut = append(cut, i)
+			c.Shares = append(c.Shares, trialShares[i])
+		}
+	}
+	if d.Table.Group != nil {
+		c.Group = d.Table.Group.Values
+	}
+	var err error
+	if c.Time, err = Timeline(d.Table); err != nil {
+		return err
+	}
+	rows, err := c.Divide(d.Table.Label)
+	if err != nil {
+		return err
+	}
+	for k, i := range cut {
+		t.parts[i].table, t.parts[i].rows = d.Table, rows[k]
+		if rows[k] == nil {
+			t.parts[i].rows = []int{} // empty, not all
+		}
+	}
+	for i := range t.parts {
+		if err := t.parts[i].bothClasses(d.Table); err != nil {
+			return err
+		}
+	}
+	t.out.Training, t.out.Validation, t.out.Test = t.parts[0].counts(), t.parts[1].counts(), t.parts[2].counts()
+	return nil
+}
+
+// each calls f for the rows of the part.
+func (p *trialPart) each(f func(row int)) {
+	if p.rows == nil {
+		for row := range p.table.Label {
+			f(row)
+		}
+	}
+	for _, row := range p.rows {
+		f(row)
+	}
+}
+
+func (p *trialPart) counts() Counts {
+	if p.rows != nil {
+		return CountRows(p.table.Label, p.rows)
+	}
+	var c Counts
+	p.each(func(row int) {
+		one := CountRows(p.table.Label, []int{row})
+		c.Positives, c.Negatives = c.Positives+one.Positives, c.Negatives+one.Negatives
+	})
+	return c
+}
+
+// bothClasses reports a part that lacks a class, in words with counts.
+func (p *trialPart) bothClasses(whole *table.Table) error {
+	counts := p.counts()
+	if counts.Positives > 0 && counts.Negatives > 0 {
+		return nil
+	}
+	e := &fault.Error{Kind: fault.Data, File: p.table.File, Found: fmt.Sprintf("the %s has %s", p.name, counts),
+		Expected: "rows of both classes"}
+	all := trialPart{table: whole}
+	switch total := all.counts(); {
+	case total.Positives == 0 || total.Negatives == 0 || p.rows == nil:
+		e.Hint = "check the label column and --positive"
+	case whole.Time != nil:
+		e.Hint = fmt.Sprintf("the file has %s; the parts are periods of --time: give --validation and --test files", total)
+	case whole.Group != nil:
+		e.Hint = fmt.Sprintf("the file has %s in too few groups to be divided", total)
+	default:
+		e.Hint = fmt.Sprintf("the file has %s, too few to be divided", total)
+	}
+	return e
+}
+
+// entities numbers the entities of a part's rows by class; nil without a group column.
+func (p *trialPart) entities() (positives, negatives []int, entities int) {
+	if p.table.Group == nil {
+		return nil, nil, 0
+	}
+	numbers := map[string]int{}
+	positives, negatives = []int{}, []int{}
+	p.each(func(row int) {
+		value := p.table.Group.Values[row]
+		number, known := numbers[value]
+		if !known {
+			number = len(numbers)
+			numbers[value] = number
+		}
+		switch p.table.Label[row] {
+		case table.Positive:
+			positives = append(positives, number)
+		case table.Negative:
+			negatives = append(negatives, number)
+		}
+	})
+	return positives, negatives, len(numbers)
+}
+
+// learn fits and measures every learner, encoding by encoding.
+func (t *trial) learn(ctx context.Context, d Data) error {
+	for i, e := range t.encodings {
+		if ctx.Err() == nil {
+			if err := t.encode(d, e); err != nil {
+				return err
+			}
+		}
+		start := time.Now()
+		if err := t.fitAll(ctx, i); err != nil {
+			return err
+		}
+		t.out.SecondsFit += time.Since(start).Seconds()
+		for k := range t.parts {
+			t.parts[k].matrix = nil
+		}
+	}
+	if reference := t.out.entry(t.out.Against); reference != nil && reference.Status == Unfinished {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// encode fits the encoding on the training rows and packs the parts.
+func (t *trial) encode(d Data, e feature.Encode) error {
+	start := time.Now()
+	defer func() { t.out.SecondsEncode += time.Since(start).Seconds() }()
+	t.progress.stage("encode")
+	training := &t.parts[0]
+	options := t.options.Feature
+	options.Encode = e
+	m, warnings, err := feature.Fit(training.table, d.Schema, training.rows, options)
+	if err != nil {
+		return inPart(err, training)
+	}
+	for _, w := range warnings {
+		if warning := (Warning{w.Code, w.Text}); !slices.Contains(t.out.Warnings, warning) {
+			t.out.Warnings = append(t.out.Warnings, warning)
+		}
+	}
+	for i := range t.parts {
+		p := &t.parts[i]
+		storage := matrix.Float32
+		if i == 0 {
+			storage = t.options.Storage
+		}
+		if p.matrix, err = m.Matrix(p.table, p.rows, storage); err != nil {
+			return inPart(err, p)
+		}
+	}
+	t.weights = [2][]float64{t.parts[2].matrix.Positives.Weights(), t.parts[2].matrix.Negatives.Weights()}
+	return nil
+}
+
+// inPart names the file in an error about a row of it.
+func inPart(err error, p *trialPart) error {
+	if e := fault.Of(err); e != nil && e.File == "" {
+		e.File = p.table.File
+	}
+	return err
+}
+
+func (t *trial) warning(code, format string, args ...any) {
+	t.out.Warnings = append(t.out.Warnings, Warning{code, fmt.Sprintf(format, args...)})
+}
+
+// fewForChoice is the number of validation positives below which a difference between two settings is mostly noise.
+const fewForChoice = 30
+
+// warnParts says what the parts cannot show.
+func (t *trial) warnParts() {
+	data := t.parts[0].table
+	unlabelled := 0
+	for _, class := range data.Label {
+		if class == table.Unknown {
+			unlabelled++
+		}
+	}
+	if unlabelled > 0 {
+		t.warning("unlabelled-rows", "%s of the data without a label: used in no part", plural(unlabelled, "row"))
+	}
+	for i := range t.parts {
+		if p := &t.parts[i]; p.table != data && data.Group != nil && p.table.Group != nil {
+			if n := sharedGroups(data.Group.Values, p.table.Group.Values); n > 0 {
+				t.warning("groups-straddle",
+					"%s of the %s also in the training file: its numbers are optimistic", plural(n, "group"), p.name)
+			}
+		}
+	}
+	if v := t.out.Validation; v.Positives < fewForChoice {
+		t.warning("few-validation-positives",
+			"the choice of settings rests on %s of the validation part: differences of several points are noise",
+			plural(v.Positives, "positive"))
+	}
+}
+
+// sharedGroups is the number of groups that two files share.
+func sharedGroups(a, b []string) int {
+	known := make(map[string]bool, len(a))
+	for _, group := range a {
+		known[group] = true
+	}
+	common := 0
+	for _, group := range b {
+		if known[group] {
+			common++
+			known[group] = false
+		}
+	}
+	return common
+}

@@ -1,0 +1,127 @@
+package tune
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toptau/calibrate"
+	"toptau/internal/fault"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/metric"
+)
+
+// Data are the rows that may be used. A part that has a table of its own is not cut from Table.
+type Data struct {
+	Table      *table.Table
+	Schema     table.Schema // of Table
+	Validation *table.Table // nil: cut from Table; otherwise read with the schema of Table
+	Test       *table.Table // the same
+}
+
+// Warning is something that a user should know about the result. The JSON form is that of the command line.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Status says what became of a setting.
+type Status string
+
+const (
+	Fitted     Status = "fitted"
+	Skipped    Status = "skipped"    // impossible on these rows, or it did not end in a finite w
+	Unfinished Status = "unfinished" // the context was done first
+)
+
+// Threshold is an operating point. A plain one is not certified: the rows that gave it also chose the model, and nothing
+// bounds the rate on other rows.
+type Threshold struct {
+	Value       float64 // decide score > Value
+	Goal        metric.Goal
+	Certified   bool
+	Calibrated  *calibrate.Threshold // the evidence; nil for a plain threshold
+	NoGuarantee error                // why the guarantee that was asked for cannot be given; of kind fault.Guarantee
+	Part        string               // "validation part: 31 positives, 57 negatives"
+	Note        string               // what it is, in words
+}
+
+// Evaluation is a model on rows that did not fit it.
+type Evaluation struct {
+	Ranking     *metric.Ranking
+	Goal        metric.Result    // the criterion, its threshold from these rows themselves
+	AtThreshold metric.Confusion // what the model's threshold does to them, with Clopper-Pearson intervals
+}
+
+// inFile names the file in an error about a row of it.
+func inFile(err error, t *table.Table) error {
+	if e := fault.Of(err); e != nil && e.File == "" {
+		e.File = t.File
+	}
+	return err
+}
+
+// Describe names a problem with the hyperparameters that it uses: "patmat-np with tau 0.01, beta 0.1, lambda 0.001".
+func Describe(p method.Problem) string { return p.Method.Name + " with " + settings(p) }
+
+// settings are the hyperparameters that a problem uses.
+func settings(p method.Problem) string {
+	h, m := p.Hyperparameters, p.Method
+	var parts []string
+	if m.UsesTau {
+		parts = append(parts, "tau "+h.Tau.String())
+	}
+	if m.UsesBeta {
+		parts = append(parts, "beta "+number(h.Beta))
+	}
+	if m.UsesK {
+		parts = append(parts, "k "+strconv.Itoa(h.K))
+	}
+	parts = append(parts, "lambda "+number(h.Lambda))
+	return strings.Join(parts, ", ")
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// commonGroups is the number of groups that two files share.
+func commonGroups(a, b []string) int {
+	known := make(map[string]bool, len(a))
+	for _, group := range a {
+		known[group] = true
+	}
+	common := 0
+	for _, group := range b {
+		if known[group] {
+			common++
+			known[group] = false
+		}
+	}
+	return common
+}
+
+// entitiesRepeat reports a group column in which a value occurs twice.
+func entitiesRepeat(t *table.Table) bool {
+	if t.Group == nil {
+		return false
+	}
+	seen := make(map[string]bool, len(t.Group.Values))
+	for _, value := range t.Group.Values {
+		if seen[value] {
+			return true
+		}
+		seen[value] = true
+	}
+	return false
+}
+
+// againstGuarantee says what in the data speaks against a guarantee.
+func againstGuarantee(t *table.Table) string {
+	switch {
+	case t.Weight != nil:
+		return "importance weights change what the rows stand for"
+	case entitiesRepeat(t):
+		return fmt.Sprintf("several rows belong to one entity (%s): they are not independent", t.Group.Name)
+	}
+	return ""
+}

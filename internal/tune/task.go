@@ -1,0 +1,437 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"toptau/internal/baseline"
+	"toptau/internal/fault"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/metric"
+)
+
+// Candidate is one setting of one learner on one encoding. Score is set when Status is Fitted.
+type Candidate struct {
+	Features feature.Encode
+	Learner  string
+	Setting
+	Status Status
+	Reason string // why it was skipped
+	Score
+	Constant    bool // in some fold all rows have the same score: it cannot be chosen
+	ZeroOptimal bool // w = 0 is a certified optimum of its objective in every fold
+	Seconds     float64
+}
+
+// Describe names a candidate: "logistic on scorecard with lambda 0.001".
+func (c *Candidate) Describe() string {
+	return fmt.Sprintf("%s on %s with %s", c.Learner, c.Features, c.Setting)
+}
+
+// usable reports whether a candidate may be chosen.
+func (c *Candidate) usable() bool { return c.Status == Fitted && !c.Constant }
+
+// task is a learner on an encoding: its grid in every fold.
+type task struct {
+	features feature.Encode
+	learner  learner
+	silent   bool // only for the ramp to start from; it cannot be chosen
+
+	tried   []Candidate
+	best    int          // the best of tried; -1: none
+	first   int          // place of tried in Found.Candidates
+	scores  []foldScores // of the best, by round
+	seconds float64      // of one fold, encoding included
+}
+
+// foldScores are the scores of one round's validation rows, with what makes them comparable between folds.
+type foldScores struct {
+	positives, negatives []float64
+	middle, spread       float64 // the median of the negatives, and from there to their 95 % quantile
+}
+
+func (t *task) describe() string { return t.learner.name + " on " + string(t.features) }
+
+// planTasks lists the tasks, cheap and promising ones first, so that a search that ends early has tried these.
+func (s *search) planTasks() error {
+	learners, err := s.learners()
+	if err != nil {
+		return err
+	}
+	encodings, err := s.encodings()
+	if err != nil {
+		return err
+	}
+	anchored := slices.ContainsFunc(learners, func(l learner) bool { return l.name == Logistic })
+	for _, stage := range []func(l *learner) bool{
+		func(l *learner) bool { return l.name == Logistic },
+		func(l *learner) bool { return l.name == Ramp },
+		func(l *learner) bool { return l.name != Logistic && l.name != Ramp },
+	} {
+		for i := range learners {
+			if !stage(&learners[i]) {
+				continue
+			}
+			for _, e := range encodings {
+				if learners[i].name == Ramp && !anchored {
+					s.tasks = append(s.tasks, &task{features: e, learner: convexBaseline(Logistic, baseline.Logistic), silent: true, best: -1})
+				}
+				s.tasks = append(s.tasks, &task{features: e, learner: learners[i], best: -1})
+			}
+		}
+	}
+	return nil
+}
+
+// encodings are those asked for, or all that the table's columns allow.
+func (s *search) encodings() ([]feature.Encode, error) {
+	o, t := &s.options, s.data.Table
+	if o.Features != nil {
+		for _, e := range o.Features {
+			check := o.Feature
+			check.Encode = e
+			if _, err := check.Check(); err != nil {
+				return nil, err
+			}
+		}
+		return o.Features, nil
+	}
+	if _, err := o.Feature.Check(); err != nil {
+		return nil, err
+	}
+	for j := range t.Columns {
+		if t.Columns[j].Kind == table.Numeric {
+			return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}, nil
+		}
+	}
+	return []feature.Encode{feature.EncodeRaw}, nil // indices of LIBSVM, or categories alone: all encodings are this one
+}
+
+// try runs the tasks. A context or a time that ends leaves the finished settings.
+func (s *search) try(ctx context.Context) error {
+	start := time.Now()
+	defer func() { s.found.SecondsSearch = time.Since(start).Seconds() }()
+	s.progress = newMeter(s.options.Progress, len(s.tasks)+1) // the last is the refit
+	s.progress.stage("fit")
+	var failed error // of the first task that came to nothing
+	for i, t := range s.tasks {
+		limited, stop := s.limit(ctx)
+		err := s.run(limited, t, func(share float64) { s.progress.advance(i, min(share, unjudged)) })
+		ended := limited.Err() != nil
+		stop()
+		s.keep(t)
+		if err != nil && !ended {
+			if fatal := (*encodingError)(nil); errors.As(err, &fatal) && fatal.always {
+				return fatal.error
+			}
+			s.found.NotTried = append(s.found.NotTried, t.describe()+": "+err.Error())
+			if failed == nil {
+				failed = err
+			}
+		}
+		s.progress.advance(i, 1)
+		s.release(i)
+		if ended {
+			s.found.Cancelled = ctx.Err() != nil
+			s.found.TimeUp = !s.found.Cancelled
+			for _, later := range s.tasks[i+1:] {
+				if !later.silent {
+					s.found.NotTried = append(s.found.NotTried, later.describe())
+				}
+			}
+			break
+		}
+	}
+	if s.usable() {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if len(s.found.Candidates) == 0 && failed != nil {
+		return failed
+	}
+	return &fault.Error{Kind: fault.Data, Found: "every candidate gives all rows of a fold the same score",
+		Expected: "columns that tell the classes apart", Hint: "toptau diagnose says for which methods w = 0 is optimal"}
+}
+
+// usable reports whether some candidate can be chosen.
+func (s *search) usable() bool {
+	return slices.ContainsFunc(s.tasks, func(t *task) bool { return t.best >= 0 && !t.silent })
+}
+
+// keep puts what a task tried into the result.
+func (s *search) keep(t *task) {
+	t.first = len(s.found.Candidates)
+	if !t.silent {
+		s.found.Candidates = append(s.found.Candidates, t.tried...)
+	}
+}
+
+// release frees the encodings that no task after the i-th needs.
+func (s *search) release(i int) {
+	e := s.tasks[i].features
+	if slices.ContainsFunc(s.tasks[i+1:], func(t *task) bool { return t.features == e }) {
+		return
+	}
+	for _, r := range s.rounds {
+		delete(r.encoded, e)
+	}
+}
+
+// limit is ctx with an end that leaves time to fit the best so far again. Until something can be chosen there is none.
+func (s *search) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.options.MaxTime == 0 || !s.usable() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, s.start.Add(s.options.MaxTime-s.refitTime(s.ranked()[0])))
+}
+
+// refitTime estimates what fitting a task's best setting to all rows takes.
+func (s *search) refitTime(t *task) time.Duration {
+	fold := max(1, len(s.rounds[0].train))
+	return time.Duration(t.seconds * float64(len(s.rest)) / float64(fold) * float64(time.Second))
+}
+
+// encodingError is what stands in the way of an encoding; always, when no other will do.
+type encodingError struct {
+	error
+	always bool
+}
+
+// errTooLarge says why a method was left out.
+var errTooLarge = errors.New("left out on so many rows and columns; ask for it with --method")
+
+// run fits a task's grid in all rounds, setting by setting.
+func (s *search) run(ctx context.Context, t *task, progress func(share float64)) error {
+	start := time.Now()
+	defer func() { t.seconds = time.Since(start).Seconds() / float64(len(s.rounds)) }()
+	paths := make([]path, len(s.rounds))
+	err := inEach(len(paths), func(i int) error {
+		x, err := s.rounds[i].in(t.features, s)
+		if err != nil {
+			return err
+		}
+		paths[i] = s.path(t, x)
+		return nil
+	})
+	if err != nil {
+		return &encodingError{err, s.options.Features != nil || t.features == feature.EncodeRaw}
+	}
+	if s.tooLarge(t, paths[0].x.train) {
+		return errTooLarge
+	}
+	grid, err := s.grid(t)
+	if err != nil {
+		return err
+	}
+	worse, bar := 0, s.bar(t)
+	for k, setting := range grid {
+		c := Candidate{Features: t.features, Learner: t.learner.name, Setting: setting, Status: Unfinished}
+		switch {
+		case ctx.Err() != nil:
+		case worse >= patience && !t.learner.patient:
+			c.Status, c.Reason = Skipped, "the criterion had fallen for stronger penalties before"
+		default:
+			s.attempt(ctx, t, &c, paths)
+			if worse++; c.Status != Fitted || c.Mean > bar {
+				worse, bar = 0, max(bar, c.Mean)
+			}
+		}
+		t.tried = append(t.tried, c)
+		progress(float64(k+1) / float64(len(grid)))
+	}
+	if t.best < 0 && ctx.Err() == nil {
+		return errors.New(t.tried[0].failure())
+	}
+	return nil
+}
+
+// unjudged is the share of a task that is fitted but not yet kept.
+const unjudged = 0.999
+
+// patience is after how many settings without a gain a path ends.
+const patience = 2
+
+// bar is what a task has to exceed to go on: the ramp's first settings are all but the logistic regression it starts from.
+func (s *search) bar(t *task) float64 {
+	if t.learner.name == Ramp {
+		return s.taskOf(Logistic, t.features).score().Mean
+	}
+	return -1
+}
+
+// failure says why a candidate cannot be chosen.
+func (c *Candidate) failure() string {
+	if c.Reason != "" {
+		return c.Reason
+	}
+	return "all rows of a fold have the same score"
+}
+
+// grid are the settings of a task. The ramp starts from the best logistic regression on its encoding.
+func (s *search) grid(t *task) ([]Setting, error) {
+	grid := t.learner.grid(t.features)
+	if t.learner.name != Ramp {
+		return grid, nil
+	}
+	anchor := s.taskOf(Logistic, t.features)
+	if anchor == nil || anchor.best < 0 {
+		return nil, errors.New("there is no logistic regression to start from")
+	}
+	for i := range grid {
+		grid[i].Anchor = anchor.tried[anchor.best].Lambda
+	}
+	return grid, nil
+}
+
+// taskOf finds a task.
+func (s *search) taskOf(name string, e feature.Encode) *task {
+	for _, t := range s.tasks {
+		if t.learner.name == name && t.features == e {
+			return t
+		}
+	}
+	return nil
+}
+
+// methodValues are the values of a matrix above which the paper's methods are not tried unless they are asked for: their
+// certified optimum costs more there than it gives.
+const methodValues = 400_000
+
+func (s *search) tooLarge(t *task, x *matrix.Matrix) bool {
+	_, err := method.ByName(t.learner.name)
+	return err == nil && s.options.Learners == nil && x.Cols()*x.Rows() > methodValues
+}
+
+// path is a task in one round.
+type path struct {
+	x   *encoded
+	fit run
+}
+
+// Precision of fits within folds, and of the last one.
+const (
+	foldTolerance = 1e-4
+	foldGap       = 1e-3
+	lastTolerance = 1e-8
+	lastGap       = 1e-6
+)
+
+func (s *search) path(t *task, x *encoded) path {
+	anchor := func(_ context.Context, lambda float64) ([]float64, error) { return x.logistic[lambda], nil }
+	fit := t.learner.start(x.train, runOptions{anchor: anchor, tolerance: foldTolerance, gap: foldGap})
+	if t.learner.name != Logistic {
+		return path{x, fit}
+	}
+	return path{x, func(ctx context.Context, setting Setting) (Fit, error) {
+		f, err := fit(ctx, setting)
+		if err == nil {
+			x.logistic[setting.Lambda] = f.W
+		}
+		return f, err
+	}}
+}
+
+// attempt fits a candidate in every round and scores it.
+func (s *search) attempt(ctx context.Context, t *task, c *Candidate, paths []path) {
+	start := time.Now()
+	defer func() { c.Seconds = time.Since(start).Seconds() }()
+	scores, values := make([]foldScores, len(paths)), make([]float64, len(paths))
+	zero, positives := make([]bool, len(paths)), 0
+	err := inEach(len(paths), func(i int) error {
+		fit, err := paths[i].fit(ctx, c.Setting)
+		if err != nil {
+			return err
+		}
+		if whole, _ := finite(fit.W); !whole {
+			return errors.New("it did not end in finite weights")
+		}
+		zero[i] = fit.Certified != nil && fit.Certified.Converged && fit.Certified.ZeroOptimal
+		scores[i], values[i], err = s.rounds[i].measure(paths[i].x, fit.W)
+		return err
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			c.Status, c.Reason = Skipped, err.Error()
+		}
+		return
+	}
+	c.ZeroOptimal = true
+	for i := range paths {
+		positives += len(scores[i].positives)
+		c.Constant = c.Constant || scores[i].constant()
+		c.ZeroOptimal = c.ZeroOptimal && zero[i]
+	}
+	c.Status, c.Score = Fitted, scoreOf(values, positives)
+	if c.usable() && (t.best < 0 || c.Mean > t.tried[t.best].Mean) {
+		t.best, t.scores = len(t.tried), scores
+	}
+}
+
+// measure scores the validation rows.
+func (r *round) measure(x *encoded, w []float64) (foldScores, float64, error) {
+	z := foldScores{positives: make([]float64, x.validation.Positives.Rows()),
+		negatives: make([]float64, x.validation.Negatives.Rows())}
+	x.validation.Positives.Scores(w, z.positives)
+	x.validation.Negatives.Scores(w, z.negatives)
+	z.measure()
+	ranking, err := metric.Rank(metric.Scores{Positives: z.positives, PositiveWeights: r.weights[1],
+		Negatives: z.negatives, NegativeWeights: r.weights[0]})
+	if err != nil {
+		return z, 0, err
+	}
+	v, err := value(ranking, r.levels)
+	return z, v, err
+}
+
+// measure finds the middle and the spread of the negatives; a spread of 0 gives way to wider ones.
+func (z *foldScores) measure() {
+	sorted := slices.Sorted(slices.Values(z.negatives))
+	n := len(sorted)
+	z.middle = sorted[(n-1)/2]
+	for _, at := range []int{(n - 1) * 19 / 20, n - 1} {
+		if z.spread = sorted[at] - z.middle; z.spread > 0 {
+			return
+		}
+	}
+	if z.spread = slices.Max(z.positives) - z.middle; z.spread <= 0 {
+		z.spread = 1
+	}
+}
+
+// constant reports whether all rows have one score.
+func (z *foldScores) constant() bool {
+	first := z.positives[0]
+	other := func(v float64) bool { return v != first }
+	return !slices.ContainsFunc(z.positives, other) && !slices.ContainsFunc(z.negatives, other)
+}
+
+// inEach calls f for 0 to n-1, several at once, and returns the error of the first that has one.
+func inEach(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	tokens := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() {
+			tokens <- struct{}{}
+			defer func() { <-tokens }()
+			errs[i] = f(i)
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

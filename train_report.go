@@ -1,0 +1,186 @@
+package toptau
+
+import (
+	"toptau/internal/tune"
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+// TrainReport is what Train found: the object that train --json prints. Only fields that begin with seconds_ may differ
+// between runs that end by themselves.
+type TrainReport struct {
+	SchemaVersion int               `json:"schema_version"`
+	Goal          string            `json:"goal"`
+	GoalWords     string            `json:"goal_words"`
+	Summary       []string          `json:"summary"`  // in sentences
+	Training      PartReport        `json:"training"` // the rows that the model was fitted to
+	Calibration   *PartReport       `json:"calibration"`
+	Validation    *PartReport       `json:"validation"`
+	Test          *PartReport       `json:"test"`
+	Folds         int               `json:"folds"`
+	FoldRows      *int              `json:"fold_rows"` // that a fold fits, where they are a sample
+	Criterion     string            `json:"criterion"` // by which candidates are compared, in words
+	Budgets       []string          `json:"budgets"`   // of the first fold
+	Candidates    []CandidateReport `json:"candidates"`
+	NotTried      []string          `json:"not_tried"` // learners on encodings
+	Members       []MemberReport    `json:"members"`   // what the model is the average of, best first
+	Score         ScoreReport       `json:"cross_validation"`
+	Reference     *int              `json:"reference"` // the candidate that is logistic regression on raw columns
+	Gain          *GainReport       `json:"gain"`      // of the model over it
+	Why           string            `json:"why"`
+	Threshold     float64           `json:"threshold"`
+	ThresholdNote string            `json:"threshold_note"`
+	Certified     bool              `json:"certified"`
+	Delta         *string           `json:"delta"`
+	Order         *int              `json:"order"`            // the threshold is the order-th smallest calibration score
+	Bound         *float64          `json:"bound"`            // the exact binomial tail; absolute-top: the bounded rate
+	NoGuarantee   *string           `json:"no_guarantee"`     // why the guarantee asked for cannot be given
+	OutOfFoldGoal metric.Result     `json:"out_of_fold_goal"` // the goal's criterion on the out-of-fold scores
+	OutOfFold     metric.Confusion  `json:"out_of_fold_at_threshold"`
+	TestGoal      *metric.Result    `json:"test_goal"`         // the goal's criterion, threshold from the test part itself
+	AtThreshold   *metric.Confusion `json:"test_at_threshold"` // what the model's threshold does on the test part
+	Features      int               `json:"d"`
+	Seed          uint64            `json:"seed"`
+	Cancelled     bool              `json:"cancelled"`
+	TimeUp        bool              `json:"time_up"`
+	SecondsRead   float64           `json:"seconds_read"`
+	SecondsSearch float64           `json:"seconds_search"`
+	SecondsRefit  float64           `json:"seconds_refit"`
+	Seconds       float64           `json:"seconds_total"`
+	Warnings      []Warning         `json:"warnings"`
+}
+
+// PartReport counts the rows of a part.
+type PartReport struct {
+	Rows      int `json:"n"`
+	Positives int `json:"n_pos"`
+}
+
+// ScoreReport is a criterion averaged over the folds.
+type ScoreReport struct {
+	Mean  float64   `json:"mean"`
+	Error float64   `json:"standard_error"`
+	Folds []float64 `json:"folds"`
+}
+
+// GainReport is a difference of criteria on the same folds.
+type GainReport struct {
+	Mean  float64 `json:"mean"`
+	Error float64 `json:"standard_error"`
+}
+
+// CandidateReport is one setting of one learner on one encoding.
+type CandidateReport struct {
+	Features      string       `json:"features"`
+	Method        string       `json:"method"`
+	Lambda        float64      `json:"lambda"`
+	Anchor        *float64     `json:"anchor"` // ramp: the lambda of the logistic regression that it starts from
+	Tau           *float64     `json:"tau"`
+	Beta          *float64     `json:"beta"`
+	K             *int         `json:"k"`
+	Status        string       `json:"status"` // fitted, skipped, unfinished
+	Reason        *string      `json:"reason"`
+	Score         *ScoreReport `json:"cross_validation"`
+	Constant      bool         `json:"constant"`
+	ZeroIsOptimal bool         `json:"zero_is_optimal"`
+	SecondsFit    float64      `json:"seconds_fit"` // in all folds
+}
+
+// MemberReport is one fitted model in the average.
+type MemberReport struct {
+	Candidate  int     `json:"candidate"` // index into candidates
+	Lambda     float64 `json:"lambda"`    // as fitted to all rows
+	Share      float64 `json:"share"`
+	SecondsFit float64 `json:"seconds_fit"`
+}
+
+func partReport(c tune.Counts) PartReport { return PartReport{c.Rows(), c.Positives} }
+
+// someRows is the part, or nil when it has no rows.
+func someRows(c tune.Counts) *PartReport {
+	if c.Rows() == 0 {
+		return nil
+	}
+	part := partReport(c)
+	return &part
+}
+
+func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
+	r := TrainReport{
+		SchemaVersion: SchemaVersion, Goal: f.Goal.String(), GoalWords: f.Goal.Words(), Training: partReport(f.Training),
+		Calibration: someRows(f.Calibration), Validation: someRows(f.Validation), Test: someRows(f.TestCounts), Folds: f.Folds,
+		Criterion: f.Criterion.Words, Budgets: f.Criterion.Budgets, NotTried: append([]string{}, f.NotTried...),
+		Score: scoreReport(f.Chosen), Why: f.Why,
+		Threshold: f.Threshold.Value, ThresholdNote: f.Threshold.Note, Certified: f.Threshold.Certified,
+		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFold: f.OutOfFold.AtThreshold,
+		Features: f.Map.Cols(), Seed: o.Seed, Cancelled: f.Cancelled, TimeUp: f.TimeUp,
+		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit, Warnings: d.warnings(),
+	}
+	r.guarantee(&f.Threshold, o.Delta)
+	if f.FoldRows > 0 {
+		r.FoldRows = &f.FoldRows
+	}
+	for i := range f.Candidates {
+		r.Candidates = append(r.Candidates, candidateReport(&f.Candidates[i]))
+	}
+	for _, m := range f.Members {
+		r.Members = append(r.Members, MemberReport{m.Candidate, m.Lambda, m.Share, m.Seconds})
+	}
+	if f.Reference >= 0 {
+		r.Reference, r.Gain = &f.Reference, &GainReport{f.Gain.Mean, f.Gain.Error}
+	}
+	if f.Test != nil {
+		r.TestGoal, r.AtThreshold = &f.Test.Goal, &f.Test.AtThreshold
+	}
+	for _, w := range f.Warnings {
+		r.Warnings = append(r.Warnings, Warning(w))
+	}
+	return r
+}
+
+func scoreReport(s tune.Score) ScoreReport { return ScoreReport{s.Mean, s.Error, s.Folds} }
+
+// guarantee takes over the evidence behind the threshold.
+func (r *TrainReport) guarantee(t *tune.Threshold, asked threshold.Rate) {
+	if asked.IsZero() {
+		return
+	}
+	delta := asked.String()
+	r.Delta = &delta
+	if t.Calibrated != nil {
+		r.Order, r.Bound = &t.Calibrated.Order, &t.Calibrated.Bound
+	}
+	if t.NoGuarantee != nil {
+		reason := t.NoGuarantee.Error()
+		r.NoGuarantee = &reason
+	}
+}
+
+func candidateReport(c *tune.Candidate) CandidateReport {
+	r := CandidateReport{Features: string(c.Features), Method: c.Learner, Lambda: c.Lambda, Status: string(c.Status),
+		Constant: c.Constant, ZeroIsOptimal: c.ZeroOptimal, SecondsFit: c.Seconds}
+	if c.Anchor > 0 {
+		r.Anchor = &c.Anchor
+	}
+	if c.Problem != nil {
+		h, m := &c.Problem.Hyperparameters, c.Problem.Method
+		if m.UsesTau {
+			tau := h.Tau.Float64()
+			r.Tau = &tau
+		}
+		if m.UsesBeta {
+			r.Beta = &h.Beta
+		}
+		if m.UsesK {
+			r.K = &h.K
+		}
+	}
+	if c.Reason != "" {
+		r.Reason = &c.Reason
+	}
+	if c.Status == tune.Fitted {
+		score := scoreReport(c.Score)
+		r.Score = &score
+	}
+	return r
+}
