@@ -42,18 +42,19 @@ type Scores struct {
 
 // CompareReport is what Compare found: the object that compare --json prints.
 type CompareReport struct {
-	SchemaVersion int            `json:"schema_version"`
-	Goal          string         `json:"goal"`
-	GoalWords     string         `json:"goal_words"`
-	Criterion     string         `json:"criterion"`
-	Training      PartReport     `json:"training"`
-	Validation    PartReport     `json:"validation"`
-	Test          PartReport     `json:"test"`
-	Entities      *int           `json:"entities"` // of the test part; null: the intervals draw rows
-	Entries       []CompareEntry `json:"entries"`  // best on the test part first
-	Against       string         `json:"against"`
-	Preferred     *string        `json:"preferred"` // what the validation part prefers of all that was fitted
-	Focused       *string        `json:"focused"`   // what it prefers of what is top-focused
+	SchemaVersion  int            `json:"schema_version"`
+	Goal           string         `json:"goal"`
+	GoalWords      string         `json:"goal_words"`
+	Criterion      string         `json:"criterion"`
+	Training       PartReport     `json:"training"`
+	Validation     PartReport     `json:"validation"`
+	Test           PartReport     `json:"test"`
+	Entities       *int           `json:"entities"` // of the test part; null: the intervals draw rows
+	Entries        []CompareEntry `json:"entries"`  // best on the test part first
+	Against        string         `json:"against"`
+	PreferredWords *string        `json:"preferred_words"` // what that brings over the reference; null where there is nothing to say
+	Preferred      *string        `json:"preferred"`       // what the validation part prefers of all that was fitted
+	Focused        *string        `json:"focused"`         // what it prefers of what is top-focused
 	// What the verdict is about: Focused against the reference that was named, else against logistic regression on its encoding.
 	FocusedAgainst    *string            `json:"focused_against"`
 	FocusedDifference *metric.Difference `json:"focused_difference"`
@@ -65,6 +66,8 @@ type CompareReport struct {
 	SecondsFit        float64            `json:"seconds_fit"`
 	Seconds           float64            `json:"seconds_total"`
 	Warnings          []Warning          `json:"warnings"`
+
+	data *Data // what WriteReport needs besides
 }
 
 // CompareEntry is a method or baseline on an encoding at its best setting, or somebody's scores.
@@ -90,7 +93,7 @@ type CompareEntry struct {
 
 // Compare asks whether top-focused training helps on these data, and by how much. All methods, the baselines, the encodings
 // and anybody's scores are measured on the same test rows: the training part fits, the validation part chooses each one's
-// setting by the goal's criterion and gives its threshold, and differences have paired bootstrap intervals, over the entities
+// setting by the mean criterion over budgets around the goal and gives its threshold, and differences have paired bootstrap intervals, over the entities
 // of Format.Group where there is such a column. The verdict is about the top-focused entry that the validation part prefers.
 //
 // When ctx is done, what is finished is compared, with Cancelled set.
@@ -219,10 +222,13 @@ func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareR
 		Criterion: res.Goal.Criterion().String(),
 		Training:  partReport(res.Training), Validation: partReport(res.Validation), Test: partReport(res.Test),
 		Against: res.Against, Verdict: res.Verdict, VerdictWords: res.Words, Seed: o.Seed,
-		Cancelled: res.Cancelled, SecondsFit: res.SecondsFit, Warnings: d.warnings(),
+		Cancelled: res.Cancelled, SecondsFit: res.SecondsFit, Warnings: d.warnings(), data: d,
 	}
 	if res.Entities > 0 {
 		r.Entities = &res.Entities
+	}
+	if res.PreferredWords != "" {
+		r.PreferredWords = &res.PreferredWords
 	}
 	if res.Preferred != "" {
 		r.Preferred = &res.Preferred

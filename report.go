@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"toptau/internal/report"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/threshold"
 )
 
 // reportPoints is the number of points that a report draws of a curve, reportBins that of its histogram.
@@ -17,94 +19,240 @@ const (
 )
 
 // WriteReport writes the evaluation as one self-contained HTML page: the operating points and their guarantees, curves,
-// scores by class, data and model. It needs no network.
+// scores by class, what the main columns add, data and model. It needs no network.
 func (e *Evaluation) WriteReport(w io.Writer) error {
 	m, r := e.model, e.ranking
-	f := report.Findings{Title: "Classification at the top", Summary: e.Summary}
-	if e.Goal != nil {
-		f.Lead = e.Goal.Words
-		f.Budget = e.budget()
-	}
+	f := report.Findings{Title: "Classification at the top", Summary: e.Summary, Scores: report.HistogramOf(e.scores, &m.Points[0].Threshold, reportBins),
+		Data: e.dataFacts(), Model: modelFacts(m)}
+	aim(&f, e.goal())
 	for i := range m.Points {
-		f.Points = append(f.Points, report.OperatingPoint{Point: m.Points[i], Decisions: &e.Points[i].Decisions})
+		point := report.OperatingPoint{Point: m.Points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
+		if goal, err := metric.ParseGoal(m.Points[i].Goal); err == nil {
+			point.Words = goal.Words()
+		}
+		f.Points = append(f.Points, point)
 	}
 	for _, c := range []struct {
 		to    *[]report.Curve
 		curve metric.Curve
 	}{{&f.ROC, r.ROC()}, {&f.PR, r.PR()}, {&f.PTau, r.PTau()}} {
-		*c.to = []report.Curve{report.CurveOf("this model", c.curve.Corners().Downsample(reportPoints))}
+		*c.to = []report.Curve{report.CurveOf(thisModel, c.curve.Corners().Downsample(reportPoints))}
 	}
-	f.Recall = []report.Curve{recallByBudget(r)}
-	f.Scores = report.HistogramOf(e.scores, &m.Points[0].Threshold, reportBins)
-	f.Data = e.dataFacts()
-	f.Model = modelFacts(m)
+	recall, err := recallByBudget(r)
+	if err != nil {
+		return err
+	}
+	f.Recall = []report.Curve{recall}
+	if f.Shapes, err = mainShapes(m, e.data); err != nil {
+		return err
+	}
 	for _, warning := range e.Warnings {
 		f.Warnings = append(f.Warnings, warning.Text)
 	}
-	_, err := f.Page().WriteTo(w)
+	_, err = f.Page().WriteTo(w)
 	return err
 }
 
-// budget is the goal as a line in the figures.
-func (e *Evaluation) budget() *report.Budget {
-	goal, err := metric.ParseGoal(e.Goal.Goal)
-	if err != nil || goal.Tau().IsZero() {
-		return nil
+const thisModel = "this model"
+
+// goal is what was asked for, or what the first operating point is for.
+func (e *Evaluation) goal() metric.Goal {
+	text := e.model.Points[0].Goal
+	if e.Goal != nil {
+		text = e.Goal.Goal
 	}
-	return &report.Budget{Name: "budget " + goal.Tau().String(), Rate: goal.Tau().Float64(),
-		OfRows: goal.Criterion().Name == metric.AtQuantile}
+	goal, err := metric.ParseGoal(text)
+	if err != nil {
+		return metric.Goal{} // a threshold of a training problem has no goal
+	}
+	return goal
 }
 
-// recallByBudget is the share of positives found against the share of all rows looked at.
-func recallByBudget(r *metric.Ranking) report.Curve {
-	c := report.Curve{Name: "this model"}
-	for _, p := range r.PTau().Corners().Downsample(reportPoints).Points {
-		// Precision times the rows looked at is the number of positives found.
-		found := p.Y * p.X * (r.PositiveMass() + r.NegativeMass())
-		c.Points = append(c.Points, [2]float64{p.X, found / r.PositiveMass()})
+// zoomBudgets is where the second P-tau figure ends, in budgets.
+const zoomBudgets = 4
+
+// aim says what the page is about: the goal in words, and its budget as a line in the figures.
+func aim(f *report.Findings, goal metric.Goal) {
+	if goal == (metric.Goal{}) {
+		return
 	}
-	return c
+	f.Lead = goal.Words()
+	if tau := goal.Tau(); !tau.IsZero() {
+		f.Budget = &report.Budget{Name: "budget " + shareOf(tau.Float64()), Rate: tau.Float64(),
+			OfRows: goal.Criterion().Name == metric.AtQuantile}
+		f.Zoom = zoomBudgets * tau.Float64()
+	}
+}
+
+// shiftFacts says how the rows compare with those that calibrated the threshold.
+func shiftFacts(list []ShiftReport) []report.Fact {
+	var facts []report.Fact
+	for _, s := range list {
+		name := "rows here against calibration"
+		if s.Segment != nil {
+			name += ", " + *s.Segment
+		}
+		text := "no sign of a difference"
+		if s.P <= shiftLevel {
+			text = fmt.Sprintf("they differ most above the score %.4g: %s here, %s there; probability %s at most if they were alike",
+				s.Score, shareOf(s.Seen), shareOf(s.Expected), smallProbability(s.P))
+		}
+		facts = append(facts, report.Fact{Name: name, Value: text})
+	}
+	return facts
+}
+
+// budgetStep is the ratio of neighbouring budgets of the recall curve, bandReplicates the bootstrap's for its band.
+const (
+	budgetStep     = 1.2
+	bandReplicates = 500
+)
+
+// recallByBudget is the share of positives found against the share of all rows looked at, with the bootstrap's band. Weighted
+// rows have no band.
+func recallByBudget(r *metric.Ranking) (report.Curve, error) {
+	c := report.Curve{Name: thisModel}
+	positives, negatives := r.Rows()
+	if r.Weighted() {
+		for _, p := range r.PTau().Corners().Downsample(reportPoints).Points {
+			// Precision times the rows looked at is the number of positives found.
+			found := p.Y * p.X * (r.PositiveMass() + r.NegativeMass())
+			c.Points = append(c.Points, [2]float64{p.X, found / r.PositiveMass()})
+		}
+		return c, nil
+	}
+	rows := positives + negatives
+	for budget := 1; budget < rows; budget = max(budget+1, int(budgetStep*float64(budget))) {
+		rate, err := threshold.ParseRate(fmt.Sprintf("%d/%d", budget, rows))
+		if err != nil {
+			return c, err
+		}
+		res, err := r.Bootstrap(metric.Quantile(rate), metric.Bootstrap{Replicates: bandReplicates, Seed: uint64(budget)})
+		if err != nil {
+			return c, err
+		}
+		c.Points = append(c.Points, [2]float64{rate.Float64(), res.Rate})
+		c.Low, c.High = append(c.Low, res.Interval.Low), append(c.High, res.Interval.High)
+	}
+	c.Points = append(c.Points, [2]float64{1, 1})
+	c.Low, c.High = append(c.Low, 1), append(c.High, 1)
+	return c, nil
+}
+
+// mainColumns are shown on a page.
+const mainColumns = 9
+
+// mainShapes are the curves of the columns with the largest effects on the evaluated rows.
+func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
+	e, err := newEffects(m)
+	if err != nil {
+		return nil, err
+	}
+	for row := range d.Rows() {
+		if err := e.add(d.table, row); err != nil {
+			return nil, d.inFile(err)
+		}
+	}
+	var shapes []report.Shape
+	for _, c := range e.columns().Columns {
+		shape := report.Shape{Column: c.Column, Effect: c.Effect}
+		for _, p := range c.Shape {
+			shape.X, shape.Y = append(shape.X, p[0]), append(shape.Y, p[1])
+		}
+		for _, v := range c.Categories[:min(len(c.Categories), mainColumns)] {
+			shape.Categories, shape.Y = append(shape.Categories, v.Value), append(shape.Y, v.Adds)
+		}
+		if c.Effect > 0 && len(shape.Y) > 0 && len(shapes) < mainColumns {
+			shapes = append(shapes, shape)
+		}
+	}
+	return shapes, nil
 }
 
 func (e *Evaluation) dataFacts() []report.Fact {
-	return []report.Fact{
-		{Name: "rows", Value: strconv.Itoa(e.N)},
-		{Name: "positives", Value: strconv.Itoa(e.NPos)},
-		{Name: "distinct scores", Value: strconv.Itoa(e.Distinct)},
-		{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)},
-		{Name: "missing values", Value: strconv.Itoa(e.Missing)},
-		{Name: "values unknown to the model", Value: strconv.Itoa(e.Unknown)},
-		{Name: "digest", Value: e.data.digest(), Code: true},
+	return append(dataCard(e.model.Schema, e.N, e.NPos),
+		report.Fact{Name: "distinct scores", Value: commas(float64(e.Distinct))},
+		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)},
+		report.Fact{Name: "missing values", Value: commas(float64(e.Missing))},
+		report.Fact{Name: "values unknown to the model", Value: commas(float64(e.Unknown))},
+		report.Fact{Name: "digest", Value: e.data.digest(), Code: true})
+}
+
+// dataCard says what the rows are and how they are read.
+func dataCard(s model.Schema, rows, positives int) []report.Fact {
+	facts := []report.Fact{{Name: "rows", Value: commas(float64(rows))},
+		{Name: "positives", Value: fmt.Sprintf("%s (%s)", commas(float64(positives)), shareOf(float64(positives)/float64(rows)))},
+		{Name: "format", Value: s.Format}}
+	if len(s.Columns) == 0 {
+		return append(facts, report.Fact{Name: "indices", Value: commas(float64(s.Width))})
 	}
+	symbolic := 0
+	for _, c := range s.Columns {
+		if c.Kind == "symbolic" {
+			symbolic++
+		}
+	}
+	facts = append(facts, report.Fact{Name: "columns", Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-symbolic, symbolic)})
+	if s.Label != nil {
+		facts = append(facts, report.Fact{Name: "label", Value: s.Label.Name})
+	}
+	return append(facts, report.Fact{Name: "positive labels", Value: strings.Join(s.Positive, ", ")})
 }
 
 // modelFacts lists how the model came about.
 func modelFacts(m *model.Model) []report.Fact {
 	facts := []report.Fact{
-		{Name: "trained on", Value: fmt.Sprintf("%d rows, %d positive", m.Training.Rows, m.Training.Positives)},
+		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", commas(float64(m.Training.Rows)), commas(float64(m.Training.Positives)))},
 		{Name: "training data", Value: m.Training.Digest, Code: true},
-		{Name: "features", Value: strconv.Itoa(m.Features.Len())},
+		{Name: "features", Value: commas(float64(m.Features.Len()))},
 		{Name: "seed", Value: strconv.FormatUint(m.Training.Seed, 10)},
 	}
-	for _, member := range m.Members {
-		text := fmt.Sprintf("%s (%s), lambda %v", member.Method, member.Surrogate, member.Lambda)
-		if !member.Tau.IsZero() {
-			text += ", tau " + member.Tau.String()
+	for i := range m.Members {
+		member := &m.Members[i]
+		name := "method"
+		if len(m.Members) > 1 {
+			name = fmt.Sprintf("member %d", i+1)
 		}
-		if member.Beta != 0 {
-			text += fmt.Sprintf(", beta %v", member.Beta)
-		}
-		if member.K != 0 {
-			text += fmt.Sprintf(", k %d", member.K)
-		}
-		facts = append(facts, report.Fact{Name: "method", Value: text}, report.Fact{Name: "solver", Value: member.Solver.Name})
+		facts = append(facts, report.Fact{Name: name, Value: memberWords(member, len(m.Members) > 1)})
 		if c := member.Certificate; c != nil {
-			bound := "no certificate"
-			if c.LowerBound != nil {
-				bound = fmt.Sprintf("at least %.8g for every w", *c.LowerBound)
-			}
-			facts = append(facts, report.Fact{Name: "objective", Value: fmt.Sprintf("%.8g, %s", c.Objective, bound)})
+			facts = append(facts, report.Fact{Name: "certificate", Value: certificateWords(c)})
 		}
 	}
+	if len(m.Members) > 1 {
+		facts = append(facts, report.Fact{Name: "certificate", Value: "none for the average: each is one of a member"})
+	}
 	return facts
+}
+
+// memberWords are a member's method with the hyperparameters that it uses, its solver and its share.
+func memberWords(m *model.Member, several bool) string {
+	text := m.Method
+	if m.Surrogate != "" {
+		text += " (" + m.Surrogate + ")"
+	}
+	text += fmt.Sprintf(", lambda %v", m.Lambda)
+	if !m.Tau.IsZero() {
+		text += ", tau " + m.Tau.String()
+	}
+	if m.Beta != 0 {
+		text += fmt.Sprintf(", beta %v", m.Beta)
+	}
+	if m.K != 0 {
+		text += fmt.Sprintf(", k %d", m.K)
+	}
+	if m.Anchor != 0 {
+		text += fmt.Sprintf(", anchored at logistic regression with lambda %v", m.Anchor)
+	}
+	text += "; solver " + m.Solver.Name
+	if several {
+		text += "; share " + shareOf(m.Share)
+	}
+	return text
+}
+
+func certificateWords(c *model.Certificate) string {
+	if c.LowerBound == nil {
+		return fmt.Sprintf("objective %.8g, without a lower bound", c.Objective)
+	}
+	return fmt.Sprintf("objective %.8g, at least %.8g for every w", c.Objective, *c.LowerBound)
 }

@@ -596,7 +596,7 @@ func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
 	defer cancel()
 	o := toptau.TrainOptions{Methods: []string{"logistic", "toppush"}, Features: []string{"raw"}}
 	o.Progress = func(p toptau.Progress) {
-		if strings.HasPrefix(p.Text, "fit") && p.Share > 0.4 { // the refit counts as a third task
+		if strings.HasPrefix(p.Text, "fit") && p.Share > 0.3 { // the refit counts as a third task
 			cancel()
 		}
 	}
@@ -604,12 +604,8 @@ func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status := map[string]int{}
-	for _, c := range trained.Report.Candidates {
-		status[c.Status]++
-	}
-	if !trained.Report.Cancelled || status["fitted"] == 0 || status["unfinished"] == 0 {
-		t.Errorf("cancelled %v, candidates %v", trained.Report.Cancelled, status)
+	if r := trained.Report; !r.Cancelled || !slices.Equal(r.NotTried, []string{"toppush on raw"}) {
+		t.Errorf("cancelled %v, not tried %v", r.Cancelled, r.NotTried)
 	}
 	for _, m := range trained.Report.Members {
 		if c := trained.Report.Candidates[m.Candidate]; c.Status != "fitted" {

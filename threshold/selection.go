@@ -2,6 +2,7 @@ package threshold
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -114,13 +115,21 @@ func (s *Support) edge(m []float64, wanted float64) float64 {
 	return edgeOfMass(s.keys, s.mass, wanted)
 }
 
-// edgeOfCount returns the score of the k-th largest key, k >= 1. It reorders keys.
+// edgeOfCount returns the score of the k-th largest key, k >= 1. It reorders keys. It begins with the first bit in which
+// they differ: scores near each other share the exponent, and at w = 0 all are equal.
 func edgeOfCount(keys []uint64, k int) float64 {
 	if len(keys) == 0 {
 		return math.Inf(-1)
 	}
 	k = min(k, len(keys))
-	for shift := 64 - digitBits; len(keys) > fewScores; shift -= digitBits {
+	differ := uint64(0)
+	for _, key := range keys {
+		differ |= key ^ keys[0]
+	}
+	if differ == 0 {
+		return keyScore(keys[0])
+	}
+	for shift := bits.Len64(differ) - digitBits; len(keys) > fewScores; shift -= digitBits {
 		var count [digits]int32
 		for _, key := range keys {
 			count[digit(key, shift)]++

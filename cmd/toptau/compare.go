@@ -8,6 +8,7 @@ import (
 
 	"toptau"
 	"toptau/internal/fault"
+	"toptau/internal/outfile"
 	"toptau/metric"
 )
 
@@ -17,7 +18,8 @@ type compareCommand struct {
 	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, of the eight and ramp, or all (default: those whose criterion is the goal's, and ramp)."`
 	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
 	Scores     []string `sep:"none" placeholder:"NAME=FILE" help:"Another model's scores of the rows of --test, in its order (CSV, column score); repeatable."`
-	Against    string   `default:"logistic" placeholder:"NAME" help:"What the others are compared with (default ${default})."`
+	Against    string   `placeholder:"NAME" help:"What the others are compared with (default logistic)."`
+	Report     string   `placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
 	Replicates int      `placeholder:"N" help:"Of the bootstrap (default 2000)."`
 	Validation string   `group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
 	Test       string   `group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
@@ -32,6 +34,9 @@ type compareCommand struct {
 func (c *compareCommand) Run(s *session) error {
 	goal, err := c.flags().Goal()
 	if err != nil {
+		return err
+	}
+	if err := outfile.Check(c.Report); err != nil {
 		return err
 	}
 	if len(c.Scores) > 0 && c.Test == "" {
@@ -72,6 +77,11 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	s.progress.clear()
+	if c.Report != "" {
+		if err := writeFile(c.Report, r.WriteReport); err != nil {
+			return err
+		}
+	}
 	if s.json {
 		err = s.emit(r)
 	} else {
@@ -120,6 +130,9 @@ func printComparison(s *session, r *toptau.CompareReport) {
 			group(drawn.Replicates), what)
 	}
 	s.printf("verdict: %s\n", r.VerdictWords)
+	if r.PreferredWords != nil {
+		s.printf("best: %s\n", *r.PreferredWords)
+	}
 	s.printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsFit)
 	for _, w := range r.Warnings {
 		s.printf("note: %s\n", w.Text)

@@ -22,9 +22,10 @@ type nearby struct {
 	size     int       // rows of the sample
 	products int       // Hessian products since the last factor
 	rows     [2][]int  // of each class
-	values   []float64 // the sampled rows, positives first, with a 1 for the intercept last: dim values each, unless
-	cols     []int32   // there is only a diagonal: then the columns of those that are not 0
-	ends     []int     // and where each row ends
+	thin     bool      // the sampled rows are kept without their zeros
+	values   []float64 // the sampled rows, positives first, with a 1 for the intercept last
+	cols     []int32   // thin: beside values
+	ends     []int     // thin: where each row ends
 	scale    []float64 // rows that a sampled row stands for
 	full     bool      // a factor, not a diagonal
 	matrix   []float64 // lower triangle, row by row, dim x dim; or the diagonal
@@ -48,8 +49,23 @@ func newNearby(f *pointwise) *nearby {
 		n.size = 2 * sampleRows
 	}
 	n.size = min(n.size, max(1, sampleValues/n.dim))
+	n.thin = !n.full || n.mostlyZero()
 	n.sample()
 	return n
+}
+
+// mostlyZero judges by the first row of each class.
+func (n *nearby) mostlyZero() bool {
+	row, some := make([]float64, n.dim-1), 0
+	for _, c := range n.f.classes {
+		c.part.Row(0, row)
+		for _, x := range row {
+			if x != 0 {
+				some++
+			}
+		}
+	}
+	return 4*some < 2*len(row)
 }
 
 // sample draws the sample.
@@ -59,7 +75,7 @@ func (n *nearby) sample() {
 	few := min(positives, negatives, n.size/2)
 	n.rows, n.values, n.scale = [2][]int{}, n.values[:0], n.scale[:0]
 	n.cols, n.ends = n.cols[:0], n.ends[:0]
-	if n.full {
+	if !n.thin {
 		n.values = slices.Grow(n.values, n.size*n.dim)
 	}
 	n.draw(0, min(positives, max(few, n.size-negatives)))
@@ -95,9 +111,9 @@ func (n *nearby) draw(k, count int) {
 	}
 }
 
-// add keeps a sampled row: whole for a factor, without its zeros for a diagonal.
+// add keeps a sampled row.
 func (n *nearby) add(row []float64) {
-	if n.full {
+	if !n.thin {
 		n.values = append(n.values, row...)
 		return
 	}
@@ -126,7 +142,11 @@ func (n *nearby) factor(damping float64) {
 		n.matrix = make([]float64, n.dim*n.dim)
 	}
 	clear(n.matrix)
-	n.gram()
+	if n.thin {
+		n.thinGram()
+	} else {
+		n.gram()
+	}
 	trace := 0.0
 	for j := range n.dim {
 		trace += n.matrix[j*n.dim+j]
@@ -180,9 +200,35 @@ func (n *nearby) diagonal(damping float64) {
 	}
 }
 
+// strip is the rows of the matrix that a goroutine adds to at a time.
+const strip = 16
+
+// thinGram adds the weighted products of the sampled rows, pair by pair of what is not 0.
+func (n *nearby) thinGram() {
+	d := n.dim
+	strips := (d + strip - 1) / strip
+	inParallel(strips, len(n.values) > 1<<14, func(k int) {
+		k = strips - 1 - k // long rows first
+		first := 0
+		for s, m := range n.weighted {
+			cols, values := n.cols[first:n.ends[s]], n.values[first:n.ends[s]]
+			first = n.ends[s]
+			if m == 0 {
+				continue
+			}
+			p, _ := slices.BinarySearch(cols, int32(k*strip))
+			for ; p < len(cols) && int(cols[p]) < (k+1)*strip; p++ {
+				row, a := n.matrix[int(cols[p])*d:], float64(m*values[p])
+				for q, j := range cols[:p+1] {
+					row[j] += float64(a * values[q])
+				}
+			}
+		}
+	})
+}
+
 // gram adds the weighted products of the sampled rows, four rows at a time, a strip of the matrix on each goroutine.
 func (n *nearby) gram() {
-	const strip = 16
 	d := n.dim
 	strips := (d + strip - 1) / strip
 	inParallel(strips, len(n.weighted)*d*d > 1<<22, func(k int) {

@@ -126,20 +126,9 @@ func (f *fitter) drop(j int, reason string) {
 
 func (f *fitter) numeric(j int, b *columnBlocks) error {
 	column := &f.t.Columns[j]
-	f.own = slices.Grow(f.own[:0], len(f.rows))
-	values, weights := f.own, []float64(nil)
-	for i, row := range f.rows {
-		x := column.Value(row)
-		if math.IsNaN(x) {
-			if f.o.Impute == ImputeError {
-				return missingError(f.t, row, column)
-			}
-			continue
-		}
-		values = append(values, x)
-		if f.weights != nil {
-			weights = append(weights, f.weights[i])
-		}
+	values, weights, err := f.present(column)
+	if err != nil {
+		return err
 	}
 	if len(values) == 0 {
 		f.drop(j, "no values")
@@ -186,6 +175,32 @@ func (f *fitter) numeric(j int, b *columnBlocks) error {
 		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{mass})})
 	}
 	return nil
+}
+
+// present lists the values of the training rows that are not missing, and their weights (nil: all 1), in space that the next
+// column uses again.
+func (f *fitter) present(column *table.Column) (values, weights []float64, err error) {
+	f.own = slices.Grow(f.own[:0], len(f.rows))
+	if len(f.rows) == f.t.Rows() {
+		if f.own = column.AppendValues(f.own); !slices.ContainsFunc(f.own, math.IsNaN) {
+			return f.own, f.weights, nil
+		}
+	}
+	values = f.own[:0]
+	for i, row := range f.rows {
+		x := column.Value(row)
+		if math.IsNaN(x) {
+			if f.o.Impute == ImputeError {
+				return nil, nil, missingError(f.t, row, column)
+			}
+			continue
+		}
+		values = append(values, x)
+		if f.weights != nil {
+			weights = append(weights, f.weights[i])
+		}
+	}
+	return values, weights, nil
 }
 
 // bins is the number of bins of a scale, fewer where there are many columns.

@@ -29,20 +29,31 @@ func momentsOf(x, weights []float64) moments {
 		return moments{mean: low, constant: true}
 	}
 	u := unit(max(math.Abs(low), math.Abs(high)))
-	var mass, first sum
+	mass := massOfAll(x, weights)
+	var first sum
 	for i, v := range x {
-		m := weightAt(weights, i)
-		mass.add(m)
-		first.add(float64(m * (u * v)))
+		first.add(float64(weightAt(weights, i) * (u * v)))
 	}
-	mean := first.value() / mass.value()
+	mean := first.value() / mass
 	var second sum
 	for i, v := range x {
 		d := float64(u*v) - mean
 		second.add(float64(weightAt(weights, i) * (d * d)))
 	}
-	sd := math.Sqrt(second.value()/mass.value()) / u
+	sd := math.Sqrt(second.value()/mass) / u
 	return moments{mean: mean / u, sd: sd, constant: sd == 0} // only the smallest numbers of all can end at 0 here
+}
+
+// massOfAll is the sum of the weights of x.
+func massOfAll(x, weights []float64) float64 {
+	if weights == nil {
+		return float64(len(x))
+	}
+	var mass sum
+	for _, m := range weights {
+		mass.add(m)
+	}
+	return mass.value()
 }
 
 func weightAt(weights []float64, i int) float64 {

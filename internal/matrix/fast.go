@@ -47,7 +47,11 @@ func longer[T any](s []T, n int) []T {
 
 // collect joins the stripes.
 func (f *Found) collect() {
-	f.Rows, f.Z = f.Rows[:0], f.Z[:0]
+	n := 0
+	for i := range f.stripes {
+		n += f.stripes[i].count
+	}
+	f.Rows, f.Z = slices.Grow(f.Rows[:0], n), slices.Grow(f.Z[:0], n)
 	for i := range f.stripes {
 		s := &f.stripes[i]
 		f.Rows = append(f.Rows, s.rows[:s.count]...)

@@ -8,7 +8,20 @@ import (
 
 // Scores writes the score of every row to z: z[i] = x_i'w. w must have Cols elements and z Rows.
 func (p *Part) Scores(w, z []float64) {
+	if allZero(w[:p.cols]) { // where every solver begins
+		clear(z[:p.rows])
+		return
+	}
 	p.run(job{kind: scoring, w: w[:p.cols], z: z[:p.rows]}, p.cost())
+}
+
+func allZero(w []float64) bool {
+	for _, x := range w {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // AddGradient adds to g the sum over k of v[k] times row rows[k]; rows ascend, g has Cols elements. Rows with v = 0 are

@@ -23,5 +23,6 @@ func (s *slab[T]) take(n int) []T {
 // reserve makes the next pieces come from an allocation of n elements.
 func (s *slab[T]) reserve(n int) {
 	s.free = make([]T, n)
+	askForHugePages(s.free)
 	s.total += n
 }

@@ -3,6 +3,7 @@ package objective
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -272,9 +273,14 @@ func (s *space) fromCandidates(o *Objective, n *lane, positives int) bool {
 
 // candidates appends the rows of one class, which begins at first in the population.
 func (s *space) candidates(f *matrix.Found, first int32) {
-	for i, z := range f.Z {
-		s.z = append(s.z, float64(z))
-		s.rows = append(s.rows, first+f.Rows[i])
+	n := len(s.z)
+	s.z = slices.Grow(s.z, len(f.Z))[:n+len(f.Z)]
+	widen(f.Z, s.z[n:])
+	s.rows = append(s.rows, f.Rows...)
+	if first > 0 {
+		for i := range s.rows[n:] {
+			s.rows[n+i] += first
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ package objective
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
@@ -246,7 +247,13 @@ type coefficients struct {
 
 // addTo adds X'v to g and returns the number of rows that it reads.
 func (s *coefficients) addTo(part *matrix.Part, v, g []float64) int64 {
-	s.rows, s.v = s.rows[:0], s.v[:0]
+	count := 0
+	for _, x := range v {
+		if x != 0 {
+			count++
+		}
+	}
+	s.rows, s.v = slices.Grow(s.rows[:0], count), slices.Grow(s.v[:0], count)
 	for i, x := range v {
 		if x != 0 {
 			s.rows = append(s.rows, int32(i))

@@ -26,8 +26,9 @@ const (
 type variant struct {
 	Seed   uint64 // of the split, of the minibatches and of a random start
 	Start  solver.Start
-	Solver string // certified: where there is a certificate, ADAM for the Grill methods
-	Scaled bool   // columns divided by their deviation also where the paper does not
+	Solver string  // certified: where there is a certificate, ADAM for the Grill methods
+	Scaled bool    // columns divided by their deviation also where the paper does not
+	Step   float64 `json:",omitempty"` // of ADAM; 0: the solver's own, 0.01
 }
 
 // String is the variant in the name of a file.
@@ -39,6 +40,9 @@ func (v variant) String() string {
 	text := fmt.Sprintf("%d-%s-%s", v.Seed, v.Solver, start)
 	if v.Scaled {
 		text += "-scaled"
+	}
+	if v.Step != 0 {
+		text += "-step" + number(v.Step)
 	}
 	return text
 }

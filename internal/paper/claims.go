@@ -53,17 +53,16 @@ func statements() []statement {
 	}
 }
 
-// contrast is the statement's difference for the ranks of one split or set; false where a criterion is missing.
+// contrast is the statement's difference for the ranks of one split or set, over the criteria that it has; false without any.
 func (s *statement) contrast(ranks func(criterion int) []float64) (float64, bool) {
-	var sum float64
+	var sum, n float64
 	for _, k := range s.criteria {
-		r := ranks(k)
-		if r == nil {
-			return 0, false
+		if r := ranks(k); r != nil {
+			sum += groupMean(r, s.better) - groupMean(r, s.worse)
+			n++
 		}
-		sum += groupMean(r, s.better) - groupMean(r, s.worse)
 	}
-	return sum / float64(len(s.criteria)), true
+	return sum / n, n > 0
 }
 
 func groupMean(ranks []float64, in func(entry) bool) float64 {

@@ -94,12 +94,12 @@ func (c count) of(criterion metric.Criterion) metric.Criterion {
 	return criterion
 }
 
-// rank scores the rows of a part.
-func rank(x *matrix.Matrix, w []float64) (*metric.Ranking, error) {
+// score scores the rows of a part.
+func score(x *matrix.Matrix, w []float64) metric.Scores {
 	s := metric.Scores{Positives: make([]float64, x.Positives.Rows()), Negatives: make([]float64, x.Negatives.Rows())}
 	x.Positives.Scores(w, s.Positives)
 	x.Negatives.Scores(w, s.Negatives)
-	return metric.Rank(s)
+	return s
 }
 
 // value is a criterion on a ranking; nil where it is undefined.

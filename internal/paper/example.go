@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 
 	"toptau/internal/objective"
@@ -20,8 +21,10 @@ import (
 type ExampleOptions struct {
 	Rows int // of each class, on which the values are measured; 0: 100,000
 	Seed uint64
-	Tau  threshold.Rate // unset: 1 %
 }
+
+// exampleTau is the tau of the table and the figures.
+var exampleTau = threshold.MustRate("1%")
 
 // Example is Table "example": the exact values for n without end, and those measured on a drawn sample.
 type Example struct {
@@ -67,16 +70,13 @@ func NewExample(ctx context.Context, o ExampleOptions) (*Example, error) {
 	if o.Rows == 0 {
 		o.Rows = 100_000
 	}
-	if o.Tau.IsZero() {
-		o.Tau = threshold.MustRate("1%")
-	}
 	sample, err := exampleSample(o.Rows, o.Seed)
 	if err != nil {
 		return nil, err
 	}
 	e := &Example{Options: o}
-	for _, row := range exampleRows(o.Tau) {
-		p, err := row.problem(o.Tau)
+	for _, row := range exampleRows(exampleTau) {
+		p, err := row.problem(exampleTau)
 		if err != nil {
 			return nil, err
 		}
@@ -117,30 +117,40 @@ func (e *Example) Notes() []string {
 // Table has two rows for each method, one for each point.
 func (e *Example) Table() report.Table {
 	t := report.Table{
-		Caption: "Table “example”: t and f at w1 = (0, 0) and w2 = (1, 0), exact for large n, and measured on a sample",
-		Header: []string{"method", "with", "w", "t", "exact", "measured", "f", "exact", "measured", "paper prints", "lower f",
-			"global minimum"},
-		Numbers: []int{4, 5, 7, 8},
+		Caption: fmt.Sprintf("Table “example”: t and f at w1 = (0, 0) and w2 = (1, 0) with τ = %s, exact for large n and "+
+			"measured on %s rows of each class", exampleTau, whole(e.Options.Rows)),
+		Header:  []string{"method", "t", "exact", "measured", "f", "exact", "measured", "paper prints for f", "lower f"},
+		Numbers: []int{2, 3, 5, 6},
 	}
 	for _, r := range e.Rows {
 		for i, at := range r.At {
-			cells := []string{"", "", [2]string{"w1", "w2"}[i], at.T.Formula, at.T.text(), sixDigits(at.T.Measured),
-				at.F.Formula, at.F.text(), sixDigits(at.F.Measured), r.printed(i), "", ""}
-			if i == 0 {
-				cells[0], cells[1] = r.Method.Title, r.With
-				if r.Method.Convex {
-					cells[11] = r.ZeroBest.String()
-				}
-			}
-			if b := r.Better(); b == i+1 {
-				cells[10] = "yes"
-			} else if b == 0 {
-				cells[10] = "equal"
-			}
-			t.Rows = append(t.Rows, cells)
+			t.Rows = append(t.Rows, []string{r.title() + [2]string{" at w1", " at w2"}[i],
+				at.T.Formula, at.T.text(), sixDigits(at.T.Measured), at.F.Formula, at.F.text(), sixDigits(at.F.Measured),
+				r.printed(i), r.lower(i)})
 		}
 	}
 	return t
+}
+
+// title is the method with its hyperparameters.
+func (r *ExampleRow) title() string {
+	if r.With == "" {
+		return r.Method.Title
+	}
+	return r.Method.Title + ", " + r.With
+}
+
+// lower says whether a point has the lower objective, and of w1 whether nothing has a lower one on the sample.
+func (r *ExampleRow) lower(point int) string {
+	switch better := r.Better(); {
+	case better == 0:
+		return "equal"
+	case better != point+1:
+		return ""
+	case point == 0 && r.ZeroBest == certified.ZeroIsOptimal:
+		return "yes, global minimum"
+	}
+	return "yes"
 }
 
 // printed is what the paper has for f.

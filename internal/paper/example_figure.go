@@ -12,7 +12,6 @@ import (
 	"toptau/internal/solver"
 	"toptau/internal/solver/certified"
 	"toptau/method"
-	"toptau/threshold"
 )
 
 // exampleSample draws the example with so many rows of each class and the outlier.
@@ -48,8 +47,7 @@ func exampleFigures(ctx context.Context, rows int, seed uint64) ([]NamedFigure, 
 		return nil, err
 	}
 	figures := []NamedFigure{{"example-samples", samplesFigure(x)}}
-	tau := threshold.MustRate("1%")
-	for _, h := range []method.Hyperparameters{{}, {K: 10}, {Tau: tau, Beta: 0.04}, {Tau: tau}} {
+	for _, h := range []method.Hyperparameters{{}, {K: 10}, {Tau: exampleTau, Beta: 0.04}, {Tau: exampleTau}} {
 		p, err := exampleMethod(h).With(h)
 		if err != nil {
 			return nil, err
@@ -128,7 +126,7 @@ func contours(ctx context.Context, o *objective.Objective) (report.Figure, error
 	reach, near, far := 1.15, math.Inf(1), 0.0
 	for i, start := range dial() {
 		w := newWalk(o, start)
-		if _, err := solver.Adam(ctx, w, nil, solver.Options{}); err != nil {
+		if err := w.descend(ctx, solver.DefaultIterations); err != nil {
 			return nil, err
 		}
 		s := report.Series{Draw: report.Trajectory, Style: 1}

@@ -9,36 +9,36 @@ import (
 	"toptau/threshold"
 )
 
-// real is an exact rational number, or the nearest float64 of an irrational one.
-type real struct {
+// quantity is an exact rational number, or the nearest float64 of an irrational one.
+type quantity struct {
 	r       *big.Rat
 	inexact bool
 }
 
-func realOf(n int64) real { return real{r: new(big.Rat).SetInt64(n)} }
+func quantityOf(n int64) quantity { return quantity{r: new(big.Rat).SetInt64(n)} }
 
-func (a real) with(b real, f func(z, x, y *big.Rat) *big.Rat) real {
-	return real{f(new(big.Rat), a.r, b.r), a.inexact || b.inexact}
+func (a quantity) with(b quantity, f func(z, x, y *big.Rat) *big.Rat) quantity {
+	return quantity{f(new(big.Rat), a.r, b.r), a.inexact || b.inexact}
 }
 
-func (a real) plus(b real) real  { return a.with(b, (*big.Rat).Add) }
-func (a real) minus(b real) real { return a.with(b, (*big.Rat).Sub) }
-func (a real) times(b real) real { return a.with(b, (*big.Rat).Mul) }
-func (a real) over(b real) real  { return a.with(b, (*big.Rat).Quo) }
+func (a quantity) plus(b quantity) quantity  { return a.with(b, (*big.Rat).Add) }
+func (a quantity) minus(b quantity) quantity { return a.with(b, (*big.Rat).Sub) }
+func (a quantity) times(b quantity) quantity { return a.with(b, (*big.Rat).Mul) }
+func (a quantity) over(b quantity) quantity  { return a.with(b, (*big.Rat).Quo) }
 
 // root is the square root of a positive number.
-func (a real) root() real {
+func (a quantity) root() quantity {
 	num, den := new(big.Int).Sqrt(a.r.Num()), new(big.Int).Sqrt(a.r.Denom())
-	exact := real{new(big.Rat).SetFrac(num, den), a.inexact}
+	exact := quantity{new(big.Rat).SetFrac(num, den), a.inexact}
 	if exact.times(exact).r.Cmp(a.r) == 0 {
 		return exact
 	}
 	v, _ := a.r.Float64()
-	return real{new(big.Rat).SetFloat64(math.Sqrt(v)), true}
+	return quantity{new(big.Rat).SetFloat64(math.Sqrt(v)), true}
 }
 
 // cell is the number under a formula.
-func (a real) cell(formula string) ExampleCell {
+func (a quantity) cell(formula string) ExampleCell {
 	c := ExampleCell{Formula: formula}
 	c.Value, _ = a.r.Float64()
 	if !a.inexact {
@@ -70,7 +70,7 @@ func (r *formulaRow) problem(tau threshold.Rate) (method.Problem, error) {
 // on them, and the three methods that it leaves out. The multiples of tau make the roots rational.
 func exampleRows(rate threshold.Rate) []formulaRow {
 	r, _ := new(big.Rat).SetString(rate.String())
-	tau, m := real{r: r}, method.All()
+	tau, m := quantity{r: r}, method.All()
 	row := func(m method.Method, with string, at [2]ExamplePoint) formulaRow {
 		return formulaRow{ExampleRow: ExampleRow{Method: m, With: with, At: at, InPaper: m.Criterion != method.AtNP}}
 	}
@@ -79,10 +79,10 @@ func exampleRows(rate threshold.Rate) []formulaRow {
 		r.k = k
 		return r
 	}
-	withBeta := func(m method.Method, multiple int64, at func(tau, beta real) [2]ExamplePoint) formulaRow {
-		beta, text := realOf(multiple).times(tau), "τ, β = "+strconv.FormatInt(multiple, 10)+"τ"
+	withBeta := func(m method.Method, multiple int64, at func(tau, beta quantity) [2]ExamplePoint) formulaRow {
+		beta, text := quantityOf(multiple).times(tau), "β = "+strconv.FormatInt(multiple, 10)+"τ"
 		if multiple == 1 {
-			text = "τ, β = τ"
+			text = "β = τ"
 		}
 		r := row(m, text, at(tau, beta))
 		r.beta, _ = beta.r.Float64()
@@ -91,24 +91,24 @@ func exampleRows(rate threshold.Rate) []formulaRow {
 	return []formulaRow{
 		row(m[0], "", topPushExample()),
 		withK(3), withK(4), withK(10),
-		row(m[2], "τ", grillExample(tau)),
+		row(m[2], "", grillExample(tau)),
 		withBeta(m[3], 1, patMatExample), withBeta(m[3], 4, patMatExample), withBeta(m[3], 16, patMatExample),
-		row(m[4], "τ", topMeanExample(tau)),
-		row(m[5], "τ", grillNPExample(tau)),
+		row(m[4], "", topMeanExample(tau)),
+		row(m[5], "", grillNPExample(tau)),
 		withBeta(m[6], 1, patMatNPExample), withBeta(m[6], 8, patMatNPExample),
-		row(m[7], "τ", topMeanNPExample(tau)),
+		row(m[7], "", topMeanNPExample(tau)),
 	}
 }
 
 // Constants of the formulas.
 var (
-	none, one, two = realOf(0), realOf(1), realOf(2)
+	none, one, two = quantityOf(0), quantityOf(1), quantityOf(2)
 	half           = one.over(two)
 )
 
 // straight is a point at which all positives are on the straight part of the hinge, and nothing else counts: f = t + c
 // with c = 1 at w1, and 1 less their mean score 1/2 at w2.
-func straight(t, c real, formula, f string) ExamplePoint {
+func straight(t, c quantity, formula, f string) ExamplePoint {
 	return ExamplePoint{t.cell(formula), t.plus(c).cell(f)}
 }
 
@@ -121,10 +121,10 @@ func topPushExample() [2]ExamplePoint {
 
 // topPushKExample: one of the k scores is 2, the others are 0 for large n.
 func topPushKExample(k int) [2]ExamplePoint {
-	return [2]ExamplePoint{atZero(), straight(two.over(realOf(int64(k))), half, "2/k", "0.5 + 2/k")}
+	return [2]ExamplePoint{atZero(), straight(two.over(quantityOf(int64(k))), half, "2/k", "0.5 + 2/k")}
 }
 
-func topMeanExample(tau real) [2]ExamplePoint {
+func topMeanExample(tau quantity) [2]ExamplePoint {
 	return [2]ExamplePoint{atZero(), straight(one.minus(tau), half, "1 − τ", "1.5 − τ")}
 }
 
@@ -132,7 +132,7 @@ func topMeanExample(tau real) [2]ExamplePoint {
 func grillZero() ExamplePoint { return ExamplePoint{none.cell("0"), two.cell("2")} }
 
 // grillExample: beside the positives count the negatives above t - 1 = -2 tau, with the mean loss 2 tau^2.
-func grillExample(tau real) [2]ExamplePoint {
+func grillExample(tau quantity) [2]ExamplePoint {
 	t := one.minus(two.times(tau))
 	at := straight(t, half.plus(two.times(tau).times(tau)), "1 − 2τ", "1.5 − 2τ(1 − τ)")
 	at.F.Printed = "1.5 + 2τ(1 − τ)"
@@ -140,25 +140,27 @@ func grillExample(tau real) [2]ExamplePoint {
 }
 
 // missed is the mean of max(0, 1 + t - z) over z uniform on [0,1], for -1 <= t <= 0.
-func missed(t real) real { return half.times(one.plus(t)).times(one.plus(t)) }
+func missed(t quantity) quantity { return half.times(one.plus(t)).times(one.plus(t)) }
 
 // grillNPExample: all negatives are on the straight part, with the mean loss 1/2 + tau.
-func grillNPExample(tau real) [2]ExamplePoint {
+func grillNPExample(tau quantity) [2]ExamplePoint {
 	t := none.minus(tau)
 	return [2]ExamplePoint{grillZero(), {t.cell("−τ"), missed(t).plus(half).plus(tau).cell("1 + τ²/2")}}
 }
 
-func topMeanNPExample(tau real) [2]ExamplePoint {
+func topMeanNPExample(tau quantity) [2]ExamplePoint {
 	t := none.minus(half.times(tau))
 	return [2]ExamplePoint{atZero(), {t.cell("−τ/2"), missed(t).cell("(1 − τ/2)²/2")}}
 }
 
 // patMatZero is w1 for a surrogate quantile.
-func patMatZero(flat real) ExamplePoint { return straight(flat, one, "(1 − τ)/β", "1 + (1 − τ)/β") }
+func patMatZero(flat quantity) ExamplePoint {
+	return straight(flat, one, "(1 − τ)/β", "1 + (1 − τ)/β")
+}
 
 // patMatExample: t is where the mean of max(0, 1 + beta (z - t)) over z uniform on [-1,1] is tau. All z are on the straight
 // part when beta <= tau; otherwise those above t - 1/beta.
-func patMatExample(tau, beta real) [2]ExamplePoint {
+func patMatExample(tau, beta quantity) [2]ExamplePoint {
 	flat := one.minus(tau).over(beta)
 	if beta.r.Cmp(tau.r) <= 0 {
 		return [2]ExamplePoint{patMatZero(flat), straight(flat, half, "(1 − τ)/β", "0.5 + (1 − τ)/β")}
@@ -170,7 +172,7 @@ func patMatExample(tau, beta real) [2]ExamplePoint {
 }
 
 // patMatNPExample is the same over z uniform on [-1,0], where the straight part ends at beta = 2 tau.
-func patMatNPExample(tau, beta real) [2]ExamplePoint {
+func patMatNPExample(tau, beta quantity) [2]ExamplePoint {
 	flat := one.minus(tau).over(beta)
 	at := straight(flat.minus(half), half, "(1 − τ)/β − 0.5", "(1 − τ)/β")
 	if beta.r.Cmp(two.times(tau).r) > 0 {

@@ -85,7 +85,7 @@ func TestExamplePatMatBorder(t *testing.T) {
 	const tau = 0.01
 	border := (6 + 4*math.Sqrt2) * tau
 	for beta, better := range map[float64]int{border * 0.999: 2, border * 1.001: 1} {
-		row := ExampleRow{At: patMatExample(real{r: new(big.Rat).SetFloat64(tau)}, real{r: new(big.Rat).SetFloat64(beta)})}
+		row := ExampleRow{At: patMatExample(quantity{r: new(big.Rat).SetFloat64(tau)}, quantity{r: new(big.Rat).SetFloat64(beta)})}
 		if row.Better() != better {
 			t.Errorf("beta %g: w%d is better, want w%d", beta, row.Better(), better)
 		}

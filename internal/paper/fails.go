@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toptau/internal/report"
+	"toptau/internal/solver"
 	"toptau/internal/solver/certified"
 )
 
@@ -89,6 +90,7 @@ func failsItem(_ context.Context, st *study) (*Piece, error) {
 	tables, agreement := st.failTables()
 	p.Tables = tables
 	p.Text = append(p.Text, agreement...)
+	st.addSteps(p)
 	return p, nil
 }
 
@@ -153,4 +155,52 @@ func (st *study) failColumns(t *report.Table, s *Set) []string {
 	}
 	text += fmt.Sprintf("in %d w = 0 is optimal and ADAM ends there or above (the method's property), in %d of the 10 convex ones ADAM misses a better point that exists for some setting (the run's).", method, run)
 	return []string{text}
+}
+
+// otherSteps are step sizes of ADAM beside the 0.01 of all other tables. The paper does not print its own.
+var otherSteps = []float64{0.001, 0.1, 1}
+
+// addSteps shows on the real sets how much of the table is a matter of the step size.
+func (st *study) addSteps(p *Piece) {
+	t := report.Table{Caption: "The same on the paper's own data for other step sizes of ADAM.", Header: []string{"method"}}
+	for _, e := range entries() {
+		t.Rows = append(t.Rows, []string{e.Title()})
+	}
+	for _, s := range st.present(Real) {
+		column := slices.Index(failSets, s.Stands)
+		t.Header = append(t.Header, s.Name+": paper")
+		for i := range entries() {
+			t.Rows[i] = append(t.Rows[i], printedFails[i][column])
+		}
+		var agree []string
+		for _, step := range []float64{otherSteps[0], solver.DefaultStep, otherSteps[1], otherSteps[2]} {
+			v := variant{Seed: first, Solver: solverAdam, Step: step}
+			if step == solver.DefaultStep {
+				v.Step = 0
+			}
+			t.Header = append(t.Header, "step "+number(step))
+			same, known := 0, true
+			for i, e := range entries() {
+				ours := "-"
+				if c := st.cell(s, v, e); c != nil {
+					ours = where(c.Points, e, (*Point).Beats)
+				} else {
+					known = false
+				}
+				if ours == printedFails[i][column] {
+					same++
+				}
+				t.Rows[i] = append(t.Rows[i], ours)
+			}
+			if known {
+				agree = append(agree, fmt.Sprintf("%d with step %s", same, number(step)))
+			}
+		}
+		if len(agree) > 0 {
+			p.Text = append(p.Text, fmt.Sprintf("%s, cells of 14 that are the paper's: %s. The paper does not print its step size.", s.Name, list(agree)))
+		}
+	}
+	if len(t.Header) > 1 {
+		p.Tables = append(p.Tables, NamedTable{"fails-steps", t})
+	}
 }

@@ -81,10 +81,11 @@ func methodsDrawn(methods []NamedCurve) string {
 	return "Drawn: " + list(words) + "."
 }
 
-// FigureDescent draws the objective after so many passes over the data, and the lower bounds that came with it.
-func FigureDescent(title string, runs []Descent) *report.Plot {
+// FigureDescent draws the objective after so many passes over the data, and the lower bounds that came with it. of names
+// what is minimised: "TopPush on Ionosphere".
+func FigureDescent(of string, runs []Descent) *report.Plot {
 	p := &report.Plot{
-		Text: report.Caption{Title: title, Description: endsOfRuns(runs)},
+		Text: report.Caption{Title: "Objective, " + of, Description: endsOfRuns(runs)},
 		X:    report.Axis{Label: "passes over the training rows", Scale: report.Logarithmic},
 		Y:    report.Axis{Label: "objective"},
 	}
@@ -106,9 +107,9 @@ func FigureDescent(title string, runs []Descent) *report.Plot {
 
 // FigureGap draws how far the objective is above the best lower bound of all runs, as a share of F(0) less that bound, or
 // of F(0) when that is nothing.
-func FigureGap(title string, runs []Descent) *report.Plot {
+func FigureGap(of string, runs []Descent) *report.Plot {
 	p := &report.Plot{
-		Text: report.Caption{Title: title, Description: endsOfRuns(runs),
+		Text: report.Caption{Title: "Distance from the optimum, " + of, Description: endsOfRuns(runs),
 			Note: "Distance to the certified lower bound as a share of the possible decrease from w = 0 (of F(0), where there is none)."},
 		X: report.Axis{Label: "passes over the training rows", Scale: report.Logarithmic},
 		Y: report.Axis{Label: "share of the decrease still missing", Scale: report.Logarithmic},

@@ -25,6 +25,9 @@ func Descend(ctx context.Context, o *objective.Objective, batches, iterations in
 		return nil, err
 	}
 	proved, err := descendCertified(ctx, o)
+	if err == nil {
+		err = ctx.Err()
+	}
 	return []Descent{adam, proved}, err
 }
 

@@ -3,6 +3,7 @@ package paper
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"runtime"
 	"testing"
@@ -143,6 +144,21 @@ func TestSameBytesOnAnyNumberOfThreads(t *testing.T) {
 			first = b.Bytes()
 		} else if !bytes.Equal(first, b.Bytes()) {
 			t.Error("other bytes on other threads")
+		}
+	}
+}
+
+// A cancelled context ends everything with its error.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, theorems := Theorems(ctx, nil, 10, 1)
+	_, ordering := CheckOrdering(ctx, nil, 10, 1)
+	_, figures := ExampleFigures(ctx, 1)
+	_, example := NewExample(ctx, ExampleOptions{Rows: 100})
+	for _, err := range []error{theorems, ordering, figures, example} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
 		}
 	}
 }

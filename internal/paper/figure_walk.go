@@ -1,9 +1,11 @@
 package paper
 
 import (
+	"context"
 	"slices"
 
 	"toptau/internal/objective"
+	"toptau/internal/solver"
 )
 
 // walk is an objective that remembers where it was evaluated, in coordinates that start at a point of choice: a solver
@@ -15,6 +17,14 @@ type walk struct {
 }
 
 func newWalk(o *objective.Objective, start []float64) *walk { return &walk{Objective: o, start: start} }
+
+// descend takes so many steps of ADAM. Unless it fails, points holds where it was.
+func (w *walk) descend(ctx context.Context, steps int) error {
+	if _, err := solver.Adam(ctx, w, nil, solver.Options{Iterations: steps}); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
 
 // At evaluates the objective at start + step.
 func (w *walk) At(step, grad []float64) objective.Value {

@@ -53,7 +53,7 @@ func adam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, lis
 	}
 	scheme := tune.Paper{
 		// What a step on minibatches does to the objective on all rows is not needed on the way.
-		Options:     solver.Options{Start: v.Start, Seed: v.Seed, TraceEvery: solver.DefaultIterations},
+		Options:     solver.Options{Start: v.Start, Seed: v.Seed, Step: v.Step, TraceEvery: solver.DefaultIterations},
 		Minibatches: minibatches,
 	}
 	var mu sync.Mutex
@@ -146,7 +146,7 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 			f.w[i] = res.W
 			f.points[i].certified(&res)
 			if !res.Converged {
-				f.limits = append(f.limits, fmt.Sprintf("point %d stopped after %s", i+1, plural(res.Passes, "pass")+"es"))
+				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d passes", i+1, res.Passes))
 			}
 		}
 		progress(float64(done+1) / float64(len(order)))

@@ -2,10 +2,12 @@ package paper
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"toptau/internal/matrix"
 	"toptau/metric"
+	"toptau/threshold"
 )
 
 // judge fills in what the validation part says about each point, chooses, and measures the choices on the test part.
@@ -14,14 +16,13 @@ func judge(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) error {
 		if c.Points[i].Failed != "" {
 			return nil
 		}
-		r, err := rank(parts.Validation, w[i])
-		if err != nil {
-			return err
-		}
+		z := score(parts.Validation, w[i])
 		for rule := range c.Points[i].Own {
-			if c.Points[i].Own[rule], err = ownValue(r, e, count(rule)); err != nil {
+			own, err := ownValue(z, e, count(rule))
+			if err != nil {
 				return err
 			}
+			c.Points[i].Own[rule] = &own
 		}
 		return nil
 	})
@@ -34,14 +35,39 @@ func judge(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) error {
 	return c.test(w, parts.Test, curves)
 }
 
-// ownValue is the criterion that the entry's points are compared by. Positives@Quantile is undefined by the strict count
-// where the budget is less than a row; Positives@Top takes its place there.
-func ownValue(r *metric.Ranking, e entry, rule count) (*float64, error) {
-	v, err := value(r, rule.of(e.own()))
-	if v != nil || err != nil {
-		return v, err
+// ownValue is the criterion that the entry's points are compared by, as package metric has it, but from a selection in
+// place of a sort: a part may have millions of rows, of which only the threshold is wanted. Positives@Quantile is undefined
+// by the strict count where the budget is less than a row; Positives@Top takes its place there.
+func ownValue(z metric.Scores, e entry, rule count) (float64, error) {
+	c := e.own()
+	population := z.Negatives
+	if c.Name == metric.AtQuantile {
+		population = slices.Concat(z.Positives, z.Negatives)
+		if rule == strictCount && c.Tau.Floor(len(population)) == 0 {
+			c, population = metric.Top(), z.Negatives
+		}
 	}
-	return value(r, rule.of(metric.Top()))
+	k := 1
+	switch {
+	case c.Name == metric.AtTop:
+	case rule == paperCount:
+		k = c.Tau.Ceil(len(population))
+	default:
+		k = c.Tau.Floor(len(population)) + 1
+	}
+	top, err := threshold.TopCount{K: k}.Bind(threshold.NewPopulation(len(population), nil))
+	if err != nil {
+		return 0, err
+	}
+	var s threshold.Support
+	top.At(population, nil, &s) // its edge is the k-th largest score
+	n := 0
+	for _, score := range z.Positives {
+		if score > s.Edge || score == s.Edge && rule == paperCount {
+			n++
+		}
+	}
+	return float64(n) / float64(len(z.Positives)), nil
 }
 
 // choose returns the point with the highest criterion. Ties go to a point that is better than w = 0, then to the earlier
@@ -71,7 +97,7 @@ func (c *Cell) test(w [][]float64, x *matrix.Matrix, curves bool) error {
 			c.Test[rule] = c.Test[0]
 			continue
 		}
-		r, err := rank(x, w[chosen])
+		r, err := metric.Rank(score(x, w[chosen]))
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -96,25 +97,28 @@ func newBuilder(columns int) *matrix.Builder {
 // threshold moves with it, so it changes no objective.
 func (r *rows) deviations(list []int) []float64 {
 	n := float64(len(list))
-	mean, square, values := make([]float64, r.columns), make([]float64, r.columns), make([]float64, r.columns)
+	mean, deviation, values := make([]float64, r.columns), make([]float64, r.columns), make([]float64, r.columns)
+	low, high := slices.Repeat([]float64{math.Inf(1)}, r.columns), slices.Repeat([]float64{math.Inf(-1)}, r.columns)
 	for _, row := range list {
 		r.fill(row, values)
 		for j, v := range values {
 			mean[j] += v / n
+			low[j], high[j] = math.Min(low[j], v), math.Max(high[j], v)
 		}
 	}
 	for _, row := range list {
 		r.fill(row, values)
 		for j, v := range values {
-			square[j] += float64((v-mean[j])*(v-mean[j])) / n
+			deviation[j] += float64((v-mean[j])*(v-mean[j])) / n
 		}
 	}
-	for j, s := range square {
-		if square[j] = math.Sqrt(s); !(square[j] > 0) {
-			square[j] = 1
+	for j, d := range deviation {
+		deviation[j] = math.Sqrt(d)
+		if low[j] >= high[j] { // the mean is rounded, so that d need not be 0
+			deviation[j] = 1
 		}
 	}
-	return square
+	return deviation
 }
 
 func ones(n int) []float64 {

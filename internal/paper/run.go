@@ -19,6 +19,7 @@ type Options struct {
 	Items    []string // names of tables and figures; empty: all
 	Out      string   // directory of the results; the finished parts are kept in its folder "cache"
 	Data     string   // directory of the data sets
+	Sets     []string // keys of the sets to use; empty: all
 	Quick    bool     // stand-ins cut down
 	Seeds    int      // splits of the small real sets; 0: 10, and 3 in a quick run
 	Solver   string   // adam, certified, both; "": both
@@ -30,11 +31,11 @@ type Options struct {
 }
 
 // needs is what an item is made from.
-type needs struct{ adam, random, certified, scaled, zeros, times bool }
+type needs struct{ adam, random, certified, scaled, zeros, times, steps bool }
 
 func (n needs) and(m needs) needs {
 	return needs{n.adam || m.adam, n.random || m.random, n.certified || m.certified, n.scaled || m.scaled,
-		n.zeros || m.zeros, n.times || m.times}
+		n.zeros || m.zeros, n.times || m.times, n.steps || m.steps}
 }
 
 // Piece is one finished item.
@@ -67,7 +68,7 @@ func items() []item {
 		{"counts", needs{}, countsItem},
 		{"ranks", needs{adam: true, certified: true}, ranksItem},
 		{"claims", needs{adam: true, certified: true}, claimsItem},
-		{"fails", needs{adam: true, zeros: true, certified: true}, failsItem},
+		{"fails", needs{adam: true, zeros: true, steps: true}, failsItem},
 		{"optimum", needs{adam: true, random: true, certified: true, zeros: true}, optimumItem},
 		{"starts", needs{adam: true, random: true}, startsItem},
 		{"scaling", needs{adam: true, certified: true, scaled: true}, scalingItem},
@@ -186,7 +187,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 // experiments runs everything on all sets, one set after the other, so that one set is in memory at a time.
 func (st *study) experiments(ctx context.Context) error {
-	st.sets = catalogue{dir: st.o.Data, quick: st.o.Quick}.sets()
+	var err error
+	if st.sets, err = st.wantedSets(); err != nil {
+		return err
+	}
 	for i := range st.sets {
 		s := &st.sets[i]
 		if path := s.missing(); path != "" {
@@ -213,6 +217,24 @@ func (st *study) experiments(ctx context.Context) error {
 		return st.times(ctx)
 	}
 	return nil
+}
+
+// wantedSets is the catalogue, or what Options.Sets names of it.
+func (st *study) wantedSets() ([]Set, error) {
+	sets := catalogue{dir: st.o.Data, quick: st.o.Quick}.sets()
+	if len(st.o.Sets) == 0 {
+		return sets, nil
+	}
+	var keys []string
+	for _, s := range sets {
+		keys = append(keys, s.Key)
+	}
+	for _, key := range st.o.Sets {
+		if !slices.Contains(keys, key) {
+			return nil, &fault.Error{Kind: fault.Usage, Found: "--sets " + fault.Quote(key), Expected: "some of " + strings.Join(keys, ", ")}
+		}
+	}
+	return slices.DeleteFunc(sets, func(s Set) bool { return !slices.Contains(st.o.Sets, s.Key) }), nil
 }
 
 // present lists the sets that were read, of the kinds given or of all.

@@ -79,9 +79,14 @@ func (st *study) variants(s *Set, seed uint64) []variant {
 	if need.certified && st.o.Certified {
 		list = append(list, variant{Seed: seed, Solver: solverCertified})
 	}
+	if need.steps && s.Kind == Real && seed == first && st.o.Adam && st.o.Zero {
+		for _, step := range otherSteps {
+			list = append(list, variant{Seed: seed, Solver: solverAdam, Step: step})
+		}
+	}
 	if need.scaled && s.Seeds && s.Kind == Real {
 		for _, v := range list {
-			if v.Start == solver.Zero {
+			if v.Start == solver.Zero && v.Step == 0 {
 				v.Scaled = true
 				list = append(list, v)
 			}
@@ -198,6 +203,16 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 		if found {
 			st.cells[cellName(d.set, v, e)] = c
 			st.work.add(st.units(d.set, v))
+			continue
+		}
+		if byAdam := st.cell(d.set, variant{Seed: v.Seed, Solver: solverAdam, Scaled: v.Scaled}, e); byAdam != nil &&
+			v.Solver == solverCertified && certifiedless(e) {
+			*c = *byAdam // the same run
+			c.Key, c.Variant = k, v.String()
+			st.cells[cellName(d.set, v, e)] = c
+			if err := st.kept.put(cellName(d.set, v, e), c); err != nil {
+				return err
+			}
 			continue
 		}
 		keys[e.Key()] = k
@@ -358,6 +373,9 @@ func (st *study) describe(s *Set, v variant) string {
 	}
 	if v.Scaled {
 		text += ", columns scaled"
+	}
+	if v.Step != 0 {
+		text += ", step " + number(v.Step)
 	}
 	if s.Seeds && st.o.Seeds > 1 {
 		text += fmt.Sprintf(", split %d of %d", v.Seed, st.o.Seeds)

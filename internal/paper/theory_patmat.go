@@ -91,29 +91,37 @@ func (t *trial) endOfBeta(found *endsFound) error {
 	if !ok || c.lead <= float64(near*(c.size+1/c.printed)) {
 		return nil
 	}
-	low, high := c.printed, float64(2*c.printed)
-	for ; high < float64(1e12*c.printed); high *= 2 {
-		advantage, err := c.advantage(high)
-		if err != nil {
-			return err
-		}
-		if advantage <= 0 {
-			break
-		}
-		low = high
-	}
-	if high >= float64(1e12*c.printed) {
-		// The limit of a large beta is the largest score as threshold: w beats 0 there or the rounding does not tell.
-		advantage, err := c.atLargeBeta()
-		t.holds(advantage > -near*c.size)
-		found.unbounded++
+	end, err := c.bisect(c.printed, float64(1e12*c.printed))
+	if err != nil {
 		return err
+	}
+	if math.IsInf(end, 1) { // so it must be in the limit, where the threshold is the largest score
+		found.unbounded++
+		t.holds(c.atLargeBeta() > float64(-near*c.size))
+		return nil
+	}
+	found.ratios = append(found.ratios, end/c.printed)
+	t.holds(end >= float64(c.printed*(1-1e-9)))
+	return t.sidesOf(&c, end)
+}
+
+// bisect returns the last beta at which w beats 0, given one at which it does; infinity when there is none up to most.
+func (c *hingeCase) bisect(low, most float64) (float64, error) {
+	high := low
+	for advantage := 1.0; advantage > 0; {
+		if low, high = high, float64(2*high); high > most {
+			return math.Inf(1), nil
+		}
+		var err error
+		if advantage, err = c.advantage(high); err != nil {
+			return 0, err
+		}
 	}
 	for high-low > float64(1e-12*high) {
 		middle := low + float64((high-low)/2)
 		advantage, err := c.advantage(middle)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if advantage > 0 {
 			low = middle
@@ -121,17 +129,16 @@ func (t *trial) endOfBeta(found *endsFound) error {
 			high = middle
 		}
 	}
-	found.ratios = append(found.ratios, low/c.printed)
-	t.holds(low >= float64(c.printed*(1-1e-9)))
-	return t.sidesOf(&c, low)
+	return low, nil
 }
 
-func (c *hingeCase) atLargeBeta() (float64, error) {
+// atLargeBeta is the limit of F(0) - F(w) as beta grows.
+func (c *hingeCase) atLargeBeta() float64 {
 	sum, top := 0.0, slices.Max(c.z)
 	for _, z := range c.scored.positives {
 		sum += max(-1, top-z)
 	}
-	return -sum / float64(len(c.scored.positives)), nil
+	return -sum / float64(len(c.scored.positives))
 }
 
 // sidesOf tries betas on both sides of the end that was found.

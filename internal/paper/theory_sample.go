@@ -7,7 +7,6 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
 	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/surrogate"
@@ -112,7 +111,7 @@ func (u *subject) explore(ctx context.Context, d draws) error {
 			return err
 		}
 		w := newWalk(o, u.random(d, u.spread))
-		if _, err := solver.Adam(ctx, w, nil, solver.Options{Iterations: 200}); err != nil {
+		if err := w.descend(ctx, 200); err != nil {
 			return err
 		}
 		u.known = append(u.known, w.points[len(w.points)/2], w.points[len(w.points)-1])

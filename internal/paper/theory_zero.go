@@ -246,12 +246,13 @@ func (t *trial) weightsReach(o *objective.Objective, z certified.Zero) {
 	t.atMost(mean(t.scores(w).positives)-float64(z.Distance*objective.Norm(w)), o.At(w, nil).T, t.size(w))
 }
 
-// largerCollapsesFirst decides for a falling number of negatives in the threshold: after a yes there is no no.
+// largerCollapsesFirst decides for a falling number of negatives in the threshold: a yes is never followed by a no. A
+// no followed by a yes says nothing.
 func (t *trial) largerCollapsesFirst() error {
 	push, pushK, meanNP := collapsingMethods[0], collapsingMethods[1], collapsingMethods[3]
 	tau := t.rate()
 	h := []method.Hyperparameters{{Tau: tau}, {K: 1 + t.below(tau.Ceil(t.X.Negatives.Rows()))}, {}}
-	optimal := false
+	last := certified.Undecided
 	for i, m := range []method.Method{meanNP, pushK, push} {
 		p, err := m.With(h[i])
 		if err != nil {
@@ -261,44 +262,65 @@ func (t *trial) largerCollapsesFirst() error {
 		if err != nil {
 			return err
 		}
-		if optimal {
-			t.holds(z.Verdict != certified.ZeroIsNotOptimal)
+		yes, no := last == certified.ZeroIsOptimal, z.Verdict == certified.ZeroIsNotOptimal
+		if i > 0 && (yes || no) {
+			t.holds(!(yes && no))
 		}
-		optimal = optimal || z.Verdict == certified.ZeroIsOptimal
+		last = z.Verdict
 	}
 	return nil
 }
 
-// sameVerdict decides again with another loss and lambda, and after x -> D x + c.
+// sameVerdict tests the answer on objectives with other losses and lambdas, and asks again after x -> D x + c.
 func (t *trial) sameVerdict() error {
 	p, err := t.hinged()
 	if err != nil {
 		return err
 	}
 	_, first, err := t.decide(p, t.X)
-	if err != nil || first.Verdict == certified.Undecided || !t.clear(first) {
+	if err != nil || !t.clear(first) {
 		return err
 	}
-	other := p.Hyperparameters
-	other.Lambda, other.Surrogate = 10*other.Lambda, surrogate.Hinge
-	q, err := p.Method.With(other)
-	if err != nil {
-		return err
+	for range 2 {
+		h := p.Hyperparameters
+		h.Lambda, h.Surrogate = pick(t.draws, 1e-5, 1e-3, 0.1, 1), pick(t.draws, surrogate.Hinge, surrogate.SquaredHinge)
+		if err := t.verdictHolds(p.Method, h, first); err != nil {
+			return err
+		}
 	}
-	_, second, err := t.decide(q, t.X)
-	if err != nil {
-		return err
-	}
-	t.holds(second.Verdict == first.Verdict)
 	mapped, err := t.mapped()
 	if err != nil {
 		return err
 	}
-	_, third, err := t.decide(p, mapped)
+	_, other, err := t.decide(p, mapped)
 	if err != nil {
 		return err
 	}
-	t.holds(third.Verdict == first.Verdict || third.Verdict == certified.Undecided)
+	t.holds(other.Verdict == first.Verdict || other.Verdict == certified.Undecided)
+	return nil
+}
+
+// verdictHolds solves an objective to see that nothing is below F(0), or follows the direction that the answer gives.
+func (t *trial) verdictHolds(m method.Method, h method.Hyperparameters, z certified.Zero) error {
+	p, err := m.With(h)
+	if err != nil {
+		return err
+	}
+	o, err := objective.New(p, t.X)
+	if err != nil {
+		return err
+	}
+	zero := o.At(make([]float64, o.Dim()), nil).F
+	if z.Verdict == certified.ZeroIsNotOptimal {
+		t.holds(t.falls(o, z.W, zero))
+		return nil
+	}
+	r, err := certified.Solve(t.ctx, o, certified.Options{Gap: 1e-9})
+	if err != nil || r.Cancelled {
+		return err
+	}
+	// With l'(0) <= 2, F(w) >= F(0) - 2 |w| distance + lambda/2 |w|^2.
+	t.holds(r.LowerBound >= zero-1e-6-2*z.Distance*z.Distance/h.Lambda)
 	return nil
 }
 
@@ -325,7 +347,7 @@ func (t *trial) mapped() (*matrix.Matrix, error) {
 				row[j] = float64(row[j]*scale[j]) + shift[j]
 			}
 			for j := range cols - 1 {
-				row[j] += row[j+1] / 2
+				row[j] += float64(row[j+1] / 2)
 			}
 			x, y = append(x, row), append(y, part == t.X.Positives)
 		}

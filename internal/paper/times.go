@@ -26,34 +26,38 @@ type Timing struct {
 	Seconds []float64 `json:"seconds_iteration"` // by method, as in printedTimes
 }
 
-// timed is a training set of the paper's size. Time depends on the shape of the data and on which rows are active, not on
+// sized is a training set of the paper's size. Time depends on the shape of the data and on which rows are active, not on
 // where they come from: only Ionosphere and Spambase are the paper's own.
 type sized struct {
 	name string
 	data string // in words
 	load func(c catalogue) (*matrix.Matrix, error)
+	// needs returns the file that is missing; nil: it needs none.
+	needs func(c catalogue) string
 }
 
 func sizedSets() []sized {
 	return []sized{
-		{"Ionosphere", "the set itself", func(c catalogue) (*matrix.Matrix, error) { return trainingOf(c.ionosphere()) }},
-		{"Spambase", "the set itself", func(c catalogue) (*matrix.Matrix, error) { return trainingOf(c.spambase()) }},
+		{"Ionosphere", "the set itself", func(c catalogue) (*matrix.Matrix, error) { return trainingOf(c.ionosphere()) },
+			func(c catalogue) string { s := c.ionosphere(); return s.missing() }},
+		{"Spambase", "the set itself", func(c catalogue) (*matrix.Matrix, error) { return trainingOf(c.spambase()) },
+			func(c catalogue) string { s := c.spambase(); return s.missing() }},
 		{"Gisette", "simulated kind gisette with a constant column", func(catalogue) (*matrix.Matrix, error) {
 			return simulated(simulate.Options{Kind: "gisette", Rows: 6000, Seed: 1}, 1)
-		}},
+		}, nil},
 		{"Hepmass", "simulated kind hepmass", func(c catalogue) (*matrix.Matrix, error) {
 			rows := hepmassSizes[0]
 			if c.quick {
 				rows /= quickBatches
 			}
 			return simulated(simulate.Options{Kind: "hepmass", Rows: rows, Seed: 1}, 0)
-		}},
+		}, nil},
 		{"CTA", "simulated kind detectors", func(catalogue) (*matrix.Matrix, error) {
 			return simulated(simulate.Options{Kind: "detectors", Rows: 263_796, Seed: 1, Columns: 34, Positives: threshold.MustRate("2.1%")}, 0)
-		}},
+		}, nil},
 		{"NetFlow", "simulated kind detectors", func(catalogue) (*matrix.Matrix, error) {
 			return simulated(simulate.Options{Kind: "detectors", Rows: 142_676, Seed: 1, Columns: 25, Positives: threshold.MustRate("8.7%")}, 0)
-		}},
+		}, nil},
 	}
 }
 
@@ -88,8 +92,8 @@ func simulated(o simulate.Options, constants int) (*matrix.Matrix, error) {
 // times measures what is not kept yet.
 func (st *study) times(ctx context.Context) error {
 	c := catalogue{dir: st.o.Data, quick: st.o.Quick}
-	for i, s := range sizedSets() {
-		if i < 2 && st.absent[st.sets[i].Key] != "" {
+	for _, s := range sizedSets() {
+		if s.needs != nil && s.needs(c) != "" {
 			continue
 		}
 		batches := printedSets[0].Minibatches
@@ -255,7 +259,7 @@ func batchesText(n int) string {
 	if n == 1 {
 		return "full batches"
 	}
-	return plural(n, "minibatch") + "es"
+	return fmt.Sprintf("%d minibatches", n)
 }
 
 // atMost is what a printed time allows.

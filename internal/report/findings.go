@@ -61,6 +61,7 @@ type OperatingPoint struct {
 	model.Point
 	Words     string            // the goal in words; "": Point.Goal
 	Decisions *metric.Confusion // nil: there are no labelled rows
+	Facts     []Fact            // further ones
 }
 
 // Shape is the contribution of one column to the score: a curve over its values, or a value for each category.

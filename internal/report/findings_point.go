@@ -24,6 +24,7 @@ func (o *OperatingPoint) section(several bool) Section {
 		s.Facts = append(s.Facts, guaranteeFacts(o.Guarantee)...)
 		s.Figures = append(s.Figures, guaranteeFigure(o.Guarantee, o.Decisions)...)
 	}
+	s.Facts = append(s.Facts, o.Facts...)
 	if o.Decisions != nil {
 		s.Figures = append(s.Figures, rates(o.Decisions))
 		s.Tables = append(s.Tables, decisions(o.Decisions))
@@ -50,6 +51,15 @@ func limit(g *model.Guarantee) float64 {
 	return g.Rate.Float64()
 }
 
+// calibrated is the number of calibration scores: of negatives, or for a share of all rows of all of them, which older models
+// did not keep.
+func calibrated(g *model.Guarantee) int {
+	if g.Calibration != nil {
+		return g.Calibration.Rows
+	}
+	return g.Negatives
+}
+
 func guaranteeFacts(g *model.Guarantee) []Fact {
 	confidence := Percent.write(1-g.Delta.Float64(), 4)
 	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, bounded(g), Percent.write(limit(g), 3))
@@ -57,7 +67,7 @@ func guaranteeFacts(g *model.Guarantee) []Fact {
 		claim = "not certified: the calibration rows were too few, or were not kept for the threshold alone"
 	}
 	evidence := fmt.Sprintf("score number %s from the smallest of %s", significant(float64(g.Order), 3),
-		count(g.Negatives, "calibration row"))
+		count(calibrated(g), "calibration row"))
 	if !g.Rate.IsZero() {
 		evidence += fmt.Sprintf("; exact probability of exceeding the limit: at most %s", Percent.write(g.Bound, 3))
 	}
@@ -69,7 +79,7 @@ func guaranteeFacts(g *model.Guarantee) []Fact {
 // P(Bin(n, 1-x) >= k) for the k-th smallest of n calibration scores.
 func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []Figure {
 	delta := g.Delta.Float64()
-	n, k := g.Negatives, g.Order
+	n, k := calibrated(g), g.Order
 	if n < 1 || k < 1 || k > n || !(limit(g) > 0) || !(delta > 0) {
 		return nil
 	}

@@ -1,5 +1,7 @@
 package table
 
+import "slices"
+
 // Value returns a value of a Numeric column: finite, or NaN where the field is missing.
 func (c *Column) Value(row int) float64 {
 	if c.segments == nil {
@@ -21,14 +23,21 @@ func (c *Column) AllValues() []float64 {
 	if c.segments == nil {
 		return c.Values
 	}
-	var all []float64
+	return c.AppendValues(nil)
+}
+
+// AppendValues appends the values of all rows of a Numeric column.
+func (c *Column) AppendValues(to []float64) []float64 {
+	if c.segments == nil {
+		return append(to, c.Values...)
+	}
 	for i := range c.segments {
 		s := &c.segments[i]
-		n := len(s.data) / s.size()
-		all = append(all, make([]float64, n)...)
-		s.numbers(0, all[len(all)-n:])
+		n, rows := len(to), len(s.data)/s.size()
+		to = slices.Grow(to, rows)[:n+rows]
+		s.numbers(to[n:])
 	}
-	return all
+	return to
 }
 
 // pack moves the rows behind those that are packed into segments, as many as fill some, or all of them at the end of the

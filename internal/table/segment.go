@@ -32,19 +32,14 @@ const (
 // mostDecimals is the largest k that is tried.
 const mostDecimals = 15
 
-// newSegment packs values that are finite or NaN for a missing value.
+// newSegment packs values that are finite or NaN for a missing value, segmentRows at most.
 func newSegment(values []float64) segment {
-	if power, largest, ok := decimals(values); ok {
-		s := segment{power: power, form: decimalForm(largest)}
-		s.data = make([]byte, s.size()*len(values))
-		for i, v := range values {
-			m := int64(math.MinInt64) // ends in the bits of the least number of every size, but for the sign
-			if v == v {
-				m = int64(math.RoundToEven(v * power))
-			}
-			s.put(i, m)
+	var space [segmentRows]int32
+	whole := space[:len(values)]
+	for _, power := range powers[:mostDecimals+1] {
+		if largest, ok := quotients(values, power, whole); ok {
+			return newWholeSegment(whole, power, largest)
 		}
-		return s
 	}
 	s := segment{form: double}
 	if allSingle(values) {
@@ -61,45 +56,60 @@ func newSegment(values []float64) segment {
 	return s
 }
 
+// missing is the whole number of a missing value until it is packed.
+const missing = math.MinInt32
+
+// quotients writes the whole numbers m with the values m / power and returns the largest of them without its sign; ok is
+// false when a value is none.
+func quotients(values []float64, power float64, m []int32) (largest int32, ok bool) {
+	const round = 3 << 51 // behind it float64 has no decimals: the sum's last bits are the nearest whole number
+	for i, v := range values {
+		q := int32(math.Float64bits(float64(v*power) + round)) // of a product beyond int32 some number, that fails
+		if math.Float64bits(float64(q)/power) != math.Float64bits(v) || q == missing {
+			if v == v {
+				return 0, false
+			}
+			m[i] = missing
+			continue
+		}
+		m[i] = q
+		largest = max(largest, q, -q)
+	}
+	return largest, true
+}
+
+// newWholeSegment packs whole numbers.
+func newWholeSegment(m []int32, power float64, largest int32) segment {
+	s := segment{power: power, form: decimalForm(largest)}
+	s.data = make([]byte, s.size()*len(m))
+	switch s.form {
+	case decimal8:
+		for i, q := range m {
+			s.data[i] = byte(max(q, math.MinInt8))
+		}
+	case decimal16:
+		for i, q := range m {
+			binary.LittleEndian.PutUint16(s.data[2*i:], uint16(max(q, math.MinInt16)))
+		}
+	default:
+		for i, q := range m {
+			binary.LittleEndian.PutUint32(s.data[4*i:], uint32(q))
+		}
+	}
+	return s
+}
+
 // newCodeSegment packs codes, -1 for a missing value.
 func newCodeSegment(codes []int32) segment {
 	largest := int32(1)
 	for _, c := range codes {
 		largest = max(largest, c)
 	}
-	s := segment{power: 1, form: decimalForm(float64(largest))}
-	s.data = make([]byte, s.size()*len(codes))
-	for i, c := range codes {
-		s.put(i, int64(c))
-	}
-	return s
+	return newWholeSegment(codes, 1, largest)
 }
 
-// decimals returns the least power of ten that makes whole numbers of int32 of all values, and the largest of these
-// without its sign.
-func decimals(values []float64) (power, largest float64, ok bool) {
-	k := 0
-	for _, v := range values {
-		for v == v && !isQuotient(v, powers[k]) {
-			if k++; k > mostDecimals {
-				return 0, 0, false
-			}
-		}
-		if v == v {
-			largest = max(largest, math.Abs(v))
-		}
-	}
-	largest = math.RoundToEven(largest * powers[k])
-	return powers[k], largest, largest <= math.MaxInt32
-}
-
-// isQuotient reports whether v has the bits of m / power for a whole number m of int32.
-func isQuotient(v, power float64) bool {
-	m := math.RoundToEven(v * power)
-	return math.Abs(m) <= math.MaxInt32 && math.Float64bits(float64(int32(m))/power) == math.Float64bits(v)
-}
-
-func decimalForm(largest float64) form {
+// decimalForm is the least form for whole numbers up to largest, and one more for a missing value.
+func decimalForm(largest int32) form {
 	switch {
 	case largest <= math.MaxInt8:
 		return decimal8
@@ -132,18 +142,6 @@ func (s *segment) size() int {
 	return 4
 }
 
-// put stores a whole number.
-func (s *segment) put(i int, m int64) {
-	switch s.form {
-	case decimal8:
-		s.data[i] = byte(max(m, math.MinInt8))
-	case decimal16:
-		binary.LittleEndian.PutUint16(s.data[2*i:], uint16(max(m, math.MinInt16)))
-	default:
-		binary.LittleEndian.PutUint32(s.data[4*i:], uint32(max(m, math.MinInt32)))
-	}
-}
-
 // number returns value i of a numeric column.
 func (s *segment) number(i int) float64 {
 	switch s.form {
@@ -167,7 +165,7 @@ func (s *segment) none() int32 {
 	case decimal16:
 		return math.MinInt16
 	}
-	return math.MinInt32
+	return missing
 }
 
 // whole returns whole number i.
@@ -181,19 +179,18 @@ func (s *segment) whole(i int) int32 {
 	return int32(binary.LittleEndian.Uint32(s.data[4*i:]))
 }
 
-// numbers writes the values from first on to dst, in one sweep.
-func (s *segment) numbers(first int, dst []float64) {
-	switch s.form {
-	case decimal8:
-		for i, b := range s.data[first : first+len(dst)] {
-			dst[i] = float64(int8(b)) / s.power
-			if int8(b) == math.MinInt8 {
-				dst[i] = math.NaN()
-			}
-		}
-	default:
+// numbers writes all values to dst.
+func (s *segment) numbers(dst []float64) {
+	if s.form != decimal16 { // the most frequent one among measurements
 		for i := range dst {
-			dst[i] = s.number(first + i)
+			dst[i] = s.number(i)
+		}
+		return
+	}
+	for i := range dst {
+		q := int16(binary.LittleEndian.Uint16(s.data[2*i:]))
+		if dst[i] = float64(q) / s.power; q == math.MinInt16 {
+			dst[i] = math.NaN()
 		}
 	}
 }

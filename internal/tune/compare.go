@@ -53,6 +53,7 @@ type Comparison struct {
 	FocusedDifference          metric.Difference
 	Verdict                    string // metric.Better, Worse or Undecided: Focused against FocusedAgainst
 	Words                      string // the verdict in words
+	PreferredWords             string // what Preferred brings over the reference; "" where there is nothing to say
 	Warnings                   []Warning
 	Cancelled                  bool
 	SecondsEncode, SecondsFit  float64
@@ -87,12 +88,13 @@ type Entry struct {
 	SecondsGrid      float64 // of all settings
 
 	learner string
-	wider   float64      // see trialPoint
+	around  float64      // see trialPoint
 	scores  [2][]float64 // on the test part
 }
 
 // Compare fits learners on the training part of one split (half, a quarter, a quarter), lets the validation part choose
-// each one's setting by the goal's criterion and give its threshold, and measures all of them, with anybody's scores, on
+// each one's setting, by the criterion of Search around the goal, and give its threshold, and measures all of them, with
+// anybody's scores, on
 // the same rows of the test part. Learners are the baselines and the methods on the first encoding, logistic regression
 // and the ramp on all of them. Intervals of the criteria and of the differences come from one paired bootstrap, over the
 // entities of the group column where there is one.
@@ -236,7 +238,7 @@ func (t *trial) prefer() {
 		return
 	}
 	t.out.Focused, t.out.FocusedAgainst = focused.Name, t.out.Against
-	counterpart := t.name(logisticName, focused.Encoding)
+	counterpart := t.name(Logistic, focused.Encoding)
 	if t.options.Against == "" && slices.ContainsFunc(t.out.Entries, func(e Entry) bool {
 		return e.Name == counterpart && e.Status == Fitted
 	}) {
@@ -244,9 +246,10 @@ func (t *trial) prefer() {
 	}
 }
 
-// before reports whether the validation part prefers e to another entry: by the criterion, then under wider budgets.
+// before reports whether the validation part prefers e to another entry: by the mean criterion around the goal, then by the
+// goal's own.
 func (e *Entry) before(other *Entry) bool {
-	return cmp.Or(cmp.Compare(e.Validation.Rate, other.Validation.Rate), cmp.Compare(e.wider, other.wider)) > 0
+	return cmp.Or(cmp.Compare(e.around, other.around), cmp.Compare(e.Validation.Rate, other.Validation.Rate)) > 0
 }
 
 // conclude sorts the entries and says what they show.
@@ -258,10 +261,7 @@ func (t *trial) conclude() error {
 	}
 	confidence := cmp.Or(t.options.Bootstrap.Confidence, metric.DefaultConfidence)
 	out.Words = verdict(out.entry(out.Focused), out.entry(out.FocusedAgainst), out.FocusedDifference, confidence)
-	if words := gain(out.entry(out.Preferred), out.entry(out.Against), confidence); words != "" &&
-		(out.Preferred != out.Focused || out.Against != out.FocusedAgainst) {
-		out.Words += "; " + words
-	}
+	out.PreferredWords = gain(out.entry(out.Preferred), out.entry(out.Against), confidence)
 	t.warn()
 	slices.SortStableFunc(out.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(unmeasured(a), unmeasured(b)), cmp.Compare(b.Test.Rate, a.Test.Rate))

@@ -6,55 +6,26 @@ import (
 	"time"
 
 	"toptau/internal/baseline"
-	"toptau/internal/solver/smooth"
-	"toptau/method"
 	"toptau/metric"
-	"toptau/threshold"
-)
-
-const (
-	logisticName = "logistic"
-	svmName      = "svm"
-	rampName     = "ramp"
 )
 
 // Baselines are the names of the baselines: what users have today. The first is the reference.
-func Baselines() []string { return []string{logisticName, svmName} }
-
-// The grids, the smoothest setting first: each fit starts from the one before. The largest and smallest lambda of the
-// encodings leave out what is plain there: leaves without a penalty learn their rows by heart.
-var (
-	trialLambdas        = []float64{0.1, 0.01, 0.001, 0.0001, 0.00001, 0.000001}
-	trialEncodedLambdas = []float64{0.01, 0.003, 0.001, 0.0003, 0.0001, 0.00003}
-	trialRampLambdas    = []float64{0.01, 0.001, 0.0001}
-)
+func Baselines() []string { return []string{Logistic, SVM} }
 
 // trialLearner is what is fitted on an encoding beside the methods.
 type trialLearner struct {
-	name, kind string
-	settings   int
-	fit        func(ctx context.Context, points []trialPoint) error
+	learner
+	kind string
 }
 
-// learners of an encoding: all of them on the first one, logistic regression and the ramp on the others.
+// learners of an encoding: all of them on the first one, logistic regression and the ramp, which starts from it, on the others.
 func (t *trial) learners(encoding int) []trialLearner {
-	lambdas := trialEncodedLambdas
+	list := []trialLearner{{convexBaseline(Logistic, baseline.Logistic), KindBaseline}}
 	if encoding == 0 {
-		lambdas = trialLambdas
-	}
-	fitted := new(baseline.Result) // logistic regression at its best setting, where the ramp starts
-	list := []trialLearner{{logisticName, KindBaseline, len(lambdas), func(ctx context.Context, points []trialPoint) error {
-		return t.fitBaseline(ctx, baseline.Logistic, lambdas, points, fitted)
-	}}}
-	if encoding == 0 {
-		list = append(list, trialLearner{svmName, KindBaseline, len(lambdas), func(ctx context.Context, points []trialPoint) error {
-			return t.fitBaseline(ctx, baseline.SquaredHinge, lambdas, points, new(baseline.Result))
-		}})
+		list = append(list, trialLearner{convexBaseline(SVM, baseline.SquaredHinge), KindBaseline})
 	}
 	if !t.options.NoRamp {
-		list = append(list, trialLearner{rampName, KindMethod, len(trialRampLambdas), func(ctx context.Context, points []trialPoint) error {
-			return t.fitRamp(ctx, fitted.W, points)
-		}})
+		list = append(list, trialLearner{ramp(t.options.Goal), KindMethod})
 	}
 	return list
 }
@@ -64,9 +35,10 @@ type trialPoint struct {
 	status           Status
 	reason           string
 	setting          string
+	lambda           float64
 	w                []float64
 	value            metric.Result // the goal's criterion on the validation part
-	wider            float64       // mean of the criterion at wider budgets, for ties
+	around           float64       // mean of the criterion over budgets around the goal's, by which settings are chosen
 	noBetterThanZero bool
 	seconds          float64
 }
@@ -74,17 +46,19 @@ type trialPoint struct {
 // fitAll fits the learners of an encoding and the methods on the first one. Entries are kept whatever becomes of them.
 func (t *trial) fitAll(ctx context.Context, encoding int) error {
 	t.progress.stage("fit")
+	var anchor *trialPoint // logistic regression at its best setting
 	for _, l := range t.learners(encoding) {
-		points := make([]trialPoint, l.settings)
-		for i := range points {
-			points[i].status = Unfinished
-		}
+		grid := l.grid(t.encodings[encoding])
+		points := newTrialPoints(grid)
 		if ctx.Err() == nil {
-			if err := l.fit(ctx, points); err != nil {
+			if err := t.fitPath(ctx, l.learner, grid, points, anchor); err != nil {
 				return err
 			}
 		}
-		t.done += l.settings
+		if best := bestPoint(points); l.name == Logistic && best >= 0 {
+			anchor = &points[best]
+		}
+		t.done += len(grid)
 		if err := t.enter(l.name, l.kind, encoding, points); err != nil {
 			return err
 		}
@@ -92,10 +66,11 @@ func (t *trial) fitAll(ctx context.Context, encoding int) error {
 	if encoding > 0 || len(t.problems) == 0 {
 		return nil
 	}
-	points := make([]trialPoint, len(t.problems))
-	for i := range points {
-		points[i] = trialPoint{status: Unfinished, setting: settings(t.problems[i])}
+	var grid []Setting
+	for i := range t.problems {
+		grid = append(grid, Setting{Problem: &t.problems[i]})
 	}
+	points := newTrialPoints(grid)
 	if ctx.Err() == nil {
 		if err := t.fitMethods(ctx, points); err != nil && ctx.Err() == nil {
 			return err
@@ -115,71 +90,47 @@ func (t *trial) fitAll(ctx context.Context, encoding int) error {
 	return nil
 }
 
-// fitBaseline fits the path over lambda. best becomes the result at the setting that the validation part prefers.
-func (t *trial) fitBaseline(ctx context.Context, loss baseline.Loss, lambdas []float64, points []trialPoint,
-	best *baseline.Result) error {
-	var results []baseline.Result
-	for i, lambda := range lambdas {
-		points[i].setting = "lambda " + number(lambda)
-		results = append(results, baseline.Result{})
-		if ctx.Err() != nil {
-			continue
-		}
-		start := time.Now()
-		o := baseline.Options{Loss: loss, Lambda: lambda}
-		if i > 0 && points[i-1].status == Fitted {
-			o.Start = &results[i-1]
-		}
-		r, err := baseline.Fit(ctx, t.parts[0].matrix, o)
-		if err != nil {
-			return err
-		}
-		if r.Reason == smooth.Cancelled {
-			continue
-		}
-		if !r.Converged {
-			t.warning("baseline-not-converged", "%s with lambda %s stopped before it converged: %s",
-				loss, number(lambda), r.Reason)
-		}
-		results[i] = r
-		points[i].seconds = time.Since(start).Seconds()
-		t.judge(&points[i], r.W)
-		t.progress.advance(t.done+i, 1)
+func newTrialPoints(grid []Setting) []trialPoint {
+	points := make([]trialPoint, len(grid))
+	for i, s := range grid {
+		points[i] = trialPoint{status: Unfinished, setting: s.String(), lambda: s.Lambda}
 	}
-	if i := bestPoint(points); i >= 0 {
-		*best = results[i]
-	}
-	return nil
+	return points
 }
 
-// fitRamp descends from the best logistic regression.
-func (t *trial) fitRamp(ctx context.Context, anchor []float64, points []trialPoint) error {
-	o := baseline.RampOptions{Anchor: anchor}
-	goal := t.options.Goal
-	if tau := goal.Tau(); !tau.IsZero() {
-		o.Taus = baseline.Around(tau)
-	}
-	if goal.Criterion().Name == metric.AtQuantile {
-		o.Population = method.AllRows
-	} else {
-		o.Population = method.Negatives
-	}
-	for i, lambda := range trialRampLambdas {
-		points[i].setting = "anchor's lambda " + number(lambda)
-		if ctx.Err() != nil || anchor == nil {
+// fitPath fits one setting after the other. Where a worse setting announces worse ones it ends after a few, and what is left
+// over counts as skipped.
+func (t *trial) fitPath(ctx context.Context, l learner, grid []Setting, points []trialPoint, anchor *trialPoint) error {
+	next := l.start(t.parts[0].matrix, runOptions{tolerance: foldTolerance,
+		anchor: func(context.Context, float64) ([]float64, error) { return anchor.w, nil }})
+	best, worse := -1.0, 0
+	for i, s := range grid {
+		p := &points[i]
+		if l.name == Ramp {
+			if anchor == nil {
+				return nil
+			}
+			s.Anchor = anchor.lambda
+			p.setting = s.String()
+		}
+		if worse >= patience && !l.patient {
+			p.status, p.reason = Skipped, "the criterion had fallen before"
+			t.progress.advance(t.done+i, 1)
 			continue
 		}
 		start := time.Now()
-		o.Lambda = lambda
-		r, err := baseline.Ramp(ctx, t.parts[0].matrix, o)
+		fit, err := next(ctx, s)
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		if r.Reason == smooth.Cancelled {
-			continue
+		p.seconds = time.Since(start).Seconds()
+		t.judge(p, fit.W)
+		if worse++; p.status == Fitted && p.around > best {
+			best, worse = p.around, 0
 		}
-		points[i].seconds = time.Since(start).Seconds()
-		t.judge(&points[i], r.W)
 		t.progress.advance(t.done+i, 1)
 	}
 	return nil
@@ -209,10 +160,10 @@ func (t *trial) fitMethods(ctx context.Context, points []trialPoint) error {
 func (t *trial) judge(p *trialPoint, w []float64) {
 	r, err := t.parts[1].ranking(w)
 	if err == nil {
-		p.value, err = criterionOrTop(r, t.options.Goal.Criterion())
+		p.value, err = r.Positives(t.options.Goal.Criterion())
 	}
 	if err == nil {
-		p.wider, err = meanRate(r, t.wide)
+		p.around, err = value(r, levels(t.options.Goal, t.parts[1].matrix))
 	}
 	if err != nil {
 		p.status, p.reason = Skipped, err.Error()
@@ -221,8 +172,8 @@ func (t *trial) judge(p *trialPoint, w []float64) {
 	p.status, p.w = Fitted, w
 }
 
-// bestPoint is the setting that the validation part prefers: by the criterion, then what is better than w = 0, then what is
-// better under wider budgets, then the smoother one; -1 where none was fitted.
+// bestPoint is the setting that the validation part prefers: by the mean criterion around the goal, then what is better than
+// w = 0, then the goal's own criterion, then the smoother one; -1 where none was fitted.
 func bestPoint(points []trialPoint) int {
 	best := -1
 	for i := range points {
@@ -241,7 +192,7 @@ func (p *trialPoint) compare(other *trialPoint) int {
 			zero = -1
 		}
 	}
-	return cmp.Or(cmp.Compare(p.value.Rate, other.value.Rate), zero, cmp.Compare(p.wider, other.wider))
+	return cmp.Or(cmp.Compare(p.around, other.around), zero, cmp.Compare(p.value.Rate, other.value.Rate))
 }
 
 // enter makes an entry of a grid's best setting and measures it, with its threshold, on the test part.
@@ -263,7 +214,7 @@ func (t *trial) enter(learner, kind string, encoding int, points []trialPoint) e
 	if best := bestPoint(points); best >= 0 {
 		p := &points[best]
 		e.Status, e.Reason, e.Setting, e.Features = Fitted, "", p.setting, len(p.w)
-		e.Validation, e.wider, e.NoBetterThanZero, e.SecondsFit = p.value, p.wider, p.noBetterThanZero, p.seconds
+		e.Validation, e.around, e.NoBetterThanZero, e.SecondsFit = p.value, p.around, p.noBetterThanZero, p.seconds
 		if err := t.score(&e, p.w); err != nil {
 			return err
 		}
@@ -305,47 +256,11 @@ func (p *trialPart) scores(w []float64) metric.Scores {
 
 func (p *trialPart) ranking(w []float64) (*metric.Ranking, error) { return metric.Rank(p.scores(w)) }
 
-// criterionOrTop is the criterion, or Positives@Top where the part is too small for it. That depends on the part's size
-// alone, so that all settings are judged alike.
-func criterionOrTop(r *metric.Ranking, c metric.Criterion) (metric.Result, error) {
-	res, err := r.Positives(c)
-	if err == nil && !res.Defined() {
-		return r.Positives(metric.Top())
+// settingsOf counts the settings of an encoding's learners.
+func (t *trial) settingsOf(encoding int) int {
+	n := 0
+	for _, l := range t.learners(encoding) {
+		n += len(l.grid(t.encodings[encoding]))
 	}
-	return res, err
-}
-
-// wideCriteria are the goal's criterion at two, four and eight times its rate, as far as these are rates; above every
-// negative, a false positive rate of 1, 2 and 4 % stands in.
-func wideCriteria(g metric.Goal) []metric.Criterion {
-	base, factor := g.Criterion(), 2.0
-	if g.Tau().IsZero() {
-		base, factor = metric.NP(threshold.MustRate("1%")), 1
-	}
-	var wide []metric.Criterion
-	for range 3 {
-		if rate, err := threshold.RateOf(float64(factor * base.Tau.Float64())); err == nil {
-			c := base
-			c.Tau = rate
-			wide = append(wide, c)
-		}
-		factor *= 2
-	}
-	return wide
-}
-
-// meanRate is the mean of the criteria that are defined on the part.
-func meanRate(r *metric.Ranking, criteria []metric.Criterion) (float64, error) {
-	sum, defined := 0.0, 0
-	for _, c := range criteria {
-		res, err := r.Positives(c)
-		if err != nil {
-			return 0, err
-		}
-		if res.Defined() {
-			sum += res.Rate
-			defined++
-		}
-	}
-	return sum / float64(max(defined, 1)), nil
+	return n
 }

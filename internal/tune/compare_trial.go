@@ -11,7 +11,6 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/method"
-	"toptau/metric"
 )
 
 // trial is the state of one Compare. Encodings come one after the other, so that the rows of only one of them are in
@@ -20,9 +19,8 @@ type trial struct {
 	options   CompareOptions
 	encodings []feature.Encode
 	problems  []method.Problem // method by method, the smoother ones first
-	wide      []metric.Criterion
-	parts     [3]trialPart // training, validation, test
-	weights   [2][]float64 // of the test part's positives and negatives; nil: 1 each
+	parts     [3]trialPart     // training, validation, test
+	weights   [2][]float64     // of the test part's positives and negatives; nil: 1 each
 	progress  *meter
 	done      int // settings that are behind us
 	out       *Comparison
@@ -65,18 +63,15 @@ func (t *trial) plan(d Data) error {
 	}
 	t.out.Against = o.Against
 	if t.out.Against == "" {
-		t.out.Against = logisticName
+		t.out.Against = Logistic
 	}
 	var err error
 	if t.problems, err = t.plannedProblems(); err != nil {
 		return err
 	}
-	t.wide = wideCriteria(o.Goal)
 	work := len(t.problems)
 	for i := range t.encodings {
-		for _, l := range t.learners(i) {
-			work += l.settings
-		}
+		work += t.settingsOf(i)
 	}
 	t.progress = newMeter(o.Progress, work)
 	return nil

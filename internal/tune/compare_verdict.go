@@ -39,8 +39,8 @@ func gain(preferred, reference *Entry, confidence float64) string {
 	if preferred == nil || preferred.Name == reference.Name || !preferred.Test.Defined() {
 		return ""
 	}
-	what := map[string]string{metric.Better: "a gain", metric.Worse: "a loss", metric.Undecided: "undecided"}[preferred.Difference.Verdict()]
-	return fmt.Sprintf("of all, the validation part prefers %s: %.6g of the %.6g positives, %s %.6g: %s, %s", preferred.Name,
+	what := map[string]string{metric.Better: "a gain of", metric.Worse: "a loss,", metric.Undecided: "undecided,"}[preferred.Difference.Verdict()]
+	return fmt.Sprintf("of all, the validation part prefers %s, which finds %.6g of the %.6g positives, %s %.6g: %s %s", preferred.Name,
 		preferred.Test.Numerator, preferred.Test.Denominator, reference.Name, reference.Test.Numerator, what,
 		interval(preferred.Difference, confidence))
 }

@@ -77,7 +77,7 @@ func lambdas(e feature.Encode) []float64 {
 	if e == feature.EncodeRaw {
 		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6}
 	}
-	return []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6}
+	return []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6}
 }
 
 // rampLambdas are the pulls back to the anchor.

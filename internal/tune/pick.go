@@ -35,8 +35,8 @@ func (s *search) choose() error {
 	s.found.Chosen = best.score()
 	s.found.Criterion = words(s.rounds[0].levels)
 	var why []string
-	why = append(why, fmt.Sprintf("%s has the best criterion of %s: %s", best.tried[best.best].Describe(),
-		plural(len(list), "learner and encoding"), percent(best.score())))
+	why = append(why, fmt.Sprintf("%s has the best criterion, %s, of %s of learner and encoding", best.tried[best.best].Describe(),
+		percent(best.score()), plural(len(list), "combination")))
 
 	members, average, err := s.greedy(list)
 	if err != nil {
@@ -123,7 +123,12 @@ func (s *search) collapsed() []string {
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{"w = 0 is a certified optimum of " + strings.Join(names, ", ") + ", which therefore rank nothing and cannot be chosen"}
+	verb := "ranks"
+	if len(names) > 1 {
+		verb = "rank"
+	}
+	return []string{"w = 0 is a certified optimum of " + strings.Join(names, ", ") + ", which therefore " + verb +
+		" nothing and cannot be chosen"}
 }
 
 // average is the criterion of the tasks' best candidates averaged in equal shares, out of fold.

@@ -72,6 +72,7 @@ const (
 	foldsOfFew      = 5
 	defaultFoldRows = 60_000
 	validationRows  = 200_000 // of a fold, at most
+	searchTrees     = 100
 )
 
 // Search chooses a model for a goal and fits it to all rows that it may use.
@@ -151,6 +152,9 @@ func (s *search) plan() error {
 	if o.OutOfFold && o.Delta.IsZero() {
 		return &fault.Error{Kind: fault.Usage, Found: "--calibrate out-of-fold without --delta",
 			Expected: "the probability with which the guarantee may fail", Hint: "--delta 5%"}
+	}
+	if o.Feature.Trees == 0 {
+		o.Feature.Trees = searchTrees
 	}
 	if o.MaxTime < 0 {
 		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--max-time %s", o.MaxTime), Expected: "a time above 0"}

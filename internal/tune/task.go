@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +125,10 @@ func (s *search) try(ctx context.Context) error {
 	var failed error // of the first task that came to nothing
 	for i, t := range s.tasks {
 		limited, stop := s.limit(ctx)
-		err := s.run(limited, t, func(share float64) { s.progress.advance(i, min(share, unjudged)) })
+		var err error
+		if limited.Err() == nil {
+			err = s.run(limited, t, func(share float64) { s.progress.advance(i, min(share, unjudged)) })
+		}
 		ended := limited.Err() != nil
 		stop()
 		s.keep(t)
@@ -133,22 +137,16 @@ func (s *search) try(ctx context.Context) error {
 				return fatal.error
 			}
 			s.found.NotTried = append(s.found.NotTried, t.describe()+": "+err.Error())
-			if failed == nil {
-				failed = err
-			}
+			failed = cmp.Or(failed, err)
 		}
-		s.progress.advance(i, 1)
-		s.release(i)
 		if ended {
 			s.found.Cancelled = ctx.Err() != nil
 			s.found.TimeUp = !s.found.Cancelled
-			for _, later := range s.tasks[i+1:] {
-				if !later.silent {
-					s.found.NotTried = append(s.found.NotTried, later.describe())
-				}
-			}
+			s.leave(s.tasks[i:])
 			break
 		}
+		s.progress.advance(i, 1)
+		s.release(i)
 	}
 	if s.usable() {
 		return nil
@@ -156,11 +154,24 @@ func (s *search) try(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if len(s.found.Candidates) == 0 && failed != nil {
+	if failed != nil && !slices.ContainsFunc(s.found.Candidates, func(c Candidate) bool { return c.Status == Fitted }) {
 		return failed
 	}
-	return &fault.Error{Kind: fault.Data, Found: "every candidate gives all rows of a fold the same score",
-		Expected: "columns that tell the classes apart", Hint: "toptau diagnose says for which methods w = 0 is optimal"}
+	found := "every candidate gives all rows of a fold the same score"
+	if words := s.collapsed(); words != nil {
+		found += ": " + words[0]
+	}
+	return &fault.Error{Kind: fault.Data, Found: found, Expected: "columns that tell the classes apart",
+		Hint: "--method logistic, or toptau diagnose"}
+}
+
+// leave notes the tasks of which nothing was tried.
+func (s *search) leave(tasks []*task) {
+	for _, t := range tasks {
+		if !t.silent && len(t.tried) == 0 {
+			s.found.NotTried = append(s.found.NotTried, t.describe())
+		}
+	}
 }
 
 // usable reports whether some candidate can be chosen.
@@ -208,7 +219,7 @@ type encodingError struct {
 }
 
 // errTooLarge says why a method was left out.
-var errTooLarge = errors.New("left out on so many rows and columns; ask for it with --method")
+var errTooLarge = errors.New("costly on so many values; --method asks for it")
 
 // run fits a task's grid in all rounds, setting by setting.
 func (s *search) run(ctx context.Context, t *task, progress func(share float64)) error {
@@ -305,7 +316,7 @@ func (s *search) taskOf(name string, e feature.Encode) *task {
 
 // methodValues are the values of a matrix above which the paper's methods are not tried unless they are asked for: their
 // certified optimum costs more there than it gives.
-const methodValues = 400_000
+const methodValues = 100_000
 
 func (s *search) tooLarge(t *task, x *matrix.Matrix) bool {
 	_, err := method.ByName(t.learner.name)

@@ -93,8 +93,11 @@ func formOf(p method.Problem, kappa float64) (form, error) {
 // Solve minimises the objective to the gap asked for, or as far as it gets. It fails when the method has no certificate.
 // A cancelled context is not an error: the result has the best point and its bounds so far, and Cancelled is set.
 func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
-	var c Chain
-	return c.Solve(ctx, o, opt)
+	r, err := new(Chain).solve(ctx, o, opt)
+	if err != nil {
+		return r, err
+	}
+	return certifyResult(o, r) // the chain's memory is free by now
 }
 
 // SolveSource is Solve for data that are seen through a source only. Both bounds are exact: F is evaluated on all rows by
@@ -175,7 +178,11 @@ type Bounds struct {
 // Verify computes F(w) and D(p, a) from the data alone. An infeasible (p, a) is an error that names the constraint. With
 // lambda = 0 the lower bound holds for all weights of norm at most radius.
 func Verify(o *objective.Objective, w []float64, p, a Sparse, radius float64) (Bounds, error) {
-	b := Bounds{AtZero: o.At(make([]float64, o.Dim()), nil).F}
+	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	if err != nil {
+		return Bounds{}, err
+	}
+	b := Bounds{AtZero: f.atZero(o.Population().Mass)}
 	value := o.At(w, nil)
 	b.Upper, b.Threshold = value.F, value.T
 	if len(p.Rows) == 0 {

@@ -36,6 +36,15 @@ type state struct {
 // Solve is Solve, started from the last problem with the same population. Result.Passes counts the readings of this
 // problem alone.
 func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
+	r, err := c.solve(ctx, o, opt)
+	if err != nil {
+		return r, err
+	}
+	return certifyResult(o, r)
+}
+
+// solve is Solve without the certificate apart from the solver.
+func (c *Chain) solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
 	if c.x != o.Matrix() {
 		*c = Chain{x: o.Matrix()}
 	}
@@ -66,7 +75,7 @@ func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) 
 	if s.pop != nil {
 		s.leave(from)
 	}
-	return certifyResult(o, r)
+	return r, nil
 }
 
 // startOf returns where a problem begins that is large enough for a sample: at the last point where only lambda has changed,

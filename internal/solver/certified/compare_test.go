@@ -244,7 +244,7 @@ func (r *millions) solve(t *testing.T, in instance) {
 	r.solved = append(r.solved, []string{r.share, in.rule, fmt.Sprintf("%.6g", m.Objective), fmt.Sprintf("%.1e", m.RelativeGap()),
 		m.decrease(), fmt.Sprint(m.Passes), fmt.Sprintf("%.1f", m.RowReads), seconds(used), seconds(m.took),
 		fmt.Sprintf("%.2f", memory)})
-	if m.RelativeGap() > 1e-4 || m.took > 10*time.Second || memory > 2 {
+	if m.RelativeGap() > 1e-4 || used > 10*time.Second || memory > 2 {
 		r.missed = append(r.missed, fmt.Sprintf("%s: relative gap %.1e, %s s (%s processor s), %.2f x the matrix", m.name(),
 			m.RelativeGap(), seconds(m.took), seconds(used), memory))
 	}
@@ -275,7 +275,8 @@ func (r *millions) section() *section {
 	s.say(`5,250,000 rows of 28 columns, simulated (simulate hepmass, seed 1), scaled by the means and deviations of the first
 		100,000 rows, float32 storage, lambda 0.001. Solves are ended after the round that reaches a relative gap of 1e-4. Memory is the peak of what the
 		process holds, the matrix included, over the bytes of the matrix, with GOGC=25. Target: relative gap 1e-4 within 10 s
-		(goal: 3 s) on two cores, in less than 2 x the matrix.`)
+		(goal: 3 s) on two cores, in less than 2 x the matrix; judged by the processor seconds of all threads together, since
+		the machine was shared.`)
 	s.table([]string{"positives", "rule", "F", "relative gap", "gap of the decrease", "passes", "row reads", "processor s",
 		"seconds", "memory"})
 	for _, row := range r.solved {

@@ -127,12 +127,30 @@ func (l *line) tangent(alpha float64) tangent {
 
 // threshold returns t at alpha and its derivative.
 func (l *line) threshold(alpha float64) (t, slope float64) {
+	if alpha == 0 && isZero(l.from) {
+		return l.thresholdAtOrigin()
+	}
 	if l.few != nil && alpha <= l.reach {
 		if t, slope = l.thresholdOf(l.few, alpha); l.support.Edge > l.floor {
 			return t, slope // no row that was left out comes near the edge
 		}
 	}
 	return l.thresholdOf(&l.population, alpha)
+}
+
+// thresholdAtOrigin is the case of w = 0, where all rows are equal: the mean of the largest grows in proportion to alpha, and a
+// quantile like the mean of all.
+func (l *line) thresholdAtOrigin() (t, slope float64) {
+	p := &l.population
+	n := len(p.to)
+	mass := sumInBlocks(n, p.weight)
+	t, l.support.Edge, _ = l.f.threshold([]float64{0}, []float64{mass}, nil)
+	if l.f.kind == topMean {
+		var s threshold.Support
+		l.f.rule.At(p.to, p.weights, &s)
+		return t, s.T
+	}
+	return t, sumInBlocks(n, func(i int) float64 { return float64(p.weight(i) * p.to[i]) }) / mass
 }
 
 func (l *line) thresholdOf(p *ends, alpha float64) (t, slope float64) {

@@ -24,7 +24,6 @@ type Memory struct {
 	// Space that is reused from call to call.
 	support threshold.Support
 	numbers []int32
-	values  []float64
 }
 
 // scored is a point with the scores of all rows, positives first.
@@ -93,15 +92,17 @@ func (s *Memory) Means(ctx context.Context) (positives, population []float64, er
 	s.passes++
 	s.visits += float64(s.x.Rows())
 	positives, population = make([]float64, s.x.Cols()), make([]float64, s.x.Cols())
+	zero := make([]float64, s.x.Cols())
 	addAll := func(p *matrix.Part, g []float64) {
-		rows, v := make([]int32, p.Rows()), make([]float64, p.Rows())
-		for i := range rows {
-			rows[i], v[i] = int32(i), 1
-		}
-		if p.Weights() != nil {
-			copy(v, p.Weights())
-		}
-		p.AddGradient(rows, v, g)
+		weights := p.Weights()
+		p.Pass(zero, func(first int, _, v []float64) bool {
+			for k := range v {
+				if v[k] = 1; weights != nil {
+					v[k] = weights[first+k]
+				}
+			}
+			return true
+		}, g)
 	}
 	addAll(s.x.Positives, positives)
 	addAll(s.x.Negatives, population)
@@ -156,7 +157,7 @@ func (s *Memory) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 		z, read := s.scores(q.W)
 		reading = reading || read
 		if q.Population != nil {
-			answers[k].Population = s.population(z, *q.Population)
+			answers[k].Population = s.population(z, *q.Population, len(queries) == 1)
 		}
 		if q.Positives != nil {
 			answers[k].Positives = s.positives(z, *q.Positives)
@@ -168,20 +169,10 @@ func (s *Memory) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 	return answers, nil
 }
 
-func (s *Memory) population(z []float64, q PopulationQuery) (a PopulationAnswer) {
+// population answers for scores z, which may become part of the answer if they are lasting.
+func (s *Memory) population(z []float64, q PopulationQuery, lasting bool) (a PopulationAnswer) {
 	first := s.first()
-	for i := first; i < len(z); i++ {
-		if !(z[i] >= q.Above) {
-			continue
-		}
-		a.Count++
-		a.Scores = append(a.Scores, z[i])
-		m := s.weight(i)
-		if s.weights != nil {
-			a.Weights = append(a.Weights, m)
-		}
-		a.Sum += float64(m * z[i])
-	}
+	s.copyAbove(z[first:], q.Above, lasting, &a)
 	key := func(i int) float64 { return -z[i] }
 	if q.Near {
 		key = func(i int) float64 { return math.Abs(z[i] - q.Edge) }
@@ -191,6 +182,33 @@ func (s *Memory) population(z []float64, q PopulationQuery) (a PopulationAnswer)
 		a.Groups = s.groups(first, len(z), q.Known, a.Rows, func(i int) float64 { return z[i] - q.Edge }, q.Rest, false)
 	}
 	return a
+}
+
+// copyAbove answers with the scores z of the population at or above a limit; lasting ones need no copy if it is all of them.
+func (s *Memory) copyAbove(z []float64, above float64, lasting bool, a *PopulationAnswer) {
+	var weights []float64
+	if s.weights != nil {
+		weights = s.weights[s.first():]
+	}
+	for i, v := range z {
+		if v >= above {
+			a.Count++
+			a.Sum += float64(s.weight(s.first()+i) * v)
+		}
+	}
+	if lasting && a.Count == len(z) {
+		a.Scores, a.Weights = z, weights
+		return
+	}
+	a.Scores = make([]float64, 0, a.Count)
+	for i, v := range z {
+		if v >= above {
+			a.Scores = append(a.Scores, v)
+			if weights != nil {
+				a.Weights = append(a.Weights, weights[i])
+			}
+		}
+	}
 }
 
 func (s *Memory) positives(z []float64, q PositivesQuery) (a PositivesAnswer) {
@@ -255,22 +273,9 @@ func (s *Memory) best(first, end int, known *Set, limit int, key func(i int) flo
 			bound = sample[k]
 		}
 	}
-	var others []ranked
-	for {
-		for i := first; i < end; i++ {
-			if k := key(i); k <= bound && !known.Has(i-first) && s.weight(i) > 0 {
-				others = append(others, ranked{k, int32(i - first)})
-			}
-		}
-		if len(others) >= limit || math.IsInf(bound, 1) {
-			break
-		}
-		bound, others = math.Inf(1), others[:0]
-	}
-	more := len(others) > limit || !math.IsInf(bound, 1)
-	if limit < len(others) {
-		selectSmallest(others, limit, ranked.compare)
-		others = others[:limit]
+	others, more := s.smallest(first, end, known, limit, bound, key)
+	if len(others) < limit && !math.IsInf(bound, 1) {
+		others, more = s.smallest(first, end, known, limit, math.Inf(1), key)
 	}
 	slices.SortFunc(others, ranked.compare)
 	rows := make([]Row, len(others))
@@ -280,6 +285,30 @@ func (s *Memory) best(first, end int, known *Set, limit int, key func(i int) flo
 			Features: func(dst []float64) { s.row(first+id, dst) }}
 	}
 	return rows, more
+}
+
+// smallest returns the limit rows of the smallest keys up to bound, in some order, and whether there may be more.
+func (s *Memory) smallest(first, end int, known *Set, limit int, bound float64, key func(i int) float64) (list []ranked, more bool) {
+	more = !math.IsInf(bound, 1)
+	cut := func() {
+		selectSmallest(list, limit, ranked.compare)
+		list, more = list[:limit], true
+	}
+	for i := first; i < end; i++ {
+		k := key(i)
+		if !(k <= bound) || known.Has(i-first) || s.weight(i) == 0 {
+			continue
+		}
+		if list = append(list, ranked{k, int32(i - first)}); len(list) == 4*limit+1024 {
+			cut()
+			// Of equal keys the first rows win: later ones need a smaller one.
+			bound = math.Nextafter(slices.MaxFunc(list, ranked.compare).key, math.Inf(-1))
+		}
+	}
+	if len(list) > limit {
+		cut()
+	}
+	return list, more
 }
 
 func (s *Memory) row(i int, dst []float64) {

@@ -38,7 +38,7 @@ func TestReferenceOptima(t *testing.T) {
 		get := func(name string) string { return row[column[name]] }
 		number := func(name string) float64 { v, _ := strconv.ParseFloat(get(name), 64); return v }
 		name := strings.Join(row[:8], " ")
-		if only != "" && !strings.Contains(name, only) {
+		if only != "" && !strings.Contains(name, only) || testing.Short() && line%16 != 0 {
 			continue
 		}
 		key := get("dataset") + " " + get("preprocessing")

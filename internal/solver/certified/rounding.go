@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"toptau/internal/matrix"
 )
 
 // rounded evaluates the problem at w.
@@ -149,48 +151,63 @@ func (s *Memory) differentiate(ctx context.Context, r *rounded, limit int) error
 	}
 	positives, cols := s.x.Positives.Rows(), s.x.Cols()
 	r.weighted, r.slope = make([]float64, cols), make([]float64, cols)
-	p := func(i int) float64 { return s.p(r, z, i) }
-	r.total = s.addRows(0, positives, p, r.weighted)
-	s.addRows(s.first(), len(z), func(i int) float64 { return s.a(r, z, i) }, r.slope)
+	s.addRows(s.x.Positives, 0, z, r, func(i int, z float64) float64 { return s.p(r, z, i) }, r.weighted)
+	a := func(i int, z float64) float64 { return s.a(r, z, i) }
+	if s.all {
+		s.addRows(s.x.Positives, 0, z, r, a, r.slope)
+	}
+	s.addRows(s.x.Negatives, positives, z, r, a, r.slope)
+	r.total = sumInBlocks(positives, func(i int) float64 { return s.p(r, z[i], i) })
 	if r.loss.square {
-		r.squares = s.sumPositives(func(i int) float64 { v := p(i) / s.weight(i); return float64(v * v) })
+		r.squares = s.sumPositives(func(i int) float64 { v := s.p(r, z[i], i) / s.weight(i); return float64(v * v) })
 	}
 	r.losses = s.bent(0, positives, limit, z, func(i int) float64 { return r.loss.bend(1 + r.top - z[i]) })
 	r.band = s.bent(s.first(), len(z), limit, z, func(i int) float64 { return r.kink.bend(z[i] - r.level) })
 	return nil
 }
 
-// p and a are the multipliers of row i, counted over both parts.
-func (s *Memory) p(r *rounded, z []float64, i int) float64 {
-	return r.loss.slope(1+r.top-z[i]) * s.weight(i) / s.shape[0].Mass
+// p and a are the multipliers of row i, counted over both parts, whose score is z.
+func (s *Memory) p(r *rounded, z float64, i int) float64 {
+	return r.loss.slope(1+r.top-z) * s.weight(i) / s.shape[0].Mass
 }
 
-func (s *Memory) a(r *rounded, z []float64, i int) float64 {
-	return r.kink.slope(z[i]-r.level) * s.weight(i) / r.mass
+func (s *Memory) a(r *rounded, z float64, i int) float64 {
+	return r.kink.slope(z-r.level) * s.weight(i) / r.mass
 }
 
-// addRows adds value(i) times row i to g, for the rows from first to end, and returns the sum of the values.
-func (s *Memory) addRows(first, end int, value func(i int) float64, g []float64) (total float64) {
-	add := func(part adder, from, to, offset int) {
-		s.numbers, s.values = s.numbers[:0], s.values[:0]
-		for i := from; i < to; i++ {
-			if v := value(i); v != 0 {
-				s.numbers, s.values = append(s.numbers, int32(i-offset)), append(s.values, v)
-			}
+// addRows adds value(i, z[i]) times row i to g for the rows of a part, whose first row is number offset: in one pass that
+// scores them again where many of the values are not zero, else row by row. Either way has the same bits.
+func (s *Memory) addRows(part *matrix.Part, offset int, z []float64, r *rounded, value func(i int, z float64) float64, g []float64) {
+	z = z[offset : offset+part.Rows()]
+	count := 0
+	for i, score := range z {
+		if value(offset+i, score) != 0 {
+			count++
 		}
-		part.AddGradient(s.numbers, s.values, g)
-		s.visits += float64(len(s.values))
-		total += sumInBlocks(len(s.values), func(k int) float64 { return s.values[k] })
 	}
-	positives := s.x.Positives.Rows()
-	if first < positives {
-		add(s.x.Positives, first, positives, 0)
+	if s.visits += float64(count); count > len(z)/manyRows {
+		part.Pass(r.w, func(first int, z, v []float64) bool {
+			some := false
+			for k, score := range z {
+				v[k] = value(offset+first+k, score)
+				some = some || v[k] != 0
+			}
+			return some
+		}, g)
+		return
 	}
-	if end > positives {
-		add(s.x.Negatives, max(first, positives), end, positives)
+	s.numbers = slices.Grow(s.numbers[:0], count)
+	values := make([]float64, 0, count)
+	for i, score := range z {
+		if v := value(offset+i, score); v != 0 {
+			s.numbers, values = append(s.numbers, int32(i)), append(values, v)
+		}
 	}
-	return total
+	part.AddGradient(s.numbers, values, g)
 }
+
+// manyRows is the part of the rows from which reading all is cheaper than listing some.
+const manyRows = 8
 
 // bent chooses rows where bend is not zero.
 func (s *Memory) bent(first, end, limit int, z []float64, bend func(i int) float64) (b bent) {
@@ -227,11 +244,7 @@ func (s *Memory) dual(r *rounded, scale float64) (p, a Sparse) {
 	if read {
 		s.passes++
 	}
-	for i := range s.x.Positives.Rows() {
-		p.put(i, scale*s.p(r, z, i))
-	}
-	for i := s.first(); i < len(z); i++ {
-		a.put(i-s.first(), s.a(r, z, i))
-	}
+	p = sparse(z[:s.x.Positives.Rows()], func(i int, z float64) float64 { return scale * s.p(r, z, i) })
+	a = sparse(z[s.first():], func(i int, z float64) float64 { return s.a(r, z, s.first()+i) })
 	return p, a
 }

@@ -15,7 +15,7 @@ const (
 	sampleAbove = 200_000 // rows above which a sample is solved first
 	sampleRows  = 100_000 // its size
 	sampleGap   = 3e-3
-	topRows     = 20 // mass on top a column from which kinks are rounded
+	topRows     = 20 // mass on top, and positives, a column from which kinks are rounded
 )
 
 // startFromSample returns a point to start from, or nil where no sample is worth its time, and the visits to rows that
@@ -56,9 +56,12 @@ func startFromSample(ctx context.Context, o *objective.Objective) (from *start, 
 	return &start{w: s.best.w}, source.visits
 }
 
-// worthRounding reports whether many more rows lie on top than there are columns, so that enough of them bend.
+// worthRounding reports whether there are many more rows on top, and many more positives, than columns, so that enough rows
+// bend for a second derivative.
 func worthRounding(o *objective.Objective) bool {
-	return o.Matrix().Rows() > sampleAbove && o.Threshold().Kappa() >= topRows*float64(o.Matrix().Cols())
+	x := o.Matrix()
+	wanted := topRows * float64(x.Cols())
+	return x.Rows() > sampleAbove && o.Threshold().Kappa() >= wanted && float64(x.Positives.Rows()) >= wanted
 }
 
 // sketch begins like a problem without a sample and solves with rounded kinks alone.

@@ -15,7 +15,7 @@ type Source interface {
 	Shape() Shape
 	// Means returns the weighted mean of the positives and of the population.
 	Means(ctx context.Context) (positives, population []float64, err error)
-	// Scan answers all queries from one reading of the data.
+	// Scan answers all queries from one reading of the data. Answers are valid until the next call and must not be changed.
 	Scan(ctx context.Context, queries []Query) ([]Answer, error)
 	// Readings is how many full readings of the population were made so far, and how many visits to rows in all,
 	// divided by the number of rows.

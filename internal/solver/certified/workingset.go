@@ -90,6 +90,11 @@ func (s *workingSet) lift(v dualValues) (out Sparse) {
 	for k := range v.ids {
 		mass[s.entry[k]] += s.own[k]
 	}
+	most := v.ids
+	for _, g := range v.groups {
+		most += len(g.Rows)
+	}
+	out.Rows, out.Values = make([]int32, 0, most), make([]float64, 0, most)
 	put := func(id int32, value, weight, mass float64) {
 		if value == 0 {
 			return
@@ -122,11 +127,21 @@ type Sparse struct {
 	Values []float64
 }
 
-// put appends an element; those of exactly 0 are left out.
-func (s *Sparse) put(row int, value float64) {
-	if value != 0 {
-		s.Rows, s.Values = append(s.Rows, int32(row)), append(s.Values, value)
+// sparse is the vector of value(i, z[i]).
+func sparse(z []float64, value func(i int, z float64) float64) (out Sparse) {
+	count := 0
+	for i, score := range z {
+		if value(i, score) != 0 {
+			count++
+		}
 	}
+	out.Rows, out.Values = make([]int32, 0, count), make([]float64, 0, count)
+	for i, score := range z {
+		if v := value(i, score); v != 0 {
+			out.Rows, out.Values = append(out.Rows, int32(i)), append(out.Values, v)
+		}
+	}
+	return out
 }
 
 // expand returns the vector with all its n elements.

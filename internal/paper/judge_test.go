@@ -1,0 +1,97 @@
+package paper
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"toptau/internal/matrix"
+	"toptau/metric"
+)
+
+func pointer(f float64) *float64 { return &f }
+
+func TestChoiceGoesByTheCriterionThenByTheObjective(t *testing.T) {
+	points := []Point{
+		{F: 2, AtZero: 1, Own: [2]*float64{pointer(0.5), pointer(0)}},
+		{F: 0.5, AtZero: 1, Own: [2]*float64{pointer(0.5), nil}},
+		{F: 0.4, AtZero: 1, Own: [2]*float64{pointer(0.5), pointer(0.2)}},
+		{F: 0.1, AtZero: 1, Own: [2]*float64{pointer(0.4), pointer(0.1)}},
+		{Failed: "overflow"},
+	}
+	if got := choose(points, paperCount); got != 1 {
+		t.Errorf("by the paper's count: %d, want the first that beats w = 0", got)
+	}
+	if got := choose(points, strictCount); got != 2 {
+		t.Errorf("by the strict count: %d", got)
+	}
+	if got := choose(points[4:], paperCount); got != -1 {
+		t.Errorf("nothing to choose from: %d", got)
+	}
+}
+
+// TestAConstantScoreIsPerfectByThePapersCountAlone is why the certified tables use the strict one.
+func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
+	x, err := matrix.FromDense([][]float64{{1}, {2}, {3}, {4}}, []bool{true, false, true, false}, nil, matrix.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := score(x, []float64{0})
+	r, err := metric.Rank(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := measure(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *m.Values[paperCount][0] != 1 || *m.Values[strictCount][0] != 0 {
+		t.Errorf("Positives@Top of a constant score: %v, %v", *m.Values[paperCount][0], *m.Values[strictCount][0])
+	}
+	if m.Values[strictCount][1] != nil {
+		t.Error("Positives@Quantile(0.01) of 4 rows is defined by the strict count")
+	}
+	for _, e := range entries() {
+		if e.Key() == "grill-0.01" {
+			if v, err := ownValue(z, e, strictCount); err != nil || v != 0 {
+				t.Errorf("its own criterion falls back to %v, %v; want Positives@Top", v, err)
+			}
+			if e.own() != metric.Quantile(taus[0]) {
+				t.Errorf("Grill is chosen by %v", e.own())
+			}
+		}
+	}
+}
+
+// TestOwnValueIsTheCriterion compares the selection with package metric's sort, on tied and on distinct scores.
+func TestOwnValueIsTheCriterion(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	for try := range 300 {
+		z := metric.Scores{Positives: make([]float64, 1+random.IntN(60)), Negatives: make([]float64, 1+random.IntN(400))}
+		for _, class := range [][]float64{z.Positives, z.Negatives} {
+			for i := range class {
+				class[i] = random.Float64()
+				if try%2 == 0 {
+					class[i] = float64(random.IntN(8))
+				}
+			}
+		}
+		r, err := metric.Rank(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries() {
+			for rule := range count(2) {
+				want, err := value(r, rule.of(e.own()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want == nil {
+					want, _ = value(r, rule.of(metric.Top()))
+				}
+				if got, err := ownValue(z, e, rule); err != nil || got != *want {
+					t.Fatalf("try %d, %s, %s: %v, %v; want %v", try, e.Key(), countNames[rule], got, err, *want)
+				}
+			}
+		}
+	}
+}
