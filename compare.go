@@ -19,9 +19,9 @@ import (
 // the baselines, logistic regression and a support vector machine, on a half, a quarter and a quarter of the rows; logistic
 // regression and the ramp on every encoding of the columns.
 type CompareOptions struct {
-	Methods    []string // nil: those whose criterion is the goal's, and ramp; "all": every method that the goal has a rate for, and ramp
+	Methods    []string // nil: those whose criterion is the goal's, and ramp; "all": every one that the goal has a rate for
 	Surrogate  string   // "" or "hinge", "squared-hinge", "logistic"
-	Features   []string // encodings: raw, scorecard, leaves, scorecard+leaves; nil: the first three. All learners are fitted on the first
+	Features   []string // raw, scorecard, leaves, scorecard+leaves; nil: the first three; all learners are fitted on the first
 	Scale      string
 	Impute     string
 	Validation *Data    // nil: a quarter of the rows; otherwise read with ReadLike
@@ -93,8 +93,8 @@ type CompareEntry struct {
 
 // Compare asks whether top-focused training helps on these data, and by how much. All methods, the baselines, the encodings
 // and anybody's scores are measured on the same test rows: the training part fits, the validation part chooses each one's
-// setting by the mean criterion over budgets around the goal and gives its threshold, and differences have paired bootstrap intervals, over the entities
-// of Format.Group where there is such a column. The verdict is about the top-focused entry that the validation part prefers.
+// setting by the mean criterion over budgets around the goal and gives its threshold, and differences have paired bootstrap
+// intervals, over the entities of Format.Group where there is such a column. The verdict is about the top-focused entry that the validation part prefers.
 //
 // When ctx is done, what is finished is compared, with Cancelled set.
 func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (*CompareReport, error) {

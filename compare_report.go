@@ -13,7 +13,8 @@ import (
 // WriteReport writes the comparison as one self-contained HTML page. It needs no network.
 func (r *CompareReport) WriteReport(w io.Writer) error {
 	f := report.Findings{Title: "Does top-focused training help?", Lead: r.GoalWords, Summary: []string{r.VerdictWords + "."},
-		Comparison: r.comparison(), Data: r.parts(), Sections: []report.Section{{Title: "Settings", Tables: []report.Table{r.settings()}}}}
+		Comparison: r.comparison(), Data: r.parts(),
+		Sections: []report.Section{{Title: "Settings", Tables: []report.Table{r.settings()}}}}
 	if r.PreferredWords != nil {
 		f.Summary = append(f.Summary, *r.PreferredWords+".")
 	}
@@ -50,7 +51,8 @@ func (r *CompareReport) settings() report.Table {
 	t := report.Table{Header: []string{"model", "features", "setting", "fitted"}, Numbers: []int{1, 3}}
 	for i := range r.Entries {
 		if e := &r.Entries[i]; e.Setting != nil {
-			t.Rows = append(t.Rows, []string{e.Name, commas(float64(*e.Features)), *e.Setting, fmt.Sprintf("%d of %d", e.Fitted, e.Tried)})
+			t.Rows = append(t.Rows, []string{e.Name, commas(float64(*e.Features)), *e.Setting,
+				fmt.Sprintf("%d of %d", e.Fitted, e.Tried)})
 		}
 	}
 	return t
@@ -63,7 +65,8 @@ func (r *CompareReport) parts() []report.Fact {
 		name string
 		PartReport
 	}{{"training part", r.Training}, {"validation part", r.Validation}, {"test part", r.Test}} {
-		facts = append(facts, report.Fact{Name: p.name, Value: fmt.Sprintf("%s rows, %s positive", commas(float64(p.Rows)), commas(float64(p.Positives)))})
+		facts = append(facts, report.Fact{Name: p.name,
+			Value: fmt.Sprintf("%s rows, %s positive", commas(float64(p.Rows)), commas(float64(p.Positives)))})
 	}
 	if r.Entities != nil {
 		facts = append(facts, report.Fact{Name: "entities of the test part", Value: commas(float64(*r.Entities))})

@@ -173,7 +173,8 @@ func newEffects(m *model.Model) (*effects, error) {
 		e.limit = min(effectRows, max(1, effectCells/max(1, len(d.columns))))
 	}
 	for _, input := range scorer.Map.Inputs {
-		e.inputs = append(e.inputs, effectInput{column: input.Column, symbolic: input.Kind == feature.Symbolic, codes: map[string]int{}})
+		e.inputs = append(e.inputs, effectInput{column: input.Column, symbolic: input.Kind == feature.Symbolic,
+			codes: map[string]int{}})
 	}
 	return e, nil
 }
@@ -291,7 +292,8 @@ func (e *effects) shape(j int, effect *ColumnEffect) {
 		}
 		count := float64(end - first)
 		if e.inputs[j].symbolic {
-			effect.Categories = append(effect.Categories, CategoryEffect{e.inputs[j].texts[int(pairs[first].value)], end - first, adds / count})
+			text := e.inputs[j].texts[int(pairs[first].value)]
+			effect.Categories = append(effect.Categories, CategoryEffect{text, end - first, adds / count})
 		} else if pairs[first].value == pairs[end-1].value {
 			effect.Shape = append(effect.Shape, [2]float64{pairs[first].value, adds / count})
 		} else {

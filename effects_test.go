@@ -119,7 +119,8 @@ func TestExplainColumnsOfTiesAndIndices(t *testing.T) {
 		fmt.Fprintf(&b, "%v,%d\n", x, (i/2)%2)
 	}
 	path := write(t, "rows.csv", b.String())
-	fitted, err := toptau.Fit(context.Background(), read(t, path, toptau.Format{Label: "y"}), toptau.FitOptions{Method: "toppush", Lambda: 0.1})
+	o := toptau.FitOptions{Method: "toppush", Lambda: 0.1}
+	fitted, err := toptau.Fit(context.Background(), read(t, path, toptau.Format{Label: "y"}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,12 +129,13 @@ func TestExplainColumnsOfTiesAndIndices(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	path = write(t, "rows.svm", "1 1:1 3:2\n-1 1:0.5\n-1 2:1 3:1\n1 1:2\n")
-	fitted, err = toptau.Fit(context.Background(), read(t, path, toptau.Format{}), toptau.FitOptions{Method: "toppush", Lambda: 0.1})
+	fitted, err = toptau.Fit(context.Background(), read(t, path, toptau.Format{}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err = toptau.ExplainColumns(context.Background(), fitted.Model, path, toptau.Format{}, nil)
-	if err != nil || len(c.Columns) != 3 || c.Columns[0].Column != "index 1" || len(c.Columns[0].Shape) != 0 || c.Columns[0].Words() != "" {
+	if err != nil || len(c.Columns) != 3 || c.Columns[0].Column != "index 1" || len(c.Columns[0].Shape) != 0 ||
+		c.Columns[0].Words() != "" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -149,8 +149,8 @@ type BlockReport struct {
 	Above float64 `json:"top_decile"` // the share of its scores in the highest tenth of all
 }
 
-// calibrationOverTime looks at the scores of some rows (nil: all) that are of the population. Without a time column there is
-// nothing to see.
+// calibrationOverTime looks at the scores z of the rows that are of the population. Without a time column there is nothing to
+// see.
 func calibrationOverTime(t *table.Table, z []float64, population calibrate.Population) (*TrendReport, *Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil
@@ -187,7 +187,8 @@ func driftWarning(t calibrate.Trend, population calibrate.Population) *Warning {
 	if population == calibrate.All {
 		rows = "rows"
 	}
-	return &Warning{"calibration-drift", fmt.Sprintf("the scores of the calibration %s change over time: of the earliest fifth %s are "+
-		"in the highest tenth, of the latest %s (probability %s at most if time meant nothing): the guarantee is about rows like all "+
-		"of them together, and need not hold for the rows to come", rows, shareOf(first.Above), shareOf(last.Above), smallProbability(t.P))}
+	return &Warning{"calibration-drift", fmt.Sprintf("the scores of the calibration %s change over time: of the earliest fifth %s "+
+		"are in the highest tenth, of the latest %s (probability %s at most if time meant nothing): the guarantee is about rows like "+
+		"all of them together, and need not hold for the rows to come", rows, shareOf(first.Above), shareOf(last.Above),
+		smallProbability(t.P))}
 }

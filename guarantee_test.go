@@ -78,8 +78,8 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 			}
 		}
 		allowed := atMostViolations(sets, 0.05)
-		t.Logf("%s: of %d draws the segments of %v negatives break 5 %% in %v (at most %d allowed each), any of them in %d (joint confidence 85 %%)",
-			c.name, sets, sizes, broken, allowed, any)
+		t.Logf("%s: of %d draws the segments of %v negatives break 5 %% in %v (at most %d allowed each), any of them in %d "+
+			"(joint confidence 85 %%)", c.name, sets, sizes, broken, allowed, any)
 		for s, count := range broken {
 			if count > allowed {
 				t.Errorf("%s: segment %d breaks the budget in %d of %d draws", c.name, s, count, sets)
@@ -293,7 +293,8 @@ func TestOutOfFoldBySimulation(t *testing.T) {
 		share := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(*draws)) }
 		t.Logf("%d negatives, %d draws, 1 %% at delta 5 %%: fresh rows %s; out of fold %s, chosen by the same scores %s; one of 40 models "+
 			"chosen by the calibration rows %s; plain out of fold %s; own rows %s",
-			negatives, *draws, share(broken.fresh), share(broken.out), share(broken.chosen), share(broken.picked), share(broken.plain), share(broken.own))
+			negatives, *draws, share(broken.fresh), share(broken.out), share(broken.chosen), share(broken.picked), share(broken.plain),
+			share(broken.own))
 		if broken.fresh > atMostViolations(*draws, 0.05) {
 			t.Errorf("fresh calibration rows break the budget in %d of %d draws", broken.fresh, *draws)
 		}

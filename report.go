@@ -22,8 +22,8 @@ const (
 // scores by class, what the main columns add, data and model. It needs no network.
 func (e *Evaluation) WriteReport(w io.Writer) error {
 	m, r := e.model, e.ranking
-	f := report.Findings{Title: "Classification at the top", Summary: e.Summary, Scores: report.HistogramOf(e.scores, &m.Points[0].Threshold, reportBins),
-		Data: e.dataFacts(), Model: modelFacts(m)}
+	f := report.Findings{Title: "Classification at the top", Summary: e.Summary, Data: e.dataFacts(), Model: modelFacts(m),
+		Scores: report.HistogramOf(e.scores, &m.Points[0].Threshold, reportBins)}
 	aim(&f, e.goal())
 	for i := range m.Points {
 		point := report.OperatingPoint{Point: m.Points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
@@ -192,7 +192,8 @@ func dataCard(s model.Schema, rows, positives int) []report.Fact {
 			symbolic++
 		}
 	}
-	facts = append(facts, report.Fact{Name: "columns", Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-symbolic, symbolic)})
+	facts = append(facts, report.Fact{Name: "columns",
+		Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-symbolic, symbolic)})
 	if s.Label != nil {
 		facts = append(facts, report.Fact{Name: "label", Value: s.Label.Name})
 	}
@@ -202,7 +203,8 @@ func dataCard(s model.Schema, rows, positives int) []report.Fact {
 // modelFacts lists how the model came about.
 func modelFacts(m *model.Model) []report.Fact {
 	facts := []report.Fact{
-		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", commas(float64(m.Training.Rows)), commas(float64(m.Training.Positives)))},
+		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", commas(float64(m.Training.Rows)),
+			commas(float64(m.Training.Positives)))},
 		{Name: "training data", Value: m.Training.Digest, Code: true},
 		{Name: "features", Value: commas(float64(m.Features.Len()))},
 		{Name: "seed", Value: strconv.FormatUint(m.Training.Seed, 10)},

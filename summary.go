@@ -85,7 +85,7 @@ func ends(p metric.Proportion, confidence float64) (low, high float64, known boo
 
 // precision converts rates to the share of alerts that are real; undefined without alerts.
 func precision(prevalence, tpr, fpr float64) float64 {
-	hits := prevalence * tpr
+	hits := float64(prevalence * tpr)
 	return hits / (hits + float64((1-prevalence)*fpr))
 }
 
@@ -103,7 +103,7 @@ func (f *summaryFacts) real() string {
 		return "No row scores above the threshold: there are no alerts."
 	}
 	text := fmt.Sprintf("Of 1,000 alerts, about %s are real", thousand(precision(f.Prevalence, tpr.Rate, fpr.Rate)))
-	both := 1 - (1-f.confidence())/2
+	both := 1 - float64((1-f.confidence())/2)
 	tprLow, tprHigh, ok := ends(tpr, both)
 	fprLow, fprHigh, _ := ends(fpr, both)
 	if ok && tprHigh > 0 {
@@ -146,8 +146,8 @@ func (f *summaryFacts) work() string {
 	if f.Goal.Of > 0 {
 		rows = float64(f.Goal.Of)
 	}
-	positives := rows * f.Prevalence
-	hits := positives * tpr.Rate
+	positives := float64(rows * f.Prevalence)
+	hits := float64(positives * tpr.Rate)
 	return fmt.Sprintf("In %s rows that is about %s alerts, %s of them real; %s positives are missed.", commas(rows),
 		commas(hits+float64((rows-positives)*fpr.Rate)), commas(hits), commas(positives-hits))
 }

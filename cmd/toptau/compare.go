@@ -43,8 +43,8 @@ func (c *compareCommand) Run(s *session) error {
 		return &fault.Error{Kind: fault.Usage, Found: "--scores without --test",
 			Expected: "the file whose rows have these scores", Hint: "--test FILE"}
 	}
-	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale, Impute: c.Impute,
-		Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
+	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
+		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
 	for _, text := range c.Scores {
 		name, path, found := strings.Cut(text, "=")
 		if !found || name == "" || path == "" {

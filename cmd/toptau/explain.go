@@ -60,11 +60,13 @@ func (c *explainCommand) columns(s *session, m *model.Model) error {
 	if s.json {
 		return s.emit(r)
 	}
-	s.printf("%s rows, mean score %.6g; what each column adds to the score of a row, against its mean:\n", group(r.Rows), r.MeanScore)
+	s.printf("%s rows, mean score %.6g; what each column adds to the score of a row, against its mean:\n", group(r.Rows),
+		r.MeanScore)
 	list := r.Columns[:min(len(r.Columns), cmp.Or(c.Top, 20))]
 	table := [][]string{{"", "standard deviation", "mean", "least and most"}}
 	for i := range list {
-		table = append(table, []string{list[i].Column, fmt.Sprintf("%.4g", list[i].Effect), fmt.Sprintf("%+.4g", list[i].Mean), list[i].Words()})
+		c := &list[i]
+		table = append(table, []string{c.Column, fmt.Sprintf("%.4g", c.Effect), fmt.Sprintf("%+.4g", c.Mean), c.Words()})
 	}
 	for _, line := range aligned(table) {
 		s.printf("  %s\n", line)

@@ -2,17 +2,15 @@ package feature
 
 import "math"
 
-// sum is a compensated sum (Neumaier): its error does not grow with the number of terms. The order of the terms decides
+// sum is a compensated sum (Neumaier, with Knuth's exact sum of two numbers): its error does not grow with the number of terms. The order of the terms decides
 // the last bit, so callers add in the order of the rows.
 type sum struct{ total, lost float64 }
 
+// add keeps what rounding takes, which the second sum is exactly, whichever of the two terms is the larger.
 func (s *sum) add(x float64) {
 	t := s.total + x
-	if math.Abs(s.total) >= math.Abs(x) {
-		s.lost += (s.total - t) + x
-	} else {
-		s.lost += (x - t) + s.total
-	}
+	added := t - s.total
+	s.lost += (s.total - (t - added)) + (x - added)
 	s.total = t
 }
 

@@ -46,10 +46,11 @@ func curvesItem(_ context.Context, st *study) (*Piece, error) {
 			if len(ptau) == 0 {
 				continue
 			}
-			p.Figures = append(p.Figures,
-				NamedFigure{"ptau-" + s.Key, FigurePTau(s.Name, ptau, 0)},
-				NamedFigure{"ptau-zoom-" + s.Key, FigurePTau(s.Name, ptau, zoom)},
-				NamedFigure{"pr-" + s.Key, FigurePR(s.Name, pr)})
+			p.Figures = append(p.Figures, NamedFigure{"ptau-" + s.Key, FigurePTau(s.Name, ptau, 0)})
+			if float64(zoom*float64(st.shapes[s.Key].Parts[2].Rows)) >= 2 { // otherwise there is no point to draw
+				p.Figures = append(p.Figures, NamedFigure{"ptau-zoom-" + s.Key, FigurePTau(s.Name, ptau, zoom)})
+			}
+			p.Figures = append(p.Figures, NamedFigure{"pr-" + s.Key, FigurePR(s.Name, pr)})
 		}
 	}
 	return p, nil

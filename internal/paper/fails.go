@@ -60,22 +60,17 @@ func (st *study) exactly(s *Set, e entry) string {
 		return "-"
 	}
 	var points []Point
-	possible := make(map[int]bool)
+	var better []bool
 	for _, p := range problems {
 		h := p.Hyperparameters
-		points = append(points, Point{Lambda: h.Lambda, Beta: h.Beta, K: h.K})
-		if e.Method.UsesBeta {
-			return "all"
-		}
 		a := st.zeros[zeroName(s, p)]
 		if a == nil || a.Verdict == certified.Undecided.String() {
 			return "undecided"
 		}
-		if a.Verdict == certified.ZeroIsNotOptimal.String() {
-			possible[h.K] = true
-		}
+		points = append(points, Point{Lambda: h.Lambda, Beta: h.Beta, K: h.K})
+		better = append(better, a.Verdict == certified.ZeroIsNotOptimal.String())
 	}
-	return where(points, e, func(p *Point) bool { return possible[p.K] })
+	return where(points, e, func(p *Point) bool { return better[slices.Index(points, *p)] })
 }
 
 // failsItem is Table "fails": does the run beat w = 0? Beside it what is possible.

@@ -99,9 +99,9 @@ func (p *Point) adam(f tune.Fit, err error) {
 
 // Limits of the certified repeat. A problem on more rows than certifiedRows is solved on a part of them, which is said.
 const (
-	certifiedRows   = 100_000
-	certifiedGap    = 1e-4 // of the decrease: below what a validation part can tell apart
-	certifiedPasses = 60   // after which a solve stops with the bounds that it has
+	certifiedRows    = 50_000
+	certifiedGap     = 1e-4 // of the decrease: below what a validation part can tell apart
+	certifiedSystems = 150  // Newton systems after which a solve stops, at the end of a round, with the bounds that it has
 )
 
 // certify solves the six points of an entry to their global optimum, each from where the last one ended. Where w = 0 is
@@ -135,7 +135,7 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 			f.w[i] = make([]float64, x.Cols())
 			f.points[i].zero(o)
 		} else {
-			res, err := chain.Solve(ctx, o, certified.Options{Gap: certifiedGap, MaxPasses: certifiedPasses})
+			res, err := limited(ctx, &chain, o)
 			if ctx.Err() != nil {
 				return f, ctx.Err()
 			}
@@ -146,13 +146,25 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 			f.w[i] = res.W
 			f.points[i].certified(&res)
 			if !res.Converged {
-				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d passes", i+1, res.Passes))
+				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d Newton systems", i+1, res.Iterations))
 			}
 		}
 		progress(float64(done+1) / float64(len(order)))
 	}
 	f.seconds = time.Since(begin).Seconds()
 	return f, nil
+}
+
+// limited solves until the gap or the limit of work is reached. The work is counted, not timed, so that the result does not
+// depend on the machine.
+func limited(ctx context.Context, chain *certified.Chain, o *objective.Objective) (certified.Result, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	return chain.Solve(ctx, o, certified.Options{Gap: certifiedGap, Progress: func(p certified.Progress) {
+		if p.Systems >= certifiedSystems {
+			stop()
+		}
+	}})
 }
 
 // zero takes over a proof that w = 0 is optimal.

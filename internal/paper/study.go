@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"toptau/internal/solver"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 )
 
@@ -191,7 +190,7 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 		if err != nil {
 			return err
 		}
-		k, err := key("cell", digest, v, e.Key(), grid(problems), certifiedRows, certifiedGap, certifiedPasses)
+		k, err := cellKey(digest, v, e, problems)
 		if err != nil {
 			return err
 		}
@@ -237,6 +236,14 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 
 // cellsAtOnce are fitted on shared passes and kept together: what an interruption loses at most.
 const cellsAtOnce = 4
+
+// cellKey is the digest of all that decides a cell.
+func cellKey(digest string, v variant, e entry, problems []method.Problem) (string, error) {
+	if v.Solver == solverCertified && !certifiedless(e) {
+		return key("cell", digest, v, e.Key(), grid(problems), certifiedRows, certifiedGap, certifiedSystems)
+	}
+	return key("cell", digest, v, e.Key(), grid(problems))
+}
 
 // grid is the settings of an entry, for the key.
 func grid(problems []method.Problem) [][3]float64 {
@@ -287,23 +294,19 @@ func (st *study) fit(ctx context.Context, d *loader, parts *Parts, digest string
 // certifiedless reports that there is no certificate for an entry: the Grill methods.
 func certifiedless(e entry) bool { return !e.Method.Convex }
 
-// zeroAnswer decides, or looks up, whether w = 0 is optimal for a problem's rule on the set's split.
+// zeroAnswer decides, or looks up, whether w = 0 is optimal for a problem's rule on a split. The answer depends neither on
+// lambda nor on beta, nor on the scale of the columns: it is the same under every invertible map of the features.
 func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p method.Problem) (*ZeroAnswer, error) {
-	if p.Method.UsesBeta {
-		// The gradient at 0 is the difference of two means: it vanishes only where they coincide (NOTES.md of theorems).
-		return &ZeroAnswer{Verdict: certified.ZeroIsNotOptimal.String()}, nil
-	}
 	name := zeroName(d.set, p)
-	if d.division.scaled || d.division.seed != first {
+	if d.division.seed != first {
 		name += fmt.Sprintf("-%d", d.division.seed)
 	}
-	// Scaling the columns changes nothing: the question is the same under every invertible map of the features.
 	h := p.Hyperparameters
 	k, err := key("zero", digest, d.division.seed, p.Method.Name, h.Tau.String(), h.K)
 	if err != nil {
 		return nil, err
 	}
-	if a := st.zeros[name]; a != nil && a.Key == k {
+	if a := st.zeros[name]; a != nil {
 		return a, nil
 	}
 	a := new(ZeroAnswer)
@@ -330,6 +333,7 @@ func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p met
 
 // zeroAnswers decides the question for all rules on the first split.
 func (st *study) zeroAnswers(ctx context.Context, d *loader, digest string) error {
+	st.work.say("is w = 0 optimal on " + d.set.Name)
 	for _, e := range entries() {
 		if certifiedless(e) {
 			continue
@@ -339,12 +343,9 @@ func (st *study) zeroAnswers(ctx context.Context, d *loader, digest string) erro
 			return err
 		}
 		for _, p := range problems {
-			st.work.say("is w = 0 optimal on " + d.set.Name)
-			a, err := st.zeroAnswer(ctx, d, digest, p)
-			if err != nil {
+			if _, err := st.zeroAnswer(ctx, d, digest, p); err != nil {
 				return err
 			}
-			st.zeros[zeroName(d.set, p)] = a
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ const segmentRows = 1 << 10
 // decimals m / 10^k of the segment's k with small m, as most columns of a text are; 4 where all are float32; else 8.
 //
 // The quotient is the float64 nearest to the decimal, which is what parsing its text gives, as long as m and 10^k are
-// exact in float64. The largest negative m of its size stands for a missing value.
+// exact in float64. The least m of its size stands for a missing value.
 type segment struct {
 	data  []byte
 	power float64 // 10^k
@@ -145,27 +145,24 @@ func (s *segment) size() int {
 // number returns value i of a numeric column.
 func (s *segment) number(i int) float64 {
 	switch s.form {
+	case decimal8:
+		if q := int8(s.data[i]); q != math.MinInt8 {
+			return float64(q) / s.power
+		}
+	case decimal16:
+		if q := int16(binary.LittleEndian.Uint16(s.data[2*i:])); q != math.MinInt16 {
+			return float64(q) / s.power
+		}
+	case decimal32:
+		if q := int32(binary.LittleEndian.Uint32(s.data[4*i:])); q != missing {
+			return float64(q) / s.power
+		}
 	case single:
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.data[4*i:])))
-	case double:
+	default:
 		return math.Float64frombits(binary.LittleEndian.Uint64(s.data[8*i:]))
 	}
-	m := s.whole(i)
-	if m == s.none() {
-		return math.NaN()
-	}
-	return float64(m) / s.power
-}
-
-// none is the whole number that stands for a missing value.
-func (s *segment) none() int32 {
-	switch s.form {
-	case decimal8:
-		return math.MinInt8
-	case decimal16:
-		return math.MinInt16
-	}
-	return missing
+	return math.NaN()
 }
 
 // whole returns whole number i.
@@ -181,16 +178,7 @@ func (s *segment) whole(i int) int32 {
 
 // numbers writes all values to dst.
 func (s *segment) numbers(dst []float64) {
-	if s.form != decimal16 { // the most frequent one among measurements
-		for i := range dst {
-			dst[i] = s.number(i)
-		}
-		return
-	}
 	for i := range dst {
-		q := int16(binary.LittleEndian.Uint16(s.data[2*i:]))
-		if dst[i] = float64(q) / s.power; q == math.MinInt16 {
-			dst[i] = math.NaN()
-		}
+		dst[i] = s.number(i)
 	}
 }

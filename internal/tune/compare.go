@@ -93,10 +93,9 @@ type Entry struct {
 }
 
 // Compare fits learners on the training part of one split (half, a quarter, a quarter), lets the validation part choose
-// each one's setting, by the criterion of Search around the goal, and give its threshold, and measures all of them, with
-// anybody's scores, on
-// the same rows of the test part. Learners are the baselines and the methods on the first encoding, logistic regression
-// and the ramp on all of them. Intervals of the criteria and of the differences come from one paired bootstrap, over the
+// each one's setting, by the mean criterion over budgets around the goal, and give its threshold, and measures all of them,
+// with anybody's scores, on the same rows of the test part. Learners are the baselines and the methods on the first encoding,
+// logistic regression and the ramp on all of them. Intervals of the criteria and of the differences come from one paired bootstrap, over the
 // entities of the group column where there is one.
 //
 // The verdict is about the top-focused entry that the validation part prefers, so that the test part chooses nothing. It
@@ -189,7 +188,7 @@ func (t *trial) measure() error {
 	bootstrap.Seed = t.options.Seed
 	paired, err := metric.PairedBootstrap(s, criterion, reference, bootstrap)
 	if err != nil {
-		return inPart(err, &t.parts[2])
+		return inFile(err, t.parts[2].table)
 	}
 	for i, e := range measured {
 		e.Test, e.Difference = paired.Results[i], paired.Differences[i]
@@ -210,7 +209,7 @@ func (t *trial) measure() error {
 		pair.Positives, pair.Negatives = append(pair.Positives, s.Positives[i]), append(pair.Negatives, s.Negatives[i])
 	}
 	if paired, err = metric.PairedBootstrap(pair, criterion, 0, bootstrap); err != nil {
-		return inPart(err, &t.parts[2])
+		return inFile(err, t.parts[2].table)
 	}
 	t.out.FocusedDifference = paired.Differences[1]
 	return nil

@@ -98,12 +98,11 @@ func newTrialPoints(grid []Setting) []trialPoint {
 	return points
 }
 
-// fitPath fits one setting after the other. Where a worse setting announces worse ones it ends after a few, and what is left
-// over counts as skipped.
+// fitPath fits one setting after the other, all of them: a path that ends at the first decline may stop at a penalty so strong
+// that nothing is told apart.
 func (t *trial) fitPath(ctx context.Context, l learner, grid []Setting, points []trialPoint, anchor *trialPoint) error {
 	next := l.start(t.parts[0].matrix, runOptions{tolerance: foldTolerance,
 		anchor: func(context.Context, float64) ([]float64, error) { return anchor.w, nil }})
-	best, worse := -1.0, 0
 	for i, s := range grid {
 		p := &points[i]
 		if l.name == Ramp {
@@ -112,11 +111,6 @@ func (t *trial) fitPath(ctx context.Context, l learner, grid []Setting, points [
 			}
 			s.Anchor = anchor.lambda
 			p.setting = s.String()
-		}
-		if worse >= patience && !l.patient {
-			p.status, p.reason = Skipped, "the criterion had fallen before"
-			t.progress.advance(t.done+i, 1)
-			continue
 		}
 		start := time.Now()
 		fit, err := next(ctx, s)
@@ -128,16 +122,10 @@ func (t *trial) fitPath(ctx context.Context, l learner, grid []Setting, points [
 		}
 		p.seconds = time.Since(start).Seconds()
 		t.judge(p, fit.W)
-		if worse++; p.status == Fitted && p.around > best {
-			best, worse = p.around, 0
-		}
 		t.progress.advance(t.done+i, 1)
 	}
 	return nil
 }
-
-// judgedShare is the share of a setting's work that is done when it is fitted and not yet judged.
-const judgedShare = 0.999
 
 // fitMethods gives the methods' grids to the fitter.
 func (t *trial) fitMethods(ctx context.Context, points []trialPoint) error {
@@ -152,7 +140,7 @@ func (t *trial) fitMethods(ctx context.Context, points []trialPoint) error {
 			}
 			t.progress.advance(t.done+i, 1)
 		},
-		Progress: func(i int, share float64) { t.progress.advance(t.done+i, min(share, judgedShare)) },
+		Progress: func(i int, share float64) { t.progress.advance(t.done+i, min(share, unjudged)) },
 	})
 }
 
@@ -235,7 +223,7 @@ func (t *trial) score(e *Entry, w []float64) error {
 	s := t.parts[2].scores(w)
 	test, err := metric.Rank(s)
 	if err != nil {
-		return inPart(err, &t.parts[2])
+		return inFile(err, t.parts[2].table)
 	}
 	e.scores = [2][]float64{s.Positives, s.Negatives}
 	decisions, err := test.At(at, 0)

@@ -268,7 +268,7 @@ func (t *trial) encode(d Data, e feature.Encode) error {
 	options.Encode = e
 	m, warnings, err := feature.Fit(training.table, d.Schema, training.rows, options)
 	if err != nil {
-		return inPart(err, training)
+		return inFile(err, training.table)
 	}
 	for _, w := range warnings {
 		if warning := (Warning{w.Code, w.Text}); !slices.Contains(t.out.Warnings, warning) {
@@ -282,27 +282,16 @@ func (t *trial) encode(d Data, e feature.Encode) error {
 			storage = t.options.Storage
 		}
 		if p.matrix, err = m.Matrix(p.table, p.rows, storage); err != nil {
-			return inPart(err, p)
+			return inFile(err, p.table)
 		}
 	}
 	t.weights = [2][]float64{t.parts[2].matrix.Positives.Weights(), t.parts[2].matrix.Negatives.Weights()}
 	return nil
 }
 
-// inPart names the file in an error about a row of it.
-func inPart(err error, p *trialPart) error {
-	if e := fault.Of(err); e != nil && e.File == "" {
-		e.File = p.table.File
-	}
-	return err
-}
-
 func (t *trial) warning(code, format string, args ...any) {
 	t.out.Warnings = append(t.out.Warnings, Warning{code, fmt.Sprintf(format, args...)})
 }
-
-// fewForChoice is the number of validation positives below which a difference between two settings is mostly noise.
-const fewForChoice = 30
 
 // warnParts says what the parts cannot show.
 func (t *trial) warnParts() {
@@ -318,31 +307,15 @@ func (t *trial) warnParts() {
 	}
 	for i := range t.parts {
 		if p := &t.parts[i]; p.table != data && data.Group != nil && p.table.Group != nil {
-			if n := sharedGroups(data.Group.Values, p.table.Group.Values); n > 0 {
+			if n := commonGroups(data.Group.Values, p.table.Group.Values); n > 0 {
 				t.warning("groups-straddle",
 					"%s of the %s also in the training file: its numbers are optimistic", plural(n, "group"), p.name)
 			}
 		}
 	}
-	if v := t.out.Validation; v.Positives < fewForChoice {
+	if v := t.out.Validation; v.Positives < fewPositives {
 		t.warning("few-validation-positives",
 			"the choice of settings rests on %s of the validation part: differences of several points are noise",
 			plural(v.Positives, "positive"))
 	}
-}
-
-// sharedGroups is the number of groups that two files share.
-func sharedGroups(a, b []string) int {
-	known := make(map[string]bool, len(a))
-	for _, group := range a {
-		known[group] = true
-	}
-	common := 0
-	for _, group := range b {
-		if known[group] {
-			common++
-			known[group] = false
-		}
-	}
-	return common
 }

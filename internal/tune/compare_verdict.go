@@ -21,8 +21,8 @@ func verdict(focused, reference *Entry, d metric.Difference, confidence float64)
 		return fmt.Sprintf("it cannot be told with %.6g test positives whether top-focused training helps here: %s",
 			n, focused.Test.Undefined)
 	}
-	counts := fmt.Sprintf("%s, the top-focused one that the validation part prefers, finds %.6g of the %.6g positives within the budget, %s %.6g",
-		focused.Name, focused.Test.Numerator, n, reference.Name, reference.Test.Numerator)
+	counts := fmt.Sprintf("%s, the top-focused one that the validation part prefers, finds %.6g of the %.6g positives within the "+
+		"budget, %s %.6g", focused.Name, focused.Test.Numerator, n, reference.Name, reference.Test.Numerator)
 	between := interval(d, confidence)
 	switch d.Verdict() {
 	case metric.Better:
@@ -39,9 +39,15 @@ func gain(preferred, reference *Entry, confidence float64) string {
 	if preferred == nil || preferred.Name == reference.Name || !preferred.Test.Defined() {
 		return ""
 	}
-	what := map[string]string{metric.Better: "a gain of", metric.Worse: "a loss,", metric.Undecided: "undecided,"}[preferred.Difference.Verdict()]
-	return fmt.Sprintf("of all, the validation part prefers %s, which finds %.6g of the %.6g positives, %s %.6g: %s %s", preferred.Name,
-		preferred.Test.Numerator, preferred.Test.Denominator, reference.Name, reference.Test.Numerator, what,
+	what := "undecided,"
+	switch preferred.Difference.Verdict() {
+	case metric.Better:
+		what = "a gain of"
+	case metric.Worse:
+		what = "a loss,"
+	}
+	return fmt.Sprintf("of all, the validation part prefers %s, which finds %.6g of the %.6g positives, %s %.6g: %s %s",
+		preferred.Name, preferred.Test.Numerator, preferred.Test.Denominator, reference.Name, reference.Test.Numerator, what,
 		interval(preferred.Difference, confidence))
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"toptau/internal/matrix"
 	"toptau/metric"
@@ -52,7 +53,7 @@ func levels(g metric.Goal, x *matrix.Matrix) []level {
 	var list []level
 	if tau := g.Tau(); !tau.IsZero() {
 		for _, factor := range ladder {
-			rate, err := threshold.RateOf(float64(factor * tau.Float64()))
+			rate, err := times(tau, factor)
 			if err == nil && rate.Floor(rows) >= 1 && (rate.Float64() <= 0.5 || factor == 1) {
 				list = append(list, level{Name: base.Name, Tau: rate})
 			}
@@ -62,6 +63,14 @@ func levels(g metric.Goal, x *matrix.Matrix) []level {
 		return list
 	}
 	return slices.Concat(list, byRows(base.Name, rows))
+}
+
+// times is a multiple of a rate, as a short decimal.
+func times(r threshold.Rate, factor float64) (threshold.Rate, error) {
+	if factor == 1 {
+		return r, nil
+	}
+	return threshold.ParseRate(strconv.FormatFloat(factor*r.Float64(), 'g', 6, 64))
 }
 
 // byRows are budgets of a few rows.

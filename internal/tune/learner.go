@@ -39,7 +39,7 @@ func Learners() []string {
 type learner struct {
 	name    string
 	grid    func(e feature.Encode) []Setting
-	patient bool // the grid has no order in which a worse setting announces worse ones
+	patient bool // the grid has no order in which poor settings announce poorer ones
 	// start begins a path of settings on one matrix.
 	start func(x *matrix.Matrix, o runOptions) run
 }
@@ -81,7 +81,7 @@ func lambdas(e feature.Encode) []float64 {
 }
 
 // rampLambdas are the pulls back to the anchor.
-var rampLambdas = []float64{0.1, 0.01, 0.001, 1e-4}
+var rampLambdas = []float64{0.1, 0.01, 0.001, 1e-4, 1e-5}
 
 func gridOf(list []float64) []Setting {
 	var grid []Setting

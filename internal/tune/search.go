@@ -20,7 +20,7 @@ type SearchOptions struct {
 	Features  []feature.Encode    // nil: raw, scorecard and leaves, as far as the columns allow
 	Learners  []string            // nil: logistic, ramp and the convex methods whose criterion is the goal's; see Learners
 	Surrogate surrogate.Surrogate // of the methods; nil: hinge
-	Feature   feature.Options     // Encode and Seed are not used
+	Feature   feature.Options     // Encode and Seed are not used; Trees 0: 100, or 200 for fewer than severalRows rows
 
 	TestShare threshold.Rate // of the rows, kept for a last measurement; unset: none
 	Folds     int            // 0: 3, or 5 for fewer than fewRows rows
@@ -72,7 +72,9 @@ const (
 	foldsOfFew      = 5
 	defaultFoldRows = 60_000
 	validationRows  = 200_000 // of a fold, at most
-	searchTrees     = 100
+	trees           = 100
+	treesOfFewer    = 200 // for fewer than severalRows rows: there they cost little
+	severalRows     = 25_000
 )
 
 // Search chooses a model for a goal and fits it to all rows that it may use.
@@ -154,7 +156,10 @@ func (s *search) plan() error {
 			Expected: "the probability with which the guarantee may fail", Hint: "--delta 5%"}
 	}
 	if o.Feature.Trees == 0 {
-		o.Feature.Trees = searchTrees
+		o.Feature.Trees = trees
+		if s.data.Table.Rows() < severalRows {
+			o.Feature.Trees = treesOfFewer
+		}
 	}
 	if o.MaxTime < 0 {
 		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--max-time %s", o.MaxTime), Expected: "a time above 0"}

@@ -244,18 +244,15 @@ func (s *search) run(ctx context.Context, t *task, progress func(share float64))
 	if err != nil {
 		return err
 	}
-	worse, bar := 0, s.bar(t)
+	ends := s.ending(t)
 	for k, setting := range grid {
 		c := Candidate{Features: t.features, Learner: t.learner.name, Setting: setting, Status: Unfinished}
 		switch {
 		case ctx.Err() != nil:
-		case worse >= patience && !t.learner.patient:
-			c.Status, c.Reason = Skipped, "the criterion had fallen for stronger penalties before"
+		case ends():
+			c.Status, c.Reason = Skipped, "the criterion had fallen before"
 		default:
 			s.attempt(ctx, t, &c, paths)
-			if worse++; c.Status != Fitted || c.Mean > bar {
-				worse, bar = 0, max(bar, c.Mean)
-			}
 		}
 		t.tried = append(t.tried, c)
 		progress(float64(k+1) / float64(len(grid)))
@@ -269,15 +266,43 @@ func (s *search) run(ctx context.Context, t *task, progress func(share float64))
 // unjudged is the share of a task that is fitted but not yet kept.
 const unjudged = 0.999
 
-// patience is after how many settings without a gain a path ends.
-const patience = 2
+// When a path of settings ends before its last one.
+const (
+	patience    = 2     // after so many settings that do not do
+	flatLambda  = 0.001 // not before the penalty is this small: the largest leave all scores in one direction, flat and low
+	clearlyLess = 0.02  // below the best, or one standard error: that does not do
+)
 
-// bar is what a task has to exceed to go on: the ramp's first settings are all but the logistic regression it starts from.
-func (s *search) bar(t *task) float64 {
-	if t.learner.name == Ramp {
-		return s.taskOf(Logistic, t.features).score().Mean
+// ending is the rule by which a task's path ends: a method's never; a baseline's, from flatLambda on, when the criterion is
+// clearly less than its best; the ramp's when it does not exceed the logistic regression that it starts from.
+func (s *search) ending(t *task) func() bool {
+	if t.learner.patient {
+		return func() bool { return false }
 	}
-	return -1
+	bar := -1.0
+	if t.learner.name == Ramp {
+		bar = s.taskOf(Logistic, t.features).score().Mean
+	}
+	worse := func(c *Candidate) bool {
+		switch {
+		case c.Status != Fitted:
+			return false
+		case t.learner.name == Ramp:
+			return c.Mean <= bar
+		case t.best < 0 || c.Lambda > flatLambda:
+			return false
+		}
+		return c.Mean < t.score().Mean-max(clearlyLess, t.score().Error)
+	}
+	return func() bool {
+		n := len(t.tried)
+		for k := n - patience; k < n; k++ {
+			if k < 0 || !worse(&t.tried[k]) {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 // failure says why a candidate cannot be chosen.
@@ -332,7 +357,7 @@ type path struct {
 // Precision of fits within folds, and of the last one.
 const (
 	foldTolerance = 1e-4
-	foldGap       = 1e-3
+	foldGap       = 1e-2
 	lastTolerance = 1e-8
 	lastGap       = 1e-6
 )

@@ -1,0 +1,101 @@
+package tune
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+	"toptau/threshold"
+)
+
+// falseAlarms is the false positive rate of a model on fresh rows.
+func falseAlarms(t *testing.T, f *Found, fresh *table.Table) float64 {
+	t.Helper()
+	above, negatives := 0, 0
+	for row, z := range scoresOf(t, f.Map, f.W, f.Offset, fresh) {
+		if fresh.Label[row] == table.Negative {
+			negatives++
+			if z > f.Threshold.Value {
+				above++
+			}
+		}
+	}
+	return float64(above) / float64(negatives)
+}
+
+// How often the false positive rate of a freshly trained model is above the budget on fresh rows: at most delta plus three
+// standard errors of the draws. The same for out-of-fold calibration, which is not certified, is told with -v.
+func TestGuaranteeHoldsForTheWholeOfSearch(t *testing.T) {
+	const draws, delta, alpha = 200, 0.1, 0.05
+	fresh := simulated(10, 5000, 12345)
+	violations, outOfFold, plain := 0, 0, 0
+	for draw := range draws {
+		o := linear(t, "--max-fpr 5%", Logistic)
+		o.Seed, o.Folds = uint64(draw), 2
+		data := simulated(60, 400, uint64(draw))
+		if falseAlarms(t, find(t, data, o), fresh) > alpha {
+			plain++
+		}
+		o.Delta = threshold.MustRate("10%")
+		f := find(t, data, o)
+		if !f.Threshold.Certified || f.Calibration.Positives != 0 || f.Calibration.Negatives < 45 {
+			t.Fatalf("draw %d: %+v, calibration %v", draw, f.Threshold, f.Calibration)
+		}
+		if falseAlarms(t, f, fresh) > alpha {
+			violations++
+		}
+		o.OutOfFold = true
+		f = find(t, data, o)
+		if f.Threshold.Certified || f.Threshold.Calibrated == nil || f.Calibration.Rows() != 0 {
+			t.Fatalf("draw %d: %+v, calibration %v", draw, f.Threshold, f.Calibration)
+		}
+		if falseAlarms(t, f, fresh) > alpha {
+			outOfFold++
+		}
+	}
+	t.Logf("above the budget in %d draws: %d with the guarantee, %d out of fold, %d with the plain threshold", draws, violations,
+		outOfFold, plain)
+	if allowed := draws*delta + 3*math.Sqrt(draws*delta*(1-delta)); float64(violations) > allowed {
+		t.Errorf("%d violations in %d draws, at most %.1f allowed", violations, draws, allowed)
+	}
+	if plain < draws/4 {
+		t.Errorf("the plain threshold was above the budget in only %d of %d draws: this test could not fail", plain, draws)
+	}
+}
+
+// What a guarantee cannot be given for: the plain threshold stays, and the error says why.
+func TestNoGuarantee(t *testing.T) {
+	weighted := simulated(60, 400, 1)
+	for range weighted.Rows() {
+		weighted.Weight = append(weighted.Weight, 2)
+	}
+	grouped := simulated(60, 400, 1)
+	grouped.Group = &table.Text{Name: "host"}
+	for i := range grouped.Rows() {
+		grouped.Group.Values = append(grouped.Group.Values, string(rune('a'+i%200)))
+	}
+	for name, c := range map[string]struct {
+		table *table.Table
+		rate  string
+		says  string
+	}{
+		"too few negatives":       {simulated(60, 400, 1), "0.1%", "2302"},
+		"importance weights":      {weighted, "5%", "importance weights"},
+		"several rows per entity": {grouped, "5%", "several rows belong to one entity (host)"},
+	} {
+		for _, outOfFold := range []bool{false, true} {
+			o := linear(t, "--max-fpr "+c.rate, Logistic)
+			o.Delta, o.OutOfFold = threshold.MustRate("10%"), outOfFold
+			f := find(t, c.table, o)
+			e := fault.Of(f.Threshold.NoGuarantee)
+			if f.Threshold.Certified || e == nil || e.Kind != fault.Guarantee || !strings.Contains(strings.ReplaceAll(e.Error(), ",", ""), c.says) {
+				t.Errorf("%s, out of fold %v: certified %v, %v", name, outOfFold, f.Threshold.Certified, f.Threshold.NoGuarantee)
+			}
+			if f.Calibration.Rows() != 0 {
+				t.Errorf("%s: %v set aside for nothing", name, f.Calibration)
+			}
+		}
+	}
+}
