@@ -23,6 +23,7 @@ func (h *harness) page() string {
 	p.areas()
 	p.coil()
 	p.violations()
+	p.choices()
 	p.cost()
 	p.WriteString(tail)
 	return p.String()
@@ -224,6 +225,18 @@ func (p *page) violations() {
 		}
 		fmt.Fprintf(p, "| %s | %d | %.1f %% | %.1f %% | %.1f | %.1f | %s |\n", v.Set, v.Kept,
 			100*float64(v.Plain)/float64(v.Draws), 100*share, 100*v.PlainTPR, 100*v.Recall, word)
+	}
+}
+
+// choices are train's own words on the first seed of each set.
+func (p *page) choices() {
+	p.WriteString("\n## What train chose, seed 1\n\n")
+	for i := range sets {
+		for _, r := range p.h.results {
+			if s := &sets[i]; r.Set == s.name && r.Entry == "toptau" && r.Seed == 1 && r.Goal == s.goals[0] {
+				fmt.Fprintf(p, "* %s: %s.\n", s.name, r.Note)
+			}
+		}
 	}
 }
 

@@ -28,6 +28,9 @@ func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning
 	if len(f.rows) == 0 {
 		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no rows", Expected: "training rows with a positive weight"}
 	}
+	if t.Sparse == nil && len(t.Columns) == 0 {
+		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no columns", Expected: "features, which may have been given up"}
+	}
 	if t.Sparse != nil && o.Encode != EncodeRaw {
 		return nil, nil, &fault.Error{Kind: fault.Usage, Found: "--features " + string(o.Encode) + " for indices of LIBSVM",
 			Expected: "--features raw, or a file of columns"}

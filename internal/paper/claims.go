@@ -97,7 +97,7 @@ func (st *study) onSet(s *Set, v variant, rule count, t *statement) []float64 {
 // claimsItem tests the paper's conclusions.
 func claimsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "The paper's conclusions, tested", Text: []string{
-		"Each conclusion is a difference of mean ranks that the paper says is negative. On the real sets it is averaged over both sets, with a 95 % interval " +
+		"Each conclusion is a difference of mean ranks that the paper says is negative, over the criteria that a set has. On the real sets it is averaged over both sets, with a 95 % interval " +
 			fmt.Sprintf("over %s (corrected for shared rows): confirmed where the interval lies below 0, refuted where it lies above, else undecided. ", plural(st.o.Seeds, "random split")) +
 			"Beside it, over all sets with the stand-ins: on how many sets the difference is negative, and the sign test's probability of so many or so few. " +
 			"Verdicts rest on the real sets.",

@@ -194,28 +194,14 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 		if err != nil {
 			return err
 		}
-		c := new(Cell)
-		found, err := st.kept.get(cellName(d.set, v, e), k, c)
+		known, err := st.recall(d.set, v, e, k)
 		if err != nil {
 			return err
 		}
-		if found {
-			st.cells[cellName(d.set, v, e)] = c
-			st.work.add(st.units(d.set, v))
-			continue
+		if !known {
+			keys[e.Key()] = k
+			left = append(left, e)
 		}
-		if byAdam := st.cell(d.set, variant{Seed: v.Seed, Solver: solverAdam, Scaled: v.Scaled}, e); byAdam != nil &&
-			v.Solver == solverCertified && certifiedless(e) {
-			*c = *byAdam // the same run
-			c.Key, c.Variant = k, v.String()
-			st.cells[cellName(d.set, v, e)] = c
-			if err := st.kept.put(cellName(d.set, v, e), c); err != nil {
-				return err
-			}
-			continue
-		}
-		keys[e.Key()] = k
-		left = append(left, e)
 	}
 	for len(left) > 0 {
 		n := min(len(left), cellsAtOnce)
@@ -232,6 +218,29 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 		left = left[n:]
 	}
 	return nil
+}
+
+// recall takes a cell from the store, or from the run of ADAM that stands in for a certified one.
+func (st *study) recall(s *Set, v variant, e entry, key string) (bool, error) {
+	name := cellName(s, v, e)
+	c := new(Cell)
+	known, err := st.kept.get(name, key, c)
+	if err != nil {
+		return false, err
+	}
+	same := st.cell(s, variant{Seed: v.Seed, Solver: solverAdam, Scaled: v.Scaled}, e)
+	if !known && same != nil && v.Solver == solverCertified && certifiedless(e) {
+		*c = *same
+		c.Key, c.Variant, known = key, v.String(), true
+		if err := st.kept.put(name, c); err != nil {
+			return false, err
+		}
+	}
+	if known {
+		st.cells[name] = c
+		st.work.add(st.units(s, v))
+	}
+	return known, nil
 }
 
 // cellsAtOnce are fitted on shared passes and kept together: what an interruption loses at most.

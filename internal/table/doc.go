@@ -117,5 +117,6 @@
 // Reader holds the rows read ahead to decide kinds, then one chunk and what was read from it; its memory does not grow
 // with the rows of a file. Read holds the table and at most 2 GOMAXPROCS + 2 chunks. From the size of a file, that in
 // the trailer of gzip or the header of zstd data, and the first rows it estimates how many rows there are and reserves
-// memory for them once; where no size is known, the columns grow by quarters.
+// memory for them once; where no size is known, the columns grow by quarters. With Options.Packed columns are kept in
+// segments of a thousand rows, each in as few bytes as give back every bit, and Release gives them up from the first on.
 package table

@@ -10,8 +10,11 @@ import (
 	"toptau/metric"
 )
 
-// mostMembers is how many models are averaged at most.
-const mostMembers = 3
+// Rules of the average.
+const (
+	mostMembers = 3
+	nearBest    = 0.02 // a member that is farther below the best must add more than the standard error of what it adds
+)
 
 // ranked lists the tasks with a usable candidate, the best first; equal ones in the order tried.
 func (s *search) ranked() []*task {
@@ -59,7 +62,8 @@ func (s *search) choose() error {
 }
 
 // greedy adds to the best task, one after the other, the one whose average with what is there has the highest criterion out
-// of fold, as long as it becomes higher (Caruana and others 2004).
+// of fold, as long as it becomes higher (Caruana and others 2004). A task that is far below the best alone must make it
+// higher by more than the gain's standard error: where positives are few, some average is better by luck.
 func (s *search) greedy(list []*task) ([]*task, Score, error) {
 	members, score := list[:1:1], list[0].score()
 	for len(members) < mostMembers {
@@ -72,7 +76,8 @@ func (s *search) greedy(list []*task) ([]*task, Score, error) {
 			if err != nil {
 				return nil, score, err
 			}
-			if average.Mean > best.Mean {
+			gain, near := gainOf(average, score), list[0].score().Mean-t.score().Mean <= nearBest
+			if average.Mean > best.Mean && (near || gain.Mean > gain.Error) {
 				next, best = i, average
 			}
 		}

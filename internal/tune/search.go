@@ -86,7 +86,7 @@ const (
 //   - Candidates are compared by Criterion: the mean share of positives found at ten budgets around the goal's, averaged
 //     over the folds. A candidate whose scores are all equal cannot be chosen.
 //   - The best is averaged with up to two of other encodings or learners, as long as the average of their out-of-fold
-//     scores becomes better.
+//     scores becomes better (see greedy).
 //   - Logistic regression on raw columns is kept unless the gain over it is more than its standard error over the folds.
 //   - What is chosen is fitted again to all rows.
 //

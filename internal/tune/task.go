@@ -358,7 +358,7 @@ type path struct {
 const (
 	foldTolerance = 1e-4
 	foldGap       = 1e-2
-	lastTolerance = 1e-8
+	lastTolerance = 1e-6
 	lastGap       = 1e-6
 )
 

@@ -1,6 +1,10 @@
 package certified
 
-import "math"
+import (
+	"math"
+
+	"toptau/internal/kernel"
+)
 
 // cholesky is the factor L of a symmetric positive definite n x n matrix A = L L', row-major, lower triangle.
 // A pivot that is not clearly positive is replaced by a very large one, which freezes its unknown: the matrices of an
@@ -14,8 +18,8 @@ type cholesky struct {
 // frozenPivot stands for a pivot that is not positive.
 const frozenPivot = 1e100
 
-// choleskyBlock is the number of columns that are finished together.
-const choleskyBlock = 48
+// choleskyBlock is the number of columns that are finished together: a panel of package kernel.
+const choleskyBlock = kernel.PanelRows
 
 // factor computes the factor of the matrix whose lower triangle stands in a (n x n, row-major). a is not changed.
 func (c *cholesky) factor(a []float64, n int) {
@@ -33,11 +37,7 @@ func (c *cholesky) factor(a []float64, n int) {
 		j1 := min(j0+choleskyBlock, n)
 		// Left-looking: subtract what the finished columns contribute to columns j0..j1 of all rows below.
 		if j0 > 0 {
-			strips := (n - j0 + choleskyBlock - 1) / choleskyBlock
-			parallel(strips, float64(n-j0)*float64(j1-j0)*float64(j0), func(s int) {
-				i0 := j0 + s*choleskyBlock
-				subtractProducts(l, n, i0, min(i0+choleskyBlock, n), j0, j1, j0)
-			})
+			c.subtract(j0, j1)
 		}
 		c.factorBlock(a, j0, j1)
 		strips := (n - j1 + choleskyBlock - 1) / choleskyBlock
@@ -71,47 +71,58 @@ func (c *cholesky) factorBlock(a []float64, j0, j1 int) {
 	}
 }
 
-// subtractProducts sets l[i][j] -= sum over k < depth of l[i][k] l[j][k] for i in i0..i1, j in j0..j1, j <= i.
-func subtractProducts(l []float64, n, i0, i1, j0, j1, depth int) {
-	i := i0
-	for ; i+3 <= i1; i += 3 {
-		a0, a1, a2 := l[i*n:i*n+depth], l[(i+1)*n:(i+1)*n+depth], l[(i+2)*n:(i+2)*n+depth]
-		last := min(j1, i+3)
-		j := j0
-		for ; j+3 <= last; j += 3 {
-			s00, s01, s02, s10, s11, s12, s20, s21, s22 := dot33(a0, a1, a2,
-				l[j*n:j*n+depth], l[(j+1)*n:(j+1)*n+depth], l[(j+2)*n:(j+2)*n+depth])
-			// Entries above the diagonal are written too; they are never read.
-			t0, t1, t2 := l[i*n+j:i*n+j+3], l[(i+1)*n+j:(i+1)*n+j+3], l[(i+2)*n+j:(i+2)*n+j+3]
-			t0[0] -= s00
-			t0[1] -= s01
-			t0[2] -= s02
-			t1[0] -= s10
-			t1[1] -= s11
-			t1[2] -= s12
-			t2[0] -= s20
-			t2[1] -= s21
-			t2[2] -= s22
-		}
-		for ; j < last; j++ {
-			b := l[j*n : j*n+depth]
-			l[i*n+j] -= dot(a0, b)
-			l[(i+1)*n+j] -= dot(a1, b)
-			l[(i+2)*n+j] -= dot(a2, b)
+// subtract sets l[i][j] -= sum over k < j0 of l[i][k] l[j][k] for j in j0..j1 and all i >= j. Rows j lie in a panel, k by k,
+// so that the sums of a row i are the scores of the panel's rows with l[i] for weights.
+func (c *cholesky) subtract(j0, j1 int) {
+	l, n := c.l, c.n
+	panel := make([]float64, j0*kernel.PanelRows)
+	for j := j0; j < j1; j++ {
+		for k, v := range l[j*n : j*n+j0] {
+			panel[k*kernel.PanelRows+j-j0] = v
 		}
 	}
-	for ; i < i1; i++ {
-		for j := j0; j < min(j1, i+1); j++ {
-			l[i*n+j] -= dot(l[i*n:i*n+depth], l[j*n:j*n+depth])
+	strips := (n - j0 + choleskyBlock - 1) / choleskyBlock
+	parallel(strips, float64(n-j0)*float64(j1-j0)*float64(j0), func(s int) {
+		i0 := j0 + s*choleskyBlock
+		i1 := min(i0+choleskyBlock, n)
+		sums := make([]float64, (i1-i0)*kernel.PanelRows)
+		for k0 := 0; k0 < j0; k0 += productChunk {
+			k1 := min(k0+productChunk, j0)
+			part := panel[k0*kernel.PanelRows : k1*kernel.PanelRows]
+			for i := i0; i < i1; i++ {
+				kernel.ScorePanels(part, l[i*n+k0:i*n+k1], sums[(i-i0)*kernel.PanelRows:][:kernel.PanelRows], k0 > 0)
+			}
 		}
-	}
+		for i := i0; i < i1; i++ {
+			row := l[i*n+j0 : i*n+min(j1, i+1)]
+			for j := range row {
+				row[j] -= sums[(i-i0)*kernel.PanelRows+j]
+			}
+		}
+	})
 }
+
+// productChunk is the number of terms whose part of a panel stays in cache while many sums use it.
+const productChunk = 128
 
 // solve overwrites b with the solution of A x = b.
 func (c *cholesky) solve(b []float64) {
 	n, l := c.n, c.l
-	for i := range n {
-		b[i] = (b[i] - dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
+	row := func(i int) []float64 { return l[i*n : i*n+n] }
+	i := 0
+	for ; i+4 <= n; i += 4 {
+		// Four rows up to the first of them, then the rest of each: the order of one row's sum.
+		var sums [4]float64
+		sums[0], sums[1], sums[2], sums[3] = dot4(row(i), row(i+1), row(i+2), row(i+3), b[:i])
+		for k := range sums {
+			for j := i; j < i+k; j++ {
+				sums[k] += float64(l[(i+k)*n+j] * b[j])
+			}
+			b[i+k] = (b[i+k] - sums[k]) / l[(i+k)*n+i+k]
+		}
+	}
+	for ; i < n; i++ {
+		b[i] = (b[i] - dot(row(i)[:i], b[:i])) / l[i*n+i]
 	}
 	for i := n - 1; i >= 0; i-- {
 		b[i] /= l[i*n+i]

@@ -2,6 +2,8 @@ package certified
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -93,4 +95,27 @@ func BenchmarkCholesky1000(b *testing.B) {
 		c.factor(a, n)
 	}
 	b.ReportMetric(float64(b.N)*n*n*n/6/b.Elapsed().Seconds()/1e9, "Gmul/s")
+}
+
+// TestPanelProducts compares the two ways to add products of columns: they have the same bits.
+func TestPanelProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 3))
+	for _, width := range []int{1, 3, 63, 64, 65, 130} {
+		const m = 37
+		packed, a := make([]float64, width*m), make([]float64, width*width)
+		for i := range packed {
+			packed[i] = float64(r.Uint64()>>11)/(1<<53) - .5
+		}
+		for i := range a {
+			a[i] = float64(r.Uint64()>>11) / (1 << 53)
+		}
+		b := slices.Clone(a)
+		addProducts(packed, m, a, width, 0, width)
+		for from := 0; from < width; from += choleskyBlock {
+			addPanelProducts(packed, m, b, width, from, width)
+		}
+		if !slices.Equal(a, b) {
+			t.Errorf("width %d: the sums differ", width)
+		}
+	}
 }

@@ -51,7 +51,13 @@ func (s *Memory) sumPositives(term func(i int) float64) float64 {
 // findLevel sets the level, the threshold and the mass of the rounded problem.
 func (s *Memory) findLevel(r *rounded, z []float64) {
 	floor := r.edge - 2*r.kink.reach() // below it every slope is 0
-	few := ends{}
+	count := 0
+	for _, v := range z[s.first():] {
+		if v > floor {
+			count++
+		}
+	}
+	few := ends{from: make([]float64, 0, count)}
 	for i := s.first(); i < len(z); i++ {
 		if z[i] > floor {
 			few.from = append(few.from, z[i])
@@ -125,7 +131,7 @@ func (l leveller) ofVolume(s, volume float64) float64 {
 
 // ofMass returns about the highest level between lo and hi with sum m c'(z - s) >= mass, which lo fulfils.
 func (l leveller) ofMass(lo, hi, mass float64) float64 {
-	s := lo + (hi-lo)/2
+	s := lo + float64((hi-lo)/2)
 	for range 60 {
 		_, slope, bend := l.sums(s)
 		if slope >= mass {
@@ -137,7 +143,7 @@ func (l leveller) ofMass(lo, hi, mass float64) float64 {
 			break
 		}
 		if s += (slope - mass) / bend; !(s > lo && s < hi) {
-			s = lo + (hi-lo)/2
+			s = lo + float64((hi-lo)/2)
 		}
 	}
 	return lo

@@ -1,6 +1,10 @@
 package certified
 
-import "math"
+import (
+	"math"
+
+	"toptau/internal/kernel"
+)
 
 // frame is the column values that all rows of a problem are measured from. A shift of all rows moves every score and
 // the threshold alike and changes nothing else.
@@ -113,8 +117,13 @@ func (r *rows) times(w, z []float64) {
 // timesRange is times for the rows from to end.
 func (r *rows) timesRange(w, z []float64, from, end int) {
 	if !r.sparse {
-		for i := from; i < end; i++ {
-			z[i] = dot(r.dense[i*r.d:(i+1)*r.d], w)
+		i, d := from, r.d
+		for ; i+4 <= end; i += 4 {
+			x := r.dense[i*d : (i+4)*d]
+			z[i], z[i+1], z[i+2], z[i+3] = dot4(x[:d], x[d:2*d], x[2*d:3*d], x[3*d:], w[:d])
+		}
+		for ; i < end; i++ {
+			z[i] = dot(r.dense[i*d:(i+1)*d], w)
 		}
 		return
 	}
@@ -217,8 +226,12 @@ func (r *rows) addDenseGram(diagonal []float64, least float64, h []float64, stri
 			}
 		})
 		parallel(strips, float64(m)*float64(width)*float64(width)/2, func(s int) {
-			i0 := s * choleskyBlock
-			addProducts(packed, m, h, stride, i0, min(i0+choleskyBlock, width))
+			from := s * choleskyBlock
+			if width < narrowGram {
+				addProducts(packed, m, h, stride, from, min(from+choleskyBlock, width))
+			} else {
+				addPanelProducts(packed, m, h, stride, from, width)
+			}
 		})
 		list = list[:0]
 	}
@@ -234,6 +247,28 @@ func (r *rows) addDenseGram(diagonal []float64, least float64, h []float64, stri
 	}
 	if len(list) > 0 {
 		flush()
+	}
+}
+
+// narrowGram is the number of columns below which most of a panel would be padding.
+const narrowGram = 40
+
+// addPanelProducts adds the inner products of packed columns j in a strip with columns i in j..width to h. The strip's columns
+// lie in a panel, so that the products of a column i are scores with it for weights. The bits are those of addProducts.
+func addPanelProducts(packed []float64, m int, h []float64, stride, from, width int) {
+	end := min(from+kernel.PanelRows, width)
+	panel, sums := make([]float64, m*kernel.PanelRows), make([]float64, kernel.PanelRows)
+	for j := from; j < end; j++ {
+		for k, v := range packed[j*m : j*m+m] {
+			panel[k*kernel.PanelRows+j-from] = v
+		}
+	}
+	for i := from; i < width; i++ {
+		kernel.ScorePanels(panel, packed[i*m:i*m+m], sums, false)
+		row := h[i*stride+from : i*stride+min(end, i+1)]
+		for j := range row {
+			row[j] += sums[j]
+		}
 	}
 }
 

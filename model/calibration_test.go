@@ -1,0 +1,50 @@
+package model
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"toptau/calibrate"
+	"toptau/threshold"
+)
+
+// A guarantee keeps its calibration through a file; one that cannot have been a calibration is refused. The order of a share of
+// all rows may lie above the number of negatives, and that of a false positive rate may not.
+func TestGuaranteeKeepsItsCalibration(t *testing.T) {
+	z := make([]float64, 400)
+	for i := range z {
+		z[i] = float64(i) / 7
+	}
+	c, err := calibrate.TopShare(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(*Guarantee)) *Model {
+		m := trained(t)
+		g := &Guarantee{Certified: true, Kind: "top", Rate: c.Alpha, Delta: c.Delta, Negatives: 300, Order: c.Order, Bound: c.Bound,
+			Calibration: c.Sample}
+		change(g)
+		m.Points[0].Guarantee = g
+		return m
+	}
+	m := with(func(*Guarantee) {})
+	if err := m.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(bytes.NewReader(encoded(t, m)), "m.json")
+	if err != nil || !reflect.DeepEqual(again.Points[0].Guarantee, m.Points[0].Guarantee) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	for want, change := range map[string]func(*Guarantee){
+		"of 300, bound": func(g *Guarantee) { g.Kind = "max-fpr" },
+		"out of order": func(g *Guarantee) {
+			g.Calibration = &calibrate.Sample{Rows: 3, Above: []int{1, 0}, Scores: []float64{2, 1}}
+		},
+	} {
+		if err := with(change).Seal(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
