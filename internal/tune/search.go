@@ -70,7 +70,7 @@ const (
 	fewRows         = 3000
 	folds           = 3
 	foldsOfFew      = 5
-	defaultFoldRows = 60_000
+	defaultFoldRows = 40_000
 	validationRows  = 200_000 // of a fold, at most
 	trees           = 100
 	treesOfFewer    = 200 // for fewer than severalRows rows: there they cost little
