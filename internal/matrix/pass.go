@@ -15,6 +15,27 @@ func (p *Part) Scores(w, z []float64) {
 	p.run(job{kind: scoring, w: w[:p.cols], z: z[:p.rows]}, p.cost())
 }
 
+// ScoresOf is Scores for several weight vectors in one reading: z[h] gets the scores of w[h], with the bits of Scores. A few
+// panels at a time are scored for all of them while they are in cache.
+func (p *Part) ScoresOf(w, z [][]float64) {
+	var j job
+	for h, wh := range w {
+		if allZero(wh[:p.cols]) {
+			clear(z[h][:p.rows])
+			continue
+		}
+		j.each = append(j.each, job{kind: scoring, w: wh[:p.cols], z: z[h]})
+	}
+	switch len(j.each) {
+	case 0:
+	case 1:
+		p.run(j.each[0], p.cost())
+	default:
+		j.kind = scoringEach
+		p.run(j, p.cost()*float64(len(j.each)))
+	}
+}
+
 func allZero(w []float64) bool {
 	for _, x := range w {
 		if x != 0 {
@@ -60,19 +81,21 @@ type jobKind int
 
 const (
 	scoring jobKind = iota
+	scoringEach
 	adding
 	passing
 	fastScoring
 	fastAdding
 )
 
-// job is one call of Scores, AddGradient, Pass, FastScores or AddFastGradients.
+// job is one call of Scores, ScoresOf, AddGradient, Pass, FastScores or AddFastGradients.
 type job struct {
 	kind    jobKind
 	w, z, g []float64
 	rows    []int32
 	v       []float64
 	visit   Visit
+	each    []job // of ScoresOf: one a weight vector
 
 	models       int // of a fast pass
 	readings     []Reading
@@ -85,6 +108,9 @@ func (k *worker) do(j *job, stripe int) bool {
 	switch j.kind {
 	case scoring:
 		k.scoreStripe(j, stripe)
+		return false
+	case scoringEach:
+		k.scoreStripeForEach(j, stripe)
 		return false
 	case adding:
 		return k.addStripe(j, stripe)
@@ -137,9 +163,23 @@ func (k *worker) addPanels(first, end int, v []float64, active []bool) {
 	}
 }
 
-// scoreStripe writes to z directly, but for the panel that has fewer rows.
 func (k *worker) scoreStripe(j *job, stripe int) {
 	first, end := k.part.stripe(stripe)
+	k.scoreGroup(j, first, end)
+}
+
+// scoreStripeForEach takes as many panels at a time as stay in cache from one weight vector to the next.
+func (k *worker) scoreStripeForEach(j *job, stripe int) {
+	first, end := k.part.stripe(stripe)
+	for ; first < end; first += k.group {
+		for h := range j.each {
+			k.scoreGroup(&j.each[h], first, min(first+k.group, end))
+		}
+	}
+}
+
+// scoreGroup writes to z directly, but for the panel that has fewer rows.
+func (k *worker) scoreGroup(j *job, first, end int) {
 	whole := min(end, k.part.rows/kernel.PanelRows)
 	k.scorePanels(first, whole, j.w, j.z[first*kernel.PanelRows:whole*kernel.PanelRows])
 	if whole < end {

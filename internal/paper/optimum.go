@@ -26,7 +26,7 @@ func (f *shortfall) add(adam, optimum *Cell) {
 			continue
 		}
 		f.compared++
-		if o.Radius == 0 && o.Lower != nil && a.F < *o.Lower-1e-6*max(1, o.AtZero) {
+		if o.Radius == 0 && o.Lower != nil && a.F < *o.Lower-float64(1e-6*max(1, o.AtZero)) {
 			f.undercuts++
 		}
 		switch {

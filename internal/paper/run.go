@@ -199,7 +199,7 @@ func (st *study) experiments(ctx context.Context) error {
 		}
 		for _, seed := range st.seeds(s) {
 			for _, v := range st.variants(s, seed) {
-				st.work.total += st.units(s, v) * float64(len(entries()))
+				st.work.total += float64(st.units(s, v) * float64(len(entries())))
 			}
 		}
 	}

@@ -84,7 +84,8 @@ func rangeBelow(k int, q float64) float64 {
 	var sum float64
 	for i := 0; i <= int(2*end/step); i++ {
 		z := float64(float64(i)*step) - end
-		sum += float64(step * normal.Prob(z) * math.Pow(normal.CDF(z)-normal.CDF(z-q), float64(k-1)))
+		inside := math.Pow(float64(normal.CDF(z))-float64(normal.CDF(z-q)), float64(k-1))
+		sum += float64(float64(step*normal.Prob(z)) * inside)
 	}
 	return min(1, float64(k)*sum)
 }
@@ -111,7 +112,7 @@ func overSplits(values []float64) Interval {
 	for _, v := range values {
 		square += float64((v - mean) * (v - mean))
 	}
-	half := math.Sqrt((1/n+0.5)*square/(n-1)) * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+	half := float64(math.Sqrt((1/n+0.5)*square/(n-1)) * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975))
 	r.Low, r.High = mean-half, mean+half
 	return r
 }

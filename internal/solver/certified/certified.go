@@ -93,11 +93,16 @@ func formOf(p method.Problem, kappa float64) (form, error) {
 // Solve minimises the objective to the gap asked for, or as far as it gets. It fails when the method has no certificate.
 // A cancelled context is not an error: the result has the best point and its bounds so far, and Cancelled is set.
 func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
-	r, err := new(Chain).solve(ctx, o, opt)
+	return solveWith(ctx, o, opt, direct{o.Matrix()})
+}
+
+// solveWith is Solve by way of a reader.
+func solveWith(ctx context.Context, o *objective.Objective, opt Options, read reader) (Result, error) {
+	r, err := (&Chain{x: o.Matrix(), read: read}).solve(ctx, o, opt)
 	if err != nil {
 		return r, err
 	}
-	return certifyResult(o, r) // the chain's memory is free by now
+	return certifyResult(o, r, read) // the chain's memory is free by now
 }
 
 // SolveSource is Solve for data that are seen through a source only. Both bounds are exact: F is evaluated on all rows by
@@ -145,11 +150,13 @@ func (s *session) result() Result {
 }
 
 // certifyResult replaces both bounds by those recomputed from (w, p, a) and the data.
-func certifyResult(o *objective.Objective, r Result) (Result, error) {
+func certifyResult(o *objective.Objective, r Result, read reader) (Result, error) {
 	if r.W == nil {
 		r.W = make([]float64, o.Dim())
 	}
-	bounds, err := Verify(o, r.W, r.P, r.A, r.BallRadius)
+	z := make([]float64, o.Matrix().Rows())
+	read.scores([]scored{{r.W, z}})
+	bounds, err := verify(o, o.AtScores(r.W, z), r.P, r.A, r.BallRadius)
 	if err != nil {
 		return r, err
 	}
@@ -178,13 +185,16 @@ type Bounds struct {
 // Verify computes F(w) and D(p, a) from the data alone. An infeasible (p, a) is an error that names the constraint. With
 // lambda = 0 the lower bound holds for all weights of norm at most radius.
 func Verify(o *objective.Objective, w []float64, p, a Sparse, radius float64) (Bounds, error) {
+	return verify(o, o.At(w, nil), p, a, radius)
+}
+
+// verify is Verify for a point at which the objective is known.
+func verify(o *objective.Objective, at objective.Value, p, a Sparse, radius float64) (Bounds, error) {
 	f, err := formOf(o.Problem(), o.Threshold().Kappa())
 	if err != nil {
 		return Bounds{}, err
 	}
-	b := Bounds{AtZero: f.atZero(o.Population().Mass)}
-	value := o.At(w, nil)
-	b.Upper, b.Threshold = value.F, value.T
+	b := Bounds{Upper: at.F, Threshold: at.T, AtZero: f.atZero(o.Population().Mass)}
 	if len(p.Rows) == 0 {
 		return b, nil // no loss is negative, so 0 is a bound
 	}

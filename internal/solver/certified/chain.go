@@ -16,6 +16,7 @@ import (
 // large to small lambda and beta and from small to large K and tau. The zero value is ready; one goroutine at a time.
 type Chain struct {
 	x      *matrix.Matrix
+	read   reader    // of x
 	states [2]*state // by population
 }
 
@@ -40,13 +41,13 @@ func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) 
 	if err != nil {
 		return r, err
 	}
-	return certifyResult(o, r)
+	return certifyResult(o, r, direct{c.x})
 }
 
 // solve is Solve without the certificate apart from the solver.
 func (c *Chain) solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
 	if c.x != o.Matrix() {
-		*c = Chain{x: o.Matrix()}
+		*c = Chain{x: o.Matrix(), read: direct{o.Matrix()}}
 	}
 	population := o.Problem().Method.Population
 	slot := &c.states[0]
@@ -54,7 +55,7 @@ func (c *Chain) solve(ctx context.Context, o *objective.Objective, opt Options) 
 		slot = &c.states[1]
 	}
 	if *slot == nil {
-		*slot = &state{source: NewMemory(o.Matrix(), population)}
+		*slot = &state{source: newMemory(c.x, c.read, population)}
 	}
 	f, err := formOf(o.Problem(), o.Threshold().Kappa())
 	if err != nil {

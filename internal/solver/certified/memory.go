@@ -14,6 +14,7 @@ import (
 // the threshold, the losses and the line search. One goroutine at a time.
 type Memory struct {
 	x       *matrix.Matrix
+	read    reader
 	all     bool                    // the population is all rows
 	weights []float64               // of all rows, positives first; nil: all 1
 	shape   [2]threshold.Population // positives, population
@@ -26,17 +27,16 @@ type Memory struct {
 	numbers []int32
 }
 
-// scored is a point with the scores of all rows, positives first.
-type scored struct {
-	w, z []float64
-}
-
 // recentPoints is how many points' scores are kept: the best, the newest and the last of a line search.
 const recentPoints = 3
 
 // NewMemory returns a source over a matrix whose population is all rows or the negatives.
 func NewMemory(x *matrix.Matrix, population method.Population) *Memory {
-	s := &Memory{x: x, all: population == method.AllRows}
+	return newMemory(x, direct{x}, population)
+}
+
+func newMemory(x *matrix.Matrix, read reader, population method.Population) *Memory {
+	s := &Memory{x: x, read: read, all: population == method.AllRows}
 	p, n := x.Positives, x.Negatives
 	if p.Weights() != nil || n.Weights() != nil {
 		s.weights = make([]float64, 0, x.Rows())
@@ -91,21 +91,8 @@ func (s *Memory) Means(ctx context.Context) (positives, population []float64, er
 	}
 	s.passes++
 	s.visits += float64(s.x.Rows())
-	positives, population = make([]float64, s.x.Cols()), make([]float64, s.x.Cols())
-	zero := make([]float64, s.x.Cols())
-	addAll := func(p *matrix.Part, g []float64) {
-		weights := p.Weights()
-		p.Pass(zero, func(first int, _, v []float64) bool {
-			for k := range v {
-				if v[k] = 1; weights != nil {
-					v[k] = weights[first+k]
-				}
-			}
-			return true
-		}, g)
-	}
-	addAll(s.x.Positives, positives)
-	addAll(s.x.Negatives, population)
+	sums, others := s.read.sums()
+	positives, population = slices.Clone(sums), slices.Clone(others)
 	for j := range positives {
 		if s.all {
 			population[j] += positives[j]
@@ -126,9 +113,7 @@ func (s *Memory) scores(w []float64) (z []float64, read bool) {
 		}
 	}
 	z = s.slot(w)
-	p := s.x.Positives.Rows()
-	s.x.Positives.Scores(w, z[:p])
-	s.x.Negatives.Scores(w, z[p:])
+	s.read.scores([]scored{{w, z}})
 	s.visits += float64(s.x.Rows())
 	return z, true
 }
