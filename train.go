@@ -18,7 +18,8 @@ import (
 
 // TrainOptions are the choices of Train. The zero value is the default that holds.
 type TrainOptions struct {
-	Methods   []string // learners: logistic, svm, ramp and the eight methods; nil: logistic, ramp and the convex methods whose criterion is the goal's
+	// Learners: logistic, svm, ramp and the eight methods; nil: logistic, ramp and the convex methods for the goal's criterion.
+	Methods   []string
 	Features  []string // encodings: raw, scorecard, leaves, scorecard+leaves; nil: the first three
 	Surrogate string   // of the methods: "" or "hinge", "squared-hinge", "logistic"
 	Scale     string   // "" or "standard", "all", "none"
@@ -49,9 +50,9 @@ type Trained struct {
 // Test and calibration rows, if asked for, are set aside before anything is encoded, fitted or chosen. The others are
 // divided into folds, stratified, by group or by time. Every learner is fitted on every encoding of the columns within the
 // folds, over a grid of settings, and judged by the mean share of positives that it finds at budgets around the goal's. The
-// three best are averaged where that is at least as good as the best alone; logistic regression on the columns as they are
-// is kept unless the gain over it exceeds its standard error. What is chosen is fitted again to all of these rows, as one
-// linear model.
+// best is averaged with up to two others where that is better; logistic regression on the columns as they are is kept
+// unless the gain over it exceeds its standard error. What is chosen is fitted again to all of these rows, as one linear
+// model.
 //
 // With Delta, the threshold is the exact order statistic on the calibration rows: certified. When that cannot be, the result
 // has the plain threshold and the error, of kind fault.Guarantee, says why. A context that ends leaves the best so far.
@@ -211,7 +212,8 @@ func trainFacts(f *tune.Found, o TrainOptions, d *Data, m *model.Model, warnings
 		facts.Chosen = "the average of " + strings.Join(names, ", ")
 	}
 	if f.Gain != (tune.Gain{}) {
-		facts.Gain = &summaryGain{Difference: f.Gain.Mean, Error: f.Gain.Error, Basis: "in the " + f.Criterion.Words + ", in cross-validation"}
+		facts.Gain = &summaryGain{Difference: f.Gain.Mean, Error: f.Gain.Error,
+			Basis: "in the " + f.Criterion.Words + ", in cross-validation"}
 	}
 	return facts
 }

@@ -57,6 +57,7 @@ func main() {
 	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error to return quietly from, not a signal to die of
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

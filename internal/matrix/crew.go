@@ -203,6 +203,18 @@ func (k *worker) finish(j *job, stripe int, g []float64) {
 		k.fastFinish(j, stripe, g)
 		return
 	}
+	if j.kind != addingEach {
+		k.finishSums(g)
+		return
+	}
+	for h := range j.each {
+		if k.addStripe(&j.each[h], stripe) {
+			k.finishSums(g[h*k.part.cols:])
+		}
+	}
+}
+
+func (k *worker) finishSums(g []float64) {
 	for b, s := range k.sums {
 		s.finish(k.part.blockCols(b, g))
 	}

@@ -131,6 +131,7 @@ func checkPart(t *testing.T, p *Part, w, v []float64) {
 	rows, values := sparseOf(v)
 	p.AddGradient(rows, values, g)
 	sameBits(t, "sparse v", g, wantG)
+	checkSeveral(t, p, w, v)
 	all := make([]int32, len(v))
 	for i := range all {
 		all[i] = int32(i)
@@ -147,6 +148,35 @@ func checkPart(t *testing.T, p *Part, w, v []float64) {
 	}, g)
 	sameBits(t, "scores of the pass", z, wantZ)
 	sameBits(t, "gradient of the pass", g, wantG)
+}
+
+// checkSeveral compares readings for several vectors with readings for each.
+func checkSeveral(t *testing.T, p *Part, w, v []float64) {
+	t.Helper()
+	other, none := randomVector(8, len(w)), make([]float64, len(w))
+	half := slices.Clone(v)
+	clear(half[len(half)/2:])
+	var ws, zs [][]float64
+	var sums []Sum
+	for _, x := range [][]float64{w, none, other} {
+		ws, zs = append(ws, x), append(zs, slices.Repeat([]float64{7}, p.Rows()))
+	}
+	p.ScoresOf(ws, zs)
+	for h, x := range ws {
+		want := make([]float64, p.Rows())
+		p.Scores(x, want)
+		sameBits(t, fmt.Sprintf("scores %d of several", h), zs[h], want)
+	}
+	for _, x := range [][]float64{v, make([]float64, len(v)), half} {
+		rows, values := sparseOf(x)
+		sums = append(sums, Sum{rows, values, randomVector(9, p.Cols())})
+	}
+	p.AddGradients(sums)
+	for h, s := range sums {
+		want := randomVector(9, p.Cols())
+		p.AddGradient(s.Rows, s.V, want)
+		sameBits(t, fmt.Sprintf("gradient %d of several", h), s.G, want)
+	}
 }
 
 func TestPassesAreTheReference(t *testing.T) {
@@ -192,7 +222,11 @@ func results(p *Part, w, v []float64) [][]float64 {
 		copy(pv, v[first:])
 		return true
 	}, gp)
-	return [][]float64{z, zp, g, gp}
+	zs := [][]float64{make([]float64, p.Rows()), make([]float64, p.Rows())}
+	p.ScoresOf([][]float64{w, g}, zs)
+	sums := []Sum{{rows, values, make([]float64, p.Cols())}, {rows[len(rows)/2:], values[:len(rows)-len(rows)/2], make([]float64, p.Cols())}}
+	p.AddGradients(sums)
+	return [][]float64{z, zp, g, gp, zs[0], zs[1], sums[0].G, sums[1].G}
 }
 
 // split lets small parts run on several goroutines for the rest of a test.
@@ -249,6 +283,8 @@ func TestSameBitsForAnyThreadsAndBlocks(t *testing.T) {
 				z, g := reference(p, w, v)
 				sameBits(t, "scores", got[0], z)
 				sameBits(t, "gradient", got[2], g)
+				sameBits(t, "scores of several", got[4], z)
+				sameBits(t, "gradient of several", got[6], g)
 			}
 			for k := range got {
 				sameBits(t, fmt.Sprintf("%v, result %d", layout, k), got[k], want[k])

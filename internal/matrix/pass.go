@@ -55,6 +55,36 @@ func (p *Part) AddGradient(rows []int32, v, g []float64) {
 	p.run(job{kind: adding, rows: rows, v: v[:len(rows)], g: g[:p.cols]}, cost)
 }
 
+// Sum is a weighted sum of rows: it adds to G what AddGradient would, for the same arguments.
+type Sum struct {
+	Rows []int32
+	V, G []float64
+}
+
+// AddGradients is AddGradient for several sums in one reading, with its bits: each stripe is read for all of them in turn.
+func (p *Part) AddGradients(sums []Sum) {
+	j := job{kind: addingEach}
+	rows := 0
+	for _, s := range sums {
+		if len(s.Rows) > 0 {
+			j.each = append(j.each, job{rows: s.Rows, v: s.V[:len(s.Rows)], g: s.G[:p.cols]})
+			rows += len(s.Rows)
+		}
+	}
+	if len(j.each) == 0 {
+		return
+	}
+	j.models = len(j.each)
+	j.g = make([]float64, 0, j.models*p.cols)
+	for _, each := range j.each {
+		j.g = append(j.g, each.g...)
+	}
+	p.run(j, p.cost()*float64(rows)/float64(p.rows))
+	for h, each := range j.each {
+		copy(each.g, j.g[h*p.cols:])
+	}
+}
+
 // Visit is what a pass does with the scores z of the rows first, first+1, ... of one panel. It writes the coefficients
 // of these rows to v, which arrives as zeros and is as long as z, and reports whether any is not zero.
 //
@@ -83,21 +113,22 @@ const (
 	scoring jobKind = iota
 	scoringEach
 	adding
+	addingEach
 	passing
 	fastScoring
 	fastAdding
 )
 
-// job is one call of Scores, ScoresOf, AddGradient, Pass, FastScores or AddFastGradients.
+// job is one call of Scores, ScoresOf, AddGradient, AddGradients, Pass, FastScores or AddFastGradients.
 type job struct {
 	kind    jobKind
 	w, z, g []float64
 	rows    []int32
 	v       []float64
 	visit   Visit
-	each    []job // of ScoresOf: one a weight vector
+	each    []job // of ScoresOf and AddGradients: one a vector
 
-	models       int // of a fast pass
+	models       int // of a fast pass; gradients of AddGradients, which stand one behind the other in g
 	readings     []Reading
 	tile         []float32 // weights of the tile
 	coefficients []Coefficients
@@ -114,6 +145,8 @@ func (k *worker) do(j *job, stripe int) bool {
 		return false
 	case adding:
 		return k.addStripe(j, stripe)
+	case addingEach:
+		return true // finish adds: the worker's sums hold one gradient at a time
 	case fastScoring:
 		k.fastScoreStripe(j, stripe)
 		return false

@@ -160,27 +160,33 @@ func (o *Objective) Project(w []float64) {
 // costs one X w and, with a gradient, one X'v in which rows without a coefficient are not read.
 func (o *Objective) At(w, grad []float64) Value {
 	o.score(w)
+	v := o.AtScores(w, o.z)
+	if grad != nil {
+		o.gradient(v.T, grad)
+		for j := range grad {
+			grad[j] += float64(o.problem.Hyperparameters.Lambda * w[j])
+		}
+	}
+	return v
+}
+
+// AtScores is At without a gradient for a caller that has the scores of w, positives first: it reads no row.
+func (o *Objective) AtScores(w, z []float64) Value {
 	positives := o.x.Positives.Rows()
-	population := o.z
+	population := z
 	if o.problem.Method.Population == method.Negatives {
-		population = o.z[positives:]
+		population = z[positives:]
 	}
 	o.rule.At(population, o.weights, &o.support)
 	t := o.support.T
-	misses := o.losses(o.z[:positives], o.positives, func(z float64) float64 { return t - z })
+	misses := o.losses(z[:positives], o.positives, func(z float64) float64 { return t - z })
 	alarms := 0.0
 	if o.problem.Method.FalsePositives {
-		alarms = o.losses(o.z[positives:], o.negatives, func(z float64) float64 { return z - t })
+		alarms = o.losses(z[positives:], o.negatives, func(z float64) float64 { return z - t })
 	}
 	v := Value{T: t, Loss: misses + alarms}
 	lambda := o.problem.Hyperparameters.Lambda
 	v.F = v.Loss + float64(float64(lambda/2)*normSquared(w))
-	if grad != nil {
-		o.gradient(t, grad)
-		for j := range grad {
-			grad[j] += float64(lambda * w[j])
-		}
-	}
 	return v
 }
 

@@ -26,7 +26,7 @@ func (s *search) warn() {
 		s.addWarning("few-positives", "the choice rests on %s: differences of several points are noise", plural(n, "positive"))
 	}
 	if f.FoldRows > 0 {
-		s.addWarning("folds-are-samples", "the folds fitted %d rows each, positives first; what was chosen was fitted to all %d",
+		s.addWarning("folds-are-samples", "the folds fitted a sample of %d rows each; what was chosen was fitted to all %d",
 			f.FoldRows, len(s.rest))
 	}
 	if f.OutOfFold.Goal.Defined() && f.OutOfFold.Goal.Numerator == 0 {

@@ -25,7 +25,8 @@ func TestIonosphere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Search(context.Background(), Data{Table: data, Schema: info.Schema}, SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 1})
+	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 1}
+	f, err := Search(context.Background(), Data{Table: data, Schema: info.Schema}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,8 @@ func convexBaseline(name string, loss baseline.Loss) learner {
 				}
 				last = &r
 				return Fit{W: r.W, At: objective.Value{F: r.Objective, T: -r.Intercept, Loss: r.Loss},
-					AtZero: objective.Value{F: r.AtZero, Loss: r.AtZero}, Solver: "newton", Bound: &r.LowerBound, Iterations: r.Steps, Passes: r.Passes}, nil
+					AtZero: objective.Value{F: r.AtZero, Loss: r.AtZero}, Bound: &r.LowerBound, Solver: "newton",
+					Iterations: r.Steps, Passes: r.Passes}, nil
 			}
 		},
 	}

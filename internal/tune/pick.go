@@ -121,7 +121,7 @@ func (s *search) collapsed() []string {
 				zeros++
 			}
 		}
-		if zeros > 0 && zeros == len(t.tried) {
+		if t.zero || zeros > 0 && zeros == len(t.tried) {
 			names = append(names, t.describe())
 		}
 	}

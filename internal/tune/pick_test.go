@@ -72,8 +72,8 @@ func TestChoice(t *testing.T) {
 		want  string
 	}{
 		// Independent errors of about the same size: the average is better than each, and never of more than three.
-		{"average", map[string]float64{"raw logistic": 3, "scorecard logistic": 0.8, "leaves logistic": 0.8, "raw ramp": 0.8, "leaves ramp": 0.8},
-			[]string{"raw logistic", "scorecard logistic", "leaves logistic", "raw ramp", "leaves ramp"}, "3"},
+		{"average", map[string]float64{"raw logistic": 3, "scorecard logistic": 0.8, "leaves logistic": 0.8, "raw ramp": 0.8,
+			"leaves ramp": 0.8}, []string{"raw logistic", "scorecard logistic", "leaves logistic", "raw ramp", "leaves ramp"}, "3"},
 		// The others are far worse: no average.
 		{"alone", map[string]float64{"raw logistic": 8, "scorecard logistic": 0.3, "leaves logistic": 8},
 			[]string{"raw logistic", "scorecard logistic", "leaves logistic"}, "logistic on scorecard"},

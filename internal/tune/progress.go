@@ -23,15 +23,17 @@ const (
 type meter struct {
 	mu     sync.Mutex
 	report func(Progress)
-	shares []float64 // of each point
-	work   float64   // sum of the shares
+	shares []float64               // of each point
+	weigh  func(point int) float64 // how much work a point is; nil: all alike
+	total  float64                 // of all points
+	work   float64                 // that is done
 	now    Progress
 	start  time.Time
 	last   time.Time
 }
 
 func newMeter(report func(Progress), points int) *meter {
-	return &meter{report: report, shares: make([]float64, points), now: Progress{Of: points, Left: -1}}
+	return &meter{report: report, shares: make([]float64, points), total: float64(points), now: Progress{Of: points, Left: -1}}
 }
 
 // stage begins a stage.
@@ -57,8 +59,12 @@ func (m *meter) advance(point int, share float64) {
 	if share <= m.shares[point] {
 		return
 	}
-	m.work += share - m.shares[point]
-	m.now.Share = min(m.work/float64(m.now.Of), 1)
+	weight := 1.0
+	if m.weigh != nil {
+		weight = m.weigh(point)
+	}
+	m.work += float64(weight * (share - m.shares[point]))
+	m.now.Share = min(m.work/m.total, 1)
 	m.shares[point] = share
 	if share >= 1 {
 		m.now.Done++

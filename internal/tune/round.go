@@ -10,6 +10,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/metric"
 )
 
 // round is one fold: rows that fit and rows that judge.
@@ -101,17 +102,33 @@ func (s *search) makeRounds(cut Cut) error {
 // newRound samples the rows of a fold where there are very many.
 func (s *search) newRound(train []int, judge *table.Table, validation []int, number uint64) *round {
 	r := &round{table: s.data.Table, judge: judge, encoded: map[feature.Encode]*encoded{}}
-	r.train = sample(r.table.Label, train, s.options.FoldRows, rand.New(rand.NewPCG(s.options.Seed, 0x666f6c64+number)))
-	r.validation = sample(judge.Label, validation, validationRows, rand.New(rand.NewPCG(s.options.Seed, 0x6a756467+number)))
+	draw := sample
+	if s.options.Goal.Criterion().Name == metric.AtQuantile { // a share of all rows depends on how many of them are positive
+		draw = sampleAlike
+	}
+	r.train = draw(r.table.Label, train, s.options.FoldRows, rand.New(rand.NewPCG(s.options.Seed, 0x666f6c64+number)))
+	r.validation = draw(judge.Label, validation, validationRows, rand.New(rand.NewPCG(s.options.Seed, 0x6a756467+number)))
 	if len(r.train) < len(train) {
 		s.found.FoldRows = max(s.found.FoldRows, len(r.train))
 	}
 	return r
 }
 
-// sample draws at most so many rows: all positives up to half of it, or as many as there are to be had, and negatives. A
-// linear loss needs no weights for that: fewer negatives move the intercept of logistic regression, which no ranking sees.
+// sample draws at most so many rows: all positives up to half of it, or as many as there are to be had, and negatives. They
+// get no weights for that: fewer negatives move the intercept of logistic regression, which no ranking sees.
 func sample(label []table.Class, rows []int, most int, random *rand.Rand) []int {
+	n := CountRows(label, rows)
+	return drawn(label, rows, most, min(n.Positives, max(most/2, most-n.Negatives)), random)
+}
+
+// sampleAlike draws at most so many rows, both classes alike.
+func sampleAlike(label []table.Class, rows []int, most int, random *rand.Rand) []int {
+	n := CountRows(label, rows)
+	return drawn(label, rows, most, max(1, int(int64(most)*int64(n.Positives)/int64(len(rows)))), random)
+}
+
+// drawn is a sample with so many positives, in the order of the rows.
+func drawn(label []table.Class, rows []int, most, positives int, random *rand.Rand) []int {
 	if len(rows) <= most {
 		return rows
 	}
@@ -119,7 +136,6 @@ func sample(label []table.Class, rows []int, most int, random *rand.Rand) []int 
 	for _, row := range rows {
 		classes[label[row]] = append(classes[label[row]], row)
 	}
-	positives := min(len(classes[table.Positive]), max(most/2, most-len(classes[table.Negative])))
 	counts := [2]int{most - positives, positives}
 	var kept []int
 	for class, list := range classes {

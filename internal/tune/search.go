@@ -81,8 +81,9 @@ const (
 //
 //   - A test part, if asked for, and calibration rows, with Delta, are set aside before anything is encoded, fitted or
 //     chosen. The others are divided into folds by the rules of Cut; a validation table of its own is the one fold.
-//   - Candidates are the settings of every learner on every encoding (see Learners). Encodings are fitted within the folds.
-//     A fold with more than FoldRows training rows fits a sample of them: positives first, up to half of it.
+//   - Candidates are the settings of every learner on every encoding (see Learners). Encodings are fitted within the
+//     folds. A fold with more than FoldRows training rows fits a sample of them: positives first, up to half of it; for a
+//     share of all rows, both classes alike.
 //   - Candidates are compared by Criterion: the mean share of positives found at ten budgets around the goal's, averaged
 //     over the folds. A candidate whose scores are all equal cannot be chosen.
 //   - The best is averaged with up to two of other encodings or learners, as long as the average of their out-of-fold

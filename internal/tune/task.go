@@ -14,6 +14,7 @@ import (
 	"toptau/internal/fault"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/internal/objective"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
@@ -51,6 +52,7 @@ type task struct {
 	first   int          // place of tried in Found.Candidates
 	scores  []foldScores // of the best, by round
 	seconds float64      // of one fold, encoding included
+	zero    bool         // left out, and w = 0 is the optimum of all its settings
 }
 
 // foldScores are the scores of one round's validation rows, with what makes them comparable between folds.
@@ -83,7 +85,8 @@ func (s *search) planTasks() error {
 			}
 			for _, e := range encodings {
 				if learners[i].name == Ramp && !anchored {
-					s.tasks = append(s.tasks, &task{features: e, learner: convexBaseline(Logistic, baseline.Logistic), silent: true, best: -1})
+					anchor := convexBaseline(Logistic, baseline.Logistic)
+					s.tasks = append(s.tasks, &task{features: e, learner: anchor, silent: true, best: -1})
 				}
 				s.tasks = append(s.tasks, &task{features: e, learner: learners[i], best: -1})
 			}
@@ -120,7 +123,11 @@ func (s *search) encodings() ([]feature.Encode, error) {
 func (s *search) try(ctx context.Context) error {
 	start := time.Now()
 	defer func() { s.found.SecondsSearch = time.Since(start).Seconds() }()
-	s.progress = newMeter(s.options.Progress, len(s.tasks)+1) // the last is the refit
+	s.progress = newMeter(s.options.Progress, len(s.tasks)+1)
+	s.progress.weigh, s.progress.total = s.work, 0
+	for i := range len(s.tasks) + 1 {
+		s.progress.total += s.work(i)
+	}
 	s.progress.stage("fit")
 	var failed error // of the first task that came to nothing
 	for i, t := range s.tasks {
@@ -172,6 +179,19 @@ func (s *search) leave(tasks []*task) {
 			s.found.NotTried = append(s.found.NotTried, t.describe())
 		}
 	}
+}
+
+// work is about how long a task takes beside others, for the time left; the last one is the refit.
+func (s *search) work(i int) float64 {
+	switch {
+	case i == len(s.tasks):
+		return 4
+	case s.tasks[i].features == feature.EncodeRaw:
+		return 1
+	case s.tasks[i].learner.name == Logistic && s.tasks[i].features != feature.EncodeScorecard:
+		return 8 // trees are grown
+	}
+	return 2
 }
 
 // usable reports whether some candidate can be chosen.
@@ -238,7 +258,7 @@ func (s *search) run(ctx context.Context, t *task, progress func(share float64))
 		return &encodingError{err, s.options.Features != nil || t.features == feature.EncodeRaw}
 	}
 	if s.tooLarge(t, paths[0].x.train) {
-		return errTooLarge
+		return s.leaveOut(ctx, t, paths[0].x.train)
 	}
 	grid, err := s.grid(t)
 	if err != nil {
@@ -346,6 +366,28 @@ const methodValues = 100_000
 func (s *search) tooLarge(t *task, x *matrix.Matrix) bool {
 	_, err := method.ByName(t.learner.name)
 	return err == nil && s.options.Learners == nil && x.Cols()*x.Rows() > methodValues
+}
+
+// zeroValues are the values of a matrix up to which a method that is left out is asked whether w = 0 is its optimum.
+const zeroValues = 5_000_000
+
+// leaveOut says why a method is not tried. That w = 0 is optimal is told too: it costs little to know on raw columns.
+func (s *search) leaveOut(ctx context.Context, t *task, x *matrix.Matrix) error {
+	if t.features != feature.EncodeRaw || x.Cols()*x.Rows() > zeroValues {
+		return errTooLarge
+	}
+	run := methodRun{x: x, zero: map[float64]bool{}}
+	for _, setting := range t.learner.grid(t.features) {
+		f, err := objective.New(*setting.Problem, x)
+		if err != nil {
+			return errTooLarge
+		}
+		if zero, err := run.collapses(ctx, *setting.Problem, f); err != nil || !zero {
+			return errTooLarge
+		}
+	}
+	t.zero = true
+	return errors.New("w = 0 is its certified optimum on the first fold: it ranks nothing")
 }
 
 // path is a task in one round.

@@ -1,50 +1,48 @@
 package certified
 
 import (
-	"cmp"
 	"context"
-	"slices"
+	"fmt"
 
 	"toptau/internal/objective"
 )
 
-// SolveAll solves problems on one matrix in one chain, in an order of its own: those of one threshold and loss together, from
-// large to small beta, from small to large K and tau, from large to small lambda. solved is called after each problem with its
-// place in the list; it reports whether to go on. Bounds and gaps are those of single solves; which of the points within the gap
-// is found depends on the list. A cancelled problem is reported and ends the chain. An error names the first problem that has
-// no certificate.
-func SolveAll(ctx context.Context, list []*objective.Objective, opt Options, solved func(i int, r Result) bool) error {
-	var c Chain
-	for _, i := range chainOrder(list) {
-		r, err := c.Solve(ctx, list[i], opt)
-		if err != nil {
-			return err
-		}
-		if !solved(i, r) || r.Cancelled {
-			return nil
-		}
-	}
-	return nil
+// Cost is what a list of problems took together.
+type Cost struct {
+	Passes   int     // readings of the population, one for any number of problems
+	RowReads float64 // visits to rows, those of each problem counted, over the number of rows
 }
 
-// chainOrder is the order in which SolveAll goes through a list: neighbours have much in common, and the rows that a problem
-// needs come late where they are many.
-func chainOrder(list []*objective.Objective) []int {
-	order := make([]int, len(list))
-	forms := make([]form, len(list))
-	for i, o := range list {
-		order[i] = i
-		forms[i], _ = formOf(o.Problem(), o.Threshold().Kappa()) // an error comes when its turn comes
+// Watch is how SolveAll reports.
+type Watch struct {
+	// Solved is called by the caller's goroutine when a problem is solved, cancelled or found to have no solution (err says
+	// why), with its place in the list; those that end at the same reading come in the list's order. It reports whether to go on.
+	Solved func(i int, r Result, err error) bool
+	// Progress is called after every round of a problem, by several goroutines; nil: not.
+	Progress func(i int, p Progress)
+}
+
+// SolveAll solves problems on one matrix side by side, so that one reading of the data serves all of them. Each result has the
+// bytes of a single solve, whatever the list; its Passes are those that it would have made alone. opt.Progress is not used.
+//
+// All begin cold: a warm start would wait for another point's result, hence for its readings, and would make the result depend
+// on the list. Who can have only one problem at a time solves paths with a Chain.
+func SolveAll(ctx context.Context, list []*objective.Objective, opt Options, watch Watch) (Cost, error) {
+	var cost Cost
+	if len(list) == 0 {
+		return cost, nil
 	}
-	slices.SortStableFunc(order, func(i, k int) int {
-		a, b := &forms[i], &forms[k]
-		return cmp.Or(
-			cmp.Compare(list[i].Problem().Method.Population, list[k].Problem().Method.Population),
-			cmp.Compare(a.kind, b.kind),
-			cmp.Compare(a.power(), b.power()),
-			-cmp.Compare(a.beta, b.beta),
-			cmp.Compare(a.kappa, b.kappa),
-			-cmp.Compare(a.lambda, b.lambda))
-	})
-	return order
+	x := list[0].Matrix()
+	for i, o := range list {
+		if o.Matrix() != x {
+			return cost, fmt.Errorf("certified: problem %d lies on another matrix than the first", i+1)
+		}
+	}
+	t := newTogether(x)
+	t.run(ctx, list, mostTogether(x), opt, Watch{Progress: watch.Progress, Solved: func(i int, r Result, err error) bool {
+		cost.RowReads += r.RowReads
+		return watch.Solved(i, r, err)
+	}})
+	cost.Passes = t.passes
+	return cost, nil
 }

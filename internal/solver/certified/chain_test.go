@@ -3,11 +3,9 @@ package certified
 import (
 	"context"
 	"math"
-	"slices"
 	"testing"
 
 	"toptau/internal/matrix"
-	"toptau/internal/objective"
 )
 
 // TestChainAgreesWithSingleSolves runs through methods, losses, lambdas, K, tau and beta in one chain.
@@ -55,40 +53,5 @@ func TestPathIsCheap(t *testing.T) {
 	}
 	if path >= alone {
 		t.Errorf("the path took %d passes, its points alone %d", path, alone)
-	}
-}
-
-// TestSolveAll solves a grid in one chain and each of its points alone.
-func TestSolveAll(t *testing.T) {
-	if testing.Short() {
-		t.Skip("TestChainAgreesWithSingleSolves is the same in small")
-	}
-	x := clouds(13, 60, 900, 4, 1).matrix(t, matrix.Float32)
-	var list []*objective.Objective
-	for _, lambda := range []float64{1e-4, .1} {
-		for _, n := range everyMethod(lambda) {
-			list = append(list, bind(t, problem(t, n.name, n.h), x))
-		}
-	}
-	seen := make([]int, len(list))
-	passes, alone := 0, 0
-	err := SolveAll(context.Background(), list, Options{}, func(i int, r Result) bool {
-		single, err := Solve(context.Background(), list[i], Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !r.Converged || math.Abs(r.Objective-single.Objective) > 2e-6*r.AtZero {
-			t.Errorf("problem %d:\n  chain %s\n  alone %s", i, describe(r), describe(single))
-		}
-		seen[i]++
-		passes, alone = passes+r.Passes, alone+single.Passes
-		return true
-	})
-	if err != nil || slices.Contains(seen, 0) || slices.Contains(seen, 2) || passes >= alone {
-		t.Errorf("%v; solved %v; %d passes, alone %d", err, seen, passes, alone)
-	}
-	stops := 0
-	if err := SolveAll(context.Background(), list, Options{}, func(int, Result) bool { stops++; return stops < 3 }); err != nil || stops != 3 {
-		t.Errorf("stopped after %d: %v", stops, err)
 	}
 }

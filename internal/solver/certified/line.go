@@ -39,7 +39,7 @@ func (s *Memory) search(ctx context.Context, f form, from, to []float64, slack f
 // keepPoint remembers the scores of a point of the line, which are those of its ends in between: no reading.
 func (s *Memory) keepPoint(l *line, alpha float64, z0, z1 []float64) []float64 {
 	w := l.point(alpha)
-	z := s.slot(w)
+	z := s.slot(w, recentPoints)
 	for i, v := range z0 {
 		z[i] = v + float64(alpha*(z1[i]-v))
 	}

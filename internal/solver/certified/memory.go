@@ -105,51 +105,81 @@ func (s *Memory) Means(ctx context.Context) (positives, population []float64, er
 
 // scores returns the scores of w, from the last points or by a reading.
 func (s *Memory) scores(w []float64) (z []float64, read bool) {
+	if z = s.remembered(w); z != nil {
+		return z, false
+	}
+	z = s.slot(w, recentPoints)
+	s.fill([]scored{{w, z}})
+	return z, true
+}
+
+// remembered returns the scores of a recent point, or nil.
+func (s *Memory) remembered(w []float64) []float64 {
 	for k, p := range s.recent {
 		if slices.Equal(p.w, w) {
 			// Move to the end: the last used is dropped last.
 			s.recent = append(append(s.recent[:k:k], s.recent[k+1:]...), p)
-			return p.z, false
+			return p.z
 		}
 	}
-	z = s.slot(w)
-	s.read.scores([]scored{{w, z}})
-	s.visits += float64(s.x.Rows())
-	return z, true
+	return nil
 }
 
-// slot returns space for the scores of w, remembered as w's.
-func (s *Memory) slot(w []float64) []float64 {
+// fill reads the scores of some points.
+func (s *Memory) fill(points []scored) {
+	s.read.scores(points)
+	s.visits += float64(len(points) * s.x.Rows())
+}
+
+// slot returns space for the scores of w, remembered as w's beside those of most-1 other points.
+func (s *Memory) slot(w []float64, most int) []float64 {
 	var z []float64
-	if len(s.recent) == recentPoints {
+	for len(s.recent) >= most {
 		z = s.recent[0].z
 		s.recent = append(s.recent[:0], s.recent[1:]...)
-	} else {
+	}
+	if z == nil {
 		z = make([]float64, s.x.Rows())
 	}
 	s.recent = append(s.recent, scored{w: slices.Clone(w), z: z})
 	return z
 }
 
+// prepare reads the scores that queries need, all at once, and remembers them until the next call. It reports whether it
+// read any.
+func (s *Memory) prepare(queries []Query) bool {
+	for _, q := range queries {
+		s.remembered(q.W) // so that no other point takes its place
+	}
+	var wanted []scored
+	for _, q := range queries {
+		if s.remembered(q.W) == nil {
+			wanted = append(wanted, scored{q.W, s.slot(q.W, max(recentPoints, len(queries)))})
+		}
+	}
+	if len(wanted) > 0 {
+		s.fill(wanted)
+	}
+	return len(wanted) > 0
+}
+
 // Scan answers the queries.
 func (s *Memory) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.prepare(queries) {
+		s.passes++
+	}
 	answers := make([]Answer, len(queries))
-	reading := false
 	for k, q := range queries {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		z, read := s.scores(q.W)
-		reading = reading || read
+		z := s.remembered(q.W)
 		if q.Population != nil {
 			answers[k].Population = s.population(z, *q.Population, len(queries) == 1)
 		}
 		if q.Positives != nil {
 			answers[k].Positives = s.positives(z, *q.Positives)
 		}
-	}
-	if reading {
-		s.passes++
 	}
 	return answers, nil
 }

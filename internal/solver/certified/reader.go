@@ -8,6 +8,9 @@ type reader interface {
 	scores(points []scored)
 	// sums returns the weighted sums of the rows of each class. They must not be changed.
 	sums() (positives, negatives []float64)
+	// add adds value(i, z[i]) times row i of a part to g, for the scores z of its rows at w. It returns the number of rows whose
+	// value is not 0; no other counts as visited.
+	add(part *matrix.Part, w, z []float64, value func(i int, z float64) float64, g []float64) int
 }
 
 // scored is a point with the scores of all rows, positives first.
@@ -43,4 +46,27 @@ func (d direct) sums() (positives, negatives []float64) {
 		return g
 	}
 	return addAll(d.x.Positives), addAll(d.x.Negatives)
+}
+
+// manyRows is the part of the rows from which reading all is cheaper than listing some.
+const manyRows = 8
+
+// add makes one pass that scores the rows again where many of the values are not zero, else it goes row by row. Either way has
+// the same bits.
+func (d direct) add(part *matrix.Part, w, z []float64, value func(i int, z float64) float64, g []float64) int {
+	count := nonZero(z, value)
+	if count > len(z)/manyRows {
+		part.Pass(w, func(first int, z, v []float64) bool {
+			some := false
+			for k, score := range z {
+				v[k] = value(first+k, score)
+				some = some || v[k] != 0
+			}
+			return some
+		}, g)
+		return count
+	}
+	values := sparseOf(z, value, count)
+	part.AddGradient(values.Rows, values.Values, g)
+	return count
 }

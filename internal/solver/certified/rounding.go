@@ -181,39 +181,11 @@ func (s *Memory) a(r *rounded, z float64, i int) float64 {
 	return r.kink.slope(z-r.level) * s.weight(i) / r.mass
 }
 
-// addRows adds value(i, z[i]) times row i to g for the rows of a part, whose first row is number offset: in one pass that
-// scores them again where many of the values are not zero, else row by row. Either way has the same bits.
+// addRows adds value(i, z[i]) times row i to g for the rows of a part, whose first row is number offset.
 func (s *Memory) addRows(part *matrix.Part, offset int, z []float64, r *rounded, value func(i int, z float64) float64, g []float64) {
 	z = z[offset : offset+part.Rows()]
-	count := 0
-	for i, score := range z {
-		if value(offset+i, score) != 0 {
-			count++
-		}
-	}
-	if s.visits += float64(count); count > len(z)/manyRows {
-		part.Pass(r.w, func(first int, z, v []float64) bool {
-			some := false
-			for k, score := range z {
-				v[k] = value(offset+first+k, score)
-				some = some || v[k] != 0
-			}
-			return some
-		}, g)
-		return
-	}
-	s.numbers = slices.Grow(s.numbers[:0], count)
-	values := make([]float64, 0, count)
-	for i, score := range z {
-		if v := value(offset+i, score); v != 0 {
-			s.numbers, values = append(s.numbers, int32(i)), append(values, v)
-		}
-	}
-	part.AddGradient(s.numbers, values, g)
+	s.visits += float64(s.read.add(part, r.w, z, func(i int, score float64) float64 { return value(offset+i, score) }, g))
 }
-
-// manyRows is the part of the rows from which reading all is cheaper than listing some.
-const manyRows = 8
 
 // bent chooses rows where bend is not zero.
 func (s *Memory) bent(first, end, limit int, z []float64, bend func(i int) float64) (b bent) {

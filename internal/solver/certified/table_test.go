@@ -20,7 +20,7 @@ import (
 //	go test -run TestTable -table all -timeout 1h ./internal/solver/certified
 //
 // it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated by commas
-// (sets, adam, paths, hepmass, wide); only their sections are written anew. The section "Targets" is written by hand.
+// (sets, adam, paths, grid, hepmass, wide); only their sections are written anew. The section "Targets" is written by hand.
 var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/certified.md, or all")
 
 // instanceLimit is the processor time after which a solve is ended that does not end by itself. What it has by then is in the
@@ -108,7 +108,7 @@ func TestTable(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(t *testing.T, s *section)
-	}{{"sets", setsPart}, {"adam", adamPart}, {"paths", pathsPart}, {"hepmass", hepmassPart}, {"wide", widePart}} {
+	}{{"sets", setsPart}, {"adam", adamPart}, {"paths", pathsPart}, {"grid", gridPart}, {"hepmass", hepmassPart}, {"wide", widePart}} {
 		if *tableParts == "all" || strings.Contains(","+*tableParts+",", ","+part.name+",") {
 			t.Run(part.name, func(t *testing.T) { part.run(t, &section{}) })
 		}

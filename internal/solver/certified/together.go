@@ -19,13 +19,16 @@ type together struct {
 	events  chan event
 	tokens  chan struct{} // so many problems compute at a time
 	passes  int           // readings made
-	visits  float64       // of rows outside of readings
 	classes [2][]float64  // the sums of the classes, once read
 }
 
-// event is what a problem says to the others: that it waits for a reading, or that it has ended.
+// event is what a problem says to the others: that it waits for a reading, of one of three kinds, or that it has ended.
 type event struct {
-	points []scored      // whose scores are wanted; none: the sums of the classes are
+	points []scored     // whose scores are wanted
+	sums   bool         // the sums of the classes are wanted
+	part   *matrix.Part // of the rows whose weighted sum is wanted
+	sum    matrix.Sum
+
 	served chan struct{} // closed after the reading; nil: the problem has ended
 	ended  outcome
 }
@@ -41,33 +44,41 @@ func newTogether(x *matrix.Matrix) *together {
 }
 
 // scores waits for the next common reading.
-func (t *together) scores(points []scored) { t.wait(points) }
+func (t *together) scores(points []scored) { t.wait(event{points: points}) }
 
-// sums waits for the next common reading, unless there has been one.
+// sums waits for the next common reading, which reads nothing if there has been one for these sums.
 func (t *together) sums() (positives, negatives []float64) {
-	t.wait(nil)
+	t.wait(event{sums: true})
 	return t.classes[0], t.classes[1]
 }
 
-func (t *together) wait(points []scored) {
-	served := make(chan struct{})
+// add waits for the next common reading.
+func (t *together) add(part *matrix.Part, _, z []float64, value func(i int, z float64) float64, g []float64) int {
+	values := sparse(z, value)
+	t.wait(event{part: part, sum: matrix.Sum{Rows: values.Rows, V: values.Values, G: g}})
+	return len(values.Rows)
+}
+
+// wait lets others compute until the reading is made.
+func (t *together) wait(e event) {
+	e.served = make(chan struct{})
 	<-t.tokens
-	t.events <- event{points: points, served: served}
-	<-served
+	t.events <- e
+	<-e.served
 	t.tokens <- struct{}{}
 }
 
-// run solves the problems, most at a time, and reports each one after the reading in which it ended, in the order of the
-// list. It stops when solved reports false.
-func (t *together) run(ctx context.Context, list []*objective.Objective, most int, opt Options, solved func(outcome) bool) {
+// run solves the problems, at most so many at a time. It reports a problem before the reading that follows its end, and stops
+// when Solved reports false.
+func (t *together) run(ctx context.Context, list []*objective.Objective, most int, opt Options, watch Watch) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	next, running, going := 0, 0, true
 	var waiting []event
+	next, running, going := 0, 0, true
 	for {
 		for ; going && next < len(list) && running+len(waiting) < most; next++ {
 			running++
-			go t.solve(ctx, next, list[next], opt)
+			go t.solve(ctx, next, list[next], opt, watch.Progress)
 		}
 		var ended []outcome
 		for ; running > 0; running-- {
@@ -79,7 +90,7 @@ func (t *together) run(ctx context.Context, list []*objective.Objective, most in
 		}
 		slices.SortFunc(ended, func(a, b outcome) int { return a.problem - b.problem })
 		for _, o := range ended {
-			if going = going && solved(o); !going {
+			if going = going && watch.Solved(o.problem, o.result, o.err); !going {
 				stop()
 			}
 		}
@@ -94,27 +105,28 @@ func (t *together) run(ctx context.Context, list []*objective.Objective, most in
 	}
 }
 
-func (t *together) solve(ctx context.Context, problem int, o *objective.Objective, opt Options) {
+func (t *together) solve(ctx context.Context, problem int, o *objective.Objective, opt Options, progress func(int, Progress)) {
+	opt.Progress = nil
+	if progress != nil {
+		opt.Progress = func(p Progress) { progress(problem, p) }
+	}
 	t.tokens <- struct{}{}
 	r, err := solveWith(ctx, o, opt, t)
+	o.Release() // the space for many objectives would add up
 	<-t.tokens
 	t.events <- event{ended: outcome{problem, r, err}}
 }
 
-// serve makes one reading for all that wait. Equal points are scored once.
+// serve makes one reading for all that wait for the same. Sums of some rows are no pass, as in a single solve.
 func (t *together) serve(waiting []event) {
 	var points []scored
-	copies := map[int][]scored{} // by index in points
 	sums := false
+	weighted := map[*matrix.Part][]matrix.Sum{}
 	for _, e := range waiting {
-		sums = sums || len(e.points) == 0
-		for _, p := range e.points {
-			same := func(q scored) bool { return slices.Equal(p.w, q.w) }
-			if k := slices.IndexFunc(points, same); k >= 0 {
-				copies[k] = append(copies[k], p)
-			} else {
-				points = append(points, p)
-			}
+		points = append(points, e.points...)
+		sums = sums || e.sums
+		if e.part != nil {
+			weighted[e.part] = append(weighted[e.part], e.sum)
 		}
 	}
 	if sums && t.classes[0] == nil {
@@ -122,16 +134,34 @@ func (t *together) serve(waiting []event) {
 		t.passes++
 	}
 	if len(points) > 0 {
-		t.direct.scores(points)
+		t.score(points)
 		t.passes++
 	}
-	for k, list := range copies {
-		for _, p := range list {
-			copy(p.z, points[k].z)
-		}
+	for _, part := range []*matrix.Part{t.x.Positives, t.x.Negatives} {
+		part.AddGradients(weighted[part])
 	}
 	for _, e := range waiting {
 		close(e.served)
+	}
+}
+
+// score scores equal points once.
+func (t *together) score(points []scored) {
+	var distinct []scored
+	copies := make([][]scored, 0, len(points)) // beside distinct
+	for _, p := range points {
+		k := slices.IndexFunc(distinct, func(q scored) bool { return slices.Equal(p.w, q.w) })
+		if k >= 0 {
+			copies[k] = append(copies[k], p)
+			continue
+		}
+		distinct, copies = append(distinct, p), append(copies, nil)
+	}
+	t.direct.scores(distinct)
+	for k, list := range copies {
+		for _, p := range list {
+			copy(p.z, distinct[k].z)
+		}
 	}
 }
 

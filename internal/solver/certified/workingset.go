@@ -128,13 +128,22 @@ type Sparse struct {
 }
 
 // sparse is the vector of value(i, z[i]).
-func sparse(z []float64, value func(i int, z float64) float64) (out Sparse) {
-	count := 0
+func sparse(z []float64, value func(i int, z float64) float64) Sparse {
+	return sparseOf(z, value, nonZero(z, value))
+}
+
+// nonZero counts the values that are not 0.
+func nonZero(z []float64, value func(i int, z float64) float64) (count int) {
 	for i, score := range z {
 		if value(i, score) != 0 {
 			count++
 		}
 	}
+	return count
+}
+
+// sparseOf is sparse for a known count.
+func sparseOf(z []float64, value func(i int, z float64) float64, count int) (out Sparse) {
 	out.Rows, out.Values = make([]int32, 0, count), make([]float64, 0, count)
 	for i, score := range z {
 		if v := value(i, score); v != 0 {
