@@ -42,14 +42,15 @@ func main() {
 	out := flag.String("o", "", "write the page here")
 	only := flag.String("sets", "", "these sets, separated by commas")
 	chosen := flag.String("entries", "lr,gbdt,toptau,toptau-raw,toptau-scorecard", "these entries")
-	seeds := flag.Int("seeds", 0, "at most so many seeds")
+	first := flag.Int("from", 1, "from this seed on")
+	last := flag.Int("to", mostSeeds, "up to this seed")
 	draws := flag.Int("draws", 200, "resamples for the violations of the budget; 0: none")
 	flag.BoolVar(&h.idle, "page", false, "compute nothing: the page shows what is kept")
 	split := flag.String("split", "", "write the parts for gbdt.py into this directory, and do nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := h.run(ctx, names(*only), names(*chosen), *seeds, *draws, *split, *out)
+	err := h.run(ctx, names(*only), names(*chosen), [2]int{*first, *last}, *draws, *split, *out)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "quality:", err)
 		os.Exit(1)
@@ -60,7 +61,7 @@ func names(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
-func (h *harness) run(ctx context.Context, only, chosen []string, seeds, draws int, split, out string) error {
+func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, draws int, split, out string) error {
 	if h.data == "" && !h.idle {
 		return errors.New("no data: set TOPTAU_DATA to the directory of the benchmark data")
 	}
@@ -129,11 +130,11 @@ func buildOf() (string, error) {
 	return digest(path)
 }
 
-// jobs lists what there is to compute: the first seed of every set, then the second, so that a run that is cut short has
+// jobs lists what there is to compute for a first to a last seed: the first seed of every set, then the second, so that a run that is cut short has
 // something of each.
-func jobs(only, chosen []string, seeds int) []job {
+func jobs(only, chosen []string, seeds [2]int) []job {
 	var list []job
-	for seed := 1; seed <= mostSeeds && (seeds == 0 || seed <= seeds); seed++ {
+	for seed := seeds[0]; seed <= seeds[1]; seed++ {
 		for i := range sets {
 			s := &sets[i]
 			if seed > s.seeds || !slices.Contains(only, s.name) {

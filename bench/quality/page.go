@@ -53,7 +53,7 @@ const tail = `
 ## Running it again
 
     make quality                                       # everything; needs TOPTAU_DATA
-    go run -C bench ./quality -sets magic04 -seeds 2   # a part, to standard error
+    go run -C bench ./quality -sets magic04 -to 2   # a part, to standard error
 
 Results are kept by set and seed in the directory of ` + "`-cache`" + ` and used again by the same build of the program (` + "`-keep`" + `: by any), so an
 interrupted run goes on where it stopped. For new scores of GBDT:

@@ -147,7 +147,7 @@ func positives(lines []string) int {
 
 func TestAnInterruptedRunGoesOnAndTheTestPartDecidesNothing(t *testing.T) {
 	h := simulated(t)
-	list := jobs([]string{"pima"}, []string{"lr"}, 2)
+	list := jobs([]string{"pima"}, []string{"lr"}, [2]int{1, 2})
 	if err := h.compute(context.Background(), list); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestScoresDoNotDependOnTestLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := jobs([]string{"pima"}, []string{"lr"}, 1)[0]
+	j := jobs([]string{"pima"}, []string{"lr"}, [2]int{1, 1})[0]
 	before, _, err := j.entry.score(context.Background(), h, j, p)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestStoredScoresBelongToTheParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := jobs([]string{name}, []string{"gbdt"}, 1)[0]
+		j := jobs([]string{name}, []string{"gbdt"}, [2]int{1, 1})[0]
 		scores, _, err := stored(context.Background(), h, j, p)
 		if err != nil {
 			t.Fatal(err)

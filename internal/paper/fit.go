@@ -99,7 +99,7 @@ func (p *Point) adam(f tune.Fit, err error) {
 
 // Limits of the certified repeat. A problem on more rows than certifiedRows is solved on a part of them, which is said.
 const (
-	certifiedRows    = 50_000
+	certifiedRows    = 30_000
 	certifiedGap     = 1e-4 // of the decrease: below what a validation part can tell apart
 	certifiedSystems = 150  // Newton systems after which a solve stops, at the end of a round, with the bounds that it has
 )
@@ -115,7 +115,7 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 	f := newFitted(problems, x)
 	y := x
 	if n := x.Rows(); n > certifiedRows {
-		y = head(x, certifiedRows)
+		y = evenly(x, certifiedRows)
 		f.rows = y.Rows()
 		f.limits = append(f.limits, fmt.Sprintf("solved on %s of %s training rows", whole(y.Rows()), whole(n)))
 	}
@@ -209,12 +209,12 @@ func descending(a, b float64) int {
 	return 0
 }
 
-// head takes about n rows, the first of each class, in proportion.
-func head(x *matrix.Matrix, n int) *matrix.Matrix {
+// evenly takes about n rows, evenly spaced in the order in which each class is stored, in the proportion of the classes.
+func evenly(x *matrix.Matrix, n int) *matrix.Matrix {
 	take := func(p *matrix.Part) *matrix.Part {
 		list := make([]int, int(int64(p.Rows())*int64(n)/int64(x.Rows())))
 		for i := range list {
-			list[i] = i
+			list[i] = int(int64(i) * int64(p.Rows()) / int64(len(list)))
 		}
 		return p.Take(list)
 	}

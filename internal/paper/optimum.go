@@ -49,8 +49,8 @@ func optimumItem(_ context.Context, st *study) (*Piece, error) {
 		"The share of the possible decrease, from w = 0 to the certified optimum, that 1,000 iterations of ADAM leave undone: (F - F*)/(F(0) - F*), over the six settings " +
 			"of the ten convex methods and the splits of a set. More than 100 % is worse than w = 0. Settings at which w = 0 is optimal have nothing to gain and are counted apart, " +
 			"those whose bounds did not meet within the limit of work as well.",
-		fmt.Sprintf("The certified solver stops at a gap of %g of the decrease, or after the round in which it has solved %d Newton systems. Sets of more than %s training rows are solved on so many of them, which is said in the cells "+
-			"of the cache; their objectives are not those of ADAM's problem, so they are not compared here.", certifiedGap, certifiedSystems, whole(certifiedRows)),
+		fmt.Sprintf("The certified solver stops at a gap of %g of the decrease, or after the round in which it has solved %d Newton systems. Sets of more than %s training rows are solved on so many of them, evenly spaced, "+
+			"as is said below; their objectives are not those of ADAM's problem, so they are not compared here.", certifiedGap, certifiedSystems, whole(certifiedRows)),
 	}}
 	for _, start := range []solver.Start{solver.Zero, solver.Random} {
 		if t, ok := st.optimumTable(start); ok {

@@ -190,7 +190,7 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 		if err != nil {
 			return err
 		}
-		k, err := cellKey(digest, v, e, problems)
+		k, err := cellKey(digest, st.shapes[d.set.Key].Parts[0].Rows, v, e, problems)
 		if err != nil {
 			return err
 		}
@@ -246,10 +246,10 @@ func (st *study) recall(s *Set, v variant, e entry, key string) (bool, error) {
 // cellsAtOnce are fitted on shared passes and kept together: what an interruption loses at most.
 const cellsAtOnce = 4
 
-// cellKey is the digest of all that decides a cell.
-func cellKey(digest string, v variant, e entry, problems []method.Problem) (string, error) {
+// cellKey is the digest of all that decides a cell; n is the number of training rows.
+func cellKey(digest string, n int, v variant, e entry, problems []method.Problem) (string, error) {
 	if v.Solver == solverCertified && !certifiedless(e) {
-		return key("cell", digest, v, e.Key(), grid(problems), certifiedRows, certifiedGap, certifiedSystems)
+		return key("cell", digest, v, e.Key(), grid(problems), min(n, certifiedRows), certifiedGap, certifiedSystems)
 	}
 	return key("cell", digest, v, e.Key(), grid(problems))
 }

@@ -119,7 +119,9 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	f.rule = bound
 	s := &session{ctx: ctx, source: source, f: f, opt: opt}
 	s.passesBefore, s.visitsBefore = source.Readings()
-	err = s.solve()
+	if err = s.solve(); err == nil {
+		err = s.shorten()
+	}
 	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	if err != nil && !cancelled {
 		return Result{}, err

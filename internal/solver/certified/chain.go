@@ -66,7 +66,9 @@ func (c *Chain) solve(ctx context.Context, o *objective.Objective, opt Options) 
 	s := &session{ctx: ctx, source: from.source, f: f, opt: opt, from: from}
 	s.passesBefore, s.visitsBefore = from.source.Readings()
 	s.start = from.startOf(ctx, o, f)
-	err = s.solve()
+	if err = s.solve(); err == nil {
+		err = s.shorten()
+	}
 	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	if err != nil && !cancelled {
 		return Result{}, err
