@@ -173,3 +173,25 @@ func BenchmarkFilterToPass(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkScoresOf compares one reading for several weight vectors with a reading for each.
+func BenchmarkScoresOf(b *testing.B) {
+	const models = 8
+	for _, d := range []int{10, 28, 128} {
+		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
+			p := benchPart(d)
+			var w, z [][]float64
+			for h := range models {
+				w, z = append(w, randomVector(uint64(h), d)), append(z, make([]float64, p.rows))
+			}
+			each := func() {
+				for h := range w {
+					p.Scores(w[h], z[h])
+				}
+			}
+			onThreads(b, func(b *testing.B) {
+				interleave(b, each, func() { p.ScoresOf(w, z) })
+			})
+		})
+	}
+}

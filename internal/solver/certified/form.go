@@ -30,14 +30,6 @@ type form struct {
 // band is 1/beta: how far the band of a surrogate quantile reaches below t.
 func (f *form) band() float64 { return 1 / f.beta }
 
-// power is that of the loss.
-func (f *form) power() int {
-	if f.squared {
-		return 2
-	}
-	return 1
-}
-
 // atZero is F(0) for a population of some mass, whose scores are all 0.
 func (f *form) atZero(mass float64) float64 {
 	t, _, _ := f.threshold([]float64{0}, []float64{mass}, nil)
