@@ -170,11 +170,15 @@ func calibrationOverTime(t *table.Table, z []float64, population calibrate.Popul
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &TrendReport{P: trend.P, Blocks: []BlockReport{}}
-	for _, b := range trend.Blocks {
+	return trendReport(trend), driftWarning(trend, population), nil
+}
+
+func trendReport(t calibrate.Trend) *TrendReport {
+	r := &TrendReport{P: t.P, Blocks: []BlockReport{}}
+	for _, b := range t.Blocks {
 		r.Blocks = append(r.Blocks, BlockReport(b))
 	}
-	return r, driftWarning(trend, population), nil
+	return r
 }
 
 // driftWarning is nil where the scores look alike over time.

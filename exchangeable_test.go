@@ -172,31 +172,3 @@ func TestCalibrationOverTime(t *testing.T) {
 		}
 	}
 }
-
-// What speaks against a guarantee in the rows: entities with several rows, weights that differ within the population.
-func TestReasonInRows(t *testing.T) {
-	label := []table.Class{table.Positive, table.Negative, table.Negative, table.Unknown}
-	for name, c := range map[string]struct {
-		weight []float64
-		group  []string
-		all    bool
-		want   string
-	}{
-		"nothing":                           {nil, nil, true, ""},
-		"one row each":                      {nil, []string{"a", "b", "c", "c"}, true, ""},
-		"positives share an entity":         {nil, []string{"a", "a", "b", "b"}, false, ""},
-		"positives share one, and all rows": {nil, []string{"a", "a", "b", "b"}, true, "one entity"},
-		"negatives share one":               {nil, []string{"a", "b", "b", "c"}, false, "one entity"},
-		"thinned negatives":                 {[]float64{1, 20, 20, 1}, nil, false, ""},
-		"thinned negatives, all rows":       {[]float64{1, 20, 20, 1}, nil, true, "importance weights"},
-		"weights":                           {[]float64{1, 2, 3, 1}, nil, false, "importance weights"},
-	} {
-		rows := &table.Table{Label: label, Weight: c.weight}
-		if c.group != nil {
-			rows.Group = &table.Text{Name: "host", Values: c.group}
-		}
-		if got := reasonInRows(rows, c.all); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/fault"
 	"toptau/internal/table"
+	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -121,31 +122,6 @@ func reasonAgainst(m *model.Model, d *Data) string {
 	return ""
 }
 
-// reasonInRows says what in the rows speaks against a guarantee about all of them, or about the negatives. Weights that
-// are equal within that population only say how it was thinned out, and leave it what it was.
-func reasonInRows(t *table.Table, all bool) string {
-	entities := map[string]bool{}
-	weight := 0.0
-	for row, class := range t.Label {
-		if class == table.Unknown || class == table.Positive && !all {
-			continue
-		}
-		if t.Weight != nil {
-			if weight != 0 && t.Weight[row] != weight {
-				return "importance weights change what the rows stand for"
-			}
-			weight = t.Weight[row]
-		}
-		if t.Group != nil {
-			if entities[t.Group.Values[row]] {
-				return fmt.Sprintf("several rows belong to one entity (%s): they are not independent", t.Group.Name)
-			}
-			entities[t.Group.Values[row]] = true
-		}
-	}
-	return ""
-}
-
 // calibrateRows computes the threshold on rows with the given scores. against is a reason against a guarantee.
 func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*ThresholdReport, error) {
 	if err := o.Goal.Validate(); err != nil {
@@ -155,7 +131,7 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 		return nil, &fault.Error{Kind: fault.Usage, Found: "thresholds per segment without a segment column", Expected: "--segment COL"}
 	}
 	if against == "" {
-		against = reasonInRows(d.table, o.Goal.Criterion().Name == metric.AtQuantile)
+		against = tune.AgainstGuarantee(d.table, o.Goal.Criterion().Name == metric.AtQuantile, false)
 	}
 	t, guarantee := calibration(d, z, nil, against, o)
 	if t == nil {

@@ -35,6 +35,7 @@ type TrainReport struct {
 	Order         *int              `json:"order"`            // the threshold is the order-th smallest calibration score
 	Bound         *float64          `json:"bound"`            // the exact binomial tail; absolute-top: the bounded rate
 	NoGuarantee   *string           `json:"no_guarantee"`     // why the guarantee asked for cannot be given
+	OverTime      *TrendReport      `json:"over_time"`        // of the calibration scores; null: none, or no time column
 	OutOfFoldGoal metric.Result     `json:"out_of_fold_goal"` // the goal's criterion on the out-of-fold scores
 	OutOfFold     metric.Confusion  `json:"out_of_fold_at_threshold"`
 	TestGoal      *metric.Result    `json:"test_goal"`         // the goal's criterion, threshold from the test part itself
@@ -134,6 +135,12 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 	}
 	for _, w := range f.Warnings {
 		r.Warnings = append(r.Warnings, Warning(w))
+	}
+	if trend := f.Threshold.OverTime; trend != nil {
+		r.OverTime = trendReport(*trend)
+		if drift := driftWarning(*trend, f.Threshold.Calibrated.Population); drift != nil {
+			r.Warnings = append(r.Warnings, *drift)
+		}
 	}
 	return r
 }

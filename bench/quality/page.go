@@ -254,6 +254,19 @@ func (p *page) cost() {
 		fmt.Fprintf(p, "| %s | %d | %.1f | %s | %.1f |\n", s.name, p.rows(s.name), p.seconds(s.name, "lr", "").mean,
 			boostedSeconds(s.name), own.mean)
 	}
+	fmt.Fprintf(p, "\nEverything on this page, the draws included: %.0f minutes of processor time.\n", p.total())
+}
+
+// total is the processor time of everything on the page, in minutes.
+func (p *page) total() float64 {
+	sum := 0.0
+	for _, r := range p.h.results {
+		sum += r.Seconds
+	}
+	for _, v := range p.h.broken {
+		sum += v.Seconds
+	}
+	return sum / 60
 }
 
 func (p *page) seconds(set, entry, goal string) estimate {

@@ -31,7 +31,7 @@ func (s *search) setAside() error {
 		return nil
 	}
 	t := s.data.Table
-	if s.uncertain = againstGuarantee(t); s.uncertain != "" {
+	if s.uncertain = s.against(); s.uncertain != "" {
 		return nil
 	}
 	needed := 1
@@ -59,6 +59,11 @@ func (s *search) setAside() error {
 	s.rest = without(s.rest, s.calibration)
 	s.found.Calibration = CountRows(t.Label, s.calibration)
 	return s.bothClasses(s.rest, "beside the calibration rows there are")
+}
+
+// against says what in the rows speaks against a guarantee.
+func (s *search) against() string {
+	return AgainstGuarantee(s.data.Table, s.options.Goal.Criterion().Name == metric.AtQuantile, true)
 }
 
 // threshold takes the goal's plain threshold from the out-of-fold scores.
@@ -115,12 +120,29 @@ func (s *search) certify() error {
 	if err != nil {
 		return err
 	}
+	if r.OverTime, err = s.overTime(z); err != nil {
+		return err
+	}
 	r.Value, r.Certified, r.Calibrated = c.Threshold, c.Certified, &c
 	r.Part = fmt.Sprintf("calibration rows: %s", s.found.Calibration)
 	r.Note = fmt.Sprintf("certified: order statistic %d of %d calibration scores that were used for nothing else; it holds with "+
 		"probability 1 - %s over their draw, as long as new rows come from the same distribution", c.Order, c.N, o.Delta)
 	s.found.OutOfFold.AtThreshold, err = s.pooledAt(c.Threshold)
 	return err
+}
+
+// overTime looks at the calibration scores in the order of their times; nil without a time column.
+func (s *search) overTime(z []float64) (*calibrate.Trend, error) {
+	times, err := Timeline(s.data.Table)
+	if times == nil || err != nil {
+		return nil, err
+	}
+	order := make([]int, len(z))
+	for i, row := range s.calibration {
+		order[i] = times[row]
+	}
+	trend, err := calibrate.OverTime(z, order)
+	return &trend, err
 }
 
 // pooledAt is what a threshold of the model does to the out-of-fold scores.
@@ -139,7 +161,7 @@ func (s *search) pooledAt(t float64) (metric.Confusion, error) {
 // folds' models, so that it is not certified.
 func (s *search) outOfFold() error {
 	o, r := &s.options, &s.found.Threshold
-	if why := againstGuarantee(s.data.Table); why != "" {
+	if why := s.against(); why != "" {
 		r.NoGuarantee = &fault.Error{Kind: fault.Guarantee, Found: "no order statistic: " + why,
 			Expected: "independent rows", Hint: "the threshold is the plain one"}
 		return nil

@@ -99,3 +99,33 @@ func TestNoGuarantee(t *testing.T) {
 		}
 	}
 }
+
+// What speaks against a guarantee in the rows: entities with several rows, weights that differ within the population.
+func TestAgainstGuarantee(t *testing.T) {
+	label := []table.Class{table.Positive, table.Negative, table.Negative, table.Unknown}
+	for name, c := range map[string]struct {
+		weight []float64
+		group  []string
+		all    bool
+		fitted bool
+		want   string
+	}{
+		"nothing":                           {nil, nil, true, false, ""},
+		"one row each":                      {nil, []string{"a", "b", "c", "c"}, true, false, ""},
+		"positives share an entity":         {nil, []string{"a", "a", "b", "b"}, false, false, ""},
+		"positives share one, and all rows": {nil, []string{"a", "a", "b", "b"}, true, false, "one entity"},
+		"a positive that fits shares one":   {nil, []string{"b", "a", "b", "c"}, false, true, "one entity"},
+		"negatives share one":               {nil, []string{"a", "b", "b", "c"}, false, false, "one entity"},
+		"thinned negatives":                 {[]float64{1, 20, 20, 1}, nil, false, false, ""},
+		"thinned negatives, all rows":       {[]float64{1, 20, 20, 1}, nil, true, false, "importance weights"},
+		"weights":                           {[]float64{1, 2, 3, 1}, nil, false, false, "importance weights"},
+	} {
+		rows := &table.Table{Label: label, Weight: c.weight}
+		if c.group != nil {
+			rows.Group = &table.Text{Name: "host", Values: c.group}
+		}
+		if got := AgainstGuarantee(rows, c.all, c.fitted); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

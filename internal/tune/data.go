@@ -45,6 +45,7 @@ type Threshold struct {
 	NoGuarantee error                // why the guarantee that was asked for cannot be given; of kind fault.Guarantee
 	Part        string               // "validation part: 31 positives, 57 negatives"
 	Note        string               // what it is, in words
+	OverTime    *calibrate.Trend     // of the calibration scores; nil without a time column
 }
 
 // Evaluation is a model on rows that did not fit it.
@@ -115,13 +116,26 @@ func entitiesRepeat(t *table.Table) bool {
 	return false
 }
 
-// againstGuarantee says what in the data speaks against a guarantee.
-func againstGuarantee(t *table.Table) string {
-	switch {
-	case t.Weight != nil:
-		return "importance weights change what the rows stand for"
-	case entitiesRepeat(t):
-		return fmt.Sprintf("several rows belong to one entity (%s): they are not independent", t.Group.Name)
+// AgainstGuarantee says what in the rows of a table speaks against a guarantee about all of them, or about the negatives;
+// fitted when other rows of the table fit the model, with which these may not share an entity either. Weights that are equal
+// within the population only say how it was thinned out, and leave it what it was.
+func AgainstGuarantee(t *table.Table, all, fitted bool) string {
+	entities := map[string]bool{}
+	weight := 0.0
+	for row, class := range t.Label {
+		counts := class == table.Negative || all && class == table.Positive
+		if t.Weight != nil && counts {
+			if weight != 0 && t.Weight[row] != weight {
+				return "importance weights change what the rows stand for"
+			}
+			weight = t.Weight[row]
+		}
+		if t.Group != nil && (counts || fitted && class != table.Unknown) {
+			if entities[t.Group.Values[row]] {
+				return fmt.Sprintf("several rows belong to one entity (%s): they are not independent", t.Group.Name)
+			}
+			entities[t.Group.Values[row]] = true
+		}
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ type Watch struct {
 // bytes of a single solve, whatever the list; its Passes are those that it would have made alone. opt.Progress is not used.
 //
 // All begin cold: a warm start would wait for another point's result, hence for its readings, and would make the result depend
-// on the list. Who can have only one problem at a time solves paths with a Chain.
+// on the list. A path whose points are asked for one after the other is a Chain's.
 func SolveAll(ctx context.Context, list []*objective.Objective, opt Options, watch Watch) (Cost, error) {
 	var cost Cost
 	if len(list) == 0 {

@@ -22,7 +22,7 @@ func (s *session) shorten() error {
 	if s.f.lambda > 0 || s.pop == nil || s.spent() || !(square > float64(longWeights*longWeights*far*far)) {
 		return nil
 	}
-	room := roomToShorten * (s.target() - (s.upper - s.lower))
+	room := float64(roomToShorten * (s.target() - (s.upper - s.lower)))
 	if !(room > 0) {
 		return nil
 	}

@@ -169,7 +169,7 @@ func (t *together) score(points []scored) {
 // memory of the matrix, or into 512 MB.
 func mostTogether(x *matrix.Matrix) int {
 	const least, most = 512 << 20, 128
-	scores := 8 * float64(recentPoints+1) * float64(x.Rows())
-	held := 8 * float64(x.Cols()) * math.Min(float64(x.Rows()), 2*mostHeld)
+	scores := float64(8 * (recentPoints + 1) * x.Rows())
+	held := float64(8 * x.Cols() * min(x.Rows(), 2*mostHeld))
 	return int(math.Max(1, math.Min(most, math.Max(least, float64(x.Bytes()))/(scores+held))))
 }
