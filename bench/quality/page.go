@@ -47,13 +47,14 @@ gives the same page.
 * Means over seeds with the interval mean ± t s/√n, 95 %, t of Student. The parts of different seeds share rows: the interval tells what the draw
   of the parts does, not how another sample of the world would come out. Without ± there is one seed.
 * No setting of toptau looks at a test part. nsl_kdd and kddcup99 have attacks in the test file that training lacks: they are reported.
+* german, a9a and w8a are LIBSVM files: toptau has their columns as they are, no scorecard and no trees.
 `
 
 const tail = `
 ## Running it again
 
     make quality                                       # everything; needs TOPTAU_DATA
-    go run -C bench ./quality -sets magic04 -to 2   # a part, to standard error
+    go run -C bench ./quality -sets magic04 -to 2     # a part, to standard error
 
 Results are kept by set and seed in the directory of ` + "`-cache`" + ` and used again by the same build of the program (` + "`-keep`" + `: by any), so an
 interrupted run goes on where it stopped. For new scores of GBDT:
@@ -159,13 +160,12 @@ func (p *page) areas() {
 	} else {
 		fmt.Fprintf(p, "More than %.1f below LR: %s", -leastAim, strings.Join(below, ", "))
 	}
-	fmt.Fprintf(p, "; %s, with 10 to 32 positives in the test part, are excused from this.\n", strings.Join(excused, " and "))
+	fmt.Fprintf(p, "; %s, with 10 to 32 positives in the test part, are excused from this.\n\n", strings.Join(excused, " and "))
 	for i := range sets {
 		if s := &sets[i]; s.kind != "" {
-			fmt.Fprintf(p, "%s: %s. ", s.name, s.kind)
+			fmt.Fprintf(p, "* %s: %s.\n", s.name, s.kind)
 		}
 	}
-	p.WriteString("\n")
 }
 
 func (p *page) coil() {
