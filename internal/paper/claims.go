@@ -41,19 +41,27 @@ func statements() []statement {
 	return []statement{
 		{"TopPushK performs better than TopPush", named("toppushk"), named("toppush"), everyCriterion},
 		{"TopPushK performs better than TopPush on @Top", named("toppushk"), named("toppush"), atTop},
-		{"neither Grill nor Grill-NP perform well", but("grill", "grill-np"), named("grill", "grill-np"), everyCriterion},
+		{"neither Grill nor Grill-NP perform " +
+			"well", but("grill", "grill-np"), named("grill", "grill-np"), everyCriterion},
 		{"TopMean does not perform well either", but("topmean"), named("topmean"), everyCriterion},
-		{"Pat&Mat, Pat&Mat-NP and TopMean-NP are better on @Quantile and @NP", named("patmat", "patmat-np", "topmean-np"),
+		{"Pat&Mat, Pat&Mat-NP and TopMean-NP are better on @Quantile and " +
+			"@NP", named("patmat", "patmat-np", "topmean-np"),
 			but("patmat", "patmat-np", "topmean-np"), belowTop},
-		{"Pat&Mat-NP and TopMean-NP are the best on @Quantile and @NP", named("patmat-np", "topmean-np"), but("patmat-np", "topmean-np"), belowTop},
-		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over all others", named("toppushk", "topmean-np"), but("toppushk", "topmean-np"), atTop},
-		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over Pat&Mat or Pat&Mat-NP", named("toppushk", "topmean-np"), named("patmat", "patmat-np"), atTop},
-		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over all others", named("patmat", "patmat-np"), but("patmat", "patmat-np"), largerTau},
-		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over TopPushK or TopMean-NP", named("patmat", "patmat-np"), named("toppushk", "topmean-np"), largerTau},
+		{"Pat&Mat-NP and TopMean-NP are the best on @Quantile and " +
+			"@NP", named("patmat-np", "topmean-np"), but("patmat-np", "topmean-np"), belowTop},
+		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over all " +
+			"others", named("toppushk", "topmean-np"), but("toppushk", "topmean-np"), atTop},
+		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over Pat&Mat or " +
+			"Pat&Mat-NP", named("toppushk", "topmean-np"), named("patmat", "patmat-np"), atTop},
+		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over all " +
+			"others", named("patmat", "patmat-np"), but("patmat", "patmat-np"), largerTau},
+		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over TopPushK or " +
+			"TopMean-NP", named("patmat", "patmat-np"), named("toppushk", "topmean-np"), largerTau},
 	}
 }
 
-// contrast is the statement's difference for the ranks of one split or set, over the criteria that it has; false without any.
+// contrast is the statement's difference for the ranks of one split or set, over the criteria that it has;
+// false without any.
 func (s *statement) contrast(ranks func(criterion int) []float64) (float64, bool) {
 	var sum, n float64
 	for _, k := range s.criteria {
@@ -97,9 +105,12 @@ func (st *study) onSet(s *Set, v variant, rule count, t *statement) []float64 {
 // claimsItem tests the paper's conclusions.
 func claimsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "The paper's conclusions, tested", Text: []string{
-		"Each conclusion is a difference of mean ranks that the paper says is negative, over the criteria that a set has. On the real sets it is averaged over both sets, with a 95 % interval " +
-			fmt.Sprintf("over %s (corrected for shared rows): confirmed where the interval lies below 0, refuted where it lies above, else undecided. ", plural(st.o.Seeds, "random split")) +
-			"Beside it, over all sets with the stand-ins: on how many sets the difference is negative, and the sign test's probability of so many or so few. " +
+		"Each conclusion is a difference of mean ranks that the paper says is negative, over the criteria that a " +
+			"set has. On the real sets it is averaged over both sets, with a 95 % interval " +
+			fmt.Sprintf("over %s (corrected for shared rows): confirmed where the interval lies below 0, refuted "+
+				"where it lies above, else undecided. ", plural(st.o.Seeds, "random split")) +
+			"Beside it, over all sets with the stand-ins: on how many sets the difference is negative, and the " +
+			"sign test's probability of so many or so few. " +
 			"Verdicts rest on the real sets.",
 	}}
 	for _, view := range st.views() {
@@ -117,7 +128,8 @@ func claimsItem(_ context.Context, st *study) (*Piece, error) {
 
 func (st *study) claimsTable(view rankView) report.Table {
 	t := report.Table{Caption: "Difference of mean ranks: " + view.title + ".",
-		Header: []string{"the paper says", "paper's own ranks", "real sets", "verdict", "sets where it holds", "sign test"}, Numbers: []int{1, 2, 4, 5}}
+		Header: []string{"the paper says", "paper's own ranks", "real sets", "verdict", "sets where it holds",
+			"sign test"}, Numbers: []int{1, 2, 4, 5}}
 	for _, s := range statements() {
 		paper, _ := s.contrast(func(k int) []float64 {
 			var r []float64

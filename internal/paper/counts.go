@@ -11,7 +11,8 @@ import (
 // countsItem is Table "counts", from the rows that were read.
 func countsItem(_ context.Context, st *study) (*Piece, error) {
 	t := report.Table{Caption: "Structure of the sets, as read; the paper's numbers stand after the slash.",
-		Header:  []string{"set", "m", "minibatches", "training n", "positive", "validation n", "positive", "test n", "positive"},
+		Header: []string{"set", "m", "minibatches", "training n", "positive", "validation n", "positive",
+			"test n", "positive"},
 		Numbers: []int{1, 2, 3, 4, 5, 6, 7, 8}}
 	for i := range st.sets {
 		s := &st.sets[i]
@@ -48,19 +49,23 @@ func absentRow(s *Set, n int) []string {
 
 // countNotes names the sets whose sizes are not the paper's, and why.
 func (st *study) countNotes() []string {
-	notes := []string{"The splits of Ionosphere and Spambase are stratified by class, in the paper's sizes; the paper's own shares of " +
+	notes := []string{"The splits of Ionosphere and Spambase are stratified by class, in the paper's sizes; the " +
+		"paper's own shares of " +
 		"positives in validation and test differ by a row. Seeds are 1, 2, ...; this table shows the first."}
 	for _, s := range st.present(Original) {
 		p, shape := s.printed(), st.shapes[s.Key]
 		for k, part := range shape.Parts {
 			if part.Rows != p.Parts[k].Rows || shape.Columns != p.Columns {
-				notes = append(notes, fmt.Sprintf("%s: %s rows of %s in the %s part, the paper has %s of %d. These are not the paper's data, or another division of them.",
-					s.Name, whole(part.Rows), plural(shape.Columns, "column"), [3]string{"training", "validation", "test"}[k], whole(p.Parts[k].Rows), p.Columns))
+				notes = append(notes, fmt.Sprintf("%s: %s rows of %s in the %s part, the paper has %s of %d. These "+
+					"are not the paper's data, or another division of them.",
+					s.Name, whole(part.Rows), plural(shape.Columns, "column"), [3]string{"training", "validation",
+						"test"}[k], whole(p.Parts[k].Rows), p.Columns))
 			}
 		}
 	}
 	if len(st.present(StandIn)) > 0 {
-		notes = append(notes, "Stand-ins have the sizes of their own data. The simulated Hepmass has the paper's sizes; its positives are drawn, so "+
+		notes = append(notes, "Stand-ins have the sizes of their own data. The simulated Hepmass has the paper's "+
+			"sizes; its positives are drawn, so "+
 			"their number is within a few per mille of one half, and one tenth.")
 	}
 	return notes
@@ -69,7 +74,8 @@ func (st *study) countNotes() []string {
 // methodsItem is Table "methods", from the methods as they are implemented.
 func methodsItem(context.Context, *study) (*Piece, error) {
 	t := report.Table{Caption: "The eight methods. Convex and robust agree with the paper's table in every cell.",
-		Header: []string{"name", "definition", "criterion", "hyperparameters", "convex", "robust", "w = 0 is optimal exactly when"}}
+		Header: []string{"name", "definition", "criterion", "hyperparameters", "convex", "robust",
+			"w = 0 is optimal exactly when"}}
 	agree := true
 	for i, m := range method.All() {
 		parameters := "λ"
@@ -80,15 +86,18 @@ func methodsItem(context.Context, *study) (*Piece, error) {
 			parameters = "β, λ"
 		}
 		agree = agree && m.Convex == printedMethods[i].convex && m.CanCollapse != printedMethods[i].robust
-		t.Rows = append(t.Rows, []string{m.Title, m.Equation, m.Criterion.String(), parameters, mark(m.Convex), mark(!m.CanCollapse), zeroRule(m)})
+		t.Rows = append(t.Rows, []string{m.Title, m.Equation, m.Criterion.String(), parameters, mark(m.Convex),
+			mark(!m.CanCollapse), zeroRule(m)})
 	}
 	if !agree {
 		t.Caption = "The eight methods. Convex or robust differ from the paper's table."
 	}
 	return &Piece{Title: "Table \"methods\"", Tables: []NamedTable{{"methods", t}}, Text: []string{
-		"Robust means, as in the paper, that the method has no problem with w = 0 as global minimum. The last column is stronger than the " +
+		"Robust means, as in the paper, that the method has no problem with w = 0 as global minimum. The last " +
+			"column is stronger than the " +
 			"paper's Theorem \"large_t\" and its corollaries: it is an exact answer, whatever λ.",
-		"tau of a method is part of its name in the tables of results (0.01 and 0.03), which makes 14 methods of eight."}}, nil
+		"tau of a method is part of its name in the tables of results (0.01 and 0.03), which makes 14 methods of " +
+			"eight."}}, nil
 }
 
 // printedMethods are the columns "Convex" and "Robust" of the paper's table.

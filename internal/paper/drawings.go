@@ -27,8 +27,10 @@ const zoom = 0.01
 // curvesItem draws P-tau curves and their zoom, and precision against recall.
 func curvesItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "P-tau and precision-recall curves", Text: []string{
-		"Precision in the top tau of the test part, whole and for tau up to 0.01, and precision against recall: ADAM from w = 0, the setting chosen by the paper's count, first split. " +
-			"The paper shows NetFlow, Gisette and Hepmass; where they are not there, their stand-ins, and the two real sets besides."}}
+		"Precision in the top tau of the test part, whole and for tau up to 0.01, and precision against recall: " +
+			"ADAM from w = 0, the setting chosen by the paper's count, first split. " +
+			"The paper shows NetFlow, Gisette and Hepmass; where they are not there, their stand-ins, and the two " +
+			"real sets besides."}}
 	for _, name := range drawnSets {
 		for _, s := range st.present() {
 			if s.Stands != name {
@@ -85,7 +87,8 @@ func (st *study) samples() ([]Sample, error) {
 // descentItem draws the objective against passes, for ADAM and the certified solver with its lower bound.
 func descentItem(ctx context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Objective against passes", Text: []string{
-		"A pass is one full reading of the training data. ADAM takes 1,000; the certified solver carries a lower bound, which shows how far either is from the optimum. " +
+		"A pass is one full reading of the training data. ADAM takes 1,000; the certified solver carries a lower " +
+			"bound, which shows how far either is from the optimum. " +
 			"All rows of the real sets, columns as they are; λ 0.001, k 5, τ 0.01, β 0.1."}}
 	samples, err := st.samples()
 	if err != nil {
@@ -139,7 +142,8 @@ func exampleItem(ctx context.Context, _ *study) (*Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Piece{Title: "Table and figure \"example\"", Text: e.Notes(), Tables: []NamedTable{{"example", e.Table()}}, Figures: figures}, nil
+	return &Piece{Title: "Table and figure " +
+		"\"example\"", Text: e.Notes(), Tables: []NamedTable{{"example", e.Table()}}, Figures: figures}, nil
 }
 
 // orderingItem is the figure of thresholds, every arrow checked.
@@ -152,9 +156,11 @@ func orderingItem(ctx context.Context, st *study) (*Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Piece{Title: "Figure \"thresholds\": the ordering of thresholds, checked", Tables: []NamedTable{{"ordering", o.Table()}},
+	return &Piece{Title: "Figure \"thresholds\": the ordering of thresholds, " +
+		"checked", Tables: []NamedTable{{"ordering", o.Table()}},
 		Figures: []NamedFigure{{"ordering", o.Figure()}}, Text: []string{
-			fmt.Sprintf("Violations of full arrows, and of dotted ones where their condition is met: %d.", o.Violations())}}, nil
+			fmt.Sprintf("Violations of full arrows, and of dotted ones where their condition is met: "+
+				"%d.", o.Violations())}}, nil
 }
 
 // theoremsItem is the paper's statements as checks.
@@ -174,5 +180,6 @@ func theoremsItem(ctx context.Context, st *study) (*Piece, error) {
 		}
 	}
 	return &Piece{Title: "Theorems as checks", Tables: []NamedTable{{"theorems", TheoremTable(checks)}}, Text: []string{
-		fmt.Sprintf("%s, %d of them not as stated (docs/theorems.md has the words).", plural(len(checks), "statement"), failed)}}, nil
+		fmt.Sprintf("%s, %d of them not as stated (docs/theorems.md has the "+
+			"words).", plural(len(checks), "statement"), failed)}}, nil
 }

@@ -76,10 +76,14 @@ func (st *study) exactly(s *Set, e entry) string {
 // failsItem is Table "fails": does the run beat w = 0? Beside it what is possible.
 func failsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"fails\": where the run ends better than w = 0", Text: []string{
-		"For which settings of the grid ADAM's last iterate has a lower objective than w = 0, on all training rows of the first split: \"all\" is the paper's check mark, " +
-			"\"none\" its cross. \"possible\" is the exact answer: for which settings a point better than w = 0 exists at all. Where it says none, w = 0 is a global minimum, " +
-			"a property of the method on this set; where the run says none and \"possible\" does not, the failure is the run's. For the Grill methods the question is open: their objective is not convex.",
-		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is never optimal unless the means of the classes coincide: their gradient at 0 is the difference of two means. So the paper's " +
+		"For which settings of the grid ADAM's last iterate has a lower objective than w = 0, on all training rows " +
+			"of the first split: \"all\" is the paper's check mark, " +
+			"\"none\" its cross. \"possible\" is the exact answer: for which settings a point better than w = 0 " +
+			"exists at all. Where it says none, w = 0 is a global minimum, " +
+			"a property of the method on this set; where the run says none and \"possible\" does not, the failure " +
+			"is the run's. For the Grill methods the question is open: their objective is not convex.",
+		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is never optimal unless the means of the classes " +
+			"coincide: their gradient at 0 is the difference of two means. So the paper's " +
 			"bounds on β in this table describe 1,000 steps of ADAM, not the methods.",
 	}}
 	tables, agreement := st.failTables()
@@ -95,8 +99,10 @@ func (st *study) failTables() (tables []NamedTable, notes []string) {
 		in            func(*Set) bool
 	}{
 		{"fails-real", "The paper's own data.", func(s *Set) bool { return s.Kind != StandIn }},
-		{"fails-standin", "Stand-ins for the other columns of the paper's table.", func(s *Set) bool { return s.Kind == StandIn && slices.Contains(failSets, s.Stands) }},
-		{"fails-more", "Sets that the paper's table does not have.", func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.Stands) }},
+		{"fails-standin", "Stand-ins for the other columns of the paper's " +
+			"table.", func(s *Set) bool { return s.Kind == StandIn && slices.Contains(failSets, s.Stands) }},
+		{"fails-more", "Sets that the paper's table does not " +
+			"have.", func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.Stands) }},
 	}
 	for _, g := range groups {
 		t := report.Table{Caption: g.caption, Header: []string{"method"}}
@@ -148,7 +154,8 @@ func (st *study) failColumns(t *report.Table, s *Set) []string {
 	if column >= 0 {
 		text += fmt.Sprintf("%d of 14 cells are the paper's; ", same)
 	}
-	text += fmt.Sprintf("in %d w = 0 is optimal and ADAM ends there or above (the method's property), in %d of the 10 convex ones ADAM misses a better point that exists for some setting (the run's).", method, run)
+	text += fmt.Sprintf("in %d w = 0 is optimal and ADAM ends there or above (the method's property), in %d of the "+
+		"10 convex ones ADAM misses a better point that exists for some setting (the run's).", method, run)
 	return []string{text}
 }
 
@@ -157,7 +164,8 @@ var otherSteps = []float64{0.001, 0.1, 1}
 
 // addSteps shows on the real sets how much of the table is a matter of the step size.
 func (st *study) addSteps(p *Piece) {
-	t := report.Table{Caption: "The same on the paper's own data for other step sizes of ADAM.", Header: []string{"method"}}
+	t := report.Table{Caption: "The same on the paper's own data for other step sizes of " +
+		"ADAM.", Header: []string{"method"}}
 	for _, e := range entries() {
 		t.Rows = append(t.Rows, []string{e.Title()})
 	}
@@ -192,7 +200,8 @@ func (st *study) addSteps(p *Piece) {
 			}
 		}
 		if len(agree) > 0 {
-			p.Text = append(p.Text, fmt.Sprintf("%s, cells of 14 that are the paper's: %s. The paper does not print its step size.", s.Name, list(agree)))
+			p.Text = append(p.Text, fmt.Sprintf("%s, cells of 14 that are the paper's: %s. The paper does not "+
+				"print its step size.", s.Name, list(agree)))
 		}
 	}
 	if len(t.Header) > 1 {

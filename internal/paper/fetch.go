@@ -30,8 +30,10 @@ type remote struct {
 
 // remotes are the paper's two small sets as UCI distributes them.
 var remotes = []remote{
-	{"ionosphere/ionosphere.data", "ionosphere/ionosphere.data", 76_467, "46d52186b84e20be52918adb93e8fb9926b34795ff7504c24350ae0616a04bbd"},
-	{"spambase/spambase.data", "spambase/spambase.data", 702_942, "b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12"},
+	{"ionosphere/ionosphere.data", "ionosphere/ionosphere.data", 76_467,
+		"46d52186b84e20be52918adb93e8fb9926b34795ff7504c24350ae0616a04bbd"},
+	{"spambase/spambase.data", "spambase/spambase.data", 702_942,
+		"b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12"},
 }
 
 // Fetch downloads the files that dir lacks, or has with another checksum, from the repository at source, and returns the
@@ -39,7 +41,8 @@ var remotes = []remote{
 // an answer that is not the file; and of kind Data: other bytes than expected.
 func Fetch(ctx context.Context, dir, source string) ([]string, error) {
 	if u, err := url.Parse(source); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "--from " + fault.Quote(source), Expected: "an address that begins with https:// or http://"}
+		return nil, &fault.Error{Kind: fault.Usage, Found: "--from " + fault.Quote(source),
+			Expected: "an address that begins with https:// or http://"}
 	}
 	var written []string
 	for _, r := range remotes {
@@ -85,7 +88,8 @@ func (r remote) download(ctx context.Context, address string) ([]byte, error) {
 		return nil, r.offline(address, err)
 	}
 	if got := digestOf(content); got != r.sha256 {
-		return nil, &fault.Error{Kind: fault.Data, File: address, Found: fmt.Sprintf("%d bytes with sha256 %s", len(content), got),
+		return nil, &fault.Error{Kind: fault.Data, File: address, Found: fmt.Sprintf("%d bytes with sha256 "+
+			"%s", len(content), got),
 			Expected: fmt.Sprintf("%d bytes with sha256 %s", r.bytes, r.sha256), Hint: "nothing was written"}
 	}
 	return content, nil

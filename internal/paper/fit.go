@@ -36,7 +36,8 @@ func newFitted(problems []method.Problem, x *matrix.Matrix) fitted {
 }
 
 // adam runs the paper's scheme for all points of some entries on shared passes: 1,000 iterations, last iterate.
-func adam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, list []entry, progress func(share float64)) ([]fitted, error) {
+func adam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, list []entry,
+	progress func(share float64)) ([]fitted, error) {
 	out := make([]fitted, len(list))
 	type place struct{ entry, point int }
 	var problems []method.Problem
@@ -106,7 +107,8 @@ const (
 
 // certify solves the six points of an entry to their global optimum, each from where the last one ended. Where w = 0 is
 // proven optimal for the rule, whatever lambda, there is nothing to solve.
-func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Problem) (*ZeroAnswer, error), progress func(share float64)) (fitted, error) {
+func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Problem) (*ZeroAnswer, error),
+	progress func(share float64)) (fitted, error) {
 	problems, err := e.problems()
 	if err != nil {
 		return fitted{}, err
@@ -146,7 +148,8 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 			f.w[i] = res.W
 			f.points[i].certified(&res)
 			if !res.Converged {
-				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d Newton systems", i+1, res.Iterations))
+				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d Newton "+
+					"systems", i+1, res.Iterations))
 			}
 		}
 		progress(float64(done+1) / float64(len(order)))

@@ -128,7 +128,8 @@ func measure(r *metric.Ranking) (Test, error) {
 	return t, nil
 }
 
-// eachAtOnce calls do for 0 to n-1 on as many goroutines as there are processors and returns the error of the lowest number.
+// eachAtOnce calls do for 0 to n-1 on as many goroutines as there are processors and returns the error of the
+// lowest number.
 func eachAtOnce(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var workers sync.WaitGroup

@@ -51,7 +51,8 @@ func readKDD(paths []string, difficulty bool) (*rows, error) {
 // readCICIDS reads the web attacks of CICIDS2017. The first seven columns identify the flow and give the label away.
 func readCICIDS(path string) (*rows, error) {
 	const benign = "BENIGN"
-	t, _, err := table.Read(path, table.Options{Label: "Label", ID: []string{"Label"}, Drop: []string{"1-7"}, Positive: []string{"!" + benign}})
+	t, _, err := table.Read(path, table.Options{Label: "Label", ID: []string{"Label"}, Drop: []string{"1-7"},
+		Positive: []string{"!" + benign}})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,8 @@ func readCICIDS(path string) (*rows, error) {
 // missLabels is the paper's noise MLT for the training and the validation part: of the attack types, in falling order of
 // frequency, every second one is removed; the rows of the others are labelled negative with probability one half. The
 // test part stays as it is.
-func (r *rows) missLabels(training, validation []int, seed uint64) (keptTraining, keptValidation []int, class []table.Class) {
+func (r *rows) missLabels(training, validation []int, seed uint64) (keptTraining, keptValidation []int,
+	class []table.Class) {
 	removed := make(map[string]bool)
 	for i, name := range r.attackTypes() {
 		removed[name] = i%2 == 1

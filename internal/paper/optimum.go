@@ -46,11 +46,16 @@ func (f *shortfall) add(adam, optimum *Cell) {
 // optimumItem sets ADAM's last iterate against the certified optimum.
 func optimumItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "ADAM's last iterate against the certified optimum", Text: []string{
-		"The share of the possible decrease, from w = 0 to the certified optimum, that 1,000 iterations of ADAM leave undone: (F - F*)/(F(0) - F*), over the six settings " +
-			"of the ten convex methods and the splits of a set. More than 100 % is worse than w = 0. Settings at which w = 0 is optimal have nothing to gain and are counted apart, " +
+		"The share of the possible decrease, from w = 0 to the certified optimum, that 1,000 iterations of ADAM " +
+			"leave undone: (F - F*)/(F(0) - F*), over the six settings " +
+			"of the ten convex methods and the splits of a set. More than 100 % is worse than w = 0. Settings at " +
+			"which w = 0 is optimal have nothing to gain and are counted apart, " +
 			"those whose bounds did not meet within the limit of work as well.",
-		fmt.Sprintf("The certified solver stops at a gap of %g of the decrease, or after the round in which it has solved %d Newton systems. Sets of more than %s training rows are solved on so many of them, evenly spaced, "+
-			"as is said below; their objectives are not those of ADAM's problem, so they are not compared here.", certifiedGap, certifiedSystems, whole(certifiedRows)),
+		fmt.Sprintf("The certified solver stops at a gap of %g of the decrease, or after the round in which it has "+
+			"solved %d Newton systems. Sets of more than %s training rows are solved on so many of them, evenly "+
+			"spaced, "+
+			"as is said below; their objectives are not those of ADAM's problem, so they are not compared "+
+			"here.", certifiedGap, certifiedSystems, whole(certifiedRows)),
 	}}
 	for _, start := range []solver.Start{solver.Zero, solver.Random} {
 		if t, ok := st.optimumTable(start); ok {
@@ -71,7 +76,8 @@ func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
 		from = "a random start"
 	}
 	t := report.Table{Caption: "ADAM from " + from + ", 1,000 iterations.",
-		Header:  []string{"set", "settings", "w = 0 optimal", "not proven", "missing: median", "worst", "more than 5 %", "no better than w = 0", "below the bound"},
+		Header: []string{"set", "settings", "w = 0 optimal", "not proven", "missing: median", "worst",
+			"more than 5 %", "no better than w = 0", "below the bound"},
 		Numbers: []int{1, 2, 3, 4, 5, 6, 7, 8}}
 	for _, s := range st.present() {
 		var f shortfall
@@ -94,10 +100,12 @@ func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
 				many++
 			}
 		}
-		row := []string{s.Name, whole(f.compared), whole(f.atZero), whole(f.unproven), "-", "-", "-", "-", whole(f.undercuts)}
+		row := []string{s.Name, whole(f.compared), whole(f.atZero), whole(f.unproven), "-", "-", "-", "-",
+			whole(f.undercuts)}
 		if n := len(f.missing); n > 0 {
 			row[4], row[5] = percentOf(median(f.missing)), percentOf(worst)
-			row[6], row[7] = fmt.Sprintf("%s of %s", whole(many), whole(n)), fmt.Sprintf("%s of %s", whole(f.wasted), whole(n))
+			row[6], row[7] = fmt.Sprintf("%s of %s", whole(many), whole(n)), fmt.Sprintf("%s of %s",
+				whole(f.wasted), whole(n))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -138,11 +146,13 @@ func (st *study) limitNotes() []string {
 		}
 		switch {
 		case parts != "" && settings > 0:
-			notes = append(notes, fmt.Sprintf("%s: %s; %s without a proof to the gap.", s.Name, parts, plural(settings, "setting")))
+			notes = append(notes, fmt.Sprintf("%s: %s; %s without a proof to the "+
+				"gap.", s.Name, parts, plural(settings, "setting")))
 		case parts != "":
 			notes = append(notes, fmt.Sprintf("%s: %s.", s.Name, parts))
 		case settings > 0:
-			notes = append(notes, fmt.Sprintf("%s: %s without a proof to the gap.", s.Name, plural(settings, "setting")))
+			notes = append(notes, fmt.Sprintf("%s: %s without a proof to the "+
+				"gap.", s.Name, plural(settings, "setting")))
 		}
 	}
 	return notes

@@ -17,7 +17,8 @@ import (
 //	        UCI Gisette as distributed: 6,000 and 1,000 rows of 5,000 blank-separated numbers, labels 1 and -1. The training
 //	        file is the training part; the validation file is halved by class into the validation and the test part.
 //	hepmass/all_train.csv.gz, all_test.csv.gz
-//	        UCI Hepmass as distributed: a header, the label (1.000000e+00 or 0.000000e+00), 28 numbers; 10,500,000 rows together,
+//	        UCI Hepmass as distributed: a header, the label (1.000000e+00 or 0.000000e+00), 28 numbers;
+// 10,500,000 rows together,
 //	        divided at random into the paper's sizes. Hepmass 10 is made from it.
 //	cta, cta-mlt, netflow, netflow-mlt: each train.csv, validation.csv, test.csv
 //	        CTA and NetFlow were never published. Numbers with a header or without one, the label (1 or 0) last.
@@ -37,7 +38,8 @@ func (c catalogue) originalGisette() (Set, bool) {
 	files := []string{c.path("gisette", "gisette_train.data"), c.path("gisette", "gisette_train.labels"),
 		c.path("gisette", "gisette_valid.data"), c.path("gisette", "gisette_valid.labels")}
 	s := Set{Key: "gisette", Name: "Gisette", Stands: "Gisette", Kind: Original, Minibatches: 1, Files: files,
-		Recipe: "UCI Gisette with a constant column; its validation file is halved by class into validation and test part."}
+		Recipe: "UCI Gisette with a constant column; its validation file is halved by class into validation and " +
+			"test part."}
 	s.load = func(d division) (*Parts, error) {
 		training, err := readGisette(files[0], files[1])
 		if err != nil {
@@ -142,7 +144,8 @@ func readHepmass(files []string, sizes [3]int, thinned bool, seed uint64) (*Part
 	return &p, nil
 }
 
-// drawPart picks a part with probability proportional to the rows that it still lacks; the training part when none lacks any.
+// drawPart picks a part with probability proportional to the rows that it still lacks; the training part when
+// none lacks any.
 func drawPart(left [3]int, random *rand.Rand) int {
 	total := left[0] + left[1] + left[2]
 	if total == 0 {
@@ -177,7 +180,8 @@ func eachChunk(path string, take func(*table.Table)) error {
 }
 
 // networkFolders are the folders of the network sets.
-var networkFolders = map[string]string{"CTA": "cta", "CTA MLT": "cta-mlt", "NetFlow": "netflow", "NetFlow MLT": "netflow-mlt"}
+var networkFolders = map[string]string{"CTA": "cta", "CTA MLT": "cta-mlt", "NetFlow": "netflow",
+	"NetFlow MLT": "netflow-mlt"}
 
 func (c catalogue) originalNetwork(name string) (Set, bool) {
 	folder := networkFolders[name]
@@ -202,7 +206,8 @@ func (c catalogue) originalNetwork(name string) (Set, bool) {
 				}
 			}
 			if len(scale) != r.columns {
-				return nil, &fault.Error{Kind: fault.Data, File: files[i], Found: plural(r.columns, "column"), Expected: plural(len(scale), "column")}
+				return nil, &fault.Error{Kind: fault.Data, File: files[i], Found: plural(r.columns, "column"),
+					Expected: plural(len(scale), "column")}
 			}
 			if *to, err = r.pack(all, r.class, scale); err != nil {
 				return nil, err

@@ -32,7 +32,8 @@ func (st *study) criterionValues(s *Set, v variant, rule count, criterion int) [
 // ranking is the ranks of the 14 methods on some sets.
 type ranking struct {
 	blocks [criterionCount][][]float64 // by criterion: for each set the ranks, averaged over its splits
-	splits [criterionCount][][]float64 // by criterion and split: the ranks, averaged over the sets; only where all sets have the split
+	// splits are, by criterion and split, the ranks averaged over the sets; only where all sets have the split.
+	splits [criterionCount][][]float64
 	sets   [criterionCount][]string
 }
 
@@ -149,7 +150,8 @@ func printedColumn(k int) []string {
 
 // tests is the Friedman test of every criterion and Nemenyi's critical difference.
 func (r *ranking) tests(caption string) report.Table {
-	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "Friedman chi-squared (13)", "p", "critical difference at 5 %",
+	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "Friedman chi-squared " +
+		"(13)", "p", "critical difference at 5 %",
 		"spread of our average ranks"}, Numbers: []int{1, 2, 3, 4, 5}}
 	for k, title := range criterionTitles {
 		blocks := r.blocks[k]
@@ -160,7 +162,8 @@ func (r *ranking) tests(caption string) report.Table {
 			for _, m := range mean {
 				low, high = math.Min(low, m), math.Max(high, m)
 			}
-			row[4], row[5] = fmt.Sprintf("%.2f", criticalDifference(len(mean), len(blocks), 0.05)), fmt.Sprintf("%.1f", high-low)
+			row[4], row[5] = fmt.Sprintf("%.2f", criticalDifference(len(mean), len(blocks), 0.05)),
+				fmt.Sprintf("%.1f", high-low)
 		}
 		if statistic, p := friedman(blocks); !math.IsNaN(p) {
 			row[2], row[3] = fmt.Sprintf("%.1f", statistic), probability(p)
@@ -197,14 +200,18 @@ func (st *study) views() []rankView {
 	if st.o.Adam && st.o.Zero {
 		v := variant{Solver: solverAdam}
 		list = append(list,
-			rankView{"ranks-real", "real data alone, ADAM from w = 0, " + countNames[paperCount], v, paperCount, realSets},
-			rankView{"ranks-all", "with the stand-ins, ADAM from w = 0, " + countNames[paperCount], v, paperCount, allSets})
+			rankView{"ranks-real", "real data alone, ADAM from w = " +
+				"0, " + countNames[paperCount], v, paperCount, realSets},
+			rankView{"ranks-all", "with the stand-ins, ADAM from w = " +
+				"0, " + countNames[paperCount], v, paperCount, allSets})
 	}
 	if st.o.Certified {
 		v := variant{Solver: solverCertified}
 		list = append(list,
-			rankView{"ranks-real-certified", "real data alone, certified optimum (Grill and Grill-NP: ADAM), " + countNames[strictCount], v, strictCount, realSets},
-			rankView{"ranks-all-certified", "with the stand-ins, certified optimum (Grill and Grill-NP: ADAM), " + countNames[strictCount], v, strictCount, allSets})
+			rankView{"ranks-real-certified", "real data alone, certified optimum (Grill and Grill-NP: " +
+				"ADAM), " + countNames[strictCount], v, strictCount, realSets},
+			rankView{"ranks-all-certified", "with the stand-ins, certified optimum (Grill and Grill-NP: " +
+				"ADAM), " + countNames[strictCount], v, strictCount, allSets})
 	}
 	return list
 }
@@ -212,13 +219,19 @@ func (st *study) views() []rankView {
 // ranksItem is Table "ranks" with its tests.
 func ranksItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"ranks\": average ranks of the 14 methods", Text: []string{
-		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ those at most one rank behind it. " +
+		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ " +
+			"those at most one rank behind it. " +
 			"The columns \"paper\" are the paper's averages over its nine sets.",
-		fmt.Sprintf("Intervals in brackets (95 %%) are over %s of the real sets, with the correction for splits that share rows (Nadeau and Bengio 2003). "+
-			"The Friedman test and Nemenyi's critical difference compare sets, not splits: with two real sets no difference of 13 ranks is beyond chance by "+
-			"Nemenyi's rule, and the intervals over splits speak about these two sets alone.", plural(st.o.Seeds, "random split")),
-		"The paper counts a positive whose score equals the threshold. By this count a constant score is worth 100 %. The strict count gives ties to the " +
-			"negatives, so that a constant score is worth 0. Positives@Quantile by the strict count is undefined where n tau is less than one row; such a set is left out of the column.",
+		fmt.Sprintf("Intervals in brackets (95 %%) are over %s of the real sets, with the correction for splits "+
+			"that share rows (Nadeau and Bengio 2003). "+
+			"The Friedman test and Nemenyi's critical difference compare sets, not splits: with two real sets no "+
+			"difference of 13 ranks is beyond chance by "+
+			"Nemenyi's rule, and the intervals over splits speak about these two sets "+
+			"alone.", plural(st.o.Seeds, "random split")),
+		"The paper counts a positive whose score equals the threshold. By this count a constant score is worth 100 " +
+			"%. The strict count gives ties to the " +
+			"negatives, so that a constant score is worth 0. Positives@Quantile by the strict count is undefined " +
+			"where n tau is less than one row; such a set is left out of the column.",
 	}}
 	for _, view := range st.views() {
 		sets := view.sets(st)
@@ -228,7 +241,8 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 		}
 		r := st.rankSets(sets, view.v, view.rule)
 		p.Tables = append(p.Tables,
-			NamedTable{view.name, r.table(fmt.Sprintf("Average ranks, %s (%s).", view.title, plural(len(sets), "set")))},
+			NamedTable{view.name, r.table(fmt.Sprintf("Average ranks, %s "+
+				"(%s).", view.title, plural(len(sets), "set")))},
 			NamedTable{view.name + "-tests", r.tests("Tests of these ranks.")})
 	}
 	p.Tables = append(p.Tables, NamedTable{"criteria", st.criteriaTable()})
@@ -237,7 +251,8 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 
 // criteriaTable is the values behind the ranks on the first split, by the paper's count.
 func (st *study) criteriaTable() report.Table {
-	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = 0 by the paper's count / certified optimum by the strict count.",
+	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = 0 by " +
+		"the paper's count / certified optimum by the strict count.",
 		Header: append([]string{"set", "method"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}}
 	for _, s := range st.present() {
 		for _, e := range entries() {

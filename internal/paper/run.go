@@ -104,7 +104,8 @@ func (o Options) complete() (Options, []item, error) {
 		wanted = slices.DeleteFunc(wanted, func(i item) bool { return !slices.Contains(o.Items, i.name) })
 		for _, name := range o.Items {
 			if !slices.Contains(Names(), name) {
-				return o, nil, &fault.Error{Kind: fault.Usage, Found: fault.Quote(name), Expected: "all, fetch, or one of " + strings.Join(Names(), ", ")}
+				return o, nil, &fault.Error{Kind: fault.Usage, Found: fault.Quote(name),
+					Expected: "all, fetch, or one of " + strings.Join(Names(), ", ")}
 			}
 		}
 	}
@@ -119,7 +120,8 @@ func (o Options) complete() (Options, []item, error) {
 	case solverCertified:
 		o.Certified = true
 	default:
-		return o, nil, &fault.Error{Kind: fault.Usage, Found: "--solver " + o.Solver, Expected: "adam, certified or both"}
+		return o, nil, &fault.Error{Kind: fault.Usage, Found: "--solver " + o.Solver, Expected: "adam, certified " +
+			"or both"}
 	}
 	switch o.Start {
 	case "", "both":
@@ -141,7 +143,8 @@ func (o Options) complete() (Options, []item, error) {
 		return o, nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--seeds %d", o.Seeds), Expected: "at least 1"}
 	}
 	if o.Data == "" {
-		return o, nil, &fault.Error{Kind: fault.Usage, Found: "no data directory", Expected: "--data-dir DIR or the environment variable TOPTAU_DATA",
+		return o, nil, &fault.Error{Kind: fault.Usage, Found: "no data directory", Expected: "--data-dir DIR or " +
+			"the environment variable TOPTAU_DATA",
 			Hint: "toptau paper fetch --data-dir DIR downloads the two small sets"}
 	}
 	return o, wanted, nil
@@ -155,8 +158,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	st := &study{o: o, kept: store{filepath.Join(o.Out, "cache")}, absent: map[string]string{},
-		shapes: map[string]*Shape{}, cells: map[string]*Cell{}, zeros: map[string]*ZeroAnswer{}, timed: map[string]*Timing{},
-		work: workMeter{report: o.Progress}}
+		shapes: map[string]*Shape{}, cells: map[string]*Cell{}, zeros: map[string]*ZeroAnswer{},
+		timed: map[string]*Timing{},
+		work:  workMeter{report: o.Progress}}
 	if err := os.MkdirAll(o.Out, 0o777); err != nil {
 		return nil, &fault.Error{Kind: fault.IO, File: o.Out, Err: err}
 	}
@@ -231,7 +235,8 @@ func (st *study) wantedSets() ([]Set, error) {
 	}
 	for _, key := range st.o.Sets {
 		if !slices.Contains(keys, key) {
-			return nil, &fault.Error{Kind: fault.Usage, Found: "--sets " + fault.Quote(key), Expected: "some of " + strings.Join(keys, ", ")}
+			return nil, &fault.Error{Kind: fault.Usage, Found: "--sets " + fault.Quote(key),
+				Expected: "some of " + strings.Join(keys, ", ")}
 		}
 	}
 	return slices.DeleteFunc(sets, func(s Set) bool { return !slices.Contains(st.o.Sets, s.Key) }), nil

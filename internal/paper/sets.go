@@ -144,9 +144,12 @@ func (c catalogue) gisette() Set {
 	}
 	images, labels := c.path("mnist_t10k", "t10k-images-idx3-ubyte.gz"), c.path("mnist_t10k", "t10k-labels-idx1-ubyte.gz")
 	columns := gisetteColumns
-	s := Set{Key: "gisette-standin", Name: "MNIST 4/9 (stand-in for Gisette)", Stands: "Gisette", Kind: StandIn, Minibatches: 1,
-		Recipe: "Digits 4 (positive) and 9 of the MNIST test file in Gisette's construction: pixels of the upper middle, their " +
-			"products, as many probes, and a constant, divided 6000 : 500 : 500 by class.", Files: []string{images, labels}}
+	s := Set{Key: "gisette-standin", Name: "MNIST 4/9 (stand-in for " +
+		"Gisette)", Stands: "Gisette", Kind: StandIn, Minibatches: 1,
+		Recipe: "Digits 4 (positive) and 9 of the MNIST test file in Gisette's construction: pixels of the upper " +
+			"middle, their " +
+			"products, as many probes, and a constant, divided 6000 : 500 : 500 by " +
+			"class.", Files: []string{images, labels}}
 	if c.quick {
 		columns = 500
 		s.Recipe += " Cut to 501 of 5,001 columns for the quick run."
@@ -169,7 +172,8 @@ func (c catalogue) hepmass(thinned bool) Set {
 	if s, ok := c.originalHepmass(thinned); ok {
 		return s
 	}
-	s := Set{Key: "hepmass-standin", Name: "simulated Hepmass (stand-in)", Stands: "Hepmass", Kind: StandIn, Minibatches: 40,
+	s := Set{Key: "hepmass-standin", Name: "simulated Hepmass " +
+		"(stand-in)", Stands: "Hepmass", Kind: StandIn, Minibatches: 40,
 		Recipe: "The simulated kind hepmass, seed 1, at the paper's sizes."}
 	if thinned {
 		s.Key, s.Name, s.Stands = "hepmass10-standin", "simulated Hepmass 10 % (stand-in)", "Hepmass 10"
@@ -200,7 +204,8 @@ func (c catalogue) network(name string, mlt bool, plain, noisy int, standIn func
 }
 
 const (
-	mltRecipe = " MLT: in training and validation every second attack type (by frequency) is removed, and of the others a row is " +
+	mltRecipe = " MLT: in training and validation every second attack type (by frequency) is removed, and of the " +
+		"others a row is " +
 		"labelled negative with probability 1/2; the test part keeps all."
 	scaledRecipe = " Columns divided by their standard deviation on the training rows."
 )
@@ -208,7 +213,8 @@ const (
 func (c catalogue) kddcup(mlt bool) Set {
 	files := []string{c.path("kddcup99", "kddcup.data_10_percent.gz"), c.path("kddcup99", "corrected.gz")}
 	s := Set{Key: "kddcup99", Name: "kddcup99 (stand-in for CTA)", Kind: StandIn, Files: files,
-		Recipe: "KDD Cup 1999, the 10 % training file and the test file together, positive r2l and u2r, the 38 numeric " +
+		Recipe: "KDD Cup 1999, the 10 % training file and the test file together, positive r2l and u2r, the 38 " +
+			"numeric " +
 			"columns, divided 1/4, 1/4, 1/2 by class." + scaledRecipe}
 	return c.attacks(s, "CTA", mlt, 805_050, 20_000, func() (*rows, error) { return readKDD(files, false) })
 }
@@ -216,15 +222,18 @@ func (c catalogue) kddcup(mlt bool) Set {
 func (c catalogue) nslkdd(mlt bool) Set {
 	files := []string{c.path("nsl_kdd", "KDDTrain+_20Percent.txt.gz"), c.path("nsl_kdd", "KDDTest+.txt.gz")}
 	s := Set{Key: "nsl_kdd", Name: "nsl_kdd (stand-in for NetFlow)", Kind: StandIn, Files: files,
-		Recipe: "NSL-KDD, 20 % of the training file and the test file together, positive r2l and u2r, the 38 numeric columns, " +
+		Recipe: "NSL-KDD, 20 % of the training file and the test file together, positive r2l and u2r, the 38 " +
+			"numeric columns, " +
 			"divided 1/4, 1/4, 1/2 by class." + scaledRecipe}
 	return c.attacks(s, "NetFlow", mlt, 47_736, 10_000, func() (*rows, error) { return readKDD(files, true) })
 }
 
 func (c catalogue) cicids(mlt bool) Set {
 	path := c.path("cicids2017_web", "web_attacks_balanced.csv.gz")
-	s := Set{Key: "cicids2017_web", Name: "cicids2017_web (stand-in, beside the nine)", Kind: StandIn, Minibatches: 1, Files: []string{path},
-		Recipe: "CICIDS2017, the published web-attack subset, the 76 columns that do not identify the flow, divided 1/4, 1/4, 1/2 " +
+	s := Set{Key: "cicids2017_web", Name: "cicids2017_web (stand-in, beside the " +
+		"nine)", Kind: StandIn, Minibatches: 1, Files: []string{path},
+		Recipe: "CICIDS2017, the published web-attack subset, the 76 columns that do not identify the flow, " +
+			"divided 1/4, 1/4, 1/2 " +
 			"by class." + scaledRecipe}
 	return c.attacks(s, "", mlt, 7_267, 7_267, func() (*rows, error) { return readCICIDS(path) })
 }
@@ -253,7 +262,8 @@ func (c catalogue) attacks(s Set, stands string, mlt bool, n, most int, read fun
 
 func (c catalogue) higgs() Set {
 	files := []string{c.path("higgs_7k", "binary.train.gz"), c.path("higgs_7k", "binary.test")}
-	return Set{Key: "higgs_7k", Name: "higgs_7k (stand-in, beside the nine)", Kind: StandIn, Minibatches: 1, Files: files,
+	return Set{Key: "higgs_7k", Name: "higgs_7k (stand-in, beside the " +
+		"nine)", Kind: StandIn, Minibatches: 1, Files: files,
 		Recipe: "7,500 rows of UCI HIGGS, a set of the same kind as Hepmass, divided 1/2, 1/4, 1/4 by class.",
 		load: func(d division) (*Parts, error) {
 			var all *rows

@@ -10,8 +10,10 @@ import (
 
 // startsItem recomputes the comparison of the two starts: the paper's was better from zero in 58.7 % of the cases.
 func startsItem(_ context.Context, st *study) (*Piece, error) {
-	t := report.Table{Caption: "In how many cases the start at w = 0 is better, equal, worse than a random start in [-1, 1] (a case: a set, a split, one of 14 methods, one of 5 criteria; the paper's count).",
-		Header: []string{"set", "cases", "better", "equal", "worse", "better of all", "better of the unequal"}, Numbers: []int{1, 2, 3, 4, 5, 6}}
+	t := report.Table{Caption: "In how many cases the start at w = 0 is better, equal, worse than a random start " +
+		"in [-1, 1] (a case: a set, a split, one of 14 methods, one of 5 criteria; the paper's count).",
+		Header:  []string{"set", "cases", "better", "equal", "worse", "better of all", "better of the unequal"},
+		Numbers: []int{1, 2, 3, 4, 5, 6}}
 	var once, real [3]int
 	for _, s := range st.present() {
 		tally, one := st.compareStarts(s, st.seeds(s)), st.compareStarts(s, []uint64{first})
@@ -29,7 +31,8 @@ func startsItem(_ context.Context, st *study) (*Piece, error) {
 	t.Rows = append(t.Rows, tallyRow("real data", real), tallyRow("all sets, first split of each", once))
 	t.Strong = []int{len(t.Rows) - 2, len(t.Rows) - 1}
 	return &Piece{Title: "Start at zero or at random", Tables: []NamedTable{{"starts", t}}, Text: []string{
-		fmt.Sprintf("The paper ran both starts and shows the one at zero, which was better in %.1f %% of the cases; it does not say what a case is, nor what became of equal ones.", 100*printedZeroStart)}}, nil
+		fmt.Sprintf("The paper ran both starts and shows the one at zero, which was better in %.1f %% of the "+
+			"cases; it does not say what a case is, nor what became of equal ones.", 100*printedZeroStart)}}, nil
 }
 
 // compareStarts counts better, equal, worse.

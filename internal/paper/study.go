@@ -265,7 +265,8 @@ func grid(problems []method.Problem) [][3]float64 {
 }
 
 // fit makes some cells and keeps them.
-func (st *study) fit(ctx context.Context, d *loader, parts *Parts, digest string, v variant, list []entry, keys map[string]string) error {
+func (st *study) fit(ctx context.Context, d *loader, parts *Parts, digest string, v variant, list []entry,
+	keys map[string]string) error {
 	units := st.units(d.set, v) * float64(len(list))
 	progress := func(share float64) { st.work.during(share*units, st.describe(d.set, v)) }
 	byAdam := v.Solver == solverAdam || certifiedless(list[0])

@@ -64,7 +64,8 @@ func latex(name string, t report.Table) []byte {
 			align[j] = 'r'
 		}
 	}
-	fmt.Fprintf(&b, "%% needs booktabs, amssymb, textcomp\n\\begin{table}[!ht]\n\\caption{%s}\n\\label{tab:%s}\n\\centering\n\\begin{tabular}{@{}%s@{}}\\toprule\n",
+	fmt.Fprintf(&b,
+		"%% needs booktabs, amssymb, textcomp\n\\begin{table}[!ht]\n\\caption{%s}\n\\label{tab:%s}\n\\centering\n\\begin{tabular}{@{}%s@{}}\\toprule\n",
 		escapeLaTeX(t.Caption), name, align)
 	line := func(cells []string, strong bool) {
 		for j, c := range cells {
@@ -88,10 +89,14 @@ func latex(name string, t report.Table) []byte {
 }
 
 var latexReplacer = strings.NewReplacer(
-	`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`, "~", `\textasciitilde{}`,
+	`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`, "~",
+	`\textasciitilde{}`,
 	"^", `\textasciicircum{}`, "<", "$<$", ">", "$>$",
-	"τ", `$\tau$`, "β", `$\beta$`, "λ", `$\lambda$`, "≤", `$\le$`, "≥", `$\ge$`, "±", `$\pm$`, "−", "$-$", "–", "--", "√", `$\surd$`,
-	"●", `$\bullet$`, "○", `$\circ$`, "✓", `$\checkmark$`, "✗", `$\times$`, "₀", "$_0$", "₁", "$_1$", "₂", "$_2$", "²", "$^2$",
-	"∞", `$\infty$`, "→", `$\to$`, "·", `$\cdot$`, "⁻", "$^-$", "⁺", "$^+$", "∈", `$\in$`, "ᵀ", `$^\top$`, "‖", `$\|$`, "Σ", `$\Sigma$`)
+	"τ", `$\tau$`, "β", `$\beta$`, "λ", `$\lambda$`, "≤", `$\le$`, "≥", `$\ge$`, "±", `$\pm$`, "−", "$-$", "–",
+	"--", "√", `$\surd$`,
+	"●", `$\bullet$`, "○", `$\circ$`, "✓", `$\checkmark$`, "✗", `$\times$`, "₀", "$_0$", "₁", "$_1$", "₂", "$_2$",
+	"²", "$^2$",
+	"∞", `$\infty$`, "→", `$\to$`, "·", `$\cdot$`, "⁻", "$^-$", "⁺", "$^+$", "∈", `$\in$`, "ᵀ", `$^\top$`, "‖",
+	`$\|$`, "Σ", `$\Sigma$`)
 
 func escapeLaTeX(text string) string { return latexReplacer.Replace(text) }

@@ -53,10 +53,12 @@ func sizedSets() []sized {
 			return simulated(simulate.Options{Kind: "hepmass", Rows: rows, Seed: 1}, 0)
 		}, nil},
 		{"CTA", "simulated kind detectors", func(catalogue) (*matrix.Matrix, error) {
-			return simulated(simulate.Options{Kind: "detectors", Rows: 263_796, Seed: 1, Columns: 34, Positives: threshold.MustRate("2.1%")}, 0)
+			return simulated(simulate.Options{Kind: "detectors", Rows: 263_796, Seed: 1, Columns: 34,
+				Positives: threshold.MustRate("2.1%")}, 0)
 		}, nil},
 		{"NetFlow", "simulated kind detectors", func(catalogue) (*matrix.Matrix, error) {
-			return simulated(simulate.Options{Kind: "detectors", Rows: 142_676, Seed: 1, Columns: 25, Positives: threshold.MustRate("8.7%")}, 0)
+			return simulated(simulate.Options{Kind: "detectors", Rows: 142_676, Seed: 1, Columns: 25,
+				Positives: threshold.MustRate("8.7%")}, 0)
 		}, nil},
 	}
 }
@@ -248,11 +250,14 @@ func timesItem(_ context.Context, st *study) (*Piece, error) {
 				within++
 			}
 		}
-		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s (%s).", s.name, whole(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
+		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s "+
+			"(%s).", s.name, whole(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
 	}
 	return &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
 		fmt.Sprintf("On %s, training data of the paper's sizes:%s", plural(threads, "thread"), sizes),
-		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 is read as below 0.05 ms. The paper's machine is not known. Each figure is the least of five means over up to 1,000 steps from w = 0.", within, cells)}}, nil
+		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 is read as below 0.05 ms. The "+
+			"paper's machine is not known. Each figure is the least of five means over up to 1,000 steps from w = "+
+			"0.", within, cells)}}, nil
 }
 
 func batchesText(n int) string {

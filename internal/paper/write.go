@@ -17,7 +17,8 @@ func write(dir string, st *study, res *Result) ([]string, error) {
 		return outfile.Write(filepath.Join(dir, name), content)
 	}
 	page := report.Page{Title: "General Framework for Binary Classification on Top Samples, reproduced",
-		Lead:     "Every table and figure of the paper with this implementation; beside each number what the paper prints.",
+		Lead: "Every table and figure of the paper with this implementation; beside each number what the paper " +
+			"prints.",
 		Sections: []report.Section{setsSection(st)}}
 	for _, p := range res.Pieces {
 		var text bytes.Buffer
