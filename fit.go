@@ -325,14 +325,6 @@ func certifiedRun(d *Data, o FitOptions) (solverRun, error) {
 	}, nil
 }
 
-// stepSolver names the solver of what has no certificate.
-func (o *SolverOptions) stepSolver() string {
-	if o.Solver == "sgd" {
-		return "sgd"
-	}
-	return "adam"
-}
-
 // stepFlag names a setting of ADAM and SGD that was made.
 func (o *SolverOptions) stepFlag() string {
 	switch {

@@ -20,7 +20,8 @@ type Criteria struct {
 }
 
 // fprs are ten false positive rates from 0.1 % to 5 %, each by the same factor above the one before.
-var fprs = rates("0.001", "0.001545", "0.002385", "0.003684", "0.00569", "0.008788", "0.013573", "0.020963", "0.032378", "0.05")
+var fprs = rates("0.001", "0.001545", "0.002385", "0.003684", "0.00569",
+	"0.008788", "0.013573", "0.020963", "0.032378", "0.05")
 
 func rates(texts ...string) []threshold.Rate {
 	var list []threshold.Rate

@@ -23,7 +23,7 @@ type entry struct {
 	score func(ctx context.Context, h *harness, j job, p *parts) (scores []float64, note string, err error)
 }
 
-// entries are the rivals.
+// entries are the rivals; the last two are for a closer look and not on the page.
 var entries = []entry{
 	{name: "lr", title: "LR", score: logistic(feature.EncodeRaw)},
 	{name: "gbdt", title: "GBDT", score: stored},
@@ -71,7 +71,8 @@ func trained(features ...string) func(ctx context.Context, h *harness, j job, p 
 			return nil, "", err
 		}
 		scores := make([]float64, 0, p.test.Rows())
-		err = eachRow(ctx, t.Model, p.files.test, toptau.ScoreOptions{}, func(s *toptau.Scored) { scores = append(scores, s.Score) })
+		err = eachRow(ctx, t.Model, p.files.test, toptau.ScoreOptions{},
+			func(s *toptau.Scored) { scores = append(scores, s.Score) })
 		if err != nil || j.goal != topAmount {
 			return scores, t.Report.Why, err
 		}

@@ -130,8 +130,8 @@ func buildOf() (string, error) {
 	return digest(path)
 }
 
-// jobs lists what there is to compute for a first to a last seed: the first seed of every set, then the second, so that a run that is cut short has
-// something of each.
+// jobs lists what there is to compute for a first to a last seed: the first seed of every set, then the next, so that a run
+// that is cut short has something of each.
 func jobs(only, chosen []string, seeds [2]int) []job {
 	var list []job
 	for seed := seeds[0]; seed <= seeds[1]; seed++ {

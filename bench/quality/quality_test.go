@@ -15,14 +15,17 @@ import (
 )
 
 // simulated writes a small set in the place of pima: 300 negatives, 100 positives, some of them easy to tell.
-func simulated(t *testing.T) *harness {
+func simulated(t *testing.T) *harness { return simulatedSize(t, 400) }
+
+// simulatedSize is the same with so many rows, a quarter of them positives.
+func simulatedSize(t *testing.T, rows int) *harness {
 	t.Helper()
 	h := &harness{data: t.TempDir(), cache: t.TempDir(), build: "test"}
 	r := rand.New(rand.NewPCG(1, 2))
 	var lines []string
-	for i := range 400 {
+	for i := range rows {
 		label := 0
-		if i < 100 {
+		if i < rows/4 {
 			label = 1
 		}
 		lines = append(lines, fmt.Sprintf("%.3f,%.3f,%d", r.Float64()+float64(label), r.Float64(), label))
@@ -269,5 +272,35 @@ func TestPageSaysWhatIsMet(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
+	}
+}
+
+func TestViolationsAreThoseOfThePopulation(t *testing.T) {
+	h := simulatedSize(t, 2000)
+	const draws = 4
+	u, err := h.urn(setOf("pima"))
+	if err != nil || u == nil || len(u.negatives) != 1500 || len(u.positives) != 500 {
+		t.Fatalf("population %+v (%v)", u, err)
+	}
+	first, err := u.simulate(context.Background(), draws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Kept != draws || first.Broken > 1 || first.Recall <= 0 || first.Recall > first.PlainTPR {
+		t.Errorf("%+v", first)
+	}
+	again, err := u.simulate(context.Background(), draws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Seconds, again.Seconds = 0, 0
+	if *first != *again {
+		t.Errorf("first %+v, again %+v", first, again)
+	}
+	if left, _ := filepath.Glob(filepath.Join(u.directory, "*")); len(left) != 1 {
+		t.Errorf("files of draws are left: %v", left)
+	}
+	if few, err := simulated(t).urn(setOf("pima")); few != nil || err != nil {
+		t.Errorf("a set with 300 negatives is resampled (%v)", err)
 	}
 }

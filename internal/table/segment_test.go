@@ -81,7 +81,7 @@ func TestSegmentAtTheEdges(t *testing.T) {
 }
 
 func FuzzSegment(f *testing.F) {
-	f.Add(0.1, 1e9, -0.0, 12.345)
+	f.Add(0.1, 1e9, math.Copysign(0, -1), 12.345)
 	f.Add(1.0, math.MaxFloat64, 1e-300, 2.5)
 	f.Fuzz(func(t *testing.T, a, b, c, d float64) {
 		values := []float64{a, b, c, d}

@@ -101,21 +101,6 @@ func commonGroups(a, b []string) int {
 	return common
 }
 
-// entitiesRepeat reports a group column in which a value occurs twice.
-func entitiesRepeat(t *table.Table) bool {
-	if t.Group == nil {
-		return false
-	}
-	seen := make(map[string]bool, len(t.Group.Values))
-	for _, value := range t.Group.Values {
-		if seen[value] {
-			return true
-		}
-		seen[value] = true
-	}
-	return false
-}
-
 // AgainstGuarantee says what in the rows of a table speaks against a guarantee about all of them, or about the negatives;
 // fitted when other rows of the table fit the model, with which these may not share an entity either. Weights that are equal
 // within the population only say how it was thinned out, and leave it what it was.
