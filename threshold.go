@@ -188,6 +188,7 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 	}
 	slices.SortFunc(values, cmp.Compare)
 	var first error
+	certified := 0
 	for _, value := range values {
 		t, guarantee := calibration(d, z, rows[value], against, o)
 		if e := fault.Of(guarantee); e != nil {
@@ -203,6 +204,9 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 				fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
 			continue
 		}
+		if t.Certified {
+			certified++
+		}
 		s := SegmentReport{Value: value, Threshold: t.Threshold, Certified: t.Certified}
 		s.Reason, s.Order, s.Bound = evidence(t, guarantee)
 		for _, i := range rows[value] {
@@ -213,10 +217,10 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 		s.guarantee = guaranteeOf(t, o, s.NNegatives)
 		r.Segments = append(r.Segments, s)
 	}
-	if !o.Delta.IsZero() {
+	if certified > 1 {
 		r.Warnings = append(r.Warnings, Warning{"joint-confidence",
-			fmt.Sprintf("each of the %d segments holds with a confidence of %s; all of them together with at least %s", len(values),
-				shareOf(1-o.Delta.Float64()), shareOf(max(0, 1-float64(float64(len(values))*o.Delta.Float64()))))})
+			fmt.Sprintf("each of the %d certified segments holds with a confidence of %s; all of them together with at least %s", certified,
+				shareOf(1-o.Delta.Float64()), shareOf(max(0, 1-float64(float64(certified)*o.Delta.Float64()))))})
 	}
 	return first
 }
