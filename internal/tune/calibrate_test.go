@@ -68,8 +68,8 @@ func TestGuaranteeHoldsForTheWholeOfSearch(t *testing.T) {
 // What a guarantee cannot be given for: the plain threshold stays, and the error says why.
 func TestNoGuarantee(t *testing.T) {
 	weighted := simulated(60, 400, 1)
-	for range weighted.Rows() {
-		weighted.Weight = append(weighted.Weight, 2)
+	for i := range weighted.Rows() {
+		weighted.Weight = append(weighted.Weight, float64(1+i%2))
 	}
 	grouped := simulated(60, 400, 1)
 	grouped.Group = &table.Text{Name: "host"}
