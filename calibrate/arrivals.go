@@ -114,21 +114,24 @@ func exceedance(n, k, m, first, last int) float64 {
 			inside += term
 		}
 	}
+	// The terms fall on both sides of their largest. The rest of a side does not matter when it is negligible beside all, and
+	// holds nothing that counts or is negligible beside what has been counted, which may be far out itself.
+	rest := func(term float64, beyond bool) bool {
+		return term == 0 || term < all*negligible && (beyond || term < inside*negligible)
+	}
 	count(start, 1)
-	term, largest := 1.0, 1.0
+	term := 1.0
 	for c := start; c < m; c++ {
-		if term = float64(term * up(c)); term < largest*negligible {
+		if term = float64(term * up(c)); rest(term, c+1 > last) {
 			break
 		}
-		largest = max(largest, term)
 		count(c+1, term)
 	}
 	term = 1
 	for c := start - 1; c >= 0; c-- {
-		if term = term / up(c); term < largest*negligible {
+		if term = term / up(c); rest(term, c < first) {
 			break
 		}
-		largest = max(largest, term)
 		count(c, term)
 	}
 	return min(1, inside/all)
