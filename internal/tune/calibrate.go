@@ -204,12 +204,7 @@ func orderStatistic(z []float64, o *SearchOptions) (calibrate.Threshold, error) 
 func (s *search) test() error {
 	t, rows := s.data.Test, s.held
 	if t != nil {
-		rows = nil
-		for row, class := range t.Label {
-			if class != table.Unknown {
-				rows = append(rows, row)
-			}
-		}
+		rows = labelled(t)
 	} else {
 		t = s.data.Table
 	}

@@ -13,13 +13,7 @@ const fewPositives = 30
 // warn adds what the numbers of the result do not say by themselves.
 func (s *search) warn() {
 	f, t := s.found, s.data.Table
-	unlabelled := 0
-	for _, class := range t.Label {
-		if class == table.Unknown {
-			unlabelled++
-		}
-	}
-	if unlabelled > 0 {
+	if unlabelled := t.Rows() - countAll(t).Rows(); unlabelled > 0 {
 		s.addWarning("unlabelled-rows", "%s of the data without a label: used in no part", plural(unlabelled, "row"))
 	}
 	if n := len(s.pooled.scores.Positives); n < fewPositives {

@@ -151,7 +151,7 @@ func (t *trial) judge(p *trialPoint, w []float64) {
 		p.value, err = r.Positives(t.options.Goal.Criterion())
 	}
 	if err == nil {
-		p.around, err = value(r, levels(t.options.Goal, t.parts[1].matrix))
+		p.around, err = value(r, t.levels)
 	}
 	if err != nil {
 		p.status, p.reason = Skipped, err.Error()
@@ -220,7 +220,7 @@ func (t *trial) score(e *Entry, w []float64) error {
 	if err != nil {
 		return err
 	}
-	s := t.parts[2].scores(w)
+	s := scored(t.parts[2].matrix, w)
 	test, err := metric.Rank(s)
 	if err != nil {
 		return inFile(err, t.parts[2].table)
@@ -231,18 +231,9 @@ func (t *trial) score(e *Entry, w []float64) error {
 	return err
 }
 
-func (p *trialPart) scores(w []float64) metric.Scores {
-	x := p.matrix
-	s := metric.Scores{
-		Positives: make([]float64, x.Positives.Rows()), PositiveWeights: x.Positives.Weights(),
-		Negatives: make([]float64, x.Negatives.Rows()), NegativeWeights: x.Negatives.Weights(),
-	}
-	x.Positives.Scores(w, s.Positives)
-	x.Negatives.Scores(w, s.Negatives)
-	return s
+func (p *trialPart) ranking(w []float64) (*metric.Ranking, error) {
+	return metric.Rank(scored(p.matrix, w))
 }
-
-func (p *trialPart) ranking(w []float64) (*metric.Ranking, error) { return metric.Rank(p.scores(w)) }
 
 // settingsOf counts the settings of an encoding's learners.
 func (t *trial) settingsOf(encoding int) int {

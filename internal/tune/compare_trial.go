@@ -20,6 +20,7 @@ type trial struct {
 	encodings []feature.Encode
 	problems  []method.Problem // method by method, the smoother ones first
 	parts     [3]trialPart     // training, validation, test
+	levels    []level          // budgets of the validation part, by which settings are chosen
 	weights   [2][]float64     // of the test part's positives and negatives; nil: 1 each
 	progress  *meter
 	done      int // settings that are behind us
@@ -93,14 +94,6 @@ func (t *trial) plannedProblems() ([]method.Problem, error) {
 		return smoother(a.Hyperparameters, b.Hyperparameters)
 	})
 	return problems, nil
-}
-
-// encodingsFor are the encodings that can differ on a table.
-func encodingsFor(t *table.Table) []feature.Encode {
-	if slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind == table.Numeric }) {
-		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
-	}
-	return []feature.Encode{feature.EncodeRaw}
 }
 
 // name is an entry's name: the learner, with its encoding where that is not the first one.
@@ -178,15 +171,10 @@ func (p *trialPart) each(f func(row int)) {
 }
 
 func (p *trialPart) counts() Counts {
-	if p.rows != nil {
-		return CountRows(p.table.Label, p.rows)
+	if p.rows == nil {
+		return countAll(p.table)
 	}
-	var c Counts
-	p.each(func(row int) {
-		one := CountRows(p.table.Label, []int{row})
-		c.Positives, c.Negatives = c.Positives+one.Positives, c.Negatives+one.Negatives
-	})
-	return c
+	return CountRows(p.table.Label, p.rows)
 }
 
 // bothClasses reports a part that lacks a class, in words with counts.
@@ -197,8 +185,7 @@ func (p *trialPart) bothClasses(whole *table.Table) error {
 	}
 	e := &fault.Error{Kind: fault.Data, File: p.table.File, Found: fmt.Sprintf("the %s has %s", p.name, counts),
 		Expected: "rows of both classes"}
-	all := trialPart{table: whole}
-	switch total := all.counts(); {
+	switch total := countAll(whole); {
 	case total.Positives == 0 || total.Negatives == 0 || p.rows == nil:
 		e.Hint = "check the label column and --positive"
 	case whole.Time != nil:
@@ -285,6 +272,7 @@ func (t *trial) encode(d Data, e feature.Encode) error {
 			return inFile(err, p.table)
 		}
 	}
+	t.levels = levels(t.options.Goal, t.parts[1].matrix)
 	t.weights = [2][]float64{t.parts[2].matrix.Positives.Weights(), t.parts[2].matrix.Negatives.Weights()}
 	return nil
 }
@@ -296,13 +284,7 @@ func (t *trial) warning(code, format string, args ...any) {
 // warnParts says what the parts cannot show.
 func (t *trial) warnParts() {
 	data := t.parts[0].table
-	unlabelled := 0
-	for _, class := range data.Label {
-		if class == table.Unknown {
-			unlabelled++
-		}
-	}
-	if unlabelled > 0 {
+	if unlabelled := data.Rows() - countAll(data).Rows(); unlabelled > 0 {
 		t.warning("unlabelled-rows", "%s of the data without a label: used in no part", plural(unlabelled, "row"))
 	}
 	for i := range t.parts {

@@ -2,11 +2,14 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"toptau/calibrate"
 	"toptau/internal/fault"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
@@ -53,6 +56,39 @@ type Evaluation struct {
 	Ranking     *metric.Ranking
 	Goal        metric.Result    // the criterion, its threshold from these rows themselves
 	AtThreshold metric.Confusion // what the model's threshold does to them, with Clopper-Pearson intervals
+}
+
+// encodingsFor are the encodings that can differ on a table.
+func encodingsFor(t *table.Table) []feature.Encode {
+	if slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind == table.Numeric }) {
+		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
+	}
+	return []feature.Encode{feature.EncodeRaw} // indices of LIBSVM, or categories alone: all encodings are this one
+}
+
+// labelled lists the rows of known class, ascending.
+func labelled(t *table.Table) []int {
+	rows := make([]int, 0, t.Rows())
+	for row, class := range t.Label {
+		if class != table.Unknown {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// countAll counts the classes of all rows.
+func countAll(t *table.Table) Counts { return CountRows(t.Label, labelled(t)) }
+
+// scored are the scores of a matrix with the weights of its rows.
+func scored(x *matrix.Matrix, w []float64) metric.Scores {
+	s := metric.Scores{
+		Positives: make([]float64, x.Positives.Rows()), PositiveWeights: x.Positives.Weights(),
+		Negatives: make([]float64, x.Negatives.Rows()), NegativeWeights: x.Negatives.Weights(),
+	}
+	x.Positives.Scores(w, s.Positives)
+	x.Negatives.Scores(w, s.Negatives)
+	return s
 }
 
 // inFile names the file in an error about a row of it.

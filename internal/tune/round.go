@@ -38,12 +38,7 @@ type encoded struct {
 func (s *search) makeRounds(cut Cut) error {
 	t := s.data.Table
 	if v := s.data.Validation; v != nil {
-		rows := make([]int, 0, v.Rows())
-		for row, class := range v.Label {
-			if class != table.Unknown {
-				rows = append(rows, row)
-			}
-		}
+		rows := labelled(v)
 		counts := CountRows(v.Label, rows)
 		s.found.Validation = counts
 		if counts.Positives == 0 || counts.Negatives == 0 {

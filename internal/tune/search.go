@@ -8,7 +8,6 @@ import (
 
 	"toptau/internal/fault"
 	"toptau/internal/feature"
-	"toptau/internal/table"
 	"toptau/metric"
 	"toptau/surrogate"
 	"toptau/threshold"
@@ -179,11 +178,7 @@ func (s *search) divide() error {
 	if cut.Time, err = Timeline(t); err != nil {
 		return err
 	}
-	for row, class := range t.Label {
-		if class != table.Unknown {
-			s.rest = append(s.rest, row)
-		}
-	}
+	s.rest = labelled(t)
 	if !o.TestShare.IsZero() && s.data.Test == nil {
 		share := o.TestShare.Float64()
 		cut.Shares = []float64{1 - share, share}
@@ -214,18 +209,10 @@ func (s *search) bothClasses(rows []int, what string) error {
 	}
 	e := &fault.Error{Kind: fault.Data, File: s.data.Table.File, Found: what + " " + counts.String(),
 		Expected: "rows of both classes", Hint: "check the label column and --positive"}
-	if all := CountRows(s.data.Table.Label, allRows(s.data.Table)); all.Positives > 0 && all.Negatives > 0 {
+	if all := countAll(s.data.Table); all.Positives > 0 && all.Negatives > 0 {
 		e.Hint = fmt.Sprintf("the file has %s", all)
 	}
 	return e
-}
-
-func allRows(t *table.Table) []int {
-	rows := make([]int, t.Rows())
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
 }
 
 // without returns the rows that are not among others; both ascend.

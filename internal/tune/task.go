@@ -15,7 +15,6 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
 )
@@ -111,12 +110,7 @@ func (s *search) encodings() ([]feature.Encode, error) {
 	if _, err := o.Feature.Check(); err != nil {
 		return nil, err
 	}
-	for j := range t.Columns {
-		if t.Columns[j].Kind == table.Numeric {
-			return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}, nil
-		}
-	}
-	return []feature.Encode{feature.EncodeRaw}, nil // indices of LIBSVM, or categories alone: all encodings are this one
+	return encodingsFor(t), nil
 }
 
 // try runs the tasks. A context or a time that ends leaves the finished settings.
@@ -457,13 +451,10 @@ func (s *search) attempt(ctx context.Context, t *task, c *Candidate, paths []pat
 
 // measure scores the validation rows.
 func (r *round) measure(x *encoded, w []float64) (foldScores, float64, error) {
-	z := foldScores{positives: make([]float64, x.validation.Positives.Rows()),
-		negatives: make([]float64, x.validation.Negatives.Rows())}
-	x.validation.Positives.Scores(w, z.positives)
-	x.validation.Negatives.Scores(w, z.negatives)
+	scores := scored(x.validation, w)
+	z := foldScores{positives: scores.Positives, negatives: scores.Negatives}
 	z.measure()
-	ranking, err := metric.Rank(metric.Scores{Positives: z.positives, PositiveWeights: r.weights[1],
-		Negatives: z.negatives, NegativeWeights: r.weights[0]})
+	ranking, err := metric.Rank(scores)
 	if err != nil {
 		return z, 0, err
 	}
