@@ -132,39 +132,19 @@ func TestWaterLevelNeedsFewRounds(t *testing.T) {
 		"powers":    fill(100000, func(j int) float64 { return -math.Pow(float64(j), 4) }),
 	} {
 		for _, volume := range []float64{1e-9, 1e-3, 1, 1e6} {
-			s, rounds, last := new(Support), 0, -1
-			var w water
-			for rows := every(z); len(rows) != last; rounds++ {
-				last = len(rows)
-				w = pour(z, nil, rows, z[0], volume)
-				rows = sticking(z, rows, w.level)
+			w, rounds := pour(z, nil, z[0], volume, -volume), 1
+			for last := -1; w.rows != last; rounds++ {
+				last = w.rows
+				w = pour(z, nil, z[0], volume, w.level)
 			}
 			if rounds > 64 {
 				t.Errorf("%s, volume %v: %d rounds", name, volume, rounds)
 			}
-			if got := waterLevel(z, nil, z[0], volume, s); got.level != w.level {
+			if got := waterLevel(z, nil, z[0], volume, new(Support)); got.level != w.level {
 				t.Errorf("%s, volume %v: level %v, want %v", name, volume, got.level, w.level)
 			}
 		}
 	}
-}
-
-func every(z []float64) []int32 {
-	rows := make([]int32, len(z))
-	for j := range rows {
-		rows[j] = int32(j)
-	}
-	return rows
-}
-
-func sticking(z []float64, rows []int32, level float64) []int32 {
-	var out []int32
-	for _, j := range rows {
-		if above(z[j]-z[0], level) {
-			out = append(out, j)
-		}
-	}
-	return out
 }
 
 // At allocates nothing once the space in Support has grown.

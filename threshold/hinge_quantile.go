@@ -1,6 +1,11 @@
 package threshold
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"toptau/internal/kernel"
+)
 
 // hingeQuantile is the surrogate quantile of the hinge, in closed form. With s = t - 1/beta the equation reads
 //
@@ -10,8 +15,9 @@ import "math"
 // s = (sum_A m_j z_j - C) / M_A, t = s + 1/beta and a_j = m_j / M_A.
 //
 // The level of any subset of the rows is a lower bound of the level of all. So Newton's method, which takes the level of the
-// rows above the last level, rises from below and ends exactly, after at most about log_4 of the ratio of the extreme
-// volumes; rows once left out never come back, and most leave at once.
+// rows above the last level, is below after one step from anywhere, rises from there, and ends exactly when no more rows
+// are left out, after at most about log_4 of the ratio of the extreme volumes; from a thin copy's level, after a few. Each
+// step is one sweep over the scores, which keeps nothing.
 type hingeQuantile struct{ surrogateQuantile }
 
 // Regulariser is (M tau max_j (a_j / m_j) - 1) / beta.
@@ -34,66 +40,86 @@ func (q hingeQuantile) At(z, m []float64, s *Support) {
 	}
 	w := waterLevel(z, m, top, q.kappa/q.beta, s)
 	s.T = top + (w.scores+(w.mass-q.kappa)/q.beta)/w.mass
-	s.Edge = top + w.level
+	s.Edge = top + w.level // at or below each row above the level, as rounding keeps the order
+	s.takeAbove(z, m, top, w.floor)
 	for _, j := range s.Rows {
 		s.A = append(s.A, weight(m, int(j))/w.mass)
-		s.Edge = min(s.Edge, z[j])
 	}
 }
 
 // water is the state after pouring: scores are taken relative to the top score.
 type water struct {
-	level  float64 // of the surface; negative
-	mass   float64 // of the rows above it, M_A
+	floor  float64 // the rows above it hold the water
+	rows   int     // their number
+	mass   float64 // M_A
 	scores float64 // sum_A m_j (z_j - top)
+	level  float64 // of the surface; negative
 }
 
-// waterLevel pours the volume and leaves the rows above the level in s.Rows, ascending. The top row alone gives the first
-// level: every row that may stick out is within its reach, so that no sum overflows.
+// waterLevel pours the volume. The top row alone gives a lower bound of the level: every row that may stick out is within its
+// reach, so that no sum overflows.
 func waterLevel(z, m []float64, top, volume float64, s *Support) water {
-	floor := max(guessLevel(z, m, top, volume, s), -volume/topWeight(z, m, top))
-	w := waterAbove(z, m, top, volume, floor, s)
-	if w.level < floor { // a level of some rows is a lower bound, so this time the floor is low enough
-		w = waterAbove(z, m, top, volume, w.level, s)
+	lowest := -volume / topWeight(z, m, top)
+	floor := lowest
+	if thinZ, thinM, share, ok := s.thin(z, m); ok {
+		if thinTop := highest(thinZ, thinM); !math.IsInf(thinTop, -1) {
+			thinVolume := volume * share
+			guess := risen(thinZ, thinM, thinTop, thinVolume, -thinVolume/topWeight(thinZ, thinM, thinTop))
+			floor = max(lowest, thinTop-top+guess.level)
+		}
 	}
+	return risen(z, m, top, volume, floor)
+}
+
+// risen is Newton's method from a floor.
+func risen(z, m []float64, top, volume, floor float64) water {
+	w := pour(z, m, top, volume, floor)
+	for rising := false; ; rising = true {
+		next := pour(z, m, top, volume, w.level)
+		if next.rows == w.rows {
+			return next
+		}
+		if rising && next.rows > w.rows { // only by rounding
+			w.level = min(w.level, w.floor)
+			return w
+		}
+		w = next
+	}
+}
+
+// pour returns the level as if the rows above the floor stuck out and no others. The top row always does, even from a volume
+// that underflows.
+func pour(z, m []float64, top, volume, floor float64) water {
+	w := water{floor: min(floor, -math.SmallestNonzeroFloat64)}
+	if m == nil {
+		w.rows, w.scores = kernel.SumAbove(z, top, w.floor)
+		w.mass = float64(w.rows)
+	} else {
+		var mass, scores sum
+		for j, zj := range z {
+			if x := zj - top; !(x <= w.floor) && m[j] > 0 {
+				w.rows++
+				mass.add(m[j])
+				scores.add(float64(m[j] * x))
+			}
+		}
+		w.mass, w.scores = mass.total(), scores.total()
+	}
+	w.level = (w.scores - volume) / w.mass
 	return w
 }
 
-// guessLevel returns a level that is probably a little too low, -Inf where a guess does not pay.
-func guessLevel(z, m []float64, top, volume float64, s *Support) float64 {
-	z, m, share, ok := s.thin(z, m)
-	thinTop := highest(z, m)
-	if !ok || math.IsInf(thinTop, -1) {
-		return math.Inf(-1)
+// takeAbove fills Rows with the rows of positive weight above a floor.
+func (s *Support) takeAbove(z, m []float64, top, floor float64) {
+	for first := 0; first < len(z); first += sweepRows {
+		chunk := z[first:min(first+sweepRows, len(z))]
+		n := len(s.Rows)
+		s.Rows = slices.Grow(s.Rows, len(chunk))
+		found := kernel.RowsAbove(chunk, top, floor, int32(first), s.Rows[n:n+len(chunk)])
+		s.Rows = s.Rows[:n+found]
 	}
-	volume *= share
-	heaviest := topWeight(z, m, thinTop)
-	waterAbove(z, m, thinTop, volume, -volume/heaviest, s)
-	volume *= generous(len(s.Rows))
-	return thinTop - top + waterAbove(z, m, thinTop, volume, -volume/heaviest, s).level
-}
-
-// waterAbove is waterLevel for the rows above a floor, which it takes to be all that matter.
-func waterAbove(z, m []float64, top, volume, floor float64, s *Support) water {
-	s.Rows = s.Rows[:0]
-	for j, zj := range z {
-		if above(zj-top, floor) && weight(m, j) > 0 {
-			s.Rows = append(s.Rows, int32(j))
-		}
-	}
-	for {
-		w := pour(z, m, s.Rows, top, volume)
-		n := 0
-		for _, j := range s.Rows {
-			if above(z[j]-top, w.level) {
-				s.Rows[n] = j
-				n++
-			}
-		}
-		if n == len(s.Rows) {
-			return w
-		}
-		s.Rows = s.Rows[:n]
+	if m != nil {
+		s.Rows = slices.DeleteFunc(s.Rows, func(j int32) bool { return !(m[j] > 0) })
 	}
 }
 
@@ -109,19 +135,4 @@ func topWeight(z, m []float64, top float64) float64 {
 		}
 	}
 	return heaviest
-}
-
-// above reports whether a row at x <= 0 below the top sticks out; the top always does, even from a volume that underflows.
-func above(x, level float64) bool { return !(x <= level) || x == 0 }
-
-// pour returns the level as if all of the given rows stuck out.
-func pour(z, m []float64, rows []int32, top, volume float64) water {
-	var mass, scores sum
-	for _, j := range rows {
-		mass.add(weight(m, int(j)))
-		scores.add(float64(weight(m, int(j)) * (z[j] - top)))
-	}
-	w := water{mass: mass.total(), scores: scores.total()}
-	w.level = (w.scores - volume) / w.mass
-	return w
 }

@@ -38,17 +38,17 @@ func (q quantile) At(z, m []float64, s *Support) {
 	s.reset()
 	s.Edge = topEdge(z, m, q.reach, s)
 	s.T = s.Edge
-	left := q.reach - s.takeFrom(z, m)
-	row := int32(-1)
-	for _, j := range s.Rows {
-		if mj := weight(m, int(j)); z[j] == s.Edge && mj > 0 && (left > 0 || row < 0) {
+	above, first := s.aboveEdge(z, m)
+	left := q.reach - above
+	row := -1
+	for j := first; j < len(z) && (left > 0 || row < 0); j++ {
+		if mj := weight(m, j); z[j] == s.Edge && mj > 0 {
 			row = j
 			left -= mj
 		}
 	}
-	s.Rows = s.Rows[:0]
 	if row >= 0 {
-		s.Rows = append(s.Rows, row)
+		s.Rows = append(s.Rows, int32(row))
 		s.A = append(s.A, 1)
 	}
 }

@@ -4,15 +4,19 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"toptau/internal/kernel"
 )
 
-// Selection finds the edge of a top mass: the largest s with mass{z >= s} >= mass wanted.
+// Selection finds the edge of a top mass: the largest s with mass{z >= s} >= mass wanted. This file does it for rows that
+// all weigh 1, where the edge is the K-th largest score; selection_mass.go for others.
 //
-// It is a radix selection, from the most significant digit down, on the scores' bits mapped to unsigned integers of the same
-// order. A digit is 11 bits: a histogram of the masses by digit, a walk from the top to the bin in which the wanted mass is
-// reached, and on with the scores of this bin alone. So the time is linear in the number of scores in the worst case, not
-// only in the mean: there is no pivot that ties or an adversary could spoil. Counts and sums of whole weights are exact;
-// sums of other weights carry their rounding errors along, so that they hardly depend on which rows stand beside.
+// A sample says between which two scores the edge lies. One sweep then copies the scores between them, a few per cent, and
+// counts those above; and so on with these. The last few thousand are selected by radix, from the most significant digit
+// down, on the scores' bits mapped to unsigned integers of the same order. A digit is 11 bits: a histogram by digit, a walk
+// from the top to the bin in which the wanted number is reached, and on with the scores of this bin alone. A bad guess is
+// seen by the counts; then the radix does it all, whose time is linear in the number of scores in the worst case, too:
+// there is no pivot that ties or an adversary could spoil.
 
 const (
 	digitBits = 11
@@ -39,13 +43,11 @@ func keyScore(k uint64) float64 {
 
 // topEdge returns the largest s with mass{z >= s} >= wanted. Where rounding or a missing row keeps the mass below what is
 // wanted it returns the smallest score, and -Inf when there are no scores. Rows of weight 0 count as absent.
-//
-// A sample says from where up the scores are worth a look. A bad guess costs time and never changes the result.
 func topEdge(z, m []float64, wanted float64, s *Support) float64 {
-	if floor := guessEdge(z, m, wanted, s); s.gather(z, m, floor) < wanted && !math.IsInf(floor, -1) {
-		s.gather(z, m, math.Inf(-1))
+	if m == nil {
+		return s.edgeOfRank(z, max(1, int(math.Ceil(wanted))))
 	}
-	return s.edge(m, wanted)
+	return s.weightedEdge(z, m, wanted)
 }
 
 const (
@@ -53,66 +55,110 @@ const (
 	sampleFrom = 8 * sampleRows // rows below which a sample does not pay
 )
 
-// guessEdge returns a score that is probably a little below the edge, from rows at equal distances; -Inf where there is
-// nothing to gain.
-func guessEdge(z, m []float64, wanted float64, s *Support) float64 {
-	if len(z) < sampleFrom {
-		return math.Inf(-1)
-	}
-	s.keys, s.mass = s.keys[:0], s.mass[:0]
-	var mass sum
-	for i := range sampleRows {
-		j := i*(len(z)/sampleRows) + len(z)/(2*sampleRows)
-		if mj := weight(m, j); mj > 0 {
-			s.push(z[j], m, mj)
-			mass.add(mj)
+// edgeOfRank returns the k-th largest of z, k >= 1, and the smallest where there are fewer.
+func (s *Support) edgeOfRank(z []float64, k int) float64 {
+	rest, rank := z, min(k, len(z)) // the edge is the rank-th largest of rest
+	for len(rest) >= sampleFrom {
+		low, high := window(rest, rank)
+		inside, atLeast := s.between(rest, low, high)
+		switch {
+		case rank > atLeast && rank <= atLeast+len(inside):
+			if len(inside) > len(rest)/2 { // the sample was not like the rest
+				return s.radix(z, k)
+			}
+		case rank <= atLeast && isEdge(z, k, high) && !holdsNaN(inside):
+			return high
+		case rank > atLeast && isEdge(z, k, low) && !holdsNaN(inside):
+			return low
+		default:
+			return s.radix(z, k)
 		}
+		rest, rank = inside, rank-atLeast
 	}
-	// Of the sample, share*rows are expected on top, give or take four standard deviations.
-	share := wanted / (mass.total() / sampleRows * float64(len(z)))
-	rows := share * sampleRows
-	share += float64((float64(4*math.Sqrt(rows)) + 4) / sampleRows)
-	if !(share < 1) {
-		return math.Inf(-1)
+	if len(rest) < len(z) && holdsNaN(rest) { // NaN has no place among the others that a count could tell
+		return s.radix(z, k)
 	}
-	return s.edge(m, share*mass.total())
+	return s.radix(rest, rank)
 }
 
-// gather copies the scores from floor up, and their weights, and returns their mass.
-func (s *Support) gather(z, m []float64, floor float64) float64 {
-	s.keys, s.mass = s.keys[:0], s.mass[:0]
-	if m == nil {
-		for _, zj := range z {
-			if !(zj < floor) {
-				s.keys = append(s.keys, orderedKey(zj))
+// window returns two scores between which the rank-th largest of z probably lies, from rows at equal distances: give or
+// take four standard deviations of a rank in the sample.
+func window(z []float64, rank int) (low, high float64) {
+	var keys, again [sampleRows]uint64
+	stride := len(z) / sampleRows
+	for i := range keys {
+		keys[i] = orderedKey(z[i*stride+stride/2])
+	}
+	again = keys
+	expected := float64(float64(rank) / float64(len(z)) * sampleRows)
+	margin := float64(4*math.Sqrt(float64(expected*(1-expected/sampleRows)))) + 4
+	low, high = math.Inf(-1), math.Inf(1)
+	if k := int(expected - margin); k >= 1 {
+		high = edgeOfCount(keys[:], k)
+	}
+	if k := int(expected+margin) + 1; k <= sampleRows {
+		low = edgeOfCount(again[:], k)
+	}
+	return low, high
+}
+
+// sweepRows is the number of rows that a sweep takes at a time where it must make room for what it finds.
+const sweepRows = 1024
+
+// between returns a copy of the scores between low and high, both exclusive, and of NaN, and how many others are at least
+// high. z may be what it returned before.
+func (s *Support) between(z []float64, low, high float64) (inside []float64, atLeast int) {
+	inside = s.scores[:0]
+	for len(z) > 0 {
+		chunk := z[:min(sweepRows, len(z))]
+		n := len(inside)
+		inside = slices.Grow(inside, len(chunk))
+		found, others := kernel.Between(chunk, low, high, inside[n:n+len(chunk)])
+		inside = inside[:n+found]
+		atLeast += others
+		z = z[len(chunk):]
+	}
+	s.scores = inside
+	return inside, atLeast
+}
+
+// isEdge reports whether t is the k-th largest score.
+func isEdge(z []float64, k int, t float64) bool {
+	above, equal := kernel.Count(z, t)
+	return above < k && k <= above+equal
+}
+
+func holdsNaN(z []float64) bool { return math.IsNaN(kernel.Highest(z)) }
+
+// radix returns the k-th largest of z.
+func (s *Support) radix(z []float64, k int) float64 {
+	s.keys = slices.Grow(s.keys[:0], len(z))
+	for _, zj := range z {
+		s.keys = append(s.keys, orderedKey(zj))
+	}
+	return edgeOfCount(s.keys, k)
+}
+
+// aboveEdge returns the mass of the rows above the edge, and a row at or before the first one on it.
+func (s *Support) aboveEdge(z, m []float64) (mass float64, firstTie int) {
+	if m != nil {
+		var above sum
+		for j, zj := range z {
+			if zj > s.Edge {
+				above.add(m[j])
 			}
 		}
-		return float64(len(s.keys))
+		return above.total(), 0
 	}
-	var mass sum
-	for j, zj := range z {
-		if !(zj < floor) && m[j] > 0 {
-			s.push(zj, m, m[j])
-			mass.add(m[j])
+	above, firstTie := 0, len(z)
+	for first := 0; first < len(z); first += sweepRows {
+		more, equal := kernel.Count(z[first:min(first+sweepRows, len(z))], s.Edge)
+		above += more
+		if equal > 0 && firstTie == len(z) {
+			firstTie = first
 		}
 	}
-	return mass.total()
-}
-
-// push adds one score, and its weight where there are weights.
-func (s *Support) push(z float64, m []float64, mj float64) {
-	s.keys = append(s.keys, orderedKey(z))
-	if m != nil {
-		s.mass = append(s.mass, mj)
-	}
-}
-
-// edge selects among the scores gathered.
-func (s *Support) edge(m []float64, wanted float64) float64 {
-	if m == nil {
-		return edgeOfCount(s.keys, max(1, int(math.Ceil(wanted))))
-	}
-	return edgeOfMass(s.keys, s.mass, wanted)
+	return float64(above), firstTie
 }
 
 // edgeOfCount returns the score of the k-th largest key, k >= 1. It reorders keys. It begins with the first bit in which
@@ -165,71 +211,4 @@ func digit(key uint64, shift int) int {
 		return int(key & (1<<(digitBits+shift) - 1))
 	}
 	return int(key >> shift & (digits - 1))
-}
-
-// edgeOfMass is edgeOfCount for weights: it returns the score at which the running mass, from the top, reaches wanted.
-func edgeOfMass(keys []uint64, mass []float64, wanted float64) float64 {
-	if len(keys) == 0 {
-		return math.Inf(-1)
-	}
-	var above sum
-	for shift := 64 - digitBits; len(keys) > fewScores; shift -= digitBits {
-		d := massDigit(keys, mass, shift, wanted, &above)
-		n := 0
-		for i, key := range keys {
-			if digit(key, shift) == d {
-				keys[n], mass[n] = key, mass[i]
-				n++
-			}
-		}
-		keys, mass = keys[:n], mass[:n]
-		if shift <= 0 {
-			return keyScore(keys[0])
-		}
-	}
-	sortDescending(keys, mass)
-	for i, key := range keys {
-		above.add(mass[i])
-		if above.total() >= wanted {
-			return keyScore(key)
-		}
-	}
-	return keyScore(keys[len(keys)-1])
-}
-
-// massDigit returns the digit in which the running mass reaches wanted, or else the lowest one in use, and adds the masses
-// of the digits above it.
-func massDigit(keys []uint64, mass []float64, shift int, wanted float64, above *sum) int {
-	var bins [digits]sum
-	lowest := digits - 1
-	for i, key := range keys {
-		d := digit(key, shift)
-		bins[d].add(mass[i])
-		lowest = min(lowest, d)
-	}
-	for d := digits - 1; d > lowest; d-- {
-		if bins[d].high == 0 {
-			continue
-		}
-		with := *above
-		with.add(bins[d].high)
-		with.add(bins[d].low)
-		if with.total() >= wanted {
-			return d
-		}
-		*above = with
-	}
-	return lowest
-}
-
-// sortDescending sorts a few keys with their masses, the largest first; equal keys keep their order.
-func sortDescending(keys []uint64, mass []float64) {
-	for i := 1; i < len(keys); i++ {
-		key, m := keys[i], mass[i]
-		j := i
-		for ; j > 0 && keys[j-1] < key; j-- {
-			keys[j], mass[j] = keys[j-1], mass[j-1]
-		}
-		keys[j], mass[j] = key, m
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"toptau/internal/fault"
+	"toptau/internal/kernel"
 	"toptau/surrogate"
 )
 
@@ -64,9 +65,12 @@ func (q surrogateQuantile) Cap(float64) float64 { return 1 }
 
 // highest returns the largest score of a row with positive weight, -Inf when there is none, and NaN when a score is.
 func highest(z, m []float64) float64 {
+	if m == nil {
+		return kernel.Highest(z)
+	}
 	top := math.Inf(-1)
 	for j, zj := range z {
-		if weight(m, j) > 0 {
+		if m[j] > 0 {
 			top = max(top, zj)
 		}
 	}

@@ -1,7 +1,5 @@
 package threshold
 
-import "math"
-
 // Rules that solve an equation over many rows first solve it on a few thousand of them, taken at equal distances. The
 // result says where to start, and from which score up the rows are worth a look. The rules check what they are told: a bad
 // guess costs another reading of the scores and never changes the result.
@@ -30,6 +28,3 @@ func (s *Support) thin(z, m []float64) (thinZ, thinM []float64, share float64, o
 	}
 	return s.thinScores, thinM, thinRows / float64(len(z)), true
 }
-
-// generous is a factor that makes room for four standard deviations of a sum over count rows of a thin copy.
-func generous(count int) float64 { return 1 + 4/math.Sqrt(float64(max(1, count))) }

@@ -60,6 +60,7 @@ type Support struct {
 	keys                 []uint64
 	scores, mass         []float64
 	thinScores, thinMass []float64
+	found                []int32
 }
 
 // reset empties the result.

@@ -3,8 +3,10 @@ package threshold
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"toptau/internal/fault"
+	"toptau/internal/kernel"
 )
 
 // TopCount is the mean of the K largest scores (equations problem_toppush, K = 1, and problem_toppushk). Convex. With weights
@@ -69,42 +71,38 @@ func (t topMean) Regulariser(_, _ []float64) float64 { return 0 }
 func (t topMean) At(z, m []float64, s *Support) {
 	s.reset()
 	s.Edge = topEdge(z, m, t.kappa, s)
-	left := t.kappa - s.takeFrom(z, m)
+	above, _ := s.aboveEdge(z, m)
+	left := t.kappa - above
 	var excess sum // sum of m_j (z_j - edge)
-	n := 0
-	for _, j := range s.Rows {
-		mj := weight(m, int(j))
-		if z[j] == s.Edge {
-			mj = min(mj, left)
-			left = max(0, left-mj)
-		}
-		if mj > 0 {
-			s.Rows[n] = j
-			s.A = append(s.A, mj/t.kappa)
-			excess.add(float64(mj * (z[j] - s.Edge)))
-			n++
+	for first := 0; first < len(z); first += sweepRows {
+		for _, j := range s.fromEdge(z, first) {
+			mj := weight(m, int(j))
+			if z[j] == s.Edge {
+				mj = min(mj, left)
+				left = max(0, left-mj)
+			}
+			if mj > 0 {
+				s.Rows = append(s.Rows, j)
+				s.A = append(s.A, mj/t.kappa)
+				excess.add(float64(mj * (z[j] - s.Edge)))
+			}
 		}
 	}
-	s.Rows = s.Rows[:n]
 	s.T = s.Edge + excess.total()/t.kappa
 	if math.IsInf(s.T, 0) || math.IsNaN(s.T) {
 		s.T = s.mean(z)
 	}
 }
 
-// takeFrom fills Rows with all rows from the edge up and returns the mass of those above it.
-func (s *Support) takeFrom(z, m []float64) float64 {
-	var above sum
-	for j, zj := range z {
-		if zj < s.Edge {
-			continue
-		}
-		s.Rows = append(s.Rows, int32(j))
-		if zj > s.Edge {
-			above.add(weight(m, j))
-		}
+// fromEdge returns those of the sweepRows rows from first that are not below the edge.
+func (s *Support) fromEdge(z []float64, first int) []int32 {
+	below := math.Nextafter(s.Edge, math.Inf(-1))
+	if below == s.Edge { // -Inf, which no row is below
+		below = math.NaN()
 	}
-	return above.total()
+	chunk := z[first:min(first+sweepRows, len(z))]
+	s.found = slices.Grow(s.found[:0], len(chunk))[:len(chunk)]
+	return s.found[:kernel.RowsAbove(chunk, 0, below, int32(first), s.found)]
 }
 
 // mean returns a'z for scores so far apart that their differences overflow.

@@ -20,6 +20,8 @@ type Block interface {
 	// appendWeights appends one Weight for each column of the block.
 	appendWeights(m *Map, list []Weight) []Weight
 	encode(m *Map, t *table.Table, row int, first uint32, dst *Encoded) error
+	// reads marks the inputs whose resolved values encode reads.
+	reads(inputs []bool)
 	// check reports what a file may have wrong: everything encode relies on.
 	check(m *Map) error
 }

@@ -9,75 +9,150 @@ import "math"
 //
 // An index that is never non-zero, or equal in every row, has no weight.
 func (f *fitter) indices() {
-	f.m.Blocks = blocks{}
-	s := f.t.Sparse
-	columns := make([]sparseMoments, s.Cols)
-	for i := range columns {
-		columns[i].low, columns[i].high = math.Inf(1), math.Inf(-1)
-	}
-	f.entries(func(c *sparseMoments, x, _ float64) {
-		c.rows++
-		c.low, c.high = min(c.low, x), max(c.high, x)
-	}, columns)
-	for i := range columns {
-		columns[i].unit = unit(max(math.Abs(columns[i].low), math.Abs(columns[i].high)))
-	}
-	total := f.mass(func(int) bool { return true })
-	f.entries(func(c *sparseMoments, x, weight float64) {
-		c.mass.add(weight)
-		c.first.add(float64(weight * (c.unit * x)))
-	}, columns)
-	f.entries(func(c *sparseMoments, x, weight float64) {
-		d := float64(c.unit*x) - c.first.value()/total
-		c.second.add(float64(weight * (d * d)))
-	}, columns)
-
+	columns, total := f.spreads(), f.mass(func(int) bool { return true })
+	deviations := f.deviations(columns, total)
 	block := new(SparseBlock)
 	for j := range columns {
 		c := &columns[j]
 		index := uint32(j + 1)
-		sd := c.deviation(total)
 		switch {
 		case c.rows == 0:
 			f.never++
-		case sd == 0 || c.rows == len(f.rows) && c.low == c.high:
+		case deviations[j] == 0 || c.rows == len(f.rows) && c.low == c.high:
 			block.Constant = append(block.Constant, index)
 			f.m.Dropped = append(f.m.Dropped, Dropped{Column: j, Name: indexName(index), Reason: "constant"})
 		default:
 			block.Index = append(block.Index, index)
 			if f.o.Scale != ScaleNone {
-				block.Scale = append(block.Scale, sd)
+				block.Scale = append(block.Scale, deviations[j])
 			}
 		}
 	}
 	f.m.Blocks = blocks{block}
 }
 
-// sparseMoments gathers one index over the rows in which it is not zero.
-type sparseMoments struct {
-	rows                int
-	low, high, unit     float64
-	mass, first, second sum
+// spread is what a first reading gathers of one index over the rows in which it is not zero.
+type spread struct {
+	rows             int
+	low, high, least float64 // least: of the magnitudes
+	first            sum     // sum m_i x_i
 }
 
-func (c *sparseMoments) deviation(total float64) float64 {
-	if c.rows == 0 {
-		return 0
+// unit brings the values of the index to at most 1.
+func (c *spread) unit() float64 { return unit(max(math.Abs(c.low), math.Abs(c.high))) }
+
+// tame reports whether no sum of these values, or of their products with unit, comes near the ends of float64. Then a
+// sum of products with unit, a power of two, is the product of the sum, bit for bit.
+func (c *spread) tame() bool {
+	const near = 0x1p-400
+	return c.rows == 0 || c.least > near && max(math.Abs(c.low), math.Abs(c.high)) < 1/near
+}
+
+// spreads reads the entries of the training rows in order. first is multiplied by unit.
+func (f *fitter) spreads() []spread {
+	s := f.t.Sparse
+	columns := make([]spread, s.Cols)
+	for i := range columns {
+		columns[i].low, columns[i].high, columns[i].least = math.Inf(1), math.Inf(-1), math.Inf(1)
 	}
-	mean := c.first.value() / total
-	zeros := max(0, total-c.mass.value())
-	return math.Sqrt((c.second.value()+float64(zeros*(mean*mean)))/total) / c.unit
+	for _, row := range f.rows {
+		values := s.Value[s.Start[row]:s.Start[row+1]]
+		for e, index := range s.Index[s.Start[row]:s.Start[row+1]][:len(values)] {
+			x := values[e]
+			if x == 0 {
+				continue
+			}
+			c := &columns[index]
+			c.rows++
+			if x < c.low {
+				c.low = x
+			}
+			if x > c.high {
+				c.high = x
+			}
+			if size := math.Abs(x); size < c.least {
+				c.least = size
+			}
+			c.first = c.first.plus(x)
+		}
+	}
+	tame := f.weights == nil
+	for i := range columns {
+		tame = tame && columns[i].tame()
+	}
+	if !tame {
+		f.scaledFirst(columns)
+		return columns
+	}
+	for i := range columns {
+		if c := &columns[i]; c.rows > 0 {
+			u := c.unit()
+			c.first = sum{float64(u * c.first.total), float64(u * c.first.lost)}
+		}
+	}
+	return columns
 }
 
-// entries visits the non-zero entries of the training rows in order.
-func (f *fitter) entries(visit func(c *sparseMoments, x, weight float64), columns []sparseMoments) {
+// scaledFirst sums the weighted products with unit one by one.
+func (f *fitter) scaledFirst(columns []spread) {
+	units := make([]float64, len(columns))
+	for i := range columns {
+		columns[i].first, units[i] = sum{}, columns[i].unit()
+	}
 	s := f.t.Sparse
 	for i, row := range f.rows {
 		weight := weightAt(f.weights, i)
 		for e := s.Start[row]; e < s.Start[row+1]; e++ {
-			if s.Value[e] != 0 {
-				visit(&columns[s.Index[e]], s.Value[e], weight)
+			if x := s.Value[e]; x != 0 {
+				c := &columns[s.Index[e]]
+				c.first = c.first.plus(float64(weight * float64(units[s.Index[e]]*x)))
 			}
 		}
 	}
+}
+
+// deviation is what a second reading gathers of one index.
+type deviation struct {
+	unit, mean float64 // mean of the products with unit
+	second     sum     // sum m_i (unit x_i - mean)^2
+}
+
+// deviations are the standard deviations of all indices.
+func (f *fitter) deviations(columns []spread, total float64) []float64 {
+	sums := make([]deviation, len(columns))
+	for i := range sums {
+		sums[i].unit, sums[i].mean = columns[i].unit(), columns[i].first.value()/total
+	}
+	s := f.t.Sparse
+	var masses []sum // with weights: of the rows in which an index is not zero
+	if f.weights != nil {
+		masses = make([]sum, len(columns))
+	}
+	for i, row := range f.rows {
+		values, weight := s.Value[s.Start[row]:s.Start[row+1]], weightAt(f.weights, i)
+		for e, index := range s.Index[s.Start[row]:s.Start[row+1]][:len(values)] {
+			if values[e] == 0 {
+				continue
+			}
+			c := &sums[index]
+			d := float64(c.unit*values[e]) - c.mean
+			c.second = c.second.plus(float64(weight * float64(d*d)))
+			if masses != nil {
+				masses[index].add(weight)
+			}
+		}
+	}
+	list := make([]float64, len(columns))
+	for i := range sums {
+		if columns[i].rows == 0 {
+			continue
+		}
+		c, mass := &sums[i], float64(columns[i].rows)
+		if masses != nil {
+			mass = masses[i].value()
+		}
+		zeros := max(0, total-mass)
+		list[i] = math.Sqrt((c.second.value()+float64(zeros*float64(c.mean*c.mean)))/total) / c.unit
+	}
+	return list
 }

@@ -75,6 +75,19 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 	return nil
 }
 
+// levels are the resolved values of the codes of a symbolic column with a dictionary.
+func (in *Input) levels(dictionary []string) []int32 {
+	list := make([]int32, len(dictionary))
+	for c, category := range dictionary {
+		code, known := in.codes[category]
+		if !known {
+			code = codeUnknown
+		}
+		list[c] = code
+	}
+	return list
+}
+
 // at begins an error that names a row of the table.
 func at(t *table.Table, row int) *fault.Error {
 	e := &fault.Error{Kind: fault.Data, File: t.File}
@@ -102,7 +115,10 @@ func columnLabel(column *table.Column) string {
 }
 
 // fits reports whether a value stays finite when it is rounded to float32.
-func fits(v float64) bool { return !math.IsInf(float64(float32(v)), 0) && v == v }
+func fits(v float64) bool {
+	x := float32(v)
+	return x-x == 0
+}
 
 func rangeError(t *table.Table, row int, column string, x float64) error {
 	e := at(t, row)

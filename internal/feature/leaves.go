@@ -87,6 +87,12 @@ func (b *LeavesBlock) encode(_ *Map, _ *table.Table, _ int, first uint32, dst *E
 	return nil
 }
 
+func (b *LeavesBlock) reads(inputs []bool) {
+	for _, k := range b.Inputs {
+		inputs[k] = true
+	}
+}
+
 func (b *LeavesBlock) check(m *Map) error {
 	for i, k := range b.Inputs {
 		if k < 0 || k >= len(m.Inputs) || m.Inputs[k].Kind != Numeric || i > 0 && k <= b.Inputs[i-1] {

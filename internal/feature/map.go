@@ -80,21 +80,6 @@ func (m *Map) Names() []string {
 	return names
 }
 
-// Matrix encodes some rows of a labelled table (nil: all) into a matrix with the given storage. A row's source in the
-// matrix is its number in the table, from 0.
-func (m *Map) Matrix(t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
-	p, err := m.newPacking(t, s)
-	if err != nil {
-		return nil, err
-	}
-	for i := range rowCount(t, rows) {
-		if err := p.add(rowAt(rows, i)); err != nil {
-			return nil, err
-		}
-	}
-	return p.to.Build()
-}
-
 // Check reports whether the table has the columns that the map was fitted on. Encode relies on it.
 func (m *Map) Check(t *table.Table) error {
 	if m.Sparse != (t.Sparse != nil) {

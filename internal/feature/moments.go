@@ -19,29 +19,58 @@ type moments struct {
 
 // momentsOf takes weights nil as all 1. Values of weight 0 do not count. x must be finite.
 func momentsOf(x, weights []float64) moments {
-	low, high := math.Inf(1), math.Inf(-1)
-	for i, v := range x {
-		if weights == nil || weights[i] > 0 {
-			low, high = min(low, v), max(high, v)
-		}
-	}
+	low, high := extent(x, weights)
 	if low >= high {
 		return moments{mean: low, constant: true}
 	}
 	u := unit(max(math.Abs(low), math.Abs(high)))
 	mass := massOfAll(x, weights)
-	var first sum
-	for i, v := range x {
-		first.add(float64(weightAt(weights, i) * (u * v)))
-	}
-	mean := first.value() / mass
-	var second sum
-	for i, v := range x {
-		d := float64(u*v) - mean
-		second.add(float64(weightAt(weights, i) * (d * d)))
-	}
-	sd := math.Sqrt(second.value()/mass) / u
+	mean := firstMoment(x, weights, u) / mass
+	sd := math.Sqrt(secondMoment(x, weights, u, mean)/mass) / u
 	return moments{mean: mean / u, sd: sd, constant: sd == 0} // only the smallest numbers of all can end at 0 here
+}
+
+// extent is the range of the values whose weight is not 0.
+func extent(x, weights []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for i, v := range x {
+		if (v < low || v > high) && weightAt(weights, i) > 0 {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	return low, high
+}
+
+// firstMoment is sum m_i u x_i.
+func firstMoment(x, weights []float64, u float64) float64 {
+	var s sum
+	if weights == nil {
+		for _, v := range x {
+			s = s.plus(float64(u * v))
+		}
+		return s.value()
+	}
+	for i, m := range weights {
+		s = s.plus(float64(m * float64(u*x[i])))
+	}
+	return s.value()
+}
+
+// secondMoment is sum m_i (u x_i - mean)^2.
+func secondMoment(x, weights []float64, u, mean float64) float64 {
+	var s sum
+	if weights == nil {
+		for _, v := range x {
+			d := float64(u*v) - mean
+			s = s.plus(float64(d * d))
+		}
+		return s.value()
+	}
+	for i, m := range weights {
+		d := float64(u*x[i]) - mean
+		s = s.plus(float64(m * float64(d*d)))
+	}
+	return s.value()
 }
 
 // massOfAll is the sum of the weights of x.

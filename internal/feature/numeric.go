@@ -52,6 +52,12 @@ func (b *NumericBlock) encode(m *Map, t *table.Table, row int, _ uint32, dst *En
 	return nil
 }
 
+func (b *NumericBlock) reads(inputs []bool) {
+	for _, k := range b.Inputs {
+		inputs[k] = true
+	}
+}
+
 func (b *NumericBlock) check(m *Map) error {
 	if b.Scale == nil && b.Shift != nil || b.Scale != nil && (len(b.Scale) != len(b.Inputs) || len(b.Shift) != len(b.Inputs)) {
 		return fmt.Errorf("%d inputs, %d shifts, %d scales", len(b.Inputs), len(b.Shift), len(b.Scale))

@@ -91,6 +91,12 @@ func (b *OneHotBlock) encode(m *Map, _ *table.Table, _ int, first uint32, dst *E
 	return nil
 }
 
+func (b *OneHotBlock) reads(inputs []bool) {
+	for i := range b.Columns {
+		inputs[b.Columns[i].Input] = true
+	}
+}
+
 func (b *OneHotBlock) check(m *Map) error {
 	b.widths, b.groups = make([]int, len(b.Columns)), nil
 	for i := range b.Columns {

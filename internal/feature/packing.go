@@ -1,29 +1,66 @@
 package feature
 
 import (
+	"runtime"
 	"runtime/debug"
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
 
-// packing is a matrix on its way from a table.
+// packing is a matrix on its way from a table. Rows are encoded in batches, column by column, by several at a time, and
+// packed in their order. A batch with anything wrong is encoded again row by row, which is where errors are worded.
 type packing struct {
-	m   *Map
-	t   *table.Table
-	to  *matrix.Builder
-	row Encoded
+	m      *Map
+	t      *table.Table
+	rows   []int // of the table; nil: all
+	to     *matrix.Builder
+	levels [][]int32 // by input: from the codes of a symbolic column to resolved ones
+	mixed  []bool    // by input: whether a block that is not dense reads it
+	row    Encoded
 }
 
-func (m *Map) newPacking(t *table.Table, s matrix.Storage) (*packing, error) {
+func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing, error) {
 	if err := m.Check(t); err != nil {
 		return nil, err
 	}
-	return &packing{m: m, t: t, to: matrix.NewBuilder(m.Layout(), s)}, nil
+	p := &packing{m: m, t: t, rows: rows, to: matrix.NewBuilder(m.Layout(), s), levels: make([][]int32, len(m.Inputs)),
+		mixed: make([]bool, len(m.Inputs))}
+	for k := range m.Inputs {
+		if in := &m.Inputs[k]; in.Kind == Symbolic {
+			p.levels[k] = in.levels(t.Columns[in.Column].Dictionary)
+		}
+	}
+	for _, b := range m.Blocks {
+		if b.Spec().Kind != matrix.Dense {
+			b.reads(p.mixed)
+		}
+	}
+	return p, nil
 }
 
-// add encodes a row.
-func (p *packing) add(row int) error {
+// batchRows is the number of rows of a batch: as many as leave its columns in the second cache.
+func (p *packing) batchRows() int {
+	const values, least, most = 1 << 15, 64, 1 << 9
+	return max(least, min(most, values/(len(p.m.Inputs)+1)))
+}
+
+// add packs the rows of an encoded batch.
+func (p *packing) add(b *batch) error {
+	if b.done {
+		p.to.AddBatch(&b.Batch)
+		return nil
+	}
+	for _, row := range b.Sources {
+		if err := p.addRow(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRow encodes and packs a row.
+func (p *packing) addRow(row int) error {
 	e := &p.row
 	if err := p.m.Encode(p.t, row, e); err != nil {
 		return err
@@ -38,31 +75,48 @@ func (p *packing) add(row int) error {
 	return nil
 }
 
+// run encodes and packs all rows; before is called with each batch before it is packed.
+func (p *packing) run(before func(b *batch)) (*matrix.Matrix, error) {
+	rows, size := rowCount(p.t, p.rows), p.batchRows()
+	batches := (rows + size - 1) / size
+	crew := p.newCrew(size, min(runtime.GOMAXPROCS(0), batches))
+	defer crew.stop()
+	for i := range batches {
+		b := crew.next(i)
+		before(b)
+		if err := p.add(b); err != nil {
+			return nil, err
+		}
+	}
+	return p.to.Build()
+}
+
+// Matrix encodes some rows of a labelled table (nil: all) into a matrix with the given storage. A row's source in the
+// matrix is its number in the table, from 0.
+func (m *Map) Matrix(t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
+	p, err := m.newPacking(t, rows, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(func(*batch) {})
+}
+
 // Consume is Matrix for all rows of a table that is not needed any more: its columns, if they are packed, are given up
 // while the matrix grows, so that memory does not have to hold both. Afterwards the table has none, and labels, lines
 // and weights as before.
 func (m *Map) Consume(t *table.Table, s matrix.Storage) (*matrix.Matrix, error) {
 	defer func() { t.Columns = nil }()
-	p, err := m.newPacking(t, s)
+	p, err := m.newPacking(t, nil, s)
 	if err != nil {
 		return nil, err
 	}
-	const (
-		often = 1 << 10  // rows
-		piece = 16 << 20 // bytes that are worth a collection
-	)
+	const piece = 16 << 20 // bytes that are worth a collection
 	freed := int64(0)
 	debug.FreeOSMemory() // what reading and Fit have left
-	for row := range t.Rows() {
-		if row%often == 0 {
-			if freed += t.Release(row); freed >= piece {
-				debug.FreeOSMemory()
-				freed = 0
-			}
+	return p.run(func(b *batch) {
+		if freed += t.Release(b.Sources[0]); freed >= piece {
+			debug.FreeOSMemory()
+			freed = 0
 		}
-		if err := p.add(row); err != nil {
-			return nil, err
-		}
-	}
-	return p.to.Build()
+	})
 }

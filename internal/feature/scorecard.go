@@ -143,6 +143,12 @@ func (b *ScorecardBlock) encode(_ *Map, _ *table.Table, _ int, first uint32, dst
 	return nil
 }
 
+func (b *ScorecardBlock) reads(inputs []bool) {
+	for i := range b.Columns {
+		inputs[b.Columns[i].Input] = true
+	}
+}
+
 func (b *ScorecardBlock) check(m *Map) error {
 	b.groups = make([]matrix.Group, len(b.Columns))
 	for i := range b.Columns {

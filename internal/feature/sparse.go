@@ -40,14 +40,16 @@ func indexName(index uint32) string { return "index " + strconv.FormatUint(uint6
 
 func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst *Encoded) error {
 	s := t.Sparse
-	for e := s.Start[row]; e < s.Start[row+1]; e++ {
-		x, index := s.Value[e], s.Index[e]+1
+	values := s.Value[s.Start[row]:s.Start[row+1]]
+	dst.Cols, dst.Values = slices.Grow(dst.Cols, len(values)), slices.Grow(dst.Values, len(values))
+	for e, index := range s.Index[s.Start[row]:s.Start[row+1]][:len(values)] {
+		x := values[e]
 		if x == 0 {
 			continue
 		}
-		j := b.find(index)
+		j := b.find(index + 1)
 		if j < 0 {
-			if _, constant := slices.BinarySearch(b.Constant, index); !constant {
+			if _, constant := slices.BinarySearch(b.Constant, index+1); !constant {
 				dst.countUnknownIndex()
 			}
 			continue
@@ -57,7 +59,7 @@ func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst 
 			v /= b.Scale[j]
 		}
 		if !fits(v) {
-			return rangeError(t, row, indexName(index), x)
+			return rangeError(t, row, indexName(index+1), x)
 		}
 		dst.Cols = append(dst.Cols, first+uint32(j))
 		dst.Values = append(dst.Values, v)
@@ -78,6 +80,8 @@ func (b *SparseBlock) find(index uint32) int {
 	}
 	return -1
 }
+
+func (b *SparseBlock) reads([]bool) {}
 
 func (b *SparseBlock) check(m *Map) error {
 	if !m.Sparse {

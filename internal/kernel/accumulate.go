@@ -86,6 +86,9 @@ func activity(v []float64) int {
 	return manyRows
 }
 
+// ManyRows reports whether so many of a panel's coefficients are not zero that the panel is added as a whole.
+func ManyRows(v []float64) bool { return activity(v[:PanelRows]) == manyRows }
+
 // accumulatePanels is the plain Go of AccumulatePanels.
 func accumulatePanels[T Float](panels []T, v, lanes []float64) {
 	d := len(lanes) / Lanes

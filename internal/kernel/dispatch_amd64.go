@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"math"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -147,6 +148,28 @@ func vectorGradientTurns(turns []gradientTurn, size uintptr, d int) {
 	}
 }
 
+// vectorOverlap is for 32 registers only.
+func vectorOverlap(x, last unsafe.Pointer, size uintptr, w, z, v, lanes []float64, add bool) bool {
+	flag := 0
+	if add {
+		flag = 1
+	}
+	d, ahead := len(w), overlapAhead(len(w), size)
+	switch {
+	case using < levelAVX512Half:
+		return false
+	case size == 4 && using == levelAVX512:
+		overlapFloat32AVX512((*float32)(x), &w[0], &z[0], (*float32)(last), &v[0], &lanes[0], d, flag, ahead)
+	case size == 4:
+		overlapFloat32AVX512Half((*float32)(x), &w[0], &z[0], (*float32)(last), &v[0], &lanes[0], d, flag, ahead)
+	case using == levelAVX512:
+		overlapFloat64AVX512((*float64)(x), &w[0], &z[0], (*float64)(last), &v[0], &lanes[0], d, flag, ahead)
+	default:
+		overlapFloat64AVX512Half((*float64)(x), &w[0], &z[0], (*float64)(last), &v[0], &lanes[0], d, flag, ahead)
+	}
+	return true
+}
+
 // vectorOctets returns a bit for each eight of a panel's coefficients that are not all zero.
 func vectorOctets(v []float64) (mask uint, known bool) {
 	if using == levelGo {
@@ -236,6 +259,95 @@ func vectorFilter(z unsafe.Pointer, size uintptr, blocks int, t float64, first i
 	return count, true
 }
 
+// The vector forms of selection return the number of scores done: whole blocks.
+
+func vectorHighest(z []float64) (done int, top float64) {
+	top, blocks := math.Inf(-1), len(z)/selectRows
+	if using == levelGo || blocks == 0 {
+		return 0, top
+	}
+	var lanes [4]float64
+	if highestAVX2(&z[0], blocks, &lanes[0]) != 0 {
+		top = math.NaN()
+	}
+	for _, x := range lanes {
+		top = max(top, x)
+	}
+	return blocks * selectRows, top
+}
+
+func vectorCount(z []float64, t float64) (done, above, equal int) {
+	blocks := len(z) / selectRows
+	if using == levelGo || blocks == 0 {
+		return 0, 0, 0
+	}
+	var counts [8]int64
+	countScoresAVX2(&z[0], blocks, t, &counts[0])
+	for i := range 4 {
+		above += int(counts[i])
+		equal += int(counts[4+i])
+	}
+	return blocks * selectRows, above, equal
+}
+
+func vectorBetween(z []float64, low, high float64, values []float64) (done, inside, atLeast int) {
+	blocks := len(z) / selectRows
+	if using == levelGo || blocks == 0 {
+		return 0, 0, 0
+	}
+	var counts [8]int64
+	if using >= levelAVX512Half {
+		inside = betweenAVX512(&z[0], blocks, low, high, &values[0], &counts[0])
+	} else {
+		inside = betweenAVX2(&z[0], blocks, low, high, &values[0], &counts[0])
+	}
+	for _, n := range counts {
+		atLeast += int(n)
+	}
+	return blocks * selectRows, inside, atLeast
+}
+
+func vectorSumAbove(z []float64, shift, level float64, lanes *[2 * selectRows]float64) (done, count int) {
+	blocks := len(z) / selectRows
+	switch {
+	case using == levelGo || blocks == 0:
+		return 0, 0
+	case using >= levelAVX512Half:
+		count = sumAboveAVX512(&z[0], blocks, shift, level, &lanes[0])
+	default:
+		count = sumAboveAVX2(&z[0], blocks, shift, level, &lanes[0])
+	}
+	return blocks * selectRows, count
+}
+
+func vectorRowsAbove(z []float64, shift, level float64, first int32, rows []int32) (done, count int) {
+	blocks := len(z) / selectRows
+	switch {
+	case using == levelGo || blocks == 0:
+		return 0, 0
+	case using >= levelAVX512Half:
+		count = rowsAboveAVX512(&z[0], blocks, shift, level, first, &rows[0])
+	default:
+		count = rowsAboveAVX2(&z[0], blocks, shift, level, first, &rows[0])
+	}
+	return blocks * selectRows, count
+}
+
+func vectorHinge(h Hinge, z []float32, stride, panels int, lanes *[TileLanes]float64) (count int, known bool) {
+	flip := float32(0) // a row counts when -Sign z lies below the bound
+	if h.Sign > 0 {
+		flip = math.Float32frombits(1 << 31)
+	}
+	switch using {
+	case levelGo:
+		return 0, false
+	case levelAVX512:
+		return hingeAVX512(&z[0], 4*stride, panels, flip, h.bound(), h.Sign, h.Shift, h.V, &lanes[0]), true
+	default:
+		return hingeAVX2(&z[0], 4*stride, panels, flip, h.bound(), h.Sign, h.Shift, h.V, &lanes[0]), true
+	}
+}
+
 // vectorCodes adds coded scores; fractions is nil where there are none.
 func vectorCodes(codes unsafe.Pointer, size uintptr, fractions *float32, w *float64, start *int32, z *float64,
 	groups, panels int) bool {
@@ -272,6 +384,18 @@ func vectorJoin(sums []float64, z []float32, stride, panels int) bool {
 		joinAVX2(&sums[0], &z[0], 4*stride, panels)
 	default:
 		joinAVX512(&sums[0], &z[0], 4*stride, panels)
+	}
+	return true
+}
+
+func vectorEntries(codes []uint16, table, z []float32, models, panels int) bool {
+	switch using {
+	case levelGo:
+		return false
+	case levelAVX2:
+		entriesAVX2(&codes[0], &table[0], &z[0], models, panels)
+	default:
+		entriesAVX512(&codes[0], &table[0], &z[0], models, panels)
 	}
 	return true
 }

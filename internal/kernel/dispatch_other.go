@@ -2,7 +2,10 @@
 
 package kernel
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // Nothing but plain Go here: each kernel's vector form declines.
 
@@ -15,6 +18,8 @@ func levels() []level { return []level{levelGo} }
 func vectorScores(unsafe.Pointer, uintptr, *float64, *float64, int, int, bool) bool { return false }
 
 func vectorAccumulate(unsafe.Pointer, uintptr, *float64, *float64, int, int) bool { return false }
+
+func vectorOverlap(_, _ unsafe.Pointer, _ uintptr, _, _, _, _ []float64, _ bool) bool { return false }
 
 func vectorReduceLanes(_, _ []float64) int { return 0 }
 
@@ -32,11 +37,31 @@ func vectorFilter(unsafe.Pointer, uintptr, int, float64, int32, unsafe.Pointer, 
 	return 0, false
 }
 
+func vectorHighest([]float64) (done int, top float64) { return 0, math.Inf(-1) }
+
+func vectorCount([]float64, float64) (done, above, equal int) { return 0, 0, 0 }
+
+func vectorBetween(_ []float64, _, _ float64, _ []float64) (done, inside, atLeast int) {
+	return 0, 0, 0
+}
+
+func vectorSumAbove([]float64, float64, float64, *[2 * selectRows]float64) (done, count int) {
+	return 0, 0
+}
+
+func vectorRowsAbove([]float64, float64, float64, int32, []int32) (done, count int) { return 0, 0 }
+
+func vectorHinge(Hinge, []float32, int, int, *[TileLanes]float64) (count int, known bool) {
+	return 0, false
+}
+
 func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, int, int) bool {
 	return false
 }
 
 func vectorJoin([]float64, []float32, int, int) bool { return false }
+
+func vectorEntries(_ []uint16, _, _ []float32, _, _ int) bool { return false }
 
 func vectorRead([]float32) (done int, sum float32) { return 0, 0 }
 

@@ -75,6 +75,13 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 					t.Errorf("%d rows, want %d", n, rows)
 				}
 				Read(x)
+
+				table, named := guarded[float32](t, d*models, atEnd), guarded[uint16](t, rows, atEnd)
+				for i := range named {
+					named[i] = uint16(d - 1 - i/70*i%d)
+				}
+				AddEntries(named, table, models, zt)
+				JoinScores(z, zt[:rows], PanelRows)
 				guardedCodes[uint8](t, d, rows, atEnd)
 				guardedCodes[uint16](t, d, rows, atEnd)
 			}
@@ -98,4 +105,26 @@ func guardedCodes[C Code](t *testing.T, groups, rows int, atEnd bool) {
 		codes[i]--
 	}
 	ScoreCodesBetween(codes, fractions, w, start, z)
+}
+
+func TestSelectionTouchesNothingOutside(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		for _, atEnd := range []bool{false, true} {
+			for _, n := range []int{1, 15, 16, 64, 100} {
+				z, values, rows := guarded[float64](t, n, atEnd), guarded[float64](t, n, atEnd), guarded[int32](t, n, atEnd)
+				for i := range z {
+					z[i] = 1
+				}
+				if inside, _ := Between(z, 0, 2, values); inside != n {
+					t.Errorf("%d of %d", inside, n)
+				}
+				if found := RowsAbove(z, 0, 0, 0, rows); found != n {
+					t.Errorf("%d of %d", found, n)
+				}
+				Highest(z)
+				Count(z, 1)
+				SumAbove(z, 0, 0)
+			}
+		}
+	})
 }

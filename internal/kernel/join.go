@@ -1,8 +1,8 @@
 package kernel
 
-// JoinScores adds float64 parts of scores to float32 scores of consecutive panels, and rounds once:
+// JoinScores adds float64 parts of scores to float32 scores of consecutive panels, each rounded first:
 //
-//	z[p*stride+r] = float32(sums[p*64+r] + z[p*stride+r])
+//	z[p*stride+r] += float32(sums[p*64+r])
 //
 // for r < 64. The scores of a panel lie stride apart from those of the next, so that the models of a tile can be taken one
 // by one. There are as many panels as sums has.
@@ -22,7 +22,7 @@ func joinScores(sums []float64, z []float32, stride int) {
 	for p := 0; len(sums) > 0; p += stride {
 		panel := z[p : p+PanelRows]
 		for r, s := range sums[:PanelRows] {
-			panel[r] = float32(s + float64(panel[r]))
+			panel[r] += float32(s)
 		}
 		sums = sums[PanelRows:]
 	}

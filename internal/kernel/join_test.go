@@ -19,7 +19,7 @@ func TestJoinScores(t *testing.T) {
 				scores[i] = anyFloat32(r)
 				want[i] = scores[i]
 				if p, row := i/stride, i%stride; row < PanelRows {
-					want[i] = float32(sums[p*PanelRows+row] + float64(scores[i]))
+					want[i] = scores[i] + float32(sums[p*PanelRows+row])
 				}
 			}
 			everyLevel(t, func(t *testing.T) {

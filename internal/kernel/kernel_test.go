@@ -40,6 +40,13 @@ func TestNoKernelAllocates(t *testing.T) {
 		"ScoreCodes":        func() { ScoreCodes(narrow, w, start, z); ScoreCodes(wide, w, start, z) },
 		"ScoreCodesBetween": func() { ScoreCodesBetween(narrow, fractions, w, start, z) },
 		"Read":              func() { Read(x) },
+		"selection": func() {
+			Highest(z)
+			Count(z, 0)
+			Between(z, -1, 1, values)
+			SumAbove(z, 0, -1)
+			RowsAbove(z, 0, -1, 0, numbers)
+		},
 	} {
 		everyLevel(t, func(t *testing.T) {
 			if n := testing.AllocsPerRun(20, f); n != 0 {

@@ -3,6 +3,7 @@ package matrix
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"toptau/internal/fault"
@@ -24,11 +25,15 @@ type classBuilder struct {
 	weights []float64 // nil while all are 1
 	sources []uint32
 	own     []uint32 // scratch: columns counted from the block's first
+	rows    []int32  // scratch: the rows of a batch that are of this class
 }
 
 // growing is a block that rows are added to; all but one are nil.
 type growing struct {
-	dense  interface{ add(values []float64) int }
+	dense interface {
+		add(values []float64) int
+		addColumns(columns [][]float64, rows []int32) (finite bool)
+	}
 	sparse interface {
 		add(cols []uint32, values []float64) int
 		flush()
@@ -97,15 +102,36 @@ func (b *Builder) Add(positive bool, dense []float64, cols []uint32, values []fl
 }
 
 func (b *Builder) add(positive bool, dense []float64, cols []uint32, values []float64, weight float64, source int) error {
-	c := &b.classes[1]
-	if positive {
-		c = &b.classes[0]
-	}
+	c := b.class(positive)
 	switch {
 	case len(dense) != b.dense:
 		return fmt.Errorf("row %d: %d dense values for %d columns", source+1, len(dense), b.dense)
 	case len(cols) != len(values):
 		return fmt.Errorf("row %d: %d columns for %d values", source+1, len(cols), len(values))
+	}
+	if err := c.check(weight, source); err != nil {
+		return err
+	}
+	if err := c.addDense(b.layout, dense, source); err != nil {
+		return err
+	}
+	if err := c.addEntries(b.layout, cols, values, source); err != nil {
+		return err
+	}
+	c.addRow(weight, source)
+	return nil
+}
+
+func (b *Builder) class(positive bool) *classBuilder {
+	if positive {
+		return &b.classes[0]
+	}
+	return &b.classes[1]
+}
+
+// check refuses a row that cannot be told by its number, or that weighs nothing.
+func (c *classBuilder) check(weight float64, source int) error {
+	switch {
 	case len(c.sources) >= math.MaxInt32:
 		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("more than %d rows of one class", math.MaxInt32)}
 	case source < 0 || int64(source) > math.MaxUint32:
@@ -115,27 +141,32 @@ func (b *Builder) add(positive bool, dense []float64, cols []uint32, values []fl
 		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("row %d: weight %v", source+1, weight),
 			Expected: "a positive, finite weight"}
 	}
-	if err := c.addValues(b.layout, dense, cols, values, source); err != nil {
-		return err
-	}
-	c.addWeight(weight)
-	c.sources = append(c.sources, uint32(source))
 	return nil
 }
 
-// addValues hands each block its own columns.
-func (c *classBuilder) addValues(l Layout, dense []float64, cols []uint32, values []float64, source int) error {
+// addDense hands each dense block its own columns.
+func (c *classBuilder) addDense(l Layout, values []float64, source int) error {
+	first := 0 // the block's first column
+	for k, spec := range l {
+		if spec.Kind == Dense {
+			if j := c.blocks[k].dense.add(values[:spec.Cols]); j >= 0 {
+				return badValue(source, first+j, values[j])
+			}
+			values = values[spec.Cols:]
+		}
+		first += spec.Cols
+	}
+	return nil
+}
+
+// addEntries hands each of the other blocks its own columns.
+func (c *classBuilder) addEntries(l Layout, cols []uint32, values []float64, source int) error {
 	first := 0 // the block's first column
 	for k, spec := range l {
 		end := first + spec.Cols
-		if spec.Kind == Dense {
-			if j := c.blocks[k].dense.add(dense[:spec.Cols]); j >= 0 {
-				return badValue(source, first+j, dense[j])
-			}
-			dense = dense[spec.Cols:]
-		} else {
+		if spec.Kind != Dense {
 			n := 0
-			c.own = c.own[:0]
+			c.own = slices.Grow(c.own[:0], len(cols))
 			for n < len(cols) && int64(cols[n]) < int64(end) {
 				if int64(cols[n]) < int64(first) || n > 0 && cols[n] <= cols[n-1] {
 					return fmt.Errorf("row %d: column %d does not ascend within its block", source+1, cols[n])
@@ -173,8 +204,8 @@ func badValue(source, col int, value float64) error {
 		Err: &ValueError{Source: source, Col: col, Value: value}}
 }
 
-// addWeight keeps nothing while all weights are 1.
-func (c *classBuilder) addWeight(weight float64) {
+// addRow counts a row whose values have been added. It keeps no weights while all are 1.
+func (c *classBuilder) addRow(weight float64, source int) {
 	if c.weights == nil && weight != 1 {
 		c.weights = make([]float64, len(c.sources), 2*len(c.sources)+kernel.PanelRows)
 		for i := range c.weights {
@@ -184,6 +215,7 @@ func (c *classBuilder) addWeight(weight float64) {
 	if c.weights != nil {
 		c.weights = append(c.weights, weight)
 	}
+	c.sources = append(c.sources, uint32(source))
 }
 
 // Build returns the matrix. It fails on the first mistake of the rows, and when a class or all columns are missing. The

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 )
 
 // Group is one choice of a Coded block: a row stands at one of its levels, between two neighbouring levels, or nowhere.
@@ -39,6 +40,9 @@ func Fraction(f float64) float64 { return math.RoundToEven(f*(1<<24)) / (1 << 24
 type coded struct {
 	width int
 	runs  []codedRun
+
+	once sync.Once
+	few  *joint // see there
 }
 
 // codedRun is consecutive groups with codes of one size; codes[C] has them all.
@@ -56,6 +60,10 @@ type codedRun interface {
 	appendRow(i int, e *rowEntries)
 	take(rows []int) codedRun
 	bytes() int64
+	// appendKey appends the codes of a row.
+	appendKey(i int, key []byte) []byte
+	// fractions reports whether rows may lie between two levels.
+	fractions() bool
 	// values is the number of values of a row that are not zero, at most.
 	values() int
 }

@@ -110,6 +110,20 @@ func (c *codes[C]) bytes() int64 {
 	return total
 }
 
+func (c *codes[C]) fractions() bool { return c.between }
+
+func (c *codes[C]) appendKey(i int, key []byte) []byte {
+	all, _ := c.panel(i / kernel.PanelRows)
+	for at := int(c.place[i%kernel.PanelRows]); at < len(all); at += kernel.PanelRows {
+		code := uint32(all[at])
+		for range unsafe.Sizeof(all[at]) {
+			key = append(key, byte(code))
+			code >>= 8
+		}
+	}
+	return key
+}
+
 // panel returns the codes and fractions (nil without) of a panel.
 func (c *codes[C]) panel(panel int) ([]C, []float32) {
 	chunk := &c.chunks[panel/chunkPanels]

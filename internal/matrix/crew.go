@@ -24,7 +24,8 @@ type crew struct {
 	turn  int       // the first stripe that is not yet in g
 	slots []slot
 
-	tile []float32 // weights of a fast pass
+	tile   []float32   // weights of a fast pass
+	tables [][]float32 // of a fast pass, by block: scores of combinations
 }
 
 // slot holds the sums of one stripe until its turn.
@@ -48,7 +49,9 @@ type worker struct {
 	group  int       // panels that a pass takes at a time
 	z, v   []float64 // of a group; v is zero between panels
 	active []bool    // panels of a group with a coefficient
+	busy   bool      // most panels of the last group had many active rows
 	fast   fast
+	joint  jointSums
 	run    func() // bound once: starting it allocates nothing
 }
 
@@ -96,7 +99,7 @@ func (p *Part) run(j job, cost float64) {
 func (p *Part) affordable(j *job) int {
 	perWorker := int64(8 * p.cols * max(j.models, 1))
 	for _, b := range p.blocks {
-		if _, tile := b.(tileBlock); tile && j.kind == fastAdding {
+		if _, tile := b.(tileBlock); tile && j.kind >= fastAdding {
 			perWorker += 4 * kernel.TileLanes * int64(b.cols()*j.models)
 		} else {
 			perWorker += b.sumsBytes()
@@ -129,9 +132,11 @@ func (c *crew) prepare(workers int) {
 	for len(c.workers) < workers {
 		c.workers = append(c.workers, newWorker(c))
 	}
-	if c.job.kind == fastScoring {
+	if c.job.readings != nil {
 		c.tile = c.part.tileWeights(c.job.readings, c.tile)
 		c.job.tile = c.tile
+		c.tables = c.part.jointTables(c.job.readings, c.tables)
+		c.job.tables = c.tables
 	}
 	if c.job.g == nil {
 		return
@@ -155,7 +160,7 @@ func (k *worker) makeSums(kind jobKind) {
 		k.sums = make([]sums, len(k.part.blocks))
 	}
 	for b, block := range k.part.blocks {
-		if _, tile := block.(tileBlock); k.sums[b] == nil && !(tile && kind == fastAdding) {
+		if _, tile := block.(tileBlock); k.sums[b] == nil && !(tile && kind >= fastAdding) {
 			k.sums[b] = block.sums()
 		}
 	}
@@ -199,7 +204,7 @@ func (c *crew) work(k *worker) {
 
 // finish adds the worker's sums of a stripe to g and clears them.
 func (k *worker) finish(j *job, stripe int, g []float64) {
-	if j.kind == fastAdding {
+	if j.kind >= fastAdding {
 		k.fastFinish(j, stripe, g)
 		return
 	}

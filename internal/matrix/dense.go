@@ -110,4 +110,8 @@ func (s *denseSums[T]) addSpan(first, end int, v []float64) {
 	}
 }
 
+func (s *denseSums[T]) overlap(panel int, w, z []float64, add bool, last int, v []float64) {
+	kernel.Overlap(s.block.panels[panel], w, z, add, s.block.panels[last], v, s.lanes)
+}
+
 func (s *denseSums[T]) finish(g []float64) { kernel.ReduceLanes(s.lanes, g) }

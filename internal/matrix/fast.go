@@ -15,6 +15,8 @@ type Reading struct {
 	Keep  []float32 // unless nil: gets the score of every row, Rows elements
 	Found *Found    // unless nil: gets the scores above Floor
 	Floor float32
+
+	Response *Response // of a FastPass
 }
 
 // Found is the rows of a part with a score above a floor, ascending. It keeps its memory from pass to pass.
@@ -81,12 +83,21 @@ func (p *Part) FastScores(readings []Reading) {
 	if len(readings) == 0 {
 		return
 	}
+	p.open(readings)
+	p.run(job{kind: fastScoring, readings: readings, models: len(readings)}, p.fastCost(len(readings)))
+	collect(readings)
+}
+
+// open makes room for what each stripe finds.
+func (p *Part) open(readings []Reading) {
 	for i := range readings {
 		if f := readings[i].Found; f != nil && len(f.stripes) != p.stripes() {
 			f.stripes = slices.Grow(f.stripes[:0], p.stripes())[:p.stripes()]
 		}
 	}
-	p.run(job{kind: fastScoring, readings: readings, models: len(readings)}, p.fastCost(len(readings)))
+}
+
+func collect(readings []Reading) {
 	for i := range readings {
 		if f := readings[i].Found; f != nil {
 			f.collect()
@@ -177,16 +188,24 @@ type fast struct {
 	g     []float64 // one model: sums of one block in the exact arithmetic
 	at    []int     // by model: the next coefficient
 	v     []float64 // coefficients of a panel
+
+	job          job            // see withCoefficients
+	coefficients []Coefficients // by model: what a FastPass found in the stripe, where there are blocks that are not in the tile
 }
 
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-func (k *worker) fastScoreStripe(j *job, stripe int) {
+// begin empties what the readings found in the stripe.
+func (j *job) begin(stripe int) {
 	for h := range j.readings {
 		if f := j.readings[h].Found; f != nil {
 			f.stripes[stripe].count = 0
 		}
 	}
+}
+
+func (k *worker) fastScoreStripe(j *job, stripe int) {
+	j.begin(stripe)
 	first, end := k.part.stripe(stripe)
 	step := k.fastGroup(j.models)
 	for ; first < end; first += step {
@@ -219,21 +238,6 @@ func (k *worker) fastPanels(j *job, first, end int) {
 	}
 	if others {
 		k.addOthers(j, first, end)
-	}
-}
-
-// addOthers adds the scores of the blocks that are not in the tile, one model after the other.
-func (k *worker) addOthers(j *job, first, end int) {
-	k.fast.other = resize(k.fast.other, (end-first)*kernel.PanelRows)
-	for h := range j.readings {
-		add := false
-		for b := range k.part.blocks {
-			if t, _ := k.part.tile(b); t == nil {
-				k.part.scoreBlock(b, first, end, j.readings[h].W, k.fast.other, add)
-				add = true
-			}
-		}
-		kernel.JoinScores(k.fast.other, k.fast.z[h*kernel.PanelRows:], j.models*kernel.PanelRows)
 	}
 }
 
@@ -289,10 +293,7 @@ func (k *worker) nextPanel(j *job, end int) int {
 func (k *worker) fastAddStripe(j *job, stripe int) bool {
 	_, end := k.part.stripe(stripe)
 	k.seek(j, stripe)
-	cols := k.part.tileCols()
-	if n := cols * j.models * kernel.TileLanes; len(k.fast.lanes) < n {
-		k.fast.lanes = make([]float32, n)
-	}
+	cols := k.tileLanes(j.models)
 	step := k.fastGroup(j.models)
 	any := false
 	for first := k.nextPanel(j, end); first < end; {
@@ -311,6 +312,15 @@ func (k *worker) fastAddStripe(j *job, stripe int) bool {
 		first = next
 	}
 	return any
+}
+
+// tileLanes makes room for the sums of the tile's columns, whose number it returns.
+func (k *worker) tileLanes(models int) int {
+	cols := k.part.tileCols()
+	if n := cols * models * kernel.TileLanes; len(k.fast.lanes) < n {
+		k.fast.lanes = make([]float32, n)
+	}
+	return cols
 }
 
 // spread writes the coefficients of a panel to v, model by model.
@@ -347,47 +357,11 @@ func (k *worker) fastFinish(j *job, stripe int, g []float64) {
 	for b := range k.part.blocks {
 		t, col := k.part.tile(b)
 		if t == nil {
-			k.exactFinish(j, stripe, b, g)
+			k.exactFinish(j.withCoefficients(k), stripe, b, g)
 			continue
 		}
 		lanes := k.fast.lanes[col*j.models*kernel.TileLanes:][:t.cols()*j.models*kernel.TileLanes]
 		first := k.part.offset[b] * j.models
 		kernel.ReduceTile(lanes, g[first:first+t.cols()*j.models])
-	}
-}
-
-// exactFinish forms the sums of one block that is not in the tile, model after model, and adds them to g.
-func (k *worker) exactFinish(j *job, stripe, b int, g []float64) {
-	_, end := k.part.stripe(stripe)
-	cols := k.part.blocks[b].cols()
-	first := k.part.offset[b]
-	k.fast.v = resize(k.fast.v, kernel.PanelRows)
-	k.fast.g = resize(k.fast.g, cols)
-	k.seek(j, stripe)
-	for h := range j.coefficients {
-		any := false
-		c, at := &j.coefficients[h], k.fast.at[h]
-		for at < len(c.Rows) && int(c.Rows[at]) < end*kernel.PanelRows {
-			panel := int(c.Rows[at]) / kernel.PanelRows
-			clear(k.fast.v)
-			active := 0
-			for ; at < len(c.Rows) && int(c.Rows[at])/kernel.PanelRows == panel; at++ {
-				k.fast.v[int(c.Rows[at])%kernel.PanelRows] = float64(c.V[at])
-				active++
-			}
-			k.sums[b].add(panel, k.fast.v, active)
-			any = true
-		}
-		switch {
-		case !any:
-		case j.models == 1:
-			k.sums[b].finish(g[first : first+cols])
-		default:
-			clear(k.fast.g)
-			k.sums[b].finish(k.fast.g)
-			for i, x := range k.fast.g {
-				g[(first+i)*j.models+h] += x
-			}
-		}
 	}
 }

@@ -58,6 +58,13 @@ type spanSums interface {
 	addSpan(first, end int, v []float64)
 }
 
+// overlapSums is sums that can add one panel while another is scored.
+type overlapSums interface {
+	sums
+	// overlap adds the scores of a panel to z, or replaces z, and adds the part of X'v of the panel last.
+	overlap(panel int, w, z []float64, add bool, last int, v []float64)
+}
+
 func newPart(blocks []block, rows int, weights []float64, sources []uint32) *Part {
 	p := &Part{rows: rows, blocks: blocks, weights: weights, sources: sources}
 	for _, b := range blocks {

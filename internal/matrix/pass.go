@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"slices"
+	"sort"
 
 	"toptau/internal/kernel"
 )
@@ -86,7 +87,8 @@ func (p *Part) AddGradients(sums []Sum) {
 }
 
 // Visit is what a pass does with the scores z of the rows first, first+1, ... of one panel. It writes the coefficients
-// of these rows to v, which arrives as zeros and is as long as z, and reports whether any is not zero.
+// of these rows to v, which arrives as zeros and is as long as z, and reports whether any is not zero: v must be all zeros
+// when it says no.
 //
 // Visits of different panels may run at the same time, in any order. What a visit gathers over panels must therefore be
 // kept by panel (first/kernel.PanelRows) and joined in a fixed order afterwards. z and v belong to the pass.
@@ -117,9 +119,10 @@ const (
 	passing
 	fastScoring
 	fastAdding
+	fastPassing
 )
 
-// job is one call of Scores, ScoresOf, AddGradient, AddGradients, Pass, FastScores or AddFastGradients.
+// job is one call of Scores, ScoresOf, AddGradient, AddGradients, Pass, FastScores, AddFastGradients or FastPass.
 type job struct {
 	kind    jobKind
 	w, z, g []float64
@@ -130,7 +133,8 @@ type job struct {
 
 	models       int // of a fast pass; gradients of AddGradients, which stand one behind the other in g
 	readings     []Reading
-	tile         []float32 // weights of the tile
+	tile         []float32   // weights of the tile
+	tables       [][]float32 // by block: nil where it has no combinations
 	coefficients []Coefficients
 }
 
@@ -152,6 +156,8 @@ func (k *worker) do(j *job, stripe int) bool {
 		return false
 	case fastAdding:
 		return k.fastAddStripe(j, stripe)
+	case fastPassing:
+		return k.fastPassStripe(j, stripe)
 	default:
 		return k.passStripe(j, stripe)
 	}
@@ -180,17 +186,17 @@ func (p *Part) scoreBlock(b, first, end int, w, z []float64, add bool) {
 	}
 }
 
-// addPanels adds the panels from first up to end with the coefficients v; panels that are not active have none.
-func (k *worker) addPanels(first, end int, v []float64, active []bool) {
+// addPanels adds the panels from first up to end with the coefficients v.
+func (k *worker) addPanels(first, end int, v []float64) {
 	for _, s := range k.sums {
 		if span, ok := s.(spanSums); ok {
 			span.addSpan(first, end, v)
 			continue
 		}
 		for panel := first; panel < end; panel++ {
-			if active[panel-first] {
-				vp := v[(panel-first)*kernel.PanelRows:][:kernel.PanelRows]
-				s.add(panel, vp, nonZero(vp))
+			vp := v[(panel-first)*kernel.PanelRows:][:kernel.PanelRows]
+			if active := nonZero(vp); active > 0 {
+				s.add(panel, vp, active)
 			}
 		}
 	}
@@ -228,16 +234,12 @@ func (k *worker) addStripe(j *job, stripe int) bool {
 	limit, _ := slices.BinarySearch(j.rows, int32(min(end*kernel.PanelRows, k.part.rows))) // rows fit in int32: see Builder
 	any := false
 	for at < limit {
-		if n := wholePanels(j.rows[at:limit], k.group); n > 0 {
+		if n := wholePanels(j.rows[at:limit]); n > 0 {
 			from := int(j.rows[at]) / kernel.PanelRows
-			for i := range k.active {
-				k.active[i] = true
-			}
-			k.addPanels(from, from+n, j.v[at:at+n*kernel.PanelRows], k.active)
+			k.addPanels(from, from+n, j.v[at:at+n*kernel.PanelRows])
 			at, any = at+n*kernel.PanelRows, true
 			continue
 		}
-		clear(k.active)
 		from := int(j.rows[at]) / kernel.PanelRows
 		to := from // the panel behind the last one with a row
 		for ; at < limit; at++ {
@@ -247,58 +249,117 @@ func (k *worker) addStripe(j *job, stripe int) bool {
 			}
 			to = panel + 1
 			k.v[int(j.rows[at])-from*kernel.PanelRows] = j.v[at]
-			k.active[panel-from] = true
 		}
 		v := k.v[:(to-from)*kernel.PanelRows]
-		k.addPanels(from, to, v, k.active)
+		k.addPanels(from, to, v)
 		clear(v)
 		any = true
 	}
 	return any
 }
 
-// wholePanels is the number of panels, up to most, that the first rows fill without a gap.
-func wholePanels(rows []int32, most int) int {
+// wholePanels is the number of panels that the first rows fill without a gap.
+func wholePanels(rows []int32) int {
 	if rows[0]%kernel.PanelRows != 0 {
 		return 0
 	}
-	n := min(most, len(rows)/kernel.PanelRows)
-	for ; n > 0; n-- {
-		if last := n*kernel.PanelRows - 1; int(rows[last]-rows[0]) == last {
-			break
-		}
-	}
-	return n
+	return sort.Search(len(rows)/kernel.PanelRows, func(n int) bool {
+		last := (n+1)*kernel.PanelRows - 1
+		return int(rows[last]-rows[0]) != last
+	})
 }
 
-// passStripe reads as many panels at a time as stay in cache until their gradient.
+// passStripe reads groups of panels as long as few rows are active, and panel after panel where most are.
 func (k *worker) passStripe(j *job, stripe int) bool {
 	first, end := k.part.stripe(stripe)
 	any := false
-	for ; first < end; first += k.group {
-		group := min(first+k.group, end)
-		z := k.z[:(group-first)*kernel.PanelRows]
-		v := k.v[:len(z)]
-		k.scorePanels(first, group, j.w, z)
-		clear(k.active)
-		visited := false
-		for panel := first; panel < group; panel++ {
-			from, to := k.part.panelRows(panel)
-			at := (panel - first) * kernel.PanelRows
-			vp := v[at : at+to-from]
-			if j.visit(from, z[at:at+to-from], vp) {
-				k.active[panel-first], visited = true, true
-			} else {
-				clear(vp)
-			}
+	for first < end {
+		var visited bool
+		if k.busy {
+			first, visited = k.passOverlapped(j, first, end)
+		} else {
+			first, visited = k.passGroup(j, first, min(first+k.group, end))
 		}
-		if visited {
-			k.addPanels(first, group, v, k.active)
-			clear(v)
-			any = true
-		}
+		any = any || visited
 	}
 	return any
+}
+
+// passGroup reads as many panels at a time as stay in cache until their gradient.
+func (k *worker) passGroup(j *job, first, end int) (next int, any bool) {
+	z := k.z[:(end-first)*kernel.PanelRows]
+	v := k.v[:len(z)]
+	k.scorePanels(first, end, j.w, z)
+	busy := 0
+	for panel := first; panel < end; panel++ {
+		at := (panel - first) * kernel.PanelRows
+		active := k.visit(j, panel, z[at:], v[at:])
+		k.active[panel-first] = active
+		if active && kernel.ManyRows(v[at:]) {
+			busy++
+		}
+		any = any || active
+	}
+	k.busy = 2*busy > end-first
+	if any {
+		k.addActive(first, k.active[:end-first], v)
+	}
+	return end, any
+}
+
+// addActive adds the active ones of the panels from first on, as many side by side as there are, and clears their
+// coefficients v.
+func (k *worker) addActive(first int, active []bool, v []float64) {
+	for i := 0; i < len(active); i++ {
+		from := i
+		for i < len(active) && active[i] {
+			i++
+		}
+		if own := v[from*kernel.PanelRows : i*kernel.PanelRows]; len(own) > 0 {
+			k.addPanels(first+from, first+i, own)
+			clear(own)
+		}
+	}
+}
+
+// passOverlapped scores each panel while it adds the one before, until one has few active rows.
+func (k *worker) passOverlapped(j *job, first, end int) (next int, any bool) {
+	z, v := k.z[:kernel.PanelRows], k.v[:kernel.PanelRows]
+	last := -1 // the panel whose coefficients are v
+	for next = first; next < end && k.busy; next++ {
+		k.scoreBeside(next, j.w, z, last, v)
+		clear(v)
+		last = -1
+		if k.visit(j, next, z, v) {
+			last, any = next, true
+		}
+		k.busy = last >= 0 && kernel.ManyRows(v)
+	}
+	if last >= 0 {
+		k.addPanels(last, last+1, v)
+		clear(v)
+	}
+	return next, any
+}
+
+// visit hands one panel's scores to the visitor.
+func (k *worker) visit(j *job, panel int, z, v []float64) bool {
+	from, to := k.part.panelRows(panel)
+	return j.visit(from, z[:to-from], v[:to-from])
+}
+
+// scoreBeside computes the scores of a panel and adds the panel last, -1 for none, with the coefficients v.
+func (k *worker) scoreBeside(panel int, w, z []float64, last int, v []float64) {
+	for b, s := range k.sums {
+		if o, ok := s.(overlapSums); ok && last >= 0 {
+			o.overlap(panel, k.part.blockCols(b, w), z, b > 0, last, v)
+			continue
+		}
+		k.part.scoreBlock(b, panel, panel+1, w, z, b > 0)
+		if last >= 0 {
+			s.add(last, v, nonZero(v))
+		}
+	}
 }
 
 func nonZero(v []float64) int {

@@ -14,13 +14,14 @@ import (
 )
 
 // Lockstep evaluates objectives on the same data, each at a point of its own, in shared readings of the data and in the
-// fast arithmetic: scores and gradients are those of matrix.Part.FastScores and AddFastGradients; thresholds, losses and
-// coefficients are formed from them in float64, and coefficients rounded to float32.
+// fast arithmetic: scores and gradients are those of matrix.Part.FastScores and FastPass; thresholds and losses are formed
+// from them in float64, and coefficients rounded to float32.
 //
-// A reading of the negatives keeps only the rows that the threshold may need: those above a floor that each run carries
-// over from its last points. If the threshold's edge turns out to lie at or below the floor, the negatives are read again
-// and all scores are kept. So the selection is exact, and the number of readings is one nearly always. The gradient reads
-// the rows with a coefficient.
+// First the threshold's population is read. Only the rows that the threshold may need are kept: those above a floor that
+// each run carries over from its last points. If the threshold's edge turns out to lie at or below the floor, the
+// population is read again and all scores are kept. So the selection is exact, and the number of readings is one nearly
+// always. Then the classes that have losses are read, and coefficients and gradient are formed while the data is in cache;
+// no score is stored. At last the rows of the threshold are added, which may be few.
 //
 // What a run gets depends on its own points alone, not on the runs beside it, nor on the number of threads.
 type Lockstep struct {
@@ -30,6 +31,7 @@ type Lockstep struct {
 
 	readings     []matrix.Reading
 	coefficients []matrix.Coefficients
+	some         []int // points of a reading
 	g            []float64
 }
 
@@ -47,25 +49,34 @@ func NewLockstep(runs int) *Lockstep { return &Lockstep{trails: make([]trail, ru
 
 // lane is the space of one point.
 type lane struct {
-	positives    []float32 // scores
-	negatives    []float32 // scores, where all are kept
-	all          bool      // all are kept
-	floor        float32
-	known        bool         // there is a floor
-	above        matrix.Found // positives above the floor, where they belong to the population
-	found        matrix.Found // negatives above the floor
-	short        bool         // the floor was too high, and the negatives must be read again
-	misses, hits matrix.Coefficients
+	positives []float32 // scores, where all of the population are kept
+	negatives []float32
+	all       bool // all are kept
+	floor     float32
+	known     bool         // there is a floor
+	above     matrix.Found // positives above the floor, where they belong to the population
+	found     matrix.Found // negatives above the floor
+	short     bool         // the floor was too high, and the population must be read again
+
+	t            float64
+	misses, hits side // positives, negatives
+	rest         float64
 }
 
-// space is what a goroutine needs to settle a point.
+// side is one class at a point.
+type side struct {
+	losses losses
+	rows   []int32   // of the threshold's gradient
+	a      []float64 // their weights
+	v      []float32 // their coefficients
+}
+
+// space is what a goroutine needs to find a threshold.
 type space struct {
 	z, m    []float64 // scores and weights that the threshold is computed from
 	rows    []int32   // their places in the population, unless all are there
 	all     bool
 	support threshold.Support
-	active  active // one class
-	other   active
 }
 
 // keepers is the number of points that keep all scores at the same time.
@@ -95,10 +106,11 @@ func (l *Lockstep) At(points []Point) {
 // fewRows is the number of rows up to which all scores are kept; a variable for tests.
 var fewRows = 4096
 
-// needsAll reports whether the losses or the threshold look at every negative.
-func (o *Objective) needsAll() bool {
-	return o.problem.Method.FalsePositives || o.x.Negatives.Rows() <= fewRows
-}
+// needsAll reports whether the negatives are so few that a floor does not pay.
+func (o *Objective) needsAll() bool { return o.x.Negatives.Rows() <= fewRows }
+
+// overAll reports whether the threshold looks at the positives, too.
+func (o *Objective) overAll() bool { return o.problem.Method.Population != method.Negatives }
 
 // evaluate does At for points that all keep their scores, or all do not. It returns those whose floor was too high, not
 // evaluated.
@@ -106,51 +118,58 @@ func (l *Lockstep) evaluate(points []*Point, all bool) (short []*Point) {
 	x := points[0].Objective.x
 	l.score(x, points, all)
 	l.each(len(points), x.Rows(), func(i int, s *space) { l.settle(points[i], l.lanes[i], s) })
-	done := points[:0:0]
-	lanes := make([]*lane, 0, len(points))
+	n := 0
 	for i, p := range points {
 		if l.lanes[i].short {
 			short = append(short, p)
-		} else {
-			done, lanes = append(done, p), append(lanes, l.lanes[i])
+			continue
 		}
+		points[n] = p
+		l.lanes[n], l.lanes[i] = l.lanes[i], l.lanes[n]
+		n++
 	}
-	l.gradients(x, done, lanes)
+	l.finish(x, points[:n])
 	return short
 }
 
-// score reads both classes once.
+// score reads the population.
 func (l *Lockstep) score(x *matrix.Matrix, points []*Point, all bool) {
 	for len(l.lanes) < len(points) {
 		l.lanes = append(l.lanes, &lane{})
 	}
-	l.readings = l.readings[:0]
 	for i, p := range points {
-		lane := l.lanes[i]
-		lane.all, lane.floor = all, l.trails[p.Run].floor()
-		lane.positives = resize(lane.positives, x.Positives.Rows())
-		lane.known = !math.IsInf(float64(lane.floor), -1)
-		r := matrix.Reading{W: p.W, Keep: lane.positives, Floor: lane.floor}
-		if lane.known && p.Objective.problem.Method.Population != method.Negatives {
-			r.Found = &lane.above
+		n := l.lanes[i]
+		n.all, n.floor = all, l.trails[p.Run].floor()
+		n.known = !math.IsInf(float64(n.floor), -1)
+		p.Objective.visits += int64(x.Negatives.Rows())
+		if !p.Objective.overAll() {
+			continue
 		}
-		l.readings = append(l.readings, r)
-		p.Objective.visits += int64(x.Rows())
+		p.Objective.visits += int64(x.Positives.Rows())
+		n.positives = l.read(p, n, x.Positives, n.positives, &n.above)
 	}
 	x.Positives.FastScores(l.readings)
-	for i := range points {
-		lane, r := l.lanes[i], &l.readings[i]
-		r.Keep, r.Found = nil, nil
-		if lane.known {
-			r.Found = &lane.found
-		}
-		if all {
-			lane.negatives = resize(lane.negatives, x.Negatives.Rows())
-			r.Keep = lane.negatives
-		}
+	l.readings = l.readings[:0]
+	for i, p := range points {
+		n := l.lanes[i]
+		n.negatives = l.read(p, n, x.Negatives, n.negatives, &n.found)
 	}
 	x.Negatives.FastScores(l.readings)
-	clear(l.readings)
+	l.readings = l.readings[:0]
+}
+
+// read adds a reading of one class, and returns the room for all of its scores.
+func (l *Lockstep) read(p *Point, n *lane, class *matrix.Part, keep []float32, found *matrix.Found) []float32 {
+	r := matrix.Reading{W: p.W, Floor: n.floor}
+	if n.known {
+		r.Found = found
+	}
+	if n.all {
+		keep = resize(keep, class.Rows())
+		r.Keep = keep
+	}
+	l.readings = append(l.readings, r)
+	return keep
 }
 
 func resize[T any](s []T, n int) []T {
@@ -190,49 +209,34 @@ func (l *Lockstep) each(points, rows int, f func(i int, s *space)) {
 	group.Wait()
 }
 
-// settle finds the threshold of a point from its scores, then its losses and coefficients.
+// settle finds the threshold of a point and the weights of its gradient.
 func (l *Lockstep) settle(p *Point, n *lane, s *space) {
 	o := p.Objective
 	if n.short = !s.threshold(o, n); n.short {
 		return
 	}
 	l.trails[p.Run].add(s.support.Edge)
-	t := s.support.T
-	v := Value{T: t}
-	s.active.find(o, o.positives, n.positives, -1, t)
-	v.Loss = s.active.loss
-	rest := s.active.sum
-	s.other.reset()
-	if o.problem.Method.FalsePositives {
-		s.other.find(o, o.negatives, n.negatives, 1, t)
-		v.Loss += s.other.loss
-		rest -= s.other.sum
-	}
-	v.Loss += t - t // a threshold that is not finite shows
-	v.F = v.Loss + float64(float64(o.problem.Hyperparameters.Lambda/2)*normSquared(p.W))
-	p.Value = v
-	if p.Grad == nil {
-		return
-	}
-	rows, a := s.support.Rows, s.support.A
-	first := 0 // the population's rows of negatives, counted from its first
-	cut := 0   // support rows that are positives
-	if o.problem.Method.Population != method.Negatives {
+	n.t = s.support.T
+	first := 0 // the population's place of the first negative
+	if o.overAll() {
 		first = o.x.Positives.Rows()
-		for cut < len(rows) && int(s.place(rows[cut])) < first {
-			cut++
-		}
 	}
-	s.join(&n.misses, &s.active, rows[:cut], a[:cut], rest, 0)
-	s.join(&n.hits, &s.other, rows[cut:], a[cut:], rest, first)
-	o.visits += int64(len(n.misses.Rows) + len(n.hits.Rows))
+	n.misses.rows, n.hits.rows = n.misses.rows[:0], n.hits.rows[:0]
+	n.misses.a, n.hits.a = n.misses.a[:0], n.hits.a[:0]
+	for k, at := range s.support.Rows {
+		side, row := &n.hits, int(s.place(at))-first
+		if row < 0 {
+			side, row = &n.misses, row+first
+		}
+		side.rows, side.a = append(side.rows, int32(row)), append(side.a, s.support.A[k])
+	}
 }
 
 // threshold computes t and its weights, from the rows above the floor where they are enough, or else from all. It reports
 // false when these are not at hand.
 func (s *space) threshold(o *Objective, n *lane) bool {
 	positives := 0 // in the population
-	if o.problem.Method.Population != method.Negatives {
+	if o.overAll() {
 		positives = o.x.Positives.Rows()
 	}
 	switch {
@@ -305,64 +309,127 @@ func (o *Objective) enough(mass float64) bool {
 	return mass >= kappa
 }
 
-// join writes the coefficients of one class: those of its losses, which are given up, and rest times those of the
-// threshold, whose rows are places in s.z; first is the place of the class in the population.
-func (s *space) join(dst *matrix.Coefficients, losses *active, rows []int32, a []float64, rest float64, first int) {
-	if len(rows) == 0 {
-		dst.Rows, losses.rows = losses.rows, dst.Rows
-		dst.V, losses.v = losses.v, dst.V
-		return
+// finish forms losses and gradients of points whose thresholds are known.
+func (l *Lockstep) finish(x *matrix.Matrix, points []*Point) {
+	for _, p := range points {
+		clear(p.Grad)
 	}
-	dst.Rows, dst.V = dst.Rows[:0], dst.V[:0]
-	i := 0
-	for k, at := range rows {
-		row := s.place(at) - int32(first)
-		from := i
-		for i < len(losses.rows) && losses.rows[i] < row {
-			i++
+	for _, gradient := range []bool{true, false} {
+		l.some = l.some[:0]
+		for i, p := range points {
+			if (p.Grad != nil) == gradient {
+				l.some = append(l.some, i)
+			}
 		}
-		dst.Rows, dst.V = append(dst.Rows, losses.rows[from:i]...), append(dst.V, losses.v[from:i]...)
-		v := float32(rest * a[k])
-		if i < len(losses.rows) && losses.rows[i] == row {
-			v += losses.v[i]
-			i++
+		l.respond(x.Positives, points, gradient)
+		n := 0
+		for _, i := range l.some {
+			if points[i].Objective.problem.Method.FalsePositives {
+				l.some[n] = i
+				n++
+			}
 		}
-		dst.Rows, dst.V = append(dst.Rows, row), append(dst.V, v)
+		l.some = l.some[:n]
+		l.respond(x.Negatives, points, gradient)
 	}
-	dst.Rows, dst.V = append(dst.Rows, losses.rows[i:]...), append(dst.V, losses.v[i:]...)
+	for i, p := range points {
+		l.value(p, l.lanes[i])
+	}
+	l.addThreshold(x.Positives, points)
+	l.addThreshold(x.Negatives, points)
+	for _, p := range points {
+		for j := range p.Grad {
+			p.Grad[j] += float64(p.Objective.problem.Hyperparameters.Lambda * p.W[j])
+		}
+	}
 }
 
-// gradients forms X'v for both classes and adds lambda w.
-func (l *Lockstep) gradients(x *matrix.Matrix, points []*Point, lanes []*lane) {
-	n := 0
-	for i, p := range points {
-		if p.Grad != nil {
-			points[n], lanes[n] = p, lanes[i]
-			n++
-		}
+// side is what a point has to do with a class.
+func (n *lane) side(positives bool) *side {
+	if positives {
+		return &n.misses
 	}
-	points, lanes = points[:n], lanes[:n]
-	if n == 0 {
+	return &n.hits
+}
+
+// respond reads one class for some of the points: their losses, and the gradients of these.
+func (l *Lockstep) respond(class *matrix.Part, points []*Point, gradient bool) {
+	if len(l.some) == 0 {
 		return
 	}
-	l.g = resize(l.g, n*x.Cols())
-	clear(l.g)
-	for _, class := range []*matrix.Part{x.Positives, x.Negatives} {
-		l.coefficients = l.coefficients[:0]
-		for _, lane := range lanes {
-			c := lane.misses
-			if class == x.Negatives {
-				c = lane.hits
-			}
-			l.coefficients = append(l.coefficients, c)
-		}
-		class.AddFastGradients(l.coefficients, l.g)
+	for _, i := range l.some {
+		o, n := points[i].Objective, l.lanes[i]
+		s := n.side(class == o.x.Positives)
+		s.losses.set(o, n.t, class == o.x.Positives)
+		l.readings = append(l.readings, matrix.Reading{W: points[i].W, Response: &s.losses.Response})
 	}
-	for i, p := range points {
-		lambda := p.Objective.problem.Hyperparameters.Lambda
-		for j := range p.Grad {
-			p.Grad[j] = l.g[j*n+i] + float64(lambda*p.W[j])
+	if gradient {
+		class.FastPass(l.readings, l.room(len(l.some), class))
+		l.addGradients(points)
+	} else {
+		class.FastPass(l.readings, nil)
+	}
+	l.readings = l.readings[:0]
+	for _, i := range l.some {
+		o := points[i].Objective
+		o.visits += int64(class.Rows())
+		if gradient {
+			o.visits += int64(l.lanes[i].side(class == o.x.Positives).losses.Active)
 		}
+	}
+}
+
+// room is zeros for the gradients of some points.
+func (l *Lockstep) room(points int, class *matrix.Part) []float64 {
+	l.g = resize(l.g, points*class.Cols())
+	clear(l.g)
+	return l.g
+}
+
+// addGradients adds what a reading has found to the gradients of its points.
+func (l *Lockstep) addGradients(points []*Point) {
+	for h, i := range l.some {
+		for j := range points[i].Grad {
+			points[i].Grad[j] += l.g[j*len(l.some)+h]
+		}
+	}
+}
+
+// value adds up the value of a point.
+func (l *Lockstep) value(p *Point, n *lane) {
+	o := p.Objective
+	loss, slope := n.misses.losses.mean(o.positives)
+	v := Value{T: n.t, Loss: loss}
+	n.rest = slope
+	if o.problem.Method.FalsePositives {
+		loss, slope = n.hits.losses.mean(o.negatives)
+		v.Loss += loss
+		n.rest -= slope
+	}
+	v.Loss += n.t - n.t // a threshold that is not finite shows
+	v.F = v.Loss + float64(float64(o.problem.Hyperparameters.Lambda/2)*normSquared(p.W))
+	p.Value = v
+}
+
+// addThreshold adds the part of one class in the gradients of the thresholds.
+func (l *Lockstep) addThreshold(class *matrix.Part, points []*Point) {
+	l.some, l.coefficients = l.some[:0], l.coefficients[:0]
+	for i, p := range points {
+		s := l.lanes[i].side(class == p.Objective.x.Positives)
+		if p.Grad == nil || len(s.rows) == 0 {
+			continue
+		}
+		s.v = resize(s.v, len(s.rows))
+		for k, a := range s.a {
+			s.v[k] = float32(l.lanes[i].rest * a)
+		}
+		l.some = append(l.some, i)
+		l.coefficients = append(l.coefficients, matrix.Coefficients{Rows: s.rows, V: s.v})
+		p.Objective.visits += int64(len(s.rows))
+	}
+	if len(l.some) > 0 {
+		class.AddFastGradients(l.coefficients, l.room(len(l.some), class))
+		l.addGradients(points)
 	}
 }
 

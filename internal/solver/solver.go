@@ -87,8 +87,8 @@ type Result struct {
 	Trace      []TracePoint    // the start, every TraceEvery-th point, and the last, ascending
 	Iterations int             // steps taken
 	Cancelled  bool            // the context ended the run; the result is what it had by then
-	Passes     int             // readings of as many rows as the full data has, for scores, rounded up
-	RowReads   float64         // all row visits, for scores and gradients, over the number of rows
+	Passes     int             // evaluations of as many rows as the full data has, rounded up
+	RowReads   float64         // all row visits, for thresholds, losses and gradients, over the number of rows
 }
 
 // NoBetterThanZero reports whether the run ended at a point that is no better than w = 0.

@@ -11,14 +11,6 @@ import (
 	"toptau/internal/fault"
 )
 
-const (
-	// headRows is how many rows decide the header and the kinds of the columns; fewer when they take more than
-	// headBytes of memory. With a Schema, which knows the kinds, headRowsSchema rows decide the header.
-	headRows       = 10_000
-	headRowsSchema = 100
-	headBytes      = 64 << 20
-)
-
 // unknownLimit bounds the values beyond a schema's dictionary that get codes of their own, so that a column of ever new
 // values does not fill the memory; all others share the code behind them, whose text is empty.
 const unknownLimit = 1 << 16
@@ -28,8 +20,7 @@ type delimitedRows struct {
 	reader  *Reader
 	feed    *feed
 	records *delimited
-	head    []record // read ahead
-	ended   error    // what the reading ahead ended with
+	ended   error // what the records ended with
 	names   *names
 	roles   *roles
 	kinds   []Kind // by feature
@@ -40,7 +31,8 @@ type delimitedRows struct {
 	zero    int                // rows dropped for their weight of 0
 }
 
-// newDelimitedRows reads the head of a delimited file and decides what every column is.
+// newDelimitedRows reads the head of a delimited file and decides what every column is. Then the head is read again, as the
+// rows are.
 func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, error) {
 	delimiter, err := delimiterOf(r.options.Delimiter)
 	if err != nil {
@@ -49,83 +41,52 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 	if delimiter == 0 {
 		delimiter = sniffDelimiter(p)
 	}
-	s := &delimitedRows{reader: r, feed: newFeed(source, r.pace), missing: r.missing}
-	s.records = &delimited{file: r.file, lines: newLines(s.feed), delimiter: delimiter}
-	s.readHead()
-	if len(s.head) == 0 {
-		if s.ended == io.EOF {
-			return nil, &fault.Error{Kind: fault.Data, File: r.file, Found: "an empty file", Expected: "rows"}
-		}
-		return nil, s.ended
-	}
-	header, err := s.takeHeader()
+	s := &delimitedRows{reader: r, missing: r.missing}
+	ahead := &replay{source: source}
+	h, err := s.readHead(ahead, delimiter)
 	if err != nil {
 		return nil, err
 	}
-	width := 0
-	if header != nil {
-		width = len(header.fields)
-	} else {
-		width = len(s.head[0].fields)
-	}
-	if s.names, err = newNames(r.file, header, width); err != nil {
+	header, err := s.takeHeader(h)
+	if err != nil {
 		return nil, err
 	}
-	if len(s.head) == 0 && s.ended == io.EOF {
+	if s.names, err = newNames(r.file, header, len(h.first.fields)); err != nil {
+		return nil, err
+	}
+	if header != nil && h.rows == 0 && h.ended == io.EOF {
 		return nil, &fault.Error{Kind: fault.Data, File: r.file, Line: header.line, Found: "only a header line",
 			Expected: "rows below it", Hint: "if the line is data use --header no"}
 	}
-	if err := s.assign(); err != nil {
+	if err := s.assign(h); err != nil {
 		return nil, err
 	}
 	s.prepare()
-	if len(s.head) > 0 {
-		s.first = s.head[0].line
+	return s, s.begin(ahead.again(), delimiter)
+}
+
+// begin begins to read the rows.
+func (s *delimitedRows) begin(source io.Reader, delimiter byte) error {
+	line := 0
+	if s.names.header {
+		header := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter}
+		if _, err := header.next(); err != nil {
+			return err
+		}
+		source, line = header.lines.rest(), header.lines.number
 	}
-	if c := s.scanFor(); c != nil && !r.pace.careful {
+	s.feed = newFeed(source, s.reader.pace)
+	s.records = &delimited{file: s.reader.file, lines: newLines(s.feed), delimiter: delimiter, begun: s.names.header}
+	s.records.lines.number = line
+	s.records.current.fields = make([][]byte, len(s.names.all)) // as many as in other lines
+	if c := s.scanFor(); c != nil && !s.reader.pace.careful {
 		s.feed.scan = c.scan
 	}
-	return s, nil
+	return nil
 }
 
-// readHead reads ahead.
-func (s *delimitedRows) readHead() {
-	rows, size := s.reader.pace.head, 0
-	if s.reader.options.Schema != nil {
-		rows = headRowsSchema
-	}
-	for len(s.head) < rows+1 && size < headBytes {
-		r, err := s.records.next()
-		if err != nil {
-			s.ended = err
-			return
-		}
-		kept := r.clone()
-		for _, f := range kept.fields {
-			size += len(f) + 24
-		}
-		s.head = append(s.head, kept)
-	}
-}
-
-// clone copies a record out of the reader's buffer.
-func (r *record) clone() record {
-	size := 0
-	for _, f := range r.fields {
-		size += len(f)
-	}
-	text := make([]byte, 0, size)
-	c := record{line: r.line, starts: slices.Clone(r.starts), fields: make([][]byte, len(r.fields))}
-	for i, f := range r.fields {
-		begin := len(text)
-		text = append(text, f...)
-		c.fields[i] = text[begin:len(text):len(text)]
-	}
-	return c
-}
-
-// takeHeader removes the header from the head and returns it, or returns nil.
-func (s *delimitedRows) takeHeader() (*record, error) {
+// takeHeader returns the first record of the head if it is a header, or nil.
+func (s *delimitedRows) takeHeader(h *head) (*record, error) {
 	o := &s.reader.options
 	has := false
 	switch o.Header {
@@ -135,21 +96,21 @@ func (s *delimitedRows) takeHeader() (*record, error) {
 	default:
 		s.sniffed = true
 		if m := o.Schema; m != nil && m.Header {
-			if has = m.namesOneOf(s.head[0].fields); !has {
-				return nil, &fault.Error{Kind: fault.Model, File: s.reader.file, Line: s.head[0].line,
+			if has = m.namesOneOf(h.first.fields); !has {
+				return nil, &fault.Error{Kind: fault.Model, File: s.reader.file, Line: h.first.line,
 					Found: "a first line without the model's column names", Expected: "a header",
 					Hint: "use --header no to match columns by number"}
 			}
 		} else {
-			has = o.namesOneOf(s.head[0].fields) || looksHeader(s.head, s.missing)
+			has = o.namesOneOf(h.first.fields) || h.looksHeader()
 		}
 	}
 	if !has {
+		s.first = h.first.line
 		return nil, nil
 	}
-	header := s.head[0]
-	s.head = s.head[1:]
-	return &header, nil
+	s.first = h.second
+	return &h.first, nil
 }
 
 // namesOneOf reports whether a flag calls a column by a name, rather than by number, that is one of the fields.
@@ -170,7 +131,7 @@ func (o *Options) namesOneOf(fields [][]byte) bool {
 }
 
 // assign gives every column its role and every feature its kind.
-func (s *delimitedRows) assign() error {
+func (s *delimitedRows) assign(h *head) error {
 	o := &s.reader.options
 	roles, err := newRoles(o, s.names)
 	if err != nil {
@@ -186,10 +147,10 @@ func (s *delimitedRows) assign() error {
 	if err := roles.takeFeatures(s.names); err != nil {
 		return err
 	}
-	if err := s.checkFirstLabel(); err != nil {
+	if err := s.checkFirstLabel(h); err != nil {
 		return err
 	}
-	counts := countAllKinds(s.head, len(s.names.all), s.missing)
+	counts := h.kinds(s.names.header, s.missing)
 	for _, i := range roles.features {
 		s.kinds = append(s.kinds, s.kindOf(i, counts[i]))
 		s.codes = append(s.codes, map[string]int32{})
@@ -203,20 +164,17 @@ func (s *delimitedRows) assign() error {
 
 // checkFirstLabel refuses a first line that may be a header which was not recognised, because some of its names are
 // numbers: its label is text, and all other labels that were read ahead are numbers.
-func (s *delimitedRows) checkFirstLabel() error {
+func (s *delimitedRows) checkFirstLabel(h *head) error {
 	i := s.roles.label
-	if i < 0 || !s.sniffed || s.names.header || len(s.head) < 2 {
+	if i < 0 || !s.sniffed || s.names.header || h.counts[i].seen == 0 || h.counts[i].numbers < h.counts[i].seen {
 		return nil
 	}
-	first := s.head[0]
-	if _, what := parseNumber(first.fields[i]); what == number || s.missing.has(first.fields[i]) {
+	label := h.first.fields[i]
+	if _, what := parseNumber(label); what == number || s.missing.has(label) {
 		return nil
 	}
-	if c := countKinds(s.head[1:], i, len(s.names.all), s.missing); c.seen == 0 || c.numbers < c.seen {
-		return nil
-	}
-	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: first.line, Column: s.names.all[i],
-		Found: "the label " + fault.Quote(string(first.fields[i])), Expected: "a number, as the other labels are",
+	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: h.first.line, Column: s.names.all[i],
+		Found: "the label " + fault.Quote(string(label)), Expected: "a number, as the other labels are",
 		Hint: "use --header yes if this line names the columns, otherwise --header no"}
 }
 
@@ -250,7 +208,6 @@ func (s *delimitedRows) kindOf(i int, c kindCount) Kind {
 func (s *delimitedRows) more(t *Table, limit int) error {
 	whole, packedTo := limit == math.MaxInt, 0
 	if whole {
-		s.reserve(t, len(s.head), s.feed.bytes+int64(s.feed.offset))
 		defer s.feed.together()()
 	}
 	for t.Rows() < limit {
@@ -281,14 +238,8 @@ func (s *delimitedRows) more(t *Table, limit int) error {
 	return nil
 }
 
-// nextRecord returns the records read ahead, then those of the file.
+// nextRecord returns the next record of the tokenizer.
 func (s *delimitedRows) nextRecord() (*record, error) {
-	if len(s.head) > 0 {
-		r := &s.head[0]
-		s.head = s.head[1:]
-		return r, nil
-	}
-	s.head = nil
 	if s.ended != nil {
 		return nil, s.named(s.ended)
 	}

@@ -3,13 +3,14 @@ package table
 // scanned reports whether the next rows are those of a scanned chunk, for which it asks where the tokenizer has come to
 // the end of one.
 func (s *delimitedRows) scanned() bool {
-	return len(s.head) == 0 && s.ended == nil && s.feed.scanned(s.records.lines, s.records.empty == 0)
+	return s.ended == nil && s.feed.scanned(s.records.lines, s.records.empty == 0)
 }
 
 // take appends rows of the current chunk, in the order of things that add keeps to, until t has limit rows.
 func (s *delimitedRows) take(t *Table, limit int) error {
 	c := s.feed.current
 	p, first := &c.piece, c.piece.taken
+	s.records.begun = true
 	for ; p.taken < p.rows && t.Rows() < limit; p.taken++ {
 		line := p.lineOf(p.taken)
 		if err := s.pass(p, line); err != nil {

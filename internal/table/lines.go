@@ -106,6 +106,15 @@ func (l *lines) advance(i int) {
 	l.noLF = max(l.noLF, i)
 }
 
+// rest is the stream behind the last line.
+func (l *lines) rest() io.Reader {
+	behind := l.source
+	if l.failed != nil {
+		behind = &failing{l.failed}
+	}
+	return io.MultiReader(bytes.NewReader(l.buffer[l.begin:l.end]), behind)
+}
+
 // fill reads once, after making room.
 func (l *lines) fill() {
 	if l.begin > 0 {

@@ -39,6 +39,12 @@ func parseSlowly(b []byte) (float64, numeral) {
 	return v, number
 }
 
+// looksNumber reports whether parseNumber takes a field for a number of any kind.
+func looksNumber(field []byte) bool {
+	b := trimBlanks(field)
+	return isDecimal(b) || isNotFinite(b)
+}
+
 // isDecimal reports whether b is [+-] digits [. digits] [e [+-] digits] with at least one digit before the exponent.
 func isDecimal(b []byte) bool {
 	b = afterSign(b)

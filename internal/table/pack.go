@@ -31,13 +31,41 @@ func (c *Column) AppendValues(to []float64) []float64 {
 	if c.segments == nil {
 		return append(to, c.Values...)
 	}
+	n, rows := len(to), 0
 	for i := range c.segments {
-		s := &c.segments[i]
-		n, rows := len(to), len(s.data)/s.size()
-		to = slices.Grow(to, rows)[:n+rows]
-		s.numbers(to[n:])
+		rows += c.segments[i].rows()
 	}
+	to = slices.Grow(to, rows)[:n+rows]
+	c.ReadValues(0, to[n:])
 	return to
+}
+
+// ReadValues writes the values of a Numeric column to dst, from row first on.
+func (c *Column) ReadValues(first int, dst []float64) {
+	if c.segments == nil {
+		copy(dst, c.Values[first:])
+		return
+	}
+	for len(dst) > 0 {
+		i := first % segmentRows
+		n := min(len(dst), segmentRows-i)
+		c.segments[first/segmentRows].numbers(i, dst[:n])
+		first, dst = first+n, dst[n:]
+	}
+}
+
+// ReadCodes writes the codes of a Symbolic column to dst, from row first on.
+func (c *Column) ReadCodes(first int, dst []int32) {
+	if c.segments == nil {
+		copy(dst, c.Codes[first:])
+		return
+	}
+	for len(dst) > 0 {
+		i := first % segmentRows
+		n := min(len(dst), segmentRows-i)
+		c.segments[first/segmentRows].wholes(i, dst[:n])
+		first, dst = first+n, dst[n:]
+	}
 }
 
 // pack moves the rows behind those that are packed into segments, as many as fill some, or all of them at the end of the

@@ -176,9 +176,65 @@ func (s *segment) whole(i int) int32 {
 	return int32(binary.LittleEndian.Uint32(s.data[4*i:]))
 }
 
-// numbers writes all values to dst.
-func (s *segment) numbers(dst []float64) {
-	for i := range dst {
-		dst[i] = s.number(i)
+// rows is the number of values.
+func (s *segment) rows() int { return len(s.data) / s.size() }
+
+// numbers writes values of a numeric column, from value first on.
+func (s *segment) numbers(first int, dst []float64) {
+	data := s.data[first*s.size():]
+	switch s.form {
+	case single:
+		for i := range dst {
+			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
+		}
+		return
+	case double:
+		for i := range dst {
+			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+		return
+	}
+	none := int32(missing)
+	switch s.form {
+	case decimal8:
+		none = math.MinInt8
+		for i := range dst {
+			dst[i] = float64(int8(data[i]))
+		}
+	case decimal16:
+		none = math.MinInt16
+		for i := range dst {
+			dst[i] = float64(int16(binary.LittleEndian.Uint16(data[2*i:])))
+		}
+	default:
+		for i := range dst {
+			dst[i] = float64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+		}
+	}
+	for i, q := range dst {
+		if q == float64(none) {
+			dst[i] = math.NaN()
+		} else if s.power != 1 {
+			dst[i] = q / s.power
+		}
+	}
+}
+
+// wholes writes whole numbers, from number first on.
+func (s *segment) wholes(first int, dst []int32) {
+	data := s.data[first*s.size():]
+	switch s.form {
+	case decimal8:
+		for i := range dst {
+			dst[i] = int32(int8(data[i]))
+		}
+	case decimal16:
+		for i := range dst {
+			dst[i] = int32(int16(binary.LittleEndian.Uint16(data[2*i:])))
+		}
+	default:
+		for i := range dst {
+			dst[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+		}
 	}
 }

@@ -38,7 +38,7 @@ func TestSegmentKeepsBits(t *testing.T) {
 func checkSegment(t *testing.T, s segment, values []float64) {
 	t.Helper()
 	all := make([]float64, len(values))
-	s.numbers(all)
+	s.numbers(0, all)
 	for i, v := range values {
 		for _, got := range []float64{s.number(i), all[i]} {
 			if math.Float64bits(got) != math.Float64bits(v) && !(got != got && v != v) {

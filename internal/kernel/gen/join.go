@@ -9,16 +9,15 @@ func join(c code) {
 		sums, z, stride, panels := r[0], r[1], r[2], r[3]
 		c.Label("panel")
 		for row := 0; row < panelRows; row += s.doubles() {
-			wide := c.vector(s)
-			c.VCVTPS2PD(at(z, 4*row), wide)
-			c.VADDPD(at(sums, 8*row), wide, wide)
 			if s.bytes == 64 {
 				narrow := c.YMM()
-				c.VCVTPD2PS(wide, narrow)
+				c.VCVTPD2PS(at(sums, 8*row), narrow)
+				c.VADDPS(at(z, 4*row), narrow, narrow)
 				c.VMOVUPS(narrow, at(z, 4*row))
 			} else {
 				narrow := c.XMM()
-				c.VCVTPD2PSY(wide, narrow)
+				c.VCVTPD2PSY(at(sums, 8*row), narrow)
+				c.VADDPS(at(z, 4*row), narrow, narrow)
 				c.VMOVUPS(narrow, at(z, 4*row))
 			}
 		}

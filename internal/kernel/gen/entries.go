@@ -1,0 +1,188 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// entryRows is the number of rows that are looked up together: of one code or not.
+const entryRows = 16
+
+// entries emits the sum of scores of several models and the entries of a table that the rows' codes name.
+func entries(c code) {
+	for _, s := range []shape{avx2, avx512} {
+		entriesOf(c, s)
+	}
+}
+
+type entriesCode struct {
+	code
+	shape   shape
+	rows    int         // that a vector holds
+	offsets operand.Mem // of a block's rows in the table, in bytes
+
+}
+
+// entriesOf goes through blocks of rows. The entries of a row are those of its models, side by side.
+func entriesOf(c code, s shape) {
+	c.function("entries"+s.name, "(codes *uint16, table *float32, z *float32, models int, panels int)",
+		"adds the entries that the rows' codes name to the scores of panels; models and panels are positive.")
+	r := c.arguments("codes", "table", "z", "models", "panels")
+	codes, table, z, models, panels := r[0], r[1], r[2], r[3], r[4]
+	t := entriesCode{code: c, shape: s, rows: s.singles(), offsets: c.AllocLocal(4 * entryRows)}
+	size, next := c.GP64(), c.GP64() // bytes of a row's entries, and from the last block of a panel to the next panel
+	c.MOVQ(models, size)
+	c.SHLQ(operand.Imm(2), size)
+	c.MOVQ(models, next)
+	c.SHLQ(operand.Imm(8), next)
+	c.SUBQ(operand.U32(4*panelRows), next)
+	c.Label("panel")
+	left := c.GP64()
+	c.MOVQ(operand.U32(panelRows/entryRows), left)
+	c.Label("block")
+	t.block(codes, table, z, models, size)
+	c.add(2*entryRows, codes)
+	c.add(4*entryRows, z)
+	c.down(left, "block")
+	c.ADDQ(next, z)
+	c.down(panels, "panel")
+	c.finish()
+}
+
+// block adds the entries of entryRows rows.
+func (t entriesCode) block(codes, table, z, models, size reg.Register) {
+	all, first, equal := t.YMM(), t.YMM(), t.GP32()
+	t.VMOVDQU(at(codes, 0), all)
+	t.VPBROADCASTW(at(codes, 0), first)
+	t.VPCMPEQW(all, first, first)
+	t.VPMOVMSKB(first, equal)
+	model, scores, entry := t.GP64(), t.GP64(), t.GP64()
+	t.MOVQ(models, model)
+	t.MOVQ(z, scores)
+	t.MOVQ(table, entry)
+	t.CMPL(equal, operand.I8(-1))
+	t.jump(t.JNE, "different")
+	t.same(codes, scores, entry, model, size)
+	t.jump(t.JMP, "end")
+
+	t.Label("different")
+	t.keepOffsets(all, size)
+	t.Label("four")
+	t.CMPQ(model, operand.Imm(4))
+	t.jump(t.JLT, "single")
+	for row := 0; row < entryRows; row += t.rows {
+		t.four(row, entry, scores)
+	}
+	t.add(4*4*panelRows, scores)
+	t.add(4*4, entry)
+	t.SUBQ(operand.Imm(4), model)
+	t.jump(t.JMP, "four")
+	t.Label("single")
+	t.TESTQ(model, model)
+	t.jump(t.JEQ, "end")
+	for row := 0; row < entryRows; row += 4 {
+		t.single(row, entry, scores)
+	}
+	t.add(4*panelRows, scores)
+	t.add(4, entry)
+	t.DECQ(model)
+	t.jump(t.JMP, "single")
+	t.Label("end")
+}
+
+// same adds the entries of rows that have one code.
+func (t entriesCode) same(codes, scores, entry, model, size reg.Register) {
+	offset := t.GP64()
+	t.MOVWQZX(at(codes, 0), offset)
+	t.IMULQ(size, offset)
+	t.ADDQ(offset, entry)
+	t.Label("same")
+	x := t.vector(t.shape)
+	t.VBROADCASTSS(at(entry, 0), x)
+	for row := 0; row < entryRows; row += t.rows {
+		sum := t.vector(t.shape)
+		t.VADDPS(at(scores, 4*row), x, sum)
+		t.VMOVUPS(sum, at(scores, 4*row))
+	}
+	t.add(4, entry)
+	t.add(4*panelRows, scores)
+	t.down(model, "same")
+}
+
+// keepOffsets multiplies the codes by the size of a row's entries.
+func (t entriesCode) keepOffsets(codes reg.VecVirtual, size reg.Register) {
+	low := t.XMM()
+	t.VMOVQ(size, low)
+	if t.shape.bytes == 64 {
+		factor, wide := t.ZMM(), t.ZMM()
+		t.VPBROADCASTD(low, factor)
+		t.VPMOVZXWD(codes, wide)
+		t.VPMULLD(factor, wide, wide)
+		t.VMOVDQU32(wide, t.offsets)
+		return
+	}
+	factor, high := t.YMM(), t.XMM()
+	t.VPBROADCASTD(low, factor)
+	t.VEXTRACTI128(operand.Imm(1), codes, high)
+	for i, half := range []reg.Register{codes.AsX(), high} {
+		wide := t.YMM()
+		t.VPMOVZXWD(half, wide)
+		t.VPMULLD(factor, wide, wide)
+		t.VMOVDQU(wide, t.offsets.Offset(32*i))
+	}
+}
+
+// of is the memory of a row's entries.
+func (t entriesCode) of(row int, entry reg.Register) operand.Mem {
+	offset := t.GP64()
+	t.MOVL(t.offsets.Offset(4*row), offset.As32())
+	return operand.Mem{Base: entry, Index: offset, Scale: 1}
+}
+
+// four adds the entries of four models for a vector of rows from row on. Rows four apart share a vector, whose 128-bit
+// lanes are transposed one by one.
+func (t entriesCode) four(row int, entry, scores reg.Register) {
+	x := make([]reg.Register, 4)
+	for i := range x {
+		low := t.XMM()
+		t.VMOVUPS(t.of(row+i, entry), low)
+		x[i] = low.AsY()
+		if t.shape.bytes == 64 {
+			x[i] = low.AsZ()
+		}
+		for lane := 1; lane < t.rows/4; lane++ {
+			m := t.of(row+4*lane+i, entry)
+			if t.shape.bytes == 64 {
+				t.VINSERTF32X4(operand.Imm(uint64(lane)), m, x[i], x[i])
+			} else {
+				t.VINSERTF128(operand.Imm(uint64(lane)), m, x[i], x[i])
+			}
+		}
+	}
+	half := t.vectors(t.shape, 4)
+	t.VUNPCKLPS(x[1], x[0], half[0])
+	t.VUNPCKHPS(x[1], x[0], half[1])
+	t.VUNPCKLPS(x[3], x[2], half[2])
+	t.VUNPCKHPS(x[3], x[2], half[3])
+	y := t.vectors(t.shape, 4)
+	t.VUNPCKLPD(half[2], half[0], y[0])
+	t.VUNPCKHPD(half[2], half[0], y[1])
+	t.VUNPCKLPD(half[3], half[1], y[2])
+	t.VUNPCKHPD(half[3], half[1], y[3])
+	for model, v := range y {
+		score := at(scores, 4*(model*panelRows+row))
+		t.VADDPS(score, v, v)
+		t.VMOVUPS(v, score)
+	}
+}
+
+// single adds the entries of one model for four rows.
+func (t entriesCode) single(row int, entry, scores reg.Register) {
+	x := t.XMM()
+	t.VMOVSS(t.of(row, entry), x)
+	for i := 1; i < 4; i++ {
+		t.VINSERTPS(operand.Imm(uint64(i<<4)), t.of(row+i, entry), x, x)
+	}
+	t.VADDPS(at(scores, 4*row), x, x)
+	t.VMOVUPS(x, at(scores, 4*row))
+}

@@ -1,0 +1,102 @@
+package kernel
+
+import "math"
+
+// What thresholds are selected with: sweeps over float64 scores, which need not come in whole panels. Counts are exact, and
+// the sums are formed in an order that is fixed here, so that every implementation gives the same bits.
+
+// selectRows is the number of scores in a block of the vector forms.
+const selectRows = 16
+
+// Highest returns the largest score, +0 where it is a zero; NaN when any score is, and -Inf when there are none.
+func Highest(z []float64) float64 {
+	done, top := vectorHighest(z)
+	for _, zi := range z[done:] {
+		top = max(top, zi)
+	}
+	return top + 0
+}
+
+// Count returns how many scores are above t and how many equal it.
+func Count(z []float64, t float64) (above, equal int) {
+	done, above, equal := vectorCount(z, t)
+	for _, zi := range z[done:] {
+		if zi > t {
+			above++
+		} else if zi == t {
+			equal++
+		}
+	}
+	return above, equal
+}
+
+// Between writes the scores between low and high, both exclusive, and NaN to values, in order, and returns how many there
+// are, and how many others are at least high. values must have room for all of z, and may be z; what lies behind the scores
+// returned is undefined.
+func Between(z []float64, low, high float64, values []float64) (inside, atLeast int) {
+	values = values[:len(z)]
+	done, inside, atLeast := vectorBetween(z, low, high, values)
+	for _, zi := range z[done:] {
+		switch {
+		case zi >= high:
+			atLeast++
+		case !(zi <= low):
+			values[inside] = zi
+			inside++
+		}
+	}
+	return inside, atLeast
+}
+
+// SumAbove returns the number of scores with z-shift above level, or NaN where either is NaN, and the sum of their z-shift. The sum is as good as one in
+// twice the precision that is rounded in the end: score i of z belongs to sum i mod 16, each sum carries along what its
+// roundings lose, and the sixteen are added in order in the same way. An overflow is an infinity, not NaN.
+func SumAbove(z []float64, shift, level float64) (count int, total float64) {
+	var lanes [2 * selectRows]float64
+	done, count := vectorSumAbove(z, shift, level, &lanes)
+	count += sumAbove(z[done:], shift, level, &lanes)
+	high, lost := 0.0, 0.0
+	for i, x := range lanes[:selectRows] {
+		t := high + x
+		y := t - high
+		lost += (high - (t - y)) + (x - y)
+		lost += lanes[selectRows+i]
+		high = t
+	}
+	if math.IsInf(high, 0) {
+		return count, high
+	}
+	return count, high + lost
+}
+
+// sumAbove is the plain Go of SumAbove. z begins with a score of sum 0.
+func sumAbove(z []float64, shift, level float64, lanes *[2 * selectRows]float64) int {
+	count := 0
+	for i, zi := range z {
+		x := zi - shift
+		if x <= level {
+			continue // the vector forms add zero, which changes nothing
+		}
+		count++
+		high, lost := &lanes[i%selectRows], &lanes[selectRows+i%selectRows]
+		t := *high + x
+		y := t - *high
+		*lost += (*high - (t - y)) + (x - y)
+		*high = t
+	}
+	return count
+}
+
+// RowsAbove writes the numbers, first for z[0], of the scores that SumAbove adds to rows, in order, and returns how many there
+// are. rows must have room for all of z; what lies behind the ones returned is undefined.
+func RowsAbove(z []float64, shift, level float64, first int32, rows []int32) int {
+	rows = rows[:len(z)]
+	done, count := vectorRowsAbove(z, shift, level, first, rows)
+	for i, zi := range z[done:] {
+		if !(zi-shift <= level) {
+			rows[count] = first + int32(done+i)
+			count++
+		}
+	}
+	return count
+}

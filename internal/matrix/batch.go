@@ -1,0 +1,113 @@
+package matrix
+
+import (
+	"errors"
+
+	"toptau/internal/kernel"
+)
+
+// Batch is some rows, with the values of the dense blocks column by column: what Add takes row by row. Every slice that is
+// by row has as many elements as Positive.
+type Batch struct {
+	Positive []bool
+	Sources  []int
+	Weights  []float64   // nil: all 1
+	Dense    [][]float64 // the columns of all Dense blocks in order, each by row
+	Ends     []int       // by row: the place behind its entries in Cols and Values; nil where no row has any
+	Cols     []uint32    // of the Sparse and Coded blocks, as in Add
+	Values   []float64
+}
+
+// AddBatch appends rows in their order. The matrix is the one that Add makes of them; of the mistakes of a batch any may be
+// the one that Build returns.
+func (b *Builder) AddBatch(x *Batch) {
+	if b.err == nil {
+		b.err = b.addBatch(x)
+	}
+}
+
+func (b *Builder) addBatch(x *Batch) error {
+	if len(x.Dense) != b.dense || len(x.Sources) != len(x.Positive) || x.Ends != nil && len(x.Ends) != len(x.Positive) {
+		return errors.New("a batch of another shape than the layout")
+	}
+	for k := range b.classes {
+		b.classes[k].rows = b.classes[k].rows[:0]
+	}
+	begin := 0
+	for i, positive := range x.Positive {
+		c, weight := b.class(positive), 1.0
+		if x.Weights != nil {
+			weight = x.Weights[i]
+		}
+		if err := c.check(weight, x.Sources[i]); err != nil {
+			return err
+		}
+		if x.Ends != nil {
+			if err := c.addEntries(b.layout, x.Cols[begin:x.Ends[i]], x.Values[begin:x.Ends[i]], x.Sources[i]); err != nil {
+				return err
+			}
+			begin = x.Ends[i]
+		}
+		c.addRow(weight, x.Sources[i])
+		c.rows = append(c.rows, int32(i))
+	}
+	for k := range b.classes {
+		if err := b.classes[k].addColumns(b.layout, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addColumns adds this class's rows of a batch to the dense blocks.
+func (c *classBuilder) addColumns(l Layout, x *Batch) error {
+	columns, first := x.Dense, 0
+	for k, spec := range l {
+		if spec.Kind == Dense {
+			if !c.blocks[k].dense.addColumns(columns[:spec.Cols], c.rows) {
+				return c.firstBad(columns[:spec.Cols], first, x.Sources)
+			}
+			columns = columns[spec.Cols:]
+		}
+		first += spec.Cols
+	}
+	return nil
+}
+
+// firstBad is the error of the first value that float32 cannot hold, or that is not finite at all.
+func (c *classBuilder) firstBad(columns [][]float64, first int, sources []int) error {
+	for _, row := range c.rows {
+		for j, column := range columns {
+			if v := float32(column[row]); v-v != 0 {
+				return badValue(sources[row], first+j, column[row])
+			}
+		}
+	}
+	return errors.New("a value that is not finite")
+}
+
+// addColumns appends some rows of columns. It reports whether all their values are finite once they are rounded.
+func (d *dense[T]) addColumns(columns [][]float64, rows []int32) (finite bool) {
+	finite = true
+	for len(rows) > 0 {
+		r := d.rows % kernel.PanelRows
+		if r == 0 {
+			d.panels = append(d.panels, d.memory.take(d.width*kernel.PanelRows))
+		}
+		n := min(len(rows), kernel.PanelRows-r)
+		panel := d.panels[len(d.panels)-1]
+		for j, column := range columns {
+			to := panel[j*kernel.PanelRows+r:][:n]
+			for i, row := range rows[:n] {
+				x := T(column[row])
+				if x-x != 0 {
+					finite = false
+				}
+				to[i] = x
+			}
+		}
+		d.rows += n
+		rows = rows[n:]
+	}
+	return finite
+}

@@ -1,0 +1,154 @@
+package matrix
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+// repeated is rows that stand at one of a few combinations of levels, often at that of the row before.
+func repeated(seed uint64, rows, combinations int, groups []Group, gaps float64) sample {
+	r := rand.New(rand.NewPCG(seed, 4))
+	pool := codedSample(r, combinations+1, groups, gaps)
+	s := sample{y: make([]bool, rows), weights: make([]float64, rows)}
+	at := 0
+	for i := range rows {
+		if r.IntN(5) == 0 {
+			at = r.IntN(combinations)
+		}
+		s.x, s.weights[i] = append(s.x, pool.x[at]), 1
+	}
+	s.y[0] = true
+	return s
+}
+
+// jointGroups have values and codes of two sizes.
+var jointGroups = []Group{{Levels: 3}, {Levels: 66}, {Levels: 300}, {Levels: 3, Values: []float64{0.3, -7, 1e-3}}, {Levels: 2}}
+
+// Fast scores of a coded block are its exact ones, rounded; fast gradients are sums in float64.
+func TestCombinationsGiveWhatTheirGroupsGive(t *testing.T) {
+	for _, c := range []struct {
+		rows, combinations int
+		gaps               float64
+		few                bool
+	}{{3000, 40, 0.1, true}, {700, 1, 0, true}, {700, 43, 1, true}, {700, 200, 0, false}} {
+		p := repeated(7, c.rows, c.combinations, jointGroups, c.gaps).build(t, Layout{CodedSpec(jointGroups)}, Float32).Negatives
+		checkCombinations(t, p, c.few)
+		var rows []int // neither whole panels nor the order of the rows
+		for i := range 650 {
+			rows = append(rows, i*7919%p.Rows())
+		}
+		checkCombinations(t, p.Take(rows), c.few)
+	}
+}
+
+func checkCombinations(t *testing.T, p *Part, few bool) {
+	t.Helper()
+	if found := p.jointOf(0) != nil; found != few {
+		t.Fatalf("%d rows: combinations %v, want %v", p.Rows(), found, few)
+	}
+	for _, count := range []int{1, 2, 5, 24} {
+		r := rand.New(rand.NewPCG(uint64(count), 5))
+		readings, c := make([]Reading, count), make([]Coefficients, count)
+		for h := range readings {
+			readings[h] = Reading{W: randomVector(r.Uint64(), p.Cols()), Keep: make([]float32, p.Rows())}
+			for i := range p.Rows() {
+				if r.IntN(1+h) == 0 {
+					c[h].Rows, c[h].V = append(c[h].Rows, int32(i)), append(c[h].V, float32(unit(r)-0.5))
+				}
+			}
+		}
+		g := randomVector(6, count*p.Cols())
+		want := append([]float64(nil), g...)
+		p.FastScores(readings)
+		p.AddFastGradients(c, g)
+		z, row := make([]float64, p.Rows()), make([]float64, p.Cols())
+		for h := range readings {
+			p.Scores(readings[h].W, z)
+			for i := range z {
+				if readings[h].Keep[i] != float32(z[i]) {
+					t.Fatalf("model %d of %d, row %d: score %v, want %v", h, count, i, readings[h].Keep[i], float32(z[i]))
+				}
+			}
+			for k, i := range c[h].Rows {
+				p.Row(int(i), row)
+				for j, x := range row {
+					want[j*count+h] += x * float64(c[h].V[k])
+				}
+			}
+		}
+		for i := range g {
+			if math.Abs(g[i]-want[i]) > 1e-11 {
+				t.Fatalf("%d models: sum %d is %v, want %v", count, i, g[i], want[i])
+			}
+		}
+	}
+}
+
+// A fast score is that of the tile, then those of the other blocks, each rounded; nothing depends on the other models, on
+// threads, or on passes at the same time.
+func TestCombinationsBesideOtherBlocks(t *testing.T) {
+	split(t)
+	s := repeated(9, 9000, 30, jointGroups, 0.05)
+	width := CodedSpec(jointGroups).Cols
+	dense := newSample(32, len(s.x), 40, 0.5)
+	for i := range s.x {
+		s.x[i] = append(append([]float64(nil), dense.x[i]...), s.x[i]...)
+		s.x[i] = append(s.x[i], s.x[i][:20]...)
+	}
+	layout := Layout{{Kind: Dense, Cols: 40}, CodedSpec(jointGroups), {Kind: Sparse, Cols: 20}}
+	p := s.build(t, layout, Float32).Negatives
+	if p.stripes() < 3 || p.jointOf(1) == nil {
+		t.Fatal("the part is too small to be split, or has no combinations")
+	}
+	w, c := models(p, 9)
+	for h := range w {
+		for j := range w[h] {
+			w[h][j] /= 3
+		}
+	}
+	// Alone, each block has the scores that the sum is made of.
+	parts := make([][]float32, len(layout))
+	for b := range layout {
+		only := make([]float64, p.Cols())
+		copy(p.blockCols(b, only), p.blockCols(b, w[0]))
+		parts[b] = make([]float32, p.Rows())
+		p.FastScores([]Reading{{W: only, Keep: parts[b]}})
+	}
+	all := make([]float32, p.Rows())
+	p.FastScores([]Reading{{W: w[0], Keep: all}})
+	for i := range all {
+		if want := parts[0][i] + parts[1][i] + parts[2][i]; all[i] != want {
+			t.Fatalf("row %d: score %v, want %v", i, all[i], want)
+		}
+	}
+	want := fastBits(p, w, c, false)
+	for _, threads := range []int{1, 2, 5} {
+		before := runtime.GOMAXPROCS(threads)
+		fresh := s.build(t, layout, Float32).Negatives
+		done := make(chan []string)
+		for range 2 {
+			go func() { done <- fastBits(fresh, w, c, true) }()
+		}
+		for range 2 {
+			if got := <-done; fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%d threads: other bits", threads)
+			}
+		}
+		runtime.GOMAXPROCS(before)
+	}
+	if width+60 != p.Cols() {
+		t.Fatal(p.Cols())
+	}
+}
+
+// Rows between two levels have no combinations.
+func TestFractionsHaveNoCombinations(t *testing.T) {
+	groups := []Group{{Levels: 2}, {Levels: 2, Between: true}}
+	p := repeated(11, 1000, 3, groups, 0).build(t, Layout{CodedSpec(groups)}, Float32).Negatives
+	if p.jointOf(0) != nil {
+		t.Error("a block with fractions has combinations")
+	}
+}
