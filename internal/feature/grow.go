@@ -96,11 +96,24 @@ type grower struct {
 	spare   []int32
 	columns []int // a permutation, for draws without replacement
 	nodes   []growing
+	node    sample
+}
+
+// sample is the rows of the node whose split is looked for, side by side.
+type sample struct {
+	positive []uint8 // 1 or 0
+	weights  []float64
+	x        []float64 // the column drawn last
 }
 
 func (g *forest) grow(random *rand.PCG) Tree {
 	t := grower{forest: g, random: random}
-	t.rows, t.spare = make([]int32, len(g.positive)), make([]int32, len(g.positive))
+	n := len(g.positive)
+	t.rows, t.spare = make([]int32, n), make([]int32, n)
+	t.node = sample{positive: make([]uint8, n), x: make([]float64, n)}
+	if g.weights != nil {
+		t.node.weights = make([]float64, n)
+	}
 	for i := range t.rows {
 		t.rows[i] = int32(i)
 	}
@@ -199,7 +212,7 @@ func (c counts) impurity() float64 {
 // search draws the splits of a node and returns the best; the first of equally good ones.
 func (t *grower) search(rows []int32) split {
 	var best split
-	whole := t.count(rows)
+	whole := t.gather(rows)
 	if whole.rows < 2*leafRows || whole.positive <= 0 || whole.positive >= whole.mass {
 		return best
 	}
@@ -222,10 +235,10 @@ func (t *grower) draw(rows []int32, drawn int, whole counts, best *split) bool {
 	valid := false
 	if low < high {
 		u := float64(t.random.Uint64()>>11) / (1 << 53)
-		valid = t.try(rows, split{column: column, at: threshold(low, high, u)}, whole, best)
+		valid = t.try(split{column: column, at: threshold(low, high, u)}, missing > 0, whole, best)
 	}
 	if missing > 0 && missing < len(rows) { // all values against the missing ones
-		valid = t.try(rows, split{column: column, at: math.MaxFloat64}, whole, best) || valid
+		valid = t.try(split{column: column, at: math.MaxFloat64}, true, whole, best) || valid
 	}
 	return valid
 }
@@ -237,36 +250,96 @@ func (t *grower) count(rows []int32) (c counts) {
 	return c
 }
 
-// span is the range of a column in a node and the number of its missing values.
+// gather copies the labels and weights of a node's rows and counts them.
+func (t *grower) gather(rows []int32) (c counts) {
+	n := &t.node
+	n.positive = n.positive[:len(rows)]
+	if t.weights == nil {
+		positives := 0
+		for k, row := range rows {
+			n.positive[k] = indicator(t.positive[row])
+			positives += int(n.positive[k])
+		}
+		return countsOf(len(rows), positives)
+	}
+	n.weights = n.weights[:len(rows)]
+	for k, row := range rows {
+		n.positive[k], n.weights[k] = indicator(t.positive[row]), t.weights[row]
+		c.add(t.positive[row], t.weights[row])
+	}
+	return c
+}
+
+func indicator(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// countsOf is counts for rows of weight 1.
+func countsOf(rows, positive int) counts { return counts{rows, float64(rows), float64(positive)} }
+
+// span copies a column of a node, and returns its range and the number of its missing values.
 func (t *grower) span(rows []int32, column int) (low, high float64, missing int) {
 	low, high = math.Inf(1), math.Inf(-1)
-	x := t.x[column]
-	for _, row := range rows {
-		switch v := x[row]; {
-		case v != v:
+	x, own := t.x[column], t.node.x[:len(rows)]
+	t.node.x = own
+	for k, row := range rows {
+		v := x[row]
+		own[k] = v
+		if v < low {
+			low = v
+		}
+		if v > high {
+			high = v
+		}
+		if v != v {
 			missing++
-		default:
-			low, high = min(low, v), max(high, v)
 		}
 	}
 	return low, high, missing
 }
 
+// sides counts the values at most at, and the missing ones; the others have the rest of the whole.
+func (n *sample) sides(at float64, missing bool, whole counts) (left, right, none counts) {
+	if n.weights != nil {
+		for k, v := range n.x {
+			side := &right
+			switch {
+			case v <= at:
+				side = &left
+			case v != v:
+				side = &none
+			}
+			side.add(n.positive[k] == 1, n.weights[k])
+		}
+		return left, right, none
+	}
+	rows, positive := 0, 0
+	for k, v := range n.x {
+		in := int(indicator(v <= at))
+		rows += in
+		positive += in & int(n.positive[k])
+	}
+	left = countsOf(rows, positive)
+	if missing {
+		rows, positive = 0, 0
+		for k, v := range n.x {
+			in := int(indicator(v != v))
+			rows += in
+			positive += in & int(n.positive[k])
+		}
+		none = countsOf(rows, positive)
+	}
+	right = countsOf(whole.rows-left.rows-none.rows, int(whole.positive)-int(left.positive)-int(none.positive))
+	return left, right, none
+}
+
 // try reports whether a split leaves enough rows on both sides. It gives the missing values to the side where they fit
 // better; where a node has none, a later one goes right.
-func (t *grower) try(rows []int32, s split, whole counts, best *split) (valid bool) {
-	var left, right, missing counts
-	x := t.x[s.column]
-	for _, row := range rows {
-		side := &right
-		switch v := x[row]; {
-		case v <= s.at:
-			side = &left
-		case v != v:
-			side = &missing
-		}
-		side.add(t.positive[row], weightAt(t.weights, int(row)))
-	}
+func (t *grower) try(s split, some bool, whole counts, best *split) (valid bool) {
+	left, right, missing := t.node.sides(s.at, some, whole)
 	consider := func(left, right counts, missingLeft bool) {
 		if left.rows < leafRows || right.rows < leafRows {
 			return
