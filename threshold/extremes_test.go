@@ -132,15 +132,16 @@ func TestWaterLevelNeedsFewRounds(t *testing.T) {
 		"powers":    fill(100000, func(j int) float64 { return -math.Pow(float64(j), 4) }),
 	} {
 		for _, volume := range []float64{1e-9, 1e-3, 1, 1e6} {
-			w, rounds := pour(z, nil, z[0], volume, -volume), 1
+			s := new(Support)
+			w, rounds := pour(z, nil, z[0], volume, -volume, s), 1
 			for last := -1; w.rows != last; rounds++ {
 				last = w.rows
-				w = pour(z, nil, z[0], volume, w.level)
+				w = pour(z, nil, z[0], volume, w.level, s)
 			}
 			if rounds > 64 {
 				t.Errorf("%s, volume %v: %d rounds", name, volume, rounds)
 			}
-			if got := waterLevel(z, nil, z[0], volume, new(Support)); got.level != w.level {
+			if got := waterLevel(z, nil, z[0], volume, s); got.level != w.level {
 				t.Errorf("%s, volume %v: level %v, want %v", name, volume, got.level, w.level)
 			}
 		}

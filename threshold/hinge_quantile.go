@@ -2,7 +2,6 @@ package threshold
 
 import (
 	"math"
-	"slices"
 
 	"toptau/internal/kernel"
 )
@@ -41,10 +40,7 @@ func (q hingeQuantile) At(z, m []float64, s *Support) {
 	w := waterLevel(z, m, top, q.kappa/q.beta, s)
 	s.T = top + (w.scores+(w.mass-q.kappa)/q.beta)/w.mass
 	s.Edge = top + w.level // at or below each row above the level, as rounding keeps the order
-	s.takeAbove(z, m, top, w.floor)
-	for _, j := range s.Rows {
-		s.A = append(s.A, weight(m, int(j))/w.mass)
-	}
+	s.takeAbove(z, m, top, w.floor, w.mass)
 }
 
 // water is the state after pouring: scores are taken relative to the top score.
@@ -64,18 +60,18 @@ func waterLevel(z, m []float64, top, volume float64, s *Support) water {
 	if thinZ, thinM, share, ok := s.thin(z, m); ok {
 		if thinTop := highest(thinZ, thinM); !math.IsInf(thinTop, -1) {
 			thinVolume := volume * share
-			guess := risen(thinZ, thinM, thinTop, thinVolume, -thinVolume/topWeight(thinZ, thinM, thinTop))
+			guess := risen(thinZ, thinM, thinTop, thinVolume, -thinVolume/topWeight(thinZ, thinM, thinTop), s)
 			floor = max(lowest, thinTop-top+guess.level)
 		}
 	}
-	return risen(z, m, top, volume, floor)
+	return risen(z, m, top, volume, floor, s)
 }
 
 // risen is Newton's method from a floor.
-func risen(z, m []float64, top, volume, floor float64) water {
-	w := pour(z, m, top, volume, floor)
+func risen(z, m []float64, top, volume, floor float64, s *Support) water {
+	w := pour(z, m, top, volume, floor, s)
 	for rising := false; ; rising = true {
-		next := pour(z, m, top, volume, w.level)
+		next := pour(z, m, top, volume, w.level, s)
 		if next.rows == w.rows {
 			return next
 		}
@@ -89,18 +85,20 @@ func risen(z, m []float64, top, volume, floor float64) water {
 
 // pour returns the level as if the rows above the floor stuck out and no others. The top row always does, even from a volume
 // that underflows.
-func pour(z, m []float64, top, volume, floor float64) water {
+func pour(z, m []float64, top, volume, floor float64, s *Support) water {
 	w := water{floor: min(floor, -math.SmallestNonzeroFloat64)}
 	if m == nil {
 		w.rows, w.scores = kernel.SumAbove(z, top, w.floor)
 		w.mass = float64(w.rows)
 	} else {
 		var mass, scores sum
-		for j, zj := range z {
-			if x := zj - top; !(x <= w.floor) && m[j] > 0 {
-				w.rows++
-				mass.add(m[j])
-				scores.add(float64(m[j] * x))
+		for first := 0; first < len(z); first += sweepRows {
+			for _, j := range s.rowsAbove(z, first, top, w.floor) {
+				if m[j] > 0 {
+					w.rows++
+					mass.add(m[j])
+					scores.add(float64(m[j] * (z[j] - top)))
+				}
 			}
 		}
 		w.mass, w.scores = mass.total(), scores.total()
@@ -109,17 +107,15 @@ func pour(z, m []float64, top, volume, floor float64) water {
 	return w
 }
 
-// takeAbove fills Rows with the rows of positive weight above a floor.
-func (s *Support) takeAbove(z, m []float64, top, floor float64) {
+// takeAbove fills Rows with the rows of positive weight above a floor, and A with their shares of a mass.
+func (s *Support) takeAbove(z, m []float64, top, floor, mass float64) {
 	for first := 0; first < len(z); first += sweepRows {
-		chunk := z[first:min(first+sweepRows, len(z))]
-		n := len(s.Rows)
-		s.Rows = slices.Grow(s.Rows, len(chunk))
-		found := kernel.RowsAbove(chunk, top, floor, int32(first), s.Rows[n:n+len(chunk)])
-		s.Rows = s.Rows[:n+found]
-	}
-	if m != nil {
-		s.Rows = slices.DeleteFunc(s.Rows, func(j int32) bool { return !(m[j] > 0) })
+		for _, j := range s.rowsAbove(z, first, top, floor) {
+			if mj := weight(m, int(j)); mj > 0 {
+				s.Rows = append(s.Rows, j)
+				s.A = append(s.A, mj/mass)
+			}
+		}
 	}
 }
 

@@ -102,7 +102,7 @@ func window(z []float64, rank int) (low, high float64) {
 	return low, high
 }
 
-// sweepRows is the number of rows that a sweep takes at a time where it must make room for what it finds.
+// sweepRows is the number of rows that a sweep takes at a time where it needs room for what it finds.
 const sweepRows = 1024
 
 // between returns a copy of the scores between low and high, both exclusive, and of NaN, and how many others are at least
@@ -159,6 +159,13 @@ func (s *Support) aboveEdge(z, m []float64) (mass float64, firstTie int) {
 		}
 	}
 	return float64(above), firstTie
+}
+
+// rowsAbove returns those of the sweepRows rows from first whose z-shift is not at most level.
+func (s *Support) rowsAbove(z []float64, first int, shift, level float64) []int32 {
+	chunk := z[first:min(first+sweepRows, len(z))]
+	s.found = slices.Grow(s.found[:0], len(chunk))[:len(chunk)]
+	return s.found[:kernel.RowsAbove(chunk, shift, level, int32(first), s.found)]
 }
 
 // edgeOfCount returns the score of the k-th largest key, k >= 1. It reorders keys. It begins with the first bit in which

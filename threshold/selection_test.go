@@ -117,6 +117,53 @@ func TestTopEdgeAgainstSorting(t *testing.T) {
 	}
 }
 
+// Guesses from a sample never change a result: not where its rows are all unlike the others, not where the edge is tied, not
+// among scores that are infinite or no numbers.
+func TestTopEdgeOfManyRows(t *testing.T) {
+	const n = 5*sampleFrom + 3
+	const stride = n / sampleRows
+	r := rand.New(rand.NewPCG(15, 16))
+	noise := shapes["random"](r, n)
+	onSample := func(j int) float64 { return float64(btoi(j%stride == stride/2)) }
+	oneIn := func(k int, odd ...float64) []float64 {
+		return fill(n, func(j int) float64 {
+			if r.IntN(k) == 0 {
+				return odd[r.IntN(len(odd))]
+			}
+			return noise[j]
+		})
+	}
+	inf, nan := math.Inf(1), math.NaN()
+	inputs := map[string][]float64{
+		"sample is high":  fill(n, func(j int) float64 { return noise[j] + float64(9*onSample(j)) }),
+		"sample is low":   fill(n, func(j int) float64 { return noise[j] - float64(9*onSample(j)) }),
+		"sample is tied":  fill(n, func(j int) float64 { return noise[j] * (1 - onSample(j)) }),
+		"sample is split": fill(n, func(j int) float64 { return noise[j] + float64(float64(9*(j/stride%2))*onSample(j)) }),
+		"infinities":      oneIn(3, inf, -inf),
+		"mostly -Inf":     fill(n, func(j int) float64 { return []float64{-inf, -inf, noise[j]}[r.IntN(3)] }),
+		"few NaN":         oneIn(n/4, nan, math.Copysign(nan, -1)),
+		"many NaN":        oneIn(5, nan, math.Copysign(nan, -1), inf, -inf),
+	}
+	for name, shape := range shapes {
+		inputs[name] = shape(r, n)
+	}
+	s := new(Support)
+	for name, z := range inputs {
+		keys := make([]uint64, n)
+		for j, zj := range z {
+			keys[j] = orderedKey(zj)
+		}
+		slices.Sort(keys)
+		for _, share := range []float64{0, 1e-4, 0.003, 0.01, 0.2, 1.0 / 3, 0.5, 2.0 / 3, 0.8, 0.99, 0.9999, 1} {
+			k := max(1, int(math.Round(share*n)))
+			want := keyScore(keys[n-k])
+			if got := topEdge(z, nil, float64(k), s); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%s, k = %d: %v, want %v", name, k, got, want)
+			}
+		}
+	}
+}
+
 func TestTopEdgeOfNothing(t *testing.T) {
 	var s Support
 	if got := topEdge(nil, nil, 1, &s); got != math.Inf(-1) {

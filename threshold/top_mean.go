@@ -3,10 +3,8 @@ package threshold
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"toptau/internal/fault"
-	"toptau/internal/kernel"
 )
 
 // TopCount is the mean of the K largest scores (equations problem_toppush, K = 1, and problem_toppushk). Convex. With weights
@@ -73,9 +71,13 @@ func (t topMean) At(z, m []float64, s *Support) {
 	s.Edge = topEdge(z, m, t.kappa, s)
 	above, _ := s.aboveEdge(z, m)
 	left := t.kappa - above
+	below := math.Nextafter(s.Edge, math.Inf(-1))
+	if below == s.Edge { // -Inf, which no row is below
+		below = math.NaN()
+	}
 	var excess sum // sum of m_j (z_j - edge)
 	for first := 0; first < len(z); first += sweepRows {
-		for _, j := range s.fromEdge(z, first) {
+		for _, j := range s.rowsAbove(z, first, 0, below) {
 			mj := weight(m, int(j))
 			if z[j] == s.Edge {
 				mj = min(mj, left)
@@ -92,17 +94,6 @@ func (t topMean) At(z, m []float64, s *Support) {
 	if math.IsInf(s.T, 0) || math.IsNaN(s.T) {
 		s.T = s.mean(z)
 	}
-}
-
-// fromEdge returns those of the sweepRows rows from first that are not below the edge.
-func (s *Support) fromEdge(z []float64, first int) []int32 {
-	below := math.Nextafter(s.Edge, math.Inf(-1))
-	if below == s.Edge { // -Inf, which no row is below
-		below = math.NaN()
-	}
-	chunk := z[first:min(first+sweepRows, len(z))]
-	s.found = slices.Grow(s.found[:0], len(chunk))[:len(chunk)]
-	return s.found[:kernel.RowsAbove(chunk, 0, below, int32(first), s.found)]
 }
 
 // mean returns a'z for scores so far apart that their differences overflow.

@@ -198,18 +198,18 @@ func vectorReduceTile(lanes []float32, g []float64) int {
 	return 4 * fours
 }
 
-// vectorTile prefetches what lies behind the block: the next features, or the next panel.
+// vectorTile prefetches what lies behind the block: later features, or the next panels. A block is worked on for less time
+// than memory takes to answer where it has few features or models, so it is not the next one that is asked for.
 func vectorTile(panel, w, z []float32, d, models int, add bool) bool {
 	flag := 0
 	if add {
 		flag = 1
 	}
-	const bytes = 4 * PanelRows
 	switch {
 	case using >= levelAVX512Half:
-		tileAVX512(&panel[0], &w[0], &z[0], d, models, flag, d*bytes)
+		tileAVX512(&panel[0], &w[0], &z[0], d, models, flag, fetchAhead)
 	case using == levelAVX2:
-		tileAVX2(&panel[0], &w[0], &z[0], d, models, flag, d*bytes)
+		tileAVX2(&panel[0], &w[0], &z[0], d, models, flag, fetchAhead)
 	default:
 		return false
 	}
@@ -241,20 +241,21 @@ func vectorActive(v []float32) (found, known bool) {
 }
 
 // vectorFilter returns the number of scores above t.
-func vectorFilter(z unsafe.Pointer, size uintptr, blocks int, t float64, first int32, values unsafe.Pointer, rows *int32) (
-	count int, known bool) {
+func vectorFilter(z unsafe.Pointer, size uintptr, stride, blocks int, t float64, first int32, values unsafe.Pointer,
+	rows *int32) (count int, known bool) {
+	stride *= int(size)
 	wide := using >= levelAVX512Half
 	switch {
 	case using == levelGo:
 		return 0, false
 	case size == 8 && wide:
-		count = filterFloat64AVX512((*float64)(z), blocks, t, first, (*float64)(values), rows)
+		count = filterFloat64AVX512((*float64)(z), stride, blocks, t, first, (*float64)(values), rows)
 	case size == 8:
-		count = filterFloat64AVX2((*float64)(z), blocks, t, first, (*float64)(values), rows)
+		count = filterFloat64AVX2((*float64)(z), stride, blocks, t, first, (*float64)(values), rows)
 	case wide:
-		count = filterFloat32AVX512((*float32)(z), blocks, float32(t), first, (*float32)(values), rows)
+		count = filterFloat32AVX512((*float32)(z), stride, blocks, float32(t), first, (*float32)(values), rows)
 	default:
-		count = filterFloat32AVX2((*float32)(z), blocks, float32(t), first, (*float32)(values), rows)
+		count = filterFloat32AVX2((*float32)(z), stride, blocks, float32(t), first, (*float32)(values), rows)
 	}
 	return count, true
 }
@@ -430,4 +431,13 @@ func vectorMultiplyAdds(n int) int {
 		multiplyAVX512(rounds)
 	}
 	return rounds * 12 * lanes
+}
+
+func vectorDecimals(text []byte, at, limit int, stops [2]byte, dst []float64, stride, count int) (read, next int, known bool) {
+	if using == levelGo {
+		return 0, 0, false
+	}
+	both := int(stops[0]) | int(stops[1])<<8
+	read, next = decimalsAVX2(&text[0], at, limit, both, &dst[0], 8*stride, count)
+	return read, next, true
 }

@@ -33,7 +33,7 @@ func vectorActive([]float32) (found, known bool) { return false, false }
 
 func vectorReduceTile([]float32, []float64) int { return 0 }
 
-func vectorFilter(unsafe.Pointer, uintptr, int, float64, int32, unsafe.Pointer, *int32) (count int, known bool) {
+func vectorFilter(unsafe.Pointer, uintptr, int, int, float64, int32, unsafe.Pointer, *int32) (count int, known bool) {
 	return 0, false
 }
 
@@ -72,3 +72,7 @@ func vectorScoreTurns([]scoreTurn, uintptr, []float64, bool) {}
 func vectorGradientTurns([]gradientTurn, uintptr, int) {}
 
 func vectorOctets([]float64) (mask uint, known bool) { return 0, false }
+
+func vectorDecimals([]byte, int, int, [2]byte, []float64, int, int) (read, next int, known bool) {
+	return 0, 0, false
+}

@@ -410,726 +410,930 @@ DATA counting<>+56(SB)/4, $0x0000000e
 DATA counting<>+60(SB)/4, $0x0000000f
 GLOBL counting<>(SB), RODATA|NOPTR, $64
 
-DATA minusInfinity<>+0(SB)/8, $0xfff0000000000000
-DATA minusInfinity<>+8(SB)/8, $0xff800000ff800000
-GLOBL minusInfinity<>(SB), RODATA|NOPTR, $16
-
-// func filterFloat64AVX2(z *float64, blocks int, t float64, first int32, values *float64, rows *int32) int
-// Requires: AVX, AVX2, POPCNT, SSE2
-TEXT ·filterFloat64AVX2(SB), NOSPLIT, $0-56
+// func filterFloat64AVX2(z *float64, stride int, blocks int, t float64, first int32, values *float64, rows *int32) int
+// Requires: AVX, AVX2, BMI, POPCNT, SSE2
+TEXT ·filterFloat64AVX2(SB), NOSPLIT, $0-64
 	MOVQ         z+0(FP), AX
-	MOVQ         blocks+8(FP), CX
-	MOVSD        t+16(FP), X0
+	MOVQ         stride+8(FP), CX
+	MOVQ         blocks+16(FP), DX
+	MOVSD        t+24(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVL         first+24(FP), DX
-	MOVQ         values+32(FP), BX
-	MOVQ         rows+40(FP), SI
-	XORQ         DI, DI
+	MOVL         first+32(FP), BX
+	MOVQ         values+40(FP), SI
+	MOVQ         rows+48(FP), DI
+	XORQ         R8, R8
 
 block:
-	VBROADCASTSD minusInfinity<>+0(SB), Y1
-	VMOVUPD      (AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      32(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      64(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      96(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      128(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      160(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      192(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      224(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      256(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      288(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      320(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      352(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      384(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      416(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      448(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      480(AX), Y2
-	VMAXPD       Y1, Y2, Y1
-	VCMPPD       $0x11, Y1, Y0, Y1
-	VPTEST       Y1, Y1
-	JZ           next
-	VMOVD        DX, X2
-	VPBROADCASTD X2, X1
-	VPADDD       counting<>+0(SB), X1, X1
-	MOVL         $0x00000004, R8
-	VMOVD        R8, X2
-	VPBROADCASTD X2, X2
-	LEAQ         compressDoubles<>+0(SB), R8
-	LEAQ         compressNumbers<>+0(SB), R9
-	VMOVUPD      (AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      32(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      64(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      96(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      128(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      160(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      192(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      224(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      256(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      288(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      320(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      352(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      384(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      416(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      448(AX), Y3
-	VCMPPD       $0x11, Y3, Y0, Y4
-	VMOVMSKPD    Y4, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y4
-	VPERMPS      Y3, Y4, Y3
-	VMOVUPD      Y3, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
-	VPADDD       X2, X1, X1
-	VMOVUPD      480(AX), Y2
-	VCMPPD       $0x11, Y2, Y0, Y3
-	VMOVMSKPD    Y3, R10
-	MOVL         R10, R11
-	SHLQ         $0x04, R11
-	VMOVDQU      (R8)(R11*2), Y3
-	VPERMPS      Y2, Y3, Y2
-	VMOVUPD      Y2, (BX)(DI*8)
-	VPSHUFB      (R9)(R11*1), X1, X1
-	VMOVDQU      X1, (SI)(DI*4)
-	POPCNTL      R10, R10
-	ADDQ         R10, DI
+	VMOVUPD   (AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R9
+	VMOVUPD   32(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+	VMOVUPD   64(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	VMOVUPD   96(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x0c, R10
+	ORQ       R10, R9
+	VMOVUPD   128(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	VMOVUPD   160(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x14, R10
+	ORQ       R10, R9
+	VMOVUPD   192(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	VMOVUPD   224(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	VMOVUPD   256(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	VMOVUPD   288(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x24, R10
+	ORQ       R10, R9
+	VMOVUPD   320(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	VMOVUPD   352(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x2c, R10
+	ORQ       R10, R9
+	VMOVUPD   384(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	VMOVUPD   416(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	VMOVUPD   448(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	VMOVUPD   480(AX), Y1
+	VCMPPD    $0x11, Y1, Y0, Y1
+	VMOVMSKPD Y1, R10
+	SHLQ      $0x3c, R10
+	ORQ       R10, R9
+	TZCNTQ    R9, R10
+	ANDQ      $0x3f, R10
+	LEAL      (BX)(R10*1), R11
+	MOVQ      (AX)(R10*8), R10
+	MOVQ      R10, (SI)(R8*8)
+	MOVL      R11, (DI)(R8*4)
+	CMPQ      R9, $0x01
+	SBBQ      $-1, R8
+	BLSRQ     R9, R9
+	JNZ       several
 
 next:
-	ADDQ $0x00000200, AX
-	ADDL $0x40, DX
-	DECQ CX
+	ADDQ CX, AX
+	ADDL $0x40, BX
+	DECQ DX
 	JNZ  block
-	MOVQ DI, ret+48(FP)
+	MOVQ R8, ret+56(FP)
 	VZEROUPPER
 	RET
 
-// func filterFloat64AVX512(z *float64, blocks int, t float64, first int32, values *float64, rows *int32) int
-// Requires: AVX, AVX2, AVX512F, AVX512VL, POPCNT, SSE2
-TEXT ·filterFloat64AVX512(SB), NOSPLIT, $0-56
+several:
+	POPCNTQ R9, R10
+	CMPQ    R10, $0x05
+	JG      many
+
+one:
+	TZCNTQ R9, R10
+	LEAL   (BX)(R10*1), R11
+	MOVQ   (AX)(R10*8), R10
+	MOVQ   R10, (SI)(R8*8)
+	MOVL   R11, (DI)(R8*4)
+	INCQ   R8
+	BLSRQ  R9, R9
+	JNZ    one
+	JMP    next
+
+many:
+	DECQ         R8
+	VMOVD        BX, X2
+	VPBROADCASTD X2, X1
+	VPADDD       counting<>+0(SB), X1, X1
+	MOVL         $0x00000004, R9
+	VMOVD        R9, X2
+	VPBROADCASTD X2, X2
+	LEAQ         compressDoubles<>+0(SB), R9
+	LEAQ         compressNumbers<>+0(SB), R10
+	VMOVUPD      (AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      32(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      64(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      96(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      128(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      160(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      192(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      224(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      256(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      288(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      320(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      352(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      384(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      416(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      448(AX), Y3
+	VCMPPD       $0x11, Y3, Y0, Y4
+	VMOVMSKPD    Y4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y4
+	VPERMPS      Y3, Y4, Y3
+	VMOVUPD      Y3, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	VPADDD       X2, X1, X1
+	VMOVUPD      480(AX), Y2
+	VCMPPD       $0x11, Y2, Y0, Y3
+	VMOVMSKPD    Y3, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VMOVDQU      (R9)(R12*2), Y3
+	VPERMPS      Y2, Y3, Y2
+	VMOVUPD      Y2, (SI)(R8*8)
+	VPSHUFB      (R10)(R12*1), X1, X1
+	VMOVDQU      X1, (DI)(R8*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, R8
+	JMP          next
+
+// func filterFloat64AVX512(z *float64, stride int, blocks int, t float64, first int32, values *float64, rows *int32) int
+// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI, POPCNT, SSE2
+TEXT ·filterFloat64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         z+0(FP), AX
-	MOVQ         blocks+8(FP), CX
-	MOVSD        t+16(FP), X0
+	MOVQ         stride+8(FP), CX
+	MOVQ         blocks+16(FP), DX
+	MOVSD        t+24(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVL         first+24(FP), DX
-	MOVQ         values+32(FP), BX
-	MOVQ         rows+40(FP), SI
-	XORQ         DI, DI
+	MOVL         first+32(FP), BX
+	MOVQ         values+40(FP), SI
+	MOVQ         rows+48(FP), DI
+	XORQ         R8, R8
 
 block:
-	VBROADCASTSD  minusInfinity<>+0(SB), Z1
-	VMOVUPD       (AX), Z2
-	VMAXPD        Z1, Z2, Z1
-	VMOVUPD       64(AX), Z2
-	VMAXPD        Z1, Z2, Z1
-	VMOVUPD       128(AX), Z2
-	VMAXPD        Z1, Z2, Z1
-	VMOVUPD       192(AX), Z2
-	VMAXPD        Z1, Z2, Z1
-	VMOVUPD       256(AX), Z2
-	VMAXPD        Z1, Z2, Z1
-	VMOVUPD       320(AX), Z2
-	VMAXPD        Z1, Z2, Z1
-	VMOVUPD       384(AX), Z2
-	VMAXPD        Z1, Z2, Z1
-	VMOVUPD       448(AX), Z2
-	VMAXPD        Z1, Z2, Z1
-	VCMPPD        $0x11, Z1, Z0, K1
-	KORTESTW      K1, K1
-	JZ            next
-	VPBROADCASTD  DX, Y1
+	VMOVUPD (AX), Z1
+	VCMPPD  $0x11, Z1, Z0, K1
+	KMOVW   K1, R9
+	VMOVUPD 64(AX), Z1
+	VCMPPD  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x08, R10
+	ORQ     R10, R9
+	VMOVUPD 128(AX), Z1
+	VCMPPD  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x10, R10
+	ORQ     R10, R9
+	VMOVUPD 192(AX), Z1
+	VCMPPD  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x18, R10
+	ORQ     R10, R9
+	VMOVUPD 256(AX), Z1
+	VCMPPD  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x20, R10
+	ORQ     R10, R9
+	VMOVUPD 320(AX), Z1
+	VCMPPD  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x28, R10
+	ORQ     R10, R9
+	VMOVUPD 384(AX), Z1
+	VCMPPD  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x30, R10
+	ORQ     R10, R9
+	VMOVUPD 448(AX), Z1
+	VCMPPD  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x38, R10
+	ORQ     R10, R9
+	TZCNTQ  R9, R10
+	ANDQ    $0x3f, R10
+	LEAL    (BX)(R10*1), R11
+	MOVQ    (AX)(R10*8), R10
+	MOVQ    R10, (SI)(R8*8)
+	MOVL    R11, (DI)(R8*4)
+	CMPQ    R9, $0x01
+	SBBQ    $-1, R8
+	BLSRQ   R9, R9
+	JNZ     several
+
+next:
+	ADDQ CX, AX
+	ADDL $0x40, BX
+	DECQ DX
+	JNZ  block
+	MOVQ R8, ret+56(FP)
+	VZEROUPPER
+	RET
+
+several:
+	POPCNTQ R9, R10
+	CMPQ    R10, $0x05
+	JG      many
+
+one:
+	TZCNTQ R9, R10
+	LEAL   (BX)(R10*1), R11
+	MOVQ   (AX)(R10*8), R10
+	MOVQ   R10, (SI)(R8*8)
+	MOVL   R11, (DI)(R8*4)
+	INCQ   R8
+	BLSRQ  R9, R9
+	JNZ    one
+	JMP    next
+
+many:
+	DECQ          R8
+	VPBROADCASTD  BX, Y1
 	VPADDD        counting<>+0(SB), Y1, Y1
-	MOVL          $0x00000008, R8
-	VPBROADCASTD  R8, Y2
+	MOVL          $0x00000008, R9
+	VPBROADCASTD  R9, Y2
 	VMOVUPD       (AX), Z3
 	VCMPPD        $0x11, Z3, Z0, K1
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
-	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVUPS       Y4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*8)
+	VMOVUPS       Y4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Y2, Y1, Y1
 	VMOVUPD       64(AX), Z3
 	VCMPPD        $0x11, Z3, Z0, K1
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
-	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVUPS       Y4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*8)
+	VMOVUPS       Y4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Y2, Y1, Y1
 	VMOVUPD       128(AX), Z3
 	VCMPPD        $0x11, Z3, Z0, K1
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
-	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVUPS       Y4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*8)
+	VMOVUPS       Y4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Y2, Y1, Y1
 	VMOVUPD       192(AX), Z3
 	VCMPPD        $0x11, Z3, Z0, K1
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
-	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVUPS       Y4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*8)
+	VMOVUPS       Y4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Y2, Y1, Y1
 	VMOVUPD       256(AX), Z3
 	VCMPPD        $0x11, Z3, Z0, K1
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
-	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVUPS       Y4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*8)
+	VMOVUPS       Y4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Y2, Y1, Y1
 	VMOVUPD       320(AX), Z3
 	VCMPPD        $0x11, Z3, Z0, K1
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
-	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVUPS       Y4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*8)
+	VMOVUPS       Y4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Y2, Y1, Y1
 	VMOVUPD       384(AX), Z3
 	VCMPPD        $0x11, Z3, Z0, K1
 	VCOMPRESSPD.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Y1, K1, Y4
-	VMOVUPD       Z3, (BX)(DI*8)
-	VMOVUPS       Y4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*8)
+	VMOVUPS       Y4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Y2, Y1, Y1
 	VMOVUPD       448(AX), Z2
 	VCMPPD        $0x11, Z2, Z0, K1
 	VCOMPRESSPD.Z Z2, K1, Z2
 	VPCOMPRESSD.Z Y1, K1, Y1
-	VMOVUPD       Z2, (BX)(DI*8)
-	VMOVUPS       Y1, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z2, (SI)(R8*8)
+	VMOVUPS       Y1, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
+	JMP           next
+
+// func filterFloat32AVX2(z *float32, stride int, blocks int, t float32, first int32, values *float32, rows *int32) int
+// Requires: AVX, AVX2, BMI, POPCNT, SSE
+TEXT ·filterFloat32AVX2(SB), NOSPLIT, $0-56
+	MOVQ         z+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	MOVQ         blocks+16(FP), DX
+	MOVSS        t+24(FP), X0
+	VBROADCASTSS X0, Y0
+	MOVL         first+28(FP), BX
+	MOVQ         values+32(FP), SI
+	MOVQ         rows+40(FP), DI
+	XORQ         R8, R8
+
+block:
+	VMOVUPD   (AX), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R9
+	VMOVUPD   32(AX), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	VMOVUPD   64(AX), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	VMOVUPD   96(AX), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	VMOVUPD   128(AX), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	VMOVUPD   160(AX), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	VMOVUPD   192(AX), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	VMOVUPD   224(AX), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	TZCNTQ    R9, R10
+	ANDQ      $0x3f, R10
+	LEAL      (BX)(R10*1), R11
+	MOVL      (AX)(R10*4), R10
+	MOVL      R10, (SI)(R8*4)
+	MOVL      R11, (DI)(R8*4)
+	CMPQ      R9, $0x01
+	SBBQ      $-1, R8
+	BLSRQ     R9, R9
+	JNZ       several
 
 next:
-	ADDQ $0x00000200, AX
-	ADDL $0x40, DX
-	DECQ CX
+	ADDQ CX, AX
+	ADDL $0x40, BX
+	DECQ DX
 	JNZ  block
-	MOVQ DI, ret+48(FP)
+	MOVQ R8, ret+48(FP)
 	VZEROUPPER
 	RET
 
-// func filterFloat32AVX2(z *float32, blocks int, t float32, first int32, values *float32, rows *int32) int
-// Requires: AVX, AVX2, POPCNT, SSE
-TEXT ·filterFloat32AVX2(SB), NOSPLIT, $0-48
-	MOVQ         z+0(FP), AX
-	MOVQ         blocks+8(FP), CX
-	MOVSS        t+16(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVL         first+20(FP), DX
-	MOVQ         values+24(FP), BX
-	MOVQ         rows+32(FP), SI
-	XORQ         DI, DI
+several:
+	POPCNTQ R9, R10
+	CMPQ    R10, $0x05
+	JG      many
 
-block:
-	VBROADCASTSD minusInfinity<>+8(SB), Y1
-	VMOVUPD      (AX), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPD      32(AX), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPD      64(AX), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPD      96(AX), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPD      128(AX), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPD      160(AX), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPD      192(AX), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPD      224(AX), Y2
-	VMAXPS       Y1, Y2, Y1
-	VCMPPS       $0x11, Y1, Y0, Y1
-	VPTEST       Y1, Y1
-	JZ           next
-	VMOVD        DX, X2
+one:
+	TZCNTQ R9, R10
+	LEAL   (BX)(R10*1), R11
+	MOVL   (AX)(R10*4), R10
+	MOVL   R10, (SI)(R8*4)
+	MOVL   R11, (DI)(R8*4)
+	INCQ   R8
+	BLSRQ  R9, R9
+	JNZ    one
+	JMP    next
+
+many:
+	DECQ         R8
+	VMOVD        BX, X2
 	VPBROADCASTD X2, X1
 	VPADDD       counting<>+0(SB), X1, X1
-	MOVL         $0x00000004, R8
-	VMOVD        R8, X2
+	MOVL         $0x00000004, R9
+	VMOVD        R9, X2
 	VPBROADCASTD X2, X2
-	LEAQ         compressDoubles<>+0(SB), R8
-	LEAQ         compressNumbers<>+0(SB), R8
+	LEAQ         compressDoubles<>+0(SB), R9
+	LEAQ         compressNumbers<>+0(SB), R9
 	VMOVUPS      (AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      16(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      32(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      48(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      64(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      80(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      96(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      112(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      128(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      144(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      160(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      176(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      192(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      208(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      224(AX), X3
 	VCMPPS       $0x11, X3, X0, X4
-	VMOVMSKPS    X4, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X3, X3
-	VMOVUPS      X3, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X3
-	VMOVDQU      X3, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X4, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X3, X3
+	VMOVUPS      X3, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X3
+	VMOVDQU      X3, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
 	VPADDD       X2, X1, X1
 	VMOVUPS      240(AX), X2
 	VCMPPS       $0x11, X2, X0, X3
-	VMOVMSKPS    X3, R9
-	MOVL         R9, R10
-	SHLQ         $0x04, R10
-	VPSHUFB      (R8)(R10*1), X2, X2
-	VMOVUPS      X2, (BX)(DI*4)
-	VPSHUFB      (R8)(R10*1), X1, X1
-	VMOVDQU      X1, (SI)(DI*4)
-	POPCNTL      R9, R9
-	ADDQ         R9, DI
+	VMOVMSKPS    X3, R10
+	MOVL         R10, R11
+	SHLQ         $0x04, R11
+	VPSHUFB      (R9)(R11*1), X2, X2
+	VMOVUPS      X2, (SI)(R8*4)
+	VPSHUFB      (R9)(R11*1), X1, X1
+	VMOVDQU      X1, (DI)(R8*4)
+	POPCNTL      R10, R10
+	ADDQ         R10, R8
+	JMP          next
+
+// func filterFloat32AVX512(z *float32, stride int, blocks int, t float32, first int32, values *float32, rows *int32) int
+// Requires: AVX, AVX512F, BMI, POPCNT, SSE
+TEXT ·filterFloat32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         z+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	MOVQ         blocks+16(FP), DX
+	MOVSS        t+24(FP), X0
+	VBROADCASTSS X0, Z0
+	MOVL         first+28(FP), BX
+	MOVQ         values+32(FP), SI
+	MOVQ         rows+40(FP), DI
+	XORQ         R8, R8
+
+block:
+	VMOVUPD (AX), Z1
+	VCMPPS  $0x11, Z1, Z0, K1
+	KMOVW   K1, R9
+	VMOVUPD 64(AX), Z1
+	VCMPPS  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x10, R10
+	ORQ     R10, R9
+	VMOVUPD 128(AX), Z1
+	VCMPPS  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x20, R10
+	ORQ     R10, R9
+	VMOVUPD 192(AX), Z1
+	VCMPPS  $0x11, Z1, Z0, K1
+	KMOVW   K1, R10
+	SHLQ    $0x30, R10
+	ORQ     R10, R9
+	TZCNTQ  R9, R10
+	ANDQ    $0x3f, R10
+	LEAL    (BX)(R10*1), R11
+	MOVL    (AX)(R10*4), R10
+	MOVL    R10, (SI)(R8*4)
+	MOVL    R11, (DI)(R8*4)
+	CMPQ    R9, $0x01
+	SBBQ    $-1, R8
+	BLSRQ   R9, R9
+	JNZ     several
 
 next:
-	ADDQ $0x00000100, AX
-	ADDL $0x40, DX
-	DECQ CX
+	ADDQ CX, AX
+	ADDL $0x40, BX
+	DECQ DX
 	JNZ  block
-	MOVQ DI, ret+40(FP)
+	MOVQ R8, ret+48(FP)
 	VZEROUPPER
 	RET
 
-// func filterFloat32AVX512(z *float32, blocks int, t float32, first int32, values *float32, rows *int32) int
-// Requires: AVX, AVX512F, POPCNT, SSE
-TEXT ·filterFloat32AVX512(SB), NOSPLIT, $0-48
-	MOVQ         z+0(FP), AX
-	MOVQ         blocks+8(FP), CX
-	MOVSS        t+16(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVL         first+20(FP), DX
-	MOVQ         values+24(FP), BX
-	MOVQ         rows+32(FP), SI
-	XORQ         DI, DI
+several:
+	POPCNTQ R9, R10
+	CMPQ    R10, $0x05
+	JG      many
 
-block:
-	VBROADCASTSD  minusInfinity<>+8(SB), Z1
-	VMOVUPD       (AX), Z2
-	VMAXPS        Z1, Z2, Z1
-	VMOVUPD       64(AX), Z2
-	VMAXPS        Z1, Z2, Z1
-	VMOVUPD       128(AX), Z2
-	VMAXPS        Z1, Z2, Z1
-	VMOVUPD       192(AX), Z2
-	VMAXPS        Z1, Z2, Z1
-	VCMPPS        $0x11, Z1, Z0, K1
-	KORTESTW      K1, K1
-	JZ            next
-	VPBROADCASTD  DX, Z1
+one:
+	TZCNTQ R9, R10
+	LEAL   (BX)(R10*1), R11
+	MOVL   (AX)(R10*4), R10
+	MOVL   R10, (SI)(R8*4)
+	MOVL   R11, (DI)(R8*4)
+	INCQ   R8
+	BLSRQ  R9, R9
+	JNZ    one
+	JMP    next
+
+many:
+	DECQ          R8
+	VPBROADCASTD  BX, Z1
 	VPADDD        counting<>+0(SB), Z1, Z1
-	MOVL          $0x00000010, R8
-	VPBROADCASTD  R8, Z2
+	MOVL          $0x00000010, R9
+	VPBROADCASTD  R9, Z2
 	VMOVUPD       (AX), Z3
 	VCMPPS        $0x11, Z3, Z0, K1
 	VCOMPRESSPS.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Z1, K1, Z4
-	VMOVUPD       Z3, (BX)(DI*4)
-	VMOVUPS       Z4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*4)
+	VMOVUPS       Z4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Z2, Z1, Z1
 	VMOVUPD       64(AX), Z3
 	VCMPPS        $0x11, Z3, Z0, K1
 	VCOMPRESSPS.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Z1, K1, Z4
-	VMOVUPD       Z3, (BX)(DI*4)
-	VMOVUPS       Z4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*4)
+	VMOVUPS       Z4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Z2, Z1, Z1
 	VMOVUPD       128(AX), Z3
 	VCMPPS        $0x11, Z3, Z0, K1
 	VCOMPRESSPS.Z Z3, K1, Z3
 	VPCOMPRESSD.Z Z1, K1, Z4
-	VMOVUPD       Z3, (BX)(DI*4)
-	VMOVUPS       Z4, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
+	VMOVUPD       Z3, (SI)(R8*4)
+	VMOVUPS       Z4, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
 	VPADDD        Z2, Z1, Z1
 	VMOVUPD       192(AX), Z2
 	VCMPPS        $0x11, Z2, Z0, K1
 	VCOMPRESSPS.Z Z2, K1, Z2
 	VPCOMPRESSD.Z Z1, K1, Z1
-	VMOVUPD       Z2, (BX)(DI*4)
-	VMOVUPS       Z1, (SI)(DI*4)
-	KMOVW         K1, R8
-	POPCNTL       R8, R8
-	ADDQ          R8, DI
-
-next:
-	ADDQ $0x00000100, AX
-	ADDL $0x40, DX
-	DECQ CX
-	JNZ  block
-	MOVQ DI, ret+40(FP)
-	VZEROUPPER
-	RET
+	VMOVUPD       Z2, (SI)(R8*4)
+	VMOVUPS       Z1, (DI)(R8*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
+	JMP           next

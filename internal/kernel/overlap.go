@@ -16,13 +16,15 @@ func Overlap[T Float](panel []T, w, z []float64, add bool, last []T, v, lanes []
 	accumulateTogether(last, v, lanes)
 }
 
-// overlapAhead is how many bytes a panel is prefetched before it is scored. The processor's own prefetching stops at the end
-// of each 4 KB, and there is no time to wait while two panels are computed with. Panels shorter than a page are short enough
-// for it.
+// fetchAhead is how many bytes data is fetched into the second cache before it is computed with, where there is so much to
+// compute that the processor's own prefetching, which stops at the end of each page of 4 KB, would be waited for. A page
+// ahead is too late.
+const fetchAhead = 12 << 10
+
+// overlapAhead is fetchAhead, but for panels so short that the one before is still in the first cache: there is no need.
 func overlapAhead(d int, size uintptr) int {
-	const page, ahead = 4096, 12 << 10
-	if d*PanelRows*int(size) < page {
+	if d*PanelRows*int(size) < 4096 {
 		return 0
 	}
-	return ahead
+	return fetchAhead
 }

@@ -410,10 +410,6 @@ DATA counting<>+56(SB)/4, $0x0000000e
 DATA counting<>+60(SB)/4, $0x0000000f
 GLOBL counting<>(SB), RODATA|NOPTR, $64
 
-DATA minusInfinity<>+0(SB)/8, $0xfff0000000000000
-DATA minusInfinity<>+8(SB)/8, $0xff800000ff800000
-GLOBL minusInfinity<>(SB), RODATA|NOPTR, $16
-
 // func highestAVX2(z *float64, blocks int, lanes *float64) (nan int)
 // Requires: AVX
 TEXT ·highestAVX2(SB), NOSPLIT, $0-32

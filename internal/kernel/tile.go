@@ -1,9 +1,8 @@
 package kernel
 
 // tileFeatures is the number of features after which a tile's sums are stored and reloaded, so that the panel's part
-// stays in the first cache while all models use it. It is also how far ahead data is fetched into the second cache:
-// more features at a time and the fetching comes in bursts that are not hidden behind the work.
-const tileFeatures = 16
+// stays in the first cache while all models use it.
+const tileFeatures = 32
 
 // ScoreTile computes the scores of consecutive panels under several models in the fast arithmetic.
 //

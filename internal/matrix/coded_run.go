@@ -7,8 +7,8 @@ import (
 	"toptau/internal/kernel"
 )
 
-// codes is a run: code (group g, row r) of a panel is codes[64g+place[r]], in the order of the kernel, its fraction, if
-// any, fractions[64g+r]. Rows that pad the last panel are at level 0.
+// codes is a run: code (group g, row r) of panel p is codes.panels[p][64g+place[r]], in the order of the kernel, its
+// fraction, if any, parts.panels[p][64g+r]. Rows that pad the last panel are at level 0.
 //
 // The code of a row that stands nowhere is the group's number of levels, which no table has. The kernel does not know
 // such codes, so gaps says where they are.
@@ -20,21 +20,46 @@ type codes[C codeType] struct {
 	storage Storage
 	place   [kernel.PanelRows]uint8 // of a row's code among those of its group
 	rows    int
-	chunks  []codesChunk[C]
-	gaps    []gap         // by panel and group
-	gappy   []bool        // by panel: one of its gaps is not noGap
-	look    codeLookUp[C] // nil: no kernel for codes of this size
+	codes   pieces[C]
+	parts   pieces[float32] // fractions
+	gaps    []gap           // by panel and group
+	gappy   []bool          // by panel: one of its gaps is not noGap
+	look    codeLookUp[C]   // nil: no kernel for codes of this size
 }
 
 type codeType interface{ ~uint8 | ~uint16 | ~uint32 }
 
-// codesChunk is chunkPanels panels, the last chunk's fewer.
-type codesChunk[C codeType] struct {
-	codes     []C
-	fractions []float32
+// pieces is the panels of a run, in slabs.
+type pieces[T codeType | float32] struct {
+	panels [][]T
+	memory slab[T]
 }
 
-const chunkPanels = 64
+// slabBytes is the size of a slab of a run that is large: codes are small, large pages are not.
+const slabBytes = 4 << 20
+
+// add appends a panel of zeros.
+func (p *pieces[T]) add(size int) {
+	if size > len(p.memory.free) {
+		p.memory.reserve(max(size, min(p.memory.total, slabBytes/int(unsafe.Sizeof(T(0))))))
+	}
+	p.panels = append(p.panels, p.memory.take(size))
+}
+
+// bytes is the memory of the panels.
+func (p *pieces[T]) bytes() int64 {
+	if len(p.panels) == 0 {
+		return 0
+	}
+	return int64(len(p.panels)) * int64(len(p.panels[0])) * int64(unsafe.Sizeof(T(0)))
+}
+
+// span returns the panels from first on that lie side by side in memory, up to end at most, and their number.
+func (p *pieces[T]) span(first, end int) ([]T, int) {
+	panel := p.panels[first]
+	n := min(end-first, cap(panel)/len(panel))
+	return panel[:n*len(panel)], n
+}
 
 // gap says how many rows of a panel stand nowhere in a group.
 type gap uint8
@@ -102,12 +127,7 @@ func (c *codes[C]) values() int {
 }
 
 func (c *codes[C]) bytes() int64 {
-	var code C
-	total := int64(len(c.gaps) + len(c.gappy))
-	for _, chunk := range c.chunks {
-		total += int64(len(chunk.codes))*int64(unsafe.Sizeof(code)) + 4*int64(len(chunk.fractions))
-	}
-	return total
+	return int64(len(c.gaps)+len(c.gappy)) + c.codes.bytes() + c.parts.bytes()
 }
 
 func (c *codes[C]) fractions() bool { return c.between }
@@ -126,28 +146,27 @@ func (c *codes[C]) appendKey(i int, key []byte) []byte {
 
 // panel returns the codes and fractions (nil without) of a panel.
 func (c *codes[C]) panel(panel int) ([]C, []float32) {
-	chunk := &c.chunks[panel/chunkPanels]
-	size := c.count() * kernel.PanelRows
-	from := panel % chunkPanels * size
 	if !c.between {
-		return chunk.codes[from : from+size], nil
+		return c.codes.panels[panel], nil
 	}
-	return chunk.codes[from : from+size], chunk.fractions[from : from+size]
+	return c.codes.panels[panel], c.parts.panels[panel]
 }
 
-// grow appends a chunk of some panels.
-func (c *codes[C]) grow(panels int) {
-	chunk := codesChunk[C]{codes: make([]C, panels*c.count()*kernel.PanelRows)}
+// size is the number of codes of a panel.
+func (c *codes[C]) size() int { return c.count() * kernel.PanelRows }
+
+// grow appends a panel.
+func (c *codes[C]) grow() {
+	c.codes.add(c.size())
 	if c.between {
-		chunk.fractions = make([]float32, len(chunk.codes))
+		c.parts.add(c.size())
 	}
-	c.chunks = append(c.chunks, chunk)
 }
 
 func (c *codes[C]) add(cols []uint32, values []float64) (taken, bad int, err error) {
 	panel, r := c.rows/kernel.PanelRows, c.rows%kernel.PanelRows
-	if r == 0 && panel%chunkPanels == 0 {
-		c.grow(chunkPanels)
+	if r == 0 {
+		c.grow()
 	}
 	c.rows++
 	to, fractions := c.panel(panel)
@@ -235,20 +254,10 @@ func (c *codes[C]) shapeError(g int, cols []uint32, values []float64) error {
 		c.first+int(c.start[g]), c.first+int(c.start[g+1])-1, want)
 }
 
-// flush makes the last panel and the last chunk final.
+// flush makes the last panel final.
 func (c *codes[C]) flush() {
 	if c.rows%kernel.PanelRows != 0 {
 		c.seal(c.rows / kernel.PanelRows)
-	}
-	panels := panelsOf(c.rows) % chunkPanels
-	if panels == 0 {
-		return
-	}
-	last := &c.chunks[len(c.chunks)-1]
-	size := panels * c.count() * kernel.PanelRows
-	last.codes = append(make([]C, 0, size), last.codes[:size]...)
-	if c.between {
-		last.fractions = append(make([]float32, 0, size), last.fractions[:size]...)
 	}
 }
 
@@ -278,9 +287,13 @@ func (c *codes[C]) seal(panel int) {
 
 func (c *codes[C]) take(rows []int) codedRun {
 	out := *c
-	out.rows, out.chunks, out.gaps, out.gappy = 0, nil, nil, nil
-	for left := panelsOf(len(rows)); left > 0; left -= chunkPanels {
-		out.grow(min(left, chunkPanels))
+	out.rows, out.codes, out.parts, out.gaps, out.gappy = 0, pieces[C]{}, pieces[float32]{}, nil, nil
+	out.codes.memory.reserve(panelsOf(len(rows)) * out.size())
+	if out.between {
+		out.parts.memory.reserve(panelsOf(len(rows)) * out.size())
+	}
+	for range panelsOf(len(rows)) {
+		out.grow()
 	}
 	for _, i := range rows {
 		from, fromFractions := c.panel(i / kernel.PanelRows)

@@ -34,19 +34,19 @@ func (c *codes[C]) even(first, end int) ([]C, []float32, int) {
 	if c.look == nil {
 		return nil, nil, 0
 	}
-	n := 0
-	for first+n < end && !c.gappy[first+n] && (n == 0 || (first+n)%chunkPanels > 0) {
-		n++
+	even := first
+	for even < end && !c.gappy[even] {
+		even++
 	}
-	if n == 0 {
+	if even == first {
 		return nil, nil, 0
 	}
-	chunk, size := &c.chunks[first/chunkPanels], c.count()*kernel.PanelRows
-	from := first % chunkPanels * size
+	all, n := c.codes.span(first, even)
 	if !c.between {
-		return chunk.codes[from : from+n*size], nil, n
+		return all, nil, n
 	}
-	return chunk.codes[from : from+n*size], chunk.fractions[from : from+n*size], n
+	fractions, fewer := c.parts.span(first, first+n)
+	return all[:fewer*c.size()], fractions, fewer
 }
 
 // panelScores is scores for a panel with gaps, or with codes that the kernel does not know.

@@ -33,12 +33,17 @@ type foundStripe struct {
 	count int
 }
 
-// add filters the scores z of the rows from first on.
-func (f *foundStripe) add(z []float32, floor float32, first int) {
-	if need := f.count + len(z); need > min(len(f.z), len(f.rows)) {
+// add filters the scores of the rows from first on: those of count rows, whose panels lie stride apart in z.
+func (f *foundStripe) add(z []float32, stride int, floor float32, first, count int) {
+	if need := f.count + count; need > min(len(f.z), len(f.rows)) {
 		f.z, f.rows = longer(f.z, need), longer(f.rows, need)
 	}
-	f.count += kernel.Filter(z, floor, int32(first), f.z[f.count:], f.rows[f.count:])
+	whole := count / kernel.PanelRows
+	f.count += kernel.FilterPanels(z, stride, whole, floor, int32(first), f.z[f.count:], f.rows[f.count:])
+	if rest := count % kernel.PanelRows; rest > 0 {
+		first += whole * kernel.PanelRows
+		f.count += kernel.Filter(z[whole*stride:][:rest], floor, int32(first), f.z[f.count:], f.rows[f.count:])
+	}
 }
 
 // longer returns s with at least n elements, the old ones first, and as many as its memory holds.
@@ -243,29 +248,18 @@ func (k *worker) fastPanels(j *job, first, end int) {
 
 // fastUse keeps and filters the scores of the panels from first up to end.
 func (k *worker) fastUse(j *job, stripe, first, end int) {
+	from, _ := k.part.panelRows(first)
+	_, to := k.part.panelRows(end - 1)
+	stride := j.models * kernel.PanelRows
 	for h := range j.readings {
 		r := &j.readings[h]
-		if j.models == 1 {
-			from, _ := k.part.panelRows(first)
-			_, to := k.part.panelRows(end - 1)
-			r.use(stripe, k.fast.z[:to-from], from)
-			continue
+		z := k.fast.z[h*kernel.PanelRows:]
+		if r.Found != nil {
+			r.Found.stripes[stripe].add(z, stride, r.Floor, from, to-from)
 		}
-		for panel := first; panel < end; panel++ {
-			from, to := k.part.panelRows(panel)
-			at := ((panel-first)*j.models + h) * kernel.PanelRows
-			r.use(stripe, k.fast.z[at:at+to-from], from)
+		for row := from; r.Keep != nil && row < to; row += kernel.PanelRows {
+			copy(r.Keep[row:min(row+kernel.PanelRows, to)], z[(row-from)*j.models:])
 		}
-	}
-}
-
-// use takes the scores of the rows from first on.
-func (r *Reading) use(stripe int, z []float32, first int) {
-	if r.Keep != nil {
-		copy(r.Keep[first:], z)
-	}
-	if r.Found != nil {
-		r.Found.stripes[stripe].add(z, r.Floor, first)
 	}
 }
 

@@ -111,20 +111,19 @@ func (o *Objective) gain(p, a []float64) (Dual, error) {
 	return d, nil
 }
 
-// direction adds sum p_i x_i - P sum a_j x_j to v.
+// direction adds sum p_i x_i - P sum a_j x_j to v. p and a are given up.
 func (o *Objective) direction(p, a []float64, total float64, v []float64) {
-	positives := o.x.Positives.Rows()
-	coefficient := make([]float64, o.x.Rows())
-	copy(coefficient, p)
-	population := coefficient
-	if o.problem.Method.Population == method.Negatives {
-		population = coefficient[positives:]
+	for j := range a {
+		a[j] *= -total
 	}
-	for j, aj := range a {
-		population[j] -= float64(total * aj)
+	if o.problem.Method.Population != method.Negatives {
+		for i := range p {
+			p[i] += a[i]
+		}
+		a = a[len(p):]
 	}
-	o.active.addTo(o.x.Positives, coefficient[:positives], v)
-	o.active.addTo(o.x.Negatives, coefficient[positives:], v)
+	o.addRows(o.x.Positives, p, v)
+	o.addRows(o.x.Negatives, a, v)
 }
 
 // feasibleP checks p and returns it without rounding errors beyond its caps.
@@ -162,22 +161,21 @@ func (o *Objective) feasibleA(a []float64) ([]float64, error) {
 		return nil, infeasible("sum of a is %.17g", total, "1", "")
 	}
 	out := make([]float64, len(a))
-	caps := make([]float64, len(a))
+	limit := func(j int) float64 { return o.rule.Cap(weight(o.weights, j)) }
 	for j, x := range a {
-		caps[j] = o.rule.Cap(weight(o.weights, j))
 		name := func() string { return fmt.Sprintf("a of %s", o.populationRow(j)) }
-		x, err := clip(name, x, caps[j])
+		x, err := clip(name, x, limit(j))
 		if err != nil {
 			return nil, err
 		}
 		out[j] = x
 	}
-	spread(out, caps)
+	spread(out, limit)
 	return out, nil
 }
 
 // spread makes sum a = 1 by at most a feasibilitySlack: downwards by a factor, upwards into the room below the caps.
-func spread(a, caps []float64) {
+func spread(a []float64, limit func(j int) float64) {
 	total := sum(len(a), func(j int) float64 { return a[j] })
 	missing := 1 - total
 	if missing <= 0 {
@@ -186,13 +184,13 @@ func spread(a, caps []float64) {
 		}
 		return
 	}
-	room := sum(len(a), func(j int) float64 { return caps[j] - a[j] })
+	room := sum(len(a), func(j int) float64 { return limit(j) - a[j] })
 	if room <= 0 {
 		return
 	}
 	share := min(missing/room, 1)
 	for j := range a {
-		a[j] += float64(share * (caps[j] - a[j]))
+		a[j] += float64(share * (limit(j) - a[j]))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // from them in float64, and coefficients rounded to float32.
 //
 // First the threshold's population is read. Only the rows that the threshold may need are kept: those above a floor that
-// each run carries over from its last points. If the threshold's edge turns out to lie at or below the floor, the
+// each run carries over from its last points or gets from a sample. If the threshold's edge turns out to lie at or below the floor, the
 // population is read again and all scores are kept. So the selection is exact, and the number of readings is one nearly
 // always. Then the classes that have losses are read, and coefficients and gradient are formed while the data is in cache;
 // no score is stored. At last the rows of the threshold are added, which may be few.
@@ -28,6 +28,9 @@ type Lockstep struct {
 	trails []trail // by run
 	lanes  []*lane // by point of a call
 	spaces []*space
+
+	samples map[*matrix.Matrix]*matrix.Matrix
+	guessed []*Point
 
 	readings     []matrix.Reading
 	coefficients []matrix.Coefficients
@@ -45,11 +48,13 @@ type Point struct {
 }
 
 // NewLockstep returns a Lockstep for a number of runs. It owns scratch space: one goroutine at a time.
-func NewLockstep(runs int) *Lockstep { return &Lockstep{trails: make([]trail, runs)} }
+func NewLockstep(runs int) *Lockstep {
+	return &Lockstep{trails: make([]trail, runs), samples: map[*matrix.Matrix]*matrix.Matrix{}}
+}
 
 // lane is the space of one point.
 type lane struct {
-	positives []float32 // scores, where all of the population are kept
+	positives []float32 // scores, where all of the population are kept, or those of a sample
 	negatives []float32
 	all       bool // all are kept
 	floor     float32
@@ -84,6 +89,7 @@ const keepers = 8
 
 // At evaluates the points, which lie on one matrix, and fills Value and Grad.
 func (l *Lockstep) At(points []Point) {
+	l.guess(points)
 	var found, kept []*Point
 	for i := range points {
 		p := &points[i]
@@ -132,11 +138,15 @@ func (l *Lockstep) evaluate(points []*Point, all bool) (short []*Point) {
 	return short
 }
 
-// score reads the population.
-func (l *Lockstep) score(x *matrix.Matrix, points []*Point, all bool) {
-	for len(l.lanes) < len(points) {
+func (l *Lockstep) lanesFor(points int) {
+	for len(l.lanes) < points {
 		l.lanes = append(l.lanes, &lane{})
 	}
+}
+
+// score reads the population.
+func (l *Lockstep) score(x *matrix.Matrix, points []*Point, all bool) {
+	l.lanesFor(len(points))
 	for i, p := range points {
 		n := l.lanes[i]
 		n.all, n.floor = all, l.trails[p.Run].floor()

@@ -25,7 +25,6 @@ package objective
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
@@ -44,12 +43,12 @@ type Objective struct {
 	positives  mass
 	negatives  mass
 
-	z       []float64 // scores, positives first
+	z       []float64 // scores, positives first, and then the coefficients of X'v in their place
 	weights []float64 // of the population; nil: all 1
 	support threshold.Support
-	v       []float64 // coefficients of X'v, positives first
-	active  coefficients
+	rows    []int32 // with a coefficient, of one class
 	visits  int64
+	sampled threshold.Threshold // see Lockstep.guess
 }
 
 // mass is the weights of one class: nil and their number when all are 1.
@@ -192,7 +191,7 @@ func (o *Objective) AtScores(w, z []float64) Value {
 
 // Release gives the scratch space back; the next evaluation makes it anew.
 func (o *Objective) Release() {
-	o.z, o.v, o.support, o.active = nil, nil, threshold.Support{}, coefficients{}
+	o.z, o.support, o.rows = nil, threshold.Support{}, nil
 }
 
 // score fills z with the scores of both classes.
@@ -214,26 +213,25 @@ func (o *Objective) losses(z []float64, m mass, margin func(z float64) float64) 
 	return sum(len(z), func(i int) float64 { return float64(m.of(i) * o.loss.Value(margin(z[i]))) }) / m.total
 }
 
-// gradient writes the gradient of the losses: all coefficients of rows are joined first, c_i = m_i l'(t - z_i)/M+ on the
-// positives, e_j = m_j l'(z_j - t)/M- on the negatives and (sum c - sum e) a on the population, so that X'v is formed once.
+// gradient writes the gradient of the losses at the scores in z, which are given up: all coefficients of rows are joined
+// first, c_i = m_i l'(t - z_i)/M+ on the positives, e_j = m_j l'(z_j - t)/M- on the negatives and (sum c - sum e) a on the
+// population, so that X'v is formed once.
 func (o *Objective) gradient(t float64, grad []float64) {
 	positives := o.x.Positives.Rows()
-	if o.v == nil {
-		o.v = make([]float64, len(o.z))
-	}
-	clear(o.v)
-	c, e := o.v[:positives], o.v[positives:]
-	for i, z := range o.z[:positives] {
+	c, e := o.z[:positives], o.z[positives:]
+	for i, z := range c {
 		c[i] = -float64(o.positives.of(i)*o.loss.Derivative(t-z)) / o.positives.total
 	}
 	rest := -sum(len(c), func(i int) float64 { return c[i] })
 	if o.problem.Method.FalsePositives {
-		for j, z := range o.z[positives:] {
+		for j, z := range e {
 			e[j] = float64(o.negatives.of(j)*o.loss.Derivative(z-t)) / o.negatives.total
 		}
 		rest -= sum(len(e), func(j int) float64 { return e[j] })
+	} else {
+		clear(e)
 	}
-	population := o.v
+	population := o.z
 	if o.problem.Method.Population == method.Negatives {
 		population = e
 	}
@@ -241,33 +239,22 @@ func (o *Objective) gradient(t float64, grad []float64) {
 		population[row] += float64(rest * o.support.A[k])
 	}
 	clear(grad)
-	o.visits += o.active.addTo(o.x.Positives, c, grad)
-	o.visits += o.active.addTo(o.x.Negatives, e, grad)
+	o.visits += o.addRows(o.x.Positives, c, grad)
+	o.visits += o.addRows(o.x.Negatives, e, grad)
 }
 
-// coefficients is a sparse vector over the rows of a part.
-type coefficients struct {
-	rows []int32
-	v    []float64
-}
-
-// addTo adds X'v to g and returns the number of rows that it reads.
-func (s *coefficients) addTo(part *matrix.Part, v, g []float64) int64 {
-	count := 0
-	for _, x := range v {
-		if x != 0 {
-			count++
-		}
-	}
-	s.rows, s.v = slices.Grow(s.rows[:0], count), slices.Grow(s.v[:0], count)
+// addRows adds X'v to g and returns the number of rows that it reads, those whose v is not 0. It gives v up: these move to its
+// front.
+func (o *Objective) addRows(part *matrix.Part, v, g []float64) int64 {
+	o.rows = o.rows[:0]
 	for i, x := range v {
 		if x != 0 {
-			s.rows = append(s.rows, int32(i))
-			s.v = append(s.v, x)
+			v[len(o.rows)] = x
+			o.rows = append(o.rows, int32(i))
 		}
 	}
-	part.AddGradient(s.rows, s.v, g)
-	return int64(len(s.rows))
+	part.AddGradient(o.rows, v[:len(o.rows)], g)
+	return int64(len(o.rows))
 }
 
 // Norm is the l2 norm of w, summed pairwise. It does not overflow before w does.

@@ -8,6 +8,7 @@ type trail struct {
 	edge   float64 // of the newest threshold
 	margin float64 // how far below it the next edge is expected at most
 	known  int     // edges seen, up to 2
+	guess  float32 // at the point at hand: what a sample says
 }
 
 // The margin follows the largest recent change of the edge: twice as wide, and narrower by a tenth in every step.
@@ -20,16 +21,16 @@ const (
 // floor is a score above which all rows that matter probably lie; -Inf while there is no telling.
 func (t *trail) floor() float32 {
 	if t.known < 2 {
-		return float32(math.Inf(-1))
+		return t.guess
 	}
-	return float32(t.edge - t.margin - float64(trailSlack*math.Abs(t.edge)))
+	return max(t.guess, float32(t.edge-t.margin-float64(trailSlack*math.Abs(t.edge))))
 }
 
 // add notes the edge of a threshold.
 func (t *trail) add(edge float64) {
 	switch change := math.Abs(edge - t.edge); {
 	case edge-edge != 0: // infinite: all rows matter
-		*t = trail{}
+		*t = trail{guess: t.guess}
 		return
 	case t.known == 0:
 		t.known = 1

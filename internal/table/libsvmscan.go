@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
+
+	"toptau/internal/kernel"
 )
 
 // libsvmScan reads chunks of LIBSVM text in which nothing is unusual: no comments, no empty lines, no bytes that are
@@ -26,11 +28,8 @@ func (s *libsvmRows) scanFor() *libsvmScan {
 
 // scan reads a chunk; false when it gives up.
 func (c *libsvmScan) scan(k *chunk) bool {
-	if bytes.IndexByte(k.text, '#') >= 0 || bytes.IndexByte(k.text, 0) >= 0 || !utf8.Valid(k.text) {
-		return false
-	}
 	p, b := &k.piece, k.padded()
-	c.begin(p, bytes.Count(k.text, []byte{'\n'})+1, bytes.Count(k.text, []byte{':'}))
+	c.begin(p, bytes.Count(k.text, []byte{'\n'})+1)
 	for at := 0; at < len(k.text); {
 		for isBlank(b[at]) {
 			at++
@@ -58,13 +57,13 @@ func (c *libsvmScan) scan(k *chunk) bool {
 	return true
 }
 
-// begin prepares a piece for at most so many rows and entries.
-func (c *libsvmScan) begin(p *piece, rows, entries int) {
+// begin prepares a piece for at most so many rows.
+func (c *libsvmScan) begin(p *piece, rows int) {
 	p.rows, p.lines, p.taken, p.passed = 0, 0, 0, 0
 	p.beyond, p.beyondFirst = 0, 0
 	p.start = sized(p.start, rows)
 	p.top = sized(p.top, rows)
-	p.index, p.value = sized(p.index, entries)[:0], sized(p.value, entries)[:0]
+	p.index, p.value = p.index[:0], p.value[:0]
 	p.labels.clear(rows)
 	p.tally = p.tally[:0]
 	if c.raw {
@@ -75,10 +74,14 @@ func (c *libsvmScan) begin(p *piece, rows, entries int) {
 func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
 // label reads the label of a line that begins at a place and returns where its entries do; -1 when it gives up. A first
-// token with a colon is an entry.
+// token with a colon is an entry. Behind the label nothing but numbers is read, so only here can bytes be that are no text,
+// or a comment.
 func (c *libsvmScan) label(p *piece, b []byte, at int) int {
 	begin := at
 	for ; !isBlank(b[at]) && !isLineEnd(b[at]); at++ {
+		if b[at] == '#' || b[at] == 0 || b[at] >= utf8.RuneSelf {
+			return -1
+		}
 		if b[at] == ':' {
 			if c.labels && !c.unlabel {
 				return -1
@@ -103,7 +106,7 @@ func (c *libsvmScan) label(p *piece, b []byte, at int) int {
 
 // entries reads the entries of a line and returns the place of its end; -1 when it gives up.
 func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
-	previous, top := 0, 0
+	numbers, order := &p.numbers, order{}
 	for {
 		for isBlank(b[at]) {
 			at++
@@ -111,35 +114,55 @@ func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
 		if isLineEnd(b[at]) {
 			break
 		}
-		index, colon := scanIndexAt(b, at)
-		if b[colon] != ':' {
-			return -1
-		}
-		at = colon
-		if index <= previous || index > MaxFeatures || index > c.limit && !c.beyond {
-			return -1 // also when no digit stands before the colon
-		}
-		previous = index
-		v, end := c.value(b, at+1)
-		if end < 0 {
-			return -1
-		}
-		at = end
-		switch {
-		case index > c.limit:
-			if p.beyond == 0 {
-				p.beyondFirst = p.lines
+		n, next := kernel.Decimals(b, at, [2]byte{':', ' '}, numbers[:], 1, len(numbers))
+		for k := 1; k < n; k += 2 {
+			if !c.keep(p, &order, int(numbers[k-1]), numbers[k]) {
+				return -1
 			}
-			p.beyond++
-			continue
-		case v != 0:
-			p.index = append(p.index, uint32(index-1))
-			p.value = append(p.value, v)
 		}
-		top = index
+		at = next
+		if n > 0 && n&1 == 0 {
+			continue
+		}
+		index := 0
+		if n > 0 {
+			index = int(numbers[n-1])
+		} else if index, at = scanIndexAt(b, at); b[at] != ':' {
+			return -1
+		} else {
+			at++
+		}
+		var v float64
+		if v, at = c.value(b, at); at < 0 || !c.keep(p, &order, index, v) {
+			return -1
+		}
 	}
-	p.start[p.rows], p.top[p.rows] = int32(len(p.index)), int32(top)
+	p.start[p.rows], p.top[p.rows] = int32(len(p.index)), int32(order.top)
 	return at
+}
+
+// order is how far the indices of a row have come: the last one, and the last that is not beyond the training width.
+type order struct{ previous, top int }
+
+// keep takes an entry; false when it gives up. Index 0 is also what stands where no digit is before the colon.
+func (c *libsvmScan) keep(p *piece, o *order, index int, v float64) bool {
+	if index <= o.previous || index > MaxFeatures || index > c.limit && !c.beyond {
+		return false
+	}
+	o.previous = index
+	if index > c.limit {
+		if p.beyond == 0 {
+			p.beyondFirst = p.lines
+		}
+		p.beyond++
+		return true
+	}
+	if v != 0 {
+		p.index = append(p.index, uint32(index-1))
+		p.value = append(p.value, v)
+	}
+	o.top = index
+	return true
 }
 
 // scanIndexAt reads at most nine digits, as MaxFeatures has, and returns the place behind them.

@@ -16,10 +16,11 @@ type piece struct {
 	raw     [][]string
 	fields  []span // of the row that is being read
 
-	start []int32 // LIBSVM: where the row's entries end
-	index []uint32
-	value []float64
-	top   []int32 // LIBSVM: the row's largest index, from 1, that is not beyond the training width
+	start   []int32 // LIBSVM: where the row's entries end
+	index   []uint32
+	value   []float64
+	numbers [128]float64 // space for indices and values in turns
+	top     []int32      // LIBSVM: the row's largest index, from 1, that is not beyond the training width
 
 	beyond      int // LIBSVM: entries above the training width
 	beyondFirst int // the line of the first of them, from 0

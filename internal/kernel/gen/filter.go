@@ -22,12 +22,13 @@ func filter(c code) {
 func filterAbove(c code, s shape, size int, tables compressTables) {
 	number := label("float%d", 8*size)
 	c.function(label("filterFloat%d%s", 8*size, s.name),
-		label("(z *%[1]s, blocks int, t %[1]s, first int32, values *%[1]s, rows *int32) int", number),
-		"appends the scores above t of blocks of 64 and their row numbers, counted from first; blocks is positive. "+
-			"Up to a vector behind the last entry is overwritten, never more than values and rows of all scores take.")
-	r := c.arguments("z", "blocks")
+		label("(z *%[1]s, stride int, blocks int, t %[1]s, first int32, values *%[1]s, rows *int32) int", number),
+		"appends the scores above t of blocks of 64, which lie stride bytes apart, and their row numbers, counted from "+
+			"first; blocks is positive. Up to a vector behind the last entry is overwritten, never more than values and "+
+			"rows of all scores take.")
+	r := c.arguments("z", "stride", "blocks")
 	f := filterCode{code: c, shape: s, size: size, z: r[0], tables: tables}
-	blocks := r[1]
+	stride, blocks := r[1], r[2]
 	low := c.Load(c.Param("t"), c.XMM())
 	f.t = c.vector(s)
 	if size == 8 {
@@ -35,11 +36,11 @@ func filterAbove(c code, s shape, size int, tables compressTables) {
 	} else {
 		c.VBROADCASTSS(low, f.t)
 	}
-	f.row = c.Load(c.Param("first"), c.GP32())
+	f.row = c.Load(c.Param("first"), c.GP32()).(reg.GPVirtual)
 	f.values, f.rows = c.Load(c.Param("values"), c.GP64()), c.Load(c.Param("rows"), c.GP64())
 	f.count = c.GP64()
 	c.XORQ(f.count, f.count)
-	f.emit(blocks)
+	f.emit(stride, blocks)
 }
 
 type filterCode struct {
@@ -47,51 +48,97 @@ type filterCode struct {
 	shape                  shape
 	size                   int // of a score
 	z, values, rows, count reg.Register
-	row                    reg.Register
+	row                    reg.GPVirtual
 	t                      reg.VecVirtual
 	tables                 compressTables
 }
 
-// emit looks at the maximum of 64 scores first: few blocks hold any that are wanted. A maximum with NaN as its first
-// operand is the second one, so that NaN is passed over.
-func (f filterCode) emit(blocks reg.Register) {
-	s := f.shape
+// fewRows is the number of further wanted scores of a block up to which they are taken one by one.
+const fewRows = 5
+
+// emit looks which of 64 scores are wanted. Mostly that is none or one: a first one is written without a branch and counted
+// if it is wanted. Others are taken one by one, and many of them as whole vectors.
+func (f filterCode) emit(stride, blocks reg.Register) {
 	f.Label("block")
-	top := f.vector(s)
-	f.VBROADCASTSD(f.tables.lowest(f.size), top)
-	for k := range panelRows * f.size / s.bytes {
-		z := f.vector(s)
-		f.VMOVUPD(at(f.z, k*s.bytes), z)
-		f.maximum(top, z, top)
-	}
-	if s.bytes == 64 {
-		k := f.K()
-		f.compare(top, k)
-		f.KORTESTW(k, k)
-	} else {
-		f.compare(top, top)
-		f.VPTEST(top, top)
-	}
-	f.jump(f.JZ, "next")
-	if s.bytes == 64 {
-		f.block512()
-	} else {
-		f.block256()
-	}
+	wanted, row := f.wanted(), f.GP64()
+	f.TZCNTQ(wanted, row) // 64 where there is none
+	f.ANDQ(operand.Imm(panelRows-1), row)
+	f.take(row)
+	f.CMPQ(wanted, operand.Imm(1))
+	f.SBBQ(operand.I8(-1), f.count) // one more, unless wanted is below 1
+	f.BLSRQ(wanted, wanted)
+	f.jump(f.JNZ, "several")
 	f.Label("next")
-	f.ADDQ(operand.U32(f.size*panelRows), f.z)
+	f.ADDQ(stride, f.z)
 	f.ADDL(operand.Imm(panelRows), f.row)
 	f.down(blocks, "block")
 	f.Store(f.count, f.ReturnIndex(0))
 	f.finish()
+	f.Label("several")
+	number := f.GP64()
+	f.POPCNTQ(wanted, number)
+	f.CMPQ(number, operand.Imm(fewRows))
+	f.jump(f.JG, "many")
+	f.Label("one")
+	f.TZCNTQ(wanted, row)
+	f.take(row)
+	f.INCQ(f.count)
+	f.BLSRQ(wanted, wanted)
+	f.jump(f.JNZ, "one")
+	f.JMP(operand.LabelRef("next"))
+	f.Label("many")
+	f.DECQ(f.count)
+	if f.shape.bytes == 64 {
+		f.block512()
+	} else {
+		f.block256()
+	}
+	f.JMP(operand.LabelRef("next"))
 }
 
-func (f filterCode) maximum(second, first, result reg.Register) {
+// take writes the score of a row, and its number, behind those counted.
+func (f filterCode) take(row reg.Register) {
+	number, value := f.GP32(), f.GP64()
+	f.LEAL(operand.Mem{Base: f.row.As64(), Index: row, Scale: 1}, number)
 	if f.size == 8 {
-		f.VMAXPD(second, first, result)
-		return
+		f.MOVQ(operand.Mem{Base: f.z, Index: row, Scale: 8}, value)
+		f.MOVQ(value, operand.Mem{Base: f.values, Index: f.count, Scale: 8})
+	} else {
+		f.MOVL(operand.Mem{Base: f.z, Index: row, Scale: 4}, value.As32())
+		f.MOVL(value.As32(), operand.Mem{Base: f.values, Index: f.count, Scale: 4})
 	}
-	f.VMAXPS(second, first, result)
+	f.MOVL(number, operand.Mem{Base: f.rows, Index: f.count, Scale: 4})
+}
+
+// wanted returns a bit for each of 64 scores.
+func (f filterCode) wanted() reg.GPVirtual {
+	s, all := f.shape, f.GP64()
+	lanes := s.bytes / f.size
+	for k := range panelRows / lanes {
+		bits := f.GP64()
+		if s.bytes == 64 {
+			z, mask := f.vector(s), f.K()
+			f.VMOVUPD(at(f.z, k*s.bytes), z)
+			f.compare(z, mask)
+			f.KMOVW(mask, bits.As32())
+		} else {
+			mask := f.vector(s)
+			f.VMOVUPD(at(f.z, k*s.bytes), mask)
+			f.compare(mask, mask)
+			if f.size == 8 {
+				f.VMOVMSKPD(mask, bits.As32())
+			} else {
+				f.VMOVMSKPS(mask, bits.As32())
+			}
+		}
+		if k == 0 {
+			f.MOVQ(bits, all)
+			continue
+		}
+		f.SHLQ(operand.Imm(uint64(k*lanes)), bits)
+		f.ORQ(bits, all)
+	}
+	return all
 }
 
 // compare sets mask where the scores are above the threshold.
@@ -183,8 +230,8 @@ func (f filterCode) block256() {
 }
 
 // compressTables lie in the read-only data. For each of the 16 masks of four elements: the order of 32-bit halves that
-// moves the chosen doubles to the front, and the bytes that do so for four 32-bit numbers. And the numbers 0 to 15, and minus infinity.
-type compressTables struct{ permutations, shuffles, counting, minusInfinity operand.Mem }
+// moves the chosen doubles to the front, and the bytes that do so for four 32-bit numbers. And the numbers 0 to 15.
+type compressTables struct{ permutations, shuffles, counting operand.Mem }
 
 func newCompressTables(c code) compressTables {
 	const readOnly = attr.RODATA | attr.NOPTR
@@ -211,19 +258,7 @@ func newCompressTables(c code) compressTables {
 	for i := range 16 {
 		c.AppendDatum(operand.U32(i))
 	}
-	t.minusInfinity = c.StaticGlobal("minusInfinity")
-	c.DataAttributes(readOnly)
-	c.AppendDatum(operand.U64(0xfff0000000000000))
-	c.AppendDatum(operand.U64(0xff800000ff800000))
 	return t
-}
-
-// lowest is eight bytes of minus infinity, as one float64 or two float32.
-func (t compressTables) lowest(size int) operand.Mem {
-	if size == 4 {
-		return t.minusInfinity.Offset(8)
-	}
-	return t.minusInfinity
 }
 
 // chosen lists the bits set in mask, then as many others as make four.

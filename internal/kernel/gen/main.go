@@ -35,6 +35,7 @@ func main() {
 		{"coded", coded},
 		{"join", join},
 		{"entries", entries},
+		{"decimals", decimals},
 		{"read", read},
 		{"multiply", multiply},
 		{"cpuid", cpuid},

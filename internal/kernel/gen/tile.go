@@ -39,6 +39,9 @@ func (t tileCode) emit() {
 	if t.shape.registers == 16 {
 		strips = 4
 	}
+	last, none := t.GP64(), t.GP64()
+	t.LEAQ(at(t.ahead, 4*panelRows), last)
+	t.XORQ(none, none)
 	t.CMPQ(t.models, operand.Imm(tileModels))
 	t.jump(t.JLT, "rest")
 	t.Label("four")
@@ -46,6 +49,8 @@ func (t tileCode) emit() {
 		t.sums(label("four%d", strip), strip*panelRows/strips, panelRows/strips, tileModels)
 	}
 	t.ADDQ(operand.Imm(64), t.ahead) // the next of a feature's four cache lines
+	t.CMPQ(t.ahead, last)
+	t.CMOVQEQ(none, t.ahead) // all four are on their way: what is in the first cache costs nothing
 	t.ADDQ(operand.Imm(4*tileModels), t.w)
 	t.ADDQ(operand.U32(4*panelRows*tileModels), t.z)
 	t.SUBQ(operand.Imm(tileModels), t.models)

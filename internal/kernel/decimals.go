@@ -1,0 +1,61 @@
+package kernel
+
+// decimalAhead is how many bytes of text must stand behind the place at which Decimals begins a number.
+const decimalAhead = 32
+
+// Decimals reads numbers from text[at] on and writes them to dst[0], dst[stride], ..., at most count of them. Each is an
+// optional minus sign, at least one digit, and with a point and more digits behind it or without at most 16 bytes, and
+// is followed by stops[0], the next one by stops[1], and so on in turns; no stop is a digit, a point or a minus. It returns how many it has read, and the place
+// behind the last one's stop: there it met something else, a number whose digits make more than 2^53, fewer than
+// decimalAhead bytes, or the count. In front of a colon stands an index: a number there has no point.
+//
+// A number is the quotient of two that float64 has exactly, so it is rounded once, as strconv.ParseFloat rounds it.
+func Decimals(text []byte, at int, stops [2]byte, dst []float64, stride, count int) (read, next int) {
+	limit := len(text) - decimalAhead
+	if count <= 0 || at < 0 || at > limit {
+		return 0, at
+	}
+	_ = dst[(count-1)*stride] // the last one
+	if read, next, known := vectorDecimals(text, at, limit, stops, dst, stride, count); known {
+		return read, next
+	}
+	for ; read < count && at <= limit; read++ {
+		v, end := decimal(text[at:], stops[read&1])
+		if end == 0 {
+			break
+		}
+		dst[read*stride] = v
+		at += end
+	}
+	return read, at
+}
+
+// decimal reads the number that begins text and returns the place behind its stop, or 0.
+func decimal(text []byte, stop byte) (float64, int) {
+	const longest = 16
+	i, sign := 0, 1.0
+	if text[0] == '-' {
+		i, sign = 1, -1
+	}
+	begin, point, mantissa := i, -1, int64(0)
+	for ; i-begin <= longest; i++ {
+		if digit := text[i] - '0'; digit <= 9 {
+			mantissa = mantissa*10 + int64(digit)
+		} else if text[i] == '.' && point < 0 && i > begin && stop != ':' {
+			point = i
+		} else {
+			break
+		}
+	}
+	if i == begin || i-begin > longest || text[i] != stop || mantissa > 1<<53 {
+		return 0, 0
+	}
+	power := 1.0
+	if point >= 0 {
+		power = decimalPowers[i-point-1]
+	}
+	return float64(sign*float64(mantissa)) / power, i + 1
+}
+
+// decimalPowers are the powers of ten that a number of 16 bytes may have.
+var decimalPowers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
