@@ -3,6 +3,7 @@ package toptau
 import (
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -65,6 +66,7 @@ func (d *Data) Spend() { d.once = true }
 func (d *Data) matrix(m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
 	pack := func() (*matrix.Matrix, error) { return m.Matrix(d.table, nil, s) }
 	if d.once {
+		defer debug.FreeOSMemory() // what packing has left
 		pack = func() (*matrix.Matrix, error) { return m.Consume(d.table, s) }
 	}
 	x, err := pack()

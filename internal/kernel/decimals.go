@@ -1,7 +1,7 @@
 package kernel
 
 // decimalAhead is how many bytes of text must stand behind the place at which Decimals begins a number.
-const decimalAhead = 32
+const decimalAhead = 64
 
 // Decimals reads numbers from text[at] on and writes them to dst[0], dst[stride], ..., at most count of them. Each is an
 // optional minus sign, at least one digit, and with a point and more digits behind it or without at most 16 bytes, and

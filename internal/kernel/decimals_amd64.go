@@ -4,7 +4,7 @@
 
 package kernel
 
-// decimalsAVX2 reads numbers from text[at] on, as Decimals says, while they begin at limit or before; count is positive. stops holds the two stops in its lowest bytes, stride is in bytes.
+// decimalsAVX2 reads numbers from text on, as Decimals says, while they begin at limit or before; count is positive. stops holds the two stops in its lowest bytes, stride is in bytes. left are the numbers that it has not read.
 //
 //go:noescape
-func decimalsAVX2(text *byte, at int, limit int, stops int, dst *float64, stride int, count int) (read int, next int)
+func decimalsAVX2(text *byte, limit *byte, stops int, dst *float64, stride int, count int) (left int, next *byte)

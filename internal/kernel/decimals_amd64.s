@@ -4,140 +4,193 @@
 
 #include "textflag.h"
 
-// func decimalsAVX2(text *byte, at int, limit int, stops int, dst *float64, stride int, count int) (read int, next int)
-// Requires: AVX, BMI
-TEXT ·decimalsAVX2(SB), NOSPLIT, $8-72
-	MOVQ    text+0(FP), AX
-	MOVQ    at+8(FP), CX
-	MOVQ    limit+16(FP), DX
-	MOVQ    stops+24(FP), BX
-	MOVQ    dst+32(FP), SI
-	MOVQ    stride+40(FP), DI
-	MOVQ    count+48(FP), R8
-	VMOVDQU decimalZeros<>+0(SB), X0
-	VMOVDQU decimalNines<>+0(SB), X1
-	LEAQ    decimalShuffles<>+0(SB), R12
-	LEAQ    decimalPowers<>+0(SB), R13
-	XORQ    R9, R9
+// func decimalsAVX2(text *byte, limit *byte, stops int, dst *float64, stride int, count int) (left int, next *byte)
+// Requires: AVX, AVX2, BMI, BMI2
+TEXT ·decimalsAVX2(SB), NOSPLIT, $0-64
+	MOVQ text+0(FP), AX
+	MOVQ stops+16(FP), CX
+	MOVQ dst+24(FP), DX
+	MOVQ stride+32(FP), BX
+	MOVQ count+40(FP), SI
+	LEAQ decimalTables<>+0(SB), R12
+	XORQ R9, R9
+
+look:
+	ADDQ      R9, AX
+	XORQ      R9, R9
+	CMPQ      AX, limit+8(FP)
+	JHI       done
+	VMOVDQU   decimalZeros<>+0(SB), Y0
+	VMOVDQU   decimalNines<>+0(SB), Y1
+	VMOVDQU   decimalMinuses<>+0(SB), Y2
+	VMOVDQU   (AX), Y3
+	VPCMPEQB  Y2, Y3, Y4
+	VPMOVMSKB Y4, R8
+	VPSUBB    Y0, Y3, Y3
+	VPMINUB   Y1, Y3, Y4
+	VPCMPEQB  Y4, Y3, Y3
+	VPMOVMSKB Y3, DI
+	ORL       R8, DI
+	NOTL      DI
+	VMOVDQU   32(AX), Y3
+	VPCMPEQB  Y2, Y3, Y2
+	VPMOVMSKB Y2, R11
+	VPSUBB    Y0, Y3, Y3
+	VPMINUB   Y1, Y3, Y2
+	VPCMPEQB  Y2, Y3, Y3
+	VPMOVMSKB Y3, R10
+	ORL       R11, R10
+	NOTL      R10
+	SHLQ      $0x20, R10
+	SHLQ      $0x20, R11
+	ORQ       R10, DI
+	ORQ       R11, R8
+	TESTQ     DI, DI
+	JZ        done
 
 number:
-	CMPQ       CX, DX
-	JGT        done
-	LEAQ       (AX)(CX*1), R10
-	MOVBLZX    (R10), R14
-	CMPB       1(R10), BL
-	JNE        long
-	MOVL       R14, R10
-	SUBL       $0x30, R10
-	CMPL       R10, $0x09
+	LEAQ       (AX)(R9*1), R13
+	CMPQ       R13, limit+8(FP)
 	JHI        done
-	VXORPD     X2, X2, X2
-	VCVTSI2SDQ R10, X2, X2
-	VMOVSD     X2, (SI)
-	ADDQ       $0x02, CX
-	JMP        counted
-
-long:
-	XORQ       R11, R11
-	CMPB       R14, $0x2d
-	SETEQ      R11
-	ADDQ       R11, R10
-	VMOVDQU    (R10), X2
-	VPSUBB     X0, X2, X2
-	VPMINUB    X1, X2, X3
-	VPCMPEQB   X3, X2, X3
-	VPMOVMSKB  X3, R15
-	NOTL       R15
-	TZCNTL     R15, R14
-	TESTL      R14, R14
-	JZ         done
-	CMPB       (R10)(R14*1), $0x2e
+	TZCNTQ     DI, R14
+	JCS        look
+	CMPB       (AX)(R14*1), $0x2e
 	JEQ        point
-	VMOVDQU    (R12)(R14*1), X3
-	VPSHUFB    X3, X2, X2
-	ADDQ       R14, R10
-	CMPB       (R10), BL
+	CMPB       (AX)(R14*1), CL
 	JNE        done
-	VPMADDUBSW decimalTens<>+0(SB), X2, X2
-	VPMADDWD   decimalHundreds<>+0(SB), X2, X2
-	VPACKUSDW  X2, X2, X2
-	VPMADDWD   decimalTenThousands<>+0(SB), X2, X2
-	VMOVQ      X2, R15
-	MOVL       R15, R14
-	SHRQ       $0x20, R15
-	IMUL3Q     $0x05f5e100, R14, R14
-	ADDQ       R14, R15
-	MOVQ       $0x0020000000000000, R14
-	CMPQ       R15, R14
+	MOVQ       R14, R11
+	SUBQ       R9, R14
+	CMPQ       R14, $0x01
+	JEQ        digit
+	SHRXQ      R9, R8, R10
+	BZHIQ      R14, R10, R10
+	CMPQ       R10, $0x01
 	JHI        done
-	VXORPD     X2, X2, X2
-	VCVTSI2SDQ R15, X2, X2
-	SHLQ       $0x3f, R11
-	VMOVQ      R11, X3
-	VORPD      X3, X2, X2
-	VMOVSD     X2, (SI)
+	ADDQ       R10, R13
+	SUBQ       R10, R14
+	JLE        done
+	CMPQ       R14, $0x10
+	JHI        done
+	VMOVDQU    (R13), X0
+	VPSUBB     decimalZeros<>+0(SB), X0, X0
+	VMOVDQU    (R12)(R14*1), X1
+	VPSHUFB    X1, X0, X0
+	VPMADDUBSW decimalTens<>+0(SB), X0, X0
+	VPMADDWD   decimalHundreds<>+0(SB), X0, X0
+	VPACKUSDW  X0, X0, X0
+	VPMADDWD   decimalTenThousands<>+0(SB), X0, X0
+	VMOVQ      X0, R14
+	MOVL       R14, R13
+	SHRQ       $0x20, R14
+	IMUL3Q     $0x05f5e100, R13, R13
+	ADDQ       R13, R14
+	MOVQ       $0x0020000000000000, R13
+	CMPQ       R14, R13
+	JHI        done
+	VXORPD     X0, X0, X0
+	VCVTSI2SDQ R14, X0, X0
+	SHLQ       $0x3f, R10
+	VMOVQ      R10, X1
+	VORPD      X1, X0, X0
+	VMOVSD     X0, (DX)
+	JMP        next
+
+digit:
+	MOVBLZX    (R13), R13
+	SUBL       $0x30, R13
+	CMPL       R13, $0x09
+	JHI        done
+	VXORPD     X0, X0, X0
+	VCVTSI2SDQ R13, X0, X0
+	VMOVSD     X0, (DX)
 	JMP        next
 
 point:
-	CMPB       BL, $0x3a
+	CMPB       CL, $0x3a
 	JEQ        done
-	BLSRL      R15, R15
-	TZCNTL     R15, R15
-	CMPL       R15, $0x10
-	JGT        done
-	VMOVDQU    (R12)(R15*1), X4
-	VMOVDQU    -1(R12)(R15*1), X3
-	ADDQ       R15, R10
-	SUBQ       R14, R15
-	SUBQ       $0x01, R15
-	VMOVDQU    32(R12)(R15*1), X5
-	VPBLENDVB  X5, X4, X3, X3
-	VPSHUFB    X3, X2, X2
-	CMPB       (R10), BL
+	BLSRQ      DI, DI
+	TZCNTQ     DI, R11
+	JCS        far
+	CMPB       (AX)(R11*1), CL
 	JNE        done
-	VPMADDUBSW decimalTens<>+0(SB), X2, X2
-	VPMADDWD   decimalHundreds<>+0(SB), X2, X2
-	VPACKUSDW  X2, X2, X2
-	VPMADDWD   decimalTenThousands<>+0(SB), X2, X2
-	VMOVQ      X2, BP
-	MOVL       BP, R14
-	SHRQ       $0x20, BP
-	IMUL3Q     $0x05f5e100, R14, R14
-	ADDQ       R14, BP
-	MOVQ       $0x0020000000000000, R14
-	CMPQ       BP, R14
+	SUBQ       R9, R14
+	MOVQ       R11, R15
+	SUBQ       R9, R15
+	SHRXQ      R9, R8, R10
+	BZHIQ      R15, R10, R10
+	CMPQ       R10, $0x01
 	JHI        done
-	VXORPD     X2, X2, X2
-	VCVTSI2SDQ BP, X2, X2
-	VDIVSD     (R13)(R15*8), X2, X2
-	SHLQ       $0x3f, R11
-	VMOVQ      R11, X3
-	VORPD      X3, X2, X2
-	VMOVSD     X2, (SI)
+	ADDQ       R10, R13
+	SUBQ       R10, R15
+	SUBQ       R10, R14
+	JLE        done
+	CMPQ       R15, $0x10
+	JHI        done
+	VMOVDQU    (R13), X0
+	VPSUBB     decimalZeros<>+0(SB), X0, X0
+	VMOVDQU    (R12)(R15*1), X2
+	VMOVDQU    -1(R12)(R15*1), X1
+	SUBQ       R14, R15
+	VMOVDQU    31(R12)(R15*1), X3
+	VPBLENDVB  X3, X2, X1, X1
+	VPSHUFB    X1, X0, X0
+	VPMADDUBSW decimalTens<>+0(SB), X0, X0
+	VPMADDWD   decimalHundreds<>+0(SB), X0, X0
+	VPACKUSDW  X0, X0, X0
+	VPMADDWD   decimalTenThousands<>+0(SB), X0, X0
+	VMOVQ      X0, R14
+	MOVL       R14, R13
+	SHRQ       $0x20, R14
+	IMUL3Q     $0x05f5e100, R13, R13
+	ADDQ       R13, R14
+	MOVQ       $0x0020000000000000, R13
+	CMPQ       R14, R13
+	JHI        done
+	VXORPD     X0, X0, X0
+	VCVTSI2SDQ R14, X0, X0
+	VDIVSD     56(R12)(R15*8), X0, X0
+	SHLQ       $0x3f, R10
+	VMOVQ      R10, X1
+	VORPD      X1, X0, X0
+	VMOVSD     X0, (DX)
 
 next:
-	SUBQ AX, R10
-	LEAQ 1(R10), CX
+	BLSRQ DI, DI
+	LEAQ  1(R11), R9
+	RORW  $0x08, CX
+	ADDQ  BX, DX
+	DECQ  SI
+	JNZ   number
+	JMP   done
 
-counted:
-	RORW $0x08, BX
-	INCQ R9
-	ADDQ DI, SI
-	DECQ R8
-	JNZ  number
+far:
+	TESTQ R9, R9
+	JNZ   look
 
 done:
-	MOVQ R9, read+56(FP)
-	MOVQ CX, next+64(FP)
+	ADDQ R9, AX
+	MOVQ SI, left+48(FP)
+	MOVQ AX, next+56(FP)
+	VZEROUPPER
 	RET
 
 DATA decimalZeros<>+0(SB)/8, $0x3030303030303030
 DATA decimalZeros<>+8(SB)/8, $0x3030303030303030
-GLOBL decimalZeros<>(SB), RODATA|NOPTR, $16
+DATA decimalZeros<>+16(SB)/8, $0x3030303030303030
+DATA decimalZeros<>+24(SB)/8, $0x3030303030303030
+GLOBL decimalZeros<>(SB), RODATA|NOPTR, $32
 
 DATA decimalNines<>+0(SB)/8, $0x0909090909090909
 DATA decimalNines<>+8(SB)/8, $0x0909090909090909
-GLOBL decimalNines<>(SB), RODATA|NOPTR, $16
+DATA decimalNines<>+16(SB)/8, $0x0909090909090909
+DATA decimalNines<>+24(SB)/8, $0x0909090909090909
+GLOBL decimalNines<>(SB), RODATA|NOPTR, $32
+
+DATA decimalMinuses<>+0(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA decimalMinuses<>+8(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA decimalMinuses<>+16(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA decimalMinuses<>+24(SB)/8, $0x2d2d2d2d2d2d2d2d
+GLOBL decimalMinuses<>(SB), RODATA|NOPTR, $32
 
 DATA decimalTens<>+0(SB)/2, $0x010a
 DATA decimalTens<>+2(SB)/2, $0x010a
@@ -161,87 +214,84 @@ DATA decimalTenThousands<>+8(SB)/4, $0x00012710
 DATA decimalTenThousands<>+12(SB)/4, $0x00012710
 GLOBL decimalTenThousands<>(SB), RODATA|NOPTR, $16
 
-DATA decimalShuffles<>+0(SB)/1, $0x80
-DATA decimalShuffles<>+1(SB)/1, $0x80
-DATA decimalShuffles<>+2(SB)/1, $0x80
-DATA decimalShuffles<>+3(SB)/1, $0x80
-DATA decimalShuffles<>+4(SB)/1, $0x80
-DATA decimalShuffles<>+5(SB)/1, $0x80
-DATA decimalShuffles<>+6(SB)/1, $0x80
-DATA decimalShuffles<>+7(SB)/1, $0x80
-DATA decimalShuffles<>+8(SB)/1, $0x80
-DATA decimalShuffles<>+9(SB)/1, $0x80
-DATA decimalShuffles<>+10(SB)/1, $0x80
-DATA decimalShuffles<>+11(SB)/1, $0x80
-DATA decimalShuffles<>+12(SB)/1, $0x80
-DATA decimalShuffles<>+13(SB)/1, $0x80
-DATA decimalShuffles<>+14(SB)/1, $0x80
-DATA decimalShuffles<>+15(SB)/1, $0x80
-DATA decimalShuffles<>+16(SB)/1, $0x00
-DATA decimalShuffles<>+17(SB)/1, $0x01
-DATA decimalShuffles<>+18(SB)/1, $0x02
-DATA decimalShuffles<>+19(SB)/1, $0x03
-DATA decimalShuffles<>+20(SB)/1, $0x04
-DATA decimalShuffles<>+21(SB)/1, $0x05
-DATA decimalShuffles<>+22(SB)/1, $0x06
-DATA decimalShuffles<>+23(SB)/1, $0x07
-DATA decimalShuffles<>+24(SB)/1, $0x08
-DATA decimalShuffles<>+25(SB)/1, $0x09
-DATA decimalShuffles<>+26(SB)/1, $0x0a
-DATA decimalShuffles<>+27(SB)/1, $0x0b
-DATA decimalShuffles<>+28(SB)/1, $0x0c
-DATA decimalShuffles<>+29(SB)/1, $0x0d
-DATA decimalShuffles<>+30(SB)/1, $0x0e
-DATA decimalShuffles<>+31(SB)/1, $0x0f
-DATA decimalShuffles<>+32(SB)/1, $0x00
-DATA decimalShuffles<>+33(SB)/1, $0x00
-DATA decimalShuffles<>+34(SB)/1, $0x00
-DATA decimalShuffles<>+35(SB)/1, $0x00
-DATA decimalShuffles<>+36(SB)/1, $0x00
-DATA decimalShuffles<>+37(SB)/1, $0x00
-DATA decimalShuffles<>+38(SB)/1, $0x00
-DATA decimalShuffles<>+39(SB)/1, $0x00
-DATA decimalShuffles<>+40(SB)/1, $0x00
-DATA decimalShuffles<>+41(SB)/1, $0x00
-DATA decimalShuffles<>+42(SB)/1, $0x00
-DATA decimalShuffles<>+43(SB)/1, $0x00
-DATA decimalShuffles<>+44(SB)/1, $0x00
-DATA decimalShuffles<>+45(SB)/1, $0x00
-DATA decimalShuffles<>+46(SB)/1, $0x00
-DATA decimalShuffles<>+47(SB)/1, $0x00
-DATA decimalShuffles<>+48(SB)/1, $0xff
-DATA decimalShuffles<>+49(SB)/1, $0xff
-DATA decimalShuffles<>+50(SB)/1, $0xff
-DATA decimalShuffles<>+51(SB)/1, $0xff
-DATA decimalShuffles<>+52(SB)/1, $0xff
-DATA decimalShuffles<>+53(SB)/1, $0xff
-DATA decimalShuffles<>+54(SB)/1, $0xff
-DATA decimalShuffles<>+55(SB)/1, $0xff
-DATA decimalShuffles<>+56(SB)/1, $0xff
-DATA decimalShuffles<>+57(SB)/1, $0xff
-DATA decimalShuffles<>+58(SB)/1, $0xff
-DATA decimalShuffles<>+59(SB)/1, $0xff
-DATA decimalShuffles<>+60(SB)/1, $0xff
-DATA decimalShuffles<>+61(SB)/1, $0xff
-DATA decimalShuffles<>+62(SB)/1, $0xff
-DATA decimalShuffles<>+63(SB)/1, $0xff
-GLOBL decimalShuffles<>(SB), RODATA|NOPTR, $64
-
-DATA decimalPowers<>+0(SB)/8, $0x3ff0000000000000
-DATA decimalPowers<>+8(SB)/8, $0x4024000000000000
-DATA decimalPowers<>+16(SB)/8, $0x4059000000000000
-DATA decimalPowers<>+24(SB)/8, $0x408f400000000000
-DATA decimalPowers<>+32(SB)/8, $0x40c3880000000000
-DATA decimalPowers<>+40(SB)/8, $0x40f86a0000000000
-DATA decimalPowers<>+48(SB)/8, $0x412e848000000000
-DATA decimalPowers<>+56(SB)/8, $0x416312d000000000
-DATA decimalPowers<>+64(SB)/8, $0x4197d78400000000
-DATA decimalPowers<>+72(SB)/8, $0x41cdcd6500000000
-DATA decimalPowers<>+80(SB)/8, $0x4202a05f20000000
-DATA decimalPowers<>+88(SB)/8, $0x42374876e8000000
-DATA decimalPowers<>+96(SB)/8, $0x426d1a94a2000000
-DATA decimalPowers<>+104(SB)/8, $0x42a2309ce5400000
-DATA decimalPowers<>+112(SB)/8, $0x42d6bcc41e900000
-DATA decimalPowers<>+120(SB)/8, $0x430c6bf526340000
-DATA decimalPowers<>+128(SB)/8, $0x4341c37937e08000
-GLOBL decimalPowers<>(SB), RODATA|NOPTR, $136
+DATA decimalTables<>+0(SB)/1, $0x80
+DATA decimalTables<>+1(SB)/1, $0x80
+DATA decimalTables<>+2(SB)/1, $0x80
+DATA decimalTables<>+3(SB)/1, $0x80
+DATA decimalTables<>+4(SB)/1, $0x80
+DATA decimalTables<>+5(SB)/1, $0x80
+DATA decimalTables<>+6(SB)/1, $0x80
+DATA decimalTables<>+7(SB)/1, $0x80
+DATA decimalTables<>+8(SB)/1, $0x80
+DATA decimalTables<>+9(SB)/1, $0x80
+DATA decimalTables<>+10(SB)/1, $0x80
+DATA decimalTables<>+11(SB)/1, $0x80
+DATA decimalTables<>+12(SB)/1, $0x80
+DATA decimalTables<>+13(SB)/1, $0x80
+DATA decimalTables<>+14(SB)/1, $0x80
+DATA decimalTables<>+15(SB)/1, $0x80
+DATA decimalTables<>+16(SB)/1, $0x00
+DATA decimalTables<>+17(SB)/1, $0x01
+DATA decimalTables<>+18(SB)/1, $0x02
+DATA decimalTables<>+19(SB)/1, $0x03
+DATA decimalTables<>+20(SB)/1, $0x04
+DATA decimalTables<>+21(SB)/1, $0x05
+DATA decimalTables<>+22(SB)/1, $0x06
+DATA decimalTables<>+23(SB)/1, $0x07
+DATA decimalTables<>+24(SB)/1, $0x08
+DATA decimalTables<>+25(SB)/1, $0x09
+DATA decimalTables<>+26(SB)/1, $0x0a
+DATA decimalTables<>+27(SB)/1, $0x0b
+DATA decimalTables<>+28(SB)/1, $0x0c
+DATA decimalTables<>+29(SB)/1, $0x0d
+DATA decimalTables<>+30(SB)/1, $0x0e
+DATA decimalTables<>+31(SB)/1, $0x0f
+DATA decimalTables<>+32(SB)/1, $0x00
+DATA decimalTables<>+33(SB)/1, $0x00
+DATA decimalTables<>+34(SB)/1, $0x00
+DATA decimalTables<>+35(SB)/1, $0x00
+DATA decimalTables<>+36(SB)/1, $0x00
+DATA decimalTables<>+37(SB)/1, $0x00
+DATA decimalTables<>+38(SB)/1, $0x00
+DATA decimalTables<>+39(SB)/1, $0x00
+DATA decimalTables<>+40(SB)/1, $0x00
+DATA decimalTables<>+41(SB)/1, $0x00
+DATA decimalTables<>+42(SB)/1, $0x00
+DATA decimalTables<>+43(SB)/1, $0x00
+DATA decimalTables<>+44(SB)/1, $0x00
+DATA decimalTables<>+45(SB)/1, $0x00
+DATA decimalTables<>+46(SB)/1, $0x00
+DATA decimalTables<>+47(SB)/1, $0x00
+DATA decimalTables<>+48(SB)/1, $0xff
+DATA decimalTables<>+49(SB)/1, $0xff
+DATA decimalTables<>+50(SB)/1, $0xff
+DATA decimalTables<>+51(SB)/1, $0xff
+DATA decimalTables<>+52(SB)/1, $0xff
+DATA decimalTables<>+53(SB)/1, $0xff
+DATA decimalTables<>+54(SB)/1, $0xff
+DATA decimalTables<>+55(SB)/1, $0xff
+DATA decimalTables<>+56(SB)/1, $0xff
+DATA decimalTables<>+57(SB)/1, $0xff
+DATA decimalTables<>+58(SB)/1, $0xff
+DATA decimalTables<>+59(SB)/1, $0xff
+DATA decimalTables<>+60(SB)/1, $0xff
+DATA decimalTables<>+61(SB)/1, $0xff
+DATA decimalTables<>+62(SB)/1, $0xff
+DATA decimalTables<>+63(SB)/1, $0xff
+DATA decimalTables<>+64(SB)/8, $0x3ff0000000000000
+DATA decimalTables<>+72(SB)/8, $0x4024000000000000
+DATA decimalTables<>+80(SB)/8, $0x4059000000000000
+DATA decimalTables<>+88(SB)/8, $0x408f400000000000
+DATA decimalTables<>+96(SB)/8, $0x40c3880000000000
+DATA decimalTables<>+104(SB)/8, $0x40f86a0000000000
+DATA decimalTables<>+112(SB)/8, $0x412e848000000000
+DATA decimalTables<>+120(SB)/8, $0x416312d000000000
+DATA decimalTables<>+128(SB)/8, $0x4197d78400000000
+DATA decimalTables<>+136(SB)/8, $0x41cdcd6500000000
+DATA decimalTables<>+144(SB)/8, $0x4202a05f20000000
+DATA decimalTables<>+152(SB)/8, $0x42374876e8000000
+DATA decimalTables<>+160(SB)/8, $0x426d1a94a2000000
+DATA decimalTables<>+168(SB)/8, $0x42a2309ce5400000
+DATA decimalTables<>+176(SB)/8, $0x42d6bcc41e900000
+DATA decimalTables<>+184(SB)/8, $0x430c6bf526340000
+GLOBL decimalTables<>(SB), RODATA|NOPTR, $192

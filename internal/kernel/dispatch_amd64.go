@@ -154,18 +154,19 @@ func vectorOverlap(x, last unsafe.Pointer, size uintptr, w, z, v, lanes []float6
 	if add {
 		flag = 1
 	}
-	d, ahead := len(w), overlapAhead(len(w), size)
+	d := len(w)
+	ahead, lastAhead := overlapAhead(d * PanelRows * int(size))
 	switch {
 	case using < levelAVX512Half:
 		return false
 	case size == 4 && using == levelAVX512:
-		overlapFloat32AVX512((*float32)(x), &w[0], &z[0], (*float32)(last), &v[0], &lanes[0], d, flag, ahead)
+		overlapFloat32AVX512((*float32)(x), &w[0], &z[0], (*float32)(last), &v[0], &lanes[0], d, flag, ahead, lastAhead)
 	case size == 4:
-		overlapFloat32AVX512Half((*float32)(x), &w[0], &z[0], (*float32)(last), &v[0], &lanes[0], d, flag, ahead)
+		overlapFloat32AVX512Half((*float32)(x), &w[0], &z[0], (*float32)(last), &v[0], &lanes[0], d, flag, ahead, lastAhead)
 	case using == levelAVX512:
-		overlapFloat64AVX512((*float64)(x), &w[0], &z[0], (*float64)(last), &v[0], &lanes[0], d, flag, ahead)
+		overlapFloat64AVX512((*float64)(x), &w[0], &z[0], (*float64)(last), &v[0], &lanes[0], d, flag, ahead, lastAhead)
 	default:
-		overlapFloat64AVX512Half((*float64)(x), &w[0], &z[0], (*float64)(last), &v[0], &lanes[0], d, flag, ahead)
+		overlapFloat64AVX512Half((*float64)(x), &w[0], &z[0], (*float64)(last), &v[0], &lanes[0], d, flag, ahead, lastAhead)
 	}
 	return true
 }
@@ -438,6 +439,6 @@ func vectorDecimals(text []byte, at, limit int, stops [2]byte, dst []float64, st
 		return 0, 0, false
 	}
 	both := int(stops[0]) | int(stops[1])<<8
-	read, next = decimalsAVX2(&text[0], at, limit, both, &dst[0], 8*stride, count)
-	return read, next, true
+	left, end := decimalsAVX2(&text[at], &text[limit], both, &dst[0], 8*stride, count)
+	return count - left, int(uintptr(unsafe.Pointer(end)) - uintptr(unsafe.Pointer(&text[0]))), true
 }

@@ -21,10 +21,15 @@ func Overlap[T Float](panel []T, w, z []float64, add bool, last []T, v, lanes []
 // ahead is too late.
 const fetchAhead = 12 << 10
 
-// overlapAhead is fetchAhead, but for panels so short that the one before is still in the first cache: there is no need.
-func overlapAhead(d int, size uintptr) int {
-	if d*PanelRows*int(size) < 4096 {
-		return 0
+// overlapAhead is how far ahead the panel that is scored, and the one that is added, are fetched: a panel shorter than a page
+// is short enough for the processor's own means, and only one that does not stay in the second cache is fetched again.
+func overlapAhead(bytes int) (ahead, lastAhead int) {
+	const page, stays = 4 << 10, 512 << 10
+	if bytes >= page {
+		ahead = fetchAhead
 	}
-	return fetchAhead
+	if bytes > stays {
+		lastAhead = fetchAhead
+	}
+	return ahead, lastAhead
 }

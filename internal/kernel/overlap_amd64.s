@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func overlapFloat32AVX512Half(x *float32, w *float64, z *float64, last *float32, v *float64, lanes *float64, d int, add int, ahead int)
+// func overlapFloat32AVX512Half(x *float32, w *float64, z *float64, last *float32, v *float64, lanes *float64, d int, add int, ahead int, lastAhead int)
 // Requires: AVX, AVX512F, AVX512VL, MMX+
-TEXT ·overlapFloat32AVX512Half(SB), NOSPLIT, $0-72
+TEXT ·overlapFloat32AVX512Half(SB), NOSPLIT, $0-80
 	MOVQ   x+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   z+16(FP), DX
@@ -16,6 +16,7 @@ TEXT ·overlapFloat32AVX512Half(SB), NOSPLIT, $0-72
 	MOVQ   d+48(FP), R8
 	MOVQ   add+56(FP), R9
 	MOVQ   ahead+64(FP), R10
+	MOVQ   lastAhead+72(FP), R11
 	TESTQ  R9, R9
 	JNZ    load
 	VPXORQ Y0, Y0, Y0
@@ -56,9 +57,13 @@ load:
 
 feature:
 	PREFETCHT1   (AX)(R10*1)
+	PREFETCHT1   (BX)(R11*1)
 	PREFETCHT1   64(AX)(R10*1)
+	PREFETCHT1   64(BX)(R11*1)
 	PREFETCHT1   128(AX)(R10*1)
+	PREFETCHT1   128(BX)(R11*1)
 	PREFETCHT1   192(AX)(R10*1)
+	PREFETCHT1   192(BX)(R11*1)
 	VBROADCASTSD (CX), Y16
 	VMOVUPD      (DI), Y17
 	VMOVUPD      32(DI), Y18
@@ -185,9 +190,9 @@ feature:
 	VZEROUPPER
 	RET
 
-// func overlapFloat32AVX512(x *float32, w *float64, z *float64, last *float32, v *float64, lanes *float64, d int, add int, ahead int)
+// func overlapFloat32AVX512(x *float32, w *float64, z *float64, last *float32, v *float64, lanes *float64, d int, add int, ahead int, lastAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·overlapFloat32AVX512(SB), NOSPLIT, $0-72
+TEXT ·overlapFloat32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   x+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   z+16(FP), DX
@@ -197,6 +202,7 @@ TEXT ·overlapFloat32AVX512(SB), NOSPLIT, $0-72
 	MOVQ   d+48(FP), R8
 	MOVQ   add+56(FP), R9
 	MOVQ   ahead+64(FP), R10
+	MOVQ   lastAhead+72(FP), R11
 	TESTQ  R9, R9
 	JNZ    load
 	VPXORQ Z0, Z0, Z0
@@ -221,9 +227,13 @@ load:
 
 feature:
 	PREFETCHT1   (AX)(R10*1)
+	PREFETCHT1   (BX)(R11*1)
 	PREFETCHT1   64(AX)(R10*1)
+	PREFETCHT1   64(BX)(R11*1)
 	PREFETCHT1   128(AX)(R10*1)
+	PREFETCHT1   128(BX)(R11*1)
 	PREFETCHT1   192(AX)(R10*1)
+	PREFETCHT1   192(BX)(R11*1)
 	VBROADCASTSD (CX), Z8
 	VMOVUPD      (DI), Z9
 	VCVTPS2PD    (AX), Z10
@@ -292,9 +302,9 @@ feature:
 	VZEROUPPER
 	RET
 
-// func overlapFloat64AVX512Half(x *float64, w *float64, z *float64, last *float64, v *float64, lanes *float64, d int, add int, ahead int)
+// func overlapFloat64AVX512Half(x *float64, w *float64, z *float64, last *float64, v *float64, lanes *float64, d int, add int, ahead int, lastAhead int)
 // Requires: AVX, AVX512F, AVX512VL, MMX+
-TEXT ·overlapFloat64AVX512Half(SB), NOSPLIT, $0-72
+TEXT ·overlapFloat64AVX512Half(SB), NOSPLIT, $0-80
 	MOVQ   x+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   z+16(FP), DX
@@ -304,6 +314,7 @@ TEXT ·overlapFloat64AVX512Half(SB), NOSPLIT, $0-72
 	MOVQ   d+48(FP), R8
 	MOVQ   add+56(FP), R9
 	MOVQ   ahead+64(FP), R10
+	MOVQ   lastAhead+72(FP), R11
 	TESTQ  R9, R9
 	JNZ    load
 	VPXORQ Y0, Y0, Y0
@@ -344,13 +355,21 @@ load:
 
 feature:
 	PREFETCHT1   (AX)(R10*1)
+	PREFETCHT1   (BX)(R11*1)
 	PREFETCHT1   64(AX)(R10*1)
+	PREFETCHT1   64(BX)(R11*1)
 	PREFETCHT1   128(AX)(R10*1)
+	PREFETCHT1   128(BX)(R11*1)
 	PREFETCHT1   192(AX)(R10*1)
+	PREFETCHT1   192(BX)(R11*1)
 	PREFETCHT1   256(AX)(R10*1)
+	PREFETCHT1   256(BX)(R11*1)
 	PREFETCHT1   320(AX)(R10*1)
+	PREFETCHT1   320(BX)(R11*1)
 	PREFETCHT1   384(AX)(R10*1)
+	PREFETCHT1   384(BX)(R11*1)
 	PREFETCHT1   448(AX)(R10*1)
+	PREFETCHT1   448(BX)(R11*1)
 	VBROADCASTSD (CX), Y16
 	VMOVUPD      (DI), Y17
 	VMOVUPD      32(DI), Y18
@@ -461,9 +480,9 @@ feature:
 	VZEROUPPER
 	RET
 
-// func overlapFloat64AVX512(x *float64, w *float64, z *float64, last *float64, v *float64, lanes *float64, d int, add int, ahead int)
+// func overlapFloat64AVX512(x *float64, w *float64, z *float64, last *float64, v *float64, lanes *float64, d int, add int, ahead int, lastAhead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·overlapFloat64AVX512(SB), NOSPLIT, $0-72
+TEXT ·overlapFloat64AVX512(SB), NOSPLIT, $0-80
 	MOVQ   x+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   z+16(FP), DX
@@ -473,6 +492,7 @@ TEXT ·overlapFloat64AVX512(SB), NOSPLIT, $0-72
 	MOVQ   d+48(FP), R8
 	MOVQ   add+56(FP), R9
 	MOVQ   ahead+64(FP), R10
+	MOVQ   lastAhead+72(FP), R11
 	TESTQ  R9, R9
 	JNZ    load
 	VPXORQ Z0, Z0, Z0
@@ -497,13 +517,21 @@ load:
 
 feature:
 	PREFETCHT1   (AX)(R10*1)
+	PREFETCHT1   (BX)(R11*1)
 	PREFETCHT1   64(AX)(R10*1)
+	PREFETCHT1   64(BX)(R11*1)
 	PREFETCHT1   128(AX)(R10*1)
+	PREFETCHT1   128(BX)(R11*1)
 	PREFETCHT1   192(AX)(R10*1)
+	PREFETCHT1   192(BX)(R11*1)
 	PREFETCHT1   256(AX)(R10*1)
+	PREFETCHT1   256(BX)(R11*1)
 	PREFETCHT1   320(AX)(R10*1)
+	PREFETCHT1   320(BX)(R11*1)
 	PREFETCHT1   384(AX)(R10*1)
+	PREFETCHT1   384(BX)(R11*1)
 	PREFETCHT1   448(AX)(R10*1)
+	PREFETCHT1   448(BX)(R11*1)
 	VBROADCASTSD (CX), Z8
 	VMOVUPD      (DI), Z9
 	VMULPD       (AX), Z8, Z10

@@ -120,7 +120,7 @@ func TestGapCloses(t *testing.T) {
 			v := o.At(w, grad)
 			best = min(best, v.F)
 			share := 2 / float64(k+100) // averages with weights that grow like k, and steps that suit the squared hinge
-			addDual(o, v.T, share, p, q)
+			addDual(o, w, v.T, share, p, q)
 			if k%100 == 0 {
 				total := sum(len(p), func(i int) float64 { return p[i] })
 				d, err := o.Dual(p, scaled(q, 1/total))
@@ -140,7 +140,8 @@ func TestGapCloses(t *testing.T) {
 }
 
 // addDual moves (p, q), with q = P a, by share towards the point of the gradient that At has computed last.
-func addDual(o *Objective, t, share float64, p, q []float64) {
+func addDual(o *Objective, w []float64, t, share float64, p, q []float64) {
+	o.score(w) // At has given the scores up
 	total := 0.0
 	for i := range p {
 		new := o.loss.Derivative(t-o.z[i]) * o.positives.of(i) / o.positives.total

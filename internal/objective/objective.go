@@ -25,6 +25,7 @@ package objective
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
@@ -189,15 +190,24 @@ func (o *Objective) AtScores(w, z []float64) Value {
 	return v
 }
 
-// Release gives the scratch space back; the next evaluation makes it anew.
+// Release gives the scratch space back; the next evaluation makes it anew, or takes what another one has left.
 func (o *Objective) Release() {
+	if z := o.z; z != nil {
+		spareScores.Put(&z)
+	}
 	o.z, o.support, o.rows = nil, threshold.Support{}, nil
 }
+
+// spareScores is score space that objectives have given back: runs evaluate the same rows exactly now and then.
+var spareScores sync.Pool
 
 // score fills z with the scores of both classes.
 func (o *Objective) score(w []float64) {
 	if o.z == nil {
-		o.z = make([]float64, o.x.Rows())
+		if spare, ok := spareScores.Get().(*[]float64); ok {
+			o.z = *spare
+		}
+		o.z = resize(o.z, o.x.Rows())
 	}
 	positives := o.x.Positives.Rows()
 	o.x.Positives.Scores(w, o.z[:positives])

@@ -189,13 +189,13 @@ func (c *tinyCase) checkValue(t *testing.T, o *Objective) {
 	near(t, "t", v.T, float64(c.T))
 	near(t, "loss", v.Loss, float64(c.LossTerm))
 	near(t, "F", v.F, float64(c.F))
-	nearAll(t, "scores", o.z, c.byClass(c.Scores))
 	if c.Gradient != nil {
 		nearAll(t, "gradient", grad, floats(c.Gradient))
 	}
 	if valueOnly := o.At(floats(c.W), nil); valueOnly != v {
 		t.Errorf("without a gradient %v, with one %v", valueOnly, v)
 	}
+	nearAll(t, "scores", o.z, c.byClass(c.Scores))
 	positives := o.x.Positives.Rows()
 	if tp := above(o.z[:positives], v.T); tp != c.Counts.TP || positives-tp != c.Counts.FN {
 		t.Errorf("%d true positives, want %d", tp, c.Counts.TP)

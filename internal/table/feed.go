@@ -34,7 +34,7 @@ type chunk struct {
 
 // padding is how many line ends stand behind the text of a chunk, so that a scan may look ahead, and for a last line
 // without an end.
-const padding = window
+const padding = 64
 
 // padded is the text and its padding.
 func (c *chunk) padded() []byte { return c.buffer[:len(c.text)+padding] }

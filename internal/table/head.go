@@ -43,13 +43,29 @@ func (s *delimitedRows) readHead(source io.Reader, delimiter byte) (*head, error
 	if s.reader.options.Schema != nil {
 		most = headRowsSchema
 	}
-	for size := r.size(); h.rows < most && size < headBytes; size += r.size() {
+	for size := r.size(); h.rows < most && size < headBytes && !h.settled(most); size += r.size() {
 		if r, h.ended = records.next(); h.ended != nil {
 			break
 		}
 		h.add(r, s.missing)
 	}
 	return h, nil
+}
+
+// settled reports whether the rest of most records can change nothing: in every column more than half of all that may be
+// seen are numbers already, or more than half are no numbers of any kind, and the first record is no stray text above
+// numbers. It is asked rarely.
+func (h *head) settled(most int) bool {
+	if 2*h.rows <= most || h.rows%256 > 0 || len(h.first.fields) == 0 {
+		return false
+	}
+	for i, c := range h.counts {
+		text := c.seen - c.numbers - c.commas
+		if 2*max(c.numbers, text) <= most+1 || c.numbers == c.seen && !looksNumber(h.first.fields[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // size is the memory that counts for headBytes.

@@ -10,64 +10,78 @@ import (
 
 // decimals emits the reader of decimal numbers in text. A number fits into 16 bytes, so there is one width for all levels.
 func decimals(c code) {
-	c.function("decimalsAVX2", "(text *byte, at, limit int, stops int, dst *float64, stride, count int) (read, next int)",
-		"reads numbers from text[at] on, as Decimals says, while they begin at limit or before; count is positive. stops "+
-			"holds the two stops in its lowest bytes, stride is in bytes.")
-	r := c.arguments("text", "at", "limit", "stops", "dst", "stride", "count")
-	d := decimalsCode{code: c, tables: newDecimalTables(c), text: r[0], at: r[1], stop: r[3], dst: r[4], stride: r[5], left: r[6]}
-	d.read, d.begin, d.end, d.minus = c.GP64(), c.GP64(), c.GP64(), c.GP64()
-	d.emit(r[2])
+	c.function("decimalsAVX2", "(text, limit *byte, stops int, dst *float64, stride, count int) (left int, next *byte)",
+		"reads numbers from text on, as Decimals says, while they begin at limit or before; count is positive. stops holds "+
+			"the two stops in its lowest bytes, stride is in bytes. left are the numbers that it has not read.")
+	r := c.arguments("text", "stops", "dst", "stride", "count")
+	limit, err := c.Param("limit").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	d := decimalsCode{code: c, tables: newDecimalTables(c), base: r[0], limit: limit.Addr,
+		stop: r[1].(reg.GPVirtual).As8(), dst: r[2], stride: r[3], left: r[4]}
+	d.others, d.minus, d.from, d.sign, d.end = c.GP64(), c.GP64(), c.GP64(), c.GP64(), c.GP64()
+	d.table = c.GP64()
+	c.LEAQ(d.tables.all, d.table)
+	d.emit()
+	c.Label("done")
+	c.ADDQ(d.from, d.base)
+	c.Store(d.left, c.ReturnIndex(0))
+	c.Store(d.base, c.ReturnIndex(1))
+	c.finish()
 }
 
+// decimalsCode keeps 64 bytes of text in sight, those from base on: a bit of others for each that is neither digit nor
+// minus, and a bit of minus. Numbers are found there by their bits, which takes less time than to look at each number
+// for its length before the next one can be found. Both masks lose the bits of what has been read; from is where the next
+// number begins.
 type decimalsCode struct {
 	code
-	tables                      decimalTables
-	text, at, stop              reg.Register
-	dst, stride, left           reg.Register
-	read, begin, end, minus     reg.GPVirtual
-	zeros, nines                reg.VecVirtual
-	shuffles, powers, character reg.GPVirtual
+	tables            decimalTables
+	table             reg.Register
+	limit             operand.Mem
+	base              reg.Register
+	others, minus     reg.GPVirtual
+	from, sign, end   reg.GPVirtual
+	stop              reg.Register
+	dst, stride, left reg.Register
 }
 
-func (d decimalsCode) emit(limit reg.Register) {
-	d.zeros, d.nines = d.XMM(), d.XMM()
-	d.VMOVDQU(d.tables.zeros, d.zeros)
-	d.VMOVDQU(d.tables.nines, d.nines)
-	d.shuffles, d.powers, d.character = d.GP64(), d.GP64(), d.GP64()
-	d.LEAQ(d.tables.shuffles, d.shuffles)
-	d.LEAQ(d.tables.powers, d.powers)
-	d.XORQ(d.read, d.read)
+func (d decimalsCode) emit() {
+	d.XORQ(d.from, d.from)
+	d.Label("look")
+	d.ADDQ(d.from, d.base)
+	d.XORQ(d.from, d.from)
+	d.CMPQ(d.base, d.limit)
+	d.jump(d.JHI, "done")
+	d.look()
+	d.TESTQ(d.others, d.others)
+	d.jump(d.JZ, "done")
 
 	d.Label("number")
-	d.CMPQ(d.at, limit)
-	d.jump(d.JGT, "done")
-	d.LEAQ(operand.Mem{Base: d.text, Index: d.at, Scale: 1}, d.begin)
-	d.MOVBLZX(at(d.begin, 0), d.character.As32())
-	d.short()
-	d.XORQ(d.minus, d.minus)
-	d.CMPB(d.character.As8(), operand.U8('-'))
-	d.SETEQ(d.minus.As8())
-	d.ADDQ(d.minus, d.begin)
-
-	digits, mask := d.XMM(), d.XMM()
-	whole, others := d.GP64(), d.GP32()
-	d.VMOVDQU(at(d.begin, 0), digits)
-	d.VPSUBB(d.zeros, digits, digits)
-	d.VPMINUB(d.nines, digits, mask)
-	d.VPCMPEQB(mask, digits, mask)
-	d.VPMOVMSKB(mask, others)
-	d.NOTL(others)
-	d.TZCNTL(others, whole.As32())
-	d.TESTL(whole.As32(), whole.As32())
-	d.jump(d.JZ, "done")
-	d.CMPB(operand.Mem{Base: d.begin, Index: whole, Scale: 1}, operand.U8('.'))
+	start, whole := d.GP64(), d.GP64()
+	d.LEAQ(operand.Mem{Base: d.base, Index: d.from, Scale: 1}, start)
+	d.CMPQ(start, d.limit)
+	d.jump(d.JHI, "done")
+	d.TZCNTQ(d.others, whole)
+	d.jump(d.JCS, "look") // nothing is in sight any more
+	d.CMPB(operand.Mem{Base: d.base, Index: whole, Scale: 1}, operand.U8('.'))
 	d.jump(d.JEQ, "point")
 
-	control := d.XMM()
-	d.VMOVDQU(operand.Mem{Base: d.shuffles, Index: whole, Scale: 1}, control)
+	d.CMPB(operand.Mem{Base: d.base, Index: whole, Scale: 1}, d.stop)
+	d.jump(d.JNE, "done")
+	d.MOVQ(whole, d.end)
+	d.SUBQ(d.from, whole)
+	d.CMPQ(whole, operand.Imm(1))
+	d.jump(d.JEQ, "digit")
+	d.takeSign(start, whole)
+	d.CMPQ(whole, operand.Imm(16))
+	d.jump(d.JHI, "done")
+	digits, control := d.XMM(), d.XMM()
+	d.VMOVDQU(at(start, 0), digits)
+	d.VPSUBB(d.tables.zeros, digits, digits)
+	d.VMOVDQU(operand.Mem{Base: d.table, Index: whole, Scale: 1}, control)
 	d.VPSHUFB(control, digits, digits)
-	d.ADDQ(whole, d.begin)
-	d.ends()
 	number := d.mantissa(digits)
 	result := d.XMM()
 	d.VXORPD(result, result, result)
@@ -75,66 +89,104 @@ func (d decimalsCode) emit(limit reg.Register) {
 	d.store(result)
 	d.jump(d.JMP, "next")
 
+	// A single digit, which many columns are full of.
+	d.Label("digit")
+	d.MOVBLZX(at(start, 0), start.As32())
+	d.SUBL(operand.Imm('0'), start.As32())
+	d.CMPL(start.As32(), operand.Imm(9))
+	d.jump(d.JHI, "done")
+	d.VXORPD(result, result, result)
+	d.VCVTSI2SDQ(start, result, result)
+	d.VMOVSD(result, at(d.dst, 0))
+	d.jump(d.JMP, "next")
+
 	// Digits behind the point go to the end of the 16 bytes, those before it one place farther than they would with it.
 	d.Label("point")
-	d.CMPB(d.stop.(reg.GPVirtual).As8(), operand.U8(':'))
+	d.CMPB(d.stop, operand.U8(':'))
 	d.jump(d.JEQ, "done")
-	length, before, behind := d.GP64(), d.XMM(), d.XMM()
-	d.BLSRL(others, others)
-	d.TZCNTL(others, length.As32())
-	d.CMPL(length.As32(), operand.Imm(16))
-	d.jump(d.JGT, "done")
-	d.VMOVDQU(operand.Mem{Base: d.shuffles, Index: length, Scale: 1}, behind)
-	d.VMOVDQU(operand.Mem{Base: d.shuffles, Disp: -1, Index: length, Scale: 1}, before)
-	d.ADDQ(length, d.begin)
+	rest, length := d.GP64(), d.GP64()
+	d.BLSRQ(d.others, rest)
+	d.TZCNTQ(rest, d.end)
+	d.jump(d.JCS, "far")
+	d.CMPB(operand.Mem{Base: d.base, Index: d.end, Scale: 1}, d.stop)
+	d.jump(d.JNE, "done")
+	d.MOVQ(rest, d.others)
+	d.SUBQ(d.from, whole)
+	d.MOVQ(d.end, length)
+	d.SUBQ(d.from, length)
+	d.takeSign(start, whole, length)
+	d.CMPQ(length, operand.Imm(16))
+	d.jump(d.JHI, "done")
+	before, behind := d.XMM(), d.XMM()
+	d.VMOVDQU(at(start, 0), digits)
+	d.VPSUBB(d.tables.zeros, digits, digits)
+	d.VMOVDQU(operand.Mem{Base: d.table, Index: length, Scale: 1}, behind)
+	d.VMOVDQU(operand.Mem{Base: d.table, Disp: -1, Index: length, Scale: 1}, before)
 	d.SUBQ(whole, length)
-	d.SUBQ(operand.Imm(1), length)
 	sides := d.XMM()
-	d.VMOVDQU(operand.Mem{Base: d.shuffles, Disp: sidesTable, Index: length, Scale: 1}, sides)
+	d.VMOVDQU(operand.Mem{Base: d.table, Disp: sidesTable - 1, Index: length, Scale: 1}, sides)
 	d.VPBLENDVB(sides, behind, before, before)
 	d.VPSHUFB(before, digits, digits)
-	d.ends()
 	number = d.mantissa(digits)
 	d.VXORPD(result, result, result)
 	d.VCVTSI2SDQ(number, result, result)
-	d.VDIVSD(operand.Mem{Base: d.powers, Index: length, Scale: 8}, result, result)
+	d.VDIVSD(operand.Mem{Base: d.table, Disp: powersTable - 8, Index: length, Scale: 8}, result, result)
 	d.store(result)
 
 	d.Label("next")
-	d.SUBQ(d.text, d.begin)
-	d.LEAQ(at(d.begin, 1), d.at)
-	d.Label("counted")
-	d.RORW(operand.Imm(8), d.stop.(reg.GPVirtual).As16())
-	d.INCQ(d.read)
+	d.BLSRQ(d.others, d.others)
+	d.LEAQ(at(d.end, 1), d.from)
+	d.RORW(operand.Imm(8), d.stop.(reg.GP).As16())
 	d.ADDQ(d.stride, d.dst)
 	d.down(d.left, "number")
-	d.Label("done")
-	d.Store(d.read, d.ReturnIndex(0))
-	d.Store(d.at, d.ReturnIndex(1))
-	d.RET()
+	d.jump(d.JMP, "done")
+
+	// The end of the number is out of sight, or it has none within 64 bytes.
+	d.Label("far")
+	d.TESTQ(d.from, d.from)
+	d.jump(d.JNZ, "look")
+	d.jump(d.JMP, "done")
 }
 
-// short takes a single digit, which many columns are full of.
-func (d decimalsCode) short() {
-	digit, result := d.GP64(), d.XMM()
-	d.CMPB(at(d.begin, 1), d.stop.(reg.GPVirtual).As8())
-	d.jump(d.JNE, "long")
-	d.MOVL(d.character.As32(), digit.As32())
-	d.SUBL(operand.Imm('0'), digit.As32())
-	d.CMPL(digit.As32(), operand.Imm(9))
+// look brings 64 bytes into sight.
+func (d decimalsCode) look() {
+	zeros, nines, minus := d.YMM(), d.YMM(), d.YMM()
+	d.VMOVDQU(d.tables.zeros, zeros)
+	d.VMOVDQU(d.tables.nines, nines)
+	d.VMOVDQU(d.tables.minuses, minus)
+	for k, masks := range [][2]reg.GPVirtual{{d.others, d.minus}, {d.GP64(), d.GP64()}} {
+		x, y := d.YMM(), d.YMM()
+		d.VMOVDQU(at(d.base, 32*k), x)
+		d.VPCMPEQB(minus, x, y)
+		d.VPMOVMSKB(y, masks[1].As32())
+		d.VPSUBB(zeros, x, x)
+		d.VPMINUB(nines, x, y)
+		d.VPCMPEQB(y, x, x)
+		d.VPMOVMSKB(x, masks[0].As32())
+		d.ORL(masks[1].As32(), masks[0].As32())
+		d.NOTL(masks[0].As32())
+		if k == 1 {
+			d.SHLQ(operand.Imm(32), masks[0])
+			d.SHLQ(operand.Imm(32), masks[1])
+			d.ORQ(masks[0], d.others)
+			d.ORQ(masks[1], d.minus)
+		}
+	}
+}
+
+// takeSign moves start behind a minus and shortens lengths, the first of which must remain positive. It gives up where a
+// minus stands farther in.
+func (d decimalsCode) takeSign(start reg.Register, lengths ...reg.Register) {
+	d.SHRXQ(d.from, d.minus, d.sign)
+	d.BZHIQ(lengths[len(lengths)-1], d.sign, d.sign)
+	d.CMPQ(d.sign, operand.Imm(1))
 	d.jump(d.JHI, "done")
-	d.VXORPD(result, result, result)
-	d.VCVTSI2SDQ(digit, result, result)
-	d.VMOVSD(result, at(d.dst, 0))
-	d.ADDQ(operand.Imm(2), d.at)
-	d.jump(d.JMP, "counted")
-	d.Label("long")
-}
-
-// ends gives up where begin, now behind the number, is no stop.
-func (d decimalsCode) ends() {
-	d.CMPB(at(d.begin, 0), d.stop.(reg.GPVirtual).As8())
-	d.jump(d.JNE, "done")
+	d.ADDQ(d.sign, start)
+	for _, n := range lengths[1:] {
+		d.SUBQ(d.sign, n)
+	}
+	d.SUBQ(d.sign, lengths[0])
+	d.jump(d.JLE, "done")
 }
 
 // mantissa is the number that 16 digits make: pairs, fours, eights, all. It gives up where float64 may not have it.
@@ -159,17 +211,17 @@ func (d decimalsCode) mantissa(digits reg.VecVirtual) reg.GPVirtual {
 // store writes a number with its sign.
 func (d decimalsCode) store(number reg.VecVirtual) {
 	sign := d.XMM()
-	d.SHLQ(operand.Imm(63), d.minus)
-	d.VMOVQ(d.minus, sign)
+	d.SHLQ(operand.Imm(63), d.sign)
+	d.VMOVQ(d.sign, sign)
 	d.VORPD(sign, number, number)
 	d.VMOVSD(number, at(d.dst, 0))
 }
 
-// decimalTables lie in the read-only data. From byte n on, shuffles holds the control that moves the first n bytes of 16
-// to the end, behind zeros; from byte sidesTable + n on, a mask of the last n bytes.
-type decimalTables struct{ zeros, nines, tens, hundreds, tenThousands, shuffles, powers operand.Mem }
+// decimalTables lie in the read-only data. From byte n on, all holds the control that moves the first n bytes of 16 to the
+// end, behind zeros; from byte sidesTable + n on, a mask of the last n bytes; from powersTable on, powers of ten.
+type decimalTables struct{ zeros, nines, minuses, tens, hundreds, tenThousands, all operand.Mem }
 
-const sidesTable = 32
+const sidesTable, powersTable = 32, 64
 
 func newDecimalTables(c code) decimalTables {
 	const readOnly = attr.RODATA | attr.NOPTR
@@ -182,32 +234,23 @@ func newDecimalTables(c code) decimalTables {
 		return m
 	}
 	t := decimalTables{
-		zeros:        repeated("decimalZeros", operand.U64(0x3030303030303030), 2),
-		nines:        repeated("decimalNines", operand.U64(0x0909090909090909), 2),
+		zeros:        repeated("decimalZeros", operand.U64(0x3030303030303030), 4),
+		nines:        repeated("decimalNines", operand.U64(0x0909090909090909), 4),
+		minuses:      repeated("decimalMinuses", operand.U64(0x2d2d2d2d2d2d2d2d), 4),
 		tens:         repeated("decimalTens", operand.U16(1<<8|10), 8),
 		hundreds:     repeated("decimalHundreds", operand.U32(1<<16|100), 4),
 		tenThousands: repeated("decimalTenThousands", operand.U32(1<<16|10_000), 4),
 	}
-	t.shuffles = c.StaticGlobal("decimalShuffles")
+	t.all = c.StaticGlobal("decimalTables")
 	c.DataAttributes(readOnly)
-	for i := range 32 {
-		datum := operand.U8(0x80)
-		if i >= 16 {
-			datum = operand.U8(i - 16)
-		}
-		c.AppendDatum(datum)
+	for i := range sidesTable {
+		c.AppendDatum(operand.U8([]int{0x80, i - 16}[i/16]))
 	}
-	for i := range 32 {
-		datum := operand.U8(0)
-		if i >= 16 {
-			datum = operand.U8(0xff)
-		}
-		c.AppendDatum(datum)
+	for i := range powersTable - sidesTable {
+		c.AppendDatum(operand.U8([]int{0, 0xff}[i/16]))
 	}
-	t.powers = c.StaticGlobal("decimalPowers")
-	c.DataAttributes(readOnly)
 	power := 1.0
-	for range 17 {
+	for range 16 {
 		c.AppendDatum(operand.U64(math.Float64bits(power)))
 		power *= 10
 	}

@@ -18,12 +18,12 @@ func overlap(c code) {
 
 func overlapPanels(c code, s shape, size int) {
 	c.function(fmt.Sprintf("overlapFloat%d%s", 8*size, s.name),
-		fmt.Sprintf("(x *float%d, w *float64, z *float64, last *float%d, v *float64, lanes *float64, d int, add int, ahead int)",
+		fmt.Sprintf("(x *float%d, w *float64, z *float64, last *float%d, v *float64, lanes *float64, d int, add int, ahead int, lastAhead int)",
 			8*size, 8*size),
 		"computes the scores of the panel at x and adds the part of X'v of the panel at last to lanes; d is positive. "+
-			"Without add, z is overwritten. Data ahead bytes behind x are prefetched.")
-	r := c.arguments("x", "w", "z", "last", "v", "lanes", "d", "add", "ahead")
-	x, w, z, last, v, lane, j, add, ahead := r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8]
+			"Without add, z is overwritten. Data ahead bytes behind x, and lastAhead bytes behind last, are prefetched.")
+	r := c.arguments("x", "w", "z", "last", "v", "lanes", "d", "add", "ahead", "lastAhead")
+	x, w, z, last, v, lane, j, add, ahead, lastAhead := r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9]
 	vectors, parts := panelRows/s.doubles(), lanes/s.doubles()
 
 	score := c.vectors(s, vectors)
@@ -41,6 +41,7 @@ func overlapPanels(c code, s shape, size int) {
 	c.Label("feature")
 	for line := 0; line < panelRows*size; line += 64 {
 		c.PREFETCHT1(operand.Mem{Base: x, Index: ahead, Scale: 1, Disp: line})
+		c.PREFETCHT1(operand.Mem{Base: last, Index: lastAhead, Scale: 1, Disp: line})
 	}
 	wj := c.vector(s)
 	c.VBROADCASTSD(at(w, 0), wj)

@@ -35,6 +35,10 @@ type interior struct {
 	chol               cholesky
 	borderSolved       []float64
 	inRows             *rowSystem // solves the systems in a row space; nil: chol does
+
+	// Space for a step, made by the first one.
+	aims       *targets
+	directions [4]*direction
 }
 
 func newInterior(f form, pos, row *rows, mass float64) *interior {
@@ -425,7 +429,13 @@ func (v *interior) productsAt(d *direction, primal, dual float64) float64 {
 // advance takes one step: Mehrotra's predictor and corrector and up to three weighted centrality correctors of Gondzio.
 func (v *interior) advance(mu float64) bool {
 	v.factor()
-	c := v.newTargets()
+	if v.aims == nil {
+		v.aims = v.newTargets()
+		for k := range v.directions {
+			v.directions[k] = v.newDirection()
+		}
+	}
+	c := v.aims
 	for i := range v.p {
 		c.c1[i] = -float64(v.p[i] * v.sg[i])
 		c.c2[i] = -float64(v.al[i] * v.xi[i])
@@ -435,7 +445,7 @@ func (v *interior) advance(mu float64) bool {
 		c.c4[j] = -float64(v.ga[j] * v.et[j])
 	}
 	c.c5 = -float64(v.theta * v.kap)
-	affine, step := v.newDirection(), v.newDirection()
+	affine, step, corrector, spare := v.directions[0], v.directions[1], v.directions[2], v.directions[3]
 	v.solve(c, true, affine)
 	primal, dual := v.lengths(affine)
 	ratio := v.productsAt(affine, primal, dual) / v.count / mu
@@ -450,11 +460,10 @@ func (v *interior) advance(mu float64) bool {
 		c.c4[j] = float64(target*m) - float64(affine.ga[j]*affine.et[j])
 	}
 	c.c5 = target - float64(affine.theta*affine.kap)
-	corrector := v.newDirection()
 	v.solve(c, false, corrector)
 	step.plus(affine, 1, corrector)
 	primal, dual = v.lengths(step)
-	step, primal, dual = v.centre(step, primal, dual, target, c, affine, corrector)
+	step, primal, dual = v.centre(step, primal, dual, target, c, [2]*direction{affine, spare}, corrector)
 	if !(primal > 1e-10 || dual > 1e-10) {
 		return false
 	}
@@ -462,9 +471,10 @@ func (v *interior) advance(mu float64) bool {
 	return !math.IsNaN(v.t + v.theta)
 }
 
-// centre adds the correctors. c, spare and corrector are overwritten.
-func (v *interior) centre(step *direction, primal, dual, target float64, c *targets, spare, corrector *direction) (*direction, float64, float64) {
-	best := v.newDirection()
+// centre adds the correctors. c, the two spare directions and corrector are overwritten.
+func (v *interior) centre(step *direction, primal, dual, target float64, c *targets, spares [2]*direction,
+	corrector *direction) (*direction, float64, float64) {
+	best, spare := spares[0], spares[1]
 	for range 3 {
 		if primal > .95 && dual > .95 {
 			break
