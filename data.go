@@ -66,8 +66,11 @@ func (d *Data) Spend() { d.once = true }
 func (d *Data) matrix(m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
 	pack := func() (*matrix.Matrix, error) { return m.Matrix(d.table, nil, s) }
 	if d.once {
-		defer debug.FreeOSMemory() // what packing has left
 		pack = func() (*matrix.Matrix, error) { return m.Consume(d.table, s) }
+		defer func() { // no message will name a row any more, and a solver needs the room
+			d.table.Line = nil
+			debug.FreeOSMemory()
+		}()
 	}
 	x, err := pack()
 	return x, d.inFile(err)
@@ -165,7 +168,7 @@ func mismatch(found, expected string) error {
 }
 
 // Rows is the number of rows.
-func (d *Data) Rows() int { return d.table.Rows() }
+func (d *Data) Rows() int { return d.info.Rows }
 
 // Positives is the number of positive rows.
 func (d *Data) Positives() int { return d.info.Positives }

@@ -25,7 +25,7 @@ type division struct {
 
 func newDivision(scorer *feature.Scorer) (*division, error) {
 	m := scorer.Map
-	if m.Sparse {
+	if len(m.Inputs) == 0 { // raw indices of LIBSVM
 		return &division{m.Names(), func(dst []float64) float64 {
 			clear(dst)
 			for i, x := range scorer.Values() {
@@ -169,7 +169,7 @@ func newEffects(m *model.Model) (*effects, error) {
 	}
 	e := &effects{scorer: scorer, division: d, sums: make([][2]float64, len(d.columns)), adds: make([]float64, len(d.columns)),
 		random: rand.New(rand.NewPCG(sampleSeed, 0))}
-	if !scorer.Map.Sparse { // indices of LIBSVM have no shapes
+	if len(scorer.Map.Inputs) > 0 { // raw indices of LIBSVM have straight lines
 		e.limit = min(effectRows, max(1, effectCells/max(1, len(d.columns))))
 	}
 	for _, input := range scorer.Map.Inputs {
@@ -208,7 +208,11 @@ func (e *effects) add(t *table.Table, row int) error {
 	}
 	copy(e.sample[place].adds, e.adds)
 	for j := range e.inputs {
-		e.sample[place].values[j] = e.inputs[j].value(&t.Columns[e.inputs[j].column], row)
+		if t.Sparse != nil {
+			e.sample[place].values[j] = e.scorer.Row.Number(j)
+		} else {
+			e.sample[place].values[j] = e.inputs[j].value(&t.Columns[e.inputs[j].column], row)
+		}
 	}
 	return nil
 }

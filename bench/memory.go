@@ -76,7 +76,7 @@ func (p *peak) packed() float64 {
 
 // trainForPeak is the child process.
 func trainForPeak(path string) error {
-	debug.SetGCPercent(25) // as the command line does
+	debug.SetGCPercent(10) // as the command line does
 	d, err := toptau.Read(path, toptau.Format{Label: "last"})
 	if err != nil {
 		return err

@@ -51,8 +51,10 @@ func (b *bench) carried(d int) error {
 	o := b.race(worked(func() { part.FastScores(plain) }), worked(func() {
 		part.FastScores(candidates)
 		z = z[:0]
-		for _, x := range found.Z {
-			z = append(z, float64(x))
+		for _, scores := range found.All() {
+			for _, x := range scores {
+				z = append(z, float64(x))
+			}
 		}
 		rule.At(z, nil, &s)
 	}))

@@ -40,7 +40,7 @@ func (q hingeQuantile) At(z, m []float64, s *Support) {
 	w := waterLevel(z, m, top, q.kappa/q.beta, s)
 	s.T = top + (w.scores+(w.mass-q.kappa)/q.beta)/w.mass
 	s.Edge = top + w.level // at or below each row above the level, as rounding keeps the order
-	s.takeAbove(z, m, top, w.floor, w.mass)
+	s.take(z, m, top, w)
 }
 
 // water is the state after pouring: scores are taken relative to the top score.
@@ -107,16 +107,29 @@ func pour(z, m []float64, top, volume, floor float64, s *Support) water {
 	return w
 }
 
-// takeAbove fills Rows with the rows of positive weight above a floor, and A with their shares of a mass.
-func (s *Support) takeAbove(z, m []float64, top, floor, mass float64) {
+// take fills Rows with the rows that hold the water, and A with their shares.
+func (s *Support) take(z, m []float64, top float64, w water) {
+	s.room(w.rows)
 	for first := 0; first < len(z); first += sweepRows {
-		for _, j := range s.rowsAbove(z, first, top, floor) {
-			if mj := weight(m, int(j)); mj > 0 {
-				s.Rows = append(s.Rows, j)
-				s.A = append(s.A, mj/mass)
-			}
+		s.Rows = append(s.Rows, s.rowsAbove(z, first, top, w.floor)...)
+	}
+	if m == nil {
+		s.A = s.A[:len(s.Rows)]
+		share := 1 / w.mass
+		for k := range s.A {
+			s.A[k] = share
+		}
+		return
+	}
+	n := 0
+	for _, j := range s.Rows {
+		if m[j] > 0 {
+			s.Rows[n] = j
+			s.A = append(s.A, m[j]/w.mass)
+			n++
 		}
 	}
+	s.Rows = s.Rows[:n]
 }
 
 // topWeight returns the weight of a row with the top score.

@@ -91,7 +91,7 @@ func window(z []float64, rank int) (low, high float64) {
 	}
 	again = keys
 	expected := float64(float64(rank) / float64(len(z)) * sampleRows)
-	margin := float64(4*math.Sqrt(float64(expected*(1-expected/sampleRows)))) + 4
+	margin := float64(4*math.Sqrt(float64(expected*(1-float64(expected/sampleRows))))) + 4
 	low, high = math.Inf(-1), math.Inf(1)
 	if k := int(expected - margin); k >= 1 {
 		high = edgeOfCount(keys[:], k)

@@ -19,6 +19,8 @@
 //	surrogate quantile, any l         r(a) = inf over u > 0 of u (M tau + sum_j m_j l*(a_j / (u m_j))) / beta
 package threshold
 
+import "slices"
+
 // Population describes the rows a threshold is computed from, before any score is known.
 type Population struct {
 	Rows      int
@@ -67,6 +69,12 @@ type Support struct {
 func (s *Support) reset() {
 	s.Rows = s.Rows[:0]
 	s.A = s.A[:0]
+}
+
+// room makes an empty result large enough for some rows, so that it need not grow.
+func (s *Support) room(rows int) {
+	s.Rows = slices.Grow(s.Rows[:0], rows)
+	s.A = slices.Grow(s.A[:0], rows)
 }
 
 // weight returns the weight of row j.

@@ -71,6 +71,9 @@ func (t topMean) At(z, m []float64, s *Support) {
 	s.Edge = topEdge(z, m, t.kappa, s)
 	above, _ := s.aboveEdge(z, m)
 	left := t.kappa - above
+	if m == nil {
+		s.room(int(min(float64(len(z)), math.Ceil(t.kappa))))
+	}
 	below := math.Nextafter(s.Edge, math.Inf(-1))
 	if below == s.Edge { // -Inf, which no row is below
 		below = math.NaN()

@@ -18,9 +18,6 @@ var lambdas = []float64{0.1, 0.01, 0.001, 0.0001, 0.00001, 0.000001}
 func logistic(encode feature.Encode) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
 	return func(ctx context.Context, _ *harness, j job, p *parts) ([]float64, string, error) {
 		o := feature.Options{Encode: encode, Seed: uint64(j.seed)}
-		if p.train.Sparse != nil && encode != feature.EncodeRaw {
-			return nil, "", errNotApplicable
-		}
 		best, err := choosePenalty(ctx, p, o)
 		if err != nil {
 			return nil, "", err

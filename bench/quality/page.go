@@ -50,7 +50,6 @@ gives the same page.
   and the rule of the average were settled while seeds 1 to 3 of some of these sets, magic04 and mammography above all, could be seen.
 * Of toptau minus GBDT: the two sets with shifted test files carry the mean; without them it would be about -1.4.
 * nsl_kdd and kddcup99 have attacks in the test file that training lacks: they are reported.
-* german, a9a and w8a are LIBSVM files: toptau has their columns as they are, no scorecard and no trees.
 `
 
 const tail = `

@@ -53,7 +53,7 @@ Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossib
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(25) // nearly all memory is numbers, in which a collection has nothing to follow
+		debug.SetGCPercent(10) // nearly all memory is numbers, in which a collection has nothing to follow
 	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error to return quietly from, not a signal to die of
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

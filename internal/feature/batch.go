@@ -1,6 +1,9 @@
 package feature
 
 import (
+	"math"
+
+	"toptau/internal/kernel"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
@@ -10,10 +13,19 @@ type batch struct {
 	matrix.Batch
 	done bool // the rows are encoded; otherwise only their Sources are told
 
-	numbers [][]float64 // by input: the resolved rows, as in Encoded
-	codes   [][]int32
-	scaled  [][]float64 // space for Dense
-	row     Encoded
+	numbers    [][]float64 // by input: the resolved rows, as in Encoded
+	codes      [][]int32
+	space      []float64 // for numbers that have to be unpacked or filled
+	codeSpace  []int32
+	denseSpace []float64
+	row        Encoded
+}
+
+// newBatch has room for batches of so many rows.
+func (p *packing) newBatch(rows int) *batch {
+	k := len(p.m.Inputs)
+	return &batch{numbers: make([][]float64, k), codes: make([][]int32, k), space: make([]float64, k*rows),
+		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows)}
 }
 
 // encode overwrites b with rows of the packing, from the first on, at most size.
@@ -23,65 +35,69 @@ func (b *batch) encode(p *packing, first, size int) {
 	for i := range n {
 		b.Sources = append(b.Sources, rowAt(p.rows, first+i))
 	}
-	b.done = b.classes(p.t) && b.resolve(p) && b.encodeEntries(p) && b.encodeDense(p.m)
+	b.done = b.classify(p.t) && b.resolve(p) && b.encodeEntries(p) && b.encodeDense(p.m)
 }
 
-// classes tells labels and weights; false when a label is not known.
-func (b *batch) classes(t *table.Table) bool {
+// classify tells labels and weights; false when a label is not known.
+func (b *batch) classify(t *table.Table) bool {
 	b.Positive, b.Weights = b.Positive[:0], b.Weights[:0]
 	for _, row := range b.Sources {
 		if t.Label[row] == table.Unknown {
 			return false
 		}
 		b.Positive = append(b.Positive, t.Label[row] == table.Positive)
-		if t.Weight != nil {
-			b.Weights = append(b.Weights, t.Weight[row])
-		}
-	}
-	if t.Weight == nil {
-		b.Weights = nil
+		b.Weights = append(b.Weights, weightAt(t.Weight, row))
 	}
 	return true
 }
 
 // resolve is Map.resolve for all rows; false when it would fail.
 func (b *batch) resolve(p *packing) bool {
-	n, m := len(b.Sources), p.m
-	b.numbers, b.codes = b.numbers[:0], b.codes[:0]
-	consecutive := consecutive(b.Sources)
-	for k := range m.Inputs {
-		in := &m.Inputs[k]
+	if p.m.Sparse {
+		b.resolveIndices(p)
+		return true
+	}
+	n, adjacent := len(b.Sources), adjacent(b.Sources)
+	for k := range p.m.Inputs {
+		in := &p.m.Inputs[k]
 		column := &p.t.Columns[in.Column]
-		if in.Kind == Numeric {
-			b.numbers, b.codes = extended(b.numbers, n), append(b.codes, nil)
-			if values := b.numbers[k]; consecutive {
-				column.ReadValues(b.Sources[0], values)
+		if in.Kind == Symbolic {
+			b.codes[k] = b.codeSpace[k*n : (k+1)*n]
+			if adjacent {
+				column.ReadCodes(b.Sources[0], b.codes[k])
 			} else {
 				for i, row := range b.Sources {
-					values[i] = column.Value(row)
+					b.codes[k][i] = column.Code(row)
 				}
 			}
-			if !m.resolveNumbers(in, b.numbers[k]) {
+			if !p.m.resolveCodes(p.levels[k], b.codes[k]) {
 				return false
 			}
 			continue
 		}
-		b.numbers, b.codes = append(b.numbers, nil), extended(b.codes, n)
-		if codes := b.codes[k]; consecutive {
-			column.ReadCodes(b.Sources[0], codes)
+		space := b.space[k*n : (k+1)*n]
+		if adjacent {
+			b.numbers[k] = column.Range(b.Sources[0], n, space)
 		} else {
+			b.numbers[k] = space
 			for i, row := range b.Sources {
-				codes[i] = column.Code(row)
+				space[i] = column.Value(row)
 			}
 		}
-		if !m.resolveCodes(p.levels[k], b.codes[k]) {
+		if p.m.Impute == ImputeOwn || complete(b.numbers[k]) {
+			continue
+		}
+		if p.m.Impute == ImputeError {
 			return false
 		}
+		fill(space, b.numbers[k], in.Fill)
+		b.numbers[k] = space
 	}
 	return true
 }
 
-func consecutive(rows []int) bool {
+// adjacent reports whether rows follow each other in the table.
+func adjacent(rows []int) bool {
 	for i, row := range rows {
 		if row != rows[0]+i {
 			return false
@@ -90,34 +106,17 @@ func consecutive(rows []int) bool {
 	return true
 }
 
-// extended appends a list of n elements, in the memory of the list that was there before if it suffices.
-func extended[T any](lists [][]T, n int) [][]T {
-	if k := len(lists); k < cap(lists) && cap(lists[:k+1][k]) >= n {
-		lists = lists[:k+1]
-		lists[k] = lists[k][:n]
-		return lists
-	}
-	return append(lists, make([]T, n))
-}
-
-// resolveNumbers replaces missing values by their stand-in.
-func (m *Map) resolveNumbers(in *Input, values []float64) bool {
+// fill writes values to dst, and a stand-in for each that is missing.
+func fill(dst, values []float64, standIn float64) {
 	for i, x := range values {
-		if x == x {
-			continue
+		if math.IsNaN(x) {
+			x = standIn
 		}
-		switch m.Impute {
-		case ImputeError:
-			return false
-		case ImputeOwn:
-		default:
-			values[i] = in.Fill
-		}
+		dst[i] = x
 	}
-	return true
 }
 
-// resolveCodes turns codes of a column into resolved ones.
+// resolveCodes turns codes of a column into resolved ones; false when a value is missing that must not.
 func (m *Map) resolveCodes(levels, codes []int32) bool {
 	for i, c := range codes {
 		switch {
@@ -136,20 +135,17 @@ func (m *Map) resolveCodes(levels, codes []int32) bool {
 
 // encodeEntries encodes the blocks that are not dense, row by row; false when one fails.
 func (b *batch) encodeEntries(p *packing) bool {
+	if p.m.dense == p.m.cols {
+		return true
+	}
 	e := &b.row
 	e.reset(p.m)
 	b.Ends = b.Ends[:0]
-	if p.m.dense == p.m.cols {
-		b.Ends = nil
-		return true
-	}
 	for i, row := range b.Sources {
-		for k, mixed := range p.mixed {
-			switch {
-			case !mixed:
-			case b.numbers[k] != nil:
+		for _, k := range p.mixed {
+			if b.numbers[k] != nil {
 				e.numbers[k] = b.numbers[k][i]
-			default:
+			} else {
 				e.codes[k] = b.codes[k][i]
 			}
 		}
@@ -166,20 +162,21 @@ func (b *batch) encodeEntries(p *packing) bool {
 
 // encodeDense encodes the dense blocks; false when a value is too large.
 func (b *batch) encodeDense(m *Map) bool {
-	b.Dense = b.scaled[:0]
+	n := len(b.Sources)
+	b.Dense = b.Dense[:0]
 	for _, block := range m.Blocks {
-		n, ok := block.(*NumericBlock)
+		block, ok := block.(*NumericBlock)
 		if !ok {
 			continue
 		}
-		for i, k := range n.Inputs {
-			b.Dense = extended(b.Dense, len(b.Sources))
-			if !n.encodeColumn(i, b.numbers[k], b.Dense[len(b.Dense)-1]) {
+		for i, k := range block.Inputs {
+			column := b.denseSpace[len(b.Dense)*n:][:n]
+			if !block.encodeColumn(i, b.numbers[k], column) {
 				return false
 			}
+			b.Dense = append(b.Dense, column)
 		}
 	}
-	b.scaled = b.Dense
 	return true
 }
 
@@ -189,15 +186,15 @@ func (b *NumericBlock) encodeColumn(i int, x, dst []float64) bool {
 	if b.Scale != nil {
 		shift, scale = b.Shift[i], b.Scale[i]
 	}
-	finite := true
-	for k, v := range x {
-		if v == v {
-			v = (v - shift) / scale
-			finite = finite && fits(v)
-		} else {
-			v = 0
-		}
-		dst[k] = v
+	if kernel.Standardise(x, dst, shift, scale) {
+		return true
 	}
-	return finite
+	for k, v := range x {
+		if math.IsNaN(v) {
+			dst[k] = 0
+		} else if !fits(dst[k]) {
+			return false
+		}
+	}
+	return true
 }

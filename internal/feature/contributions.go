@@ -8,7 +8,7 @@ import "fmt"
 //   - A leaf's weight is divided along the path to it. Let v(node) be the mean of the weights of the leaves below a node, by
 //     their mass in training. A step from a node that asks about an input to its child adds v(child) - v(node) to that
 //     input; v(root) belongs to no input (Saabas 2014).
-//   - Indices of LIBSVM belong to no input.
+//   - A raw index of LIBSVM belongs to the input that holds it, where others are encoded, and to none otherwise.
 //
 // The contributions and the rest add up to the score without its offset, apart from rounding.
 type Contributions struct {

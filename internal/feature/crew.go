@@ -18,15 +18,16 @@ type lane struct{ free, ready chan *batch }
 
 // newCrew begins to encode batches of so many rows. A single worker is the caller itself.
 func (p *packing) newCrew(size, workers int) *crew {
-	c := &crew{p: p, size: size, before: new(batch), quit: make(chan struct{})}
+	c := &crew{p: p, size: size, quit: make(chan struct{})}
 	if workers < 2 {
+		c.before = p.newBatch(size)
 		return c
 	}
 	c.lanes = make([]lane, workers)
 	for w := range c.lanes {
 		l := lane{free: make(chan *batch, 2), ready: make(chan *batch, 2)}
-		l.free <- new(batch)
-		l.free <- new(batch)
+		l.free <- p.newBatch(size)
+		l.free <- p.newBatch(size)
 		c.lanes[w] = l
 		c.all.Go(func() { c.work(l, w) })
 	}

@@ -85,6 +85,9 @@ func (e *Encoded) reset(m *Map) {
 	e.Counts.Rows++
 }
 
+// Number is the value of a numeric input, by its place in Map.Inputs, in the row that was encoded last.
+func (e *Encoded) Number(input int) float64 { return e.numbers[input] }
+
 func (e *Encoded) countMissing(input int) { e.Counts.Missing[input]++ }
 func (e *Encoded) countUnknown(input int) { e.Counts.Unknown[input]++ }
 func (e *Encoded) countUnknownIndex()     { e.Counts.UnknownIndices++ }

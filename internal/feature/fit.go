@@ -12,12 +12,14 @@ import (
 )
 
 // Fit makes a map from some rows of a table (nil: all): numeric columns as Options.Encode says, in one dense block or in
-// coded ones, then categories and the missing-value indicators of raw columns in one coded block; or the indices of a
-// LIBSVM table in one sparse block. Labels are read for the leaves only. Rows of weight 0 do not count. Means, deviations, medians and the order of categories are those of the
-// weighted rows.
+// coded ones, then categories and the missing-value indicators of raw columns in one coded block. The raw indices of a
+// LIBSVM table are one sparse block; for other encodings each index is a numeric column. Labels are read for the leaves
+// only. Rows of weight 0 do not count. Means, deviations, medians and the order of categories are those of the weighted
+// rows.
 //
 // Columns that are constant on these rows are dropped and listed in Map.Dropped and in a warning.
-// Errors: fault.Usage for unknown options and for encoded LIBSVM indices; fault.Data for missing values under ImputeError and when no column is left.
+// Errors: fault.Usage for unknown options and for too many LIBSVM indices to encode; fault.Data for missing values under
+// ImputeError and when no column is left.
 func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning, error) {
 	o, err := o.Check()
 	if err != nil {
@@ -32,10 +34,11 @@ func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning
 		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no columns", Expected: "features, which may have been given up"}
 	}
 	if t.Sparse != nil && o.Encode != EncodeRaw {
-		return nil, nil, &fault.Error{Kind: fault.Usage, Found: "--features " + string(o.Encode) + " for indices of LIBSVM",
-			Expected: "--features raw, or a file of columns"}
+		if f.t, err = indexColumns(t, o.Encode); err != nil {
+			return nil, nil, err
+		}
 	}
-	if t.Sparse != nil {
+	if f.t.Sparse != nil {
 		f.indices()
 	} else if err := f.columns(); err != nil {
 		return nil, nil, err
@@ -58,8 +61,6 @@ type fitter struct {
 	weights []float64 // beside rows; nil: all 1
 	m       *Map
 	never   int // LIBSVM: indices without a value
-
-	own, filling []float64 // space for a column's values
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {
@@ -82,14 +83,15 @@ func newFitter(t *table.Table, rows []int, o Options) *fitter {
 // columns fits every column in the order of the table.
 func (f *fitter) columns() error {
 	var b columnBlocks
-	for j := range f.t.Columns {
-		fit := f.numeric
+	for j, measured := range f.measureAll() {
+		take := f.numeric
 		if f.t.Columns[j].Kind == table.Symbolic {
-			fit = f.symbolic
+			take = f.symbolic
 		}
-		if err := fit(j, &b); err != nil {
-			return err
+		if measured.err != nil {
+			return measured.err
 		}
+		take(j, &measured, &b)
 	}
 	if len(b.numeric.Inputs) > 0 {
 		f.m.Blocks = append(f.m.Blocks, &b.numeric)
@@ -127,83 +129,42 @@ func (f *fitter) drop(j int, reason string) {
 	f.m.Dropped = append(f.m.Dropped, Dropped{Column: j, Name: columnLabel(&f.t.Columns[j]), Reason: reason})
 }
 
-func (f *fitter) numeric(j int, b *columnBlocks) error {
-	column := &f.t.Columns[j]
-	values, weights, err := f.present(column)
-	if err != nil {
-		return err
-	}
-	if len(values) == 0 {
+// numeric makes blocks of a measured column.
+func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
+	indicator := c.missing > 0 && f.o.Impute == ImputeOwn
+	switch {
+	case c.missing == len(f.rows):
 		f.drop(j, "no values")
-		return nil
-	}
-	in := Input{Column: j, Name: column.Name, Kind: Numeric}
-	missing := len(f.rows) - len(values)
-	if missing > 0 && f.o.Impute != ImputeOwn {
-		if f.o.Impute == ImputeMedian {
-			in.Fill = medianOf(values, weights)
-		}
-		f.filling = f.filled(column, in.Fill, f.filling)
-		values, weights = f.filling, f.weights
-	} else if f.o.Impute == ImputeMedian {
-		in.Fill = medianOf(values, weights) // training has none missing; a later file may
-	}
-	moments := momentsOf(values, weights)
-	indicator := missing > 0 && f.o.Impute == ImputeOwn
-	if moments.constant && !indicator {
+		return
+	case c.moments.constant && !indicator:
 		f.drop(j, "constant")
-		return nil
+		return
 	}
 	k := len(f.m.Inputs)
-	f.m.Inputs = append(f.m.Inputs, in)
+	f.m.Inputs = append(f.m.Inputs, Input{Column: j, Name: f.t.Columns[j].Name, Kind: Numeric, Fill: c.fill})
 	if f.o.scorecard() {
-		b.scorecard.Columns = append(b.scorecard.Columns, card(k, values, weights, f.bins(), indicator))
+		c.card.Input = k
+		b.scorecard.Columns = append(b.scorecard.Columns, c.card)
 	}
 	if f.o.leaves() {
 		b.asked = append(b.asked, k)
-		b.values = append(b.values, f.filled(column, f.standIn(in), nil))
+		b.values = append(b.values, c.asked)
 	}
 	if f.o.Encode != EncodeRaw {
-		return nil
+		return
 	}
-	if !moments.constant {
+	if !c.moments.constant {
 		b.numeric.Inputs = append(b.numeric.Inputs, k)
 		if f.o.Scale != ScaleNone {
-			b.numeric.Shift = append(b.numeric.Shift, moments.mean)
-			b.numeric.Scale = append(b.numeric.Scale, moments.sd)
+			b.numeric.Shift = append(b.numeric.Shift, c.moments.mean)
+			b.numeric.Scale = append(b.numeric.Scale, c.moments.sd)
 		}
 	}
 	if indicator {
+		column := &f.t.Columns[j]
 		mass := f.mass(func(row int) bool { return math.IsNaN(column.Value(row)) })
 		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{mass})})
 	}
-	return nil
-}
-
-// present lists the values of the training rows that are not missing, and their weights (nil: all 1), in space that the next
-// column uses again.
-func (f *fitter) present(column *table.Column) (values, weights []float64, err error) {
-	f.own = slices.Grow(f.own[:0], len(f.rows))
-	if len(f.rows) == f.t.Rows() {
-		if f.own = column.AppendValues(f.own); !slices.ContainsFunc(f.own, math.IsNaN) {
-			return f.own, f.weights, nil
-		}
-	}
-	values = f.own[:0]
-	for i, row := range f.rows {
-		x := column.Value(row)
-		if math.IsNaN(x) {
-			if f.o.Impute == ImputeError {
-				return nil, nil, missingError(f.t, row, column)
-			}
-			continue
-		}
-		values = append(values, x)
-		if f.weights != nil {
-			weights = append(weights, f.weights[i])
-		}
-	}
-	return values, weights, nil
 }
 
 // bins is the number of bins of a scale, fewer where there are many columns.
@@ -220,26 +181,6 @@ func (f *fitter) bins() int {
 	return bins
 }
 
-// standIn is what an input has for a missing value; NaN for nothing.
-func (f *fitter) standIn(in Input) float64 {
-	if f.o.Impute == ImputeOwn {
-		return math.NaN()
-	}
-	return in.Fill
-}
-
-// filled is the column on the training rows with a stand-in for missing values, in the memory of space if that suffices.
-func (f *fitter) filled(column *table.Column, fill float64, space []float64) []float64 {
-	values := slices.Grow(space[:0], len(f.rows))[:len(f.rows)]
-	for i, row := range f.rows {
-		values[i] = column.Value(row)
-		if math.IsNaN(values[i]) {
-			values[i] = fill
-		}
-	}
-	return values
-}
-
 // mass is the weight of the training rows that are picked.
 func (f *fitter) mass(picked func(row int) bool) float64 {
 	var s sum
@@ -251,46 +192,34 @@ func (f *fitter) mass(picked func(row int) bool) float64 {
 	return s.value()
 }
 
-func (f *fitter) symbolic(j int, b *columnBlocks) error {
+// symbolic makes a block of a measured column.
+func (f *fitter) symbolic(j int, c *measured, b *columnBlocks) {
 	column := &f.t.Columns[j]
-	sums := make([]sum, len(column.Dictionary))
-	var missing sum
-	for i, row := range f.rows {
-		c := column.Code(row)
-		if c < 0 {
-			if f.o.Impute == ImputeError {
-				return missingError(f.t, row, column)
-			}
-			missing.add(weightAt(f.weights, i))
-			continue
-		}
-		sums[c].add(weightAt(f.weights, i))
-	}
-	level := missing.value() > 0 && f.o.Impute == ImputeOwn
-	order := byMass(sums, column.Dictionary)
+	missing := c.missingMass.value()
+	level := missing > 0 && f.o.Impute == ImputeOwn
+	order := byMass(c.masses, column.Dictionary)
 	switch {
 	case len(order) == 0:
 		f.drop(j, "no values")
-		return nil
-	case len(order) == 1 && !level && !(missing.value() > 0 && f.o.Impute == ImputeZero):
+		return
+	case len(order) == 1 && !level && !(missing > 0 && f.o.Impute == ImputeZero):
 		f.drop(j, "constant")
-		return nil
+		return
 	}
 	in := Input{Column: j, Name: column.Name, Kind: Symbolic}
 	var masses []float64
-	for _, c := range order {
-		in.Categories = append(in.Categories, column.Dictionary[c])
-		masses = append(masses, sums[c].value())
+	for _, code := range order {
+		in.Categories = append(in.Categories, column.Dictionary[code])
+		masses = append(masses, c.masses[code].value())
 	}
 	if f.o.Impute == ImputeMedian {
-		masses[0] += missing.value()
+		masses[0] += missing
 	}
 	if level {
-		masses = append(masses, missing.value())
+		masses = append(masses, missing)
 	}
 	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: len(f.m.Inputs), Missing: level, Scale: f.scales(masses)})
 	f.m.Inputs = append(f.m.Inputs, in)
-	return nil
 }
 
 // byMass lists the categories that occur, heaviest first, equal ones by their bytes.

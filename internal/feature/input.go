@@ -37,6 +37,10 @@ const (
 // resolve reads the row's value of every input into dst.numbers and dst.codes, by the policy for missing values.
 // A missing number that has no stand-in is NaN.
 func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
+	if m.Sparse {
+		m.resolveIndices(t.Sparse, row, dst)
+		return nil
+	}
 	for k := range m.Inputs {
 		in := &m.Inputs[k]
 		column := &t.Columns[in.Column]

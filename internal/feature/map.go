@@ -18,8 +18,8 @@ type Map struct {
 	Scale    Scale     `json:"scale"`
 	Impute   Impute    `json:"impute"`
 	Numbered bool      `json:"numbered,omitempty"` // columns have numbers instead of names: Input.Name is a number
-	Sparse   bool      `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns; Inputs is then empty
-	Inputs   []Input   `json:"inputs"`             // the columns in use, in the order of the table
+	Sparse   bool      `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns
+	Inputs   []Input   `json:"inputs"`             // the columns in use, in the order of the table; indices only where they are encoded
 	Dropped  []Dropped `json:"dropped"`            // the columns not in use
 	Blocks   blocks    `json:"blocks"`
 
@@ -85,6 +85,9 @@ func (m *Map) Check(t *table.Table) error {
 	if m.Sparse != (t.Sparse != nil) {
 		return &fault.Error{Kind: fault.Model, Found: form(t.Sparse != nil), Expected: form(m.Sparse) + ", as in training"}
 	}
+	if m.Sparse {
+		return nil
+	}
 	for k := range m.Inputs {
 		in := &m.Inputs[k]
 		if in.Column >= len(t.Columns) {
@@ -135,8 +138,10 @@ func (m *Map) prepare() error {
 	if _, err := (Options{Scale: m.Scale, Impute: m.Impute}).Check(); err != nil || m.Scale == "" || m.Impute == "" {
 		return fmt.Errorf("scale %q, impute %q", m.Scale, m.Impute)
 	}
-	if m.Sparse && len(m.Inputs) > 0 {
-		return errors.New("indices and columns in one map")
+	if m.Sparse {
+		if err := m.checkIndices(); err != nil {
+			return err
+		}
 	}
 	last := -1
 	for k := range m.Inputs {

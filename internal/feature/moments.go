@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"toptau/internal/kernel"
 )
 
 // moments are the mean and the population standard deviation of some values with row weights m:
@@ -32,9 +34,13 @@ func momentsOf(x, weights []float64) moments {
 
 // extent is the range of the values whose weight is not 0.
 func extent(x, weights []float64) (low, high float64) {
+	if weights == nil {
+		low, high, _ = kernel.Extent(x)
+		return low, high
+	}
 	low, high = math.Inf(1), math.Inf(-1)
 	for i, v := range x {
-		if (v < low || v > high) && weightAt(weights, i) > 0 {
+		if (v < low || v > high) && weights[i] > 0 {
 			low, high = min(low, v), max(high, v)
 		}
 	}

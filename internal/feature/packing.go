@@ -16,7 +16,7 @@ type packing struct {
 	rows   []int // of the table; nil: all
 	to     *matrix.Builder
 	levels [][]int32 // by input: from the codes of a symbolic column to resolved ones
-	mixed  []bool    // by input: whether a block that is not dense reads it
+	mixed  []int     // the inputs that blocks which are not dense read
 	row    Encoded
 }
 
@@ -24,16 +24,21 @@ func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing
 	if err := m.Check(t); err != nil {
 		return nil, err
 	}
-	p := &packing{m: m, t: t, rows: rows, to: matrix.NewBuilder(m.Layout(), s), levels: make([][]int32, len(m.Inputs)),
-		mixed: make([]bool, len(m.Inputs))}
+	p := &packing{m: m, t: t, rows: rows, to: matrix.NewBuilder(m.Layout(), s), levels: make([][]int32, len(m.Inputs))}
 	for k := range m.Inputs {
 		if in := &m.Inputs[k]; in.Kind == Symbolic {
 			p.levels[k] = in.levels(t.Columns[in.Column].Dictionary)
 		}
 	}
-	for _, b := range m.Blocks {
-		if b.Spec().Kind != matrix.Dense {
-			b.reads(p.mixed)
+	reads := make([]bool, len(m.Inputs))
+	for i, b := range m.Blocks {
+		if !m.runs[i].dense {
+			b.reads(reads)
+		}
+	}
+	for k, read := range reads {
+		if read {
+			p.mixed = append(p.mixed, k)
 		}
 	}
 	return p, nil

@@ -1,6 +1,8 @@
 package feature
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -103,26 +105,43 @@ func (m *Map) spread() (centre, step []float64) {
 	return centre, step
 }
 
-// sparseProbes spreads a few entries over the indices, and one beyond the last.
+// sparseProbes spreads a few entries over the indices: multiples of their scale, and values that the inputs' blocks want to
+// see.
 func (m *Map) sparseProbes() [][]string {
 	const entries = 8
 	rows := make([][]string, probeRows)
 	for p := range rows {
-		rows[p] = []string{}
-		for _, b := range m.Blocks {
-			block, ok := b.(*SparseBlock)
-			if !ok || len(block.Index) == 0 {
-				continue
-			}
-			stride := max(1, len(block.Index)/entries)
-			for i := p % stride; i < len(block.Index); i += stride {
+		values := map[uint32]string{}
+		for _, k := range spreadOver(len(m.Inputs), p, entries) {
+			values[uint32(m.Inputs[k].Column+1)] = m.probe(p, k, 0, 1, func(text string) bool { return text == "" })
+		}
+		if block := m.sparseBlock(); block != nil {
+			for _, i := range spreadOver(len(block.Index), p, entries) {
 				step := 1.0
 				if block.Scale != nil {
 					step = block.Scale[i]
 				}
-				rows[p] = append(rows[p], strconv.FormatUint(uint64(block.Index[i]), 10)+":"+probeNumber(0, step, p+1, i))
+				values[block.Index[i]] = probeNumber(0, step, p+1, i)
+			}
+		}
+		rows[p] = []string{}
+		for _, index := range slices.Sorted(maps.Keys(values)) {
+			if text := values[index]; text != "" {
+				rows[p] = append(rows[p], strconv.FormatUint(uint64(index), 10)+":"+text)
 			}
 		}
 	}
 	return rows
+}
+
+// spreadOver is about so many of n places at equal distances, others for other probes.
+func spreadOver(n, p, entries int) (list []int) {
+	if n == 0 {
+		return nil
+	}
+	stride := max(1, n/entries)
+	for i := p % stride; i < n; i += stride {
+		list = append(list, i)
+	}
+	return list
 }

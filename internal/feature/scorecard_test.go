@@ -13,7 +13,6 @@ import (
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
-	"toptau/internal/table"
 )
 
 var onScorecard = Options{Encode: EncodeScorecard}
@@ -260,13 +259,6 @@ func TestGoldenScorecard(t *testing.T) {
 		if text == goldenScorecard || err == nil || !strings.Contains(err.Error(), edit.want) {
 			t.Errorf("%s: error %v, want %q", edit.new, err, edit.want)
 		}
-	}
-}
-
-func TestEncodingNeedsColumns(t *testing.T) {
-	_, _, err := Fit(sparseTable(map[int]float64{1: 1}, map[int]float64{2: 1}), table.Schema{Format: "libsvm"}, nil, onScorecard)
-	if e := fault.Of(err); e == nil || e.Kind != fault.Usage || !strings.Contains(e.Found, "--features scorecard") {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -29,9 +29,9 @@ func (b *SparseBlock) Spec() matrix.BlockSpec {
 	return matrix.BlockSpec{Kind: matrix.Sparse, Cols: len(b.Index)}
 }
 
-func (b *SparseBlock) appendWeights(_ *Map, list []Weight) []Weight {
+func (b *SparseBlock) appendWeights(m *Map, list []Weight) []Weight {
 	for _, index := range b.Index {
-		list = append(list, Weight{Name: indexName(index), Input: -1})
+		list = append(list, Weight{Name: indexName(index), Input: m.inputOf(index)})
 	}
 	return list
 }
@@ -41,7 +41,9 @@ func indexName(index uint32) string { return "index " + strconv.FormatUint(uint6
 func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst *Encoded) error {
 	s := t.Sparse
 	values := s.Value[s.Start[row]:s.Start[row+1]]
-	dst.Cols, dst.Values = slices.Grow(dst.Cols, len(values)), slices.Grow(dst.Values, len(values))
+	n := len(dst.Cols)
+	cols := slices.Grow(dst.Cols, len(values))[:n+len(values)]
+	encoded := slices.Grow(dst.Values, len(values))[:n+len(values)]
 	for e, index := range s.Index[s.Start[row]:s.Start[row+1]][:len(values)] {
 		x := values[e]
 		if x == 0 {
@@ -61,9 +63,10 @@ func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst 
 		if !fits(v) {
 			return rangeError(t, row, indexName(index+1), x)
 		}
-		dst.Cols = append(dst.Cols, first+uint32(j))
-		dst.Values = append(dst.Values, v)
+		cols[n], encoded[n] = first+uint32(j), v
+		n++
 	}
+	dst.Cols, dst.Values = cols[:n], encoded[:n]
 	return nil
 }
 

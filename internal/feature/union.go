@@ -11,6 +11,11 @@ import (
 // The order is that of the kinds in a single map: numeric, sparse, scorecard, leaves, one-hot.
 func Union(maps []*Map) (union *Map, places [][]int, err error) {
 	first := maps[0]
+	for _, m := range maps { // raw indices have no inputs, encoded ones have
+		if len(m.Inputs) > len(first.Inputs) {
+			first = m
+		}
+	}
 	union = &Map{Scale: first.Scale, Impute: first.Impute, Numbered: first.Numbered, Sparse: first.Sparse,
 		Inputs: first.Inputs, Dropped: first.Dropped}
 	type entry struct {
@@ -28,7 +33,8 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if !bytes.Equal(inputs, same) || m.Impute != first.Impute || m.Sparse != first.Sparse {
+		rawIndices := m.Sparse && len(m.Inputs) == 0
+		if !rawIndices && !bytes.Equal(inputs, same) || m.Impute != first.Impute || m.Sparse != first.Sparse {
 			return nil, nil, errors.New("maps of different inputs")
 		}
 		for _, b := range m.Blocks {

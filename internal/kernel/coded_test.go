@@ -26,6 +26,22 @@ func naiveCodes[C Code](codes []C, fractions []float32, w []float64, start []int
 	}
 }
 
+// naiveScatter is the definition, for one panel: every group, row after row.
+func naiveScatter[C Code](codes []C, fractions []float32, v []float64, start []int32, lanes []float64) {
+	for g := range len(start) - 1 {
+		for r, x := range v {
+			at := (int(start[g])+int(codes[g*PanelRows+CodeIndex[C](r)]))*Lanes + r%Lanes
+			if fractions == nil {
+				lanes[at] += x
+				continue
+			}
+			f := float64(fractions[g*PanelRows+r])
+			lanes[at] += float64((1 - f) * x)
+			lanes[at+Lanes] += float64(f * x)
+		}
+	}
+}
+
 func checkCodes[C Code](t *testing.T, r *rand.Rand, groups, panels, most, offset int) {
 	t.Helper()
 	start := make([]int32, groups+1)
@@ -54,6 +70,16 @@ func checkCodes[C Code](t *testing.T, r *rand.Rand, groups, panels, most, offset
 	naiveCodes(plain, nil, w.x, start, want)
 	wantBetween := append([]float64(nil), before...)
 	naiveCodes(between, fractions, w.x, start, wantBetween)
+	v := fence(floats64(r, PanelRows), offset)
+	for i := range v.x {
+		if r.IntN(3) == 0 {
+			v.x[i] = 0
+		}
+	}
+	lanes := floats64(r, int(start[groups])*Lanes)
+	wantLanes, wantLanesBetween := append([]float64(nil), lanes...), append([]float64(nil), lanes...)
+	naiveScatter(plain, nil, v.x, start, wantLanes)
+	naiveScatter(between, fractions, v.x, start, wantLanesBetween)
 	for _, l := range levels() {
 		what := l.String() + " " + shapeName(groups, panels, offset)
 		atLevel(l, func() {
@@ -65,6 +91,14 @@ func checkCodes[C Code](t *testing.T, r *rand.Rand, groups, panels, most, offset
 			ScoreCodesBetween(between, fractions, w.x, start, z.x)
 			sameBits(t, what+" between", z.x, wantBetween)
 			z.check(t, what)
+			l := fence(lanes, offset%5)
+			AddCodes(plain, v.x, start, l.x)
+			sameBits(t, what+" gradient", l.x, wantLanes)
+			l.check(t, what)
+			l = fence(lanes, offset%5)
+			AddCodesBetween(between, fractions, v.x, start, l.x)
+			sameBits(t, what+" gradient between", l.x, wantLanesBetween)
+			l.check(t, what)
 		})
 	}
 }
@@ -134,6 +168,8 @@ func TestCodesOfNothing(t *testing.T) {
 		ScoreCodes([]uint8{}, nil, []int32{0}, make([]float64, 64))
 		ScoreCodes([]uint8{}, nil, nil, nil)
 		ScoreCodesBetween([]uint8{}, nil, nil, []int32{0}, make([]float64, 64))
+		AddCodes([]uint8{}, nil, []int32{0}, nil)
+		AddCodesBetween([]uint8{}, nil, nil, nil, nil)
 	})
 }
 

@@ -201,16 +201,16 @@ func vectorReduceTile(lanes []float32, g []float64) int {
 
 // vectorTile prefetches what lies behind the block: later features, or the next panels. A block is worked on for less time
 // than memory takes to answer where it has few features or models, so it is not the next one that is asked for.
-func vectorTile(panel, w, z []float32, d, models int, add bool) bool {
+func vectorTile(x, w, z []float32, d, models, panels int, add bool) bool {
 	flag := 0
 	if add {
 		flag = 1
 	}
 	switch {
 	case using >= levelAVX512Half:
-		tileAVX512(&panel[0], &w[0], &z[0], d, models, flag, fetchAhead)
+		tileAVX512(&x[0], &w[0], &z[0], d, models, flag, fetchAhead, panels)
 	case using == levelAVX2:
-		tileAVX2(&panel[0], &w[0], &z[0], d, models, flag, fetchAhead)
+		tileAVX2(&x[0], &w[0], &z[0], d, models, flag, fetchAhead, panels)
 	default:
 		return false
 	}
@@ -231,6 +231,14 @@ func vectorTileGradient(x, v, lanes []float32, o *[gradientPanels][2]int, featur
 	default:
 		tileGradient1AVX2(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
 	}
+	return true
+}
+
+func vectorTileRow(x []float32, v float32, lanes []float32, d, models int) bool {
+	if using == levelGo {
+		return false
+	}
+	tileRowAVX2(&x[0], v, &lanes[0], d, 4*TileLanes*models)
 	return true
 }
 
@@ -378,6 +386,25 @@ func vectorCodes(codes unsafe.Pointer, size uintptr, fractions *float32, w *floa
 	return true
 }
 
+// vectorAddCodes adds a panel's gradient; fractions is nil where there are none.
+func vectorAddCodes(codes unsafe.Pointer, size uintptr, fractions *float32, v *float64, start *int32, lanes *float64,
+	groups int) bool {
+	narrow, wide := (*uint8)(codes), (*uint16)(codes)
+	switch {
+	case using == levelGo:
+		return false
+	case fractions == nil && size == 1:
+		scatter8AVX2(narrow, v, start, lanes, groups)
+	case fractions == nil:
+		scatter16AVX2(wide, v, start, lanes, groups)
+	case size == 1:
+		scatterBetween8AVX2(narrow, fractions, v, start, lanes, groups)
+	default:
+		scatterBetween16AVX2(wide, fractions, v, start, lanes, groups)
+	}
+	return true
+}
+
 func vectorJoin(sums []float64, z []float32, stride, panels int) bool {
 	switch using {
 	case levelGo:
@@ -441,4 +468,61 @@ func vectorDecimals(text []byte, at, limit int, stops [2]byte, dst []float64, st
 	both := int(stops[0]) | int(stops[1])<<8
 	left, end := decimalsAVX2(&text[at], &text[limit], both, &dst[0], 8*stride, count)
 	return count - left, int(uintptr(unsafe.Pointer(end)) - uintptr(unsafe.Pointer(&text[0]))), true
+}
+
+func vectorStandardise(x, dst []float64, shift, scale float64) (done int, inside bool) {
+	width := 4
+	if using == levelAVX512 {
+		width = 8
+	}
+	vectors := len(x) / width
+	switch {
+	case using == levelGo || vectors == 0:
+		return 0, true
+	case width == 8:
+		inside = standardiseAVX512(&x[0], &dst[0], vectors, shift, scale)
+	default:
+		inside = standardiseAVX2(&x[0], &dst[0], vectors, shift, scale)
+	}
+	return vectors * width, inside
+}
+
+func vectorExtent(x []float64, low, high float64) (done int, least, greatest float64, ordered bool) {
+	vectors := len(x) / 4
+	if using == levelGo || vectors == 0 {
+		return 0, low, high, true
+	}
+	lows, highs := [4]float64{low, low, low, low}, [4]float64{high, high, high, high}
+	ordered = extentAVX2(&x[0], vectors, &lows[0], &highs[0])
+	for i := range lows {
+		low, high = min(low, lows[i]), max(high, highs[i])
+	}
+	return 4 * vectors, low, high, ordered
+}
+
+func vectorPick(x []float64, rows []int32, dst unsafe.Pointer, size uintptr) (done int, finite bool) {
+	vectors := len(rows) / 4
+	switch {
+	case using == levelGo || vectors == 0:
+		return 0, true
+	case size == 4:
+		finite = pickFloat32AVX2(&x[0], &rows[0], vectors, (*float32)(dst))
+	default:
+		finite = pickFloat64AVX2(&x[0], &rows[0], vectors, (*float64)(dst))
+	}
+	return 4 * vectors, finite
+}
+
+func vectorMoments(m *Moments, x *[MomentColumns][]float64, square bool) (done int) {
+	rows := min(len(x[0]), len(x[1]), len(x[2]), len(x[3]))
+	blocks := rows / 4
+	switch {
+	case using == levelGo || blocks == 0:
+		return 0
+	case square:
+		momentsSecondAVX2(&x[0][0], &x[1][0], &x[2][0], &x[3][0], blocks, &m.Unit[0])
+	default:
+		momentsFirstAVX2(&x[0][0], &x[1][0], &x[2][0], &x[3][0], blocks, &m.Unit[0])
+	}
+	return 4 * blocks
 }

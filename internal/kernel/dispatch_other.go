@@ -23,11 +23,13 @@ func vectorOverlap(_, _ unsafe.Pointer, _ uintptr, _, _, _, _ []float64, _ bool)
 
 func vectorReduceLanes(_, _ []float64) int { return 0 }
 
-func vectorTile(_, _, _ []float32, _, _ int, _ bool) bool { return false }
+func vectorTile(_, _, _ []float32, _, _, _ int, _ bool) bool { return false }
 
 func vectorTileGradient(_, _, _ []float32, _ *[gradientPanels][2]int, _, _, _, _ int) bool {
 	return false
 }
+
+func vectorTileRow([]float32, float32, []float32, int, int) bool { return false }
 
 func vectorActive([]float32) (found, known bool) { return false, false }
 
@@ -59,6 +61,10 @@ func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, 
 	return false
 }
 
+func vectorAddCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, int) bool {
+	return false
+}
+
 func vectorJoin([]float64, []float32, int, int) bool { return false }
 
 func vectorEntries(_ []uint16, _, _ []float32, _, _ int) bool { return false }
@@ -76,3 +82,15 @@ func vectorOctets([]float64) (mask uint, known bool) { return 0, false }
 func vectorDecimals([]byte, int, int, [2]byte, []float64, int, int) (read, next int, known bool) {
 	return 0, 0, false
 }
+
+func vectorStandardise([]float64, []float64, float64, float64) (done int, inside bool) {
+	return 0, true
+}
+
+func vectorExtent(_ []float64, low, high float64) (done int, least, greatest float64, ordered bool) {
+	return 0, low, high, true
+}
+
+func vectorPick([]float64, []int32, unsafe.Pointer, uintptr) (done int, finite bool) { return 0, true }
+
+func vectorMoments(*Moments, *[MomentColumns][]float64, bool) (done int) { return 0 }

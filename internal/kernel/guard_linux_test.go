@@ -100,11 +100,14 @@ func guardedCodes[C Code](t *testing.T, groups, rows int, atEnd bool) {
 		g := i / PanelRows % groups
 		codes[i] = C(start[g+1] - start[g] - 1)
 	}
+	lanes := guarded[float64](t, Lanes*int(start[groups]), atEnd)
 	ScoreCodes(codes, w, start, z)
+	AddCodes(codes, z, start, lanes)
 	for i := range codes {
 		codes[i]--
 	}
 	ScoreCodesBetween(codes, fractions, w, start, z)
+	AddCodesBetween(codes, fractions, z, start, lanes)
 }
 
 func TestSelectionTouchesNothingOutside(t *testing.T) {

@@ -4,6 +4,9 @@ package kernel
 // stays in the first cache while all models use it.
 const tileFeatures = 32
 
+// secondFeatures is the same for two or three models: their parts of a panel stay in the second cache.
+const secondFeatures = 1024
+
 // ScoreTile computes the scores of consecutive panels under several models in the fast arithmetic.
 //
 // w is features x models, w[j*models+h]; z holds PanelRows scores a model for each panel, z[(p*models+h)*64+r], and so
@@ -19,21 +22,39 @@ func ScoreTile(panels, w []float32, models int, z []float32, add bool) {
 		}
 		return
 	}
+	panels, w = panels[:len(z)/models*d], w[:d*models]
+	if block := tileBlock(d, models); block < d {
+		for len(z) > 0 {
+			scoreTileBlocks(panels[:PanelRows*d], w, models, z[:PanelRows*models], add, block)
+			panels, z = panels[PanelRows*d:], z[PanelRows*models:]
+		}
+		return
+	}
+	if vectorTile(panels, w, z, d, models, len(z)/(PanelRows*models), add) {
+		return
+	}
 	for len(z) > 0 {
-		scoreTilePanel(panels[:PanelRows*d], w[:d*models], models, z[:PanelRows*models], add)
+		scoreTile(panels[:PanelRows*d], w, models, z[:PanelRows*models], add)
 		panels, z = panels[PanelRows*d:], z[PanelRows*models:]
 	}
 }
 
-// scoreTilePanel goes through one panel in blocks of features.
-func scoreTilePanel(panel, w []float32, models int, z []float32, add bool) {
-	block := tileFeatures
-	if models < TileModels {
-		block = len(panel) // each part is used once only, or a few times
+// tileBlock is the number of features that a tile takes at a time.
+func tileBlock(d, models int) int {
+	switch {
+	case models == 1:
+		return d // each part is used once only
+	case models < TileModels:
+		return secondFeatures
 	}
+	return tileFeatures
+}
+
+// scoreTileBlocks goes through one panel in blocks of features.
+func scoreTileBlocks(panel, w []float32, models int, z []float32, add bool, block int) {
 	for len(panel) > 0 {
 		d := min(len(panel)/PanelRows, block)
-		if !vectorTile(panel, w, z, d, models, add) {
+		if !vectorTile(panel, w, z, d, models, 1, add) {
 			scoreTile(panel[:PanelRows*d], w, models, z, add)
 		}
 		panel, w, add = panel[PanelRows*d:], w[d*models:], true

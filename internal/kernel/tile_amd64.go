@@ -4,12 +4,12 @@
 
 package kernel
 
-// tileAVX2 computes the scores of 64 rows under all models; w is d x models, z models x 64; d and models are positive. Data ahead bytes further are prefetched.
+// tileAVX2 computes the scores of panels under all models; w is d x models, z panels x models x 64; d, models and panels are positive. Data ahead bytes further are prefetched.
 //
 //go:noescape
-func tileAVX2(x *float32, w *float32, z *float32, d int, models int, add int, ahead int)
+func tileAVX2(x *float32, w *float32, z *float32, d int, models int, add int, ahead int, panels int)
 
-// tileAVX512 computes the scores of 64 rows under all models; w is d x models, z models x 64; d and models are positive. Data ahead bytes further are prefetched.
+// tileAVX512 computes the scores of panels under all models; w is d x models, z panels x models x 64; d, models and panels are positive. Data ahead bytes further are prefetched.
 //
 //go:noescape
-func tileAVX512(x *float32, w *float32, z *float32, d int, models int, add int, ahead int)
+func tileAVX512(x *float32, w *float32, z *float32, d int, models int, add int, ahead int, panels int)

@@ -109,6 +109,28 @@ func TestTileHasTheBitsOfTheDefinition(t *testing.T) {
 	checkTileGradient(t, r, 3, 40, 6, 1, 0.3)
 }
 
+func TestTileRowHasTheBitsOfTheDefinition(t *testing.T) {
+	r := newRand(12)
+	for i, d := range []int{1, 2, 7, 28, 100} {
+		models, row := 1+i, r.IntN(PanelRows)
+		x, start := fence(floats32(r, d*PanelRows), i), floats32(r, d*models*TileLanes)
+		h, v := r.IntN(models), make([]float32, models*PanelRows)
+		v[h*PanelRows+row] = anyFloat32(r)
+		want := append([]float32(nil), start...)
+		atLevel(levelGo, func() { AccumulateTile(x.x, v, models, want) })
+		everyLevel(t, func(t *testing.T) {
+			lanes := fence(start, i)
+			AccumulateTileRow(x.x, row, v[h*PanelRows+row], models, h, lanes.x)
+			for k := range want { // a zero may lose its sign where a product with zero is added
+				if lanes.x[k] != want[k] {
+					t.Fatalf("d = %d: lane %d is %v, want %v", d, k, lanes.x[k], want[k])
+				}
+			}
+			lanes.check(t, "tile row")
+		})
+	}
+}
+
 // The bytes of a model must not depend on the models beside it.
 func TestTileOfManyModelsIsThatOfEach(t *testing.T) {
 	r := newRand(6)

@@ -115,6 +115,23 @@ func accumulateTile(panel, v []float32, models int, lanes []float32) {
 	}
 }
 
+// AccumulateTileRow adds v times row r of a panel to the lanes of model h: what AccumulateTile does when only this v of the
+// panel is not zero.
+func AccumulateTileRow(panel []float32, r int, v float32, models, h int, lanes []float32) {
+	d := len(lanes) / (TileLanes * models)
+	if d == 0 {
+		return
+	}
+	panel, lanes = panel[:PanelRows*d][r:], lanes[:d*models*TileLanes][h*TileLanes+r%TileLanes:]
+	if vectorTileRow(panel, v, lanes, d, models) {
+		return
+	}
+	for j := range d {
+		l := &lanes[j*models*TileLanes]
+		*l = fma32(panel[j*PanelRows], v, *l)
+	}
+}
+
 // ReduceTile adds the lanes of each feature and model to g, g[j*models+h], in the fixed order and clears them.
 func ReduceTile(lanes []float32, g []float64) {
 	lanes = lanes[:len(g)*TileLanes]

@@ -95,17 +95,7 @@ func (d *dense[T]) addColumns(columns [][]float64, rows []int32) (finite bool) {
 			d.panels = append(d.panels, d.memory.take(d.width*kernel.PanelRows))
 		}
 		n := min(len(rows), kernel.PanelRows-r)
-		panel := d.panels[len(d.panels)-1]
-		for j, column := range columns {
-			to := panel[j*kernel.PanelRows+r:][:n]
-			for i, row := range rows[:n] {
-				x := T(column[row])
-				if x-x != 0 {
-					finite = false
-				}
-				to[i] = x
-			}
-		}
+		finite = kernel.FillPanel(columns, rows[:n], d.panels[len(d.panels)-1], r) && finite
 		d.rows += n
 		rows = rows[n:]
 	}

@@ -3,7 +3,6 @@ package matrix
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"toptau/internal/fault"
@@ -165,16 +164,15 @@ func (c *classBuilder) addEntries(l Layout, cols []uint32, values []float64, sou
 	for k, spec := range l {
 		end := first + spec.Cols
 		if spec.Kind != Dense {
-			n := 0
-			c.own = slices.Grow(c.own[:0], len(cols))
+			n, least := 0, int64(first)
 			for n < len(cols) && int64(cols[n]) < int64(end) {
-				if int64(cols[n]) < int64(first) || n > 0 && cols[n] <= cols[n-1] {
+				if int64(cols[n]) < least {
 					return fmt.Errorf("row %d: column %d does not ascend within its block", source+1, cols[n])
 				}
-				c.own = append(c.own, cols[n]-uint32(first))
+				least = int64(cols[n]) + 1
 				n++
 			}
-			j, err := c.blocks[k].addEntries(c.own, values[:n])
+			j, err := c.blocks[k].addEntries(c.counted(cols[:n], uint32(first)), values[:n])
 			if j >= 0 {
 				return badValue(source, int(cols[j]), values[j])
 			}
@@ -189,6 +187,18 @@ func (c *classBuilder) addEntries(l Layout, cols []uint32, values []float64, sou
 		return fmt.Errorf("row %d: column %d is not in a sparse or coded block", source+1, cols[0])
 	}
 	return nil
+}
+
+// counted counts columns from a block's first.
+func (c *classBuilder) counted(cols []uint32, first uint32) []uint32 {
+	if first == 0 {
+		return cols
+	}
+	c.own = c.own[:0]
+	for _, j := range cols {
+		c.own = append(c.own, j-first)
+	}
+	return c.own
 }
 
 // addEntries appends a row to a block that is not dense.

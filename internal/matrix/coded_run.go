@@ -24,7 +24,8 @@ type codes[C codeType] struct {
 	parts   pieces[float32] // fractions
 	gaps    []gap           // by panel and group
 	gappy   []bool          // by panel: one of its gaps is not noGap
-	look    codeLookUp[C]   // nil: no kernel for codes of this size
+	look    codeLookUp[C]   // nil: no kernel for codes of this size, or for values
+	scatter codeScatter[C]  // nil where look is
 }
 
 type codeType interface{ ~uint8 | ~uint16 | ~uint32 }
@@ -70,8 +71,19 @@ const (
 	allGaps
 )
 
-// codeLookUp adds the scores of one panel's groups to z.
+// codeLookUp adds the scores of groups to z; fractions is nil where there are none.
 type codeLookUp[C codeType] func(codes []C, fractions []float32, w []float64, start []int32, z []float64)
+
+// codeScatter adds the gradient of one panel's groups to lanes.
+type codeScatter[C codeType] func(codes []C, fractions []float32, v []float64, start []int32, lanes []float64)
+
+func kernelScatter[C kernel.Code](codes []C, fractions []float32, v []float64, start []int32, lanes []float64) {
+	if fractions != nil {
+		kernel.AddCodesBetween(codes, fractions, v, start, lanes)
+	} else {
+		kernel.AddCodes(codes, v, start, lanes)
+	}
+}
 
 func kernelLookUp[C kernel.Code](codes []C, fractions []float32, w []float64, start []int32, z []float64) {
 	if fractions != nil {
@@ -92,7 +104,7 @@ type runSpec struct {
 func newKernelCodes[C kernel.Code](s runSpec) *codes[C] {
 	c := newCodes[C](s)
 	if c.factors == nil { // the kernel's values are ones
-		c.look = kernelLookUp[C]
+		c.look, c.scatter = kernelLookUp[C], kernelScatter[C]
 	}
 	for r := range c.place {
 		c.place[r] = uint8(kernel.CodeIndex[C](r))

@@ -79,34 +79,60 @@ func (s *codedSums) finish(g []float64) {
 	s.few = s.few[:0]
 }
 
-// manyRows is the number of active rows from which a panel of ones is read as a whole.
+// manyRows is the number of active rows from which a panel is read as a whole.
 const manyRows = 24
 
 func (c *codes[C]) accumulate(panel int, v []float64, active []uint8, lanes []float64) {
-	codes, fractions := c.panel(panel)
 	lanes = lanes[c.first*kernel.Lanes:][:int(c.end())*kernel.Lanes]
-	if len(active) >= manyRows && !c.between && c.factors == nil {
-		c.addPanel(panel, codes, (*[kernel.PanelRows]float64)(v), lanes)
+	if len(active) < manyRows || c.scatter == nil {
+		c.addRows(panel, 0, c.count(), v, active, lanes)
 		return
 	}
+	codes, fractions := c.panel(panel)
+	gaps := c.gaps[panel*c.count():][:c.count()]
+	for g := 0; g < len(gaps); {
+		end := g
+		for end < len(gaps) && gaps[end] == noGap {
+			end++
+		}
+		from, to := g*kernel.PanelRows, end*kernel.PanelRows
+		switch {
+		case end > g && c.between:
+			c.scatter(codes[from:to], fractions[from:to], v, c.start[g:end+1], lanes)
+		case end > g:
+			c.scatter(codes[from:to], nil, v, c.start[g:end+1], lanes)
+		default:
+			if end++; gaps[g] != allGaps {
+				c.addRows(panel, g, end, v, active, lanes)
+			}
+		}
+		g = end
+	}
+}
+
+// addRows adds the active rows to the levels of the groups from first up to end, row by row. A code without lanes adds
+// nothing.
+func (c *codes[C]) addRows(panel, first, end int, v []float64, active []uint8, lanes []float64) {
+	codes, fractions := c.panel(panel)
+	from, start := first*kernel.PanelRows, c.start[first:end+1]
 	for _, r := range active {
 		r %= kernel.PanelRows
-		own := codes[c.place[r]:]
+		own := codes[from+int(c.place[r]):]
 		switch {
 		case c.between:
-			c.addBetween(own, fractions[r:], v[r], lanes[r%kernel.Lanes:])
+			addBetween(own, fractions[from+int(r):], v[r], start, lanes[r%kernel.Lanes:])
 		case c.factors != nil:
-			c.addValues(own, v[r], lanes[r%kernel.Lanes:])
+			addValues(own, c.factors, v[r], start, lanes[r%kernel.Lanes:])
 		default:
-			c.addOnes(own, v[r], lanes[r%kernel.Lanes:])
+			addOnes(own, v[r], start, lanes[r%kernel.Lanes:])
 		}
 	}
 }
 
-// addOnes adds v to the levels of one row; codes and lanes begin with the row's own. A code without lanes adds nothing.
-func (c *codes[C]) addOnes(codes []C, v float64, lanes []float64) {
-	first := c.start[0]
-	for g, end := range c.start[1:] {
+// addOnes adds v to the levels of one row; codes and lanes begin with the row's own.
+func addOnes[C codeType](codes []C, v float64, start []int32, lanes []float64) {
+	first := start[0]
+	for g, end := range start[1:] {
 		if at := first + int32(codes[g*kernel.PanelRows]); at < end {
 			lanes[int(at)*kernel.Lanes] += v
 		}
@@ -114,74 +140,24 @@ func (c *codes[C]) addOnes(codes []C, v float64, lanes []float64) {
 	}
 }
 
-func (c *codes[C]) addValues(codes []C, v float64, lanes []float64) {
-	first := c.start[0]
-	for g, end := range c.start[1:] {
+func addValues[C codeType](codes []C, factors []float64, v float64, start []int32, lanes []float64) {
+	first := start[0]
+	for g, end := range start[1:] {
 		if at := first + int32(codes[g*kernel.PanelRows]); at < end {
-			lanes[int(at)*kernel.Lanes] += float64(c.factors[at] * v)
+			lanes[int(at)*kernel.Lanes] += float64(factors[at] * v)
 		}
 		first = end
 	}
 }
 
-func (c *codes[C]) addBetween(codes []C, fractions []float32, v float64, lanes []float64) {
-	first := c.start[0]
-	for g, end := range c.start[1:] {
+func addBetween[C codeType](codes []C, fractions []float32, v float64, start []int32, lanes []float64) {
+	first := start[0]
+	for g, end := range start[1:] {
 		if at := first + int32(codes[g*kernel.PanelRows]); at+1 < end {
 			f := float64(fractions[g*kernel.PanelRows])
 			lanes[int(at)*kernel.Lanes] += float64((1 - f) * v)
 			lanes[int(at+1)*kernel.Lanes] += float64(f * v)
 		}
 		first = end
-	}
-}
-
-// addPanel adds all rows to the levels of one group after the other, eight rows at a time. Zeros add nothing.
-func (c *codes[C]) addPanel(panel int, codes []C, v *[kernel.PanelRows]float64, lanes []float64) {
-	octet, lane := int(c.place[kernel.Lanes]), int(c.place[1]) // from a row to the one eight further, and to the next
-	for g, gap := range c.gaps[panel*c.count():][:c.count()] {
-		if gap != allGaps {
-			own := (*[kernel.PanelRows]C)(codes[g*kernel.PanelRows:])
-			addGroup(own, octet, lane, v, lanes[c.start[g]*kernel.Lanes:c.start[g+1]*kernel.Lanes])
-		}
-	}
-}
-
-func addGroup[C codeType](codes *[kernel.PanelRows]C, octet, lane int, v *[kernel.PanelRows]float64, lanes []float64) {
-	const mask = kernel.PanelRows - 1 // lets the compiler see that no index is out of range
-	for k := range kernel.PanelRows / kernel.Lanes {
-		own, at := v[k*kernel.Lanes:][:kernel.Lanes], k*octet
-		l0 := int(codes[at&mask]) * kernel.Lanes
-		l1 := int(codes[(at+lane)&mask])*kernel.Lanes + 1
-		l2 := int(codes[(at+2*lane)&mask])*kernel.Lanes + 2
-		l3 := int(codes[(at+3*lane)&mask])*kernel.Lanes + 3
-		l4 := int(codes[(at+4*lane)&mask])*kernel.Lanes + 4
-		l5 := int(codes[(at+5*lane)&mask])*kernel.Lanes + 5
-		l6 := int(codes[(at+6*lane)&mask])*kernel.Lanes + 6
-		l7 := int(codes[(at+7*lane)&mask])*kernel.Lanes + 7
-		if l0 < len(lanes) {
-			lanes[l0] += own[0]
-		}
-		if l1 < len(lanes) {
-			lanes[l1] += own[1]
-		}
-		if l2 < len(lanes) {
-			lanes[l2] += own[2]
-		}
-		if l3 < len(lanes) {
-			lanes[l3] += own[3]
-		}
-		if l4 < len(lanes) {
-			lanes[l4] += own[4]
-		}
-		if l5 < len(lanes) {
-			lanes[l5] += own[5]
-		}
-		if l6 < len(lanes) {
-			lanes[l6] += own[6]
-		}
-		if l7 < len(lanes) {
-			lanes[l7] += own[7]
-		}
 	}
 }

@@ -14,7 +14,7 @@ type crew struct {
 	part    *Part
 	workers []*worker
 	job     job
-	stripes int
+	stripes int          // of the job
 	next    atomic.Int64 // stripes handed out
 	done    sync.WaitGroup
 
@@ -76,15 +76,19 @@ func (p *Part) run(j job, cost float64) {
 	for k := range j.g {
 		j.g[k] += 0 // -0 becomes 0, so that columns that nobody touches end like those that gain zeros
 	}
+	stripes := p.stripes()
+	if j.kind >= fastScoring {
+		stripes = p.fastStripes()
+	}
 	workers := 1
 	if cost >= inlineCost {
-		workers = min(runtime.GOMAXPROCS(0), p.stripes())
+		workers = min(runtime.GOMAXPROCS(0), stripes)
 		if j.g != nil {
 			workers = min(workers, p.affordable(&j))
 		}
 	}
 	c := p.borrow()
-	c.job = j
+	c.job, c.stripes = j, stripes
 	c.prepare(max(workers, 1))
 	if workers <= 1 {
 		c.workInOrder()
@@ -116,7 +120,7 @@ func (p *Part) borrow() *crew {
 		p.idle = p.idle[:n-1]
 		return c
 	}
-	c := &crew{part: p, stripes: p.stripes()}
+	c := &crew{part: p}
 	c.moved.L = &c.mu
 	return c
 }

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -19,12 +20,21 @@ type Reading struct {
 	Response *Response // of a FastPass
 }
 
-// Found is the rows of a part with a score above a floor, ascending. It keeps its memory from pass to pass.
+// Found is the rows of a part with a score above a floor. It keeps its memory from pass to pass.
 type Found struct {
-	Rows []int32
-	Z    []float32
-
 	stripes []foundStripe // what each stripe found: whoever reads it, the order is that of the rows
+}
+
+// All yields the rows found and their scores, some at a time, ascending.
+func (f *Found) All() iter.Seq2[[]int32, []float32] {
+	return func(yield func(rows []int32, z []float32) bool) {
+		for i := range f.stripes {
+			s := &f.stripes[i]
+			if s.count > 0 && !yield(s.rows[:s.count], s.z[:s.count]) {
+				return
+			}
+		}
+	}
 }
 
 type foundStripe struct {
@@ -52,20 +62,6 @@ func longer[T any](s []T, n int) []T {
 	return s[:cap(s)]
 }
 
-// collect joins the stripes.
-func (f *Found) collect() {
-	n := 0
-	for i := range f.stripes {
-		n += f.stripes[i].count
-	}
-	f.Rows, f.Z = slices.Grow(f.Rows[:0], n), slices.Grow(f.Z[:0], n)
-	for i := range f.stripes {
-		s := &f.stripes[i]
-		f.Rows = append(f.Rows, s.rows[:s.count]...)
-		f.Z = append(f.Z, s.z[:s.count]...)
-	}
-}
-
 // Coefficients is a sparse vector over the rows of a part, rows ascending.
 type Coefficients struct {
 	Rows []int32
@@ -90,22 +86,13 @@ func (p *Part) FastScores(readings []Reading) {
 	}
 	p.open(readings)
 	p.run(job{kind: fastScoring, readings: readings, models: len(readings)}, p.fastCost(len(readings)))
-	collect(readings)
 }
 
 // open makes room for what each stripe finds.
 func (p *Part) open(readings []Reading) {
 	for i := range readings {
-		if f := readings[i].Found; f != nil && len(f.stripes) != p.stripes() {
-			f.stripes = slices.Grow(f.stripes[:0], p.stripes())[:p.stripes()]
-		}
-	}
-}
-
-func collect(readings []Reading) {
-	for i := range readings {
 		if f := readings[i].Found; f != nil {
-			f.collect()
+			f.stripes = resize(f.stripes, p.fastStripes())
 		}
 	}
 }
@@ -128,6 +115,29 @@ func (p *Part) AddFastGradients(c []Coefficients, g []float64) {
 // fastCost is the bytes that take as long to read as a pass for some models: four to six of them take as long as reading
 // the float32 that they multiply.
 func (p *Part) fastCost(models int) float64 { return p.cost() * max(1, float64(models)/4) }
+
+// fastStripePanels is the number of panels of a stripe of a fast pass. Where all columns are in the tile it is smaller than
+// that of other passes: the lanes of many models take little of the time, and two threads find more equal shares.
+func (p *Part) fastStripePanels() int {
+	const values, rows = 1 << 16, 512
+	n := stripePanels(p.cols)
+	if p.tileCols() == p.cols {
+		n = min(n, panelsOf(max(rows, values/max(p.cols, 1))))
+	}
+	return n
+}
+
+// fastStripes is the number of stripes of a fast pass.
+func (p *Part) fastStripes() int {
+	n := p.fastStripePanels()
+	return (p.panels() + n - 1) / n
+}
+
+// fastStripe returns the panels of stripe s of a fast pass: first up to, but without, end.
+func (p *Part) fastStripe(s int) (first, end int) {
+	n := p.fastStripePanels()
+	return s * n, min((s+1)*n, p.panels())
+}
 
 // tileBlock is a block of float32 panels.
 type tileBlock interface {
@@ -211,7 +221,7 @@ func (j *job) begin(stripe int) {
 
 func (k *worker) fastScoreStripe(j *job, stripe int) {
 	j.begin(stripe)
-	first, end := k.part.stripe(stripe)
+	first, end := k.part.fastStripe(stripe)
 	step := k.fastGroup(j.models)
 	for ; first < end; first += step {
 		group := min(first+step, end)
@@ -265,7 +275,7 @@ func (k *worker) fastUse(j *job, stripe, first, end int) {
 
 // seek moves every model's cursor to the stripe.
 func (k *worker) seek(j *job, stripe int) {
-	first, _ := k.part.stripe(stripe)
+	first, _ := k.part.fastStripe(stripe)
 	k.fast.at = resize(k.fast.at, j.models)
 	for h := range j.coefficients {
 		k.fast.at[h], _ = slices.BinarySearch(j.coefficients[h].Rows, int32(first*kernel.PanelRows))
@@ -283,29 +293,86 @@ func (k *worker) nextPanel(j *job, end int) int {
 	return min(end, int(row)/kernel.PanelRows)
 }
 
-// fastAddStripe accumulates the tile's columns and reports whether the stripe has any coefficient.
+// fastAddStripe accumulates the tile's columns, some panels at a time, and reports whether the stripe has any coefficient.
 func (k *worker) fastAddStripe(j *job, stripe int) bool {
-	_, end := k.part.stripe(stripe)
+	_, end := k.part.fastStripe(stripe)
 	k.seek(j, stripe)
 	cols := k.tileLanes(j.models)
 	step := k.fastGroup(j.models)
 	any := false
-	for first := k.nextPanel(j, end); first < end; {
+	for first := k.nextPanel(j, end); first < end; first = k.nextPanel(j, end) {
 		any = true
 		if cols == 0 {
 			break // everything is done at the end
 		}
-		k.fast.z = resize(k.fast.z, step*j.models*kernel.PanelRows)
-		clear(k.fast.z)
-		to, next := first, first
-		for ; next == to && to < min(first+step, end); next = k.nextPanel(j, end) {
-			k.spread(j, to, k.fast.z[(to-first)*j.models*kernel.PanelRows:])
-			to++
+		to, spread := min(first+step, end), false
+		for h := 0; h < j.models; {
+			width := kernel.TileModels
+			if j.models-h < width {
+				width = 1
+			}
+			if !k.addFew(j, h, width, first, to) {
+				if !spread {
+					k.fast.z = resize(k.fast.z, (to-first)*j.models*kernel.PanelRows)
+					clear(k.fast.z)
+					spread = true
+				}
+				k.spread(j, h, width, first, to)
+			}
+			h += width
 		}
-		k.fastAccumulate(j, first, to)
-		first = next
+		if spread {
+			k.fastAccumulate(j, first, to)
+		}
 	}
 	return any
+}
+
+// fewCoefficients is the number of coefficients of a panel for a model up to which its rows are added one by one; four models
+// that the tile takes together need twice as many.
+const fewCoefficients = 1
+
+// addFew adds the panels from first up to end for the models from h on, if there are few coefficients.
+func (k *worker) addFew(j *job, h, width, first, end int) bool {
+	few := fewCoefficients * (end - first)
+	if width > 1 {
+		few *= 2
+	}
+	limit := end * kernel.PanelRows
+	for i := h; i < h+width; i++ {
+		c, at := &j.coefficients[i], k.fast.at[i]
+		if at+few < len(c.Rows) && int(c.Rows[at+few]) < limit {
+			return false
+		}
+		for ; at < len(c.Rows) && int(c.Rows[at]) < limit; at++ {
+			few--
+		}
+		if few < 0 {
+			return false
+		}
+	}
+	for ; width > 0; width-- {
+		c := &j.coefficients[h]
+		for ; k.fast.at[h] < len(c.Rows) && int(c.Rows[k.fast.at[h]]) < limit; k.fast.at[h]++ {
+			k.fastAddRow(int(c.Rows[k.fast.at[h]]), c.V[k.fast.at[h]], j.models, h)
+		}
+		h++
+	}
+	return true
+}
+
+// fastAddRow adds v times a row to the lanes of model h.
+func (k *worker) fastAddRow(row int, v float32, models, h int) {
+	panel := row / kernel.PanelRows
+	for b := range k.part.blocks {
+		t, col := k.part.tile(b)
+		if t == nil {
+			continue
+		}
+		lanes := k.fast.lanes[col*models*kernel.TileLanes:][:t.cols()*models*kernel.TileLanes]
+		x, _ := t.span(panel, panel+1)
+		kernel.AccumulateTileRow(x, row%kernel.PanelRows, v, models, h, lanes)
+	}
 }
 
 // tileLanes makes room for the sums of the tile's columns, whose number it returns.
@@ -317,16 +384,16 @@ func (k *worker) tileLanes(models int) int {
 	return cols
 }
 
-// spread writes the coefficients of a panel to v, model by model.
-func (k *worker) spread(j *job, panel int, v []float32) {
-	first, end := k.part.panelRows(panel)
-	for h := range j.coefficients {
-		c, at := &j.coefficients[h], k.fast.at[h]
-		vh := v[h*kernel.PanelRows:][:kernel.PanelRows]
-		for ; at < len(c.Rows) && int(c.Rows[at]) < end; at++ {
-			vh[int(c.Rows[at])-first] = c.V[at]
+// spread writes the coefficients of some models in the panels from first up to end to z.
+func (k *worker) spread(j *job, h, width, first, end int) {
+	for ; width > 0; width-- {
+		c, at, v := &j.coefficients[h], k.fast.at[h], k.fast.z[h*kernel.PanelRows:]
+		for ; at < len(c.Rows) && int(c.Rows[at]) < end*kernel.PanelRows; at++ {
+			row := int(c.Rows[at]) - first*kernel.PanelRows
+			v[row/kernel.PanelRows*j.models*kernel.PanelRows+row%kernel.PanelRows] = c.V[at]
 		}
 		k.fast.at[h] = at
+		h++
 	}
 }
 

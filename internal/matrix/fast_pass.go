@@ -1,10 +1,6 @@
 package matrix
 
-import (
-	"slices"
-
-	"toptau/internal/kernel"
-)
+import "toptau/internal/kernel"
 
 // Response is how the rows of a part answer to their scores under one model: each row's coefficient and its part of a sum
 // of losses follow from its own score alone.
@@ -41,9 +37,8 @@ func (p *Part) FastPass(readings []Reading, g []float64) {
 	}
 	p.open(readings)
 	for i := range readings {
-		if r := readings[i].Response; len(r.stripes) != p.stripes() {
-			r.stripes = slices.Grow(r.stripes[:0], p.stripes())[:p.stripes()]
-		}
+		r := readings[i].Response
+		r.stripes = resize(r.stripes, p.fastStripes())
 	}
 	j := job{kind: fastPassing, readings: readings, models: len(readings)}
 	cost := p.fastCost(len(readings))
@@ -51,7 +46,6 @@ func (p *Part) FastPass(readings []Reading, g []float64) {
 		j.g, cost = g[:p.cols*len(readings)], 2*cost
 	}
 	p.run(j, cost)
-	collect(readings)
 	for i := range readings {
 		readings[i].Response.collect()
 	}
@@ -88,7 +82,7 @@ func (k *worker) fastPassStripe(j *job, stripe int) bool {
 		c := &k.fast.coefficients[h]
 		c.Rows, c.V = c.Rows[:0], c.V[:0]
 	}
-	first, end := k.part.stripe(stripe)
+	first, end := k.part.fastStripe(stripe)
 	step := k.responseGroup(j.models)
 	for ; first < end; first += step {
 		group := min(first+step, end)

@@ -92,6 +92,7 @@ func checkFast(t *testing.T, what string, p *Part, count int) {
 	for h, r := range readings {
 		z, want := make([]float64, p.Rows()), make([]float64, p.Cols())
 		p.Scores(w[h], z)
+		rows, found := r.Found.joined()
 		at := 0
 		for i := range z {
 			if float64(r.Keep[i]) != z[i] {
@@ -100,13 +101,13 @@ func checkFast(t *testing.T, what string, p *Part, count int) {
 			if z[i] <= floor[h] {
 				continue
 			}
-			if at >= len(r.Found.Rows) || r.Found.Rows[at] != int32(i) || float64(r.Found.Z[at]) != z[i] {
+			if at >= len(rows) || rows[at] != int32(i) || float64(found[at]) != z[i] {
 				t.Fatalf("%s: model %d does not find row %d with score %v", what, h, i, z[i])
 			}
 			at++
 		}
-		if at != len(r.Found.Rows) {
-			t.Fatalf("%s: model %d finds %d rows, want %d", what, h, len(r.Found.Rows), at)
+		if at != len(rows) {
+			t.Fatalf("%s: model %d finds %d rows, want %d", what, h, len(rows), at)
 		}
 		v := make([]float64, len(c[h].V))
 		for i, x := range c[h].V {
@@ -119,6 +120,13 @@ func checkFast(t *testing.T, what string, p *Part, count int) {
 			}
 		}
 	}
+}
+
+func (f *Found) joined() (rows []int32, z []float32) {
+	for r, x := range f.All() {
+		rows, z = append(rows, r...), append(z, x...)
+	}
+	return rows, z
 }
 
 // fastBits are all results of some models, side by side or one after the other.
@@ -138,7 +146,8 @@ func fastBits(p *Part, w [][]float64, c []Coefficients, together bool) []string 
 			for j := range one {
 				one[j] = g[j*n+h]
 			}
-			out[first+h] = fmt.Sprintf("%x %v %x %x", r.Keep, r.Found.Rows, r.Found.Z, one)
+			rows, found := r.Found.joined()
+			out[first+h] = fmt.Sprintf("%x %v %x %x", r.Keep, rows, found, one)
 		}
 	}
 	if together {

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"slices"
 	"unsafe"
 
 	"toptau/internal/kernel"
@@ -54,18 +55,21 @@ func (s *sparse[T]) add(cols []uint32, values []float64) int {
 		s.panels = append(s.panels, sparsePanel[T]{})
 	}
 	s.rows++
-	bad := -1
+	bad, n := -1, len(s.lastCols)
+	toCols := slices.Grow(s.lastCols, len(values))[:n+len(values)]
+	toValues := slices.Grow(s.lastValues, len(values))[:n+len(values)]
 	for k, v := range values {
 		x := T(v)
 		if x-x != 0 {
 			bad = k
 			break
 		}
+		toCols[n], toValues[n] = cols[k], x
 		if x != 0 {
-			s.lastCols = append(s.lastCols, cols[k])
-			s.lastValues = append(s.lastValues, x)
+			n++
 		}
 	}
+	s.lastCols, s.lastValues = toCols[:n], toValues[:n]
 	p := &s.panels[len(s.panels)-1]
 	for ; r < kernel.PanelRows; r++ { // rows that do not come are empty
 		p.end[r] = uint32(len(s.lastCols))

@@ -39,6 +39,7 @@ func randomDual(r *rand.Rand, o *Objective) (p, a []float64) {
 func mix(r *rand.Rand, o *Objective, w []float64) (p, a []float64) {
 	p, a = randomDual(r, o)
 	v := o.At(w, nil)
+	o.score(w)
 	s := 1 - unit(r)*unit(r)
 	for i := range p {
 		tight := o.loss.Derivative(v.T-o.z[i]) * o.positives.of(i) / o.positives.total
@@ -141,7 +142,7 @@ func TestGapCloses(t *testing.T) {
 
 // addDual moves (p, q), with q = P a, by share towards the point of the gradient that At has computed last.
 func addDual(o *Objective, w []float64, t, share float64, p, q []float64) {
-	o.score(w) // At has given the scores up
+	o.score(w)
 	total := 0.0
 	for i := range p {
 		new := o.loss.Derivative(t-o.z[i]) * o.positives.of(i) / o.positives.total

@@ -69,8 +69,15 @@ func (l *Lockstep) guess(points []Point) {
 		space.z = resize(space.z, len(z))
 		widen(z, space.z)
 		p.Objective.sampled.At(space.z, nil, &space.support)
-		edge := float32(space.support.Edge)
-		l.trails[p.Run].guess = math.Nextafter32(edge, float32(math.Inf(-1))) // equal scores stay above it
+		edge, above := float32(space.support.Edge), 0
+		for _, x := range z {
+			if x >= edge {
+				above++
+			}
+		}
+		if 2*above < len(z) { // or too many have the same score, as all do at w = 0
+			l.trails[p.Run].guess = math.Nextafter32(edge, float32(math.Inf(-1)))
+		}
 	})
 }
 

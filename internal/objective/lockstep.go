@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -34,7 +33,7 @@ type Lockstep struct {
 
 	readings     []matrix.Reading
 	coefficients []matrix.Coefficients
-	some         []int // points of a reading
+	asks         []ask // beside readings or coefficients
 	g            []float64
 }
 
@@ -66,6 +65,7 @@ type lane struct {
 	t            float64
 	misses, hits side // positives, negatives
 	rest         float64
+	bulk         bulk
 }
 
 // side is one class at a point.
@@ -84,8 +84,12 @@ type space struct {
 	support threshold.Support
 }
 
-// keepers is the number of points that keep all scores at the same time.
-const keepers = 8
+// keepers is the number of points that keep all scores at the same time: these take no more memory than the matrix, unless
+// that has few columns.
+func keepers(x *matrix.Matrix) int {
+	const least = 8
+	return int(max(least, x.Bytes()/(4*int64(max(1, x.Rows())))))
+}
 
 // At evaluates the points, which lie on one matrix, and fills Value and Grad.
 func (l *Lockstep) At(points []Point) {
@@ -93,7 +97,7 @@ func (l *Lockstep) At(points []Point) {
 	var found, kept []*Point
 	for i := range points {
 		p := &points[i]
-		if p.Objective.needsAll() || math.IsInf(float64(l.trails[p.Run].floor()), -1) {
+		if p.Objective.needsAll() || l.trails[p.Run].keepsAll() {
 			kept = append(kept, p)
 		} else {
 			found = append(found, p)
@@ -103,7 +107,7 @@ func (l *Lockstep) At(points []Point) {
 		kept = append(kept, l.evaluate(found, false)...)
 	}
 	for len(kept) > 0 {
-		n := min(keepers, len(kept))
+		n := min(keepers(kept[0].Objective.x), len(kept))
 		l.evaluate(kept[:n], true)
 		kept = kept[n:]
 	}
@@ -150,7 +154,7 @@ func (l *Lockstep) score(x *matrix.Matrix, points []*Point, all bool) {
 	for i, p := range points {
 		n := l.lanes[i]
 		n.all, n.floor = all, l.trails[p.Run].floor()
-		n.known = !math.IsInf(float64(n.floor), -1)
+		n.known = !l.trails[p.Run].keepsAll()
 		p.Objective.visits += int64(x.Negatives.Rows())
 		if !p.Objective.overAll() {
 			continue
@@ -225,7 +229,7 @@ func (l *Lockstep) settle(p *Point, n *lane, s *space) {
 	if n.short = !s.threshold(o, n); n.short {
 		return
 	}
-	l.trails[p.Run].add(s.support.Edge)
+	l.trails[p.Run].add(s.support.Edge, 2*len(s.support.Rows) > o.population.Rows)
 	n.t = s.support.T
 	first := 0 // the population's place of the first negative
 	if o.overAll() {
@@ -233,6 +237,9 @@ func (l *Lockstep) settle(p *Point, n *lane, s *space) {
 	}
 	n.misses.rows, n.hits.rows = n.misses.rows[:0], n.hits.rows[:0]
 	n.misses.a, n.hits.a = n.misses.a[:0], n.hits.a[:0]
+	if n.bulk.gather(o, s) {
+		return
+	}
 	for k, at := range s.support.Rows {
 		side, row := &n.hits, int(s.place(at))-first
 		if row < 0 {
@@ -287,13 +294,13 @@ func (s *space) fromCandidates(o *Objective, n *lane, positives int) bool {
 
 // candidates appends the rows of one class, which begins at first in the population.
 func (s *space) candidates(f *matrix.Found, first int32) {
-	n := len(s.z)
-	s.z = slices.Grow(s.z, len(f.Z))[:n+len(f.Z)]
-	widen(f.Z, s.z[n:])
-	s.rows = append(s.rows, f.Rows...)
-	if first > 0 {
-		for i := range s.rows[n:] {
-			s.rows[n+i] += first
+	for rows, z := range f.All() {
+		n := len(s.z)
+		s.z = slices.Grow(s.z, len(z))[:n+len(z)]
+		widen(z, s.z[n:])
+		s.rows = append(s.rows, rows...)
+		for i := n; first > 0 && i < len(s.rows); i++ {
+			s.rows[i] += first
 		}
 	}
 }
@@ -317,130 +324,6 @@ func (o *Objective) enough(mass float64) bool {
 		kappa += float64(kappa * 1e-9)
 	}
 	return mass >= kappa
-}
-
-// finish forms losses and gradients of points whose thresholds are known.
-func (l *Lockstep) finish(x *matrix.Matrix, points []*Point) {
-	for _, p := range points {
-		clear(p.Grad)
-	}
-	for _, gradient := range []bool{true, false} {
-		l.some = l.some[:0]
-		for i, p := range points {
-			if (p.Grad != nil) == gradient {
-				l.some = append(l.some, i)
-			}
-		}
-		l.respond(x.Positives, points, gradient)
-		n := 0
-		for _, i := range l.some {
-			if points[i].Objective.problem.Method.FalsePositives {
-				l.some[n] = i
-				n++
-			}
-		}
-		l.some = l.some[:n]
-		l.respond(x.Negatives, points, gradient)
-	}
-	for i, p := range points {
-		l.value(p, l.lanes[i])
-	}
-	l.addThreshold(x.Positives, points)
-	l.addThreshold(x.Negatives, points)
-	for _, p := range points {
-		for j := range p.Grad {
-			p.Grad[j] += float64(p.Objective.problem.Hyperparameters.Lambda * p.W[j])
-		}
-	}
-}
-
-// side is what a point has to do with a class.
-func (n *lane) side(positives bool) *side {
-	if positives {
-		return &n.misses
-	}
-	return &n.hits
-}
-
-// respond reads one class for some of the points: their losses, and the gradients of these.
-func (l *Lockstep) respond(class *matrix.Part, points []*Point, gradient bool) {
-	if len(l.some) == 0 {
-		return
-	}
-	for _, i := range l.some {
-		o, n := points[i].Objective, l.lanes[i]
-		s := n.side(class == o.x.Positives)
-		s.losses.set(o, n.t, class == o.x.Positives)
-		l.readings = append(l.readings, matrix.Reading{W: points[i].W, Response: &s.losses.Response})
-	}
-	if gradient {
-		class.FastPass(l.readings, l.room(len(l.some), class))
-		l.addGradients(points)
-	} else {
-		class.FastPass(l.readings, nil)
-	}
-	l.readings = l.readings[:0]
-	for _, i := range l.some {
-		o := points[i].Objective
-		o.visits += int64(class.Rows())
-		if gradient {
-			o.visits += int64(l.lanes[i].side(class == o.x.Positives).losses.Active)
-		}
-	}
-}
-
-// room is zeros for the gradients of some points.
-func (l *Lockstep) room(points int, class *matrix.Part) []float64 {
-	l.g = resize(l.g, points*class.Cols())
-	clear(l.g)
-	return l.g
-}
-
-// addGradients adds what a reading has found to the gradients of its points.
-func (l *Lockstep) addGradients(points []*Point) {
-	for h, i := range l.some {
-		for j := range points[i].Grad {
-			points[i].Grad[j] += l.g[j*len(l.some)+h]
-		}
-	}
-}
-
-// value adds up the value of a point.
-func (l *Lockstep) value(p *Point, n *lane) {
-	o := p.Objective
-	loss, slope := n.misses.losses.mean(o.positives)
-	v := Value{T: n.t, Loss: loss}
-	n.rest = slope
-	if o.problem.Method.FalsePositives {
-		loss, slope = n.hits.losses.mean(o.negatives)
-		v.Loss += loss
-		n.rest -= slope
-	}
-	v.Loss += n.t - n.t // a threshold that is not finite shows
-	v.F = v.Loss + float64(float64(o.problem.Hyperparameters.Lambda/2)*normSquared(p.W))
-	p.Value = v
-}
-
-// addThreshold adds the part of one class in the gradients of the thresholds.
-func (l *Lockstep) addThreshold(class *matrix.Part, points []*Point) {
-	l.some, l.coefficients = l.some[:0], l.coefficients[:0]
-	for i, p := range points {
-		s := l.lanes[i].side(class == p.Objective.x.Positives)
-		if p.Grad == nil || len(s.rows) == 0 {
-			continue
-		}
-		s.v = resize(s.v, len(s.rows))
-		for k, a := range s.a {
-			s.v[k] = float32(l.lanes[i].rest * a)
-		}
-		l.some = append(l.some, i)
-		l.coefficients = append(l.coefficients, matrix.Coefficients{Rows: s.rows, V: s.v})
-		p.Objective.visits += int64(len(s.rows))
-	}
-	if len(l.some) > 0 {
-		class.AddFastGradients(l.coefficients, l.room(len(l.some), class))
-		l.addGradients(points)
-	}
 }
 
 var one = []float64{1}

@@ -159,6 +159,9 @@ func (o *Objective) Project(w []float64) {
 // At returns the objective at w and, unless grad is nil, writes its gradient there. w and grad have Dim elements. It
 // costs one X w and, with a gradient, one X'v in which rows without a coefficient are not read.
 func (o *Objective) At(w, grad []float64) Value {
+	if grad == nil && o.problem.Method.Population == method.Negatives {
+		return o.inTurn(w)
+	}
 	o.score(w)
 	v := o.AtScores(w, o.z)
 	if grad != nil {
@@ -170,6 +173,21 @@ func (o *Objective) At(w, grad []float64) Value {
 	return v
 }
 
+// inTurn is At without a gradient where the threshold depends on the negatives alone: the positives' scores take the place of
+// theirs.
+func (o *Objective) inTurn(w []float64) Value {
+	p, n := o.x.Positives, o.x.Negatives
+	o.room(max(p.Rows(), n.Rows()))
+	z := o.z[:n.Rows()]
+	n.Scores(w, z)
+	o.rule.At(z, o.weights, &o.support)
+	alarms := o.alarms(z)
+	z = o.z[:p.Rows()]
+	p.Scores(w, z)
+	o.visits += int64(o.x.Rows())
+	return o.value(w, o.misses(z), alarms)
+}
+
 // AtScores is At without a gradient for a caller that has the scores of w, positives first: it reads no row.
 func (o *Objective) AtScores(w, z []float64) Value {
 	positives := o.x.Positives.Rows()
@@ -178,13 +196,25 @@ func (o *Objective) AtScores(w, z []float64) Value {
 		population = z[positives:]
 	}
 	o.rule.At(population, o.weights, &o.support)
+	return o.value(w, o.misses(z[:positives]), o.alarms(z[positives:]))
+}
+
+// misses is the loss of the positives with scores z at the threshold in support, and alarms that of the negatives.
+func (o *Objective) misses(z []float64) float64 {
 	t := o.support.T
-	misses := o.losses(z[:positives], o.positives, func(z float64) float64 { return t - z })
-	alarms := 0.0
-	if o.problem.Method.FalsePositives {
-		alarms = o.losses(z[positives:], o.negatives, func(z float64) float64 { return z - t })
+	return o.losses(z, o.positives, func(z float64) float64 { return t - z })
+}
+
+func (o *Objective) alarms(z []float64) float64 {
+	if !o.problem.Method.FalsePositives {
+		return 0
 	}
-	v := Value{T: t, Loss: misses + alarms}
+	t := o.support.T
+	return o.losses(z, o.negatives, func(z float64) float64 { return z - t })
+}
+
+func (o *Objective) value(w []float64, misses, alarms float64) Value {
+	v := Value{T: o.support.T, Loss: misses + alarms}
 	lambda := o.problem.Hyperparameters.Lambda
 	v.F = v.Loss + float64(float64(lambda/2)*normSquared(w))
 	return v
@@ -203,16 +233,21 @@ var spareScores sync.Pool
 
 // score fills z with the scores of both classes.
 func (o *Objective) score(w []float64) {
-	if o.z == nil {
-		if spare, ok := spareScores.Get().(*[]float64); ok {
-			o.z = *spare
-		}
-		o.z = resize(o.z, o.x.Rows())
-	}
+	o.room(o.x.Rows())
 	positives := o.x.Positives.Rows()
 	o.x.Positives.Scores(w, o.z[:positives])
 	o.x.Negatives.Scores(w, o.z[positives:])
 	o.visits += int64(len(o.z))
+}
+
+// room makes z hold n scores.
+func (o *Objective) room(n int) {
+	if o.z == nil {
+		if spare, ok := spareScores.Get().(*[]float64); ok {
+			o.z = *spare
+		}
+	}
+	o.z = resize(o.z, n)
 }
 
 // losses is the weighted mean of the surrogate at the margins of one class; 0 when the class is empty.

@@ -9,6 +9,7 @@ type trail struct {
 	margin float64 // how far below it the next edge is expected at most
 	known  int     // edges seen, up to 2
 	guess  float32 // at the point at hand: what a sample says
+	most   bool    // most rows had a part in the newest threshold: a floor does not pay
 }
 
 // The margin follows the largest recent change of the edge: twice as wide, and narrower by a tenth in every step.
@@ -26,11 +27,15 @@ func (t *trail) floor() float32 {
 	return max(t.guess, float32(t.edge-t.margin-float64(trailSlack*math.Abs(t.edge))))
 }
 
-// add notes the edge of a threshold.
-func (t *trail) add(edge float64) {
+// keepsAll reports whether there is no floor worth having.
+func (t *trail) keepsAll() bool { return t.most || math.IsInf(float64(t.floor()), -1) }
+
+// add notes the edge of a threshold, and whether most of the population's rows have a part in it.
+func (t *trail) add(edge float64, most bool) {
+	t.most = most
 	switch change := math.Abs(edge - t.edge); {
 	case edge-edge != 0: // infinite: all rows matter
-		*t = trail{guess: t.guess}
+		*t = trail{guess: t.guess, most: most}
 		return
 	case t.known == 0:
 		t.known = 1

@@ -52,20 +52,28 @@ func (s *delimitedRows) readHead(source io.Reader, delimiter byte) (*head, error
 	return h, nil
 }
 
-// settled reports whether the rest of most records can change nothing: in every column more than half of all that may be
-// seen are numbers already, or more than half are no numbers of any kind, and the first record is no stray text above
-// numbers. It is asked rarely.
+// settled reports whether the rest of most records can change nothing: of every column more than half of what may be seen
+// is numbers already, or is neither numbers nor decimal commas; whether the first record is a header is known; and so is
+// that it is none with a label that only looks like the name of numbers below. It is asked rarely.
 func (h *head) settled(most int) bool {
-	if 2*h.rows <= most || h.rows%256 > 0 || len(h.first.fields) == 0 {
+	if 2*h.rows <= most || h.rows%256 > 0 {
 		return false
 	}
+	numeric, strays := false, false
 	for i, c := range h.counts {
-		text := c.seen - c.numbers - c.commas
-		if 2*max(c.numbers, text) <= most+1 || c.numbers == c.seen && !looksNumber(h.first.fields[i]) {
+		switch {
+		case 2*c.numbers > most+1:
+			numeric = true
+			_, what := parseNumber(h.first.fields[i])
+			strays = strays || c.numbers == c.seen && what != number
+		case 2*(c.seen-c.numbers-c.commas) <= most+1:
 			return false
 		}
 	}
-	return true
+	if h.words {
+		return numeric || h.recurs
+	}
+	return !strays
 }
 
 // size is the memory that counts for headBytes.

@@ -36,22 +36,23 @@ func (c *Column) AppendValues(to []float64) []float64 {
 		rows += c.segments[i].rows()
 	}
 	to = slices.Grow(to, rows)[:n+rows]
-	c.ReadValues(0, to[n:])
+	c.Range(0, rows, to[n:])
 	return to
 }
 
-// ReadValues writes the values of a Numeric column to dst, from row first on.
-func (c *Column) ReadValues(first int, dst []float64) {
+// Range returns the values of a Numeric column in n rows from first on: where they are, or else in space, which must have
+// room for them. The caller must not change them.
+func (c *Column) Range(first, n int, space []float64) []float64 {
 	if c.segments == nil {
-		copy(dst, c.Values[first:])
-		return
+		return c.Values[first : first+n]
 	}
-	for len(dst) > 0 {
+	for to := space[:n]; len(to) > 0; {
 		i := first % segmentRows
-		n := min(len(dst), segmentRows-i)
-		c.segments[first/segmentRows].numbers(i, dst[:n])
-		first, dst = first+n, dst[n:]
+		k := min(len(to), segmentRows-i)
+		c.segments[first/segmentRows].numbers(i, to[:k])
+		first, to = first+k, to[k:]
 	}
+	return space[:n]
 }
 
 // ReadCodes writes the codes of a Symbolic column to dst, from row first on.

@@ -3,6 +3,8 @@ package table
 import (
 	"encoding/binary"
 	"math"
+
+	"toptau/internal/kernel"
 )
 
 // segmentRows is the number of values of a segment. A power of two, so that the compiler divides by shifting.
@@ -183,42 +185,47 @@ func (s *segment) rows() int { return len(s.data) / s.size() }
 func (s *segment) numbers(first int, dst []float64) {
 	data := s.data[first*s.size():]
 	switch s.form {
+	case decimal8:
+		for i := range dst {
+			dst[i] = decimals8[data[i]]
+		}
+	case decimal16:
+		for i := range dst {
+			dst[i] = orNaN(int32(int16(binary.LittleEndian.Uint16(data[2*i:]))), math.MinInt16)
+		}
+	case decimal32:
+		for i := range dst {
+			dst[i] = orNaN(int32(binary.LittleEndian.Uint32(data[4*i:])), missing)
+		}
 	case single:
 		for i := range dst {
 			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
 		}
-		return
-	case double:
+	default:
 		for i := range dst {
 			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
 		}
-		return
 	}
-	none := int32(missing)
-	switch s.form {
-	case decimal8:
-		none = math.MinInt8
-		for i := range dst {
-			dst[i] = float64(int8(data[i]))
-		}
-	case decimal16:
-		none = math.MinInt16
-		for i := range dst {
-			dst[i] = float64(int16(binary.LittleEndian.Uint16(data[2*i:])))
-		}
-	default:
-		for i := range dst {
-			dst[i] = float64(int32(binary.LittleEndian.Uint32(data[4*i:])))
-		}
-	}
-	for i, q := range dst {
-		if q == float64(none) {
-			dst[i] = math.NaN()
-		} else if s.power != 1 {
-			dst[i] = q / s.power
-		}
+	if s.power > 1 {
+		kernel.Standardise(dst, dst, 0, s.power)
 	}
 }
+
+// orNaN is a whole number, or the mark of a missing value.
+func orNaN(q, none int32) float64 {
+	if q == none {
+		return math.NaN()
+	}
+	return float64(q)
+}
+
+// decimals8 are the whole numbers of decimal8 by their byte.
+var decimals8 = func() (all [256]float64) {
+	for b := range all {
+		all[b] = orNaN(int32(int8(b)), math.MinInt8)
+	}
+	return all
+}()
 
 // wholes writes whole numbers, from number first on.
 func (s *segment) wholes(first int, dst []int32) {

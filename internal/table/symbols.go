@@ -2,7 +2,9 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 )
 
 // span is a part of a chunk's text.
@@ -13,14 +15,43 @@ func (s span) of(text []byte) []byte { return text[s.begin:s.end] }
 // symbols numbers the distinct fields of one column of a chunk, in order of first appearance. The numbers do not depend
 // on the hash, which is seeded so that no file can make it collide.
 type symbols struct {
-	codes  []int32 // by row; -1: missing
-	spans  []span  // by code: where the field stands first
-	hashes []uint32
-	slots  []int32 // open addressing: code + 1, or 0; a power of two, at most half full
-	whole  []int32 // by code: the code of the whole file, or -1 while that is not known
+	codes []int32 // by row; -1: missing
+	spans []span  // by code: where the field stands first
+	keys  []key   // by code
+	slots []int32 // open addressing: code + 1, or 0; a power of two, at most half full
+	whole []int32 // by code: the code of the whole file, or -1 while that is not known
 }
 
-var symbolSeed = maphash.MakeSeed()
+// key is the bytes of a field of at most keyBytes, none of which is zero, or the hash of a longer one.
+type key struct{ first, second uint64 }
+
+const keyBytes = 16
+
+var (
+	symbolSeed   = maphash.MakeSeed()
+	symbolFactor = key{maphash.String(symbolSeed, "first"), maphash.String(symbolSeed, "second")}
+)
+
+// keyOf returns the key of a field of b, which goes on for keyBytes behind it.
+func keyOf(b []byte, field span) key {
+	n := uint(field.end - field.begin)
+	if n > keyBytes {
+		return key{maphash.Bytes(symbolSeed, field.of(b)), 0}
+	}
+	text := b[field.begin:]
+	k := key{binary.LittleEndian.Uint64(text), 0}
+	if n <= 8 {
+		k.first = k.first << (64 - 8*n) >> (64 - 8*n)
+	} else {
+		k.second = binary.LittleEndian.Uint64(text[8:]) << (128 - 8*n) >> (128 - 8*n)
+	}
+	return k
+}
+
+func (k key) hash() uint32 {
+	high, low := bits.Mul64(k.first^symbolFactor.first, k.second^symbolFactor.second)
+	return uint32(high ^ low)
+}
 
 // clear empties the table, with room for a number of rows.
 func (s *symbols) clear(rows int) {
@@ -29,48 +60,50 @@ func (s *symbols) clear(rows int) {
 		s.slots = make([]int32, 64)
 	}
 	clear(s.slots)
-	s.spans, s.hashes, s.whole = s.spans[:0], s.hashes[:0], s.whole[:0]
+	s.spans, s.keys, s.whole = s.spans[:0], s.keys[:0], s.whole[:0]
 }
 
-// code returns the number of a field of b, given the row's predecessor, which most often has the same field.
-func (s *symbols) code(b []byte, field span, before int32) int32 {
-	text := field.of(b)
-	if before >= 0 && bytes.Equal(s.spans[before].of(b), text) {
-		return before
+// is reports whether a code is that of a field with a key.
+func (s *symbols) is(code int32, b []byte, field span, k key) bool {
+	if s.keys[code] != k {
+		return false
 	}
-	hash := uint32(maphash.Bytes(symbolSeed, text))
-	mask := uint32(len(s.slots) - 1)
-	i := hash & mask
-	for ; s.slots[i] != 0; i = (i + 1) & mask {
-		code := s.slots[i] - 1
-		if s.hashes[code] == hash && bytes.Equal(s.spans[code].of(b), text) {
-			return code
+	known := s.spans[code]
+	short := field.end-field.begin <= keyBytes && known.end-known.begin <= keyBytes
+	return short || bytes.Equal(known.of(b), field.of(b))
+}
+
+// put sets a row's code, the number of a field of b. Most often that is the field of the row before.
+func (s *symbols) put(b []byte, field span, row int) {
+	k := keyOf(b, field)
+	if row > 0 {
+		if before := s.codes[row-1]; before >= 0 && s.is(before, b, field, k) {
+			s.codes[row] = before
+			return
 		}
 	}
-	code := int32(len(s.spans))
-	s.slots[i] = code + 1
-	s.spans, s.hashes, s.whole = append(s.spans, field), append(s.hashes, hash), append(s.whole, -1)
+	mask := uint32(len(s.slots) - 1)
+	i := k.hash() & mask
+	for ; s.slots[i] != 0; i = (i + 1) & mask {
+		if code := s.slots[i] - 1; s.is(code, b, field, k) {
+			s.codes[row] = code
+			return
+		}
+	}
+	s.codes[row] = int32(len(s.spans))
+	s.spans, s.keys, s.whole = append(s.spans, field), append(s.keys, k), append(s.whole, -1)
+	s.slots[i] = int32(len(s.spans))
 	if 2*len(s.spans) > len(s.slots) {
 		s.widen()
 	}
-	return code
-}
-
-// put sets a row's code.
-func (s *symbols) put(b []byte, field span, row int) {
-	before := int32(-1)
-	if row > 0 {
-		before = s.codes[row-1]
-	}
-	s.codes[row] = s.code(b, field, before)
 }
 
 // widen doubles the slots.
 func (s *symbols) widen() {
 	s.slots = make([]int32, 2*len(s.slots))
 	mask := uint32(len(s.slots) - 1)
-	for code, hash := range s.hashes {
-		i := hash & mask
+	for code, k := range s.keys {
+		i := k.hash() & mask
 		for s.slots[i] != 0 {
 			i = (i + 1) & mask
 		}

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -60,10 +59,10 @@ type Evaluation struct {
 
 // encodingsFor are the encodings that can differ on a table.
 func encodingsFor(t *table.Table) []feature.Encode {
-	if slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind == table.Numeric }) {
+	if feature.Encodable(t) {
 		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
 	}
-	return []feature.Encode{feature.EncodeRaw} // indices of LIBSVM, or categories alone: all encodings are this one
+	return []feature.Encode{feature.EncodeRaw} // categories alone: all encodings are this one
 }
 
 // labelled lists the rows of known class, ascending.

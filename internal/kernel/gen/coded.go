@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -25,10 +24,8 @@ type codedCode struct {
 	bytes   int  // of a code
 	between bool // with fractions
 
-	codes     []reg.Register // of panels that are looked up together
-	fractions reg.Register
-	table     reg.Register
-	sum       []reg.VecVirtual // panel by panel
+	codes, fractions, table reg.Register
+	sum                     []reg.VecVirtual
 	one                     reg.VecVirtual // 1.0, with fractions
 	sixteen                 reg.VecVirtual // the bit that tells the second half of 32 entries
 	heads                   [fromMemory]reg.OpmaskVirtual
@@ -38,12 +35,8 @@ type codedCode struct {
 // cross a cache line and shifts use different units of the processor.
 const fromMemory = 5
 
-// sums is the number of vectors of sums that are kept in registers for a panel, or a part of it.
-const sums = 8
-
 // codedScores keeps the sums of some rows in registers and goes through the groups. A group of at most 32 levels is
-// looked up in registers (AVX-512), any other entry by entry: that is faster than a gather. Two panels share the loads of
-// these registers.
+// looked up in registers (AVX-512), any other entry by entry: that is faster than a gather.
 func codedScores(c code, s shape, bytes int, between bool) {
 	name, signature := fmt.Sprintf("codes%d%s", 8*bytes, s.name),
 		fmt.Sprintf("(codes *uint%d, w *float64, start *int32, z *float64, groups int, panels int)", 8*bytes)
@@ -54,19 +47,19 @@ func codedScores(c code, s shape, bytes int, between bool) {
 	c.function(name, signature, "adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.")
 	r := c.arguments("codes", "w", "start", "z", "groups", "panels")
 	w, start, z, groups, panels := r[1], r[2], r[3], r[4], r[5]
-	t := codedCode{code: c, shape: s, bytes: bytes, between: between, table: c.GP64()}
+	t := codedCode{code: c, shape: s, bytes: bytes, between: between, codes: r[0], table: c.GP64()}
 	if between {
 		t.fractions = c.Load(c.Param("fractions"), c.GP64())
-		one, low := c.GP64(), c.XMM()
-		c.MOVQ(operand.U64(0x3ff0000000000000), one)
-		c.VMOVQ(one, low)
+		bits, low := c.GP64(), c.XMM()
+		c.MOVQ(operand.U64(0x3ff0000000000000), bits)
+		c.VMOVQ(bits, low)
 		t.one = c.vector(s)
 		c.VBROADCASTSD(low, t.one)
 	}
 	if s.bytes == 64 {
-		bit, low := c.GP64(), c.XMM()
-		c.MOVQ(operand.U64(16), bit)
-		c.VMOVQ(bit, low)
+		bits, low := c.GP64(), c.XMM()
+		c.MOVQ(operand.U64(16), bits)
+		c.VMOVQ(bits, low)
 		t.sixteen = c.ZMM()
 		c.VPBROADCASTQ(low, t.sixteen)
 		if bytes == 1 {
@@ -79,72 +72,43 @@ func codedScores(c code, s shape, bytes int, between bool) {
 			}
 		}
 	}
-	if s.bytes == 64 && !between {
-		c.Label("pair")
-		c.CMPQ(panels, operand.Imm(2))
-		c.jump(c.JLT, "last")
-		second := c.GP64() // where the codes of the next panel begin
-		c.MOVQ(groups, second)
-		c.SHLQ(operand.Imm(uint64(log2(panelRows*bytes))), second)
-		c.ADDQ(r[0], second)
-		t.codes = []reg.Register{r[0], second}
-		t.rows("pair", start, w, z, groups, 0)
-		c.MOVQ(second, r[0])
-		c.add(2*8*panelRows, z)
-		c.SUBQ(operand.Imm(2), panels)
-		c.jump(c.JMP, "pair")
-		c.Label("last")
-		c.TESTQ(panels, panels)
-		c.jump(c.JEQ, "done")
-	}
-	c.Label("panel")
+	const sums = 8 // vectors
 	parts := panelRows / (sums * s.doubles())
+	c.Label("panel")
 	for part := range parts {
-		t.codes = r[:1]
+		rows := part * panelRows / parts
+		t.sum = c.vectors(s, sums)
+		for k, v := range t.sum {
+			c.VMOVUPD(at(z, 8*rows+k*s.bytes), v)
+		}
+		group, first := c.GP64(), c.GP64()
+		c.MOVQ(groups, group)
+		c.MOVQ(start, first)
+		codes, fractions := t.codes, t.fractions
 		if part+1 < parts { // the last part moves on to the next panel
-			t.codes = []reg.Register{c.GP64()}
-			c.MOVQ(r[0], t.codes[0])
+			t.codes = c.GP64()
+			c.MOVQ(codes, t.codes)
+			if between {
+				t.fractions = c.GP64()
+				c.MOVQ(fractions, t.fractions)
+			}
 		}
-		fractions := t.fractions
-		if between && part+1 < parts {
-			t.fractions = c.GP64()
-			c.MOVQ(fractions, t.fractions)
+		c.Label(label("group%d", part))
+		t.group(label("of%d", part), first, w, rows)
+		c.add(panelRows*bytes, t.codes)
+		if between {
+			c.add(panelRows*4, t.fractions)
 		}
-		t.rows(label("part%d", part), start, w, z, groups, part*panelRows/parts)
-		t.fractions = fractions
+		c.add(4, first)
+		c.down(group, label("group%d", part))
+		for k, v := range t.sum {
+			c.VMOVUPD(v, at(z, 8*rows+k*s.bytes))
+		}
+		t.codes, t.fractions = codes, fractions
 	}
 	c.add(8*panelRows, z)
 	c.down(panels, "panel")
-	c.Label("done")
 	c.finish()
-}
-
-func log2(n int) int { return bits.Len(uint(n)) - 1 }
-
-// rows adds the groups' parts to the sums of some rows, from row on, of the panels whose codes are given, and moves on to
-// the codes of the panels behind.
-func (t codedCode) rows(name string, start, w, z, groups reg.Register, row int) {
-	t.sum = t.vectors(t.shape, sums*len(t.codes))
-	sum := func(k int) operand.Mem { return at(z, 8*(k/sums*panelRows+row)+k%sums*t.shape.bytes) }
-	for k, v := range t.sum {
-		t.VMOVUPD(sum(k), v)
-	}
-	group, first := t.GP64(), t.GP64()
-	t.MOVQ(groups, group)
-	t.MOVQ(start, first)
-	t.Label(name + "group")
-	t.group(name, first, w, row)
-	for _, codes := range t.codes {
-		t.add(panelRows*t.bytes, codes)
-	}
-	if t.between {
-		t.add(panelRows*4, t.fractions)
-	}
-	t.add(4, first)
-	t.down(group, name+"group")
-	for k, v := range t.sum {
-		t.VMOVUPD(v, sum(k))
-	}
 }
 
 // group adds one group's part for the rows from row on.
@@ -170,10 +134,8 @@ func (t codedCode) group(name string, first, w reg.Register, row int) {
 		t.jump(t.JMP, name+"end")
 	}
 	t.Label(name + "many")
-	for p, codes := range t.codes {
-		for k := range sums {
-			t.oneByOne(codes, p*sums+k, row+k*t.shape.doubles())
-		}
+	for k := range t.sum {
+		t.oneByOne(k, row+k*t.shape.doubles())
 	}
 	t.Label(name + "end")
 }
@@ -187,38 +149,35 @@ func (t codedCode) inRegisters(levels reg.Register, registers int) {
 		t.LEAQ(at(levels, -1), fewer)
 		next = t.entries(fewer, registers, 1)
 	}
-	for p, codes := range t.codes {
-		var all reg.VecVirtual
-		if t.bytes == 1 {
-			all = t.ZMM()
-			t.VMOVDQU64(at(codes, 0), all)
+	var all reg.VecVirtual
+	if t.bytes == 1 {
+		all = t.ZMM()
+		t.VMOVDQU64(at(t.codes, 0), all)
+	}
+	for k := range t.sum {
+		code := t.vectorOfCodes(k, all)
+		if !t.between {
+			t.VADDPD(t.look(code, entries, false), t.sum[k], t.sum[k])
+			continue
 		}
-		for k := range sums {
-			code := t.vectorOfCodes(codes, k, all)
-			if !t.between {
-				sum := t.sum[p*sums+k]
-				t.VADDPD(t.look(code, entries, false), sum, sum)
-				continue
-			}
-			here := t.look(code, entries, true)
-			there := t.look(code, next, false)
-			t.interpolate(k, 8*k, here, there)
-		}
+		here := t.look(code, entries, true)
+		there := t.look(code, next, false)
+		t.interpolate(k, 8*k, here, there)
 	}
 }
 
 // vectorOfCodes returns the codes of rows 8k to 8k+7, one a lane. A table of 16 or 32 entries ignores the bits above,
 // so the one-byte code of lane i needs only to be the lowest byte: it lies at 8i+k (kernel.CodeIndex), and the vector
 // is what begins k bytes further. The mask keeps the load from reaching behind the group.
-func (t codedCode) vectorOfCodes(codes reg.Register, k int, all reg.VecVirtual) reg.VecVirtual {
+func (t codedCode) vectorOfCodes(k int, all reg.VecVirtual) reg.VecVirtual {
 	code := t.ZMM()
 	switch {
 	case t.bytes == 2:
-		t.VPMOVZXWQ(at(codes, 16*k), code)
+		t.VPMOVZXWQ(at(t.codes, 16*k), code)
 	case k == 0:
 		t.VMOVDQA64(all, code)
 	case k < fromMemory:
-		t.VMOVDQU8_Z(at(codes, k), t.heads[k], code)
+		t.VMOVDQU8_Z(at(t.codes, k), t.heads[k], code)
 	default:
 		t.VPSRLQ(operand.Imm(uint64(8*k)), all, code)
 	}
@@ -275,12 +234,12 @@ func (t codedCode) look(code reg.VecVirtual, entries []reg.VecVirtual, keep bool
 }
 
 // oneByOne adds a vector of entries, each loaded by its code.
-func (t codedCode) oneByOne(codes reg.Register, k, row int) {
+func (t codedCode) oneByOne(k, row int) {
 	var here, there reg.VecVirtual
 	if t.between {
-		here, there = t.pairs(codes, row)
+		here, there = t.pairs(row)
 	} else {
-		here = t.four(codes, row)
+		here = t.four(row)
 	}
 	if t.shape.bytes == 64 {
 		wide := func(low, high reg.VecVirtual) reg.VecVirtual {
@@ -289,10 +248,10 @@ func (t codedCode) oneByOne(codes reg.Register, k, row int) {
 			return v
 		}
 		if t.between {
-			here2, there2 := t.pairs(codes, row+4)
+			here2, there2 := t.pairs(row + 4)
 			here, there = wide(here, here2), wide(there, there2)
 		} else {
-			here = wide(here, t.four(codes, row+4))
+			here = wide(here, t.four(row+4))
 		}
 	}
 	if t.between {
@@ -303,35 +262,35 @@ func (t codedCode) oneByOne(codes reg.Register, k, row int) {
 }
 
 // entry is the memory of the entry that a row's code names.
-func (t codedCode) entry(codes reg.Register, row int) operand.Mem {
+func (t codedCode) entry(row int) operand.Mem {
 	code := t.GP64()
 	if t.bytes == 1 {
-		t.MOVBQZX(at(codes, row%8*8+row/8), code)
+		t.MOVBQZX(at(t.codes, row%8*8+row/8), code)
 	} else {
-		t.MOVWQZX(at(codes, 2*row), code)
+		t.MOVWQZX(at(t.codes, 2*row), code)
 	}
 	return operand.Mem{Base: t.table, Index: code, Scale: 8}
 }
 
 // four returns the entries of four rows.
-func (t codedCode) four(codes reg.Register, row int) reg.VecVirtual {
+func (t codedCode) four(row int) reg.VecVirtual {
 	low, high, v := t.XMM(), t.XMM(), t.YMM()
-	t.VMOVSD(t.entry(codes, row), low)
-	t.VMOVHPD(t.entry(codes, row+1), low, low)
-	t.VMOVSD(t.entry(codes, row+2), high)
-	t.VMOVHPD(t.entry(codes, row+3), high, high)
+	t.VMOVSD(t.entry(row), low)
+	t.VMOVHPD(t.entry(row+1), low, low)
+	t.VMOVSD(t.entry(row+2), high)
+	t.VMOVHPD(t.entry(row+3), high, high)
 	t.insertHigh(high, low.AsY(), v)
 	return v
 }
 
 // pairs returns the entries of four rows and the entries behind them: one load fetches both of a row.
-func (t codedCode) pairs(codes reg.Register, row int) (here, there reg.VecVirtual) {
+func (t codedCode) pairs(row int) (here, there reg.VecVirtual) {
 	even, odd := t.XMM(), t.XMM()
 	a, b := t.YMM(), t.YMM()
-	t.VMOVUPD(t.entry(codes, row), even)
-	t.VMOVUPD(t.entry(codes, row+1), odd)
-	t.insertHigh(t.entry(codes, row+2), even.AsY(), a)
-	t.insertHigh(t.entry(codes, row+3), odd.AsY(), b)
+	t.VMOVUPD(t.entry(row), even)
+	t.VMOVUPD(t.entry(row+1), odd)
+	t.insertHigh(t.entry(row+2), even.AsY(), a)
+	t.insertHigh(t.entry(row+3), odd.AsY(), b)
 	here, there = t.YMM(), t.YMM()
 	t.VUNPCKLPD(b, a, here)
 	t.VUNPCKHPD(b, a, there)

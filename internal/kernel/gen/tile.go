@@ -8,15 +8,16 @@ import (
 // tileModels is the number of models whose sums a tile keeps in registers.
 const tileModels = 4
 
-// tile emits the scores of one panel under several models, float32 with fused multiply-add.
+// tile emits the scores of panels under several models, float32 with fused multiply-add.
 func tile(c code) {
 	for _, s := range []shape{avx2, avx512} {
 		c.function("tile"+s.name,
-			"(x *float32, w *float32, z *float32, d int, models int, add int, ahead int)",
-			"computes the scores of 64 rows under all models; w is d x models, z models x 64; d and models are positive. "+
-				"Data ahead bytes further are prefetched.")
-		r := c.arguments("x", "w", "z", "d", "models", "add", "ahead")
-		t := tileCode{code: c, shape: s, x: r[0], w: r[1], z: r[2], d: r[3], models: r[4], adding: r[5], ahead: r[6]}
+			"(x *float32, w *float32, z *float32, d int, models int, add int, ahead int, panels int)",
+			"computes the scores of panels under all models; w is d x models, z panels x models x 64; d, models and panels "+
+				"are positive. Data ahead bytes further are prefetched.")
+		r := c.arguments("x", "w", "z", "d", "models", "add", "ahead", "panels")
+		t := tileCode{code: c, shape: s, x: r[0], w: r[1], z: r[2], d: r[3], models: r[4], adding: r[5], ahead: r[6],
+			panels: r[7]}
 		t.stride = c.GP64()
 		c.MOVQ(t.models, t.stride)
 		c.SHLQ(operand.Imm(2), t.stride)
@@ -26,8 +27,8 @@ func tile(c code) {
 
 type tileCode struct {
 	code
-	shape                                     shape
-	x, w, z, d, models, adding, ahead, stride reg.Register
+	shape                                             shape
+	x, w, z, d, models, adding, ahead, stride, panels reg.Register
 }
 
 // emit writes the loop over four models at a time, then over the models that are left.
@@ -42,6 +43,7 @@ func (t tileCode) emit() {
 	last, none := t.GP64(), t.GP64()
 	t.LEAQ(at(t.ahead, 4*panelRows), last)
 	t.XORQ(none, none)
+	t.Label("panel")
 	t.CMPQ(t.models, operand.Imm(tileModels))
 	t.jump(t.JLT, "rest")
 	t.Label("four")
@@ -65,6 +67,14 @@ func (t tileCode) emit() {
 	t.ADDQ(operand.U32(4*panelRows), t.z)
 	t.down(t.models, "one")
 	t.Label("done")
+	t.Load(t.Param("models"), t.models)
+	t.Load(t.Param("ahead"), t.ahead)
+	t.SUBQ(t.stride, t.w)
+	panel := t.GP64()
+	t.MOVQ(t.d, panel)
+	t.SHLQ(operand.Imm(8), panel) // 64 rows of 4 bytes
+	t.ADDQ(panel, t.x)
+	t.down(t.panels, "panel")
 	t.finish()
 }
 

@@ -1,0 +1,125 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+
+	"toptau/internal/fault"
+	"toptau/internal/table"
+)
+
+// Scorecards and trees read each index of a LIBSVM table as a numeric input that is 0 where a row does not write it.
+// Input.Column is the index less 1.
+
+// indexCells is the number of values up to which the indices of a table are laid out as columns.
+const indexCells = 1 << 26
+
+// Encodable reports whether encodings other than raw can be fitted to a table: there is a numeric column, or there are
+// so few indices of LIBSVM that they can be laid out as columns.
+func Encodable(t *table.Table) bool {
+	if s := t.Sparse; s != nil {
+		return s.Cols > 0 && s.Cols <= indexCells/max(t.Rows(), 1)
+	}
+	return slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind == table.Numeric })
+}
+
+// indexColumns is a LIBSVM table with a column for each index.
+func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
+	s := t.Sparse
+	if !Encodable(t) {
+		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--features %s for %d rows with %d indices", e, t.Rows(), s.Cols),
+			Expected: fmt.Sprintf("at most %d values, each index counted in each row", indexCells),
+			Hint:     "--features raw, or fewer rows or indices"}
+	}
+	out := *t
+	out.Sparse, out.Columns = nil, make([]table.Column, s.Cols)
+	values := make([]float64, s.Cols*t.Rows())
+	for j := range out.Columns {
+		out.Columns[j] = table.Column{Name: indexName(uint32(j + 1)), Number: j + 1, Values: values[j*t.Rows():][:t.Rows()]}
+	}
+	for row := range t.Rows() {
+		for e := s.Start[row]; e < s.Start[row+1]; e++ {
+			out.Columns[s.Index[e]].Values[row] = s.Value[e]
+		}
+	}
+	return &out, nil
+}
+
+// resolveIndices writes the inputs' values of a row of indices to dst.numbers. Indices that training did not have are
+// counted here unless a sparse block counts them.
+func (m *Map) resolveIndices(s *table.Sparse, row int, dst *Encoded) {
+	clear(dst.numbers)
+	k := 0
+	for e := s.Start[row]; e < s.Start[row+1]; e++ {
+		column := int(s.Index[e])
+		for k < len(m.Inputs) && m.Inputs[k].Column < column {
+			k++
+		}
+		switch {
+		case k < len(m.Inputs) && m.Inputs[k].Column == column:
+			dst.numbers[k] = s.Value[e]
+		case len(m.Inputs) > 0 && m.sparseBlock() == nil && s.Value[e] != 0 && !m.dropped(column):
+			dst.countUnknownIndex()
+		}
+	}
+}
+
+// sparseBlock is the block of raw indices, nil if there is none.
+func (m *Map) sparseBlock() *SparseBlock {
+	for _, b := range m.Blocks {
+		if b, ok := b.(*SparseBlock); ok {
+			return b
+		}
+	}
+	return nil
+}
+
+// dropped reports whether training had a column that is not in use.
+func (m *Map) dropped(column int) bool {
+	_, found := slices.BinarySearchFunc(m.Dropped, column, func(d Dropped, column int) int { return d.Column - column })
+	return found
+}
+
+// inputOf is the input that holds an index, counted from 1; -1 for none.
+func (m *Map) inputOf(index uint32) int {
+	k, found := slices.BinarySearchFunc(m.Inputs, int(index)-1, func(in Input, column int) int { return in.Column - column })
+	if !m.Sparse || !found {
+		return -1
+	}
+	return k
+}
+
+// checkIndices checks what a map of indices may hold.
+func (m *Map) checkIndices() error {
+	for k := range m.Inputs {
+		if m.Inputs[k].Kind != Numeric {
+			return fmt.Errorf("index %q is not numeric", m.Inputs[k].Name)
+		}
+	}
+	for _, b := range m.Blocks {
+		switch b.(type) {
+		case *SparseBlock, *ScorecardBlock, *LeavesBlock:
+		default:
+			return fmt.Errorf("a %s block of indices", b.Kind())
+		}
+	}
+	return nil
+}
+
+// resolveIndices is Map.resolveIndices for all rows of a batch.
+func (b *batch) resolveIndices(p *packing) {
+	if len(p.m.Inputs) == 0 {
+		return
+	}
+	n, e := len(b.Sources), &b.row
+	e.reset(p.m)
+	for k := range p.m.Inputs {
+		b.numbers[k] = b.space[k*n : (k+1)*n]
+	}
+	for i, row := range b.Sources {
+		p.m.resolveIndices(p.t.Sparse, row, e)
+		for k, x := range e.numbers {
+			b.numbers[k][i] = x
+		}
+	}
+}
