@@ -1,0 +1,79 @@
+package toptau_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/metric"
+	"toptau/model"
+)
+
+// Opposite quadrants of two indices, among others: no weighted sum of the indices can tell the classes, trees can. A model
+// of their leaves is trained, saved, and scores files and single records of index:value alike.
+func TestTrainOnIndices(t *testing.T) {
+	var b strings.Builder
+	var lines []string
+	r := rand.New(rand.NewPCG(3, 1))
+	for range 3000 {
+		x, y := float64(r.IntN(41)-20)/10, float64(r.IntN(41)-20)/10
+		var fields []string
+		for i, v := range []float64{x, float64(r.IntN(3)), y, float64(r.IntN(2))} {
+			if v != 0 {
+				fields = append(fields, fmt.Sprintf("%d:%g", i+1, v))
+			}
+		}
+		label := "-1"
+		if x*y > 0.4 {
+			label = "+1"
+		}
+		lines = append(lines, strings.Join(fields, " "))
+		b.WriteString(label + " " + lines[len(lines)-1] + "\n")
+	}
+	path := write(t, "quadrants.svm", b.String())
+	goal, err := metric.GoalFlags{MaxFPR: "2%"}.Goal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := toptau.TrainOptions{Methods: []string{"logistic"}, Seed: 1}
+	trained, err := toptau.Train(context.Background(), read(t, path, toptau.Format{}), goal, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(trained.Report.Why, "leaves") {
+		t.Errorf("chosen: %s", trained.Report.Why)
+	}
+	saved := filepath.Join(t.TempDir(), "m.json")
+	if err := trained.Model.Save(saved); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{})
+	s, err := m.NewScorer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range lines[:200] {
+		z, err := s.ScoreFields(strings.Fields(line))
+		if err != nil || math.Float64bits(z) != math.Float64bits(rows[i].Score) {
+			t.Fatalf("record %q: score %v, %v; in the file %v", line, z, err, rows[i].Score)
+		}
+	}
+	c, err := toptau.ExplainColumns(context.Background(), m, path, toptau.Format{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"index 1", "index 3"} {
+		if got := c.Columns[i]; got.Column != name && c.Columns[1-i].Column != name || len(got.Shape) < 5 {
+			t.Errorf("column %d: %+v, want %s with a shape", i, got, name)
+		}
+	}
+}
