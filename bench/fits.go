@@ -177,7 +177,8 @@ func gridOf(names []string) []point {
 	return out
 }
 
-// fitAll returns the share of rows that had a coefficient in a step.
+// fitAll returns the mean share of rows that had a coefficient in a step; a row may have one of its loss and one of the
+// threshold.
 func fitAll(points []point, x *matrix.Matrix, iterations int) (active float64, err error) {
 	tasks := make([]solver.Task, len(points))
 	for i, p := range points {
@@ -189,7 +190,9 @@ func fitAll(points []point, x *matrix.Matrix, iterations int) (active float64, e
 		if out.Err != nil {
 			return 0, out.Err
 		}
-		active += (out.Result.RowReads - float64(out.Result.Passes)) / float64(iterations) / float64(len(points))
+	}
+	for _, t := range tasks {
+		active += float64(t.Full.Active()) / float64(x.Rows()*iterations*len(points))
 	}
 	return active, nil
 }

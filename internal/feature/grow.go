@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -78,6 +79,7 @@ type growing struct {
 	first, end  int
 	left, right int // its children; 0 while it is a leaf
 	best        split
+	constant    []bool // by column: whether it is known to have one value only; shared with the children
 }
 
 // split is a way to divide a node.
@@ -104,6 +106,7 @@ type sample struct {
 	positive []uint8 // 1 or 0
 	weights  []float64
 	x        []float64 // the column drawn last
+	constant []bool
 }
 
 func (g *forest) grow(random *rand.PCG) Tree {
@@ -120,6 +123,7 @@ func (g *forest) grow(random *rand.PCG) Tree {
 	for j := range g.x {
 		t.columns = append(t.columns, j)
 	}
+	t.node.constant = make([]bool, len(g.x))
 	t.open(0, len(t.rows))
 	for leaves := 1; leaves < g.leaves; leaves++ {
 		best := -1
@@ -139,9 +143,10 @@ func (g *forest) grow(random *rand.PCG) Tree {
 	return tree
 }
 
-// open makes a node and looks for its split.
+// open makes a node and looks for its split. A column that is constant in the node above, node.constant, is so here.
 func (t *grower) open(first, end int) int {
-	t.nodes = append(t.nodes, growing{first: first, end: end, best: t.search(t.rows[first:end])})
+	best := t.search(t.rows[first:end])
+	t.nodes = append(t.nodes, growing{first: first, end: end, best: best, constant: t.node.constant})
 	return len(t.nodes) - 1
 }
 
@@ -160,7 +165,9 @@ func (t *grower) divide(node int) {
 		}
 	}
 	copy(t.rows[middle:n.end], t.spare[:k])
+	t.node.constant = slices.Clone(n.constant)
 	left := t.open(n.first, middle)
+	t.node.constant = n.constant
 	right := t.open(middle, n.end)
 	t.nodes[node].left, t.nodes[node].right = left, right
 }
@@ -231,7 +238,11 @@ func (t *grower) draw(rows []int32, drawn int, whole counts, best *split) bool {
 	k := drawn + int(t.random.Uint64()%uint64(len(t.columns)-drawn))
 	t.columns[drawn], t.columns[k] = t.columns[k], t.columns[drawn]
 	column := t.columns[drawn]
+	if t.node.constant[column] {
+		return false
+	}
 	low, high, missing := t.span(rows, column)
+	t.node.constant[column] = !(low < high) && (missing == 0 || missing == len(rows))
 	valid := false
 	if low < high {
 		u := float64(t.random.Uint64()>>11) / (1 << 53)

@@ -27,25 +27,57 @@ type measured struct {
 	missingMass sum
 }
 
-// measureAll measures all columns, several at a time. Each by itself, so that the results do not depend on how many.
+// measureAll measures all columns, several at a time. The results do not depend on how many.
 func (f *fitter) measureAll() []measured {
 	all := make([]measured, len(f.t.Columns))
+	tasks := f.tasks()
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(all)) {
+	for range min(runtime.GOMAXPROCS(0), len(tasks)) {
 		workers.Go(func() {
 			var space columnSpace
-			for j := int(next.Add(1)) - 1; j < len(all); j = int(next.Add(1)) - 1 {
-				if f.t.Columns[j].Kind == table.Symbolic {
-					all[j] = f.measureCodes(&f.t.Columns[j])
-				} else {
-					all[j] = f.measureNumbers(&f.t.Columns[j], &space)
-				}
+			for k := next.Add(1) - 1; k < int64(len(tasks)); k = next.Add(1) - 1 {
+				f.measure(tasks[k], all, &space)
 			}
 		})
 	}
 	workers.Wait()
 	return all
+}
+
+// tasks are the columns that are measured together: a few numeric ones where only moments are asked for, otherwise one.
+func (f *fitter) tasks() [][]int {
+	var list [][]int
+	var group []int
+	plain := f.weights == nil && len(f.rows) == f.t.Rows() && f.o.Encode == EncodeRaw && f.o.Impute != ImputeMedian
+	for j := range f.t.Columns {
+		if !plain || f.t.Columns[j].Kind == table.Symbolic {
+			list = append(list, []int{j})
+			continue
+		}
+		if group = append(group, j); len(group) == kernel.MomentColumns {
+			list, group = append(list, group), nil
+		}
+	}
+	if group != nil {
+		list = append(list, group)
+	}
+	return list
+}
+
+// measure measures some columns that are one of tasks.
+func (f *fitter) measure(columns []int, all []measured, space *columnSpace) {
+	if f.t.Columns[columns[0]].Kind == table.Symbolic {
+		all[columns[0]] = f.measureCodes(&f.t.Columns[columns[0]])
+		return
+	}
+	alone := columns
+	if len(columns) > 1 {
+		alone = f.measureTogether(columns, all)
+	}
+	for _, j := range alone {
+		all[j] = f.measureNumbers(&f.t.Columns[j], space)
+	}
 }
 
 // columnSpace is memory for a column's values that the next column uses again.

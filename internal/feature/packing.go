@@ -115,7 +115,7 @@ func (m *Map) Consume(t *table.Table, s matrix.Storage) (*matrix.Matrix, error) 
 	if err != nil {
 		return nil, err
 	}
-	const piece = 16 << 20 // bytes that are worth a collection
+	const piece = 4 << 20 // bytes that are worth a collection
 	freed := int64(0)
 	debug.FreeOSMemory() // what reading and Fit have left
 	return p.run(func(b *batch) {

@@ -340,7 +340,7 @@ func BenchmarkCodesToScores(b *testing.B) {
 				interleave(b, dense, func() {
 					for p := 0; p < panels; p += 16 {
 						n := min(16, panels-p)
-						ScoreCodes(codes[p*PanelRows*groups:(p+n)*PanelRows*groups], w, start, z[:n*PanelRows])
+						ScoreCodes(codes[p*PanelRows*groups:(p+n)*PanelRows*groups], w, start, z[:n*PanelRows], true)
 					}
 				})
 			})
@@ -350,7 +350,7 @@ func BenchmarkCodesToScores(b *testing.B) {
 				interleave(b, dense, func() {
 					for p := 0; p < panels; p += 16 {
 						at, n := p*PanelRows*groups, min(16, panels-p)*PanelRows
-						ScoreCodesBetween(codes[at:at+n*groups], fractions[at:at+n*groups], w, start, z[:n])
+						ScoreCodesBetween(codes[at:at+n*groups], fractions[at:at+n*groups], w, start, z[:n], true)
 					}
 				})
 			})

@@ -13,18 +13,25 @@ func CodeIndex[C Code](r int) int {
 }
 
 // ScoreCodes adds the scores of coded groups to z in the exact arithmetic, for len(z)/PanelRows consecutive panels:
-// z[r] = z[r] + w[start[g]+code], groups ascending, which is what one column of ones and zeros a level would give.
+// z[r] = z[r] + w[start[g]+code], groups ascending, which is what one column of ones and zeros a level would give. Without
+// add z begins with zeros.
 //
 // Group g has the weights w[start[g]:start[g+1]], so start has one element more than there are groups. Its code for
 // row r of panel p is codes[(p*groups+g)*64+CodeIndex(r)] and must be less than start[g+1]-start[g]: whoever builds the
 // codes checks them, a kernel does not. Rows that pad the last panel need valid codes, too.
-func ScoreCodes[C Code](codes []C, w []float64, start []int32, z []float64) {
+func ScoreCodes[C Code](codes []C, w []float64, start []int32, z []float64, add bool) {
 	groups, count := len(start)-1, len(z)/PanelRows
 	if groups <= 0 || count == 0 {
+		if !add {
+			clear(z)
+		}
 		return
 	}
 	codes, w, z = codes[:count*groups*PanelRows], w[:start[groups]], z[:count*PanelRows]
-	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), nil, &w[0], &start[0], &z[0], groups, count) {
+	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), nil, &w[0], &start[0], &z[0], groups, count, add) {
+		if !add {
+			clear(z)
+		}
 		scoreCodes(codes, w, start, z)
 	}
 }
@@ -50,14 +57,21 @@ func scoreCodes[C Code](codes []C, w []float64, start []int32, z []float64) {
 //
 // every operation rounded to float64: what two columns with the values 1-f and f would give. A code must be less than
 // start[g+1]-start[g]-1.
-func ScoreCodesBetween[C Code](codes []C, fractions []float32, w []float64, start []int32, z []float64) {
+func ScoreCodesBetween[C Code](codes []C, fractions []float32, w []float64, start []int32, z []float64, add bool) {
 	groups, count := len(start)-1, len(z)/PanelRows
 	if groups <= 0 || count == 0 {
+		if !add {
+			clear(z)
+		}
 		return
 	}
 	codes, fractions = codes[:count*groups*PanelRows], fractions[:count*groups*PanelRows]
 	w, z = w[:start[groups]], z[:count*PanelRows]
-	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), &fractions[0], &w[0], &start[0], &z[0], groups, count) {
+	first := &fractions[0]
+	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), first, &w[0], &start[0], &z[0], groups, count, add) {
+		if !add {
+			clear(z)
+		}
 		scoreCodesBetween(codes, fractions, w, start, z)
 	}
 }

@@ -4,42 +4,42 @@
 
 package kernel
 
-// codes8AVX2 adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.
+// codes8AVX2 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces these; groups and panels are positive.
 //
 //go:noescape
-func codes8AVX2(codes *uint8, w *float64, start *int32, z *float64, groups int, panels int)
+func codes8AVX2(codes *uint8, w *float64, start *int32, z *float64, groups int, panels int, add int)
 
-// codes8AVX512 adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.
+// codes8AVX512 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces these; groups and panels are positive.
 //
 //go:noescape
-func codes8AVX512(codes *uint8, w *float64, start *int32, z *float64, groups int, panels int)
+func codes8AVX512(codes *uint8, w *float64, start *int32, z *float64, groups int, panels int, add int)
 
-// between8AVX2 adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.
+// between8AVX2 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces these; groups and panels are positive.
 //
 //go:noescape
-func between8AVX2(codes *uint8, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int)
+func between8AVX2(codes *uint8, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int, add int)
 
-// between8AVX512 adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.
+// between8AVX512 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces these; groups and panels are positive.
 //
 //go:noescape
-func between8AVX512(codes *uint8, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int)
+func between8AVX512(codes *uint8, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int, add int)
 
-// codes16AVX2 adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.
+// codes16AVX2 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces these; groups and panels are positive.
 //
 //go:noescape
-func codes16AVX2(codes *uint16, w *float64, start *int32, z *float64, groups int, panels int)
+func codes16AVX2(codes *uint16, w *float64, start *int32, z *float64, groups int, panels int, add int)
 
-// codes16AVX512 adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.
+// codes16AVX512 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces these; groups and panels are positive.
 //
 //go:noescape
-func codes16AVX512(codes *uint16, w *float64, start *int32, z *float64, groups int, panels int)
+func codes16AVX512(codes *uint16, w *float64, start *int32, z *float64, groups int, panels int, add int)
 
-// between16AVX2 adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.
+// between16AVX2 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces these; groups and panels are positive.
 //
 //go:noescape
-func between16AVX2(codes *uint16, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int)
+func between16AVX2(codes *uint16, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int, add int)
 
-// between16AVX512 adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.
+// between16AVX512 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces these; groups and panels are positive.
 //
 //go:noescape
-func between16AVX512(codes *uint16, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int)
+func between16AVX512(codes *uint16, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int, add int)

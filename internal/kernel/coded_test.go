@@ -70,6 +70,9 @@ func checkCodes[C Code](t *testing.T, r *rand.Rand, groups, panels, most, offset
 	naiveCodes(plain, nil, w.x, start, want)
 	wantBetween := append([]float64(nil), before...)
 	naiveCodes(between, fractions, w.x, start, wantBetween)
+	wantAlone, wantBetweenAlone := make([]float64, len(before)), make([]float64, len(before))
+	naiveCodes(plain, nil, w.x, start, wantAlone)
+	naiveCodes(between, fractions, w.x, start, wantBetweenAlone)
 	v := fence(floats64(r, PanelRows), offset)
 	for i := range v.x {
 		if r.IntN(3) == 0 {
@@ -84,12 +87,20 @@ func checkCodes[C Code](t *testing.T, r *rand.Rand, groups, panels, most, offset
 		what := l.String() + " " + shapeName(groups, panels, offset)
 		atLevel(l, func() {
 			z := fence(before, offset%5)
-			ScoreCodes(plain, w.x, start, z.x)
+			ScoreCodes(plain, w.x, start, z.x, true)
 			sameBits(t, what, z.x, want)
 			z.check(t, what)
 			z = fence(before, offset%5)
-			ScoreCodesBetween(between, fractions, w.x, start, z.x)
+			ScoreCodes(plain, w.x, start, z.x, false)
+			sameBits(t, what+" alone", z.x, wantAlone)
+			z.check(t, what)
+			z = fence(before, offset%5)
+			ScoreCodesBetween(between, fractions, w.x, start, z.x, true)
 			sameBits(t, what+" between", z.x, wantBetween)
+			z.check(t, what)
+			z = fence(before, offset%5)
+			ScoreCodesBetween(between, fractions, w.x, start, z.x, false)
+			sameBits(t, what+" between alone", z.x, wantBetweenAlone)
 			z.check(t, what)
 			l := fence(lanes, offset%5)
 			AddCodes(plain, v.x, start, l.x)
@@ -128,14 +139,14 @@ func TestCodesOfFullTables(t *testing.T) {
 		naiveCodes(codes, nil, w, start, want)
 		everyLevel(t, func(t *testing.T) {
 			z := make([]float64, len(codes))
-			ScoreCodes(codes, w, start, z)
+			ScoreCodes(codes, w, start, z, true)
 			sameBits(t, "two bytes", z, want)
 			if n == 256 {
 				narrow, z := make([]uint8, len(codes)), make([]float64, len(codes))
 				for i := range narrow {
 					narrow[i-i%PanelRows+CodeIndex[uint8](i%PanelRows)] = uint8(codes[i])
 				}
-				ScoreCodes(narrow, w, start, z)
+				ScoreCodes(narrow, w, start, z, true)
 				sameBits(t, "one byte", z, want)
 			}
 		})
@@ -148,7 +159,7 @@ func TestCodesByHand(t *testing.T) {
 		codes, z := make([]uint8, 2*PanelRows), make([]float64, PanelRows)
 		seventh := CodeIndex[uint8](7)
 		codes[seventh], codes[PanelRows+seventh] = 2, 1
-		ScoreCodes(codes, w, start, z)
+		ScoreCodes(codes, w, start, z, true)
 		if z[7] != 34 || z[8] != 11 {
 			t.Errorf("scores %v and %v, want 34 and 11", z[7], z[8])
 		}
@@ -156,7 +167,7 @@ func TestCodesByHand(t *testing.T) {
 		fractions := make([]float32, 2*PanelRows)
 		fractions[7], fractions[PanelRows+7] = 0.5, 0.25
 		clear(z)
-		ScoreCodesBetween(codes, fractions, w, start, z)
+		ScoreCodesBetween(codes, fractions, w, start, z, true)
 		if z[7] != 3+15 || z[8] != 11 {
 			t.Errorf("scores %v and %v, want 18 and 11", z[7], z[8])
 		}
@@ -165,9 +176,9 @@ func TestCodesByHand(t *testing.T) {
 
 func TestCodesOfNothing(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
-		ScoreCodes([]uint8{}, nil, []int32{0}, make([]float64, 64))
-		ScoreCodes([]uint8{}, nil, nil, nil)
-		ScoreCodesBetween([]uint8{}, nil, nil, []int32{0}, make([]float64, 64))
+		ScoreCodes([]uint8{}, nil, []int32{0}, make([]float64, 64), true)
+		ScoreCodes([]uint8{}, nil, nil, nil, true)
+		ScoreCodesBetween([]uint8{}, nil, nil, []int32{0}, make([]float64, 64), true)
 		AddCodes([]uint8{}, nil, []int32{0}, nil)
 		AddCodesBetween([]uint8{}, nil, nil, nil, nil)
 	})

@@ -18,3 +18,43 @@ func pickFloat64AVX2(x *float64, rows *int32, vectors int, dst *float64) (finite
 //
 //go:noescape
 func pickFloat32AVX2(x *float64, rows *int32, vectors int, dst *float32) (finite bool)
+
+// quotients8AVX2 does four numbers a vector; vectors is positive.
+//
+//go:noescape
+func quotients8AVX2(x *byte, vectors int, divisor float64, dst *float64)
+
+// quotients16AVX2 does four numbers a vector; vectors is positive.
+//
+//go:noescape
+func quotients16AVX2(x *byte, vectors int, divisor float64, dst *float64)
+
+// quotients32AVX2 does four numbers a vector; vectors is positive.
+//
+//go:noescape
+func quotients32AVX2(x *byte, vectors int, divisor float64, dst *float64)
+
+// widenAVX2 does four numbers a vector; vectors is positive.
+//
+//go:noescape
+func widenAVX2(x *byte, vectors int, dst *float64)
+
+// wholeNumbersAVX2 does four numbers a vector; vectors is positive. It writes the largest magnitudes of four lanes.
+//
+//go:noescape
+func wholeNumbersAVX2(x *float64, vectors int, power float64, whole *int32, largest *int32) (ok bool)
+
+// narrow8AVX2 does eight numbers a vector; vectors is positive. What does not fit becomes the nearest number that does.
+//
+//go:noescape
+func narrow8AVX2(x *int32, vectors int, dst *byte)
+
+// narrow16AVX2 does eight numbers a vector; vectors is positive. What does not fit becomes the nearest number that does.
+//
+//go:noescape
+func narrow16AVX2(x *int32, vectors int, dst *byte)
+
+// narrow32AVX2 does eight numbers a vector; vectors is positive. What does not fit becomes the nearest number that does.
+//
+//go:noescape
+func narrow32AVX2(x *int32, vectors int, dst *byte)

@@ -86,3 +86,187 @@ vector:
 	MOVB       AL, finite+32(FP)
 	VZEROUPPER
 	RET
+
+// func quotients8AVX2(x *byte, vectors int, divisor float64, dst *float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·quotients8AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVQ         dst+24(FP), DX
+	MOVSD        divisor+16(FP), X0
+	VBROADCASTSD X0, Y0
+
+vector:
+	VPMOVSXBD (AX), X1
+	VCVTDQ2PD X1, Y1
+	VDIVPD    Y0, Y1, Y1
+	VMOVUPD   Y1, (DX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func quotients16AVX2(x *byte, vectors int, divisor float64, dst *float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·quotients16AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVQ         dst+24(FP), DX
+	MOVSD        divisor+16(FP), X0
+	VBROADCASTSD X0, Y0
+
+vector:
+	VPMOVSXWD (AX), X1
+	VCVTDQ2PD X1, Y1
+	VDIVPD    Y0, Y1, Y1
+	VMOVUPD   Y1, (DX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x20, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func quotients32AVX2(x *byte, vectors int, divisor float64, dst *float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·quotients32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVQ         dst+24(FP), DX
+	MOVSD        divisor+16(FP), X0
+	VBROADCASTSD X0, Y0
+
+vector:
+	VMOVDQU   (AX), X1
+	VCVTDQ2PD X1, Y1
+	VDIVPD    Y0, Y1, Y1
+	VMOVUPD   Y1, (DX)
+	ADDQ      $0x10, AX
+	ADDQ      $0x20, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func widenAVX2(x *byte, vectors int, dst *float64)
+// Requires: AVX
+TEXT ·widenAVX2(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ vectors+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+vector:
+	VCVTPS2PD (AX), Y0
+	VMOVUPD   Y0, (DX)
+	ADDQ      $0x10, AX
+	ADDQ      $0x20, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func wholeNumbersAVX2(x *float64, vectors int, power float64, whole *int32, largest *int32) (ok bool)
+// Requires: AVX, AVX2, SSE2
+TEXT ·wholeNumbersAVX2(SB), NOSPLIT, $0-41
+	MOVQ         x+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVQ         whole+24(FP), DX
+	MOVQ         largest+32(FP), BX
+	MOVSD        power+16(FP), X0
+	VBROADCASTSD X0, Y0
+	VPXOR        X1, X1, X1
+	XORB         SI, SI
+
+vector:
+	VMOVUPD    (AX), Y2
+	VMULPD     Y0, Y2, Y3
+	VCVTPD2DQY Y3, X5
+	VMOVDQU    X5, (DX)
+	VCVTDQ2PD  X5, Y3
+	VDIVPD     Y0, Y3, Y3
+	VPCMPEQQ   Y2, Y3, Y3
+	VPCMPEQD   noNumber<>+0(SB), X5, X4
+	VPMOVSXDQ  X4, Y4
+	VPANDN     Y3, Y4, Y3
+	VCMPPD     $0x03, Y2, Y2, Y2
+	VPOR       Y2, Y3, Y3
+	VMOVMSKPD  Y3, DI
+	CMPL       DI, $0x0f
+	JNE        done
+	VPABSD     X5, X5
+	VPMAXSD    X5, X1, X1
+	ADDQ       $0x20, AX
+	ADDQ       $0x10, DX
+	DECQ       CX
+	JNZ        vector
+	VMOVDQU    X1, (BX)
+	MOVB       $0x01, SI
+
+done:
+	MOVB SI, ok+40(FP)
+	VZEROUPPER
+	RET
+
+DATA noNumber<>+0(SB)/8, $0x8000000080000000
+DATA noNumber<>+8(SB)/8, $0x8000000080000000
+GLOBL noNumber<>(SB), RODATA|NOPTR, $16
+
+// func narrow8AVX2(x *int32, vectors int, dst *byte)
+// Requires: AVX
+TEXT ·narrow8AVX2(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ vectors+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+vector:
+	VMOVDQU   (AX), X0
+	VMOVDQU   16(AX), X1
+	VPACKSSDW X1, X0, X0
+	VPACKSSWB X0, X0, X0
+	VMOVQ     X0, (DX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x08, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func narrow16AVX2(x *int32, vectors int, dst *byte)
+// Requires: AVX
+TEXT ·narrow16AVX2(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ vectors+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+vector:
+	VMOVDQU   (AX), X0
+	VMOVDQU   16(AX), X1
+	VPACKSSDW X1, X0, X0
+	VMOVDQU   X0, (DX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x10, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func narrow32AVX2(x *int32, vectors int, dst *byte)
+// Requires: AVX
+TEXT ·narrow32AVX2(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ vectors+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+vector:
+	VMOVDQU (AX), X0
+	VMOVDQU 16(AX), X1
+	VMOVDQU X0, (DX)
+	VMOVDQU X1, 16(DX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, DX
+	DECQ    CX
+	JNZ     vector
+	VZEROUPPER
+	RET

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -81,5 +82,101 @@ func TestFillPanel(t *testing.T) {
 		}
 		checkFillPanel[float32](t, columns, rows, r.IntN(PanelRows-n+1))
 		checkFillPanel[float64](t, columns, rows, r.IntN(PanelRows-n+1))
+	}
+}
+
+func TestQuotientsAndWiden(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for n := range 40 {
+		for _, bytes := range []int{1, 2, 4} {
+			data := make([]byte, bytes*n)
+			want := make([]float64, n)
+			divisor := []float64{1, 10, 1e9, 1e15}[r.IntN(4)]
+			for i := range want {
+				whole := int64(r.Uint32()) << 32 >> (64 - 8*bytes) // sign and so many bytes
+				for b := range bytes {
+					data[bytes*i+b] = byte(whole >> (8 * b))
+				}
+				want[i] = float64(whole) / divisor
+			}
+			for _, l := range levels() {
+				atLevel(l, func() {
+					dst := fence(make([]float64, n), n%3)
+					Quotients(data, bytes, divisor, dst.x)
+					sameBits(t, l.String(), dst.x, want)
+					dst.check(t, l.String())
+				})
+			}
+		}
+		data, want := make([]byte, 4*n), make([]float64, n)
+		for i := range want {
+			v := float32(r.Float64() - 0.5)
+			binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(v))
+			want[i] = float64(v)
+		}
+		for _, l := range levels() {
+			atLevel(l, func() {
+				dst := fence(make([]float64, n), n%3)
+				Widen(data, dst.x)
+				sameBits(t, l.String(), dst.x, want)
+				dst.check(t, l.String())
+			})
+		}
+	}
+}
+
+func TestWholeNumbersAndNarrow(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	strange := []float64{math.NaN(), math.Copysign(0, -1), 0.3, math.Inf(1), -math.MaxFloat64, 2147483647, -2147483647, -2147483648,
+		2147483648, 1 << 32, 1e15, 5e-324}
+	found := 0
+	for k := range 4000 {
+		n, bytes := k%37, []int{1, 2, 4}[r.IntN(3)]
+		power := []float64{1, 10, 1e6}[r.IntN(3)]
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(int64(r.Uint32())<<32>>(65-8*bytes)) / power
+		}
+		for range r.IntN(3) {
+			if n > 0 {
+				x[r.IntN(n)] = strange[r.IntN(len(strange))]
+			}
+		}
+		var want, got []int32
+		var largest int32
+		var ok bool
+		var data []byte
+		for _, l := range levels() {
+			atLevel(l, func() {
+				whole, narrow := make([]int32, n), make([]byte, bytes*n)
+				most, good := WholeNumbers(x, power, whole)
+				if l == levelGo {
+					want, largest, ok = whole, most, good
+				} else if good != ok || most != largest {
+					t.Fatalf("%s, %v: %d %v, want %d %v", l, x, most, good, largest, ok)
+				}
+				if !good {
+					return
+				}
+				found++
+				for i, q := range whole {
+					if q != want[i] || math.Float64bits(float64(q)/power) != math.Float64bits(x[i]) && q != NoNumber {
+						t.Fatalf("%s: %v became %d", l, x[i], q)
+					}
+				}
+				if int64(most) >= 1<<(8*bytes-1) {
+					return
+				}
+				Narrow(whole, bytes, narrow)
+				if got = whole; l == levelGo {
+					data = narrow
+				} else if string(narrow) != string(data) {
+					t.Fatalf("%s: %v became % x, want % x", l, got, narrow, data)
+				}
+			})
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d lists of whole numbers", found)
 	}
 }

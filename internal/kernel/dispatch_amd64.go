@@ -358,30 +358,34 @@ func vectorHinge(h Hinge, z []float32, stride, panels int, lanes *[TileLanes]flo
 	}
 }
 
-// vectorCodes adds coded scores; fractions is nil where there are none.
+// vectorCodes adds coded scores, or replaces z; fractions is nil where there are none.
 func vectorCodes(codes unsafe.Pointer, size uintptr, fractions *float32, w *float64, start *int32, z *float64,
-	groups, panels int) bool {
+	groups, panels int, add bool) bool {
+	flag := 0
+	if add {
+		flag = 1
+	}
 	narrow, wide := (*uint8)(codes), (*uint16)(codes)
 	wideVectors := using >= levelAVX512Half
 	switch {
 	case using == levelGo:
 		return false
 	case fractions == nil && size == 1 && wideVectors:
-		codes8AVX512(narrow, w, start, z, groups, panels)
+		codes8AVX512(narrow, w, start, z, groups, panels, flag)
 	case fractions == nil && size == 1:
-		codes8AVX2(narrow, w, start, z, groups, panels)
+		codes8AVX2(narrow, w, start, z, groups, panels, flag)
 	case fractions == nil && wideVectors:
-		codes16AVX512(wide, w, start, z, groups, panels)
+		codes16AVX512(wide, w, start, z, groups, panels, flag)
 	case fractions == nil:
-		codes16AVX2(wide, w, start, z, groups, panels)
+		codes16AVX2(wide, w, start, z, groups, panels, flag)
 	case size == 1 && wideVectors:
-		between8AVX512(narrow, fractions, w, start, z, groups, panels)
+		between8AVX512(narrow, fractions, w, start, z, groups, panels, flag)
 	case size == 1:
-		between8AVX2(narrow, fractions, w, start, z, groups, panels)
+		between8AVX2(narrow, fractions, w, start, z, groups, panels, flag)
 	case wideVectors:
-		between16AVX512(wide, fractions, w, start, z, groups, panels)
+		between16AVX512(wide, fractions, w, start, z, groups, panels, flag)
 	default:
-		between16AVX2(wide, fractions, w, start, z, groups, panels)
+		between16AVX2(wide, fractions, w, start, z, groups, panels, flag)
 	}
 	return true
 }
@@ -414,6 +418,14 @@ func vectorJoin(sums []float64, z []float32, stride, panels int) bool {
 	default:
 		joinAVX512(&sums[0], &z[0], 4*stride, panels)
 	}
+	return true
+}
+
+func vectorSumEntries(codes []uint16, v []float32, lanes []float64, models, panels int) bool {
+	if using == levelGo {
+		return false
+	}
+	sumEntriesAVX2(&codes[0], &v[0], &lanes[0], models, panels)
 	return true
 }
 
@@ -525,4 +537,53 @@ func vectorMoments(m *Moments, x *[MomentColumns][]float64, square bool) (done i
 		momentsFirstAVX2(&x[0][0], &x[1][0], &x[2][0], &x[3][0], blocks, &m.Unit[0])
 	}
 	return 4 * blocks
+}
+
+func vectorQuotients(data []byte, bytes int, divisor float64, dst []float64) (done int) {
+	vectors := len(dst) / 4
+	switch {
+	case using == levelGo || vectors == 0:
+		return 0
+	case bytes == 1:
+		quotients8AVX2(&data[0], vectors, divisor, &dst[0])
+	case bytes == 2:
+		quotients16AVX2(&data[0], vectors, divisor, &dst[0])
+	default:
+		quotients32AVX2(&data[0], vectors, divisor, &dst[0])
+	}
+	return 4 * vectors
+}
+
+func vectorWiden(data []byte, dst []float64) (done int) {
+	vectors := len(dst) / 4
+	if using == levelGo || vectors == 0 {
+		return 0
+	}
+	widenAVX2(&data[0], vectors, &dst[0])
+	return 4 * vectors
+}
+
+func vectorWholeNumbers(x []float64, power float64, whole []int32) (done int, largest int32, ok bool) {
+	vectors := len(x) / 4
+	if using == levelGo || vectors == 0 {
+		return 0, 0, true
+	}
+	var lanes [4]int32
+	ok = wholeNumbersAVX2(&x[0], vectors, power, &whole[0], &lanes[0])
+	return 4 * vectors, max(lanes[0], lanes[1], lanes[2], lanes[3]), ok
+}
+
+func vectorNarrow(whole []int32, bytes int, data []byte) (done int) {
+	vectors := len(whole) / 8
+	switch {
+	case using == levelGo || vectors == 0:
+		return 0
+	case bytes == 1:
+		narrow8AVX2(&whole[0], vectors, &data[0])
+	case bytes == 2:
+		narrow16AVX2(&whole[0], vectors, &data[0])
+	default:
+		narrow32AVX2(&whole[0], vectors, &data[0])
+	}
+	return 8 * vectors
 }

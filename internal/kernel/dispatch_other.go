@@ -57,7 +57,7 @@ func vectorHinge(Hinge, []float32, int, int, *[TileLanes]float64) (count int, kn
 	return 0, false
 }
 
-func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, int, int) bool {
+func vectorCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float64, int, int, bool) bool {
 	return false
 }
 
@@ -66,6 +66,8 @@ func vectorAddCodes(unsafe.Pointer, uintptr, *float32, *float64, *int32, *float6
 }
 
 func vectorJoin([]float64, []float32, int, int) bool { return false }
+
+func vectorSumEntries([]uint16, []float32, []float64, int, int) bool { return false }
 
 func vectorEntries(_ []uint16, _, _ []float32, _, _ int) bool { return false }
 
@@ -94,3 +96,13 @@ func vectorExtent(_ []float64, low, high float64) (done int, least, greatest flo
 func vectorPick([]float64, []int32, unsafe.Pointer, uintptr) (done int, finite bool) { return 0, true }
 
 func vectorMoments(*Moments, *[MomentColumns][]float64, bool) (done int) { return 0 }
+
+func vectorQuotients([]byte, int, float64, []float64) (done int) { return 0 }
+
+func vectorWiden([]byte, []float64) (done int) { return 0 }
+
+func vectorWholeNumbers([]float64, float64, []int32) (done int, largest int32, ok bool) {
+	return 0, 0, true
+}
+
+func vectorNarrow([]int32, int, []byte) (done int) { return 0 }

@@ -31,3 +31,35 @@ func addEntries(codes []uint16, table []float32, models int, z []float32) {
 		z = z[models*PanelRows:]
 	}
 }
+
+// EntryLanes is the number of partial sums that SumEntries keeps for each code and model.
+const EntryLanes = 4
+
+// SumEntries adds the coefficients of several models in consecutive panels to the lanes of the rows' codes:
+//
+//	lanes[(code*models+h)*4+r%4] += float64(v[(p*models+h)*64+r]),
+//
+// rows ascending, for the code codes[p*64+r]. Zeros may be left out: a lane that starts at +0 stays the same.
+func SumEntries(codes []uint16, v []float32, models int, lanes []float64) {
+	panels := len(codes) / PanelRows
+	if models == 0 || panels == 0 {
+		return
+	}
+	codes, v = codes[:panels*PanelRows], v[:panels*models*PanelRows]
+	if !vectorSumEntries(codes, v, lanes, models, panels) {
+		sumEntries(codes, v, models, lanes)
+	}
+}
+
+// sumEntries is the plain Go of SumEntries.
+func sumEntries(codes []uint16, v []float32, models int, lanes []float64) {
+	for ; len(codes) > 0; codes = codes[PanelRows:] {
+		for h := range models {
+			values := (*[PanelRows]float32)(v[h*PanelRows:])
+			for r, code := range codes[:PanelRows] {
+				lanes[(int(code)*models+h)*EntryLanes+r%EntryLanes] += float64(values[r])
+			}
+		}
+		v = v[models*PanelRows:]
+	}
+}

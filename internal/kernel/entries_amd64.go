@@ -13,3 +13,8 @@ func entriesAVX2(codes *uint16, table *float32, z *float32, models int, panels i
 //
 //go:noescape
 func entriesAVX512(codes *uint16, table *float32, z *float32, models int, panels int)
+
+// sumEntriesAVX2 adds the coefficients of panels to the lanes of the rows' codes; models and panels are positive.
+//
+//go:noescape
+func sumEntriesAVX2(codes *uint16, v *float32, lanes *float64, models int, panels int)

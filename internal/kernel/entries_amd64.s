@@ -22,28 +22,28 @@ panel:
 	MOVQ $0x00000004, R9
 
 block:
+	MOVQ         BX, R10
+	MOVQ         DX, R11
+	MOVQ         CX, R12
 	VMOVDQU      (AX), Y0
 	VPBROADCASTW (AX), Y1
 	VPCMPEQW     Y0, Y1, Y1
-	VPMOVMSKB    Y1, R10
-	MOVQ         BX, R11
-	MOVQ         DX, R12
-	MOVQ         CX, R13
-	CMPL         R10, $-1
+	VPMOVMSKB    Y1, R13
+	CMPL         R13, $-1
 	JNE          different
-	MOVWQZX      (AX), R10
-	IMULQ        DI, R10
-	ADDQ         R10, R13
+	MOVWQZX      (AX), R13
+	IMULQ        DI, R13
+	ADDQ         R13, R12
 
 same:
-	VBROADCASTSS (R13), Y0
-	VADDPS       (R12), Y0, Y1
-	VMOVUPS      Y1, (R12)
-	VADDPS       32(R12), Y0, Y0
-	VMOVUPS      Y0, 32(R12)
-	ADDQ         $0x04, R13
-	ADDQ         $0x00000100, R12
-	DECQ         R11
+	VBROADCASTSS (R12), Y0
+	VADDPS       (R11), Y0, Y1
+	VMOVUPS      Y1, (R11)
+	VADDPS       32(R11), Y0, Y0
+	VMOVUPS      Y0, 32(R11)
+	ADDQ         $0x04, R12
+	ADDQ         $0x00000100, R11
+	DECQ         R10
 	JNZ          same
 	JMP          end
 
@@ -59,24 +59,24 @@ different:
 	VMOVDQU      Y0, 32(SP)
 
 four:
-	CMPQ        R11, $0x04
+	CMPQ        R10, $0x04
 	JLT         single
-	MOVL        (SP), R10
-	VMOVUPS     (R13)(R10*1), X2
-	MOVL        16(SP), R10
-	VINSERTF128 $0x01, (R13)(R10*1), Y2, Y2
-	MOVL        4(SP), R10
-	VMOVUPS     (R13)(R10*1), X3
-	MOVL        20(SP), R10
-	VINSERTF128 $0x01, (R13)(R10*1), Y3, Y3
-	MOVL        8(SP), R10
-	VMOVUPS     (R13)(R10*1), X4
-	MOVL        24(SP), R10
-	VINSERTF128 $0x01, (R13)(R10*1), Y4, Y4
-	MOVL        12(SP), R10
-	VMOVUPS     (R13)(R10*1), X5
-	MOVL        28(SP), R10
-	VINSERTF128 $0x01, (R13)(R10*1), Y5, Y5
+	MOVL        (SP), R13
+	VMOVUPS     (R12)(R13*1), X2
+	MOVL        16(SP), R13
+	VINSERTF128 $0x01, (R12)(R13*1), Y2, Y2
+	MOVL        4(SP), R13
+	VMOVUPS     (R12)(R13*1), X3
+	MOVL        20(SP), R13
+	VINSERTF128 $0x01, (R12)(R13*1), Y3, Y3
+	MOVL        8(SP), R13
+	VMOVUPS     (R12)(R13*1), X4
+	MOVL        24(SP), R13
+	VINSERTF128 $0x01, (R12)(R13*1), Y4, Y4
+	MOVL        12(SP), R13
+	VMOVUPS     (R12)(R13*1), X5
+	MOVL        28(SP), R13
+	VINSERTF128 $0x01, (R12)(R13*1), Y5, Y5
 	VUNPCKLPS   Y3, Y2, Y0
 	VUNPCKHPS   Y3, Y2, Y1
 	VUNPCKLPS   Y5, Y4, Y10
@@ -85,30 +85,30 @@ four:
 	VUNPCKHPD   Y10, Y0, Y0
 	VUNPCKLPD   Y11, Y1, Y10
 	VUNPCKHPD   Y11, Y1, Y1
-	VADDPS      (R12), Y12, Y12
-	VMOVUPS     Y12, (R12)
-	VADDPS      256(R12), Y0, Y0
-	VMOVUPS     Y0, 256(R12)
-	VADDPS      512(R12), Y10, Y10
-	VMOVUPS     Y10, 512(R12)
-	VADDPS      768(R12), Y1, Y1
-	VMOVUPS     Y1, 768(R12)
-	MOVL        32(SP), R10
-	VMOVUPS     (R13)(R10*1), X6
-	MOVL        48(SP), R10
-	VINSERTF128 $0x01, (R13)(R10*1), Y6, Y6
-	MOVL        36(SP), R10
-	VMOVUPS     (R13)(R10*1), X7
-	MOVL        52(SP), R10
-	VINSERTF128 $0x01, (R13)(R10*1), Y7, Y7
-	MOVL        40(SP), R10
-	VMOVUPS     (R13)(R10*1), X8
-	MOVL        56(SP), R10
-	VINSERTF128 $0x01, (R13)(R10*1), Y8, Y8
-	MOVL        44(SP), R10
-	VMOVUPS     (R13)(R10*1), X9
-	MOVL        60(SP), R10
-	VINSERTF128 $0x01, (R13)(R10*1), Y9, Y9
+	VADDPS      (R11), Y12, Y12
+	VMOVUPS     Y12, (R11)
+	VADDPS      256(R11), Y0, Y0
+	VMOVUPS     Y0, 256(R11)
+	VADDPS      512(R11), Y10, Y10
+	VMOVUPS     Y10, 512(R11)
+	VADDPS      768(R11), Y1, Y1
+	VMOVUPS     Y1, 768(R11)
+	MOVL        32(SP), R13
+	VMOVUPS     (R12)(R13*1), X6
+	MOVL        48(SP), R13
+	VINSERTF128 $0x01, (R12)(R13*1), Y6, Y6
+	MOVL        36(SP), R13
+	VMOVUPS     (R12)(R13*1), X7
+	MOVL        52(SP), R13
+	VINSERTF128 $0x01, (R12)(R13*1), Y7, Y7
+	MOVL        40(SP), R13
+	VMOVUPS     (R12)(R13*1), X8
+	MOVL        56(SP), R13
+	VINSERTF128 $0x01, (R12)(R13*1), Y8, Y8
+	MOVL        44(SP), R13
+	VMOVUPS     (R12)(R13*1), X9
+	MOVL        60(SP), R13
+	VINSERTF128 $0x01, (R12)(R13*1), Y9, Y9
 	VUNPCKLPS   Y7, Y6, Y0
 	VUNPCKHPS   Y7, Y6, Y1
 	VUNPCKLPS   Y9, Y8, Y10
@@ -117,65 +117,65 @@ four:
 	VUNPCKHPD   Y10, Y0, Y0
 	VUNPCKLPD   Y11, Y1, Y10
 	VUNPCKHPD   Y11, Y1, Y1
-	VADDPS      32(R12), Y12, Y12
-	VMOVUPS     Y12, 32(R12)
-	VADDPS      288(R12), Y0, Y0
-	VMOVUPS     Y0, 288(R12)
-	VADDPS      544(R12), Y10, Y10
-	VMOVUPS     Y10, 544(R12)
-	VADDPS      800(R12), Y1, Y1
-	VMOVUPS     Y1, 800(R12)
-	ADDQ        $0x00000400, R12
-	ADDQ        $0x10, R13
-	SUBQ        $0x04, R11
+	VADDPS      32(R11), Y12, Y12
+	VMOVUPS     Y12, 32(R11)
+	VADDPS      288(R11), Y0, Y0
+	VMOVUPS     Y0, 288(R11)
+	VADDPS      544(R11), Y10, Y10
+	VMOVUPS     Y10, 544(R11)
+	VADDPS      800(R11), Y1, Y1
+	VMOVUPS     Y1, 800(R11)
+	ADDQ        $0x00000400, R11
+	ADDQ        $0x10, R12
+	SUBQ        $0x04, R10
 	JMP         four
 
 single:
-	TESTQ     R11, R11
+	TESTQ     R10, R10
 	JEQ       end
-	MOVL      (SP), R10
-	VMOVSS    (R13)(R10*1), X0
-	MOVL      4(SP), R10
-	VINSERTPS $0x10, (R13)(R10*1), X0, X0
-	MOVL      8(SP), R10
-	VINSERTPS $0x20, (R13)(R10*1), X0, X0
-	MOVL      12(SP), R10
-	VINSERTPS $0x30, (R13)(R10*1), X0, X0
-	VADDPS    (R12), X0, X0
-	VMOVUPS   X0, (R12)
-	MOVL      16(SP), R10
-	VMOVSS    (R13)(R10*1), X0
-	MOVL      20(SP), R10
-	VINSERTPS $0x10, (R13)(R10*1), X0, X0
-	MOVL      24(SP), R10
-	VINSERTPS $0x20, (R13)(R10*1), X0, X0
-	MOVL      28(SP), R10
-	VINSERTPS $0x30, (R13)(R10*1), X0, X0
-	VADDPS    16(R12), X0, X0
-	VMOVUPS   X0, 16(R12)
-	MOVL      32(SP), R10
-	VMOVSS    (R13)(R10*1), X0
-	MOVL      36(SP), R10
-	VINSERTPS $0x10, (R13)(R10*1), X0, X0
-	MOVL      40(SP), R10
-	VINSERTPS $0x20, (R13)(R10*1), X0, X0
-	MOVL      44(SP), R10
-	VINSERTPS $0x30, (R13)(R10*1), X0, X0
-	VADDPS    32(R12), X0, X0
-	VMOVUPS   X0, 32(R12)
-	MOVL      48(SP), R10
-	VMOVSS    (R13)(R10*1), X0
-	MOVL      52(SP), R10
-	VINSERTPS $0x10, (R13)(R10*1), X0, X0
-	MOVL      56(SP), R10
-	VINSERTPS $0x20, (R13)(R10*1), X0, X0
-	MOVL      60(SP), R10
-	VINSERTPS $0x30, (R13)(R10*1), X0, X0
-	VADDPS    48(R12), X0, X0
-	VMOVUPS   X0, 48(R12)
-	ADDQ      $0x00000100, R12
-	ADDQ      $0x04, R13
-	DECQ      R11
+	MOVL      (SP), R13
+	VMOVSS    (R12)(R13*1), X0
+	MOVL      4(SP), R13
+	VINSERTPS $0x10, (R12)(R13*1), X0, X0
+	MOVL      8(SP), R13
+	VINSERTPS $0x20, (R12)(R13*1), X0, X0
+	MOVL      12(SP), R13
+	VINSERTPS $0x30, (R12)(R13*1), X0, X0
+	VADDPS    (R11), X0, X0
+	VMOVUPS   X0, (R11)
+	MOVL      16(SP), R13
+	VMOVSS    (R12)(R13*1), X0
+	MOVL      20(SP), R13
+	VINSERTPS $0x10, (R12)(R13*1), X0, X0
+	MOVL      24(SP), R13
+	VINSERTPS $0x20, (R12)(R13*1), X0, X0
+	MOVL      28(SP), R13
+	VINSERTPS $0x30, (R12)(R13*1), X0, X0
+	VADDPS    16(R11), X0, X0
+	VMOVUPS   X0, 16(R11)
+	MOVL      32(SP), R13
+	VMOVSS    (R12)(R13*1), X0
+	MOVL      36(SP), R13
+	VINSERTPS $0x10, (R12)(R13*1), X0, X0
+	MOVL      40(SP), R13
+	VINSERTPS $0x20, (R12)(R13*1), X0, X0
+	MOVL      44(SP), R13
+	VINSERTPS $0x30, (R12)(R13*1), X0, X0
+	VADDPS    32(R11), X0, X0
+	VMOVUPS   X0, 32(R11)
+	MOVL      48(SP), R13
+	VMOVSS    (R12)(R13*1), X0
+	MOVL      52(SP), R13
+	VINSERTPS $0x10, (R12)(R13*1), X0, X0
+	MOVL      56(SP), R13
+	VINSERTPS $0x20, (R12)(R13*1), X0, X0
+	MOVL      60(SP), R13
+	VINSERTPS $0x30, (R12)(R13*1), X0, X0
+	VADDPS    48(R11), X0, X0
+	VMOVUPS   X0, 48(R11)
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x04, R12
+	DECQ      R10
 	JMP       single
 
 end:
@@ -207,26 +207,26 @@ panel:
 	MOVQ $0x00000004, R9
 
 block:
+	MOVQ         BX, R10
+	MOVQ         DX, R11
+	MOVQ         CX, R12
 	VMOVDQU      (AX), Y0
 	VPBROADCASTW (AX), Y1
 	VPCMPEQW     Y0, Y1, Y1
-	VPMOVMSKB    Y1, R10
-	MOVQ         BX, R11
-	MOVQ         DX, R12
-	MOVQ         CX, R13
-	CMPL         R10, $-1
+	VPMOVMSKB    Y1, R13
+	CMPL         R13, $-1
 	JNE          different
-	MOVWQZX      (AX), R10
-	IMULQ        DI, R10
-	ADDQ         R10, R13
+	MOVWQZX      (AX), R13
+	IMULQ        DI, R13
+	ADDQ         R13, R12
 
 same:
-	VBROADCASTSS (R13), Z0
-	VADDPS       (R12), Z0, Z0
-	VMOVUPS      Z0, (R12)
-	ADDQ         $0x04, R13
-	ADDQ         $0x00000100, R12
-	DECQ         R11
+	VBROADCASTSS (R12), Z0
+	VADDPS       (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
+	ADDQ         $0x04, R12
+	ADDQ         $0x00000100, R11
+	DECQ         R10
 	JNZ          same
 	JMP          end
 
@@ -238,40 +238,40 @@ different:
 	VMOVDQU32    Z0, (SP)
 
 four:
-	CMPQ         R11, $0x04
+	CMPQ         R10, $0x04
 	JLT          single
-	MOVL         (SP), R10
-	VMOVUPS      (R13)(R10*1), X2
-	MOVL         16(SP), R10
-	VINSERTF32X4 $0x01, (R13)(R10*1), Z2, Z2
-	MOVL         32(SP), R10
-	VINSERTF32X4 $0x02, (R13)(R10*1), Z2, Z2
-	MOVL         48(SP), R10
-	VINSERTF32X4 $0x03, (R13)(R10*1), Z2, Z2
-	MOVL         4(SP), R10
-	VMOVUPS      (R13)(R10*1), X3
-	MOVL         20(SP), R10
-	VINSERTF32X4 $0x01, (R13)(R10*1), Z3, Z3
-	MOVL         36(SP), R10
-	VINSERTF32X4 $0x02, (R13)(R10*1), Z3, Z3
-	MOVL         52(SP), R10
-	VINSERTF32X4 $0x03, (R13)(R10*1), Z3, Z3
-	MOVL         8(SP), R10
-	VMOVUPS      (R13)(R10*1), X4
-	MOVL         24(SP), R10
-	VINSERTF32X4 $0x01, (R13)(R10*1), Z4, Z4
-	MOVL         40(SP), R10
-	VINSERTF32X4 $0x02, (R13)(R10*1), Z4, Z4
-	MOVL         56(SP), R10
-	VINSERTF32X4 $0x03, (R13)(R10*1), Z4, Z4
-	MOVL         12(SP), R10
-	VMOVUPS      (R13)(R10*1), X5
-	MOVL         28(SP), R10
-	VINSERTF32X4 $0x01, (R13)(R10*1), Z5, Z5
-	MOVL         44(SP), R10
-	VINSERTF32X4 $0x02, (R13)(R10*1), Z5, Z5
-	MOVL         60(SP), R10
-	VINSERTF32X4 $0x03, (R13)(R10*1), Z5, Z5
+	MOVL         (SP), R13
+	VMOVUPS      (R12)(R13*1), X2
+	MOVL         16(SP), R13
+	VINSERTF32X4 $0x01, (R12)(R13*1), Z2, Z2
+	MOVL         32(SP), R13
+	VINSERTF32X4 $0x02, (R12)(R13*1), Z2, Z2
+	MOVL         48(SP), R13
+	VINSERTF32X4 $0x03, (R12)(R13*1), Z2, Z2
+	MOVL         4(SP), R13
+	VMOVUPS      (R12)(R13*1), X3
+	MOVL         20(SP), R13
+	VINSERTF32X4 $0x01, (R12)(R13*1), Z3, Z3
+	MOVL         36(SP), R13
+	VINSERTF32X4 $0x02, (R12)(R13*1), Z3, Z3
+	MOVL         52(SP), R13
+	VINSERTF32X4 $0x03, (R12)(R13*1), Z3, Z3
+	MOVL         8(SP), R13
+	VMOVUPS      (R12)(R13*1), X4
+	MOVL         24(SP), R13
+	VINSERTF32X4 $0x01, (R12)(R13*1), Z4, Z4
+	MOVL         40(SP), R13
+	VINSERTF32X4 $0x02, (R12)(R13*1), Z4, Z4
+	MOVL         56(SP), R13
+	VINSERTF32X4 $0x03, (R12)(R13*1), Z4, Z4
+	MOVL         12(SP), R13
+	VMOVUPS      (R12)(R13*1), X5
+	MOVL         28(SP), R13
+	VINSERTF32X4 $0x01, (R12)(R13*1), Z5, Z5
+	MOVL         44(SP), R13
+	VINSERTF32X4 $0x02, (R12)(R13*1), Z5, Z5
+	MOVL         60(SP), R13
+	VINSERTF32X4 $0x03, (R12)(R13*1), Z5, Z5
 	VUNPCKLPS    Z3, Z2, Z0
 	VUNPCKHPS    Z3, Z2, Z1
 	VUNPCKLPS    Z5, Z4, Z6
@@ -280,65 +280,65 @@ four:
 	VUNPCKHPD    Z6, Z0, Z0
 	VUNPCKLPD    Z7, Z1, Z6
 	VUNPCKHPD    Z7, Z1, Z1
-	VADDPS       (R12), Z8, Z8
-	VMOVUPS      Z8, (R12)
-	VADDPS       256(R12), Z0, Z0
-	VMOVUPS      Z0, 256(R12)
-	VADDPS       512(R12), Z6, Z6
-	VMOVUPS      Z6, 512(R12)
-	VADDPS       768(R12), Z1, Z1
-	VMOVUPS      Z1, 768(R12)
-	ADDQ         $0x00000400, R12
-	ADDQ         $0x10, R13
-	SUBQ         $0x04, R11
+	VADDPS       (R11), Z8, Z8
+	VMOVUPS      Z8, (R11)
+	VADDPS       256(R11), Z0, Z0
+	VMOVUPS      Z0, 256(R11)
+	VADDPS       512(R11), Z6, Z6
+	VMOVUPS      Z6, 512(R11)
+	VADDPS       768(R11), Z1, Z1
+	VMOVUPS      Z1, 768(R11)
+	ADDQ         $0x00000400, R11
+	ADDQ         $0x10, R12
+	SUBQ         $0x04, R10
 	JMP          four
 
 single:
-	TESTQ     R11, R11
+	TESTQ     R10, R10
 	JEQ       end
-	MOVL      (SP), R10
-	VMOVSS    (R13)(R10*1), X0
-	MOVL      4(SP), R10
-	VINSERTPS $0x10, (R13)(R10*1), X0, X0
-	MOVL      8(SP), R10
-	VINSERTPS $0x20, (R13)(R10*1), X0, X0
-	MOVL      12(SP), R10
-	VINSERTPS $0x30, (R13)(R10*1), X0, X0
-	VADDPS    (R12), X0, X0
-	VMOVUPS   X0, (R12)
-	MOVL      16(SP), R10
-	VMOVSS    (R13)(R10*1), X0
-	MOVL      20(SP), R10
-	VINSERTPS $0x10, (R13)(R10*1), X0, X0
-	MOVL      24(SP), R10
-	VINSERTPS $0x20, (R13)(R10*1), X0, X0
-	MOVL      28(SP), R10
-	VINSERTPS $0x30, (R13)(R10*1), X0, X0
-	VADDPS    16(R12), X0, X0
-	VMOVUPS   X0, 16(R12)
-	MOVL      32(SP), R10
-	VMOVSS    (R13)(R10*1), X0
-	MOVL      36(SP), R10
-	VINSERTPS $0x10, (R13)(R10*1), X0, X0
-	MOVL      40(SP), R10
-	VINSERTPS $0x20, (R13)(R10*1), X0, X0
-	MOVL      44(SP), R10
-	VINSERTPS $0x30, (R13)(R10*1), X0, X0
-	VADDPS    32(R12), X0, X0
-	VMOVUPS   X0, 32(R12)
-	MOVL      48(SP), R10
-	VMOVSS    (R13)(R10*1), X0
-	MOVL      52(SP), R10
-	VINSERTPS $0x10, (R13)(R10*1), X0, X0
-	MOVL      56(SP), R10
-	VINSERTPS $0x20, (R13)(R10*1), X0, X0
-	MOVL      60(SP), R10
-	VINSERTPS $0x30, (R13)(R10*1), X0, X0
-	VADDPS    48(R12), X0, X0
-	VMOVUPS   X0, 48(R12)
-	ADDQ      $0x00000100, R12
-	ADDQ      $0x04, R13
-	DECQ      R11
+	MOVL      (SP), R13
+	VMOVSS    (R12)(R13*1), X0
+	MOVL      4(SP), R13
+	VINSERTPS $0x10, (R12)(R13*1), X0, X0
+	MOVL      8(SP), R13
+	VINSERTPS $0x20, (R12)(R13*1), X0, X0
+	MOVL      12(SP), R13
+	VINSERTPS $0x30, (R12)(R13*1), X0, X0
+	VADDPS    (R11), X0, X0
+	VMOVUPS   X0, (R11)
+	MOVL      16(SP), R13
+	VMOVSS    (R12)(R13*1), X0
+	MOVL      20(SP), R13
+	VINSERTPS $0x10, (R12)(R13*1), X0, X0
+	MOVL      24(SP), R13
+	VINSERTPS $0x20, (R12)(R13*1), X0, X0
+	MOVL      28(SP), R13
+	VINSERTPS $0x30, (R12)(R13*1), X0, X0
+	VADDPS    16(R11), X0, X0
+	VMOVUPS   X0, 16(R11)
+	MOVL      32(SP), R13
+	VMOVSS    (R12)(R13*1), X0
+	MOVL      36(SP), R13
+	VINSERTPS $0x10, (R12)(R13*1), X0, X0
+	MOVL      40(SP), R13
+	VINSERTPS $0x20, (R12)(R13*1), X0, X0
+	MOVL      44(SP), R13
+	VINSERTPS $0x30, (R12)(R13*1), X0, X0
+	VADDPS    32(R11), X0, X0
+	VMOVUPS   X0, 32(R11)
+	MOVL      48(SP), R13
+	VMOVSS    (R12)(R13*1), X0
+	MOVL      52(SP), R13
+	VINSERTPS $0x10, (R12)(R13*1), X0, X0
+	MOVL      56(SP), R13
+	VINSERTPS $0x20, (R12)(R13*1), X0, X0
+	MOVL      60(SP), R13
+	VINSERTPS $0x30, (R12)(R13*1), X0, X0
+	VADDPS    48(R11), X0, X0
+	VMOVUPS   X0, 48(R11)
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x04, R12
+	DECQ      R10
 	JMP       single
 
 end:
@@ -347,6 +347,174 @@ end:
 	DECQ R9
 	JNZ  block
 	ADDQ R8, DX
+	DECQ SI
+	JNZ  panel
+	VZEROUPPER
+	RET
+
+// func sumEntriesAVX2(codes *uint16, v *float32, lanes *float64, models int, panels int)
+// Requires: AVX, AVX2
+TEXT ·sumEntriesAVX2(SB), NOSPLIT, $0-40
+	MOVQ  codes+0(FP), AX
+	MOVQ  v+8(FP), CX
+	MOVQ  lanes+16(FP), DX
+	MOVQ  models+24(FP), BX
+	MOVQ  panels+32(FP), SI
+	MOVQ  BX, DI
+	SHLQ  $0x08, DI
+	SUBQ  $0x00000100, DI
+	VPXOR X0, X0, X0
+
+panel:
+	MOVQ $0x00000004, R8
+
+block:
+	MOVQ         BX, R9
+	MOVQ         CX, R11
+	MOVQ         DX, R10
+	VMOVDQU      (AX), Y1
+	VPBROADCASTW (AX), Y2
+	VPCMPEQW     Y1, Y2, Y2
+	VPMOVMSKB    Y2, R12
+	CMPL         R12, $-1
+	JNE          different
+	MOVWQZX      (AX), R12
+	IMULQ        BX, R12
+	SHLQ         $0x05, R12
+	ADDQ         R12, R10
+
+same:
+	VMOVUPD   (R10), Y1
+	VCVTPS2PD (R11), Y2
+	VADDPD    Y2, Y1, Y1
+	VCVTPS2PD 16(R11), Y2
+	VADDPD    Y2, Y1, Y1
+	VCVTPS2PD 32(R11), Y2
+	VADDPD    Y2, Y1, Y1
+	VCVTPS2PD 48(R11), Y2
+	VADDPD    Y2, Y1, Y1
+	VMOVUPD   Y1, (R10)
+	ADDQ      $0x20, R10
+	ADDQ      $0x00000100, R11
+	DECQ      R9
+	JNZ       same
+	JMP       end
+
+different:
+	VMOVDQU   (R11), Y1
+	VMOVDQU   32(R11), Y2
+	VPOR      Y1, Y2, Y2
+	VPTEST    Y2, Y2
+	JEQ       none
+	MOVWQZX   (AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD (R11), X0, X1
+	VADDSD    (R10)(R12*1), X1, X1
+	VMOVSD    X1, (R10)(R12*1)
+	MOVWQZX   2(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 4(R11), X0, X1
+	VADDSD    8(R10)(R12*1), X1, X1
+	VMOVSD    X1, 8(R10)(R12*1)
+	MOVWQZX   4(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 8(R11), X0, X1
+	VADDSD    16(R10)(R12*1), X1, X1
+	VMOVSD    X1, 16(R10)(R12*1)
+	MOVWQZX   6(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 12(R11), X0, X1
+	VADDSD    24(R10)(R12*1), X1, X1
+	VMOVSD    X1, 24(R10)(R12*1)
+	MOVWQZX   8(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 16(R11), X0, X1
+	VADDSD    (R10)(R12*1), X1, X1
+	VMOVSD    X1, (R10)(R12*1)
+	MOVWQZX   10(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 20(R11), X0, X1
+	VADDSD    8(R10)(R12*1), X1, X1
+	VMOVSD    X1, 8(R10)(R12*1)
+	MOVWQZX   12(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 24(R11), X0, X1
+	VADDSD    16(R10)(R12*1), X1, X1
+	VMOVSD    X1, 16(R10)(R12*1)
+	MOVWQZX   14(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 28(R11), X0, X1
+	VADDSD    24(R10)(R12*1), X1, X1
+	VMOVSD    X1, 24(R10)(R12*1)
+	MOVWQZX   16(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 32(R11), X0, X1
+	VADDSD    (R10)(R12*1), X1, X1
+	VMOVSD    X1, (R10)(R12*1)
+	MOVWQZX   18(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 36(R11), X0, X1
+	VADDSD    8(R10)(R12*1), X1, X1
+	VMOVSD    X1, 8(R10)(R12*1)
+	MOVWQZX   20(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 40(R11), X0, X1
+	VADDSD    16(R10)(R12*1), X1, X1
+	VMOVSD    X1, 16(R10)(R12*1)
+	MOVWQZX   22(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 44(R11), X0, X1
+	VADDSD    24(R10)(R12*1), X1, X1
+	VMOVSD    X1, 24(R10)(R12*1)
+	MOVWQZX   24(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 48(R11), X0, X1
+	VADDSD    (R10)(R12*1), X1, X1
+	VMOVSD    X1, (R10)(R12*1)
+	MOVWQZX   26(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 52(R11), X0, X1
+	VADDSD    8(R10)(R12*1), X1, X1
+	VMOVSD    X1, 8(R10)(R12*1)
+	MOVWQZX   28(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 56(R11), X0, X1
+	VADDSD    16(R10)(R12*1), X1, X1
+	VMOVSD    X1, 16(R10)(R12*1)
+	MOVWQZX   30(AX), R12
+	IMULQ     BX, R12
+	SHLQ      $0x05, R12
+	VCVTSS2SD 60(R11), X0, X1
+	VADDSD    24(R10)(R12*1), X1, X1
+	VMOVSD    X1, 24(R10)(R12*1)
+
+none:
+	ADDQ $0x20, R10
+	ADDQ $0x00000100, R11
+	DECQ R9
+	JNZ  different
+
+end:
+	ADDQ $0x20, AX
+	ADDQ $0x40, CX
+	DECQ R8
+	JNZ  block
+	ADDQ DI, CX
 	DECQ SI
 	JNZ  panel
 	VZEROUPPER

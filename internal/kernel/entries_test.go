@@ -26,7 +26,25 @@ func checkEntries(t *testing.T, seed uint64, models, panels, count, runs, offset
 		want[i] += table[int(codes[p*PanelRows+row])*models+h]
 	}
 	tables := fence(table, offset)
+	v, lanes := append([]float32(nil), before...), make([]float64, count*models*EntryLanes)
+	for i := range v {
+		if r.IntN(3) == 0 || i/PanelRows%3 == 0 {
+			v[i] = 0
+		}
+	}
+	for i := range lanes {
+		lanes[i] = float64(r.IntN(3)) // sums of +0 and others
+	}
+	wantLanes := append([]float64(nil), lanes...)
+	for i, x := range v {
+		p, h, row := i/PanelRows/models, i/PanelRows%models, i%PanelRows
+		wantLanes[(int(codes[p*PanelRows+row])*models+h)*EntryLanes+row%EntryLanes] += float64(x)
+	}
 	everyLevel(t, func(t *testing.T) {
+		sums := fence(lanes, offset)
+		SumEntries(codes, v, models, sums.x)
+		sameBits(t, "sums "+shapeName(models, panels, count), sums.x, wantLanes)
+		sums.check(t, "sums "+shapeName(models, panels, count))
 		z := fence(before, offset)
 		AddEntries(codes, tables.x, models, z.x)
 		sameBits(t, shapeName(models, panels, count), z.x, want)
@@ -53,5 +71,7 @@ func TestEntriesOfNothing(t *testing.T) {
 	everyLevel(t, func(*testing.T) {
 		AddEntries(nil, nil, 3, nil)
 		AddEntries(make([]uint16, PanelRows), nil, 0, nil)
+		SumEntries(nil, nil, 3, nil)
+		SumEntries(make([]uint16, PanelRows), nil, 0, nil)
 	})
 }

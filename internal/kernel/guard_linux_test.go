@@ -81,6 +81,7 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 					named[i] = uint16(d - 1 - i/70*i%d)
 				}
 				AddEntries(named, table, models, zt)
+				SumEntries(named, zt, models, guarded[float64](t, d*models*EntryLanes, atEnd))
 				JoinScores(z, zt[:rows], PanelRows)
 				guardedCodes[uint8](t, d, rows, atEnd)
 				guardedCodes[uint16](t, d, rows, atEnd)
@@ -101,12 +102,12 @@ func guardedCodes[C Code](t *testing.T, groups, rows int, atEnd bool) {
 		codes[i] = C(start[g+1] - start[g] - 1)
 	}
 	lanes := guarded[float64](t, Lanes*int(start[groups]), atEnd)
-	ScoreCodes(codes, w, start, z)
+	ScoreCodes(codes, w, start, z, true)
 	AddCodes(codes, z, start, lanes)
 	for i := range codes {
 		codes[i]--
 	}
-	ScoreCodesBetween(codes, fractions, w, start, z)
+	ScoreCodesBetween(codes, fractions, w, start, z, true)
 	AddCodesBetween(codes, fractions, z, start, lanes)
 }
 

@@ -19,7 +19,7 @@ func TestNoKernelAllocates(t *testing.T) {
 	zt[5] = 1
 	values, numbers := make([]float64, rows), make([]int32, rows)
 	narrow, wide, fractions := make([]uint8, groups*rows), make([]uint16, groups*rows), make([]float32, groups*rows)
-	start := []int32{0, 2, 5, 9, 14, 20}
+	start, codeLanes := []int32{0, 2, 5, 9, 14, 20}, make([]float64, 20*Lanes)
 	const longPanels = streamBytes/(4*PanelRows*d) + 1
 	long, longScores := make([]float32, longPanels*PanelRows*d), make([]float64, longPanels*PanelRows)
 	manyX, manyZ, manyLanes := [][]float32{x, x}, [][]float64{z, v}, [][]float64{lanes, make([]float64, d*Lanes)}
@@ -37,9 +37,16 @@ func TestNoKernelAllocates(t *testing.T) {
 		"AccumulateTile":    func() { AccumulateTile(x, zt, models, tiles) },
 		"ReduceTile":        func() { ReduceTile(tiles, g) },
 		"Filter":            func() { Filter(z, -1, 0, values, numbers) },
-		"ScoreCodes":        func() { ScoreCodes(narrow, w, start, z); ScoreCodes(wide, w, start, z) },
-		"ScoreCodesBetween": func() { ScoreCodesBetween(narrow, fractions, w, start, z) },
-		"Read":              func() { Read(x) },
+		"ScoreCodes":        func() { ScoreCodes(narrow, w, start, z, true); ScoreCodes(wide, w, start, z, true) },
+		"ScoreCodesBetween": func() { ScoreCodesBetween(narrow, fractions, w, start, z, true) },
+		"AddCodes":          func() { AddCodes(narrow, v, start, codeLanes); AddCodes(wide, v, start, codeLanes) },
+		"AddCodesBetween":   func() { AddCodesBetween(narrow, fractions, v, start, codeLanes) },
+		"JoinScores":        func() { JoinScores(z, zt, models*PanelRows) },
+		"entries": func() {
+			AddEntries(wide[:rows], wt, models, zt)
+			SumEntries(wide[:rows], zt, models, codeLanes)
+		},
+		"Read": func() { Read(x) },
 		"selection": func() {
 			Highest(z)
 			Count(z, 0)

@@ -14,7 +14,6 @@ TEXT ·momentsFirstAVX2(SB), NOSPLIT, $0-48
 	MOVQ    blocks+32(FP), SI
 	MOVQ    state+40(FP), DI
 	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
 	VMOVUPD 64(DI), Y1
 	VMOVUPD 96(DI), Y2
 

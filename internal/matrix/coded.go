@@ -52,8 +52,8 @@ type codedRun interface {
 	add(cols []uint32, values []float64) (taken, bad int, err error)
 	// flush makes the last rows final. It must be called once after the last row.
 	flush()
-	// scores adds the scores of the panels from first up to end to z.
-	scores(first, end int, w, z []float64)
+	// scores adds the scores of the panels from first up to end to z, or replaces z.
+	scores(first, end int, w, z []float64, add bool)
 	// accumulate adds a panel's part of X'v to the block's lanes; active lists the rows with a coefficient.
 	accumulate(panel int, v []float64, active []uint8, lanes []float64)
 	// appendRow appends the values of a row that are not zero.

@@ -77,42 +77,65 @@ func (t *joint) table(readings []Reading, first int, dst []float32) []float32 {
 	return dst
 }
 
-// jointLanes is the number of partial sums of a combination: the next row does not wait for the sum of this one.
-const jointLanes = 4
-
-// jointSums is a worker's sums of the coefficients of a stripe by combination.
+// jointSums is a worker's sums of the coefficients of a stripe by combination, for all models, in the lanes of
+// kernel.SumEntries. They are float64: a fast gradient of a coded block is as exact as one that is not fast.
 type jointSums struct {
-	lanes [][jointLanes]float64
-	here  []bool   // by combination: it is in found
-	found []uint16 // combinations with a coefficient, in the order of the rows
+	lanes   []float64 // zero between stripes
+	touched []bool    // by combination: lanes may not be zero
 }
 
-// add adds the coefficients of the rows below end, which begin at element at.
-func (s *jointSums) add(t *joint, c *Coefficients, at, end int) {
-	if len(s.lanes) < t.count() {
-		s.lanes, s.here = make([][jointLanes]float64, t.count()), make([]bool, t.count())
-		s.found = make([]uint16, 0, t.count())
+// prepare makes room.
+func (s *jointSums) prepare(t *joint, models int) {
+	if n := t.count() * models * kernel.EntryLanes; len(s.lanes) < n {
+		s.lanes = make([]float64, n)
 	}
+	if len(s.touched) < t.count() {
+		s.touched = make([]bool, t.count())
+	}
+}
+
+// addPanels adds the coefficients v of consecutive panels, laid out as scores are.
+func (s *jointSums) addPanels(t *joint, codes []uint16, v []float32, models int) {
+	s.prepare(t, models)
+	last := codes[0]
+	s.touched[last] = true
+	for _, code := range codes {
+		if code != last {
+			s.touched[code], last = true, code
+		}
+	}
+	kernel.SumEntries(codes, v, models, s.lanes)
+}
+
+// add adds the coefficients of model h in the rows below end, from element at on.
+func (s *jointSums) add(t *joint, c *Coefficients, at, end, h, models int) {
+	s.prepare(t, models)
 	for ; at < len(c.Rows) && int(c.Rows[at]) < end; at++ {
 		row := c.Rows[at]
 		code := t.codes[row]
-		if !s.here[code] {
-			s.here[code] = true
-			s.found = append(s.found, code)
-		}
-		s.lanes[code][row%jointLanes] += float64(c.V[at])
+		s.touched[code] = true
+		s.lanes[(int(code)*models+h)*kernel.EntryLanes+int(row)%kernel.EntryLanes] += float64(c.V[at])
 	}
 }
 
-// finish adds the sums to the columns of one model, which lie stride apart in g, and clears them.
-func (s *jointSums) finish(t *joint, g []float64, stride int) {
-	for _, code := range s.found {
-		l := &s.lanes[code]
-		sum := (l[0] + l[2]) + (l[1] + l[3])
-		for k := t.start[code]; k < t.start[code+1]; k++ {
-			g[int(t.cols[k])*stride] += float64(t.values[k] * sum)
+// finish adds the sums to the block's columns, those of the models side by side, and clears them.
+func (s *jointSums) finish(t *joint, g []float64, models int) {
+	for code := range s.touched {
+		if !s.touched[code] {
+			continue
 		}
-		*l, s.here[code] = [jointLanes]float64{}, false
+		s.touched[code] = false
+		lanes := s.lanes[code*models*kernel.EntryLanes:][:models*kernel.EntryLanes]
+		for h := range models {
+			l := (*[kernel.EntryLanes]float64)(lanes[h*kernel.EntryLanes:])
+			if *l == [kernel.EntryLanes]float64{} {
+				continue
+			}
+			sum := (l[0] + l[2]) + (l[1] + l[3])
+			for k := t.start[code]; k < t.start[code+1]; k++ {
+				g[int(t.cols[k])*models+h] += float64(t.values[k] * sum)
+			}
+		}
+		clear(lanes)
 	}
-	s.found = s.found[:0]
 }

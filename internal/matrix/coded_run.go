@@ -71,8 +71,8 @@ const (
 	allGaps
 )
 
-// codeLookUp adds the scores of groups to z; fractions is nil where there are none.
-type codeLookUp[C codeType] func(codes []C, fractions []float32, w []float64, start []int32, z []float64)
+// codeLookUp adds the scores of groups to z, or replaces z; fractions is nil where there are none.
+type codeLookUp[C codeType] func(codes []C, fractions []float32, w []float64, start []int32, z []float64, add bool)
 
 // codeScatter adds the gradient of one panel's groups to lanes.
 type codeScatter[C codeType] func(codes []C, fractions []float32, v []float64, start []int32, lanes []float64)
@@ -85,11 +85,11 @@ func kernelScatter[C kernel.Code](codes []C, fractions []float32, v []float64, s
 	}
 }
 
-func kernelLookUp[C kernel.Code](codes []C, fractions []float32, w []float64, start []int32, z []float64) {
+func kernelLookUp[C kernel.Code](codes []C, fractions []float32, w []float64, start []int32, z []float64, add bool) {
 	if fractions != nil {
-		kernel.ScoreCodesBetween(codes, fractions, w, start, z)
+		kernel.ScoreCodesBetween(codes, fractions, w, start, z, add)
 	} else {
-		kernel.ScoreCodes(codes, w, start, z)
+		kernel.ScoreCodes(codes, w, start, z, add)
 	}
 }
 

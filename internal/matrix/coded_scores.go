@@ -6,23 +6,26 @@ func (b *coded) scores(panel int, w, z []float64) { b.scoreSpan(panel, panel+1, 
 
 // scoreSpan lets each run go through all panels, so that a call of the kernel has much to do.
 func (b *coded) scoreSpan(first, end int, w, z []float64, add bool) {
+	for _, run := range b.runs {
+		run.scores(first, end, w, z, add)
+		add = true
+	}
 	if !add {
 		clear(z)
-	}
-	for _, run := range b.runs {
-		run.scores(first, end, w, z)
 	}
 }
 
 // scores looks the groups' weights up: many panels at a time where the kernel can.
-func (c *codes[C]) scores(first, end int, w, z []float64) {
+func (c *codes[C]) scores(first, end int, w, z []float64, add bool) {
 	w = w[c.first : c.first+int(c.end())]
 	for first < end {
 		codes, fractions, n := c.even(first, end)
 		if n > 0 {
-			c.look(codes, fractions, w, c.start, z[:n*kernel.PanelRows])
+			c.look(codes, fractions, w, c.start, z[:n*kernel.PanelRows], add)
 		} else {
-			n = 1
+			if n = 1; !add {
+				clear(z[:kernel.PanelRows])
+			}
 			c.panelScores(first, w, z[:kernel.PanelRows])
 		}
 		first, z = first+n, z[n*kernel.PanelRows:]
@@ -61,9 +64,9 @@ func (c *codes[C]) panelScores(panel int, w, z []float64) {
 		from, to := g*kernel.PanelRows, end*kernel.PanelRows
 		switch {
 		case end > g && c.between:
-			c.look(codes[from:to], fractions[from:to], w, c.start[g:end+1], z)
+			c.look(codes[from:to], fractions[from:to], w, c.start[g:end+1], z, true)
 		case end > g:
-			c.look(codes[from:to], nil, w, c.start[g:end+1], z)
+			c.look(codes[from:to], nil, w, c.start[g:end+1], z, true)
 		default:
 			if end++; gaps[g] != allGaps {
 				c.groupScores(g, codes[from:from+kernel.PanelRows], fractions, w, z)

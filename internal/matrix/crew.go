@@ -51,8 +51,8 @@ type worker struct {
 	active []bool    // panels of a group with a coefficient
 	busy   bool      // most panels of the last group had many active rows
 	fast   fast
-	joint  jointSums
-	run    func() // bound once: starting it allocates nothing
+	joint  []jointSums // by block
+	run    func()      // bound once: starting it allocates nothing
 }
 
 func newWorker(c *crew) *worker {

@@ -114,7 +114,7 @@ func (p *Part) AddFastGradients(c []Coefficients, g []float64) {
 
 // fastCost is the bytes that take as long to read as a pass for some models: four to six of them take as long as reading
 // the float32 that they multiply.
-func (p *Part) fastCost(models int) float64 { return p.cost() * max(1, float64(models)/4) }
+func (p *Part) fastCost(models int) float64 { return float64(p.cost() * max(1, float64(models)/4)) }
 
 // fastStripePanels is the number of panels of a stripe of a fast pass. Where all columns are in the tile it is smaller than
 // that of other passes: the lanes of many models take little of the time, and two threads find more equal shares.

@@ -42,14 +42,37 @@ func (p *Part) jointTables(readings []Reading, dst [][]float32) [][]float32 {
 	return dst
 }
 
-// jointFinish forms the sums of one block of few combinations, model after model, and adds them to g.
+// addOtherPanels adds the coefficients of the panels from first up to end, laid out as scores are, to the sums of the
+// blocks that are not in the tile; exact blocks get them as lists.
+func (k *worker) addOtherPanels(j *job, first, end int) {
+	listed := false
+	for b := range k.part.blocks {
+		if t := k.part.jointOf(b); t != nil {
+			k.jointSums(b).addPanels(t, t.codes[first*kernel.PanelRows:end*kernel.PanelRows], k.fast.z, j.models)
+		} else if tile, _ := k.part.tile(b); tile == nil && !listed {
+			k.list(j.models, first, end)
+			listed = true
+		}
+	}
+}
+
+// jointSums returns the worker's sums of block b.
+func (k *worker) jointSums(b int) *jointSums {
+	if k.joint == nil {
+		k.joint = make([]jointSums, len(k.part.blocks))
+	}
+	return &k.joint[b]
+}
+
+// jointFinish adds the sums of one block of few combinations to g.
 func (k *worker) jointFinish(j *job, t *joint, stripe, b int, g []float64) {
-	_, end := k.part.stripe(stripe)
+	s := k.jointSums(b)
+	_, end := k.part.fastStripe(stripe)
 	k.seek(j, stripe)
 	for h := range j.coefficients {
-		k.joint.add(t, &j.coefficients[h], k.fast.at[h], end*kernel.PanelRows)
-		k.joint.finish(t, g[k.part.offset[b]*j.models+h:], j.models)
+		s.add(t, &j.coefficients[h], k.fast.at[h], end*kernel.PanelRows, h, j.models)
 	}
+	s.finish(t, g[k.part.offset[b]*j.models:], j.models)
 }
 
 // exactFinish forms the sums of one block that is not in the tile, model after model, and adds them to g.
@@ -58,7 +81,7 @@ func (k *worker) exactFinish(j *job, stripe, b int, g []float64) {
 		k.jointFinish(j, t, stripe, b, g)
 		return
 	}
-	_, end := k.part.stripe(stripe)
+	_, end := k.part.fastStripe(stripe)
 	cols := k.part.blocks[b].cols()
 	first := k.part.offset[b]
 	k.fast.v = resize(k.fast.v, kernel.PanelRows)

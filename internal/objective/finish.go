@@ -67,7 +67,7 @@ func (l *Lockstep) respond(class *matrix.Part, points []*Point, gradient bool) {
 	for _, a := range l.asks {
 		a.objective.visits += int64(class.Rows())
 		if gradient {
-			a.objective.visits += int64(a.response.Active)
+			a.objective.visitActive(int64(a.response.Active))
 		}
 	}
 	l.readings, l.asks = l.readings[:0], l.asks[:0]
@@ -124,7 +124,7 @@ func (l *Lockstep) addThresholds(class *matrix.Part, points []*Point) {
 		}
 		l.coefficients = append(l.coefficients, matrix.Coefficients{Rows: s.rows, V: s.v})
 		l.asks = append(l.asks, ask{objective: p.Objective, to: p.Grad})
-		p.Objective.visits += int64(len(s.rows))
+		p.Objective.visitActive(int64(len(s.rows)))
 	}
 	if len(l.asks) > 0 {
 		class.AddFastGradients(l.coefficients, l.room(class))

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"math"
+	"slices"
 
 	"toptau/internal/matrix"
 	"toptau/threshold"
@@ -41,7 +42,7 @@ func (l *Lockstep) guess(points []Point) {
 	for i := range points {
 		p := &points[i]
 		l.trails[p.Run].guess = float32(math.Inf(-1))
-		if o := p.Objective; !o.needsAll() && o.guessRule(l.sample(o.x)) != nil {
+		if o := p.Objective; o.guesses() && o.guessRule(l.sample(o.x)) != nil {
 			l.guessed = append(l.guessed, p)
 		}
 	}
@@ -51,34 +52,83 @@ func (l *Lockstep) guess(points []Point) {
 	s := l.sample(points[0].Objective.x)
 	l.lanesFor(len(l.guessed))
 	for i, p := range l.guessed {
-		n := l.lanes[i]
-		n.positives = resize(n.positives, s.Rows())
-		l.readings = append(l.readings, matrix.Reading{W: p.W, Keep: n.positives[:s.Positives.Rows()]})
+		l.readSample(p, l.lanes[i], s)
 	}
 	s.Positives.FastScores(l.readings)
 	for i := range l.guessed {
-		l.readings[i].Keep = l.lanes[i].positives[s.Positives.Rows():]
+		n, r := l.lanes[i], &l.readings[i]
+		if n.known {
+			r.Found = &n.found
+		} else {
+			r.Keep = n.negatives
+		}
 	}
 	s.Negatives.FastScores(l.readings)
 	l.readings = l.readings[:0]
 	l.each(len(l.guessed), s.Rows(), func(i int, space *space) {
-		p, z := l.guessed[i], l.lanes[i].positives
-		if !p.Objective.overAll() {
-			z = z[s.Positives.Rows():]
-		}
-		space.z = resize(space.z, len(z))
-		widen(z, space.z)
-		p.Objective.sampled.At(space.z, nil, &space.support)
-		edge, above := float32(space.support.Edge), 0
-		for _, x := range z {
-			if x >= edge {
-				above++
-			}
-		}
-		if 2*above < len(z) { // or too many have the same score, as all do at w = 0
-			l.trails[p.Run].guess = math.Nextafter32(edge, float32(math.Inf(-1)))
-		}
+		p := l.guessed[i]
+		l.trails[p.Run].guess = space.guess(p.Objective, l.lanes[i])
 	})
+}
+
+// readSample adds the reading of a point on the positives of the sample. Scores below the floor of the trail tell nothing
+// new.
+func (l *Lockstep) readSample(p *Point, n *lane, sample *matrix.Matrix) {
+	p.Objective.visits += int64(sample.Rows())
+	n.floor = l.trails[p.Run].floor()
+	n.known = !math.IsInf(float64(n.floor), -1)
+	n.positives = resize(n.positives, sample.Positives.Rows())
+	n.negatives = resize(n.negatives, sample.Negatives.Rows())
+	r := matrix.Reading{W: p.W, Floor: n.floor}
+	if n.known {
+		r.Found = &n.above
+	} else {
+		r.Keep = n.positives
+	}
+	l.readings = append(l.readings, r)
+}
+
+// guess returns the score of the sample that the rule of the guess finds; -Inf where that is no help.
+func (s *space) guess(o *Objective, n *lane) float32 {
+	none := float32(math.Inf(-1))
+	rows := len(n.negatives)
+	s.z, s.rows = s.z[:0], s.rows[:0]
+	if o.overAll() {
+		rows += len(n.positives)
+		s.sampleScores(n, &n.above, n.positives)
+	}
+	s.sampleScores(n, &n.found, n.negatives)
+	if float64(len(s.z)) < o.sampled.Kappa() {
+		return none
+	}
+	o.sampled.At(s.z, nil, &s.support)
+	above := 0
+	for _, z := range s.z {
+		if z >= s.support.Edge {
+			above++
+		}
+	}
+	if 2*above > rows { // too many have the same score, as all do at w = 0
+		return none
+	}
+	return math.Nextafter32(float32(s.support.Edge), none) // equal scores stay above it
+}
+
+// sampleScores appends the scores of one class of the sample: all, or those above the floor.
+func (s *space) sampleScores(n *lane, found *matrix.Found, kept []float32) {
+	if n.known {
+		s.candidates(found, 0)
+		return
+	}
+	first := len(s.z)
+	s.z = slices.Grow(s.z, len(kept))[:first+len(kept)]
+	widen(kept, s.z[first:])
+}
+
+// guesses reports whether a sample may help: the rule counts rows from the top.
+func (o *Objective) guesses() bool {
+	_, other := o.problem.Rule.(threshold.SurrogateQuantile)
+	return !other && o.weights == nil && !o.needsAll()
 }
 
 // guessRule is the rule whose edge on the sample is the guess; nil where there is none.
@@ -90,13 +140,9 @@ func (o *Objective) guessRule(sample *matrix.Matrix) threshold.Threshold {
 	if o.overAll() {
 		rows = sample.Rows()
 	}
-	_, other := o.problem.Rule.(threshold.SurrogateQuantile)
-	if other || o.weights != nil || rows < sampleFew {
-		return nil
-	}
 	expected := float64(o.rule.Kappa()*float64(rows)) / float64(o.population.Rows)
 	rank := expected + float64(4*math.Sqrt(expected)) + 4
-	if !(rank < float64(rows)/2) {
+	if rows < sampleFew || !(rank < float64(rows)/2) {
 		return nil
 	}
 	bound, err := threshold.TopCount{K: int(math.Ceil(rank))}.Bind(threshold.NewPopulation(rows, nil))

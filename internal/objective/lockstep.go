@@ -17,10 +17,10 @@ import (
 // from them in float64, and coefficients rounded to float32.
 //
 // First the threshold's population is read. Only the rows that the threshold may need are kept: those above a floor that
-// each run carries over from its last points or gets from a sample. If the threshold's edge turns out to lie at or below the floor, the
-// population is read again and all scores are kept. So the selection is exact, and the number of readings is one nearly
-// always. Then the classes that have losses are read, and coefficients and gradient are formed while the data is in cache;
-// no score is stored. At last the rows of the threshold are added, which may be few.
+// each run carries over from its last points or gets from a sample. If the threshold's edge turns out to lie at or below
+// the floor, the population is read again and all scores are kept. So the selection is exact, and the number of readings is
+// one nearly always. Then the classes that have losses are read, and coefficients and gradients are formed while the data
+// is in cache; no score is stored. At last the rows of the thresholds, mostly few, are added to the gradients.
 //
 // What a run gets depends on its own points alone, not on the runs beside it, nor on the number of threads.
 type Lockstep struct {
@@ -193,6 +193,14 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
+// Release gives the scratch space back: exact evaluations use it.
+func (l *Lockstep) Release() {
+	for _, s := range l.spaces {
+		leaveSpace(s.z)
+	}
+	l.lanes, l.spaces = nil, nil
+}
+
 // manyRows is the work, in rows times points, from which it is shared among goroutines.
 const manyRows = 1 << 16
 
@@ -263,6 +271,9 @@ func (s *space) threshold(o *Objective, n *lane) bool {
 		return false
 	}
 	s.all = true
+	if s.z == nil {
+		s.z = spareSpace()
+	}
 	s.z = resize(s.z, positives+len(n.negatives))
 	widen(n.positives[:positives], s.z)
 	widen(n.negatives, s.z[positives:])

@@ -279,6 +279,69 @@ func TestSelectionInThePassIsExact(t *testing.T) {
 	}
 }
 
+// A guess from a sample, good or bad, never changes a threshold either.
+func TestGuessesNeverShow(t *testing.T) {
+	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 30000, false)
+	for i, o := range bind(t, grid(t), x) {
+		if o.loss != surrogate.Hinge || o.problem.Method.UsesBeta {
+			continue
+		}
+		l := NewLockstep(1)
+		for k, w := range walk(uint64(i), 6, 12) {
+			p := []Point{{Objective: o, W: w, Grad: make([]float64, 6)}}
+			l.At(p)
+			few(t, math.MaxInt)
+			q := []Point{{Objective: o, W: w, Grad: make([]float64, 6)}}
+			NewLockstep(1).At(q)
+			few(t, 4096)
+			if got, want := fmt.Sprintf("%x %x", p[0].Value, p[0].Grad), fmt.Sprintf("%x %x", q[0].Value, q[0].Grad); got != want {
+				t.Fatalf("%s, step %d: %v, from all scores %v", describe(o), k, p[0], q[0])
+			}
+		}
+		if o.problem.Hyperparameters.Tau != threshold.MustRate("1/3") && o.sampled == nil {
+			t.Errorf("%s: no guess was made", describe(o))
+		}
+	}
+}
+
+// The rows of a surrogate quantile are one bulk where they are many, with those that tie with the last one.
+func TestBulkIsTheObjective(t *testing.T) {
+	x := crowd(t, crowdLayouts["mixed"], matrix.Float32, 900, false)
+	for _, name := range []string{"patmat", "patmat-np"} {
+		m, err := method.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bulks := 0
+		for _, beta := range []float64{0.05, 0.3, 100} {
+			p, err := m.With(method.Hyperparameters{Tau: threshold.MustRate("1/3"), Beta: beta, Lambda: 0.1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, l := bind(t, []method.Problem{p}, x)[0], NewLockstep(1)
+			got, want := make([]float64, 6), make([]float64, 6)
+			for k, w := range walk(7, 6, 20) {
+				for j := range w {
+					w[j] = math.Round(w[j]*64) / 64
+				}
+				v, points := o.At(w, want), []Point{{Objective: o, W: w, Grad: got}}
+				l.At(points)
+				if l.lanes[0].bulk.is {
+					bulks++
+				}
+				for j := range want {
+					if !within(points[0].Value.F, v.F, 1e-12) || math.Abs(got[j]-want[j]) > 3e-6*(math.Abs(want[j])+5) {
+						t.Fatalf("%s, step %d: %v and gradient %v, want %v and %v", describe(o), k, points[0].Value, got, v, want)
+					}
+				}
+			}
+		}
+		if bulks == 0 || bulks == 60 {
+			t.Errorf("%s: %d of 60 thresholds have a bulk", name, bulks)
+		}
+	}
+}
+
 // The fast path is taken: where w changes little, one reading of the negatives is enough.
 func TestOneReadingIsEnough(t *testing.T) {
 	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 6000, false)

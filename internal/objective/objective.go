@@ -49,6 +49,7 @@ type Objective struct {
 	support threshold.Support
 	rows    []int32 // with a coefficient, of one class
 	visits  int64
+	active  int64
 	sampled threshold.Threshold // see Lockstep.guess
 }
 
@@ -144,6 +145,9 @@ func (o *Objective) Rows() int { return o.x.Rows() }
 // Visits is the number of row visits of all evaluations so far: every row for X w, the rows with a coefficient for X'v.
 func (o *Objective) Visits() int64 { return o.visits }
 
+// Active is the number of rows that had a coefficient in X'v, in all evaluations so far.
+func (o *Objective) Active() int64 { return o.active }
+
 // Project projects w, in place, on the unit ball of the l2 norm when the method asks for it.
 func (o *Objective) Project(w []float64) {
 	if !o.problem.Method.Ball {
@@ -222,14 +226,26 @@ func (o *Objective) value(w []float64, misses, alarms float64) Value {
 
 // Release gives the scratch space back; the next evaluation makes it anew, or takes what another one has left.
 func (o *Objective) Release() {
-	if z := o.z; z != nil {
-		spareScores.Put(&z)
-	}
+	leaveSpace(o.z)
 	o.z, o.support, o.rows = nil, threshold.Support{}, nil
 }
 
 // spareScores is score space that objectives have given back: runs evaluate the same rows exactly now and then.
 var spareScores sync.Pool
+
+func leaveSpace(z []float64) {
+	if z != nil {
+		spareScores.Put(&z)
+	}
+}
+
+// spareSpace is space that was left, of any length; nil where there is none.
+func spareSpace() []float64 {
+	if z, ok := spareScores.Get().(*[]float64); ok {
+		return *z
+	}
+	return nil
+}
 
 // score fills z with the scores of both classes.
 func (o *Objective) score(w []float64) {
@@ -243,9 +259,7 @@ func (o *Objective) score(w []float64) {
 // room makes z hold n scores.
 func (o *Objective) room(n int) {
 	if o.z == nil {
-		if spare, ok := spareScores.Get().(*[]float64); ok {
-			o.z = *spare
-		}
+		o.z = spareSpace()
 	}
 	o.z = resize(o.z, n)
 }
@@ -284,8 +298,13 @@ func (o *Objective) gradient(t float64, grad []float64) {
 		population[row] += float64(rest * o.support.A[k])
 	}
 	clear(grad)
-	o.visits += o.addRows(o.x.Positives, c, grad)
-	o.visits += o.addRows(o.x.Negatives, e, grad)
+	o.visitActive(o.addRows(o.x.Positives, c, grad))
+	o.visitActive(o.addRows(o.x.Negatives, e, grad))
+}
+
+func (o *Objective) visitActive(rows int64) {
+	o.visits += rows
+	o.active += rows
 }
 
 // addRows adds X'v to g and returns the number of rows that it reads, those whose v is not 0. It gives v up: these move to its

@@ -35,11 +35,11 @@ func grid(ctx context.Context, tasks []Task, o Options, updates func(dim int, st
 		o.Progress = t.Progress
 		runs[i] = newRun(t.Full, Batches(t.Batches), o, updates)
 	}
-	at := evaluate(one)
+	e := oneByOne
 	if len(tasks) > 0 && tasks[0].Full.Matrix().Fast() {
-		at = together(runs)
+		e = together(runs)
 	}
-	minimise(ctx, runs, at)
+	minimise(ctx, runs, e)
 	for i, r := range runs {
 		out[i] = Outcome{r.result, r.err}
 	}
@@ -53,11 +53,11 @@ func single(ctx context.Context, full Objective, batches []Objective, o Options,
 		return Result{}, err
 	}
 	r := newRun(full, batches, o, updates)
-	at := evaluate(one)
+	e := oneByOne
 	if ours(full, batches) {
-		at = together([]*run{r})
+		e = together([]*run{r})
 	}
-	minimise(ctx, []*run{r}, at)
+	minimise(ctx, []*run{r}, e)
 	return r.result, r.err
 }
 
@@ -73,7 +73,7 @@ func ours(full Objective, batches []Objective) bool {
 }
 
 // together evaluates runs on our objectives in the fast arithmetic, with shared readings.
-func together(runs []*run) evaluate {
+func together(runs []*run) evaluator {
 	place := make(map[*run]int, len(runs))
 	for i, r := range runs {
 		r.fast = true
@@ -82,7 +82,7 @@ func together(runs []*run) evaluate {
 	steps := objective.NewLockstep(len(runs))
 	traces := objective.NewLockstep(len(runs)) // the full data between minibatches has thresholds of its own
 	points := make([]objective.Point, 0, len(runs))
-	return func(live []*run, batch int, gradient bool) {
+	at := func(live []*run, batch int, gradient bool) {
 		points = points[:0]
 		for _, r := range live {
 			o := r.full
@@ -105,4 +105,8 @@ func together(runs []*run) evaluate {
 			r.value = points[i].Value
 		}
 	}
+	return evaluator{at, func() {
+		steps.Release()
+		traces.Release()
+	}}
 }

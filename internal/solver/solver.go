@@ -112,12 +112,16 @@ type run struct {
 	err     error // the run is over
 }
 
-// evaluate sets the values of the runs at their points, and their gradients if asked to, on a minibatch or, with batch -1,
-// on the full data.
-type evaluate func(runs []*run, batch int, gradient bool)
+// evaluator computes with the data for the runs.
+type evaluator struct {
+	// at sets the values of the runs at their points, and their gradients if asked to, on a minibatch or, with batch -1, on the
+	// full data.
+	at      func(runs []*run, batch int, gradient bool)
+	release func() // gives scratch space back when the steps are done
+}
 
 // minimise is the loop that all solvers share. Runs take each step together; a run that fails drops out.
-func minimise(ctx context.Context, runs []*run, at evaluate) {
+func minimise(ctx context.Context, runs []*run, e evaluator) {
 	if len(runs) == 0 {
 		return
 	}
@@ -134,16 +138,17 @@ func minimise(ctx context.Context, runs []*run, at evaluate) {
 		if batches > 0 {
 			batch = (k - 1) % batches
 		}
-		at(live, batch, true)
+		e.at(live, batch, true)
 		live = going(live, func(r *run) error { return r.step(k) })
 		if batches > 0 && live != nil && k < iterations && live[0].traced(k) {
-			at(live, -1, false)
+			e.at(live, -1, false)
 			live = going(live, func(r *run) error { return r.record(k, r.value) })
 		}
 		for _, r := range live {
 			r.progress(k)
 		}
 	}
+	e.release()
 	going(live, (*run).end)
 }
 
@@ -158,7 +163,9 @@ func going(runs []*run, f func(r *run) error) []*run {
 	return live
 }
 
-// one evaluates runs on any objective, one by one.
+// oneByOne evaluates runs on any objective.
+var oneByOne = evaluator{at: one, release: func() {}}
+
 func one(runs []*run, batch int, gradient bool) {
 	for _, r := range runs {
 		o, g := r.full, r.g

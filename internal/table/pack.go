@@ -31,12 +31,11 @@ func (c *Column) AppendValues(to []float64) []float64 {
 	if c.segments == nil {
 		return append(to, c.Values...)
 	}
-	n, rows := len(to), 0
 	for i := range c.segments {
-		rows += c.segments[i].rows()
+		n, rows := len(to), c.segments[i].rows()
+		to = slices.Grow(to, rows)[:n+rows]
+		copy(to[n:], c.segments[i].numbers(0, rows, to[n:]))
 	}
-	to = slices.Grow(to, rows)[:n+rows]
-	c.Range(0, rows, to[n:])
 	return to
 }
 
@@ -46,10 +45,13 @@ func (c *Column) Range(first, n int, space []float64) []float64 {
 	if c.segments == nil {
 		return c.Values[first : first+n]
 	}
-	for to := space[:n]; len(to) > 0; {
-		i := first % segmentRows
+	i := first % segmentRows
+	if i+n <= segmentRows {
+		return c.segments[first/segmentRows].numbers(i, n, space)
+	}
+	for to := space[:n]; len(to) > 0; i = 0 {
 		k := min(len(to), segmentRows-i)
-		c.segments[first/segmentRows].numbers(i, to[:k])
+		copy(to, c.segments[first/segmentRows].numbers(i, k, to))
 		first, to = first+k, to[k:]
 	}
 	return space[:n]
@@ -103,9 +105,9 @@ func (t *Table) Release(row int) int64 {
 	freed := int64(0)
 	for k := range t.Columns {
 		segments := t.Columns[k].segments
-		for i := min(row/segmentRows, len(segments)) - 1; i >= 0 && segments[i].data != nil; i-- {
-			freed += int64(len(segments[i].data))
-			segments[i].data = nil
+		for i := min(row/segmentRows, len(segments)) - 1; i >= 0 && segments[i].bytes() > 0; i-- {
+			freed += segments[i].bytes()
+			segments[i].data, segments[i].plain = nil, nil
 		}
 	}
 	return freed

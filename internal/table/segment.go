@@ -3,6 +3,7 @@ package table
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"toptau/internal/kernel"
 )
@@ -16,9 +17,11 @@ const segmentRows = 1 << 10
 // The quotient is the float64 nearest to the decimal, which is what parsing its text gives, as long as m and 10^k are
 // exact in float64. The least m of its size stands for a missing value.
 type segment struct {
-	data  []byte
-	power float64 // 10^k
+	data  []byte    // nil for form double
+	plain []float64 // form double
+	power float64   // 10^k
 	form  form
+	gaps  bool // a decimal is missing
 }
 
 type form uint8
@@ -39,65 +42,25 @@ func newSegment(values []float64) segment {
 	var space [segmentRows]int32
 	whole := space[:len(values)]
 	for _, power := range powers[:mostDecimals+1] {
-		if largest, ok := quotients(values, power, whole); ok {
+		if largest, ok := kernel.WholeNumbers(values, power, whole); ok {
 			return newWholeSegment(whole, power, largest)
 		}
 	}
-	s := segment{form: double}
-	if allSingle(values) {
-		s.form = single
+	if !allSingle(values) {
+		return segment{plain: slices.Clone(values), form: double}
 	}
-	s.data = make([]byte, s.size()*len(values))
+	s := segment{form: single, data: make([]byte, 4*len(values))}
 	for i, v := range values {
-		if s.form == single {
-			binary.LittleEndian.PutUint32(s.data[4*i:], math.Float32bits(float32(v)))
-		} else {
-			binary.LittleEndian.PutUint64(s.data[8*i:], math.Float64bits(v))
-		}
+		binary.LittleEndian.PutUint32(s.data[4*i:], math.Float32bits(float32(v)))
 	}
 	return s
 }
 
-// missing is the whole number of a missing value until it is packed.
-const missing = math.MinInt32
-
-// quotients writes the whole numbers m with the values m / power and returns the largest of them without its sign; ok is
-// false when a value is none.
-func quotients(values []float64, power float64, m []int32) (largest int32, ok bool) {
-	const round = 3 << 51 // behind it float64 has no decimals: the sum's last bits are the nearest whole number
-	for i, v := range values {
-		q := int32(math.Float64bits(float64(v*power) + round)) // of a product beyond int32 some number, that fails
-		if math.Float64bits(float64(q)/power) != math.Float64bits(v) || q == missing {
-			if v == v {
-				return 0, false
-			}
-			m[i] = missing
-			continue
-		}
-		m[i] = q
-		largest = max(largest, q, -q)
-	}
-	return largest, true
-}
-
 // newWholeSegment packs whole numbers.
 func newWholeSegment(m []int32, power float64, largest int32) segment {
-	s := segment{power: power, form: decimalForm(largest)}
+	s := segment{power: power, form: decimalForm(largest), gaps: slices.Contains(m, kernel.NoNumber)}
 	s.data = make([]byte, s.size()*len(m))
-	switch s.form {
-	case decimal8:
-		for i, q := range m {
-			s.data[i] = byte(max(q, math.MinInt8))
-		}
-	case decimal16:
-		for i, q := range m {
-			binary.LittleEndian.PutUint16(s.data[2*i:], uint16(max(q, math.MinInt16)))
-		}
-	default:
-		for i, q := range m {
-			binary.LittleEndian.PutUint32(s.data[4*i:], uint32(q))
-		}
-	}
+	kernel.Narrow(m, s.size(), s.data)
 	return s
 }
 
@@ -131,18 +94,19 @@ func allSingle(values []float64) bool {
 	return true
 }
 
-// size is the bytes of a value.
+// size is the bytes of a value in data.
 func (s *segment) size() int {
 	switch s.form {
 	case decimal8:
 		return 1
 	case decimal16:
 		return 2
-	case double:
-		return 8
 	}
 	return 4
 }
+
+// bytes is the memory of the values.
+func (s *segment) bytes() int64 { return int64(len(s.data) + 8*len(s.plain)) }
 
 // number returns value i of a numeric column.
 func (s *segment) number(i int) float64 {
@@ -156,13 +120,13 @@ func (s *segment) number(i int) float64 {
 			return float64(q) / s.power
 		}
 	case decimal32:
-		if q := int32(binary.LittleEndian.Uint32(s.data[4*i:])); q != missing {
+		if q := int32(binary.LittleEndian.Uint32(s.data[4*i:])); q != kernel.NoNumber {
 			return float64(q) / s.power
 		}
 	case single:
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.data[4*i:])))
 	default:
-		return math.Float64frombits(binary.LittleEndian.Uint64(s.data[8*i:]))
+		return s.plain[i]
 	}
 	return math.NaN()
 }
@@ -179,53 +143,32 @@ func (s *segment) whole(i int) int32 {
 }
 
 // rows is the number of values.
-func (s *segment) rows() int { return len(s.data) / s.size() }
+func (s *segment) rows() int {
+	if s.form == double {
+		return len(s.plain)
+	}
+	return len(s.data) / s.size()
+}
 
-// numbers writes values of a numeric column, from value first on.
-func (s *segment) numbers(first int, dst []float64) {
+// numbers returns n values of a numeric column, from value first on: where they are, or else in space.
+func (s *segment) numbers(first, n int, space []float64) []float64 {
+	if s.form == double {
+		return s.plain[first : first+n]
+	}
+	space = space[:n]
 	data := s.data[first*s.size():]
-	switch s.form {
-	case decimal8:
-		for i := range dst {
-			dst[i] = decimals8[data[i]]
-		}
-	case decimal16:
-		for i := range dst {
-			dst[i] = orNaN(int32(int16(binary.LittleEndian.Uint16(data[2*i:]))), math.MinInt16)
-		}
-	case decimal32:
-		for i := range dst {
-			dst[i] = orNaN(int32(binary.LittleEndian.Uint32(data[4*i:])), missing)
-		}
-	case single:
-		for i := range dst {
-			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
-		}
+	switch {
+	case s.form == single:
+		kernel.Widen(data, space)
+	case !s.gaps:
+		kernel.Quotients(data, s.size(), s.power, space)
 	default:
-		for i := range dst {
-			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		for i := range space {
+			space[i] = s.number(first + i)
 		}
 	}
-	if s.power > 1 {
-		kernel.Standardise(dst, dst, 0, s.power)
-	}
+	return space
 }
-
-// orNaN is a whole number, or the mark of a missing value.
-func orNaN(q, none int32) float64 {
-	if q == none {
-		return math.NaN()
-	}
-	return float64(q)
-}
-
-// decimals8 are the whole numbers of decimal8 by their byte.
-var decimals8 = func() (all [256]float64) {
-	for b := range all {
-		all[b] = orNaN(int32(int8(b)), math.MinInt8)
-	}
-	return all
-}()
 
 // wholes writes whole numbers, from number first on.
 func (s *segment) wholes(first int, dst []int32) {

@@ -37,8 +37,15 @@ func TestSegmentKeepsBits(t *testing.T) {
 
 func checkSegment(t *testing.T, s segment, values []float64) {
 	t.Helper()
-	all := make([]float64, len(values))
-	s.numbers(0, all)
+	all := s.numbers(0, len(values), make([]float64, len(values)))
+	for first := range min(len(values), 9) {
+		part := s.numbers(first, len(values)-first, make([]float64, len(values)))
+		for i, v := range part {
+			if math.Float64bits(v) != math.Float64bits(all[first+i]) && v == v {
+				t.Fatalf("form %d from %d: %v instead of %v", s.form, first, v, all[first+i])
+			}
+		}
+	}
 	for i, v := range values {
 		for _, got := range []float64{s.number(i), all[i]} {
 			if math.Float64bits(got) != math.Float64bits(v) && !(got != got && v != v) {
@@ -122,8 +129,8 @@ func TestPackedTable(t *testing.T) {
 	}
 	for k := range got.Columns {
 		for i, s := range got.Columns[k].segments {
-			if (s.data == nil) != (i < 3) {
-				t.Errorf("column %d, segment %d: %d bytes", k, i, len(s.data))
+			if (s.bytes() == 0) != (i < 3) {
+				t.Errorf("column %d, segment %d: %d bytes", k, i, s.bytes())
 			}
 		}
 	}

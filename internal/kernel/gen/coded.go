@@ -39,14 +39,15 @@ const fromMemory = 5
 // looked up in registers (AVX-512), any other entry by entry: that is faster than a gather.
 func codedScores(c code, s shape, bytes int, between bool) {
 	name, signature := fmt.Sprintf("codes%d%s", 8*bytes, s.name),
-		fmt.Sprintf("(codes *uint%d, w *float64, start *int32, z *float64, groups int, panels int)", 8*bytes)
+		fmt.Sprintf("(codes *uint%d, w *float64, start *int32, z *float64, groups int, panels int, add int)", 8*bytes)
 	if between {
 		name, signature = fmt.Sprintf("between%d%s", 8*bytes, s.name),
-			fmt.Sprintf("(codes *uint%d, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int)", 8*bytes)
+			fmt.Sprintf("(codes *uint%d, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int, add int)", 8*bytes)
 	}
-	c.function(name, signature, "adds the coded groups' parts to the scores of consecutive panels; groups and panels are positive.")
-	r := c.arguments("codes", "w", "start", "z", "groups", "panels")
-	w, start, z, groups, panels := r[1], r[2], r[3], r[4], r[5]
+	c.function(name, signature, "adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, "+
+		"replaces these; groups and panels are positive.")
+	r := c.arguments("codes", "w", "start", "z", "groups", "panels", "add")
+	w, start, z, groups, panels, add := r[1], r[2], r[3], r[4], r[5], r[6]
 	t := codedCode{code: c, shape: s, bytes: bytes, between: between, codes: r[0], table: c.GP64()}
 	if between {
 		t.fractions = c.Load(c.Param("fractions"), c.GP64())
@@ -78,9 +79,15 @@ func codedScores(c code, s shape, bytes int, between bool) {
 	for part := range parts {
 		rows := part * panelRows / parts
 		t.sum = c.vectors(s, sums)
+		for _, v := range t.sum {
+			c.zero(s, v)
+		}
+		c.TESTQ(add, add)
+		c.jump(c.JEQ, label("from%d", part))
 		for k, v := range t.sum {
 			c.VMOVUPD(at(z, 8*rows+k*s.bytes), v)
 		}
+		c.Label(label("from%d", part))
 		group, first := c.GP64(), c.GP64()
 		c.MOVQ(groups, group)
 		c.MOVQ(start, first)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 )
 
@@ -10,6 +11,14 @@ func columns(c code) {
 	extent(c)
 	pick(c, 8)
 	pick(c, 4)
+	for _, size := range []int{1, 2, 4} {
+		quotients(c, size)
+	}
+	widen(c)
+	wholeNumbers(c)
+	for _, size := range []int{1, 2, 4} {
+		narrow(c, size)
+	}
 }
 
 func extent(c code) {
@@ -70,5 +79,116 @@ func pick(c code, size int) {
 	finite := c.GP8()
 	c.SETEQ(finite)
 	c.Store(finite, c.ReturnIndex(0))
+	c.finish()
+}
+
+// quotients emits whole numbers of some bytes, divided.
+func quotients(c code, size int) {
+	c.function(label("quotients%dAVX2", 8*size), "(x *byte, vectors int, divisor float64, dst *float64)",
+		"does four numbers a vector; vectors is positive.")
+	r := c.arguments("x", "vectors", "dst")
+	divisor, whole, v := c.YMM(), c.XMM(), c.YMM()
+	c.VBROADCASTSD(c.Load(c.Param("divisor"), c.XMM()), divisor)
+	c.Label("vector")
+	switch size {
+	case 1:
+		c.VPMOVSXBD(at(r[0], 0), whole)
+	case 2:
+		c.VPMOVSXWD(at(r[0], 0), whole)
+	default:
+		c.VMOVDQU(at(r[0], 0), whole)
+	}
+	c.VCVTDQ2PD(whole, v)
+	c.VDIVPD(divisor, v, v)
+	c.VMOVUPD(v, at(r[2], 0))
+	c.add(4*size, r[0])
+	c.add(32, r[2])
+	c.down(r[1], "vector")
+	c.finish()
+}
+
+// widen emits float32 as float64.
+func widen(c code) {
+	c.function("widenAVX2", "(x *byte, vectors int, dst *float64)", "does four numbers a vector; vectors is positive.")
+	r := c.arguments("x", "vectors", "dst")
+	v := c.YMM()
+	c.Label("vector")
+	c.VCVTPS2PD(at(r[0], 0), v)
+	c.VMOVUPD(v, at(r[2], 0))
+	c.add(16, r[0])
+	c.add(32, r[2])
+	c.down(r[1], "vector")
+	c.finish()
+}
+
+// wholeNumbers emits the search for x = whole / power. A product that no int32 is near becomes the least of them, as NaN
+// does.
+func wholeNumbers(c code) {
+	c.function("wholeNumbersAVX2", "(x *float64, vectors int, power float64, whole *int32, largest *int32) (ok bool)",
+		"does four numbers a vector; vectors is positive. It writes the largest magnitudes of four lanes.")
+	none := c.StaticGlobal("noNumber")
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	c.AppendDatum(operand.U64(0x8000000080000000))
+	c.AppendDatum(operand.U64(0x8000000080000000))
+	r := c.arguments("x", "vectors", "whole", "largest")
+	power, largest := c.YMM(), c.XMM()
+	c.VBROADCASTSD(c.Load(c.Param("power"), c.XMM()), power)
+	c.VPXOR(largest, largest, largest)
+	result, bits := c.GP8(), c.GP32()
+	c.XORB(result, result)
+	c.Label("vector")
+	x, product, strange, wide := c.YMM(), c.YMM(), c.YMM(), c.YMM()
+	whole, least := c.XMM(), c.XMM()
+	c.VMOVUPD(at(r[0], 0), x)
+	c.VMULPD(power, x, product)
+	c.VCVTPD2DQY(product, whole)
+	c.VMOVDQU(whole, at(r[2], 0))
+	c.VCVTDQ2PD(whole, product)
+	c.VDIVPD(power, product, product)
+	c.VPCMPEQQ(x, product, product)
+	c.VPCMPEQD(none, whole, least)
+	c.VPMOVSXDQ(least, wide)
+	c.VPANDN(product, wide, product)
+	c.VCMPPD(operand.Imm(3), x, x, strange)
+	c.VPOR(strange, product, product)
+	c.VMOVMSKPD(product, bits)
+	c.CMPL(bits, operand.Imm(15))
+	c.jump(c.JNE, "done")
+	c.VPABSD(whole, whole)
+	c.VPMAXSD(whole, largest, largest)
+	c.add(32, r[0])
+	c.add(16, r[2])
+	c.down(r[1], "vector")
+	c.VMOVDQU(largest, at(r[3], 0))
+	c.MOVB(operand.U8(1), result)
+	c.Label("done")
+	c.Store(result, c.ReturnIndex(0))
+	c.finish()
+}
+
+// narrow emits whole numbers in few bytes.
+func narrow(c code, size int) {
+	c.function(label("narrow%dAVX2", 8*size), "(x *int32, vectors int, dst *byte)",
+		"does eight numbers a vector; vectors is positive. What does not fit becomes the nearest number that does.")
+	r := c.arguments("x", "vectors", "dst")
+	c.Label("vector")
+	low, high := c.XMM(), c.XMM()
+	c.VMOVDQU(at(r[0], 0), low)
+	c.VMOVDQU(at(r[0], 16), high)
+	switch size {
+	case 1:
+		c.VPACKSSDW(high, low, low)
+		c.VPACKSSWB(low, low, low)
+		c.VMOVQ(low, at(r[2], 0))
+	case 2:
+		c.VPACKSSDW(high, low, low)
+		c.VMOVDQU(low, at(r[2], 0))
+	default:
+		c.VMOVDQU(low, at(r[2], 0))
+		c.VMOVDQU(high, at(r[2], 16))
+	}
+	c.add(32, r[0])
+	c.add(8*size, r[2])
+	c.down(r[1], "vector")
 	c.finish()
 }

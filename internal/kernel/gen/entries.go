@@ -8,11 +8,16 @@ import (
 // entryRows is the number of rows that are looked up together: of one code or not.
 const entryRows = 16
 
-// entries emits the sum of scores of several models and the entries of a table that the rows' codes name.
+// entryLanes is kernel.EntryLanes.
+const entryLanes = 4
+
+// entries emits the sum of scores of several models and the entries of a table that the rows' codes name, and the sums of
+// several models' coefficients by code.
 func entries(c code) {
 	for _, s := range []shape{avx2, avx512} {
 		entriesOf(c, s)
 	}
+	sumEntries(c)
 }
 
 type entriesCode struct {
@@ -51,17 +56,11 @@ func entriesOf(c code, s shape) {
 
 // block adds the entries of entryRows rows.
 func (t entriesCode) block(codes, table, z, models, size reg.Register) {
-	all, first, equal := t.YMM(), t.YMM(), t.GP32()
-	t.VMOVDQU(at(codes, 0), all)
-	t.VPBROADCASTW(at(codes, 0), first)
-	t.VPCMPEQW(all, first, first)
-	t.VPMOVMSKB(first, equal)
 	model, scores, entry := t.GP64(), t.GP64(), t.GP64()
 	t.MOVQ(models, model)
 	t.MOVQ(z, scores)
 	t.MOVQ(table, entry)
-	t.CMPL(equal, operand.I8(-1))
-	t.jump(t.JNE, "different")
+	all := t.blockOfCodes(codes, "different")
 	t.same(codes, scores, entry, model, size)
 	t.jump(t.JMP, "end")
 
@@ -88,6 +87,18 @@ func (t entriesCode) block(codes, table, z, models, size reg.Register) {
 	t.DECQ(model)
 	t.jump(t.JMP, "single")
 	t.Label("end")
+}
+
+// blockOfCodes returns the codes of a block and jumps when they are not all the same.
+func (c code) blockOfCodes(codes reg.Register, different string) reg.VecVirtual {
+	all, first, equal := c.YMM(), c.YMM(), c.GP32()
+	c.VMOVDQU(at(codes, 0), all)
+	c.VPBROADCASTW(at(codes, 0), first)
+	c.VPCMPEQW(all, first, first)
+	c.VPMOVMSKB(first, equal)
+	c.CMPL(equal, operand.I8(-1))
+	c.jump(c.JNE, different)
+	return all
 }
 
 // same adds the entries of rows that have one code.
@@ -185,4 +196,75 @@ func (t entriesCode) single(row int, entry, scores reg.Register) {
 	}
 	t.VADDPS(at(scores, 4*row), x, x)
 	t.VMOVUPS(x, at(scores, 4*row))
+}
+
+// sumEntries adds the coefficients of several models to the lanes of the rows' codes, which lie side by side for the models.
+func sumEntries(c code) {
+	c.function("sumEntriesAVX2", "(codes *uint16, v *float32, lanes *float64, models int, panels int)",
+		"adds the coefficients of panels to the lanes of the rows' codes; models and panels are positive.")
+	r := c.arguments("codes", "v", "lanes", "models", "panels")
+	codes, v, all, models, panels := r[0], r[1], r[2], r[3], r[4]
+	const size = 8 * entryLanes
+	next := c.GP64() // bytes from the last block of a panel to the next panel
+	c.MOVQ(models, next)
+	c.SHLQ(operand.Imm(8), next)
+	c.SUBQ(operand.U32(4*panelRows), next)
+	of := func(row int) reg.Register { // what lies before the lanes of a row's code
+		offset := c.GP64()
+		c.MOVWQZX(at(codes, 2*row), offset)
+		c.IMULQ(models, offset)
+		c.SHLQ(operand.Imm(5), offset)
+		return offset
+	}
+	zero := c.XMM()
+	c.VPXOR(zero, zero, zero)
+	c.Label("panel")
+	left := c.GP64()
+	c.MOVQ(operand.U32(panelRows/entryRows), left)
+	c.Label("block")
+	model, own, values := c.GP64(), c.GP64(), c.GP64()
+	c.MOVQ(models, model)
+	c.MOVQ(v, values)
+	c.MOVQ(all, own)
+	c.blockOfCodes(codes, "different")
+	c.ADDQ(of(0), own)
+	c.Label("same")
+	sum := c.YMM()
+	c.VMOVUPD(at(own, 0), sum)
+	for row := 0; row < entryRows; row += entryLanes {
+		x := c.YMM()
+		c.VCVTPS2PD(at(values, 4*row), x)
+		c.VADDPD(x, sum, sum)
+	}
+	c.VMOVUPD(sum, at(own, 0))
+	c.add(size, own)
+	c.add(4*panelRows, values)
+	c.down(model, "same")
+	c.jump(c.JMP, "end")
+
+	c.Label("different")
+	low, high := c.YMM(), c.YMM()
+	c.VMOVDQU(at(values, 0), low)
+	c.VMOVDQU(at(values, 32), high)
+	c.VPOR(low, high, high)
+	c.VPTEST(high, high)
+	c.jump(c.JEQ, "none") // nothing but zeros of this model
+	for row := range entryRows {
+		lane := operand.Mem{Base: own, Index: of(row), Scale: 1, Disp: row % entryLanes * 8}
+		x := c.XMM()
+		c.VCVTSS2SD(at(values, 4*row), zero, x)
+		c.VADDSD(lane, x, x)
+		c.VMOVSD(x, lane)
+	}
+	c.Label("none")
+	c.add(size, own)
+	c.add(4*panelRows, values)
+	c.down(model, "different")
+	c.Label("end")
+	c.add(2*entryRows, codes)
+	c.add(4*entryRows, v)
+	c.down(left, "block")
+	c.ADDQ(next, v)
+	c.down(panels, "panel")
+	c.finish()
 }

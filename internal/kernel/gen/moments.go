@@ -29,11 +29,11 @@ type momentsCode struct {
 }
 
 func (m momentsCode) emit(columns []reg.Register, blocks, state reg.Register) {
-	all := m.vectors(avx2, 4)
-	for i, v := range all {
-		m.VMOVUPD(at(state, 32*i), v)
+	for i, v := range []*reg.VecVirtual{&m.unit, &m.mean, &m.total, &m.lost} {
+		if *v = m.YMM(); v != &m.mean || m.square {
+			m.VMOVUPD(at(state, 32*i), *v)
+		}
 	}
-	m.unit, m.mean, m.total, m.lost = all[0], all[1], all[2], all[3]
 	m.Label("block")
 	x, y := m.vectors(avx2, 4), m.vectors(avx2, 4)
 	for i, column := range columns {

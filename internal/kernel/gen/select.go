@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Comparisons of a with b, in the order a op b. The first four hold for NaN, too, none of the others; none raises an
+// Comparisons of a with b, in the order a op b. The first three hold for NaN, too, none of the others; none raises an
 // exception.
 const (
 	unordered   = 0x03

@@ -1,0 +1,80 @@
+package feature
+
+import (
+	"math"
+
+	"toptau/internal/kernel"
+	"toptau/internal/table"
+)
+
+// together are columns that are read side by side, a few rows at a time.
+type together struct {
+	columns []*table.Column // at most kernel.MomentColumns
+	rows    int
+	space   [kernel.MomentColumns][1 << 10]float64
+	part    [kernel.MomentColumns][]float64 // of each column; the last one again where there are less
+}
+
+// each visits all rows in order, in part.
+func (c *together) each(visit func()) {
+	for first := 0; first < c.rows; first += len(c.space[0]) {
+		n := min(len(c.space[0]), c.rows-first)
+		for k := range c.part {
+			if k < len(c.columns) {
+				c.part[k] = c.columns[k].Range(first, n, c.space[k][:])
+			} else {
+				c.part[k] = c.part[k-1]
+			}
+		}
+		visit()
+	}
+}
+
+// measureTogether takes the moments of numeric columns on all rows, without weights. It returns the columns in which a
+// value is missing; they must be measured by themselves.
+func (f *fitter) measureTogether(columns []int, all []measured) (alone []int) {
+	c := &together{rows: f.t.Rows()}
+	for _, j := range columns {
+		c.columns = append(c.columns, &f.t.Columns[j])
+	}
+	var low, high [kernel.MomentColumns]float64
+	var missing [kernel.MomentColumns]bool
+	for k := range low {
+		low[k], high[k] = math.Inf(1), math.Inf(-1)
+	}
+	c.each(func() {
+		for k := range c.columns {
+			least, greatest, ordered := kernel.Extent(c.part[k])
+			low[k], high[k], missing[k] = min(low[k], least), max(high[k], greatest), missing[k] || !ordered
+		}
+	})
+	var vary []int // of columns
+	var s kernel.Moments
+	c.columns = c.columns[:0]
+	for k, j := range columns {
+		switch {
+		case missing[k]:
+			alone = append(alone, j)
+		case low[k] >= high[k]:
+			all[j].moments = moments{mean: low[k], constant: true}
+		default:
+			s.Unit[len(vary)] = unit(max(math.Abs(low[k]), math.Abs(high[k])))
+			vary, c.columns = append(vary, j), append(c.columns, &f.t.Columns[j])
+		}
+	}
+	if len(vary) == 0 {
+		return alone
+	}
+	mass := float64(c.rows)
+	c.each(func() { s.AddFirst(&c.part) })
+	for k := range s.Mean {
+		s.Mean[k] = sum{s.Total[k], s.Lost[k]}.value() / mass
+	}
+	s.Total, s.Lost = [kernel.MomentColumns]float64{}, [kernel.MomentColumns]float64{}
+	c.each(func() { s.AddSecond(&c.part) })
+	for k, j := range vary {
+		sd := math.Sqrt(sum{s.Total[k], s.Lost[k]}.value()/mass) / s.Unit[k]
+		all[j].moments = moments{mean: s.Mean[k] / s.Unit[k], sd: sd, constant: sd == 0}
+	}
+	return alone
+}
