@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"toptau/internal/fault"
 	"toptau/internal/table"
@@ -22,7 +23,7 @@ const (
 
 // forest is what the trees are grown from: the training rows, column by column.
 type forest struct {
-	x        [][]float64 // by input of the block; NaN is a missing value
+	columns  []ranked // by input of the block
 	positive []bool
 	weights  []float64 // nil: all 1
 	leaves   int       // of a tree, at most
@@ -39,7 +40,7 @@ type forest struct {
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
 func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
-	g := forest{x: x, weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
+	g := forest{weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
 	classes := [2]int{}
 	for _, row := range f.rows {
 		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
@@ -54,17 +55,10 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 		return nil, &fault.Error{Kind: fault.Data, Found: "rows of one class", Expected: "rows of both classes",
 			Hint: "check the label column and --positive"}
 	}
+	g.columns = make([]ranked, len(x))
+	inParallel(len(x), func(j int) { g.columns[j] = rankedOf(x[j]) })
 	trees := make([]Tree, f.o.Trees)
-	var group sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), len(trees))
-	for w := range workers {
-		group.Go(func() {
-			for i := w; i < len(trees); i += workers {
-				trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i)))
-			}
-		})
-	}
-	group.Wait()
+	inParallel(len(trees), func(i int) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
 	b := &LeavesBlock{Inputs: inputs}
 	for _, t := range trees {
 		if len(t.Ask) > 1 {
@@ -72,6 +66,20 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 		}
 	}
 	return b, nil
+}
+
+// inParallel calls f for 0 to n-1.
+func inParallel(n int, f func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // growing is a node of a tree that is not finished: rows[first:end] are its own.
@@ -86,6 +94,7 @@ type growing struct {
 type split struct {
 	column      int
 	at          float64
+	rank        uint32 // of the largest value at most at
 	missingLeft bool
 	gain        float64 // in impurity times mass; 0: there is none
 }
@@ -93,19 +102,19 @@ type split struct {
 // grower grows one tree.
 type grower struct {
 	*forest
-	random  *rand.PCG
-	rows    []int32 // grouped by node, in the order of the table within each
-	spare   []int32
-	columns []int // a permutation, for draws without replacement
-	nodes   []growing
-	node    sample
+	random *rand.PCG
+	rows   []int32 // grouped by node, in the order of the table within each
+	spare  []int32
+	order  []int // the columns, a permutation for draws without replacement
+	nodes  []growing
+	node   sample
 }
 
 // sample is the rows of the node whose split is looked for, side by side.
 type sample struct {
 	positive []uint8 // 1 or 0
 	weights  []float64
-	x        []float64 // the column drawn last
+	ranks    []uint32 // of the column drawn last
 	constant []bool
 }
 
@@ -113,17 +122,17 @@ func (g *forest) grow(random *rand.PCG) Tree {
 	t := grower{forest: g, random: random}
 	n := len(g.positive)
 	t.rows, t.spare = make([]int32, n), make([]int32, n)
-	t.node = sample{positive: make([]uint8, n), x: make([]float64, n)}
+	t.node = sample{positive: make([]uint8, n), ranks: make([]uint32, n)}
 	if g.weights != nil {
 		t.node.weights = make([]float64, n)
 	}
 	for i := range t.rows {
 		t.rows[i] = int32(i)
 	}
-	for j := range g.x {
-		t.columns = append(t.columns, j)
+	for j := range g.columns {
+		t.order = append(t.order, j)
 	}
-	t.node.constant = make([]bool, len(g.x))
+	t.node.constant = make([]bool, len(g.columns))
 	t.open(0, len(t.rows))
 	for leaves := 1; leaves < g.leaves; leaves++ {
 		best := -1
@@ -153,10 +162,10 @@ func (t *grower) open(first, end int) int {
 // divide carries a node's split out. Rows keep their order.
 func (t *grower) divide(node int) {
 	n := t.nodes[node]
-	x := t.x[n.best.column]
+	ranks := t.columns[n.best.column].of(t.rows[n.first:n.end], t.node.ranks)
 	middle, k := n.first, 0
-	for _, row := range t.rows[n.first:n.end] {
-		if n.best.goesLeft(x[row]) {
+	for i, row := range t.rows[n.first:n.end] {
+		if n.best.goesLeft(ranks[i]) {
 			t.rows[middle] = row
 			middle++
 		} else {
@@ -172,7 +181,9 @@ func (t *grower) divide(node int) {
 	t.nodes[node].left, t.nodes[node].right = left, right
 }
 
-func (s *split) goesLeft(x float64) bool { return x <= s.at || s.missingLeft && x != x }
+func (s *split) goesLeft(rank uint32) bool {
+	return rank <= s.rank || s.missingLeft && rank == missingRank
+}
 
 // write appends a node and its sides in preorder.
 func (t *grower) write(node int, tree *Tree) {
@@ -224,7 +235,7 @@ func (t *grower) search(rows []int32) split {
 		return best
 	}
 	for round := 0; round < rounds && best.gain == 0; round++ {
-		for drawn, found := 0, 0; drawn < len(t.columns) && found < t.ask; drawn++ {
+		for drawn, found := 0, 0; drawn < len(t.order) && found < t.ask; drawn++ {
 			if t.draw(rows, drawn, whole, &best) {
 				found++
 			}
@@ -235,21 +246,24 @@ func (t *grower) search(rows []int32) split {
 
 // draw takes one more column and reports whether it can divide the node; its best split replaces a worse one.
 func (t *grower) draw(rows []int32, drawn int, whole counts, best *split) bool {
-	k := drawn + int(t.random.Uint64()%uint64(len(t.columns)-drawn))
-	t.columns[drawn], t.columns[k] = t.columns[k], t.columns[drawn]
-	column := t.columns[drawn]
+	k := drawn + int(t.random.Uint64()%uint64(len(t.order)-drawn))
+	t.order[drawn], t.order[k] = t.order[k], t.order[drawn]
+	column := t.order[drawn]
 	if t.node.constant[column] {
 		return false
 	}
-	low, high, missing := t.span(rows, column)
+	c := &t.columns[column]
+	t.node.ranks = c.of(rows, t.node.ranks)
+	low, high, missing := t.node.span()
 	t.node.constant[column] = !(low < high) && (missing == 0 || missing == len(rows))
 	valid := false
 	if low < high {
 		u := float64(t.random.Uint64()>>11) / (1 << 53)
-		valid = t.try(split{column: column, at: threshold(low, high, u)}, missing > 0, whole, best)
+		at := threshold(c.values[low], c.values[high], u)
+		valid = t.try(split{column: column, at: at, rank: c.below(at)}, missing > 0, whole, best)
 	}
 	if missing > 0 && missing < len(rows) { // all values against the missing ones
-		valid = t.try(split{column: column, at: math.MaxFloat64}, true, whole, best) || valid
+		valid = t.try(split{column: column, at: math.MaxFloat64, rank: missingRank - 1}, true, whole, best) || valid
 	}
 	return valid
 }
@@ -291,36 +305,29 @@ func indicator(b bool) uint8 {
 // countsOf is counts for rows of weight 1.
 func countsOf(rows, positive int) counts { return counts{rows, float64(rows), float64(positive)} }
 
-// span copies a column of a node, and returns its range and the number of its missing values.
-func (t *grower) span(rows []int32, column int) (low, high float64, missing int) {
-	low, high = math.Inf(1), math.Inf(-1)
-	x, own := t.x[column], t.node.x[:len(rows)]
-	t.node.x = own
-	for k, row := range rows {
-		v := x[row]
-		own[k] = v
-		if v < low {
-			low = v
-		}
-		if v > high {
-			high = v
-		}
-		if v != v {
+// span is the range of the column drawn last in a node, in ranks, and the number of its missing values.
+func (n *sample) span() (low, high uint32, missing int) {
+	low = missingRank
+	for _, r := range n.ranks {
+		low = min(low, r)
+		if r == missingRank {
 			missing++
+		} else {
+			high = max(high, r)
 		}
 	}
 	return low, high, missing
 }
 
-// sides counts the values at most at, and the missing ones; the others have the rest of the whole.
-func (n *sample) sides(at float64, missing bool, whole counts) (left, right, none counts) {
+// sides counts the values up to a rank, and the missing ones; the others have the rest of the whole.
+func (n *sample) sides(last uint32, missing bool, whole counts) (left, right, none counts) {
 	if n.weights != nil {
-		for k, v := range n.x {
+		for k, r := range n.ranks {
 			side := &right
 			switch {
-			case v <= at:
+			case r <= last:
 				side = &left
-			case v != v:
+			case r == missingRank:
 				side = &none
 			}
 			side.add(n.positive[k] == 1, n.weights[k])
@@ -328,16 +335,16 @@ func (n *sample) sides(at float64, missing bool, whole counts) (left, right, non
 		return left, right, none
 	}
 	rows, positive := 0, 0
-	for k, v := range n.x {
-		in := int(indicator(v <= at))
+	for k, r := range n.ranks {
+		in := int(indicator(r <= last))
 		rows += in
 		positive += in & int(n.positive[k])
 	}
 	left = countsOf(rows, positive)
 	if missing {
 		rows, positive = 0, 0
-		for k, v := range n.x {
-			in := int(indicator(v != v))
+		for k, r := range n.ranks {
+			in := int(indicator(r == missingRank))
 			rows += in
 			positive += in & int(n.positive[k])
 		}
@@ -350,7 +357,7 @@ func (n *sample) sides(at float64, missing bool, whole counts) (left, right, non
 // try reports whether a split leaves enough rows on both sides. It gives the missing values to the side where they fit
 // better; where a node has none, a later one goes right.
 func (t *grower) try(s split, some bool, whole counts, best *split) (valid bool) {
-	left, right, missing := t.node.sides(s.at, some, whole)
+	left, right, missing := t.node.sides(s.rank, some, whole)
 	consider := func(left, right counts, missingLeft bool) {
 		if left.rows < leafRows || right.rows < leafRows {
 			return

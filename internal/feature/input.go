@@ -95,8 +95,8 @@ func (in *Input) levels(dictionary []string) []int32 {
 // at begins an error that names a row of the table.
 func at(t *table.Table, row int) *fault.Error {
 	e := &fault.Error{Kind: fault.Data, File: t.File}
-	if row < len(t.Line) {
-		e.Line = t.Line[row]
+	if row < t.Rows() {
+		e.Line = t.LineOf(row)
 	}
 	return e
 }
