@@ -101,7 +101,7 @@ func (h *harness) cut(s *set, seed int, f files) error {
 			part = append(part, lines[0])
 		}
 		for _, row := range parts[i] {
-			part = append(part, lines[t.Line[row]-1])
+			part = append(part, lines[t.LineOf(row)-1])
 		}
 		if err := writeLines(name, part); err != nil {
 			return err

@@ -122,7 +122,7 @@ func (h *harness) urn(s *set) (*urn, error) {
 	slices.Sort(rows)
 	content := slices.Clone(u.header)
 	for _, row := range rows {
-		line := lines[t.Line[row]-1]
+		line := lines[t.LineOf(row)-1]
 		isPositive := t.Label[row] == table.Positive
 		content, u.positive = append(content, line), append(u.positive, isPositive)
 		if isPositive {
