@@ -57,12 +57,16 @@ type Evaluation struct {
 	AtThreshold metric.Confusion // what the model's threshold does to them, with Clopper-Pearson intervals
 }
 
-// encodingsFor are the encodings that can differ on a table.
+// manyIndices is the number of indices of LIBSVM, as of words of texts, from which encodings of all are tried only if they
+// are asked for: a row writes a few of them and would have one level of each.
+const manyIndices = 1000
+
+// encodingsFor are the encodings that can differ on a table and are worth their time.
 func encodingsFor(t *table.Table) []feature.Encode {
-	if feature.Encodable(t) {
+	if feature.Encodable(t) && (t.Sparse == nil || t.Sparse.Cols <= manyIndices) {
 		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
 	}
-	return []feature.Encode{feature.EncodeRaw} // categories alone: all encodings are this one
+	return []feature.Encode{feature.EncodeRaw} // categories alone, or many indices
 }
 
 // labelled lists the rows of known class, ascending.

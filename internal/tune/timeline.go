@@ -77,8 +77,8 @@ func timeError(t *table.Table, row int, numbers bool) error {
 	if numbers {
 		e.Expected = fmt.Sprintf("a number, as %s in the first row", fault.Quote(t.Time.Values[0]))
 	}
-	if row < len(t.Line) {
-		e.Line = t.Line[row]
+	if row < t.Rows() {
+		e.Line = t.LineOf(row)
 	}
 	return e
 }
