@@ -299,7 +299,7 @@ func ReadScores(name, path string) (Scores, error) {
 	}
 	for row, z := range scores.Values {
 		if z != z {
-			return Scores{}, &fault.Error{Kind: fault.Data, File: path, Line: t.Line[row], Column: scores.Name,
+			return Scores{}, &fault.Error{Kind: fault.Data, File: path, Line: t.LineOf(row), Column: scores.Name,
 				Found: "a missing score", Expected: "a number"}
 		}
 	}
@@ -308,7 +308,7 @@ func ReadScores(name, path string) (Scores, error) {
 
 // countsRows refuses row numbers that are not 1, 2, 3.
 func countsRows(t *table.Table, c *table.Column) error {
-	for row := range t.Line {
+	for row := range t.Rows() {
 		if c.Kind == table.Numeric && c.Values[row] == float64(row+1) {
 			continue
 		}
@@ -316,7 +316,7 @@ func countsRows(t *table.Table, c *table.Column) error {
 		if c.Kind == table.Numeric {
 			found = fmt.Sprintf("row %v", c.Values[row])
 		}
-		return &fault.Error{Kind: fault.Data, File: t.File, Line: t.Line[row], Column: c.Name, Found: found,
+		return &fault.Error{Kind: fault.Data, File: t.File, Line: t.LineOf(row), Column: c.Name, Found: found,
 			Expected: fmt.Sprintf("row %d: scores in the order of the test file", row+1)}
 	}
 	return nil

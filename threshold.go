@@ -75,7 +75,7 @@ func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, err
 	scores := d.table.Columns[i].AllValues()
 	for row, z := range scores {
 		if z != z {
-			return nil, &fault.Error{Kind: fault.Data, File: d.table.File, Line: d.table.Line[row], Column: score,
+			return nil, &fault.Error{Kind: fault.Data, File: d.table.File, Line: d.table.LineOf(row), Column: score,
 				Found: "a missing score", Expected: "a number"}
 		}
 	}

@@ -3,13 +3,14 @@ package feature
 import (
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
 
-// packing is a matrix on its way from a table. Rows are encoded in batches, column by column, by several at a time, and
-// packed in their order. A batch with anything wrong is encoded again row by row, which is where errors are worded.
+// packing is a matrix on its way from a table. Rows are encoded in batches, column by column, by several at a time where
+// that takes long, and packed in their order. A batch with anything wrong is encoded again row by row, which is where errors are worded.
 type packing struct {
 	m      *Map
 	t      *table.Table
@@ -50,6 +51,17 @@ func (p *packing) batchRows() int {
 	return max(least, min(most, values/(len(p.m.Inputs)+1)))
 }
 
+// costly reports whether encoding takes so long that workers are worth the handing over of batches.
+func (p *packing) costly() bool {
+	return slices.ContainsFunc(p.m.Blocks, func(b Block) bool {
+		switch b.(type) {
+		case *ScorecardBlock, *LeavesBlock:
+			return true
+		}
+		return false
+	})
+}
+
 // add packs the rows of an encoded batch.
 func (p *packing) add(b *batch) error {
 	if b.done {
@@ -84,7 +96,11 @@ func (p *packing) addRow(row int) error {
 func (p *packing) run(before func(b *batch)) (*matrix.Matrix, error) {
 	rows, size := rowCount(p.t, p.rows), p.batchRows()
 	batches := (rows + size - 1) / size
-	crew := p.newCrew(size, min(runtime.GOMAXPROCS(0), batches))
+	workers := 1
+	if p.costly() {
+		workers = min(runtime.GOMAXPROCS(0), batches)
+	}
+	crew := p.newCrew(size, workers)
 	defer crew.stop()
 	for i := range batches {
 		b := crew.next(i)
@@ -117,7 +133,9 @@ func (m *Map) Consume(t *table.Table, s matrix.Storage) (*matrix.Matrix, error) 
 	}
 	const piece = 4 << 20 // bytes that are worth a collection
 	freed := int64(0)
-	debug.FreeOSMemory() // what reading and Fit have left
+	if t.FeatureBytes() >= piece {
+		debug.FreeOSMemory() // what reading and Fit have left
+	}
 	return p.run(func(b *batch) {
 		if freed += t.Release(b.Sources[0]); freed >= piece {
 			debug.FreeOSMemory()

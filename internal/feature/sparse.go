@@ -43,7 +43,8 @@ func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst 
 	values := s.Value[s.Start[row]:s.Start[row+1]]
 	n := len(dst.Cols)
 	cols := slices.Grow(dst.Cols, len(values))[:n+len(values)]
-	encoded := slices.Grow(dst.Values, len(values))[:n+len(values)]
+	encoded := slices.Grow(dst.Values, len(values))[:len(cols)]
+	scale := b.Scale
 	for e, index := range s.Index[s.Start[row]:s.Start[row+1]][:len(values)] {
 		x := values[e]
 		if x == 0 {
@@ -57,8 +58,8 @@ func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst 
 			continue
 		}
 		v := x
-		if b.Scale != nil {
-			v /= b.Scale[j]
+		if scale != nil {
+			v /= scale[j]
 		}
 		if !fits(v) {
 			return rangeError(t, row, indexName(index+1), x)

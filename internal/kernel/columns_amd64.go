@@ -19,15 +19,30 @@ func pickFloat64AVX2(x *float64, rows *int32, vectors int, dst *float64) (finite
 //go:noescape
 func pickFloat32AVX2(x *float64, rows *int32, vectors int, dst *float32) (finite bool)
 
+// whole8AVX2 does four numbers a vector; vectors is positive.
+//
+//go:noescape
+func whole8AVX2(x *byte, vectors int, divisor float64, dst *float64)
+
 // quotients8AVX2 does four numbers a vector; vectors is positive.
 //
 //go:noescape
 func quotients8AVX2(x *byte, vectors int, divisor float64, dst *float64)
 
+// whole16AVX2 does four numbers a vector; vectors is positive.
+//
+//go:noescape
+func whole16AVX2(x *byte, vectors int, divisor float64, dst *float64)
+
 // quotients16AVX2 does four numbers a vector; vectors is positive.
 //
 //go:noescape
 func quotients16AVX2(x *byte, vectors int, divisor float64, dst *float64)
+
+// whole32AVX2 does four numbers a vector; vectors is positive.
+//
+//go:noescape
+func whole32AVX2(x *byte, vectors int, divisor float64, dst *float64)
 
 // quotients32AVX2 does four numbers a vector; vectors is positive.
 //

@@ -87,6 +87,26 @@ vector:
 	VZEROUPPER
 	RET
 
+// func whole8AVX2(x *byte, vectors int, divisor float64, dst *float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·whole8AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVQ         dst+24(FP), DX
+	MOVSD        divisor+16(FP), X0
+	VBROADCASTSD X0, Y0
+
+vector:
+	VPMOVSXBD (AX), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (DX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
 // func quotients8AVX2(x *byte, vectors int, divisor float64, dst *float64)
 // Requires: AVX, AVX2, SSE2
 TEXT ·quotients8AVX2(SB), NOSPLIT, $0-32
@@ -108,6 +128,26 @@ vector:
 	VZEROUPPER
 	RET
 
+// func whole16AVX2(x *byte, vectors int, divisor float64, dst *float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·whole16AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVQ         dst+24(FP), DX
+	MOVSD        divisor+16(FP), X0
+	VBROADCASTSD X0, Y0
+
+vector:
+	VPMOVSXWD (AX), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (DX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x20, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
 // func quotients16AVX2(x *byte, vectors int, divisor float64, dst *float64)
 // Requires: AVX, AVX2, SSE2
 TEXT ·quotients16AVX2(SB), NOSPLIT, $0-32
@@ -123,6 +163,26 @@ vector:
 	VDIVPD    Y0, Y1, Y1
 	VMOVUPD   Y1, (DX)
 	ADDQ      $0x08, AX
+	ADDQ      $0x20, DX
+	DECQ      CX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func whole32AVX2(x *byte, vectors int, divisor float64, dst *float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·whole32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVQ         dst+24(FP), DX
+	MOVSD        divisor+16(FP), X0
+	VBROADCASTSD X0, Y0
+
+vector:
+	VMOVDQU   (AX), X0
+	VCVTDQ2PD X0, Y0
+	VMOVUPD   Y0, (DX)
+	ADDQ      $0x10, AX
 	ADDQ      $0x20, DX
 	DECQ      CX
 	JNZ       vector

@@ -544,6 +544,12 @@ func vectorQuotients(data []byte, bytes int, divisor float64, dst []float64) (do
 	switch {
 	case using == levelGo || vectors == 0:
 		return 0
+	case bytes == 1 && divisor == 1:
+		whole8AVX2(&data[0], vectors, divisor, &dst[0])
+	case bytes == 2 && divisor == 1:
+		whole16AVX2(&data[0], vectors, divisor, &dst[0])
+	case divisor == 1:
+		whole32AVX2(&data[0], vectors, divisor, &dst[0])
 	case bytes == 1:
 		quotients8AVX2(&data[0], vectors, divisor, &dst[0])
 	case bytes == 2:

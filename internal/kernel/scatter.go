@@ -41,7 +41,8 @@ func AddCodesBetween[C Code](codes []C, fractions []float32, v []float64, start 
 	}
 	codes, fractions = codes[:groups*PanelRows], fractions[:groups*PanelRows]
 	v, lanes = v[:PanelRows], lanes[:int(start[groups])*Lanes]
-	if !vectorAddCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), &fractions[0], &v[0], &start[0], &lanes[0], groups) {
+	first := &fractions[0]
+	if !vectorAddCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), first, &v[0], &start[0], &lanes[0], groups) {
 		addCodesBetween(codes, fractions, v, start, lanes)
 	}
 }

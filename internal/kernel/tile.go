@@ -1,8 +1,8 @@
 package kernel
 
-// tileFeatures is the number of features after which a tile's sums are stored and reloaded, so that the panel's part
+// tileFeatures is the largest number of features after which a tile's sums are stored and reloaded, so that the panel's part
 // stays in the first cache while all models use it.
-const tileFeatures = 32
+const tileFeatures = 40
 
 // secondFeatures is the same for two or three models: their parts of a panel stay in the second cache.
 const secondFeatures = 1024
@@ -39,7 +39,7 @@ func ScoreTile(panels, w []float32, models int, z []float32, add bool) {
 	}
 }
 
-// tileBlock is the number of features that a tile takes at a time.
+// tileBlock is the number of features that a tile takes at a time: about the same in each block.
 func tileBlock(d, models int) int {
 	switch {
 	case models == 1:
@@ -47,7 +47,8 @@ func tileBlock(d, models int) int {
 	case models < TileModels:
 		return secondFeatures
 	}
-	return tileFeatures
+	blocks := (d + tileFeatures - 1) / tileFeatures
+	return (d + blocks - 1) / blocks
 }
 
 // scoreTileBlocks goes through one panel in blocks of features.

@@ -20,7 +20,7 @@ type Group struct {
 }
 
 // CodedSpec is the description of a Coded block. It stores a byte for each group and row, two or four where a group has
-// more than 255 or 65,535 levels, and a float32 more with Between.
+// more than 255 or 65,535 levels, and a float32 more with Between. Fast passes may add two bytes a row.
 func CodedSpec(groups []Group) BlockSpec {
 	spec := BlockSpec{Kind: Coded, Groups: groups}
 	for _, g := range groups {
@@ -62,8 +62,8 @@ type codedRun interface {
 	bytes() int64
 	// appendKey appends the codes of a row.
 	appendKey(i int, key []byte) []byte
-	// fractions reports whether rows may lie between two levels.
-	fractions() bool
+	// interpolates reports whether rows may lie between two levels.
+	interpolates() bool
 	// values is the number of values of a row that are not zero, at most.
 	values() int
 }

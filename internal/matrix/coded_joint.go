@@ -28,7 +28,7 @@ func (b *coded) joint(rows int) *joint {
 
 func (b *coded) newJoint(rows int) *joint {
 	for _, run := range b.runs {
-		if run.fractions() {
+		if run.interpolates() {
 			return nil
 		}
 	}

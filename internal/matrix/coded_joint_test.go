@@ -25,7 +25,8 @@ func repeated(seed uint64, rows, combinations int, groups []Group, gaps float64)
 }
 
 // jointGroups have values and codes of two sizes.
-var jointGroups = []Group{{Levels: 3}, {Levels: 66}, {Levels: 300}, {Levels: 3, Values: []float64{0.3, -7, 1e-3}}, {Levels: 2}}
+var jointGroups = []Group{{Levels: 3}, {Levels: 66}, {Levels: 300}, {Levels: 3, Values: []float64{0.3, -7, 1e-3}},
+	{Levels: 2}}
 
 // Fast scores of a coded block are its exact ones, rounded; fast gradients are sums in float64.
 func TestCombinationsGiveWhatTheirGroupsGive(t *testing.T) {
@@ -146,5 +147,49 @@ func TestFractionsHaveNoCombinations(t *testing.T) {
 	p := repeated(11, 1000, 3, groups, 0).build(t, Layout{CodedSpec(groups)}, Float32).Negatives
 	if p.jointOf(0) != nil {
 		t.Error("a block with fractions has combinations")
+	}
+}
+
+// given answers with coefficients that do not depend on the scores.
+type given []float32
+
+func (v given) Respond(first int, z []float32) (loss, slope float64) {
+	copy(z, v[first:])
+	return 0, 0
+}
+
+// A FastPass adds up panels, AddFastGradients lists: the sums are the same.
+func TestCombinationsOfPanelsAndOfLists(t *testing.T) {
+	split(t)
+	s := repeated(13, 5000, 60, jointGroups, 0.05)
+	width := CodedSpec(jointGroups).Cols
+	for i := range s.x {
+		s.x[i] = append(s.x[i], s.x[i][:30]...)
+	}
+	for _, layout := range []Layout{{CodedSpec(jointGroups), {Kind: Dense, Cols: 30}},
+		{CodedSpec(jointGroups), {Kind: Sparse, Cols: 30}}, {{Kind: Dense, Cols: width}, {Kind: Sparse, Cols: 30}}} {
+		p := s.build(t, layout, Float32).Negatives
+		for _, count := range []int{1, 3, 9} {
+			r := rand.New(rand.NewPCG(uint64(count), 6))
+			readings, c := make([]Reading, count), make([]Coefficients, count)
+			for h := range readings {
+				v := make(given, p.Rows())
+				for i := range v {
+					if h%3 < 2 && r.IntN(1+4*h) == 0 {
+						v[i] = float32(unit(r) - 0.5)
+						c[h].Rows, c[h].V = append(c[h].Rows, int32(i)), append(c[h].V, v[i])
+					}
+				}
+				readings[h] = Reading{W: make([]float64, p.Cols()), Response: &Response{Other: v}}
+			}
+			got, want := make([]float64, count*p.Cols()), make([]float64, count*p.Cols())
+			for range 2 { // the second pass finds what the first has left behind
+				clear(got)
+				clear(want)
+				p.FastPass(readings, got)
+				p.AddFastGradients(c, want)
+				sameBits(t, fmt.Sprintf("%d models", count), got, want)
+			}
+		}
 	}
 }

@@ -8,24 +8,24 @@ import (
 )
 
 // codes is a run: code (group g, row r) of panel p is codes.panels[p][64g+place[r]], in the order of the kernel, its
-// fraction, if any, parts.panels[p][64g+r]. Rows that pad the last panel are at level 0.
+// fraction, if any, fractions.panels[p][64g+r]. Rows that pad the last panel are at level 0.
 //
 // The code of a row that stands nowhere is the group's number of levels, which no table has. The kernel does not know
 // such codes, so gaps says where they are.
 type codes[C codeType] struct {
-	first   int     // first column, counted from the block's
-	start   []int32 // first column of each group, counted from the run's, and the end of the last
-	between bool
-	factors []float64 // beside the columns: a level's value; nil: all 1
-	storage Storage
-	place   [kernel.PanelRows]uint8 // of a row's code among those of its group
-	rows    int
-	codes   pieces[C]
-	parts   pieces[float32] // fractions
-	gaps    []gap           // by panel and group
-	gappy   []bool          // by panel: one of its gaps is not noGap
-	look    codeLookUp[C]   // nil: no kernel for codes of this size, or for values
-	scatter codeScatter[C]  // nil where look is
+	first     int     // first column, counted from the block's
+	start     []int32 // first column of each group, counted from the run's, and the end of the last
+	between   bool
+	factors   []float64 // beside the columns: a level's value; nil: all 1
+	storage   Storage
+	place     [kernel.PanelRows]uint8 // of a row's code among those of its group
+	rows      int
+	codes     pieces[C]
+	fractions pieces[float32] // empty without
+	gaps      []gap           // by panel and group
+	gappy     []bool          // by panel: one of its gaps is not noGap
+	look      codeLookUp[C]   // nil: no kernel for codes of this size, or for values
+	scatter   codeScatter[C]  // nil where look is
 }
 
 type codeType interface{ ~uint8 | ~uint16 | ~uint32 }
@@ -139,10 +139,10 @@ func (c *codes[C]) values() int {
 }
 
 func (c *codes[C]) bytes() int64 {
-	return int64(len(c.gaps)+len(c.gappy)) + c.codes.bytes() + c.parts.bytes()
+	return int64(len(c.gaps)+len(c.gappy)) + c.codes.bytes() + c.fractions.bytes()
 }
 
-func (c *codes[C]) fractions() bool { return c.between }
+func (c *codes[C]) interpolates() bool { return c.between }
 
 func (c *codes[C]) appendKey(i int, key []byte) []byte {
 	all, _ := c.panel(i / kernel.PanelRows)
@@ -161,7 +161,7 @@ func (c *codes[C]) panel(panel int) ([]C, []float32) {
 	if !c.between {
 		return c.codes.panels[panel], nil
 	}
-	return c.codes.panels[panel], c.parts.panels[panel]
+	return c.codes.panels[panel], c.fractions.panels[panel]
 }
 
 // size is the number of codes of a panel.
@@ -171,7 +171,7 @@ func (c *codes[C]) size() int { return c.count() * kernel.PanelRows }
 func (c *codes[C]) grow() {
 	c.codes.add(c.size())
 	if c.between {
-		c.parts.add(c.size())
+		c.fractions.add(c.size())
 	}
 }
 
@@ -299,10 +299,10 @@ func (c *codes[C]) seal(panel int) {
 
 func (c *codes[C]) take(rows []int) codedRun {
 	out := *c
-	out.rows, out.codes, out.parts, out.gaps, out.gappy = 0, pieces[C]{}, pieces[float32]{}, nil, nil
+	out.rows, out.codes, out.fractions, out.gaps, out.gappy = 0, pieces[C]{}, pieces[float32]{}, nil, nil
 	out.codes.memory.reserve(panelsOf(len(rows)) * out.size())
 	if out.between {
-		out.parts.memory.reserve(panelsOf(len(rows)) * out.size())
+		out.fractions.memory.reserve(panelsOf(len(rows)) * out.size())
 	}
 	for range panelsOf(len(rows)) {
 		out.grow()

@@ -48,7 +48,7 @@ func (c *codes[C]) even(first, end int) ([]C, []float32, int) {
 	if !c.between {
 		return all, nil, n
 	}
-	fractions, fewer := c.parts.span(first, first+n)
+	fractions, fewer := c.fractions.span(first, first+n)
 	return all[:fewer*c.size()], fractions, fewer
 }
 

@@ -80,7 +80,7 @@ func (s *codedSums) finish(g []float64) {
 }
 
 // manyRows is the number of active rows from which a panel is read as a whole.
-const manyRows = 24
+const manyRows = 16
 
 func (c *codes[C]) accumulate(panel int, v []float64, active []uint8, lanes []float64) {
 	lanes = lanes[c.first*kernel.Lanes:][:int(c.end())*kernel.Lanes]

@@ -201,7 +201,7 @@ func TestCodedGroupsOfVeryManyLevels(t *testing.T) {
 func TestCodedTakeAndRow(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 1))
 	groups := randomGroups(r, 12, []int{2, 9, 255, 300})
-	s := codedSample(r, 10000, groups, 0.02) // more than a chunk
+	s := codedSample(r, 10000, groups, 0.02)
 	cols := CodedSpec(groups).Cols
 	p := s.build(t, Layout{CodedSpec(groups)}, Float64).Negatives
 	row, other := make([]float64, cols), make([]float64, cols)

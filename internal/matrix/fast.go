@@ -9,8 +9,8 @@ import (
 )
 
 // Reading is one model of a fast pass, and what becomes of its scores. A fast score is float32: the tile of package kernel
-// on the blocks of float32 panels, with the weights rounded to float32, block after block; where there are other blocks,
-// their scores in the exact arithmetic plus this one, rounded to float32. It does not depend on the other models.
+// on the blocks of float32 panels, with the weights rounded to float32, block after block; then the exact score of each
+// other block, rounded to float32, is added. It does not depend on the other models.
 type Reading struct {
 	W     []float64 // Cols weights
 	Keep  []float32 // unless nil: gets the score of every row, Rows elements
@@ -98,7 +98,8 @@ func (p *Part) open(readings []Reading) {
 }
 
 // AddFastGradients adds to g, for each of several models, the sum of V[k] times row Rows[k]: in the fast arithmetic of
-// package kernel on the blocks of float32 panels, in the exact one on others. g holds the models' sums of a column side
+// package kernel on the blocks of float32 panels, in float64 on others: rows of a Coded block that stand at the
+// same levels are added up first, where such combinations are few. g holds the models' sums of a column side
 // by side: Cols times as many elements as there are models.
 func (p *Part) AddFastGradients(c []Coefficients, g []float64) {
 	rows := 0

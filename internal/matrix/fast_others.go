@@ -42,8 +42,8 @@ func (p *Part) jointTables(readings []Reading, dst [][]float32) [][]float32 {
 	return dst
 }
 
-// addOtherPanels adds the coefficients of the panels from first up to end, laid out as scores are, to the sums of the
-// blocks that are not in the tile; exact blocks get them as lists.
+// addOtherPanels adds the coefficients of the panels from first up to end, laid out as scores are, to the sums of blocks of
+// few combinations, and lists them for the others that are not in the tile.
 func (k *worker) addOtherPanels(j *job, first, end int) {
 	listed := false
 	for b := range k.part.blocks {
@@ -67,15 +67,18 @@ func (k *worker) jointSums(b int) *jointSums {
 // jointFinish adds the sums of one block of few combinations to g.
 func (k *worker) jointFinish(j *job, t *joint, stripe, b int, g []float64) {
 	s := k.jointSums(b)
-	_, end := k.part.fastStripe(stripe)
-	k.seek(j, stripe)
-	for h := range j.coefficients {
-		s.add(t, &j.coefficients[h], k.fast.at[h], end*kernel.PanelRows, h, j.models)
+	if j.kind != fastPassing { // its panels have been added
+		_, end := k.part.fastStripe(stripe)
+		k.seek(j, stripe)
+		for h := range j.coefficients {
+			s.add(t, &j.coefficients[h], k.fast.at[h], end*kernel.PanelRows, h, j.models)
+		}
 	}
 	s.finish(t, g[k.part.offset[b]*j.models:], j.models)
 }
 
-// exactFinish forms the sums of one block that is not in the tile, model after model, and adds them to g.
+// exactFinish adds the sums of one block that is not in the tile to g: by combination, or else in the exact arithmetic,
+// model after model.
 func (k *worker) exactFinish(j *job, stripe, b int, g []float64) {
 	if t := k.part.jointOf(b); t != nil {
 		k.jointFinish(j, t, stripe, b, g)

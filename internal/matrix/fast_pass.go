@@ -98,7 +98,7 @@ func (k *worker) fastPassStripe(j *job, stripe int) bool {
 		}
 		k.fastAccumulate(j, first, group)
 		if others {
-			k.list(j.models, first, group)
+			k.addOtherPanels(j, first, group)
 		}
 	}
 	active := 0

@@ -57,7 +57,7 @@ func (s *sparse[T]) add(cols []uint32, values []float64) int {
 	s.rows++
 	bad, n := -1, len(s.lastCols)
 	toCols := slices.Grow(s.lastCols, len(values))[:n+len(values)]
-	toValues := slices.Grow(s.lastValues, len(values))[:n+len(values)]
+	toValues := slices.Grow(s.lastValues, len(values))[:len(toCols)]
 	for k, v := range values {
 		x := T(v)
 		if x-x != 0 {

@@ -58,9 +58,9 @@ func (l *Lockstep) guess(points []Point) {
 	for i := range l.guessed {
 		n, r := l.lanes[i], &l.readings[i]
 		if n.known {
-			r.Found = &n.found
+			r.Found = &n.hits.found
 		} else {
-			r.Keep = n.negatives
+			r.Keep = n.hits.scores
 		}
 	}
 	s.Negatives.FastScores(l.readings)
@@ -77,13 +77,13 @@ func (l *Lockstep) readSample(p *Point, n *lane, sample *matrix.Matrix) {
 	p.Objective.visits += int64(sample.Rows())
 	n.floor = l.trails[p.Run].floor()
 	n.known = !math.IsInf(float64(n.floor), -1)
-	n.positives = resize(n.positives, sample.Positives.Rows())
-	n.negatives = resize(n.negatives, sample.Negatives.Rows())
+	n.misses.scores = resize(n.misses.scores, sample.Positives.Rows())
+	n.hits.scores = resize(n.hits.scores, sample.Negatives.Rows())
 	r := matrix.Reading{W: p.W, Floor: n.floor}
 	if n.known {
-		r.Found = &n.above
+		r.Found = &n.misses.found
 	} else {
-		r.Keep = n.positives
+		r.Keep = n.misses.scores
 	}
 	l.readings = append(l.readings, r)
 }
@@ -91,13 +91,13 @@ func (l *Lockstep) readSample(p *Point, n *lane, sample *matrix.Matrix) {
 // guess returns the score of the sample that the rule of the guess finds; -Inf where that is no help.
 func (s *space) guess(o *Objective, n *lane) float32 {
 	none := float32(math.Inf(-1))
-	rows := len(n.negatives)
+	rows := len(n.hits.scores)
 	s.z, s.rows = s.z[:0], s.rows[:0]
 	if o.overAll() {
-		rows += len(n.positives)
-		s.sampleScores(n, &n.above, n.positives)
+		rows += len(n.misses.scores)
+		s.sampleScores(n, &n.misses)
 	}
-	s.sampleScores(n, &n.found, n.negatives)
+	s.sampleScores(n, &n.hits)
 	if float64(len(s.z)) < o.sampled.Kappa() {
 		return none
 	}
@@ -115,14 +115,14 @@ func (s *space) guess(o *Objective, n *lane) float32 {
 }
 
 // sampleScores appends the scores of one class of the sample: all, or those above the floor.
-func (s *space) sampleScores(n *lane, found *matrix.Found, kept []float32) {
+func (s *space) sampleScores(n *lane, class *side) {
 	if n.known {
-		s.candidates(found, 0)
+		s.candidates(&class.found, 0)
 		return
 	}
 	first := len(s.z)
-	s.z = slices.Grow(s.z, len(kept))[:first+len(kept)]
-	widen(kept, s.z[first:])
+	s.z = slices.Grow(s.z, len(class.scores))[:first+len(class.scores)]
+	widen(class.scores, s.z[first:])
 }
 
 // guesses reports whether a sample may help: the rule counts rows from the top.

@@ -53,14 +53,10 @@ func NewLockstep(runs int) *Lockstep {
 
 // lane is the space of one point.
 type lane struct {
-	positives []float32 // scores, where all of the population are kept, or those of a sample
-	negatives []float32
-	all       bool // all are kept
-	floor     float32
-	known     bool         // there is a floor
-	above     matrix.Found // positives above the floor, where they belong to the population
-	found     matrix.Found // negatives above the floor
-	short     bool         // the floor was too high, and the population must be read again
+	all   bool // all scores of the population are kept
+	known bool // there is a floor
+	floor float32
+	short bool // the floor was too high, and the population must be read again
 
 	t            float64
 	misses, hits side // positives, negatives
@@ -70,6 +66,9 @@ type lane struct {
 
 // side is one class at a point.
 type side struct {
+	found  matrix.Found // its rows above the floor, where they belong to the population
+	scores []float32    // where all of the population are kept, or those of a sample
+
 	losses losses
 	rows   []int32   // of the threshold's gradient
 	a      []float64 // their weights
@@ -155,35 +154,31 @@ func (l *Lockstep) score(x *matrix.Matrix, points []*Point, all bool) {
 		n := l.lanes[i]
 		n.all, n.floor = all, l.trails[p.Run].floor()
 		n.known = !l.trails[p.Run].keepsAll()
-		p.Objective.visits += int64(x.Negatives.Rows())
-		if !p.Objective.overAll() {
-			continue
+		if p.Objective.overAll() {
+			l.read(p, n, x.Positives, &n.misses)
 		}
-		p.Objective.visits += int64(x.Positives.Rows())
-		n.positives = l.read(p, n, x.Positives, n.positives, &n.above)
 	}
 	x.Positives.FastScores(l.readings)
 	l.readings = l.readings[:0]
 	for i, p := range points {
-		n := l.lanes[i]
-		n.negatives = l.read(p, n, x.Negatives, n.negatives, &n.found)
+		l.read(p, l.lanes[i], x.Negatives, &l.lanes[i].hits)
 	}
 	x.Negatives.FastScores(l.readings)
 	l.readings = l.readings[:0]
 }
 
-// read adds a reading of one class, and returns the room for all of its scores.
-func (l *Lockstep) read(p *Point, n *lane, class *matrix.Part, keep []float32, found *matrix.Found) []float32 {
+// read adds a reading of one class of the population.
+func (l *Lockstep) read(p *Point, n *lane, class *matrix.Part, s *side) {
 	r := matrix.Reading{W: p.W, Floor: n.floor}
 	if n.known {
-		r.Found = found
+		r.Found = &s.found
 	}
 	if n.all {
-		keep = resize(keep, class.Rows())
-		r.Keep = keep
+		s.scores = resize(s.scores, class.Rows())
+		r.Keep = s.scores
 	}
 	l.readings = append(l.readings, r)
-	return keep
+	p.Objective.visits += int64(class.Rows())
 }
 
 func resize[T any](s []T, n int) []T {
@@ -274,9 +269,9 @@ func (s *space) threshold(o *Objective, n *lane) bool {
 	if s.z == nil {
 		s.z = spareSpace()
 	}
-	s.z = resize(s.z, positives+len(n.negatives))
-	widen(n.positives[:positives], s.z)
-	widen(n.negatives, s.z[positives:])
+	s.z = resize(s.z, positives+len(n.hits.scores))
+	widen(n.misses.scores[:positives], s.z)
+	widen(n.hits.scores, s.z[positives:])
 	o.rule.At(s.z, o.weights, &s.support)
 	return true
 }
@@ -284,9 +279,9 @@ func (s *space) threshold(o *Objective, n *lane) bool {
 func (s *space) fromCandidates(o *Objective, n *lane, positives int) bool {
 	s.z, s.rows, s.all = s.z[:0], s.rows[:0], false
 	if positives > 0 {
-		s.candidates(&n.above, 0)
+		s.candidates(&n.misses.found, 0)
 	}
-	s.candidates(&n.found, int32(positives))
+	s.candidates(&n.hits.found, int32(positives))
 	var m []float64
 	mass := float64(len(s.z))
 	if o.weights != nil {

@@ -362,7 +362,7 @@ func TestOneReadingIsEnough(t *testing.T) {
 			t.Errorf("%s: %.2f visits of a row in a step", describe(o), reads)
 		}
 		candidates := 0
-		for rows := range l.lanes[0].found.All() {
+		for rows := range l.lanes[0].hits.found.All() {
 			candidates += len(rows)
 		}
 		if candidates == 0 || candidates == x.Negatives.Rows() {

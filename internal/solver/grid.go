@@ -8,7 +8,7 @@ import (
 
 // Task is one run of a grid: a method with its hyperparameters on data that all tasks share.
 type Task struct {
-	Full     *objective.Objective
+	Full     *objective.Objective   // its own
 	Batches  []*objective.Objective // nil: full batches; the same matrices in the same order for all tasks
 	Progress func(Progress)         // unless nil, called after every step of this task
 }

@@ -16,6 +16,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"toptau/internal/fault"
 	"toptau/internal/objective"
@@ -126,7 +129,7 @@ func minimise(ctx context.Context, runs []*run, e evaluator) {
 		return
 	}
 	iterations, batches := runs[0].options.Iterations, len(runs[0].batches)
-	live := going(runs, (*run).begin)
+	live := apart(runs, (*run).begin)
 	for k := 1; k <= iterations && len(live) > 0; k++ {
 		if ctx.Err() != nil {
 			for _, r := range live {
@@ -149,7 +152,7 @@ func minimise(ctx context.Context, runs []*run, e evaluator) {
 		}
 	}
 	e.release()
-	going(live, (*run).end)
+	apart(live, (*run).end)
 }
 
 // going calls f for each run and returns those that go on.
@@ -161,6 +164,21 @@ func going(runs []*run, f func(r *run) error) []*run {
 		}
 	}
 	return live
+}
+
+// apart is going for what each run does on its own, some of them at the same time.
+func apart(runs []*run, f func(r *run) error) []*run {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(len(runs), runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(runs); i = int(next.Add(1)) - 1 {
+				runs[i].err = f(runs[i])
+			}
+		})
+	}
+	group.Wait()
+	return going(runs, func(r *run) error { return r.err })
 }
 
 // oneByOne evaluates runs on any objective.

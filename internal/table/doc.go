@@ -108,15 +108,20 @@
 // that is also the end of a record. So there is one place where errors are worded and odd forms are understood, and
 // both ways give the same to the last bit (FuzzFastDelimited, FuzzFastLIBSVM).
 //
+// The tokenizer reads the head of delimited text first, until header and kinds of the columns are known; then the file is
+// read from its begin. A scan takes runs of usual numbers with kernel.Decimals, readNumber takes those in short forms that
+// it leaves, and strconv what is left of those.
+//
 // Read has one goroutine that unpacks, hashes and cuts, and GOMAXPROCS others that scan; the rows are appended in the
 // order of the file, and dictionaries grow in that order, so that nothing depends on their number. Next scans one chunk
 // after the other in the caller's goroutine.
 //
 // # Memory
 //
-// Reader holds the rows read ahead to decide kinds, then one chunk and what was read from it; its memory does not grow
-// with the rows of a file. Read holds the table and at most 2 GOMAXPROCS + 2 chunks. From the size of a file, that in
+// Reader holds the text of the head, then one chunk and what was read from it; its memory does not grow with the rows of
+// a file. Read holds the table and at most 2 GOMAXPROCS + 2 chunks. From the size of a file, that in
 // the trailer of gzip or the header of zstd data, and the first rows it estimates how many rows there are and reserves
 // memory for them once; where no size is known, the columns grow by quarters. With Options.Packed columns are kept in
-// segments of a thousand rows, each in as few bytes as give back every bit, and Release gives them up from the first on.
+// segments of a thousand rows, each in as few bytes as give back every bit, Release gives them up from the first on, and
+// lines are not kept where each row has one of its own.
 package table

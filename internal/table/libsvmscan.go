@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 
 	"toptau/internal/kernel"
@@ -115,10 +116,8 @@ func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
 			break
 		}
 		n, next := kernel.Decimals(b, at, [2]byte{':', ' '}, numbers[:], 1, len(numbers))
-		for k := 1; k < n; k += 2 {
-			if !c.keep(p, &order, int(numbers[k-1]), numbers[k]) {
-				return -1
-			}
+		if !c.keepAll(p, &order, numbers[:n&^1]) {
+			return -1
 		}
 		at = next
 		if n > 0 && n&1 == 0 {
@@ -143,6 +142,34 @@ func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
 
 // order is how far the indices of a row have come: the last one, and the last that is not beyond the training width.
 type order struct{ previous, top int }
+
+// keepAll is keep for indices and values in turns.
+func (c *libsvmScan) keepAll(p *piece, o *order, pairs []float64) bool {
+	n, previous, limit := len(p.index), o.previous, min(c.limit, MaxFeatures)
+	index := slices.Grow(p.index, len(pairs)/2)[:n+len(pairs)/2]
+	value := slices.Grow(p.value, len(pairs)/2)[:len(index)]
+	for ; len(pairs) > 1; pairs = pairs[2:] {
+		i, v := int(pairs[0]), pairs[1]
+		if i <= previous || i > limit {
+			break
+		}
+		previous = i
+		index[n], value[n] = uint32(i-1), v
+		if v != 0 {
+			n++
+		}
+	}
+	p.index, p.value = index[:n], value[:n]
+	if previous > o.previous {
+		o.previous, o.top = previous, previous
+	}
+	for ; len(pairs) > 1; pairs = pairs[2:] {
+		if !c.keep(p, o, int(pairs[0]), pairs[1]) {
+			return false
+		}
+	}
+	return true
+}
 
 // keep takes an entry; false when it gives up. Index 0 is also what stands where no digit is before the colon.
 func (c *libsvmScan) keep(p *piece, o *order, index int, v float64) bool {

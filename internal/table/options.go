@@ -29,7 +29,7 @@ type Options struct {
 	Schema     *Schema // read the file as a model's training file was read: match its columns, kinds, label rule
 	Unlabelled bool    // the label column may be absent, and labels that are missing or not understood are Unknown
 	Raw        bool    // keep every field in Table.Raw
-	Packed     bool    // Read: keep numbers and codes of columns in few bytes, for Column.Value, Code and AllValues alone
+	Packed     bool    // Read: keep columns and lines in few bytes, for the methods of Column and Table.LineOf alone
 }
 
 // check validates what can be validated without the file.

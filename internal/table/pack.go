@@ -99,6 +99,22 @@ func packed[T any](to *[]segment, values []T, seal func([]T) segment, end bool) 
 	return values[:copy(values, values[taken:])]
 }
 
+// FeatureBytes is the memory of the features.
+func (t *Table) FeatureBytes() int64 {
+	total := int64(0)
+	for k := range t.Columns {
+		c := &t.Columns[k]
+		total += int64(8*len(c.Values) + 4*len(c.Codes))
+		for i := range c.segments {
+			total += c.segments[i].bytes()
+		}
+	}
+	if t.Sparse != nil {
+		total += int64(12 * len(t.Sparse.Index))
+	}
+	return total
+}
+
 // Release gives up the values of the features in the rows before row, as far as they are packed (Options.Packed), and
 // returns their bytes. They must not be read any more.
 func (t *Table) Release(row int) int64 {

@@ -293,6 +293,7 @@ func (r *Reader) all() (*Table, *Info, error) {
 	}
 	if r.packs {
 		t.pack(true)
+		t.dropLines()
 	}
 	info, whole := r.Info(), *t // the copy lets go of the Reader
 	return &whole, &info, nil

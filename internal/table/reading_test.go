@@ -46,7 +46,7 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
-var equalTables = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmp.AllowUnexported(Column{}, segment{})}
+var equalTables = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmp.AllowUnexported(Table{}, Column{}, segment{})}
 
 func same(t *testing.T, want, got any) {
 	t.Helper()

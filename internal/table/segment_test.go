@@ -157,3 +157,24 @@ func comparePacked(t *testing.T, want, got *Table) {
 		}
 	}
 }
+
+// A packed table keeps no lines where each row has one of its own, and knows them all the same.
+func TestPackedLines(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []int // nil: 2, 3, 4
+	}{
+		{"y,a\n1,2\n0,3\n1,4\n", nil},
+		{"y,a\n1,2\n0,\"3\n\"\n1,4\n", []int{2, 3, 5}},
+	} {
+		x, _ := must(t, c.text, Options{Label: "y", Packed: true, Symbolic: []string{"a"}})
+		if (x.Line == nil) != (c.want == nil) || x.Rows() != 3 {
+			t.Errorf("%q: %d rows, lines %v", c.text, x.Rows(), x.Line)
+		}
+		for row, line := range append([]int{}, append(c.want, 2, 3, 4)[:3]...) {
+			if got := x.LineOf(row); got != line {
+				t.Errorf("%q: row %d has line %d, want %d", c.text, row, got, line)
+			}
+		}
+	}
+}

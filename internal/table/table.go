@@ -15,14 +15,41 @@ type Table struct {
 	Group   *Text     // nil when the option is not set, as Segment and Time
 	Segment *Text
 	Time    *Text
-	Line    []int      // the line on which the row begins, 1-based; for IDX the number of the item, 1-based
+	Line    []int      // the line on which the row begins, 1-based; for IDX the number of the item, 1-based; see LineOf
 	Raw     [][]string // the row's fields in the order of the file, for every column; nil unless Options.Raw
+
+	first, adjacent int // with a nil Line: the first row's, and the number of rows
 }
 
 // Rows returns the number of rows.
-func (t *Table) Rows() int { return len(t.Line) }
+func (t *Table) Rows() int {
+	if t.Line == nil {
+		return t.adjacent
+	}
+	return len(t.Line)
+}
 
-// Column is one feature. Value, Code and AllValues read it in either form: as slices, or packed (Options.Packed).
+// LineOf returns the line on which a row begins. A packed table keeps no Line where each row has a line of its own.
+func (t *Table) LineOf(row int) int {
+	if t.Line == nil {
+		return t.first + row
+	}
+	return t.Line[row]
+}
+
+// dropLines gives up Line if LineOf can tell it from the first row's.
+func (t *Table) dropLines() {
+	for row, line := range t.Line {
+		if line != t.Line[0]+row {
+			return
+		}
+	}
+	if len(t.Line) > 0 {
+		t.first, t.adjacent, t.Line = t.Line[0], len(t.Line), nil
+	}
+}
+
+// Column is one feature. Its methods read it in either form: as slices, or packed (Options.Packed).
 type Column struct {
 	Name       string    // from the header, otherwise the number in decimal
 	Number     int       // 1-based in the file that was read

@@ -12,7 +12,8 @@ func columns(c code) {
 	pick(c, 8)
 	pick(c, 4)
 	for _, size := range []int{1, 2, 4} {
-		quotients(c, size)
+		quotients(c, size, "whole")
+		quotients(c, size, "quotients")
 	}
 	widen(c)
 	wholeNumbers(c)
@@ -82,24 +83,26 @@ func pick(c code, size int) {
 	c.finish()
 }
 
-// quotients emits whole numbers of some bytes, divided.
-func quotients(c code, size int) {
-	c.function(label("quotients%dAVX2", 8*size), "(x *byte, vectors int, divisor float64, dst *float64)",
+// quotients emits whole numbers of some bytes as they are, or divided.
+func quotients(c code, size int, name string) {
+	c.function(label("%s%dAVX2", name, 8*size), "(x *byte, vectors int, divisor float64, dst *float64)",
 		"does four numbers a vector; vectors is positive.")
 	r := c.arguments("x", "vectors", "dst")
-	divisor, whole, v := c.YMM(), c.XMM(), c.YMM()
+	divisor, number, v := c.YMM(), c.XMM(), c.YMM()
 	c.VBROADCASTSD(c.Load(c.Param("divisor"), c.XMM()), divisor)
 	c.Label("vector")
 	switch size {
 	case 1:
-		c.VPMOVSXBD(at(r[0], 0), whole)
+		c.VPMOVSXBD(at(r[0], 0), number)
 	case 2:
-		c.VPMOVSXWD(at(r[0], 0), whole)
+		c.VPMOVSXWD(at(r[0], 0), number)
 	default:
-		c.VMOVDQU(at(r[0], 0), whole)
+		c.VMOVDQU(at(r[0], 0), number)
 	}
-	c.VCVTDQ2PD(whole, v)
-	c.VDIVPD(divisor, v, v)
+	c.VCVTDQ2PD(number, v)
+	if name == "quotients" {
+		c.VDIVPD(divisor, v, v)
+	}
 	c.VMOVUPD(v, at(r[2], 0))
 	c.add(4*size, r[0])
 	c.add(32, r[2])
