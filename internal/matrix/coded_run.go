@@ -36,16 +36,8 @@ type pieces[T codeType | float32] struct {
 	memory slab[T]
 }
 
-// slabBytes is the size of a slab of a run that is large: codes are small, large pages are not.
-const slabBytes = 4 << 20
-
 // add appends a panel of zeros.
-func (p *pieces[T]) add(size int) {
-	if size > len(p.memory.free) {
-		p.memory.reserve(max(size, min(p.memory.total, slabBytes/int(unsafe.Sizeof(T(0))))))
-	}
-	p.panels = append(p.panels, p.memory.take(size))
-}
+func (p *pieces[T]) add(size int) { p.panels = append(p.panels, p.memory.take(size)) }
 
 // bytes is the memory of the panels.
 func (p *pieces[T]) bytes() int64 {

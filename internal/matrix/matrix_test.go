@@ -586,7 +586,7 @@ func allocationsOnTwoThreads(pass func()) uint64 {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	pass()
 	least := uint64(math.MaxUint64)
-	for range 5 {
+	for round := 0; round < 50 && least >= 10; round++ { // on a busy machine starting a goroutine allocates, too
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range 10 {
