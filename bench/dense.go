@@ -115,8 +115,9 @@ func (b *bench) tile() error {
 		for _, models := range []int{16, 32} {
 			panels := max(1, (128<<10)/(4*kernel.PanelRows*d))
 			x, w := make([]float32, panels*kernel.PanelRows*d), make([]float32, d*models)
-			z := make([]float32, kernel.PanelRows*models)
-			all, lanes := make([]float32, len(z)*panels), make([]float32, d*models*kernel.TileLanes)
+			group := min(panels, max(1, (48<<10)/(4*kernel.PanelRows*models))) // as many panels as a pass takes at a time
+			z := make([]float32, group*kernel.PanelRows*models)
+			all, lanes := make([]float32, panels*kernel.PanelRows*models), make([]float32, d*models*kernel.TileLanes)
 			for i := range all {
 				all[i] = 1
 			}
@@ -125,8 +126,9 @@ func (b *bench) tile() error {
 			peak := worked(func() { kernel.MultiplyAdds(work) })
 			o := b.race(peak, worked(func() {
 				for range rounds {
-					for p := range panels {
-						kernel.ScoreTile(x[p*kernel.PanelRows*d:(p+1)*kernel.PanelRows*d], w, models, z, false)
+					for p := 0; p < panels; p += group {
+						n := min(group, panels-p)
+						kernel.ScoreTile(x[p*kernel.PanelRows*d:], w, models, z[:n*kernel.PanelRows*models], false)
 					}
 				}
 			})).swapped()

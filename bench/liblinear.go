@@ -68,6 +68,8 @@ func (b *bench) liblinear() error {
 			_, _, err := table.Read(path, table.Options{})
 			return err
 		})).swapped(), atLeast(3))
+	b.compare("text to the certified optimum of TopPushK, times as long as LIBLINEAR -s 2",
+		b.race(train("-s", "2"), fit("certified", 0)), reported)
 	b.compare("text to a TopPushK model by ADAM, 200 steps, times as long as LIBLINEAR -s 2",
 		b.race(train("-s", "2"), fit("adam", 200)), reported)
 	b.compare("text to a TopPushK model by ADAM, 1,000 steps, times as long as LIBLINEAR -s 2",

@@ -10,7 +10,8 @@ import (
 )
 
 // packing is a matrix on its way from a table. Rows are encoded in batches, column by column, by several at a time where
-// that takes long, and packed in their order. A batch with anything wrong is encoded again row by row, which is where errors are worded.
+// that takes long, and packed in their order. A batch with anything wrong is encoded again row by row, which is where errors
+// are worded.
 type packing struct {
 	m      *Map
 	t      *table.Table

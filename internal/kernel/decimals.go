@@ -5,9 +5,10 @@ const decimalAhead = 64
 
 // Decimals reads numbers from text[at] on and writes them to dst[0], dst[stride], ..., at most count of them. Each is an
 // optional minus sign, at least one digit, and with a point and more digits behind it or without at most 16 bytes, and
-// is followed by stops[0], the next one by stops[1], and so on in turns; no stop is a digit, a point or a minus. It returns how many it has read, and the place
-// behind the last one's stop: there it met something else, a number whose digits make more than 2^53, fewer than
-// decimalAhead bytes, or the count. In front of a colon stands an index: a number there has no point.
+// is followed by stops[0], the next one by stops[1], and so on in turns; no stop is a digit, a point or a minus. It
+// returns how many it has read, and the place behind the last one's stop: there it met something else, a number whose
+// digits make more than 2^53, fewer than decimalAhead bytes, or the count. In front of a colon stands an index: a number
+// there has no point.
 //
 // A number is the quotient of two that float64 has exactly, so it is rounded once, as strconv.ParseFloat rounds it.
 func Decimals(text []byte, at int, stops [2]byte, dst []float64, stride, count int) (read, next int) {

@@ -59,6 +59,9 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 				}
 				AccumulateTile(x, zt, models, tiles)
 				ReduceTile(tiles, g)
+				AccumulateTileRow(x[(panels-1)*d*PanelRows:], PanelRows-1, 1, models, models-1, tiles)
+				var sums [TileLanes]float64
+				Hinge{1, 0, 2}.Panels(zt[(models-1)*PanelRows:], models*PanelRows, panels, &sums)
 
 				values, numbers := guarded[float64](t, rows, atEnd), guarded[int32](t, rows, atEnd)
 				for i := range z {

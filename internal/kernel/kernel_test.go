@@ -17,6 +17,7 @@ func TestNoKernelAllocates(t *testing.T) {
 	lanes, g := make([]float64, d*Lanes), make([]float64, d*models)
 	wt, zt, tiles := make([]float32, d*models), make([]float32, rows*models), make([]float32, d*models*TileLanes)
 	zt[5] = 1
+	var hinges [TileLanes]float64
 	values, numbers := make([]float64, rows), make([]int32, rows)
 	narrow, wide, fractions := make([]uint8, groups*rows), make([]uint16, groups*rows), make([]float32, groups*rows)
 	start, codeLanes := []int32{0, 2, 5, 9, 14, 20}, make([]float64, 20*Lanes)
@@ -36,6 +37,8 @@ func TestNoKernelAllocates(t *testing.T) {
 		"ScoreTile":         func() { ScoreTile(x, wt, models, zt, true) },
 		"AccumulateTile":    func() { AccumulateTile(x, zt, models, tiles) },
 		"ReduceTile":        func() { ReduceTile(tiles, g) },
+		"AccumulateTileRow": func() { AccumulateTileRow(x[:d*PanelRows], 3, 1, models, 2, tiles) },
+		"Hinge":             func() { Hinge{-1, 1, 0.5}.Panels(zt, models*PanelRows, panels, &hinges) },
 		"Filter":            func() { Filter(z, -1, 0, values, numbers) },
 		"ScoreCodes":        func() { ScoreCodes(narrow, w, start, z, true); ScoreCodes(wide, w, start, z, true) },
 		"ScoreCodesBetween": func() { ScoreCodesBetween(narrow, fractions, w, start, z, true) },

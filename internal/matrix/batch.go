@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"errors"
+	"slices"
 
 	"toptau/internal/kernel"
 )
@@ -27,7 +28,7 @@ func (b *Builder) AddBatch(x *Batch) {
 }
 
 func (b *Builder) addBatch(x *Batch) error {
-	if len(x.Dense) != b.dense || len(x.Sources) != len(x.Positive) || x.Ends != nil && len(x.Ends) != len(x.Positive) {
+	if !x.fits(b.dense) {
 		return errors.New("a batch of another shape than the layout")
 	}
 	for k := range b.classes {
@@ -57,6 +58,14 @@ func (b *Builder) addBatch(x *Batch) error {
 		}
 	}
 	return nil
+}
+
+// fits reports whether a batch has so many dense columns and all slices are as long as they must be.
+func (x *Batch) fits(dense int) bool {
+	n := len(x.Positive)
+	short := func(column []float64) bool { return len(column) != n }
+	return len(x.Dense) == dense && !slices.ContainsFunc(x.Dense, short) && len(x.Sources) == n &&
+		(x.Weights == nil || len(x.Weights) == n) && (x.Ends == nil || len(x.Ends) == n)
 }
 
 // addColumns adds this class's rows of a batch to the dense blocks.

@@ -17,7 +17,7 @@ type pace struct {
 
 // defaultPace has chunks that, with what is read from them, fit into the second cache of a core.
 func defaultPace() pace {
-	return pace{chunk: 512 << 10, largest: 8 << 20, workers: runtime.GOMAXPROCS(0), head: headRows}
+	return pace{chunk: 256 << 10, largest: 8 << 20, workers: runtime.GOMAXPROCS(0), head: headRows}
 }
 
 // chunk is a piece of a file's text, and the rows in it if it was scanned.

@@ -51,7 +51,8 @@ func extent(c code) {
 
 // pick takes numbers by their places, as they are or as float32. A finite number less itself is +0, which has no bits.
 func pick(c code, size int) {
-	c.function(label("pickFloat%dAVX2", 8*size), label("(x *float64, rows *int32, vectors int, dst *float%d) (finite bool)", 8*size),
+	c.function(label("pickFloat%dAVX2", 8*size),
+		label("(x *float64, rows *int32, vectors int, dst *float%d) (finite bool)", 8*size),
 		"does four numbers a vector; vectors is positive.")
 	r := c.arguments("x", "rows", "vectors", "dst")
 	strange := c.YMM()
