@@ -47,6 +47,7 @@ type worker struct {
 	part   *Part
 	sums   []sums    // by block; nil until the first gradient
 	group  int       // panels that a pass takes at a time
+	visits int       // panels that a pass with a visitor takes at a time
 	z, v   []float64 // of a group; v is zero between panels
 	active []bool    // panels of a group with a coefficient
 	busy   bool      // most panels of the last group had many active rows
@@ -56,7 +57,7 @@ type worker struct {
 }
 
 func newWorker(c *crew) *worker {
-	k := &worker{part: c.part, group: c.part.groupPanels()}
+	k := &worker{part: c.part, group: c.part.groupPanels(), visits: c.part.visitPanels()}
 	k.z = make([]float64, k.group*kernel.PanelRows)
 	k.v = make([]float64, k.group*kernel.PanelRows)
 	k.active = make([]bool, k.group)

@@ -278,7 +278,7 @@ func (k *worker) passStripe(j *job, stripe int) bool {
 		if k.busy {
 			first, visited = k.passOverlapped(j, first, end)
 		} else {
-			first, visited = k.passGroup(j, first, min(first+k.group, end))
+			first, visited = k.passGroup(j, first, min(first+k.visits, end))
 		}
 		any = any || visited
 	}

@@ -32,6 +32,20 @@ func (p *Part) panelRows(panel int) (first, end int) {
 // scores and their gradient, and few enough that their scores and coefficients stay in the first.
 func (p *Part) groupPanels() int {
 	const bytes, most = 160 << 10, 16
-	panel := p.cost() / float64(max(p.rows, 1)) * kernel.PanelRows
-	return max(1, min(most, int(bytes/max(panel, 1))))
+	return max(1, min(most, int(bytes/p.panelCost())))
+}
+
+// visitPanels is that number where a visitor is called in between, in which nothing is read. Either the pauses are so short,
+// after a part of the first cache, that the processor reads on, or there are few of them.
+func (p *Part) visitPanels() int {
+	const bytes = 14 << 10
+	if n := int(bytes / p.panelCost()); n > 0 {
+		return min(n, p.groupPanels())
+	}
+	return p.groupPanels()
+}
+
+// panelCost is cost for a panel.
+func (p *Part) panelCost() float64 {
+	return max(1, p.cost()/float64(max(p.rows, 1))*kernel.PanelRows)
 }

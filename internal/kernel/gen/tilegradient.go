@@ -10,6 +10,9 @@ import (
 // tileLanes is kernel.TileLanes: row r of a panel adds to lane r mod 16.
 const tileLanes = 16
 
+// fetchAhead is kernel.fetchAhead.
+const fetchAhead = 12 << 10
+
 // tileGradient emits the gradients of several models, float32 with fused multiply-add.
 func tileGradient(c code) {
 	for _, s := range []shape{avx2, avx512} {
@@ -108,6 +111,9 @@ func (g tileGradientCode) block(name string, features int) {
 		g.MOVQ(at(offset, 8), v)
 		g.ADDQ(g.x, x)
 		g.ADDQ(g.v, v)
+		if g.models == 1 && first == 0 {
+			g.fetch(x, features)
+		}
 		for row := first; row < panelRows; row += tileLanes {
 			g.step(x, v, row, sum)
 		}
@@ -125,6 +131,13 @@ func (g tileGradientCode) block(name string, features int) {
 		}
 	}
 	g.add(4*panelRows*features, g.x)
+}
+
+// fetch prefetches what is read fetchAhead bytes later.
+func (g tileGradientCode) fetch(x reg.Register, features int) {
+	for line := 0; line < 4*panelRows*features; line += 64 {
+		g.PREFETCHT1(at(x, fetchAhead+line))
+	}
 }
 
 // step adds one vector of rows to the sums of all features and models of a block.
