@@ -36,7 +36,7 @@ type Options struct {
 	Loss         Loss
 	Lambda       float64 // at least 0
 	ClassWeights ClassWeights
-	Start        *Result // whose weights to start from; nil: w = 0 with its best intercept
+	Start        *Result // whose weights to start from; nil: w = 0 with its best intercept, or a fit to some of many rows
 	Tolerance    float64 // of the gradient's norm, as a part of its norm at w = 0 with the best intercept; 0: 1e-8
 	Steps        int     // of Newton's method, at most; 0: 200
 	Progress     func(smooth.Progress)
@@ -54,7 +54,7 @@ type Result struct {
 	Reason     smooth.Reason // why the run ended; NoMinimum for classes that can be separated without a penalty
 	Converged  bool          // Reason is smooth.Converged
 	Steps      int           // of Newton's method
-	Passes     int           // readings of the data, each for scores, a gradient or a product with the Hessian
+	Passes     int           // readings of all rows, each for scores, a gradient or a product with the Hessian
 }
 
 // Fit minimises F. A context that ends leaves the best point so far, with Reason saying so. Errors are about the options.
@@ -62,6 +62,7 @@ func Fit(ctx context.Context, x *matrix.Matrix, o Options) (Result, error) {
 	if err := o.validate(x); err != nil {
 		return Result{}, err
 	}
+	o.Start = o.start(ctx, x)
 	return newPointwise(x, o.Loss, o.Lambda, o.ClassWeights).fit(ctx, o), nil
 }
 
