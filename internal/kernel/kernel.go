@@ -16,6 +16,11 @@
 //     order of rows, lane = fma(x, v, lane); at the end of a block the lanes are widened to float64, lanes i and i+8
 //     added, and the eight sums added like those of the exact arithmetic.
 //
+// Coded groups belong to neither: their exact scores and gradients are sums of table entries in float64, in the order of the
+// groups and of the lanes above; for several models the scores of whole combinations of levels are added to fast scores as
+// float32 (AddEntries), and coefficients are summed by combination in four float64 lanes, row r of a panel in lane r mod 4
+// (SumEntries).
+//
 // # Why all implementations agree
 //
 // Vector instructions round each element like the scalar ones, so an implementation may put rows side by side in any
@@ -24,6 +29,8 @@
 // is never -0 (a sum that is zero is +0 when rounding to nearest), so that adding x times zero would not change it. In
 // the fast arithmetic a lane can become -0 where a product underflows, which no sum of lanes shows: it starts at +0.
 // All this holds for finite data; x times zero is not zero for an infinite x, which the matrix never holds.
+//
+// Selection (Highest, Count, Between, RowsAbove) finds and counts; its one sum, SumAbove, has sixteen lanes of its own.
 //
 // # On the way to panels
 //
