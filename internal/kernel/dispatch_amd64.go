@@ -217,19 +217,19 @@ func vectorTile(x, w, z []float32, d, models, panels int, add bool) bool {
 	return true
 }
 
-func vectorTileGradient(x, v, lanes []float32, o *[gradientPanels][2]int, features, panels, models, width int) bool {
+func vectorTileGradient(x, v, lanes []float32, o *[gradientPanels][2]int, features, panels, models, width, ahead int) bool {
 	stride := 4 * TileLanes * models
 	switch {
 	case using == levelGo:
 		return false
 	case using >= levelAVX512Half && width == TileModels:
-		tileGradient4AVX512(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
+		tileGradient4AVX512(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride, ahead)
 	case using >= levelAVX512Half:
-		tileGradient1AVX512(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
+		tileGradient1AVX512(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride, ahead)
 	case width == TileModels:
-		tileGradient4AVX2(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
+		tileGradient4AVX2(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride, ahead)
 	default:
-		tileGradient1AVX2(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride)
+		tileGradient1AVX2(&x[0], &v[0], &lanes[0], &o[0], features, panels, stride, ahead)
 	}
 	return true
 }
@@ -267,6 +267,19 @@ func vectorFilter(z unsafe.Pointer, size uintptr, stride, blocks int, t float64,
 		count = filterFloat32AVX2((*float32)(z), stride, blocks, float32(t), first, (*float32)(values), rows)
 	}
 	return count, true
+}
+
+func vectorFilterTile(z []float32, filters []TileFilter, panels int, first int32) bool {
+	f := (*uintptr)(unsafe.Pointer(&filters[0]))
+	switch {
+	case using == levelGo:
+		return false
+	case using >= levelAVX512Half:
+		filterTileAVX512(&z[0], f, len(filters), panels, first)
+	default:
+		filterTileAVX2(&z[0], f, len(filters), panels, first)
+	}
+	return true
 }
 
 // The vector forms of selection return the number of scores done: whole blocks.

@@ -25,7 +25,7 @@ func vectorReduceLanes(_, _ []float64) int { return 0 }
 
 func vectorTile(_, _, _ []float32, _, _, _ int, _ bool) bool { return false }
 
-func vectorTileGradient(_, _, _ []float32, _ *[gradientPanels][2]int, _, _, _, _ int) bool {
+func vectorTileGradient(_, _, _ []float32, _ *[gradientPanels][2]int, _, _, _, _, _ int) bool {
 	return false
 }
 
@@ -34,6 +34,8 @@ func vectorTileRow([]float32, float32, []float32, int, int) bool { return false 
 func vectorActive([]float32) (found, known bool) { return false, false }
 
 func vectorReduceTile([]float32, []float64) int { return 0 }
+
+func vectorFilterTile(_ []float32, _ []TileFilter, _ int, _ int32) bool { return false }
 
 func vectorFilter(unsafe.Pointer, uintptr, int, int, float64, int32, unsafe.Pointer, *int32) (count int, known bool) {
 	return 0, false

@@ -23,3 +23,13 @@ func filterFloat32AVX2(z *float32, stride int, blocks int, t float32, first int3
 //
 //go:noescape
 func filterFloat32AVX512(z *float32, stride int, blocks int, t float32, first int32, values *float32, rows *int32) int
+
+// filterTileAVX2 appends the scores of each model above its floor, and their row numbers, counted from first; z is panels x models x 64; models and panels are positive. Up to a vector behind the last entry is overwritten, never more than the scores of all panels take.
+//
+//go:noescape
+func filterTileAVX2(z *float32, filters *uintptr, models int, panels int, first int32)
+
+// filterTileAVX512 appends the scores of each model above its floor, and their row numbers, counted from first; z is panels x models x 64; models and panels are positive. Up to a vector behind the last entry is overwritten, never more than the scores of all panels take.
+//
+//go:noescape
+func filterTileAVX512(z *float32, filters *uintptr, models int, panels int, first int32)

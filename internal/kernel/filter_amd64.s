@@ -1337,3 +1337,419 @@ many:
 	POPCNTL       R9, R9
 	ADDQ          R9, R8
 	JMP           next
+
+// func filterTileAVX2(z *float32, filters *uintptr, models int, panels int, first int32)
+// Requires: AVX, AVX2, BMI, POPCNT
+TEXT ·filterTileAVX2(SB), NOSPLIT, $0-36
+	MOVQ z+0(FP), AX
+	MOVQ panels+24(FP), CX
+	MOVL first+32(FP), DI
+
+panel:
+	MOVQ filters+8(FP), R8
+	MOVQ models+16(FP), R9
+
+model:
+	MOVQ         (R8), DX
+	MOVQ         8(R8), BX
+	MOVQ         16(R8), SI
+	VBROADCASTSS 24(R8), Y0
+	VMOVUPD      (AX), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMOVMSKPS    Y1, R10
+	VMOVUPD      32(AX), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMOVMSKPS    Y1, R11
+	SHLQ         $0x08, R11
+	ORQ          R11, R10
+	VMOVUPD      64(AX), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMOVMSKPS    Y1, R11
+	SHLQ         $0x10, R11
+	ORQ          R11, R10
+	VMOVUPD      96(AX), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMOVMSKPS    Y1, R11
+	SHLQ         $0x18, R11
+	ORQ          R11, R10
+	VMOVUPD      128(AX), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMOVMSKPS    Y1, R11
+	SHLQ         $0x20, R11
+	ORQ          R11, R10
+	VMOVUPD      160(AX), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMOVMSKPS    Y1, R11
+	SHLQ         $0x28, R11
+	ORQ          R11, R10
+	VMOVUPD      192(AX), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMOVMSKPS    Y1, R11
+	SHLQ         $0x30, R11
+	ORQ          R11, R10
+	VMOVUPD      224(AX), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMOVMSKPS    Y1, R11
+	SHLQ         $0x38, R11
+	ORQ          R11, R10
+	TZCNTQ       R10, R11
+	ANDQ         $0x3f, R11
+	LEAL         (DI)(R11*1), R12
+	MOVL         (AX)(R11*4), R11
+	MOVL         R11, (DX)(SI*4)
+	MOVL         R12, (BX)(SI*4)
+	CMPQ         R10, $0x01
+	SBBQ         $-1, SI
+	BLSRQ        R10, R10
+	JNZ          several
+
+next:
+	MOVQ SI, 16(R8)
+	ADDQ $0x28, R8
+	ADDQ $0x00000100, AX
+	DECQ R9
+	JNZ  model
+	ADDL $0x40, DI
+	DECQ CX
+	JNZ  panel
+	VZEROUPPER
+	RET
+
+several:
+	POPCNTQ R10, R11
+	CMPQ    R11, $0x05
+	JG      many
+
+one:
+	TZCNTQ R10, R11
+	LEAL   (DI)(R11*1), R12
+	MOVL   (AX)(R11*4), R11
+	MOVL   R11, (DX)(SI*4)
+	MOVL   R12, (BX)(SI*4)
+	INCQ   SI
+	BLSRQ  R10, R10
+	JNZ    one
+	JMP    next
+
+many:
+	DECQ         SI
+	VMOVD        DI, X2
+	VPBROADCASTD X2, X1
+	VPADDD       counting<>+0(SB), X1, X1
+	MOVL         $0x00000004, R10
+	VMOVD        R10, X2
+	VPBROADCASTD X2, X2
+	LEAQ         compressDoubles<>+0(SB), R10
+	LEAQ         compressNumbers<>+0(SB), R10
+	VMOVUPS      (AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      16(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      32(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      48(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      64(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      80(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      96(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      112(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      128(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      144(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      160(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      176(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      192(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      208(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      224(AX), X3
+	VCMPPS       $0x11, X3, X0, X4
+	VMOVMSKPS    X4, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X3, X3
+	VMOVUPS      X3, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X3
+	VMOVDQU      X3, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	VPADDD       X2, X1, X1
+	VMOVUPS      240(AX), X2
+	VCMPPS       $0x11, X2, X0, X0
+	VMOVMSKPS    X0, R11
+	MOVL         R11, R12
+	SHLQ         $0x04, R12
+	VPSHUFB      (R10)(R12*1), X2, X2
+	VMOVUPS      X2, (DX)(SI*4)
+	VPSHUFB      (R10)(R12*1), X1, X0
+	VMOVDQU      X0, (BX)(SI*4)
+	POPCNTL      R11, R11
+	ADDQ         R11, SI
+	JMP          next
+
+// func filterTileAVX512(z *float32, filters *uintptr, models int, panels int, first int32)
+// Requires: AVX, AVX512F, BMI, POPCNT
+TEXT ·filterTileAVX512(SB), NOSPLIT, $0-36
+	MOVQ z+0(FP), AX
+	MOVQ panels+24(FP), CX
+	MOVL first+32(FP), DI
+
+panel:
+	MOVQ filters+8(FP), R8
+	MOVQ models+16(FP), R9
+
+model:
+	MOVQ         (R8), DX
+	MOVQ         8(R8), BX
+	MOVQ         16(R8), SI
+	VBROADCASTSS 24(R8), Z0
+	VMOVUPD      (AX), Z1
+	VCMPPS       $0x11, Z1, Z0, K1
+	KMOVW        K1, R10
+	VMOVUPD      64(AX), Z1
+	VCMPPS       $0x11, Z1, Z0, K1
+	KMOVW        K1, R11
+	SHLQ         $0x10, R11
+	ORQ          R11, R10
+	VMOVUPD      128(AX), Z1
+	VCMPPS       $0x11, Z1, Z0, K1
+	KMOVW        K1, R11
+	SHLQ         $0x20, R11
+	ORQ          R11, R10
+	VMOVUPD      192(AX), Z1
+	VCMPPS       $0x11, Z1, Z0, K1
+	KMOVW        K1, R11
+	SHLQ         $0x30, R11
+	ORQ          R11, R10
+	TZCNTQ       R10, R11
+	ANDQ         $0x3f, R11
+	LEAL         (DI)(R11*1), R12
+	MOVL         (AX)(R11*4), R11
+	MOVL         R11, (DX)(SI*4)
+	MOVL         R12, (BX)(SI*4)
+	CMPQ         R10, $0x01
+	SBBQ         $-1, SI
+	BLSRQ        R10, R10
+	JNZ          several
+
+next:
+	MOVQ SI, 16(R8)
+	ADDQ $0x28, R8
+	ADDQ $0x00000100, AX
+	DECQ R9
+	JNZ  model
+	ADDL $0x40, DI
+	DECQ CX
+	JNZ  panel
+	VZEROUPPER
+	RET
+
+several:
+	POPCNTQ R10, R11
+	CMPQ    R11, $0x05
+	JG      many
+
+one:
+	TZCNTQ R10, R11
+	LEAL   (DI)(R11*1), R12
+	MOVL   (AX)(R11*4), R11
+	MOVL   R11, (DX)(SI*4)
+	MOVL   R12, (BX)(SI*4)
+	INCQ   SI
+	BLSRQ  R10, R10
+	JNZ    one
+	JMP    next
+
+many:
+	DECQ          SI
+	VPBROADCASTD  DI, Z1
+	VPADDD        counting<>+0(SB), Z1, Z1
+	MOVL          $0x00000010, R10
+	VPBROADCASTD  R10, Z2
+	VMOVUPD       (AX), Z3
+	VCMPPS        $0x11, Z3, Z0, K1
+	VCOMPRESSPS.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VMOVUPD       Z3, (DX)(SI*4)
+	VMOVUPS       Z4, (BX)(SI*4)
+	KMOVW         K1, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, SI
+	VPADDD        Z2, Z1, Z1
+	VMOVUPD       64(AX), Z3
+	VCMPPS        $0x11, Z3, Z0, K1
+	VCOMPRESSPS.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VMOVUPD       Z3, (DX)(SI*4)
+	VMOVUPS       Z4, (BX)(SI*4)
+	KMOVW         K1, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, SI
+	VPADDD        Z2, Z1, Z1
+	VMOVUPD       128(AX), Z3
+	VCMPPS        $0x11, Z3, Z0, K1
+	VCOMPRESSPS.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VMOVUPD       Z3, (DX)(SI*4)
+	VMOVUPS       Z4, (BX)(SI*4)
+	KMOVW         K1, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, SI
+	VPADDD        Z2, Z1, Z1
+	VMOVUPD       192(AX), Z2
+	VCMPPS        $0x11, Z2, Z0, K1
+	VCOMPRESSPS.Z Z2, K1, Z2
+	VPCOMPRESSD.Z Z1, K1, Z0
+	VMOVUPD       Z2, (DX)(SI*4)
+	VMOVUPS       Z0, (BX)(SI*4)
+	KMOVW         K1, DX
+	POPCNTL       DX, DX
+	ADDQ          DX, SI
+	JMP           next

@@ -15,27 +15,40 @@ const (
 // number of panels. lanes holds TileLanes values a feature and model, lanes[(j*models+h)*16+l]. Four neighbouring
 // models whose v is all zero in a panel cost nothing there.
 func AccumulateTile(panels, v []float32, models int, lanes []float32) {
+	accumulateTiles(panels, v, models, lanes, 0)
+}
+
+// AccumulateTileFromMemory is AccumulateTile for panels that are not in cache.
+func AccumulateTileFromMemory(panels, v []float32, models int, lanes []float32) {
+	accumulateTiles(panels, v, models, lanes, fetchAhead)
+}
+
+func accumulateTiles(panels, v []float32, models int, lanes []float32, ahead int) {
 	if models == 0 {
 		return
 	}
 	d, count := len(lanes)/(TileLanes*models), len(v)/(PanelRows*models)
 	together := gradientPanels
-	if models < TileModels { // bound by memory: panels one after the other, but for the smallest
-		together = min(together, max(1, smallBytes/(4*PanelRows*max(d, 1))))
+	if models < TileModels { // bound by memory: panels one after the other, but for the smallest, or as streams
+		least := 1
+		if ahead > 0 {
+			least = Streams
+		}
+		together = min(together, max(least, smallBytes/(4*PanelRows*max(d, 1))))
 	}
 	for count > 0 && d > 0 {
 		n := min(count, together)
-		accumulateTileGroup(panels[:n*PanelRows*d], v[:n*PanelRows*models], models, lanes[:d*models*TileLanes])
+		accumulateTileGroup(panels[:n*PanelRows*d], v[:n*PanelRows*models], models, lanes[:d*models*TileLanes], ahead)
 		panels, v, count = panels[n*PanelRows*d:], v[n*PanelRows*models:], count-n
 	}
 }
 
 // accumulateTileGroup adds the parts of at most gradientPanels panels, some features at a time.
-func accumulateTileGroup(panels, v []float32, models int, lanes []float32) {
+func accumulateTileGroup(panels, v []float32, models int, lanes []float32, ahead int) {
 	d, count := len(lanes)/(TileLanes*models), len(v)/(PanelRows*models)
 	features := max(64, gradientBytes/(4*PanelRows*count))
 	for first := 0; first < d; first += features {
-		part := tilePart{panels: panels, v: v, lanes: lanes, models: models, d: d,
+		part := tilePart{panels: panels, v: v, lanes: lanes, models: models, d: d, ahead: ahead,
 			first: first, features: min(features, d-first), count: count}
 		for h := 0; h < models; {
 			width := TileModels
@@ -51,7 +64,7 @@ func accumulateTileGroup(panels, v []float32, models int, lanes []float32) {
 // tilePart is some features of some panels.
 type tilePart struct {
 	panels, v, lanes []float32
-	models, d        int
+	models, d, ahead int
 	first, features  int // the features
 	count            int // of panels
 }
@@ -71,7 +84,7 @@ func (t *tilePart) accumulate(h, width int) {
 		return
 	}
 	lanes := t.lanes[(t.first*t.models+h)*TileLanes:]
-	if vectorTileGradient(t.panels, t.v, lanes, &offsets, t.features, n, t.models, width) {
+	if vectorTileGradient(t.panels, t.v, lanes, &offsets, t.features, n, t.models, width, t.ahead) {
 		return
 	}
 	for _, o := range offsets[:n] {

@@ -9,22 +9,22 @@ package kernel
 //go:noescape
 func activeAVX2(v *float32, rows int) int
 
-// tileGradient4AVX2 adds the panels' parts of the gradients of 4 neighbouring models; a feature's lanes are stride bytes after the last one's; d and panels are positive.
+// tileGradient4AVX2 adds the panels' parts of the gradients of 4 neighbouring models; a feature's lanes are stride bytes after the last one's; d and panels are positive. For one model, data ahead bytes further is prefetched.
 //
 //go:noescape
-func tileGradient4AVX2(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int)
+func tileGradient4AVX2(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int, ahead int)
 
-// tileGradient1AVX2 adds the panels' parts of the gradients of 1 neighbouring models; a feature's lanes are stride bytes after the last one's; d and panels are positive.
+// tileGradient1AVX2 adds the panels' parts of the gradients of 1 neighbouring models; a feature's lanes are stride bytes after the last one's; d and panels are positive. For one model, data ahead bytes further is prefetched.
 //
 //go:noescape
-func tileGradient1AVX2(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int)
+func tileGradient1AVX2(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int, ahead int)
 
-// tileGradient4AVX512 adds the panels' parts of the gradients of 4 neighbouring models; a feature's lanes are stride bytes after the last one's; d and panels are positive.
+// tileGradient4AVX512 adds the panels' parts of the gradients of 4 neighbouring models; a feature's lanes are stride bytes after the last one's; d and panels are positive. For one model, data ahead bytes further is prefetched.
 //
 //go:noescape
-func tileGradient4AVX512(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int)
+func tileGradient4AVX512(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int, ahead int)
 
-// tileGradient1AVX512 adds the panels' parts of the gradients of 1 neighbouring models; a feature's lanes are stride bytes after the last one's; d and panels are positive.
+// tileGradient1AVX512 adds the panels' parts of the gradients of 1 neighbouring models; a feature's lanes are stride bytes after the last one's; d and panels are positive. For one model, data ahead bytes further is prefetched.
 //
 //go:noescape
-func tileGradient1AVX512(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int)
+func tileGradient1AVX512(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int, ahead int)

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"iter"
 	"math"
 	"slices"
 
@@ -18,48 +17,6 @@ type Reading struct {
 	Floor float32
 
 	Response *Response // of a FastPass
-}
-
-// Found is the rows of a part with a score above a floor. It keeps its memory from pass to pass.
-type Found struct {
-	stripes []foundStripe // what each stripe found: whoever reads it, the order is that of the rows
-}
-
-// All yields the rows found and their scores, some at a time, ascending.
-func (f *Found) All() iter.Seq2[[]int32, []float32] {
-	return func(yield func(rows []int32, z []float32) bool) {
-		for i := range f.stripes {
-			s := &f.stripes[i]
-			if s.count > 0 && !yield(s.rows[:s.count], s.z[:s.count]) {
-				return
-			}
-		}
-	}
-}
-
-type foundStripe struct {
-	rows  []int32
-	z     []float32
-	count int
-}
-
-// add filters the scores of the rows from first on: those of count rows, whose panels lie stride apart in z.
-func (f *foundStripe) add(z []float32, stride int, floor float32, first, count int) {
-	if need := f.count + count; need > min(len(f.z), len(f.rows)) {
-		f.z, f.rows = longer(f.z, need), longer(f.rows, need)
-	}
-	whole := count / kernel.PanelRows
-	f.count += kernel.FilterPanels(z, stride, whole, floor, int32(first), f.z[f.count:], f.rows[f.count:])
-	if rest := count % kernel.PanelRows; rest > 0 {
-		first += whole * kernel.PanelRows
-		f.count += kernel.Filter(z[whole*stride:][:rest], floor, int32(first), f.z[f.count:], f.rows[f.count:])
-	}
-}
-
-// longer returns s with at least n elements, the old ones first, and as many as its memory holds.
-func longer[T any](s []T, n int) []T {
-	s = slices.Grow(s, max(0, n-len(s)))
-	return s[:cap(s)]
 }
 
 // Coefficients is a sparse vector over the rows of a part, rows ascending.
@@ -205,23 +162,20 @@ type fast struct {
 	at    []int     // by model: the next coefficient
 	v     []float64 // coefficients of a panel
 
+	filters   []kernel.TileFilter // by model, of a stripe
+	filtering bool
+	none      []float32 // of a model that has no filter
+	noRows    []int32
+
 	job          job            // see withCoefficients
 	coefficients []Coefficients // by model: what a FastPass found in the stripe, where there are blocks that are not in the tile
 }
 
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// begin empties what the readings found in the stripe.
-func (j *job) begin(stripe int) {
-	for h := range j.readings {
-		if f := j.readings[h].Found; f != nil {
-			f.stripes[stripe].count = 0
-		}
-	}
-}
-
 func (k *worker) fastScoreStripe(j *job, stripe int) {
-	j.begin(stripe)
+	k.openFilters(j, stripe)
+	defer k.closeFilters(j, stripe)
 	first, end := k.part.fastStripe(stripe)
 	step := k.fastGroup(j.models)
 	for ; first < end; first += step {
@@ -261,13 +215,10 @@ func (k *worker) fastPanels(j *job, first, end int) {
 func (k *worker) fastUse(j *job, stripe, first, end int) {
 	from, _ := k.part.panelRows(first)
 	_, to := k.part.panelRows(end - 1)
-	stride := j.models * kernel.PanelRows
+	k.filter(j, stripe, first, end)
 	for h := range j.readings {
 		r := &j.readings[h]
 		z := k.fast.z[h*kernel.PanelRows:]
-		if r.Found != nil {
-			r.Found.stripes[stripe].add(z, stride, r.Floor, from, to-from)
-		}
 		for row := from; r.Keep != nil && row < to; row += kernel.PanelRows {
 			copy(r.Keep[row:min(row+kernel.PanelRows, to)], z[(row-from)*j.models:])
 		}
@@ -299,7 +250,7 @@ func (k *worker) fastAddStripe(j *job, stripe int) bool {
 	_, end := k.part.fastStripe(stripe)
 	k.seek(j, stripe)
 	cols := k.tileLanes(j.models)
-	step := k.fastGroup(j.models)
+	step := max(kernel.Streams, k.fastGroup(j.models))
 	any := false
 	for first := k.nextPanel(j, end); first < end; first = k.nextPanel(j, end) {
 		any = true
@@ -408,7 +359,11 @@ func (k *worker) fastAccumulate(j *job, first, end int) {
 		for panel := first; panel < end; {
 			x, n := t.span(panel, end)
 			v := k.fast.z[(panel-first)*j.models*kernel.PanelRows:][:n*j.models*kernel.PanelRows]
-			kernel.AccumulateTile(x, v, j.models, lanes)
+			if j.readings == nil {
+				kernel.AccumulateTileFromMemory(x, v, j.models, lanes)
+			} else {
+				kernel.AccumulateTile(x, v, j.models, lanes)
+			}
 			panel += n
 		}
 	}

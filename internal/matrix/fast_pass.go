@@ -51,6 +51,14 @@ func (p *Part) FastPass(readings []Reading, g []float64) {
 	}
 }
 
+// AddFastRows is AddFastGradients for coefficients of all rows: V has Rows elements, and Rows is not looked at. The rows of
+// a panel are read together, if one of them has a coefficient.
+func (p *Part) AddFastRows(c []Coefficients, g []float64) {
+	if len(c) > 0 {
+		p.run(job{kind: fastPassing, coefficients: c, models: len(c), g: g[:p.cols*len(c)]}, p.fastCost(len(c)))
+	}
+}
+
 // collect adds up the stripes.
 func (r *Response) collect() {
 	r.Loss, r.Slope, r.Active = 0, 0, 0
@@ -74,42 +82,69 @@ func (k *worker) responseGroup(models int) int {
 }
 
 func (k *worker) fastPassStripe(j *job, stripe int) bool {
-	j.begin(stripe)
+	k.openFilters(j, stripe)
+	defer k.closeFilters(j, stripe)
 	others := j.g != nil && k.tileLanes(j.models) < k.part.cols
 	k.fast.coefficients = resize(k.fast.coefficients, j.models)
-	for h := range j.readings {
-		j.readings[h].Response.stripes[stripe] = responseSums{}
+	for h := range k.fast.coefficients {
 		c := &k.fast.coefficients[h]
 		c.Rows, c.V = c.Rows[:0], c.V[:0]
 	}
+	for h := range j.readings {
+		j.readings[h].Response.stripes[stripe] = responseSums{}
+	}
+	any := false
 	first, end := k.part.fastStripe(stripe)
 	step := k.responseGroup(j.models)
+	if j.readings == nil {
+		step = max(step, kernel.Streams)
+	}
 	for ; first < end; first += step {
 		group := min(first+step, end)
 		k.fast.z = resize(k.fast.z, (group-first)*j.models*kernel.PanelRows)
-		k.fastPanels(j, first, group)
-		k.fastUse(j, stripe, first, group)
-		active := 0
-		for h := range j.readings {
-			active += k.respond(j, h, stripe, first, group)
-		}
-		if j.g == nil || active == 0 {
+		if !k.fastCoefficients(j, stripe, first, group) || j.g == nil {
 			continue
 		}
+		any = true
 		k.fastAccumulate(j, first, group)
 		if others {
 			k.addOtherPanels(j, first, group)
 		}
 	}
-	active := 0
 	for h := range j.readings {
 		s := &j.readings[h].Response.stripes[stripe]
 		if j.readings[h].Response.Other == nil {
 			s.loss, s.slope = kernel.SumLanes(&s.lanes), float64(s.active)
 		}
-		active += s.active
 	}
-	return j.g != nil && active > 0
+	return any
+}
+
+// fastCoefficients computes the coefficients of the panels from first up to end, or takes those that are there, and reports
+// whether any is not zero, which goes without saying for the latter.
+func (k *worker) fastCoefficients(j *job, stripe, first, end int) bool {
+	if j.readings == nil {
+		k.takeCoefficients(j, first, end)
+		return true
+	}
+	k.fastPanels(j, first, end)
+	k.fastUse(j, stripe, first, end)
+	active := 0
+	for h := range j.readings {
+		active += k.respond(j, h, stripe, first, end)
+	}
+	return active > 0
+}
+
+// takeCoefficients copies what is given to z.
+func (k *worker) takeCoefficients(j *job, first, end int) {
+	for panel := first; panel < end; panel++ {
+		from, to := k.part.panelRows(panel)
+		for h := range j.coefficients {
+			v := k.fast.z[((panel-first)*j.models+h)*kernel.PanelRows:][:kernel.PanelRows]
+			clear(v[copy(v, j.coefficients[h].V[from:to]):])
+		}
+	}
 }
 
 // respond turns a model's scores of the panels from first up to end into coefficients, and returns the number of rows that

@@ -175,3 +175,36 @@ func TestNoAllocationInAFastPassWithResponses(t *testing.T) {
 		}
 	}
 }
+
+// Coefficients of all rows give the bits of those that are not zero.
+func TestAddFastRowsIsAddFastGradients(t *testing.T) {
+	split(t)
+	for name, layout := range fastLayouts {
+		rows := 1500
+		if name == "wide" {
+			rows = 150
+		}
+		p := smallNumbers(rows, layout.Cols(), 9).build(t, layout, Float32).Negatives
+		for _, count := range []int{1, 3, 6} {
+			listed, all := make([]Coefficients, count), make([]Coefficients, count)
+			for h := range count {
+				all[h].V = make([]float32, p.Rows())
+				for i := range all[h].V {
+					if (i/100+i*h)%3 == 0 {
+						v := 1 / float32(i%100+h+1)
+						all[h].V[i] = v
+						listed[h].Rows, listed[h].V = append(listed[h].Rows, int32(i)), append(listed[h].V, v)
+					}
+				}
+			}
+			got, want := make([]float64, count*p.Cols()), make([]float64, count*p.Cols())
+			p.AddFastRows(all, got)
+			p.AddFastGradients(listed, want)
+			for j := range want {
+				if got[j] != want[j] {
+					t.Fatalf("%s, %d models: sum %d is %v, want %v", name, count, j, got[j], want[j])
+				}
+			}
+		}
+	}
+}

@@ -4,25 +4,22 @@ import (
 	"math"
 
 	"toptau/internal/kernel"
-	"toptau/internal/matrix"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
 
 // bulk is the rows of a threshold where they are many and all rows from some score up, with equal weights: those of the
-// surrogate quantile of the hinge. No list of them is needed.
+// surrogate quantile of the hinge. No list of them is needed where all scores are kept.
 type bulk struct {
 	is    bool
 	least float64 // the lowest of their scores
 	a     float64
-	g     []float64 // sum of the rows
-	matrix.Response
 }
 
 // gather takes the rows of the support, if they are a bulk, and reports whether they are.
 func (c *bulk) gather(o *Objective, s *space) bool {
 	rule, ok := o.problem.Rule.(threshold.SurrogateQuantile)
-	c.is = ok && rule.Surrogate == surrogate.Hinge && o.weights == nil && 4*len(s.support.Rows) > o.population.Rows
+	c.is = ok && s.all && rule.Surrogate == surrogate.Hinge && o.weights == nil && o.many(len(s.support.Rows))
 	if !c.is {
 		return false
 	}
@@ -36,23 +33,9 @@ func (c *bulk) gather(o *Objective, s *space) bool {
 	return true
 }
 
-// begin prepares for the passes of a point.
-func (c *bulk) begin(p *Point) {
-	if !c.is || p.Grad == nil {
-		return
-	}
-	c.g = resize(c.g, len(p.Grad))
-	clear(c.g)
+// coefficients turns scores into v for the rows of the bulk, whose number it returns, and into 0 for others.
+func (c *bulk) coefficients(z []float32, v float32) int {
 	below := math.Nextafter32(float32(c.least), float32(math.Inf(-1)))
-	c.Hinge = kernel.Hinge{Sign: 1, Shift: -float64(below), V: 1}
-}
-
-// finish adds rest times the gradient of the threshold to that of the point.
-func (c *bulk) finish(p *Point, rest float64) {
-	if !c.is || p.Grad == nil {
-		return
-	}
-	for j, g := range c.g {
-		p.Grad[j] += float64(float64(rest*c.a) * g)
-	}
+	_, rows := sweepHinge(kernel.Hinge{Sign: 1, Shift: -float64(below), V: v}, z)
+	return rows
 }

@@ -11,61 +11,48 @@ type ask struct {
 
 // finish forms losses and gradients of points whose thresholds are known.
 func (l *Lockstep) finish(x *matrix.Matrix, points []*Point) {
-	for i, p := range points {
+	for _, p := range points {
 		clear(p.Grad)
-		l.lanes[i].bulk.begin(p)
 	}
-	for _, class := range []*matrix.Part{x.Positives, x.Negatives} {
-		l.respond(class, points, true)
-		l.respond(class, points, false)
+	classes := []*matrix.Part{x.Positives, x.Negatives}
+	for class, part := range classes {
+		l.respond(part, class, points, true)
+		l.respond(part, class, points, false)
 	}
-	for i, p := range points {
-		l.value(p, l.lanes[i])
+	l.each(len(points), x.Rows(), func(i int, s *space) { s.value(points[i], l.lanes[i]) })
+	for class, part := range classes {
+		l.addRows(part, class, points, false)
+		l.addRows(part, class, points, true)
 	}
-	l.addThresholds(x.Positives, points)
-	l.addThresholds(x.Negatives, points)
-	for i, p := range points {
-		l.lanes[i].bulk.finish(p, l.lanes[i].rest)
+	for _, p := range points {
 		for j := range p.Grad {
 			p.Grad[j] += float64(p.Objective.problem.Hyperparameters.Lambda * p.W[j])
 		}
 	}
 }
 
-// side is what a point has to do with a class.
-func (n *lane) side(positives bool) *side {
-	if positives {
-		return &n.misses
-	}
-	return &n.hits
-}
+// sides is what a point has to do with the positives and the negatives.
+func (n *lane) sides() [2]*side { return [2]*side{&n.misses, &n.hits} }
 
-// respond reads one class for the points that want a gradient, or for those that do not: their losses, and the bulks of
-// their thresholds.
-func (l *Lockstep) respond(class *matrix.Part, points []*Point, gradient bool) {
+// respond reads one class, unless its scores are kept, for the points that want a gradient, or for those that do not: their
+// losses and the gradients of these.
+func (l *Lockstep) respond(part *matrix.Part, class int, points []*Point, gradient bool) {
 	for i, p := range points {
-		n, o := l.lanes[i], p.Objective
-		positives := class == o.x.Positives
-		if (p.Grad != nil) != gradient {
-			continue
-		}
-		if positives || o.problem.Method.FalsePositives {
-			losses := &n.side(positives).losses
-			losses.set(o, n.t, positives)
-			l.ask(p, &losses.Response, p.Grad)
-		}
-		if n.bulk.is && gradient && (!positives || o.overAll()) {
-			l.ask(p, &n.bulk.Response, n.bulk.g)
+		o, n := p.Objective, l.lanes[i]
+		if s := n.sides()[class]; (p.Grad != nil) == gradient && !s.kept && o.hasLosses(class) {
+			s.losses.set(o, n.t, class)
+			l.readings = append(l.readings, matrix.Reading{W: p.W, Response: &s.losses.Response})
+			l.asks = append(l.asks, ask{o, &s.losses.Response, p.Grad})
 		}
 	}
 	if gradient && len(l.asks) > 0 {
-		class.FastPass(l.readings, l.room(class))
+		part.FastPass(l.readings, l.room(part))
 		l.share()
 	} else {
-		class.FastPass(l.readings, nil)
+		part.FastPass(l.readings, nil)
 	}
 	for _, a := range l.asks {
-		a.objective.visits += int64(class.Rows())
+		a.objective.visits += int64(part.Rows())
 		if gradient {
 			a.objective.visitActive(int64(a.response.Active))
 		}
@@ -73,14 +60,12 @@ func (l *Lockstep) respond(class *matrix.Part, points []*Point, gradient bool) {
 	l.readings, l.asks = l.readings[:0], l.asks[:0]
 }
 
-func (l *Lockstep) ask(p *Point, r *matrix.Response, to []float64) {
-	l.readings = append(l.readings, matrix.Reading{W: p.W, Response: r})
-	l.asks = append(l.asks, ask{p.Objective, r, to})
-}
+// hasLosses reports whether the rows of a class have any: 0 is the positives, 1 the negatives.
+func (o *Objective) hasLosses(class int) bool { return class == 0 || o.problem.Method.FalsePositives }
 
 // room is zeros for the gradients asked for.
-func (l *Lockstep) room(class *matrix.Part) []float64 {
-	l.g = resize(l.g, len(l.asks)*class.Cols())
+func (l *Lockstep) room(part *matrix.Part) []float64 {
+	l.g = resize(l.g, len(l.asks)*part.Cols())
 	clear(l.g)
 	return l.g
 }
@@ -94,9 +79,11 @@ func (l *Lockstep) share() {
 	}
 }
 
-// value adds up the value of a point.
-func (l *Lockstep) value(p *Point, n *lane) {
+// value forms the value of a point, and the coefficients of the rows that are still to be added to its gradient: those of the
+// threshold, and all of the classes whose scores are kept.
+func (s *space) value(p *Point, n *lane) {
 	o := p.Objective
+	s.sweep(o, n)
 	loss, slope := n.misses.losses.mean(o.positives)
 	v := Value{T: n.t, Loss: loss}
 	n.rest = slope
@@ -108,27 +95,51 @@ func (l *Lockstep) value(p *Point, n *lane) {
 	v.Loss += n.t - n.t // a threshold that is not finite shows
 	v.F = v.Loss + float64(float64(o.problem.Hyperparameters.Lambda/2)*normSquared(p.W))
 	p.Value = v
+	if p.Grad != nil {
+		s.coefficients(n)
+	}
 }
 
-// addThresholds adds the rows of one class in the gradients of the thresholds.
-func (l *Lockstep) addThresholds(class *matrix.Part, points []*Point) {
-	l.coefficients = l.coefficients[:0]
-	for i, p := range points {
-		s := l.lanes[i].side(class == p.Objective.x.Positives)
-		if p.Grad == nil || len(s.rows) == 0 {
+// coefficients forms those of both classes.
+func (s *space) coefficients(n *lane) {
+	for class, side := range n.sides() {
+		if side.kept {
+			side.join(s.v[class], n)
 			continue
 		}
-		s.v = resize(s.v, len(s.rows))
-		for k, a := range s.a {
-			s.v[k] = float32(l.lanes[i].rest * a)
+		side.dense, side.active = false, len(side.rows)
+		side.v = resize(side.v, len(side.rows))
+		for k, a := range side.a {
+			side.v[k] = float32(n.rest * a)
 		}
-		l.coefficients = append(l.coefficients, matrix.Coefficients{Rows: s.rows, V: s.v})
+	}
+}
+
+// addRows adds the rows of one class that have coefficients, to the gradients of the points that list them, or of those that
+// have coefficients of all rows.
+func (l *Lockstep) addRows(part *matrix.Part, class int, points []*Point, dense bool) {
+	l.coefficients = l.coefficients[:0]
+	for i, p := range points {
+		s := l.lanes[i].sides()[class]
+		if p.Grad == nil || s.dense != dense || s.active == 0 {
+			continue
+		}
+		c := matrix.Coefficients{Rows: s.rows, V: s.v}
+		if dense {
+			c = matrix.Coefficients{V: s.scores}
+		}
+		l.coefficients = append(l.coefficients, c)
 		l.asks = append(l.asks, ask{objective: p.Objective, to: p.Grad})
-		p.Objective.visitActive(int64(len(s.rows)))
+		p.Objective.visitActive(int64(s.active))
 	}
-	if len(l.asks) > 0 {
-		class.AddFastGradients(l.coefficients, l.room(class))
-		l.share()
+	switch {
+	case len(l.asks) == 0:
+		return
+	case dense:
+		part.AddFastRows(l.coefficients, l.room(part))
+	default:
+		part.AddFastGradients(l.coefficients, l.room(part))
 	}
+	l.share()
 	l.asks = l.asks[:0]
 }

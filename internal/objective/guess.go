@@ -127,8 +127,7 @@ func (s *space) sampleScores(n *lane, class *side) {
 
 // guesses reports whether a sample may help: the rule counts rows from the top.
 func (o *Objective) guesses() bool {
-	_, other := o.problem.Rule.(threshold.SurrogateQuantile)
-	return !other && o.weights == nil && !o.needsAll()
+	return !o.surrogateQuantile() && o.weights == nil && !o.needsAll()
 }
 
 // guessRule is the rule whose edge on the sample is the guess; nil where there is none.

@@ -20,7 +20,8 @@ import (
 // each run carries over from its last points or gets from a sample. If the threshold's edge turns out to lie at or below
 // the floor, the population is read again and all scores are kept. So the selection is exact, and the number of readings is
 // one nearly always. Then the classes that have losses are read, and coefficients and gradients are formed while the data
-// is in cache; no score is stored. At last the rows of the thresholds, mostly few, are added to the gradients.
+// is in cache; no score is stored. At last the rows of the thresholds, mostly few, are added to the gradients. Where rows are
+// long, and where most rows have a part in a threshold, the scores of the population are all kept instead and used again.
 //
 // What a run gets depends on its own points alone, not on the runs beside it, nor on the number of threads.
 type Lockstep struct {
@@ -67,12 +68,15 @@ type lane struct {
 // side is one class at a point.
 type side struct {
 	found  matrix.Found // its rows above the floor, where they belong to the population
-	scores []float32    // where all of the population are kept, or those of a sample
+	scores []float32    // where all of the population are kept, or those of a sample; then coefficients of all rows
+	kept   bool         // scores holds those of all rows
+	dense  bool         // and now the coefficients of all
 
 	losses losses
 	rows   []int32   // of the threshold's gradient
 	a      []float64 // their weights
 	v      []float32 // their coefficients
+	active int       // the number of rows of the losses and of the threshold that are to be added
 }
 
 // space is what a goroutine needs to find a threshold.
@@ -81,6 +85,7 @@ type space struct {
 	rows    []int32   // their places in the population, unless all are there
 	all     bool
 	support threshold.Support
+	v       [2][]float32 // by class: coefficients of the losses of all rows
 }
 
 // keepers is the number of points that keep all scores at the same time: these take no more memory than the matrix, unless
@@ -115,8 +120,8 @@ func (l *Lockstep) At(points []Point) {
 // fewRows is the number of rows up to which all scores are kept; a variable for tests.
 var fewRows = 4096
 
-// needsAll reports whether the negatives are so few that a floor does not pay.
-func (o *Objective) needsAll() bool { return o.x.Negatives.Rows() <= fewRows }
+// needsAll reports whether a floor does not pay: the negatives are few, or the rows are long.
+func (o *Objective) needsAll() bool { return o.x.Negatives.Rows() <= fewRows || longRows(o.x) }
 
 // overAll reports whether the threshold looks at the positives, too.
 func (o *Objective) overAll() bool { return o.problem.Method.Population != method.Negatives }
@@ -154,6 +159,7 @@ func (l *Lockstep) score(x *matrix.Matrix, points []*Point, all bool) {
 		n := l.lanes[i]
 		n.all, n.floor = all, l.trails[p.Run].floor()
 		n.known = !l.trails[p.Run].keepsAll()
+		n.misses.kept = false
 		if p.Objective.overAll() {
 			l.read(p, n, x.Positives, &n.misses)
 		}
@@ -173,7 +179,7 @@ func (l *Lockstep) read(p *Point, n *lane, class *matrix.Part, s *side) {
 	if n.known {
 		r.Found = &s.found
 	}
-	if n.all {
+	if s.kept = n.all && p.Objective.keeps(); n.all {
 		s.scores = resize(s.scores, class.Rows())
 		r.Keep = s.scores
 	}
@@ -232,7 +238,7 @@ func (l *Lockstep) settle(p *Point, n *lane, s *space) {
 	if n.short = !s.threshold(o, n); n.short {
 		return
 	}
-	l.trails[p.Run].add(s.support.Edge, 2*len(s.support.Rows) > o.population.Rows)
+	l.trails[p.Run].add(s.support.Edge, o.many(len(s.support.Rows)))
 	n.t = s.support.T
 	first := 0 // the population's place of the first negative
 	if o.overAll() {
@@ -322,7 +328,7 @@ func (s *space) place(at int32) int32 {
 // enough reports whether a rule that takes the rows of a given mass from the top has that much. Others see it by their
 // edge. Sums of fractional weights may be off by rounding.
 func (o *Objective) enough(mass float64) bool {
-	if _, other := o.problem.Rule.(threshold.SurrogateQuantile); other {
+	if o.surrogateQuantile() {
 		return true
 	}
 	kappa := o.rule.Kappa()

@@ -137,6 +137,10 @@ func walk(seed uint64, dim, steps int) [][]float64 {
 // With these numbers fast scores are exact: what remains is the order of sums and the rounding of coefficients.
 func TestLockstepIsTheObjective(t *testing.T) {
 	few(t, 0)
+	checkLockstep(t)
+}
+
+func checkLockstep(t *testing.T) {
 	for name, layout := range crowdLayouts {
 		for _, weighted := range []bool{false, true} {
 			x := crowd(t, layout, matrix.Float32, 600, weighted)
@@ -221,6 +225,10 @@ func bytesOf(t *testing.T, x *matrix.Matrix, problems []method.Problem, together
 
 func TestLockstepHasTheBitsOfSingleRuns(t *testing.T) {
 	few(t, 0)
+	checkBits(t)
+}
+
+func checkBits(t *testing.T) {
 	for name, layout := range crowdLayouts {
 		for _, storage := range []matrix.Storage{matrix.Float32, matrix.Float64} {
 			x := crowd(t, layout, storage, 1700, name == "mixed")

@@ -15,10 +15,10 @@ type losses struct {
 	t    float64
 }
 
-// set prepares for a reading.
-func (l *losses) set(o *Objective, t float64, positives bool) {
+// set prepares for a reading of the positives, class 0, or the negatives.
+func (l *losses) set(o *Objective, t float64, class int) {
 	l.loss, l.mass, l.sign, l.t = o.loss, o.negatives, 1, t
-	if positives {
+	if class == 0 {
 		l.mass, l.sign = o.positives, -1
 	}
 	l.Other = nil

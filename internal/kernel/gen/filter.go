@@ -17,6 +17,7 @@ func filter(c code) {
 			filterAbove(c, s, size, tables)
 		}
 	}
+	filterTile(c, tables)
 }
 
 func filterAbove(c code, s shape, size int, tables compressTables) {
@@ -56,10 +57,20 @@ type filterCode struct {
 // fewRows is the number of further wanted scores of a block up to which they are taken one by one.
 const fewRows = 5
 
-// emit looks which of 64 scores are wanted. Mostly that is none or one: a first one is written without a branch and counted
-// if it is wanted. Others are taken one by one, and many of them as whole vectors.
 func (f filterCode) emit(stride, blocks reg.Register) {
 	f.Label("block")
+	f.block(func() {
+		f.ADDQ(stride, f.z)
+		f.ADDL(operand.Imm(panelRows), f.row)
+		f.down(blocks, "block")
+		f.Store(f.count, f.ReturnIndex(0))
+		f.finish()
+	})
+}
+
+// block looks which of 64 scores are wanted. Mostly that is none or one: a first one is written without a branch and counted
+// if it is wanted. Others are taken one by one, and many of them as whole vectors. What follows ends in a jump or a return.
+func (f filterCode) block(next func()) {
 	wanted, row := f.wanted(), f.GP64()
 	f.TZCNTQ(wanted, row) // 64 where there is none
 	f.ANDQ(operand.Imm(panelRows-1), row)
@@ -69,11 +80,7 @@ func (f filterCode) emit(stride, blocks reg.Register) {
 	f.BLSRQ(wanted, wanted)
 	f.jump(f.JNZ, "several")
 	f.Label("next")
-	f.ADDQ(stride, f.z)
-	f.ADDL(operand.Imm(panelRows), f.row)
-	f.down(blocks, "block")
-	f.Store(f.count, f.ReturnIndex(0))
-	f.finish()
+	next()
 	f.Label("several")
 	number := f.GP64()
 	f.POPCNTQ(wanted, number)

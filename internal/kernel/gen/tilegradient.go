@@ -10,9 +10,6 @@ import (
 // tileLanes is kernel.TileLanes: row r of a panel adds to lane r mod 16.
 const tileLanes = 16
 
-// fetchAhead is kernel.fetchAhead.
-const fetchAhead = 12 << 10
-
 // tileGradient emits the gradients of several models, float32 with fused multiply-add.
 func tileGradient(c code) {
 	for _, s := range []shape{avx2, avx512} {
@@ -53,12 +50,12 @@ func activeFloat32(c code, s shape) {
 // are pairs of bytes, into x and into v.
 func gradientTile(c code, s shape, models int) {
 	c.function(fmt.Sprintf("tileGradient%d%s", models, s.name),
-		"(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int)",
+		"(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int, ahead int)",
 		fmt.Sprintf("adds the panels' parts of the gradients of %d neighbouring models; a feature's lanes are stride bytes "+
-			"after the last one's; d and panels are positive.", models))
-	r := c.arguments("x", "v", "lanes", "offsets", "d", "panels", "stride")
+			"after the last one's; d and panels are positive. For one model, data ahead bytes further is prefetched.", models))
+	r := c.arguments("x", "v", "lanes", "offsets", "d", "panels", "stride", "ahead")
 	g := tileGradientCode{code: c, shape: s, models: models,
-		x: r[0], v: r[1], lanes: r[2], offsets: r[3], d: r[4], panels: r[5], stride: r[6]}
+		x: r[0], v: r[1], lanes: r[2], offsets: r[3], d: r[4], panels: r[5], stride: r[6], ahead: r[7]}
 	features := 4
 	if s.registers == 16 && models > 1 {
 		features = 2
@@ -82,9 +79,9 @@ func gradientTile(c code, s shape, models int) {
 
 type tileGradientCode struct {
 	code
-	shape                                   shape
-	models                                  int
-	x, v, lanes, offsets, d, panels, stride reg.Register
+	shape                                          shape
+	models                                         int
+	x, v, lanes, offsets, d, panels, stride, ahead reg.Register
 }
 
 // block adds all panels' parts to the lanes of some features. AVX2 does it once for either half of the lanes.
@@ -133,10 +130,10 @@ func (g tileGradientCode) block(name string, features int) {
 	g.add(4*panelRows*features, g.x)
 }
 
-// fetch prefetches what is read fetchAhead bytes later.
+// fetch prefetches what is read later.
 func (g tileGradientCode) fetch(x reg.Register, features int) {
 	for line := 0; line < 4*panelRows*features; line += 64 {
-		g.PREFETCHT1(at(x, fetchAhead+line))
+		g.PREFETCHT1(operand.Mem{Base: x, Index: g.ahead, Scale: 1, Disp: line})
 	}
 }
 
