@@ -264,53 +264,6 @@ func BenchmarkTileInCache(b *testing.B) {
 	}
 }
 
-// The candidates above a threshold that so many percent of the scores pass, taken from the scores in cache.
-func BenchmarkFilterToScores(b *testing.B) {
-	eachFeatures(b, func(b *testing.B, p *benchPass) {
-		for _, percent := range []float64{0, 0.1, 1} {
-			b.Run(fmt.Sprintf("above=%v%%", percent), func(b *testing.B) {
-				r := newRand(1)
-				scores := make([]float64, len(p.z))
-				for i := range scores {
-					scores[i] = -1
-					if 100*unit(r) < percent {
-						scores[i] = 1
-					}
-				}
-				interleave(b, p.scores, func() {
-					p.each(func(panels []float32, rows int) {
-						ScorePanels(panels, p.w, p.z[:rows], false)
-						Filter(scores[:rows], 0, 0, p.values[:rows], p.rows[:rows])
-					})
-				})
-			})
-		}
-	})
-}
-
-func BenchmarkFilterInCache(b *testing.B) {
-	z, values, rows := make([]float64, 4096), make([]float64, 4096), make([]int32, 4096)
-	for _, percent := range []float64{0, 1, 10, 50} {
-		r := newRand(1)
-		for i := range z {
-			z[i] = -1
-			if 100*unit(r) < percent {
-				z[i] = 1
-			}
-		}
-		for _, l := range levels() {
-			b.Run(fmt.Sprintf("above=%v%%/%s", percent, l), func(b *testing.B) {
-				atLevel(l, func() {
-					for b.Loop() {
-						Filter(z, 0, 0, values, rows)
-					}
-				})
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/score")
-			})
-		}
-	}
-}
-
 // 30 coded groups against 30 float32 columns of as many rows.
 func BenchmarkCodesToScores(b *testing.B) {
 	const groups = 30

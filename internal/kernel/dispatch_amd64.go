@@ -249,26 +249,6 @@ func vectorActive(v []float32) (found, known bool) {
 	return activeAVX2(&v[0], len(v)) != 0, true
 }
 
-// vectorFilter returns the number of scores above t.
-func vectorFilter(z unsafe.Pointer, size uintptr, stride, blocks int, t float64, first int32, values unsafe.Pointer,
-	rows *int32) (count int, known bool) {
-	stride *= int(size)
-	wide := using >= levelAVX512Half
-	switch {
-	case using == levelGo:
-		return 0, false
-	case size == 8 && wide:
-		count = filterFloat64AVX512((*float64)(z), stride, blocks, t, first, (*float64)(values), rows)
-	case size == 8:
-		count = filterFloat64AVX2((*float64)(z), stride, blocks, t, first, (*float64)(values), rows)
-	case wide:
-		count = filterFloat32AVX512((*float32)(z), stride, blocks, float32(t), first, (*float32)(values), rows)
-	default:
-		count = filterFloat32AVX2((*float32)(z), stride, blocks, float32(t), first, (*float32)(values), rows)
-	}
-	return count, true
-}
-
 func vectorFilterTile(z []float32, filters []TileFilter, panels int, first int32) bool {
 	f := (*uintptr)(unsafe.Pointer(&filters[0]))
 	switch {

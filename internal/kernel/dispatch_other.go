@@ -37,10 +37,6 @@ func vectorReduceTile([]float32, []float64) int { return 0 }
 
 func vectorFilterTile(_ []float32, _ []TileFilter, _ int, _ int32) bool { return false }
 
-func vectorFilter(unsafe.Pointer, uintptr, int, int, float64, int32, unsafe.Pointer, *int32) (count int, known bool) {
-	return 0, false
-}
-
 func vectorHighest([]float64) (done int, top float64) { return 0, math.Inf(-1) }
 
 func vectorCount([]float64, float64) (done, above, equal int) { return 0, 0, 0 }

@@ -2,38 +2,51 @@ package kernel
 
 import "unsafe"
 
-// Filter writes the scores above t to values and their row numbers, first for z[0], to rows, in order, and returns
-// how many there are. values and rows must have room for all of z; what lies behind the ones returned is undefined.
-// NaN is above nothing.
-func Filter[T Float](z []T, t T, first int32, values []T, rows []int32) int {
-	whole := len(z) / PanelRows
-	count := FilterPanels(z, PanelRows, whole, t, first, values, rows)
-	done := whole * PanelRows
-	return count + filter(z[done:], t, first+int32(done), values[count:], rows[count:])
+// TileFilter is what FilterTile keeps of one model's scores.
+type TileFilter struct {
+	values *float32
+	rows   *int32
+	count  int
+	floor  float32
+	room   int
 }
 
-// FilterPanels is Filter for the scores of consecutive panels that lie stride apart; row numbers go on from panel to panel.
-func FilterPanels[T Float](z []T, stride, panels int, t T, first int32, values []T, rows []int32) int {
-	if panels == 0 {
-		return 0
-	}
-	z, values, rows = z[:(panels-1)*stride+PanelRows], values[:panels*PanelRows], rows[:panels*PanelRows]
-	count, known := vectorFilter(unsafe.Pointer(&z[0]), unsafe.Sizeof(t), stride, panels, float64(t), first,
-		unsafe.Pointer(&values[0]), &rows[0])
-	for p := 0; !known && p < panels; p++ {
-		count += filter(z[p*stride:][:PanelRows], t, first+int32(p*PanelRows), values[count:], rows[count:])
-	}
-	return count
+// NewTileFilter returns a filter for the scores above a floor, which appends them and their row numbers to the first count
+// elements of values and rows.
+func NewTileFilter(floor float32, values []float32, rows []int32, count int) TileFilter {
+	return TileFilter{unsafe.SliceData(values), unsafe.SliceData(rows), count, floor, min(len(values), len(rows))}
 }
 
-// filter is the plain Go of Filter.
-func filter[T Float](z []T, t T, first int32, values []T, rows []int32) int {
-	count := 0
-	for i, s := range z {
-		if s > t {
-			values[count], rows[count] = s, first+int32(i)
-			count++
+// Room is the number of elements that are not in use.
+func (f *TileFilter) Room() int { return f.room - f.count }
+
+// Count is the number of elements that are in use.
+func (f *TileFilter) Count() int { return f.count }
+
+// FilterTile looks for the scores of a tile, z[(p*models+h)*64+r], that lie above the floor of their model's filter, which
+// appends them and their row numbers, first for the first row, in order. Each must have room for the scores of all panels; what
+// lies behind the entries in use is undefined. NaN is above nothing.
+func FilterTile(z []float32, filters []TileFilter, first int32) {
+	models := len(filters)
+	if models == 0 || len(z) < models*PanelRows {
+		return
+	}
+	panels := len(z) / (models * PanelRows)
+	if vectorFilterTile(z, filters, panels, first) {
+		return
+	}
+	for ; panels > 0; panels-- {
+		for h := range filters {
+			f := &filters[h]
+			values, rows := unsafe.Slice(f.values, f.count+PanelRows), unsafe.Slice(f.rows, f.count+PanelRows)
+			for r, s := range z[:PanelRows] {
+				if s > f.floor {
+					values[f.count], rows[f.count] = s, first+int32(r)
+					f.count++
+				}
+			}
+			z = z[PanelRows:]
 		}
+		first += PanelRows
 	}
-	return count
 }

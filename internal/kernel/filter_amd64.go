@@ -4,26 +4,6 @@
 
 package kernel
 
-// filterFloat64AVX2 appends the scores above t of blocks of 64, which lie stride bytes apart, and their row numbers, counted from first; blocks is positive. Up to a vector behind the last entry is overwritten, never more than values and rows of all scores take.
-//
-//go:noescape
-func filterFloat64AVX2(z *float64, stride int, blocks int, t float64, first int32, values *float64, rows *int32) int
-
-// filterFloat64AVX512 appends the scores above t of blocks of 64, which lie stride bytes apart, and their row numbers, counted from first; blocks is positive. Up to a vector behind the last entry is overwritten, never more than values and rows of all scores take.
-//
-//go:noescape
-func filterFloat64AVX512(z *float64, stride int, blocks int, t float64, first int32, values *float64, rows *int32) int
-
-// filterFloat32AVX2 appends the scores above t of blocks of 64, which lie stride bytes apart, and their row numbers, counted from first; blocks is positive. Up to a vector behind the last entry is overwritten, never more than values and rows of all scores take.
-//
-//go:noescape
-func filterFloat32AVX2(z *float32, stride int, blocks int, t float32, first int32, values *float32, rows *int32) int
-
-// filterFloat32AVX512 appends the scores above t of blocks of 64, which lie stride bytes apart, and their row numbers, counted from first; blocks is positive. Up to a vector behind the last entry is overwritten, never more than values and rows of all scores take.
-//
-//go:noescape
-func filterFloat32AVX512(z *float32, stride int, blocks int, t float32, first int32, values *float32, rows *int32) int
-
 // filterTileAVX2 appends the scores of each model above its floor, and their row numbers, counted from first; z is panels x models x 64; models and panels are positive. Up to a vector behind the last entry is overwritten, never more than the scores of all panels take.
 //
 //go:noescape

@@ -1,130 +1,119 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
-	"math/rand/v2"
+	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
-func checkFilter[T Float](t *testing.T, z []T, threshold T, first int32, offset int) {
+// checkFilterTile compares the selection of each model with a loop over its scores, behind entries that are there.
+func checkFilterTile(t *testing.T, z []float32, floors []float32, panels, before, offset int) {
 	t.Helper()
-	var wantValues []T
-	var wantRows []int32
-	for i, s := range z {
-		if s > threshold {
-			wantValues, wantRows = append(wantValues, s), append(wantRows, first+int32(i))
-		}
-	}
+	models := len(floors)
+	const first = 1000
 	for _, l := range levels() {
-		what := l.String() + " " + shapeName(1, len(z), offset)
 		atLevel(l, func() {
-			in, values := fence(z, offset%7), fence(make([]T, len(z)), offset)
-			rows := make([]int32, len(z)+1)
-			rows[len(z)] = -99
-			n := Filter(in.x, threshold, first, values.x, rows[:len(z)])
-			if n != len(wantRows) {
-				t.Fatalf("%s: %d scores above %v, want %d", what, n, threshold, len(wantRows))
+			in := fence(z, offset)
+			filters, values, rows := make([]TileFilter, models), make([]fenced[float32], models), make([][]int32, models)
+			room := before + panels*PanelRows
+			for h := range filters {
+				values[h], rows[h] = fence(make([]float32, room), (offset+h)%5), make([]int32, room+1)
+				rows[h][room] = -99
+				filters[h] = NewTileFilter(floors[h], values[h].x, rows[h][:room], before)
 			}
-			sameBits(t, what, values.x[:n], wantValues)
-			for i, row := range rows[:n] {
-				if row != wantRows[i] {
-					t.Fatalf("%s: entry %d is row %d, want %d", what, i, row, wantRows[i])
+			FilterTile(in.x, filters, first)
+			for h := range filters {
+				what := fmt.Sprintf("%v, model %d of %d, %d panels", l, h, models, panels)
+				wantZ, wantRows := make([]float32, before), make([]int32, before)
+				for p := range panels {
+					for r, s := range z[(p*models+h)*PanelRows:][:PanelRows] {
+						if s > floors[h] {
+							wantZ, wantRows = append(wantZ, s), append(wantRows, int32(first+p*PanelRows+r))
+						}
+					}
 				}
-			}
-			values.check(t, what)
-			if rows[len(z)] != -99 {
-				t.Fatalf("%s: wrote behind the rows", what)
+				if n := filters[h].Count(); n != len(wantZ) {
+					t.Fatalf("%s: %d entries, want %d", what, n, len(wantZ))
+				}
+				sameBits(t, what, values[h].x[:len(wantZ)], wantZ)
+				if !slices.Equal(rows[h][:len(wantRows)], wantRows) {
+					t.Fatalf("%s: rows %v, want %v", what, rows[h][:len(wantRows)], wantRows)
+				}
+				values[h].check(t, what)
+				if rows[h][room] != -99 {
+					t.Fatalf("%s: wrote behind the rows", what)
+				}
 			}
 		})
 	}
 }
 
-// checkFilters checks scores of both arithmetics.
-func checkFilters(t *testing.T, z []float64, threshold float64, first int32, offset int) {
-	t.Helper()
-	checkFilter(t, z, threshold, first, offset)
-	single := make([]float32, len(z))
-	for i, s := range z {
-		single[i] = float32(s)
-	}
-	checkFilter(t, single, float32(threshold), first, offset)
-}
-
-func randomFilter(t *testing.T, r *rand.Rand, n, offset int, share float64) {
-	t.Helper()
-	z := make([]float64, n)
-	for i := range z {
-		z[i] = anyFloat64(r)
-		if unit(r) < share {
-			z[i] = 1e250 * unit(r)
-			if offset%3 == 0 {
-				z[i] = unit(r)
+func TestFilterTileFindsEveryScoreAboveTheFloors(t *testing.T) {
+	r := newRand(29)
+	for _, models := range []int{1, 2, 5, 16} {
+		for _, panels := range []int{0, 1, 3} {
+			z, floors := floats32(r, models*panels*PanelRows), make([]float32, models)
+			for h := range floors {
+				floors[h] = []float32{0, 1e30, float32(math.Inf(1)), float32(math.Inf(-1)), -1, 1}[r.IntN(6)]
 			}
-		} else if z[i] > 0 {
-			z[i] = -z[i]
+			checkFilterTile(t, z, floors, panels, r.IntN(3), r.IntN(7))
+			for i := range z { // few
+				if r.IntN(40) > 0 {
+					z[i] = -2e30
+				}
+			}
+			checkFilterTile(t, z, floors, panels, r.IntN(3), r.IntN(7))
 		}
 	}
-	threshold := 0.0
-	if n > 0 && offset%2 == 0 {
-		threshold = z[r.IntN(n)] // ties do not count
-	}
-	checkFilters(t, z, threshold, int32(r.IntN(1000)), offset)
 }
 
-func TestFilterOfEveryLength(t *testing.T) {
-	r := newRand(7)
-	for n := range 330 {
-		randomFilter(t, r, n, n%9, []float64{0, 0.01, 0.3, 1}[n%4])
-	}
-}
-
-// Each of the masks of eight neighbours, at each place of a block.
-func TestFilterOfEveryMask(t *testing.T) {
+// Each of the masks of eight neighbours, at each place of a panel.
+func TestFilterTileOfEveryMask(t *testing.T) {
 	for mask := range 256 {
-		z := make([]float64, 2*PanelRows)
+		z := make([]float32, 2*PanelRows)
 		for i := range z {
 			z[i] = -1
 			if at := (mask + i/8) % 256; at>>(i%8)&1 == 1 {
-				z[i] = float64(i)
+				z[i] = float32(i)
 			}
 		}
-		checkFilters(t, z, -0.5, 7, 0)
+		checkFilterTile(t, z, []float32{-0.5}, 2, 0, 0)
 	}
 }
 
-func TestFilterKeepsOrderAndIgnoresTies(t *testing.T) {
-	checkFilters(t, []float64{1, 2, math.Copysign(0, -1), 0, 5e-324, 3}, 0, -3, 1)
-	checkFilters(t, []float64{1, 2, math.Inf(1), math.Inf(-1), math.NaN(), 3}, 1, 0, 1)
-	z := make([]float64, 256)
+func TestFilterTileKeepsOrderAndIgnoresTies(t *testing.T) {
+	infinity, none := float32(math.Inf(1)), float32(math.NaN())
+	z := make([]float32, 4*PanelRows)
+	copy(z, []float32{1, 2, float32(math.Copysign(0, -1)), 0, 1e-45, 3, infinity, -infinity, none})
+	checkFilterTile(t, z, []float32{0}, 4, 0, 1)
+	checkFilterTile(t, z, []float32{1}, 4, 0, 1)
 	for i := range z {
-		z[i] = math.Inf(-1)
+		z[i] = -infinity
 	}
-	z[63], z[64], z[255] = math.Inf(1), 1, 2
-	checkFilters(t, z, math.Inf(-1), 1<<30, 0)
-	checkFilters(t, z, math.Inf(1), 0, 0)
+	z[63], z[64], z[255] = infinity, 1, 2
+	checkFilterTile(t, z, []float32{-infinity}, 4, 0, 0)
+	checkFilterTile(t, z, []float32{infinity}, 4, 0, 0)
 	for i := range z {
 		if i%3 > 0 {
-			z[i] = math.NaN()
+			z[i] = none
 		}
 	}
-	checkFilters(t, z, math.Inf(-1), 0, 0)
-	checkFilters(t, z, math.NaN(), 0, 0)
+	checkFilterTile(t, z, []float32{-infinity}, 4, 0, 0)
+	checkFilterTile(t, z, []float32{none}, 4, 0, 0)
 }
 
-func TestFilterOfRandomScores(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		r := newRand(rapid.Uint64().Draw(rt, "seed"))
-		n := rapid.IntRange(0, 700).Draw(rt, "scores")
-		randomFilter(t, r, n, rapid.IntRange(0, 9).Draw(rt, "offset"), rapid.Float64Range(0, 1).Draw(rt, "share"))
-	})
-}
-
-func FuzzFilter(f *testing.F) {
-	f.Add(uint64(1), uint16(64), uint8(0), uint8(3))
-	f.Add(uint64(2), uint16(1000), uint8(5), uint8(128))
-	f.Fuzz(func(t *testing.T, seed uint64, n uint16, offset, share uint8) {
-		randomFilter(t, newRand(seed), int(n)%5000, int(offset)%9, float64(share)/255)
+func FuzzFilterTile(f *testing.F) {
+	f.Add(uint64(1), uint8(3), uint8(2), uint8(10))
+	f.Fuzz(func(t *testing.T, seed uint64, models, panels, few uint8) {
+		r := newRand(seed)
+		m, p := 1+int(models%40), int(panels%5)
+		z, floors := floats32(r, m*p*PanelRows), make([]float32, m)
+		for i := range z {
+			if r.IntN(1+int(few)) > 0 {
+				z[i] = -1
+			}
+		}
+		checkFilterTile(t, z, floors, p, r.IntN(70), r.IntN(9))
 	})
 }

@@ -63,18 +63,13 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 				var sums [TileLanes]float64
 				Hinge{1, 0, 2}.Panels(zt[(models-1)*PanelRows:], models*PanelRows, panels, &sums)
 
-				values, numbers := guarded[float64](t, rows, atEnd), guarded[int32](t, rows, atEnd)
-				for i := range z {
-					z[i] = 1
-				}
-				if n := Filter(z, 0, 0, values, numbers); n != rows {
-					t.Errorf("%d rows, want %d", n, rows)
-				}
 				singles := guarded[float32](t, rows, atEnd)
 				for i := range singles {
 					singles[i] = 1
 				}
-				if n := Filter(singles, 0, 0, guarded[float32](t, rows, atEnd), numbers); n != rows {
+				filters := []TileFilter{NewTileFilter(0, guarded[float32](t, rows, atEnd), guarded[int32](t, rows, atEnd), 0)}
+				FilterTile(singles, filters, 0)
+				if n := filters[0].Count(); n != rows {
 					t.Errorf("%d rows, want %d", n, rows)
 				}
 				Read(x)

@@ -18,7 +18,7 @@ func TestNoKernelAllocates(t *testing.T) {
 	wt, zt, tiles := make([]float32, d*models), make([]float32, rows*models), make([]float32, d*models*TileLanes)
 	zt[5] = 1
 	var hinges [TileLanes]float64
-	values, numbers := make([]float64, rows), make([]int32, rows)
+	filters, numbers := make([]TileFilter, 1), make([]int32, rows)
 	narrow, wide, fractions := make([]uint8, groups*rows), make([]uint16, groups*rows), make([]float32, groups*rows)
 	start, codeLanes := []int32{0, 2, 5, 9, 14, 20}, make([]float64, 20*Lanes)
 	const longPanels = streamBytes/(4*PanelRows*d) + 1
@@ -39,7 +39,10 @@ func TestNoKernelAllocates(t *testing.T) {
 		"ReduceTile":        func() { ReduceTile(tiles, g) },
 		"AccumulateTileRow": func() { AccumulateTileRow(x[:d*PanelRows], 3, 1, models, 2, tiles) },
 		"Hinge":             func() { Hinge{-1, 1, 0.5}.Panels(zt, models*PanelRows, panels, &hinges) },
-		"Filter":            func() { Filter(z, -1, 0, values, numbers) },
+		"FilterTile": func() {
+			filters[0] = NewTileFilter(-1, zt[:rows], numbers, 0)
+			FilterTile(x[:rows], filters, 0)
+		},
 		"ScoreCodes":        func() { ScoreCodes(narrow, w, start, z, true); ScoreCodes(wide, w, start, z, true) },
 		"ScoreCodesBetween": func() { ScoreCodesBetween(narrow, fractions, w, start, z, true) },
 		"AddCodes":          func() { AddCodes(narrow, v, start, codeLanes); AddCodes(wide, v, start, codeLanes) },
@@ -53,7 +56,7 @@ func TestNoKernelAllocates(t *testing.T) {
 		"selection": func() {
 			Highest(z)
 			Count(z, 0)
-			Between(z, -1, 1, values)
+			Between(z, -1, 1, v)
 			SumAbove(z, 0, -1)
 			RowsAbove(z, 0, -1, 0, numbers)
 		},

@@ -9,45 +9,35 @@ import (
 // Comparisons that are false for NaN and raise no exception.
 const lessThan = 0x11
 
-// filter emits the selection of the scores above a threshold, for scores of both arithmetics.
+// Offsets in kernel.TileFilter, and its size.
+const (
+	tileFilterValues = 8 * iota
+	tileFilterRows
+	tileFilterCount
+	tileFilterFloor
+	_
+	tileFilterBytes
+)
+
+// filter emits the selection in the scores of a tile, panel by panel: they are read as they were written.
 func filter(c code) {
 	tables := newCompressTables(c)
-	for _, size := range []int{8, 4} {
-		for _, s := range []shape{avx2, avx512} {
-			filterAbove(c, s, size, tables)
-		}
+	for _, s := range []shape{avx2, avx512} {
+		c.function("filterTile"+s.name, "(z *float32, filters *uintptr, models int, panels int, first int32)",
+			"appends the scores of each model above its floor, and their row numbers, counted from first; z is panels x models "+
+				"x 64; models and panels are positive. Up to a vector behind the last entry is overwritten, never more than "+
+				"the scores of all panels take.")
+		r := c.arguments("z", "panels")
+		f := filterCode{code: c, shape: s, z: r[0], tables: tables,
+			values: c.GP64(), rows: c.GP64(), count: c.GP64(), t: c.vector(s)}
+		f.row = c.Load(c.Param("first"), c.GP32()).(reg.GPVirtual)
+		f.emit(r[1])
 	}
-	filterTile(c, tables)
-}
-
-func filterAbove(c code, s shape, size int, tables compressTables) {
-	number := label("float%d", 8*size)
-	c.function(label("filterFloat%d%s", 8*size, s.name),
-		label("(z *%[1]s, stride int, blocks int, t %[1]s, first int32, values *%[1]s, rows *int32) int", number),
-		"appends the scores above t of blocks of 64, which lie stride bytes apart, and their row numbers, counted from "+
-			"first; blocks is positive. Up to a vector behind the last entry is overwritten, never more than values and "+
-			"rows of all scores take.")
-	r := c.arguments("z", "stride", "blocks")
-	f := filterCode{code: c, shape: s, size: size, z: r[0], tables: tables}
-	stride, blocks := r[1], r[2]
-	low := c.Load(c.Param("t"), c.XMM())
-	f.t = c.vector(s)
-	if size == 8 {
-		c.VBROADCASTSD(low, f.t)
-	} else {
-		c.VBROADCASTSS(low, f.t)
-	}
-	f.row = c.Load(c.Param("first"), c.GP32()).(reg.GPVirtual)
-	f.values, f.rows = c.Load(c.Param("values"), c.GP64()), c.Load(c.Param("rows"), c.GP64())
-	f.count = c.GP64()
-	c.XORQ(f.count, f.count)
-	f.emit(stride, blocks)
 }
 
 type filterCode struct {
 	code
 	shape                  shape
-	size                   int // of a score
 	z, values, rows, count reg.Register
 	row                    reg.GPVirtual
 	t                      reg.VecVirtual
@@ -57,13 +47,23 @@ type filterCode struct {
 // fewRows is the number of further wanted scores of a block up to which they are taken one by one.
 const fewRows = 5
 
-func (f filterCode) emit(stride, blocks reg.Register) {
-	f.Label("block")
+func (f filterCode) emit(panels reg.Register) {
+	filter, models := f.GP64(), f.GP64()
+	f.Label("panel")
+	f.Load(f.Param("filters"), filter)
+	f.Load(f.Param("models"), models)
+	f.Label("model")
+	f.MOVQ(at(filter, tileFilterValues), f.values)
+	f.MOVQ(at(filter, tileFilterRows), f.rows)
+	f.MOVQ(at(filter, tileFilterCount), f.count)
+	f.VBROADCASTSS(at(filter, tileFilterFloor), f.t)
 	f.block(func() {
-		f.ADDQ(stride, f.z)
+		f.MOVQ(f.count, at(filter, tileFilterCount))
+		f.add(tileFilterBytes, filter)
+		f.add(4*panelRows, f.z)
+		f.down(models, "model")
 		f.ADDL(operand.Imm(panelRows), f.row)
-		f.down(blocks, "block")
-		f.Store(f.count, f.ReturnIndex(0))
+		f.down(panels, "panel")
 		f.finish()
 	})
 }
@@ -105,22 +105,17 @@ func (f filterCode) block(next func()) {
 
 // take writes the score of a row, and its number, behind those counted.
 func (f filterCode) take(row reg.Register) {
-	number, value := f.GP32(), f.GP64()
+	number, value := f.GP32(), f.GP32()
 	f.LEAL(operand.Mem{Base: f.row.As64(), Index: row, Scale: 1}, number)
-	if f.size == 8 {
-		f.MOVQ(operand.Mem{Base: f.z, Index: row, Scale: 8}, value)
-		f.MOVQ(value, operand.Mem{Base: f.values, Index: f.count, Scale: 8})
-	} else {
-		f.MOVL(operand.Mem{Base: f.z, Index: row, Scale: 4}, value.As32())
-		f.MOVL(value.As32(), operand.Mem{Base: f.values, Index: f.count, Scale: 4})
-	}
+	f.MOVL(operand.Mem{Base: f.z, Index: row, Scale: 4}, value)
+	f.MOVL(value, operand.Mem{Base: f.values, Index: f.count, Scale: 4})
 	f.MOVL(number, operand.Mem{Base: f.rows, Index: f.count, Scale: 4})
 }
 
 // wanted returns a bit for each of 64 scores.
 func (f filterCode) wanted() reg.GPVirtual {
 	s, all := f.shape, f.GP64()
-	lanes := s.bytes / f.size
+	lanes := s.singles()
 	for k := range panelRows / lanes {
 		bits := f.GP64()
 		if s.bytes == 64 {
@@ -132,11 +127,7 @@ func (f filterCode) wanted() reg.GPVirtual {
 			mask := f.vector(s)
 			f.VMOVUPD(at(f.z, k*s.bytes), mask)
 			f.compare(mask, mask)
-			if f.size == 8 {
-				f.VMOVMSKPD(mask, bits.As32())
-			} else {
-				f.VMOVMSKPS(mask, bits.As32())
-			}
+			f.VMOVMSKPS(mask, bits.As32())
 		}
 		if k == 0 {
 			f.MOVQ(bits, all)
@@ -150,37 +141,25 @@ func (f filterCode) wanted() reg.GPVirtual {
 
 // compare sets mask where the scores are above the threshold.
 func (f filterCode) compare(z, mask reg.Register) {
-	if f.size == 8 {
-		f.VCMPPD(operand.Imm(lessThan), z, f.t, mask)
-		return
-	}
 	f.VCMPPS(operand.Imm(lessThan), z, f.t, mask)
 }
 
 // block512 appends the wanted ones of 64 scores, a vector at a time.
 func (f filterCode) block512() {
-	at512 := 64 / f.size
-	rows := half // eight row numbers beside eight float64 scores
-	if f.size == 4 {
-		rows = avx512
-	}
-	number, step := f.vector(rows), f.vector(rows)
+	at512 := avx512.singles()
+	number, step := f.ZMM(), f.ZMM()
 	f.VPBROADCASTD(f.row, number)
 	f.VPADDD(f.tables.counting, number, number)
 	several := f.GP32()
 	f.MOVL(operand.U32(at512), several)
 	f.VPBROADCASTD(several, step)
 	for k := range panelRows / at512 {
-		z, wanted, mask, bits := f.ZMM(), f.vector(rows), f.K(), f.GP32()
+		z, wanted, mask, bits := f.ZMM(), f.ZMM(), f.K(), f.GP32()
 		f.VMOVUPD(at(f.z, 64*k), z)
 		f.compare(z, mask)
-		if f.size == 8 {
-			f.VCOMPRESSPD_Z(z, mask, z)
-		} else {
-			f.VCOMPRESSPS_Z(z, mask, z)
-		}
+		f.VCOMPRESSPS_Z(z, mask, z)
 		f.VPCOMPRESSD_Z(number, mask, wanted)
-		f.VMOVUPD(z, operand.Mem{Base: f.values, Index: f.count, Scale: uint8(f.size)})
+		f.VMOVUPD(z, operand.Mem{Base: f.values, Index: f.count, Scale: 4})
 		f.VMOVUPS(wanted, operand.Mem{Base: f.rows, Index: f.count, Scale: 4})
 		f.KMOVW(mask, bits)
 		f.POPCNTL(bits, bits)
@@ -201,31 +180,18 @@ func (f filterCode) block256() {
 	f.MOVL(operand.U32(4), four)
 	f.VMOVD(four, low)
 	f.VPBROADCASTD(low, step)
-	permutations, shuffles := f.GP64(), f.GP64()
-	f.LEAQ(f.tables.permutations, permutations)
+	shuffles := f.GP64()
 	f.LEAQ(f.tables.shuffles, shuffles)
 	for k := range panelRows / 4 {
 		wanted, bits, entry := f.XMM(), f.GP32(), f.GP64()
-		if f.size == 8 {
-			z, order, mask := f.YMM(), f.YMM(), f.YMM()
-			f.VMOVUPD(at(f.z, 32*k), z)
-			f.compare(z, mask)
-			f.VMOVMSKPD(mask, bits)
-			f.MOVL(bits, entry.As32())
-			f.SHLQ(operand.Imm(4), entry)
-			f.VMOVDQU(operand.Mem{Base: permutations, Index: entry, Scale: 2}, order)
-			f.VPERMPS(z, order, z)
-			f.VMOVUPD(z, operand.Mem{Base: f.values, Index: f.count, Scale: 8})
-		} else {
-			z, mask := f.XMM(), f.XMM()
-			f.VMOVUPS(at(f.z, 16*k), z)
-			f.VCMPPS(operand.Imm(lessThan), z, f.t.AsX(), mask)
-			f.VMOVMSKPS(mask, bits)
-			f.MOVL(bits, entry.As32())
-			f.SHLQ(operand.Imm(4), entry)
-			f.VPSHUFB(operand.Mem{Base: shuffles, Index: entry, Scale: 1}, z, z)
-			f.VMOVUPS(z, operand.Mem{Base: f.values, Index: f.count, Scale: 4})
-		}
+		z, mask := f.XMM(), f.XMM()
+		f.VMOVUPS(at(f.z, 16*k), z)
+		f.VCMPPS(operand.Imm(lessThan), z, f.t.AsX(), mask)
+		f.VMOVMSKPS(mask, bits)
+		f.MOVL(bits, entry.As32())
+		f.SHLQ(operand.Imm(4), entry)
+		f.VPSHUFB(operand.Mem{Base: shuffles, Index: entry, Scale: 1}, z, z)
+		f.VMOVUPS(z, operand.Mem{Base: f.values, Index: f.count, Scale: 4})
 		f.VPSHUFB(operand.Mem{Base: shuffles, Index: entry, Scale: 1}, number, wanted)
 		f.VMOVDQU(wanted, operand.Mem{Base: f.rows, Index: f.count, Scale: 4})
 		f.POPCNTL(bits, bits)
