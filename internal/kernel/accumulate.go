@@ -121,14 +121,6 @@ func accumulateOctet[T Float](panel []T, v *[Lanes]float64, lanes []float64) {
 	}
 }
 
-// AccumulateRow adds v times row r of a panel to lanes: what Accumulate does when only v[r] is non-zero.
-func AccumulateRow[T Float](panel []T, r int, v float64, lanes []float64) {
-	lane := r % Lanes
-	for j := range len(lanes) / Lanes {
-		lanes[j*Lanes+lane] += float64(float64(panel[j*PanelRows+r]) * v)
-	}
-}
-
 // ReduceLanes adds each feature's eight lanes to g in the fixed order and clears them.
 func ReduceLanes(lanes, g []float64) {
 	lanes = lanes[:len(g)*Lanes]

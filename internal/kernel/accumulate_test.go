@@ -91,21 +91,6 @@ func TestGradientOfEverySetOfActiveOctets(t *testing.T) {
 	}
 }
 
-func TestOneRowIsAPanelWithOneNonZero(t *testing.T) {
-	r := newRand(4)
-	everyLevel(t, func(t *testing.T) {
-		for row := range PanelRows {
-			const d = 7
-			x, v := floats32(r, d*PanelRows), make([]float64, PanelRows)
-			v[row] = anyFloat64(r)
-			a, b := make([]float64, d*Lanes), make([]float64, d*Lanes)
-			Accumulate(x, v, a)
-			AccumulateRow(x, row, v[row], b)
-			sameBits(t, "lanes", a, b)
-		}
-	})
-}
-
 func TestGradientByHand(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
 		panel, v := make([]float32, 2*PanelRows), make([]float64, PanelRows)

@@ -48,7 +48,6 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 				}
 				AccumulatePanels(x, v, lanes)
 				AccumulatePanels(y, v, lanes)
-				AccumulateRow(x[:d*PanelRows], PanelRows-1, 1, lanes)
 				ReduceLanes(lanes, g[:d])
 
 				wt, zt := guarded[float32](t, d*models, atEnd), guarded[float32](t, rows*models, atEnd)

@@ -23,16 +23,14 @@ func TestNoKernelAllocates(t *testing.T) {
 	start, codeLanes := []int32{0, 2, 5, 9, 14, 20}, make([]float64, 20*Lanes)
 	const longPanels = streamBytes/(4*PanelRows*d) + 1
 	long, longScores := make([]float32, longPanels*PanelRows*d), make([]float64, longPanels*PanelRows)
-	manyX, manyZ, manyLanes := [][]float32{x, x}, [][]float64{z, v}, [][]float64{lanes, make([]float64, d*Lanes)}
+	manyX, manyZ := [][]float32{x, x}, [][]float64{z, v}
 	for name, f := range map[string]func(){
 		"ScorePanels, long": func() { ScorePanels(long, w, longScores, false) },
 		"ScoreStreams":      func() { ScoreStreams(manyX, w, manyZ, false) },
-		"AccumulateStreams": func() { AccumulateStreams(manyX, manyZ, manyLanes) },
 		"Scores":            func() { Scores(x[:d*PanelRows], w, z) },
 		"ScorePanels":       func() { ScorePanels(x, w, z, true); ScorePanels(y, w, z, false) },
 		"Accumulate":        func() { Accumulate(x[:d*PanelRows], v[:PanelRows], lanes) },
 		"AccumulatePanels":  func() { AccumulatePanels(x, v, lanes); AccumulatePanels(y, v, lanes) },
-		"AccumulateRow":     func() { AccumulateRow(x[:d*PanelRows], 3, 1, lanes) },
 		"ReduceLanes":       func() { ReduceLanes(lanes, g[:d]) },
 		"ScoreTile":         func() { ScoreTile(x, wt, models, zt, true) },
 		"AccumulateTile":    func() { AccumulateTile(x, zt, models, tiles) },

@@ -83,34 +83,6 @@ func scoreAsStreams[T Float](panels []T, w, z []float64, add bool) {
 	ScoreStreams(x[:], w, scores[:], add)
 }
 
-// AccumulateStreams adds the parts of X'v of several runs of consecutive panels in turns, each to lanes of its own:
-// panels[s] are the panels of run s, v[s] its coefficients, lanes[s] its lanes. The bits are those of AccumulatePanels
-// for each run.
-func AccumulateStreams[T Float](panels [][]T, v, lanes [][]float64) {
-	for len(panels) > Streams {
-		AccumulateStreams(panels[:Streams], v[:Streams], lanes[:Streams])
-		panels, v, lanes = panels[Streams:], v[Streams:], lanes[Streams:]
-	}
-	if len(panels) == 0 || len(lanes[0]) == 0 {
-		return
-	}
-	if len(lanes[0])/Lanes >= widePanel { // the panels of one run are streams enough, and share lanes
-		for s := range panels {
-			AccumulatePanels(panels[s], v[s], lanes[s])
-		}
-		return
-	}
-	for p := range longest(v) {
-		var turns gradientTurns[T]
-		for s := range panels {
-			if p < len(v[s])/PanelRows {
-				turns.add(panels[s], v[s], lanes[s], p)
-			}
-		}
-		turns.run(len(lanes[0]) / Lanes)
-	}
-}
-
 // gradientTurns gathers panels with many active rows, to be added in turns.
 type gradientTurns[T Float] struct {
 	turns [Streams]gradientTurn

@@ -9,15 +9,14 @@ import (
 func checkStreams(t *testing.T, r *rand.Rand, d int, counts []int) {
 	t.Helper()
 	x := make([][]float32, len(counts))
-	v, start := make([][]float64, len(counts)), make([][]float64, len(counts))
+	start := make([][]float64, len(counts))
 	for s, n := range counts {
-		x[s], start[s], v[s] = floats32(r, n*d*PanelRows), floats64(r, n*PanelRows), floats64(r, n*PanelRows)
-		sparse64(r, v[s], []float64{1, 0.02, 0.3}[s%3])
+		x[s], start[s] = floats32(r, n*d*PanelRows), floats64(r, n*PanelRows)
 	}
 	w := floats64(r, d)
 	for _, l := range levels() {
 		atLevel(l, func() {
-			z, lanes := make([][]float64, len(counts)), make([][]float64, len(counts))
+			z := make([][]float64, len(counts))
 			for _, add := range []bool{false, true} {
 				for s := range counts {
 					z[s] = append([]float64(nil), start[s]...)
@@ -31,15 +30,6 @@ func checkStreams(t *testing.T, r *rand.Rand, d int, counts []int) {
 					naiveScores(x[s], w, want)
 					sameBits(t, l.String()+" "+shapeName(d, counts[s], s), z[s], want)
 				}
-			}
-			for s := range counts {
-				lanes[s] = make([]float64, d*Lanes)
-			}
-			AccumulateStreams(x, v, lanes)
-			for s := range counts {
-				want := make([]float64, d*Lanes)
-				naiveAccumulate(x[s], v[s], want)
-				sameBits(t, l.String()+" "+shapeName(d, counts[s], s), lanes[s], want)
 			}
 		})
 	}
@@ -74,8 +64,6 @@ func TestStreamsOfNothing(t *testing.T) {
 		t.Error("setting to no features kept the scores")
 	}
 	ScoreStreams[float32](nil, nil, nil, true)
-	AccumulateStreams[float32](nil, nil, nil)
-	AccumulateStreams([][]float32{nil}, [][]float64{z}, [][]float64{nil})
 }
 
 // Many panels at once are read as several streams.
