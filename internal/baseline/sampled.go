@@ -39,9 +39,5 @@ func thinned(p *matrix.Part) *matrix.Part {
 	if p.Rows() <= leastThinned {
 		return p
 	}
-	rows := make([]int, 0, p.Rows()/thinning+1)
-	for i := 0; i < p.Rows(); i += thinning {
-		rows = append(rows, i)
-	}
-	return p.Take(rows)
+	return p.Every(0, thinning)
 }

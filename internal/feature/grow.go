@@ -3,11 +3,8 @@ package feature
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 
 	"toptau/internal/fault"
 	"toptau/internal/table"
@@ -56,9 +53,9 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 			Hint: "check the label column and --positive"}
 	}
 	g.columns = make([]ranked, len(x))
-	inParallel(len(x), func(j int) { g.columns[j] = rankedOf(x[j]) })
+	inParallel(len(x), func(j int, _ *columnSpace) { g.columns[j] = rankedOf(x[j]) })
 	trees := make([]Tree, f.o.Trees)
-	inParallel(len(trees), func(i int) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
+	inParallel(len(trees), func(i int, _ *columnSpace) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
 	b := &LeavesBlock{Inputs: inputs}
 	for _, t := range trees {
 		if len(t.Ask) > 1 {
@@ -66,20 +63,6 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 		}
 	}
 	return b, nil
-}
-
-// inParallel calls f for 0 to n-1.
-func inParallel(n int, f func(i int)) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
-	}
-	group.Wait()
 }
 
 // growing is a node of a tree that is not finished: rows[first:end] are its own.

@@ -31,18 +31,23 @@ type measured struct {
 func (f *fitter) measureAll() []measured {
 	all := make([]measured, len(f.t.Columns))
 	tasks := f.tasks()
+	inParallel(len(tasks), func(k int, space *columnSpace) { f.measure(tasks[k], all, space) })
+	return all
+}
+
+// inParallel calls f for 0 to n-1, on several goroutines, each with space of its own.
+func inParallel(n int, f func(k int, space *columnSpace)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(tasks)) {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		workers.Go(func() {
 			var space columnSpace
-			for k := next.Add(1) - 1; k < int64(len(tasks)); k = next.Add(1) - 1 {
-				f.measure(tasks[k], all, &space)
+			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+				f(k, &space)
 			}
 		})
 	}
 	workers.Wait()
-	return all
 }
 
 // tasks are the columns that are measured together: a few numeric ones where only moments are asked for, otherwise one.

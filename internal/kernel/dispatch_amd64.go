@@ -56,14 +56,19 @@ func splitsVectors() bool {
 	return vendor == authenticAMD && version>>8&0xf+version>>20&0xff == 0x19
 }
 
+// flagOf is how assembly is told a bool.
+func flagOf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func vectorScores(x unsafe.Pointer, size uintptr, w, z *float64, d, panels int, add bool) bool {
 	if using == levelGo {
 		return false
 	}
-	flag := 0
-	if add {
-		flag = 1
-	}
+	flag := flagOf(add)
 	single, double := (*float32)(x), (*float64)(x)
 	switch {
 	case size == 4 && using == levelAVX512:
@@ -106,10 +111,7 @@ func vectorAccumulate(x unsafe.Pointer, size uintptr, v, lanes *float64, d, pane
 
 // vectorScoreTurns is for levels above plain Go only.
 func vectorScoreTurns(turns []scoreTurn, size uintptr, w []float64, add bool) {
-	flag := 0
-	if add {
-		flag = 1
-	}
+	flag := flagOf(add)
 	t, n, d := (*uintptr)(unsafe.Pointer(&turns[0])), len(turns), len(w)
 	turn := turnFeatures(d, size)
 	switch {
@@ -150,10 +152,7 @@ func vectorGradientTurns(turns []gradientTurn, size uintptr, d int) {
 
 // vectorOverlap is for 32 registers only.
 func vectorOverlap(x, last unsafe.Pointer, size uintptr, w, z, v, lanes []float64, add bool) bool {
-	flag := 0
-	if add {
-		flag = 1
-	}
+	flag := flagOf(add)
 	d := len(w)
 	ahead, lastAhead := overlapAhead(d * PanelRows * int(size))
 	switch {
@@ -202,10 +201,7 @@ func vectorReduceTile(lanes []float32, g []float64) int {
 // vectorTile prefetches what lies behind the block: later features, or the next panels. A block is worked on for less time
 // than memory takes to answer where it has few features or models, so it is not the next one that is asked for.
 func vectorTile(x, w, z []float32, d, models, panels int, add bool) bool {
-	flag := 0
-	if add {
-		flag = 1
-	}
+	flag := flagOf(add)
 	switch {
 	case using >= levelAVX512Half:
 		tileAVX512(&x[0], &w[0], &z[0], d, models, flag, fetchAhead, panels)
@@ -354,10 +350,7 @@ func vectorHinge(h Hinge, z []float32, stride, panels int, lanes *[TileLanes]flo
 // vectorCodes adds coded scores, or replaces z; fractions is nil where there are none.
 func vectorCodes(codes unsafe.Pointer, size uintptr, fractions *float32, w *float64, start *int32, z *float64,
 	groups, panels int, add bool) bool {
-	flag := 0
-	if add {
-		flag = 1
-	}
+	flag := flagOf(add)
 	narrow, wide := (*uint8)(codes), (*uint16)(codes)
 	wideVectors := using >= levelAVX512Half
 	switch {

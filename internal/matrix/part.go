@@ -122,6 +122,15 @@ func (p *Part) Take(rows []int) *Part {
 	return newPart(blocks, len(rows), weights, sources)
 }
 
+// Every takes every step-th row from the first one given on.
+func (p *Part) Every(first, step int) *Part {
+	rows := make([]int, 0, p.rows/step+1)
+	for i := first; i < p.rows; i += step {
+		rows = append(rows, i)
+	}
+	return p.Take(rows)
+}
+
 func (p *Part) panels() int { return panelsOf(p.rows) }
 
 func panelsOf(rows int) int { return (rows + kernel.PanelRows - 1) / kernel.PanelRows }

@@ -24,14 +24,7 @@ func (l *Lockstep) sample(x *matrix.Matrix) *matrix.Matrix {
 		return s
 	}
 	step := max(sampleStep, x.Negatives.Rows()/sampleRows)
-	every := func(p *matrix.Part) *matrix.Part {
-		var rows []int
-		for i := step / 2; i < p.Rows(); i += step {
-			rows = append(rows, i)
-		}
-		return p.Take(rows)
-	}
-	s := &matrix.Matrix{Positives: every(x.Positives), Negatives: every(x.Negatives)}
+	s := &matrix.Matrix{Positives: x.Positives.Every(step/2, step), Negatives: x.Negatives.Every(step/2, step)}
 	l.samples[x] = s
 	return s
 }

@@ -41,22 +41,22 @@ func statements() []statement {
 	return []statement{
 		{"TopPushK performs better than TopPush", named("toppushk"), named("toppush"), everyCriterion},
 		{"TopPushK performs better than TopPush on @Top", named("toppushk"), named("toppush"), atTop},
-		{"neither Grill nor Grill-NP perform " +
-			"well", but("grill", "grill-np"), named("grill", "grill-np"), everyCriterion},
+		{"neither Grill nor Grill-NP perform well",
+			but("grill", "grill-np"), named("grill", "grill-np"), everyCriterion},
 		{"TopMean does not perform well either", but("topmean"), named("topmean"), everyCriterion},
-		{"Pat&Mat, Pat&Mat-NP and TopMean-NP are better on @Quantile and " +
-			"@NP", named("patmat", "patmat-np", "topmean-np"),
+		{"Pat&Mat, Pat&Mat-NP and TopMean-NP are better on @Quantile and @NP",
+			named("patmat", "patmat-np", "topmean-np"),
 			but("patmat", "patmat-np", "topmean-np"), belowTop},
-		{"Pat&Mat-NP and TopMean-NP are the best on @Quantile and " +
-			"@NP", named("patmat-np", "topmean-np"), but("patmat-np", "topmean-np"), belowTop},
-		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over all " +
-			"others", named("toppushk", "topmean-np"), but("toppushk", "topmean-np"), atTop},
-		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over Pat&Mat or " +
-			"Pat&Mat-NP", named("toppushk", "topmean-np"), named("patmat", "patmat-np"), atTop},
-		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over all " +
-			"others", named("patmat", "patmat-np"), but("patmat", "patmat-np"), largerTau},
-		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over TopPushK or " +
-			"TopMean-NP", named("patmat", "patmat-np"), named("toppushk", "topmean-np"), largerTau},
+		{"Pat&Mat-NP and TopMean-NP are the best on @Quantile and @NP",
+			named("patmat-np", "topmean-np"), but("patmat-np", "topmean-np"), belowTop},
+		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over all others",
+			named("toppushk", "topmean-np"), but("toppushk", "topmean-np"), atTop},
+		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over Pat&Mat or Pat&Mat-NP",
+			named("toppushk", "topmean-np"), named("patmat", "patmat-np"), atTop},
+		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over all others",
+			named("patmat", "patmat-np"), but("patmat", "patmat-np"), largerTau},
+		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over TopPushK or TopMean-NP",
+			named("patmat", "patmat-np"), named("toppushk", "topmean-np"), largerTau},
 	}
 }
 

@@ -142,8 +142,8 @@ func exampleItem(ctx context.Context, _ *study) (*Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Piece{Title: "Table and figure " +
-		"\"example\"", Text: e.Notes(), Tables: []NamedTable{{"example", e.Table()}}, Figures: figures}, nil
+	return &Piece{Title: "Table and figure \"example\"",
+		Text: e.Notes(), Tables: []NamedTable{{"example", e.Table()}}, Figures: figures}, nil
 }
 
 // orderingItem is the figure of thresholds, every arrow checked.
@@ -156,11 +156,11 @@ func orderingItem(ctx context.Context, st *study) (*Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Piece{Title: "Figure \"thresholds\": the ordering of thresholds, " +
-		"checked", Tables: []NamedTable{{"ordering", o.Table()}},
+	return &Piece{Title: "Figure \"thresholds\": the ordering of thresholds, checked",
+		Tables:  []NamedTable{{"ordering", o.Table()}},
 		Figures: []NamedFigure{{"ordering", o.Figure()}}, Text: []string{
-			fmt.Sprintf("Violations of full arrows, and of dotted ones where their condition is met: "+
-				"%d.", o.Violations())}}, nil
+			fmt.Sprintf("Violations of full arrows, and of dotted ones where their condition is met: %d.",
+				o.Violations())}}, nil
 }
 
 // theoremsItem is the paper's statements as checks.
@@ -180,6 +180,6 @@ func theoremsItem(ctx context.Context, st *study) (*Piece, error) {
 		}
 	}
 	return &Piece{Title: "Theorems as checks", Tables: []NamedTable{{"theorems", TheoremTable(checks)}}, Text: []string{
-		fmt.Sprintf("%s, %d of them not as stated (docs/theorems.md has the "+
-			"words).", plural(len(checks), "statement"), failed)}}, nil
+		fmt.Sprintf("%s, %d of them not as stated (docs/theorems.md has the words).",
+			plural(len(checks), "statement"), failed)}}, nil
 }

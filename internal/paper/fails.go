@@ -99,10 +99,10 @@ func (st *study) failTables() (tables []NamedTable, notes []string) {
 		in            func(*Set) bool
 	}{
 		{"fails-real", "The paper's own data.", func(s *Set) bool { return s.Kind != StandIn }},
-		{"fails-standin", "Stand-ins for the other columns of the paper's " +
-			"table.", func(s *Set) bool { return s.Kind == StandIn && slices.Contains(failSets, s.Stands) }},
-		{"fails-more", "Sets that the paper's table does not " +
-			"have.", func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.Stands) }},
+		{"fails-standin", "Stand-ins for the other columns of the paper's table.",
+			func(s *Set) bool { return s.Kind == StandIn && slices.Contains(failSets, s.Stands) }},
+		{"fails-more", "Sets that the paper's table does not have.",
+			func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.Stands) }},
 	}
 	for _, g := range groups {
 		t := report.Table{Caption: g.caption, Header: []string{"method"}}
@@ -164,8 +164,8 @@ var otherSteps = []float64{0.001, 0.1, 1}
 
 // addSteps shows on the real sets how much of the table is a matter of the step size.
 func (st *study) addSteps(p *Piece) {
-	t := report.Table{Caption: "The same on the paper's own data for other step sizes of " +
-		"ADAM.", Header: []string{"method"}}
+	t := report.Table{Caption: "The same on the paper's own data for other step sizes of ADAM.",
+		Header: []string{"method"}}
 	for _, e := range entries() {
 		t.Rows = append(t.Rows, []string{e.Title()})
 	}

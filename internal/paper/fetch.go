@@ -88,8 +88,8 @@ func (r remote) download(ctx context.Context, address string) ([]byte, error) {
 		return nil, r.offline(address, err)
 	}
 	if got := digestOf(content); got != r.sha256 {
-		return nil, &fault.Error{Kind: fault.Data, File: address, Found: fmt.Sprintf("%d bytes with sha256 "+
-			"%s", len(content), got),
+		return nil, &fault.Error{Kind: fault.Data, File: address, Found: fmt.Sprintf("%d bytes with sha256 %s",
+			len(content), got),
 			Expected: fmt.Sprintf("%d bytes with sha256 %s", r.bytes, r.sha256), Hint: "nothing was written"}
 	}
 	return content, nil

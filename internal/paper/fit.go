@@ -148,8 +148,8 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 			f.w[i] = res.W
 			f.points[i].certified(&res)
 			if !res.Converged {
-				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d Newton "+
-					"systems", i+1, res.Iterations))
+				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d Newton systems",
+					i+1, res.Iterations))
 			}
 		}
 		progress(float64(done+1) / float64(len(order)))

@@ -54,8 +54,8 @@ func optimumItem(_ context.Context, st *study) (*Piece, error) {
 		fmt.Sprintf("The certified solver stops at a gap of %g of the decrease, or after the round in which it has "+
 			"solved %d Newton systems. Sets of more than %s training rows are solved on so many of them, evenly "+
 			"spaced, "+
-			"as is said below; their objectives are not those of ADAM's problem, so they are not compared "+
-			"here.", certifiedGap, certifiedSystems, whole(certifiedRows)),
+			"as is said below; their objectives are not those of ADAM's problem, so they are not compared here.",
+			certifiedGap, certifiedSystems, whole(certifiedRows)),
 	}}
 	for _, start := range []solver.Start{solver.Zero, solver.Random} {
 		if t, ok := st.optimumTable(start); ok {
@@ -146,13 +146,13 @@ func (st *study) limitNotes() []string {
 		}
 		switch {
 		case parts != "" && settings > 0:
-			notes = append(notes, fmt.Sprintf("%s: %s; %s without a proof to the "+
-				"gap.", s.Name, parts, plural(settings, "setting")))
+			notes = append(notes, fmt.Sprintf("%s: %s; %s without a proof to the gap.",
+				s.Name, parts, plural(settings, "setting")))
 		case parts != "":
 			notes = append(notes, fmt.Sprintf("%s: %s.", s.Name, parts))
 		case settings > 0:
-			notes = append(notes, fmt.Sprintf("%s: %s without a proof to the "+
-				"gap.", s.Name, plural(settings, "setting")))
+			notes = append(notes, fmt.Sprintf("%s: %s without a proof to the gap.",
+				s.Name, plural(settings, "setting")))
 		}
 	}
 	return notes

@@ -150,8 +150,8 @@ func printedColumn(k int) []string {
 
 // tests is the Friedman test of every criterion and Nemenyi's critical difference.
 func (r *ranking) tests(caption string) report.Table {
-	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "Friedman chi-squared " +
-		"(13)", "p", "critical difference at 5 %",
+	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "Friedman chi-squared (13)",
+		"p", "critical difference at 5 %",
 		"spread of our average ranks"}, Numbers: []int{1, 2, 3, 4, 5}}
 	for k, title := range criterionTitles {
 		blocks := r.blocks[k]
@@ -226,8 +226,8 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 			"that share rows (Nadeau and Bengio 2003). "+
 			"The Friedman test and Nemenyi's critical difference compare sets, not splits: with two real sets no "+
 			"difference of 13 ranks is beyond chance by "+
-			"Nemenyi's rule, and the intervals over splits speak about these two sets "+
-			"alone.", plural(st.o.Seeds, "random split")),
+			"Nemenyi's rule, and the intervals over splits speak about these two sets alone.",
+			plural(st.o.Seeds, "random split")),
 		"The paper counts a positive whose score equals the threshold. By this count a constant score is worth 100 " +
 			"%. The strict count gives ties to the " +
 			"negatives, so that a constant score is worth 0. Positives@Quantile by the strict count is undefined " +
@@ -241,8 +241,8 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 		}
 		r := st.rankSets(sets, view.v, view.rule)
 		p.Tables = append(p.Tables,
-			NamedTable{view.name, r.table(fmt.Sprintf("Average ranks, %s "+
-				"(%s).", view.title, plural(len(sets), "set")))},
+			NamedTable{view.name, r.table(fmt.Sprintf("Average ranks, %s (%s).",
+				view.title, plural(len(sets), "set")))},
 			NamedTable{view.name + "-tests", r.tests("Tests of these ranks.")})
 	}
 	p.Tables = append(p.Tables, NamedTable{"criteria", st.criteriaTable()})

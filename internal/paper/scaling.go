@@ -16,8 +16,8 @@ func scalingItem(_ context.Context, st *study) (*Piece, error) {
 			fmt.Sprintf("Criteria on the test part in per cent, mean over %s: ADAM by the paper's count, the "+
 				"certified optimum by the strict one.", plural(st.o.Seeds, "split"))}}
 	for _, s := range st.present(Real) {
-		t := report.Table{Caption: s.Name + ": columns as they are → " +
-			"scaled.", Header: append([]string{"method", "solver"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}}
+		t := report.Table{Caption: s.Name + ": columns as they are → scaled.",
+			Header: append([]string{"method", "solver"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}}
 		gained := [2][3]int{}
 		for _, e := range entries() {
 			for i, name := range []string{solverAdam, solverCertified} {
@@ -40,8 +40,8 @@ func scalingItem(_ context.Context, st *study) (*Piece, error) {
 		p.Tables = append(p.Tables, NamedTable{"scaling-" + s.Key, t})
 		for i, name := range []string{"ADAM", "the certified optimum"} {
 			if g := gained[i]; g != [3]int{} {
-				p.Text = append(p.Text, fmt.Sprintf("%s, %s: scaling is better in %d cells, equal in %d, worse in "+
-					"%d.", s.Name, name, g[0], g[1], g[2]))
+				p.Text = append(p.Text, fmt.Sprintf("%s, %s: scaling is better in %d cells, equal in %d, worse in %d.",
+					s.Name, name, g[0], g[1], g[2]))
 			}
 		}
 	}

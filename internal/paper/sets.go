@@ -144,12 +144,12 @@ func (c catalogue) gisette() Set {
 	}
 	images, labels := c.path("mnist_t10k", "t10k-images-idx3-ubyte.gz"), c.path("mnist_t10k", "t10k-labels-idx1-ubyte.gz")
 	columns := gisetteColumns
-	s := Set{Key: "gisette-standin", Name: "MNIST 4/9 (stand-in for " +
-		"Gisette)", Stands: "Gisette", Kind: StandIn, Minibatches: 1,
+	s := Set{Key: "gisette-standin", Name: "MNIST 4/9 (stand-in for Gisette)",
+		Stands: "Gisette", Kind: StandIn, Minibatches: 1,
 		Recipe: "Digits 4 (positive) and 9 of the MNIST test file in Gisette's construction: pixels of the upper " +
 			"middle, their " +
-			"products, as many probes, and a constant, divided 6000 : 500 : 500 by " +
-			"class.", Files: []string{images, labels}}
+			"products, as many probes, and a constant, divided 6000 : 500 : 500 by class.",
+		Files: []string{images, labels}}
 	if c.quick {
 		columns = 500
 		s.Recipe += " Cut to 501 of 5,001 columns for the quick run."
@@ -172,8 +172,8 @@ func (c catalogue) hepmass(thinned bool) Set {
 	if s, ok := c.originalHepmass(thinned); ok {
 		return s
 	}
-	s := Set{Key: "hepmass-standin", Name: "simulated Hepmass " +
-		"(stand-in)", Stands: "Hepmass", Kind: StandIn, Minibatches: 40,
+	s := Set{Key: "hepmass-standin", Name: "simulated Hepmass (stand-in)",
+		Stands: "Hepmass", Kind: StandIn, Minibatches: 40,
 		Recipe: "The simulated kind hepmass, seed 1, at the paper's sizes."}
 	if thinned {
 		s.Key, s.Name, s.Stands = "hepmass10-standin", "simulated Hepmass 10 % (stand-in)", "Hepmass 10"
@@ -230,8 +230,8 @@ func (c catalogue) nslkdd(mlt bool) Set {
 
 func (c catalogue) cicids(mlt bool) Set {
 	path := c.path("cicids2017_web", "web_attacks_balanced.csv.gz")
-	s := Set{Key: "cicids2017_web", Name: "cicids2017_web (stand-in, beside the " +
-		"nine)", Kind: StandIn, Minibatches: 1, Files: []string{path},
+	s := Set{Key: "cicids2017_web", Name: "cicids2017_web (stand-in, beside the nine)",
+		Kind: StandIn, Minibatches: 1, Files: []string{path},
 		Recipe: "CICIDS2017, the published web-attack subset, the 76 columns that do not identify the flow, " +
 			"divided 1/4, 1/4, 1/2 " +
 			"by class." + scaledRecipe}
@@ -262,8 +262,8 @@ func (c catalogue) attacks(s Set, stands string, mlt bool, n, most int, read fun
 
 func (c catalogue) higgs() Set {
 	files := []string{c.path("higgs_7k", "binary.train.gz"), c.path("higgs_7k", "binary.test")}
-	return Set{Key: "higgs_7k", Name: "higgs_7k (stand-in, beside the " +
-		"nine)", Kind: StandIn, Minibatches: 1, Files: files,
+	return Set{Key: "higgs_7k", Name: "higgs_7k (stand-in, beside the nine)",
+		Kind: StandIn, Minibatches: 1, Files: files,
 		Recipe: "7,500 rows of UCI HIGGS, a set of the same kind as Hepmass, divided 1/2, 1/4, 1/4 by class.",
 		load: func(d division) (*Parts, error) {
 			var all *rows

@@ -250,14 +250,14 @@ func timesItem(_ context.Context, st *study) (*Piece, error) {
 				within++
 			}
 		}
-		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s "+
-			"(%s).", s.name, whole(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
+		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s (%s).",
+			s.name, whole(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
 	}
 	return &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
 		fmt.Sprintf("On %s, training data of the paper's sizes:%s", plural(threads, "thread"), sizes),
 		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 is read as below 0.05 ms. The "+
-			"paper's machine is not known. Each figure is the least of five means over up to 1,000 steps from w = "+
-			"0.", within, cells)}}, nil
+			"paper's machine is not known. Each figure is the least of five means over up to 1,000 steps from w = 0.",
+			within, cells)}}, nil
 }
 
 func batchesText(n int) string {

@@ -81,10 +81,5 @@ func (s *session) sketch(source rounder) error {
 
 // every takes rows at equal distances, but a few thousand at least.
 func every(p *matrix.Part, stride int) *matrix.Part {
-	stride = max(1, min(stride, p.Rows()/4000))
-	var rows []int
-	for i := 0; i < p.Rows(); i += stride {
-		rows = append(rows, i)
-	}
-	return p.Take(rows)
+	return p.Every(0, max(1, min(stride, p.Rows()/4000)))
 }
