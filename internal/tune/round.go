@@ -2,7 +2,6 @@ package tune
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -145,7 +144,7 @@ func (r *round) in(e feature.Encode, s *search) (*encoded, error) {
 	if known := r.encoded[e]; known != nil {
 		return known, nil
 	}
-	m, warnings, err := s.features(r.table, r.train, e, nil, 1)
+	m, warnings, err := s.features(r.table, r.train, e)
 	if err != nil {
 		return nil, err
 	}
@@ -162,12 +161,10 @@ func (r *round) in(e feature.Encode, s *search) (*encoded, error) {
 	return x, nil
 }
 
-// features fits an encoding to some rows. Trees, share of the usual number, see the grown rows only (nil: all of them).
-func (s *search) features(t *table.Table, rows []int, e feature.Encode, grown []int, share float64) (*feature.Map,
-	[]feature.Warning, error) {
+// features fits an encoding to some rows.
+func (s *search) features(t *table.Table, rows []int, e feature.Encode) (*feature.Map, []feature.Warning, error) {
 	o := s.options.Feature
-	o.Encode, o.Seed, o.Grow = e, s.options.Seed, grown
-	o.Trees = max(1, int(math.Ceil(float64(o.Trees)*share)))
+	o.Encode, o.Seed = e, s.options.Seed
 	m, warnings, err := feature.Fit(t, s.data.Schema, rows, o)
 	if err != nil {
 		return nil, nil, inFile(err, t)

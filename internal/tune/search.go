@@ -56,11 +56,12 @@ type Found struct {
 	Folds                                         int
 	FoldRows                                      int // training rows of a fold where they are a sample; 0: all
 
-	Scheme    Scheme // of the threshold
-	Threshold Threshold
-	sample    *calibrationSample // the scores that gave it
-	OutOfFold Evaluation         // on rows that did not fit the scores, though they chose among them
-	Test      *Evaluation        // nil without a test part
+	Scheme     Scheme // of the threshold
+	CrossFolds int    // SchemeCrossFitted: the folds
+	Threshold  Threshold
+	sample     *calibrationSample // the scores that gave it
+	OutOfFold  Evaluation         // on rows that did not fit the scores, though they chose among them
+	Test       *Evaluation        // nil without a test part
 
 	Warnings                                []Warning
 	Cancelled                               bool     // the context ended the search before its end
