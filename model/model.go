@@ -11,7 +11,7 @@ import (
 )
 
 // Format is the version of the files that this package writes, and the newest that it reads.
-const Format = 1
+const Format = 2
 
 // Model is one linear model on encoded features. Fill the fields, then Seal it; a model from Load is sealed. It may be
 // used by several goroutines as long as nobody changes it.
