@@ -220,7 +220,7 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 	if certified > 1 {
 		r.Warnings = append(r.Warnings, Warning{"joint-confidence",
 			fmt.Sprintf("each of the %d certified segments holds with a confidence of %s; all of them together with at least %s", certified,
-				shareOf(1-o.Delta.Float64()), shareOf(max(0, 1-float64(float64(certified)*o.Delta.Float64()))))})
+				metric.ConfidenceText(o.Delta.Float64()), metric.ConfidenceText(float64(float64(certified)*o.Delta.Float64())))})
 	}
 	return first
 }
