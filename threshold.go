@@ -99,6 +99,7 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 	}
 	r.Warnings = append(r.Warnings, d.warnings()...)
 	further := *m
+	further.Signature = nil // it covers the points as they were
 	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal.String(), Guarantee: r.guarantee,
 		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
 	if o.Segments {

@@ -12,6 +12,8 @@ func ConfidenceText(miss float64) string {
 	switch {
 	case miss >= 1:
 		return "0 %"
+	case miss > 0.5:
+		return strconv.FormatFloat(100*(1-miss), 'g', 3, 64) + " %"
 	case !(miss >= 1e-9):
 		return "over 99.9999999 %"
 	}

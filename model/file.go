@@ -33,16 +33,17 @@ const (
 // when it is zero. Older formats are then read and written by the same code: readers refuse a file with a field that is newer
 // than the format in its first line.
 type content struct {
-	Format   int       `json:"toptau_model"`
-	Schema   Schema    `json:"schema"`
-	Features Features  `json:"features"`
-	Offset   float64   `json:"offset"`
-	Weights  []float64 `json:"weights"`
-	Points   []Point   `json:"points"`
-	Members  []Member  `json:"members"`
-	Training Training  `json:"training"`
-	Probes   []Probe   `json:"probes"`
-	Checksum string    `json:"checksum"`
+	Format    int        `json:"toptau_model"`
+	Schema    Schema     `json:"schema"`
+	Features  Features   `json:"features"`
+	Offset    float64    `json:"offset"`
+	Weights   []float64  `json:"weights"`
+	Points    []Point    `json:"points"`
+	Members   []Member   `json:"members"`
+	Training  Training   `json:"training"`
+	Probes    []Probe    `json:"probes"`
+	Signature *Signature `json:"signature,omitempty" since:"2"`
+	Checksum  string     `json:"checksum"`
 }
 
 // Load reads the model file at path.
@@ -156,7 +157,7 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset,
-		Points: c.Points, Members: c.Members, Training: c.Training, Probes: c.Probes}
+		Points: c.Points, Members: c.Members, Training: c.Training, Probes: c.Probes, Signature: c.Signature}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -166,6 +167,15 @@ func decodeModel(data []byte) (*Model, error) {
 	}
 	if !bytes.Equal(again, data) {
 		return nil, errors.New("not in the form that toptau writes")
+	}
+	if m.Signature != nil {
+		body, err := m.encodeFields(format)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.Signature.Check(body); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }
@@ -229,8 +239,26 @@ func trailer(body []byte) []byte {
 	return []byte(sumField + hex.EncodeToString(digest[:]) + closing)
 }
 
-// encode writes one field a line, the elements of points, members and probes one a line.
+// encode returns a whole file: the fields, the signature if there is one, and the checksum of both.
 func (m *Model) encode(format int) ([]byte, error) {
+	data, err := m.encodeFields(format)
+	if err != nil {
+		return nil, err
+	}
+	if m.Signature != nil {
+		b := bytes.NewBuffer(data)
+		b.WriteString("\"signature\": ")
+		if err := writeJSON(b, m.Signature); err != nil {
+			return nil, err
+		}
+		b.WriteString(",\n")
+		data = b.Bytes()
+	}
+	return append(data, trailer(data)...), nil
+}
+
+// encodeFields writes all fields that a signature covers, one a line; the elements of points, members and probes one a line.
+func (m *Model) encodeFields(format int) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(opening + strconv.Itoa(format) + ",\n")
 	for _, field := range []struct {
@@ -252,7 +280,6 @@ func (m *Model) encode(format int) ([]byte, error) {
 		}
 		b.WriteString(",\n")
 	}
-	b.Write(trailer(b.Bytes()))
 	return b.Bytes(), nil
 }
 
@@ -320,6 +347,9 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 
 func (m *Model) bytes() ([]byte, error) {
 	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if err := m.checkSignature(); err != nil {
 		return nil, err
 	}
 	return m.encode(Format)

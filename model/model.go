@@ -24,6 +24,8 @@ type Model struct {
 	Members  []Member  // what the weights are the average of; may be empty
 	Training Training
 	Probes   []Probe // set by Seal
+
+	Signature *Signature // set by Sign; nil: not signed
 }
 
 // Schema says how a file or record is read so that it means what the training file meant.

@@ -18,6 +18,7 @@ type evaluateCommand struct {
 	Prevalence string  `placeholder:"RATE" help:"Say in words what the first operating point does where this share of the rows is positive."`
 	Report     string  `placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	goalFlags
+	verifyFlags
 	dataFlags
 }
 
@@ -33,7 +34,7 @@ func (c *evaluateCommand) Run(s *session) error {
 	if err := outfile.Check(c.Report); err != nil {
 		return err
 	}
-	m, err := toptau.Load(c.Model)
+	m, err := c.load(c.Model)
 	if err != nil {
 		return err
 	}

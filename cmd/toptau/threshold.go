@@ -17,6 +17,8 @@ type thresholdCommand struct {
 	Name   string `default:"threshold" placeholder:"NAME" help:"The new operating point's name (default ${default})."`
 	Output string `short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
 	goalFlags
+	signFlags
+	verifyFlags
 	dataFlags
 }
 
@@ -31,6 +33,9 @@ func (c *thresholdCommand) Run(s *session) error {
 	}
 	if (c.Output == "") != (c.Model == "") {
 		return &fault.Error{Kind: fault.Usage, Found: "one of --model and -o", Expected: "both or neither"}
+	}
+	if c.Model == "" && (c.Sign != nil || c.VerifyKey != nil) {
+		return &fault.Error{Kind: fault.Usage, Found: "--sign or --verify-key without a model", Expected: "--model MODEL -o MODEL"}
 	}
 	if err := outfile.Check(c.Output); err != nil {
 		return err
@@ -61,7 +66,11 @@ func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.Threshold
 		}
 		return toptau.Threshold(data, c.Score, o)
 	}
-	m, err := toptau.Load(c.Model)
+	key, err := c.key(c.Output)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.load(c.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +82,15 @@ func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.Threshold
 	if further == nil {
 		return nil, guarantee
 	}
+	if err := sign(further, key); err != nil {
+		return nil, err
+	}
 	if err := further.Save(c.Output); err != nil {
 		return nil, err
+	}
+	if m.Signature != nil && key == nil {
+		r.Warnings = append(r.Warnings, toptau.Warning{Code: "unsigned", Text: fmt.Sprintf(
+			"%s is not signed: the signature of %s does not cover the new operating point; --sign KEYFILE signs it", c.Output, c.Model)})
 	}
 	return r, guarantee
 }

@@ -30,6 +30,7 @@ type trainCommand struct {
 	Impute     string        `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
 	Seed       uint64        `default:"1" help:"The seed of every random choice."`
 	goalFlags
+	signFlags
 	dataFlags
 }
 
@@ -47,6 +48,10 @@ func (c *trainCommand) Run(s *session) error {
 		return err
 	}
 	if err := outfile.Check(c.Output); err != nil {
+		return err
+	}
+	key, err := c.key(c.Output)
+	if err != nil {
 		return err
 	}
 	data, err := toptau.Read(c.Data, c.format())
@@ -71,6 +76,9 @@ func (c *trainCommand) Run(s *session) error {
 	}
 	guarantee := err // nil unless the one that was asked for cannot be given
 	s.progress.clear()
+	if err := sign(trained.Model, key); err != nil {
+		return err
+	}
 	if err := save(s, trained.Model, c.Output); err != nil {
 		return err
 	}
