@@ -9,6 +9,7 @@ import (
 
 	"toptau/internal/fault"
 	"toptau/internal/feature"
+	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -37,6 +38,8 @@ type TrainOptions struct {
 	MaxTime    time.Duration  // after which the best so far is returned; 0: no limit
 	Seed       uint64
 	Progress   func(Progress)
+
+	NoFingerprints bool // keep no hashes of training rows in the model
 }
 
 // Trained is a chosen model with its report.
@@ -139,6 +142,13 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		return nil, err
 	}
 	m.Offset = f.Offset
+	if !o.NoFingerprints {
+		var validation *table.Table
+		if o.Validation != nil {
+			validation = o.Validation.table
+		}
+		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
+	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal.String(),
 		Source: f.Threshold.Part + "; " + f.Threshold.Note}}
 	if c := f.Threshold.Calibrated; c != nil {

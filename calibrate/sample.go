@@ -44,6 +44,27 @@ func sampleOf(z []float64, k int) *Sample {
 	return s
 }
 
+// Same reports whether two samples are of the same calibration scores: as many, and equal at all ranks that both keep, which are
+// all but the thresholds'.
+func (s *Sample) Same(other *Sample) bool {
+	if s == nil || other == nil || s.Rows != other.Rows {
+		return false
+	}
+	common, i := 0, 0
+	for j, above := range other.Above {
+		for i < len(s.Above) && s.Above[i] > above {
+			i++
+		}
+		if i < len(s.Above) && s.Above[i] == above {
+			if s.Scores[i] != other.Scores[j] {
+				return false
+			}
+			common++
+		}
+	}
+	return common > 0 && common+1 >= min(len(s.Above), len(other.Above))
+}
+
 // Check refuses what no calibration can have left.
 func (s *Sample) Check() error {
 	if s == nil {

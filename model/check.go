@@ -30,7 +30,7 @@ func (m *Model) Seal() error {
 // finite, probe rows that do not score as recorded.
 func (m *Model) Check() error {
 	for _, check := range []func() error{m.checkText, m.checkSchema, m.checkWeights, m.checkPoints, m.checkMembers,
-		m.checkTraining, m.checkProbes} {
+		m.checkTraining, m.Fingerprints.check, m.checkProbes} {
 		if err := check(); err != nil {
 			return err
 		}

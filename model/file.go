@@ -33,17 +33,18 @@ const (
 // when it is zero. Older formats are then read and written by the same code: readers refuse a file with a field that is newer
 // than the format in its first line.
 type content struct {
-	Format    int        `json:"toptau_model"`
-	Schema    Schema     `json:"schema"`
-	Features  Features   `json:"features"`
-	Offset    float64    `json:"offset"`
-	Weights   []float64  `json:"weights"`
-	Points    []Point    `json:"points"`
-	Members   []Member   `json:"members"`
-	Training  Training   `json:"training"`
-	Probes    []Probe    `json:"probes"`
-	Signature *Signature `json:"signature,omitempty" since:"2"`
-	Checksum  string     `json:"checksum"`
+	Format       int           `json:"toptau_model"`
+	Schema       Schema        `json:"schema"`
+	Features     Features      `json:"features"`
+	Offset       float64       `json:"offset"`
+	Weights      []float64     `json:"weights"`
+	Points       []Point       `json:"points"`
+	Members      []Member      `json:"members"`
+	Training     Training      `json:"training"`
+	Fingerprints *Fingerprints `json:"fingerprints,omitempty" since:"2"`
+	Probes       []Probe       `json:"probes"`
+	Signature    *Signature    `json:"signature,omitempty" since:"2"`
+	Checksum     string        `json:"checksum"`
 }
 
 // Load reads the model file at path.
@@ -157,7 +158,7 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset,
-		Points: c.Points, Members: c.Members, Training: c.Training, Probes: c.Probes, Signature: c.Signature}
+		Points: c.Points, Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Probes: c.Probes, Signature: c.Signature}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -272,8 +273,12 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 		{"points", lines(m.Points)},
 		{"members", lines(m.Members)},
 		{"training", m.Training},
+		{"fingerprints", m.Fingerprints},
 		{"probes", lines(m.Probes)},
 	} {
+		if field.value == (*Fingerprints)(nil) {
+			continue
+		}
 		fmt.Fprintf(&b, "%q: ", field.name)
 		if err := write(&b, field.value); err != nil {
 			return nil, err

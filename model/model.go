@@ -25,7 +25,8 @@ type Model struct {
 	Training Training
 	Probes   []Probe // set by Seal
 
-	Signature *Signature // set by Sign; nil: not signed
+	Fingerprints *Fingerprints // of the rows that trained it; nil: not kept
+	Signature    *Signature    // set by Sign; nil: not signed
 }
 
 // Schema says how a file or record is read so that it means what the training file meant.

@@ -19,6 +19,7 @@ import (
 
 	"toptau/internal/fault"
 	"toptau/internal/feature"
+	"toptau/internal/sketch"
 	"toptau/internal/table"
 	"toptau/threshold"
 )
@@ -65,6 +66,17 @@ func trained(t testing.TB) *Model {
 	return m
 }
 
+// complete is trained with every field of the newest format.
+func complete(t testing.TB) *Model {
+	m := trained(t)
+	m.Fingerprints = &Fingerprints{Rows: 5, Sampled: 5, Cut: 1 << sketch.Bits,
+		Hashes: [sketch.MostCounted]HashList{{1, 0xfedcba987654}, nil, {0x800000000000}}}
+	if err := m.Sign(testKey(1)); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 func features(t testing.TB, data *table.Table, s table.Schema, o feature.Options) Features {
 	fitted, _, err := feature.Fit(data, s, nil, o)
 	if err != nil {
@@ -101,8 +113,11 @@ func encoded(t testing.TB, m *Model) []byte {
 
 func TestGoldenFile(t *testing.T) {
 	for i, path := range golden {
-		format := i + 1
-		got, err := trained(t).encode(format)
+		format, m := i+1, trained(t)
+		if format > 1 {
+			m = complete(t)
+		}
+		got, err := m.encode(format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +163,7 @@ func TestNewFieldsAreOptional(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	for i, m := range []*Model{trained(t), sparse(t)} {
+	for i, m := range []*Model{complete(t), sparse(t)} {
 		path := filepath.Join(dir, "m.json")
 		if err := m.Save(path); err != nil {
 			t.Fatal(err)

@@ -87,6 +87,7 @@ func printEvaluation(s *session, e *toptau.Evaluation) {
 	if len(e.Criteria) > 0 {
 		s.printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
 	}
+	s.printf("training rows among these: %s\n", e.TrainingRows.Words())
 	if e.Unknown > 0 {
 		s.printf("  note: %s unknown to the model\n", count(e.Unknown, "value"))
 	}

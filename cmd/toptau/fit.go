@@ -23,6 +23,7 @@ type fitCommand struct {
 	Trace       string  `placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
 	solverFlags
 	featureFlags
+	fingerprintFlags
 	signFlags
 	dataFlags
 }
@@ -47,6 +48,7 @@ func (c *fitCommand) Run(s *session) error {
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
 		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(), Progress: s.progress.report,
+		NoFingerprints: c.NoFingerprints,
 	})
 	if err != nil {
 		return err

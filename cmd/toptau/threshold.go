@@ -15,6 +15,7 @@ type thresholdCommand struct {
 	Score  string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
 	Delta  string `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE: 5%. Without it the threshold is plain."`
 	Name   string `default:"threshold" placeholder:"NAME" help:"The new operating point's name (default ${default})."`
+	Allow  bool   `name:"allow-training-rows" help:"Certify even on rows that look as if they had trained the model: they are other rows with equal values."`
 	Output string `short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
 	goalFlags
 	signFlags
@@ -27,15 +28,15 @@ func (c *thresholdCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	options := toptau.ThresholdOptions{Goal: goal, Segments: c.Segment != ""}
+	options := toptau.ThresholdOptions{Goal: goal, Segments: c.Segment != "", AllowTrainingRows: c.Allow}
 	if options.Delta, err = deltaRate(c.Delta); err != nil {
 		return err
 	}
 	if (c.Output == "") != (c.Model == "") {
 		return &fault.Error{Kind: fault.Usage, Found: "one of --model and -o", Expected: "both or neither"}
 	}
-	if c.Model == "" && (c.Sign != nil || c.VerifyKey != nil) {
-		return &fault.Error{Kind: fault.Usage, Found: "--sign or --verify-key without a model", Expected: "--model MODEL -o MODEL"}
+	if c.Model == "" && (c.Sign != nil || c.VerifyKey != nil || c.Allow) {
+		return &fault.Error{Kind: fault.Usage, Found: "--sign, --verify-key or --allow-training-rows without a model", Expected: "--model MODEL -o MODEL"}
 	}
 	if err := outfile.Check(c.Output); err != nil {
 		return err
@@ -111,6 +112,7 @@ func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
 		s.printf("  segment %-16q %v (%s)\n", v.Value, v.Threshold, evidence)
 	}
 	if output != "" {
+		s.printf("overlap      with the training rows: %s\n", r.TrainingRows.Words())
 		s.printf("model        %s\n", output)
 	}
 	printWarnings(s, r.Warnings)

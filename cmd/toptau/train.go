@@ -30,6 +30,7 @@ type trainCommand struct {
 	Impute     string        `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
 	Seed       uint64        `default:"1" help:"The seed of every random choice."`
 	goalFlags
+	fingerprintFlags
 	signFlags
 	dataFlags
 }
@@ -101,7 +102,8 @@ func (c *trainCommand) Run(s *session) error {
 // options are the choices that need no file.
 func (c *trainCommand) options() (toptau.TrainOptions, error) {
 	o := toptau.TrainOptions{Methods: c.Methods, Features: c.Features, Surrogate: c.Surrogate, Scale: c.Scale, Impute: c.Impute,
-		Folds: c.Folds, OutOfFold: c.Calibrate == "out-of-fold", MaxTime: c.MaxTime, Seed: c.Seed}
+		Folds: c.Folds, OutOfFold: c.Calibrate == "out-of-fold", MaxTime: c.MaxTime, Seed: c.Seed,
+		NoFingerprints: c.NoFingerprints}
 	if c.Folds < 0 || c.Folds == 1 {
 		return o, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--folds %d", c.Folds), Expected: "at least 2"}
 	}
