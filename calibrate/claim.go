@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"toptau/metric"
 	"toptau/threshold"
@@ -56,12 +57,10 @@ func (c Claim) Check() (threshold float64, kept bool, err error) {
 	if c.Sample.Rows != n {
 		return 0, false, fmt.Errorf("%d calibration scores, and a sample of %d", n, c.Sample.Rows)
 	}
-	for i, above := range c.Sample.Above {
-		if above == n-c.Order {
-			return c.Sample.Scores[i], true, nil
-		}
+	if !slices.Equal(c.Sample.Above, sampledRanks(n, c.Order)) {
+		return 0, false, fmt.Errorf("the sample of the calibration scores has other ranks than order %d of %d leaves", c.Order, n)
 	}
-	return 0, false, fmt.Errorf("the sample of the calibration scores has none of order %d", c.Order)
+	return c.Sample.Scores[slices.Index(c.Sample.Above, n-c.Order)], true, nil
 }
 
 func (c Claim) checkAbsolute() error {

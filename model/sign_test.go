@@ -107,7 +107,7 @@ func TestSignedFilesAreRefusedWhenEdited(t *testing.T) {
 	}
 	// A version 1 file has no signature.
 	if _, err := Read(bytes.NewReader(resealed(t, data, `"toptau_model": 2`, `"toptau_model": 1`)), "m.json"); err == nil ||
-		!strings.Contains(err.Error(), `format 1 has no field "signature"`) {
+		!strings.Contains(err.Error(), `format 1 has no field "fingerprints"`) {
 		t.Errorf("%v", err)
 	}
 }
