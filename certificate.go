@@ -39,6 +39,8 @@ type Certificate struct {
 	LowerBound float64        `json:"lower_bound"` // claimed D(p, a)
 	P          DualWeights    `json:"p"`           // on the positives
 	A          DualWeights    `json:"a"`           // on the population
+
+	Signature *model.Signature `json:"signature,omitempty"` // set by Sign; nil: not signed
 }
 
 // DualWeights are the non-zero entries of p or a.
@@ -94,6 +96,9 @@ func dualWeights(s certified.Sparse, rows []int) DualWeights {
 
 // Save writes the certificate as JSON, completely or not at all.
 func (c *Certificate) Save(path string) error {
+	if err := c.checkSignature(); err != nil {
+		return err
+	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	if err := encoder.Encode(c); err != nil {
@@ -129,6 +134,9 @@ func LoadCertificate(path string) (*Certificate, error) {
 	c := new(Certificate)
 	if err := decoder.Decode(c); err != nil {
 		return nil, refuse("edited or damaged: " + err.Error())
+	}
+	if c.checkSignature() != nil {
+		return nil, refuse("edited or damaged: the signature does not match the content")
 	}
 	return c, nil
 }

@@ -103,7 +103,7 @@ func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (
 	if err != nil {
 		return nil, err
 	}
-	data, seconds := d.parts(o.Validation, o.Test)
+	data, seconds := d.parts(o.Validation, o.Test, nil)
 	if err := o.checkScores(); err != nil {
 		return nil, err
 	}

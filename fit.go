@@ -47,6 +47,8 @@ type FitOptions struct {
 	Impute    string // "" or "error", "median", "zero", "own"
 	SolverOptions
 	Progress func(Progress)
+
+	NoFingerprints bool // keep no hashes of training rows in the model
 }
 
 // Progress is where long work stands.
@@ -199,6 +201,10 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if err != nil {
 		return nil, d.inFile(err)
 	}
+	var prints *model.Fingerprints
+	if !o.NoFingerprints { // before the matrix takes the columns
+		prints = fingerprints(features, d.table, nil, nil)
+	}
 	x, err := d.matrix(features, storage)
 	if err != nil {
 		return nil, err
@@ -229,6 +235,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
+	fitted.Model.Fingerprints = prints
 	fitted.Model.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold, Goal: goalOf(p),
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.N)}}
 	fitted.Model.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}

@@ -123,7 +123,7 @@ func (f *summaryFacts) real() string {
 		fprLow, fprHigh = f.Expected.Low, f.Expected.High
 	}
 	if ok && tprHigh > 0 {
-		text += fmt.Sprintf(" (%s: %s to %s)", shareOf(f.confidence()), thousand(precision(f.Prevalence, tprLow, fprHigh)),
+		text += fmt.Sprintf(" (%s: %s to %s)", metric.ConfidenceText(1-f.confidence()), thousand(precision(f.Prevalence, tprLow, fprHigh)),
 			thousand(precision(f.Prevalence, tprHigh, fprLow)))
 	}
 	return text + "."
@@ -166,7 +166,7 @@ func rateLine(format string, p metric.Proportion) string {
 	}
 	text := fmt.Sprintf(format, shareOf(p.Rate)) + fmt.Sprintf(" (%s of %s", commas(p.Numerator), commas(p.Denominator))
 	if p.Interval != nil {
-		text += fmt.Sprintf("; %s: %s to %s", shareOf(p.Interval.Confidence), shareOf(p.Interval.Low), shareOf(p.Interval.High))
+		text += fmt.Sprintf("; %s: %s to %s", metric.ConfidenceText(1-p.Interval.Confidence), shareOf(p.Interval.Low), shareOf(p.Interval.High))
 	}
 	return text + ")."
 }
@@ -190,7 +190,7 @@ func (f *summaryFacts) work() string {
 func (f *summaryFacts) assurance() string {
 	if g := f.Guarantee; g != nil && g.Certified {
 		return fmt.Sprintf("Guaranteed with %s confidence: %s, on rows like the %s that calibrated the threshold.",
-			shareOf(1-g.Delta.Float64()), promise(g), calibrationRows(g))
+			metric.ConfidenceText(g.Delta.Float64()), promise(g), calibrationRows(g))
 	}
 	if f.NoGuarantee != "" {
 		return "No guarantee: " + f.NoGuarantee + "."
@@ -249,7 +249,7 @@ func (f *summaryFacts) choice() string {
 		text += fmt.Sprintf("; %+.1f points over logistic regression on the columns as they are", 100*g.Difference)
 		switch {
 		case g.Interval != nil:
-			text += fmt.Sprintf(" (%s: %+.1f to %+.1f)", shareOf(g.Interval.Confidence), 100*g.Interval.Low, 100*g.Interval.High)
+			text += fmt.Sprintf(" (%s: %+.1f to %+.1f)", metric.ConfidenceText(1-g.Interval.Confidence), 100*g.Interval.Low, 100*g.Interval.High)
 		case g.Error > 0:
 			text += fmt.Sprintf(" (standard error %.1f)", 100*g.Error)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"toptau/internal/fault"
 	"toptau/internal/feature"
+	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -40,6 +41,8 @@ type TrainOptions struct {
 	MaxTime    time.Duration  // after which the best so far is returned; 0: no limit
 	Seed       uint64
 	Progress   func(Progress)
+
+	NoFingerprints bool // keep no hashes of training rows in the model
 }
 
 // Trained is a chosen model with its report.
@@ -124,8 +127,8 @@ func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
 	if !o.TestShare.IsZero() && o.Test != nil {
 		return t, &fault.Error{Kind: fault.Usage, Found: "--test-share and --test", Expected: "one of them"}
 	}
-	if o.Calibration != nil && (o.OutOfFold || !o.CalibrationShare.IsZero()) {
-		return t, &fault.Error{Kind: fault.Usage, Found: "--calibration with --calibration-share or --calibrate out-of-fold",
+	if share := !o.CalibrationShare.IsZero(); o.Calibration != nil && (o.OutOfFold || share) || o.OutOfFold && share {
+		return t, &fault.Error{Kind: fault.Usage, Found: "two of --calibration, --calibration-share and --calibrate out-of-fold",
 			Expected: "one of them"}
 	}
 	for _, name := range o.Features {
@@ -153,6 +156,13 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		return nil, err
 	}
 	m.Offset = f.Offset
+	if !o.NoFingerprints {
+		var validation *table.Table
+		if o.Validation != nil {
+			validation = o.Validation.table
+		}
+		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
+	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal.String(),
 		Source: f.Threshold.Part + "; " + f.Threshold.Note}}
 	if c := f.Threshold.Calibrated; c != nil {

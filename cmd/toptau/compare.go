@@ -126,7 +126,7 @@ func printComparison(s *session, r *toptau.CompareReport) {
 		if r.Entities != nil {
 			what = group(*r.Entities) + " entities of the test part"
 		}
-		s.printf("intervals: %s, %s, %s replicates, each with the same %s for all\n", drawn.Kind, percent(drawn.Confidence),
+		s.printf("intervals: %s, %s, %s replicates, each with the same %s for all\n", drawn.Kind, metric.ConfidenceText(1-drawn.Confidence),
 			group(drawn.Replicates), what)
 	}
 	s.printf("verdict: %s\n", r.VerdictWords)

@@ -23,6 +23,8 @@ type fitCommand struct {
 	Trace       string  `placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
 	solverFlags
 	featureFlags
+	fingerprintFlags
+	signFlags
 	dataFlags
 }
 
@@ -31,6 +33,10 @@ func (c *fitCommand) Run(s *session) error {
 		return err
 	}
 	if err := outfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
+		return err
+	}
+	key, err := c.key(c.Output, c.Certificate)
+	if err != nil {
 		return err
 	}
 	data, err := toptau.Read(c.Data, c.format())
@@ -42,11 +48,15 @@ func (c *fitCommand) Run(s *session) error {
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
 		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(), Progress: s.progress.report,
+		NoFingerprints: c.NoFingerprints,
 	})
 	if err != nil {
 		return err
 	}
 	s.progress.clear()
+	if err := sign(fitted.Model, key); err != nil {
+		return err
+	}
 	if c.Trace != "" {
 		if err := writeTrace(c.Trace, fitted.Trace); err != nil {
 			return err
@@ -56,6 +66,11 @@ func (c *fitCommand) Run(s *session) error {
 		if fitted.Certificate == nil {
 			return &fault.Error{Kind: fault.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
 				Expected: "a solver that certifies", Hint: "--solver certified"}
+		}
+		if key != nil {
+			if err := fitted.Certificate.Sign(key); err != nil {
+				return err
+			}
 		}
 		if err := fitted.Certificate.Save(c.Certificate); err != nil {
 			return err

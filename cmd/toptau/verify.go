@@ -12,15 +12,16 @@ type verifyCommand struct {
 	Model       string `arg:"" help:"The model that fit wrote."`
 	Data        string `arg:"" help:"The data it was fitted on."`
 	Certificate string `arg:"" help:"The file that fit --certificate wrote."`
+	verifyFlags
 	dataFlags
 }
 
 func (c *verifyCommand) Run(s *session) error {
-	m, err := toptau.Load(c.Model)
+	m, err := c.load(c.Model)
 	if err != nil {
 		return err
 	}
-	certificate, err := toptau.LoadCertificate(c.Certificate)
+	certificate, err := c.certificate(c.Certificate)
 	if err != nil {
 		return err
 	}

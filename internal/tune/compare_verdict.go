@@ -53,7 +53,7 @@ func gain(preferred, reference *Entry, confidence float64) string {
 
 // interval writes a difference: "+4.2 points (95 % interval +1.0 to +7.7)".
 func interval(d metric.Difference, confidence float64) string {
-	return fmt.Sprintf("%s points (%g %% interval %s to %s)", points(d.Rate), 100*confidence,
+	return fmt.Sprintf("%s points (%s interval %s to %s)", points(d.Rate), metric.ConfidenceText(1-confidence),
 		points(d.Interval.Low), points(d.Interval.High))
 }
 

@@ -53,6 +53,7 @@ type Found struct {
 	Why        string      // the choice in words
 
 	Training, Calibration, Validation, TestCounts Counts // Training: all rows that fit the model
+	Rows                                          []int  // of the table, ascending: those that fit or choose, without test and calibration rows
 	Folds                                         int
 	FoldRows                                      int // training rows of a fold where they are a sample; 0: all
 
@@ -204,7 +205,7 @@ func (s *search) divide() error {
 		return err
 	}
 	s.found.Scheme = s.scheme
-	s.found.Training = CountRows(t.Label, s.rest)
+	s.found.Training, s.found.Rows = CountRows(t.Label, s.rest), s.rest
 	return s.makeRounds(cut)
 }
 
