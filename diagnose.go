@@ -195,7 +195,7 @@ func (g *diagnosing) verdict(p method.Problem) (MethodVerdict, error) {
 		v.Evidence = "a direction w in which the mean score of the positives is above the threshold"
 		v.Advantage = &z.Advantage
 	}
-	v.ZeroIsOptimal = &optimal
+	v.ZeroIsOptimal = z.Verdict.Answer()
 	return v, nil
 }
 

@@ -316,6 +316,9 @@ func certifiedRun(d *Data, o FitOptions) (solverRun, error) {
 			}
 		}
 		res, err := certified.Solve(ctx, f, options)
+		if err == nil && (res.Converged || o.MaxPasses == 0) {
+			err = res.ProveZero(ctx, f)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -364,9 +367,7 @@ func (r *Report) certify(res *certified.Result) {
 		r.BallRadius = &res.BallRadius
 	}
 	r.Threshold, r.ObjectiveAtZero = res.Threshold, res.AtZero
-	if res.Converged {
-		r.ZeroIsOptimal = &res.ZeroOptimal
-	}
+	r.ZeroIsOptimal = res.Zero.Answer()
 	r.Passes, r.RowReads, r.Iterations, r.WorkingSet = res.Passes, res.RowReads, res.Iterations, &res.WorkingSet
 	r.Converged, r.Cancelled = &res.Converged, res.Cancelled
 	r.NoBetterThanZero = res.Objective >= res.AtZero

@@ -174,8 +174,8 @@ func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 			m.Certificate.GapOfDecrease = &share
 		}
 	}
-	if t.Certified != nil && t.Certified.Converged {
-		m.Certificate.ZeroIsOptimal = &t.Certified.ZeroOptimal
+	if t.Certified != nil {
+		m.Certificate.ZeroIsOptimal = t.Certified.Zero.Answer()
 	}
 	return m
 }
