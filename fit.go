@@ -14,6 +14,7 @@ import (
 	"toptau/internal/scoring"
 	"toptau/internal/solver"
 	"toptau/internal/solver/certified"
+	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
 	"toptau/surrogate"
@@ -199,6 +200,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if err != nil {
 		return nil, d.inFile(err)
 	}
+	leaks := tune.Leaks(d.table) // before its columns are given up
 	x, err := d.matrix(features, storage)
 	if err != nil {
 		return nil, err
@@ -213,7 +215,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 		return nil, err
 	}
 	r := newReport(p, f, o)
-	r.Features, r.Scale, r.SecondsRead, r.Warnings = encodeOf(o.Features), string(features.Scale), d.seconds, d.warnings()
+	r.Features, r.Scale, r.SecondsRead, r.Warnings = encodeOf(o.Features), string(features.Scale), d.seconds, append(leakWarnings(leaks), d.warnings()...)
 	for _, w := range warnings {
 		r.Warnings = append(r.Warnings, Warning(w))
 	}

@@ -72,7 +72,11 @@ func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Tra
 		return nil, err
 	}
 	r := &trained.Report
-	r.Summary = summary(trainFacts(found, o, d, trained.Model, len(r.Warnings)))
+	leaks := tune.Leaks(d.table)
+	r.Warnings = append(leakWarnings(leaks), r.Warnings...)
+	facts := trainFacts(found, o, d, trained.Model, len(r.Warnings))
+	facts.Leaks = leaks
+	r.Summary = summary(facts)
 	r.SecondsRead = seconds
 	r.Seconds = seconds + time.Since(start).Seconds()
 	return trained, found.Threshold.NoGuarantee
