@@ -6,9 +6,9 @@ import (
 	"toptau/internal/tune"
 )
 
-// leakWarnings says which columns of d should not be features.
+// leakWarnings returns a warning for each column that should not be a feature; empty, not nil, without any.
 func leakWarnings(leaks []tune.Leak) []Warning {
-	var list []Warning
+	list := []Warning{} // JSON has a list
 	for _, w := range tune.LeakWarnings(leaks) {
 		list = append(list, Warning(w))
 	}
@@ -32,8 +32,12 @@ func (f *summaryFacts) leakage() string {
 	case tune.LeakNames:
 		text += "names nearly every row"
 	}
-	if n := len(f.Leaks) - 1; n > 0 {
-		text += fmt.Sprintf(", and %d more look like it (see the notes)", n)
+	text += ": where new rows lack it, or it is filled in after the outcome, none of these figures holds."
+	switch n := len(f.Leaks) - 1; {
+	case n == 1:
+		text += " The notes name one more such column."
+	case n > 1:
+		text += fmt.Sprintf(" The notes name %d more such columns.", n)
 	}
-	return text + ": if new rows lack it, or it is filled in after the outcome, none of these figures holds for them."
+	return text
 }
