@@ -83,7 +83,8 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*Diagnosis, erro
 		return nil, err
 	}
 	g := &diagnosing{ctx: ctx, x: x, options: o, Diagnosis: Diagnosis{SchemaVersion: SchemaVersion, N: x.Rows(),
-		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{}, Warnings: append(leakWarnings(leaks), d.warnings()...)}}
+		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{},
+		Warnings: append(leakWarnings(leaks), d.warnings()...)}}
 	for _, w := range warnings {
 		g.Warnings = append(g.Warnings, Warning(w))
 	}

@@ -215,7 +215,8 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 		return nil, err
 	}
 	r := newReport(p, f, o)
-	r.Features, r.Scale, r.SecondsRead, r.Warnings = encodeOf(o.Features), string(features.Scale), d.seconds, append(leakWarnings(leaks), d.warnings()...)
+	r.Features, r.Scale, r.SecondsRead = encodeOf(o.Features), string(features.Scale), d.seconds
+	r.Warnings = append(leakWarnings(leaks), d.warnings()...)
 	for _, w := range warnings {
 		r.Warnings = append(r.Warnings, Warning(w))
 	}
