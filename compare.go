@@ -112,6 +112,7 @@ func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (
 		return nil, err
 	}
 	r := newCompareReport(res, o, d)
+	r.Warnings = append(leakWarnings(tune.Leaks(d.table)), r.Warnings...)
 	r.SecondsRead, r.Seconds = seconds, seconds+time.Since(start).Seconds()
 	return r, nil
 }

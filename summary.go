@@ -35,7 +35,8 @@ type summaryFacts struct {
 	Chosen string       // what was chosen, in words; "": nothing was chosen
 	Gain   *summaryGain // over logistic regression on the columns as they are; nil: not known, or that is what was chosen
 
-	Warnings int // how many stand beside the summary
+	Leaks    []tune.Leak // columns that should not be features, the gravest first
+	Warnings int         // how many stand beside the summary
 }
 
 // summaryGain is how much higher a criterion is than that of logistic regression on the columns as they are.
@@ -53,7 +54,7 @@ type summaryGain struct {
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
-		f.goal(), f.real(), f.caught(), f.falseAlarms(), f.work(), f.assurance(), f.share(), f.measured(), f.choice(), f.caution(),
+		f.goal(), f.real(), f.caught(), f.falseAlarms(), f.work(), f.assurance(), f.share(), f.measured(), f.choice(), f.leakage(), f.caution(),
 	} {
 		if line != "" {
 			lines = append(lines, line)

@@ -81,7 +81,11 @@ func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Tra
 		return nil, err
 	}
 	r := &trained.Report
-	r.Summary = summary(trainFacts(found, o, d, trained.Model, len(r.Warnings)))
+	leaks := tune.Leaks(d.table)
+	r.Warnings = append(leakWarnings(leaks), r.Warnings...)
+	facts := trainFacts(found, o, d, trained.Model, len(r.Warnings))
+	facts.Leaks = leaks
+	r.Summary = summary(facts)
 	r.SecondsRead = seconds
 	r.Seconds = seconds + time.Since(start).Seconds()
 	return trained, nil
@@ -198,8 +202,8 @@ func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 			m.Certificate.GapOfDecrease = &share
 		}
 	}
-	if t.Certified != nil && t.Certified.Converged {
-		m.Certificate.ZeroIsOptimal = &t.Certified.ZeroOptimal
+	if t.Certified != nil {
+		m.Certificate.ZeroIsOptimal = t.Certified.Zero.Answer()
 	}
 	return m
 }
