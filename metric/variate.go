@@ -1,6 +1,11 @@
 package metric
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+
+	"toptau/internal/elementary"
+)
 
 // drawBinomial draws from Bin(n, part/whole) by inversion: the masses are subtracted from one uniform number,
 // alternately above and below the mode, so that the work is about the distance from it. part <= whole are counts;
@@ -42,3 +47,50 @@ func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 
 // uniform is uniform in [0, 1) on the grid of 2^-53.
 func uniform(rng *rand.Rand) float64 { return float64(rng.Uint64()>>11) / (1 << 53) }
+
+// drawExponential draws from the exponential distribution with mean 1.
+func drawExponential(rng *rand.Rand) float64 { return -elementary.Log(positiveUniform(rng)) }
+
+// positiveUniform is uniform in (0, 1), in the middle of the cells of uniform.
+func positiveUniform(rng *rand.Rand) float64 { return uniform(rng) + 1.0/(1<<54) }
+
+// drawGamma draws the sum of k exponential variables with mean 1: one by one where they are few, otherwise by the method of
+// Marsaglia and Tsang (ACM TOMS 26, 2000), which accepts a cubed normal variable in all but a few per cent of the cases.
+func drawGamma(rng *rand.Rand, k int) float64 {
+	if k == 0 {
+		return 0
+	}
+	if k <= 3 {
+		product := 1.0
+		for range k {
+			product *= positiveUniform(rng)
+		}
+		return -elementary.Log(product)
+	}
+	d := float64(k) - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := drawNormal(rng)
+		v := 1 + float64(c*x)
+		if v <= 0 {
+			continue
+		}
+		v = float64(v*v) * v
+		u := positiveUniform(rng)
+		square := float64(x * x)
+		if u < 1-float64(0.0331*float64(square*square)) ||
+			elementary.Log(u) < float64(square/2)+float64(d*(1-v+elementary.Log(v))) {
+			return float64(d * v)
+		}
+	}
+}
+
+// drawNormal draws from the standard normal distribution by the polar method.
+func drawNormal(rng *rand.Rand) float64 {
+	for {
+		x, y := float64(2*uniform(rng))-1, float64(2*uniform(rng))-1
+		if s := float64(x*x) + float64(y*y); s < 1 && s > 0 {
+			return float64(x * math.Sqrt(float64(-2*elementary.Log(s))/s))
+		}
+	}
+}
