@@ -70,7 +70,7 @@ func simulate(samples int, truth float64, interval func(sample int) *Interval) c
 	return c
 }
 
-// rocShape are two models whose scores of a row are normal with a correlation of 0.7.
+// correlated draws two models whose scores of a row are normal with a correlation of 0.7.
 func correlated(positives, negatives int, d [2]binormal, rng *rand.Rand) PairedScores {
 	s := PairedScores{Positives: make([][]float64, 2), Negatives: make([][]float64, 2)}
 	for i := range positives + negatives {
@@ -126,9 +126,16 @@ func (s setting) simulate(samples int) coverage {
 	})
 }
 
-// simulatePair does the same for the difference to a model that finds more.
+// simulatePair does the same for the difference to a model that finds the share better, for Positives@Quantile at most what half of the
+// false alarms leave room for. wrong counts verdicts that contradict the truth.
 func (s setting) simulatePair(samples int, better float64) (c coverage, wrong int) {
-	curves := [2]binormal{through(s.rate, s.truth), through(s.rate, better)}
+	rate := s.rate
+	if s.criterion.Name == AtQuantile && better > s.truth { // the budget is all that both classes take
+		room := float64(s.negatives) * s.rate / float64(s.positives)
+		better = min(better, s.truth+room/2)
+		rate -= (better - s.truth) * float64(s.positives) / float64(s.negatives)
+	}
+	curves := [2]binormal{through(s.rate, s.truth), through(rate, better)}
 	verdicts := make([]string, samples)
 	c = simulate(samples, better-s.truth, func(i int) *Interval {
 		out, err := PairedBootstrap(correlated(s.positives, s.negatives, curves, newStream(uint64(i))), s.criterion, 0,
@@ -147,29 +154,56 @@ func (s setting) simulatePair(samples int, better float64) (c coverage, wrong in
 	return c, wrong
 }
 
+// The interval covers the value on the whole distribution at least as often as it says, with few positives and many, found rarely or
+// nearly always. With -args -draws 2000 the test prints the table of docs/guarantee.md.
 func TestBootstrapCoverage(t *testing.T) {
+	samples, positives, negatives := *draws, []int{5, 10, 15, 30, 100}, []int{200, 2000}
+	truths := []float64{0.2, 0.5, 0.8, 0.95}
+	if samples == 0 {
+		samples, positives, negatives, truths = 150, []int{5, 15, 100}, []int{2000}, []float64{0.2, 0.95}
+	}
 	for _, name := range []Name{AtNP, AtQuantile, AtTop} {
-		for _, positives := range []int{5, 10, 15, 30, 100} {
-			for _, negatives := range []int{200, 2000} {
-				for _, truth := range []float64{0.2, 0.5, 0.8, 0.95} {
-					s := newSetting(name, positives, negatives, truth)
-					t.Logf("%v: %v", s, s.simulate(*draws))
+		for _, m := range positives {
+			for _, n := range negatives {
+				for _, truth := range truths {
+					s := newSetting(name, m, n, truth)
+					c := s.simulate(samples)
+					t.Logf("%v: %v", s, c)
+					c.atLeast(t, s, 0.95)
 				}
 			}
 		}
 	}
 }
 
+// The same for the difference of two models; and at most 5 % of the verdicts are wrong.
 func TestDifferenceCoverage(t *testing.T) {
+	samples, positives, negatives := *draws, []int{5, 15, 30, 100}, []int{200, 2000}
+	truths := [][2]float64{{0.3, 0.3}, {0.8, 0.8}, {0.3, 0.6}, {0.8, 0.95}}
+	if samples == 0 {
+		samples, positives, negatives, truths = 100, []int{15, 100}, []int{2000}, truths[1:3]
+	}
 	for _, name := range []Name{AtNP, AtQuantile, AtTop} {
-		for _, positives := range []int{5, 15, 30, 100} {
-			for _, negatives := range []int{200, 2000} {
-				for _, truth := range [][2]float64{{0.3, 0.3}, {0.8, 0.8}, {0.3, 0.6}, {0.8, 0.95}} {
-					s := newSetting(name, positives, negatives, truth[0])
-					c, wrong := s.simulatePair(*draws, truth[1])
+		for _, m := range positives {
+			for _, n := range negatives {
+				for _, truth := range truths {
+					s := newSetting(name, m, n, truth[0])
+					c, wrong := s.simulatePair(samples, truth[1])
 					t.Logf("%v against %.0f %%: %v, %d wrong", s, 100*truth[1], c, wrong)
+					c.atLeast(t, s, 0.95)
+					if allowed := 0.05*float64(samples) + 3*math.Sqrt(0.05*0.95*float64(samples)); float64(wrong) > allowed {
+						t.Errorf("%v: %d wrong verdicts", s, wrong)
+					}
 				}
 			}
 		}
+	}
+}
+
+// atLeast fails where the coverage is below a share by more than three standard errors.
+func (c coverage) atLeast(t *testing.T, s setting, share float64) {
+	t.Helper()
+	if c.share() < share-3*math.Sqrt(share*(1-share)/float64(c.samples)) {
+		t.Errorf("%v: %v", s, c)
 	}
 }

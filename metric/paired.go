@@ -137,8 +137,8 @@ func (p *Paired) interval(model int) *Interval {
 	d, found := &p.drawn, p.drawn.found[model]
 	lows, highs := make([]float64, p.bootstrap.Replicates), make([]float64, p.bootstrap.Replicates)
 	for i := range lows {
-		lows[i] = found[i][d.negatives]
-		highs[i] = d.withGap(i, found[i][d.positives])
+		lows[i] = found[i][negativesAbove]
+		highs[i] = d.withGap(i, found[i][positivesAbove])
 	}
 	return newInterval(p.kind(), p.bootstrap, p.Results[model].Rate, lows, highs)
 }
@@ -396,33 +396,24 @@ func (p *pairing) divide() {
 
 // replicates are what the models find in each replicate, as shares of the positives' mass.
 type replicates struct {
-	// found[m][i] is what model m finds in replicate i of the rows' own mass, by what lies above all rows: nothing, the gap of the
-	// negatives, the gap of the positives, both. The gap of the positives takes of the budget of Positives@Quantile only.
-	found     [][][4]float64
-	gap       []float64 // of the positives
-	most      []float64 // the budget, where positives take of it
-	negatives int       // where found is that with the negatives' gap above all rows
-	positives int       // and with the positives'
+	found [][][3]float64 // of model m in replicate i: the rows' own mass within the budget, see drawing.found
+	gap   []float64      // of the positives
+	most  []float64      // the budget, where positives take of it
 }
 
 // withGap adds the positives' gap to what is found of the rows.
 func (r *replicates) withGap(i int, found float64) float64 { return min(found+r.gap[i], r.most[i], 1) }
 
-// lead is the difference of two models in a replicate with the gap of the positives to the first one's advantage and the gap of the
-// negatives where that gains most.
+// lead is the difference of two models in a replicate with the gap of the positives to the first one's advantage.
 func (r *replicates) lead(i, model, reference int) float64 {
-	a, b := &r.found[model][i], &r.found[reference][i]
-	return r.withGap(i, a[r.positives]) - b[0]
+	return r.withGap(i, r.found[model][i][positivesAbove]) - r.found[reference][i][nothingAbove]
 }
 
 // replicates draws all replicates.
 func (p *pairing) replicates(b Bootstrap) replicates {
-	out := replicates{gap: make([]float64, b.Replicates), most: make([]float64, b.Replicates), negatives: 1}
-	if p.criterion.Name == AtQuantile {
-		out.positives = 2
-	}
+	out := replicates{gap: make([]float64, b.Replicates), most: make([]float64, b.Replicates)}
 	for range p.orders {
-		out.found = append(out.found, make([][4]float64, b.Replicates))
+		out.found = append(out.found, make([][3]float64, b.Replicates))
 	}
 	parallel(b.Replicates, func(first, last int) {
 		d := p.newDrawing()
@@ -544,15 +535,22 @@ func (d *drawing) drawRest() {
 	}
 }
 
-// found returns what one model finds of the rows' own mass within the budget, as a share of the positives' mass, for each of the
-// masses above all rows that replicates.found lists.
-func (d *drawing) found(o *order) [4]float64 {
-	limits := [4]float64{d.budget, d.budget - d.gap[1], d.budget - d.gap[0], d.budget - d.gap[0] - d.gap[1]}
-	if d.criterion.Name != AtQuantile {
-		limits[2], limits[3] = limits[0], limits[1]
+// What lies above all rows in drawing.found.
+const (
+	nothingAbove = iota
+	negativesAbove
+	positivesAbove // takes of the budget of Positives@Quantile only
+)
+
+// found returns what one model finds of the rows' own mass within the budget, as a share of the positives' mass: with nothing above
+// all rows, with the negatives' gap there, and with the positives'.
+func (d *drawing) found(o *order) [3]float64 {
+	limits := [3]float64{d.budget, d.budget - d.gap[1], d.budget}
+	if d.criterion.Name == AtQuantile {
+		limits[positivesAbove] -= d.gap[0]
 	}
-	var out [4]float64
-	var open [4]bool
+	var out [3]float64
+	var open [3]bool
 	for k, limit := range limits {
 		open[k] = limit >= 0
 	}

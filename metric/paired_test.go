@@ -90,7 +90,7 @@ func TestPairedReplicatesAgainstBruteForce(t *testing.T) {
 			d := p.newDrawing()
 			for i := range 4 {
 				d.draw(stream(3, i))
-				var got [][4]float64
+				var got [][3]float64
 				for m := range p.orders {
 					got = append(got, d.found(&p.orders[m]))
 				}
@@ -115,7 +115,7 @@ func TestPairedReplicatesAgainstBruteForce(t *testing.T) {
 					taken = d.gap[0]
 				}
 				for m := range got {
-					for k, above := range []float64{0, d.gap[1], taken, taken + d.gap[1]} {
+					for k, above := range []float64{0, d.gap[1], taken} {
 						if want := walk(d.listed(s, m), c, above, d.budget) / d.total[0]; math.Abs(got[m][k]-want) > 1e-12 {
 							t.Fatalf("%v, model %d, %v above: %v, sorted rows give %v", c, m, above, got[m][k], want)
 						}
@@ -311,7 +311,7 @@ func TestPairedEntities(t *testing.T) {
 	}
 }
 
-// With five positives that only the new model finds, the bootstrap alone would be sure; the sign test is not.
+// Five positives that only the new model finds prove nothing, six do: the interval and the sign test agree.
 func TestPairedVerdictOfAHandful(t *testing.T) {
 	handful := func(n int) Difference {
 		s := PairedScores{Positives: make([][]float64, 2), Negatives: make([][]float64, 2)}
@@ -322,13 +322,13 @@ func TestPairedVerdictOfAHandful(t *testing.T) {
 			z := float64(i) / 100
 			s.Negatives[0], s.Negatives[1] = append(s.Negatives[0], z), append(s.Negatives[1], z)
 		}
-		out, err := PairedBootstrap(s, Top(), 0, Bootstrap{Replicates: 200})
+		out, err := PairedBootstrap(s, Top(), 0, Bootstrap{Replicates: 20_000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out.Differences[1]
 	}
-	if d := handful(5); d.Interval.Low != 1 || d.SignTest != 0.0625 || d.Verdict() != Undecided {
+	if d := handful(5); d.Interval.Low > 0 || d.SignTest != 0.0625 || d.Verdict() != Undecided {
 		t.Errorf("%+v is %s", d, d.Verdict())
 	}
 	if d := handful(6); d.Verdict() != Better || d.Gained != 6 {
