@@ -253,6 +253,18 @@ func TestDrawGamma(t *testing.T) {
 			t.Errorf("%d: distance %v above %v", k, above, bound)
 		}
 	}
+	worst := 0.0
+	values := make([]float64, 200_000)
+	for i := range values {
+		values[i] = drawExponential(rng)
+	}
+	slices.Sort(values)
+	for i, x := range values {
+		worst = max(worst, math.Abs(1-math.Exp(-x)-(float64(i)+0.5)/float64(len(values))))
+	}
+	if bound := 1.95 / math.Sqrt(float64(len(values))); worst > bound {
+		t.Errorf("exponential: distance %v above %v", worst, bound)
+	}
 	if drawGamma(rng, 0) != 0 {
 		t.Error("the sum of no variables is not 0")
 	}

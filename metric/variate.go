@@ -48,8 +48,40 @@ func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 // uniform is uniform in [0, 1) on the grid of 2^-53.
 func uniform(rng *rand.Rand) float64 { return float64(rng.Uint64()>>11) / (1 << 53) }
 
-// drawExponential draws from the exponential distribution with mean 1.
-func drawExponential(rng *rand.Rand) float64 { return -elementary.Log(positiveUniform(rng)) }
+// drawExponential draws from the exponential distribution with mean 1 by the ziggurat of Marsaglia and Tsang (Journal of Statistical
+// Software 5, 2000): the density is covered by layers of equal area, and a point of a layer is taken at once where the whole
+// height of the layer lies below the density.
+func drawExponential(rng *rand.Rand) float64 {
+	for {
+		bits := rng.Uint64()
+		i := bits & 255 // the layer; the bits of the place in it are others
+		x := float64(float64(bits>>11) / (1 << 53) * layers.right[i])
+		if x < layers.right[i+1] {
+			return x
+		}
+		if i == 0 {
+			return lastLayer - elementary.Log(positiveUniform(rng))
+		}
+		if low, high := layers.density[i], layers.density[i+1]; low+float64(uniform(rng)*(high-low)) < elementary.Exp(-x) {
+			return x
+		}
+	}
+}
+
+// lastLayer is where the tail begins that belongs to layer 0, for 256 layers.
+const lastLayer = 7.69711747013104972
+
+// layers are the right ends of the layers and the density there. Layer 0 is as wide as a rectangle of the same area would be.
+var layers = func() (l struct{ right, density [257]float64 }) {
+	const area = 0.0039496598225815571993
+	l.right[0], l.right[1] = area/elementary.Exp(-lastLayer), lastLayer
+	for i := 1; i < 256; i++ {
+		l.density[i] = elementary.Exp(-l.right[i])
+		l.right[i+1] = -elementary.Log(l.density[i] + area/l.right[i])
+	}
+	l.right[256], l.density[256] = 0, 1
+	return l
+}()
 
 // positiveUniform is uniform in (0, 1), in the middle of the cells of uniform.
 func positiveUniform(rng *rand.Rand) float64 { return uniform(rng) + 1.0/(1<<54) }
