@@ -61,20 +61,25 @@ func (a approx) atMost(b approx) bool { return b.atLeast(a) }
 // finite reports whether the enclosure says anything.
 func (a approx) finite() bool { return a.x-a.x == 0 && a.e-a.e == 0 }
 
-// tally adds numbers. In whatever order n numbers are added, the sum's error is at most n u times the sum of their sizes,
-// plus their own errors, up to a factor below 1 + 2^-20 for n < 2^30: so the error holds for the sums that a solver forms in
-// another order, too. Whole numbers whose sizes sum to less than 2^53 are added without any.
+// tally adds numbers with the rounding errors carried along (Neumaier). For n numbers whose sizes sum to S that leaves an
+// error of at most u times the sum plus (n u)^2 S, which is less than min(n + 1, sumErrors) u S for all n < 2^28. Whole
+// numbers whose sizes sum to less than 2^53 are added without any.
 type tally struct {
-	x, size, e float64
-	count      int
-	fraction   bool
+	x, low, size, e float64
+	count           int
+	fraction        bool
 }
+
+const sumErrors = 10
 
 func (t *tally) add(a approx) {
 	if a.x == 0 && a.e == 0 {
 		return
 	}
-	t.x += a.x
+	x := t.x + a.x
+	y := x - t.x
+	t.low += (t.x - (x - y)) + (a.x - y)
+	t.x = x
 	t.size += math.Abs(a.x)
 	t.e += a.e
 	t.count++
@@ -85,5 +90,6 @@ func (t *tally) sum() approx {
 	if !t.fraction && t.e == 0 && t.size < 1<<53 {
 		return approx{x: t.x}
 	}
-	return approx{t.x, float64((t.e+float64(float64(t.count)*t.size)*0x1p-53)*(1+0x1p-19)) + 0x1p-1070}
+	lost := float64(float64(min(t.count+1, sumErrors)) * float64(t.size*0x1p-53))
+	return approx{t.x + t.low, float64((t.e+lost)*(1+0x1p-19)) + 0x1p-1070}
 }
