@@ -161,6 +161,10 @@ func objectFields(content []byte, kind reflect.Type) (map[string]json.RawMessage
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
 		return nil, errors.New("not an object")
 	}
+	known := map[string]reflect.Type{}
+	for i := range kind.NumField() {
+		known[kind.Field(i).Tag.Get("json")] = kind.Field(i).Type
+	}
 	fields := map[string]json.RawMessage{}
 	for decoder.More() {
 		key, err := decoder.Token()
@@ -168,30 +172,25 @@ func objectFields(content []byte, kind reflect.Type) (map[string]json.RawMessage
 			return nil, err
 		}
 		name, _ := key.(string)
-		if _, twice := fields[name]; twice {
-			return nil, fmt.Errorf("field %s twice", fault.Quote(name))
-		}
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {
 			return nil, err
 		}
-		fields[name] = value
-	}
-	known := 0
-	for i := range kind.NumField() {
-		field := kind.Field(i)
-		name := field.Tag.Get("json")
-		value, found := fields[name]
-		if !found {
-			return nil, fmt.Errorf("no field %q", name)
-		}
-		if field.Type.Kind() != reflect.Pointer && string(value) == "null" {
+		_, twice := fields[name]
+		switch field, found := known[name]; {
+		case !found:
+			return nil, fmt.Errorf("unknown field %s", fault.Quote(name))
+		case twice:
+			return nil, fmt.Errorf("field %q twice", name)
+		case string(value) == "null" && field.Kind() != reflect.Pointer:
 			return nil, fmt.Errorf("field %q is null", name)
 		}
-		known++
+		fields[name] = value
 	}
-	if len(fields) != known {
-		return nil, fmt.Errorf("%d fields, expected %d", len(fields), known)
+	for i := range kind.NumField() {
+		if name := kind.Field(i).Tag.Get("json"); fields[name] == nil {
+			return nil, fmt.Errorf("no field %q", name)
+		}
 	}
 	return fields, nil
 }
@@ -222,9 +221,9 @@ type VerifiedProblem struct {
 	Method    string   `json:"method"`
 	Surrogate string   `json:"surrogate"`
 	Lambda    float64  `json:"lambda"`
-	Tau       string   `json:"tau,omitempty"` // exact
-	Beta      float64  `json:"beta,omitempty"`
-	K         int      `json:"k,omitempty"`
+	Tau       *string  `json:"tau"` // exact, as text; nil, like the next two: the method has none
+	Beta      *float64 `json:"beta"`
+	K         *int     `json:"k"`
 	Storage   string   `json:"storage"` // of the packed matrix
 	N         int      `json:"n"`
 	NPos      int      `json:"n_pos"`
@@ -508,8 +507,18 @@ func agree(claim, computed, slack float64) bool { return math.Abs(claim-computed
 // verifiedProblem describes the problem on the data.
 func verifiedProblem(p method.Problem, storage string, d *Data) VerifiedProblem {
 	h := p.Hyperparameters
-	v := VerifiedProblem{Method: p.Method.Name, Surrogate: h.Surrogate.Name(), Lambda: h.Lambda, Tau: h.Tau.String(),
-		Beta: h.Beta, K: h.K, Storage: storage, N: d.Rows(), NPos: d.Positives()}
+	v := VerifiedProblem{Method: p.Method.Name, Surrogate: h.Surrogate.Name(), Lambda: h.Lambda, Storage: storage,
+		N: d.Rows(), NPos: d.Positives()}
+	if p.Method.UsesTau {
+		tau := h.Tau.String()
+		v.Tau = &tau
+	}
+	if p.Method.UsesBeta {
+		v.Beta = &h.Beta
+	}
+	if p.Method.UsesK {
+		v.K = &h.K
+	}
 	if d.table.Weight != nil {
 		mass, _ := d.masses()
 		v.Mass = &mass

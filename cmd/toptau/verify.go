@@ -87,8 +87,8 @@ func (c *verifyCommand) inCertificate(err error) error {
 
 func printVerification(s *session, v *toptau.Verification) {
 	p := &v.Problem
-	s.printf("problem      %s (%s), lambda %v%s%s%s\n", p.Method, p.Surrogate, p.Lambda, given(", tau %v", p.Tau),
-		given(", beta %v", p.Beta), given(", k %v", p.K))
+	s.printf("problem      %s (%s), lambda %v%s%s%s\n", p.Method, p.Surrogate, p.Lambda, optional(", tau %v", p.Tau),
+		optional(", beta %v", p.Beta), optional(", k %v", p.K))
 	s.printf("data         %s rows, %s positive, stored as %s%s\n", group(p.N), group(p.NPos), p.Storage, optional(", total weight %v", p.Mass))
 	s.printf("objective    %.10g (claimed %.10g)\n", v.Objective, v.ClaimedObjective)
 	s.printf("lower bound  %.10g (claimed %.10g)%s\n", v.LowerBound, v.ClaimedLowerBound, optional(", proven for |w| <= %.4g", v.BallRadius))
@@ -97,13 +97,4 @@ func printVerification(s *session, v *toptau.Verification) {
 	if v.Holds {
 		s.printf("the certificate holds\n")
 	}
-}
-
-// given formats a value unless it is unset.
-func given[T comparable](format string, v T) string {
-	var unset T
-	if v == unset {
-		return ""
-	}
-	return optional(format, &v)
 }
