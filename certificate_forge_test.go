@@ -31,8 +31,8 @@ type trueCase struct {
 }
 
 // trueCases fits the six convex methods with both losses, several lambdas, without weights and with whole and fractional
-// ones, in both storages. Every variant has data and hyperparameters of its own.
-func trueCases(t testing.TB, variants int) []*trueCase {
+// ones, in both storages. Every variant has data of some rows and hyperparameters of its own.
+func trueCases(t testing.TB, variants, rows int) []*trueCase {
 	t.Helper()
 	dir := t.TempDir()
 	var cases []*trueCase
@@ -40,7 +40,7 @@ func trueCases(t testing.TB, variants int) []*trueCase {
 		r := rand.New(rand.NewPCG(uint64(variant), 3))
 		for _, weights := range []string{"", "whole", "fraction"} {
 			path := filepath.Join(dir, fmt.Sprintf("%d%s.csv", variant, weights))
-			if err := os.WriteFile(path, randomCSV(r), 0o644); err != nil {
+			if err := os.WriteFile(path, randomCSV(r, rows+r.IntN(rows)), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			format := Format{Label: "y", Weight: weights, Drop: slices.DeleteFunc([]string{"whole", "fraction"},
@@ -83,13 +83,13 @@ func gridOptions(r *rand.Rand) []FitOptions {
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// randomCSV is a few dozen rows of two overlapping classes, some of them equal, with columns of weights.
-func randomCSV(r *rand.Rand) []byte {
+// randomCSV is rows of two overlapping classes, some of them equal, with columns of weights.
+func randomCSV(r *rand.Rand, rows int) []byte {
 	var b bytes.Buffer
 	b.WriteString("y,whole,fraction,u,v,w\n")
 	separation := pick(r, 0.5, 1, 4)
 	last := ""
-	for i := range 24 + r.IntN(24) {
+	for i := range rows {
 		if i < 2 || last == "" || r.IntN(8) > 0 {
 			y := min(i, 1)
 			if i > 1 && r.IntN(3) > 0 {
@@ -114,7 +114,7 @@ func variantsOf(short, long int) int {
 
 // TestTrueCertificatesHold accepts every certificate of a grid, and holds both bounds of each against rational numbers.
 func TestTrueCertificatesHold(t *testing.T) {
-	cases := trueCases(t, variantsOf(2, 40))
+	cases := trueCases(t, variantsOf(2, 40), 24)
 	worst := 0.0
 	for _, c := range cases {
 		v, err := Verify(c.model, c.data, reread(t, c.certificate), VerifyOptions{})
@@ -169,7 +169,7 @@ type forge struct {
 
 // TestForgedCertificates makes forgeries of every kind from the certificates of a grid.
 func TestForgedCertificates(t *testing.T) {
-	cases := trueCases(t, variantsOf(1, 8))
+	cases := trueCases(t, variantsOf(1, 8), 24)
 	forgeries := variantsOf(2_000, 100_000)
 	refused, accepted := make([]int, len(forges)), make([]int, len(forges))
 	for made, i := 0, 0; made < forgeries; i++ {
@@ -626,7 +626,7 @@ func (f *forgery) readAgain(change func(o *Format)) bool {
 // FuzzCertificateFile reads any bytes as the certificate of one of a few models. What is accepted must hold up to rational
 // numbers.
 func FuzzCertificateFile(f *testing.F) {
-	cases := trueCases(f, 1)
+	cases := trueCases(f, 1, 6)
 	for k, c := range cases {
 		content, err := c.certificate.encode()
 		if err != nil {
@@ -660,7 +660,7 @@ func FuzzCertificateFile(f *testing.F) {
 // FuzzCertificateNumbers sets numbers of a true certificate and its model to any bits, with claims that are honest or not.
 // What is accepted must hold up to rational numbers.
 func FuzzCertificateNumbers(f *testing.F) {
-	cases := trueCases(f, 1)
+	cases := trueCases(f, 1, 6)
 	for k := range cases {
 		f.Add(uint8(k), uint16(k), uint16(0), math.Float64bits(1), uint16(2), math.Float64bits(1e-3), true)
 	}

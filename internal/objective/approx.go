@@ -54,8 +54,10 @@ func (a approx) positive() approx {
 
 // atLeast and atMost report whether a is certainly so.
 func (a approx) atLeast(b approx) bool {
-	return a.x-b.x >= float64((a.e+b.e+math.Abs(a.x-b.x)*0x1p-52)*(1+0x1p-48))
+	d := a.minus(b)
+	return d.finite() && d.x >= d.e
 }
+
 func (a approx) atMost(b approx) bool { return b.atLeast(a) }
 
 // finite reports whether the enclosure says anything.
