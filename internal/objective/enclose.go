@@ -99,7 +99,7 @@ func (e *encloser) readRows(w []float64) error {
 			}
 			e.scores = append(e.scores, z)
 			if counts {
-				e.longest = max(e.longest, math.Sqrt(square)*(1+float64(len(e.values)+2)*0x1p-52)+0x1p-500)
+				e.longest = max(e.longest, float64(math.Sqrt(square)*(1+float64(float64(len(e.values)+2)*0x1p-52)))+0x1p-500)
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func (e *encloser) quantile(z []approx, guess float64) (approx, error) {
 		return all.sum(), slope
 	}
 	sum, slope := g(guess)
-	step := math.Abs(guess) * 0x1p-52
+	step := float64(math.Abs(guess) * 0x1p-52)
 	if slope > 0 {
 		step += (math.Abs(sum.x-e.kappa.x) + sum.e + e.kappa.e) / slope
 	}
