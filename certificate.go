@@ -204,8 +204,7 @@ type Verification struct {
 	LowerBound        float64         `json:"lower_bound"`
 	ObjectiveError    float64         `json:"objective_error"`   // the exact F(w) is no farther from Objective
 	LowerBoundError   float64         `json:"lower_bound_error"` // and the exact D(p, a) no farther from LowerBound
-	ObjectiveSlack    float64         `json:"objective_slack"`   // a claim that is no farther from Objective agrees with it
-	LowerBoundSlack   float64         `json:"lower_bound_slack"` // and one no farther from LowerBound with that
+	Slack             float64         `json:"slack"`             // a claim that is no farther off agrees
 	ClaimedObjective  float64         `json:"claimed_objective"`
 	ClaimedLowerBound float64         `json:"claimed_lower_bound"`
 	RelativeGap       float64         `json:"relative_gap"`
@@ -238,13 +237,12 @@ type VerifyOptions struct {
 }
 
 const (
-	// claimSlack is how far a claim may lie off its recomputation beside rounding errors, relative to F(0) or F(w): a solver
-	// sums in another order, and a plain sum of millions of numbers loses more digits than Verify does. It is a thousandth of
-	// the gap to which fit solves.
-	claimSlack = 1e-9
-	// mostRounding is the largest rounding error of a bound at which it still proves anything, on the same scale. A huge radius
-	// or huge multipliers would otherwise hide any claim in it.
-	mostRounding = 1e-8
+	// claimSlack is how far a claim may lie off its recomputation, relative to max(F(0), F(w)): a solver sums in another order.
+	// It is a hundredth of the gap that fit asks for.
+	claimSlack = 1e-8
+	// mostRounding is the largest rounding error of a bound at which it still proves anything, on the same scale: the gap that
+	// fit asks for. A huge radius or huge multipliers could otherwise hide any claim in it.
+	mostRounding = 1e-6
 )
 
 // Verify computes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding errors, and
@@ -465,8 +463,7 @@ func (c *Certificate) compare(b *certified.Bounds) *Verification {
 		RelativeGap: max(0, b.Upper-b.Lower) / max(b.Upper, 0.01), ObjectiveAtZero: b.AtZero, NormW: b.Norm,
 		BallRadius: c.BallRadius, Reasons: []string{}}
 	scale := max(b.AtZero, b.Upper)
-	v.ObjectiveSlack = float64(claimSlack*scale) + b.UpperError
-	v.LowerBoundSlack = float64(claimSlack*scale) + b.LowerError
+	v.Slack = float64(claimSlack * scale)
 	if b.AtZero > b.Lower {
 		share := max(0, b.Upper-b.Lower) / (b.AtZero - b.Lower)
 		v.GapOfDecrease = &share
@@ -481,10 +478,10 @@ func (c *Certificate) compare(b *certified.Bounds) *Verification {
 	}
 	refute(math.Abs(b.AtZero) <= math.MaxFloat64, "the objective at w = 0 is %v", b.AtZero)
 	rounding, most := max(b.UpperError, b.LowerError), mostRounding*scale
-	refute(rounding <= most, "rounding errors may be %.3g, more than %.3g", rounding, most)
+	refute(rounding <= most, "rounding errors of up to %.3g leave nothing proven, at most %.3g may be", rounding, most)
 	refute(b.Lower-b.LowerError <= b.Upper+b.UpperError, "the lower bound %.17g is above the objective %.17g", b.Lower, b.Upper)
-	refute(agree(c.LowerBound, b.Lower, v.LowerBoundSlack), "the lower bound is %.17g, not %.17g", b.Lower, c.LowerBound)
-	refute(agree(c.Objective, b.Upper, v.ObjectiveSlack), "the model's objective is %.17g, not %.17g", b.Upper, c.Objective)
+	refute(agree(c.LowerBound, b.Lower, v.Slack), "the lower bound is %.17g, not %.17g", b.Lower, c.LowerBound)
+	refute(agree(c.Objective, b.Upper, v.Slack), "the model's objective is %.17g, not %.17g", b.Upper, c.Objective)
 	return v
 }
 
@@ -493,10 +490,10 @@ func (v *Verification) compareModel(c *model.Certificate) {
 	if c == nil {
 		return
 	}
-	if !agree(c.Objective, v.Objective, v.ObjectiveSlack) {
+	if !agree(c.Objective, v.Objective, v.Slack) {
 		v.Reasons = append(v.Reasons, fmt.Sprintf("the objective is %.17g, not %.17g as the model records", v.Objective, c.Objective))
 	}
-	if c.LowerBound != nil && !(*c.LowerBound <= v.LowerBound+v.LowerBoundSlack) {
+	if c.LowerBound != nil && !(*c.LowerBound <= v.LowerBound+v.Slack) {
 		v.Reasons = append(v.Reasons, fmt.Sprintf("the lower bound is %.17g, not %.17g as the model records", v.LowerBound, *c.LowerBound))
 	}
 }

@@ -423,12 +423,12 @@ func judge(m *model.Model, d *Data, c *Certificate, v *Verification) string {
 		return fmt.Sprintf("the exact objective %s is not within %v of %v", upper.low.FloatString(25), v.ObjectiveError, v.Objective)
 	case !near(v.LowerBound, lower, v.LowerBoundError):
 		return fmt.Sprintf("the exact lower bound %s is not within %v of %v", lower.low.FloatString(25), v.LowerBoundError, v.LowerBound)
-	case !near(c.Objective, upper, v.ObjectiveSlack+v.ObjectiveError):
-		return fmt.Sprintf("the claimed objective %v is off the exact %s by more than %v", c.Objective, upper.low.FloatString(25), v.ObjectiveSlack)
-	case !near(c.LowerBound, lower, v.LowerBoundSlack+v.LowerBoundError):
-		return fmt.Sprintf("the claimed lower bound %v is off the exact %s by more than %v", c.LowerBound, lower.low.FloatString(25), v.LowerBoundSlack)
-	case !(max(v.ObjectiveSlack, v.LowerBoundSlack) <= 2e-8*max(v.ObjectiveAtZero, v.Objective)):
-		return fmt.Sprintf("the slack is %v and %v", v.ObjectiveSlack, v.LowerBoundSlack)
+	case !near(c.Objective, upper, v.Slack+v.ObjectiveError):
+		return fmt.Sprintf("the claimed objective %v is off the exact %s by more than %v", c.Objective, upper.low.FloatString(25), v.Slack)
+	case !near(c.LowerBound, lower, v.Slack+v.LowerBoundError):
+		return fmt.Sprintf("the claimed lower bound %v is off the exact %s by more than %v", c.LowerBound, lower.low.FloatString(25), v.Slack)
+	case !(v.Slack <= 1.01e-8*max(v.ObjectiveAtZero, v.Objective)) || !(max(v.ObjectiveError, v.LowerBoundError) <= 101*v.Slack):
+		return fmt.Sprintf("the slack is %v, the errors %v and %v", v.Slack, v.ObjectiveError, v.LowerBoundError)
 	}
 	return ""
 }

@@ -64,15 +64,12 @@ func (a approx) atMost(b approx) bool { return b.atLeast(a) }
 func (a approx) finite() bool { return a.x-a.x == 0 && a.e-a.e == 0 }
 
 // tally adds numbers with the rounding errors carried along (Neumaier). For n numbers whose sizes sum to S that leaves an
-// error of at most u times the sum plus (n u)^2 S, which is less than min(n + 1, sumErrors) u S for all n < 2^28. Whole
-// numbers whose sizes sum to less than 2^53 are added without any.
+// error of at most u times the sum plus (n u)^2 S. Whole numbers whose sizes sum to less than 2^53 are added without any.
 type tally struct {
 	x, low, size, e float64
 	count           int
 	fraction        bool
 }
-
-const sumErrors = 10
 
 func (t *tally) add(a approx) {
 	if a.x == 0 && a.e == 0 {
@@ -92,6 +89,7 @@ func (t *tally) sum() approx {
 	if !t.fraction && t.e == 0 && t.size < 1<<53 {
 		return approx{x: t.x}
 	}
-	lost := float64(float64(min(t.count+1, sumErrors)) * float64(t.size*0x1p-53))
-	return approx{t.x + t.low, float64((t.e+lost)*(1+0x1p-19)) + 0x1p-1070}
+	x, share := t.x+t.low, float64(float64(t.count)*0x1p-53)
+	lost := float64(math.Abs(x)*0x1p-52) + float64(float64(share*share)*t.size)
+	return approx{x, float64((t.e+lost)*(1+0x1p-19)) + 0x1p-1070}
 }

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"math"
+	"slices"
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
@@ -49,9 +50,9 @@ func (o *Objective) Enclose(w, p, a []float64, radius float64) (Enclosure, error
 type encloser struct {
 	*Objective
 	kappa    approx
-	massPlus approx   // M+
-	scores   []approx // positives first
-	longest  float64  // at least the norm of every row of the population
+	massPlus approx    // M+
+	scores   []approx  // positives first
+	norms    []float64 // of the rows of the population, rounded up
 
 	cols   []uint32 // space for a row
 	values []float64
@@ -79,7 +80,7 @@ func (o *Objective) kappa() approx {
 	return rounded(k, k*0x1p-50)
 }
 
-// readRows computes the scores, and the length of the longest row of the population.
+// readRows computes the scores of all rows and the norms of the population's.
 func (e *encloser) readRows(w []float64) error {
 	e.scores = make([]approx, 0, e.Rows())
 	for _, part := range []*matrix.Part{e.x.Positives, e.x.Negatives} {
@@ -99,7 +100,7 @@ func (e *encloser) readRows(w []float64) error {
 			}
 			e.scores = append(e.scores, z)
 			if counts {
-				e.longest = max(e.longest, float64(math.Sqrt(square)*(1+float64(float64(len(e.values)+2)*0x1p-52)))+0x1p-500)
+				e.norms = append(e.norms, float64(math.Sqrt(square)*(1+float64(float64(len(e.values)+2)*0x1p-52)))+0x1p-500)
 			}
 		}
 	}
@@ -244,13 +245,13 @@ func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
 	if a, err = e.feasibleA(given); err != nil {
 		return approx{}, err
 	}
-	moved := e.moved(given, a)
+	moved, shift := e.moved(given, a)
 	gain := mass.minus(mass.times(e.regulariser(a, moved)))
 	if e.squared() {
 		gain = gain.minus(e.massPlus.over(exactly(4)).times(squares.sum()))
 	}
 	v := e.length(q, a, mass)
-	v.e += float64(float64(mass.x+mass.e) * float64(moved*e.longest) * (1 + 0x1p-48))
+	v.e += float64(float64((mass.x+mass.e)*shift) * (1 + 0x1p-48))
 	var d approx
 	if lambda := e.problem.Hyperparameters.Lambda; lambda > 0 {
 		d = gain.minus(v.times(v).over(exactly(2).times(exactly(lambda))))
@@ -260,18 +261,39 @@ func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
 	return approx{max(0, d.x), d.e}, nil
 }
 
-// moved bounds the sum of |a_j - b_j| for a feasible b. What was moved already counts, so that the bound holds for every way
-// back to the constraints. Cutting to the exact caps takes away at most cut; what is then missing from 1, or too much, is
-// spread below the caps, whose sum is at least 1, or taken away.
-func (e *encloser) moved(given, a []float64) float64 {
-	var sum, change tally
+// moved bounds the sums of |a_j - b_j| and of |a_j - b_j| |x_j| for a feasible b. Cutting a_j to its exact cap takes away at
+// most what it is above the lower end of the cap. What is then missing from 1 is spread over the room below the caps, in
+// proportion to it; what is too much is taken away in proportion to a. What was moved already counts, so that the bounds hold for
+// the way from the point given, too.
+func (e *encloser) moved(given, a []float64) (moved, shift float64) {
+	var sum, change, room, roomShift, ownShift, all tally
 	for j, x := range a {
+		limit := exactly(1)
+		if !e.problem.Method.UsesBeta {
+			if share := exactly(weight(e.weights, j)).over(e.kappa); share.x-share.e < 1 {
+				limit = share
+			}
+		}
+		changed := math.Abs(given[j]-x) + max(0, x-(limit.x-limit.e))
+		below := max(0, limit.x-x)
 		sum.add(exactly(x))
-		change.add(exactly(math.Abs(given[j] - x)))
+		change.add(exactly(changed))
+		ownShift.add(exactly(float64(changed * e.norms[j])))
+		room.add(exactly(below))
+		roomShift.add(exactly(float64(below * e.norms[j])))
+		all.add(exactly(float64(x * e.norms[j])))
 	}
 	whole, changed := sum.sum(), change.sum()
-	cut := float64(whole.x * (0x1p-50 + e.kappa.e/e.kappa.x))
-	return 2 * (changed.x + changed.e + math.Abs(1-whole.x) + whole.e + cut) * (1 + 0x1p-40)
+	off := math.Abs(1-whole.x) + whole.e + changed.x
+	// The mean norm of the rows that what is missing is spread over, or that what is too much is taken from.
+	mean := all.x / whole.x
+	if room.x > 0x1p-20 {
+		mean = max(mean, roomShift.x/room.x)
+	} else {
+		mean = slices.Max(e.norms)
+	}
+	const up = 1 + 0x1p-10 // more than the rounding errors of these sums
+	return 2 * up * (changed.x + off), 2 * up * (ownShift.x + float64(off*mean))
 }
 
 // regulariser is r(a) for points that differ from a by at most moved. r of the hinge grows with the largest a_j/m_j, that of
