@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
@@ -307,15 +308,13 @@ func refused(found, expected string) error {
 
 // check refuses numbers that are not finite, and a radius with lambda > 0 or none with lambda = 0.
 func (c *Certificate) check() error {
-	numbers := []struct {
+	type number struct {
 		name  string
 		value float64
-	}{{"lambda", c.Lambda}, {"beta", c.Beta}, {"objective", c.Objective}, {"lower_bound", c.LowerBound}}
+	}
+	numbers := []number{{"lambda", c.Lambda}, {"beta", c.Beta}, {"objective", c.Objective}, {"lower_bound", c.LowerBound}}
 	if c.BallRadius != nil {
-		numbers = append(numbers, struct {
-			name  string
-			value float64
-		}{"ball_radius", *c.BallRadius})
+		numbers = append(numbers, number{"ball_radius", *c.BallRadius})
 	}
 	for _, n := range numbers {
 		if !(math.Abs(n.value) <= math.MaxFloat64) {
@@ -355,7 +354,7 @@ func sameRows(m *model.Model, d *Data, c *Certificate) error {
 	case t.Rows > 0 && (t.Rows != d.Rows() || t.Positives != d.Positives()):
 		return found(fault.Data, fmt.Sprintf("%d rows, %d positive", d.Rows(), d.Positives()),
 			fmt.Sprintf("%d rows, %d positive, as in the fit", t.Rows, t.Positives), "repeat the fit's flags that say how to read the data")
-	case weighted && (mass != t.Mass || positive != t.PositiveMass):
+	case t.Rows > 0 && (mass != t.Mass || positive != t.PositiveMass):
 		return found(fault.Usage, fmt.Sprintf("row weights of sum %v, positives %v", mass, positive),
 			fmt.Sprintf("%v and %v, as in the fit", t.Mass, t.PositiveMass), "repeat the fit's --weight COLUMN")
 	}
@@ -437,21 +436,21 @@ func (w DualWeights) within(rows []int, name string) (certified.Sparse, error) {
 		return certified.Sparse{}, refused(fmt.Sprintf("%s with %d rows and %d values", name, len(w.Rows), len(w.Values)),
 			"as many values as rows")
 	}
-	at := make(map[int]int32, len(rows))
+	last := slices.Max(rows)
+	place := make([]int32, last+1) // of a row of the data among rows, from 1; 0 where it is not, or has been seen
 	for i, row := range rows {
-		at[row] = int32(i)
+		place[row] = int32(i + 1)
 	}
 	s := certified.Sparse{Values: w.Values}
 	for k, row := range w.Rows {
-		i, found := at[row]
-		if !found {
+		if row < 0 || row > last || place[row] == 0 {
 			return s, refused(fmt.Sprintf("%s of row %d", name, row), "each row that "+name+" may weigh, at most once")
 		}
 		if x := w.Values[k]; !(x >= 0 && x <= math.MaxFloat64) {
 			return s, refused(fmt.Sprintf("%s of row %d: %v", name, row, x), "finite values of at least 0")
 		}
-		delete(at, row)
-		s.Rows = append(s.Rows, i)
+		s.Rows = append(s.Rows, place[row]-1)
+		place[row] = 0
 	}
 	return s, nil
 }
@@ -478,7 +477,7 @@ func (c *Certificate) compare(b *certified.Bounds) *Verification {
 	}
 	refute(math.Abs(b.AtZero) <= math.MaxFloat64, "the objective at w = 0 is %v", b.AtZero)
 	rounding, most := max(b.UpperError, b.LowerError), mostRounding*scale
-	refute(rounding <= most, "rounding errors of up to %.3g leave nothing proven, at most %.3g may be", rounding, most)
+	refute(rounding <= most, "rounding may have changed a bound by %.3g, and more than %.3g proves nothing", rounding, most)
 	refute(b.Lower-b.LowerError <= b.Upper+b.UpperError, "the lower bound %.17g is above the objective %.17g", b.Lower, b.Upper)
 	refute(agree(c.LowerBound, b.Lower, v.Slack), "the lower bound is %.17g, not %.17g", b.Lower, c.LowerBound)
 	refute(agree(c.Objective, b.Upper, v.Slack), "the model's objective is %.17g, not %.17g", b.Upper, c.Objective)
