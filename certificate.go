@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"reflect"
-	"slices"
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
@@ -436,7 +435,10 @@ func (w DualWeights) within(rows []int, name string) (certified.Sparse, error) {
 		return certified.Sparse{}, refused(fmt.Sprintf("%s with %d rows and %d values", name, len(w.Rows), len(w.Values)),
 			"as many values as rows")
 	}
-	last := slices.Max(rows)
+	last := 0
+	for _, row := range rows {
+		last = max(last, row)
+	}
 	place := make([]int32, last+1) // of a row of the data among rows, from 1; 0 where it is not, or has been seen
 	for i, row := range rows {
 		place[row] = int32(i + 1)
