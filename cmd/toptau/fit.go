@@ -9,6 +9,9 @@ import (
 	"toptau/model"
 )
 
+// defaultLambda is the lambda of fit when none is given.
+const defaultLambda = 0.001
+
 // fitCommand is the expert's verb.
 type fitCommand struct {
 	Data        string  `arg:"" help:"Labelled data; - is standard input."`
@@ -16,7 +19,7 @@ type fitCommand struct {
 	Tau         string  `placeholder:"RATE" help:"The rate on top: 1% or 0.01."`
 	K           int     `short:"k" name:"k" placeholder:"K" help:"toppushk: how many negatives make the threshold."`
 	Beta        float64 `placeholder:"B" help:"patmat, patmat-np: steepness of the surrogate quantile."`
-	Lambda      float64 `default:"0.001" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
+	Lambda      float64 `default:"${lambda}" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
 	Surrogate   string  `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
 	Output      string  `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Certificate string  `placeholder:"FILE" help:"Write the dual point behind the lower bound, for verify (certified)."`

@@ -113,7 +113,7 @@ func execute(s *session, args []string) (err error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("toptau"), kong.Description(description), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"version": version(), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
+		kong.Vars{"version": version(), "lambda": fmt.Sprint(defaultLambda), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
 		kong.Exit(func(code int) { panic(stopped{code}) }))
 	if err != nil {
 		return err
