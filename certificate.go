@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -95,11 +96,20 @@ func dualWeights(s certified.Sparse, rows []int) DualWeights {
 // Save writes the certificate as JSON, completely or not at all.
 func (c *Certificate) Save(path string) error {
 	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	if err := encoder.Encode(c); err != nil {
+	if _, err := c.WriteTo(&b); err != nil {
 		return err
 	}
 	return outfile.Write(path, b.Bytes())
+}
+
+// WriteTo writes the bytes of the certificate's file.
+func (c *Certificate) WriteTo(w io.Writer) (int64, error) {
+	content, err := json.Marshal(c)
+	if err != nil {
+		return 0, err
+	}
+	n, err := w.Write(append(content, '\n'))
+	return int64(n), err
 }
 
 // LoadCertificate reads what Save wrote. Its claims are not believed: see Verify.

@@ -10,12 +10,12 @@ import (
 
 // thresholdCommand calibrates.
 type thresholdCommand struct {
-	Data   string `arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
-	Model  string `placeholder:"MODEL" help:"Give this model a new operating point."`
+	Data   string `file:"in" arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
+	Model  string `file:"in" placeholder:"MODEL" help:"Give this model a new operating point."`
 	Score  string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
 	Delta  string `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE: 5%. Without it the threshold is plain."`
 	Name   string `default:"threshold" placeholder:"NAME" help:"The new operating point's name (default ${default})."`
-	Output string `short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
+	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
 	goalFlags
 	dataFlags
 }
@@ -35,7 +35,7 @@ func (c *thresholdCommand) Run(s *session) error {
 	if err := outfile.Check(c.Output); err != nil {
 		return err
 	}
-	r, guarantee := c.compute(options)
+	r, guarantee := c.compute(s, options)
 	if r == nil {
 		return guarantee
 	}
@@ -43,7 +43,7 @@ func (c *thresholdCommand) Run(s *session) error {
 		if err := s.emit(r); err != nil {
 			return err
 		}
-	} else {
+	} else if !s.taken {
 		printThreshold(s, r, c.Output)
 	}
 	if guarantee != nil && s.json {
@@ -53,7 +53,7 @@ func (c *thresholdCommand) Run(s *session) error {
 }
 
 // compute returns a report, with an error beside it when the guarantee cannot be given, or only an error.
-func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
+func (c *thresholdCommand) compute(s *session, o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
 	if c.Model == "" {
 		data, err := toptau.Read(c.Data, c.format())
 		if err != nil {
@@ -73,7 +73,7 @@ func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.Threshold
 	if further == nil {
 		return nil, guarantee
 	}
-	if err := further.Save(c.Output); err != nil {
+	if err := s.writeFile(c.Output, writeTo(further)); err != nil {
 		return nil, err
 	}
 	return r, guarantee

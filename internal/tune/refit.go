@@ -79,7 +79,7 @@ func (s *search) member(ctx context.Context, t *task, m *feature.Map) (Member, *
 	if m == nil {
 		var warnings []feature.Warning
 		var err error
-		if m, warnings, err = s.features(data, s.rest, t.features); err != nil {
+		if m, warnings, err = s.features(ctx, data, s.rest, t.features); err != nil {
 			return Member{}, nil, err
 		}
 		if len(s.found.Members) == 0 {
@@ -88,7 +88,7 @@ func (s *search) member(ctx context.Context, t *task, m *feature.Map) (Member, *
 			}
 		}
 	}
-	x, err := m.Matrix(data, s.rest, matrix.Float32)
+	x, err := m.MatrixContext(ctx, data, s.rest, matrix.Float32)
 	if err != nil {
 		return Member{}, nil, inFile(err, data)
 	}
