@@ -15,7 +15,7 @@ import (
 
 // TestMain lets the transcripts run this program as "toptau".
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"toptau": main})
+	testscript.Main(m, map[string]func(){"toptau": main, "toptau-traced": traced})
 }
 
 // TestTranscripts runs what a user types, with what she reads, its exit code included.
