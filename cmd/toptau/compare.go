@@ -26,6 +26,7 @@ type compareCommand struct {
 	Features   []string `group:"Features" name:"features" placeholder:"NAMES" help:"How numeric columns are encoded (default raw,scorecard,leaves; or scorecard+leaves): everything is fitted on the first, logistic regression and the ramp on all."`
 	Scale      string   `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
 	Impute     string   `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	replaceFlag
 	goalFlags
 	solverFlags
 	dataFlags
@@ -82,6 +83,10 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	s.progress.clear()
+	var kept []string
+	if r.Cancelled {
+		kept = setAside(c.ReplacePartial, &c.Report)
+	}
 	if c.Report != "" {
 		if err := s.writeFile(c.Report, r.WriteReport); err != nil {
 			return err
@@ -93,7 +98,7 @@ func (c *compareCommand) Run(s *session) error {
 		printComparison(s, r)
 	}
 	if err == nil && r.Cancelled {
-		return s.Err()
+		return &interrupted{soFar(kept, c.Report)}
 	}
 	return err
 }

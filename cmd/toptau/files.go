@@ -225,13 +225,11 @@ func isDevice(path string) bool {
 // soFar says where an incomplete run has left its files.
 func soFar(kept []string, written ...string) string {
 	written = slices.DeleteFunc(written, func(path string) bool { return path == "" })
-	for i, path := range written {
-		if path == "-" {
-			written[i] = "standard output"
-		}
+	if i := slices.Index(written, "-"); i >= 0 {
+		written[i] = "standard output"
 	}
 	if len(written) == 0 {
-		return "no file was asked for"
+		return "the output above holds what was finished"
 	}
 	text := "what was found so far is in " + strings.Join(written, " and ")
 	if len(kept) > 0 {

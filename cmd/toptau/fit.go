@@ -39,7 +39,8 @@ func (c *fitCommand) Run(s *session) error {
 	s.progress.start()
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
-		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(), Progress: func(now toptau.Progress) {
+		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(),
+		Progress: func(now toptau.Progress) {
 			s.finish("writing what the solver has reached")
 			s.progress.report(now)
 		},

@@ -197,8 +197,8 @@ func (s *stage) kill(t *testing.T, number int, v victim, signal syscall.Signal) 
 	done := make(chan error, 1)
 	go func() { done <- c.Wait() }()
 	if random.IntN(2) == 0 {
-		moment := time.After(time.Duration(random.Float64() * float64(s.took[v.name])))
-		await(done, func() bool { return len(moment) > 0 })
+		moment := time.Now().Add(time.Duration(random.Float64() * float64(s.took[v.name])))
+		await(done, func() bool { return time.Now().After(moment) })
 	} else { // around the moment when files get their names
 		await(done, func() bool { return hasContent(dir) })
 		time.Sleep(time.Duration(random.Float64() * float64(3*time.Millisecond)))
