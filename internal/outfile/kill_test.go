@@ -35,6 +35,20 @@ func child(what, dir string) {
 		}
 		f.Write([]byte("half"))
 		stop()
+	case "abandoned":
+		f, err := Create(names[1])
+		if err != nil {
+			panic(err)
+		}
+		f.Write([]byte("new"))
+		tempDir, err := MkdirTemp("outfile")
+		if err != nil {
+			panic(err)
+		}
+		Abandon()
+		_, late := Create(names[0])
+		_, err = os.Stat(tempDir)
+		fmt.Println(f.Commit() != nil, late != nil, os.IsNotExist(err), len(Written()))
 	case "0", "1": // a pair whose first so many files have their names
 		betweenNames = func(i int) {
 			if fmt.Sprint(i) == what {
@@ -133,6 +147,20 @@ func TestPairIsFinishedAfterAKill(t *testing.T) {
 		if left := names(t, dir); len(left) != 2 {
 			t.Errorf("killed before name %s: left behind %v", at, left)
 		}
+	}
+}
+
+// After Abandon nothing is published, and nothing temporary is left.
+func TestAbandon(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "m.json"), []byte("old"), 0o600)
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "OUTFILE_CHILD=abandoned", "OUTFILE_DIR="+dir)
+	if out, err := c.CombinedOutput(); err != nil || string(out) != "true true true 0\n" {
+		t.Errorf("%v, %s", err, out)
+	}
+	if got := names(t, dir); len(got) != 1 || content(t, filepath.Join(dir, "m.json")) != "old" {
+		t.Errorf("left %v", got)
 	}
 }
 
