@@ -166,8 +166,13 @@ func (o *outputs) add(path string, write func(io.Writer) error) error {
 	return write(f)
 }
 
-// publish gives all files their names.
-func (o *outputs) publish() error { return outfile.Commit(o.files...) }
+// publish gives all files their names, unless a signal came to a verb that has nothing to finish.
+func (o *outputs) publish() error {
+	if err := o.s.mayWrite(); err != nil {
+		return err
+	}
+	return outfile.Commit(o.files...)
+}
 
 // discard removes what was not published. It may be deferred.
 func (o *outputs) discard() {

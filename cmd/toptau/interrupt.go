@@ -36,6 +36,16 @@ func (s *session) finish(words string) {
 	}
 }
 
+// mayWrite fails after a signal that has left the verb nothing to finish.
+func (s *session) mayWrite() error {
+	s.interruption.mu.Lock()
+	defer s.interruption.mu.Unlock()
+	if s.interruption.finishing == "" {
+		return s.Err()
+	}
+	return nil
+}
+
 // resumes says what an interruption leaves besides files.
 func (s *session) resumes(words string) {
 	s.interruption.mu.Lock()
