@@ -44,7 +44,7 @@ func traced() {
 	main()
 }
 
-// phases are told from the functions on the stacks of all goroutines, the first that fits.
+// phases are recognised by the functions on the stacks of all goroutines; the first that fits counts.
 var phases = []struct {
 	name    string
 	pattern *regexp.Regexp

@@ -4,7 +4,7 @@ package outfile
 
 import "os"
 
-// Without locks no left-over file is told from one in use: none is ever removed.
+// Without locks a left-over file looks like one in use, so none is ever removed.
 
 func lock(*os.File)         {}
 func tryLock(*os.File) bool { return false }

@@ -253,7 +253,7 @@ func newJournal(files []*File) (*os.File, error) {
 }
 
 // finish carries out the journal of a dead process. It renames within its own directory, and only files that carry the
-// same process's name, so that a planted journal can do nothing that whoever planted it could not.
+// same process's name, so that a planted journal changes nothing outside of the directory it was planted in.
 func finish(dir, journal string) {
 	held := claim(filepath.Join(dir, journal))
 	if held == nil {
