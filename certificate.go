@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
 	"reflect"
+	"strings"
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
@@ -98,9 +100,6 @@ func dualWeights(s certified.Sparse, rows []int) DualWeights {
 
 // Save writes the certificate as JSON, completely or not at all.
 func (c *Certificate) Save(path string) error {
-	if err := c.checkSignature(); err != nil {
-		return err
-	}
 	content, err := c.encode()
 	if err != nil {
 		return err
@@ -108,8 +107,21 @@ func (c *Certificate) Save(path string) error {
 	return outfile.Write(path, content)
 }
 
+// WriteTo writes the bytes of the certificate's file.
+func (c *Certificate) WriteTo(w io.Writer) (int64, error) {
+	content, err := c.encode()
+	if err != nil {
+		return 0, err
+	}
+	n, err := w.Write(content)
+	return int64(n), err
+}
+
 // encode returns the content of a certificate's file.
 func (c *Certificate) encode() ([]byte, error) {
+	if err := c.checkSignature(); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	err := json.NewEncoder(&b).Encode(c)
 	return b.Bytes(), err

@@ -143,7 +143,7 @@ func (o *CompareOptions) tune(goal metric.Goal) (tune.CompareOptions, error) {
 	}
 	if o.Progress != nil {
 		c.Progress = func(p tune.Progress) {
-			o.Progress(Progress{p.Share, fmt.Sprintf("%s: %d of %d settings", p.Stage, p.Done, p.Of)})
+			o.Progress(Progress{Share: p.Share, Text: fmt.Sprintf("%s: %d of %d settings", p.Stage, p.Done, p.Of), Usable: p.Usable})
 		}
 	}
 	return c, nil

@@ -147,7 +147,7 @@ func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
 	}
 	if o.Progress != nil {
 		t.Progress = func(p tune.Progress) {
-			o.Progress(Progress{p.Share, fmt.Sprintf("%s: %d of %d learners and encodings", p.Stage, p.Done, p.Of)})
+			o.Progress(Progress{Share: p.Share, Text: fmt.Sprintf("%s: %d of %d learners and encodings", p.Stage, p.Done, p.Of), Usable: p.Usable})
 		}
 	}
 	return t, nil

@@ -14,18 +14,19 @@ import (
 
 // compareCommand measures all methods and baselines on one test part.
 type compareCommand struct {
-	Data       string   `arg:"" help:"Labelled data; - is standard input."`
+	Data       string   `file:"in" arg:"" help:"Labelled data; - is standard input."`
 	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, of the eight and ramp, or all (default: those whose criterion is the goal's, and ramp)."`
 	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
-	Scores     []string `sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
+	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
 	Against    string   `placeholder:"NAME" help:"What the others are compared with (default logistic)."`
-	Report     string   `placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
+	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
 	Replicates int      `placeholder:"N" help:"Of the bootstrap (default 2000)."`
-	Validation string   `group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
-	Test       string   `group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
+	Validation string   `file:"in" group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
+	Test       string   `file:"in" group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
 	Features   []string `group:"Features" name:"features" placeholder:"NAMES" help:"How numeric columns are encoded (default raw,scorecard,leaves; or scorecard+leaves): everything is fitted on the first, logistic regression and the ramp on all."`
 	Scale      string   `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
 	Impute     string   `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	replaceFlag
 	goalFlags
 	solverFlags
 	dataFlags
@@ -44,7 +45,12 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
-		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
+		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: func(now toptau.Progress) {
+			if now.Usable {
+				s.finish("comparing what is finished")
+			}
+			s.progress.report(now)
+		}}
 	data, err := toptau.Read(c.Data, c.format())
 	if err != nil {
 		return err
@@ -76,18 +82,22 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	s.progress.clear()
+	var kept []string
+	if r.Cancelled {
+		kept = setAside(c.ReplacePartial, &c.Report)
+	}
 	if c.Report != "" {
-		if err := writeFile(c.Report, r.WriteReport); err != nil {
+		if err := s.writeFile(c.Report, r.WriteReport); err != nil {
 			return err
 		}
 	}
 	if s.json {
 		err = s.emit(r)
-	} else {
+	} else if !s.taken {
 		printComparison(s, r)
 	}
 	if err == nil && r.Cancelled {
-		return s.Err()
+		return &interrupted{soFar(kept, c.Report)}
 	}
 	return err
 }

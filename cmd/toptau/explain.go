@@ -16,8 +16,8 @@ import (
 
 // explainCommand says why rows score as they do.
 type explainCommand struct {
-	Model   string `arg:"" help:"A model file."`
-	Data    string `arg:"" help:"Rows to explain, with or without labels; - is standard input."`
+	Model   string `file:"in" arg:"" help:"A model file."`
+	Data    string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
 	At      string `placeholder:"NAME" help:"The operating point to hold the score against (default: the model's first)."`
 	Best    int    `placeholder:"N" help:"Explain only the N best rows, best first."`
 	Top     int    `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`

@@ -5,13 +5,14 @@ import (
 
 	"toptau"
 	"toptau/internal/fault"
+	"toptau/internal/outfile"
 )
 
 // verifyCommand recomputes a certificate.
 type verifyCommand struct {
-	Model       string `arg:"" help:"The model that fit wrote."`
-	Data        string `arg:"" help:"The data it was fitted on."`
-	Certificate string `arg:"" help:"The file that fit --certificate wrote."`
+	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
+	Data        string `file:"in" arg:"" help:"The data it was fitted on."`
+	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
 	verifyFlags
 	problemFlags
 	dataFlags
@@ -44,6 +45,7 @@ func (f *problemFlags) problem() (*toptau.FitOptions, error) {
 }
 
 func (c *verifyCommand) Run(s *session) error {
+	outfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
 	problem, err := c.problem()
 	if err != nil {
 		return err

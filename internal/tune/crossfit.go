@@ -53,7 +53,7 @@ func (s *search) crossFit(ctx context.Context, folds int) error {
 	s.found.CrossFolds = len(list)
 	known := map[feature.Encode]*encodedRows{}
 	for _, t := range s.chosen {
-		if _, err := s.encodeTraining(known, t); err != nil {
+		if _, err := s.encodeTraining(ctx, known, t); err != nil {
 			return err
 		}
 	}
@@ -125,14 +125,14 @@ func (s *search) fitFold(ctx context.Context, fold Fold, known map[feature.Encod
 			x = &encoded{features: known[t.features].features}
 			var err error
 			if t.features.ReadsLabels() {
-				if x.features, _, err = s.features(data, fold.Train, t.features); err != nil {
+				if x.features, _, err = s.features(ctx, data, fold.Train, t.features); err != nil {
 					return nil, err
 				}
 			}
-			if x.train, err = x.features.Matrix(data, fold.Train, matrix.Float32); err != nil {
+			if x.train, err = x.features.MatrixContext(ctx, data, fold.Train, matrix.Float32); err != nil {
 				return nil, inFile(err, data)
 			}
-			if x.validation, err = x.features.Matrix(data, fold.Validation, matrix.Float32); err != nil {
+			if x.validation, err = x.features.MatrixContext(ctx, data, fold.Validation, matrix.Float32); err != nil {
 				return nil, inFile(err, data)
 			}
 			encodedHere[t.features] = x

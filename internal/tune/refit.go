@@ -95,11 +95,11 @@ type encodedRows struct {
 }
 
 // encodeTraining encodes the training rows, once for each encoding.
-func (s *search) encodeTraining(known map[feature.Encode]*encodedRows, t *task) (*encodedRows, error) {
+func (s *search) encodeTraining(ctx context.Context, known map[feature.Encode]*encodedRows, t *task) (*encodedRows, error) {
 	if e := known[t.features]; e != nil {
 		return e, nil
 	}
-	m, warnings, err := s.features(s.data.Table, s.rest, t.features)
+	m, warnings, err := s.features(ctx, s.data.Table, s.rest, t.features)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (s *search) encodeTraining(known map[feature.Encode]*encodedRows, t *task) 
 		}
 	}
 	e := &encodedRows{features: m}
-	if e.x, err = m.Matrix(s.data.Table, s.rest, matrix.Float32); err != nil {
+	if e.x, err = m.MatrixContext(ctx, s.data.Table, s.rest, matrix.Float32); err != nil {
 		return nil, inFile(err, s.data.Table)
 	}
 	known[t.features] = e
@@ -129,7 +129,7 @@ func (s *search) fitOnce(ctx context.Context) error {
 	var terms []term
 	for j, t := range s.chosen {
 		begin := time.Now()
-		e, err := s.encodeTraining(known, t)
+		e, err := s.encodeTraining(ctx, known, t)
 		if err != nil {
 			return err
 		}
