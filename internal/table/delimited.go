@@ -47,23 +47,23 @@ type delimited struct {
 
 // next returns the next record, valid until the following call; io.EOF at the end.
 func (d *delimited) next() (*record, error) {
-	for {
-		line, err := d.lines.next()
-		if err != nil {
-			return nil, d.failure(err)
-		}
-		if d.isEmpty(line) {
-			if d.empty == 0 {
-				d.empty = d.lines.number
-			}
-			continue
-		}
-		if d.empty > 0 && d.begun {
-			return nil, d.emptyLine()
-		}
-		d.empty, d.begun = 0, true
-		return d.parse(line)
+	before := d.lines.number
+	d.lines.passEmpty(d.delimiter)
+	if d.empty == 0 && d.lines.number > before {
+		d.empty = before + 1
 	}
+	line, err := d.lines.next()
+	if err != nil {
+		return nil, d.failure(err)
+	}
+	if d.isEmpty(line) { // blanks without a line's end, at the end of the file
+		return nil, io.EOF
+	}
+	if d.empty > 0 && d.begun {
+		return nil, d.emptyLine()
+	}
+	d.empty, d.begun = 0, true
+	return d.parse(line)
 }
 
 // emptyLine is the error of an empty line between records.

@@ -42,8 +42,10 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 		delimiter = sniffDelimiter(p)
 	}
 	s := &delimitedRows{reader: r, missing: r.missing}
-	ahead := &replay{source: source}
-	h, err := s.readHead(ahead, delimiter)
+	top := newLines(source)
+	top.passEmpty(delimiter)
+	ahead := &replay{source: top.rest(), limit: math.MaxInt}
+	h, err := s.readHead(ahead, top.number, delimiter)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +64,14 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 		return nil, err
 	}
 	s.prepare()
-	return s, s.begin(ahead.again(), delimiter)
+	return s, s.begin(ahead.again(), top.number, delimiter)
 }
 
-// begin begins to read the rows.
-func (s *delimitedRows) begin(source io.Reader, delimiter byte) error {
-	line := 0
+// begin begins to read the rows, which follow a number of lines.
+func (s *delimitedRows) begin(source io.Reader, line int, delimiter byte) error {
 	if s.names.header {
 		header := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter}
+		header.lines.number = line
 		if _, err := header.next(); err != nil {
 			return err
 		}

@@ -2,14 +2,15 @@ package table
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"toptau/internal/fault"
 )
 
 const (
-	// headRows is how many rows decide the header and the kinds of the columns; fewer when their fields take more than
-	// headBytes of memory. With a Schema, which knows the kinds, headRowsSchema rows decide the header.
+	// headRows is how many rows decide the header and the kinds of the columns; fewer when their text or their fields take
+	// more than headBytes of memory. With a Schema, which knows the kinds, headRowsSchema rows decide the header.
 	headRows       = 10_000
 	headRowsSchema = 100
 	headBytes      = 64 << 20
@@ -27,9 +28,10 @@ type head struct {
 	ended  error       // what the records ended with
 }
 
-// readHead reads ahead. Only a file without any record is an error.
-func (s *delimitedRows) readHead(source io.Reader, delimiter byte) (*head, error) {
+// readHead reads ahead, from behind a number of lines. Only a file without any record is an error.
+func (s *delimitedRows) readHead(source *replay, line int, delimiter byte) (*head, error) {
 	records := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter}
+	records.lines.number = line
 	r, err := records.next()
 	if err == io.EOF {
 		return nil, &fault.Error{Kind: fault.Data, File: s.reader.file, Found: "an empty file", Expected: "rows"}
@@ -37,6 +39,7 @@ func (s *delimitedRows) readHead(source io.Reader, delimiter byte) (*head, error
 	if err != nil {
 		return nil, err
 	}
+	source.limit = max(headBytes, len(source.text)) // a record has a limit of its own
 	h := &head{first: r.clone(), counts: make([]kindCount, len(r.fields))}
 	h.readWords(s.missing)
 	most := s.reader.pace.head
@@ -180,12 +183,19 @@ func isDecimalComma(field []byte) bool {
 type replay struct {
 	source io.Reader
 	text   []byte
+	limit  int // of text
 	failed error
 }
 
+// errHeadFull ends a replay at its limit.
+var errHeadFull = errors.New("the end of the head")
+
 // Read implements io.Reader.
 func (r *replay) Read(p []byte) (int, error) {
-	n, err := r.source.Read(p)
+	if len(r.text) >= r.limit {
+		return 0, errHeadFull
+	}
+	n, err := r.source.Read(p[:min(len(p), r.limit-len(r.text))])
 	r.text = append(r.text, p[:n]...)
 	r.failed = err
 	return n, err

@@ -80,6 +80,11 @@ func (s *libsvmRows) more(t *Table, limit int) error {
 			}
 			continue
 		}
+		before := s.lines.number
+		s.lines.passEmpty(blank)
+		if s.empty == 0 && s.lines.number > before {
+			s.empty = before + 1
+		}
 		line, err := s.lines.next()
 		if err != nil {
 			if err == io.EOF && !s.begun {
