@@ -41,7 +41,7 @@ type commands struct {
 
 	JSON    bool             `name:"json" help:"Print one JSON object instead of text (score: one a line)."`
 	Quiet   bool             `short:"q" help:"No progress on standard error."`
-	Threads int              `placeholder:"N" help:"Threads to use; results do not depend on it (default: all processors)."`
+	Threads int              `placeholder:"N" help:"Threads to use, at most one for each processor; results do not depend on it (default: all processors)."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -128,7 +128,7 @@ func execute(s *session, args []string) (err error) {
 		return &fault.Error{Kind: fault.Usage, Column: "", Found: fmt.Sprintf("--threads %d", c.Threads), Expected: "at least 1"}
 	}
 	if c.Threads > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Threads))
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(c.Threads, runtime.NumCPU())))
 	}
 	s.json = c.JSON
 	s.progress = newProgress(s.stderr, c.Quiet || c.JSON)

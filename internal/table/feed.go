@@ -175,6 +175,9 @@ func (f *feed) read(c *chunk) {
 // taken marks the current chunk as read.
 func (f *feed) taken() { f.offset = len(f.current.text) }
 
+// consumed returns how many bytes of the file were handed out.
+func (f *feed) consumed() int64 { return f.bytes + int64(f.offset) }
+
 // together begins to read ahead with as many workers as the pace says and returns how to end it.
 func (f *feed) together() (end func()) {
 	if f.cutter.pace.workers < 2 || f.crew != nil || f.current != nil && f.current.failed != nil {

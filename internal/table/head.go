@@ -30,7 +30,7 @@ type head struct {
 
 // readHead reads ahead, from behind a number of lines. Only a file without any record is an error.
 func (s *delimitedRows) readHead(source *replay, line int, delimiter byte) (*head, error) {
-	records := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter}
+	records := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter, most: MaxColumns}
 	records.lines.number = line
 	r, err := records.next()
 	if err == io.EOF {

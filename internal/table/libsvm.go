@@ -70,6 +70,11 @@ func (s *libsvmRows) more(t *Table, limit int) error {
 		defer s.feed.together()()
 	}
 	for t.Rows() < limit {
+		if whole {
+			if err := s.reader.outlook.check(t, s.reader.in, s.feed.consumed()); err != nil {
+				return err
+			}
+		}
 		if s.scanned() {
 			if whole {
 				p := &s.feed.current.piece

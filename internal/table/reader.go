@@ -20,6 +20,7 @@ type Reader struct {
 	labels     *labels
 	labelsFile *labelsFile
 	pace       pace
+	outlook    outlook
 	warnings   []Warning
 	schema     Schema
 	total      int    // rows returned
