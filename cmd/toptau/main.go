@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,6 +76,9 @@ type session struct {
 
 // run is main without the process: it returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if isTerminal(stdout) {
+		stdout = &screen{w: stdout}
+	}
 	out := bufio.NewWriterSize(stdout, 1<<16)
 	s := &session{Context: ctx, stdin: stdin, stdout: out, stderr: stderr, json: asksForJSON(args)}
 
@@ -123,6 +127,9 @@ func execute(s *session, args []string) (err error) {
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		return &fault.Error{Kind: fault.Usage, Found: err.Error(), Hint: helpHint(err)}
+	}
+	if err := checkEmpty(parsed); err != nil {
+		return err
 	}
 	if c.Threads < 0 {
 		return &fault.Error{Kind: fault.Usage, Column: "", Found: fmt.Sprintf("--threads %d", c.Threads), Expected: "at least 1"}
@@ -173,7 +180,7 @@ func (s *session) report(err error) int {
 	if s.json {
 		writeFailure(s, found, err)
 	} else {
-		fmt.Fprintln(s.stderr, "toptau: "+err.Error())
+		fmt.Fprintln(s.stderr, "toptau: "+fault.Printable(err.Error()))
 	}
 	switch found.Kind {
 	case fault.Usage:
@@ -218,12 +225,15 @@ func writeFailure(s *session, e *fault.Error, err error) {
 
 // emit prints one JSON object on one line.
 func (s *session) emit(v any) error {
-	encoder := json.NewEncoder(s.stdout)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
+	s.stdout.Write(printableJSON(text.Bytes())) // Flush returns its error
 	return s.stdout.Flush()
 }
 
-func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.stdout, format, args...) }
+// printf prints text for people; strings among the arguments may come from data.
+func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.stdout, format, showAll(args)...) }

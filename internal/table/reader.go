@@ -292,6 +292,9 @@ func (r *Reader) all() (*Table, *Info, error) {
 	if err := r.finish(); err != io.EOF {
 		return nil, nil, err
 	}
+	if err := t.checkWeights(r.options.Weight); err != nil {
+		return nil, nil, err
+	}
 	if r.packs {
 		t.pack(true)
 		t.dropLines()
