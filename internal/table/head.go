@@ -39,7 +39,7 @@ func (s *delimitedRows) readHead(source *replay, line int, delimiter byte) (*hea
 	if err != nil {
 		return nil, err
 	}
-	source.limit = max(headBytes, len(source.text)) // a record has a limit of its own
+	source.limit = max(headBytes, source.size) // a record has a limit of its own
 	h := &head{first: r.clone(), counts: make([]kindCount, len(r.fields))}
 	h.readWords(s.missing)
 	most := s.reader.pace.head
@@ -182,8 +182,9 @@ func isDecimalComma(field []byte) bool {
 // replay keeps what is read from a stream, which can then be read from its begin.
 type replay struct {
 	source io.Reader
-	text   []byte
-	limit  int // of text
+	kept   [][]byte
+	size   int // bytes kept
+	limit  int // of size
 	failed error
 }
 
@@ -192,13 +193,28 @@ var errHeadFull = errors.New("the end of the head")
 
 // Read implements io.Reader.
 func (r *replay) Read(p []byte) (int, error) {
-	if len(r.text) >= r.limit {
+	if r.size >= r.limit {
 		return 0, errHeadFull
 	}
-	n, err := r.source.Read(p[:min(len(p), r.limit-len(r.text))])
-	r.text = append(r.text, p[:n]...)
+	n, err := r.source.Read(p[:min(len(p), r.limit-r.size)])
+	r.keep(p[:n])
 	r.failed = err
 	return n, err
+}
+
+// keep copies bytes to pieces that are never copied again.
+func (r *replay) keep(b []byte) {
+	r.size += len(b)
+	for len(b) > 0 {
+		last := len(r.kept) - 1
+		if last < 0 || len(r.kept[last]) == cap(r.kept[last]) {
+			r.kept = append(r.kept, make([]byte, 0, min(max(r.size, firstBuffer), 1<<20)))
+			continue
+		}
+		piece := r.kept[last]
+		n := min(len(b), cap(piece)-len(piece))
+		r.kept[last], b = append(piece, b[:n]...), b[n:]
+	}
 }
 
 // again is the stream from its begin.
@@ -206,5 +222,9 @@ func (r *replay) again() io.Reader {
 	if r.failed != nil {
 		r.source = &failing{r.failed}
 	}
-	return io.MultiReader(bytes.NewReader(r.text), r.source)
+	all := make([]io.Reader, 0, len(r.kept)+1)
+	for _, piece := range r.kept {
+		all = append(all, bytes.NewReader(piece))
+	}
+	return io.MultiReader(append(all, r.source)...)
 }

@@ -174,7 +174,8 @@ func (l *lines) fill() {
 		l.begin = 0
 	}
 	if l.end == len(l.buffer) {
-		grown := make([]byte, max(firstBuffer, 2*len(l.buffer)))
+		most := max(l.limit, firstBuffer) + firstBuffer // next refuses a line before it takes more
+		grown := make([]byte, min(max(firstBuffer, 2*len(l.buffer)), most))
 		copy(grown, l.buffer[:l.end])
 		l.buffer = grown
 	}
