@@ -14,6 +14,7 @@ import (
 
 	"toptau/internal/fault"
 	"toptau/internal/matrix"
+	"toptau/internal/memory"
 	"toptau/internal/objective"
 	"toptau/internal/outfile"
 	"toptau/internal/scoring"
@@ -127,10 +128,25 @@ func (c *Certificate) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// readCertificate reads a file of at most 1 GiB that fits into memory.
+func readCertificate(path string) ([]byte, error) {
+	const most, decodedTimes = 1 << 30, 8
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return memory.ReadAll(f, "a certificate", most, decodedTimes)
+}
+
 // LoadCertificate reads what Save wrote. Its claims are not believed: see Verify.
 func LoadCertificate(path string) (*Certificate, error) {
-	content, err := os.ReadFile(path)
+	content, err := readCertificate(path)
 	if err != nil {
+		if e := fault.Of(err); e != nil {
+			e.File = path
+			return nil, e
+		}
 		var cause *fs.PathError
 		if errors.As(err, &cause) {
 			err = cause.Err
