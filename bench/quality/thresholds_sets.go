@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"toptau/internal/feature"
+	"toptau/internal/simulate"
+	"toptau/internal/table"
+	"toptau/internal/tune"
+	"toptau/threshold"
+)
+
+// thresholdSet is a set on which plain thresholds are measured: some rows of a real one, half of which test, divided
+// anew for every seed; or a simulated one, of which every seed is a fresh draw with a fresh test part.
+type thresholdSet struct {
+	name      string
+	of        string           // a name in sets; "": simulated
+	rows      int              // at most this many of a real set's training file
+	simulated simulate.Options // without a seed
+	names     names
+	kind      string // what the set is, for the page
+}
+
+const (
+	wholeBelow = 20_000 // rows below which a set counts as small: it has more seeds
+	freshRows  = 60_000 // of the test part of a simulated set
+)
+
+// thresholdSets are the sets of the page, the quick ones first.
+var thresholdSets = []thresholdSet{
+	{name: "pima", of: "pima", rows: wholeBelow},
+	{name: "german", of: "german", rows: wholeBelow},
+	{name: "coil2000", of: "coil2000", rows: wholeBelow},
+	{name: "mammography", of: "mammography", rows: wholeBelow},
+	{name: "higgs_7k", of: "higgs_7k", rows: wholeBelow},
+	{name: "spambase", of: "spambase", rows: wholeBelow},
+	{name: "cicids2017_web", of: "cicids2017_web", rows: wholeBelow},
+	{name: "magic04", of: "magic04", rows: wholeBelow},
+	{name: "nsl_kdd", of: "nsl_kdd", rows: wholeBelow, kind: "20,000 of the 25,192 rows of the training file"},
+	{name: "w8a", of: "w8a", rows: 40_000, kind: "40,000 of 49,749 rows; 0 or 1 in every column, so that many scores are equal"},
+	{name: "covtype_2vs4", of: "covtype_2vs4", rows: 40_000, kind: "40,000 of 286,048 rows"},
+	{name: "cicids2017_web+names", of: "cicids2017_web", rows: wholeBelow, names: telling,
+		kind: "with a made-up column of 6,000 names, of which 1,200 are more frequent among the positives"},
+	{name: "mammography+names", of: "mammography", rows: wholeBelow, names: blank,
+		kind: "with a made-up column of 6,000 names that say nothing about the class"},
+	{name: "detectors", simulated: simulate.Options{Kind: "detectors", Rows: 4000, Positives: threshold.MustRate("10%")},
+		kind: "`toptau simulate detectors`, 4,000 rows, 10 % positives"},
+	{name: "hepmass+names", simulated: simulate.Options{Kind: "hepmass", Rows: 4000, Positives: threshold.MustRate("25%")},
+		names: telling, kind: "`toptau simulate hepmass`, 4,000 rows, 25 % positives, with a made-up column of 6,000 names, " +
+			"of which 1,200 are more frequent among the positives"},
+}
+
+// cell is what is trained on a set: some learners on some encodings.
+type cell struct {
+	name      string
+	learners  []string         // nil: the default
+	encodings []feature.Encode // nil: the default
+	own       bool             // a training for every budget; otherwise one for all of them
+	small     int              // seeds of a small set
+	large     int              // seeds of others
+	draws     int              // of a simulated set
+}
+
+// cells are the rows of the page for each set.
+var cells = thresholdCells()
+
+const (
+	averageCell = "average" // of several members
+	defaultCell = "default"
+)
+
+func thresholdCells() []cell {
+	var list []cell
+	for _, c := range []cell{
+		{name: tune.Logistic, small: 20, large: 10, draws: 200},
+		{name: tune.Ramp, small: 10, large: 10, draws: 200},
+		{name: "patmat-np", small: 10, large: 10, draws: 50},
+	} {
+		for _, e := range []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves} {
+			one := c
+			one.name, one.learners, one.encodings = c.name+" "+string(e), []string{c.name}, []feature.Encode{e}
+			one.own = e == feature.EncodeRaw
+			switch {
+			case e != feature.EncodeLeaves:
+			case c.name == "patmat-np":
+				one.small, one.large, one.draws = 2, 0, 2
+			case c.name == tune.Ramp:
+				one.small, one.large, one.draws = 5, 3, 20
+			}
+			list = append(list, one)
+		}
+	}
+	both := []feature.Encode{feature.EncodeScorecard, feature.EncodeLeaves} // without raw, logistic regression on which is preferred
+	return append(list,
+		cell{name: averageCell, learners: []string{tune.Logistic, tune.Ramp}, encodings: both, small: 5, large: 3, draws: 10},
+		cell{name: defaultCell, small: 3, large: 3, draws: 3})
+}
+
+// seedsOf is the number of seeds of a cell on a set.
+func (c *cell) seedsOf(s *thresholdSet) int {
+	switch {
+	case s.of == "":
+		return c.draws
+	case s.rows > wholeBelow || s.name == "nsl_kdd":
+		return c.large
+	}
+	return c.small
+}
+
+// options are those of the search for a budget.
+func (c *cell) options(s *thresholdSet, seed int, rate threshold.Rate) tune.SearchOptions {
+	o := tune.SearchOptions{Goal: maxFPR(rate), Learners: c.learners, Features: c.encodings, Seed: uint64(seed)}
+	if s.of != "" {
+		o.TestShare = threshold.MustRate("50%")
+	}
+	return o
+}
+
+// load returns the rows of a set for a seed: those of real sets are the same for every seed, and the search divides them.
+func (h *harness) load(s *thresholdSet, seed int) (tune.Data, error) {
+	if s.of != "" {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if d, known := h.loaded[s.name]; known {
+			return d, nil
+		}
+		of := setOf(s.of)
+		r, err := h.drawRows(of, s.rows)
+		if err != nil {
+			return tune.Data{}, err
+		}
+		d, err := s.names.add(r, 1).parse(of.options())
+		if h.loaded == nil {
+			h.loaded = map[string]tune.Data{}
+		}
+		h.loaded[s.name] = d
+		return d, err
+	}
+	d, err := s.fresh(uint64(2*seed), s.simulated.Rows, table.Options{Label: "label", Positive: []string{"1"}})
+	if err != nil {
+		return d, err
+	}
+	test, err := s.fresh(uint64(2*seed+1), freshRows, table.Options{Schema: &d.Schema})
+	d.Test = test.Table
+	return d, err
+}
+
+// fresh draws rows of a simulated set.
+func (s *thresholdSet) fresh(seed uint64, rows int, o table.Options) (tune.Data, error) {
+	options := s.simulated
+	options.Seed, options.Rows = seed, rows
+	d, err := simulate.New(options)
+	if err != nil {
+		return tune.Data{}, err
+	}
+	var text bytes.Buffer
+	if err := d.WriteCSV(context.Background(), &text, nil); err != nil {
+		return tune.Data{}, err
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	r := &textRows{header: lines[:1], lines: lines[1:]}
+	for _, line := range r.lines {
+		r.positive = append(r.positive, strings.HasSuffix(line, ",1"))
+	}
+	return s.names.add(r, seed).parse(o)
+}
+
+// parse reads the rows as a file of them is read.
+func (r *textRows) parse(o table.Options) (tune.Data, error) {
+	f, err := os.CreateTemp("", "toptau-rows-")
+	if err != nil {
+		return tune.Data{}, err
+	}
+	f.Close()
+	defer os.Remove(f.Name())
+	if err := writeLines(f.Name(), slices.Concat(r.header, r.lines)); err != nil {
+		return tune.Data{}, err
+	}
+	t, info, err := table.Read(f.Name(), o)
+	if err != nil {
+		return tune.Data{}, err
+	}
+	return tune.Data{Table: t, Schema: info.Schema}, nil
+}
