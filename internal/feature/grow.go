@@ -27,7 +27,7 @@ type forest struct {
 	ask      int       // columns that a node looks at
 }
 
-// leaves grows the trees on the inputs given (places in Map.Inputs). All trees see all rows.
+// leaves grows the trees on the inputs given (places in Map.Inputs). All trees see all rows, or those of Options.Grow.
 //
 // A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006): a node draws columns and for each a threshold,
 // uniform between its least and largest value there, until sqrt(d) of them divide it into parts of at least leafRows
@@ -37,9 +37,10 @@ type forest struct {
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
 func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
-	g := forest{weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
+	rows, weights, x := f.grown(x)
+	g := forest{weights: weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
 	classes := [2]int{}
-	for _, row := range f.rows {
+	for _, row := range rows {
 		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
 			e := at(f.t, row)
 			e.Found, e.Expected = "a row without a label", "a label in every training row"
@@ -63,6 +64,36 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 		}
 	}
 	return b, nil
+}
+
+// grown returns the rows that the trees see, with their weights and the inputs' values on them.
+func (f *fitter) grown(x [][]float64) (rows []int, weights []float64, values [][]float64) {
+	if f.o.Grow == nil {
+		return f.rows, f.weights, x
+	}
+	var places []int // in f.rows
+	for i, row := range f.rows {
+		if _, seen := slices.BinarySearch(f.o.Grow, row); seen {
+			places = append(places, i)
+		}
+	}
+	rows = pick(f.rows, places)
+	if f.weights != nil {
+		weights = pick(f.weights, places)
+	}
+	for _, column := range x {
+		values = append(values, pick(column, places))
+	}
+	return rows, weights, values
+}
+
+// pick returns the elements at some places.
+func pick[T any](list []T, places []int) []T {
+	picked := make([]T, len(places))
+	for i, place := range places {
+		picked[i] = list[place]
+	}
+	return picked
 }
 
 // growing is a node of a tree that is not finished: rows[first:end] are its own.

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -66,12 +67,8 @@ func (s *search) makeRounds(cut Cut) error {
 	} else if k > least {
 		k = least
 	}
-	label := slices.Repeat([]table.Class{table.Unknown}, t.Rows()) // rows that were set aside are in no fold
-	for _, row := range s.rest {
-		label[row] = t.Label[row]
-	}
 	cut.Shares = nil
-	list, err := cut.Folds(label, k)
+	list, err := cut.Folds(s.labelsOf(s.rest), k) // rows that were set aside are in no fold
 	if err != nil {
 		return err
 	}
@@ -148,7 +145,7 @@ func (r *round) in(e feature.Encode, s *search) (*encoded, error) {
 	if known := r.encoded[e]; known != nil {
 		return known, nil
 	}
-	m, warnings, err := s.features(r.table, r.train, e)
+	m, warnings, err := s.features(r.table, r.train, e, nil, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -165,10 +162,12 @@ func (r *round) in(e feature.Encode, s *search) (*encoded, error) {
 	return x, nil
 }
 
-// features fits an encoding to some rows.
-func (s *search) features(t *table.Table, rows []int, e feature.Encode) (*feature.Map, []feature.Warning, error) {
+// features fits an encoding to some rows. Trees, share of the usual number, see the grown rows only (nil: all of them).
+func (s *search) features(t *table.Table, rows []int, e feature.Encode, grown []int, share float64) (*feature.Map,
+	[]feature.Warning, error) {
 	o := s.options.Feature
-	o.Encode, o.Seed = e, s.options.Seed
+	o.Encode, o.Seed, o.Grow = e, s.options.Seed, grown
+	o.Trees = max(1, int(math.Ceil(float64(o.Trees)*share)))
 	m, warnings, err := feature.Fit(t, s.data.Schema, rows, o)
 	if err != nil {
 		return nil, nil, inFile(err, t)
