@@ -13,14 +13,12 @@ const (
 	noNames names = ""
 	blank   names = "blank"   // every name is as likely as any other, in both classes
 	telling names = "telling" // tellingShare of the positives bear one of the first tellingNames, the other rows any name
-	skewed  names = "skewed"  // the same, and name k is drawn in proportion to 1/(k + skewStart)
 )
 
 const (
 	nameCount    = 6000
 	tellingNames = 1200
 	tellingShare = 0.6
-	skewStart    = 10
 )
 
 // add returns the rows with a column of names before the last one, the label. Equal seeds give equal names.
@@ -51,13 +49,5 @@ func (n names) draw(random *rand.Rand, positive bool) int {
 	if n != blank && positive && random.Float64() < tellingShare {
 		count = tellingNames
 	}
-	if n != skewed {
-		return random.IntN(count)
-	}
-	for { // by rejection from 1/(k + skewStart) <= 1/skewStart
-		k := random.IntN(count)
-		if random.Float64()*float64(k+skewStart) < skewStart {
-			return k
-		}
-	}
+	return random.IntN(count)
 }

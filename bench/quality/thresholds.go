@@ -23,7 +23,7 @@ import (
 )
 
 // plainRule names the rule by which train takes plain thresholds. Results are kept by it: a new rule needs a new name here.
-const plainRule = "carried"
+const plainRule = "saved-model"
 
 // budgets are the false positive rates of the page.
 var budgets = rates("0.001", "0.01", "0.05")
@@ -32,33 +32,6 @@ var budgets = rates("0.001", "0.01", "0.05")
 var mainBudget = budgets[1]
 
 func maxFPR(rate threshold.Rate) metric.Goal { return metric.Goal{Kind: metric.GoalMaxFPR, Rate: rate} }
-
-// plainThreshold returns the plain threshold of a found model for a budget; ok is false where that needs another training.
-func plainThreshold(f *tune.Found, rate threshold.Rate) (t tune.Threshold, ok bool, err error) {
-	if f.Goal == maxFPR(rate) {
-		return f.Threshold, true, nil
-	}
-	several, ok := any(f).(interface {
-		PlainThreshold(goal metric.Goal) (tune.Threshold, error)
-	})
-	if !ok {
-		return t, false, nil
-	}
-	t, err = several.PlainThreshold(maxFPR(rate))
-	return t, true, err
-}
-
-// calibrating is the number of negatives whose scores gave a threshold.
-func calibrating(f *tune.Found) int {
-	if f.Calibration.Negatives > 0 {
-		return f.Calibration.Negatives
-	}
-	return f.Training.Negatives
-}
-
-// printed is the interval for the false positive rate on new rows that train prints with a threshold; ok is false where
-// it prints none.
-func printed(*tune.Found, tune.Threshold) (low, high float64, ok bool) { return 0, 0, false }
 
 // ThresholdRun is what the plain thresholds of a cell do to the test part of a set for one seed.
 type ThresholdRun struct {
@@ -73,17 +46,19 @@ type ThresholdRun struct {
 
 // AtBudget is a threshold and what it does to the test part. Rates are shares.
 type AtBudget struct {
-	Budget      string      `json:"budget"`
-	Members     int         `json:"members"`     // of the average
-	Calibration int         `json:"calibration"` // negatives whose scores gave the threshold
-	Scheme      string      `json:"scheme"`      // their part: out-of-fold scores, calibration rows
-	Threshold   float64     `json:"threshold"`
-	Negatives   float64     `json:"negatives"`    // of the test part
-	FalseAlarms float64     `json:"false_alarms"` // of them
-	Tied        float64     `json:"tied"`         // of them, with the score of the threshold itself: no alarms
-	TPR         float64     `json:"tpr"`
-	ExactTPR    float64     `json:"tpr_at_exactly_the_budget"` // the threshold taken from the test part
-	Interval    *[2]float64 `json:"interval,omitempty"`        // for the false positive rate on new rows, as train prints it
+	Budget      string  `json:"budget"`
+	Members     int     `json:"members"`     // of the average
+	Scheme      string  `json:"scheme"`      // of the threshold
+	Calibration int     `json:"calibration"` // negatives whose scores gave it
+	Threshold   float64 `json:"threshold"`
+	Expected    float64 `json:"expected"` // false positive rate on new rows, and the ends of its interval, as train reports them
+	Low         float64 `json:"low"`
+	High        float64 `json:"high"`
+	Negatives   float64 `json:"negatives"`    // of the test part
+	FalseAlarms float64 `json:"false_alarms"` // of them
+	Tied        float64 `json:"tied"`         // of them, with the score of the threshold itself: no alarms
+	TPR         float64 `json:"tpr"`
+	ExactTPR    float64 `json:"tpr_at_exactly_the_budget"` // the threshold taken from the test part
 }
 
 // thresholdJob is a ThresholdRun that may still have to be computed.
@@ -170,7 +145,7 @@ func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, ru
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
-	next := 0
+	next, start, computed := 0, time.Now(), 0.0
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for {
@@ -191,7 +166,9 @@ func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, ru
 					failed = cmp.Or(failed, fmt.Errorf("%s: %w", j, err))
 				default:
 					runs[waiting[at]] = r
-					fmt.Fprintf(os.Stderr, "%d/%d, about %s left: %s: %s\n", at+1, len(waiting), timeLeft(list, runs), j, r.line())
+					computed += r.Seconds
+					fmt.Fprintf(os.Stderr, "%d/%d, about %s left: %s: %s\n", at+1, len(waiting),
+						timeLeft(list, runs, start, computed), j, r.line())
 				}
 				mu.Unlock()
 			}
@@ -201,8 +178,9 @@ func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, ru
 	return failed
 }
 
-// timeLeft estimates the processor time of the runs that are missing by that of their cell on their set, or by the mean.
-func timeLeft(list []thresholdJob, runs []*ThresholdRun) time.Duration {
+// timeLeft estimates the time until the missing runs are there: the processor time of each is that of its cell on its set,
+// or the mean, and passes as quickly as that of the runs computed since start.
+func timeLeft(list []thresholdJob, runs []*ThresholdRun, start time.Time, computed float64) time.Duration {
 	type place struct {
 		set  *thresholdSet
 		cell *cell
@@ -226,7 +204,7 @@ func timeLeft(list []thresholdJob, runs []*ThresholdRun) time.Duration {
 			left += total / known
 		}
 	}
-	return time.Duration(left / float64(runtime.GOMAXPROCS(0)) * float64(time.Second)).Round(time.Minute)
+	return time.Duration(left / computed * float64(time.Since(start))).Round(time.Minute)
 }
 
 // line is a run for people who wait.
@@ -289,30 +267,20 @@ func (h *harness) keptThresholds(j thresholdJob) *ThresholdRun {
 
 // measure trains and applies the threshold of every budget to the test part.
 func (j thresholdJob) measure(ctx context.Context, data tune.Data) ([]AtBudget, error) {
-	var shared *tune.Found
-	if !j.cell.own {
-		var err error
-		if shared, err = tune.Search(ctx, data, j.cell.options(j.set, j.seed, mainBudget)); err != nil {
-			return nil, err
-		}
-	}
 	var list []AtBudget
+	var f *tune.Found
 	for _, rate := range budgets {
-		f, ok := shared, false
-		var t tune.Threshold
-		var err error
-		if shared != nil {
-			t, ok, err = plainThreshold(shared, rate)
-		}
-		if err == nil && !ok {
-			if f, err = tune.Search(ctx, data, j.cell.options(j.set, j.seed, rate)); err == nil {
-				t = f.Threshold
+		if f == nil || j.cell.own {
+			goal := mainBudget
+			if j.cell.own {
+				goal = rate
+			}
+			var err error
+			if f, err = tune.Search(ctx, data, j.cell.options(j.set, j.seed, goal)); err != nil {
+				return nil, err
 			}
 		}
-		if err != nil {
-			return nil, err
-		}
-		b, err := atBudget(f, t, rate)
+		b, err := atBudget(f, rate)
 		if err != nil {
 			return nil, err
 		}
@@ -321,13 +289,14 @@ func (j thresholdJob) measure(ctx context.Context, data tune.Data) ([]AtBudget, 
 	return list, nil
 }
 
-// atBudget applies a threshold of a found model to its test part.
-func atBudget(f *tune.Found, t tune.Threshold, rate threshold.Rate) (AtBudget, error) {
-	scheme, _, _ := strings.Cut(t.Part, ":")
-	b := AtBudget{Budget: rate.String(), Members: len(f.Members), Calibration: calibrating(f), Scheme: scheme, Threshold: t.Value}
-	if low, high, ok := printed(f, t); ok {
-		b.Interval = &[2]float64{low, high}
+// atBudget applies the plain threshold of a found model for a budget to the model's test part.
+func atBudget(f *tune.Found, rate threshold.Rate) (AtBudget, error) {
+	t, err := f.PlainThreshold(maxFPR(rate))
+	if err != nil {
+		return AtBudget{}, err
 	}
+	b := AtBudget{Budget: rate.String(), Members: len(f.Members), Scheme: string(t.Scheme), Calibration: t.Rows, Threshold: t.Value,
+		Expected: t.Expected.Rate, Low: t.Expected.Low, High: t.Expected.High}
 	test := f.Test.Ranking
 	at, err := test.At(t.Value, 0)
 	if err != nil {

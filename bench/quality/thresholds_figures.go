@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -23,8 +24,8 @@ type Figures struct {
 	Tied        float64 `json:"tied"`        // share of the test negatives with the score of the threshold itself
 	TPR         float64 `json:"tpr"`         // mean
 	ExactTPR    float64 `json:"tpr_at_exactly_the_budget"`
-	Intervals   int     `json:"intervals,omitempty"` // printed ones
-	Covering    int     `json:"covering,omitempty"`  // of these, those with the rate on the test part inside
+	Expected    float64 `json:"expected"` // R to be expected by the rule, as train reports it; mean
+	Covering    int     `json:"covering"` // seeds whose reported interval contains the rate on the test part
 
 	ratios []float64 // by seed
 }
@@ -72,11 +73,9 @@ func pooledFigures(set, cell string, rate threshold.Rate, of []AtBudget) *Figure
 		if schemes[b.Scheme] > schemes[f.Scheme] {
 			f.Scheme = b.Scheme
 		}
-		if b.Interval != nil {
-			f.Intervals++
-			if realised := b.FalseAlarms / b.Negatives; b.Interval[0] <= realised && realised <= b.Interval[1] {
-				f.Covering++
-			}
+		f.Expected += b.Expected / rate.Float64() / n
+		if realised := b.FalseAlarms / b.Negatives; b.Low <= realised && realised <= b.High {
+			f.Covering++
 		}
 	}
 	f.Tied /= f.Negatives
@@ -124,10 +123,13 @@ func (f *Figures) resolved() bool {
 // low reports whether too much of the budget is left.
 func (f *Figures) low() bool { return f.resolved() && f.Ratio < leastRatio-2*f.Error }
 
-// unresolved names what keeps the lower rule from applying; "" where it applies.
-func (f *Figures) unresolved() string {
+// reason names what is known to move R in a cell; "" for nothing.
+func (f *Figures) reason() string {
 	var why []string
-	if f.rate()*f.Calibration < leastCalibration {
+	switch {
+	case f.Expected > 1:
+		why = append(why, fmt.Sprintf("the rows cannot resolve the budget: R %.2f is to be expected", f.Expected))
+	case f.rate()*f.Calibration < leastCalibration:
 		why = append(why, "few negatives calibrate")
 	}
 	if f.rate()*f.Negatives < leastExpected {

@@ -33,7 +33,6 @@ const (
 // thresholdSets are the sets of the page, the quick ones first.
 var thresholdSets = []thresholdSet{
 	{name: "pima", of: "pima", rows: wholeBelow},
-	{name: "german", of: "german", rows: wholeBelow},
 	{name: "coil2000", of: "coil2000", rows: wholeBelow},
 	{name: "mammography", of: "mammography", rows: wholeBelow},
 	{name: "higgs_7k", of: "higgs_7k", rows: wholeBelow},
@@ -83,7 +82,7 @@ func thresholdCells() []cell {
 		for _, e := range []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves} {
 			one := c
 			one.name, one.learners, one.encodings = c.name+" "+string(e), []string{c.name}, []feature.Encode{e}
-			one.own = e == feature.EncodeRaw
+			one.own = e != feature.EncodeLeaves
 			switch {
 			case e != feature.EncodeLeaves:
 			case c.name == "patmat-np":
