@@ -87,19 +87,6 @@ func pooledFigures(set, cell string, rate threshold.Rate, of []AtBudget) *Figure
 	return f
 }
 
-// standardError is that of the mean; NaN for fewer than two values.
-func standardError(values []float64) float64 {
-	n, mean := float64(len(values)), 0.0
-	for _, v := range values {
-		mean += v / n
-	}
-	squares := 0.0
-	for _, v := range values {
-		squares += float64((v - mean) * (v - mean))
-	}
-	return math.Sqrt(squares / (n - 1) / n)
-}
-
 // The rules by which a cell passes, R with its standard error.
 const (
 	mostRatio        = 1.05 // + 2 standard errors

@@ -59,8 +59,8 @@ const thresholdMethod = `
   scorecard and leaves, and counts the trainings in which it took several members. **default** is ` + "`train`" + ` without any restriction.
 * Real sets: each seed divides the rows anew, one half of each class for the test. Simulated sets: each seed draws fresh
   rows for training, and 60,000 others stand for all rows to come, so that the true rate is known but for their error.
-* On raw columns each budget has a training of its own; otherwise the model that was trained for 1 % also gives the thresholds for
-  0.1 % and 5 %.
+* On raw columns and scorecards each budget has a training of its own; otherwise the model that was trained for 1 % also gives the
+  thresholds for 0.1 % and 5 %.
 * R is pooled over seeds, ± its standard error over seeds (one seed: that of the count). The halves of different seeds share rows.
 * A cell passes where R <= 1.05 + 2 standard errors. Where budget x calibration negatives >= 20, budget x test negatives of all seeds
   >= 100, and less than a tenth of the budget has the score of the threshold itself, it must also reach R >= 0.85 - 2 standard errors.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -19,32 +20,30 @@ import (
 type thresholdSet struct {
 	name      string
 	of        string           // a name in sets; "": simulated
-	rows      int              // at most this many of a real set's training file
+	rows      int              // of a real set with more than 20,000 rows: so many of its training file are used; 0: all
 	simulated simulate.Options // without a seed
 	names     names
 	kind      string // what the set is, for the page
 }
 
-const (
-	wholeBelow = 20_000 // rows below which a set counts as small: it has more seeds
-	freshRows  = 60_000 // of the test part of a simulated set
-)
+// freshRows are the rows of the test part of a simulated set.
+const freshRows = 60_000
 
 // thresholdSets are the sets of the page, the quick ones first.
 var thresholdSets = []thresholdSet{
-	{name: "pima", of: "pima", rows: wholeBelow},
-	{name: "coil2000", of: "coil2000", rows: wholeBelow},
-	{name: "mammography", of: "mammography", rows: wholeBelow},
-	{name: "higgs_7k", of: "higgs_7k", rows: wholeBelow},
-	{name: "spambase", of: "spambase", rows: wholeBelow},
-	{name: "cicids2017_web", of: "cicids2017_web", rows: wholeBelow},
-	{name: "magic04", of: "magic04", rows: wholeBelow},
-	{name: "nsl_kdd", of: "nsl_kdd", rows: wholeBelow, kind: "20,000 of the 25,192 rows of the training file"},
+	{name: "pima", of: "pima"},
+	{name: "coil2000", of: "coil2000"},
+	{name: "mammography", of: "mammography"},
+	{name: "higgs_7k", of: "higgs_7k"},
+	{name: "spambase", of: "spambase"},
+	{name: "cicids2017_web", of: "cicids2017_web"},
+	{name: "magic04", of: "magic04"},
+	{name: "nsl_kdd", of: "nsl_kdd", rows: 20_000, kind: "20,000 of the 25,192 rows of the training file"},
 	{name: "w8a", of: "w8a", rows: 40_000, kind: "40,000 of 49,749 rows; 0 or 1 in every column, so that many scores are equal"},
 	{name: "covtype_2vs4", of: "covtype_2vs4", rows: 40_000, kind: "40,000 of 286,048 rows"},
-	{name: "cicids2017_web+names", of: "cicids2017_web", rows: wholeBelow, names: telling,
+	{name: "cicids2017_web+names", of: "cicids2017_web", names: telling,
 		kind: "with a made-up column of 6,000 names, of which 1,200 are more frequent among the positives"},
-	{name: "mammography+names", of: "mammography", rows: wholeBelow, names: blank,
+	{name: "mammography+names", of: "mammography", names: blank,
 		kind: "with a made-up column of 6,000 names that say nothing about the class"},
 	{name: "detectors", simulated: simulate.Options{Kind: "detectors", Rows: 4000, Positives: threshold.MustRate("10%")},
 		kind: "`toptau simulate detectors`, 4,000 rows, 10 % positives"},
@@ -59,8 +58,8 @@ type cell struct {
 	learners  []string         // nil: the default
 	encodings []feature.Encode // nil: the default
 	own       bool             // a training for every budget; otherwise one for all of them
-	small     int              // seeds of a small set
-	large     int              // seeds of others
+	small     int              // seeds of a set that is used whole
+	large     int              // seeds of a larger one
 	draws     int              // of a simulated set
 }
 
@@ -104,7 +103,7 @@ func (c *cell) seedsOf(s *thresholdSet) int {
 	switch {
 	case s.of == "":
 		return c.draws
-	case s.rows > wholeBelow || s.name == "nsl_kdd":
+	case s.rows > 0:
 		return c.large
 	}
 	return c.small
@@ -127,8 +126,11 @@ func (h *harness) load(s *thresholdSet, seed int) (tune.Data, error) {
 		if d, known := h.loaded[s.name]; known {
 			return d, nil
 		}
-		of := setOf(s.of)
-		r, err := h.drawRows(of, s.rows)
+		of, most := setOf(s.of), s.rows
+		if most == 0 {
+			most = math.MaxInt
+		}
+		r, err := h.drawRows(of, most)
 		if err != nil {
 			return tune.Data{}, err
 		}
