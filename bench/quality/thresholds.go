@@ -77,14 +77,14 @@ func (j thresholdJob) path(h *harness) string {
 		fmt.Sprintf("%s-%d.json", strings.ReplaceAll(j.cell.name, " ", "-"), j.seed))
 }
 
-// thresholdJobs lists what there is to compute, so that every cell has about the same share of its seeds at any time and
-// a run that is cut short has something of each.
+// thresholdJobs lists what there is to compute: the first seed of every cell, then the others in such an order that every
+// cell has about the same share of its seeds at any time.
 func thresholdJobs(only, chosen []string, seeds [2]int) []thresholdJob {
 	var list []thresholdJob
-	for i := range thresholdSets {
-		s := &thresholdSets[i]
-		for k := range cells {
-			c := &cells[k]
+	for k := range cells {
+		c := &cells[k]
+		for i := range thresholdSets {
+			s := &thresholdSets[i]
 			if len(only) > 0 && !slices.Contains(only, s.name) || len(chosen) > 0 && !slices.Contains(chosen, c.name) {
 				continue
 			}
@@ -267,18 +267,22 @@ func (h *harness) keptThresholds(j thresholdJob) *ThresholdRun {
 
 // measure trains and applies the threshold of every budget to the test part.
 func (j thresholdJob) measure(ctx context.Context, data tune.Data) ([]AtBudget, error) {
+	search := func(rate threshold.Rate) (*tune.Found, error) {
+		return tune.Search(ctx, data, j.cell.options(j.set, j.seed, rate))
+	}
 	var list []AtBudget
-	var f *tune.Found
+	var shared *tune.Found
 	for _, rate := range budgets {
-		if f == nil || j.cell.own {
-			goal := mainBudget
-			if j.cell.own {
-				goal = rate
-			}
-			var err error
-			if f, err = tune.Search(ctx, data, j.cell.options(j.set, j.seed, goal)); err != nil {
-				return nil, err
-			}
+		f, err := shared, error(nil)
+		switch {
+		case slices.Contains(j.cell.own, rate):
+			f, err = search(rate)
+		case shared == nil:
+			shared, err = search(mainBudget)
+			f = shared
+		}
+		if err != nil {
+			return nil, err
 		}
 		b, err := atBudget(f, rate)
 		if err != nil {

@@ -58,9 +58,9 @@ const thresholdMethod = `
 * A cell is a set, a learner with an encoding, and a budget (0.1 %, 1 %, 5 %). **average** lets ` + "`train`" + ` average logistic regression and the ramp on
   scorecard and leaves, and counts the trainings in which it took several members. **default** is ` + "`train`" + ` without any restriction.
 * Real sets: each seed divides the rows anew, one half of each class for the test. Simulated sets: each seed draws fresh
-  rows for training, and 60,000 others stand for all rows to come, so that the true rate is known but for their error.
-* On raw columns and scorecards each budget has a training of its own; otherwise the model that was trained for 1 % also gives the
-  thresholds for 0.1 % and 5 %.
+  rows for training, and 20,000 others stand for all rows to come, so that the true rate is known but for their error.
+* On raw columns each budget has a training of its own, on scorecards 5 % has; otherwise the model that was trained for 1 % also gives
+  the thresholds for the other budgets, from the same rows.
 * R is pooled over seeds, ± its standard error over seeds (one seed: that of the count). The halves of different seeds share rows.
 * A cell passes where R <= 1.05 + 2 standard errors. Where budget x calibration negatives >= 20, budget x test negatives of all seeds
   >= 100, and less than a tenth of the budget has the score of the threshold itself, it must also reach R >= 0.85 - 2 standard errors.
@@ -302,7 +302,7 @@ func (p *thresholdPage) known() {
 		return
 	}
 	p.WriteString("\n## Fresh draws, the true rate known\n\nThe spread is that of the true rate over draws, as a multiple of the budget, " +
-		"10 % to 90 %. The interval is the 95 % interval\nthat `train` reports; it covers where it contains the rate on the 60,000 fresh rows, whose own error makes it cover less at 0.1 %.\n\n" +
+		"10 % to 90 %. The interval is the 95 % interval\nthat `train` reports; it covers where it contains the rate on the 20,000 fresh rows, whose own error makes it cover less at 0.1 %.\n\n" +
 		"| set | cell | budget | draws | R | spread | scheme | intervals that cover |\n| --- | --- | ---: | ---: | ---: | --- | --- | ---: |\n")
 	for _, f := range list {
 		sorted := slices.Sorted(slices.Values(f.ratios))
