@@ -405,9 +405,18 @@ func pickNode(root *tree, r *rand.Rand) place {
 	return byPath[path][r.IntN(len(byPath[path]))]
 }
 
-// harmless are accepted edits that claim nothing new: a guarantee that is left out.
+// harmless are accepted edits that claim nothing false: the goal of a plain threshold, and another delta for which the order is
+// the right one too.
 func harmless(p place, what string) bool {
-	return what == "removed" && p.path == "points.*.guarantee"
+	switch {
+	case strings.HasSuffix(p.path, ".delta"):
+		delta, err := threshold.ParseRate(fmt.Sprint(p.node.leaf))
+		bound, _ := p.parent.field("bound").leaf.(json.Number).Float64()
+		return err == nil && bound <= delta.Float64()
+	case p.path == "points.*.goal":
+		return p.parent.field("guarantee") == nil
+	}
+	return false
 }
 
 const (
