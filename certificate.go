@@ -40,6 +40,8 @@ type Certificate struct {
 	LowerBound float64        `json:"lower_bound"` // claimed D(p, a)
 	P          DualWeights    `json:"p"`           // on the positives
 	A          DualWeights    `json:"a"`           // on the population
+
+	Signature *model.Signature `json:"signature,omitempty"` // set by Sign; nil: not signed
 }
 
 // DualWeights are the non-zero entries of p or a.
@@ -104,6 +106,9 @@ func (c *Certificate) Save(path string) error {
 
 // WriteTo writes the bytes of the certificate's file.
 func (c *Certificate) WriteTo(w io.Writer) (int64, error) {
+	if err := c.checkSignature(); err != nil {
+		return 0, err
+	}
 	content, err := json.Marshal(c)
 	if err != nil {
 		return 0, err
@@ -139,6 +144,9 @@ func LoadCertificate(path string) (*Certificate, error) {
 	c := new(Certificate)
 	if err := decoder.Decode(c); err != nil {
 		return nil, refuse("edited or damaged: " + err.Error())
+	}
+	if c.checkSignature() != nil {
+		return nil, refuse("edited or damaged: the signature does not match the content")
 	}
 	return c, nil
 }

@@ -9,6 +9,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/solver/certified"
+	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -76,12 +77,14 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*Diagnosis, erro
 	if err != nil {
 		return nil, d.inFile(err)
 	}
+	leaks := tune.Leaks(d.table) // before its columns are given up
 	x, err := d.matrix(ctx, features, matrix.Float32)
 	if err != nil {
 		return nil, err
 	}
 	g := &diagnosing{ctx: ctx, x: x, options: o, Diagnosis: Diagnosis{SchemaVersion: SchemaVersion, N: x.Rows(),
-		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{}, Warnings: d.warnings()}}
+		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{},
+		Warnings: append(leakWarnings(leaks), d.warnings()...)}}
 	for _, w := range warnings {
 		g.Warnings = append(g.Warnings, Warning(w))
 	}
@@ -195,7 +198,7 @@ func (g *diagnosing) verdict(p method.Problem) (MethodVerdict, error) {
 		v.Evidence = "a direction w in which the mean score of the positives is above the threshold"
 		v.Advantage = &z.Advantage
 	}
-	v.ZeroIsOptimal = &optimal
+	v.ZeroIsOptimal = z.Verdict.Answer()
 	return v, nil
 }
 

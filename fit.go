@@ -14,6 +14,7 @@ import (
 	"toptau/internal/scoring"
 	"toptau/internal/solver"
 	"toptau/internal/solver/certified"
+	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
 	"toptau/surrogate"
@@ -47,6 +48,8 @@ type FitOptions struct {
 	Impute    string // "" or "error", "median", "zero", "own"
 	SolverOptions
 	Progress func(Progress)
+
+	NoFingerprints bool // keep no hashes of training rows in the model
 }
 
 // Progress is where long work stands.
@@ -201,6 +204,11 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if err != nil {
 		return nil, d.inFile(err)
 	}
+	var prints *model.Fingerprints
+	if !o.NoFingerprints { // before the matrix takes the columns
+		prints = fingerprints(features, d.table, nil, nil)
+	}
+	leaks := tune.Leaks(d.table) // before its columns are given up
 	x, err := d.matrix(ctx, features, storage)
 	if err != nil {
 		return nil, err
@@ -215,7 +223,8 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 		return nil, err
 	}
 	r := newReport(p, f, o)
-	r.Features, r.Scale, r.SecondsRead, r.Warnings = encodeOf(o.Features), string(features.Scale), d.seconds, d.warnings()
+	r.Features, r.Scale, r.SecondsRead = encodeOf(o.Features), string(features.Scale), d.seconds
+	r.Warnings = append(leakWarnings(leaks), d.warnings()...)
 	for _, w := range warnings {
 		r.Warnings = append(r.Warnings, Warning(w))
 	}
@@ -231,6 +240,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
+	fitted.Model.Fingerprints = prints
 	fitted.Model.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold, Goal: goalOf(p),
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.N)}}
 	fitted.Model.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
@@ -318,6 +328,9 @@ func certifiedRun(d *Data, o FitOptions) (solverRun, error) {
 			}
 		}
 		res, err := certified.Solve(ctx, f, options)
+		if err == nil && (res.Converged || o.MaxPasses == 0) {
+			err = res.ProveZero(ctx, f)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -366,9 +379,7 @@ func (r *Report) certify(res *certified.Result) {
 		r.BallRadius = &res.BallRadius
 	}
 	r.Threshold, r.ObjectiveAtZero = res.Threshold, res.AtZero
-	if res.Converged {
-		r.ZeroIsOptimal = &res.ZeroOptimal
-	}
+	r.ZeroIsOptimal = res.Zero.Answer()
 	r.Passes, r.RowReads, r.Iterations, r.WorkingSet = res.Passes, res.RowReads, res.Iterations, &res.WorkingSet
 	r.Converged, r.Cancelled = &res.Converged, res.Cancelled
 	r.NoBetterThanZero = res.Objective >= res.AtZero

@@ -18,6 +18,7 @@ type evaluateCommand struct {
 	Prevalence string  `placeholder:"RATE" help:"Say in words what the first operating point does where this share of the rows is positive."`
 	Report     string  `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	goalFlags
+	verifyFlags
 	dataFlags
 }
 
@@ -33,7 +34,7 @@ func (c *evaluateCommand) Run(s *session) error {
 	if err := outfile.Check(c.Report); err != nil {
 		return err
 	}
-	m, err := toptau.Load(c.Model)
+	m, err := c.load(c.Model)
 	if err != nil {
 		return err
 	}
@@ -89,6 +90,7 @@ func printEvaluation(s *session, e *toptau.Evaluation) {
 	if len(e.Criteria) > 0 {
 		s.printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
 	}
+	s.printf("training rows among these: %s\n", e.TrainingRows.Words())
 	if e.Unknown > 0 {
 		s.printf("  note: %s unknown to the model\n", count(e.Unknown, "value"))
 	}

@@ -22,6 +22,7 @@ type explainCommand struct {
 	Best    int    `placeholder:"N" help:"Explain only the N best rows, best first."`
 	Top     int    `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
 	Columns bool   `help:"Explain no single row but what each column does to all of them."`
+	verifyFlags
 	dataFlags
 }
 
@@ -32,7 +33,7 @@ func (c *explainCommand) Run(s *session) error {
 	if c.Columns && (c.Best > 0 || c.At != "") {
 		return &fault.Error{Kind: fault.Usage, Found: "--columns beside --best or --at", Expected: "all rows, or some"}
 	}
-	m, err := toptau.Load(c.Model)
+	m, err := c.load(c.Model)
 	if err != nil {
 		return err
 	}

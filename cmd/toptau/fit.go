@@ -24,11 +24,17 @@ type fitCommand struct {
 	replaceFlag
 	solverFlags
 	featureFlags
+	fingerprintFlags
+	signFlags
 	dataFlags
 }
 
 func (c *fitCommand) Run(s *session) error {
 	if err := outfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
+		return err
+	}
+	key, err := c.key(c.Output, c.Certificate)
+	if err != nil {
 		return err
 	}
 	data, err := toptau.Read(c.Data, c.format())
@@ -44,14 +50,23 @@ func (c *fitCommand) Run(s *session) error {
 			s.finish("writing what the solver has reached")
 			s.progress.report(now)
 		},
+		NoFingerprints: c.NoFingerprints,
 	})
 	if err != nil {
 		return err
 	}
 	s.progress.clear()
+	if err := sign(fitted.Model, key); err != nil {
+		return err
+	}
 	if c.Certificate != "" && fitted.Certificate == nil {
 		return &fault.Error{Kind: fault.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
 			Expected: "a solver that certifies", Hint: "--solver certified"}
+	}
+	if c.Certificate != "" && key != nil {
+		if err := fitted.Certificate.Sign(key); err != nil {
+			return err
+		}
 	}
 	var kept []string
 	if fitted.Report.Cancelled {

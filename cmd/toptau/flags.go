@@ -47,6 +47,11 @@ type replaceFlag struct {
 	ReplacePartial bool `name:"replace-partial" help:"Let what an interrupted run has found replace existing files (default: it gets names that end in .partial)."`
 }
 
+// fingerprintFlags leave the fingerprints out.
+type fingerprintFlags struct {
+	NoFingerprints bool `group:"Features" name:"no-fingerprints" help:"Keep no hashes of training rows in the model: nobody can test whether a row was among them, and threshold and evaluate cannot either."`
+}
+
 // goalFlags state what the model is for. Exactly one is given.
 type goalFlags struct {
 	MaxFPR      string `group:"Goal" name:"max-fpr" placeholder:"RATE" help:"At most this share of false positives among the negatives: 0.1% or 0.001."`

@@ -38,6 +38,7 @@ type commands struct {
 	Threshold thresholdCommand `cmd:"" help:"A threshold with a guarantee, for anybody's scores or as a new operating point of a model."`
 	Diagnose  diagnoseCommand  `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
 	Verify    verifyCommand    `cmd:"" help:"Recompute both bounds of a certificate from the data."`
+	Keygen    keygenCommand    `cmd:"" help:"A new pair of keys, to sign models and certificates and to check signatures."`
 	Generate  generateCommand  `cmd:"" help:"Simulated data with known truth, as CSV."`
 	Paper     paperCommand     `cmd:"" help:"The tables and figures of the paper, reproduced beside its own numbers."`
 

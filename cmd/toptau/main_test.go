@@ -39,6 +39,7 @@ func TestTranscripts(t *testing.T) {
 			"unescape": unescape,
 			"cut":      cut,
 			"gzipped":  gzipped,
+			"replace":  replace,
 		},
 	})
 }
@@ -149,4 +150,16 @@ func TestProgressIsSilentWithoutATerminal(t *testing.T) {
 	if b.Len() > 0 {
 		t.Errorf("printed %q", b.String())
 	}
+}
+
+// replace OLD NEW FILE edits a file.
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace OLD NEW FILE")
+	}
+	text := ts.ReadFile(args[2])
+	if !strings.Contains(text, args[0]) {
+		ts.Fatalf("no %q in %s", args[0], args[2])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Replace(text, args[0], args[1], 1)), 0o666))
 }

@@ -21,6 +21,7 @@ type scoreCommand struct {
 	Best   int    `placeholder:"N" help:"Print only the N best rows, best first."`
 	Keep   bool   `help:"Pass the input's columns through."`
 	Output string `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output; the file appears when it is complete."`
+	verifyFlags
 	dataFlags
 }
 
@@ -28,7 +29,7 @@ func (c *scoreCommand) Run(s *session) error {
 	if c.Best < 0 {
 		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--best %d", c.Best), Expected: "at least 1"}
 	}
-	m, err := toptau.Load(c.Model)
+	m, err := c.load(c.Model)
 	if err != nil {
 		return err
 	}

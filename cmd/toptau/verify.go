@@ -13,16 +13,17 @@ type verifyCommand struct {
 	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
 	Data        string `file:"in" arg:"" help:"The data it was fitted on."`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
+	verifyFlags
 	dataFlags
 }
 
 func (c *verifyCommand) Run(s *session) error {
 	outfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
-	m, err := toptau.Load(c.Model)
+	m, err := c.load(c.Model)
 	if err != nil {
 		return err
 	}
-	certificate, err := toptau.LoadCertificate(c.Certificate)
+	certificate, err := c.certificate(c.Certificate)
 	if err != nil {
 		return err
 	}

@@ -284,13 +284,16 @@ func (f *fitter) warnings() []Warning {
 			" in the training rows, so left out"})
 	}
 	for _, in := range f.m.Inputs {
-		if n := len(in.Categories); n >= 20 && n > len(f.rows)/2 {
+		if n := len(in.Categories); ManyCategories(n, len(f.rows)) {
 			list = append(list, Warning{Code: "many_categories", Text: fmt.Sprintf(
 				"column %q has %d different values in %d rows: it may name the rows (--id or --drop)", in.Name, n, len(f.rows))})
 		}
 	}
 	return list
 }
+
+// ManyCategories reports whether a column of that many categories may name the rows.
+func ManyCategories(categories, rows int) bool { return categories >= 20 && categories > rows/2 }
 
 func count(n int, one, many string) string {
 	if n == 1 {

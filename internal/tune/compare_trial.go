@@ -11,6 +11,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/metric"
 )
 
 // trial is the state of one Compare. Encodings come one after the other, so that the rows of only one of them are in
@@ -22,6 +23,7 @@ type trial struct {
 	parts     [3]trialPart     // training, validation, test
 	levels    []level          // budgets of the validation part, by which settings are chosen
 	weights   [2][]float64     // of the test part's positives and negatives; nil: 1 each
+	paired    metric.Paired
 	progress  *meter
 	done      int // settings that are behind us
 	out       *Comparison

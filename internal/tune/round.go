@@ -67,12 +67,8 @@ func (s *search) makeRounds(cut Cut) error {
 	} else if k > least {
 		k = least
 	}
-	label := slices.Repeat([]table.Class{table.Unknown}, t.Rows()) // rows that were set aside are in no fold
-	for _, row := range s.rest {
-		label[row] = t.Label[row]
-	}
 	cut.Shares = nil
-	list, err := cut.Folds(label, k)
+	list, err := cut.Folds(s.labelsOf(s.rest), k) // rows that were set aside are in no fold
 	if err != nil {
 		return err
 	}

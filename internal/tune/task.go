@@ -15,6 +15,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/metric"
 )
@@ -430,7 +431,7 @@ func (s *search) attempt(ctx context.Context, t *task, c *Candidate, paths []pat
 		if whole, _ := finite(fit.W); !whole {
 			return errors.New("it did not end in finite weights")
 		}
-		zero[i] = fit.Certified != nil && fit.Certified.Converged && fit.Certified.ZeroOptimal
+		zero[i] = fit.Certified != nil && fit.Certified.Zero == certified.ZeroIsOptimal
 		scores[i], values[i], err = s.rounds[i].measure(paths[i].x, fit.W)
 		return err
 	})

@@ -35,7 +35,7 @@ type Result struct {
 	WorkingSet   int     // distinct rows of the population held at the end
 	Converged    bool
 	Cancelled    bool
-	ZeroOptimal  bool // w = 0 is optimal up to the gap
+	Zero         Verdict // whether w = 0 is a global minimiser, as far as the bounds show it
 	gapOfRequest float64
 }
 
@@ -45,9 +45,9 @@ func (r *Result) RelativeGap() float64 {
 }
 
 // GapOfDecrease is (F - D)/(F(0) - D), the share of the possible decrease that may be missing; false where w = 0 is
-// optimal up to the gap and there is nothing to decrease.
+// optimal and there is nothing to decrease.
 func (r *Result) GapOfDecrease() (float64, bool) {
-	if r.ZeroOptimal || !(r.AtZero > r.LowerBound) {
+	if r.Zero == ZeroIsOptimal || !(r.AtZero > r.LowerBound) {
 		return 0, false
 	}
 	return math.Max(0, r.Objective-r.LowerBound) / (r.AtZero - r.LowerBound), true
@@ -128,6 +128,7 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	}
 	r := s.result()
 	r.Cancelled = cancelled
+	r.Zero = zeroInBounds(f, &r)
 	r.judge()
 	return r, nil
 }
@@ -164,17 +165,18 @@ func certifyResult(o *objective.Objective, r Result, read reader) (Result, error
 	}
 	r.Objective, r.LowerBound, r.Threshold, r.AtZero = bounds.Upper, bounds.Lower, bounds.Threshold, bounds.AtZero
 	r.Passes++ // the reading that computes F(w) apart
+	if err := decideZero(o, &r, read); err != nil {
+		return r, err
+	}
 	r.judge()
 	return r, nil
 }
 
-// judge says what the bounds mean.
+// judge decides whether the solve has converged.
 func (r *Result) judge() {
-	gap := r.Objective - r.LowerBound
-	r.ZeroOptimal = r.AtZero-r.LowerBound <= r.gapOfRequest*math.Max(r.AtZero, .01)
 	share, some := r.GapOfDecrease()
-	r.Converged = some && share <= r.gapOfRequest || gap <= 1e-3*r.gapOfRequest*r.AtZero ||
-		!some && r.RelativeGap() <= r.gapOfRequest
+	r.Converged = some && share <= r.gapOfRequest || r.Objective-r.LowerBound <= 1e-3*r.gapOfRequest*r.AtZero ||
+		r.Zero == ZeroIsOptimal && r.RelativeGap() <= r.gapOfRequest
 }
 
 // Bounds are both ends of a certificate.
