@@ -71,6 +71,10 @@ func texts(v reflect.Value) []string {
 		return []string{value}
 	case []string:
 		return value
+	case *string:
+		if value != nil {
+			return []string{*value}
+		}
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // what is kept. A verb that has nothing to finish and does not return within patience is ended from here, wherever it is:
 // all files appear complete or not at all, so nothing is lost. A verb that goes on to write what it has, after a call of
 // finish, says so and takes its time; a second signal aborts it, and nothing more is written.
-const patience = 500 * time.Millisecond
+const patience = 300 * time.Millisecond
 
 // interruption is what a session knows of signals.
 type interruption struct {

@@ -52,6 +52,7 @@ func (s *search) fitInTime(ctx context.Context) (folds int, err error) {
 		folds = 1
 	} else if ctx.Err() != nil {
 		folds = fewCrossFolds
+		s.found.Cancelled = true // also where the search itself had ended
 	}
 	late := func() bool {
 		var needed time.Duration
