@@ -28,6 +28,7 @@ var rooms = []string{
 	"toptau/internal/baseline",
 	"toptau/metric",
 	"toptau/calibrate",
+	"toptau/internal/sketch",
 	"toptau/internal/table",
 	"toptau/internal/simulate",
 	"toptau/internal/feature",

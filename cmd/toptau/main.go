@@ -16,6 +16,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -37,6 +39,7 @@ type commands struct {
 	Threshold thresholdCommand `cmd:"" help:"A threshold with a guarantee, for anybody's scores or as a new operating point of a model."`
 	Diagnose  diagnoseCommand  `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
 	Verify    verifyCommand    `cmd:"" help:"Recompute both bounds of a certificate from the data."`
+	Keygen    keygenCommand    `cmd:"" help:"A new pair of keys, to sign models and certificates and to check signatures."`
 	Generate  generateCommand  `cmd:"" help:"Simulated data with known truth, as CSV."`
 	Paper     paperCommand     `cmd:"" help:"The tables and figures of the paper, reproduced beside its own numbers."`
 
@@ -57,36 +60,53 @@ func main() {
 		debug.SetGCPercent(10) // nearly all memory is numbers, in which a collection has nothing to follow
 	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error to return quietly from, not a signal to die of
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	s := newSession(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	go s.watch(signals, cancel)
+	code := s.run(os.Args[1:])
+	s.ending.Lock()
 	os.Exit(code)
 }
 
 // session is what a verb may use of the world.
 type session struct {
 	context.Context
-	stdin    io.Reader
-	stdout   *bufio.Writer
-	stderr   io.Writer
-	json     bool
-	progress *progress
+	stdin        io.Reader
+	out          io.Writer     // what stdout writes to
+	stdout       *bufio.Writer // flushed at the end
+	stderr       io.Writer
+	json         bool
+	taken        bool // a file of the verb goes to standard output, so that no text does
+	progress     *progress
+	shown        atomic.Pointer[progress] // the same, for other goroutines
+	interruption interruption
+	ending       sync.Mutex // locked by what reports the end
+}
+
+func newSession(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *session {
+	shown := stdout
+	if isTerminal(stdout) {
+		shown = &screen{w: stdout}
+	}
+	return &session{Context: ctx, stdin: stdin, out: stdout, stdout: bufio.NewWriterSize(shown, 1<<16), stderr: stderr,
+		json: asksForJSON(args)}
 }
 
 // run is main without the process: it returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if isTerminal(stdout) {
-		stdout = &screen{w: stdout}
-	}
-	out := bufio.NewWriterSize(stdout, 1<<16)
-	s := &session{Context: ctx, stdin: stdin, stdout: out, stderr: stderr, json: asksForJSON(args)}
+	return newSession(ctx, args, stdin, stdout, stderr).run(args)
+}
 
+func (s *session) run(args []string) int {
 	err := execute(s, args)
 	s.progress.clear()
-	if flushed := out.Flush(); err == nil {
+	if flushed := s.stdout.Flush(); err == nil {
 		err = flushed
 	}
+	s.ending.Lock()
+	defer s.ending.Unlock()
 	return s.report(err)
 }
 
@@ -116,7 +136,7 @@ func execute(s *session, args []string) (err error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("toptau"), kong.Description(description), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"version": version(), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
+		kong.Vars{"version": version(), "lambda": fmt.Sprint(defaultLambda), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
 		kong.Exit(func(code int) { panic(stopped{code}) }))
 	if err != nil {
 		return err
@@ -139,6 +159,10 @@ func execute(s *session, args []string) (err error) {
 	}
 	s.json = c.JSON
 	s.progress = newProgress(s.stderr, c.Quiet || c.JSON)
+	s.shown.Store(s.progress)
+	if err := s.checkFiles(filesOf(parsed)); err != nil {
+		return err
+	}
 	return parsed.Run(s)
 }
 
@@ -156,6 +180,7 @@ func helpHint(err error) string {
 var (
 	errNotHeld     = errors.New("the certificate does not hold")
 	errNoGuarantee = errors.New("the guarantee cannot be given")
+	errSetAside    = errors.New("the model is not where it was asked for")
 )
 
 // report prints an error in the form asked for and returns the exit code.
@@ -163,14 +188,14 @@ func (s *session) report(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errNotHeld):
+	case errors.Is(err, errNotHeld), errors.Is(err, errSetAside):
 		return 1
 	case errors.Is(err, errNoGuarantee):
 		return 3
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // the reader has seen enough
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(s.stderr, "toptau: interrupted")
+	case isInterrupted(err):
+		s.reportInterruption(err)
 		return 130
 	}
 	found := fault.Of(err)
