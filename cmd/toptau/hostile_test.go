@@ -106,26 +106,26 @@ func badInputs() []badInput {
 		}, []string{fit, "score MODEL FILE -q", "evaluate MODEL FILE -q", "diagnose FILE --label y"}, 0, ""},
 		{"a table and newlines, more of them", "a.csv.zst", func(a *attacker) {
 			a.rows(1000)
-			a.many("\r\n \t\n", 20*a.scale, a.empty)
+			a.many("\r\n \t\n", 5*a.scale, a.empty)
 		}, []string{fit}, 0, ""},
 		{"newlines inside a table", "a.csv.zst", func(a *attacker) {
 			a.rows(1000)
-			a.many("\n", 50*a.scale, a.empty)
+			a.many("\n", 10*a.scale, a.empty)
 			a.text("1,1,k1,1\n")
 		}, []string{fit}, 1, "an empty line"},
 		{"newlines before a table", "a.csv.zst", func(a *attacker) {
-			a.many("\n", 50*a.scale, a.empty)
+			a.many("\n", 10*a.scale, a.empty)
 			a.rows(1000)
 		}, []string{"fit FILE --method toppush --delimiter comma --label y -o OUT -q"}, 0, ""},
 		{"LIBSVM and newlines", "a.svm.zst", func(a *attacker) {
 			a.indices(1000)
-			a.many("\n", 50*a.scale, a.empty)
+			a.many("\n", 10*a.scale, a.empty)
 		}, []string{fitIndices}, 0, ""},
 		{"LIBSVM and comments", "a.svm.zst", func(a *attacker) {
 			a.indices(1000)
 			a.many("#\n", 2*a.scale, a.empty)
 		}, []string{fitIndices}, 0, ""},
-		{"newlines for labels", "a.labels.zst", func(a *attacker) { a.many("\n", 50*a.scale, a.empty) },
+		{"newlines for labels", "a.labels.zst", func(a *attacker) { a.many("\n", 10*a.scale, a.empty) },
 			[]string{"fit DATA --drop y --labels FILE --method toppush -o OUT -q"}, 1, "0 labels"},
 		{"blanks without a line's end", "a.csv.zst", func(a *attacker) {
 			a.rows(10)
@@ -153,7 +153,15 @@ func badInputs() []badInput {
 			a.text("3,")
 			a.many("x", 5*min(a.scale, 12), a.bytes)
 			a.text(",1\n")
-		}, []string{fit, train}, 0, ""},
+		}, []string{fit, train}, -1, ""},
+		{"a name of many megabytes", "a.csv.gz", func(a *attacker) {
+			a.text("a,")
+			a.many("x", 5*min(a.scale, 12), a.bytes)
+			a.text(",y\n")
+			for i := range 40 {
+				a.text("%d,%d,%d\n", i%7, i%5, i%2)
+			}
+		}, []string{fit, train}, -1, ""},
 		{"commas", "a.csv.gz", func(a *attacker) { a.many(",", 7*min(a.scale, 9), a.bytes) }, []string{fit}, 1, "more than 30,000 fields"},
 		{"lines of commas", "a.csv.gz", func(a *attacker) {
 			a.many(strings.Repeat(",", 29_999)+"\n", 20*min(a.scale, 20), a.bytes)

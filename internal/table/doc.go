@@ -122,7 +122,7 @@
 // head, then one chunk and what was read from it; its memory does not grow with the rows of a file. Read holds the table and at
 // most 2 GOMAXPROCS + 2 chunks, of about 16 MiB of text in all; what a scan reserves for rows follows the bytes of a chunk, not
 // its line ends. A LIBSVM table takes nothing for indices that do not occur. A training file has at most 262,144 different values
-// in its symbolic columns.
+// in its symbolic columns, which have at most 16 MiB of text, as the names of the columns have.
 //
 // From the size of a file, that in the trailer of gzip or the header of zstd data, and the first rows Read estimates how many
 // rows there are and reserves memory for them once; where no size is known, the columns grow by quarters. After the first

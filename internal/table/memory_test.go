@@ -103,13 +103,25 @@ func TestMostCategories(t *testing.T) {
 	for i := range maxCategories + 2 {
 		fmt.Fprintf(&b, "k%d,%d\n", i, i%2)
 	}
-	const want = `t:262146: column "s": different value 262,145 of the symbolic columns, expected at most 262,144 in all of them`
+	const want = `t:262146: column "s": different value 262,145 of the symbolic columns, expected at most 262,144 in all of them, of 16 MiB`
 	for _, quote := range []string{"", `"k0",1` + "\n"} {
 		text := strings.Replace(b.String(), "s,y\n", "s,y\n"+quote, 1)
 		e := failureOf(text, Options{Label: "y"})
 		if e == nil || !strings.HasPrefix(strings.Replace(e.Error(), "t:262147", "t:262146", 1), want) {
 			t.Error(e)
 		}
+	}
+}
+
+// Names and categories are short text: models and reports hold many copies of them.
+func TestLongNamesAndCategories(t *testing.T) {
+	long := strings.Repeat("x", maxText+1)
+	if e := failureOf("a,"+long+",y\n1,2,1\n3,4,0\n", Options{Label: "y"}); e == nil || !strings.HasPrefix(e.Error(), "t:1: more than 16 MiB of column names") {
+		t.Error(e)
+	}
+	if e := failureOf("a,s,y\n1,k,1\n3,l,0\n3,"+long+",0\n", Options{Label: "y"}); e == nil ||
+		!strings.HasPrefix(e.Error(), `t:4: column "s": more than 16 MiB of text`) {
+		t.Error(e)
 	}
 }
 
