@@ -1,4 +1,4 @@
-.PHONY: test check demo fuzz bench quality thresholds
+.PHONY: test check demo fuzz fuzz-long hostile bench quality thresholds
 
 test: ## the README's test command
 	go test ./...
@@ -11,6 +11,13 @@ demo:
 
 fuzz: ## half a minute for each fuzz target
 	bash .ci/fuzz 30s
+
+fuzz-long: ## ten minutes for each fuzz target; goes on where it was interrupted; the table is in .campaigns/fuzz/table.md
+	bash .ci/fuzz 10m .campaigns/fuzz
+
+hostile: ## the long campaigns: forged certificates, edited models, hostile files, kills; goes on where it was interrupted
+	TOPTAU_HOSTILE=long TOPTAU_HOSTILE_DIR=$(CURDIR)/.campaigns/hostile \
+		go test -count 1 -p 1 -timeout 0 -v -run 'Hostile|Forged|Edited|Kill' ./...
 
 bench: ## ratios against the machine's limits and other programs, into docs/performance.md: five minutes, a quiet machine
 	go run -C bench . -o ../docs/performance.md

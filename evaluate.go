@@ -32,9 +32,10 @@ type Evaluation struct {
 	AUCAgainst    float64           `json:"auc_against"` // ties count against the model
 	Distinct      int               `json:"distinct_scores"`
 	Goal          *GoalEvaluation   `json:"goal"`
-	Criteria      []metric.Result   `json:"criteria"` // thresholds from these rows themselves, bootstrap intervals
-	Points        []PointEvaluation `json:"points"`   // the model's thresholds on these rows
-	Summary       []string          `json:"summary"`  // what the first point does, for people who decide
+	Criteria      []metric.Result   `json:"criteria"`      // thresholds from these rows themselves, bootstrap intervals
+	Points        []PointEvaluation `json:"points"`        // the model's thresholds on these rows
+	TrainingRows  *OverlapReport    `json:"training_rows"` // how many of these rows trained the model; null: it has no fingerprints
+	Summary       []string          `json:"summary"`       // what the first point does, for people who decide
 	Curves        []CurveReport     `json:"curves"`
 	Missing       int               `json:"missing_values"`
 	Unknown       int               `json:"unknown_values"`
@@ -93,6 +94,9 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 		model: m, data: d, ranking: r, scores: scores,
 		Missing: sum(counts.Missing), Unknown: sum(counts.Unknown) + counts.UnknownIndices,
 	}
+	if err := e.recognise(); err != nil {
+		return nil, err
+	}
 	if err := e.criteria(r, o); err != nil {
 		return nil, err
 	}
@@ -119,6 +123,26 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 		}
 	}
 	return e, nil
+}
+
+// recognise looks for rows that trained the model.
+func (e *Evaluation) recognise() error {
+	features, err := scoring.Map(e.model)
+	if err != nil {
+		return err
+	}
+	e.TrainingRows = overlap(e.model, e.data, features)
+	text := ""
+	switch {
+	case e.TrainingRows != nil && e.TrainingRows.Excess:
+		text = e.TrainingRows.words(e.N)
+	case e.TrainingRows == nil && trainedOn(e.model, e.data):
+		text = "these are the rows that the model was trained on"
+	default:
+		return nil
+	}
+	e.Warnings = append(e.Warnings, Warning{"training-rows", text + "; new rows are met with less success than these"})
+	return nil
 }
 
 // facts is what the summary is made from: the first operating point on these rows.

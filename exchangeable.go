@@ -73,6 +73,10 @@ func (s *shiftWatch) reports(training model.Training) ([]ShiftReport, []Warning)
 	reports := []ShiftReport{}
 	var warnings []Warning
 	for _, w := range s.parts {
+		if s.labelled && w.arrivals.Same() {
+			warnings = append(warnings, Warning{"calibration-rows", fmt.Sprintf("these rows calibrated the threshold of %s: the rates at it "+
+				"say nothing about new rows", s.point.Name)})
+		}
 		foreign := 0
 		level := shiftLevel / float64(len(s.parts))
 		if !s.labelled && w.guarantee.Kind != "top" {

@@ -14,6 +14,7 @@ import (
 var rooms = []string{
 	"toptau/internal/fault",
 	"toptau/internal/outfile",
+	"toptau/internal/memory",
 	"toptau/internal/elementary",
 	"toptau/internal/kernel",
 	"toptau/surrogate",
@@ -27,6 +28,7 @@ var rooms = []string{
 	"toptau/internal/baseline",
 	"toptau/metric",
 	"toptau/calibrate",
+	"toptau/internal/sketch",
 	"toptau/internal/table",
 	"toptau/internal/simulate",
 	"toptau/internal/feature",

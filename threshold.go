@@ -7,6 +7,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/fault"
+	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/metric"
@@ -19,6 +20,8 @@ type ThresholdOptions struct {
 	Goal     metric.Goal
 	Delta    threshold.Rate // of the guarantee: it may fail with this probability; zero: a plain threshold without one
 	Segments bool           // a threshold for each value of Format.Segment, each at Delta
+
+	AllowTrainingRows bool // AddPoint: certify even on rows of which the model's fingerprints say that they trained it
 }
 
 // ThresholdReport is a threshold with the evidence behind it: the object that threshold --json prints. The decision is
@@ -37,7 +40,9 @@ type ThresholdReport struct {
 	Bound         *float64         `json:"bound"`       // the exact binomial tail; absolute-top: the bounded rate
 	Needed        *int             `json:"needed"`      // the fewest rows with which the goal can be certified
 	Segments      []SegmentReport  `json:"segments"`
-	OverTime      *TrendReport     `json:"over_time"` // null: no time column
+	OverTime      *TrendReport     `json:"over_time"`     // null: no time column
+	TrainingRows  *OverlapReport   `json:"training_rows"` // null: no model, or one without fingerprints
+	Joined        *Joined          `json:"joined"`        // how scores from a file of their own found their rows; null for others
 	Warnings      []Warning        `json:"warnings"`
 	guarantee     *model.Guarantee // of the model's point
 }
@@ -82,6 +87,18 @@ func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, err
 	return calibrateRows(d, scores, "", o)
 }
 
+// ThresholdOf is Threshold for scores in a file of their own, which ReadScores has joined to the rows of d.
+func ThresholdOf(d *Data, s Scores, o ThresholdOptions) (*ThresholdReport, error) {
+	if err := s.complete(d); err != nil {
+		return nil, err
+	}
+	r, guarantee := calibrateRows(d, s.Values, "", o)
+	if r != nil {
+		r.Joined = &s.Joined
+	}
+	return r, guarantee
+}
+
 // AddPoint returns a copy of the model with a further operating point, computed on d, and the point's report. The model
 // itself is not changed. The error is as that of Threshold; the model then has the plain threshold.
 func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.Model, *ThresholdReport, error) {
@@ -93,14 +110,27 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 	if err != nil {
 		return nil, nil, d.inFile(err)
 	}
-	r, guarantee := calibrateRows(d, z, reasonAgainst(m, d), o)
+	features, err := scoring.Map(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := overlap(m, d, features)
+	r, guarantee := calibrateRows(d, z, reasonAgainst(m, d, known, o), o)
 	if r == nil {
 		return nil, nil, guarantee
 	}
+	r.TrainingRows = known
 	r.Warnings = append(r.Warnings, d.warnings()...)
 	further := *m
+	further.Signature = nil // it covers the points as they were
 	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal.String(), Guarantee: r.guarantee,
 		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
+	if known != nil && known.Excess {
+		text := known.words(d.Rows())
+		r.Warnings = append(r.Warnings, Warning{"training-rows", text})
+		point.Source += "; " + text
+	}
+	r.Warnings = append(r.Warnings, sameCalibration(m, r.guarantee)...)
 	if o.Segments {
 		point.Segment = d.table.Segment.Name
 		for _, s := range r.Segments {
@@ -115,11 +145,33 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 }
 
 // reasonAgainst says why rows cannot certify a threshold of the model; "" when nothing speaks against it.
-func reasonAgainst(m *model.Model, d *Data) string {
-	if m.Training.Digest != "" && m.Training.Digest == d.digest() {
+func reasonAgainst(m *model.Model, d *Data, known *OverlapReport, o ThresholdOptions) string {
+	switch {
+	case trainedOn(m, d):
 		return "these are the rows that the model was trained on"
+	case known != nil && known.Excess && !o.AllowTrainingRows:
+		return known.words(d.Rows()) + "; --allow-training-rows if these are other rows with equal values"
 	}
 	return ""
+}
+
+// trainedOn reports whether d is the file that the model was trained on.
+func trainedOn(m *model.Model, d *Data) bool {
+	return m.Training.Digest != "" && m.Training.Digest == d.digest()
+}
+
+// sameCalibration warns when the rows of a guarantee have calibrated another point of the model before. Each of the guarantees
+// holds by itself, since neither threshold has been seen by the other; both together hold with less confidence.
+func sameCalibration(m *model.Model, g *model.Guarantee) []Warning {
+	var list []Warning
+	for i := range m.Points {
+		if p := &m.Points[i]; g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
+			list = append(list, Warning{"joint-confidence", fmt.Sprintf("these rows also calibrated %s: each guarantee holds with its own "+
+				"confidence, both together with at least %s", p.Name,
+				metric.ConfidenceText(g.Delta.Float64()+p.Guarantee.Delta.Float64()))})
+		}
+	}
+	return list
 }
 
 // calibrateRows computes the threshold on rows with the given scores. against is a reason against a guarantee.
@@ -220,7 +272,7 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 	if certified > 1 {
 		r.Warnings = append(r.Warnings, Warning{"joint-confidence",
 			fmt.Sprintf("each of the %d certified segments holds with a confidence of %s; all of them together with at least %s", certified,
-				shareOf(1-o.Delta.Float64()), shareOf(max(0, 1-float64(float64(certified)*o.Delta.Float64()))))})
+				metric.ConfidenceText(o.Delta.Float64()), metric.ConfidenceText(float64(float64(certified)*o.Delta.Float64())))})
 	}
 	return first
 }

@@ -41,6 +41,31 @@ func (a *Arrivals) Add(z float64) {
 // Rows is the number of scores that were added.
 func (a *Arrivals) Rows() int { return a.m }
 
+// Same reports whether the scores that were added have the order statistics of the calibration scores: unless nearly all scores
+// are equal, they are those of the same rows.
+func (a *Arrivals) Same() bool {
+	s := a.sample
+	if a.m != s.Rows || s.Scores[0] == s.Scores[len(s.Scores)-1] {
+		return false
+	}
+	above := a.over[len(a.over)-1] // strictly above Scores[i]
+	for i := len(s.Scores) - 1; i >= 0; i-- {
+		first := i
+		for first > 0 && s.Scores[first-1] == s.Scores[i] {
+			first-- // the equal ones are counted there
+		}
+		reached := above + a.equal[first]
+		for ; i >= first; i-- {
+			if s.Above[i] < above || s.Above[i] >= reached {
+				return false
+			}
+		}
+		i++
+		above = reached + a.over[first]
+	}
+	return true
+}
+
 // Shift is where arrivals differ most from the calibration scores.
 type Shift struct {
 	P        float64 // at most this probable for exchangeable scores, all comparisons taken together

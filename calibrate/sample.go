@@ -24,7 +24,16 @@ const (
 
 // sampleOf keeps order statistics of ascending scores, among them that of order k.
 func sampleOf(z []float64, k int) *Sample {
-	n := len(z)
+	s := &Sample{Rows: len(z), Above: sampledRanks(len(z), k)}
+	for _, e := range s.Above {
+		s.Scores = append(s.Scores, z[len(z)-1-e]+0) // -0 becomes 0
+	}
+	return s
+}
+
+// sampledRanks returns the ranks that a sample of n scores keeps, among them that of order k: the numbers of scores above.
+// They are part of the format of model files (Claim.Check).
+func sampledRanks(n, k int) []int {
 	above := []int{n - k}
 	for e, step := 0, 1.0; e < n/sampleSteps; {
 		above = append(above, e)
@@ -37,11 +46,28 @@ func sampleOf(z []float64, k int) *Sample {
 	slices.Sort(above)
 	above = slices.Compact(slices.DeleteFunc(above, func(e int) bool { return e < 0 }))
 	slices.Reverse(above)
-	s := &Sample{Rows: n, Above: above}
-	for _, e := range above {
-		s.Scores = append(s.Scores, z[n-1-e]+0) // -0 becomes 0
+	return above
+}
+
+// Same reports whether two samples are of the same calibration scores: as many, and equal at all ranks that both keep, which are
+// all but the thresholds'.
+func (s *Sample) Same(other *Sample) bool {
+	if s == nil || other == nil || s.Rows != other.Rows {
+		return false
 	}
-	return s
+	common, i := 0, 0
+	for j, above := range other.Above {
+		for i < len(s.Above) && s.Above[i] > above {
+			i++
+		}
+		if i < len(s.Above) && s.Above[i] == above {
+			if s.Scores[i] != other.Scores[j] {
+				return false
+			}
+			common++
+		}
+	}
+	return common > 0 && common+1 >= min(len(s.Above), len(other.Above))
 }
 
 // Check refuses what no calibration can have left.

@@ -26,7 +26,8 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 		g := &Guarantee{Certified: true, Kind: "top", Rate: c.Alpha, Delta: c.Delta, Negatives: 300, Order: c.Order, Bound: c.Bound,
 			Calibration: c.Sample}
 		change(g)
-		m.Points[0].Guarantee = g
+		p := &m.Points[0]
+		p.Goal, p.Threshold, p.Guarantee = "--top 5%", c.Threshold, g
 		return m
 	}
 	m := with(func(*Guarantee) {})
@@ -38,7 +39,9 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	for want, change := range map[string]func(*Guarantee){
-		"of 300, bound": func(g *Guarantee) { g.Kind = "max-fpr" },
+		`kind "max-fpr"`:                     func(g *Guarantee) { g.Kind = "max-fpr" },
+		"401 negatives among 400":            func(g *Guarantee) { g.Negatives = 401 },
+		"not the calibration score of order": func(g *Guarantee) { g.Calibration = shifted(g.Calibration) },
 		"out of order": func(g *Guarantee) {
 			g.Calibration = &calibrate.Sample{Rows: 3, Above: []int{1, 0}, Scores: []float64{2, 1}}
 		},
@@ -47,4 +50,14 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// shifted returns a sample with other scores.
+func shifted(s *calibrate.Sample) *calibrate.Sample {
+	other := *s
+	other.Scores = nil
+	for _, z := range s.Scores {
+		other.Scores = append(other.Scores, z+1)
+	}
+	return &other
 }

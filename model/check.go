@@ -30,7 +30,7 @@ func (m *Model) Seal() error {
 // finite, probe rows that do not score as recorded.
 func (m *Model) Check() error {
 	for _, check := range []func() error{m.checkText, m.checkSchema, m.checkWeights, m.checkPoints, m.checkMembers,
-		m.checkTraining, m.checkProbes} {
+		m.checkTraining, m.Fingerprints.check, m.checkProbes} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -96,50 +96,9 @@ func (m *Model) checkPoints() error {
 			return fmt.Errorf("operating point %d: the name %q is empty or taken", i+1, p.Name)
 		}
 		names[p.Name] = true
-		if err := p.check(); err != nil {
+		if err := p.Check(); err != nil {
 			return fmt.Errorf("operating point %q: %w", p.Name, err)
 		}
-	}
-	return nil
-}
-
-func (p *Point) check() error {
-	if !finite(p.Threshold) {
-		return fmt.Errorf("threshold %v", p.Threshold)
-	}
-	if err := p.Guarantee.check(); err != nil {
-		return err
-	}
-	if (p.Segment == "") != (len(p.Segments) == 0) {
-		return errors.New("segments without a column, or a column without segments")
-	}
-	for i, s := range p.Segments {
-		if !finite(s.Threshold) || i > 0 && s.Value <= p.Segments[i-1].Value {
-			return fmt.Errorf("segment %q: threshold %v, or out of order", s.Value, s.Threshold)
-		}
-		if err := s.Guarantee.check(); err != nil {
-			return fmt.Errorf("segment %q: %w", s.Value, err)
-		}
-	}
-	return nil
-}
-
-func (g *Guarantee) check() error {
-	if g == nil {
-		return nil
-	}
-	if g.Kind != "max-fpr" && g.Kind != "top" && g.Kind != "absolute-top" {
-		return fmt.Errorf("guarantee of kind %q", g.Kind)
-	}
-	if g.Delta.IsZero() || g.Rate.IsZero() != (g.Kind == "absolute-top") {
-		return fmt.Errorf("guarantee %q with rate %q and delta %q", g.Kind, g.Rate, g.Delta)
-	}
-	// The order is one among the negatives; of "top" among all calibration rows, whose number only the sample has.
-	if g.Negatives < 0 || g.Order < 0 || g.Order > g.Negatives && g.Kind != "top" || !(g.Bound >= 0 && g.Bound <= 1) {
-		return fmt.Errorf("guarantee: order %d of %d, bound %v", g.Order, g.Negatives, g.Bound)
-	}
-	if err := g.Calibration.Check(); err != nil {
-		return fmt.Errorf("guarantee: %w", err)
 	}
 	return nil
 }

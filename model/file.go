@@ -9,9 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"toptau/internal/fault"
+	"toptau/internal/memory"
 	"toptau/internal/outfile"
 )
 
@@ -25,18 +28,24 @@ const (
 	maxBytes = 1 << 30
 )
 
-// content is everything between the version and the checksum, in the order of the file.
+// content is everything in a file, in its order.
+//
+// A field that a later format added, here or in any type of a model, carries its format in the tag since:"2" and is omitted
+// when it is zero. Older formats are then read and written by the same code: readers refuse a file with a field that is newer
+// than the format in its first line.
 type content struct {
-	Format   int       `json:"toptau_model"`
-	Schema   Schema    `json:"schema"`
-	Features Features  `json:"features"`
-	Offset   float64   `json:"offset"`
-	Weights  []float64 `json:"weights"`
-	Points   []Point   `json:"points"`
-	Members  []Member  `json:"members"`
-	Training Training  `json:"training"`
-	Probes   []Probe   `json:"probes"`
-	Checksum string    `json:"checksum"`
+	Format       int           `json:"toptau_model"`
+	Schema       Schema        `json:"schema"`
+	Features     Features      `json:"features"`
+	Offset       float64       `json:"offset"`
+	Weights      []float64     `json:"weights"`
+	Points       []Point       `json:"points"`
+	Members      []Member      `json:"members"`
+	Training     Training      `json:"training"`
+	Fingerprints *Fingerprints `json:"fingerprints,omitempty" since:"2"`
+	Probes       []Probe       `json:"probes"`
+	Signature    *Signature    `json:"signature,omitempty" since:"2"`
+	Checksum     string        `json:"checksum"`
 }
 
 // Load reads the model file at path.
@@ -67,7 +76,7 @@ func Read(r io.Reader, name string) (*Model, error) {
 		e.File = name
 		return nil, e
 	}
-	m, err := decode(data)
+	m, err := decodeModel(data)
 	if err != nil {
 		e := refusal("edited or damaged")
 		e.Err, e.File = err, name
@@ -96,14 +105,11 @@ func readAll(r io.Reader) ([]byte, error) {
 	if _, err := version(head); err != nil {
 		return nil, err
 	}
-	rest, err := io.ReadAll(io.LimitReader(r, maxBytes))
+	data, err := memory.ReadAll(io.MultiReader(bytes.NewReader(head), r), "a model", maxBytes, decodedTimes)
 	if err != nil {
 		return nil, err
 	}
-	if len(rest) == maxBytes {
-		return nil, refusal(fmt.Sprintf("larger than %d bytes", maxBytes))
-	}
-	return append(head, rest...), nil
+	return data, checkDensity(data)
 }
 
 func refusal(found string) *fault.Error { return &fault.Error{Kind: fault.Model, Found: found} }
@@ -130,9 +136,13 @@ func version(data []byte) (int, error) {
 	return v, nil
 }
 
-// decode reads a whole file whose version has been read. Every byte counts: the checksum covers all before it, and the
-// content must be exactly what encode writes for the model that was read.
-func decode(data []byte) (*Model, error) {
+// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content must be exactly what
+// encode writes in the file's format for the model that was read.
+func decodeModel(data []byte) (*Model, error) {
+	format, err := version(data)
+	if err != nil {
+		return nil, err
+	}
 	if err := verify(data); err != nil {
 		return nil, err
 	}
@@ -142,19 +152,69 @@ func decode(data []byte) (*Model, error) {
 	if err := decoder.Decode(&c); err != nil {
 		return nil, err
 	}
+	if err := checkSince(reflect.ValueOf(c), format); err != nil {
+		return nil, err
+	}
 	m := &Model{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset,
-		Points: c.Points, Members: c.Members, Training: c.Training, Probes: c.Probes}
+		Points: c.Points, Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Probes: c.Probes, Signature: c.Signature}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	again, err := m.encode()
+	again, err := m.encode(format)
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(again, data) {
 		return nil, errors.New("not in the form that toptau writes")
 	}
+	if m.Signature != nil {
+		body, err := m.encodeFields(format)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.Signature.Check(body); err != nil {
+			return nil, err
+		}
+	}
 	return m, nil
+}
+
+// checkSince refuses fields that are newer than a format.
+func checkSince(v reflect.Value, format int) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return checkSince(v.Elem(), format)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if v.Type().Elem().Kind() != reflect.Struct {
+				break
+			}
+			if err := checkSince(v.Index(i), format); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if since, _ := strconv.Atoi(field.Tag.Get("since")); since > format && !v.Field(i).IsZero() {
+				return fmt.Errorf("format %d has no field %q", format, fieldName(field))
+			}
+			if field.IsExported() {
+				if err := checkSince(v.Field(i), format); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// fieldName returns the name of a field in the file.
+func fieldName(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return name
 }
 
 // verify compares the checksum at the end with the bytes before it.
@@ -178,10 +238,28 @@ func trailer(body []byte) []byte {
 	return []byte(sumField + hex.EncodeToString(digest[:]) + closing)
 }
 
-// encode writes one field a line, the elements of points, members and probes one a line.
-func (m *Model) encode() ([]byte, error) {
+// encode returns a whole file: the fields, the signature if there is one, and the checksum of both.
+func (m *Model) encode(format int) ([]byte, error) {
+	data, err := m.encodeFields(format)
+	if err != nil {
+		return nil, err
+	}
+	if m.Signature != nil {
+		b := bytes.NewBuffer(data)
+		b.WriteString("\"signature\": ")
+		if err := writeJSON(b, m.Signature); err != nil {
+			return nil, err
+		}
+		b.WriteString(",\n")
+		data = b.Bytes()
+	}
+	return append(data, trailer(data)...), nil
+}
+
+// encodeFields writes all fields that a signature covers, one a line; the elements of points, members and probes one a line.
+func (m *Model) encodeFields(format int) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString(opening + strconv.Itoa(Format) + ",\n")
+	b.WriteString(opening + strconv.Itoa(format) + ",\n")
 	for _, field := range []struct {
 		name  string
 		value any
@@ -193,15 +271,18 @@ func (m *Model) encode() ([]byte, error) {
 		{"points", lines(m.Points)},
 		{"members", lines(m.Members)},
 		{"training", m.Training},
+		{"fingerprints", m.Fingerprints},
 		{"probes", lines(m.Probes)},
 	} {
+		if field.value == (*Fingerprints)(nil) {
+			continue
+		}
 		fmt.Fprintf(&b, "%q: ", field.name)
 		if err := write(&b, field.value); err != nil {
 			return nil, err
 		}
 		b.WriteString(",\n")
 	}
-	b.Write(trailer(b.Bytes()))
 	return b.Bytes(), nil
 }
 
@@ -271,5 +352,8 @@ func (m *Model) bytes() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	return m.encode()
+	if err := m.checkSignature(); err != nil {
+		return nil, err
+	}
+	return m.encode(Format)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Format is the version of the files that this package writes, and the newest that it reads.
-const Format = 1
+const Format = 2
 
 // Model is one linear model on encoded features. Fill the fields, then Seal it; a model from Load is sealed. It may be
 // used by several goroutines as long as nobody changes it.
@@ -24,6 +24,9 @@ type Model struct {
 	Members  []Member  // what the weights are the average of; may be empty
 	Training Training
 	Probes   []Probe // set by Seal
+
+	Fingerprints *Fingerprints // of the rows that trained it; nil: not kept
+	Signature    *Signature    // set by Sign; nil: not signed
 }
 
 // Schema says how a file or record is read so that it means what the training file meant.
@@ -131,6 +134,7 @@ type Member struct {
 	K           int            `json:"k,omitempty"`
 	Anchor      float64        `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
 	Blocks      []int          `json:"blocks"`           // positions of the feature blocks it uses
+	Folds       int            `json:"folds,omitempty"`  // the member is the mean of its fits in these folds; 0: one fit to all rows
 	Share       float64        `json:"share"`            // its weight in the average; shares sum to 1
 	Solver      Solver         `json:"solver"`
 	Certificate *Certificate   `json:"certificate,omitempty"` // nil: no objective was evaluated

@@ -1,13 +1,17 @@
 package model
 
 import (
+	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,13 +19,15 @@ import (
 
 	"toptau/internal/fault"
 	"toptau/internal/feature"
+	"toptau/internal/sketch"
 	"toptau/internal/table"
 	"toptau/threshold"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden model (only before the format is released)")
+var update = flag.Bool("update", false, "rewrite the golden models (only before their format is released)")
 
-const golden = "testdata/v1.json"
+// golden are the files of every format, in order.
+var golden = []string{"testdata/v1.json", "testdata/v2.json"}
 
 // trained is a model of every kind of column and field, fitted on five rows.
 func trained(t testing.TB) *Model {
@@ -45,7 +51,7 @@ func trained(t testing.TB) *Model {
 		Points: []Point{
 			{Name: "default", Threshold: 0.1, Goal: "--max-fpr 1%", Source: "order statistic of calibration negatives",
 				Guarantee: &Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
-					Negatives: 300, Order: 300, Bound: 0.049}},
+					Negatives: 300, Order: 300, Bound: 0.049040894071285854}},
 			{Name: "per id", Threshold: 1, Goal: "--top 1%", Source: "quantile of the training scores",
 				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
 		},
@@ -55,6 +61,17 @@ func trained(t testing.TB) *Model {
 		Training: Training{Rows: 5, Positives: 2, Digest: "sha256:" + strings.Repeat("0a", 32), Seed: 7},
 	}
 	if err := m.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// complete is trained with every field of the newest format.
+func complete(t testing.TB) *Model {
+	m := trained(t)
+	m.Fingerprints = &Fingerprints{Rows: 5, Sampled: 5, Cut: 1 << sketch.Bits,
+		Hashes: [sketch.MostCounted]HashList{{1, 0xfedcba987654}, nil, {0x800000000000}}}
+	if err := m.Sign(testKey(1)); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -95,24 +112,58 @@ func encoded(t testing.TB, m *Model) []byte {
 }
 
 func TestGoldenFile(t *testing.T) {
-	got := encoded(t, trained(t))
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
+	for i, path := range golden {
+		format, m := i+1, trained(t)
+		if format > 1 {
+			m = complete(t)
+		}
+		got, err := m.encode(format)
+		if err != nil {
 			t.Fatal(err)
 		}
+		if *update {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("bytes of format %d (-want +got):\n%s", format, diff)
+		}
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// A field that a later format added is omitted when it is zero, so that older formats are written without it.
+func TestNewFieldsAreOptional(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			walk(typ.Elem())
+		case reflect.Struct:
+			if seen[typ] {
+				return
+			}
+			seen[typ] = true
+			for i := range typ.NumField() {
+				field := typ.Field(i)
+				if tag := field.Tag.Get("json"); field.Tag.Get("since") != "" && !strings.Contains(tag, ",omit") {
+					t.Errorf("%s.%s has the tag json:%q", typ, field.Name, tag)
+				}
+				walk(field.Type)
+			}
+		}
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("bytes of format 1 (-want +got):\n%s", diff)
-	}
+	walk(reflect.TypeFor[content]())
 }
 
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	for i, m := range []*Model{trained(t), sparse(t)} {
+	for i, m := range []*Model{complete(t), sparse(t)} {
 		path := filepath.Join(dir, "m.json")
 		if err := m.Save(path); err != nil {
 			t.Fatal(err)
@@ -170,10 +221,10 @@ func resealed(t *testing.T, data []byte, old, new string) []byte {
 
 // forgeries are edits by somebody who mends the checksum, with what the refusal says; "" where none is due.
 var forgeries = []struct{ old, new, want string }{
-	{`"toptau_model": 1,`, `"toptau_model": 2,`, "format 2, this toptau reads up to 1"},
-	{`"toptau_model": 1,`, `"toptau_model": 0,`, "number is not readable"},
-	{`"toptau_model": 1,`, `"toptau_model": 01,`, "number is not readable"},
-	{`"toptau_model": 1,`, `"toptau_model":1,`, "not a toptau model"},
+	{`"toptau_model": 2,`, `"toptau_model": 3,`, "format 3, this toptau reads up to 2"},
+	{`"toptau_model": 2,`, `"toptau_model": 0,`, "number is not readable"},
+	{`"toptau_model": 2,`, `"toptau_model": 02,`, "number is not readable"},
+	{`"toptau_model": 2,`, `"toptau_model":2,`, "not a toptau model"},
 	{`"offset": -0.25`, `"offset": -0.5`, "probe row 1 scores"},
 	{`"offset": -0.25`, `"offset": -0.250`, "not in the form"},
 	{`"offset": -0.25`, `"offset": 1e999`, "1e999"},
@@ -191,6 +242,11 @@ var forgeries = []struct{ old, new, want string }{
 	{`"name":"per id"`, `"name":"default"`, "taken"},
 	{`"kind":"max-fpr"`, `"kind":"luck"`, `"luck"`},
 	{`"order":300`, `"order":301`, "order 301 of 300"},
+	{`"order":300`, `"order":299`, "binomial tail of order 299 of 300"},
+	{`"delta":"0.05"`, `"delta":"0.01"`, "above delta 0.01"},
+	{`"goal":"--max-fpr 1%"`, `"goal":"--top 1%"`, `kind "max-fpr" with rate "0.01" for the goal --top 1%`},
+	{`"certified":true`, `"certified":false`, "not certified"},
+	{`"source":"order`, `"source":"out-of-fold order`, "a guarantee, and the source"},
 	{`"value":"a"`, `"value":"c"`, "out of order"},
 	{`"rate":"0.01"`, `"rate":"1%"`, "not in the form"},
 	{`"rate":"0.01"`, `"rate":"2"`, "rate"},
@@ -253,7 +309,7 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func TestNewerFormatIsNamed(t *testing.T) {
 	_, err := Read(strings.NewReader("{\n\"toptau_model\": 7,\n\"entirely\": \"different\"}"), "m.json")
-	want := "m.json: format 7, this toptau reads up to 1 (use the toptau that wrote it, or a newer one)"
+	want := "m.json: format 7, this toptau reads up to 2 (use the toptau that wrote it, or a newer one)"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -384,13 +440,46 @@ func TestDecide(t *testing.T) {
 
 // Files of every released version stay readable, and score as they did.
 func TestOldVersionsStayReadable(t *testing.T) {
-	m, err := Load(golden)
-	if err != nil {
-		t.Fatal(err)
+	for _, path := range golden {
+		m, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What is saved is in the newest format, whatever was read.
+		saved := encoded(t, m)
+		if !bytes.HasPrefix(saved, []byte(opening+strconv.Itoa(Format)+",\n")) {
+			t.Errorf("%s is saved as %.40q", path, saved)
+		}
+		again, err := Read(bytes.NewReader(saved), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []*Model{m, again} {
+			score, err := m.ScoreFields([]string{"7.23607", "http", "0"})
+			if err != nil || score != 0.2083336512247721 {
+				t.Errorf("%s: %v, %v", path, score, err)
+			}
+		}
 	}
-	score, err := m.ScoreFields([]string{"7.23607", "http", "0"})
-	if err != nil || score != 0.2083336512247721 {
-		t.Errorf("%v, %v", score, err)
+}
+
+// Fields of a later format are refused in a file of an older one.
+func TestOldVersionsHaveNoNewFields(t *testing.T) {
+	type inner struct {
+		Old int `json:"old"`
+		New int `json:"new,omitempty" since:"2"`
+	}
+	type outer struct {
+		Inner []inner `json:"inner"`
+	}
+	for _, test := range []struct {
+		format, new int
+		want        string
+	}{{1, 0, ""}, {1, 3, `format 1 has no field "new"`}, {2, 3, ""}} {
+		err := checkSince(reflect.ValueOf(&outer{[]inner{{1, 0}, {2, test.new}}}), test.format)
+		if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && got != test.want {
+			t.Errorf("format %d: %v, want %q", test.format, err, test.want)
+		}
 	}
 }
 

@@ -10,13 +10,17 @@ import (
 
 // thresholdCommand calibrates.
 type thresholdCommand struct {
-	Data   string `arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
-	Model  string `placeholder:"MODEL" help:"Give this model a new operating point."`
+	Data   string `file:"in" arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
+	Model  string `file:"in" placeholder:"MODEL" help:"Give this model a new operating point."`
 	Score  string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
+	Scores string `file:"in" placeholder:"FILE" help:"The scores are in this file, joined to DATA by --id, a column row, or position (CSV with a column score)."`
 	Delta  string `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE: 5%. Without it the threshold is plain."`
 	Name   string `default:"threshold" placeholder:"NAME" help:"The new operating point's name (default ${default})."`
-	Output string `short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
+	Allow  bool   `name:"allow-training-rows" help:"Certify even on rows that look as if they had trained the model: they are other rows with equal values."`
+	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
 	goalFlags
+	signFlags
+	verifyFlags
 	dataFlags
 }
 
@@ -25,17 +29,23 @@ func (c *thresholdCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	options := toptau.ThresholdOptions{Goal: goal, Segments: c.Segment != ""}
+	options := toptau.ThresholdOptions{Goal: goal, Segments: c.Segment != "", AllowTrainingRows: c.Allow}
 	if options.Delta, err = deltaRate(c.Delta); err != nil {
 		return err
 	}
 	if (c.Output == "") != (c.Model == "") {
 		return &fault.Error{Kind: fault.Usage, Found: "one of --model and -o", Expected: "both or neither"}
 	}
+	if c.Model == "" && (c.Sign != nil || c.VerifyKey != nil || c.Allow) {
+		return &fault.Error{Kind: fault.Usage, Found: "--sign, --verify-key or --allow-training-rows without a model", Expected: "--model MODEL -o MODEL"}
+	}
+	if c.Scores != "" && c.Model != "" {
+		return &fault.Error{Kind: fault.Usage, Found: "--scores and --model", Expected: "one of the two"}
+	}
 	if err := outfile.Check(c.Output); err != nil {
 		return err
 	}
-	r, guarantee := c.compute(options)
+	r, guarantee := c.compute(s, options)
 	if r == nil {
 		return guarantee
 	}
@@ -43,7 +53,7 @@ func (c *thresholdCommand) Run(s *session) error {
 		if err := s.emit(r); err != nil {
 			return err
 		}
-	} else {
+	} else if !s.taken {
 		printThreshold(s, r, c.Output)
 	}
 	if guarantee != nil && s.json {
@@ -53,15 +63,26 @@ func (c *thresholdCommand) Run(s *session) error {
 }
 
 // compute returns a report, with an error beside it when the guarantee cannot be given, or only an error.
-func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
+func (c *thresholdCommand) compute(s *session, o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
 	if c.Model == "" {
 		data, err := toptau.Read(c.Data, c.format())
 		if err != nil {
 			return nil, err
 		}
-		return toptau.Threshold(data, c.Score, o)
+		if c.Scores == "" {
+			return toptau.Threshold(data, c.Score, o)
+		}
+		scores, err := toptau.ReadScores("scores", c.Scores, data)
+		if err != nil {
+			return nil, err
+		}
+		return toptau.ThresholdOf(data, scores, o)
 	}
-	m, err := toptau.Load(c.Model)
+	key, err := c.key(c.Output)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.load(c.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +94,15 @@ func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.Threshold
 	if further == nil {
 		return nil, guarantee
 	}
-	if err := further.Save(c.Output); err != nil {
+	if err := sign(further, key); err != nil {
 		return nil, err
+	}
+	if err := s.writeFile(c.Output, writeTo(further)); err != nil {
+		return nil, err
+	}
+	if m.Signature != nil && key == nil {
+		r.Warnings = append(r.Warnings, toptau.Warning{Code: "unsigned", Text: fmt.Sprintf(
+			"%s is not signed: the signature of %s does not cover the new operating point; --sign KEYFILE signs it", c.Output, c.Model)})
 	}
 	return r, guarantee
 }
@@ -87,6 +115,9 @@ func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
 	} else {
 		s.printf("certified    no: a plain threshold, which new rows exceed about every second time\n")
 	}
+	if r.Joined != nil {
+		s.printf("scores       %s\n", r.Joined.Words())
+	}
 	for _, v := range r.Segments {
 		evidence := "plain"
 		if v.Certified {
@@ -95,6 +126,7 @@ func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
 		s.printf("  segment %-16q %v (%s)\n", v.Value, v.Threshold, evidence)
 	}
 	if output != "" {
+		s.printf("overlap      with the training rows: %s\n", r.TrainingRows.Words())
 		s.printf("model        %s\n", output)
 	}
 	printWarnings(s, r.Warnings)

@@ -53,5 +53,5 @@ func intervalNote(p metric.Proportion) string {
 	if p.Interval == nil {
 		return "no intervals: " + p.NoInterval
 	}
-	return fmt.Sprintf("intervals: %s, %s", p.Interval.Kind, percent(p.Interval.Confidence))
+	return fmt.Sprintf("intervals: %s, %s", p.Interval.Kind, metric.ConfidenceText(1-p.Interval.Confidence))
 }

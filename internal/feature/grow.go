@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +21,7 @@ const (
 
 // forest is what the trees are grown from: the training rows, column by column.
 type forest struct {
+	ctx      context.Context
 	columns  []ranked // by input of the block
 	positive []bool
 	weights  []float64 // nil: all 1
@@ -27,7 +29,7 @@ type forest struct {
 	ask      int       // columns that a node looks at
 }
 
-// leaves grows the trees on the inputs given (places in Map.Inputs). All trees see all rows, or those of Options.Grow.
+// leaves grows the trees on the inputs given (places in Map.Inputs). All trees see all rows.
 //
 // A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006): a node draws columns and for each a threshold,
 // uniform between its least and largest value there, until sqrt(d) of them divide it into parts of at least leafRows
@@ -37,10 +39,9 @@ type forest struct {
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
 func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
-	rows, weights, x := f.grown(x)
-	g := forest{weights: weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
+	g := forest{ctx: f.ctx, weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
 	classes := [2]int{}
-	for _, row := range rows {
+	for _, row := range f.rows {
 		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
 			e := at(f.t, row)
 			e.Found, e.Expected = "a row without a label", "a label in every training row"
@@ -54,9 +55,12 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 			Hint: "check the label column and --positive"}
 	}
 	g.columns = make([]ranked, len(x))
-	inParallel(len(x), func(j int, _ *columnSpace) { g.columns[j] = rankedOf(x[j]) })
+	inParallel(f.ctx, len(x), func(j int, _ *columnSpace) { g.columns[j] = rankedOf(x[j]) })
 	trees := make([]Tree, f.o.Trees)
-	inParallel(len(trees), func(i int, _ *columnSpace) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
+	inParallel(f.ctx, len(trees), func(i int, _ *columnSpace) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
+	if f.ctx.Err() != nil {
+		return nil, context.Cause(f.ctx)
+	}
 	b := &LeavesBlock{Inputs: inputs}
 	for _, t := range trees {
 		if len(t.Ask) > 1 {
@@ -64,36 +68,6 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 		}
 	}
 	return b, nil
-}
-
-// grown returns the rows that the trees see, with their weights and the inputs' values on them.
-func (f *fitter) grown(x [][]float64) (rows []int, weights []float64, values [][]float64) {
-	if f.o.Grow == nil {
-		return f.rows, f.weights, x
-	}
-	var places []int // in f.rows
-	for i, row := range f.rows {
-		if _, seen := slices.BinarySearch(f.o.Grow, row); seen {
-			places = append(places, i)
-		}
-	}
-	rows = pick(f.rows, places)
-	if f.weights != nil {
-		weights = pick(f.weights, places)
-	}
-	for _, column := range x {
-		values = append(values, pick(column, places))
-	}
-	return rows, weights, values
-}
-
-// pick returns the elements at some places.
-func pick[T any](list []T, places []int) []T {
-	picked := make([]T, len(places))
-	for i, place := range places {
-		picked[i] = list[place]
-	}
-	return picked
 }
 
 // growing is a node of a tree that is not finished: rows[first:end] are its own.
@@ -148,7 +122,7 @@ func (g *forest) grow(random *rand.PCG) Tree {
 	}
 	t.node.constant = make([]bool, len(g.columns))
 	t.open(0, len(t.rows))
-	for leaves := 1; leaves < g.leaves; leaves++ {
+	for leaves := 1; leaves < g.leaves && g.ctx.Err() == nil; leaves++ {
 		best := -1
 		for i := range t.nodes {
 			if t.nodes[i].best.gain > 0 && t.nodes[i].left == 0 && (best < 0 || t.nodes[i].best.gain > t.nodes[best].best.gain) {

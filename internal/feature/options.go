@@ -49,7 +49,6 @@ type Options struct {
 	Trees  int    // EncodeLeaves: number of trees, default 60
 	Leaves int    // EncodeLeaves: leaves of a tree at most, default 160
 	Seed   uint64 // EncodeLeaves: of the random draws
-	Grow   []int  // EncodeLeaves: the rows that the trees see, ascending, some of those fitted; nil: all of them
 }
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }

@@ -105,18 +105,17 @@ func (m *Map) spread() (centre, step []float64) {
 	return centre, step
 }
 
-// sparseProbes spreads a few entries over the indices: multiples of their scale, and values that the inputs' blocks want to
+// sparseProbes spreads entries over the indices: multiples of their scale, and values that the inputs' blocks want to
 // see.
 func (m *Map) sparseProbes() [][]string {
-	const entries = 8
 	rows := make([][]string, probeRows)
 	for p := range rows {
 		values := map[uint32]string{}
-		for _, k := range spreadOver(len(m.Inputs), p, entries) {
+		for _, k := range spreadOver(len(m.Inputs), p) {
 			values[uint32(m.Inputs[k].Column+1)] = m.probe(p, k, 0, 1, func(text string) bool { return text == "" })
 		}
 		if block := m.sparseBlock(); block != nil {
-			for _, i := range spreadOver(len(block.Index), p, entries) {
+			for _, i := range spreadOver(len(block.Index), p) {
 				step := 1.0
 				if block.Scale != nil {
 					step = block.Scale[i]
@@ -134,12 +133,11 @@ func (m *Map) sparseProbes() [][]string {
 	return rows
 }
 
-// spreadOver is about so many of n places at equal distances, others for other probes.
-func spreadOver(n, p, entries int) (list []int) {
-	if n == 0 {
-		return nil
-	}
-	stride := max(1, n/entries)
+// spreadOver returns about eight of n places at equal distances, others for other probes, or so many more that all probes
+// together have every place; of more than 65,536 places they have that many.
+func spreadOver(n, p int) (list []int) {
+	const fewest, most = 8, 8192
+	stride := max(1, min(n/fewest, probeRows), n/most)
 	for i := p % stride; i < n; i += stride {
 		list = append(list, i)
 	}

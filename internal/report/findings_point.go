@@ -61,7 +61,7 @@ func calibrated(g *model.Guarantee) int {
 }
 
 func guaranteeFacts(g *model.Guarantee) []Fact {
-	confidence := Percent.write(1-g.Delta.Float64(), 4)
+	confidence := confidenceText(g.Delta.Float64())
 	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, bounded(g), Percent.write(limit(g), 3))
 	if !g.Certified {
 		claim = "not certified: the calibration rows were too few, or were not kept for the threshold alone"
@@ -154,7 +154,7 @@ func proportionCells(p metric.Proportion) []string {
 	}
 	if p.Interval != nil {
 		interval = fmt.Sprintf("%s to %s (%s)", Percent.write(p.Interval.Low, 3), Percent.write(p.Interval.High, 3),
-			Percent.write(p.Interval.Confidence, 3))
+			confidenceText(1-p.Interval.Confidence))
 	}
 	return []string{rate, significant(p.Numerator, 6) + " of " + significant(p.Denominator, 6), interval}
 }
@@ -169,7 +169,7 @@ func segments(column string, list []model.Segment) Table {
 			row[3] = "not certified"
 			if g.Certified {
 				row[3] = fmt.Sprintf("at most %s, confidence %s", Percent.write(limit(g), 3),
-					Percent.write(1-g.Delta.Float64(), 4))
+					confidenceText(g.Delta.Float64()))
 			}
 		}
 		t.Rows = append(t.Rows, row)

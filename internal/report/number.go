@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"toptau/metric"
 )
 
 // Unit says how values are written.
@@ -99,4 +101,9 @@ func powerOfTen(e int) string {
 	raised := map[rune]rune{'-': '⁻', '0': '⁰', '1': '¹', '2': '²', '3': '³', '4': '⁴', '5': '⁵', '6': '⁶',
 		'7': '⁷', '8': '⁸', '9': '⁹'}
 	return "10" + strings.Map(func(r rune) rune { return raised[r] }, strconv.Itoa(e))
+}
+
+// confidenceText writes a confidence of 1 - miss, with its unit on the same line.
+func confidenceText(miss float64) string {
+	return strings.ReplaceAll(metric.ConfidenceText(miss), " ", noBreak)
 }

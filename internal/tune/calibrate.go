@@ -119,14 +119,16 @@ func (f *Found) plainNote(c *calibrate.Threshold) (part, note string) {
 	switch f.Scheme {
 	case SchemeHeldOut:
 		return fmt.Sprintf("%d %s held out", c.N, rows),
-			"plain: " + rank + " that were held out before anything was fitted; the budget is kept on average, not with confidence"
+			"plain: " + rank + " that were held out before anything was fitted; the budget is kept on " +
+				"average, not with confidence"
 	case SchemeValidation:
 		return fmt.Sprintf("validation part: %d %s", c.N, rows),
-			"plain: " + rank + " of the validation part, which also chose the model; the budget is kept on average, not with confidence"
+			"plain: " + rank + " of the validation part, which also chose the model; the budget is kept on " +
+				"average, not with confidence"
 	}
-	return fmt.Sprintf("%d %s, cross-fitted in %d folds", c.N, rows, f.Members[0].Folds),
-		fmt.Sprintf("plain: %s, each scored by the one of %d models that did not see it; the model is their mean; the budget is "+
-			"kept on average, not with confidence", rank, f.Members[0].Folds)
+	return fmt.Sprintf("%d %s, cross-fitted in %d folds", c.N, rows, f.CrossFolds),
+		fmt.Sprintf("plain: %s, each scored by a fit that did not see it, in %d folds; the budget is kept on average, not with "+
+			"confidence", rank, f.CrossFolds)
 }
 
 // guaranteed takes the order statistic for delta: certified on calibration rows, not certified on out-of-fold scores.

@@ -16,8 +16,8 @@ import (
 //
 //	score = Offset + sum over members of Share / Spread z,
 //
-// and Share and Spread are 1 for a single member. A cross-fitted member is the mean of Folds fits; its W, At and Certified
-// are unset.
+// and Share and Spread are 1 for a single member. A member that is the mean of Folds fits
+// has no objective: its At and Certified are unset.
 type Member struct {
 	Candidate      int     // place in Found.Candidates; its settings
 	Lambda, Anchor float64 // that it was fitted with: see refitSetting
@@ -88,64 +88,83 @@ func (s *search) settle() error {
 	return s.pool()
 }
 
+// encodedRows are the training rows in one encoding.
+type encodedRows struct {
+	features *feature.Map
+	x        *matrix.Matrix
+}
+
+// encodeTraining encodes the training rows, once for each encoding.
+func (s *search) encodeTraining(ctx context.Context, known map[feature.Encode]*encodedRows, t *task) (*encodedRows, error) {
+	if e := known[t.features]; e != nil {
+		return e, nil
+	}
+	m, warnings, err := s.features(ctx, s.data.Table, s.rest, t.features)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) == 0 {
+		for _, w := range warnings {
+			s.addWarning(w.Code, "%s", w.Text)
+		}
+	}
+	e := &encodedRows{features: m}
+	if e.x, err = m.MatrixContext(ctx, s.data.Table, s.rest, matrix.Float32); err != nil {
+		return nil, inFile(err, s.data.Table)
+	}
+	known[t.features] = e
+	return e, nil
+}
+
+// newMember describes a chosen task as it is fitted again.
+func (s *search) newMember(t *task) Member {
+	setting := s.refitSetting(t)
+	return Member{Candidate: t.first + t.best, Lambda: setting.Lambda, Anchor: setting.Anchor,
+		Share: 1 / float64(len(s.chosen)), Spread: 1}
+}
+
 // fitOnce fits each member to all training rows.
 func (s *search) fitOnce(ctx context.Context) error {
-	type encodedRows struct {
-		features *feature.Map
-		x        *matrix.Matrix
-	}
 	known := map[feature.Encode]*encodedRows{}
 	var terms []term
 	for j, t := range s.chosen {
 		begin := time.Now()
-		e := known[t.features]
-		if e == nil {
-			m, warnings, err := s.features(s.data.Table, s.rest, t.features, nil, 1)
-			if err != nil {
-				return err
-			}
-			if j == 0 {
-				s.addFeatureWarnings(warnings)
-			}
-			e = &encodedRows{features: m}
-			if e.x, err = m.Matrix(s.data.Table, s.rest, matrix.Float32); err != nil {
-				return inFile(err, s.data.Table)
-			}
-			known[t.features] = e
-		}
-		fit, err := s.fitOn(ctx, t, e.x)
+		e, err := s.encodeTraining(ctx, known, t)
 		if err != nil {
 			return err
 		}
-		fit.Seconds = time.Since(begin).Seconds()
-		setting := s.refitSetting(t)
-		m := Member{Candidate: t.first + t.best, Lambda: setting.Lambda, Anchor: setting.Anchor, Share: 1, Spread: 1, Fit: fit}
+		m := s.newMember(t)
+		if m.Fit, err = s.fitOn(ctx, t, e.x, lastTolerance); err != nil {
+			return err
+		}
+		m.Seconds = time.Since(begin).Seconds()
 		switch {
 		case len(s.chosen) > 1:
-			m.Share = 1 / float64(len(s.chosen))
 			m.Middle, m.Spread = t.units()
 			s.found.Offset -= float64(m.Share / m.Spread * m.Middle)
 		case t.learner.name == Logistic:
-			s.found.Offset = -fit.At.T
+			s.found.Offset = -m.At.T
 		}
 		s.found.Members = append(s.found.Members, m)
-		terms = append(terms, term{member: j, features: e.features, w: fit.W, factor: m.Share / m.Spread})
+		terms = append(terms, term{member: j, features: e.features, w: m.W, factor: m.Share / m.Spread})
 		s.progress.advance(len(s.tasks), float64(j+1)/float64(len(s.chosen)))
 	}
 	return s.addUp(terms)
 }
 
 // fitOn fits a task's best setting to a matrix.
-func (s *search) fitOn(ctx context.Context, t *task, x *matrix.Matrix) (Fit, error) {
+func (s *search) fitOn(ctx context.Context, t *task, x *matrix.Matrix, tolerance float64) (Fit, error) {
+	begin := time.Now()
 	logistic := convexBaseline(Logistic, baseline.Logistic)
 	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
-		f, err := logistic.start(x, runOptions{tolerance: lastTolerance})(ctx, Setting{Lambda: lambda})
+		f, err := logistic.start(x, runOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
 		return f.W, err
 	}
-	fit, err := t.learner.start(x, runOptions{anchor: anchor, tolerance: lastTolerance, gap: lastGap})(ctx, s.refitSetting(t))
+	fit, err := t.learner.start(x, runOptions{anchor: anchor, tolerance: tolerance, gap: tolerance})(ctx, s.refitSetting(t))
 	if err != nil {
 		return Fit{}, err
 	}
+	fit.Seconds = time.Since(begin).Seconds()
 	if whole, some := finite(fit.W); !whole || !some {
 		return Fit{}, &fault.Error{Kind: fault.Data, Found: t.describe() + " ended at w = 0 or not finite in the last fit",
 			Expected: "weights as in the folds", Hint: "leave it out with --method"}
@@ -170,12 +189,6 @@ func (s *search) scaled(lambda float64) float64 {
 		return lambda
 	}
 	return lambda * float64(s.found.FoldRows) / float64(len(s.rest))
-}
-
-func (s *search) addFeatureWarnings(warnings []feature.Warning) {
-	for _, w := range warnings {
-		s.addWarning(w.Code, "%s", w.Text)
-	}
 }
 
 // term is a fitted vector of weights with its factor in the model.

@@ -1,8 +1,8 @@
 package tune
 
 import (
+	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -139,21 +139,21 @@ func drawn(label []table.Class, rows []int, most, positives int, random *rand.Ra
 }
 
 // in encodes the round, once.
-func (r *round) in(e feature.Encode, s *search) (*encoded, error) {
+func (r *round) in(ctx context.Context, e feature.Encode, s *search) (*encoded, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.encoded[e]; known != nil {
 		return known, nil
 	}
-	m, warnings, err := s.features(r.table, r.train, e, nil, 1)
+	m, warnings, err := s.features(ctx, r.table, r.train, e)
 	if err != nil {
 		return nil, err
 	}
 	x := &encoded{features: m, warnings: warnings, logistic: map[float64][]float64{}}
-	if x.train, err = m.Matrix(r.table, r.train, matrix.Float32); err != nil {
+	if x.train, err = m.MatrixContext(ctx, r.table, r.train, matrix.Float32); err != nil {
 		return nil, inFile(err, r.table)
 	}
-	if x.validation, err = m.Matrix(r.judge, r.validation, matrix.Float32); err != nil {
+	if x.validation, err = m.MatrixContext(ctx, r.judge, r.validation, matrix.Float32); err != nil {
 		return nil, inFile(err, r.judge)
 	}
 	r.levels = levels(s.options.Goal, x.validation)
@@ -162,13 +162,11 @@ func (r *round) in(e feature.Encode, s *search) (*encoded, error) {
 	return x, nil
 }
 
-// features fits an encoding to some rows. Trees, share of the usual number, see the grown rows only (nil: all of them).
-func (s *search) features(t *table.Table, rows []int, e feature.Encode, grown []int, share float64) (*feature.Map,
-	[]feature.Warning, error) {
+// features fits an encoding to some rows.
+func (s *search) features(ctx context.Context, t *table.Table, rows []int, e feature.Encode) (*feature.Map, []feature.Warning, error) {
 	o := s.options.Feature
-	o.Encode, o.Seed, o.Grow = e, s.options.Seed, grown
-	o.Trees = max(1, int(math.Ceil(float64(o.Trees)*share)))
-	m, warnings, err := feature.Fit(t, s.data.Schema, rows, o)
+	o.Encode, o.Seed = e, s.options.Seed
+	m, warnings, err := feature.FitContext(ctx, t, s.data.Schema, rows, o)
 	if err != nil {
 		return nil, nil, inFile(err, t)
 	}

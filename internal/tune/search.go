@@ -53,14 +53,16 @@ type Found struct {
 	Why        string      // the choice in words
 
 	Training, Calibration, Validation, TestCounts Counts // Training: all rows that fit the model
+	Rows                                          []int  // of the table, ascending: those that fit or choose, without test and calibration rows
 	Folds                                         int
 	FoldRows                                      int // training rows of a fold where they are a sample; 0: all
 
-	Scheme    Scheme // of the threshold
-	Threshold Threshold
-	sample    *calibrationSample // the scores that gave it
-	OutOfFold Evaluation         // on rows that did not fit the scores, though they chose among them
-	Test      *Evaluation        // nil without a test part
+	Scheme     Scheme // of the threshold
+	CrossFolds int    // SchemeCrossFitted: the folds
+	Threshold  Threshold
+	sample     *calibrationSample // the scores that gave it
+	OutOfFold  Evaluation         // on rows that did not fit the scores, though they chose among them
+	Test       *Evaluation        // nil without a test part
 
 	Warnings                                []Warning
 	Cancelled                               bool     // the context ended the search before its end
@@ -203,7 +205,7 @@ func (s *search) divide() error {
 		return err
 	}
 	s.found.Scheme = s.scheme
-	s.found.Training = CountRows(t.Label, s.rest)
+	s.found.Training, s.found.Rows = CountRows(t.Label, s.rest), s.rest
 	return s.makeRounds(cut)
 }
 

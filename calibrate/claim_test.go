@@ -1,0 +1,97 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"toptau/threshold"
+)
+
+// Every threshold that the rules give passes, and each of its numbers, when changed, does not.
+func TestClaims(t *testing.T) {
+	for _, alpha := range []string{"1/3", "10%", "5%", "1%", "0.25%"} {
+		for _, delta := range []string{"1/2", "5%", "1%", "1e-6"} {
+			for _, n := range []int{1, 2, 58, 59, 299, 300, 1000, 4567} {
+				z := make([]float64, n)
+				for i := range z {
+					z[i] = float64(i/3) - 7
+				}
+				for _, absolute := range []bool{false, true} {
+					name := fmt.Sprintf("alpha %s, delta %s, n %d, absolute %v", alpha, delta, n, absolute)
+					a, d := threshold.MustRate(alpha), threshold.MustRate(delta)
+					rule := func() (Threshold, error) { return NeymanPearson(z, a, d) }
+					if absolute {
+						rule, a = func() (Threshold, error) { return AbsoluteTop(z, d) }, threshold.Rate{}
+					}
+					found, err := rule()
+					if !found.Certified {
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					c := Claim{Alpha: a, Delta: d, N: n, Order: found.Order, Bound: found.Bound, Sample: found.Sample}
+					if value, kept, err := c.Check(); err != nil || !kept || value != found.Threshold {
+						t.Fatalf("%s: %v, %v, %v; the threshold is %v", name, value, kept, err, found.Threshold)
+					}
+					for what, edit := range map[string]func(*Claim){
+						"order + 1":      func(c *Claim) { c.Order++ },
+						"order - 1":      func(c *Claim) { c.Order-- },
+						"n + 1":          func(c *Claim) { c.N++ },
+						"n / 2":          func(c *Claim) { c.N /= 2 },
+						"bound":          func(c *Claim) { c.Bound *= 1 - 1e-6 },
+						"bound NaN":      func(c *Claim) { c.Bound = math.NaN() },
+						"delta / 1000":   func(c *Claim) { c.Delta = threshold.MustRate("5e-9") },
+						"no delta":       func(c *Claim) { c.Delta = threshold.Rate{} },
+						"alpha":          func(c *Claim) { c.Alpha = threshold.MustRate("0.1%") },
+						"rows of sample": func(c *Claim) { s := *c.Sample; s.Rows++; c.Sample = &s },
+						"other sample":   func(c *Claim) { c.Sample = &Sample{Rows: n, Above: []int{n}, Scores: []float64{1}} },
+					} {
+						edited := c
+						edit(&edited)
+						if _, _, err := edited.Check(); err == nil && edited != c {
+							t.Errorf("%s: %s passes", name, what)
+						}
+					}
+					// Without the number of scores, the order and the bound give it.
+					if !absolute {
+						c.N, c.Sample = 0, nil
+						if _, _, err := c.Check(); err != nil {
+							t.Errorf("%s, without n: %v", name, err)
+						}
+						if c.Bound /= 1.5; c.Bound > 0 {
+							if _, _, err := c.Check(); err == nil {
+								t.Errorf("%s, without n: another bound passes", name)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A few bytes do not ask for hours of work. The limit is generous: this is no benchmark, it ends a test that would hang.
+func TestClaimsOfManyRows(t *testing.T) {
+	done := make(chan string)
+	go func() {
+		var errs []string
+		for _, n := range []int{mostClaimed, mostClaimed + 1, math.MaxInt64} {
+			c := Claim{Alpha: threshold.MustRate("1/2"), Delta: threshold.MustRate("1/2"), N: n, Order: n / 2, Bound: 0.5}
+			_, _, err := c.Check()
+			errs = append(errs, fmt.Sprint(err))
+		}
+		done <- strings.Join(errs, "; ")
+	}()
+	select {
+	case text := <-done:
+		if strings.Contains(text, "<nil>") {
+			t.Error(text)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Fatal("no answer")
+	}
+}

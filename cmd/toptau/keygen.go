@@ -1,0 +1,34 @@
+package main
+
+import (
+	"toptau/internal/fault"
+	"toptau/model"
+)
+
+// keygenCommand makes a pair of keys.
+type keygenCommand struct {
+	Key string `arg:"" help:"Write the private key here, and the public key to this name with .pub."`
+}
+
+func (c *keygenCommand) Run(s *session) error {
+	if c.Key == "" || c.Key == "-" {
+		return &fault.Error{Kind: fault.Usage, Found: "keygen " + fault.Quote(c.Key), Expected: "the name of a new file"}
+	}
+	public, err := model.GenerateKey(c.Key)
+	if err != nil {
+		return err
+	}
+	name := model.KeyName(public)
+	if s.json {
+		return s.emit(struct {
+			SchemaVersion int    `json:"schema_version"`
+			Private       string `json:"private"`
+			Public        string `json:"public"`
+			Key           string `json:"key"`
+		}{1, c.Key, c.Key + ".pub", name})
+	}
+	s.printf("private key  %s (keep it secret: --sign)\n", c.Key)
+	s.printf("public key   %s.pub (give it to readers: --verify-key)\n", c.Key)
+	s.printf("name         %s\n", name)
+	return nil
+}

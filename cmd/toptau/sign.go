@@ -1,0 +1,66 @@
+package main
+
+import (
+	"crypto/ed25519"
+
+	"toptau"
+	"toptau/internal/fault"
+	"toptau/model"
+)
+
+// A flag with an empty value, as from a variable that is not set, names a file that does not exist: it never switches a check off.
+
+// signFlags sign what a verb writes.
+type signFlags struct {
+	Sign *string `group:"Signatures" placeholder:"KEYFILE" help:"Sign what is written with this ed25519 key (see keygen)."`
+}
+
+// key reads the key before the work begins; nil without the flag. Something must be written that can be signed.
+func (f signFlags) key(outputs ...string) (ed25519.PrivateKey, error) {
+	if f.Sign == nil {
+		return nil, nil
+	}
+	for _, path := range outputs {
+		if path != "" {
+			return model.ReadPrivateKey(*f.Sign)
+		}
+	}
+	return nil, &fault.Error{Kind: fault.Usage, Found: "--sign without a file to write", Expected: "-o MODEL"}
+}
+
+// sign signs a model if there is a key.
+func sign(m *model.Model, key ed25519.PrivateKey) error {
+	if key == nil {
+		return nil
+	}
+	return m.Sign(key)
+}
+
+// verifyFlags refuse files that were not signed with a key.
+type verifyFlags struct {
+	VerifyKey *string `group:"Signatures" name:"verify-key" placeholder:"KEYFILE" help:"Refuse a model or certificate that was not signed with this public key."`
+}
+
+// load reads a model and checks whose it is.
+func (f verifyFlags) load(path string) (*model.Model, error) {
+	if f.VerifyKey == nil {
+		return toptau.Load(path)
+	}
+	key, err := model.ReadPublicKey(*f.VerifyKey)
+	if err != nil {
+		return nil, err
+	}
+	return toptau.LoadVerified(path, key)
+}
+
+// certificate reads a certificate and checks whose it is.
+func (f verifyFlags) certificate(path string) (*toptau.Certificate, error) {
+	if f.VerifyKey == nil {
+		return toptau.LoadCertificate(path)
+	}
+	key, err := model.ReadPublicKey(*f.VerifyKey)
+	if err != nil {
+		return nil, err
+	}
+	return toptau.LoadVerifiedCertificate(path, key)
+}

@@ -1,0 +1,117 @@
+// Package sketch keeps a sample of the distinct values of a set, by their hashes, and tests whether another set shares more
+// values with it than chance explains.
+//
+// The sample is that of the smallest hashes (Broder 1997; bottom-k): of any two sets it holds the same values, so that what is
+// seen in the sample is an unbiased picture of the whole.
+package sketch
+
+import (
+	"slices"
+)
+
+const (
+	// Bits of a hash.
+	Bits = 48
+
+	// Capacity is the number of distinct hashes that a sketch keeps: 8,000 of 6 bytes are 64,000 characters in base64.
+	Capacity = 8000
+
+	// MostCounted is the number of repeats that a sketch distinguishes: a value that occurs as often or more counts as so often.
+	MostCounted = 4
+)
+
+// Sketch is a sample of the rows that were added: all rows whose hash is below Cut. Make it with New.
+type Sketch struct {
+	Cut  uint64 // at most 2^Bits
+	Rows int    // added, in the sample or not
+
+	counts map[uint64]int // rows of each hash below Cut
+	limit  int            // of distinct hashes; 0: none
+}
+
+// New returns an empty sketch of at most Capacity hashes.
+func New() *Sketch { return &Sketch{Cut: 1 << Bits, counts: map[uint64]int{}, limit: Capacity} }
+
+// Like returns an empty sketch of all hashes below the cut of s, to compare with it.
+func (s *Sketch) Like() *Sketch { return &Sketch{Cut: s.Cut, counts: map[uint64]int{}} }
+
+// Restore returns the sketch of some rows with the hashes of each number of repeats, from 1 to MostCounted.
+func Restore(cut uint64, rows int, hashes [MostCounted][]uint64) *Sketch {
+	s := &Sketch{Cut: cut, Rows: rows, counts: map[uint64]int{}}
+	for k, list := range hashes {
+		for _, h := range list {
+			s.counts[h] = k + 1
+		}
+	}
+	return s
+}
+
+// Add adds a row by its hash, of which the highest Bits count.
+func (s *Sketch) Add(hash uint64) {
+	s.Rows++
+	if h := hash >> (64 - Bits); h < s.Cut {
+		s.counts[h]++
+		if s.limit > 0 && len(s.counts) > 2*s.limit {
+			s.shrink()
+		}
+	}
+}
+
+// Merge adds the rows of another sketch of the same limit.
+func (s *Sketch) Merge(other *Sketch) {
+	s.Rows += other.Rows
+	s.Cut = min(s.Cut, other.Cut)
+	for h, n := range other.counts {
+		s.counts[h] += n
+	}
+	for h := range s.counts {
+		if h >= s.Cut {
+			delete(s.counts, h)
+		}
+	}
+	s.shrink()
+}
+
+// shrink lowers the cut until no more hashes than the limit are below it.
+func (s *Sketch) shrink() {
+	if s.limit == 0 || len(s.counts) <= s.limit {
+		return
+	}
+	all := s.sorted()
+	s.Cut = all[s.limit]
+	for _, h := range all[s.limit:] {
+		delete(s.counts, h)
+	}
+}
+
+func (s *Sketch) sorted() []uint64 {
+	all := make([]uint64, 0, len(s.counts))
+	for h := range s.counts {
+		all = append(all, h)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Hashes returns the hashes of the sample in ascending order, by their number of repeats, from 1 to MostCounted.
+func (s *Sketch) Hashes() (list [MostCounted][]uint64) {
+	s.shrink()
+	for _, h := range s.sorted() {
+		k := min(s.counts[h], MostCounted) - 1
+		list[k] = append(list[k], h)
+	}
+	return list
+}
+
+// Sampled returns the number of rows below the cut.
+func (s *Sketch) Sampled() int {
+	s.shrink()
+	n := 0
+	for _, count := range s.counts {
+		n += count
+	}
+	return n
+}
+
+// Distinct returns the number of hashes in the sample.
+func (s *Sketch) Distinct() int { return len(s.counts) }

@@ -1,0 +1,138 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"toptau/calibrate"
+	"toptau/metric"
+)
+
+// The evidence of an operating point is recomputed whenever a model is read, sealed, saved or used: a guarantee whose numbers
+// contradict each other, the threshold, the goal or the source is an error. docs/model.md lists what this cannot find.
+
+// Check recomputes the evidence of an operating point and reports the first contradiction.
+func (p *Point) Check() error {
+	if !finite(p.Threshold) {
+		return fmt.Errorf("threshold %v", p.Threshold)
+	}
+	if (p.Segment == "") != (len(p.Segments) == 0) {
+		return errors.New("segments without a column, or a column without segments")
+	}
+	if err := p.checkGuarantee(p.Guarantee, p.Threshold); err != nil {
+		return err
+	}
+	for i, s := range p.Segments {
+		if !finite(s.Threshold) || i > 0 && s.Value <= p.Segments[i-1].Value {
+			return fmt.Errorf("segment %q: threshold %v, or out of order", s.Value, s.Threshold)
+		}
+		if err := p.checkGuarantee(s.Guarantee, s.Threshold); err != nil {
+			return fmt.Errorf("segment %q: %w", s.Value, err)
+		}
+	}
+	if err := p.checkSegmentRows(); err != nil {
+		return err
+	}
+	return p.checkSource()
+}
+
+// checkGuarantee recomputes a guarantee of the point or of one of its segments.
+func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
+	if g == nil {
+		return nil
+	}
+	goal, err := metric.ParseGoal(p.Goal)
+	if err != nil {
+		return fmt.Errorf("a guarantee for the goal %q", p.Goal)
+	}
+	kinds := map[metric.Name]string{metric.AtNP: "max-fpr", metric.AtQuantile: "top", metric.AtTop: "absolute-top"}
+	if kind := kinds[goal.Criterion().Name]; g.Kind != kind || g.Rate != goal.Tau() {
+		return fmt.Errorf("a guarantee of kind %q with rate %q for the goal %s", g.Kind, g.Rate, p.Goal)
+	}
+	claim := calibrate.Claim{Alpha: g.Rate, Delta: g.Delta, N: g.Negatives, Order: g.Order, Bound: g.Bound, Sample: g.Calibration}
+	if g.Kind == "top" { // its calibration rows are of both classes; files without the sample do not have their number
+		if claim.N = 0; g.Calibration != nil {
+			claim.N = g.Calibration.Rows
+		}
+	}
+	if !g.Certified {
+		return errors.New("a guarantee that is not certified")
+	}
+	score, kept, err := claim.Check()
+	if err != nil {
+		return fmt.Errorf("the guarantee contradicts itself: %w", err)
+	}
+	if kept && score != threshold {
+		return fmt.Errorf("the threshold %v is not the calibration score of order %d, which is %v", threshold, g.Order, score)
+	}
+	if g.Negatives < 0 || claim.N > 0 && g.Negatives > claim.N {
+		return fmt.Errorf("%d negatives among %d calibration rows", g.Negatives, claim.N)
+	}
+	return nil
+}
+
+// checkSegmentRows compares the segments with the point: they divide its calibration rows and share its delta.
+func (p *Point) checkSegmentRows() error {
+	var first *Guarantee
+	negatives, rows := 0, 0
+	for _, g := range p.guarantees() {
+		if first == nil {
+			first = g
+		}
+		if g.Delta != first.Delta {
+			return fmt.Errorf("guarantees with delta %s and %s at one point", first.Delta, g.Delta)
+		}
+		if g == p.Guarantee {
+			continue
+		}
+		negatives += g.Negatives
+		if g.Calibration != nil {
+			rows += g.Calibration.Rows
+		}
+		if all := p.Guarantee; all != nil {
+			if negatives > all.Negatives || all.Calibration != nil && rows > all.Calibration.Rows {
+				return errors.New("more calibration rows in the segments than in all")
+			}
+		}
+	}
+	return nil
+}
+
+// guarantees lists those of the point and of its segments.
+func (p *Point) guarantees() []*Guarantee {
+	var list []*Guarantee
+	if p.Guarantee != nil {
+		list = append(list, p.Guarantee)
+	}
+	for i := range p.Segments {
+		if g := p.Segments[i].Guarantee; g != nil {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// checkSource compares what the source says about the rows with the guarantee.
+func (p *Point) checkSource() error {
+	guarantees := p.guarantees()
+	for _, words := range []string{"out-of-fold", "not certified", "training rows"} {
+		if len(guarantees) > 0 && strings.Contains(p.Source, words) {
+			return fmt.Errorf("a guarantee, and the source %q", p.Source)
+		}
+	}
+	if len(guarantees) == 0 && strings.Contains(p.Source, "; certified: ") {
+		return fmt.Errorf("no guarantee, and the source %q", p.Source)
+	}
+	g := p.Guarantee
+	if g == nil {
+		return nil
+	}
+	var rows, negatives int
+	if n, _ := fmt.Sscanf(p.Source, "%d calibration rows, %d negative", &rows, &negatives); n == 2 {
+		if negatives != g.Negatives || g.Kind == "top" && g.Calibration != nil && rows != g.Calibration.Rows || rows < negatives {
+			return fmt.Errorf("a guarantee on other rows than the source %q says", p.Source)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package model
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+
+	"toptau/internal/fault"
+)
+
+// Signature says who vouches for a file: an ed25519 signature (RFC 8032) of all its bytes before the signature, with the key
+// that checks it. That key proves nothing by itself, since anyone can make one; compare it with a key from elsewhere (Verify).
+type Signature struct {
+	Algorithm string `json:"algorithm"`  // "ed25519"
+	PublicKey []byte `json:"public_key"` // 32 bytes
+	Value     []byte `json:"value"`      // 64 bytes
+}
+
+const ed25519Name = "ed25519"
+
+// NewSignature signs a message.
+func NewSignature(key ed25519.PrivateKey, message []byte) (*Signature, error) {
+	if len(key) != ed25519.PrivateKeySize {
+		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("a signing key of %d bytes", len(key)),
+			Expected: "an ed25519 private key"}
+	}
+	public, ok := key.Public().(ed25519.PublicKey)
+	if !ok {
+		return nil, &fault.Error{Kind: fault.Usage, Found: "a signing key without a public key", Expected: "an ed25519 private key"}
+	}
+	return &Signature{Algorithm: ed25519Name, PublicKey: public, Value: ed25519.Sign(key, message)}, nil
+}
+
+// Check reports whether the signature is the one of a message by the key that it names.
+func (s *Signature) Check(message []byte) error {
+	if s.Algorithm != ed25519Name || len(s.PublicKey) != ed25519.PublicKeySize || len(s.Value) != ed25519.SignatureSize {
+		return fmt.Errorf("a signature of algorithm %q with a key of %d and a value of %d bytes", s.Algorithm, len(s.PublicKey), len(s.Value))
+	}
+	if !ed25519.Verify(s.PublicKey, message, s.Value) {
+		return errors.New("the signature does not match the content")
+	}
+	return nil
+}
+
+// By reports whether the signature was made with the private key of key. A nil signature is an error. The content has been
+// checked against the signature when it was read; name stands for the file in errors.
+func (s *Signature) By(key ed25519.PublicKey, name string) error {
+	if s == nil {
+		return &fault.Error{Kind: fault.Model, File: name, Found: "not signed", Expected: "a signature by key " + KeyName(key),
+			Hint: "sign it with --sign KEYFILE"}
+	}
+	if !bytes.Equal(s.PublicKey, key) {
+		return &fault.Error{Kind: fault.Model, File: name, Found: "signed by key " + KeyName(s.PublicKey),
+			Expected: "key " + KeyName(key), Hint: "it comes from someone else, or --verify-key names the wrong key"}
+	}
+	return nil
+}
+
+// KeyName returns a short name for a public key: the first 16 hexadecimal digits of its SHA-256.
+func KeyName(key ed25519.PublicKey) string {
+	digest := sha256.Sum256(key)
+	return hex.EncodeToString(digest[:8])
+}
+
+// Sign signs the model. A model that is changed afterwards must be signed again, or its Signature set to nil: Save refuses it.
+func (m *Model) Sign(key ed25519.PrivateKey) error {
+	unsigned := *m
+	unsigned.Signature = nil
+	body, err := unsigned.body()
+	if err != nil {
+		return err
+	}
+	m.Signature, err = NewSignature(key, body)
+	return err
+}
+
+// VerifySignature reports whether the model as it is now was signed with the private key of key.
+func (m *Model) VerifySignature(key ed25519.PublicKey) error {
+	if err := m.Signature.By(key, ""); err != nil {
+		return err
+	}
+	return m.checkSignature()
+}
+
+// body returns the bytes that a signature covers: those of the file before the signature.
+func (m *Model) body() ([]byte, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	data, err := m.encodeFields(Format)
+	return data, err
+}
+
+// checkSignature refuses a signature of other content.
+func (m *Model) checkSignature() error {
+	if m.Signature == nil {
+		return nil
+	}
+	body, err := m.encodeFields(Format)
+	if err != nil {
+		return err
+	}
+	if err := m.Signature.Check(body); err != nil {
+		return &fault.Error{Kind: fault.Model, Found: "the model was changed after it was signed",
+			Expected: "the content that was signed", Hint: "sign it again, or remove the signature"}
+	}
+	return nil
+}
+
+// LoadVerified is Load for a model that must have been signed with the private key of key.
+func LoadVerified(path string, key ed25519.PublicKey) (*Model, error) {
+	m, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Signature.By(key, path)
+}
+
+const (
+	privateBlock = "PRIVATE KEY" // PKCS #8
+	publicBlock  = "PUBLIC KEY"  // PKIX
+	keyHint      = "toptau keygen KEYFILE, or openssl genpkey -algorithm ed25519 -out KEYFILE"
+)
+
+// ReadPrivateKey reads an ed25519 key from a PEM file (PKCS #8), as GenerateKey and openssl genpkey write it. A file that others
+// than its owner may read is refused.
+func ReadPrivateKey(path string) (ed25519.PrivateKey, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, keyUnreadable(path, err)
+	}
+	defer f.Close()
+	block, err := readPEM(f, path, privateBlock)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, &fault.Error{Kind: fault.Usage, File: path,
+			Found:    fmt.Sprintf("a private key that others can use (mode %#o)", info.Mode().Perm()),
+			Expected: "a file for its owner alone", Hint: "chmod 600 " + path + ", and make a new key if others had access"}
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block)
+	if err != nil {
+		return nil, badKey(path, "a private key that cannot be read", err)
+	}
+	key, ok := parsed.(ed25519.PrivateKey)
+	if !ok {
+		return nil, badKey(path, fmt.Sprintf("a private key of type %T", parsed), nil)
+	}
+	return key, nil
+}
+
+// ReadPublicKey reads an ed25519 key from a PEM file (PKIX), as GenerateKey and openssl pkey -pubout write it.
+func ReadPublicKey(path string) (ed25519.PublicKey, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, keyUnreadable(path, err)
+	}
+	defer f.Close()
+	block, err := readPEM(f, path, publicBlock)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := x509.ParsePKIXPublicKey(block)
+	if err != nil {
+		return nil, badKey(path, "a public key that cannot be read", err)
+	}
+	key, ok := parsed.(ed25519.PublicKey)
+	if !ok {
+		return nil, badKey(path, fmt.Sprintf("a public key of type %T", parsed), nil)
+	}
+	return key, nil
+}
+
+// maxKeyBytes is more than any key file has.
+const maxKeyBytes = 1 << 16
+
+// readPEM returns the content of the first PEM block of a file, which must be of a type.
+func readPEM(f *os.File, path, kind string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(f, maxKeyBytes))
+	if err != nil {
+		return nil, keyUnreadable(path, err)
+	}
+	block, _ := pem.Decode(text)
+	clear(text)
+	switch {
+	case block == nil:
+		return nil, badKey(path, "no PEM file", nil)
+	case block.Type != kind && block.Type == privateBlock:
+		e := badKey(path, "a private key", nil)
+		e.Expected, e.Hint = "the public key", "openssl pkey -in "+path+" -pubout"
+		return nil, e
+	case block.Type != kind && block.Type == publicBlock:
+		e := badKey(path, "a public key", nil)
+		e.Expected, e.Hint = "the private key", "--sign takes the file without .pub"
+		return nil, e
+	case block.Type != kind:
+		return nil, badKey(path, "a PEM block "+fault.Quote(block.Type), nil)
+	}
+	return block.Bytes, nil
+}
+
+func keyUnreadable(path string, err error) error {
+	return &fault.Error{Kind: fault.IO, File: path, Found: "the key cannot be read", Err: plain(err)}
+}
+
+func badKey(path, found string, err error) *fault.Error {
+	return &fault.Error{Kind: fault.Usage, File: path, Found: found, Err: err, Expected: "an ed25519 key in PEM form", Hint: keyHint}
+}
+
+// GenerateKey makes a key: it writes the private key to path, for its owner alone, and the public key to path.pub. Files that
+// exist are not replaced.
+func GenerateKey(path string) (ed25519.PublicKey, error) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, &fault.Error{Kind: fault.IO, Found: "no random numbers", Err: err}
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, err
+	}
+	open, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeKey(path, privateBlock, secret, 0o600); err != nil {
+		return nil, err
+	}
+	if err := writeKey(path+".pub", publicBlock, open, 0o644); err != nil {
+		os.Remove(path)
+		return nil, err
+	}
+	return public, nil
+}
+
+// writeKey writes a new PEM file, or none.
+func writeKey(path, kind string, content []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return &fault.Error{Kind: fault.Usage, File: path, Found: "a file that exists", Expected: "a new name: keys are never replaced"}
+	}
+	if err == nil {
+		err = errors.Join(pem.Encode(f, &pem.Block{Type: kind, Bytes: content}), f.Sync(), f.Close())
+		if err != nil {
+			os.Remove(path)
+		}
+	}
+	if err != nil {
+		return &fault.Error{Kind: fault.IO, File: path, Found: "cannot be written", Err: plain(err)}
+	}
+	return nil
+}
