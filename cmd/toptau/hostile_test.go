@@ -250,20 +250,20 @@ func badInputs() []badInput {
 		}, []string{fit}, 1, "an empty file"},
 		{"a model of weights alone", "m.json", func(a *attacker) {
 			a.text("{\n\"toptau_model\": 1,\n\"schema\": {},\n\"features\": {},\n\"offset\": 0,\n\"weights\": [0")
-			a.many(",0", 10*a.scale, a.bytes)
+			a.many(",0", 3*a.scale, a.bytes)
 			a.text("]\n}\n")
 		}, []string{"score FILE DATA"}, 1, ""},
 		{"a model of empty objects", "m.json", func(a *attacker) {
 			a.text("{\n\"toptau_model\": 1,\n\"schema\": {\"columns\":[{}")
-			a.many(",{}", 10*a.scale, a.bytes)
+			a.many(",{}", 3*a.scale, a.bytes)
 			a.text("]}\n}\n")
 		}, []string{"score FILE DATA"}, 1, ""},
 		{"a model of brackets", "m.json", func(a *attacker) {
 			a.text("{\n\"toptau_model\": 1,\n\"schema\": ")
-			a.many("[", 10*a.scale, a.bytes)
+			a.many("[", 3*a.scale, a.bytes)
 		}, []string{"score FILE DATA"}, 1, ""},
 		{"a certificate of brackets", "c.json", func(a *attacker) {
-			a.many("[", 10*a.scale, a.bytes)
+			a.many("[", 3*a.scale, a.bytes)
 		}, []string{"verify MODEL DATA FILE --label y"}, 1, ""},
 		{"a device without an end as certificate", "c.json", func(*attacker) {},
 			long("verify MODEL DATA /dev/zero --label y"), 1, ""},
