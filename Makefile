@@ -1,4 +1,4 @@
-.PHONY: test check demo fuzz bench quality
+.PHONY: test check demo fuzz fuzz-long hostile bench quality thresholds
 
 test: ## the README's test command
 	go test ./...
@@ -12,8 +12,18 @@ demo:
 fuzz: ## half a minute for each fuzz target
 	bash .ci/fuzz 30s
 
+fuzz-long: ## ten minutes for each fuzz target; goes on where it was interrupted; the table is in .campaigns/fuzz/table.md
+	bash .ci/fuzz 10m .campaigns/fuzz
+
+hostile: ## the long campaigns: forged certificates, edited models, hostile files, kills; goes on where it was interrupted
+	TOPTAU_HOSTILE=long TOPTAU_HOSTILE_DIR=$(CURDIR)/.campaigns/hostile \
+		go test -count 1 -p 1 -timeout 0 -v -run 'Hostile|Forged|Edited|Kill' ./...
+
 bench: ## ratios against the machine's limits and other programs, into docs/performance.md: five minutes, a quiet machine
 	go run -C bench . -o ../docs/performance.md
 
 quality: ## what the default reaches beside logistic regression and boosting, into docs/quality.md: within the hour on two cores
 	go run -C bench -buildvcs=false ./quality -o ../docs/quality.md
+
+thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/thresholds.md: an hour or two on two cores
+	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/thresholds.md

@@ -9,7 +9,6 @@ import (
 	"toptau/internal/fault"
 	"toptau/internal/feature"
 	"toptau/internal/solver"
-	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -26,51 +25,54 @@ type CompareOptions struct {
 	Impute     string
 	Validation *Data    // nil: a quarter of the rows; otherwise read with ReadLike
 	Test       *Data    // nil: a quarter of the rows; otherwise read with ReadLike
-	Scores     []Scores // of the rows of Test, by other models
+	Scores     []Scores // of other programs for the rows of Test; without Test, for the rows of the data
 	Against    string   // what the others are compared with: "" is logistic
 	Replicates int      // of the bootstrap; 0: 2,000
 	SolverOptions
 	Progress func(Progress)
 }
 
-// Scores are somebody's scores of the rows of a file, in its order.
-type Scores struct {
-	Name   string
-	File   string // for messages
-	Values []float64
-}
-
 // CompareReport is what Compare found: the object that compare --json prints.
 type CompareReport struct {
-	SchemaVersion  int            `json:"schema_version"`
-	Goal           string         `json:"goal"`
-	GoalWords      string         `json:"goal_words"`
-	Criterion      string         `json:"criterion"`
-	Training       PartReport     `json:"training"`
-	Validation     PartReport     `json:"validation"`
-	Test           PartReport     `json:"test"`
-	Entities       *int           `json:"entities"` // of the test part; null: the intervals draw rows
-	Entries        []CompareEntry `json:"entries"`  // best on the test part first
-	Against        string         `json:"against"`
-	PreferredWords *string        `json:"preferred_words"` // what that brings over the reference; null where there is nothing to say
-	Preferred      *string        `json:"preferred"`       // what the validation part prefers of all that was fitted
-	Focused        *string        `json:"focused"`         // what it prefers of what is top-focused
-	// What the verdict is about: Focused against the reference that was named, else against logistic regression on its encoding.
-	FocusedAgainst    *string            `json:"focused_against"`
-	FocusedDifference *metric.Difference `json:"focused_difference"`
-	Verdict           string             `json:"verdict"` // better, worse, undecided
-	VerdictWords      string             `json:"verdict_words"`
-	Seed              uint64             `json:"seed"`
-	Cancelled         bool               `json:"cancelled"`
-	SecondsRead       float64            `json:"seconds_read"`
-	SecondsFit        float64            `json:"seconds_fit"`
-	Seconds           float64            `json:"seconds_total"`
-	Warnings          []Warning          `json:"warnings"`
+	SchemaVersion int            `json:"schema_version"`
+	Goal          string         `json:"goal"`
+	GoalWords     string         `json:"goal_words"`
+	Criterion     string         `json:"criterion"`
+	Training      PartReport     `json:"training"`
+	Validation    PartReport     `json:"validation"`
+	Test          PartReport     `json:"test"`
+	Entities      *int           `json:"entities"` // of the test part; null: the intervals draw rows
+	Entries       []CompareEntry `json:"entries"`  // best on the test part first
+	Against       string         `json:"against"`
+	Preferred     *string        `json:"preferred"` // what the validation part prefers of all that was fitted
+	// What the entries show, the conclusion on the loss first.
+	Verdicts    []CompareVerdict `json:"verdicts"`
+	Seed        uint64           `json:"seed"`
+	Cancelled   bool             `json:"cancelled"`
+	SecondsRead float64          `json:"seconds_read"`
+	SecondsFit  float64          `json:"seconds_fit"`
+	Seconds     float64          `json:"seconds_total"`
+	Warnings    []Warning        `json:"warnings"`
 
 	data *Data // what WriteReport needs besides
 }
 
-// CompareEntry is a method or baseline on an encoding at its best setting, or somebody's scores.
+// CompareVerdict is one conclusion with both of its sides. About the loss: a top-focused learner against logistic regression on the
+// same encoding. About the encoding: one learner on two encodings. Against: the entry that the validation part prefers against the
+// reference or another program's scores. Best: the entry with the most positives on the test part.
+type CompareVerdict struct {
+	About      string             `json:"about"` // loss, encoding, against, best
+	Entry      *string            `json:"entry"`
+	Against    *string            `json:"against"`
+	Difference *metric.Difference `json:"difference"` // of entry to against
+	Together   int                `json:"together"`   // comparisons whose intervals hold together with this one
+	Among      []string           `json:"among"`      // best: one of these is the best, with the confidence of the intervals
+	Verdict    string             `json:"verdict"`    // better, worse, undecided
+	Says       string             `json:"says"`
+	Evidence   string             `json:"evidence"`
+}
+
+// CompareEntry is a method or baseline on an encoding at its best setting, or the scores of another program.
 type CompareEntry struct {
 	Name             string             `json:"name"`
 	Kind             string             `json:"kind"`     // method, baseline, scores
@@ -87,14 +89,15 @@ type CompareEntry struct {
 	Verdict          *string            `json:"verdict"`
 	AtThreshold      *metric.Confusion  `json:"test_at_threshold"`
 	NoBetterThanZero *bool              `json:"no_better_than_zero"`
+	Joined           *Joined            `json:"joined"` // scores: how they found their rows; null for others
 	SecondsFit       float64            `json:"seconds_fit"`
 	SecondsGrid      float64            `json:"seconds_grid"`
 }
 
 // Compare asks whether top-focused training helps on these data, and by how much. All methods, the baselines, the encodings
-// and anybody's scores are measured on the same test rows: the training part fits, the validation part chooses each one's
+// and the scores of other programs are measured on the same test rows: the training part fits, the validation part chooses each one's
 // setting by the mean criterion over budgets around the goal and gives its threshold, and differences have paired bootstrap
-// intervals, over the entities of Format.Group where there is such a column. The verdict is about the top-focused entry that the validation part prefers.
+// intervals, over the entities of Format.Group where there is such a column.
 //
 // When ctx is done, what is finished is compared, with Cancelled set.
 func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (*CompareReport, error) {
@@ -103,15 +106,17 @@ func Compare(ctx context.Context, d *Data, goal metric.Goal, o CompareOptions) (
 	if err != nil {
 		return nil, err
 	}
-	data, seconds := d.parts(o.Validation, o.Test)
-	if err := o.checkScores(); err != nil {
+	data, seconds := d.parts(o.Validation, o.Test, nil)
+	if err := o.checkScores(d); err != nil {
 		return nil, err
 	}
+	o.joinScores(d, &options)
 	res, err := tune.Compare(ctx, data, options)
 	if err != nil {
 		return nil, err
 	}
 	r := newCompareReport(res, o, d)
+	r.Warnings = append(leakWarnings(tune.Leaks(d.table)), r.Warnings...)
 	r.SecondsRead, r.Seconds = seconds, seconds+time.Since(start).Seconds()
 	return r, nil
 }
@@ -138,11 +143,8 @@ func (o *CompareOptions) tune(goal metric.Goal) (tune.CompareOptions, error) {
 	}
 	if o.Progress != nil {
 		c.Progress = func(p tune.Progress) {
-			o.Progress(Progress{p.Share, fmt.Sprintf("%s: %d of %d settings", p.Stage, p.Done, p.Of)})
+			o.Progress(Progress{Share: p.Share, Text: fmt.Sprintf("%s: %d of %d settings", p.Stage, p.Done, p.Of), Usable: p.Usable})
 		}
-	}
-	for _, s := range o.Scores {
-		c.External = append(c.External, tune.External{Name: s.Name, Scores: s.Values})
 	}
 	return c, nil
 }
@@ -201,19 +203,31 @@ func (o *SolverOptions) gridFitter() (tune.Fitter, error) {
 	return nil, unknownSolver(o.Solver)
 }
 
-// checkScores refuses scores whose rows are not told, or are not as many as those of the test part.
-func (o *CompareOptions) checkScores() error {
-	for _, s := range o.Scores {
-		if o.Test == nil {
-			return &fault.Error{Kind: fault.Usage, Found: "--scores without --test",
-				Expected: "the file whose rows have these scores", Hint: "--test FILE"}
-		}
-		if len(s.Values) != o.Test.Rows() {
-			return &fault.Error{Kind: fault.Data, File: s.File, Found: fmt.Sprintf("%d scores", len(s.Values)),
-				Expected: fmt.Sprintf("%d, one for each row of %s, in its order", o.Test.Rows(), o.Test.table.File)}
+// checkScores refuses scores of other rows than those of the test part.
+func (o *CompareOptions) checkScores(d *Data) error {
+	for i := range o.Scores {
+		s := &o.Scores[i]
+		if o.Test != nil {
+			if err := s.complete(o.Test); err != nil {
+				return err
+			}
+		} else if len(s.Values) != d.Rows() {
+			return s.complete(d)
 		}
 	}
 	return nil
+}
+
+// joinScores adds the scores of other programs. Without a test file only those of the rows that become the test part are needed.
+func (o *CompareOptions) joinScores(d *Data, to *tune.CompareOptions) {
+	if o.Test != nil {
+		d = o.Test
+	}
+	for i := range o.Scores {
+		s := &o.Scores[i]
+		to.External = append(to.External, tune.External{Name: s.Name, Scores: s.Values,
+			Missing: func(row int) error { return s.missing(d, row) }})
+	}
 }
 
 func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareReport {
@@ -221,28 +235,56 @@ func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareR
 		SchemaVersion: SchemaVersion, Goal: res.Goal.String(), GoalWords: res.Goal.Words(),
 		Criterion: res.Goal.Criterion().String(),
 		Training:  partReport(res.Training), Validation: partReport(res.Validation), Test: partReport(res.Test),
-		Against: res.Against, Verdict: res.Verdict, VerdictWords: res.Words, Seed: o.Seed,
+		Against: res.Against, Verdicts: []CompareVerdict{}, Seed: o.Seed,
 		Cancelled: res.Cancelled, SecondsFit: res.SecondsFit, Warnings: d.warnings(), data: d,
 	}
 	if res.Entities > 0 {
 		r.Entities = &res.Entities
 	}
-	if res.PreferredWords != "" {
-		r.PreferredWords = &res.PreferredWords
-	}
 	if res.Preferred != "" {
 		r.Preferred = &res.Preferred
 	}
-	if res.Focused != "" {
-		r.Focused, r.FocusedAgainst, r.FocusedDifference = &res.Focused, &res.FocusedAgainst, &res.FocusedDifference
+	for i := range res.Verdicts {
+		r.Verdicts = append(r.Verdicts, compareVerdict(&res.Verdicts[i]))
 	}
 	for i := range res.Entries {
 		r.Entries = append(r.Entries, compareEntry(&res.Entries[i]))
+	}
+	for i := range o.Scores {
+		for k := range r.Entries {
+			if r.Entries[k].Name == o.Scores[i].Name {
+				r.Entries[k].Joined = &o.Scores[i].Joined
+			}
+		}
+	}
+	if len(o.Scores) > 0 && o.Test == nil {
+		r.Warnings = append(r.Warnings, Warning{"scores-of-training-rows", "the test rows were drawn from the data: scores of a program " +
+			"that was trained on these rows are too good; give rows that it has not seen with --test"})
 	}
 	for _, w := range res.Warnings {
 		r.Warnings = append(r.Warnings, Warning(w))
 	}
 	return r
+}
+
+func compareVerdict(v *tune.Verdict) CompareVerdict {
+	c := CompareVerdict{About: v.About, Together: v.Together, Among: v.Among, Verdict: v.Verdict, Says: v.Says, Evidence: v.Evidence}
+	if v.Among == nil {
+		c.Among = []string{}
+	}
+	if v.Entry != "" {
+		c.Entry = &v.Entry
+	}
+	if v.Against != "" {
+		c.Against, c.Difference = &v.Against, &v.Difference
+	}
+	return c
+}
+
+// Words returns the conclusion with its evidence.
+func (v *CompareVerdict) Words() string {
+	t := tune.Verdict{Says: v.Says, Evidence: v.Evidence}
+	return t.Words()
 }
 
 func compareEntry(e *tune.Entry) CompareEntry {
@@ -267,57 +309,4 @@ func compareEntry(e *tune.Entry) CompareEntry {
 		c.NoBetterThanZero = &e.NoBetterThanZero
 	}
 	return c
-}
-
-// scoreColumn and rowColumn are what score writes.
-const (
-	scoreColumn = "score"
-	rowColumn   = "row"
-)
-
-// ReadScores reads the scores of one model: delimited text with a column "score", or with a single column of numbers. A
-// column "row" must count the rows from 1, as in what score writes: other orders are refused.
-func ReadScores(name, path string) (Scores, error) {
-	t, _, err := table.Read(path, table.Options{Format: "csv", Unlabelled: true})
-	if err != nil {
-		return Scores{}, err
-	}
-	var scores *table.Column
-	for j := range t.Columns {
-		switch c := &t.Columns[j]; {
-		case c.Kind == table.Numeric && (c.Name == scoreColumn || len(t.Columns) == 1):
-			scores = c
-		case c.Name == rowColumn:
-			if err := countsRows(t, c); err != nil {
-				return Scores{}, err
-			}
-		}
-	}
-	if scores == nil {
-		return Scores{}, &fault.Error{Kind: fault.Data, File: path, Found: "no column of numbers named " + fault.Quote(scoreColumn),
-			Expected: "a score for each row", Hint: "a CSV file with the header score"}
-	}
-	for row, z := range scores.Values {
-		if z != z {
-			return Scores{}, &fault.Error{Kind: fault.Data, File: path, Line: t.LineOf(row), Column: scores.Name,
-				Found: "a missing score", Expected: "a number"}
-		}
-	}
-	return Scores{Name: name, File: path, Values: scores.Values}, nil
-}
-
-// countsRows refuses row numbers that are not 1, 2, 3.
-func countsRows(t *table.Table, c *table.Column) error {
-	for row := range t.Rows() {
-		if c.Kind == table.Numeric && c.Values[row] == float64(row+1) {
-			continue
-		}
-		found := "a row number that is not in order"
-		if c.Kind == table.Numeric {
-			found = fmt.Sprintf("row %v", c.Values[row])
-		}
-		return &fault.Error{Kind: fault.Data, File: t.File, Line: t.LineOf(row), Column: c.Name, Found: found,
-			Expected: fmt.Sprintf("row %d: scores in the order of the test file", row+1)}
-	}
-	return nil
 }

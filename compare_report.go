@@ -12,11 +12,16 @@ import (
 
 // WriteReport writes the comparison as one self-contained HTML page. It needs no network.
 func (r *CompareReport) WriteReport(w io.Writer) error {
-	f := report.Findings{Title: "Does top-focused training help?", Lead: r.GoalWords, Summary: []string{r.VerdictWords + "."},
+	f := report.Findings{Title: "Does top-focused training help?", Lead: r.GoalWords,
 		Comparison: r.comparison(), Data: r.parts(),
 		Sections: []report.Section{{Title: "Settings", Tables: []report.Table{r.settings()}}}}
-	if r.PreferredWords != nil {
-		f.Summary = append(f.Summary, *r.PreferredWords+".")
+	for i := range r.Verdicts {
+		f.Summary = append(f.Summary, r.Verdicts[i].Words()+".")
+	}
+	for _, e := range r.Entries {
+		if e.Joined != nil {
+			f.Data = append(f.Data, report.Fact{Name: "scores of " + e.Name, Value: e.Joined.Words()})
+		}
 	}
 	for _, warning := range r.Warnings {
 		f.Warnings = append(f.Warnings, warning.Text)

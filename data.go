@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -63,10 +64,10 @@ type Data struct {
 func (d *Data) Spend() { d.once = true }
 
 // matrix packs all rows.
-func (d *Data) matrix(m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
-	pack := func() (*matrix.Matrix, error) { return m.Matrix(d.table, nil, s) }
+func (d *Data) matrix(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
+	pack := func() (*matrix.Matrix, error) { return m.MatrixContext(ctx, d.table, nil, s) }
 	if d.once {
-		pack = func() (*matrix.Matrix, error) { return m.Consume(d.table, s) }
+		pack = func() (*matrix.Matrix, error) { return m.Consume(ctx, d.table, s) }
 		defer func() { // no message will name a row any more, and a solver needs the room
 			d.table.Line = nil
 			debug.FreeOSMemory()

@@ -9,6 +9,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/solver/certified"
+	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -71,17 +72,19 @@ const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unle
 // Diagnose answers what the paper leaves to experiment: for which methods w = 0 is the optimum, with a certificate both ways,
 // whether a linear score separates the classes at the top, and whether the data are large enough for the budgets.
 func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*Diagnosis, error) {
-	features, warnings, err := feature.Fit(d.table, d.info.Schema, nil,
+	features, warnings, err := feature.FitContext(ctx, d.table, d.info.Schema, nil,
 		featureOptions(o.Features, o.Scale, o.Impute, 1))
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	x, err := d.matrix(features, matrix.Float32)
+	leaks := tune.Leaks(d.table) // before its columns are given up
+	x, err := d.matrix(ctx, features, matrix.Float32)
 	if err != nil {
 		return nil, err
 	}
 	g := &diagnosing{ctx: ctx, x: x, options: o, Diagnosis: Diagnosis{SchemaVersion: SchemaVersion, N: x.Rows(),
-		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{}, Warnings: d.warnings()}}
+		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{},
+		Warnings: append(leakWarnings(leaks), d.warnings()...)}}
 	for _, w := range warnings {
 		g.Warnings = append(g.Warnings, Warning(w))
 	}
@@ -139,7 +142,7 @@ func (g *diagnosing) methods(rates []threshold.Rate) error {
 	}
 	for i, p := range problems {
 		if g.options.Progress != nil {
-			g.options.Progress(Progress{float64(i) / float64(len(problems)), "is w = 0 optimal for " + p.Method.Name})
+			g.options.Progress(Progress{Share: float64(i) / float64(len(problems)), Text: "is w = 0 optimal for " + p.Method.Name})
 		}
 		verdict, err := g.verdict(p)
 		if err != nil {
@@ -195,7 +198,7 @@ func (g *diagnosing) verdict(p method.Problem) (MethodVerdict, error) {
 		v.Evidence = "a direction w in which the mean score of the positives is above the threshold"
 		v.Advantage = &z.Advantage
 	}
-	v.ZeroIsOptimal = &optimal
+	v.ZeroIsOptimal = z.Verdict.Answer()
 	return v, nil
 }
 

@@ -370,7 +370,7 @@ func TestEditedModels(t *testing.T) {
 	for made := 0; made < n; {
 		b := bases[r.IntN(len(bases))]
 		root := b.root.clone()
-		p := pick(root, r)
+		p := pickNode(root, r)
 		what := mutations[r.IntN(len(mutations))](p, r)
 		text := modelText(root)
 		if what == "" || text == modelText(b.root) {
@@ -391,8 +391,8 @@ func TestEditedModels(t *testing.T) {
 	compareList(t, accepted)
 }
 
-// pick chooses a field first and then one of its places, so that long lists do not take all edits.
-func pick(root *tree, r *rand.Rand) place {
+// pickNode chooses a field first and then one of its places, so that long lists do not take all edits.
+func pickNode(root *tree, r *rand.Rand) place {
 	byPath := map[string][]place{}
 	var paths []string
 	for _, p := range root.places("") {

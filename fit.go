@@ -14,6 +14,7 @@ import (
 	"toptau/internal/scoring"
 	"toptau/internal/solver"
 	"toptau/internal/solver/certified"
+	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
 	"toptau/surrogate"
@@ -55,6 +56,8 @@ type FitOptions struct {
 type Progress struct {
 	Share float64 // of the work, 0 to 1
 	Text  string  // what is being done
+
+	Usable bool // Train and Compare: a context that ends from now on leaves a result
 }
 
 // Report is what a fit found, with the evidence: the object that fit --json prints. A nil pointer is unknown or does not
@@ -181,8 +184,8 @@ func (o *SolverOptions) steps() (solver.Options, error) {
 	return s, nil
 }
 
-// Fit fits one method with given hyperparameters on all rows of d. A context that ends stops it early; the result is then
-// what it had, with Report.Cancelled set.
+// Fit fits one method with given hyperparameters on all rows of d. A context that ends while the rows are encoded is an
+// error. One that ends later stops the solver early; the result is then what it had, with Report.Cancelled set.
 func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	p, err := o.problem()
 	if err != nil {
@@ -196,7 +199,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 		return nil, err
 	}
 	start := time.Now()
-	features, warnings, err := feature.Fit(d.table, d.info.Schema, nil,
+	features, warnings, err := feature.FitContext(ctx, d.table, d.info.Schema, nil,
 		featureOptions(o.Features, o.Scale, o.Impute, o.Seed))
 	if err != nil {
 		return nil, d.inFile(err)
@@ -205,7 +208,8 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	if !o.NoFingerprints { // before the matrix takes the columns
 		prints = fingerprints(features, d.table, nil, nil)
 	}
-	x, err := d.matrix(features, storage)
+	leaks := tune.Leaks(d.table) // before its columns are given up
+	x, err := d.matrix(ctx, features, storage)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +223,8 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 		return nil, err
 	}
 	r := newReport(p, f, o)
-	r.Features, r.Scale, r.SecondsRead, r.Warnings = encodeOf(o.Features), string(features.Scale), d.seconds, d.warnings()
+	r.Features, r.Scale, r.SecondsRead = encodeOf(o.Features), string(features.Scale), d.seconds
+	r.Warnings = append(leakWarnings(leaks), d.warnings()...)
 	for _, w := range warnings {
 		r.Warnings = append(r.Warnings, Warning(w))
 	}
@@ -319,10 +324,13 @@ func certifiedRun(d *Data, o FitOptions) (solverRun, error) {
 		options := certified.Options{Gap: o.Gap, MaxPasses: o.MaxPasses}
 		if o.Progress != nil {
 			options.Progress = func(p certified.Progress) {
-				o.Progress(Progress{-1, fmt.Sprintf("certified: %d passes, objective %.8g, lower bound %.8g", p.Passes, p.Upper, p.Lower)})
+				o.Progress(Progress{Share: -1, Text: fmt.Sprintf("certified: %d passes, objective %.8g, lower bound %.8g", p.Passes, p.Upper, p.Lower)})
 			}
 		}
 		res, err := certified.Solve(ctx, f, options)
+		if err == nil && (res.Converged || o.MaxPasses == 0) {
+			err = res.ProveZero(ctx, f)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -371,9 +379,7 @@ func (r *Report) certify(res *certified.Result) {
 		r.BallRadius = &res.BallRadius
 	}
 	r.Threshold, r.ObjectiveAtZero = res.Threshold, res.AtZero
-	if res.Converged {
-		r.ZeroIsOptimal = &res.ZeroOptimal
-	}
+	r.ZeroIsOptimal = res.Zero.Answer()
 	r.Passes, r.RowReads, r.Iterations, r.WorkingSet = res.Passes, res.RowReads, res.Iterations, &res.WorkingSet
 	r.Converged, r.Cancelled = &res.Converged, res.Cancelled
 	r.NoBetterThanZero = res.Objective >= res.AtZero
@@ -407,8 +413,8 @@ func stepped(name string, minimise stepSolver, o FitOptions) (solverRun, error) 
 		}
 		if o.Progress != nil {
 			steps.Progress = func(p solver.Progress) {
-				o.Progress(Progress{float64(p.Iteration) / float64(p.Of),
-					fmt.Sprintf("%s: step %d of %d, objective %.6g", name, p.Iteration, p.Of, p.Value.F)})
+				o.Progress(Progress{Share: float64(p.Iteration) / float64(p.Of),
+					Text: fmt.Sprintf("%s: step %d of %d, objective %.6g", name, p.Iteration, p.Of, p.Value.F)})
 			}
 		}
 		res, err := minimise(ctx, f, batches, steps)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/calibrate"
+	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -18,6 +20,9 @@ type summaryFacts struct {
 	// training rows". Rates that are undefined there are left out.
 	Decisions metric.Confusion
 	Basis     string
+	Measured  bool // Basis is rows that took no part in training: the rates are measured, not estimated
+	// Expected of the threshold on new rows; nil: not known. It stands for the rate that the goal bounds unless Measured.
+	Expected *ExpectedRate
 
 	Delta       threshold.Rate   // asked for; zero: no guarantee was asked for
 	Guarantee   *model.Guarantee // nil: none
@@ -30,7 +35,8 @@ type summaryFacts struct {
 	Chosen string       // what was chosen, in words; "": nothing was chosen
 	Gain   *summaryGain // over logistic regression on the columns as they are; nil: not known, or that is what was chosen
 
-	Warnings int // how many stand beside the summary
+	Leaks    []tune.Leak // columns that should not be features, the gravest first
+	Warnings int         // how many stand beside the summary
 }
 
 // summaryGain is how much higher a criterion is than that of logistic regression on the columns as they are.
@@ -48,7 +54,7 @@ type summaryGain struct {
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
-		f.goal(), f.real(), f.caught(), f.falseAlarms(), f.work(), f.assurance(), f.share(), f.measured(), f.choice(), f.caution(),
+		f.goal(), f.real(), f.caught(), f.falseAlarms(), f.work(), f.assurance(), f.share(), f.measured(), f.choice(), f.leakage(), f.caution(),
 	} {
 		if line != "" {
 			lines = append(lines, line)
@@ -89,8 +95,16 @@ func precision(prevalence, tpr, fpr float64) float64 {
 	return hits / (hits + float64((1-prevalence)*fpr))
 }
 
+// estimated reports whether the false positive rate is the one expected on new rows rather than a measured one.
+func (f *summaryFacts) estimated() bool {
+	return !f.Measured && f.Expected != nil && f.Expected.Population == calibrate.Negatives.String()
+}
+
 func (f *summaryFacts) rates() (tpr, fpr metric.Proportion, known bool) {
 	tpr, fpr = f.Decisions.TruePositiveRate, f.Decisions.FalsePositiveRate
+	if f.estimated() {
+		fpr.Rate = f.Expected.Rate
+	}
 	return tpr, fpr, tpr.Defined() && fpr.Defined() && tpr.Denominator > 0 && fpr.Denominator > 0 && f.Prevalence > 0
 }
 
@@ -106,6 +120,9 @@ func (f *summaryFacts) real() string {
 	both := 1 - float64((1-f.confidence())/2)
 	tprLow, tprHigh, ok := ends(tpr, both)
 	fprLow, fprHigh, _ := ends(fpr, both)
+	if f.estimated() { // its interval has the confidence of one rate alone, so that this one is approximate
+		fprLow, fprHigh = f.Expected.Low, f.Expected.High
+	}
 	if ok && tprHigh > 0 {
 		text += fmt.Sprintf(" (%s: %s to %s)", metric.ConfidenceText(1-f.confidence()), thousand(precision(f.Prevalence, tprLow, fprHigh)),
 			thousand(precision(f.Prevalence, tprHigh, fprLow)))
@@ -121,7 +138,26 @@ func (f *summaryFacts) caught() string {
 }
 
 func (f *summaryFacts) falseAlarms() string {
-	return rateLine("%s of the negatives raise a false alarm", f.Decisions.FalsePositiveRate)
+	e := f.Expected
+	if f.Measured || e == nil {
+		return rateLine("%s of the negatives raise a false alarm", f.Decisions.FalsePositiveRate)
+	}
+	what := "of new negatives raise a false alarm"
+	rows := "negatives"
+	if e.Population == calibrate.All.String() {
+		what, rows = "of new rows become alerts", "rows"
+	}
+	origin := map[string]string{
+		string(tune.SchemeCertified): "held out", string(tune.SchemeHeldOut): "held out",
+		string(tune.SchemeCrossFitted): "scored by fits that did not see them",
+		string(tune.SchemeValidation):  "of the validation part, which also chose the model",
+	}[e.Scheme]
+	about := ""
+	if e.Approximate {
+		about = "about "
+	}
+	return fmt.Sprintf("Expect %s %s (%s: %s%s to %s), from %s %s %s.", shareOf(e.Rate), what, shareOf(e.Confidence), about,
+		shareOf(e.Low), shareOf(e.High), commas(float64(e.Rows)), rows, origin)
 }
 
 // rateLine is a rate with its counts and interval.
@@ -163,7 +199,7 @@ func (f *summaryFacts) assurance() string {
 	if !f.Delta.IsZero() {
 		return "No guarantee."
 	}
-	return "No guarantee was asked for (--delta 5%): on new rows the budget may be exceeded, as often as not."
+	return "No guarantee was asked for (--delta 5%): the budget is kept on average, and may be exceeded."
 }
 
 // promise is what a guarantee bounds.

@@ -42,6 +42,7 @@ type ThresholdReport struct {
 	Segments      []SegmentReport  `json:"segments"`
 	OverTime      *TrendReport     `json:"over_time"`     // null: no time column
 	TrainingRows  *OverlapReport   `json:"training_rows"` // null: no model, or one without fingerprints
+	Joined        *Joined          `json:"joined"`        // how scores from a file of their own found their rows; null for others
 	Warnings      []Warning        `json:"warnings"`
 	guarantee     *model.Guarantee // of the model's point
 }
@@ -84,6 +85,18 @@ func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, err
 		}
 	}
 	return calibrateRows(d, scores, "", o)
+}
+
+// ThresholdOf is Threshold for scores in a file of their own, which ReadScores has joined to the rows of d.
+func ThresholdOf(d *Data, s Scores, o ThresholdOptions) (*ThresholdReport, error) {
+	if err := s.complete(d); err != nil {
+		return nil, err
+	}
+	r, guarantee := calibrateRows(d, s.Values, "", o)
+	if r != nil {
+		r.Joined = &s.Joined
+	}
+	return r, guarantee
 }
 
 // AddPoint returns a copy of the model with a further operating point, computed on d, and the point's report. The model

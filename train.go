@@ -34,6 +34,9 @@ type TrainOptions struct {
 	Delta     threshold.Rate // a threshold with a guarantee that may fail with this probability; unset: a plain one
 	OutOfFold bool           // with Delta: the order statistic of the out-of-fold scores, on no rows of its own; not certified
 
+	Calibration      *Data          // rows that give the threshold and nothing else; read with ReadLike
+	CalibrationShare threshold.Rate // of the rows that the budget counts, set aside for the threshold; unset: as many as pay
+
 	Prevalence threshold.Rate // the share of positives that the summary assumes; unset: that of the rows
 	MaxTime    time.Duration  // after which the best so far is returned; 0: no limit
 	Seed       uint64
@@ -54,18 +57,21 @@ type Trained struct {
 // divided into folds, stratified, by group or by time. Every learner is fitted on every encoding of the columns within the
 // folds, over a grid of settings, and judged by the mean share of positives that it finds at budgets around the goal's. The
 // best is averaged with up to two others where that is better; logistic regression on the columns as they are is kept
-// unless the gain over it exceeds its standard error. What is chosen is fitted again to all of these rows, as one linear
-// model.
+// unless the gain over it exceeds its standard error. What is chosen is fitted again, as one linear model.
 //
-// With Delta, the threshold is the exact order statistic on the calibration rows: certified. When that cannot be, the result
-// has the plain threshold and the error, of kind fault.Guarantee, says why. A context that ends leaves the best so far.
+// The threshold comes from scores of the model on rows that it did not see. Where the rows abound, some are held out for it
+// before anything is fitted; otherwise what is chosen is fitted in ten folds, and each row is scored by a fit without it.
+// The expected rate on new rows is at most the goal's. With Delta the threshold is the exact order statistic on calibration
+// rows: certified. When these cannot certify the goal, nothing is fitted and the error is of kind fault.Guarantee.
+//
+// A context that ends leaves the best so far.
 func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Trained, error) {
 	start := time.Now()
 	options, err := o.search(goal)
 	if err != nil {
 		return nil, err
 	}
-	data, seconds := d.parts(o.Validation, o.Test)
+	data, seconds := d.parts(o.Validation, o.Test, o.Calibration)
 	found, err := tune.Search(ctx, data, options)
 	if err != nil {
 		return nil, err
@@ -75,14 +81,18 @@ func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Tra
 		return nil, err
 	}
 	r := &trained.Report
-	r.Summary = summary(trainFacts(found, o, d, trained.Model, len(r.Warnings)))
+	leaks := tune.Leaks(d.table)
+	r.Warnings = append(leakWarnings(leaks), r.Warnings...)
+	facts := trainFacts(found, o, d, trained.Model, len(r.Warnings))
+	facts.Leaks = leaks
+	r.Summary = summary(facts)
 	r.SecondsRead = seconds
 	r.Seconds = seconds + time.Since(start).Seconds()
-	return trained, found.Threshold.NoGuarantee
+	return trained, nil
 }
 
 // parts joins the rows to divide with the parts that have a file of their own (nil: none), and adds up what reading took.
-func (d *Data) parts(validation, test *Data) (data tune.Data, seconds float64) {
+func (d *Data) parts(validation, test, calibration *Data) (data tune.Data, seconds float64) {
 	data = tune.Data{Table: d.table, Schema: d.info.Schema}
 	seconds = d.seconds
 	if validation != nil {
@@ -92,6 +102,10 @@ func (d *Data) parts(validation, test *Data) (data tune.Data, seconds float64) {
 	if test != nil {
 		data.Test = test.table
 		seconds += test.seconds
+	}
+	if calibration != nil {
+		data.Calibration = calibration.table
+		seconds += calibration.seconds
 	}
 	return data, seconds
 }
@@ -110,12 +124,16 @@ func ReadLike(d *Data, path string, f Format) (*Data, error) {
 // search turns the options into those of package tune.
 func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Methods, Feature: featureOptions("", o.Scale, o.Impute, o.Seed), Folds: o.Folds,
-		TestShare: o.TestShare, Delta: o.Delta, OutOfFold: o.OutOfFold, MaxTime: o.MaxTime, Seed: o.Seed}
+		TestShare: o.TestShare, Delta: o.Delta, OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationShare, MaxTime: o.MaxTime, Seed: o.Seed}
 	if o.Folds > 0 && o.Validation != nil {
 		return t, &fault.Error{Kind: fault.Usage, Found: "--folds and --validation", Expected: "one of them"}
 	}
 	if !o.TestShare.IsZero() && o.Test != nil {
 		return t, &fault.Error{Kind: fault.Usage, Found: "--test-share and --test", Expected: "one of them"}
+	}
+	if share := !o.CalibrationShare.IsZero(); o.Calibration != nil && (o.OutOfFold || share) || o.OutOfFold && share {
+		return t, &fault.Error{Kind: fault.Usage, Found: "two of --calibration, --calibration-share and --calibrate out-of-fold",
+			Expected: "one of them"}
 	}
 	for _, name := range o.Features {
 		if slices.Contains(t.Features, feature.Encode(name)) {
@@ -129,7 +147,7 @@ func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
 	}
 	if o.Progress != nil {
 		t.Progress = func(p tune.Progress) {
-			o.Progress(Progress{p.Share, fmt.Sprintf("%s: %d of %d learners and encodings", p.Stage, p.Done, p.Of)})
+			o.Progress(Progress{Share: p.Share, Text: fmt.Sprintf("%s: %d of %d learners and encodings", p.Stage, p.Done, p.Of), Usable: p.Usable})
 		}
 	}
 	return t, nil
@@ -172,8 +190,8 @@ func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 	if t.Solver == "adam" {
 		m.Solver.Start, m.Solver.Minibatches = "zero", 1
 	}
-	if c.Learner == tune.Ramp {
-		return m // its objective is no bound of anything, and w = 0 is not where it starts
+	if m.Folds = t.Folds; m.Folds > 0 || c.Learner == tune.Ramp {
+		return m // a mean of fits has no objective; the ramp's is no bound of anything, and w = 0 is not where it starts
 	}
 	m.Certificate = &model.Certificate{Objective: t.At.F, ObjectiveAtZero: t.AtZero.F, LowerBound: t.Bound, Threshold: t.At.T}
 	if t.Bound != nil {
@@ -184,8 +202,8 @@ func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 			m.Certificate.GapOfDecrease = &share
 		}
 	}
-	if t.Certified != nil && t.Certified.Converged {
-		m.Certificate.ZeroIsOptimal = &t.Certified.ZeroOptimal
+	if t.Certified != nil {
+		m.Certificate.ZeroIsOptimal = t.Certified.Zero.Answer()
 	}
 	return m
 }
@@ -199,13 +217,12 @@ func trainFacts(f *tune.Found, o TrainOptions, d *Data, m *model.Model, warnings
 	}
 	if f.Test != nil {
 		facts.Decisions, facts.Basis = f.Test.AtThreshold, "the test part"
+		facts.Measured = true
 	}
-	switch t := &f.Threshold; {
-	case t.NoGuarantee != nil:
-		facts.NoGuarantee = strings.TrimPrefix(fault.Of(t.NoGuarantee).Found, "no guarantee: ")
-	case !t.Certified && t.Calibrated != nil:
+	if t := &f.Threshold; !t.Certified && t.Calibrated != nil {
 		facts.NoGuarantee = "the threshold rests on out-of-fold scores, of rows that also chose the model"
 	}
+	facts.Expected = expectedOf(&f.Threshold)
 	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {
 		facts.Prevalence = o.Prevalence.Float64()
 	} else if facts.Prevalence = float64(d.Positives()) / float64(d.info.Positives+d.info.Negatives); d.table.Weight != nil {

@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"toptau/calibrate"
 	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/threshold"
@@ -34,7 +35,7 @@ type TrainReport struct {
 	Delta         *string           `json:"delta"`
 	Order         *int              `json:"order"`            // the threshold is the order-th smallest calibration score
 	Bound         *float64          `json:"bound"`            // the exact binomial tail; absolute-top: the bounded rate
-	NoGuarantee   *string           `json:"no_guarantee"`     // why the guarantee asked for cannot be given
+	Expected      ExpectedRate      `json:"expected"`         // what to expect of the threshold on new rows
 	OverTime      *TrendReport      `json:"over_time"`        // of the calibration scores; null: none, or no time column
 	OutOfFoldGoal metric.Result     `json:"out_of_fold_goal"` // the goal's criterion on the out-of-fold scores
 	OutOfFold     metric.Confusion  `json:"out_of_fold_at_threshold"`
@@ -49,6 +50,25 @@ type TrainReport struct {
 	SecondsRefit  float64           `json:"seconds_refit"`
 	Seconds       float64           `json:"seconds_total"`
 	Warnings      []Warning         `json:"warnings"`
+}
+
+// ExpectedRate is what to expect of a threshold on new rows like those that gave it: a share of the negatives that raise a
+// false alarm or, for a goal in shares of all rows, of the rows that become alerts.
+type ExpectedRate struct {
+	calibrate.Expectation
+	Scheme      string `json:"scheme"`      // certified, held-out, cross-fitted, validation
+	Population  string `json:"population"`  // negatives or all
+	Rows        int    `json:"n"`           // of the population, that gave the threshold
+	Approximate bool   `json:"approximate"` // low and high are not exact: the rows also chose the model, or carry weights
+}
+
+func expectedOf(t *tune.Threshold) *ExpectedRate {
+	e := &ExpectedRate{Expectation: t.Expected, Scheme: string(t.Scheme), Population: calibrate.Negatives.String(), Rows: t.Rows,
+		Approximate: t.Approximate}
+	if t.Goal.Criterion().Name == metric.AtQuantile {
+		e.Population = calibrate.All.String()
+	}
+	return e
 }
 
 // PartReport counts the rows of a part.
@@ -117,6 +137,7 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 		Features: f.Map.Cols(), Seed: o.Seed, Cancelled: f.Cancelled, TimeUp: f.TimeUp,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit, Warnings: d.warnings(),
 	}
+	r.Expected = *expectedOf(&f.Threshold)
 	r.guarantee(&f.Threshold, o.Delta)
 	if f.FoldRows > 0 {
 		r.FoldRows = &f.FoldRows
@@ -156,10 +177,6 @@ func (r *TrainReport) guarantee(t *tune.Threshold, asked threshold.Rate) {
 	r.Delta = &delta
 	if t.Calibrated != nil {
 		r.Order, r.Bound = &t.Calibrated.Order, &t.Calibrated.Bound
-	}
-	if t.NoGuarantee != nil {
-		reason := t.NoGuarantee.Error()
-		r.NoGuarantee = &reason
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -95,7 +96,7 @@ func packed(path string, o table.Options) (*matrix.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.Consume(t, matrix.Float32)
+	return m.Consume(context.Background(), t, matrix.Float32)
 }
 
 func writeFile(path string, write func(w *bufio.Writer)) error {

@@ -48,6 +48,8 @@ type Threshold struct {
 	Certified  bool           // the rate is at most Alpha (AbsoluteTop: Bound) with confidence 1 - Delta
 	Needed     int            // the fewest calibration scores with which Alpha can be certified at Delta; 0: not asked
 	Sample     *Sample        // of the calibration scores, to compare later ones with
+
+	effective, effectiveAbove float64 // PlainWeighted: effective numbers of scores, and of those at or above the threshold
 }
 
 // MarshalJSON writes null for what is unset.

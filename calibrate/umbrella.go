@@ -68,26 +68,6 @@ func allowed(n int, alpha, delta threshold.Rate) int {
 	return sort.Search(n, func(m int) bool { return !tailAtMost(n, m, alpha, delta) }) - 1
 }
 
-// Plain returns the threshold that keeps the rate on the calibration scores themselves: the (B+1)-th largest, B =
-// floor(n alpha). It is not certified, and on new data it exceeds alpha about every second time. Bound is unset.
-func Plain(scores []float64, alpha threshold.Rate, p Population) (Threshold, error) {
-	if alpha.IsZero() {
-		return Threshold{}, unset("alpha")
-	}
-	z, err := ascending(scores, p)
-	if err != nil {
-		return Threshold{}, err
-	}
-	return plain(z, alpha, p), nil
-}
-
-// plain is Plain on ascending scores.
-func plain(z []float64, alpha threshold.Rate, p Population) Threshold {
-	t := at(z, len(z)-alpha.Floor(len(z)), p)
-	t.Alpha = alpha
-	return t
-}
-
 // AbsoluteTop returns the largest negative score as the threshold. With confidence 1 - delta the false positive rate of
 // score > threshold is at most Bound = 1 - delta^(1/n). Certified is true: the bound is what is certified.
 func AbsoluteTop(negatives []float64, delta threshold.Rate) (Threshold, error) {

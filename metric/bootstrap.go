@@ -10,9 +10,16 @@ import (
 	"toptau/internal/fault"
 )
 
-// Bootstrap says how an interval is made where the threshold comes from the same rows: rows of each class are drawn
-// with replacement (stratified: n+ positives, n- negatives), the threshold is found again in every replicate, and the
-// interval runs between percentiles of the replicates. The zero value is ready to use.
+// Bootstrap sets how an interval is made where the threshold comes from the same rows. The zero value is ready to use.
+//
+// A replicate is a pair of distributions of scores, one for each class, that could have given these rows: the mass between
+// neighbouring scores of a class is drawn as an exponential variable and the masses are divided by their sum. For a continuous
+// score that is the exact law of these masses. n rows have n + 1 such gaps. The rows do not show where in a gap its mass lies, so
+// the criterion is computed twice: with the mass of every gap of the positives at its lower end and that of the negatives at its
+// upper end, and the other way round. The interval runs from a low percentile of the first to a high percentile of the second.
+//
+// At a threshold that is fixed this is the Clopper-Pearson interval. It does not shrink to a point when all positives are
+// found, or none, as percentiles of resampled rows do.
 type Bootstrap struct {
 	Confidence float64 // 0: 0.95
 	Replicates int     // 0: 2000
@@ -40,16 +47,15 @@ func (b Bootstrap) check() (Bootstrap, error) {
 	return b, nil
 }
 
-// Bootstrap computes a criterion with its bootstrap interval.
+// Bootstrap computes a criterion with its bootstrap interval: an interval for the share of the positives that score above the
+// threshold which admits exactly the share tau of the population's distribution; for Positives@Top the share 1/(n- + 1), which is
+// what lies above the largest of n- negatives on average.
 //
-// Without weights a replicate costs O(log n), not O(n), and is exact: counts above a score are binomial, and the sample
-// at the budget's edge is found by halving the sorted groups and drawing how many of the remaining draws fall into the
-// upper half, class by class. That is the distribution of resampled rows, not an approximation of it. With weights the
-// rows themselves are drawn with their weights, O(n) a replicate, and the budget M tau follows the drawn mass.
+// With fewer than about four samples in the budget the threshold may well lie above all of them, and the interval begins at 0.
 //
-// The bootstrap of an extreme (Positives@Top, or a budget of a few samples) is known to be inconsistent: the largest
-// of the drawn negatives is the largest of all in 63 % of the replicates. Such an interval describes, it does not
-// guarantee.
+// Without weights a replicate costs O(log n), not O(n): the mass above a score is a gamma variable of its count of rows, and the
+// edge of the budget is found by halving the sorted groups and dividing their mass. With weights every row draws a mass,
+// O(n) a replicate, and the budget follows the drawn mass.
 func (r *Ranking) Bootstrap(c Criterion, b Bootstrap) (Result, error) {
 	res, err := r.Positives(c)
 	if err != nil {
@@ -63,16 +69,7 @@ func (r *Ranking) Bootstrap(c Criterion, b Bootstrap) (Result, error) {
 		res.NoInterval = res.Undefined
 		return res, nil
 	}
-	target := res.Budget
-	if !c.Paper || c.Name == AtTop {
-		target++ // the first sample that stays out
-	}
-	res.Interval = r.interval(b, func(rng *rand.Rand) float64 {
-		return r.replicate(c, int(target), rng) / r.PositiveMass()
-	}, func(drawn *Ranking) float64 {
-		again, _ := drawn.Positives(c) // c was checked above; undefined counts as 0
-		return again.Rate
-	})
+	res.Interval = r.interval(b, res.Rate, func(d *drawn) (low, high float64) { return d.criterion(c) })
 	return res, nil
 }
 
@@ -90,37 +87,41 @@ func (r *Ranking) BootstrapTop(count float64, b Bootstrap) (Selection, error) {
 			p.NoInterval = p.Undefined
 			continue
 		}
-		p.Interval = r.interval(b, func(rng *rand.Rand) float64 {
-			e := r.edge(Criterion{Name: AtQuantile}, int(count), rng)
-			tp := float64(e.positives) + max(0, count-float64(e.positives+e.negatives+e.edgeNegatives))
-			drawn := r.selected(count, tp, count-tp)
-			return drawn.rates()[i].Rate
-		}, func(drawn *Ranking) float64 {
-			again := drawn.selection(min(count, drawn.PositiveMass()+drawn.NegativeMass()))
-			return again.rates()[i].Rate
+		p.Interval = r.interval(b, p.Rate, func(d *drawn) (low, high float64) {
+			few, many := d.top(count)
+			few, many = few*r.PositiveMass(), many*r.PositiveMass()
+			if i == falsePositives {
+				few, many = many, few
+			}
+			a, b := r.selected(count, few, count-few), r.selected(count, many, count-many)
+			return a.rates()[i].Rate, b.rates()[i].Rate
 		})
 	}
 	return s, nil
 }
 
-// interval makes the replicates, by plain on counts or by weighted on drawn rows, and takes their percentiles.
-func (r *Ranking) interval(b Bootstrap, plain func(*rand.Rand) float64, weighted func(*Ranking) float64) *Interval {
-	rates := make([]float64, b.Replicates)
+// falsePositives is the place of the false positive rate in Selection.rates.
+const falsePositives = 2
+
+// interval makes the replicates and takes their percentiles. rate is in the interval.
+func (r *Ranking) interval(b Bootstrap, rate float64, value func(*drawn) (low, high float64)) *Interval {
+	lows, highs := make([]float64, b.Replicates), make([]float64, b.Replicates)
 	parallel(b.Replicates, func(first, last int) {
-		var drawn Ranking
+		d := drawn{r: r}
 		for i := first; i < last; i++ {
-			rng := stream(b.Seed, i)
-			if r.weighted {
-				r.resample(&drawn, rng)
-				rates[i] = weighted(&drawn)
-			} else {
-				rates[i] = plain(rng)
-			}
+			d.rng = stream(b.Seed, i)
+			lows[i], highs[i] = value(&d)
 		}
 	})
-	slices.Sort(rates)
+	return newInterval(BootstrapInterval, b, rate, lows, highs)
+}
+
+// newInterval runs from a percentile of lows to one of highs. It sorts both.
+func newInterval(kind string, b Bootstrap, value float64, lows, highs []float64) *Interval {
+	slices.Sort(lows)
+	slices.Sort(highs)
 	low, high := percentiles(b.Replicates, b.Confidence)
-	return &Interval{Kind: BootstrapInterval, Low: rates[low], High: rates[high], Confidence: b.Confidence,
+	return &Interval{Kind: kind, Low: min(value, lows[low]), High: max(value, highs[high]), Confidence: b.Confidence,
 		Replicates: b.Replicates, Seed: b.Seed}
 }
 
@@ -146,76 +147,4 @@ func parallel(n int, work func(first, last int)) {
 		group.Go(func() { work(i*n/workers, (i+1)*n/workers) })
 	}
 	group.Wait()
-}
-
-// edge is where a budget ends in one replicate.
-type edge struct {
-	group                        int // the group of the target-th largest draw of the population
-	positives, negatives         int // draws above that group; of the negatives alone when they are the population
-	edgePositives, edgeNegatives int // draws in that group
-}
-
-// replicate draws one replicate of a criterion and returns the number of positives that count. target is the number of
-// the population's draw, from the top, that holds the threshold.
-func (r *Ranking) replicate(c Criterion, target int, rng *rand.Rand) float64 {
-	e := r.edge(c, target, rng)
-	if c.Name == AtQuantile {
-		if c.Paper {
-			return float64(e.positives + e.edgePositives)
-		}
-		return float64(e.positives)
-	}
-	top := e.group
-	if c.Paper {
-		top++
-	}
-	return float64(drawBinomial(rng, r.counts[0], r.positives[top], r.PositiveMass()))
-}
-
-// edge finds the target-th largest of n draws with replacement (both classes for Positives@Quantile, negatives
-// otherwise) by halving the groups: of the draws known to lie in a range of groups, the number in its upper half is
-// binomial.
-func (r *Ranking) edge(c Criterion, target int, rng *rand.Rand) edge {
-	e := edge{edgeNegatives: r.counts[1]}
-	if c.Name == AtQuantile {
-		e.edgePositives = r.counts[0]
-	}
-	low, high := 0, len(r.scores)
-	for high-low > 1 {
-		mid := low + (high-low)/2
-		p := drawBinomial(rng, e.edgePositives, r.positives[mid]-r.positives[low], r.positives[high]-r.positives[low])
-		n := drawBinomial(rng, e.edgeNegatives, r.negatives[mid]-r.negatives[low], r.negatives[high]-r.negatives[low])
-		if e.positives+e.negatives+p+n >= target {
-			high = mid
-			e.edgePositives, e.edgeNegatives = p, n
-		} else {
-			low = mid
-			e.positives += p
-			e.negatives += n
-			e.edgePositives -= p
-			e.edgeNegatives -= n
-		}
-	}
-	e.group = low
-	return e
-}
-
-// resample draws the rows of both classes with their weights into drawn, which has the groups of r.
-func (r *Ranking) resample(drawn *Ranking, rng *rand.Rand) {
-	size := len(r.scores) + 1
-	if drawn.scores == nil {
-		*drawn = Ranking{scores: r.scores, positives: make([]float64, size), negatives: make([]float64, size),
-			counts: r.counts, weighted: true, whole: r.whole}
-	}
-	for class, mass := range [2][]float64{drawn.positives, drawn.negatives} {
-		clear(mass)
-		groups, weights := r.rows.groups[class], r.rows.weights[class]
-		for range groups {
-			i := rng.IntN(len(groups))
-			mass[groups[i]+1] += weights[i]
-		}
-		for g := 1; g < size; g++ {
-			mass[g] += mass[g-1]
-		}
-	}
 }

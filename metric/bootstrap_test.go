@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -32,54 +33,127 @@ func mustRank(t testing.TB, s Scores) *Ranking {
 	return r
 }
 
-// The counts that stand in for resampling have the distribution of resampled rows: two independent sets of replicates, one
-// by counts and one by drawing rows, agree within the two-sample Kolmogorov-Smirnov bound at level 0.001.
-func TestReplicatesAreResampledRows(t *testing.T) {
+// massed is a row with a mass.
+type massed struct {
+	z, mass  float64
+	positive bool
+}
+
+// walk goes down a list and returns the mass of the positives within a budget of the population, above which there is already some
+// mass.
+func walk(list []massed, c Criterion, above, budget float64) float64 {
+	if above > budget {
+		return 0
+	}
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b massed) int { return cmp.Compare(b.z, a.z) })
+	sum := 0.0
+	for i := 0; i < len(list); {
+		before := sum
+		for z := list[i].z; i < len(list) && list[i].z == z; i++ {
+			if list[i].positive {
+				sum += list[i].mass
+			}
+			if !list[i].positive || c.Name == AtQuantile {
+				above += list[i].mass
+			}
+		}
+		if above > budget {
+			if c.Paper {
+				return sum
+			}
+			return before
+		}
+	}
+	return sum
+}
+
+// gapped draws the masses of the gaps row by row and walks down the list, as Bootstrap's comment says.
+func gapped(s Scores, c Criterion, stratified bool, rng *rand.Rand) (low, high float64) {
+	var list []massed
+	var total, gap [2]float64
+	weights := [2][]float64{s.PositiveWeights, s.NegativeWeights}
+	for class, scores := range [2][]float64{s.Positives, s.Negatives} {
+		first := len(list)
+		squares, sum := 0.0, 0.0
+		for i, z := range scores {
+			w := 1.0
+			if weights[class] != nil {
+				w = weights[class][i]
+			}
+			squares, sum = squares+w*w, sum+w
+			list = append(list, massed{z, -w * math.Log(positiveUniform(rng)), class == 0})
+			total[class] += list[len(list)-1].mass
+		}
+		gap[class] = -squares / sum * math.Log(positiveUniform(rng))
+		total[class] += gap[class]
+		if stratified {
+			scale := sum / total[class]
+			for i := first; i < len(list); i++ {
+				list[i].mass *= scale
+			}
+			gap[class] *= scale
+			total[class] = sum
+		}
+	}
+	budget, taken := c.Tau.Float64()*total[1], 0.0
+	switch c.Name {
+	case AtQuantile:
+		budget, taken = c.Tau.Float64()*(total[0]+total[1]), gap[0]
+	case AtTop:
+		one, mass := 1.0, float64(len(s.Negatives))
+		if weights[1] != nil {
+			mass = 0
+			for _, w := range weights[1] {
+				mass += w
+			}
+			one = typicalWeight(weights[1])
+		}
+		budget = one / (mass + one) * total[1]
+	}
+	low, high = walk(list, c, gap[1], budget), walk(list, c, taken, budget)+gap[0]
+	if c.Name == AtQuantile {
+		high = min(high, budget)
+	}
+	return low / total[0], high / total[0]
+}
+
+// Replicates in O(log n) have the distribution of masses drawn row by row: two independent sets of replicates agree within the
+// two-sample Kolmogorov-Smirnov bound at level 0.001.
+func TestReplicatesDrawTheMassOfEveryRow(t *testing.T) {
 	const replicates = 4000
 	bound := 1.95 * math.Sqrt(2.0/replicates)
+	weighted := tiedSample(30, 120, 12, 3)
+	rng := newStream(7)
+	for range weighted.Positives {
+		weighted.PositiveWeights = append(weighted.PositiveWeights, 0.5+uniform(rng))
+	}
+	for range weighted.Negatives {
+		weighted.NegativeWeights = append(weighted.NegativeWeights, float64(rng.IntN(4)))
+	}
 	for name, s := range map[string]Scores{
 		"tied":       tiedSample(40, 150, 12, 1),
 		"continuous": tiedSample(40, 150, 1<<50, 2),
+		"weighted":   weighted,
 	} {
 		r := mustRank(t, s)
-		ones := make([]float64, len(s.Positives)+len(s.Negatives))
-		for i := range ones {
-			ones[i] = 1
-		}
-		rows := mustRank(t, s)
-		rows.weighted = true // draw the rows one by one
-		rows.rows = rowsOf(rows, s)
 		for _, c := range append(criteria(threshold.MustRate("10%")), Quantile(threshold.MustRate("45%"))) {
-			fast, slow := make([]float64, replicates), make([]float64, replicates)
-			base, _ := r.Positives(c)
-			target := int(base.Budget)
-			if !c.Paper || c.Name == AtTop {
-				target++
-			}
-			var drawn Ranking
+			var fast, slow [2][]float64
+			d := drawn{r: r}
 			for i := range replicates {
-				fast[i] = r.replicate(c, target, stream(5, i)) / r.PositiveMass()
-				rows.resample(&drawn, stream(6, i))
-				again, _ := drawn.Positives(c)
-				slow[i] = again.Rate
+				d.rng = stream(5, i)
+				low, high := d.criterion(c)
+				fast[0], fast[1] = append(fast[0], low), append(fast[1], high)
+				low, high = gapped(s, c, !r.weighted, stream(6, i))
+				slow[0], slow[1] = append(slow[0], low), append(slow[1], high)
 			}
-			if d := kolmogorov(fast, slow); d > bound {
-				t.Errorf("%s, %v: distance %v above %v", name, c, d, bound)
+			for side, end := range []string{"low", "high"} {
+				if d := kolmogorov(fast[side], slow[side]); d > bound {
+					t.Errorf("%s, %v, %s: distance %v above %v", name, c, end, d, bound)
+				}
 			}
 		}
 	}
-}
-
-// rowsOf lists the rows of an unweighted sample as weighted ones.
-func rowsOf(r *Ranking, s Scores) rows {
-	var out rows
-	for class, scores := range [2][]float64{s.Positives, s.Negatives} {
-		for _, z := range scores {
-			out.groups[class] = append(out.groups[class], int32(r.above(z)))
-			out.weights[class] = append(out.weights[class], 1)
-		}
-	}
-	return out
 }
 
 // kolmogorov is the largest distance between two empirical distribution functions.
@@ -103,25 +177,96 @@ func kolmogorov(a, b []float64) float64 {
 	return worst
 }
 
-// The top-count replicates too, against drawn rows.
-func TestTopReplicatesAreResampledRows(t *testing.T) {
-	s := tiedSample(60, 140, 9, 3)
-	r, rowwise := mustRank(t, s), mustRank(t, s)
-	rowwise.weighted, rowwise.rows = true, rowsOf(rowwise, s)
-	b := Bootstrap{Replicates: 4000, Seed: 1}
-	fast, err := r.BootstrapTop(50, b)
+// The positives among a number of best rows are those of the criterion with that share.
+func TestTopReplicates(t *testing.T) {
+	s := tiedSample(60, 140, 1<<50, 3)
+	r := mustRank(t, s)
+	b := Bootstrap{Seed: 1}
+	top, err := r.BootstrapTop(50, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow, err := rowwise.BootstrapTop(50, b)
+	share, err := r.Bootstrap(Quantile(threshold.MustRate("25%")), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range fast.rates() {
-		q := slow.rates()[i]
-		if p.Rate != q.Rate || math.Abs(p.Interval.Low-q.Interval.Low) > 0.021 || math.Abs(p.Interval.High-q.Interval.High) > 0.021 {
-			t.Errorf("rate %d: %+v by counts, %+v by rows", i, p.Interval, q.Interval)
+	found, precision, alarms := top.TruePositiveRate, top.Precision, top.FalsePositiveRate
+	if math.Abs(found.Interval.Low-share.Interval.Low) > 0.03 || math.Abs(found.Interval.High-share.Interval.High) > 0.03 {
+		t.Errorf("%+v, by share %+v", found.Interval, share.Interval)
+	}
+	for _, pair := range [][2]float64{{precision.Interval.Low * 50, found.Interval.Low * 60},
+		{precision.Interval.High * 50, found.Interval.High * 60},
+		{50 - alarms.Interval.High*140, found.Interval.Low * 60}, {50 - alarms.Interval.Low*140, found.Interval.High * 60}} {
+		if math.Abs(pair[0]-pair[1]) > 1e-9 {
+			t.Errorf("%v positives by one rate, %v by another", pair[0], pair[1])
 		}
+	}
+}
+
+// A fixed threshold makes the interval that of Clopper and Pearson: the budget is all of the negatives' distribution but for a
+// part of it in which no positive lies.
+func TestBootstrapAtAFixedThreshold(t *testing.T) {
+	s := Scores{Negatives: make([]float64, 1000)}
+	for i := range s.Negatives {
+		s.Negatives[i] = float64(i)
+	}
+	for i := range 15 {
+		z := 2000.0
+		if i >= 12 {
+			z = -1
+		}
+		s.Positives = append(s.Positives, z)
+	}
+	res, err := mustRank(t, s).Bootstrap(NP(threshold.MustRate("50%")), Bootstrap{Replicates: 40_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, high := ClopperPearson(12, 15, 0.95)
+	if math.Abs(res.Interval.Low-low) > 0.006 || math.Abs(res.Interval.High-high) > 0.006 {
+		t.Errorf("%+v, Clopper-Pearson %v to %v", res.Interval, low, high)
+	}
+}
+
+func TestDrawGamma(t *testing.T) {
+	const samples = 20_000
+	rng := newStream(12)
+	for _, k := range []int{1, 3, 4, 20, 1000} {
+		above := 0.0
+		values := make([]float64, samples)
+		for i := range values {
+			values[i] = drawGamma(rng, k)
+		}
+		slices.Sort(values)
+		for i, x := range values { // the gamma distribution function by the Poisson distribution: P(fewer than k events in x)
+			p := math.Exp(-x)
+			tail := 0.0
+			for j := range k {
+				tail += p
+				p *= x / float64(j+1)
+			}
+			if k == 1000 { // exp(-x) is 0: by the normal approximation of Wilson and Hilferty
+				tail = 1 - normal((math.Cbrt(x/1000)-1+1.0/9000)*math.Sqrt(9000))
+			}
+			above = max(above, math.Abs(tail-1+(float64(i)+0.5)/samples))
+		}
+		if bound := 1.95 / math.Sqrt(samples); above > bound {
+			t.Errorf("%d: distance %v above %v", k, above, bound)
+		}
+	}
+	worst := 0.0
+	values := make([]float64, 200_000)
+	for i := range values {
+		values[i] = drawExponential(rng)
+	}
+	slices.Sort(values)
+	for i, x := range values {
+		worst = max(worst, math.Abs(1-math.Exp(-x)-(float64(i)+0.5)/float64(len(values))))
+	}
+	if bound := 1.95 / math.Sqrt(float64(len(values))); worst > bound {
+		t.Errorf("exponential: distance %v above %v", worst, bound)
+	}
+	if drawGamma(rng, 0) != 0 {
+		t.Error("the sum of no variables is not 0")
 	}
 }
 

@@ -37,7 +37,7 @@ func ExampleRanking_Bootstrap() {
 		res.Rate, 100*res.Interval.Confidence, res.Interval.Low, res.Interval.High, res.Interval.Kind)
 	// Output:
 	// positives@np(0.005): 10 of 20 above 0.975, 4 of at most 4 negatives
-	// 0.50, 95 % interval 0.30 to 0.70 (bootstrap of both classes)
+	// 0.50, 95 % interval 0.27 to 0.73 (bootstrap of both classes)
 }
 
 // "We can look at 50 alerts a day": how many of them are real?

@@ -23,6 +23,11 @@ type PairedScores struct {
 type Paired struct {
 	Results     []Result     // of each model, with the interval of these replicates
 	Differences []Difference // of each model to the reference
+
+	scores    PairedScores
+	bootstrap Bootstrap
+	pairing   *pairing
+	drawn     replicates
 }
 
 // Difference is how much higher a model's criterion is than the reference's on the same rows.
@@ -78,14 +83,15 @@ func (d Difference) MarshalJSON() ([]byte, error) {
 
 // PairedBootstrap computes a criterion for each model and its difference to the model numbered reference.
 //
-// In every replicate all models see the same drawn rows: n+ positives and n- negatives with replacement, or as many
-// entities as there are. Each model's threshold is found again on them by the tie rule of the package. Intervals run between
-// percentiles of the replicates, those of a difference between percentiles of the differences.
+// In every replicate all models see the same rows with the same drawn masses (see Bootstrap), or the same entities. Each model's
+// threshold is found again on them by the tie rule of the package. Intervals run between percentiles of the replicates, those of
+// a difference between percentiles of the differences, computed with the gap of the positives to the disadvantage of one model
+// and to its advantage: where the thresholds are fixed the interval excludes 0 exactly where the sign test of the positives that
+// only one model finds does.
 //
-// Without weights and entities the budget is the same in every replicate, and only rows near the top of some model's list
-// can matter. Then a replicate draws how many of the draws fall among these rows, and these; the others are drawn too
-// when a threshold turns out to lie below. That is the distribution of resampled rows, at the cost of the budget instead
-// of all rows. Otherwise a replicate costs O(n) for each model.
+// Without weights and entities only rows near the top of some model's list can matter. Then a replicate draws the masses of these
+// rows and the mass of all others together; the others are drawn too when a threshold turns out to lie below. That is the
+// same distribution, at the cost of the budget instead of all rows. Otherwise a replicate costs O(n) for each model.
 func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (Paired, error) {
 	b, err := b.check()
 	if err != nil {
@@ -94,8 +100,8 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 	if err := s.check(reference); err != nil {
 		return Paired{}, err
 	}
-	var out Paired
-	var rankings []*Ranking
+	out := Paired{scores: s, bootstrap: b}
+	var first *Ranking
 	for m := range s.Positives {
 		r, err := Rank(s.model(m))
 		if err != nil {
@@ -105,42 +111,65 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 		if err != nil {
 			return Paired{}, err
 		}
-		rankings = append(rankings, r)
+		if m == 0 {
+			first = r
+		}
 		out.Results = append(out.Results, res)
 	}
-	first := &out.Results[0] // whether a criterion is defined depends on the rows alone
-	if !first.Defined() {
-		for m := range out.Results {
-			out.Results[m].NoInterval = first.Undefined
-			out.Differences = append(out.Differences, Difference{Undefined: first.Undefined})
-		}
-		return out, nil
-	}
-	rates := newPairing(s, c, rankings[0], first.Budget).replicates(b)
-	interval := func(values []float64) *Interval {
-		slices.Sort(values)
-		low, high := percentiles(b.Replicates, b.Confidence)
-		i := &Interval{Kind: BootstrapInterval, Low: values[low], High: values[high], Confidence: b.Confidence,
-			Replicates: b.Replicates, Seed: b.Seed}
-		if s.PositiveGroups != nil {
-			i.Kind = GroupInterval
-		}
-		return i
+	undefined := out.Results[0].Undefined // whether a criterion is defined depends on the rows alone
+	if undefined == "" {
+		out.pairing = newPairing(s, c, first, out.Results[0].Budget)
+		out.drawn = out.pairing.replicates(b)
 	}
 	for m := range out.Results {
-		d := s.difference(out.Results[m], out.Results[reference], m, reference)
-		values := make([]float64, b.Replicates)
-		for i := range values {
-			values[i] = rates[m][i] - rates[reference][i]
+		if undefined != "" {
+			out.Results[m].NoInterval = undefined
+		} else {
+			out.Results[m].Interval = out.interval(m)
 		}
-		d.Interval = interval(values)
-		d.significant = d.SignTest <= 1-b.Confidence
-		out.Differences = append(out.Differences, d)
-	}
-	for m := range out.Results {
-		out.Results[m].Interval = interval(rates[m])
+		out.Differences = append(out.Differences, out.Difference(m, reference, 1))
 	}
 	return out, nil
+}
+
+// interval is that of one model's criterion.
+func (p *Paired) interval(model int) *Interval {
+	d, found := &p.drawn, p.drawn.found[model]
+	lows, highs := make([]float64, p.bootstrap.Replicates), make([]float64, p.bootstrap.Replicates)
+	for i := range lows {
+		lows[i] = found[i][negativesAbove]
+		highs[i] = d.withGap(i, found[i][positivesAbove])
+	}
+	return newInterval(p.kind(), p.bootstrap, p.Results[model].Rate, lows, highs)
+}
+
+func (p *Paired) kind() string {
+	if p.scores.PositiveGroups != nil {
+		return GroupInterval
+	}
+	return BootstrapInterval
+}
+
+// Difference compares two models on the replicates. Where it is one of several comparisons whose intervals and verdicts are to
+// hold together, their number divides what may fail (Bonferroni). With R replicates that is exact for up to about R/40
+// comparisons at a confidence of 95 %. Models that put the rows in the same order differ by 0 with certainty.
+func (p *Paired) Difference(model, reference, comparisons int) Difference {
+	if text := p.Results[model].Undefined; text != "" {
+		return Difference{Undefined: text}
+	}
+	d := p.scores.difference(p.Results[model], p.Results[reference], model, reference)
+	b := p.bootstrap
+	b.Confidence = 1 - (1-b.Confidence)/float64(max(1, comparisons))
+	lows, highs := make([]float64, b.Replicates), make([]float64, b.Replicates)
+	if !p.pairing.orders[model].same(&p.pairing.orders[reference]) {
+		for i := range lows {
+			lows[i] = -p.drawn.lead(i, reference, model)
+			highs[i] = p.drawn.lead(i, model, reference)
+		}
+	}
+	d.Interval = newInterval(p.kind(), b, d.Rate, lows, highs)
+	d.significant = d.SignTest <= 1-b.Confidence
+	return d
 }
 
 func (s *PairedScores) model(m int) Scores {
@@ -231,8 +260,9 @@ type pairing struct {
 	weights   []float64 // nil: 1 each
 	units     []int32   // entity of each row; nil: none
 	entities  int
-	counted   bool    // masses of the population are whole numbers
-	fixed     bool    // every replicate has the same masses
+	gaps      [2]float64 // mass of a row, or of an entity's rows, of each class
+	tau       float64
+	fixed     bool    // the mass of each class is the same in every replicate
 	budget    float64 // where fixed
 	orders    []order
 	core      [2][]int32 // rows within the prefix of some order, by class
@@ -246,19 +276,33 @@ type order struct {
 	prefix int // whole groups of equal scores that hold the threshold in nearly every replicate
 }
 
+// same reports whether two models put the rows in the same order, with the same ties.
+func (o *order) same(other *order) bool {
+	for i, row := range o.rows {
+		if row != other.rows[i] || i > 0 && (o.scores[i] == o.scores[i-1]) != (other.scores[i] == other.scores[i-1]) {
+			return false
+		}
+	}
+	return true
+}
+
 func newPairing(s PairedScores, c Criterion, r *Ranking, budget float64) *pairing {
-	p := &pairing{criterion: c, counts: r.counts, counted: r.counted(c), fixed: !r.weighted && s.PositiveGroups == nil,
-		budget: budget}
+	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil, budget: budget,
+		gaps: [2]float64{1, 1}, tau: c.Tau.Float64()}
 	if r.weighted {
 		for class, weights := range [2][]float64{s.PositiveWeights, s.NegativeWeights} {
 			if weights == nil {
 				weights = slices.Repeat([]float64{1}, r.counts[class])
 			}
 			p.weights = append(p.weights, weights...)
+			p.gaps[class] = typicalWeight(weights)
 		}
 	}
 	if s.PositiveGroups != nil {
 		p.number(s.PositiveGroups, s.NegativeGroups)
+	}
+	if c.Name == AtTop {
+		p.tau = p.gaps[1] / (r.NegativeMass() + p.gaps[1])
 	}
 	for m := range s.Positives {
 		p.orders = append(p.orders, p.sort(s.Positives[m], s.Negatives[m]))
@@ -281,6 +325,13 @@ func (p *pairing) number(positives, negatives []int) {
 		}
 	}
 	p.entities = len(names)
+	for class, rows := range [2][2]int{{0, p.counts[0]}, {p.counts[0], p.counts[0] + p.counts[1]}} {
+		masses := make([]float64, p.entities)
+		for row := rows[0]; row < rows[1]; row++ {
+			masses[p.units[row]] += p.weight(row)
+		}
+		p.gaps[class] = typicalWeight(masses)
+	}
 }
 
 // member reports whether a row is in the criterion's population.
@@ -343,36 +394,54 @@ func (p *pairing) divide() {
 	}
 }
 
-// replicates returns the rates of each model in each replicate.
-func (p *pairing) replicates(b Bootstrap) [][]float64 {
-	rates := make([][]float64, len(p.orders))
-	for m := range rates {
-		rates[m] = make([]float64, b.Replicates)
+// replicates are what the models find in each replicate, as shares of the positives' mass.
+type replicates struct {
+	found [][][3]float64 // of model m in replicate i: the rows' own mass within the budget, see drawing.found
+	gap   []float64      // of the positives
+	most  []float64      // the budget, where positives take of it
+}
+
+// withGap adds the positives' gap to what is found of the rows.
+func (r *replicates) withGap(i int, found float64) float64 { return min(found+r.gap[i], r.most[i], 1) }
+
+// lead is the difference of two models in a replicate with the gap of the positives to the first one's advantage.
+func (r *replicates) lead(i, model, reference int) float64 {
+	return r.withGap(i, r.found[model][i][positivesAbove]) - r.found[reference][i][nothingAbove]
+}
+
+// replicates draws all replicates.
+func (p *pairing) replicates(b Bootstrap) replicates {
+	out := replicates{gap: make([]float64, b.Replicates), most: make([]float64, b.Replicates)}
+	for range p.orders {
+		out.found = append(out.found, make([][3]float64, b.Replicates))
 	}
 	parallel(b.Replicates, func(first, last int) {
 		d := p.newDrawing()
 		for i := first; i < last; i++ {
 			d.draw(stream(b.Seed, i))
+			out.gap[i], out.most[i] = d.gap[0]/d.total[0], 1
+			if p.criterion.Name == AtQuantile {
+				out.most[i] = d.budget / d.total[0]
+			}
 			for m := range p.orders {
-				rates[m][i] = d.rate(&p.orders[m])
+				out.found[m][i] = d.found(&p.orders[m])
 			}
 		}
 	})
-	return rates
+	return out
 }
 
 // drawing is one replicate.
 type drawing struct {
 	*pairing
 	rng      *rand.Rand
-	mass     []float64 // drawn, by row
-	times    []float64 // how often each entity was drawn
-	left     [2]int    // draws of the class that fell among the rest; those rows are drawn only when they matter
-	total    [2]float64
+	mass     []float64  // of the rows
+	times    []float64  // what each entity drew
+	left     [2]float64 // mass of the class's rest, which is divided among its rows only when they matter
+	gap      [2]float64
+	total    [2]float64 // with the gaps
 	budget   float64
-	slack    float64
 	complete bool // the rest is drawn
-	dirty    bool // all of mass has to be cleared
 }
 
 func (p *pairing) newDrawing() *drawing {
@@ -381,52 +450,70 @@ func (p *pairing) newDrawing() *drawing {
 
 // draw begins a replicate.
 func (d *drawing) draw(rng *rand.Rand) {
-	d.rng = rng
-	d.clear()
+	d.rng, d.total, d.complete = rng, [2]float64{}, !d.fixed
 	switch {
 	case d.fixed:
-		for class, n := range d.counts {
-			inside := drawBinomial(rng, n, float64(len(d.core[class])), float64(n))
-			d.pick(d.core[class], inside)
-			d.left[class] = n - inside
-			d.total[class] = float64(n)
+		for class := range d.core {
+			d.total[class] = d.share(d.core[class])
+			d.left[class] = drawGamma(rng, len(d.rest[class]))
+			d.total[class] += d.left[class]
 		}
-		d.budget, d.complete = d.pairing.budget, false
-		return
 	case d.units != nil:
-		d.drawEntities()
+		for unit := range d.times {
+			d.times[unit] = drawExponential(rng)
+		}
+		for row, unit := range d.units {
+			d.put(row, d.times[unit])
+		}
 	default:
-		d.pickClass(0, d.counts[0])
-		d.pickClass(d.counts[0], d.counts[1])
-	}
-	d.sum()
-}
-
-func (d *drawing) clear() {
-	if d.dirty || !d.fixed {
-		clear(d.mass)
-		d.dirty = false
-		return
-	}
-	for _, rows := range d.core {
-		for _, row := range rows {
-			d.mass[row] = 0
+		for row := range d.mass {
+			d.put(row, drawExponential(rng))
 		}
 	}
+	for class := range d.gap {
+		d.gap[class] = float64(d.gaps[class] * drawExponential(rng))
+		d.total[class] += d.gap[class]
+	}
+	population := d.total[1]
+	if d.criterion.Name == AtQuantile {
+		if d.fixed {
+			d.scale()
+		}
+		population = d.total[0] + d.total[1]
+	}
+	d.budget = float64(d.tau * population)
 }
 
-// pick draws some of the rows with replacement.
-func (d *drawing) pick(rows []int32, times int) {
-	for range times {
-		d.mass[rows[d.rng.IntN(len(rows))]]++
+// put gives a row its weight times a drawn number.
+func (d *drawing) put(row int, x float64) {
+	d.mass[row] = float64(x * d.weight(row))
+	if row < d.counts[0] {
+		d.total[0] += d.mass[row]
+	} else {
+		d.total[1] += d.mass[row]
 	}
 }
 
-// pickClass draws the n rows from first on with replacement and their weights.
-func (d *drawing) pickClass(first, n int) {
-	for range n {
-		row := first + d.rng.IntN(n)
-		d.mass[row] += d.weight(row)
+// share draws the masses of some rows and returns their sum.
+func (d *drawing) share(rows []int32) float64 {
+	sum := 0.0
+	for _, row := range rows {
+		d.mass[row] = drawExponential(d.rng)
+		sum += d.mass[row]
+	}
+	return sum
+}
+
+// scale makes the mass of each class its number of rows.
+func (d *drawing) scale() {
+	for class, rows := range d.core {
+		factor := float64(d.counts[class]) / d.total[class]
+		for _, row := range rows {
+			d.mass[row] *= factor
+		}
+		d.left[class] *= factor
+		d.gap[class] *= factor
+		d.total[class] = float64(d.counts[class])
 	}
 }
 
@@ -437,75 +524,48 @@ func (p *pairing) weight(row int) float64 {
 	return p.weights[row]
 }
 
-func (d *drawing) drawEntities() {
-	clear(d.times)
-	for range d.entities {
-		d.times[d.rng.IntN(d.entities)]++
-	}
-	for row, unit := range d.units {
-		d.mass[row] = float64(d.times[unit] * d.weight(row))
-	}
-}
-
-// sum finds the masses and the budget of a replicate in which they are not fixed.
-func (d *drawing) sum() {
+// drawRest divides the mass of the rows outside the core among them.
+func (d *drawing) drawRest() {
 	d.complete = true
-	d.total = [2]float64{}
-	for row, m := range d.mass {
-		if row < d.counts[0] {
-			d.total[0] += m
-		} else {
-			d.total[1] += m
+	for class, rows := range d.rest {
+		factor := d.left[class] / d.share(rows)
+		for _, row := range rows {
+			d.mass[row] *= factor
 		}
 	}
-	mass := d.total[1]
-	c := d.criterion
-	if c.Name == AtQuantile {
-		mass += d.total[0]
-	}
-	d.budget, d.slack = budgetOf(c, mass, d.counted), 0
-	if !d.counted {
-		d.slack = float64(tolerance * d.budget)
-	}
 }
 
-// budgetOf is Ranking.budget for a mass of the population.
-func budgetOf(c Criterion, mass float64, counted bool) float64 {
-	whole := counted && mass < maxWhole
-	switch {
-	case c.Name == AtTop || mass == 0:
-		return 0
-	case whole && c.Paper:
-		return float64(c.Tau.Ceil(int(mass)))
-	case whole:
-		return float64(c.Tau.Floor(int(mass)))
-	}
-	return c.Tau.Times(mass)
-}
+// What lies above all rows in drawing.found.
+const (
+	nothingAbove = iota
+	negativesAbove
+	positivesAbove // takes of the budget of Positives@Quantile only
+)
 
-// rest draws the rows outside the core.
-func (d *drawing) drawRest() {
-	d.complete, d.dirty = true, true
-	for class, rows := range d.rest {
-		d.pick(rows, d.left[class])
+// found returns what one model finds of the rows' own mass within the budget, as a share of the positives' mass: with nothing above
+// all rows, with the negatives' gap there, and with the positives'.
+func (d *drawing) found(o *order) [3]float64 {
+	limits := [3]float64{d.budget, d.budget - d.gap[1], d.budget}
+	if d.criterion.Name == AtQuantile {
+		limits[positivesAbove] -= d.gap[0]
 	}
-}
-
-// rate is the criterion of one model on the drawn rows; 0 where it is undefined.
-func (d *drawing) rate(o *order) float64 {
-	quantile := d.criterion.Name == AtQuantile
-	if d.total[0] == 0 || !quantile && d.total[1] == 0 || quantile && d.budget == 0 {
-		return 0
+	var out [3]float64
+	var open [3]bool
+	for k, limit := range limits {
+		open[k] = limit >= 0
 	}
-	return d.found(o) / d.total[0]
-}
-
-// found is the mass of the positives within the budget.
-func (d *drawing) found(o *order) float64 {
-	paper := d.criterion.Paper
-	reaches := paper && d.criterion.Name != AtTop // the threshold is where the mass reaches K, not where it exceeds B
+	lowest := func() (least float64) {
+		least = math.Inf(1)
+		for k, limit := range limits {
+			if open[k] {
+				least = min(least, limit)
+			}
+		}
+		return least
+	}
 	var positives, population, before float64
-	for i := 0; i < len(o.rows); {
+	next := lowest()
+	for i := 0; i < len(o.rows) && !math.IsInf(next, 1); {
 		if i >= o.prefix && !d.complete {
 			d.drawRest()
 		}
@@ -520,12 +580,25 @@ func (d *drawing) found(o *order) float64 {
 				population += m
 			}
 		}
-		if population > d.budget+d.slack || reaches && population >= d.budget-d.slack {
-			break
+		if population <= next {
+			continue
 		}
+		for k, limit := range limits {
+			if !open[k] || population <= limit {
+				continue
+			}
+			open[k] = false
+			if out[k] = before; d.criterion.Paper {
+				out[k] = positives
+			}
+		}
+		next = lowest()
 	}
-	if paper {
-		return positives
+	for k := range out {
+		if open[k] {
+			out[k] = positives
+		}
+		out[k] /= d.total[0]
 	}
-	return before
+	return out
 }

@@ -1,6 +1,11 @@
 package metric
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+
+	"toptau/internal/elementary"
+)
 
 // drawBinomial draws from Bin(n, part/whole) by inversion: the masses are subtracted from one uniform number,
 // alternately above and below the mode, so that the work is about the distance from it. part <= whole are counts;
@@ -42,3 +47,82 @@ func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 
 // uniform is uniform in [0, 1) on the grid of 2^-53.
 func uniform(rng *rand.Rand) float64 { return float64(rng.Uint64()>>11) / (1 << 53) }
+
+// drawExponential draws from the exponential distribution with mean 1 by the ziggurat of Marsaglia and Tsang (Journal of Statistical
+// Software 5, 2000): the density is covered by layers of equal area, and a point of a layer is taken at once where the whole
+// height of the layer lies below the density.
+func drawExponential(rng *rand.Rand) float64 {
+	for {
+		bits := rng.Uint64()
+		i := bits & 255 // the layer; the bits of the place in it are others
+		x := float64(float64(bits>>11) / (1 << 53) * layers.right[i])
+		if x < layers.right[i+1] {
+			return x
+		}
+		if i == 0 {
+			return lastLayer - elementary.Log(positiveUniform(rng))
+		}
+		if low, high := layers.density[i], layers.density[i+1]; low+float64(uniform(rng)*(high-low)) < elementary.Exp(-x) {
+			return x
+		}
+	}
+}
+
+// lastLayer is where the tail begins that belongs to layer 0, for 256 layers.
+const lastLayer = 7.69711747013104972
+
+// layers are the right ends of the layers and the density there. Layer 0 is as wide as a rectangle of the same area would be.
+var layers = func() (l struct{ right, density [257]float64 }) {
+	const area = 0.0039496598225815571993
+	l.right[0], l.right[1] = area/elementary.Exp(-lastLayer), lastLayer
+	for i := 1; i < 256; i++ {
+		l.density[i] = elementary.Exp(-l.right[i])
+		l.right[i+1] = -elementary.Log(l.density[i] + area/l.right[i])
+	}
+	l.right[256], l.density[256] = 0, 1
+	return l
+}()
+
+// positiveUniform is uniform in (0, 1), in the middle of the cells of uniform.
+func positiveUniform(rng *rand.Rand) float64 { return uniform(rng) + 1.0/(1<<54) }
+
+// drawGamma draws the sum of k exponential variables with mean 1: one by one where they are few, otherwise by the method of
+// Marsaglia and Tsang (ACM TOMS 26, 2000), which accepts a cubed normal variable in all but a few per cent of the cases.
+func drawGamma(rng *rand.Rand, k int) float64 {
+	if k == 0 {
+		return 0
+	}
+	if k <= 3 {
+		product := 1.0
+		for range k {
+			product *= positiveUniform(rng)
+		}
+		return -elementary.Log(product)
+	}
+	d := float64(k) - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := drawNormal(rng)
+		v := 1 + float64(c*x)
+		if v <= 0 {
+			continue
+		}
+		v = float64(v*v) * v
+		u := positiveUniform(rng)
+		square := float64(x * x)
+		if u < 1-float64(0.0331*float64(square*square)) ||
+			elementary.Log(u) < float64(square/2)+float64(d*(1-v+elementary.Log(v))) {
+			return float64(d * v)
+		}
+	}
+}
+
+// drawNormal draws from the standard normal distribution by the polar method.
+func drawNormal(rng *rand.Rand) float64 {
+	for {
+		x, y := float64(2*uniform(rng))-1, float64(2*uniform(rng))-1
+		if s := float64(x*x) + float64(y*y); s < 1 && s > 0 {
+			return float64(x * math.Sqrt(float64(-2*elementary.Log(s))/s))
+		}
+	}
+}

@@ -14,18 +14,19 @@ import (
 
 // compareCommand measures all methods and baselines on one test part.
 type compareCommand struct {
-	Data       string   `arg:"" help:"Labelled data; - is standard input."`
+	Data       string   `file:"in" arg:"" help:"Labelled data; - is standard input."`
 	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, of the eight and ramp, or all (default: those whose criterion is the goal's, and ramp)."`
 	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
-	Scores     []string `sep:"none" placeholder:"NAME=FILE" help:"Another model's scores of the rows of --test, in its order (CSV, column score); repeatable."`
+	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
 	Against    string   `placeholder:"NAME" help:"What the others are compared with (default logistic)."`
-	Report     string   `placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
+	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
 	Replicates int      `placeholder:"N" help:"Of the bootstrap (default 2000)."`
-	Validation string   `group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
-	Test       string   `group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
+	Validation string   `file:"in" group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
+	Test       string   `file:"in" group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
 	Features   []string `group:"Features" name:"features" placeholder:"NAMES" help:"How numeric columns are encoded (default raw,scorecard,leaves; or scorecard+leaves): everything is fitted on the first, logistic regression and the ramp on all."`
 	Scale      string   `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
 	Impute     string   `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	replaceFlag
 	goalFlags
 	solverFlags
 	dataFlags
@@ -39,24 +40,18 @@ func (c *compareCommand) Run(s *session) error {
 	if err := outfile.Check(c.Report); err != nil {
 		return err
 	}
-	if len(c.Scores) > 0 && c.Test == "" {
-		return &fault.Error{Kind: fault.Usage, Found: "--scores without --test",
-			Expected: "the file whose rows have these scores", Hint: "--test FILE"}
+	named, err := c.named()
+	if err != nil {
+		return err
 	}
 	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
-		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: s.progress.report}
-	for _, text := range c.Scores {
-		name, path, found := strings.Cut(text, "=")
-		if !found || name == "" || path == "" {
-			return &fault.Error{Kind: fault.Usage, Found: "--scores " + fault.Quote(text), Expected: "NAME=FILE",
-				Hint: "for example gbdt=gbdt.csv"}
-		}
-		scores, err := toptau.ReadScores(name, path)
-		if err != nil {
-			return err
-		}
-		options.Scores = append(options.Scores, scores)
-	}
+		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(),
+		Progress: func(now toptau.Progress) {
+			if now.Usable {
+				s.finish("comparing what is finished")
+			}
+			s.progress.report(now)
+		}}
 	data, err := toptau.Read(c.Data, c.format())
 	if err != nil {
 		return err
@@ -71,27 +66,59 @@ func (c *compareCommand) Run(s *session) error {
 			return err
 		}
 	}
+	rows := data
+	if options.Test != nil {
+		rows = options.Test
+	}
+	for _, named := range named {
+		scores, err := toptau.ReadScores(named[0], named[1], rows)
+		if err != nil {
+			return err
+		}
+		options.Scores = append(options.Scores, scores)
+	}
 	s.progress.start()
 	r, err := toptau.Compare(s, data, goal, options)
 	if err != nil {
 		return err
 	}
 	s.progress.clear()
+	var kept []string
+	if r.Cancelled {
+		kept = setAside(c.ReplacePartial, &c.Report)
+	}
 	if c.Report != "" {
-		if err := writeFile(c.Report, r.WriteReport); err != nil {
+		if err := s.writeFile(c.Report, r.WriteReport); err != nil {
 			return err
 		}
 	}
 	if s.json {
 		err = s.emit(r)
-	} else {
+	} else if !s.taken {
 		printComparison(s, r)
 	}
 	if err == nil && r.Cancelled {
-		return s.Err()
+		return &interrupted{soFar(kept, c.Report)}
 	}
 	return err
 }
+
+// named returns the names and files of --scores.
+func (c *compareCommand) named() (list [][2]string, err error) {
+	for _, text := range c.Scores {
+		name, path, found := strings.Cut(text, "=")
+		if !found || name == "" || path == "" {
+			return nil, &fault.Error{Kind: fault.Usage, Found: "--scores " + fault.Quote(text), Expected: "NAME=FILE",
+				Hint: "for example gbdt=gbdt.csv"}
+		}
+		list = append(list, [2]string{name, path})
+	}
+	return list, nil
+}
+
+// verdictTitles are the beginnings of the verdicts' lines.
+var verdictTitles = map[string]string{"loss": "verdict on the loss", "encoding": "verdict on the encoding", "against": "verdict",
+	"best": "best of all"}
 
 func printComparison(s *session, r *toptau.CompareReport) {
 	s.printf("goal: %s\n", r.GoalWords)
@@ -129,9 +156,17 @@ func printComparison(s *session, r *toptau.CompareReport) {
 		s.printf("intervals: %s, %s, %s replicates, each with the same %s for all\n", drawn.Kind, metric.ConfidenceText(1-drawn.Confidence),
 			group(drawn.Replicates), what)
 	}
-	s.printf("verdict: %s\n", r.VerdictWords)
-	if r.PreferredWords != nil {
-		s.printf("best: %s\n", *r.PreferredWords)
+	for _, e := range r.Entries {
+		if e.Joined != nil {
+			s.printf("scores of %s: %s\n", e.Name, e.Joined.Words())
+		}
+	}
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		s.printf("%s: %s\n", verdictTitles[v.About], v.Says)
+		if v.Evidence != "" {
+			s.printf("  %s\n", v.Evidence)
+		}
 	}
 	s.printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsFit)
 	for _, w := range r.Warnings {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/internal/outfile"
 	"toptau/internal/simulate"
 	"toptau/metric"
 	"toptau/threshold"
@@ -16,7 +17,7 @@ import (
 type demoCommand struct {
 	Rows int    `default:"20000" help:"Rows of the training data; as many fresh ones measure the model."`
 	Seed uint64 `default:"1" help:"The seed of the data and the split."`
-	Dir  string `placeholder:"DIR" help:"Keep the data and the model in this directory (default: a temporary one, removed)."`
+	Dir  string `file:"dir" placeholder:"DIR" help:"Keep the data and the model in this directory (default: a temporary one, removed)."`
 }
 
 // The demo's files and its goal.
@@ -31,7 +32,7 @@ const (
 func (c *demoCommand) Run(s *session) error {
 	dir := c.Dir
 	if dir == "" {
-		temporary, err := os.MkdirTemp("", "toptau-demo-")
+		temporary, err := outfile.MkdirTemp("toptau-demo-")
 		if err != nil {
 			return err
 		}
@@ -78,7 +79,7 @@ func (c *demoCommand) generate(s *session, dir string) error {
 		}
 		c.command(s, "toptau generate detectors --rows %d --positives %s --seed %d -o %s", c.Rows, demoShare, c.Seed+uint64(i), name)
 		s.progress.start()
-		err = writeFile(filepath.Join(dir, name), func(w io.Writer) error {
+		err = s.writeFile(filepath.Join(dir, name), func(w io.Writer) error {
 			return data.WriteCSV(s, w, func(rows int) { s.progress.show(float64(rows)/float64(c.Rows), "writing %s", name) })
 		})
 		if err != nil {
@@ -102,6 +103,9 @@ func (c *demoCommand) train(s *session, dir string) (*toptau.Trained, error) {
 		return nil, err
 	}
 	s.progress.clear()
+	if trained.Report.Cancelled {
+		return nil, s.Err()
+	}
 	if err := trained.Model.Save(filepath.Join(dir, demoModel)); err != nil {
 		return nil, err
 	}

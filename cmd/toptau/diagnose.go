@@ -8,7 +8,7 @@ import (
 
 // diagnoseCommand says what can work before anything is fitted.
 type diagnoseCommand struct {
-	Data  string `arg:"" help:"Labelled data; - is standard input."`
+	Data  string `file:"in" arg:"" help:"Labelled data; - is standard input."`
 	Delta string `default:"5%" placeholder:"RATE" help:"Count the negatives that a guarantee needs at confidence 1 - RATE (default ${default})."`
 	goalFlags
 	featureFlags

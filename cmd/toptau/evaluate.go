@@ -9,14 +9,14 @@ import (
 
 // evaluateCommand measures a model.
 type evaluateCommand struct {
-	Model      string  `arg:"" help:"A model file."`
-	Data       string  `arg:"" help:"Labelled data; - is standard input."`
+	Model      string  `file:"in" arg:"" help:"A model file."`
+	Data       string  `file:"in" arg:"" help:"Labelled data; - is standard input."`
 	Confidence float64 `default:"0.95" help:"Confidence of the intervals."`
 	Replicates int     `default:"2000" help:"Replicates of the bootstrap."`
 	Curves     int     `default:"0" placeholder:"N" help:"With --json: ROC, PR and P-tau curves of at most N points."`
 	Seed       uint64  `default:"1" help:"The seed of the bootstrap."`
 	Prevalence string  `placeholder:"RATE" help:"Say in words what the first operating point does where this share of the rows is positive."`
-	Report     string  `placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
+	Report     string  `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	goalFlags
 	verifyFlags
 	dataFlags
@@ -48,12 +48,15 @@ func (c *evaluateCommand) Run(s *session) error {
 		return err
 	}
 	if c.Report != "" {
-		if err := writeFile(c.Report, e.WriteReport); err != nil {
+		if err := s.writeFile(c.Report, e.WriteReport); err != nil {
 			return err
 		}
 	}
 	if s.json {
 		return s.emit(e)
+	}
+	if s.taken {
+		return nil
 	}
 	printEvaluation(s, e)
 	if c.Prevalence != "" {

@@ -16,8 +16,8 @@ import (
 
 // explainCommand says why rows score as they do.
 type explainCommand struct {
-	Model   string `arg:"" help:"A model file."`
-	Data    string `arg:"" help:"Rows to explain, with or without labels; - is standard input."`
+	Model   string `file:"in" arg:"" help:"A model file."`
+	Data    string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
 	At      string `placeholder:"NAME" help:"The operating point to hold the score against (default: the model's first)."`
 	Best    int    `placeholder:"N" help:"Explain only the N best rows, best first."`
 	Top     int    `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
@@ -131,7 +131,7 @@ func (e *explanations) row(r *toptau.Scored) error {
 	if others := len(list) - len(shown); others > 0 || r.Offset != 0 {
 		terms = append(terms, fmt.Sprintf("the other %d %+.4g", others, rest))
 	}
-	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", name, r.Score, sign, r.Threshold, strings.Join(terms, ", "))
+	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", printable(name), r.Score, sign, r.Threshold, printable(strings.Join(terms, ", ")))
 	return err
 }
 

@@ -2,25 +2,29 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"toptau"
 	"toptau/internal/fault"
 	"toptau/internal/outfile"
-	"toptau/model"
 )
+
+// defaultLambda is the lambda of fit when none is given.
+const defaultLambda = 0.001
 
 // fitCommand is the expert's verb.
 type fitCommand struct {
-	Data        string  `arg:"" help:"Labelled data; - is standard input."`
+	Data        string  `file:"in" arg:"" help:"Labelled data; - is standard input."`
 	Method      string  `required:"" placeholder:"NAME" help:"toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np."`
 	Tau         string  `placeholder:"RATE" help:"The rate on top: 1% or 0.01."`
 	K           int     `short:"k" name:"k" placeholder:"K" help:"toppushk: how many negatives make the threshold."`
 	Beta        float64 `placeholder:"B" help:"patmat, patmat-np: steepness of the surrogate quantile."`
-	Lambda      float64 `default:"0.001" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
+	Lambda      float64 `default:"${lambda}" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
 	Surrogate   string  `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
-	Output      string  `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Certificate string  `placeholder:"FILE" help:"Write the dual point behind the lower bound, for verify (certified)."`
-	Trace       string  `placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
+	Output      string  `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Certificate string  `file:"out" placeholder:"FILE" help:"Write the dual point behind the lower bound, for verify (certified)."`
+	Trace       string  `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
+	replaceFlag
 	solverFlags
 	featureFlags
 	fingerprintFlags
@@ -29,9 +33,6 @@ type fitCommand struct {
 }
 
 func (c *fitCommand) Run(s *session) error {
-	if err := checkOutput(s, c.Output); err != nil {
-		return err
-	}
 	if err := outfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
 		return err
 	}
@@ -47,81 +48,73 @@ func (c *fitCommand) Run(s *session) error {
 	s.progress.start()
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
-		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(), Progress: s.progress.report,
+		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(),
 		NoFingerprints: c.NoFingerprints,
+		Progress: func(now toptau.Progress) {
+			s.finish("writing what the solver has reached")
+			s.progress.report(now)
+		},
 	})
 	if err != nil {
 		return err
 	}
 	s.progress.clear()
+	if c.Certificate != "" && fitted.Certificate == nil {
+		return &fault.Error{Kind: fault.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
+			Expected: "a solver that certifies", Hint: "--solver certified"}
+	}
 	if err := sign(fitted.Model, key); err != nil {
 		return err
 	}
-	if c.Trace != "" {
-		if err := writeTrace(c.Trace, fitted.Trace); err != nil {
+	if fitted.Certificate != nil && key != nil {
+		if err := fitted.Certificate.Sign(key); err != nil {
 			return err
 		}
 	}
-	if c.Certificate != "" {
-		if fitted.Certificate == nil {
-			return &fault.Error{Kind: fault.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
-				Expected: "a solver that certifies", Hint: "--solver certified"}
-		}
-		if key != nil {
-			if err := fitted.Certificate.Sign(key); err != nil {
-				return err
-			}
-		}
-		if err := fitted.Certificate.Save(c.Certificate); err != nil {
-			return err
-		}
+	var kept []string
+	if fitted.Report.Cancelled {
+		kept = setAside(c.ReplacePartial, &c.Output, &c.Certificate, &c.Trace)
 	}
-	if err := save(s, fitted.Model, c.Output); err != nil {
+	if err := c.write(s, fitted); err != nil {
 		return err
 	}
 	if s.json {
 		err = s.emit(fitted.Report)
-	} else if c.Output != "-" {
+	} else if !s.taken {
 		printFit(s, &fitted.Report, c.Output)
 	}
 	if err == nil && fitted.Report.Cancelled {
-		return s.Err() // what was reached is saved and reported; the exit code says that it was interrupted
+		return &interrupted{soFar(kept, c.Output, c.Certificate, c.Trace)}
 	}
 	return err
 }
 
-// checkOutput keeps the model and the object of --json from sharing standard output.
-func checkOutput(s *session, path string) error {
-	if s.json && path == "-" {
-		return &fault.Error{Kind: fault.Usage, Found: "--json and -o -", Expected: "one object on standard output",
-			Hint: "write the model to a file"}
+// write publishes the model with its certificate and the trace, all or none.
+func (c *fitCommand) write(s *session, fitted *toptau.Fitted) error {
+	o := outputs{s: s}
+	defer o.discard()
+	if c.Certificate != "" {
+		if err := o.add(c.Certificate, writeTo(fitted.Certificate)); err != nil {
+			return err
+		}
+	}
+	if err := o.add(c.Trace, func(w io.Writer) error { return writeTrace(w, fitted.Trace) }); err != nil {
+		return err
+	}
+	if err := o.add(c.Output, writeTo(fitted.Model)); err != nil {
+		return err
+	}
+	return o.publish()
+}
+
+func writeTrace(w io.Writer, trace []toptau.TracePoint) error {
+	fmt.Fprintln(w, "iteration,objective")
+	for _, p := range trace {
+		if _, err := fmt.Fprintf(w, "%d,%v\n", p.Iteration, p.Objective); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// save writes the model, if it is wanted.
-func save(s *session, m *model.Model, path string) error {
-	switch path {
-	case "":
-		return nil
-	case "-":
-		_, err := m.WriteTo(s.stdout)
-		return err
-	}
-	return m.Save(path)
-}
-
-func writeTrace(path string, trace []toptau.TracePoint) error {
-	f, err := outfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	fmt.Fprintln(f, "iteration,objective")
-	for _, p := range trace {
-		fmt.Fprintf(f, "%d,%v\n", p.Iteration, p.Objective)
-	}
-	return f.Commit()
 }
 
 func printFit(s *session, r *toptau.Report, output string) {

@@ -10,7 +10,7 @@ import (
 // dataFlags say how to read a file.
 type dataFlags struct {
 	Label     string   `group:"Data" placeholder:"COL" help:"The label: a column's name or number, first, or last. LIBSVM needs none."`
-	Labels    string   `group:"Data" placeholder:"FILE" help:"The labels stand in a file of their own, one a row."`
+	Labels    string   `file:"in" group:"Data" placeholder:"FILE" help:"The labels stand in a file of their own, one a row."`
 	Positive  []string `group:"Data" sep:"none" placeholder:"VALUE" help:"The positive class; repeatable; '!normal' means all but normal."`
 	Drop      []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns to leave out: a name, or numbers like 1-7,43; repeatable."`
 	ID        []string `group:"Data" sep:"none" name:"id" placeholder:"COLS" help:"Columns that identify a row: never features, printed by score."`
@@ -45,6 +45,11 @@ type featureFlags struct {
 // fingerprintFlags leave the fingerprints out.
 type fingerprintFlags struct {
 	NoFingerprints bool `group:"Features" name:"no-fingerprints" help:"Keep no hashes of training rows in the model: nobody can test whether a row was among them, and threshold and evaluate cannot either."`
+}
+
+// replaceFlag is for verbs that keep what an interrupted run has found.
+type replaceFlag struct {
+	ReplacePartial bool `name:"replace-partial" help:"Let what an interrupted run has found replace existing files (default: it gets names that end in .partial)."`
 }
 
 // goalFlags state what the model is for. Exactly one is given.

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"toptau/internal/fault"
-	"toptau/internal/outfile"
 	"toptau/internal/simulate"
 	"toptau/threshold"
 )
@@ -20,7 +19,7 @@ type generateCommand struct {
 	Types     int    `placeholder:"N" help:"detectors: attack types."`
 	MLT       bool   `name:"mlt" help:"detectors: the label noise of a training set: half of the attack types missing, part of the rest labelled negative."`
 	Attacks   bool   `help:"detectors: add a column with the attack type."`
-	Output    string `short:"o" placeholder:"FILE" default:"-" help:"Write here (default: standard output)."`
+	Output    string `file:"rows" short:"o" placeholder:"FILE" default:"-" help:"Write here (default: standard output)."`
 }
 
 func (c *generateCommand) Run(s *session) error {
@@ -49,7 +48,7 @@ func (c *generateCommand) Run(s *session) error {
 	if c.Output == "-" {
 		return data.WriteCSV(s, s.stdout, progress)
 	}
-	if err := writeFile(c.Output, func(w io.Writer) error { return data.WriteCSV(s, w, progress) }); err != nil {
+	if err := s.writeFile(c.Output, func(w io.Writer) error { return data.WriteCSV(s, w, progress) }); err != nil {
 		return err
 	}
 	if s.json {
@@ -65,17 +64,4 @@ func (c *generateCommand) Run(s *session) error {
 	s.progress.clear()
 	s.printf("%s rows of %s, %d columns and the label, in %s\n", group(data.Rows()), c.Kind, len(data.Names()), c.Output)
 	return nil
-}
-
-// writeFile lets write fill a file that appears when it is complete.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := outfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
 }

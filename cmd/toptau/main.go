@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -42,7 +45,7 @@ type commands struct {
 
 	JSON    bool             `name:"json" help:"Print one JSON object instead of text (score: one a line)."`
 	Quiet   bool             `short:"q" help:"No progress on standard error."`
-	Threads int              `placeholder:"N" help:"Threads to use; results do not depend on it (default: all processors)."`
+	Threads int              `placeholder:"N" help:"Threads to use, at most one for each processor; results do not depend on it (default: all processors)."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -57,33 +60,53 @@ func main() {
 		debug.SetGCPercent(10) // nearly all memory is numbers, in which a collection has nothing to follow
 	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error to return quietly from, not a signal to die of
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	s := newSession(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	go s.watch(signals, cancel)
+	code := s.run(os.Args[1:])
+	s.ending.Lock()
 	os.Exit(code)
 }
 
 // session is what a verb may use of the world.
 type session struct {
 	context.Context
-	stdin    io.Reader
-	stdout   *bufio.Writer
-	stderr   io.Writer
-	json     bool
-	progress *progress
+	stdin        io.Reader
+	out          io.Writer     // standard output as it is, for files
+	stdout       *bufio.Writer // flushed at the end
+	stderr       io.Writer
+	json         bool
+	taken        bool // a file of the verb goes to standard output, so that no text does
+	progress     *progress
+	shown        atomic.Pointer[progress] // the same, for other goroutines
+	interruption interruption
+	ending       sync.Mutex // locked by what reports the end
+}
+
+func newSession(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *session {
+	text := stdout
+	if isTerminal(stdout) {
+		text = &screen{w: stdout}
+	}
+	return &session{Context: ctx, stdin: stdin, out: stdout, stdout: bufio.NewWriterSize(text, 1<<16), stderr: stderr,
+		json: asksForJSON(args)}
 }
 
 // run is main without the process: it returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	out := bufio.NewWriterSize(stdout, 1<<16)
-	s := &session{Context: ctx, stdin: stdin, stdout: out, stderr: stderr, json: asksForJSON(args)}
+	return newSession(ctx, args, stdin, stdout, stderr).run(args)
+}
 
+func (s *session) run(args []string) int {
 	err := execute(s, args)
 	s.progress.clear()
-	if flushed := out.Flush(); err == nil {
+	if flushed := s.stdout.Flush(); err == nil {
 		err = flushed
 	}
+	s.ending.Lock()
+	defer s.ending.Unlock()
 	return s.report(err)
 }
 
@@ -113,7 +136,7 @@ func execute(s *session, args []string) (err error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("toptau"), kong.Description(description), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"version": version(), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
+		kong.Vars{"version": version(), "lambda": fmt.Sprint(defaultLambda), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
 		kong.Exit(func(code int) { panic(stopped{code}) }))
 	if err != nil {
 		return err
@@ -125,14 +148,21 @@ func execute(s *session, args []string) (err error) {
 	if err != nil {
 		return &fault.Error{Kind: fault.Usage, Found: err.Error(), Hint: helpHint(err)}
 	}
+	if err := checkEmpty(parsed); err != nil {
+		return err
+	}
 	if c.Threads < 0 {
 		return &fault.Error{Kind: fault.Usage, Column: "", Found: fmt.Sprintf("--threads %d", c.Threads), Expected: "at least 1"}
 	}
 	if c.Threads > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Threads))
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(c.Threads, runtime.NumCPU())))
 	}
 	s.json = c.JSON
 	s.progress = newProgress(s.stderr, c.Quiet || c.JSON)
+	s.shown.Store(s.progress)
+	if err := s.checkFiles(filesOf(parsed)); err != nil {
+		return err
+	}
 	return parsed.Run(s)
 }
 
@@ -150,6 +180,7 @@ func helpHint(err error) string {
 var (
 	errNotHeld     = errors.New("the certificate does not hold")
 	errNoGuarantee = errors.New("the guarantee cannot be given")
+	errSetAside    = errors.New("the model is not where it was asked for")
 )
 
 // report prints an error in the form asked for and returns the exit code.
@@ -157,14 +188,14 @@ func (s *session) report(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errNotHeld):
+	case errors.Is(err, errNotHeld), errors.Is(err, errSetAside):
 		return 1
 	case errors.Is(err, errNoGuarantee):
 		return 3
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // the reader has seen enough
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(s.stderr, "toptau: interrupted")
+	case isInterrupted(err):
+		s.reportInterruption(err)
 		return 130
 	}
 	found := fault.Of(err)
@@ -174,7 +205,7 @@ func (s *session) report(err error) int {
 	if s.json {
 		writeFailure(s, found, err)
 	} else {
-		fmt.Fprintln(s.stderr, "toptau: "+err.Error())
+		fmt.Fprintln(s.stderr, "toptau: "+fault.Printable(err.Error()))
 	}
 	switch found.Kind {
 	case fault.Usage:
@@ -219,12 +250,15 @@ func writeFailure(s *session, e *fault.Error, err error) {
 
 // emit prints one JSON object on one line.
 func (s *session) emit(v any) error {
-	encoder := json.NewEncoder(s.stdout)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
+	s.stdout.Write(printableJSON(text.Bytes())) // Flush returns its error
 	return s.stdout.Flush()
 }
 
-func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.stdout, format, args...) }
+// printf prints text for people; strings among the arguments may come from data.
+func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.stdout, format, showAll(args)...) }

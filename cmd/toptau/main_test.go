@@ -5,15 +5,18 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestMain lets the transcripts run this program as "toptau".
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"toptau": main})
+	testscript.Main(m, map[string]func(){"toptau": main, "toptau-traced": traced})
 }
 
 // TestTranscripts runs what a user types, with what she reads, its exit code included.
@@ -38,6 +41,7 @@ func TestTranscripts(t *testing.T) {
 			"cut":      cut,
 			"gzipped":  gzipped,
 			"replace":  replace,
+			"edit":     edit,
 		},
 	})
 }
@@ -62,6 +66,16 @@ func unescape(ts *testscript.TestScript, neg bool, args []string) {
 	path := ts.MkAbs(args[0])
 	text := strings.NewReplacer(`\r`, "\r", `\0`, "\x00", `\xff`, "\xff", `\t`, "\t", `\n`, "\n").Replace(ts.ReadFile(args[0]))
 	ts.Check(os.WriteFile(path, []byte(text), 0o644))
+}
+
+// edit FILE COPY PATTERN TEXT writes a copy in which TEXT stands for the first match of a regular expression.
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	content, pattern := ts.ReadFile(args[0]), regexp.MustCompile(args[2])
+	match := pattern.FindStringIndex(content)
+	if match == nil {
+		ts.Fatalf("%s does not match %s", args[0], args[2])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(content[:match[0]]+args[3]+content[match[1]:]), 0o644))
 }
 
 // cut FILE N drops the last N bytes of a file.
@@ -90,7 +104,7 @@ func gzipped(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(f.Close())
 }
 
-func TestInterruptedFitKeepsWhatItHas(t *testing.T) {
+func TestInterruptedBeforeTheFirstStepWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()
@@ -101,11 +115,41 @@ func TestInterruptedFitKeepsWhatItHas(t *testing.T) {
 	}
 	model := filepath.Join(dir, "m.json")
 	code := run(ctx, []string{"fit", data, "--label", "y", "--method", "toppush", "-o", model}, nil, &out, &errs)
-	if code != 130 || !strings.Contains(errs.String(), "interrupted") {
+	if code != 130 || !strings.Contains(errs.String(), "toptau: interrupted; ") {
 		t.Errorf("exit code %d, standard error %q", code, errs.String())
 	}
-	if _, err := os.Stat(model); err != nil {
-		t.Errorf("the model that was reached is not there: %v", err)
+	if _, err := os.Stat(model); err == nil {
+		t.Error("a model without a step was written")
+	}
+}
+
+// TestFilesAreDeclared asks every verb whether the flags that name files say so, since only these are checked.
+func TestFilesAreDeclared(t *testing.T) {
+	var c commands
+	parser, err := kong.New(&c, kong.Vars{"version": "1", "paper_items": "all", "paper_source": "somewhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"FILE", "NAME=FILE", "MODEL", "DIR", "KEYFILE"}
+	arguments := []string{"data", "model", "certificate"}
+	check := func(verb *kong.Node, v *kong.Value, named bool) {
+		kind := v.Tag.Get("file")
+		if named && kind == "" {
+			t.Errorf("%s: %s names a file and has no tag file", verb.Name, v.Name)
+		}
+		if kind != "" && !slices.Contains([]string{"in", "scores", "out", "rows", "dir"}, kind) {
+			t.Errorf("%s: %s has the tag file:%q", verb.Name, v.Name, kind)
+		}
+	}
+	for _, verb := range parser.Model.Leaves(true) {
+		for _, group := range verb.AllFlags(false) {
+			for _, f := range group {
+				check(verb, f.Value, slices.Contains(names, f.PlaceHolder))
+			}
+		}
+		for _, v := range verb.Positional {
+			check(verb, v, slices.Contains(arguments, v.Name))
+		}
 	}
 }
 

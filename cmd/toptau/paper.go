@@ -17,8 +17,8 @@ type paperCommand struct {
 // paperRun makes tables and figures.
 type paperRun struct {
 	Items   []string `arg:"" optional:"" name:"item" help:"all (the default), or some of: ${paper_items}."`
-	Out     string   `short:"o" required:"" placeholder:"DIR" help:"Write here; finished parts are kept in DIR/cache, and an interrupted run goes on."`
-	DataDir string   `env:"TOPTAU_DATA" placeholder:"DIR" help:"The data sets (default: the environment variable TOPTAU_DATA)."`
+	Out     string   `file:"dir" short:"o" required:"" placeholder:"DIR" help:"Write here; finished parts are kept in DIR/cache, and an interrupted run goes on."`
+	DataDir string   `file:"dir" env:"TOPTAU_DATA" placeholder:"DIR" help:"The data sets (default: the environment variable TOPTAU_DATA)."`
 	Sets    []string `placeholder:"KEY,..." help:"Some of the sets only: the folders' names in DIR/cache."`
 	Quick   bool     `help:"Stand-ins cut down, fewer splits and cases: minutes instead of an hour."`
 	Seeds   int      `placeholder:"N" help:"Random splits of the small real sets (default: 10; 3 with --quick)."`
@@ -28,6 +28,7 @@ type paperRun struct {
 
 func (c *paperRun) Run(s *session) error {
 	s.progress.start()
+	s.resumes("finished parts are kept in " + filepath.Join(c.Out, "cache") + ", and the same command goes on from there")
 	r, err := paper.Run(s, paper.Options{Items: c.Items, Out: c.Out, Data: c.DataDir, Sets: c.Sets, Quick: c.Quick, Seeds: c.Seeds, Solver: c.Solver,
 		Start: c.Start, Progress: func(share float64, text string) { s.progress.show(share, "%s", text) }})
 	if err != nil {
@@ -85,7 +86,7 @@ func paperReport(dir string, r *paper.Result) paperObject {
 
 // paperFetch downloads the real sets.
 type paperFetch struct {
-	DataDir string `required:"" env:"TOPTAU_DATA" placeholder:"DIR" help:"Put the files here (default: the environment variable TOPTAU_DATA)."`
+	DataDir string `file:"dir" required:"" env:"TOPTAU_DATA" placeholder:"DIR" help:"Put the files here (default: the environment variable TOPTAU_DATA)."`
 	From    string `default:"${paper_source}" placeholder:"URL" help:"Address of the repository (default: ${default})."`
 }
 

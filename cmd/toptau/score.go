@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -9,18 +10,17 @@ import (
 
 	"toptau"
 	"toptau/internal/fault"
-	"toptau/internal/outfile"
 	"toptau/model"
 )
 
 // scoreCommand applies a model.
 type scoreCommand struct {
-	Model  string `arg:"" help:"A model file."`
-	Data   string `arg:"" help:"Data to score, with or without labels; - is standard input."`
+	Model  string `file:"in" arg:"" help:"A model file."`
+	Data   string `file:"in" arg:"" help:"Data to score, with or without labels; - is standard input."`
 	At     string `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
 	Best   int    `placeholder:"N" help:"Print only the N best rows, best first."`
 	Keep   bool   `help:"Pass the input's columns through."`
-	Output string `short:"o" placeholder:"FILE" help:"Write here instead of standard output; the file appears when it is complete."`
+	Output string `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output; the file appears when it is complete."`
 	verifyFlags
 	dataFlags
 }
@@ -33,19 +33,7 @@ func (c *scoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	var out io.Writer = s.stdout
-	if c.Output != "" && c.Output != "-" {
-		f, err := outfile.Create(c.Output)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := c.write(s, m, f); err != nil {
-			return err
-		}
-		return f.Commit()
-	}
-	return c.write(s, m, out)
+	return s.writeFile(cmp.Or(c.Output, "-"), func(out io.Writer) error { return c.write(s, m, out) })
 }
 
 func (c *scoreCommand) write(s *session, m *model.Model, out io.Writer) error {
@@ -63,7 +51,7 @@ func (c *scoreCommand) write(s *session, m *model.Model, out io.Writer) error {
 	}
 	s.progress.clear()
 	for _, warning := range res.Warnings {
-		fmt.Fprintf(s.stderr, "toptau: note: %s\n", warning.Text)
+		fmt.Fprintf(s.stderr, "toptau: note: %s\n", printable(warning.Text))
 	}
 	return w.end()
 }

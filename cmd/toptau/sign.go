@@ -12,7 +12,7 @@ import (
 
 // signFlags sign what a verb writes.
 type signFlags struct {
-	Sign *string `group:"Signatures" placeholder:"KEYFILE" help:"Sign what is written with this ed25519 key (see keygen)."`
+	Sign *string `file:"in" group:"Signatures" placeholder:"KEYFILE" help:"Sign what is written with this ed25519 key (see keygen)."`
 }
 
 // key reads the key before the work begins; nil without the flag. Something must be written that can be signed.
@@ -38,7 +38,7 @@ func sign(m *model.Model, key ed25519.PrivateKey) error {
 
 // verifyFlags refuse files that were not signed with a key.
 type verifyFlags struct {
-	VerifyKey *string `group:"Signatures" name:"verify-key" placeholder:"KEYFILE" help:"Refuse a model or certificate that was not signed with this public key."`
+	VerifyKey *string `file:"in" group:"Signatures" name:"verify-key" placeholder:"KEYFILE" help:"Refuse a model or certificate that was not signed with this public key."`
 }
 
 // load reads a model and checks whose it is.

@@ -10,13 +10,14 @@ import (
 
 // thresholdCommand calibrates.
 type thresholdCommand struct {
-	Data   string `arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
-	Model  string `placeholder:"MODEL" help:"Give this model a new operating point."`
+	Data   string `file:"in" arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
+	Model  string `file:"in" placeholder:"MODEL" help:"Give this model a new operating point."`
 	Score  string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
+	Scores string `file:"in" placeholder:"FILE" help:"The scores are in this file, joined to DATA by --id, a column row, or position (CSV with a column score)."`
 	Delta  string `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE: 5%. Without it the threshold is plain."`
 	Name   string `default:"threshold" placeholder:"NAME" help:"The new operating point's name (default ${default})."`
 	Allow  bool   `name:"allow-training-rows" help:"Certify even on rows that look as if they had trained the model: they are other rows with equal values."`
-	Output string `short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
+	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
 	goalFlags
 	signFlags
 	verifyFlags
@@ -38,10 +39,13 @@ func (c *thresholdCommand) Run(s *session) error {
 	if c.Model == "" && (c.Sign != nil || c.VerifyKey != nil || c.Allow) {
 		return &fault.Error{Kind: fault.Usage, Found: "--sign, --verify-key or --allow-training-rows without a model", Expected: "--model MODEL -o MODEL"}
 	}
+	if c.Scores != "" && c.Model != "" {
+		return &fault.Error{Kind: fault.Usage, Found: "--scores and --model", Expected: "one of the two"}
+	}
 	if err := outfile.Check(c.Output); err != nil {
 		return err
 	}
-	r, guarantee := c.compute(options)
+	r, guarantee := c.compute(s, options)
 	if r == nil {
 		return guarantee
 	}
@@ -49,7 +53,7 @@ func (c *thresholdCommand) Run(s *session) error {
 		if err := s.emit(r); err != nil {
 			return err
 		}
-	} else {
+	} else if !s.taken {
 		printThreshold(s, r, c.Output)
 	}
 	if guarantee != nil && s.json {
@@ -59,13 +63,20 @@ func (c *thresholdCommand) Run(s *session) error {
 }
 
 // compute returns a report, with an error beside it when the guarantee cannot be given, or only an error.
-func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
+func (c *thresholdCommand) compute(s *session, o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
 	if c.Model == "" {
 		data, err := toptau.Read(c.Data, c.format())
 		if err != nil {
 			return nil, err
 		}
-		return toptau.Threshold(data, c.Score, o)
+		if c.Scores == "" {
+			return toptau.Threshold(data, c.Score, o)
+		}
+		scores, err := toptau.ReadScores("scores", c.Scores, data)
+		if err != nil {
+			return nil, err
+		}
+		return toptau.ThresholdOf(data, scores, o)
 	}
 	key, err := c.key(c.Output)
 	if err != nil {
@@ -86,7 +97,7 @@ func (c *thresholdCommand) compute(o toptau.ThresholdOptions) (*toptau.Threshold
 	if err := sign(further, key); err != nil {
 		return nil, err
 	}
-	if err := further.Save(c.Output); err != nil {
+	if err := s.writeFile(c.Output, writeTo(further)); err != nil {
 		return nil, err
 	}
 	if m.Signature != nil && key == nil {
@@ -103,6 +114,9 @@ func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
 		s.printf("certified    yes: order %d of %s %s, bound %.4g\n", *r.Order, group(r.N), r.Population, *r.Bound)
 	} else {
 		s.printf("certified    no: a plain threshold, which new rows exceed about every second time\n")
+	}
+	if r.Joined != nil {
+		s.printf("scores       %s\n", r.Joined.Words())
 	}
 	for _, v := range r.Segments {
 		evidence := "plain"

@@ -13,22 +13,25 @@ import (
 
 // trainCommand chooses a model for a goal, fits it and says what to expect of it.
 type trainCommand struct {
-	Data       string        `arg:"" help:"Labelled data; - is standard input."`
-	Output     string        `short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Methods    []string      `name:"method" placeholder:"NAMES" help:"Only these: logistic, svm, ramp, the eight methods (default: logistic, ramp and the convex methods for the goal)."`
-	Features   []string      `name:"features" placeholder:"NAMES" help:"Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."`
-	Surrogate  string        `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss of the eight methods (${enum})."`
-	Delta      string        `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE (5%), on rows set aside for it."`
-	Calibrate  string        `enum:"held-out,out-of-fold" default:"held-out" help:"Where the guarantee's scores come from (${enum}); out-of-fold uses every row and is not certified."`
-	Folds      int           `placeholder:"K" help:"Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."`
-	MaxTime    time.Duration `name:"max-time" placeholder:"TIME" help:"Return the best so far after this time: 2m, 90s."`
-	Prevalence string        `placeholder:"RATE" help:"The share of positives that the summary assumes (default: that of DATA)."`
-	Validation string        `group:"Data" placeholder:"FILE" help:"Rows that choose, instead of a cross-validation."`
-	Test       string        `group:"Data" placeholder:"FILE" help:"Rows that measure what was chosen."`
-	TestShare  string        `group:"Data" name:"test-share" placeholder:"RATE" help:"Keep this share of DATA as the test part (25%)."`
-	Scale      string        `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling of raw columns (${enum})."`
-	Impute     string        `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
-	Seed       uint64        `default:"1" help:"The seed of every random choice."`
+	Data             string        `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Output           string        `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Methods          []string      `name:"method" placeholder:"NAMES" help:"Only these: logistic, svm, ramp, the eight methods (default: logistic, ramp and the convex methods for the goal)."`
+	Features         []string      `name:"features" placeholder:"NAMES" help:"Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."`
+	Surrogate        string        `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss of the eight methods (${enum})."`
+	Delta            string        `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE (5%), on rows set aside for it."`
+	Calibrate        string        `enum:"held-out,out-of-fold" default:"held-out" help:"Where the guarantee's scores come from (${enum}); out-of-fold uses every row and is not certified."`
+	CalibrationShare string        `name:"calibration-share" placeholder:"RATE" help:"Set this share of the rows that the budget counts aside for the threshold (default: as many as pay)."`
+	Folds            int           `placeholder:"K" help:"Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."`
+	MaxTime          time.Duration `name:"max-time" placeholder:"TIME" help:"Return the best so far after this time: 2m, 90s."`
+	Prevalence       string        `placeholder:"RATE" help:"The share of positives that the summary assumes (default: that of DATA)."`
+	Validation       string        `file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose, instead of a cross-validation."`
+	Calibration      string        `file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
+	Test             string        `file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure what was chosen."`
+	TestShare        string        `group:"Data" name:"test-share" placeholder:"RATE" help:"Keep this share of DATA as the test part (25%)."`
+	Scale            string        `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling of raw columns (${enum})."`
+	Impute           string        `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	Seed             uint64        `default:"1" help:"The seed of every random choice."`
+	replaceFlag
 	goalFlags
 	fingerprintFlags
 	signFlags
@@ -44,9 +47,11 @@ func (c *trainCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	options.Progress = s.progress.report
-	if err := checkOutput(s, c.Output); err != nil {
-		return err
+	options.Progress = func(now toptau.Progress) {
+		if now.Usable {
+			s.finish("the best model so far is fitted to all rows")
+		}
+		s.progress.report(now)
 	}
 	if err := outfile.Check(c.Output); err != nil {
 		return err
@@ -62,7 +67,7 @@ func (c *trainCommand) Run(s *session) error {
 	for _, part := range []struct {
 		path string
 		data **toptau.Data
-	}{{c.Validation, &options.Validation}, {c.Test, &options.Test}} {
+	}{{c.Validation, &options.Validation}, {c.Test, &options.Test}, {c.Calibration, &options.Calibration}} {
 		if part.path == "" {
 			continue
 		}
@@ -80,19 +85,31 @@ func (c *trainCommand) Run(s *session) error {
 	if err := sign(trained.Model, key); err != nil {
 		return err
 	}
-	if err := save(s, trained.Model, c.Output); err != nil {
+	var kept []string
+	r := &trained.Report
+	if r.Cancelled || r.TimeUp {
+		if kept = setAside(c.ReplacePartial, &c.Output); len(kept) > 0 {
+			r.Warnings = append(r.Warnings, toptau.Warning{Code: "set-aside", Text: soFar(kept, c.Output)})
+		}
+	}
+	if err := s.writeFile(c.Output, writeTo(trained.Model)); err != nil {
 		return err
 	}
 	if s.json {
 		err = s.emit(trained.Report)
-	} else if c.Output != "-" {
+	} else if !s.taken {
 		printTraining(s, &trained.Report, c.Output)
 	}
 	switch {
 	case err != nil:
 		return err
-	case trained.Report.Cancelled:
-		return s.Err()
+	case r.Cancelled:
+		return &interrupted{soFar(kept, c.Output)}
+	case len(kept) > 0 && s.json:
+		return errSetAside // the object has said it
+	case len(kept) > 0:
+		return &fault.Error{Kind: fault.IO, File: kept[0], Found: "not replaced: --max-time ended the search before its end",
+			Hint: "--replace-partial replaces it"}
 	case guarantee != nil && s.json:
 		return errNoGuarantee // the object has said it
 	}
@@ -112,6 +129,9 @@ func (c *trainCommand) options() (toptau.TrainOptions, error) {
 		return o, err
 	}
 	if o.TestShare, err = rateFlag("--test-share", c.TestShare); err != nil {
+		return o, err
+	}
+	if o.CalibrationShare, err = rateFlag("--calibration-share", c.CalibrationShare); err != nil {
 		return o, err
 	}
 	o.Prevalence, err = rateFlag("--prevalence", c.Prevalence)

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -21,11 +22,17 @@ import (
 // Errors: fault.Usage for unknown options and for too many LIBSVM indices to encode; fault.Data for missing values under
 // ImputeError and when no column is left.
 func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning, error) {
+	return FitContext(context.Background(), t, s, rows, o)
+}
+
+// FitContext is Fit that returns the cause of a context that ends.
+func FitContext(ctx context.Context, t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning, error) {
 	o, err := o.Check()
 	if err != nil {
 		return nil, nil, err
 	}
 	f := newFitter(t, rows, o)
+	f.ctx = ctx
 	f.m.Numbered = !s.Header && !f.m.Sparse
 	if len(f.rows) == 0 {
 		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no rows", Expected: "training rows with a positive weight"}
@@ -43,6 +50,9 @@ func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning
 	} else if err := f.columns(); err != nil {
 		return nil, nil, err
 	}
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
 	if err := f.m.prepare(); err != nil {
 		return nil, nil, &fault.Error{Kind: fault.Data, Found: "the columns cannot be encoded", Err: err}
 	}
@@ -55,6 +65,7 @@ func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning
 
 // fitter carries what the fits of the columns share.
 type fitter struct {
+	ctx     context.Context // when it ends, what is unfinished stays so: its error is the only result
 	t       *table.Table
 	o       Options
 	rows    []int     // of positive weight
@@ -64,7 +75,7 @@ type fitter struct {
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {
-	f := &fitter{t: t, o: o, m: &Map{Scale: o.Scale, Impute: o.Impute, Sparse: t.Sparse != nil,
+	f := &fitter{ctx: context.Background(), t: t, o: o, m: &Map{Scale: o.Scale, Impute: o.Impute, Sparse: t.Sparse != nil,
 		Inputs: []Input{}, Dropped: []Dropped{}}} // empty rather than nil, so that JSON has lists
 	n := rowCount(t, rows)
 	f.rows = make([]int, 0, n)
@@ -83,7 +94,11 @@ func newFitter(t *table.Table, rows []int, o Options) *fitter {
 // columns fits every column in the order of the table.
 func (f *fitter) columns() error {
 	var b columnBlocks
-	for j, measured := range f.measureAll() {
+	all := f.measureAll()
+	if f.ctx.Err() != nil {
+		return context.Cause(f.ctx)
+	}
+	for j, measured := range all {
 		take := f.numeric
 		if f.t.Columns[j].Kind == table.Symbolic {
 			take = f.symbolic
@@ -269,13 +284,16 @@ func (f *fitter) warnings() []Warning {
 			" in the training rows, so left out"})
 	}
 	for _, in := range f.m.Inputs {
-		if n := len(in.Categories); n >= 20 && n > len(f.rows)/2 {
+		if n := len(in.Categories); ManyCategories(n, len(f.rows)) {
 			list = append(list, Warning{Code: "many_categories", Text: fmt.Sprintf(
 				"column %q has %d different values in %d rows: it may name the rows (--id or --drop)", in.Name, n, len(f.rows))})
 		}
 	}
 	return list
 }
+
+// ManyCategories reports whether a column of that many categories may name the rows.
+func ManyCategories(categories, rows int) bool { return categories >= 20 && categories > rows/2 }
 
 func count(n int, one, many string) string {
 	if n == 1 {

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +21,7 @@ const (
 
 // forest is what the trees are grown from: the training rows, column by column.
 type forest struct {
+	ctx      context.Context
 	columns  []ranked // by input of the block
 	positive []bool
 	weights  []float64 // nil: all 1
@@ -37,7 +39,7 @@ type forest struct {
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
 func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
-	g := forest{weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
+	g := forest{ctx: f.ctx, weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
 	classes := [2]int{}
 	for _, row := range f.rows {
 		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
@@ -53,9 +55,12 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 			Hint: "check the label column and --positive"}
 	}
 	g.columns = make([]ranked, len(x))
-	inParallel(len(x), func(j int, _ *columnSpace) { g.columns[j] = rankedOf(x[j]) })
+	inParallel(f.ctx, len(x), func(j int, _ *columnSpace) { g.columns[j] = rankedOf(x[j]) })
 	trees := make([]Tree, f.o.Trees)
-	inParallel(len(trees), func(i int, _ *columnSpace) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
+	inParallel(f.ctx, len(trees), func(i int, _ *columnSpace) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
+	if f.ctx.Err() != nil {
+		return nil, context.Cause(f.ctx)
+	}
 	b := &LeavesBlock{Inputs: inputs}
 	for _, t := range trees {
 		if len(t.Ask) > 1 {
@@ -117,7 +122,7 @@ func (g *forest) grow(random *rand.PCG) Tree {
 	}
 	t.node.constant = make([]bool, len(g.columns))
 	t.open(0, len(t.rows))
-	for leaves := 1; leaves < g.leaves; leaves++ {
+	for leaves := 1; leaves < g.leaves && g.ctx.Err() == nil; leaves++ {
 		best := -1
 		for i := range t.nodes {
 			if t.nodes[i].best.gain > 0 && t.nodes[i].left == 0 && (best < 0 || t.nodes[i].best.gain > t.nodes[best].best.gain) {

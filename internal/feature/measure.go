@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"slices"
@@ -31,18 +32,18 @@ type measured struct {
 func (f *fitter) measureAll() []measured {
 	all := make([]measured, len(f.t.Columns))
 	tasks := f.tasks()
-	inParallel(len(tasks), func(k int, space *columnSpace) { f.measure(tasks[k], all, space) })
+	inParallel(f.ctx, len(tasks), func(k int, space *columnSpace) { f.measure(tasks[k], all, space) })
 	return all
 }
 
-// inParallel calls f for 0 to n-1, on several goroutines, each with space of its own.
-func inParallel(n int, f func(k int, space *columnSpace)) {
+// inParallel calls f for 0 to n-1, on several goroutines, each with space of its own, until the context ends.
+func inParallel(ctx context.Context, n int, f func(k int, space *columnSpace)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), n) {
 		workers.Go(func() {
 			var space columnSpace
-			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+			for k := int(next.Add(1)) - 1; k < n && ctx.Err() == nil; k = int(next.Add(1)) - 1 {
 				f(k, &space)
 			}
 		})

@@ -38,6 +38,9 @@ const (
 	EncodeBoth      Encode = "scorecard+leaves"
 )
 
+// ReadsLabels reports whether fitting the encoding reads the labels of the rows.
+func (e Encode) ReadsLabels() bool { return e == EncodeLeaves || e == EncodeBoth }
+
 // Options are the choices of a fit. The zero value is standard scaling of raw columns with missing values as errors.
 type Options struct {
 	Scale  Scale  // default ScaleStandard; of no effect on encoded numeric columns
@@ -49,7 +52,7 @@ type Options struct {
 }
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
-func (o Options) leaves() bool    { return o.Encode == EncodeLeaves || o.Encode == EncodeBoth }
+func (o Options) leaves() bool    { return o.Encode.ReadsLabels() }
 
 // Warning is something a user should know that is not an error: dropped_columns, unused_indices, many_categories.
 type Warning = table.Warning

@@ -1,11 +1,14 @@
 package feature
 
 import (
+	"context"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"slices"
 
 	"toptau/internal/matrix"
+	"toptau/internal/memory"
 	"toptau/internal/table"
 )
 
@@ -44,6 +47,32 @@ func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing
 		}
 	}
 	return p, nil
+}
+
+// fits refuses a matrix that takes more memory than is free and than will be given up.
+func (m *Map) fits(t *table.Table, rows int, s matrix.Storage, givenUp int64) error {
+	size := int64(4)
+	if s == matrix.Float64 {
+		size = 8
+	}
+	bytes := int64(8) // of a row: its number and its weight
+	for i, b := range m.Blocks {
+		switch spec := b.Spec(); {
+		case m.runs[i].dense:
+			bytes += size * int64(spec.Cols)
+		case spec.Kind == matrix.Sparse:
+			bytes += (4 + size) * int64(len(t.Sparse.Index)) / int64(max(t.Rows(), 1))
+		default:
+			bytes += int64(len(spec.Groups))
+		}
+	}
+	short := memory.Shortage(fmt.Sprintf("a matrix of %d rows by %d columns", rows, m.cols), bytes*int64(rows)-givenUp,
+		func(free int64) string { return fmt.Sprintf("about %d rows fit", (free+givenUp)/bytes) })
+	if short == nil {
+		return nil
+	}
+	short.File = t.File
+	return short
 }
 
 // batchRows is the number of rows of a batch: as many as leave its columns in the second cache.
@@ -94,7 +123,7 @@ func (p *packing) addRow(row int) error {
 }
 
 // run encodes and packs all rows; before is called with each batch before it is packed.
-func (p *packing) run(before func(b *batch)) (*matrix.Matrix, error) {
+func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matrix, error) {
 	rows, size := rowCount(p.t, p.rows), p.batchRows()
 	batches := (rows + size - 1) / size
 	workers := 1
@@ -104,6 +133,9 @@ func (p *packing) run(before func(b *batch)) (*matrix.Matrix, error) {
 	crew := p.newCrew(size, workers)
 	defer crew.stop()
 	for i := range batches {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		b := crew.next(i)
 		before(b)
 		if err := p.add(b); err != nil {
@@ -116,20 +148,35 @@ func (p *packing) run(before func(b *batch)) (*matrix.Matrix, error) {
 // Matrix encodes some rows of a labelled table (nil: all) into a matrix with the given storage. A row's source in the
 // matrix is its number in the table, from 0.
 func (m *Map) Matrix(t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
+	return m.MatrixContext(context.Background(), t, rows, s)
+}
+
+// MatrixContext is Matrix that returns the cause of a context that ends.
+func (m *Map) MatrixContext(ctx context.Context, t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
 	p, err := m.newPacking(t, rows, s)
 	if err != nil {
 		return nil, err
 	}
-	return p.run(func(*batch) {})
+	if err := m.fits(t, rowCount(t, rows), s, 0); err != nil {
+		return nil, err
+	}
+	return p.run(ctx, func(*batch) {})
 }
 
 // Consume is Matrix for all rows of a table that is not needed any more: its columns, if they are packed, are given up
 // while the matrix grows, so that memory does not have to hold both. Afterwards the table has none, and labels, lines
 // and weights as before.
-func (m *Map) Consume(t *table.Table, s matrix.Storage) (*matrix.Matrix, error) {
+func (m *Map) Consume(ctx context.Context, t *table.Table, s matrix.Storage) (*matrix.Matrix, error) {
 	defer func() { t.Columns = nil }()
 	p, err := m.newPacking(t, nil, s)
 	if err != nil {
+		return nil, err
+	}
+	givenUp := int64(0)
+	if t.Sparse == nil {
+		givenUp = t.FeatureBytes()
+	}
+	if err := m.fits(t, t.Rows(), s, givenUp); err != nil {
 		return nil, err
 	}
 	const piece = 4 << 20 // bytes that are worth a collection
@@ -137,7 +184,7 @@ func (m *Map) Consume(t *table.Table, s matrix.Storage) (*matrix.Matrix, error) 
 	if t.FeatureBytes() >= piece {
 		debug.FreeOSMemory() // what reading and Fit have left
 	}
-	return p.run(func(b *batch) {
+	return p.run(ctx, func(b *batch) {
 		if freed += t.Release(b.Sources[0]); freed >= piece {
 			debug.FreeOSMemory()
 			freed = 0

@@ -53,7 +53,7 @@ func TestConsume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := m.Consume(packed, matrix.Float32)
+	x, err := m.Consume(t.Context(), packed, matrix.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestConsume(t *testing.T) {
 	if packed.Rows() != plain.Rows() || len(packed.Columns) != 0 {
 		t.Errorf("%d rows, %d columns", packed.Rows(), len(packed.Columns))
 	}
-	if _, err := m.Consume(packed, matrix.Float32); fault.Of(err) == nil {
+	if _, err := m.Consume(t.Context(), packed, matrix.Float32); fault.Of(err) == nil {
 		t.Errorf("a second time: %v", err)
 	}
 }

@@ -1,14 +1,17 @@
-// Package outfile writes files that appear complete or not at all: the content goes to a temporary file beside the
-// target, which takes the target's name only when everything has reached the disk.
+// Package outfile writes files that appear complete or not at all: the content goes to a temporary file next to the
+// target, which takes the target's name only when everything has reached the disk. Several files can be published
+// together (Commit). Temporary files of processes that were killed are removed by the next process that writes into the
+// same directory; docs/files.md describes the whole protocol.
 package outfile
 
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"toptau/internal/fault"
 )
@@ -16,44 +19,57 @@ import (
 // File is a file being written. Close without Commit discards it and leaves what stood at the path before.
 type File struct {
 	path   string // as the user wrote it
-	target string // path with symbolic links followed, so that a link stays a link
+	target string // path with symbolic links followed, so that a link stays a link; "" for a device or a pipe
 	temp   *os.File
 	buffer *bufio.Writer
 }
 
 // Create starts the file at path. It fails at once where the directory cannot be written, before any work is done.
 func Create(path string) (*File, error) {
-	target := path
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		target = resolved
+	target, err := follow(path)
+	if err != nil {
+		return nil, writeError(path, err)
 	}
-	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
+	mode := fs.FileMode(0o666)
+	if info, err := os.Stat(target); err == nil {
 		if info.IsDir() {
 			return nil, &fault.Error{Kind: fault.IO, File: path, Found: "a directory", Expected: "a file to write"}
 		}
-		// A device or a pipe cannot be replaced; it is written directly.
-		device, err := os.OpenFile(target, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, writeError(path, err)
+		if !info.Mode().IsRegular() { // a device or a pipe cannot be replaced; it is written directly
+			device, err := os.OpenFile(target, os.O_WRONLY, 0)
+			if err != nil {
+				return nil, writeError(path, err)
+			}
+			return &File{path: path, temp: device, buffer: bufio.NewWriterSize(device, 1<<16)}, nil
 		}
-		return &File{path: path, temp: device, buffer: bufio.NewWriterSize(device, 1<<16)}, nil
+		mode = info.Mode().Perm()
 	}
-	temp, err := createBeside(target)
+	sweepOnce(filepath.Dir(target))
+	temp, err := createBeside(target, tempSuffix, mode)
 	if err != nil {
 		return nil, writeError(path, err)
 	}
 	return &File{path: path, target: target, temp: temp, buffer: bufio.NewWriterSize(temp, 1<<16)}, nil
 }
 
-// createBeside opens a new file in the target's directory. Unlike os.CreateTemp it leaves the mode to the umask.
-func createBeside(target string) (*os.File, error) {
-	for i := 0; ; i++ {
-		name := fmt.Sprintf(".%s.%d-%d.tmp", filepath.Base(target), os.Getpid(), i)
-		temp, err := os.OpenFile(filepath.Join(filepath.Dir(target), name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-		if err == nil || !errors.Is(err, fs.ErrExist) {
-			return temp, err
+// follow returns the file that path names after all symbolic links, also where the last one leads to no file yet.
+func follow(path string) (string, error) {
+	const most = 40 // links, as in the kernel
+	for range most {
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil
 		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) { // not Join: it would cut a link's name out before ".."
+			to = filepath.Dir(path) + string(filepath.Separator) + to
+		}
+		path = to
 	}
+	return "", &fs.PathError{Op: "open", Path: path, Err: errors.New("too many levels of symbolic links")}
 }
 
 // Write buffers b; errors may surface as late as Commit.
@@ -66,40 +82,17 @@ func (f *File) Write(b []byte) (int, error) {
 }
 
 // Commit flushes everything to the disk and gives the file its name. After an error the path holds what it held before.
-func (f *File) Commit() error {
-	if err := f.buffer.Flush(); err != nil {
-		return writeError(f.path, err)
-	}
-	if f.target == "" {
-		err := f.temp.Close()
-		f.temp = nil
-		return err
-	}
-	var err error
-	if info, missing := os.Stat(f.target); missing == nil {
-		err = f.temp.Chmod(info.Mode().Perm())
-	}
-	err = errors.Join(err, f.temp.Sync(), f.temp.Close())
-	if err == nil {
-		err = os.Rename(f.temp.Name(), f.target)
-	}
-	if err != nil {
-		os.Remove(f.temp.Name())
-		f.temp = nil
-		return writeError(f.path, err)
-	}
-	f.temp = nil
-	return nil
-}
+func (f *File) Commit() error { return Commit(f) }
 
 // Close discards what was written unless Commit succeeded. It may be deferred.
 func (f *File) Close() {
 	if f.temp == nil {
 		return
 	}
-	f.temp.Close()
-	if f.target != "" {
-		os.Remove(f.temp.Name())
+	if f.target == "" {
+		f.temp.Close()
+	} else {
+		discard(f.temp)
 	}
 	f.temp = nil
 }
@@ -118,6 +111,9 @@ func Write(path string, content []byte) error {
 }
 
 func writeError(path string, err error) error {
+	if already := fault.Of(err); already != nil {
+		return err
+	}
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
 		err = cause.Err // the temporary name would only confuse
@@ -142,4 +138,41 @@ func Check(paths ...string) error {
 		f.Close()
 	}
 	return nil
+}
+
+// Exists reports whether path leads to a regular file.
+func Exists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Same reports whether two paths lead to the same regular file, by any links, or would once they are written.
+func Same(a, b string) bool {
+	first, err := os.Stat(a)
+	second, missing := os.Stat(b)
+	switch {
+	case err == nil && missing == nil:
+		return first.Mode().IsRegular() && os.SameFile(first, second)
+	case err == nil || missing == nil:
+		return false
+	}
+	if a, err = follow(a); err != nil {
+		return false
+	}
+	if b, err = follow(b); err != nil {
+		return false
+	}
+	if first, err = os.Stat(filepath.Dir(a)); err != nil {
+		return false
+	}
+	second, err = os.Stat(filepath.Dir(b))
+	return err == nil && os.SameFile(first, second) && sameName(filepath.Base(a), filepath.Base(b))
+}
+
+// sameName compares names as the usual file system of the platform does.
+func sameName(a, b string) bool {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
 }

@@ -180,7 +180,7 @@ func (p *Point) zero(o *objective.Objective) {
 func (p *Point) certified(r *certified.Result) {
 	lower := r.LowerBound
 	p.Failed, p.F, p.AtZero, p.Lower, p.Radius = "", r.Objective, r.AtZero, &lower, r.BallRadius
-	p.Converged, p.Zero, p.Passes = r.Converged, r.ZeroOptimal, r.Passes
+	p.Converged, p.Zero, p.Passes = r.Converged, r.Zero == certified.ZeroIsOptimal, r.Passes
 }
 
 // chainOrder goes from large to small lambda and beta and from small to large k, as a chain wants it.

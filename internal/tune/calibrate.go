@@ -2,7 +2,6 @@ package tune
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 
@@ -11,124 +10,154 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/table"
 	"toptau/metric"
+	"toptau/threshold"
 )
 
-// Calibration rows are set aside before anything is fitted, encoded or chosen: only then does the order statistic on them
-// (package calibrate) certify a threshold.
-//
-//   - For a false positive rate, and above every negative, they are negatives only, so that no positive is lost for training;
-//   - for a share of all rows, rows of both classes as they come.
-//
-// Their number is at least what the guarantee needs, calibrationSurplus times that where there are enough, and at most a
-// quarter. The more, the less the guarantee costs.
+// calibrationSample holds the scores of the model on rows that it did not see: those that the goal's budget counts.
+type calibrationSample struct {
+	scores, weights []float64 // weights nil: all 1
+	population      calibrate.Population
+}
 
-const calibrationSurplus = 10
+// threshold takes the goal's threshold from the rows of the scheme and says what can be expected of it.
+func (s *search) threshold() error {
+	sample, err := s.calibrationSample()
+	if err != nil {
+		return err
+	}
+	s.found.sample = sample
+	o, r := &s.options, &s.found.Threshold
+	if o.Delta.IsZero() {
+		*r, err = s.found.PlainThreshold(o.Goal)
+	} else {
+		err = s.guaranteed(sample)
+	}
+	if err != nil {
+		return err
+	}
+	return s.evaluateOutOfFold()
+}
 
-// setAside takes the calibration rows. Where they cannot certify anything, none are taken, and the reason is kept.
-func (s *search) setAside() error {
-	o := &s.options
-	if o.Delta.IsZero() || o.OutOfFold {
-		return nil
+// calibrationSample scores the rows of the scheme.
+func (s *search) calibrationSample() (*calibrationSample, error) {
+	c := &calibrationSample{population: calibrate.Negatives}
+	if s.countsAll() {
+		c.population = calibrate.All
 	}
-	t := s.data.Table
-	if s.uncertain = s.against(); s.uncertain != "" {
-		return nil
+	var t *table.Table
+	var rows []int
+	switch {
+	case s.scheme == SchemeCrossFitted:
+		p := &s.pooled.scores
+		c.scores, c.weights = p.Negatives, p.NegativeWeights
+		if s.countsAll() {
+			c.scores, c.weights = slices.Concat(c.scores, p.Positives), slices.Concat(c.weights, p.PositiveWeights)
+		}
+		return c, nil
+	case s.scheme == SchemeValidation:
+		t = s.data.Validation
+		rows = s.population(t, labelled(t))
+	case s.data.Calibration != nil:
+		t, rows = s.data.Calibration, s.calibration
+	default:
+		t, rows = s.data.Table, s.calibration
 	}
-	needed := 1
-	if tau := o.Goal.Tau(); !tau.IsZero() {
+	var err error
+	if c.scores, err = s.scores(t, rows); err != nil {
+		return nil, err
+	}
+	if t.Weight != nil {
+		c.weights = pickFloats(t.Weight, rows)
+	}
+	return c, nil
+}
+
+func pickFloats(list []float64, places []int) []float64 {
+	picked := make([]float64, len(places))
+	for i, place := range places {
+		picked[i] = list[place]
+	}
+	return picked
+}
+
+// PlainThreshold returns the model's plain threshold for a goal: the score whose expected rate on new rows is at most the
+// goal's (calibrate.Plain), from the rows that gave the model's own threshold. It fits nothing anew, so that the choice of
+// the model remains that for Found.Goal. The error is a goal that counts other rows than Found.Goal does.
+func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
+	if err := g.Validate(); err != nil {
+		return Threshold{}, err
+	}
+	if all := g.Criterion().Name == metric.AtQuantile; all != (f.sample.population == calibrate.All) {
+		return Threshold{}, &fault.Error{Kind: fault.Usage, Found: g.String() + " for a model that was chosen for " + f.Goal.String(),
+			Expected: "a goal that counts the same rows"}
+	}
+	tau := g.Tau()
+	if tau.IsZero() { // above every negative: the largest score
 		var err error
-		if needed, err = calibrate.Needed(tau, o.Delta); err != nil {
+		if tau, err = threshold.ParseRate(fmt.Sprintf("1/%d", len(f.sample.scores)+1)); err != nil {
+			return Threshold{}, err
+		}
+	}
+	c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
+	if err != nil {
+		return Threshold{}, err
+	}
+	t := Threshold{Value: c.Threshold, Goal: g, Scheme: f.Scheme, Rows: c.N, Expected: c.Expected(metric.DefaultConfidence),
+		Approximate: f.Scheme != SchemeHeldOut || f.sample.weights != nil}
+	t.Unresolved = !g.Tau().IsZero() && t.Expected.Rate > g.Tau().Float64()
+	t.Part, t.Note = f.plainNote(&c)
+	return t, nil
+}
+
+// plainNote says which rows gave a plain threshold and what that means.
+func (f *Found) plainNote(c *calibrate.Threshold) (part, note string) {
+	rows := "negatives"
+	if c.Population == calibrate.All {
+		rows = "rows"
+	}
+	rank := fmt.Sprintf("score %d from the top of %d %s", c.N-c.Order+1, c.N, rows)
+	switch f.Scheme {
+	case SchemeHeldOut:
+		return fmt.Sprintf("%d %s held out", c.N, rows),
+			"plain: " + rank + " that were held out before anything was fitted; the budget is kept on " +
+				"average, not with confidence"
+	case SchemeValidation:
+		return fmt.Sprintf("validation part: %d %s", c.N, rows),
+			"plain: " + rank + " of the validation part, which also chose the model; the budget is kept on " +
+				"average, not with confidence"
+	}
+	return fmt.Sprintf("%d %s, cross-fitted in %d folds", c.N, rows, f.CrossFolds),
+		fmt.Sprintf("plain: %s, each scored by a fit that did not see it, in %d folds; the budget is kept on average, not with "+
+			"confidence", rank, f.CrossFolds)
+}
+
+// guaranteed takes the order statistic for delta: certified on calibration rows, not certified on out-of-fold scores.
+func (s *search) guaranteed(sample *calibrationSample) error {
+	o, r := &s.options, &s.found.Threshold
+	c, err := orderStatistic(sample.scores, o)
+	if err != nil {
+		return err
+	}
+	*r = Threshold{Value: c.Threshold, Goal: o.Goal, Scheme: s.scheme, Rows: c.N, Calibrated: &c,
+		Expected: c.Expected(metric.DefaultConfidence)}
+	if o.OutOfFold {
+		c.Certified = false
+		r.Approximate = true
+		r.Part, _ = s.found.plainNote(&c)
+		r.Note = fmt.Sprintf("not certified: order statistic %d of %d out-of-fold scores, of rows that also chose the model "+
+			"(docs/guarantee.md has simulations of how often such thresholds break the budget)", c.Order, c.N)
+		return nil
+	}
+	if s.data.Calibration == nil {
+		if r.OverTime, err = s.overTime(sample.scores); err != nil {
 			return err
 		}
 	}
-	onlyNegatives, kind := o.Goal.Criterion().Name != metric.AtQuantile, "rows"
-	candidates := slices.Clone(s.rest)
-	if onlyNegatives {
-		kind = "negatives"
-		candidates = slices.DeleteFunc(candidates, func(row int) bool { return t.Label[row] != table.Negative })
-	}
-	quarter := len(candidates) / 4
-	if quarter < needed {
-		s.uncertain = fmt.Sprintf("a quarter of the %d %s outside the test part is %d, and the guarantee needs %d",
-			len(candidates), kind, quarter, needed)
-		return nil
-	}
-	shuffle(candidates, rand.New(rand.NewPCG(o.Seed, 0x63616c6962)))
-	s.calibration = candidates[:min(quarter, calibrationSurplus*needed)]
-	slices.Sort(s.calibration)
-	s.rest = without(s.rest, s.calibration)
-	s.found.Calibration = CountRows(t.Label, s.calibration)
-	return s.bothClasses(s.rest, "beside the calibration rows there are")
-}
-
-// against says what in the rows speaks against a guarantee.
-func (s *search) against() string {
-	return AgainstGuarantee(s.data.Table, s.options.Goal.Criterion().Name == metric.AtQuantile, true)
-}
-
-// threshold takes the goal's plain threshold from the out-of-fold scores.
-func (s *search) threshold() error {
-	t, err := s.options.Goal.Threshold(s.pooled.ranking)
-	if err != nil {
-		return err
-	}
-	counts := Counts{len(s.pooled.scores.Positives), len(s.pooled.scores.Negatives)}
-	part := "out-of-fold scores"
-	if s.data.Validation != nil {
-		part = "validation part"
-	}
-	s.found.Threshold = Threshold{Value: s.inUnits(t), Goal: s.options.Goal, Part: fmt.Sprintf("%s: %s", part, counts),
-		Note: "plain, not certified: the lowest threshold that keeps the budget on the " + part + ", which also chose the " +
-			"model; on new rows the budget is broken about as often as it is kept"}
-	e := &s.found.OutOfFold
-	e.Ranking = s.pooled.ranking
-	if e.Goal, err = s.options.Goal.Evaluate(e.Ranking); err != nil {
-		return err
-	}
-	e.AtThreshold, err = e.Ranking.At(t, 0)
-	e.AtThreshold.Threshold = s.found.Threshold.Value
-	return err
-}
-
-// inUnits turns an out-of-fold score in the units of the average into a score of the model.
-func (s *search) inUnits(t float64) float64 {
-	if len(s.found.Members) > 1 {
-		return t
-	}
-	middle, spread := s.chosen[0].units()
-	return middle + float64(spread*t)
-}
-
-// certify replaces the plain threshold by one with a guarantee, or says why there is none.
-func (s *search) certify() error {
-	o, r := &s.options, &s.found.Threshold
-	switch {
-	case o.Delta.IsZero():
-		return nil
-	case o.OutOfFold:
-		return s.outOfFold()
-	case s.uncertain != "":
-		r.NoGuarantee = &fault.Error{Kind: fault.Guarantee, Found: "no guarantee: " + s.uncertain,
-			Expected: "held-out rows that can certify the goal", Hint: "the threshold is the plain one"}
-		return nil
-	}
-	z, err := s.scores(s.data.Table, s.calibration)
-	if err != nil {
-		return err
-	}
-	c, err := orderStatistic(z, o)
-	if err != nil {
-		return err
-	}
-	if r.OverTime, err = s.overTime(z); err != nil {
-		return err
-	}
-	r.Value, r.Certified, r.Calibrated = c.Threshold, c.Certified, &c
+	r.Certified = c.Certified
 	r.Part = fmt.Sprintf("calibration rows: %s", s.found.Calibration)
 	r.Note = fmt.Sprintf("certified: order statistic %d of %d calibration scores that were used for nothing else; it holds with "+
 		"probability 1 - %s over their draw, as long as new rows come from the same distribution", c.Order, c.N, o.Delta)
-	s.found.OutOfFold.AtThreshold, err = s.pooledAt(c.Threshold)
-	return err
+	return nil
 }
 
 // overTime looks at the calibration scores in the order of their times; nil without a time column.
@@ -145,47 +174,64 @@ func (s *search) overTime(z []float64) (*calibrate.Trend, error) {
 	return &trend, err
 }
 
-// pooledAt is what a threshold of the model does to the out-of-fold scores.
-func (s *search) pooledAt(t float64) (metric.Confusion, error) {
+// evaluateOutOfFold measures the model on rows that did not fit it. Where negatives alone gave the threshold, the share of
+// positives found is that of the cross-validation's scores at the false positive rate to be expected.
+func (s *search) evaluateOutOfFold() error {
+	e, t := &s.found.OutOfFold, s.found.Threshold.Value
 	inside := t
-	if len(s.found.Members) == 1 {
-		middle, spread := s.chosen[0].units()
-		inside = (t - middle) / spread
+	var err error
+	switch {
+	case s.scheme == SchemeValidation:
+		if s.pooled, err = s.poolTable(s.data.Validation, labelled(s.data.Validation)); err != nil {
+			return err
+		}
+	case s.scheme != SchemeCrossFitted:
+		if inside, err = s.insideThreshold(); err != nil {
+			return err
+		}
 	}
-	c, err := s.pooled.ranking.At(inside, 0)
-	c.Threshold = t
-	return c, err
-}
-
-// outOfFold takes the order statistic of the out-of-fold scores. They also chose the model, and they are those of the
-// folds' models, so that it is not certified.
-func (s *search) outOfFold() error {
-	o, r := &s.options, &s.found.Threshold
-	if why := s.against(); why != "" {
-		r.NoGuarantee = &fault.Error{Kind: fault.Guarantee, Found: "no order statistic: " + why,
-			Expected: "independent rows", Hint: "the threshold is the plain one"}
-		return nil
+	if s.pooled.ranking == nil {
+		if s.pooled.ranking, err = metric.Rank(s.pooled.scores); err != nil {
+			return err
+		}
 	}
-	z := s.pooled.scores.Negatives
-	if o.Goal.Criterion().Name == metric.AtQuantile {
-		z = slices.Concat(z, s.pooled.scores.Positives)
-	}
-	c, err := orderStatistic(z, o)
-	if fault.Of(err) != nil && fault.Of(err).Kind == fault.Guarantee {
-		r.NoGuarantee = err
-		return nil
-	}
-	if err != nil {
+	e.Ranking = s.pooled.ranking
+	if e.Goal, err = s.options.Goal.Evaluate(e.Ranking); err != nil {
 		return err
 	}
-	c.Certified = false
-	c.Threshold = s.inUnits(c.Threshold)
-	r.Value, r.Calibrated = c.Threshold, &c
-	r.Note = fmt.Sprintf("not certified: order statistic %d of %d out-of-fold scores, of rows that also chose the model; simulated "+
-		"at delta 5 %% with 300 to 3,000 negatives, such thresholds broke the budget in 3 to 8 %% of the draws, and in up to 14 %% "+
-		"where more was chosen (docs/guarantee.md)", c.Order, c.N)
-	s.found.OutOfFold.AtThreshold, err = s.pooledAt(c.Threshold)
+	e.AtThreshold, err = e.Ranking.At(inside, 0)
+	e.AtThreshold.Threshold = t
 	return err
+}
+
+// insideThreshold is the threshold on the pooled scores of the cross-validation, which are in units of their own, at which
+// their rate is the one to be expected of the model.
+func (s *search) insideThreshold() (float64, error) {
+	rate, err := threshold.RateOf(s.found.Threshold.Expected.Rate)
+	if err != nil {
+		return 0, err
+	}
+	p := &s.pooled.scores
+	z, weights := p.Negatives, p.NegativeWeights
+	if s.countsAll() {
+		z, weights = slices.Concat(z, p.Positives), slices.Concat(weights, p.PositiveWeights)
+	}
+	c, err := calibrate.PlainWeighted(z, weights, rate, s.found.sample.population)
+	return c.Threshold, err
+}
+
+// poolTable scores rows of a table with the model.
+func (s *search) poolTable(t *table.Table, rows []int) (*pooled, error) {
+	z, err := s.scores(t, rows)
+	if err != nil {
+		return nil, err
+	}
+	p := &pooled{}
+	for i, row := range rows {
+		appendScore(&p.scores, t, row, z[i])
+	}
+	p.ranking, err = metric.Rank(p.scores)
+	return p, inFile(err, t)
 }
 
 // orderStatistic is the umbrella's threshold for the goal.
@@ -213,26 +259,11 @@ func (s *search) test() error {
 		return nil
 	}
 	s.progress.stage("evaluate")
-	z, err := s.scores(t, rows)
+	measured, err := s.poolTable(t, rows)
 	if err != nil {
 		return err
 	}
-	var scores metric.Scores
-	for i, row := range rows {
-		positive := t.Label[row] == table.Positive
-		list, weights := &scores.Negatives, &scores.NegativeWeights
-		if positive {
-			list, weights = &scores.Positives, &scores.PositiveWeights
-		}
-		*list = append(*list, z[i])
-		if t.Weight != nil {
-			*weights = append(*weights, t.Weight[row])
-		}
-	}
-	e := &Evaluation{}
-	if e.Ranking, err = metric.Rank(scores); err != nil {
-		return inFile(err, t)
-	}
+	e := &Evaluation{Ranking: measured.ranking}
 	if e.Goal, err = s.options.Goal.Evaluate(e.Ranking); err != nil {
 		return err
 	}

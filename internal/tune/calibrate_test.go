@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func TestGuaranteeHoldsForTheWholeOfSearch(t *testing.T) {
 	}
 }
 
-// What a guarantee cannot be given for: the plain threshold stays, and the error says why.
+// A guarantee that the rows cannot give is refused before anything is fitted.
 func TestNoGuarantee(t *testing.T) {
 	weighted := simulated(60, 400, 1)
 	for i := range weighted.Rows() {
@@ -88,13 +89,11 @@ func TestNoGuarantee(t *testing.T) {
 		for _, outOfFold := range []bool{false, true} {
 			o := linear(t, "--max-fpr "+c.rate, Logistic)
 			o.Delta, o.OutOfFold = threshold.MustRate("10%"), outOfFold
-			f := find(t, c.table, o)
-			e := fault.Of(f.Threshold.NoGuarantee)
-			if f.Threshold.Certified || e == nil || e.Kind != fault.Guarantee || !strings.Contains(e.Error(), c.says) {
-				t.Errorf("%s, out of fold %v: certified %v, %v", name, outOfFold, f.Threshold.Certified, f.Threshold.NoGuarantee)
-			}
-			if f.Calibration.Rows() != 0 {
-				t.Errorf("%s: %v set aside for nothing", name, f.Calibration)
+			o.Progress = func(p Progress) { t.Errorf("%s: work began: %+v", name, p) }
+			_, err := Search(context.Background(), Data{Table: c.table}, o)
+			e := fault.Of(err)
+			if e == nil || e.Kind != fault.Guarantee || !strings.Contains(e.Error(), c.says) {
+				t.Errorf("%s, out of fold %v: %v", name, outOfFold, err)
 			}
 		}
 	}

@@ -47,16 +47,15 @@ func (s *search) warn() {
 	}
 }
 
-// warnBudget says where the goal's rate is finer than the rows that gave the threshold.
+// warnBudget says where the rows that gave the threshold cannot resolve the goal's rate.
 func (s *search) warnBudget() {
-	goal := s.options.Goal
-	tau := goal.Tau()
-	res, err := s.pooled.ranking.Positives(goal.Criterion())
-	if err != nil || tau.IsZero() || res.Budget >= 1 || s.found.Threshold.Certified {
+	t := &s.found.Threshold
+	if !t.Unresolved {
 		return
 	}
-	s.addWarning("budget-below-one-row", "%s of the rows that gave the threshold is less than one, so that it lies above all "+
-		"of them (%d are needed for a budget of one)", tau, rowsForOne(tau))
+	s.addWarning("budget-below-one-row", "%d %s cannot resolve a rate of %s: the threshold is their largest score, and a new row "+
+		"is above it with probability 1/%d; %d would be needed", t.Rows, s.populationName(), t.Goal.Tau(), t.Rows+1,
+		rowsForOne(t.Goal.Tau())-1)
 }
 
 // rowsForOne is the smallest population in which the rate is a whole row: the smallest m with floor(m tau) >= 1.

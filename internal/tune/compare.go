@@ -16,10 +16,11 @@ import (
 	"toptau/surrogate"
 )
 
-// External are somebody's scores of the rows of Data.Test, in its order.
+// External are the scores of another program, one for each row of Data.Test, or of Data.Table where the test part is cut from that.
 type External struct {
-	Name   string
-	Scores []float64
+	Name    string
+	Scores  []float64           // NaN: none for this row; needed are those of the test part
+	Missing func(row int) error // reports a row of the test part without a score; nil: a general message
 }
 
 // CompareOptions are the choices of Compare. The zero value, with a Goal, compares the methods whose criterion is the
@@ -48,12 +49,7 @@ type Comparison struct {
 	Entries                    []Entry // best on the test part first, those without a fit last
 	Against                    string  // the reference
 	Preferred                  string  // the entry that the validation part prefers; "" without a fit
-	Focused                    string  // the top-focused one that the validation part prefers; "" without a fit
-	FocusedAgainst             string  // the reference, or logistic regression on the encoding of Focused; "" without a fit
-	FocusedDifference          metric.Difference
-	Verdict                    string // metric.Better, Worse or Undecided: Focused against FocusedAgainst
-	Words                      string // the verdict in words
-	PreferredWords             string // what Preferred brings over the reference; "" where there is nothing to say
+	Verdicts                   []Verdict
 	Warnings                   []Warning
 	Cancelled                  bool
 	SecondsEncode, SecondsFit  float64
@@ -67,7 +63,7 @@ const (
 	KindScores   = "scores"   // from outside
 )
 
-// Entry is one learner on one encoding at its best setting, or somebody's scores.
+// Entry is one learner on one encoding at its best setting, or the scores of another program.
 type Entry struct {
 	Name     string
 	Kind     string
@@ -90,18 +86,16 @@ type Entry struct {
 	learner string
 	around  float64      // see trialPoint
 	scores  [2][]float64 // on the test part
+	place   int          // in the paired bootstrap
 }
 
 // Compare fits learners on the training part of one split (half, a quarter, a quarter), lets the validation part choose
 // each one's setting, by the mean criterion over budgets around the goal, and give its threshold, and measures all of them,
-// with anybody's scores, on the same rows of the test part. Learners are the baselines and the methods on the first encoding,
-// logistic regression and the ramp on all of them. Intervals of the criteria and of the differences come from one paired bootstrap, over the
-// entities of the group column where there is one.
+// with the scores of other programs, on the same rows of the test part. Learners are the baselines and the methods on the first
+// encoding, logistic regression and the ramp on all of them. Intervals of the criteria and of the differences come from one paired
+// bootstrap, over the entities of the group column where there is one. See Verdict for what is concluded.
 //
-// The verdict is about the top-focused entry that the validation part prefers, so that the test part chooses nothing. It
-// is measured against CompareOptions.Against where one is named, and otherwise against logistic regression on the same
-// encoding, so that a better encoding is not mistaken for a better loss. When ctx is done, what is finished is compared,
-// with Cancelled set; without the reference it returns the context's error.
+// When ctx is done, what is finished is compared, with Cancelled set; without the reference it returns the context's error.
 func Compare(ctx context.Context, d Data, o CompareOptions) (*Comparison, error) {
 	start := time.Now()
 	t := &trial{options: o, out: &Comparison{Goal: o.Goal}}
@@ -133,12 +127,13 @@ func (t *trial) check(d Data) error {
 		if e.Name == "" || slices.Contains(names, e.Name) {
 			return wrong("scores named "+fault.Quote(e.Name), "a name that no method, baseline or other scores have")
 		}
-		if d.Test == nil {
-			return wrong("scores of rows that are not told", "the file with these rows as the test part")
+		of := d.Test
+		if of == nil {
+			of = d.Table
 		}
-		if len(e.Scores) != d.Test.Rows() {
+		if len(e.Scores) != of.Rows() {
 			return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%d scores of %s", len(e.Scores), fault.Quote(e.Name)),
-				Expected: fmt.Sprintf("%d, one for each row of %s", d.Test.Rows(), d.Test.File)}
+				Expected: fmt.Sprintf("%d, one for each row of %s", of.Rows(), of.File)}
 		}
 		names = append(names, e.Name)
 	}
@@ -148,101 +143,85 @@ func (t *trial) check(d Data) error {
 	return nil
 }
 
-// join adds the scores from outside to the entries.
+// join adds the scores of other programs to the entries.
 func (t *trial) join() error {
+	part := &t.parts[2]
 	for _, e := range t.options.External {
 		entry := Entry{Name: e.Name, Kind: KindScores, Status: Fitted}
-		for row, class := range t.parts[2].table.Label {
-			switch class {
-			case table.Positive:
-				entry.scores[0] = append(entry.scores[0], e.Scores[row])
+		var missing error
+		part.each(func(row int) {
+			class := 0
+			switch part.table.Label[row] {
+			case table.Unknown:
+				return
 			case table.Negative:
-				entry.scores[1] = append(entry.scores[1], e.Scores[row])
+				class = 1
 			}
+			z := e.Scores[row]
+			if z != z && missing == nil {
+				missing = e.missing(row, part.table)
+			}
+			entry.scores[class] = append(entry.scores[class], z)
+		})
+		if missing != nil {
+			return missing
 		}
 		t.out.Entries = append(t.out.Entries, entry)
 	}
 	return nil
 }
 
-// measure is the paired bootstrap: once against the reference, and once more where Focused is measured against another.
+func (e *External) missing(row int, of *table.Table) error {
+	if e.Missing != nil {
+		return e.Missing(row)
+	}
+	return &fault.Error{Kind: fault.Data, File: of.File, Line: of.LineOf(row), Found: "no score of " + fault.Quote(e.Name),
+		Expected: "one for each row of the test part"}
+}
+
+// measure is the paired bootstrap.
 func (t *trial) measure() error {
 	s := metric.PairedScores{PositiveWeights: t.weights[0], NegativeWeights: t.weights[1]}
 	s.PositiveGroups, s.NegativeGroups, t.out.Entities = t.parts[2].entities()
-	var measured []*Entry
+	reference := -1
 	for i := range t.out.Entries {
-		if e := &t.out.Entries[i]; e.Status == Fitted {
-			measured = append(measured, e)
-			s.Positives, s.Negatives = append(s.Positives, e.scores[0]), append(s.Negatives, e.scores[1])
+		e := &t.out.Entries[i]
+		if e.Status != Fitted {
+			continue
 		}
+		if e.place = len(s.Positives); e.Name == t.out.Against {
+			reference = e.place
+		}
+		s.Positives, s.Negatives = append(s.Positives, e.scores[0]), append(s.Negatives, e.scores[1])
 	}
-	place := func(name string) int {
-		return slices.IndexFunc(measured, func(e *Entry) bool { return e.Name == name })
-	}
-	reference := place(t.out.Against)
 	if reference < 0 {
 		return &fault.Error{Kind: fault.Data, Found: t.out.Against + " could not be fitted",
 			Expected: "a reference to compare with", Hint: "--against " + Baselines()[0]}
 	}
-	criterion, bootstrap := t.options.Goal.Criterion(), t.options.Bootstrap
+	bootstrap := t.options.Bootstrap
 	bootstrap.Seed = t.options.Seed
-	paired, err := metric.PairedBootstrap(s, criterion, reference, bootstrap)
-	if err != nil {
+	var err error
+	if t.paired, err = metric.PairedBootstrap(s, t.options.Goal.Criterion(), reference, bootstrap); err != nil {
 		return inFile(err, t.parts[2].table)
 	}
-	for i, e := range measured {
-		e.Test, e.Difference = paired.Results[i], paired.Differences[i]
+	for i := range t.out.Entries {
+		if e := &t.out.Entries[i]; e.Status == Fitted {
+			e.Test, e.Difference = t.paired.Results[e.place], t.paired.Differences[e.place]
+		}
 	}
-	t.prefer()
-	if t.out.Focused == "" {
-		return nil
-	}
-	focused, counterpart := place(t.out.Focused), place(t.out.FocusedAgainst)
-	if counterpart == reference {
-		t.out.FocusedDifference = measured[focused].Difference
-		return nil
-	}
-	two := []int{counterpart, focused}
-	pair := s
-	pair.Positives, pair.Negatives = nil, nil
-	for _, i := range two {
-		pair.Positives, pair.Negatives = append(pair.Positives, s.Positives[i]), append(pair.Negatives, s.Negatives[i])
-	}
-	if paired, err = metric.PairedBootstrap(pair, criterion, 0, bootstrap); err != nil {
-		return inFile(err, t.parts[2].table)
-	}
-	t.out.FocusedDifference = paired.Differences[1]
 	return nil
 }
 
-// prefer finds the entries that the validation part prefers, and what the top-focused one is measured against.
-func (t *trial) prefer() {
-	var preferred, focused *Entry
+// preferred returns what the validation part prefers among the fitted entries that are kept; nil without one.
+func (t *trial) preferred(keep func(*Entry) bool) *Entry {
+	var best *Entry
 	for i := range t.out.Entries {
 		e := &t.out.Entries[i]
-		if e.Status != Fitted || e.Kind == KindScores {
-			continue
-		}
-		if preferred == nil || e.before(preferred) {
-			preferred = e
-		}
-		if e.Kind == KindMethod && (focused == nil || e.before(focused)) {
-			focused = e
+		if e.Status == Fitted && e.Kind != KindScores && keep(e) && (best == nil || e.before(best)) {
+			best = e
 		}
 	}
-	if preferred != nil {
-		t.out.Preferred = preferred.Name
-	}
-	if focused == nil {
-		return
-	}
-	t.out.Focused, t.out.FocusedAgainst = focused.Name, t.out.Against
-	counterpart := t.name(Logistic, focused.Encoding)
-	if t.options.Against == "" && slices.ContainsFunc(t.out.Entries, func(e Entry) bool {
-		return e.Name == counterpart && e.Status == Fitted
-	}) {
-		t.out.FocusedAgainst = counterpart
-	}
+	return best
 }
 
 // before reports whether the validation part prefers e to another entry: by the mean criterion around the goal, then by the
@@ -251,16 +230,13 @@ func (e *Entry) before(other *Entry) bool {
 	return cmp.Or(cmp.Compare(e.around, other.around), cmp.Compare(e.Validation.Rate, other.Validation.Rate)) > 0
 }
 
-// conclude sorts the entries and says what they show.
+// conclude sorts the entries and states what they show.
 func (t *trial) conclude() error {
 	out := t.out
-	out.Verdict = metric.Undecided
-	if out.Focused != "" {
-		out.Verdict = out.FocusedDifference.Verdict()
+	if best := t.preferred(func(*Entry) bool { return true }); best != nil {
+		out.Preferred = best.Name
 	}
-	confidence := cmp.Or(t.options.Bootstrap.Confidence, metric.DefaultConfidence)
-	out.Words = verdict(out.entry(out.Focused), out.entry(out.FocusedAgainst), out.FocusedDifference, confidence)
-	out.PreferredWords = gain(out.entry(out.Preferred), out.entry(out.Against), confidence)
+	t.verdicts()
 	t.warn()
 	slices.SortStableFunc(out.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(unmeasured(a), unmeasured(b)), cmp.Compare(b.Test.Rate, a.Test.Rate))

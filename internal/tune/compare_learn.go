@@ -208,6 +208,9 @@ func (t *trial) enter(learner, kind string, encoding int, points []trialPoint) e
 		}
 	}
 	t.out.Entries = append(t.out.Entries, e)
+	if e.Status == Fitted && e.Name == t.out.Against {
+		t.progress.setUsable()
+	}
 	return nil
 }
 

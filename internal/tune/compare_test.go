@@ -293,20 +293,47 @@ func TestCompareTellsEncodingFromLoss(t *testing.T) {
 	if encoded.Difference.Verdict() != metric.Better || encoded.Features <= raw.Features {
 		t.Errorf("%+v against %+v", encoded, raw)
 	}
-	focused := c.want(t, c.Focused)
-	if focused.Encoding == feature.EncodeRaw || c.FocusedAgainst != "logistic/"+string(focused.Encoding) {
-		t.Errorf("%s against %s", c.Focused, c.FocusedAgainst)
+	loss, encoding, against := c.about(t, AboutLoss), c.about(t, AboutEncoding), c.about(t, AboutEntry)
+	focused := c.want(t, loss.Entry)
+	if focused.Encoding == feature.EncodeRaw || loss.Against != "logistic/"+string(focused.Encoding) {
+		t.Errorf("%s against %s", loss.Entry, loss.Against)
 	}
-	if d := c.FocusedDifference; d.Rate != focused.Test.Rate-c.want(t, c.FocusedAgainst).Test.Rate || c.Verdict != d.Verdict() {
-		t.Errorf("%+v, %s", d, c.Verdict)
+	if d := loss.Difference; d.Rate != focused.Test.Rate-c.want(t, loss.Against).Test.Rate || loss.Verdict != d.Verdict() {
+		t.Errorf("%+v, %s", d, loss.Verdict)
 	}
-	if !strings.Contains(c.PreferredWords, "of all, the validation part prefers "+c.Preferred) {
-		t.Error(c.PreferredWords)
+	other, first := c.want(t, encoding.Entry), c.want(t, encoding.Against)
+	if other.learner != first.learner || first.Encoding != feature.EncodeRaw || encoding.Verdict != metric.Better ||
+		encoding.Says != fmt.Sprintf("the encoding %s helps %s here", other.Encoding, other.learner) {
+		t.Errorf("%+v", encoding)
 	}
-	o.Against = "logistic"
-	if c = compare(t, Data{Table: ring(1), Test: ring(2)}, o); c.FocusedAgainst != "logistic" || c.Verdict != metric.Better {
-		t.Errorf("%s, %s", c.FocusedAgainst, c.Verdict)
+	if against.Entry != c.Preferred || against.Against != "logistic" || against.Says != c.Preferred+" finds more than logistic" {
+		t.Errorf("%+v", against)
 	}
+	o.Against = "svm" // what the loss brings does not depend on the reference
+	again := compare(t, Data{Table: ring(1), Test: ring(2)}, o)
+	if diff := cmp.Diff(again.about(t, AboutLoss), loss, cmp.AllowUnexported(metric.Difference{})); diff != "" {
+		t.Error(diff)
+	}
+	if against = again.about(t, AboutEntry); against.Against != "svm" ||
+		!strings.Contains(against.Evidence, fmt.Sprintf("%s on %s finds", again.want(t, against.Entry).learner, again.want(t, against.Entry).Encoding)) ||
+		!strings.Contains(against.Evidence, ", svm on raw columns ") {
+		t.Errorf("%+v", against)
+	}
+}
+
+// about returns the only verdict of its kind.
+func (c *Comparison) about(t testing.TB, what string) Verdict {
+	t.Helper()
+	var found []Verdict
+	for _, v := range c.Verdicts {
+		if v.About == what {
+			found = append(found, v)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d verdicts about %s: %+v", len(found), what, c.Verdicts)
+	}
+	return found[0]
 }
 
 // The scores of an entry, given from outside for the rows of the test file, are worth the same.
@@ -327,7 +354,7 @@ func TestCompareExternalScores(t *testing.T) {
 		scores[row] = e.scores[k][at[k]]
 		at[k]++
 	}
-	o.External = []External{{"theirs", scores}}
+	o.External = []External{{Name: "theirs", Scores: scores}}
 	o.Against = "svm"
 	again := compare(t, d, o)
 	theirs := again.want(t, "theirs")
@@ -358,43 +385,131 @@ func shuffleRows(t *table.Table, seed uint64) {
 	})
 }
 
-// The verdict is sure against scores that know nothing and against scores that know everything, and not with ten positives.
-func TestCompareVerdict(t *testing.T) {
+// Against scores that know nothing and scores that know everything the conclusion is sure, and says nothing about the loss.
+func TestCompareAgainstScores(t *testing.T) {
 	test := trialRows(150, 1500, 3)
 	random := rand.New(rand.NewPCG(1, 1))
 	nothing, everything := make([]float64, test.Rows()), make([]float64, test.Rows())
 	for row, class := range test.Label {
 		nothing[row], everything[row] = trialNoise(random), float64(class)
 	}
-	for _, c := range []struct {
-		name    string
-		scores  []float64
-		verdict string
-		begins  string
-	}{
-		{"nothing", nothing, metric.Better, "top-focused training helps here: topmean-np"},
-		{"everything", everything, metric.Worse, "top-focused training does not help here, it costs: topmean-np"},
-	} {
-		o := quickCompare(t, "--max-fpr 5%", "topmean-np")
-		o.External, o.Against = []External{{c.name, c.scores}}, c.name
-		r := compare(t, Data{Table: trialRows(100, 900, 1), Test: test}, o)
-		if r.Verdict != c.verdict || r.Focused != "topmean-np" || !strings.HasPrefix(r.Words, c.begins) {
-			t.Errorf("%s: %s", r.Verdict, r.Words)
+	o := quickCompare(t, "--max-fpr 5%", "topmean-np")
+	o.External, o.Against = []External{{Name: "nothing", Scores: nothing}, {Name: "everything", Scores: everything}}, "everything"
+	r := compare(t, Data{Table: trialRows(100, 900, 1), Test: test}, o)
+	if loss := r.about(t, AboutLoss); loss.Entry != "topmean-np" || loss.Against != "logistic" ||
+		!strings.Contains(loss.Evidence, "topmean-np on raw columns finds ") || !strings.Contains(loss.Evidence, ", logistic on raw columns ") {
+		t.Errorf("%+v", loss)
+	}
+	says := map[string]string{}
+	for _, v := range r.Verdicts {
+		if v.About == AboutEntry {
+			says[v.Against] = v.Says
+			if v.Entry != r.Preferred || v.Together != 2 || !strings.Contains(v.Evidence, v.Against+" (scores of another program) ") ||
+				!strings.Contains(v.Evidence, "for all 2 comparisons together") {
+				t.Errorf("%+v", v)
+			}
 		}
 	}
-	few := compare(t, Data{Table: trialRows(40, 200, 9)}, quickCompare(t, "--max-fpr 5%", "topmean-np"))
-	if few.Verdict != metric.Undecided || !strings.Contains(few.Words, "it cannot be told with 10 test positives") {
-		t.Errorf("%s: %s", few.Verdict, few.Words)
+	if says["nothing"] != r.Preferred+" finds more than nothing" || says["everything"] != r.Preferred+" finds fewer than everything" {
+		t.Error(says)
 	}
-	o := quickCompare(t, "--max-fpr 5%", "topmean-np")
-	o.Against = "topmean-np"
-	if self := compare(t, Data{Table: trialRows(40, 200, 9)}, o); self.Verdict != metric.Undecided ||
-		!strings.Contains(self.Words, "the reference itself") {
-		t.Errorf("%s: %s", self.Verdict, self.Words)
+	best := r.about(t, AboutBest)
+	if best.Entry != "everything" || !slices.Equal(best.Among, []string{"everything"}) || best.Verdict != metric.Better ||
+		best.Says != "everything (scores of another program) is the best of all" ||
+		best.Evidence != "it finds 150 of the 150 positives within the budget, the most of 5 entries on these rows; with 95 % confidence "+
+			"no other entry is as good" {
+		t.Errorf("%+v", best)
+	}
+}
+
+// With ten positives nothing is decided, and the text says so; without a partner on the same encoding nothing is said about the loss.
+func TestCompareUndecided(t *testing.T) {
+	c := compare(t, Data{Table: trialRows(40, 200, 9)}, quickCompare(t, "--max-fpr 5%", "topmean-np"))
+	if loss := c.about(t, AboutLoss); loss.Verdict != metric.Undecided ||
+		loss.Says != "10 test positives do not show whether top-focused training helps here" {
+		t.Errorf("%+v", loss)
+	}
+	if best := c.about(t, AboutBest); len(best.Among) < 2 || !strings.HasSuffix(best.Says, "finds the most, which 10 test positives do not prove") ||
+		!strings.Contains(best.Evidence, "a choice that flatters it; with 95 % confidence the best is one of ") {
+		t.Errorf("%+v", best)
 	}
 	tiny := compare(t, Data{Table: trialRows(40, 200, 9)}, quickCompare(t, "--top 1%", "topmean"))
-	if tiny.Verdict != metric.Undecided || !strings.Contains(tiny.Words, "the budget is 0") {
-		t.Errorf("%s: %s", tiny.Verdict, tiny.Words)
+	if loss := tiny.about(t, AboutLoss); loss.Verdict != metric.Undecided || !strings.Contains(loss.Words(), "the budget is 0") {
+		t.Errorf("%+v", loss)
+	}
+}
+
+// Each conclusion in words, from verdicts made by hand.
+func TestVerdictWords(t *testing.T) {
+	raw, leaves := feature.EncodeRaw, feature.EncodeLeaves
+	entry := func(name, learner, kind string, e feature.Encode, around, found float64, place int) Entry {
+		r := metric.Result{Proportion: metric.Proportion{Numerator: found, Denominator: 200, Rate: found / 200}}
+		return Entry{Name: name, learner: learner, Kind: kind, Encoding: e, Status: Fitted, around: around, Test: r, place: place}
+	}
+	// Scores put the first found positives above all negatives, and the others below.
+	scores := func(found int) []float64 {
+		z := make([]float64, 200)
+		for i := range found {
+			z[i] = 10
+		}
+		return z
+	}
+	for _, c := range []struct {
+		found [4]int // of logistic, ramp, logistic/leaves, ramp/leaves
+		drop  string // what was not fitted
+		words []string
+	}{
+		{[4]int{100, 110, 150, 170}, "", []string{
+			"top-focused training helps here: ramp on leaves finds 170 of the 200 positives within the budget, logistic on leaves 150, +10.0 points",
+			"the encoding leaves helps ramp here: ramp on leaves finds 170 of the 200 positives within the budget, ramp on raw columns 110, +30.0 points",
+			"ramp/leaves finds more than logistic: ramp on leaves finds 170 of the 200 positives within the budget, logistic on raw columns 100, +35.0",
+			"ramp on leaves is the best of all: it finds 170 of the 200 positives within the budget, the most of 4 entries on these rows"}},
+		{[4]int{190, 170, 150, 120}, "", []string{
+			"top-focused training costs here: ramp on leaves finds 120 of the 200 positives within the budget, logistic on leaves 150, -15.0 points",
+			"the encoding leaves costs ramp here: ramp on leaves finds 120 of the 200 positives within the budget, ramp on raw columns 170, -25.0 points",
+			"ramp/leaves finds fewer than logistic: ramp on leaves finds 120 of the 200 positives within the budget, logistic on raw columns 190, -35.0",
+			"logistic on raw columns is the best of all: "}},
+		{[4]int{150, 150, 150, 152}, "", []string{
+			"200 test positives do not show whether top-focused training helps here: ramp on leaves finds 152",
+			"200 test positives do not show whether the encoding leaves helps ramp here: ramp on leaves finds 152",
+			"200 test positives do not show which of ramp/leaves and logistic finds more: ramp on leaves finds 152",
+			"ramp on leaves finds the most, which 200 test positives do not prove: 152 of the 200 positives within the budget, the most of 4 entries " +
+				"on these rows, a choice that flatters it; with 95 % confidence the best is one of logistic, ramp, logistic/leaves, ramp/leaves"}},
+		{[4]int{150, 150, 150, 190}, "logistic/leaves", []string{
+			"no statement on top-focused training: logistic regression was not fitted on leaves, the encoding of ramp/leaves",
+			"the encoding leaves helps ramp here: ",
+			"ramp/leaves finds more than logistic: ",
+			"ramp on leaves is the best of all: "}},
+	} {
+		tr := &trial{options: CompareOptions{Seed: 1}, encodings: []feature.Encode{raw, leaves}, out: &Comparison{Against: "logistic", Preferred: "ramp/leaves"}}
+		paired := metric.PairedScores{}
+		for i, e := range []Entry{entry("logistic", Logistic, KindBaseline, raw, 0.1, float64(c.found[0]), 0),
+			entry("ramp", Ramp, KindMethod, raw, 0.2, float64(c.found[1]), 1),
+			entry("logistic/leaves", Logistic, KindBaseline, leaves, 0.3, float64(c.found[2]), 2),
+			entry("ramp/leaves", Ramp, KindMethod, leaves, 0.4, float64(c.found[3]), 3)} {
+			if e.Name == c.drop {
+				continue
+			}
+			e.place = len(paired.Positives)
+			negatives := make([]float64, 400)
+			for k := range negatives {
+				negatives[k] = 1 + float64(k)/1000
+			}
+			paired.Positives, paired.Negatives = append(paired.Positives, scores(c.found[i])), append(paired.Negatives, negatives)
+			tr.out.Entries = append(tr.out.Entries, e)
+		}
+		var err error
+		if tr.paired, err = metric.PairedBootstrap(paired, metric.NP(threshold.MustRate("5%")), 0, metric.Bootstrap{Seed: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if tr.verdicts(); len(tr.out.Verdicts) != len(c.words) {
+			t.Fatalf("%+v", tr.out.Verdicts)
+		}
+		for i, want := range c.words {
+			if got := tr.out.Verdicts[i].Words(); !strings.HasPrefix(got, want) {
+				t.Errorf("%v: %s\nwant %s", c.found, got, want)
+			}
+		}
 	}
 }
 
@@ -449,7 +564,7 @@ func TestCompareInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Cancelled || c.want(t, "topmean-np").Status != Fitted || c.Focused != "topmean-np" {
+	if !c.Cancelled || c.want(t, "topmean-np").Status != Fitted || c.about(t, AboutLoss).Entry != "topmean-np" {
 		t.Errorf("%+v", c)
 	}
 	if last := c.Entries[len(c.Entries)-1]; last.Name != "patmat-np" || last.Status != Unfinished {
@@ -459,7 +574,7 @@ func TestCompareInterrupted(t *testing.T) {
 	ctx, cancel = context.WithCancel(context.Background())
 	o.Fitter = func(context.Context, *matrix.Matrix, []method.Problem, Watch) error { cancel(); return nil }
 	c, err = Compare(ctx, Data{Table: data}, o)
-	if err != nil || c.Focused != "" || !strings.Contains(c.Words, "no top-focused method") {
+	if err != nil || c.about(t, AboutLoss).Entry != "" || !strings.Contains(c.about(t, AboutLoss).Says, "no top-focused method") {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err = Compare(ctx, Data{Table: data}, o); !errors.Is(err, context.Canceled) {
@@ -492,12 +607,17 @@ func TestCompareRefuses(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		"name of a baseline": {func(d *Data, o *CompareOptions) { d.Test, o.External = test, []External{{"svm", scores}} },
+		"name of a baseline": {func(d *Data, o *CompareOptions) { d.Test, o.External = test, []External{{Name: "svm", Scores: scores}} },
 			fault.Usage, `scores named "svm"`},
-		"name twice": {func(d *Data, o *CompareOptions) { d.Test, o.External = test, []External{{"a", scores}, {"a", scores}} },
+		"name twice": {func(d *Data, o *CompareOptions) {
+			d.Test, o.External = test, []External{{Name: "a", Scores: scores}, {Name: "a", Scores: scores}}
+		},
 			fault.Usage, `scores named "a"`},
-		"no test file": {func(d *Data, o *CompareOptions) { o.External = []External{{"a", scores}} }, fault.Usage, "not told"},
-		"reference":    {func(d *Data, o *CompareOptions) { o.Against = "gbdt" }, fault.Usage, `--against "gbdt"`},
+		"other rows": {func(d *Data, o *CompareOptions) { o.External = []External{{Name: "a", Scores: scores}} }, fault.Data, "20 scores of"},
+		"a row without a score": {func(d *Data, o *CompareOptions) {
+			o.External = []External{{Name: "a", Scores: slices.Repeat([]float64{nan()}, 300)}}
+		}, fault.Data, `no score of "a"`},
+		"reference": {func(d *Data, o *CompareOptions) { o.Against = "gbdt" }, fault.Usage, `--against "gbdt"`},
 		"encoding twice": {func(d *Data, o *CompareOptions) {
 			o.Encodings = []feature.Encode{feature.EncodeRaw, feature.EncodeRaw}
 		}, fault.Usage, "encoding raw twice"},
@@ -508,8 +628,8 @@ func TestCompareRefuses(t *testing.T) {
 		"no goal":          {func(d *Data, o *CompareOptions) { o.Goal = metric.Goal{} }, fault.Usage, "no goal"},
 		"NaN from outside": {func(d *Data, o *CompareOptions) {
 			d.Test = trialRows(5, 15, 1)
-			o.External = []External{{"a", append([]float64{0, 0, nan()}, scores[3:]...)}}
-		}, fault.Data, "NaN"},
+			o.External = []External{{Name: "a", Scores: append([]float64{0, 0, nan()}, scores[3:]...)}}
+		}, fault.Data, `no score of "a"`},
 	} {
 		d, o := Data{Table: data}, quickCompare(t, "--max-fpr 10%", "topmean-np")
 		c.change(&d, &o)

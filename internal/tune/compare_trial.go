@@ -11,6 +11,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/metric"
 )
 
 // trial is the state of one Compare. Encodings come one after the other, so that the rows of only one of them are in
@@ -22,6 +23,7 @@ type trial struct {
 	parts     [3]trialPart     // training, validation, test
 	levels    []level          // budgets of the validation part, by which settings are chosen
 	weights   [2][]float64     // of the test part's positives and negatives; nil: 1 each
+	paired    metric.Paired
 	progress  *meter
 	done      int // settings that are behind us
 	out       *Comparison
@@ -226,7 +228,7 @@ func (p *trialPart) entities() (positives, negatives []int, entities int) {
 func (t *trial) learn(ctx context.Context, d Data) error {
 	for i, e := range t.encodings {
 		if ctx.Err() == nil {
-			if err := t.encode(d, e); err != nil {
+			if err := t.encode(ctx, d, e); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
@@ -246,14 +248,14 @@ func (t *trial) learn(ctx context.Context, d Data) error {
 }
 
 // encode fits the encoding on the training rows and packs the parts.
-func (t *trial) encode(d Data, e feature.Encode) error {
+func (t *trial) encode(ctx context.Context, d Data, e feature.Encode) error {
 	start := time.Now()
 	defer func() { t.out.SecondsEncode += time.Since(start).Seconds() }()
 	t.progress.stage("encode")
 	training := &t.parts[0]
 	options := t.options.Feature
 	options.Encode = e
-	m, warnings, err := feature.Fit(training.table, d.Schema, training.rows, options)
+	m, warnings, err := feature.FitContext(ctx, training.table, d.Schema, training.rows, options)
 	if err != nil {
 		return inFile(err, training.table)
 	}
@@ -268,7 +270,7 @@ func (t *trial) encode(d Data, e feature.Encode) error {
 		if i == 0 {
 			storage = t.options.Storage
 		}
-		if p.matrix, err = m.Matrix(p.table, p.rows, storage); err != nil {
+		if p.matrix, err = m.MatrixContext(ctx, p.table, p.rows, storage); err != nil {
 			return inFile(err, p.table)
 		}
 	}

@@ -20,6 +20,8 @@ type Data struct {
 	Schema     table.Schema // of Table
 	Validation *table.Table // nil: cut from Table; otherwise read with the schema of Table
 	Test       *table.Table // the same
+
+	Calibration *table.Table // rows that give the threshold; nil: cut from Table where the scheme needs them
 }
 
 // Warning is something that a user should know about the result. The JSON form is that of the command line.
@@ -37,15 +39,19 @@ const (
 	Unfinished Status = "unfinished" // the context was done first
 )
 
-// Threshold is an operating point. A plain one is not certified: the rows that gave it also chose the model, and nothing
-// bounds the rate on other rows.
+// Threshold is an operating point. A plain one is not certified: the expected rate on new rows is at most the budget, but
+// nothing bounds the rate itself.
 type Threshold struct {
 	Value       float64 // decide score > Value
 	Goal        metric.Goal
+	Scheme      Scheme                // which rows gave it
+	Rows        int                   // how many of them the goal's budget counts
+	Expected    calibrate.Expectation // of the rate that the goal bounds, on new rows
+	Approximate bool                  // the interval of Expected is not exact
+	Unresolved  bool                  // these rows cannot resolve the budget: Expected.Rate is above it
 	Certified   bool
 	Calibrated  *calibrate.Threshold // the evidence; nil for a plain threshold
-	NoGuarantee error                // why the guarantee that was asked for cannot be given; of kind fault.Guarantee
-	Part        string               // "validation part: 31 positives, 57 negatives"
+	Part        string               // "2,250 negatives held out"
 	Note        string               // what it is, in words
 	OverTime    *calibrate.Trend     // of the calibration scores; nil without a time column
 }
@@ -61,9 +67,13 @@ type Evaluation struct {
 // are asked for: a row writes a few of them and would have one level of each.
 const manyIndices = 1000
 
+// manyColumns is the number of columns from which encodings other than raw are tried only if they are asked for: their scales
+// and trees take several kilobytes for each column in each fold.
+const manyColumns = 10_000
+
 // encodingsFor are the encodings that can differ on a table and are worth their time.
 func encodingsFor(t *table.Table) []feature.Encode {
-	if feature.Encodable(t) && (t.Sparse == nil || t.Sparse.Cols <= manyIndices) {
+	if feature.Encodable(t) && (t.Sparse == nil || t.Sparse.Cols <= manyIndices) && len(t.Columns) <= manyColumns {
 		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
 	}
 	return []feature.Encode{feature.EncodeRaw} // categories alone, or many indices

@@ -206,7 +206,7 @@ func (r *methodRun) fit(ctx context.Context, p method.Problem) (Fit, error) {
 	if zero, err := r.collapses(ctx, p, f); err != nil || zero {
 		at := f.At(make([]float64, f.Dim()), nil)
 		return Fit{W: make([]float64, f.Dim()), At: at, AtZero: at, NoBetterThanZero: true, Solver: "certified",
-			Certified: &certified.Result{Converged: true, ZeroOptimal: true}, Bound: &at.F}, err
+			Certified: &certified.Result{Converged: true, Zero: certified.ZeroIsOptimal}, Bound: &at.F}, err
 	}
 	res, err := r.chain.Solve(ctx, f, certified.Options{Gap: r.gap})
 	if err != nil {
@@ -214,6 +214,9 @@ func (r *methodRun) fit(ctx context.Context, p method.Problem) (Fit, error) {
 	}
 	if res.Cancelled {
 		return Fit{}, context.Cause(ctx)
+	}
+	if p.Method.CanCollapse && res.Zero == certified.ZeroIsOptimal {
+		res.Zero = certified.Undecided // the hull did not prove it: the decrease is too small for the bounds to show
 	}
 	return Fit{
 		W: res.W, At: objective.Value{F: res.Objective, T: res.Threshold}, AtZero: objective.Value{F: res.AtZero, Loss: res.AtZero},

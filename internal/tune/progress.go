@@ -12,6 +12,7 @@ type Progress struct {
 	Share    float64
 	Elapsed  time.Duration // of the stage
 	Left     time.Duration // estimate for the stage; negative while there is none
+	Usable   bool          // a context that ends from now on leaves a result
 }
 
 const (
@@ -47,6 +48,16 @@ func (m *meter) stage(name string) {
 	m.last = m.start
 	m.now.Stage, m.now.Elapsed, m.now.Left = name, 0, -1
 	m.report(m.now)
+}
+
+// setUsable notes that what is finished makes a result.
+func (m *meter) setUsable() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.report != nil && !m.now.Usable {
+		m.now.Usable = true
+		m.report(m.now)
+	}
 }
 
 // advance notes that a point is done to the given share. Finished points are always reported, others now and then.

@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"toptau/internal/baseline"
@@ -13,51 +14,67 @@ import (
 
 // Member is one fitted model in the average. With its scores z = x'W on its blocks, the model's score is
 //
-//	score = sum over members of Share (z - Middle) / Spread,
+//	score = Offset + sum over members of Share / Spread z,
 //
-// and z itself for a single member, whose Middle is 0 and Spread 1.
+// and Share and Spread are 1 for a single member. A member that is the mean of Folds fits
+// has no objective: its At and Certified are unset.
 type Member struct {
 	Candidate      int     // place in Found.Candidates; its settings
-	Lambda, Anchor float64 // that it was fitted with: see refitLambda
+	Lambda, Anchor float64 // that it was fitted with: see refitSetting
 	Share          float64
 	Middle, Spread float64 // of the negatives' scores out of fold: the median, and from there to the 95 % quantile
+	Folds          int     // 0: fitted once, to all training rows
 	Blocks         []int   // of Found.Map
 	Fit
 }
 
-// refit fits what was chosen to all rows and makes one linear model of it. With little time left it is the best member
-// alone.
+// refit fits what was chosen to all training rows, once or in folds, and makes one linear model of it.
 func (s *search) refit(ctx context.Context) error {
 	start := time.Now()
 	defer func() { s.found.SecondsRefit = time.Since(start).Seconds() }()
 	s.progress.stage("refit")
-	var maps []*feature.Map
-	known := map[feature.Encode]*feature.Map{}
-	for i, t := range s.chosen {
-		if i > 0 && s.late(t) {
-			s.found.TimeUp = true
-			s.chosen = s.chosen[:i]
-			s.found.Why += fmt.Sprintf("; no time was left to average more than %s", plural(i, "member"))
-			if err := s.settle(); err != nil {
-				return err
-			}
-			break
-		}
-		member, m, err := s.member(ctx, t, known[t.features])
-		if err != nil {
-			return err
-		}
-		known[t.features] = m
-		maps = append(maps, m)
-		s.found.Members = append(s.found.Members, member)
-		s.progress.advance(len(s.tasks), float64(i+1)/float64(len(s.chosen)))
+	folds, err := s.fitInTime(ctx)
+	if err != nil {
+		return err
 	}
-	return s.combine(maps)
+	ctx = context.WithoutCancel(ctx)
+	if s.scheme == SchemeCrossFitted {
+		return s.crossFit(ctx, folds)
+	}
+	return s.fitOnce(ctx)
 }
 
-// late reports whether fitting a further member would pass the time allowed.
-func (s *search) late(t *task) bool {
-	return s.options.MaxTime > 0 && time.Since(s.start)+s.refitTime(t) > s.options.MaxTime
+// fitInTime leaves out the members for which no time is left and returns the number of folds of a cross-fit. An
+// interrupted search takes few folds.
+func (s *search) fitInTime(ctx context.Context) (folds int, err error) {
+	folds = crossFolds
+	if s.scheme != SchemeCrossFitted {
+		folds = 1
+	} else if ctx.Err() != nil {
+		folds = fewCrossFolds
+		s.found.Cancelled = true // also where the search itself had ended
+	}
+	late := func() bool {
+		var needed time.Duration
+		for _, t := range s.chosen {
+			needed += s.refitTime(t) * time.Duration(folds)
+		}
+		return s.options.MaxTime > 0 && time.Since(s.start)+needed > s.options.MaxTime
+	}
+	if late() && folds > 1 {
+		folds = fewCrossFolds
+		s.found.TimeUp = true
+	}
+	all := len(s.chosen)
+	for len(s.chosen) > 1 && late() {
+		s.chosen = s.chosen[:len(s.chosen)-1]
+	}
+	if len(s.chosen) == all {
+		return folds, nil
+	}
+	s.found.TimeUp = true
+	s.found.Why += fmt.Sprintf("; no time was left to average more than %s", plural(len(s.chosen), "member"))
+	return folds, s.settle()
 }
 
 // settle takes over the score and the out-of-fold scores of fewer members than were chosen.
@@ -72,53 +89,99 @@ func (s *search) settle() error {
 	return s.pool()
 }
 
-// member fits a task's best setting to all rows.
-func (s *search) member(ctx context.Context, t *task, m *feature.Map) (Member, *feature.Map, error) {
-	begin := time.Now()
-	data := s.data.Table
-	if m == nil {
-		var warnings []feature.Warning
-		var err error
-		if m, warnings, err = s.features(data, s.rest, t.features); err != nil {
-			return Member{}, nil, err
-		}
-		if len(s.found.Members) == 0 {
-			for _, w := range warnings {
-				s.addWarning(w.Code, "%s", w.Text)
-			}
-		}
-	}
-	x, err := m.Matrix(data, s.rest, matrix.Float32)
-	if err != nil {
-		return Member{}, nil, inFile(err, data)
-	}
-	setting := t.tried[t.best].Setting
-	setting.Lambda, setting.Anchor = s.refitLambda(t, setting.Lambda), s.scaled(setting.Anchor)
-	logistic := convexBaseline(Logistic, baseline.Logistic)
-	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
-		f, err := logistic.start(x, runOptions{tolerance: lastTolerance})(ctx, Setting{Lambda: lambda})
-		return f.W, err
-	}
-	fit, err := t.learner.start(x, runOptions{anchor: anchor, tolerance: lastTolerance, gap: lastGap})(ctx, setting)
-	if err != nil {
-		return Member{}, nil, err
-	}
-	if whole, some := finite(fit.W); !whole || !some {
-		return Member{}, nil, &fault.Error{Kind: fault.Data, Found: t.describe() + " on all rows ended at w = 0 or not finite",
-			Expected: "weights as in the folds", Hint: "leave it out with --method"}
-	}
-	fit.Seconds = time.Since(begin).Seconds()
-	member := Member{Candidate: t.first + t.best, Lambda: setting.Lambda, Anchor: setting.Anchor, Share: 1, Spread: 1, Fit: fit}
-	return member, m, nil
+// encodedRows are the training rows in one encoding.
+type encodedRows struct {
+	features *feature.Map
+	x        *matrix.Matrix
 }
 
-// refitLambda is the penalty on all rows of a setting found on a fold. The penalty of the baselines is about how much the
-// rows are believed, so it falls as they become more; those of the ramp and the methods do not.
-func (s *search) refitLambda(t *task, lambda float64) float64 {
-	if t.learner.name != Logistic && t.learner.name != SVM {
-		return lambda
+// encodeTraining encodes the training rows, once for each encoding.
+func (s *search) encodeTraining(ctx context.Context, known map[feature.Encode]*encodedRows, t *task) (*encodedRows, error) {
+	if e := known[t.features]; e != nil {
+		return e, nil
 	}
-	return s.scaled(lambda)
+	m, warnings, err := s.features(ctx, s.data.Table, s.rest, t.features)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) == 0 {
+		for _, w := range warnings {
+			s.addWarning(w.Code, "%s", w.Text)
+		}
+	}
+	e := &encodedRows{features: m}
+	if e.x, err = m.MatrixContext(ctx, s.data.Table, s.rest, matrix.Float32); err != nil {
+		return nil, inFile(err, s.data.Table)
+	}
+	known[t.features] = e
+	return e, nil
+}
+
+// newMember describes a chosen task as it is fitted again.
+func (s *search) newMember(t *task) Member {
+	setting := s.refitSetting(t)
+	return Member{Candidate: t.first + t.best, Lambda: setting.Lambda, Anchor: setting.Anchor,
+		Share: 1 / float64(len(s.chosen)), Spread: 1}
+}
+
+// fitOnce fits each member to all training rows.
+func (s *search) fitOnce(ctx context.Context) error {
+	known := map[feature.Encode]*encodedRows{}
+	var terms []term
+	for j, t := range s.chosen {
+		begin := time.Now()
+		e, err := s.encodeTraining(ctx, known, t)
+		if err != nil {
+			return err
+		}
+		m := s.newMember(t)
+		if m.Fit, err = s.fitOn(ctx, t, e.x, lastTolerance); err != nil {
+			return err
+		}
+		m.Seconds = time.Since(begin).Seconds()
+		switch {
+		case len(s.chosen) > 1:
+			m.Middle, m.Spread = t.units()
+			s.found.Offset -= float64(m.Share / m.Spread * m.Middle)
+		case t.learner.name == Logistic:
+			s.found.Offset = -m.At.T
+		}
+		s.found.Members = append(s.found.Members, m)
+		terms = append(terms, term{member: j, features: e.features, w: m.W, factor: m.Share / m.Spread})
+		s.progress.advance(len(s.tasks), float64(j+1)/float64(len(s.chosen)))
+	}
+	return s.addUp(terms)
+}
+
+// fitOn fits a task's best setting to a matrix.
+func (s *search) fitOn(ctx context.Context, t *task, x *matrix.Matrix, tolerance float64) (Fit, error) {
+	begin := time.Now()
+	logistic := convexBaseline(Logistic, baseline.Logistic)
+	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
+		f, err := logistic.start(x, runOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
+		return f.W, err
+	}
+	fit, err := t.learner.start(x, runOptions{anchor: anchor, tolerance: tolerance, gap: tolerance})(ctx, s.refitSetting(t))
+	if err != nil {
+		return Fit{}, err
+	}
+	fit.Seconds = time.Since(begin).Seconds()
+	if whole, some := finite(fit.W); !whole || !some {
+		return Fit{}, &fault.Error{Kind: fault.Data, Found: t.describe() + " ended at w = 0 or not finite in the last fit",
+			Expected: "weights as in the folds", Hint: "leave it out with --method"}
+	}
+	return fit, nil
+}
+
+// refitSetting is the best setting of a task as it is fitted to all rows. The penalty of the baselines is about how much
+// the rows are believed, so it falls as they become more; those of the ramp and the methods do not.
+func (s *search) refitSetting(t *task) Setting {
+	setting := t.tried[t.best].Setting
+	if t.learner.name == Logistic || t.learner.name == SVM {
+		setting.Lambda = s.scaled(setting.Lambda)
+	}
+	setting.Anchor = s.scaled(setting.Anchor)
+	return setting
 }
 
 // scaled is lambda times the rows of a fold over all rows, where folds fit a sample.
@@ -129,31 +192,41 @@ func (s *search) scaled(lambda float64) float64 {
 	return lambda * float64(s.found.FoldRows) / float64(len(s.rest))
 }
 
-// combine adds the members up to one vector of weights on the union of their blocks.
-func (s *search) combine(maps []*feature.Map) error {
+// term is a fitted vector of weights with its factor in the model.
+type term struct {
+	member   int
+	features *feature.Map
+	w        []float64
+	factor   float64
+}
+
+// addUp adds the terms up to one vector of weights on the union of their blocks.
+func (s *search) addUp(terms []term) error {
+	maps := make([]*feature.Map, len(terms))
+	for i := range terms {
+		maps[i] = terms[i].features
+	}
 	union, places, err := feature.Union(maps)
 	if err != nil {
 		return err
 	}
 	f := s.found
 	f.Map, f.W = union, make([]float64, union.Cols())
-	for i := range f.Members {
-		m := &f.Members[i]
-		m.Blocks = places[i]
-		factor := 1.0
-		if len(f.Members) > 1 {
-			m.Share = 1 / float64(len(f.Members))
-			m.Middle, m.Spread = s.chosen[i].units()
-			factor = m.Share / m.Spread
-			f.Offset -= float64(factor * m.Middle)
-		}
-		for b, place := range m.Blocks {
-			first, end := maps[i].Columns(b)
+	for i, t := range terms {
+		m := &f.Members[t.member]
+		for b, place := range places[i] {
+			first, end := t.features.Columns(b)
 			to, _ := union.Columns(place)
-			for k, w := range m.W[first:end] {
-				f.W[to+k] += float64(factor * w)
+			for k, w := range t.w[first:end] {
+				f.W[to+k] += float64(t.factor * w)
+			}
+			if !slices.Contains(m.Blocks, place) {
+				m.Blocks = append(m.Blocks, place)
 			}
 		}
+	}
+	for i := range f.Members {
+		slices.Sort(f.Members[i].Blocks)
 	}
 	return nil
 }

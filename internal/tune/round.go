@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -66,12 +67,8 @@ func (s *search) makeRounds(cut Cut) error {
 	} else if k > least {
 		k = least
 	}
-	label := slices.Repeat([]table.Class{table.Unknown}, t.Rows()) // rows that were set aside are in no fold
-	for _, row := range s.rest {
-		label[row] = t.Label[row]
-	}
 	cut.Shares = nil
-	list, err := cut.Folds(label, k)
+	list, err := cut.Folds(s.labelsOf(s.rest), k) // rows that were set aside are in no fold
 	if err != nil {
 		return err
 	}
@@ -142,21 +139,21 @@ func drawn(label []table.Class, rows []int, most, positives int, random *rand.Ra
 }
 
 // in encodes the round, once.
-func (r *round) in(e feature.Encode, s *search) (*encoded, error) {
+func (r *round) in(ctx context.Context, e feature.Encode, s *search) (*encoded, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.encoded[e]; known != nil {
 		return known, nil
 	}
-	m, warnings, err := s.features(r.table, r.train, e)
+	m, warnings, err := s.features(ctx, r.table, r.train, e)
 	if err != nil {
 		return nil, err
 	}
 	x := &encoded{features: m, warnings: warnings, logistic: map[float64][]float64{}}
-	if x.train, err = m.Matrix(r.table, r.train, matrix.Float32); err != nil {
+	if x.train, err = m.MatrixContext(ctx, r.table, r.train, matrix.Float32); err != nil {
 		return nil, inFile(err, r.table)
 	}
-	if x.validation, err = m.Matrix(r.judge, r.validation, matrix.Float32); err != nil {
+	if x.validation, err = m.MatrixContext(ctx, r.judge, r.validation, matrix.Float32); err != nil {
 		return nil, inFile(err, r.judge)
 	}
 	r.levels = levels(s.options.Goal, x.validation)
@@ -166,10 +163,10 @@ func (r *round) in(e feature.Encode, s *search) (*encoded, error) {
 }
 
 // features fits an encoding to some rows.
-func (s *search) features(t *table.Table, rows []int, e feature.Encode) (*feature.Map, []feature.Warning, error) {
+func (s *search) features(ctx context.Context, t *table.Table, rows []int, e feature.Encode) (*feature.Map, []feature.Warning, error) {
 	o := s.options.Feature
 	o.Encode, o.Seed = e, s.options.Seed
-	m, warnings, err := feature.Fit(t, s.data.Schema, rows, o)
+	m, warnings, err := feature.FitContext(ctx, t, s.data.Schema, rows, o)
 	if err != nil {
 		return nil, nil, inFile(err, t)
 	}

@@ -29,6 +29,9 @@ type SearchOptions struct {
 	Delta     threshold.Rate
 	OutOfFold bool // with Delta: the order statistic of the out-of-fold scores, on no rows of its own; never certified
 
+	// CalibrationShare of the rows that the budget counts is set aside for the threshold; unset: as many as pay.
+	CalibrationShare threshold.Rate
+
 	MaxTime  time.Duration  // after which what is finished is used; 0: no limit
 	Seed     uint64         // of the parts and the trees
 	Progress func(Progress) // nil: none; never called twice at the same time
@@ -54,9 +57,12 @@ type Found struct {
 	Folds                                         int
 	FoldRows                                      int // training rows of a fold where they are a sample; 0: all
 
-	Threshold Threshold
-	OutOfFold Evaluation  // on rows that did not fit the scores, though they chose among them
-	Test      *Evaluation // nil without a test part
+	Scheme     Scheme // of the threshold
+	CrossFolds int    // SchemeCrossFitted: the folds
+	Threshold  Threshold
+	sample     *calibrationSample // the scores that gave it
+	OutOfFold  Evaluation         // on rows that did not fit the scores, though they chose among them
+	Test       *Evaluation        // nil without a test part
 
 	Warnings                                []Warning
 	Cancelled                               bool     // the context ended the search before its end
@@ -79,8 +85,9 @@ const (
 
 // Search chooses a model for a goal and fits it to all rows that it may use.
 //
-//   - A test part, if asked for, and calibration rows, with Delta, are set aside before anything is encoded, fitted or
-//     chosen. The others are divided into folds by the rules of Cut; a validation table of its own is the one fold.
+//   - A test part, if asked for, and the rows that give the threshold, where the Scheme needs some, are set aside before
+//     anything is encoded, fitted or chosen. The others are divided into folds by the rules of Cut; a validation table of
+//     its own is the one fold.
 //   - Candidates are the settings of every learner on every encoding (see Learners). Encodings are fitted within the
 //     folds. A fold with more than FoldRows training rows fits a sample of them: positives first, up to half of it; for a
 //     share of all rows, both classes alike.
@@ -89,7 +96,7 @@ const (
 //   - The best is averaged with up to two of other encodings or learners, as long as the average of their out-of-fold
 //     scores becomes better (see greedy).
 //   - Logistic regression on raw columns is kept unless the gain over it is more than its standard error over the folds.
-//   - What is chosen is fitted again to all rows.
+//   - What is chosen is fitted again to all of these rows, once or in folds (see Scheme).
 //
 // When ctx or MaxTime ends the search, what is finished is used in the same way, with Cancelled or TimeUp set; without
 // anything finished it returns the context's error. Errors that a user can mend are *fault.Error.
@@ -101,9 +108,8 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 		s.divide,
 		func() error { return s.try(ctx) },
 		s.choose,
-		func() error { return s.refit(context.WithoutCancel(ctx)) },
+		func() error { return s.refit(ctx) },
 		s.threshold,
-		s.certify,
 		s.test,
 	}
 	for _, step := range steps {
@@ -129,8 +135,8 @@ type search struct {
 	held     []int // of its test part
 	progress *meter
 
-	calibration []int  // rows of data.Table that were set aside
-	uncertain   string // why there is no guarantee
+	scheme      Scheme
+	calibration []int // rows that were set aside, or those of data.Calibration
 
 	chosen []*task // whose best candidates are averaged
 	pooled *pooled // out-of-fold scores of the model, in its units
@@ -198,6 +204,7 @@ func (s *search) divide() error {
 	if err := s.setAside(); err != nil {
 		return err
 	}
+	s.found.Scheme = s.scheme
 	s.found.Training, s.found.Rows = CountRows(t.Label, s.rest), s.rest
 	return s.makeRounds(cut)
 }

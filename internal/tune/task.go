@@ -15,6 +15,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/metric"
 )
@@ -133,6 +134,9 @@ func (s *search) try(ctx context.Context) error {
 		ended := limited.Err() != nil
 		stop()
 		s.keep(t)
+		if s.usable() {
+			s.progress.setUsable()
+		}
 		if err != nil && !ended {
 			if fatal := (*encodingError)(nil); errors.As(err, &fatal) && fatal.always {
 				return fatal.error
@@ -241,7 +245,7 @@ func (s *search) run(ctx context.Context, t *task, progress func(share float64))
 	defer func() { t.seconds = time.Since(start).Seconds() / float64(len(s.rounds)) }()
 	paths := make([]path, len(s.rounds))
 	err := inEach(len(paths), func(i int) error {
-		x, err := s.rounds[i].in(t.features, s)
+		x, err := s.rounds[i].in(ctx, t.features, s)
 		if err != nil {
 			return err
 		}
@@ -427,7 +431,7 @@ func (s *search) attempt(ctx context.Context, t *task, c *Candidate, paths []pat
 		if whole, _ := finite(fit.W); !whole {
 			return errors.New("it did not end in finite weights")
 		}
-		zero[i] = fit.Certified != nil && fit.Certified.Converged && fit.Certified.ZeroOptimal
+		zero[i] = fit.Certified != nil && fit.Certified.Zero == certified.ZeroIsOptimal
 		scores[i], values[i], err = s.rounds[i].measure(paths[i].x, fit.W)
 		return err
 	})

@@ -23,7 +23,7 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.ZeroOptimal {
+			if r.Zero == ZeroIsOptimal {
 				continue
 			}
 			radius := r.BallRadius

@@ -35,7 +35,7 @@ type Result struct {
 	WorkingSet   int     // distinct rows of the population held at the end
 	Converged    bool
 	Cancelled    bool
-	ZeroOptimal  bool // w = 0 is optimal up to the gap
+	Zero         Verdict // whether w = 0 is a global minimiser, as far as the bounds show it
 	gapOfRequest float64
 }
 
@@ -45,9 +45,9 @@ func (r *Result) RelativeGap() float64 {
 }
 
 // GapOfDecrease is (F - D)/(F(0) - D), the share of the possible decrease that may be missing; false where w = 0 is
-// optimal up to the gap and there is nothing to decrease.
+// optimal and there is nothing to decrease.
 func (r *Result) GapOfDecrease() (float64, bool) {
-	if r.ZeroOptimal || !(r.AtZero > r.LowerBound) {
+	if r.Zero == ZeroIsOptimal || !(r.AtZero > r.LowerBound) {
 		return 0, false
 	}
 	return math.Max(0, r.Objective-r.LowerBound) / (r.AtZero - r.LowerBound), true
@@ -128,6 +128,7 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	}
 	r := s.result()
 	r.Cancelled = cancelled
+	r.Zero = zeroInBounds(f, &r)
 	r.judge()
 	return r, nil
 }
@@ -158,23 +159,28 @@ func certifyResult(o *objective.Objective, r Result, read reader) (Result, error
 	}
 	z := make([]float64, o.Matrix().Rows())
 	read.scores([]scored{{r.W, z}})
-	bounds, err := verify(o, o.AtScores(r.W, z), r.P, r.A, r.BallRadius)
+	at := o.AtScores(r.W, z)
+	if o.Problem().Hyperparameters.Lambda == 0 { // the ball of an earlier point, about a thousand times as long as that
+		r.BallRadius = math.Max(r.BallRadius, 2*objective.Norm(r.W))
+	}
+	bounds, err := boundsAt(o, at, r.P, r.A, r.BallRadius)
 	if err != nil {
 		return r, err
 	}
 	r.Objective, r.LowerBound, r.Threshold, r.AtZero = bounds.Upper, bounds.Lower, bounds.Threshold, bounds.AtZero
 	r.Passes++ // the reading that computes F(w) apart
+	if err := decideZero(o, &r, read); err != nil {
+		return r, err
+	}
 	r.judge()
 	return r, nil
 }
 
-// judge says what the bounds mean.
+// judge decides whether the solve has converged.
 func (r *Result) judge() {
-	gap := r.Objective - r.LowerBound
-	r.ZeroOptimal = r.AtZero-r.LowerBound <= r.gapOfRequest*math.Max(r.AtZero, .01)
 	share, some := r.GapOfDecrease()
-	r.Converged = some && share <= r.gapOfRequest || gap <= 1e-3*r.gapOfRequest*r.AtZero ||
-		!some && r.RelativeGap() <= r.gapOfRequest
+	r.Converged = some && share <= r.gapOfRequest || r.Objective-r.LowerBound <= 1e-3*r.gapOfRequest*r.AtZero ||
+		r.Zero == ZeroIsOptimal && r.RelativeGap() <= r.gapOfRequest
 }
 
 // Bounds are both ends of a certificate.
@@ -182,16 +188,33 @@ type Bounds struct {
 	Upper, Lower float64 // F(w), D(p, a)
 	Threshold    float64 // t(w)
 	AtZero       float64 // F(0)
+	Norm         float64 // |w|
+
+	UpperError, LowerError float64 // bounds on the rounding errors of both; Verify only
 }
 
-// Verify computes F(w) and D(p, a) from the data alone. An infeasible (p, a) is an error that names the constraint. With
-// lambda = 0 the lower bound holds for all weights of norm at most radius.
+// Verify computes F(w) and D(p, a) from the data alone, apart from the solver's arithmetic, with bounds on their rounding
+// errors. An infeasible (p, a) is an error that names the constraint, and so is a number that is not finite. With lambda = 0
+// the lower bound holds for all weights of norm at most radius.
 func Verify(o *objective.Objective, w []float64, p, a Sparse, radius float64) (Bounds, error) {
-	return verify(o, o.At(w, nil), p, a, radius)
+	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	if err != nil {
+		return Bounds{}, err
+	}
+	fullP, fullA, err := expandBoth(o, p, a)
+	if err != nil {
+		return Bounds{}, err
+	}
+	e, err := o.Enclose(w, fullP, fullA, radius)
+	if err != nil {
+		return Bounds{}, err
+	}
+	return Bounds{Upper: e.F, UpperError: e.FError, Lower: e.D, LowerError: e.DError, Threshold: e.T,
+		AtZero: f.atZero(o.Population().Mass), Norm: e.Norm}, nil
 }
 
-// verify is Verify for a point at which the objective is known.
-func verify(o *objective.Objective, at objective.Value, p, a Sparse, radius float64) (Bounds, error) {
+// boundsAt computes the bounds of a solve, for a point at which the objective is known.
+func boundsAt(o *objective.Objective, at objective.Value, p, a Sparse, radius float64) (Bounds, error) {
 	f, err := formOf(o.Problem(), o.Threshold().Kappa())
 	if err != nil {
 		return Bounds{}, err
@@ -200,11 +223,7 @@ func verify(o *objective.Objective, at objective.Value, p, a Sparse, radius floa
 	if len(p.Rows) == 0 {
 		return b, nil // no loss is negative, so 0 is a bound
 	}
-	fullP, err := p.expand(o.Matrix().Positives.Rows(), "p")
-	if err != nil {
-		return b, err
-	}
-	fullA, err := a.expand(o.Population().Rows, "a")
+	fullP, fullA, err := expandBoth(o, p, a)
 	if err != nil {
 		return b, err
 	}
@@ -219,4 +238,13 @@ func verify(o *objective.Objective, at objective.Value, p, a Sparse, radius floa
 	}
 	b.Lower = math.Max(0, dual.D)
 	return b, nil
+}
+
+// expandBoth returns p and a with all their elements.
+func expandBoth(o *objective.Objective, p, a Sparse) (fullP, fullA []float64, err error) {
+	if fullP, err = p.expand(o.Matrix().Positives.Rows(), "p"); err != nil {
+		return nil, nil, err
+	}
+	fullA, err = a.expand(o.Population().Rows, "a")
+	return fullP, fullA, err
 }

@@ -25,6 +25,15 @@ func (v Verdict) String() string {
 	return [...]string{"undecided", "yes", "no"}[v]
 }
 
+// Answer returns the verdict as reports print it: nil is undecided.
+func (v Verdict) Answer() *bool {
+	if v == Undecided {
+		return nil
+	}
+	yes := v == ZeroIsOptimal
+	return &yes
+}
+
 // Zero says whether w = 0 minimises the objective, with the proof.
 //
 // For the methods that can collapse it does if and only if the mean m of the positives lies in the capped hull
@@ -45,8 +54,58 @@ type Zero struct {
 	Cancelled bool
 }
 
-// zeroTolerance is the distance from the hull, relative to the scale, that counts as none.
-const zeroTolerance = 1e-6
+// What counts as nothing.
+const (
+	zeroTolerance = 1e-6  // a distance from the hull, relative to the scale
+	zeroDecrease  = 1e-9  // a possible decrease, in units of the loss at the threshold, which is 1
+	sumRounding   = 1e-12 // of a sum over the rows, relative to the size of its terms
+)
+
+// zeroInBounds is what the bounds of a solve say about w = 0. A point with a smaller F proves that it is not optimal. That it
+// is takes a lower bound at F(0), and only where F(0) is 1: for Pat&Mat F(0) is about 1/beta, and a share of it says nothing,
+// since the whole decrease that is possible may be less.
+func zeroInBounds(f form, r *Result) Verdict {
+	switch {
+	case r.AtZero-r.Objective > float64(sumRounding*r.AtZero):
+		return ZeroIsNotOptimal
+	case f.kind == topMean && f.lambda > 0 && r.AtZero-r.LowerBound <= float64(zeroDecrease*r.AtZero):
+		return ZeroIsOptimal
+	}
+	return Undecided
+}
+
+// decideZero is zeroInBounds, and for Pat&Mat the gradient at 0 where no smaller F was found.
+func decideZero(o *objective.Objective, r *Result, read reader) error {
+	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	if err != nil {
+		return err
+	}
+	if r.Zero = zeroInBounds(f, r); r.Zero != Undecided || f.kind == topMean || r.Cancelled {
+		return nil
+	}
+	z, err := gradientAtZero(context.Background(), newMemory(o.Matrix(), read, o.Problem().Method.Population))
+	r.Zero = z.Verdict
+	r.Passes += z.Passes
+	return err
+}
+
+// ProveZero replaces the verdict of a solve that found nothing below F(0) by the one of IsZeroOptimal, which does not depend
+// on lambda: a small decrease can hide between two bounds. It costs a few passes, and none where the solve found a smaller F.
+func (r *Result) ProveZero(ctx context.Context, o *objective.Objective) error {
+	if r.Zero == ZeroIsNotOptimal || r.Cancelled {
+		return nil
+	}
+	z, err := IsZeroOptimal(ctx, o, Options{})
+	if err != nil {
+		return err
+	}
+	r.Passes += z.Passes
+	if r.Cancelled = z.Cancelled; !z.Cancelled {
+		r.Zero = z.Verdict
+	}
+	r.judge()
+	return nil
+}
 
 // IsZeroOptimal decides whether w = 0 minimises the objective. It costs a few passes; a no is often there after two.
 func IsZeroOptimal(ctx context.Context, o *objective.Objective, opt Options) (Zero, error) {
@@ -71,19 +130,30 @@ func gradientAtZero(ctx context.Context, source *Memory) (Zero, error) {
 	if err != nil {
 		return Zero{Cancelled: true}, ctx.Err()
 	}
-	z := Zero{Verdict: ZeroIsNotOptimal, W: positives, Passes: 1}
+	z := Zero{Passes: 1, W: make([]float64, len(population))}
+	size := source.sizes()
+	differ := false
 	for j, v := range population {
-		z.Scale = math.Max(z.Scale, math.Max(math.Abs(v), math.Abs(positives[j])))
-		z.W[j] -= v
+		size[j] = math.Max(size[j], math.Max(math.Abs(v), math.Abs(positives[j])))
+		z.Scale = math.Max(z.Scale, size[j])
+		z.W[j] = positives[j] - v
+		// Means are sums of n rounded terms: a difference within that is none.
+		differ = differ || math.Abs(z.W[j]) > float64(sumRounding*size[j])
 	}
 	z.Distance = objective.Norm(z.W)
-	z.Advantage = z.Distance * z.Distance
-	// Means are sums of n rounded terms: a difference within that is none.
-	if z.Distance <= 1e-12*z.Scale {
+	z.Advantage = float64(z.Distance * z.Distance)
+	switch {
+	case !isFinite(z.Distance) || !isFinite(z.Scale):
+		z.W = nil // overflow: the means say nothing
+	case differ:
+		z.Verdict = ZeroIsNotOptimal
+	default:
 		z.Verdict, z.W = ZeroIsOptimal, nil
 	}
 	return z, nil
 }
+
+func isFinite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
 // positivesAsHull is Corollary topmean: the positives, equally weighted, are weights a when their mass reaches kappa.
 func positivesAsHull(source *Memory) Zero {
@@ -128,8 +198,12 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form, opt Options) 
 			z.Cancelled = true
 			return z, ctx.Err()
 		}
+		size := math.Abs(e[0].t)
+		for j, v := range s.best.w {
+			size += math.Abs(float64(v * mean[j]))
+		}
 		z.Advantage = dot(mean, s.best.w) - e[0].t
-		if z.Advantage > 0 {
+		if z.Advantage > float64(sumRounding*size) && isFinite(size) {
 			z.Verdict, z.W = ZeroIsNotOptimal, s.best.w
 			return z, nil
 		}
@@ -139,7 +213,7 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form, opt Options) 
 	}
 	z.A = s.pop.lift(s.a)
 	z.Distance = memory.distance(mean, z.A)
-	if z.Distance <= zeroTolerance*scale {
+	if z.Distance <= float64(zeroTolerance*scale) && isFinite(scale) {
 		z.Verdict = ZeroIsOptimal
 	}
 	return z, nil
@@ -147,18 +221,36 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form, opt Options) 
 
 // spread is the root of the mean squared distance of some rows of the population from their mean.
 func spread(s *Memory, mean []float64) float64 {
-	rows := s.Shape().Population.Rows
-	stride := max(1, rows/1000)
-	x := make([]float64, len(mean))
 	var total, count float64
-	for i := 0; i < rows; i += stride {
-		s.row(s.first()+i, x)
+	s.someRows(func(x []float64) {
 		for j, v := range x {
 			total += float64((v - mean[j]) * (v - mean[j]))
 		}
 		count++
-	}
+	})
 	return math.Sqrt(total / math.Max(1, count))
+}
+
+// sizes are the largest absolute values of the columns in some rows of the population.
+func (s *Memory) sizes() []float64 {
+	size := make([]float64, s.x.Cols())
+	s.someRows(func(x []float64) {
+		for j, v := range x {
+			size[j] = math.Max(size[j], math.Abs(v))
+		}
+	})
+	return size
+}
+
+// someRows calls f for about a thousand rows of the population, evenly spaced. f must not keep its argument.
+func (s *Memory) someRows(f func(x []float64)) {
+	rows := s.Shape().Population.Rows
+	stride := max(1, rows/1000)
+	x := make([]float64, s.x.Cols())
+	for i := 0; i < rows; i += stride {
+		s.row(s.first()+i, x)
+		f(x)
+	}
 }
 
 // distance is |m - X'a|, computed from the data.

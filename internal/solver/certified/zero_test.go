@@ -75,8 +75,11 @@ func TestZeroVerdicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.ZeroOptimal != (c.want == ZeroIsOptimal) {
-			t.Errorf("%s: the solver says %v: %s", c.name, r.ZeroOptimal, describe(r))
+		if err := r.ProveZero(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		if r.Zero != c.want {
+			t.Errorf("%s: the solver says %v: %s", c.name, r.Zero, describe(r))
 		}
 	}
 }

@@ -1,0 +1,105 @@
+package calibrate
+
+import (
+	"math"
+	"slices"
+
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+// Plain returns the threshold whose expected rate on a new row is at most alpha: the j-th largest of n scores,
+//
+//	j = floor(alpha (n+1)), at least 1.
+//
+// A new score, exchangeable with these, is above the j-th largest with probability j/(n+1), and with a smaller one where
+// scores are tied. For j = 1 that may exceed alpha: n scores cannot resolve a rate below 1/(n+1). The rate itself is
+// random: Expected returns its interval. Plain certifies nothing, and Bound is unset.
+func Plain(scores []float64, alpha threshold.Rate, p Population) (Threshold, error) {
+	if alpha.IsZero() {
+		return Threshold{}, unset("alpha")
+	}
+	z, err := ascending(scores, p)
+	if err != nil {
+		return Threshold{}, err
+	}
+	return plain(z, alpha, p), nil
+}
+
+// plain is Plain on ascending scores.
+func plain(z []float64, alpha threshold.Rate, p Population) Threshold {
+	t := at(z, len(z)+1-max(1, alpha.Floor(len(z)+1)), p)
+	t.Alpha = alpha
+	return t
+}
+
+// PlainWeighted is Plain for rows with weights: the smallest score such that the mass of the scores at or above it is at
+// most alpha (M + u), where M is the mass of all scores and u = sum of squared weights / M the expected weight of a new
+// row that is drawn by mass. With equal weights it returns what Plain does. nil weights are all 1.
+func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p Population) (Threshold, error) {
+	if weights == nil {
+		return Plain(scores, alpha, p)
+	}
+	if alpha.IsZero() {
+		return Threshold{}, unset("alpha")
+	}
+	order := make([]int, 0, len(scores))
+	var kept []float64
+	var mass, squares float64
+	for i, w := range weights {
+		if w > 0 {
+			order, kept = append(order, i), append(kept, scores[i])
+			mass += w
+			squares += float64(w * w)
+		}
+	}
+	z, err := ascending(kept, p)
+	if err != nil {
+		return Threshold{}, err
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case scores[a] > scores[b]:
+			return -1
+		case scores[a] < scores[b]:
+			return 1
+		}
+		return 0
+	})
+	allowed := float64(alpha.Float64() * (mass + squares/mass))
+	above, j := 0.0, 0
+	for j < len(order) && above+weights[order[j]] <= allowed {
+		above += weights[order[j]]
+		j++
+	}
+	t := at(z, len(z)+1-max(1, j), p)
+	t.Alpha = alpha
+	t.effective = mass * (mass / squares)
+	t.effectiveAbove = max(above, weights[order[0]]) * (mass / squares)
+	return t, nil
+}
+
+// Expectation is what can be expected of the rate of score > threshold on new rows.
+type Expectation struct {
+	Rate       float64 `json:"rate"` // its mean
+	Low        float64 `json:"low"`  // ends of an interval that holds it with probability Confidence
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+}
+
+// Expected returns the mean j/(n+1) and the interval of the rate of score > threshold on new rows, which follows the
+// distribution Beta(j, n+1-j) over the draw of the n scores when the threshold is the j-th largest of them. Ties make the
+// rate smaller, so that the lower end then does not hold. For weighted scores n and j are effective numbers, rounded, and
+// the interval is approximate.
+func (t Threshold) Expected(confidence float64) Expectation {
+	n, j := t.N, t.N+1-t.Order
+	rate := float64(j) / float64(n+1)
+	if t.effective > 0 {
+		rate = t.effectiveAbove / (t.effective + 1)
+		n = max(1, int(math.Round(t.effective)))
+		j = min(n, max(1, int(math.Round(t.effectiveAbove))))
+	}
+	low, _ := metric.ClopperPearson(j, n, confidence)
+	_, high := metric.ClopperPearson(j-1, n, confidence)
+	return Expectation{Rate: rate, Low: low, High: high, Confidence: confidence}
+}

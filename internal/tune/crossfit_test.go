@@ -1,0 +1,100 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"toptau/internal/baseline"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/threshold"
+)
+
+// By hand: the model is the mean of the fits of ten folds, intercepts included, and the threshold is the j-th largest of
+// the scores that the negatives have from the fit that did not see them, j = floor(b (n+1)).
+func TestCrossFitByHand(t *testing.T) {
+	data := simulated(90, 510, 1)
+	f := find(t, data, linear(t, "--max-fpr 5%", Logistic))
+	if f.Scheme != SchemeCrossFitted || f.Members[0].Folds != 10 || f.Calibration.Rows() != 0 {
+		t.Fatalf("%s, %d folds, %s set aside", f.Scheme, f.Members[0].Folds, f.Calibration)
+	}
+	folds, err := Cut{Seed: 4}.Folds(data.Label, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := feature.Fit(data, table.Schema{}, nil, feature.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := make([]float64, m.Cols())
+	offset := 0.0
+	var negatives []float64
+	for _, fold := range folds {
+		x, err := m.Matrix(data, fold.Train, matrix.Float32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := baseline.Fit(context.Background(), x, baseline.Options{Lambda: f.Members[0].Lambda, Tolerance: lastTolerance})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := scoresOf(t, m, fit.W, fit.Intercept, data)
+		for _, row := range fold.Validation {
+			if data.Label[row] == table.Negative {
+				negatives = append(negatives, z[row])
+			}
+		}
+		for j := range mean {
+			mean[j] += fit.W[j] / 10
+		}
+		offset += fit.Intercept / 10
+	}
+	slices.Sort(negatives)
+	want := negatives[510-25] // floor(0.05 x 511) = 25
+	if math.Abs(f.Threshold.Value-want) > 1e-6 {
+		t.Errorf("threshold %v, want %v", f.Threshold.Value, want)
+	}
+	if got := f.Threshold.Expected.Rate; math.Abs(got-25.0/511) > 1e-12 {
+		t.Errorf("expected rate %v", got)
+	}
+	model, fitted := scoresOf(t, m, mean, offset, data), scoresOf(t, f.Map, f.W, f.Offset, data)
+	for row := range model {
+		if math.Abs(model[row]-fitted[row]) > 1e-5 {
+			t.Fatalf("row %d: %v, want %v", row, fitted[row], model[row])
+		}
+	}
+}
+
+// Which rows give the threshold, by the number of rows that the budget counts.
+func TestSchemes(t *testing.T) {
+	for _, c := range []struct {
+		goal      string
+		negatives int
+		share     string
+		scheme    Scheme
+		rows      int // that give the threshold
+	}{
+		{"--max-fpr 5%", 2000, "", SchemeCrossFitted, 2000},
+		{"--max-fpr 5%", 3000, "", SchemeHeldOut, 450},
+		{"--max-fpr 5%", 3000, "10%", SchemeHeldOut, 300},
+		{"--top 5%", 2500, "", SchemeCrossFitted, 2600},
+		{"--top 5%", 2900, "", SchemeHeldOut, 450},
+		{"--absolute-top", 3000, "", SchemeCrossFitted, 3000},
+	} {
+		o := linear(t, c.goal, Logistic)
+		if c.share != "" {
+			o.CalibrationShare = threshold.MustRate(c.share)
+		}
+		f := find(t, simulated(100, c.negatives, 1), o)
+		if f.Scheme != c.scheme || f.Threshold.Rows != c.rows {
+			t.Errorf("%s on %d negatives: %s on %d rows, want %s on %d", c.goal, c.negatives, f.Scheme, f.Threshold.Rows, c.scheme,
+				c.rows)
+		}
+		if tau := o.Goal.Tau(); !tau.IsZero() && !(f.Threshold.Expected.Rate <= tau.Float64()) {
+			t.Errorf("%s on %d negatives: expected %v", c.goal, c.negatives, f.Threshold.Expected)
+		}
+	}
+}

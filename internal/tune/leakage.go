@@ -1,0 +1,455 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toptau/internal/feature"
+	"toptau/internal/table"
+	"toptau/metric"
+)
+
+// Leak is a column that knows the label, or which row it is in. A model that uses it is worth nothing on rows whose label is
+// not known yet.
+type Leak struct {
+	Code   string // LeakCopy, LeakSeparates, LeakNumbers, LeakNames
+	Column string
+	Index  bool    // of a LIBSVM file, which has no --drop
+	Values int     // LeakCopy: the number of its values
+	AUC    float64 // LeakCopy, LeakSeparates: of the column alone, on rows that its scores were not made from
+	Low    float64 // the lower end of its 95 % interval
+}
+
+// Codes of warnings, the gravest first.
+const (
+	LeakCopy      = "column-copies-label"     // each value occurs in one class only
+	LeakSeparates = "column-separates-alone"  // the AUC of the column alone is nearly 1
+	LeakNumbers   = "column-numbers-the-rows" // whole numbers that rise or fall with every row, or a permutation of such
+	LeakNames     = "many_categories"         // nearly as many names as rows; feature.Fit warns of these itself
+)
+
+// When a column is worth a warning.
+const (
+	leakAUC     = 0.998  // of the column alone; honest columns of KDD Cup 99 reach 0.9955
+	leakLow     = 0.9    // the lower end of its interval: 36 rows of each class that are all right have it, fewer do not
+	leakCopies  = 100    // values at most, and a tenth of the rows of the smaller class
+	leakRows    = 50     // for a row number: three ascending numbers are nothing
+	leakScreen  = 1_000  // rows of each class that decide whether a column is looked at closely
+	leakSample  = 20_000 // rows of each class that are then used
+	leakPromise = 0.9    // AUC on the first rows below which a column is left
+	leakQuantum = 32     // quantiles of each class between which a numeric column is constant
+	leakCover   = 1.1    // a permutation of whole numbers may leave out a tenth of them
+)
+
+// Leaks lists the columns of a labelled table that should not be features, the gravest first. Every column is measured
+// alone: the rows are halved, each half gives every value or quantile of the column the share of positives that it has there,
+// and scores the other half. So a column of names that do not recur is no better than chance, and one whose values are far
+// out in both directions is judged like any other. An interval that grows with fewer rows keeps small tables quiet.
+func Leaks(t *table.Table) []Leak {
+	s := newLeakSearch(t)
+	found := map[int]Leak{}
+	screen, sample := s.halve(leakScreen), s.halve(leakSample)
+	auc := s.measure(s.candidates(&screen), &screen)
+	auc = s.measure(slices.DeleteFunc(slices.Sorted(maps.Keys(auc)), func(j int) bool { return !(auc[j] >= leakPromise) }), &sample)
+	n := sample.smaller()
+	for j, v := range auc {
+		wrong := int(math.Ceil(float64((1 - v) * float64(n))))
+		low, _ := metric.ClopperPearson(n-wrong, n, metric.DefaultConfidence)
+		if !(v >= leakAUC && low >= leakLow) {
+			continue
+		}
+		l := Leak{Code: LeakSeparates, Column: s.name(j), Index: t.Sparse != nil, AUC: v, Low: low}
+		if l.Values = s.copies(j); l.Values > 0 {
+			l.Code = LeakCopy
+		}
+		found[j] = l
+	}
+	for j := range t.Columns {
+		c := &t.Columns[j]
+		if _, known := found[j]; known {
+			continue
+		}
+		if n := len(c.Dictionary); feature.ManyCategories(n, t.Rows()) {
+			found[j] = Leak{Code: LeakNames, Column: s.name(j)}
+		} else if numbersRows(c, t.Rows()) {
+			found[j] = Leak{Code: LeakNumbers, Column: s.name(j)}
+		}
+	}
+	grave := []string{LeakCopy, LeakSeparates, LeakNumbers, LeakNames}
+	places := slices.SortedFunc(maps.Keys(found), func(a, b int) int {
+		x, y := found[a], found[b]
+		return cmp.Or(slices.Index(grave, x.Code)-slices.Index(grave, y.Code), cmp.Compare(y.AUC, x.AUC), a-b)
+	})
+	var list []Leak
+	for _, j := range places {
+		list = append(list, found[j])
+	}
+	return list
+}
+
+// leakSearch is the state of one Leaks.
+type leakSearch struct {
+	t    *table.Table
+	rows [2]int // that have a label and a weight, by class
+}
+
+func newLeakSearch(t *table.Table) *leakSearch {
+	s := &leakSearch{t: t}
+	s.each(func(_ int, class table.Class) { s.rows[class]++ })
+	return s
+}
+
+// each visits the rows that have a label and a weight.
+func (s *leakSearch) each(visit func(row int, class table.Class)) {
+	for row, class := range s.t.Label {
+		if class != table.Unknown && (s.t.Weight == nil || s.t.Weight[row] > 0) {
+			visit(row, class)
+		}
+	}
+}
+
+// halves are rows by half and class.
+type halves [2][2][]int
+
+// halve takes at most that number of rows of each class, evenly spaced, in turn for either half.
+func (s *leakSearch) halve(most int) (h halves) {
+	var passed, taken [2]int
+	s.each(func(row int, class table.Class) {
+		n := min(most, s.rows[class])
+		if int64(passed[class])*int64(n) >= int64(taken[class])*int64(s.rows[class]) {
+			half := taken[class] % 2
+			h[half][class] = append(h[half][class], row)
+			taken[class]++
+		}
+		passed[class]++
+	})
+	return h
+}
+
+// smaller is the number of rows of the smaller class.
+func (h *halves) smaller() int {
+	return min(len(h[0][0])+len(h[1][0]), len(h[0][1])+len(h[1][1]))
+}
+
+// candidates are the columns that may reach leakPromise. Rows without an entry are equal, so a LIBSVM column that most rows
+// of both classes lack cannot.
+func (s *leakSearch) candidates(h *halves) []int {
+	if s.t.Sparse == nil {
+		return indices(len(s.t.Columns))
+	}
+	var with [2][]int32
+	for class := range with {
+		with[class] = make([]int32, s.t.Sparse.Cols)
+		for _, row := range slices.Concat(h[0][class], h[1][class]) {
+			for _, j := range s.t.Sparse.Index[s.t.Sparse.Start[row]:s.t.Sparse.Start[row+1]] {
+				with[class][j]++
+			}
+		}
+	}
+	total := [2]float64{float64(len(h[0][0]) + len(h[1][0])), float64(len(h[0][1]) + len(h[1][1]))}
+	return slices.DeleteFunc(indices(s.t.Sparse.Cols), func(j int) bool {
+		without := float64((1 - float64(with[0][j])/total[0]) * (1 - float64(with[1][j])/total[1]))
+		return !(1-without/2 >= leakPromise)
+	})
+}
+
+func indices(n int) []int {
+	list := make([]int, n)
+	for j := range list {
+		list[j] = j
+	}
+	return list
+}
+
+func (s *leakSearch) name(j int) string {
+	if s.t.Sparse != nil {
+		return strconv.Itoa(j + 1)
+	}
+	return s.t.Columns[j].Name
+}
+
+// leakBatch is how many columns are measured by one call at a time.
+const leakBatch = 16
+
+// measure returns the AUC of some columns alone, each half of the rows scored by the other.
+func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
+	auc := make(map[int]float64, len(columns))
+	if h.smaller() < 4 {
+		return auc
+	}
+	entries := s.entries(columns, h)
+	values := make([]float64, len(columns))
+	_ = inEach((len(columns)+leakBatch-1)/leakBatch, func(batch int) error { // no call fails
+		for k := batch * leakBatch; k < min(len(columns), (batch+1)*leakBatch); k++ {
+			var x [2][2][]float64
+			for half := range x {
+				for class, rows := range h[half] {
+					x[half][class] = make([]float64, len(rows))
+					if s.t.Sparse != nil {
+						entries[k].fill(half, class, x[half][class])
+						continue
+					}
+					for i, row := range rows {
+						x[half][class][i] = valueIn(&s.t.Columns[columns[k]], row)
+					}
+				}
+			}
+			names := s.t.Sparse == nil && s.t.Columns[columns[k]].Kind == table.Symbolic
+			values[k] = (transferred(&x[0], &x[1], names) + transferred(&x[1], &x[0], names)) / 2
+		}
+		return nil
+	})
+	for k, j := range columns {
+		auc[j] = values[k]
+	}
+	return auc
+}
+
+// valueIn is a field as a number: the code of a name.
+func valueIn(c *table.Column, row int) float64 {
+	if c.Kind != table.Symbolic {
+		return c.Value(row)
+	}
+	if code := c.Code(row); code >= 0 {
+		return float64(code)
+	}
+	return math.NaN()
+}
+
+// transferred is the AUC on some rows of the shares of positives that the bins of a column have in other rows; both by class.
+func transferred(from, to *[2][]float64, names bool) float64 {
+	var edges []float64
+	if names {
+		edges = distinct(slices.Concat(from[0], from[1]))
+	} else {
+		edges = quantiles(from)
+	}
+	bin := func(v float64) int {
+		if math.IsNaN(v) {
+			return len(edges) + 1
+		}
+		k, found := slices.BinarySearch(edges, v)
+		if names && !found {
+			return len(edges) // a name that the other half lacks
+		}
+		return k
+	}
+	var learnt, seen [2][]float64
+	for class := range learnt {
+		learnt[class], seen[class] = make([]float64, len(edges)+2), make([]float64, len(edges)+2)
+		for _, v := range from[class] {
+			learnt[class][bin(v)] += 1 / float64(len(from[class]))
+		}
+		for _, v := range to[class] {
+			seen[class][bin(v)]++
+		}
+	}
+	type scored struct{ score, negatives, positives float64 }
+	bins := make([]scored, len(edges)+2)
+	little := 1 / float64(len(from[0])+len(from[1])) // an empty bin, and one of a single row, say little
+	for k := range bins {
+		p, n := learnt[1][k]+little, learnt[0][k]+little
+		bins[k] = scored{p / (p + n), seen[0][k], seen[1][k]}
+	}
+	slices.SortFunc(bins, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	var below, area float64
+	for k := 0; k < len(bins); {
+		var negatives, positives float64
+		for score := bins[k].score; k < len(bins) && bins[k].score == score; k++ {
+			negatives, positives = negatives+bins[k].negatives, positives+bins[k].positives
+		}
+		area += float64(positives * (below + negatives/2))
+		below += negatives
+	}
+	return area / float64(len(to[0])) / float64(len(to[1]))
+}
+
+// quantiles are the upper ends of a numeric column's bins: all values where there are few, else quantiles of each class, so
+// that a rare class has as many as the other.
+func quantiles(x *[2][]float64) []float64 {
+	var all, ends []float64
+	for _, v := range x {
+		sorted := distinct(v)
+		all = append(all, sorted...)
+		for k := range leakQuantum {
+			if len(sorted) > 0 {
+				ends = append(ends, sorted[k*(len(sorted)-1)/(leakQuantum-1)])
+			}
+		}
+	}
+	if all = distinct(all); len(all) <= 2*leakQuantum {
+		return all
+	}
+	return distinct(ends)
+}
+
+// distinct are the different values in ascending order, without missing ones.
+func distinct(v []float64) []float64 {
+	sorted := slices.Clone(v)
+	slices.Sort(sorted)
+	first, _ := slices.BinarySearchFunc(sorted, math.Inf(-1), cmp.Compare[float64]) // NaN comes first
+	return slices.Compact(sorted[first:])
+}
+
+// copies returns the number of values of a column of which each occurs in one class only, in all labelled rows; 0: that is
+// not so, or there are too many.
+func (s *leakSearch) copies(j int) int {
+	if s.t.Sparse != nil {
+		return 0
+	}
+	classOf, most, pure := map[float64]table.Class{}, min(leakCopies, min(s.rows[0], s.rows[1])/10), true
+	s.each(func(row int, class table.Class) {
+		if !pure {
+			return
+		}
+		v := valueIn(&s.t.Columns[j], row)
+		if math.IsNaN(v) {
+			v = math.Inf(1) // a missing value is one more
+		}
+		was, known := classOf[v]
+		if !known {
+			classOf[v] = class
+		}
+		pure = (!known || was == class) && len(classOf) <= most
+	})
+	if !pure {
+		return 0
+	}
+	return len(classOf)
+}
+
+// numbersRows reports whether a column's whole numbers rise, or fall, with every row, or are a permutation of numbers most of
+// which are there. Other columns without a repeated value are measurements.
+func numbersRows(c *table.Column, rows int) bool {
+	if c.Kind == table.Symbolic || rows < leakRows {
+		return false
+	}
+	low, high, rising, falling := math.Inf(1), math.Inf(-1), true, true
+	last := math.NaN()
+	for row := range rows {
+		v := c.Value(row)
+		if v != math.Trunc(v) || math.Abs(v) > 1<<53 { // also a missing one
+			return false
+		}
+		rising, falling = rising && !(v <= last), falling && !(v >= last)
+		low, high, last = min(low, v), max(high, v), v
+	}
+	if rising || falling {
+		return true
+	}
+	width := high - low + 1
+	if width < float64(rows) || width > float64(leakCover*float64(rows)) {
+		return false
+	}
+	seen := make([]bool, int(width))
+	for row := range rows {
+		k := int(c.Value(row) - low)
+		if seen[k] {
+			return false
+		}
+		seen[k] = true
+	}
+	return true
+}
+
+// entriesOf are the entries of a LIBSVM column in some rows: places in halves[half][class], and the values there.
+type entriesOf struct {
+	at     [2][2][]int32
+	values [2][2][]float64
+}
+
+func (e *entriesOf) fill(half, class int, x []float64) {
+	for k, at := range e.at[half][class] {
+		x[at] = e.values[half][class][k]
+	}
+}
+
+// entries gathers the entries of some LIBSVM columns; nil for other tables.
+func (s *leakSearch) entries(columns []int, h *halves) []entriesOf {
+	t := s.t.Sparse
+	if t == nil {
+		return nil
+	}
+	list, placeOf := make([]entriesOf, len(columns)), make(map[uint32]int, len(columns))
+	for k, j := range columns {
+		placeOf[uint32(j)] = k
+	}
+	for half := range h {
+		for class, rows := range h[half] {
+			for i, row := range rows {
+				for k := t.Start[row]; k < t.Start[row+1]; k++ {
+					if place, wanted := placeOf[t.Index[k]]; wanted {
+						e := &list[place]
+						e.at[half][class] = append(e.at[half][class], int32(i))
+						e.values[half][class] = append(e.values[half][class], t.Value[k])
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// leakLines is how many columns of one kind are named in warnings of their own.
+const leakLines = 3
+
+// LeakWarnings says what was found and what to do, for each kind the first columns one by one; of LeakNames nothing.
+func LeakWarnings(leaks []Leak) []Warning {
+	var list []Warning
+	for len(leaks) > 0 && leaks[0].Code != LeakNames {
+		n := 1
+		for n < len(leaks) && leaks[n].Code == leaks[0].Code {
+			n++
+		}
+		for i := range leaks[:min(n, leakLines)] {
+			list = append(list, leaks[i].warning())
+		}
+		if n > leakLines {
+			names := make([]string, 0, n)
+			for _, l := range leaks[leakLines:n] {
+				names = append(names, strconv.Quote(l.Column))
+			}
+			if len(names) > 10 {
+				names = append(names[:10:10], "...")
+			}
+			list = append(list, Warning{leaks[0].Code, fmt.Sprintf("the same holds for %s: %s", plural(n-leakLines, "more column"),
+				strings.Join(names, ", "))})
+		}
+		leaks = leaks[n:]
+	}
+	return list
+}
+
+func (l *Leak) warning() Warning {
+	name, remedy := fmt.Sprintf("column %q", l.Column), "--drop "+argument(l.Column)
+	if l.Index {
+		name, remedy = "index "+l.Column, "leave it out of the file"
+	}
+	text := ""
+	switch l.Code {
+	case LeakCopy:
+		text = fmt.Sprintf("%s copies the label: each of its %d values occurs in one class only", name, l.Values)
+	case LeakSeparates:
+		text = fmt.Sprintf("%s separates the classes alone (AUC %.4f, at least %.3f): is it known before the label is?", name, l.AUC,
+			l.Low)
+	case LeakNumbers:
+		text, remedy = name+" numbers the rows", "--id "+argument(l.Column)+" or "+remedy
+	}
+	return Warning{l.Code, text + " (" + remedy + ")"}
+}
+
+// argument is a name as a shell takes it.
+func argument(name string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/", r)
+	}
+	if name != "" && strings.TrimFunc(name, plain) == "" {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}

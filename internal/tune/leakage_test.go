@@ -1,0 +1,250 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"toptau/internal/table"
+)
+
+// leakTable is a table of one numeric or symbolic column beside a label that is positive with the given share.
+func leakTable(rows int, share float64, value func(i int, positive bool, r *rand.Rand) any) *table.Table {
+	r := rand.New(rand.NewPCG(1, 2))
+	t := &table.Table{Columns: []table.Column{{Name: "x", Number: 1}}, Label: make([]table.Class, rows), Line: make([]int, rows)}
+	c := &t.Columns[0]
+	codes := map[string]int32{}
+	for i := range rows {
+		if r.Float64() < share {
+			t.Label[i] = table.Positive
+		}
+		switch v := value(i, t.Label[i] == table.Positive, r).(type) {
+		case float64:
+			c.Values = append(c.Values, v)
+		case string:
+			c.Kind = table.Symbolic
+			if _, known := codes[v]; !known {
+				codes[v] = int32(len(codes))
+				c.Dictionary = append(c.Dictionary, v)
+			}
+			c.Codes = append(c.Codes, codes[v])
+		}
+	}
+	return t
+}
+
+func number01(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestLeaks(t *testing.T) {
+	shuffled := rand.New(rand.NewPCG(3, 4)).Perm(2000)
+	for _, c := range []struct {
+		name  string
+		rows  int
+		share float64
+		value func(i int, positive bool, r *rand.Rand) any
+		want  string
+	}{
+		{"the label", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return number01(p) }, LeakCopy},
+		{"the label the other way round", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return 7 - number01(p) }, LeakCopy},
+		{"the label in names", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return fmt.Sprint(p) }, LeakCopy},
+		{"the cause in names", 2000, .3, func(_ int, p bool, r *rand.Rand) any {
+			if !p {
+				return "normal"
+			}
+			return fmt.Sprint("attack ", r.IntN(8))
+		}, LeakCopy},
+		{"the cause in numbers", 2000, .3, func(_ int, p bool, r *rand.Rand) any {
+			if !p {
+				return 4.
+			}
+			return []float64{1, 2, 3, 5, 6}[r.IntN(5)]
+		}, LeakCopy},
+		{"filled in for positives", 2000, .3, func(_ int, p bool, r *rand.Rand) any {
+			if !p {
+				return math.NaN()
+			}
+			return r.NormFloat64()
+		}, LeakSeparates},
+		{"between the negatives", 2000, .3, func(_ int, p bool, r *rand.Rand) any {
+			if p {
+				return r.Float64()
+			}
+			return r.Float64() + 2 - 4*float64(r.IntN(2))
+		}, LeakSeparates},
+		{"rare positives far out", 40000, .01, func(_ int, p bool, r *rand.Rand) any { return r.Float64() + 2*number01(p) }, LeakSeparates},
+		{"the label, one in 1,000 wrong", 20000, .5, func(_ int, p bool, r *rand.Rand) any {
+			return number01(p != (r.IntN(1000) == 0))
+		}, LeakSeparates},
+		{"the label, one in 50 wrong", 20000, .5, func(_ int, p bool, r *rand.Rand) any {
+			return number01(p != (r.IntN(50) == 0))
+		}, ""},
+		{"the label in 20 rows", 20, .5, func(_ int, p bool, _ *rand.Rand) any { return number01(p) }, ""},
+		{"a row number", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(i + 1) }, LeakNumbers},
+		{"falling", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(-3 * i) }, LeakNumbers},
+		{"a shuffled row number", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(shuffled[i]) }, LeakNumbers},
+		{"one number missing and one twice", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(max(1, shuffled[i])) }, ""},
+		{"a measurement", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return r.NormFloat64() }, ""},
+		{"a sorted measurement", 2000, .1, func(i int, _ bool, r *rand.Rand) any { return float64(i) + r.Float64() }, ""},
+		{"whole numbers that do not recur", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return float64(r.IntN(1 << 40)) }, ""},
+		{"a count", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return float64(r.IntN(50)) }, ""},
+		{"few rows in order", 10, .5, func(i int, _ bool, _ *rand.Rand) any { return float64(i) }, ""},
+		{"a name a row", 2000, .5, func(i int, _ bool, _ *rand.Rand) any { return fmt.Sprint("user ", i) }, LeakNames},
+		{"a name in three rows", 6000, .5, func(i int, _ bool, _ *rand.Rand) any { return fmt.Sprint("user ", i/3) }, ""},
+		{"a strong column", 4000, .5, func(_ int, p bool, r *rand.Rand) any { return r.NormFloat64() + 2.5*number01(p) }, ""},
+		{"constant", 400, .5, func(int, bool, *rand.Rand) any { return 1. }, ""},
+		{"nothing", 400, .5, func(int, bool, *rand.Rand) any { return math.NaN() }, ""},
+		{"infinite", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return math.Inf(1 - 2*int(number01(p))) }, LeakCopy},
+		{"no rows", 0, .5, nil, ""},
+		{"one class", 400, 0, func(_ int, p bool, _ *rand.Rand) any { return number01(p) }, ""},
+	} {
+		d := leakTable(c.rows, c.share, c.value)
+		got := ""
+		for _, l := range Leaks(d) {
+			got += l.Code
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q: %+v", c.name, got, c.want, Leaks(d))
+		}
+	}
+}
+
+// TestLeaksOfIndices puts the label into a LIBSVM table.
+func TestLeaksOfIndices(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	s := &table.Sparse{Cols: 1 << 20, Start: []int64{0}}
+	d := &table.Table{Sparse: s}
+	for i := range 3000 {
+		positive := r.IntN(5) == 0
+		d.Label = append(d.Label, table.Class(number01(positive)))
+		for j := range 20 {
+			if r.IntN(4) == 0 {
+				s.Index, s.Value = append(s.Index, uint32(50*j)), append(s.Value, r.Float64())
+			}
+		}
+		if positive {
+			s.Index, s.Value = append(s.Index, 4999), append(s.Value, 3)
+		}
+		s.Index, s.Value = append(s.Index, 5000), append(s.Value, r.Float64()+number01(positive))
+		s.Start = append(s.Start, int64(len(s.Index)))
+		d.Line = append(d.Line, i+1)
+	}
+	var names []string
+	for _, l := range Leaks(d) {
+		names = append(names, l.Code+" "+l.Column)
+	}
+	slices.Sort(names)
+	if want := []string{LeakSeparates + " 5000", LeakSeparates + " 5001"}; !reflect.DeepEqual(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
+func TestLeaksDoNotDependOnThreads(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	d := leakTable(3000, .2, func(_ int, p bool, r *rand.Rand) any { return r.Float64() + number01(p) })
+	for j := range 60 {
+		c := table.Column{Name: fmt.Sprint("y", j), Number: j + 2}
+		for i := range d.Label {
+			c.Values = append(c.Values, r.Float64()+float64(float64(j%4)/2*float64(d.Label[i])))
+		}
+		d.Columns = append(d.Columns, c)
+	}
+	want := Leaks(d)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if got := Leaks(d); !reflect.DeepEqual(got, want) || len(got) < 20 {
+		t.Errorf("%d on one thread, %d on several", len(got), len(want))
+	}
+	warnings := LeakWarnings(want)
+	if len(warnings) != leakLines+1 || !strings.Contains(warnings[leakLines].Text, "more columns") {
+		t.Errorf("%v", warnings)
+	}
+}
+
+func TestArgument(t *testing.T) {
+	for name, want := range map[string]string{"a": "a", "Source IP": "'Source IP'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
+		if got := argument(name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// remote are the attacks of the groups r2l and u2r in the training files of KDD Cup 99.
+var remote = []string{"guess_passwd", "ftp_write", "imap", "phf", "multihop", "warezmaster", "warezclient", "spy", "buffer_overflow",
+	"loadmodule", "rootkit"}
+
+// TestLeaksOnPublicSets has every warning on the benchmark sets. The threshold of the AUC was chosen on the first seven; the
+// others judge it. Of the two warnings on these, one is right: the address names the attacker. The other is true, but no
+// leak: cover type 4 grows low.
+func TestLeaksOnPublicSets(t *testing.T) {
+	dotted := make([]string, len(remote))
+	for i, name := range remote {
+		dotted[i] = name + "."
+	}
+	dotted = append(dotted, "perl.")
+	root := dataFile(t)
+	for _, c := range []struct {
+		file string
+		o    table.Options
+		want []string
+	}{
+		{"ionosphere/ionosphere.data", table.Options{Label: "last", Positive: []string{"b"}}, nil},
+		{"spambase/spambase.data", table.Options{Label: "last"}, nil},
+		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", table.Options{Label: "42", Positive: []string{"!normal"}}, nil},
+		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", table.Options{Label: "42", Positive: remote}, nil},
+		{"kddcup99/kddcup.data_10_percent.gz", table.Options{Label: "42", Positive: []string{"!normal."}}, nil},
+		{"kddcup99/kddcup.data_10_percent.gz", table.Options{Label: "42", Positive: dotted}, nil},
+		{"w8a/w8a.gz", table.Options{}, nil},
+		{"mammography/mammography.csv", table.Options{Label: "last", Positive: []string{"'1'"}}, nil},
+		{"usps/zip.train.gz", table.Options{Label: "first", Positive: []string{"8.0000"}}, nil},
+		{"usps/zip.train.gz", table.Options{Label: "first", Positive: []string{"1.0000"}}, nil},
+		{"german/german.numer_scale", table.Options{}, nil},
+
+		{"cicids2017_web/web_attacks_balanced.csv.gz", table.Options{Label: "Label", Positive: []string{"!BENIGN"}},
+			[]string{LeakSeparates + " Source IP"}},
+		{"covtype_2vs4/covtype_2vs4.csv.gz", table.Options{Label: "last"}, []string{LeakSeparates + " Elevation"}},
+		{"a9a/a9a.gz", table.Options{}, nil},
+		{"basehock/basehock.svm", table.Options{}, nil},
+		{"oil_spill/oil-spill.csv", table.Options{Label: "last"}, nil},
+		{"coil2000/ticdata2000.txt.gz", table.Options{Label: "last"}, nil},
+		{"magic04/magic04.data.gz", table.Options{Label: "last", Positive: []string{"g"}}, nil},
+		{"higgs_7k/binary.train.gz", table.Options{Label: "first"}, nil},
+		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
+			table.Options{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"8"}}, nil},
+		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
+			table.Options{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"0"}}, nil},
+		{"madelon/madelon_train.data.gz", table.Options{LabelsFile: "madelon/madelon_train.labels"}, nil},
+		{"pima/pima-indians-diabetes.data", table.Options{Label: "last"}, nil},
+	} {
+		path := filepath.Join(root, c.file)
+		if info, err := os.Stat(path); testing.Short() && (err != nil || info.Size() > 500_000) {
+			continue
+		}
+		if c.o.LabelsFile != "" {
+			c.o.LabelsFile = filepath.Join(root, c.o.LabelsFile)
+		}
+		c.o.Packed = true
+		d, _, err := table.Read(path, c.o)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var got []string
+		for _, l := range Leaks(d) {
+			got = append(got, l.Code+" "+l.Column)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s, positive %v: %q, want %q", c.file, c.o.Positive, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package metric
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// drawn is one replicate of a Ranking: masses of the gaps between its scores, see Bootstrap.
+type drawn struct {
+	r   *Ranking
+	rng *rand.Rand
+	// With weights: the drawn mass of the groups, cumulated as in the Ranking.
+	positives, negatives []float64
+}
+
+// criterion returns a criterion on the replicate, with all gaps to the disadvantage of the positives and to their advantage.
+func (d *drawn) criterion(c Criterion) (low, high float64) {
+	r := d.r
+	tau := c.Tau.Float64()
+	if c.Name == AtTop {
+		one := 1.0
+		if r.weighted {
+			one = typicalWeight(r.rows.weights[1])
+		}
+		tau = one / (r.NegativeMass() + one)
+	}
+	switch {
+	case r.weighted:
+		return d.rows(c, func(mass float64) float64 { return float64(tau * mass) })
+	case c.Name == AtQuantile:
+		return d.edges(float64(tau*r.mass(c)), c.Paper)
+	}
+	return d.classes(tau, c.Paper)
+}
+
+// top returns the share of the positives among the best rows of a mass of count.
+func (d *drawn) top(count float64) (low, high float64) {
+	if d.r.weighted {
+		share := count / (d.r.PositiveMass() + d.r.NegativeMass())
+		return d.rows(Criterion{Name: AtQuantile}, func(mass float64) float64 { return float64(share * mass) })
+	}
+	return d.edges(count, false)
+}
+
+// classes is a replicate whose budget is a share of the negatives. The number of negatives above the threshold that admits the
+// share tau is Bin(n-, tau); the threshold lies between the last of them and the next one.
+func (d *drawn) classes(tau float64, paper bool) (low, high float64) {
+	r := d.r
+	above := drawBinomial(d.rng, r.counts[1], tau, 1)
+	few, many := r.beyond(above, paper), r.beyond(above+1, paper)
+	certain := drawGamma(d.rng, few)
+	possible := drawGamma(d.rng, many-few)
+	below := drawGamma(d.rng, r.counts[0]-many)
+	gap := drawGamma(d.rng, 1)
+	total := certain + possible + below + gap
+	return certain / total, (certain + possible + gap) / total
+}
+
+// beyond counts the positives above the k-th largest negative, in the paper's count also those equal to it; all of them where
+// there are fewer than k.
+func (r *Ranking) beyond(k int, paper bool) int {
+	if k == 0 {
+		return 0
+	}
+	g := sort.Search(len(r.scores), func(g int) bool { return r.negatives[g+1] >= float64(k) })
+	if paper {
+		g++
+	}
+	return int(r.positives[min(g, len(r.scores))])
+}
+
+// edges is a replicate whose budget is a number of the best rows of both classes, whose numbers are fixed.
+func (d *drawn) edges(budget float64, paper bool) (low, high float64) {
+	r := d.r
+	positives, negatives := drawGamma(d.rng, r.counts[0]), drawGamma(d.rng, r.counts[1])
+	gap, other := drawGamma(d.rng, 1), drawGamma(d.rng, 1)
+	p := span{count: r.positives, scale: float64(r.counts[0]) / (positives + gap), mass: positives}
+	n := span{count: r.negatives, scale: float64(r.counts[1]) / (negatives + other), mass: negatives}
+	gap, other = float64(gap*p.scale), float64(other*n.scale)
+	s := search{p: p, n: n, high: len(r.scores)}
+	// The budget ends between these groups in nearly every replicate: they are tried first.
+	slack := float64(8*math.Sqrt(budget+1)) + 40
+	for i, rows := range [2]float64{budget + slack, budget - slack} {
+		s.try[i] = sort.Search(len(r.scores), func(g int) bool { return r.positives[g]+r.negatives[g] >= rows })
+	}
+	found := [2]float64{}
+	d.edge(s, [2]float64{budget - other, budget - gap}, [2]bool{true, true}, paper, &found)
+	high = min(found[1]+gap, r.PositiveMass(), budget) // the positives cannot take more than all of the budget
+	return found[0] / r.PositiveMass(), high / r.PositiveMass()
+}
+
+// span is a range of groups in one class.
+type span struct {
+	count []float64 // rows above each group
+	mass  float64   // drawn for the rows of the range, before scaling
+	scale float64
+	above float64 // scaled mass of the rows above the range
+}
+
+// halve draws how the mass of the range divides at a group.
+func (s *span) halve(rng *rand.Rand, low, mid, high int) float64 {
+	upper, lower := int(s.count[mid]-s.count[low]), int(s.count[high]-s.count[mid])
+	switch {
+	case upper == 0:
+		return 0
+	case lower == 0:
+		return s.mass
+	}
+	a := drawGamma(rng, upper)
+	return float64(s.mass * (a / (a + drawGamma(rng, lower))))
+}
+
+// upper and lower are the parts of the range.
+func (s span) upper(mass float64) span {
+	s.mass = mass
+	return s
+}
+
+func (s span) lower(mass float64) span {
+	s.above += float64(mass * s.scale)
+	s.mass -= mass
+	return s
+}
+
+// search is a range of groups in which a budget ends.
+type search struct {
+	p, n      span
+	low, high int
+	try       [2]int // where to divide first
+}
+
+func (s *search) middle() int {
+	for _, g := range s.try {
+		if s.low < g && g < s.high {
+			return g
+		}
+	}
+	return s.low + (s.high-s.low)/2
+}
+
+// edge finds the groups in which two budgets end, those that are wanted, by halving the range, and the mass of the positives
+// within them.
+func (d *drawn) edge(s search, budgets [2]float64, want [2]bool, paper bool, found *[2]float64) {
+	for s.high-s.low > 1 && (want[0] || want[1]) {
+		mid := s.middle()
+		up, un := s.p.halve(d.rng, s.low, mid, s.high), s.n.halve(d.rng, s.low, mid, s.high)
+		upper, lower := s, s
+		upper.p, upper.n, upper.high = s.p.upper(up), s.n.upper(un), mid
+		lower.p, lower.n, lower.low = s.p.lower(up), s.n.lower(un), mid
+		cut := lower.p.above + lower.n.above
+		above := [2]bool{want[0] && cut > budgets[0], want[1] && cut > budgets[1]}
+		switch {
+		case above == want:
+			s = upper
+		case above == [2]bool{}:
+			s = lower
+		default: // one of each
+			d.edge(upper, budgets, above, paper, found)
+			s, want = lower, [2]bool{want[0] && !above[0], want[1] && !above[1]}
+		}
+	}
+	for i, budget := range budgets {
+		all := s.p.above + float64(s.p.mass*s.p.scale)
+		switch {
+		case !want[i] || budget < 0:
+		case paper || all+s.n.above+float64(s.n.mass*s.n.scale) <= budget: // also beyond the last row
+			found[i] = all
+		default:
+			found[i] = s.p.above
+		}
+	}
+}
+
+// rows is a replicate of weighted rows, each of which draws a mass. budget is a function of the population's mass.
+func (d *drawn) rows(c Criterion, budget func(mass float64) float64) (low, high float64) {
+	r := d.r
+	size := len(r.scores) + 1
+	if d.positives == nil {
+		d.positives, d.negatives = make([]float64, size), make([]float64, size)
+	}
+	var gaps [2]float64
+	for class, mass := range [2][]float64{d.positives, d.negatives} {
+		clear(mass)
+		groups, weights := r.rows.groups[class], r.rows.weights[class]
+		for i, g := range groups {
+			mass[g+1] += float64(weights[i] * drawExponential(d.rng))
+		}
+		for g := 1; g < size; g++ {
+			mass[g] += mass[g-1]
+		}
+		gaps[class] = float64(typicalWeight(weights) * drawExponential(d.rng))
+	}
+	again := Ranking{scores: r.scores, positives: d.positives, negatives: d.negatives}
+	mass := again.mass(c) + gaps[1]
+	total := again.PositiveMass() + gaps[0]
+	if c.Name == AtQuantile {
+		mass += gaps[0]
+	}
+	b := budget(mass)
+	low = again.found(c, b-gaps[1])
+	high = again.found(c, b) + gaps[0]
+	if c.Name == AtQuantile {
+		high = min(again.found(c, b-gaps[0])+gaps[0], b)
+	}
+	return low / total, min(1, high/total)
+}
+
+// found is the mass of the positives within a budget of the population.
+func (r *Ranking) found(c Criterion, budget float64) float64 {
+	if budget < 0 {
+		return 0
+	}
+	g := sort.Search(len(r.scores), func(g int) bool { return r.cumulated(c, g+1) > budget })
+	if c.Paper {
+		g++
+	}
+	return r.positives[min(g, len(r.scores))]
+}
+
+// typicalWeight is the mean weight of the rows, each counted by its weight: a gap at the end of the rows weighs as much.
+func typicalWeight(weights []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, w := range weights {
+		sum += w
+		squares += float64(w * w)
+	}
+	if sum == 0 {
+		return 0
+	}
+	return squares / sum
+}
