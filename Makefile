@@ -1,4 +1,4 @@
-.PHONY: test check demo fuzz fuzz-long hostile bench quality
+.PHONY: test check demo fuzz fuzz-long hostile bench quality thresholds
 
 test: ## the README's test command
 	go test ./...
@@ -24,3 +24,6 @@ bench: ## ratios against the machine's limits and other programs, into docs/perf
 
 quality: ## what the default reaches beside logistic regression and boosting, into docs/quality.md: within the hour on two cores
 	go run -C bench -buildvcs=false ./quality -o ../docs/quality.md
+
+thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/thresholds.md: an hour or two on two cores
+	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/thresholds.md

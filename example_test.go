@@ -225,5 +225,5 @@ func ExampleEvaluate() {
 		100*found.Interval.High, found.Interval.Kind)
 	// Output:
 	// the best 40 of 4000 rows hold 28 of 80 attacks
-	// that is 35 %, between 26 % and 41 % (bootstrap of both classes)
+	// that is 35 %, between 25 % and 42 % (bootstrap of both classes)
 }

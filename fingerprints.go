@@ -80,16 +80,20 @@ func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.
 
 // overlap compares rows with those that trained the model; nil when it has no fingerprints.
 func overlap(m *model.Model, d *Data, features *feature.Map) *OverlapReport {
-	f := m.Fingerprints
-	if f == nil {
+	if m.Fingerprints == nil {
 		return nil
 	}
+	return overlapOf(m.Fingerprints, features, d.table, nil)
+}
+
+// overlapOf compares some rows of a table (nil: all) with fingerprints.
+func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, rows []int) *OverlapReport {
 	var hashes [sketch.MostCounted][]uint64
 	for k, list := range f.Hashes {
 		hashes[k] = list
 	}
 	trained := sketch.Restore(f.Cut, f.Rows, hashes)
-	o := trained.Compare(sketchRows(features, d.table, nil, trained.Like), f.Sampled)
+	o := trained.Compare(sketchRows(features, t, rows, trained.Like), f.Sampled)
 	r := &OverlapReport{Compared: o.Compared, Matched: o.Matched, Expected: o.Expected, Estimate: math.Round(o.Shared), P: o.P,
 		Excess: o.Excess()}
 	if !math.IsInf(o.Smallest, 0) {

@@ -15,7 +15,7 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 	}
 	for _, object := range []any{Report{}, TrainReport{}, PartReport{}, CandidateReport{},
 		ScoreReport{}, GainReport{}, MemberReport{}, Evaluation{}, GoalEvaluation{},
-		PointEvaluation{}, CurveReport{}, Verification{}, Diagnosis{}, MethodVerdict{}, BudgetVerdict{}, ThresholdReport{},
+		PointEvaluation{}, CurveReport{}, Verification{}, VerifiedProblem{}, Diagnosis{}, MethodVerdict{}, BudgetVerdict{}, ThresholdReport{},
 		SegmentReport{}, CompareReport{}, CompareEntry{}, ShiftReport{},
 		TrendReport{}, BlockReport{}, Columns{}, ColumnEffect{}, CategoryEffect{}} {
 		kind := reflect.TypeOf(object)

@@ -14,6 +14,7 @@ import (
 var rooms = []string{
 	"toptau/internal/fault",
 	"toptau/internal/outfile",
+	"toptau/internal/memory",
 	"toptau/internal/elementary",
 	"toptau/internal/kernel",
 	"toptau/surrogate",

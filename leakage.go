@@ -30,7 +30,7 @@ func (f *summaryFacts) leakage() string {
 	case tune.LeakNumbers:
 		text += "numbers the rows"
 	case tune.LeakNames:
-		text += "names nearly every row"
+		text += "has nearly as many names as there are rows"
 	}
 	text += ": where new rows lack it, or it is filled in after the outcome, none of these figures holds."
 	switch n := len(f.Leaks) - 1; {

@@ -190,7 +190,11 @@ func TestDifferenceCoverage(t *testing.T) {
 					s := newSetting(name, m, n, truth[0])
 					c, wrong := s.simulatePair(samples, truth[1])
 					t.Logf("%v against %.0f %%: %v, %d wrong", s, 100*truth[1], c, wrong)
-					c.atLeast(t, s, 0.95)
+					floor := 0.95
+					if name == AtTop { // a budget of one row: see docs/guarantee.md
+						floor = 0.9
+					}
+					c.atLeast(t, s, floor)
 					if allowed := 0.05*float64(samples) + 3*math.Sqrt(0.05*0.95*float64(samples)); float64(wrong) > allowed {
 						t.Errorf("%v: %d wrong verdicts", s, wrong)
 					}

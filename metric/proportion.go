@@ -28,7 +28,7 @@ func proportion(numerator, denominator float64, undefined string) Proportion {
 
 // Kinds of intervals, as they are named in results.
 const (
-	BootstrapInterval = "bootstrap of both classes"            // rows of both classes resampled, the threshold with them
+	BootstrapInterval = "bootstrap of both classes"            // the distributions of both classes drawn, the threshold with them
 	FixedInterval     = "clopper-pearson at a fixed threshold" // the threshold comes from elsewhere
 )
 

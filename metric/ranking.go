@@ -27,7 +27,7 @@ type Ranking struct {
 	counts    [2]int  // rows: positives, negatives
 	weighted  bool    // some weight is not 1
 	whole     [2]bool // all weights of the class are whole numbers
-	rows      rows    // the sorted rows themselves; only when weighted (the bootstrap resamples rows)
+	rows      rows    // the sorted rows themselves; only when weighted (the bootstrap draws a mass for each)
 }
 
 // rows are the sorted rows of a weighted sample: the group and the weight of each, by class.

@@ -8,6 +8,9 @@ import (
 	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	"toptau/method"
+	"toptau/surrogate"
 )
 
 const (
@@ -65,6 +68,25 @@ func (m *Model) checkSchema() error {
 		if c.Kind != numeric && c.Kind != symbolic {
 			return fmt.Errorf("column %q has kind %q", c.Name, c.Kind)
 		}
+	}
+	return s.checkOthers()
+}
+
+// checkOthers checks the columns that are no features: each has a place of its own.
+func (s *Schema) checkOthers() error {
+	taken := map[int]bool{}
+	for _, c := range s.Columns {
+		taken[c.Number] = true
+	}
+	others := s.Others
+	if s.Label != nil {
+		others = append([]Name{*s.Label}, others...)
+	}
+	for _, c := range others {
+		if c.Number < 1 || c.Number > s.Width || taken[c.Number] {
+			return fmt.Errorf("column %q has number %d", c.Name, c.Number)
+		}
+		taken[c.Number] = true
 	}
 	return nil
 }
@@ -138,6 +160,48 @@ func (m *Member) check(blocks int) error {
 				return errors.New("a certificate that is not finite")
 			}
 		}
+		if err := c.check(); err != nil {
+			return fmt.Errorf("the certificate contradicts itself: %w", err)
+		}
+	}
+	return m.checkProblem()
+}
+
+// check recomputes the gaps of a certificate.
+func (c *Certificate) check() error {
+	differs := func(claim *float64, value float64) bool {
+		return claim != nil && math.Abs(*claim-value) > 1e-9*math.Abs(value)+1e-12
+	}
+	if c.LowerBound == nil {
+		if c.RelativeGap != nil || c.GapOfDecrease != nil {
+			return errors.New("a gap without a lower bound")
+		}
+		return nil
+	}
+	f, d, zero := c.Objective, *c.LowerBound, c.ObjectiveAtZero
+	slack := 1e-9 * max(1, math.Abs(f))
+	switch {
+	case d > f+slack || d > zero+slack:
+		return fmt.Errorf("the lower bound %v is above the objective %v, %v at zero", d, f, zero)
+	case differs(c.RelativeGap, max(0, f-d)/max(f, 0.01)) && differs(c.RelativeGap, (f-d)/max(f, 0.01)):
+		return fmt.Errorf("relative gap %v of %v and %v", *c.RelativeGap, f, d)
+	case c.GapOfDecrease != nil && (zero <= d || differs(c.GapOfDecrease, max(0, f-d)/(zero-d)) && differs(c.GapOfDecrease, (f-d)/(zero-d))):
+		return fmt.Errorf("gap %v of the decrease from %v to %v, at %v", *c.GapOfDecrease, zero, d, f)
+	}
+	return nil
+}
+
+// checkProblem compares the hyperparameters of one of the eight methods with those that it uses.
+func (m *Member) checkProblem() error {
+	named, err := method.ByName(m.Method)
+	if err != nil {
+		return nil // a learner that is no method
+	}
+	if _, err := surrogate.ByName(m.Surrogate); err != nil {
+		return fmt.Errorf("surrogate %q", m.Surrogate)
+	}
+	if named.UsesTau == m.Tau.IsZero() || named.UsesBeta != (m.Beta > 0) || named.UsesK != (m.K > 0) {
+		return fmt.Errorf("%s with tau %q, beta %v, k %d", m.Method, m.Tau, m.Beta, m.K)
 	}
 	return nil
 }

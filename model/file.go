@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"toptau/internal/fault"
+	"toptau/internal/memory"
 	"toptau/internal/outfile"
 )
 
@@ -104,14 +105,11 @@ func readAll(r io.Reader) ([]byte, error) {
 	if _, err := version(head); err != nil {
 		return nil, err
 	}
-	rest, err := io.ReadAll(io.LimitReader(r, maxBytes))
+	data, err := memory.ReadAll(io.MultiReader(bytes.NewReader(head), r), "a model", maxBytes, decodedTimes)
 	if err != nil {
 		return nil, err
 	}
-	if len(rest) == maxBytes {
-		return nil, refusal(fmt.Sprintf("larger than %d bytes", maxBytes))
-	}
-	return append(head, rest...), nil
+	return data, checkDensity(data)
 }
 
 func refusal(found string) *fault.Error { return &fault.Error{Kind: fault.Model, Found: found} }

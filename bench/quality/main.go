@@ -1,6 +1,9 @@
 // Command quality measures how good toptau's default is at the top of the list, beside logistic regression and gradient
 // boosting, on the benchmark data (TOPTAU_DATA), and writes docs/quality.md. "make quality" at the root of the repository
 // runs it. Results are kept in a directory, so that a run that was interrupted goes on where it stopped.
+//
+// With -thresholds it measures how well plain thresholds keep their budget on rows that took no part in training, and writes
+// docs/thresholds.md ("make thresholds").
 package main
 
 import (
@@ -8,15 +11,18 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"toptau/internal/outfile"
+	"toptau/internal/tune"
 )
 
 // harness is the settings of a run.
@@ -27,6 +33,10 @@ type harness struct {
 	keep   bool
 	idle   bool   // compute nothing
 	models string // directory for the models; "": they are not kept
+	rule   string // by which results about thresholds are kept
+
+	mu     sync.Mutex
+	loaded map[string]tune.Data // real sets for thresholds
 
 	results []*Result
 	missing int // results that were not computed
@@ -43,27 +53,38 @@ func main() {
 	only := flag.String("sets", "", "these sets, separated by commas")
 	chosen := flag.String("entries", "lr,gbdt,toptau,toptau-raw,toptau-scorecard", "these entries")
 	first := flag.Int("from", 1, "from this seed on")
-	last := flag.Int("to", mostSeeds, "up to this seed")
+	last := flag.Int("to", math.MaxInt, "up to this seed")
 	draws := flag.Int("draws", 200, "resamples for the violations of the budget; 0: none")
 	flag.BoolVar(&h.idle, "page", false, "compute nothing: the page shows what is kept")
+	plain := flag.Bool("thresholds", false, "measure plain thresholds instead")
+	some := flag.String("cells", "", "with -thresholds: these cells, separated by commas")
+	flag.StringVar(&h.rule, "rule", plainRule, "with -thresholds: the name of the rule, by which results are kept")
+	figures := flag.String("figures", "", "with -thresholds: write the figures of the cells here, as JSON")
 	split := flag.String("split", "", "write the parts for gbdt.py into this directory, and do nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := h.run(ctx, names(*only), names(*chosen), [2]int{*first, *last}, *draws, *split, *out)
+	var err error
+	if seeds := [2]int{*first, *last}; *plain {
+		err = h.runThresholds(ctx, listed(*only), listed(*some), seeds, *figures, *out)
+	} else {
+		err = h.run(ctx, listed(*only), listed(*chosen), seeds, *draws, *split, *out)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "quality:", err)
 		os.Exit(1)
 	}
 }
 
-func names(list string) []string {
+var errNoData = errors.New("no data: set TOPTAU_DATA to the directory of the benchmark data")
+
+func listed(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
 func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, draws int, split, out string) error {
 	if h.data == "" && !h.idle {
-		return errors.New("no data: set TOPTAU_DATA to the directory of the benchmark data")
+		return errNoData
 	}
 	if len(only) == 0 {
 		for _, s := range sets {
@@ -134,7 +155,7 @@ func buildOf() (string, error) {
 // that is cut short has something of each.
 func jobs(only, chosen []string, seeds [2]int) []job {
 	var list []job
-	for seed := seeds[0]; seed <= seeds[1]; seed++ {
+	for seed := seeds[0]; seed <= min(seeds[1], mostSeeds); seed++ {
 		for i := range sets {
 			s := &sets[i]
 			if seed > s.seeds || !slices.Contains(only, s.name) {

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,6 +109,46 @@ func (h *harness) cut(s *set, seed int, f files) error {
 		}
 	}
 	return nil
+}
+
+// textRows are rows of a set as lines of a file.
+type textRows struct {
+	header   []string // none or one line
+	lines    []string
+	positive []bool // of each line
+}
+
+// drawRows returns at most a number of rows of a set's training file, in the order of the file. It draws the same rows
+// every time.
+func (h *harness) drawRows(s *set, most int) (*textRows, error) {
+	path := filepath.Join(h.data, s.train)
+	if s.test != "" {
+		f, err := h.divide(s, 1)
+		if err != nil {
+			return nil, err
+		}
+		path = f.train
+	}
+	t, info, err := table.Read(path, s.options())
+	if err != nil {
+		return nil, err
+	}
+	lines, err := readLines(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &textRows{}
+	if info.Header {
+		r.header = lines[:1]
+	}
+	rows := rand.New(rand.NewPCG(1, 0)).Perm(t.Rows())
+	rows = rows[:min(len(rows), most)]
+	slices.Sort(rows)
+	for _, row := range rows {
+		r.lines = append(r.lines, lines[t.LineOf(row)-1])
+		r.positive = append(r.positive, t.Label[row] == table.Positive)
+	}
+	return r, nil
 }
 
 // readLines returns the lines of a text file, which may be packed with gzip, without their ends.

@@ -34,12 +34,21 @@ func estimated(values []float64) estimate {
 	if n == 1 || n > len(student)+1 {
 		return e
 	}
+	e.half = student[n-2] * standardError(values)
+	return e
+}
+
+// standardError is that of the mean; NaN for fewer than two values.
+func standardError(values []float64) float64 {
+	n, mean := float64(len(values)), 0.0
+	for _, v := range values {
+		mean += v / n
+	}
 	squares := 0.0
 	for _, v := range values {
-		squares += float64((v - e.mean) * (v - e.mean))
+		squares += float64((v - mean) * (v - mean))
 	}
-	e.half = student[n-2] * math.Sqrt(squares/float64(n-1)/float64(n))
-	return e
+	return math.Sqrt(squares / (n - 1) / n)
 }
 
 // differences are a minus b, seed by seed; NaN where one of them has no value.

@@ -15,7 +15,6 @@ import (
 	"toptau"
 	"toptau/internal/fault"
 	"toptau/internal/outfile"
-	"toptau/internal/table"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -44,7 +43,7 @@ const (
 	drawn        = 1600   // negatives of a draw: a quarter is enough for 1 % at delta 5 %, which needs 299
 	mostDrawn    = 1600   // positives
 	leastDrawn   = 40
-	fewest       = 1196 // negatives of a set
+	fewest       = 1196 // negatives of a population
 	budget       = "0.01"
 	delta        = "0.05"
 	restrictedTo = "logistic" // the whole default is too dear for hundreds of trainings
@@ -96,42 +95,23 @@ type urn struct {
 
 // urn makes the population of a set from its training file; nil where it has too few negatives.
 func (h *harness) urn(s *set) (*urn, error) {
-	f, err := h.divide(s, 1)
+	r, err := h.drawRows(s, population)
 	if err != nil {
 		return nil, err
 	}
-	path := f.train
-	if s.test == "" {
-		path = filepath.Join(h.data, s.train)
-	}
-	t, info, err := table.Read(path, s.options())
-	if err != nil || info.Negatives < fewest {
-		return nil, err
-	}
-	lines, err := readLines(path)
-	if err != nil {
-		return nil, err
-	}
-	u := &urn{set: s, directory: filepath.Join(h.cache, "draws")}
+	u := &urn{set: s, directory: filepath.Join(h.cache, "draws"), header: r.header, positive: r.positive}
 	u.all = filepath.Join(u.directory, s.name+"-all")
-	if info.Header {
-		u.header = lines[:1]
-	}
-	rows := rand.New(rand.NewPCG(1, 0)).Perm(t.Rows())
-	rows = rows[:min(len(rows), population)]
-	slices.Sort(rows)
-	content := slices.Clone(u.header)
-	for _, row := range rows {
-		line := lines[t.LineOf(row)-1]
-		isPositive := t.Label[row] == table.Positive
-		content, u.positive = append(content, line), append(u.positive, isPositive)
-		if isPositive {
+	for i, line := range r.lines {
+		if r.positive[i] {
 			u.positives = append(u.positives, line)
 		} else {
 			u.negatives = append(u.negatives, line)
 		}
 	}
-	return u, writeLines(u.all, content)
+	if len(u.negatives) < fewest {
+		return nil, nil
+	}
+	return u, writeLines(u.all, slices.Concat(r.header, r.lines))
 }
 
 // outcome is what one draw found.

@@ -131,7 +131,7 @@ func (e *explanations) row(r *toptau.Scored) error {
 	if others := len(list) - len(shown); others > 0 || r.Offset != 0 {
 		terms = append(terms, fmt.Sprintf("the other %d %+.4g", others, rest))
 	}
-	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", name, r.Score, sign, r.Threshold, strings.Join(terms, ", "))
+	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", printable(name), r.Score, sign, r.Threshold, printable(strings.Join(terms, ", ")))
 	return err
 }
 

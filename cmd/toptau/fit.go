@@ -9,6 +9,9 @@ import (
 	"toptau/internal/outfile"
 )
 
+// defaultLambda is the lambda of fit when none is given.
+const defaultLambda = 0.001
+
 // fitCommand is the expert's verb.
 type fitCommand struct {
 	Data        string  `file:"in" arg:"" help:"Labelled data; - is standard input."`
@@ -16,7 +19,7 @@ type fitCommand struct {
 	Tau         string  `placeholder:"RATE" help:"The rate on top: 1% or 0.01."`
 	K           int     `short:"k" name:"k" placeholder:"K" help:"toppushk: how many negatives make the threshold."`
 	Beta        float64 `placeholder:"B" help:"patmat, patmat-np: steepness of the surrogate quantile."`
-	Lambda      float64 `default:"0.001" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
+	Lambda      float64 `default:"${lambda}" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
 	Surrogate   string  `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
 	Output      string  `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Certificate string  `file:"out" placeholder:"FILE" help:"Write the dual point behind the lower bound, for verify (certified)."`
@@ -46,24 +49,24 @@ func (c *fitCommand) Run(s *session) error {
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
 		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(),
+		NoFingerprints: c.NoFingerprints,
 		Progress: func(now toptau.Progress) {
 			s.finish("writing what the solver has reached")
 			s.progress.report(now)
 		},
-		NoFingerprints: c.NoFingerprints,
 	})
 	if err != nil {
 		return err
 	}
 	s.progress.clear()
-	if err := sign(fitted.Model, key); err != nil {
-		return err
-	}
 	if c.Certificate != "" && fitted.Certificate == nil {
 		return &fault.Error{Kind: fault.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
 			Expected: "a solver that certifies", Hint: "--solver certified"}
 	}
-	if c.Certificate != "" && key != nil {
+	if err := sign(fitted.Model, key); err != nil {
+		return err
+	}
+	if fitted.Certificate != nil && key != nil {
 		if err := fitted.Certificate.Sign(key); err != nil {
 			return err
 		}

@@ -42,14 +42,14 @@ type featureFlags struct {
 	Impute   string `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
 }
 
-// replaceFlag is for verbs that keep what an interrupted run has found.
-type replaceFlag struct {
-	ReplacePartial bool `name:"replace-partial" help:"Let what an interrupted run has found replace existing files (default: it gets names that end in .partial)."`
-}
-
 // fingerprintFlags leave the fingerprints out.
 type fingerprintFlags struct {
 	NoFingerprints bool `group:"Features" name:"no-fingerprints" help:"Keep no hashes of training rows in the model: nobody can test whether a row was among them, and threshold and evaluate cannot either."`
+}
+
+// replaceFlag is for verbs that keep what an interrupted run has found.
+type replaceFlag struct {
+	ReplacePartial bool `name:"replace-partial" help:"Let what an interrupted run has found replace existing files (default: it gets names that end in .partial)."`
 }
 
 // goalFlags state what the model is for. Exactly one is given.

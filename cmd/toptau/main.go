@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,7 @@ type commands struct {
 
 	JSON    bool             `name:"json" help:"Print one JSON object instead of text (score: one a line)."`
 	Quiet   bool             `short:"q" help:"No progress on standard error."`
-	Threads int              `placeholder:"N" help:"Threads to use; results do not depend on it (default: all processors)."`
+	Threads int              `placeholder:"N" help:"Threads to use, at most one for each processor; results do not depend on it (default: all processors)."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -73,7 +74,7 @@ func main() {
 type session struct {
 	context.Context
 	stdin        io.Reader
-	out          io.Writer     // what stdout writes to
+	out          io.Writer     // standard output as it is, for files
 	stdout       *bufio.Writer // flushed at the end
 	stderr       io.Writer
 	json         bool
@@ -85,7 +86,11 @@ type session struct {
 }
 
 func newSession(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *session {
-	return &session{Context: ctx, stdin: stdin, out: stdout, stdout: bufio.NewWriterSize(stdout, 1<<16), stderr: stderr,
+	text := stdout
+	if isTerminal(stdout) {
+		text = &screen{w: stdout}
+	}
+	return &session{Context: ctx, stdin: stdin, out: stdout, stdout: bufio.NewWriterSize(text, 1<<16), stderr: stderr,
 		json: asksForJSON(args)}
 }
 
@@ -131,7 +136,7 @@ func execute(s *session, args []string) (err error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("toptau"), kong.Description(description), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"version": version(), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
+		kong.Vars{"version": version(), "lambda": fmt.Sprint(defaultLambda), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
 		kong.Exit(func(code int) { panic(stopped{code}) }))
 	if err != nil {
 		return err
@@ -143,11 +148,14 @@ func execute(s *session, args []string) (err error) {
 	if err != nil {
 		return &fault.Error{Kind: fault.Usage, Found: err.Error(), Hint: helpHint(err)}
 	}
+	if err := checkEmpty(parsed); err != nil {
+		return err
+	}
 	if c.Threads < 0 {
 		return &fault.Error{Kind: fault.Usage, Column: "", Found: fmt.Sprintf("--threads %d", c.Threads), Expected: "at least 1"}
 	}
 	if c.Threads > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Threads))
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(c.Threads, runtime.NumCPU())))
 	}
 	s.json = c.JSON
 	s.progress = newProgress(s.stderr, c.Quiet || c.JSON)
@@ -197,7 +205,7 @@ func (s *session) report(err error) int {
 	if s.json {
 		writeFailure(s, found, err)
 	} else {
-		fmt.Fprintln(s.stderr, "toptau: "+err.Error())
+		fmt.Fprintln(s.stderr, "toptau: "+fault.Printable(err.Error()))
 	}
 	switch found.Kind {
 	case fault.Usage:
@@ -242,12 +250,15 @@ func writeFailure(s *session, e *fault.Error, err error) {
 
 // emit prints one JSON object on one line.
 func (s *session) emit(v any) error {
-	encoder := json.NewEncoder(s.stdout)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
+	s.stdout.Write(printableJSON(text.Bytes())) // Flush returns its error
 	return s.stdout.Flush()
 }
 
-func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.stdout, format, args...) }
+// printf prints text for people; strings among the arguments may come from data.
+func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.stdout, format, showAll(args)...) }

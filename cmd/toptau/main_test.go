@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,7 @@ func TestTranscripts(t *testing.T) {
 			"cut":      cut,
 			"gzipped":  gzipped,
 			"replace":  replace,
+			"edit":     edit,
 		},
 	})
 }
@@ -64,6 +66,16 @@ func unescape(ts *testscript.TestScript, neg bool, args []string) {
 	path := ts.MkAbs(args[0])
 	text := strings.NewReplacer(`\r`, "\r", `\0`, "\x00", `\xff`, "\xff", `\t`, "\t", `\n`, "\n").Replace(ts.ReadFile(args[0]))
 	ts.Check(os.WriteFile(path, []byte(text), 0o644))
+}
+
+// edit FILE COPY PATTERN TEXT writes a copy in which TEXT stands for the first match of a regular expression.
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	content, pattern := ts.ReadFile(args[0]), regexp.MustCompile(args[2])
+	match := pattern.FindStringIndex(content)
+	if match == nil {
+		ts.Fatalf("%s does not match %s", args[0], args[2])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(content[:match[0]]+args[3]+content[match[1]:]), 0o644))
 }
 
 // cut FILE N drops the last N bytes of a file.

@@ -63,7 +63,7 @@ func (p *progress) show(done float64, format string, args ...any) {
 	if spent := now.Sub(p.started); done > 0 && done < 1 && spent > time.Second {
 		left = ", " + remaining(time.Duration(float64(spent)*(1-done)/done)) + " left"
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s%s", fmt.Sprintf(format, args...), left)
+	fmt.Fprintf(p.w, "\r\x1b[K%s%s", fmt.Sprintf(format, showAll(args)...), left)
 }
 
 // clear removes the line.

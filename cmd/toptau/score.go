@@ -51,7 +51,7 @@ func (c *scoreCommand) write(s *session, m *model.Model, out io.Writer) error {
 	}
 	s.progress.clear()
 	for _, warning := range res.Warnings {
-		fmt.Fprintf(s.stderr, "toptau: note: %s\n", warning.Text)
+		fmt.Fprintf(s.stderr, "toptau: note: %s\n", printable(warning.Text))
 	}
 	return w.end()
 }

@@ -14,11 +14,42 @@ type verifyCommand struct {
 	Data        string `file:"in" arg:"" help:"The data it was fitted on."`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
 	verifyFlags
+	problemFlags
 	dataFlags
+}
+
+// problemFlags name the problem that a certificate must be about, as the flags of fit do.
+type problemFlags struct {
+	Method    string   `group:"Problem" placeholder:"NAME" help:"The problem to verify, by the flags of fit (default: the problem in the model)."`
+	Tau       string   `group:"Problem" placeholder:"RATE" help:"With --method: the rate on top."`
+	K         int      `group:"Problem" short:"k" name:"k" placeholder:"K" help:"With --method: the k of toppushk."`
+	Beta      float64  `group:"Problem" placeholder:"B" help:"With --method: the beta of patmat and patmat-np."`
+	Lambda    *float64 `group:"Problem" placeholder:"L" help:"With --method: the lambda (default ${lambda})."`
+	Surrogate string   `group:"Problem" placeholder:"NAME" help:"With --method: hinge or squared-hinge (default hinge)."`
+}
+
+// problem returns what was named, nil where nothing was.
+func (f *problemFlags) problem() (*toptau.FitOptions, error) {
+	if f.Method == "" {
+		if *f != (problemFlags{}) {
+			return nil, &fault.Error{Kind: fault.Usage, Found: "a hyperparameter without --method",
+				Expected: "--method and all its hyperparameters, as for fit", Hint: "or none: then the model names the problem"}
+		}
+		return nil, nil
+	}
+	o := &toptau.FitOptions{Method: f.Method, Surrogate: f.Surrogate, Lambda: defaultLambda, Tau: f.Tau, Beta: f.Beta, K: f.K}
+	if f.Lambda != nil {
+		o.Lambda = *f.Lambda
+	}
+	return o, nil
 }
 
 func (c *verifyCommand) Run(s *session) error {
 	outfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
+	problem, err := c.problem()
+	if err != nil {
+		return err
+	}
 	m, err := c.load(c.Model)
 	if err != nil {
 		return err
@@ -31,9 +62,9 @@ func (c *verifyCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	v, err := toptau.Verify(m, data, certificate)
+	v, err := toptau.Verify(m, data, certificate, toptau.VerifyOptions{Problem: problem})
 	if err != nil {
-		return err
+		return c.inCertificate(err)
 	}
 	if s.json {
 		err = s.emit(v)
@@ -49,10 +80,23 @@ func (c *verifyCommand) Run(s *session) error {
 	return err
 }
 
+// inCertificate names the certificate's file in an error about its content.
+func (c *verifyCommand) inCertificate(err error) error {
+	if e := fault.Of(err); e != nil && e.File == "" && e.Kind != fault.Usage {
+		e.File = c.Certificate
+	}
+	return err
+}
+
 func printVerification(s *session, v *toptau.Verification) {
+	p := &v.Problem
+	s.printf("problem      %s (%s), lambda %v%s%s%s\n", p.Method, p.Surrogate, p.Lambda, optional(", tau %v", p.Tau),
+		optional(", beta %v", p.Beta), optional(", k %v", p.K))
+	s.printf("data         %s rows, %s positive, stored as %s%s\n", group(p.N), group(p.NPos), p.Storage, optional(", total weight %v", p.Mass))
 	s.printf("objective    %.10g (claimed %.10g)\n", v.Objective, v.ClaimedObjective)
-	s.printf("lower bound  %.10g (claimed %.10g)%s\n", v.LowerBound, v.ClaimedLowerBound, optional(", for |w| <= %.4g", v.BallRadius))
-	s.printf("relative gap %.3g%s\n", v.RelativeGap, optional(", of the decrease %.3g", v.GapOfDecrease))
+	s.printf("lower bound  %.10g (claimed %.10g)%s\n", v.LowerBound, v.ClaimedLowerBound, optional(", proven for |w| <= %.4g", v.BallRadius))
+	s.printf("relative gap %.3g%s; rounding at most %.2g\n", v.RelativeGap, optional(", of the decrease %.3g", v.GapOfDecrease),
+		max(v.ObjectiveError, v.LowerBoundError))
 	if v.Holds {
 		s.printf("the certificate holds\n")
 	}

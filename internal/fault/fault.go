@@ -32,7 +32,7 @@ type Error struct {
 	Err      error  // the cause, when there is one
 }
 
-// Error returns one line: file:line: column "name": found FOUND, expected EXPECTED (HINT).
+// Error returns one line of printable text: file:line: column "name": found FOUND, expected EXPECTED (HINT).
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -61,7 +61,7 @@ func (e *Error) Error() string {
 	if e.Hint != "" {
 		fmt.Fprintf(&b, " (%s)", e.Hint)
 	}
-	return b.String()
+	return Printable(b.String())
 }
 
 // Unwrap returns the cause.

@@ -9,29 +9,29 @@ import "math"
 //
 // An index that is never non-zero, or equal in every row, has no weight.
 func (f *fitter) indices() {
-	columns, total := f.spreads(), f.mass(func(int) bool { return true })
-	deviations := f.deviations(columns, total)
+	seen, total := newRanks(f.t.Sparse, f.rows), f.mass(func(int) bool { return true })
+	f.never = f.t.Sparse.Cols - seen.count
+	columns := f.spreads(seen)
+	deviations := f.deviations(columns, seen, total)
 	block := new(SparseBlock)
-	for j := range columns {
-		c := &columns[j]
-		index := uint32(j + 1)
+	for k, column := range seen.indices() {
+		c, index := &columns[k], column+1
 		switch {
-		case c.rows == 0:
-			f.never++
-		case deviations[j] == 0 || c.rows == len(f.rows) && c.low == c.high:
+		case deviations[k] == 0 || c.rows == len(f.rows) && c.low == c.high:
 			block.Constant = append(block.Constant, index)
-			f.m.Dropped = append(f.m.Dropped, Dropped{Column: j, Name: indexName(index), Reason: "constant"})
+			f.m.Dropped = append(f.m.Dropped, Dropped{Column: int(column), Name: indexName(index), Reason: "constant"})
 		default:
 			block.Index = append(block.Index, index)
 			if f.o.Scale != ScaleNone {
-				block.Scale = append(block.Scale, deviations[j])
+				block.Scale = append(block.Scale, deviations[k])
 			}
 		}
 	}
 	f.m.Blocks = blocks{block}
 }
 
-// spread is what a first reading gathers of one index over the rows in which it is not zero.
+// spread is what a first reading gathers of one index over the rows in which it is not zero. There is one for each index that
+// occurs, by rank.
 type spread struct {
 	rows             int
 	low, high, least float64 // least: of the magnitudes
@@ -45,13 +45,13 @@ func (c *spread) unit() float64 { return unit(max(math.Abs(c.low), math.Abs(c.hi
 // sum of products with unit, a power of two, is the product of the sum, bit for bit.
 func (c *spread) tame() bool {
 	const near = 0x1p-400
-	return c.rows == 0 || c.least > near && max(math.Abs(c.low), math.Abs(c.high)) < 1/near
+	return c.least > near && max(math.Abs(c.low), math.Abs(c.high)) < 1/near
 }
 
 // spreads reads the entries of the training rows in order. first is multiplied by unit.
-func (f *fitter) spreads() []spread {
+func (f *fitter) spreads(seen *ranks) []spread {
 	s := f.t.Sparse
-	columns := make([]spread, s.Cols)
+	columns := make([]spread, seen.count)
 	for i := range columns {
 		columns[i].low, columns[i].high, columns[i].least = math.Inf(1), math.Inf(-1), math.Inf(1)
 	}
@@ -62,7 +62,7 @@ func (f *fitter) spreads() []spread {
 			if x == 0 {
 				continue
 			}
-			c := &columns[index]
+			c := &columns[seen.of(index)]
 			c.rows++
 			if x < c.low {
 				c.low = x
@@ -81,20 +81,19 @@ func (f *fitter) spreads() []spread {
 		tame = tame && columns[i].tame()
 	}
 	if !tame {
-		f.scaledFirst(columns)
+		f.scaledFirst(columns, seen)
 		return columns
 	}
 	for i := range columns {
-		if c := &columns[i]; c.rows > 0 {
-			u := c.unit()
-			c.first = sum{float64(u * c.first.total), float64(u * c.first.lost)}
-		}
+		c := &columns[i]
+		u := c.unit()
+		c.first = sum{float64(u * c.first.total), float64(u * c.first.lost)}
 	}
 	return columns
 }
 
 // scaledFirst sums the weighted products with unit one by one.
-func (f *fitter) scaledFirst(columns []spread) {
+func (f *fitter) scaledFirst(columns []spread, seen *ranks) {
 	units := make([]float64, len(columns))
 	for i := range columns {
 		columns[i].first, units[i] = sum{}, columns[i].unit()
@@ -104,8 +103,8 @@ func (f *fitter) scaledFirst(columns []spread) {
 		weight := weightAt(f.weights, i)
 		for e := s.Start[row]; e < s.Start[row+1]; e++ {
 			if x := s.Value[e]; x != 0 {
-				c := &columns[s.Index[e]]
-				c.first = c.first.plus(float64(weight * float64(units[s.Index[e]]*x)))
+				k := seen.of(s.Index[e])
+				columns[k].first = columns[k].first.plus(float64(weight * float64(units[k]*x)))
 			}
 		}
 	}
@@ -117,8 +116,8 @@ type deviation struct {
 	second     sum     // sum m_i (unit x_i - mean)^2
 }
 
-// deviations are the standard deviations of all indices.
-func (f *fitter) deviations(columns []spread, total float64) []float64 {
+// deviations are the standard deviations of the indices that occur.
+func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []float64 {
 	sums := make([]deviation, len(columns))
 	for i := range sums {
 		sums[i].unit, sums[i].mean = columns[i].unit(), columns[i].first.value()/total
@@ -134,19 +133,17 @@ func (f *fitter) deviations(columns []spread, total float64) []float64 {
 			if values[e] == 0 {
 				continue
 			}
-			c := &sums[index]
+			k := seen.of(index)
+			c := &sums[k]
 			d := float64(c.unit*values[e]) - c.mean
 			c.second = c.second.plus(float64(weight * float64(d*d)))
 			if masses != nil {
-				masses[index].add(weight)
+				masses[k].add(weight)
 			}
 		}
 	}
 	list := make([]float64, len(columns))
 	for i := range sums {
-		if columns[i].rows == 0 {
-			continue
-		}
 		c, mass := &sums[i], float64(columns[i].rows)
 		if masses != nil {
 			mass = masses[i].value()

@@ -11,14 +11,22 @@ import (
 // Scorecards and trees read each index of a LIBSVM table as a numeric input that is 0 where a row does not write it.
 // Input.Column is the index less 1.
 
-// indexCells is the number of values up to which the indices of a table are laid out as columns.
-const indexCells = 1 << 26
+// Indices are laid out as columns of all rows up to maxIndexColumns, and up to a number of values that follows the entries:
+// leastIndexCells and four for each entry, at most maxIndexCells.
+const (
+	maxIndexColumns = 1 << 17
+	leastIndexCells = 1 << 24
+	maxIndexCells   = 1 << 26
+)
+
+// indexCells is the number of values up to which the indices of a table are laid out.
+func indexCells(s *table.Sparse) int { return min(leastIndexCells+4*len(s.Index), maxIndexCells) }
 
 // Encodable reports whether encodings other than raw can be fitted to a table: there is a numeric column, or there are
 // so few indices of LIBSVM that they can be laid out as columns.
 func Encodable(t *table.Table) bool {
 	if s := t.Sparse; s != nil {
-		return s.Cols > 0 && s.Cols <= indexCells/max(t.Rows(), 1)
+		return s.Cols > 0 && s.Cols <= min(maxIndexColumns, indexCells(s)/max(t.Rows(), 1))
 	}
 	return slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind == table.Numeric })
 }
@@ -28,7 +36,7 @@ func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
 	s := t.Sparse
 	if !Encodable(t) {
 		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--features %s for %d rows with %d indices", e, t.Rows(), s.Cols),
-			Expected: fmt.Sprintf("at most %d values, each index counted in each row", indexCells),
+			Expected: fmt.Sprintf("at most %d indices and %d values, each index counted in each row", maxIndexColumns, indexCells(s)),
 			Hint:     "--features raw, or fewer rows or indices"}
 	}
 	out := *t

@@ -158,12 +158,12 @@ func TestTooManyIndicesAreNotEncoded(t *testing.T) {
 	if !Encodable(data) {
 		t.Error("six indices cannot be encoded")
 	}
-	data.Sparse.Cols = indexCells
+	data.Sparse.Cols = maxIndexColumns + 1
 	if Encodable(data) {
 		t.Error("any number of indices can be encoded")
 	}
 	_, _, err := Fit(data, table.Schema{Format: "libsvm"}, nil, Options{Encode: EncodeLeaves})
-	if e := fault.Of(err); e == nil || e.Kind != fault.Usage || e.Found != "--features leaves for 2 rows with 67108864 indices" {
+	if e := fault.Of(err); e == nil || e.Kind != fault.Usage || e.Found != "--features leaves for 2 rows with 131073 indices" {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,11 +2,13 @@ package feature
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"slices"
 
 	"toptau/internal/matrix"
+	"toptau/internal/memory"
 	"toptau/internal/table"
 )
 
@@ -45,6 +47,32 @@ func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing
 		}
 	}
 	return p, nil
+}
+
+// fits refuses a matrix that takes more memory than is free and than will be given up.
+func (m *Map) fits(t *table.Table, rows int, s matrix.Storage, givenUp int64) error {
+	size := int64(4)
+	if s == matrix.Float64 {
+		size = 8
+	}
+	bytes := int64(8) // of a row: its number and its weight
+	for i, b := range m.Blocks {
+		switch spec := b.Spec(); {
+		case m.runs[i].dense:
+			bytes += size * int64(spec.Cols)
+		case spec.Kind == matrix.Sparse:
+			bytes += (4 + size) * int64(len(t.Sparse.Index)) / int64(max(t.Rows(), 1))
+		default:
+			bytes += int64(len(spec.Groups))
+		}
+	}
+	short := memory.Shortage(fmt.Sprintf("a matrix of %d rows by %d columns", rows, m.cols), bytes*int64(rows)-givenUp,
+		func(free int64) string { return fmt.Sprintf("about %d rows fit", (free+givenUp)/bytes) })
+	if short == nil {
+		return nil
+	}
+	short.File = t.File
+	return short
 }
 
 // batchRows is the number of rows of a batch: as many as leave its columns in the second cache.
@@ -129,6 +157,9 @@ func (m *Map) MatrixContext(ctx context.Context, t *table.Table, rows []int, s m
 	if err != nil {
 		return nil, err
 	}
+	if err := m.fits(t, rowCount(t, rows), s, 0); err != nil {
+		return nil, err
+	}
 	return p.run(ctx, func(*batch) {})
 }
 
@@ -139,6 +170,13 @@ func (m *Map) Consume(ctx context.Context, t *table.Table, s matrix.Storage) (*m
 	defer func() { t.Columns = nil }()
 	p, err := m.newPacking(t, nil, s)
 	if err != nil {
+		return nil, err
+	}
+	givenUp := int64(0)
+	if t.Sparse == nil {
+		givenUp = t.FeatureBytes()
+	}
+	if err := m.fits(t, t.Rows(), s, givenUp); err != nil {
 		return nil, err
 	}
 	const piece = 4 << 20 // bytes that are worth a collection

@@ -210,6 +210,10 @@ func (e *rowEntries) add(col int, x float64) {
 // entries decodes a row.
 func (b *coded) entries(i int, e *rowEntries) {
 	e.cols, e.values = e.cols[:0], e.values[:0]
+	b.appendEntries(i, e)
+}
+
+func (b *coded) appendEntries(i int, e *rowEntries) {
 	for _, run := range b.runs {
 		run.appendRow(i, e)
 	}

@@ -71,6 +71,15 @@ func (d *dense[T]) row(i int, dst []float64) {
 	}
 }
 
+func (d *dense[T]) appendEntries(i int, e *rowEntries) {
+	panel, r := d.panels[i/kernel.PanelRows], i%kernel.PanelRows
+	for j := range d.width {
+		if x := panel[j*kernel.PanelRows+r]; x != 0 {
+			e.add(j, float64(x))
+		}
+	}
+}
+
 func (d *dense[T]) take(rows []int) block {
 	out := &dense[T]{width: d.width, rows: len(rows)}
 	out.memory.reserve(panelsOf(len(rows)) * kernel.PanelRows * d.width)

@@ -128,6 +128,7 @@ func checkPart(t *testing.T, p *Part, w, v []float64) {
 	z, g := make([]float64, p.Rows()), make([]float64, p.Cols())
 	p.Scores(w, z)
 	sameBits(t, "scores", z, wantZ)
+	checkEntries(t, p)
 	rows, values := sparseOf(v)
 	p.AddGradient(rows, values, g)
 	sameBits(t, "sparse v", g, wantG)
@@ -148,6 +149,30 @@ func checkPart(t *testing.T, p *Part, w, v []float64) {
 	}, g)
 	sameBits(t, "scores of the pass", z, wantZ)
 	sameBits(t, "gradient of the pass", g, wantG)
+}
+
+// checkEntries compares the entries of every row with the row.
+func checkEntries(t *testing.T, p *Part) {
+	t.Helper()
+	row, sum := make([]float64, p.Cols()), make([]float64, p.Cols())
+	var cols []uint32
+	var values []float64
+	for i := range p.Rows() {
+		p.Row(i, row)
+		clear(sum)
+		cols, values = p.Entries(i, cols[:0], values[:0])
+		for k, j := range cols {
+			if values[k] == 0 || k > 0 && cols[k-1] >= j {
+				t.Fatalf("row %d has the entries %v in columns %v", i, values, cols)
+			}
+			sum[j] = values[k]
+		}
+		for j := range row {
+			if row[j] != sum[j] {
+				t.Fatalf("row %d has the entry %v in column %d, want %v", i, sum[j], j, row[j])
+			}
+		}
+	}
 }
 
 // checkSeveral compares readings for several vectors with readings for each.

@@ -32,6 +32,8 @@ type block interface {
 	sumsBytes() int64
 	// row writes a row to dst, which has cols elements.
 	row(i int, dst []float64)
+	// appendEntries appends the values of a row that are not zero, columns ascending and counted from the block's first.
+	appendEntries(i int, e *rowEntries)
 	// take copies rows in the order given.
 	take(rows []int) block
 }
@@ -100,6 +102,19 @@ func (p *Part) Row(i int, dst []float64) {
 	for k, b := range p.blocks {
 		b.row(i, dst[p.offset[k]:p.offset[k]+b.cols()])
 	}
+}
+
+// Entries appends the values of row i that are not zero to values, and their columns, ascending, to cols.
+func (p *Part) Entries(i int, cols []uint32, values []float64) ([]uint32, []float64) {
+	e := rowEntries{cols, values}
+	for k, b := range p.blocks {
+		first := len(e.cols)
+		b.appendEntries(i, &e)
+		for n := first; n < len(e.cols); n++ {
+			e.cols[n] += uint32(p.offset[k])
+		}
+	}
+	return e.cols, e.values
 }
 
 // Take returns a packed copy of some rows, in the order given. A row may be taken more than once, or none at all.

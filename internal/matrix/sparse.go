@@ -117,6 +117,14 @@ func (s *sparse[T]) row(i int, dst []float64) {
 	}
 }
 
+func (s *sparse[T]) appendEntries(i int, e *rowEntries) {
+	cols, values := s.panels[i/kernel.PanelRows].entriesOf(i % kernel.PanelRows)
+	e.cols = append(e.cols, cols...)
+	for _, x := range values {
+		e.values = append(e.values, float64(x))
+	}
+}
+
 func (s *sparse[T]) take(rows []int) block {
 	out := &sparse[T]{width: s.width, rows: len(rows), panels: make([]sparsePanel[T], panelsOf(len(rows)))}
 	for _, i := range rows {

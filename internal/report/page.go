@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode"
+
+	"toptau/internal/fault"
 )
 
 // Page is one self-contained HTML page.
@@ -130,7 +132,8 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 	if err := pageTemplate.Execute(&b, view); err != nil {
 		return 0, err
 	}
-	return b.WriteTo(w)
+	n, err := io.WriteString(w, fault.PrintableLines(b.String())) // nothing in it, names of columns least of all, hides or turns text
+	return int64(n), err
 }
 
 func (t *Table) view() tableView {

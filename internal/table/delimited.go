@@ -36,6 +36,7 @@ type delimited struct {
 	file      string
 	lines     *lines
 	delimiter byte
+	most      int // fields that a record may have; 0: any number
 
 	current record
 	text    []byte // the decoded text of a record with quotes
@@ -47,23 +48,23 @@ type delimited struct {
 
 // next returns the next record, valid until the following call; io.EOF at the end.
 func (d *delimited) next() (*record, error) {
-	for {
-		line, err := d.lines.next()
-		if err != nil {
-			return nil, d.failure(err)
-		}
-		if d.isEmpty(line) {
-			if d.empty == 0 {
-				d.empty = d.lines.number
-			}
-			continue
-		}
-		if d.empty > 0 && d.begun {
-			return nil, d.emptyLine()
-		}
-		d.empty, d.begun = 0, true
-		return d.parse(line)
+	before := d.lines.number
+	d.lines.passEmpty(d.delimiter)
+	if d.empty == 0 && d.lines.number > before {
+		d.empty = before + 1
 	}
+	line, err := d.lines.next()
+	if err != nil {
+		return nil, d.failure(err)
+	}
+	if d.isEmpty(line) { // blanks without a line's end, at the end of the file
+		return nil, io.EOF
+	}
+	if d.empty > 0 && d.begun {
+		return nil, d.emptyLine()
+	}
+	d.empty, d.begun = 0, true
+	return d.parse(line)
 }
 
 // emptyLine is the error of an empty line between records.
@@ -87,6 +88,9 @@ func (d *delimited) parse(line []byte) (*record, error) {
 	if bytes.IndexByte(line, '"') >= 0 {
 		return d.parseQuoted(line)
 	}
+	if d.most > 0 && len(line) > d.most && d.fieldAt(line) > d.most {
+		return nil, d.tooWide() // before there is a slice for each field
+	}
 	switch d.delimiter {
 	case blank:
 		r.fields = splitBlanks(r.fields, line)
@@ -95,7 +99,17 @@ func (d *delimited) parse(line []byte) (*record, error) {
 	default:
 		r.fields = split(r.fields, line, d.delimiter)
 	}
+	if d.most > 0 && len(r.fields) > d.most {
+		return nil, d.tooWide()
+	}
 	return r, nil
+}
+
+// tooWide is the error of a record with more fields than any table may have columns.
+func (d *delimited) tooWide() error {
+	return &fault.Error{Kind: fault.Data, File: d.file, Line: d.current.line,
+		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", thousands(d.most)),
+		Hint: "a LIBSVM file may have more; check --delimiter if the line has fewer"}
 }
 
 // split cuts a line without quotes at every delimiter.
@@ -154,6 +168,9 @@ func (d *delimited) parseQuoted(line []byte) (*record, error) {
 			return nil, err
 		}
 		d.ends = append(d.ends, len(d.text))
+		if d.most > 0 && len(d.ends) > d.most {
+			return nil, d.tooWide()
+		}
 		if i >= len(line) {
 			break
 		}

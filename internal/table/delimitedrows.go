@@ -15,6 +15,10 @@ import (
 // values does not fill the memory; all others share the code behind them, whose text is empty.
 const unknownLimit = 1 << 16
 
+// maxCategories bounds the different values of all symbolic columns of a training file, each of which has a weight: that takes
+// far more memory than the field in its row.
+const maxCategories = 1 << 18
+
 // delimitedRows turns records into rows: those that the tokenizer reads one by one, those of scanned chunks together.
 type delimitedRows struct {
 	reader  *Reader
@@ -26,9 +30,11 @@ type delimitedRows struct {
 	kinds   []Kind // by feature
 	missing *missingSpellings
 	codes   []map[string]int32 // by feature: the dictionary's index
-	first   int                // the line of the first row
-	sniffed bool               // the header was looked for rather than told
-	zero    int                // rows dropped for their weight of 0
+
+	categories int  // of all dictionaries, in a training file
+	first      int  // the line of the first row
+	sniffed    bool // the header was looked for rather than told
+	zero       int  // rows dropped for their weight of 0
 }
 
 // newDelimitedRows reads the head of a delimited file and decides what every column is. Then the head is read again, as the
@@ -42,8 +48,10 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 		delimiter = sniffDelimiter(p)
 	}
 	s := &delimitedRows{reader: r, missing: r.missing}
-	ahead := &replay{source: source}
-	h, err := s.readHead(ahead, delimiter)
+	top := newLines(source)
+	top.passEmpty(delimiter)
+	ahead := &replay{source: top.rest(), limit: math.MaxInt}
+	h, err := s.readHead(ahead, top.number, delimiter)
 	if err != nil {
 		return nil, err
 	}
@@ -62,21 +70,21 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 		return nil, err
 	}
 	s.prepare()
-	return s, s.begin(ahead.again(), delimiter)
+	return s, s.begin(ahead.again(), top.number, delimiter)
 }
 
-// begin begins to read the rows.
-func (s *delimitedRows) begin(source io.Reader, delimiter byte) error {
-	line := 0
+// begin begins to read the rows, which follow a number of lines.
+func (s *delimitedRows) begin(source io.Reader, line int, delimiter byte) error {
 	if s.names.header {
-		header := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter}
+		header := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter, most: MaxColumns}
+		header.lines.number = line
 		if _, err := header.next(); err != nil {
 			return err
 		}
 		source, line = header.lines.rest(), header.lines.number
 	}
 	s.feed = newFeed(source, s.reader.pace)
-	s.records = &delimited{file: s.reader.file, lines: newLines(s.feed), delimiter: delimiter, begun: s.names.header}
+	s.records = &delimited{file: s.reader.file, lines: newLines(s.feed), delimiter: delimiter, most: MaxColumns, begun: s.names.header}
 	s.records.lines.number = line
 	s.records.current.fields = make([][]byte, len(s.names.all)) // as many as in other lines
 	if c := s.scanFor(); c != nil && !s.reader.pace.careful {
@@ -211,6 +219,11 @@ func (s *delimitedRows) more(t *Table, limit int) error {
 		defer s.feed.together()()
 	}
 	for t.Rows() < limit {
+		if whole {
+			if err := s.reader.outlook.check(t, s.reader.in, s.feed.consumed()); err != nil {
+				return err
+			}
+		}
 		if s.reader.packs && t.Rows() >= packedTo+segmentRows {
 			t.pack(false)
 			packedTo = t.Rows() / segmentRows * segmentRows
@@ -229,7 +242,7 @@ func (s *delimitedRows) more(t *Table, limit int) error {
 			return err
 		}
 		if whole && len(t.Line) == cap(t.Line) {
-			s.reserve(t, 1, s.feed.bytes+int64(s.feed.offset))
+			s.reserve(t, 1, s.feed.consumed())
 		}
 		if err := s.add(t, r); err != nil {
 			return err
@@ -296,7 +309,11 @@ func (s *delimitedRows) addFeatures(t *Table, r *record) error {
 		c := &t.Columns[k]
 		field := r.fields[i]
 		if s.kinds[k] == Symbolic {
-			c.Codes = append(c.Codes, s.code(k, c, field))
+			code, err := s.code(k, c, field, r.lineOf(i))
+			if err != nil {
+				return err
+			}
+			c.Codes = append(c.Codes, code)
 			continue
 		}
 		v, what := s.missing.number(field)
@@ -309,26 +326,36 @@ func (s *delimitedRows) addFeatures(t *Table, r *record) error {
 }
 
 // code returns the dictionary's index of a symbolic field.
-func (s *delimitedRows) code(k int, c *Column, field []byte) int32 {
+func (s *delimitedRows) code(k int, c *Column, field []byte, line int) (int32, error) {
 	if s.missing.has(field) {
-		return -1
+		return -1, nil
 	}
 	code, ok := s.codes[k][string(field)]
 	if ok {
-		return code
+		return code, nil
 	}
 	code, value := int32(len(c.Dictionary)), string(field)
 	if m := s.reader.options.Schema; m != nil {
 		switch first := len(m.Columns[k].Dictionary); {
 		case len(c.Dictionary) > first+unknownLimit:
-			return code - 1
+			return code - 1, nil
 		case len(c.Dictionary) == first+unknownLimit:
 			value = ""
 		}
+	} else if s.categories++; s.categories > maxCategories {
+		return 0, s.tooManyCategories(k, line)
 	}
 	s.codes[k][value] = code
 	c.Dictionary = append(c.Dictionary, value)
-	return code
+	return code, nil
+}
+
+// tooManyCategories is the error of a training file whose symbolic columns have more values than may have weights.
+func (s *delimitedRows) tooManyCategories(k, line int) error {
+	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: line, Column: s.names.all[s.roles.features[k]],
+		Found:    fmt.Sprintf("different value %s of the symbolic columns", thousands(maxCategories+1)),
+		Expected: fmt.Sprintf("at most %s in all of them", thousands(maxCategories)),
+		Hint:     "use --drop or --id for columns that name rows"}
 }
 
 // notNumber is the error of a field that should be a number.

@@ -119,9 +119,9 @@ func (c *delimitedScan) plan(s *delimitedRows) {
 // scan reads a chunk; false when it gives up.
 func (c *delimitedScan) scan(k *chunk) bool {
 	p, b := &k.piece, k.padded()
-	c.begin(p, bytes.Count(k.text, []byte{'\n'})+1)
+	c.begin(p, c.mostRows(k.text))
 	for at := 0; at < len(k.text); {
-		if c.narrow && c.isEmpty(b, at) {
+		if p.rows == p.stride || c.narrow && c.isEmpty(b, at) {
 			return false
 		}
 		if c.delimiter == blank {
@@ -135,6 +135,17 @@ func (c *delimitedScan) scan(k *chunk) bool {
 		p.lines++
 	}
 	return true
+}
+
+// mostRows bounds the rows that a text without empty lines can hold, so that memory follows its bytes: a row ends with LF,
+// apart from the last one, and has a delimiter behind each field but its last, or a byte in its only field; where blanks are
+// the delimiter it has both.
+func (c *delimitedScan) mostRows(text []byte) int {
+	least := len(c.columns)
+	if c.delimiter == blank {
+		least *= 2
+	}
+	return min(bytes.Count(text, []byte{'\n'})+1, (len(text)+1)/max(least, 2))
 }
 
 // begin prepares a piece for at most so many rows.

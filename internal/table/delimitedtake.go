@@ -24,7 +24,9 @@ func (s *delimitedRows) take(t *Table, limit int) error {
 		t.Label = append(t.Label, class)
 		t.Line = append(t.Line, s.records.lines.number+line+1)
 	}
-	s.takeColumns(t, c, first)
+	if err := s.takeColumns(t, c, first); err != nil {
+		return err
+	}
 	if t.Rows() == limit {
 		return nil
 	}
@@ -65,7 +67,7 @@ func (s *delimitedRows) classOf(p *piece, text []byte) (Class, error) {
 }
 
 // takeColumns appends the rows from first to those taken, apart from labels and lines.
-func (s *delimitedRows) takeColumns(t *Table, c *chunk, first int) {
+func (s *delimitedRows) takeColumns(t *Table, c *chunk, first int) error {
 	p := &c.piece
 	if s.roles.weight >= 0 {
 		t.Weight = append(t.Weight, p.weight[first:p.taken]...)
@@ -73,7 +75,9 @@ func (s *delimitedRows) takeColumns(t *Table, c *chunk, first int) {
 	numeric, symbolic := 0, 0
 	for k := range t.Columns {
 		if s.kinds[k] == Symbolic {
-			s.takeCodes(k, &t.Columns[k], &p.symbols[symbolic], c.text, first, p.taken)
+			if err := s.takeCodes(k, &t.Columns[k], &p.symbols[symbolic], c, first); err != nil {
+				return err
+			}
 			symbolic++
 			continue
 		}
@@ -87,19 +91,24 @@ func (s *delimitedRows) takeColumns(t *Table, c *chunk, first int) {
 	if s.reader.options.Raw {
 		t.Raw = append(t.Raw, p.raw[first:p.taken]...)
 	}
+	return nil
 }
 
 // takeCodes appends codes of a symbolic feature, as codes of its dictionary; values get those in the order of the rows.
-func (s *delimitedRows) takeCodes(k int, column *Column, from *symbols, text []byte, first, end int) {
-	for _, code := range from.codes[first:end] {
+func (s *delimitedRows) takeCodes(k int, column *Column, from *symbols, c *chunk, first int) (err error) {
+	for i, code := range from.codes[first:c.piece.taken] {
 		if code >= 0 {
 			if from.whole[code] < 0 {
-				from.whole[code] = s.code(k, column, from.spans[code].of(text))
+				line := s.records.lines.number + c.piece.lineOf(first+i) + 1
+				if from.whole[code], err = s.code(k, column, from.spans[code].of(c.text), line); err != nil {
+					return err
+				}
 			}
 			code = from.whole[code]
 		}
 		column.Codes = append(column.Codes, code)
 	}
+	return nil
 }
 
 // reserve makes room for rows that follow those of t and, where it is known how long the file is, for all that will

@@ -31,13 +31,13 @@ type reading struct {
 func readings(head int) []reading {
 	return []reading{
 		{"careful", pace{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 0},
-		{"careful ahead", pace{chunk: 40, largest: 100, workers: 2, head: head, careful: true}, 0},
+		{"careful ahead", pace{chunk: 40, largest: 100, ahead: 300, workers: 2, head: head, careful: true}, 0},
 		{"one chunk", pace{chunk: 1 << 16, largest: 1 << 16, workers: 1, head: head}, 0},
 		{"small chunks", pace{chunk: 1, largest: 40, workers: 1, head: head}, 0},
 		{"careful by rows", pace{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 3},
-		{"by rows", pace{chunk: 60, largest: 200, workers: 2, head: head}, 3},
-		{"one worker ahead", pace{chunk: 16, largest: 64, workers: 2, head: head}, 0},
-		{"ahead", pace{chunk: 100, largest: 100, workers: 3, head: head}, 0},
+		{"by rows", pace{chunk: 60, largest: 200, ahead: 600, workers: 2, head: head}, 3},
+		{"one worker ahead", pace{chunk: 16, largest: 64, ahead: 0, workers: 2, head: head}, 0},
+		{"ahead", pace{chunk: 100, largest: 100, ahead: 300, workers: 3, head: head}, 0},
 	}
 }
 
@@ -395,7 +395,7 @@ func TestEveryCut(t *testing.T) {
 				{Label: "last", Header: "no", Positive: []string{"1"}, Raw: true},
 				{LabelsFile: "testdata/labels12", Header: "no", Symbolic: []string{"1"}},
 				{LabelsFile: "testdata/labels12", Header: "no"}} {
-				p := pace{chunk: 1 + size, largest: 1 + size*size%41, workers: workers, head: 1}
+				p := pace{chunk: 1 + size, largest: 1 + size*size%41, ahead: size, workers: workers, head: 1}
 				if strings.Contains(text, ":") {
 					o = Options{Unlabelled: mode > 1, Raw: mode > 0, Positive: []string{"1"}}
 				}
@@ -433,7 +433,7 @@ func TestUnknownLimit(t *testing.T) {
 	o := Options{Schema: &Schema{Format: "csv", Width: 2, Label: &ColumnName{"2", 2},
 		Columns: []SchemaColumn{{Name: "1", Number: 1, Kind: Symbolic, Dictionary: []string{"v7", "w"}}}}}
 	want := readIn(readings(10)[0], strings.NewReader(text.String()), o)
-	for _, w := range []reading{{"", pace{chunk: 1 << 12, largest: 1 << 12, workers: 2, head: 10}, 0},
+	for _, w := range []reading{{"", pace{chunk: 1 << 12, largest: 1 << 12, ahead: 3 << 12, workers: 2, head: 10}, 0},
 		{"", pace{chunk: 1 << 20, largest: 1 << 20, workers: 1, head: 10}, 1000}} {
 		got := readIn(w, strings.NewReader(text.String()), o)
 		same(t, want.err, got.err)
@@ -495,7 +495,7 @@ func TestPublicFast(t *testing.T) {
 		}
 		want := readIn(reading{"", pace{chunk: 1 << 16, largest: 1 << 20, workers: 1, head: 100, careful: true}, 0},
 			bytes.NewReader(text), c.o)
-		got := readIn(reading{"", pace{chunk: 1 << 16, largest: 1 << 20, workers: 2, head: 100}, 0}, bytes.NewReader(text), c.o)
+		got := readIn(reading{"", pace{chunk: 1 << 16, largest: 1 << 20, ahead: 3 << 20, workers: 2, head: 100}, 0}, bytes.NewReader(text), c.o)
 		same(t, want.err, got.err)
 		if got.fast == 0 || want.table == nil || !cmp.Equal(want.table, got.table, equalTables) ||
 			!cmp.Equal(want.info, got.info, equalTables) {

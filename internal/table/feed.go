@@ -10,6 +10,7 @@ import (
 type pace struct {
 	chunk   int  // the usual bytes of a chunk
 	largest int  // bytes of a chunk whose lines are long
+	ahead   int  // bytes of text that are read ahead, and one chunk more
 	workers int  // who scan chunks when a whole file is read
 	careful bool // leave every row to the tokenizer
 	head    int  // rows that decide the kinds of columns
@@ -17,7 +18,7 @@ type pace struct {
 
 // defaultPace has chunks that, with what is read from them, fit into the second cache of a core.
 func defaultPace() pace {
-	return pace{chunk: 256 << 10, largest: 8 << 20, workers: runtime.GOMAXPROCS(0), head: headRows}
+	return pace{chunk: 256 << 10, largest: 8 << 20, ahead: 16 << 20, workers: runtime.GOMAXPROCS(0), head: headRows}
 }
 
 // chunk is a piece of a file's text, and the rows in it if it was scanned.
@@ -173,6 +174,9 @@ func (f *feed) read(c *chunk) {
 
 // taken marks the current chunk as read.
 func (f *feed) taken() { f.offset = len(f.current.text) }
+
+// consumed returns how many bytes of the file were handed out.
+func (f *feed) consumed() int64 { return f.bytes + int64(f.offset) }
 
 // together begins to read ahead with as many workers as the pace says and returns how to end it.
 func (f *feed) together() (end func()) {

@@ -2,14 +2,15 @@ package table
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"toptau/internal/fault"
 )
 
 const (
-	// headRows is how many rows decide the header and the kinds of the columns; fewer when their fields take more than
-	// headBytes of memory. With a Schema, which knows the kinds, headRowsSchema rows decide the header.
+	// headRows is how many rows decide the header and the kinds of the columns; fewer when their text or their fields take
+	// more than headBytes of memory. With a Schema, which knows the kinds, headRowsSchema rows decide the header.
 	headRows       = 10_000
 	headRowsSchema = 100
 	headBytes      = 64 << 20
@@ -27,9 +28,10 @@ type head struct {
 	ended  error       // what the records ended with
 }
 
-// readHead reads ahead. Only a file without any record is an error.
-func (s *delimitedRows) readHead(source io.Reader, delimiter byte) (*head, error) {
-	records := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter}
+// readHead reads ahead, from behind a number of lines. Only a file without any record is an error.
+func (s *delimitedRows) readHead(source *replay, line int, delimiter byte) (*head, error) {
+	records := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter, most: MaxColumns}
+	records.lines.number = line
 	r, err := records.next()
 	if err == io.EOF {
 		return nil, &fault.Error{Kind: fault.Data, File: s.reader.file, Found: "an empty file", Expected: "rows"}
@@ -37,6 +39,7 @@ func (s *delimitedRows) readHead(source io.Reader, delimiter byte) (*head, error
 	if err != nil {
 		return nil, err
 	}
+	source.limit = max(headBytes, source.size) // a record has a limit of its own
 	h := &head{first: r.clone(), counts: make([]kindCount, len(r.fields))}
 	h.readWords(s.missing)
 	most := s.reader.pace.head
@@ -179,16 +182,39 @@ func isDecimalComma(field []byte) bool {
 // replay keeps what is read from a stream, which can then be read from its begin.
 type replay struct {
 	source io.Reader
-	text   []byte
+	kept   [][]byte
+	size   int // bytes kept
+	limit  int // of size
 	failed error
 }
 
+// errHeadFull ends a replay at its limit.
+var errHeadFull = errors.New("the end of the head")
+
 // Read implements io.Reader.
 func (r *replay) Read(p []byte) (int, error) {
-	n, err := r.source.Read(p)
-	r.text = append(r.text, p[:n]...)
+	if r.size >= r.limit {
+		return 0, errHeadFull
+	}
+	n, err := r.source.Read(p[:min(len(p), r.limit-r.size)])
+	r.keep(p[:n])
 	r.failed = err
 	return n, err
+}
+
+// keep copies bytes to pieces that are never copied again.
+func (r *replay) keep(b []byte) {
+	r.size += len(b)
+	for len(b) > 0 {
+		last := len(r.kept) - 1
+		if last < 0 || len(r.kept[last]) == cap(r.kept[last]) {
+			r.kept = append(r.kept, make([]byte, 0, min(max(r.size, firstBuffer), 1<<20)))
+			continue
+		}
+		piece := r.kept[last]
+		n := min(len(b), cap(piece)-len(piece))
+		r.kept[last], b = append(piece, b[:n]...), b[n:]
+	}
 }
 
 // again is the stream from its begin.
@@ -196,5 +222,9 @@ func (r *replay) again() io.Reader {
 	if r.failed != nil {
 		r.source = &failing{r.failed}
 	}
-	return io.MultiReader(bytes.NewReader(r.text), r.source)
+	all := make([]io.Reader, 0, len(r.kept)+1)
+	for _, piece := range r.kept {
+		all = append(all, bytes.NewReader(piece))
+	}
+	return io.MultiReader(append(all, r.source)...)
 }

@@ -40,9 +40,6 @@ func idxSize(kind byte) int {
 	return 0
 }
 
-// maxItem is the largest number of values in an IDX item: an image of 1,024 by 1,024.
-const maxItem = 1 << 20
-
 // newIDX reads the header.
 func newIDX(file string, source io.Reader) (*idx, error) {
 	x := &idx{file: file, in: bufio.NewReaderSize(source, 64<<10), cols: 1}
@@ -65,9 +62,9 @@ func newIDX(file string, source io.Reader) (*idx, error) {
 			x.items = int(n)
 			continue
 		}
-		if n == 0 || int64(x.cols)*n > maxItem {
+		if n == 0 || int64(x.cols)*n > MaxColumns {
 			return nil, &fault.Error{Kind: fault.Data, File: file, Found: fmt.Sprintf("dimension %d of size %d", i+1, n),
-				Expected: fmt.Sprintf("items of 1 to %s values", thousands(maxItem))}
+				Expected: fmt.Sprintf("items of 1 to %s values", thousands(MaxColumns))}
 		}
 		x.cols *= int(n)
 	}

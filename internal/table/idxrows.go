@@ -2,6 +2,7 @@ package table
 
 import (
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -85,7 +86,13 @@ func (s *idxRows) match(m *Schema) error {
 
 // more implements rowSource.
 func (s *idxRows) more(t *Table, limit int) error {
+	size := int64(s.items.size * s.items.cols)
 	for t.Rows() < limit {
+		if limit == math.MaxInt {
+			if err := s.reader.outlook.check(t, s.reader.in, int64(s.items.item)*size); err != nil {
+				return err
+			}
+		}
 		values, err := s.items.next()
 		if err != nil {
 			return err

@@ -67,6 +67,10 @@ func openFailure(path string, err error) error {
 	return e
 }
 
+// maxWindow is the largest window of zstd data that is unpacked, which then takes as much memory: 128 MiB, all that the zstd
+// program unpacks without further flags.
+const maxWindow = 128 << 20
+
 // newInput recognises compression by the first bytes.
 func newInput(file string, r io.Reader) (*input, error) {
 	in := &input{file: file, digest: sha256.New()}
@@ -85,7 +89,8 @@ func newInput(file string, r io.Reader) (*input, error) {
 		in.reader = z
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		in.compression = "zstd"
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
+			zstd.WithDecoderMaxMemory(maxWindow))
 		if err != nil {
 			return nil, in.failure(err)
 		}
@@ -148,6 +153,9 @@ func (in *input) failure(err error) error {
 		return &fault.Error{Kind: fault.IO, File: in.file, Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
 		e.Found, e.Expected = "the end of the file inside its "+in.compression+" data", "a complete file"
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		e.Found, e.Expected = "zstd data with a window above 128 MiB", "a window of at most 128 MiB"
+		e.Hint = "unpack the file first, or compress it without --long"
 	default:
 		e.Found, e.Expected, e.Err = "damaged "+in.compression+" data", "an intact file", err
 	}

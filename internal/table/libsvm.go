@@ -70,6 +70,11 @@ func (s *libsvmRows) more(t *Table, limit int) error {
 		defer s.feed.together()()
 	}
 	for t.Rows() < limit {
+		if whole {
+			if err := s.reader.outlook.check(t, s.reader.in, s.feed.consumed()); err != nil {
+				return err
+			}
+		}
 		if s.scanned() {
 			if whole {
 				p := &s.feed.current.piece
@@ -79,6 +84,11 @@ func (s *libsvmRows) more(t *Table, limit int) error {
 				return err
 			}
 			continue
+		}
+		before := s.lines.number
+		s.lines.passEmpty(blank)
+		if s.empty == 0 && s.lines.number > before {
+			s.empty = before + 1
 		}
 		line, err := s.lines.next()
 		if err != nil {

@@ -30,8 +30,11 @@ func (s *libsvmRows) scanFor() *libsvmScan {
 // scan reads a chunk; false when it gives up.
 func (c *libsvmScan) scan(k *chunk) bool {
 	p, b := &k.piece, k.padded()
-	c.begin(p, bytes.Count(k.text, []byte{'\n'})+1)
+	c.begin(p, min(bytes.Count(k.text, []byte{'\n'})+1, (len(k.text)+1)/2)) // as no line is empty
 	for at := 0; at < len(k.text); {
+		if p.rows == len(p.start) {
+			return false
+		}
 		for isBlank(b[at]) {
 			at++
 		}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 )
@@ -58,6 +59,51 @@ func (l *lines) next() ([]byte, error) {
 		}
 		l.fill()
 	}
+}
+
+// passEmpty passes the lines before the next one that holds something besides blanks, and counts them. A delimiter is no
+// blank, unless it is blank itself. However many lines there are, it keeps one of them at a time.
+func (l *lines) passEmpty(delimiter byte) {
+	for at := l.begin; ; {
+		for at < l.end && isBlank(l.buffer[at]) && (l.buffer[at] != delimiter || delimiter == blank) {
+			at++
+		}
+		last := at+1 >= l.end // of what has been read: a CR may be followed by LF
+		switch {
+		case at < l.end && l.buffer[at] == '\n':
+			n := lineFeeds(l.buffer[at:l.end])
+			l.number += n
+			at += n
+			l.advance(at)
+		case at < l.end && l.buffer[at] == '\r' && (!last || l.failed != nil):
+			if at++; at < l.end && l.buffer[at] == '\n' {
+				at++
+			}
+			l.number++
+			l.advance(at)
+		case at < l.end && l.buffer[at] != '\r':
+			return
+		case l.failed != nil || l.end-l.begin > l.limit:
+			return
+		default:
+			ahead := at - l.begin
+			l.fill()
+			at = l.begin + ahead
+		}
+	}
+}
+
+// lineFeeds counts the LFs that b begins with.
+func lineFeeds(b []byte) int {
+	const all = 0x0a0a0a0a0a0a0a0a
+	n := 0
+	for n+8 <= len(b) && binary.LittleEndian.Uint64(b[n:]) == all {
+		n += 8
+	}
+	for n < len(b) && b[n] == '\n' {
+		n++
+	}
+	return n
 }
 
 // cut finds the end of the current line in the buffer. LF is looked for once for the whole buffer and remembered, so
@@ -128,7 +174,8 @@ func (l *lines) fill() {
 		l.begin = 0
 	}
 	if l.end == len(l.buffer) {
-		grown := make([]byte, max(firstBuffer, 2*len(l.buffer)))
+		most := max(l.limit, firstBuffer) + firstBuffer // next refuses a line before it takes more
+		grown := make([]byte, min(max(firstBuffer, 2*len(l.buffer)), most))
 		copy(grown, l.buffer[:l.end])
 		l.buffer = grown
 	}

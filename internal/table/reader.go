@@ -20,6 +20,7 @@ type Reader struct {
 	labels     *labels
 	labelsFile *labelsFile
 	pace       pace
+	outlook    outlook
 	warnings   []Warning
 	schema     Schema
 	total      int    // rows returned
@@ -289,6 +290,9 @@ func (r *Reader) all() (*Table, *Info, error) {
 		return nil, nil, err
 	}
 	if err := r.finish(); err != io.EOF {
+		return nil, nil, err
+	}
+	if err := t.checkWeights(r.options.Weight); err != nil {
 		return nil, nil, err
 	}
 	if r.packs {

@@ -2,7 +2,13 @@ package table
 
 import (
 	"fmt"
+
+	"toptau/internal/fault"
 )
+
+// MaxColumns is the largest number of columns of delimited text and of values of an IDX item. Each of them has a name, a kind and
+// slices of its own, which take far more memory than its field in a row; LIBSVM files have no such columns.
+const MaxColumns = 30_000
 
 // Table is some rows of a file, column by column. Every slice that is not nil has Rows elements.
 type Table struct {
@@ -127,6 +133,28 @@ const (
 type Warning struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
+}
+
+// maxMass bounds the sum of the row weights: products of such sums stay within the range of float64.
+const maxMass = 1e150
+
+// checkWeights refuses weights whose sum overflows, and those that are so small that the products of their sums are 0.
+func (t *Table) checkWeights(column string) error {
+	sum := 0.0
+	for row, w := range t.Weight {
+		if sum += w; sum <= maxMass && w >= 1/maxMass {
+			continue
+		}
+		e := &fault.Error{Kind: fault.Data, File: t.File, Line: t.LineOf(row), Column: column,
+			Found: fmt.Sprintf("a sum of weights of %g up to this row", sum), Expected: fmt.Sprintf("at most %g", maxMass),
+			Hint: "divide all weights by one number: only their ratios count"}
+		if w < 1/maxMass {
+			e.Found, e.Expected = fmt.Sprintf("the weight %g", w), fmt.Sprintf("0, or at least %g", 1/maxMass)
+			e.Hint = "multiply all weights by one number: only their ratios count"
+		}
+		return e
+	}
+	return nil
 }
 
 // reset empties the table for the next chunk and keeps its memory.

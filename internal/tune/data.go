@@ -67,9 +67,13 @@ type Evaluation struct {
 // are asked for: a row writes a few of them and would have one level of each.
 const manyIndices = 1000
 
+// manyColumns is the number of columns from which encodings other than raw are tried only if they are asked for: their scales
+// and trees take several kilobytes for each column in each fold.
+const manyColumns = 10_000
+
 // encodingsFor are the encodings that can differ on a table and are worth their time.
 func encodingsFor(t *table.Table) []feature.Encode {
-	if feature.Encodable(t) && (t.Sparse == nil || t.Sparse.Cols <= manyIndices) {
+	if feature.Encodable(t) && (t.Sparse == nil || t.Sparse.Cols <= manyIndices) && len(t.Columns) <= manyColumns {
 		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
 	}
 	return []feature.Encode{feature.EncodeRaw} // categories alone, or many indices

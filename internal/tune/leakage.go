@@ -19,8 +19,9 @@ import (
 type Leak struct {
 	Code   string // LeakCopy, LeakSeparates, LeakNumbers, LeakNames
 	Column string
+	Index  bool    // of a LIBSVM file, which has no --drop
 	Values int     // LeakCopy: the number of its values
-	AUC    float64 // the others: of the column alone, on rows that its scores were not made from
+	AUC    float64 // LeakCopy, LeakSeparates: of the column alone, on rows that its scores were not made from
 	Low    float64 // the lower end of its 95 % interval
 }
 
@@ -54,18 +55,19 @@ func Leaks(t *table.Table) []Leak {
 	found := map[int]Leak{}
 	screen, sample := s.halve(leakScreen), s.halve(leakSample)
 	auc := s.measure(s.candidates(&screen), &screen)
-	auc = s.measure(slices.DeleteFunc(slices.Sorted(maps.Keys(auc)), func(j int) bool { return auc[j] < leakPromise }), &sample)
+	auc = s.measure(slices.DeleteFunc(slices.Sorted(maps.Keys(auc)), func(j int) bool { return !(auc[j] >= leakPromise) }), &sample)
 	n := sample.smaller()
 	for j, v := range auc {
 		wrong := int(math.Ceil(float64((1 - v) * float64(n))))
 		low, _ := metric.ClopperPearson(n-wrong, n, metric.DefaultConfidence)
-		if v < leakAUC || low < leakLow {
+		if !(v >= leakAUC && low >= leakLow) {
 			continue
 		}
-		found[j] = Leak{Code: LeakSeparates, Column: s.name(j), AUC: v, Low: low}
-		if values := s.copies(j); values > 0 {
-			found[j] = Leak{Code: LeakCopy, Column: s.name(j), AUC: v, Low: low, Values: values}
+		l := Leak{Code: LeakSeparates, Column: s.name(j), Index: t.Sparse != nil, AUC: v, Low: low}
+		if l.Values = s.copies(j); l.Values > 0 {
+			l.Code = LeakCopy
 		}
+		found[j] = l
 	}
 	for j := range t.Columns {
 		c := &t.Columns[j]
@@ -424,18 +426,21 @@ func LeakWarnings(leaks []Leak) []Warning {
 }
 
 func (l *Leak) warning() Warning {
+	name, remedy := fmt.Sprintf("column %q", l.Column), "--drop "+argument(l.Column)
+	if l.Index {
+		name, remedy = "index "+l.Column, "leave it out of the file"
+	}
 	text := ""
 	switch l.Code {
 	case LeakCopy:
-		text = fmt.Sprintf("column %q copies the label: each of its %d values occurs in one class only", l.Column, l.Values)
+		text = fmt.Sprintf("%s copies the label: each of its %d values occurs in one class only", name, l.Values)
 	case LeakSeparates:
-		text = fmt.Sprintf("column %q separates the classes alone (AUC %.4f, at least %.3f): is it known before the label is?",
-			l.Column, l.AUC, l.Low)
+		text = fmt.Sprintf("%s separates the classes alone (AUC %.4f, at least %.3f): is it known before the label is?", name, l.AUC,
+			l.Low)
 	case LeakNumbers:
-		return Warning{l.Code, fmt.Sprintf("column %q numbers the rows (--id %s or --drop %s)", l.Column, argument(l.Column),
-			argument(l.Column))}
+		text, remedy = name+" numbers the rows", "--id "+argument(l.Column)+" or "+remedy
 	}
-	return Warning{l.Code, text + " (--drop " + argument(l.Column) + ")"}
+	return Warning{l.Code, text + " (" + remedy + ")"}
 }
 
 // argument is a name as a shell takes it.

@@ -159,7 +159,11 @@ func certifyResult(o *objective.Objective, r Result, read reader) (Result, error
 	}
 	z := make([]float64, o.Matrix().Rows())
 	read.scores([]scored{{r.W, z}})
-	bounds, err := verify(o, o.AtScores(r.W, z), r.P, r.A, r.BallRadius)
+	at := o.AtScores(r.W, z)
+	if o.Problem().Hyperparameters.Lambda == 0 { // the ball of an earlier point, about a thousand times as long as that
+		r.BallRadius = math.Max(r.BallRadius, 2*objective.Norm(r.W))
+	}
+	bounds, err := boundsAt(o, at, r.P, r.A, r.BallRadius)
 	if err != nil {
 		return r, err
 	}
@@ -184,16 +188,33 @@ type Bounds struct {
 	Upper, Lower float64 // F(w), D(p, a)
 	Threshold    float64 // t(w)
 	AtZero       float64 // F(0)
+	Norm         float64 // |w|
+
+	UpperError, LowerError float64 // bounds on the rounding errors of both; Verify only
 }
 
-// Verify computes F(w) and D(p, a) from the data alone. An infeasible (p, a) is an error that names the constraint. With
-// lambda = 0 the lower bound holds for all weights of norm at most radius.
+// Verify computes F(w) and D(p, a) from the data alone, apart from the solver's arithmetic, with bounds on their rounding
+// errors. An infeasible (p, a) is an error that names the constraint, and so is a number that is not finite. With lambda = 0
+// the lower bound holds for all weights of norm at most radius.
 func Verify(o *objective.Objective, w []float64, p, a Sparse, radius float64) (Bounds, error) {
-	return verify(o, o.At(w, nil), p, a, radius)
+	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	if err != nil {
+		return Bounds{}, err
+	}
+	fullP, fullA, err := expandBoth(o, p, a)
+	if err != nil {
+		return Bounds{}, err
+	}
+	e, err := o.Enclose(w, fullP, fullA, radius)
+	if err != nil {
+		return Bounds{}, err
+	}
+	return Bounds{Upper: e.F, UpperError: e.FError, Lower: e.D, LowerError: e.DError, Threshold: e.T,
+		AtZero: f.atZero(o.Population().Mass), Norm: e.Norm}, nil
 }
 
-// verify is Verify for a point at which the objective is known.
-func verify(o *objective.Objective, at objective.Value, p, a Sparse, radius float64) (Bounds, error) {
+// boundsAt computes the bounds of a solve, for a point at which the objective is known.
+func boundsAt(o *objective.Objective, at objective.Value, p, a Sparse, radius float64) (Bounds, error) {
 	f, err := formOf(o.Problem(), o.Threshold().Kappa())
 	if err != nil {
 		return Bounds{}, err
@@ -202,11 +223,7 @@ func verify(o *objective.Objective, at objective.Value, p, a Sparse, radius floa
 	if len(p.Rows) == 0 {
 		return b, nil // no loss is negative, so 0 is a bound
 	}
-	fullP, err := p.expand(o.Matrix().Positives.Rows(), "p")
-	if err != nil {
-		return b, err
-	}
-	fullA, err := a.expand(o.Population().Rows, "a")
+	fullP, fullA, err := expandBoth(o, p, a)
 	if err != nil {
 		return b, err
 	}
@@ -221,4 +238,13 @@ func verify(o *objective.Objective, at objective.Value, p, a Sparse, radius floa
 	}
 	b.Lower = math.Max(0, dual.D)
 	return b, nil
+}
+
+// expandBoth returns p and a with all their elements.
+func expandBoth(o *objective.Objective, p, a Sparse) (fullP, fullA []float64, err error) {
+	if fullP, err = p.expand(o.Matrix().Positives.Rows(), "p"); err != nil {
+		return nil, nil, err
+	}
+	fullA, err = a.expand(o.Population().Rows, "a")
+	return fullP, fullA, err
 }

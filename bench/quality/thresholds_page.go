@@ -1,0 +1,365 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// thresholdPage writes what was found about plain thresholds.
+type thresholdPage struct {
+	strings.Builder
+	runs    []*ThresholdRun
+	missing int
+	figures []*Figures
+	before  []*Figures
+}
+
+// thresholdsBefore are the figures of the rule before plainRule, measured by this program at another commit.
+//
+//go:embed thresholds-before.json
+var thresholdsBefore []byte
+
+func (p *thresholdPage) page() (string, error) {
+	p.figures = figuresOf(p.runs)
+	if err := json.Unmarshal(thresholdsBefore, &p.before); err != nil {
+		return "", err
+	}
+	p.WriteString(thresholdHead)
+	p.summary()
+	p.WriteString(thresholdMethod)
+	p.failing()
+	p.means()
+	p.known()
+	p.earlier()
+	p.all()
+	p.described()
+	p.WriteString(thresholdTail)
+	return p.String(), nil
+}
+
+const thresholdHead = `# How plain thresholds keep their budget
+
+Without ` + "`--delta`, `train --max-fpr`" + ` sets a plain threshold: the expected rate of false alarms on new rows is to be the budget
+or a little less. Here it is measured on rows that took no part in training, in choosing or in calibrating. Written by ` + "`make thresholds`" + `.
+
+R is the number of false alarms divided by budget x test negatives: 1 is the budget exactly.
+
+## Summary
+
+`
+
+const thresholdMethod = `
+## How it is measured
+
+* A cell is a set, a learner with an encoding, and a budget (0.1 %, 1 %, 5 %). **average** lets ` + "`train`" + ` average logistic regression and the ramp on
+  scorecard and leaves, and counts the trainings in which it took several members. **default** is ` + "`train`" + ` without any restriction.
+* Real sets: each seed divides the rows anew, one half of each class for the test. Simulated sets: each seed draws fresh
+  rows for training, and 20,000 others stand for all rows to come, so that the true rate is known but for their error.
+* On raw columns each budget has a training of its own, on scorecards 5 % has; otherwise the model that was trained for 1 % also gives
+  the thresholds for the other budgets, from the same rows.
+* R is pooled over seeds, ± its standard error over seeds (one seed: that of the count). The halves of different seeds share rows.
+* A cell passes where R <= 1.05 + 2 standard errors. Where budget x calibration negatives >= 20, budget x test negatives of all seeds
+  >= 100, and less than a tenth of the budget has the score of the threshold itself, it must also reach R >= 0.85 - 2 standard errors.
+* The scheme is the rows whose scores gave the threshold, as ` + "`train`" + ` reports it.
+`
+
+const thresholdTail = `
+## Running it again
+
+    make thresholds                                                  # everything; needs TOPTAU_DATA
+    go run -C bench ./quality -thresholds -sets pima -cells default  # a part, to standard error
+
+Results are kept by rule, set, cell and seed in the directory of ` + "`-cache`" + `, so an interrupted run goes on where it stopped. A change of
+the rule needs a new name in ` + "`plainRule`" + ` (or ` + "`-rule`" + `), or the old results would be used.
+`
+
+func ofBudget(budget string) func(f *Figures) bool {
+	return func(f *Figures) bool { return f.Budget == budget }
+}
+
+// share writes a count of a total with its percentage.
+func share(n, of int) string {
+	if of == 0 {
+		return "none of 0"
+	}
+	return fmt.Sprintf("%d of %d (%.1f %%)", n, of, 100*float64(n)/float64(of))
+}
+
+// percentBudget writes "0.001" as "0.1 %".
+func percentBudget(f *Figures) string { return fmt.Sprintf("%g %%", math.Round(1e5*f.rate())/1e3) }
+
+func budgetTitles() []string {
+	var titles []string
+	for _, rate := range budgets {
+		titles = append(titles, percentBudget(&Figures{Budget: rate.String()}))
+	}
+	return titles
+}
+
+// byBudget writes a figure of the cells of each budget: "0.98 at 0.1 %, ...".
+func byBudget(list []*Figures, figure func(list []*Figures) string) string {
+	var parts []string
+	for i, rate := range budgets {
+		if of := selected(list, ofBudget(rate.String())); len(of) > 0 {
+			parts = append(parts, figure(of)+" at "+budgetTitles()[i])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func ratioText(list []*Figures) string { return fmt.Sprintf("%.2f", meanRatio(list)) }
+
+func (p *thresholdPage) summary() {
+	list := p.figures
+	p.line("%d trainings with thresholds for three budgets on %d sets; %d cells.", len(p.runs)-p.failures(), p.sets(), len(list))
+	if p.missing > 0 {
+		p.line("**This page is of a run that was cut short: %d of %d trainings are missing.**", p.missing, p.missing+len(p.runs))
+	}
+	kept := count(list, func(f *Figures) bool { return !f.high() })
+	p.line("R <= 1.05 + 2 standard errors in %s, goal 95 %%: %s.", share(kept, len(list)), passing(kept, len(list)))
+	resolved := selected(list, (*Figures).resolved)
+	used := count(resolved, func(f *Figures) bool { return !f.low() })
+	p.line("R >= 0.85 - 2 standard errors in %s of the cells whose rows can tell, goal 95 %%: %s.", share(used, len(resolved)),
+		passing(used, len(resolved)))
+	p.line("Mean R over cells: %s; in the cells whose rows can tell: %s.", byBudget(list, ratioText), byBudget(resolved, ratioText))
+	p.line("True positives at the threshold, less those at exactly the budget, in points: %s.",
+		byBudget(list, func(of []*Figures) string { return fmt.Sprintf("%+.2f", meanLoss(of)) }))
+	for _, scheme := range p.schemes() {
+		of := selected(list, func(f *Figures) bool { return f.Scheme == scheme })
+		p.line("Scheme \"%s\", %d cells: mean R %s.", scheme, len(of), byBudget(of, ratioText))
+	}
+	simulated := selected(list, func(f *Figures) bool { return isSimulated(f.Set) })
+	p.line("Simulated sets, true rate known: mean R %s.", byBudget(simulated, ratioText))
+	draws, covering := coverage(simulated)
+	p.line("There the 95 %% interval that `train` reports contains the true rate in %s of the fresh draws.", share(covering, draws))
+	if named := selected(list, func(f *Figures) bool { return namesOf(f.Set) != noNames }); len(named) > 0 {
+		p.line("Next to a made-up column of 6,000 names: mean R %s; highest cell %s.", byBudget(named, ratioText), highest(named))
+	}
+	now, then := p.both()
+	if len(now) > 0 {
+		p.line("The rule before, in the %d cells measured with both: mean R %s; highest %s. Now there: %s; highest %s.", len(now),
+			byBudget(then, ratioText), highest(then), byBudget(now, ratioText), highest(now))
+	}
+}
+
+func (p *thresholdPage) line(format string, args ...any) { fmt.Fprintf(p, "* "+format+"\n", args...) }
+
+func passing(n, of int) string {
+	if float64(n) >= passingAim*float64(of) {
+		return "met"
+	}
+	return "**missed**"
+}
+
+// failures is the number of trainings without a model.
+func (p *thresholdPage) failures() int {
+	n := 0
+	for _, r := range p.runs {
+		if r.Failed != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *thresholdPage) sets() int {
+	seen := map[string]bool{}
+	for _, r := range p.runs {
+		seen[r.Set] = true
+	}
+	return len(seen)
+}
+
+// schemes are those of the cells, in the order of the page.
+func (p *thresholdPage) schemes() []string {
+	var list []string
+	for _, f := range p.figures {
+		if !slices.Contains(list, f.Scheme) {
+			list = append(list, f.Scheme)
+		}
+	}
+	return list
+}
+
+func setNamed(name string) *thresholdSet {
+	i := slices.IndexFunc(thresholdSets, func(s thresholdSet) bool { return s.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &thresholdSets[i]
+}
+
+func isSimulated(name string) bool { s := setNamed(name); return s != nil && s.of == "" }
+
+func namesOf(set string) names {
+	if s := setNamed(set); s != nil {
+		return s.names
+	}
+	return noNames
+}
+
+// meanLoss is in points.
+func meanLoss(list []*Figures) float64 {
+	sum := 0.0
+	for _, f := range list {
+		sum += 100 * (f.TPR - f.ExactTPR)
+	}
+	return sum / float64(len(list))
+}
+
+func coverage(list []*Figures) (draws, covering int) {
+	for _, f := range list {
+		draws += f.Seeds
+		covering += f.Covering
+	}
+	return draws, covering
+}
+
+// highest names the cell with the largest R.
+func highest(list []*Figures) string {
+	f := slices.MaxFunc(list, func(a, b *Figures) int {
+		if a.Ratio > b.Ratio {
+			return 1
+		}
+		return -1
+	})
+	return fmt.Sprintf("%.2f (%s, %s, %s)", f.Ratio, f.Set, f.Cell, percentBudget(f))
+}
+
+func (f *Figures) ratioText() string { return fmt.Sprintf("%.2f ± %.2f", f.Ratio, f.Error) }
+
+const cellColumns = "| set | cell | budget | R | seeds | false alarms | budget x calibration | scheme | tied / budget | TPR | TPR at the budget |"
+
+// row is a line of a table of cells, without an end.
+func (f *Figures) row() string {
+	return fmt.Sprintf("| %s | %s | %s | %s | %d | %.0f | %.3g | %s | %.2f | %.1f | %.1f |", f.Set, f.Cell, percentBudget(f), f.ratioText(),
+		f.Seeds, f.FalseAlarms, f.rate()*f.Calibration, f.Scheme, f.Tied/f.rate(), 100*f.TPR, 100*f.ExactTPR)
+}
+
+const cellRule = "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |"
+
+// failing lists the cells that do not pass.
+func (p *thresholdPage) failing() {
+	p.WriteString("\n## Cells that do not pass\n\n")
+	list := selected(p.figures, func(f *Figures) bool { return f.high() || f.low() })
+	if len(list) == 0 {
+		p.WriteString("None.\n")
+		return
+	}
+	p.WriteString(cellColumns + " |\n" + cellRule + " --- |\n")
+	for _, f := range list {
+		why := "low"
+		if f.high() {
+			why = "**high**"
+		}
+		if reason := f.reason(); reason != "" {
+			why += ": " + reason
+		}
+		fmt.Fprintf(p, "%s %s |\n", f.row(), why)
+	}
+}
+
+// means are those of R by scheme, learner and encoding.
+func (p *thresholdPage) means() {
+	p.WriteString("\n## Mean R over cells\n\n| cells | n | R, " + strings.Join(budgetTitles(), " | n | R, ") + " |\n| --- |" +
+		strings.Repeat(" ---: | ---: |", len(budgets)) + "\n")
+	groups := []struct {
+		name  string
+		value func(f *Figures) string
+	}{{"", func(*Figures) string { return "all" }}, {"scheme: ", func(f *Figures) string { return f.Scheme }},
+		{"", (*Figures).learner}, {"", (*Figures).encoding}, {"", func(f *Figures) string { return f.Scheme + ", " + f.Cell }}}
+	for _, g := range groups {
+		var seen []string
+		for _, f := range p.figures {
+			value := g.value(f)
+			if value == "" || slices.Contains(seen, value) {
+				continue
+			}
+			seen = append(seen, value)
+			p.WriteString("| " + g.name + value + " |")
+			of := selected(p.figures, func(f *Figures) bool { return g.value(f) == value })
+			for _, rate := range budgets {
+				at := selected(of, ofBudget(rate.String()))
+				text := "–"
+				if len(at) > 0 {
+					text = ratioText(at)
+				}
+				fmt.Fprintf(p, " %d | %s |", len(at), text)
+			}
+			p.WriteString("\n")
+		}
+	}
+}
+
+// known is the table of the simulated sets.
+func (p *thresholdPage) known() {
+	list := selected(p.figures, func(f *Figures) bool { return isSimulated(f.Set) })
+	if len(list) == 0 {
+		return
+	}
+	p.WriteString("\n## Fresh draws, the true rate known\n\nThe spread is that of the true rate over draws, as a multiple of the budget, " +
+		"10 % to 90 %. The interval is the 95 % interval\nthat `train` reports; it covers where it contains the rate on the 20,000 fresh rows, whose own error makes it cover less at 0.1 %.\n\n" +
+		"| set | cell | budget | draws | R | spread | scheme | intervals that cover |\n| --- | --- | ---: | ---: | ---: | --- | --- | ---: |\n")
+	for _, f := range list {
+		sorted := slices.Sorted(slices.Values(f.ratios))
+		last := len(sorted) - 1
+		fmt.Fprintf(p, "| %s | %s | %s | %d | %s | %.2f to %.2f | %s | %.1f %% |\n", f.Set, f.Cell, percentBudget(f), f.Seeds, f.ratioText(),
+			sorted[last/10], sorted[last-last/10], f.Scheme, 100*float64(f.Covering)/float64(f.Seeds))
+	}
+}
+
+// both are the cells that were measured under this rule and the one before.
+func (p *thresholdPage) both() (now, then []*Figures) {
+	for _, f := range p.figures {
+		i := slices.IndexFunc(p.before, func(b *Figures) bool { return b.Set == f.Set && b.Cell == f.Cell && b.Budget == f.Budget })
+		if i >= 0 {
+			now, then = append(now, f), append(then, p.before[i])
+		}
+	}
+	return now, then
+}
+
+// earlier is the table of cells that were also measured under the rule before.
+func (p *thresholdPage) earlier() {
+	now, then := p.both()
+	if len(now) == 0 {
+		return
+	}
+	p.WriteString("\n## The rule before\n\nUntil this rule the threshold of the out-of-fold scores was carried to a model fitted again to all rows, by the middle and " +
+		"the spread of\nthe negatives. Cells measured with both, R ± standard error (seeds):\n\n" +
+		"| set | cell | budget | before | now |\n| --- | --- | ---: | ---: | ---: |\n")
+	for i, f := range now {
+		fmt.Fprintf(p, "| %s | %s | %s | %s (%d) | %s (%d) |\n", f.Set, f.Cell, percentBudget(f), then[i].ratioText(), then[i].Seeds,
+			f.ratioText(), f.Seeds)
+	}
+}
+
+// all lists every cell.
+func (p *thresholdPage) all() {
+	p.WriteString("\n## Every cell\n\n" + cellColumns + "\n" + cellRule + "\n")
+	for _, f := range p.figures {
+		p.WriteString(f.row() + "\n")
+	}
+}
+
+// described says what the sets are and which trainings came to nothing.
+func (p *thresholdPage) described() {
+	p.WriteString("\n## Sets\n\n")
+	for i := range thresholdSets {
+		s := &thresholdSets[i]
+		text := "all rows of the training file"
+		if s.kind != "" {
+			text = s.kind
+		}
+		p.line("%s: %s.", s.name, text)
+	}
+	for _, r := range p.runs {
+		if r.Failed != "" {
+			p.line("%s, %s, seed %d: no model, %s.", r.Set, r.Cell, r.Seed, r.Failed)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"toptau/internal/feature"
+	"toptau/internal/simulate"
+	"toptau/internal/table"
+	"toptau/internal/tune"
+	"toptau/threshold"
+)
+
+// thresholdSet is a set on which plain thresholds are measured: some rows of a real one, half of which test, divided
+// anew for every seed; or a simulated one, of which every seed is a fresh draw with a fresh test part.
+type thresholdSet struct {
+	name      string
+	of        string           // a name in sets; "": simulated
+	rows      int              // of a real set with more than 20,000 rows: so many of its training file are used; 0: all
+	simulated simulate.Options // without a seed
+	names     names
+	kind      string // what the set is, for the page
+}
+
+// freshRows are the rows of the test part of a simulated set.
+const freshRows = 20_000
+
+// thresholdSets are the sets of the page, the quick ones first.
+var thresholdSets = []thresholdSet{
+	{name: "pima", of: "pima"},
+	{name: "mammography", of: "mammography"},
+	{name: "higgs_7k", of: "higgs_7k"},
+	{name: "spambase", of: "spambase"},
+	{name: "cicids2017_web", of: "cicids2017_web"},
+	{name: "magic04", of: "magic04"},
+	{name: "nsl_kdd", of: "nsl_kdd", rows: 20_000, kind: "20,000 of the 25,192 rows of the training file"},
+	{name: "w8a", of: "w8a", rows: 30_000, kind: "30,000 of 49,749 rows; 0 or 1 in every column, so that many scores are equal"},
+	{name: "covtype_2vs4", of: "covtype_2vs4", rows: 30_000, kind: "30,000 of 286,048 rows"},
+	{name: "cicids2017_web+names", of: "cicids2017_web", names: telling,
+		kind: "with a made-up column of 6,000 names, of which 1,200 are more frequent among the positives"},
+	{name: "mammography+names", of: "mammography", names: blank,
+		kind: "with a made-up column of 6,000 names that say nothing about the class"},
+	{name: "detectors", simulated: simulate.Options{Kind: "detectors", Rows: 3200, Columns: 20, Positives: threshold.MustRate("10%")},
+		kind: "`toptau simulate detectors`, 3,200 rows, 20 columns, 10 % positives"},
+	{name: "hepmass+names", simulated: simulate.Options{Kind: "hepmass", Rows: 4000, Positives: threshold.MustRate("25%")},
+		names: telling, kind: "`toptau simulate hepmass`, 4,000 rows, 25 % positives, with a made-up column of 6,000 names, " +
+			"of which 1,200 are more frequent among the positives"},
+}
+
+// cell is what is trained on a set: some learners on some encodings.
+type cell struct {
+	name      string
+	learners  []string         // nil: the default
+	encodings []feature.Encode // nil: the default
+	own       []threshold.Rate // budgets with a training of their own; the others share one for mainBudget
+	small     int              // seeds of a set that is used whole
+	large     int              // seeds of a larger one
+	draws     int              // of a simulated set
+}
+
+const (
+	averageCell = "average" // of several members
+	defaultCell = "default"
+)
+
+// cells are the rows of the page for each set, the quick ones first. Budgets have trainings of their own where these cost
+// little, and 5 % for scorecards too: there it has the rows to hold some out where 1 % has not.
+var cells = []cell{
+	one(tune.Logistic, feature.EncodeRaw, 20, 10, 200),
+	one(tune.Ramp, feature.EncodeRaw, 10, 10, 50),
+	one("patmat-np", feature.EncodeRaw, 10, 10, 20),
+	one(tune.Logistic, feature.EncodeScorecard, 20, 10, 200),
+	one(tune.Ramp, feature.EncodeScorecard, 5, 5, 20),
+	one("patmat-np", feature.EncodeScorecard, 3, 3, 5),
+	one(tune.Logistic, feature.EncodeLeaves, 20, 10, 200),
+	one(tune.Ramp, feature.EncodeLeaves, 3, 3, 5),
+	// Without raw columns: logistic regression on these is kept unless an average is clearly better.
+	{name: averageCell, learners: []string{tune.Logistic, tune.Ramp},
+		encodings: []feature.Encode{feature.EncodeScorecard, feature.EncodeLeaves}, small: 3, large: 3, draws: 5},
+	{name: defaultCell, small: 3, large: 3, draws: 3},
+	one("patmat-np", feature.EncodeLeaves, 1, 0, 1), // a minute or two each
+}
+
+// one is the cell of a single learner on a single encoding.
+func one(learner string, e feature.Encode, small, large, draws int) cell {
+	c := cell{name: learner + " " + string(e), learners: []string{learner}, encodings: []feature.Encode{e},
+		small: small, large: large, draws: draws}
+	switch e {
+	case feature.EncodeRaw:
+		c.own = budgets
+	case feature.EncodeScorecard:
+		c.own = budgets[2:]
+	}
+	return c
+}
+
+// seedsOf is the number of seeds of a cell on a set.
+func (c *cell) seedsOf(s *thresholdSet) int {
+	switch {
+	case s.of == "":
+		return c.draws
+	case s.rows > 0:
+		return c.large
+	}
+	return c.small
+}
+
+// options are those of the search for a budget.
+func (c *cell) options(s *thresholdSet, seed int, rate threshold.Rate) tune.SearchOptions {
+	o := tune.SearchOptions{Goal: maxFPR(rate), Learners: c.learners, Features: c.encodings, Seed: uint64(seed)}
+	if s.of != "" {
+		o.TestShare = threshold.MustRate("50%")
+	}
+	return o
+}
+
+// load returns the rows of a set for a seed: those of real sets are the same for every seed, and the search divides them.
+func (h *harness) load(s *thresholdSet, seed int) (tune.Data, error) {
+	if s.of != "" {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if d, known := h.loaded[s.name]; known {
+			return d, nil
+		}
+		of, most := setOf(s.of), s.rows
+		if most == 0 {
+			most = math.MaxInt
+		}
+		r, err := h.drawRows(of, most)
+		if err != nil {
+			return tune.Data{}, err
+		}
+		d, err := s.names.add(r, 1).parse(of.options())
+		if h.loaded == nil {
+			h.loaded = map[string]tune.Data{}
+		}
+		h.loaded[s.name] = d
+		return d, err
+	}
+	d, err := s.fresh(uint64(2*seed), s.simulated.Rows, table.Options{Label: "label", Positive: []string{"1"}})
+	if err != nil {
+		return d, err
+	}
+	test, err := s.fresh(uint64(2*seed+1), freshRows, table.Options{Schema: &d.Schema})
+	d.Test = test.Table
+	return d, err
+}
+
+// fresh draws rows of a simulated set.
+func (s *thresholdSet) fresh(seed uint64, rows int, o table.Options) (tune.Data, error) {
+	options := s.simulated
+	options.Seed, options.Rows = seed, rows
+	d, err := simulate.New(options)
+	if err != nil {
+		return tune.Data{}, err
+	}
+	var text bytes.Buffer
+	if err := d.WriteCSV(context.Background(), &text, nil); err != nil {
+		return tune.Data{}, err
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	r := &textRows{header: lines[:1], lines: lines[1:]}
+	for _, line := range r.lines {
+		r.positive = append(r.positive, strings.HasSuffix(line, ",1"))
+	}
+	return s.names.add(r, seed).parse(o)
+}
+
+// parse reads the rows as a file of them is read.
+func (r *textRows) parse(o table.Options) (tune.Data, error) {
+	f, err := os.CreateTemp("", "toptau-rows-")
+	if err != nil {
+		return tune.Data{}, err
+	}
+	f.Close()
+	defer os.Remove(f.Name())
+	if err := writeLines(f.Name(), slices.Concat(r.header, r.lines)); err != nil {
+		return tune.Data{}, err
+	}
+	t, info, err := table.Read(f.Name(), o)
+	if err != nil {
+		return tune.Data{}, err
+	}
+	return tune.Data{Table: t, Schema: info.Schema}, nil
+}

@@ -1,0 +1,443 @@
+package toptau
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/method"
+	"toptau/model"
+	"toptau/surrogate"
+)
+
+// This file judges certificates in rational numbers. It shares nothing with Verify but the packed rows, and nothing with the
+// solver. Square roots and the roots of quadratic equations are enclosed between rational numbers.
+
+// interval holds a real number between two rational ones.
+type interval struct{ low, high *big.Rat }
+
+func ratOf(x float64) *big.Rat   { return new(big.Rat).SetFloat64(x) }
+func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
+func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
+func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
+func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+func least(x, y *big.Rat) *big.Rat {
+	if x.Cmp(y) <= 0 {
+		return x
+	}
+	return y
+}
+func most(x, y *big.Rat) *big.Rat { return sub(add(x, y), least(x, y)) }
+
+var (
+	ratZero = new(big.Rat)
+	ratOne  = big.NewRat(1, 1)
+)
+
+func point(x *big.Rat) interval { return interval{x, x} }
+
+// root encloses a square root to about 2^-200 of its size.
+func root(x *big.Rat) interval {
+	if x.Sign() <= 0 {
+		return point(ratZero)
+	}
+	shift := max(0, 200+(x.Denom().BitLen()-x.Num().BitLen())/2)
+	scaled := new(big.Int).Lsh(x.Num(), uint(2*shift))
+	low := new(big.Int).Sqrt(scaled.Quo(scaled, x.Denom()))
+	unit := new(big.Int).Lsh(big.NewInt(1), uint(shift))
+	high := new(big.Int).Add(low, big.NewInt(1))
+	return interval{new(big.Rat).SetFrac(low, unit), new(big.Rat).SetFrac(high, unit)}
+}
+
+// exactProblem is a training problem in rational numbers.
+type exactProblem struct {
+	method       method.Method
+	squared      bool
+	lambda, beta *big.Rat
+	x            [][]*big.Rat // positives first
+	m            []*big.Rat
+	positives    int
+	mass, kappa  *big.Rat // M+, and the mass on top
+	sourceOf     []int    // 1-based rows of the data
+	dim          int
+	lightest     *big.Rat // of the population
+}
+
+// newExact takes over the packed rows of an objective.
+func newExact(f *objective.Objective) *exactProblem {
+	problem := f.Problem()
+	h := problem.Hyperparameters
+	e := &exactProblem{method: problem.Method, squared: h.Surrogate == surrogate.SquaredHinge, lambda: ratOf(h.Lambda),
+		beta: ratOf(h.Beta), positives: f.Matrix().Positives.Rows(), sourceOf: rowsOf(f), dim: f.Dim(), mass: ratZero}
+	row := make([]float64, f.Dim())
+	for _, p := range []*matrix.Part{f.Matrix().Positives, f.Matrix().Negatives} {
+		for i := range p.Rows() {
+			p.Row(i, row)
+			exact := make([]*big.Rat, len(row))
+			for j, x := range row {
+				exact[j] = ratOf(x)
+			}
+			weight := 1.0
+			if p.Weights() != nil {
+				weight = p.Weights()[i]
+			}
+			e.x, e.m = append(e.x, exact), append(e.m, ratOf(weight))
+		}
+	}
+	for _, m := range e.m[:e.positives] {
+		e.mass = add(e.mass, m)
+	}
+	e.setKappa(h)
+	return e
+}
+
+// first is the first row of the population.
+func (e *exactProblem) first() int {
+	if e.method.Population == method.Negatives {
+		return e.positives
+	}
+	return 0
+}
+
+func (e *exactProblem) setKappa(h method.Hyperparameters) {
+	total, whole := ratZero, true
+	e.lightest = e.m[e.first()]
+	for _, m := range e.m[e.first():] {
+		total, whole = add(total, m), whole && m.IsInt()
+		e.lightest = least(e.lightest, m)
+	}
+	tau, _ := new(big.Rat).SetString(h.Tau.String())
+	switch {
+	case e.method.UsesBeta:
+		e.kappa = mul(total, tau)
+	case e.method.UsesK:
+		e.kappa = new(big.Rat).SetInt64(int64(h.K))
+	case !e.method.UsesTau:
+		e.kappa = ratOne
+	case whole:
+		share := mul(total, tau)
+		ceil := new(big.Int).Add(share.Num(), new(big.Int).Sub(share.Denom(), big.NewInt(1)))
+		e.kappa = most(ratOne, new(big.Rat).SetInt(ceil.Quo(ceil, share.Denom())))
+	default:
+		e.kappa = most(e.lightest, mul(total, tau))
+	}
+	e.kappa = least(e.kappa, total)
+}
+
+// scores are w'x.
+func (e *exactProblem) scores(w []*big.Rat) []*big.Rat {
+	z := make([]*big.Rat, len(e.x))
+	for i, row := range e.x {
+		z[i] = ratZero
+		for j, x := range row {
+			z[i] = add(z[i], mul(x, w[j]))
+		}
+	}
+	return z
+}
+
+// threshold encloses t(w).
+func (e *exactProblem) threshold(z []*big.Rat) interval {
+	z, m := z[e.first():], e.m[e.first():]
+	order := make([]int, len(z))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return z[j].Cmp(z[i]) })
+	if !e.method.UsesBeta {
+		sum, left := ratZero, e.kappa
+		for _, j := range order {
+			take := least(m[j], left)
+			sum, left = add(sum, mul(take, z[j])), sub(left, take)
+		}
+		return point(quo(sum, e.kappa))
+	}
+	if e.squared {
+		return e.rootOfSquares(z, m)
+	}
+	// The root for the best rows alone is at most the root for all, which is that for some number of best rows.
+	var t *big.Rat
+	mass, sum := ratZero, ratZero
+	for _, j := range order {
+		mass, sum = add(mass, m[j]), add(sum, mul(m[j], z[j]))
+		level := quo(add(mul(e.beta, sum), sub(mass, e.kappa)), mul(e.beta, mass))
+		if t == nil || level.Cmp(t) > 0 {
+			t = level
+		}
+	}
+	return point(t)
+}
+
+// rootOfSquares encloses the root of sum m max(0, 1 + beta (z - t))^2 = kappa.
+func (e *exactProblem) rootOfSquares(z, m []*big.Rat) interval {
+	excess := func(t *big.Rat) int {
+		sum := ratZero
+		for j := range z {
+			if y := add(ratOne, mul(e.beta, sub(z[j], t))); y.Sign() > 0 {
+				sum = add(sum, mul(m[j], mul(y, y)))
+			}
+		}
+		return sum.Cmp(e.kappa)
+	}
+	beta, _ := e.beta.Float64()
+	kappa, _ := e.kappa.Float64()
+	approximate := func(t float64) (sum float64) {
+		for j := range z {
+			zj, _ := z[j].Float64()
+			mj, _ := m[j].Float64()
+			y := max(0, 1+beta*(zj-t))
+			sum += mj * y * y
+		}
+		return sum
+	}
+	high := math.Inf(-1)
+	for j := range z {
+		zj, _ := z[j].Float64()
+		high = max(high, zj)
+	}
+	high += 1 / beta
+	low := high - 1/beta
+	for step := 1 / beta; approximate(low) < kappa && step < 1e300; step *= 2 {
+		low -= step
+	}
+	for range 100 {
+		if middle := low + (high-low)/2; approximate(middle) >= kappa {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	width := math.Abs(low)*0x1p-50 + 0x1p-60/beta
+	t := interval{ratOf(low - width), ratOf(high + width)}
+	for excess(t.low) < 0 {
+		width *= 4
+		t.low = ratOf(low - width)
+	}
+	for excess(t.high) > 0 {
+		width *= 4
+		t.high = ratOf(high + width)
+	}
+	for range 40 {
+		if middle := quo(add(t.low, t.high), big.NewRat(2, 1)); excess(middle) >= 0 {
+			t.low = middle
+		} else {
+			t.high = middle
+		}
+	}
+	return t
+}
+
+// objective encloses F(w).
+func (e *exactProblem) objective(w []*big.Rat) interval {
+	z := e.scores(w)
+	t := e.threshold(z)
+	square := ratZero
+	for _, x := range w {
+		square = add(square, mul(x, x))
+	}
+	at := func(t *big.Rat) *big.Rat {
+		sum := ratZero
+		for i, zi := range z[:e.positives] {
+			y := add(ratOne, sub(t, zi))
+			if y.Sign() <= 0 {
+				continue
+			}
+			if e.squared {
+				y = mul(y, y)
+			}
+			sum = add(sum, mul(e.m[i], y))
+		}
+		return add(quo(sum, e.mass), mul(quo(e.lambda, big.NewRat(2, 1)), square))
+	}
+	return interval{at(t.low), at(t.high)}
+}
+
+// feasible moves values onto their constraints, or reports that they are farther from them than the 1e-12 that count as
+// rounding.
+func (e *exactProblem) feasible(p, a []*big.Rat) bool {
+	nearly := add(ratOne, big.NewRat(1001, 1e15))
+	for i := range p {
+		limit := quo(e.m[i], e.mass)
+		if p[i].Sign() < 0 || !e.squared && p[i].Cmp(mul(limit, nearly)) > 0 {
+			return false
+		}
+		if !e.squared {
+			p[i] = least(p[i], limit)
+		}
+	}
+	sum := ratZero
+	for _, x := range a {
+		sum = add(sum, x)
+	}
+	if off := sub(sum, ratOne); off.Abs(off).Cmp(big.NewRat(1001, 1e15)) > 0 {
+		return false
+	}
+	limits := make([]*big.Rat, len(a))
+	sum, room := ratZero, ratZero
+	for j := range a {
+		limits[j] = ratOne
+		if !e.method.UsesBeta {
+			limits[j] = least(ratOne, quo(e.m[e.first()+j], e.kappa))
+		}
+		if a[j].Sign() < 0 || a[j].Cmp(mul(limits[j], nearly)) > 0 {
+			return false
+		}
+		a[j] = least(a[j], limits[j])
+		sum, room = add(sum, a[j]), add(room, sub(limits[j], a[j]))
+	}
+	missing := sub(ratOne, sum)
+	for j := range a {
+		switch {
+		case missing.Sign() <= 0:
+			a[j] = quo(a[j], sum)
+		case room.Sign() > 0:
+			a[j] = add(a[j], mul(quo(missing, room), sub(limits[j], a[j])))
+		}
+	}
+	return true
+}
+
+// bound encloses D(p, a), cut at 0, for a feasible point.
+func (e *exactProblem) bound(p, a []*big.Rat, radius *big.Rat) interval {
+	total, squares := ratZero, ratZero
+	v := make([]*big.Rat, e.dim)
+	for j := range v {
+		v[j] = ratZero
+	}
+	for i, x := range p {
+		total, squares = add(total, x), add(squares, quo(mul(x, x), e.m[i]))
+	}
+	c := make([]*big.Rat, len(e.x))
+	for i := range c {
+		c[i] = ratZero
+		if i < len(p) {
+			c[i] = p[i]
+		}
+		if i >= e.first() {
+			c[i] = sub(c[i], mul(total, a[i-e.first()]))
+		}
+		for j, x := range e.x[i] {
+			v[j] = add(v[j], mul(c[i], x))
+		}
+	}
+	square := ratZero
+	for _, x := range v {
+		square = add(square, mul(x, x))
+	}
+	regulariser := e.regulariser(a)
+	cost := point(ratZero)
+	if e.lambda.Sign() > 0 {
+		cost = point(quo(square, mul(big.NewRat(2, 1), e.lambda)))
+	} else {
+		length := root(square)
+		cost = interval{mul(radius, length.low), mul(radius, length.high)}
+	}
+	if e.squared {
+		losses := mul(quo(e.mass, big.NewRat(4, 1)), squares)
+		cost = interval{add(cost.low, losses), add(cost.high, losses)}
+	}
+	at := func(regulariser, cost *big.Rat) *big.Rat {
+		return most(ratZero, sub(sub(total, mul(total, regulariser)), cost))
+	}
+	return interval{at(regulariser.high, cost.high), at(regulariser.low, cost.low)}
+}
+
+// regulariser encloses r(a).
+func (e *exactProblem) regulariser(a []*big.Rat) interval {
+	if !e.method.UsesBeta {
+		return point(ratZero)
+	}
+	steepest, squares := ratZero, ratZero
+	for j, x := range a {
+		share := quo(x, e.m[e.first()+j])
+		steepest, squares = most(steepest, share), add(squares, mul(x, share))
+	}
+	top := point(mul(e.kappa, steepest))
+	if e.squared {
+		top = root(mul(e.kappa, squares))
+	}
+	return interval{quo(sub(top.low, ratOne), e.beta), quo(sub(top.high, ratOne), e.beta)}
+}
+
+// judge returns what is wrong with a verification that accepts a certificate: "" when its bounds hold.
+func judge(m *model.Model, d *Data, c *Certificate, v *Verification) string {
+	member := &m.Members[0]
+	named := FitOptions{Method: member.Method, Surrogate: member.Surrogate, Lambda: member.Lambda, Tau: member.Tau.String(),
+		Beta: member.Beta, K: member.K}
+	problem, err := named.problem() // not the certificate's
+	if err != nil {
+		return err.Error()
+	}
+	f, err := c.objective(problem, m, d)
+	if err != nil {
+		return err.Error()
+	}
+	e := newExact(f)
+	p, a := make([]*big.Rat, e.positives), make([]*big.Rat, len(e.x)-e.first())
+	for _, side := range []struct {
+		to    []*big.Rat
+		first int
+		from  DualWeights
+	}{{p, 0, c.P}, {a, e.first(), c.A}} {
+		for k := range side.to {
+			side.to[k] = ratZero
+		}
+		for k, row := range side.from.Rows {
+			i := slices.Index(e.sourceOf[side.first:side.first+len(side.to)], row)
+			if i < 0 || side.to[i].Sign() != 0 {
+				return fmt.Sprintf("row %d is not one to weigh, or is there twice", row)
+			}
+			side.to[i] = ratOf(side.from.Values[k])
+		}
+	}
+	w := make([]*big.Rat, len(m.Weights))
+	norm := ratZero
+	for j, x := range m.Weights {
+		w[j] = ratOf(x)
+		norm = add(norm, mul(w[j], w[j]))
+	}
+	upper := e.objective(w)
+	lower, radius := point(ratZero), ratZero
+	if c.BallRadius != nil {
+		radius = ratOf(*c.BallRadius)
+		if mul(radius, radius).Cmp(mul(norm, big.NewRat(3999, 1000))) < 0 {
+			return fmt.Sprintf("w lies outside half the ball of radius %v", *c.BallRadius)
+		}
+	}
+	if e.lambda.Sign() == 0 && c.BallRadius == nil {
+		return "no ball"
+	}
+	if len(c.P.Rows) > 0 && slices.Max(c.P.Values) > 0 {
+		if !e.feasible(p, a) {
+			return "the dual point is not feasible"
+		}
+		lower = e.bound(p, a, radius)
+	}
+	switch {
+	case lower.low.Cmp(upper.high) > 0:
+		return "the exact lower bound is above the exact objective"
+	case !near(v.Objective, upper, v.ObjectiveError):
+		return fmt.Sprintf("the exact objective %s is not within %v of %v", upper.low.FloatString(25), v.ObjectiveError, v.Objective)
+	case !near(v.LowerBound, lower, v.LowerBoundError):
+		return fmt.Sprintf("the exact lower bound %s is not within %v of %v", lower.low.FloatString(25), v.LowerBoundError, v.LowerBound)
+	case !near(c.Objective, upper, v.Slack+v.ObjectiveError):
+		return fmt.Sprintf("the claimed objective %v is off the exact %s by more than %v", c.Objective, upper.low.FloatString(25), v.Slack)
+	case !near(c.LowerBound, lower, v.Slack+v.LowerBoundError):
+		return fmt.Sprintf("the claimed lower bound %v is off the exact %s by more than %v", c.LowerBound, lower.low.FloatString(25), v.Slack)
+	case !(v.Slack <= 1.01e-8*max(v.ObjectiveAtZero, v.Objective)) || !(max(v.ObjectiveError, v.LowerBoundError) <= 101*v.Slack):
+		return fmt.Sprintf("the slack is %v, the errors %v and %v", v.Slack, v.ObjectiveError, v.LowerBoundError)
+	}
+	return ""
+}
+
+// near reports whether a number enclosed in an interval may lie within a distance of x. The intervals are far narrower than
+// any distance asked for.
+func near(x float64, i interval, distance float64) bool {
+	if math.IsNaN(x) || math.IsInf(x, 0) || math.IsNaN(distance) || math.IsInf(distance, 0) {
+		return false
+	}
+	return sub(ratOf(x), i.high).Cmp(ratOf(distance)) <= 0 && sub(i.low, ratOf(x)).Cmp(ratOf(distance)) <= 0
+}

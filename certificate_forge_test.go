@@ -1,0 +1,707 @@
+package toptau
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toptau/model"
+	"toptau/threshold"
+)
+
+// hostile is the variable that turns the short runs of the attacks into the long ones.
+const hostile = "TOPTAU_HOSTILE"
+
+// trueCase is a fit with its certificate.
+type trueCase struct {
+	name        string
+	data        *Data
+	file        string
+	format      Format
+	model       *model.Model
+	certificate *Certificate
+}
+
+// trueCases fits the six convex methods with both losses, several lambdas, without weights and with whole and fractional
+// ones, in both storages. Every variant has data of some rows and hyperparameters of its own.
+func trueCases(t testing.TB, variants, rows int) []*trueCase {
+	t.Helper()
+	dir := t.TempDir()
+	var cases []*trueCase
+	for variant := range variants {
+		r := rand.New(rand.NewPCG(uint64(variant), 3))
+		for _, weights := range []string{"", "whole", "fraction"} {
+			path := filepath.Join(dir, fmt.Sprintf("%d%s.csv", variant, weights))
+			if err := os.WriteFile(path, randomCSV(r, rows+r.IntN(rows)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			format := Format{Label: "y", Weight: weights, Drop: slices.DeleteFunc([]string{"whole", "fraction"},
+				func(name string) bool { return name == weights })}
+			d, err := Read(path, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range gridOptions(r) {
+				name := fmt.Sprintf("%s %s lambda %v %s %s, variant %d", o.Method, o.Surrogate, o.Lambda, weights, o.Storage, variant)
+				fitted, err := Fit(context.Background(), d, o)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				cases = append(cases, &trueCase{name, d, path, format, fitted.Model, fitted.Certificate})
+			}
+		}
+	}
+	return cases
+}
+
+// gridOptions is every method and loss with lambda 0 and one above.
+func gridOptions(r *rand.Rand) []FitOptions {
+	var list []FitOptions
+	for _, o := range []FitOptions{
+		{Method: "toppush"}, {Method: "toppushk", K: 2 + r.IntN(3)},
+		{Method: "topmean", Tau: pick(r, "10%", "1/3", "0.07")}, {Method: "topmean-np", Tau: pick(r, "15%", "1/7", "0.3")},
+		{Method: "patmat", Tau: pick(r, "10%", "1/3", "0.07"), Beta: pick(r, 0.1, 1, 3)},
+		{Method: "patmat-np", Tau: pick(r, "15%", "1/7", "0.3"), Beta: pick(r, 0.1, 1, 3)},
+	} {
+		for _, o.Surrogate = range []string{"hinge", "squared-hinge"} {
+			for _, o.Lambda = range []float64{0, pick(r, 1e-6, 1e-3, 0.1, 2)} {
+				o.Storage, o.Scale, o.Solver = pick(r, "float32", "float64"), pick(r, "standard", "none"), "certified"
+				list = append(list, o)
+			}
+		}
+	}
+	return list
+}
+
+func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
+
+// randomCSV is rows of two overlapping classes, some of them equal, with columns of weights.
+func randomCSV(r *rand.Rand, rows int) []byte {
+	var b bytes.Buffer
+	b.WriteString("y,whole,fraction,u,v,w\n")
+	separation := pick(r, 0.5, 1, 4)
+	last := ""
+	for i := range rows {
+		if i < 2 || last == "" || r.IntN(8) > 0 {
+			y := min(i, 1)
+			if i > 1 && r.IntN(3) > 0 {
+				y = 0
+			}
+			shift := separation * float64(y)
+			last = fmt.Sprintf("%d,%d,%.3g,%.4g,%.4g,%.4g\n", y, 1+r.IntN(3), 0.1+2*r.Float64(),
+				r.NormFloat64()+shift, r.NormFloat64(), 10*r.NormFloat64()-shift)
+		}
+		b.WriteString(last)
+	}
+	return b.Bytes()
+}
+
+// variantsOf is how many variants of the grid a run makes.
+func variantsOf(short, long int) int {
+	if os.Getenv(hostile) != "" {
+		return long
+	}
+	return short
+}
+
+// TestTrueCertificatesHold accepts every certificate of a grid, and holds both bounds of each against rational numbers.
+func TestTrueCertificatesHold(t *testing.T) {
+	cases := trueCases(t, variantsOf(2, 40), 24)
+	worst := 0.0
+	for _, c := range cases {
+		v, err := Verify(c.model, c.data, reread(t, c.certificate), VerifyOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if !v.Holds {
+			t.Errorf("%s: %s", c.name, strings.Join(v.Reasons, "; "))
+			continue
+		}
+		if found := judge(c.model, c.data, c.certificate, v); found != "" {
+			t.Errorf("%s: %s", c.name, found)
+		}
+		worst = max(worst, max(v.ObjectiveError, v.LowerBoundError)/max(v.ObjectiveAtZero, v.Objective))
+	}
+	t.Logf("%d true certificates; rounding of at most %.2g of F(0)", len(cases), worst)
+}
+
+// reread writes a certificate and reads it again.
+func reread(t testing.TB, c *Certificate) *Certificate {
+	t.Helper()
+	content, err := c.encode()
+	if err == nil {
+		c, err = decodeCertificate(content)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// forgery is a true case in the hands of a forger, who changes what it likes.
+type forgery struct {
+	*rand.Rand
+	of      *trueCase
+	other   *Certificate // of any fit
+	model   *model.Model
+	c       *Certificate
+	data    *Data
+	text    []byte // of the certificate's file; nil: c
+	options VerifyOptions
+}
+
+// forge is a kind of forgery. make reports whether it applies to a case. An accepted certificate of any kind must hold up to
+// rational numbers; one that is false in a way that they cannot see must be refused.
+type forge struct {
+	name  string
+	false bool
+	make  func(f *forgery) bool
+}
+
+// TestForgedCertificates makes forgeries of every kind from the certificates of a grid.
+func TestForgedCertificates(t *testing.T) {
+	cases := trueCases(t, variantsOf(1, 8), 24)
+	forgeries := variantsOf(2_000, 100_000)
+	refused, accepted := make([]int, len(forges)), make([]int, len(forges))
+	for made, i := 0, 0; made < forgeries; i++ {
+		kind := i % len(forges)
+		r := rand.New(rand.NewPCG(uint64(i), 5))
+		f := &forgery{Rand: r, of: cases[r.IntN(len(cases))], other: reread(t, cases[r.IntN(len(cases))].certificate)}
+		f.copyCase(t)
+		if !forges[kind].make(f) {
+			continue
+		}
+		made++
+		c, v, err := f.verify()
+		if err != nil || !v.Holds {
+			refused[kind]++
+			continue
+		}
+		accepted[kind]++
+		found := ""
+		if forges[kind].false {
+			found = "it is false"
+		} else if f.options.Problem == nil {
+			found = judge(f.model, f.data, c, v)
+		}
+		if found != "" {
+			t.Errorf("%s of %s (number %d) was accepted: %s", forges[kind].name, f.of.name, i, found)
+		}
+	}
+	for kind := range forges {
+		t.Logf("%-44s %6d refused %6d accepted, and true", forges[kind].name, refused[kind], accepted[kind])
+		if refused[kind]+accepted[kind] == 0 {
+			t.Errorf("%s was never made", forges[kind].name)
+		}
+	}
+	t.Logf("%d forgeries of %d kinds of %d true certificates", forgeries, len(forges), len(cases))
+}
+
+// copyCase gives the forger copies.
+func (f *forgery) copyCase(t testing.TB) {
+	f.c, f.data = reread(t, f.of.certificate), f.of.data
+	m := *f.of.model
+	m.Weights = slices.Clone(m.Weights)
+	m.Members = slices.Clone(m.Members)
+	claims := *m.Members[0].Certificate
+	m.Members[0].Certificate = &claims
+	f.model = &m
+}
+
+// verify does what the command does with the forger's files.
+func (f *forgery) verify() (*Certificate, *Verification, error) {
+	c := f.c
+	if f.text == nil {
+		if content, err := c.encode(); err == nil { // JSON has no NaN; a Go program may
+			f.text = content
+		}
+	}
+	if f.text != nil {
+		var err error
+		if c, err = decodeCertificate(f.text); err != nil {
+			return nil, nil, err
+		}
+	}
+	v, err := Verify(f.model, f.data, c, f.options)
+	return c, v, err
+}
+
+// setText changes the certificate's file by a function of its text.
+func (f *forgery) setText(change func(text string) string) bool {
+	content, err := f.c.encode()
+	if err != nil {
+		panic(err)
+	}
+	f.text = []byte(change(string(content)))
+	return !bytes.Equal(f.text, content)
+}
+
+// size is a random factor from 1 + 1e-12 to 1e6.
+func (f *forgery) size() float64 { return 1 + math.Pow(10, -12+18*f.Float64()) }
+
+// honest sets the claims to what the data say about the forger's point, so that nothing but the point itself is wrong.
+func (f *forgery) honest() bool {
+	if v, err := Verify(f.model, f.data, f.c, f.options); err == nil {
+		f.c.Objective, f.c.LowerBound = v.Objective, v.LowerBound
+		f.model.Members[0].Certificate.Objective = v.Objective
+		f.model.Members[0].Certificate.LowerBound = &v.LowerBound
+	}
+	return true
+}
+
+func (f *forgery) some(values []float64) *float64 { return &values[f.IntN(len(values))] }
+
+// field is a random field of the problem in the certificate's text with another value.
+func field(name string, values ...string) func(f *forgery) bool {
+	return func(f *forgery) bool {
+		return f.setText(func(text string) string {
+			start := strings.Index(text, `"`+name+`":`) + len(name) + 3
+			end := start + strings.IndexAny(text[start:], ",}")
+			return text[:start] + pick(f.Rand, values...) + text[end:]
+		})
+	}
+}
+
+// special are numbers that break comparisons.
+var special = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 1e308, 1e200, 1e160, 1e-320, -1, 0}
+
+var forges = []forge{
+	{"lower bound raised", false, func(f *forgery) bool { f.c.LowerBound *= f.size(); return true }},
+	{"lower bound raised to the objective", false, func(f *forgery) bool { f.c.LowerBound = f.c.Objective; return true }},
+	{"lower bound above the objective", true, func(f *forgery) bool { f.c.LowerBound = f.c.Objective*1.001 + 1e-6; return true }},
+	{"objective lowered", false, func(f *forgery) bool { f.c.Objective /= f.size(); return true }},
+	{"objective raised", false, func(f *forgery) bool { f.c.Objective *= f.size(); return true }},
+	{"both claims lowered", false, func(f *forgery) bool {
+		s := f.size()
+		f.c.Objective, f.c.LowerBound = f.c.Objective/s, f.c.LowerBound/s
+		return true
+	}},
+	{"claims that break comparisons", false, func(f *forgery) bool {
+		*pick(f.Rand, &f.c.Objective, &f.c.LowerBound) = *f.some(special)
+		return true
+	}},
+	{"lambda 0 without a radius", true, func(f *forgery) bool {
+		f.c.BallRadius = nil
+		return f.c.Lambda == 0
+	}},
+	{"a radius too small", false, func(f *forgery) bool {
+		if f.c.Lambda > 0 {
+			return false
+		}
+		*f.c.BallRadius = f.Float64() * 2.1 * norm(f.model.Weights)
+		return f.honest()
+	}},
+	{"a radius that breaks comparisons", false, func(f *forgery) bool {
+		if f.c.Lambda > 0 {
+			return false
+		}
+		*f.c.BallRadius = *f.some(special)
+		f.c.LowerBound *= pick(f.Rand, 1, f.size())
+		return true
+	}},
+	{"a radius that hides the claim in rounding", false, func(f *forgery) bool {
+		if f.c.Lambda > 0 {
+			return false
+		}
+		*f.c.BallRadius *= math.Pow(10, 20*f.Float64())
+		f.honest()
+		f.c.LowerBound *= pick(f.Rand, 1, f.size())
+		return true
+	}},
+	{"a radius with lambda above 0", true, func(f *forgery) bool {
+		radius := 1e3 * f.Float64()
+		f.c.BallRadius = &radius
+		return f.c.Lambda > 0
+	}},
+	{"another lambda", true, func(f *forgery) bool {
+		f.c.Lambda = f.c.Lambda*pick(f.Rand, 1+1e-15*f.size(), 0.5, 10) + pick(f.Rand, 0, 1e-9)
+		if f.c.Lambda > 0 {
+			f.c.BallRadius = nil
+		}
+		return f.c.Lambda != f.of.certificate.Lambda
+	}},
+	{"lambda made 0", true, func(f *forgery) bool {
+		radius := 1e3
+		f.c.Lambda, f.c.BallRadius = 0, &radius
+		return f.of.certificate.Lambda > 0
+	}},
+	{"lambda that breaks comparisons", false, func(f *forgery) bool { f.c.Lambda = *f.some(special); return true }},
+	{"another tau", true, func(f *forgery) bool {
+		f.c.Tau = threshold.MustRate(pick(f.Rand, "0.5", "0.01", "1/12"))
+		return f.c.Tau != f.of.certificate.Tau
+	}},
+	{"another k", true, func(f *forgery) bool { f.c.K += pick(f.Rand, 1, -1, 5, 1<<40, -100); return true }},
+	{"another beta", true, func(f *forgery) bool { f.c.Beta = pick(f.Rand, 0.2, 1.1, 1e-9, 1e300, -1); return true }},
+	{"beta that breaks comparisons", true, func(f *forgery) bool {
+		f.c.Beta = *f.some(special)
+		return f.c.Beta != f.of.certificate.Beta
+	}},
+	{"another method", true, func(f *forgery) bool {
+		f.c.Method = pick(f.Rand, "toppush", "toppushk", "topmean", "topmean-np", "patmat", "patmat-np", "grill", "", "x")
+		return f.c.Method != f.of.certificate.Method
+	}},
+	{"another surrogate", true, func(f *forgery) bool {
+		f.c.Surrogate = pick(f.Rand, "hinge", "squared-hinge", "logistic", "x")
+		return f.c.Surrogate != f.of.certificate.Surrogate
+	}},
+	{"another storage", false, func(f *forgery) bool {
+		f.c.Storage = pick(f.Rand, "float32", "float64", "", "float16")
+		f.c.LowerBound *= pick(f.Rand, 1, f.size())
+		return f.c.Storage != f.of.certificate.Storage
+	}},
+	{"the same other problem in model and certificate", false, func(f *forgery) bool {
+		f.c.Lambda = f.c.Lambda/2 + 1e-7
+		f.c.BallRadius = nil
+		f.model.Members[0].Lambda = f.c.Lambda
+		return f.Float64() < 0.5 || f.honest()
+	}},
+	{"p scaled", false, func(f *forgery) bool { return f.scaleP(f.size()) }},
+	{"p scaled, honest claims", false, func(f *forgery) bool { return f.scaleP(pick(f.Rand, 0.5, 0.999, 1+1e-13, 1.5, 3)) && f.honest() }},
+	{"p negative", false, func(f *forgery) bool {
+		if len(f.c.P.Values) == 0 {
+			return false
+		}
+		*f.some(f.c.P.Values) *= -pick(f.Rand, 1, 1e-300, 1e-14)
+		return f.honest()
+	}},
+	{"p that breaks comparisons", false, func(f *forgery) bool {
+		if len(f.c.P.Values) == 0 {
+			return false
+		}
+		*f.some(f.c.P.Values) = *f.some(special)
+		f.c.LowerBound *= pick(f.Rand, 1, f.size())
+		return true
+	}},
+	{"p that hides the claim in rounding", false, func(f *forgery) bool {
+		if !f.scaleP(math.Pow(10, 12*f.Float64())) {
+			return false
+		}
+		f.honest()
+		f.c.LowerBound += f.Float64()
+		return true
+	}},
+	{"p within 1e-12 of its caps", false, func(f *forgery) bool { return f.scaleP(1+2e-12*f.Float64()) && f.honest() }},
+	{"a row of p twice", true, func(f *forgery) bool { return double(f, &f.c.P) && f.honest() }},
+	{"a row of a twice", true, func(f *forgery) bool { return double(f, &f.c.A) && f.honest() }},
+	{"p of rows that do not exist", true, func(f *forgery) bool { return f.misplace(f.c.P.Rows, 0, -1, 1<<40, math.MinInt, f.data.Rows()+1) }},
+	{"a of rows that do not exist", true, func(f *forgery) bool { return f.misplace(f.c.A.Rows, 0, -1, 1<<40, math.MinInt, f.data.Rows()+1) }},
+	{"p of a row that is not positive", true, func(f *forgery) bool { return f.misplace(f.c.P.Rows, f.rowOf(false)) }},
+	{"a of a row outside the population", true, func(f *forgery) bool {
+		return f.c.Method != "topmean" && f.c.Method != "patmat" && f.misplace(f.c.A.Rows, f.rowOf(true))
+	}},
+	{"fewer values than rows", true, func(f *forgery) bool {
+		w := pick(f.Rand, &f.c.P, &f.c.A)
+		if len(w.Values) == 0 {
+			return false
+		}
+		w.Values = w.Values[1:]
+		return true
+	}},
+	{"more values than rows", true, func(f *forgery) bool {
+		w := pick(f.Rand, &f.c.P, &f.c.A)
+		w.Values = append(w.Values, f.Float64())
+		return true
+	}},
+	{"p shuffled", false, func(f *forgery) bool { f.shuffle(f.c.P.Values); return f.Float64() < 0.5 || f.honest() }},
+	{"a shuffled", false, func(f *forgery) bool { f.shuffle(f.c.A.Values); return f.Float64() < 0.5 || f.honest() }},
+	{"a scaled", false, func(f *forgery) bool {
+		s := pick(f.Rand, 0.9, 1.1, 1+1e-9, 1-1e-9, 1+9e-13, 1-9e-13)
+		for k := range f.c.A.Values {
+			f.c.A.Values[k] *= s
+		}
+		return f.honest()
+	}},
+	{"a negative where another makes up for it", false, func(f *forgery) bool {
+		if len(f.c.A.Values) < 2 {
+			return false
+		}
+		f.shuffle(f.c.A.Values)
+		move := f.c.A.Values[0] * f.size()
+		f.c.A.Values[0] -= move
+		f.c.A.Values[1] += move
+		return f.honest()
+	}},
+	{"a all on one row", false, func(f *forgery) bool {
+		if len(f.c.A.Rows) == 0 {
+			return false
+		}
+		f.c.A = DualWeights{Rows: []int{pick(f.Rand, f.c.A.Rows...)}, Values: []float64{1}}
+		return f.honest()
+	}},
+	{"no p", false, func(f *forgery) bool {
+		f.c.P = DualWeights{[]int{}, []float64{}}
+		return f.Float64() < 0.5 || f.honest()
+	}},
+	{"no a", false, func(f *forgery) bool {
+		f.c.A = DualWeights{[]int{}, []float64{}}
+		return f.Float64() < 0.5 || f.honest()
+	}},
+	{"the dual point of another fit", false, func(f *forgery) bool {
+		f.c.P, f.c.A = f.other.P, f.other.A
+		return f.Float64() < 0.5 || f.honest()
+	}},
+	{"p and a exchanged", false, func(f *forgery) bool {
+		f.c.P, f.c.A = f.of.certificate.A, f.of.certificate.P
+		return len(f.c.P.Rows)+len(f.c.A.Rows) > 0
+	}},
+	{"another digest", true, func(f *forgery) bool {
+		f.c.Data = pick(f.Rand, "", "sha256:", "sha256:"+strings.Repeat("0", 64), strings.ToUpper(f.c.Data))
+		return true
+	}},
+	{"a field twice in the file", true, func(f *forgery) bool {
+		return f.setText(func(text string) string {
+			return strings.TrimSuffix(text, "}\n") + `,` + pick(f.Rand, `"lower_bound":9`, `"lambda":5`, `"p":{"rows":[],"values":[]}`) + "}\n"
+		})
+	}},
+	{"a field in other letters", true, func(f *forgery) bool {
+		return f.setText(func(text string) string {
+			if f.Float64() < 0.5 {
+				return strings.Replace(text, `"objective":`, `"Objective":`, 1)
+			}
+			return strings.TrimSuffix(text, "}\n") + `,` + pick(f.Rand, `"LAMBDA":5`, `"Lower_Bound":9`, `"ball_Radius":1`) + "}\n"
+		})
+	}},
+	{"a field missing or null", true, func(f *forgery) bool {
+		name := pick(f.Rand, "data", "storage", "method", "surrogate", "lambda", "tau", "beta", "k", "objective", "lower_bound")
+		if f.Float64() < 0.5 {
+			return field(name, "null")(f)
+		}
+		return f.setText(func(text string) string { return strings.Replace(text, `"`+name+`":`, `"x":`, 1) })
+	}},
+	{"numbers that JSON does not have", true, field("lower_bound", "NaN", "1e999", "-1e999", "Infinity", "0x1p4", `"1"`, "[1]", "true", "+1", "01")},
+	{"another format", true, field("toptau_certificate", "0", "-1", "2", "99", `"1"`, "1.5", "null")},
+	{"something after the object", true, func(f *forgery) bool {
+		return f.setText(func(text string) string { return text + pick(f.Rand, text, "{}", "x", "1") })
+	}},
+	{"a file cut short", true, func(f *forgery) bool {
+		return f.setText(func(text string) string { return text[:f.IntN(len(text)-2)] })
+	}},
+	{"a digit changed", false, func(f *forgery) bool {
+		return f.setText(func(text string) string {
+			b := []byte(text)
+			for {
+				if k := f.IntN(len(b)); b[k] >= '0' && b[k] <= '9' {
+					b[k] = '0' + byte(f.IntN(10))
+					return string(b)
+				}
+			}
+		})
+	}},
+	{"bytes changed", false, func(f *forgery) bool {
+		return f.setText(func(text string) string {
+			b := []byte(text)
+			for range 1 + f.IntN(3) {
+				b[f.IntN(len(b))] = byte(f.IntN(256))
+			}
+			return string(b)
+		})
+	}},
+	{"other weights", false, func(f *forgery) bool {
+		for j := range f.model.Weights {
+			f.model.Weights[j] += f.NormFloat64() * pick(f.Rand, 1, 1e-6, 1e-12, 1e-15)
+		}
+		return f.Float64() < 0.5 || f.honest()
+	}},
+	{"weights that break comparisons", false, func(f *forgery) bool {
+		*f.some(f.model.Weights) = *f.some(special)
+		return f.Float64() < 0.5 || f.honest()
+	}},
+	{"longer weights", false, func(f *forgery) bool {
+		s := f.size()
+		for j := range f.model.Weights {
+			f.model.Weights[j] *= s
+		}
+		return f.honest()
+	}},
+	{"weights of another number", true, func(f *forgery) bool {
+		f.model.Weights = pick(f.Rand, f.model.Weights[1:], append(f.model.Weights, 1), nil)
+		return true
+	}},
+	{"a lower bound raised in the model", false, func(f *forgery) bool {
+		raised := f.c.LowerBound*f.size() + 1e-3*f.Float64()
+		f.model.Members[0].Certificate.LowerBound = &raised
+		return true
+	}},
+	{"an objective lowered in the model", false, func(f *forgery) bool {
+		f.model.Members[0].Certificate.Objective /= f.size()
+		return true
+	}},
+	{"a model with no member or two", true, func(f *forgery) bool {
+		f.model.Members = append(f.model.Members[:f.IntN(2)], make([]model.Member, 2*f.IntN(2))...)
+		return len(f.model.Members) != 1
+	}},
+	{"a model of another method", true, func(f *forgery) bool {
+		f.model.Members[0].Method = pick(f.Rand, "logistic", "ramp", "", "grill")
+		return true
+	}},
+	{"another problem named", true, func(f *forgery) bool {
+		m := &f.model.Members[0]
+		f.options.Problem = &FitOptions{Method: m.Method, Surrogate: m.Surrogate, Lambda: m.Lambda + pick(f.Rand, 0.1, math.NaN(), math.Inf(1)),
+			Tau: m.Tau.String(), Beta: m.Beta, K: m.K}
+		return true
+	}},
+	{"rows without their weights", true, func(f *forgery) bool {
+		return f.of.format.Weight != "" && f.readAgain(func(o *Format) { o.Weight, o.Drop = "", []string{"whole", "fraction"} })
+	}},
+	{"rows with weights that the fit did not have", true, func(f *forgery) bool {
+		return f.of.format.Weight == "" && f.readAgain(func(o *Format) { o.Weight, o.Drop = "whole", []string{"fraction"} })
+	}},
+	{"rows with the weights of another column", true, func(f *forgery) bool {
+		return f.of.format.Weight == "whole" && f.readAgain(func(o *Format) { o.Weight, o.Drop = "fraction", []string{"whole"} })
+	}},
+	{"classes exchanged", true, func(f *forgery) bool { return f.readAgain(func(o *Format) { o.Positive = []string{"0"} }) }},
+}
+
+func norm(w []float64) float64 {
+	square := 0.0
+	for _, x := range w {
+		square += x * x
+	}
+	return math.Sqrt(square)
+}
+
+func (f *forgery) scaleP(s float64) bool {
+	for k := range f.c.P.Values {
+		f.c.P.Values[k] *= s
+	}
+	return len(f.c.P.Values) > 0
+}
+
+// double splits the weight of a row in two entries, or adds it again.
+func double(f *forgery, w *DualWeights) bool {
+	if len(w.Rows) == 0 {
+		return false
+	}
+	k := f.IntN(len(w.Rows))
+	if f.Float64() < 0.5 {
+		w.Values[k] /= 2
+	}
+	w.Rows, w.Values = append(w.Rows, w.Rows[k]), append(w.Values, w.Values[k])
+	return true
+}
+
+// misplace moves a weight to another row.
+func (f *forgery) misplace(rows []int, to ...int) bool {
+	if len(rows) == 0 {
+		return false
+	}
+	rows[f.IntN(len(rows))] = pick(f.Rand, to...)
+	return true
+}
+
+// rowOf is the number of a row of a class.
+func (f *forgery) rowOf(positive bool) int {
+	for {
+		if i := f.IntN(f.data.Rows()); (f.data.table.Label[i] == 1) == positive {
+			return i + 1
+		}
+	}
+}
+
+func (f *forgery) shuffle(values []float64) {
+	f.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+}
+
+// readAgain reads the data in another way.
+func (f *forgery) readAgain(change func(o *Format)) bool {
+	o := f.of.format
+	change(&o)
+	d, err := ReadFor(f.model, f.of.file, o)
+	if err != nil {
+		return false
+	}
+	f.data = d
+	return true
+}
+
+// FuzzCertificateFile reads any bytes as the certificate of one of a few models. What is accepted must hold up to rational
+// numbers.
+func FuzzCertificateFile(f *testing.F) {
+	cases := trueCases(f, 1, 6)
+	for k, c := range cases {
+		content, err := c.certificate.encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(uint8(k), content)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, content []byte) {
+		of := cases[int(which)%len(cases)]
+		c, err := decodeCertificate(content)
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(c)
+		if err != nil {
+			t.Fatalf("a certificate that was read cannot be written: %v", err)
+		}
+		if _, err := decodeCertificate(again); err != nil {
+			t.Fatalf("a certificate that was written cannot be read: %v", err)
+		}
+		v, err := Verify(of.model, of.data, c, VerifyOptions{})
+		if err != nil || !v.Holds {
+			return
+		}
+		if found := judge(of.model, of.data, c, v); found != "" {
+			t.Errorf("%s was accepted: %s", of.name, found)
+		}
+	})
+}
+
+// FuzzCertificateNumbers sets numbers of a true certificate and its model to any bits, with claims that are honest or not.
+// What is accepted must hold up to rational numbers.
+func FuzzCertificateNumbers(f *testing.F) {
+	cases := trueCases(f, 1, 6)
+	for k := range cases {
+		f.Add(uint8(k), uint16(k), uint16(0), math.Float64bits(1), uint16(2), math.Float64bits(1e-3), true)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, place1, place2 uint16, bits1 uint64, place3 uint16, bits3 uint64, honest bool) {
+		forged := &forgery{of: cases[int(which)%len(cases)]}
+		forged.copyCase(t)
+		set := func(place uint16, bits uint64) {
+			numbers := forged.numbers()
+			x := numbers[int(place>>1)%len(numbers)]
+			if y := math.Float64frombits(bits); place&1 == 0 {
+				*x = y
+			} else {
+				*x *= y
+			}
+		}
+		set(place1, bits1)
+		set(place2, bits1)
+		set(place3, bits3)
+		if honest {
+			forged.honest()
+		}
+		v, err := Verify(forged.model, forged.data, forged.c, VerifyOptions{})
+		if err != nil || !v.Holds {
+			return
+		}
+		if found := judge(forged.model, forged.data, forged.c, v); found != "" {
+			t.Errorf("%s was accepted: %s", forged.of.name, found)
+		}
+	})
+}
+
+// numbers are all that a forger may set.
+func (f *forgery) numbers() []*float64 {
+	list := []*float64{&f.c.Objective, &f.c.LowerBound, &f.c.Lambda, &f.c.Beta}
+	if f.c.BallRadius != nil {
+		list = append(list, f.c.BallRadius)
+	}
+	for _, values := range [][]float64{f.c.P.Values, f.c.A.Values, f.model.Weights} {
+		for k := range values {
+			list = append(list, &values[k])
+		}
+	}
+	return list
+}

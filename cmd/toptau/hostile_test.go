@@ -1,0 +1,439 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"toptau/internal/memory"
+)
+
+var (
+	hostileLong = flag.Bool("hostile-long", false, "run hostile inputs of full size: gigabytes of them, a quarter of an hour")
+	hostilePage = flag.String("hostile-page", "", "write the table of hostile inputs to this file")
+)
+
+// An input may take 300 MB, and three times the bytes of it that carry data.
+const (
+	hostileBase  = 300 << 20
+	hostileTimes = 3
+)
+
+// hostile is a file made to hurt, and the commands that are to survive it.
+type hostile struct {
+	name  string
+	file  string            // its extension chooses the compression
+	write func(w *attacker) // writes the file before compression
+	runs  []string          // arguments; FILE, DATA, MODEL and OUT stand for paths
+	exit  int
+	want  string // of the message, or of the output
+}
+
+// attacker writes the uncompressed bytes of a file and counts those that carry data.
+type attacker struct {
+	w     io.Writer
+	data  int64 // bytes that carry data
+	all   int64
+	scale int // 1 for a short run
+}
+
+func (a *attacker) text(format string, args ...any) { a.bytes([]byte(fmt.Sprintf(format, args...))) }
+
+func (a *attacker) bytes(b []byte) {
+	a.empty(b)
+	a.data += int64(len(b))
+}
+
+// empty writes bytes that carry no data.
+func (a *attacker) empty(b []byte) {
+	if _, err := a.w.Write(b); err != nil {
+		panic(err)
+	}
+	a.all += int64(len(b))
+}
+
+// many writes a text until it has written a number of megabytes.
+func (a *attacker) many(text string, megabytes int, write func([]byte)) {
+	block := []byte(strings.Repeat(text, max(1, (1<<20)/len(text))))
+	for written := 0; written < megabytes<<20; written += len(block) {
+		write(block)
+	}
+}
+
+// rows writes a small table.
+func (a *attacker) rows(n int) {
+	a.text("a,b,s,y\n")
+	for i := range n {
+		a.text("%d,%d,k%d,%d\n", i%7, i%5, i%3, i%2)
+	}
+}
+
+func (a *attacker) indices(n int) {
+	for i := range n {
+		a.text("%d 1:%d 2:%d\n", i%2, 1+i%7, 1+i%5)
+	}
+}
+
+// hostiles are the inputs of the table.
+func hostiles() []hostile {
+	const (
+		fit          = "fit FILE --method toppush --label y -o OUT -q"
+		quick        = fit + " --solver adam --iterations 5"
+		train        = "train FILE --top 10% --label y -o OUT -q"
+		fitIndices   = "fit FILE --method toppush -o OUT -q"
+		trainIndices = "train FILE --top 10% -o OUT -q"
+	)
+	return []hostile{
+		{"newlines", "a.csv.zst", func(a *attacker) { a.many("\n", 100*a.scale, a.empty) }, []string{fit}, 1, "an empty file"},
+		{"a table and newlines", "a.csv.gz", func(a *attacker) {
+			a.rows(1000)
+			a.many("\n", 8*a.scale, a.empty)
+		}, []string{fit, "score MODEL FILE -q", "evaluate MODEL FILE -q", "diagnose FILE --label y"}, 0, ""},
+		{"a table and newlines, more of them", "a.csv.zst", func(a *attacker) {
+			a.rows(1000)
+			a.many("\r\n \t\n", 20*a.scale, a.empty)
+		}, []string{fit}, 0, ""},
+		{"newlines inside a table", "a.csv.zst", func(a *attacker) {
+			a.rows(1000)
+			a.many("\n", 50*a.scale, a.empty)
+			a.text("1,1,k1,1\n")
+		}, []string{fit}, 1, "an empty line"},
+		{"newlines before a table", "a.csv.zst", func(a *attacker) {
+			a.many("\n", 50*a.scale, a.empty)
+			a.rows(1000)
+		}, []string{"fit FILE --method toppush --delimiter comma --label y -o OUT -q"}, 0, ""},
+		{"LIBSVM and newlines", "a.svm.zst", func(a *attacker) {
+			a.indices(1000)
+			a.many("\n", 50*a.scale, a.empty)
+		}, []string{fitIndices}, 0, ""},
+		{"LIBSVM and comments", "a.svm.zst", func(a *attacker) {
+			a.indices(1000)
+			a.many("#\n", 10*a.scale, a.empty)
+		}, []string{fitIndices}, 0, ""},
+		{"newlines for labels", "a.labels.zst", func(a *attacker) { a.many("\n", 50*a.scale, a.empty) },
+			[]string{"fit DATA --drop y --labels FILE --method toppush -o OUT -q"}, 1, "0 labels"},
+		{"blanks without a line's end", "a.csv.zst", func(a *attacker) {
+			a.rows(10)
+			a.many(" ", 10*a.scale, a.empty)
+		}, []string{fit}, -1, ""},
+		{"blanks around fields", "a.csv.zst", func(a *attacker) {
+			a.text("a,b,y\n")
+			for i := range a.scale {
+				a.text("%d,", i%3)
+				a.many(" ", 2, a.empty)
+				a.text("%d,%d\n", i%5, i%2)
+			}
+		}, []string{fit}, -1, ""},
+		{"NUL bytes", "a.csv.zst", func(a *attacker) { a.many("\x00", 10*a.scale, a.empty) }, []string{fit}, 1, ""},
+		{"a line without an end", "a.csv.gz", func(a *attacker) { a.many("x", 7*min(a.scale, 10), a.bytes) }, []string{fit}, -1, ""},
+		{"a quote that is never closed", "a.csv.gz", func(a *attacker) {
+			a.text("a,b,y\n1,2,1\n\"")
+			a.many("text\n", 7*min(a.scale, 10), a.bytes)
+		}, []string{fit}, 1, "does not end"},
+		{"a field of many megabytes", "a.csv.gz", func(a *attacker) {
+			a.text("a,b,y\n")
+			for i := range 40 {
+				a.text("%d,x,%d\n", i%7, i%2)
+			}
+			a.text("3,")
+			a.many("x", 5*min(a.scale, 12), a.bytes)
+			a.text(",1\n")
+		}, []string{fit, train}, 0, ""},
+		{"commas", "a.csv.gz", func(a *attacker) { a.many(",", 7*min(a.scale, 9), a.bytes) }, []string{fit}, 1, "more than 30,000 fields"},
+		{"lines of commas", "a.csv.gz", func(a *attacker) {
+			a.many(strings.Repeat(",", 29_999)+"\n", 20*min(a.scale, 20), a.bytes)
+		}, []string{"fit FILE --method toppush --label 1 -o OUT -q"}, 1, ""},
+		{"a header of 1,000,000 columns", "a.csv", func(a *attacker) {
+			for i := range 1_000_000 {
+				a.text("c%d,", i)
+			}
+			a.text("y\n")
+		}, []string{fit, train}, 1, "at most 30,000 columns"},
+		{"29,999 columns, 40 rows", "a.csv", func(a *attacker) {
+			for i := range 29_999 {
+				a.text("c%d,", i)
+			}
+			a.text("y\n")
+			for row := range 40 {
+				for i := range 29_999 {
+					a.text("%d,", (row*7919+i*104729)%10)
+				}
+				a.text("%d\n", row%2)
+			}
+		}, slices.Concat([]string{quick}, long(fit, train, "diagnose FILE --label y")), 0, ""},
+		{"one index of 100,000,000", "a.svm", func(a *attacker) {
+			a.indices(400)
+			a.text("1 100000000:1\n0 3:1\n")
+		}, []string{fitIndices, trainIndices, "diagnose FILE"}, 0, ""},
+		{"one index of 20,000,000 as columns", "a.svm", func(a *attacker) {
+			a.text("1 1:1 20000000:1\n0 3:1\n")
+		}, []string{"fit FILE --method toppush --features scorecard -o OUT -q"}, 2, "at most 131072 indices"},
+		{"an index in every row, all different", "a.svm", func(a *attacker) {
+			for i := range 20_000 * min(a.scale, 10) {
+				a.text("%d 1:%d %d:1\n", i%2, 1+i%3, 1000+(i*7919)%90_000_000)
+			}
+		}, slices.Concat([]string{fitIndices + " --solver adam --iterations 5"}, long(trainIndices+" --method logistic --folds 2")), 0, ""},
+		{"categories, all different", "a.csv.gz", func(a *attacker) {
+			a.text("a,s,y\n")
+			for i := range 20_000 * a.scale {
+				a.text("%d,k%d,%d\n", i%7, i*7919, i%2)
+			}
+		}, []string{quick, quick + " --drop s"}, -1, ""},
+		{"200,000 categories", "a.csv", func(a *attacker) {
+			a.text("a,s,y\n")
+			for i := range 20_000 * min(a.scale, 10) {
+				a.text("%d,k%d,%d\n", i%7, i*7919, i%2)
+			}
+		}, slices.Concat([]string{quick}, long(train+" --method logistic --folds 2")), 0, ""},
+		{"new categories and identifiers to score", "a.csv.gz", func(a *attacker) {
+			a.text("a,b,s,id,y\n")
+			for i := range 20_000 * a.scale {
+				a.text("%d,%d,k%d,id%d,%d\n", i%7, i%5, i, i*7919, i%2)
+			}
+		}, []string{"score MODEL FILE --id id -q -o OUT"}, 0, ""},
+		{"short rows", "a.csv.gz", func(a *attacker) {
+			a.text("a,y\n")
+			a.many("1,1\n3,0\n2,0\n", 2*min(a.scale, 100), a.bytes)
+		}, []string{fit}, 0, ""},
+		{"digits", "a.csv.gz", func(a *attacker) {
+			a.text("a,b,c,y\n")
+			a.many("1,2,3,1\n3,4,5,0\n2,7,1,0\n", 2*min(a.scale, 50), a.bytes)
+		}, slices.Concat([]string{quick}, long(train+" --method logistic --features raw --folds 2")), 0, ""},
+		{"scores", "a.csv.gz", func(a *attacker) {
+			a.text("score,y\n")
+			a.many("1.5,1\n0.25,0\n-2,0\n", 2*min(a.scale, 50), a.bytes)
+		}, []string{"threshold FILE --label y --max-fpr 1%"}, 0, ""},
+		{"an IDX header of 4 billion items", "a.idx", func(a *attacker) {
+			a.bytes([]byte{0, 0, 0x0e, 2, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x75, 0x30})
+		}, []string{"fit FILE --labels DATA --method toppush -o OUT -q"}, 1, ""},
+		{"an IDX header of 255 dimensions", "a.idx", func(a *attacker) {
+			a.bytes([]byte{0, 0, 0x08, 255})
+			for range 255 {
+				a.bytes([]byte{0xff, 0xff, 0xff, 0xff})
+			}
+		}, []string{"fit FILE --labels DATA --method toppush -o OUT -q"}, 1, "items of 1 to 30,000 values"},
+		{"gzip cut off, with a trailer of 4 GB", "a.csv", func(a *attacker) {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			fmt.Fprint(z, "a,b,y\n", strings.Repeat("1,2,1\n3,4,0\n", 100_000))
+			z.Close()
+			a.bytes(append(b.Bytes()[:b.Len()-40], 0xff, 0xff, 0xff, 0xff))
+		}, []string{fit}, 1, "gzip data"},
+		{"a zstd window of 2 GB", "a.csv", func(a *attacker) { // window descriptor: exponent 21 over 1 KiB
+			a.bytes([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3, 0x01, 0x00, 0x00})
+		}, []string{fit}, 1, "a window above 128 MiB"},
+		{"a zstd window of 128 MB", "a.csv", func(a *attacker) { // and a block of one repeated byte
+			a.bytes([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 17 << 3, 0x03, 0x00, 0x10, '\n'})
+		}, []string{fit}, 1, "an empty file"},
+		{"a model of weights alone", "m.json", func(a *attacker) {
+			a.text("{\n\"toptau_model\": 1,\n\"schema\": {},\n\"features\": {},\n\"offset\": 0,\n\"weights\": [0")
+			a.many(",0", 10*a.scale, a.bytes)
+			a.text("]\n}\n")
+		}, []string{"score FILE DATA"}, 1, ""},
+		{"a model of empty objects", "m.json", func(a *attacker) {
+			a.text("{\n\"toptau_model\": 1,\n\"schema\": {\"columns\":[{}")
+			a.many(",{}", 10*a.scale, a.bytes)
+			a.text("]}\n}\n")
+		}, []string{"score FILE DATA"}, 1, ""},
+		{"a model of brackets", "m.json", func(a *attacker) {
+			a.text("{\n\"toptau_model\": 1,\n\"schema\": ")
+			a.many("[", 10*a.scale, a.bytes)
+		}, []string{"score FILE DATA"}, 1, ""},
+		{"a certificate of brackets", "c.json", func(a *attacker) {
+			a.many("[", 10*a.scale, a.bytes)
+		}, []string{"verify MODEL DATA FILE --label y"}, 1, ""},
+		{"a device without an end as certificate", "c.json", func(*attacker) {},
+			long("verify MODEL DATA /dev/zero --label y"), 1, ""},
+		{"a device without an end as model and data", "c.json", func(*attacker) {},
+			[]string{"score /dev/zero DATA", "fit /dev/zero --label y --method toppush -q"}, 1, ""},
+		{"1,000,000 threads", "a.csv", func(a *attacker) { a.rows(100_000) },
+			[]string{fit + " --threads 1000000"}, 0, ""},
+	}
+}
+
+// long returns commands for a long run alone.
+func long(runs ...string) []string {
+	if *hostileLong {
+		return runs
+	}
+	return nil
+}
+
+// attackResult is what a command did with an input.
+type attackResult struct {
+	input     *hostile
+	command   string
+	packed    int64
+	all, data int64
+	peak      int64
+	allowed   int64
+	seconds   float64
+	exit      int
+	said      string
+}
+
+// TestHostileInputs runs the program on files made to exhaust its memory and measures the peak of each process. None may
+// take more than 300 MB and three times the bytes that carry data, end in a crash, or say something else than is wrong.
+func TestHostileInputs(t *testing.T) {
+	program, err := exec.LookPath(cmp.Or(os.Getenv("TOPTAU_BINARY"), "toptau"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	paths := map[string]string{"DATA": filepath.Join(dir, "data.csv"), "MODEL": filepath.Join(dir, "model.json")}
+	measure(paths["DATA"], 1, func(a *attacker) { a.rows(400) })
+	setup := attack(t, program, "fit DATA --method toppush --label y -o MODEL -q", paths)
+	if setup.exit != 0 {
+		t.Fatal(setup.said)
+	}
+	// A process begins with the peak of the one that started it.
+	if floor := attack(t, program, "--version", paths); floor.peak > hostileBase/2 {
+		t.Fatalf("the test itself takes %s", memory.Size(floor.peak))
+	}
+	scale := 1
+	if *hostileLong {
+		scale = 100
+	}
+	var table []attackResult
+	for _, h := range hostiles() {
+		file := filepath.Join(dir, h.file)
+		all, data := measure(file, scale, h.write)
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range h.runs {
+			paths["FILE"], paths["OUT"] = file, filepath.Join(dir, "out")
+			v := attack(t, program, run, paths)
+			v.input, v.packed, v.all, v.data = &h, info.Size(), all, data
+			v.allowed = hostileBase + hostileTimes*data
+			table = append(table, v)
+			v.judge(t)
+		}
+		os.Remove(file)
+	}
+	if *hostilePage != "" {
+		if err := os.WriteFile(*hostilePage, hostileTable(table), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (v *attackResult) judge(t *testing.T) {
+	name := fmt.Sprintf("%s: toptau %s", v.input.name, v.command)
+	t.Logf("%s: %s of %s, exit code %d, %.1f s: %s", name, memory.Size(v.peak), memory.Size(v.allowed), v.exit, v.seconds, v.said)
+	if v.peak > v.allowed {
+		t.Errorf("%s took %s of memory, more than %s", name, memory.Size(v.peak), memory.Size(v.allowed))
+	}
+	if v.exit != v.input.exit && (v.input.exit >= 0 || v.exit != 0 && v.exit != 1) {
+		t.Errorf("%s ended with exit code %d: %s", name, v.exit, v.said)
+	}
+	for _, crash := range []string{"goroutine ", "panic:", "fatal error", "runtime:"} {
+		if strings.Contains(v.said, crash) {
+			t.Errorf("%s crashed: %s", name, v.said)
+		}
+	}
+	if v.exit != 0 && (!strings.HasPrefix(v.said, "toptau: ") || strings.Count(v.said, "\n") > 0) || !strings.Contains(v.said, v.input.want) {
+		t.Errorf("%s says %q, want one line with %q", name, v.said, v.input.want)
+	}
+}
+
+// measure writes a file and returns its bytes before compression, and those that carry data.
+func measure(file string, scale int, write func(*attacker)) (all, data int64) {
+	f, err := os.Create(file)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	var w io.WriteCloser = f
+	switch filepath.Ext(file) {
+	case ".gz":
+		w, _ = gzip.NewWriterLevel(f, gzip.BestSpeed)
+	case ".zst":
+		w, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	}
+	if err != nil {
+		panic(err)
+	}
+	a := &attacker{w: w, scale: scale}
+	write(a)
+	if w != f {
+		if err := w.Close(); err != nil {
+			panic(err)
+		}
+	}
+	return a.all, a.data
+}
+
+// attack runs a command.
+func attack(t *testing.T, program, command string, paths map[string]string) attackResult {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	defer cancel()
+	var args []string
+	for _, arg := range strings.Fields(command) {
+		args = append(args, cmp.Or(paths[arg], arg))
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	start := time.Now()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	said := strings.TrimSuffix(errs.String(), "\n")
+	if len(said) > 2000 {
+		said = said[:2000]
+	}
+	for _, path := range paths {
+		said = strings.ReplaceAll(said, path, filepath.Base(path))
+	}
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return attackResult{command: command, peak: usage.Maxrss << 10, exit: cmd.ProcessState.ExitCode(), said: said,
+		seconds: time.Since(start).Seconds()}
+}
+
+// hostileTable is the page of the results.
+func hostileTable(list []attackResult) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `# Hostile inputs
+
+Files made to exhaust memory, with the most memory that each process took (peak resident set, as the system counts it). The
+bound is 300 MB and three times the bytes that carry data: all bytes before compression, without empty lines, comments and
+blanks. An empty message means that the program did its work. A process that does nothing takes about 20 MB.
+
+The table comes from
+
+    go test ./cmd/toptau -run TestHostileInputs -timeout 2h -hostile-long -hostile-page ../../docs/hostile.md
+
+and a run with smaller files is part of the tests.
+
+| input | file | uncompressed | with data | command | peak | bound | exit code | message |
+| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | --- |
+`)
+	for _, v := range list {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` | %s | %s | %d | %s |\n", v.input.name, memory.Size(v.packed), memory.Size(v.all),
+			memory.Size(v.data), v.command, memory.Size(v.peak), memory.Size(v.allowed), v.exit,
+			strings.ReplaceAll(strings.TrimPrefix(v.said, "toptau: "), "|", `\|`))
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,154 @@
+package toptau
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"toptau/internal/feature"
+	"toptau/internal/sketch"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/threshold"
+)
+
+// kddcup99 is full of repeated rows: fresh rows of it are nearly all like training rows. They pass, drawn from the same file or
+// from the test file, whose attacks come in other shares; rows of the training set among them do not.
+func TestFingerprintsOnRepeatedRows(t *testing.T) {
+	dir := os.Getenv("TOPTAU_DATA")
+	if dir == "" {
+		t.Skip("TOPTAU_DATA is not set")
+	}
+	format := Format{Label: "42", Positive: []string{"!normal."}}
+	d, err := Read(filepath.Join(dir, "kddcup99", "kddcup.data_10_percent.gz"), format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := feature.Fit(d.table, d.info.Schema, nil, feature.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	all := fingerprints(m, d.table, nil, nil)
+	t.Logf("%d rows hashed in %v (reading took %.2f s): cut at %.3g of all, %d distinct once, %d rows sampled", d.Rows(),
+		time.Since(start), d.seconds, float64(all.Cut)/(1<<48), len(all.Hashes[0]), all.Sampled)
+
+	later, err := ReadLike(d, filepath.Join(dir, "kddcup99", "corrected.gz"), format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Check(later.table); err != nil {
+		t.Fatal(err)
+	}
+	if r := overlap(&model.Model{Fingerprints: all}, later, m); r.Excess {
+		t.Errorf("the test file: %+v", r)
+	} else {
+		t.Logf("the test file: %+v", r)
+	}
+
+	hashes := make([]uint64, d.Rows())
+	m.NewFingerprinter(d.table).Hash(0, hashes)
+	r := rand.New(rand.NewPCG(1, 1))
+	alarms, found, draws := 0, 0, 200
+	for draw := range draws {
+		n, fresh := 2000+r.IntN(100000), 400+r.IntN(20000)
+		rows := r.Perm(d.Rows())[:n+fresh]
+		trained := sketch.New()
+		for _, row := range rows[:n] {
+			trained.Add(hashes[row])
+		}
+		sampled := trained.Sampled()
+		given := trained.Like()
+		for _, row := range rows[n:] {
+			given.Add(hashes[row])
+		}
+		if o := trained.Compare(given, sampled); o.Excess() {
+			alarms++
+			t.Logf("draw %d: %d fresh rows for %d: %+v", draw, fresh, n, o)
+		}
+		for _, row := range rows[:n/5] {
+			given.Add(hashes[row])
+		}
+		if o := trained.Compare(given, sampled); o.Excess() {
+			found++
+		}
+	}
+	t.Logf("%d false alarms of %d draws; a fifth of the training rows among fresh ones is found in %d", alarms, draws, found)
+	if alarms > 3 { // of 200 at 0.1 % each: probability 7e-5
+		t.Errorf("%d false alarms of %d", alarms, draws)
+	}
+}
+
+// 400 of 2,000 training rows are recognised: they get no guarantee unless they are
+// allowed, and a warning of evaluate.
+func TestTrainingRowsAreRecognised(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	columns := []string{"a", "b", "c"}
+	draw := func(n int) (rows [][]float64, positive []bool) {
+		for range n {
+			y := r.Float64() < 0.1
+			x := []float64{r.NormFloat64(), r.NormFloat64(), float64(r.IntN(4))}
+			if y {
+				x[0]++
+			}
+			rows, positive = append(rows, x), append(positive, y)
+		}
+		return rows, positive
+	}
+	train, labels := draw(2000)
+	d, err := FromRows(columns, train, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := Fit(t.Context(), d, FitOptions{Method: "toppush", Lambda: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, freshLabels := draw(1000)
+	options := ThresholdOptions{Goal: metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("5%")},
+		Delta: threshold.MustRate("5%")}
+	for _, test := range []struct {
+		rows      [][]float64
+		labels    []bool
+		allow     bool
+		certified bool
+	}{
+		{fresh, freshLabels, false, true},
+		{train[:400], labels[:400], false, false},
+		{train[:400], labels[:400], true, true},
+		{slices.Concat(fresh, train[:100]), slices.Concat(freshLabels, labels[:100]), false, false},
+	} {
+		held, err := FromRows(columns, test.rows, test.labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options
+		o.AllowTrainingRows = test.allow
+		m, report, err := AddPoint(fitted.Model, held, "p", o)
+		if report == nil || report.Certified != test.certified || (err == nil) != test.certified {
+			t.Fatalf("%d rows: %v, %+v", len(test.rows), err, report)
+		}
+		if err := m.Check(); err != nil {
+			t.Error(err)
+		}
+		t.Logf("%d rows: %+v; %s", len(test.rows), *report.TrainingRows, m.Points[1].Source)
+	}
+	// A model without fingerprints says that it cannot tell.
+	bare, err := Fit(t.Context(), d, FitOptions{Method: "toppush", Lambda: 0.01, NoFingerprints: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bare.Model.Fingerprints != nil {
+		t.Error("fingerprints in a model without")
+	}
+	if _, report, err := AddPoint(bare.Model, d, "p", options); err != nil || report.TrainingRows != nil {
+		t.Errorf("%v, %+v", err, report.TrainingRows)
+	}
+	var none *OverlapReport
+	if none.Words() == "" {
+		t.Error("no words")
+	}
+}

@@ -1,0 +1,114 @@
+// Package memory tells how much memory this process may still take, so that work that does not fit is refused before it
+// begins, with a message that says what would fit.
+//
+// The limit is the least of these, as far as they are known: what the machine can give without pushing out what others use
+// (Linux: MemAvailable and free swap), the limits of the control groups that hold the process (versions 1 and 2), the limit
+// of its address space (ulimit -v), and Go's own soft limit (GOMEMLIMIT). Nothing here sets a limit: only a program may.
+package memory
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
+
+	"toptau/internal/fault"
+)
+
+// Unknown is what Free returns where nothing is known.
+const Unknown = math.MaxInt64
+
+// Free returns the bytes that this process may still take: those that the system has for it, and those that it has taken
+// and does not use.
+func Free() int64 {
+	use := readUsage()
+	free := system{root: "/"}.free()
+	if free < Unknown {
+		free += use.idle
+	}
+	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 { // -1 reads the limit
+		free = min(free, limit-use.taken+use.idle)
+	}
+	return max(free, 0)
+}
+
+// usage is the memory that the Go runtime manages.
+type usage struct {
+	taken int64 // bytes taken from the system and not given back
+	idle  int64 // of these, bytes that hold nothing
+}
+
+func readUsage() usage {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(samples)
+	value := func(k int) int64 {
+		if samples[k].Value.Kind() != metrics.KindUint64 {
+			return 0
+		}
+		return int64(samples[k].Value.Uint64())
+	}
+	return usage{taken: value(0) - value(1), idle: value(2)}
+}
+
+// little is what is not worth a look at the system.
+const little = 16 << 20
+
+// Shortage returns an error if need bytes are more than are free, nil otherwise; 16 MiB are always there. what names the work and its size, for
+// example "9,000 rows of 400 columns", and fits says what would fit into the bytes that are free.
+func Shortage(what string, need int64, fits func(free int64) string) *fault.Error {
+	if need <= little {
+		return nil
+	}
+	free := Free()
+	if need <= free {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%s, which take about %s of memory", what, Size(need)),
+		Expected: fmt.Sprintf("at most %s, which is what is free", Size(free)), Hint: fits(free)}
+}
+
+// ReadAll reads a whole file that is decoded in memory, of at most most bytes, of which each takes about times as many once it
+// is decoded. It refuses a longer one, and one that does not fit, before it has read all of it. what names the file's kind.
+func ReadAll(r io.Reader, what string, most, times int64) ([]byte, error) {
+	var all bytes.Buffer
+	for step := int64(1 << 20); ; step = int64(all.Len()) {
+		n, err := io.CopyN(&all, r, step)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		size := int64(all.Len())
+		if size > most {
+			return nil, &fault.Error{Kind: fault.Data, Found: what + " of more than " + Size(most), Expected: "a smaller one"}
+		}
+		if n < step {
+			return all.Bytes(), nil
+		}
+		if short := Shortage(what+" of more than "+Size(size), times*2*size, func(free int64) string {
+			return fmt.Sprintf("a file of about %s fits", Size(free/times))
+		}); short != nil {
+			return nil, short
+		}
+	}
+}
+
+// Size writes bytes for people, with three significant digits: "1.25 GB".
+func Size(bytes int64) string {
+	v, unit := float64(bytes), "bytes"
+	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
+		if v < 999.5 {
+			break
+		}
+		v, unit = v/1000, larger
+	}
+	digits := 0
+	if unit != "bytes" && v < 99.95 {
+		digits = 1
+		if v < 9.995 {
+			digits = 2
+		}
+	}
+	return fmt.Sprintf("%.*f %s", digits, v, unit)
+}

@@ -1,0 +1,363 @@
+package objective
+
+import (
+	"math"
+	"slices"
+
+	"toptau/internal/fault"
+	"toptau/internal/matrix"
+	"toptau/method"
+	"toptau/surrogate"
+	"toptau/threshold"
+)
+
+// Enclosure is F(w) and D(p, a) with bounds on their rounding errors. The exact F(w) is within F ± FError, and the exact dual
+// value of every feasible point that (p, a) may have been rounded from is within D ± DError. docs/certificate.md derives both.
+type Enclosure struct {
+	F, FError float64
+	D, DError float64 // cut at 0, below which no loss lies
+	T         float64 // t(w)
+	Norm      float64 // |w|
+}
+
+// Enclose computes F(w) and D(p, a) of a method with the hinge or the squared hinge from the rows alone: apart from At and
+// Dual, one row after the other, and with every rounding error bounded. With lambda = 0 the dual value is a bound for weights
+// of norm at most radius; otherwise radius is not used. p and a are as in Dual, and so are the errors.
+func (o *Objective) Enclose(w, p, a []float64, radius float64) (Enclosure, error) {
+	if len(w) != o.Dim() {
+		return Enclosure{}, infeasible("w has %g elements", float64(len(w)), "one for each column", "")
+	}
+	e := encloser{Objective: o, kappa: o.kappa(), massPlus: o.positives.sum()}
+	if err := e.readRows(w); err != nil {
+		return Enclosure{}, err
+	}
+	t, err := e.threshold()
+	if err != nil {
+		return Enclosure{}, err
+	}
+	f := e.value(w, t)
+	d, err := e.dual(p, a, radius)
+	if err != nil {
+		return Enclosure{}, err
+	}
+	if !f.finite() || !d.finite() {
+		return Enclosure{}, infeasible("F(w) or D(p, a) is not finite: their sum is %g", f.x+d.x, "numbers that float64 can hold", "")
+	}
+	return Enclosure{F: f.x, FError: f.e, D: d.x, DError: d.e, T: t.x, Norm: Norm(w)}, nil
+}
+
+// encloser is what the parts of Enclose share.
+type encloser struct {
+	*Objective
+	kappa    approx
+	massPlus approx    // M+
+	scores   []approx  // positives first
+	norms    []float64 // of the rows of the population, rounded up
+
+	cols   []uint32 // space for a row
+	values []float64
+}
+
+// sum is the mass of a class.
+func (m mass) sum() approx {
+	if m.weights == nil {
+		return exactly(m.total)
+	}
+	var t tally
+	for _, x := range m.weights {
+		t.add(exactly(x))
+	}
+	return t.sum()
+}
+
+// kappa is the mass on top. It is exact where it counts rows. The mass of fractional weights is summed with the errors carried
+// along, to within 2u, and multiplied by tau with one rounding.
+func (o *Objective) kappa() approx {
+	k := o.rule.Kappa()
+	if o.population.Whole && o.population.Mass < 1<<53 && k == math.Floor(k) {
+		return exactly(k)
+	}
+	return rounded(k, k*0x1p-50)
+}
+
+// readRows computes the scores of all rows and the norms of the population's.
+func (e *encloser) readRows(w []float64) error {
+	e.scores = make([]approx, 0, e.Rows())
+	for _, part := range []*matrix.Part{e.x.Positives, e.x.Negatives} {
+		counts := part == e.x.Negatives || e.problem.Method.Population != method.Negatives
+		for i := range part.Rows() {
+			e.cols, e.values = part.Entries(i, e.cols[:0], e.values[:0])
+			var score tally
+			square := 0.0
+			for k, x := range e.values {
+				score.add(exactly(x).times(exactly(w[e.cols[k]])))
+				square += float64(x * x)
+			}
+			z := score.sum()
+			if !z.finite() {
+				return &fault.Error{Kind: fault.Data, Found: "the score of " + at(part, i) + " is not finite",
+					Expected: "weights and rows whose products float64 can hold"}
+			}
+			e.scores = append(e.scores, z)
+			if counts {
+				e.norms = append(e.norms, float64(math.Sqrt(square)*(1+float64(float64(len(e.values)+2)*0x1p-52)))+0x1p-500)
+			}
+		}
+	}
+	return nil
+}
+
+// population returns the scores that the threshold is computed from.
+func (e *encloser) populationScores() []approx {
+	if e.problem.Method.Population == method.Negatives {
+		return e.scores[e.x.Positives.Rows():]
+	}
+	return e.scores
+}
+
+// threshold encloses t(w). The rule's own t is a guess that need not be right.
+func (e *encloser) threshold() (approx, error) {
+	z := e.populationScores()
+	guess := make([]float64, len(z))
+	for j := range z {
+		guess[j] = z[j].x
+	}
+	e.rule.At(guess, e.weights, &e.support)
+	switch e.problem.Rule.(type) {
+	case threshold.TopCount, threshold.TopMean:
+		return e.meanOfTop(z, e.support.Edge), nil
+	}
+	return e.quantile(z, e.support.T)
+}
+
+// meanOfTop is t = min over s of s + (1/kappa) sum m_j max(0, z_j - s), whose minimum is where the mass above s is at most
+// kappa and the mass from s up at least kappa. Any s gives an upper bound. Where the masses miss kappa by rounding, the bound
+// is too high by at most what they miss, times the distance to the farthest score on that side.
+func (e *encloser) meanOfTop(z []approx, s float64) approx {
+	var excess, above, from tally
+	highest, lowest := s, s
+	for j, zj := range z {
+		m := exactly(weight(e.weights, j))
+		excess.add(m.times(zj.minus(exactly(s)).positive()))
+		if zj.x > s {
+			above.add(m)
+		}
+		if zj.x >= s {
+			from.add(m)
+		}
+		highest, lowest = max(highest, zj.x+zj.e), min(lowest, zj.x-zj.e)
+	}
+	t := exactly(s).plus(excess.sum().over(e.kappa))
+	tooMuch, tooLittle := above.sum().minus(e.kappa), e.kappa.minus(from.sum())
+	missed := exactly(max(0, tooMuch.x+tooMuch.e)).times(exactly(highest - s))
+	missed = missed.plus(exactly(max(0, tooLittle.x+tooLittle.e)).times(exactly(s - lowest))).over(e.kappa)
+	t.e += missed.x + missed.e
+	return t
+}
+
+// quantile encloses the root t of G(t) = sum m_j l(beta (z_j - t)) = kappa. G falls: t lies between a point where G is
+// certainly at least kappa and one where it is certainly at most kappa, which steps of growing length from a guess find.
+func (e *encloser) quantile(z []approx, guess float64) (approx, error) {
+	beta := exactly(e.problem.Hyperparameters.Beta)
+	g := func(t float64) (sum approx, slope float64) {
+		var all tally
+		for j, zj := range z {
+			y := exactly(1).plus(beta.times(zj.minus(exactly(t)))).positive()
+			m := exactly(weight(e.weights, j))
+			if y == (approx{}) {
+				continue
+			}
+			slope += float64(m.x * beta.x)
+			if e.squared() {
+				slope += float64(2 * m.x * beta.x * y.x)
+				y = y.times(y)
+			}
+			all.add(m.times(y))
+		}
+		return all.sum(), slope
+	}
+	sum, slope := g(guess)
+	step := float64(math.Abs(guess) * 0x1p-52)
+	if slope > 0 {
+		step += (math.Abs(sum.x-e.kappa.x) + sum.e + e.kappa.e) / slope
+	}
+	step = max(step, 0x1p-1060)
+	const doublings = 200
+	find := func(sign float64, good func(approx) bool) (float64, bool) {
+		for d, k := step, 0; k < doublings; d, k = 2*d, k+1 {
+			t := guess + float64(sign*d)
+			if sum, _ := g(t); good(sum) {
+				return t, true
+			}
+		}
+		return 0, false
+	}
+	low, foundLow := find(-1, e.kappa.atMost)
+	high, foundHigh := find(1, e.kappa.atLeast)
+	if !foundLow || !foundHigh {
+		return approx{}, infeasible("no threshold can be enclosed near %g", guess, "scores that differ by more than their rounding errors", "")
+	}
+	return rounded(guess, max(high-guess, guess-low)), nil
+}
+
+func (e *encloser) squared() bool { return e.loss == surrogate.SquaredHinge }
+
+// value is F(w) at the threshold t.
+func (e *encloser) value(w []float64, t approx) approx {
+	var losses, squares tally
+	for i, z := range e.scores[:e.x.Positives.Rows()] {
+		y := exactly(1).plus(t.minus(z)).positive()
+		if e.squared() {
+			y = y.times(y)
+		}
+		losses.add(exactly(e.positives.of(i)).times(y))
+	}
+	for _, x := range w {
+		squares.add(exactly(x).times(exactly(x)))
+	}
+	half := exactly(e.problem.Hyperparameters.Lambda).over(exactly(2))
+	return losses.sum().over(e.massPlus).plus(half.times(squares.sum()))
+}
+
+// dual is D(p, a), cut at 0.
+func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
+	feasible, err := e.feasibleP(p)
+	if err != nil {
+		return approx{}, err
+	}
+	// The exact caps differ from the computed ones by the rounding of their two operations and of M+.
+	loose := 0x1p-50 + e.massPlus.e/e.massPlus.x
+	q := make([]approx, len(p))
+	var sum, squares tally
+	for i, x := range feasible {
+		q[i] = rounded(x, math.Abs(p[i]-x)+float64(x*loose))
+		if x == 0 {
+			q[i] = approx{}
+		}
+		sum.add(q[i])
+		squares.add(q[i].times(q[i]).over(exactly(e.positives.of(i))))
+	}
+	mass := sum.sum()
+	if mass.x == 0 {
+		return approx{}, nil // 0 <= F, whatever a
+	}
+	given := a
+	if a, err = e.feasibleA(given); err != nil {
+		return approx{}, err
+	}
+	moved, shift := e.moved(given, a)
+	gain := mass.minus(mass.times(e.regulariser(a, moved)))
+	if e.squared() {
+		gain = gain.minus(e.massPlus.over(exactly(4)).times(squares.sum()))
+	}
+	v := e.length(q, a, mass)
+	v.e += float64(float64((mass.x+mass.e)*shift) * (1 + 0x1p-48))
+	var d approx
+	if lambda := e.problem.Hyperparameters.Lambda; lambda > 0 {
+		d = gain.minus(v.times(v).over(exactly(2).times(exactly(lambda))))
+	} else {
+		d = gain.minus(exactly(radius).times(v))
+	}
+	return approx{max(0, d.x), d.e}, nil
+}
+
+// moved bounds the sums of |a_j - b_j| and of |a_j - b_j| |x_j| for a feasible b. Cutting a_j to its exact cap takes away at
+// most what it is above the lower end of the cap. What is then missing from 1 is spread over the room below the caps, in
+// proportion to it; what is too much is taken away in proportion to a. What was moved already counts, so that the bounds hold for
+// the way from the point given, too.
+func (e *encloser) moved(given, a []float64) (moved, shift float64) {
+	var sum, change, room, roomShift, ownShift, all tally
+	for j, x := range a {
+		limit := exactly(1)
+		if !e.problem.Method.UsesBeta {
+			if share := exactly(weight(e.weights, j)).over(e.kappa); share.x-share.e < 1 {
+				limit = share
+			}
+		}
+		changed := math.Abs(given[j]-x) + max(0, x-(limit.x-limit.e))
+		below := max(0, limit.x-x)
+		sum.add(exactly(x))
+		change.add(exactly(changed))
+		ownShift.add(exactly(float64(changed * e.norms[j])))
+		room.add(exactly(below))
+		roomShift.add(exactly(float64(below * e.norms[j])))
+		all.add(exactly(float64(x * e.norms[j])))
+	}
+	whole, changed := sum.sum(), change.sum()
+	off := math.Abs(1-whole.x) + whole.e + changed.x
+	// The mean norm of the rows that what is missing is spread over, or that what is too much is taken from.
+	mean := all.x / whole.x
+	if room.x > 0x1p-20 {
+		mean = max(mean, roomShift.x/room.x)
+	} else {
+		mean = slices.Max(e.norms)
+	}
+	const up = 1 + 0x1p-10 // more than the rounding errors of these sums
+	return 2 * up * (changed.x + off), 2 * up * (ownShift.x + float64(off*mean))
+}
+
+// regulariser is r(a) for points that differ from a by at most moved. r of the hinge grows with the largest a_j/m_j, that of
+// the squared hinge with a norm of a/sqrt(m).
+func (e *encloser) regulariser(a []float64, moved float64) approx {
+	if !e.problem.Method.UsesBeta {
+		return approx{}
+	}
+	beta, smallest := exactly(e.problem.Hyperparameters.Beta), exactly(e.Objective.population.MinWeight)
+	var steepest approx
+	var squares tally
+	for j, x := range a {
+		share := exactly(x).over(exactly(weight(e.weights, j)))
+		if share.x > steepest.x {
+			steepest = share
+		}
+		squares.add(exactly(x).times(share))
+	}
+	var top approx
+	if e.squared() {
+		top = e.kappa.times(squares.sum()).root()
+		change := e.kappa.over(smallest).root().times(exactly(moved))
+		top.e += change.x + change.e
+	} else {
+		change := exactly(moved).over(smallest)
+		steepest.e += change.x + change.e
+		top = e.kappa.times(steepest)
+	}
+	return top.minus(exactly(1)).over(beta)
+}
+
+// length is |v|, v = sum p_i x_i - P sum a_j x_j.
+func (e *encloser) length(p []approx, a []float64, mass approx) approx {
+	c := make([]approx, e.Rows())
+	copy(c, p)
+	first := 0
+	if e.problem.Method.Population == method.Negatives {
+		first = len(p)
+	}
+	for j, x := range a {
+		if x != 0 {
+			c[first+j] = c[first+j].minus(mass.times(exactly(x)))
+		}
+	}
+	sums := make([]tally, e.Dim())
+	row := 0
+	for _, part := range []*matrix.Part{e.x.Positives, e.x.Negatives} {
+		for i := range part.Rows() {
+			if c[row] != (approx{}) {
+				e.cols, e.values = part.Entries(i, e.cols[:0], e.values[:0])
+				for k, x := range e.values {
+					sums[e.cols[k]].add(c[row].times(exactly(x)))
+				}
+			}
+			row++
+		}
+	}
+	var squares, errors tally
+	for j := range sums {
+		v := sums[j].sum()
+		squares.add(exactly(v.x).times(exactly(v.x)))
+		errors.add(exactly(v.e).times(exactly(v.e)))
+	}
+	v, spread := squares.sum().root(), errors.sum().root()
+	v.e += spread.x + spread.e
+	return v
+}
