@@ -45,7 +45,8 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
-		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(), Progress: func(now toptau.Progress) {
+		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(),
+		Progress: func(now toptau.Progress) {
 			if now.Usable {
 				s.finish("comparing what is finished")
 			}
