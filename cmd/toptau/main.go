@@ -136,7 +136,7 @@ func execute(s *session, args []string) (err error) {
 	var c commands
 	parser, err := kong.New(&c, kong.Name("toptau"), kong.Description(description), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"version": version(), "lambda": fmt.Sprint(defaultLambda), "paper_items": strings.Join(paper.Names(), ", "), "paper_source": paper.Source}, kong.Writers(s.stdout, s.stderr),
+		helpVars(), kong.Writers(s.stdout, s.stderr),
 		kong.Exit(func(code int) { panic(stopped{code}) }))
 	if err != nil {
 		return err
@@ -164,6 +164,12 @@ func execute(s *session, args []string) (err error) {
 		return err
 	}
 	return parsed.Run(s)
+}
+
+// helpVars are the values that help and defaults refer to.
+func helpVars() kong.Vars {
+	return kong.Vars{"version": version(), "lambda": fmt.Sprint(defaultLambda), "paper_items": strings.Join(paper.Names(), ", "),
+		"paper_source": paper.Source}
 }
 
 // helpHint names the verb whose help to read.
