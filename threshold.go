@@ -40,6 +40,7 @@ type ThresholdReport struct {
 	Bound         *float64         `json:"bound"`       // the exact binomial tail; absolute-top: the bounded rate
 	Needed        *int             `json:"needed"`      // the fewest rows with which the goal can be certified
 	Segments      []SegmentReport  `json:"segments"`
+	Expected      ExpectedRate     `json:"expected"`      // what to expect of the threshold on new rows like these
 	OverTime      *TrendReport     `json:"over_time"`     // null: no time column
 	TrainingRows  *OverlapReport   `json:"training_rows"` // null: no model, or one without fingerprints
 	Joined        *Joined          `json:"joined"`        // how scores from a file of their own found their rows; null for others
@@ -191,7 +192,11 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 	}
 	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: t.Threshold, Goal: o.Goal.String(), Certified: t.Certified,
 		Population: t.Population.String(), N: t.N, NNegatives: d.info.Negatives, Segments: []SegmentReport{}, Warnings: []Warning{},
+		Expected:  ExpectedRate{Expectation: t.Expected(metric.DefaultConfidence), Scheme: string(tune.SchemeHeldOut), Population: t.Population.String(), Rows: t.N},
 		guarantee: guaranteeOf(t, o, d.info.Negatives)}
+	if t.Certified {
+		r.Expected.Scheme = string(tune.SchemeCertified)
+	}
 	if !o.Delta.IsZero() {
 		delta := o.Delta.String()
 		r.Delta = &delta
@@ -279,11 +284,11 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 
 // calibration computes the threshold on some rows (nil: all).
 func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOptions) (*calibrate.Threshold, error) {
-	var negatives, all []float64
+	var negatives, all population
 	take := func(i int) {
-		all = append(all, z[i])
+		all.add(d.table, z, i)
 		if d.table.Label[i] == table.Negative {
-			negatives = append(negatives, z[i])
+			negatives.add(d.table, z, i)
 		}
 	}
 	if rows == nil {
@@ -309,29 +314,39 @@ func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOp
 	return &t, nil
 }
 
+// population is scores with their weights; nil weights are all 1.
+type population struct{ scores, weights []float64 }
+
+func (p *population) add(t *table.Table, z []float64, i int) {
+	p.scores = append(p.scores, z[i])
+	if t.Weight != nil {
+		p.weights = append(p.weights, t.Weight[i])
+	}
+}
+
 // thresholdOn is the rule of the goal on the scores of its population.
-func thresholdOn(negatives, all []float64, o ThresholdOptions, certify bool) (calibrate.Threshold, error) {
+func thresholdOn(negatives, all population, o ThresholdOptions, certify bool) (calibrate.Threshold, error) {
 	certify = certify && !o.Delta.IsZero()
 	tau := o.Goal.Tau()
 	switch o.Goal.Kind {
 	case metric.GoalMaxFPR:
 		if certify {
-			return calibrate.NeymanPearson(negatives, tau, o.Delta)
+			return calibrate.NeymanPearson(negatives.scores, tau, o.Delta)
 		}
-		return calibrate.Plain(negatives, tau, calibrate.Negatives)
+		return calibrate.PlainWeighted(negatives.scores, negatives.weights, tau, calibrate.Negatives)
 	case metric.GoalAbsoluteTop:
 		delta := o.Delta
 		if delta.IsZero() {
 			delta = threshold.MustRate("5%") // the threshold, the largest negative, does not depend on it
 		}
-		t, err := calibrate.AbsoluteTop(negatives, delta)
+		t, err := calibrate.AbsoluteTop(negatives.scores, delta)
 		t.Certified = t.Certified && certify
 		return t, err
 	}
 	if certify {
-		return calibrate.TopShare(all, tau, o.Delta)
+		return calibrate.TopShare(all.scores, tau, o.Delta)
 	}
-	return calibrate.Plain(all, tau, calibrate.All)
+	return calibrate.PlainWeighted(all.scores, all.weights, tau, calibrate.All)
 }
 
 // guaranteeOf is the evidence as a model keeps it; nil when none was asked for or none can be given.

@@ -112,6 +112,7 @@ type MemberReport struct {
 	Candidate  int     `json:"candidate"` // index into candidates
 	Lambda     float64 `json:"lambda"`    // as fitted to all rows
 	Share      float64 `json:"share"`
+	Folds      int     `json:"folds"` // the member is the mean of its fits in so many folds; 0: one fit to all rows
 	SecondsFit float64 `json:"seconds_fit"`
 }
 
@@ -146,7 +147,7 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 		r.Candidates = append(r.Candidates, candidateReport(&f.Candidates[i]))
 	}
 	for _, m := range f.Members {
-		r.Members = append(r.Members, MemberReport{m.Candidate, m.Lambda, m.Share, m.Seconds})
+		r.Members = append(r.Members, MemberReport{m.Candidate, m.Lambda, m.Share, m.Folds, m.Seconds})
 	}
 	if f.Reference >= 0 {
 		r.Reference, r.Gain = &f.Reference, &GainReport{f.Gain.Mean, f.Gain.Error}

@@ -113,8 +113,13 @@ func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
 	if r.Certified {
 		s.printf("certified    yes: order %d of %s %s, bound %.4g\n", *r.Order, group(r.N), r.Population, *r.Bound)
 	} else {
-		s.printf("certified    no: a plain threshold, which new rows exceed about every second time\n")
+		s.printf("certified    no: a plain threshold, which keeps the budget on average\n")
 	}
+	what := "of new negatives raise a false alarm"
+	if r.Population == "all" {
+		what = "of new rows become alerts"
+	}
+	s.printf("expected     %s %s, 95 %%: %s to %s\n", percent(r.Expected.Rate), what, percent(r.Expected.Low), percent(r.Expected.High))
 	if r.Joined != nil {
 		s.printf("scores       %s\n", r.Joined.Words())
 	}

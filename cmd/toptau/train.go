@@ -160,6 +160,9 @@ func printTraining(s *session, r *toptau.TrainReport, output string) {
 	}
 	s.printf("chosen: %s\n", r.Why)
 	s.printf("threshold: %.6g (%s)\n", r.Threshold, r.ThresholdNote)
+	if folds := foldsOf(r); folds > 0 {
+		s.printf("fitted: the mean of fits in %d folds, which has no certificate of optimality\n", folds)
+	}
 	if r.Test != nil && r.AtThreshold != nil {
 		c := r.AtThreshold
 		s.printf("on the test part:\n")
@@ -179,6 +182,15 @@ func printTraining(s *session, r *toptau.TrainReport, output string) {
 	for _, w := range r.Warnings {
 		s.printf("note: %s\n", w.Text)
 	}
+}
+
+// foldsOf returns the folds whose fits the model is the mean of, 0 where it was fitted once.
+func foldsOf(r *toptau.TrainReport) int {
+	folds := 0
+	for _, m := range r.Members {
+		folds = max(folds, m.Folds)
+	}
+	return folds
 }
 
 // parts says what became of the rows.

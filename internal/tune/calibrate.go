@@ -276,13 +276,18 @@ func (s *search) test() error {
 
 // scores are the model's scores of some rows.
 func (s *search) scores(t *table.Table, rows []int) ([]float64, error) {
-	if err := s.found.Map.Check(t); err != nil {
+	return scoreRows(s.found.Map, s.found.W, s.found.Offset, t, rows)
+}
+
+// scoreRows returns the scores of some rows of a table by a linear model.
+func scoreRows(m *feature.Map, w []float64, offset float64, t *table.Table, rows []int) ([]float64, error) {
+	if err := m.Check(t); err != nil {
 		return nil, inFile(err, t)
 	}
 	z := make([]float64, len(rows))
 	pieces := min(runtime.GOMAXPROCS(0), len(rows))
 	err := inEach(pieces, func(p int) error {
-		scorer, err := feature.NewScorer(s.found.Map, s.found.W, s.found.Offset)
+		scorer, err := feature.NewScorer(m, w, offset)
 		if err != nil {
 			return err
 		}

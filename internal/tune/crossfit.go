@@ -114,7 +114,7 @@ func (s *search) crossFolds(folds int) ([]Fold, error) {
 func (s *search) fitFold(ctx context.Context, fold Fold, known map[feature.Encode]*encodedRows, scores [][]float64,
 	step func()) ([]foldFit, error) {
 	data := s.data.Table
-	encodedHere := map[feature.Encode]*encoded{}
+	encodedHere := map[feature.Encode]*encodedRows{}
 	fits := make([]foldFit, len(s.chosen))
 	for j, t := range s.chosen {
 		x, tolerance := encodedHere[t.features], lastTolerance
@@ -122,27 +122,30 @@ func (s *search) fitFold(ctx context.Context, fold Fold, known map[feature.Encod
 			tolerance = foldTolerance
 		}
 		if x == nil {
-			x = &encoded{features: known[t.features].features}
+			x = &encodedRows{features: known[t.features].features}
 			var err error
 			if t.features.ReadsLabels() {
 				if x.features, _, err = s.features(ctx, data, fold.Train, t.features); err != nil {
 					return nil, err
 				}
 			}
-			if x.train, err = x.features.MatrixContext(ctx, data, fold.Train, matrix.Float32); err != nil {
-				return nil, inFile(err, data)
-			}
-			if x.validation, err = x.features.MatrixContext(ctx, data, fold.Validation, matrix.Float32); err != nil {
+			if x.x, err = x.features.MatrixContext(ctx, data, fold.Train, matrix.Float32); err != nil {
 				return nil, inFile(err, data)
 			}
 			encodedHere[t.features] = x
 		}
-		fit, err := s.fitOn(ctx, t, x.train, tolerance)
+		fit, err := s.fitOn(ctx, t, x.x, tolerance)
 		if err != nil {
 			return nil, err
 		}
-		fits[j] = foldFit{fit, placeOf(t, &fit, x.train)}
-		writeScores(scores[j], x.validation, fit.W, fits[j].place)
+		fits[j] = foldFit{fit, placeOf(t, &fit, x.x)}
+		z, err := scoreRows(x.features, fit.W, fits[j].place, data, fold.Validation)
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range fold.Validation {
+			scores[j][row] = z[i]
+		}
 		step()
 	}
 	return fits, nil
@@ -192,17 +195,6 @@ func placeOf(t *task, fit *Fit, x *matrix.Matrix) float64 {
 	x.Negatives.Scores(fit.W, z)
 	slices.Sort(z)
 	return -z[(len(z)-1)/2]
-}
-
-// writeScores writes the scores of a matrix to the places of its rows in the table.
-func writeScores(dst []float64, x *matrix.Matrix, w []float64, shift float64) {
-	for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
-		z := make([]float64, part.Rows())
-		part.Scores(w, z)
-		for i, score := range z {
-			dst[part.Source(i)] = score + shift
-		}
-	}
 }
 
 // poolCrossFit sets the members' units and the pooled out-of-fold scores of the model.
