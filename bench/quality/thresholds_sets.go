@@ -76,7 +76,7 @@ var cells = []cell{
 	one(tune.Logistic, feature.EncodeScorecard, 20, 10, 200),
 	one(tune.Ramp, feature.EncodeScorecard, 5, 5, 20),
 	one("patmat-np", feature.EncodeScorecard, 3, 3, 5),
-	one(tune.Logistic, feature.EncodeLeaves, 20, 10, 200),
+	one(tune.Logistic, feature.EncodeLeaves, 20, 10, 50),
 	one(tune.Ramp, feature.EncodeLeaves, 3, 3, 5),
 	// Without raw columns: logistic regression on these is kept unless an average is clearly better.
 	{name: averageCell, learners: []string{tune.Logistic, tune.Ramp},
