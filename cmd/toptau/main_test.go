@@ -126,7 +126,7 @@ func TestInterruptedBeforeTheFirstStepWritesNothing(t *testing.T) {
 // TestFilesAreDeclared asks every verb whether the flags that name files say so, since only these are checked.
 func TestFilesAreDeclared(t *testing.T) {
 	var c commands
-	parser, err := kong.New(&c, kong.Vars{"version": "1", "paper_items": "all", "paper_source": "somewhere"})
+	parser, err := kong.New(&c, kong.Vars{"version": "1", "lambda": "0.001", "paper_items": "all", "paper_source": "somewhere"})
 	if err != nil {
 		t.Fatal(err)
 	}
