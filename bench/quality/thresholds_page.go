@@ -133,9 +133,9 @@ func (p *thresholdPage) summary() {
 		p.line("Scheme \"%s\", %d cells: mean R %s.", scheme, len(of), byBudget(of, ratioText))
 	}
 	simulated := selected(list, func(f *Figures) bool { return isSimulated(f.Set) })
-	p.line("Simulated sets, true rate known: mean R %s.", byBudget(simulated, ratioText))
 	draws, covering := coverage(simulated)
-	p.line("There the 95 %% interval that `train` reports contains the true rate in %s of the fresh draws.", share(covering, draws))
+	p.line("Simulated sets, true rate known: mean R %s; the 95 %% interval that `train` reports contains the true rate in %s of the fresh draws.",
+		byBudget(simulated, ratioText), share(covering, draws))
 	if named := selected(list, func(f *Figures) bool { return namesOf(f.Set) != noNames }); len(named) > 0 {
 		p.line("Next to a made-up column of 6,000 names: mean R %s; highest cell %s.", byBudget(named, ratioText), highest(named))
 	}

@@ -42,7 +42,7 @@ func (c *explainCommand) Run(s *session) error {
 	}
 	var w rowWriter = &explanations{w: s.stdout, top: cmp.Or(c.Top, 5)}
 	if s.json {
-		w = &jsonExplanations{w: s.stdout}
+		w = &jsonExplanations{w: jsonLines{s.stdout}}
 	}
 	s.progress.start()
 	_, err = toptau.Score(s, m, c.Data, toptau.ScoreOptions{Format: c.format(), At: c.At, Best: c.Best, Explain: true,

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,10 +26,7 @@ import (
 	"toptau/internal/memory"
 )
 
-var (
-	hostileLong = flag.Bool("hostile-long", false, "run hostile inputs of full size: gigabytes of them, a quarter of an hour")
-	hostilePage = flag.String("hostile-page", "", "write the table of hostile inputs to this file")
-)
+var hostilePage = flag.String("hostile-page", "", "write the table of hostile inputs to this file")
 
 // An input may take 300 MB, and three times the bytes of it that carry data.
 const (
@@ -36,8 +34,8 @@ const (
 	hostileTimes = 3
 )
 
-// hostile is a file made to hurt, and the commands that are to survive it.
-type hostile struct {
+// badInput is a file made to hurt, and the commands that are to survive it.
+type badInput struct {
 	name  string
 	file  string            // its extension chooses the compression
 	write func(w *attacker) // writes the file before compression
@@ -91,8 +89,8 @@ func (a *attacker) indices(n int) {
 	}
 }
 
-// hostiles are the inputs of the table.
-func hostiles() []hostile {
+// badInputs are the inputs of the table.
+func badInputs() []badInput {
 	const (
 		fit          = "fit FILE --method toppush --label y -o OUT -q"
 		quick        = fit + " --solver adam --iterations 5"
@@ -100,7 +98,7 @@ func hostiles() []hostile {
 		fitIndices   = "fit FILE --method toppush -o OUT -q"
 		trainIndices = "train FILE --top 10% -o OUT -q"
 	)
-	return []hostile{
+	return []badInput{
 		{"newlines", "a.csv.zst", func(a *attacker) { a.many("\n", 100*a.scale, a.empty) }, []string{fit}, 1, "an empty file"},
 		{"a table and newlines", "a.csv.gz", func(a *attacker) {
 			a.rows(1000)
@@ -108,26 +106,26 @@ func hostiles() []hostile {
 		}, []string{fit, "score MODEL FILE -q", "evaluate MODEL FILE -q", "diagnose FILE --label y"}, 0, ""},
 		{"a table and newlines, more of them", "a.csv.zst", func(a *attacker) {
 			a.rows(1000)
-			a.many("\r\n \t\n", 20*a.scale, a.empty)
+			a.many("\r\n \t\n", 5*a.scale, a.empty)
 		}, []string{fit}, 0, ""},
 		{"newlines inside a table", "a.csv.zst", func(a *attacker) {
 			a.rows(1000)
-			a.many("\n", 50*a.scale, a.empty)
+			a.many("\n", 10*a.scale, a.empty)
 			a.text("1,1,k1,1\n")
 		}, []string{fit}, 1, "an empty line"},
 		{"newlines before a table", "a.csv.zst", func(a *attacker) {
-			a.many("\n", 50*a.scale, a.empty)
+			a.many("\n", 10*a.scale, a.empty)
 			a.rows(1000)
 		}, []string{"fit FILE --method toppush --delimiter comma --label y -o OUT -q"}, 0, ""},
 		{"LIBSVM and newlines", "a.svm.zst", func(a *attacker) {
 			a.indices(1000)
-			a.many("\n", 50*a.scale, a.empty)
+			a.many("\n", 10*a.scale, a.empty)
 		}, []string{fitIndices}, 0, ""},
 		{"LIBSVM and comments", "a.svm.zst", func(a *attacker) {
 			a.indices(1000)
-			a.many("#\n", 10*a.scale, a.empty)
+			a.many("#\n", 2*a.scale, a.empty)
 		}, []string{fitIndices}, 0, ""},
-		{"newlines for labels", "a.labels.zst", func(a *attacker) { a.many("\n", 50*a.scale, a.empty) },
+		{"newlines for labels", "a.labels.zst", func(a *attacker) { a.many("\n", 10*a.scale, a.empty) },
 			[]string{"fit DATA --drop y --labels FILE --method toppush -o OUT -q"}, 1, "0 labels"},
 		{"blanks without a line's end", "a.csv.zst", func(a *attacker) {
 			a.rows(10)
@@ -155,7 +153,15 @@ func hostiles() []hostile {
 			a.text("3,")
 			a.many("x", 5*min(a.scale, 12), a.bytes)
 			a.text(",1\n")
-		}, []string{fit, train}, 0, ""},
+		}, []string{fit, train}, -1, ""},
+		{"a name of many megabytes", "a.csv.gz", func(a *attacker) {
+			a.text("a,")
+			a.many("x", 5*min(a.scale, 12), a.bytes)
+			a.text(",y\n")
+			for i := range 40 {
+				a.text("%d,%d,%d\n", i%7, i%5, i%2)
+			}
+		}, []string{fit, train}, -1, ""},
 		{"commas", "a.csv.gz", func(a *attacker) { a.many(",", 7*min(a.scale, 9), a.bytes) }, []string{fit}, 1, "more than 30,000 fields"},
 		{"lines of commas", "a.csv.gz", func(a *attacker) {
 			a.many(strings.Repeat(",", 29_999)+"\n", 20*min(a.scale, 20), a.bytes)
@@ -244,20 +250,20 @@ func hostiles() []hostile {
 		}, []string{fit}, 1, "an empty file"},
 		{"a model of weights alone", "m.json", func(a *attacker) {
 			a.text("{\n\"toptau_model\": 1,\n\"schema\": {},\n\"features\": {},\n\"offset\": 0,\n\"weights\": [0")
-			a.many(",0", 10*a.scale, a.bytes)
+			a.many(",0", 3*a.scale, a.bytes)
 			a.text("]\n}\n")
 		}, []string{"score FILE DATA"}, 1, ""},
 		{"a model of empty objects", "m.json", func(a *attacker) {
 			a.text("{\n\"toptau_model\": 1,\n\"schema\": {\"columns\":[{}")
-			a.many(",{}", 10*a.scale, a.bytes)
+			a.many(",{}", 3*a.scale, a.bytes)
 			a.text("]}\n}\n")
 		}, []string{"score FILE DATA"}, 1, ""},
 		{"a model of brackets", "m.json", func(a *attacker) {
 			a.text("{\n\"toptau_model\": 1,\n\"schema\": ")
-			a.many("[", 10*a.scale, a.bytes)
+			a.many("[", 3*a.scale, a.bytes)
 		}, []string{"score FILE DATA"}, 1, ""},
 		{"a certificate of brackets", "c.json", func(a *attacker) {
-			a.many("[", 10*a.scale, a.bytes)
+			a.many("[", 3*a.scale, a.bytes)
 		}, []string{"verify MODEL DATA FILE --label y"}, 1, ""},
 		{"a device without an end as certificate", "c.json", func(*attacker) {},
 			long("verify MODEL DATA /dev/zero --label y"), 1, ""},
@@ -270,24 +276,25 @@ func hostiles() []hostile {
 
 // long returns commands for a long run alone.
 func long(runs ...string) []string {
-	if *hostileLong {
+	if hostile() {
 		return runs
 	}
 	return nil
 }
 
-// attackResult is what a command did with an input.
-type attackResult struct {
-	input     *hostile
-	command   string
-	packed    int64
-	all, data int64
-	peak      int64
-	allowed   int64
-	seconds   float64
-	exit      int
-	said      string
+// outcome is what a command did with an input.
+type outcome struct {
+	Command string
+	Peak    int64 // bytes
+	Seconds float64
+	Exit    int
+	Said    string // on standard error
+	Packed  int64  // bytes of the file
+	All     int64  // before compression
+	Data    int64  // of these, bytes that carry data
 }
+
+func (v *outcome) allowed() int64 { return hostileBase + hostileTimes*v.Data }
 
 // TestHostileInputs runs the program on files made to exhaust its memory and measures the peak of each process. None may
 // take more than 300 MB and three times the bytes that carry data, end in a crash, or say something else than is wrong.
@@ -300,58 +307,74 @@ func TestHostileInputs(t *testing.T) {
 	paths := map[string]string{"DATA": filepath.Join(dir, "data.csv"), "MODEL": filepath.Join(dir, "model.json")}
 	measure(paths["DATA"], 1, func(a *attacker) { a.rows(400) })
 	setup := attack(t, program, "fit DATA --method toppush --label y -o MODEL -q", paths)
-	if setup.exit != 0 {
-		t.Fatal(setup.said)
+	if setup.Exit != 0 {
+		t.Fatal(setup.Said)
 	}
 	// A process begins with the peak of the one that started it.
-	if floor := attack(t, program, "--version", paths); floor.peak > hostileBase/2 {
-		t.Fatalf("the test itself takes %s", memory.Size(floor.peak))
+	if floor := attack(t, program, "--version", paths); floor.Peak > hostileBase/2 {
+		t.Fatalf("the test itself takes %s", memory.Size(floor.Peak))
 	}
 	scale := 1
-	if *hostileLong {
+	if hostile() {
 		scale = 100
 	}
-	var table []attackResult
-	for _, h := range hostiles() {
-		file := filepath.Join(dir, h.file)
-		all, data := measure(file, scale, h.write)
-		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
+	state := openState(t, "inputs.jsonl")
+	var table []outcome
+	var names []string
+	for _, h := range badInputs() {
+		var list []outcome
+		if kept, done := state.lines[h.name]; !done || json.Unmarshal(kept, &list) != nil {
+			list = h.attackAll(t, program, scale, paths)
+			state.add(t, h.name, list)
 		}
-		for _, run := range h.runs {
-			paths["FILE"], paths["OUT"] = file, filepath.Join(dir, "out")
-			v := attack(t, program, run, paths)
-			v.input, v.packed, v.all, v.data = &h, info.Size(), all, data
-			v.allowed = hostileBase + hostileTimes*data
-			table = append(table, v)
-			v.judge(t)
+		for _, v := range list {
+			h.judge(t, &v)
+			table, names = append(table, v), append(names, h.name)
 		}
-		os.Remove(file)
 	}
 	if *hostilePage != "" {
-		if err := os.WriteFile(*hostilePage, hostileTable(table), 0o644); err != nil {
+		if err := os.WriteFile(*hostilePage, hostileTable(names, table), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func (v *attackResult) judge(t *testing.T) {
-	name := fmt.Sprintf("%s: toptau %s", v.input.name, v.command)
-	t.Logf("%s: %s of %s, exit code %d, %.1f s: %s", name, memory.Size(v.peak), memory.Size(v.allowed), v.exit, v.seconds, v.said)
-	if v.peak > v.allowed {
-		t.Errorf("%s took %s of memory, more than %s", name, memory.Size(v.peak), memory.Size(v.allowed))
+// attackAll writes the file and runs all commands on it.
+func (h *badInput) attackAll(t *testing.T, program string, scale int, paths map[string]string) []outcome {
+	file := filepath.Join(filepath.Dir(paths["DATA"]), h.file)
+	defer os.Remove(file)
+	all, data := measure(file, scale, h.write)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if v.exit != v.input.exit && (v.input.exit >= 0 || v.exit != 0 && v.exit != 1) {
-		t.Errorf("%s ended with exit code %d: %s", name, v.exit, v.said)
+	paths["FILE"], paths["OUT"] = file, filepath.Join(filepath.Dir(file), "out")
+	var list []outcome
+	for _, run := range h.runs {
+		v := attack(t, program, run, paths)
+		v.Packed, v.All, v.Data = info.Size(), all, data
+		list = append(list, v)
+	}
+	return list
+}
+
+func (h *badInput) judge(t *testing.T, v *outcome) {
+	name := fmt.Sprintf("%s: toptau %s", h.name, v.Command)
+	t.Logf("%s: %s of %s, exit code %d, %.1f s: %s", name, memory.Size(v.Peak), memory.Size(v.allowed()), v.Exit, v.Seconds, v.Said)
+	if v.Peak > v.allowed() {
+		t.Errorf("%s took %s of memory, more than %s", name, memory.Size(v.Peak), memory.Size(v.allowed()))
+	}
+	if v.Exit != h.exit && (h.exit >= 0 || v.Exit != 0 && v.Exit != 1) {
+		t.Errorf("%s ended with exit code %d: %s", name, v.Exit, v.Said)
 	}
 	for _, crash := range []string{"goroutine ", "panic:", "fatal error", "runtime:"} {
-		if strings.Contains(v.said, crash) {
-			t.Errorf("%s crashed: %s", name, v.said)
+		if strings.Contains(v.Said, crash) {
+			t.Errorf("%s crashed: %s", name, v.Said)
 		}
 	}
-	if v.exit != 0 && (!strings.HasPrefix(v.said, "toptau: ") || strings.Count(v.said, "\n") > 0) || !strings.Contains(v.said, v.input.want) {
-		t.Errorf("%s says %q, want one line with %q", name, v.said, v.input.want)
+	oneLine := strings.HasPrefix(v.Said, "toptau: ") && !strings.Contains(v.Said, "\n")
+	if v.Exit != 0 && !oneLine || !strings.Contains(v.Said, h.want) {
+		t.Errorf("%s says %q, want one line with %q", name, v.Said, h.want)
 	}
 }
 
@@ -383,7 +406,7 @@ func measure(file string, scale int, write func(*attacker)) (all, data int64) {
 }
 
 // attack runs a command.
-func attack(t *testing.T, program, command string, paths map[string]string) attackResult {
+func attack(t *testing.T, program, command string, paths map[string]string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
@@ -408,12 +431,12 @@ func attack(t *testing.T, program, command string, paths map[string]string) atta
 		said = strings.ReplaceAll(said, path, filepath.Base(path))
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return attackResult{command: command, peak: usage.Maxrss << 10, exit: cmd.ProcessState.ExitCode(), said: said,
-		seconds: time.Since(start).Seconds()}
+	return outcome{Command: command, Peak: usage.Maxrss << 10, Exit: cmd.ProcessState.ExitCode(), Said: said,
+		Seconds: time.Since(start).Seconds()}
 }
 
 // hostileTable is the page of the results.
-func hostileTable(list []attackResult) []byte {
+func hostileTable(names []string, list []outcome) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Hostile inputs
 
@@ -423,17 +446,17 @@ blanks. An empty message means that the program did its work. A process that doe
 
 The table comes from
 
-    go test ./cmd/toptau -run TestHostileInputs -timeout 2h -hostile-long -hostile-page ../../docs/hostile.md
+    TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-page ../../docs/hostile.md
 
-and a run with smaller files is part of the tests.
+and a run with smaller files is part of the tests. With TOPTAU_HOSTILE_DIR=DIR a run goes on where it was interrupted.
 
 | input | file | uncompressed | with data | command | peak | bound | exit code | message |
 | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | --- |
 `)
-	for _, v := range list {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` | %s | %s | %d | %s |\n", v.input.name, memory.Size(v.packed), memory.Size(v.all),
-			memory.Size(v.data), v.command, memory.Size(v.peak), memory.Size(v.allowed), v.exit,
-			strings.ReplaceAll(strings.TrimPrefix(v.said, "toptau: "), "|", `\|`))
+	for i, v := range list {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` | %s | %s | %d | %s |\n", names[i], memory.Size(v.Packed), memory.Size(v.All),
+			memory.Size(v.Data), v.Command, memory.Size(v.Peak), memory.Size(v.allowed()), v.Exit,
+			strings.ReplaceAll(strings.TrimPrefix(v.Said, "toptau: "), "|", `\|`))
 	}
 	return b.Bytes()
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"toptau/internal/fault"
 	"toptau/internal/outfile"
 )
 
@@ -100,7 +101,7 @@ func (s *session) abort(how string) {
 // say prints a line on standard error.
 func (s *session) say(line string) {
 	s.shown.Load().clear()
-	fmt.Fprintln(s.stderr, "toptau: "+line)
+	fmt.Fprintln(s.stderr, "toptau: "+fault.Printable(line))
 }
 
 // kept says what an interruption leaves.

@@ -147,7 +147,7 @@ type killed struct {
 
 func TestKillLeavesOldOrNew(t *testing.T) {
 	kills := 15
-	if longCampaign() {
+	if hostile() {
 		kills = 300
 	}
 	stage := newStage(t)
@@ -439,7 +439,7 @@ func medianAndWorst(x []float64) (median, worst float64) {
 }
 
 // hostile reports whether the long campaigns are asked for.
-func longCampaign() bool { return os.Getenv("TOPTAU_HOSTILE") == "long" }
+func hostile() bool { return os.Getenv("TOPTAU_HOSTILE") == "long" }
 
 // stateFile keeps the finished parts of a campaign, one JSON line each.
 type stateFile struct {
@@ -452,7 +452,7 @@ func openState(t *testing.T, name string) *stateFile {
 	t.Helper()
 	s := &stateFile{lines: map[string]json.RawMessage{}}
 	dir := os.Getenv("TOPTAU_HOSTILE_DIR")
-	if dir == "" || !longCampaign() {
+	if dir == "" || !hostile() {
 		return s
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

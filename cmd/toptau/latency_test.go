@@ -85,7 +85,7 @@ type latency struct {
 // as a whole run or with exit code 130.
 func TestKillLatency(t *testing.T) {
 	rows, each := 1500, 1
-	if longCampaign() {
+	if hostile() {
 		rows, each = 60_000, 5
 	}
 	if text := os.Getenv("TOPTAU_HOSTILE_ROWS"); text != "" {
@@ -98,7 +98,7 @@ func TestKillLatency(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, dir, "generate", "detectors", "--rows", fmt.Sprint(rows), "--positives", "5%", "-o", "d.csv")
 	encoding := "raw"
-	if longCampaign() {
+	if hostile() {
 		encoding = "leaves"
 	}
 	mustRun(t, dir, "fit", "d.csv", "--label", "label", "--method", "topmean-np", "--tau", "5%", "--features", encoding, "-o", "model.json")
@@ -118,7 +118,7 @@ func TestKillLatency(t *testing.T) {
 		strings.Fields("demo --rows " + fmt.Sprint(rows/4)),
 		strings.Fields("paper counts ordering example theorems --quick --data-dir none -o p"),
 	}
-	if !longCampaign() {
+	if !hostile() {
 		commands = slices.DeleteFunc(commands, func(args []string) bool { return args[0] != "generate" && args[0] != "score" })
 	}
 	state := openState(t, "latency.jsonl")

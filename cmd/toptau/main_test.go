@@ -61,10 +61,10 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// unescape FILE replaces \r, \0, \xff and \t in a file by the bytes they stand for, which a transcript cannot hold.
+// unescape FILE replaces \r, \0, \x1b, \xff and \t in a file by the bytes they stand for, which a transcript cannot hold.
 func unescape(ts *testscript.TestScript, neg bool, args []string) {
 	path := ts.MkAbs(args[0])
-	text := strings.NewReplacer(`\r`, "\r", `\0`, "\x00", `\xff`, "\xff", `\t`, "\t", `\n`, "\n").Replace(ts.ReadFile(args[0]))
+	text := strings.NewReplacer(`\r`, "\r", `\x1b`, "\x1b", `\0`, "\x00", `\xff`, "\xff", `\t`, "\t", `\n`, "\n").Replace(ts.ReadFile(args[0]))
 	ts.Check(os.WriteFile(path, []byte(text), 0o644))
 }
 

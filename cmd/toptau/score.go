@@ -41,7 +41,7 @@ func (c *scoreCommand) write(s *session, m *model.Model, out io.Writer) error {
 		Progress: func(rows int) { s.progress.show(-1, "%s rows scored", group(rows)) }}
 	var w rowWriter = &csvRows{w: csv.NewWriter(out)}
 	if s.json {
-		w = &jsonRows{w: out}
+		w = &jsonRows{w: jsonLines{out}}
 	}
 	s.progress.start()
 	res, err := toptau.Score(s, m, c.Data, options, w.begin, w.row)

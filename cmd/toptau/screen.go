@@ -49,6 +49,17 @@ func printableJSON(text []byte) []byte {
 	return b.Bytes()
 }
 
+// jsonLines makes JSON printable that is written in whole values.
+type jsonLines struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (j jsonLines) Write(p []byte) (int, error) {
+	if _, err := j.w.Write(printableJSON(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // screen is a terminal to which rows of data are written: what a terminal would obey is escaped, apart from LF and tab. Files
 // and pipes get the bytes of the data.
 type screen struct {

@@ -19,10 +19,15 @@ type names struct {
 // newNames takes the fields of the header, or nil and the number of columns.
 func newNames(file string, header *record, width int) (*names, error) {
 	n := &names{file: file, header: header != nil, index: make(map[string]int, width)}
+	text := 0
 	for i := range width {
 		name := strconv.Itoa(i + 1)
 		if header != nil && len(trimBlanks(header.fields[i])) > 0 {
 			name = string(trimBlanks(header.fields[i]))
+		}
+		if text += len(name); text > maxText {
+			return nil, &fault.Error{Kind: fault.Data, File: file, Line: header.lineOf(i), Found: "more than 16 MiB of column names",
+				Expected: "shorter names", Hint: "check the quotes and the delimiter of the first line"}
 		}
 		if j, ok := n.index[name]; ok {
 			return nil, &fault.Error{Kind: fault.Data, File: file, Line: header.lineOf(i),

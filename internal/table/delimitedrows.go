@@ -16,8 +16,12 @@ import (
 const unknownLimit = 1 << 16
 
 // maxCategories bounds the different values of all symbolic columns of a training file, each of which has a weight: that takes
-// far more memory than the field in its row.
-const maxCategories = 1 << 18
+// far more memory than the field in its row. maxText bounds their bytes, and those of the names of all columns: models, reports and
+// messages hold several copies of them.
+const (
+	maxCategories = 1 << 18
+	maxText       = 16 << 20
+)
 
 // delimitedRows turns records into rows: those that the tokenizer reads one by one, those of scanned chunks together.
 type delimitedRows struct {
@@ -32,6 +36,7 @@ type delimitedRows struct {
 	codes   []map[string]int32 // by feature: the dictionary's index
 
 	categories int  // of all dictionaries, in a training file
+	text       int  // their bytes
 	first      int  // the line of the first row
 	sniffed    bool // the header was looked for rather than told
 	zero       int  // rows dropped for their weight of 0
@@ -344,6 +349,10 @@ func (s *delimitedRows) code(k int, c *Column, field []byte, line int) (int32, e
 		}
 	} else if s.categories++; s.categories > maxCategories {
 		return 0, s.tooManyCategories(k, line)
+	} else if s.text += len(value); s.text > maxText {
+		e := s.tooManyCategories(k, line)
+		e.Found = "more than 16 MiB of text in the different values of the symbolic columns"
+		return 0, e
 	}
 	s.codes[k][value] = code
 	c.Dictionary = append(c.Dictionary, value)
@@ -351,10 +360,10 @@ func (s *delimitedRows) code(k int, c *Column, field []byte, line int) (int32, e
 }
 
 // tooManyCategories is the error of a training file whose symbolic columns have more values than may have weights.
-func (s *delimitedRows) tooManyCategories(k, line int) error {
+func (s *delimitedRows) tooManyCategories(k, line int) *fault.Error {
 	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: line, Column: s.names.all[s.roles.features[k]],
 		Found:    fmt.Sprintf("different value %s of the symbolic columns", thousands(maxCategories+1)),
-		Expected: fmt.Sprintf("at most %s in all of them", thousands(maxCategories)),
+		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", thousands(maxCategories)),
 		Hint:     "use --drop or --id for columns that name rows"}
 }
 

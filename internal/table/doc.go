@@ -118,10 +118,15 @@
 //
 // # Memory
 //
-// Reader holds the text of the head, then one chunk and what was read from it; its memory does not grow with the rows of
-// a file. Read holds the table and at most 2 GOMAXPROCS + 2 chunks. From the size of a file, that in
-// the trailer of gzip or the header of zstd data, and the first rows it estimates how many rows there are and reserves
-// memory for them once; where no size is known, the columns grow by quarters. With Options.Packed columns are kept in
-// segments of a thousand rows, each in as few bytes as give back every bit, Release gives them up from the first on, and
-// lines are not kept where each row has one of its own.
+// Memory follows what a file holds. Empty lines are passed in constant memory. Reader holds at most 64 MiB of the text of the
+// head, then one chunk and what was read from it; its memory does not grow with the rows of a file. Read holds the table and at
+// most 2 GOMAXPROCS + 2 chunks, of about 16 MiB of text in all; what a scan reserves for rows follows the bytes of a chunk, not
+// its line ends. A LIBSVM table takes nothing for indices that do not occur. A training file has at most 262,144 different values
+// in its symbolic columns, which have at most 16 MiB of text, as the names of the columns have.
+//
+// From the size of a file, that in the trailer of gzip or the header of zstd data, and the first rows Read estimates how many
+// rows there are and reserves memory for them once; where no size is known, the columns grow by quarters. After the first
+// megabyte of text, and as often as it has doubled, the estimate is compared with the memory that is free (package memory), and
+// a table that will not fit is refused. With Options.Packed columns are kept in segments of a thousand rows, each in as few bytes
+// as give back every bit, Release gives them up from the first on, and lines are not kept where each row has one of its own.
 package table
