@@ -136,7 +136,13 @@ func readCertificate(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return memory.ReadAll(f, "a certificate", most, decodedTimes)
+	first := make([]byte, 1)
+	if n, err := f.Read(first); err != nil && err != io.EOF {
+		return nil, err
+	} else if n > 0 && first[0] != '{' {
+		return first, nil // no certificate, and maybe a device without an end
+	}
+	return memory.ReadAll(io.MultiReader(bytes.NewReader(first), f), "a certificate", most, decodedTimes)
 }
 
 // LoadCertificate reads what Save wrote. Its claims are not believed: see Verify.

@@ -55,7 +55,7 @@ func (m *Map) fits(t *table.Table, rows int, s matrix.Storage, givenUp int64) er
 	if s == matrix.Float64 {
 		size = 8
 	}
-	bytes := int64(8) // of a row: its number and its weight
+	bytes := int64(72) // of a row: its number, its weight, and what a solver keeps of its scores
 	for i, b := range m.Blocks {
 		switch spec := b.Spec(); {
 		case m.runs[i].dense:

@@ -73,18 +73,19 @@ func Shortage(what string, need int64, fits func(free int64) string) *fault.Erro
 // ReadAll reads a whole file that is decoded in memory, of at most most bytes, of which each takes about times as many once it
 // is decoded. It refuses a longer one, and one that does not fit, before it has read all of it. what names the file's kind.
 func ReadAll(r io.Reader, what string, most, times int64) ([]byte, error) {
-	var all bytes.Buffer
-	for step := int64(1 << 20); ; step = int64(all.Len()) {
-		n, err := io.CopyN(&all, r, step)
-		if err != nil && err != io.EOF {
+	var parts [][]byte
+	for size := int64(0); ; {
+		part := make([]byte, min(max(size, 1<<16), most+1-size)) // twice as much each time, and never copied on the way
+		n, err := io.ReadFull(r, part)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return nil, err
 		}
-		size := int64(all.Len())
-		if size > most {
+		parts = append(parts, part[:n])
+		if size += int64(n); size > most {
 			return nil, &fault.Error{Kind: fault.Data, Found: what + " of more than " + Size(most), Expected: "a smaller one"}
 		}
-		if n < step {
-			return all.Bytes(), nil
+		if n < len(part) {
+			return bytes.Join(parts, nil), nil
 		}
 		if short := Shortage(what+" of more than "+Size(size), times*2*size, func(free int64) string {
 			return fmt.Sprintf("a file of about %s fits", Size(free/times))

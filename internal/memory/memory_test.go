@@ -116,3 +116,22 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+func TestReadAll(t *testing.T) {
+	text := strings.Repeat("0123456789", 100_000)
+	for _, n := range []int{0, 1, 1 << 16, 1<<16 + 1, len(text)} {
+		got, err := ReadAll(strings.NewReader(text[:n]), "a text", int64(len(text)), 2)
+		if err != nil || string(got) != text[:n] {
+			t.Errorf("%d bytes: %d bytes, %v", n, len(got), err)
+		}
+	}
+	if _, err := ReadAll(strings.NewReader(text), "a text", int64(len(text))-1, 2); err == nil ||
+		err.Error() != "a text of more than 1.00 MB, expected a smaller one" {
+		t.Error(err)
+	}
+	before := debug.SetMemoryLimit(1)
+	defer debug.SetMemoryLimit(before)
+	if _, err := ReadAll(strings.NewReader(text), "a text", 1<<40, 1000); err == nil || !strings.Contains(err.Error(), "a file of about ") {
+		t.Error(err)
+	}
+}

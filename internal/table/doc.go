@@ -34,7 +34,7 @@
 //     stand around the quotes. A double quote further inside a field, and single quotes anywhere, are part of its
 //     value.
 //  4. Blanks and tabs around a field that is not quoted are not part of its value.
-//  5. Every record has as many fields as the first, at most 30,000.
+//  5. Every record has as many fields as the first, at most 25,000.
 //  6. With --header auto the first record names the columns if a flag calls a column by one of its fields, or if none
 //     of its fields is a number or a spelling of a missing value and either some column is numeric in the rows below,
 //     or none is, there are at least two rows, and the names are not empty, all different and not repeated in their
@@ -83,7 +83,7 @@
 //
 // Two zero bytes, a type (08 uint8, 09 int8, 0b int16, 0c int32, 0d float32, 0e float64), the number of dimensions,
 // the dimensions (32 bits each), the values; all big-endian. The first dimension counts the rows; the product of the
-// others, at most 30,000, the columns, which are numbered from 1 and numeric. Labels come from a labels file. Line
+// others, at most 25,000, the columns, which are numbered from 1 and numeric. Labels come from a labels file. Line
 // numbers in errors and in Table.Line are numbers of items.
 //
 // # Reading for a model

@@ -86,7 +86,7 @@ func TestWidestTable(t *testing.T) {
 		t.Error(e)
 	}
 	for _, wider := range []string{row + "1,1\n", strings.Repeat(`"1",`, MaxColumns) + "1\n", strings.Repeat("1,", 3*MaxColumns) + "1\n"} {
-		if e := failureOf(wider+wider, o); e == nil || e.Line != 1 || !strings.Contains(e.Error(), "more than 30,000 fields") {
+		if e := failureOf(wider+wider, o); e == nil || e.Line != 1 || !strings.Contains(e.Error(), "more than 25,000 fields") {
 			t.Error(e)
 		}
 	}

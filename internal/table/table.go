@@ -8,7 +8,7 @@ import (
 
 // MaxColumns is the largest number of columns of delimited text and of values of an IDX item. Each of them has a name, a kind and
 // slices of its own, which take far more memory than its field in a row; LIBSVM files have no such columns.
-const MaxColumns = 30_000
+const MaxColumns = 25_000
 
 // Table is some rows of a file, column by column. Every slice that is not nil has Rows elements.
 type Table struct {

@@ -142,18 +142,19 @@ func (s *leakSearch) candidates(h *halves) []int {
 	if s.t.Sparse == nil {
 		return indices(len(s.t.Columns))
 	}
-	var with [2][]int32
-	for class := range with {
-		with[class] = make([]int32, s.t.Sparse.Cols)
+	with := map[int][2]int32{} // of the indices that occur, which may be few of very many
+	for class := range h[0] {
 		for _, row := range slices.Concat(h[0][class], h[1][class]) {
 			for _, j := range s.t.Sparse.Index[s.t.Sparse.Start[row]:s.t.Sparse.Start[row+1]] {
-				with[class][j]++
+				n := with[int(j)]
+				n[class]++
+				with[int(j)] = n
 			}
 		}
 	}
 	total := [2]float64{float64(len(h[0][0]) + len(h[1][0])), float64(len(h[0][1]) + len(h[1][1]))}
-	return slices.DeleteFunc(indices(s.t.Sparse.Cols), func(j int) bool {
-		without := float64((1 - float64(with[0][j])/total[0]) * (1 - float64(with[1][j])/total[1]))
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(with)), func(j int) bool {
+		without := float64((1 - float64(with[j][0])/total[0]) * (1 - float64(with[j][1])/total[1]))
 		return !(1-without/2 >= leakPromise)
 	})
 }
