@@ -117,10 +117,7 @@ func (s *search) fitFold(ctx context.Context, fold Fold, known map[feature.Encod
 	encodedHere := map[feature.Encode]*encodedRows{}
 	fits := make([]foldFit, len(s.chosen))
 	for j, t := range s.chosen {
-		x, tolerance := encodedHere[t.features], lastTolerance
-		if t.features.ReadsLabels() { // these fits give scores alone
-			tolerance = foldTolerance
-		}
+		x := encodedHere[t.features]
 		if x == nil {
 			x = &encodedRows{features: known[t.features].features}
 			var err error
@@ -134,7 +131,7 @@ func (s *search) fitFold(ctx context.Context, fold Fold, known map[feature.Encod
 			}
 			encodedHere[t.features] = x
 		}
-		fit, err := s.fitOn(ctx, t, x.x, tolerance)
+		fit, err := s.fitOn(ctx, t, x.x, foldTolerance)
 		if err != nil {
 			return nil, err
 		}

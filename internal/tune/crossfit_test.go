@@ -37,7 +37,7 @@ func TestCrossFitByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := baseline.Fit(context.Background(), x, baseline.Options{Lambda: f.Members[0].Lambda, Tolerance: lastTolerance})
+		fit, err := baseline.Fit(context.Background(), x, baseline.Options{Lambda: f.Members[0].Lambda, Tolerance: foldTolerance})
 		if err != nil {
 			t.Fatal(err)
 		}
