@@ -142,10 +142,10 @@ func (f *summaryFacts) falseAlarms() string {
 	if f.Measured || e == nil {
 		return rateLine("%s of the negatives raise a false alarm", f.Decisions.FalsePositiveRate)
 	}
-	what := "of new negatives raise a false alarm"
+	what := "of new negatives to raise a false alarm"
 	rows := "negatives"
 	if e.Population == calibrate.All.String() {
-		what, rows = "of new rows become alerts", "rows"
+		what, rows = "of new rows to become alerts", "rows"
 	}
 	origin := map[string]string{
 		string(tune.SchemeCertified): "held out", string(tune.SchemeHeldOut): "held out",

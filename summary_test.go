@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/calibrate"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -147,5 +148,34 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 		t.Errorf("%d of %d intervals miss %v, at most %d may", missed, draws, truth, allowed)
 	} else {
 		t.Logf("%d of %d intervals miss", missed, draws)
+	}
+}
+
+// Without a test part the summary says what to expect on new rows, and not the rate on rows that chose the threshold, which
+// may exceed the rate that is guaranteed.
+func TestSummaryExpectsWhatHolds(t *testing.T) {
+	goal, err := metric.ParseGoal("--max-fpr 1%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 724, 297, 167, 15822, false), Prevalence: 0.05,
+		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
+			Delta: threshold.MustRate("5%"), Negatives: 2990},
+		Expected: &ExpectedRate{Expectation: calibrate.Expectation{Rate: 0.007, Low: 0.0043, High: 0.0104, Confidence: 0.95},
+			Scheme: "certified", Population: "negatives", Rows: 2990}}
+	text := strings.Join(summary(f), "\n")
+	if want := "Expect 0.7 % of new negatives to raise a false alarm (95 %: 0.43 % to 1.04 %), from 2,990 negatives held out."; !strings.Contains(text, want) {
+		t.Errorf("%s\nlacks %s", text, want)
+	}
+	if strings.Contains(text, "1.04 % of the negatives") || !strings.Contains(text, "about 842 are real") {
+		t.Error(text)
+	}
+	f.Expected.Scheme, f.Expected.Approximate = "cross-fitted", true
+	if text := strings.Join(summary(f), "\n"); !strings.Contains(text, "(95 %: about 0.43 % to 1.04 %), from 2,990 negatives scored by fits that did not see them") {
+		t.Error(text)
+	}
+	f.Measured = true
+	if text := strings.Join(summary(f), "\n"); !strings.Contains(text, "1.04 % of the negatives raise a false alarm (167 of 15,989") {
+		t.Error(text)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"toptau/internal/fault"
+	"toptau/internal/feature"
 	"toptau/internal/outfile"
 	"toptau/internal/tune"
 	"toptau/metric"
@@ -78,7 +79,7 @@ func (j thresholdJob) path(h *harness) string {
 }
 
 // thresholdJobs lists what there is to compute: the first seed of every cell, then the others in such an order that every
-// cell has about the same share of its seeds at any time; patmat-np on thousands of names comes last.
+// cell has about the same share of its seeds at any time; patmat-np on thousands of names or leaves comes last.
 func thresholdJobs(only, chosen []string, seeds [2]int) []thresholdJob {
 	var list []thresholdJob
 	for k := range cells {
@@ -95,7 +96,8 @@ func thresholdJobs(only, chosen []string, seeds [2]int) []thresholdJob {
 	}
 	share := func(j thresholdJob) float64 {
 		share := float64(j.seed-1) / float64(j.cell.seedsOf(j.set))
-		if j.set.names != noNames && slices.Contains(j.cell.learners, "patmat-np") { // minutes each: one weight for each name
+		wide := j.set.names != noNames || slices.Contains(j.cell.encodings, feature.EncodeLeaves)
+		if wide && slices.Contains(j.cell.learners, "patmat-np") { // minutes each, with thousands of weights
 			share++
 		}
 		return share

@@ -61,7 +61,7 @@ several types, and the detectors are noisy. Analysts can live with false alarms 
 	at := evaluation.Points[0].Decisions
 	s.printf(`
 What this means: of 1,000 alerts about %.0f are attacks; the model finds %s of all attacks, and %s of the benign
-flows raise an alarm. The threshold was chosen by cross-validation and carries no guarantee for new data.
+flows raise an alarm. The threshold keeps the budget on average; --delta adds a guarantee.
 %.1f s in all.
 `, 1000*at.Precision.Rate, percent(at.TruePositiveRate.Rate), percent(at.FalsePositiveRate.Rate), time.Since(started).Seconds())
 	if c.Dir == "" {
