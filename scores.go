@@ -349,8 +349,8 @@ func (f *scoreFile) checkRelation() error {
 		return nil
 	}
 	auc := r.AUC().Half
-	half := 2.5 * math.Sqrt((m+n+1)/(12*m*n))
-	if math.Abs(auc-0.5) > half || 0.5+2*half > unrelated {
+	half := float64(2.5 * math.Sqrt((m+n+1)/(12*m*n)))
+	if math.Abs(auc-0.5) > half || 0.5+float64(2*half) > unrelated {
 		return nil
 	}
 	return &fault.Error{Kind: fault.Data, File: f.table.File,

@@ -101,7 +101,7 @@ func (c Claim) atMost(n, m, sign int) bool {
 	if m <= mostWide {
 		return tailAtMost(n, m, c.Alpha, c.Delta)
 	}
-	return metric.BinomialAtMost(n, m, c.Alpha.Float64()) <= c.Delta.Float64()*(1+float64(sign)*doubtful)
+	return metric.BinomialAtMost(n, m, c.Alpha.Float64()) <= c.Delta.Float64()*(1+float64(float64(sign)*doubtful))
 }
 
 // findN returns the number of scores at which the tail of the order is nearest to the bound: P(Bin(n, Alpha) <= n - Order)

@@ -46,7 +46,7 @@ func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 }
 
 // uniform is uniform in [0, 1) on the grid of 2^-53.
-func uniform(rng *rand.Rand) float64 { return float64(rng.Uint64()>>11) / (1 << 53) }
+func uniform(rng *rand.Rand) float64 { return float64(float64(rng.Uint64()>>11) / (1 << 53)) }
 
 // drawExponential draws from the exponential distribution with mean 1 by the ziggurat of Marsaglia and Tsang (Journal of Statistical
 // Software 5, 2000): the density is covered by layers of equal area, and a point of a layer is taken at once where the whole
@@ -107,7 +107,7 @@ func drawGamma(rng *rand.Rand, k int) float64 {
 		if v <= 0 {
 			continue
 		}
-		v = float64(v*v) * v
+		v = float64(float64(v*v) * v)
 		u := positiveUniform(rng)
 		square := float64(x * x)
 		if u < 1-float64(0.0331*float64(square*square)) ||

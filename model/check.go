@@ -170,7 +170,7 @@ func (m *Member) check(blocks int) error {
 // check recomputes the gaps of a certificate.
 func (c *Certificate) check() error {
 	differs := func(claim *float64, value float64) bool {
-		return claim != nil && math.Abs(*claim-value) > 1e-9*math.Abs(value)+1e-12
+		return claim != nil && math.Abs(*claim-value) > float64(1e-9*math.Abs(value))+1e-12
 	}
 	if c.LowerBound == nil {
 		if c.RelativeGap != nil || c.GapOfDecrease != nil {
@@ -179,7 +179,7 @@ func (c *Certificate) check() error {
 		return nil
 	}
 	f, d, zero := c.Objective, *c.LowerBound, c.ObjectiveAtZero
-	slack := 1e-9 * max(1, math.Abs(f))
+	slack := float64(1e-9 * max(1, math.Abs(f)))
 	switch {
 	case d > f+slack || d > zero+slack:
 		return fmt.Errorf("the lower bound %v is above the objective %v, %v at zero", d, f, zero)

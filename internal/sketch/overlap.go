@@ -106,7 +106,7 @@ func doublesTail(tt, tg, gg int) float64 {
 		return 1
 	}
 	q := float64(g) / float64(2*d)
-	if float64(tg) < 2*float64(d)*q*(1-q)+clearlyLarge*math.Sqrt(float64(d))/2 && d > 20 {
+	if float64(tg) < float64(2*float64(d)*q*(1-q))+float64(clearlyLarge*math.Sqrt(float64(d))/2) && d > 20 {
 		return 1
 	}
 	f := factorials(2 * d)
@@ -132,7 +132,7 @@ func triplesTail(ttt, ttg, tgg, ggg int) float64 {
 	}
 	q := float64(g) / float64(3*d)
 	unsplit := ttt + ggg
-	if float64(unsplit) > float64(d)*(1-3*q*(1-q))-clearlyLarge*math.Sqrt(float64(d))/2 && d > 20 {
+	if float64(unsplit) > float64(float64(d)*(1-float64(3*q*(1-q))))-float64(clearlyLarge*math.Sqrt(float64(d))/2) && d > 20 {
 		return 1
 	}
 	f := factorials(3 * d)

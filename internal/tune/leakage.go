@@ -155,7 +155,7 @@ func (s *leakSearch) candidates(h *halves) []int {
 	total := [2]float64{float64(len(h[0][0]) + len(h[1][0])), float64(len(h[0][1]) + len(h[1][1]))}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(with)), func(j int) bool {
 		without := float64((1 - float64(with[j][0])/total[0]) * (1 - float64(with[j][1])/total[1]))
-		return !(1-without/2 >= leakPromise)
+		return !(1-float64(without/2) >= leakPromise)
 	})
 }
 
@@ -264,7 +264,7 @@ func transferred(from, to *[2][]float64, names bool) float64 {
 		for score := bins[k].score; k < len(bins) && bins[k].score == score; k++ {
 			negatives, positives = negatives+bins[k].negatives, positives+bins[k].positives
 		}
-		area += float64(positives * (below + negatives/2))
+		area += float64(positives * (below + float64(negatives/2)))
 		below += negatives
 	}
 	return area / float64(len(to[0])) / float64(len(to[1]))
