@@ -73,13 +73,19 @@ func (j thresholdJob) String() string {
 	return fmt.Sprintf("%s, %s, seed %d", j.set.name, j.cell.name, j.seed)
 }
 
+// slow reports whether a run takes minutes: patmat-np with thousands of weights.
+func (j thresholdJob) slow() bool {
+	wide := j.set.names != noNames || slices.Contains(j.cell.encodings, feature.EncodeLeaves)
+	return wide && slices.Contains(j.cell.learners, "patmat-np")
+}
+
 func (j thresholdJob) path(h *harness) string {
 	return filepath.Join(h.cache, "thresholds", h.rule, j.set.name,
 		fmt.Sprintf("%s-%d.json", strings.ReplaceAll(j.cell.name, " ", "-"), j.seed))
 }
 
 // thresholdJobs lists what there is to compute: the first seed of every cell, then the others in such an order that every
-// cell has about the same share of its seeds at any time; patmat-np on thousands of names or leaves comes last.
+// cell has about the same share of its seeds at any time; slow runs come last.
 func thresholdJobs(only, chosen []string, seeds [2]int) []thresholdJob {
 	var list []thresholdJob
 	for k := range cells {
@@ -96,8 +102,7 @@ func thresholdJobs(only, chosen []string, seeds [2]int) []thresholdJob {
 	}
 	share := func(j thresholdJob) float64 {
 		share := float64(j.seed-1) / float64(j.cell.seedsOf(j.set))
-		wide := j.set.names != noNames || slices.Contains(j.cell.encodings, feature.EncodeLeaves)
-		if wide && slices.Contains(j.cell.learners, "patmat-np") { // minutes each, with thousands of weights
+		if j.slow() {
 			share++
 		}
 		return share
