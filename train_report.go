@@ -112,7 +112,7 @@ type MemberReport struct {
 	Candidate  int     `json:"candidate"` // index into candidates
 	Lambda     float64 `json:"lambda"`    // as fitted to all rows
 	Share      float64 `json:"share"`
-	Folds      int     `json:"folds"` // the member is the mean of its fits in so many folds; 0: one fit to all rows
+	Folds      int     `json:"folds"` // the number of folds whose fits the member is the mean of; 0: one fit to all rows
 	SecondsFit float64 `json:"seconds_fit"`
 }
 

@@ -134,7 +134,7 @@ type Member struct {
 	K           int            `json:"k,omitempty"`
 	Anchor      float64        `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
 	Blocks      []int          `json:"blocks"`           // positions of the feature blocks it uses
-	Folds       int            `json:"folds,omitempty"`  // the member is the mean of its fits in these folds; 0: one fit to all rows
+	Folds       int            `json:"folds,omitempty"`  // the number of folds whose fits the member is the mean of; 0: one fit to all rows
 	Share       float64        `json:"share"`            // its weight in the average; shares sum to 1
 	Solver      Solver         `json:"solver"`
 	Certificate *Certificate   `json:"certificate,omitempty"` // nil: no objective was evaluated

@@ -20,7 +20,7 @@ import (
 type thresholdSet struct {
 	name      string
 	of        string           // a name in sets; "": simulated
-	rows      int              // of a real set with more than 20,000 rows: so many of its training file are used; 0: all
+	rows      int              // of a real set with more than 20,000 rows: the number of rows of its training file that are used; 0: all
 	simulated simulate.Options // without a seed
 	names     names
 	kind      string // what the set is, for the page
