@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -57,15 +58,7 @@ func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p Population
 	if err != nil {
 		return Threshold{}, err
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	allowed := float64(alpha.Float64() * (mass + squares/mass))
 	above, j := 0.0, 0
 	for j < len(order) && above+weights[order[j]] <= allowed {

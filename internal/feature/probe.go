@@ -133,7 +133,7 @@ func (m *Map) sparseProbes() [][]string {
 	return rows
 }
 
-// spreadOver returns about eight of n places at equal distances, others for other probes, or so many more that all probes
+// spreadOver returns about eight of n places at equal distances, others for other probes, or more, as many as it takes that all probes
 // together have every place; of more than 65,536 places they have that many.
 func spreadOver(n, p int) (list []int) {
 	const fewest, most = 8, 8192

@@ -56,7 +56,7 @@ func splitsVectors() bool {
 	return vendor == authenticAMD && version>>8&0xf+version>>20&0xff == 0x19
 }
 
-// flagOf is how assembly is told a bool.
+// flagOf passes a bool to assembly.
 func flagOf(b bool) int {
 	if b {
 		return 1

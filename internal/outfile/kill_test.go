@@ -49,7 +49,7 @@ func child(what, dir string) {
 		_, late := Create(names[0])
 		_, err = os.Stat(tempDir)
 		fmt.Println(f.Commit() != nil, late != nil, os.IsNotExist(err), len(Written()))
-	case "0", "1": // a pair whose first so many files have their names
+	case "0", "1": // a pair of which no file, or the first one, has its name
 		betweenNames = func(i int) {
 			if fmt.Sprint(i) == what {
 				stop()

@@ -48,11 +48,7 @@ func (s *search) calibrationSample() (*calibrationSample, error) {
 	var rows []int
 	switch {
 	case s.scheme == SchemeCrossFitted:
-		p := &s.pooled.scores
-		c.scores, c.weights = p.Negatives, p.NegativeWeights
-		if s.countsAll() {
-			c.scores, c.weights = slices.Concat(c.scores, p.Positives), slices.Concat(c.weights, p.PositiveWeights)
-		}
+		c.scores, c.weights = s.pooledPopulation()
 		return c, nil
 	case s.scheme == SchemeValidation:
 		t = s.data.Validation
@@ -70,6 +66,15 @@ func (s *search) calibrationSample() (*calibrationSample, error) {
 		c.weights = pickFloats(t.Weight, rows)
 	}
 	return c, nil
+}
+
+// pooledPopulation returns the pooled scores of the rows that the budget counts, with their weights.
+func (s *search) pooledPopulation() (scores, weights []float64) {
+	p := &s.pooled.scores
+	if s.countsAll() {
+		return slices.Concat(p.Negatives, p.Positives), slices.Concat(p.NegativeWeights, p.PositiveWeights)
+	}
+	return p.Negatives, p.NegativeWeights
 }
 
 func pickFloats(list []float64, places []int) []float64 {
@@ -211,11 +216,7 @@ func (s *search) insideThreshold() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p := &s.pooled.scores
-	z, weights := p.Negatives, p.NegativeWeights
-	if s.countsAll() {
-		z, weights = slices.Concat(z, p.Positives), slices.Concat(weights, p.PositiveWeights)
-	}
+	z, weights := s.pooledPopulation()
 	c, err := calibrate.PlainWeighted(z, weights, rate, s.found.sample.population)
 	return c.Threshold, err
 }
