@@ -12,13 +12,13 @@ import (
 	"reflect"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
+	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
 	"toptau/internal/objective"
-	"toptau/internal/outfile"
 	"toptau/internal/scoring"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/model"
 	"toptau/threshold"
@@ -57,12 +57,12 @@ type DualWeights struct {
 // newCertificate turns a solver's dual point, numbered within the matrix, into one numbered within the data.
 func newCertificate(d *Data, f *objective.Objective, storage string, res *certified.Result) *Certificate {
 	p := f.Problem()
-	h := p.Hyperparameters
+	h := p
 	if storage == "" {
 		storage = "float32"
 	}
-	c := &Certificate{Format: certificateFormat, Data: d.digest(), Storage: storage, Method: p.Method.Name,
-		Surrogate: h.Surrogate.Name(), Lambda: h.Lambda, Tau: h.Tau, Beta: h.Beta, K: h.K,
+	c := &Certificate{Format: certificateFormat, Data: d.digest(), Storage: storage, Method: string(p.Definition().Name),
+		Surrogate: string(h.Surrogate), Lambda: h.Lambda, Tau: h.Tau, Beta: h.Beta, K: h.K,
 		Objective: res.Objective, LowerBound: res.LowerBound}
 	if h.Lambda == 0 {
 		c.BallRadius = &res.BallRadius
@@ -70,7 +70,7 @@ func newCertificate(d *Data, f *objective.Objective, storage string, res *certif
 	sources := rowsOf(f)
 	positives := f.Matrix().Positives.Rows()
 	first := 0
-	if p.Method.Population == method.Negatives {
+	if p.Definition().Population == method.Negatives {
 		first = positives
 	}
 	c.P, c.A = dualWeights(res.P, sources), dualWeights(res.A, sources[first:])
@@ -105,7 +105,7 @@ func (c *Certificate) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return outfile.Write(path, content)
+	return atomicfile.Write(path, content)
 }
 
 // WriteTo writes the bytes of the certificate's file.
@@ -149,7 +149,7 @@ func readCertificate(path string) ([]byte, error) {
 func LoadCertificate(path string) (*Certificate, error) {
 	content, err := readCertificate(path)
 	if err != nil {
-		if e := fault.Of(err); e != nil {
+		if e := diag.Of(err); e != nil {
 			e.File = path
 			return nil, e
 		}
@@ -157,14 +157,14 @@ func LoadCertificate(path string) (*Certificate, error) {
 		if errors.As(err, &cause) {
 			err = cause.Err
 		}
-		return nil, &fault.Error{Kind: fault.IO, File: path, Found: "the certificate cannot be read", Err: err}
+		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "the certificate cannot be read", Err: err}
 	}
 	c, err := decodeCertificate(content)
 	if err != nil {
-		return nil, &fault.Error{Kind: fault.Model, File: path, Found: err.Error(), Expected: "a file that fit --certificate wrote"}
+		return nil, &diag.Error{Kind: diag.Model, File: path, Found: err.Error(), Expected: "a file that fit --certificate wrote"}
 	}
 	if c.checkSignature() != nil {
-		return nil, &fault.Error{Kind: fault.Model, File: path, Found: "edited or damaged: the signature does not match the content",
+		return nil, &diag.Error{Kind: diag.Model, File: path, Found: "edited or damaged: the signature does not match the content",
 			Expected: "a file that fit --certificate wrote"}
 	}
 	return c, nil
@@ -226,7 +226,7 @@ func objectFields(content []byte, kind reflect.Type) (map[string]json.RawMessage
 		_, twice := fields[name]
 		switch field, found := known[name]; {
 		case !found:
-			return nil, fmt.Errorf("unknown field %s", fault.Quote(name))
+			return nil, fmt.Errorf("unknown field %s", diag.Quote(name))
 		case twice:
 			return nil, fmt.Errorf("field %q twice", name)
 		case string(value) == "null" && field.Kind() != reflect.Pointer:
@@ -323,7 +323,7 @@ func Verify(m *model.Model, d *Data, c *Certificate, o VerifyOptions) (*Verifica
 	if err != nil {
 		return nil, err
 	}
-	if problem.Method.Population == method.Negatives {
+	if problem.Definition().Population == method.Negatives {
 		rows = rows[f.Matrix().Positives.Rows():]
 	}
 	a, err := c.A.within(rows, "a")
@@ -349,7 +349,7 @@ func Verify(m *model.Model, d *Data, c *Certificate, o VerifyOptions) (*Verifica
 
 // refused is the error for a certificate that contradicts itself.
 func refused(found, expected string) error {
-	return &fault.Error{Kind: fault.Model, Found: "the certificate has " + found, Expected: expected}
+	return &diag.Error{Kind: diag.Model, Found: "the certificate has " + found, Expected: expected}
 }
 
 // check refuses numbers that are not finite, and a radius with lambda > 0 or none with lambda = 0.
@@ -369,7 +369,7 @@ func (c *Certificate) check() error {
 	}
 	switch {
 	case c.Storage != "float32" && c.Storage != "float64":
-		return refused("storage "+fault.Quote(c.Storage), "float32 or float64")
+		return refused("storage "+diag.Quote(c.Storage), "float32 or float64")
 	case c.Lambda == 0 && c.BallRadius == nil:
 		return refused("no ball_radius", "the radius of the ball in which the lower bound holds, since lambda = 0")
 	case c.Lambda != 0 && c.BallRadius != nil:
@@ -382,26 +382,26 @@ func (c *Certificate) check() error {
 
 // sameRows refuses data that are not the certificate's, or not read as the model's training data were.
 func sameRows(m *model.Model, d *Data, c *Certificate) error {
-	found := func(kind fault.Kind, found, expected, hint string) error {
-		return &fault.Error{Kind: kind, File: d.table.File, Found: found, Expected: expected, Hint: hint}
+	found := func(kind diag.Kind, found, expected, hint string) error {
+		return &diag.Error{Kind: kind, File: d.table.File, Found: found, Expected: expected, Hint: hint}
 	}
 	t := &m.Training
 	mass, positive := d.masses()
 	switch weighted := d.table.Weight != nil; {
 	case c.Data != d.digest():
-		return found(fault.Data, "data with the digest "+d.digest(), "the certificate's data, "+fault.Quote(c.Data), "")
+		return found(diag.Data, "data with the digest "+d.digest(), "the certificate's data, "+diag.Quote(c.Data), "")
 	case t.Digest != "" && t.Digest != d.digest():
-		return found(fault.Data, "data with the digest "+d.digest(), "the model's training data, "+t.Digest, "")
+		return found(diag.Data, "data with the digest "+d.digest(), "the model's training data, "+t.Digest, "")
 	case t.Mass > 0 && !weighted:
-		return found(fault.Usage, "rows without weights", fmt.Sprintf("row weights of sum %v, as in the fit", t.Mass),
+		return found(diag.Usage, "rows without weights", fmt.Sprintf("row weights of sum %v, as in the fit", t.Mass),
 			"the model was fitted with row weights: repeat its --weight COLUMN")
 	case t.Rows > 0 && t.Mass == 0 && weighted:
-		return found(fault.Usage, "rows with weights", "rows without weights, as in the fit", "leave out --weight")
+		return found(diag.Usage, "rows with weights", "rows without weights, as in the fit", "leave out --weight")
 	case t.Rows > 0 && (t.Rows != d.Rows() || t.Positives != d.Positives()):
-		return found(fault.Data, fmt.Sprintf("%d rows, %d positive", d.Rows(), d.Positives()),
+		return found(diag.Data, fmt.Sprintf("%d rows, %d positive", d.Rows(), d.Positives()),
 			fmt.Sprintf("%d rows, %d positive, as in the fit", t.Rows, t.Positives), "repeat the fit's flags that say how to read the data")
 	case t.Rows > 0 && (mass != t.Mass || positive != t.PositiveMass):
-		return found(fault.Usage, fmt.Sprintf("row weights of sum %v, positives %v", mass, positive),
+		return found(diag.Usage, fmt.Sprintf("row weights of sum %v, positives %v", mass, positive),
 			fmt.Sprintf("%v and %v, as in the fit", t.Mass, t.PositiveMass), "repeat the fit's --weight COLUMN")
 	}
 	return nil
@@ -415,7 +415,7 @@ func (c *Certificate) problem() (method.Problem, error) {
 		err = certified.Possible(p)
 	}
 	if err != nil {
-		return p, &fault.Error{Kind: fault.Model, Found: "the certificate's problem", Err: err}
+		return p, &diag.Error{Kind: diag.Model, Found: "the certificate's problem", Err: err}
 	}
 	return p, nil
 }
@@ -427,7 +427,7 @@ func (c *Certificate) isAbout(got method.Problem, m *model.Model, o VerifyOption
 	expected, whose := o.Problem, "as named"
 	if expected == nil {
 		if len(m.Members) != 1 {
-			return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("a model with %d members", len(m.Members)),
+			return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a model with %d members", len(m.Members)),
 				Expected: "one member, whose problem the certificate must be about", Hint: "name the problem: --method and its flags, as for fit"}
 		}
 		member, whose = &m.Members[0], "as in the model"
@@ -437,16 +437,16 @@ func (c *Certificate) isAbout(got method.Problem, m *model.Model, o VerifyOption
 	want, err := expected.problem()
 	if err != nil {
 		if member != nil {
-			err = &fault.Error{Kind: fault.Model, Found: "the model's problem", Err: err}
+			err = &diag.Error{Kind: diag.Model, Found: "the model's problem", Err: err}
 		}
 		return nil, err
 	}
-	g, w := got.Hyperparameters, want.Hyperparameters
+	g, w := got, want
 	for _, field := range []struct {
 		name      string
 		got, want any
 	}{
-		{"method", got.Method.Name, want.Method.Name}, {"surrogate", g.Surrogate.Name(), w.Surrogate.Name()},
+		{"method", string(g.Method), string(w.Method)}, {"surrogate", string(g.Surrogate), string(w.Surrogate)},
 		{"lambda", g.Lambda, w.Lambda}, {"tau", g.Tau, w.Tau}, {"beta", g.Beta, w.Beta}, {"k", g.K, w.K},
 	} {
 		if field.got != field.want {
@@ -551,17 +551,17 @@ func agree(claim, computed, slack float64) bool { return math.Abs(claim-computed
 
 // verifiedProblem describes the problem on the data.
 func verifiedProblem(p method.Problem, storage string, d *Data) VerifiedProblem {
-	h := p.Hyperparameters
-	v := VerifiedProblem{Method: p.Method.Name, Surrogate: h.Surrogate.Name(), Lambda: h.Lambda, Storage: storage,
+	h := p
+	v := VerifiedProblem{Method: string(p.Definition().Name), Surrogate: string(h.Surrogate), Lambda: h.Lambda, Storage: storage,
 		N: d.Rows(), NPos: d.Positives()}
-	if p.Method.UsesTau {
+	if p.Definition().UsesTau {
 		tau := h.Tau.String()
 		v.Tau = &tau
 	}
-	if p.Method.UsesBeta {
+	if p.Definition().UsesBeta {
 		v.Beta = &h.Beta
 	}
-	if p.Method.UsesK {
+	if p.Definition().UsesK {
 		v.K = &h.K
 	}
 	if d.table.Weight != nil {

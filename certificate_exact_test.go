@@ -69,8 +69,8 @@ type exactProblem struct {
 // newExact takes over the packed rows of an objective.
 func newExact(f *objective.Objective) *exactProblem {
 	problem := f.Problem()
-	h := problem.Hyperparameters
-	e := &exactProblem{method: problem.Method, squared: h.Surrogate == surrogate.SquaredHinge, lambda: ratOf(h.Lambda),
+	h := problem
+	e := &exactProblem{method: problem.Definition(), squared: h.Loss() == surrogate.SquaredHinge, lambda: ratOf(h.Lambda),
 		beta: ratOf(h.Beta), positives: f.Matrix().Positives.Rows(), sourceOf: rowsOf(f), dim: f.Dim(), mass: ratZero}
 	row := make([]float64, f.Dim())
 	for _, p := range []*matrix.Part{f.Matrix().Positives, f.Matrix().Negatives} {
@@ -102,7 +102,7 @@ func (e *exactProblem) first() int {
 	return 0
 }
 
-func (e *exactProblem) setKappa(h method.Hyperparameters) {
+func (e *exactProblem) setKappa(h method.Problem) {
 	total, whole := ratZero, true
 	e.lightest = e.m[e.first()]
 	for _, m := range e.m[e.first():] {

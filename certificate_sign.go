@@ -5,7 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/model"
 )
 
@@ -60,7 +60,7 @@ func (c *Certificate) checkSignature() error {
 		return err
 	}
 	if c.Signature.Check(message) != nil {
-		return &fault.Error{Kind: fault.Model, Found: "the certificate was changed after it was signed",
+		return &diag.Error{Kind: diag.Model, Found: "the certificate was changed after it was signed",
 			Expected: "the content that was signed", Hint: "sign it again, or remove the signature"}
 	}
 	return nil

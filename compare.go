@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/solver"
 	"toptau/internal/tune"
@@ -156,7 +156,7 @@ const rampName = "ramp"
 func (o *CompareOptions) learners(goal metric.Goal, c *tune.CompareOptions) error {
 	if slices.Contains(o.Methods, "all") {
 		if len(o.Methods) > 1 {
-			return &fault.Error{Kind: fault.Usage, Found: "--method all beside others", Expected: "one of the two"}
+			return &diag.Error{Kind: diag.Usage, Found: "--method all beside others", Expected: "one of the two"}
 		}
 		for _, m := range method.All() {
 			if !m.UsesTau || !goal.Tau().IsZero() {

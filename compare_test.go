@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/metric"
 )
 
@@ -95,7 +95,7 @@ func TestCompareAll(t *testing.T) {
 		}
 		o.Methods = []string{"all", "grill"}
 		_, err = toptau.Compare(context.Background(), d, g, o)
-		wantFault(t, err, fault.Usage, "--method all beside others")
+		wantFault(t, err, diag.Usage, "--method all beside others")
 		o.Methods, o.Features = []string{"toppush"}, []string{"scorecard"}
 		if r, err = toptau.Compare(context.Background(), d, g, o); err != nil || len(r.Entries) != 3 ||
 			*r.Entries[0].Encoding != "scorecard" || strings.Contains(r.Entries[0].Name, "/") {
@@ -178,15 +178,15 @@ func TestReadScoresInAnotherOrder(t *testing.T) {
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(scores), func(i, j int) { scores[i], scores[j] = scores[j], scores[i] })
 	_, err := toptau.ReadScores("m", write(t, "shuffled.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d)
-	wantFault(t, err, fault.Data, "scores without any relation to the labels", "AUC 0.", "--id")
+	wantFault(t, err, diag.Data, "scores without any relation to the labels", "AUC 0.", "--id")
 }
 
 func TestCompareRefusesOtherRows(t *testing.T) {
 	d := read(t, write(t, "train.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
 	o := toptau.CompareOptions{Scores: []toptau.Scores{{Name: "theirs", File: "theirs.csv", Values: make([]float64, 9)}}}
 	_, err := toptau.Compare(context.Background(), d, maxFPR(t, "10%"), o)
-	wantFault(t, err, fault.Data, "theirs.csv", "9 scores", "200, one for each row")
+	wantFault(t, err, diag.Data, "theirs.csv", "9 scores", "200, one for each row")
 	o.Test = d
 	_, err = toptau.Compare(context.Background(), d, maxFPR(t, "10%"), o)
-	wantFault(t, err, fault.Data, "theirs.csv", "9 scores", "200, one for each row")
+	wantFault(t, err, diag.Data, "theirs.csv", "9 scores", "200, one for each row")
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/scoring"
@@ -103,8 +103,8 @@ func optionsFor(m *model.Model, f Format) (table.Options, error) {
 		case o.Segment == "":
 			o.Segment = p.Segment
 		default:
-			return o, &fault.Error{Kind: fault.Usage, Found: "--segment " + fault.Quote(o.Segment),
-				Expected: "the column " + fault.Quote(p.Segment) + " of the operating point " + fault.Quote(p.Name),
+			return o, &diag.Error{Kind: diag.Usage, Found: "--segment " + diag.Quote(o.Segment),
+				Expected: "the column " + diag.Quote(p.Segment) + " of the operating point " + diag.Quote(p.Name),
 				Hint:     "use that, or leave out --segment"}
 		}
 	}
@@ -133,7 +133,7 @@ func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error
 	seen := make(map[string]bool, len(columns))
 	for j, name := range columns {
 		if name == "" || seen[name] {
-			return nil, mismatch(fmt.Sprintf("the name %s for column %d", fault.Quote(name), j+1),
+			return nil, mismatch(fmt.Sprintf("the name %s for column %d", diag.Quote(name), j+1),
 				"a name that no other column has")
 		}
 		seen[name] = true
@@ -165,7 +165,7 @@ func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error
 }
 
 func mismatch(found, expected string) error {
-	return &fault.Error{Kind: fault.Data, Found: found, Expected: expected}
+	return &diag.Error{Kind: diag.Data, Found: found, Expected: expected}
 }
 
 // Rows is the number of rows.
@@ -204,7 +204,7 @@ func (d *Data) warnings() []Warning {
 
 // inFile names the data's file in an error about a row of it.
 func (d *Data) inFile(err error) error {
-	if e := fault.Of(err); e != nil && e.File == "" && e.Line > 0 {
+	if e := diag.Of(err); e != nil && e.File == "" && e.Line > 0 {
 		e.File = d.table.File
 	}
 	return err

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"toptau/calibrate"
+	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver/certified"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -117,14 +117,14 @@ type diagnosing struct {
 func (g *diagnosing) methods(rates []threshold.Rate) error {
 	var problems []method.Problem
 	for _, m := range method.All() {
-		settings := []method.Hyperparameters{{}}
+		settings := []method.Problem{{}}
 		switch {
 		case m.UsesK:
-			settings = []method.Hyperparameters{{K: 5}}
+			settings = []method.Problem{{K: 5}}
 		case m.UsesTau:
 			settings = nil
 			for _, tau := range rates {
-				h := method.Hyperparameters{Tau: tau}
+				h := method.Problem{Tau: tau}
 				if m.UsesBeta {
 					h.Beta = 1
 				}
@@ -142,7 +142,7 @@ func (g *diagnosing) methods(rates []threshold.Rate) error {
 	}
 	for i, p := range problems {
 		if g.options.Progress != nil {
-			g.options.Progress(Progress{Share: float64(i) / float64(len(problems)), Text: "is w = 0 optimal for " + p.Method.Name})
+			g.options.Progress(Progress{Share: float64(i) / float64(len(problems)), Text: string("is w = 0 optimal for " + p.Definition().Name)})
 		}
 		verdict, err := g.verdict(p)
 		if err != nil {
@@ -155,16 +155,16 @@ func (g *diagnosing) methods(rates []threshold.Rate) error {
 
 // verdict is the answer for one method.
 func (g *diagnosing) verdict(p method.Problem) (MethodVerdict, error) {
-	h := p.Hyperparameters
-	v := MethodVerdict{Method: p.Method.Name}
-	if p.Method.UsesK {
+	h := p
+	v := MethodVerdict{Method: string(p.Definition().Name)}
+	if p.Definition().UsesK {
 		v.K = &h.K
 	}
-	if p.Method.UsesTau {
+	if p.Definition().UsesTau {
 		tau := h.Tau.String()
 		v.Tau = &tau
 	}
-	if !p.Method.Convex {
+	if !p.Definition().Convex {
 		v.Evidence = "not convex: no certificate exists"
 		return v, nil
 	}
@@ -186,7 +186,7 @@ func (g *diagnosing) verdict(p method.Problem) (MethodVerdict, error) {
 	case z.Verdict == certified.Undecided:
 		v.Evidence = fmt.Sprintf("not decided in %d passes", z.Passes)
 		return v, nil
-	case p.Method.UsesBeta:
+	case p.Definition().UsesBeta:
 		v.Evidence = "the gradient at 0 is mean(population) - mean(X+), which is not zero, for every beta and lambda"
 		if optimal {
 			v.Evidence = "the means of population and positives coincide"
@@ -233,7 +233,7 @@ func (g *diagnosing) separability() error {
 	if err != nil {
 		return err
 	}
-	p, err := m.With(method.Hyperparameters{})
+	p, err := m.With(method.Problem{})
 	if err != nil {
 		return err
 	}

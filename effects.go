@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/scoring"
 	"toptau/internal/table"
@@ -114,7 +114,7 @@ func ExplainColumns(ctx context.Context, m *model.Model, path string, f Format, 
 				return nil, err
 			}
 			if err := e.add(t, row); err != nil {
-				if at := fault.Of(err); at != nil && at.File == "" {
+				if at := diag.Of(err); at != nil && at.File == "" {
 					at.File = path
 				}
 				return nil, err
@@ -335,7 +335,7 @@ func (c *ColumnEffect) Words() string {
 				high = v
 			}
 		}
-		return fmt.Sprintf("%+.3g for %s, %+.3g for %s", low.Adds, fault.Quote(low.Value), high.Adds, fault.Quote(high.Value))
+		return fmt.Sprintf("%+.3g for %s, %+.3g for %s", low.Adds, diag.Quote(low.Value), high.Adds, diag.Quote(high.Value))
 	}
 	return ""
 }

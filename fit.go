@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
+	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/scoring"
 	"toptau/internal/solver"
-	"toptau/internal/solver/certified"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
@@ -125,11 +125,11 @@ func (o *FitOptions) problem() (method.Problem, error) {
 	if err != nil {
 		return method.Problem{}, err
 	}
-	h := method.Hyperparameters{Lambda: o.Lambda, Beta: o.Beta, K: o.K}
+	h := method.Problem{Lambda: o.Lambda, Beta: o.Beta, K: o.K}
 	if o.Tau != "" {
 		if h.Tau, err = threshold.ParseRate(o.Tau); err != nil {
-			named := *fault.Of(err)
-			named.Found = "--tau " + fault.Quote(o.Tau)
+			named := *diag.Of(err)
+			named.Found = "--tau " + diag.Quote(o.Tau)
 			return method.Problem{}, &named
 		}
 	}
@@ -151,11 +151,15 @@ func featureOptions(encode, scale, impute string, seed uint64) feature.Options {
 	return feature.Options{Encode: feature.Encode(encode), Scale: feature.Scale(scale), Impute: feature.Impute(impute), Seed: seed}
 }
 
-func surrogateOf(name string) (surrogate.Surrogate, error) {
+func surrogateOf(name string) (surrogate.Name, error) {
 	if name == "" {
-		return surrogate.Hinge, nil
+		return surrogate.Hinge.Name(), nil
 	}
-	return surrogate.ByName(name)
+	l, err := surrogate.ByName(name)
+	if err != nil {
+		return "", err
+	}
+	return l.Name(), nil
 }
 
 func storageOf(name string) (matrix.Storage, error) {
@@ -165,7 +169,7 @@ func storageOf(name string) (matrix.Storage, error) {
 	case "float64":
 		return matrix.Float64, nil
 	}
-	return 0, &fault.Error{Kind: fault.Usage, Found: "--storage " + fault.Quote(name), Expected: "float32 or float64"}
+	return 0, &diag.Error{Kind: diag.Usage, Found: "--storage " + diag.Quote(name), Expected: "float32 or float64"}
 }
 
 // steps returns the options of ADAM and SGD.
@@ -176,10 +180,10 @@ func (o *SolverOptions) steps() (solver.Options, error) {
 	case "random":
 		s.Start = solver.Random
 	default:
-		return s, &fault.Error{Kind: fault.Usage, Found: "--start " + fault.Quote(o.Start), Expected: "zero or random"}
+		return s, &diag.Error{Kind: diag.Usage, Found: "--start " + diag.Quote(o.Start), Expected: "zero or random"}
 	}
 	if o.Minibatches < 0 {
-		return s, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--minibatches %d", o.Minibatches), Expected: "at least 1"}
+		return s, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--minibatches %d", o.Minibatches), Expected: "at least 1"}
 	}
 	return s, nil
 }
@@ -252,21 +256,21 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 
 // newReport fills in what is known before the first step.
 func newReport(p method.Problem, f *objective.Objective, o FitOptions) Report {
-	h := p.Hyperparameters
+	h := p
 	kappa := f.Threshold().Kappa()
 	r := Report{
-		SchemaVersion: SchemaVersion, Method: p.Method.Name, Surrogate: h.Surrogate.Name(), Lambda: h.Lambda, KUsed: &kappa,
-		Population: p.Method.Population.String(), Seed: o.Seed,
+		SchemaVersion: SchemaVersion, Method: string(p.Definition().Name), Surrogate: string(h.Surrogate), Lambda: h.Lambda, KUsed: &kappa,
+		Population: p.Definition().Population.String(), Seed: o.Seed,
 		N: f.Rows(), NPos: f.Matrix().Positives.Rows(), D: f.Dim(),
 	}
-	if p.Method.UsesTau {
+	if p.Definition().UsesTau {
 		tau := h.Tau.Float64()
 		r.Tau = &tau
 	}
-	if p.Method.UsesBeta {
+	if p.Definition().UsesBeta {
 		r.Beta = &h.Beta
 	}
-	if p.Method.UsesK {
+	if p.Definition().UsesK {
 		r.K = &h.K
 	}
 	return r
@@ -293,7 +297,7 @@ func solverFor(d *Data, p method.Problem, cols int, o FitOptions) (solverRun, er
 		return stepped("adam", solver.Adam, o)
 	case "certified":
 		if err := certified.Possible(p); err != nil {
-			return nil, &fault.Error{Kind: fault.Usage, Found: "--solver certified", Err: err,
+			return nil, &diag.Error{Kind: diag.Usage, Found: "--solver certified", Err: err,
 				Expected: "a convex method with the hinge or the squared hinge", Hint: "--solver adam"}
 		}
 		return certifiedRun(d, o)
@@ -306,19 +310,19 @@ func solverFor(d *Data, p method.Problem, cols int, o FitOptions) (solverRun, er
 }
 
 func unknownSolver(name string) error {
-	return &fault.Error{Kind: fault.Usage, Found: "--solver " + fault.Quote(name), Expected: "auto, certified, adam or sgd"}
+	return &diag.Error{Kind: diag.Usage, Found: "--solver " + diag.Quote(name), Expected: "auto, certified, adam or sgd"}
 }
 
 // certifiedRun finds the optimum with its bound.
 func certifiedRun(d *Data, o FitOptions) (solverRun, error) {
 	if o.Gap < 0 || o.Gap >= 1 {
-		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--gap %v", o.Gap), Expected: "a number from 0 to below 1"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--gap %v", o.Gap), Expected: "a number from 0 to below 1"}
 	}
 	if o.MaxPasses < 0 {
-		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--max-passes %d", o.MaxPasses), Expected: "at least 1"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--max-passes %d", o.MaxPasses), Expected: "at least 1"}
 	}
 	if flag := o.stepFlag(); flag != "" {
-		return nil, &fault.Error{Kind: fault.Usage, Found: flag + " with the certified solver", Expected: "--solver adam or sgd"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: flag + " with the certified solver", Expected: "--solver adam or sgd"}
 	}
 	return func(ctx context.Context, f *objective.Objective, out *Fitted) ([]float64, error) {
 		options := certified.Options{Gap: o.Gap, MaxPasses: o.MaxPasses}
@@ -452,9 +456,9 @@ func (r *Report) warnOfZero(p method.Problem) {
 	}
 	text := fmt.Sprintf("the fit is no better than w = 0: objective %.6g against %.6g at zero", r.Objective, r.ObjectiveAtZero)
 	if r.ZeroIsOptimal != nil && *r.ZeroIsOptimal {
-		text = ZeroWords(p.Method.Title)
+		text = ZeroWords(p.Definition().Title)
 	}
-	if p.Method.CanCollapse {
+	if p.Definition().CanCollapse {
 		text += "; " + zeroAdvice
 	}
 	r.Warnings = append(r.Warnings, Warning{"no-better-than-zero", text})
@@ -462,13 +466,13 @@ func (r *Report) warnOfZero(p method.Problem) {
 
 // goalOf says in words what a method's threshold stands for.
 func goalOf(p method.Problem) string {
-	switch p.Method.Criterion {
+	switch p.Definition().Criterion {
 	case method.AtTop:
 		return "positives above the highest negatives"
 	case method.AtQuantile:
-		return "the top " + p.Hyperparameters.Tau.String() + " of all rows"
+		return "the top " + p.Tau.String() + " of all rows"
 	default:
-		return "a false positive rate of " + p.Hyperparameters.Tau.String()
+		return "a false positive rate of " + p.Tau.String()
 	}
 }
 
@@ -489,7 +493,7 @@ func newModel(d *Data, features *feature.Map, w []float64, seed uint64) (*model.
 
 // member describes a fit inside a model.
 func member(p method.Problem, r *Report, o FitOptions, blocks int) model.Member {
-	h := p.Hyperparameters
+	h := p
 	m := model.Member{
 		Method: r.Method, Surrogate: r.Surrogate, Lambda: r.Lambda, Tau: h.Tau, Beta: h.Beta, K: h.K, Share: 1,
 		Solver: model.Solver{Name: r.Solver, Iterations: r.Iterations, Seed: r.Seed},

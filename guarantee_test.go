@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"toptau/calibrate"
-	"toptau/internal/baseline"
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/metric"
@@ -107,7 +107,7 @@ const (
 )
 
 func (s *outOfFold) normal() float64 {
-	radius := math.Sqrt(-2 * elementary.Log(1-share01(s.random)))
+	radius := math.Sqrt(-2 * detmath.Log(1-share01(s.random)))
 	return radius * math.Cos(2*math.Pi*share01(s.random))
 }
 
@@ -138,7 +138,7 @@ func (s *outOfFold) fit(t *testing.T, columns int, lambda float64, take func(i i
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := baseline.Fit(context.Background(), m, baseline.Options{Lambda: lambda, Tolerance: 1e-4})
+	r, err := learn.Fit(context.Background(), m, learn.Options{Lambda: lambda, Tolerance: 1e-4})
 	if err != nil {
 		t.Fatal(err)
 	}

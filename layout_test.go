@@ -10,22 +10,25 @@ import (
 	"testing"
 )
 
-// rooms is the order of docs/architecture.md: a package may import only packages that stand before it.
-var rooms = []string{
-	"toptau/internal/fault",
-	"toptau/internal/outfile",
+// order is the order of docs/architecture.md: a package may import only packages that come before it.
+var order = []string{
+	"toptau/diag",
+	"toptau/internal/text",
+	"toptau/internal/parallel",
+	"toptau/internal/detmath",
+	"toptau/internal/atomicfile",
 	"toptau/internal/memory",
-	"toptau/internal/elementary",
 	"toptau/internal/kernel",
 	"toptau/surrogate",
 	"toptau/threshold",
 	"toptau/method",
+	"toptau/schema",
 	"toptau/internal/matrix",
 	"toptau/internal/objective",
 	"toptau/internal/solver",
-	"toptau/internal/solver/certified",
+	"toptau/internal/certified",
 	"toptau/internal/solver/smooth",
-	"toptau/internal/baseline",
+	"toptau/internal/learn",
 	"toptau/metric",
 	"toptau/calibrate",
 	"toptau/internal/sketch",
@@ -41,18 +44,18 @@ var rooms = []string{
 	"toptau/cmd/toptau",
 }
 
-// mayUse lists the modules outside the standard library, each with the rooms that may know it.
+// mayUse lists the modules outside the standard library, each with the packages that may import it.
 var mayUse = map[string][]string{
 	"golang.org/x/sys/cpu":            {"toptau/internal/kernel"},
 	"github.com/klauspost/compress":   {"toptau/internal/table"},
 	"github.com/alecthomas/kong":      {"toptau/cmd/toptau"},
-	"gonum.org/v1/gonum":              {"toptau/internal/paper"}, // distributions of the tests beside a table
+	"gonum.org/v1/gonum":              {"toptau/internal/paper"}, // distributions for the tests next to a table
 	"github.com/rogpeppe/go-internal": {},                        // these are for tests only
 	"github.com/google/go-cmp":        {},
 	"pgregory.net/rapid":              {},
 }
 
-func TestRoomsImportOnlyRoomsAboveThem(t *testing.T) {
+func TestPackagesImportOnlyEarlierOnes(t *testing.T) {
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -68,16 +71,16 @@ func TestRoomsImportOnlyRoomsAboveThem(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		room := slices.Index(rooms, pkg.ImportPath)
-		if room < 0 {
-			t.Errorf("%s has no place in the order of rooms", pkg.ImportPath)
+		place := slices.Index(order, pkg.ImportPath)
+		if place < 0 {
+			t.Errorf("%s has no place in the order", pkg.ImportPath)
 			continue
 		}
 		for _, path := range pkg.Imports {
 			switch {
 			case path == "toptau" || strings.HasPrefix(path, "toptau/"):
-				if i := slices.Index(rooms, path); i >= room {
-					t.Errorf("%s imports %s, which stands below it", pkg.ImportPath, path)
+				if i := slices.Index(order, path); i >= place {
+					t.Errorf("%s imports %s, which comes later", pkg.ImportPath, path)
 				}
 			case strings.Contains(strings.SplitN(path, "/", 2)[0], "."):
 				if !allowed(path, pkg.ImportPath) {
@@ -88,9 +91,9 @@ func TestRoomsImportOnlyRoomsAboveThem(t *testing.T) {
 	}
 }
 
-func allowed(path, room string) bool {
+func allowed(path, user string) bool {
 	for prefix, users := range mayUse {
-		if (path == prefix || strings.HasPrefix(path, prefix+"/")) && slices.Contains(users, room) {
+		if (path == prefix || strings.HasPrefix(path, prefix+"/")) && slices.Contains(users, user) {
 			return true
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/scoring"
 	"toptau/internal/table"
@@ -95,7 +95,7 @@ func Score(ctx context.Context, m *model.Model, path string, o ScoreOptions, beg
 // pointsFrom returns the operating points, the named one first.
 func pointsFrom(m *model.Model, name string) ([]model.Point, error) {
 	if len(m.Points) == 0 {
-		return nil, &fault.Error{Kind: fault.Model, Found: "a model without an operating point", Expected: "at least one"}
+		return nil, &diag.Error{Kind: diag.Model, Found: "a model without an operating point", Expected: "at least one"}
 	}
 	first := m.Point(name)
 	if first == nil {
@@ -103,7 +103,7 @@ func pointsFrom(m *model.Model, name string) ([]model.Point, error) {
 		for _, p := range m.Points {
 			names = append(names, p.Name)
 		}
-		return nil, &fault.Error{Kind: fault.Usage, Found: "operating point " + fault.Quote(name),
+		return nil, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name),
 			Expected: "one of the model's: " + strings.Join(names, ", ")}
 	}
 	points := []model.Point{*first}
@@ -218,7 +218,7 @@ func (s *scoreRun) chunk(ctx context.Context, t *table.Table) error {
 		}
 		z, err := s.scorer.Score(t, row)
 		if err != nil {
-			if e := fault.Of(err); e != nil && e.File == "" {
+			if e := diag.Of(err); e != nil && e.File == "" {
 				e.File = s.file
 			}
 			return err

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/metric"
 )
@@ -118,7 +118,7 @@ func openScores(path string, d *Data) (*scoreFile, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, &fault.Error{Kind: fault.Data, File: path, Found: fmt.Sprintf("no column %q among %q", missing[0], names),
+		return nil, &diag.Error{Kind: diag.Data, File: path, Found: fmt.Sprintf("no column %q among %q", missing[0], names),
 			Expected: "the id columns of " + d.table.File,
 			Hint:     "write the ids next to the scores, or leave out --id to go by position"}
 	}
@@ -126,7 +126,7 @@ func openScores(path string, d *Data) (*scoreFile, error) {
 		if slices.Contains(names, rowColumn) {
 			o.ID = []string{rowColumn}
 		} else if i := slices.IndexFunc(names, looksLikeID); i >= 0 && len(names) > 1 {
-			return nil, &fault.Error{Kind: fault.Data, File: path, Column: names[i], Found: "a column of ids",
+			return nil, &diag.Error{Kind: diag.Data, File: path, Column: names[i], Found: "a column of ids",
 				Expected: "the same column in " + d.table.File + ", read as an id",
 				Hint:     "--id " + names[i] + ", or leave it out of both files to go by position"}
 		}
@@ -162,7 +162,7 @@ func openScores(path string, d *Data) (*scoreFile, error) {
 // columnsOf returns the names of a file's columns.
 func columnsOf(path string) ([]string, error) {
 	if path == "-" {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "scores from standard input", Expected: "a file"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "scores from standard input", Expected: "a file"}
 	}
 	r, err := table.Open(path, table.Options{Format: "csv", Unlabelled: true})
 	if err != nil {
@@ -203,13 +203,13 @@ func scoreIn(path string, names []string, o table.Options) (string, error) {
 	if len(rest) == 1 {
 		return rest[0], nil
 	}
-	return "", &fault.Error{Kind: fault.Data, File: path, Found: fmt.Sprintf("no column named %q among %q", scoreColumn, names),
+	return "", &diag.Error{Kind: diag.Data, File: path, Found: fmt.Sprintf("no column named %q among %q", scoreColumn, names),
 		Expected: "a score for each row", Hint: "a CSV file with the header score, or id and score"}
 }
 
 // wrong is an error about a row of the file of scores.
 func (f *scoreFile) wrong(i int, column, found, expected, hint string) error {
-	return &fault.Error{Kind: fault.Data, File: f.table.File, Line: f.table.LineOf(i), Column: column, Found: found,
+	return &diag.Error{Kind: diag.Data, File: f.table.File, Line: f.table.LineOf(i), Column: column, Found: found,
 		Expected: expected, Hint: hint}
 }
 
@@ -224,7 +224,7 @@ func (f *scoreFile) join() (rows []int, by string, err error) {
 		return rows, ByRow, err
 	}
 	if n := len(f.values); n != f.data.Rows() {
-		return nil, "", &fault.Error{Kind: fault.Data, File: f.table.File, Found: fmt.Sprintf("%d scores and no id", n),
+		return nil, "", &diag.Error{Kind: diag.Data, File: f.table.File, Found: fmt.Sprintf("%d scores and no id", n),
 			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", f.data.Rows(), f.data.table.File),
 			Hint:     "or a column of ids in both files, with --id"}
 	}
@@ -242,7 +242,7 @@ func (f *scoreFile) joinID() ([]int, error) {
 	for row := range f.data.Rows() {
 		id := idOf(f.data.table.ID, row)
 		if first, twice := where[id]; twice {
-			return nil, &fault.Error{Kind: fault.Data, File: f.data.table.File, Line: f.data.table.LineOf(row), Column: column,
+			return nil, &diag.Error{Kind: diag.Data, File: f.data.table.File, Line: f.data.table.LineOf(row), Column: column,
 				Found:    fmt.Sprintf("%s, which is also on line %d", shownID(id), f.data.table.LineOf(first)),
 				Expected: "an id of its own for each row that has a score", Hint: "name more columns with --id"}
 		}
@@ -272,7 +272,7 @@ func (f *scoreFile) joinRow() ([]int, error) {
 		text := f.rows.Values[i]
 		number, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || number < 1 || number > len(seen) {
-			return nil, f.wrong(i, rowColumn, fault.Quote(text),
+			return nil, f.wrong(i, rowColumn, diag.Quote(text),
 				fmt.Sprintf("the number of a row of %s, 1 to %d", f.data.table.File, len(seen)), "")
 		}
 		if first := seen[number-1]; first > 0 {
@@ -296,7 +296,7 @@ func idOf(columns []table.Text, row int) string {
 	return strings.Join(parts, "\x00")
 }
 
-func shownID(id string) string { return "id " + fault.Quote(strings.ReplaceAll(id, "\x00", ", ")) }
+func shownID(id string) string { return "id " + diag.Quote(strings.ReplaceAll(id, "\x00", ", ")) }
 
 // checkLabels compares the labels of both files and returns how many were found equal.
 func (f *scoreFile) checkLabels(rows []int) (equal int, err error) {
@@ -353,14 +353,14 @@ func (f *scoreFile) checkRelation() error {
 	if math.Abs(auc-0.5) > half || 0.5+float64(2*half) > unrelated {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Data, File: f.table.File,
+	return &diag.Error{Kind: diag.Data, File: f.table.File,
 		Found:    fmt.Sprintf("scores without any relation to the labels of %s (AUC %.3f)", f.data.table.File, auc),
 		Expected: "scores in the order of its rows", Hint: "join them by an id with --id, or by a column row"}
 }
 
 // missing reports a row that has no score.
 func (s *Scores) missing(d *Data, row int) error {
-	e := &fault.Error{Kind: fault.Data, File: s.File, Expected: "one for each row that is measured"}
+	e := &diag.Error{Kind: diag.Data, File: s.File, Expected: "one for each row that is measured"}
 	e.Found = fmt.Sprintf("no score for row %d", row+1)
 	if s.Joined.By == ByID {
 		e.Found = "no score for " + shownID(idOf(d.table.ID, row))
@@ -385,7 +385,7 @@ func countNaN(values []float64) int {
 // complete refuses scores that some row lacks.
 func (s *Scores) complete(d *Data) error {
 	if len(s.Values) != d.Rows() {
-		return &fault.Error{Kind: fault.Data, File: s.File, Found: fmt.Sprintf("%d scores", len(s.Values)),
+		return &diag.Error{Kind: diag.Data, File: s.File, Found: fmt.Sprintf("%d scores", len(s.Values)),
 			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", d.Rows(), d.table.File)}
 	}
 	for row, z := range s.Values {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"toptau/calibrate"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/internal/tune"
@@ -65,7 +65,7 @@ type SegmentReport struct {
 // The guarantee holds when the rows were drawn like the ones to come and neither fitted nor chose the model.
 //
 // When the guarantee asked for cannot be given, the report has the plain threshold and the error, of kind
-// fault.Guarantee, says why.
+// diag.Guarantee, says why.
 func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, error) {
 	i := slices.IndexFunc(d.table.Columns, func(c table.Column) bool { return c.Name == score })
 	if i < 0 || d.table.Columns[i].Kind != table.Numeric {
@@ -75,13 +75,13 @@ func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, err
 				names = append(names, c.Name)
 			}
 		}
-		return nil, &fault.Error{Kind: fault.Usage, File: d.table.File, Found: "no column of scores " + fault.Quote(score),
+		return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Found: "no column of scores " + diag.Quote(score),
 			Expected: fmt.Sprintf("one of the numeric columns %q", names), Hint: "--score COL"}
 	}
 	scores := d.table.Columns[i].AllValues()
 	for row, z := range scores {
 		if z != z {
-			return nil, &fault.Error{Kind: fault.Data, File: d.table.File, Line: d.table.LineOf(row), Column: score,
+			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: score,
 				Found: "a missing score", Expected: "a number"}
 		}
 	}
@@ -104,7 +104,7 @@ func ThresholdOf(d *Data, s Scores, o ThresholdOptions) (*ThresholdReport, error
 // itself is not changed. The error is as that of Threshold; the model then has the plain threshold.
 func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.Model, *ThresholdReport, error) {
 	if m.Point(name) != nil && name != "" {
-		return nil, nil, &fault.Error{Kind: fault.Usage, Found: "operating point " + fault.Quote(name) + " in the model",
+		return nil, nil, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name) + " in the model",
 			Expected: "a new name", Hint: "--name NAME"}
 	}
 	z, _, err := scoreRows(m, d)
@@ -181,7 +181,7 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 		return nil, err
 	}
 	if o.Segments && d.table.Segment == nil {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "thresholds per segment without a segment column", Expected: "--segment COL"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "thresholds per segment without a segment column", Expected: "--segment COL"}
 	}
 	if against == "" {
 		against = tune.AgainstGuarantee(d.table, o.Goal.Criterion().Name == metric.AtQuantile, false)
@@ -223,7 +223,7 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 
 // evidence turns what is known of a threshold into fields that are null where it is not.
 func evidence(t *calibrate.Threshold, guarantee error) (reason *string, order *int, bound *float64) {
-	if e := fault.Of(guarantee); e != nil {
+	if e := diag.Of(guarantee); e != nil {
 		text := e.Error()
 		reason = &text
 	}
@@ -248,7 +248,7 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 	certified := 0
 	for _, value := range values {
 		t, guarantee := calibration(d, z, rows[value], against, o)
-		if e := fault.Of(guarantee); e != nil {
+		if e := diag.Of(guarantee); e != nil {
 			named := *e
 			named.Found = fmt.Sprintf("segment %q: %s", value, e.Found)
 			guarantee = &named
@@ -300,7 +300,7 @@ func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOp
 		take(i)
 	}
 	t, err := thresholdOn(negatives, all, o, against == "")
-	if err != nil && fault.Of(err) != nil && fault.Of(err).Kind == fault.Guarantee {
+	if err != nil && diag.Of(err) != nil && diag.Of(err).Kind == diag.Guarantee {
 		return &t, err
 	}
 	if err != nil {
@@ -308,7 +308,7 @@ func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOp
 	}
 	if against != "" && !o.Delta.IsZero() {
 		t.Certified = false
-		return &t, &fault.Error{Kind: fault.Guarantee, Found: "no guarantee: " + against,
+		return &t, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + against,
 			Expected: "held-out rows that were used for nothing else", Hint: "the plain threshold is given instead"}
 	}
 	return &t, nil

@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -58,9 +58,9 @@ func shortAdam(o toptau.FitOptions, steps int) toptau.FitOptions {
 }
 
 // wantFault fails unless err is of the kind and its text holds every part.
-func wantFault(t *testing.T, err error, kind fault.Kind, parts ...string) {
+func wantFault(t *testing.T, err error, kind diag.Kind, parts ...string) {
 	t.Helper()
-	if e := fault.Of(err); e == nil || e.Kind != kind {
+	if e := diag.Of(err); e == nil || e.Kind != kind {
 		t.Errorf("the error is %v, want one of kind %s", err, kind)
 		return
 	}
@@ -110,7 +110,7 @@ func TestFromRowsRefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := toptau.FromRows(c.columns, c.rows, c.positive)
-			wantFault(t, err, fault.Data, c.parts...)
+			wantFault(t, err, diag.Data, c.parts...)
 		})
 	}
 }
@@ -131,9 +131,9 @@ func TestDataWithoutBothClassesOrWithoutRowsCannotBeFitted(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = toptau.Fit(context.Background(), d, toptau.FitOptions{Method: "toppush"})
-			wantFault(t, err, fault.Data)
+			wantFault(t, err, diag.Data)
 			_, err = toptau.Train(context.Background(), d, metric.Goal{Kind: metric.GoalAbsoluteTop}, toptau.TrainOptions{})
-			wantFault(t, err, fault.Data)
+			wantFault(t, err, diag.Data)
 		})
 	}
 }
@@ -161,7 +161,7 @@ func TestFromRowsAgreesWithTheSameFile(t *testing.T) {
 	}
 	// A model of rows in memory knows no label; it reads a file with the label told.
 	_, err = toptau.ReadFor(a.Model, path, toptau.Format{})
-	wantFault(t, err, fault.Usage, "label")
+	wantFault(t, err, diag.Usage, "label")
 	d, err := toptau.ReadFor(a.Model, path, toptau.Format{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
@@ -195,9 +195,9 @@ func TestReadForMatchesColumnsAsInTraining(t *testing.T) {
 	}
 
 	_, err = toptau.ReadFor(m, write(t, "missing.csv", "attack,size,kind\nyes,1,red\n"), toptau.Format{})
-	wantFault(t, err, fault.Model, `missing columns: "speed"`)
+	wantFault(t, err, diag.Model, `missing columns: "speed"`)
 	_, err = toptau.ReadFor(m, write(t, "unlabelled.csv", "size,kind,speed\n1,red,2\n"), toptau.Format{})
-	wantFault(t, err, fault.Data, `"attack"`)
+	wantFault(t, err, diag.Data, `"attack"`)
 
 	// What is told replaces what the model recorded.
 	other := "size,speed,kind,verdict\n1,2,red,bad\n2,1,red,good\n"
@@ -355,10 +355,10 @@ func TestEverySegmentHasItsThreshold(t *testing.T) {
 		}
 	}
 	_, err := toptau.Score(context.Background(), m, path, toptau.ScoreOptions{At: "by-site"}, nil, nil)
-	wantFault(t, err, fault.Usage, "general, by site")
+	wantFault(t, err, diag.Usage, "general, by site")
 	other := toptau.ScoreOptions{Format: toptau.Format{Segment: "kind"}}
 	_, err = toptau.Score(context.Background(), m, path, other, nil, nil)
-	wantFault(t, err, fault.Usage, `--segment "kind"`, `"site"`)
+	wantFault(t, err, diag.Usage, `--segment "kind"`, `"site"`)
 }
 
 func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
@@ -398,7 +398,7 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 	}
 	// Without the column there is no threshold to decide by.
 	_, err = toptau.ReadFor(m, write(t, "nosite.csv", "size,speed,kind,attack\n0,0,red,no\n5,5,red,yes\n"), toptau.Format{})
-	wantFault(t, err, fault.Data, `"site"`)
+	wantFault(t, err, diag.Data, `"site"`)
 }
 
 func TestEvaluateMeasuresTheGoal(t *testing.T) {
@@ -465,7 +465,7 @@ func TestErrorsOfCallbacksEndScore(t *testing.T) {
 	}
 	_, err = toptau.Score(context.Background(), m, write(t, "bad.csv", "size,speed,kind\n0,0,red\n5,fast,blue\n"),
 		toptau.ScoreOptions{}, begin, func(*toptau.Scored) error { return nil })
-	wantFault(t, err, fault.Data, "bad.csv:3", `"speed"`, `"fast"`)
+	wantFault(t, err, diag.Data, "bad.csv:3", `"speed"`, `"fast"`)
 }
 
 // repeated writes a table twice: with a column of weights, and with rows of weight 2 written twice.
@@ -693,7 +693,7 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 		t.Errorf("parts %+v, %+v, %+v", r.Training, r.Validation, *r.Test)
 	}
 	_, err = toptau.ReadLike(d, write(t, "bad.csv", "size,attack\n1,yes\n2,no\n"), toptau.Format{})
-	wantFault(t, err, fault.Model, `missing columns: "speed", "kind"`)
+	wantFault(t, err, diag.Model, `missing columns: "speed", "kind"`)
 }
 
 func TestSettingsAreCheckedAtTheBorder(t *testing.T) {
@@ -717,7 +717,7 @@ func TestSettingsAreCheckedAtTheBorder(t *testing.T) {
 	} {
 		t.Run(found, func(t *testing.T) {
 			_, err := toptau.Fit(context.Background(), d, o)
-			wantFault(t, err, fault.Usage, found)
+			wantFault(t, err, diag.Usage, found)
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
 	"toptau/internal/tune"
@@ -62,7 +62,7 @@ type Trained struct {
 // The threshold comes from scores of the model on rows that it did not see. Where the rows abound, some are held out for it
 // before anything is fitted; otherwise what is chosen is fitted in ten folds, and each row is scored by a fit without it.
 // The expected rate on new rows is at most the goal's. With Delta the threshold is the exact order statistic on calibration
-// rows: certified. When these cannot certify the goal, nothing is fitted and the error is of kind fault.Guarantee.
+// rows: certified. When these cannot certify the goal, nothing is fitted and the error is of kind diag.Guarantee.
 //
 // A context that ends leaves the best so far.
 func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Trained, error) {
@@ -115,7 +115,7 @@ func ReadLike(d *Data, path string, f Format) (*Data, error) {
 	o := f.options()
 	o.Schema = &d.info.Schema
 	if o.LabelsFile == "" && d.info.Schema.Label == nil && d.info.Format == "csv" {
-		return nil, &fault.Error{Kind: fault.Usage, File: path, Found: "labels in a file of their own",
+		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "labels in a file of their own",
 			Expected: "one labelled file", Hint: "put the label into the file"}
 	}
 	return read(path, o)
@@ -126,18 +126,18 @@ func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Methods, Feature: featureOptions("", o.Scale, o.Impute, o.Seed), Folds: o.Folds,
 		TestShare: o.TestShare, Delta: o.Delta, OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationShare, MaxTime: o.MaxTime, Seed: o.Seed}
 	if o.Folds > 0 && o.Validation != nil {
-		return t, &fault.Error{Kind: fault.Usage, Found: "--folds and --validation", Expected: "one of them"}
+		return t, &diag.Error{Kind: diag.Usage, Found: "--folds and --validation", Expected: "one of them"}
 	}
 	if !o.TestShare.IsZero() && o.Test != nil {
-		return t, &fault.Error{Kind: fault.Usage, Found: "--test-share and --test", Expected: "one of them"}
+		return t, &diag.Error{Kind: diag.Usage, Found: "--test-share and --test", Expected: "one of them"}
 	}
 	if share := !o.CalibrationShare.IsZero(); o.Calibration != nil && (o.OutOfFold || share) || o.OutOfFold && share {
-		return t, &fault.Error{Kind: fault.Usage, Found: "two of --calibration, --calibration-share and --calibrate out-of-fold",
+		return t, &diag.Error{Kind: diag.Usage, Found: "two of --calibration, --calibration-share and --calibrate out-of-fold",
 			Expected: "one of them"}
 	}
 	for _, name := range o.Features {
 		if slices.Contains(t.Features, feature.Encode(name)) {
-			return t, &fault.Error{Kind: fault.Usage, Found: "--features " + name + " twice", Expected: "each encoding once"}
+			return t, &diag.Error{Kind: diag.Usage, Found: "--features " + name + " twice", Expected: "each encoding once"}
 		}
 		t.Features = append(t.Features, feature.Encode(name))
 	}
@@ -184,8 +184,8 @@ func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 	m := model.Member{Method: c.Learner, Lambda: t.Lambda, Anchor: t.Anchor, Blocks: t.Blocks, Share: t.Share,
 		Solver: model.Solver{Name: t.Solver, Iterations: t.Iterations, Seed: seed}}
 	if c.Problem != nil {
-		h := c.Problem.Hyperparameters
-		m.Surrogate, m.Tau, m.Beta, m.K = h.Surrogate.Name(), h.Tau, h.Beta, h.K
+		h := c.Problem
+		m.Surrogate, m.Tau, m.Beta, m.K = string(h.Surrogate), h.Tau, h.Beta, h.K
 	}
 	if t.Solver == "adam" {
 		m.Solver.Start, m.Solver.Minibatches = "zero", 1

@@ -188,7 +188,7 @@ func candidateReport(c *tune.Candidate) CandidateReport {
 		r.Anchor = &c.Anchor
 	}
 	if c.Problem != nil {
-		h, m := &c.Problem.Hyperparameters, c.Problem.Method
+		h, m := c.Problem, c.Problem.Definition()
 		if m.UsesTau {
 			tau := h.Tau.Float64()
 			r.Tau = &tau

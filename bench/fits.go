@@ -22,7 +22,7 @@ func problem(name string, lambda float64) (method.Problem, error) {
 	if err != nil {
 		return method.Problem{}, err
 	}
-	h := method.Hyperparameters{Lambda: lambda}
+	h := method.Problem{Lambda: lambda}
 	if m.UsesTau {
 		h.Tau = threshold.MustRate("1%")
 	}

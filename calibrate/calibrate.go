@@ -15,7 +15,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/threshold"
 )
 
@@ -86,12 +86,12 @@ func (t Threshold) MarshalJSON() ([]byte, error) {
 // ascending checks the scores and returns them sorted; it does not change its input.
 func ascending(scores []float64, p Population) ([]float64, error) {
 	if len(scores) == 0 {
-		return nil, &fault.Error{Kind: fault.Data, Found: "no calibration scores",
+		return nil, &diag.Error{Kind: diag.Data, Found: "no calibration scores",
 			Expected: fmt.Sprintf("scores of %s that were used for nothing else", rowsOf(p))}
 	}
 	for i, z := range scores {
 		if math.IsNaN(z) {
-			return nil, &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("calibration score %d is NaN", i+1),
+			return nil, &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("calibration score %d is NaN", i+1),
 				Expected: "a number"}
 		}
 	}

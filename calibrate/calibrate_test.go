@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -71,7 +71,7 @@ func TestOrderAgainstFractions(t *testing.T) {
 			order = k
 		}
 		if order == 0 {
-			if e := fault.Of(err); e == nil || e.Kind != fault.Guarantee || got.Certified || got.Needed <= n {
+			if e := diag.Of(err); e == nil || e.Kind != diag.Guarantee || got.Certified || got.Needed <= n {
 				t.Fatalf("%+v %v, want a refusal", got, err)
 			}
 			return
@@ -276,8 +276,8 @@ func TestTiesAreConservative(t *testing.T) {
 func TestTooFewNamesTheNumber(t *testing.T) {
 	z := []float64{3, 1, 2}
 	got, err := NeymanPearson(z, rate("1%"), rate("5%"))
-	e := fault.Of(err)
-	if e == nil || e.Kind != fault.Guarantee || !strings.Contains(err.Error(), "299") || !strings.Contains(err.Error(), "3 calibration negatives") {
+	e := diag.Of(err)
+	if e == nil || e.Kind != diag.Guarantee || !strings.Contains(err.Error(), "299") || !strings.Contains(err.Error(), "3 calibration negatives") {
 		t.Fatal(err)
 	}
 	if got.Certified || got.Threshold != 3 || got.Needed != 299 || got.Order != 3 || got.N != 3 {
@@ -296,17 +296,17 @@ func TestBadInput(t *testing.T) {
 	alpha, delta := rate("5%"), rate("5%")
 	for name, c := range map[string]struct {
 		call func() error
-		kind fault.Kind
+		kind diag.Kind
 	}{
-		"empty":    {func() error { _, err := NeymanPearson(nil, alpha, delta); return err }, fault.Data},
-		"NaN":      {func() error { _, err := NeymanPearson([]float64{1, math.NaN()}, alpha, delta); return err }, fault.Data},
-		"alpha":    {func() error { _, err := NeymanPearson([]float64{1}, threshold.Rate{}, delta); return err }, fault.Usage},
-		"delta":    {func() error { _, err := NeymanPearson([]float64{1}, alpha, threshold.Rate{}); return err }, fault.Usage},
-		"plain":    {func() error { _, err := Plain([]float64{1}, threshold.Rate{}, All); return err }, fault.Usage},
-		"absolute": {func() error { _, err := AbsoluteTop([]float64{1}, threshold.Rate{}); return err }, fault.Usage},
-		"none":     {func() error { _, err := AbsoluteTop(nil, delta); return err }, fault.Data},
+		"empty":    {func() error { _, err := NeymanPearson(nil, alpha, delta); return err }, diag.Data},
+		"NaN":      {func() error { _, err := NeymanPearson([]float64{1, math.NaN()}, alpha, delta); return err }, diag.Data},
+		"alpha":    {func() error { _, err := NeymanPearson([]float64{1}, threshold.Rate{}, delta); return err }, diag.Usage},
+		"delta":    {func() error { _, err := NeymanPearson([]float64{1}, alpha, threshold.Rate{}); return err }, diag.Usage},
+		"plain":    {func() error { _, err := Plain([]float64{1}, threshold.Rate{}, All); return err }, diag.Usage},
+		"absolute": {func() error { _, err := AbsoluteTop([]float64{1}, threshold.Rate{}); return err }, diag.Usage},
+		"none":     {func() error { _, err := AbsoluteTop(nil, delta); return err }, diag.Data},
 	} {
-		if e := fault.Of(c.call()); e == nil || e.Kind != c.kind {
+		if e := diag.Of(c.call()); e == nil || e.Kind != c.kind {
 			t.Errorf("%s: %v", name, e)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -19,7 +19,7 @@ func Needed(alpha, delta threshold.Rate) (int, error) {
 	if delta.IsZero() {
 		return 0, unset("delta")
 	}
-	ratio := elementary.Log(delta.Float64()) / elementary.Log1p(-alpha.Float64())
+	ratio := detmath.Log(delta.Float64()) / detmath.Log1p(-alpha.Float64())
 	if ratio >= math.MaxInt64/2 {
 		return math.MaxInt64, nil
 	}
@@ -92,9 +92,9 @@ func power(q *big.Float, n int) *big.Float {
 
 // absoluteBound is 1 - delta^(1/n).
 func absoluteBound(n int, delta float64) float64 {
-	x := elementary.Log(delta) / float64(n) // below 0
+	x := detmath.Log(delta) / float64(n) // below 0
 	if x < -0.5 {
-		return 1 - elementary.Exp(x)
+		return 1 - detmath.Exp(x)
 	}
 	term, sum := x, 0.0 // the series of exp(x) - 1: no cancellation for small x
 	for j := 2; sum+term != sum; j++ {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Trend says whether scores look alike over time: what a guarantee supposes and cannot see by itself.
@@ -40,7 +40,7 @@ const (
 // for each block, P is 1 and there are no blocks.
 func OverTime[T cmp.Ordered](scores []float64, order []T) (Trend, error) {
 	if len(scores) != len(order) {
-		return Trend{}, &fault.Error{Kind: fault.Data, Found: "scores and times of different numbers"}
+		return Trend{}, &diag.Error{Kind: diag.Data, Found: "scores and times of different numbers"}
 	}
 	if len(scores) < 2*trendBlocks {
 		return Trend{P: 1}, nil

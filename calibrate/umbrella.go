@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sort"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -19,7 +19,7 @@ import (
 // tail at k, the probability of exceeding alpha. It holds for any distribution of scores; tied scores only make it
 // safer, because a score equal to the threshold is not an alert.
 //
-// With fewer than Needed negatives it returns the Plain threshold, Certified false, with a *fault.Error of kind
+// With fewer than Needed negatives it returns the Plain threshold, Certified false, with a *diag.Error of kind
 // Guarantee that names the number needed. Any other error comes without a threshold: no scores, a NaN, a rate unset.
 func NeymanPearson(negatives []float64, alpha, delta threshold.Rate) (Threshold, error) {
 	return umbrella(negatives, alpha, delta, Negatives)
@@ -55,7 +55,7 @@ func umbrella(scores []float64, alpha, delta threshold.Rate, p Population) (Thre
 
 // tooFew is the refusal to certify.
 func tooFew(t Threshold) error {
-	return &fault.Error{Kind: fault.Guarantee,
+	return &diag.Error{Kind: diag.Guarantee,
 		Found: fmt.Sprintf("%d calibration %s", t.N, rowsOf(t.Population)),
 		Expected: fmt.Sprintf("at least %d to keep a rate of %s with confidence 1 - %s", t.Needed, t.Alpha,
 			t.Delta),
@@ -85,5 +85,5 @@ func AbsoluteTop(negatives []float64, delta threshold.Rate) (Threshold, error) {
 }
 
 func unset(name string) error {
-	return &fault.Error{Kind: fault.Usage, Found: name + " is not set", Expected: "a rate between 0 and 1"}
+	return &diag.Error{Kind: diag.Usage, Found: name + " is not set", Expected: "a rate between 0 and 1"}
 }

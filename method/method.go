@@ -3,7 +3,8 @@ package method
 import (
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
+	"toptau/threshold"
 )
 
 // Population says which rows the threshold is computed from.
@@ -43,20 +44,28 @@ func (c Criterion) String() string {
 	}
 }
 
-// ruleKind is the threshold rule of a method.
-type ruleKind int
+// Name identifies a learner as on the command line. Eight are the paper's methods, the rows of All; the others are the
+// linear learners that train compares them with.
+type Name string
 
 const (
-	highestScore ruleKind = iota
-	topCount
-	topMean
-	quantile
-	surrogateQuantile
+	TopPush   Name = "toppush"
+	TopPushK  Name = "toppushk"
+	Grill     Name = "grill"
+	PatMat    Name = "patmat"
+	TopMean   Name = "topmean"
+	GrillNP   Name = "grill-np"
+	PatMatNP  Name = "patmat-np"
+	TopMeanNP Name = "topmean-np"
+
+	Logistic Name = "logistic" // logistic regression
+	SVM      Name = "svm"      // the squared-hinge support vector machine
+	Ramp     Name = "ramp"     // the anchored top loss
 )
 
 // Method is one row of the paper's Table methods. Methods are comparable with ==.
 type Method struct {
-	Name           string     // as on the command line: "patmat-np"
+	Name           Name       // as on the command line: "patmat-np"
 	Title          string     // as in the paper: "Pat&Mat-NP"
 	Equation       string     // label of its definition in the paper
 	Population     Population // whose scores give the threshold
@@ -68,40 +77,53 @@ type Method struct {
 	UsesK          bool
 	UsesTau        bool
 	UsesBeta       bool
-	rule           ruleKind
+	rule           *rule
 }
+
+// rule makes a threshold rule of hyperparameters. Methods point to it, so that they are comparable with ==.
+type rule struct{ of func(Problem) threshold.Rule }
+
+var (
+	highestScore      = &rule{func(Problem) threshold.Rule { return threshold.TopCount{K: 1} }}
+	topCount          = &rule{func(p Problem) threshold.Rule { return threshold.TopCount{K: p.K} }}
+	topMean           = &rule{func(p Problem) threshold.Rule { return threshold.TopMean{Tau: p.Tau} }}
+	quantile          = &rule{func(p Problem) threshold.Rule { return threshold.Quantile{Tau: p.Tau} }}
+	surrogateQuantile = &rule{func(p Problem) threshold.Rule {
+		return threshold.SurrogateQuantile{Tau: p.Tau, Beta: p.Beta, Surrogate: p.Loss()}
+	}}
+)
 
 var methods = [...]Method{
 	{
-		Name: "toppush", Title: "TopPush", Equation: "problem_toppush",
+		Name: TopPush, Title: "TopPush", Equation: "problem_toppush",
 		Population: Negatives, Convex: true, CanCollapse: true, Criterion: AtTop, rule: highestScore,
 	},
 	{
-		Name: "toppushk", Title: "TopPushK", Equation: "problem_toppushk",
+		Name: TopPushK, Title: "TopPushK", Equation: "problem_toppushk",
 		Population: Negatives, Convex: true, CanCollapse: true, Criterion: AtTop, UsesK: true, rule: topCount,
 	},
 	{
-		Name: "grill", Title: "Grill", Equation: "problem_grill",
+		Name: Grill, Title: "Grill", Equation: "problem_grill",
 		Population: AllRows, FalsePositives: true, Ball: true, Criterion: AtQuantile, UsesTau: true, rule: quantile,
 	},
 	{
-		Name: "patmat", Title: "Pat&Mat", Equation: "problem_patmat",
+		Name: PatMat, Title: "Pat&Mat", Equation: "problem_patmat",
 		Population: AllRows, Convex: true, Criterion: AtQuantile, UsesTau: true, UsesBeta: true, rule: surrogateQuantile,
 	},
 	{
-		Name: "topmean", Title: "TopMean", Equation: "problem_topmeank",
+		Name: TopMean, Title: "TopMean", Equation: "problem_topmeank",
 		Population: AllRows, Convex: true, CanCollapse: true, Criterion: AtQuantile, UsesTau: true, rule: topMean,
 	},
 	{
-		Name: "grill-np", Title: "Grill-NP", Equation: "problem_grill_np",
+		Name: GrillNP, Title: "Grill-NP", Equation: "problem_grill_np",
 		Population: Negatives, FalsePositives: true, Ball: true, Criterion: AtNP, UsesTau: true, rule: quantile,
 	},
 	{
-		Name: "patmat-np", Title: "Pat&Mat-NP", Equation: "problem_patmat_np",
+		Name: PatMatNP, Title: "Pat&Mat-NP", Equation: "problem_patmat_np",
 		Population: Negatives, Convex: true, Criterion: AtNP, UsesTau: true, UsesBeta: true, rule: surrogateQuantile,
 	},
 	{
-		Name: "topmean-np", Title: "TopMean-NP", Equation: "problem_topmeank_np",
+		Name: TopMeanNP, Title: "TopMean-NP", Equation: "problem_topmeank_np",
 		Population: Negatives, Convex: true, CanCollapse: true, Criterion: AtNP, UsesTau: true, rule: topMean,
 	},
 }
@@ -110,8 +132,8 @@ var methods = [...]Method{
 func All() []Method { return append([]Method(nil), methods[:]...) }
 
 // Names returns the names of all methods in the paper's order.
-func Names() []string {
-	names := make([]string, len(methods))
+func Names() []Name {
+	names := make([]Name, len(methods))
 	for i, m := range methods {
 		names[i] = m.Name
 	}
@@ -120,15 +142,24 @@ func Names() []string {
 
 // ByName returns the method of that name or title, in upper or lower case. Any other name is an error of kind usage that
 // lists the names.
-func ByName(name string) (Method, error) {
+func ByName[S ~string](name S) (Method, error) {
 	for _, m := range methods {
-		if strings.EqualFold(name, m.Name) || strings.EqualFold(name, m.Title) {
+		if strings.EqualFold(string(name), string(m.Name)) || strings.EqualFold(string(name), m.Title) {
 			return m, nil
 		}
 	}
-	return Method{}, &fault.Error{
-		Kind:     fault.Usage,
-		Found:    "method " + fault.Quote(name),
-		Expected: "one of " + strings.Join(Names(), ", "),
+	return Method{}, &diag.Error{
+		Kind:     diag.Usage,
+		Param:    "method",
+		Found:    diag.Quote(string(name)),
+		Expected: "one of " + list(Names()),
 	}
+}
+
+func list(names []Name) string {
+	words := make([]string, len(names))
+	for i, n := range names {
+		words[i] = string(n)
+	}
+	return strings.Join(words, ", ")
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -57,8 +57,8 @@ func TestTableOfThePaper(t *testing.T) {
 }
 
 // valid returns hyperparameters that fit a method.
-func valid(m Method) Hyperparameters {
-	h := Hyperparameters{Lambda: 0.01}
+func valid(m Method) Problem {
+	h := Problem{Lambda: 0.01}
 	if m.UsesTau {
 		h.Tau = threshold.MustRate("1%")
 	}
@@ -92,13 +92,13 @@ func TestRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(p.Rule, want) {
-			t.Errorf("%s: rule %+v, want %+v", name, p.Rule, want)
+		if !reflect.DeepEqual(p.Rule(), want) {
+			t.Errorf("%s: rule %+v, want %+v", name, p.Rule(), want)
 		}
-		if p.Rule.Convex() != m.Convex {
-			t.Errorf("%s: convex %v, its rule %v", name, m.Convex, p.Rule.Convex())
+		if p.Rule().Convex() != m.Convex {
+			t.Errorf("%s: convex %v, its rule %v", name, m.Convex, p.Rule().Convex())
 		}
-		if p.Method != m || p.Hyperparameters.Surrogate != surrogate.Hinge {
+		if p.Definition() != m || p.Loss() != surrogate.Hinge {
 			t.Errorf("%s: problem %+v", name, p)
 		}
 	}
@@ -108,19 +108,19 @@ func TestRules(t *testing.T) {
 func TestSurrogateReachesTheRule(t *testing.T) {
 	m, _ := ByName("patmat")
 	h := valid(m)
-	h.Surrogate = surrogate.Logistic
+	h.Surrogate = surrogate.Logistic.Name()
 	p, err := m.With(h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Rule.(threshold.SurrogateQuantile).Surrogate; got != surrogate.Logistic {
+	if got := p.Rule().(threshold.SurrogateQuantile).Surrogate; got != surrogate.Logistic {
 		t.Errorf("the rule has %s", got.Name())
 	}
 }
 
 func TestByName(t *testing.T) {
 	for _, m := range All() {
-		for _, name := range []string{m.Name, m.Title, strings.ToUpper(m.Name), strings.ToLower(m.Title)} {
+		for _, name := range []string{string(m.Name), m.Title, strings.ToUpper(string(m.Name)), strings.ToLower(m.Title)} {
 			if got, err := ByName(name); err != nil || got != m {
 				t.Errorf("ByName(%q) = %v, %v", name, got.Name, err)
 			}
@@ -128,7 +128,7 @@ func TestByName(t *testing.T) {
 	}
 	for _, name := range []string{"", "top", "toppush "} {
 		_, err := ByName(name)
-		if f := fault.Of(err); f == nil || f.Kind != fault.Usage {
+		if f := diag.Of(err); f == nil || f.Kind != diag.Usage {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -151,34 +151,34 @@ func TestHyperparameterErrors(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		method string
-		h      Hyperparameters
+		h      Problem
 		want   string
 	}{
-		{"toppush", Hyperparameters{Lambda: -1}, "--lambda -1, expected a finite number of at least 0"},
-		{"toppush", Hyperparameters{Lambda: inf}, "--lambda +Inf, expected a finite number of at least 0"},
-		{"toppush", Hyperparameters{Lambda: nan}, "--lambda NaN, expected a finite number of at least 0"},
-		{"toppush", Hyperparameters{K: 5}, "--k 5, expected no --k for method toppush (leave out --k, or use --method toppushk)"},
-		{"toppush", Hyperparameters{Tau: tau}, "--tau 0.001, expected no --tau for method toppush (leave out --tau)"},
-		{"toppush", Hyperparameters{Beta: 1}, "--beta 1, expected no --beta for method toppush (leave out --beta)"},
-		{"toppushk", Hyperparameters{}, "no --k for method toppushk, expected a whole number of at least 1 (for example --k 5)"},
-		{"toppushk", Hyperparameters{K: -2}, "--k -2, expected a whole number of at least 1"},
-		{"toppushk", Hyperparameters{K: 3, Beta: nan}, "--beta NaN, expected no --beta for method toppushk (leave out --beta)"},
-		{"grill", Hyperparameters{}, "no --tau for method grill, expected a rate between 0 and 1 (for example --tau 1%)"},
-		{"patmat", Hyperparameters{Beta: 1}, "no --tau for method patmat, expected a rate between 0 and 1 (for example --tau 1%)"},
-		{"patmat", Hyperparameters{Tau: tau},
-			"no --beta for method patmat, expected a finite number above 0 (for example --beta 1)"},
-		{"patmat", Hyperparameters{Tau: tau, Beta: -1}, "--beta -1, expected a finite number above 0"},
-		{"patmat-np", Hyperparameters{Tau: tau, Beta: inf}, "--beta +Inf, expected a finite number above 0"},
-		{"patmat-np", Hyperparameters{Tau: tau, Beta: nan}, "--beta NaN, expected a finite number above 0"},
-		{"patmat", Hyperparameters{Tau: tau, Beta: 1, K: 5}, "--k 5, expected no --k for method patmat (leave out --k)"},
-		{"topmean", Hyperparameters{Tau: tau, Beta: 1}, "--beta 1, expected no --beta for method topmean (leave out --beta)"},
+		{"toppush", Problem{Lambda: -1}, "lambda -1, expected a finite number of at least 0"},
+		{"toppush", Problem{Lambda: inf}, "lambda +Inf, expected a finite number of at least 0"},
+		{"toppush", Problem{Lambda: nan}, "lambda NaN, expected a finite number of at least 0"},
+		{"toppush", Problem{K: 5}, "k 5, expected none: method toppush does not use it (use method toppushk; leave it out)"},
+		{"toppush", Problem{Tau: tau}, "tau 0.001, expected none: method toppush does not use it (leave it out)"},
+		{"toppush", Problem{Beta: 1}, "beta 1, expected none: method toppush does not use it (leave it out)"},
+		{"toppushk", Problem{}, "missing k, expected a whole number of at least 1 for method toppushk (for example k 5)"},
+		{"toppushk", Problem{K: -2}, "k -2, expected a whole number of at least 1"},
+		{"toppushk", Problem{K: 3, Beta: nan}, "beta NaN, expected none: method toppushk does not use it (leave it out)"},
+		{"grill", Problem{}, "missing tau, expected a rate between 0 and 1 for method grill (for example tau 1%)"},
+		{"patmat", Problem{Beta: 1}, "missing tau, expected a rate between 0 and 1 for method patmat (for example tau 1%)"},
+		{"patmat", Problem{Tau: tau},
+			"missing beta, expected a finite number above 0 for method patmat (for example beta 1)"},
+		{"patmat", Problem{Tau: tau, Beta: -1}, "beta -1, expected a finite number above 0"},
+		{"patmat-np", Problem{Tau: tau, Beta: inf}, "beta +Inf, expected a finite number above 0"},
+		{"patmat-np", Problem{Tau: tau, Beta: nan}, "beta NaN, expected a finite number above 0"},
+		{"patmat", Problem{Tau: tau, Beta: 1, K: 5}, "k 5, expected none: method patmat does not use it (leave it out)"},
+		{"topmean", Problem{Tau: tau, Beta: 1}, "beta 1, expected none: method topmean does not use it (leave it out)"},
 	} {
 		m, err := ByName(c.method)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = m.With(c.h)
-		if f := fault.Of(err); f == nil || f.Kind != fault.Usage {
+		if f := diag.Of(err); f == nil || f.Kind != diag.Usage {
 			t.Errorf("%s with %+v: %v", c.method, c.h, err)
 		} else if err.Error() != c.want {
 			t.Errorf("%s with %+v:\ngot  %v\nwant %s", c.method, c.h, err, c.want)

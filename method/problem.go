@@ -4,113 +4,127 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
 
-// Hyperparameters of a method. The zero value of Tau, Beta, K and Surrogate means unset.
-type Hyperparameters struct {
-	Lambda    float64             // of lambda/2 ||w||^2: finite, at least 0
-	Tau       threshold.Rate      // the fraction on top, in (0,1)
-	Beta      float64             // scale inside a surrogate quantile: finite, above 0
-	K         int                 // number of negatives of TopPushK: at least 1
-	Surrogate surrogate.Surrogate // nil: hinge
-}
-
-// Problem is a method with its hyperparameters, ready to be bound to data. With makes valid ones.
+// Problem is a method with its hyperparameters: plain data that can be compared with ==, printed and stored. The zero value
+// of Tau, Beta and K means that the method has no such hyperparameter.
 type Problem struct {
-	Method          Method
-	Hyperparameters Hyperparameters
-	Rule            threshold.Rule
+	Method    Name           `json:"method"`
+	Surrogate surrogate.Name `json:"surrogate,omitempty"` // "": hinge
+	Lambda    float64        `json:"lambda"`              // of lambda/2 |w|^2: finite, at least 0
+	Tau       threshold.Rate `json:"tau,omitzero"`        // the fraction on top, in (0,1)
+	Beta      float64        `json:"beta,omitempty"`      // the scale in a surrogate quantile: finite, above 0
+	K         int            `json:"k,omitempty"`         // the number of negatives of TopPushK: at least 1
 }
 
-// With joins a method and its hyperparameters. An error of kind usage names the flag that is missing, out of range, or of no
-// use to the method.
-func (m Method) With(h Hyperparameters) (Problem, error) {
-	if h.Surrogate == nil {
-		h.Surrogate = surrogate.Hinge
+// With returns the problem of method m with the hyperparameters of p, whose Method is ignored. The surrogate defaults to the
+// hinge. Errors are those of Check.
+func (m Method) With(p Problem) (Problem, error) {
+	p.Method = m.Name
+	if p.Surrogate == "" {
+		p.Surrogate = surrogate.Hinge.Name()
 	}
-	for _, check := range []func(Hyperparameters) error{checkLambda, m.checkTau, m.checkBeta, m.checkK} {
-		if err := check(h); err != nil {
-			return Problem{}, err
+	return p, p.Check()
+}
+
+// Definition returns the row of the paper's table for p's method, the zero Method for an unknown one.
+func (p Problem) Definition() Method {
+	for i := range methods {
+		if methods[i].Name == p.Method {
+			return methods[i]
 		}
 	}
-	return Problem{Method: m, Hyperparameters: h, Rule: m.ruleOf(h)}, nil
+	return Method{}
 }
 
-// ruleOf returns the threshold rule for checked hyperparameters.
-func (m Method) ruleOf(h Hyperparameters) threshold.Rule {
-	switch m.rule {
-	case topCount:
-		return threshold.TopCount{K: h.K}
-	case topMean:
-		return threshold.TopMean{Tau: h.Tau}
-	case quantile:
-		return threshold.Quantile{Tau: h.Tau}
-	case surrogateQuantile:
-		return threshold.SurrogateQuantile{Tau: h.Tau, Beta: h.Beta, Surrogate: h.Surrogate}
-	default:
-		return threshold.TopCount{K: 1}
+// Loss returns the surrogate, which is the hinge by default and nil for an unknown name.
+func (p Problem) Loss() surrogate.Surrogate {
+	if p.Surrogate == "" {
+		return surrogate.Hinge
 	}
+	l, _ := surrogate.ByName(p.Surrogate)
+	return l
 }
 
-func checkLambda(h Hyperparameters) error {
-	if h.Lambda >= 0 && !math.IsInf(h.Lambda, 1) {
-		return nil
+// Rule returns the threshold rule of a problem that Check accepts.
+func (p Problem) Rule() threshold.Rule { return p.Definition().rule.of(p) }
+
+// Check returns an error of kind usage that names the parameter which is missing, out of range, or of no use to the method.
+func (p Problem) Check() error {
+	m, err := ByName(p.Method)
+	if err != nil {
+		return err
 	}
-	return usage(fmt.Sprintf("--lambda %v", h.Lambda), "a finite number of at least 0", "")
+	if p.Surrogate != "" {
+		if _, err := surrogate.ByName(p.Surrogate); err != nil {
+			return err
+		}
+	}
+	if !(p.Lambda >= 0) || math.IsInf(p.Lambda, 1) {
+		return wrong("lambda", fmt.Sprint(p.Lambda), "a finite number of at least 0")
+	}
+	for _, check := range []func(Problem) error{m.checkTau, m.checkBeta, m.checkK} {
+		if err := check(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (m Method) checkTau(h Hyperparameters) error {
-	set := !h.Tau.IsZero()
+func (m Method) checkTau(p Problem) error {
+	set := !p.Tau.IsZero()
 	switch {
 	case m.UsesTau && !set:
-		return m.missing("--tau", "a rate between 0 and 1", "for example --tau 1%")
+		return m.missing("tau", "a rate between 0 and 1", "1%")
 	case set && !m.UsesTau:
-		return m.unused("--tau", h.Tau.String(), "leave out --tau")
+		return m.unused("tau", p.Tau.String())
 	}
 	return nil
 }
 
-func (m Method) checkBeta(h Hyperparameters) error {
-	set := h.Beta != 0 // NaN is set
+func (m Method) checkBeta(p Problem) error {
+	set := p.Beta != 0 // NaN is set
 	switch {
 	case m.UsesBeta && !set:
-		return m.missing("--beta", "a finite number above 0", "for example --beta 1")
+		return m.missing("beta", "a finite number above 0", "1")
 	case set && !m.UsesBeta:
-		return m.unused("--beta", fmt.Sprint(h.Beta), "leave out --beta")
-	case set && (!(h.Beta > 0) || math.IsInf(h.Beta, 1)):
-		return usage(fmt.Sprintf("--beta %v", h.Beta), "a finite number above 0", "")
+		return m.unused("beta", fmt.Sprint(p.Beta))
+	case set && (!(p.Beta > 0) || math.IsInf(p.Beta, 1)):
+		return wrong("beta", fmt.Sprint(p.Beta), "a finite number above 0")
 	}
 	return nil
 }
 
-func (m Method) checkK(h Hyperparameters) error {
-	set := h.K != 0
+func (m Method) checkK(p Problem) error {
+	set := p.K != 0
 	switch {
 	case m.UsesK && !set:
-		return m.missing("--k", "a whole number of at least 1", "for example --k 5")
+		return m.missing("k", "a whole number of at least 1", "5")
 	case set && !m.UsesK:
-		hint := "leave out --k"
-		if m.rule == highestScore {
-			hint += ", or use --method toppushk"
+		err := m.unused("k", fmt.Sprint(p.K))
+		if m.Name == TopPush {
+			err.Fixes = []diag.Fix{{Param: "method", Value: string(TopPushK)}}
 		}
-		return m.unused("--k", fmt.Sprint(h.K), hint)
-	case h.K < 0:
-		return usage(fmt.Sprintf("--k %d", h.K), "a whole number of at least 1", "")
+		return err
+	case p.K < 0:
+		return wrong("k", fmt.Sprint(p.K), "a whole number of at least 1")
 	}
 	return nil
 }
 
-func (m Method) missing(flag, expected, hint string) error {
-	return usage("no "+flag+" for method "+m.Name, expected, hint)
+func (m Method) missing(param, expected, example string) *diag.Error {
+	return &diag.Error{Kind: diag.Usage, Param: param, Expected: fmt.Sprintf("%s for method %s", expected, m.Name),
+		Fixes: []diag.Fix{{Param: param, Value: example}}}
 }
 
-func (m Method) unused(flag, value, hint string) error {
-	return usage(flag+" "+value, "no "+flag+" for method "+m.Name, hint)
+func (m Method) unused(param, value string) *diag.Error {
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: value, Expected: "none: method " + string(m.Name) + " does not use it",
+		Hint: "leave it out"}
 }
 
-func usage(found, expected, hint string) error {
-	return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected, Hint: hint}
+func wrong(param, value, expected string) *diag.Error {
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: value, Expected: expected}
 }

@@ -3,7 +3,7 @@ package metric
 import (
 	"math"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 )
 
 // The binomial distribution in full relative precision for n up to 1e8 and beyond: its mass by Loader's saddle-point
@@ -60,14 +60,14 @@ func mass(n, k int, p, q float64) float64 {
 		}
 		return 0
 	case k == 0:
-		return elementary.Exp(float64(float64(n) * logComplement(p, q)))
+		return detmath.Exp(float64(float64(n) * logComplement(p, q)))
 	case k == n:
-		return elementary.Exp(float64(float64(n) * logComplement(q, p)))
+		return detmath.Exp(float64(float64(n) * logComplement(q, p)))
 	}
 	x, y, m := float64(k), float64(n-k), float64(n)
 	exponent := stirlingError(n) - stirlingError(k) - stirlingError(n-k) -
 		deviance(x, float64(m*p)) - deviance(y, float64(m*q))
-	return elementary.Exp(exponent) * math.Sqrt(m/float64(x*y)) * (1 / sqrtTwoPi)
+	return detmath.Exp(exponent) * math.Sqrt(m/float64(x*y)) * (1 / sqrtTwoPi)
 }
 
 const sqrtTwoPi = 2.506628274631000502415765284811045253
@@ -75,9 +75,9 @@ const sqrtTwoPi = 2.506628274631000502415765284811045253
 // logComplement is log(1 - p), q = 1-p, from whichever of the two is exact.
 func logComplement(p, q float64) float64 {
 	if p < 0.5 {
-		return elementary.Log1p(-p)
+		return detmath.Log1p(-p)
 	}
-	return elementary.Log(q)
+	return detmath.Log(q)
 }
 
 // deviance is x log(x/m) + m - x without cancellation for x near m.
@@ -95,7 +95,7 @@ func deviance(x, m float64) float64 {
 			sum = next
 		}
 	}
-	return float64(x*elementary.Log(x/m)) + m - x
+	return float64(x*detmath.Log(x/m)) + m - x
 }
 
 // stirlingError is log(n!) - log(sqrt(2 pi n) (n/e)^n), n >= 0.
@@ -144,7 +144,7 @@ func solveAtMost(n, x int, tail float64) float64 {
 func solve(n, k int, value float64, tail func(float64) float64, sign float64) float64 {
 	low, high := 0.0, 1.0
 	p := float64(k) / float64(n+1)
-	target := elementary.Log(value)
+	target := detmath.Log(value)
 	for range 200 {
 		f := tail(p)
 		if float64(sign*(f-value)) < 0 {
@@ -153,7 +153,7 @@ func solve(n, k int, value float64, tail func(float64) float64, sign float64) fl
 			high = p
 		}
 		slope := sign * (float64(k) / p) * mass(n, k, p, 1-p)
-		next := p - float64((elementary.Log(f)-target)*(f/slope))
+		next := p - float64((detmath.Log(f)-target)*(f/slope))
 		if !(next > low && next < high) {
 			next = 0.5 * (low + high)
 		}

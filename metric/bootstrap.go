@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Bootstrap sets how an interval is made where the threshold comes from the same rows. The zero value is ready to use.
@@ -41,7 +41,7 @@ func (b Bootstrap) check() (Bootstrap, error) {
 		b.Replicates = DefaultReplicates
 	}
 	if b.Replicates < 1 || b.Replicates > maxReplicates {
-		return b, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("%d bootstrap replicates", b.Replicates),
+		return b, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("%d bootstrap replicates", b.Replicates),
 			Expected: fmt.Sprintf("a number from 1 to %d", maxReplicates)}
 	}
 	return b, nil

@@ -3,7 +3,7 @@ package metric
 import (
 	"fmt"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // DefaultConfidence is the confidence of an interval when none is given.
@@ -14,7 +14,7 @@ func checkConfidence(confidence float64) (float64, error) {
 		return DefaultConfidence, nil
 	}
 	if !(confidence > 0 && confidence < 1) {
-		return 0, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("a confidence of %v", confidence),
+		return 0, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a confidence of %v", confidence),
 			Expected: "a number between 0 and 1, such as 0.95"}
 	}
 	return confidence, nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -72,19 +72,19 @@ func (f GoalFlags) Goal() (Goal, error) {
 		if f.Of != "" {
 			found = "--of without --top-count or --alerts"
 		}
-		return Goal{}, &fault.Error{Kind: fault.Usage, Found: found, Expected: "a goal", Hint: goalHint}
+		return Goal{}, &diag.Error{Kind: diag.Usage, Found: found, Expected: "a goal", Hint: goalHint}
 	}
 	if len(given) > 1 {
-		return Goal{}, &fault.Error{Kind: fault.Usage, Found: strings.Join(given, " and "), Expected: "exactly one goal",
+		return Goal{}, &diag.Error{Kind: diag.Usage, Found: strings.Join(given, " and "), Expected: "exactly one goal",
 			Hint: "a model file can hold further operating points"}
 	}
 	counted := f.TopCount != "" || f.Alerts != ""
 	if f.Of != "" && !counted {
-		return Goal{}, &fault.Error{Kind: fault.Usage, Found: "--of beside " + given[0],
+		return Goal{}, &diag.Error{Kind: diag.Usage, Found: "--of beside " + given[0],
 			Expected: "--of only after --top-count or --alerts"}
 	}
 	if counted && f.Of == "" {
-		return Goal{}, &fault.Error{Kind: fault.Usage, Found: given[0] + " without --of",
+		return Goal{}, &diag.Error{Kind: diag.Usage, Found: given[0] + " without --of",
 			Expected: "the number of rows that the count is taken from", Hint: "for example " + given[0] + " 50 --of 2000000"}
 	}
 	var g Goal
@@ -123,8 +123,8 @@ func goalRate(flag, text string) (threshold.Rate, error) {
 	if err == nil {
 		return rate, nil
 	}
-	named := &fault.Error{Kind: fault.Usage, Found: flag + " " + text, Err: err}
-	if cause := fault.Of(err); cause != nil && cause.Expected != "" {
+	named := &diag.Error{Kind: diag.Usage, Found: flag + " " + text, Err: err}
+	if cause := diag.Of(err); cause != nil && cause.Expected != "" {
 		named.Expected, named.Hint, named.Err = cause.Expected, cause.Hint, nil
 	}
 	return rate, named
@@ -136,7 +136,7 @@ func goalCount(flag, text string) (int64, error) {
 	if err == nil && n > 0 {
 		return n, nil
 	}
-	e := &fault.Error{Kind: fault.Usage, Found: flag + " " + text, Expected: "a whole number above 0"}
+	e := &diag.Error{Kind: diag.Usage, Found: flag + " " + text, Expected: "a whole number above 0"}
 	if plain := strings.NewReplacer(",", "", "_", "", " ", "").Replace(text); plain != text {
 		if _, err := strconv.ParseInt(plain, 10, 64); err == nil {
 			e.Hint = "did you mean " + plain + "?"
@@ -148,7 +148,7 @@ func goalCount(flag, text string) (int64, error) {
 // Validate reports as a usage error what makes the goal impossible in itself, whatever the data.
 func (g Goal) Validate() error {
 	wrong := func(found, expected string) error {
-		return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected}
+		return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected}
 	}
 	switch g.Kind {
 	case GoalMaxFPR, GoalTop:
@@ -181,7 +181,7 @@ func (g Goal) Validate() error {
 			return wrong("--absolute-top with a rate or a count", "neither")
 		}
 	default:
-		return &fault.Error{Kind: fault.Usage, Found: "no goal", Expected: "a goal", Hint: goalHint}
+		return &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal", Hint: goalHint}
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func (g Goal) Threshold(r *Ranking) (float64, error) {
 	}
 	c := g.Criterion()
 	if r.mass(c) == 0 {
-		return 0, &fault.Error{Kind: fault.Data, Found: "no rows that the budget counts", Expected: "a negative at least"}
+		return 0, &diag.Error{Kind: diag.Data, Found: "no rows that the budget counts", Expected: "a negative at least"}
 	}
 	return r.scores[r.firstOut(c, r.budget(c))], nil
 }
@@ -318,7 +318,7 @@ func ParseGoal(text string) (Goal, error) {
 		}
 		target := targets[name]
 		if target == nil || *target != "" || len(words) == 0 {
-			return Goal{}, &fault.Error{Kind: fault.Usage, Found: "goal " + fault.Quote(text), Expected: goalHint}
+			return Goal{}, &diag.Error{Kind: diag.Usage, Found: "goal " + diag.Quote(text), Expected: goalHint}
 		}
 		*target, words = words[0], words[1:]
 	}

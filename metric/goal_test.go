@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -72,7 +72,7 @@ func TestGoalFlagsWrong(t *testing.T) {
 	}
 	for _, test := range tests {
 		g, err := test.flags.Goal()
-		if e := fault.Of(err); e == nil || e.Kind != fault.Usage || !strings.Contains(err.Error(), test.want) {
+		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v, want a usage error with %q", test.flags, err, test.want)
 		}
 		if g != (Goal{}) {
@@ -88,7 +88,7 @@ func TestGoalLiteralsAreValidated(t *testing.T) {
 		{Kind: GoalTop, Rate: rate, Count: 1, Of: 2}, {Kind: GoalTopCount, Rate: rate, Count: 1, Of: 2},
 		{Kind: GoalAbsoluteTop, Rate: rate}, {Kind: GoalTopCount, Count: -1, Of: 5}, {Kind: GoalTopCount, Count: 5, Of: 5},
 	} {
-		if e := fault.Of(g.Validate()); e == nil || e.Kind != fault.Usage {
+		if e := diag.Of(g.Validate()); e == nil || e.Kind != diag.Usage {
 			t.Errorf("%#v: %v", g, g.Validate())
 		}
 		if r, err := Rank(Scores{Positives: []float64{1}, Negatives: []float64{0}}); err == nil {
@@ -104,7 +104,7 @@ func TestGoalLiteralsAreValidated(t *testing.T) {
 
 func TestParseGoalWrong(t *testing.T) {
 	for _, text := range []string{"", "--max-fpr", "--top 1% --top 2%", "--absolute-top --absolute-top", "1%", "--best 5"} {
-		if g, err := ParseGoal(text); fault.Of(err) == nil {
+		if g, err := ParseGoal(text); diag.Of(err) == nil {
 			t.Errorf("%q: %v, %v", text, g, err)
 		}
 	}
@@ -201,7 +201,7 @@ func TestGoalFitsMethods(t *testing.T) {
 		var names []string
 		for _, m := range method.All() {
 			if g.Fits(m) {
-				names = append(names, m.Name)
+				names = append(names, string(m.Name))
 			}
 		}
 		return strings.Join(names, " ")

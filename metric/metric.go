@@ -31,7 +31,7 @@ package metric
 import (
 	"fmt"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/threshold"
 )
 
@@ -96,10 +96,10 @@ func (c Criterion) String() string {
 func (c Criterion) check() error {
 	switch {
 	case c.Name < AtTop || c.Name > AtNP:
-		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("criterion %d", int(c.Name)),
+		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("criterion %d", int(c.Name)),
 			Expected: "positives@top, positives@quantile or positives@np"}
 	case c.Name != AtTop && c.Tau.IsZero():
-		return &fault.Error{Kind: fault.Usage, Found: c.Name.String() + " without a rate",
+		return &diag.Error{Kind: diag.Usage, Found: c.Name.String() + " without a rate",
 			Expected: "a rate in (0,1)"}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // PairedScores are the scores of several models on the same rows: Positives[m][i] is what model m gives to positive row i.
@@ -180,7 +180,7 @@ func (s *PairedScores) model(m int) Scores {
 // check refuses vectors that do not belong to the same rows.
 func (s *PairedScores) check(reference int) error {
 	wrong := func(format string, args ...any) error {
-		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf(format, args...), Expected: "scores of the same rows"}
+		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf(format, args...), Expected: "scores of the same rows"}
 	}
 	if len(s.Positives) == 0 || len(s.Positives) != len(s.Negatives) {
 		return wrong("scores of %d models for positives and %d for negatives", len(s.Positives), len(s.Negatives))

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Scores are the scores of a labelled sample, by class.
@@ -162,19 +162,19 @@ func (s Scores) check() error {
 
 func checkClass(class string, scores, weights []float64) error {
 	if weights != nil && len(weights) != len(scores) {
-		return &fault.Error{Kind: fault.Data,
+		return &diag.Error{Kind: diag.Data,
 			Found:    fmt.Sprintf("%d weights for %d %s scores", len(weights), len(scores), class),
 			Expected: "one weight for each score"}
 	}
 	for i, z := range scores {
 		if math.IsNaN(z) {
-			return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("the score of %s row %d is NaN", class, i+1),
+			return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("the score of %s row %d is NaN", class, i+1),
 				Expected: "a number"}
 		}
 	}
 	for i, m := range weights {
 		if !(m >= 0) || math.IsInf(m, 0) {
-			return &fault.Error{Kind: fault.Data,
+			return &diag.Error{Kind: diag.Data,
 				Found:    fmt.Sprintf("the weight of %s row %d is %v", class, i+1, m),
 				Expected: "a finite number, not negative"}
 		}

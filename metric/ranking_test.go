@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/threshold"
 )
 
@@ -114,7 +114,7 @@ func TestBadInputNamesTheRow(t *testing.T) {
 		{Scores{Positives: []float64{1}, PositiveWeights: []float64{1, 2}}, "2 weights for 1 positive"},
 	} {
 		_, err := Rank(c.scores)
-		if e := fault.Of(err); e == nil || e.Kind != fault.Data || !strings.Contains(err.Error(), c.text) {
+		if e := diag.Of(err); e == nil || e.Kind != diag.Data || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%v, want %q", err, c.text)
 		}
 	}
@@ -130,7 +130,7 @@ func TestBadInputNamesTheRow(t *testing.T) {
 		func() error { _, err := r.Bootstrap(Top(), Bootstrap{Replicates: -1}); return err },
 		func() error { _, err := r.Bootstrap(Top(), Bootstrap{Confidence: 2}); return err },
 	} {
-		if e := fault.Of(wrong()); e == nil || e.Kind != fault.Usage {
+		if e := diag.Of(wrong()); e == nil || e.Kind != diag.Usage {
 			t.Errorf("%v is not a usage error", e)
 		}
 	}

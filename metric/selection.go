@@ -6,7 +6,7 @@ import (
 	"math"
 	"sort"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/threshold"
 )
 
@@ -28,7 +28,7 @@ func (r *Ranking) TopCount(count float64) (Selection, error) {
 	mass := r.PositiveMass() + r.NegativeMass()
 	counted := r.whole[0] && r.whole[1]
 	if !(count > 0) || count > mass || (counted && count != math.Floor(count)) {
-		return Selection{}, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("a top count of %g", count),
+		return Selection{}, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a top count of %g", count),
 			Expected: fmt.Sprintf("a number above 0 and at most %g, the number of rows", mass)}
 	}
 	return r.selection(count), nil

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 )
 
 // drawBinomial draws from Bin(n, part/whole) by inversion: the masses are subtracted from one uniform number,
@@ -60,9 +60,9 @@ func drawExponential(rng *rand.Rand) float64 {
 			return x
 		}
 		if i == 0 {
-			return lastLayer - elementary.Log(positiveUniform(rng))
+			return lastLayer - detmath.Log(positiveUniform(rng))
 		}
-		if low, high := layers.density[i], layers.density[i+1]; low+float64(uniform(rng)*(high-low)) < elementary.Exp(-x) {
+		if low, high := layers.density[i], layers.density[i+1]; low+float64(uniform(rng)*(high-low)) < detmath.Exp(-x) {
 			return x
 		}
 	}
@@ -74,10 +74,10 @@ const lastLayer = 7.69711747013104972
 // layers are the right ends of the layers and the density there. Layer 0 is as wide as a rectangle of the same area would be.
 var layers = func() (l struct{ right, density [257]float64 }) {
 	const area = 0.0039496598225815571993
-	l.right[0], l.right[1] = area/elementary.Exp(-lastLayer), lastLayer
+	l.right[0], l.right[1] = area/detmath.Exp(-lastLayer), lastLayer
 	for i := 1; i < 256; i++ {
-		l.density[i] = elementary.Exp(-l.right[i])
-		l.right[i+1] = -elementary.Log(l.density[i] + area/l.right[i])
+		l.density[i] = detmath.Exp(-l.right[i])
+		l.right[i+1] = -detmath.Log(l.density[i] + area/l.right[i])
 	}
 	l.right[256], l.density[256] = 0, 1
 	return l
@@ -97,7 +97,7 @@ func drawGamma(rng *rand.Rand, k int) float64 {
 		for range k {
 			product *= positiveUniform(rng)
 		}
-		return -elementary.Log(product)
+		return -detmath.Log(product)
 	}
 	d := float64(k) - 1.0/3
 	c := 1 / math.Sqrt(9*d)
@@ -111,7 +111,7 @@ func drawGamma(rng *rand.Rand, k int) float64 {
 		u := positiveUniform(rng)
 		square := float64(x * x)
 		if u < 1-float64(0.0331*float64(square*square)) ||
-			elementary.Log(u) < float64(square/2)+float64(d*(1-v+elementary.Log(v))) {
+			detmath.Log(u) < float64(square/2)+float64(d*(1-v+detmath.Log(v))) {
 			return float64(d * v)
 		}
 	}
@@ -122,7 +122,7 @@ func drawNormal(rng *rand.Rand) float64 {
 	for {
 		x, y := float64(2*uniform(rng))-1, float64(2*uniform(rng))-1
 		if s := float64(x*x) + float64(y*y); s < 1 && s > 0 {
-			return float64(x * math.Sqrt(float64(-2*elementary.Log(s))/s))
+			return float64(x * math.Sqrt(float64(-2*detmath.Log(s))/s))
 		}
 	}
 }

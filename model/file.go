@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/internal/memory"
-	"toptau/internal/outfile"
 )
 
 const (
@@ -50,7 +50,7 @@ type content struct {
 
 // Load reads the model file at path.
 //
-// Errors: fault.IO when it cannot be read; fault.Model, naming the file, when it is not a model, is of a newer format,
+// Errors: diag.IO when it cannot be read; diag.Model, naming the file, when it is not a model, is of a newer format,
 // was edited or truncated, or does not reproduce its probe scores.
 func Load(path string) (*Model, error) {
 	f, err := os.Open(path)
@@ -59,7 +59,7 @@ func Load(path string) (*Model, error) {
 		if errors.As(err, &cause) {
 			err = cause.Err
 		}
-		return nil, &fault.Error{Kind: fault.IO, File: path, Found: "the model cannot be read", Err: err}
+		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "the model cannot be read", Err: err}
 	}
 	defer f.Close()
 	return Read(f, path)
@@ -69,9 +69,9 @@ func Load(path string) (*Model, error) {
 func Read(r io.Reader, name string) (*Model, error) {
 	data, err := readAll(r)
 	if err != nil {
-		e := fault.Of(err)
+		e := diag.Of(err)
 		if e == nil {
-			e = &fault.Error{Kind: fault.IO, Found: "the model cannot be read", Err: plain(err)}
+			e = &diag.Error{Kind: diag.IO, Found: "the model cannot be read", Err: plain(err)}
 		}
 		e.File = name
 		return nil, e
@@ -112,7 +112,7 @@ func readAll(r io.Reader) ([]byte, error) {
 	return data, checkDensity(data)
 }
 
-func refusal(found string) *fault.Error { return &fault.Error{Kind: fault.Model, Found: found} }
+func refusal(found string) *diag.Error { return &diag.Error{Kind: diag.Model, Found: found} }
 
 // version reads the first line and refuses what is not a model, and what is newer.
 func version(data []byte) (int, error) {
@@ -332,7 +332,7 @@ func (m *Model) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return outfile.Write(path, data)
+	return atomicfile.Write(path, data)
 }
 
 // WriteTo writes the bytes of the model file.
@@ -342,8 +342,8 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 		return 0, err
 	}
 	n, err := w.Write(data)
-	if err != nil && fault.Of(err) == nil {
-		err = &fault.Error{Kind: fault.IO, Found: "the model cannot be written", Err: plain(err)}
+	if err != nil && diag.Of(err) == nil {
+		err = &diag.Error{Kind: diag.IO, Found: "the model cannot be written", Err: plain(err)}
 	}
 	return int64(n), err
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
@@ -189,8 +189,8 @@ func TestEveryEditIsRefused(t *testing.T) {
 	try := func(what string, i int, edited []byte) {
 		t.Helper()
 		m, err := Read(strings.NewReader(string(edited)), "m.json")
-		e := fault.Of(err)
-		if m != nil || e == nil || e.Kind != fault.Model || e.File != "m.json" {
+		e := diag.Of(err)
+		if m != nil || e == nil || e.Kind != diag.Model || e.File != "m.json" {
 			t.Fatalf("%s at byte %d: model %v, error %v", what, i, m != nil, err)
 		}
 	}
@@ -269,7 +269,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 			}
 			continue
 		}
-		if e := fault.Of(err); e == nil || e.Kind != fault.Model || !strings.Contains(err.Error(), edit.want) || e.File != "m.json" {
+		if e := diag.Of(err); e == nil || e.Kind != diag.Model || !strings.Contains(err.Error(), edit.want) || e.File != "m.json" {
 			t.Errorf("%s: error %v, want %q", edit.new, err, edit.want)
 		}
 	}
@@ -281,16 +281,16 @@ func TestOtherFilesAreRefused(t *testing.T) {
 	os.WriteFile(other, []byte("a,b\n1,2\n"), 0o644)
 	os.WriteFile(empty, nil, 0o644)
 	for path, want := range map[string]struct {
-		kind fault.Kind
+		kind diag.Kind
 		text string
 	}{
-		other:                      {fault.Model, "not a toptau model"},
-		empty:                      {fault.Model, "an empty file, not a toptau model"},
-		dir:                        {fault.IO, "cannot be read: is a directory"},
-		filepath.Join(dir, "gone"): {fault.IO, "cannot be read: no such file"},
+		other:                      {diag.Model, "not a toptau model"},
+		empty:                      {diag.Model, "an empty file, not a toptau model"},
+		dir:                        {diag.IO, "cannot be read: is a directory"},
+		filepath.Join(dir, "gone"): {diag.IO, "cannot be read: no such file"},
 	} {
 		_, err := Load(path)
-		if e := fault.Of(err); e == nil || e.Kind != want.kind || e.File != path || !strings.Contains(err.Error(), want.text) {
+		if e := diag.Of(err); e == nil || e.Kind != want.kind || e.File != path || !strings.Contains(err.Error(), want.text) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -356,13 +356,13 @@ func (w *fullWriter) Write(b []byte) (int, error) {
 func TestFullDisk(t *testing.T) {
 	m := trained(t)
 	n, err := m.WriteTo(&fullWriter{room: 100})
-	if e := fault.Of(err); n != 100 || e == nil || e.Kind != fault.IO || !errors.Is(err, errFull) {
+	if e := diag.Of(err); n != 100 || e == nil || e.Kind != diag.IO || !errors.Is(err, errFull) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
 	}
-	if err := m.Save("/dev/full"); fault.Of(err) == nil || fault.Of(err).File != "/dev/full" {
+	if err := m.Save("/dev/full"); diag.Of(err) == nil || diag.Of(err).File != "/dev/full" {
 		t.Errorf("/dev/full: %v", err)
 	}
 }
@@ -379,11 +379,11 @@ func TestSaveLeavesTheOldFileWhenItFails(t *testing.T) {
 	if os.Getuid() != 0 {
 		os.Chmod(dir, 0o555)
 		defer os.Chmod(dir, 0o755)
-		if err := m.Save(path); fault.Of(err) == nil || fault.Of(err).Kind != fault.IO {
+		if err := m.Save(path); diag.Of(err) == nil || diag.Of(err).Kind != diag.IO {
 			t.Errorf("read-only directory: %v", err)
 		}
 	}
-	if err := m.Save(filepath.Join(dir, "none", "m.json")); fault.Of(err) == nil {
+	if err := m.Save(filepath.Join(dir, "none", "m.json")); diag.Of(err) == nil {
 		t.Errorf("missing directory: %v", err)
 	}
 	entries, _ := os.ReadDir(dir)
@@ -406,7 +406,7 @@ func TestWriteTo(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader(opening+"1,\n\"schema\": {"), errReader{})
 	_, err := Read(broken, "m.json")
-	if e := fault.Of(err); e == nil || e.Kind != fault.IO || !errors.Is(err, errFull) {
+	if e := diag.Of(err); e == nil || e.Kind != diag.IO || !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
 	}
 }
@@ -524,7 +524,7 @@ func FuzzRead(f *testing.F) {
 		}
 		m, err := Read(strings.NewReader(string(data)), "m.json")
 		if err != nil {
-			if fault.Of(err) == nil {
+			if diag.Of(err) == nil {
 				t.Fatalf("an error without a place: %v", err)
 			}
 			return

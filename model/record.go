@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
 )
@@ -24,7 +24,7 @@ type Scorer struct {
 // NewScorer returns a Scorer of a sealed model.
 func (m *Model) NewScorer() (*Scorer, error) {
 	if m.Features.m == nil {
-		return nil, &fault.Error{Kind: fault.Model, Found: "a model without features"}
+		return nil, &diag.Error{Kind: diag.Model, Found: "a model without features"}
 	}
 	inner, err := feature.NewScorer(m.Features.m, m.Weights, m.Offset)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Scorer) read(record map[string]string) error {
 		fields[j] = value
 	}
 	if len(absent) > 0 {
-		return &fault.Error{Kind: fault.Model, Found: "a record without " + strings.Join(absent, ", "),
+		return &diag.Error{Kind: diag.Model, Found: "a record without " + strings.Join(absent, ", "),
 			Expected: fmt.Sprintf("the %d columns of the training data", len(fields))}
 	}
 	return s.readFields(fields)
@@ -119,7 +119,7 @@ func (s *Scorer) readFields(fields []string) error {
 		return s.readSparse(fields)
 	}
 	if len(fields) != len(s.row.Columns) {
-		return &fault.Error{Kind: fault.Model, Found: fmt.Sprintf("%d fields", len(fields)),
+		return &diag.Error{Kind: diag.Model, Found: fmt.Sprintf("%d fields", len(fields)),
 			Expected: fmt.Sprintf("%d, one for each column of the model", len(s.row.Columns))}
 	}
 	for j, field := range fields {
@@ -165,7 +165,7 @@ func (s *Scorer) readSparse(fields []string) error {
 		left, right, _ := strings.Cut(field, ":")
 		index, err := strconv.ParseUint(left, 10, 32)
 		if err != nil || index == 0 {
-			return &fault.Error{Kind: fault.Data, Found: fault.Quote(field), Expected: "index:value with an index from 1"}
+			return &diag.Error{Kind: diag.Data, Found: diag.Quote(field), Expected: "index:value with an index from 1"}
 		}
 		value, err := parseNumber("index "+left, right)
 		if err != nil {
@@ -177,7 +177,7 @@ func (s *Scorer) readSparse(fields []string) error {
 	sparse.Index, sparse.Value = sparse.Index[:0], sparse.Value[:0]
 	for i, e := range entries {
 		if i > 0 && e.index == entries[i-1].index {
-			return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("index %d twice", e.index+1)}
+			return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("index %d twice", e.index+1)}
 		}
 		sparse.Index, sparse.Value = append(sparse.Index, e.index), append(sparse.Value, e.value)
 	}
@@ -190,7 +190,7 @@ func parseNumber(column, field string) (float64, error) {
 	text := strings.Trim(field, blanks)
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || strings.ContainsAny(text, "xX_") {
-		return 0, &fault.Error{Kind: fault.Data, Column: column, Found: fault.Quote(field), Expected: "a number"}
+		return 0, &diag.Error{Kind: diag.Data, Column: column, Found: diag.Quote(field), Expected: "a number"}
 	}
 	return x, nil
 }

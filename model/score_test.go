@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // The training columns: bytes has mean 5, deviation sqrt(5) over the values that are there; weights are bytes 1/3,
@@ -57,7 +57,7 @@ func TestScoreRefuses(t *testing.T) {
 		{map[string]string{"bytes": "1e999", "service": "", "zero": "0"}, `expected a number`},
 		{map[string]string{"bytes": "1e300", "service": "", "zero": "0"}, `too large to be scored`},
 	} {
-		if _, err := m.Score(test.record); err == nil || !strings.Contains(err.Error(), test.want) || fault.Of(err) == nil {
+		if _, err := m.Score(test.record); err == nil || !strings.Contains(err.Error(), test.want) || diag.Of(err) == nil {
 			t.Errorf("%v: %v, want %q", test.record, err, test.want)
 		}
 	}
@@ -81,7 +81,7 @@ func TestScoreSparse(t *testing.T) {
 		}
 	}
 	for _, fields := range [][]string{{"0:1"}, {"x:1"}, {"1"}, {"1:x"}, {"1:1", "1:2"}, {"-1:1"}} {
-		if _, err := m.ScoreFields(fields); fault.Of(err) == nil {
+		if _, err := m.ScoreFields(fields); diag.Of(err) == nil {
 			t.Errorf("%q: %v", fields, err)
 		}
 	}

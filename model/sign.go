@@ -15,7 +15,7 @@ import (
 	"os"
 	"runtime"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Signature says who vouches for a file: an ed25519 signature (RFC 8032) of all its bytes before the signature, with the key
@@ -31,12 +31,12 @@ const ed25519Name = "ed25519"
 // NewSignature signs a message.
 func NewSignature(key ed25519.PrivateKey, message []byte) (*Signature, error) {
 	if len(key) != ed25519.PrivateKeySize {
-		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("a signing key of %d bytes", len(key)),
+		return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a signing key of %d bytes", len(key)),
 			Expected: "an ed25519 private key"}
 	}
 	public, ok := key.Public().(ed25519.PublicKey)
 	if !ok {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "a signing key without a public key", Expected: "an ed25519 private key"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "a signing key without a public key", Expected: "an ed25519 private key"}
 	}
 	return &Signature{Algorithm: ed25519Name, PublicKey: public, Value: ed25519.Sign(key, message)}, nil
 }
@@ -56,11 +56,11 @@ func (s *Signature) Check(message []byte) error {
 // checked against the signature when it was read; name stands for the file in errors.
 func (s *Signature) By(key ed25519.PublicKey, name string) error {
 	if s == nil {
-		return &fault.Error{Kind: fault.Model, File: name, Found: "not signed", Expected: "a signature by key " + KeyName(key),
+		return &diag.Error{Kind: diag.Model, File: name, Found: "not signed", Expected: "a signature by key " + KeyName(key),
 			Hint: "sign it with --sign KEYFILE"}
 	}
 	if !bytes.Equal(s.PublicKey, key) {
-		return &fault.Error{Kind: fault.Model, File: name, Found: "signed by key " + KeyName(s.PublicKey),
+		return &diag.Error{Kind: diag.Model, File: name, Found: "signed by key " + KeyName(s.PublicKey),
 			Expected: "key " + KeyName(key), Hint: "it comes from someone else, or --verify-key names the wrong key"}
 	}
 	return nil
@@ -111,7 +111,7 @@ func (m *Model) checkSignature() error {
 		return err
 	}
 	if err := m.Signature.Check(body); err != nil {
-		return &fault.Error{Kind: fault.Model, Found: "the model was changed after it was signed",
+		return &diag.Error{Kind: diag.Model, Found: "the model was changed after it was signed",
 			Expected: "the content that was signed", Hint: "sign it again, or remove the signature"}
 	}
 	return nil
@@ -145,7 +145,7 @@ func ReadPrivateKey(path string) (ed25519.PrivateKey, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, &fault.Error{Kind: fault.Usage, File: path,
+		return nil, &diag.Error{Kind: diag.Usage, File: path,
 			Found:    fmt.Sprintf("a private key that others can use (mode %#o)", info.Mode().Perm()),
 			Expected: "a file for its owner alone", Hint: "chmod 600 " + path + ", and make a new key if others had access"}
 	}
@@ -205,17 +205,17 @@ func readPEM(f *os.File, path, kind string) ([]byte, error) {
 		e.Expected, e.Hint = "the private key", "--sign takes the file without .pub"
 		return nil, e
 	case block.Type != kind:
-		return nil, badKey(path, "a PEM block "+fault.Quote(block.Type), nil)
+		return nil, badKey(path, "a PEM block "+diag.Quote(block.Type), nil)
 	}
 	return block.Bytes, nil
 }
 
 func keyUnreadable(path string, err error) error {
-	return &fault.Error{Kind: fault.IO, File: path, Found: "the key cannot be read", Err: plain(err)}
+	return &diag.Error{Kind: diag.IO, File: path, Found: "the key cannot be read", Err: plain(err)}
 }
 
-func badKey(path, found string, err error) *fault.Error {
-	return &fault.Error{Kind: fault.Usage, File: path, Found: found, Err: err, Expected: "an ed25519 key in PEM form", Hint: keyHint}
+func badKey(path, found string, err error) *diag.Error {
+	return &diag.Error{Kind: diag.Usage, File: path, Found: found, Err: err, Expected: "an ed25519 key in PEM form", Hint: keyHint}
 }
 
 // GenerateKey makes a key: it writes the private key to path, for its owner alone, and the public key to path.pub. Files that
@@ -223,7 +223,7 @@ func badKey(path, found string, err error) *fault.Error {
 func GenerateKey(path string) (ed25519.PublicKey, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, &fault.Error{Kind: fault.IO, Found: "no random numbers", Err: err}
+		return nil, &diag.Error{Kind: diag.IO, Found: "no random numbers", Err: err}
 	}
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
@@ -247,7 +247,7 @@ func GenerateKey(path string) (ed25519.PublicKey, error) {
 func writeKey(path, kind string, content []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if errors.Is(err, fs.ErrExist) {
-		return &fault.Error{Kind: fault.Usage, File: path, Found: "a file that exists", Expected: "a new name: keys are never replaced"}
+		return &diag.Error{Kind: diag.Usage, File: path, Found: "a file that exists", Expected: "a new name: keys are never replaced"}
 	}
 	if err == nil {
 		err = errors.Join(pem.Encode(f, &pem.Block{Type: kind, Bytes: content}), f.Sync(), f.Close())
@@ -256,7 +256,7 @@ func writeKey(path, kind string, content []byte, mode os.FileMode) error {
 		}
 	}
 	if err != nil {
-		return &fault.Error{Kind: fault.IO, File: path, Found: "cannot be written", Err: plain(err)}
+		return &diag.Error{Kind: diag.IO, File: path, Found: "cannot be written", Err: plain(err)}
 	}
 	return nil
 }

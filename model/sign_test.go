@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // testKey returns a fixed key.
@@ -127,7 +127,7 @@ func TestKeyFiles(t *testing.T) {
 	if err != nil || !read.Equal(made) || !public(private).Equal(made) {
 		t.Errorf("%v: %v, %v", err, read, made)
 	}
-	if _, err := GenerateKey(path); fault.Of(err) == nil || !strings.Contains(err.Error(), "never replaced") {
+	if _, err := GenerateKey(path); diag.Of(err) == nil || !strings.Contains(err.Error(), "never replaced") {
 		t.Errorf("over a key: %v", err)
 	}
 
@@ -156,7 +156,7 @@ func TestKeyFiles(t *testing.T) {
 		write("torn", privateBlock, secret[:20]): "cannot be read",
 		write("certificate", "CERTIFICATE", open): `"CERTIFICATE"`,
 	} {
-		if _, err := ReadPrivateKey(path); fault.Of(err) == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadPrivateKey(path); diag.Of(err) == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("private %s: %v, want %q", path, err, want)
 		}
 	}
@@ -166,13 +166,13 @@ func TestKeyFiles(t *testing.T) {
 		write("curve.pub", publicBlock, open):    "*ecdsa.PublicKey",
 		write("torn.pub", publicBlock, open[:9]): "cannot be read",
 	} {
-		if _, err := ReadPublicKey(path); fault.Of(err) == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadPublicKey(path); diag.Of(err) == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("public %s: %v, want %q", path, err, want)
 		}
 	}
 	if runtime.GOOS != "windows" {
 		os.Chmod(path, 0o640)
-		if _, err := ReadPrivateKey(path); fault.Of(err) == nil || !strings.Contains(err.Error(), "others can use (mode 0640)") {
+		if _, err := ReadPrivateKey(path); diag.Of(err) == nil || !strings.Contains(err.Error(), "others can use (mode 0640)") {
 			t.Errorf("a key for others: %v", err)
 		}
 	}

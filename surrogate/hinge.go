@@ -8,7 +8,7 @@ var Hinge Surrogate = hinge{}
 
 type hinge struct{}
 
-func (hinge) Name() string { return "hinge" }
+func (hinge) Name() Name { return "hinge" }
 
 func (hinge) Value(s float64) float64 { return max(0, 1+s) }
 

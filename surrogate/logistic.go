@@ -3,7 +3,7 @@ package surrogate
 import (
 	"math"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 )
 
 // Logistic is l(s) = log2(1 + e^s). Convex, smooth, positive everywhere; l'(s) = 1 / (ln 2 (1 + e^-s)) < 1/ln 2.
@@ -14,15 +14,15 @@ var Logistic Surrogate = logistic{}
 
 type logistic struct{}
 
-func (logistic) Name() string { return "logistic" }
+func (logistic) Name() Name { return "logistic" }
 
 func (logistic) Value(s float64) float64 {
-	tail := elementary.Log1p(elementary.Exp(-math.Abs(s)))
+	tail := detmath.Log1p(detmath.Exp(-math.Abs(s)))
 	return (max(0, s) + tail) / math.Ln2
 }
 
 func (logistic) Derivative(s float64) float64 {
-	e := elementary.Exp(-math.Abs(s))
+	e := detmath.Exp(-math.Abs(s))
 	if s >= 0 {
 		return 1 / (math.Ln2 * (1 + e))
 	}
@@ -38,7 +38,7 @@ func (logistic) Conjugate(p float64) float64 {
 	if q == 0 || q == 1 {
 		return 0
 	}
-	return (float64(q*elementary.Log(q)) + float64((1-q)*elementary.Log1p(-q))) / math.Ln2
+	return (float64(q*detmath.Log(q)) + float64((1-q)*detmath.Log1p(-q))) / math.Ln2
 }
 
 func (logistic) Properties() Properties {

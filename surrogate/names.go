@@ -3,15 +3,15 @@ package surrogate
 import (
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // all lists the losses in the order in which they are shown.
 var all = []Surrogate{Hinge, SquaredHinge, Logistic}
 
 // Names returns the names of all losses, the default first.
-func Names() []string {
-	names := make([]string, len(all))
+func Names() []Name {
+	names := make([]Name, len(all))
 	for i, l := range all {
 		names[i] = l.Name()
 	}
@@ -19,15 +19,24 @@ func Names() []string {
 }
 
 // ByName returns the loss of that name. Any other name is an error of kind usage that lists the names.
-func ByName(name string) (Surrogate, error) {
+func ByName[S ~string](name S) (Surrogate, error) {
 	for _, l := range all {
-		if l.Name() == name {
+		if string(l.Name()) == string(name) {
 			return l, nil
 		}
 	}
-	return nil, &fault.Error{
-		Kind:     fault.Usage,
-		Found:    "surrogate " + fault.Quote(name),
-		Expected: "one of " + strings.Join(Names(), ", "),
+	return nil, &diag.Error{
+		Kind:     diag.Usage,
+		Param:    "surrogate",
+		Found:    diag.Quote(string(name)),
+		Expected: "one of " + list(Names()),
 	}
+}
+
+func list(names []Name) string {
+	words := make([]string, len(names))
+	for i, n := range names {
+		words[i] = string(n)
+	}
+	return strings.Join(words, ", ")
 }

@@ -8,7 +8,7 @@ var SquaredHinge Surrogate = squaredHinge{}
 
 type squaredHinge struct{}
 
-func (squaredHinge) Name() string { return "squared-hinge" }
+func (squaredHinge) Name() Name { return "squared-hinge" }
 
 func (squaredHinge) Value(s float64) float64 {
 	u := max(0, 1+s)

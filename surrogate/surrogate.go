@@ -2,9 +2,12 @@
 // non-negative, non-decreasing functions l with l(0) = 1. One file each.
 package surrogate
 
+// Name identifies a loss, as on the command line: "hinge", "squared-hinge", "logistic".
+type Name string
+
 // Surrogate is one loss l(s). All methods are pure and safe for concurrent use.
 type Surrogate interface {
-	Name() string                 // as on the command line: "hinge"
+	Name() Name
 	Value(s float64) float64      // l(s)
 	Derivative(s float64) float64 // l'(s); at a kink the left derivative
 	Conjugate(p float64) float64  // l*(p) = sup over s of p s - l(s); +Inf outside its domain

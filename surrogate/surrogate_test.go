@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // close reports whether got and want agree relative to a scale.
@@ -31,7 +31,7 @@ func argument(t *rapid.T, name string) float64 {
 // TestEveryDeclaredPropertyOfEveryLoss is the one test that a new loss has to pass.
 func TestEveryDeclaredPropertyOfEveryLoss(t *testing.T) {
 	for _, l := range all {
-		t.Run(l.Name(), func(t *testing.T) {
+		t.Run(string(l.Name()), func(t *testing.T) {
 			p := l.Properties()
 			if l.Value(0) != 1 {
 				t.Errorf("l(0) = %v, want 1", l.Value(0))
@@ -218,7 +218,7 @@ func TestByName(t *testing.T) {
 		}
 	}
 	_, err := ByName("hing")
-	if f := fault.Of(err); f == nil || f.Kind != fault.Usage {
+	if f := diag.Of(err); f == nil || f.Kind != diag.Usage {
 		t.Fatalf("got %v", err)
 	}
 	const want = `surrogate "hing", expected one of hinge, squared-hinge, logistic`

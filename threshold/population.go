@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // NewPopulation describes rows rows of the given weights (nil: all 1). Rows of weight 0 count as absent.
@@ -40,8 +40,8 @@ func (p Population) check() error {
 	if p.Rows > 0 && p.Mass > 0 && !math.IsInf(p.Mass, 0) {
 		return nil
 	}
-	return &fault.Error{
-		Kind:     fault.Data,
+	return &diag.Error{
+		Kind:     diag.Data,
 		Found:    p.size(),
 		Expected: "at least one row, and a positive finite total weight",
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/surrogate"
 )
 
@@ -84,7 +84,7 @@ func TestCap(t *testing.T) {
 // flat is 1 + max(0, s), which never falls below 1: no fraction of it can be tau.
 type flat struct{ surrogate.Surrogate }
 
-func (flat) Name() string { return "flat" }
+func (flat) Name() surrogate.Name { return "flat" }
 func (flat) Conjugate(p float64) float64 {
 	if p < 0 || p > 1 {
 		return math.Inf(1)
@@ -98,31 +98,31 @@ func TestBindErrors(t *testing.T) {
 	for _, c := range []struct {
 		rule Rule
 		p    Population
-		kind fault.Kind
+		kind diag.Kind
 		text string
 	}{
-		{TopCount{4}, rows, fault.Data, "a population of 3 rows, expected at least k = 4 (use a smaller --k)"},
-		{TopCount{4}, NewPopulation(2, []float64{1, 2}), fault.Data,
+		{TopCount{4}, rows, diag.Data, "a population of 3 rows, expected at least k = 4 (use a smaller --k)"},
+		{TopCount{4}, NewPopulation(2, []float64{1, 2}), diag.Data,
 			"a population of 2 rows, total weight 3, expected at least k = 4"},
-		{TopCount{0}, rows, fault.Usage, "k = 0, expected a whole number of at least 1"},
-		{TopCount{1}, Population{}, fault.Data, "a population of 0 rows"},
-		{TopMean{}, rows, fault.Usage, "no tau, expected a rate between 0 and 1"},
-		{TopMean{tau}, Population{}, fault.Data, "a population of 0 rows"},
-		{Quantile{}, rows, fault.Usage, "no tau"},
-		{Quantile{tau}, NewPopulation(2, []float64{0, 0}), fault.Data,
+		{TopCount{0}, rows, diag.Usage, "k = 0, expected a whole number of at least 1"},
+		{TopCount{1}, Population{}, diag.Data, "a population of 0 rows"},
+		{TopMean{}, rows, diag.Usage, "no tau, expected a rate between 0 and 1"},
+		{TopMean{tau}, Population{}, diag.Data, "a population of 0 rows"},
+		{Quantile{}, rows, diag.Usage, "no tau"},
+		{Quantile{tau}, NewPopulation(2, []float64{0, 0}), diag.Data,
 			"a population of 2 rows, total weight 0, expected at least one row"},
-		{Quantile{tau}, NewPopulation(2, []float64{1e308, 1e308}), fault.Data, "a population of 2 rows, total weight +Inf"},
-		{SurrogateQuantile{Beta: 1, Surrogate: hinge}, rows, fault.Usage, "no tau"},
-		{SurrogateQuantile{tau, 0, hinge}, rows, fault.Usage, "beta = 0, expected a finite number above 0"},
-		{SurrogateQuantile{tau, -1, hinge}, rows, fault.Usage, "beta = -1"},
-		{SurrogateQuantile{tau, math.NaN(), hinge}, rows, fault.Usage, "beta = NaN"},
-		{SurrogateQuantile{tau, math.Inf(1), hinge}, rows, fault.Usage, "beta = +Inf"},
-		{SurrogateQuantile{Tau: tau, Beta: 1}, rows, fault.Usage, "no surrogate"},
-		{SurrogateQuantile{tau, 1, flat{}}, rows, fault.Usage, "surrogate flat, which never falls below 1"},
-		{SurrogateQuantile{tau, 1, hinge}, Population{}, fault.Data, "a population of 0 rows"},
+		{Quantile{tau}, NewPopulation(2, []float64{1e308, 1e308}), diag.Data, "a population of 2 rows, total weight +Inf"},
+		{SurrogateQuantile{Beta: 1, Surrogate: hinge}, rows, diag.Usage, "no tau"},
+		{SurrogateQuantile{tau, 0, hinge}, rows, diag.Usage, "beta = 0, expected a finite number above 0"},
+		{SurrogateQuantile{tau, -1, hinge}, rows, diag.Usage, "beta = -1"},
+		{SurrogateQuantile{tau, math.NaN(), hinge}, rows, diag.Usage, "beta = NaN"},
+		{SurrogateQuantile{tau, math.Inf(1), hinge}, rows, diag.Usage, "beta = +Inf"},
+		{SurrogateQuantile{Tau: tau, Beta: 1}, rows, diag.Usage, "no surrogate"},
+		{SurrogateQuantile{tau, 1, flat{}}, rows, diag.Usage, "surrogate flat, which never falls below 1"},
+		{SurrogateQuantile{tau, 1, hinge}, Population{}, diag.Data, "a population of 0 rows"},
 	} {
 		bound, err := c.rule.Bind(c.p)
-		f := fault.Of(err)
+		f := diag.Of(err)
 		if f == nil || f.Kind != c.kind || bound != nil {
 			t.Errorf("%+v: %v, %v", c.rule, bound, err)
 		} else if !strings.Contains(err.Error(), c.text) {

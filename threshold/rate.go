@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Rate is an exact fraction strictly between 0 and 1, such as tau. It keeps the number as it was written: 7 % of 100 rows
@@ -74,7 +74,7 @@ func newRate(r *big.Rat) Rate {
 }
 
 func badRate(text, hint string) error {
-	return &fault.Error{Kind: fault.Usage, Found: "rate " + fault.Quote(text), Expected: expectedRates, Hint: hint}
+	return &diag.Error{Kind: diag.Usage, Found: "rate " + diag.Quote(text), Expected: expectedRates, Hint: hint}
 }
 
 // percentHint guesses that a number from 1 to below 100 was meant in per cent.

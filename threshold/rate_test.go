@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 func TestParseRate(t *testing.T) {
@@ -89,8 +89,8 @@ func TestParseRateErrors(t *testing.T) {
 		{"0." + strings.Repeat("1", 500), ""},
 	} {
 		_, err := ParseRate(c.text)
-		f := fault.Of(err)
-		if f == nil || f.Kind != fault.Usage {
+		f := diag.Of(err)
+		if f == nil || f.Kind != diag.Usage {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
@@ -214,7 +214,7 @@ func TestRateInJSON(t *testing.T) {
 		}
 	}
 	var s settings
-	if err := json.Unmarshal([]byte(`{"tau":"2"}`), &s); fault.Of(err) == nil {
+	if err := json.Unmarshal([]byte(`{"tau":"2"}`), &s); diag.Of(err) == nil {
 		t.Errorf("tau 2 was accepted: %v", err)
 	}
 	if err := json.Unmarshal([]byte(`{"tau":""}`), &s); err != nil || !s.Tau.IsZero() {
@@ -250,7 +250,7 @@ func FuzzParseRate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := ParseRate(text)
 		if err != nil {
-			if fault.Of(err) == nil || !r.IsZero() {
+			if diag.Of(err) == nil || !r.IsZero() {
 				t.Fatalf("%q: %v, %v", text, r, err)
 			}
 			return

@@ -3,7 +3,7 @@ package threshold
 import (
 	"math"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 	"toptau/surrogate"
 )
 
@@ -101,7 +101,7 @@ func (q rootQuantile) root(u, low float64, s *Support) float64 {
 		if value >= q.kappa {
 			low = u
 			if value > farAway*q.kappa {
-				if far := u + float64(value/slope*elementary.Log(value/q.kappa)); far < high {
+				if far := u + float64(value/slope*detmath.Log(value/q.kappa)); far < high {
 					next = max(next, far)
 				}
 			}

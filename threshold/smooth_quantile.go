@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // SmoothQuantile is the t at which a count with soft edges reaches M tau,
@@ -38,8 +38,8 @@ func (r SmoothQuantile) Bind(p Population) (Threshold, error) {
 		return nil, err
 	}
 	if !(r.Width > 0) || math.IsInf(r.Width, 1) {
-		return nil, &fault.Error{
-			Kind: fault.Usage, Found: fmt.Sprintf("a smoothing width of %v", r.Width), Expected: "a finite number above 0",
+		return nil, &diag.Error{
+			Kind: diag.Usage, Found: fmt.Sprintf("a smoothing width of %v", r.Width), Expected: "a finite number above 0",
 		}
 	}
 	return smoothQuantile{kappa: r.Tau.Times(p.Mass), width: r.Width}, nil

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Cases worked by hand.
@@ -206,11 +206,11 @@ func TestSmoothQuantileRefuses(t *testing.T) {
 		{Width: 1}, {Tau: MustRate("1%")}, {Tau: MustRate("1%"), Width: -1}, {Tau: MustRate("1%"), Width: math.NaN()},
 		{Tau: MustRate("1%"), Width: math.Inf(1)},
 	} {
-		if _, err := r.Bind(NewPopulation(3, nil)); fault.Of(err) == nil || fault.Of(err).Kind != fault.Usage {
+		if _, err := r.Bind(NewPopulation(3, nil)); diag.Of(err) == nil || diag.Of(err).Kind != diag.Usage {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	if _, err := (SmoothQuantile{Tau: MustRate("1%"), Width: 1}).Bind(NewPopulation(0, nil)); fault.Of(err) == nil {
+	if _, err := (SmoothQuantile{Tau: MustRate("1%"), Width: 1}).Bind(NewPopulation(0, nil)); diag.Of(err) == nil {
 		t.Errorf("no rows: %v", err)
 	}
 }

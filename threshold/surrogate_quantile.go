@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/kernel"
 	"toptau/surrogate"
 )
@@ -31,16 +31,16 @@ func (r SurrogateQuantile) Bind(p Population) (Threshold, error) {
 		return nil, err
 	}
 	if !(r.Beta > 0) || math.IsInf(r.Beta, 1) {
-		return nil, &fault.Error{
-			Kind: fault.Usage, Found: fmt.Sprintf("beta = %v", r.Beta), Expected: "a finite number above 0",
+		return nil, &diag.Error{
+			Kind: diag.Usage, Found: fmt.Sprintf("beta = %v", r.Beta), Expected: "a finite number above 0",
 		}
 	}
 	if r.Surrogate == nil {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "no surrogate", Expected: "a surrogate for the quantile"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "no surrogate", Expected: "a surrogate for the quantile"}
 	}
 	if lowest := -r.Surrogate.Conjugate(0); !(lowest < r.Tau.Float64()) {
-		return nil, &fault.Error{
-			Kind:     fault.Usage,
+		return nil, &diag.Error{
+			Kind:     diag.Usage,
 			Found:    fmt.Sprintf("surrogate %s, which never falls below %v", r.Surrogate.Name(), lowest),
 			Expected: "one that falls below tau = " + r.Tau.String(),
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // TopCount is the mean of the K largest scores (equations problem_toppush, K = 1, and problem_toppushk). Convex. With weights
@@ -27,13 +27,13 @@ func (r TopCount) Bind(p Population) (Threshold, error) {
 		return nil, err
 	}
 	if r.K < 1 {
-		return nil, &fault.Error{
-			Kind: fault.Usage, Found: fmt.Sprintf("k = %d", r.K), Expected: "a whole number of at least 1",
+		return nil, &diag.Error{
+			Kind: diag.Usage, Found: fmt.Sprintf("k = %d", r.K), Expected: "a whole number of at least 1",
 		}
 	}
 	if float64(r.K) > p.Mass {
-		return nil, &fault.Error{
-			Kind: fault.Data, Found: p.size(),
+		return nil, &diag.Error{
+			Kind: diag.Data, Found: p.size(),
 			Expected: fmt.Sprintf("at least k = %d", r.K), Hint: "use a smaller --k",
 		}
 	}
@@ -51,7 +51,7 @@ func (r TopMean) Bind(p Population) (Threshold, error) {
 // checkTau refuses an unset tau and an empty population.
 func checkTau(tau Rate, p Population) error {
 	if tau.IsZero() {
-		return &fault.Error{Kind: fault.Usage, Found: "no tau", Expected: expectedRates}
+		return &diag.Error{Kind: diag.Usage, Found: "no tau", Expected: expectedRates}
 	}
 	return p.check()
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"toptau/internal/baseline"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/tune"
 )
@@ -26,7 +26,7 @@ func logistic(encode feature.Encode) func(ctx context.Context, h *harness, j job
 		if err != nil {
 			return nil, "", err
 		}
-		fits, err := baseline.Path(ctx, f.x, baseline.Options{}, lambdas[:best+1])
+		fits, err := learn.Path(ctx, f.x, learn.Options{}, lambdas[:best+1])
 		if err != nil {
 			return nil, "", err
 		}
@@ -54,7 +54,7 @@ func choosePenalty(ctx context.Context, p *parts, o feature.Options) (int, error
 		if err != nil {
 			return 0, err
 		}
-		fits, err := baseline.Path(ctx, f.x, baseline.Options{}, lambdas)
+		fits, err := learn.Path(ctx, f.x, learn.Options{}, lambdas)
 		if err != nil {
 			return 0, err
 		}

@@ -21,7 +21,7 @@ import (
 	"syscall"
 	"time"
 
-	"toptau/internal/outfile"
+	"toptau/internal/atomicfile"
 	"toptau/internal/tune"
 )
 
@@ -117,7 +117,7 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	if out == "" || ctx.Err() != nil && !h.idle {
 		return nil
 	}
-	return outfile.Write(out, []byte(h.page()))
+	return atomicfile.Write(out, []byte(h.page()))
 }
 
 // resample counts the violations of every set that has the negatives for it.

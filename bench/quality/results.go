@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"toptau/internal/outfile"
+	"toptau/internal/atomicfile"
 )
 
 // Result is one entry on one set for one seed.
@@ -66,5 +66,5 @@ func (h *harness) keepResult(j job, r *Result) error {
 	if err != nil {
 		return err
 	}
-	return outfile.Write(path, append(text, '\n'))
+	return atomicfile.Write(path, append(text, '\n'))
 }

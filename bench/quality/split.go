@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/outfile"
+	"toptau/internal/atomicfile"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 )
@@ -180,7 +180,7 @@ func writeLines(path string, lines []string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return outfile.Write(path, []byte(strings.Join(lines, "\n")+"\n"))
+	return atomicfile.Write(path, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
 // digest is the start of the SHA-256 of a file's bytes.

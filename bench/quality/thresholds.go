@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/internal/feature"
-	"toptau/internal/outfile"
 	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/threshold"
@@ -139,7 +139,7 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 		if err != nil {
 			return err
 		}
-		if err := outfile.Write(figures, append(text, '\n')); err != nil {
+		if err := atomicfile.Write(figures, append(text, '\n')); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	if err != nil {
 		return err
 	}
-	return outfile.Write(out, []byte(text))
+	return atomicfile.Write(out, []byte(text))
 }
 
 // computeThresholds fills in the runs that wait, as many at a time as there are processors. It ends early with ctx.
@@ -246,7 +246,7 @@ func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, e
 	}
 	r := &ThresholdRun{Set: j.set.name, Cell: j.cell.name, Seed: j.seed, Rule: h.rule}
 	r.Budgets, err = j.measure(ctx, data)
-	if known := fault.Of(err); known != nil && ctx.Err() == nil {
+	if known := diag.Of(err); known != nil && ctx.Err() == nil {
 		r.Failed, err = known.Found, nil
 	}
 	if err != nil || ctx.Err() != nil {
@@ -262,7 +262,7 @@ func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, e
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	return r, outfile.Write(path, append(text, '\n'))
+	return r, atomicfile.Write(path, append(text, '\n'))
 }
 
 // keptThresholds returns the run of a job if it was computed before; otherwise nil.

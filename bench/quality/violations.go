@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"toptau"
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -80,7 +80,7 @@ func (h *harness) violations(ctx context.Context, s *set, draws int) (*Violation
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	return v, outfile.Write(path, append(text, '\n'))
+	return v, atomicfile.Write(path, append(text, '\n'))
 }
 
 // urn is a population on disk.
@@ -187,8 +187,8 @@ func (u *urn) draw(ctx context.Context, number int) (o outcome) {
 	for k, d := range []threshold.Rate{threshold.MustRate(delta), {}} {
 		t, err := toptau.Train(ctx, data, metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate(budget)},
 			toptau.TrainOptions{Methods: []string{restrictedTo}, Features: []string{"raw"}, Delta: d, Seed: uint64(number)})
-		var refused *fault.Error
-		if errors.As(err, &refused) && refused.Kind == fault.Guarantee {
+		var refused *diag.Error
+		if errors.As(err, &refused) && refused.Kind == diag.Guarantee {
 			continue
 		}
 		if o.err = err; err != nil {

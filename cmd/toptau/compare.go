@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"toptau"
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/metric"
 )
 
@@ -37,7 +37,7 @@ func (c *compareCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := outfile.Check(c.Report); err != nil {
+	if err := atomicfile.Check(c.Report); err != nil {
 		return err
 	}
 	named, err := c.named()
@@ -108,7 +108,7 @@ func (c *compareCommand) named() (list [][2]string, err error) {
 	for _, text := range c.Scores {
 		name, path, found := strings.Cut(text, "=")
 		if !found || name == "" || path == "" {
-			return nil, &fault.Error{Kind: fault.Usage, Found: "--scores " + fault.Quote(text), Expected: "NAME=FILE",
+			return nil, &diag.Error{Kind: diag.Usage, Found: "--scores " + diag.Quote(text), Expected: "NAME=FILE",
 				Hint: "for example gbdt=gbdt.csv"}
 		}
 		list = append(list, [2]string{name, path})

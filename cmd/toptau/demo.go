@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"toptau"
-	"toptau/internal/outfile"
+	"toptau/internal/atomicfile"
 	"toptau/internal/simulate"
 	"toptau/metric"
 	"toptau/threshold"
@@ -32,7 +32,7 @@ const (
 func (c *demoCommand) Run(s *session) error {
 	dir := c.Dir
 	if dir == "" {
-		temporary, err := outfile.MkdirTemp("toptau-demo-")
+		temporary, err := atomicfile.MkdirTemp("toptau-demo-")
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // checkEmpty refuses flags and arguments that were given as empty text, often a shell variable that is not set: most verbs would
@@ -16,10 +16,10 @@ func checkEmpty(parsed *kong.Context) error {
 	for _, p := range parsed.Path {
 		switch {
 		case p.Flag != nil && p.Flag.Name != "missing" && isEmpty(p.Flag.Target):
-			return &fault.Error{Kind: fault.Usage, Found: "--" + p.Flag.Name + " ''", Expected: "a value",
+			return &diag.Error{Kind: diag.Usage, Found: "--" + p.Flag.Name + " ''", Expected: "a value",
 				Hint: "leave the flag out, or check the variable that should hold its value"}
 		case p.Positional != nil && isEmpty(p.Positional.Target):
-			return &fault.Error{Kind: fault.Usage, Found: "'' for " + p.Positional.Summary(), Expected: "a value"}
+			return &diag.Error{Kind: diag.Usage, Found: "'' for " + p.Positional.Summary(), Expected: "a value"}
 		}
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"toptau"
-	"toptau/internal/outfile"
+	"toptau/internal/atomicfile"
 )
 
 // evaluateCommand measures a model.
@@ -31,7 +31,7 @@ func (c *evaluateCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := outfile.Check(c.Report); err != nil {
+	if err := atomicfile.Check(c.Report); err != nil {
 		return err
 	}
 	m, err := c.load(c.Model)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"toptau"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/model"
 )
 
@@ -28,10 +28,10 @@ type explainCommand struct {
 
 func (c *explainCommand) Run(s *session) error {
 	if c.Best < 0 || c.Top < 0 {
-		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--best %d --top %d", c.Best, c.Top), Expected: "at least 1"}
+		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--best %d --top %d", c.Best, c.Top), Expected: "at least 1"}
 	}
 	if c.Columns && (c.Best > 0 || c.At != "") {
-		return &fault.Error{Kind: fault.Usage, Found: "--columns beside --best or --at", Expected: "all rows, or some"}
+		return &diag.Error{Kind: diag.Usage, Found: "--columns beside --best or --at", Expected: "all rows, or some"}
 	}
 	m, err := c.load(c.Model)
 	if err != nil {

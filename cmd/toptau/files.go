@@ -10,8 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 )
 
 // Flags and arguments that name files carry the tag file:
@@ -82,7 +82,7 @@ func texts(v reflect.Value) []string {
 // checkFiles refuses a command line that would write over what it reads or write two things to one place.
 func (s *session) checkFiles(in, out []namedFile) error {
 	usage := func(found, expected, hint string) error {
-		return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected, Hint: hint}
+		return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected, Hint: hint}
 	}
 	for i, o := range out {
 		if o.path == "-" {
@@ -92,14 +92,14 @@ func (s *session) checkFiles(in, out []namedFile) error {
 			s.taken = true
 		}
 		for _, other := range out[:i] {
-			if other.path == "-" && o.path == "-" || other.path != "-" && o.path != "-" && outfile.Same(other.path, o.path) {
-				return usage(fmt.Sprintf("%s and %s both write %s", other.flag, o.flag, fault.Quote(o.path)),
+			if other.path == "-" && o.path == "-" || other.path != "-" && o.path != "-" && atomicfile.Same(other.path, o.path) {
+				return usage(fmt.Sprintf("%s and %s both write %s", other.flag, o.flag, diag.Quote(o.path)),
 					"a file for each", "")
 			}
 		}
 		for _, source := range in {
 			if o.path != "-" && s.same(source.path, o.path) {
-				return usage(fmt.Sprintf("%s %s, which is the file that %s reads", o.flag, fault.Quote(o.path), source.flag),
+				return usage(fmt.Sprintf("%s %s, which is the file that %s reads", o.flag, diag.Quote(o.path), source.flag),
 					"another file to write", "nothing was changed")
 			}
 		}
@@ -116,7 +116,7 @@ func (s *session) checkFiles(in, out []namedFile) error {
 // same reports whether a file to write is one that is read, by any name or link.
 func (s *session) same(in, out string) bool {
 	if in != "-" {
-		return outfile.Same(in, out)
+		return atomicfile.Same(in, out)
 	}
 	stdin := fileInfo(s.stdin)
 	info, err := os.Stat(out)
@@ -151,7 +151,7 @@ func fileInfo(stream any) os.FileInfo {
 // outputs are files that are published together or not at all.
 type outputs struct {
 	s     *session
-	files []*outfile.File
+	files []*atomicfile.File
 }
 
 // add fills one of the files; "-" is standard output, "" is none.
@@ -162,7 +162,7 @@ func (o *outputs) add(path string, write func(io.Writer) error) error {
 	case "-":
 		return write(o.s.stdout)
 	}
-	f, err := outfile.Create(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (o *outputs) publish() error {
 	if err := o.s.mayWrite(); err != nil {
 		return err
 	}
-	return outfile.Commit(o.files...)
+	return atomicfile.Commit(o.files...)
 }
 
 // discard removes what was not published. It may be deferred.
@@ -211,7 +211,7 @@ const partialSuffix = ".partial"
 // returns the existing files that are kept.
 func setAside(replace bool, paths ...*string) (kept []string) {
 	for _, path := range paths {
-		if !replace && *path != "" && *path != "-" && outfile.Exists(*path) {
+		if !replace && *path != "" && *path != "-" && atomicfile.Exists(*path) {
 			kept = append(kept, *path)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"toptau"
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 )
 
 // defaultLambda is the lambda of fit when none is given.
@@ -33,7 +33,7 @@ type fitCommand struct {
 }
 
 func (c *fitCommand) Run(s *session) error {
-	if err := outfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
+	if err := atomicfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
 		return err
 	}
 	key, err := c.key(c.Output, c.Certificate)
@@ -60,7 +60,7 @@ func (c *fitCommand) Run(s *session) error {
 	}
 	s.progress.clear()
 	if c.Certificate != "" && fitted.Certificate == nil {
-		return &fault.Error{Kind: fault.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
+		return &diag.Error{Kind: diag.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
 			Expected: "a solver that certifies", Hint: "--solver certified"}
 	}
 	if err := sign(fitted.Model, key); err != nil {

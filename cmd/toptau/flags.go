@@ -2,7 +2,7 @@ package main
 
 import (
 	"toptau"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -99,7 +99,7 @@ func deltaRate(text string) (threshold.Rate, error) {
 	}
 	rate, err := threshold.ParseRate(text)
 	if err != nil {
-		return rate, &fault.Error{Kind: fault.Usage, Found: "--delta " + fault.Quote(text), Expected: "a rate between 0 and 1",
+		return rate, &diag.Error{Kind: diag.Usage, Found: "--delta " + diag.Quote(text), Expected: "a rate between 0 and 1",
 			Hint: "for example 5%"}
 	}
 	return rate, nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/simulate"
 	"toptau/threshold"
 )
@@ -26,7 +26,7 @@ func (c *generateCommand) Run(s *session) error {
 	options := simulate.Options{Kind: c.Kind, Rows: c.Rows, Seed: c.Seed, Columns: c.Columns, Types: c.Types, MLT: c.MLT,
 		Attacks: c.Attacks}
 	if c.Rows < 0 {
-		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--rows %d", c.Rows), Expected: "at least 1"}
+		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--rows %d", c.Rows), Expected: "at least 1"}
 	}
 	if c.Positives != "" {
 		var err error
@@ -39,7 +39,7 @@ func (c *generateCommand) Run(s *session) error {
 		return err
 	}
 	if s.json && c.Output == "-" {
-		return &fault.Error{Kind: fault.Usage, Found: "--json without -o", Expected: "a file for the rows", Hint: "-o FILE"}
+		return &diag.Error{Kind: diag.Usage, Found: "--json without -o", Expected: "a file for the rows", Hint: "-o FILE"}
 	}
 	s.progress.start()
 	progress := func(rows int) {

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 )
 
 // An interruption (SIGINT or SIGTERM) ends the context, and every verb returns with exit code 130 and one line that says
@@ -85,7 +85,7 @@ func (s *session) watch(signals <-chan os.Signal, cancel context.CancelFunc) {
 // abort ends the process from whatever it is doing.
 func (s *session) abort(how string) {
 	s.ending.Lock() // for good: nothing else is reported, and main does not return
-	outfile.Abandon()
+	atomicfile.Abandon()
 	done := make(chan struct{})
 	go func() {
 		s.say(how + "; " + s.kept())
@@ -101,14 +101,14 @@ func (s *session) abort(how string) {
 // say prints a line on standard error.
 func (s *session) say(line string) {
 	s.shown.Load().clear()
-	fmt.Fprintln(s.stderr, "toptau: "+fault.Printable(line))
+	fmt.Fprintln(s.stderr, "toptau: "+diag.Printable(line))
 }
 
 // kept says what an interruption leaves.
 func (s *session) kept() string {
 	s.interruption.mu.Lock()
 	defer s.interruption.mu.Unlock()
-	written := outfile.Written()
+	written := atomicfile.Written()
 	switch n := len(written); {
 	case s.interruption.resumes != "":
 		return s.interruption.resumes

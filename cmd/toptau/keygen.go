@@ -1,7 +1,7 @@
 package main
 
 import (
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/model"
 )
 
@@ -12,7 +12,7 @@ type keygenCommand struct {
 
 func (c *keygenCommand) Run(s *session) error {
 	if c.Key == "" || c.Key == "-" {
-		return &fault.Error{Kind: fault.Usage, Found: "keygen " + fault.Quote(c.Key), Expected: "the name of a new file"}
+		return &diag.Error{Kind: diag.Usage, Found: "keygen " + diag.Quote(c.Key), Expected: "the name of a new file"}
 	}
 	public, err := model.GenerateKey(c.Key)
 	if err != nil {

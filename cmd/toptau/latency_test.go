@@ -49,13 +49,13 @@ var phases = []struct {
 	name    string
 	pattern *regexp.Regexp
 }{
-	{"writing", regexp.MustCompile(`outfile\.(Commit|\(\*File\))`)},
+	{"writing", regexp.MustCompile(`atomicfile\.(Commit|\(\*File\))`)},
 	{"report", regexp.MustCompile(`\.WriteReport`)},
 	{"bootstrap", regexp.MustCompile(`metric\..*[bB]ootstrap`)},
 	{"refit: trees", regexp.MustCompile(`(?s)feature\.\(\*forest\).*\(\*search\)\.refit|\(\*search\)\.refit.*feature\.\(\*forest\)`)},
 	{"refit", regexp.MustCompile(`\(\*search\)\.refit`)},
 	{"trees", regexp.MustCompile(`feature\.\(\*forest\)`)},
-	{"solving", regexp.MustCompile(`internal/(solver|baseline|objective)[./]`)},
+	{"solving", regexp.MustCompile(`internal/(solver|certified|learn|objective)[./]`)},
 	{"encoding", regexp.MustCompile(`internal/feature\.(FitContext|\(\*(fitter|packing|Map)\))`)},
 	{"scoring", regexp.MustCompile(`internal/feature\.\(\*Scorer\)`)},
 	{"reading", regexp.MustCompile(`internal/table\.`)},

@@ -23,7 +23,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"toptau"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/paper"
 )
 
@@ -129,7 +129,7 @@ func execute(s *session, args []string) (err error) {
 				panic(r)
 			}
 			if exit.code != 0 {
-				err = &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("exit code %d from the flag parser", exit.code)}
+				err = &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("exit code %d from the flag parser", exit.code)}
 			}
 		}
 	}()
@@ -146,13 +146,13 @@ func execute(s *session, args []string) (err error) {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return &fault.Error{Kind: fault.Usage, Found: err.Error(), Hint: helpHint(err)}
+		return &diag.Error{Kind: diag.Usage, Found: err.Error(), Hint: helpHint(err)}
 	}
 	if err := checkEmpty(parsed); err != nil {
 		return err
 	}
 	if c.Threads < 0 {
-		return &fault.Error{Kind: fault.Usage, Column: "", Found: fmt.Sprintf("--threads %d", c.Threads), Expected: "at least 1"}
+		return &diag.Error{Kind: diag.Usage, Column: "", Found: fmt.Sprintf("--threads %d", c.Threads), Expected: "at least 1"}
 	}
 	if c.Threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(c.Threads, runtime.NumCPU())))
@@ -204,26 +204,37 @@ func (s *session) report(err error) int {
 		s.reportInterruption(err)
 		return 130
 	}
-	found := fault.Of(err)
+	found := diag.Of(err)
 	if found == nil {
-		found = &fault.Error{Kind: fault.IO, Err: err}
+		found = &diag.Error{Kind: diag.IO, Err: err}
 	}
 	if s.json {
 		writeFailure(s, found, err)
 	} else {
-		fmt.Fprintln(s.stderr, "toptau: "+fault.Printable(err.Error()))
+		fmt.Fprintln(s.stderr, "toptau: "+diag.Printable(message(err)))
 	}
 	switch found.Kind {
-	case fault.Usage:
+	case diag.Usage:
 		return 2
-	case fault.Guarantee:
+	case diag.Guarantee:
 		return 3
 	}
 	return 1
 }
 
+// spell returns the flag that sets a parameter.
+func spell(param string) string { return "--" + param }
+
+// message returns the text of an error with its parameters written as flags.
+func message(err error) string {
+	if e := diag.Of(err); e != nil {
+		return strings.Replace(err.Error(), e.Error(), e.Text(spell), 1)
+	}
+	return err.Error()
+}
+
 // writeFailure prints the one object that stands for a failure. Unknown fields are null.
-func writeFailure(s *session, e *fault.Error, err error) {
+func writeFailure(s *session, e *diag.Error, err error) {
 	text := func(v string) *string {
 		if v == "" {
 			return nil
@@ -231,27 +242,30 @@ func writeFailure(s *session, e *fault.Error, err error) {
 		return &v
 	}
 	found := e.Found
-	if found == "" {
-		found = err.Error()
+	switch {
+	case found == "":
+		found = message(err)
+	case e.Param != "":
+		found = spell(e.Param) + " " + found
 	}
 	var line *int
 	if e.Line > 0 {
 		line = &e.Line
 	}
 	type failure struct {
-		Kind     fault.Kind `json:"kind"`
-		File     *string    `json:"file"`
-		Line     *int       `json:"line"`
-		Column   *string    `json:"column"`
-		Found    *string    `json:"found"`
-		Expected *string    `json:"expected"`
-		Hint     *string    `json:"hint"`
-		Message  string     `json:"message"`
+		Kind     diag.Kind `json:"kind"`
+		File     *string   `json:"file"`
+		Line     *int      `json:"line"`
+		Column   *string   `json:"column"`
+		Found    *string   `json:"found"`
+		Expected *string   `json:"expected"`
+		Hint     *string   `json:"hint"`
+		Message  string    `json:"message"`
 	}
 	s.emit(struct {
 		SchemaVersion int     `json:"schema_version"`
 		Error         failure `json:"error"`
-	}{toptau.SchemaVersion, failure{e.Kind, text(e.File), line, text(e.Column), text(found), text(e.Expected), text(e.Hint), err.Error()}})
+	}{toptau.SchemaVersion, failure{e.Kind, text(e.File), line, text(e.Column), text(found), text(e.Expected), text(e.Advice(spell)), message(err)}})
 }
 
 // emit prints one JSON object on one line.

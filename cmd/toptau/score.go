@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"toptau"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/model"
 )
 
@@ -27,7 +27,7 @@ type scoreCommand struct {
 
 func (c *scoreCommand) Run(s *session) error {
 	if c.Best < 0 {
-		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--best %d", c.Best), Expected: "at least 1"}
+		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--best %d", c.Best), Expected: "at least 1"}
 	}
 	m, err := c.load(c.Model)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // printable is text that may come from data, on its way to a terminal: %q escapes it, and so does every other verb.
@@ -16,7 +16,7 @@ type printable string
 func (t printable) Format(f fmt.State, verb rune) {
 	text := string(t)
 	if verb != 'q' {
-		text = fault.Printable(text)
+		text = diag.Printable(text)
 	}
 	fmt.Fprintf(f, fmt.FormatString(f, verb), text)
 }
@@ -35,12 +35,12 @@ func showAll(args []any) []any {
 
 // printableJSON escapes what a terminal would obey in JSON text, where it can only be part of a string: the value is the same.
 func printableJSON(text []byte) []byte {
-	if !bytes.ContainsFunc(text, func(c rune) bool { return c >= 0x7f && fault.Unprintable(c) }) {
+	if !bytes.ContainsFunc(text, func(c rune) bool { return c >= 0x7f && diag.Unprintable(c) }) {
 		return text
 	}
 	var b bytes.Buffer
 	for _, c := range string(text) {
-		if c >= 0x7f && fault.Unprintable(c) {
+		if c >= 0x7f && diag.Unprintable(c) {
 			fmt.Fprintf(&b, `\u%04x`, c)
 		} else {
 			b.WriteRune(c)
@@ -80,7 +80,7 @@ func (s *screen) Write(p []byte) (int, error) {
 		}
 	}
 	s.rest = bytes.Clone(text[end:])
-	if _, err := io.WriteString(s.w, fault.PrintableLines(string(text[:end]))); err != nil {
+	if _, err := io.WriteString(s.w, diag.PrintableLines(string(text[:end]))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

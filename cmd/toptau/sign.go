@@ -4,7 +4,7 @@ import (
 	"crypto/ed25519"
 
 	"toptau"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/model"
 )
 
@@ -25,7 +25,7 @@ func (f signFlags) key(outputs ...string) (ed25519.PrivateKey, error) {
 			return model.ReadPrivateKey(*f.Sign)
 		}
 	}
-	return nil, &fault.Error{Kind: fault.Usage, Found: "--sign without a file to write", Expected: "-o MODEL"}
+	return nil, &diag.Error{Kind: diag.Usage, Found: "--sign without a file to write", Expected: "-o MODEL"}
 }
 
 // sign signs a model if there is a key.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"toptau"
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 )
 
 // thresholdCommand calibrates.
@@ -34,15 +34,15 @@ func (c *thresholdCommand) Run(s *session) error {
 		return err
 	}
 	if (c.Output == "") != (c.Model == "") {
-		return &fault.Error{Kind: fault.Usage, Found: "one of --model and -o", Expected: "both or neither"}
+		return &diag.Error{Kind: diag.Usage, Found: "one of --model and -o", Expected: "both or neither"}
 	}
 	if c.Model == "" && (c.Sign != nil || c.VerifyKey != nil || c.Allow) {
-		return &fault.Error{Kind: fault.Usage, Found: "--sign, --verify-key or --allow-training-rows without a model", Expected: "--model MODEL -o MODEL"}
+		return &diag.Error{Kind: diag.Usage, Found: "--sign, --verify-key or --allow-training-rows without a model", Expected: "--model MODEL -o MODEL"}
 	}
 	if c.Scores != "" && c.Model != "" {
-		return &fault.Error{Kind: fault.Usage, Found: "--scores and --model", Expected: "one of the two"}
+		return &diag.Error{Kind: diag.Usage, Found: "--scores and --model", Expected: "one of the two"}
 	}
-	if err := outfile.Check(c.Output); err != nil {
+	if err := atomicfile.Check(c.Output); err != nil {
 		return err
 	}
 	r, guarantee := c.compute(s, options)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"toptau"
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/threshold"
 )
 
@@ -53,7 +53,7 @@ func (c *trainCommand) Run(s *session) error {
 		}
 		s.progress.report(now)
 	}
-	if err := outfile.Check(c.Output); err != nil {
+	if err := atomicfile.Check(c.Output); err != nil {
 		return err
 	}
 	key, err := c.key(c.Output)
@@ -108,7 +108,7 @@ func (c *trainCommand) Run(s *session) error {
 	case len(kept) > 0 && s.json:
 		return errSetAside // the object has said it
 	case len(kept) > 0:
-		return &fault.Error{Kind: fault.IO, File: kept[0], Found: "not replaced: --max-time ended the search before its end",
+		return &diag.Error{Kind: diag.IO, File: kept[0], Found: "not replaced: --max-time ended the search before its end",
 			Hint: "--replace-partial replaces it"}
 	case guarantee != nil && s.json:
 		return errNoGuarantee // the object has said it
@@ -122,7 +122,7 @@ func (c *trainCommand) options() (toptau.TrainOptions, error) {
 		Folds: c.Folds, OutOfFold: c.Calibrate == "out-of-fold", MaxTime: c.MaxTime, Seed: c.Seed,
 		NoFingerprints: c.NoFingerprints}
 	if c.Folds < 0 || c.Folds == 1 {
-		return o, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--folds %d", c.Folds), Expected: "at least 2"}
+		return o, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--folds %d", c.Folds), Expected: "at least 2"}
 	}
 	var err error
 	if o.Delta, err = deltaRate(c.Delta); err != nil {
@@ -145,7 +145,7 @@ func rateFlag(flag, text string) (threshold.Rate, error) {
 	}
 	rate, err := threshold.ParseRate(text)
 	if err != nil {
-		return rate, &fault.Error{Kind: fault.Usage, Found: flag + " " + fault.Quote(text), Expected: "a rate between 0 and 1",
+		return rate, &diag.Error{Kind: diag.Usage, Found: flag + " " + diag.Quote(text), Expected: "a rate between 0 and 1",
 			Hint: "for example 2.5%"}
 	}
 	return rate, nil

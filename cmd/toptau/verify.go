@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"toptau"
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 )
 
 // verifyCommand recomputes a certificate.
@@ -32,7 +32,7 @@ type problemFlags struct {
 func (f *problemFlags) problem() (*toptau.FitOptions, error) {
 	if f.Method == "" {
 		if *f != (problemFlags{}) {
-			return nil, &fault.Error{Kind: fault.Usage, Found: "a hyperparameter without --method",
+			return nil, &diag.Error{Kind: diag.Usage, Found: "a hyperparameter without --method",
 				Expected: "--method and all its hyperparameters, as for fit", Hint: "or none: then the model names the problem"}
 		}
 		return nil, nil
@@ -45,7 +45,7 @@ func (f *problemFlags) problem() (*toptau.FitOptions, error) {
 }
 
 func (c *verifyCommand) Run(s *session) error {
-	outfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
+	atomicfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
 	problem, err := c.problem()
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (c *verifyCommand) Run(s *session) error {
 		printVerification(s, v)
 	}
 	if err == nil && !v.Holds && !s.json {
-		err = &fault.Error{Kind: fault.Data, File: c.Certificate, Found: strings.Join(v.Reasons, "; ")}
+		err = &diag.Error{Kind: diag.Data, File: c.Certificate, Found: strings.Join(v.Reasons, "; ")}
 	}
 	if err == nil && !v.Holds {
 		return errNotHeld
@@ -82,7 +82,7 @@ func (c *verifyCommand) Run(s *session) error {
 
 // inCertificate names the certificate's file in an error about its content.
 func (c *verifyCommand) inCertificate(err error) error {
-	if e := fault.Of(err); e != nil && e.File == "" && e.Kind != fault.Usage {
+	if e := diag.Of(err); e != nil && e.File == "" && e.Kind != diag.Usage {
 		e.File = c.Certificate
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
@@ -191,8 +191,8 @@ func TestMissingValues(t *testing.T) {
 		}
 	}
 	_, _, err := Fit(data, named, nil, Options{})
-	e := fault.Of(err)
-	if e == nil || e.Kind != fault.Data || e.File != "train.csv" || e.Line != 5 || e.Column != "x" || e.Hint == "" {
+	e := diag.Of(err)
+	if e == nil || e.Kind != diag.Data || e.File != "train.csv" || e.Line != 5 || e.Column != "x" || e.Hint == "" {
 		t.Errorf("error policy: %v", err)
 	}
 }
@@ -241,7 +241,7 @@ func TestMissingAfterCompleteTraining(t *testing.T) {
 func TestNothingVaries(t *testing.T) {
 	data := tableOf(number("x", 1, 1), number("gone", missing, missing))
 	_, _, err := Fit(data, named, nil, Options{Impute: ImputeMedian})
-	if e := fault.Of(err); e == nil || e.Kind != fault.Data || !strings.Contains(e.Found, "no column is left") {
+	if e := diag.Of(err); e == nil || e.Kind != diag.Data || !strings.Contains(e.Found, "no column is left") {
 		t.Errorf("%v", err)
 	}
 }
@@ -250,7 +250,7 @@ func TestUnknownOptions(t *testing.T) {
 	data := tableOf(number("x", 1, 2))
 	for _, o := range []Options{{Scale: "robust"}, {Impute: "mean"}} {
 		_, _, err := Fit(data, named, nil, o)
-		if e := fault.Of(err); e == nil || e.Kind != fault.Usage || !strings.HasPrefix(e.Found, "--") {
+		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.HasPrefix(e.Found, "--") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -260,7 +260,7 @@ func TestValuesBeyondFloat32AreRefused(t *testing.T) {
 	m := fit(t, tableOf(number("x", 1, 2)), Options{})
 	var e Encoded
 	err := m.Encode(tableOf(number("x", 1, 1e40)), 1, &e)
-	if f := fault.Of(err); f == nil || f.Line != 3 || f.Column != "x" {
+	if f := diag.Of(err); f == nil || f.Line != 3 || f.Column != "x" {
 		t.Errorf("%v", err)
 	}
 }
@@ -274,7 +274,7 @@ func TestWrongTable(t *testing.T) {
 		"fewer":        tableOf(number("x", 1)),
 		"other format": sparse,
 	} {
-		if err := m.Check(data); fault.Of(err) == nil || fault.Of(err).Kind != fault.Model {
+		if err := m.Check(data); diag.Of(err) == nil || diag.Of(err).Kind != diag.Model {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -461,7 +461,7 @@ func TestMatrixWantsLabels(t *testing.T) {
 	m := fit(t, data, Options{})
 	data.Label[1] = table.Unknown
 	_, err := m.Matrix(data, nil, matrix.Float32)
-	if e := fault.Of(err); e == nil || e.Line != 3 {
+	if e := diag.Of(err); e == nil || e.Line != 3 {
 		t.Errorf("%v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -19,7 +19,7 @@ import (
 // rows.
 //
 // Columns that are constant on these rows are dropped and listed in Map.Dropped and in a warning.
-// Errors: fault.Usage for unknown options and for too many LIBSVM indices to encode; fault.Data for missing values under
+// Errors: diag.Usage for unknown options and for too many LIBSVM indices to encode; diag.Data for missing values under
 // ImputeError and when no column is left.
 func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning, error) {
 	return FitContext(context.Background(), t, s, rows, o)
@@ -35,10 +35,10 @@ func FitContext(ctx context.Context, t *table.Table, s table.Schema, rows []int,
 	f.ctx = ctx
 	f.m.Numbered = !s.Header && !f.m.Sparse
 	if len(f.rows) == 0 {
-		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no rows", Expected: "training rows with a positive weight"}
+		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no rows", Expected: "training rows with a positive weight"}
 	}
 	if t.Sparse == nil && len(t.Columns) == 0 {
-		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no columns", Expected: "features, which may have been given up"}
+		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no columns", Expected: "features, which may have been given up"}
 	}
 	if t.Sparse != nil && o.Encode != EncodeRaw {
 		if f.t, err = indexColumns(t, o.Encode); err != nil {
@@ -54,10 +54,10 @@ func FitContext(ctx context.Context, t *table.Table, s table.Schema, rows []int,
 		return nil, nil, context.Cause(ctx)
 	}
 	if err := f.m.prepare(); err != nil {
-		return nil, nil, &fault.Error{Kind: fault.Data, Found: "the columns cannot be encoded", Err: err}
+		return nil, nil, &diag.Error{Kind: diag.Data, Found: "the columns cannot be encoded", Err: err}
 	}
 	if f.m.cols == 0 {
-		return nil, nil, &fault.Error{Kind: fault.Data, Found: "no column is left: all are constant on the training rows",
+		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no column is left: all are constant on the training rows",
 			Expected: "at least one column that varies"}
 	}
 	return f.m, f.warnings(), nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -51,7 +51,7 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 		g.positive = append(g.positive, f.t.Label[row] == table.Positive)
 	}
 	if classes[0] == 0 || classes[1] == 0 {
-		return nil, &fault.Error{Kind: fault.Data, Found: "rows of one class", Expected: "rows of both classes",
+		return nil, &diag.Error{Kind: diag.Data, Found: "rows of one class", Expected: "rows of both classes",
 			Hint: "check the label column and --positive"}
 	}
 	g.columns = make([]ranked, len(x))

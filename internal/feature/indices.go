@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -35,7 +35,7 @@ func Encodable(t *table.Table) bool {
 func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
 	s := t.Sparse
 	if !Encodable(t) {
-		return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--features %s for %d rows with %d indices", e, t.Rows(), s.Cols),
+		return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--features %s for %d rows with %d indices", e, t.Rows(), s.Cols),
 			Expected: fmt.Sprintf("at most %d indices and %d values, each index counted in each row", maxIndexColumns, indexCells(s)),
 			Hint:     "--features raw, or fewer rows or indices"}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
@@ -163,7 +163,7 @@ func TestTooManyIndicesAreNotEncoded(t *testing.T) {
 		t.Error("any number of indices can be encoded")
 	}
 	_, _, err := Fit(data, table.Schema{Format: "libsvm"}, nil, Options{Encode: EncodeLeaves})
-	if e := fault.Of(err); e == nil || e.Kind != fault.Usage || e.Found != "--features leaves for 2 rows with 131073 indices" {
+	if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Found != "--features leaves for 2 rows with 131073 indices" {
 		t.Errorf("%v", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -93,8 +93,8 @@ func (in *Input) levels(dictionary []string) []int32 {
 }
 
 // at begins an error that names a row of the table.
-func at(t *table.Table, row int) *fault.Error {
-	e := &fault.Error{Kind: fault.Data, File: t.File}
+func at(t *table.Table, row int) *diag.Error {
+	e := &diag.Error{Kind: diag.Data, File: t.File}
 	if row < t.Rows() {
 		e.Line = t.LineOf(row)
 	}

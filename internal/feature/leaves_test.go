@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
@@ -202,17 +202,17 @@ func TestThresholdsAreShortAndInside(t *testing.T) {
 func TestLeavesNeedBothClasses(t *testing.T) {
 	data := tableOf(number("x", steps(30)...))
 	data.Label[3] = table.Unknown
-	if _, _, err := Fit(data, named, nil, Options{Encode: EncodeLeaves}); fault.Of(err) == nil || fault.Of(err).Line != 5 {
+	if _, _, err := Fit(data, named, nil, Options{Encode: EncodeLeaves}); diag.Of(err) == nil || diag.Of(err).Line != 5 {
 		t.Errorf("%v", err)
 	}
 	for i := range data.Label {
 		data.Label[i] = table.Positive
 	}
-	if _, _, err := Fit(data, named, nil, Options{Encode: EncodeLeaves}); fault.Of(err) == nil || fault.Of(err).Kind != fault.Data {
+	if _, _, err := Fit(data, named, nil, Options{Encode: EncodeLeaves}); diag.Of(err) == nil || diag.Of(err).Kind != diag.Data {
 		t.Errorf("%v", err)
 	}
 	for _, o := range []Options{{Encode: "bins"}, {Encode: EncodeLeaves, Trees: -1}, {Encode: EncodeLeaves, Leaves: 1}} {
-		if _, _, err := Fit(data, named, nil, o); fault.Of(err) == nil || fault.Of(err).Kind != fault.Usage {
+		if _, _, err := Fit(data, named, nil, o); diag.Of(err) == nil || diag.Of(err).Kind != diag.Usage {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
@@ -83,7 +83,7 @@ func (m *Map) Names() []string {
 // Check reports whether the table has the columns that the map was fitted on. Encode relies on it.
 func (m *Map) Check(t *table.Table) error {
 	if m.Sparse != (t.Sparse != nil) {
-		return &fault.Error{Kind: fault.Model, Found: form(t.Sparse != nil), Expected: form(m.Sparse) + ", as in training"}
+		return &diag.Error{Kind: diag.Model, Found: form(t.Sparse != nil), Expected: form(m.Sparse) + ", as in training"}
 	}
 	if m.Sparse {
 		return nil
@@ -91,11 +91,11 @@ func (m *Map) Check(t *table.Table) error {
 	for k := range m.Inputs {
 		in := &m.Inputs[k]
 		if in.Column >= len(t.Columns) {
-			return &fault.Error{Kind: fault.Model, Column: in.Name, Found: "no such column", Expected: "the columns of the training data"}
+			return &diag.Error{Kind: diag.Model, Column: in.Name, Found: "no such column", Expected: "the columns of the training data"}
 		}
 		column := &t.Columns[in.Column]
 		if kindOf(column) != in.Kind || column.Name != in.Name {
-			return &fault.Error{Kind: fault.Model, Column: columnLabel(column), Found: "a " + string(kindOf(column)) + " column",
+			return &diag.Error{Kind: diag.Model, Column: columnLabel(column), Found: "a " + string(kindOf(column)) + " column",
 				Expected: "the " + string(in.Kind) + " column " + strconv.Quote(in.Name) + " at this place"}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -78,7 +78,7 @@ func (o Options) Check() (Options, error) {
 		o.Leaves = defaultLeaves
 	}
 	if o.Trees < 0 || o.Leaves < 2 {
-		return o, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("%d trees of %d leaves", o.Trees, o.Leaves),
+		return o, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("%d trees of %d leaves", o.Trees, o.Leaves),
 			Expected: "at least one tree of two leaves"}
 	}
 	if err := oneOf("--scale", o.Scale, ScaleStandard, ScaleAll, ScaleNone); err != nil {
@@ -95,5 +95,5 @@ func oneOf[T ~string](flag string, value T, known ...T) error {
 	for i, name := range known {
 		names[i] = string(name)
 	}
-	return &fault.Error{Kind: fault.Usage, Found: flag + " " + fault.Quote(string(value)), Expected: strings.Join(names, ", ")}
+	return &diag.Error{Kind: diag.Usage, Found: flag + " " + diag.Quote(string(value)), Expected: strings.Join(names, ", ")}
 }

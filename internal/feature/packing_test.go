@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
@@ -61,7 +61,7 @@ func TestConsume(t *testing.T) {
 	if packed.Rows() != plain.Rows() || len(packed.Columns) != 0 {
 		t.Errorf("%d rows, %d columns", packed.Rows(), len(packed.Columns))
 	}
-	if _, err := m.Consume(t.Context(), packed, matrix.Float32); fault.Of(err) == nil {
+	if _, err := m.Consume(t.Context(), packed, matrix.Float32); diag.Of(err) == nil {
 		t.Errorf("a second time: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 )
 
@@ -202,7 +202,7 @@ func TestScorecardMissingValues(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := Fit(data, named, nil, onScorecard); fault.Of(err) == nil || fault.Of(err).Line != 41 {
+	if _, _, err := Fit(data, named, nil, onScorecard); diag.Of(err) == nil || diag.Of(err).Line != 41 {
 		t.Errorf("%v", err)
 	}
 	// Training had no missing value: nothing is known of one.

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -27,7 +27,7 @@ type Scorer struct {
 // NewScorer refuses a weight vector of the wrong length.
 func NewScorer(m *Map, weights []float64, offset float64) (*Scorer, error) {
 	if len(weights) != m.Cols() {
-		return nil, &fault.Error{Kind: fault.Model, Found: fmt.Sprintf("%d weights", len(weights)),
+		return nil, &diag.Error{Kind: diag.Model, Found: fmt.Sprintf("%d weights", len(weights)),
 			Expected: fmt.Sprintf("%d, one for each feature", m.Cols())}
 	}
 	return &Scorer{Map: m, Weights: weights, Offset: offset}, nil

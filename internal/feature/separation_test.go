@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"toptau/internal/baseline"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 )
@@ -55,7 +55,7 @@ func TestShapesThatEncodingsHave(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fitted, err := baseline.Fit(context.Background(), x, baseline.Options{Lambda: 1e-3, Tolerance: 1e-4})
+			fitted, err := learn.Fit(context.Background(), x, learn.Options{Lambda: 1e-3, Tolerance: 1e-4})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/kernel"
 )
 
@@ -132,12 +132,12 @@ func (b *Builder) class(positive bool) *classBuilder {
 func (c *classBuilder) check(weight float64, source int) error {
 	switch {
 	case len(c.sources) >= math.MaxInt32:
-		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("more than %d rows of one class", math.MaxInt32)}
+		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("more than %d rows of one class", math.MaxInt32)}
 	case source < 0 || int64(source) > math.MaxUint32:
-		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("row number %d", source+1),
+		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("row number %d", source+1),
 			Expected: "at most 4294967296 rows"}
 	case !(weight > 0) || math.IsInf(weight, 1):
-		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("row %d: weight %v", source+1, weight),
+		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("row %d: weight %v", source+1, weight),
 			Expected: "a positive, finite weight"}
 	}
 	return nil
@@ -210,7 +210,7 @@ func (g growing) addEntries(cols []uint32, values []float64) (bad int, err error
 }
 
 func badValue(source, col int, value float64) error {
-	return &fault.Error{Kind: fault.Data, Column: strconv.Itoa(col + 1),
+	return &diag.Error{Kind: diag.Data, Column: strconv.Itoa(col + 1),
 		Err: &ValueError{Source: source, Col: col, Value: value}}
 }
 
@@ -235,13 +235,13 @@ func (b *Builder) Build() (*Matrix, error) {
 	case b.err != nil:
 		return nil, b.err
 	case len(b.classes[0].sources) == 0:
-		return nil, &fault.Error{Kind: fault.Data, Found: "no positive row", Expected: "rows of both classes",
+		return nil, &diag.Error{Kind: diag.Data, Found: "no positive row", Expected: "rows of both classes",
 			Hint: "check the label column and --positive"}
 	case len(b.classes[1].sources) == 0:
-		return nil, &fault.Error{Kind: fault.Data, Found: "no negative row", Expected: "rows of both classes",
+		return nil, &diag.Error{Kind: diag.Data, Found: "no negative row", Expected: "rows of both classes",
 			Hint: "check the label column and --positive"}
 	case b.layout.Cols() == 0:
-		return nil, &fault.Error{Kind: fault.Data, Found: "no feature", Expected: "at least one column that varies"}
+		return nil, &diag.Error{Kind: diag.Data, Found: "no feature", Expected: "at least one column that varies"}
 	}
 	return &Matrix{Positives: b.classes[0].part(), Negatives: b.classes[1].part()}, nil
 }

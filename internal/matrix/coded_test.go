@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // codedSample is rows that stand at random levels; gaps is the share of groups in which a row stands nowhere.
@@ -290,7 +290,7 @@ func TestCodedRefuses(t *testing.T) {
 				t.Errorf("%v %v: %v", c.cols, c.values, err)
 			case c.text != "" && (err == nil || !strings.Contains(err.Error(), c.text)):
 				t.Errorf("%v %v: %v, want %q", c.cols, c.values, err, c.text)
-			case strings.Contains(c.text, "finite") && fault.Of(err) == nil:
+			case strings.Contains(c.text, "finite") && diag.Of(err) == nil:
 				t.Errorf("%v is not a fault", err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/kernel"
 )
 
@@ -506,7 +506,7 @@ func TestValuesThatCannotBeStored(t *testing.T) {
 				continue
 			}
 			var bad *ValueError
-			if f := fault.Of(err); f == nil || f.Kind != fault.Data || !strings.Contains(err.Error(), c.text) {
+			if f := diag.Of(err); f == nil || f.Kind != diag.Data || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("%s: %v", c.name, err)
 			} else if !errors.As(err, &bad) || bad.Source != 7 || bad.Col != 1 {
 				t.Errorf("%s: %v does not name row and column", c.name, err)

@@ -14,7 +14,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Unknown is what Free returns where nothing is known.
@@ -58,7 +58,7 @@ const little = 16 << 20
 
 // Shortage returns an error if need bytes are more than are free, nil otherwise; 16 MiB are always there. what names the work and its size, for
 // example "9,000 rows of 400 columns", and fits says what would fit into the bytes that are free.
-func Shortage(what string, need int64, fits func(free int64) string) *fault.Error {
+func Shortage(what string, need int64, fits func(free int64) string) *diag.Error {
 	if need <= little {
 		return nil
 	}
@@ -66,7 +66,7 @@ func Shortage(what string, need int64, fits func(free int64) string) *fault.Erro
 	if need <= free {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%s, which take about %s of memory", what, Size(need)),
+	return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%s, which take about %s of memory", what, Size(need)),
 		Expected: fmt.Sprintf("at most %s, which is what is free", Size(free)), Hint: fits(free)}
 }
 
@@ -82,7 +82,7 @@ func ReadAll(r io.Reader, what string, most, times int64) ([]byte, error) {
 		}
 		parts = append(parts, part[:n])
 		if size += int64(n); size > most {
-			return nil, &fault.Error{Kind: fault.Data, Found: what + " of more than " + Size(most), Expected: "a smaller one"}
+			return nil, &diag.Error{Kind: diag.Data, Found: what + " of more than " + Size(most), Expected: "a smaller one"}
 		}
 		if n < len(part) {
 			return bytes.Join(parts, nil), nil

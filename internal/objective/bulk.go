@@ -18,7 +18,7 @@ type bulk struct {
 
 // gather takes the rows of the support, if they are a bulk, and reports whether they are.
 func (c *bulk) gather(o *Objective, s *space) bool {
-	rule, ok := o.problem.Rule.(threshold.SurrogateQuantile)
+	rule, ok := o.problem.Rule().(threshold.SurrogateQuantile)
 	c.is = ok && s.all && rule.Surrogate == surrogate.Hinge && o.weights == nil && o.many(len(s.support.Rows))
 	if !c.is {
 		return false

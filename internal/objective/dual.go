@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/method"
 )
@@ -31,7 +31,7 @@ const feasibilitySlack = 1e-12
 // Dual returns the dual value at (p, a). p has one element for each positive, with 0 <= p_i <= (m_i/M+) sup l'; a has one
 // for each row of the population (all: positives first, then negatives), with sum a = 1 and 0 <= a_j <= the rule's cap.
 //
-// An infeasible point is a *fault.Error that names the constraint, what was found and what is allowed. With lambda = 0
+// An infeasible point is a *diag.Error that names the constraint, what was found and what is allowed. With lambda = 0
 // the bound holds only if v = 0 and everything else is infeasible too: see DualInBall. Methods that are not convex, and
 // rules without a known r(a), have no dual.
 func (o *Objective) Dual(p, a []float64) (Dual, error) {
@@ -40,7 +40,7 @@ func (o *Objective) Dual(p, a []float64) (Dual, error) {
 		return Dual{}, err
 	}
 	norm := Norm(d.V)
-	lambda := o.problem.Hyperparameters.Lambda
+	lambda := o.problem.Lambda
 	switch {
 	case norm == 0:
 		d.D = d.Gain
@@ -66,7 +66,7 @@ func (o *Objective) DualInBall(p, a []float64, radius float64) (Dual, error) {
 		return Dual{}, err
 	}
 	norm := Norm(d.V)
-	lambda := o.problem.Hyperparameters.Lambda
+	lambda := o.problem.Lambda
 	if norm <= float64(lambda*radius) {
 		d.D = d.Gain
 		if norm > 0 {
@@ -80,8 +80,8 @@ func (o *Objective) DualInBall(p, a []float64, radius float64) (Dual, error) {
 
 // gain checks (p, a), moves it onto constraints that rounding breaks, and returns all of the dual value but the norm.
 func (o *Objective) gain(p, a []float64) (Dual, error) {
-	if !o.problem.Method.Convex {
-		return Dual{}, fmt.Errorf("%s is not convex and has no dual", o.problem.Method.Title)
+	if !o.problem.Definition().Convex {
+		return Dual{}, fmt.Errorf("%s is not convex and has no dual", o.problem.Definition().Title)
 	}
 	p, err := o.feasibleP(p)
 	if err != nil {
@@ -97,7 +97,7 @@ func (o *Objective) gain(p, a []float64) (Dual, error) {
 	}
 	r := o.rule.Regulariser(a, o.weights)
 	if math.IsNaN(r) {
-		return Dual{}, fmt.Errorf("%s with the %s surrogate has no known dual", o.problem.Method.Title, o.loss.Name())
+		return Dual{}, fmt.Errorf("%s with the %s surrogate has no known dual", o.problem.Definition().Title, o.loss.Name())
 	}
 	total := o.positives.total
 	steepest := o.loss.Properties().MaxDerivative
@@ -116,7 +116,7 @@ func (o *Objective) direction(p, a []float64, total float64, v []float64) {
 	for j := range a {
 		a[j] *= -total
 	}
-	if o.problem.Method.Population != method.Negatives {
+	if o.problem.Definition().Population != method.Negatives {
 		for i := range p {
 			p[i] += a[i]
 		}
@@ -216,7 +216,7 @@ func weight(weights []float64, i int) float64 {
 func (o *Objective) populationRow(j int) string {
 	positives := o.x.Positives.Rows()
 	switch {
-	case o.problem.Method.Population == method.Negatives:
+	case o.problem.Definition().Population == method.Negatives:
 		return fmt.Sprintf("negative %d (%s)", j+1, at(o.x.Negatives, j))
 	case j < positives:
 		return fmt.Sprintf("positive %d (%s)", j+1, at(o.x.Positives, j))
@@ -229,6 +229,6 @@ func at(p *matrix.Part, i int) string { return fmt.Sprintf("row %d of the data",
 
 // infeasible is the error for a dual point outside its domain.
 func infeasible(found string, number float64, expected, hint string) error {
-	return &fault.Error{Kind: fault.Data, Found: "infeasible dual point: " + fmt.Sprintf(found, number),
+	return &diag.Error{Kind: diag.Data, Found: "infeasible dual point: " + fmt.Sprintf(found, number),
 		Expected: expected, Hint: hint}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/surrogate"
@@ -182,14 +182,14 @@ func TestDualFormula(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, name+" "+l.Name(), d.D, formula(o, problem, p, a))
+			near(t, name+" "+string(l.Name()), d.D, formula(o, problem, p, a))
 		}
 	}
 }
 
 // formula is D = P - P r(a) - B - |v|^2/(2 lambda), written out row by row.
 func formula(o *Objective, problem method.Problem, p, a []float64) float64 {
-	hinge := problem.Hyperparameters.Surrogate.Name() == "hinge"
+	hinge := problem.Surrogate == "hinge"
 	total, b := 0.0, 0.0
 	v, row := make([]float64, o.Dim()), make([]float64, o.Dim())
 	for i, pi := range p {
@@ -206,7 +206,7 @@ func formula(o *Objective, problem method.Problem, p, a []float64) float64 {
 	square, highest := 0.0, 0.0
 	for k, ak := range a {
 		switch {
-		case problem.Method.Population == method.Negatives:
+		case problem.Definition().Population == method.Negatives:
 			o.x.Negatives.Row(k, row)
 		case k < rows:
 			o.x.Positives.Row(k, row)
@@ -221,19 +221,19 @@ func formula(o *Objective, problem method.Problem, p, a []float64) float64 {
 		highest = max(highest, ak/m)
 	}
 	r := 0.0
-	if problem.Method.UsesBeta {
-		top := problem.Hyperparameters.Tau.Float64() * o.population.Mass
+	if problem.Definition().UsesBeta {
+		top := problem.Tau.Float64() * o.population.Mass
 		if hinge {
-			r = (top*highest - 1) / problem.Hyperparameters.Beta
+			r = (top*highest - 1) / problem.Beta
 		} else {
-			r = (math.Sqrt(top*square) - 1) / problem.Hyperparameters.Beta
+			r = (math.Sqrt(top*square) - 1) / problem.Beta
 		}
 	}
 	norm := 0.0
 	for _, vj := range v {
 		norm += vj * vj
 	}
-	return total - total*r - b - norm/(2*problem.Hyperparameters.Lambda)
+	return total - total*r - b - norm/(2*problem.Lambda)
 }
 
 func TestInfeasibleDual(t *testing.T) {
@@ -278,7 +278,7 @@ func TestInfeasibleDual(t *testing.T) {
 		}
 		p, a = c.change(p, a)
 		_, err := o.Dual(p, a)
-		if fault.Of(err) == nil {
+		if diag.Of(err) == nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
@@ -330,7 +330,7 @@ func TestDualWithoutLambda(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "D", d.D, 1)
-	if _, err := o.Dual([]float64{0.5, 0.25}, []float64{0.5, 0.5}); fault.Of(err) == nil || !strings.Contains(err.Error(), "|v| =") {
+	if _, err := o.Dual([]float64{0.5, 0.25}, []float64{0.5, 0.5}); diag.Of(err) == nil || !strings.Contains(err.Error(), "|v| =") {
 		t.Errorf("v is not 0: %v", err)
 	}
 	d, err = o.DualInBall([]float64{0.5, 0.25}, []float64{0.5, 0.5}, 2)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/surrogate"
@@ -84,7 +84,7 @@ func (o *Objective) kappa() approx {
 func (e *encloser) readRows(w []float64) error {
 	e.scores = make([]approx, 0, e.Rows())
 	for _, part := range []*matrix.Part{e.x.Positives, e.x.Negatives} {
-		counts := part == e.x.Negatives || e.problem.Method.Population != method.Negatives
+		counts := part == e.x.Negatives || e.problem.Definition().Population != method.Negatives
 		for i := range part.Rows() {
 			e.cols, e.values = part.Entries(i, e.cols[:0], e.values[:0])
 			var score tally
@@ -95,7 +95,7 @@ func (e *encloser) readRows(w []float64) error {
 			}
 			z := score.sum()
 			if !z.finite() {
-				return &fault.Error{Kind: fault.Data, Found: "the score of " + at(part, i) + " is not finite",
+				return &diag.Error{Kind: diag.Data, Found: "the score of " + at(part, i) + " is not finite",
 					Expected: "weights and rows whose products float64 can hold"}
 			}
 			e.scores = append(e.scores, z)
@@ -109,7 +109,7 @@ func (e *encloser) readRows(w []float64) error {
 
 // population returns the scores that the threshold is computed from.
 func (e *encloser) populationScores() []approx {
-	if e.problem.Method.Population == method.Negatives {
+	if e.problem.Definition().Population == method.Negatives {
 		return e.scores[e.x.Positives.Rows():]
 	}
 	return e.scores
@@ -123,7 +123,7 @@ func (e *encloser) threshold() (approx, error) {
 		guess[j] = z[j].x
 	}
 	e.rule.At(guess, e.weights, &e.support)
-	switch e.problem.Rule.(type) {
+	switch e.problem.Rule().(type) {
 	case threshold.TopCount, threshold.TopMean:
 		return e.meanOfTop(z, e.support.Edge), nil
 	}
@@ -158,7 +158,7 @@ func (e *encloser) meanOfTop(z []approx, s float64) approx {
 // quantile encloses the root t of G(t) = sum m_j l(beta (z_j - t)) = kappa. G falls: t lies between a point where G is
 // certainly at least kappa and one where it is certainly at most kappa, which steps of growing length from a guess find.
 func (e *encloser) quantile(z []approx, guess float64) (approx, error) {
-	beta := exactly(e.problem.Hyperparameters.Beta)
+	beta := exactly(e.problem.Beta)
 	g := func(t float64) (sum approx, slope float64) {
 		var all tally
 		for j, zj := range z {
@@ -215,7 +215,7 @@ func (e *encloser) value(w []float64, t approx) approx {
 	for _, x := range w {
 		squares.add(exactly(x).times(exactly(x)))
 	}
-	half := exactly(e.problem.Hyperparameters.Lambda).over(exactly(2))
+	half := exactly(e.problem.Lambda).over(exactly(2))
 	return losses.sum().over(e.massPlus).plus(half.times(squares.sum()))
 }
 
@@ -253,7 +253,7 @@ func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
 	v := e.length(q, a, mass)
 	v.e += float64(float64((mass.x+mass.e)*shift) * (1 + 0x1p-48))
 	var d approx
-	if lambda := e.problem.Hyperparameters.Lambda; lambda > 0 {
+	if lambda := e.problem.Lambda; lambda > 0 {
 		d = gain.minus(v.times(v).over(exactly(2).times(exactly(lambda))))
 	} else {
 		d = gain.minus(exactly(radius).times(v))
@@ -269,7 +269,7 @@ func (e *encloser) moved(given, a []float64) (moved, shift float64) {
 	var sum, change, room, roomShift, ownShift, all tally
 	for j, x := range a {
 		limit := exactly(1)
-		if !e.problem.Method.UsesBeta {
+		if !e.problem.Definition().UsesBeta {
 			if share := exactly(weight(e.weights, j)).over(e.kappa); share.x-share.e < 1 {
 				limit = share
 			}
@@ -299,10 +299,10 @@ func (e *encloser) moved(given, a []float64) (moved, shift float64) {
 // regulariser is r(a) for points that differ from a by at most moved. r of the hinge grows with the largest a_j/m_j, that of
 // the squared hinge with a norm of a/sqrt(m).
 func (e *encloser) regulariser(a []float64, moved float64) approx {
-	if !e.problem.Method.UsesBeta {
+	if !e.problem.Definition().UsesBeta {
 		return approx{}
 	}
-	beta, smallest := exactly(e.problem.Hyperparameters.Beta), exactly(e.Objective.population.MinWeight)
+	beta, smallest := exactly(e.problem.Beta), exactly(e.Objective.population.MinWeight)
 	var steepest approx
 	var squares tally
 	for j, x := range a {
@@ -330,7 +330,7 @@ func (e *encloser) length(p []approx, a []float64, mass approx) approx {
 	c := make([]approx, e.Rows())
 	copy(c, p)
 	first := 0
-	if e.problem.Method.Population == method.Negatives {
+	if e.problem.Definition().Population == method.Negatives {
 		first = len(p)
 	}
 	for j, x := range a {

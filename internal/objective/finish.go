@@ -26,7 +26,7 @@ func (l *Lockstep) finish(x *matrix.Matrix, points []*Point) {
 	}
 	for _, p := range points {
 		for j := range p.Grad {
-			p.Grad[j] += float64(p.Objective.problem.Hyperparameters.Lambda * p.W[j])
+			p.Grad[j] += float64(p.Objective.problem.Lambda * p.W[j])
 		}
 	}
 }
@@ -61,7 +61,9 @@ func (l *Lockstep) respond(part *matrix.Part, class int, points []*Point, gradie
 }
 
 // hasLosses reports whether the rows of a class have any: 0 is the positives, 1 the negatives.
-func (o *Objective) hasLosses(class int) bool { return class == 0 || o.problem.Method.FalsePositives }
+func (o *Objective) hasLosses(class int) bool {
+	return class == 0 || o.problem.Definition().FalsePositives
+}
 
 // room is zeros for the gradients asked for.
 func (l *Lockstep) room(part *matrix.Part) []float64 {
@@ -87,13 +89,13 @@ func (s *space) value(p *Point, n *lane) {
 	loss, slope := n.misses.losses.mean(o.positives)
 	v := Value{T: n.t, Loss: loss}
 	n.rest = slope
-	if o.problem.Method.FalsePositives {
+	if o.problem.Definition().FalsePositives {
 		loss, slope = n.hits.losses.mean(o.negatives)
 		v.Loss += loss
 		n.rest -= slope
 	}
 	v.Loss += n.t - n.t // a threshold that is not finite shows
-	v.F = v.Loss + float64(float64(o.problem.Hyperparameters.Lambda/2)*normSquared(p.W))
+	v.F = v.Loss + float64(float64(o.problem.Lambda/2)*normSquared(p.W))
 	p.Value = v
 	if p.Grad != nil {
 		s.coefficients(n)

@@ -18,7 +18,7 @@ func unit(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 // problemOf is a method with hyperparameters for a few dozen rows.
 func problemOf(t testing.TB, m method.Method, l surrogate.Surrogate, lambda float64) method.Problem {
 	t.Helper()
-	h := method.Hyperparameters{Lambda: lambda, Surrogate: l}
+	h := method.Problem{Lambda: lambda, Surrogate: l.Name()}
 	if m.UsesTau {
 		h.Tau = threshold.MustRate("15%")
 	}
@@ -43,7 +43,7 @@ func forEveryMethod(t *testing.T, test func(t *testing.T, m method.Method, l sur
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Run(m.Name+"/"+name, func(t *testing.T) { test(t, m, l) })
+			t.Run(string(m.Name)+"/"+string(name), func(t *testing.T) { test(t, m, l) })
 		}
 	}
 }
@@ -245,7 +245,7 @@ func TestProject(t *testing.T) {
 			if norm := math.Hypot(w[0], w[1]); m.Ball && norm > 1 {
 				want[0], want[1] = w[0]/norm, w[1]/norm
 			}
-			nearAll(t, m.Name, got, want)
+			nearAll(t, string(m.Name), got, want)
 		}
 	}
 }

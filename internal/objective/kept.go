@@ -22,7 +22,7 @@ func (o *Objective) keeps() bool { return longRows(o.x) || o.surrogateQuantile()
 
 // surrogateQuantile reports whether most rows may have a part in the threshold.
 func (o *Objective) surrogateQuantile() bool {
-	_, is := o.problem.Rule.(threshold.SurrogateQuantile)
+	_, is := o.problem.Rule().(threshold.SurrogateQuantile)
 	return is
 }
 

@@ -124,7 +124,7 @@ var fewRows = 4096
 func (o *Objective) needsAll() bool { return o.x.Negatives.Rows() <= fewRows || longRows(o.x) }
 
 // overAll reports whether the threshold looks at the positives, too.
-func (o *Objective) overAll() bool { return o.problem.Method.Population != method.Negatives }
+func (o *Objective) overAll() bool { return o.problem.Definition().Population != method.Negatives }
 
 // evaluate does At for points that all keep their scores, or all do not. It returns those whose floor was too high, not
 // evaluated.

@@ -63,7 +63,7 @@ func grid(t testing.TB) []method.Problem {
 		for _, name := range surrogate.Names() {
 			for k := range 2 {
 				l, _ := surrogate.ByName(name)
-				h := method.Hyperparameters{Lambda: 0.01 * float64(k), Surrogate: l}
+				h := method.Problem{Lambda: 0.01 * float64(k), Surrogate: l.Name()}
 				if m.UsesTau {
 					h.Tau = threshold.MustRate([]string{"2%", "1/3"}[k])
 				}
@@ -175,8 +175,8 @@ func checkLockstep(t *testing.T) {
 func within(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance*(1+math.Abs(b)) }
 
 func describe(o *Objective) string {
-	h := o.problem.Hyperparameters
-	return fmt.Sprintf("%s %s lambda %v tau %v beta %v k %d", o.problem.Method.Name, o.loss.Name(), h.Lambda, h.Tau, h.Beta, h.K)
+	h := o.problem
+	return fmt.Sprintf("%s %s lambda %v tau %v beta %v k %d", o.problem.Definition().Name, o.loss.Name(), h.Lambda, h.Tau, h.Beta, h.K)
 }
 
 // bytesOf is values and gradients along walks, all runs together or one after the other.
@@ -235,7 +235,7 @@ func checkBits(t *testing.T) {
 			single, together := bytesOf(t, x, grid(t), false), bytesOf(t, x, grid(t), true)
 			for i, p := range grid(t) {
 				if single[i] != together[i] {
-					t.Errorf("%s, %s, %v: other bits beside other runs", name, p.Method.Name, p.Hyperparameters)
+					t.Errorf("%s, %s, %v: other bits beside other runs", name, p.Definition().Name, p)
 				}
 			}
 		}
@@ -271,7 +271,7 @@ func TestSelectionInThePassIsExact(t *testing.T) {
 	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 3000, false)
 	for i, o := range bind(t, grid(t), x) {
 		l := NewLockstep(1)
-		_, root := o.problem.Rule.(threshold.SurrogateQuantile)
+		_, root := o.problem.Rule().(threshold.SurrogateQuantile)
 		for k, w := range walk(uint64(i), 6, 30) {
 			few(t, 0)
 			p := []Point{{Objective: o, W: w, Grad: make([]float64, 6)}}
@@ -291,7 +291,7 @@ func TestSelectionInThePassIsExact(t *testing.T) {
 func TestGuessesNeverShow(t *testing.T) {
 	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 30000, false)
 	for i, o := range bind(t, grid(t), x) {
-		if o.loss != surrogate.Hinge || o.problem.Method.UsesBeta {
+		if o.loss != surrogate.Hinge || o.problem.Definition().UsesBeta {
 			continue
 		}
 		l := NewLockstep(1)
@@ -306,7 +306,7 @@ func TestGuessesNeverShow(t *testing.T) {
 				t.Fatalf("%s, step %d: %v, from all scores %v", describe(o), k, p[0], q[0])
 			}
 		}
-		if o.problem.Hyperparameters.Tau != threshold.MustRate("1/3") && o.sampled == nil {
+		if o.problem.Tau != threshold.MustRate("1/3") && o.sampled == nil {
 			t.Errorf("%s: no guess was made", describe(o))
 		}
 	}
@@ -322,7 +322,7 @@ func TestBulkIsTheObjective(t *testing.T) {
 		}
 		bulks := 0
 		for _, beta := range []float64{0.05, 0.3, 100} {
-			p, err := m.With(method.Hyperparameters{Tau: threshold.MustRate("1/3"), Beta: beta, Lambda: 0.1})
+			p, err := m.With(method.Problem{Tau: threshold.MustRate("1/3"), Beta: beta, Lambda: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -354,7 +354,7 @@ func TestBulkIsTheObjective(t *testing.T) {
 func TestOneReadingIsEnough(t *testing.T) {
 	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 6000, false)
 	for _, o := range bind(t, grid(t), x) {
-		if o.problem.Method.FalsePositives || o.loss == surrogate.Logistic && o.problem.Method.UsesBeta {
+		if o.problem.Definition().FalsePositives || o.loss == surrogate.Logistic && o.problem.Definition().UsesBeta {
 			continue
 		}
 		l := NewLockstep(1)

@@ -105,7 +105,7 @@ func share(n, b, count int) (first, end int) {
 // possible reports whether the rule binds to the population of every part.
 func (o *Objective) possible(order shuffle, count int) bool {
 	for b := range count {
-		if _, err := o.problem.Rule.Bind(o.batchPopulation(order.batch(b, count))); err != nil {
+		if _, err := o.problem.Rule().Bind(o.batchPopulation(order.batch(b, count))); err != nil {
 			return false
 		}
 	}
@@ -114,7 +114,7 @@ func (o *Objective) possible(order shuffle, count int) bool {
 
 // batchPopulation describes the population of one part.
 func (o *Objective) batchPopulation(positives, negatives []int) threshold.Population {
-	if o.problem.Method.Population == method.Negatives {
+	if o.problem.Definition().Population == method.Negatives {
 		positives = nil
 	}
 	if o.weights == nil {
@@ -134,7 +134,7 @@ func (o *Objective) batchPopulation(positives, negatives []int) threshold.Popula
 func (o *Objective) tooMany(order shuffle, count int) error {
 	most := o.mostBatches(order, count)
 	expected := fmt.Sprintf("at most %d: in every one the %s must suffice for the threshold of %s", most,
-		populationName(o.problem.Method.Population), o.problem.Method.Title)
+		populationName(o.problem.Definition().Population), o.problem.Definition().Title)
 	hint := "fewer minibatches"
 	if !order.stratified {
 		apart := o.shuffled(0, true)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/surrogate"
@@ -81,7 +81,7 @@ func (s spreadOf) width() int { return s[1] - s[0] }
 
 func TestMinibatchIsItsOwnProblem(t *testing.T) {
 	for _, m := range method.All() {
-		o := batchObjective(t, m.Name, 90)
+		o := batchObjective(t, string(m.Name), 90)
 		batches, err := o.Minibatches(3, 5, false)
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestMinibatchIsItsOwnProblem(t *testing.T) {
 			if v1, v2 := b.At(w, g1), alone.At(w, g2); v1 != v2 {
 				t.Errorf("%s: %v, alone %v", m.Name, v1, v2)
 			}
-			nearAll(t, m.Name, g1, g2)
+			nearAll(t, string(m.Name), g1, g2)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestMinibatchWithoutPositives(t *testing.T) {
 	x := [][]float64{{5}, {1}, {2}, {3}, {4}, {6}, {7}, {8}}
 	y := []bool{true, false, false, false, false, false, false, false}
 	m, _ := method.ByName("topmean")
-	p, err := m.With(method.Hyperparameters{Lambda: 0.5, Tau: threshold.MustRate("0.5")})
+	p, err := m.With(method.Problem{Lambda: 0.5, Tau: threshold.MustRate("0.5")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,15 +174,15 @@ func TestTooManyMinibatches(t *testing.T) {
 		t.Errorf("six are possible: %v", err)
 	}
 	_, err = o.Minibatches(7, 1, true)
-	if f := fault.Of(err); f == nil || f.Kind != fault.Usage || !strings.Contains(err.Error(), "--minibatches 7, expected at most 6") {
+	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "--minibatches 7, expected at most 6") {
 		t.Error(err)
 	}
 	_, err = o.Minibatches(9, 1, false)
-	if f := fault.Of(err); f == nil || f.Kind != fault.Usage || !strings.Contains(err.Error(), "with --stratified 6 are possible") {
+	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "with --stratified 6 are possible") {
 		t.Error(err)
 	}
 	for _, count := range []int{0, -1, 31} {
-		if _, err := o.Minibatches(count, 1, false); fault.Of(err) == nil || !strings.Contains(err.Error(), "between 1 and 30") {
+		if _, err := o.Minibatches(count, 1, false); diag.Of(err) == nil || !strings.Contains(err.Error(), "between 1 and 30") {
 			t.Error(count, err)
 		}
 	}
@@ -190,12 +190,12 @@ func TestTooManyMinibatches(t *testing.T) {
 
 func TestRuleLargerThanThePopulation(t *testing.T) {
 	m, _ := method.ByName("toppushk")
-	p, err := m.With(method.Hyperparameters{K: 3})
+	p, err := m.With(method.Problem{K: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = New(p, pack(t, [][]float64{{1}, {2}, {3}}, []bool{true, false, false}, nil, matrix.Dense))
-	if fault.Of(err) == nil || !strings.Contains(err.Error(), "TopPushK on 2 negatives") {
+	if diag.Of(err) == nil || !strings.Contains(err.Error(), "TopPushK on 2 negatives") {
 		t.Error(err)
 	}
 }

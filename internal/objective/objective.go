@@ -27,7 +27,7 @@ import (
 	"math"
 	"sync"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/surrogate"
@@ -83,17 +83,17 @@ type Value struct {
 
 // New binds a method to a matrix. It fails when the population is too small for the method's threshold.
 func New(p method.Problem, x *matrix.Matrix) (*Objective, error) {
-	o := &Objective{problem: p, x: x, loss: p.Hyperparameters.Surrogate}
+	o := &Objective{problem: p, x: x, loss: p.Loss()}
 	if o.loss == nil {
 		o.loss = surrogate.Hinge
 	}
 	o.positives, o.negatives = massOf(x.Positives), massOf(x.Negatives)
-	rows, weights := populationOf(p.Method.Population, x)
+	rows, weights := populationOf(p.Definition().Population, x)
 	o.weights = weights
 	o.population = threshold.NewPopulation(rows, weights)
-	rule, err := p.Rule.Bind(o.population)
+	rule, err := p.Rule().Bind(o.population)
 	if err != nil {
-		return nil, fmt.Errorf("%s on %d %s: %w", p.Method.Title, rows, populationName(p.Method.Population), err)
+		return nil, fmt.Errorf("%s on %d %s: %w", p.Definition().Title, rows, populationName(p.Definition().Population), err)
 	}
 	o.rule = rule
 	return o, nil
@@ -150,7 +150,7 @@ func (o *Objective) Active() int64 { return o.active }
 
 // Project projects w, in place, on the unit ball of the l2 norm when the method asks for it.
 func (o *Objective) Project(w []float64) {
-	if !o.problem.Method.Ball {
+	if !o.problem.Definition().Ball {
 		return
 	}
 	if norm := Norm(w); norm > 1 {
@@ -163,7 +163,7 @@ func (o *Objective) Project(w []float64) {
 // At returns the objective at w and, unless grad is nil, writes its gradient there. w and grad have Dim elements. It
 // costs one X w and, with a gradient, one X'v in which rows without a coefficient are not read.
 func (o *Objective) At(w, grad []float64) Value {
-	if grad == nil && o.problem.Method.Population == method.Negatives {
+	if grad == nil && o.problem.Definition().Population == method.Negatives {
 		return o.inTurn(w)
 	}
 	o.score(w)
@@ -171,7 +171,7 @@ func (o *Objective) At(w, grad []float64) Value {
 	if grad != nil {
 		o.gradient(v.T, grad)
 		for j := range grad {
-			grad[j] += float64(o.problem.Hyperparameters.Lambda * w[j])
+			grad[j] += float64(o.problem.Lambda * w[j])
 		}
 	}
 	return v
@@ -196,7 +196,7 @@ func (o *Objective) inTurn(w []float64) Value {
 func (o *Objective) AtScores(w, z []float64) Value {
 	positives := o.x.Positives.Rows()
 	population := z
-	if o.problem.Method.Population == method.Negatives {
+	if o.problem.Definition().Population == method.Negatives {
 		population = z[positives:]
 	}
 	o.rule.At(population, o.weights, &o.support)
@@ -207,7 +207,7 @@ func (o *Objective) AtScores(w, z []float64) Value {
 func (o *Objective) misses(z []float64) float64 { return o.losses(z, o.positives, -1) }
 
 func (o *Objective) alarms(z []float64) float64 {
-	if !o.problem.Method.FalsePositives {
+	if !o.problem.Definition().FalsePositives {
 		return 0
 	}
 	return o.losses(z, o.negatives, 1)
@@ -215,7 +215,7 @@ func (o *Objective) alarms(z []float64) float64 {
 
 func (o *Objective) value(w []float64, misses, alarms float64) Value {
 	v := Value{T: o.support.T, Loss: misses + alarms}
-	lambda := o.problem.Hyperparameters.Lambda
+	lambda := o.problem.Lambda
 	v.F = v.Loss + float64(float64(lambda/2)*normSquared(w))
 	return v
 }
@@ -288,7 +288,7 @@ func (o *Objective) gradient(t float64, grad []float64) {
 		c[i] = -float64(o.positives.of(i)*o.loss.Derivative(t-z)) / o.positives.total
 	}
 	rest := -sum(len(c), func(i int) float64 { return c[i] })
-	if o.problem.Method.FalsePositives {
+	if o.problem.Definition().FalsePositives {
 		for j, z := range e {
 			e[j] = float64(o.negatives.of(j)*o.loss.Derivative(z-t)) / o.negatives.total
 		}
@@ -297,7 +297,7 @@ func (o *Objective) gradient(t float64, grad []float64) {
 		clear(e)
 	}
 	population := o.z
-	if o.problem.Method.Population == method.Negatives {
+	if o.problem.Definition().Population == method.Negatives {
 		population = e
 	}
 	for k, row := range o.support.Rows {
@@ -348,5 +348,5 @@ func normSquared(w []float64) float64 {
 
 // usage is a mistake in the flags.
 func usage(found, expected, hint string) error {
-	return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected, Hint: hint}
+	return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected, Hint: hint}
 }

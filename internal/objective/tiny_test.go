@@ -80,7 +80,7 @@ func (c *tinyCase) problem(t *testing.T) method.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := method.Hyperparameters{Lambda: float64(c.Lambda), Beta: float64(c.Params.Beta)}
+	h := method.Problem{Lambda: float64(c.Lambda), Beta: float64(c.Params.Beta)}
 	if c.Params.K != "" {
 		k, _ := new(big.Int).SetString(c.Params.K, 10)
 		h.K = int(k.Int64())
@@ -226,7 +226,7 @@ func (c *tinyCase) checkOptimum(t *testing.T, o *Objective) {
 	nearAll(t, "scores", o.z, c.byClass(c.Scores))
 	p := floats(c.Positives)
 	a := floats(c.Dual) // in sample order
-	if o.problem.Method.Population != method.Negatives {
+	if o.problem.Definition().Population != method.Negatives {
 		a = c.byClass(c.Dual)
 	}
 	total := sum(len(p), func(i int) float64 { return p[i] })

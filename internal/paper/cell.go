@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/internal/solver"
 	"toptau/metric"
 )
@@ -116,7 +116,7 @@ func (s store) get(name, key string, to any) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, &fault.Error{Kind: fault.IO, File: path, Err: err}
+		return false, &diag.Error{Kind: diag.IO, File: path, Err: err}
 	}
 	var k keyed
 	if json.Unmarshal(content, &k) != nil || k.Key != key {
@@ -133,7 +133,7 @@ func (s store) put(name string, part any) error {
 	}
 	path := filepath.Join(s.dir, name+".json")
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return &fault.Error{Kind: fault.IO, File: path, Err: err}
+		return &diag.Error{Kind: diag.IO, File: path, Err: err}
 	}
-	return outfile.Write(path, append(content, '\n'))
+	return atomicfile.Write(path, append(content, '\n'))
 }

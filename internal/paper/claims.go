@@ -20,7 +20,7 @@ type statement struct {
 
 // named tells entries by the names of their methods.
 func named(names ...string) func(entry) bool {
-	return func(e entry) bool { return slices.Contains(names, e.Method.Name) }
+	return func(e entry) bool { return slices.Contains(names, string(e.Method.Name)) }
 }
 
 // but tells the other entries.

@@ -35,9 +35,9 @@ func entries() []entry {
 // Key is the entry's name in files: "patmat-np-0.01".
 func (e entry) Key() string {
 	if e.Tau.IsZero() {
-		return e.Method.Name
+		return string(e.Method.Name)
 	}
-	return e.Method.Name + "-" + e.Tau.String()
+	return string(e.Method.Name) + "-" + e.Tau.String()
 }
 
 // Title is the entry's name in tables.
@@ -54,7 +54,7 @@ func (e entry) own() metric.Criterion { return metric.CriterionOf(e.Method, e.Ta
 // problems are the six points of the entry's grid.
 func (e entry) problems() ([]method.Problem, error) {
 	var list []method.Problem
-	for _, h := range tune.Grid(e.Method, e.Tau, nil) {
+	for _, h := range tune.Grid(e.Method, e.Tau, "") {
 		p, err := e.Method.With(h)
 		if err != nil {
 			return nil, err

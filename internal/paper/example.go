@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/big"
 
+	"toptau/internal/certified"
 	"toptau/internal/objective"
 	"toptau/internal/report"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -88,7 +88,7 @@ func NewExample(ctx context.Context, o ExampleOptions) (*Example, error) {
 			v := f.At(w, nil)
 			row.At[i].T.Measured, row.At[i].F.Measured = v.T, v.F
 		}
-		if p.Method.Convex {
+		if p.Definition().Convex {
 			zero, err := certified.IsZeroOptimal(ctx, f, certified.Options{})
 			if err != nil {
 				return nil, err

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 
+	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/report"
 	"toptau/internal/simulate"
 	"toptau/internal/solver"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 )
 
@@ -47,7 +47,7 @@ func exampleFigures(ctx context.Context, rows int, seed uint64) ([]NamedFigure, 
 		return nil, err
 	}
 	figures := []NamedFigure{{"example-samples", samplesFigure(x)}}
-	for _, h := range []method.Hyperparameters{{}, {K: 10}, {Tau: exampleTau, Beta: 0.04}, {Tau: exampleTau}} {
+	for _, h := range []method.Problem{{}, {K: 10}, {Tau: exampleTau, Beta: 0.04}, {Tau: exampleTau}} {
 		p, err := exampleMethod(h).With(h)
 		if err != nil {
 			return nil, err
@@ -60,13 +60,13 @@ func exampleFigures(ctx context.Context, rows int, seed uint64) ([]NamedFigure, 
 		if err != nil {
 			return nil, err
 		}
-		figures = append(figures, NamedFigure{"example-" + p.Method.Name, figure})
+		figures = append(figures, NamedFigure{string("example-" + p.Definition().Name), figure})
 	}
 	return figures, nil
 }
 
 // exampleMethod is the method on all rows, or the ranking method, that has these hyperparameters.
-func exampleMethod(h method.Hyperparameters) method.Method {
+func exampleMethod(h method.Problem) method.Method {
 	return methodsWhere(func(m method.Method) bool {
 		return m.Convex && m.UsesK == (h.K > 0) && m.UsesTau == !h.Tau.IsZero() && m.UsesBeta == (h.Beta > 0)
 	})[0]
@@ -121,7 +121,7 @@ func contours(ctx context.Context, o *objective.Objective) (report.Figure, error
 	if err != nil {
 		return nil, err
 	}
-	m := o.Problem().Method
+	m := o.Problem().Definition()
 	plot := &report.Plot{Square: true, X: report.Axis{Label: "first weight"}, Y: report.Axis{Label: "second weight"}}
 	reach, near, far := 1.15, math.Inf(1), 0.0
 	for i, start := range dial() {
@@ -170,14 +170,14 @@ func thinned(points [][]float64) [][]float64 {
 
 // given are the hyperparameters in words, with a comma before them.
 func given(p method.Problem) string {
-	h, text := p.Hyperparameters, ""
-	if p.Method.UsesK {
+	h, text := p, ""
+	if p.Definition().UsesK {
 		text += fmt.Sprintf(", k = %d", h.K)
 	}
-	if p.Method.UsesTau {
+	if p.Definition().UsesTau {
 		text += ", τ = " + h.Tau.String()
 	}
-	if p.Method.UsesBeta {
+	if p.Definition().UsesBeta {
 		text += fmt.Sprintf(", β = %g", h.Beta)
 	}
 	return text

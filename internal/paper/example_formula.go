@@ -59,7 +59,7 @@ type formulaRow struct {
 
 // problem is the method with the row's hyperparameters.
 func (r *formulaRow) problem(tau threshold.Rate) (method.Problem, error) {
-	h := method.Hyperparameters{K: r.k, Beta: r.beta}
+	h := method.Problem{K: r.k, Beta: r.beta}
 	if r.Method.UsesTau {
 		h.Tau = tau
 	}

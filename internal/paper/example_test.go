@@ -37,7 +37,7 @@ func TestExampleFormulasAreThoseOfEvenScores(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := total(surrogate.Hinge, s.positives, at, -1) / n
-		if p.Method.FalsePositives {
+		if p.Definition().FalsePositives {
 			f += total(surrogate.Hinge, s.negatives, at, 1) / n
 		}
 		if want := row.At[1]; math.Abs(at-want.T.Value) > 1e-3 || math.Abs(f-want.F.Value) > 1e-3 {
@@ -61,7 +61,7 @@ func TestExampleTable(t *testing.T) {
 				}
 			}
 		}
-		better += r.Method.Name + string(rune('0'+r.Better())) + " "
+		better += string(r.Method.Name) + string(rune('0'+r.Better())) + " "
 		if one, two := r.At[0].F, r.At[1].F; one.Exact == nil || two.Exact == nil {
 			t.Errorf("%s %s: irrational, though its hyperparameters were chosen for roots that are not", r.Method.Title, r.With)
 		}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/internal/certified"
 	"toptau/internal/report"
 	"toptau/internal/solver"
-	"toptau/internal/solver/certified"
 )
 
 // where writes for which settings of a grid something holds: "all", "none", "β ≤ 0.1", "λ = 0.001", "k ≥ 5".
@@ -62,7 +62,7 @@ func (st *study) exactly(s *Set, e entry) string {
 	var points []Point
 	var better []bool
 	for _, p := range problems {
-		h := p.Hyperparameters
+		h := p
 		a := st.zeros[zeroName(s, p)]
 		if a == nil || a.Verdict == certified.Undecided.String() {
 			return "undecided"

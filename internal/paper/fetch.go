@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 )
 
 // Source is where the UCI repository keeps its files.
@@ -41,7 +41,7 @@ var remotes = []remote{
 // an answer that is not the file; and of kind Data: other bytes than expected.
 func Fetch(ctx context.Context, dir, source string) ([]string, error) {
 	if u, err := url.Parse(source); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "--from " + fault.Quote(source),
+		return nil, &diag.Error{Kind: diag.Usage, Found: "--from " + diag.Quote(source),
 			Expected: "an address that begins with https:// or http://"}
 	}
 	var written []string
@@ -55,9 +55,9 @@ func Fetch(ctx context.Context, dir, source string) ([]string, error) {
 			return written, err
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return written, &fault.Error{Kind: fault.IO, File: path, Err: err}
+			return written, &diag.Error{Kind: diag.IO, File: path, Err: err}
 		}
-		if err := outfile.Write(path, content); err != nil {
+		if err := atomicfile.Write(path, content); err != nil {
 			return written, err
 		}
 		written = append(written, path)
@@ -73,7 +73,7 @@ func (r remote) download(ctx context.Context, address string) ([]byte, error) {
 	defer stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "--from " + fault.Quote(address), Err: err}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "--from " + diag.Quote(address), Err: err}
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -81,14 +81,14 @@ func (r remote) download(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, &fault.Error{Kind: fault.IO, File: address, Found: answer.Status, Expected: "200 OK", Hint: r.byHand()}
+		return nil, &diag.Error{Kind: diag.IO, File: address, Found: answer.Status, Expected: "200 OK", Hint: r.byHand()}
 	}
 	content, err := io.ReadAll(io.LimitReader(answer.Body, r.bytes+1))
 	if err != nil {
 		return nil, r.offline(address, err)
 	}
 	if got := digestOf(content); got != r.sha256 {
-		return nil, &fault.Error{Kind: fault.Data, File: address, Found: fmt.Sprintf("%d bytes with sha256 %s",
+		return nil, &diag.Error{Kind: diag.Data, File: address, Found: fmt.Sprintf("%d bytes with sha256 %s",
 			len(content), got),
 			Expected: fmt.Sprintf("%d bytes with sha256 %s", r.bytes, r.sha256), Hint: "nothing was written"}
 	}
@@ -100,7 +100,7 @@ func (r remote) offline(address string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
 	}
-	return &fault.Error{Kind: fault.IO, File: address, Found: "no connection", Hint: r.byHand(), Err: err}
+	return &diag.Error{Kind: diag.IO, File: address, Found: "no connection", Hint: r.byHand(), Err: err}
 }
 
 func (r remote) byHand() string {

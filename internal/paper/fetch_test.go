@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // serve answers with the given files by path.
@@ -56,7 +56,7 @@ func TestFetchWritesOnlyWhatHasTheKnownChecksum(t *testing.T) {
 	}
 	bad := serve(t, map[string]string{"/x/a.data": "1,2,g\n", "/x/b.data": b})
 	_, err = Fetch(context.Background(), dir, bad.URL)
-	if f := fault.Of(err); f == nil || f.Kind != fault.Data || !strings.Contains(err.Error(), digestOf([]byte(a))) {
+	if f := diag.Of(err); f == nil || f.Kind != diag.Data || !strings.Contains(err.Error(), digestOf([]byte(a))) {
 		t.Errorf("other bytes gave %v; want a fault of kind data that names the checksum", err)
 	}
 	if content, _ := os.ReadFile(filepath.Join(dir, "a", "a.data")); string(content) != "edited" {
@@ -70,16 +70,16 @@ func TestFetchSaysWhyItCannot(t *testing.T) {
 	gone.Close()
 	for _, c := range []struct {
 		name, from string
-		kind       fault.Kind
+		kind       diag.Kind
 		words      string
 	}{
-		{"not there", empty.URL, fault.IO, "404"},
-		{"offline", gone.URL, fault.IO, "by hand as ionosphere/ionosphere.data"},
-		{"no address", "ftp://host", fault.Usage, "--from"},
+		{"not there", empty.URL, diag.IO, "404"},
+		{"offline", gone.URL, diag.IO, "by hand as ionosphere/ionosphere.data"},
+		{"no address", "ftp://host", diag.Usage, "--from"},
 	} {
 		dir := t.TempDir()
 		files, err := Fetch(context.Background(), dir, c.from)
-		if f := fault.Of(err); f == nil || f.Kind != c.kind || !strings.Contains(err.Error(), c.words) || len(files) > 0 {
+		if f := diag.Of(err); f == nil || f.Kind != c.kind || !strings.Contains(err.Error(), c.words) || len(files) > 0 {
 			t.Errorf("%s: %v, %v; want kind %s and %q", c.name, files, err, c.kind, c.words)
 		}
 		if left, _ := os.ReadDir(dir); len(left) > 0 {

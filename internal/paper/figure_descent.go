@@ -3,9 +3,9 @@ package paper
 import (
 	"context"
 
+	"toptau/internal/certified"
 	"toptau/internal/objective"
 	"toptau/internal/solver"
-	"toptau/internal/solver/certified"
 )
 
 // Descent is the objective of a run after so many passes over the data.

@@ -23,7 +23,7 @@ func TestWalkStartsWhereItIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := grillMethods[0].With(method.Hyperparameters{Tau: threshold.MustRate("5%")})
+	p, err := grillMethods[0].With(method.Problem{Tau: threshold.MustRate("5%")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func TestDescend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := patMatMethods[1].With(method.Hyperparameters{Tau: threshold.MustRate("5%"), Beta: 0.5, Lambda: 0.01,
-		Surrogate: surrogate.Hinge})
+	p, err := patMatMethods[1].With(method.Problem{Tau: threshold.MustRate("5%"), Beta: 0.5, Lambda: 0.01,
+		Surrogate: surrogate.Hinge.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/solver"
-	"toptau/internal/solver/certified"
 	"toptau/internal/tune"
 	"toptau/method"
 )
@@ -29,7 +29,7 @@ type fitted struct {
 func newFitted(problems []method.Problem, x *matrix.Matrix) fitted {
 	f := fitted{points: make([]Point, len(problems)), w: make([][]float64, len(problems)), rows: x.Rows()}
 	for i, p := range problems {
-		h := p.Hyperparameters
+		h := p
 		f.points[i] = Point{Lambda: h.Lambda, Beta: h.Beta, K: h.K, Failed: "not fitted"}
 	}
 	return f
@@ -190,7 +190,7 @@ func chainOrder(problems []method.Problem) []int {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		g, h := problems[a].Hyperparameters, problems[b].Hyperparameters
+		g, h := problems[a], problems[b]
 		switch {
 		case g.Lambda != h.Lambda:
 			return descending(g.Lambda, h.Lambda)

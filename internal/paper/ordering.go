@@ -123,7 +123,7 @@ func (u *subject) compare(d draws, w []float64) (*comparison, error) {
 		loss: pick(d, surrogate.Hinge, surrogate.SquaredHinge, surrogate.Logistic)}
 	c.size = u.size(w) + 1/c.beta
 	for _, m := range method.All() {
-		h := method.Hyperparameters{Surrogate: c.loss}
+		h := method.Problem{Surrogate: c.loss.Name()}
 		if m.UsesTau {
 			h.Tau = c.tau
 		}

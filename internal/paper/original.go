@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/tune"
@@ -134,7 +134,7 @@ func readHepmass(files []string, sizes [3]int, thinned bool, seed uint64) (*Part
 	var p Parts
 	for i, to := range []**matrix.Matrix{&p.Training, &p.Validation, &p.Test} {
 		if builders[i] == nil {
-			return nil, &fault.Error{Kind: fault.Data, File: files[0], Found: "too few rows for three parts"}
+			return nil, &diag.Error{Kind: diag.Data, File: files[0], Found: "too few rows for three parts"}
 		}
 		var err error
 		if *to, err = builders[i].Build(); err != nil {
@@ -206,7 +206,7 @@ func (c catalogue) originalNetwork(name string) (Set, bool) {
 				}
 			}
 			if len(scale) != r.columns {
-				return nil, &fault.Error{Kind: fault.Data, File: files[i], Found: plural(r.columns, "column"),
+				return nil, &diag.Error{Kind: diag.Data, File: files[i], Found: plural(r.columns, "column"),
 					Expected: plural(len(scale), "column")}
 			}
 			if *to, err = r.pack(all, r.class, scale); err != nil {

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/fault"
-	"toptau/internal/outfile"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/internal/report"
 )
 
@@ -104,7 +104,7 @@ func (o Options) complete() (Options, []item, error) {
 		wanted = slices.DeleteFunc(wanted, func(i item) bool { return !slices.Contains(o.Items, i.name) })
 		for _, name := range o.Items {
 			if !slices.Contains(Names(), name) {
-				return o, nil, &fault.Error{Kind: fault.Usage, Found: fault.Quote(name),
+				return o, nil, &diag.Error{Kind: diag.Usage, Found: diag.Quote(name),
 					Expected: "all, fetch, or one of " + strings.Join(Names(), ", ")}
 			}
 		}
@@ -120,7 +120,7 @@ func (o Options) complete() (Options, []item, error) {
 	case solverCertified:
 		o.Certified = true
 	default:
-		return o, nil, &fault.Error{Kind: fault.Usage, Found: "--solver " + o.Solver, Expected: "adam, certified " +
+		return o, nil, &diag.Error{Kind: diag.Usage, Found: "--solver " + o.Solver, Expected: "adam, certified " +
 			"or both"}
 	}
 	switch o.Start {
@@ -131,7 +131,7 @@ func (o Options) complete() (Options, []item, error) {
 	case "random":
 		o.Random = true
 	default:
-		return o, nil, &fault.Error{Kind: fault.Usage, Found: "--start " + o.Start, Expected: "zero, random or both"}
+		return o, nil, &diag.Error{Kind: diag.Usage, Found: "--start " + o.Start, Expected: "zero, random or both"}
 	}
 	if o.Seeds == 0 {
 		o.Seeds = 10
@@ -140,10 +140,10 @@ func (o Options) complete() (Options, []item, error) {
 		}
 	}
 	if o.Seeds < 1 {
-		return o, nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--seeds %d", o.Seeds), Expected: "at least 1"}
+		return o, nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--seeds %d", o.Seeds), Expected: "at least 1"}
 	}
 	if o.Data == "" {
-		return o, nil, &fault.Error{Kind: fault.Usage, Found: "no data directory", Expected: "--data-dir DIR or " +
+		return o, nil, &diag.Error{Kind: diag.Usage, Found: "no data directory", Expected: "--data-dir DIR or " +
 			"the environment variable TOPTAU_DATA",
 			Hint: "toptau paper fetch --data-dir DIR downloads the two small sets"}
 	}
@@ -162,9 +162,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		timed: map[string]*Timing{},
 		work:  workMeter{report: o.Progress}}
 	if err := os.MkdirAll(o.Out, 0o777); err != nil {
-		return nil, &fault.Error{Kind: fault.IO, File: o.Out, Err: err}
+		return nil, &diag.Error{Kind: diag.IO, File: o.Out, Err: err}
 	}
-	if err := outfile.Check(filepath.Join(o.Out, "index.html")); err != nil {
+	if err := atomicfile.Check(filepath.Join(o.Out, "index.html")); err != nil {
 		return nil, err
 	}
 	if err := st.experiments(ctx); err != nil {
@@ -235,7 +235,7 @@ func (st *study) wantedSets() ([]Set, error) {
 	}
 	for _, key := range st.o.Sets {
 		if !slices.Contains(keys, key) {
-			return nil, &fault.Error{Kind: fault.Usage, Found: "--sets " + fault.Quote(key),
+			return nil, &diag.Error{Kind: diag.Usage, Found: "--sets " + diag.Quote(key),
 				Expected: "some of " + strings.Join(keys, ", ")}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // dataDirectory holds a set in the form of Ionosphere: 351 rows, 34 columns of which the second is constant.
@@ -143,12 +143,12 @@ func TestOptionsAreChecked(t *testing.T) {
 		{Options{}, "TOPTAU_DATA"},
 	} {
 		_, _, err := c.o.complete()
-		if f := fault.Of(err); f == nil || f.Kind != fault.Usage || !strings.Contains(err.Error(), c.words) {
+		if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 	}
 	_, err := Run(context.Background(), Options{Data: t.TempDir(), Out: t.TempDir(), Items: []string{"counts"}, Sets: []string{"iris"}})
-	if f := fault.Of(err); f == nil || !strings.Contains(err.Error(), "ionosphere") {
+	if f := diag.Of(err); f == nil || !strings.Contains(err.Error(), "ionosphere") {
 		t.Errorf("an unknown set: %v", err)
 	}
 }

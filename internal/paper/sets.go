@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -63,12 +63,12 @@ func (s *Set) digest() (string, error) {
 	for _, path := range s.Files {
 		f, err := os.Open(path)
 		if err != nil {
-			return "", &fault.Error{Kind: fault.IO, File: path, Err: err}
+			return "", &diag.Error{Kind: diag.IO, File: path, Err: err}
 		}
 		_, err = io.Copy(h, f)
 		f.Close()
 		if err != nil {
-			return "", &fault.Error{Kind: fault.IO, File: path, Err: err}
+			return "", &diag.Error{Kind: diag.IO, File: path, Err: err}
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

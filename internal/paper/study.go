@@ -29,9 +29,9 @@ func cellName(s *Set, v variant, e entry) string { return s.Key + "/" + v.String
 
 // zeroName is the place of an answer; Pat&Mat's does not depend on beta, the others' not on lambda.
 func zeroName(s *Set, p method.Problem) string {
-	name := s.Key + "/zero-" + entry{p.Method, p.Hyperparameters.Tau}.Key()
-	if p.Method.UsesK {
-		name += fmt.Sprintf("-k%d", p.Hyperparameters.K)
+	name := s.Key + "/zero-" + entry{p.Definition(), p.Tau}.Key()
+	if p.Definition().UsesK {
+		name += fmt.Sprintf("-k%d", p.K)
 	}
 	return name
 }
@@ -258,7 +258,7 @@ func cellKey(digest string, n int, v variant, e entry, problems []method.Problem
 func grid(problems []method.Problem) [][3]float64 {
 	var list [][3]float64
 	for _, p := range problems {
-		h := p.Hyperparameters
+		h := p
 		list = append(list, [3]float64{h.Lambda, h.Beta, float64(h.K)})
 	}
 	return list
@@ -311,8 +311,8 @@ func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p met
 	if d.division.seed != first {
 		name += fmt.Sprintf("-%d", d.division.seed)
 	}
-	h := p.Hyperparameters
-	k, err := key("zero", digest, d.division.seed, p.Method.Name, h.Tau.String(), h.K)
+	h := p
+	k, err := key("zero", digest, d.division.seed, p.Definition().Name, h.Tau.String(), h.K)
 	if err != nil {
 		return nil, err
 	}

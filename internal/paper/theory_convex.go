@@ -65,7 +65,7 @@ func (t *trial) quantileSegment() error {
 			return err
 		}
 	}
-	t.atMost(at[2], float64(a*at[0])+float64((1-a)*at[1]), t.size(u, v)+1/p.Hyperparameters.Beta)
+	t.atMost(at[2], float64(a*at[0])+float64((1-a)*at[1]), t.size(u, v)+1/p.Beta)
 	return nil
 }
 
@@ -90,8 +90,8 @@ func (t *trial) lipschitz() error {
 	for i := range a.all {
 		step = max(step, math.Abs(a.all[i]-b.all[i]))
 	}
-	if p.Method.UsesBeta {
-		size += 1 / p.Hyperparameters.Beta
+	if p.Definition().UsesBeta {
+		size += 1 / p.Beta
 	}
 	t.atMost(math.Abs(ta-tb), step, size)
 	return nil

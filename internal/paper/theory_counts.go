@@ -57,7 +57,7 @@ func (t *trial) surrogateCounts() error {
 	if err != nil {
 		return err
 	}
-	l := p.Hyperparameters.Surrogate
+	l := p.Loss()
 	true, size := s.counts(at), t.size(w)
 	t.atMost(float64(true.tp), total(l, s.positives, at, 1), size)
 	t.atMost(float64(true.fn), total(l, s.positives, at, -1), size)
@@ -101,7 +101,7 @@ func (t *trial) fnfp(extra func(above, k, ties int) int, when func(ties int) boo
 	if !when(ties) {
 		return nil
 	}
-	c, k := s.counts(at), p.Hyperparameters.Tau.Ceil(len(s.all))
+	c, k := s.counts(at), p.Tau.Ceil(len(s.all))
 	alpha := t.below(5) // quarters
 	right := alpha*c.fp + (4-alpha)*(c.fn+k-len(s.positives)+extra(c.tp+c.fp, k, ties))
 	t.holds(4*c.fp == right)

@@ -185,11 +185,11 @@ func (t *trial) gradientAtZero() error {
 	p := o.Problem()
 	g, zero, away := make([]float64, o.Dim()), make([]float64, o.Dim()), 0.0
 	at := o.At(zero, g)
-	slope := p.Hyperparameters.Surrogate.Derivative(at.T)
+	slope := p.Loss().Derivative(at.T)
 	difference := make([]float64, o.Dim())
 	for j := range g {
 		population := t.subject.negatives[j]
-		if p.Method.Population == method.AllRows {
+		if p.Definition().Population == method.AllRows {
 			n := float64(t.X.Rows())
 			population = float64(t.subject.positives[j]*float64(t.X.Positives.Rows())/n) +
 				float64(t.subject.negatives[j]*float64(t.X.Negatives.Rows())/n)

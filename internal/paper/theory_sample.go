@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"
@@ -115,7 +115,7 @@ func (u *subject) explore(ctx context.Context, d draws) error {
 			return err
 		}
 		u.known = append(u.known, w.points[len(w.points)/2], w.points[len(w.points)-1])
-		if o.Problem().Method.Convex && o.Problem().Hyperparameters.Lambda > 0 && certified.Possible(o.Problem()) == nil {
+		if o.Problem().Definition().Convex && o.Problem().Lambda > 0 && certified.Possible(o.Problem()) == nil {
 			r, err := certified.Solve(ctx, o, certified.Options{MaxPasses: 30})
 			if err != nil {
 				return err
@@ -189,7 +189,7 @@ func (s scored) of(p method.Population) []float64 {
 
 // threshold is a method's t for these scores.
 func (s scored) threshold(p method.Problem) (float64, error) {
-	return thresholdOf(p.Rule, s.of(p.Method.Population))
+	return thresholdOf(p.Rule(), s.of(p.Definition().Population))
 }
 
 func thresholdOf(rule threshold.Rule, z []float64) (float64, error) {
@@ -204,9 +204,9 @@ func thresholdOf(rule threshold.Rule, z []float64) (float64, error) {
 
 // problem is a method with random hyperparameters that fit the sample.
 func (u *subject) problem(d draws, m method.Method) (method.Problem, error) {
-	h := method.Hyperparameters{
+	h := method.Problem{
 		Lambda:    pick(d, 0, 1e-5, 1e-3, 0.1),
-		Surrogate: pick(d, surrogate.Hinge, surrogate.SquaredHinge, surrogate.Logistic),
+		Surrogate: pick(d, surrogate.Hinge, surrogate.SquaredHinge, surrogate.Logistic).Name(),
 	}
 	if m.UsesTau {
 		h.Tau = d.rate()

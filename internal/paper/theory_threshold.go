@@ -67,13 +67,13 @@ func (t *trial) sameRule(push, mean method.Method) error {
 	s := t.scores(w)
 	tau := t.rate()
 	for _, k := range []int{1, tau.Ceil(len(s.negatives))} {
-		one, err := push.With(method.Hyperparameters{K: k})
+		one, err := push.With(method.Problem{K: k})
 		if err != nil {
 			return err
 		}
-		other, err := method.All()[0].With(method.Hyperparameters{})
+		other, err := method.All()[0].With(method.Problem{})
 		if k > 1 {
-			other, err = mean.With(method.Hyperparameters{Tau: tau})
+			other, err = mean.With(method.Problem{Tau: tau})
 		}
 		if err != nil {
 			return err
@@ -99,18 +99,18 @@ func (t *trial) oneOutlier() error {
 	if err != nil {
 		return err
 	}
-	z := t.scores(w).of(p.Method.Population)
-	before, err := thresholdOf(p.Rule, z)
+	z := t.scores(w).of(p.Definition().Population)
+	before, err := thresholdOf(p.Rule(), z)
 	if err != nil {
 		return err
 	}
-	k := max(1, p.Hyperparameters.K)
-	if p.Method.UsesTau {
-		k = p.Hyperparameters.Tau.Ceil(len(z))
+	k := max(1, p.K)
+	if p.Definition().UsesTau {
+		k = p.Tau.Ceil(len(z))
 	}
 	d := float64(t.size(w) * t.sign())
 	z[t.below(len(z))] += d
-	after, err := thresholdOf(p.Rule, z)
+	after, err := thresholdOf(p.Rule(), z)
 	t.atMost(math.Abs(after-before), math.Abs(d)/float64(k), t.size(w))
 	return err
 }
@@ -127,9 +127,9 @@ func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
 	if err != nil {
 		return err
 	}
-	z := s.of(p.Method.Population)
-	below := topMean(z, round(p.Hyperparameters.Tau, len(z)))
-	t.atMost(below, above, t.size(w)+1/p.Hyperparameters.Beta)
+	z := s.of(p.Definition().Population)
+	below := topMean(z, round(p.Tau, len(z)))
+	t.atMost(below, above, t.size(w)+1/p.Beta)
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods [
 	}
 	var at [2]float64
 	for i, m := range methods {
-		p, err := m.With(method.Hyperparameters{Tau: tau})
+		p, err := m.With(method.Problem{Tau: tau})
 		if err != nil {
 			return err
 		}
@@ -171,11 +171,11 @@ func (t *trial) patMatCompared() error {
 	}
 	var at [3]float64
 	for i, z := range [][]float64{s.all, s.positives, s.negatives} {
-		if at[i], err = thresholdOf(p.Rule, z); err != nil {
+		if at[i], err = thresholdOf(p.Rule(), z); err != nil {
 			return err
 		}
 	}
-	size := t.size(w) + 1/p.Hyperparameters.Beta
+	size := t.size(w) + 1/p.Beta
 	if at[1] >= at[2] {
 		t.atMost(at[2], at[0], size)
 	} else {
@@ -190,8 +190,8 @@ func (t *trial) centring() error {
 	if err != nil {
 		return err
 	}
-	z, size := t.scores(w).of(p.Method.Population), t.size(w)
-	before, err := thresholdOf(p.Rule, z)
+	z, size := t.scores(w).of(p.Definition().Population), t.size(w)
+	before, err := thresholdOf(p.Rule(), z)
 	if err != nil {
 		return err
 	}
@@ -200,12 +200,12 @@ func (t *trial) centring() error {
 	for i := range z {
 		moved[i] = z[i] - shift
 	}
-	after, err := thresholdOf(p.Rule, moved)
+	after, err := thresholdOf(p.Rule(), moved)
 	if err != nil {
 		return err
 	}
-	if p.Method.UsesBeta {
-		size += 1 / p.Hyperparameters.Beta
+	if p.Definition().UsesBeta {
+		size += 1 / p.Beta
 	}
 	t.equal(after, before-shift, size)
 	return nil

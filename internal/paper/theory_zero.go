@@ -1,9 +1,9 @@
 package paper
 
 import (
+	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/surrogate"
 )
@@ -100,7 +100,7 @@ func (t *trial) bound() error {
 	}
 	w := t.point(t.draws)
 	s, k := t.scores(w), 1
-	switch h := o.Problem().Hyperparameters; {
+	switch h := o.Problem(); {
 	case m.UsesK:
 		k = h.K
 	case m.UsesTau:
@@ -150,7 +150,7 @@ func (t *trial) manyPositives() error {
 	if err != nil {
 		return err
 	}
-	if t.X.Positives.Rows() < o.Problem().Hyperparameters.Tau.Ceil(t.X.Rows()) {
+	if t.X.Positives.Rows() < o.Problem().Tau.Ceil(t.X.Rows()) {
 		return nil
 	}
 	return t.zeroIsLeast(o)
@@ -164,7 +164,7 @@ func (t *trial) zeroIsLeast(o *objective.Objective) error {
 		f := o.At(w, nil).F
 		t.atMost(zero, f, t.size(w)+f)
 	}
-	if h := o.Problem().Hyperparameters; h.Lambda == 0 || certified.Possible(o.Problem()) != nil || t.below(20) > 0 {
+	if h := o.Problem(); h.Lambda == 0 || certified.Possible(o.Problem()) != nil || t.below(20) > 0 {
 		return nil
 	}
 	r, err := certified.Solve(t.ctx, o, certified.Options{Gap: 1e-9})
@@ -191,9 +191,9 @@ func (t *trial) hinged() (method.Problem, error) {
 	if err != nil {
 		return p, err
 	}
-	h := p.Hyperparameters
-	h.Surrogate, h.Lambda = pick(t.draws, surrogate.Hinge, surrogate.SquaredHinge), pick(t.draws, 1e-3, 0.1)
-	return p.Method.With(h)
+	h := p
+	h.Surrogate, h.Lambda = pick(t.draws, surrogate.Hinge, surrogate.SquaredHinge).Name(), pick(t.draws, 1e-3, 0.1)
+	return p.Definition().With(h)
 }
 
 // cappedHull checks the proof of either answer on the data alone.
@@ -220,7 +220,7 @@ func (t *trial) cappedHull() error {
 // up to the distance that the answer states: then every t(w) is at least the mean score, up to that distance times |w|.
 func (t *trial) weightsReach(o *objective.Objective, z certified.Zero) {
 	n, sum, largest := 0, 0.0, 0.0
-	if o.Problem().Method.Population == method.AllRows {
+	if o.Problem().Definition().Population == method.AllRows {
 		n = t.X.Positives.Rows()
 	}
 	away, row := make([]float64, o.Dim()), make([]float64, o.Dim())
@@ -251,7 +251,7 @@ func (t *trial) weightsReach(o *objective.Objective, z certified.Zero) {
 func (t *trial) largerCollapsesFirst() error {
 	push, pushK, meanNP := collapsingMethods[0], collapsingMethods[1], collapsingMethods[3]
 	tau := t.rate()
-	h := []method.Hyperparameters{{Tau: tau}, {K: 1 + t.below(tau.Ceil(t.X.Negatives.Rows()))}, {}}
+	h := []method.Problem{{Tau: tau}, {K: 1 + t.below(tau.Ceil(t.X.Negatives.Rows()))}, {}}
 	last := certified.Undecided
 	for i, m := range []method.Method{meanNP, pushK, push} {
 		p, err := m.With(h[i])
@@ -282,9 +282,9 @@ func (t *trial) sameVerdict() error {
 		return err
 	}
 	for range 2 {
-		h := p.Hyperparameters
-		h.Lambda, h.Surrogate = pick(t.draws, 1e-5, 1e-3, 0.1, 1), pick(t.draws, surrogate.Hinge, surrogate.SquaredHinge)
-		if err := t.verdictHolds(p.Method, h, first); err != nil {
+		h := p
+		h.Lambda, h.Surrogate = pick(t.draws, 1e-5, 1e-3, 0.1, 1), pick(t.draws, surrogate.Hinge, surrogate.SquaredHinge).Name()
+		if err := t.verdictHolds(p.Definition(), h, first); err != nil {
 			return err
 		}
 	}
@@ -301,7 +301,7 @@ func (t *trial) sameVerdict() error {
 }
 
 // verdictHolds solves an objective to see that nothing is below F(0), or follows the direction that the answer gives.
-func (t *trial) verdictHolds(m method.Method, h method.Hyperparameters, z certified.Zero) error {
+func (t *trial) verdictHolds(m method.Method, h method.Problem, z certified.Zero) error {
 	p, err := m.With(h)
 	if err != nil {
 		return err

@@ -165,7 +165,7 @@ func timedObjective(name string, x *matrix.Matrix) (*objective.Objective, error)
 	if err != nil {
 		return nil, err
 	}
-	h := method.Hyperparameters{Lambda: 0.001}
+	h := method.Problem{Lambda: 0.001}
 	if m.UsesTau {
 		h.Tau = taus[0]
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"toptau/internal/outfile"
+	"toptau/internal/atomicfile"
 	"toptau/internal/report"
 )
 
@@ -14,7 +14,7 @@ func write(dir string, st *study, res *Result) ([]string, error) {
 	var files []string
 	put := func(name string, content []byte) error {
 		files = append(files, name)
-		return outfile.Write(filepath.Join(dir, name), content)
+		return atomicfile.Write(filepath.Join(dir, name), content)
 	}
 	page := report.Page{Title: "General Framework for Binary Classification on Top Samples, reproduced",
 		Lead: "Every table and figure of the paper with this implementation; beside each number what the paper " +

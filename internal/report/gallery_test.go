@@ -3,7 +3,7 @@ package report
 import (
 	"math/rand/v2"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -85,7 +85,7 @@ func scores(negatives, positives int) metric.Scores {
 	uniform := func() float64 { return (float64(random.Uint64()>>11) + 0.5) / (1 << 53) }
 	logistic := func() float64 {
 		u := uniform()
-		return elementary.Log(u / (1 - u))
+		return detmath.Log(u / (1 - u))
 	}
 	var s metric.Scores
 	for range negatives {

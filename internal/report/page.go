@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Page is one self-contained HTML page.
@@ -132,7 +132,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 	if err := pageTemplate.Execute(&b, view); err != nil {
 		return 0, err
 	}
-	n, err := io.WriteString(w, fault.PrintableLines(b.String())) // nothing in it, names of columns least of all, hides or turns text
+	n, err := io.WriteString(w, diag.PrintableLines(b.String())) // nothing in it, names of columns least of all, hides or turns text
 	return int64(n), err
 }
 

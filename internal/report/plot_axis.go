@@ -3,7 +3,7 @@ package report
 import (
 	"math"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 )
 
 // Scale is how values are spread along an axis.
@@ -149,8 +149,8 @@ func (m *mapping) at(x float64) (float64, bool) {
 	case m.zero && x <= m.low: // it must not move into the gutter
 		return m.from, true
 	default:
-		low := elementary.Log(m.low)
-		share = (elementary.Log(x) - low) / (elementary.Log(m.high) - low)
+		low := detmath.Log(m.low)
+		share = (detmath.Log(x) - low) / (detmath.Log(m.high) - low)
 	}
 	return min(max(m.from+float64(share*(m.to-m.from)), -farAway), farAway), true
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -320,7 +320,7 @@ func TestMismatchNamesTheColumns(t *testing.T) {
 	later := strings.NewReader("s,y\na,1\nb,2\n")
 	_, err = table.NewReader("later.csv", later, table.Options{Schema: schema, Unlabelled: true})
 	want := `missing columns: "x"; extra columns: "y"`
-	if e := fault.Of(err); e == nil || e.Kind != fault.Model || !strings.Contains(err.Error(), want) {
+	if e := diag.Of(err); e == nil || e.Kind != diag.Model || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 }

@@ -36,16 +36,16 @@ func TestExampleObjectives(t *testing.T) {
 	above := 1 + 1/large - 2*math.Sqrt(tau/large)
 	for _, c := range []struct {
 		method         string
-		parameters     method.Hyperparameters
+		parameters     method.Problem
 		t1, f1, t2, f2 float64
 	}{
-		{"toppush", method.Hyperparameters{}, 0, 1, 2, 2.5},
-		{"toppushk", method.Hyperparameters{K: k}, 0, 1, 2.0 / k, 0.5 + 2.0/k},
-		{"grill", method.Hyperparameters{Tau: rate}, 0, 2, 1 - 2*tau, 1.5 - 2*tau*(1-tau)},
-		{"patmat", method.Hyperparameters{Tau: rate, Beta: small}, (1 - tau) / small, 1 + (1-tau)/small, (1 - tau) / small,
+		{"toppush", method.Problem{}, 0, 1, 2, 2.5},
+		{"toppushk", method.Problem{K: k}, 0, 1, 2.0 / k, 0.5 + 2.0/k},
+		{"grill", method.Problem{Tau: rate}, 0, 2, 1 - 2*tau, 1.5 - 2*tau*(1-tau)},
+		{"patmat", method.Problem{Tau: rate, Beta: small}, (1 - tau) / small, 1 + (1-tau)/small, (1 - tau) / small,
 			0.5 + (1-tau)/small},
-		{"patmat", method.Hyperparameters{Tau: rate, Beta: large}, (1 - tau) / large, 1 + (1-tau)/large, above, 0.5 + above},
-		{"topmean", method.Hyperparameters{Tau: rate}, 0, 1, 1 - tau, 1.5 - tau},
+		{"patmat", method.Problem{Tau: rate, Beta: large}, (1 - tau) / large, 1 + (1-tau)/large, above, 0.5 + above},
+		{"topmean", method.Problem{Tau: rate}, 0, 1, 1 - tau, 1.5 - tau},
 	} {
 		how, err := method.ByName(c.method)
 		if err != nil {

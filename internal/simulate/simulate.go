@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/threshold"
 )
 
@@ -67,7 +67,7 @@ func New(o Options) (*Data, error) {
 	case "gisette":
 		d, err = newGisette(o)
 	default:
-		err = wrong("KIND "+fault.Quote(o.Kind), "one of "+strings.Join(Kinds(), ", "))
+		err = wrong("KIND "+diag.Quote(o.Kind), "one of "+strings.Join(Kinds(), ", "))
 	}
 	return d, err
 }
@@ -118,7 +118,7 @@ func kindNumber(name string) uint64 {
 }
 
 func wrong(found, expected string) error {
-	return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected}
+	return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected}
 }
 
 // maxRows bounds what a mistyped number can ask for.

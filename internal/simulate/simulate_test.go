@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -205,7 +205,7 @@ func TestWrongOptions(t *testing.T) {
 		{Options{Kind: "detectors", Types: -1}, "-1 attack types"},
 	} {
 		_, err := New(c.options)
-		if e := fault.Of(err); e == nil || e.Kind != fault.Usage || !strings.Contains(err.Error(), c.text) {
+		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%+v: %v, want %q", c.options, err, c.text)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 )
 
 // source draws random variates whose bytes are the same on every platform: PCG bits, square roots, and logarithms of our
@@ -46,7 +46,7 @@ func (r *source) normal() float64 {
 		if s >= 1 || s == 0 {
 			continue
 		}
-		f := math.Sqrt(-2 * elementary.Log(s) / s)
+		f := math.Sqrt(-2 * detmath.Log(s) / s)
 		r.spare, r.has = float64(v*f), true
 		return float64(u * f)
 	}
@@ -56,7 +56,7 @@ func (r *source) normal() float64 {
 func (r *source) open() float64 { return (float64(r.pcg.Uint64()>>12) + 0.5) / (1 << 52) }
 
 // exponential has mean 1.
-func (r *source) exponential() float64 { return -elementary.Log(r.open()) }
+func (r *source) exponential() float64 { return -detmath.Log(r.open()) }
 
 // tail is the common factor that turns normals into Student's t with 2m degrees of freedom: sqrt(2m / chi2). A chi2 of
 // 2m degrees is -2 log of a product of m uniforms. Rows that share the factor have heavy tails together.
@@ -65,11 +65,11 @@ func (r *source) tail(m int) float64 {
 	for range m {
 		product *= r.open()
 	}
-	return math.Sqrt(float64(m) / -elementary.Log(product))
+	return math.Sqrt(float64(m) / -detmath.Log(product))
 }
 
 // round4 rounds to four decimals: the precision of the files, and what makes them quick to write.
 func round4(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 } // -0 becomes 0
 
 // gamma2 is the mean of two exponentials: one logarithm of a product of two uniforms.
-func (r *source) gamma2() float64 { return float64(-0.5 * elementary.Log(r.open()*r.open())) }
+func (r *source) gamma2() float64 { return float64(-0.5 * detmath.Log(r.open()*r.open())) }

@@ -3,7 +3,7 @@ package sketch
 import (
 	"math"
 
-	"toptau/internal/elementary"
+	"toptau/internal/detmath"
 )
 
 // Overlap says what two sets of rows have in common.
@@ -113,7 +113,7 @@ func doublesTail(tt, tg, gg int) float64 {
 	all := f.choose(2*d, g)
 	sum := 0.0
 	for ; tt >= 0 && gg >= 0; tt, tg, gg = tt-1, tg+2, gg-1 {
-		sum += elementary.Exp(f[d] + float64(float64(tg)*ln2) - f[tt] - f[tg] - f[gg] - all)
+		sum += detmath.Exp(f[d] + float64(float64(tg)*ln2) - f[tt] - f[tg] - f[gg] - all)
 	}
 	return min(1, sum)
 }
@@ -146,7 +146,7 @@ func triplesTail(ttt, ttg, tgg, ggg int) float64 {
 			if c < 0 || e < 0 {
 				continue
 			}
-			part += elementary.Exp(f[d] + float64(float64(d-u)*ln3) - f[u-a] - f[c] - f[e] - f[a] - all)
+			part += detmath.Exp(f[d] + float64(float64(d-u)*ln3) - f[u-a] - f[c] - f[e] - f[a] - all)
 		}
 		sum += part
 		if max(part, before) < float64(sum*1e-17) { // a single part may be 0: not every u goes with g
@@ -168,7 +168,7 @@ type logFactorials []float64
 func factorials(n int) logFactorials {
 	f := make(logFactorials, n+1)
 	for i := 2; i <= n; i++ {
-		f[i] = f[i-1] + elementary.Log(float64(i))
+		f[i] = f[i-1] + detmath.Log(float64(i))
 	}
 	return f
 }

@@ -64,7 +64,7 @@ func (s shape) data(b *testing.B) *matrix.Matrix {
 
 var shapes = map[string]*matrix.Matrix{}
 
-func benchProblem(b *testing.B, name string, h method.Hyperparameters) method.Problem {
+func benchProblem(b *testing.B, name string, h method.Problem) method.Problem {
 	b.Helper()
 	m, err := method.ByName(name)
 	if err != nil {
@@ -100,7 +100,7 @@ func BenchmarkIteration(b *testing.B) {
 	for _, s := range []shape{hepmass, gisette} {
 		for _, name := range []string{"toppushk", "patmat", "patmat-np", "topmean-np", "grill"} {
 			b.Run(s.name+"/"+name, func(b *testing.B) {
-				o := bound(b, benchProblem(b, name, method.Hyperparameters{Lambda: 0.001}), s.data(b))
+				o := bound(b, benchProblem(b, name, method.Problem{Lambda: 0.001}), s.data(b))
 				before := o.Visits()
 				b.ResetTimer()
 				if _, err := Adam(context.Background(), o, nil, Options{Iterations: b.N}); err != nil {
@@ -118,7 +118,7 @@ func benchGrid(b *testing.B, names ...string) []method.Problem {
 	for _, name := range names {
 		for i := range 24 / len(names) {
 			lambda := 0.00001 * math.Pow(10, float64(i%6)/1.5)
-			out = append(out, benchProblem(b, name, method.Hyperparameters{Lambda: lambda}))
+			out = append(out, benchProblem(b, name, method.Problem{Lambda: lambda}))
 		}
 	}
 	return out

@@ -20,7 +20,7 @@ func gridProblems(t testing.TB) []method.Problem {
 		out = append(out, problem(t, m, 0.001), problem(t, m, 0.1))
 	}
 	m, _ := method.ByName("topmean")
-	p, err := m.With(method.Hyperparameters{Lambda: 0.01, Tau: threshold.MustRate("3%"), Surrogate: surrogate.SquaredHinge})
+	p, err := m.With(method.Problem{Lambda: 0.01, Tau: threshold.MustRate("3%"), Surrogate: surrogate.SquaredHinge.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestGridEndsEarly(t *testing.T) {
 	tasks = tasksOf(t, data, 0)
 	want := SGDGrid(context.Background(), tasks[1:2], Options{Iterations: 10})[0]
 	wild, _ := method.ByName("toppush")
-	p, err := wild.With(method.Hyperparameters{Lambda: 1e300})
+	p, err := wild.With(method.Problem{Lambda: 1e300})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (o *optimum) problem(t *testing.T) method.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := method.Hyperparameters{Lambda: o.number(t, "lambda"), Beta: o.number(t, "beta"), Surrogate: l}
+	h := method.Problem{Lambda: o.number(t, "lambda"), Beta: o.number(t, "beta"), Surrogate: l.Name()}
 	if m.UsesTau {
 		h.Tau = threshold.MustRate(o.text["tau"])
 	}

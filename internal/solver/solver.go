@@ -20,7 +20,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/objective"
 )
 
@@ -213,7 +213,7 @@ func (o Options) validate() error {
 }
 
 func usage(found string, value any, expected string) error {
-	return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf(found, value), Expected: expected}
+	return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf(found, value), Expected: expected}
 }
 
 func newRun(full Objective, batches []Objective, o Options, updates func(dim int, step float64) update) *run {
@@ -361,7 +361,7 @@ func finite(k int, v objective.Value, x []float64) error {
 	if !bad {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("the objective is not finite after %d steps", k),
+	return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("the objective is not finite after %d steps", k),
 		Expected: "a run that converges", Hint: "a smaller --step, or scaled columns (--scale standard)"}
 }
 

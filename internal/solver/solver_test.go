@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/method"
@@ -256,7 +256,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 		"--start 7, expected": {Start: 7},
 	} {
 		_, err := Adam(context.Background(), &bowl{target: []float64{1}}, nil, o)
-		if f := fault.Of(err); f == nil || f.Kind != fault.Usage || !strings.Contains(err.Error(), text) {
+		if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 
 func TestDivergenceIsAnError(t *testing.T) {
 	r, err := SGD(context.Background(), &bowl{target: []float64{1}}, nil, Options{Step: 1e200})
-	if f := fault.Of(err); f == nil || f.Kind != fault.Usage || !strings.Contains(err.Error(), "--step") {
+	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "--step") {
 		t.Error(err)
 	}
 	if math.IsNaN(r.Best.F) || math.IsInf(r.Best.F, 0) || len(r.Best.W) != 1 {
@@ -296,7 +296,7 @@ func moons(t testing.TB, rows, cols int) *matrix.Matrix {
 
 func problem(t testing.TB, m method.Method, lambda float64) method.Problem {
 	t.Helper()
-	h := method.Hyperparameters{Lambda: lambda}
+	h := method.Problem{Lambda: lambda}
 	if m.UsesTau {
 		h.Tau = threshold.MustRate("5%")
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 func wantError(t *testing.T, err error, want string) {
@@ -17,8 +17,8 @@ func wantError(t *testing.T, err error, want string) {
 	if err == nil {
 		t.Fatalf("no error, want %s", want)
 	}
-	if fault.Of(err) == nil {
-		t.Errorf("%T is not a *fault.Error", err)
+	if diag.Of(err) == nil {
+		t.Errorf("%T is not a *diag.Error", err)
 	}
 	if err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
@@ -375,8 +375,8 @@ func TestBadFiles(t *testing.T) {
 	gone := filepath.Join(folder, "gone.csv")
 	_, _, err = Read(gone, Options{})
 	wantError(t, err, gone+": no such file")
-	if fault.Of(err).Kind != fault.IO {
-		t.Error(fault.Of(err).Kind)
+	if diag.Of(err).Kind != diag.IO {
+		t.Error(diag.Of(err).Kind)
 	}
 	_, _, err = Read(write(t, "a", "1,1\n2,0\n"), Options{LabelsFile: gone})
 	wantError(t, err, gone+": no such file")
@@ -396,7 +396,7 @@ func TestBadSource(t *testing.T) {
 	for _, text := range []string{"", "1,1\n2,0\n", strings.Repeat("1,1\n2,0\n", sniffBytes/4)} {
 		source := io.MultiReader(strings.NewReader(text), &failing{errors.New("cable pulled")})
 		_, _, err := readChunks(source, Options{Label: "last"}, 10)
-		if err == nil || !strings.HasSuffix(err.Error(), "cable pulled") || fault.Of(err).Kind != fault.IO {
+		if err == nil || !strings.HasSuffix(err.Error(), "cable pulled") || diag.Of(err).Kind != diag.IO {
 			t.Errorf("%v", err)
 		}
 	}
@@ -420,8 +420,8 @@ func TestBadOptions(t *testing.T) {
 	} {
 		_, _, err := readText("1,1\n", c.o)
 		wantError(t, err, c.want)
-		if fault.Of(err).Kind != fault.Usage {
-			t.Error(fault.Of(err).Kind)
+		if diag.Of(err).Kind != diag.Usage {
+			t.Error(diag.Of(err).Kind)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // names resolves what a user calls a column.
@@ -26,12 +26,12 @@ func newNames(file string, header *record, width int) (*names, error) {
 			name = string(trimBlanks(header.fields[i]))
 		}
 		if text += len(name); text > maxText {
-			return nil, &fault.Error{Kind: fault.Data, File: file, Line: header.lineOf(i), Found: "more than 16 MiB of column names",
+			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i), Found: "more than 16 MiB of column names",
 				Expected: "shorter names", Hint: "check the quotes and the delimiter of the first line"}
 		}
 		if j, ok := n.index[name]; ok {
-			return nil, &fault.Error{Kind: fault.Data, File: file, Line: header.lineOf(i),
-				Found:    fmt.Sprintf("the name %s for columns %d and %d", fault.Quote(name), j+1, i+1),
+			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i),
+				Found:    fmt.Sprintf("the name %s for columns %d and %d", diag.Quote(name), j+1, i+1),
 				Expected: "different names", Hint: "rename one; if the line is data and no header use --header no"}
 		}
 		n.all = append(n.all, name)
@@ -102,8 +102,8 @@ func rangeOf(part string) (first, last int, ok bool) {
 }
 
 // unknown is the error of a column that is not there: it lists those that are and suggests the nearest name.
-func (n *names) unknown(flag, ref string) *fault.Error {
-	e := &fault.Error{Kind: fault.Data, File: n.file, Found: fmt.Sprintf("no column %s for %s", fault.Quote(ref), flag)}
+func (n *names) unknown(flag, ref string) *diag.Error {
+	e := &diag.Error{Kind: diag.Data, File: n.file, Found: fmt.Sprintf("no column %s for %s", diag.Quote(ref), flag)}
 	if !n.header {
 		e.Expected = fmt.Sprintf("a number from 1 to %d", len(n.all))
 		if strings.Trim(ref, "0123456789-") != "" {
@@ -113,7 +113,7 @@ func (n *names) unknown(flag, ref string) *fault.Error {
 	}
 	e.Expected = "one of " + enumerate(n.all, 20)
 	if near := nearest(ref, n.all); near != "" {
-		e.Hint = fmt.Sprintf("did you mean %s?", fault.Quote(near))
+		e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
 	}
 	return e
 }
@@ -126,7 +126,7 @@ func enumerate(all []string, limit int) string {
 	}
 	quoted := make([]string, len(shown))
 	for i, s := range shown {
-		quoted[i] = fault.Quote(s)
+		quoted[i] = diag.Quote(s)
 	}
 	text := strings.Join(quoted, ", ")
 	if len(all) > limit {
@@ -242,7 +242,7 @@ func (r *roles) checkLabel(dropped []int, n *names) error {
 	if conflict == "" {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Usage, File: n.file, Column: n.all[r.label],
+	return &diag.Error{Kind: diag.Usage, File: n.file, Column: n.all[r.label],
 		Found: "the same column for --label and " + conflict, Expected: "different columns"}
 }
 
@@ -261,7 +261,7 @@ func (r *roles) force(o *Options, n *names) error {
 	}
 	for _, i := range numeric {
 		if k, ok := r.forced[i]; ok && k == Symbolic {
-			return &fault.Error{Kind: fault.Usage, File: n.file, Column: n.all[i],
+			return &diag.Error{Kind: diag.Usage, File: n.file, Column: n.all[i],
 				Found: "the same column for --symbolic and --numeric", Expected: "one of the two"}
 		}
 		r.forced[i] = Numeric
@@ -277,7 +277,7 @@ func (r *roles) takeFeatures(n *names) error {
 		}
 	}
 	if len(r.features) == 0 {
-		return &fault.Error{Kind: fault.Data, File: n.file, Found: "no column left for features",
+		return &diag.Error{Kind: diag.Data, File: n.file, Found: "no column left for features",
 			Expected: "at least one beside the label and the columns of other flags"}
 	}
 	return nil

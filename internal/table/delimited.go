@@ -6,7 +6,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // blank is the delimiter of blank-separated text: runs of blanks and tabs. none is that of text with a single column.
@@ -70,7 +70,7 @@ func (d *delimited) next() (*record, error) {
 // emptyLine is the error of an empty line between records.
 func (d *delimited) emptyLine() error {
 	width := len(d.current.fields)
-	e := &fault.Error{Kind: fault.Data, File: d.file, Line: d.empty, Found: "an empty line",
+	e := &diag.Error{Kind: diag.Data, File: d.file, Line: d.empty, Found: "an empty line",
 		Expected: fields(width) + " as in the other lines", Hint: "remove the line"}
 	if width == 1 {
 		e.Hint = `a missing value is written ""`
@@ -107,7 +107,7 @@ func (d *delimited) parse(line []byte) (*record, error) {
 
 // tooWide is the error of a record with more fields than any table may have columns.
 func (d *delimited) tooWide() error {
-	return &fault.Error{Kind: fault.Data, File: d.file, Line: d.current.line,
+	return &diag.Error{Kind: diag.Data, File: d.file, Line: d.current.line,
 		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", thousands(d.most)),
 		Hint: "a LIBSVM file may have more; check --delimiter if the line has fewer"}
 }
@@ -220,7 +220,7 @@ func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 			size += len(line) - i + 1
 			next, err := d.lines.next()
 			if err == io.EOF || err == errLongLine || err == nil && size > d.lines.limit {
-				return nil, 0, &fault.Error{Kind: fault.Data, File: d.file, Line: opened, Column: fmt.Sprint(field),
+				return nil, 0, &diag.Error{Kind: diag.Data, File: d.file, Line: opened, Column: fmt.Sprint(field),
 					Found: "a quoted field that does not end", Expected: "a closing double quote",
 					Hint: `a quote inside a quoted field is written ""`}
 			}
@@ -245,8 +245,8 @@ func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 			return line, after - 1, nil
 		}
 		if after < len(line) && !d.isDelimiter(line[after]) {
-			return nil, 0, &fault.Error{Kind: fault.Data, File: d.file, Line: d.lines.number, Column: fmt.Sprint(field),
-				Found:    fault.Quote(string(line[after:])) + " behind a closing double quote",
+			return nil, 0, &diag.Error{Kind: diag.Data, File: d.file, Line: d.lines.number, Column: fmt.Sprint(field),
+				Found:    diag.Quote(string(line[after:])) + " behind a closing double quote",
 				Expected: "a delimiter or the end of the line", Hint: `a quote inside a quoted field is written ""`}
 		}
 		return line, after, nil
@@ -267,7 +267,7 @@ func (d *delimited) isEmpty(line []byte) bool {
 // in which the line begins.
 func (d *delimited) checkText(line []byte, number, first int) error {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
-		return &fault.Error{Kind: fault.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),
+		return &diag.Error{Kind: diag.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),
 			Found: "a NUL byte", Expected: "text", Hint: "is this a binary file?"}
 	}
 	if utf8.Valid(line) {
@@ -276,7 +276,7 @@ func (d *delimited) checkText(line []byte, number, first int) error {
 	for i := 0; i < len(line); {
 		c, size := utf8.DecodeRune(line[i:])
 		if c == utf8.RuneError && size == 1 {
-			return &fault.Error{Kind: fault.Data, File: d.file, Line: number,
+			return &diag.Error{Kind: diag.Data, File: d.file, Line: number,
 				Column: fmt.Sprint(first + d.fieldAt(line[:i])), Found: fmt.Sprintf("the byte 0x%02x", line[i]),
 				Expected: "UTF-8 text", Hint: "convert the file, for example with iconv -f ISO-8859-1 -t UTF-8"}
 		}
@@ -305,7 +305,7 @@ func (d *delimited) failure(err error) error { return lineFailure(d.file, d.line
 
 // lineFailure words what a stream of lines ended with and adds the line.
 func lineFailure(file string, l *lines, err error) error {
-	if e, ok := err.(*fault.Error); ok && e.Line == 0 {
+	if e, ok := err.(*diag.Error); ok && e.Line == 0 {
 		located := *e
 		located.Line = l.number + 1
 		return &located
@@ -313,7 +313,7 @@ func lineFailure(file string, l *lines, err error) error {
 	if err != errLongLine {
 		return err
 	}
-	return &fault.Error{Kind: fault.Data, File: file, Line: l.number + 1,
+	return &diag.Error{Kind: diag.Data, File: file, Line: l.number + 1,
 		Found: "a line longer than 64 MiB", Expected: "a text file with lines", Hint: "is this a binary file?"}
 }
 

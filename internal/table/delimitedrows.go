@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // unknownLimit bounds the values beyond a schema's dictionary that get codes of their own, so that a column of ever new
@@ -68,7 +68,7 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (*delimitedRows, er
 		return nil, err
 	}
 	if header != nil && h.rows == 0 && h.ended == io.EOF {
-		return nil, &fault.Error{Kind: fault.Data, File: r.file, Line: header.line, Found: "only a header line",
+		return nil, &diag.Error{Kind: diag.Data, File: r.file, Line: header.line, Found: "only a header line",
 			Expected: "rows below it", Hint: "if the line is data use --header no"}
 	}
 	if err := s.assign(h); err != nil {
@@ -110,7 +110,7 @@ func (s *delimitedRows) takeHeader(h *head) (*record, error) {
 		s.sniffed = true
 		if m := o.Schema; m != nil && m.Header {
 			if has = m.namesOneOf(h.first.fields); !has {
-				return nil, &fault.Error{Kind: fault.Model, File: s.reader.file, Line: h.first.line,
+				return nil, &diag.Error{Kind: diag.Model, File: s.reader.file, Line: h.first.line,
 					Found: "a first line without the model's column names", Expected: "a header",
 					Hint: "use --header no to match columns by number"}
 			}
@@ -186,14 +186,14 @@ func (s *delimitedRows) checkFirstLabel(h *head) error {
 	if _, what := parseNumber(label); what == number || s.missing.has(label) {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: h.first.line, Column: s.names.all[i],
-		Found: "the label " + fault.Quote(string(label)), Expected: "a number, as the other labels are",
+	return &diag.Error{Kind: diag.Data, File: s.reader.file, Line: h.first.line, Column: s.names.all[i],
+		Found: "the label " + diag.Quote(string(label)), Expected: "a number, as the other labels are",
 		Hint: "use --header yes if this line names the columns, otherwise --header no"}
 }
 
 // noLabel is the error of a training file for which no label was told.
 func noLabel(n *names) error {
-	e := &fault.Error{Kind: fault.Usage, File: n.file, Found: "no --label",
+	e := &diag.Error{Kind: diag.Usage, File: n.file, Found: "no --label",
 		Expected: "which column is the label: a name, a number, first or last",
 		Hint:     "or --labels FILE with one label per row"}
 	if n.header {
@@ -212,7 +212,7 @@ func (s *delimitedRows) kindOf(i int, c kindCount) Kind {
 	}
 	if 2*c.commas > c.seen {
 		s.reader.warn("decimal_comma", fmt.Sprintf(
-			"column %s is read as symbolic: its values look like numbers with a decimal comma", fault.Quote(s.names.all[i])))
+			"column %s is read as symbolic: its values look like numbers with a decimal comma", diag.Quote(s.names.all[i])))
 	}
 	return Symbolic
 }
@@ -271,7 +271,7 @@ func (s *delimitedRows) nextRecord() (*record, error) {
 
 // named replaces the number of a column in an error of the tokenizer by its name.
 func (s *delimitedRows) named(err error) error {
-	if e, ok := err.(*fault.Error); ok {
+	if e, ok := err.(*diag.Error); ok {
 		if i, convErr := strconv.Atoi(e.Column); convErr == nil && 1 <= i && i <= len(s.names.all) {
 			e.Column = s.names.all[i-1]
 		}
@@ -360,8 +360,8 @@ func (s *delimitedRows) code(k int, c *Column, field []byte, line int) (int32, e
 }
 
 // tooManyCategories is the error of a training file whose symbolic columns have more values than may have weights.
-func (s *delimitedRows) tooManyCategories(k, line int) *fault.Error {
-	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: line, Column: s.names.all[s.roles.features[k]],
+func (s *delimitedRows) tooManyCategories(k, line int) *diag.Error {
+	return &diag.Error{Kind: diag.Data, File: s.reader.file, Line: line, Column: s.names.all[s.roles.features[k]],
 		Found:    fmt.Sprintf("different value %s of the symbolic columns", thousands(maxCategories+1)),
 		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", thousands(maxCategories)),
 		Hint:     "use --drop or --id for columns that name rows"}
@@ -369,8 +369,8 @@ func (s *delimitedRows) tooManyCategories(k, line int) *fault.Error {
 
 // notNumber is the error of a field that should be a number.
 func (s *delimitedRows) notNumber(r *record, i int, field []byte, what numeral) error {
-	e := &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
-		Found: fault.Quote(string(field)), Expected: "a finite number", Hint: "use --missing " + shellQuote(field)}
+	e := &diag.Error{Kind: diag.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
+		Found: diag.Quote(string(field)), Expected: "a finite number", Hint: "use --missing " + shellQuote(field)}
 	if field[0] == '-' {
 		e.Hint = "use --missing=" + shellQuote(field) // or it would look like a flag
 	}
@@ -411,7 +411,7 @@ func (s *delimitedRows) ragged(r *record) error {
 	if s.names.header {
 		as = "the header"
 	}
-	e := &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.line, Found: fields(len(r.fields)),
+	e := &diag.Error{Kind: diag.Data, File: s.reader.file, Line: r.line, Found: fields(len(r.fields)),
 		Expected: fmt.Sprintf("%s as in %s", fields(len(s.names.all)), as)}
 	if s.reader.options.Delimiter == "" || s.reader.options.Delimiter == "auto" {
 		e.Hint = fmt.Sprintf("the delimiter was taken to be %s; --delimiter sets it", delimiterName(s.records.delimiter))
@@ -444,8 +444,8 @@ func (s *delimitedRows) weight(r *record) (float64, error) {
 	if i < 0 {
 		return 1, nil
 	}
-	e := &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
-		Found: fault.Quote(string(r.fields[i])), Expected: "a weight: a finite number of at least 0"}
+	e := &diag.Error{Kind: diag.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
+		Found: diag.Quote(string(r.fields[i])), Expected: "a weight: a finite number of at least 0"}
 	if s.missing.has(r.fields[i]) {
 		e.Found = "a missing weight"
 		return 0, e
@@ -474,9 +474,9 @@ func (s *delimitedRows) label(r *record) ([]byte, error) {
 	}
 	found := "an empty label"
 	if len(trimBlanks(r.fields[i])) > 0 {
-		found = "the missing label " + fault.Quote(string(r.fields[i]))
+		found = "the missing label " + diag.Quote(string(r.fields[i]))
 	}
-	return nil, &fault.Error{Kind: fault.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
+	return nil, &diag.Error{Kind: diag.Data, File: s.reader.file, Line: r.lineOf(i), Column: s.names.all[i],
 		Found: found, Expected: "a label in every row"}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // check reads a file whole and in chunks, which must give the same table or the same error, and tests the table.
@@ -26,7 +26,7 @@ func check(t *testing.T, text string, o Options) {
 		}
 	}
 	if err != nil {
-		if fault.Of(err) == nil || strings.ContainsAny(err.Error(), "\x00\n") {
+		if diag.Of(err) == nil || strings.ContainsAny(err.Error(), "\x00\n") {
 			t.Fatalf("an error of its own kind, on one line: %q", err.Error())
 		}
 		return

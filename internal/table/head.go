@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 const (
@@ -34,7 +34,7 @@ func (s *delimitedRows) readHead(source *replay, line int, delimiter byte) (*hea
 	records.lines.number = line
 	r, err := records.next()
 	if err == io.EOF {
-		return nil, &fault.Error{Kind: fault.Data, File: s.reader.file, Found: "an empty file", Expected: "rows"}
+		return nil, &diag.Error{Kind: diag.Data, File: s.reader.file, Found: "an empty file", Expected: "rows"}
 	}
 	if err != nil {
 		return nil, err

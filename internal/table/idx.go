@@ -8,7 +8,7 @@ import (
 	"math"
 	"strconv"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // idx reads items of an IDX file as float64: two zero bytes, a type, the number of dimensions, the dimensions (32 bits
@@ -49,7 +49,7 @@ func newIDX(file string, source io.Reader) (*idx, error) {
 	}
 	x.kind, x.size = head[2], idxSize(head[2])
 	if head[0] != 0 || head[1] != 0 || x.size == 0 || head[3] == 0 {
-		return nil, &fault.Error{Kind: fault.Data, File: file, Found: fmt.Sprintf("the first bytes %x", head),
+		return nil, &diag.Error{Kind: diag.Data, File: file, Found: fmt.Sprintf("the first bytes %x", head),
 			Expected: "an IDX header: 0000, a type 08 to 0e, the number of dimensions"}
 	}
 	for i := range int(head[3]) {
@@ -63,7 +63,7 @@ func newIDX(file string, source io.Reader) (*idx, error) {
 			continue
 		}
 		if n == 0 || int64(x.cols)*n > MaxColumns {
-			return nil, &fault.Error{Kind: fault.Data, File: file, Found: fmt.Sprintf("dimension %d of size %d", i+1, n),
+			return nil, &diag.Error{Kind: diag.Data, File: file, Found: fmt.Sprintf("dimension %d of size %d", i+1, n),
 				Expected: fmt.Sprintf("items of 1 to %s values", thousands(MaxColumns))}
 		}
 		x.cols *= int(n)
@@ -76,7 +76,7 @@ func newIDX(file string, source io.Reader) (*idx, error) {
 func (x *idx) readFull(b []byte) error {
 	_, err := io.ReadFull(x.in, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return &fault.Error{Kind: fault.Data, File: x.file, Line: x.item, Found: "the end of the file",
+		return &diag.Error{Kind: diag.Data, File: x.file, Line: x.item, Found: "the end of the file",
 			Expected: x.promise(), Hint: "copy or download the file again"}
 	}
 	return err
@@ -96,7 +96,7 @@ func (x *idx) next() ([]float64, error) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, &fault.Error{Kind: fault.Data, File: x.file, Found: "bytes behind the last item",
+			return nil, &diag.Error{Kind: diag.Data, File: x.file, Found: "bytes behind the last item",
 				Expected: x.promise()}
 		}
 		return nil, io.EOF
@@ -128,7 +128,7 @@ func (x *idx) decode() error {
 			v = math.Float64frombits(binary.BigEndian.Uint64(b))
 		}
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return &fault.Error{Kind: fault.Data, File: x.file, Line: x.item, Column: strconv.Itoa(i + 1),
+			return &diag.Error{Kind: diag.Data, File: x.file, Line: x.item, Column: strconv.Itoa(i + 1),
 				Found: fmt.Sprint(v), Expected: "a finite number"}
 		}
 		x.out[i] = v

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // idxRows turns the items of an IDX file into rows whose columns are the values' 1-based places ("pixels").
@@ -23,7 +23,7 @@ func newIDXRows(r *Reader, source io.Reader) (*idxRows, error) {
 		return nil, err
 	}
 	if o.LabelsFile == "" && !o.Unlabelled {
-		return nil, &fault.Error{Kind: fault.Usage, File: r.file, Found: "an IDX file without labels",
+		return nil, &diag.Error{Kind: diag.Usage, File: r.file, Found: "an IDX file without labels",
 			Expected: "--labels with the file of its labels"}
 	}
 	items, err := newIDX(r.file, source)

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // input is the uncompressed bytes of a file. It hashes what is read and words what goes wrong.
@@ -38,7 +38,7 @@ func openInput(path string) (*input, error) {
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
-		return nil, &fault.Error{Kind: fault.IO, File: path, Found: "a directory", Expected: "a file"}
+		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "a directory", Expected: "a file"}
 	}
 	in, err := newInput(path, f)
 	if err != nil {
@@ -51,7 +51,7 @@ func openInput(path string) (*input, error) {
 
 // openFailure words the error of os.Open.
 func openFailure(path string, err error) error {
-	e := &fault.Error{Kind: fault.IO, File: path, Expected: "a file that can be read", Err: err}
+	e := &diag.Error{Kind: diag.IO, File: path, Expected: "a file that can be read", Err: err}
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		err = pathError.Err
@@ -98,7 +98,7 @@ func newInput(file string, r io.Reader) (*input, error) {
 		in.closers = append(in.closers, func() error { z.Close(); return nil })
 	default:
 		if kind := foreign(head); kind != "" {
-			return nil, &fault.Error{Kind: fault.Data, File: file, Found: kind,
+			return nil, &diag.Error{Kind: diag.Data, File: file, Found: kind,
 				Expected: "text, LIBSVM or IDX, plain or packed with gzip or zstd", Hint: "convert or unpack it first"}
 		}
 		in.reader = raw
@@ -147,10 +147,10 @@ func (in *input) Read(p []byte) (int, error) {
 
 // failure words an error of reading or unpacking.
 func (in *input) failure(err error) error {
-	e := &fault.Error{Kind: fault.Data, File: in.file, Hint: "copy or download the file again"}
+	e := &diag.Error{Kind: diag.Data, File: in.file, Hint: "copy or download the file again"}
 	switch {
 	case in.compression == "":
-		return &fault.Error{Kind: fault.IO, File: in.file, Err: err}
+		return &diag.Error{Kind: diag.IO, File: in.file, Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
 		e.Found, e.Expected = "the end of the file inside its "+in.compression+" data", "a complete file"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // LabelCount is how often a value of the label occurs. Values that are equal as numbers count as one, in the spelling
@@ -227,7 +227,7 @@ func (l *labels) describe() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s (%s)", fault.Quote(v.Value), thousands(v.Count))
+		fmt.Fprintf(&b, "%s (%s)", diag.Quote(v.Value), thousands(v.Count))
 	}
 	switch {
 	case l.beyond > 0:
@@ -239,12 +239,12 @@ func (l *labels) describe() string {
 }
 
 // checkRule refuses a value of the rule that never occurs. e says where the labels stand, here and below.
-func (l *labels) checkRule(e fault.Error) error {
+func (l *labels) checkRule(e diag.Error) error {
 	for i, v := range l.rule.values {
 		if l.hit[i] {
 			continue
 		}
-		e.Found = "no label " + fault.Quote(v.text)
+		e.Found = "no label " + diag.Quote(v.text)
 		e.Expected = "one of the values that occur: " + l.describe()
 		e.Hint = "use --positive with one of them"
 		var known []string
@@ -252,7 +252,7 @@ func (l *labels) checkRule(e fault.Error) error {
 			known = append(known, t.Value)
 		}
 		if near := nearest(v.text, known); near != "" {
-			e.Hint = fmt.Sprintf("did you mean %s?", fault.Quote(near))
+			e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
 		}
 		return &e
 	}
@@ -260,7 +260,7 @@ func (l *labels) checkRule(e fault.Error) error {
 }
 
 // checkPair refuses labels that are no well-known pair when no rule was told.
-func (l *labels) checkPair(e fault.Error) error {
+func (l *labels) checkPair(e diag.Error) error {
 	if !l.bad {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (l *labels) checkPair(e fault.Error) error {
 }
 
 // checkClasses refuses a file of one class.
-func (l *labels) checkClasses(e fault.Error) error {
+func (l *labels) checkClasses(e diag.Error) error {
 	for class, name := range []string{"negative", "positive"} {
 		if l.counts[class] > 0 {
 			continue

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // labelsFile reads labels in step with the rows of another file: one a line, or an IDX file of one dimension.
@@ -40,7 +40,7 @@ func (l *labelsFile) begin() error {
 	if looksIDX(p.bytes) {
 		l.idx, err = newIDX(l.file, source)
 		if err == nil && l.idx.cols != 1 {
-			err = &fault.Error{Kind: fault.Data, File: l.file, Found: fmt.Sprintf("%d values for each item", l.idx.cols),
+			err = &diag.Error{Kind: diag.Data, File: l.file, Found: fmt.Sprintf("%d values for each item", l.idx.cols),
 				Expected: "one label for each"}
 		}
 		return err
@@ -64,7 +64,7 @@ func (l *labelsFile) read() ([]byte, error) {
 		return nil, err
 	}
 	if len(trimBlanks(r.fields[0])) == 0 {
-		return nil, &fault.Error{Kind: fault.Data, File: l.file, Line: r.line, Found: "an empty label",
+		return nil, &diag.Error{Kind: diag.Data, File: l.file, Line: r.line, Found: "an empty label",
 			Expected: "a label in every line"}
 	}
 	return r.fields[0], nil
@@ -74,7 +74,7 @@ func (l *labelsFile) read() ([]byte, error) {
 func (l *labelsFile) next(data string) ([]byte, error) {
 	label, err := l.read()
 	if err == io.EOF {
-		return nil, &fault.Error{Kind: fault.Data, File: l.file, Found: plural(l.count, "label"),
+		return nil, &diag.Error{Kind: diag.Data, File: l.file, Found: plural(l.count, "label"),
 			Expected: fmt.Sprintf("one for each row of %s, which has more", data)}
 	}
 	l.count++
@@ -95,6 +95,6 @@ func (l *labelsFile) end(data string) error {
 	if l.count == rows {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Data, File: l.file, Found: plural(l.count, "label"),
+	return &diag.Error{Kind: diag.Data, File: l.file, Found: plural(l.count, "label"),
 		Expected: fmt.Sprintf("one for each row of %s, which has %s", data, plural(rows, "row"))}
 }

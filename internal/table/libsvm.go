@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // MaxFeatures is the largest index that is accepted in a LIBSVM file.
@@ -93,7 +93,7 @@ func (s *libsvmRows) more(t *Table, limit int) error {
 		line, err := s.lines.next()
 		if err != nil {
 			if err == io.EOF && !s.begun {
-				return &fault.Error{Kind: fault.Data, File: s.reader.file, Found: "an empty file", Expected: "rows"}
+				return &diag.Error{Kind: diag.Data, File: s.reader.file, Found: "an empty file", Expected: "rows"}
 			}
 			return lineFailure(s.reader.file, s.lines, err)
 		}
@@ -124,7 +124,7 @@ func (s *libsvmRows) addLine(t *Table, line []byte) error {
 		return nil
 	}
 	if s.empty > 0 && s.begun {
-		return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: s.empty, Found: "an empty line",
+		return &diag.Error{Kind: diag.Data, File: s.reader.file, Line: s.empty, Found: "an empty line",
 			Expected: "a label, with or without features"}
 	}
 	s.begun, s.empty = true, 0
@@ -180,7 +180,7 @@ func (s *libsvmRows) label(own []byte) (label []byte, err error) {
 	}
 	if label != nil && s.reader.missing.has(label) {
 		if !s.reader.options.Unlabelled {
-			return nil, s.wrong("the missing label "+fault.Quote(string(label)), "a label in every row", "")
+			return nil, s.wrong("the missing label "+diag.Quote(string(label)), "a label in every row", "")
 		}
 		label = nil
 	}
@@ -228,7 +228,7 @@ func cutToken(text []byte) (token, rest []byte) {
 func (s *libsvmRows) pair(token []byte) (int, float64, error) {
 	colon := bytes.IndexByte(token, ':')
 	if colon < 0 {
-		return 0, 0, s.wrong(fault.Quote(string(token)), "index:value", "")
+		return 0, 0, s.wrong(diag.Quote(string(token)), "index:value", "")
 	}
 	index, ok := scanIndex(token[:colon])
 	switch {
@@ -237,11 +237,11 @@ func (s *libsvmRows) pair(token []byte) (int, float64, error) {
 		if string(token[:colon]) == "qid" {
 			hint = "ranking files are not supported"
 		}
-		return 0, 0, s.wrong(fault.Quote(string(token)), "index:value with a whole number as index", hint)
+		return 0, 0, s.wrong(diag.Quote(string(token)), "index:value with a whole number as index", hint)
 	case index == 0:
 		return 0, 0, s.wrong("index 0", "indices from 1", "add 1 to every index of the file")
 	case index > MaxFeatures:
-		return 0, 0, s.wrong("index "+fault.Quote(string(token[:colon])),
+		return 0, 0, s.wrong("index "+diag.Quote(string(token[:colon])),
 			"indices of at most "+thousands(MaxFeatures), "")
 	case index > s.limit && s.reader.options.Schema == nil:
 		return 0, 0, s.wrong(fmt.Sprintf("index %d", index), fmt.Sprintf("indices of at most %d", s.limit),
@@ -251,7 +251,7 @@ func (s *libsvmRows) pair(token []byte) (int, float64, error) {
 	if what == number {
 		return index, v, nil
 	}
-	e := s.wrong(fault.Quote(string(token[colon+1:])), "a finite number", "a missing value cannot be written here")
+	e := s.wrong(diag.Quote(string(token[colon+1:])), "a finite number", "a missing value cannot be written here")
 	e.Column = strconv.Itoa(index)
 	return 0, 0, e
 }
@@ -281,8 +281,8 @@ func (s *libsvmRows) disorder(index, previous int) error {
 	return s.wrong(fmt.Sprintf("index %d after %d", index, previous), "ascending indices", "sort the entries of every row")
 }
 
-func (s *libsvmRows) wrong(found, expected, hint string) *fault.Error {
-	return &fault.Error{Kind: fault.Data, File: s.reader.file, Line: s.lines.number,
+func (s *libsvmRows) wrong(found, expected, hint string) *diag.Error {
+	return &diag.Error{Kind: diag.Data, File: s.reader.file, Line: s.lines.number,
 		Found: found, Expected: expected, Hint: hint}
 }
 
@@ -294,7 +294,7 @@ func (s *libsvmRows) check() error {
 	if s.reader.schema.Width > 0 {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Data, File: s.reader.file, Found: "no feature in any row",
+	return &diag.Error{Kind: diag.Data, File: s.reader.file, Found: "no feature in any row",
 		Expected: "index:value pairs behind the labels"}
 }
 

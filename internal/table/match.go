@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // matching is where the columns of a schema stand in another file.
@@ -142,7 +142,7 @@ func (g *matching) problem(file string, want int) error {
 	if len(g.reordered) > 0 {
 		parts = append(parts, "columns in another order: "+enumerate(g.reordered, 20))
 	}
-	return &fault.Error{Kind: fault.Model, File: file, Found: strings.Join(parts, "; "),
+	return &diag.Error{Kind: diag.Model, File: file, Found: strings.Join(parts, "; "),
 		Expected: fmt.Sprintf("the %s that the model was trained on", plural(want, "column"))}
 }
 
@@ -172,7 +172,7 @@ func (s *delimitedRows) match() error {
 		return wrongFormat(r.file, "delimited text", "LIBSVM, as the model was trained on")
 	}
 	if m.Header && !s.names.header && o.Header != "no" {
-		return &fault.Error{Kind: fault.Model, File: r.file, Found: "no header", Expected: "the model's column names",
+		return &diag.Error{Kind: diag.Model, File: r.file, Found: "no header", Expected: "the model's column names",
 			Hint: "use --header no to match columns by number"}
 	}
 	unlabelled := o.Unlabelled || o.LabelsFile != ""
@@ -224,5 +224,5 @@ func missingLabel(m *Schema, n *names) error {
 }
 
 func wrongFormat(file, found, expected string) error {
-	return &fault.Error{Kind: fault.Model, File: file, Found: found, Expected: expected}
+	return &diag.Error{Kind: diag.Model, File: file, Found: found, Expected: expected}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Empty lines that are passed are those that next returns as lines of blanks, however the text is cut.
@@ -71,12 +71,12 @@ func TestEmptyLinesAround(t *testing.T) {
 	}
 }
 
-func failureOf(text string, o Options) *fault.Error {
+func failureOf(text string, o Options) *diag.Error {
 	r, err := NewReader("t", strings.NewReader(text), o)
 	if err == nil {
 		_, _, err = r.all()
 	}
-	return fault.Of(err)
+	return diag.Of(err)
 }
 
 func TestWidestTable(t *testing.T) {
@@ -145,7 +145,7 @@ func TestOutlook(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err = r.all()
-		e := fault.Of(err)
+		e := diag.Of(err)
 		if e == nil || e.File != "t" || !strings.Contains(e.Found, "rows, which take about") || !strings.HasSuffix(e.Hint, "rows fit") {
 			t.Fatalf("known size %v: %v", known, err)
 		}

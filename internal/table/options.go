@@ -3,7 +3,7 @@ package table
 import (
 	"strings"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Options says how a file is to be read. The zero value detects everything but the label, which must be told for
@@ -35,10 +35,10 @@ type Options struct {
 // check validates what can be validated without the file.
 func (o *Options) check() error {
 	if !oneOf(o.Format, "", "auto", "csv", "libsvm", "idx") {
-		return usage("--format "+fault.Quote(o.Format), "auto, csv, libsvm or idx", "")
+		return usage("--format "+diag.Quote(o.Format), "auto, csv, libsvm or idx", "")
 	}
 	if !oneOf(o.Header, "", "auto", "yes", "no") {
-		return usage("--header "+fault.Quote(o.Header), "auto, yes or no", "")
+		return usage("--header "+diag.Quote(o.Header), "auto, yes or no", "")
 	}
 	if _, err := delimiterOf(o.Delimiter); err != nil {
 		return err
@@ -71,7 +71,7 @@ func delimiterOf(name string) (byte, error) {
 	}
 	const never = "\"\r\n\x00" // bytes that already have a meaning in a line
 	if len(name) != 1 || name[0] >= 0x80 || strings.Contains(never, name) {
-		return 0, usage("--delimiter "+fault.Quote(name),
+		return 0, usage("--delimiter "+diag.Quote(name),
 			"one ASCII character, comma, semicolon, tab, pipe, blank or auto", "")
 	}
 	return name[0], nil
@@ -87,5 +87,5 @@ func oneOf(s string, all ...string) bool {
 }
 
 func usage(found, expected, hint string) error {
-	return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected, Hint: hint}
+	return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected, Hint: hint}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // Reader reads a file in chunks, in memory that does not grow with the number of rows.
@@ -64,7 +64,7 @@ type Info struct {
 	Warnings     []Warning
 }
 
-// Open opens a file, or standard input for "-", recognises what it is and reads its head. Errors are *fault.Error.
+// Open opens a file, or standard input for "-", recognises what it is and reads its head. Errors are *diag.Error.
 func Open(path string, o Options) (*Reader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (r *Reader) begin() error {
 const defaultChunk = 1000
 
 // Next returns at most maxRows further rows (1,000 when maxRows is not positive), at least one, valid until the
-// following call; io.EOF at the end; or a *fault.Error, which every further call returns again. What only the whole
+// following call; io.EOF at the end; or a *diag.Error, which every further call returns again. What only the whole
 // file can show (a class that never occurs, labels that need --positive) is reported in place of io.EOF.
 func (r *Reader) Next(maxRows int) (*Table, error) {
 	if maxRows <= 0 {
@@ -189,7 +189,7 @@ func (r *Reader) check() error {
 		}
 	}
 	if r.total == 0 && !r.labels.bad {
-		e := &fault.Error{Kind: fault.Data, File: r.file, Found: "no rows", Expected: "rows"}
+		e := &diag.Error{Kind: diag.Data, File: r.file, Found: "no rows", Expected: "rows"}
 		if r.options.Weight != "" {
 			e.Found, e.Expected = "no row with a weight above 0", "some"
 		}
@@ -198,7 +198,7 @@ func (r *Reader) check() error {
 	if err := r.rows.check(); err != nil || r.options.Unlabelled {
 		return err
 	}
-	e := fault.Error{Kind: fault.Data, File: r.file, Column: r.label}
+	e := diag.Error{Kind: diag.Data, File: r.file, Column: r.label}
 	if r.labelsFile != nil {
 		e.File = r.labelsFile.file
 	}

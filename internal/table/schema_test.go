@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // trained returns the schema of a training file.
@@ -182,7 +182,7 @@ func TestErrorsStay(t *testing.T) {
 	}
 	_, first := r.Next(1)
 	_, again := r.Next(1)
-	if fault.Of(first) == nil || again != first || r.Close() != nil || r.Close() != nil {
+	if diag.Of(first) == nil || again != first || r.Close() != nil || r.Close() != nil {
 		t.Error(first, again)
 	}
 }

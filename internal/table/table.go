@@ -3,7 +3,7 @@ package table
 import (
 	"fmt"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 )
 
 // MaxColumns is the largest number of columns of delimited text and of values of an IDX item. Each of them has a name, a kind and
@@ -145,7 +145,7 @@ func (t *Table) checkWeights(column string) error {
 		if sum += w; sum <= maxMass && w >= 1/maxMass {
 			continue
 		}
-		e := &fault.Error{Kind: fault.Data, File: t.File, Line: t.LineOf(row), Column: column,
+		e := &diag.Error{Kind: diag.Data, File: t.File, Line: t.LineOf(row), Column: column,
 			Found: fmt.Sprintf("a sum of weights of %g up to this row", sum), Expected: fmt.Sprintf("at most %g", maxMass),
 			Hint: "divide all weights by one number: only their ratios count"}
 		if w < 1/maxMass {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"toptau/calibrate"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
 	"toptau/metric"
@@ -93,7 +93,7 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 		return Threshold{}, err
 	}
 	if all := g.Criterion().Name == metric.AtQuantile; all != (f.sample.population == calibrate.All) {
-		return Threshold{}, &fault.Error{Kind: fault.Usage, Found: g.String() + " for a model that was chosen for " + f.Goal.String(),
+		return Threshold{}, &diag.Error{Kind: diag.Usage, Found: g.String() + " for a model that was chosen for " + f.Goal.String(),
 			Expected: "a goal that counts the same rows"}
 	}
 	tau := g.Tau()

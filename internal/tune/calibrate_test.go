@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/threshold"
 )
@@ -91,8 +91,8 @@ func TestNoGuarantee(t *testing.T) {
 			o.Delta, o.OutOfFold = threshold.MustRate("10%"), outOfFold
 			o.Progress = func(p Progress) { t.Errorf("%s: work began: %+v", name, p) }
 			_, err := Search(context.Background(), Data{Table: c.table}, o)
-			e := fault.Of(err)
-			if e == nil || e.Kind != fault.Guarantee || !strings.Contains(e.Error(), c.says) {
+			e := diag.Of(err)
+			if e == nil || e.Kind != diag.Guarantee || !strings.Contains(e.Error(), c.says) {
 				t.Errorf("%s, out of fold %v: %v", name, outOfFold, err)
 			}
 		}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 )
 

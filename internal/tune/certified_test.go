@@ -32,7 +32,7 @@ func TestCertifiedFitsAreSingleFits(t *testing.T) {
 	}
 	var problems []method.Problem
 	for _, m := range method.All() { // those that are not convex go to the other scheme
-		for _, h := range Grid(m, threshold.MustRate("5%"), nil)[:3] {
+		for _, h := range Grid(m, threshold.MustRate("5%"), "")[:3] {
 			p, err := m.With(h)
 			if err != nil {
 				t.Fatal(err)

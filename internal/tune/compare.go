@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -27,14 +27,14 @@ type External struct {
 // goal's with the baselines, and these and the ramp on every encoding.
 type CompareOptions struct {
 	Goal      metric.Goal
-	Methods   []method.Method     // on the first encoding; nil: Candidates(Goal)
-	NoRamp    bool                // leave the ramp out
-	Surrogate surrogate.Surrogate // nil: hinge
-	Encodings []feature.Encode    // nil: raw, and scorecard and leaves where there are numeric columns
-	Feature   feature.Options     // but for Encode
-	Storage   matrix.Storage      // of the training matrix; what is scored is rounded to float32, as the model does
-	Fitter    Fitter              // of the methods; nil: Paper{}.Fit
-	Seed      uint64              // of the split and of the bootstrap
+	Methods   []method.Method  // on the first encoding; nil: Candidates(Goal)
+	NoRamp    bool             // leave the ramp out
+	Surrogate surrogate.Name   // nil: hinge
+	Encodings []feature.Encode // nil: raw, and scorecard and leaves where there are numeric columns
+	Feature   feature.Options  // but for Encode
+	Storage   matrix.Storage   // of the training matrix; what is scored is rounded to float32, as the model does
+	Fitter    Fitter           // of the methods; nil: Paper{}.Fit
+	Seed      uint64           // of the split and of the bootstrap
 	External  []External
 	Against   string // the entry that the others are compared with; "": logistic regression
 	Bootstrap metric.Bootstrap
@@ -120,25 +120,25 @@ func Compare(ctx context.Context, d Data, o CompareOptions) (*Comparison, error)
 // check refuses scores that do not belong to the test rows, names that are used twice, and a reference that is not there.
 func (t *trial) check(d Data) error {
 	wrong := func(found, expected string) error {
-		return &fault.Error{Kind: fault.Usage, Found: found, Expected: expected}
+		return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected}
 	}
 	names := t.names()
 	for _, e := range t.options.External {
 		if e.Name == "" || slices.Contains(names, e.Name) {
-			return wrong("scores named "+fault.Quote(e.Name), "a name that no method, baseline or other scores have")
+			return wrong("scores named "+diag.Quote(e.Name), "a name that no method, baseline or other scores have")
 		}
 		of := d.Test
 		if of == nil {
 			of = d.Table
 		}
 		if len(e.Scores) != of.Rows() {
-			return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%d scores of %s", len(e.Scores), fault.Quote(e.Name)),
+			return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d scores of %s", len(e.Scores), diag.Quote(e.Name)),
 				Expected: fmt.Sprintf("%d, one for each row of %s", of.Rows(), of.File)}
 		}
 		names = append(names, e.Name)
 	}
 	if against := t.out.Against; !slices.Contains(names, against) {
-		return wrong("--against "+fault.Quote(against), fmt.Sprintf("one of %q", names))
+		return wrong("--against "+diag.Quote(against), fmt.Sprintf("one of %q", names))
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (e *External) missing(row int, of *table.Table) error {
 	if e.Missing != nil {
 		return e.Missing(row)
 	}
-	return &fault.Error{Kind: fault.Data, File: of.File, Line: of.LineOf(row), Found: "no score of " + fault.Quote(e.Name),
+	return &diag.Error{Kind: diag.Data, File: of.File, Line: of.LineOf(row), Found: "no score of " + diag.Quote(e.Name),
 		Expected: "one for each row of the test part"}
 }
 
@@ -195,7 +195,7 @@ func (t *trial) measure() error {
 		s.Positives, s.Negatives = append(s.Positives, e.scores[0]), append(s.Negatives, e.scores[1])
 	}
 	if reference < 0 {
-		return &fault.Error{Kind: fault.Data, Found: t.out.Against + " could not be fitted",
+		return &diag.Error{Kind: diag.Data, Found: t.out.Against + " could not be fitted",
 			Expected: "a reference to compare with", Hint: "--against " + Baselines()[0]}
 	}
 	bootstrap := t.options.Bootstrap

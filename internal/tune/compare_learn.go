@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"toptau/internal/baseline"
+	"toptau/internal/learn"
 	"toptau/metric"
 )
 
@@ -20,9 +20,9 @@ type trialLearner struct {
 
 // learners of an encoding: all of them on the first one, logistic regression and the ramp, which starts from it, on the others.
 func (t *trial) learners(encoding int) []trialLearner {
-	list := []trialLearner{{convexBaseline(Logistic, baseline.Logistic), KindBaseline}}
+	list := []trialLearner{{convexBaseline(Logistic, learn.Logistic), KindBaseline}}
 	if encoding == 0 {
-		list = append(list, trialLearner{convexBaseline(SVM, baseline.SquaredHinge), KindBaseline})
+		list = append(list, trialLearner{convexBaseline(SVM, learn.SquaredHinge), KindBaseline})
 	}
 	if !t.options.NoRamp {
 		list = append(list, trialLearner{ramp(t.options.Goal), KindMethod})
@@ -82,7 +82,7 @@ func (t *trial) fitAll(ctx context.Context, encoding int) error {
 		for end < len(points) && t.problems[end].Method == m {
 			end++
 		}
-		if err := t.enter(m.Name, KindMethod, encoding, points[first:end]); err != nil {
+		if err := t.enter(string(m), KindMethod, encoding, points[first:end]); err != nil {
 			return err
 		}
 		first = end

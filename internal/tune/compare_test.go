@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toptau/internal/baseline"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/solver"
 	"toptau/internal/table"
@@ -134,7 +134,7 @@ func TestCompareByHand(t *testing.T) {
 		if i > 0 {
 			suffix = "/scorecard"
 		}
-		path, err := baseline.Path(context.Background(), parts[0], baseline.Options{Tolerance: foldTolerance}, lambdas(encode))
+		path, err := learn.Path(context.Background(), parts[0], learn.Options{Tolerance: foldTolerance}, lambdas(encode))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestCompareByHand(t *testing.T) {
 		anchor := byHand(t, c.want(t, "logistic"+suffix), parts, o.Goal, grid)
 		grid = nil
 		for _, lambda := range rampLambdas {
-			r, err := baseline.Ramp(context.Background(), parts[0], baseline.RampOptions{Anchor: anchor, Lambda: lambda,
+			r, err := learn.Ramp(context.Background(), parts[0], learn.RampOptions{Anchor: anchor, Lambda: lambda,
 				Taus: rampRates(o.Goal, parts[0].Negatives.Rows()), Population: method.Negatives, Tolerance: foldTolerance})
 			if err != nil {
 				t.Fatal(err)
@@ -156,7 +156,7 @@ func TestCompareByHand(t *testing.T) {
 		if i > 0 {
 			continue
 		}
-		problems, err := Problems(o.Methods, o.Goal, nil)
+		problems, err := Problems(o.Methods, o.Goal, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func TestCompareKeepsTheSmootherSetting(t *testing.T) {
 	}
 	var order []string
 	for _, p := range tr.problems {
-		order = append(order, p.Method.Name+" "+number(p.Hyperparameters.Beta)+" "+number(p.Hyperparameters.Lambda))
+		order = append(order, string(p.Method)+" "+number(p.Beta)+" "+number(p.Lambda))
 	}
 	if order[0] != "patmat-np 0.0001 0.001" || order[5] != "patmat-np 10 0.001" || order[6] != "topmean-np 0 0.1" ||
 		order[11] != "topmean-np 0 0" {
@@ -604,37 +604,37 @@ func TestCompareRefuses(t *testing.T) {
 	scores := make([]float64, 20)
 	for name, c := range map[string]struct {
 		change func(*Data, *CompareOptions)
-		kind   fault.Kind
+		kind   diag.Kind
 		want   string
 	}{
 		"name of a baseline": {func(d *Data, o *CompareOptions) { d.Test, o.External = test, []External{{Name: "svm", Scores: scores}} },
-			fault.Usage, `scores named "svm"`},
+			diag.Usage, `scores named "svm"`},
 		"name twice": {func(d *Data, o *CompareOptions) {
 			d.Test, o.External = test, []External{{Name: "a", Scores: scores}, {Name: "a", Scores: scores}}
 		},
-			fault.Usage, `scores named "a"`},
-		"other rows": {func(d *Data, o *CompareOptions) { o.External = []External{{Name: "a", Scores: scores}} }, fault.Data, "20 scores of"},
+			diag.Usage, `scores named "a"`},
+		"other rows": {func(d *Data, o *CompareOptions) { o.External = []External{{Name: "a", Scores: scores}} }, diag.Data, "20 scores of"},
 		"a row without a score": {func(d *Data, o *CompareOptions) {
 			o.External = []External{{Name: "a", Scores: slices.Repeat([]float64{nan()}, 300)}}
-		}, fault.Data, `no score of "a"`},
-		"reference": {func(d *Data, o *CompareOptions) { o.Against = "gbdt" }, fault.Usage, `--against "gbdt"`},
+		}, diag.Data, `no score of "a"`},
+		"reference": {func(d *Data, o *CompareOptions) { o.Against = "gbdt" }, diag.Usage, `--against "gbdt"`},
 		"encoding twice": {func(d *Data, o *CompareOptions) {
 			o.Encodings = []feature.Encode{feature.EncodeRaw, feature.EncodeRaw}
-		}, fault.Usage, "encoding raw twice"},
-		"unknown encoding": {func(d *Data, o *CompareOptions) { o.Encodings = []feature.Encode{"pca"} }, fault.Usage, "pca"},
-		"no data":          {func(d *Data, o *CompareOptions) { d.Table = nil }, fault.Usage, "no data"},
-		"no positives":     {func(d *Data, o *CompareOptions) { d.Test = test }, fault.Data, "the test part has no positive"},
-		"bootstrap":        {func(d *Data, o *CompareOptions) { o.Bootstrap.Replicates = -1 }, fault.Usage, "-1 bootstrap replicates"},
-		"no goal":          {func(d *Data, o *CompareOptions) { o.Goal = metric.Goal{} }, fault.Usage, "no goal"},
+		}, diag.Usage, "encoding raw twice"},
+		"unknown encoding": {func(d *Data, o *CompareOptions) { o.Encodings = []feature.Encode{"pca"} }, diag.Usage, "pca"},
+		"no data":          {func(d *Data, o *CompareOptions) { d.Table = nil }, diag.Usage, "no data"},
+		"no positives":     {func(d *Data, o *CompareOptions) { d.Test = test }, diag.Data, "the test part has no positive"},
+		"bootstrap":        {func(d *Data, o *CompareOptions) { o.Bootstrap.Replicates = -1 }, diag.Usage, "-1 bootstrap replicates"},
+		"no goal":          {func(d *Data, o *CompareOptions) { o.Goal = metric.Goal{} }, diag.Usage, "no goal"},
 		"NaN from outside": {func(d *Data, o *CompareOptions) {
 			d.Test = trialRows(5, 15, 1)
 			o.External = []External{{Name: "a", Scores: append([]float64{0, 0, nan()}, scores[3:]...)}}
-		}, fault.Data, `no score of "a"`},
+		}, diag.Data, `no score of "a"`},
 	} {
 		d, o := Data{Table: data}, quickCompare(t, "--max-fpr 10%", "topmean-np")
 		c.change(&d, &o)
 		_, err := Compare(context.Background(), d, o)
-		if e := fault.Of(err); e == nil || e.Kind != c.kind || !strings.Contains(err.Error(), c.want) {
+		if e := diag.Of(err); e == nil || e.Kind != c.kind || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

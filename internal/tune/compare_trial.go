@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -47,7 +47,7 @@ func (t *trial) plan(d Data) error {
 		return err
 	}
 	if d.Table == nil {
-		return &fault.Error{Kind: fault.Usage, Found: "no data"}
+		return &diag.Error{Kind: diag.Usage, Found: "no data"}
 	}
 	if o.Methods == nil {
 		o.Methods = Candidates(o.Goal)
@@ -61,7 +61,7 @@ func (t *trial) plan(d Data) error {
 	}
 	for i, e := range t.encodings {
 		if slices.Contains(t.encodings[:i], e) {
-			return &fault.Error{Kind: fault.Usage, Found: "encoding " + string(e) + " twice", Expected: "each encoding once"}
+			return &diag.Error{Kind: diag.Usage, Found: "encoding " + string(e) + " twice", Expected: "each encoding once"}
 		}
 	}
 	t.out.Against = o.Against
@@ -93,7 +93,7 @@ func (t *trial) plannedProblems() ([]method.Problem, error) {
 		if a.Method != b.Method {
 			return 0 // methods lie together; the sort is stable
 		}
-		return smoother(a.Hyperparameters, b.Hyperparameters)
+		return smoother(a, b)
 	})
 	return problems, nil
 }
@@ -115,7 +115,7 @@ func (t *trial) names() []string {
 		}
 		if i == 0 {
 			for _, m := range t.options.Methods {
-				names = append(names, m.Name)
+				names = append(names, string(m.Name))
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func (p *trialPart) bothClasses(whole *table.Table) error {
 	if counts.Positives > 0 && counts.Negatives > 0 {
 		return nil
 	}
-	e := &fault.Error{Kind: fault.Data, File: p.table.File, Found: fmt.Sprintf("the %s has %s", p.name, counts),
+	e := &diag.Error{Kind: diag.Data, File: p.table.File, Found: fmt.Sprintf("the %s has %s", p.name, counts),
 		Expected: "rows of both classes"}
 	switch total := countAll(whole); {
 	case total.Positives == 0 || total.Negatives == 0 || p.rows == nil:

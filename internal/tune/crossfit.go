@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -105,7 +105,7 @@ func (s *search) crossFolds(folds int) ([]Fold, error) {
 		return len(f.Validation) == 0 || n.Positives == 0 || n.Negatives == 0
 	})
 	if len(list) < 2 {
-		return nil, &fault.Error{Kind: fault.Data, File: s.data.Table.File, Found: CountRows(s.data.Table.Label, s.rest).String(),
+		return nil, &diag.Error{Kind: diag.Data, File: s.data.Table.File, Found: CountRows(s.data.Table.Label, s.rest).String(),
 			Expected: "at least two rows of each class, in different groups"}
 	}
 	return list, nil

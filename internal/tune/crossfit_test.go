@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"toptau/internal/baseline"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/threshold"
@@ -37,7 +37,7 @@ func TestCrossFitByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := baseline.Fit(context.Background(), x, baseline.Options{Lambda: f.Members[0].Lambda, Tolerance: foldTolerance})
+		fit, err := learn.Fit(context.Background(), x, learn.Options{Lambda: f.Members[0].Lambda, Tolerance: foldTolerance})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"toptau/calibrate"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -106,18 +106,18 @@ func scored(x *matrix.Matrix, w []float64) metric.Scores {
 
 // inFile names the file in an error about a row of it.
 func inFile(err error, t *table.Table) error {
-	if e := fault.Of(err); e != nil && e.File == "" {
+	if e := diag.Of(err); e != nil && e.File == "" {
 		e.File = t.File
 	}
 	return err
 }
 
 // Describe names a problem with the hyperparameters that it uses: "patmat-np with tau 0.01, beta 0.1, lambda 0.001".
-func Describe(p method.Problem) string { return p.Method.Name + " with " + settings(p) }
+func Describe(p method.Problem) string { return string(p.Method) + " with " + settings(p) }
 
 // settings are the hyperparameters that a problem uses.
 func settings(p method.Problem) string {
-	h, m := p.Hyperparameters, p.Method
+	h, m := p, p.Definition()
 	var parts []string
 	if m.UsesTau {
 		parts = append(parts, "tau "+h.Tau.String())

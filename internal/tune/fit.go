@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/solver"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 )
 

@@ -31,7 +31,7 @@ func TestLockstepFitsAreSingleFits(t *testing.T) {
 	}
 	var problems []method.Problem
 	for _, m := range method.All() {
-		for _, h := range Grid(m, threshold.MustRate("5%"), nil) {
+		for _, h := range Grid(m, threshold.MustRate("5%"), "") {
 			p, err := m.With(h)
 			if err != nil {
 				t.Fatal(err)

@@ -3,7 +3,7 @@ package tune
 import (
 	"fmt"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/surrogate"
@@ -21,13 +21,13 @@ var (
 const paperLambda = 0.001
 
 // Grid returns the six points that the paper tries for a method: beta for Pat&Mat and Pat&Mat-NP and k for TopPushK, with
-// lambda = 0.001, and lambda for the others. tau is for the methods that use it, and surrogate nil is the hinge.
-func Grid(m method.Method, tau threshold.Rate, s surrogate.Surrogate) []method.Hyperparameters {
-	base := method.Hyperparameters{Lambda: paperLambda, Surrogate: s}
+// lambda = 0.001, and lambda for the others. tau is for the methods that use it, and the surrogate "" is the hinge.
+func Grid(m method.Method, tau threshold.Rate, s surrogate.Name) []method.Problem {
+	base := method.Problem{Lambda: paperLambda, Surrogate: s}
 	if m.UsesTau {
 		base.Tau = tau
 	}
-	var grid []method.Hyperparameters
+	var grid []method.Problem
 	switch {
 	case m.UsesBeta:
 		for _, beta := range paperBetas {
@@ -66,17 +66,17 @@ func Candidates(g metric.Goal) []method.Method {
 
 // Problems returns the points of all methods' grids for a goal, method by method. The error is a usage error: a method
 // that needs a rate for a goal that has none, or one that is listed twice.
-func Problems(methods []method.Method, g metric.Goal, s surrogate.Surrogate) ([]method.Problem, error) {
+func Problems(methods []method.Method, g metric.Goal, s surrogate.Name) ([]method.Problem, error) {
 	tau := g.Tau()
 	var problems []method.Problem
-	seen := make(map[string]bool)
+	seen := make(map[method.Name]bool)
 	for _, m := range methods {
 		if seen[m.Name] {
-			return nil, &fault.Error{Kind: fault.Usage, Found: "method " + m.Name + " twice", Expected: "each method once"}
+			return nil, &diag.Error{Kind: diag.Usage, Param: "method", Found: string(m.Name) + " twice", Expected: "each method once"}
 		}
 		seen[m.Name] = true
 		if m.UsesTau && tau.IsZero() {
-			return nil, &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("method %s for the goal %s", m.Name, g),
+			return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("method %s for the goal %s", m.Name, g),
 				Expected: "a goal with a rate", Hint: m.Title + " takes its tau from the goal"}
 		}
 		for _, h := range Grid(m, tau, s) {
@@ -88,14 +88,14 @@ func Problems(methods []method.Method, g metric.Goal, s surrogate.Surrogate) ([]
 		}
 	}
 	if len(problems) == 0 {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "no method", Expected: "a method at least"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "no method", Expected: "a method at least"}
 	}
 	return problems, nil
 }
 
 // smoother orders points of one method that are equal otherwise: the larger lambda, then the larger k, then the smaller
 // beta comes first. It is negative when a is the smoother one.
-func smoother(a, b method.Hyperparameters) int {
+func smoother(a, b method.Problem) int {
 	switch {
 	case a.Lambda != b.Lambda:
 		return sign(a.Lambda > b.Lambda)

@@ -6,12 +6,12 @@ import (
 	"math"
 	"strings"
 
-	"toptau/internal/baseline"
-	"toptau/internal/fault"
+	"toptau/diag"
+	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver/certified"
 	"toptau/internal/solver/smooth"
 	"toptau/method"
 	"toptau/metric"
@@ -30,7 +30,7 @@ const (
 func Learners() []string {
 	names := []string{Logistic, SVM, Ramp}
 	for _, m := range method.All() {
-		names = append(names, m.Name)
+		names = append(names, string(m.Name))
 	}
 	return names
 }
@@ -92,14 +92,14 @@ func gridOf(list []float64) []Setting {
 }
 
 // convexBaseline is logistic regression or the squared-hinge machine.
-func convexBaseline(name string, loss baseline.Loss) learner {
+func convexBaseline(name string, loss learn.Loss) learner {
 	return learner{
 		name: name,
 		grid: func(e feature.Encode) []Setting { return gridOf(lambdas(e)) },
 		start: func(x *matrix.Matrix, o runOptions) run {
-			var last *baseline.Result
+			var last *learn.Result
 			return func(ctx context.Context, s Setting) (Fit, error) {
-				r, err := baseline.Fit(ctx, x, baseline.Options{Loss: loss, Lambda: s.Lambda, Start: last, Tolerance: o.tolerance})
+				r, err := learn.Fit(ctx, x, learn.Options{Loss: loss, Lambda: s.Lambda, Start: last, Tolerance: o.tolerance})
 				if err != nil {
 					return Fit{}, err
 				}
@@ -121,7 +121,7 @@ func ramp(g metric.Goal) learner {
 		name: Ramp,
 		grid: func(feature.Encode) []Setting { return gridOf(rampLambdas) },
 		start: func(x *matrix.Matrix, o runOptions) run {
-			options := baseline.RampOptions{Population: method.Negatives, Tolerance: o.tolerance}
+			options := learn.RampOptions{Population: method.Negatives, Tolerance: o.tolerance}
 			rows := x.Negatives.Rows()
 			if g.Criterion().Name == metric.AtQuantile {
 				options.Population, rows = method.AllRows, x.Rows()
@@ -134,7 +134,7 @@ func ramp(g metric.Goal) learner {
 				}
 				options := options
 				options.Lambda, options.Anchor = s.Lambda, anchor
-				r, err := baseline.Ramp(ctx, x, options)
+				r, err := learn.Ramp(ctx, x, options)
 				if err != nil {
 					return Fit{}, err
 				}
@@ -155,7 +155,7 @@ func rampRates(g metric.Goal, rows int) []threshold.Rate {
 		tau, _ = threshold.ParseRate(fmt.Sprintf("1/%d", max(2, min(rows, 1000))))
 	}
 	var rates []threshold.Rate
-	for _, r := range baseline.Around(tau) {
+	for _, r := range learn.Around(tau) {
 		if float64(rows)*r.Float64() >= 1 {
 			rates = append(rates, r)
 		}
@@ -167,17 +167,17 @@ func rampRates(g metric.Goal, rows int) []threshold.Rate {
 }
 
 // paperMethod is one of the paper's methods: at its certified optimum where it has one, else by the paper's scheme.
-func paperMethod(m method.Method, g metric.Goal, s surrogate.Surrogate) (learner, error) {
+func paperMethod(m method.Method, g metric.Goal, s surrogate.Name) (learner, error) {
 	problems, err := Problems([]method.Method{m}, g, s)
 	if err != nil {
 		return learner{}, err
 	}
 	var grid []Setting
 	for i := range problems {
-		grid = append(grid, Setting{Lambda: problems[i].Hyperparameters.Lambda, Problem: &problems[i]})
+		grid = append(grid, Setting{Lambda: problems[i].Lambda, Problem: &problems[i]})
 	}
 	return learner{
-		name:    m.Name,
+		name:    string(m.Name),
 		grid:    func(feature.Encode) []Setting { return grid },
 		patient: true,
 		start: func(x *matrix.Matrix, o runOptions) run {
@@ -215,7 +215,7 @@ func (r *methodRun) fit(ctx context.Context, p method.Problem) (Fit, error) {
 	if res.Cancelled {
 		return Fit{}, context.Cause(ctx)
 	}
-	if p.Method.CanCollapse && res.Zero == certified.ZeroIsOptimal {
+	if p.Definition().CanCollapse && res.Zero == certified.ZeroIsOptimal {
 		res.Zero = certified.Undecided // the hull did not prove it: the decrease is too small for the bounds to show
 	}
 	return Fit{
@@ -227,7 +227,7 @@ func (r *methodRun) fit(ctx context.Context, p method.Problem) (Fit, error) {
 
 // collapses asks whether w = 0 is optimal, which costs less than finding it.
 func (r *methodRun) collapses(ctx context.Context, p method.Problem, f *objective.Objective) (bool, error) {
-	if !p.Method.CanCollapse {
+	if !p.Definition().CanCollapse {
 		return false, nil
 	}
 	kappa := f.Threshold().Kappa()
@@ -272,7 +272,7 @@ func (s *search) learners() ([]learner, error) {
 		names = []string{Logistic, Ramp}
 		for _, m := range Candidates(o.Goal) {
 			if m.Convex {
-				names = append(names, m.Name)
+				names = append(names, string(m.Name))
 			}
 		}
 	}
@@ -282,15 +282,15 @@ func (s *search) learners() ([]learner, error) {
 		var l learner
 		switch name {
 		case Logistic:
-			l = convexBaseline(name, baseline.Logistic)
+			l = convexBaseline(name, learn.Logistic)
 		case SVM:
-			l = convexBaseline(name, baseline.SquaredHinge)
+			l = convexBaseline(name, learn.SquaredHinge)
 		case Ramp:
 			l = ramp(o.Goal)
 		default:
 			m, err := method.ByName(name)
 			if err != nil {
-				return nil, &fault.Error{Kind: fault.Usage, Found: "--method " + fault.Quote(name),
+				return nil, &diag.Error{Kind: diag.Usage, Found: "--method " + diag.Quote(name),
 					Expected: strings.Join(Learners(), ", ")}
 			}
 			if l, err = paperMethod(m, o.Goal, o.Surrogate); err != nil {
@@ -298,13 +298,13 @@ func (s *search) learners() ([]learner, error) {
 			}
 		}
 		if seen[l.name] {
-			return nil, &fault.Error{Kind: fault.Usage, Found: "method " + l.name + " twice", Expected: "each method once"}
+			return nil, &diag.Error{Kind: diag.Usage, Found: "method " + l.name + " twice", Expected: "each method once"}
 		}
 		seen[l.name] = true
 		list = append(list, l)
 	}
 	if len(list) == 0 {
-		return nil, &fault.Error{Kind: fault.Usage, Found: "no method", Expected: "a method at least"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "no method", Expected: "a method at least"}
 	}
 	return list, nil
 }

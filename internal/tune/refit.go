@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"toptau/internal/baseline"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 )
 
@@ -156,7 +156,7 @@ func (s *search) fitOnce(ctx context.Context) error {
 // fitOn fits a task's best setting to a matrix.
 func (s *search) fitOn(ctx context.Context, t *task, x *matrix.Matrix, tolerance float64) (Fit, error) {
 	begin := time.Now()
-	logistic := convexBaseline(Logistic, baseline.Logistic)
+	logistic := convexBaseline(Logistic, learn.Logistic)
 	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
 		f, err := logistic.start(x, runOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
 		return f.W, err
@@ -167,7 +167,7 @@ func (s *search) fitOn(ctx context.Context, t *task, x *matrix.Matrix, tolerance
 	}
 	fit.Seconds = time.Since(begin).Seconds()
 	if whole, some := finite(fit.W); !whole || !some {
-		return Fit{}, &fault.Error{Kind: fault.Data, Found: t.describe() + " ended at w = 0 or not finite in the last fit",
+		return Fit{}, &diag.Error{Kind: diag.Data, Found: t.describe() + " ended at w = 0 or not finite in the last fit",
 			Expected: "weights as in the folds", Hint: "leave it out with --method"}
 	}
 	return fit, nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -43,7 +43,7 @@ func (s *search) makeRounds(cut Cut) error {
 		counts := CountRows(v.Label, rows)
 		s.found.Validation = counts
 		if counts.Positives == 0 || counts.Negatives == 0 {
-			return &fault.Error{Kind: fault.Data, File: v.File, Found: "the validation part has " + counts.String(),
+			return &diag.Error{Kind: diag.Data, File: v.File, Found: "the validation part has " + counts.String(),
 				Expected: "rows of both classes", Hint: "check the label column and --positive"}
 		}
 		s.rounds = []*round{s.newRound(s.rest, v, rows, 0)}
@@ -58,11 +58,11 @@ func (s *search) makeRounds(cut Cut) error {
 		}
 	}
 	if k < 2 {
-		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--folds %d", k), Expected: "at least 2"}
+		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--folds %d", k), Expected: "at least 2"}
 	}
 	counts := CountRows(t.Label, s.rest)
 	if least := min(counts.Positives, counts.Negatives); least < 2 {
-		return &fault.Error{Kind: fault.Data, File: t.File, Found: counts.String(),
+		return &diag.Error{Kind: diag.Data, File: t.File, Found: counts.String(),
 			Expected: "at least two rows of each class, to choose a model by cross-validation"}
 	} else if k > least {
 		k = least
@@ -81,7 +81,7 @@ func (s *search) makeRounds(cut Cut) error {
 	}
 	s.found.Folds = len(s.rounds)
 	if len(s.rounds) == 0 {
-		return &fault.Error{Kind: fault.Data, File: t.File, Found: "no fold with rows of both classes on both sides",
+		return &diag.Error{Kind: diag.Data, File: t.File, Found: "no fold with rows of both classes on both sides",
 			Expected: "positives in several groups and periods", Hint: "give a validation file with --validation"}
 	}
 	if missing := len(list) - len(s.rounds); missing > 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/metric"
 	"toptau/surrogate"
@@ -16,10 +16,10 @@ import (
 // SearchOptions are the choices of Search. The zero value, with a Goal, is the default that holds.
 type SearchOptions struct {
 	Goal      metric.Goal
-	Features  []feature.Encode    // nil: raw, scorecard and leaves, as far as the columns allow
-	Learners  []string            // nil: logistic, ramp and the convex methods whose criterion is the goal's; see Learners
-	Surrogate surrogate.Surrogate // of the methods; nil: hinge
-	Feature   feature.Options     // Encode and Seed are not used; Trees 0: 100, or 200 for fewer than severalRows rows
+	Features  []feature.Encode // nil: raw, scorecard and leaves, as far as the columns allow
+	Learners  []string         // nil: logistic, ramp and the convex methods whose criterion is the goal's; see Learners
+	Surrogate surrogate.Name   // of the methods; nil: hinge
+	Feature   feature.Options  // Encode and Seed are not used; Trees 0: 100, or 200 for fewer than severalRows rows
 
 	TestShare threshold.Rate // of the rows, kept for a last measurement; unset: none
 	Folds     int            // 0: 3, or 5 for fewer than fewRows rows
@@ -99,7 +99,7 @@ const (
 //   - What is chosen is fitted again to all of these rows, once or in folds (see Scheme).
 //
 // When ctx or MaxTime ends the search, what is finished is used in the same way, with Cancelled or TimeUp set; without
-// anything finished it returns the context's error. Errors that a user can mend are *fault.Error.
+// anything finished it returns the context's error. Errors that a user can mend are *diag.Error.
 func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	s := &search{data: d, options: o, start: time.Now(),
 		found: &Found{Goal: o.Goal, Reference: -1, Candidates: []Candidate{}}}
@@ -153,13 +153,13 @@ func (s *search) plan() error {
 		return err
 	}
 	if s.data.Table == nil {
-		return &fault.Error{Kind: fault.Usage, Found: "no data"}
+		return &diag.Error{Kind: diag.Usage, Found: "no data"}
 	}
 	if o.FoldRows == 0 {
 		o.FoldRows = defaultFoldRows
 	}
 	if o.OutOfFold && o.Delta.IsZero() {
-		return &fault.Error{Kind: fault.Usage, Found: "--calibrate out-of-fold without --delta",
+		return &diag.Error{Kind: diag.Usage, Found: "--calibrate out-of-fold without --delta",
 			Expected: "the probability with which the guarantee may fail", Hint: "--delta 5%"}
 	}
 	if o.Feature.Trees == 0 {
@@ -169,7 +169,7 @@ func (s *search) plan() error {
 		}
 	}
 	if o.MaxTime < 0 {
-		return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("--max-time %s", o.MaxTime), Expected: "a time above 0"}
+		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--max-time %s", o.MaxTime), Expected: "a time above 0"}
 	}
 	return s.planTasks()
 }
@@ -215,7 +215,7 @@ func (s *search) bothClasses(rows []int, what string) error {
 	if counts.Positives > 0 && counts.Negatives > 0 {
 		return nil
 	}
-	e := &fault.Error{Kind: fault.Data, File: s.data.Table.File, Found: what + " " + counts.String(),
+	e := &diag.Error{Kind: diag.Data, File: s.data.Table.File, Found: what + " " + counts.String(),
 		Expected: "rows of both classes", Hint: "check the label column and --positive"}
 	if all := countAll(s.data.Table); all.Positives > 0 && all.Negatives > 0 {
 		e.Hint = fmt.Sprintf("the file has %s", all)

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"toptau/internal/baseline"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/metric"
@@ -143,7 +143,7 @@ func TestCriterionByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := baseline.Fit(context.Background(), x, baseline.Options{Lambda: c.Lambda})
+		fit, err := learn.Fit(context.Background(), x, learn.Options{Lambda: c.Lambda})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -434,7 +434,7 @@ func TestCollapsedMethodsAreNamed(t *testing.T) {
 		}
 	}
 	_, err := Search(context.Background(), Data{Table: data}, linear(t, "--max-fpr 1%", "topmean-np"))
-	if e := fault.Of(err); e == nil || e.Kind != fault.Data || !strings.Contains(err.Error(), "w = 0 is a certified optimum") {
+	if e := diag.Of(err); e == nil || e.Kind != diag.Data || !strings.Contains(err.Error(), "w = 0 is a certified optimum") {
 		t.Errorf("%v", err)
 	}
 }
@@ -452,29 +452,29 @@ func TestSearchRefuses(t *testing.T) {
 	for _, test := range []struct {
 		d    Data
 		o    SearchOptions
-		kind fault.Kind
+		kind diag.Kind
 		want string
 	}{
-		{Data{Table: ok}, SearchOptions{}, fault.Usage, "no goal"},
-		{Data{}, SearchOptions{Goal: np}, fault.Usage, "no data"},
-		{Data{Table: ok}, SearchOptions{Goal: goalOf(t, "--absolute-top"), Learners: []string{"patmat-np"}}, fault.Usage,
+		{Data{Table: ok}, SearchOptions{}, diag.Usage, "no goal"},
+		{Data{}, SearchOptions{Goal: np}, diag.Usage, "no data"},
+		{Data{Table: ok}, SearchOptions{Goal: goalOf(t, "--absolute-top"), Learners: []string{"patmat-np"}}, diag.Usage,
 			"method patmat-np for the goal --absolute-top, expected a goal with a rate"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"topmean", "topmean"}}, fault.Usage, "method topmean twice"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{}}, fault.Usage, "no method"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"best"}}, fault.Usage, "expected logistic, svm, ramp, toppush"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Features: []feature.Encode{"best"}}, fault.Usage, `--features "best"`},
-		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, fault.Usage, "--folds 1"},
-		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, fault.Usage, "without --delta"},
-		{Data{Table: simulated(0, 10, 1)}, SearchOptions{Goal: np}, fault.Data, "there are no positive, 10 negatives"},
-		{Data{Table: simulated(1, 99, 1)}, SearchOptions{Goal: np}, fault.Data, "at least two rows of each class"},
-		{Data{Table: ok, Validation: simulated(0, 9, 1)}, SearchOptions{Goal: np}, fault.Data,
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{}}, diag.Usage, "no method"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"best"}}, diag.Usage, "expected logistic, svm, ramp, toppush"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Features: []feature.Encode{"best"}}, diag.Usage, `--features "best"`},
+		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, diag.Usage, "--folds 1"},
+		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, diag.Usage, "without --delta"},
+		{Data{Table: simulated(0, 10, 1)}, SearchOptions{Goal: np}, diag.Data, "there are no positive, 10 negatives"},
+		{Data{Table: simulated(1, 99, 1)}, SearchOptions{Goal: np}, diag.Data, "at least two rows of each class"},
+		{Data{Table: ok, Validation: simulated(0, 9, 1)}, SearchOptions{Goal: np}, diag.Data,
 			"the validation part has no positive, 9 negatives"},
-		{Data{Table: timed}, SearchOptions{Goal: np}, fault.Data, `rows.csv:9: column "day": "soon"`},
-		{Data{Table: grouped}, SearchOptions{Goal: np}, fault.Data, "no fold with rows of both classes"},
-		{Data{Table: missing}, SearchOptions{Goal: np}, fault.Data, `rows.csv:7: column "x2"`},
+		{Data{Table: timed}, SearchOptions{Goal: np}, diag.Data, `rows.csv:9: column "day": "soon"`},
+		{Data{Table: grouped}, SearchOptions{Goal: np}, diag.Data, "no fold with rows of both classes"},
+		{Data{Table: missing}, SearchOptions{Goal: np}, diag.Data, `rows.csv:7: column "x2"`},
 	} {
 		f, err := Search(context.Background(), test.d, test.o)
-		if e := fault.Of(err); f != nil || e == nil || e.Kind != test.kind || !strings.Contains(err.Error(), test.want) {
+		if e := diag.Of(err); f != nil || e == nil || e.Kind != test.kind || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v; want %q", err, test.want)
 		}
 	}

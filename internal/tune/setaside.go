@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"toptau/calibrate"
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/metric"
 )
@@ -66,7 +66,7 @@ func (s *search) populationName() string {
 
 // setAside decides on the scheme of the threshold and takes the rows that it needs out of s.rest, before anything is
 // encoded, fitted or chosen. For a rate of the negatives they are negatives only, so that no positive is lost for training.
-// A guarantee that these rows cannot give is an error of kind fault.Guarantee.
+// A guarantee that these rows cannot give is an error of kind diag.Guarantee.
 func (s *search) setAside() error {
 	o := &s.options
 	if !o.Delta.IsZero() {
@@ -114,7 +114,7 @@ func (s *search) enoughOutOfFold() error {
 
 // impossible is the error for a guarantee that the rows cannot give.
 func impossible(why string) error {
-	return &fault.Error{Kind: fault.Guarantee, Found: "no guarantee: " + why, Expected: "rows that can certify the goal",
+	return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Expected: "rows that can certify the goal",
 		Hint: "without --delta the threshold is a plain one"}
 }
 
@@ -162,7 +162,7 @@ func (s *search) takeCalibrationFile(needed int) error {
 	s.found.Calibration = CountRows(t.Label, s.calibration)
 	switch n := len(s.calibration); {
 	case n == 0:
-		return &fault.Error{Kind: fault.Data, File: t.File, Found: "no " + s.populationName(),
+		return &diag.Error{Kind: diag.Data, File: t.File, Found: "no " + s.populationName(),
 			Expected: "rows that calibrate the threshold"}
 	case n < needed:
 		e := impossible(fmt.Sprintf("%d %s in the calibration file, and the guarantee needs %d", n, s.populationName(), needed))

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -103,7 +103,7 @@ type Fold struct{ Train, Validation []int }
 // period i+1 only, so that there are k-1 rounds.
 func (c Cut) Folds(label []table.Class, k int) ([]Fold, error) {
 	if k < 2 {
-		return nil, &fault.Error{Kind: fault.Usage, Found: plural(k, "fold"), Expected: "at least 2 folds"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: plural(k, "fold"), Expected: "at least 2 folds"}
 	}
 	c.Shares = slices.Repeat([]float64{1}, k)
 	parts, err := c.Divide(label)
@@ -129,18 +129,18 @@ func (c Cut) Folds(label []table.Class, k int) ([]Fold, error) {
 
 func (c Cut) check(rows int) error {
 	if len(c.Shares) == 0 {
-		return &fault.Error{Kind: fault.Usage, Found: "no shares", Expected: "a share for each part"}
+		return &diag.Error{Kind: diag.Usage, Found: "no shares", Expected: "a share for each part"}
 	}
 	for _, share := range c.Shares {
 		if !(share > 0) || math.IsInf(share, 0) {
-			return &fault.Error{Kind: fault.Usage, Found: fmt.Sprintf("a share of %v", share), Expected: "a number above 0"}
+			return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a share of %v", share), Expected: "a number above 0"}
 		}
 	}
 	if c.Group != nil && len(c.Group) != rows {
-		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%d groups for %d rows", len(c.Group), rows)}
+		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d groups for %d rows", len(c.Group), rows)}
 	}
 	if c.Time != nil && len(c.Time) != rows {
-		return &fault.Error{Kind: fault.Data, Found: fmt.Sprintf("%d times for %d rows", len(c.Time), rows)}
+		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d times for %d rows", len(c.Time), rows)}
 	}
 	return nil
 }

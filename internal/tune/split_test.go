@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/fault"
+	"toptau/diag"
 	"toptau/internal/table"
 )
 
@@ -281,11 +281,11 @@ func TestCutWrong(t *testing.T) {
 		{Shares: []float64{math.Inf(1)}},
 		{Shares: []float64{1}, Group: []string{"a"}}, {Shares: []float64{1}, Time: []int{1}},
 	} {
-		if parts, err := c.Divide(label); fault.Of(err) == nil {
+		if parts, err := c.Divide(label); diag.Of(err) == nil {
 			t.Errorf("%+v: %v, %v", c, parts, err)
 		}
 	}
-	if _, err := (Cut{}).Folds(label, 1); fault.Of(err) == nil {
+	if _, err := (Cut{}).Folds(label, 1); diag.Of(err) == nil {
 		t.Error("one fold")
 	}
 }
@@ -298,7 +298,7 @@ func TestTimeline(t *testing.T) {
 		}
 		r, err := Timeline(&table.Table{File: "f.csv", Line: line, Time: &table.Text{Name: "when", Values: values}})
 		if err != nil {
-			if fault.Of(err) == nil {
+			if diag.Of(err) == nil {
 				t.Errorf("%v is not a fault", err)
 			}
 			return err.Error()

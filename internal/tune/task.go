@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"toptau/internal/baseline"
-	"toptau/internal/fault"
+	"toptau/diag"
+	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver/certified"
 	"toptau/method"
 	"toptau/metric"
 )
@@ -85,7 +85,7 @@ func (s *search) planTasks() error {
 			}
 			for _, e := range encodings {
 				if learners[i].name == Ramp && !anchored {
-					anchor := convexBaseline(Logistic, baseline.Logistic)
+					anchor := convexBaseline(Logistic, learn.Logistic)
 					s.tasks = append(s.tasks, &task{features: e, learner: anchor, silent: true, best: -1})
 				}
 				s.tasks = append(s.tasks, &task{features: e, learner: learners[i], best: -1})
@@ -166,7 +166,7 @@ func (s *search) try(ctx context.Context) error {
 	if words := s.collapsed(); words != nil {
 		found += ": " + words[0]
 	}
-	return &fault.Error{Kind: fault.Data, Found: found, Expected: "columns that tell the classes apart",
+	return &diag.Error{Kind: diag.Data, Found: found, Expected: "columns that tell the classes apart",
 		Hint: "--method logistic, or toptau diagnose"}
 }
 

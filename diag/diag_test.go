@@ -1,0 +1,60 @@
+package diag_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"toptau/diag"
+)
+
+func flag(param string) string { return "--" + param }
+
+func TestText(t *testing.T) {
+	for _, c := range []struct {
+		e           diag.Error
+		plain, flag string
+	}{
+		{diag.Error{File: "a.csv", Line: 3, Column: "bytes", Found: `"n/a"`, Expected: "a finite number",
+			Fixes: []diag.Fix{{"missing", "n/a"}, {"categorical", "bytes"}}},
+			`a.csv:3: column "bytes": "n/a", expected a finite number (use missing n/a or categorical bytes)`,
+			`a.csv:3: column "bytes": "n/a", expected a finite number (use --missing n/a or --categorical bytes)`},
+		{diag.Error{Param: "tau", Expected: "a rate", Fixes: []diag.Fix{{"tau", "1%"}}, Hint: "or another method"},
+			"missing tau, expected a rate (for example tau 1%; or another method)", "missing --tau, expected a rate (for example --tau 1%; or another method)"},
+		{diag.Error{Row: 7, Param: "gap", Found: "2"}, "row 7: gap 2", "row 7: --gap 2"},
+		{diag.Error{File: "-", Err: &diag.Error{Param: "k", Found: "0"}}, "-: k 0", "-: --k 0"},
+		{diag.Error{Expected: "a file"}, "expected a file", "expected a file"},
+	} {
+		if got := c.e.Error(); got != c.plain {
+			t.Errorf("got  %s\nwant %s", got, c.plain)
+		}
+		if got := c.e.Text(flag); got != c.flag {
+			t.Errorf("got  %s\nwant %s", got, c.flag)
+		}
+	}
+}
+
+func TestAtFillsOnlyWhatIsEmptyInACopy(t *testing.T) {
+	cause := &diag.Error{Kind: diag.Data, Line: 4, Err: fs.ErrNotExist}
+	placed := diag.At(fmt.Errorf("reading: %w", cause), diag.Error{Kind: diag.IO, File: "x", Line: 9, Param: "test"})
+	e := diag.Of(placed)
+	if e.Kind != diag.Data || e.File != "x" || e.Line != 4 || e.Param != "test" || cause.File != "" {
+		t.Errorf("%+v, the original %+v", e, cause)
+	}
+	if !errors.Is(placed, fs.ErrNotExist) {
+		t.Error("the cause is lost")
+	}
+	if other := errors.New("other"); diag.At(other, diag.Error{File: "x"}) != other || diag.At(nil, diag.Error{File: "x"}) != nil {
+		t.Error("an error of another type changed")
+	}
+}
+
+func TestErrNoGuarantee(t *testing.T) {
+	if err := fmt.Errorf("train: %w", &diag.Error{Kind: diag.Guarantee}); !errors.Is(err, diag.ErrNoGuarantee) {
+		t.Error("an error of kind guarantee does not match")
+	}
+	if errors.Is(&diag.Error{Kind: diag.Data}, diag.ErrNoGuarantee) {
+		t.Error("another kind matches")
+	}
+}

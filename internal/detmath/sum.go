@@ -1,0 +1,26 @@
+package detmath
+
+import "math"
+
+// Sum is a compensated sum (Neumaier, with Knuth's exact sum of two numbers): its error does not grow with the number of
+// terms. The order of the terms decides the last bit, so callers add in the order of the rows. The zero value is 0.
+type Sum struct{ high, low float64 }
+
+// Plus returns the sum with one more term. It keeps what rounding loses, which the second line is exactly, whichever of the
+// two terms is larger. Loops use it rather than Add, so that the sum stays in registers.
+func (s Sum) Plus(x float64) Sum {
+	t := s.high + x
+	added := t - s.high
+	return Sum{high: t, low: s.low + ((s.high - (t - added)) + (x - added))}
+}
+
+// Add adds a term.
+func (s *Sum) Add(x float64) { *s = s.Plus(x) }
+
+// Value returns the sum. An overflow is an infinity, not NaN.
+func (s Sum) Value() float64 {
+	if math.IsInf(s.high, 0) {
+		return s.high
+	}
+	return s.high + s.low
+}

@@ -1,0 +1,65 @@
+// Package parallel runs loops on all processors. The rule of determinism is here: work for index i must write to places of
+// its own and must not depend on which goroutine runs it, so that results do not depend on the number of threads.
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// For calls do(i) for every i in [0, n) and returns when all calls have returned. Goroutines take indices one at a time, in
+// ascending order.
+func For(n int, do func(i int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	if workers < 2 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for i := int(next.Add(1) - 1); i < n; i = int(next.Add(1) - 1) {
+				do(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// ForErr is For with errors: it returns the error of the smallest index that has one. After an error, indices that have not
+// begun may be skipped; smaller ones never are.
+func ForErr(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	var failed atomic.Bool
+	For(n, func(i int) {
+		if failed.Load() {
+			return
+		}
+		if errs[i] = do(i); errs[i] != nil {
+			failed.Store(true)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ranges splits [0, n) into one range of nearly equal length for each processor and calls do for each, at the same time.
+func Ranges(n int, do func(first, last int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	For(workers, func(k int) { do(k*n/workers, (k+1)*n/workers) })
+}
+
+// Blocks splits [0, n) into blocks of size indices (the last one may be shorter) and calls do(block, first, last) for each.
+// The blocks depend on size alone, so per-block sums that are added in the order of the blocks are the same on any number
+// of threads.
+func Blocks(n, size int, do func(block, first, last int)) {
+	For((n+size-1)/size, func(block int) { do(block, block*size, min((block+1)*size, n)) })
+}

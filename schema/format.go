@@ -1,0 +1,46 @@
+// Package schema says how a table is read: the format of a file, the roles of its columns, and what a model remembers of
+// its training file so that later files are read the same way. It is plain data; package table does the reading.
+package schema
+
+// Format says how a file is read. The zero value detects everything except the label, which formats without a fixed place
+// for it require. A column is named by its header or its 1-based number in the file; a header's name wins over a number.
+type Format struct {
+	Format      FileFormat `json:"format,omitempty"`
+	Delimiter   string     `json:"delimiter,omitempty"` // "" or "auto", one ASCII character, comma, semicolon, tab, pipe or blank
+	Header      Header     `json:"header,omitempty"`
+	Label       string     `json:"label,omitempty"`       // a column, "first" or "last"
+	LabelsFile  string     `json:"labels_file,omitempty"` // a file with one label per row, instead of Label
+	Positive    []string   `json:"positive,omitempty"`    // labels of the positive class, or all in the form "!x": every label but these
+	Drop        []string   `json:"drop,omitempty"`        // columns that are not features; also lists and ranges: "1-7,43"
+	ID          []string   `json:"id,omitempty"`          // columns that identify a row
+	Weight      string     `json:"weight,omitempty"`      // a column of importance weights
+	Group       string     `json:"group,omitempty"`       // a column whose equal values are never split between parts
+	Segment     string     `json:"segment,omitempty"`     // a column whose values may have thresholds of their own
+	Time        string     `json:"time,omitempty"`        // a column that orders the rows
+	Missing     []string   `json:"missing,omitempty"`     // spellings of a missing value, besides the empty field
+	Categorical []string   `json:"categorical,omitempty"` // columns whose values are categories even if they look like numbers
+	Numeric     []string   `json:"numeric,omitempty"`     // columns whose values are numbers
+	Width       int        `json:"width,omitempty"`       // LIBSVM: the number of features; 0: the largest index in the file
+}
+
+// FileFormat is how a file stores a table.
+type FileFormat string
+
+const (
+	AutoFormat FileFormat = ""       // detected from the content; also written "auto"
+	CSV        FileFormat = "csv"    // delimited text with any delimiter
+	LIBSVM     FileFormat = "libsvm" // sparse text: label index:value ...
+	IDX        FileFormat = "idx"    // images in the format of MNIST
+)
+
+// FileFormats returns all formats in the order in which they are shown.
+func FileFormats() []FileFormat { return []FileFormat{CSV, LIBSVM, IDX} }
+
+// Header says whether the first row names the columns.
+type Header string
+
+const (
+	AutoHeader Header = "" // detected from the content; also written "auto"
+	HasHeader  Header = "yes"
+	NoHeader   Header = "no"
+)

@@ -1,0 +1,50 @@
+package schema
+
+import "encoding/json"
+
+// Schema is what a model remembers of its training file in order to read another file the same way.
+type Schema struct {
+	Format   FileFormat `json:"format"`             // how the training file was stored; never AutoFormat
+	Header   bool       `json:"header"`             // columns are matched by name, otherwise by number
+	Width    int        `json:"width"`              // columns of the training file; LIBSVM: features
+	Columns  []Column   `json:"columns,omitempty"`  // the features in the order of the training file; none for LIBSVM
+	Label    *Name      `json:"label,omitempty"`    // the label's column; nil if it has none
+	Positive []string   `json:"positive,omitempty"` // as in Format
+	Missing  []string   `json:"missing,omitempty"`  // as in Format
+	Others   []Name     `json:"others,omitempty"`   // columns that are neither feature nor label
+}
+
+// Name identifies a column: its header (without one, its number in decimal) and its 1-based number in the training file.
+type Name struct {
+	Name   string `json:"name"`
+	Number int    `json:"number"`
+}
+
+// Column is a feature's column.
+type Column struct {
+	Name       string   `json:"name"`
+	Number     int      `json:"number"`
+	Kind       Kind     `json:"kind"`
+	Dictionary []string `json:"-"` // Categorical: the values that readers keep whatever their memory allows, in order
+}
+
+// Kind is what the values of a column are.
+type Kind string
+
+const (
+	Numeric     Kind = "numeric"
+	Categorical Kind = "categorical"
+)
+
+// UnmarshalJSON also reads "symbolic", which files of format 1 have for Categorical.
+func (k *Kind) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	if text == "symbolic" {
+		text = string(Categorical)
+	}
+	*k = Kind(text)
+	return nil
+}
