@@ -28,6 +28,13 @@ const (
 	maxBytes = 1 << 30
 )
 
+// The kind of a categorical column in new files, and in files of format 1 and the first ones of format 2. Quotes inside
+// JSON strings are escaped, so neither text occurs anywhere else.
+const (
+	categoricalKind = `"kind":"categorical"`
+	symbolicKind    = `"kind":"symbolic"`
+)
+
 // content is everything in a file, in its order.
 //
 // A field that a later format added, here or in any type of a model, carries its format in the tag since:"2" and is omitted
@@ -160,7 +167,8 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	again, err := m.encode(format)
+	symbolic := bytes.Contains(data, []byte(symbolicKind))
+	again, err := m.encode(format, symbolic)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +176,7 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, errors.New("not in the form that toptau writes")
 	}
 	if m.Signature != nil {
-		body, err := m.encodeFields(format)
+		body, err := m.encodeFields(format, symbolic)
 		if err != nil {
 			return nil, err
 		}
@@ -239,8 +247,8 @@ func trailer(body []byte) []byte {
 }
 
 // encode returns a whole file: the fields, the signature if there is one, and the checksum of both.
-func (m *Model) encode(format int) ([]byte, error) {
-	data, err := m.encodeFields(format)
+func (m *Model) encode(format int, symbolic bool) ([]byte, error) {
+	data, err := m.encodeFields(format, symbolic)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +265,8 @@ func (m *Model) encode(format int) ([]byte, error) {
 }
 
 // encodeFields writes all fields that a signature covers, one a line; the elements of points, members and probes one a line.
-func (m *Model) encodeFields(format int) ([]byte, error) {
+// With symbolic they have the old word for the kind of a categorical column.
+func (m *Model) encodeFields(format int, symbolic bool) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(opening + strconv.Itoa(format) + ",\n")
 	for _, field := range []struct {
@@ -282,6 +291,9 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 			return nil, err
 		}
 		b.WriteString(",\n")
+	}
+	if symbolic {
+		return bytes.ReplaceAll(b.Bytes(), []byte(categoricalKind), []byte(symbolicKind)), nil
 	}
 	return b.Bytes(), nil
 }
@@ -352,8 +364,9 @@ func (m *Model) bytes() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := m.checkSignature(); err != nil {
+	symbolic, err := m.checkSignature()
+	if err != nil {
 		return nil, err
 	}
-	return m.encode(Format)
+	return m.encode(Format, symbolic)
 }

@@ -89,7 +89,8 @@ func (m *Model) VerifySignature(key ed25519.PublicKey) error {
 	if err := m.Signature.By(key, ""); err != nil {
 		return err
 	}
-	return m.checkSignature()
+	_, err := m.checkSignature()
+	return err
 }
 
 // body returns the bytes that a signature covers: those of the file before the signature.
@@ -97,24 +98,26 @@ func (m *Model) body() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	data, err := m.encodeFields(Format)
-	return data, err
+	return m.encodeFields(Format, false)
 }
 
-// checkSignature refuses a signature of other content.
-func (m *Model) checkSignature() error {
+// checkSignature refuses a signature of other content. It returns whether the signed file has the old word for the kind of
+// a categorical column.
+func (m *Model) checkSignature() (symbolic bool, err error) {
 	if m.Signature == nil {
-		return nil
+		return false, nil
 	}
-	body, err := m.encodeFields(Format)
-	if err != nil {
-		return err
+	for _, symbolic := range []bool{false, true} {
+		body, err := m.encodeFields(Format, symbolic)
+		if err != nil {
+			return false, err
+		}
+		if m.Signature.Check(body) == nil {
+			return symbolic, nil
+		}
 	}
-	if err := m.Signature.Check(body); err != nil {
-		return &diag.Error{Kind: diag.Model, Found: "the model was changed after it was signed",
-			Expected: "the content that was signed", Hint: "sign it again, or remove the signature"}
-	}
-	return nil
+	return false, &diag.Error{Kind: diag.Model, Found: "the model was changed after it was signed",
+		Expected: "the content that was signed", Hint: "sign it again, or remove the signature"}
 }
 
 // LoadVerified is Load for a model that must have been signed with the private key of key.
