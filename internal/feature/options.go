@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/table"
 )
 
 // Scale says what is divided by its standard deviation.
@@ -23,9 +22,9 @@ type Impute string
 
 const (
 	ImputeError  Impute = "error"  // a missing value is an error that names its line
-	ImputeMedian Impute = "median" // numeric: the weighted median of the training rows; symbolic: their most frequent category
-	ImputeZero   Impute = "zero"   // numeric: the value 0 before scaling; symbolic: no category at all
-	ImputeOwn    Impute = "own"    // numeric: 0 after scaling and an indicator "COLUMN missing"; symbolic: a category of its own
+	ImputeMedian Impute = "median" // numeric: the weighted median of the training rows; categorical: their most frequent category
+	ImputeZero   Impute = "zero"   // numeric: the value 0 before scaling; categorical: no category at all
+	ImputeOwn    Impute = "own"    // numeric: 0 after scaling and an indicator "COLUMN missing"; categorical: a category of its own
 )
 
 // Encode says what numeric columns become. Categories are one-hot in every case.
@@ -53,9 +52,6 @@ type Options struct {
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
 func (o Options) leaves() bool    { return o.Encode.ReadsLabels() }
-
-// Warning is something a user should know that is not an error: dropped_columns, unused_indices, many_categories.
-type Warning = table.Warning
 
 // Check returns the options with their defaults, or a usage error that names the flag.
 func (o Options) Check() (Options, error) {
