@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // Scale says what is divided by its standard deviation.
-type Scale string
+type Scale = schema.Scale
 
 const (
 	ScaleStandard Scale = "standard" // numeric columns: (x - mean) / standard deviation; indices of LIBSVM: x / standard deviation
@@ -18,7 +19,7 @@ const (
 )
 
 // Impute is the policy for missing values, in training and in scoring alike.
-type Impute string
+type Impute = schema.Impute
 
 const (
 	ImputeError  Impute = "error"  // a missing value is an error that names its line
@@ -28,7 +29,7 @@ const (
 )
 
 // Encode says what numeric columns become. Categories are one-hot in every case.
-type Encode string
+type Encode = schema.Encoding
 
 const (
 	EncodeRaw       Encode = "raw"       // one dense column each, scaled (NumericBlock)
@@ -37,8 +38,8 @@ const (
 	EncodeBoth      Encode = "scorecard+leaves"
 )
 
-// ReadsLabels reports whether fitting the encoding reads the labels of the rows.
-func (e Encode) ReadsLabels() bool { return e == EncodeLeaves || e == EncodeBoth }
+// ReadsLabels reports whether fitting an encoding reads the labels of the rows.
+func ReadsLabels(e Encode) bool { return e == EncodeLeaves || e == EncodeBoth }
 
 // Options are the choices of a fit. The zero value is standard scaling of raw columns with missing values as errors.
 type Options struct {
@@ -51,7 +52,7 @@ type Options struct {
 }
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
-func (o Options) leaves() bool    { return o.Encode.ReadsLabels() }
+func (o Options) leaves() bool    { return ReadsLabels(o.Encode) }
 
 // Check returns the options with their defaults, or a usage error that names the flag.
 func (o Options) Check() (Options, error) {
