@@ -11,7 +11,6 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/model"
 )
@@ -91,13 +90,9 @@ func ReadFor(m *model.Model, path string, f Format) (*Data, error) {
 }
 
 func optionsFor(m *model.Model, f Format) (table.Options, error) {
-	schema, err := scoring.Schema(m)
-	if err != nil {
-		return table.Options{}, err
-	}
 	o := f.options()
-	o.Schema = schema
-	for _, p := range m.Points { // without its column, or by another one, every row would get the point's general threshold
+	o.Schema = tableSchema(m.Schema())
+	for _, p := range m.Points() { // without its column, or by another one, every row would get the point's general threshold
 		switch {
 		case p.Segment == "" || p.Segment == o.Segment:
 		case o.Segment == "":

@@ -12,7 +12,6 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/model"
 )
@@ -159,10 +158,7 @@ type effectInput struct {
 type sampledRow struct{ values, adds []float64 }
 
 func newEffects(m *model.Model) (*effects, error) {
-	scorer, err := scoring.New(m)
-	if err != nil {
-		return nil, err
-	}
+	scorer := m.TableScorer(feature.Key{})
 	d, err := newDivision(scorer)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package toptau
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/scoring"
 	"toptau/internal/solver"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -240,15 +238,12 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	fitted.Report.NormW = objective.Norm(w)
 	fitted.Report.warnOfZero(p)
 	fitted.Report.SecondsFit = time.Since(start).Seconds()
-	fitted.Model, err = newModel(d, features, w, fitted.Report.Seed)
-	if err != nil {
-		return nil, err
-	}
-	fitted.Model.Fingerprints = prints
-	fitted.Model.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold, Goal: goalOf(p),
+	parts := modelParts(d, features, w, fitted.Report.Seed)
+	parts.Fingerprints = prints
+	parts.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold, Goal: goalOf(p),
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.N)}}
-	fitted.Model.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
-	if err := fitted.Model.Seal(); err != nil {
+	parts.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
+	if fitted.Model, err = model.New(parts); err != nil {
 		return nil, err
 	}
 	return fitted, nil
@@ -476,19 +471,11 @@ func goalOf(p method.Problem) string {
 	}
 }
 
-// newModel makes the artefact; the caller adds points and members and seals it.
-func newModel(d *Data, features *feature.Map, w []float64, seed uint64) (*model.Model, error) {
-	schema, err := scoring.ModelSchema(d.info.Schema)
-	if err != nil {
-		return nil, err
-	}
-	encoding, err := scoring.Features(features)
-	if err != nil {
-		return nil, err
-	}
+// modelParts returns what every model has; the caller adds points and members.
+func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
 	training := model.Training{Rows: d.Rows(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
-	return &model.Model{Schema: schema, Features: encoding, Weights: slices.Clone(w), Training: training}, nil
+	return model.Parts{Schema: modelSchema(d.info.Schema), Features: features, Weights: w, Training: training}
 }
 
 // member describes a fit inside a model.

@@ -36,7 +36,6 @@ var order = []string{
 	"toptau/internal/simulate",
 	"toptau/internal/feature",
 	"toptau/model",
-	"toptau/internal/scoring",
 	"toptau/internal/tune",
 	"toptau/internal/report",
 	"toptau/internal/paper",

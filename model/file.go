@@ -15,7 +15,9 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/feature"
 	"toptau/internal/memory"
+	"toptau/schema"
 )
 
 const (
@@ -35,8 +37,8 @@ const (
 // than the format in its first line.
 type content struct {
 	Format       int           `json:"toptau_model"`
-	Schema       Schema        `json:"schema"`
-	Features     Features      `json:"features"`
+	Schema       schema.Schema `json:"schema"`
+	Features     *feature.Map  `json:"features"`
 	Offset       float64       `json:"offset"`
 	Weights      []float64     `json:"weights"`
 	Points       []Point       `json:"points"`
@@ -128,8 +130,8 @@ func version(data []byte) (int, error) {
 	switch {
 	case !found || err != nil || v < 1 || strconv.Itoa(v) != string(digits):
 		return 0, refusal("edited or damaged: the format's number is not readable")
-	case v > Format:
-		e := refusal(fmt.Sprintf("format %d, this toptau reads up to %d", v, Format))
+	case v > FileVersion:
+		e := refusal(fmt.Sprintf("format %d, this toptau reads up to %d", v, FileVersion))
 		e.Hint = "use the toptau that wrote it, or a newer one"
 		return 0, e
 	}
@@ -155,9 +157,14 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := checkSince(reflect.ValueOf(c), format); err != nil {
 		return nil, err
 	}
-	m := &Model{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset,
-		Points: c.Points, Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Probes: c.Probes, Signature: c.Signature}
-	if err := m.Check(); err != nil {
+	parts := Parts{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset, Points: c.Points,
+		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints}
+	if err := parts.check(); err != nil {
+		return nil, err
+	}
+	m := newModel(parts)
+	m.probes, m.signature, m.version = c.Probes, c.Signature, format
+	if err := m.checkProbes(); err != nil {
 		return nil, err
 	}
 	again, err := m.encode(format)
@@ -167,12 +174,12 @@ func decodeModel(data []byte) (*Model, error) {
 	if !bytes.Equal(again, data) {
 		return nil, errors.New("not in the form that toptau writes")
 	}
-	if m.Signature != nil {
+	if m.signature != nil {
 		body, err := m.encodeFields(format)
 		if err != nil {
 			return nil, err
 		}
-		if err := m.Signature.Check(body); err != nil {
+		if err := m.signature.Check(body); err != nil {
 			return nil, err
 		}
 	}
@@ -244,10 +251,10 @@ func (m *Model) encode(format int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Signature != nil {
+	if m.signature != nil {
 		b := bytes.NewBuffer(data)
 		b.WriteString("\"signature\": ")
-		if err := writeJSON(b, m.Signature); err != nil {
+		if err := writeJSON(b, m.signature); err != nil {
 			return nil, err
 		}
 		b.WriteString(",\n")
@@ -258,21 +265,25 @@ func (m *Model) encode(format int) ([]byte, error) {
 
 // encodeFields writes all fields that a signature covers, one a line; the elements of points, members and probes one a line.
 func (m *Model) encodeFields(format int) ([]byte, error) {
+	p := &m.parts
+	if format < 3 {
+		p = p.inOldWords()
+	}
 	var b bytes.Buffer
 	b.WriteString(opening + strconv.Itoa(format) + ",\n")
 	for _, field := range []struct {
 		name  string
 		value any
 	}{
-		{"schema", m.Schema},
-		{"features", m.Features},
-		{"offset", m.Offset},
-		{"weights", m.Weights},
-		{"points", lines(m.Points)},
-		{"members", lines(m.Members)},
-		{"training", m.Training},
-		{"fingerprints", m.Fingerprints},
-		{"probes", lines(m.Probes)},
+		{"schema", p.Schema},
+		{"features", p.Features},
+		{"offset", p.Offset},
+		{"weights", p.Weights},
+		{"points", lines(p.Points)},
+		{"members", lines(p.Members)},
+		{"training", p.Training},
+		{"fingerprints", p.Fingerprints},
+		{"probes", lines(m.probes)},
 	} {
 		if field.value == (*Fingerprints)(nil) {
 			continue
@@ -284,6 +295,18 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 		b.WriteString(",\n")
 	}
 	return b.Bytes(), nil
+}
+
+// inOldWords returns the parts with the words of versions 1 and 2: "symbolic" columns.
+func (p *Parts) inOldWords() *Parts {
+	old := *p
+	old.Schema = cloneSchema(p.Schema)
+	for j := range old.Schema.Columns {
+		if c := &old.Schema.Columns[j]; c.Kind == schema.Categorical {
+			c.Kind = "symbolic"
+		}
+	}
+	return &old
 }
 
 // lines makes a list that write puts one element a line.
@@ -348,12 +371,20 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
+// bytes returns the content of the model's file, in the newest version. A signature covers the version that it was made for.
 func (m *Model) bytes() ([]byte, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
+	if m.signature != nil {
+		return m.encode(m.version)
 	}
-	if err := m.checkSignature(); err != nil {
-		return nil, err
+	return m.encode(FileVersion)
+}
+
+// Digest returns "sha256:" and the digest of the content of the model's file, which is the checksum in the file.
+func (m *Model) Digest() (string, error) {
+	data, err := m.bytes()
+	if err != nil {
+		return "", err
 	}
-	return m.encode(Format)
+	digest := sha256.Sum256(data[:len(data)-tailSize])
+	return "sha256:" + hex.EncodeToString(digest[:]), nil
 }

@@ -39,6 +39,13 @@ func (c *Counts) Add(other Counts) {
 	}
 }
 
+// Reset forgets the counts.
+func (c *Counts) Reset() {
+	clear(c.Missing)
+	clear(c.Unknown)
+	c.Rows, c.UnknownIndices = 0, 0
+}
+
 // Tally is how often one column was missing or unknown.
 type Tally struct {
 	Column           string // Input.Name; "index" for all indices of LIBSVM
