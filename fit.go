@@ -240,7 +240,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	fitted.Report.SecondsFit = time.Since(start).Seconds()
 	parts := modelParts(d, features, w, fitted.Report.Seed)
 	parts.Fingerprints = prints
-	parts.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold, Goal: goalOf(p),
+	parts.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold,
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.N)}}
 	parts.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
 	if fitted.Model, err = model.New(parts); err != nil {
@@ -457,18 +457,6 @@ func (r *Report) warnOfZero(p method.Problem) {
 		text += "; " + zeroAdvice
 	}
 	r.Warnings = append(r.Warnings, Warning{"no-better-than-zero", text})
-}
-
-// goalOf says in words what a method's threshold stands for.
-func goalOf(p method.Problem) string {
-	switch p.Definition().Criterion {
-	case method.AtTop:
-		return "positives above the highest negatives"
-	case method.AtQuantile:
-		return "the top " + p.Tau.String() + " of all rows"
-	default:
-		return "a false positive rate of " + p.Tau.String()
-	}
 }
 
 // modelParts returns what every model has; the caller adds points and members.

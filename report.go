@@ -28,9 +28,6 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 	aim(&f, e.goal())
 	for i := range points {
 		point := report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
-		if goal, err := metric.ParseGoal(points[i].Goal); err == nil {
-			point.Words = goal.Words()
-		}
 		f.Points = append(f.Points, point)
 	}
 	for _, c := range []struct {
@@ -58,16 +55,11 @@ const thisModel = "this model"
 
 // goal is what was asked for, or what the first operating point is for.
 func (e *Evaluation) goal() metric.Goal {
-	first, _ := e.model.Point("")
-	text := first.Goal
 	if e.Goal != nil {
-		text = e.Goal.Goal
+		return e.Goal.Goal
 	}
-	goal, err := metric.ParseGoal(text)
-	if err != nil {
-		return metric.Goal{} // a threshold of a training problem has no goal
-	}
-	return goal
+	first, _ := e.model.Point("")
+	return first.Goal
 }
 
 // zoomBudgets is where the second P-tau figure ends, in budgets.
@@ -78,7 +70,7 @@ func aim(f *report.Findings, goal metric.Goal) {
 	if goal == (metric.Goal{}) {
 		return
 	}
-	f.Lead = goal.Words()
+	f.Lead = goal.String()
 	if tau := goal.Tau(); !tau.IsZero() {
 		f.Budget = &report.Budget{Name: "budget " + shareOf(tau.Float64()), Rate: tau.Float64(),
 			OfRows: goal.Criterion().Name == metric.AtQuantile}

@@ -21,10 +21,11 @@ import (
 )
 
 const (
-	opening  = "{\n\"toptau_model\": " // then the version
-	sumField = "\"checksum\": \"sha256:"
-	closing  = "\"\n}\n"
-	tailSize = len(sumField) + 2*sha256.Size + len(closing)
+	opening        = "{\n\"toptau_model\": " // then the version
+	signatureField = "\"signature\": "
+	sumField       = "\"checksum\": \"sha256:"
+	closing        = "\"\n}\n"
+	tailSize       = len(sumField) + 2*sha256.Size + len(closing)
 
 	// maxBytes bounds what Read takes into memory: about 20 million features.
 	maxBytes = 1 << 30
@@ -138,8 +139,8 @@ func version(data []byte) (int, error) {
 	return v, nil
 }
 
-// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content must be exactly what
-// encode writes in the file's format for the model that was read.
+// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content, in today's spelling,
+// must be exactly what encode writes in the file's format for the model that was read.
 func decodeModel(data []byte) (*Model, error) {
 	format, err := version(data)
 	if err != nil {
@@ -147,6 +148,11 @@ func decodeModel(data []byte) (*Model, error) {
 	}
 	if err := verify(data); err != nil {
 		return nil, err
+	}
+	read := data
+	if body := data[:len(data)-tailSize]; oldSpelling(body) {
+		body = upgrade(body)
+		data = append(body, trailer(body)...)
 	}
 	var c content
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -163,7 +169,7 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, err
 	}
 	m := newModel(parts)
-	m.probes, m.signature, m.version = c.Probes, c.Signature, format
+	m.probes, m.signature, m.respelled = c.Probes, c.Signature, &read[0] != &data[0]
 	if err := m.checkProbes(); err != nil {
 		return nil, err
 	}
@@ -175,10 +181,7 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, errors.New("not in the form that toptau writes")
 	}
 	if m.signature != nil {
-		body, err := m.encodeFields(format)
-		if err != nil {
-			return nil, err
-		}
+		body := read[:bytes.LastIndex(read, []byte(signatureField))]
 		if err := m.signature.Check(body); err != nil {
 			return nil, err
 		}
@@ -253,7 +256,7 @@ func (m *Model) encode(format int) ([]byte, error) {
 	}
 	if m.signature != nil {
 		b := bytes.NewBuffer(data)
-		b.WriteString("\"signature\": ")
+		b.WriteString(signatureField)
 		if err := writeJSON(b, m.signature); err != nil {
 			return nil, err
 		}
@@ -266,9 +269,6 @@ func (m *Model) encode(format int) ([]byte, error) {
 // encodeFields writes all fields that a signature covers, one a line; the elements of points, members and probes one a line.
 func (m *Model) encodeFields(format int) ([]byte, error) {
 	p := &m.parts
-	if format < 3 {
-		p = p.inOldWords()
-	}
 	var b bytes.Buffer
 	b.WriteString(opening + strconv.Itoa(format) + ",\n")
 	for _, field := range []struct {
@@ -295,18 +295,6 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 		b.WriteString(",\n")
 	}
 	return b.Bytes(), nil
-}
-
-// inOldWords returns the parts with the words of versions 1 and 2: "symbolic" columns.
-func (p *Parts) inOldWords() *Parts {
-	old := *p
-	old.Schema = cloneSchema(p.Schema)
-	for j := range old.Schema.Columns {
-		if c := &old.Schema.Columns[j]; c.Kind == schema.Categorical {
-			c.Kind = "symbolic"
-		}
-	}
-	return &old
 }
 
 // lines makes a list that write puts one element a line.
@@ -371,10 +359,11 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// bytes returns the content of the model's file, in the newest version. A signature covers the version that it was made for.
+// bytes returns the content of the model's file, in the newest version.
 func (m *Model) bytes() ([]byte, error) {
-	if m.signature != nil {
-		return m.encode(m.version)
+	if m.signature != nil && m.respelled {
+		return nil, &diag.Error{Kind: diag.Model, Found: "a signature of the older form that the file was read in",
+			Expected: "one of the present form", Hint: "sign the model again"}
 	}
 	return m.encode(FileVersion)
 }

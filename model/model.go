@@ -11,19 +11,20 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/metric"
 	"toptau/schema"
 	"toptau/threshold"
 )
 
 // FileVersion is the version of the files that this package writes, and the newest that it reads.
-const FileVersion = 3
+const FileVersion = 2
 
 // Model is one linear model on encoded features.
 type Model struct {
 	parts     Parts
 	probes    []Probe
 	signature *Signature // nil: not signed
-	version   int        // of the file that the signature covers
+	respelled bool       // the signature is of the older spelling of the file that was read
 
 	missing missingValues
 	scorers sync.Pool // of *Scorer
@@ -53,7 +54,7 @@ func New(p Parts) (*Model, error) {
 
 // newModel prepares a model. The parts must be checked before it scores, and not be changed afterwards.
 func newModel(p Parts) *Model {
-	m := &Model{parts: p, version: FileVersion, missing: missingValuesOf(p.Schema.Missing)}
+	m := &Model{parts: p, missing: missingValuesOf(p.Schema.Missing)}
 	m.scorers.New = func() any { return m.NewScorer() }
 	return m
 }
@@ -202,13 +203,13 @@ func (m *Model) Verify(key ed25519.PublicKey) error { return m.signature.By(key,
 
 // Point is an operating point. The decision is score > Threshold.
 type Point struct {
-	Name      string     `json:"name"`
-	Threshold float64    `json:"threshold"`           // finite
-	Goal      string     `json:"goal"`                // the goal of the threshold, in words or as a flag
-	Source    string     `json:"source"`              // how the threshold was computed and on which rows, in words
-	Guarantee *Guarantee `json:"guarantee,omitempty"` // nil: no guarantee
-	Segment   string     `json:"segment,omitempty"`   // the column whose values have thresholds of their own
-	Segments  []Segment  `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
+	Name      string      `json:"name"`
+	Threshold float64     `json:"threshold"`           // finite
+	Goal      metric.Goal `json:"goal"`                // what the threshold is for; the zero Goal: the threshold of a training problem
+	Source    string      `json:"source"`              // how the threshold was computed and on which rows, in words
+	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: no guarantee
+	Segment   string      `json:"segment,omitempty"`   // the column whose values have thresholds of their own
+	Segments  []Segment   `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
 }
 
 // Segment is the threshold of one value of a point's segment column.
