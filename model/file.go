@@ -28,13 +28,6 @@ const (
 	maxBytes = 1 << 30
 )
 
-// The kind of a categorical column in new files, and in files of format 1 and the first ones of format 2. Quotes inside
-// JSON strings are escaped, so neither text occurs anywhere else.
-const (
-	categoricalKind = `"kind":"categorical"`
-	symbolicKind    = `"kind":"symbolic"`
-)
-
 // content is everything in a file, in its order.
 //
 // A field that a later format added, here or in any type of a model, carries its format in the tag since:"2" and is omitted
@@ -143,8 +136,8 @@ func version(data []byte) (int, error) {
 	return v, nil
 }
 
-// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content must be exactly what
-// encode writes in the file's format for the model that was read.
+// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content, in today's spelling,
+// must be exactly what encode writes in the file's format for the model that was read.
 func decodeModel(data []byte) (*Model, error) {
 	format, err := version(data)
 	if err != nil {
@@ -153,6 +146,8 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := verify(data); err != nil {
 		return nil, err
 	}
+	body := upgrade(data[:len(data)-tailSize], format)
+	data = append(bytes.Clone(body), trailer(body)...)
 	var c content
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -167,8 +162,7 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	symbolic := bytes.Contains(data, []byte(symbolicKind))
-	again, err := m.encode(format, symbolic)
+	again, err := m.encode(format)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +170,7 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, errors.New("not in the form that toptau writes")
 	}
 	if m.Signature != nil {
-		body, err := m.encodeFields(format, symbolic)
+		body, err := m.encodeFields(format)
 		if err != nil {
 			return nil, err
 		}
@@ -247,8 +241,8 @@ func trailer(body []byte) []byte {
 }
 
 // encode returns a whole file: the fields, the signature if there is one, and the checksum of both.
-func (m *Model) encode(format int, symbolic bool) ([]byte, error) {
-	data, err := m.encodeFields(format, symbolic)
+func (m *Model) encode(format int) ([]byte, error) {
+	data, err := m.encodeFields(format)
 	if err != nil {
 		return nil, err
 	}
@@ -265,8 +259,7 @@ func (m *Model) encode(format int, symbolic bool) ([]byte, error) {
 }
 
 // encodeFields writes all fields that a signature covers, one a line; the elements of points, members and probes one a line.
-// With symbolic they have the old word for the kind of a categorical column.
-func (m *Model) encodeFields(format int, symbolic bool) ([]byte, error) {
+func (m *Model) encodeFields(format int) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(opening + strconv.Itoa(format) + ",\n")
 	for _, field := range []struct {
@@ -291,9 +284,6 @@ func (m *Model) encodeFields(format int, symbolic bool) ([]byte, error) {
 			return nil, err
 		}
 		b.WriteString(",\n")
-	}
-	if symbolic {
-		return bytes.ReplaceAll(b.Bytes(), []byte(categoricalKind), []byte(symbolicKind)), nil
 	}
 	return b.Bytes(), nil
 }
@@ -364,9 +354,8 @@ func (m *Model) bytes() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	symbolic, err := m.checkSignature()
-	if err != nil {
+	if err := m.checkSignature(); err != nil {
 		return nil, err
 	}
-	return m.encode(Format, symbolic)
+	return m.encode(Format)
 }

@@ -89,8 +89,7 @@ func (m *Model) VerifySignature(key ed25519.PublicKey) error {
 	if err := m.Signature.By(key, ""); err != nil {
 		return err
 	}
-	_, err := m.checkSignature()
-	return err
+	return m.checkSignature()
 }
 
 // body returns the bytes that a signature covers: those of the file before the signature.
@@ -98,26 +97,24 @@ func (m *Model) body() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	return m.encodeFields(Format, false)
+	data, err := m.encodeFields(Format)
+	return data, err
 }
 
-// checkSignature refuses a signature of other content. It returns whether the signed file has the old word for the kind of
-// a categorical column.
-func (m *Model) checkSignature() (symbolic bool, err error) {
+// checkSignature refuses a signature of other content.
+func (m *Model) checkSignature() error {
 	if m.Signature == nil {
-		return false, nil
+		return nil
 	}
-	for _, symbolic := range []bool{false, true} {
-		body, err := m.encodeFields(Format, symbolic)
-		if err != nil {
-			return false, err
-		}
-		if m.Signature.Check(body) == nil {
-			return symbolic, nil
-		}
+	body, err := m.encodeFields(Format)
+	if err != nil {
+		return err
 	}
-	return false, &diag.Error{Kind: diag.Model, Found: "the model was changed after it was signed",
-		Expected: "the content that was signed", Hint: "sign it again, or remove the signature"}
+	if err := m.Signature.Check(body); err != nil {
+		return &diag.Error{Kind: diag.Model, Found: "the model was changed after it was signed",
+			Expected: "the content that was signed", Hint: "sign it again, or remove the signature"}
+	}
+	return nil
 }
 
 // LoadVerified is Load for a model that must have been signed with the private key of key.

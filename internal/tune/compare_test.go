@@ -37,7 +37,7 @@ func compare(t testing.TB, d Data, o CompareOptions) *Comparison {
 func quickCompare(t testing.TB, goal string, methods ...string) CompareOptions {
 	o := CompareOptions{Seed: 3, Fitter: trialFitter(60), Encodings: []feature.Encode{feature.EncodeRaw}, NoRamp: true}
 	var err error
-	if o.Goal, err = metric.ParseGoal(goal); err != nil {
+	if o.Goal, err = parseGoal(goal); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range methods {

@@ -43,7 +43,7 @@ var trialShares = [3]float64{2, 1, 1}
 // plan checks the options and lists the work.
 func (t *trial) plan(d Data) error {
 	o := &t.options
-	if err := o.Goal.Validate(); err != nil {
+	if err := o.Goal.Check(); err != nil {
 		return err
 	}
 	if d.Table == nil {

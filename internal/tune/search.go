@@ -149,7 +149,7 @@ func (s *search) addWarning(code, format string, args ...any) {
 // plan checks the options and lists the tasks.
 func (s *search) plan() error {
 	o := &s.options
-	if err := o.Goal.Validate(); err != nil {
+	if err := o.Goal.Check(); err != nil {
 		return err
 	}
 	if s.data.Table == nil {

@@ -64,9 +64,21 @@ func simulated(positives, negatives int, seed uint64) *table.Table {
 	return t
 }
 
+// parseGoal reads a goal as older model files have it: "--max-fpr 1%".
+func parseGoal(text string) (g metric.Goal, err error) {
+	content, err := json.Marshal(text)
+	if err == nil {
+		err = json.Unmarshal(content, &g)
+	}
+	if err == nil {
+		err = g.Check()
+	}
+	return g, err
+}
+
 func goalOf(t testing.TB, text string) metric.Goal {
 	t.Helper()
-	g, err := metric.ParseGoal(text)
+	g, err := parseGoal(text)
 	if err != nil {
 		t.Fatal(err)
 	}
