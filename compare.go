@@ -257,11 +257,11 @@ func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareR
 		}
 	}
 	if len(o.Scores) > 0 && o.Test == nil {
-		r.Warnings = append(r.Warnings, Warning{"scores-of-training-rows", "the test rows were drawn from the data: scores of a program " +
+		r.Warnings = append(r.Warnings, Warning{Code: "scores-of-training-rows", Text: "the test rows were drawn from the data: scores of a program " +
 			"that was trained on these rows are too good; give rows that it has not seen with --test"})
 	}
 	for _, w := range res.Warnings {
-		r.Warnings = append(r.Warnings, Warning(w))
+		r.Warnings = append(r.Warnings, w)
 	}
 	return r
 }

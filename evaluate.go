@@ -134,7 +134,7 @@ func (e *Evaluation) recognise() {
 	default:
 		return
 	}
-	e.Warnings = append(e.Warnings, Warning{"training-rows", text + "; new rows are met with less success than these"})
+	e.Warnings = append(e.Warnings, Warning{Code: "training-rows", Text: text + "; new rows are met with less success than these"})
 }
 
 // facts is what the summary is made from: the first operating point on these rows.

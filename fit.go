@@ -15,6 +15,7 @@ import (
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -146,7 +147,7 @@ func encodeOf(features string) string {
 
 // featureOptions are checked by package feature, which names the flag.
 func featureOptions(encode, scale, impute string, seed uint64) feature.Options {
-	return feature.Options{Encode: feature.Encode(encode), Scale: feature.Scale(scale), Impute: feature.Impute(impute), Seed: seed}
+	return feature.Options{Encode: feature.Encode(encode), Scale: schema.Scale(scale), Impute: schema.Impute(impute), Seed: seed}
 }
 
 func surrogateOf(name string) (surrogate.Name, error) {
@@ -228,7 +229,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	r.Features, r.Scale, r.SecondsRead = encodeOf(o.Features), string(features.Scale), d.seconds
 	r.Warnings = append(leakWarnings(leaks), d.warnings()...)
 	for _, w := range warnings {
-		r.Warnings = append(r.Warnings, Warning(w))
+		r.Warnings = append(r.Warnings, w)
 	}
 	fitted := &Fitted{Report: r}
 	w, err := run(ctx, f, fitted)
@@ -360,10 +361,10 @@ func (out *Fitted) recordCertified(res *certified.Result) {
 	r.certify(res)
 	switch {
 	case res.Cancelled:
-		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
+		r.Warnings = append(r.Warnings, Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
 	case !res.Converged:
-		r.Warnings = append(r.Warnings, Warning{"not-converged",
-			fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
+		r.Warnings = append(r.Warnings, Warning{Code: "not-converged",
+			Text: fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
 	}
 }
 
@@ -437,10 +438,10 @@ func (out *Fitted) recordSteps(name string, o FitOptions, res *solver.Result) {
 	for _, p := range res.Trace {
 		out.Trace = append(out.Trace, TracePoint{p.Iteration, p.F})
 	}
-	r.Warnings = append(r.Warnings, Warning{"no-certificate",
-		"no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
+	r.Warnings = append(r.Warnings, Warning{Code: "no-certificate",
+		Text: "no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
 	if res.Cancelled {
-		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d steps", res.Iterations)})
+		r.Warnings = append(r.Warnings, Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d steps", res.Iterations)})
 	}
 }
 
@@ -456,14 +457,14 @@ func (r *Report) warnOfZero(p method.Problem) {
 	if p.Definition().CanCollapse {
 		text += "; " + zeroAdvice
 	}
-	r.Warnings = append(r.Warnings, Warning{"no-better-than-zero", text})
+	r.Warnings = append(r.Warnings, Warning{Code: "no-better-than-zero", Text: text})
 }
 
 // modelParts returns what every model has; the caller adds points and members.
 func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
 	training := model.Training{Rows: d.Rows(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
-	return model.Parts{Schema: modelSchema(d.info.Schema), Features: features, Weights: w, Training: training}
+	return model.Parts{Schema: d.info.Schema, Features: features, Weights: w, Training: training}
 }
 
 // member describes a fit inside a model.

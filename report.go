@@ -180,14 +180,14 @@ func dataCard(s schema.Schema, rows, positives int) []report.Fact {
 	if len(s.Columns) == 0 {
 		return append(facts, report.Fact{Name: "indices", Value: commas(float64(s.Width))})
 	}
-	symbolic := 0
+	categorical := 0
 	for _, c := range s.Columns {
 		if c.Kind == schema.Categorical {
-			symbolic++
+			categorical++
 		}
 	}
 	facts = append(facts, report.Fact{Name: "columns",
-		Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-symbolic, symbolic)})
+		Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-categorical, categorical)})
 	if s.Label != nil {
 		facts = append(facts, report.Fact{Name: "label", Value: s.Label.Name})
 	}

@@ -83,9 +83,9 @@ func (p *Parts) emptyRow() table.Table {
 	}
 	row.Columns = make([]table.Column, len(p.Schema.Columns))
 	for j, c := range p.Schema.Columns {
-		column := table.Column{Name: c.Name, Number: c.Number}
+		column := table.Column{Name: c.Name, Number: c.Number, Kind: c.Kind}
 		if c.Kind == schema.Categorical {
-			column.Kind, column.Codes, column.Dictionary = table.Symbolic, []int32{0}, []string{""}
+			column.Codes, column.Dictionary = []int32{0}, []string{""}
 		} else {
 			column.Values = []float64{0}
 		}

@@ -21,6 +21,7 @@ import (
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -120,7 +121,7 @@ func TestCompareByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, encode := range o.Encodings {
-		m, _, err := feature.Fit(data, table.Schema{}, rows[0], feature.Options{Encode: encode})
+		m, _, err := feature.Fit(data, schema.Schema{}, rows[0], feature.Options{Encode: encode})
 		if err != nil {
 			t.Fatal(err)
 		}
