@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
 	"toptau/schema"
 
 	"toptau/diag"

@@ -122,7 +122,7 @@ func (s *search) fitFold(ctx context.Context, fold Fold, known map[feature.Encod
 		if x == nil {
 			x = &encodedRows{features: known[t.features].features}
 			var err error
-			if feature.ReadsLabels(t.features) {
+			if t.features.ReadsLabels() {
 				if x.features, _, err = s.features(ctx, data, fold.Train, t.features); err != nil {
 					return nil, err
 				}
@@ -155,7 +155,7 @@ func (s *search) crossFitMember(ctx context.Context, j int, e *encodedRows, fits
 	t, m := s.chosen[j], &s.found.Members[j]
 	begin := time.Now()
 	var place float64
-	if feature.ReadsLabels(t.features) {
+	if t.features.ReadsLabels() {
 		var err error
 		if m.Fit, err = s.fitOn(ctx, t, e.x, lastTolerance); err != nil {
 			return term{}, err
