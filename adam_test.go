@@ -109,8 +109,8 @@ func (s *realSet) read(t *testing.T) *toptau.Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Rows() != s.n || d.Positives() != s.nPos {
-		t.Fatalf("%s has %d rows, %d positive; its README says %d and %d", s.name, d.Rows(), d.Positives(), s.n, s.nPos)
+	if d.Len() != s.n || d.Positives() != s.nPos {
+		t.Fatalf("%s has %d rows, %d positive; its README says %d and %d", s.name, d.Len(), d.Positives(), s.n, s.nPos)
 	}
 	return d
 }

@@ -210,7 +210,7 @@ func (o *CompareOptions) checkScores(d *Data) error {
 			if err := s.complete(o.Test); err != nil {
 				return err
 			}
-		} else if len(s.Values) != d.Rows() {
+		} else if len(s.Values) != d.Len() {
 			return s.complete(d)
 		}
 	}

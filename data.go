@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -27,25 +26,18 @@ type Data struct {
 	table   *table.Table
 	info    table.Info
 	seconds float64
-	once    bool // Spend was called
 }
 
-// Spend says that d is needed for one Fit or Diagnose only. That call then gives up d's columns while it packs them, so that
-// less memory is in use at a time; any other use of d's columns fails afterwards.
-func (d *Data) Spend() { d.once = true }
-
-// matrix packs all rows.
-func (d *Data) matrix(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
-	pack := func() (*matrix.Matrix, error) { return m.MatrixContext(ctx, d.table, nil, s) }
-	if d.once {
-		pack = func() (*matrix.Matrix, error) { return m.Consume(ctx, d.table, s) }
-		defer func() { // no message will name a row any more, and a solver needs the room
-			d.table.Line = nil
-			debug.FreeOSMemory()
-		}()
+// matrix packs all rows. release frees the columns as they are packed.
+func (d *Data) matrix(ctx context.Context, m *feature.Map, s matrix.Storage, release bool) (*matrix.Matrix, error) {
+	if !release {
+		x, err := m.MatrixContext(ctx, d.table, nil, s)
+		return x, d.inFile(err)
 	}
-	x, err := pack()
-	return x, d.inFile(err)
+	x, err := m.Consume(ctx, d.table, s)
+	err = d.inFile(err)
+	d.table.Line = nil // no message will name a row any more
+	return x, err
 }
 
 // Read reads a labelled file, "-" for standard input. Errors say where, what was found, what was expected and what to do.
@@ -135,10 +127,10 @@ func mismatch(found, expected string) error {
 	return &diag.Error{Kind: diag.Data, Found: found, Expected: expected}
 }
 
-// Rows is the number of rows.
-func (d *Data) Rows() int { return d.info.Rows }
+// Len returns the number of rows.
+func (d *Data) Len() int { return d.info.Rows }
 
-// Positives is the number of positive rows.
+// Positives returns the number of positive rows.
 func (d *Data) Positives() int { return d.info.Positives }
 
 // masses are the sums of the row weights, of all rows and of the positives; 0 where rows have none.

@@ -200,7 +200,7 @@ func byClass(t *table.Table, z []float64) metric.Scores {
 // scoreRows scores all rows in their order.
 func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
 	scorer := m.TableScorer(feature.Key{})
-	z := make([]float64, d.Rows())
+	z := make([]float64, d.Len())
 	if err := scorer.Scores(d.table, z); err != nil {
 		return nil, nil, err
 	}

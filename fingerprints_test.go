@@ -32,7 +32,7 @@ func TestFingerprintsOnRepeatedRows(t *testing.T) {
 	}
 	start := time.Now()
 	all := fingerprints(m, d.table, nil, nil)
-	t.Logf("%d rows hashed in %v (reading took %.2f s): cut at %.3g of all, %d distinct once, %d rows sampled", d.Rows(),
+	t.Logf("%d rows hashed in %v (reading took %.2f s): cut at %.3g of all, %d distinct once, %d rows sampled", d.Len(),
 		time.Since(start), d.seconds, float64(all.Cut)/(1<<48), len(all.Hashes[0]), all.Sampled)
 
 	later, err := ReadLike(d, filepath.Join(dir, "kddcup99", "corrected.gz"), format)
@@ -48,13 +48,13 @@ func TestFingerprintsOnRepeatedRows(t *testing.T) {
 		t.Logf("the test file: %+v", r)
 	}
 
-	hashes := make([]uint64, d.Rows())
+	hashes := make([]uint64, d.Len())
 	m.NewFingerprinter(d.table).Hash(0, hashes)
 	r := rand.New(rand.NewPCG(1, 1))
 	alarms, found, draws := 0, 0, 200
 	for draw := range draws {
 		n, fresh := 2000+r.IntN(100000), 400+r.IntN(20000)
-		rows := r.Perm(d.Rows())[:n+fresh]
+		rows := r.Perm(d.Len())[:n+fresh]
 		trained := sketch.New()
 		for _, row := range rows[:n] {
 			trained.Add(hashes[row])

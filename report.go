@@ -142,7 +142,7 @@ func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	for row := range d.Rows() {
+	for row := range d.Len() {
 		if err := e.add(d.table, row); err != nil {
 			return nil, d.inFile(err)
 		}

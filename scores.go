@@ -73,7 +73,7 @@ func ReadScores(name, path string, d *Data) (Scores, error) {
 	if err != nil {
 		return Scores{}, err
 	}
-	s := Scores{Name: name, File: path, Values: slices.Repeat([]float64{math.NaN()}, d.Rows())}
+	s := Scores{Name: name, File: path, Values: slices.Repeat([]float64{math.NaN()}, d.Len())}
 	from, by, err := f.join()
 	if err != nil {
 		return Scores{}, err
@@ -386,9 +386,9 @@ func countNaN(values []float64) int {
 
 // complete refuses scores that some row lacks.
 func (s *Scores) complete(d *Data) error {
-	if len(s.Values) != d.Rows() {
+	if len(s.Values) != d.Len() {
 		return &diag.Error{Kind: diag.Data, File: s.File, Found: fmt.Sprintf("%d scores", len(s.Values)),
-			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", d.Rows(), d.table.File)}
+			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", d.Len(), d.table.File)}
 	}
 	for row, z := range s.Values {
 		if z != z {

@@ -119,9 +119,9 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 	r.TrainingRows = known
 	r.Warnings = append(r.Warnings, d.warnings()...)
 	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal, Guarantee: r.guarantee,
-		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
+		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Len(), r.NNegatives)}
 	if known != nil && known.Excess {
-		text := known.words(d.Rows())
+		text := known.words(d.Len())
 		r.Warnings = append(r.Warnings, Warning{Code: "training-rows", Text: text})
 		point.Source += "; " + text
 	}
@@ -145,7 +145,7 @@ func reasonAgainst(m *model.Model, d *Data, known *OverlapReport, o ThresholdOpt
 	case trainedOn(m, d):
 		return "these are the rows that the model was trained on"
 	case known != nil && known.Excess && !o.AllowTrainingRows:
-		return known.words(d.Rows()) + "; --allow-training-rows if these are other rows with equal values"
+		return known.words(d.Len()) + "; --allow-training-rows if these are other rows with equal values"
 	}
 	return ""
 }

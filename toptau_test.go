@@ -178,8 +178,8 @@ func TestReadForMatchesColumnsAsInTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Rows() != 2 || d.Positives() != 1 {
-		t.Errorf("%d rows, %d positive, want 2 and 1", d.Rows(), d.Positives())
+	if d.Len() != 2 || d.Positives() != 1 {
+		t.Errorf("%d rows, %d positive, want 2 and 1", d.Len(), d.Positives())
 	}
 	e, err := toptau.Evaluate(m, d, toptau.EvaluateOptions{Replicates: 10})
 	if err != nil {

@@ -338,7 +338,7 @@ type zeroRow struct {
 }
 
 func zeroRowOf(set string, d *toptau.Data, list []zeroCase) zeroRow {
-	r := zeroRow{set: set, n: d.Rows(), nPos: d.Positives(), problems: len(list)}
+	r := zeroRow{set: set, n: d.Len(), nPos: d.Positives(), problems: len(list)}
 	least := math.Inf(1)
 	for k := range list {
 		c := &list[k]
