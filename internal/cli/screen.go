@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 	"toptau/diag"
 )
 
-// printable is text that may come from data, on its way to a terminal: %q escapes it, and so does every other verb.
-type printable string
+// Printable is text that may come from data and goes to a terminal. Every verb of fmt escapes it.
+type Printable string
 
 // Format implements fmt.Formatter.
-func (t printable) Format(f fmt.State, verb rune) {
+func (t Printable) Format(f fmt.State, verb rune) {
 	text := string(t)
 	if verb != 'q' {
 		text = diag.Printable(text)
@@ -21,19 +21,19 @@ func (t printable) Format(f fmt.State, verb rune) {
 	fmt.Fprintf(f, fmt.FormatString(f, verb), text)
 }
 
-// showAll makes every string among the arguments of a format printable.
-func showAll(args []any) []any {
+// printableArgs returns the arguments of a format with every string made Printable.
+func printableArgs(args []any) []any {
 	list := make([]any, len(args))
 	for i, a := range args {
 		if text, ok := a.(string); ok {
-			a = printable(text)
+			a = Printable(text)
 		}
 		list[i] = a
 	}
 	return list
 }
 
-// printableJSON escapes what a terminal would obey in JSON text, where it can only be part of a string: the value is the same.
+// printableJSON escapes control characters in JSON text. They can only be part of a string, so the value stays the same.
 func printableJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(c rune) bool { return c >= 0x7f && diag.Unprintable(c) }) {
 		return text
@@ -49,22 +49,22 @@ func printableJSON(text []byte) []byte {
 	return b.Bytes()
 }
 
-// jsonLines makes JSON printable that is written in whole values.
-type jsonLines struct{ w io.Writer }
+// JSONLines escapes the JSON written to W. Every Write must contain whole values.
+type JSONLines struct{ W io.Writer }
 
 // Write implements io.Writer.
-func (j jsonLines) Write(p []byte) (int, error) {
-	if _, err := j.w.Write(printableJSON(p)); err != nil {
+func (j JSONLines) Write(p []byte) (int, error) {
+	if _, err := j.W.Write(printableJSON(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// screen is a terminal to which rows of data are written: what a terminal would obey is escaped, apart from LF and tab. Files
-// and pipes get the bytes of the data.
+// screen escapes what is written to a terminal: control characters other than line feed and tab. Files and pipes get the
+// bytes unchanged.
 type screen struct {
 	w    io.Writer
-	rest []byte // the begin of a character
+	rest []byte // the first bytes of a character whose other bytes have not come yet
 }
 
 // Write implements io.Writer.

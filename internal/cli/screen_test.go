@@ -1,12 +1,12 @@
-package main
+package cli
 
 import (
 	"strings"
 	"testing"
 )
 
-// A terminal gets the same however the text is cut.
-func TestScreen(t *testing.T) {
+// The output must not depend on how the text is split into writes.
+func TestScreenEscapesAcrossWrites(t *testing.T) {
 	const text, want = "größe\t年齢\x1b[2J\u202e\r\n\xff.", `größe` + "\t" + `年齢\x1b[2J\u202e\r` + "\n" + `\xff.`
 	for cut := range len(text) {
 		var b strings.Builder

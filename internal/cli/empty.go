@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"reflect"
@@ -9,9 +9,8 @@ import (
 	"toptau/diag"
 )
 
-// checkEmpty refuses flags and arguments that were given as empty text, often a shell variable that is not set: most verbs would
-// take them for flags that were not given, and do something else than was asked for. --missing may be empty: it is how a missing
-// value may be written.
+// checkEmpty refuses flags and arguments with an empty value, often from a shell variable that is not set. Most verbs
+// would treat them as flags that were left out. --missing may be empty, because an empty field may be a missing value.
 func checkEmpty(parsed *kong.Context) error {
 	for _, p := range parsed.Path {
 		switch {
@@ -25,7 +24,7 @@ func checkEmpty(parsed *kong.Context) error {
 	return nil
 }
 
-// isEmpty reports whether a value is empty text, or a list of no texts or with an empty one.
+// isEmpty reports whether a value is empty text, an empty list, or a list with an empty text.
 func isEmpty(v reflect.Value) bool {
 	switch {
 	case v.Kind() == reflect.String:

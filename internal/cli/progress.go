@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -6,25 +6,23 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"toptau"
 )
 
-// progress is one line on standard error that is rewritten in place. It shows only on a terminal, and a nil one is silent.
-type progress struct {
+// Progress is one line on standard error that is rewritten in place. A nil *Progress prints nothing.
+type Progress struct {
 	mu      sync.Mutex
 	w       io.Writer
 	started time.Time
-	last    time.Time
-	shown   bool
+	last    time.Time // when the line was last written
+	shown   bool      // the line is on the screen
 }
 
-// newProgress returns nil, which prints nothing, when it is not wanted or w is not a terminal.
-func newProgress(w io.Writer, silent bool) *progress {
+// newProgress returns nil if silent is set or w is not a terminal.
+func newProgress(w io.Writer, silent bool) *Progress {
 	if silent || !isTerminal(w) {
 		return nil
 	}
-	return &progress{w: w}
+	return &Progress{w: w}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -36,8 +34,8 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// start begins a new piece of work: the time left is estimated from here.
-func (p *progress) start() {
+// Start begins a task. The time left is estimated from here on.
+func (p *Progress) Start() {
 	if p == nil {
 		return
 	}
@@ -46,9 +44,9 @@ func (p *progress) start() {
 	p.started, p.last = time.Now(), time.Time{}
 }
 
-// show prints what is being done and, from the share done (0 to 1, negative when unknown), the time left. It prints at most
+// Show prints a text and the time left, estimated from the fraction done (0 to 1, negative if unknown). It prints at most
 // five times a second.
-func (p *progress) show(done float64, format string, args ...any) {
+func (p *Progress) Show(done float64, format string, args ...any) {
 	if p == nil {
 		return
 	}
@@ -61,13 +59,13 @@ func (p *progress) show(done float64, format string, args ...any) {
 	p.last, p.shown = now, true
 	left := ""
 	if spent := now.Sub(p.started); done > 0 && done < 1 && spent > time.Second {
-		left = ", " + remaining(time.Duration(float64(spent)*(1-done)/done)) + " left"
+		left = ", " + timeLeft(time.Duration(float64(spent)*(1-done)/done)) + " left"
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s%s", fmt.Sprintf(format, showAll(args)...), left)
+	fmt.Fprintf(p.w, "\r\x1b[K%s%s", fmt.Sprintf(format, printableArgs(args)...), left)
 }
 
-// clear removes the line.
-func (p *progress) clear() {
+// Clear removes the line.
+func (p *Progress) Clear() {
 	if p == nil {
 		return
 	}
@@ -79,8 +77,8 @@ func (p *progress) clear() {
 	}
 }
 
-// remaining rounds a duration to what a person wants to know.
-func remaining(d time.Duration) string {
+// timeLeft writes a duration in two units: "3 min 05 s".
+func timeLeft(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds())+1)
@@ -90,6 +88,3 @@ func remaining(d time.Duration) string {
 		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 	}
 }
-
-// report shows what the library tells of its work.
-func (p *progress) report(now toptau.Progress) { p.show(now.Share, "%s", now.Text) }
