@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/metric"
 	"toptau/model"
@@ -23,7 +24,7 @@ const (
 func (e *Evaluation) WriteReport(w io.Writer) error {
 	m, r := e.model, e.ranking
 	f := report.Findings{Title: "Classification at the top", Summary: e.Summary, Data: e.dataFacts(), Model: modelFacts(m),
-		Scores: report.HistogramOf(e.scores, &m.Points[0].Threshold, reportBins)}
+		Scores: plot.HistogramOf(e.scores, &m.Points[0].Threshold, reportBins)}
 	aim(&f, e.goal())
 	for i := range m.Points {
 		point := report.OperatingPoint{Point: m.Points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}

@@ -1,4 +1,4 @@
-package report
+package plot
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/internal/text"
 	"toptau/metric"
 )
 
@@ -72,7 +73,7 @@ func HistogramOf(s metric.Scores, threshold *float64, bins int) *Histogram {
 	}
 	if outside[0]+outside[1] > 0 {
 		h.Text.Note = fmt.Sprintf("%s and %s lie beyond the ends and are counted in the outermost bins.",
-			count(outside[0], "negative"), count(outside[1], "positive"))
+			text.Plural(outside[0], "negative"), text.Plural(outside[1], "positive"))
 	}
 	return h
 }
@@ -83,7 +84,7 @@ func binRange(s metric.Scores, threshold *float64) (low, high float64, ok bool) 
 	for _, class := range [][]float64{s.Negatives, s.Positives} {
 		var scores []float64
 		for _, z := range class {
-			if drawable(z) {
+			if Drawable(z) {
 				scores = append(scores, z)
 			}
 		}
@@ -108,14 +109,6 @@ func binRange(s metric.Scores, threshold *float64) (low, high float64, ok bool) 
 	return e.low, e.high, true
 }
 
-// count writes a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return significant(float64(n), 3) + " " + noun + "s"
-}
-
 // Caption returns h.Text.
 func (h *Histogram) Caption() Caption { return h.Text }
 
@@ -123,12 +116,12 @@ func (h *Histogram) Caption() Caption { return h.Text }
 func (h *Histogram) shares(class Class) []float64 {
 	sum := 0.0
 	for _, n := range class.Counts {
-		if !(n >= 0) || !drawable(n) {
+		if !(n >= 0) || !Drawable(n) {
 			return nil
 		}
 		sum += n
 	}
-	if len(class.Counts) != len(h.Edges)-1 || sum == 0 || !drawable(sum) || !slices.IsSorted(h.Edges) {
+	if len(class.Counts) != len(h.Edges)-1 || sum == 0 || !Drawable(sum) || !slices.IsSorted(h.Edges) {
 		return nil
 	}
 	shares := make([]float64, len(class.Counts))
@@ -138,9 +131,9 @@ func (h *Histogram) shares(class Class) []float64 {
 	return shares
 }
 
-func (h *Histogram) draw(c *canvas) {
+func (h *Histogram) Draw(c *Canvas) {
 	h.hatch(c)
-	legend(c, h.legend())
+	DrawLegend(c, h.legend())
 	var ex, ey extent
 	ey.add(0)
 	for _, class := range h.Classes {
@@ -159,37 +152,37 @@ func (h *Histogram) draw(c *canvas) {
 		h.bars(c, &f, h.shares(class), i)
 	}
 	if h.Threshold != nil && ex.any {
-		if at, ok := f.x.at(*h.Threshold); ok && at >= f.left && at <= f.right {
-			c.line("rule d2", at, f.top, at, f.bottom)
+		if at, ok := f.x.at(*h.Threshold); ok && at >= f.Left && at <= f.Right {
+			c.Line("rule d2", at, f.Top, at, f.Bottom)
 		}
 	}
 	if !ex.any {
-		c.text("axis mid", (f.left+f.right)/2, (f.top+f.bottom)/2, "no data")
+		c.Text("axis mid", (f.Left+f.Right)/2, (f.Top+f.Bottom)/2, "no data")
 	}
 }
 
 // hatch defines the fill of the second class, which is seen in grey print as well.
-func (h *Histogram) hatch(c *canvas) {
+func (h *Histogram) hatch(c *Canvas) {
 	c.printf(`<pattern id="%s-h" class="c2" width="5" height="5" patternUnits="userSpaceOnUse" `+
 		`patternTransform="rotate(45)"><path class="thin" d="M0 0V5"/></pattern>`+"\n", c.id)
 }
 
 // bars draws a class as one outline: the first is washed, the second hatched.
-func (h *Histogram) bars(c *canvas, f *frame, shares []float64, i int) {
+func (h *Histogram) bars(c *Canvas, f *Frame, shares []float64, i int) {
 	if shares == nil {
 		return
 	}
-	var run []point
+	var run []Point
 	for bin, share := range shares {
 		left, _ := f.x.at(h.Edges[bin])
 		right, _ := f.x.at(h.Edges[bin+1])
 		y, _ := f.y.at(share)
-		run = append(run, point{left, y}, point{right, y})
+		run = append(run, Point{left, y}, Point{right, y})
 	}
 	var d strings.Builder
-	d.WriteString("M" + pair(run[0].x, f.bottom))
-	last := point{run[0].x, f.bottom}
-	for _, p := range append(run, point{run[len(run)-1].x, f.bottom}) {
+	d.WriteString("M" + Pair(run[0].X, f.Bottom))
+	last := Point{run[0].X, f.Bottom}
+	for _, p := range append(run, Point{run[len(run)-1].X, f.Bottom}) {
 		if p != last {
 			d.WriteString(lineTo(last, p))
 		}
@@ -201,7 +194,7 @@ func (h *Histogram) bars(c *canvas, f *frame, shares []float64, i int) {
 }
 
 // fill draws the area and the outline of class i.
-func (h *Histogram) fill(c *canvas, i int, shape func(class, extra string)) {
+func (h *Histogram) fill(c *Canvas, i int, shape func(class, extra string)) {
 	l := lookOf(i + 1)
 	if i == 1 {
 		shape("", fmt.Sprintf(` fill="url(#%s-h)"`, c.id))
@@ -211,13 +204,13 @@ func (h *Histogram) fill(c *canvas, i int, shape func(class, extra string)) {
 	shape("line "+l.colour(), "")
 }
 
-func (h *Histogram) legend() []entry {
-	var entries []entry
+func (h *Histogram) legend() []LegendEntry {
+	var entries []LegendEntry
 	for i, class := range h.Classes {
-		entries = append(entries, entry{class.Name, swatchWidth, func(c *canvas, x, y float64) {
+		entries = append(entries, LegendEntry{class.Name, SwatchWidth, func(c *Canvas, x, y float64) {
 			h.fill(c, i, func(class, extra string) {
 				c.printf("<rect class=\"%s\"%s x=\"%s\" y=\"%s\" width=\"%s\" height=\"11\"/>\n", class, extra,
-					position(x+2), position(y-5.5), position(swatchWidth-4))
+					position(x+2), position(y-5.5), position(SwatchWidth-4))
 			})
 		}})
 	}
@@ -228,7 +221,7 @@ func (h *Histogram) legend() []entry {
 	if name == "" {
 		name = "threshold"
 	}
-	return append(entries, entry{name, smallSwatch, func(c *canvas, x, y float64) {
-		c.line("rule d2", x+smallSwatch/2, y-9, x+smallSwatch/2, y+7)
+	return append(entries, LegendEntry{name, smallSwatch, func(c *Canvas, x, y float64) {
+		c.Line("rule d2", x+smallSwatch/2, y-9, x+smallSwatch/2, y+7)
 	}})
 }

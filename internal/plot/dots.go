@@ -1,4 +1,4 @@
-package report
+package plot
 
 // DotPlot shows one value a row with its interval: the form in which several models are compared.
 type DotPlot struct {
@@ -29,11 +29,11 @@ const (
 	dotPadding = 12.0
 )
 
-func (d *DotPlot) draw(c *canvas) {
+func (d *DotPlot) Draw(c *Canvas) {
 	p := Plot{Rules: d.Rules}
-	legend(c, append(d.legend(), p.legend()...))
+	DrawLegend(c, append(d.legend(), p.legend()...))
 	names, values := d.columns()
-	top := c.height + 6
+	top := c.Height + 6
 	heights, bottom := make([]float64, len(d.Rows)), top
 	for i, lines := range names {
 		heights[i] = float64(dotLine*float64(max(1, len(lines)))) + dotPadding
@@ -42,26 +42,26 @@ func (d *DotPlot) draw(c *canvas) {
 	f := d.frame(c, top, bottom, names, values)
 	for _, r := range d.Rules {
 		if x, ok := f.x.at(r.At); ok {
-			c.line("rule d5", x, f.top, x, f.bottom)
+			c.Line("rule d5", x, f.Top, x, f.Bottom)
 		}
 	}
 	y := top
 	for i, row := range d.Rows {
-		middle := y + halfOf(heights[i])
+		middle := y + Half(heights[i])
 		d.row(c, &f, row, names[i], values[i], middle)
 		y += heights[i]
 	}
 	if len(d.Rows) == 0 {
-		c.text("axis mid", (f.left+f.right)/2, f.bottom-4, "no data")
+		c.Text("axis mid", (f.Left+f.Right)/2, f.Bottom-4, "no data")
 	}
 }
 
 // columns are the texts left and right of the plotting area.
 func (d *DotPlot) columns() (names [][]string, values []string) {
 	for _, row := range d.Rows {
-		names = append(names, wrap(row.Name, row.size(), dotNames, dotLines))
-		value := d.X.Unit.write(row.Value, 3)
-		if row.Undefined != "" || !drawable(row.Value) {
+		names = append(names, Wrap(row.Name, row.size(), dotNames, dotLines))
+		value := d.X.Unit.Write(row.Value, 3)
+		if row.Undefined != "" || !Drawable(row.Value) {
 			value = "none"
 		}
 		values = append(values, value)
@@ -70,7 +70,7 @@ func (d *DotPlot) columns() (names [][]string, values []string) {
 }
 
 // frame draws the grid and the axis below the rows.
-func (d *DotPlot) frame(c *canvas, top, bottom float64, names [][]string, values []string) frame {
+func (d *DotPlot) frame(c *Canvas, top, bottom float64, names [][]string, values []string) Frame {
 	var e extent
 	for _, row := range d.Rows {
 		if row.Undefined != "" {
@@ -88,43 +88,43 @@ func (d *DotPlot) frame(c *canvas, top, bottom float64, names [][]string, values
 	left, right := 0.0, 0.0
 	for i, row := range d.Rows {
 		for _, line := range names[i] {
-			left = max(left, textWidth(line, row.size()))
+			left = max(left, TextWidth(line, row.size()))
 		}
-		right = max(right, textWidth(values[i], row.size()))
+		right = max(right, TextWidth(values[i], row.size()))
 	}
-	f := frame{left: 8 + left + 12, right: c.width - 8 - right - 12, top: top, bottom: max(bottom, top+24)}
-	f.x = newMapping(d.X, e, f.left, f.right, labelRoom)
+	f := Frame{Left: 8 + left + 12, Right: c.Width - 8 - right - 12, Top: top, Bottom: max(bottom, top+24)}
+	f.x = newMapping(d.X, e, f.Left, f.Right, labelRoom)
 	for _, t := range f.x.ticks {
 		if at, _ := f.x.at(t.at); t.label != "" {
-			c.line("grid", at, f.top, at, f.bottom)
-			c.text("tick mid", at, f.bottom+16, t.label)
+			c.Line("grid", at, f.Top, at, f.Bottom)
+			c.Text("tick mid", at, f.Bottom+16, t.label)
 		}
 	}
-	c.line("frame", f.left, f.bottom, f.right, f.bottom)
-	c.height = f.bottom + 16
+	c.Line("frame", f.Left, f.Bottom, f.Right, f.Bottom)
+	c.Height = f.Bottom + 16
 	if d.X.Label != "" {
-		c.height += 17
-		label := shorten(d.X.Label, textSize, c.width-16)
-		half := halfOf(textWidth(label, textSize))
-		middle := min(max(halfOf(f.left+f.right), 8+half), c.width-8-half)
-		c.text("axis mid", middle, c.height, label)
+		c.Height += 17
+		label := shorten(d.X.Label, TextSize, c.Width-16)
+		half := Half(TextWidth(label, TextSize))
+		middle := min(max(Half(f.Left+f.Right), 8+half), c.Width-8-half)
+		c.Text("axis mid", middle, c.Height, label)
 	}
-	c.height += 8
+	c.Height += 8
 	return f
 }
 
-func (d *DotPlot) row(c *canvas, f *frame, row Dot, name []string, value string, middle float64) {
+func (d *DotPlot) row(c *Canvas, f *Frame, row Dot, name []string, value string, middle float64) {
 	class := "axis"
 	if row.Chosen {
 		class = "axis strong"
 	}
-	y := middle + 4 - halfOf(dotLine*float64(len(name)-1))
+	y := middle + 4 - Half(dotLine*float64(len(name)-1))
 	for _, line := range name {
-		c.text(class, 8, y, line)
+		c.Text(class, 8, y, line)
 		y += dotLine
 	}
-	c.text(class+" end", c.width-8, middle+4, value)
-	c.line("grid", f.left, middle, f.right, middle)
+	c.Text(class+" end", c.Width-8, middle+4, value)
+	c.Line("grid", f.Left, middle, f.Right, middle)
 	x, ok := f.x.at(row.Value)
 	if !ok || row.Undefined != "" {
 		return
@@ -133,8 +133,8 @@ func (d *DotPlot) row(c *canvas, f *frame, row Dot, name []string, value string,
 		low, lowOK := f.x.at(row.Interval[0])
 		high, highOK := f.x.at(row.Interval[1])
 		if lowOK && highOK {
-			c.path("line "+dotClass(row), "M"+pair(low, middle)+"H"+position(high)+
-				"M"+pair(low, middle-4)+"v8M"+pair(high, middle-4)+"v8")
+			c.Path("line "+dotClass(row), "M"+Pair(low, middle)+"H"+position(high)+
+				"M"+Pair(low, middle-4)+"v8M"+Pair(high, middle-4)+"v8")
 		}
 	}
 	dotMark(c, row, x, middle)
@@ -143,9 +143,9 @@ func (d *DotPlot) row(c *canvas, f *frame, row Dot, name []string, value string,
 // size of the text of a row, which is bold where it was chosen.
 func (r Dot) size() float64 {
 	if r.Chosen {
-		return 1.06 * textSize
+		return 1.06 * TextSize
 	}
-	return textSize
+	return TextSize
 }
 
 func dotClass(row Dot) string {
@@ -158,26 +158,26 @@ func dotClass(row Dot) string {
 	return "c6"
 }
 
-func dotMark(c *canvas, row Dot, x, y float64) {
+func dotMark(c *Canvas, row Dot, x, y float64) {
 	switch {
 	case row.Chosen:
-		c.path("mark c1", markerPath(0, x, y, 5.5))
+		c.Path("mark c1", markerPath(0, x, y, 5.5))
 	case row.Baseline:
-		c.path("open c2", markerPath(1, x, y, 4.5))
+		c.Path("open c2", markerPath(1, x, y, 4.5))
 	default:
-		c.path("open c6", markerPath(0, x, y, 4))
+		c.Path("open c6", markerPath(0, x, y, 4))
 	}
 }
 
-func (d *DotPlot) legend() []entry {
-	var entries []entry
+func (d *DotPlot) legend() []LegendEntry {
+	var entries []LegendEntry
 	for _, kind := range []struct {
 		name string
 		dot  Dot
 	}{{"chosen", Dot{Chosen: true}}, {"baseline", Dot{Baseline: true}}} {
 		for _, row := range d.Rows {
 			if row.Chosen == kind.dot.Chosen && row.Baseline == kind.dot.Baseline {
-				entries = append(entries, entry{kind.name, smallSwatch, func(c *canvas, x, y float64) {
+				entries = append(entries, LegendEntry{kind.name, smallSwatch, func(c *Canvas, x, y float64) {
 					dotMark(c, kind.dot, x+smallSwatch/2, y)
 				}})
 				break

@@ -1,4 +1,4 @@
-package report
+package plot
 
 import (
 	"math"
@@ -116,7 +116,7 @@ func (m *mapping) label(room func(string) float64) {
 		}
 		switch {
 		case len(ticks) < 2: // not even two fit: the ends, whatever they are
-			m.ticks = []tick{{m.low, m.Unit.write(m.low, 4)}, {m.high, m.Unit.write(m.high, 4)}}
+			m.ticks = []tick{{m.low, m.Unit.Write(m.low, 4)}, {m.high, m.Unit.Write(m.high, 4)}}
 			return
 		case float64(widest*span) <= float64(length*s.size()):
 			m.ticks = ticks
@@ -129,16 +129,16 @@ func (m *mapping) label(room func(string) float64) {
 func (m *mapping) tickLabel(x float64, s step) string {
 	switch e := s.exponent; {
 	case e < -6 || e > 7:
-		return m.Unit.write(x, 4)
+		return m.Unit.Write(x, 4)
 	default:
-		return m.Unit.fixed(x, max(0, -e))
+		return m.Unit.writeFixed(x, max(0, -e))
 	}
 }
 
 // logarithmicTicks labels decades, or 1, 2 and 5 where fewer than two decades are seen, and marks the digits between.
 func (m *mapping) logarithmicTicks(room func(string) float64) {
 	if m.zero {
-		m.ticks = append(m.ticks, tick{0, m.Unit.write(0, 1)})
+		m.ticks = append(m.ticks, tick{0, m.Unit.Write(0, 1)})
 	}
 	first, last := exponentOf(m.low), exponentOf(m.high)
 	stride := m.decadesPerLabel(first, last, room)
@@ -155,7 +155,7 @@ func (m *mapping) logarithmicTicks(room func(string) float64) {
 			}
 			label := ""
 			if digits[digit] && (last-e)%stride == 0 {
-				label = m.Unit.write(at, 3)
+				label = m.Unit.Write(at, 3)
 			}
 			if label != "" && powers && digit == 1 {
 				label = powerOfTen(e)
@@ -194,7 +194,7 @@ func (m *mapping) labelEnds(room func(string) float64) {
 			labels++
 		}
 	}
-	ends := m.Unit.write(m.low, 3) + m.Unit.write(m.high, 3)
+	ends := m.Unit.Write(m.low, 3) + m.Unit.Write(m.high, 3)
 	if labels >= 2 || room(ends) > math.Abs(m.to-m.from) {
 		return
 	}
@@ -207,14 +207,14 @@ func (m *mapping) labelEnds(room func(string) float64) {
 			ticks = append(ticks, t)
 		}
 	}
-	m.ticks = append(ticks, tick{m.low, m.Unit.write(m.low, 3)}, tick{m.high, m.Unit.write(m.high, 3)})
+	m.ticks = append(ticks, tick{m.low, m.Unit.Write(m.low, 3)}, tick{m.high, m.Unit.Write(m.high, 3)})
 }
 
 // decadesPerLabel is how many decades lie between two labels, counted from the largest.
 func (m *mapping) decadesPerLabel(first, last int, room func(string) float64) int {
 	widest := 0.0
 	for e := first; e <= last; e++ {
-		widest = max(widest, room(m.Unit.write(decade(e), 3)))
+		widest = max(widest, room(m.Unit.Write(decade(e), 3)))
 	}
 	low, _ := m.at(m.low)
 	high, _ := m.at(m.high)
@@ -237,7 +237,7 @@ func (m *mapping) labelledDigits(room func(string) float64) map[int]bool {
 				}
 				at, _ := m.at(v)
 				at = math.Abs(at - m.start)
-				half := halfOf(room(m.Unit.write(v, 3)))
+				half := Half(room(m.Unit.Write(v, 3)))
 				fits = fits && at-half >= end
 				end = at + half
 			}
@@ -247,4 +247,17 @@ func (m *mapping) labelledDigits(room func(string) float64) map[int]bool {
 		}
 	}
 	return map[int]bool{1: true}
+}
+
+// RoundNumbers returns about n round numbers with equal steps between low and high, both included if they are round.
+func RoundNumbers(low, high float64, n int) []float64 {
+	if !(low < high) {
+		return nil
+	}
+	s := niceStep((high - low) / float64(n+1))
+	var numbers []float64
+	for i := math.Ceil(low / s.size()); i <= math.Floor(high/s.size()); i++ {
+		numbers = append(numbers, s.times(i))
+	}
+	return numbers
 }

@@ -1,4 +1,4 @@
-package report
+package plot
 
 import (
 	"math"
@@ -36,10 +36,11 @@ type extent struct {
 // largest bounds what can be drawn, so that differences stay finite.
 const largest = 1e300
 
-func drawable(x float64) bool { return math.Abs(x) <= largest }
+// Drawable reports whether a value is finite and not too large to draw.
+func Drawable(x float64) bool { return math.Abs(x) <= largest }
 
 func (e *extent) add(x float64) {
-	if !drawable(x) {
+	if !Drawable(x) {
 		return
 	}
 	if !e.any {
@@ -56,12 +57,12 @@ func (e *extent) add(x float64) {
 
 // fixed reports whether the ends are given, in the right order and drawable.
 func (a Axis) fixed() bool {
-	given := (a.Min != 0 || a.Max != 0) && a.Min < a.Max && drawable(a.Min) && drawable(a.Max)
+	given := (a.Min != 0 || a.Max != 0) && a.Min < a.Max && Drawable(a.Min) && Drawable(a.Max)
 	return given && (a.Scale == Linear || a.Min > 0)
 }
 
-// covers reports whether an axis shows x: everything, unless its ends are given.
-func (a Axis) covers(x float64) bool {
+// Covers reports whether the axis shows x. An axis shows everything unless its ends are given.
+func (a Axis) Covers(x float64) bool {
 	return !a.fixed() || x >= a.Min && x <= a.Max || a.Scale == Logarithmic && x == 0
 }
 
@@ -135,7 +136,7 @@ func (m *mapping) logarithmic(e extent) {
 
 // at is the position of a value; false where it has none.
 func (m *mapping) at(x float64) (float64, bool) {
-	if !drawable(x) {
+	if !Drawable(x) {
 		return 0, false
 	}
 	var share float64

@@ -1,4 +1,4 @@
-package report
+package plot
 
 import (
 	"strings"
@@ -7,14 +7,14 @@ import (
 
 // Sizes of text in user units, as in figure.css.
 const (
-	textSize    = 13.0
-	smallSize   = 12.0
+	TextSize    = 13.0
+	SmallSize   = 12.0
 	headingSize = 15.5 // 15 bold, which is a little wider
 )
 
-// textWidth estimates how wide a text is. It errs on the wide side: the reader's font is not known, and text that is
+// TextWidth estimates how wide a text is. It errs on the wide side: the reader's font is not known, and text that is
 // narrower than expected costs only space. The widths are those of DejaVu Sans, which is wider than most.
-func textWidth(text string, size float64) float64 {
+func TextWidth(text string, size float64) float64 {
 	width := 0.0
 	for _, r := range text {
 		width += advance(r)
@@ -43,10 +43,10 @@ func advance(r rune) float64 {
 
 // shorten cuts a text that is wider than width and ends it with an ellipsis.
 func shorten(text string, size, width float64) string {
-	if textWidth(text, size) <= width {
+	if TextWidth(text, size) <= width {
 		return text
 	}
-	room := width - textWidth("…", size)
+	room := width - TextWidth("…", size)
 	for i, r := range text {
 		if room -= float64(advance(r) * size); room < 0 {
 			return strings.TrimRight(text[:i], " ") + "…"
@@ -55,16 +55,16 @@ func shorten(text string, size, width float64) string {
 	return text
 }
 
-// wrap breaks a text at spaces into at most limit lines; what does not fit is cut with an ellipsis. A word that is wider
+// Wrap breaks a text at spaces into at most limit lines; what does not fit is cut with an ellipsis. A word that is wider
 // than a line is broken where the line ends.
-func wrap(text string, size, width float64, limit int) []string {
+func Wrap(text string, size, width float64, limit int) []string {
 	var lines []string
 	line := ""
 	for _, word := range words(text, size, width) {
 		switch {
 		case line == "":
 			line = word
-		case len(lines) == limit-1 || textWidth(line+" "+word, size) <= width:
+		case len(lines) == limit-1 || TextWidth(line+" "+word, size) <= width:
 			line += " " + word
 		default:
 			lines, line = append(lines, shorten(line, size, width)), word
@@ -80,7 +80,7 @@ func wrap(text string, size, width float64, limit int) []string {
 func words(text string, size, width float64) []string {
 	var out []string
 	for _, word := range strings.Split(text, " ") {
-		for textWidth(word, size) > width {
+		for TextWidth(word, size) > width {
 			end, room := 0, width
 			for i, r := range word {
 				if room -= float64(advance(r) * size); room < 0 && i > 0 {

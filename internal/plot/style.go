@@ -1,15 +1,15 @@
-package report
+package plot
 
 import (
 	_ "embed"
 	"fmt"
 )
 
-// figureCSS colours every figure. Series colours are one set for light and one for dark paper; both were chosen so that
+// CSS colours every figure. Series colours are one set for light and one for dark paper; both were chosen so that
 // colour-blind readers can tell them apart (after Okabe and Ito) and have a contrast of at least 3 to the background.
 //
 //go:embed figure.css
-var figureCSS string
+var CSS string
 
 // Styles of series beside the numbered ones.
 const (
@@ -56,21 +56,21 @@ func markerPath(shape int, x, y, r float64) string {
 	switch shape {
 	case 1: // square
 		s := by(0.9)
-		return "M" + pair(x-s, y-s) + "h" + p(by(1.8)) + "v" + p(by(1.8)) + "h" + p(by(-1.8)) + "z"
+		return "M" + Pair(x-s, y-s) + "h" + p(by(1.8)) + "v" + p(by(1.8)) + "h" + p(by(-1.8)) + "z"
 	case 2: // triangle
-		return "M" + pair(x, y-by(1.15)) + "l" + pair(by(1.1), by(2)) + "h" + p(by(-2.2)) + "z"
+		return "M" + Pair(x, y-by(1.15)) + "l" + Pair(by(1.1), by(2)) + "h" + p(by(-2.2)) + "z"
 	case 3: // diamond
 		s := by(1.3)
-		return "M" + pair(x, y-s) + "l" + pair(s, s) + "l" + pair(-s, s) + "l" + pair(-s, -s) + "z"
+		return "M" + Pair(x, y-s) + "l" + Pair(s, s) + "l" + Pair(-s, s) + "l" + Pair(-s, -s) + "z"
 	case 4: // triangle on its tip
-		return "M" + pair(x, y+by(1.15)) + "l" + pair(by(1.1), by(-2)) + "h" + p(by(-2.2)) + "z"
+		return "M" + Pair(x, y+by(1.15)) + "l" + Pair(by(1.1), by(-2)) + "h" + p(by(-2.2)) + "z"
 	case 5: // plus
 		wide, arm, back := p(by(0.8)), p(by(0.8)), p(by(-0.8))
-		return "M" + pair(x-by(0.4), y-by(1.2)) + "h" + wide + "v" + arm + "h" + arm + "v" + wide + "h" + back +
+		return "M" + Pair(x-by(0.4), y-by(1.2)) + "h" + wide + "v" + arm + "h" + arm + "v" + wide + "h" + back +
 			"v" + arm + "h" + back + "v" + back + "h" + back + "v" + back + "h" + arm + "z"
 	}
 	circle := p(r) + " " + p(r) + " 0 1 0 "
-	return "M" + pair(x-r, y) + "a" + circle + p(2*r) + " 0a" + circle + p(-2*r) + " 0z"
+	return "M" + Pair(x-r, y) + "a" + circle + p(2*r) + " 0a" + circle + p(-2*r) + " 0z"
 }
 
 // cloudPath draws a point of a cloud: small dots for the first style, crosses for the second, so that two classes are
@@ -78,9 +78,9 @@ func markerPath(shape int, x, y, r float64) string {
 func cloudPath(shape int, x, y float64) string {
 	switch shape {
 	case 0:
-		return "M" + pair(x, y) + "h0"
+		return "M" + Pair(x, y) + "h0"
 	case 1:
-		return "M" + pair(x-2.5, y-2.5) + "l5 5m0-5l-5 5"
+		return "M" + Pair(x-2.5, y-2.5) + "l5 5m0-5l-5 5"
 	}
 	return markerPath(shape, x, y, 2.6)
 }

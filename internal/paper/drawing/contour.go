@@ -1,18 +1,23 @@
-package report
+package drawing
 
 import (
 	"math"
 	"slices"
+
+	"toptau/internal/plot"
 )
 
-// Field is a function of two variables on a grid, drawn as contours: lines of equal value.
+// Field is a layer of a plot with the contours of a function of two variables, given on a grid.
 type Field struct {
 	X0, X1, Y0, Y1 float64   // the grid covers X0 to X1 and Y0 to Y1, ends included
 	Columns, Rows  int       // grid points in each direction, at least 2
 	Values         []float64 // Rows times Columns, row by row from Y0 up; cells with a value that is not finite are left out
 	Levels         []float64 // empty: about 8 round numbers
-	Unit           Unit
+	Unit           plot.Unit
 }
+
+// Extent returns the corners of the grid.
+func (g *Field) Extent() (x, y [2]float64) { return [2]float64{g.X0, g.X1}, [2]float64{g.Y0, g.Y1} }
 
 // usable reports whether the numbers fit together.
 func (g *Field) usable() bool {
@@ -25,30 +30,24 @@ func (g *Field) levels() []float64 {
 	if len(g.Levels) > 0 {
 		return g.Levels
 	}
-	var e extent
+	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range g.Values {
-		e.add(v)
+		if plot.Drawable(v) {
+			low, high = min(low, v), max(high, v)
+		}
 	}
-	if !e.any || e.low == e.high {
-		return nil
-	}
-	s := niceStep((e.high - e.low) / 9)
-	var levels []float64
-	for i := math.Ceil(e.low / s.size()); i <= math.Floor(e.high/s.size()); i++ {
-		levels = append(levels, s.times(i))
-	}
-	return levels
+	return plot.RoundNumbers(low, high, 8)
 }
 
 // crossing is where a contour crosses an edge of the grid, and the edges that it leads to.
 type crossing struct {
-	at   point
+	at   plot.Point
 	next []int
 }
 
 // contour finds the lines of one level by marching squares. Edges are numbered: 2 (j Columns + i) is the edge from grid
 // point (i, j) to the right, one more the edge upwards. Lines that end at the border come first, then closed ones.
-func (g *Field) contour(level float64, f *frame) polyline {
+func (g *Field) contour(level float64, f *plot.Frame) [][]plot.Point {
 	crossings := map[int]*crossing{}
 	var order []int
 	join := func(a, b int) {
@@ -65,7 +64,7 @@ func (g *Field) contour(level float64, f *frame) polyline {
 			g.cell(i, j, level, join)
 		}
 	}
-	var lines polyline
+	var lines [][]plot.Point
 	for _, open := range []bool{true, false} {
 		for _, e := range order {
 			if c := crossings[e]; len(c.next) > 0 && (!open || len(c.next) == 1) {
@@ -81,7 +80,7 @@ func (g *Field) cell(i, j int, level float64, join func(a, b int)) {
 	corners := [4]float64{g.value(i, j), g.value(i+1, j), g.value(i+1, j+1), g.value(i, j+1)}
 	sum := 0.0
 	for _, v := range corners {
-		if !drawable(v) {
+		if !plot.Drawable(v) {
 			return
 		}
 		sum += float64(v / 4)
@@ -109,20 +108,20 @@ func (g *Field) cell(i, j int, level float64, join func(a, b int)) {
 }
 
 // cross is the place where the level crosses an edge, by linear interpolation.
-func (g *Field) cross(edge int, level float64, f *frame) point {
+func (g *Field) cross(edge int, level float64, f *plot.Frame) plot.Point {
 	i, j := edge/2%g.Columns, edge/2/g.Columns
 	di, dj := 1-edge%2, edge%2
 	a, b := g.value(i, j), g.value(i+di, j+dj)
 	t := min(max((level-a)/(b-a), 0), 1)
 	x := g.X0 + float64((g.X1-g.X0)*(float64(i)+float64(t*float64(di)))/float64(g.Columns-1))
 	y := g.Y0 + float64((g.Y1-g.Y0)*(float64(j)+float64(t*float64(dj)))/float64(g.Rows-1))
-	p, _ := f.at(x, y)
+	p, _ := f.At(x, y)
 	return p
 }
 
 // follow walks from an edge as far as the joints lead and takes them away.
-func follow(crossings map[int]*crossing, e int) []point {
-	run := []point{crossings[e].at}
+func follow(crossings map[int]*crossing, e int) []plot.Point {
+	run := []plot.Point{crossings[e].at}
 	for len(crossings[e].next) > 0 {
 		next := crossings[e].next[0]
 		crossings[e].next = crossings[e].next[1:]
@@ -134,32 +133,33 @@ func follow(crossings map[int]*crossing, e int) []point {
 	return run
 }
 
-func (g *Field) lines(c *canvas, f *frame) {
+// DrawShapes draws the contours.
+func (g *Field) DrawShapes(c *plot.Canvas, f *plot.Frame) {
 	if !g.usable() {
 		return
 	}
 	for _, level := range g.levels() {
 		d := ""
 		for _, run := range g.contour(level, f) {
-			d += pathOf(apart(run))
+			d += plot.PathOf(plot.DropClose(run))
 		}
 		if d != "" {
-			c.path("contour", d)
+			c.Path("contour", d)
 		}
 	}
 }
 
-// labels writes each level once, on the longest of its lines, where no other label stands.
-func (g *Field) labels(c *canvas, f *frame) {
+// DrawLabels writes each level on the longest of its lines, where no other label is.
+func (g *Field) DrawLabels(c *plot.Canvas, f *plot.Frame) {
 	if !g.usable() {
 		return
 	}
 	var taken []box
 	for _, level := range g.levels() {
-		text := g.Unit.write(level, 3)
-		half := halfOf(textWidth(text, smallSize))
-		if at, ok := f.labelPlace(longest(g.contour(level, f)), half, &taken); ok {
-			c.text("halo mid", at.x, at.y+4, text)
+		text := g.Unit.Write(level, 3)
+		half := plot.Half(plot.TextWidth(text, plot.SmallSize))
+		if at, ok := labelPlace(f, longest(g.contour(level, f)), half, &taken); ok {
+			c.Text("halo mid", at.X, at.Y+4, text)
 		}
 	}
 }
@@ -172,27 +172,27 @@ func (b box) meets(o box) bool {
 }
 
 // labelPlace finds a place on a line for a label, from a quarter of its way on.
-func (f *frame) labelPlace(run []point, half float64, taken *[]box) (point, bool) {
+func labelPlace(f *plot.Frame, run []plot.Point, half float64, taken *[]box) (plot.Point, bool) {
 	for i := range run {
 		p := run[(i+len(run)/4)%len(run)]
-		b := box{p.x - half - 3, p.y - 9, p.x + half + 3, p.y + 9}
-		inside := b.left > f.left && b.right < f.right && b.top > f.top && b.bottom < f.bottom
+		b := box{p.X - half - 3, p.Y - 9, p.X + half + 3, p.Y + 9}
+		inside := b.left > f.Left && b.right < f.Right && b.top > f.Top && b.bottom < f.Bottom
 		if inside && !slices.ContainsFunc(*taken, b.meets) {
 			*taken = append(*taken, b)
 			return p, true
 		}
 	}
-	return point{}, false
+	return plot.Point{}, false
 }
 
 // longest is the run with the most length; runs shorter than a label do not count.
-func longest(lines polyline) []point {
-	var best []point
+func longest(lines [][]plot.Point) []plot.Point {
+	var best []plot.Point
 	length := 40.0
 	for _, run := range lines {
 		l := 0.0
 		for i := 1; i < len(run); i++ {
-			l += math.Abs(run[i].x-run[i-1].x) + math.Abs(run[i].y-run[i-1].y)
+			l += math.Abs(run[i].X-run[i-1].X) + math.Abs(run[i].Y-run[i-1].Y)
 		}
 		if l > length {
 			best, length = run, l

@@ -1,8 +1,6 @@
-package report
+package plot
 
-import (
-	"strings"
-)
+import "strings"
 
 // Plot shows pairs of values: lines, steps, points, trajectories, with bands, rules and contours.
 type Plot struct {
@@ -10,9 +8,19 @@ type Plot struct {
 	X, Y   Axis
 	Series []Series
 	Rules  []Rule
-	Field  *Field  // contours below the series; nil: none
+	Layer  Layer   // drawn below the series; nil: none
 	Height float64 // of the plotting area in units of 1/420 of the figure's width; 0: 250
 	Square bool    // the plotting area is as high as wide; Height is ignored
+}
+
+// Layer is a drawing in the coordinates of a plot: contours, for instance.
+type Layer interface {
+	// Extent returns the values that the axes must cover.
+	Extent() (x, y [2]float64)
+	// DrawShapes draws below the series. It is clipped to the plotting area.
+	DrawShapes(c *Canvas, f *Frame)
+	// DrawLabels draws above the series.
+	DrawLabels(c *Canvas, f *Frame)
 }
 
 // Series is one line or cloud of points. Pairs with a value that is not finite, or that a logarithmic axis cannot show,
@@ -45,8 +53,8 @@ type Rule struct {
 // Caption returns p.Text.
 func (p *Plot) Caption() Caption { return p.Text }
 
-func (p *Plot) draw(c *canvas) {
-	legend(c, p.legend())
+func (p *Plot) Draw(c *Canvas) {
+	DrawLegend(c, p.legend())
 	ex, ey := p.extents()
 	height := p.Height
 	if height <= 0 {
@@ -57,8 +65,8 @@ func (p *Plot) draw(c *canvas) {
 	}
 	f := newFrame(c, p.X, p.Y, ex, ey, height)
 	f.clip(c)
-	if p.Field != nil {
-		p.Field.lines(c, &f)
+	if p.Layer != nil {
+		p.Layer.DrawShapes(c, &f)
 	}
 	for i := range p.Series {
 		p.Series[i].band(c, &f, p.look(i))
@@ -73,11 +81,11 @@ func (p *Plot) draw(c *canvas) {
 	for i := range p.Series { // markers may stand on the border, where a clip would halve them
 		p.Series[i].marks(c, &f, p.look(i), p.curves(), i)
 	}
-	if p.Field != nil {
-		p.Field.labels(c, &f)
+	if p.Layer != nil {
+		p.Layer.DrawLabels(c, &f)
 	}
 	if !ex.any {
-		c.text("axis mid", (f.left+f.right)/2, (f.top+f.bottom)/2, "no data")
+		c.Text("axis mid", (f.Left+f.Right)/2, (f.Top+f.Bottom)/2, "no data")
 	}
 }
 
@@ -105,14 +113,14 @@ func (p *Plot) extents() (ex, ey extent) {
 	for _, s := range p.Series {
 		for i := range min(len(s.X), len(s.Y)) {
 			x, y := s.X[i], s.Y[i]
-			if !drawable(x) || !drawable(y) || p.X.Scale == Logarithmic && x < 0 || p.Y.Scale == Logarithmic && y < 0 {
+			if !Drawable(x) || !Drawable(y) || p.X.Scale == Logarithmic && x < 0 || p.Y.Scale == Logarithmic && y < 0 {
 				continue
 			}
 			ex.add(x)
-			if p.X.covers(x) {
+			if p.X.Covers(x) {
 				ey.add(y)
 			}
-			if p.X.covers(x) && i < min(len(s.Low), len(s.High)) {
+			if p.X.Covers(x) && i < min(len(s.Low), len(s.High)) {
 				ey.add(s.Low[i])
 				ey.add(s.High[i])
 			}
@@ -126,19 +134,18 @@ func (p *Plot) extents() (ex, ey extent) {
 			ey.add(r.At)
 		}
 	}
-	if p.Field != nil {
-		for _, x := range []float64{p.Field.X0, p.Field.X1} {
-			ex.add(x)
-		}
-		for _, y := range []float64{p.Field.Y0, p.Field.Y1} {
-			ey.add(y)
+	if p.Layer != nil {
+		x, y := p.Layer.Extent()
+		for i := range x {
+			ex.add(x[i])
+			ey.add(y[i])
 		}
 	}
 	return ex, ey
 }
 
-func (p *Plot) legend() []entry {
-	var entries []entry
+func (p *Plot) legend() []LegendEntry {
+	var entries []LegendEntry
 	listed := 0
 	for _, s := range p.Series {
 		if s.Name != "" {
@@ -150,24 +157,24 @@ func (p *Plot) legend() []entry {
 		if s.Name == "" || listed == 1 && len(p.Rules) == 0 && len(s.Low) == 0 && s.Draw != Trajectory {
 			continue // a single line needs no name beside the title
 		}
-		width := swatchWidth
+		width := SwatchWidth
 		if s.Style == Highlight {
 			width = smallSwatch
 		}
-		entries = append(entries, entry{s.Name, width, func(c *canvas, x, y float64) { s.swatch(c, x, y, l, p.curves()) }})
+		entries = append(entries, LegendEntry{s.Name, width, func(c *Canvas, x, y float64) { s.swatch(c, x, y, l, p.curves()) }})
 	}
 	for i, r := range p.Rules {
 		if r.Name == "" {
 			continue
 		}
 		if r.Horizontal {
-			entries = append(entries, entry{r.Name, swatchWidth, func(c *canvas, x, y float64) {
-				c.line(ruleClass(i), x, y, x+swatchWidth, y)
+			entries = append(entries, LegendEntry{r.Name, SwatchWidth, func(c *Canvas, x, y float64) {
+				c.Line(ruleClass(i), x, y, x+SwatchWidth, y)
 			}})
 			continue
 		}
-		entries = append(entries, entry{r.Name, smallSwatch, func(c *canvas, x, y float64) {
-			c.line(ruleClass(i), x+smallSwatch/2, y-9, x+smallSwatch/2, y+7)
+		entries = append(entries, LegendEntry{r.Name, smallSwatch, func(c *Canvas, x, y float64) {
+			c.Line(ruleClass(i), x+smallSwatch/2, y-9, x+smallSwatch/2, y+7)
 		}})
 	}
 	return entries
@@ -178,20 +185,20 @@ func ruleClass(i int) string {
 	return "rule d" + position(float64([]int{5, 3, 4, 1}[i%4]))
 }
 
-func (p *Plot) rule(c *canvas, f *frame, r Rule, i int) {
+func (p *Plot) rule(c *Canvas, f *Frame, r Rule, i int) {
 	if r.Horizontal {
 		if y, ok := f.y.at(r.At); ok {
-			c.line(ruleClass(i), f.left, y, f.right, y)
+			c.Line(ruleClass(i), f.Left, y, f.Right, y)
 		}
 		return
 	}
 	if x, ok := f.x.at(r.At); ok {
-		c.line(ruleClass(i), x, f.top, x, f.bottom)
+		c.Line(ruleClass(i), x, f.Top, x, f.Bottom)
 	}
 }
 
 // runs are the places of the series as it is drawn.
-func (s *Series) runs(f *frame) polyline {
+func (s *Series) runs(f *Frame) polyline {
 	line := f.trace(s.X, s.Y)
 	for i, run := range line {
 		if s.Draw == Step {
@@ -202,7 +209,7 @@ func (s *Series) runs(f *frame) polyline {
 	return line
 }
 
-func (s *Series) line(c *canvas, f *frame, l look) {
+func (s *Series) line(c *Canvas, f *Frame, l look) {
 	if s.Draw == Points {
 		s.cloud(c, f, l)
 		return
@@ -210,16 +217,16 @@ func (s *Series) line(c *canvas, f *frame, l look) {
 	var d strings.Builder
 	for _, run := range s.runs(f) {
 		if len(run) > 1 {
-			d.WriteString(pathOf(run))
+			d.WriteString(PathOf(run))
 		}
 	}
 	if d.Len() > 0 {
-		c.path("line "+l.class, d.String())
+		c.Path("line "+l.class, d.String())
 	}
 }
 
 // band fills the area between Low and High.
-func (s *Series) band(c *canvas, f *frame, l look) {
+func (s *Series) band(c *Canvas, f *Frame, l look) {
 	n := min(len(s.X), len(s.Low), len(s.High))
 	if n < 2 {
 		return
@@ -233,19 +240,19 @@ func (s *Series) band(c *canvas, f *frame, l look) {
 		below, above = stairs(below), stairs(above)
 	}
 	below, above = thin(below), thin(above)
-	outline := pathOf(above)
+	outline := PathOf(above)
 	for i := len(below) - 1; i >= 0; i-- {
-		outline += "L" + pair(below[i].x, below[i].y)
+		outline += "L" + Pair(below[i].X, below[i].Y)
 	}
-	c.path("band "+l.colour(), outline+"z")
-	c.path("thin "+l.colour()+" d3", pathOf(above)+pathOf(below))
+	c.Path("band "+l.colour(), outline+"z")
+	c.Path("thin "+l.colour()+" d3", PathOf(above)+PathOf(below))
 }
 
 // scattered is the number of points up to which a cloud's dots are drawn larger.
 const scattered = 300
 
 // cloud draws points as one path; of those that cover each other only the first is drawn.
-func (s *Series) cloud(c *canvas, f *frame, l look) {
+func (s *Series) cloud(c *Canvas, f *Frame, l look) {
 	if s.Style == Highlight {
 		return // drawn with the markers, above everything
 	}
@@ -253,10 +260,10 @@ func (s *Series) cloud(c *canvas, f *frame, l look) {
 	var d strings.Builder
 	for _, run := range f.trace(s.X, s.Y) {
 		for _, p := range run {
-			cell := [2]int{int(p.x / 1.5), int(p.y / 1.5)}
+			cell := [2]int{int(p.X / 1.5), int(p.Y / 1.5)}
 			if !taken[cell] && f.inside(p) {
 				taken[cell] = true
-				d.WriteString(cloudPath(l.marker, p.x, p.y))
+				d.WriteString(cloudPath(l.marker, p.X, p.Y))
 			}
 		}
 	}
@@ -265,7 +272,7 @@ func (s *Series) cloud(c *canvas, f *frame, l look) {
 		if len(taken) <= scattered {
 			class += " large"
 		}
-		c.path(class, d.String())
+		c.Path(class, d.String())
 	}
 }
 
@@ -274,12 +281,12 @@ const few = 16
 
 // marks draws the markers of a series: on every pair where there are few, a handful along a long line when several lines
 // must be told apart.
-func (s *Series) marks(c *canvas, f *frame, l look, curves, number int) {
+func (s *Series) marks(c *Canvas, f *Frame, l look, curves, number int) {
 	switch {
 	case s.Style == Highlight:
 		for _, run := range f.trace(s.X, s.Y) {
 			for _, p := range run {
-				c.path("ring", markerPath(0, p.x, p.y, 5.5))
+				c.Path("ring", markerPath(0, p.X, p.Y, 5.5))
 			}
 		}
 		return
@@ -289,7 +296,7 @@ func (s *Series) marks(c *canvas, f *frame, l look, curves, number int) {
 		s.ends(c, f, l)
 		return
 	}
-	var places []point
+	var places []Point
 	single := s.Draw != Step && min(len(s.X), len(s.Y)) <= few
 	for _, run := range f.trace(s.X, s.Y) {
 		switch {
@@ -303,47 +310,47 @@ func (s *Series) marks(c *canvas, f *frame, l look, curves, number int) {
 	var d strings.Builder
 	for _, p := range places {
 		if f.inside(p) {
-			d.WriteString(markerPath(l.marker, p.x, p.y, 3.2))
+			d.WriteString(markerPath(l.marker, p.X, p.Y, 3.2))
 		}
 	}
 	if d.Len() > 0 {
-		c.path("mark "+l.colour(), d.String())
+		c.Path("mark "+l.colour(), d.String())
 	}
 }
 
 // ends marks where a trajectory starts and ends.
-func (s *Series) ends(c *canvas, f *frame, l look) {
+func (s *Series) ends(c *Canvas, f *Frame, l look) {
 	for _, run := range f.trace(s.X, s.Y) {
 		first, last := run[0], run[len(run)-1]
 		if f.inside(first) {
-			c.path("open "+l.colour(), markerPath(0, first.x, first.y, 3.2))
+			c.Path("open "+l.colour(), markerPath(0, first.X, first.Y, 3.2))
 		}
 		if f.inside(last) {
-			c.path("mark "+l.colour(), markerPath(0, last.x, last.y, 3.2))
+			c.Path("mark "+l.colour(), markerPath(0, last.X, last.Y, 3.2))
 		}
 	}
 }
 
-func (s *Series) swatch(c *canvas, x, y float64, l look, curves int) {
-	middle := x + swatchWidth/2
+func (s *Series) swatch(c *Canvas, x, y float64, l look, curves int) {
+	middle := x + SwatchWidth/2
 	switch {
 	case s.Style == Highlight:
-		c.path("ring", markerPath(0, x+smallSwatch/2, y, 5.5))
+		c.Path("ring", markerPath(0, x+smallSwatch/2, y, 5.5))
 		return
 	case s.Draw == Points:
-		c.path(cloudClass(l.marker)+" "+l.colour(), cloudPath(l.marker, middle-8, y+2)+
+		c.Path(cloudClass(l.marker)+" "+l.colour(), cloudPath(l.marker, middle-8, y+2)+
 			cloudPath(l.marker, middle+7, y-3)+cloudPath(l.marker, middle, y+4))
 		return
 	}
 	if len(s.Low) > 0 && len(s.High) > 0 {
-		c.rect("band "+l.colour(), x, y-6, swatchWidth, 12, 0)
+		c.Rect("band "+l.colour(), x, y-6, SwatchWidth, 12, 0)
 	}
-	c.line("line "+l.class, x, y, x+swatchWidth, y)
+	c.Line("line "+l.class, x, y, x+SwatchWidth, y)
 	switch {
 	case s.Draw == Trajectory:
-		c.path("open "+l.colour(), markerPath(0, x+3, y, 3.2))
-		c.path("mark "+l.colour(), markerPath(0, x+swatchWidth-3, y, 3.2))
+		c.Path("open "+l.colour(), markerPath(0, x+3, y, 3.2))
+		c.Path("mark "+l.colour(), markerPath(0, x+SwatchWidth-3, y, 3.2))
 	case l.marker >= 0 && (curves > 1 || s.Draw != Step && len(s.X) <= few):
-		c.path("mark "+l.colour(), markerPath(l.marker, middle, y, 3.2))
+		c.Path("mark "+l.colour(), markerPath(l.marker, middle, y, 3.2))
 	}
 }
