@@ -50,15 +50,14 @@ type Evaluation struct {
 
 // GoalEvaluation is the goal's criterion on these rows.
 type GoalEvaluation struct {
-	Goal  string        `json:"goal"`
-	Words string        `json:"words"`
+	Goal  metric.Goal   `json:"goal"`
 	Value metric.Result `json:"value"`
 }
 
 // PointEvaluation is what an operating point's threshold, chosen elsewhere, does to these rows.
 type PointEvaluation struct {
-	Name string `json:"name"`
-	Goal string `json:"goal"`
+	Name string      `json:"name"`
+	Goal metric.Goal `json:"goal"`
 
 	Decisions metric.Confusion `json:"decisions"` // score > threshold
 	Shift     []ShiftReport    `json:"shift"`     // calibration against these rows, for each guarantee; empty: nothing to compare
@@ -154,9 +153,7 @@ func (e *Evaluation) facts(prevalence threshold.Rate) summaryFacts {
 	if p.Guarantee == nil {
 		f.NoGuarantee = "the threshold came without one"
 	}
-	if goal, err := metric.ParseGoal(p.Goal); err == nil {
-		f.Goal = goal
-	}
+	f.Goal = p.Goal
 	if !prevalence.IsZero() {
 		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
 	}
@@ -173,7 +170,7 @@ func (e *Evaluation) criteria(r *metric.Ranking, o EvaluateOptions) error {
 		if err != nil {
 			return err
 		}
-		e.Goal = &GoalEvaluation{o.Goal.String(), o.Goal.Words(), value}
+		e.Goal = &GoalEvaluation{o.Goal, value}
 		if tau := o.Goal.Tau(); !tau.IsZero() {
 			rates = []threshold.Rate{tau}
 		}

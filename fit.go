@@ -245,7 +245,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 		return nil, err
 	}
 	fitted.Model.Fingerprints = prints
-	fitted.Model.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold, Goal: goalOf(p),
+	fitted.Model.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold,
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.N)}}
 	fitted.Model.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
 	if err := fitted.Model.Seal(); err != nil {
@@ -462,18 +462,6 @@ func (r *Report) warnOfZero(p method.Problem) {
 		text += "; " + zeroAdvice
 	}
 	r.Warnings = append(r.Warnings, Warning{"no-better-than-zero", text})
-}
-
-// goalOf says in words what a method's threshold stands for.
-func goalOf(p method.Problem) string {
-	switch p.Definition().Criterion {
-	case method.AtTop:
-		return "positives above the highest negatives"
-	case method.AtQuantile:
-		return "the top " + p.Tau.String() + " of all rows"
-	default:
-		return "a false positive rate of " + p.Tau.String()
-	}
 }
 
 // newModel makes the artefact; the caller adds points and members and seals it.

@@ -31,6 +31,7 @@ var order = []string{
 	"toptau/internal/learn",
 	"toptau/metric",
 	"toptau/calibrate",
+	"toptau/result",
 	"toptau/internal/sketch",
 	"toptau/internal/table",
 	"toptau/internal/simulate",

@@ -27,9 +27,6 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 	aim(&f, e.goal())
 	for i := range m.Points {
 		point := report.OperatingPoint{Point: m.Points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
-		if goal, err := metric.ParseGoal(m.Points[i].Goal); err == nil {
-			point.Words = goal.Words()
-		}
 		f.Points = append(f.Points, point)
 	}
 	for _, c := range []struct {
@@ -57,15 +54,10 @@ const thisModel = "this model"
 
 // goal is what was asked for, or what the first operating point is for.
 func (e *Evaluation) goal() metric.Goal {
-	text := e.model.Points[0].Goal
 	if e.Goal != nil {
-		text = e.Goal.Goal
+		return e.Goal.Goal
 	}
-	goal, err := metric.ParseGoal(text)
-	if err != nil {
-		return metric.Goal{} // a threshold of a training problem has no goal
-	}
-	return goal
+	return e.model.Points[0].Goal
 }
 
 // zoomBudgets is where the second P-tau figure ends, in budgets.
@@ -76,7 +68,7 @@ func aim(f *report.Findings, goal metric.Goal) {
 	if goal == (metric.Goal{}) {
 		return
 	}
-	f.Lead = goal.Words()
+	f.Lead = goal.String()
 	if tau := goal.Tau(); !tau.IsZero() {
 		f.Budget = &report.Budget{Name: "budget " + shareOf(tau.Float64()), Rate: tau.Float64(),
 			OfRows: goal.Criterion().Name == metric.AtQuantile}

@@ -29,7 +29,7 @@ type ThresholdOptions struct {
 type ThresholdReport struct {
 	SchemaVersion int              `json:"schema_version"`
 	Threshold     float64          `json:"threshold"`
-	Goal          string           `json:"goal"`
+	Goal          metric.Goal      `json:"goal"`
 	Delta         *string          `json:"delta"`
 	Certified     bool             `json:"certified"`
 	Reason        *string          `json:"reason"`      // why it is not certified
@@ -124,7 +124,7 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 	r.Warnings = append(r.Warnings, d.warnings()...)
 	further := *m
 	further.Signature = nil // it covers the points as they were
-	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal.String(), Guarantee: r.guarantee,
+	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal, Guarantee: r.guarantee,
 		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
 	if known != nil && known.Excess {
 		text := known.words(d.Rows())
@@ -177,7 +177,7 @@ func sameCalibration(m *model.Model, g *model.Guarantee) []Warning {
 
 // calibrateRows computes the threshold on rows with the given scores. against is a reason against a guarantee.
 func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*ThresholdReport, error) {
-	if err := o.Goal.Validate(); err != nil {
+	if err := o.Goal.Check(); err != nil {
 		return nil, err
 	}
 	if o.Segments && d.table.Segment == nil {
@@ -190,7 +190,7 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 	if t == nil {
 		return nil, guarantee
 	}
-	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: t.Threshold, Goal: o.Goal.String(), Certified: t.Certified,
+	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: t.Threshold, Goal: o.Goal, Certified: t.Certified,
 		Population: t.Population.String(), N: t.N, NNegatives: d.info.Negatives, Segments: []SegmentReport{}, Warnings: []Warning{},
 		Expected:  ExpectedRate{Expectation: t.Expected(metric.DefaultConfidence), Scheme: string(tune.SchemeHeldOut), Population: t.Population.String(), Rows: t.N},
 		guarantee: guaranteeOf(t, o, d.info.Negatives)}

@@ -136,8 +136,8 @@ func version(data []byte) (int, error) {
 	return v, nil
 }
 
-// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content must be exactly what
-// encode writes in the file's format for the model that was read.
+// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content, in today's spelling,
+// must be exactly what encode writes in the file's format for the model that was read.
 func decodeModel(data []byte) (*Model, error) {
 	format, err := version(data)
 	if err != nil {
@@ -146,6 +146,8 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := verify(data); err != nil {
 		return nil, err
 	}
+	body := upgrade(data[:len(data)-tailSize], format)
+	data = append(bytes.Clone(body), trailer(body)...)
 	var c content
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()

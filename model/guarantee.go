@@ -42,13 +42,13 @@ func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
 	if g == nil {
 		return nil
 	}
-	goal, err := metric.ParseGoal(p.Goal)
-	if err != nil {
-		return fmt.Errorf("a guarantee for the goal %q", p.Goal)
+	goal := p.Goal
+	if err := goal.Check(); err != nil {
+		return fmt.Errorf("a guarantee without a valid goal: %w", err)
 	}
 	kinds := map[metric.Name]string{metric.AtNP: "max-fpr", metric.AtQuantile: "top", metric.AtTop: "absolute-top"}
 	if kind := kinds[goal.Criterion().Name]; g.Kind != kind || g.Rate != goal.Tau() {
-		return fmt.Errorf("a guarantee of kind %q with rate %q for the goal %s", g.Kind, g.Rate, p.Goal)
+		return fmt.Errorf("a guarantee of kind %q with rate %q for another goal: %s", g.Kind, g.Rate, goal)
 	}
 	claim := calibrate.Claim{Alpha: g.Rate, Delta: g.Delta, N: g.Negatives, Order: g.Order, Bound: g.Bound, Sample: g.Calibration}
 	if g.Kind == "top" { // its calibration rows are of both classes; files without the sample do not have their number

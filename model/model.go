@@ -7,6 +7,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/feature"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -93,13 +94,13 @@ func (f Features) Names() []string {
 
 // Point is an operating point: the decision is score > Threshold.
 type Point struct {
-	Name      string     `json:"name"`
-	Threshold float64    `json:"threshold"`           // finite
-	Goal      string     `json:"goal"`                // what was asked for, in words or as the flag was written
-	Source    string     `json:"source"`              // how the threshold was computed and on which rows, in words
-	Guarantee *Guarantee `json:"guarantee,omitempty"` // nil: none was asked for or none can be given
-	Segment   string     `json:"segment,omitempty"`   // the column whose values have thresholds of their own
-	Segments  []Segment  `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
+	Name      string      `json:"name"`
+	Threshold float64     `json:"threshold"`           // finite
+	Goal      metric.Goal `json:"goal"`                // what the threshold is for; the zero Goal: that of a training problem
+	Source    string      `json:"source"`              // how the threshold was computed and on which rows, in words
+	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: none was asked for or none can be given
+	Segment   string      `json:"segment,omitempty"`   // the column whose values have thresholds of their own
+	Segments  []Segment   `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
 }
 
 // Segment is the threshold of one value of a point's segment column.

@@ -21,6 +21,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -49,10 +50,10 @@ func trained(t testing.TB) *Model {
 		Weights:  []float64{1.0 / 3, -2, 0.125, 1e-17, 0.5},
 		Offset:   -0.25,
 		Points: []Point{
-			{Name: "default", Threshold: 0.1, Goal: "--max-fpr 1%", Source: "order statistic of calibration negatives",
+			{Name: "default", Threshold: 0.1, Goal: metric.RateGoal(metric.GoalMaxFPR, "1%"), Source: "order statistic of calibration negatives",
 				Guarantee: &Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
 					Negatives: 300, Order: 300, Bound: 0.049040894071285854}},
-			{Name: "per id", Threshold: 1, Goal: "--top 1%", Source: "quantile of the training scores",
+			{Name: "per id", Threshold: 1, Goal: metric.RateGoal(metric.GoalTop, "1%"), Source: "quantile of the training scores",
 				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
 		},
 		Members: []Member{{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1,
@@ -121,7 +122,7 @@ func TestGoldenFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *update {
+		if *update && format > 1 {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -129,6 +130,9 @@ func TestGoldenFile(t *testing.T) {
 		want, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if format == 1 { // written in today's spelling, with another checksum
+			want, got = upgrade(want[:len(want)-tailSize], format), got[:len(got)-tailSize]
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("bytes of format %d (-want +got):\n%s", format, diff)
@@ -177,7 +181,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		ignore := cmp.Comparer(func(a, b Features) bool { return slices.Equal(a.Names(), b.Names()) })
 		rates := cmp.Comparer(func(a, b threshold.Rate) bool { return a == b })
-		if diff := cmp.Diff(m, again, ignore, rates); diff != "" && i == 0 {
+		if diff := cmp.Diff(m, again, ignore, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b })); diff != "" && i == 0 {
 			t.Errorf("model %d (-saved +loaded):\n%s", i, diff)
 		}
 	}
@@ -240,11 +244,12 @@ var forgeries = []struct{ old, new, want string }{
 	{`"width":5`, `"width":3`, `column "zero"`},
 	{`"threshold":0.1`, `"threshold":-0.1`, ""},
 	{`"name":"per id"`, `"name":"default"`, "taken"},
-	{`"kind":"max-fpr"`, `"kind":"luck"`, `"luck"`},
+	{`"certified":true,"kind":"max-fpr"`, `"certified":true,"kind":"luck"`, `"luck"`},
+	{`"goal":{"kind":"max-fpr"`, `"goal":{"kind":"luck"`, `"luck"`},
 	{`"order":300`, `"order":301`, "order 301 of 300"},
 	{`"order":300`, `"order":299`, "binomial tail of order 299 of 300"},
 	{`"delta":"0.05"`, `"delta":"0.01"`, "above delta 0.01"},
-	{`"goal":"--max-fpr 1%"`, `"goal":"--top 1%"`, `kind "max-fpr" with rate "0.01" for the goal --top 1%`},
+	{`"goal":{"kind":"max-fpr","rate":"0.01"}`, `"goal":{"kind":"top","rate":"0.01"}`, `kind "max-fpr" with rate "0.01" for another goal`},
 	{`"certified":true`, `"certified":false`, "not certified"},
 	{`"source":"order`, `"source":"out-of-fold order`, "a guarantee, and the source"},
 	{`"value":"a"`, `"value":"c"`, "out of order"},
@@ -321,7 +326,7 @@ func TestUnsealedAndBrokenModelsAreNotSaved(t *testing.T) {
 		"NaN weight":    func(m *Model) { m.Weights[0] = math.NaN() },
 		"infinite":      func(m *Model) { m.Points[0].Threshold = math.Inf(1) },
 		"stale probes":  func(m *Model) { m.Weights[0] = 9 },
-		"not UTF-8":     func(m *Model) { m.Points[0].Goal = "\xff" },
+		"not UTF-8":     func(m *Model) { m.Points[0].Source = "\xff" },
 		"no features":   func(m *Model) { m.Features = Features{} },
 		"certificate":   func(m *Model) { m.Members[0].Certificate.Objective = math.Inf(1) },
 		"unnamed point": func(m *Model) { m.Points[0].Name = "" },

@@ -33,7 +33,7 @@ type compareCommand struct {
 }
 
 func (c *compareCommand) Run(s *session) error {
-	goal, err := c.flags().Goal()
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ var verdictTitles = map[string]string{"loss": "verdict on the loss", "encoding":
 	"best": "best of all"}
 
 func printComparison(s *session, r *toptau.CompareReport) {
-	s.printf("goal: %s\n", r.GoalWords)
+	s.printf("goal: %s\n", r.Goal)
 	s.printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s)\n",
 		group(r.Training.Rows),
 		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives), group(r.Test.Rows),

@@ -73,14 +73,14 @@ func (c *evaluateCommand) Run(s *session) error {
 func printEvaluation(s *session, e *toptau.Evaluation) {
 	s.printf("%s rows, %s positive (%s); AUC %.4f\n", group(e.N), group(e.NPos), percent(e.Prevalence), e.AUC)
 	for _, p := range e.Points {
-		s.printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, p.Goal)
+		s.printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
 		s.printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
 		s.printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
 		s.printf("  precision        %s\n", rate(p.Decisions.Precision))
 		s.printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
 	}
 	if e.Goal != nil {
-		s.printf("goal: %s\n", e.Goal.Words)
+		s.printf("goal: %s\n", e.Goal.Goal)
 		s.printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
 	}
 	s.printf("with thresholds taken from these rows themselves:\n")

@@ -25,7 +25,7 @@ type thresholdCommand struct {
 }
 
 func (c *thresholdCommand) Run(s *session) error {
-	goal, err := c.flags().Goal()
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}

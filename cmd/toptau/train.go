@@ -39,7 +39,7 @@ type trainCommand struct {
 }
 
 func (c *trainCommand) Run(s *session) error {
-	goal, err := c.flags().Goal()
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func rateFlag(flag, text string) (threshold.Rate, error) {
 }
 
 func printTraining(s *session, r *toptau.TrainReport, output string) {
-	s.printf("goal: %s\n", r.GoalWords)
+	s.printf("goal: %s\n", r.Goal)
 	s.printf("rows: %s; %s features\n", parts(r), group(r.Features))
 	s.printf("tried: %s, standard error\n", r.Criterion)
 	for _, line := range bestOfEach(r) {

@@ -59,7 +59,6 @@ func CurveOf(name string, c metric.Curve) Curve {
 // OperatingPoint is a threshold of the model, with what it does to labelled rows.
 type OperatingPoint struct {
 	model.Point
-	Words     string            // the goal in words; "": Point.Goal
 	Decisions *metric.Confusion // nil: there are no labelled rows
 	Facts     []Fact            // further ones
 }

@@ -13,11 +13,7 @@ func (o *OperatingPoint) section(several bool) Section {
 	if several {
 		s.Title += " " + o.Name
 	}
-	words := o.Words
-	if words == "" {
-		words = o.Goal
-	}
-	s.Facts = []Fact{{Name: "goal", Value: words},
+	s.Facts = []Fact{{Name: "goal", Value: GoalText(o.Goal)},
 		{Name: "decision", Value: "alert where score > " + Number.write(o.Threshold, 6)},
 		{Name: "threshold from", Value: o.Source}}
 	if o.Guarantee != nil {
@@ -33,6 +29,14 @@ func (o *OperatingPoint) section(several bool) Section {
 		s.Tables = append(s.Tables, segments(o.Segment, o.Segments))
 	}
 	return s
+}
+
+// GoalText returns a point's goal in words; a threshold that came with a training problem has none.
+func GoalText(g metric.Goal) string {
+	if g == (metric.Goal{}) {
+		return "the threshold of the training problem"
+	}
+	return g.String()
 }
 
 // bounded is the name of the rate that a guarantee is about.
