@@ -243,7 +243,7 @@ func (c *candidates) ending(t *task) func() bool {
 		case t.best < 0 || c.Lambda > flatLambda:
 			return false
 		}
-		return c.Mean < t.score().Mean-max(clearlyLess, t.score().Error)
+		return c.Mean < t.score().Mean-max(clearlyLess, t.score().StandardError)
 	}
 	return func() bool {
 		n := len(t.tried)
@@ -363,7 +363,7 @@ func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
 		c.Constant = c.Constant || scores[i].constant()
 		c.ZeroOptimal = c.ZeroOptimal && zero[i]
 	}
-	c.Status, c.Score = Fitted, averageScore(values, positives)
+	c.Status, c.Estimate = Fitted, averageScore(values, positives)
 	if c.usable() && (t.best < 0 || c.Mean > t.tried[t.best].Mean) {
 		t.best, t.scores = len(t.tried), scores
 	}

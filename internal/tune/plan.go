@@ -36,7 +36,7 @@ type plan struct {
 
 func newPlan(d Data, o SearchOptions) (*plan, error) {
 	p := &plan{data: d, options: o, start: time.Now()}
-	if err := o.Goal.Validate(); err != nil {
+	if err := o.Goal.Check(); err != nil {
 		return nil, err
 	}
 	if d.Table == nil {

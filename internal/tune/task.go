@@ -7,6 +7,7 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/method"
+	"toptau/result"
 )
 
 // Task is a learner on an encoding.
@@ -24,13 +25,13 @@ type Untried struct {
 	Reason string // "": the search ended first
 }
 
-// Candidate is one setting of a task. Score is set if Status is Fitted.
+// Candidate is one setting of a task. The estimate of the criterion is set if Status is Fitted.
 type Candidate struct {
 	Task
 	Setting
 	Status Status
 	Reason string // why it was skipped
-	Score
+	result.Estimate
 	Constant    bool // all rows of some fold have the same score, so it cannot be chosen
 	ZeroOptimal bool // w = 0 is a certified optimum of its objective in every fold
 	Seconds     float64
@@ -65,7 +66,7 @@ type task struct {
 }
 
 // score returns the criterion of the best setting.
-func (t *task) score() Score { return t.tried[t.best].Score }
+func (t *task) score() result.Estimate { return t.tried[t.best].Estimate }
 
 // collapsed reports whether w = 0 is optimal for every setting.
 func (t *task) collapsed() bool {

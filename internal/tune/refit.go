@@ -1,0 +1,250 @@
+package tune
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/learn"
+	"toptau/internal/matrix"
+	"toptau/method"
+)
+
+// LinearModel scores a row x with Offset + x'W on the columns of Map.
+type LinearModel struct {
+	Map    *feature.Map
+	W      []float64
+	Offset float64
+}
+
+// Member is one fitted model in the average. With its scores z = x'W on its blocks, the model's score is
+//
+//	score = Offset + sum over members of Share / Spread z,
+//
+// and Share and Spread are 1 for a single member. A member that is the mean of Folds fits has no objective: its At and
+// Certified are unset.
+type Member struct {
+	Candidate      int     // index into Found.Candidates
+	Lambda, Anchor float64 // of the final fit; see refitSetting
+	Share          float64 // weight in the average
+	Middle, Spread float64 // of the negatives' scores out of fold: the median, and from there to the 95 % quantile
+	Folds          int     // 0: one fit to all training rows
+	Blocks         []int   // of LinearModel.Map
+	Fit
+}
+
+// refit fits the selected tasks to all training rows, once or in folds, and adds them up to one linear model.
+type refit struct {
+	parts      *parts
+	selection  *selection
+	folds      *folds
+	candidates *candidates
+
+	model             LinearModel
+	members           []Member
+	pooled            *pooledScores // out-of-fold scores of the model
+	crossFolds        int
+	cancelled, timeUp bool
+	warnings          []Warning
+	seconds           float64
+}
+
+func (r *refit) fitModel(ctx context.Context) error {
+	start := time.Now()
+	defer func() { r.seconds = time.Since(start).Seconds() }()
+	r.candidates.progress.startStage("refit")
+	folds, err := r.fitInTime(ctx)
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if r.parts.scheme == SchemeCrossFitted {
+		return r.crossFit(ctx, folds)
+	}
+	if r.pooled, err = r.selection.pool(); err != nil {
+		return err
+	}
+	return r.fitOnce(ctx)
+}
+
+// fitInTime drops the members for which no time is left. It returns the number of folds of a cross-fit; an interrupted search
+// takes few.
+func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
+	folds = crossFitFolds
+	if r.parts.scheme != SchemeCrossFitted {
+		folds = 1
+	} else if ctx.Err() != nil {
+		folds = fewCrossFitFolds
+		r.cancelled = true // also if the search itself had ended
+	}
+	members := r.selection.members
+	late := func() bool {
+		var needed time.Duration
+		for _, t := range members {
+			needed += r.candidates.refitTime(t) * time.Duration(folds)
+		}
+		limit := r.parts.options.MaxTime
+		return limit > 0 && time.Since(r.parts.start)+needed > limit
+	}
+	if late() && folds > 1 {
+		folds = fewCrossFitFolds
+		r.timeUp = true
+	}
+	for len(members) > 1 && late() {
+		members = members[:len(members)-1]
+	}
+	if len(members) == len(r.selection.members) {
+		return folds, nil
+	}
+	r.timeUp = true
+	return folds, r.selection.keepFirst(members, r.candidates.list)
+}
+
+// encodedRows are training rows in one encoding.
+type encodedRows struct {
+	features *feature.Map
+	x        *matrix.Matrix
+}
+
+// encodedParts holds the training rows in the encodings that have been needed.
+type encodedParts map[feature.Encode]*encodedRows
+
+// encode returns the training rows in an encoding, which it fits once. Warnings of the first encoding are kept.
+func (r *refit) encode(ctx context.Context, known encodedParts, e feature.Encode) (*encodedRows, error) {
+	if rows := known[e]; rows != nil {
+		return rows, nil
+	}
+	data := r.parts.data.Table
+	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, e)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) == 0 && r.warnings == nil {
+		for _, w := range warnings {
+			r.warnings = append(r.warnings, Warning{Code: w.Code, Text: w.Text})
+		}
+	}
+	rows := &encodedRows{features: m}
+	if rows.x, err = m.MatrixContext(ctx, data, r.parts.training, matrix.Float32); err != nil {
+		return nil, inFile(err, data)
+	}
+	known[e] = rows
+	return rows, nil
+}
+
+// newMember describes a selected task as it is fitted again.
+func (r *refit) newMember(t *task) Member {
+	setting := r.refitSetting(t)
+	return Member{Candidate: t.first + t.best, Lambda: setting.Lambda, Anchor: setting.Anchor,
+		Share: 1 / float64(len(r.selection.members)), Spread: 1}
+}
+
+// fitOnce fits each member to all training rows.
+func (r *refit) fitOnce(ctx context.Context) error {
+	known := encodedParts{}
+	var terms []term
+	members := r.selection.members
+	for j, t := range members {
+		begin := time.Now()
+		rows, err := r.encode(ctx, known, t.Features)
+		if err != nil {
+			return err
+		}
+		m := r.newMember(t)
+		if m.Fit, err = r.fitTask(ctx, t, rows.x, lastTolerance); err != nil {
+			return err
+		}
+		m.Seconds = time.Since(begin).Seconds()
+		switch {
+		case len(members) > 1:
+			m.Middle, m.Spread = t.units()
+			r.model.Offset -= float64(m.Share / m.Spread * m.Middle)
+		case t.Learner == method.Logistic:
+			r.model.Offset = -m.At.T
+		}
+		r.members = append(r.members, m)
+		terms = append(terms, term{member: j, features: rows.features, w: m.W, factor: m.Share / m.Spread})
+		r.candidates.progress.advance(len(r.parts.tasks), float64(j+1)/float64(len(members)))
+	}
+	return r.addTerms(terms)
+}
+
+// fitTask fits a task's best setting to a matrix.
+func (r *refit) fitTask(ctx context.Context, t *task, x *matrix.Matrix, tolerance float64) (Fit, error) {
+	begin := time.Now()
+	logistic := convexLearner(method.Logistic, learn.Logistic)
+	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
+		f, err := logistic.start(x, fitOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
+		return f.W, err
+	}
+	fit, err := t.learner.start(x, fitOptions{anchor: anchor, tolerance: tolerance, gap: tolerance})(ctx, r.refitSetting(t))
+	if err != nil {
+		return Fit{}, err
+	}
+	fit.Seconds = time.Since(begin).Seconds()
+	if whole, some := finiteWeights(fit.W); !whole || !some {
+		return Fit{}, &diag.Error{Kind: diag.Data, Found: t.String() + " ended at w = 0 or not finite in the final fit",
+			Expected: "weights as in the folds", Hint: "leave out this method"}
+	}
+	return fit, nil
+}
+
+// refitSetting returns the best setting of a task for the final fit. The penalty of the baselines expresses how far the rows
+// are trusted, so it falls as the rows increase; the penalties of the ramp and the methods do not.
+func (r *refit) refitSetting(t *task) Setting {
+	setting := t.tried[t.best].Setting
+	if t.Learner == method.Logistic || t.Learner == method.SVM {
+		setting.Lambda = r.scaleLambda(setting.Lambda)
+	}
+	setting.Anchor = r.scaleLambda(setting.Anchor)
+	return setting
+}
+
+// scaleLambda returns lambda times the rows of a fold over all rows if folds are samples.
+func (r *refit) scaleLambda(lambda float64) float64 {
+	if r.folds.sampled == 0 {
+		return lambda
+	}
+	return lambda * float64(r.folds.sampled) / float64(len(r.parts.training))
+}
+
+// term is a fitted vector of weights with its factor in the model.
+type term struct {
+	member   int
+	features *feature.Map
+	w        []float64
+	factor   float64
+}
+
+// addTerms adds the terms up to one vector of weights on the union of their blocks.
+func (r *refit) addTerms(terms []term) error {
+	maps := make([]*feature.Map, len(terms))
+	for i := range terms {
+		maps[i] = terms[i].features
+	}
+	union, places, err := feature.Union(maps)
+	if err != nil {
+		return err
+	}
+	model := &r.model
+	model.Map, model.W = union, make([]float64, union.Cols())
+	for i, t := range terms {
+		m := &r.members[t.member]
+		for b, place := range places[i] {
+			first, end := t.features.Columns(b)
+			to, _ := union.Columns(place)
+			for k, w := range t.w[first:end] {
+				model.W[to+k] += float64(t.factor * w)
+			}
+			if !slices.Contains(m.Blocks, place) {
+				m.Blocks = append(m.Blocks, place)
+			}
+		}
+	}
+	for i := range r.members {
+		slices.Sort(r.members[i].Blocks)
+	}
+	return nil
+}
