@@ -205,7 +205,7 @@ var mutations = []func(p place, r *rand.Rand) string{
 		return "another text"
 	},
 	func(p place, r *rand.Rand) string {
-		others := []string{"max-fpr", "top", "absolute-top", "--top 5%", "--max-fpr 0.01", "numeric", "symbolic", "certified", "toppush"}
+		others := []string{"max-fpr", "top", "absolute-top", "--top 5%", "--max-fpr 0.01", "numeric", "categorical", "certified", "toppush"}
 		if _, ok := p.node.leaf.(string); !ok {
 			return ""
 		}

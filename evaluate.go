@@ -140,7 +140,7 @@ func (e *Evaluation) recognise() error {
 	default:
 		return nil
 	}
-	e.Warnings = append(e.Warnings, Warning{"training-rows", text + "; new rows are met with less success than these"})
+	e.Warnings = append(e.Warnings, Warning{Code: "training-rows", Text: text + "; new rows are met with less success than these"})
 	return nil
 }
 

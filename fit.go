@@ -230,7 +230,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	r.Features, r.Scale, r.SecondsRead = encodeOf(o.Features), string(features.Scale), d.seconds
 	r.Warnings = append(leakWarnings(leaks), d.warnings()...)
 	for _, w := range warnings {
-		r.Warnings = append(r.Warnings, Warning(w))
+		r.Warnings = append(r.Warnings, w)
 	}
 	fitted := &Fitted{Report: r}
 	w, err := run(ctx, f, fitted)
@@ -365,10 +365,10 @@ func (out *Fitted) recordCertified(res *certified.Result) {
 	r.certify(res)
 	switch {
 	case res.Cancelled:
-		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
+		r.Warnings = append(r.Warnings, Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
 	case !res.Converged:
-		r.Warnings = append(r.Warnings, Warning{"not-converged",
-			fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
+		r.Warnings = append(r.Warnings, Warning{Code: "not-converged",
+			Text: fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
 	}
 }
 
@@ -442,10 +442,10 @@ func (out *Fitted) recordSteps(name string, o FitOptions, res *solver.Result) {
 	for _, p := range res.Trace {
 		out.Trace = append(out.Trace, TracePoint{p.Iteration, p.F})
 	}
-	r.Warnings = append(r.Warnings, Warning{"no-certificate",
-		"no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
+	r.Warnings = append(r.Warnings, Warning{Code: "no-certificate",
+		Text: "no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
 	if res.Cancelled {
-		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d steps", res.Iterations)})
+		r.Warnings = append(r.Warnings, Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d steps", res.Iterations)})
 	}
 }
 
@@ -461,22 +461,18 @@ func (r *Report) warnOfZero(p method.Problem) {
 	if p.Definition().CanCollapse {
 		text += "; " + zeroAdvice
 	}
-	r.Warnings = append(r.Warnings, Warning{"no-better-than-zero", text})
+	r.Warnings = append(r.Warnings, Warning{Code: "no-better-than-zero", Text: text})
 }
 
 // newModel makes the artefact; the caller adds points and members and seals it.
 func newModel(d *Data, features *feature.Map, w []float64, seed uint64) (*model.Model, error) {
-	schema, err := scoring.ModelSchema(d.info.Schema)
-	if err != nil {
-		return nil, err
-	}
 	encoding, err := scoring.Features(features)
 	if err != nil {
 		return nil, err
 	}
 	training := model.Training{Rows: d.Rows(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
-	return &model.Model{Schema: schema, Features: encoding, Weights: slices.Clone(w), Training: training}, nil
+	return &model.Model{Schema: scoring.ModelSchema(d.info.Schema), Features: encoding, Weights: slices.Clone(w), Training: training}, nil
 }
 
 // member describes a fit inside a model.

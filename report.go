@@ -9,6 +9,7 @@ import (
 	"toptau/internal/report"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -171,21 +172,21 @@ func (e *Evaluation) dataFacts() []report.Fact {
 }
 
 // dataCard says what the rows are and how they are read.
-func dataCard(s model.Schema, rows, positives int) []report.Fact {
+func dataCard(s schema.Schema, rows, positives int) []report.Fact {
 	facts := []report.Fact{{Name: "rows", Value: commas(float64(rows))},
 		{Name: "positives", Value: fmt.Sprintf("%s (%s)", commas(float64(positives)), shareOf(float64(positives)/float64(rows)))},
-		{Name: "format", Value: s.Format}}
+		{Name: "format", Value: string(s.Format)}}
 	if len(s.Columns) == 0 {
 		return append(facts, report.Fact{Name: "indices", Value: commas(float64(s.Width))})
 	}
-	symbolic := 0
+	categorical := 0
 	for _, c := range s.Columns {
-		if c.Kind == "symbolic" {
-			symbolic++
+		if c.Kind == schema.Categorical {
+			categorical++
 		}
 	}
 	facts = append(facts, report.Fact{Name: "columns",
-		Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-symbolic, symbolic)})
+		Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-categorical, categorical)})
 	if s.Label != nil {
 		facts = append(facts, report.Fact{Name: "label", Value: s.Label.Name})
 	}

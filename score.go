@@ -157,17 +157,17 @@ func (s *scoreRun) run(ctx context.Context, reader *table.Reader, begin func(*Sc
 		return err
 	}
 	for _, w := range reader.Warnings() {
-		s.scoring.Warnings = append(s.scoring.Warnings, Warning(w))
+		s.scoring.Warnings = append(s.scoring.Warnings, w)
 	}
 	counts := s.scorer.Row.Counts
 	s.scoring.Missing = sum(counts.Missing)
 	s.scoring.Unknown = sum(counts.Unknown) + counts.UnknownIndices
 	if s.scoring.Unknown > 0 {
-		s.scoring.Warnings = append(s.scoring.Warnings, Warning{"unknown-values", fmt.Sprintf(
+		s.scoring.Warnings = append(s.scoring.Warnings, Warning{Code: "unknown-values", Text: fmt.Sprintf(
 			"values unknown to the model, which count as none of the known ones: %d", s.scoring.Unknown)})
 	}
 	if s.scoring.Missing > 0 {
-		s.scoring.Warnings = append(s.scoring.Warnings, Warning{"missing-values", fmt.Sprintf(
+		s.scoring.Warnings = append(s.scoring.Warnings, Warning{Code: "missing-values", Text: fmt.Sprintf(
 			"missing values, treated by the model's policy (%s): %d", s.scorer.Map.Impute, s.scoring.Missing)})
 	}
 	_, warnings := s.watch.reports(s.training)

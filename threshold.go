@@ -12,6 +12,7 @@ import (
 	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -68,10 +69,10 @@ type SegmentReport struct {
 // diag.Guarantee, says why.
 func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, error) {
 	i := slices.IndexFunc(d.table.Columns, func(c table.Column) bool { return c.Name == score })
-	if i < 0 || d.table.Columns[i].Kind != table.Numeric {
+	if i < 0 || d.table.Columns[i].Kind == schema.Categorical {
 		var names []string
 		for _, c := range d.table.Columns {
-			if c.Kind == table.Numeric {
+			if c.Kind != schema.Categorical {
 				names = append(names, c.Name)
 			}
 		}
@@ -128,7 +129,7 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
 	if known != nil && known.Excess {
 		text := known.words(d.Rows())
-		r.Warnings = append(r.Warnings, Warning{"training-rows", text})
+		r.Warnings = append(r.Warnings, Warning{Code: "training-rows", Text: text})
 		point.Source += "; " + text
 	}
 	r.Warnings = append(r.Warnings, sameCalibration(m, r.guarantee)...)
@@ -167,7 +168,7 @@ func sameCalibration(m *model.Model, g *model.Guarantee) []Warning {
 	var list []Warning
 	for i := range m.Points {
 		if p := &m.Points[i]; g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
-			list = append(list, Warning{"joint-confidence", fmt.Sprintf("these rows also calibrated %s: each guarantee holds with its own "+
+			list = append(list, Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with its own "+
 				"confidence, both together with at least %s", p.Name,
 				metric.ConfidenceText(g.Delta.Float64()+p.Guarantee.Delta.Float64()))})
 		}
@@ -257,8 +258,8 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 			first = guarantee
 		}
 		if t == nil { // no negatives at all: the threshold of all rows has to do
-			r.Warnings = append(r.Warnings, Warning{"segment-without-negatives",
-				fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
+			r.Warnings = append(r.Warnings, Warning{Code: "segment-without-negatives",
+				Text: fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
 			continue
 		}
 		if t.Certified {
@@ -275,8 +276,8 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 		r.Segments = append(r.Segments, s)
 	}
 	if certified > 1 {
-		r.Warnings = append(r.Warnings, Warning{"joint-confidence",
-			fmt.Sprintf("each of the %d certified segments holds with a confidence of %s; all of them together with at least %s", certified,
+		r.Warnings = append(r.Warnings, Warning{Code: "joint-confidence",
+			Text: fmt.Sprintf("each of the %d certified segments holds with a confidence of %s; all of them together with at least %s", certified,
 				metric.ConfidenceText(o.Delta.Float64()), metric.ConfidenceText(float64(float64(certified)*o.Delta.Float64())))})
 	}
 	return first

@@ -14,6 +14,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -112,9 +113,8 @@ func (d *Data) parts(validation, test, calibration *Data) (data tune.Data, secon
 
 // ReadLike reads a further file as d was read: for validation and test parts of their own.
 func ReadLike(d *Data, path string, f Format) (*Data, error) {
-	o := f.options()
-	o.Schema = &d.info.Schema
-	if o.LabelsFile == "" && d.info.Schema.Label == nil && d.info.Format == "csv" {
+	o := table.Options{Format: f, Schema: &d.info.Schema}
+	if o.LabelsFile == "" && d.info.Schema.Label == nil && d.info.Format == schema.CSV {
 		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "labels in a file of their own",
 			Expected: "one labelled file", Hint: "put the label into the file"}
 	}

@@ -155,7 +155,7 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 		r.TestGoal, r.AtThreshold = &f.Test.Goal, &f.Test.AtThreshold
 	}
 	for _, w := range f.Warnings {
-		r.Warnings = append(r.Warnings, Warning(w))
+		r.Warnings = append(r.Warnings, w)
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
 		r.OverTime = trendReport(*trend)

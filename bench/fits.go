@@ -1,6 +1,7 @@
 package main
 
 import (
+	"toptau/schema"
 	"context"
 	"fmt"
 	"math"
@@ -118,7 +119,7 @@ func (b *bench) gridSets() []gridData {
 		return sets
 	}
 	return append(sets, gridData{"kddcup99", func() (*matrix.Matrix, error) {
-		return packed(path, table.Options{Label: "42", Positive: remoteAndRoot})
+		return packed(path, table.Options{Format: schema.Format{Label: "42", Positive: remoteAndRoot}})
 	}})
 }
 

@@ -10,13 +10,8 @@ import (
 	"unicode/utf8"
 
 	"toptau/method"
+	"toptau/schema"
 	"toptau/surrogate"
-)
-
-const (
-	libsvm   = "libsvm"
-	numeric  = "numeric"
-	symbolic = "symbolic"
 )
 
 // Seal computes the probe rows of a new model and checks it. Save and WriteTo want a sealed model.
@@ -44,8 +39,8 @@ func (m *Model) Check() error {
 func (m *Model) checkSchema() error {
 	s := &m.Schema
 	switch s.Format {
-	case "csv", "idx":
-	case libsvm:
+	case schema.CSV, schema.IDX:
+	case schema.LIBSVM:
 		if len(s.Columns) > 0 {
 			return errors.New("a libsvm schema with columns")
 		}
@@ -65,22 +60,22 @@ func (m *Model) checkSchema() error {
 			return fmt.Errorf("column %q twice", c.Name)
 		}
 		names[c.Name] = true
-		if c.Kind != numeric && c.Kind != symbolic {
+		if c.Kind != schema.Numeric && c.Kind != schema.Categorical {
 			return fmt.Errorf("column %q has kind %q", c.Name, c.Kind)
 		}
 	}
-	return s.checkOthers()
+	return checkOthers(s)
 }
 
 // checkOthers checks the columns that are no features: each has a place of its own.
-func (s *Schema) checkOthers() error {
+func checkOthers(s *schema.Schema) error {
 	taken := map[int]bool{}
 	for _, c := range s.Columns {
 		taken[c.Number] = true
 	}
 	others := s.Others
 	if s.Label != nil {
-		others = append([]Name{*s.Label}, others...)
+		others = append([]schema.Name{*s.Label}, others...)
 	}
 	for _, c := range others {
 		if c.Number < 1 || c.Number > s.Width || taken[c.Number] {

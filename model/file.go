@@ -146,7 +146,7 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := verify(data); err != nil {
 		return nil, err
 	}
-	body := upgrade(data[:len(data)-tailSize], format)
+	body := upgrade(data[:len(data)-tailSize])
 	data = append(bytes.Clone(body), trailer(body)...)
 	var c content
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -8,6 +8,7 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/feature"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -30,30 +31,8 @@ type Model struct {
 	Signature    *Signature    // set by Sign; nil: not signed
 }
 
-// Schema says how a file or record is read so that it means what the training file meant.
-type Schema struct {
-	Format   string   `json:"format"`             // "csv", "libsvm", "idx"
-	Header   bool     `json:"header"`             // columns are matched by name, otherwise by number
-	Width    int      `json:"width"`              // columns of the training file; libsvm: features
-	Columns  []Column `json:"columns,omitempty"`  // the features' columns in the order of the training file; none for libsvm
-	Label    *Name    `json:"label,omitempty"`    // the label's column, where it has one
-	Positive []string `json:"positive,omitempty"` // labels of the positive class; "!x": all but x
-	Missing  []string `json:"missing,omitempty"`  // spellings of a missing value beside the empty field
-	Others   []Name   `json:"others,omitempty"`   // columns that are neither feature nor label
-}
-
-// Name identifies a column: its header, or its number in decimal, and its 1-based number in the training file.
-type Name struct {
-	Name   string `json:"name"`
-	Number int    `json:"number"`
-}
-
-// Column is a feature's column.
-type Column struct {
-	Name   string `json:"name"`
-	Number int    `json:"number"`
-	Kind   string `json:"kind"` // "numeric" or "symbolic"
-}
+// Schema describes the training file, so that records and files are read in the same way.
+type Schema = schema.Schema
 
 // Features is the encoding of a record, opaque here; its JSON is documented in docs/model.md. The zero value encodes nothing.
 type Features struct{ m *feature.Map }

@@ -10,11 +10,12 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Scorer scores single records and keeps the space for it. Use one in each goroutine.
 type Scorer struct {
-	schema *Schema
+	schema *schema.Schema
 	inner  *feature.Scorer
 	row    table.Table // of one row
 
@@ -32,7 +33,7 @@ func (m *Model) NewScorer() (*Scorer, error) {
 	}
 	s := &Scorer{schema: &m.Schema, inner: inner}
 	s.row.Line = []int{0}
-	if m.Schema.Format == libsvm {
+	if m.Schema.Format == schema.LIBSVM {
 		s.row.Sparse = &table.Sparse{Cols: m.Schema.Width, Start: []int64{0, 0}}
 	} else {
 		s.row.Columns = make([]table.Column, len(m.Schema.Columns))
@@ -43,10 +44,10 @@ func (m *Model) NewScorer() (*Scorer, error) {
 	return s, inner.Map.Check(&s.row)
 }
 
-func newColumn(c Column) table.Column {
-	column := table.Column{Name: c.Name, Number: c.Number}
-	if c.Kind == symbolic {
-		column.Kind, column.Codes, column.Dictionary = table.Symbolic, []int32{0}, []string{""}
+func newColumn(c schema.Column) table.Column {
+	column := table.Column{Name: c.Name, Number: c.Number, Kind: c.Kind}
+	if c.Kind == schema.Categorical {
+		column.Codes, column.Dictionary = []int32{0}, []string{""}
 	} else {
 		column.Values = []float64{0}
 	}
@@ -125,7 +126,7 @@ func (s *Scorer) readFields(fields []string) error {
 	for j, field := range fields {
 		column := &s.row.Columns[j]
 		missing := s.missing(field)
-		if column.Kind == table.Symbolic {
+		if column.Kind == schema.Categorical {
 			column.Codes[0], column.Dictionary[0] = 0, field
 			if missing {
 				column.Codes[0] = -1

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"toptau/schema"
 	"toptau/internal/table"
 )
 
@@ -8,7 +9,7 @@ import (
 type parts struct {
 	files       files
 	train, test *table.Table
-	schema      table.Schema
+	schema      schema.Schema
 }
 
 // read returns the parts of a set for a seed, the test part with the columns and categories of the training part.

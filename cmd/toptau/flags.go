@@ -7,34 +7,35 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
-// dataFlags say how to read a file.
+// dataFlags describe how a file is read.
 type dataFlags struct {
-	Label     string   `group:"Data" placeholder:"COL" help:"The label: a column's name or number, first, or last. LIBSVM needs none."`
-	Labels    string   `file:"in" group:"Data" placeholder:"FILE" help:"The labels stand in a file of their own, one a row."`
-	Positive  []string `group:"Data" sep:"none" placeholder:"VALUE" help:"The positive class; repeatable; '!normal' means all but normal."`
-	Drop      []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns to leave out: a name, or numbers like 1-7,43; repeatable."`
-	ID        []string `group:"Data" sep:"none" name:"id" placeholder:"COLS" help:"Columns that identify a row: never features, printed by score."`
-	Weight    string   `group:"Data" placeholder:"COL" help:"A column of importance weights."`
-	Group     string   `group:"Data" placeholder:"COL" help:"Rows of one value never straddle a split."`
-	Segment   string   `group:"Data" placeholder:"COL" help:"A column kept apart for thresholds per segment; not a feature."`
-	Time      string   `group:"Data" placeholder:"COL" help:"A column that orders the rows in time; not a feature."`
-	Header    string   `group:"Data" enum:"auto,yes,no" default:"auto" help:"Whether the first row names the columns (${enum})."`
-	Delimiter string   `group:"Data" placeholder:"D" help:"What stands between fields: a character, tab, or blank (default: detected)."`
-	Format    string   `group:"Data" enum:"auto,csv,libsvm,idx" default:"auto" help:"The file's format (${enum})."`
-	Missing   []string `group:"Data" sep:"none" placeholder:"VALUE" help:"A spelling of a missing value, beside the empty field; repeatable."`
-	Symbolic  []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns whose values are names even where they look like numbers."`
-	Numeric   []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns whose values are numbers."`
-	Width     int      `group:"Data" name:"width" placeholder:"N" help:"LIBSVM: the number of features (default: the largest index)."`
+	Label       string   `group:"Data" placeholder:"COL" help:"The label: a column's name or number, first, or last. LIBSVM needs none."`
+	LabelsFile  string   `file:"in" group:"Data" aliases:"labels" placeholder:"FILE" help:"A file with one label per row, instead of --label."`
+	Positive    []string `group:"Data" sep:"none" placeholder:"VALUE" help:"The positive class; repeatable; '!normal' means all but normal."`
+	Drop        []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns to leave out: a name, or numbers like 1-7,43; repeatable."`
+	ID          []string `group:"Data" sep:"none" name:"id" placeholder:"COLS" help:"Columns that identify a row: never features, printed by score."`
+	Weight      string   `group:"Data" placeholder:"COL" help:"A column of importance weights."`
+	Group       string   `group:"Data" placeholder:"COL" help:"A column whose equal values are never split between parts."`
+	Segment     string   `group:"Data" placeholder:"COL" help:"A column for thresholds per segment; not a feature."`
+	Time        string   `group:"Data" placeholder:"COL" help:"A column that orders the rows in time; not a feature."`
+	Header      string   `group:"Data" enum:"auto,yes,no" default:"auto" help:"Whether the first row names the columns (${enum})."`
+	Delimiter   string   `group:"Data" placeholder:"D" help:"The character between fields, or tab or blank (default: detected)."`
+	Format      string   `group:"Data" enum:"auto,csv,libsvm,idx" default:"auto" help:"The file's format (${enum})."`
+	Missing     []string `group:"Data" sep:"none" placeholder:"VALUE" help:"A spelling of a missing value, besides the empty field; repeatable."`
+	Categorical []string `group:"Data" sep:"none" aliases:"symbolic" placeholder:"COLS" help:"Columns whose values are categories even if they look like numbers."`
+	Numeric     []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns whose values are numbers."`
+	Width       int      `group:"Data" name:"width" placeholder:"N" help:"LIBSVM: the number of features (default: the largest index)."`
 }
 
 func (f dataFlags) format() toptau.Format {
 	return toptau.Format{
-		Label: f.Label, LabelsFile: f.Labels, Positive: f.Positive, Drop: f.Drop, ID: f.ID, Weight: f.Weight,
-		Group: f.Group, Segment: f.Segment, Time: f.Time, Header: f.Header, Delimiter: f.Delimiter, Format: f.Format,
-		Missing: f.Missing, Symbolic: f.Symbolic, Numeric: f.Numeric, Features: f.Width,
+		Label: f.Label, LabelsFile: f.LabelsFile, Positive: f.Positive, Drop: f.Drop, ID: f.ID, Weight: f.Weight,
+		Group: f.Group, Segment: f.Segment, Time: f.Time, Header: schema.Header(f.Header), Delimiter: f.Delimiter,
+		Format: schema.FileFormat(f.Format), Missing: f.Missing, Categorical: f.Categorical, Numeric: f.Numeric, Width: f.Width,
 	}
 }
 

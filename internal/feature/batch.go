@@ -6,6 +6,7 @@ import (
 	"toptau/internal/kernel"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // batch is some rows of a table on their way into a matrix. It keeps its memory for the next ones.
@@ -61,7 +62,7 @@ func (b *batch) resolve(p *packing) bool {
 	for k := range p.m.Inputs {
 		in := &p.m.Inputs[k]
 		column := &p.t.Columns[in.Column]
-		if in.Kind == Symbolic {
+		if in.Kind == schema.Categorical {
 			b.codes[k] = b.codeSpace[k*n : (k+1)*n]
 			if adjacent {
 				column.ReadCodes(b.Sources[0], b.codes[k])

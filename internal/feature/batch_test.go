@@ -9,19 +9,20 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // mixedTable has numbers, of which some are missing, decimals, names, and weights.
 func mixedTable(r *rand.Rand, rows int) *table.Table {
 	t := &table.Table{File: "t", Columns: []table.Column{
-		{Name: "a", Number: 1}, {Name: "b", Number: 2}, {Name: "c", Number: 3, Kind: table.Symbolic},
+		{Name: "a", Number: 1}, {Name: "b", Number: 2}, {Name: "c", Number: 3, Kind: schema.Categorical},
 		{Name: "d", Number: 4}, {Name: "e", Number: 5}, {Name: "f", Number: 6}, {Name: "g", Number: 7}}}
 	t.Columns[2].Dictionary = []string{"x", "y", "z"}
 	for i := range rows {
 		for j := range t.Columns {
 			c := &t.Columns[j]
 			switch {
-			case c.Kind == table.Symbolic:
+			case c.Kind == schema.Categorical:
 				c.Codes = append(c.Codes, int32(r.IntN(4)-1))
 			case j == 1 && r.IntN(5) == 0:
 				c.Values = append(c.Values, math.NaN())

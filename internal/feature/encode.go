@@ -15,7 +15,7 @@ type Encoded struct {
 	Counts Counts    // over all rows encoded so far
 
 	numbers []float64 // the row's numeric inputs, NaN for a missing value without a stand-in
-	codes   []int32   // the row's symbolic inputs
+	codes   []int32   // the row's categorical inputs
 }
 
 // Counts says how often the policies for missing values and unknown categories were used.

@@ -13,6 +13,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 var missing = math.NaN()
@@ -21,9 +22,9 @@ func number(name string, values ...float64) table.Column {
 	return table.Column{Name: name, Values: values}
 }
 
-// symbol makes a symbolic column; "" is a missing value.
+// symbol makes a categorical column; "" is a missing value.
 func symbol(name string, values ...string) table.Column {
-	c := table.Column{Name: name, Kind: table.Symbolic}
+	c := table.Column{Name: name, Kind: schema.Categorical}
 	for _, v := range values {
 		code := int32(slices.Index(c.Dictionary, v))
 		if v != "" && code < 0 {
@@ -48,7 +49,7 @@ func tableOf(columns ...table.Column) *table.Table {
 	return t
 }
 
-var named = table.Schema{Format: "csv", Header: true}
+var named = schema.Schema{Format: "csv", Header: true}
 
 func fit(t *testing.T, data *table.Table, o Options) *Map {
 	t.Helper()
@@ -106,7 +107,7 @@ func TestStandardScaling(t *testing.T) {
 	if diff := cmp.Diff(wantDropped, m.Dropped); diff != "" {
 		t.Errorf("dropped (-want +got):\n%s", diff)
 	}
-	wantWarnings := []Warning{{Code: "dropped_columns",
+	wantWarnings := []diag.Warning{{Code: "dropped_columns",
 		Text: "2 columns are constant on the training rows, so left out: zero, same"}}
 	if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
@@ -133,7 +134,7 @@ func TestScaleNoneAndAll(t *testing.T) {
 // Columns without a header are called by number.
 func TestNumberedColumns(t *testing.T) {
 	data := tableOf(number("1", 1, 2), symbol("2", "tcp", "udp"))
-	m, _, err := Fit(data, table.Schema{Format: "csv"}, nil, Options{})
+	m, _, err := Fit(data, schema.Schema{Format: "csv"}, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +356,7 @@ func TestCountsAdd(t *testing.T) {
 	}
 }
 
-// randomTable has numeric and symbolic columns with missing values, or LIBSVM rows.
+// randomTable has numeric and categorical columns with missing values, or LIBSVM rows.
 func randomTable(r *rand.Rand, rows int, sparse bool) *table.Table {
 	data := &table.Table{File: "random"}
 	for i := range rows {
@@ -386,7 +387,7 @@ func randomTable(r *rand.Rand, rows int, sparse bool) *table.Table {
 		}
 		c.Name, c.Number = c.Name+string(rune('0'+j)), j+1
 		for range rows {
-			if c.Kind == table.Symbolic {
+			if c.Kind == schema.Categorical {
 				c.Codes = append(c.Codes, int32(r.IntN(len(words)))-1)
 			} else if r.IntN(9) == 0 {
 				c.Values = append(c.Values, missing)

@@ -7,28 +7,21 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/table"
-)
-
-// Kind says how a column is read.
-type Kind string
-
-const (
-	Numeric  Kind = "numeric"
-	Symbolic Kind = "symbolic"
+	"toptau/schema"
 )
 
 // Input is one column of the table that the map uses.
 type Input struct {
-	Column     int      `json:"column"` // position among the table's columns, 0-based
-	Name       string   `json:"name"`
-	Kind       Kind     `json:"kind"`
-	Categories []string `json:"categories,omitempty"` // symbolic: as seen in training, by mass descending, then by bytes
-	Fill       float64  `json:"fill,omitzero"`        // numeric: what stands for a missing value under median; otherwise 0
+	Column     int         `json:"column"` // position among the table's columns, 0-based
+	Name       string      `json:"name"`
+	Kind       schema.Kind `json:"kind"`
+	Categories []string    `json:"categories,omitempty"` // categorical: as seen in training, by mass descending, then by bytes
+	Fill       float64     `json:"fill,omitzero"`        // numeric: what stands for a missing value under median; otherwise 0
 
 	codes map[string]int32 // category to its position in Categories
 }
 
-// A resolved symbolic value is a position in Categories, or one of these.
+// A resolved categorical value is a position in Categories, or one of these.
 const (
 	codeMissing int32 = -1
 	codeUnknown int32 = -2
@@ -44,7 +37,7 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 	for k := range m.Inputs {
 		in := &m.Inputs[k]
 		column := &t.Columns[in.Column]
-		if in.Kind == Numeric {
+		if in.Kind == schema.Numeric {
 			x := column.Value(row)
 			if math.IsNaN(x) {
 				if m.Impute == ImputeError {
@@ -79,7 +72,7 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 	return nil
 }
 
-// levels are the resolved values of the codes of a symbolic column with a dictionary.
+// levels are the resolved values of the codes of a categorical column with a dictionary.
 func (in *Input) levels(dictionary []string) []int32 {
 	list := make([]int32, len(dictionary))
 	for c, category := range dictionary {
@@ -105,7 +98,7 @@ func missingError(t *table.Table, row int, column *table.Column) error {
 	e := at(t, row)
 	e.Column, e.Found, e.Hint = columnLabel(column), "a missing value", "choose a policy with --impute median, zero or own"
 	e.Expected = "a number"
-	if column.Kind == table.Symbolic {
+	if column.Kind == schema.Categorical {
 		e.Expected = "a category"
 	}
 	return e

@@ -8,7 +8,7 @@ import (
 
 const goldenMap = `{"scale":"standard","impute":"own","inputs":[` +
 	`{"column":0,"name":"x","kind":"numeric"},` +
-	`{"column":1,"name":"s","kind":"symbolic","categories":["a<b","b"]}],` +
+	`{"column":1,"name":"s","kind":"categorical","categories":["a<b","b"]}],` +
 	`"dropped":[{"column":2,"name":"zero","reason":"constant"}],"blocks":[` +
 	`{"kind":"numeric","block":{"inputs":[0],"shift":[2],"scale":[1]}},` +
 	`{"kind":"onehot","block":{"columns":[{"input":0,"missing":true},{"input":1}]}}]}`
@@ -41,7 +41,7 @@ func TestBadJSONIsRefused(t *testing.T) {
 		{`["a<b","b"]`, `["b","b"]`, "twice"},
 		{`["a<b","b"]`, `[]`, "without categories"},
 		{`"column":1`, `"column":0`, "out of order"},
-		{`"kind":"symbolic"`, `"kind":"word"`, `kind "word"`},
+		{`"kind":"categorical"`, `"kind":"word"`, `kind "word"`},
 		{`{"scale"`, `{"sparse":true,"scale"`, "is not numeric"},
 	} {
 		if !strings.Contains(goldenMap, edit.old) {

@@ -10,6 +10,7 @@ import (
 
 	"toptau/internal/kernel"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // measured is what the training rows say about one column.
@@ -23,7 +24,7 @@ type measured struct {
 	card    Card      // for a scorecard, without its input
 	asked   []float64 // for trees: the values, and what stands for missing ones
 
-	// symbolic
+	// categorical
 	masses      []sum // by code
 	missingMass sum
 }
@@ -57,7 +58,7 @@ func (f *fitter) tasks() [][]int {
 	var group []int
 	plain := f.weights == nil && len(f.rows) == f.t.Rows() && f.o.Encode == EncodeRaw && f.o.Impute != ImputeMedian
 	for j := range f.t.Columns {
-		if !plain || f.t.Columns[j].Kind == table.Symbolic {
+		if !plain || f.t.Columns[j].Kind == schema.Categorical {
 			list = append(list, []int{j})
 			continue
 		}
@@ -73,7 +74,7 @@ func (f *fitter) tasks() [][]int {
 
 // measure measures some columns that are one of tasks.
 func (f *fitter) measure(columns []int, all []measured, space *columnSpace) {
-	if f.t.Columns[columns[0]].Kind == table.Symbolic {
+	if f.t.Columns[columns[0]].Kind == schema.Categorical {
 		all[columns[0]] = f.measureCodes(&f.t.Columns[columns[0]])
 		return
 	}

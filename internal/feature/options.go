@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Scale says what is divided by its standard deviation.
-type Scale string
+type Scale = schema.Scale
 
 const (
 	ScaleStandard Scale = "standard" // numeric columns: (x - mean) / standard deviation; indices of LIBSVM: x / standard deviation
@@ -19,17 +19,17 @@ const (
 )
 
 // Impute is the policy for missing values, in training and in scoring alike.
-type Impute string
+type Impute = schema.Impute
 
 const (
 	ImputeError  Impute = "error"  // a missing value is an error that names its line
-	ImputeMedian Impute = "median" // numeric: the weighted median of the training rows; symbolic: their most frequent category
-	ImputeZero   Impute = "zero"   // numeric: the value 0 before scaling; symbolic: no category at all
-	ImputeOwn    Impute = "own"    // numeric: 0 after scaling and an indicator "COLUMN missing"; symbolic: a category of its own
+	ImputeMedian Impute = "median" // numeric: the weighted median of the training rows; categorical: their most frequent category
+	ImputeZero   Impute = "zero"   // numeric: the value 0 before scaling; categorical: no category at all
+	ImputeOwn    Impute = "own"    // numeric: 0 after scaling and an indicator "COLUMN missing"; categorical: a category of its own
 )
 
 // Encode says what numeric columns become. Categories are one-hot in every case.
-type Encode string
+type Encode = schema.Encoding
 
 const (
 	EncodeRaw       Encode = "raw"       // one dense column each, scaled (NumericBlock)
@@ -38,8 +38,8 @@ const (
 	EncodeBoth      Encode = "scorecard+leaves"
 )
 
-// ReadsLabels reports whether fitting the encoding reads the labels of the rows.
-func (e Encode) ReadsLabels() bool { return e == EncodeLeaves || e == EncodeBoth }
+// ReadsLabels reports whether fitting an encoding reads the labels of the rows.
+func ReadsLabels(e Encode) bool { return e == EncodeLeaves || e == EncodeBoth }
 
 // Options are the choices of a fit. The zero value is standard scaling of raw columns with missing values as errors.
 type Options struct {
@@ -52,10 +52,7 @@ type Options struct {
 }
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
-func (o Options) leaves() bool    { return o.Encode.ReadsLabels() }
-
-// Warning is something a user should know that is not an error: dropped_columns, unused_indices, many_categories.
-type Warning = table.Warning
+func (o Options) leaves() bool    { return ReadsLabels(o.Encode) }
 
 // Check returns the options with their defaults, or a usage error that names the flag.
 func (o Options) Check() (Options, error) {

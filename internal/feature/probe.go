@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"toptau/schema"
 )
 
 // probeRows is the number of synthetic records.
@@ -46,7 +48,7 @@ func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) s
 			}
 		}
 	}
-	if in.Kind == Numeric {
+	if in.Kind == schema.Numeric {
 		text := probeNumber(centre, step, p, k)
 		for i := 1; missing(text) && i < 100; i++ {
 			text = probeNumber(centre+float64(step*float64(i)/128), step, p, k)

@@ -10,6 +10,7 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 const scorecardKind = "scorecard"
@@ -153,7 +154,7 @@ func (b *ScorecardBlock) check(m *Map) error {
 	b.groups = make([]matrix.Group, len(b.Columns))
 	for i := range b.Columns {
 		c := &b.Columns[i]
-		if c.Input < 0 || c.Input >= len(m.Inputs) || m.Inputs[c.Input].Kind != Numeric {
+		if c.Input < 0 || c.Input >= len(m.Inputs) || m.Inputs[c.Input].Kind != schema.Numeric {
 			return fmt.Errorf("input %d is not a numeric input", c.Input)
 		}
 		name := m.Inputs[c.Input].Name

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 func sparseTable(rows ...map[int]float64) *table.Table {
@@ -32,7 +33,7 @@ func TestSparseByHand(t *testing.T) {
 		map[int]float64{1: 1, 2: 7},
 		map[int]float64{2: 7, 6: 0},
 	)
-	m, warnings, err := Fit(data, table.Schema{Format: "libsvm"}, nil, Options{})
+	m, warnings, err := Fit(data, schema.Schema{Format: "libsvm"}, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

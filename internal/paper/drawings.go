@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"toptau/schema"
 	"context"
 	"fmt"
 	"strings"
@@ -66,7 +67,7 @@ func (st *study) samples() ([]Sample, error) {
 	var list []Sample
 	for _, s := range st.present(Real) {
 		positive := map[string]string{"ionosphere": "b", "spambase": "1"}[s.Key]
-		t, _, err := table.Read(s.Files[0], table.Options{Label: "last", Positive: []string{positive}})
+		t, _, err := table.Read(s.Files[0], table.Options{Format: schema.Format{Label: "last", Positive: []string{positive}}})
 		if err != nil {
 			return nil, err
 		}

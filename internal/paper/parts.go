@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"toptau/schema"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/tune"
@@ -139,7 +140,7 @@ func size(x *matrix.Matrix) (n int, share float64) {
 func tableRows(t *table.Table) *rows {
 	var columns [][]float64
 	for _, c := range t.Columns {
-		if c.Kind == table.Numeric {
+		if c.Kind != schema.Categorical {
 			columns = append(columns, c.Values)
 		}
 	}

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"toptau/schema"
 	"context"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func realSamples(t testing.TB) []Sample {
 		{"Ionosphere", "ionosphere/ionosphere.data", "b"}, {"Spambase", "spambase/spambase.data", "1"},
 	} {
 		data, info, err := table.Read(filepath.Join(root, set.file),
-			table.Options{Label: "last", Positive: []string{set.positive}, Header: "no"})
+			table.Options{Format: schema.Format{Label: "last", Positive: []string{set.positive}, Header: "no"}})
 		if err != nil {
 			t.Logf("%s: %v", set.name, err)
 			continue

@@ -1,16 +1,17 @@
 // Package scoring joins a model and a table: it is the border between the public model, whose signatures name no
-// internal type, and the readers and encoders behind it. Schema and features cross it as their documented JSON, so
-// the two sides cannot drift apart unnoticed.
+// internal type, and the readers and encoders. Features cross it as their documented JSON, so that the two sides cannot
+// drift apart unnoticed.
 package scoring
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"toptau/internal/feature"
-	"toptau/internal/table"
 	"toptau/model"
+	"toptau/schema"
 )
 
 // New returns a scorer of tables that were read with Options.Schema from Schema(m). Use one in each goroutine.
@@ -38,35 +39,29 @@ func Features(f *feature.Map) (model.Features, error) {
 
 // Schema returns the schema for reading a file as the model's training file was read. Its dictionaries are the
 // categories that have weights, so that a reader that bounds its memory for unknown values never loses a known one.
-func Schema(m *model.Model) (*table.Schema, error) {
-	s := new(table.Schema)
-	if err := convert(m.Schema, s); err != nil {
-		return nil, err
-	}
+func Schema(m *model.Model) (*schema.Schema, error) {
 	f, err := Map(m)
 	if err != nil {
 		return nil, err
 	}
+	s := m.Schema
+	s.Columns = slices.Clone(s.Columns)
 	for _, in := range f.Inputs {
 		if in.Column < len(s.Columns) {
 			s.Columns[in.Column].Dictionary = in.Categories
 		}
 	}
-	return s, nil
+	return &s, nil
 }
 
-// ModelSchema makes the schema of a training file part of a model. The dictionaries stay behind: the feature map knows
-// the categories that have weights.
-func ModelSchema(s table.Schema) (model.Schema, error) {
-	columns := make([]table.SchemaColumn, len(s.Columns))
-	for j, c := range s.Columns {
-		c.Dictionary = nil
-		columns[j] = c
+// ModelSchema returns the schema of a training file for a model. It has no dictionaries: the feature map holds the
+// categories that have weights.
+func ModelSchema(s schema.Schema) schema.Schema {
+	s.Columns = slices.Clone(s.Columns)
+	for j := range s.Columns {
+		s.Columns[j].Dictionary = nil
 	}
-	s.Columns = columns
-	var schema model.Schema
-	err := convert(s, &schema)
-	return schema, err
+	return s
 }
 
 // convert writes from as JSON and reads it as to, without loss: a field that one side does not have is an error.

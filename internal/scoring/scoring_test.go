@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"toptau/schema"
 	"fmt"
 	"io"
 	"math"
@@ -36,7 +37,7 @@ func fitted(t testing.TB, name, text string, o table.Options, f feature.Options)
 	return modelOf(t, data, r.Schema(), f)
 }
 
-func modelOf(t testing.TB, data *table.Table, s table.Schema, f feature.Options) (*model.Model, *table.Table, *feature.Map) {
+func modelOf(t testing.TB, data *table.Table, s schema.Schema, f feature.Options) (*model.Model, *table.Table, *feature.Map) {
 	fitted, _, err := feature.Fit(data, s, nil, f)
 	if err != nil {
 		t.Fatal(err)
@@ -45,11 +46,7 @@ func modelOf(t testing.TB, data *table.Table, s table.Schema, f feature.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := ModelSchema(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &model.Model{Schema: schema, Features: features, Weights: make([]float64, features.Len())}
+	m := &model.Model{Schema: ModelSchema(s), Features: features, Weights: make([]float64, features.Len())}
 	r := rand.New(rand.NewPCG(5, 6))
 	for j := range m.Weights {
 		m.Weights[j] = r.Float64() - 0.5
@@ -123,7 +120,7 @@ func flows(rows int) string {
 // One record, a stream of any chunks, and the packed matrix give the same bits.
 func TestAllPathsScoreTheSameBits(t *testing.T) {
 	text := flows(150)
-	m, data, fitted := fitted(t, "flows.csv", text, table.Options{Label: "label", Drop: []string{"id"}, Missing: []string{"NA"}},
+	m, data, fitted := fitted(t, "flows.csv", text, table.Options{Format: schema.Format{Label: "label", Drop: []string{"id"}, Missing: []string{"NA"}}},
 		feature.Options{Impute: feature.ImputeOwn})
 	again := reloaded(t, m)
 
@@ -145,7 +142,7 @@ func TestAllPathsScoreTheSameBits(t *testing.T) {
 		}
 	}
 
-	r, err := table.NewReader("flows.csv", strings.NewReader(text), table.Options{Label: "label", Raw: true})
+	r, err := table.NewReader("flows.csv", strings.NewReader(text), table.Options{Format: schema.Format{Label: "label"}, Raw: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +189,7 @@ func TestSparsePathsScoreTheSameBits(t *testing.T) {
 // unknown ones came before it.
 func TestCountsInALaterFile(t *testing.T) {
 	m, _, _ := fitted(t, "train.csv", "x,s,label\n1,a,1\n2,b,0\n3,a,1\n5,b,0\n",
-		table.Options{Label: "label"}, feature.Options{Impute: feature.ImputeMedian})
+		table.Options{Format: schema.Format{Label: "label"}}, feature.Options{Impute: feature.ImputeMedian})
 	var later strings.Builder
 	later.WriteString("s,x,extra\n")
 	for i := range 70_000 {
@@ -212,7 +209,7 @@ func TestCountsInALaterFile(t *testing.T) {
 
 // Fields that one reader refuses the other refuses too.
 func TestNumbersAreReadAlike(t *testing.T) {
-	m, _, _ := fitted(t, "train.csv", "x,label\n1,1\n2,0\n3,1\n", table.Options{Label: "label"},
+	m, _, _ := fitted(t, "train.csv", "x,label\n1,1\n2,0\n3,1\n", table.Options{Format: schema.Format{Label: "label"}},
 		feature.Options{Impute: feature.ImputeZero, Scale: feature.ScaleNone})
 	m.Weights[0] = 1
 	if err := m.Seal(); err != nil {
@@ -248,19 +245,15 @@ func TestNumbersAreReadAlike(t *testing.T) {
 	}
 }
 
-// The schema's JSON is the same on both sides of the border.
+// A model's schema gains dictionaries for reading and loses them again.
 func TestSchemaCrossesUnchanged(t *testing.T) {
-	m, _, _ := fitted(t, "flows.csv", flows(20), table.Options{Label: "label", Drop: []string{"id"}, Missing: []string{"NA"}},
+	m, _, _ := fitted(t, "flows.csv", flows(20), table.Options{Format: schema.Format{Label: "label", Drop: []string{"id"}, Missing: []string{"NA"}}},
 		feature.Options{Impute: feature.ImputeZero})
 	s, err := Schema(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := ModelSchema(*s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(m.Schema, back); diff != "" {
+	if diff := cmp.Diff(m.Schema, ModelSchema(*s)); diff != "" {
 		t.Errorf("(-model +back):\n%s", diff)
 	}
 	if m.Schema.Label == nil || len(m.Schema.Missing) != 1 || len(m.Schema.Others) != 1 {
@@ -278,7 +271,7 @@ func TestKddcup99(t *testing.T) {
 		t.Skip("needs TOPTAU_DATA, a directory of data sets, and no -short")
 	}
 	path := filepath.Join(root, "kddcup99", "kddcup.data_10_percent.gz")
-	data, info, err := table.Read(path, table.Options{Label: "42", Positive: []string{"!normal."}})
+	data, info, err := table.Read(path, table.Options{Format: schema.Format{Label: "42", Positive: []string{"!normal."}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +305,7 @@ func TestKddcup99(t *testing.T) {
 }
 
 func TestMismatchNamesTheColumns(t *testing.T) {
-	m, _, _ := fitted(t, "train.csv", "x,s,label\n1,a,1\n2,b,0\n3,a,1\n5,b,0\n", table.Options{Label: "label"}, feature.Options{})
+	m, _, _ := fitted(t, "train.csv", "x,s,label\n1,a,1\n2,b,0\n3,a,1\n5,b,0\n", table.Options{Format: schema.Format{Label: "label"}}, feature.Options{})
 	schema, err := Schema(m)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+	"toptau/internal/feature"
 
 	"toptau/diag"
 	"toptau/internal/matrix"
@@ -126,7 +127,7 @@ func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scor
 		if rows == nil {
 			rows = &encodedRows{features: known[t.Features].features}
 			var err error
-			if t.Features.ReadsLabels() {
+			if feature.ReadsLabels(t.Features) {
 				if rows.features, _, err = r.parts.fitEncoding(ctx, data, fold.Train, t.Features); err != nil {
 					return nil, err
 				}
@@ -160,7 +161,7 @@ func (r *refit) crossFitMember(ctx context.Context, j int, rows *encodedRows, fi
 	t, m := r.selection.members[j], &r.members[j]
 	begin := time.Now()
 	var place float64
-	if t.Features.ReadsLabels() {
+	if feature.ReadsLabels(t.Features) {
 		var err error
 		if m.Fit, err = r.fitTask(ctx, t, rows.x, lastTolerance); err != nil {
 			return term{}, err

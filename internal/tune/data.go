@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -16,10 +17,10 @@ import (
 // Data holds the rows that a search may use. A part with its own table is not cut from Table.
 type Data struct {
 	Table       *table.Table
-	Schema      table.Schema // of Table
-	Validation  *table.Table // nil: cross-validation on Table; otherwise read with the schema of Table
-	Test        *table.Table // nil: cut from Table; otherwise read with the schema of Table
-	Calibration *table.Table // rows for the threshold; nil: cut from Table if the scheme needs them
+	Schema      schema.Schema // of Table
+	Validation  *table.Table  // nil: cross-validation on Table; otherwise read with the schema of Table
+	Test        *table.Table  // nil: cut from Table; otherwise read with the schema of Table
+	Calibration *table.Table  // rows for the threshold; nil: cut from Table if the scheme needs them
 }
 
 // Warning is something that the user should know about a result.

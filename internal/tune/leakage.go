@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -203,7 +204,7 @@ func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
 					}
 				}
 			}
-			names := s.t.Sparse == nil && s.t.Columns[columns[k]].Kind == table.Symbolic
+			names := s.t.Sparse == nil && s.t.Columns[columns[k]].Kind == schema.Categorical
 			values[k] = (transferredAUC(&x[0], &x[1], names) + transferredAUC(&x[1], &x[0], names)) / 2
 		}
 	})
@@ -215,7 +216,7 @@ func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
 
 // valueIn is a field as a number: the code of a name.
 func valueIn(c *table.Column, row int) float64 {
-	if c.Kind != table.Symbolic {
+	if c.Kind != schema.Categorical {
 		return c.Value(row)
 	}
 	if code := c.Code(row); code >= 0 {
@@ -329,7 +330,7 @@ func (s *leakSearch) copies(j int) int {
 // numbersRows reports whether a column's whole numbers rise, or fall, with every row, or are a permutation of numbers most of
 // which are there. Other columns without a repeated value are measurements.
 func numbersRows(c *table.Column, rows int) bool {
-	if c.Kind == table.Symbolic || rows < leakRows {
+	if c.Kind == schema.Categorical || rows < leakRows {
 		return false
 	}
 	low, high, rising, falling := math.Inf(1), math.Inf(-1), true, true

@@ -215,7 +215,7 @@ func (p *plan) labelsOf(rows []int) []table.Class {
 
 // fitEncoding fits an encoding to rows of a table.
 func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, e feature.Encode) (*feature.Map,
-	[]feature.Warning, error) {
+	[]Warning, error) {
 	o := p.options.Feature
 	o.Encode, o.Seed = e, p.options.Seed
 	m, warnings, err := feature.FitContext(ctx, t, p.data.Schema, rows, o)

@@ -21,6 +21,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -147,7 +148,7 @@ func TestCriterionByHand(t *testing.T) {
 	}
 	total := 0.0
 	for k, fold := range folds {
-		m, _, err := feature.Fit(data, table.Schema{}, fold.Train, feature.Options{})
+		m, _, err := feature.Fit(data, schema.Schema{}, fold.Train, feature.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
