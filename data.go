@@ -11,7 +11,6 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/model"
 	"toptau/schema"
@@ -63,12 +62,9 @@ func ReadFor(m *model.Model, path string, f Format) (*Data, error) {
 }
 
 func optionsFor(m *model.Model, f Format) (table.Options, error) {
-	trained, err := scoring.Schema(m)
-	if err != nil {
-		return table.Options{}, err
-	}
-	o := table.Options{Format: f, Schema: trained}
-	for _, p := range m.Points { // without its column, or by another one, every row would get the point's general threshold
+	trained := m.Schema()
+	o := table.Options{Format: f, Schema: &trained}
+	for _, p := range m.Points() { // without its column, or by another one, every row would get the point's general threshold
 		switch {
 		case p.Segment == "" || p.Segment == o.Segment:
 		case o.Segment == "":

@@ -12,7 +12,6 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/model"
 	"toptau/schema"
@@ -150,20 +149,17 @@ type effects struct {
 
 // effectInput is where a column's values come from, and the texts of its codes.
 type effectInput struct {
-	column   int
+	column      int
 	categorical bool
-	codes    map[string]int
-	texts    []string
+	codes       map[string]int
+	texts       []string
 }
 
 // sampledRow has for each input its number or its code in effectInput.texts, and what it adds.
 type sampledRow struct{ values, adds []float64 }
 
 func newEffects(m *model.Model) (*effects, error) {
-	scorer, err := scoring.New(m)
-	if err != nil {
-		return nil, err
-	}
+	scorer := m.TableScorer(feature.Key{})
 	d, err := newDivision(scorer)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package toptau
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +11,11 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/scoring"
 	"toptau/internal/solver"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -148,7 +147,7 @@ func encodeOf(features string) string {
 
 // featureOptions are checked by package feature, which names the flag.
 func featureOptions(encode, scale, impute string, seed uint64) feature.Options {
-	return feature.Options{Encode: feature.Encode(encode), Scale: feature.Scale(scale), Impute: feature.Impute(impute), Seed: seed}
+	return feature.Options{Encode: feature.Encode(encode), Scale: schema.Scale(scale), Impute: schema.Impute(impute), Seed: seed}
 }
 
 func surrogateOf(name string) (surrogate.Name, error) {
@@ -240,15 +239,12 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	fitted.Report.NormW = objective.Norm(w)
 	fitted.Report.warnOfZero(p)
 	fitted.Report.SecondsFit = time.Since(start).Seconds()
-	fitted.Model, err = newModel(d, features, w, fitted.Report.Seed)
-	if err != nil {
-		return nil, err
-	}
-	fitted.Model.Fingerprints = prints
-	fitted.Model.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold,
+	parts := modelParts(d, features, w, fitted.Report.Seed)
+	parts.Fingerprints = prints
+	parts.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold,
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.N)}}
-	fitted.Model.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
-	if err := fitted.Model.Seal(); err != nil {
+	parts.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
+	if fitted.Model, err = model.New(parts); err != nil {
 		return nil, err
 	}
 	return fitted, nil
@@ -464,15 +460,11 @@ func (r *Report) warnOfZero(p method.Problem) {
 	r.Warnings = append(r.Warnings, Warning{Code: "no-better-than-zero", Text: text})
 }
 
-// newModel makes the artefact; the caller adds points and members and seals it.
-func newModel(d *Data, features *feature.Map, w []float64, seed uint64) (*model.Model, error) {
-	encoding, err := scoring.Features(features)
-	if err != nil {
-		return nil, err
-	}
+// modelParts returns what every model has; the caller adds points and members.
+func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
 	training := model.Training{Rows: d.Rows(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
-	return &model.Model{Schema: scoring.ModelSchema(d.info.Schema), Features: encoding, Weights: slices.Clone(w), Training: training}, nil
+	return model.Parts{Schema: d.info.Schema, Features: features, Weights: w, Training: training}
 }
 
 // member describes a fit inside a model.

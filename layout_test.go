@@ -37,7 +37,6 @@ var order = []string{
 	"toptau/internal/simulate",
 	"toptau/internal/feature",
 	"toptau/model",
-	"toptau/internal/scoring",
 	"toptau/internal/tune",
 	"toptau/internal/report",
 	"toptau/internal/paper",

@@ -22,12 +22,12 @@ const (
 // WriteReport writes the evaluation as one self-contained HTML page: the operating points and their guarantees, curves,
 // scores by class, what the main columns add, data and model. It needs no network.
 func (e *Evaluation) WriteReport(w io.Writer) error {
-	m, r := e.model, e.ranking
+	m, r, points := e.model, e.ranking, e.model.Points()
 	f := report.Findings{Title: "Classification at the top", Summary: e.Summary, Data: e.dataFacts(), Model: modelFacts(m),
-		Scores: report.HistogramOf(e.scores, &m.Points[0].Threshold, reportBins)}
+		Scores: report.HistogramOf(e.scores, &points[0].Threshold, reportBins)}
 	aim(&f, e.goal())
-	for i := range m.Points {
-		point := report.OperatingPoint{Point: m.Points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
+	for i := range points {
+		point := report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
 		f.Points = append(f.Points, point)
 	}
 	for _, c := range []struct {
@@ -58,7 +58,8 @@ func (e *Evaluation) goal() metric.Goal {
 	if e.Goal != nil {
 		return e.Goal.Goal
 	}
-	return e.model.Points[0].Goal
+	first, _ := e.model.Point("")
+	return first.Goal
 }
 
 // zoomBudgets is where the second P-tau figure ends, in budgets.
@@ -163,7 +164,7 @@ func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
 }
 
 func (e *Evaluation) dataFacts() []report.Fact {
-	return append(dataCard(e.model.Schema, e.N, e.NPos),
+	return append(dataCard(e.model.Schema(), e.N, e.NPos),
 		report.Fact{Name: "distinct scores", Value: commas(float64(e.Distinct))},
 		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)},
 		report.Fact{Name: "missing values", Value: commas(float64(e.Missing))},
@@ -195,25 +196,26 @@ func dataCard(s schema.Schema, rows, positives int) []report.Fact {
 
 // modelFacts lists how the model came about.
 func modelFacts(m *model.Model) []report.Fact {
+	training, members := m.Training(), m.Members()
 	facts := []report.Fact{
-		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", commas(float64(m.Training.Rows)),
-			commas(float64(m.Training.Positives)))},
-		{Name: "training data", Value: m.Training.Digest, Code: true},
-		{Name: "features", Value: commas(float64(m.Features.Len()))},
-		{Name: "seed", Value: strconv.FormatUint(m.Training.Seed, 10)},
+		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", commas(float64(training.Rows)),
+			commas(float64(training.Positives)))},
+		{Name: "training data", Value: training.Digest, Code: true},
+		{Name: "features", Value: commas(float64(m.Len()))},
+		{Name: "seed", Value: strconv.FormatUint(training.Seed, 10)},
 	}
-	for i := range m.Members {
-		member := &m.Members[i]
+	for i := range members {
+		member := &members[i]
 		name := "method"
-		if len(m.Members) > 1 {
+		if len(members) > 1 {
 			name = fmt.Sprintf("member %d", i+1)
 		}
-		facts = append(facts, report.Fact{Name: name, Value: memberWords(member, len(m.Members) > 1)})
+		facts = append(facts, report.Fact{Name: name, Value: memberWords(member, len(members) > 1)})
 		if c := member.Certificate; c != nil {
 			facts = append(facts, report.Fact{Name: "certificate", Value: certificateWords(c)})
 		}
 	}
-	if len(m.Members) > 1 {
+	if len(members) > 1 {
 		facts = append(facts, report.Fact{Name: "certificate", Value: "none for the average: each is one of a member"})
 	}
 	return facts

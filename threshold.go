@@ -7,7 +7,6 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/metric"
@@ -104,7 +103,7 @@ func ThresholdOf(d *Data, s Scores, o ThresholdOptions) (*ThresholdReport, error
 // AddPoint returns a copy of the model with a further operating point, computed on d, and the point's report. The model
 // itself is not changed. The error is as that of Threshold; the model then has the plain threshold.
 func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.Model, *ThresholdReport, error) {
-	if m.Point(name) != nil && name != "" {
+	if _, found := m.Point(name); found && name != "" {
 		return nil, nil, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name) + " in the model",
 			Expected: "a new name", Hint: "--name NAME"}
 	}
@@ -112,19 +111,13 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 	if err != nil {
 		return nil, nil, d.inFile(err)
 	}
-	features, err := scoring.Map(m)
-	if err != nil {
-		return nil, nil, err
-	}
-	known := overlap(m, d, features)
+	known := overlap(m, d)
 	r, guarantee := calibrateRows(d, z, reasonAgainst(m, d, known, o), o)
 	if r == nil {
 		return nil, nil, guarantee
 	}
 	r.TrainingRows = known
 	r.Warnings = append(r.Warnings, d.warnings()...)
-	further := *m
-	further.Signature = nil // it covers the points as they were
 	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal, Guarantee: r.guarantee,
 		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
 	if known != nil && known.Excess {
@@ -139,11 +132,11 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 			point.Segments = append(point.Segments, model.Segment{Value: s.Value, Threshold: s.Threshold, Guarantee: s.guarantee})
 		}
 	}
-	further.Points = append(slices.Clone(m.Points), point)
-	if err := further.Seal(); err != nil {
+	further, err := m.WithPoint(point)
+	if err != nil {
 		return nil, nil, err
 	}
-	return &further, r, guarantee
+	return further, r, guarantee
 }
 
 // reasonAgainst says why rows cannot certify a threshold of the model; "" when nothing speaks against it.
@@ -159,15 +152,16 @@ func reasonAgainst(m *model.Model, d *Data, known *OverlapReport, o ThresholdOpt
 
 // trainedOn reports whether d is the file that the model was trained on.
 func trainedOn(m *model.Model, d *Data) bool {
-	return m.Training.Digest != "" && m.Training.Digest == d.digest()
+	digest := m.Training().Digest
+	return digest != "" && digest == d.digest()
 }
 
 // sameCalibration warns when the rows of a guarantee have calibrated another point of the model before. Each of the guarantees
 // holds by itself, since neither threshold has been seen by the other; both together hold with less confidence.
 func sameCalibration(m *model.Model, g *model.Guarantee) []Warning {
 	var list []Warning
-	for i := range m.Points {
-		if p := &m.Points[i]; g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
+	for _, p := range m.Points() {
+		if g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
 			list = append(list, Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with its own "+
 				"confidence, both together with at least %s", p.Name,
 				metric.ConfidenceText(g.Delta.Float64()+p.Guarantee.Delta.Float64()))})

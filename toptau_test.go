@@ -696,12 +696,12 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 func TestSettingsAreCheckedAtTheBorder(t *testing.T) {
 	d := separable(t, 40)
 	for found, o := range map[string]toptau.FitOptions{
-		"method \"best\"":   {Method: "best"},
+		"method \"best\"": {Method: "best"},
 		"tau":             {Method: "patmat", Tau: "1", Beta: 1},
 		"beta":            {Method: "patmat", Tau: "1%"},
 		"k":               {Method: "toppushk"},
 		"lambda":          {Method: "toppush", Lambda: -1},
-		"surrogate":         {Method: "toppush", Surrogate: "square"},
+		"surrogate":       {Method: "toppush", Surrogate: "square"},
 		"scale":           {Method: "toppush", Scale: "max"},
 		"impute":          {Method: "toppush", Impute: "mean"},
 		"solver":          {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "newton"}},

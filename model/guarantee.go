@@ -9,11 +9,10 @@ import (
 	"toptau/metric"
 )
 
-// The evidence of an operating point is recomputed whenever a model is read, sealed, saved or used: a guarantee whose numbers
-// contradict each other, the threshold, the goal or the source is an error. docs/model.md lists what this cannot find.
-
-// Check recomputes the evidence of an operating point and reports the first contradiction.
-func (p *Point) Check() error {
+// check recomputes the evidence of an operating point and reports the first contradiction between the numbers of a
+// guarantee, the threshold, the goal and the source. Every model that is made or read is checked. docs/model.md lists what
+// this cannot detect.
+func (p *Point) check() error {
 	if !finite(p.Threshold) {
 		return fmt.Errorf("threshold %v", p.Threshold)
 	}

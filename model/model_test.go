@@ -47,7 +47,7 @@ func trained(t testing.TB) *Model {
 		Schema: schema.Schema{Format: "csv", Header: true, Width: 5,
 			Columns: []schema.Column{{Name: "bytes", Number: 1, Kind: schema.Numeric}, {Name: "service", Number: 2, Kind: schema.Categorical}, {Name: "zero", Number: 4, Kind: schema.Numeric}},
 			Label:   &schema.Name{Name: "label", Number: 5}, Positive: []string{"!normal"}, Missing: []string{"NA"}, Others: []schema.Name{{Name: "id", Number: 3}}},
-		Features: features(t, data, schema.Schema{Header: true}, feature.Options{Impute: feature.ImputeOwn}),
+		Features: features(t, data, schema.Schema{Header: true}, feature.Options{Impute: schema.ImputeIndicator}),
 		Weights:  []float64{1.0 / 3, -2, 0.125, 1e-17, 0.5},
 		Offset:   -0.25,
 		Points: []Point{
@@ -95,7 +95,7 @@ func sparse(t testing.TB) *Model {
 	}
 	m := &Model{
 		Schema:   schema.Schema{Format: schema.LIBSVM, Width: 20},
-		Features: features(t, data, schema.Schema{}, feature.Options{Scale: feature.ScaleNone}),
+		Features: features(t, data, schema.Schema{}, feature.Options{Scale: schema.ScaleNone}),
 		Weights:  []float64{2, -1},
 		Training: Training{Rows: 3, Positives: 1},
 	}
@@ -491,7 +491,7 @@ func TestOldVersionsHaveNoNewFields(t *testing.T) {
 
 // Spellings of missing values must not turn a probe row into one that the policy refuses.
 func TestProbesAvoidMissingSpellings(t *testing.T) {
-	m := sealable(t, feature.Options{Scale: feature.ScaleNone}, "0", "1", "?unknown", "2.5", "-0.75", "0.25", "0.0078125")
+	m := sealable(t, feature.Options{Scale: schema.ScaleNone}, "0", "1", "?unknown", "2.5", "-0.75", "0.25", "0.0078125")
 	if err := m.Seal(); err != nil {
 		t.Error(err)
 	}

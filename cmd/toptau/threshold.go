@@ -94,13 +94,13 @@ func (c *thresholdCommand) compute(s *session, o toptau.ThresholdOptions) (*topt
 	if further == nil {
 		return nil, guarantee
 	}
-	if err := sign(further, key); err != nil {
+	if further, err = sign(further, key); err != nil {
 		return nil, err
 	}
 	if err := s.writeFile(c.Output, writeTo(further)); err != nil {
 		return nil, err
 	}
-	if m.Signature != nil && key == nil {
+	if m.Signature() != nil && key == nil {
 		r.Warnings = append(r.Warnings, toptau.Warning{Code: "unsigned", Text: fmt.Sprintf(
 			"%s is not signed: the signature of %s does not cover the new operating point; --sign KEYFILE signs it", c.Output, c.Model)})
 	}

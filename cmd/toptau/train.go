@@ -82,7 +82,7 @@ func (c *trainCommand) Run(s *session) error {
 	}
 	guarantee := err // nil unless the one that was asked for cannot be given
 	s.progress.clear()
-	if err := sign(trained.Model, key); err != nil {
+	if trained.Model, err = sign(trained.Model, key); err != nil {
 		return err
 	}
 	var kept []string

@@ -85,10 +85,10 @@ func (b *batch) resolve(p *packing) bool {
 				space[i] = column.Value(row)
 			}
 		}
-		if p.m.Impute == ImputeOwn || complete(b.numbers[k]) {
+		if p.m.Impute == schema.ImputeIndicator || complete(b.numbers[k]) {
 			continue
 		}
-		if p.m.Impute == ImputeError {
+		if p.m.Impute == schema.ImputeError {
 			return false
 		}
 		fill(space, b.numbers[k], in.Fill)
@@ -123,9 +123,9 @@ func (m *Map) resolveCodes(levels, codes []int32) bool {
 		switch {
 		case c >= 0:
 			codes[i] = levels[c]
-		case m.Impute == ImputeError:
+		case m.Impute == schema.ImputeError:
 			return false
-		case m.Impute == ImputeMedian:
+		case m.Impute == schema.ImputeMedian:
 			codes[i] = 0 // the most frequent category
 		default:
 			codes[i] = codeMissing

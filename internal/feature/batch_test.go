@@ -58,8 +58,8 @@ func TestBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	data := mixedTable(r, 2111)
 	scattered := r.Perm(data.Rows())[:1500]
-	for _, o := range []Options{{Impute: ImputeOwn}, {Impute: ImputeZero, Scale: ScaleNone}, {Impute: ImputeMedian, Scale: ScaleAll},
-		{Impute: ImputeOwn, Encode: EncodeScorecard}, {Impute: ImputeZero, Encode: EncodeLeaves}} {
+	for _, o := range []Options{{Impute: schema.ImputeIndicator}, {Impute: schema.ImputeZero, Scale: schema.ScaleNone}, {Impute: schema.ImputeMedian, Scale: schema.ScaleAll},
+		{Impute: schema.ImputeIndicator, Encode: EncodeScorecard}, {Impute: schema.ImputeZero, Encode: EncodeLeaves}} {
 		m, _, err := Fit(data, named, nil, o)
 		if err != nil {
 			t.Fatal(err)
@@ -84,14 +84,14 @@ func TestBatchErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	for _, encode := range []Encode{EncodeRaw, EncodeScorecard} {
 		data := mixedTable(r, 3000)
-		m, _, err := Fit(data, named, nil, Options{Impute: ImputeZero, Encode: encode})
+		m, _, err := Fit(data, named, nil, Options{Impute: schema.ImputeZero, Encode: encode})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, spoil := range map[string]func(row int){
 			"large":    func(row int) { data.Columns[5].Values[row] = 1e300 },
-			"missing":  func(row int) { m.Impute = ImputeError; data.Columns[0].Values[row] = math.NaN() },
-			"no name":  func(row int) { m.Impute = ImputeError; data.Columns[2].Codes[row] = -1 },
+			"missing":  func(row int) { m.Impute = schema.ImputeError; data.Columns[0].Values[row] = math.NaN() },
+			"no name":  func(row int) { m.Impute = schema.ImputeError; data.Columns[2].Codes[row] = -1 },
 			"no label": func(row int) { data.Label[row] = table.Unknown },
 		} {
 			spoil(2500)
@@ -114,7 +114,7 @@ func TestMomentsTogether(t *testing.T) {
 		for i := range data.Columns[6].Values {
 			data.Columns[6].Values[i] *= math.Ldexp(1, r.IntN(2000)-1010)
 		}
-		f := newFitter(data, nil, Options{Impute: ImputeZero, Encode: EncodeRaw})
+		f := newFitter(data, nil, Options{Impute: schema.ImputeZero, Encode: EncodeRaw})
 		all := make([]measured, len(data.Columns))
 		alone := f.measureTogether([]int{0, 1, 3, 6}, all)
 		for _, j := range []int{0, 1, 3, 6} {

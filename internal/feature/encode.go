@@ -39,6 +39,13 @@ func (c *Counts) Add(other Counts) {
 	}
 }
 
+// Reset forgets the counts.
+func (c *Counts) Reset() {
+	clear(c.Missing)
+	clear(c.Unknown)
+	c.Rows, c.UnknownIndices = 0, 0
+}
+
 // Tally is how often one column was missing or unknown.
 type Tally struct {
 	Column           string // Input.Name; "index" for all indices of LIBSVM
@@ -61,7 +68,7 @@ func (m *Map) Tallies(c Counts) []Tally {
 
 // Encode overwrites dst with a row of a table that has passed Check.
 //
-// Errors (fault.Data) name line and column: a missing value under ImputeError, a value beyond float32 after scaling.
+// Errors (fault.Data) name line and column: a missing value under schema.ImputeError, a value beyond float32 after scaling.
 func (m *Map) Encode(t *table.Table, row int, dst *Encoded) error {
 	dst.reset(m)
 	if err := m.resolve(t, row, dst); err != nil {

@@ -28,7 +28,7 @@ func TestFingerprints(t *testing.T) {
 		},
 		Line: []int{1, 2, 3, 4, 5, 6},
 	}
-	m, _, err := Fit(train, schema.Schema{Header: true}, nil, Options{Impute: ImputeOwn})
+	m, _, err := Fit(train, schema.Schema{Header: true}, nil, Options{Impute: schema.ImputeIndicator})
 	if err != nil {
 		t.Fatal(err)
 	}

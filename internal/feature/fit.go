@@ -21,7 +21,7 @@ import (
 //
 // Columns that are constant on these rows are dropped and listed in Map.Dropped and in a warning.
 // Errors: diag.Usage for unknown options and for too many LIBSVM indices to encode; diag.Data for missing values under
-// ImputeError and when no column is left.
+// schema.ImputeError and when no column is left.
 func Fit(t *table.Table, s schema.Schema, rows []int, o Options) (*Map, []diag.Warning, error) {
 	return FitContext(context.Background(), t, s, rows, o)
 }
@@ -147,7 +147,7 @@ func (f *fitter) drop(j int, reason string) {
 
 // numeric makes blocks of a measured column.
 func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
-	indicator := c.missing > 0 && f.o.Impute == ImputeOwn
+	indicator := c.missing > 0 && f.o.Impute == schema.ImputeIndicator
 	switch {
 	case c.missing == len(f.rows):
 		f.drop(j, "no values")
@@ -171,7 +171,7 @@ func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
 	}
 	if !c.moments.constant {
 		b.numeric.Inputs = append(b.numeric.Inputs, k)
-		if f.o.Scale != ScaleNone {
+		if f.o.Scale != schema.ScaleNone {
 			b.numeric.Shift = append(b.numeric.Shift, c.moments.mean)
 			b.numeric.Scale = append(b.numeric.Scale, c.moments.sd)
 		}
@@ -212,13 +212,13 @@ func (f *fitter) mass(picked func(row int) bool) float64 {
 func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
 	column := &f.t.Columns[j]
 	missing := c.missingMass.value()
-	level := missing > 0 && f.o.Impute == ImputeOwn
+	level := missing > 0 && f.o.Impute == schema.ImputeIndicator
 	order := byMass(c.masses, column.Dictionary)
 	switch {
 	case len(order) == 0:
 		f.drop(j, "no values")
 		return
-	case len(order) == 1 && !level && !(missing > 0 && f.o.Impute == ImputeZero):
+	case len(order) == 1 && !level && !(missing > 0 && f.o.Impute == schema.ImputeZero):
 		f.drop(j, "constant")
 		return
 	}
@@ -228,7 +228,7 @@ func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
 		in.Categories = append(in.Categories, column.Dictionary[code])
 		masses = append(masses, c.masses[code].value())
 	}
-	if f.o.Impute == ImputeMedian {
+	if f.o.Impute == schema.ImputeMedian {
 		masses[0] += missing
 	}
 	if level {
@@ -254,7 +254,7 @@ func byMass(sums []sum, dictionary []string) []int {
 
 // scales are the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless they are wanted.
 func (f *fitter) scales(masses []float64) []float64 {
-	if f.o.Scale != ScaleAll {
+	if f.o.Scale != schema.ScaleAll {
 		return nil
 	}
 	total := f.mass(func(int) bool { return true })

@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"toptau/diag"
@@ -40,11 +41,11 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 		if in.Kind == schema.Numeric {
 			x := column.Value(row)
 			if math.IsNaN(x) {
-				if m.Impute == ImputeError {
+				if m.Impute == schema.ImputeError {
 					return missingError(t, row, column)
 				}
 				dst.countMissing(k)
-				if m.Impute != ImputeOwn {
+				if m.Impute != schema.ImputeIndicator {
 					x = in.Fill
 				}
 			}
@@ -59,17 +60,31 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 				dst.countUnknown(k)
 			}
 		} else {
-			if m.Impute == ImputeError {
+			if m.Impute == schema.ImputeError {
 				return missingError(t, row, column)
 			}
 			dst.countMissing(k)
-			if m.Impute == ImputeMedian {
+			if m.Impute == schema.ImputeMedian {
 				code = 0 // the most frequent category
 			}
 		}
 		dst.codes[k] = code
 	}
 	return nil
+}
+
+// Category returns the text of a category of the input at a column of the table, or "" if the input has no such category.
+// Text of a column that is not in use returns "". It does not allocate.
+func (m *Map) Category(column int, text []byte) string {
+	k, found := slices.BinarySearchFunc(m.Inputs, column, func(in Input, column int) int { return in.Column - column })
+	if !found {
+		return ""
+	}
+	code, known := m.Inputs[k].codes[string(text)]
+	if !known {
+		return ""
+	}
+	return m.Inputs[k].Categories[code]
 }
 
 // levels are the resolved values of the codes of a categorical column with a dictionary.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"toptau/schema"
 )
 
 const goldenMap = `{"scale":"standard","impute":"own","inputs":[` +
@@ -15,7 +17,7 @@ const goldenMap = `{"scale":"standard","impute":"own","inputs":[` +
 
 func TestGoldenJSON(t *testing.T) {
 	data := tableOf(number("x", 1, 3, missing), symbol("s", "a<b", "b", "a<b"), number("zero", 0, 0, 0))
-	got, err := fit(t, data, Options{Impute: ImputeOwn}).MarshalJSON()
+	got, err := fit(t, data, Options{Impute: schema.ImputeIndicator}).MarshalJSON()
 	if err != nil || string(got) != goldenMap {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, goldenMap)
 	}

@@ -16,13 +16,13 @@ import (
 // Map turns rows of a table into rows of a matrix. Make it with Fit or from JSON; it does not change afterwards and is
 // safe for concurrent use.
 type Map struct {
-	Scale    Scale     `json:"scale"`
-	Impute   Impute    `json:"impute"`
-	Numbered bool      `json:"numbered,omitempty"` // columns have numbers instead of names: Input.Name is a number
-	Sparse   bool      `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns
-	Inputs   []Input   `json:"inputs"`             // the columns in use, in the order of the table; indices only where they are encoded
-	Dropped  []Dropped `json:"dropped"`            // the columns not in use
-	Blocks   blocks    `json:"blocks"`
+	Scale    schema.Scale  `json:"scale"`
+	Impute   schema.Impute `json:"impute"`
+	Numbered bool          `json:"numbered,omitempty"` // columns have numbers instead of names: Input.Name is a number
+	Sparse   bool          `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns
+	Inputs   []Input       `json:"inputs"`             // the columns in use, in the order of the table; indices only where they are encoded
+	Dropped  []Dropped     `json:"dropped"`            // the columns not in use
+	Blocks   blocks        `json:"blocks"`
 
 	runs  []run // beside Blocks
 	cols  int

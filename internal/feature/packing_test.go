@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
 	"toptau/schema"
 
 	"toptau/diag"
@@ -38,7 +39,7 @@ func TestConsume(t *testing.T) {
 		return x
 	}
 	plain, packed := read(false), read(true)
-	for _, o := range []Options{{Impute: ImputeOwn}, {Impute: ImputeMedian, Encode: EncodeScorecard}, {Impute: ImputeZero, Encode: EncodeLeaves}} {
+	for _, o := range []Options{{Impute: schema.ImputeIndicator}, {Impute: schema.ImputeMedian, Encode: EncodeScorecard}, {Impute: schema.ImputeZero, Encode: EncodeLeaves}} {
 		want, _, err := Fit(plain, schema.Schema{}, nil, o)
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +51,7 @@ func TestConsume(t *testing.T) {
 		compareJSON(t, want, got)
 		compareMatrices(t, mustMatrix(t, want, plain), mustMatrix(t, got, packed))
 	}
-	m, _, err := Fit(packed, schema.Schema{}, nil, Options{Impute: ImputeOwn})
+	m, _, err := Fit(packed, schema.Schema{}, nil, Options{Impute: schema.ImputeIndicator})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (m *Map) Probes(columns int, missing func(text string) bool) [][]string {
 // probe is the text of input k in probe p.
 func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) string {
 	in := &m.Inputs[k]
-	if p == probeRows-1 && m.Impute != ImputeError {
+	if p == probeRows-1 && m.Impute != schema.ImputeError {
 		return "" // missing
 	}
 	if list := m.probeValues(k); len(list) > 0 {

@@ -30,7 +30,7 @@ type ScorecardBlock struct {
 //	between the knots a < b: 1-f and f for theirs, f = (x - a) / (b - a) rounded by matrix.Fraction;
 //	beyond the outer knots: 1 for the outer knot;
 //	without knots: 1 for the nearest atom, the smaller of two that are equally near;
-//	missing: 1 for its level; without one, nothing (under ImputeOwn, where training had no missing value).
+//	missing: 1 for its level; without one, nothing (under schema.ImputeIndicator, where training had no missing value).
 //
 // So the score is continuous and linear between two knots, and free at the atoms.
 type Card struct {

@@ -1,12 +1,12 @@
 package paper
 
 import (
-	"toptau/schema"
 	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"toptau/schema"
 
 	"toptau/internal/feature"
 	"toptau/internal/table"
@@ -30,7 +30,7 @@ func realSamples(t testing.TB) []Sample {
 			t.Logf("%s: %v", set.name, err)
 			continue
 		}
-		columns, _, err := feature.Fit(data, info.Schema, nil, feature.Options{Scale: feature.ScaleNone})
+		columns, _, err := feature.Fit(data, info.Schema, nil, feature.Options{Scale: schema.ScaleNone})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
-	"toptau/internal/feature"
 
 	"toptau/diag"
 	"toptau/internal/matrix"
@@ -127,7 +126,7 @@ func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scor
 		if rows == nil {
 			rows = &encodedRows{features: known[t.Features].features}
 			var err error
-			if feature.ReadsLabels(t.Features) {
+			if t.Features.ReadsLabels() {
 				if rows.features, _, err = r.parts.fitEncoding(ctx, data, fold.Train, t.Features); err != nil {
 					return nil, err
 				}
@@ -161,7 +160,7 @@ func (r *refit) crossFitMember(ctx context.Context, j int, rows *encodedRows, fi
 	t, m := r.selection.members[j], &r.members[j]
 	begin := time.Now()
 	var place float64
-	if feature.ReadsLabels(t.Features) {
+	if t.Features.ReadsLabels() {
 		var err error
 		if m.Fit, err = r.fitTask(ctx, t, rows.x, lastTolerance); err != nil {
 			return term{}, err
