@@ -41,11 +41,13 @@ type Difference struct {
 	significant bool
 }
 
-// What a Difference shows.
+// Verdict is what a Difference shows.
+type Verdict string
+
 const (
-	Better    = "better"
-	Worse     = "worse"
-	Undecided = "undecided"
+	Better    Verdict = "better"
+	Worse     Verdict = "worse"
+	Undecided Verdict = "undecided"
 )
 
 // GroupInterval is the kind of an interval that draws entities.
@@ -53,7 +55,7 @@ const GroupInterval = "bootstrap of groups"
 
 // Verdict is Better or Worse only where the interval excludes 0 and the exact sign test agrees: with a handful of
 // positives the bootstrap alone is too sure of itself.
-func (d Difference) Verdict() string {
+func (d Difference) Verdict() Verdict {
 	switch {
 	case d.Undefined != "" || d.Interval == nil || !d.significant:
 		return Undecided

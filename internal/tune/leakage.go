@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/parallel"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/metric"
-	"toptau/schema"
 )
 
 // Leak is a column that knows the label, or which row it is in. A model that uses it is worth nothing on rows whose label is
@@ -187,8 +189,8 @@ func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
 	}
 	entries := s.entries(columns, h)
 	values := make([]float64, len(columns))
-	_ = inEach((len(columns)+leakBatch-1)/leakBatch, func(batch int) error { // no call fails
-		for k := batch * leakBatch; k < min(len(columns), (batch+1)*leakBatch); k++ {
+	parallel.Blocks(len(columns), leakBatch, func(_, first, last int) {
+		for k := first; k < last; k++ {
 			var x [2][2][]float64
 			for half := range x {
 				for class, rows := range h[half] {
@@ -203,9 +205,8 @@ func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
 				}
 			}
 			names := s.t.Sparse == nil && s.t.Columns[columns[k]].Kind == schema.Categorical
-			values[k] = (transferred(&x[0], &x[1], names) + transferred(&x[1], &x[0], names)) / 2
+			values[k] = (transferredAUC(&x[0], &x[1], names) + transferredAUC(&x[1], &x[0], names)) / 2
 		}
-		return nil
 	})
 	for k, j := range columns {
 		auc[j] = values[k]
@@ -225,7 +226,7 @@ func valueIn(c *table.Column, row int) float64 {
 }
 
 // transferred is the AUC on some rows of the shares of positives that the bins of a column have in other rows; both by class.
-func transferred(from, to *[2][]float64, names bool) float64 {
+func transferredAUC(from, to *[2][]float64, names bool) float64 {
 	var edges []float64
 	if names {
 		edges = distinct(slices.Concat(from[0], from[1]))
@@ -398,12 +399,12 @@ func (s *leakSearch) entries(columns []int, h *halves) []entriesOf {
 	return list
 }
 
-// leakLines is how many columns of one kind are named in warnings of their own.
+// leakLines is the number of columns of one kind that get a warning each.
 const leakLines = 3
 
-// LeakWarnings says what was found and what to do, for each kind the first columns one by one; of LeakNames nothing.
-func LeakWarnings(leaks []Leak) []diag.Warning {
-	var list []diag.Warning
+// LeakWarnings returns the warnings about columns, for each kind the first columns one by one. LeakNames gets none.
+func LeakWarnings(leaks []Leak) []Warning {
+	var list []Warning
 	for len(leaks) > 0 && leaks[0].Code != LeakNames {
 		n := 1
 		for n < len(leaks) && leaks[n].Code == leaks[0].Code {
@@ -420,34 +421,40 @@ func LeakWarnings(leaks []Leak) []diag.Warning {
 			if len(names) > 10 {
 				names = append(names[:10:10], "...")
 			}
-			list = append(list, diag.Warning{Code: leaks[0].Code, Text: fmt.Sprintf("the same holds for %s: %s", plural(n-leakLines, "more column"),
-				strings.Join(names, ", "))})
+			list = append(list, Warning{Code: leaks[0].Code, Text: fmt.Sprintf("the same holds for %s: %s",
+				text.Plural(n-leakLines, "more column"), strings.Join(names, ", "))})
 		}
 		leaks = leaks[n:]
 	}
 	return list
 }
 
-func (l *Leak) warning() diag.Warning {
-	name, remedy := fmt.Sprintf("column %q", l.Column), "--drop "+argument(l.Column)
+func (l *Leak) warning() Warning {
+	name := fmt.Sprintf("column %q", l.Column)
+	w := Warning{Code: l.Code}
 	if l.Index {
-		name, remedy = "index "+l.Column, "leave it out of the file"
+		name = "index " + l.Column
+	} else {
+		w.Fixes = []diag.Fix{{Param: "drop", Value: shellArgument(l.Column)}}
 	}
-	text := ""
 	switch l.Code {
 	case LeakCopy:
-		text = fmt.Sprintf("%s copies the label: each of its %d values occurs in one class only", name, l.Values)
+		w.Text = fmt.Sprintf("%s copies the label: each of its %d values occurs in one class only", name, l.Values)
 	case LeakSeparates:
-		text = fmt.Sprintf("%s separates the classes alone (AUC %.4f, at least %.3f): is it known before the label is?", name, l.AUC,
+		w.Text = fmt.Sprintf("%s separates the classes alone (AUC %.4f, at least %.3f): is it known before the label?", name, l.AUC,
 			l.Low)
 	case LeakNumbers:
-		text, remedy = name+" numbers the rows", "--id "+argument(l.Column)+" or "+remedy
+		w.Text = name + " numbers the rows"
+		w.Fixes = append([]diag.Fix{{Param: "id", Value: shellArgument(l.Column)}}, w.Fixes...)
 	}
-	return diag.Warning{Code: l.Code, Text: text + " (" + remedy + ")"}
+	if l.Index {
+		w.Text += " (leave it out of the file)"
+	}
+	return w
 }
 
-// argument is a name as a shell takes it.
-func argument(name string) string {
+// shellArgument quotes a name for a shell if necessary.
+func shellArgument(name string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/", r)
 	}

@@ -95,7 +95,7 @@ func (c Cut) Divide(label []table.Class) ([][]int, error) {
 	return parts, nil
 }
 
-// Fold is one round of a cross-validation: row numbers, ascending.
+// Fold holds the rows of one fold of a cross-validation in ascending order.
 type Fold struct{ Train, Validation []int }
 
 // Folds divides the rows into k parts of equal shares by the rules of Cut (c.Shares is not used) and returns k rounds,
