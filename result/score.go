@@ -1,5 +1,7 @@
 package result
 
+import "slices"
+
 // Scoring is what holds for all rows of a stream: `score`. It is complete after the last row.
 type Scoring struct {
 	Document
@@ -22,6 +24,13 @@ type Row struct {
 
 	Contributions []float64 `json:"contributions,omitempty"` // what each column adds to the score
 	Offset        float64   `json:"offset,omitempty"`        // the part of the score that belongs to no column
+}
+
+// Clone returns a copy that stays valid.
+func (r *Row) Clone() Row {
+	c := *r
+	c.ID, c.Input, c.Decisions, c.Contributions = slices.Clone(r.ID), slices.Clone(r.Input), slices.Clone(r.Decisions), slices.Clone(r.Contributions)
+	return c
 }
 
 // Columns is what each column does to the scores: `explain --columns`.

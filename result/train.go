@@ -28,8 +28,9 @@ type Training struct {
 	Gain               *Estimate         `json:"gain,omitempty"`              // of the model over the reference
 	Choice             Choice            `json:"choice"`                      // why the model was chosen
 	Threshold          float64           `json:"threshold"`                   // alert where score > threshold
-	Scheme             Scheme            `json:"scheme"`                      // how the threshold was found
-	Guarantee          *calibrate.Claim  `json:"guarantee,omitempty"`         // the evidence behind the threshold; absent: no guarantee
+	Certified          bool              `json:"certified"`                   // the threshold has a guarantee
+	Order              *int              `json:"order,omitempty"`             // the threshold is the order-th smallest calibration score
+	Bound              *float64          `json:"bound,omitempty"`             // the exact binomial tail; absolute-top: the bounded rate
 	Delta              threshold.Rate    `json:"delta,omitzero"`              // the requested guarantee may fail with this probability
 	Expected           Expected          `json:"expected"`                    // of the threshold on new rows
 	OverTime           *calibrate.Trend  `json:"over_time,omitempty"`         // whether the calibration scores change over time
