@@ -44,7 +44,7 @@ type FitOptions struct {
 	K         int
 	Features  string // "" or "raw", "scorecard", "leaves", "scorecard+leaves": how numeric columns are encoded
 	Scale     string // "" or "standard", "all", "none"
-	Impute    string // "" or "error", "median", "zero", "own"
+	Impute    string // "" or "error", "median", "zero", "indicator"
 	SolverOptions
 	Progress func(Progress)
 

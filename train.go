@@ -25,7 +25,7 @@ type TrainOptions struct {
 	Features  []string // encodings: raw, scorecard, leaves, scorecard+leaves; nil: the first three
 	Surrogate string   // of the methods: "" or "hinge", "squared-hinge", "logistic"
 	Scale     string   // "" or "standard", "all", "none"
-	Impute    string   // "" or "error", "median", "zero", "own"
+	Impute    string   // "" or "error", "median", "zero", "indicator"
 
 	Folds      int            // of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
 	Validation *Data          // rows that choose instead of a cross-validation; read with ReadLike

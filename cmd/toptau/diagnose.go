@@ -30,7 +30,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 	}
 	data.Spend()
 	s.progress.start()
-	d, err := toptau.Diagnose(s, data, toptau.DiagnoseOptions{Goal: goal, Delta: delta, Features: c.Features, Scale: c.Scale, Impute: c.Impute,
+	d, err := toptau.Diagnose(s, data, toptau.DiagnoseOptions{Goal: goal, Delta: delta, Features: c.Features, Scale: c.Scale, Impute: string(c.Impute),
 		Progress: s.progress.report})
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func (c *fitCommand) Run(s *session) error {
 	s.progress.start()
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
-		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(),
+		Features: c.Features, Scale: c.Scale, Impute: string(c.Impute), SolverOptions: c.solverFlags.options(),
 		NoFingerprints: c.NoFingerprints,
 		Progress: func(now toptau.Progress) {
 			s.finish("writing what the solver has reached")
