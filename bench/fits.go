@@ -1,13 +1,13 @@
 package main
 
 import (
-	"toptau/schema"
 	"context"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"toptau/schema"
 
 	"toptau/internal/matrix"
 	"toptau/internal/objective"

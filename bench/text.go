@@ -1,7 +1,6 @@
 package main
 
 import (
-	"toptau/schema"
 	"bufio"
 	"bytes"
 	"context"
@@ -13,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"toptau/schema"
 
 	"toptau/internal/feature"
 	"toptau/internal/matrix"

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"toptau/schema"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // exported describes the parts of a set for one seed as gbdt.py reads them. Beside it lie, for each part, NAME.x, the

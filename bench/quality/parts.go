@@ -1,8 +1,8 @@
 package main
 
 import (
-	"toptau/schema"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // parts are the tables of a set for one seed.

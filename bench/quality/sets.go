@@ -1,8 +1,8 @@
 package main
 
 import (
-	"toptau/schema"
 	"slices"
+	"toptau/schema"
 
 	"toptau"
 	"toptau/internal/table"

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"toptau/schema"
 	"bytes"
 	"context"
 	"math"
 	"os"
 	"slices"
 	"strings"
+	"toptau/schema"
 
 	"toptau/internal/feature"
 	"toptau/internal/simulate"

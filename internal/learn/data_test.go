@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"toptau/schema"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"toptau/schema"
 
 	"toptau/internal/feature"
 	"toptau/internal/matrix"

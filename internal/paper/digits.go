@@ -1,9 +1,9 @@
 package paper
 
 import (
-	"toptau/schema"
 	"math"
 	"math/rand/v2"
+	"toptau/schema"
 
 	"toptau/internal/table"
 )

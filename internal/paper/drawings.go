@@ -1,10 +1,10 @@
 package paper
 
 import (
-	"toptau/schema"
 	"context"
 	"fmt"
 	"strings"
+	"toptau/schema"
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"

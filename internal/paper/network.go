@@ -1,10 +1,10 @@
 package paper
 
 import (
-	"toptau/schema"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"toptau/schema"
 
 	"toptau/internal/table"
 )

@@ -1,10 +1,10 @@
 package paper
 
 import (
-	"toptau/schema"
 	"io"
 	"math/rand/v2"
 	"os"
+	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/matrix"

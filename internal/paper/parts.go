@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"toptau/schema"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/schema"
 )
 
 // Parts are a set divided as the paper divides it.

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"toptau/schema"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/table"

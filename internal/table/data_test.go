@@ -34,7 +34,7 @@ func TestPublicData(t *testing.T) {
 		file                      string
 		options                   Options
 		rows, features, positives int
-		categorical                  int
+		categorical               int
 	}{
 		{"ionosphere/ionosphere.data", Options{Format: schema.Format{Label: "last", Positive: []string{"b"}}}, 351, 34, 126, 0},
 		{"spambase/spambase.data", Options{Format: schema.Format{Label: "last"}}, 4601, 57, 1813, 0},

@@ -13,20 +13,20 @@ import (
 // lines of LF or CRLF, every row with as many fields as the first, every field of its column's kind. It gives up on any
 // other, which the tokenizer reads instead, with its errors.
 type delimitedScan struct {
-	delimiter byte
-	stops     [256]bool // what ends a field, the delimiter and the line's end, or must be looked at
-	columns   []columnScan
-	late      []columnScan // the features that are read when the whole row is split; then columns only keeps fields
-	numeric   int          // how many
-	categorical  int
-	texts     []int // the columns that are kept as text
-	label     int   // the column, or -1
-	weight    int   // the column, or -1
-	raw       bool
-	direct    bool // a number may be read before its field's end is known
-	narrow    bool // one column: a line without a value is empty
-	missing   *missingSpellings
-	unlabel   bool // labels may be missing
+	delimiter   byte
+	stops       [256]bool // what ends a field, the delimiter and the line's end, or must be looked at
+	columns     []columnScan
+	late        []columnScan // the features that are read when the whole row is split; then columns only keeps fields
+	numeric     int          // how many
+	categorical int
+	texts       []int // the columns that are kept as text
+	label       int   // the column, or -1
+	weight      int   // the column, or -1
+	raw         bool
+	direct      bool // a number may be read before its field's end is known
+	narrow      bool // one column: a line without a value is empty
+	missing     *missingSpellings
+	unlabel     bool // labels may be missing
 }
 
 // columnScan says what becomes of a column's fields.

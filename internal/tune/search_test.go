@@ -471,7 +471,7 @@ func TestSearchRefuses(t *testing.T) {
 		{Data{Table: ok}, SearchOptions{}, diag.Usage, "no goal"},
 		{Data{}, SearchOptions{Goal: np}, diag.Usage, "no data"},
 		{Data{Table: ok}, SearchOptions{Goal: goalOf(t, "--absolute-top"), Learners: []string{"patmat-np"}}, diag.Usage,
-			"method patmat-np for the goal --absolute-top, expected a goal with a rate"},
+			"method patmat-np for the goal as many positives as possible above every negative, expected a goal with a rate"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{}}, diag.Usage, "no method"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"best"}}, diag.Usage, "expected logistic, svm, ramp, toppush"},
