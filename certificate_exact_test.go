@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/method"
@@ -364,7 +365,8 @@ func (e *exactProblem) regulariser(a []*big.Rat) interval {
 
 // judge returns what is wrong with a verification that accepts a certificate: "" when its bounds hold.
 func judge(m *model.Model, d *Data, c *Certificate, v *Verification) string {
-	member := &m.Members[0]
+	parts := m.Parts(feature.Key{})
+	member := &parts.Members[0]
 	named := FitOptions{Method: member.Method, Surrogate: member.Surrogate, Lambda: member.Lambda, Tau: member.Tau.String(),
 		Beta: member.Beta, K: member.K}
 	problem, err := named.problem() // not the certificate's
@@ -393,9 +395,9 @@ func judge(m *model.Model, d *Data, c *Certificate, v *Verification) string {
 			side.to[i] = ratOf(side.from.Values[k])
 		}
 	}
-	w := make([]*big.Rat, len(m.Weights))
+	w := make([]*big.Rat, len(parts.Weights))
 	norm := ratZero
-	for j, x := range m.Weights {
+	for j, x := range parts.Weights {
 		w[j] = ratOf(x)
 		norm = add(norm, mul(w[j], w[j]))
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/feature"
 	"toptau/model"
 	"toptau/threshold"
 )
@@ -152,7 +153,7 @@ type forgery struct {
 	*rand.Rand
 	of      *trueCase
 	other   *Certificate // of any fit
-	model   *model.Model
+	parts   model.Parts
 	c       *Certificate
 	data    *Data
 	text    []byte // of the certificate's file; nil: c
@@ -191,7 +192,7 @@ func TestForgedCertificates(t *testing.T) {
 		if forges[kind].false {
 			found = "it is false"
 		} else if f.options.Problem == nil {
-			found = judge(f.model, f.data, c, v)
+			found = judge(f.model(), f.data, c, v)
 		}
 		if found != "" {
 			t.Errorf("%s of %s (number %d) was accepted: %s", forges[kind].name, f.of.name, i, found)
@@ -209,12 +210,19 @@ func TestForgedCertificates(t *testing.T) {
 // copyCase gives the forger copies.
 func (f *forgery) copyCase(t testing.TB) {
 	f.c, f.data = reread(t, f.of.certificate), f.of.data
-	m := *f.of.model
-	m.Weights = slices.Clone(m.Weights)
-	m.Members = slices.Clone(m.Members)
-	claims := *m.Members[0].Certificate
-	m.Members[0].Certificate = &claims
-	f.model = &m
+	f.parts = f.of.model.Parts(feature.Key{})
+	claims := *f.parts.Members[0].Certificate
+	claims.RelativeGap, claims.GapOfDecrease = nil, nil // so that another objective or bound alone makes no contradiction
+	f.parts.Members[0].Certificate = &claims
+}
+
+// model returns the forger's model.
+func (f *forgery) model() *model.Model {
+	m, err := model.New(f.parts)
+	if err != nil {
+		panic(err)
+	}
+	return m
 }
 
 // verify does what the command does with the forger's files.
@@ -231,7 +239,11 @@ func (f *forgery) verify() (*Certificate, *Verification, error) {
 			return nil, nil, err
 		}
 	}
-	v, err := Verify(f.model, f.data, c, f.options)
+	m, err := model.New(f.parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := Verify(m, f.data, c, f.options)
 	return c, v, err
 }
 
@@ -250,10 +262,14 @@ func (f *forgery) size() float64 { return 1 + math.Pow(10, -12+18*f.Float64()) }
 
 // honest sets the claims to what the data say about the forger's point, so that nothing but the point itself is wrong.
 func (f *forgery) honest() bool {
-	if v, err := Verify(f.model, f.data, f.c, f.options); err == nil {
+	m, err := model.New(f.parts)
+	if err != nil {
+		return true
+	}
+	if v, err := Verify(m, f.data, f.c, f.options); err == nil {
 		f.c.Objective, f.c.LowerBound = v.Objective, v.LowerBound
-		f.model.Members[0].Certificate.Objective = v.Objective
-		f.model.Members[0].Certificate.LowerBound = &v.LowerBound
+		f.parts.Members[0].Certificate.Objective = v.Objective
+		f.parts.Members[0].Certificate.LowerBound = &v.LowerBound
 	}
 	return true
 }
@@ -297,7 +313,7 @@ var forges = []forge{
 		if f.c.Lambda > 0 {
 			return false
 		}
-		*f.c.BallRadius = f.Float64() * 2.1 * norm(f.model.Weights)
+		*f.c.BallRadius = f.Float64() * 2.1 * norm(f.parts.Weights)
 		return f.honest()
 	}},
 	{"a radius that breaks comparisons", false, func(f *forgery) bool {
@@ -361,7 +377,7 @@ var forges = []forge{
 	{"the same other problem in model and certificate", false, func(f *forgery) bool {
 		f.c.Lambda = f.c.Lambda/2 + 1e-7
 		f.c.BallRadius = nil
-		f.model.Members[0].Lambda = f.c.Lambda
+		f.parts.Members[0].Lambda = f.c.Lambda
 		return f.Float64() < 0.5 || f.honest()
 	}},
 	{"p scaled", false, func(f *forgery) bool { return f.scaleP(f.size()) }},
@@ -506,45 +522,45 @@ var forges = []forge{
 		})
 	}},
 	{"other weights", false, func(f *forgery) bool {
-		for j := range f.model.Weights {
-			f.model.Weights[j] += f.NormFloat64() * pick(f.Rand, 1, 1e-6, 1e-12, 1e-15)
+		for j := range f.parts.Weights {
+			f.parts.Weights[j] += f.NormFloat64() * pick(f.Rand, 1, 1e-6, 1e-12, 1e-15)
 		}
 		return f.Float64() < 0.5 || f.honest()
 	}},
 	{"weights that break comparisons", false, func(f *forgery) bool {
-		*f.some(f.model.Weights) = *f.some(special)
+		*f.some(f.parts.Weights) = *f.some(special)
 		return f.Float64() < 0.5 || f.honest()
 	}},
 	{"longer weights", false, func(f *forgery) bool {
 		s := f.size()
-		for j := range f.model.Weights {
-			f.model.Weights[j] *= s
+		for j := range f.parts.Weights {
+			f.parts.Weights[j] *= s
 		}
 		return f.honest()
 	}},
 	{"weights of another number", true, func(f *forgery) bool {
-		f.model.Weights = pick(f.Rand, f.model.Weights[1:], append(f.model.Weights, 1), nil)
+		f.parts.Weights = pick(f.Rand, f.parts.Weights[1:], append(f.parts.Weights, 1), nil)
 		return true
 	}},
 	{"a lower bound raised in the model", false, func(f *forgery) bool {
 		raised := f.c.LowerBound*f.size() + 1e-3*f.Float64()
-		f.model.Members[0].Certificate.LowerBound = &raised
+		f.parts.Members[0].Certificate.LowerBound = &raised
 		return true
 	}},
 	{"an objective lowered in the model", false, func(f *forgery) bool {
-		f.model.Members[0].Certificate.Objective /= f.size()
+		f.parts.Members[0].Certificate.Objective /= f.size()
 		return true
 	}},
 	{"a model with no member or two", true, func(f *forgery) bool {
-		f.model.Members = append(f.model.Members[:f.IntN(2)], make([]model.Member, 2*f.IntN(2))...)
-		return len(f.model.Members) != 1
+		f.parts.Members = append(f.parts.Members[:f.IntN(2)], make([]model.Member, 2*f.IntN(2))...)
+		return len(f.parts.Members) != 1
 	}},
 	{"a model of another method", true, func(f *forgery) bool {
-		f.model.Members[0].Method = pick(f.Rand, "logistic", "ramp", "", "grill")
+		f.parts.Members[0].Method = pick(f.Rand, "logistic", "ramp", "", "grill")
 		return true
 	}},
 	{"another problem named", true, func(f *forgery) bool {
-		m := &f.model.Members[0]
+		m := &f.parts.Members[0]
 		f.options.Problem = &FitOptions{Method: m.Method, Surrogate: m.Surrogate, Lambda: m.Lambda + pick(f.Rand, 0.1, math.NaN(), math.Inf(1)),
 			Tau: m.Tau.String(), Beta: m.Beta, K: m.K}
 		return true
@@ -615,7 +631,7 @@ func (f *forgery) shuffle(values []float64) {
 func (f *forgery) readAgain(change func(o *Format)) bool {
 	o := f.of.format
 	change(&o)
-	d, err := ReadFor(f.model, f.of.file, o)
+	d, err := ReadFor(f.of.model, f.of.file, o)
 	if err != nil {
 		return false
 	}
@@ -682,11 +698,15 @@ func FuzzCertificateNumbers(f *testing.F) {
 		if honest {
 			forged.honest()
 		}
-		v, err := Verify(forged.model, forged.data, forged.c, VerifyOptions{})
+		m, err := model.New(forged.parts)
+		if err != nil {
+			return
+		}
+		v, err := Verify(m, forged.data, forged.c, VerifyOptions{})
 		if err != nil || !v.Holds {
 			return
 		}
-		if found := judge(forged.model, forged.data, forged.c, v); found != "" {
+		if found := judge(m, forged.data, forged.c, v); found != "" {
 			t.Errorf("%s was accepted: %s", forged.of.name, found)
 		}
 	})
@@ -698,7 +718,7 @@ func (f *forgery) numbers() []*float64 {
 	if f.c.BallRadius != nil {
 		list = append(list, f.c.BallRadius)
 	}
-	for _, values := range [][]float64{f.c.P.Values, f.c.A.Values, f.model.Weights} {
+	for _, values := range [][]float64{f.c.P.Values, f.c.A.Values, f.parts.Weights} {
 		for k := range values {
 			list = append(list, &values[k])
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/internal/feature"
 	"toptau/model"
 	"toptau/threshold"
 )
@@ -223,9 +224,9 @@ func TestSeedsMatter(t *testing.T) {
 	for _, o := range []toptau.SolverOptions{{Start: "random"}, {Minibatches: 3}} {
 		o.Solver, o.Iterations = "adam", 20
 		f := toptau.FitOptions{Method: "patmat-np", Tau: "10%", Beta: 1, Lambda: 0.01, SolverOptions: o}
-		a := fit(t, d, f).Model.Weights
+		a := fit(t, d, f).Model.Parts(feature.Key{}).Weights
 		f.Seed = 1
-		if b := fit(t, d, f).Model.Weights; fmt.Sprint(a) == fmt.Sprint(b) {
+		if b := fit(t, d, f).Model.Parts(feature.Key{}).Weights; fmt.Sprint(a) == fmt.Sprint(b) {
 			t.Errorf("%+v: seeds 0 and 1 give the same weights", o)
 		}
 	}

@@ -41,7 +41,7 @@ func TestExplainColumns(t *testing.T) {
 	path := write(t, "rows.csv", twoColumns(3000, 1))
 	d := read(t, path, toptau.Format{Label: "y"})
 	for _, features := range []string{"raw", "scorecard", "leaves", "scorecard+leaves"} {
-		o := toptau.FitOptions{Method: "topmean-np", Tau: "10%", Lambda: 0.001, Features: features, Impute: "own"}
+		o := toptau.FitOptions{Method: "topmean-np", Tau: "10%", Lambda: 0.001, Features: features, Impute: "indicator"}
 		o.Solver, o.Iterations = "adam", 100
 		fitted, err := toptau.Fit(context.Background(), d, o)
 		if err != nil {

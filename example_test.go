@@ -99,8 +99,8 @@ func ExampleFit() {
 	fmt.Printf("%s on %d rows, %d positive\n", r.Method, r.N, r.NPos)
 	fmt.Printf("objective %.3f, at w = 0 %.3f\n", r.Objective, r.ObjectiveAtZero)
 	fmt.Printf("no model can be below %.3f\n", *r.LowerBound)
-	for j, name := range fitted.Model.Features.Names() {
-		fmt.Printf("%8s %+.2f\n", name, fitted.Model.Weights[j])
+	for name, w := range fitted.Model.Weights() {
+		fmt.Printf("%8s %+.2f\n", name, w)
 	}
 	// Output:
 	// patmat-np on 2000 rows, 40 positive
@@ -147,7 +147,7 @@ func ExampleLoad() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s errors: score %.2f, alarm %v\n", record["errors"], score, m.Points[0].Decide(score, ""))
+		fmt.Printf("%s errors: score %.2f, alarm %v\n", record["errors"], score, m.Points()[0].Decide(score, ""))
 	}
 	_, err = m.Score(map[string]string{"errors": "many", "service": "ftp"})
 	fmt.Println(err)

@@ -53,10 +53,7 @@ func TestTrainOnIndices(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{})
-	s, err := m.NewScorer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := m.NewScorer()
 	for i, line := range lines[:200] {
 		z, err := s.ScoreFields(strings.Fields(line))
 		if err != nil || math.Float64bits(z) != math.Float64bits(rows[i].Score) {

@@ -19,6 +19,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/feature"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -155,8 +156,8 @@ func TestFromRowsAgreesWithTheSameFile(t *testing.T) {
 	path := write(t, "d.csv", file)
 	o := shortAdam(toptau.FitOptions{Method: "patmat-np", Tau: "1/3", Beta: 1, Lambda: 0.1}, 50)
 	a, b := fit(t, inMemory, o), fit(t, read(t, path, toptau.Format{Label: "y"}), o)
-	if !slices.Equal(a.Model.Weights, b.Model.Weights) || a.Report.Threshold != b.Report.Threshold {
-		t.Errorf("in memory %v above %v, from a file %v above %v", a.Model.Weights, a.Report.Threshold, b.Model.Weights,
+	if !slices.Equal(weights(a.Model), weights(b.Model)) || a.Report.Threshold != b.Report.Threshold {
+		t.Errorf("in memory %v above %v, from a file %v above %v", weights(a.Model), a.Report.Threshold, weights(b.Model),
 			b.Report.Threshold)
 	}
 	// A model of rows in memory knows no label; it reads a file with the label told.
@@ -258,8 +259,8 @@ func TestScoreKeepsTheOrderOfTheInput(t *testing.T) {
 		if r.Row != i+1 || len(r.ID) != 0 || len(r.Fields) != 0 || len(r.Decisions) != 1 {
 			t.Errorf("row %d: %+v", i+1, r)
 		}
-		if r.Decisions[0] != (r.Score > m.Points[0].Threshold) {
-			t.Errorf("row %d: decision %v for score %v at %v", i+1, r.Decisions[0], r.Score, m.Points[0].Threshold)
+		if r.Decisions[0] != (r.Score > m.Points()[0].Threshold) {
+			t.Errorf("row %d: decision %v for score %v at %v", i+1, r.Decisions[0], r.Score, m.Points()[0].Threshold)
 		}
 		if r.Decisions[0] {
 			above++
@@ -324,11 +325,12 @@ func TestBestIsTheHeadOfTheStableOrder(t *testing.T) {
 // withPoints gives a model operating points: one for all rows and one with a threshold for each site.
 func withPoints(t *testing.T, m *model.Model) *model.Model {
 	t.Helper()
-	general := m.Points[0]
-	general.Name = "general"
-	m.Points = []model.Point{general, {Name: "by site", Threshold: 1e6, Goal: toptau.MaxFPR("5%"), Source: "test", Segment: "site",
-		Segments: []model.Segment{{Value: "north", Threshold: -1e6}, {Value: "south", Threshold: general.Threshold}}}}
-	if err := m.Seal(); err != nil {
+	p := m.Parts(feature.Key{})
+	p.Points[0].Name = "general"
+	p.Points = append(p.Points, model.Point{Name: "by site", Threshold: 1e6, Goal: toptau.MaxFPR("5%"), Source: "test", Segment: "site",
+		Segments: []model.Segment{{Value: "north", Threshold: -1e6}, {Value: "south", Threshold: p.Points[0].Threshold}}})
+	m, err := model.New(p)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -384,9 +386,9 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 				fp++
 			}
 		}
-		if p.Name != m.Points[k].Name || p.Decisions.Threshold != m.Points[k].Threshold {
-			t.Errorf("point %d is %s at %v, the model has %s at %v", k, p.Name, p.Decisions.Threshold, m.Points[k].Name,
-				m.Points[k].Threshold)
+		if p.Name != m.Points()[k].Name || p.Decisions.Threshold != m.Points()[k].Threshold {
+			t.Errorf("point %d is %s at %v, the model has %s at %v", k, p.Name, p.Decisions.Threshold, m.Points()[k].Name,
+				m.Points()[k].Threshold)
 		}
 		c := p.Decisions
 		if c.TruePositives != tp || c.FalsePositives != fp || c.TrueNegatives != 2-fp || c.FalseNegatives != 2-tp {
@@ -507,16 +509,16 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 			t.Errorf("%s: weighted F %v, t %v, K %v; repeated %v, %v, %v", o.Method, one.Report.Objective, one.Report.Threshold,
 				*one.Report.KUsed, two.Report.Objective, two.Report.Threshold, *two.Report.KUsed)
 		}
-		for j := range one.Model.Weights {
-			if !near(one.Model.Weights[j], two.Model.Weights[j]) {
-				t.Errorf("%s: weights %v, repeated %v", o.Method, one.Model.Weights, two.Model.Weights)
+		for j := range weights(one.Model) {
+			if !near(weights(one.Model)[j], weights(two.Model)[j]) {
+				t.Errorf("%s: weights %v, repeated %v", o.Method, weights(one.Model), weights(two.Model))
 				break
 			}
 		}
 		if near(one.Report.Objective, none.Report.Objective) {
 			t.Errorf("%s: F is %v with and without weights", o.Method, one.Report.Objective)
 		}
-		if tr := one.Model.Training; tr.Mass != float64(twice.Rows()) || tr.PositiveMass != float64(twice.Positives()) ||
+		if tr := one.Model.Training(); tr.Mass != float64(twice.Rows()) || tr.PositiveMass != float64(twice.Positives()) ||
 			tr.Rows != weighted.Rows() {
 			t.Errorf("%s: the model counts %+v, the repeated file has %d rows, %d positive", o.Method, tr, twice.Rows(),
 				twice.Positives())
@@ -579,9 +581,9 @@ func TestCancellationKeepsWhatThereIs(t *testing.T) {
 			t.Errorf("no warning says so: %v", r.Warnings)
 		}
 		whole := fit(t, d, shortAdam(toptau.FitOptions{Method: "toppush", Lambda: 0.01}, stop))
-		if !slices.Equal(fitted.Model.Weights, whole.Model.Weights) {
-			t.Errorf("cancelled after %d steps: weights %v, that many steps give %v", stop, fitted.Model.Weights,
-				whole.Model.Weights)
+		if !slices.Equal(weights(fitted.Model), weights(whole.Model)) {
+			t.Errorf("cancelled after %d steps: weights %v, that many steps give %v", stop, weights(fitted.Model),
+				weights(whole.Model))
 		}
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := fitted.Model.Save(path); err != nil {
@@ -658,14 +660,14 @@ func TestTrainReportsItsParts(t *testing.T) {
 		t.Errorf("%d candidates, certified %v, %d features", len(r.Candidates), r.Certified, r.Features)
 	}
 	c := r.AtThreshold
-	if c.Threshold != r.Threshold || trained.Model.Points[0].Threshold != r.Threshold {
-		t.Errorf("thresholds %v, %v, %v", r.Threshold, c.Threshold, trained.Model.Points[0].Threshold)
+	if c.Threshold != r.Threshold || trained.Model.Points()[0].Threshold != r.Threshold {
+		t.Errorf("thresholds %v, %v, %v", r.Threshold, c.Threshold, trained.Model.Points()[0].Threshold)
 	}
 	if c.TruePositives+c.FalseNegatives != 25 || c.FalsePositives+c.TrueNegatives != 225 {
 		t.Errorf("the test part counts %+v", *c)
 	}
-	if trained.Model.Points[0].Goal != toptau.MaxFPR("2%") || trained.Model.Points[0].Guarantee != nil {
-		t.Errorf("the model's point is %+v", trained.Model.Points[0])
+	if trained.Model.Points()[0].Goal != toptau.MaxFPR("2%") || trained.Model.Points()[0].Guarantee != nil {
+		t.Errorf("the model's point is %+v", trained.Model.Points()[0])
 	}
 }
 
@@ -812,4 +814,13 @@ func TestReportsHoldNoNaNAndNoNullLists(t *testing.T) {
 	if !slices.ContainsFunc(e.Criteria, func(r metric.Result) bool { return !r.Defined() }) {
 		t.Error("no criterion is undefined: the test tests nothing")
 	}
+}
+
+// weights returns a model's weights.
+func weights(m *model.Model) []float64 {
+	var list []float64
+	for _, w := range m.Weights() {
+		list = append(list, w)
+	}
+	return list
 }

@@ -11,22 +11,23 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/metric"
+	"toptau/schema"
 )
 
 // compareCommand measures all methods and baselines on one test part.
 type compareCommand struct {
-	Data       string   `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, of the eight and ramp, or all (default: those whose criterion is the goal's, and ramp)."`
-	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
-	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
-	Against    string   `placeholder:"NAME" help:"What the others are compared with (default logistic)."`
-	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
-	Replicates int      `placeholder:"N" help:"Of the bootstrap (default 2000)."`
-	Validation string   `file:"in" group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
-	Test       string   `file:"in" group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
-	Features   []string `group:"Features" name:"features" placeholder:"NAMES" help:"How numeric columns are encoded (default raw,scorecard,leaves; or scorecard+leaves): everything is fitted on the first, logistic regression and the ramp on all."`
-	Scale      string   `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
-	Impute     string   `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	Data       string        `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Methods    []string      `name:"method" placeholder:"NAMES" help:"Only these methods, of the eight and ramp, or all (default: those whose criterion is the goal's, and ramp)."`
+	Surrogate  string        `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
+	Scores     []string      `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
+	Against    string        `placeholder:"NAME" help:"What the others are compared with (default logistic)."`
+	Report     string        `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
+	Replicates int           `placeholder:"N" help:"Of the bootstrap (default 2000)."`
+	Validation string        `file:"in" group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
+	Test       string        `file:"in" group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
+	Features   []string      `group:"Features" name:"features" placeholder:"NAMES" help:"How numeric columns are encoded (default raw,scorecard,leaves; or scorecard+leaves): everything is fitted on the first, logistic regression and the ramp on all."`
+	Scale      string        `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
+	Impute     schema.Impute `group:"Features" enum:"error,median,zero,indicator" default:"error" help:"What a missing value becomes (${enum})."`
 	replaceFlag
 	goalFlags
 	solverFlags
@@ -46,7 +47,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		return err
 	}
 	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
-		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(),
+		Impute: string(c.Impute), Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(),
 		Progress: func(now toptau.Progress) {
 			if now.Usable {
 				s.FinishAfterSignal("comparing what is finished")

@@ -31,7 +31,7 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 	}
 	data.Spend()
 	s.Progress.Start()
-	d, err := toptau.Diagnose(s, data, toptau.DiagnoseOptions{Goal: goal, Delta: delta, Features: c.Features, Scale: c.Scale, Impute: c.Impute,
+	d, err := toptau.Diagnose(s, data, toptau.DiagnoseOptions{Goal: goal, Delta: delta, Features: c.Features, Scale: c.Scale, Impute: string(c.Impute),
 		Progress: func(now toptau.Progress) { showProgress(s, now) }})
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	s.Progress.Start()
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
-		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(),
+		Features: c.Features, Scale: c.Scale, Impute: string(c.Impute), SolverOptions: c.solverFlags.options(),
 		NoFingerprints: c.NoFingerprints,
 		Progress: func(now toptau.Progress) {
 			s.FinishAfterSignal("writing what the solver has reached")

@@ -42,9 +42,9 @@ func (f dataFlags) format() toptau.Format {
 
 // featureFlags say what becomes of the columns.
 type featureFlags struct {
-	Features string `group:"Features" name:"features" enum:"raw,scorecard,leaves,scorecard+leaves" default:"raw" help:"How numeric columns are encoded (${enum}): as they are, piecewise linear, or as leaves of random trees."`
-	Scale    string `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
-	Impute   string `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	Features string        `group:"Features" name:"features" enum:"raw,scorecard,leaves,scorecard+leaves" default:"raw" help:"How numeric columns are encoded (${enum}): as they are, piecewise linear, or as leaves of random trees."`
+	Scale    string        `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
+	Impute   schema.Impute `group:"Features" enum:"error,median,zero,indicator" default:"error" help:"What a missing value becomes (${enum})."`
 }
 
 // fingerprintFlags leave the fingerprints out.

@@ -9,6 +9,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -30,7 +31,7 @@ type trainCommand struct {
 	Test             string        `file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure what was chosen."`
 	TestShare        string        `group:"Data" name:"test-share" placeholder:"RATE" help:"Keep this share of DATA as the test part (25%)."`
 	Scale            string        `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling of raw columns (${enum})."`
-	Impute           string        `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	Impute           schema.Impute `group:"Features" enum:"error,median,zero,indicator" default:"error" help:"What a missing value becomes (${enum})."`
 	Seed             uint64        `default:"1" help:"The seed of every random choice."`
 	replaceFlag
 	goalFlags
@@ -119,7 +120,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 
 // options are the choices that need no file.
 func (c *trainCommand) options() (toptau.TrainOptions, error) {
-	o := toptau.TrainOptions{Methods: c.Methods, Features: c.Features, Surrogate: c.Surrogate, Scale: c.Scale, Impute: c.Impute,
+	o := toptau.TrainOptions{Methods: c.Methods, Features: c.Features, Surrogate: c.Surrogate, Scale: c.Scale, Impute: string(c.Impute),
 		Folds: c.Folds, OutOfFold: c.Calibrate == "out-of-fold", MaxTime: c.MaxTime, Seed: c.Seed,
 		NoFingerprints: c.NoFingerprints}
 	if c.Folds < 0 || c.Folds == 1 {

@@ -175,7 +175,7 @@ func TestMissingValues(t *testing.T) {
 		symbol("s", "a", "b", "a", ""),
 	)
 	for _, test := range []struct {
-		impute Impute
+		impute schema.Impute
 		names  []string
 		last   []float64 // the row with the missing values, unscaled columns
 	}{
@@ -249,9 +249,9 @@ func TestNothingVaries(t *testing.T) {
 
 func TestUnknownOptions(t *testing.T) {
 	data := tableOf(number("x", 1, 2))
-	for _, o := range []Options{{Scale: "robust"}, {Impute: "mean"}} {
+	for param, o := range map[string]Options{"scale": {Scale: "robust"}, "impute": {Impute: "mean"}} {
 		_, _, err := Fit(data, named, nil, o)
-		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.HasPrefix(e.Found, "--") {
+		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Param != param {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

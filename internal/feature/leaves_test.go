@@ -16,7 +16,7 @@ import (
 )
 
 // goldenLeaves asks about y, then on its left side about x; missing values of x go left.
-const goldenLeaves = `{"scale":"standard","impute":"own","inputs":[` +
+const goldenLeaves = `{"scale":"standard","impute":"indicator","inputs":[` +
 	`{"column":0,"name":"x","kind":"numeric"},{"column":1,"name":"y","kind":"numeric"}],` +
 	`"dropped":[],"blocks":[{"kind":"leaves","block":{"inputs":[0,1],"trees":[` +
 	`{"ask":[1,0,-1,-1,-1],"at":[2,0.5],"missing_left":[1],"mass":[1,3,4]},{"ask":[0,-1,-1],"at":[1],"mass":[6,2]}]}}]}`

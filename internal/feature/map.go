@@ -136,7 +136,7 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 
 // prepare checks a map and fills its private fields.
 func (m *Map) prepare() error {
-	if _, err := (Options{Scale: m.Scale, Impute: m.Impute}).Check(); err != nil || m.Scale == "" || m.Impute == "" {
+	if o, err := (Options{Scale: m.Scale, Impute: m.Impute}).Check(); err != nil || o.Scale != m.Scale || o.Impute != m.Impute {
 		return fmt.Errorf("scale %q, impute %q", m.Scale, m.Impute)
 	}
 	if m.Sparse {

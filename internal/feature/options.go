@@ -33,17 +33,11 @@ type Options struct {
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
 func (o Options) leaves() bool    { return o.Encode.ReadsLabels() }
 
-// formerIndicator is the earlier name of schema.ImputeIndicator.
-const formerIndicator schema.Impute = "own"
-
 // Check returns the options with their defaults, or an error of kind usage that names the parameter.
 func (o Options) Check() (Options, error) {
 	o.Scale = cmp.Or(o.Scale, schema.ScaleStandard)
 	o.Impute = cmp.Or(o.Impute, schema.ImputeError)
 	o.Encode = cmp.Or(o.Encode, EncodeRaw)
-	if o.Impute == formerIndicator {
-		o.Impute = schema.ImputeIndicator
-	}
 	o.Trees = cmp.Or(o.Trees, defaultTrees)
 	o.Leaves = cmp.Or(o.Leaves, defaultLeaves)
 	if o.Trees < 0 || o.Leaves < 2 {

@@ -183,7 +183,7 @@ func TestScorecardMissingValues(t *testing.T) {
 	data := tableOf(number("x", values...), number("y", append(slices.Repeat([]float64{1, 2}, 19), 1, missing)...),
 		number("z", append(slices.Repeat([]float64{5}, 39), missing)...))
 	for _, test := range []struct {
-		impute Impute
+		impute schema.Impute
 		last   []string // the weights that the last row, all missing, has
 	}{
 		{schema.ImputeIndicator, []string{"x missing", "y missing", "z missing"}},
@@ -231,7 +231,7 @@ func TestScorecardWeightsAsRepeatedRows(t *testing.T) {
 	}
 }
 
-const goldenScorecard = `{"scale":"standard","impute":"own","inputs":[` +
+const goldenScorecard = `{"scale":"standard","impute":"indicator","inputs":[` +
 	`{"column":0,"name":"x","kind":"numeric"},{"column":1,"name":"y","kind":"numeric"}],` +
 	`"dropped":[],"blocks":[{"kind":"scorecard","block":{"columns":[` +
 	`{"input":1,"knots":[0,2,4,6,8,10,12,14,16,19,21,23,25,27,29,31,33],"atoms":[-1],"missing":true},` +
