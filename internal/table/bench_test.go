@@ -211,13 +211,13 @@ func BenchmarkText(b *testing.B) {
 				if !digest {
 					in.digest = noDigest{}
 				}
-				p := defaultPace()
+				p := defaultPolicy()
 				p.workers, p.careful = workers, careful
-				r, err := start(in, c.o, p)
+				r, err := newReader(in, c.o, p)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, _, err := r.all(); err != nil {
+				if _, _, err := r.ReadAll(); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,45 +9,31 @@ import (
 	"toptau/diag"
 )
 
-// blank is the delimiter of blank-separated text: runs of blanks and tabs. none is that of text with a single column.
+// blank is the delimiter of text whose fields are separated by runs of blanks and tabs. none is the delimiter of text with a
+// single column.
 const (
 	blank byte = ' '
 	none  byte = '\n'
 )
 
-// record is one row of delimited text. Its fields are decoded: without quotes and, outside quotes, without blanks
-// around.
-type record struct {
-	line   int   // on which it begins
-	starts []int // the line on which each field begins; nil when that is line for all
-	fields [][]byte
-}
-
-// lineOf returns the line on which a field begins.
-func (r *record) lineOf(field int) int {
-	if r.starts != nil && field < len(r.starts) {
-		return r.starts[field]
-	}
-	return r.line
-}
-
-// delimited reads records of delimited text. The rules are in the package's documentation.
+// delimited reads records of delimited text, the tokenizer. The package documentation has the rules. The fields of its rows
+// are decoded: without quotes and, outside quotes, without blanks around them.
 type delimited struct {
 	file      string
 	lines     *lines
 	delimiter byte
-	most      int // fields that a record may have; 0: any number
+	most      int // the limit of the fields of a record; 0: none
 
-	current record
+	current row
 	text    []byte // the decoded text of a record with quotes
-	ends    []int  // where its fields end in text
+	ends    []int  // the ends of its fields in text
 	starts  []int
-	empty   int // the first of the empty lines that precede the current line, 0: none
+	empty   int // the first of the empty lines before the current line; 0: none
 	begun   bool
 }
 
 // next returns the next record, valid until the following call; io.EOF at the end.
-func (d *delimited) next() (*record, error) {
+func (d *delimited) next() (*row, error) {
 	before := d.lines.number
 	d.lines.passEmpty(d.delimiter)
 	if d.empty == 0 && d.lines.number > before {
@@ -78,8 +64,8 @@ func (d *delimited) emptyLine() error {
 	return e
 }
 
-// parse decodes the record that begins with the given line.
-func (d *delimited) parse(line []byte) (*record, error) {
+// parse decodes the record that begins with line.
+func (d *delimited) parse(line []byte) (*row, error) {
 	r := &d.current
 	r.line, r.starts, r.fields = d.lines.number, nil, r.fields[:0]
 	if err := d.checkText(line, r.line, 1); err != nil {
@@ -89,7 +75,7 @@ func (d *delimited) parse(line []byte) (*record, error) {
 		return d.parseQuoted(line)
 	}
 	if d.most > 0 && len(line) > d.most && d.fieldAt(line) > d.most {
-		return nil, d.tooWide() // before there is a slice for each field
+		return nil, d.tooWide() // before allocating a slice for each field
 	}
 	switch d.delimiter {
 	case blank:
@@ -105,11 +91,11 @@ func (d *delimited) parse(line []byte) (*record, error) {
 	return r, nil
 }
 
-// tooWide is the error of a record with more fields than any table may have columns.
+// tooWide is the error of a record with more fields than the limit.
 func (d *delimited) tooWide() error {
 	return &diag.Error{Kind: diag.Data, File: d.file, Line: d.current.line,
 		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", thousands(d.most)),
-		Hint: "a LIBSVM file may have more; check --delimiter if the line has fewer"}
+		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}}, Hint: "a LIBSVM file may have more"}
 }
 
 // split cuts a line without quotes at every delimiter.
@@ -124,7 +110,7 @@ func split(dst [][]byte, line []byte, delimiter byte) [][]byte {
 	return append(dst, trim(line[begin:]))
 }
 
-// trim is trimBlanks with a quick answer for the usual field.
+// trim is trimBlanks with a fast path for the usual field.
 func trim(b []byte) []byte {
 	if len(b) > 0 && (isBlank(b[0]) || isBlank(b[len(b)-1])) {
 		return trimBlanks(b)
@@ -148,14 +134,14 @@ func splitBlanks(dst [][]byte, line []byte) [][]byte {
 	return dst
 }
 
-// parseQuoted decodes a record in which a quote stands somewhere; it takes further lines while a quoted field is open.
-func (d *delimited) parseQuoted(line []byte) (*record, error) {
+// parseQuoted decodes a record with a quote. It reads further lines while a quoted field is open.
+func (d *delimited) parseQuoted(line []byte) (*row, error) {
 	r := &d.current
 	d.text, d.ends, d.starts = d.text[:0], d.ends[:0], d.starts[:0]
 	for i := 0; ; {
 		i = d.skipBlanks(line, i)
 		if i >= len(line) && d.delimiter == blank && len(d.ends) > 0 {
-			break // blanks behind the last field
+			break // blanks after the last field
 		}
 		d.starts = append(d.starts, d.lines.number)
 		var err error
@@ -187,7 +173,7 @@ func (d *delimited) parseQuoted(line []byte) (*record, error) {
 	return r, nil
 }
 
-// skipBlanks returns the first place at or after i that is neither blank nor tab, apart from the delimiter.
+// skipBlanks returns the first place at or after i without a blank or tab. A tab that is the delimiter counts as text.
 func (d *delimited) skipBlanks(line []byte, i int) int {
 	for i < len(line) && isBlank(line[i]) && (line[i] != d.delimiter || d.delimiter == blank) {
 		i++
@@ -195,7 +181,7 @@ func (d *delimited) skipBlanks(line []byte, i int) int {
 	return i
 }
 
-// plainField appends an unquoted field to text and returns where its delimiter stands, or the end of the line.
+// plainField appends an unquoted field to text and returns the place of its delimiter, or the end of the line.
 func (d *delimited) plainField(line []byte, i int) int {
 	begin := i
 	for i < len(line) && !d.isDelimiter(line[i]) {
@@ -209,8 +195,8 @@ func (d *delimited) isDelimiter(c byte) bool {
 	return c == d.delimiter || d.delimiter == blank && c == '\t'
 }
 
-// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and where its
-// delimiter stands there.
+// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and the place of its
+// delimiter in that line.
 func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 	opened, field, size := d.lines.number, len(d.ends)+1, 0
 	for {
@@ -246,14 +232,14 @@ func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 		}
 		if after < len(line) && !d.isDelimiter(line[after]) {
 			return nil, 0, &diag.Error{Kind: diag.Data, File: d.file, Line: d.lines.number, Column: fmt.Sprint(field),
-				Found:    diag.Quote(string(line[after:])) + " behind a closing double quote",
+				Found:    diag.Quote(string(line[after:])) + " after a closing double quote",
 				Expected: "a delimiter or the end of the line", Hint: `a quote inside a quoted field is written ""`}
 		}
 		return line, after, nil
 	}
 }
 
-// isEmpty reports whether a line holds no field at all. A line of tabs in a tab-separated file is a row.
+// isEmpty reports whether a line has no field. A line of tabs in a tab-separated file is a row.
 func (d *delimited) isEmpty(line []byte) bool {
 	for _, c := range line {
 		if !isBlank(c) || c == d.delimiter && c != blank {
@@ -263,8 +249,7 @@ func (d *delimited) isEmpty(line []byte) bool {
 	return true
 }
 
-// checkText refuses what no text file holds: NUL bytes and bytes that are not UTF-8. first is the number of the field
-// in which the line begins.
+// checkText refuses NUL bytes and bytes that are not UTF-8. first is the number of the field in which the line begins.
 func (d *delimited) checkText(line []byte, number, first int) error {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		return &diag.Error{Kind: diag.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),
@@ -285,7 +270,7 @@ func (d *delimited) checkText(line []byte, number, first int) error {
 	return nil
 }
 
-// fieldAt counts the delimiters outside quotes in the part of a line that precedes a place.
+// fieldAt returns the number of delimiters outside quotes in the first part of a line.
 func (d *delimited) fieldAt(before []byte) int {
 	count, quoted := 0, false
 	for i, c := range before {
@@ -300,10 +285,10 @@ func (d *delimited) fieldAt(before []byte) int {
 	return count
 }
 
-// failure words what the stream of lines ended with.
+// failure returns the error that ended the lines, with its place.
 func (d *delimited) failure(err error) error { return lineFailure(d.file, d.lines, err) }
 
-// lineFailure words what a stream of lines ended with and adds the line.
+// lineFailure returns the error that ended a stream of lines, with its line.
 func lineFailure(file string, l *lines, err error) error {
 	if e, ok := err.(*diag.Error); ok && e.Line == 0 {
 		located := *e

@@ -47,8 +47,8 @@ const (
 )
 
 // scanFor returns the scan of a file whose columns have their roles, nil when its delimiter may be part of a number.
-func (s *delimitedRows) scanFor() *delimitedScan {
-	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)), missing: s.missing,
+func (s *delimitedRows) newScan() *delimitedScan {
+	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)), missing: s.reader.missing,
 		label: s.roles.label, weight: s.roles.weight, raw: s.reader.options.Raw, unlabel: s.reader.options.Unlabelled}
 	if bytes.IndexByte([]byte("0123456789+-.eE"), c.delimiter) >= 0 {
 		return nil
@@ -65,7 +65,7 @@ func (s *delimitedRows) scanFor() *delimitedScan {
 	if c.delimiter == blank {
 		c.stops['\t'] = true
 	}
-	c.direct = !s.missing.numbers
+	c.direct = !s.reader.missing.numbers
 	c.narrow = len(c.columns) == 1
 	c.texts = slices.Clone(s.roles.ids)
 	for _, i := range []int{s.roles.group, s.roles.segment, s.roles.time} {
@@ -119,10 +119,10 @@ func (c *delimitedScan) plan(s *delimitedRows) {
 
 // scan reads a chunk; false when it gives up.
 func (c *delimitedScan) scan(k *chunk) bool {
-	p, b := &k.piece, k.padded()
+	p, b := &k.rows, k.padded()
 	c.begin(p, c.mostRows(k.text))
 	for at := 0; at < len(k.text); {
-		if p.rows == p.stride || c.narrow && c.isEmpty(b, at) {
+		if p.count == p.stride || c.narrow && c.isEmpty(b, at) {
 			return false
 		}
 		if c.delimiter == blank {
@@ -150,8 +150,8 @@ func (c *delimitedScan) mostRows(text []byte) int {
 }
 
 // begin prepares a piece for at most so many rows.
-func (c *delimitedScan) begin(p *piece, rows int) {
-	p.rows, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
+func (c *delimitedScan) begin(p *chunkRows, rows int) {
+	p.count, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
 	p.values = sized(p.values, rows*c.numeric)
 	p.symbols = sized(p.symbols, c.categorical)
 	for i := range p.symbols {
@@ -200,8 +200,8 @@ func (c *delimitedScan) fieldEnd(b []byte, at int) int {
 }
 
 // row reads the row that begins at a place and returns where the next one does; -1 when it gives up.
-func (c *delimitedScan) row(p *piece, b []byte, at int) int {
-	values, stride, stop := p.values[min(p.rows, len(p.values)):], p.stride, c.delimiter
+func (c *delimitedScan) row(p *chunkRows, b []byte, at int) int {
+	values, stride, stop := p.values[min(p.count, len(p.values)):], p.stride, c.delimiter
 	stops := [2]byte{stop, stop}
 	columns := c.columns
 	for i := 0; i < len(columns); i++ {
@@ -242,7 +242,7 @@ func (c *delimitedScan) row(p *piece, b []byte, at int) int {
 }
 
 // blankRow is row for fields between runs of blanks.
-func (c *delimitedScan) blankRow(p *piece, b []byte, at int) int {
+func (c *delimitedScan) blankRow(p *chunkRows, b []byte, at int) int {
 	for i := range c.columns {
 		f := &c.columns[i]
 		for isBlank(b[at]) {
@@ -252,7 +252,7 @@ func (c *delimitedScan) blankRow(p *piece, b []byte, at int) int {
 		if f.what == numericField && c.direct {
 			var v float64
 			if v, end = readNumber(b, at); end > at && (isBlank(b[end]) || isLineEnd(b[end])) {
-				p.values[f.slot*p.stride+p.rows] = v
+				p.values[f.slot*p.stride+p.count] = v
 				at = end
 				continue
 			}
@@ -278,7 +278,7 @@ func (c *delimitedScan) blankRow(p *piece, b []byte, at int) int {
 }
 
 // put takes the field from begin to end.
-func (c *delimitedScan) put(p *piece, f *columnScan, b []byte, begin, end int) bool {
+func (c *delimitedScan) put(p *chunkRows, f *columnScan, b []byte, begin, end int) bool {
 	for begin < end && isBlank(b[begin]) {
 		begin++
 	}
@@ -293,27 +293,27 @@ func (c *delimitedScan) put(p *piece, f *columnScan, b []byte, begin, end int) b
 		if what != number {
 			return false
 		}
-		p.values[f.slot*p.stride+p.rows] = v
+		p.values[f.slot*p.stride+p.count] = v
 	case categoricalField:
 		s := &p.symbols[f.slot]
 		if c.missing.has(b[begin:end]) {
-			s.codes[p.rows] = -1
+			s.codes[p.count] = -1
 		} else {
-			s.put(b, span{int32(begin), int32(end)}, p.rows)
+			s.put(b, span{int32(begin), int32(end)}, p.count)
 		}
 	}
 	return true
 }
 
 // endRow deals with the fields that were kept.
-func (c *delimitedScan) endRow(p *piece, b []byte) bool {
+func (c *delimitedScan) endRow(p *chunkRows, b []byte) bool {
 	if c.label >= 0 {
 		label := p.fields[c.label]
 		switch missing := c.missing.has(label.of(b)); {
 		case missing && !c.unlabel:
 			return false
 		case missing:
-			p.labels.codes[p.rows] = -1
+			p.labels.codes[p.count] = -1
 		}
 	}
 	if c.weight >= 0 {
@@ -325,10 +325,10 @@ func (c *delimitedScan) endRow(p *piece, b []byte) bool {
 		if w == 0 {
 			return true
 		}
-		p.weight[p.rows], p.line[p.rows] = w, int32(p.lines)
+		p.weight[p.count], p.line[p.count] = w, int32(p.lines)
 	}
 	if c.label >= 0 && !c.missing.has(p.fields[c.label].of(b)) {
-		p.labels.put(b, p.fields[c.label], p.rows)
+		p.labels.put(b, p.fields[c.label], p.count)
 	}
 	for i := range c.late {
 		f := &c.late[i]
@@ -337,15 +337,15 @@ func (c *delimitedScan) endRow(p *piece, b []byte) bool {
 		}
 	}
 	for i, column := range c.texts {
-		p.texts[i][p.rows] = string(p.fields[column].of(b))
+		p.texts[i][p.count] = string(p.fields[column].of(b))
 	}
 	if c.raw {
 		row := make([]string, len(p.fields))
 		for i, field := range p.fields {
 			row[i] = string(field.of(b))
 		}
-		p.raw[p.rows] = row
+		p.raw[p.count] = row
 	}
-	p.rows++
+	p.count++
 	return true
 }

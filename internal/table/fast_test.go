@@ -24,22 +24,22 @@ import (
 
 // reading is a way to read a file; all give the same.
 type reading struct {
-	name string
-	pace pace
-	step int // rows asked for at a time; 0: the whole file
+	name   string
+	policy chunkPolicy
+	step   int // rows asked for at a time; 0: the whole file
 }
 
 // readings are the tokenizer alone, first, and ways with scanned chunks.
 func readings(head int) []reading {
 	return []reading{
-		{"careful", pace{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 0},
-		{"careful ahead", pace{chunk: 40, largest: 100, ahead: 300, workers: 2, head: head, careful: true}, 0},
-		{"one chunk", pace{chunk: 1 << 16, largest: 1 << 16, workers: 1, head: head}, 0},
-		{"small chunks", pace{chunk: 1, largest: 40, workers: 1, head: head}, 0},
-		{"careful by rows", pace{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 3},
-		{"by rows", pace{chunk: 60, largest: 200, ahead: 600, workers: 2, head: head}, 3},
-		{"one worker ahead", pace{chunk: 16, largest: 64, ahead: 0, workers: 2, head: head}, 0},
-		{"ahead", pace{chunk: 100, largest: 100, ahead: 300, workers: 3, head: head}, 0},
+		{"careful", chunkPolicy{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 0},
+		{"careful ahead", chunkPolicy{chunk: 40, largest: 100, ahead: 300, workers: 2, head: head, careful: true}, 0},
+		{"one chunk", chunkPolicy{chunk: 1 << 16, largest: 1 << 16, workers: 1, head: head}, 0},
+		{"small chunks", chunkPolicy{chunk: 1, largest: 40, workers: 1, head: head}, 0},
+		{"careful by rows", chunkPolicy{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 3},
+		{"by rows", chunkPolicy{chunk: 60, largest: 200, ahead: 600, workers: 2, head: head}, 3},
+		{"one worker ahead", chunkPolicy{chunk: 16, largest: 64, ahead: 0, workers: 2, head: head}, 0},
+		{"ahead", chunkPolicy{chunk: 100, largest: 100, ahead: 300, workers: 3, head: head}, 0},
 	}
 }
 
@@ -58,7 +58,7 @@ func readIn(w reading, source io.Reader, o Options) (x result) {
 	if err != nil {
 		return result{err: err.Error()}
 	}
-	r, err := start(in, o, w.pace)
+	r, err := newReader(in, o, w.policy)
 	if err != nil {
 		return result{err: err.Error()}
 	}
@@ -66,7 +66,7 @@ func readIn(w reading, source io.Reader, o Options) (x result) {
 	counted := countScans(r, &x)
 	defer counted()
 	if w.step == 0 {
-		x.table, x.info, err = r.all()
+		x.table, x.info, err = r.ReadAll()
 		if err != nil {
 			x.err = err.Error()
 		}
@@ -93,18 +93,18 @@ func readIn(w reading, source io.Reader, o Options) (x result) {
 
 // countScans counts the chunks that are scanned with success.
 func countScans(r *Reader, x *result) (end func()) {
-	var f *feed
+	var q *chunkQueue
 	switch s := r.rows.(type) {
 	case *delimitedRows:
-		f = s.feed
+		q = s.chunks
 	case *libsvmRows:
-		f = s.feed
+		q = s.chunks
 	}
-	if f == nil || f.scan == nil {
+	if q == nil || q.scan == nil {
 		return func() {}
 	}
-	scan, done := f.scan, make(chan bool, 1<<16)
-	f.scan = func(c *chunk) bool {
+	scan, done := q.scan, make(chan bool, 1<<16)
+	q.scan = func(c *chunk) bool {
 		ok := scan(c)
 		if ok {
 			select {
@@ -397,7 +397,7 @@ func TestEveryCut(t *testing.T) {
 				{Format: schema.Format{Label: "last", Header: "no", Positive: []string{"1"}}, Raw: true},
 				{Format: schema.Format{LabelsFile: "testdata/labels12", Header: "no", Categorical: []string{"1"}}},
 				{Format: schema.Format{LabelsFile: "testdata/labels12", Header: "no"}}} {
-				p := pace{chunk: 1 + size, largest: 1 + size*size%41, ahead: size, workers: workers, head: 1}
+				p := chunkPolicy{chunk: 1 + size, largest: 1 + size*size%41, ahead: size, workers: workers, head: 1}
 				if strings.Contains(text, ":") {
 					o = Options{Format: schema.Format{Positive: []string{"1"}}, Unlabelled: mode > 1, Raw: mode > 0}
 				}
@@ -435,8 +435,8 @@ func TestUnknownLimit(t *testing.T) {
 	o := Options{Schema: &schema.Schema{Format: "csv", Width: 2, Label: &schema.Name{Name: "2", Number: 2},
 		Columns: []schema.Column{{Name: "1", Number: 1, Kind: schema.Categorical, Dictionary: []string{"v7", "w"}}}}}
 	want := readIn(readings(10)[0], strings.NewReader(text.String()), o)
-	for _, w := range []reading{{"", pace{chunk: 1 << 12, largest: 1 << 12, ahead: 3 << 12, workers: 2, head: 10}, 0},
-		{"", pace{chunk: 1 << 20, largest: 1 << 20, workers: 1, head: 10}, 1000}} {
+	for _, w := range []reading{{"", chunkPolicy{chunk: 1 << 12, largest: 1 << 12, ahead: 3 << 12, workers: 2, head: 10}, 0},
+		{"", chunkPolicy{chunk: 1 << 20, largest: 1 << 20, workers: 1, head: 10}, 1000}} {
 		got := readIn(w, strings.NewReader(text.String()), o)
 		same(t, want.err, got.err)
 		if !cmp.Equal(want.table, got.table, equalTables) || !cmp.Equal(want.info, got.info, equalTables) {
@@ -495,9 +495,9 @@ func TestPublicFast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := readIn(reading{"", pace{chunk: 1 << 16, largest: 1 << 20, workers: 1, head: 100, careful: true}, 0},
+		want := readIn(reading{"", chunkPolicy{chunk: 1 << 16, largest: 1 << 20, workers: 1, head: 100, careful: true}, 0},
 			bytes.NewReader(text), c.o)
-		got := readIn(reading{"", pace{chunk: 1 << 16, largest: 1 << 20, ahead: 3 << 20, workers: 2, head: 100}, 0}, bytes.NewReader(text), c.o)
+		got := readIn(reading{"", chunkPolicy{chunk: 1 << 16, largest: 1 << 20, ahead: 3 << 20, workers: 2, head: 100}, 0}, bytes.NewReader(text), c.o)
 		same(t, want.err, got.err)
 		if got.fast == 0 || want.table == nil || !cmp.Equal(want.table, got.table, equalTables) ||
 			!cmp.Equal(want.info, got.info, equalTables) {

@@ -21,7 +21,7 @@ type libsvmScan struct {
 	missing *missingSpellings
 }
 
-func (s *libsvmRows) scanFor() *libsvmScan {
+func (s *libsvmRows) newScan() *libsvmScan {
 	o := &s.reader.options
 	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil, unlabel: o.Unlabelled,
 		raw: o.Raw, missing: s.reader.missing}
@@ -29,10 +29,10 @@ func (s *libsvmRows) scanFor() *libsvmScan {
 
 // scan reads a chunk; false when it gives up.
 func (c *libsvmScan) scan(k *chunk) bool {
-	p, b := &k.piece, k.padded()
+	p, b := &k.rows, k.padded()
 	c.begin(p, min(bytes.Count(k.text, []byte{'\n'})+1, (len(k.text)+1)/2)) // as no line is empty
 	for at := 0; at < len(k.text); {
-		if p.rows == len(p.start) {
+		if p.count == len(p.start) {
 			return false
 		}
 		for isBlank(b[at]) {
@@ -46,7 +46,7 @@ func (c *libsvmScan) scan(k *chunk) bool {
 			return false
 		}
 		if c.raw {
-			p.raw[p.rows] = []string{string(trimBlanks(b[begin:at]))}
+			p.raw[p.count] = []string{string(trimBlanks(b[begin:at]))}
 		}
 		if b[at] == '\r' {
 			at++
@@ -55,15 +55,15 @@ func (c *libsvmScan) scan(k *chunk) bool {
 			return false
 		}
 		at++
-		p.rows++
+		p.count++
 		p.lines++
 	}
 	return true
 }
 
 // begin prepares a piece for at most so many rows.
-func (c *libsvmScan) begin(p *piece, rows int) {
-	p.rows, p.lines, p.taken, p.passed = 0, 0, 0, 0
+func (c *libsvmScan) begin(p *chunkRows, rows int) {
+	p.count, p.lines, p.taken, p.passed = 0, 0, 0, 0
 	p.beyond, p.beyondFirst = 0, 0
 	p.start = sized(p.start, rows)
 	p.top = sized(p.top, rows)
@@ -80,7 +80,7 @@ func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
 // label reads the label of a line that begins at a place and returns where its entries do; -1 when it gives up. A first
 // token with a colon is an entry. Behind the label nothing but numbers is read, so only here can bytes be that are no text,
 // or a comment.
-func (c *libsvmScan) label(p *piece, b []byte, at int) int {
+func (c *libsvmScan) label(p *chunkRows, b []byte, at int) int {
 	begin := at
 	for ; !isBlank(b[at]) && !isLineEnd(b[at]); at++ {
 		if b[at] == '#' || b[at] == 0 || b[at] >= utf8.RuneSelf {
@@ -90,7 +90,7 @@ func (c *libsvmScan) label(p *piece, b []byte, at int) int {
 			if c.labels && !c.unlabel {
 				return -1
 			}
-			p.labels.codes[p.rows] = -1
+			p.labels.codes[p.count] = -1
 			return begin
 		}
 	}
@@ -101,15 +101,15 @@ func (c *libsvmScan) label(p *piece, b []byte, at int) int {
 	case missing && !c.unlabel:
 		return -1
 	case missing || !c.labels:
-		p.labels.codes[p.rows] = -1
+		p.labels.codes[p.count] = -1
 	default:
-		p.labels.put(b, span{int32(begin), int32(at)}, p.rows)
+		p.labels.put(b, span{int32(begin), int32(at)}, p.count)
 	}
 	return at
 }
 
 // entries reads the entries of a line and returns the place of its end; -1 when it gives up.
-func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
+func (c *libsvmScan) entries(p *chunkRows, b []byte, at int) int {
 	numbers, order := &p.numbers, order{}
 	for {
 		for isBlank(b[at]) {
@@ -139,7 +139,7 @@ func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
 			return -1
 		}
 	}
-	p.start[p.rows], p.top[p.rows] = int32(len(p.index)), int32(order.top)
+	p.start[p.count], p.top[p.count] = int32(len(p.index)), int32(order.top)
 	return at
 }
 
@@ -147,7 +147,7 @@ func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
 type order struct{ previous, top int }
 
 // keepAll is keep for indices and values in turns.
-func (c *libsvmScan) keepAll(p *piece, o *order, pairs []float64) bool {
+func (c *libsvmScan) keepAll(p *chunkRows, o *order, pairs []float64) bool {
 	n, previous, limit := len(p.index), o.previous, min(c.limit, MaxFeatures)
 	index := slices.Grow(p.index, len(pairs)/2)[:n+len(pairs)/2]
 	value := slices.Grow(p.value, len(pairs)/2)[:len(index)]
@@ -175,7 +175,7 @@ func (c *libsvmScan) keepAll(p *piece, o *order, pairs []float64) bool {
 }
 
 // keep takes an entry; false when it gives up. Index 0 is also what stands where no digit is before the colon.
-func (c *libsvmScan) keep(p *piece, o *order, index int, v float64) bool {
+func (c *libsvmScan) keep(p *chunkRows, o *order, index int, v float64) bool {
 	if index <= o.previous || index > MaxFeatures || index > c.limit && !c.beyond {
 		return false
 	}

@@ -60,7 +60,7 @@ func TestEmptyLinesAround(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, _, err := r.all()
+		table, _, err := r.ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestEmptyLinesAround(t *testing.T) {
 func failureOf(text string, o Options) *diag.Error {
 	r, err := NewReader("t", strings.NewReader(text), o)
 	if err == nil {
-		_, _, err = r.all()
+		_, _, err = r.ReadAll()
 	}
 	return diag.Of(err)
 }
@@ -104,7 +104,7 @@ func TestMostCategories(t *testing.T) {
 	for i := range maxCategories + 2 {
 		fmt.Fprintf(&b, "k%d,%d\n", i, i%2)
 	}
-	const want = `t:262146: column "s": different value 262,145 of the categorical columns, expected at most 262,144 in all of them, of 16 MiB`
+	const want = `t:262146: column "s": distinct value 262,145 of the categorical columns, expected at most 262,144 in all of them, of 16 MiB`
 	for _, quote := range []string{"", `"k0",1` + "\n"} {
 		text := strings.Replace(b.String(), "s,y\n", "s,y\n"+quote, 1)
 		e := failureOf(text, Options{Format: schema.Format{Label: "y"}})
@@ -141,11 +141,11 @@ func TestOutlook(t *testing.T) {
 		if known {
 			in.size = int64(6 + len(row)<<20)
 		}
-		r, err := start(in, Options{Format: schema.Format{Label: "y"}}, defaultPace())
+		r, err := newReader(in, Options{Format: schema.Format{Label: "y"}}, defaultPolicy())
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = r.all()
+		_, _, err = r.ReadAll()
 		e := diag.Of(err)
 		if e == nil || e.File != "t" || !strings.Contains(e.Found, "rows, which take about") || !strings.HasSuffix(e.Hint, "rows fit") {
 			t.Fatalf("known size %v: %v", known, err)

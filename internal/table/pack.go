@@ -132,3 +132,16 @@ func (t *Table) Release(row int) int64 {
 	}
 	return freed
 }
+
+// packer packs the columns of a table that grows, whenever it has a segment more.
+type packer struct {
+	on     bool
+	packed int // rows
+}
+
+func (p *packer) pack(t *Table) {
+	if p.on && t.Rows() >= p.packed+segmentRows {
+		t.pack(false)
+		p.packed = t.Rows() / segmentRows * segmentRows
+	}
+}

@@ -26,7 +26,7 @@ func readText(text string, o Options) (*Table, *Info, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.all()
+	return r.ReadAll()
 }
 
 // must reads text that is correct.
@@ -267,7 +267,7 @@ func TestFormatDetection(t *testing.T) {
 		"\x00\x00\x08\x01\x00\x00\x00\x01\x05": "idx",
 		"":                                     "csv",
 	} {
-		if got := formatOf(prefix{bytes: []byte(text), whole: true}); got != want {
+		if got := detectFormat(prefix{bytes: []byte(text), whole: true}, &Options{}).name; got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}

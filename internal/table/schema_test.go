@@ -104,20 +104,21 @@ func TestMatchNothing(t *testing.T) {
 		{"too few by number", "1,2\n", Options{Schema: numbered, Unlabelled: true},
 			`t: missing columns: "3", expected the 3 columns that the model was trained on`},
 		{"no label", "a,b,c,d,Y\n1,1,1,1,1\n", Options{Schema: named},
-			`t: no column "y" for the label, expected one of "a", "b", "c", "d", "Y" (did you mean "Y"?)`},
+			`t: no label column "y", expected one of the columns "a", "b", "c", "d", "Y" (use --label` +
+				` COLUMN or --labels-file FILE; did you mean "Y"?)`},
 		{"label bad", "a,b,c,d,y\n1,1,1,1,g\n", Options{Schema: named},
-			`t: column "y": the labels "g" (1), expected 1 and 0, 1 and -1, or true and false` +
-				" (use --positive to say which are positive)"},
+			`t: column "y": the labels "g" (1), expected 1 and 0, 1 and -1, or true and false (use` +
+				" --positive VALUE for each positive label)"},
 		{"a value told that does not occur", "a,b,c,d,y\n1,1,1,1,g\n", Options{Format: schema.Format{Positive: []string{"h"}}, Schema: named},
 			`t: column "y": no label "h", expected one of the values that occur: "g" (1) (use --positive with one of them)`},
 		{"text for a number", "a,b,c,d,y\n1,1,x,1,1\n", Options{Schema: named},
 			`t:2: column "c": "x", expected a number (use --missing x)`},
 		{"sparse for columns", "1 1:1\n", Options{Schema: named},
-			"t: a LIBSVM file, expected a file with columns as the model was trained on"},
+			"t: a LIBSVM file, expected a file with columns, as the model was trained on"},
 		{"columns for sparse", "1,2\n", Options{Schema: sparse},
-			"t: delimited text, expected LIBSVM, as the model was trained on"},
+			"t: delimited text, expected a LIBSVM file, as the model was trained on"},
 		{"images for names", "\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x01a", Options{Schema: named, Unlabelled: true},
-			"t: an IDX file, expected a file with columns as the model was trained on"},
+			"t: an IDX file, expected a file with columns, as the model was trained on"},
 		{"small images", "\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x01a", Options{Schema: numbered, Unlabelled: true},
 			`t: missing columns: "2", "3", expected the 3 columns that the model was trained on`},
 	} {

@@ -3,8 +3,6 @@ package table
 import (
 	"bytes"
 	"io"
-
-	"toptau/schema"
 )
 
 const (
@@ -56,64 +54,6 @@ func (p prefix) lines(limit int) [][]byte {
 		all = append(all, bytes.Clone(line))
 	}
 	return all[:min(limit, len(all))]
-}
-
-// formatOf recognises the format of a file: "idx", "libsvm" or "csv".
-func formatOf(p prefix) schema.FileFormat {
-	switch {
-	case looksIDX(p.bytes):
-		return "idx"
-	case looksLIBSVM(p.lines(1000)):
-		return "libsvm"
-	}
-	return "csv"
-}
-
-// looksIDX reports whether a file begins with an IDX header: two zero bytes, a type and a number of dimensions.
-func looksIDX(b []byte) bool {
-	return len(b) >= 4 && b[0] == 0 && b[1] == 0 && idxSize(b[2]) > 0 && b[3] > 0
-}
-
-// looksLIBSVM reports whether more than half of the lines are a label without a colon (or none) and index:value pairs,
-// and at least one has a pair.
-func looksLIBSVM(all [][]byte) bool {
-	good, bad, pairs := 0, 0, 0
-	for _, line := range all {
-		if i := bytes.IndexByte(line, '#'); i >= 0 {
-			line = line[:i]
-		}
-		tokens := bytes.Fields(line)
-		if len(tokens) == 0 {
-			continue
-		}
-		n := 0
-		for _, t := range tokens {
-			if looksPair(t) {
-				n++
-			}
-		}
-		if n == len(tokens) || n == len(tokens)-1 && bytes.IndexByte(tokens[0], ':') < 0 {
-			good++
-			pairs += n
-		} else {
-			bad++
-		}
-	}
-	return good > bad && pairs > 0
-}
-
-// looksPair reports whether a token is digits, a colon and a value that could be meant as a number.
-func looksPair(token []byte) bool {
-	index, value, ok := bytes.Cut(token, []byte{':'})
-	if !ok || len(index) == 0 || bytes.ContainsAny(value, ":,;|\"") {
-		return false
-	}
-	for i, c := range index {
-		if (c < '0' || c > '9') && !(i == 0 && c == '-') {
-			return false
-		}
-	}
-	return true
 }
 
 // sniffDelimiter returns the delimiter whose records agree best with the first in having the same number of fields, at

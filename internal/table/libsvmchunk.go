@@ -1,15 +1,12 @@
 package table
 
-// scanned reports whether the next rows are those of a scanned chunk, for which it asks where the last one has come to
-// its end.
-func (s *libsvmRows) scanned() bool {
-	return s.feed.scanned(s.lines, s.empty == 0)
-}
+// nextIsScanned reports whether the next rows are those of a scanned chunk.
+func (s *libsvmRows) nextIsScanned() bool { return s.chunks.nextIsScanned(s.lines, s.empty == 0) }
 
-// take appends rows of the current chunk until t has limit rows.
-func (s *libsvmRows) take(t *Table, limit int) error {
-	c, x := s.feed.current, t.Sparse
-	p, first, before := &c.piece, c.piece.taken, s.lines.number
+// appendChunk appends rows of the current chunk until t has limit rows.
+func (s *libsvmRows) appendChunk(t *Table, limit int) error {
+	c, x := s.chunks.current, t.Sparse
+	p, first, before := &c.rows, c.rows.taken, s.lines.number
 	s.begun = true
 	if first == 0 && p.beyond > 0 {
 		if s.beyond == 0 {
@@ -18,15 +15,15 @@ func (s *libsvmRows) take(t *Table, limit int) error {
 		s.beyond += p.beyond
 	}
 	begin := p.entriesBefore(first)
-	behind := int64(len(x.Index)) - int64(begin)
-	for ; p.taken < p.rows && t.Rows() < limit; p.taken++ {
+	shift := int64(len(x.Index)) - int64(begin)
+	for ; p.taken < p.count && t.Rows() < limit; p.taken++ {
 		s.lines.number = before + p.taken - first + 1
 		class, err := s.classOf(p, c.text)
 		if err != nil {
 			return err
 		}
 		s.widen(x, int(p.top[p.taken]))
-		x.Start = append(x.Start, behind+int64(p.start[p.taken]))
+		x.Start = append(x.Start, shift+int64(p.start[p.taken]))
 		t.Label = append(t.Label, class)
 		t.Line = append(t.Line, s.lines.number)
 	}
@@ -36,34 +33,34 @@ func (s *libsvmRows) take(t *Table, limit int) error {
 	if s.reader.options.Raw {
 		t.Raw = append(t.Raw, p.raw[first:p.taken]...)
 	}
-	if p.taken == p.rows {
-		s.feed.taken()
+	if p.taken == p.count {
+		s.chunks.markRead()
 	}
 	return nil
 }
 
-// entriesBefore counts the entries of the rows before a row of a LIBSVM piece.
-func (p *piece) entriesBefore(row int) int {
+// entriesBefore returns the number of entries in the rows before a row of LIBSVM text.
+func (p *chunkRows) entriesBefore(row int) int {
 	if row == 0 {
 		return 0
 	}
 	return int(p.start[row-1])
 }
 
-// classOf classifies the next row.
-func (s *libsvmRows) classOf(p *piece, text []byte) (Class, error) {
+// classOf returns the class of the next row.
+func (s *libsvmRows) classOf(p *chunkRows, text []byte) (Class, error) {
 	if s.reader.labelsFile == nil {
 		return p.classOf(s.reader.labels, text, p.taken), nil
 	}
-	label, err := s.label(nil)
+	label, err := s.labelOf(nil)
 	if err != nil {
 		return Unknown, err
 	}
-	return s.reader.count(label), nil
+	return s.reader.countLabel(label), nil
 }
 
-// reserve makes room for rows and entries that follow those of t, and for all that will follow where the size of the
-// file is known, as for delimited text.
+// reserve makes room for more rows and entries. If the size of the file is known, it makes room for all of them, as for
+// delimited text.
 func (s *libsvmRows) reserve(t *Table, rows, entries int, bytes int64) {
 	x := t.Sparse
 	if need := t.Rows() + rows; need > cap(t.Line) {
