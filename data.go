@@ -43,17 +43,17 @@ func (d *Data) matrix(ctx context.Context, m *feature.Map, s matrix.Storage, rel
 // Read reads a labelled file; "-" is standard input. Errors say where the problem is, what was found, what was expected, and how
 // to fix it.
 func Read(ctx context.Context, path string, f Format) (*Data, error) {
-	o := table.Options{Format: f, Schema: f.Schema(), Packed: true}
-	return readData(ctx, func() (*table.Reader, error) { return table.Open(path, o) }, o)
+	o := table.Options{Format: f, Schema: f.Schema(), Packed: true, Context: ctx}
+	return readData(func() (*table.Reader, error) { return table.Open(path, o) }, o)
 }
 
 // ReadFrom reads labelled rows from r until EOF. Errors name r by its method Name, if it has one.
 func ReadFrom(ctx context.Context, r io.Reader, f Format) (*Data, error) {
-	o := table.Options{Format: f, Schema: f.Schema(), Packed: true}
-	return readData(ctx, func() (*table.Reader, error) { return table.NewReader(readerName(r), r, o) }, o)
+	o := table.Options{Format: f, Schema: f.Schema(), Packed: true, Context: ctx}
+	return readData(func() (*table.Reader, error) { return table.NewReader(readerName(r), r, o) }, o)
 }
 
-func readData(ctx context.Context, open func() (*table.Reader, error), o table.Options) (*Data, error) {
+func readData(open func() (*table.Reader, error), o table.Options) (*Data, error) {
 	start := time.Now()
 	r, err := open()
 	if err != nil {
@@ -61,10 +61,10 @@ func readData(ctx context.Context, open func() (*table.Reader, error), o table.O
 	}
 	if s := o.Schema; s != nil && o.LabelsFile == "" && s.Label == nil && s.Format == schema.CSV {
 		r.Close()
-		return nil, &diag.Error{Kind: diag.Usage, File: r.File(), Found: "labels in a file of their own",
+		return nil, &diag.Error{Kind: diag.Usage, Found: "labels in a file of their own",
 			Expected: "one labelled file", Hint: "put the label into the file", Fixes: []diag.Fix{{Param: "labels-file", Value: "FILE"}}}
 	}
-	t, info, err := r.ReadAll(ctx)
+	t, info, err := r.ReadAll()
 	if err != nil {
 		return nil, err
 	}

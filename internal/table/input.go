@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -20,6 +21,7 @@ import (
 // input is the uncompressed bytes of a file. It hashes what is read and words what goes wrong.
 type input struct {
 	file        string
+	context     context.Context // ends reading; nil: nothing does
 	reader      io.Reader
 	compression string // "", "gzip" or "zstd"
 	digest      hash.Hash
@@ -137,6 +139,9 @@ func foreign(head []byte) string {
 
 // Read implements io.Reader.
 func (in *input) Read(p []byte) (int, error) {
+	if in.context != nil && in.context.Err() != nil {
+		return 0, in.context.Err()
+	}
 	n, err := in.reader.Read(p)
 	in.digest.Write(p[:n])
 	if err != nil && err != io.EOF {

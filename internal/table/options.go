@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,10 +15,11 @@ import (
 type Options struct {
 	schema.Format
 
-	Schema     *schema.Schema // read the file as a model's training file was read: match its columns, kinds and label rule
-	Unlabelled bool           // the label column may be absent; labels that are missing or not understood are Unknown
-	Raw        bool           // keep every field in Table.Raw
-	Packed     bool           // Read: store columns and lines in few bytes, for the methods of Column and Table.LineOf alone
+	Schema     *schema.Schema  // read the file as a model's training file was read: match its columns, kinds and label rule
+	Unlabelled bool            // the label column may be absent; labels that are missing or not understood are Unknown
+	Raw        bool            // keep every field in Table.Raw
+	Context    context.Context // reading fails with its error once it ends; nil: never
+	Packed     bool            // Read: store columns and lines in few bytes, for the methods of Column and Table.LineOf alone
 }
 
 // check checks everything that can be checked without the file.

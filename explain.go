@@ -14,6 +14,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/table"
 	"toptau/model"
+	"toptau/result"
 	"toptau/schema"
 )
 
@@ -45,36 +46,6 @@ func newDivision(scorer *feature.Scorer) (*division, error) {
 	return d, nil
 }
 
-// Columns is what a model's columns do to some rows: the object that explain --columns --json prints.
-type Columns struct {
-	SchemaVersion int            `json:"schema_version"`
-	Rows          int            `json:"n"`
-	Sampled       int            `json:"n_sampled"` // rows that the shapes are from
-	MeanScore     float64        `json:"mean_score"`
-	Columns       []ColumnEffect `json:"columns"` // the strongest first
-	Warnings      []Warning      `json:"warnings"`
-}
-
-// ColumnEffect is what a column adds to the score. Shapes are relative to Mean, what it adds to a row on average: the
-// columns' Means and the model's offset add up to the mean score.
-type ColumnEffect struct {
-	Column string  `json:"column"`
-	Effect float64 `json:"effect"` // the standard deviation of what it adds, over the rows
-	Mean   float64 `json:"mean"`
-	// Shape of a numeric column: pairs of a value and of what it adds there, on average over the rows whose value lies near it,
-	// ascending. Each value that many rows share is a point of its own.
-	Shape      [][2]float64     `json:"shape"`
-	Categories []CategoryEffect `json:"categories"` // of a categorical column: the most frequent values
-	Missing    *float64         `json:"missing"`    // what a missing value adds; null: there was none
-}
-
-// CategoryEffect is what a value of a categorical column adds.
-type CategoryEffect struct {
-	Value string  `json:"value"`
-	Rows  int     `json:"n"` // of the sampled rows
-	Adds  float64 `json:"adds"`
-}
-
 const (
 	effectRows      = 20000   // that shapes are drawn from, at most
 	effectCells     = 4000000 // rows times columns, at most
@@ -84,15 +55,15 @@ const (
 	missingCode     = -1
 )
 
-// ExplainColumns says what each column of a file does to the scores, in one reading and in memory that does not grow with it:
-// effects are over all rows, shapes over at most 20,000 of them, drawn at random with a fixed seed.
-func ExplainColumns(ctx context.Context, m *model.Model, path string, f Format, progress func(rows int)) (*Columns, error) {
-	options, err := optionsFor(m, f)
+// Explain measures what each column of r adds to the scores. It reads r once, in memory that does not grow with it. Effects are
+// over all rows, shapes over at most 20,000 of them, drawn at random with a fixed seed.
+func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
+	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
 	}
-	options.Unlabelled = true
-	reader, err := table.Open(path, options)
+	options.Unlabelled, options.Context = true, ctx
+	reader, err := table.NewReader(readerName(r), r, options)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +73,7 @@ func ExplainColumns(ctx context.Context, m *model.Model, path string, f Format, 
 		return nil, err
 	}
 	for {
-		t, err := reader.Next(scoreChunk)
+		t, err := reader.Next(chunkRows)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -113,22 +84,23 @@ func ExplainColumns(ctx context.Context, m *model.Model, path string, f Format, 
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := e.add(t, row); err != nil {
-				if at := diag.Of(err); at != nil && at.File == "" {
-					at.File = path
-				}
-				return nil, err
+			if err := e.addRow(t, row); err != nil {
+				return nil, diag.At(err, diag.Error{File: t.File})
 			}
 		}
-		if progress != nil {
-			progress(e.rows)
+		if o.Progress != nil {
+			o.Progress(e.rows)
 		}
 	}
 	c := e.columns()
-	for _, w := range reader.Warnings() {
-		c.Warnings = append(c.Warnings, Warning(w))
-	}
+	c.Warnings = append(c.Warnings, reader.Warnings()...)
 	return c, nil
+}
+
+// ExplainOptions are the options of Explain.
+type ExplainOptions struct {
+	Format   schema.Format  // what differs from the training file
+	Progress func(rows int) // is called with the number of rows read
 }
 
 // effects gathers what the columns do, row by row. sums are of what each column adds and of its square; sampled rows are a
@@ -176,8 +148,8 @@ func newEffects(m *model.Model) (*effects, error) {
 	return e, nil
 }
 
-// add counts a row.
-func (e *effects) add(t *table.Table, row int) error {
+// addRow counts a row.
+func (e *effects) addRow(t *table.Table, row int) error {
 	if !e.checked {
 		if err := e.scorer.Map.Check(t); err != nil {
 			return err
@@ -234,25 +206,25 @@ func (in *effectInput) value(c *table.Column, row int) float64 {
 }
 
 // columns is what was gathered, the strongest column first.
-func (e *effects) columns() *Columns {
+func (e *effects) columns() *result.Columns {
 	n := float64(max(e.rows, 1))
-	c := &Columns{SchemaVersion: SchemaVersion, Rows: e.rows, Sampled: len(e.sample), MeanScore: e.score / n,
-		Columns: []ColumnEffect{}, Warnings: []Warning{}}
+	c := &result.Columns{Rows: e.rows, Sampled: len(e.sample), MeanScore: e.score / n,
+		Columns: []result.ColumnEffect{}}
 	for j, name := range e.division.columns {
 		mean := e.sums[j][0] / n
-		effect := ColumnEffect{Column: name, Mean: mean, Effect: math.Sqrt(max(0, e.sums[j][1]/n-float64(mean*mean))),
-			Shape: [][2]float64{}, Categories: []CategoryEffect{}}
+		effect := result.ColumnEffect{Column: name, Mean: mean, Effect: math.Sqrt(max(0, e.sums[j][1]/n-float64(mean*mean))),
+			Shape: [][2]float64{}, Categories: []result.CategoryEffect{}}
 		if j < len(e.inputs) && len(e.sample) > 0 {
 			e.shape(j, &effect)
 		}
 		c.Columns = append(c.Columns, effect)
 	}
-	slices.SortStableFunc(c.Columns, func(a, b ColumnEffect) int { return cmp.Compare(b.Effect, a.Effect) })
+	slices.SortStableFunc(c.Columns, func(a, b result.ColumnEffect) int { return cmp.Compare(b.Effect, a.Effect) })
 	return c
 }
 
 // shape fills in what a column adds over its values.
-func (e *effects) shape(j int, effect *ColumnEffect) {
+func (e *effects) shape(j int, effect *result.ColumnEffect) {
 	type pair struct{ value, adds float64 }
 	var pairs []pair
 	missing, sum := 0, 0.0
@@ -294,7 +266,7 @@ func (e *effects) shape(j int, effect *ColumnEffect) {
 		count := float64(end - first)
 		if e.inputs[j].categorical {
 			text := e.inputs[j].texts[int(pairs[first].value)]
-			effect.Categories = append(effect.Categories, CategoryEffect{text, end - first, adds / count})
+			effect.Categories = append(effect.Categories, result.CategoryEffect{text, end - first, adds / count})
 		} else if pairs[first].value == pairs[end-1].value {
 			effect.Shape = append(effect.Shape, [2]float64{pairs[first].value, adds / count})
 		} else {
