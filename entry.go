@@ -43,6 +43,48 @@ type rowScores struct {
 	counts *feature.Counts // nil: no model scored the rows
 }
 
+// addColumns adds the columns that only another schema has. A column that both have must be of one kind.
+func addColumns(to *schema.Schema, other schema.Schema) error {
+	to.Columns = slices.Clone(to.Columns)
+	for _, c := range other.Columns {
+		i := slices.IndexFunc(to.Columns, func(known schema.Column) bool { return known.Name == c.Name })
+		switch {
+		case i < 0:
+			to.Columns = append(to.Columns, c)
+		case to.Columns[i].Kind != c.Kind:
+			return &diag.Error{Kind: diag.Model, Column: c.Name, Found: "categorical in one model and numeric in another",
+				Expected: "models that read the column alike", Hint: "evaluate them one at a time"}
+		}
+	}
+	slices.SortStableFunc(to.Columns, func(a, b schema.Column) int { return a.Number - b.Number })
+	to.Width = max(to.Width, other.Width)
+	return nil
+}
+
+// arranged returns d with its columns in the order of a model's schema. Rows are shared.
+func (d *Data) arranged(m *model.Model) *Data {
+	columns := m.Schema().Columns
+	same := len(columns) == len(d.table.Columns)
+	for i := 0; same && i < len(columns); i++ {
+		same = columns[i].Name == d.table.Columns[i].Name
+	}
+	if same || d.table.Sparse != nil {
+		return d
+	}
+	t := *d.table
+	t.Columns = nil
+	for _, c := range columns {
+		i := slices.IndexFunc(d.table.Columns, func(known table.Column) bool { return known.Name == c.Name })
+		if i < 0 {
+			return d // scoring reports the missing column
+		}
+		t.Columns = append(t.Columns, d.table.Columns[i])
+	}
+	view := *d
+	view.table = &t
+	return &view
+}
+
 // score returns the scores of the rows of d.
 func (e *Entry) score(d *Data) (*rowScores, error) {
 	switch {
@@ -62,7 +104,7 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 	}
 	s := &rowScores{values: e.Scores}
 	if d.whole != nil {
-		s.values = pick(e.Scores, d.wholeRows)
+		s.values = pickValues(e.Scores, d.wholeRows)
 	}
 	return s, s.requireAll(e.Name, "", d, false)
 }
@@ -102,8 +144,8 @@ func (d *Data) rowNumber(row int) int {
 	return row + 1
 }
 
-// pick returns the elements at some places of a list.
-func pick(list []float64, places []int) []float64 {
+// pickValues returns the elements at some places of a list.
+func pickValues(list []float64, places []int) []float64 {
 	picked := make([]float64, len(places))
 	for i, place := range places {
 		picked[i] = list[place]
@@ -197,7 +239,7 @@ func (f *scoreFile) scoresOf(name string, d *Data) (*rowScores, error) {
 		}
 	}
 	if d.whole != nil {
-		s.values = pick(s.values, d.wholeRows)
+		s.values = pickValues(s.values, d.wholeRows)
 	}
 	return s, s.requireAll(name, f.path, d, by == byID)
 }

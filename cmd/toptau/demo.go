@@ -121,7 +121,7 @@ func (c *demoCommand) evaluate(s *session, dir string, trained *toptau.Trained) 
 	if err != nil {
 		return nil, err
 	}
-	e, err := toptau.Evaluate(trained.Model, fresh, toptau.EvaluateOptions{Seed: c.Seed})
+	e, err := toptau.Evaluate(s, fresh, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/report"
 )
 
 // thresholdCommand calibrates.
@@ -72,7 +73,7 @@ func (c *thresholdCommand) compute(s *session, o toptau.ThresholdOptions) (*topt
 		if c.Scores == "" {
 			return toptau.Threshold(data, c.Score, o)
 		}
-		scores, err := toptau.ReadScores("scores", c.Scores, data)
+		scores, err := toptau.ReadScores(s, "scores", c.Scores, toptau.Format{})
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +122,7 @@ func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
 	}
 	s.printf("expected     %s %s, 95 %%: %s to %s\n", percent(r.Expected.Rate), what, percent(r.Expected.Low), percent(r.Expected.High))
 	if r.Joined != nil {
-		s.printf("scores       %s\n", r.Joined.Words())
+		s.printf("scores       %s\n", report.JoinedText(r.Joined))
 	}
 	for _, v := range r.Segments {
 		evidence := "plain"
@@ -131,7 +132,7 @@ func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
 		s.printf("  segment %-16q %v (%s)\n", v.Value, v.Threshold, evidence)
 	}
 	if output != "" {
-		s.printf("overlap      with the training rows: %s\n", r.TrainingRows.Words())
+		s.printf("overlap      with the training rows: %s\n", report.OverlapText(r.TrainingRows))
 		s.printf("model        %s\n", output)
 	}
 	printWarnings(s, r.Warnings)
