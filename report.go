@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/metric"
 	"toptau/model"
@@ -43,7 +44,7 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 			return err
 		}
 	}
-	f.Data, f.Scores = e.dataFacts(), report.HistogramOf(first.scores, alarm, reportBins)
+	f.Data, f.Scores = e.dataFacts(), plot.HistogramOf(first.scores, alarm, reportBins)
 	aim(&f, e.goal())
 	for i, k := range e.rankings {
 		name := e.Entries[i].Name

@@ -11,6 +11,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/metric"
@@ -48,7 +49,7 @@ type comparison struct {
 	Evaluation *result.Evaluation  `json:"evaluation"`
 }
 
-func (c *compareCommand) Run(s *session) error {
+func (c *compareCommand) Run(s *cli.Session) error {
 	goal, err := c.required()
 	if err != nil {
 		return err
@@ -63,9 +64,9 @@ func (c *compareCommand) Run(s *session) error {
 	options := toptau.TrainOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
 		Impute: c.Impute, Folds: c.Folds, Seed: c.Seed, KeepAll: true, Progress: func(now toptau.Progress) {
 			if now.Usable {
-				s.finish("comparing what is finished")
+				s.FinishAfterSignal("comparing what is finished")
 			}
-			s.progress.report(now)
+			showProgress(s, now)
 		}}
 	data, err := toptau.Read(c.Data, c.format())
 	if err != nil {
@@ -82,12 +83,12 @@ func (c *compareCommand) Run(s *session) error {
 	if c.Test == "" {
 		options.TestShare = threshold.MustRate(testShare)
 	}
-	s.progress.start()
+	s.Progress.Start()
 	trained, err := toptau.Train(s, data, goal, options)
 	if err != nil {
 		return err
 	}
-	s.progress.clear()
+	s.Progress.Clear()
 	e, err := toptau.Evaluate(context.WithoutCancel(s), trained.Test, append(trained.All, others...),
 		toptau.EvaluateOptions{Goal: goal, Against: c.Against, Replicates: c.Replicates, Seed: c.Seed})
 	if err != nil {
@@ -102,23 +103,23 @@ func (c *compareCommand) Run(s *session) error {
 		kept = setAside(c.ReplacePartial, &c.Report)
 	}
 	if c.Report != "" {
-		if err := s.writeFile(c.Report, e.WriteReport); err != nil {
+		if err := s.WriteFile(c.Report, e.WriteReport); err != nil {
 			return err
 		}
 	}
-	if s.json {
-		err = s.emit(comparison{&trained.Report, &e.Evaluation})
-	} else if !s.taken {
+	if s.JSON {
+		err = s.Emit(comparison{&trained.Report, &e.Evaluation})
+	} else if !s.StdoutTaken {
 		printComparison(s, &trained.Report, &e.Evaluation)
 	}
 	if err == nil && trained.Report.Cancelled {
-		return &interrupted{soFar(kept, c.Report)}
+		return &cli.Interrupted{Words: soFar(kept, c.Report)}
 	}
 	return err
 }
 
 // readScores reads entries of --scores NAME=FILE.
-func readScores(s *session, list []string, f toptau.Format) ([]toptau.Entry, error) {
+func readScores(s *cli.Session, list []string, f toptau.Format) ([]toptau.Entry, error) {
 	var entries []toptau.Entry
 	for _, arg := range list {
 		name, path, found := strings.Cut(arg, "=")
@@ -135,21 +136,21 @@ func readScores(s *session, list []string, f toptau.Format) ([]toptau.Entry, err
 	return entries, nil
 }
 
-func printComparison(s *session, r *toptau.TrainReport, e *result.Evaluation) {
-	s.printf("goal: %s\n", r.Goal)
-	s.printf("rows: %s\n", parts(r))
-	s.printf("settings chosen by: %s\n", r.Criterion)
-	s.printf("chosen: %s\n", r.Why)
+func printComparison(s *cli.Session, r *toptau.TrainReport, e *result.Evaluation) {
+	s.Printf("goal: %s\n", r.Goal)
+	s.Printf("rows: %s\n", parts(r))
+	s.Printf("settings chosen by: %s\n", r.Criterion)
+	s.Printf("chosen: %s\n", r.Why)
 	printEntries(s, e)
 	for i := range e.Entries {
 		if entry := &e.Entries[i]; entry.Kind == result.MethodEntry || entry.Kind == result.BaselineEntry {
-			s.printf("%s: %s\n", entry.Name, entry.Setting)
+			s.Printf("%s: %s\n", entry.Name, entry.Setting)
 		}
 	}
 	for _, untried := range r.NotTried {
-		s.printf("not fitted: %s\n", untried)
+		s.Printf("not fitted: %s\n", untried)
 	}
-	s.printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch+r.SecondsRefit)
+	s.Printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch+r.SecondsRefit)
 	printWarnings(s, r.Warnings)
 	printWarnings(s, e.Warnings)
 }
@@ -159,9 +160,9 @@ var verdictTitles = map[result.VerdictAbout]string{result.AboutLoss: "loss", res
 	result.AboutEntry: "verdict", result.AboutBest: "best"}
 
 // printEntries prints several entries, the highest criterion first, and what follows from their differences.
-func printEntries(s *session, e *result.Evaluation) {
+func printEntries(s *cli.Session, e *result.Evaluation) {
 	first := e.Entries[0].Goal.Value
-	s.printf("%s on %s rows (%s positive):\n", first.Criterion, text.Count(e.Rows), text.Count(e.Positives))
+	s.Printf("%s on %s rows (%s positive):\n", first.Criterion, text.Count(e.Rows), text.Count(e.Positives))
 	entries := slices.Clone(e.Entries)
 	slices.SortStableFunc(entries, func(a, b result.Entry) int { return cmp.Compare(b.Goal.Value.Rate, a.Goal.Value.Rate) })
 	table := [][]string{{"", "criterion", "found", "interval", "AUC", "against " + e.Against, "interval", ""}}
@@ -169,26 +170,26 @@ func printEntries(s *session, e *result.Evaluation) {
 		table = append(table, entryCells(&entries[i], e.Against))
 	}
 	for _, line := range alignColumns(table) {
-		s.printf("  %s\n", line)
+		s.Printf("  %s\n", line)
 	}
 	if i := first.Interval; i != nil {
 		unit := "rows"
 		if e.Entities > 0 {
 			unit = text.Plural(e.Entities, "entity")
 		}
-		s.printf("intervals: %s, %s, %s replicates of the same %s for all\n", i.Kind, metric.ConfidenceText(1-i.Confidence),
+		s.Printf("intervals: %s, %s, %s replicates of the same %s for all\n", i.Kind, metric.ConfidenceText(1-i.Confidence),
 			text.Count(i.Replicates), unit)
 	}
 	for i := range e.Entries {
 		if entry := &e.Entries[i]; entry.Joined != nil {
-			s.printf("scores of %s: %s\n", entry.Name, report.JoinedText(entry.Joined))
+			s.Printf("scores of %s: %s\n", entry.Name, report.JoinedText(entry.Joined))
 		}
 	}
 	for i := range e.Verdicts {
 		conclusion, evidence := report.VerdictText(&e.Verdicts[i], e)
-		s.printf("%s: %s\n", verdictTitles[e.Verdicts[i].About], conclusion)
+		s.Printf("%s: %s\n", verdictTitles[e.Verdicts[i].About], conclusion)
 		if evidence != "" {
-			s.printf("  %s\n", evidence)
+			s.Printf("  %s\n", evidence)
 		}
 	}
 }

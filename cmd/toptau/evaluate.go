@@ -9,6 +9,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
@@ -30,7 +31,7 @@ type evaluateCommand struct {
 	dataFlags
 }
 
-func (c *evaluateCommand) Run(s *session) error {
+func (c *evaluateCommand) Run(s *cli.Session) error {
 	goal, err := c.optional()
 	if err != nil {
 		return err
@@ -52,30 +53,30 @@ func (c *evaluateCommand) Run(s *session) error {
 		return err
 	}
 	if c.Report != "" {
-		if err := s.writeFile(c.Report, e.WriteReport); err != nil {
+		if err := s.WriteFile(c.Report, e.WriteReport); err != nil {
 			return err
 		}
 	}
-	if s.json {
-		return s.emit(e.Evaluation)
+	if s.JSON {
+		return s.Emit(e.Evaluation)
 	}
-	if s.taken {
+	if s.StdoutTaken {
 		return nil
 	}
 	printEvaluation(s, e)
 	if c.Prevalence != "" {
 		for _, line := range e.Summary {
-			s.printf("%s\n", line)
+			s.Printf("%s\n", line)
 		}
 	}
 	if c.Report != "" {
-		s.printf("report: %s\n", c.Report)
+		s.Printf("report: %s\n", c.Report)
 	}
 	return nil
 }
 
 // read loads the models and the data, which is the last of the files.
-func (c *evaluateCommand) read(s *session) ([]toptau.Entry, *toptau.Data, error) {
+func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, error) {
 	last := len(c.Files) - 1
 	if last == 0 && len(c.Scores) == 0 {
 		return nil, nil, &diag.Error{Kind: diag.Usage, Found: "one file, " + diag.Quote(c.Files[0]), Expected: "a model and the data",
@@ -117,19 +118,19 @@ func entryNames(paths []string) []string {
 	return names
 }
 
-func printEvaluation(s *session, e *toptau.Evaluation) {
-	s.printf("%s rows, %s positive (%s); AUC %.4f\n", text.Count(e.Rows), text.Count(e.Positives), percent(e.Prevalence), e.AUC)
+func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
+	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", text.Count(e.Rows), text.Count(e.Positives), percent(e.Prevalence), e.AUC)
 	for i := range e.Entries {
 		entry := &e.Entries[i]
 		if len(e.Entries) > 1 && len(entry.Points) > 0 {
-			s.printf("%s:\n", entry.Name)
+			s.Printf("%s:\n", entry.Name)
 		}
 		for _, p := range entry.Points {
-			s.printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
-			s.printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
-			s.printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
-			s.printf("  precision        %s\n", rate(p.Decisions.Precision))
-			s.printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+			s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
+			s.Printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
+			s.Printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
+			s.Printf("  precision        %s\n", rate(p.Decisions.Precision))
+			s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
 		}
 	}
 	if len(e.Entries) > 1 {
@@ -143,30 +144,30 @@ func printEvaluation(s *session, e *toptau.Evaluation) {
 			name = " of " + entry.Name
 		}
 		if entry.Joined == nil {
-			s.printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
+			s.Printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
 		}
 		if entry.Unknown > 0 {
-			s.printf("  note: %s not seen in training\n", text.Plural(entry.Unknown, "value"))
+			s.Printf("  note: %s not seen in training\n", text.Plural(entry.Unknown, "value"))
 		}
 	}
 	printWarnings(s, e.Warnings)
 }
 
 // printCriteria prints the criteria of a single entry.
-func printCriteria(s *session, e *toptau.Evaluation) {
+func printCriteria(s *cli.Session, e *toptau.Evaluation) {
 	if e.Goal != nil {
-		s.printf("goal: %s\n", e.Goal.Goal)
-		s.printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
+		s.Printf("goal: %s\n", e.Goal.Goal)
+		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
 	}
-	s.printf("with thresholds taken from these rows themselves:\n")
+	s.Printf("with thresholds taken from these rows themselves:\n")
 	for _, c := range e.Criteria {
-		s.printf("  %-26s %s\n", c.Criterion, rate(c.Proportion))
+		s.Printf("  %-26s %s\n", c.Criterion, rate(c.Proportion))
 	}
 	if len(e.Criteria) > 0 {
-		s.printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
+		s.Printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
 	}
 	if j := e.Entries[0].Joined; j != nil {
-		s.printf("scores of %s: %s\n", e.Entries[0].Name, report.JoinedText(j))
+		s.Printf("scores of %s: %s\n", e.Entries[0].Name, report.JoinedText(j))
 	}
 }
 

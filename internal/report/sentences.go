@@ -95,8 +95,11 @@ func bestText(v *result.Verdict, entry *result.Entry, entries int) (conclusion, 
 	if len(v.Among) == 1 {
 		return v.Entry + " is the best", evidence + "; no other entry is as good" + confidence
 	}
-	return v.Entry + " finds the most, but not significantly more than all others",
-		evidence + "; the best is one of " + text.List(v.Among, "and") + confidence
+	conclusion = v.Entry + " finds the most, but not significantly more than all others"
+	if len(v.Among) == entries {
+		return conclusion, evidence + "; none can be ruled out as the best" + confidence
+	}
+	return conclusion, evidence + "; the best is one of " + text.List(v.Among, "or") + confidence
 }
 
 func either(first bool, a, b string) string {
