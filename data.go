@@ -3,8 +3,9 @@ package toptau
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
-	"strconv"
+	"slices"
 	"time"
 
 	"toptau/diag"
@@ -26,6 +27,9 @@ type Data struct {
 	table   *table.Table
 	info    table.Info
 	seconds float64
+
+	whole     *Data // the data that the rows were selected from; nil: none
+	wholeRows []int // their numbers there
 }
 
 // matrix packs all rows. release frees the columns as they are packed.

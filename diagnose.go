@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"toptau/calibrate"
-	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"

@@ -43,6 +43,30 @@ type rowScores struct {
 	counts *feature.Counts // nil: no model scored the rows
 }
 
+// arranged returns d with its columns in the order of a model's schema. Rows are shared.
+func (d *Data) arranged(m *model.Model) *Data {
+	columns := m.Schema().Columns
+	same := len(columns) == len(d.table.Columns)
+	for i := 0; same && i < len(columns); i++ {
+		same = columns[i].Name == d.table.Columns[i].Name
+	}
+	if same || d.table.Sparse != nil {
+		return d
+	}
+	t := *d.table
+	t.Columns = nil
+	for _, c := range columns {
+		i := slices.IndexFunc(d.table.Columns, func(known table.Column) bool { return known.Name == c.Name })
+		if i < 0 {
+			return d // scoring reports the missing column
+		}
+		t.Columns = append(t.Columns, d.table.Columns[i])
+	}
+	view := *d
+	view.table = &t
+	return &view
+}
+
 // score returns the scores of the rows of d.
 func (e *Entry) score(d *Data) (*rowScores, error) {
 	switch {
@@ -52,9 +76,9 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 	case e.file != nil:
 		return e.file.scoresOf(e.Name, d)
 	}
-	rows := d.Rows()
+	rows := d.Len()
 	if d.whole != nil {
-		rows = d.whole.Rows()
+		rows = d.whole.Len()
 	}
 	if len(e.Scores) != rows {
 		return nil, &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d scores of %s", len(e.Scores), diag.Quote(e.Name)),
@@ -62,7 +86,7 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 	}
 	s := &rowScores{values: e.Scores}
 	if d.whole != nil {
-		s.values = pick(e.Scores, d.wholeRows)
+		s.values = pickValues(e.Scores, d.wholeRows)
 	}
 	return s, s.requireAll(e.Name, "", d, false)
 }
@@ -102,8 +126,8 @@ func (d *Data) rowNumber(row int) int {
 	return row + 1
 }
 
-// pick returns the elements at some places of a list.
-func pick(list []float64, places []int) []float64 {
+// pickValues returns the elements at some places of a list.
+func pickValues(list []float64, places []int) []float64 {
 	picked := make([]float64, len(places))
 	for i, place := range places {
 		picked[i] = list[place]
@@ -175,7 +199,7 @@ func (f *scoreFile) scoresOf(name string, d *Data) (*rowScores, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &rowScores{values: slices.Repeat([]float64{math.NaN()}, all.Rows()), joined: &result.Joined{}}
+	s := &rowScores{values: slices.Repeat([]float64{math.NaN()}, all.Len()), joined: &result.Joined{}}
 	from, by, err := j.join()
 	if err != nil {
 		return nil, err
@@ -197,7 +221,7 @@ func (f *scoreFile) scoresOf(name string, d *Data) (*rowScores, error) {
 		}
 	}
 	if d.whole != nil {
-		s.values = pick(s.values, d.wholeRows)
+		s.values = pickValues(s.values, d.wholeRows)
 	}
 	return s, s.requireAll(name, f.path, d, by == byID)
 }
@@ -335,9 +359,9 @@ func (j *joiner) join() (rows []int, by string, err error) {
 		rows, err = j.joinRow()
 		return rows, byRow, err
 	}
-	if n := len(j.values); n != j.data.Rows() {
+	if n := len(j.values); n != j.data.Len() {
 		return nil, "", &diag.Error{Kind: diag.Data, File: j.table.File, Found: fmt.Sprintf("%d scores and no id", n),
-			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", j.data.Rows(), j.data.table.File),
+			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", j.data.Len(), j.data.table.File),
 			Hint:     "or a column of ids in both files"}
 	}
 	rows = make([]int, len(j.values))
@@ -350,8 +374,8 @@ func (j *joiner) join() (rows []int, by string, err error) {
 // joinID finds rows by their ids.
 func (j *joiner) joinID() ([]int, error) {
 	column := j.ids[0].Name
-	where := make(map[string]int, j.data.Rows())
-	for row := range j.data.Rows() {
+	where := make(map[string]int, j.data.Len())
+	for row := range j.data.Len() {
 		id := idOf(j.data.table.ID, row)
 		if first, twice := where[id]; twice {
 			return nil, &diag.Error{Kind: diag.Data, File: j.data.table.File, Line: j.data.table.LineOf(row), Column: column,
@@ -379,7 +403,7 @@ func (j *joiner) joinID() ([]int, error) {
 
 // joinRow finds rows by their numbers.
 func (j *joiner) joinRow() ([]int, error) {
-	rows, seen := make([]int, len(j.values)), make([]int, j.data.Rows())
+	rows, seen := make([]int, len(j.values)), make([]int, j.data.Len())
 	for i := range rows {
 		text := j.rows.Values[i]
 		number, err := strconv.Atoi(strings.TrimSpace(text))

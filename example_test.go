@@ -212,7 +212,7 @@ func ExampleEvaluate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	evaluation, err := toptau.Evaluate(fitted.Model, next, toptau.EvaluateOptions{
+	evaluation, err := toptau.Evaluate(context.Background(), next, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{
 		Goal: toptau.Top("1%"),
 	})
 	if err != nil {

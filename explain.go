@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -274,37 +273,8 @@ func (e *effects) shape(j int, effect *result.ColumnEffect) {
 		}
 		first = end
 	}
-	slices.SortStableFunc(effect.Categories, func(a, b CategoryEffect) int {
+	slices.SortStableFunc(effect.Categories, func(a, b result.CategoryEffect) int {
 		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Value, b.Value))
 	})
 	effect.Categories = effect.Categories[:min(len(effect.Categories), shapeCategories)]
-}
-
-// Words say what the column does: from what it adds least to where it adds most.
-func (c *ColumnEffect) Words() string {
-	switch {
-	case len(c.Shape) > 0:
-		low, high := c.Shape[0], c.Shape[0]
-		for _, p := range c.Shape {
-			if p[1] < low[1] {
-				low = p
-			}
-			if p[1] > high[1] {
-				high = p
-			}
-		}
-		return fmt.Sprintf("%+.3g at %.4g, %+.3g at %.4g", low[1], low[0], high[1], high[0])
-	case len(c.Categories) > 0:
-		low, high := c.Categories[0], c.Categories[0]
-		for _, v := range c.Categories {
-			if v.Adds < low.Adds {
-				low = v
-			}
-			if v.Adds > high.Adds {
-				high = v
-			}
-		}
-		return fmt.Sprintf("%+.3g for %s, %+.3g for %s", low.Adds, diag.Quote(low.Value), high.Adds, diag.Quote(high.Value))
-	}
-	return ""
 }

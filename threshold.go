@@ -60,7 +60,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	c := &calibrating{data: d, scores: scores.values, goal: g, options: o}
 	var known *result.Overlap
 	if e.Model != nil {
-		known = overlapWith(e.Model, d)
+		known = overlap(e.Model, d)
 		c.against = reasonAgainst(e.Model, d, known, o.Force)
 	}
 	if c.against == "" {
@@ -75,7 +75,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
 		if known != nil && known.Excess {
-			words := overlapText(known, d.Len())
+			words := overlapWarning(known, d.Len())
 			r.Warnings = append(r.Warnings, diag.Warning{Code: "training-rows", Text: words})
 			out.Point.Source += "; " + words
 		}
@@ -90,7 +90,7 @@ func reasonAgainst(m *model.Model, d *Data, known *result.Overlap, force bool) s
 	case trainedOn(m, d):
 		return "these are the rows that the model was trained on"
 	case known != nil && known.Excess && !force:
-		return overlapText(known, d.Len()) + "; force it if these are other rows with equal values"
+		return overlapWarning(known, d.Len()) + "; force it if these are other rows with equal values"
 	}
 	return ""
 }

@@ -10,10 +10,8 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
-	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -172,7 +170,8 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
-	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdSource(&f.Threshold)}}
+	part, note := thresholdText(f)
+	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: part + "; " + note}}
 	if c := f.Threshold.Calibrated; c != nil {
 		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Delta: o.Delta}, f.Goal, f.Calibration.Negatives)
 	}
@@ -186,7 +185,6 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 // no operating point.
 func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
 	entries := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
-	first := f.Entries[0].Task.Features
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if e.Status != tune.Fitted {
@@ -199,17 +197,21 @@ func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data)
 		if err != nil {
 			return nil, err
 		}
-		name, kind := string(e.Task.Learner), result.MethodEntry
-		if e.Task.Features != first {
-			name += "/" + string(e.Task.Features)
+		from := &origin{kind: result.MethodEntry, task: e.Task, estimate: f.Candidates[e.Member.Candidate].Estimate}
+		if slices.Contains(tune.Baselines(), e.Task.Learner) {
+			from.kind = result.BaselineEntry
 		}
-		if e.Task.Learner == method.Logistic || e.Task.Learner == method.SVM {
-			kind = result.BaselineEntry
-		}
-		entries = append(entries, Entry{Name: name, Model: m,
-			origin: &origin{kind: kind, task: e.Task, estimate: f.Candidates[e.Member.Candidate].Estimate}})
+		entries = append(entries, Entry{Name: entryName(e.Task), Model: m, origin: from})
 	}
 	return entries, nil
+}
+
+// entryName returns "logistic" for raw columns and "logistic/scorecard" for other encodings.
+func entryName(t tune.Task) string {
+	if t.Features == schema.Raw {
+		return string(t.Learner)
+	}
+	return string(t.Learner) + "/" + string(t.Features)
 }
 
 // trainedMember describes a member of the average.
@@ -235,10 +237,11 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 
 // newTraining returns the result without what only Train knows.
 func newTraining(f *tune.Found, o TrainOptions) result.Training {
+	_, note := thresholdText(f)
 	r := result.Training{
 		Goal: f.Goal, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
 		Test: someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
-		NotTried: []string{}, CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Threshold: f.Threshold.Value,
+		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: note,
 		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), OverTime: f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,
@@ -251,13 +254,6 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 	}
 	if c := f.Threshold.Calibrated; c != nil && !o.Delta.IsZero() {
 		r.Order, r.Bound = &c.Order, &c.Bound
-	}
-	for _, u := range f.NotTried {
-		name := string(u.Learner) + " on " + string(u.Features)
-		if u.Reason != "" {
-			name += ": " + u.Reason
-		}
-		r.NotTried = append(r.NotTried, name)
 	}
 	for i := range f.Candidates {
 		r.Candidates = append(r.Candidates, candidateOf(&f.Candidates[i]))
@@ -315,26 +311,4 @@ func expectedOf(t *tune.Threshold) result.Expected {
 		e.Population = calibrate.All.String()
 	}
 	return e
-}
-
-// thresholdSource describes which rows gave a threshold. Model files keep it.
-func thresholdSource(t *tune.Threshold) string {
-	rows := "negatives"
-	if t.AllRows() {
-		rows = "rows"
-	}
-	count := text.Count(t.Rows) + " " + rows
-	switch {
-	case t.Certified:
-		return fmt.Sprintf("%s set aside before training; certified: order statistic %s of their scores", count, text.Count(t.Order))
-	case t.OutOfFold:
-		return fmt.Sprintf("out-of-fold scores of %s; not certified, because these rows also chose the model", count)
-	}
-	switch t.Scheme {
-	case tune.SchemeCrossFitted:
-		return fmt.Sprintf("%s, each scored by fits in %d folds that left it out; no guarantee", count, t.CrossFolds)
-	case tune.SchemeValidation:
-		return fmt.Sprintf("%s of the validation part, which also chose the model; no guarantee", count)
-	}
-	return count + " held out before training; no guarantee"
 }

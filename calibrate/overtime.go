@@ -10,15 +10,15 @@ import (
 
 // Trend says whether scores look alike over time: what a guarantee supposes and cannot see by itself.
 type Trend struct {
-	P      float64 // at most this probable where the order in time means nothing
-	Blocks []Block // consecutive parts of equal size, the earliest first
+	P      float64 `json:"p"`      // at most this probable where the order in time means nothing
+	Blocks []Block `json:"blocks"` // consecutive parts of equal size, the earliest first
 }
 
 // Block is a part of the rows in the order of their times.
 type Block struct {
-	Rows  int
-	Rank  float64 // the mean rank of its scores among all, as a share: 0.5 where nothing changes
-	Above float64 // the share of its scores in the highest tenth of all
+	Rows  int     `json:"n"`
+	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, as a share: 0.5 where nothing changes
+	Above float64 `json:"top_decile"` // the share of its scores in the highest tenth of all
 }
 
 const (

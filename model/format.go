@@ -1,11 +1,20 @@
 package model
 
-import "toptau/schema"
+import (
+	"slices"
+
+	"toptau/schema"
+)
 
 // Format returns the format for reading a file as the training file was read: columns are matched by name, or by number without
-// a header. The segment column is the one of the operating points of m and the others. Set further fields to add to it.
+// a header. The columns of the other models are read as well, and the segment column is the one of the models' operating
+// points. Set further fields to add to it.
 func (m *Model) Format(others ...*Model) schema.Format {
-	f := schema.Format{}.Like(m.Schema())
+	s := m.Schema()
+	for _, other := range others {
+		addColumns(&s, other.parts.Schema)
+	}
+	f := schema.Format{}.Like(s)
 	for _, m := range append([]*Model{m}, others...) {
 		for _, p := range m.parts.Points {
 			if f.Segment == "" {
@@ -14,4 +23,16 @@ func (m *Model) Format(others ...*Model) schema.Format {
 		}
 	}
 	return f
+}
+
+// addColumns adds the columns that only another schema has. If a column is of different kinds, the model that reads it
+// differently refuses the table.
+func addColumns(to *schema.Schema, other schema.Schema) {
+	for _, c := range other.Columns {
+		if !slices.ContainsFunc(to.Columns, func(known schema.Column) bool { return known.Name == c.Name }) {
+			to.Columns = append(to.Columns, c)
+		}
+	}
+	slices.SortStableFunc(to.Columns, func(a, b schema.Column) int { return a.Number - b.Number })
+	to.Width = max(to.Width, other.Width)
 }

@@ -1,6 +1,11 @@
 package result
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"toptau/diag"
+)
 
 // Scoring is what holds for all rows of a stream: `score`. It is complete after the last row.
 type Scoring struct {
@@ -58,4 +63,33 @@ type CategoryEffect struct {
 	Value string  `json:"value"`
 	Rows  int     `json:"n"` // of the sampled rows
 	Adds  float64 `json:"adds"`
+}
+
+// String describes the column in words: where it adds least and where it adds most.
+func (c *ColumnEffect) String() string {
+	switch {
+	case len(c.Shape) > 0:
+		low, high := c.Shape[0], c.Shape[0]
+		for _, p := range c.Shape {
+			if p[1] < low[1] {
+				low = p
+			}
+			if p[1] > high[1] {
+				high = p
+			}
+		}
+		return fmt.Sprintf("%+.3g at %.4g, %+.3g at %.4g", low[1], low[0], high[1], high[0])
+	case len(c.Categories) > 0:
+		low, high := c.Categories[0], c.Categories[0]
+		for _, v := range c.Categories {
+			if v.Adds < low.Adds {
+				low = v
+			}
+			if v.Adds > high.Adds {
+				high = v
+			}
+		}
+		return fmt.Sprintf("%+.3g for %s, %+.3g for %s", low.Adds, diag.Quote(low.Value), high.Adds, diag.Quote(high.Value))
+	}
+	return ""
 }

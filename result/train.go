@@ -12,6 +12,7 @@ import (
 type Training struct {
 	Document
 	Goal               metric.Goal       `json:"goal"`                        // what the model is for
+	Summary            []string          `json:"summary"`                     // what to expect, in sentences, at the assumed fraction of positives
 	Training           Counts            `json:"training"`                    // the rows that fit the model
 	Calibration        *Counts           `json:"calibration,omitempty"`       // the rows that give the threshold and nothing else
 	Validation         *Counts           `json:"validation,omitempty"`        // the rows that choose, instead of a cross-validation
@@ -27,7 +28,9 @@ type Training struct {
 	Reference          *int              `json:"reference,omitempty"`         // the candidate that is logistic regression on raw columns
 	Gain               *Estimate         `json:"gain,omitempty"`              // of the model over the reference
 	Choice             Choice            `json:"choice"`                      // why the model was chosen
+	Why                string            `json:"why"`                         // the same in words
 	Threshold          float64           `json:"threshold"`                   // alert where score > threshold
+	ThresholdNote      string            `json:"threshold_note"`              // which rows gave the threshold, and what it promises
 	Certified          bool              `json:"certified"`                   // the threshold has a guarantee
 	Order              *int              `json:"order,omitempty"`             // the threshold is the order-th smallest calibration score
 	Bound              *float64          `json:"bound,omitempty"`             // the exact binomial tail; absolute-top: the bounded rate

@@ -46,7 +46,7 @@ func findings() *Findings {
 			Low: []float64{0.01, 0.15, 0.75, 0.86}, High: []float64{0.03, 0.25, 0.85, 0.94}}},
 		Scores: plot.HistogramOf(s, new(4.75), 50),
 		Comparison: &Comparison{Criterion: "true positive rate at 1 % false positives", Baseline: "logistic regression",
-			Verdict: "Training for the top helps here.", Rows: []Compared{
+			Verdicts: []string{"Training for the top helps here."}, Rows: []Compared{
 				{Name: "Pat&Mat-NP", Value: decisions.TruePositiveRate, Difference: &Difference{0.061, 0.03, 0.092},
 					Seconds: new(3.21), Chosen: true},
 				{Name: "logistic regression", Value: decisions.Precision},
