@@ -24,6 +24,7 @@ type Entry struct {
 	Name   string       // "": the model's only entry needs none
 	Model  *model.Model // nil: Scores, or what ReadScores read
 	Scores []float64    // one for each row of the data; NaN: none
+	Column string       // a numeric column of the data with the scores
 
 	file   *scoreFile
 	origin *origin // of a model that Train made
@@ -75,6 +76,8 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 		return &rowScores{values: z, counts: counts}, d.inFile(err)
 	case e.file != nil:
 		return e.file.scoresOf(e.Name, d)
+	case e.Column != "":
+		return e.columnScores(d)
 	}
 	rows := d.Len()
 	if d.whole != nil {
@@ -89,6 +92,29 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 		s.values = pickValues(e.Scores, d.wholeRows)
 	}
 	return s, s.requireAll(e.Name, "", d, false)
+}
+
+// columnScores returns the values of a numeric column.
+func (e *Entry) columnScores(d *Data) (*rowScores, error) {
+	var names []string
+	for i := range d.table.Columns {
+		c := &d.table.Columns[i]
+		if c.Kind == schema.Categorical {
+			continue
+		}
+		if c.Name != e.Column {
+			names = append(names, c.Name)
+			continue
+		}
+		scores := c.AllValues()
+		if row := slices.IndexFunc(scores, math.IsNaN); row >= 0 {
+			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: e.Column,
+				Found: "a missing score", Expected: "a number"}
+		}
+		return &rowScores{values: scores}, nil
+	}
+	return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Param: "score", Found: diag.Quote(e.Column),
+		Expected: fmt.Sprintf("one of the numeric columns %q", names)}
 }
 
 // requireAll returns an error if some row of d has no score. byID names the row by its id.

@@ -29,11 +29,8 @@ type input struct {
 	closers     []func() error
 }
 
-// openInput opens a file, or standard input for "-".
-func openInput(path string) (*input, error) {
-	if path == "-" {
-		return newInput(path, os.Stdin)
-	}
+// OpenFile opens a file for NewReader. Errors are *diag.Error.
+func OpenFile(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, openFailure(path, err)
@@ -41,6 +38,18 @@ func openInput(path string) (*input, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
 		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "a directory", Expected: "a file"}
+	}
+	return f, nil
+}
+
+// openInput opens a file, or standard input for "-".
+func openInput(path string) (*input, error) {
+	if path == "-" {
+		return newInput(path, os.Stdin)
+	}
+	f, err := OpenFile(path)
+	if err != nil {
+		return nil, err
 	}
 	in, err := newInput(path, f)
 	if err != nil {
@@ -60,9 +69,9 @@ func openFailure(path string, err error) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.Found, e.Expected, e.Err = "no such file", "", nil
+		e.Found, e.Expected, e.Err = "no such file", "", diag.Quiet(err)
 	case errors.Is(err, fs.ErrPermission):
-		e.Found, e.Err = "no permission to read it", nil
+		e.Found, e.Err = "no permission to read it", diag.Quiet(err)
 	default:
 		e.Err = err
 	}
