@@ -2,7 +2,6 @@ package cli
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/alecthomas/kong"
 
@@ -30,7 +29,12 @@ func isEmpty(v reflect.Value) bool {
 	case v.Kind() == reflect.String:
 		return v.Len() == 0
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String:
-		return v.Len() == 0 || slices.ContainsFunc(v.Interface().([]string), func(s string) bool { return s == "" })
+		for i := range v.Len() {
+			if v.Index(i).Len() == 0 {
+				return true
+			}
+		}
+		return v.Len() == 0
 	}
 	return false
 }
