@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/simulate"
-	"toptau/internal/solver"
+	optim "toptau/internal/solver"
 	"toptau/threshold"
 )
 
@@ -34,7 +35,7 @@ func middleAndMost(values []float64) (middle, largest, total float64) {
 		return 0, 0, 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2], sorted[len(sorted)-1], sum(sorted)
+	return sorted[len(sorted)/2], sorted[len(sorted)-1], linalg.Sum(sorted)
 }
 
 // adamPart compares with 1,000 full-batch steps of ADAM on every set above 10,000 rows.
@@ -51,9 +52,9 @@ func adamPart(t *testing.T, s *section) {
 	for _, name := range []string{"mammography", "magic04", "a9a", "w8a", "covtype_2vs4", "nsl_kdd", "kddcup99"} {
 		x := standardised(t, name)
 		for _, in := range compared() {
-			o := bind(t, problem(t, in.method, in.h), x)
+			o := bind(t, newProblem(t, in.method, in.h), x)
 			begin, used := time.Now(), processor()
-			adam, err := solver.Adam(context.Background(), o, nil, solver.Options{})
+			adam, err := optim.Adam(context.Background(), o, nil, optim.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +135,7 @@ func pathsPart(t *testing.T, s *section) {
 			extra, alone, reached := 0, 0, 0
 			var used time.Duration
 			for i, in := range path.points {
-				o := bind(t, problem(t, in.method, in.h), x)
+				o := bind(t, newProblem(t, in.method, in.h), x)
 				ctx, cancel := limited(instanceLimit / 4)
 				before := processor()
 				r, err := chain.Solve(ctx, o, Options{})
@@ -220,7 +221,7 @@ func (r *millions) simulate(t *testing.T, share string) {
 
 func (r *millions) solve(t *testing.T, in instance) {
 	t.Helper()
-	o := bind(t, problem(t, in.method, in.h), r.x)
+	o := bind(t, newProblem(t, in.method, in.h), r.x)
 	forgetPeak()
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	begin, before := time.Now(), processor()
@@ -253,13 +254,13 @@ func (r *millions) solve(t *testing.T, in instance) {
 // descend runs ADAM on minibatches.
 func (r *millions) descend(t *testing.T, in instance) {
 	t.Helper()
-	o := bind(t, problem(t, in.method, in.h), r.x)
+	o := bind(t, newProblem(t, in.method, in.h), r.x)
 	parts, err := o.Minibatches(40, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin, before := time.Now(), processor()
-	adam, err := solver.Adam(context.Background(), o, solver.Batches(parts), solver.Options{})
+	adam, err := optim.Adam(context.Background(), o, optim.Batches(parts), optim.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

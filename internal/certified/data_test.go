@@ -196,8 +196,8 @@ func (d dataset) matrix(t testing.TB, s matrix.Storage) *matrix.Matrix {
 	return x
 }
 
-// problem makes a problem from names and numbers; 0 means unset.
-func problem(t testing.TB, name string, h method.Problem) method.Problem {
+// newProblem makes a problem from names and numbers; 0 means unset.
+func newProblem(t testing.TB, name string, h method.Problem) method.Problem {
 	t.Helper()
 	m, err := method.ByName(name)
 	if err != nil {

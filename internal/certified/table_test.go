@@ -74,7 +74,7 @@ func (m *measured) name() string { return fmt.Sprintf("%s, %s, lambda %g", m.set
 // measure solves one instance.
 func measure(t *testing.T, set string, x *matrix.Matrix, in instance, opt Options) measured {
 	t.Helper()
-	o := bind(t, problem(t, in.method, in.h), x)
+	o := bind(t, newProblem(t, in.method, in.h), x)
 	ctx, cancel := limited(instanceLimit)
 	defer cancel()
 	begin, before := time.Now(), processor()

@@ -18,7 +18,7 @@ import (
 func gridOf(t testing.TB, x *matrix.Matrix) (list []*objective.Objective) {
 	for _, lambda := range []float64{1e-4, .1} {
 		for _, n := range everyMethod(lambda) {
-			list = append(list, bind(t, problem(t, n.name, n.h), x))
+			list = append(list, bind(t, newProblem(t, n.name, n.h), x))
 		}
 	}
 	return list
@@ -65,7 +65,7 @@ func TestFewAtATime(t *testing.T) {
 	x := clouds(14, 40, 500, 3, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)[:10]
 	run := func(most int) (report string, passes int) {
-		all := newTogether(x)
+		all := newBatch(x)
 		all.run(context.Background(), list, most, Options{}, Watch{Solved: func(i int, r Result, err error) bool {
 			report += fmt.Sprintln(i, r, err)
 			return true
@@ -111,7 +111,7 @@ func TestSolveAllEnds(t *testing.T) {
 	if err != nil || cancelled != len(list) {
 		t.Errorf("%d of %d cancelled: %v", cancelled, len(list), err)
 	}
-	bad := append([]*objective.Objective{bind(t, problem(t, "grill", hyper(.1, "0.05", 0, 0, false)), x)}, list...)
+	bad := append([]*objective.Objective{bind(t, newProblem(t, "grill", hyper(.1, "0.05", 0, 0, false)), x)}, list...)
 	var refused, solved []int
 	_, err = SolveAll(context.Background(), bad, Options{}, Watch{Solved: func(i int, _ Result, err error) bool {
 		if err != nil {
@@ -141,8 +141,8 @@ func TestManyRowsTogether(t *testing.T) {
 	x := clouds(17, 30_000, 171_000, 3, .7).matrix(t, matrix.Float32)
 	var list []*objective.Objective
 	for _, lambda := range []float64{.01, 1e-3} {
-		list = append(list, bind(t, problem(t, "topmean-np", hyper(lambda, "0.05", 0, 0, false)), x),
-			bind(t, problem(t, "patmat", hyper(lambda, "0.01", 1, 0, false)), x))
+		list = append(list, bind(t, newProblem(t, "topmean-np", hyper(lambda, "0.05", 0, 0, false)), x),
+			bind(t, newProblem(t, "patmat", hyper(lambda, "0.01", 1, 0, false)), x))
 	}
 	opt := Options{Gap: 1e-4}
 	alone, longest := make([]string, len(list)), 0
@@ -164,27 +164,31 @@ func TestManyRowsTogether(t *testing.T) {
 	}
 }
 
-// counting is a reader that counts its readings.
-type counting struct {
+// countingReader counts its passes.
+type countingReader struct {
 	direct
-	readings int
+	passes int
 }
 
-func (c *counting) scores(points []scored) {
-	c.readings++
-	c.direct.scores(points)
+func (c *countingReader) computeScores(points []*Point) {
+	c.passes++
+	c.direct.computeScores(points)
 }
 
-// TestScanReadsOnce asks about several points, some of them twice: one reading answers all, with the answers of single scans.
+// TestScanReadsOnce asks about several points, one of them twice. One pass answers all, with the answers of single scans, and a second
+// scan needs none.
 func TestScanReadsOnce(t *testing.T) {
 	x := clouds(18, 40, 500, 3, 1).matrix(t, matrix.Float32)
 	var queries []Query
+	var points []*Point
+	for k := range 5 {
+		points = append(points, newPoint([]float64{float64(k) - 1.5, .5, 1}))
+	}
 	for k := range 6 {
-		w := []float64{float64(k%5) - 1.5, .5, 1}
-		queries = append(queries, Query{W: w, Population: &PopulationQuery{Above: .3, Limit: 5},
+		queries = append(queries, Query{At: points[k%5], Population: &PopulationQuery{Above: .3, Limit: 5},
 			Positives: &PositivesQuery{T: .1 * float64(k), Limit: 3}})
 	}
-	read := &counting{direct: direct{x}}
+	read := &countingReader{direct: direct{x}}
 	memory := newMemory(x, read, method.Negatives)
 	show := func(a Answer) string {
 		for _, rows := range [][]Row{a.Population.Rows, a.Positives.Rows} {
@@ -200,6 +204,7 @@ func TestScanReadsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, q := range queries {
+			q.At = newPoint(q.At.W) // a point belongs to one source
 			single, err := NewMemory(x, method.Negatives).Scan(context.Background(), []Query{q})
 			if err != nil {
 				t.Fatal(err)
@@ -209,8 +214,8 @@ func TestScanReadsOnce(t *testing.T) {
 			}
 		}
 		passes, visits := memory.Readings()
-		if read.readings != 1 || passes != 1 || visits != 5 {
-			t.Errorf("scan %d: %d readings, %d passes, %g visits for 5 points", again+1, read.readings, passes, visits)
+		if read.passes != 1 || passes != 1 || visits != 5 {
+			t.Errorf("scan %d: %d passes, counted %d, %g rows read a row for 5 points", again+1, read.passes, passes, visits)
 		}
 	}
 }

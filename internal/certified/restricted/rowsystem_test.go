@@ -1,23 +1,26 @@
-package certified
+package restricted
 
 import (
 	"math"
 	"testing"
+
+	"toptau/internal/certified/form"
+	"toptau/internal/certified/linalg"
 )
 
-// TestRowSystemIsTheDenseOne solves the same Newton systems by both ways, in the same coordinates.
+// TestRowSystemIsTheDenseOne solves the same Newton systems in both ways, in the same coordinates.
 func TestRowSystemIsTheDenseOne(t *testing.T) {
-	d := clouds(44, 20, 30, 300, .3)
-	pos, row := pack(d.x[:20], 300, false, nil), pack(append(d.x[20:], d.x[3], d.x[25]), 300, false, nil)
+	x0 := wideRows(44, 50)
+	pos, row := pack(x0[:20], 300, false, nil), pack(append(x0[20:], x0[3], x0[25]), 300, false, nil)
 	space := newRowSpace(pos, row)
-	for _, f := range []form{
-		{kind: topMean, kappa: 3, lambda: .01}, {kind: topMean, kappa: 3, lambda: 10, squared: true},
-		{kind: hingeQuantile, kappa: 2, beta: .5, lambda: .01},
+	for _, f := range []form.Form{
+		{Kind: form.TopMean, Kappa: 3, Lambda: .01}, {Kind: form.TopMean, Kappa: 3, Lambda: 10, Squared: true},
+		{Kind: form.HingeQuantile, Kappa: 2, Beta: .5, Lambda: .01},
 	} {
-		dense, rowwise := newInterior(f, space.pos, space.row, 20), newInterior(f, space.pos, space.row, 20)
-		rowwise.inRows = newRowSystem(space, f, 20)
+		p := Problem{f, space.positives, space.population, 20}
+		dense, rowwise := newInterior(p, nil), newInterior(p, newRowSystem(space, p))
 		for _, v := range []*interior{dense, rowwise} {
-			v.coldStart(make([]float64, pos.n), make([]float64, row.n), 1)
+			v.coldStart(make([]float64, pos.N), make([]float64, row.N), 1)
 			for i := range v.p {
 				v.sg[i] *= math.Ldexp(1, i-10) // diagonals of many sizes
 			}
@@ -33,7 +36,7 @@ func TestRowSystemIsTheDenseOne(t *testing.T) {
 		if math.Abs(theta-other) > 1e-8*math.Abs(theta) {
 			t.Errorf("%+v: theta %g and %g", f, theta, other)
 		}
-		size := math.Sqrt(dot(x, x))
+		size := math.Sqrt(linalg.Dot(x, x))
 		for i := range x {
 			if math.Abs(x[i]-y[i]) > 1e-8*size {
 				t.Fatalf("%+v: unknown %d is %g and %g", f, i, x[i], y[i])
@@ -47,7 +50,7 @@ func TestRowSystemIsTheDenseOne(t *testing.T) {
 				t.Fatalf("%+v: B x at %d is %g and %g", f, i, r[i], q[i])
 			}
 		}
-		if len(rowwise.inRows.active) == space.n && f.lambda == 10 {
+		if len(rowwise.inRows.active) == space.n && f.Lambda == 10 {
 			t.Errorf("%+v: no row is left out", f)
 		}
 	}
