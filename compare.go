@@ -8,7 +8,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -196,7 +196,7 @@ func (o *SolverOptions) gridFitter() (tune.Fitter, error) {
 	case "adam":
 		return scheme.Fit, nil
 	case "sgd":
-		scheme.Grid = solver.SGDGrid
+		scheme.Grid = optim.SGDGrid
 		return scheme.Fit, nil
 	}
 	return nil, unknownSolver(o.Solver)

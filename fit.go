@@ -11,7 +11,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
@@ -172,12 +172,12 @@ func storageOf(name string) (matrix.Storage, error) {
 }
 
 // steps returns the options of ADAM and SGD.
-func (o *SolverOptions) steps() (solver.Options, error) {
-	s := solver.Options{Iterations: o.Iterations, Step: o.Step, Seed: o.Seed}
+func (o *SolverOptions) steps() (optim.StepOptions, error) {
+	s := optim.StepOptions{Iterations: o.Iterations, Step: o.Step, Seed: o.Seed}
 	switch o.Start {
 	case "", "zero":
 	case "random":
-		s.Start = solver.Random
+		s.Start = optim.Random
 	default:
 		return s, &diag.Error{Kind: diag.Usage, Found: "--start " + diag.Quote(o.Start), Expected: "zero or random"}
 	}
@@ -290,7 +290,7 @@ func solverFor(d *Data, p method.Problem, cols int, o FitOptions) (solverRun, er
 		if certified.Possible(p) == nil && cols <= autoColumns {
 			return certifiedRun(d, o)
 		}
-		return stepped("adam", solver.Adam, o)
+		return stepped("adam", optim.Adam, o)
 	case "certified":
 		if err := certified.Possible(p); err != nil {
 			return nil, &diag.Error{Kind: diag.Usage, Found: "--solver certified", Err: err,
@@ -298,9 +298,9 @@ func solverFor(d *Data, p method.Problem, cols int, o FitOptions) (solverRun, er
 		}
 		return certifiedRun(d, o)
 	case "adam":
-		return stepped("adam", solver.Adam, o)
+		return stepped("adam", optim.Adam, o)
 	case "sgd":
-		return stepped("sgd", solver.SGD, o)
+		return stepped("sgd", optim.SGD, o)
 	}
 	return nil, unknownSolver(o.Solver)
 }
@@ -394,7 +394,7 @@ func (r *Report) recordStart(o *SolverOptions) {
 	r.Start, r.Minibatches = &start, &minibatches
 }
 
-type stepSolver func(context.Context, solver.Objective, []solver.Objective, solver.Options) (solver.Result, error)
+type stepSolver func(context.Context, optim.Objective, []optim.Objective, optim.StepOptions) (optim.StepResult, error)
 
 // stepped runs ADAM or SGD.
 func stepped(name string, minimise stepSolver, o FitOptions) (solverRun, error) {
@@ -403,16 +403,16 @@ func stepped(name string, minimise stepSolver, o FitOptions) (solverRun, error) 
 		return nil, err
 	}
 	return func(ctx context.Context, f *objective.Objective, out *Fitted) ([]float64, error) {
-		var batches []solver.Objective
+		var batches []optim.Objective
 		if o.Minibatches > 1 {
 			parts, err := f.Minibatches(o.Minibatches, o.Seed, o.Stratified)
 			if err != nil {
 				return nil, err
 			}
-			batches = solver.Batches(parts)
+			batches = optim.Batches(parts)
 		}
 		if o.Progress != nil {
-			steps.Progress = func(p solver.Progress) {
+			steps.Progress = func(p optim.StepProgress) {
 				o.Progress(Progress{Share: float64(p.Iteration) / float64(p.Of),
 					Text: fmt.Sprintf("%s: step %d of %d, objective %.6g", name, p.Iteration, p.Of, p.Value.F)})
 			}
@@ -427,7 +427,7 @@ func stepped(name string, minimise stepSolver, o FitOptions) (solverRun, error) 
 }
 
 // recordSteps takes over what ADAM or SGD found.
-func (out *Fitted) recordSteps(name string, o FitOptions, res *solver.Result) {
+func (out *Fitted) recordSteps(name string, o FitOptions, res *optim.StepResult) {
 	r := &out.Report
 	r.Solver = name
 	r.recordStart(&o.SolverOptions)
@@ -482,7 +482,7 @@ func member(p method.Problem, r *Report, o FitOptions, blocks int) model.Member 
 	if r.Start != nil {
 		m.Solver.Start, m.Solver.Minibatches = *r.Start, *r.Minibatches
 		if m.Solver.Step = o.Step; o.Step == 0 {
-			m.Solver.Step = solver.DefaultStep
+			m.Solver.Step = optim.DefaultStep
 		}
 	}
 	return m

@@ -15,8 +15,8 @@ import (
 	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/simulate"
-	optim "toptau/internal/solver"
 	"toptau/threshold"
 )
 
@@ -54,7 +54,7 @@ func adamPart(t *testing.T, s *section) {
 		for _, in := range compared() {
 			o := bind(t, newProblem(t, in.method, in.h), x)
 			begin, used := time.Now(), processor()
-			adam, err := optim.Adam(context.Background(), o, nil, optim.Options{})
+			adam, err := optim.Adam(context.Background(), o, nil, optim.StepOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,7 +260,7 @@ func (r *millions) descend(t *testing.T, in instance) {
 		t.Fatal(err)
 	}
 	begin, before := time.Now(), processor()
-	adam, err := optim.Adam(context.Background(), o, optim.Batches(parts), optim.Options{})
+	adam, err := optim.Adam(context.Background(), o, optim.Batches(parts), optim.StepOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

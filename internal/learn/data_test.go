@@ -12,7 +12,7 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 	"toptau/internal/table"
 	"toptau/method"
 )
@@ -99,7 +99,7 @@ func TestRealDataWithoutPenalty(t *testing.T) {
 		r := fit(t, x, Options{})
 		t.Logf("%-11s F %.10f  gradient %.0e  steps %d  passes %d  %v", name, r.Objective,
 			r.Gradient, r.Steps, r.Passes, r.Reason)
-		if want := map[string]smooth.Reason{"spambase": smooth.Converged, "nsl_kdd": smooth.NoMinimum}; r.Reason != want[name] {
+		if want := map[string]optim.Reason{"spambase": optim.Converged, "nsl_kdd": optim.NoMinimum}; r.Reason != want[name] {
 			t.Errorf("%s: %v", name, r.Reason)
 		}
 		if penalised := fit(t, x, Options{Lambda: 1e-6}); r.Loss > penalised.Loss+1e-9 {

@@ -7,7 +7,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 )
 
 // ClassWeights multiply the weights of the rows of a class. 0 means 1.
@@ -39,22 +39,22 @@ type Options struct {
 	Start        *Result // whose weights to start from; nil: w = 0 with its best intercept, or a fit to some of many rows
 	Tolerance    float64 // of the gradient's norm, as a part of its norm at w = 0 with the best intercept; 0: 1e-8
 	Steps        int     // of Newton's method, at most; 0: 200
-	Progress     func(smooth.Progress)
+	Progress     func(optim.Progress)
 }
 
 // Result is a fitted baseline.
 type Result struct {
 	W          []float64
 	Intercept  float64
-	Objective  float64       // F
-	AtZero     float64       // F at w = 0 with the best intercept
-	LowerBound float64       // of min F, by duality; 0, the bound of every loss, for lambda = 0
-	Loss       float64       // F without the term in lambda
-	Gradient   float64       // its norm at the final point, as Tolerance counts it
-	Reason     smooth.Reason // why the run ended; NoMinimum for classes that can be separated without a penalty
-	Converged  bool          // Reason is smooth.Converged
-	Steps      int           // of Newton's method
-	Passes     int           // readings of all rows, each for scores, a gradient or a product with the Hessian
+	Objective  float64      // F
+	AtZero     float64      // F at w = 0 with the best intercept
+	LowerBound float64      // of min F, by duality; 0, the bound of every loss, for lambda = 0
+	Loss       float64      // F without the term in lambda
+	Gradient   float64      // its norm at the final point, as Tolerance counts it
+	Reason     optim.Reason // why the run ended; NoMinimum for classes that can be separated without a penalty
+	Converged  bool         // Reason is optim.Converged
+	Steps      int          // of Newton's method
+	Passes     int          // readings of all rows, each for scores, a gradient or a product with the Hessian
 }
 
 // Fit minimises F. A context that ends leaves the best point so far, with Reason saying so. Errors are about the options.
@@ -81,7 +81,7 @@ func Path(ctx context.Context, x *matrix.Matrix, o Options, lambdas []float64) (
 		f.lambda = lambda
 		r := f.fit(ctx, o)
 		results = append(results, r)
-		if r.Reason == smooth.Cancelled {
+		if r.Reason == optim.Cancelled {
 			break
 		}
 		o.Start = &r
@@ -116,10 +116,10 @@ func usage(found, expected string) error {
 // one class's part of it where the two cancel.
 func (f *pointwise) scale(x, g []float64) (value, norm float64) {
 	value = f.Move(x, g)
-	whole := math.Sqrt(smooth.Dot(g, g))
+	whole := math.Sqrt(optim.Dot(g, g))
 	clear(g)
 	f.classes[0].addGradient(g[:len(g)-1])
-	return value, max(whole, 1e-6*math.Sqrt(smooth.Dot(g, g)))
+	return value, max(whole, 1e-6*math.Sqrt(optim.Dot(g, g)))
 }
 
 func (f *pointwise) fit(ctx context.Context, o Options) Result {
@@ -133,10 +133,10 @@ func (f *pointwise) fit(ctx context.Context, o Options) Result {
 		copy(x, o.Start.W)
 		x[d] = o.Start.Intercept
 	}
-	run := smooth.Newton(ctx, f, x, smooth.Options{Tolerance: o.Tolerance, Scale: scale, Steps: o.Steps, Progress: o.Progress})
+	run := optim.Newton(ctx, f, x, optim.Options{Tolerance: o.Tolerance, Scale: scale, Steps: o.Steps, Progress: o.Progress})
 	r := Result{W: x[:d:d], Intercept: x[d], Objective: run.Value, AtZero: zero, Gradient: run.Gradient, Reason: run.Reason,
-		Converged: run.Reason == smooth.Converged, Steps: run.Steps}
-	r.Loss = r.Objective - float64(f.lambda/2*smooth.Dot(r.W, r.W))
+		Converged: run.Reason == optim.Converged, Steps: run.Steps}
+	r.Loss = r.Objective - float64(f.lambda/2*optim.Dot(r.W, r.W))
 	r.LowerBound = f.bound()
 	r.Passes = f.passes
 	return r

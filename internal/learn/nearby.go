@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 )
 
 // nearby is a matrix near the Hessian: that of a sample of the rows, with its Cholesky factor, or its diagonal alone
@@ -278,9 +278,9 @@ func cholesky(a []float64, n int) {
 	for i := range n {
 		row := a[i*n : i*n+i+1]
 		for j := range i {
-			row[j] = (row[j] - smooth.Dot(row[:j], a[j*n:j*n+j])) / a[j*n+j]
+			row[j] = (row[j] - optim.Dot(row[:j], a[j*n:j*n+j])) / a[j*n+j]
 		}
-		pivot := row[i] - smooth.Dot(row[:i], row[:i])
+		pivot := row[i] - optim.Dot(row[:i], row[:i])
 		if !(pivot > 1e-15*row[i]) {
 			row[i] = 1e100
 			continue
@@ -292,7 +292,7 @@ func cholesky(a []float64, n int) {
 // solve overwrites b with the solution of L L' x = b.
 func solve(l []float64, n int, b []float64) {
 	for i := range n {
-		b[i] = (b[i] - smooth.Dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
+		b[i] = (b[i] - optim.Dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
 	}
 	for i := n - 1; i >= 0; i-- {
 		b[i] /= l[i*n+i]

@@ -3,10 +3,10 @@ package learn
 import (
 	"toptau/internal/kernel"
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 )
 
-// pointwise is F of the package's doc with its second derivatives: a smooth.Curved in the unknowns (w, b).
+// pointwise is F of the package's doc with its second derivatives: a optim.Curved in the unknowns (w, b).
 //
 //	grad F = sum v x + lambda w,   v = sign c m l'(s) / M        and the sum of v for b
 //	H p    = sum D (x'p + p_b) x + lambda p,   D = c m l''(s) / M
@@ -67,7 +67,7 @@ func (f *pointwise) Aim(p []float64) {
 	}
 	f.passes++
 	d := len(p) - 1
-	f.square = [3]float64{smooth.Dot(f.x[:d], f.x[:d]), smooth.Dot(f.x[:d], p[:d]), smooth.Dot(p[:d], p[:d])}
+	f.square = [3]float64{optim.Dot(f.x[:d], f.x[:d]), optim.Dot(f.x[:d], p[:d]), optim.Dot(p[:d], p[:d])}
 }
 
 // Along costs one evaluation of the loss a row.
@@ -130,7 +130,7 @@ func (f *pointwise) measure(g []float64) (value float64) {
 	for j, w := range f.x[:d] {
 		g[j] += float64(f.lambda * w)
 	}
-	return value + float64(f.lambda/2*smooth.Dot(f.x[:d], f.x[:d]))
+	return value + float64(f.lambda/2*optim.Dot(f.x[:d], f.x[:d]))
 }
 
 // Product is one reading of the data.
@@ -231,5 +231,5 @@ func (f *pointwise) bound() float64 {
 		c.addGradient(g)
 	}
 	f.passes++
-	return max(0, gain-smooth.Dot(g, g)/(2*f.lambda))
+	return max(0, gain-optim.Dot(g, g)/(2*f.lambda))
 }

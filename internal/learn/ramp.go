@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -34,7 +34,7 @@ type RampOptions struct {
 	Anchor     []float64         // the weights to start from, of logistic regression as a rule
 	Steps      int               // of L-BFGS; 0: 40
 	Tolerance  float64           // of the gradient's norm, as a part of that at the anchor; 0: 1e-8
-	Progress   func(smooth.Progress)
+	Progress   func(optim.Progress)
 }
 
 // The defaults of RampOptions.
@@ -59,14 +59,14 @@ func Around(goal threshold.Rate) []threshold.Rate {
 // RampResult is a fitted ramp.
 type RampResult struct {
 	W          []float64
-	Objective  float64       // F
-	AtAnchor   float64       // F at the anchor
-	Misses     []float64     // for each tau the ramp's mean: about the share of positives that are missed
-	Thresholds []float64     // for each tau t_k(w)
-	Gradient   float64       // its norm as a part of that at the anchor
-	Reason     smooth.Reason // why the run ended
-	Steps      int           // of L-BFGS
-	Passes     int           // readings of the data, each for scores or a gradient
+	Objective  float64      // F
+	AtAnchor   float64      // F at the anchor
+	Misses     []float64    // for each tau the ramp's mean: about the share of positives that are missed
+	Thresholds []float64    // for each tau t_k(w)
+	Gradient   float64      // its norm as a part of that at the anchor
+	Reason     optim.Reason // why the run ended
+	Steps      int          // of L-BFGS
+	Passes     int          // readings of the data, each for scores or a gradient
 }
 
 // Ramp descends from the anchor. A context that ends leaves the best point so far, with Reason saying so. Errors are
@@ -81,7 +81,7 @@ func Ramp(ctx context.Context, x *matrix.Matrix, o RampOptions) (RampResult, err
 		return RampResult{}, err
 	}
 	r := RampResult{W: slices.Clone(o.Anchor), AtAnchor: math.NaN()}
-	run := smooth.LBFGS(ctx, f, r.W, smooth.Options{Tolerance: o.Tolerance, Steps: o.Steps, Progress: func(p smooth.Progress) {
+	run := optim.LBFGS(ctx, f, r.W, optim.Options{Tolerance: o.Tolerance, Steps: o.Steps, Progress: func(p optim.Progress) {
 		if math.IsNaN(r.AtAnchor) { // the first report is that of the start
 			r.AtAnchor = p.Value
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 )
 
 // With many rows the first steps of Newton's method are far from the minimum, and a part of the rows points as well as all:
@@ -28,7 +28,7 @@ func (o Options) start(ctx context.Context, x *matrix.Matrix) *Result {
 	o.ClassWeights.Negative *= massOf(x.Negatives) / massOf(sample.Negatives)
 	o.Tolerance, o.Progress = max(o.Tolerance, thinTol), nil
 	r, err := Fit(ctx, sample, o)
-	if err != nil || !r.Converged && r.Reason != smooth.Cancelled {
+	if err != nil || !r.Converged && r.Reason != optim.Cancelled {
 		return nil
 	}
 	return &r

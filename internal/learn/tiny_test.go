@@ -8,7 +8,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 )
 
 // dense packs rows in float64.
@@ -111,7 +111,7 @@ func TestSeparable(t *testing.T) {
 			t.Errorf("%s, penalised: %+v", name, r)
 		}
 		r = fit(t, x, Options{})
-		if r.Reason != smooth.NoMinimum || r.Converged || !(smallNorm(r.W) < 1e3) {
+		if r.Reason != optim.NoMinimum || r.Converged || !(smallNorm(r.W) < 1e3) {
 			t.Errorf("%s: %v %+v", name, r.Reason, r)
 		}
 		r = fit(t, x, Options{Loss: SquaredHinge})
@@ -121,7 +121,7 @@ func TestSeparable(t *testing.T) {
 	}
 }
 
-func smallNorm(w []float64) float64 { return math.Sqrt(smooth.Dot(w, w)) }
+func smallNorm(w []float64) float64 { return math.Sqrt(optim.Dot(w, w)) }
 
 func TestOptionsAreChecked(t *testing.T) {
 	x := dense(t, [][]float64{{1}, {-1}}, []bool{true, false}, nil)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"toptau/internal/matrix"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -40,7 +40,7 @@ func TestCertifiedFitsAreSingleFits(t *testing.T) {
 			problems = append(problems, p)
 		}
 	}
-	scheme := Certified{Rest: Paper{Options: solver.Options{Iterations: 5}}}
+	scheme := Certified{Rest: Paper{Options: optim.StepOptions{Iterations: 5}}}
 	fit := func(problems []method.Problem) []string {
 		out := make([]string, len(problems))
 		var mu sync.Mutex

@@ -17,7 +17,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
@@ -52,7 +52,7 @@ func quickCompare(t testing.TB, goal string, methods ...string) CompareOptions {
 
 // trialFitter is the paper's scheme with fewer iterations.
 func trialFitter(iterations int) Fitter {
-	return Paper{Options: solver.Options{Iterations: iterations, Step: 0.05}}.Fit
+	return Paper{Options: optim.StepOptions{Iterations: iterations, Step: 0.05}}.Fit
 }
 
 // trialRows makes overlapping classes: four columns, of which the first two carry the class.

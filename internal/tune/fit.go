@@ -11,7 +11,7 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/method"
 )
 
@@ -45,19 +45,19 @@ type Watch struct {
 // context is done; the error is for what concerns all problems.
 type Fitter func(ctx context.Context, x *matrix.Matrix, problems []method.Problem, w Watch) error
 
-// Solver is one run of a first-order method, as solver.Adam and solver.SGD.
-type Solver func(ctx context.Context, full solver.Objective, batches []solver.Objective,
-	o solver.Options) (solver.Result, error)
+// Solver is one run of a first-order method, as optim.Adam and optim.SGD.
+type Solver func(ctx context.Context, full optim.Objective, batches []optim.Objective,
+	o optim.StepOptions) (optim.StepResult, error)
 
-// Lockstep advances several runs of a first-order method on shared readings of the data, as solver.AdamGrid and
-// solver.SGDGrid.
-type Lockstep func(ctx context.Context, tasks []solver.Task, o solver.Options) []solver.Outcome
+// Lockstep advances several runs of a first-order method on shared readings of the data, as optim.AdamGrid and
+// optim.SGDGrid.
+type Lockstep func(ctx context.Context, tasks []optim.Task, o optim.StepOptions) []optim.Outcome
 
 // Paper is the scheme of the paper's experiments. The zero value is ADAM from w = 0 with full batches.
 type Paper struct {
-	Grid        Lockstep       // nil: solver.AdamGrid, unless there is a Solver
+	Grid        Lockstep       // nil: optim.AdamGrid, unless there is a Solver
 	Solver      Solver         // where there is no Grid: fits the problems one by one
-	Options     solver.Options // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten
+	Options     optim.StepOptions // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten
 	Minibatches int            // 0 or 1: full batches
 	Stratified  bool           // stratified minibatches instead of plain random ones
 }
@@ -70,7 +70,7 @@ func (s Paper) Fit(ctx context.Context, x *matrix.Matrix, problems []method.Prob
 		return err
 	}
 	if s.Grid == nil && s.Solver == nil {
-		s.Grid = solver.AdamGrid
+		s.Grid = optim.AdamGrid
 	}
 	runs := s.bind(x, batches, problems, w)
 	if s.Grid == nil {
@@ -163,9 +163,9 @@ func (s Paper) groupSize(x *matrix.Matrix, runs int) (size, atOnce int) {
 // group fits some problems in lockstep.
 func (s Paper) group(ctx context.Context, runs []gridRun, w Watch) {
 	start := time.Now()
-	tasks := make([]solver.Task, len(runs))
+	tasks := make([]optim.Task, len(runs))
 	for k, r := range runs {
-		tasks[k] = solver.Task{Full: r.full, Batches: r.batches, Progress: func(p solver.Progress) {
+		tasks[k] = optim.Task{Full: r.full, Batches: r.batches, Progress: func(p optim.StepProgress) {
 			w.Progress(r.problem, float64(p.Iteration)/float64(p.Of))
 		}}
 	}
@@ -188,8 +188,8 @@ func (s Paper) eachAlone(ctx context.Context, runs []gridRun, w Watch) {
 					return
 				}
 				r, start, o := runs[k], time.Now(), s.Options
-				o.Progress = func(p solver.Progress) { w.Progress(r.problem, float64(p.Iteration)/float64(p.Of)) }
-				res, err := s.Solver(ctx, r.full, solver.Batches(r.batches), o)
+				o.Progress = func(p optim.StepProgress) { w.Progress(r.problem, float64(p.Iteration)/float64(p.Of)) }
+				res, err := s.Solver(ctx, r.full, optim.Batches(r.batches), o)
 				r.report(ctx, res, err, time.Since(start).Seconds(), w)
 			}
 		})
@@ -198,7 +198,7 @@ func (s Paper) eachAlone(ctx context.Context, runs []gridRun, w Watch) {
 }
 
 // report hands on what a solver found, unless the context ended it.
-func (r gridRun) report(ctx context.Context, res solver.Result, err error, seconds float64, w Watch) {
+func (r gridRun) report(ctx context.Context, res optim.StepResult, err error, seconds float64, w Watch) {
 	switch {
 	case res.Cancelled || ctx.Err() != nil && err != nil:
 	case err != nil:

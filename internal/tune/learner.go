@@ -12,7 +12,7 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/surrogate"
@@ -103,7 +103,7 @@ func convexBaseline(name string, loss learn.Loss) learner {
 				if err != nil {
 					return Fit{}, err
 				}
-				if r.Reason == smooth.Cancelled {
+				if r.Reason == optim.Cancelled {
 					return Fit{}, context.Cause(ctx)
 				}
 				last = &r
@@ -138,7 +138,7 @@ func ramp(g metric.Goal) learner {
 				if err != nil {
 					return Fit{}, err
 				}
-				if r.Reason == smooth.Cancelled {
+				if r.Reason == optim.Cancelled {
 					return Fit{}, context.Cause(ctx)
 				}
 				return Fit{W: r.W, At: objective.Value{F: r.Objective, T: r.Thresholds[0]}, Solver: "lbfgs",

@@ -1,4 +1,4 @@
-package solver
+package optim
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 // must suit the scale of the columns.
 //
 // Cancelling ctx ends the run after the step at hand and is not an error. A run whose values overflow is a usage error.
-func SGD(ctx context.Context, full Objective, batches []Objective, o Options) (Result, error) {
+func SGD(ctx context.Context, full Objective, batches []Objective, o StepOptions) (StepResult, error) {
 	return single(ctx, full, batches, o, newSGD)
 }
 
 // SGDGrid is SGD for several tasks on the same data.
-func SGDGrid(ctx context.Context, tasks []Task, o Options) []Outcome {
+func SGDGrid(ctx context.Context, tasks []Task, o StepOptions) []Outcome {
 	return grid(ctx, tasks, o, newSGD)
 }
 

@@ -1,4 +1,4 @@
-package solver
+package optim
 
 import (
 	"context"
@@ -51,14 +51,14 @@ func (b *bowl) At(w, grad []float64) objective.Value {
 	return v
 }
 
-type solve func(context.Context, Objective, []Objective, Options) (Result, error)
+type solve func(context.Context, Objective, []Objective, StepOptions) (StepResult, error)
 
 var solvers = map[string]solve{"adam": Adam, "sgd": SGD}
 
 func TestAdamSteps(t *testing.T) {
 	// On a slope that does not change, bias correction makes every step of ADAM step/(1 + epsilon/|g|).
 	b := &bowl{target: []float64{1e6, -1e6}}
-	r, err := Adam(context.Background(), b, nil, Options{Iterations: 7, Step: 0.5})
+	r, err := Adam(context.Background(), b, nil, StepOptions{Iterations: 7, Step: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestAdamSteps(t *testing.T) {
 
 func TestSGDSteps(t *testing.T) {
 	b := &bowl{target: []float64{8}}
-	r, err := SGD(context.Background(), b, nil, Options{Iterations: 2, Step: 0.5})
+	r, err := SGD(context.Background(), b, nil, StepOptions{Iterations: 2, Step: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSGDSteps(t *testing.T) {
 
 func TestDefaultsAreThePapers(t *testing.T) {
 	b := &bowl{target: []float64{1e6}}
-	r, err := Adam(context.Background(), b, nil, Options{})
+	r, err := Adam(context.Background(), b, nil, StepOptions{})
 	if err != nil || r.Iterations != 1000 || math.Abs(r.Last.W[0]-10) > 1e-4 {
 		t.Errorf("%d steps to %v, %v; want 1000 of 0.01", r.Iterations, r.Last.W, err)
 	}
@@ -92,9 +92,9 @@ func TestDefaultsAreThePapers(t *testing.T) {
 func TestResultTellsTheTruth(t *testing.T) {
 	for name, solve := range solvers {
 		b := &bowl{target: []float64{1, -2, 0.5}}
-		var calls []Progress
-		r, err := solve(context.Background(), b, nil, Options{Iterations: 400, Step: 0.1,
-			Progress: func(p Progress) { calls = append(calls, p) }})
+		var calls []StepProgress
+		r, err := solve(context.Background(), b, nil, StepOptions{Iterations: 400, Step: 0.1,
+			Progress: func(p StepProgress) { calls = append(calls, p) }})
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -122,7 +122,7 @@ func TestResultTellsTheTruth(t *testing.T) {
 }
 
 func TestTraceEvery(t *testing.T) {
-	r, err := Adam(context.Background(), &bowl{target: []float64{5}}, nil, Options{Iterations: 10, TraceEvery: 4})
+	r, err := Adam(context.Background(), &bowl{target: []float64{5}}, nil, StepOptions{Iterations: 10, TraceEvery: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestProjection(t *testing.T) {
 		b := &bowl{target: []float64{3, 4}, ball: true}
 		b.at = func(w []float64) { outside = max(outside, objective.Norm(w)) }
 		for _, start := range []Start{Zero, Random} {
-			r, err := solve(context.Background(), b, nil, Options{Iterations: 500, Step: 0.1, Start: start, Seed: 3})
+			r, err := solve(context.Background(), b, nil, StepOptions{Iterations: 500, Step: 0.1, Start: start, Seed: 3})
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -164,7 +164,7 @@ func TestRandomStart(t *testing.T) {
 		b := &bowl{target: make([]float64, 1000)}
 		var points [][]float64
 		b.at = func(w []float64) { points = append(points, append([]float64(nil), w...)) }
-		r, err := Adam(context.Background(), b, nil, Options{Iterations: 1, Start: Random, Seed: seed})
+		r, err := Adam(context.Background(), b, nil, StepOptions{Iterations: 1, Start: Random, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,8 +198,8 @@ func TestMinibatchesTakeTurns(t *testing.T) {
 	fulls := 0
 	full.at = func([]float64) { fulls++ }
 	minibatch := true
-	r, err := Adam(context.Background(), full, batches, Options{Iterations: 20,
-		Progress: func(p Progress) { minibatch = minibatch && p.Minibatch }})
+	r, err := Adam(context.Background(), full, batches, StepOptions{Iterations: 20,
+		Progress: func(p StepProgress) { minibatch = minibatch && p.Minibatch }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestCancellation(t *testing.T) {
 			if after == 0 {
 				cancel()
 			}
-			r, err := solve(ctx, b, nil, Options{Iterations: 100, TraceEvery: 10, Progress: func(p Progress) {
+			r, err := solve(ctx, b, nil, StepOptions{Iterations: 100, TraceEvery: 10, Progress: func(p StepProgress) {
 				if p.Iteration == after {
 					cancel()
 				}
@@ -247,7 +247,7 @@ func TestCancellation(t *testing.T) {
 }
 
 func TestOptionsOutOfRange(t *testing.T) {
-	for text, o := range map[string]Options{
+	for text, o := range map[string]StepOptions{
 		"--iterations -1":     {Iterations: -1},
 		"--step -0.5":         {Step: -0.5},
 		"--step NaN":          {Step: math.NaN()},
@@ -263,7 +263,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 }
 
 func TestDivergenceIsAnError(t *testing.T) {
-	r, err := SGD(context.Background(), &bowl{target: []float64{1}}, nil, Options{Step: 1e200})
+	r, err := SGD(context.Background(), &bowl{target: []float64{1}}, nil, StepOptions{Step: 1e200})
 	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "--step") {
 		t.Error(err)
 	}
@@ -326,7 +326,7 @@ func TestAllMethodsDescend(t *testing.T) {
 		}
 		for name, solve := range solvers {
 			for _, parts := range [][]Objective{nil, Batches(batches)} {
-				r, err := solve(context.Background(), o, parts, Options{Iterations: 300, Step: 0.02, Start: Random, Seed: 4})
+				r, err := solve(context.Background(), o, parts, StepOptions{Iterations: 300, Step: 0.02, Start: Random, Seed: 4})
 				if err != nil {
 					t.Fatal(m.Name, name, err)
 				}
@@ -354,7 +354,7 @@ func TestSameBytesForAnyThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Adam(context.Background(), o, nil, Options{Iterations: 8})
+		r, err := Adam(context.Background(), o, nil, StepOptions{Iterations: 8})
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)

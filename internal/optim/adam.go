@@ -1,4 +1,4 @@
-package solver
+package optim
 
 import (
 	"context"
@@ -22,12 +22,12 @@ const (
 // projection it need not end where the objective is least, even if that is convex.
 //
 // Cancelling ctx ends the run after the step at hand and is not an error. A run whose values overflow is a usage error.
-func Adam(ctx context.Context, full Objective, batches []Objective, o Options) (Result, error) {
+func Adam(ctx context.Context, full Objective, batches []Objective, o StepOptions) (StepResult, error) {
 	return single(ctx, full, batches, o, newAdam)
 }
 
 // AdamGrid is Adam for several tasks on the same data.
-func AdamGrid(ctx context.Context, tasks []Task, o Options) []Outcome {
+func AdamGrid(ctx context.Context, tasks []Task, o StepOptions) []Outcome {
 	return grid(ctx, tasks, o, newAdam)
 }
 

@@ -9,7 +9,7 @@
 // grid, for any number of threads and any processor. The values of Last, Best, AtZero and of the start come from the exact
 // one, (*objective.Objective).At; those of the trace in between, and of Progress, from the fast one. The steps on any
 // other Objective, and those on a matrix that keeps float64 values, use At.
-package solver
+package optim
 
 import (
 	"context"
@@ -47,22 +47,22 @@ const (
 	DefaultStep       = 0.01
 )
 
-// Options are settings whose zero values are the paper's.
-type Options struct {
+// StepOptions are settings whose zero values are the paper's.
+type StepOptions struct {
 	Iterations int     // steps; 0: 1000
 	Step       float64 // step size; 0: 0.01
 	Start      Start
 	Seed       uint64 // of a random start
 
 	// Progress, unless nil, is called after every step, on the solver's goroutine.
-	Progress func(Progress)
+	Progress func(StepProgress)
 	// TraceEvery is the number of steps between two points of the trace; 0: 1 on the full data, a tenth of the iterations
 	// with minibatches, where every point costs an evaluation of the full objective.
 	TraceEvery int
 }
 
 // Progress is where a run stands. Value is the newest one: of the full objective, or of the step's minibatch.
-type Progress struct {
+type StepProgress struct {
 	Iteration, Of int
 	Value         objective.Value
 	Minibatch     bool // Value is that of a minibatch
@@ -81,9 +81,9 @@ type TracePoint struct {
 	objective.Value
 }
 
-// Result is a finished or cancelled run. All values are those of the full objective; those of the trace between the start
+// StepResult is a finished or cancelled run. All values are those of the full objective; those of the trace between the start
 // and the last point are from the fast arithmetic and may differ from the exact ones in the seventh digit.
-type Result struct {
+type StepResult struct {
 	Last       Iterate         // after the last step
 	Best       Iterate         // the lowest F among the points of the trace (by the trace's F) and the last; the earliest on a tie
 	AtZero     objective.Value // at w = 0
@@ -95,7 +95,7 @@ type Result struct {
 }
 
 // NoBetterThanZero reports whether the run ended at a point that is no better than w = 0.
-func (r *Result) NoBetterThanZero() bool { return r.Last.F >= r.AtZero.F }
+func (r *StepResult) NoBetterThanZero() bool { return r.Last.F >= r.AtZero.F }
 
 // update moves w along the gradient g; step counts from 1.
 type update func(w, g []float64, step int)
@@ -104,12 +104,12 @@ type update func(w, g []float64, step int)
 type run struct {
 	full    Objective
 	batches []Objective // nil: full batch
-	options Options
+	options StepOptions
 	update  update
 	w, g    []float64
 	value   objective.Value // of the newest evaluation
 	fast    bool            // values of steps are approximate
-	result  Result
+	result  StepResult
 	scored  int64 // rows read for scores
 	before  int64 // visits of all objectives before the run
 	err     error // the run is over
@@ -198,7 +198,7 @@ func one(runs []*run, batch int, gradient bool) {
 }
 
 // validate is the border at which options are checked.
-func (o Options) validate() error {
+func (o StepOptions) validate() error {
 	switch {
 	case o.Iterations < 0:
 		return usage("--iterations %v", o.Iterations, "a number of at least 1")
@@ -216,7 +216,7 @@ func usage(found string, value any, expected string) error {
 	return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf(found, value), Expected: expected}
 }
 
-func newRun(full Objective, batches []Objective, o Options, updates func(dim int, step float64) update) *run {
+func newRun(full Objective, batches []Objective, o StepOptions, updates func(dim int, step float64) update) *run {
 	if o.Step == 0 {
 		o.Step = DefaultStep
 	}
@@ -289,7 +289,7 @@ func (r *run) step(k int) error {
 
 func (r *run) progress(k int) {
 	if r.options.Progress != nil {
-		r.options.Progress(Progress{k, r.options.Iterations, r.value, len(r.batches) > 0})
+		r.options.Progress(StepProgress{k, r.options.Iterations, r.value, len(r.batches) > 0})
 	}
 }
 

@@ -1,4 +1,4 @@
-package solver
+package optim
 
 import (
 	"context"
@@ -129,7 +129,7 @@ func TestNeverBelowTheCertifiedOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Adam(context.Background(), o, nil, Options{})
+		r, err := Adam(context.Background(), o, nil, StepOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@
 // exact.
 //
 // Everything is deterministic: the order of all sums is fixed here and by the function.
-package smooth
+package optim
 
 // Function is a differentiable function with a current point x. It starts nowhere: Move comes first.
 type Function interface {

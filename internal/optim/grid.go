@@ -1,4 +1,4 @@
-package solver
+package optim
 
 import (
 	"context"
@@ -10,19 +10,19 @@ import (
 type Task struct {
 	Full     *objective.Objective   // its own
 	Batches  []*objective.Objective // nil: full batches; the same matrices in the same order for all tasks
-	Progress func(Progress)         // unless nil, called after every step of this task
+	Progress func(StepProgress)     // unless nil, called after every step of this task
 }
 
 // Outcome is what Adam or SGD returns for one task.
 type Outcome struct {
-	Result Result
+	Result StepResult
 	Err    error
 }
 
 // grid advances all tasks in lockstep: each step reads the data once for all of them. The outcome of a task is that of the
-// single run, byte for byte. Options.Progress is not used. A matrix that keeps float64 values is read by one task after the
+// single run, byte for byte. StepOptions.Progress is not used. A matrix that keeps float64 values is read by one task after the
 // other, in the exact arithmetic.
-func grid(ctx context.Context, tasks []Task, o Options, updates func(dim int, step float64) update) []Outcome {
+func grid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim int, step float64) update) []Outcome {
 	out := make([]Outcome, len(tasks))
 	if err := o.validate(); err != nil {
 		for i := range out {
@@ -47,10 +47,10 @@ func grid(ctx context.Context, tasks []Task, o Options, updates func(dim int, st
 }
 
 // single is a grid of one task. Objectives of other kinds than ours are evaluated by their own At.
-func single(ctx context.Context, full Objective, batches []Objective, o Options,
-	updates func(dim int, step float64) update) (Result, error) {
+func single(ctx context.Context, full Objective, batches []Objective, o StepOptions,
+	updates func(dim int, step float64) update) (StepResult, error) {
 	if err := o.validate(); err != nil {
-		return Result{}, err
+		return StepResult{}, err
 	}
 	r := newRun(full, batches, o, updates)
 	e := oneByOne

@@ -1,4 +1,4 @@
-package solver
+package optim
 
 import (
 	"context"
@@ -103,7 +103,7 @@ func BenchmarkIteration(b *testing.B) {
 				o := bound(b, benchProblem(b, name, method.Problem{Lambda: 0.001}), s.data(b))
 				before := o.Visits()
 				b.ResetTimer()
-				if _, err := Adam(context.Background(), o, nil, Options{Iterations: b.N}); err != nil {
+				if _, err := Adam(context.Background(), o, nil, StepOptions{Iterations: b.N}); err != nil {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(o.Visits()-before)/float64(b.N*s.rows), "visits/row")
@@ -129,7 +129,7 @@ func BenchmarkGridToOne(b *testing.B) {
 	for _, names := range [][]string{{"topmean-np"}, {"toppushk", "patmat-np", "topmean-np", "topmean"}, {"grill-np"}} {
 		for _, s := range []shape{network, hepmass} {
 			b.Run(fmt.Sprintf("%s/%v", s.name, names), func(b *testing.B) {
-				x, o := s.data(b), Options{Iterations: 60}
+				x, o := s.data(b), StepOptions{Iterations: 60}
 				fit := func(problems []method.Problem) (seconds, active float64) {
 					tasks := make([]Task, len(problems))
 					for i, p := range problems {

@@ -1,4 +1,4 @@
-package solver
+package optim
 
 import (
 	"context"
@@ -61,10 +61,10 @@ func tasksOf(t *testing.T, data *matrix.Matrix, minibatches int) []Task {
 
 func TestGridHasTheBytesOfSingleRuns(t *testing.T) {
 	data := moons(t, 15000, 20)
-	grids := map[string]func(context.Context, []Task, Options) []Outcome{"adam": AdamGrid, "sgd": SGDGrid}
+	grids := map[string]func(context.Context, []Task, StepOptions) []Outcome{"adam": AdamGrid, "sgd": SGDGrid}
 	for name, single := range solvers {
 		for _, minibatches := range []int{0, 2} {
-			o := Options{Iterations: 21, Step: 0.05, Start: Random, Seed: 2, TraceEvery: 4}
+			o := StepOptions{Iterations: 21, Step: 0.05, Start: Random, Seed: 2, TraceEvery: 4}
 			var want []string
 			for _, task := range tasksOf(t, data, minibatches) {
 				r, err := single(context.Background(), task.Full, Batches(task.Batches), o)
@@ -88,7 +88,7 @@ func TestGridHasTheBytesOfSingleRuns(t *testing.T) {
 func TestReportedValuesAreExact(t *testing.T) {
 	data := moons(t, 3000, 12)
 	for _, minibatches := range []int{0, 3} {
-		for i, out := range AdamGrid(context.Background(), tasksOf(t, data, minibatches), Options{Iterations: 30, Step: 0.1}) {
+		for i, out := range AdamGrid(context.Background(), tasksOf(t, data, minibatches), StepOptions{Iterations: 30, Step: 0.1}) {
 			r := out.Result
 			full, err := objective.New(gridProblems(t)[i], data)
 			if err != nil || out.Err != nil {
@@ -109,25 +109,25 @@ func TestGridEndsEarly(t *testing.T) {
 	data := moons(t, 3000, 12)
 	ctx, cancel := context.WithCancel(context.Background())
 	tasks := tasksOf(t, data, 0)
-	tasks[3].Progress = func(p Progress) {
+	tasks[3].Progress = func(p StepProgress) {
 		if p.Iteration == 5 {
 			cancel()
 		}
 	}
-	for i, out := range AdamGrid(ctx, tasks, Options{Iterations: 100}) {
+	for i, out := range AdamGrid(ctx, tasks, StepOptions{Iterations: 100}) {
 		if r := out.Result; out.Err != nil || !r.Cancelled || r.Iterations != 5 || r.Last.Iteration != 5 ||
 			r.Last.Value != tasks[i].Full.At(r.Last.W, nil) {
 			t.Errorf("task %d: %+v, %v", i, r.Last, out.Err)
 		}
 	}
-	for _, out := range SGDGrid(context.Background(), tasksOf(t, data, 0)[:2], Options{Step: -1}) {
+	for _, out := range SGDGrid(context.Background(), tasksOf(t, data, 0)[:2], StepOptions{Step: -1}) {
 		if out.Err == nil {
 			t.Error("a negative step is accepted")
 		}
 	}
 	// A run that leaves the numbers does not disturb the others.
 	tasks = tasksOf(t, data, 0)
-	want := SGDGrid(context.Background(), tasks[1:2], Options{Iterations: 10})[0]
+	want := SGDGrid(context.Background(), tasks[1:2], StepOptions{Iterations: 10})[0]
 	wild, _ := method.ByName("toppush")
 	p, err := wild.With(method.Problem{Lambda: 1e300})
 	if err != nil {
@@ -137,7 +137,7 @@ func TestGridEndsEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := SGDGrid(context.Background(), []Task{{Full: o}, tasks[1]}, Options{Iterations: 10})
+	out := SGDGrid(context.Background(), []Task{{Full: o}, tasks[1]}, StepOptions{Iterations: 10})
 	if out[0].Err == nil || fmt.Sprint(out[1]) != fmt.Sprint(want) {
 		t.Errorf("%v beside a wild run; %v alone; wild: %v", out[1], want, out[0].Err)
 	}
