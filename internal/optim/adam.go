@@ -5,30 +5,30 @@ import (
 	"math"
 )
 
-// ADAM's constants (Kingma and Ba).
+// The constants of ADAM (Kingma and Ba, 2015, algorithm 1), which the paper uses.
 const (
 	adamDecay1  = 0.9   // of the mean of gradients
 	adamDecay2  = 0.999 // of the mean of their squares
 	adamEpsilon = 1e-8
 )
 
-// Adam minimises by the ADAM steps of the paper's experiments: with the gradient g at w,
+// Adam minimises by the ADAM steps of the paper's experiments. With the gradient g at w, step k is
 //
 //	m = 0.9 m + 0.1 g,  s = 0.999 s + 0.001 g^2,
 //	w = w - step * (m / (1 - 0.9^k)) / (sqrt(s / (1 - 0.999^k)) + 1e-8),
 //
-// and then the projection. batches nil or empty: the full batch. It is a subgradient method without a line search: the
-// last point can be worse than the best, and neither comes with a bound. Its steps are no gradient steps, so with a
-// projection it need not end where the objective is least, even if that is convex.
+// followed by the projection. batches nil or empty means the full batch. It is a subgradient method without a line search. The last
+// point can be worse than the best one, and neither has a bound. With a projection it need not converge to the minimum, even
+// of a convex objective, because its steps are not gradient steps.
 //
-// Cancelling ctx ends the run after the step at hand and is not an error. A run whose values overflow is a usage error.
+// If ctx is cancelled, the run ends after the current step, without an error. A run whose values overflow is a usage error.
 func Adam(ctx context.Context, full Objective, batches []Objective, o StepOptions) (StepResult, error) {
-	return single(ctx, full, batches, o, newAdam)
+	return runSingle(ctx, full, batches, o, newAdam)
 }
 
-// AdamGrid is Adam for several tasks on the same data.
+// AdamGrid runs Adam for several tasks on the same data.
 func AdamGrid(ctx context.Context, tasks []Task, o StepOptions) []Outcome {
-	return grid(ctx, tasks, o, newAdam)
+	return runGrid(ctx, tasks, o, newAdam)
 }
 
 func newAdam(dim int, step float64) update {

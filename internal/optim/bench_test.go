@@ -14,7 +14,7 @@ import (
 	"toptau/threshold"
 )
 
-// shape is a data set to measure on.
+// shape is the size of a data set to measure on.
 type shape struct {
 	name       string
 	rows, cols int
@@ -28,7 +28,7 @@ var (
 	network = shape{"network", 100000, 40, 0.02}
 )
 
-// data are overlapping classes, quick to make; made once for a shape.
+// data returns overlapping classes. They are made once for a shape.
 func (s shape) data(b *testing.B) *matrix.Matrix {
 	b.Helper()
 	if made := shapes[s.name]; made != nil {
@@ -95,7 +95,7 @@ func bound(b *testing.B, p method.Problem, x *matrix.Matrix) *objective.Objectiv
 	return o
 }
 
-// BenchmarkIteration is one iteration of ADAM on the full shape, selection, losses and update included.
+// BenchmarkIteration measures one iteration of ADAM on all rows, with selection, losses and update.
 func BenchmarkIteration(b *testing.B) {
 	for _, s := range []shape{hepmass, gisette} {
 		for _, name := range []string{"toppushk", "patmat", "patmat-np", "topmean-np", "grill"} {
@@ -112,7 +112,7 @@ func BenchmarkIteration(b *testing.B) {
 	}
 }
 
-// benchGrid is 24 points: lambda, k and beta of several methods.
+// benchGrid returns 24 problems: several methods with several lambda, k and beta.
 func benchGrid(b *testing.B, names ...string) []method.Problem {
 	var out []method.Problem
 	for _, name := range names {
@@ -124,7 +124,7 @@ func benchGrid(b *testing.B, names ...string) []method.Problem {
 	return out
 }
 
-// BenchmarkGridToOne is the time of 24 points as a multiple of the time of one of them, the first of each method in turn.
+// BenchmarkGridToOne measures the time of 24 problems over the time of one of them, the first of each method in turn.
 func BenchmarkGridToOne(b *testing.B) {
 	for _, names := range [][]string{{"topmean-np"}, {"toppushk", "patmat-np", "topmean-np", "topmean"}, {"grill-np"}} {
 		for _, s := range []shape{network, hepmass} {

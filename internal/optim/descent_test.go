@@ -16,7 +16,7 @@ import (
 	"toptau/threshold"
 )
 
-// bowl is F = |w - target|^2 / 2, optionally within the unit ball. It stands for any objective.
+// bowl is F = |w - target|^2 / 2, optionally within the unit ball: an Objective of another type.
 type bowl struct {
 	target []float64
 	ball   bool
@@ -56,7 +56,7 @@ type solve func(context.Context, Objective, []Objective, StepOptions) (StepResul
 var solvers = map[string]solve{"adam": Adam, "sgd": SGD}
 
 func TestAdamSteps(t *testing.T) {
-	// On a slope that does not change, bias correction makes every step of ADAM step/(1 + epsilon/|g|).
+	// With a constant gradient, bias correction makes every step of ADAM step/(1 + epsilon/|g|).
 	b := &bowl{target: []float64{1e6, -1e6}}
 	r, err := Adam(context.Background(), b, nil, StepOptions{Iterations: 7, Step: 0.5})
 	if err != nil {
@@ -89,7 +89,7 @@ func TestDefaultsAreThePapers(t *testing.T) {
 	}
 }
 
-func TestResultTellsTheTruth(t *testing.T) {
+func TestResultIsConsistent(t *testing.T) {
 	for name, solve := range solvers {
 		b := &bowl{target: []float64{1, -2, 0.5}}
 		var calls []StepProgress
@@ -248,12 +248,12 @@ func TestCancellation(t *testing.T) {
 
 func TestOptionsOutOfRange(t *testing.T) {
 	for text, o := range map[string]StepOptions{
-		"--iterations -1":     {Iterations: -1},
-		"--step -0.5":         {Step: -0.5},
-		"--step NaN":          {Step: math.NaN()},
-		"--step +Inf":         {Step: math.Inf(1)},
-		"every -1":            {TraceEvery: -1},
-		"--start 7, expected": {Start: 7},
+		"iterations -1":     {Iterations: -1},
+		"step -0.5":         {Step: -0.5},
+		"step NaN":          {Step: math.NaN()},
+		"step +Inf":         {Step: math.Inf(1)},
+		"trace-every -1":    {TraceEvery: -1},
+		"start 7, expected": {Start: 7},
 	} {
 		_, err := Adam(context.Background(), &bowl{target: []float64{1}}, nil, o)
 		if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), text) {
@@ -264,7 +264,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 
 func TestDivergenceIsAnError(t *testing.T) {
 	r, err := SGD(context.Background(), &bowl{target: []float64{1}}, nil, StepOptions{Step: 1e200})
-	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "--step") {
+	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "smaller step") {
 		t.Error(err)
 	}
 	if math.IsNaN(r.Best.F) || math.IsInf(r.Best.F, 0) || len(r.Best.W) != 1 {

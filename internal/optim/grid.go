@@ -6,25 +6,25 @@ import (
 	"toptau/internal/objective"
 )
 
-// Task is one run of a grid: a method with its hyperparameters on data that all tasks share.
+// Task is one run of a grid: a problem on data that all tasks share.
 type Task struct {
-	Full     *objective.Objective   // its own
-	Batches  []*objective.Objective // nil: full batches; the same matrices in the same order for all tasks
-	Progress func(StepProgress)     // unless nil, called after every step of this task
+	Full     *objective.Objective   // of this task alone
+	Batches  []*objective.Objective // on the same matrices in the same order for all tasks; nil: full batches
+	Progress func(StepProgress)     // called after every step of this task; nil: not
 }
 
-// Outcome is what Adam or SGD returns for one task.
+// Outcome is the result of Adam or SGD for one task.
 type Outcome struct {
 	Result StepResult
 	Err    error
 }
 
-// grid advances all tasks in lockstep: each step reads the data once for all of them. The outcome of a task is that of the
-// single run, byte for byte. StepOptions.Progress is not used. A matrix that keeps float64 values is read by one task after the
-// other, in the exact arithmetic.
-func grid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim int, step float64) update) []Outcome {
+// runGrid advances all tasks in lockstep: each step reads the data once for all of them. The outcome of a task has the bytes of
+// the single run. StepOptions.Progress is not used. On a matrix that keeps float64 values each task reads the data on its own, in
+// the exact arithmetic.
+func runGrid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim int, step float64) update) []Outcome {
 	out := make([]Outcome, len(tasks))
-	if err := o.validate(); err != nil {
+	if err := o.check(); err != nil {
 		for i := range out {
 			out[i].Err = err
 		}
@@ -37,7 +37,7 @@ func grid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim int
 	}
 	e := oneByOne
 	if len(tasks) > 0 && tasks[0].Full.Matrix().Fast() {
-		e = together(runs)
+		e = inLockstep(runs)
 	}
 	minimise(ctx, runs, e)
 	for i, r := range runs {
@@ -46,23 +46,23 @@ func grid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim int
 	return out
 }
 
-// single is a grid of one task. Objectives of other kinds than ours are evaluated by their own At.
-func single(ctx context.Context, full Objective, batches []Objective, o StepOptions,
+// runSingle runs one task. Objectives other than *objective.Objective are evaluated by their own At.
+func runSingle(ctx context.Context, full Objective, batches []Objective, o StepOptions,
 	updates func(dim int, step float64) update) (StepResult, error) {
-	if err := o.validate(); err != nil {
+	if err := o.check(); err != nil {
 		return StepResult{}, err
 	}
 	r := newRun(full, batches, o, updates)
 	e := oneByOne
-	if ours(full, batches) {
-		e = together([]*run{r})
+	if fastAll(full, batches) {
+		e = inLockstep([]*run{r})
 	}
 	minimise(ctx, []*run{r}, e)
 	return r.result, r.err
 }
 
-// ours reports whether the objectives can be evaluated in the fast arithmetic.
-func ours(full Objective, batches []Objective) bool {
+// fastAll reports whether all objectives can be evaluated in the fast arithmetic.
+func fastAll(full Objective, batches []Objective) bool {
 	o, ok := full.(*objective.Objective)
 	ok = ok && o.Matrix().Fast()
 	for _, b := range batches {
@@ -72,8 +72,8 @@ func ours(full Objective, batches []Objective) bool {
 	return ok
 }
 
-// together evaluates runs on our objectives in the fast arithmetic, with shared readings.
-func together(runs []*run) evaluator {
+// inLockstep evaluates runs in the fast arithmetic, with shared passes.
+func inLockstep(runs []*run) evaluator {
 	place := make(map[*run]int, len(runs))
 	for i, r := range runs {
 		r.fast = true

@@ -13,7 +13,7 @@ import (
 	"toptau/threshold"
 )
 
-// gridProblems is every method with two settings, and one with another surrogate.
+// gridProblems returns every method with two settings, and one with another surrogate.
 func gridProblems(t testing.TB) []method.Problem {
 	var out []method.Problem
 	for _, m := range method.All() {
@@ -84,7 +84,7 @@ func TestGridHasTheBytesOfSingleRuns(t *testing.T) {
 	}
 }
 
-// What is reported is exact, whatever the steps computed with.
+// TestReportedValuesAreExact checks that reported values come from the exact arithmetic.
 func TestReportedValuesAreExact(t *testing.T) {
 	data := moons(t, 3000, 12)
 	for _, minibatches := range []int{0, 3} {
@@ -125,7 +125,7 @@ func TestGridEndsEarly(t *testing.T) {
 			t.Error("a negative step is accepted")
 		}
 	}
-	// A run that leaves the numbers does not disturb the others.
+	// A run that overflows does not disturb the others.
 	tasks = tasksOf(t, data, 0)
 	want := SGDGrid(context.Background(), tasks[1:2], StepOptions{Iterations: 10})[0]
 	wild, _ := method.ByName("toppush")

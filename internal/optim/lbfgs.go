@@ -5,18 +5,21 @@ import (
 	"math"
 )
 
-// LBFGS minimises a differentiable function, convex or not, from x, which it overwrites with the final point. The
-// values descend, up to the rounding of a sum.
+// LBFGS minimises a differentiable function, convex or not. It starts from x and overwrites it with the final point. The values
+// descend, up to the rounding of a sum.
 //
-// The inverse Hessian is modelled from the last Memory steps s and changes of the gradient y, those with s'y > 0 only,
-// over the multiple s'y / y'y of the identity (Nocedal and Wright, Numerical Optimization, algorithm 7.4). The first
-// step, for which nothing is known, is tried at length |x| or 1, and the search finds its length.
+// The model of the inverse Hessian comes from the last Memory steps s and changes of the gradient y with s'y > 0, and starts
+// from the multiple s'y / y'y of the identity (Nocedal and Wright, Numerical Optimization, algorithm 7.4). The first step has no
+// model: the line search starts at length |x|, or 1 for x = 0.
 func LBFGS(ctx context.Context, f Function, x []float64, o Options) Result {
 	l := lbfgs{f: f, o: o.withDefaults(), x: x}
 	l.g, l.p, l.before = make([]float64, f.Dim()), make([]float64, f.Dim()), make([]float64, f.Dim())
 	l.run(ctx)
 	return l.result
 }
+
+// leastCurvature is the smallest cosine of s and y of a pair that enters the model. Below it s'y is mostly rounding error.
+const leastCurvature = 1e-12
 
 type lbfgs struct {
 	f      Function
@@ -56,12 +59,13 @@ func (l *lbfgs) run(ctx context.Context) {
 		}
 		break
 	}
-	if l.result.Steps > 0 { // on freshly formed scores
+	if l.result.Steps > 0 { // measure the result on newly computed scores
 		l.result.Value = l.f.Move(l.x, l.g)
 		l.measure()
 	}
 }
 
+// measure sets the norm of the gradient and reports progress.
 func (l *lbfgs) measure() {
 	l.result.Gradient = norm(l.g)
 	if l.o.Scale > 0 {
@@ -72,10 +76,11 @@ func (l *lbfgs) measure() {
 	}
 }
 
-// step takes one step, from the steepest descent once more when the model's direction leads nowhere.
+// step takes one step. If the line search finds nothing along the model's direction, it drops the model and tries steepest
+// descent. It returns false if that fails too.
 func (l *lbfgs) step() bool {
 	for {
-		l.direct()
+		l.setDirection()
 		slope := Dot(l.g, l.p)
 		guess := 1.0
 		if len(l.pairs) == 0 {
@@ -87,7 +92,7 @@ func (l *lbfgs) step() bool {
 		alpha := 0.0
 		if slope < 0 {
 			l.f.Aim(l.p)
-			alpha = search(l.f, l.result.Value, slope, guess)
+			alpha = lineSearch(l.f, l.result.Value, slope, guess)
 		}
 		if alpha > 0 {
 			l.advance(alpha)
@@ -100,6 +105,7 @@ func (l *lbfgs) step() bool {
 	}
 }
 
+// advance takes the step and updates the model.
 func (l *lbfgs) advance(alpha float64) {
 	copy(l.before, l.g)
 	l.result.Value = l.f.Advance(alpha, l.g)
@@ -118,15 +124,15 @@ func (l *lbfgs) advance(alpha float64) {
 		next.y[j] = l.g[j] - l.before[j]
 	}
 	product := Dot(next.s, next.y)
-	if !(product > 1e-12*norm(next.s)*norm(next.y)) || math.IsInf(1/product, 1) {
+	if !(product > leastCurvature*norm(next.s)*norm(next.y)) || math.IsInf(1/product, 1) {
 		return
 	}
 	next.rho = 1 / product
 	l.pairs = append(l.pairs, next)
 }
 
-// direct writes the model's direction to p.
-func (l *lbfgs) direct() {
+// setDirection writes the model's direction to p, by the two-loop recursion.
+func (l *lbfgs) setDirection() {
 	for j, g := range l.g {
 		l.p[j] = -g
 	}

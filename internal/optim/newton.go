@@ -5,14 +5,16 @@ import (
 	"math"
 )
 
-// Newton minimises a convex function from x, which it overwrites with the final point.
+// Newton minimises a convex function. It starts from x and overwrites it with the final point.
 //
-// Each step solves (H + mu I) p = -g by preconditioned conjugate gradients to a residual of min(0.1, sqrt(|g|/Scale))
-// |g|, in the norm of the preconditioner, and searches along p. mu is 0 until the search finds a tiny part of p or
-// nothing: where the curvature has all but vanished and the slope has not, as the logistic loss has it far on the wrong
-// side, p is far too long. It falls again with every step that is taken nearly whole, so the convergence is
-// superlinear. It is confirmed on freshly formed scores. When the function falls for ever in a direction that comes up,
-// the run ends with NoMinimum.
+// Each step solves (H + mu I) p = -g by preconditioned conjugate gradients and searches along p. The residual falls to
+// min(0.1, sqrt(|g|/Scale)) |g| in the norm of the preconditioner, so the convergence is superlinear (Nocedal and Wright, 7.1).
+//
+// mu is 0 until the search takes a tiny part of p or nothing. Then p was far too long: where the curvature has almost vanished
+// and the slope has not, as the logistic loss far on the wrong side. mu falls again with every step that is taken nearly whole.
+//
+// Convergence is confirmed on newly computed scores. The run ends with NoMinimum if the function falls without end in some
+// direction.
 func Newton(ctx context.Context, f Curved, x []float64, o Options) Result {
 	n := newton{f: f, o: o.withDefaults(), x: x}
 	for _, v := range []*[]float64{&n.g, &n.p, &n.r, &n.d, &n.h, &n.y} {
@@ -35,14 +37,32 @@ type newton struct {
 	damping    float64   // mu
 }
 
-// maxProducts is the number of Hessian products in one step, maxDampings that of its dampings, flatness the part of the
-// largest curvature that a product loses by rounding, and idleSteps the number of steps that lower neither the gradient
-// nor, beyond rounding, the value, after which the run has met its precision.
 const (
-	maxProducts = 500
-	maxDampings = 20
-	flatness    = 1e-13
-	idleSteps   = 6
+	maxProducts = 500 // Hessian products of one step, at most
+	maxDampings = 20  // values of mu that one step tries, at most
+
+	// flatness is the part of the largest curvature that a Hessian product loses by rounding. A direction with less curvature
+	// counts as one in which the function is linear.
+	flatness = 1e-13
+
+	// idleSteps is the number of successive steps that lower neither the gradient nor, beyond rounding, the value, after which
+	// no more precision can be had. Chosen by hand.
+	idleSteps = 6
+
+	// loosest is the largest residual of the conjugate gradients, as a part of the gradient.
+	loosest = 0.1
+
+	// fadedAccuracy is the residual of the Newton step that decides whether a vanishing gradient means a minimum.
+	fadedAccuracy = 1e-10
+)
+
+// The damping, like that of a trust region. All numbers were chosen by hand.
+const (
+	tinyStep    = 1e-4 // part of p below which p was far too long: mu becomes ten times as large
+	nearlyWhole = 0.3  // part of p above which mu shrinks by a factor of 100
+	firstMu     = 0.1  // the first mu, in units of |g|/|taken step|: about the curvature that would have made p that long
+	leastMu     = 1e-7 // mu below it, in the same units, becomes 0
+	leastTaken  = 1e-6 // part of p that counts as taken if nothing was
 )
 
 func (n *newton) run(ctx context.Context) {
@@ -83,7 +103,7 @@ func (n *newton) run(ctx context.Context) {
 	}
 }
 
-// measure keeps the books on the gradient and reports.
+// measure sets the norm of the gradient, counts idle steps and reports progress.
 func (n *newton) measure() {
 	n.result.Gradient = norm(n.g)
 	if n.o.Scale > 0 {
@@ -101,12 +121,12 @@ func (n *newton) measure() {
 	}
 }
 
-// step takes one step; false, with the reason, when there is none.
+// step takes one step. It returns false, and sets the reason, if there is none.
 func (n *newton) step(ctx context.Context) bool {
 	for range maxDampings {
 		n.f.Factor(n.damping)
-		share := min(0.1, math.Sqrt(n.result.Gradient))
-		n.conjugate(ctx, max(share, n.o.Tolerance/(2*n.result.Gradient))) // no more than the run needs
+		residual := min(loosest, math.Sqrt(n.result.Gradient))
+		n.solveNewton(ctx, max(residual, n.o.Tolerance/(2*n.result.Gradient))) // no more accurate than the run needs
 		if ctx.Err() != nil {
 			n.result.Reason = Cancelled
 			return false
@@ -120,8 +140,8 @@ func (n *newton) step(ctx context.Context) bool {
 			n.result.Reason = NoMinimum
 			return false
 		}
-		alpha := search(n.f, n.result.Value, slope, 1)
-		n.damp(alpha)
+		alpha := lineSearch(n.f, n.result.Value, slope, 1)
+		n.setDamping(alpha)
 		if alpha > 0 {
 			n.result.Value = n.f.Advance(alpha, n.g)
 			addScaled(alpha, n.p, n.x)
@@ -133,20 +153,20 @@ func (n *newton) step(ctx context.Context) bool {
 	return false
 }
 
-// damp chooses the damping of the next step from how much of the last one was taken.
-func (n *newton) damp(alpha float64) {
-	length := norm(n.p) * max(alpha, 1e-6)
+// setDamping sets mu for the next step from the part of p that was taken.
+func (n *newton) setDamping(alpha float64) {
+	length := norm(n.p) * max(alpha, leastTaken)
 	switch {
-	case alpha < 1e-4:
-		n.damping = max(10*n.damping, 0.1*norm(n.g)/length)
-	case alpha >= 0.3 && n.damping < 1e-7*norm(n.g)/length:
+	case alpha < tinyStep:
+		n.damping = max(10*n.damping, firstMu*norm(n.g)/length)
+	case alpha >= nearlyWhole && n.damping < leastMu*norm(n.g)/length:
 		n.damping = 0
-	case alpha >= 0.3:
+	case alpha >= nearlyWhole:
 		n.damping /= 100
 	}
 }
 
-// vanishes tells a small gradient at a minimum from one that has faded on the way down to none: there the curvature
+// vanishes reports whether a small gradient has faded on the way down without end, rather than at a minimum. There the curvature
 // fades as well, and the Newton step does not shrink.
 func (n *newton) vanishes(ctx context.Context) bool {
 	if n.f.Bounded() || n.result.Gradient == 0 {
@@ -154,13 +174,13 @@ func (n *newton) vanishes(ctx context.Context) bool {
 	}
 	n.damping = 0
 	n.f.Factor(n.damping)
-	n.conjugate(ctx, 1e-10)
+	n.solveNewton(ctx, fadedAccuracy)
 	n.f.Aim(n.p)
 	return n.f.Falls(true)
 }
 
-// conjugate solves (H + mu I) p = -g up to a share of the gradient.
-func (n *newton) conjugate(ctx context.Context, share float64) {
+// solveNewton solves (H + mu I) p = -g by conjugate gradients, up to a residual that is a part of the gradient.
+func (n *newton) solveNewton(ctx context.Context, part float64) {
 	clear(n.p)
 	for j, g := range n.g {
 		n.r[j] = -g
@@ -168,15 +188,15 @@ func (n *newton) conjugate(ctx context.Context, share float64) {
 	n.f.Precondition(n.r, n.y)
 	copy(n.d, n.y)
 	rho := Dot(n.r, n.y)
-	goal := float64(float64(share*share) * rho)
-	steepest := 0.0 // the largest curvature met
+	goal := float64(float64(part*part) * rho)
+	steepest := 0.0 // the largest curvature so far
 	for k := 0; k < maxProducts && ctx.Err() == nil; k++ {
 		n.f.Product(n.d, n.h)
 		addScaled(n.damping, n.d, n.h)
 		n.result.Products++
 		curvature, size := Dot(n.d, n.h), norm(n.d)
 		steepest = max(steepest, norm(n.h)/size)
-		if !(curvature > flatness*steepest*size*size) { // the function is linear along d, as far as rounding can tell
+		if !(curvature > flatness*steepest*size*size) { // linear along d, up to rounding
 			if k == 0 {
 				copy(n.p, n.d)
 			}

@@ -5,19 +5,18 @@ import (
 	"math"
 )
 
-// SGD minimises by plain gradient steps of falling size, w = w - step/sqrt(k) * g in step k, and then the projection.
-// batches nil or empty: the full batch, which makes it the projected subgradient method. The fall of the steps is what
-// its convergence on convex objectives needs; the size of a step follows the size of the gradient, so that the step size
-// must suit the scale of the columns.
+// SGD minimises by plain gradient steps of falling size, w = w - step/sqrt(k) * g in step k, followed by the projection. batches
+// nil or empty means the full batch, and thus the projected subgradient method. Convergence on convex objectives needs the
+// falling steps. The length of a step is proportional to the gradient, so the step size must suit the scale of the columns.
 //
-// Cancelling ctx ends the run after the step at hand and is not an error. A run whose values overflow is a usage error.
+// If ctx is cancelled, the run ends after the current step, without an error. A run whose values overflow is a usage error.
 func SGD(ctx context.Context, full Objective, batches []Objective, o StepOptions) (StepResult, error) {
-	return single(ctx, full, batches, o, newSGD)
+	return runSingle(ctx, full, batches, o, newSGD)
 }
 
-// SGDGrid is SGD for several tasks on the same data.
+// SGDGrid runs SGD for several tasks on the same data.
 func SGDGrid(ctx context.Context, tasks []Task, o StepOptions) []Outcome {
-	return grid(ctx, tasks, o, newSGD)
+	return runGrid(ctx, tasks, o, newSGD)
 }
 
 func newSGD(_ int, step float64) update {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// plain is a function without stored scores: what a test writes down.
+// plain is a function given by its value, gradient and Hessian, without stored scores.
 type plain struct {
 	value   func(x, g []float64) float64
 	hessian func(x, s, out []float64)
@@ -79,7 +79,7 @@ func TestQuadratic(t *testing.T) {
 	}
 }
 
-// rosenbrock is (1-x)^2 + 100 (y - x^2)^2: a bent valley, not convex.
+// rosenbrock is (1-x)^2 + 100 (y - x^2)^2: a curved valley, not convex.
 func rosenbrock() *plain {
 	return newPlain(2, func(x, g []float64) float64 {
 		a, b := 1-x[0], x[1]-x[0]*x[0]
@@ -103,7 +103,7 @@ func TestLBFGSFindsTheEndOfTheValley(t *testing.T) {
 	}
 }
 
-// Few steps end at the limit with what they have.
+// A small limit ends the run at its best point so far.
 func TestLimitAndCancel(t *testing.T) {
 	x := []float64{-1.2, 1}
 	r := LBFGS(context.Background(), rosenbrock(), x, Options{Steps: 3})
@@ -126,7 +126,7 @@ func TestLimitAndCancel(t *testing.T) {
 	}
 }
 
-// e^-x falls for ever; a function that says so ends the run.
+// e^-x falls without end. The run ends because the function reports that.
 func TestNoMinimum(t *testing.T) {
 	f := newPlain(1, func(x, g []float64) float64 { e := math.Exp(-x[0]); g[0] = -e; return e })
 	f.hessian = func(x, s, out []float64) { out[0] = math.Exp(-x[0]) * s[0] }
@@ -137,7 +137,7 @@ func TestNoMinimum(t *testing.T) {
 	}
 }
 
-// sqrt(1 + x^2): from far away the curvature is x^-3 and the plain Newton step leads to -x^3, further and further out.
+// sqrt(1 + x^2): far out the curvature is x^-3, and the plain Newton step leads to -x^3, ever further out.
 func TestNewtonWithoutCurvature(t *testing.T) {
 	f := newPlain(1, func(x, g []float64) float64 {
 		v := math.Sqrt(1 + x[0]*x[0])
@@ -151,7 +151,7 @@ func TestNewtonWithoutCurvature(t *testing.T) {
 	}
 }
 
-// The search meets both conditions on a hilly line.
+// The line search meets both conditions on a line with several minima.
 func TestSearchOnAHillyLine(t *testing.T) {
 	f := newPlain(1, func(x, g []float64) float64 {
 		g[0] = 2*(x[0]-3) + 4*math.Cos(4*x[0])
@@ -161,7 +161,7 @@ func TestSearchOnAHillyLine(t *testing.T) {
 		g := make([]float64, 1)
 		value := f.Move([]float64{-2}, g)
 		f.Aim([]float64{1})
-		alpha := search(f, value, g[0], guess)
+		alpha := lineSearch(f, value, g[0], guess)
 		at, slope := f.Along(alpha)
 		if !(alpha > 0) || at > value+enoughFall*alpha*g[0]+1e-9 || math.Abs(slope) > smallSlope*math.Abs(g[0]) {
 			t.Errorf("guess %v: alpha %v, value %v from %v, slope %v from %v", guess, alpha, at, value, slope, g[0])
