@@ -147,12 +147,4 @@ func TestOptionsAreChecked(t *testing.T) {
 			t.Errorf("%+v was taken", o)
 		}
 	}
-	for _, l := range []Loss{Logistic, SquaredHinge} {
-		if got, err := ByName(l.String()); got != l || err != nil {
-			t.Errorf("%v: %v %v", l, got, err)
-		}
-	}
-	if _, err := ByName("hinge"); diag.Of(err) == nil {
-		t.Error("an unknown loss was taken")
-	}
 }

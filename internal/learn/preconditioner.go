@@ -8,54 +8,65 @@ import (
 	"toptau/internal/optim"
 )
 
-// nearby is a matrix near the Hessian: that of a sample of the rows, with its Cholesky factor, or its diagonal alone
-// when there are too many columns. With all rows in the sample it is the Hessian and the conjugate gradients end at
-// once.
+// preconditioner approximates the Hessian by that of a sample of the rows, with its Cholesky factor. With too many columns it keeps
+// the diagonal only. With all rows in the sample it is the Hessian, and the conjugate gradients end at once.
 //
-// The sample has one row from each of as many equal stretches, drawn by a generator with a fixed seed; all rows of a
-// class with few of them are in it. A row of the sample stands for the stretch that it was drawn from. When the
-// products since the last factor have cost more than a factor of a larger sample would, the sample grows: rare columns
-// that it hardly knows are then known better.
-type nearby struct {
+// The rows are divided into stretches of equal length, and a generator with a fixed seed draws one row from each. The drawn row
+// represents its stretch. All rows of a small class are in the sample. The sample grows when the products since the last factor
+// have cost more than the factor of a larger sample: rare columns are then represented better.
+type preconditioner struct {
 	f        *pointwise
 	dim      int
 	size     int       // rows of the sample
 	products int       // Hessian products since the last factor
 	rows     [2][]int  // of each class
-	thin     bool      // the sampled rows are kept without their zeros
-	values   []float64 // the sampled rows, positives first, with a 1 for the intercept last
-	cols     []int32   // thin: beside values
-	ends     []int     // thin: where each row ends
-	scale    []float64 // rows that a sampled row stands for
-	full     bool      // a factor, not a diagonal
+	sparse   bool      // the sampled rows are kept without their zeros
+	values   []float64 // of the sampled rows, positives first; the last of each is 1, for the intercept
+	cols     []int32   // of values; sparse rows only
+	ends     []int     // of each row in values; sparse rows only
+	scale    []float64 // number of rows that each sampled row represents
+	full     bool      // matrix is a factor; false: a diagonal
 	matrix   []float64 // lower triangle, row by row, dim x dim; or the diagonal
-	weighted []float64
+	weighted []float64 // curvature times scale of each sampled row
 }
 
-// Up to fullDim unknowns the factor pays. The sample starts with sampleRows rows, or a few for every unknown, and has at
-// most sampleValues values.
+// These numbers decide the speed only. All were chosen by hand.
 const (
-	fullDim      = 640
-	sampleRows   = 1024
-	sampleGrowth = 4
-	sampleValues = 1 << 24
-	sampleSeed   = 0x6e6561726279
+	fullDim      = 640            // unknowns up to which a factor pays
+	sampleRows   = 1024           // of the first sample, or rowsPerDim for each unknown
+	rowsPerDim   = 4              //
+	sampleGrowth = 4              // factor of the number of rows
+	sampleValues = 1 << 24        // at most: 128 MB
+	sampleSeed   = 0x6e6561726279 // of the generator; any number
+	mostlyZero   = 0.25           // fraction of values that are not 0 below which rows are kept sparse
+
+	// The ridge, as a part of the mean diagonal element. It keeps the matrix positive definite where the sample has no
+	// information, and against rounding where the sample is the whole data.
+	sampleRidge = 1e-4
+	wholeRidge  = 1e-10
+	// diagonalRidge is the factor of the ridge of a diagonal. Its elements ignore that columns are correlated.
+	diagonalRidge = 100
+
+	// lostPivot is the part of the diagonal element below which a pivot is rounding error, and frozen replaces such a pivot. It sets
+	// its unknown to about 0.
+	lostPivot = 1e-15
+	frozen    = 1e100
 )
 
-func newNearby(f *pointwise) *nearby {
-	n := &nearby{f: f, dim: f.Dim(), full: f.Dim() <= fullDim}
-	n.size = max(sampleRows, 4*n.dim)
+func newPreconditioner(f *pointwise) *preconditioner {
+	n := &preconditioner{f: f, dim: f.Dim(), full: f.Dim() <= fullDim}
+	n.size = max(sampleRows, rowsPerDim*n.dim)
 	if !n.full {
 		n.size = 2 * sampleRows
 	}
 	n.size = min(n.size, max(1, sampleValues/n.dim))
-	n.thin = !n.full || n.mostlyZero()
-	n.sample()
+	n.sparse = !n.full || n.hasFewValues()
+	n.drawSample()
 	return n
 }
 
-// mostlyZero judges by the first row of each class.
-func (n *nearby) mostlyZero() bool {
+// hasFewValues reports whether most values are 0 in the first row of each class.
+func (n *preconditioner) hasFewValues() bool {
 	row, some := make([]float64, n.dim-1), 0
 	for _, c := range n.f.classes {
 		c.part.Row(0, row)
@@ -65,37 +76,37 @@ func (n *nearby) mostlyZero() bool {
 			}
 		}
 	}
-	return 4*some < 2*len(row)
+	return float64(some) < mostlyZero*float64(2*len(row))
 }
 
-// sample draws the sample.
-func (n *nearby) sample() {
+// drawSample draws the sample.
+func (n *preconditioner) drawSample() {
 	positives, negatives := n.f.classes[0].part.Rows(), n.f.classes[1].part.Rows()
 	n.size = min(n.size, positives+negatives)
 	few := min(positives, negatives, n.size/2)
 	n.rows, n.values, n.scale = [2][]int{}, n.values[:0], n.scale[:0]
 	n.cols, n.ends = n.cols[:0], n.ends[:0]
-	if !n.thin {
+	if !n.sparse {
 		n.values = slices.Grow(n.values, n.size*n.dim)
 	}
-	n.draw(0, min(positives, max(few, n.size-negatives)))
-	n.draw(1, min(negatives, max(few, n.size-positives)))
+	n.drawClass(0, min(positives, max(few, n.size-negatives)))
+	n.drawClass(1, min(negatives, max(few, n.size-positives)))
 }
 
-// grow enlarges the sample when that pays: a product takes two operations a value of the data, a factor half an operation
-// for each sampled row and pair of columns.
-func (n *nearby) grow() {
+// grow enlarges the sample if that pays. A product takes two operations for each value of the data, a factor half an operation for
+// each sampled row and pair of columns.
+func (n *preconditioner) grow() {
 	positives, negatives := n.f.classes[0].part.Rows(), n.f.classes[1].part.Rows()
 	larger := min(sampleGrowth*n.size, positives+negatives, sampleValues/n.dim)
 	if n.full && larger > n.size && 4*float64(n.products)*float64(positives+negatives) > float64(larger)*float64(n.dim) {
 		n.size = larger
-		n.sample()
+		n.drawSample()
 	}
 	n.products = 0
 }
 
-// draw adds count rows of class k to the sample.
-func (n *nearby) draw(k, count int) {
+// drawClass adds count rows of class k to the sample.
+func (n *preconditioner) drawClass(k, count int) {
 	part := n.f.classes[k].part
 	rows := part.Rows()
 	row := make([]float64, n.dim)
@@ -107,13 +118,13 @@ func (n *nearby) draw(k, count int) {
 		n.rows[k] = append(n.rows[k], drawn)
 		n.scale = append(n.scale, float64(end-first))
 		part.Row(drawn, row[:n.dim-1])
-		n.add(row)
+		n.addRow(row)
 	}
 }
 
-// add keeps a sampled row.
-func (n *nearby) add(row []float64) {
-	if !n.thin {
+// addRow keeps a sampled row.
+func (n *preconditioner) addRow(row []float64) {
+	if !n.sparse {
 		n.values = append(n.values, row...)
 		return
 	}
@@ -125,8 +136,8 @@ func (n *nearby) add(row []float64) {
 	n.ends = append(n.ends, len(n.cols))
 }
 
-// factor forms and factors the matrix for the current curvatures, with the damping on its diagonal.
-func (n *nearby) factor(damping float64) {
+// factor computes the matrix for the current curvatures, with damping on its diagonal, and factors it.
+func (n *preconditioner) factor(damping float64) {
 	n.grow()
 	n.weighted = n.weighted[:0]
 	for k, rows := range n.rows {
@@ -135,17 +146,17 @@ func (n *nearby) factor(damping float64) {
 		}
 	}
 	if !n.full {
-		n.diagonal(damping)
+		n.keepDiagonal(damping)
 		return
 	}
 	if n.matrix == nil {
 		n.matrix = make([]float64, n.dim*n.dim)
 	}
 	clear(n.matrix)
-	if n.thin {
-		n.thinGram()
+	if n.sparse {
+		n.sparseGram()
 	} else {
-		n.gram()
+		n.denseGram()
 	}
 	trace := 0.0
 	for j := range n.dim {
@@ -158,23 +169,23 @@ func (n *nearby) factor(damping float64) {
 			n.matrix[j*n.dim+j] += n.f.lambda
 		}
 	}
-	cholesky(n.matrix, n.dim)
+	factorInPlace(n.matrix, n.dim)
 }
 
-// ridge keeps the matrix positive definite where the sample says nothing: little when it is the whole data.
-func (n *nearby) ridge(trace float64) float64 {
-	share := 1e-4
+// ridge returns the number to add to the diagonal.
+func (n *preconditioner) ridge(trace float64) float64 {
+	part := sampleRidge
 	if len(n.weighted) == n.f.classes[0].part.Rows()+n.f.classes[1].part.Rows() {
-		share = 1e-10
+		part = wholeRidge
 	}
 	if trace == 0 {
 		return 1
 	}
-	return share * trace / float64(n.dim)
+	return part * trace / float64(n.dim)
 }
 
-// diagonal keeps the diagonal alone.
-func (n *nearby) diagonal(damping float64) {
+// keepDiagonal forms the diagonal alone.
+func (n *preconditioner) keepDiagonal(damping float64) {
 	if n.matrix == nil {
 		n.matrix = make([]float64, n.dim)
 	}
@@ -191,7 +202,7 @@ func (n *nearby) diagonal(damping float64) {
 	for _, x := range n.matrix {
 		trace += x
 	}
-	ridge := n.ridge(100*trace) + damping
+	ridge := n.ridge(diagonalRidge*trace) + damping
 	for j := range n.matrix {
 		n.matrix[j] += ridge
 		if j < n.dim-1 {
@@ -200,11 +211,11 @@ func (n *nearby) diagonal(damping float64) {
 	}
 }
 
-// strip is the rows of the matrix that a goroutine adds to at a time.
+// strip is the number of rows of the matrix that a goroutine adds to at a time.
 const strip = 16
 
-// thinGram adds the weighted products of the sampled rows, pair by pair of what is not 0.
-func (n *nearby) thinGram() {
+// sparseGram adds the weighted products of the sampled rows, for each pair of values that are not 0.
+func (n *preconditioner) sparseGram() {
 	d := n.dim
 	strips := (d + strip - 1) / strip
 	inParallel(strips, len(n.values) > 1<<14, func(k int) {
@@ -227,8 +238,8 @@ func (n *nearby) thinGram() {
 	})
 }
 
-// gram adds the weighted products of the sampled rows, four rows at a time, a strip of the matrix on each goroutine.
-func (n *nearby) gram() {
+// denseGram adds the weighted products of the sampled rows, four rows at a time, a strip of the matrix on each goroutine.
+func (n *preconditioner) denseGram() {
 	d := n.dim
 	strips := (d + strip - 1) / strip
 	inParallel(strips, len(n.weighted)*d*d > 1<<22, func(k int) {
@@ -260,8 +271,8 @@ func (n *nearby) gram() {
 	})
 }
 
-// apply writes the inverse times r to out.
-func (n *nearby) apply(r, out []float64) {
+// apply writes the inverse of the matrix times r to out.
+func (n *preconditioner) apply(r, out []float64) {
 	if !n.full {
 		for j, x := range r {
 			out[j] = x / n.matrix[j]
@@ -269,28 +280,28 @@ func (n *nearby) apply(r, out []float64) {
 		return
 	}
 	copy(out, r)
-	solve(n.matrix, n.dim, out)
+	solveFactored(n.matrix, n.dim, out)
 }
 
-// cholesky overwrites the lower triangle of a with its factor. A pivot that is lost to rounding becomes very large, which
-// freezes its unknown: the result stays positive definite.
-func cholesky(a []float64, n int) {
+// factorInPlace overwrites the lower triangle of a with its Cholesky factor. A pivot that is lost to rounding is frozen, so the result
+// stays positive definite.
+func factorInPlace(a []float64, n int) {
 	for i := range n {
 		row := a[i*n : i*n+i+1]
 		for j := range i {
 			row[j] = (row[j] - optim.Dot(row[:j], a[j*n:j*n+j])) / a[j*n+j]
 		}
 		pivot := row[i] - optim.Dot(row[:i], row[:i])
-		if !(pivot > 1e-15*row[i]) {
-			row[i] = 1e100
+		if !(pivot > lostPivot*row[i]) {
+			row[i] = frozen
 			continue
 		}
 		row[i] = math.Sqrt(pivot)
 	}
 }
 
-// solve overwrites b with the solution of L L' x = b.
-func solve(l []float64, n int, b []float64) {
+// solveFactored overwrites b with the solution of L L' x = b.
+func solveFactored(l []float64, n int, b []float64) {
 	for i := range n {
 		b[i] = (b[i] - optim.Dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
 	}
