@@ -19,18 +19,20 @@ type Cost struct {
 
 // Watch has the callbacks of SolveAll.
 type Watch struct {
-	// Solved is called on the caller's goroutine when a problem has ended, with its index in the list. The error says why it has
-	// no solution. Problems that end at the same pass come in the order of the list. It returns false to stop.
+	// Solved is called on the caller's goroutine when a problem has ended, with its index in the list. The
+	// error says why it has no solution. Problems that end at the same pass come in the order of the list. It
+	// returns false to stop.
 	Solved func(i int, r Result, err error) bool
 	// Progress is called after every round of a problem, from several goroutines; nil: not.
 	Progress func(i int, p Progress)
 }
 
-// SolveAll solves problems on one matrix at the same time, so that one pass over the data serves all of them. Each result has the
-// bytes of a single solve and does not depend on the list. Its Passes are those of a single solve. opt.Progress is not used.
+// SolveAll solves problems on one matrix at the same time, so that one pass over the data serves all of them.
+// Each result has the bytes of a single solve and does not depend on the list. Its Passes are those of a
+// single solve. opt.Progress is not used.
 //
-// All start cold. A warm start would have to wait for another problem's result, and so for its passes, and would make results
-// depend on the list. Use a Chain for a path of problems.
+// All start cold. A warm start would have to wait for another problem's result, and so for its passes, and
+// would make results depend on the list. Use a Chain for a path of problems.
 func SolveAll(ctx context.Context, list []*objective.Objective, opt Options, watch Watch) (Cost, error) {
 	var cost Cost
 	if len(list) == 0 {
@@ -51,9 +53,10 @@ func SolveAll(ctx context.Context, list []*objective.Objective, opt Options, wat
 	return cost, nil
 }
 
-// batch solves several problems on one matrix at the same time. Each runs on a goroutine of its own until it needs a pass. When
-// all wait for one, it is made for all of them at once. A problem's answers depend only on its own points, so its result has the
-// bytes of a single solve. No problem continues before all wait, so the number of passes does not depend on the threads.
+// batch solves several problems on one matrix at the same time. Each runs on a goroutine of its own until it
+// needs a pass. When all wait for one, it is made for all of them at once. A problem's answers depend only on
+// its own points, so its result has the bytes of a single solve. No problem continues before all wait, so the
+// number of passes does not depend on the threads.
 type batch struct {
 	direct
 	requests chan request
@@ -109,8 +112,8 @@ func (b *batch) wait(r request) {
 	b.tokens <- struct{}{}
 }
 
-// run solves the problems, at most size at a time. It reports a problem before the pass that follows its end, and stops when Solved
-// returns false.
+// run solves the problems, at most size at a time. It reports a problem before the pass that follows its end,
+// and stops when Solved returns false.
 func (b *batch) run(ctx context.Context, list []*objective.Objective, size int, opt Options, watch Watch) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -159,7 +162,8 @@ func (b *batch) solveOne(ctx context.Context, problem int, o *objective.Objectiv
 	b.requests <- request{ended: outcome{problem, r, err}}
 }
 
-// serve makes one pass for all requests of a kind. A weighted sum of some rows does not count as a pass, as in a single solve.
+// serve makes one pass for all requests of a kind. A weighted sum of some rows does not count as a pass, as
+// in a single solve.
 func (b *batch) serve(waiting []request) {
 	var points []*Point
 	sums := false
@@ -207,8 +211,8 @@ func (b *batch) scorePoints(points []*Point) {
 	}
 }
 
-// batchSize returns the number of problems that are solved at a time: as many as their scores and held rows fit into the memory of
-// the matrix or into 512 MB, at most 128. Chosen by hand.
+// batchSize returns the number of problems that are solved at a time: as many as their scores and held rows
+// fit into the memory of the matrix or into 512 MB, at most 128. Chosen by hand.
 func batchSize(x *matrix.Matrix) int {
 	const least, most = 512 << 20, 128
 	scores := float64(8 * (recentPoints + 1) * x.Rows())

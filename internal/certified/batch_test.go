@@ -24,8 +24,8 @@ func gridOf(t testing.TB, x *matrix.Matrix) (list []*objective.Objective) {
 	return list
 }
 
-// TestSolveAll solves a grid together, on one thread and on several, and each of its points alone: all bytes agree, and the
-// readings are those of the longest solve, not the sum.
+// TestSolveAll solves a grid together, on one thread and on several, and each of its points alone: all bytes
+// agree, and the readings are those of the longest solve, not the sum.
 func TestSolveAll(t *testing.T) {
 	x := clouds(13, 60, 900, 4, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)
@@ -53,14 +53,16 @@ func TestSolveAll(t *testing.T) {
 		if err != nil || slices.Min(seen) != 1 || slices.Max(seen) != 1 {
 			t.Errorf("%v; solved %v", err, seen)
 		}
-		// A point of one solve may need no new reading where another does, so that rounds shift against each other.
+		// A point of one solve may need no new reading where another does, so that rounds shift against each
+		// other.
 		if cost.Passes < longest || cost.Passes > 2*longest || math.Abs(cost.RowReads-visits) > 1e-9*visits {
 			t.Errorf("%d passes, the longest solve %d; %g row reads, alone %g", cost.Passes, longest, cost.RowReads, visits)
 		}
 	}
 }
 
-// TestFewAtATime lets few problems run at a time: the results stay, and the readings are the same on every run.
+// TestFewAtATime lets few problems run at a time: the results stay, and the readings are the same on every
+// run.
 func TestFewAtATime(t *testing.T) {
 	x := clouds(14, 40, 500, 3, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)[:10]
@@ -175,8 +177,8 @@ func (c *countingReader) computeScores(points []*Point) {
 	c.direct.computeScores(points)
 }
 
-// TestScanReadsOnce asks about several points, one of them twice. One pass answers all, with the answers of single scans, and a second
-// scan needs none.
+// TestScanReadsOnce asks about several points, one of them twice. One pass answers all, with the answers of
+// single scans, and a second scan needs none.
 func TestScanReadsOnce(t *testing.T) {
 	x := clouds(18, 40, 500, 3, 1).matrix(t, matrix.Float32)
 	var queries []Query

@@ -14,8 +14,8 @@ type start struct {
 	shift *linalg.Shift
 }
 
-// chooseStart finds a first point and adds the first rows there. In order of preference it is the point where a descent on the
-// smoothed problem ends, the last problem's point, or the best one on a ray.
+// chooseStart finds a first point and adds the first rows there. In order of preference it is the point where
+// a descent on the smoothed problem ends, the last problem's point, or the best one on a ray.
 func (s *solver) chooseStart() error {
 	s.startAtZero()
 	if s.start != nil && s.start.width > 0 {
@@ -43,7 +43,8 @@ func (s *solver) chooseStart() error {
 	return s.addNearRows(e, true)
 }
 
-// startAtZero makes w = 0 the best point. F(0) must be a candidate: on w8a, TopPush, the upper bound stayed at 9.5 without it.
+// startAtZero makes w = 0 the best point. F(0) must be a candidate: on w8a, TopPush, the upper bound stayed
+// at 9.5 without it.
 func (s *solver) startAtZero() {
 	s.shape = s.source.Shape()
 	s.zero = newPoint(make([]float64, s.shape.Cols))
@@ -59,8 +60,8 @@ func (s *solver) startAtZero() {
 	s.upper, s.lower, s.lastGap = s.atZero, 0, math.Inf(1)
 }
 
-// startSmoothed descends on the smoothed problem as far as that goes. The working set then has the rows near the corners that
-// were found, and the sums of the others.
+// startSmoothed descends on the smoothed problem as far as that goes. The working set then has the rows near
+// the corners that were found, and the sums of the others.
 func (s *solver) startSmoothed(first start) (err error) {
 	if s.adopt(); s.pop == nil {
 		s.holdNothing(first.shift)
@@ -72,8 +73,8 @@ func (s *solver) startSmoothed(first start) (err error) {
 	return s.addNearRows(s.best, true)
 }
 
-// startOnRay finds the best point on the ray through a start, or through the difference of the means. The scale of the weights
-// is not known yet, and scores at 0 are all equal, so rows are chosen on the ray.
+// startOnRay finds the best point on the ray through a start, or through the difference of the means. The
+// scale of the weights is not known yet, and scores at 0 are all equal, so rows are chosen on the ray.
 func (s *solver) startOnRay() (evaluation, error) {
 	means, err := s.classMeans()
 	if err != nil {

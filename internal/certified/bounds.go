@@ -12,8 +12,8 @@ type bounds struct {
 	upper, lower float64 // F(best), and the lower bound
 	radius       float64 // for lambda = 0: of the ball that the bound holds in
 
-	// The dual point, on the rows held or, if smooth is set, that of the smoothed problem there. theta is for the next start;
-	// see restricted.Result.
+	// The dual point, on the rows held or, if smooth is set, that of the smoothed problem there. theta is for
+	// the next start; see restricted.Result.
 	dual   heldDual
 	smooth *smoothedPoint
 	scale  float64 // of the smoothed problem's p
@@ -39,8 +39,8 @@ func (b *bounds) accept(e evaluation) {
 	}
 }
 
-// acceptBound keeps the dual point of a restricted problem if its bound is the best so far. The rows must be those of the
-// solve, groups included.
+// acceptBound keeps the dual point of a restricted problem if its bound is the best so far. The rows must be
+// those of the solve, groups included.
 func (s *solver) acceptBound(r *restricted.Result) {
 	s.systems += r.Systems
 	if r.Theta > 0 {
@@ -57,7 +57,8 @@ func (s *solver) acceptBound(r *restricted.Result) {
 	}
 }
 
-// acceptSmoothBound keeps the multipliers of the smoothed problem if their bound is the best so far. It returns the bound.
+// acceptSmoothBound keeps the multipliers of the smoothed problem if their bound is the best so far. It
+// returns the bound.
 func (s *solver) acceptSmoothBound(e *smoothedPoint) float64 {
 	radius := s.form.Ball(e.W)
 	bound, scale := e.Bound(radius)
@@ -68,8 +69,9 @@ func (s *solver) acceptSmoothBound(e *smoothedPoint) float64 {
 	return bound
 }
 
-// wholeMean reports whether the threshold is the mean of the whole population. Then a = m/M is the only choice, and the
-// restricted problem has no interior. It gets the mean of the rows as its only row, with a cap that is never reached.
+// wholeMean reports whether the threshold is the mean of the whole population. Then a = m/M is the only
+// choice, and the restricted problem has no interior. It gets the mean of the rows as its only row, with a
+// cap that is never reached.
 func (s *solver) wholeMean() bool {
 	return s.form.Kind == form.TopMean && s.shape.Population.Mass <= s.form.Kappa*(1+massNoise)
 }

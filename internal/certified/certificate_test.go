@@ -9,8 +9,8 @@ import (
 	"toptau/internal/objective"
 )
 
-// TestCertificateCannotBeFooled changes a certificate in every way that a mistake could, and wants it refused or its
-// bound lower: never above the optimum.
+// TestCertificateCannotBeFooled changes a certificate in every way that a mistake could, and wants it refused
+// or its bound lower: never above the optimum.
 func TestCertificateCannotBeFooled(t *testing.T) {
 	d := clouds(31, 40, 300, 4, .9)
 	x := d.matrix(t, matrix.Float64)
@@ -93,7 +93,8 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 	}
 }
 
-// TestWrongK uses a certificate for K = 2 with K = 5, whose cap it breaks, and one for K = 5 with K = 2, where it holds.
+// TestWrongK uses a certificate for K = 2 with K = 5, whose cap it breaks, and one for K = 5 with K = 2,
+// where it holds.
 func TestWrongK(t *testing.T) {
 	x := clouds(34, 60, 700, 5, .9).matrix(t, matrix.Float64)
 	two := bind(t, newProblem(t, "toppushk", hyper(1e-2, "", 0, 2, false)), x)

@@ -1,16 +1,18 @@
-// Package certified finds the global optimum of the six convex methods and proves it. The proof is an upper bound F(w),
-// computed on all rows, and a lower bound D(p, a) of a feasible dual point. Both are recomputed from the data, apart from the
-// solver. docs/certificate.md has the mathematics.
+// Package certified finds the global optimum of the six convex methods and proves it. The proof is an upper
+// bound F(w), computed on all rows, and a lower bound D(p, a) of a feasible dual point. Both are recomputed
+// from the data, apart from the solver. docs/certificate.md has the mathematics.
 //
-// The method is a working set. The threshold depends on few rows of the population, those with the highest scores. A problem
-// restricted to any rows gives a lower bound of the whole, since its dual points are dual points of the whole. So the solver
-// holds the positives and some rows of the population. It solves the problem on them (package restricted), computes all
-// scores at the solution in one pass, adds the rows that the solution overlooked, and repeats until the bounds meet. With
-// millions of rows it first descends on a smoothed problem (package smoothed), which needs no rows one by one.
+// The method is a working set. The threshold depends on few rows of the population, those with the highest
+// scores. A problem restricted to any rows gives a lower bound of the whole, since its dual points are dual
+// points of the whole. So the solver holds the positives and some rows of the population. It solves the
+// problem on them (package restricted), computes all scores at the solution in one pass, adds the rows that
+// the solution overlooked, and repeats until the bounds meet. With millions of rows it first descends on a
+// smoothed problem (package smoothed), which needs no rows one by one.
 //
-// The files, from the outside in: certified.go (results and proofs), chain.go and batch.go (several problems), zero.go (is
-// w = 0 optimal), solve.go (the outer loop) with begin.go, evaluate.go, bounds.go, workingset.go, descend.go and shorten.go, and
-// the data: source.go (the interface), memory.go, smoothing.go, groups.go and line.go (a matrix in memory), reader.go.
+// The files, from the outside in: certified.go (results and proofs), chain.go and batch.go (several
+// problems), zero.go (is w = 0 optimal), solve.go (the outer loop) with begin.go, evaluate.go, bounds.go,
+// workingset.go, descend.go and shorten.go, and the data: source.go (the interface), memory.go, smoothing.go,
+// groups.go and line.go (a matrix in memory), reader.go.
 package certified
 
 import (
@@ -42,8 +44,8 @@ type Result struct {
 	requestedGap float64
 }
 
-// leastScale is the F below which the relative gap is measured against a fixed number: on separable data F tends to 0, and a
-// ratio to it means nothing.
+// leastScale is the F below which the relative gap is measured against a fixed number: on separable data F
+// tends to 0, and a ratio to it means nothing.
 const leastScale = .01
 
 // RelativeGap returns (F - D)/max(F, 0.01).
@@ -51,8 +53,8 @@ func (r *Result) RelativeGap() float64 {
 	return math.Max(0, r.Objective-r.LowerBound) / math.Max(r.Objective, leastScale)
 }
 
-// GapOfDecrease returns (F - D)/(F(0) - D), the fraction of the possible decrease that may be missing. It returns false if
-// w = 0 is optimal: nothing can decrease.
+// GapOfDecrease returns (F - D)/(F(0) - D), the fraction of the possible decrease that may be missing. It
+// returns false if w = 0 is optimal: nothing can decrease.
 func (r *Result) GapOfDecrease() (float64, bool) {
 	if r.Zero == ZeroIsOptimal || !(r.AtZero > r.LowerBound) {
 		return 0, false
@@ -66,8 +68,9 @@ func Possible(p method.Problem) error {
 	return err
 }
 
-// Solve minimises the objective to Options.Gap, or as far as it gets. It fails if the method has no certificate. A cancelled
-// context is not an error: the result then has the best point and bounds so far, and Cancelled is set.
+// Solve minimises the objective to Options.Gap, or as far as it gets. It fails if the method has no
+// certificate. A cancelled context is not an error: the result then has the best point and bounds so far, and
+// Cancelled is set.
 func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
 	return solveWith(ctx, o, opt, direct{o.Matrix()})
 }
@@ -81,8 +84,8 @@ func solveWith(ctx context.Context, o *objective.Objective, opt Options, read re
 	return certifyResult(o, r, read) // the chain's memory is free here
 }
 
-// SolveSource is Solve for data behind a source. Both bounds are exact: the source evaluates F on all rows, and D is
-// evaluated on the rows and groups that its multipliers touch.
+// SolveSource is Solve for data behind a source. Both bounds are exact: the source evaluates F on all rows,
+// and D is evaluated on the rows and groups that its multipliers touch.
 func SolveSource(ctx context.Context, source Source, p method.Problem, opt Options) (Result, error) {
 	bound, err := p.Rule().Bind(source.Shape().Population)
 	if err != nil {
@@ -135,7 +138,7 @@ func certifyResult(o *objective.Objective, r Result, read reader) (Result, error
 	p := &Point{W: r.W, scores: make([]float64, o.Matrix().Rows())}
 	read.computeScores([]*Point{p})
 	at := o.AtScores(r.W, p.scores)
-	if o.Problem().Lambda == 0 { // the radius is about 1,000 times the norm of an earlier point; W must lie in the ball
+	if o.Problem().Lambda == 0 { // the radius comes from an earlier point, and W must lie in the ball
 		r.BallRadius = math.Max(r.BallRadius, 2*objective.Norm(r.W))
 	}
 	bounds, err := boundsAt(o, at, r.P, r.A, r.BallRadius)
@@ -168,9 +171,9 @@ type Bounds struct {
 	UpperError, LowerError float64 // bounds on the rounding errors of both; set by Verify only
 }
 
-// Verify computes F(w) and D(p, a) from the data alone, with bounds on their rounding errors. It shares no arithmetic with the
-// solver. It fails if (p, a) is infeasible or a number is not finite; the error names the constraint. With lambda = 0 the lower
-// bound holds for all weights of norm at most radius.
+// Verify computes F(w) and D(p, a) from the data alone, with bounds on their rounding errors. It shares no
+// arithmetic with the solver. It fails if (p, a) is infeasible or a number is not finite; the error names the
+// constraint. With lambda = 0 the lower bound holds for all weights of norm at most radius.
 func Verify(o *objective.Objective, w []float64, p, a Sparse, radius float64) (Bounds, error) {
 	f, err := form.Bind(o.Problem(), o.Threshold())
 	if err != nil {

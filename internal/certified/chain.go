@@ -12,9 +12,10 @@ import (
 	"toptau/method"
 )
 
-// Chain solves related problems on one matrix, each from where the last one ended: its point, its multipliers and the rows
-// held, which serve any K, tau, beta, lambda and loss. Results depend on the chain only within their gap. Go from large to small
-// lambda and beta and from small to large K and tau. The zero value is ready to use, by one goroutine at a time.
+// Chain solves related problems on one matrix, each from where the last one ended: its point, its multipliers
+// and the rows held, which serve any K, tau, beta, lambda and loss. Results depend on the chain only within
+// their gap. Go from large to small lambda and beta and from small to large K and tau. The zero value is
+// ready to use, by one goroutine at a time.
 type Chain struct {
 	x      *matrix.Matrix
 	read   reader         // of x
@@ -35,8 +36,8 @@ type chainState struct {
 	last     start
 }
 
-// Solve is Solve, started from the last problem with the same population. Result.Passes counts the passes of this problem
-// alone.
+// Solve is Solve, started from the last problem with the same population. Result.Passes counts the passes of
+// this problem alone.
 func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
 	r, err := c.solve(ctx, o, opt)
 	if err != nil {
@@ -90,8 +91,9 @@ func isCancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// startOf returns the start of a problem that is large enough for a sample; nil: a smaller problem. It is the last point if
-// only lambda has changed, else the sample's solution or, for a first problem, the ray through that.
+// startOf returns the start of a problem that is large enough for a sample; nil: a smaller problem. It is the
+// last point if only lambda has changed, else the sample's solution or, for a first problem, the ray through
+// that.
 func (from *chainState) startOf(ctx context.Context, o *objective.Objective, f form.Form) *start {
 	if from.pop != nil && !worthSmoothing(o) {
 		return nil
@@ -135,8 +137,8 @@ func (s *solver) adopt() {
 	}
 }
 
-// resume takes over the last problem's rows and point. It reports false if there are none, or if the point is w = 0, where all
-// scores are equal.
+// resume takes over the last problem's rows and point. It reports false if there are none, or if the point is
+// w = 0, where all scores are equal.
 func (s *solver) resume() (bool, error) {
 	from := s.from
 	if from == nil || from.pop == nil {

@@ -30,7 +30,8 @@ func TestChainAgreesWithSingleSolves(t *testing.T) {
 	}
 }
 
-// TestPathIsCheap counts the readings of a path over lambda: shared rows and multipliers make later points cheaper.
+// TestPathIsCheap counts the readings of a path over lambda: shared rows and multipliers make later points
+// cheaper.
 func TestPathIsCheap(t *testing.T) {
 	x := clouds(12, 100, 4000, 5, 1.5).matrix(t, matrix.Float32)
 	var chain Chain

@@ -184,7 +184,8 @@ func measureAlone(t *testing.T, o *objective.Objective) int {
 
 const hepmassRows = 5_250_000
 
-// hepmassPart solves problems of the size of the paper's largest set. The page is written after every problem.
+// hepmassPart solves problems of the size of the paper's largest set. The page is written after every
+// problem.
 func hepmassPart(t *testing.T, _ *section) {
 	r := &millions{}
 	for _, share := range []string{"50%", "10%"} {
@@ -339,7 +340,8 @@ func hepmass(t *testing.T, share string) *matrix.Matrix {
 	return x
 }
 
-// processor is the processor time of the process so far, all threads together; 0 where the system does not tell.
+// processor is the processor time of the process so far, all threads together; 0 where the system does not
+// tell.
 func processor() time.Duration {
 	stat, _ := os.ReadFile("/proc/self/stat")
 	_, after, _ := strings.Cut(string(stat), ") ")
@@ -352,7 +354,8 @@ func processor() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// limited returns a context that ends when the process has used so much processor time, or ten times as much time passed.
+// limited returns a context that ends when the process has used so much processor time, or ten times as much
+// time passed.
 func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*limit)
 	end := processor() + limit
@@ -365,7 +368,8 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// forgetPeak and peak measure the largest resident memory between them, in bytes; 0 where the system does not tell.
+// forgetPeak and peak measure the largest resident memory between them, in bytes; 0 where the system does not
+// tell.
 func forgetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

@@ -159,7 +159,8 @@ func contains(a []int, x int) bool {
 	return false
 }
 
-// standardise subtracts the mean and divides by the population standard deviation; constant columns are dropped.
+// standardise subtracts the mean and divides by the population standard deviation; constant columns are
+// dropped.
 func (d dataset) standardise() dataset {
 	n := float64(len(d.x))
 	keep, mean, scale := []int{}, []float64{}, []float64{}

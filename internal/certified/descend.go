@@ -8,7 +8,8 @@ import (
 	"toptau/internal/certified/linalg"
 )
 
-// smoother is a source that can evaluate the smoothed problem. Problems on other sources are solved without it.
+// smoother is a source that can evaluate the smoothed problem. Problems on other sources are solved without
+// it.
 type smoother interface {
 	// evaluateSmoothed evaluates F at a point, and the same with every hinge smoothed over a width.
 	evaluateSmoothed(ctx context.Context, f form.Form, at *Point, width float64) (*smoothedPoint, error)
@@ -20,40 +21,43 @@ type smoother interface {
 	multipliers(e *smoothedPoint, scale float64) (p, a Sparse)
 }
 
-// The widths are relative to F(0), which is about the size of the scores' range that matters. These numbers were chosen by
-// hand on simulated data of up to 5 million rows; they decide the speed, since every bound holds for any width.
+// The widths are relative to F(0), which is about the size of the scores' range that matters. These numbers
+// were chosen by hand on simulated data of up to 5 million rows; they decide the speed, since every bound
+// holds for any width.
 const (
 	firstWidth = .05   // of a first problem: a good part of the rows is on a smoothed corner
 	warmWidth  = .005  // of a problem after another one
 	leastWidth = 1e-10 // below it the smoothed problem is the true one up to rounding
 	mostWidth  = 10    // above it widening does not help
 
-	// curvatureRows is the number of sampled rows of a class for the second derivative. The error of a sampled Hessian falls with
-	// its root; 20,000 rows cost about as much as a pass over a million.
+	// curvatureRows is the number of sampled rows of a class for the second derivative. The error of a
+	// sampled Hessian falls with its root; 20,000 rows cost about as much as a pass over a million.
 	curvatureRows = 20_000
-	// rowsPerColumn is the number of rows on smoothed corners, for each column, below which their second derivative means
-	// nothing. The start must have twice as many.
+	// rowsPerColumn is the number of rows on smoothed corners, for each column, below which their second
+	// derivative means nothing. The start must have twice as many.
 	rowsPerColumn = 4
 
 	descentSteps = 30 // at most; 4 to 8 are usual
 	patience     = 4  // steps within which the gap must halve
 )
 
-// How the width changes. Where the residual of the gradient is below the part of the gap that is due to the width, that part
-// must shrink. It falls with the square of the width, so a width factor of the root of what is wanted over what there is would
-// do. A quarter of the target is aimed at, and the factor is kept in a range in which Newton's method still converges.
+// How the width changes. Where the residual of the gradient is below the part of the gap that is due to the
+// width, that part must shrink. It falls with the square of the width, so a width factor of the root of what
+// is wanted over what there is would do. A quarter of the target is aimed at, and the factor is kept in a
+// range in which Newton's method still converges.
 const (
 	widening           = 3
 	gapOfWidth         = .25
 	narrowest, widest  = .1, .5
-	sufficientDecrease = 1e-4  // Armijo's constant: the part of the slope that a step must bring (Nocedal and Wright, 3.1)
+	sufficientDecrease = 1e-4  // Armijo's constant (Nocedal and Wright, 3.1)
 	valueNoise         = 1e-12 // relative rounding error of a value
 	shortening         = .3    // of a step that did not decrease the value
 	mostShortenings    = 10
 )
 
-// descend minimises the smoothed problem by Newton's method, and narrows the hinges as far as the gap asks for. It ends when the
-// solve is done, when steps bring little, or when too few rows are on smoothed corners. It returns the last point.
+// descend minimises the smoothed problem by Newton's method, and narrows the hinges as far as the gap asks
+// for. It ends when the solve is done, when steps bring little, or when too few rows are on smoothed corners.
+// It returns the last point.
 func (s *solver) descend(source smoother, from start) (start, error) {
 	now, err := s.widen(source, &from)
 	if err != nil {
@@ -106,8 +110,8 @@ func hasStalled(gaps []float64) bool {
 	return last >= patience && gaps[last] > .5*gaps[last-patience]
 }
 
-// acceptSmoothed keeps the point and its bound if they are the best so far. It returns the two parts of the gap below the best
-// value: what the gradient costs, and the rest, which is due to the width.
+// acceptSmoothed keeps the point and its bound if they are the best so far. It returns the two parts of the
+// gap below the best value: what the gradient costs, and the rest, which is due to the width.
 func (s *solver) acceptSmoothed(e *smoothedPoint) (residual, ofWidth float64) {
 	s.rounds++
 	s.accept(evaluation{at: e.at, f: e.Exact, t: e.T, edge: e.Edge, above: e.Above})
@@ -116,9 +120,9 @@ func (s *solver) acceptSmoothed(e *smoothedPoint) (residual, ofWidth float64) {
 	return residual, s.upper - bound - residual
 }
 
-// stepSmoothed takes one Newton step, shortened until the smoothed value falls, and evaluates the new point with hinges of a
-// new width, which it sets. Narrower hinges have smaller values, so a fall with them is no weaker a condition. It returns the
-// old point if no step helps.
+// stepSmoothed takes one Newton step, shortened until the smoothed value falls, and evaluates the new point
+// with hinges of a new width, which it sets. Narrower hinges have smaller values, so a fall with them is no
+// weaker a condition. It returns the old point if no step helps.
 func (s *solver) stepSmoothed(source smoother, now *smoothedPoint, width *float64, narrower float64) (*smoothedPoint, error) {
 	step := now.NewtonStep(s.pos.Shift)
 	s.systems++

@@ -24,8 +24,9 @@ func (s *solver) ask(q Query) (Answer, error) {
 	return answers[0], nil
 }
 
-// pointAt returns the point of a solution of the restricted problem. It may be the best point, if that is optimal on the rows
-// held, w = 0, where a cold start begins, or the last solution. Then its scores may be kept.
+// pointAt returns the point of a solution of the restricted problem. It may be the best point, if that is
+// optimal on the rows held, w = 0, where a cold start begins, or the last solution. Then its scores may be
+// kept.
 func (s *solver) pointAt(w []float64) *Point {
 	for _, p := range []*Point{s.best.at, s.zero, s.solution} {
 		if p != nil && slices.Equal(w, p.W) {
@@ -36,8 +37,8 @@ func (s *solver) pointAt(w []float64) *Point {
 	return s.solution
 }
 
-// evaluate computes F at several points in one pass, or in none for points whose scores are kept. It asks for limit of the best
-// rows that are not held.
+// evaluate computes F at several points in one pass, or in none for points whose scores are kept. It asks for
+// limit of the best rows that are not held.
 func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
 	queries := make([]Query, len(points))
 	for k, p := range points {
@@ -75,13 +76,13 @@ func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
 	return out, nil
 }
 
-// lineSlack is the accuracy of the line search, as a part of the difference of the bounds. Chosen by hand: the next restricted
-// problem starts elsewhere anyway.
+// lineSlack is the accuracy of the line search, as a part of the difference of the bounds. Chosen by hand:
+// the next restricted problem starts elsewhere anyway.
 const lineSlack = 1e-2
 
-// evaluateAlong evaluates F on the way from one point to another: at the second one and, where that may be better, between or
-// beyond them. The best point comes last. A source with a line search finds the best point itself; others are asked about the
-// given fractions.
+// evaluateAlong evaluates F on the way from one point to another: at the second one and, where that may be
+// better, between or beyond them. The best point comes last. A source with a line search finds the best point
+// itself; others are asked about the given fractions.
 func (s *solver) evaluateAlong(from, to *Point, fractions []float64, limit int) ([]evaluation, error) {
 	if searcher, ok := s.source.(lineSearcher); ok {
 		points, err := s.evaluate(limit, to)
@@ -116,12 +117,12 @@ func (s *solver) evaluateAlong(from, to *Point, fractions []float64, limit int) 
 	return []evaluation{last, points[best]}, nil
 }
 
-// edgeNoise is the rounding error of an edge, relative to the scores: those of the rows held are formed in another order than
-// those of the source, some of them in float32 storage.
+// edgeNoise is the rounding error of an edge, relative to the scores: those of the rows held are formed in
+// another order than those of the source, some of them in float32 storage.
 const edgeNoise = 1e-9
 
-// safeEdge returns a score below which no row can change t(w): the band's edge on the rows held. It never lies above the
-// band's edge on all rows.
+// safeEdge returns a score below which no row can change t(w): the band's edge on the rows held. It never
+// lies above the band's edge on all rows.
 func (s *solver) safeEdge(w []float64) float64 {
 	if s.pop == nil || s.pop.N == 0 || linalg.Sum(s.pop.Weight) < s.form.Kappa {
 		return math.Inf(-1)
@@ -153,8 +154,8 @@ func (s *solver) evaluateRay(through *Point, limit int) (evaluation, error) {
 	return points[len(points)-1], nil
 }
 
-// scaleToSpread returns the multiple of a point at which the scores have standard deviation 1. It costs a pass: a source
-// without a line search is asked about a few multiples, which need a scale.
+// scaleToSpread returns the multiple of a point at which the scores have standard deviation 1. It costs a
+// pass: a source without a line search is asked about a few multiples, which need a scale.
 func (s *solver) scaleToSpread(p *Point) (*Point, error) {
 	answer, err := s.ask(Query{At: p, Population: &PopulationQuery{Above: math.Inf(-1)}})
 	if err != nil {

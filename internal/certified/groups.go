@@ -7,10 +7,11 @@ import (
 	"toptau/internal/matrix"
 )
 
-// Group is many rows that enter a restricted problem as one: their weighted mean, with their total weight. The hinge and the
-// threshold are convex, so the problem with the mean is a lower bound of the one with the rows. It is equal as long as the rows
-// are on one side of the corner. A dual value of the mean is distributed over the rows in proportion to their weights. That is
-// feasible for the whole problem and gives the same v.
+// Group is many rows that enter a restricted problem as one: their weighted mean, with their total weight.
+// The hinge and the threshold are convex, so the problem with the mean is a lower bound of the one with the
+// rows. It is equal as long as the rows are on one side of the corner. A dual value of the mean is
+// distributed over the rows in proportion to their weights. That is feasible for the whole problem and gives
+// the same v.
 type Group struct {
 	Mass    float64
 	Mean    []float64
@@ -18,16 +19,17 @@ type Group struct {
 	Weights []float64 // of Rows; nil: all 1
 }
 
-// The number of groups on one side of the corner, by score. The hinge is linear there and needs few. For a square the bound
-// loses the variance of the scores within a group, which falls with the square of the number of groups. Chosen by hand.
+// The number of groups on one side of the corner, by score. The hinge is linear there and needs few. For a
+// square the bound loses the variance of the scores within a group, which falls with the square of the number
+// of groups. Chosen by hand.
 const (
 	groupsOfHinge  = 8
 	groupsOfSquare = 2048
 )
 
-// sumGroups sums the rows from first to end-1 that are neither known nor in taken. It orders them by distance from the corner and
-// forms groups of about equal size, count on each side. Of the side of negative distances it sums all rows, or only the nearest:
-// about twice as many as there are on the other side.
+// sumGroups sums the rows from first to end-1 that are neither known nor in taken. It orders them by distance
+// from the corner and forms groups of about equal size, count on each side. Of the side of negative distances
+// it sums all rows, or only the nearest: about twice as many as there are on the other side.
 func (s *Memory) sumGroups(first, end int, known *Set, taken []Row, distance func(i int) float64, count int, all bool) []Group {
 	others := NewSet(end - first)
 	for _, r := range taken {
@@ -57,8 +59,9 @@ func (s *Memory) sumGroups(first, end int, known *Set, taken []Row, distance fun
 	return kept
 }
 
-// sumBuckets adds the rows from to to-1 of a class, whose first row has number offset, to the buckets. A chunk of rows is summed
-// into all buckets before the next one is read, so that it stays in the cache. The chunk is part of the order of the sums.
+// sumBuckets adds the rows from to to-1 of a class, whose first row has number offset, to the buckets. A
+// chunk of rows is summed into all buckets before the next one is read, so that it stays in the cache. The
+// chunk is part of the order of the sums.
 func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Part, from, to, offset, first int,
 	skip func(i int) bool, distance func(i int) float64) {
 	chunk := 8192 * max(1, len(bounds)/128) // about 64 rows of each bucket
@@ -96,7 +99,8 @@ func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Par
 	}
 }
 
-// bucketBounds returns the ascending lower ends of the buckets, from quantiles of a sample. The corner, 0, is one of them.
+// bucketBounds returns the ascending lower ends of the buckets, from quantiles of a sample. The corner, 0, is
+// one of them.
 func bucketBounds(first, end int, skip func(i int) bool, distance func(i int) float64, count int, all bool) []float64 {
 	stride := max(1, (end-first)/max(keySample, 16*count)) // 16 sampled rows for each bucket
 	var below, above []float64

@@ -6,8 +6,8 @@ import (
 	"toptau/internal/certified/linalg"
 )
 
-// heldRows are the rows of one class that the solver holds. Equal rows are merged into one entry with their total weight: on
-// kddcup99 70 % of the rows are duplicates.
+// heldRows are the rows of one class that the solver holds. Equal rows are merged into one entry with their
+// total weight: on kddcup99 70 % of the rows are duplicates.
 type heldRows struct {
 	*linalg.Rows                    // the entries, and while a problem is solved the groups after them
 	known        *Set               // rows held
@@ -71,7 +71,8 @@ func (s *heldRows) withGroups(do func()) {
 	s.Truncate(n)
 }
 
-// heldVector is p or a of a dual point: a value for every entry and group of the restricted problem. Rows may have come since.
+// heldVector is p or a of a dual point: a value for every entry and group of the restricted problem. Rows may
+// have come since.
 type heldVector struct {
 	values  []float64 // entries first, then groups
 	entries int
@@ -91,7 +92,8 @@ func (v heldVector) padded(set *heldRows) []float64 {
 	return out
 }
 
-// spread distributes the values over the rows in proportion to their weights. Values of exactly 0 are left out.
+// spread distributes the values over the rows in proportion to their weights. Values of exactly 0 are left
+// out.
 func (s *heldRows) spread(v heldVector) (out Sparse) {
 	mass := make([]float64, v.entries)
 	for k := range v.ids {

@@ -63,8 +63,9 @@ func (e *segment) weight(i int) float64 {
 	return e.weights[i]
 }
 
-// line is F on the ray from + alpha (to - from), computed from the scores at two points. F is convex on it. So two tangents with
-// slopes of opposite sign bound it from below by the point where they meet, and F is evaluated there next.
+// line is F on the ray from + alpha (to - from), computed from the scores at two points. F is convex on it.
+// So two tangents with slopes of opposite sign bound it from below by the point where they meet, and F is
+// evaluated there next.
 type line struct {
 	form                  form.Form
 	from, to              *Point
@@ -128,8 +129,8 @@ func (l *line) threshold(alpha float64) (t, slope float64) {
 	return l.thresholdOf(&l.population, alpha)
 }
 
-// thresholdAtOrigin is threshold at w = 0. All scores are equal there, so the right derivative is that of the mean of the
-// largest scores at to, and for a quantile that of the mean of all.
+// thresholdAtOrigin is threshold at w = 0. All scores are equal there, so the right derivative is that of the
+// mean of the largest scores at to, and for a quantile that of the mean of all.
 func (l *line) thresholdAtOrigin() (t, slope float64) {
 	p := &l.population
 	n := len(p.to)
@@ -162,13 +163,15 @@ func (l *line) thresholdOf(p *segment, alpha float64) (t, slope float64) {
 const (
 	// narrowRows is the number of rows from which leaving some out pays. Chosen by hand.
 	narrowRows = 10_000
-	// floorMargin is how far the floor is below the edges, as a part of their distance, and edgeNoise of their size.
+	// floorMargin is how far the floor is below the edges, as a part of their distance, and edgeNoise of
+	// their size.
 	floorMargin = .25
 )
 
-// narrow keeps the rows of the population whose score at alpha = 0 or at alpha = reach is above a floor somewhat below both
-// edges. Between the ends no other row's score can be above the floor. The edge of the rows kept is never above the true one.
-// So as long as it stays above the floor, the rows left out do not matter and the threshold is exact.
+// narrow keeps the rows of the population whose score at alpha = 0 or at alpha = reach is above a floor
+// somewhat below both edges. Between the ends no other row's score can be above the floor. The edge of the
+// rows kept is never above the true one. So as long as it stays above the floor, the rows left out do not
+// matter and the threshold is exact.
 func (l *line) narrow(reach, edge0, edge1 float64) {
 	p := &l.population
 	if len(p.from) < narrowRows {

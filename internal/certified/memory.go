@@ -12,8 +12,8 @@ import (
 	"toptau/threshold"
 )
 
-// Memory is a source over a matrix in memory. It keeps the scores of recent points, so that one pass serves the threshold, the
-// losses and the line search. It serves one goroutine at a time.
+// Memory is a source over a matrix in memory. It keeps the scores of recent points, so that one pass serves
+// the threshold, the losses and the line search. It serves one goroutine at a time.
 type Memory struct {
 	x       *matrix.Matrix
 	read    reader
@@ -29,7 +29,8 @@ type Memory struct {
 	numbers []int32
 }
 
-// recentPoints is the number of points whose scores are kept: the best, the newest and the last of a line search.
+// recentPoints is the number of points whose scores are kept: the best, the newest and the last of a line
+// search.
 const recentPoints = 3
 
 // NewMemory returns a source over a matrix whose population is all rows or the negatives.
@@ -133,7 +134,8 @@ func (s *Memory) touch(p *Point) {
 	s.recent = append(append(s.recent[:k:k], s.recent[k+1:]...), p)
 }
 
-// keep gives a point space for its scores. At most most points have such space, so that others may lose theirs.
+// keep gives a point space for its scores. At most most points have such space, so that others may lose
+// theirs.
 func (s *Memory) keep(p *Point, most int) {
 	var z []float64
 	for len(s.recent) >= most {
@@ -153,8 +155,8 @@ func (s *Memory) fill(points []*Point) {
 	s.visits += float64(len(points) * s.x.Rows())
 }
 
-// prepare computes the scores of the queries' points that are not kept, all at once. It keeps them until the next call, and
-// reports whether it read the data.
+// prepare computes the scores of the queries' points that are not kept, all at once. It keeps them until the
+// next call, and reports whether it read the data.
 func (s *Memory) prepare(queries []Query) bool {
 	for _, q := range queries {
 		if q.At.kept() {
@@ -211,7 +213,8 @@ func (s *Memory) answerPopulation(z []float64, q PopulationQuery, lasting bool) 
 	return a
 }
 
-// copyAbove answers with the scores z of the population at or above a limit. Lasting ones are not copied if all are.
+// copyAbove answers with the scores z of the population at or above a limit. Lasting ones are not copied if
+// all are.
 func (s *Memory) copyAbove(z []float64, above float64, lasting bool, a *PopulationAnswer) {
 	var weights []float64
 	if s.weights != nil {
@@ -269,13 +272,14 @@ func (r ranked) compare(o ranked) int {
 const (
 	// keySample is the number of keys in the sample that bounds the smallest ones.
 	keySample = 8192
-	// sampleSlack and sampleExtra are by how much the rank of the bound in the sample exceeds the expected one: then almost never
-	// too few keys are below it. Too few cost another sweep over the keys, and no error. Chosen by hand.
+	// sampleSlack and sampleExtra are by how much the rank of the bound in the sample exceeds the expected
+	// one: then almost never too few keys are below it. Too few cost another sweep over the keys, and no
+	// error. Chosen by hand.
 	sampleSlack, sampleExtra = 3, 40 // halves
 )
 
-// bestRows returns the limit rows from first to end-1 with the smallest keys, in order, with their features. It leaves out known
-// rows, and reports whether there are more.
+// bestRows returns the limit rows from first to end-1 with the smallest keys, in order, with their features.
+// It leaves out known rows, and reports whether there are more.
 func (s *Memory) bestRows(first, end int, known *Set, limit int, key func(i int) float64, z []float64) ([]Row, bool) {
 	if limit == 0 {
 		return nil, true
@@ -308,7 +312,8 @@ func (s *Memory) bestRows(first, end int, known *Set, limit int, key func(i int)
 	return rows, more
 }
 
-// smallest returns the limit rows with the smallest keys up to bound, in some order, and whether there may be more.
+// smallest returns the limit rows with the smallest keys up to bound, in some order, and whether there may be
+// more.
 func (s *Memory) smallest(first, end int, known *Set, limit int, bound float64, key func(i int) float64) (list []ranked, more bool) {
 	more = !math.IsInf(bound, 1)
 	cut := func() {

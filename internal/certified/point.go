@@ -2,8 +2,8 @@ package certified
 
 import "slices"
 
-// Point is a point w, with the scores of all rows there if its source keeps them. Evaluating F at a point whose scores are
-// kept costs no pass. A Point belongs to one source.
+// Point is a point w, with the scores of all rows there if its source keeps them. Evaluating F at a point
+// whose scores are kept costs no pass. A Point belongs to one source.
 type Point struct {
 	W      []float64 // must not be changed
 	scores []float64 // of all rows, positives first; nil: not kept. Set and reused by Memory

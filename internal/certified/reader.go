@@ -8,8 +8,8 @@ type reader interface {
 	computeScores(points []*Point)
 	// sumClasses returns the weighted sums of the rows of each class. They must not be changed.
 	sumClasses() (positives, negatives []float64)
-	// addRows adds value(i, z[i]) times row i of a class to g, for the scores z of its rows at w. It returns the number of rows
-	// whose value is not 0: those that were read.
+	// addRows adds value(i, z[i]) times row i of a class to g, for the scores z of its rows at w. It returns
+	// the number of rows whose value is not 0: those that were read.
 	addRows(part *matrix.Part, w, z []float64, value func(i int, z float64) float64, g []float64) int
 }
 
@@ -43,11 +43,12 @@ func (d direct) sumClasses() (positives, negatives []float64) {
 	return addAll(d.x.Positives), addAll(d.x.Negatives)
 }
 
-// manyRows decides between the two ways of addRows: above one row in eight a pass over all rows is faster than a list of
-// rows. Chosen by hand; both ways give the same bits.
+// manyRows decides between the two ways of addRows: above one row in eight a pass over all rows is faster
+// than a list of rows. Chosen by hand; both ways give the same bits.
 const manyRows = 8
 
-// addRows makes one pass that scores the rows again if many of the values are not zero. Else it reads them one by one.
+// addRows makes one pass that scores the rows again if many of the values are not zero. Else it reads them
+// one by one.
 func (d direct) addRows(part *matrix.Part, w, z []float64, value func(i int, z float64) float64, g []float64) int {
 	count := countNonZero(z, value)
 	if count > len(z)/manyRows {

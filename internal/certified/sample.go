@@ -9,9 +9,10 @@ import (
 	"toptau/threshold"
 )
 
-// A large problem starts from the solution of a small one: every stride-th row of each class, with K scaled. The two solutions
-// differ by the noise of sampling, so the rows near the corners of the small one are about those that matter. It only gives a
-// starting point: nothing but the time depends on it. The numbers were chosen by hand on simulated data.
+// A large problem starts from the solution of a small one: every stride-th row of each class, with K scaled.
+// The two solutions differ by the noise of sampling, so the rows near the corners of the small one are about
+// those that matter. It only gives a starting point: nothing but the time depends on it. The numbers were
+// chosen by hand on simulated data.
 const (
 	sampleAbove  = 200_000 // rows above which a sample is solved first
 	sampleRows   = 100_000 // rows of the sample
@@ -19,13 +20,13 @@ const (
 	samplePasses = 12      // over the sample, at most
 	leastSample  = 4000    // rows of each class, or all of them
 
-	// smoothRows is the mass on top, and the number of positives, per column, from which the smoothed problem is used: enough
-	// rows then lie on a smoothed corner for a second derivative.
+	// smoothRows is the mass on top, and the number of positives, per column, from which the smoothed problem
+	// is used: enough rows then lie on a smoothed corner for a second derivative.
 	smoothRows = 20
 )
 
-// startFromSample returns a start from a sample, or nil if the sample did not help or the problem is too small for one. visits is the
-// number of rows read.
+// startFromSample returns a start from a sample, or nil if the sample did not help or the problem is too
+// small for one. visits is the number of rows read.
 func startFromSample(ctx context.Context, o *objective.Objective) (from *start, visits float64) {
 	x := o.Matrix()
 	if x.Rows() <= sampleAbove {
@@ -62,7 +63,8 @@ func startFromSample(ctx context.Context, o *objective.Objective) (from *start, 
 	return &start{at: newPoint(s.best.at.W)}, source.visits
 }
 
-// worthSmoothing reports whether the problem is large, and has enough rows on top and positives for its columns.
+// worthSmoothing reports whether the problem is large, and has enough rows on top and positives for its
+// columns.
 func worthSmoothing(o *objective.Objective) bool {
 	x := o.Matrix()
 	wanted := smoothRows * float64(x.Cols())

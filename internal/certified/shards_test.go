@@ -12,8 +12,8 @@ import (
 	"toptau/threshold"
 )
 
-// shards is a source over several matrices, each with some of the rows. It asks each of them and merges the answers. It has no
-// line search and keeps no scores.
+// shards is a source over several matrices, each with some of the rows. It asks each of them and merges the
+// answers. It has no line search and keeps no scores.
 type shards struct {
 	parts      []*Memory
 	pos, pop   []int // first row number of each shard
@@ -151,7 +151,8 @@ func (s *shards) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 			}
 			return x.ID - y.ID
 		})
-		// A shard's groups leave out the rows that it returns. So all its rows are kept if the query asks for groups.
+		// A shard's groups leave out the rows that it returns. So all its rows are kept if the query asks for
+		// groups.
 		if q.Population.Rest == 0 && len(a.Rows) > q.Population.Limit {
 			a.Rows, a.Cut = a.Rows[:q.Population.Limit], true
 		}

@@ -3,8 +3,8 @@ package certified
 import "toptau/internal/certified/linalg"
 
 const (
-	// longWeights is the norm |w| above which a point is shortened, in units of form.Form.Reach. Without collinear columns
-	// minimisers are shorter; with them norms of 1e3 to 1e6 were seen.
+	// longWeights is the norm |w| above which a point is shortened, in units of form.Form.Reach. Without
+	// collinear columns minimisers are shorter; with them norms of 1e3 to 1e6 were seen.
 	longWeights = 30
 	// lossOfShortening is the part that shortening may lose of the target less the difference of the bounds.
 	lossOfShortening = .3
@@ -12,13 +12,14 @@ const (
 	shorteningTolerance = .1
 )
 
-// shorten replaces a very long best point of a problem with lambda = 0 by a shorter one that is as good up to the requested gap.
+// shorten replaces a very long best point of a problem with lambda = 0 by a shorter one that is as good up to
+// the requested gap.
 //
-// Where columns are collinear, up to the rounding of storage, some directions change hardly any score. How far a minimiser
-// goes along them is chance. Let w' minimise the same problem on the rows held with a small lambda. There
-// F(w') + lambda/2 |w'|^2 <= F(w) + lambda/2 |w|^2, so with lambda = 2 loss/|w|^2 it is shorter and worse by at most loss. Often
-// a larger lambda will do, so two are tried first. The bound stays: it holds for all w in the ball. On a9a, Pat&Mat-NP with
-// beta = 0.01, |w| falls from 4.8e5 to 45.
+// Where columns are collinear, up to the rounding of storage, some directions change hardly any score. How
+// far a minimiser goes along them is chance. Let w' minimise the same problem on the rows held with a small
+// lambda. There F(w') + lambda/2 |w'|^2 <= F(w) + lambda/2 |w|^2, so with lambda = 2 loss/|w|^2 it is shorter
+// and worse by at most loss. Often a larger lambda will do, so two are tried first. The bound stays: it holds
+// for all w in the ball. On a9a, Pat&Mat-NP with beta = 0.01, |w| falls from 4.8e5 to 45.
 func (s *solver) shorten() error {
 	w, reach := s.best.at.W, s.form.Reach()
 	square := linalg.Dot(w, w)
@@ -47,7 +48,8 @@ func (s *solver) shorten() error {
 	return nil
 }
 
-// solveRegularised solves the problem on the rows held with another lambda. Its bounds mean nothing for the problem.
+// solveRegularised solves the problem on the rows held with another lambda. Its bounds mean nothing for the
+// problem.
 func (s *solver) solveRegularised(lambda, tolerance float64) (w []float64) {
 	f := s.form
 	f.Lambda = lambda

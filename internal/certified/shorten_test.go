@@ -12,8 +12,8 @@ import (
 	"toptau/internal/objective"
 )
 
-// TestCollinearColumns has lambda = 0 on standardised one-hot columns. They are collinear up to the rounding of storage, and the
-// inner solver's minimiser has norm 480,000.
+// TestCollinearColumns has lambda = 0 on standardised one-hot columns. They are collinear up to the rounding
+// of storage, and the inner solver's minimiser has norm 480,000.
 func TestCollinearColumns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -100,7 +100,8 @@ func (s *Memory) addClass(class *matrix.Part, offset int, at *Point, value func(
 	s.visits += float64(s.read.addRows(class, at.W, z, func(i int, score float64) float64 { return value(offset+i, score) }, g))
 }
 
-// sampleSmooth returns about limit of the rows from first to end-1 whose curvature is not zero, evenly spaced.
+// sampleSmooth returns about limit of the rows from first to end-1 whose curvature is not zero, evenly
+// spaced.
 func (s *Memory) sampleSmooth(first, end, limit int, z []float64, curvature func(i int) float64) (b smoothed.Sample) {
 	s.numbers = s.numbers[:0]
 	for i := first; i < end; i++ {

@@ -26,8 +26,8 @@ func smoothedAt(t *testing.T, s *Memory, f form.Form, w []float64, width float64
 	return r
 }
 
-// TestSmoothed compares the gradient and Newton's step with differences of the smoothed value, and the bound with that of the
-// multipliers, recomputed from the data.
+// TestSmoothed compares the gradient and Newton's step with differences of the smoothed value, and the bound
+// with that of the multipliers, recomputed from the data.
 func TestSmoothed(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	x := clouds(21, 60, 500, 4, .8)
@@ -84,14 +84,15 @@ func checkDerivatives(t *testing.T, name string, at *smoothedPoint, value func(w
 	if got := (after - before) / (2 * h); math.Abs(got-slope) > 1e-4*math.Abs(slope)+1e-9*at.Value {
 		t.Errorf("%s: slope %g, differences %g", name, slope, got)
 	}
-	// Along Newton's step the second derivative is -slope, except for rows that cross the end of a corner on the way.
+	// Along Newton's step the second derivative is -slope, except for rows that cross the end of a corner on
+	// the way.
 	if got := (after - 2*at.Value + before) / (h * h); at.Form.Lambda > 0 && math.Abs(got+slope) > .02*math.Abs(slope)+1e-5*at.Value {
 		t.Errorf("%s: second derivative %g, differences %g", name, -slope, got)
 	}
 }
 
-// TestLargeProblems solves problems large enough for a sample on the smoothed problem: in few passes, and with the same bits on any
-// number of threads.
+// TestLargeProblems solves problems large enough for a sample on the smoothed problem: in few passes, and
+// with the same bits on any number of threads.
 func TestLargeProblems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

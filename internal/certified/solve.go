@@ -67,24 +67,24 @@ type solver struct {
 }
 
 const (
-	// doneMargin is the part of the target at which the solver stops. The certificate is recomputed apart from the solver, and
-	// the rest allows for its rounding.
+	// doneMargin is the part of the target at which the solver stops. The certificate is recomputed apart
+	// from the solver, and the rest allows for its rounding.
 	doneMargin = .95
 
-	// innerOfGap and innerOfTarget are the tolerance of the inner solves, as parts of the difference of the bounds and of the
-	// target. A tolerance relative to the restricted problem's own value made no progress at first, while few rows are held.
-	// On nine hard instances .3, .1, .03 and .003 of the gap took 81, 71, 64 and 58 scans with 592, 554, 625 and 864 Newton
-	// systems.
+	// innerOfGap and innerOfTarget are the tolerance of the inner solves, as parts of the difference of the
+	// bounds and of the target. A tolerance relative to the restricted problem's own value made no progress
+	// at first, while few rows are held. On nine hard instances .3, .1, .03 and .003 of the gap took 81, 71,
+	// 64 and 58 scans with 592, 554, 625 and 864 Newton systems.
 	innerOfGap    = .1
 	innerOfTarget = .2
 
-	// tightening divides the tolerance of the inner solves after a round that brought no row; after roundsWithNoRow such
-	// rounds the solve ends.
+	// tightening divides the tolerance of the inner solves after a round that brought no row; after
+	// roundsWithNoRow such rounds the solve ends.
 	tightening      = 100
 	roundsWithNoRow = 3
 
-	// leastTarget is the smallest target, as a part of gap F(0): where F(0) is all but optimal the possible decrease is
-	// rounding.
+	// leastTarget is the smallest target, as a part of gap F(0): where F(0) is all but optimal the possible
+	// decrease is rounding.
 	leastTarget = 1e-3
 )
 
@@ -97,8 +97,9 @@ func (s *solver) done() bool {
 	return s.upper-s.lower <= doneMargin*s.target() || s.enough != nil && s.enough()
 }
 
-// solve runs the outer loop: solve the restricted problem, evaluate F at its solution and near it, add the rows that it
-// overlooked. An error of the context ends it early; the solver then has the best point and bounds so far.
+// solve runs the outer loop: solve the restricted problem, evaluate F at its solution and near it, add the
+// rows that it overlooked. An error of the context ends it early; the solver then has the best point and
+// bounds so far.
 func (s *solver) solve() error {
 	if err := s.chooseStart(); err != nil {
 		return err
@@ -147,11 +148,12 @@ func (s *solver) report() {
 		AtZero: s.atZero, WorkingSet: s.pop.N})
 }
 
-// slowRound is the ratio of successive gaps above which a round counts as slow: the number of near rows is then doubled.
+// slowRound is the ratio of successive gaps above which a round counts as slow: the number of near rows is
+// then doubled.
 const slowRound = .5
 
-// scan evaluates F at the inner solver's point and between it and the best one, and adds rows at both. It returns the number
-// of rows added.
+// scan evaluates F at the inner solver's point and between it and the best one, and adds rows at both. It
+// returns the number of rows added.
 func (s *solver) scan(to *Point) (int, error) {
 	before := s.rowsHeld()
 	gap := s.upper - s.lower

@@ -7,28 +7,30 @@ import (
 	"toptau/threshold"
 )
 
-// Source is the solver's view of the data. No answer depends on an earlier question, so the data may be in memory, in a file, in
-// a database, or in shards whose answers are merged. A solve asks about ten times.
+// Source is the solver's view of the data. No answer depends on an earlier question, so the data may be in
+// memory, in a file, in a database, or in shards whose answers are merged. A solve asks about ten times.
 //
-// The source numbers the rows of the population from 0 to Population.Rows-1, and the positives in the same way.
+// The source numbers the rows of the population from 0 to Population.Rows-1, and the positives in the same
+// way.
 type Source interface {
 	// Shape describes the data, without a pass.
 	Shape() Shape
 	// Means returns the weighted mean of the positives and of the population.
 	Means(ctx context.Context) (positives, population []float64, err error)
-	// Scan answers all queries in one pass, or without one if the scores of all their points are kept. Answers are valid until
-	// the next call and must not be changed.
+	// Scan answers all queries in one pass, or without one if the scores of all their points are kept.
+	// Answers are valid until the next call and must not be changed.
 	Scan(ctx context.Context, queries []Query) ([]Answer, error)
-	// Readings returns the number of passes over the population so far, and the number of rows read over the number of rows.
+	// Readings returns the number of passes over the population so far, and the number of rows read over the
+	// number of rows.
 	Readings() (passes int, rowReads float64)
 }
 
-// lineSearcher is a source that keeps the scores of recent points and so can search a line without a pass. Other sources are
-// asked about several points of the line in one Scan.
+// lineSearcher is a source that keeps the scores of recent points and so can search a line without a pass.
+// Other sources are asked about several points of the line in one Scan.
 type lineSearcher interface {
-	// search returns a point of the ray from + alpha (to - from), alpha >= 0, whose objective is within slack of the smallest one
-	// on the ray. It needs a pass only if the scores of from or to are not kept. It returns from or to itself for alpha 0 or 1;
-	// another point comes with its scores.
+	// search returns a point of the ray from + alpha (to - from), alpha >= 0, whose objective is within slack
+	// of the smallest one on the ray. It needs a pass only if the scores of from or to are not kept. It
+	// returns from or to itself for alpha 0 or 1; another point comes with its scores.
 	search(ctx context.Context, f form.Form, from, to *Point, slack float64) (*Point, error)
 }
 
@@ -60,7 +62,7 @@ type PopulationQuery struct {
 type PositivesQuery struct {
 	T       float64
 	Squared bool // the loss is max(0, 1 + t - z)^2, not max(0, 1 + t - z)
-	Limit   int  // return at most this number of rows with features, nearest to the corner 1 + t - z = 0 first
+	Limit   int  // return at most this number of rows with features, nearest to 1 + t - z = 0 first
 	Known   *Set // leave these rows out; nil: none
 	Rest    int  // return the other rows in this number of groups a side
 }

@@ -14,17 +14,18 @@ import (
 	"toptau/method"
 )
 
-// TestTable measures the solver on the sets below $TOPTAU_DATA. By default it solves the instances of the table on
-// ionosphere, which takes a second. With
+// TestTable measures the solver on the sets below $TOPTAU_DATA. By default it solves the instances of the
+// table on ionosphere, which takes a second. With
 //
 //	go test -run TestTable -table all -timeout 1h ./internal/certified
 //
-// it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated by commas
-// (sets, adam, paths, grid, hepmass, wide); only their sections are written anew. The section "Targets" is written by hand.
+// it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated
+// by commas (sets, adam, paths, grid, hepmass, wide); only their sections are written anew. The section
+// "Targets" is written by hand.
 var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/certified.md, or all")
 
-// instanceLimit is the processor time after which a solve is ended that does not end by itself. What it has by then is in the
-// table.
+// instanceLimit is the processor time after which a solve is ended that does not end by itself. What it has
+// by then is in the table.
 const instanceLimit = 60 * time.Second
 
 // instance is a problem of the table.
@@ -58,7 +59,8 @@ type measured struct {
 	used time.Duration // processor time
 }
 
-// reached reports whether the gap is the one that was asked for: 1e-6 of the decrease, or relative where w = 0 is optimal.
+// reached reports whether the gap is the one that was asked for: 1e-6 of the decrease, or relative where w =
+// 0 is optimal.
 func (m *measured) reached() bool { return m.Converged }
 
 // decrease is the gap of the decrease in words.

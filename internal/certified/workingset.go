@@ -8,8 +8,8 @@ import (
 	"toptau/internal/certified/restricted"
 )
 
-// workingSet is the rows that a solve holds in memory, with the solver of the problem restricted to them. No row is ever
-// dropped.
+// workingSet is the rows that a solve holds in memory, with the solver of the problem restricted to them. No
+// row is ever dropped.
 type workingSet struct {
 	pos, pop *heldRows // positives and population
 	inner    restricted.Solver
@@ -17,27 +17,28 @@ type workingSet struct {
 	crowded  bool // more rows of the population matter than can be held: the rest enters as groups
 }
 
-// limits are numbers of rows. They follow from the cost of a row in a Newton system, so that narrow data may hold many rows
-// and wide data few.
+// limits are numbers of rows. They follow from the cost of a row in a Newton system, so that narrow data may
+// hold many rows and wide data few.
 type limits struct {
 	held int // of a class that may be held; if more matter, the rest enters as groups
 	near int // nearest to the corner of the hinge, added in one scan; doubled after a slow round
 }
 
 const (
-	// rowWork is the number of multiplications that the rows of one class may cost in a Newton system: about 50 ms. It bounds
-	// the rows held between leastHeld and mostHeld. All three were chosen by hand.
+	// rowWork is the number of multiplications that the rows of one class may cost in a Newton system: about
+	// 50 ms. It bounds the rows held between leastHeld and mostHeld. All three were chosen by hand.
 	rowWork   = 1e8
 	leastHeld = 20_000
 	mostHeld  = 40_000
 
-	// leastNear is the number of rows near the corner that are added in one scan if not all rows that matter can be held, or an
-	// eighth of the rows that may be held. Chosen by hand.
+	// leastNear is the number of rows near the corner that are added in one scan if not all rows that matter
+	// can be held, or an eighth of the rows that may be held. Chosen by hand.
 	leastNear = 2_000
 	nearPart  = 8
 
-	// violatorsNear is the number of rows below the edge that are added to all those above it if all rows that matter are held,
-	// or .3 of the number above. With 20, 100, 400 and 1,000 nine hard instances took 75, 71, 69 and 68 scans.
+	// violatorsNear is the number of rows below the edge that are added to all those above it if all rows
+	// that matter are held, or .3 of the number above. With 20, 100, 400 and 1,000 nine hard instances took
+	// 75, 71, 69 and 68 scans.
 	violatorsNear = 400
 )
 
@@ -59,14 +60,14 @@ func (s *solver) setLimits() {
 	s.crowded = s.firstRows() > s.limits.held
 }
 
-// firstRows is the number of best rows that a solve starts with: clearly more than kappa, or the restricted problem has no
-// interior.
+// firstRows is the number of best rows that a solve starts with: clearly more than kappa, or the restricted
+// problem has no interior.
 func (s *solver) firstRows() int {
 	return int(math.Min(math.Max(violatorsNear, 3*math.Ceil(s.form.Kappa)), float64(s.shape.Population.Rows)))
 }
 
-// rowLimit is the number of best rows that a scan asks for. A band that pulls in many rows at once is cut, so that the working
-// set at most about triples in a round.
+// rowLimit is the number of best rows that a scan asks for. A band that pulls in many rows at once is cut, so
+// that the working set at most about triples in a round.
 func (s *solver) rowLimit() int {
 	if s.crowded {
 		return 0
@@ -126,8 +127,8 @@ func (s *solver) addPopulation(rows []Row) {
 	}
 }
 
-// addNearRows adds the rows nearest to the corners of the hinge at a point, for classes of which not all rows that matter are
-// held. With regroup it sums up the others.
+// addNearRows adds the rows nearest to the corners of the hinge at a point, for classes of which not all rows
+// that matter are held. With regroup it sums up the others.
 func (s *solver) addNearRows(e evaluation, regroup bool) error {
 	if len(s.pos.ids) < s.shape.Positives.Rows {
 		q := PositivesQuery{T: e.t, Squared: s.form.Squared, Limit: s.positivesLimit(), Known: s.pos.known,

@@ -38,13 +38,14 @@ func (v Verdict) Answer() *bool {
 
 // Zero is the decision whether w = 0 minimises the objective, with its proof.
 //
-// With a mean of the largest scores, w = 0 is optimal if and only if the mean m of the positives is in the capped hull
-// {X'a : sum a = 1, 0 <= a_j <= m_j/kappa} of the population. Lambda and the loss do not matter. Yes: A are such weights, and
-// Distance = |m - X'A| is the remainder of rounding and tolerance. No: W is a direction with Advantage = m'W - t(W) > 0, in which
-// every objective with this threshold falls at first.
+// With a mean of the largest scores, w = 0 is optimal if and only if the mean m of the positives is in the
+// capped hull {X'a : sum a = 1, 0 <= a_j <= m_j/kappa} of the population. Lambda and the loss do not matter.
+// Yes: A are such weights, and Distance = |m - X'A| is the remainder of rounding and tolerance. No: W is a
+// direction with Advantage = m'W - t(W) > 0, in which every objective with this threshold falls at first.
 //
-// For Pat&Mat F is differentiable at 0, and its gradient is a positive multiple of mean(population) - m. So w = 0 is optimal
-// only if the two means are equal. W is the descent direction and Distance the distance of the means.
+// For Pat&Mat F is differentiable at 0, and its gradient is a positive multiple of mean(population) - m. So w
+// = 0 is optimal only if the two means are equal. W is the descent direction and Distance the distance of the
+// means.
 type Zero struct {
 	Verdict   Verdict
 	A         Sparse
@@ -58,14 +59,14 @@ type Zero struct {
 
 // Numbers that count as zero.
 const (
-	zeroTolerance = 1e-6  // a distance from the hull, in units of Zero.Scale; the accuracy of the solve that finds the weights
+	zeroTolerance = 1e-6  // a distance from the hull, in units of Zero.Scale
 	zeroDecrease  = 1e-9  // a possible decrease, in units of the loss at the threshold, which is 1
 	sumRounding   = 1e-12 // relative rounding error of a sum over the rows
 )
 
-// zeroInBounds decides from the bounds of a solve. A point with a smaller F proves that w = 0 is not optimal. A lower bound at
-// F(0) proves that it is, but only where F(0) is 1. For Pat&Mat F(0) is about 1/beta, and the whole possible decrease may be less
-// than a small part of it.
+// zeroInBounds decides from the bounds of a solve. A point with a smaller F proves that w = 0 is not optimal.
+// A lower bound at F(0) proves that it is, but only where F(0) is 1. For Pat&Mat F(0) is about 1/beta, and
+// the whole possible decrease may be less than a small part of it.
 func zeroInBounds(f form.Form, r *Result) Verdict {
 	switch {
 	case r.AtZero-r.Objective > float64(sumRounding*r.AtZero):
@@ -91,8 +92,9 @@ func decideZero(o *objective.Objective, r *Result, read reader) error {
 	return err
 }
 
-// ProveZero replaces the verdict of a solve that found nothing below F(0) by that of IsZeroOptimal. A small decrease can hide
-// between two bounds, and IsZeroOptimal does not depend on lambda. It costs a few passes, and none if the solve found a smaller F.
+// ProveZero replaces the verdict of a solve that found nothing below F(0) by that of IsZeroOptimal. A small
+// decrease can hide between two bounds, and IsZeroOptimal does not depend on lambda. It costs a few passes,
+// and none if the solve found a smaller F.
 func (r *Result) ProveZero(ctx context.Context, o *objective.Objective) error {
 	if r.Zero == ZeroIsNotOptimal || r.Cancelled {
 		return nil
@@ -109,7 +111,8 @@ func (r *Result) ProveZero(ctx context.Context, o *objective.Objective) error {
 	return nil
 }
 
-// IsZeroOptimal decides whether w = 0 minimises the objective. It costs a few passes, often two if the answer is no.
+// IsZeroOptimal decides whether w = 0 minimises the objective. It costs a few passes, often two if the answer
+// is no.
 func IsZeroOptimal(ctx context.Context, o *objective.Objective, opt Options) (Zero, error) {
 	f, err := form.Bind(o.Problem(), o.Threshold())
 	if err != nil {
@@ -156,8 +159,8 @@ func gradientAtZero(ctx context.Context, source *Memory) (Zero, error) {
 
 func isFinite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
-// positivesAsHull decides for all rows as population (the paper's Corollary topmean). The positives, in proportion to their
-// weights, are weights a if their mass is at least kappa.
+// positivesAsHull decides for all rows as population (the paper's Corollary topmean). The positives, in
+// proportion to their weights, are weights a if their mass is at least kappa.
 func positivesAsHull(source *Memory) Zero {
 	z := Zero{Verdict: ZeroIsOptimal}
 	for i := range source.x.Positives.Rows() {
@@ -167,17 +170,18 @@ func positivesAsHull(source *Memory) Zero {
 	return z
 }
 
-// hullLambda is the lambda of the problem of hullOfPopulation, in units of the rows' variance per column. It only keeps w finite.
-// hullMargin is how far below 1 a value counts, and how close to 1 a bound. hullPasses ends the search.
+// hullLambda is the lambda of the problem of hullOfPopulation, in units of the rows' variance per column. It
+// only keeps w finite. hullMargin is how far below 1 a value counts, and how close to 1 a bound. hullPasses
+// ends the search.
 const (
 	hullLambda = 1e-4
 	hullMargin = 1e-9
 	hullPasses = 100
 )
 
-// hullOfPopulation solves the problem whose only positive is the mean of the positives. Its optimum is 1 if the mean is in the
-// hull, else below 1. A point below 1 is a direction that proves no. The multipliers are weights that prove yes: the bound is
-// 1 - distance^2/(2 lambda).
+// hullOfPopulation solves the problem whose only positive is the mean of the positives. Its optimum is 1 if
+// the mean is in the hull, else below 1. A point below 1 is a direction that proves no. The multipliers are
+// weights that prove yes: the bound is 1 - distance^2/(2 lambda).
 func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Options) (Zero, error) {
 	mean, population, err := memory.Means(ctx)
 	if err != nil {

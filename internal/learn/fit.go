@@ -25,7 +25,8 @@ func (w ClassWeights) values() (positive, negative float64) {
 	return positive, negative
 }
 
-// Balanced returns the class weights M / (2 M+) and M / (2 M-), which give both classes the same total weight.
+// Balanced returns the class weights M / (2 M+) and M / (2 M-), which give both classes the same total
+// weight.
 func Balanced(x *matrix.Matrix) ClassWeights {
 	positives, negatives := massOf(x.Positives), massOf(x.Negatives)
 	half := (positives + negatives) / 2
@@ -37,8 +38,8 @@ type Options struct {
 	Loss         Loss
 	Lambda       float64 // at least 0
 	ClassWeights ClassWeights
-	Start        *Result // start from its weights; nil: w = 0 with its best intercept, or with many rows a fit to a sample
-	Tolerance    float64 // of the norm of the gradient, relative to that at w = 0 with the best intercept; 0: 1e-8
+	Start        *Result // start from its weights; nil: w = 0, or with many rows a fit to a sample
+	Tolerance    float64 // of the norm of the gradient, relative to that at w = 0; 0: 1e-8
 	Steps        int     // of Newton's method, at most; 0: 200
 	Progress     func(optim.Progress)
 }
@@ -58,8 +59,8 @@ type Result struct {
 	Passes     int          // passes over all rows, each for scores, a gradient or a Hessian product
 }
 
-// Fit minimises F. If ctx is cancelled, the result has the last point, and Reason is optim.Cancelled. It fails if an option is out of
-// range.
+// Fit minimises F. If ctx is cancelled, the result has the last point, and Reason is optim.Cancelled. It
+// fails if an option is out of range.
 func Fit(ctx context.Context, x *matrix.Matrix, o Options) (Result, error) {
 	if err := o.check(x); err != nil {
 		return Result{}, err
@@ -68,8 +69,8 @@ func Fit(ctx context.Context, x *matrix.Matrix, o Options) (Result, error) {
 	return newPointwise(x, o.Loss, o.Lambda, o.ClassWeights).fit(ctx, o), nil
 }
 
-// Path fits for each lambda in turn, from the result before it. o.Lambda is not used. Largest first is fastest. If ctx is cancelled, it
-// returns the results so far.
+// Path fits for each lambda in turn, from the result before it. o.Lambda is not used. Largest first is
+// fastest. If ctx is cancelled, it returns the results so far.
 func Path(ctx context.Context, x *matrix.Matrix, o Options, lambdas []float64) ([]Result, error) {
 	for _, lambda := range lambdas {
 		o.Lambda = lambda
@@ -114,11 +115,12 @@ func badOption(param string, value any, expected string) error {
 	return &diag.Error{Kind: diag.Usage, Param: param, Found: fmt.Sprint(value), Expected: expected}
 }
 
-// leastScale is the smallest scale of gradients, as a part of the gradient of one class. Where the gradients of the classes cancel at
-// the start, their sum is no scale. Chosen by hand.
+// leastScale is the smallest scale of gradients, as a part of the gradient of one class. Where the gradients
+// of the classes cancel at the start, their sum is no scale. Chosen by hand.
 const leastScale = 1e-6
 
-// gradientScale returns F at x, where all scores are equal, and the norm of its gradient there: the unit of Tolerance.
+// gradientScale returns F at x, where all scores are equal, and the norm of its gradient there: the unit of
+// Tolerance.
 func (f *pointwise) gradientScale(x, g []float64) (value, norm float64) {
 	value = f.Move(x, g)
 	whole := math.Sqrt(optim.Dot(g, g))

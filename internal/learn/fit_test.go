@@ -181,7 +181,8 @@ func TestStoragesAgree(t *testing.T) {
 	}
 }
 
-// The result has the same bits for any number of threads; the data is large enough that all parts run in parallel.
+// The result has the same bits for any number of threads; the data is large enough that all parts run in
+// parallel.
 func TestThreadsDoNotMatter(t *testing.T) {
 	rows, y, weights := cloud(30_000, 30, 23, true)
 	x, err := matrix.FromDense(rows, y, weights, matrix.Float64)

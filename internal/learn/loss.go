@@ -6,8 +6,8 @@ import (
 	"toptau/internal/detmath"
 )
 
-// Loss is a loss l(s) of s = -y (w'x + b). Package surrogate has the same functions with value and slope only. The fits need the
-// second derivative too, from one exponential, and the conjugate over all margins.
+// Loss is a loss l(s) of s = -y (w'x + b). Package surrogate has the same functions with value and slope
+// only. The fits need the second derivative too, from one exponential, and the conjugate over all margins.
 type Loss int
 
 const (
@@ -40,8 +40,8 @@ func (l Loss) at(s float64) (value, first, second float64) {
 	return max(0, s) + detmath.Log1p(e), first, second
 }
 
-// conjugate returns l*(q), the supremum over s of q s - l(s). For the logistic loss it is minus the entropy of q in [0, 1], for the
-// squared hinge q^2/4 - q for q >= 0.
+// conjugate returns l*(q), the supremum over s of q s - l(s). For the logistic loss it is minus the entropy
+// of q in [0, 1], for the squared hinge q^2/4 - q for q >= 0.
 func (l Loss) conjugate(q float64) float64 {
 	if l == SquaredHinge {
 		return float64(q * (float64(q/4) - 1))

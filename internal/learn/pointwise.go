@@ -169,19 +169,20 @@ func (f *pointwise) Product(s, out []float64) {
 func (f *pointwise) Bounded() bool { return f.lambda > 0 || f.loss == SquaredHinge }
 
 const (
-	// harmless is the largest loss of a margin, as a part of the largest gain, that counts as none: rounding, or a Newton step that
-	// still converges. Chosen by hand.
+	// harmless is the largest loss of a margin, as a part of the largest gain, that counts as none: rounding,
+	// or a Newton step that still converges. Chosen by hand.
 	harmless = 1e-9
-	// stillMoving is the change of a margin by a Newton step, where the gradient has faded, that shows an exponential tail. Chosen
-	// by hand between the two cases: about 0 at a minimum and 1 on the tail.
+	// stillMoving is the change of a margin by a Newton step, where the gradient has faded, that shows an
+	// exponential tail. Chosen by hand between the two cases: about 0 at a minimum and 1 on the tail.
 	stillMoving = 0.1
 )
 
-// Falls is true if a direction makes no margin worse and some better. Then the logistic loss falls without end. The directions that it
-// tries are the current point, which is one if it separates the classes, and the direction of Aim.
+// Falls is true if a direction makes no margin worse and some better. Then the logistic loss falls without
+// end. The directions that it tries are the current point, which is one if it separates the classes, and the
+// direction of Aim.
 //
-// Where the gradient has faded, a Newton step that still improves a margin by a tenth shows the same. At a minimum the step would
-// be as small as the gradient; on an exponential tail it is always 1.
+// Where the gradient has faded, a Newton step that still improves a margin by a tenth shows the same. At a
+// minimum the step would be as small as the gradient; on an exponential tail it is always 1.
 func (f *pointwise) Falls(faded bool) bool {
 	separates := true
 	var gain, harm float64
@@ -201,13 +202,13 @@ func (f *pointwise) Factor(damping float64) { f.preconditioner.factor(damping) }
 // Precondition applies the preconditioner.
 func (f *pointwise) Precondition(r, out []float64) { f.preconditioner.apply(r, out) }
 
-// lowerBound returns a lower bound of min F from the current point, by weak duality. Let v have sign v >= 0, sum 0 (because b is free)
-// and, for the logistic loss, |v| <= c m / M. Then
+// lowerBound returns a lower bound of min F from the current point, by weak duality. Let v have sign v >= 0,
+// sum 0 (because b is free) and, for the logistic loss, |v| <= c m / M. Then
 //
 //	min F >= - sum of (c m / M) l*(|v| M / (c m)) - |X'v|^2 / (2 lambda).
 //
-// The v of the gradient sums almost to 0. The class with the larger sum is scaled down. For lambda = 0 the bound is 0, as no loss is
-// negative.
+// The v of the gradient sums almost to 0. The class with the larger sum is scaled down. For lambda = 0 the
+// bound is 0, as no loss is negative.
 func (f *pointwise) lowerBound() float64 {
 	if f.lambda == 0 {
 		return 0

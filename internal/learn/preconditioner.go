@@ -8,12 +8,14 @@ import (
 	"toptau/internal/optim"
 )
 
-// preconditioner approximates the Hessian by that of a sample of the rows, with its Cholesky factor. With too many columns it keeps
-// the diagonal only. With all rows in the sample it is the Hessian, and the conjugate gradients end at once.
+// preconditioner approximates the Hessian by that of a sample of the rows, with its Cholesky factor. With too
+// many columns it keeps the diagonal only. With all rows in the sample it is the Hessian, and the conjugate
+// gradients end at once.
 //
-// The rows are divided into stretches of equal length, and a generator with a fixed seed draws one row from each. The drawn row
-// represents its stretch. All rows of a small class are in the sample. The sample grows when the products since the last factor
-// have cost more than the factor of a larger sample: rare columns are then represented better.
+// The rows are divided into stretches of equal length, and a generator with a fixed seed draws one row from
+// each. The drawn row represents its stretch. All rows of a small class are in the sample. The sample grows
+// when the products since the last factor have cost more than the factor of a larger sample: rare columns are
+// then represented better.
 type preconditioner struct {
 	f        *pointwise
 	dim      int
@@ -40,15 +42,16 @@ const (
 	sampleSeed   = 0x6e6561726279 // of the generator; any number
 	mostlyZero   = 0.25           // fraction of values that are not 0 below which rows are kept sparse
 
-	// The ridge, as a part of the mean diagonal element. It keeps the matrix positive definite where the sample has no
-	// information, and against rounding where the sample is the whole data.
+	// The ridge, as a part of the mean diagonal element. It keeps the matrix positive definite where the
+	// sample has no information, and against rounding where the sample is the whole data.
 	sampleRidge = 1e-4
 	wholeRidge  = 1e-10
-	// diagonalRidge is the factor of the ridge of a diagonal. Its elements ignore that columns are correlated.
+	// diagonalRidge is the factor of the ridge of a diagonal. Its elements ignore that columns are
+	// correlated.
 	diagonalRidge = 100
 
-	// lostPivot is the part of the diagonal element below which a pivot is rounding error, and frozen replaces such a pivot. It sets
-	// its unknown to about 0.
+	// lostPivot is the part of the diagonal element below which a pivot is rounding error, and frozen
+	// replaces such a pivot. It sets its unknown to about 0.
 	lostPivot = 1e-15
 	frozen    = 1e100
 )
@@ -93,8 +96,8 @@ func (n *preconditioner) drawSample() {
 	n.drawClass(1, min(negatives, max(few, n.size-positives)))
 }
 
-// grow enlarges the sample if that pays. A product takes two operations for each value of the data, a factor half an operation for
-// each sampled row and pair of columns.
+// grow enlarges the sample if that pays. A product takes two operations for each value of the data, a factor
+// half an operation for each sampled row and pair of columns.
 func (n *preconditioner) grow() {
 	positives, negatives := n.f.classes[0].part.Rows(), n.f.classes[1].part.Rows()
 	larger := min(sampleGrowth*n.size, positives+negatives, sampleValues/n.dim)
@@ -238,7 +241,8 @@ func (n *preconditioner) sparseGram() {
 	})
 }
 
-// denseGram adds the weighted products of the sampled rows, four rows at a time, a strip of the matrix on each goroutine.
+// denseGram adds the weighted products of the sampled rows, four rows at a time, a strip of the matrix on
+// each goroutine.
 func (n *preconditioner) denseGram() {
 	d := n.dim
 	strips := (d + strip - 1) / strip
@@ -283,8 +287,8 @@ func (n *preconditioner) apply(r, out []float64) {
 	solveFactored(n.matrix, n.dim, out)
 }
 
-// factorInPlace overwrites the lower triangle of a with its Cholesky factor. A pivot that is lost to rounding is frozen, so the result
-// stays positive definite.
+// factorInPlace overwrites the lower triangle of a with its Cholesky factor. A pivot that is lost to rounding
+// is frozen, so the result stays positive definite.
 func factorInPlace(a []float64, n int) {
 	for i := range n {
 		row := a[i*n : i*n+i+1]

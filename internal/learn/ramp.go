@@ -13,20 +13,21 @@ import (
 	"toptau/threshold"
 )
 
-// RampOptions are the settings of the anchored top loss. With t_k(w) the smooth tau_k-quantile of the population's scores
-// (threshold.SmoothQuantile) and s(u) = 1/(1 + e^-u), it is
+// RampOptions are the settings of the anchored top loss. With t_k(w) the smooth tau_k-quantile of the
+// population's scores (threshold.SmoothQuantile) and s(u) = 1/(1 + e^-u), it is
 //
 //	F(w) = mean over k of (1/M+) sum over positives of m_i s((t_k(w) - w'x_i) / Width) + lambda/2 |w - anchor|^2.
 //
-// The first term is the fraction of positives that a threshold at the rate tau_k misses, with the step replaced by a ramp a few
-// Widths long. Positives far on either side of it do not count. No convex loss has this property. It is how a linear model
-// improves at the top when it is wrong about most rows. The smooth quantile has the variance of a logistic kernel of scale
-// Width. With the rule's weights a on the population, grad t_k = X'a and
+// The first term is the fraction of positives that a threshold at the rate tau_k misses, with the step
+// replaced by a ramp a few Widths long. Positives far on either side of it do not count. No convex loss has
+// this property. It is how a linear model improves at the top when it is wrong about most rows. The smooth
+// quantile has the variance of a logistic kernel of scale Width. With the rule's weights a on the population,
+// grad t_k = X'a and
 //
 //	grad F = mean over k of (1/M+) sum m_i s'(...) / Width (grad t_k - x_i) + lambda (w - anchor).
 //
-// F is not convex. The run starts at the anchor and descends, so F is never larger than at the anchor, and the last term keeps w
-// near it. There is no intercept, because every t_k moves with the scores.
+// F is not convex. The run starts at the anchor and descends, so F is never larger than at the anchor, and
+// the last term keeps w near it. There is no intercept, because every t_k moves with the scores.
 type RampOptions struct {
 	Taus       []threshold.Rate  // nil: 0.003, 0.01, 0.05; see Around
 	Population method.Population // Negatives for false positive rates, AllRows for fractions of all rows
@@ -45,7 +46,8 @@ const (
 	DefaultRampSteps  = 40
 )
 
-// Around returns the rates over which the ramp is averaged for a goal: 0.3, 1 and 5 times the goal, without rates above one half.
+// Around returns the rates over which the ramp is averaged for a goal: 0.3, 1 and 5 times the goal, without
+// rates above one half.
 func Around(goal threshold.Rate) []threshold.Rate {
 	taus := []threshold.Rate{goal}
 	if low, err := threshold.RateOf(0.3 * goal.Float64()); err == nil {
@@ -62,7 +64,7 @@ type RampResult struct {
 	W          []float64
 	Objective  float64      // F
 	AtAnchor   float64      // F at the anchor
-	Misses     []float64    // for each tau the mean of the ramp: about the fraction of positives that are missed
+	Misses     []float64    // for each tau the mean of the ramp, about the fraction of positives missed
 	Thresholds []float64    // for each tau t_k(w)
 	Gradient   float64      // its norm, relative to that at the anchor
 	Reason     optim.Reason // why the run ended
@@ -70,8 +72,8 @@ type RampResult struct {
 	Passes     int          // passes over the data, each for scores or a gradient
 }
 
-// Ramp descends from the anchor. If ctx is cancelled, the result has the last point, and Reason is optim.Cancelled. It fails if an
-// option is out of range.
+// Ramp descends from the anchor. If ctx is cancelled, the result has the last point, and Reason is
+// optim.Cancelled. It fails if an option is out of range.
 func Ramp(ctx context.Context, x *matrix.Matrix, o RampOptions) (RampResult, error) {
 	o = o.withDefaults()
 	if err := o.check(x); err != nil {

@@ -14,7 +14,7 @@ type ramp struct {
 	lambda, width        float64
 	anchor               []float64
 	positives, negatives *class
-	first                int                   // index of the population in the vectors of all rows: 0, or that of the first negative
+	first                int                   // index of the population in the vectors of all rows
 	weights              []float64             // of the population; nil: all 1
 	rules                []threshold.Threshold // one for each tau
 	support              []threshold.Support   // the latest result of each rule
@@ -25,7 +25,8 @@ type ramp struct {
 	passes               int                   // over the data
 }
 
-// sameVariance is the width of the smooth quantile whose kernel has the variance of a logistic kernel of scale 1: sqrt(7/3) pi.
+// sameVariance is the width of the smooth quantile whose kernel has the variance of a logistic kernel of
+// scale 1: sqrt(7/3) pi.
 const sameVariance = 4.798862045930803
 
 // newRamp binds the rules to the population.
@@ -155,8 +156,8 @@ func (f *ramp) findThresholds(z []float64) {
 	})
 }
 
-// evaluate returns the value at the current scores and sets the gradient. It sums the coefficients of each row over all taus first,
-// so that X'v is formed once.
+// evaluate returns the value at the current scores and sets the gradient. It sums the coefficients of each
+// row over all taus first, so that X'v is formed once.
 func (f *ramp) evaluate(g []float64) (value float64) {
 	f.findThresholds(f.z)
 	clear(f.v)

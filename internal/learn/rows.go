@@ -60,12 +60,13 @@ func (c *class) addGradient(g []float64) {
 const (
 	// blockRows is the number of rows per block of a sum. Changing it changes results in the last bits.
 	blockRows = 32 * kernel.PanelRows
-	// inlineRows is the number of rows below which starting goroutines costs more than it saves. Chosen by hand.
+	// inlineRows is the number of rows below which starting goroutines costs more than it saves. Chosen by
+	// hand.
 	inlineRows = 8 * blockRows
 )
 
-// sumInBlocks calls f for each block of the rows 0 to n-1, in parallel for many rows, and returns the sum of the results in the order
-// of the blocks.
+// sumInBlocks calls f for each block of the rows 0 to n-1, in parallel for many rows, and returns the sum of
+// the results in the order of the blocks.
 func sumInBlocks(n int, f func(first, end int) float64) float64 {
 	return pairInBlocks(n, func(first, end int) (float64, float64) { return f(first, end), 0 }).first
 }

@@ -7,9 +7,10 @@ import (
 	"toptau/internal/optim"
 )
 
-// With many rows the first steps of Newton's method are far from the minimum, and a sample of the rows points as well as all. So a
-// fit to every eighth row is the start, with class weights that keep the masses of the classes. If its rows are still many, it
-// has such a start itself. The minimum does not depend on it. The numbers were chosen by hand.
+// With many rows the first steps of Newton's method are far from the minimum, and a sample of the rows points
+// as well as all. So a fit to every eighth row is the start, with class weights that keep the masses of the
+// classes. If its rows are still many, it has such a start itself. The minimum does not depend on it. The
+// numbers were chosen by hand.
 const (
 	manyRows        = 100_000 // rows from which a sample is fitted first
 	sampleEvery     = 8       // rows

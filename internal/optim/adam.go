@@ -17,11 +17,12 @@ const (
 //	m = 0.9 m + 0.1 g,  s = 0.999 s + 0.001 g^2,
 //	w = w - step * (m / (1 - 0.9^k)) / (sqrt(s / (1 - 0.999^k)) + 1e-8),
 //
-// followed by the projection. batches nil or empty means the full batch. It is a subgradient method without a line search. The last
-// point can be worse than the best one, and neither has a bound. With a projection it need not converge to the minimum, even
-// of a convex objective, because its steps are not gradient steps.
+// followed by the projection. batches nil or empty means the full batch. It is a subgradient method without a
+// line search. The last point can be worse than the best one, and neither has a bound. With a projection it
+// need not converge to the minimum, even of a convex objective, because its steps are not gradient steps.
 //
-// If ctx is cancelled, the run ends after the current step, without an error. A run whose values overflow is a usage error.
+// If ctx is cancelled, the run ends after the current step, without an error. A run whose values overflow is
+// a usage error.
 func Adam(ctx context.Context, full Objective, batches []Objective, o StepOptions) (StepResult, error) {
 	return runSingle(ctx, full, batches, o, newAdam)
 }

@@ -21,7 +21,8 @@ type shape struct {
 	positives  float64
 }
 
-// The paper's table of times has 5.6 to 8.4 ms for an iteration on a minibatch of Hepmass, and 22 to 44 ms on Gisette.
+// The paper's table of times has 5.6 to 8.4 ms for an iteration on a minibatch of Hepmass, and 22 to 44 ms on
+// Gisette.
 var (
 	hepmass = shape{"hepmass-minibatch", 131250, 28, 0.5}
 	gisette = shape{"gisette", 6000, 5000, 0.5}
@@ -124,7 +125,8 @@ func benchGrid(b *testing.B, names ...string) []method.Problem {
 	return out
 }
 
-// BenchmarkGridToOne measures the time of 24 problems over the time of one of them, the first of each method in turn.
+// BenchmarkGridToOne measures the time of 24 problems over the time of one of them, the first of each method
+// in turn.
 func BenchmarkGridToOne(b *testing.B) {
 	for _, names := range [][]string{{"topmean-np"}, {"toppushk", "patmat-np", "topmean-np", "topmean"}, {"grill-np"}} {
 		for _, s := range []shape{network, hepmass} {

@@ -11,13 +11,14 @@ import (
 	"toptau/internal/parallel"
 )
 
-// The methods of fixed steps, ADAM and SGD, share the loop of this file. Step k uses minibatch (k-1) mod their number: its
-// threshold, its losses, its gradient. All reported values are those of the full data.
+// The methods of fixed steps, ADAM and SGD, share the loop of this file. Step k uses minibatch (k-1) mod
+// their number: its threshold, its losses, its gradient. All reported values are those of the full data.
 //
-// There are two arithmetics. Steps on an *objective.Objective use the fast one, with float32 scores. A run has the same bytes alone
-// and in a grid, for any number of threads and on any processor. The values of Last, Best, AtZero and of the start come from
-// the exact one, (*objective.Objective).At. Values of the trace in between, and of StepProgress, come from the fast one. Steps
-// on any other Objective, and on a matrix that keeps float64 values, use At.
+// There are two arithmetics. Steps on an *objective.Objective use the fast one, with float32 scores. A run
+// has the same bytes alone and in a grid, for any number of threads and on any processor. The values of Last,
+// Best, AtZero and of the start come from the exact one, (*objective.Objective).At. Values of the trace in
+// between, and of StepProgress, come from the fast one. Steps on any other Objective, and on a matrix that
+// keeps float64 values, use At.
 
 // Objective is an objective of these methods. *objective.Objective is one.
 type Objective interface {
@@ -54,12 +55,13 @@ type StepOptions struct {
 
 	// Progress is called after every step, on the caller's goroutine; nil: not.
 	Progress func(StepProgress)
-	// TraceEvery is the number of steps between two points of the trace. 0 means 1 on the full data, and a tenth of the
-	// iterations with minibatches, where every point costs an evaluation of the full objective.
+	// TraceEvery is the number of steps between two points of the trace. 0 means 1 on the full data, and a
+	// tenth of the iterations with minibatches, where every point costs an evaluation of the full objective.
 	TraceEvery int
 }
 
-// StepProgress is the state of a run. Value is the latest one, of the full objective or of the step's minibatch.
+// StepProgress is the state of a run. Value is the latest one, of the full objective or of the step's
+// minibatch.
 type StepProgress struct {
 	Iteration, Of int
 	Value         objective.Value
@@ -79,8 +81,9 @@ type TracePoint struct {
 	objective.Value
 }
 
-// StepResult is a finished or cancelled run. All values are of the full objective. Values of the trace between the start and the last
-// point come from the fast arithmetic and may differ from the exact ones in the seventh digit.
+// StepResult is a finished or cancelled run. All values are of the full objective. Values of the trace
+// between the start and the last point come from the fast arithmetic and may differ from the exact ones in
+// the seventh digit.
 type StepResult struct {
 	Last       Iterate         // after the last step
 	Best       Iterate         // the point of the trace with the lowest F in the trace; the earliest on a tie
@@ -115,13 +118,14 @@ type run struct {
 
 // evaluator evaluates the objectives of several runs.
 type evaluator struct {
-	// at sets the values of the runs at their points, and with gradient their gradients, on a minibatch or, for batch -1, on the full
-	// data.
+	// at sets the values of the runs at their points, and with gradient their gradients, on a minibatch or,
+	// for batch -1, on the full data.
 	at      func(runs []*run, batch int, gradient bool)
 	release func() // frees scratch when all steps are taken
 }
 
-// minimise is the loop of all methods. All runs take a step before any takes the next. A run that fails drops out.
+// minimise is the loop of all methods. All runs take a step before any takes the next. A run that fails drops
+// out.
 func minimise(ctx context.Context, runs []*run, e evaluator) {
 	if len(runs) == 0 {
 		return
@@ -305,7 +309,8 @@ func (r *run) finish() error {
 	return err
 }
 
-// recordLast records the exact value v after the last step k, and replaces the value of the best point by its exact value.
+// recordLast records the exact value v after the last step k, and replaces the value of the best point by its
+// exact value.
 func (r *run) recordLast(k int, v objective.Value) error {
 	best := &r.result.Best
 	if r.fast && best.Iteration > 0 && best.Iteration < k {

@@ -145,7 +145,8 @@ func TestProjection(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			// Projected gradient steps end in (0.6, 0.8). ADAM's steps are no gradient steps: it ends elsewhere on the sphere.
+			// Projected gradient steps end in (0.6, 0.8). ADAM's steps are no gradient steps: it ends
+			// elsewhere on the sphere.
 			if name == "sgd" && (math.Abs(r.Last.W[0]-0.6) > 1e-3 || math.Abs(r.Last.W[1]-0.8) > 1e-3) {
 				t.Errorf("%s: %v, want (0.6, 0.8)", name, r.Last.W)
 			}

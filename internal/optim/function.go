@@ -2,9 +2,10 @@ package optim
 
 // Function is a differentiable function of linear scores with a current point x. Move must be called first.
 //
-// The design is LIBLINEAR's. The function keeps the scores of the iterate and of the direction. So a direction costs one
-// product with the data (Aim), a gradient one (Move, Advance), a Hessian product one pass (Product), and a trial of the line
-// search only a few operations a row (Along). The line search can therefore be nearly exact.
+// The design is LIBLINEAR's. The function keeps the scores of the iterate and of the direction. So a
+// direction costs one product with the data (Aim), a gradient one (Move, Advance), a Hessian product one pass
+// (Product), and a trial of the line search only a few operations a row (Along). The line search can
+// therefore be nearly exact.
 type Function interface {
 	// Dim is the number of unknowns.
 	Dim() int
@@ -18,19 +19,22 @@ type Function interface {
 	Advance(alpha float64, g []float64) float64
 }
 
-// Curved is a convex function with second derivatives. At a corner of the gradient any element of the generalised Hessian will do.
+// Curved is a convex function with second derivatives. At a corner of the gradient any element of the
+// generalised Hessian will do.
 type Curved interface {
 	Function
 	// Product writes the Hessian at the current point times s to out. Both have Dim elements.
 	Product(s, out []float64)
 	// Factor prepares Precondition for the current point and the Hessian plus damping times the identity.
 	Factor(damping float64)
-	// Precondition writes P r to out, where P is positive definite and approximates the inverse of the Hessian.
+	// Precondition writes P r to out, where P is positive definite and approximates the inverse of the
+	// Hessian.
 	Precondition(r, out []float64)
 	// Bounded reports whether the function is known to have a minimum.
 	Bounded() bool
-	// Falls reports whether the function is known to fall without end in the direction of Aim, so that it has no minimum. faded
-	// means that the direction is the Newton step at a point whose gradient has almost vanished.
+	// Falls reports whether the function is known to fall without end in the direction of Aim, so that it has
+	// no minimum. faded means that the direction is the Newton step at a point whose gradient has almost
+	// vanished.
 	Falls(faded bool) bool
 }
 

@@ -19,9 +19,9 @@ type Outcome struct {
 	Err    error
 }
 
-// runGrid advances all tasks in lockstep: each step reads the data once for all of them. The outcome of a task has the bytes of
-// the single run. StepOptions.Progress is not used. On a matrix that keeps float64 values each task reads the data on its own, in
-// the exact arithmetic.
+// runGrid advances all tasks in lockstep: each step reads the data once for all of them. The outcome of a
+// task has the bytes of the single run. StepOptions.Progress is not used. On a matrix that keeps float64
+// values each task reads the data on its own, in the exact arithmetic.
 func runGrid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim int, step float64) update) []Outcome {
 	out := make([]Outcome, len(tasks))
 	if err := o.check(); err != nil {

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// LBFGS minimises a differentiable function, convex or not. It starts from x and overwrites it with the final point. The values
-// descend, up to the rounding of a sum.
+// LBFGS minimises a differentiable function, convex or not. It starts from x and overwrites it with the final
+// point. The values descend, up to the rounding of a sum.
 //
-// The model of the inverse Hessian comes from the last Memory steps s and changes of the gradient y with s'y > 0, and starts
-// from the multiple s'y / y'y of the identity (Nocedal and Wright, Numerical Optimization, algorithm 7.4). The first step has no
-// model: the line search starts at length |x|, or 1 for x = 0.
+// The model of the inverse Hessian comes from the last Memory steps s and changes of the gradient y with s'y
+// > 0, and starts from the multiple s'y / y'y of the identity (Nocedal and Wright, Numerical Optimization,
+// algorithm 7.4). The first step has no model: the line search starts at length |x|, or 1 for x = 0.
 func LBFGS(ctx context.Context, f Function, x []float64, o Options) Result {
 	l := lbfgs{f: f, o: o.withDefaults(), x: x}
 	l.g, l.p, l.before = make([]float64, f.Dim()), make([]float64, f.Dim()), make([]float64, f.Dim())
@@ -18,7 +18,8 @@ func LBFGS(ctx context.Context, f Function, x []float64, o Options) Result {
 	return l.result
 }
 
-// leastCurvature is the smallest cosine of s and y of a pair that enters the model. Below it s'y is mostly rounding error.
+// leastCurvature is the smallest cosine of s and y of a pair that enters the model. Below it s'y is mostly
+// rounding error.
 const leastCurvature = 1e-12
 
 type lbfgs struct {
@@ -76,8 +77,8 @@ func (l *lbfgs) measure() {
 	}
 }
 
-// step takes one step. If the line search finds nothing along the model's direction, it drops the model and tries steepest
-// descent. It returns false if that fails too.
+// step takes one step. If the line search finds nothing along the model's direction, it drops the model and
+// tries steepest descent. It returns false if that fails too.
 func (l *lbfgs) step() bool {
 	for {
 		l.setDirection()

@@ -7,14 +7,16 @@ import (
 
 // Newton minimises a convex function. It starts from x and overwrites it with the final point.
 //
-// Each step solves (H + mu I) p = -g by preconditioned conjugate gradients and searches along p. The residual falls to
-// min(0.1, sqrt(|g|/Scale)) |g| in the norm of the preconditioner, so the convergence is superlinear (Nocedal and Wright, 7.1).
+// Each step solves (H + mu I) p = -g by preconditioned conjugate gradients and searches along p. The residual
+// falls to min(0.1, sqrt(|g|/Scale)) |g| in the norm of the preconditioner, so the convergence is superlinear
+// (Nocedal and Wright, 7.1).
 //
-// mu is 0 until the search takes a tiny part of p or nothing. Then p was far too long: where the curvature has almost vanished
-// and the slope has not, as the logistic loss far on the wrong side. mu falls again with every step that is taken nearly whole.
+// mu is 0 until the search takes a tiny part of p or nothing. Then p was far too long: where the curvature
+// has almost vanished and the slope has not, as the logistic loss far on the wrong side. mu falls again with
+// every step that is taken nearly whole.
 //
-// Convergence is confirmed on newly computed scores. The run ends with NoMinimum if the function falls without end in some
-// direction.
+// Convergence is confirmed on newly computed scores. The run ends with NoMinimum if the function falls
+// without end in some direction.
 func Newton(ctx context.Context, f Curved, x []float64, o Options) Result {
 	n := newton{f: f, o: o.withDefaults(), x: x}
 	for _, v := range []*[]float64{&n.g, &n.p, &n.r, &n.d, &n.h, &n.y} {
@@ -41,18 +43,19 @@ const (
 	maxProducts = 500 // Hessian products of one step, at most
 	maxDampings = 20  // values of mu that one step tries, at most
 
-	// flatness is the part of the largest curvature that a Hessian product loses by rounding. A direction with less curvature
-	// counts as one in which the function is linear.
+	// flatness is the part of the largest curvature that a Hessian product loses by rounding. A direction
+	// with less curvature counts as one in which the function is linear.
 	flatness = 1e-13
 
-	// idleSteps is the number of successive steps that lower neither the gradient nor, beyond rounding, the value, after which
-	// no more precision can be had. Chosen by hand.
+	// idleSteps is the number of successive steps that lower neither the gradient nor, beyond rounding, the
+	// value, after which no more precision can be had. Chosen by hand.
 	idleSteps = 6
 
 	// loosest is the largest residual of the conjugate gradients, as a part of the gradient.
 	loosest = 0.1
 
-	// fadedAccuracy is the residual of the Newton step that decides whether a vanishing gradient means a minimum.
+	// fadedAccuracy is the residual of the Newton step that decides whether a vanishing gradient means a
+	// minimum.
 	fadedAccuracy = 1e-10
 )
 
@@ -60,7 +63,7 @@ const (
 const (
 	tinyStep    = 1e-4 // part of p below which p was far too long: mu becomes ten times as large
 	nearlyWhole = 0.3  // part of p above which mu shrinks by a factor of 100
-	firstMu     = 0.1  // the first mu, in units of |g|/|taken step|: about the curvature that would have made p that long
+	firstMu     = 0.1  // the first mu, in units of |g|/|taken step|, which is a curvature
 	leastMu     = 1e-7 // mu below it, in the same units, becomes 0
 	leastTaken  = 1e-6 // part of p that counts as taken if nothing was
 )
@@ -126,7 +129,8 @@ func (n *newton) step(ctx context.Context) bool {
 	for range maxDampings {
 		n.f.Factor(n.damping)
 		residual := min(loosest, math.Sqrt(n.result.Gradient))
-		n.solveNewton(ctx, max(residual, n.o.Tolerance/(2*n.result.Gradient))) // no more accurate than the run needs
+		// No more accurate than the run needs.
+		n.solveNewton(ctx, max(residual, n.o.Tolerance/(2*n.result.Gradient)))
 		if ctx.Err() != nil {
 			n.result.Reason = Cancelled
 			return false
@@ -166,8 +170,8 @@ func (n *newton) setDamping(alpha float64) {
 	}
 }
 
-// vanishes reports whether a small gradient has faded on the way down without end, rather than at a minimum. There the curvature
-// fades as well, and the Newton step does not shrink.
+// vanishes reports whether a small gradient has faded on the way down without end, rather than at a minimum.
+// There the curvature fades as well, and the Newton step does not shrink.
 func (n *newton) vanishes(ctx context.Context) bool {
 	if n.f.Bounded() || n.result.Gradient == 0 {
 		return false
@@ -179,7 +183,8 @@ func (n *newton) vanishes(ctx context.Context) bool {
 	return n.f.Falls(true)
 }
 
-// solveNewton solves (H + mu I) p = -g by conjugate gradients, up to a residual that is a part of the gradient.
+// solveNewton solves (H + mu I) p = -g by conjugate gradients, up to a residual that is a part of the
+// gradient.
 func (n *newton) solveNewton(ctx context.Context, part float64) {
 	clear(n.p)
 	for j, g := range n.g {

@@ -111,8 +111,9 @@ func ionosphere(t *testing.T, storage matrix.Storage) *matrix.Matrix {
 	return m
 }
 
-// TestNeverBelowTheCertifiedOptimum checks that no run gets below a certified lower bound, and that every run from 0 gets close to
-// the optimum or reports that it is no better than w = 0. The cases alternate between float64 and float32.
+// TestNeverBelowTheCertifiedOptimum checks that no run gets below a certified lower bound, and that every run
+// from 0 gets close to the optimum or reports that it is no better than w = 0. The cases alternate between
+// float64 and float32.
 func TestNeverBelowTheCertifiedOptimum(t *testing.T) {
 	data := []*matrix.Matrix{ionosphere(t, matrix.Float64), ionosphere(t, matrix.Float32)}
 	tolerance := []float64{1e-12, 1e-7}

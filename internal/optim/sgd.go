@@ -5,11 +5,13 @@ import (
 	"math"
 )
 
-// SGD minimises by plain gradient steps of falling size, w = w - step/sqrt(k) * g in step k, followed by the projection. batches
-// nil or empty means the full batch, and thus the projected subgradient method. Convergence on convex objectives needs the
-// falling steps. The length of a step is proportional to the gradient, so the step size must suit the scale of the columns.
+// SGD minimises by plain gradient steps of falling size, w = w - step/sqrt(k) * g in step k, followed by the
+// projection. batches nil or empty means the full batch, and thus the projected subgradient method.
+// Convergence on convex objectives needs the falling steps. The length of a step is proportional to the
+// gradient, so the step size must suit the scale of the columns.
 //
-// If ctx is cancelled, the run ends after the current step, without an error. A run whose values overflow is a usage error.
+// If ctx is cancelled, the run ends after the current step, without an error. A run whose values overflow is
+// a usage error.
 func SGD(ctx context.Context, full Objective, batches []Objective, o StepOptions) (StepResult, error) {
 	return runSingle(ctx, full, batches, o, newSGD)
 }

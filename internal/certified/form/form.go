@@ -1,8 +1,10 @@
-// Package form describes a training problem without its data: the loss, the threshold, and the numbers that they depend on.
-// It evaluates both on rows that the caller holds, and has the parts of the dual that need no rows' features.
+// Package form describes a training problem without its data: the loss, the threshold, and the numbers that
+// they depend on. It evaluates both on rows that the caller holds, and has the parts of the dual that need no
+// rows' features.
 //
-// Minimise F(w) = (1/M+) sum over the positives of m_i l(t(w) - z_i) + lambda/2 |w|^2, where z = Xw are scores, m row
-// weights and M+ the mass (the sum of weights) of the positives. Every threshold that has a certificate is
+// Minimise F(w) = (1/M+) sum over the positives of m_i l(t(w) - z_i) + lambda/2 |w|^2, where z = Xw are
+// scores, m row weights and M+ the mass (the sum of weights) of the positives. Every threshold that has a
+// certificate is
 //
 //	t(w) = max over the simplex of a'z - r(a)
 //
@@ -79,8 +81,8 @@ func (f *Form) AtZero(mass float64) float64 {
 	return f.Loss(1 + t)
 }
 
-// Loss returns l for a margin 1 + t - z. It is surrogate.Hinge or surrogate.SquaredHinge as a function of the margin. Those
-// take s = t - z and add 1, which rounds differently.
+// Loss returns l for a margin 1 + t - z. It is surrogate.Hinge or surrogate.SquaredHinge as a function of the
+// margin. Those take s = t - z and add 1, which rounds differently.
 func (f *Form) Loss(margin float64) float64 { return Loss(f.Squared, margin) }
 
 // Loss returns max(0, margin), or its square.

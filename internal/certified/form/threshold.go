@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// The thresholds of this file are those of package threshold, for rows that are only a part of the population. They are
-// kept apart because their bits differ: package threshold measures scores from the top one and compensates its sums, which
-// the inner solver need not do. Every certificate is computed by package threshold. A part of the population gives a lower
-// bound of t, and the same t if it holds the whole band.
+// The thresholds of this file are those of package threshold, for rows that are only a part of the
+// population. They are kept apart because their bits differ: package threshold measures scores from the top
+// one and compensates its sums, which the inner solver need not do. Every certificate is computed by package
+// threshold. A part of the population gives a lower bound of t, and the same t if it holds the whole band.
 
-// Threshold returns t for scores z with weights m, and the lower edge of the band, below which no score matters. order is
-// scratch of any length; it is returned for the next call.
+// Threshold returns t for scores z with weights m, and the lower edge of the band, below which no score
+// matters. order is scratch of any length; it is returned for the next call.
 func (f *Form) Threshold(z, m []float64, order []int32) (t, edge float64, _ []int32) {
 	switch f.Kind {
 	case TopMean:
@@ -44,6 +44,7 @@ func (f *Form) meanOfTop(z, m []float64, order []int32) (t, edge float64, _ []in
 		}
 		return int(a - b)
 	})
+	// Take scores from the top until the mass kappa is used up, the last row in part.
 	left, total := f.Kappa, 0.0
 	for _, i := range order {
 		used := math.Min(left, m[i])
@@ -54,11 +55,11 @@ func (f *Form) meanOfTop(z, m []float64, order []int32) (t, edge float64, _ []in
 			break
 		}
 	}
-	return total / (f.Kappa - math.Max(left, 0)), edge, order
+	return total / (f.Kappa - math.Max(left, 0)), edge, order // left > 0: fewer rows than kappa
 }
 
-// bisections is the number of halvings of the range of scores. 12 leave one part in 4,096 of the range, so that few scores
-// besides the top mass are sorted. Chosen by hand; it decides only the speed.
+// bisections is the number of halvings of the range of scores. 12 leave one part in 4,096 of the range, so
+// that few scores besides the top mass are sorted. Chosen by hand; it decides only the speed.
 const bisections = 12
 
 // lowerBoundOfTop returns a score above which at least the mass kappa lies, by bisection of the range.
@@ -85,14 +86,15 @@ func lowerBoundOfTop(z, m []float64, kappa float64) float64 {
 }
 
 const (
-	// rootNoise is the relative size of a Newton step that rounding swallows: below half a unit in the last place.
+	// rootNoise is the relative size of a Newton step that rounding swallows: below half a unit in the last
+	// place.
 	rootNoise = 1e-16
 	// rootSteps ends Newton's method if rounding keeps it alive. It takes about ten steps in practice.
 	rootSteps = 200
 )
 
-// edgeOfHinge solves sum m_j max(0, z_j - s) = c for s. The left side is convex and falling, so Newton's method from the left
-// is monotone and ends after finitely many steps.
+// edgeOfHinge solves sum m_j max(0, z_j - s) = c for s. The left side is convex and falling, so Newton's
+// method from the left is monotone and ends after finitely many steps.
 func edgeOfHinge(z, m []float64, c float64) float64 {
 	var mass, total float64
 	for i, v := range z {
@@ -120,8 +122,8 @@ func edgeOfHinge(z, m []float64, c float64) float64 {
 	return s
 }
 
-// RootOfSquares solves sum m_j max(0, 1 + beta (z_j - t))^2 = kappa for t, the quantile of the squared hinge. It starts from
-// the root if all rows had the mean score, which is a lower bound by Jensen's inequality.
+// RootOfSquares solves sum m_j max(0, 1 + beta (z_j - t))^2 = kappa for t, the quantile of the squared hinge.
+// It starts from the root if all rows had the mean score, which is a lower bound by Jensen's inequality.
 func (f *Form) RootOfSquares(z, m []float64) float64 {
 	kappa, beta := f.Kappa, f.Beta
 	var mass, total float64

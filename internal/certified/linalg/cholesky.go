@@ -8,21 +8,21 @@ import (
 
 // Cholesky is the factor L of a symmetric positive definite n x n matrix A = L L', row-major, lower triangle.
 //
-// The matrices of an interior-point method are only semidefinite, up to rounding, when columns are collinear. A pivot that
-// is not clearly positive is replaced by FrozenPivot. This sets its unknown to 0, about, and the caller's iterative
-// refinement corrects the others.
+// The matrices of an interior-point method are only semidefinite, up to rounding, when columns are collinear.
+// A pivot that is not clearly positive is replaced by FrozenPivot. This sets its unknown to 0, about, and the
+// caller's iterative refinement corrects the others.
 type Cholesky struct {
 	n      int
 	l      []float64
 	Frozen int // pivots replaced in the last factorisation
 }
 
-// FrozenPivot replaces a pivot that is not positive. Its size does not matter as long as 1/FrozenPivot is negligible and
-// the square of the solution does not overflow.
+// FrozenPivot replaces a pivot that is not positive. Its size does not matter as long as 1/FrozenPivot is
+// negligible and the square of the solution does not overflow.
 const FrozenPivot = 1e100
 
-// pivotNoise is the fraction of the diagonal element below which a pivot is rounding error. It is about 5 units in the last
-// place of a float64.
+// pivotNoise is the fraction of the diagonal element below which a pivot is rounding error. It is about 5
+// units in the last place of a float64.
 const pivotNoise = 1e-15
 
 // panel is the number of columns that are eliminated together: the width of a panel of package kernel.
@@ -50,6 +50,7 @@ func (c *Cholesky) Factor(a []float64, n int) {
 			c.subtract(j0, j1)
 		}
 		c.factorBlock(a, j0, j1)
+		// The rows below the diagonal block: forward substitution, a strip of rows on each goroutine.
 		strips := (n - j1 + panel - 1) / panel
 		For(strips, float64(n-j1)*float64(j1-j0)*float64(j1-j0)/2, func(s int) {
 			i0 := j1 + s*panel
@@ -63,7 +64,8 @@ func (c *Cholesky) Factor(a []float64, n int) {
 	}
 }
 
-// factorBlock factors the diagonal block of columns j0..j1. All earlier columns are already subtracted from it.
+// factorBlock factors the diagonal block of columns j0..j1. All earlier columns are already subtracted from
+// it.
 func (c *Cholesky) factorBlock(a []float64, j0, j1 int) {
 	l, n := c.l, c.n
 	for j := j0; j < j1; j++ {
@@ -81,8 +83,9 @@ func (c *Cholesky) factorBlock(a []float64, j0, j1 int) {
 	}
 }
 
-// subtract sets l[i][j] -= sum over k < j0 of l[i][k] l[j][k] for j in j0..j1 and all i >= j. Rows j are copied to a panel of
-// package kernel, k by k. The sums of a row i are then the scores of the panel's rows for the weights l[i].
+// subtract sets l[i][j] -= sum over k < j0 of l[i][k] l[j][k] for j in j0..j1 and all i >= j. Rows j are
+// copied to a panel of package kernel, k by k. The sums of a row i are then the scores of the panel's rows
+// for the weights l[i].
 func (c *Cholesky) subtract(j0, j1 int) {
 	l, n := c.l, c.n
 	rows := make([]float64, j0*kernel.PanelRows)
@@ -112,17 +115,19 @@ func (c *Cholesky) subtract(j0, j1 int) {
 	})
 }
 
-// productChunk is the number of terms k whose part of the panel (64 KB) stays in the second-level cache while all rows i use
-// it. It does not change the order of a sum.
+// productChunk is the number of terms k whose part of the panel (64 KB) stays in the second-level cache while
+// all rows i use it. It does not change the order of a sum.
 const productChunk = 128
 
 // Solve overwrites b with the solution of A x = b.
 func (c *Cholesky) Solve(b []float64) {
 	n, l := c.n, c.l
 	row := func(i int) []float64 { return l[i*n : i*n+n] }
+	// L y = b.
 	i := 0
 	for ; i+4 <= n; i += 4 {
-		// Four rows at a time up to column i, then the remaining terms of each: still ascending order within a row.
+		// Four rows at a time up to column i, then the remaining terms of each: still ascending order within
+		// a row.
 		var sums [4]float64
 		sums[0], sums[1], sums[2], sums[3] = Dot4(row(i), row(i+1), row(i+2), row(i+3), b[:i])
 		for k := range sums {
@@ -135,6 +140,7 @@ func (c *Cholesky) Solve(b []float64) {
 	for ; i < n; i++ {
 		b[i] = (b[i] - Dot(row(i)[:i], b[:i])) / l[i*n+i]
 	}
+	// L' x = b, column by column of L', which are the rows of L.
 	for i := n - 1; i >= 0; i-- {
 		b[i] /= l[i*n+i]
 		Axpy(-b[i], l[i*n:i*n+i], b[:i])

@@ -6,13 +6,16 @@ import (
 	"toptau/internal/kernel"
 )
 
-// negligible is the part of the largest diagonal element, over the number of rows, below which a row is left out of a Gram
-// matrix. All rows left out together add less than one part in 1e18 to D, which is below the rounding of a float64.
+// negligible is the part of the largest diagonal element, over the number of rows, below which a row is left
+// out of a Gram matrix. All rows left out together add less than one part in 1e18 to D, which is below the
+// rounding of a float64.
 const negligible = 1e-18
 
-// AddGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. diagonal is D.
+// AddGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. diagonal is
+// D.
 func (r *Rows) AddGram(diagonal []float64, h []float64, stride int) {
 	r.Visits += float64(r.N)
+	// Rows far from every corner have a D near 0. Most rows held are such rows after a few steps.
 	var largest float64
 	for _, v := range diagonal[:r.N] {
 		largest = math.Max(largest, v)
@@ -25,12 +28,13 @@ func (r *Rows) AddGram(diagonal []float64, h []float64, stride int) {
 	r.addDenseGram(diagonal, least, h, stride)
 }
 
-// gramChunk is the number of rows that are packed at a time. A packed chunk of 64 columns takes 128 KB and stays in the
-// second-level cache. It is part of the order of the sums.
+// gramChunk is the number of rows that are packed at a time. A packed chunk of 64 columns takes 128 KB and
+// stays in the second-level cache. It is part of the order of the sums.
 const gramChunk = 256
 
 func (r *Rows) addDenseGram(diagonal []float64, least float64, h []float64, stride int) {
 	d := r.D
+	// Rows that matter are collected in list, with the roots of their D, and added to h a chunk at a time.
 	packed := make([]float64, d*gramChunk)
 	roots := make([]float64, gramChunk)
 	list := make([]int, 0, gramChunk)
@@ -47,8 +51,8 @@ func (r *Rows) addDenseGram(diagonal []float64, least float64, h []float64, stri
 			}
 		}
 		strips := (width + panel - 1) / panel
-		// Pack the chunk column-major, scaled by the root of D. An element of the Gram matrix is then the inner product of
-		// two contiguous columns.
+		// Pack the chunk column-major, scaled by the root of D. An element of the Gram matrix is then the
+		// inner product of two contiguous columns.
 		For(strips, float64(m*width), func(s int) {
 			for j := s * panel; j < min((s+1)*panel, width); j++ {
 				column := packed[j*m : j*m+m]
@@ -82,13 +86,13 @@ func (r *Rows) addDenseGram(diagonal []float64, least float64, h []float64, stri
 	}
 }
 
-// narrowGram is the number of columns below which addProducts is faster than addPanelProducts: most of a panel of 64 columns
-// would be padding. Both give the same bits.
+// narrowGram is the number of columns below which addProducts is faster than addPanelProducts: most of a
+// panel of 64 columns would be padding. Both give the same bits.
 const narrowGram = 40
 
-// addPanelProducts adds the inner products of the packed columns j of a strip with the columns i in j..width to h. The strip's
-// columns are copied to a panel of package kernel. The products of a column i are then the panel's scores for the weights
-// column(i). The bits are those of addProducts.
+// addPanelProducts adds the inner products of the packed columns j of a strip with the columns i in j..width
+// to h. The strip's columns are copied to a panel of package kernel. The products of a column i are then the
+// panel's scores for the weights column(i). The bits are those of addProducts.
 func addPanelProducts(packed []float64, m int, h []float64, stride, from, width int) {
 	end := min(from+kernel.PanelRows, width)
 	strip, sums := make([]float64, m*kernel.PanelRows), make([]float64, kernel.PanelRows)
@@ -109,6 +113,7 @@ func addPanelProducts(packed []float64, m int, h []float64, stride, from, width 
 // addProducts adds the inner products of packed columns i in i0..i1 with columns j <= i to h.
 func addProducts(packed []float64, m int, h []float64, stride, i0, i1 int) {
 	column := func(j int) []float64 { return packed[j*m : j*m+m] }
+	// Tiles of three by three columns. The diagonal tile is computed whole.
 	i := i0
 	for ; i+3 <= i1; i += 3 {
 		a0, a1, a2 := column(i), column(i+1), column(i+2)
@@ -138,9 +143,10 @@ func addProducts(packed []float64, m int, h []float64, stride, i0, i1 int) {
 	}
 }
 
-// addSparseGram expands (x-c)(x-c)' = xx' - xc' - cx' + cc'. Summed over the rows this is X'DX - uc' - cu' + (sum D) cc' with
-// u = X'D1, so that only products of stored values are formed row by row.
+// addSparseGram expands (x-c)(x-c)' = xx' - xc' - cx' + cc'. Summed over the rows this is X'DX - uc' - cu' +
+// (sum D) cc' with u = X'D1, so that only products of stored values are formed row by row.
 func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, stride int) {
+	// u, sum D, and the number of products, which decides whether goroutines pay.
 	d := r.D
 	u := make([]float64, d)
 	var total, pairs float64
@@ -155,8 +161,8 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 			u[r.index[k]] += float64(v * r.value[k])
 		}
 	}
-	// Each strip owns every strips-th row of h. An element is summed over the data's rows in order, so the bits do not depend
-	// on the number of strips.
+	// Each strip owns every strips-th row of h. An element is summed over the data's rows in order, so the
+	// bits do not depend on the number of strips.
 	strips := 1
 	if pairs > inlineWork {
 		strips = 8
@@ -178,6 +184,7 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 				}
 			}
 		}
+		// The terms of the offset.
 		for i := range d {
 			if i%strips != s {
 				continue

@@ -1,7 +1,8 @@
 package linalg
 
-// Rows is a growing set of weighted rows in float64. All products see the rows as x - Centre. Dense rows are stored shifted.
-// Sparse rows are stored as x - Common, and the remaining offset Centre - Common is applied to every product.
+// Rows is a growing set of weighted rows in float64. All products see the rows as x - Centre. Dense rows are
+// stored shifted. Sparse rows are stored as x - Common, and the remaining offset Centre - Common is applied
+// to every product.
 type Rows struct {
 	*Shift
 	D      int       // columns
@@ -79,8 +80,8 @@ func (r *Rows) Equal(i int, x []float64) bool {
 	return k == end
 }
 
-// rowBlock is the number of rows per block of a product. Blocks are summed on their own and added in order, so changing it
-// changes results in the last bits.
+// rowBlock is the number of rows per block of a product. Blocks are summed on their own and added in order,
+// so changing it changes results in the last bits.
 const rowBlock = 512
 
 func (r *Rows) blocks() int { return (r.N + rowBlock - 1) / rowBlock }
@@ -114,6 +115,7 @@ func (r *Rows) TimesRange(w, z []float64, from, end int) {
 		}
 		return
 	}
+	// (x - Centre)'w = (x - Common)'w - (Centre - Common)'w
 	offset := Dot(r.offset, w)
 	for i := from; i < end; i++ {
 		var s float64

@@ -2,26 +2,28 @@ package linalg
 
 import "slices"
 
-// Shift is a vector that is subtracted from every row of a problem. Subtracting one vector from all rows changes every score
-// and the threshold by the same number, so the objective stays the same. Centred rows have a better conditioned Gram matrix.
+// Shift is a vector that is subtracted from every row of a problem. Subtracting one vector from all rows
+// changes every score and the threshold by the same number, so the objective stays the same. Centred rows
+// have a better conditioned Gram matrix.
 //
-// Rows are stored sparse where that pays. A sparse row holds its differences from each column's most common value.
-// Standardised one-hot columns are dense as numbers, but sparse in this sense.
+// Rows are stored sparse where that pays. A sparse row holds its differences from each column's most common
+// value. Standardised one-hot columns are dense as numbers, but sparse in this sense.
 type Shift struct {
 	Centre []float64 // subtracted from every row: products see x - Centre
-	Common []float64 // of sparse rows: the most common value of each column; only differences from it are stored
+	Common []float64 // the most common value of each column; sparse rows store differences from it
 	Sparse bool
 	Work   float64 // multiplications per row of a Gram matrix, about
 	Visits float64 // rows read by products so far
 }
 
 const (
-	// sparseBelow is the fraction of values that differ from the most common one below which rows are stored sparse. A
-	// product in a sparse Gram matrix costs a few times as much as a dense one, but their number falls with the square of
-	// the fraction. Chosen by hand; it decides only the speed.
+	// sparseBelow is the fraction of values that differ from the most common one below which rows are stored
+	// sparse. A product in a sparse Gram matrix costs a few times as much as a dense one, but their number
+	// falls with the square of the fraction. Chosen by hand; it decides only the speed.
 	sparseBelow = .35
 
-	// The fraction is estimated from a sample: at most about sampleValues values, from leastSample to mostSample rows.
+	// The fraction is estimated from a sample: at most about sampleValues values, from leastSample to
+	// mostSample rows.
 	sampleValues            = 200_000
 	leastSample, mostSample = 100, 800
 )
@@ -31,8 +33,8 @@ func NewShift(d int) *Shift {
 	return &Shift{Centre: make([]float64, d), Common: make([]float64, d), Work: float64(d) * float64(d)}
 }
 
-// ChooseShift returns a shift by centre. It decides from a sample of n rows whether rows are stored sparse; features(i, dst)
-// writes row i.
+// ChooseShift returns a shift by centre. It decides from a sample of n rows whether rows are stored sparse;
+// features(i, dst) writes row i.
 func ChooseShift(centre []float64, n int, features func(i int, dst []float64)) *Shift {
 	d := len(centre)
 	f := NewShift(d)

@@ -1,14 +1,14 @@
-// Package linalg has the dense and sparse linear algebra of the certified solver: inner products, weighted rows with their
-// Gram matrix, and a Cholesky factorisation.
+// Package linalg has the dense and sparse linear algebra of the certified solver: inner products, weighted
+// rows with their Gram matrix, and a Cholesky factorisation.
 //
-// Every sum has a fixed order, and every product is rounded before it is added. So the bits do not depend on the processor
-// or on the number of threads. This is why the package does not use a BLAS.
+// Every sum has a fixed order, and every product is rounded before it is added. So the bits do not depend on
+// the processor or on the number of threads. This is why the package does not use a BLAS.
 package linalg
 
 import "toptau/internal/parallel"
 
-// dot33 returns the nine inner products of three vectors with three others, each summed in ascending order. Nine sums and
-// six loads fill the scalar registers without spilling.
+// dot33 returns the nine inner products of three vectors with three others, each summed in ascending order.
+// Nine sums and six loads fill the scalar registers without spilling.
 func dot33(a0, a1, a2, b0, b1, b2 []float64) (s00, s01, s02, s10, s11, s12, s20, s21, s22 float64) {
 	n := len(a0)
 	a1, a2, b0, b1, b2 = a1[:n], a2[:n], b0[:n], b1[:n], b2[:n]
@@ -69,11 +69,12 @@ func Sum(a []float64) float64 {
 	return s
 }
 
-// inlineWork is the number of multiplications below which starting goroutines costs more than it saves. Chosen by hand:
-// 1e5 multiplications take about 50 microseconds.
+// inlineWork is the number of multiplications below which starting goroutines costs more than it saves.
+// Chosen by hand: 1e5 multiplications take about 50 microseconds.
 const inlineWork = 1e5
 
-// For is parallel.For for a loop of about the given number of multiplications. A small loop runs on the caller's goroutine.
+// For is parallel.For for a loop of about the given number of multiplications. A small loop runs on the
+// caller's goroutine.
 func For(n int, work float64, do func(i int)) {
 	if work < inlineWork {
 		for i := range n {
@@ -84,8 +85,8 @@ func For(n int, work float64, do func(i int)) {
 	parallel.For(n, do)
 }
 
-// sumBlock is the number of terms that SumInBlocks adds on one goroutine. It is part of the order of the sum: changing it
-// changes results in the last bits.
+// sumBlock is the number of terms that SumInBlocks adds on one goroutine. It is part of the order of the sum:
+// changing it changes results in the last bits.
 const sumBlock = 1 << 15
 
 // SumInBlocks adds n terms in blocks. Each block is summed on its own, then the blocks are added in order.

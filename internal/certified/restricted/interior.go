@@ -7,23 +7,25 @@ import (
 	"toptau/internal/certified/linalg"
 )
 
-// interior is a primal-dual interior-point method with Mehrotra's predictor and corrector and Gondzio's centrality
-// correctors (Nocedal and Wright, Numerical Optimization, chapter 14; Gondzio, Comput. Optim. Appl. 6, 1996).
+// interior is a primal-dual interior-point method with Mehrotra's predictor and corrector and Gondzio's
+// centrality correctors (Nocedal and Wright, Numerical Optimization, chapter 14; Gondzio, Comput. Optim.
+// Appl. 6, 1996).
 //
-// The problem with slacks. Both kinds of threshold have the form sum m (z - s)_+ <= kappa (t - s), where s is the lower edge of
-// the band. The edge is free for the mean of the largest; for a quantile s = t - 1/beta, so the right side is kappa/beta.
-// Everything is multiplied by C = M+, the mass of the positives, so that 0 <= p_i <= m_i. The unknowns are w, t, s, theta (the
-// multiplier of the threshold's inequality) and positive pairs (dual, slack):
+// The problem with slacks. Both kinds of threshold have the form sum m (z - s)_+ <= kappa (t - s), where s is
+// the lower edge of the band. The edge is free for the mean of the largest; for a quantile s = t - 1/beta, so
+// the right side is kappa/beta. Everything is multiplied by C = M+, the mass of the positives, so that 0 <=
+// p_i <= m_i. The unknowns are w, t, s, theta (the multiplier of the threshold's inequality) and positive
+// pairs (dual, slack):
 //
 //	(p, sg), (al, xi)  per positive  xi - sg = 1 + t - w'x,   p + al = m          (squared loss: no al, p = 2 m xi)
 //	(q, rh), (ga, et)  per row       et - rh = w'x - s,       q + ga = m theta
 //	(theta, kap)                     sum m et + kap = kappa (t - s)               (quantile: s = t - 1/beta)
 //
-// with C lambda w = X+'p - S'q and sum p = kappa theta = sum q (quantile: sum p = sum q). S are the rows of the population. The
-// product of each pair is driven to m mu, so a row of weight m counts as m equal rows.
+// with C lambda w = X+'p - S'q and sum p = kappa theta = sum q (quantile: sum p = sum q). S are the rows of
+// the population. The product of each pair is driven to m mu, so a row of weight m counts as m equal rows.
 //
-// The linear equations need not hold at the start. A Newton step removes their residuals together with the error of the
-// products.
+// The linear equations need not hold at the start. A Newton step removes their residuals together with the
+// error of the products.
 type interior struct {
 	iterate
 	count float64 // number of pairs, counted by mass: mu is the sum of the products over it
@@ -55,45 +57,48 @@ type interior struct {
 }
 
 const (
-	// fractionToBoundary is the part taken of the longest step that keeps all pairs positive. Over eight hard instances of the
-	// prototype .95 took 208 steps in all and .995 took 220.
+	// fractionToBoundary is the part taken of the longest step that keeps all pairs positive. Over eight hard
+	// instances of the prototype .95 took 208 steps in all and .995 took 220.
 	fractionToBoundary = .95
 
-	// leastSigma keeps the centring parameter positive, so that a perfect predictor does not aim at the boundary itself.
+	// leastSigma keeps the centring parameter positive, so that a perfect predictor does not aim at the
+	// boundary itself.
 	leastSigma = 1e-8
 
-	// hopeless ends a run when its complementarity gap is this part of the tolerance and the bounds still have not met:
-	// rounding allows no more.
+	// hopeless ends a run when its complementarity gap is this part of the tolerance and the bounds still
+	// have not met: rounding allows no more.
 	hopeless = 1e-4
 
 	// leastStep is the step length below which the method has stalled. Chosen by hand.
 	leastStep = 1e-10
 
-	// ridgePart is the ridge on the diagonal of w, as a part of the mean diagonal element. It makes the factorisation of
-	// collinear columns possible; refinement against the matrix without it removes its effect.
+	// ridgePart is the ridge on the diagonal of w, as a part of the mean diagonal element. It makes the
+	// factorisation of collinear columns possible; refinement against the matrix without it removes its
+	// effect.
 	ridgePart = 1e-13
 
-	// refinements is the largest number of solves of one system, and refined the residual, relative to the right side, at which
-	// the system is solved to rounding.
+	// refinements is the largest number of solves of one system, and refined the residual, relative to the
+	// right side, at which the system is solved to rounding.
 	refinements = 8
 	refined     = 1e-14
 )
 
-// Gondzio's correctors. The numbers are from experiments of the prototype: 3, 6 and 10 correctors took 220, 216 and 215 steps
-// on eight hard instances; a look-ahead of .1 took 265 steps where .3 took 208; the band [.3, 3] was worse and [.01, 100]
-// the same. The thresholds of acceptance were chosen by hand.
+// Gondzio's correctors. The numbers are from experiments of the prototype: 3, 6 and 10 correctors took 220,
+// 216 and 215 steps on eight hard instances; a look-ahead of .1 took 265 steps where .3 took 208; the band
+// [.3, 3] was worse and [.01, 100] the same. The thresholds of acceptance were chosen by hand.
 const (
 	correctors       = 3    // at most, each step
 	longEnough       = .95  // step lengths above which a corrector is not worth its solve
 	lookAhead        = .3   // by how much longer a step the corrector aims at
-	bandLow          = .1   // products outside [bandLow, bandHigh] times their target are moved to the end of the band
+	bandLow          = .1   // products outside [bandLow, bandHigh] times their target are moved to it
 	bandHigh         = 10.0 // a product is lowered by at most bandHigh times its target
-	correctorWeights = 9    // weights of a corrector that are tried, equidistant from the product of the step lengths to 1
+	correctorWeights = 9    // weights of a corrector that are tried, up to 1
 	leastGain        = 1.02 // factor by which the product of the step lengths must grow
 	worthAnother     = .006 // growth of the sum of the step lengths below which no further corrector is tried
 )
 
-// newInterior returns the method for a problem. system solves its Newton systems in a row space; nil: in the columns.
+// newInterior returns the method for a problem. system solves its Newton systems in a row space; nil: in the
+// columns.
 func newInterior(p Problem, system *rowSystem) *interior {
 	n, m, d := p.Positives.N, p.Population.N, p.Positives.D
 	v := &interior{iterate: newIterate(p), inRows: system}
@@ -124,6 +129,7 @@ func (v *interior) run(tolerance float64, limit int, stop func() bool) {
 		v.residuals()
 		v.certify()
 		v.project(tolerance)
+		// Both bounds are computed at every step: an infeasible point has a value and a bound too.
 		mu := v.products() / v.count
 		if v.best.Value-v.best.Bound <= tolerance {
 			v.best.Closed = true
@@ -206,8 +212,8 @@ func longest(bound float64, x, dx []float64) float64 {
 	return bound
 }
 
-// lengths returns the longest primal and dual steps along d, at most 1. They differ: with residuals carried along, separate
-// lengths are correct for lambda > 0 too.
+// lengths returns the longest primal and dual steps along d, at most 1. They differ: with residuals carried
+// along, separate lengths are correct for lambda > 0 too.
 func (v *interior) lengths(d *direction) (primal, dual float64) {
 	primal = longest(1, v.sg, d.sg)
 	primal = longest(primal, v.rh, d.rh)
@@ -250,6 +256,7 @@ func (v *interior) advance(mu float64) bool {
 		}
 	}
 	c := v.rightSides
+	// The affine direction aims at products of 0.
 	for i := range v.p {
 		c.c1[i] = -float64(v.p[i] * v.sg[i])
 		c.c2[i] = -float64(v.al[i] * v.xi[i])
@@ -259,7 +266,7 @@ func (v *interior) advance(mu float64) bool {
 		c.c4[j] = -float64(v.ga[j] * v.et[j])
 	}
 	c.c5 = -float64(v.theta * v.kap)
-	// Predictor: the affine direction aims at mu = 0. How far it gets tells how much centring is needed.
+	// Predictor: how far the affine direction gets determines how much centring is needed (Mehrotra).
 	affine, step, corrector, spare := v.directions[0], v.directions[1], v.directions[2], v.directions[3]
 	v.solveDirection(c, true, affine)
 	primal, dual := v.lengths(affine)
@@ -287,9 +294,10 @@ func (v *interior) advance(mu float64) bool {
 	return !math.IsNaN(v.t + v.theta)
 }
 
-// addCorrectors adds Gondzio's centrality correctors to a step while they make it longer. Each one aims a little further than
-// the step can go, and moves the products that would leave the band around their target there back to the band. The best of
-// several weights is taken. c, the two spare directions and corrector are overwritten.
+// addCorrectors adds Gondzio's centrality correctors to a step while they make it longer. Each one aims a
+// little further than the step can go, and moves the products that would leave the band around their target
+// there back to the band. The best of several weights is taken. c, the two spare directions and corrector are
+// overwritten.
 func (v *interior) addCorrectors(step *direction, primal, dual, target float64, c *targets, spares [2]*direction,
 	corrector *direction) (*direction, float64, float64) {
 	best, spare := spares[0], spares[1]
@@ -297,6 +305,7 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		if primal > longEnough && dual > longEnough {
 			break
 		}
+		// Where the products would be a little beyond the longest step, and what would bring the outliers back.
 		bp, bd := math.Min(1, primal+lookAhead), math.Min(1, dual+lookAhead)
 		aim := func(x, dx, y, dy, m []float64, c []float64) {
 			for i := range x {
@@ -311,6 +320,7 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		aim(v.ga, step.ga, v.et, step.et, v.Population.Weight, c.c4)
 		c.c5 = correction((v.theta+float64(bd*step.theta))*(v.kap+float64(bp*step.kap)), target)
 		v.solveDirection(c, false, corrector)
+		// A weight near 0 keeps the step, a weight of 1 adds the whole corrector. Take the one with the longest steps.
 		least := float64(primal * dual)
 		bestP, bestD := 0.0, 0.0
 		for k := range correctorWeights {

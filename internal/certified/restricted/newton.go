@@ -6,7 +6,8 @@ import (
 	"toptau/internal/certified/linalg"
 )
 
-// newton is Newton's method for Pat&Mat with the squared hinge. Its threshold and loss are continuously differentiable. With u_j = max(0, 1 + beta (z_j - t)) and U = sum m_j u_j,
+// newton is Newton's method for Pat&Mat with the squared hinge. Its threshold and loss are continuously
+// differentiable. With u_j = max(0, 1 + beta (z_j - t)) and U = sum m_j u_j,
 //
 //	grad t = X'a,  a_j = m_j u_j/U,     hess t = (beta/U) sum over u_j > 0 of m_j (x_j - grad t)(x_j - grad t)'
 //
@@ -15,8 +16,8 @@ import (
 //	grad F = lambda w + (2/M+) sum m_i e_i (grad t - x_i)
 //	hess F = lambda I + (2/M+) sum over e_i > 0 of m_i (grad t - x_i)(grad t - x_i)' + P hess t.
 //
-// The line search is exact. The dual point is that of the gradient: p_i = 2 m_i e_i/M+ and a. At the minimum v = lambda w, so the
-// bound is tight.
+// The line search is exact. The dual point is that of the gradient: p_i = 2 m_i e_i/M+ and a. At the minimum
+// v = lambda w, so the bound is tight.
 type newton struct {
 	iterate
 	t        float64
@@ -58,6 +59,7 @@ func (v *newton) differentiate() {
 	for j, m := range v.Population.Weight {
 		v.a[j] = m * math.Max(0, 1+float64(v.Beta*(v.zs[j]-v.t)))
 	}
+	// a is u normalised.
 	total := linalg.Sum(v.a)
 	for j := range v.a {
 		v.a[j] /= total
@@ -65,6 +67,7 @@ func (v *newton) differentiate() {
 	for i, m := range v.Positives.Weight {
 		v.p[i] = 2 * m / v.Mass * math.Max(0, 1+v.t-v.zp[i])
 	}
+	// grad t, then the gradient: lambda w + P grad t - X'p.
 	clear(v.slope)
 	v.Population.AddTransposed(v.a, 1, v.slope)
 	for j, x := range v.w {
@@ -77,6 +80,7 @@ func (v *newton) differentiate() {
 // advance takes one Newton step. It reports false when no step is left.
 func (v *newton) advance() bool {
 	d := v.Positives.D
+	// The Hessian, from the positives with a loss and from the rows in the band.
 	clear(v.matrix)
 	v.addCurvature(v.Positives, v.scratchP, func(i int) float64 {
 		if v.p[i] > 0 {
@@ -105,6 +109,7 @@ func (v *newton) advance() bool {
 	}
 	v.chol.Factor(v.matrix, d)
 	v.best.Systems++
+	// Newton's direction. It descends, up to rounding, because the Hessian is positive definite.
 	step := make([]float64, d)
 	for j, g := range v.gradient {
 		step[j] = -g
@@ -127,13 +132,15 @@ func (v *newton) addCurvature(set *linalg.Rows, diagonal []float64, weight func(
 	for i := range set.N {
 		diagonal[i] = weight(i)
 	}
+	// sum D (x - g)(x - g)' = X'DX - u g' - g u' + (sum D) g g' with u = X'D 1.
 	set.AddGram(diagonal, v.matrix, d)
 	u := make([]float64, d)
 	set.AddTransposed(diagonal[:set.N], 1, u)
 	total := linalg.Sum(diagonal[:set.N])
 	for i := range d {
 		for j := range i + 1 {
-			v.matrix[i*d+j] += float64(float64(total*v.slope[i])*v.slope[j]) - (float64(u[i]*v.slope[j]) + float64(v.slope[i]*u[j]))
+			v.matrix[i*d+j] += float64(float64(total*v.slope[i])*v.slope[j]) -
+				(float64(u[i]*v.slope[j]) + float64(v.slope[i]*u[j]))
 		}
 	}
 }
@@ -141,10 +148,10 @@ func (v *newton) addCurvature(set *linalg.Rows, diagonal []float64, weight func(
 // newtonRidge is a part of the mean diagonal element, added to the diagonal: rounding of collinear columns.
 const newtonRidge = 1e-14
 
-// The line search finds a zero of the slope by regula falsi, with a bisection whenever the secant lands within closeToEnd of an
-// end of the bracket. It changes only the number of steps. Chosen by hand.
+// The line search finds a zero of the slope by regula falsi, with a bisection whenever the secant lands
+// within closeToEnd of an end of the bracket. It changes only the number of steps. Chosen by hand.
 const (
-	quadratic   = 1e-3  // a full step that leaves this part of the slope is in the phase of quadratic convergence
+	quadratic   = 1e-3  // part of the slope that a full step leaves in the phase of quadratic convergence
 	doublings   = 60    // of the step until the slope is positive
 	trials      = 40    // at most
 	closeToEnd  = .02   // of the bracket
@@ -152,13 +159,15 @@ const (
 	leastWindow = 1e-12 // relative width of a bracket that rounding cannot shrink
 )
 
-// lineSearch returns the length of the step that minimises F along it. It needs only scores: those of the step, once.
+// lineSearch returns the length of the step that minimises F along it. It needs only scores: those of the
+// step, once.
 func (v *newton) lineSearch(step []float64) float64 {
 	dp, ds := make([]float64, v.Positives.N), make([]float64, v.Population.N)
 	v.Positives.Times(step, dp)
 	v.Population.Times(step, ds)
 	zp, zs := make([]float64, v.Positives.N), make([]float64, v.Population.N)
 	linear, square := v.Lambda*linalg.Dot(v.w, step), v.Lambda*linalg.Dot(step, step)
+	// slope is dF/dalpha; dt/dalpha = sum m u ds / sum m u.
 	slope := func(alpha float64) float64 {
 		for j, z := range v.zs {
 			zs[j] = z + float64(alpha*ds[j])
@@ -182,6 +191,7 @@ func (v *newton) lineSearch(step []float64) float64 {
 		}
 		return total
 	}
+	// Bracket the zero, then shrink the bracket.
 	lo, hi := 0.0, 1.0
 	first := slope(0)
 	last := slope(1)

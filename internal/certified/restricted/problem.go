@@ -1,13 +1,14 @@
-// Package restricted solves the inner problem of the certified solver: a training problem on rows held in memory, with a
-// dual point that bounds the whole problem.
+// Package restricted solves the inner problem of the certified solver: a training problem on rows held in
+// memory, with a dual point that bounds the whole problem.
 //
-// The rows are all positives, or some, and some rows of the population. A dual point (p, a) on them is one of the whole
-// problem, with zeros elsewhere. So its value is a lower bound of the whole problem, whichever rows are held and however
-// well the restricted problem is solved. The package knows rows and a form, but no data source.
+// The rows are all positives, or some, and some rows of the population. A dual point (p, a) on them is one of
+// the whole problem, with zeros elsewhere. So its value is a lower bound of the whole problem, whichever rows
+// are held and however well the restricted problem is solved. The package knows rows and a form, but no data
+// source.
 //
-// Solver chooses between three ways. Pat&Mat with the squared hinge is differentiable: Newton's method (newton.go). All
-// others: a primal-dual interior-point method (interior.go), in the space of the rows where that has fewer dimensions than
-// the columns (rowspace.go, rowsystem.go).
+// Solver chooses between three ways. Pat&Mat with the squared hinge is differentiable: Newton's method
+// (newton.go). All others: a primal-dual interior-point method (interior.go), in the space of the rows where
+// that has fewer dimensions than the columns (rowspace.go, rowsystem.go).
 package restricted
 
 import (
@@ -81,7 +82,8 @@ func (v *iterate) offerPoint() {
 	}
 }
 
-// offerDual keeps a dual point if its bound is the best so far. p must be feasible; a is repaired. Both are overwritten.
+// offerDual keeps a dual point if its bound is the best so far. p must be feasible; a is repaired. Both are
+// overwritten.
 func (v *iterate) offerDual(p, a []float64, theta float64) {
 	if !v.Repair(a, v.Population.Weight) {
 		return
@@ -95,13 +97,13 @@ func (v *iterate) offerDual(p, a []float64, theta float64) {
 	}
 }
 
-// bound returns D(p, a) = A - B - |v|^2/(2 lambda) after the best scaling of p, which it applies. For lambda = 0 it returns
-// A - B - R |v|, which holds for |w| <= R, and does not scale.
+// bound returns D(p, a) = A - B - |v|^2/(2 lambda) after the best scaling of p, which it applies. For lambda
+// = 0 it returns A - B - R |v|, which holds for |w| <= R, and does not scale.
 //
 //	A = P - P r(a),   B = (M+/4) sum p^2/m for the squared loss, else 0,   v = sum p x - P sum a x,   P = sum p
 //
-// D(theta p, a) = theta A - theta^2 (B + |v|^2/(2 lambda)) is largest at theta = A/(2B + |v|^2/lambda). For the hinge p may
-// not exceed m/M+.
+// D(theta p, a) = theta A - theta^2 (B + |v|^2/(2 lambda)) is largest at theta = A/(2B + |v|^2/lambda). For
+// the hinge p may not exceed m/M+.
 func (v *iterate) bound(p, a []float64) float64 {
 	total := linalg.Sum(p)
 	g := make([]float64, v.Positives.D)
@@ -140,8 +142,8 @@ func (v *iterate) bound(p, a []float64) float64 {
 // radius is that of the ball |w| <= R in which bounds for lambda = 0 hold.
 func (v *iterate) radius() float64 { return v.Ball(v.w) }
 
-// Bound evaluates the dual point of an earlier problem. p must be feasible and a is repaired; both are overwritten. w is a
-// point near the optimum, for the ball. It reports false if a cannot be repaired.
+// Bound evaluates the dual point of an earlier problem. p must be feasible and a is repaired; both are
+// overwritten. w is a point near the optimum, for the ball. It reports false if a cannot be repaired.
 func Bound(p Problem, w, dualP, dualA []float64, theta float64) (Result, bool) {
 	v := newIterate(p)
 	copy(v.w, w)

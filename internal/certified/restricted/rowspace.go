@@ -2,9 +2,10 @@ package restricted
 
 import "toptau/internal/certified/linalg"
 
-// rowSpace has the coordinates of some rows R in an orthonormal basis Q of the space that they span. A restricted problem
-// depends only on the rows' inner products G = R R' = L L'. So the rows of L can replace the rows R = L Q'. They have as many
-// columns as there are rows, and w = Q u has the scores and the norm of u. This is how wide data are solved.
+// rowSpace has the coordinates of some rows R in an orthonormal basis Q of the space that they span. A
+// restricted problem depends only on the rows' inner products G = R R' = L L'. So the rows of L can replace
+// the rows R = L Q'. They have as many columns as there are rows, and w = Q u has the scores and the norm of
+// u. This is how wide data are solved.
 type rowSpace struct {
 	positives, population     *linalg.Rows // the rows' coordinates: rows of L
 	positivesIn, populationIn *linalg.Rows // the rows themselves
@@ -15,8 +16,8 @@ type rowSpace struct {
 
 const (
 	leastWide = 256 // columns from which the row space is considered; below it a system of columns is cheap
-	// rowsPerColumn is the largest ratio of rows to columns at which the row space pays: forming G and changing coordinates must
-	// be worth it. Both were chosen by hand.
+	// rowsPerColumn is the largest ratio of rows to columns at which the row space pays: forming G and
+	// changing coordinates must be worth it. Both were chosen by hand.
 	rowsPerColumn = .75
 )
 
@@ -30,6 +31,7 @@ func worthwhile(p Problem) bool {
 func newRowSpace(pos, row *linalg.Rows) *rowSpace {
 	s := &rowSpace{positivesIn: pos, populationIn: row, n: pos.N + row.N}
 	n := s.n
+	// G row by row: the scores of all rows before a row, for that row as weights.
 	gram := make([]float64, n*n)
 	const block = 16 // rows a goroutine takes at a time
 	blocks := (n + block - 1) / block
@@ -50,6 +52,7 @@ func newRowSpace(pos, row *linalg.Rows) *rowSpace {
 	})
 	s.gram = gram
 	s.factor.Factor(gram, n)
+	// The rows of L are the coordinates. They are not shifted again.
 	f := linalg.NewShift(n)
 	s.positives, s.population = linalg.NewRows(f), linalg.NewRows(f)
 	x := make([]float64, n)

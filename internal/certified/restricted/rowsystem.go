@@ -9,13 +9,14 @@ import (
 	"toptau/internal/certified/linalg"
 )
 
-// rowSystem solves systems with the interior point's block B in a row space. The Gram matrix G = L L' of the rows is known there
-// and does not change. With the diagonal D of the rows, r = D^1/2, c = C lambda > 0 and H = c I + L'DL,
+// rowSystem solves systems with the interior point's block B in a row space. The Gram matrix G = L L' of the
+// rows is known there and does not change. With the diagonal D of the rows, r = D^1/2, c = C lambda > 0 and H
+// = c I + L'DL,
 //
 //	M = c I + r G r,     H^-1 b = (b - L'r M^-1 r L b)/c,     H^-1 L'D = L'r M^-1 r
 //
-// So a Newton system costs one factorisation of M and no Gram matrix. Rows whose D matters little are left out of M. Iterative
-// refinement against the whole B corrects for them.
+// So a Newton system costs one factorisation of M and no Gram matrix. Rows whose D matters little are left
+// out of M. Iterative refinement against the whole B corrects for them.
 type rowSystem struct {
 	space   *rowSpace
 	c       float64
@@ -29,8 +30,8 @@ type rowSystem struct {
 	corner  [2][2]float64 // the Schur complement of H in B
 }
 
-// leftOut bounds how much the rows left out may change H, relatively. Each refinement shrinks the residual by about this
-// factor, so seven reach the rounding of a float64. Chosen by hand.
+// leftOut bounds how much the rows left out may change H, relatively. Each refinement shrinks the residual by
+// about this factor, so seven reach the rounding of a float64. Chosen by hand.
 const leftOut = .01
 
 func newRowSystem(space *rowSpace, p Problem) *rowSystem {
@@ -63,6 +64,7 @@ func (s *rowSystem) factor(d1, d2 []float64) {
 	for _, i := range s.active {
 		s.root = append(s.root, math.Sqrt(s.d[i]))
 	}
+	// M = c I + r G r on the active rows.
 	for a, i := range s.active {
 		gram, row := s.space.gram[i*n:(i+1)*n], s.matrix[a*m:a*m+a+1]
 		for b := range row {
@@ -71,8 +73,8 @@ func (s *rowSystem) factor(d1, d2 []float64) {
 		row[a] += s.c
 	}
 	s.chol.Factor(s.matrix, m)
-	// The Schur complement E'DE - E'DL H^-1 L'DE, with E the membership of rows in borders. For rows in M this is
-	// c E'r M^-1 r E; rows left out of M add their D.
+	// The Schur complement E'DE - E'DL H^-1 L'DE, with E the membership of rows in borders. For rows in M
+	// this is c E'r M^-1 r E; rows left out of M add their D.
 	s.corner = [2][2]float64{}
 	out := slices.Clone(s.d)
 	for _, i := range s.active {
@@ -81,6 +83,7 @@ func (s *rowSystem) factor(d1, d2 []float64) {
 	for i := range s.d {
 		s.corner[s.border(i)][s.border(i)] += out[i]
 	}
+	// For each border k solve M y = r e_k; then H^-1 times the border is -L'r y.
 	for k := range s.borders {
 		y := make([]float64, m)
 		for a, i := range s.active {
@@ -97,7 +100,8 @@ func (s *rowSystem) factor(d1, d2 []float64) {
 	}
 }
 
-// chooseActive finds the rows of M. It leaves out those with the smallest parts of the trace of H/c, up to leftOut in all.
+// chooseActive finds the rows of M. It leaves out those with the smallest parts of the trace of H/c, up to
+// leftOut in all.
 func (s *rowSystem) chooseActive() {
 	n := s.space.n
 	part := make([]float64, n)
@@ -144,6 +148,7 @@ func (s *rowSystem) solve(b []float64) {
 	for k := range s.borders {
 		rest[k] = b[n+k] - linalg.Dot(s.solved[k], x)
 	}
+	// H^-1 b = (b - L'r M^-1 r L b)/c.
 	z := s.scores(x)
 	y := make([]float64, len(s.active))
 	for a, i := range s.active {
@@ -154,6 +159,7 @@ func (s *rowSystem) solve(b []float64) {
 	for j := range x {
 		x[j] /= s.c
 	}
+	// The border's unknowns, from a system of one or two equations; then back to x.
 	if s.borders == 1 {
 		rest[0] /= s.corner[0][0]
 	} else {
@@ -169,8 +175,8 @@ func (s *rowSystem) solve(b []float64) {
 	}
 }
 
-// subtract sets r -= B x. With e the border's unknown that a row sees, the rows of w are H x - L'D e = c x + L'D (L x - e), and
-// those of the border -E'D (L x - e).
+// subtract sets r -= B x. With e the border's unknown that a row sees, the rows of w are H x - L'D e = c x +
+// L'D (L x - e), and those of the border -E'D (L x - e).
 func (s *rowSystem) subtract(x, r []float64) {
 	n := s.space.n
 	z := s.scores(x[:n])

@@ -7,7 +7,7 @@ import (
 	"toptau/internal/certified/linalg"
 )
 
-// direction is one Newton direction in all unknowns.
+// direction is one Newton direction in all unknowns of interior.
 type direction struct {
 	w                []float64
 	t, s, theta, kap float64
@@ -15,6 +15,7 @@ type direction struct {
 	q, ga, et, rh    []float64
 }
 
+// newDirection allocates a direction. Its slices of one element a row share one array.
 func (v *interior) newDirection() *direction {
 	n, m := v.Positives.N, v.Population.N
 	a := make([]float64, 4*n+4*m)
@@ -50,9 +51,12 @@ func (d *direction) plus(a *direction, omega float64, b *direction) {
 //	[ B  u ]   B = C lambda I + X+'D1 X+ + S'D2 S with its borders in t and s, positive definite
 //	[ u' -g ]
 //
-// with D1 = 1/(xi/al + sg/p) and D2 = 1/(et/ga + rh/q). The one negative pivot, -g, is eliminated last, by its Schur
-// complement: g + u'B^-1 u. For a quantile t and s are one unknown, and their rows and columns of B are added.
+// with D1 = 1/(xi/al + sg/p) and D2 = 1/(et/ga + rh/q). The one negative pivot, -g, is eliminated last, by
+// its Schur complement: g + u'B^-1 u. For a quantile t and s are one unknown, and their rows and columns of B
+// are added.
 func (v *interior) factor() {
+	// The diagonals. d1 and d2 are the curvatures of a positive and of a row along their scores: about 0 for rows far on either
+	// side of the corner, and largest for rows on it.
 	d := v.Positives.D
 	for i, m := range v.Positives.Weight {
 		if v.Squared {
@@ -69,6 +73,7 @@ func (v *interior) factor() {
 		v.e2[j] = v.d2[j] * v.eg[j] * m
 		v.g += float64(float64(v.e2[j]*v.rq[j]) * m)
 	}
+	// The border u is the derivative of the equations of (w, t, s) by theta.
 	clear(v.border)
 	v.Population.AddTransposed(v.e2, 1, v.border[:d])
 	if v.Kind == form.HingeQuantile {
@@ -83,6 +88,7 @@ func (v *interior) factor() {
 		v.assemble()
 		v.chol.Factor(v.matrix, v.size)
 	}
+	// The Schur complement of every solve needs B^-1 u: once.
 	copy(v.borderSolved, v.border)
 	v.solveBlock(v.borderSolved)
 	v.best.Systems++
@@ -97,6 +103,7 @@ func (v *interior) assemble() {
 	clear(v.matrix)
 	v.Positives.AddGram(v.d1, v.matrix, n)
 	v.Population.AddGram(v.d2, v.matrix, n)
+	// C lambda and the ridge on the diagonal of w; t and s need none.
 	var trace float64
 	for j := range d {
 		v.matrix[j*n+j] += float64(v.Mass * v.Lambda)
@@ -109,6 +116,7 @@ func (v *interior) assemble() {
 	for j := range d {
 		v.matrix[j*n+j] += v.ridge
 	}
+	// The rows of t and s. For a quantile they are one unknown, and their rows are added.
 	last := v.matrix[(n-1)*n : n*n]
 	sum1, sum2 := linalg.Sum(v.d1), linalg.Sum(v.d2)
 	if v.Kind == form.HingeQuantile {
@@ -133,8 +141,8 @@ func (v *interior) solveBlock(b []float64) {
 	v.chol.Solve(b)
 }
 
-// solveReduced solves the factored system for (x, theta). It refines against the matrix without its ridge: the ridge then
-// changes only the speed of the refinement.
+// solveReduced solves the factored system for (x, theta). It refines against the matrix without its ridge:
+// the ridge then changes only the speed of the refinement.
 func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta float64) {
 	n, d := v.size, v.Positives.D
 	x = make([]float64, n)
@@ -147,7 +155,7 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 	previous := math.Inf(1)
 	for range refinements {
 		// Solve the bordered system by its Schur complement.
-		v.solveBlock(r)
+		v.solveBlock(r) // B^-1 r
 		dtheta := (linalg.Dot(v.border, r) - rLast) / (v.g + linalg.Dot(v.border, v.borderSolved))
 		linalg.Axpy(-dtheta, v.borderSolved, r)
 		linalg.Axpy(1, r, x)
@@ -160,6 +168,7 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 		}
 		linalg.Axpy(-theta, v.border, r)
 		rLast = last - linalg.Dot(v.border, x) + float64(v.g*theta)
+		// Stop at rounding, or when refinement does not help any more: B is then too ill-conditioned for its factor.
 		size := math.Abs(rLast)
 		for _, e := range r {
 			size = math.Max(size, math.Abs(e))
@@ -186,24 +195,28 @@ func (v *interior) subtractMatrix(x, r []float64) {
 	}
 }
 
-// targets are the right-hand sides of the linearised products: of (p, sg), (al, xi), (q, rh), (ga, et) and (theta, kap).
+// targets are the right-hand sides of the linearised products: of (p, sg), (al, xi), (q, rh), (ga, et) and
+// (theta, kap).
 type targets struct {
 	c1, c2, c3, c4 []float64
 	c5             float64
 }
 
 func (v *interior) newTargets() *targets {
-	return &targets{c1: make([]float64, v.Positives.N), c2: make([]float64, v.Positives.N), c3: make([]float64, v.Population.N), c4: make([]float64, v.Population.N)}
+	n, m := v.Positives.N, v.Population.N
+	return &targets{c1: make([]float64, n), c2: make([]float64, n), c3: make([]float64, m), c4: make([]float64, m)}
 }
 
-// solveDirection writes the Newton direction for the given right-hand sides to out. With linear it also removes the residuals
-// of the linear equations.
+// solveDirection writes the Newton direction for the given right-hand sides to out. With linear it also
+// removes the residuals of the linear equations.
 func (v *interior) solveDirection(c *targets, linear bool, out *direction) {
 	d := v.Positives.D
 	on := 0.0
 	if linear {
 		on = 1
 	}
+	// Eliminate the pairs. h1 and h2 are what the right-hand sides leave for p and q when no score moves; k2 is the sum of the
+	// slacks et, for the equation of theta.
 	b := make([]float64, v.size)
 	h1, h2 := v.scratchP, v.scratchS
 	for i, m := range v.Positives.Weight {
@@ -219,6 +232,7 @@ func (v *interior) solveDirection(c *targets, linear bool, out *direction) {
 		h2[j] = v.d2[j] * (c.c3[j]/v.q[j] - k - float64(on*v.rp2[j]))
 		k2 += float64(m * (k + float64(v.eg[j]*h2[j])))
 	}
+	// The right side of the reduced system, in the order (w, t, s).
 	if linear {
 		for j, r := range v.rdw {
 			b[j] = -r
@@ -241,6 +255,7 @@ func (v *interior) solveDirection(c *targets, linear bool, out *direction) {
 
 // expand recovers the eliminated parts of a direction, pair by pair.
 func (v *interior) expand(c *targets, on float64, h1, h2 []float64, out *direction) {
+	// e is the change of the margin w'x - t of a positive. out.xi has its score until it is overwritten.
 	v.Positives.Times(out.w, out.xi)
 	for i, m := range v.Positives.Weight {
 		e := out.xi[i] - out.t
@@ -255,6 +270,7 @@ func (v *interior) expand(c *targets, on float64, h1, h2 []float64, out *directi
 		}
 		out.sg[i] = out.xi[i] + e + float64(on*v.rp1[i])
 	}
+	// f is the change of s - w'x of a row of the population.
 	v.Population.Times(out.w, out.et)
 	for j, m := range v.Population.Weight {
 		f := out.s - out.et[j]

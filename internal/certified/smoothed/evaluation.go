@@ -1,9 +1,10 @@
-// Package smoothed has the training problem with every corner of the hinge smoothed: its value, its gradient, Newton's step and
-// a bound for the true problem. It knows scores and a form, but no data source.
+// Package smoothed has the training problem with every corner of the hinge smoothed: its value, its gradient,
+// Newton's step and a bound for the true problem. It knows scores and a form, but no data source.
 //
-// With millions of rows many thousands lie near the corner of some hinge, wherever w is. Holding them one by one would mean
-// holding the rows of the whole way to the optimum. The smoothed problem is differentiable, so Newton's method needs a few
-// passes, and a sample of the rows on the smoothed part gives its second derivative.
+// With millions of rows many thousands lie near the corner of some hinge, wherever w is. Holding them one by
+// one would mean holding the rows of the whole way to the optimum. The smoothed problem is differentiable, so
+// Newton's method needs a few passes, and a sample of the rows on the smoothed part gives its second
+// derivative.
 package smoothed
 
 import (
@@ -13,12 +14,14 @@ import (
 	"toptau/internal/certified/linalg"
 )
 
-// Evaluation is the smoothed problem at one point. With the smoothed hinge c, the threshold is a quantile t = s + 1/beta with
-// sum m_j c(z_j - s) = volume, or the mean of the largest, t = min over s of s + (1/kappa) sum m_j c(z_j - s). Either way
+// Evaluation is the smoothed problem at one point. With the smoothed hinge c, the threshold is a quantile t =
+// s + 1/beta with sum m_j c(z_j - s) = volume, or the mean of the largest, t = min over s of s + (1/kappa)
+// sum m_j c(z_j - s). Either way
 //
 //	a_j = m_j c'(z_j - s)/U,   U = sum m_j c'(z_j - s)   (>= kappa for the mean),     p_i = m_i c'(1 + t - z_i)/M+
 //
-// are feasible for the true problem, and grad t = X'a. So the gradient of the smoothed problem gives a bound of the true one.
+// are feasible for the true problem, and grad t = X'a. So the gradient of the smoothed problem gives a bound
+// of the true one.
 //
 // New sets the fields that need scores alone. The caller sets the others, which need rows.
 type Evaluation struct {
@@ -69,7 +72,8 @@ func New(f form.Form, w []float64, width, mass float64) *Evaluation {
 // Floor returns a score below which no row of the population matters to SetLevel. Edge must be set.
 func (e *Evaluation) Floor() float64 { return e.Edge - 2*e.Hinge.Reach() }
 
-// SetLevel sets Level, Top and U from the scores of the population, those below Floor left out, and their weights (nil: all 1).
+// SetLevel sets Level, Top and U from the scores of the population, those below Floor left out, and their
+// weights (nil: all 1).
 func (e *Evaluation) SetLevel(scores, weights []float64) {
 	l := levelSolver{scores, weights, e.Hinge}
 	if e.Form.Kind == form.TopMean {
@@ -97,7 +101,8 @@ func (e *Evaluation) DualA(z, m float64) float64 {
 	return e.Hinge.Slope(z-e.Level) * m / e.U
 }
 
-// Smooth returns the number of rows on the smoothed part of a hinge: those that the second derivative comes from.
+// Smooth returns the number of rows on the smoothed part of a hinge: those that the second derivative comes
+// from.
 func (e *Evaluation) Smooth() int { return e.Losses.Count + e.Band.Count }
 
 // LargestA returns the mass of which a row may have at most its part of a.
@@ -117,7 +122,8 @@ func (e *Evaluation) Gradient() []float64 {
 	return g
 }
 
-// Residual returns what the gradient costs the bound: |gradient|^2/(2 lambda), or R |gradient| for lambda = 0.
+// Residual returns what the gradient costs the bound: |gradient|^2/(2 lambda), or R |gradient| for lambda =
+// 0.
 func (e *Evaluation) Residual(radius float64) float64 {
 	g := e.Gradient()
 	square := linalg.Dot(g, g)
@@ -127,7 +133,8 @@ func (e *Evaluation) Residual(radius float64) float64 {
 	return square / (2 * e.Form.Lambda)
 }
 
-// Bound returns D(scale p, a) and the best scale. For lambda = 0 the bound holds for |w| <= radius, and the scale is 1.
+// Bound returns D(scale p, a) and the best scale. For lambda = 0 the bound holds for |w| <= radius, and the
+// scale is 1.
 func (e *Evaluation) Bound(radius float64) (bound, scale float64) {
 	v := append([]float64(nil), e.WeightedX...)
 	linalg.Axpy(-e.P, e.GradT, v)
@@ -161,7 +168,8 @@ func (e *Evaluation) regulariser() float64 {
 	}
 }
 
-// For returns the same multipliers for another problem on the same rows. It returns nil if they are not feasible there.
+// For returns the same multipliers for another problem on the same rows. It returns nil if they are not
+// feasible there.
 func (e *Evaluation) For(f form.Form) *Evaluation {
 	same := e.Form.Kind == f.Kind && e.Form.Squared == f.Squared
 	if !same || f.Kind == form.TopMean && f.Kappa > e.U ||

@@ -4,8 +4,8 @@ package smoothed
 //
 //	c(x) = (x + width/2)^2/(2 width)  for |x| < width/2,
 //
-// or max(0, x)^2, which has no corner. Slopes of the former rise from 0 to 1, so that those of a smoothed problem are feasible
-// multipliers of the true one. A narrower hinge is smaller everywhere.
+// or max(0, x)^2, which has no corner. Slopes of the former rise from 0 to 1, so that those of a smoothed
+// problem are feasible multipliers of the true one. A narrower hinge is smaller everywhere.
 type Hinge struct {
 	Square bool
 	Width  float64

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHinge checks that a smoothed hinge lies above the sharp one, less so the narrower it is, and compares its derivatives with
-// differences.
+// TestHinge checks that a smoothed hinge lies above the sharp one, less so the narrower it is, and compares
+// its derivatives with differences.
 func TestHinge(t *testing.T) {
 	for _, k := range []Hinge{{Width: .5}, {Width: 2}, {Square: true}} {
 		for x := -2.0; x <= 2; x += .01 {

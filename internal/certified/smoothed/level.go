@@ -15,11 +15,14 @@ type levelSolver struct {
 const (
 	// levelBlock is the number of scores per block of a sum. Changing it changes results in the last bits.
 	levelBlock = 1 << 14
-	// levelNoise is the relative size of a step that rounding swallows: a few units in the last place of a float64.
+	// levelNoise is the relative size of a step that rounding swallows: a few units in the last place of a
+	// float64.
 	levelNoise = 1e-15
-	// massNoise is the relative excess of the mass at which the level counts as found: the rounding of a sum of many terms.
+	// massNoise is the relative excess of the mass at which the level counts as found: the rounding of a sum
+	// of many terms.
 	massNoise = 1e-13
-	// volumeSteps and massSteps end the iterations if rounding keeps them alive. About ten are taken in practice.
+	// volumeSteps and massSteps end the iterations if rounding keeps them alive. About ten are taken in
+	// practice.
 	volumeSteps = 100
 	massSteps   = 60
 )
@@ -50,8 +53,8 @@ func (l levelSolver) sums(s float64) (value, slope, curvature float64) {
 	return value, slope, curvature
 }
 
-// levelOfVolume solves sum m c(z - s) = volume, from a level that is not too high. The sum is convex and falling, so Newton's
-// method stays on that side.
+// levelOfVolume solves sum m c(z - s) = volume, from a level that is not too high. The sum is convex and
+// falling, so Newton's method stays on that side.
 func (l levelSolver) levelOfVolume(s, volume float64) float64 {
 	for range volumeSteps {
 		value, slope, _ := l.sums(s)
@@ -67,8 +70,9 @@ func (l levelSolver) levelOfVolume(s, volume float64) float64 {
 	return s
 }
 
-// levelOfMass returns about the highest level between lo and hi with sum m c'(z - s) >= mass, which lo fulfils. It is Newton's
-// method with bisection whenever a step leaves the bracket: the sum is piecewise linear and falling, but not convex.
+// levelOfMass returns about the highest level between lo and hi with sum m c'(z - s) >= mass, which lo
+// fulfils. It is Newton's method with bisection whenever a step leaves the bracket: the sum is piecewise
+// linear and falling, but not convex.
 func (l levelSolver) levelOfMass(lo, hi, mass float64) float64 {
 	s := lo + float64((hi-lo)/2)
 	for range massSteps {

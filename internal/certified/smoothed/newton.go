@@ -5,16 +5,18 @@ import (
 	"toptau/internal/certified/linalg"
 )
 
-// ridgePart is a part of the mean diagonal element, added to the diagonal of H: the rounding of collinear columns.
+// ridgePart is a part of the mean diagonal element, added to the diagonal of H: the rounding of collinear
+// columns.
 const ridgePart = 1e-13
 
 // NewtonStep returns -H^-1 times the gradient. H is estimated from the sampled rows:
 //
 //	H = lambda I + (1/M+) sum m c" (x - grad t)(x - grad t)' + P hess t,
 //
-// where the sum is over the positives. hess t is the same sum over the population, divided by U for a quantile. For the mean
-// of the largest it is divided by kappa, and taken about the weighted mean of the sampled rows instead of grad t. NewtonStep
-// lets go of the sampled rows; shift is that of the problem's rows.
+// where the sum is over the positives. hess t is the same sum over the population, divided by U for a
+// quantile. For the mean of the largest it is divided by kappa, and taken about the weighted mean of the
+// sampled rows instead of grad t. NewtonStep lets go of the sampled rows; shift is that of the problem's
+// rows.
 func (e *Evaluation) NewtonStep(shift *linalg.Shift) []float64 {
 	d := len(e.W)
 	h := make([]float64, d*d)
@@ -41,8 +43,8 @@ func (e *Evaluation) NewtonStep(shift *linalg.Shift) []float64 {
 	return step
 }
 
-// addCurvature adds scale times the sum of m c" (x - middle)(x - middle)' to the lower triangle of h. middle nil: the weighted
-// mean of the rows.
+// addCurvature adds scale times the sum of m c" (x - middle)(x - middle)' to the lower triangle of h. middle
+// nil: the weighted mean of the rows.
 func (b *Sample) addCurvature(shift *linalg.Shift, scale float64, middle []float64, h []float64) {
 	if len(b.Rows) == 0 {
 		return
