@@ -45,10 +45,11 @@ func SolveAll(ctx context.Context, list []*objective.Objective, opt Options, wat
 		}
 	}
 	b := newBatch(x)
-	b.run(ctx, list, batchSize(x), opt, Watch{Progress: watch.Progress, Solved: func(i int, r Result, err error) bool {
+	solved := func(i int, r Result, err error) bool {
 		cost.RowReads += r.RowReads
 		return watch.Solved(i, r, err)
-	}})
+	}
+	b.run(ctx, list, batchSize(x), opt, Watch{Solved: solved, Progress: watch.Progress})
 	cost.Passes = b.passes
 	return cost, nil
 }
@@ -150,7 +151,8 @@ func (b *batch) run(ctx context.Context, list []*objective.Objective, size int, 
 }
 
 // solveOne solves a problem on its own goroutine.
-func (b *batch) solveOne(ctx context.Context, problem int, o *objective.Objective, opt Options, progress func(int, Progress)) {
+func (b *batch) solveOne(ctx context.Context, problem int, o *objective.Objective, opt Options,
+	progress func(int, Progress)) {
 	opt.Progress = nil
 	if progress != nil {
 		opt.Progress = func(p Progress) { progress(problem, p) }

@@ -31,6 +31,7 @@ func (s *solver) chooseStart() error {
 	if s.setLimits(); s.crowded {
 		return s.addNearRows(e, true)
 	}
+	// The ray search returned some rows with the point; a large kappa needs more.
 	first := s.firstRows()
 	if first > len(e.rows) {
 		again, err := s.evaluate(first, e.at)
@@ -92,12 +93,15 @@ func (s *solver) startOnRay() (evaluation, error) {
 	if s.pop != nil {
 		return e, nil
 	}
-	answer, err := s.ask(Query{At: e.at, Positives: &PositivesQuery{T: e.t, Squared: s.form.Squared, Limit: leastNear}})
+	// The best rows and the positives near the corner show whether rows are sparse.
+	q := PositivesQuery{T: e.t, Squared: s.form.Squared, Limit: leastNear}
+	answer, err := s.ask(Query{At: e.at, Positives: &q})
 	if err != nil {
 		return e, err
 	}
 	sample := slices.Concat(answer.Positives.Rows, e.rows)
-	s.holdNothing(linalg.ChooseShift(means.positives, len(sample), func(i int, dst []float64) { sample[i].Features(dst) }))
+	features := func(i int, dst []float64) { sample[i].Features(dst) }
+	s.holdNothing(linalg.ChooseShift(means.positives, len(sample), features))
 	return e, nil
 }
 

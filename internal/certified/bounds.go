@@ -91,12 +91,17 @@ func (s *solver) solveRestricted(tolerance float64) (w []float64) {
 	return w
 }
 
+// restrictedProblem returns the problem of a form on the rows held.
+func (s *solver) restrictedProblem(f form.Form) restricted.Problem {
+	return restricted.Problem{Form: f, Positives: s.pos.Rows, Population: s.pop.Rows, Mass: s.shape.Positives.Mass}
+}
+
 // solveOnRows solves the restricted problem of a form.
 func (s *solver) solveOnRows(f form.Form, tolerance float64) (w []float64, attempts []restricted.Result) {
-	p := restricted.Problem{Form: f, Positives: s.pos.Rows, Population: s.pop.Rows, Mass: s.shape.Positives.Mass}
+	p := s.restrictedProblem(f)
 	whole := s.wholeMean()
 	if whole {
-		p.Kappa, p.Population = .5, s.pop.mean()
+		p.Kappa, p.Population = .5, s.pop.mean() // a cap of 2 on the only a_j, which is 1
 	}
 	reusable := len(s.pos.groups)+len(s.pop.groups) == 0 && !whole
 	from := restricted.Start{W: s.best.at.W, Theta: s.theta, Upper: s.upper, Lower: s.lower}

@@ -114,11 +114,15 @@ func newSolver(ctx context.Context, source Source, f form.Form, opt Options) *so
 // result returns the best point and bounds so far.
 func (s *solver) result() Result {
 	passes, reads := s.source.Readings()
-	r := Result{W: s.best.at.W, AtZero: s.atZero, Objective: s.upper, LowerBound: s.lower, Threshold: s.best.t,
-		Passes: passes - s.passesBefore, RowReads: reads - s.readsBefore, Iterations: s.systems, Rounds: s.rounds, requestedGap: s.opt.gap()}
+	r := Result{
+		W: s.best.at.W, Threshold: s.best.t, Objective: s.upper, LowerBound: s.lower, AtZero: s.atZero,
+		Passes: passes - s.passesBefore, RowReads: reads - s.readsBefore, Iterations: s.systems, Rounds: s.rounds,
+		requestedGap: s.opt.gap(),
+	}
 	if s.pop != nil {
 		r.WorkingSet = s.pop.N
-		r.RowReads += (s.pop.Visits - s.visitsBefore) / float64(max(1, s.shape.Population.Rows+s.shape.Positives.Rows))
+		rows := max(1, s.shape.Population.Rows+s.shape.Positives.Rows)
+		r.RowReads += (s.pop.Visits - s.visitsBefore) / float64(rows)
 		r.P, r.A = s.pos.spread(s.dual.p), s.pop.spread(s.dual.a)
 	}
 	if s.smooth != nil {

@@ -99,7 +99,8 @@ func (from *chainState) startOf(ctx context.Context, o *objective.Objective, f f
 		return nil
 	}
 	if from.smooth != nil && from.last.width > 0 {
-		if g := from.smooth.Form; g.Kind == f.Kind && g.Squared == f.Squared && g.Kappa == f.Kappa && g.Beta == f.Beta {
+		g := from.smooth.Form
+		if g.Kind == f.Kind && g.Squared == f.Squared && g.Kappa == f.Kappa && g.Beta == f.Beta {
 			warm := from.last
 			warm.width = math.Max(warm.width, warmWidth*f.AtZero(from.source.shape[1].Mass))
 			return &warm
@@ -172,8 +173,7 @@ func (s *solver) reuseDual(from *chainState) {
 	}
 	s.pos.groups, s.pop.groups = from.dual.p.groups, from.dual.a.groups
 	s.withGroups(func() {
-		p := restricted.Problem{Form: s.form, Positives: s.pos.Rows, Population: s.pop.Rows, Mass: s.shape.Positives.Mass}
-		r, ok := restricted.Bound(p, from.best.W, from.dual.p.padded(s.pos), from.dual.a.padded(s.pop), s.theta)
+		r, ok := restricted.Bound(s.restrictedProblem(s.form), from.best.W, from.dual.p.padded(s.pos), from.dual.a.padded(s.pop), s.theta)
 		if ok {
 			s.acceptBound(&r)
 		}

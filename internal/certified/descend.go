@@ -71,6 +71,7 @@ func (s *solver) descend(source smoother, from start) (start, error) {
 		if s.report(); s.done() || hasStalled(gaps) || s.passesUsed() || now.Smooth() < rowsPerColumn*len(now.W) {
 			return from, nil
 		}
+		// Narrow the hinges when the width costs the bound more than the gradient does.
 		width := from.width
 		if residual < ofWidth {
 			factor := math.Max(narrowest, math.Min(widest, math.Sqrt(gapOfWidth*s.target()/ofWidth)))
@@ -123,9 +124,11 @@ func (s *solver) acceptSmoothed(e *smoothedPoint) (residual, ofWidth float64) {
 // stepSmoothed takes one Newton step, shortened until the smoothed value falls, and evaluates the new point
 // with hinges of a new width, which it sets. Narrower hinges have smaller values, so a fall with them is no
 // weaker a condition. It returns the old point if no step helps.
-func (s *solver) stepSmoothed(source smoother, now *smoothedPoint, width *float64, narrower float64) (*smoothedPoint, error) {
+func (s *solver) stepSmoothed(source smoother, now *smoothedPoint, width *float64,
+	narrower float64) (*smoothedPoint, error) {
 	step := now.NewtonStep(s.pos.Shift)
 	s.systems++
+	// fall is the largest change of the value that the step may make: a decrease, up to rounding.
 	fall := float64(sufficientDecrease*linalg.Dot(now.Gradient(), step)) + float64(valueNoise*math.Abs(now.Value))
 	w := append([]float64(nil), now.W...)
 	linalg.Axpy(1, step, w)

@@ -30,7 +30,8 @@ const (
 // sumGroups sums the rows from first to end-1 that are neither known nor in taken. It orders them by distance
 // from the corner and forms groups of about equal size, count on each side. Of the side of negative distances
 // it sums all rows, or only the nearest: about twice as many as there are on the other side.
-func (s *Memory) sumGroups(first, end int, known *Set, taken []Row, distance func(i int) float64, count int, all bool) []Group {
+func (s *Memory) sumGroups(first, end int, known *Set, taken []Row, distance func(i int) float64, count int,
+	all bool) []Group {
 	others := NewSet(end - first)
 	for _, r := range taken {
 		others.Add(r.ID)
@@ -45,8 +46,12 @@ func (s *Memory) sumGroups(first, end int, known *Set, taken []Row, distance fun
 		buckets[g].Mean = make([]float64, s.x.Cols())
 	}
 	positives := s.x.Positives.Rows()
-	s.sumBuckets(buckets, bounds, s.x.Positives, min(first, positives), min(end, positives), 0, first, skip, distance)
-	s.sumBuckets(buckets, bounds, s.x.Negatives, max(first, positives), max(end, positives), positives, first, skip, distance)
+	sum := func(class *matrix.Part, from, to, offset int) {
+		s.sumBuckets(buckets, bounds, class, from, to, offset, first, skip, distance)
+	}
+	sum(s.x.Positives, min(first, positives), min(end, positives), 0)
+	sum(s.x.Negatives, max(first, positives), max(end, positives), positives)
+	// Sums become means; empty buckets go.
 	kept := buckets[:0]
 	for _, b := range buckets {
 		if b.Mass > 0 {
@@ -101,7 +106,8 @@ func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Par
 
 // bucketBounds returns the ascending lower ends of the buckets, from quantiles of a sample. The corner, 0, is
 // one of them.
-func bucketBounds(first, end int, skip func(i int) bool, distance func(i int) float64, count int, all bool) []float64 {
+func bucketBounds(first, end int, skip func(i int) bool, distance func(i int) float64, count int,
+	all bool) []float64 {
 	stride := max(1, (end-first)/max(keySample, 16*count)) // 16 sampled rows for each bucket
 	var below, above []float64
 	for i := first; i < end; i += stride {

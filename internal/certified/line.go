@@ -28,8 +28,8 @@ func (s *Memory) newLine(f form.Form, from, to *Point, z0, z1 []float64) *line {
 	for j := range step {
 		step[j] = to.W[j] - from.W[j]
 	}
-	l := &line{form: f, from: from, to: to, norm: f.Lambda * linalg.Dot(step, step), slope: f.Lambda * linalg.Dot(from.W, step),
-		constant: f.Lambda / 2 * linalg.Dot(from.W, from.W)}
+	l := &line{form: f, from: from, to: to,
+		norm: f.Lambda * linalg.Dot(step, step), slope: f.Lambda * linalg.Dot(from.W, step), constant: f.Lambda / 2 * linalg.Dot(from.W, from.W)}
 	first := s.first()
 	l.population = segment{from: z0[first:], to: z1[first:]}
 	if s.weights != nil {
@@ -82,6 +82,7 @@ type line struct {
 type tangent struct{ alpha, value, slope float64 }
 
 func (l *line) tangent(alpha float64) tangent {
+	// The losses of the positives fall with their own scores and grow with t.
 	t, slopeT := l.threshold(alpha)
 	p := &l.positives
 	const block = 1 << 14 // rows per block of a sum; changing it changes results in the last bits
@@ -154,7 +155,7 @@ func (l *line) thresholdOf(p *segment, alpha float64) (t, slope float64) {
 		l.at[i] = v + float64(alpha*(p.to[i]-v))
 	}
 	l.form.Rule.At(l.at, p.weights, &l.support)
-	for k, j := range l.support.Rows {
+	for k, j := range l.support.Rows { // grad t = Z'a
 		slope += float64(l.support.A[k] * (p.to[j] - p.from[j]))
 	}
 	return l.support.T, slope
@@ -178,6 +179,7 @@ func (l *line) narrow(reach, edge0, edge1 float64) {
 		return
 	}
 	l.reach = reach
+	// The edge may dip below both ends in between, so the floor is lower than either.
 	low, high := math.Min(edge0, edge1), math.Max(edge0, edge1)
 	l.floor = low - float64(floorMargin*(high-low)) - float64(edgeNoise*(math.Abs(low)+math.Abs(high)))
 	few := &segment{}
@@ -204,6 +206,7 @@ const (
 
 // minimise returns an alpha whose F is within slack of the smallest one.
 func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
+	// Bracket the minimum: lo has a negative slope, hi has not.
 	lo := l.tangent(0)
 	if !(lo.slope < 0) {
 		return 0, nil
@@ -217,6 +220,7 @@ func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
 		lo, edge = hi, l.support.Edge
 		hi = l.tangent(2 * hi.alpha)
 	}
+	// Between lo and hi few rows can be near the edge.
 	l.narrow(hi.alpha, edge, l.support.Edge)
 	for step := range lineTrials {
 		if err := ctx.Err(); err != nil {

@@ -208,7 +208,8 @@ func (s *Memory) answerPopulation(z []float64, q PopulationQuery, lasting bool) 
 	}
 	a.Rows, a.Cut = s.bestRows(first, len(z), q.Known, q.Limit, key, z)
 	if q.Rest > 0 {
-		a.Groups = s.sumGroups(first, len(z), q.Known, a.Rows, func(i int) float64 { return z[i] - q.Edge }, q.Rest, false)
+		distance := func(i int) float64 { return z[i] - q.Edge }
+		a.Groups = s.sumGroups(first, len(z), q.Known, a.Rows, distance, q.Rest, false)
 	}
 	return a
 }
@@ -248,7 +249,8 @@ func (s *Memory) answerPositives(z []float64, q PositivesQuery) (a PositivesAnsw
 	})
 	a.Rows, _ = s.bestRows(0, positives, q.Known, q.Limit, func(i int) float64 { return math.Abs(1 + q.T - z[i]) }, z)
 	if q.Rest > 0 {
-		a.Groups = s.sumGroups(0, positives, q.Known, a.Rows, func(i int) float64 { return 1 + q.T - z[i] }, q.Rest, true)
+		distance := func(i int) float64 { return 1 + q.T - z[i] }
+		a.Groups = s.sumGroups(0, positives, q.Known, a.Rows, distance, q.Rest, true)
 	}
 	return a
 }
@@ -314,7 +316,8 @@ func (s *Memory) bestRows(first, end int, known *Set, limit int, key func(i int)
 
 // smallest returns the limit rows with the smallest keys up to bound, in some order, and whether there may be
 // more.
-func (s *Memory) smallest(first, end int, known *Set, limit int, bound float64, key func(i int) float64) (list []ranked, more bool) {
+func (s *Memory) smallest(first, end int, known *Set, limit int, bound float64,
+	key func(i int) float64) (list []ranked, more bool) {
 	more = !math.IsInf(bound, 1)
 	cut := func() {
 		selectSmallest(list, limit, ranked.compare)

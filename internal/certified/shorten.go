@@ -23,7 +23,8 @@ const (
 func (s *solver) shorten() error {
 	w, reach := s.best.at.W, s.form.Reach()
 	square := linalg.Dot(w, w)
-	if s.form.Lambda > 0 || s.pop == nil || s.passesUsed() || !(square > float64(longWeights*longWeights*reach*reach)) {
+	long := square > float64(longWeights*longWeights*reach*reach)
+	if s.form.Lambda > 0 || s.pop == nil || s.passesUsed() || !long {
 		return nil
 	}
 	loss := float64(lossOfShortening * (s.target() - (s.upper - s.lower)))

@@ -10,7 +10,8 @@ import (
 )
 
 // evaluateSmoothed evaluates the problem at a point.
-func (s *Memory) evaluateSmoothed(ctx context.Context, f form.Form, at *Point, width float64) (*smoothedPoint, error) {
+func (s *Memory) evaluateSmoothed(ctx context.Context, f form.Form, at *Point,
+	width float64) (*smoothedPoint, error) {
 	z, err := s.scoresInPass(ctx, at)
 	if err != nil {
 		return nil, err
@@ -27,7 +28,7 @@ func (s *Memory) evaluateSmoothed(ctx context.Context, f form.Form, at *Point, w
 	s.setLevel(e, z)
 	square := float64(f.Lambda / 2 * linalg.Dot(at.W, at.W))
 	e.Exact = s.sumPositives(func(i int) float64 { return f.Loss(1 + e.T - z[i]) })/mass + square
-	e.Value = s.sumPositives(func(i int) float64 { return e.Evaluation.Loss.Value(1 + e.Top - z[i]) })/mass + square
+	e.Value = s.sumPositives(func(i int) float64 { return e.Loss.Value(1 + e.Top - z[i]) })/mass + square
 	return e, nil
 }
 
@@ -86,23 +87,27 @@ func (s *Memory) differentiate(ctx context.Context, e *smoothedPoint, limit int)
 	}
 	s.addClass(s.x.Negatives, positives, e.at, a, e.GradT)
 	e.P = linalg.SumInBlocks(positives, func(i int) float64 { return p(i, z[i]) })
-	if e.Evaluation.Loss.Square {
+	if e.Loss.Square {
 		e.Squares = s.sumPositives(func(i int) float64 { v := p(i, z[i]) / s.weight(i); return float64(v * v) })
 	}
-	e.Losses = s.sampleSmooth(0, positives, limit, z, func(i int) float64 { return e.Evaluation.Loss.Curvature(1 + e.Top - z[i]) })
-	e.Band = s.sampleSmooth(s.first(), len(z), limit, z, func(i int) float64 { return e.Hinge.Curvature(z[i] - e.Level) })
+	ofLoss := func(i int) float64 { return e.Loss.Curvature(1 + e.Top - z[i]) }
+	ofBand := func(i int) float64 { return e.Hinge.Curvature(z[i] - e.Level) }
+	e.Losses = s.sampleSmooth(0, positives, limit, ofLoss)
+	e.Band = s.sampleSmooth(s.first(), len(z), limit, ofBand)
 	return nil
 }
 
 // addClass adds value(i, z[i]) times row i to g for the rows of a class, whose first row has number offset.
-func (s *Memory) addClass(class *matrix.Part, offset int, at *Point, value func(i int, z float64) float64, g []float64) {
+func (s *Memory) addClass(class *matrix.Part, offset int, at *Point, value func(i int, z float64) float64,
+	g []float64) {
 	z := at.scores[offset : offset+class.Rows()]
-	s.visits += float64(s.read.addRows(class, at.W, z, func(i int, score float64) float64 { return value(offset+i, score) }, g))
+	ofRow := func(i int, score float64) float64 { return value(offset+i, score) }
+	s.visits += float64(s.read.addRows(class, at.W, z, ofRow, g))
 }
 
 // sampleSmooth returns about limit of the rows from first to end-1 whose curvature is not zero, evenly
 // spaced.
-func (s *Memory) sampleSmooth(first, end, limit int, z []float64, curvature func(i int) float64) (b smoothed.Sample) {
+func (s *Memory) sampleSmooth(first, end, limit int, curvature func(i int) float64) (b smoothed.Sample) {
 	s.numbers = s.numbers[:0]
 	for i := first; i < end; i++ {
 		if curvature(i) > 0 && s.weight(i) > 0 {
@@ -112,7 +117,8 @@ func (s *Memory) sampleSmooth(first, end, limit int, z []float64, curvature func
 	b.Count = len(s.numbers)
 	for k := 0; k < b.Count; k += max(1, (b.Count+limit-1)/limit) {
 		i := int(s.numbers[k])
-		b.Rows = append(b.Rows, smoothed.Row{Weight: s.weight(i), Features: func(dst []float64) { s.copyRow(i, dst) }})
+		features := func(dst []float64) { s.copyRow(i, dst) }
+		b.Rows = append(b.Rows, smoothed.Row{Weight: s.weight(i), Features: features})
 		b.Curvature = append(b.Curvature, s.weight(i)*curvature(i))
 	}
 	b.PerRow = float64(b.Count) / float64(max(1, len(b.Rows)))

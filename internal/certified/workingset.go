@@ -145,8 +145,9 @@ func (s *solver) addNearRows(e evaluation, regroup bool) error {
 	if !s.crowded {
 		return nil
 	}
-	answer, err := s.ask(Query{At: e.at, Population: &PopulationQuery{Above: math.Inf(1), Limit: s.limits.near,
-		Known: s.pop.known, Near: true, Edge: e.edge, Rest: groupCount(regroup, s.form.Kind == form.SquaredQuantile)}})
+	q := PopulationQuery{Above: math.Inf(1), Limit: s.limits.near, Known: s.pop.known, Near: true, Edge: e.edge,
+		Rest: groupCount(regroup, s.form.Kind == form.SquaredQuantile)}
+	answer, err := s.ask(Query{At: e.at, Population: &q})
 	if err != nil {
 		return err
 	}

@@ -347,6 +347,7 @@ func (s *meanSource) Scan(ctx context.Context, queries []Query) ([]Answer, error
 func (s *meanSource) search(ctx context.Context, f form.Form, from, to *Point, slack float64) (*Point, error) {
 	z0, z1 := s.bothScores(from, to)
 	l := s.newLine(f, from, to, z0, z1)
-	l.positives, l.mass = segment{from: []float64{linalg.Dot(s.mean, from.W)}, to: []float64{linalg.Dot(s.mean, to.W)}}, 1
+	l.mass = 1
+	l.positives = segment{from: []float64{linalg.Dot(s.mean, from.W)}, to: []float64{linalg.Dot(s.mean, to.W)}}
 	return s.minimiseOn(ctx, l, z0, z1, slack)
 }

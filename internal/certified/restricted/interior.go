@@ -305,7 +305,8 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		if primal > longEnough && dual > longEnough {
 			break
 		}
-		// Where the products would be a little beyond the longest step, and what would bring the outliers back.
+		// Where the products would be a little beyond the longest step, and what would bring the outliers
+		// back.
 		bp, bd := math.Min(1, primal+lookAhead), math.Min(1, dual+lookAhead)
 		aim := func(x, dx, y, dy, m []float64, c []float64) {
 			for i := range x {
@@ -320,7 +321,8 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		aim(v.ga, step.ga, v.et, step.et, v.Population.Weight, c.c4)
 		c.c5 = correction((v.theta+float64(bd*step.theta))*(v.kap+float64(bp*step.kap)), target)
 		v.solveDirection(c, false, corrector)
-		// A weight near 0 keeps the step, a weight of 1 adds the whole corrector. Take the one with the longest steps.
+		// A weight near 0 keeps the step, a weight of 1 adds the whole corrector. Take the one with the
+		// longest steps.
 		least := float64(primal * dual)
 		bestP, bestD := 0.0, 0.0
 		for k := range correctorWeights {

@@ -12,14 +12,16 @@ import (
 // So the start has small duals of the right size and large slacks. With it the prototype solved in 33 to 55
 // steps what cvxopt's coneqp did not in 100.
 const (
-	// largestShare is the largest fraction of positives that counts as violated: sum p is at most half of its cap.
+	// largestShare is the largest fraction of positives that counts as violated: sum p is at most half of its
+	// cap.
 	largestShare = .5
 	// leastViolated is the smallest number of violated positives, as a number of rows of weight 1.
 	leastViolated = .3
-	// startFactor is the first gap, the sum of the products over M+, in units of the upper bound. Factors of 3 to 10 took the
-	// same number of steps in the prototype; 1 lost robustness.
+	// startFactor is the first gap, the sum of the products over M+, in units of the upper bound. Factors of
+	// 3 to 10 took the same number of steps in the prototype; 1 lost robustness.
 	startFactor = 5
-	// mostBand is the largest part of the population's mass that the band may hold, so that theta stays above the mean q.
+	// mostBand is the largest part of the population's mass that the band may hold, so that theta stays above
+	// the mean q.
 	mostBand = .9
 )
 

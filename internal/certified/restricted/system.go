@@ -55,8 +55,8 @@ func (d *direction) plus(a *direction, omega float64, b *direction) {
 // its Schur complement: g + u'B^-1 u. For a quantile t and s are one unknown, and their rows and columns of B
 // are added.
 func (v *interior) factor() {
-	// The diagonals. d1 and d2 are the curvatures of a positive and of a row along their scores: about 0 for rows far on either
-	// side of the corner, and largest for rows on it.
+	// The diagonals. d1 and d2 are the curvatures of a positive and of a row along their scores: about 0 for
+	// rows far on either side of the corner, and largest for rows on it.
 	d := v.Positives.D
 	for i, m := range v.Positives.Weight {
 		if v.Squared {
@@ -168,7 +168,8 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 		}
 		linalg.Axpy(-theta, v.border, r)
 		rLast = last - linalg.Dot(v.border, x) + float64(v.g*theta)
-		// Stop at rounding, or when refinement does not help any more: B is then too ill-conditioned for its factor.
+		// Stop at rounding, or when refinement does not help any more: B is then too ill-conditioned for its
+		// factor.
 		size := math.Abs(rLast)
 		for _, e := range r {
 			size = math.Max(size, math.Abs(e))
@@ -215,8 +216,8 @@ func (v *interior) solveDirection(c *targets, linear bool, out *direction) {
 	if linear {
 		on = 1
 	}
-	// Eliminate the pairs. h1 and h2 are what the right-hand sides leave for p and q when no score moves; k2 is the sum of the
-	// slacks et, for the equation of theta.
+	// Eliminate the pairs. h1 and h2 are what the right-hand sides leave for p and q when no score moves; k2
+	// is the sum of the slacks et, for the equation of theta.
 	b := make([]float64, v.size)
 	h1, h2 := v.scratchP, v.scratchS
 	for i, m := range v.Positives.Weight {

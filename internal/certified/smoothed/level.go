@@ -62,7 +62,7 @@ func (l levelSolver) levelOfVolume(s, volume float64) float64 {
 			return s
 		}
 		step := (value - volume) / slope
-		s += step
+		s += step // from the left: s stays below the root, up to rounding
 		if !(step > levelNoise*math.Abs(s)) {
 			return s
 		}
