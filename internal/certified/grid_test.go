@@ -43,9 +43,9 @@ func (e *gridCost) addResult(r Result) {
 // gridPart solves a grid together, in a chain and one by one.
 func gridPart(t *testing.T, s *section) {
 	grid := gridInstances()
-	s.say(fmt.Sprintf(`A grid of %d points: lambda 0.1 and 0.001; TopPushK with k 1 and 5, TopMean-NP with tau 0.01 and 0.05, Pat&Mat-NP
-		with tau 0.01 and 0.05 and beta 1 and 0.01. Together is SolveAll: each reading serves all points that wait for one, and
-		every result has the bytes of the single solve (checked). A chain starts each point where the one before it ended. All
+	s.say(fmt.Sprintf(`A grid of %d problems: lambda 0.1 and 0.001; TopPushK with k 1 and 5, TopMean-NP with tau 0.01 and 0.05, Pat&Mat-NP with
+		tau 0.01 and 0.05 and beta 1 and 0.01. "Together" is SolveAll: each pass serves all problems that wait for one, and every
+		result has the bytes of the single solve (checked). In a chain each problem starts where the one before it ended. All
 		passes include those that verify the results.`, len(grid)))
 	s.table([]string{"set", "passes together", "in a chain", "alone", "processor s together", "in a chain", "alone", "points reached together",
 		"in a chain", "alone"})
