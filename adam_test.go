@@ -18,7 +18,7 @@ import (
 )
 
 // TestAdam runs the paper's optimiser on real data: ADAM, 1,000 full-batch steps of 0.01 from w = 0, on the sets below
-// $TOPTAU_DATA. By default it takes the small sets whole, a tenth of the steps on the middling ones, and of the reference
+// $TOPTAU_DATA. By default it runs the small sets, a tenth of the steps on the middling ones, and of the reference
 // optima those on ionosphere and a third of the others: half a minute. With
 //
 //	go test -run TestAdam -table ./
@@ -26,7 +26,7 @@ import (
 // it runs everything, in about five minutes (add -timeout 1h on a slow machine), and writes docs/adam.md.
 var wholeTable = flag.Bool("table", false, "TestAdam: run every set and every reference optimum, and write docs/adam.md")
 
-// realSet is a benchmark set as it is read, with the counts of its README.
+// realSet is a benchmark set: how to read it, and the counts of its README.
 type realSet struct {
 	name    string
 	file    string
@@ -178,7 +178,7 @@ func fitAndCheck(t *testing.T, name string, data *toptau.Data, o toptau.FitOptio
 	return realFit{name, r, last.Sub(first) * 1000 / time.Duration(max(o.Iterations-1, 1))}
 }
 
-// optimum is a row of testdata/reference/optima.csv, with what ADAM reached there.
+// optimum is a row of testdata/reference/optima.csv, with the result of ADAM.
 type optimum struct {
 	set, preprocessing, method string
 	lambda, beta               float64
@@ -197,7 +197,7 @@ func below(f, lower float64) bool { return f < lower*(1-tolerance) }
 // zeroIsOptimal reports whether there is nothing to decrease.
 func (c *optimum) zeroIsOptimal() bool { return c.norm == 0 }
 
-// missed is the share of the possible decrease that ADAM's last iterate does not reach.
+// missed is the fraction of the possible decrease that ADAM's last iterate does not reach.
 func (c *optimum) missed() float64 { return (c.last - c.lower) / (c.zero - c.lower) }
 
 // excess is the relative gap of the report: (F-D)/max(F,0.01).
@@ -232,7 +232,7 @@ func adamAgainstOptima(t *testing.T) []optimum {
 	return done
 }
 
-// closeToWell holds ADAM to what it can do: where lambda is large and the columns are scaled, its best iterate comes close.
+// closeToWell checks ADAM where it can converge: where lambda is large and the columns are scaled, its best iterate comes close.
 // Without an upper limit a wrong objective, larger than the true one, would pass.
 func closeToWell(t *testing.T, cases []optimum) {
 	compared := 0
@@ -316,37 +316,38 @@ func hingeOptima(t *testing.T) []optimum {
 	return list
 }
 
-// The comparison with the certified bound can fail.
+// TestBelowSeesASmallDefect checks that the comparison with the certified bound can fail.
 func TestBelowSeesASmallDefect(t *testing.T) {
 	if !below(0.5-1e-11, 0.5) || below(0.5-1e-13, 0.5) || below(0.5, 0.5) {
 		t.Error("the tolerance is not that of the references")
 	}
 }
 
-// adamPage is docs/adam.md.
+// adamPage returns docs/adam.md.
 func adamPage(fits []realFit, cases []optimum) string {
 	p := new(page)
 	p.line("# ADAM on real data")
 	p.line("")
-	p.tell(`The paper optimises by ADAM: full batches, 1,000 steps of 0.01 from w = 0, the last iterate. This page says what that
-		reaches: for all eight methods on eight sets, and against optima that were certified by other means.
-		"go test -run TestAdam -table ./" writes it (TOPTAU_DATA must be set); all but the seconds is the same on every
-		machine.`)
+	p.tell(`The paper optimises by ADAM: full batches, 1,000 steps of 0.01 from w = 0, and takes the last iterate. This page shows
+		how good that iterate is, for all eight methods on eight sets and against certified optima. In short: it is usually close
+		to the optimum, it cannot stay at w = 0 where that is optimal, and 1,000 steps are too few where the optimal weights are
+		large. Run "go test -run TestAdam -table ./" with TOPTAU_DATA set to write the page again. Everything but the seconds is
+		the same on every machine.`)
 	p.line("\n## Eight methods on eight sets\n")
-	p.tell(`Hinge, lambda 0.001, tau 0.01, k 5 (TopPushK), beta 1 (Pat&Mat), --scale standard, float32 storage. Positive are:
-		ionosphere b, spambase 1, mammography '1', nsl_kdd (20 %% training file) all but normal, kddcup99 (10 %% file) the
-		attacks r2l and u2r, covtype_2vs4 1, a9a and w8a +1. d counts the features after one-hot coding and without constant
-		columns. Seconds are for 1,000 steps, without reading and packing, measured once on a machine of two cores that others
-		used at the same time.`)
+	p.tell(`Hinge, lambda 0.001, tau 0.01, k 5 (TopPushK), beta 1 (Pat&Mat), --scale standard, float32 storage. The
+		positive classes are: ionosphere b, spambase 1, mammography '1', nsl_kdd (20 %% training file) all but normal, kddcup99
+		(10 %% file) the attacks r2l and u2r, covtype_2vs4 1, a9a and w8a +1. d is the number of features after one-hot coding,
+		without constant columns. Seconds are for 1,000 steps without reading and packing. They were measured once on a machine
+		of two cores that other programs used at the same time.`)
 	p.realTable(fits)
 	p.realWords(fits)
 	p.line("\n## Against certified optima\n")
 	p.tell(`The %d references for the hinge in testdata/reference/optima.csv (float64 storage, the whole file as training set; raw
-		is --scale none, std is --scale standard) give a lower bound D on min F. No run is below D (1 - 1e-12). Relative excess
-		is (F - D)/max(F, 0.01); the share missed is (F - D)/(F(0) - D), the part of the possible decrease that the last iterate
-		does not reach: 100 %% is w = 0, more is worse than w = 0. In brackets: the same of the best iterate. In %d cases w = 0
-		is the optimum and there is no decrease to miss.`, len(cases), count(cases, (*optimum).zeroIsOptimal))
-	p.line("\n### What is to be learnt\n")
+		is --scale none, std is --scale standard) give a lower bound D on min F. No run is below D (1 - 1e-12). The relative
+		excess is (F - D)/max(F, 0.01). The fraction missed is (F - D)/(F(0) - D): the part of the possible decrease that the last
+		iterate does not reach. 100 %% is w = 0, and more is worse than w = 0. The numbers in brackets are those of the best
+		iterate. In %d cases w = 0 is the optimum, so there is no decrease to miss.`, len(cases), count(cases, (*optimum).zeroIsOptimal))
+	p.line("\n### Conclusions\n")
 	p.optimaWords(cases)
 	p.line("\n### Summaries\n")
 	p.optimaTable("data set", cases, func(c *optimum) string { return c.set + " " + c.preprocessing })
@@ -413,7 +414,7 @@ func (p *page) realTable(fits []realFit) {
 	}
 }
 
-// realWords says what the first table shows.
+// realWords writes the summary of the first table.
 func (p *page) realWords(fits []realFit) {
 	var onTheWay, above []string
 	none, collapse := 0, 0
@@ -433,15 +434,15 @@ func (p *page) realWords(fits []realFit) {
 		}
 	}
 	p.line("")
-	p.tell(`%d of the %d fits end no better than w = 0, %d of them by TopPush, TopPushK, TopMean or TopMean-NP, of which w = 0 can
-		be the optimum; but %d had been better on the way (%s), and there the last iterate is to blame, not the method. The last
-		iterate is more than 10 %% above the best one in %d fits (%s).`,
+	p.tell(`%d of the %d fits end no better than w = 0. %d of them are fits of TopPush, TopPushK, TopMean or TopMean-NP, for which
+		w = 0 can be the optimum. But %d had been better before (%s), so the last iterate is the reason there, not the method. In
+		%d fits the last iterate is more than 10 %% above the best one (%s).`,
 		none, len(fits), collapse, len(onTheWay), strings.Join(onTheWay, ", "), len(above), strings.Join(above, ", "))
 }
 
-// optimaWords says what the references show, in numbers that are counted here.
+// optimaWords writes the conclusions from the references. Its numbers are counted here.
 func (p *page) optimaWords(cases []optimum) {
-	var open, closed []optimum // is there anything to decrease
+	var open, closed []optimum // by whether there is anything to decrease
 	for _, c := range cases {
 		if c.zeroIsOptimal() {
 			closed = append(closed, c)
@@ -450,8 +451,8 @@ func (p *page) optimaWords(cases []optimum) {
 		}
 	}
 	much := func(c *optimum) bool { return c.missed() > 0.05 }
-	p.tell("* Typically ADAM is close: of the %d cases with something to gain it misses %s %% of the decrease in the median, and "+
-		"more than 5 %% in %d.", len(open), percent(median(shares(open))), count(open, much))
+	p.tell("* ADAM is usually close. Over the %d cases with something to gain it misses %s %% of the decrease in the median, and "+
+		"more than 5 %% in %d of them.", len(open), percent(median(shares(open))), count(open, much))
 
 	worse, gain := 0, 0.0
 	for _, c := range open {
@@ -460,9 +461,9 @@ func (p *page) optimaWords(cases []optimum) {
 			gain = max(gain, (c.zero-c.lower)/c.zero)
 		}
 	}
-	p.tell(`* It cannot stay at an optimum: a step moves each weight by up to 0.01, however small the gradient. In %d of the %d cases
-		in which w = 0 is the optimum the run ends above it. So "no better than w = 0" is no verdict on the method: %d fits end so
-		although the optimum is better, by at most %s %% of F(0) here, and by more on the larger sets above.`,
+	p.tell(`* It cannot stay at an optimum, because a step moves each weight by up to 0.01, however small the gradient is. In %d of the
+		%d cases in which w = 0 is the optimum the run ends above F(0). So "no better than w = 0" does not judge the method: %d
+		fits end there although the optimum is better, by at most %s %% of F(0) here, and by more on the larger sets above.`,
 		count(closed, func(c *optimum) bool { return c.last > c.zero }), len(closed), worse, percent(math.Ceil(1e4*gain)/1e4))
 
 	var far, near []float64 // norms of the optimal w, where there is much to gain
@@ -480,12 +481,12 @@ func (p *page) optimaWords(cases []optimum) {
 			}
 		}
 	}
-	p.tell(`* Nor can it go far: 1,000 steps of 0.01 are too few where the optimal weights are large. In %d cases even the best
-		iterate misses more than 5 %%; in those with a decrease above 10 %% of F(0) the optimal |w| is %.1f in the median, against
-		%.1f elsewhere.`, short, median(far), median(near))
-	p.tell(`* A relative error of F proves nothing: with a large beta and a small tau all of the decrease is within a per cent of
-		F(0), and a fit that misses all of it looks exact. Judge by the share missed, keep the best iterate, and compare methods
-		at certified optima.`)
+	p.tell(`* It cannot go far either: 1,000 steps of 0.01 are too few where the optimal weights are large. In %d cases even the best
+		iterate misses more than 5 %%. Where these have a decrease above 10 %% of F(0), the optimal |w| is %.1f in the median,
+		against %.1f in the other cases.`, short, median(far), median(near))
+	p.tell(`* A small relative error of F proves nothing. With a large beta and a small tau the whole decrease is within one per cent
+		of F(0), and a fit that misses all of it looks exact. Judge by the fraction missed, keep the best iterate, and compare
+		methods at certified optima.`)
 }
 
 func count(cases []optimum, is func(c *optimum) bool) int {
@@ -498,7 +499,7 @@ func count(cases []optimum, is func(c *optimum) bool) int {
 	return n
 }
 
-// shares lists the shares missed, of the cases with something to decrease.
+// shares lists the fractions missed, of the cases with something to decrease.
 func shares(cases []optimum) []float64 {
 	var list []float64
 	for i := range cases {
@@ -527,7 +528,7 @@ func median(list []float64) float64 {
 
 // optimaTable summarises the cases by a key, in the order in which the keys appear; an empty key leaves a case out.
 func (p *page) optimaTable(by string, cases []optimum, key func(c *optimum) string) {
-	p.row(by, "cases", "w = 0 optimal", "relative excess, median %", "worst %", "share missed, median %", "worst %",
+	p.row(by, "cases", "w = 0 optimal", "relative excess, median %", "worst %", "fraction missed, median %", "worst %",
 		"no better than w = 0")
 	p.row("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
 	var keys []string
@@ -562,7 +563,7 @@ func both(cases []optimum, values func([]optimum) []float64, summary func([]floa
 	return percent(summary(values(cases))) + " (" + percent(summary(values(best))) + ")"
 }
 
-// percent writes a share in per cent, to two digits.
+// percent writes a fraction in per cent, to two digits.
 func percent(share float64) string {
 	switch x := 100 * share; {
 	case x < 1:

@@ -18,7 +18,7 @@ import (
 	"toptau"
 )
 
-// TestZero compares what diagnose, fit and train say about w = 0 on the sets below $TOPTAU_DATA: every convex method, beta
+// TestZero compares the answers of diagnose, fit and train about w = 0 on the sets below $TOPTAU_DATA: every convex method, beta
 // from 1e-4 to 10, lambda from 0 to 10. By default it takes 300 rows of five sets. With
 //
 //	go test -run TestZero -zero all -timeout 3h ./
@@ -58,7 +58,7 @@ var zeroSets = []struct {
 	{german, false, false},
 }
 
-// thinned reads every k-th row of a set, at most that number of rows.
+// thinned reads every k-th row of a set, at most the given number of rows.
 func (s *realSet) thinned(t *testing.T, most int) *toptau.Data {
 	t.Helper()
 	root, f := os.Getenv("TOPTAU_DATA"), s.format
@@ -72,7 +72,7 @@ func (s *realSet) thinned(t *testing.T, most int) *toptau.Data {
 	return d
 }
 
-// thin writes some lines of a file, those of a header included, or the images of an IDX file as lines.
+// thin writes some lines of a file with its header, or the images of an IDX file as lines.
 func thin(t *testing.T, path string, most int) string {
 	t.Helper()
 	var lines []string
@@ -145,20 +145,24 @@ func imageLines(t *testing.T, path string) []string {
 	return lines
 }
 
-const zeroIntroduction = `"go test -run TestZero -zero all -timeout 3h ./" writes this page (TOPTAU_DATA must be set); it is the
-	same on every machine. Whether w = 0 is a global minimum is asked three times of the same rows. diagnose decides it from the
-	data alone. fit solves the problem and reports zero_is_optimal. train reports it for its candidates; it gets its own rows as
-	the validation part, so that it fits all of them. The problems are the six convex methods with tau 1 %% and 5 %%, k 5, lambda
-	0, 1e-5, 0.001, 0.1 and 10, beta 0.0001 to 10, the hinge, and at lambda 0.001 the squared hinge too; raw columns; every k-th row
-	of a set, at most 600, or 200 where there are 500 columns and more. "also in train" counts the problems that are in train's
-	grid. The smallest decrease is the least (F(0) - F)/F(0) that fit reached where the answer is no: a test relative to F(0) would
-	call it nothing.`
+// zeroIntroduction has the paragraphs before the table.
+var zeroIntroduction = []string{
+	`Whether w = 0 is a global minimum of the objective is decided three times for the same rows, in three ways. diagnose
+	decides from the data alone. fit solves the problem and reports zero_is_optimal. train reports it for its candidates, fitted
+	on all of the rows.`,
+	`The problems are the six convex methods with tau 1 % and 5 %, k 5, lambda 0, 1e-5, 0.001, 0.1 and 10, and beta 0.0001 to 10. They
+	have the hinge, and at lambda 0.001 the squared hinge too, raw columns, and every k-th row of a set, at most 600, or 200 where
+	there are 500 columns or more. "also in train" counts the problems that are in train's grid. The smallest decrease is the
+	smallest (F(0) - F)/F(0) of fit where w = 0 is not optimal. A test relative to F(0) would miss such a decrease.`,
+	`Run "go test -run TestZero -zero all -timeout 3h ./" with TOPTAU_DATA set to write this page again. It is the same on every
+	machine.`,
+}
 
-// zeroCase is a problem, with what each command says about w = 0.
+// zeroCase is a problem, with the answer of each command about w = 0.
 type zeroCase struct {
 	toptau.FitOptions
 	diagnose, fit *bool
-	train         string // yes, no, or - where train does not try it
+	train         string // yes, no, or - if train does not try it
 	decrease      float64
 	relative      float64 // of the decrease that the fit reached, to F(0)
 }
@@ -223,13 +227,13 @@ func answer(b *bool) string {
 	return "no"
 }
 
-// agrees reports whether all three give one answer. Train says yes, or does not.
+// agrees reports whether all three answers agree. train only answers yes, or nothing.
 func (c *zeroCase) agrees() bool {
 	said := answer(c.diagnose)
 	return answer(c.fit) == said && (c.train == "-" || (c.train == "yes") == (said == "yes"))
 }
 
-// compareOnZero asks all three about one set.
+// compareOnZero compares the three answers on one set.
 func compareOnZero(t *testing.T, d *toptau.Data, quick bool) []zeroCase {
 	t.Helper()
 	ctx := context.Background()
@@ -382,8 +386,10 @@ func zeroText(rows map[string]zeroRow) string {
 	p := new(page)
 	p.line("# Is w = 0 optimal: three commands, one answer")
 	p.line("")
-	p.tell(zeroIntroduction)
-	p.line("")
+	for _, paragraph := range zeroIntroduction {
+		p.tell("%s", paragraph)
+		p.line("")
+	}
 	p.row("set", "rows", "positive", "problems", "yes", "no", "undecided", "also in train", "disagreements", "smallest decrease")
 	p.row("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
 	var missing []string

@@ -12,7 +12,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/metric"
 )
 
@@ -25,7 +25,7 @@ const (
 // variant is what distinguishes the cells of one entry on one set.
 type variant struct {
 	Seed   uint64 // of the split, of the minibatches and of a random start
-	Start  solver.Start
+	Start  optim.Start
 	Solver string  // certified: where there is a certificate, ADAM for the Grill methods
 	Scaled bool    // columns divided by their deviation also where the paper does not
 	Step   float64 `json:",omitempty"` // of ADAM; 0: the solver's own, 0.01
@@ -34,7 +34,7 @@ type variant struct {
 // String is the variant in the name of a file.
 func (v variant) String() string {
 	start := "zero"
-	if v.Start == solver.Random {
+	if v.Start == optim.Random {
 		start = "random"
 	}
 	text := fmt.Sprintf("%d-%s-%s", v.Seed, v.Solver, start)

@@ -8,10 +8,10 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/paper/drawing"
 	"toptau/internal/plot"
 	"toptau/internal/simulate"
-	"toptau/internal/solver"
 	"toptau/method"
 )
 
@@ -127,7 +127,7 @@ func contours(ctx context.Context, o *objective.Objective) (plot.Figure, error) 
 	reach, near, far := 1.15, math.Inf(1), 0.0
 	for i, start := range dial() {
 		w := newWalk(o, start)
-		if err := w.descend(ctx, solver.DefaultIterations); err != nil {
+		if err := w.descend(ctx, optim.DefaultIterations); err != nil {
 			return nil, err
 		}
 		s := plot.Series{Draw: plot.Trajectory, Style: 1}

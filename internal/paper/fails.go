@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"toptau/internal/certified"
+	"toptau/internal/optim"
 	"toptau/internal/report"
-	"toptau/internal/solver"
 )
 
 // where writes for which settings of a grid something holds: "all", "none", "β ≤ 0.1", "λ = 0.001", "k ≥ 5".
@@ -176,9 +176,9 @@ func (st *study) addSteps(p *Piece) {
 			t.Rows[i] = append(t.Rows[i], printedFails[i][column])
 		}
 		var agree []string
-		for _, step := range []float64{otherSteps[0], solver.DefaultStep, otherSteps[1], otherSteps[2]} {
+		for _, step := range []float64{otherSteps[0], optim.DefaultStep, otherSteps[1], otherSteps[2]} {
 			v := variant{Seed: first, Solver: solverAdam, Step: step}
-			if step == solver.DefaultStep {
+			if step == optim.DefaultStep {
 				v.Step = 0
 			}
 			t.Header = append(t.Header, "step "+number(step))

@@ -5,7 +5,7 @@ import (
 
 	"toptau/internal/certified"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 )
 
 // Descent is the objective of a run after so many passes over the data.
@@ -32,7 +32,7 @@ func Descend(ctx context.Context, o *objective.Objective, batches, iterations in
 }
 
 func descendByAdam(ctx context.Context, o *objective.Objective, batches, iterations int, seed uint64) (Descent, error) {
-	task := solver.Task{Full: o}
+	task := optim.Task{Full: o}
 	perPass := 1.0
 	if batches > 1 {
 		parts, err := o.Minibatches(batches, seed, false)
@@ -42,13 +42,13 @@ func descendByAdam(ctx context.Context, o *objective.Objective, batches, iterati
 		task.Batches, perPass = parts, float64(batches)
 	}
 	if iterations == 0 {
-		iterations = solver.DefaultIterations
+		iterations = optim.DefaultIterations
 	}
 	every := 1
 	if batches > 1 { // points of the full objective cost a pass each, which is not counted
 		every = max(1, iterations/100)
 	}
-	run := solver.AdamGrid(ctx, []solver.Task{task}, solver.Options{Iterations: iterations, TraceEvery: every})[0]
+	run := optim.AdamGrid(ctx, []optim.Task{task}, optim.StepOptions{Iterations: iterations, TraceEvery: every})[0]
 	d := Descent{Name: "ADAM", AtZero: run.Result.AtZero.F}
 	for _, at := range run.Result.Trace {
 		// a point after k steps is known once the data were read for it: k+1 readings of a batch

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/plot"
 	"toptau/internal/report"
-	"toptau/internal/solver"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/surrogate"
@@ -33,7 +33,7 @@ func TestWalkStartsWhereItIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWalk(o, []float64{0.6, -0.7})
-	r, err := solver.Adam(context.Background(), w, nil, solver.Options{Iterations: 100})
+	r, err := optim.Adam(context.Background(), w, nil, optim.StepOptions{Iterations: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 )
 
 // walk is an objective that remembers where it was evaluated, in coordinates that start at a point of choice: a solver
@@ -20,7 +20,7 @@ func newWalk(o *objective.Objective, start []float64) *walk { return &walk{Objec
 
 // descend takes so many steps of ADAM. Unless it fails, points holds where it was.
 func (w *walk) descend(ctx context.Context, steps int) error {
-	if _, err := solver.Adam(ctx, w, nil, solver.Options{Iterations: steps}); err != nil {
+	if _, err := optim.Adam(ctx, w, nil, optim.StepOptions{Iterations: steps}); err != nil {
 		return err
 	}
 	return ctx.Err()

@@ -11,7 +11,7 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/internal/tune"
 	"toptau/method"
 )
@@ -54,7 +54,7 @@ func adam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, lis
 	}
 	scheme := tune.Paper{
 		// What a step on minibatches does to the objective on all rows is not needed on the way.
-		Options:     solver.Options{Start: v.Start, Seed: v.Seed, Step: v.Step, TraceEvery: solver.DefaultIterations},
+		Options:     optim.StepOptions{Start: v.Start, Seed: v.Seed, Step: v.Step, TraceEvery: optim.DefaultIterations},
 		Minibatches: minibatches,
 	}
 	var mu sync.Mutex

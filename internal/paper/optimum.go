@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"toptau/internal/optim"
 	"toptau/internal/report"
-	"toptau/internal/solver"
 )
 
 // shortfall compares runs of ADAM with certified optima of the same problems.
@@ -57,10 +57,10 @@ func optimumItem(_ context.Context, st *study) (*Piece, error) {
 			"as is said below; their objectives are not those of ADAM's problem, so they are not compared here.",
 			certifiedGap, certifiedSystems, whole(certifiedRows)),
 	}}
-	for _, start := range []solver.Start{solver.Zero, solver.Random} {
+	for _, start := range []optim.Start{optim.Zero, optim.Random} {
 		if t, ok := st.optimumTable(start); ok {
 			name := "optimum"
-			if start == solver.Random {
+			if start == optim.Random {
 				name = "optimum-random"
 			}
 			p.Tables = append(p.Tables, NamedTable{name, t})
@@ -70,9 +70,9 @@ func optimumItem(_ context.Context, st *study) (*Piece, error) {
 	return p, nil
 }
 
-func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
+func (st *study) optimumTable(start optim.Start) (report.Table, bool) {
 	from := "w = 0"
-	if start == solver.Random {
+	if start == optim.Random {
 		from = "a random start"
 	}
 	t := report.Table{Caption: "ADAM from " + from + ", 1,000 iterations.",

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"toptau/internal/optim"
 	"toptau/internal/report"
-	"toptau/internal/solver"
 )
 
 // startsItem recomputes the comparison of the two starts: the paper's was better from zero in 58.7 % of the cases.
@@ -40,7 +40,7 @@ func (st *study) compareStarts(s *Set, seeds []uint64) (tally [3]int) {
 	for _, seed := range seeds {
 		for _, e := range entries() {
 			zero := st.cell(s, variant{Seed: seed, Solver: solverAdam}, e)
-			random := st.cell(s, variant{Seed: seed, Solver: solverAdam, Start: solver.Random}, e)
+			random := st.cell(s, variant{Seed: seed, Solver: solverAdam, Start: optim.Random}, e)
 			if zero == nil || random == nil {
 				continue
 			}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/method"
 )
 
@@ -73,7 +73,7 @@ func (st *study) variants(s *Set, seed uint64) []variant {
 		list = append(list, variant{Seed: seed, Solver: solverAdam})
 	}
 	if need.random && st.o.Adam && st.o.Random {
-		list = append(list, variant{Seed: seed, Solver: solverAdam, Start: solver.Random})
+		list = append(list, variant{Seed: seed, Solver: solverAdam, Start: optim.Random})
 	}
 	if need.certified && st.o.Certified {
 		list = append(list, variant{Seed: seed, Solver: solverCertified})
@@ -85,7 +85,7 @@ func (st *study) variants(s *Set, seed uint64) []variant {
 	}
 	if need.scaled && s.Seeds && s.Kind == Real {
 		for _, v := range list {
-			if v.Start == solver.Zero && v.Step == 0 {
+			if v.Start == optim.Zero && v.Step == 0 {
 				v.Scaled = true
 				list = append(list, v)
 			}
@@ -379,7 +379,7 @@ func (st *study) units(s *Set, v variant) float64 {
 
 func (st *study) describe(s *Set, v variant) string {
 	text := s.Name + ", " + v.Solver
-	if v.Start == solver.Random {
+	if v.Start == optim.Random {
 		text += " from a random start"
 	}
 	if v.Scaled {

@@ -8,9 +8,9 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/report"
 	"toptau/internal/simulate"
-	"toptau/internal/solver"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -189,8 +189,8 @@ func timeOne(ctx context.Context, o *objective.Objective, batches []*objective.O
 	steps := 10
 	for best, run := time.Duration(-1), 0; ; {
 		var begin, end time.Time
-		_, err := solver.Adam(ctx, o, solver.Batches(batches), solver.Options{Iterations: steps + 1, TraceEvery: steps + 1,
-			Progress: func(p solver.Progress) {
+		_, err := optim.Adam(ctx, o, optim.Batches(batches), optim.StepOptions{Iterations: steps + 1, TraceEvery: steps + 1,
+			Progress: func(p optim.StepProgress) {
 				if p.Iteration == 1 {
 					begin = time.Now()
 				}
@@ -205,8 +205,8 @@ func timeOne(ctx context.Context, o *objective.Objective, batches []*objective.O
 			return 0, err
 		}
 		took := end.Sub(begin)
-		if took < enough && steps < solver.DefaultIterations {
-			steps = min(solver.DefaultIterations, 2*steps)
+		if took < enough && steps < optim.DefaultIterations {
+			steps = min(optim.DefaultIterations, 2*steps)
 			continue
 		}
 		if best < 0 || took < best {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toptau/internal/matrix"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -56,11 +56,11 @@ func TestLockstepFitsAreSingleFits(t *testing.T) {
 		}
 		return out
 	}
-	o := solver.Options{Iterations: 12}
+	o := optim.StepOptions{Iterations: 12}
 	for _, minibatches := range []int{0, 3} {
 		for name, pair := range map[string][2]Paper{
-			"adam": {{Options: o}, {Options: o, Solver: solver.Adam}},
-			"sgd":  {{Options: o, Grid: solver.SGDGrid}, {Options: o, Solver: solver.SGD}},
+			"adam": {{Options: o}, {Options: o, Solver: optim.Adam}},
+			"sgd":  {{Options: o, Grid: optim.SGDGrid}, {Options: o, Solver: optim.SGD}},
 		} {
 			pair[0].Minibatches, pair[1].Minibatches = minibatches, minibatches
 			together, alone := fits(pair[0]), fits(pair[1])
