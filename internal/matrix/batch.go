@@ -101,7 +101,7 @@ func (d *dense[T]) addColumns(columns [][]float64, rows []int32) (finite bool) {
 	for len(rows) > 0 {
 		r := d.rows % kernel.PanelRows
 		if r == 0 {
-			d.panels = append(d.panels, d.memory.take(d.width*kernel.PanelRows))
+			d.panels = append(d.panels, d.memory.alloc(d.width*kernel.PanelRows))
 		}
 		n := min(len(rows), kernel.PanelRows-r)
 		finite = kernel.FillPanel(columns, rows[:n], d.panels[len(d.panels)-1], r) && finite

@@ -246,7 +246,7 @@ func (b *Builder) Build() (*Matrix, error) {
 	return &Matrix{Positives: b.classes[0].part(), Negatives: b.classes[1].part()}, nil
 }
 
-func (c *classBuilder) part() *Part {
+func (c *classBuilder) part() *ClassRows {
 	blocks := make([]block, len(c.blocks))
 	for k, g := range c.blocks {
 		switch {
@@ -260,7 +260,7 @@ func (c *classBuilder) part() *Part {
 			blocks[k] = g.sparse.(block)
 		}
 	}
-	return newPart(blocks, len(c.sources), c.weights, c.sources)
+	return newClassRows(blocks, len(c.sources), c.weights, c.sources)
 }
 
 // FromDense packs rows x with labels y (true: positive) into one dense block. weights may be nil: all 1. All rows must

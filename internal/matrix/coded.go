@@ -42,7 +42,7 @@ type coded struct {
 	runs  []codedRun
 
 	once sync.Once
-	few  *joint // see there
+	few  *Combinations // see combinations
 }
 
 // codedRun is consecutive groups with codes of one size; codes[C] has them all.

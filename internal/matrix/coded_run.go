@@ -33,11 +33,11 @@ type codeType interface{ ~uint8 | ~uint16 | ~uint32 }
 // pieces is the panels of a run, in slabs.
 type pieces[T codeType | float32] struct {
 	panels [][]T
-	memory slab[T]
+	memory arena[T]
 }
 
 // add appends a panel of zeros.
-func (p *pieces[T]) add(size int) { p.panels = append(p.panels, p.memory.take(size)) }
+func (p *pieces[T]) add(size int) { p.panels = append(p.panels, p.memory.alloc(size)) }
 
 // bytes is the memory of the panels.
 func (p *pieces[T]) bytes() int64 {

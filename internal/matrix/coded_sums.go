@@ -2,7 +2,7 @@ package matrix
 
 import "toptau/internal/kernel"
 
-func (b *coded) sums() sums {
+func (b *coded) sums() Sums {
 	if b.width > wideColumns {
 		var e rowEntries
 		return newWideSums(b.width, func(row int, v float64, sum *laneSum) {
@@ -45,7 +45,7 @@ type codedSums struct {
 	entries rowEntries              // of a row
 }
 
-func (s *codedSums) add(panel int, v []float64, _ int) {
+func (s *codedSums) AddPanel(panel int, v []float64, _ int) {
 	n := 0
 	for r, vr := range v {
 		s.active[n] = uint8(r)
@@ -64,7 +64,7 @@ func (s *codedSums) add(panel int, v []float64, _ int) {
 	}
 }
 
-func (s *codedSums) finish(g []float64) {
+func (s *codedSums) Finish(g []float64) {
 	if s.many {
 		kernel.ReduceLanes(s.lanes, g)
 		s.few, s.many = s.few[:0], false

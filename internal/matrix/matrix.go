@@ -55,7 +55,7 @@ func (l Layout) Cols() int {
 
 // Matrix is a training problem: two parts with the same blocks.
 type Matrix struct {
-	Positives, Negatives *Part
+	Positives, Negatives *ClassRows
 }
 
 // Cols is the number of features.
@@ -66,3 +66,14 @@ func (m *Matrix) Rows() int { return m.Positives.Rows() + m.Negatives.Rows() }
 
 // Bytes is the memory that the values, weights and row numbers take.
 func (m *Matrix) Bytes() int64 { return m.Positives.Bytes() + m.Negatives.Bytes() }
+
+// StoresFloat64 reports whether some block stores float64 values.
+func (m *Matrix) StoresFloat64() bool {
+	for _, b := range m.Positives.blocks {
+		switch b.(type) {
+		case *dense[float64], *sparse[float64]:
+			return true
+		}
+	}
+	return false
+}

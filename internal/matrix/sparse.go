@@ -13,8 +13,8 @@ type sparse[T kernel.Float] struct {
 	rows    int
 	entries int64
 	panels  []sparsePanel[T]
-	columns slab[uint32]
-	values  slab[T]
+	columns arena[uint32]
+	values  arena[T]
 
 	// the panel that is being filled
 	lastCols   []uint32
@@ -86,9 +86,9 @@ func (s *sparse[T]) flush() {
 		return
 	}
 	p := &s.panels[len(s.panels)-1]
-	p.cols = s.columns.take(len(s.lastCols))
+	p.cols = s.columns.alloc(len(s.lastCols))
 	copy(p.cols, s.lastCols)
-	p.values = s.values.take(len(s.lastValues))
+	p.values = s.values.alloc(len(s.lastValues))
 	copy(p.values, s.lastValues)
 	s.entries += int64(len(s.lastCols))
 	s.lastCols, s.lastValues = s.lastCols[:0], s.lastValues[:0]
@@ -150,7 +150,7 @@ func (s *sparse[T]) takePanel(out *sparse[T], panel int, rows []int) {
 		}
 		p.end[r] = uint32(entries)
 	}
-	p.cols, p.values = out.columns.take(entries), out.values.take(entries)
+	p.cols, p.values = out.columns.alloc(entries), out.values.alloc(entries)
 	for r, i := range rows {
 		cols, values := s.panels[i/kernel.PanelRows].entriesOf(i % kernel.PanelRows)
 		toCols, toValues := p.entriesOf(r)
@@ -162,7 +162,7 @@ func (s *sparse[T]) takePanel(out *sparse[T], panel int, rows []int) {
 // wideColumns is the number of columns from which eight lanes a column no longer fit in a cache of 4 MB.
 const wideColumns = 1 << 16
 
-func (s *sparse[T]) sums() sums {
+func (s *sparse[T]) sums() Sums {
 	if s.width > wideColumns {
 		return newWideSums(s.width, s.addWideRow)
 	}
@@ -192,7 +192,7 @@ type sparseSums[T kernel.Float] struct {
 	touched []bool
 }
 
-func (s *sparseSums[T]) add(panel int, v []float64, _ int) {
+func (s *sparseSums[T]) AddPanel(panel int, v []float64, _ int) {
 	p := &s.block.panels[panel]
 	for r, vr := range v {
 		if vr == 0 {
@@ -208,7 +208,7 @@ func (s *sparseSums[T]) add(panel int, v []float64, _ int) {
 	}
 }
 
-func (s *sparseSums[T]) finish(g []float64) {
+func (s *sparseSums[T]) Finish(g []float64) {
 	for k, touched := range s.touched {
 		if touched {
 			first, last := k*groupCols, min((k+1)*groupCols, len(g))

@@ -37,7 +37,7 @@ func newWideSums(cols int, addRow func(row int, v float64, sum *laneSum)) *wideS
 
 func wideSumsBytes(cols int) int64 { return 4 * 8 * int64(cols) }
 
-func (s *wideSums) add(panel int, v []float64, _ int) {
+func (s *wideSums) AddPanel(panel int, v []float64, _ int) {
 	for r, vr := range v {
 		if vr != 0 {
 			lane := r % kernel.Lanes
@@ -46,7 +46,7 @@ func (s *wideSums) add(panel int, v []float64, _ int) {
 	}
 }
 
-func (s *wideSums) finish(g []float64) {
+func (s *wideSums) Finish(g []float64) {
 	// Depth first: stack[k] holds a finished subtree while the next one is formed above it.
 	for k, lane := range [kernel.Lanes]int{0, 4, 2, 6, 1, 5, 3, 7} {
 		depth := bits.OnesCount(uint(k)) // finished subtrees below leaf k

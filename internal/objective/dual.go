@@ -99,10 +99,10 @@ func (o *Objective) gain(p, a []float64) (Dual, error) {
 	if math.IsNaN(r) {
 		return Dual{}, fmt.Errorf("%s with the %s surrogate has no known dual", o.problem.Definition().Title, o.loss.Name())
 	}
-	total := o.positives.total
+	total := o.positives.Total
 	steepest := o.loss.Properties().MaxDerivative
 	conjugates := sum(len(p), func(i int) float64 {
-		m := o.positives.of(i)
+		m := o.positives.Of(i)
 		slope := min(float64(p[i]*total)/m, steepest) // at its cap, p_i M+/m_i may round to just above it
 		return float64(m*o.loss.Conjugate(slope)) / total
 	})
@@ -137,7 +137,7 @@ func (o *Objective) feasibleP(p []float64) ([]float64, error) {
 	for i, x := range p {
 		cap := math.Inf(1)
 		if !math.IsInf(slope, 1) {
-			cap = float64(slope*o.positives.of(i)) / o.positives.total
+			cap = float64(slope*o.positives.Of(i)) / o.positives.Total
 		}
 		name := func() string { return fmt.Sprintf("p of positive %d (%s)", i+1, at(o.x.Positives, i)) }
 		x, err := clip(name, x, cap)
@@ -225,7 +225,7 @@ func (o *Objective) populationRow(j int) string {
 	}
 }
 
-func at(p *matrix.Part, i int) string { return fmt.Sprintf("row %d of the data", p.Source(i)+1) }
+func at(p *matrix.ClassRows, i int) string { return fmt.Sprintf("row %d of the data", p.Source(i)+1) }
 
 // infeasible is the error for a dual point outside its domain.
 func infeasible(found string, number float64, expected, hint string) error {

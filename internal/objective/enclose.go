@@ -59,12 +59,12 @@ type encloser struct {
 }
 
 // sum is the mass of a class.
-func (m mass) sum() approx {
-	if m.weights == nil {
-		return exactly(m.total)
+func (m Mass) sum() approx {
+	if m.Weights == nil {
+		return exactly(m.Total)
 	}
 	var t tally
-	for _, x := range m.weights {
+	for _, x := range m.Weights {
 		t.add(exactly(x))
 	}
 	return t.sum()
@@ -83,7 +83,7 @@ func (o *Objective) kappa() approx {
 // readRows computes the scores of all rows and the norms of the population's.
 func (e *encloser) readRows(w []float64) error {
 	e.scores = make([]approx, 0, e.Rows())
-	for _, part := range []*matrix.Part{e.x.Positives, e.x.Negatives} {
+	for _, part := range []*matrix.ClassRows{e.x.Positives, e.x.Negatives} {
 		counts := part == e.x.Negatives || e.problem.Definition().Population != method.Negatives
 		for i := range part.Rows() {
 			e.cols, e.values = part.Entries(i, e.cols[:0], e.values[:0])
@@ -210,7 +210,7 @@ func (e *encloser) value(w []float64, t approx) approx {
 		if e.squared() {
 			y = y.times(y)
 		}
-		losses.add(exactly(e.positives.of(i)).times(y))
+		losses.add(exactly(e.positives.Of(i)).times(y))
 	}
 	for _, x := range w {
 		squares.add(exactly(x).times(exactly(x)))
@@ -235,7 +235,7 @@ func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
 			q[i] = approx{}
 		}
 		sum.add(q[i])
-		squares.add(q[i].times(q[i]).over(exactly(e.positives.of(i))))
+		squares.add(q[i].times(q[i]).over(exactly(e.positives.Of(i))))
 	}
 	mass := sum.sum()
 	if mass.x == 0 {
@@ -340,7 +340,7 @@ func (e *encloser) length(p []approx, a []float64, mass approx) approx {
 	}
 	sums := make([]tally, e.Dim())
 	row := 0
-	for _, part := range []*matrix.Part{e.x.Positives, e.x.Negatives} {
+	for _, part := range []*matrix.ClassRows{e.x.Positives, e.x.Negatives} {
 		for i := range part.Rows() {
 			if c[row] != (approx{}) {
 				e.cols, e.values = part.Entries(i, e.cols[:0], e.values[:0])

@@ -38,22 +38,3 @@ func sumOfBlocks(n int, block func(first, end int) float64) float64 {
 	}
 	return total
 }
-
-// total adds numbers pairwise, in an order that depends on their number only.
-func total(x []float64) float64 {
-	if len(x) <= sumBlock {
-		var s [4]float64
-		for ; len(x) >= 4; x = x[4:] {
-			s[0] += x[0]
-			s[1] += x[1]
-			s[2] += x[2]
-			s[3] += x[3]
-		}
-		for _, xi := range x {
-			s[0] += xi
-		}
-		return (s[0] + s[1]) + (s[2] + s[3])
-	}
-	half := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
-	return total(x[:half]) + total(x[half:])
-}

@@ -4,7 +4,7 @@
 // Steps go through the minibatches in order, again and again: step k uses minibatch k mod their number, its threshold, its
 // losses, its gradient. What is reported is always measured on the full data.
 //
-// Two arithmetics. Steps on an *objective.Objective use the fast one (objective.Lockstep: float32 scores), for one run as
+// Two arithmetics. Steps on an *objective.Objective use the fast one (lockstep.Evaluator: float32 scores), for one run as
 // for a grid of runs that share each reading of the data (AdamGrid, SGDGrid): a run has the same bytes alone and in a
 // grid, for any number of threads and any processor. The values of Last, Best, AtZero and of the start come from the exact
 // one, (*objective.Objective).At; those of the trace in between, and of Progress, from the fast one. The steps on any

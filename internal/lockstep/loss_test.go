@@ -1,4 +1,4 @@
-package matrix
+package lockstep
 
 import (
 	"fmt"
@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"toptau/internal/kernel"
+	"toptau/internal/matrix"
 )
 
-// oddRows is a Responder: rows with an odd number and a score above 1 get half of it.
+// oddRows is a RowLoss: rows with an odd number and a score above 1 get half of it.
 type oddRows struct{}
 
-func (oddRows) Respond(first int, z []float32) (loss, slope float64) {
+func (oddRows) Coefficients(first int, z []float32) (loss, slope float64) {
 	for i, zi := range z {
 		z[i] = 0
 		if (first+i)%2 == 1 && zi > 1 {
@@ -24,14 +25,14 @@ func (oddRows) Respond(first int, z []float32) (loss, slope float64) {
 	return loss, slope
 }
 
-// responses are some of each kind; the last one but one has no row.
-func responses(count int) []Response {
+// lossTerms returns some of each kind. The last but one has no active row.
+func lossTerms(count int) []LossTerm {
 	r := rand.New(rand.NewPCG(uint64(count), 20))
-	out := make([]Response, count)
+	out := make([]LossTerm, count)
 	for h := range out {
 		out[h].Hinge = kernel.Hinge{Sign: float64(1 - 2*(h%2)), Shift: float64(r.IntN(9) - 4), V: float32(1+r.IntN(4)) / 4}
 		if h%3 == 2 {
-			out[h] = Response{Other: oddRows{}}
+			out[h] = LossTerm{Rows: oddRows{}}
 		}
 		if h == count-2 {
 			out[h].Hinge.Shift = -1e9
@@ -40,16 +41,17 @@ func responses(count int) []Response {
 	return out
 }
 
-// inSteps is FastPass by FastScores and AddFastGradients: the definition.
-func inSteps(p *Part, w []float64, r Response) (loss, slope float64, g []float64) {
+// inSteps computes LossGradients by Scores and AddGradients, according to its definition.
+func inSteps(p *matrix.ClassRows, w []float64, r LossTerm) (loss, slope float64, g []float64) {
 	z := make([]float32, p.Rows())
-	p.FastScores([]Reading{{W: w, Keep: z}})
+	f := NewPasses(p)
+	f.Scores([]Request{{W: w, Keep: z}})
 	var c Coefficients
 	for i, zi := range z {
 		v := float32(0)
-		if r.Other != nil {
+		if r.Rows != nil {
 			one := []float32{zi}
-			l, s := r.Other.Respond(i, one)
+			l, s := r.Rows.Coefficients(i, one)
 			loss, slope, v = loss+l, slope+s, one[0]
 		} else if u := r.Hinge.Shift + r.Hinge.Sign*float64(zi); u > 0 {
 			loss, slope, v = loss+u, slope+1, r.Hinge.V
@@ -59,50 +61,50 @@ func inSteps(p *Part, w []float64, r Response) (loss, slope float64, g []float64
 		}
 	}
 	g = make([]float64, p.Cols())
-	p.AddFastGradients([]Coefficients{c}, g)
+	f.AddGradients([]Coefficients{c}, g)
 	return loss, slope, g
 }
 
-func TestFastPassIsItsSteps(t *testing.T) {
+func TestLossGradientsIsItsSteps(t *testing.T) {
 	for name, layout := range fastLayouts {
 		rows := 3000
 		if name == "wide" {
 			rows = 150
 		}
-		p := smallNumbers(rows, layout.Cols(), 5).build(t, layout, Float32).Negatives
+		p := smallNumbers(rows, layout.Cols(), 5).rows(t, layout, matrix.Float32)
 		for _, count := range []int{1, 2, 7, 24} {
 			if name == "wide" && count > 2 {
 				continue
 			}
 			w, _ := models(p, count)
-			answers := responses(count)
-			readings := make([]Reading, count)
-			for h := range readings {
-				readings[h] = Reading{W: w[h], Response: &answers[h], Keep: make([]float32, p.Rows())}
+			terms := lossTerms(count)
+			requests := make([]Request, count)
+			for h := range requests {
+				requests[h] = Request{W: w[h], Loss: &terms[h], Keep: make([]float32, p.Rows())}
 			}
-			g := make([]float64, count*p.Cols())
+			g, f := make([]float64, count*p.Cols()), NewPasses(p)
 			for range 2 { // the second time with used memory
 				clear(g)
-				p.FastPass(readings, g)
+				f.LossGradients(requests, g)
 			}
-			for h := range readings {
+			for h := range requests {
 				what := fmt.Sprintf("%s, model %d of %d", name, h, count)
-				loss, slope, want := inSteps(p, w[h], answers[h])
+				loss, slope, want := inSteps(p, w[h], terms[h])
 				active := 0
-				for _, x := range readings[h].Keep {
+				for _, x := range requests[h].Keep {
 					if !(x == x) {
 						t.Fatalf("%s: a score is %v", what, x)
 					}
 				}
-				if a := answers[h]; a.Loss != loss || a.Slope != slope {
+				if a := terms[h]; a.Loss != loss || a.Slope != slope {
 					t.Errorf("%s: loss %v, slope %v, want %v, %v", what, a.Loss, a.Slope, loss, slope)
-				} else if a.Other == nil {
+				} else if a.Rows == nil {
 					active = int(slope)
 				} else {
 					active = int(slope * 4)
 				}
-				if answers[h].Active != active {
-					t.Errorf("%s: %d rows are active, want %d", what, answers[h].Active, active)
+				if terms[h].Active != active {
+					t.Errorf("%s: %d rows are active, want %d", what, terms[h].Active, active)
 				}
 				for j := range want {
 					if got := g[j*count+h]; got != want[j] {
@@ -110,32 +112,32 @@ func TestFastPassIsItsSteps(t *testing.T) {
 					}
 				}
 			}
-			p.FastPass(readings, nil)
-			if loss, _, _ := inSteps(p, w[0], answers[0]); answers[0].Loss != loss {
-				t.Errorf("%s: without a gradient the loss is %v, with one %v", name, answers[0].Loss, loss)
+			f.LossGradients(requests, nil)
+			if loss, _, _ := inSteps(p, w[0], terms[0]); terms[0].Loss != loss {
+				t.Errorf("%s: without a gradient the loss is %v, with one %v", name, terms[0].Loss, loss)
 			}
 		}
 	}
 }
 
-func TestFastPassHasTheBitsOfEachModelAlone(t *testing.T) {
+func TestLossGradientsHasTheBitsOfEachModelAlone(t *testing.T) {
 	split(t)
 	s := newSample(37, 3000, 520, 0.3)
-	for _, layout := range []Layout{{{Kind: Dense, Cols: 520}},
-		{{Kind: Dense, Cols: 100}, {Kind: Sparse, Cols: 320}, {Kind: Dense, Cols: 100}}} {
-		p := s.build(t, layout, Float32).Negatives
+	for _, layout := range []matrix.Layout{{{Kind: matrix.Dense, Cols: 520}},
+		{{Kind: matrix.Dense, Cols: 100}, {Kind: matrix.Sparse, Cols: 320}, {Kind: matrix.Dense, Cols: 100}}} {
+		p := s.rows(t, layout, matrix.Float32)
 		w, _ := models(p, 9)
 		bits := func(first, end int) []string {
-			n, answers := end-first, responses(9)
-			readings, g := make([]Reading, n), make([]float64, n*p.Cols())
-			for h := range readings {
-				answers[first+h].Hinge.Shift /= 3
-				readings[h] = Reading{W: w[first+h], Response: &answers[first+h]}
+			n, terms := end-first, lossTerms(9)
+			requests, g := make([]Request, n), make([]float64, n*p.Cols())
+			for h := range requests {
+				terms[first+h].Hinge.Shift /= 3
+				requests[h] = Request{W: w[first+h], Loss: &terms[first+h]}
 			}
-			p.FastPass(readings, g)
+			NewPasses(p).LossGradients(requests, g)
 			out := make([]string, n)
 			for h := range out {
-				r := answers[first+h]
+				r := terms[first+h]
 				out[h] = fmt.Sprintf("%x %x %d", r.Loss, r.Slope, r.Active)
 				for j := range p.Cols() {
 					out[h] += fmt.Sprintf(" %x", g[j*n+h])
@@ -160,31 +162,31 @@ func TestFastPassHasTheBitsOfEachModelAlone(t *testing.T) {
 	}
 }
 
-func TestNoAllocationInAFastPassWithResponses(t *testing.T) {
+func TestNoAllocationInLossGradients(t *testing.T) {
 	split(t)
-	p := newSample(35, 2000, 500, 0.1).build(t, Layout{{Kind: Dense, Cols: 300}, {Kind: Sparse, Cols: 200}}, Float32).Negatives
+	p := newSample(35, 2000, 500, 0.1).rows(t, matrix.Layout{{Kind: matrix.Dense, Cols: 300}, {Kind: matrix.Sparse, Cols: 200}}, matrix.Float32)
 	for _, count := range []int{1, 6} {
 		w, _ := models(p, count)
-		answers, readings := responses(count), make([]Reading, count)
-		for h := range readings {
-			readings[h] = Reading{W: w[h], Response: &answers[h]}
+		terms, requests := lossTerms(count), make([]Request, count)
+		for h := range requests {
+			requests[h] = Request{W: w[h], Loss: &terms[h]}
 		}
-		g := make([]float64, count*p.Cols())
-		if n := testing.AllocsPerRun(5, func() { p.FastPass(readings, g) }); n != 0 {
+		g, f := make([]float64, count*p.Cols()), NewPasses(p)
+		if n := testing.AllocsPerRun(5, func() { f.LossGradients(requests, g) }); n != 0 {
 			t.Errorf("a pass of %d models allocates %v times", count, n)
 		}
 	}
 }
 
 // Coefficients of all rows give the bits of those that are not zero.
-func TestAddFastRowsIsAddFastGradients(t *testing.T) {
+func TestAddDenseGradientsIsAddGradients(t *testing.T) {
 	split(t)
 	for name, layout := range fastLayouts {
 		rows := 1500
 		if name == "wide" {
 			rows = 150
 		}
-		p := smallNumbers(rows, layout.Cols(), 9).build(t, layout, Float32).Negatives
+		p := smallNumbers(rows, layout.Cols(), 9).rows(t, layout, matrix.Float32)
 		for _, count := range []int{1, 3, 6} {
 			listed, all := make([]Coefficients, count), make([]Coefficients, count)
 			for h := range count {
@@ -198,8 +200,9 @@ func TestAddFastRowsIsAddFastGradients(t *testing.T) {
 				}
 			}
 			got, want := make([]float64, count*p.Cols()), make([]float64, count*p.Cols())
-			p.AddFastRows(all, got)
-			p.AddFastGradients(listed, want)
+			f := NewPasses(p)
+			f.AddDenseGradients(all, got)
+			f.AddGradients(listed, want)
 			for j := range want {
 				if got[j] != want[j] {
 					t.Fatalf("%s, %d models: sum %d is %v, want %v", name, count, j, got[j], want[j])

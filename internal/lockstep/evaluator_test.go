@@ -1,4 +1,4 @@
-package objective
+package lockstep
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"toptau/internal/matrix"
+	"toptau/internal/objective"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
 
-// crowd is random rows of 6 columns, the values small multiples of 1/8, packed in some way.
-func crowd(t testing.TB, layout matrix.Layout, storage matrix.Storage, rows int, weighted bool) *matrix.Matrix {
+// randomMatrix returns random rows of 6 columns whose values are small multiples of 1/8, so that fast scores are exact.
+func randomMatrix(t testing.TB, layout matrix.Layout, storage matrix.Storage, rows int, weighted bool) *matrix.Matrix {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(rows), 7))
 	b := matrix.NewBuilder(layout, storage)
@@ -49,14 +50,14 @@ func crowd(t testing.TB, layout matrix.Layout, storage matrix.Storage, rows int,
 	return m
 }
 
-var crowdLayouts = map[string]matrix.Layout{
+var testLayouts = map[string]matrix.Layout{
 	"dense":  {{Kind: matrix.Dense, Cols: 6}},
 	"sparse": {{Kind: matrix.Sparse, Cols: 6}},
 	"mixed":  {{Kind: matrix.Dense, Cols: 2}, {Kind: matrix.Sparse, Cols: 3}, {Kind: matrix.Dense, Cols: 1}},
 }
 
-// grid is every method with every surrogate and two settings.
-func grid(t testing.TB) []method.Problem {
+// allProblems returns every method with every surrogate and two settings.
+func allProblems(t testing.TB) []method.Problem {
 	t.Helper()
 	var out []method.Problem
 	for _, m := range method.All() {
@@ -84,11 +85,11 @@ func grid(t testing.TB) []method.Problem {
 	return out
 }
 
-func bind(t testing.TB, problems []method.Problem, x *matrix.Matrix) []*Objective {
+func bind(t testing.TB, problems []method.Problem, x *matrix.Matrix) []*objective.Objective {
 	t.Helper()
-	out := make([]*Objective, len(problems))
+	out := make([]*objective.Objective, len(problems))
 	for i, p := range problems {
-		o, err := New(p, x)
+		o, err := objective.New(p, x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,14 +98,14 @@ func bind(t testing.TB, problems []method.Problem, x *matrix.Matrix) []*Objectiv
 	return out
 }
 
-// few lets the rows be filtered in small matrices, too.
-func few(t testing.TB, rows int) {
+// setFewRows lets small matrices select candidates, too.
+func setFewRows(t testing.TB, rows int) {
 	before := fewRows
 	fewRows = rows
 	t.Cleanup(func() { fewRows = before })
 }
 
-// walk is a sequence of weights: steps, jumps, turns, a point twice, zero.
+// walk returns a sequence of weights: steps, jumps, turns, a point twice, zero.
 func walk(seed uint64, dim, steps int) [][]float64 {
 	r := rand.New(rand.NewPCG(seed, 5))
 	w := make([]float64, dim)
@@ -117,7 +118,7 @@ func walk(seed uint64, dim, steps int) [][]float64 {
 			}
 		case 1:
 			factor := []float64{0, 0.01, 100}[r.IntN(3)]
-			if Norm(w) > 4 {
+			if objective.Norm(w) > 4 {
 				factor = 0.01
 			}
 			for j := range w {
@@ -134,18 +135,18 @@ func walk(seed uint64, dim, steps int) [][]float64 {
 	return out
 }
 
-// With these numbers fast scores are exact: what remains is the order of sums and the rounding of coefficients.
-func TestLockstepIsTheObjective(t *testing.T) {
-	few(t, 0)
-	checkLockstep(t)
+// With these numbers fast scores are exact; only the order of sums and the rounding of coefficients differ.
+func TestEvaluatorAgreesWithTheObjective(t *testing.T) {
+	setFewRows(t, 0)
+	checkEvaluator(t)
 }
 
-func checkLockstep(t *testing.T) {
-	for name, layout := range crowdLayouts {
+func checkEvaluator(t *testing.T) {
+	for name, layout := range testLayouts {
 		for _, weighted := range []bool{false, true} {
-			x := crowd(t, layout, matrix.Float32, 600, weighted)
-			for i, o := range bind(t, grid(t), x) {
-				l := NewLockstep(1)
+			x := randomMatrix(t, layout, matrix.Float32, 600, weighted)
+			for i, o := range bind(t, allProblems(t), x) {
+				l := New(1)
 				got, want := make([]float64, 6), make([]float64, 6)
 				for k, w := range walk(uint64(i), 6, 16) {
 					if k == 10 {
@@ -157,7 +158,7 @@ func checkLockstep(t *testing.T) {
 					}
 					v := o.At(w, want)
 					p := []Point{{Objective: o, W: w, Grad: got}}
-					l.At(p)
+					l.Evaluate(p)
 					if !within(p[0].Value.F, v.F, 1e-12) || !within(p[0].Value.T, v.T, 1e-12) || !within(p[0].Value.Loss, v.Loss, 1e-12) {
 						t.Fatalf("%s, %s, step %d: %+v, want %+v", name, describe(o), k, p[0].Value, v)
 					}
@@ -174,12 +175,12 @@ func checkLockstep(t *testing.T) {
 
 func within(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance*(1+math.Abs(b)) }
 
-func describe(o *Objective) string {
-	h := o.problem
-	return fmt.Sprintf("%s %s lambda %v tau %v beta %v k %d", o.problem.Definition().Name, o.loss.Name(), h.Lambda, h.Tau, h.Beta, h.K)
+func describe(o *objective.Objective) string {
+	h := o.Problem()
+	return fmt.Sprintf("%s %s lambda %v tau %v beta %v k %d", o.Problem().Definition().Name, o.Problem().Loss().Name(), h.Lambda, h.Tau, h.Beta, h.K)
 }
 
-// bytesOf is values and gradients along walks, all runs together or one after the other.
+// bytesOf returns values and gradients along walks, of all runs in the same calls or of one run after the other.
 func bytesOf(t *testing.T, x *matrix.Matrix, problems []method.Problem, together bool) []string {
 	objectives := bind(t, problems, x)
 	out := make([]string, len(objectives))
@@ -187,7 +188,7 @@ func bytesOf(t *testing.T, x *matrix.Matrix, problems []method.Problem, together
 	for i := range objectives {
 		walks[i] = walk(uint64(i), x.Cols(), 15)
 	}
-	step := func(l *Lockstep, k int, runs []int) {
+	step := func(l *Evaluator, k int, runs []int) {
 		points := make([]Point, 0, len(runs))
 		for at, i := range runs {
 			p := Point{Objective: objectives[i], Run: at, W: walks[i][k], Grad: make([]float64, x.Cols())}
@@ -199,13 +200,13 @@ func bytesOf(t *testing.T, x *matrix.Matrix, problems []method.Problem, together
 			}
 			points = append(points, p)
 		}
-		l.At(points)
+		l.Evaluate(points)
 		for at, i := range runs {
 			out[i] += fmt.Sprintf("%x %x;", points[at].Value, points[at].Grad)
 		}
 	}
 	if together {
-		l, runs := NewLockstep(len(objectives)), make([]int, len(objectives))
+		l, runs := New(len(objectives)), make([]int, len(objectives))
 		for i := range runs {
 			runs[i] = i
 		}
@@ -215,7 +216,7 @@ func bytesOf(t *testing.T, x *matrix.Matrix, problems []method.Problem, together
 		return out
 	}
 	for i := range objectives {
-		l := NewLockstep(1)
+		l := New(1)
 		for k := range 15 {
 			step(l, k, []int{i})
 		}
@@ -223,29 +224,29 @@ func bytesOf(t *testing.T, x *matrix.Matrix, problems []method.Problem, together
 	return out
 }
 
-func TestLockstepHasTheBitsOfSingleRuns(t *testing.T) {
-	few(t, 0)
+func TestRunsHaveTheSameBitsAloneAndTogether(t *testing.T) {
+	setFewRows(t, 0)
 	checkBits(t)
 }
 
 func checkBits(t *testing.T) {
-	for name, layout := range crowdLayouts {
+	for name, layout := range testLayouts {
 		for _, storage := range []matrix.Storage{matrix.Float32, matrix.Float64} {
-			x := crowd(t, layout, storage, 1700, name == "mixed")
-			single, together := bytesOf(t, x, grid(t), false), bytesOf(t, x, grid(t), true)
-			for i, p := range grid(t) {
+			x := randomMatrix(t, layout, storage, 1700, name == "mixed")
+			single, together := bytesOf(t, x, allProblems(t), false), bytesOf(t, x, allProblems(t), true)
+			for i, p := range allProblems(t) {
 				if single[i] != together[i] {
-					t.Errorf("%s, %s, %v: other bits beside other runs", name, p.Definition().Name, p)
+					t.Errorf("%s, %s, %v: other bits next to other runs", name, p.Definition().Name, p)
 				}
 			}
 		}
 	}
 }
 
-func TestLockstepHasTheSameBitsForAnyThreads(t *testing.T) {
-	x := crowd(t, crowdLayouts["mixed"], matrix.Float32, 60000, false)
+func TestEvaluatorHasTheSameBitsForAnyThreads(t *testing.T) {
+	x := randomMatrix(t, testLayouts["mixed"], matrix.Float32, 60000, false)
 	var problems []method.Problem
-	for i, p := range grid(t) {
+	for i, p := range allProblems(t) {
 		if i%7 == 0 {
 			problems = append(problems, p)
 		}
@@ -266,19 +267,19 @@ func TestLockstepHasTheSameBitsForAnyThreads(t *testing.T) {
 	}
 }
 
-// A carried floor never changes a threshold: all scores kept and candidates only, on steps that mislead the floor.
-func TestSelectionInThePassIsExact(t *testing.T) {
-	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 3000, false)
-	for i, o := range bind(t, grid(t), x) {
-		l := NewLockstep(1)
-		_, root := o.problem.Rule().(threshold.SurrogateQuantile)
+// Predicted floors never change a threshold, even after steps that mislead the prediction.
+func TestCandidatesGiveTheThresholdOfAllScores(t *testing.T) {
+	x := randomMatrix(t, testLayouts["dense"], matrix.Float32, 3000, false)
+	for i, o := range bind(t, allProblems(t), x) {
+		l := New(1)
+		_, root := o.Problem().Rule().(threshold.SurrogateQuantile)
 		for k, w := range walk(uint64(i), 6, 30) {
-			few(t, 0)
+			setFewRows(t, 0)
 			p := []Point{{Objective: o, W: w, Grad: make([]float64, 6)}}
-			l.At(p)
-			few(t, math.MaxInt)
+			l.Evaluate(p)
+			setFewRows(t, math.MaxInt)
 			q := []Point{{Objective: o, W: w, Grad: make([]float64, 6)}}
-			NewLockstep(1).At(q)
+			New(1).Evaluate(q)
 			got, want := fmt.Sprintf("%x %x", p[0].Value, p[0].Grad), fmt.Sprintf("%x %x", q[0].Value, q[0].Grad)
 			if !root && got != want || root && !within(p[0].Value.T, q[0].Value.T, 1e-12) {
 				t.Fatalf("%s, step %d: %v, from all scores %v", describe(o), k, p[0], q[0])
@@ -287,55 +288,55 @@ func TestSelectionInThePassIsExact(t *testing.T) {
 	}
 }
 
-// A guess from a sample, good or bad, never changes a threshold either.
-func TestGuessesNeverShow(t *testing.T) {
-	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 30000, false)
-	for i, o := range bind(t, grid(t), x) {
-		if o.loss != surrogate.Hinge || o.problem.Definition().UsesBeta {
+// Nor do floors from a sample, good or bad.
+func TestSampleFloorsNeverChangeAResult(t *testing.T) {
+	x := randomMatrix(t, testLayouts["dense"], matrix.Float32, 30000, false)
+	for i, o := range bind(t, allProblems(t), x) {
+		if o.Problem().Loss() != surrogate.Hinge || o.Problem().Definition().UsesBeta {
 			continue
 		}
-		l := NewLockstep(1)
+		l := New(1)
 		for k, w := range walk(uint64(i), 6, 12) {
 			p := []Point{{Objective: o, W: w, Grad: make([]float64, 6)}}
-			l.At(p)
-			few(t, math.MaxInt)
+			l.Evaluate(p)
+			setFewRows(t, math.MaxInt)
 			q := []Point{{Objective: o, W: w, Grad: make([]float64, 6)}}
-			NewLockstep(1).At(q)
-			few(t, 4096)
+			New(1).Evaluate(q)
+			setFewRows(t, 4096)
 			if got, want := fmt.Sprintf("%x %x", p[0].Value, p[0].Grad), fmt.Sprintf("%x %x", q[0].Value, q[0].Grad); got != want {
 				t.Fatalf("%s, step %d: %v, from all scores %v", describe(o), k, p[0], q[0])
 			}
 		}
-		if o.problem.Tau != threshold.MustRate("1/3") && o.sampled == nil {
-			t.Errorf("%s: no guess was made", describe(o))
+		if o.Problem().Tau != threshold.MustRate("1/3") && l.subjects[o].sampled == nil {
+			t.Errorf("%s: no floor was estimated", describe(o))
 		}
 	}
 }
 
-// The rows of a surrogate quantile are one bulk where they are many, with those that tie with the last one.
-func TestBulkIsTheObjective(t *testing.T) {
-	x := crowd(t, crowdLayouts["mixed"], matrix.Float32, 900, false)
+// Where most rows have a part in a surrogate quantile, they are described by the lowest score, ties included.
+func TestUniformSupportAgreesWithTheObjective(t *testing.T) {
+	x := randomMatrix(t, testLayouts["mixed"], matrix.Float32, 900, false)
 	for _, name := range []string{"patmat", "patmat-np"} {
 		m, err := method.ByName(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		bulks := 0
+		uniform := 0
 		for _, beta := range []float64{0.05, 0.3, 100} {
 			p, err := m.With(method.Problem{Tau: threshold.MustRate("1/3"), Beta: beta, Lambda: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			o, l := bind(t, []method.Problem{p}, x)[0], NewLockstep(1)
+			o, l := bind(t, []method.Problem{p}, x)[0], New(1)
 			got, want := make([]float64, 6), make([]float64, 6)
 			for k, w := range walk(7, 6, 20) {
 				for j := range w {
 					w[j] = math.Round(w[j]*64) / 64
 				}
 				v, points := o.At(w, want), []Point{{Objective: o, W: w, Grad: got}}
-				l.At(points)
-				if l.lanes[0].bulk.is {
-					bulks++
+				l.Evaluate(points)
+				if l.states[0].uniform.is {
+					uniform++
 				}
 				for j := range want {
 					if !within(points[0].Value.F, v.F, 1e-12) || math.Abs(got[j]-want[j]) > 3e-6*(math.Abs(want[j])+5) {
@@ -344,33 +345,33 @@ func TestBulkIsTheObjective(t *testing.T) {
 				}
 			}
 		}
-		if bulks == 0 || bulks == 60 {
-			t.Errorf("%s: %d of 60 thresholds have a bulk", name, bulks)
+		if uniform == 0 || uniform == 60 {
+			t.Errorf("%s: %d of 60 thresholds have a uniform support", name, uniform)
 		}
 	}
 }
 
-// The fast path is taken: where w changes little, one reading of the negatives is enough.
-func TestOneReadingIsEnough(t *testing.T) {
-	x := crowd(t, crowdLayouts["dense"], matrix.Float32, 6000, false)
-	for _, o := range bind(t, grid(t), x) {
-		if o.problem.Definition().FalsePositives || o.loss == surrogate.Logistic && o.problem.Definition().UsesBeta {
+// Where w changes little, one pass over the negatives is enough.
+func TestOnePassIsEnough(t *testing.T) {
+	x := randomMatrix(t, testLayouts["dense"], matrix.Float32, 6000, false)
+	for _, o := range bind(t, allProblems(t), x) {
+		if o.Problem().Definition().FalsePositives || o.Problem().Loss() == surrogate.Logistic && o.Problem().Definition().UsesBeta {
 			continue
 		}
-		l := NewLockstep(1)
+		l := New(1)
 		w := []float64{0.5, 0.25, -1, 0.125, 0.3, 0.9}
 		for k := range 40 {
 			for j := range w {
 				w[j] += 0.01 * float64(1-2*(j%2)) * float64(1+k%3)
 			}
-			l.At([]Point{{Objective: o, W: w, Grad: make([]float64, 6)}})
+			l.Evaluate([]Point{{Objective: o, W: w, Grad: make([]float64, 6)}})
 		}
-		// 40 readings, the rows with a coefficient, and few second readings.
+		// 40 passes, the rows with a coefficient, and few second passes.
 		if reads := float64(o.Visits()) / float64(40*x.Rows()); reads > 2.1 {
 			t.Errorf("%s: %.2f visits of a row in a step", describe(o), reads)
 		}
 		candidates := 0
-		for rows := range l.lanes[0].hits.found.All() {
+		for rows := range l.states[0].classes[negatives].candidates.All() {
 			candidates += len(rows)
 		}
 		if candidates == 0 || candidates == x.Negatives.Rows() {

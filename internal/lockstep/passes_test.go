@@ -1,4 +1,4 @@
-package matrix
+package lockstep
 
 import (
 	"fmt"
@@ -6,9 +6,11 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+
+	"toptau/internal/matrix"
 )
 
-// smallNumbers is a sample in which every sum of products is exact in float32: the fast arithmetic gives the exact results.
+// smallNumbers returns a sample in which every sum of products is exact in float32, so that fast results are exact.
 func smallNumbers(rows, cols, ones int) sample {
 	r := rand.New(rand.NewPCG(uint64(rows), 9))
 	s := sample{x: make([][]float64, rows), y: make([]bool, rows), weights: make([]float64, rows)}
@@ -26,8 +28,8 @@ func smallNumbers(rows, cols, ones int) sample {
 	return s
 }
 
-// models are weights, and coefficients for every k-th row.
-func models(p *Part, count int) (w [][]float64, c []Coefficients) {
+// models returns weights, and coefficients of ever fewer rows.
+func models(p *matrix.ClassRows, count int) (w [][]float64, c []Coefficients) {
 	r := rand.New(rand.NewPCG(uint64(count), 10))
 	for h := range count {
 		wh := make([]float64, p.Cols())
@@ -49,21 +51,21 @@ func models(p *Part, count int) (w [][]float64, c []Coefficients) {
 	return w, c
 }
 
-var fastLayouts = map[string]Layout{
-	"dense":  {{Kind: Dense, Cols: 17}},
-	"sparse": {{Kind: Sparse, Cols: 17}},
-	"mixed":  {{Kind: Dense, Cols: 5}, {Kind: Sparse, Cols: 4}, {Kind: Dense, Cols: 3}, CodedSpec([]Group{{Levels: 5}})},
-	"wide":   {{Kind: Dense, Cols: 5}, {Kind: Sparse, Cols: wideColumns + 7}},
+var fastLayouts = map[string]matrix.Layout{
+	"dense":  {{Kind: matrix.Dense, Cols: 17}},
+	"sparse": {{Kind: matrix.Sparse, Cols: 17}},
+	"mixed":  {{Kind: matrix.Dense, Cols: 5}, {Kind: matrix.Sparse, Cols: 4}, {Kind: matrix.Dense, Cols: 3}, matrix.CodedSpec([]matrix.Group{{Levels: 5}})},
+	"wide":   {{Kind: matrix.Dense, Cols: 5}, {Kind: matrix.Sparse, Cols: 1<<16 + 7}},
 }
 
-func TestFastPassesAreExactOnSmallNumbers(t *testing.T) {
+func TestPassesAreExactOnSmallNumbers(t *testing.T) {
 	for name, layout := range fastLayouts {
-		for _, storage := range []Storage{Float32, Float64} {
+		for _, storage := range []matrix.Storage{matrix.Float32, matrix.Float64} {
 			rows := 3000
 			if name == "wide" {
 				rows = 150
 			}
-			p := smallNumbers(rows, layout.Cols(), 5).build(t, layout, storage).Negatives
+			p := smallNumbers(rows, layout.Cols(), 5).rows(t, layout, storage)
 			for _, count := range []int{1, 2, 7, 24} {
 				if name == "wide" && count > 2 {
 					continue
@@ -74,25 +76,25 @@ func TestFastPassesAreExactOnSmallNumbers(t *testing.T) {
 	}
 }
 
-func checkFast(t *testing.T, what string, p *Part, count int) {
+func checkFast(t *testing.T, what string, p *matrix.ClassRows, count int) {
 	t.Helper()
 	w, c := models(p, count)
-	readings := make([]Reading, count)
+	requests := make([]Request, count)
 	floor := make([]float64, count)
-	for h := range readings {
-		readings[h] = Reading{W: w[h], Keep: make([]float32, p.Rows()), Found: &Found{}, Floor: float32(3 * h)}
+	for h := range requests {
+		requests[h] = Request{W: w[h], Keep: make([]float32, p.Rows()), Candidates: &Candidates{}, Floor: float32(3 * h)}
 		floor[h] = float64(3 * h)
 	}
-	g := make([]float64, count*p.Cols())
+	g, f := make([]float64, count*p.Cols()), NewPasses(p)
 	for range 2 { // the second time with used memory
-		p.FastScores(readings)
+		f.Scores(requests)
 		clear(g)
-		p.AddFastGradients(c, g)
+		f.AddGradients(c, g)
 	}
-	for h, r := range readings {
+	for h, r := range requests {
 		z, want := make([]float64, p.Rows()), make([]float64, p.Cols())
 		p.Scores(w[h], z)
-		rows, found := r.Found.joined()
+		rows, found := r.Candidates.joined()
 		at := 0
 		for i := range z {
 			if float64(r.Keep[i]) != z[i] {
@@ -122,31 +124,32 @@ func checkFast(t *testing.T, what string, p *Part, count int) {
 	}
 }
 
-func (f *Found) joined() (rows []int32, z []float32) {
+func (f *Candidates) joined() (rows []int32, z []float32) {
 	for r, x := range f.All() {
 		rows, z = append(rows, r...), append(z, x...)
 	}
 	return rows, z
 }
 
-// fastBits are all results of some models, side by side or one after the other.
-func fastBits(p *Part, w [][]float64, c []Coefficients, together bool) []string {
+// fastBits returns all results of some models, computed in one pass or one model at a time.
+func fastBits(p *matrix.ClassRows, w [][]float64, c []Coefficients, together bool) []string {
 	out := make([]string, len(w))
 	pass := func(first, end int) {
 		n := end - first
-		readings := make([]Reading, n)
-		for h := range readings {
-			readings[h] = Reading{W: w[first+h], Keep: make([]float32, p.Rows()), Found: &Found{}, Floor: 0.5}
+		requests := make([]Request, n)
+		for h := range requests {
+			requests[h] = Request{W: w[first+h], Keep: make([]float32, p.Rows()), Candidates: &Candidates{}, Floor: 0.5}
 		}
-		p.FastScores(readings)
+		f := NewPasses(p)
+		f.Scores(requests)
 		g := make([]float64, n*p.Cols())
-		p.AddFastGradients(c[first:end], g)
-		for h, r := range readings {
+		f.AddGradients(c[first:end], g)
+		for h, r := range requests {
 			one := make([]float64, p.Cols())
 			for j := range one {
 				one[j] = g[j*n+h]
 			}
-			rows, found := r.Found.joined()
+			rows, found := r.Candidates.joined()
 			out[first+h] = fmt.Sprintf("%x %v %x %x", r.Keep, rows, found, one)
 		}
 	}
@@ -160,14 +163,14 @@ func fastBits(p *Part, w [][]float64, c []Coefficients, together bool) []string 
 	return out
 }
 
-func TestFastBitsDependOnTheModelAlone(t *testing.T) {
+func TestBitsDependOnTheModelAlone(t *testing.T) {
 	split(t)
 	s := newSample(31, 3000, 520, 0.3)
-	for _, layout := range []Layout{{{Kind: Dense, Cols: 520}},
-		{{Kind: Dense, Cols: 100}, {Kind: Sparse, Cols: 320}, {Kind: Dense, Cols: 100}}} {
-		p := s.build(t, layout, Float32).Negatives
-		if p.stripes() < 3 {
-			t.Fatal("the part is too small to be split")
+	for _, layout := range []matrix.Layout{{{Kind: matrix.Dense, Cols: 520}},
+		{{Kind: matrix.Dense, Cols: 100}, {Kind: matrix.Sparse, Cols: 320}, {Kind: matrix.Dense, Cols: 100}}} {
+		p := s.rows(t, layout, matrix.Float32)
+		if NewPasses(p).stripes() < 3 {
+			t.Fatal("too few rows for three stripes")
 		}
 		w, c := models(p, 9)
 		for h := range w {
@@ -192,12 +195,12 @@ func TestFastBitsDependOnTheModelAlone(t *testing.T) {
 	}
 }
 
-func TestFastIsNearTheExact(t *testing.T) {
-	p := newSample(33, 500, 60, 1).build(t, Layout{{Kind: Dense, Cols: 60}}, Float32).Negatives
+func TestScoresAreNearExactOnes(t *testing.T) {
+	p := newSample(33, 500, 60, 1).rows(t, matrix.Layout{{Kind: matrix.Dense, Cols: 60}}, matrix.Float32)
 	w := randomVector(5, 60)
-	z, r := make([]float64, p.Rows()), Reading{W: w, Keep: make([]float32, p.Rows())}
+	z, r := make([]float64, p.Rows()), Request{W: w, Keep: make([]float32, p.Rows())}
 	p.Scores(w, z)
-	p.FastScores([]Reading{r})
+	NewPasses(p).Scores([]Request{r})
 	row := make([]float64, 60)
 	for i := range z {
 		size := 0.0
@@ -211,19 +214,19 @@ func TestFastIsNearTheExact(t *testing.T) {
 	}
 }
 
-func TestNoAllocationInAFastPass(t *testing.T) {
+func TestNoAllocationInAPass(t *testing.T) {
 	split(t)
-	p := newSample(35, 2000, 500, 0.1).build(t, Layout{{Kind: Dense, Cols: 300}, {Kind: Sparse, Cols: 200}}, Float32).Negatives
+	p := newSample(35, 2000, 500, 0.1).rows(t, matrix.Layout{{Kind: matrix.Dense, Cols: 300}, {Kind: matrix.Sparse, Cols: 200}}, matrix.Float32)
 	for _, count := range []int{1, 6} {
 		w, c := models(p, count)
-		readings := make([]Reading, count)
-		for h := range readings {
-			readings[h] = Reading{W: w[h], Found: &Found{}}
+		requests := make([]Request, count)
+		for h := range requests {
+			requests[h] = Request{W: w[h], Candidates: &Candidates{}}
 		}
-		g := make([]float64, count*p.Cols())
+		g, f := make([]float64, count*p.Cols()), NewPasses(p)
 		for name, pass := range map[string]func(){
-			"scores":   func() { p.FastScores(readings) },
-			"gradient": func() { p.AddFastGradients(c, g) },
+			"scores":   func() { f.Scores(requests) },
+			"gradient": func() { f.AddGradients(c, g) },
 		} {
 			if n := testing.AllocsPerRun(5, pass); n != 0 {
 				t.Errorf("%s of %d models allocates %v times", name, count, n)
