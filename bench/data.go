@@ -73,7 +73,7 @@ func memory(p *matrix.ClassRows) ([][]float32, error) {
 // read is the probe.
 func read(pieces [][]float32) {
 	for _, x := range pieces {
-		kernel.Read(x)
+		readAll(x)
 	}
 }
 

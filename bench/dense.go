@@ -108,7 +108,7 @@ func topFloor(z []float64, share float64) float32 {
 
 // tile measures the tile on data that stays in cache, as a share of what the multiply-add units can do.
 func (b *bench) tile() error {
-	if kernel.MultiplyAdds(1<<20) == 0 {
+	if multiplyAdds(1<<20) == 0 {
 		b.note("Skipped: this processor runs the plain Go kernels.")
 		return nil
 	}
@@ -124,7 +124,7 @@ func (b *bench) tile() error {
 			}
 			const rounds = 100
 			work := rounds * len(x) * models
-			peak := worked(func() { kernel.MultiplyAdds(work) })
+			peak := worked(func() { multiplyAdds(work) })
 			o := b.race(peak, worked(func() {
 				for range rounds {
 					for p := 0; p < panels; p += group {

@@ -57,8 +57,14 @@ const largePart = 2048
 
 func accumulatePart[T Float](panels []T, v, lanes []float64) {
 	d, count := len(lanes)/Lanes, len(v)/PanelRows
-	if !vectorAccumulate(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &v[0], &lanes[0], d, count) {
+	x := unsafe.Pointer(&panels[0])
+	switch {
+	case !uses(accumulateFamily):
 		accumulatePanels(panels, v, lanes)
+	case unsafe.Sizeof(panels[0]) == 4:
+		asmAccumulateFloat32((*float32)(x), &v[0], &lanes[0], d, count)
+	default:
+		asmAccumulateFloat64((*float64)(x), &v[0], &lanes[0], d, count)
 	}
 }
 
@@ -74,10 +80,11 @@ const manyOctets = 5
 
 // activity looks at the coefficients of a panel. Plain Go goes through the eights one by one, whatever their number.
 func activity(v []float64) int {
-	mask, known := vectorOctets(v)
-	switch {
-	case !known:
+	if !uses(accumulateFamily) {
 		return fewRows
+	}
+	mask := uint(asmOctets(&v[0])) // a bit for each eight coefficients that are not all zero
+	switch {
 	case mask == 0:
 		return noRows
 	case bits.OnesCount(mask) < manyOctets:
@@ -124,7 +131,11 @@ func accumulateOctet[T Float](panel []T, v *[Lanes]float64, lanes []float64) {
 // ReduceLanes adds each feature's eight lanes to g in the fixed order and clears them.
 func ReduceLanes(lanes, g []float64) {
 	lanes = lanes[:len(g)*Lanes]
-	done := vectorReduceLanes(lanes, g)
+	done := 0
+	if fours := len(g) / 4; uses(reduceFamily) && fours > 0 {
+		asmReduceLanes(&lanes[0], &g[0], fours)
+		done = 4 * fours
+	}
 	reduceLanes(lanes[done*Lanes:], g[done:])
 }
 

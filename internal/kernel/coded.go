@@ -28,11 +28,17 @@ func ScoreCodes[C Code](codes []C, w []float64, start []int32, z []float64, add 
 		return
 	}
 	codes, w, z = codes[:count*groups*PanelRows], w[:start[groups]], z[:count*PanelRows]
-	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), nil, &w[0], &start[0], &z[0], groups, count, add) {
+	x := unsafe.Pointer(&codes[0])
+	switch {
+	case !uses(codedFamily):
 		if !add {
 			clear(z)
 		}
 		scoreCodes(codes, w, start, z)
+	case unsafe.Sizeof(codes[0]) == 1:
+		asmCodes8((*uint8)(x), &w[0], &start[0], &z[0], groups, count, flagOf(add))
+	default:
+		asmCodes16((*uint16)(x), &w[0], &start[0], &z[0], groups, count, flagOf(add))
 	}
 }
 
@@ -67,12 +73,17 @@ func ScoreCodesBetween[C Code](codes []C, fractions []float32, w []float64, star
 	}
 	codes, fractions = codes[:count*groups*PanelRows], fractions[:count*groups*PanelRows]
 	w, z = w[:start[groups]], z[:count*PanelRows]
-	first := &fractions[0]
-	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), first, &w[0], &start[0], &z[0], groups, count, add) {
+	x, f := unsafe.Pointer(&codes[0]), &fractions[0]
+	switch {
+	case !uses(codedFamily):
 		if !add {
 			clear(z)
 		}
 		scoreCodesBetween(codes, fractions, w, start, z)
+	case unsafe.Sizeof(codes[0]) == 1:
+		asmBetween8((*uint8)(x), f, &w[0], &start[0], &z[0], groups, count, flagOf(add))
+	default:
+		asmBetween16((*uint16)(x), f, &w[0], &start[0], &z[0], groups, count, flagOf(add))
 	}
 }
 

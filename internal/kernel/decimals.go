@@ -1,5 +1,7 @@
 package kernel
 
+import "unsafe"
+
 // decimalAhead is how many bytes of text must stand behind the place at which Decimals begins a number.
 const decimalAhead = 64
 
@@ -17,8 +19,10 @@ func Decimals(text []byte, at int, stops [2]byte, dst []float64, stride, count i
 		return 0, at
 	}
 	_ = dst[(count-1)*stride] // the last one
-	if read, next, known := vectorDecimals(text, at, limit, stops, dst, stride, count); known {
-		return read, next
+	if uses(decimalsFamily) {
+		both := int(stops[0]) | int(stops[1])<<8
+		left, end := asmDecimals(&text[at], &text[limit], both, &dst[0], 8*stride, count)
+		return count - left, int(uintptr(unsafe.Pointer(end)) - uintptr(unsafe.Pointer(&text[0])))
 	}
 	for ; read < count && at <= limit; read++ {
 		v, end := decimal(text[at:], stops[read&1])

@@ -14,7 +14,9 @@ func AddEntries(codes []uint16, table []float32, models int, z []float32) {
 		return
 	}
 	codes, z = codes[:panels*PanelRows], z[:panels*models*PanelRows]
-	if !vectorEntries(codes, table, z, models, panels) {
+	if uses(entriesFamily) {
+		asmEntries(&codes[0], &table[0], &z[0], models, panels)
+	} else {
 		addEntries(codes, table, models, z)
 	}
 }
@@ -46,7 +48,9 @@ func SumEntries(codes []uint16, v []float32, models int, lanes []float64) {
 		return
 	}
 	codes, v = codes[:panels*PanelRows], v[:panels*models*PanelRows]
-	if !vectorSumEntries(codes, v, lanes, models, panels) {
+	if uses(entriesFamily) {
+		asmSumEntries(&codes[0], &v[0], &lanes[0], models, panels)
+	} else {
 		sumEntries(codes, v, models, lanes)
 	}
 }

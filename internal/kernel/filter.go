@@ -32,7 +32,8 @@ func FilterTile(z []float32, filters []TileFilter, first int32) {
 		return
 	}
 	panels := len(z) / (models * PanelRows)
-	if vectorFilterTile(z, filters, panels, first) {
+	if uses(filterFamily) {
+		asmFilterTile(&z[0], (*uintptr)(unsafe.Pointer(&filters[0])), models, panels, first)
 		return
 	}
 	for ; panels > 0; panels-- {

@@ -19,8 +19,12 @@ func (h Hinge) Panels(z []float32, stride, panels int, lanes *[TileLanes]float64
 		return 0
 	}
 	z = z[:(panels-1)*stride+PanelRows]
-	if count, known := vectorHinge(h, z, stride, panels, lanes); known {
-		return count
+	if uses(hingeFamily) {
+		flip := float32(0) // a row counts when -Sign z lies below the bound
+		if h.Sign > 0 {
+			flip = math.Float32frombits(1 << 31)
+		}
+		return asmHinge(&z[0], 4*stride, panels, flip, h.bound(), h.Sign, h.Shift, h.V, &lanes[0])
 	}
 	count := 0
 	for p := range panels {

@@ -12,7 +12,9 @@ func JoinScores(sums []float64, z []float32, stride int) {
 		return
 	}
 	sums, z = sums[:panels*PanelRows], z[:(panels-1)*stride+PanelRows]
-	if !vectorJoin(sums, z, stride, panels) {
+	if uses(joinFamily) {
+		asmJoin(&sums[0], &z[0], 4*stride, panels)
+	} else {
 		joinScores(sums, z, stride)
 	}
 }

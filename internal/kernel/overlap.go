@@ -9,11 +9,19 @@ import "unsafe"
 func Overlap[T Float](panel []T, w, z []float64, add bool, last []T, v, lanes []float64) {
 	d := len(w)
 	panel, z, last, v, lanes = panel[:PanelRows*d], z[:PanelRows], last[:PanelRows*d], v[:PanelRows], lanes[:Lanes*d]
-	if d > 0 && vectorOverlap(unsafe.Pointer(&panel[0]), unsafe.Pointer(&last[0]), unsafe.Sizeof(panel[0]), w, z, v, lanes, add) {
+	if d == 0 || !uses(overlapFamily) {
+		scoreTogether(panel, w, z, add)
+		accumulateTogether(last, v, lanes)
 		return
 	}
-	scoreTogether(panel, w, z, add)
-	accumulateTogether(last, v, lanes)
+	size := int(unsafe.Sizeof(panel[0]))
+	ahead, lastAhead := overlapAhead(d * PanelRows * size)
+	x, y := unsafe.Pointer(&panel[0]), unsafe.Pointer(&last[0])
+	if size == 4 {
+		asmOverlapFloat32((*float32)(x), &w[0], &z[0], (*float32)(y), &v[0], &lanes[0], d, flagOf(add), ahead, lastAhead)
+	} else {
+		asmOverlapFloat64((*float64)(x), &w[0], &z[0], (*float64)(y), &v[0], &lanes[0], d, flagOf(add), ahead, lastAhead)
+	}
 }
 
 // fetchAhead is how many bytes data is fetched into the second cache before it is computed with, where there is so much to

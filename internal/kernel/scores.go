@@ -62,7 +62,13 @@ func scoreTogether[T Float](panels []T, w, z []float64, add bool) {
 		}
 		return
 	}
-	if !vectorScores(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &w[0], &z[0], d, count, add) {
+	x := unsafe.Pointer(&panels[0])
+	switch {
+	case !uses(scoresFamily):
 		scorePanels(panels, w, z, add)
+	case unsafe.Sizeof(panels[0]) == 4:
+		asmScoresFloat32((*float32)(x), &w[0], &z[0], d, count, flagOf(add))
+	default:
+		asmScoresFloat64((*float64)(x), &w[0], &z[0], d, count, flagOf(add))
 	}
 }

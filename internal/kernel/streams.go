@@ -48,7 +48,7 @@ func ScoreStreams[T Float](panels [][]T, w []float64, z [][]float64, add bool) {
 				continue
 			}
 			panel, rows := panels[s][p*width:(p+1)*width], rows[p*PanelRows:(p+1)*PanelRows]
-			if width == 0 || using == levelGo {
+			if width == 0 || !uses(scoresFamily) {
 				scoreTogether(panel, w, rows, add)
 				continue
 			}
@@ -56,8 +56,19 @@ func ScoreStreams[T Float](panels [][]T, w []float64, z [][]float64, add bool) {
 			n++
 		}
 		if n > 0 {
-			vectorScoreTurns(turns[:n], unsafe.Sizeof(T(0)), w, add)
+			scoreInTurns[T](turns[:n], w, add)
 		}
+	}
+}
+
+// scoreInTurns scores one panel of each stream.
+func scoreInTurns[T Float](turns []scoreTurn, w []float64, add bool) {
+	t, size := (*uintptr)(unsafe.Pointer(&turns[0])), unsafe.Sizeof(T(0))
+	features := turnFeatures(len(w), size)
+	if size == 4 {
+		asmScoreTurnsFloat32(t, len(turns), &w[0], len(w), features, flagOf(add))
+	} else {
+		asmScoreTurnsFloat64(t, len(turns), &w[0], len(w), features, flagOf(add))
 	}
 }
 
@@ -106,10 +117,16 @@ func (t *gradientTurns[T]) add(panels []T, v, lanes []float64, p int) {
 
 // run adds the panels that wait.
 func (t *gradientTurns[T]) run(d int) {
-	if t.n > 0 {
-		vectorGradientTurns(t.turns[:t.n], unsafe.Sizeof(T(0)), d)
-		t.n = 0
+	if t.n == 0 {
+		return
 	}
+	turns, size := (*uintptr)(unsafe.Pointer(&t.turns[0])), unsafe.Sizeof(T(0))
+	if size == 4 {
+		asmAccumulateTurnsFloat32(turns, t.n, d, turnFeatures(d, size))
+	} else {
+		asmAccumulateTurnsFloat64(turns, t.n, d, turnFeatures(d, size))
+	}
+	t.n = 0
 }
 
 func (t *gradientTurns[T]) full() bool { return t.n == Streams }

@@ -30,7 +30,8 @@ func ScoreTile(panels, w []float32, models int, z []float32, add bool) {
 		}
 		return
 	}
-	if vectorTile(panels, w, z, d, models, len(z)/(PanelRows*models), add) {
+	if uses(tileFamily) {
+		asmTile(&panels[0], &w[0], &z[0], d, models, flagOf(add), fetchAhead, len(z)/(PanelRows*models))
 		return
 	}
 	for len(z) > 0 {
@@ -55,7 +56,9 @@ func tileBlock(d, models int) int {
 func scoreTileBlocks(panel, w []float32, models int, z []float32, add bool, block int) {
 	for len(panel) > 0 {
 		d := min(len(panel)/PanelRows, block)
-		if !vectorTile(panel, w, z, d, models, 1, add) {
+		if uses(tileFamily) {
+			asmTile(&panel[0], &w[0], &z[0], d, models, flagOf(add), fetchAhead, 1)
+		} else {
 			scoreTile(panel[:PanelRows*d], w, models, z, add)
 		}
 		panel, w, add = panel[PanelRows*d:], w[d*models:], true

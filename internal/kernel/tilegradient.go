@@ -84,7 +84,13 @@ func (t *tilePart) accumulate(h, width int) {
 		return
 	}
 	lanes := t.lanes[(t.first*t.models+h)*TileLanes:]
-	if vectorTileGradient(t.panels, t.v, lanes, &offsets, t.features, n, t.models, width, t.ahead) {
+	if uses(tilegradientFamily) {
+		x, v, l, stride := &t.panels[0], &t.v[0], &lanes[0], 4*TileLanes*t.models
+		if width == TileModels {
+			asmTileGradient4(x, v, l, &offsets[0], t.features, n, stride, t.ahead)
+		} else {
+			asmTileGradient1(x, v, l, &offsets[0], t.features, n, stride, t.ahead)
+		}
 		return
 	}
 	for _, o := range offsets[:n] {
@@ -98,8 +104,8 @@ func active(v []float32) bool {
 	if v[0] != 0 {
 		return true
 	}
-	if found, known := vectorActive(v); known {
-		return found
+	if uses(tilegradientFamily) {
+		return asmActive(&v[0], len(v)) != 0
 	}
 	for _, x := range v {
 		if x != 0 {
@@ -136,7 +142,8 @@ func AccumulateTileRow(panel []float32, r int, v float32, models, h int, lanes [
 		return
 	}
 	panel, lanes = panel[:PanelRows*d][r:], lanes[:d*models*TileLanes][h*TileLanes+r%TileLanes:]
-	if vectorTileRow(panel, v, lanes, d, models) {
+	if uses(tilerowFamily) {
+		asmTileRow(&panel[0], v, &lanes[0], d, 4*TileLanes*models)
 		return
 	}
 	for j := range d {
@@ -148,7 +155,11 @@ func AccumulateTileRow(panel []float32, r int, v float32, models, h int, lanes [
 // ReduceTile adds the lanes of each feature and model to g, g[j*models+h], in the fixed order and clears them.
 func ReduceTile(lanes []float32, g []float64) {
 	lanes = lanes[:len(g)*TileLanes]
-	done := vectorReduceTile(lanes, g)
+	done := 0
+	if fours := len(g) / 4; uses(reduceFamily) && fours > 0 {
+		asmReduceTile(&lanes[0], &g[0], fours)
+		done = 4 * fours
+	}
 	reduceTile(lanes[done*TileLanes:], g[done:])
 }
 

@@ -2,7 +2,12 @@
 
 //go:build !purego
 
-package kernel
+package main
+
+// readAVX2 writes eight partial sums of blocks of 128 values; blocks is positive.
+//
+//go:noescape
+func readAVX2(x *float32, blocks int, sums *float32)
 
 // multiplyAVX2 does 12 vectors of float32 fused multiply-adds a round; rounds is positive.
 //

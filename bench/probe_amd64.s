@@ -4,6 +4,52 @@
 
 #include "textflag.h"
 
+// func readAVX2(x *float32, blocks int, sums *float32)
+// Requires: AVX
+TEXT ·readAVX2(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   blocks+8(FP), CX
+	MOVQ   sums+16(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+
+block:
+	VADDPS  (AX), Y0, Y0
+	VADDPS  32(AX), Y1, Y1
+	VADDPS  64(AX), Y2, Y2
+	VADDPS  96(AX), Y3, Y3
+	VADDPS  128(AX), Y4, Y4
+	VADDPS  160(AX), Y5, Y5
+	VADDPS  192(AX), Y6, Y6
+	VADDPS  224(AX), Y7, Y7
+	VADDPS  256(AX), Y0, Y0
+	VADDPS  288(AX), Y1, Y1
+	VADDPS  320(AX), Y2, Y2
+	VADDPS  352(AX), Y3, Y3
+	VADDPS  384(AX), Y4, Y4
+	VADDPS  416(AX), Y5, Y5
+	VADDPS  448(AX), Y6, Y6
+	VADDPS  480(AX), Y7, Y7
+	ADDQ    $0x00000200, AX
+	DECQ    CX
+	JNZ     block
+	VADDPS  Y1, Y0, Y0
+	VADDPS  Y2, Y0, Y0
+	VADDPS  Y3, Y0, Y0
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y5, Y0, Y0
+	VADDPS  Y6, Y0, Y0
+	VADDPS  Y7, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VZEROUPPER
+	RET
+
 // func multiplyAVX2(rounds int)
 // Requires: AVX, FMA3
 TEXT ·multiplyAVX2(SB), NOSPLIT, $0-8
