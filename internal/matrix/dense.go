@@ -6,7 +6,7 @@ import (
 	"toptau/internal/kernel"
 )
 
-// dense is a block of panels: value (row r, column j) of a panel is panel[64j+r]; missing rows of the last one are zero.
+// dense is a block of panels. Value (row r, column j) of a panel is panel[64j+r]; missing rows of the last panel are zero.
 type dense[T kernel.Float] struct {
 	width  int
 	rows   int
@@ -26,7 +26,7 @@ func (d *dense[T]) rowCost() float64 {
 	return float64(d.width * int(unsafe.Sizeof(x)))
 }
 
-// add appends a row of finite values. It reports the first column whose value is not finite once it is rounded, or -1.
+// add appends a row and returns the first column whose value is not finite after rounding, or -1.
 func (d *dense[T]) add(values []float64) int {
 	r := d.rows % kernel.PanelRows
 	if r == 0 {

@@ -566,7 +566,7 @@ func TestBytesAndGrowth(t *testing.T) {
 	if want := int64(2*157*64*cols*4 + rows*4); packed != want {
 		t.Errorf("%d bytes, want %d", packed, want)
 	}
-	// All allocations together, garbage included: slabs that double up to 4 MB, two classes of them.
+	// All allocations, garbage included: arenas whose allocations double up to 4 MB, for two classes.
 	if total := int64(after.TotalAlloc - before.TotalAlloc); total > packed+10<<20 {
 		t.Errorf("%d bytes were allocated for a matrix of %d", total, packed)
 	}
