@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Extent returns the least and the greatest of some numbers, infinite ones where there are none. Where one of them is
-// NaN, ordered is false and the others mean nothing.
+// Extent returns the least and the greatest of some numbers, +Inf and -Inf where there are none. When one of them is NaN,
+// ordered is false and the other results are undefined.
 func Extent(x []float64) (low, high float64, ordered bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	done, ordered := 0, true
@@ -31,7 +31,7 @@ func Extent(x []float64) (low, high float64, ordered bool) {
 	return low + 0, high + 0, ordered // -0 is 0
 }
 
-// FillPanel writes some rows of columns, at most PanelRows, to the rows of a panel from first on, rounded to its numbers. It
+// FillPanel writes some rows of columns, at most PanelRows, to the rows of a panel from first on, rounded to its type. It
 // reports whether all of them are finite.
 func FillPanel[T Float](columns [][]float64, rows []int32, panel []T, first int) (finite bool) {
 	finite = true
@@ -67,8 +67,7 @@ func pick[T Float](x *float64, rows *int32, vectors int, dst *T) (finite bool) {
 	return asmPickFloat64(x, rows, vectors, (*float64)(unsafe.Pointer(dst)))
 }
 
-// Quotients writes whole numbers, each divided, to dst: those of data, with so many bytes (1, 2 or 4, the lowest first) and
-// a sign.
+// Quotients writes the signed whole numbers in data, of 1, 2 or 4 bytes each (lowest first), divided by divisor, to dst.
 func Quotients(data []byte, bytes int, divisor float64, dst []float64) {
 	data = data[:bytes*len(dst)]
 	done := 0
@@ -108,7 +107,7 @@ func divideVectors(data *byte, bytes, vectors int, divisor float64, dst *float64
 	}
 }
 
-// Widen writes the float32 numbers of data, four bytes each, the lowest first, to dst.
+// Widen writes the float32 numbers in data, four bytes each (lowest first), to dst.
 func Widen(data []byte, dst []float64) {
 	data = data[:4*len(dst)]
 	done := 0
@@ -121,14 +120,13 @@ func Widen(data []byte, dst []float64) {
 	}
 }
 
-// NoNumber stands for NaN among whole numbers.
+// NoNumber represents NaN among whole numbers.
 const NoNumber = math.MinInt32
 
-// WholeNumbers looks for the whole numbers of which x are the quotients, bit for bit: x[i] = whole[i] / power, NoNumber
-// where x[i] is NaN. ok is false where there are none above NoNumber; otherwise largest is the largest of them without
-// its sign.
+// WholeNumbers finds the whole numbers with x[i] = whole[i] / power, bit for bit, and NoNumber where x[i] is NaN. ok is false
+// when they do not exist or are not above NoNumber; otherwise largest is the largest magnitude.
 func WholeNumbers(x []float64, power float64, whole []int32) (largest int32, ok bool) {
-	const round = 3 << 51 // behind it float64 has no decimals: the sum's last bits are the nearest whole number
+	const round = 3 << 51 // from here on float64 has no decimals: the sum's last bits are the nearest whole number
 	whole = whole[:len(x)]
 	done := 0
 	if vectors := len(x) / 4; uses(columnsFamily) && vectors > 0 {
@@ -140,7 +138,7 @@ func WholeNumbers(x []float64, power float64, whole []int32) (largest int32, ok 
 		done = 4 * vectors
 	}
 	for i, v := range x[done:] {
-		q := int32(math.Float64bits(float64(v*power) + round)) // of a product beyond int32 some number, that fails
+		q := int32(math.Float64bits(float64(v*power) + round)) // for a product beyond int32 some number that fails the check
 		if math.Float64bits(float64(q)/power) != math.Float64bits(v) || q == NoNumber {
 			if v == v {
 				return 0, false
@@ -154,8 +152,8 @@ func WholeNumbers(x []float64, power float64, whole []int32) (largest int32, ok 
 	return largest, true
 }
 
-// Narrow writes whole numbers to data with so many bytes each (1, 2 or 4, the lowest first). They must fit; NoNumber becomes
-// the least number that does.
+// Narrow writes whole numbers to data with 1, 2 or 4 bytes each (lowest first). They must fit; NoNumber becomes the least
+// number of that size.
 func Narrow(whole []int32, bytes int, data []byte) {
 	data = data[:bytes*len(whole)]
 	done := 0

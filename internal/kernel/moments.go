@@ -1,18 +1,17 @@
 package kernel
 
-// MomentColumns is how many columns Moments takes side by side.
+// MomentColumns is the number of columns of a Moments.
 const MomentColumns = 4
 
-// Moments gathers compensated sums (Neumaier, with Knuth's exact sum of two numbers) of columns, each in the order of its
-// rows:
+// Moments holds compensated sums (Neumaier, with Knuth's exact sum of two numbers) of columns, each in the order of its rows:
 //
 //	AddFirst adds Unit x, AddSecond (Unit x - Mean)^2
 //
-// A term y is added to Total as t = Total + y, and to Lost what t has lost: with s = t - Total, (Total - (t - s)) + (y - s).
+// A term y is added to Total as t = Total + y, and the rounding error to Lost: with s = t - Total, (Total - (t - s)) + (y - s).
 // The sum is Total + Lost.
 type Moments struct{ Unit, Mean, Total, Lost [MomentColumns]float64 }
 
-// AddFirst adds the next rows, as many of each column.
+// AddFirst adds the next rows, the same number of each column.
 func (m *Moments) AddFirst(x *[MomentColumns][]float64) {
 	done, blocks := 0, momentBlocks(x)
 	if blocks > 0 {
@@ -26,7 +25,7 @@ func (m *Moments) AddFirst(x *[MomentColumns][]float64) {
 	}
 }
 
-// AddSecond adds the next rows, as many of each column.
+// AddSecond adds the next rows, the same number of each column.
 func (m *Moments) AddSecond(x *[MomentColumns][]float64) {
 	done, blocks := 0, momentBlocks(x)
 	if blocks > 0 {

@@ -6,8 +6,8 @@ import "unsafe"
 //
 //	lanes[(start[g]+code)*8+r%8] += v[r],
 //
-// r ascending, which is what one column of ones and zeros a level would give. Codes are those of ScoreCodes; lanes holds
-// those of all columns of the groups.
+// r ascending. This is the result of a column of ones and zeros for each level. Codes are those of ScoreCodes; lanes holds the
+// lanes of all columns of the groups.
 func AddCodes[C Code](codes []C, v []float64, start []int32, lanes []float64) {
 	groups := len(start) - 1
 	if groups <= 0 {

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// What thresholds are selected with: sweeps over float64 scores, which need not come in whole panels. Counts are exact, and
-// the sums are formed in an order that is fixed here, so that every implementation gives the same bits.
+// Sweeps over float64 scores, with which thresholds are selected. The scores need not fill whole panels. Counts are exact, and
+// sums are formed in a fixed order, so that every implementation gives the same bits.
 
 // selectRows is the number of scores in a block of the vector forms.
 const selectRows = 16
@@ -50,8 +50,8 @@ func Count(z []float64, t float64) (above, equal int) {
 }
 
 // Between writes the scores between low and high, both exclusive, and NaN to values, in order, and returns how many there
-// are, and how many others are at least high. values must have room for all of z, and may be z; what lies behind the scores
-// returned is undefined.
+// are, and how many others are at least high. values must have space for all of z, and may be z; its elements after the scores
+// returned are undefined.
 func Between(z []float64, low, high float64, values []float64) (inside, atLeast int) {
 	values = values[:len(z)]
 	done := 0
@@ -75,9 +75,9 @@ func Between(z []float64, low, high float64, values []float64) (inside, atLeast 
 	return inside, atLeast
 }
 
-// SumAbove returns the number of scores with z-shift above level, or NaN where either is NaN, and the sum of their z-shift. The sum is as good as one in
-// twice the precision that is rounded in the end: score i of z belongs to sum i mod 16, each sum carries along what its
-// roundings lose, and the sixteen are added in order in the same way. An overflow is an infinity, not NaN.
+// SumAbove returns the number of scores whose z-shift is above level, or is NaN, and the sum of these z-shift. The sum is
+// compensated: it is as accurate as one in twice the precision, rounded at the end. Score i of z belongs to sum i mod 16, each
+// sum keeps its rounding errors, and the sixteen sums are added in order in the same way. An overflow is an infinity, not NaN.
 func SumAbove(z []float64, shift, level float64) (count int, total float64) {
 	var lanes [2 * selectRows]float64
 	done := 0
@@ -119,7 +119,7 @@ func sumAbove(z []float64, shift, level float64, lanes *[2 * selectRows]float64)
 }
 
 // RowsAbove writes the numbers, first for z[0], of the scores that SumAbove adds to rows, in order, and returns how many there
-// are. rows must have room for all of z; what lies behind the ones returned is undefined.
+// are. rows must have space for all of z; its elements after the numbers returned are undefined.
 func RowsAbove(z []float64, shift, level float64, first int32, rows []int32) int {
 	rows = rows[:len(z)]
 	done, count := 0, 0

@@ -74,7 +74,7 @@ func (k *worker) filterScores(requests []Request, stripe, first, end int) {
 	}
 	rows := (end - first) * kernel.PanelRows
 	for h := range k.filters {
-		if r := &requests[h]; r.Candidates != nil && k.filters[h].Room() < rows {
+		if r := &requests[h]; r.Candidates != nil && k.filters[h].Free() < rows {
 			s := &r.Candidates.stripes[stripe]
 			s.count = k.filters[h].Count()
 			k.filters[h] = s.newFilter(r.Floor, rows)
