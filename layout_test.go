@@ -25,6 +25,7 @@ var order = []string{
 	"toptau/schema",
 	"toptau/internal/matrix",
 	"toptau/internal/objective",
+	"toptau/internal/lockstep",
 	"toptau/internal/optim",
 	"toptau/internal/certified/form",
 	"toptau/internal/certified/linalg",
