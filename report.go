@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/metric"
 	"toptau/model"
@@ -24,7 +25,7 @@ const (
 func (e *Evaluation) WriteReport(w io.Writer) error {
 	m, r, points := e.model, e.ranking, e.model.Points()
 	f := report.Findings{Title: "Classification at the top", Summary: e.Summary, Data: e.dataFacts(), Model: modelFacts(m),
-		Scores: report.HistogramOf(e.scores, &points[0].Threshold, reportBins)}
+		Scores: plot.HistogramOf(e.scores, &points[0].Threshold, reportBins)}
 	aim(&f, e.goal())
 	for i := range points {
 		point := report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}

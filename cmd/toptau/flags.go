@@ -6,6 +6,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/cli"
 	"toptau/metric"
 	"toptau/schema"
 	"toptau/threshold"
@@ -95,7 +96,7 @@ func (f goalFlags) optional() (metric.Goal, error) {
 	counted := f.TopCount != "" || f.Alerts != ""
 	switch {
 	case len(given) > 1:
-		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + spell(string(given[1])),
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(given[1])),
 			Expected: "exactly one goal", Hint: "a model file can hold further operating points"}
 	case f.Of != "" && !counted:
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Found: f.Of, Expected: "a count to take from that many rows",
@@ -103,7 +104,7 @@ func (f goalFlags) optional() (metric.Goal, error) {
 	case len(given) == 0:
 		return metric.Goal{}, nil
 	case counted && f.Of == "":
-		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Expected: "the number of rows that " + spell(string(given[0])) + " counts from",
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Expected: "the number of rows that " + cli.Spell(string(given[0])) + " counts from",
 			Fixes: []diag.Fix{{Param: "of", Value: "2000000"}}}
 	}
 	switch kind := given[0]; kind {

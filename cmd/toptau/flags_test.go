@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/internal/cli"
 )
 
 func TestGoalFlagsWrong(t *testing.T) {
@@ -33,7 +34,7 @@ func TestGoalFlagsWrong(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, err := test.flags.required()
-		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.Contains(message(err), test.want) {
+		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.Contains(diag.Of(err).Text(cli.Spell), test.want) {
 			t.Errorf("%+v: %v, want a usage error with %q", test.flags, err, test.want)
 		}
 	}
