@@ -7,6 +7,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/table"
 	"toptau/metric"
 	"toptau/schema"
 	"toptau/threshold"
@@ -25,11 +26,20 @@ type dataFlags struct {
 	Time        string   `group:"Data" placeholder:"COL" help:"A column that orders the rows in time; not a feature."`
 	Header      string   `group:"Data" enum:"auto,yes,no" default:"auto" help:"Whether the first row names the columns (${enum})."`
 	Delimiter   string   `group:"Data" placeholder:"D" help:"The character between fields, or tab or blank (default: detected)."`
-	Format      string   `group:"Data" enum:"auto,csv,libsvm,idx" default:"auto" help:"The file's format (${enum})."`
+	Format      string   `group:"Data" enum:"auto,${formats}" default:"auto" help:"The file's format (${enum})."`
 	Missing     []string `group:"Data" sep:"none" placeholder:"VALUE" help:"A spelling of a missing value, besides the empty field; repeatable."`
 	Categorical []string `group:"Data" sep:"none" aliases:"symbolic" placeholder:"COLS" help:"Columns whose values are categories even if they look like numbers."`
 	Numeric     []string `group:"Data" sep:"none" placeholder:"COLS" help:"Columns whose values are numbers."`
 	Width       int      `group:"Data" name:"width" placeholder:"N" help:"LIBSVM: the number of features (default: the largest index)."`
+}
+
+// formatNames returns the names of all file formats, for the flag.
+func formatNames() string {
+	var names []string
+	for _, f := range table.Formats() {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ",")
 }
 
 func (f dataFlags) format() toptau.Format {

@@ -43,7 +43,7 @@ func main() { app().Main() }
 func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau", Description: description, SchemaVersion: toptau.SchemaVersion, Verbs: &c, Flags: &c.Flags,
-		Vars: kong.Vars{"lambda": fmt.Sprint(defaultLambda)}}
+		Vars: kong.Vars{"lambda": fmt.Sprint(defaultLambda), "formats": formatNames()}}
 }
 
 // paperMoved points to the command that reproduces the paper.
