@@ -1,9 +1,11 @@
-// Package schema describes tables: the format of a file, the roles of its columns, and the schema that a model keeps of
-// its training file, so that later files are read the same way. It is plain data. Package table reads the files.
+// Package schema describes tables: the format of a file, the roles of its columns, and the schema that a
+// model keeps of its training file, so that later files are read the same way. It is plain data. Package
+// table reads the files.
 package schema
 
-// Format describes how a file is read. The zero value detects everything except the label, which formats without a fixed place
-// for it require. A column is named by its header or its 1-based number in the file; a header's name wins over a number.
+// Format describes how a file is read. The zero value detects everything except the label, which formats
+// without a fixed place for it require. A column is named by its header or its 1-based number in the file; a
+// header's name wins over a number.
 type Format struct {
 	Format      FileFormat `json:"format,omitempty"`
 	Delimiter   string     `json:"delimiter,omitempty"` // "" or "auto", one ASCII character, comma, semicolon, tab, pipe or blank

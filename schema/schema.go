@@ -15,7 +15,8 @@ type Schema struct {
 // Sparse reports whether the rows have features by index instead of columns.
 func (s *Schema) Sparse() bool { return s.Format == LIBSVM }
 
-// Name identifies a column: its header (without one, its number in decimal) and its 1-based number in the training file.
+// Name identifies a column: its header (without one, its number in decimal) and its 1-based number in the
+// training file.
 type Name struct {
 	Name   string `json:"name"`
 	Number int    `json:"number"`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -328,7 +329,7 @@ func TestBadIDX(t *testing.T) {
 		{"short header", head[:9], any,
 			"t: the end of the file, expected an IDX header (copy or download the file again)"},
 		{"long", head + "abcde", any,
-			"t: bytes behind the last item, expected 2 items of 2 values as the header says"},
+			"t: bytes after the last item, expected 2 items of 2 values as the header says"},
 		{"dimension of 0", "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x00", any,
 			"t: dimension 2 of size 0, expected items of 1 to 25,000 values"},
 		{"huge items", "\x00\x00\x08\x03\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff", any,
@@ -379,12 +380,12 @@ func TestBadFiles(t *testing.T) {
 	wantError(t, err, folder+": a directory, expected a file")
 	gone := filepath.Join(folder, "gone.csv")
 	_, _, err = Read(gone, Options{})
-	wantError(t, err, gone+": no such file")
-	if diag.Of(err).Kind != diag.IO {
-		t.Error(diag.Of(err).Kind)
+	wantError(t, err, gone+": no such file or directory")
+	if diag.Of(err).Kind != diag.IO || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(diag.Of(err).Kind, errors.Unwrap(err))
 	}
 	_, _, err = Read(write(t, "a", "1,1\n2,0\n"), Options{Format: schema.Format{LabelsFile: gone}})
-	wantError(t, err, gone+": no such file")
+	wantError(t, err, gone+": no such file or directory")
 	locked := write(t, "locked", "1,1\n")
 	if err := os.Chmod(locked, 0); err != nil {
 		t.Fatal(err)
@@ -394,7 +395,7 @@ func TestBadFiles(t *testing.T) {
 		return
 	}
 	_, _, err = Read(locked, Options{})
-	wantError(t, err, locked+": no permission to read it, expected a file that can be read")
+	wantError(t, err, locked+": permission denied")
 }
 
 func TestBadSource(t *testing.T) {

@@ -30,8 +30,8 @@ func floatText(rows int) []byte {
 	return text
 }
 
-// flowText is rows like those of nsl_kdd: 38 numbers, most of them 0 or a short integer or a rate of two decimals,
-// three symbols and a label.
+// flowText is rows like those of nsl_kdd: 38 numbers, most of them 0 or a short integer or a rate of two
+// decimals, three symbols and a label.
 func flowText(rows int) []byte {
 	random := rand.New(rand.NewPCG(13, 14))
 	services := make([]string, 66)
@@ -181,10 +181,11 @@ func (c *contender) race(b *testing.B) {
 	}
 }
 
-// BenchmarkText reads text in memory in turns with a reader of the standard library, the tokenizer alone, and scanned
-// chunks on one thread and on two; each by its best time. It reports how many times faster than the standard library
-// the others are, by processor time, for two threads also by the clock against one thread. The readers of this package
-// also detect the format, check UTF-8, count labels and hash; x_bare leaves the hash out.
+// BenchmarkText reads text in memory in turns with a reader of the standard library, the tokenizer alone, and
+// scanned chunks on one thread and on two; each by its best time. It reports how many times faster than the
+// standard library the others are, by processor time, for two threads also by the clock against one thread.
+// The readers of this package also detect the format, check UTF-8, count labels and hash; x_bare leaves the
+// hash out.
 func BenchmarkText(b *testing.B) {
 	const rows = 200_000
 	symbols := map[int]bool{1: true, 2: true, 3: true, 41: true}

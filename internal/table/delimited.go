@@ -9,15 +9,15 @@ import (
 	"toptau/diag"
 )
 
-// blank is the delimiter of text whose fields are separated by runs of blanks and tabs. none is the delimiter of text with a
-// single column.
+// blank is the delimiter of text whose fields are separated by runs of blanks and tabs. none is the delimiter
+// of text with a single column.
 const (
 	blank byte = ' '
 	none  byte = '\n'
 )
 
-// delimited reads records of delimited text, the tokenizer. The package documentation has the rules. The fields of its rows
-// are decoded: without quotes and, outside quotes, without blanks around them.
+// delimited reads records of delimited text, the tokenizer. The package documentation has the rules. The
+// fields of its rows are decoded: without quotes and, outside quotes, without blanks around them.
 type delimited struct {
 	file      string
 	lines     *lines
@@ -95,7 +95,8 @@ func (d *delimited) parse(line []byte) (*row, error) {
 func (d *delimited) tooWide() error {
 	return &diag.Error{Kind: diag.Data, File: d.file, Line: d.current.line,
 		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", thousands(d.most)),
-		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}}, Hint: "a LIBSVM file may have more"}
+		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}},
+		Hint:  "a LIBSVM file may have more"}
 }
 
 // split cuts a line without quotes at every delimiter.
@@ -173,7 +174,8 @@ func (d *delimited) parseQuoted(line []byte) (*row, error) {
 	return r, nil
 }
 
-// skipBlanks returns the first place at or after i without a blank or tab. A tab that is the delimiter counts as text.
+// skipBlanks returns the first place at or after i without a blank or tab. A tab that is the delimiter counts
+// as text.
 func (d *delimited) skipBlanks(line []byte, i int) int {
 	for i < len(line) && isBlank(line[i]) && (line[i] != d.delimiter || d.delimiter == blank) {
 		i++
@@ -181,7 +183,8 @@ func (d *delimited) skipBlanks(line []byte, i int) int {
 	return i
 }
 
-// plainField appends an unquoted field to text and returns the place of its delimiter, or the end of the line.
+// plainField appends an unquoted field to text and returns the place of its delimiter, or the end of the
+// line.
 func (d *delimited) plainField(line []byte, i int) int {
 	begin := i
 	for i < len(line) && !d.isDelimiter(line[i]) {
@@ -195,8 +198,8 @@ func (d *delimited) isDelimiter(c byte) bool {
 	return c == d.delimiter || d.delimiter == blank && c == '\t'
 }
 
-// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and the place of its
-// delimiter in that line.
+// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and
+// the place of its delimiter in that line.
 func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 	opened, field, size := d.lines.number, len(d.ends)+1, 0
 	for {
@@ -249,7 +252,8 @@ func (d *delimited) isEmpty(line []byte) bool {
 	return true
 }
 
-// checkText refuses NUL bytes and bytes that are not UTF-8. first is the number of the field in which the line begins.
+// checkText refuses NUL bytes and bytes that are not UTF-8. first is the number of the field in which the
+// line begins.
 func (d *delimited) checkText(line []byte, number, first int) error {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		return &diag.Error{Kind: diag.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),

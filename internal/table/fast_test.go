@@ -305,7 +305,8 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
-// TestHalves reads numbers halfway between two float64, and their neighbours, which only exact arithmetic rounds well.
+// TestHalves reads numbers halfway between two float64, and their neighbours, which only exact arithmetic
+// rounds well.
 func TestHalves(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {
@@ -338,8 +339,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestFastIsUsed reads files without anything unusual, whose chunks must all be scanned, and files with something in
-// few places, around which they must.
+// TestFastIsUsed reads files without anything unusual, whose chunks must all be scanned, and files with
+// something in few places, around which they must.
 func TestFastIsUsed(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var table, crlf, sparse strings.Builder
@@ -381,7 +382,8 @@ func TestFastIsUsed(t *testing.T) {
 	}
 }
 
-// TestEveryCut reads texts with something unusual in every way that they can be cut into chunks of about a size.
+// TestEveryCut reads texts with something unusual in every way that they can be cut into chunks of about a
+// size.
 func TestEveryCut(t *testing.T) {
 	for _, text := range []string{
 		"1,a,1\n2,b,0\n3,a,1\n\n4,b,0\n5,a,1\n", "1,a,1\n2,b,0\n3,\"x\ny\",1\n4,b,0\n5,é,1\n6,a,0\n\n\n", "1,a,1\n2,b,0\n3,\xff,1\n4,b,0\n",

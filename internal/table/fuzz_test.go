@@ -11,7 +11,8 @@ import (
 	"toptau/schema"
 )
 
-// check reads a file whole and in chunks, which must give the same table or the same error, and tests the table.
+// check reads a file whole and in chunks, which must give the same table or the same error, and tests the
+// table.
 func check(t *testing.T, text string, o Options) {
 	x, info, err := readText(text, o)
 	for _, size := range []int{1, 7} {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A head that is settled before its end says what the whole head would say: the records behind it are the worst that there
-// can be.
+// A head that is settled before its end says what the whole head would say: the records behind it are the
+// worst that there can be.
 func TestSettledHead(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	settled := 0

@@ -9,15 +9,15 @@ import (
 	"toptau/diag"
 )
 
-// LabelCount is a value of the label with the number of its rows. Values that are equal as numbers count as one, spelled as
-// in the first of these rows.
+// LabelCount is a value of the label with the number of its rows. Values that are equal as numbers count as
+// one, spelled as in the first of these rows.
 type LabelCount struct {
 	Value string `json:"value"`
 	Count int    `json:"count"`
 }
 
-// labelLimit bounds the values with counts of their own, so that a column of distinct values that is chosen as the label by
-// mistake does not fill the memory.
+// labelLimit bounds the values with counts of their own, so that a column of distinct values that is chosen
+// as the label by mistake does not fill the memory.
 const labelLimit = 1000
 
 // rule separates the positive class from the negative one.

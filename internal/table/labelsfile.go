@@ -8,7 +8,8 @@ import (
 	"toptau/diag"
 )
 
-// labelsFile reads the labels of the rows of another file: one label per line, or an IDX file of one dimension.
+// labelsFile reads the labels of the rows of another file: one label per line, or an IDX file of one
+// dimension.
 type labelsFile struct {
 	file    string
 	in      *input

@@ -162,8 +162,8 @@ func (s *libsvmRows) appendRow(t *Table, text []byte) error {
 	return nil
 }
 
-// labelOf returns the label of a row: the next one of the labels file if there is one, otherwise the one before the entries;
-// nil if it is missing.
+// labelOf returns the label of a row: the next one of the labels file if there is one, otherwise the one
+// before the entries; nil if it is missing.
 func (s *libsvmRows) labelOf(written []byte) (label []byte, err error) {
 	label = written
 	if s.reader.labelsFile != nil {

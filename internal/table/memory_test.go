@@ -126,7 +126,8 @@ func TestLongNamesAndCategories(t *testing.T) {
 	}
 }
 
-// A table that will not fit is refused early, by the size of its file or, where that is not known, on the way.
+// A table that will not fit is refused early, by the size of its file or, where that is not known, on the
+// way.
 func TestOutlook(t *testing.T) {
 	before := debug.SetMemoryLimit(48 << 20)
 	defer debug.SetMemoryLimit(before)

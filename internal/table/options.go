@@ -9,15 +9,15 @@ import (
 	"toptau/schema"
 )
 
-// Options describe how a file is read. The zero value detects everything except the label, which formats without a fixed
-// place for it require.
+// Options describe how a file is read. The zero value detects everything except the label, which formats
+// without a fixed place for it require.
 type Options struct {
 	schema.Format
 
-	Schema     *schema.Schema // read the file as a model's training file was read: match its columns, kinds and label rule
-	Unlabelled bool           // the label column may be absent; labels that are missing or not understood are Unknown
+	Schema     *schema.Schema // read the file as a training file: match its columns, kinds and label rule
+	Unlabelled bool           // the label column may be absent; missing and other labels are Unknown
 	Raw        bool           // keep every field in Table.Raw
-	Packed     bool           // Read: store columns and lines in few bytes, for the methods of Column and Table.LineOf alone
+	Packed     bool           // store columns and lines in few bytes, for the methods of Column and LineOf
 }
 
 // check checks everything that can be checked without the file.

@@ -418,7 +418,8 @@ func TestIDXTypes(t *testing.T) {
 	}
 }
 
-// TestChunks reads files in chunks of several sizes, through a source that gives one byte or half a buffer at a time.
+// TestChunks reads files in chunks of several sizes, through a source that gives one byte or half a buffer at
+// a time.
 func TestChunks(t *testing.T) {
 	var csv, svm strings.Builder
 	for i := range 300 {
@@ -571,5 +572,21 @@ func TestAgainstStandardWriter(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestReaderHasTheNameOfItsFile(t *testing.T) {
+	path := write(t, "rows.csv", "x,y\n1,1\n2\n")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := NewReader("", f, Options{Format: schema.Format{Label: "y"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err = r.ReadAll(); err == nil || !strings.HasPrefix(err.Error(), path+":3: ") {
+		t.Error(err)
 	}
 }

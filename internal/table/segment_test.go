@@ -103,7 +103,8 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// A packed table has the values of a plain one, whichever way its rows were read, and gives them up from the first row on.
+// A packed table has the values of a plain one, whichever way its rows were read, and gives them up from the
+// first row on.
 func TestPackedTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var b strings.Builder
