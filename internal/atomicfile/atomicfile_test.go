@@ -53,7 +53,7 @@ func TestLinkStaysLink(t *testing.T) {
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
 	os.WriteFile(target, nil, 0o644)
 	if err := os.Symlink("target", link); err != nil {
-		t.Skip("no symbolic links here")
+		t.Skip("no symlinks here")
 	}
 	if err := Write(link, []byte("x")); err != nil {
 		t.Fatal(err)

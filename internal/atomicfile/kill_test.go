@@ -50,7 +50,7 @@ func child(what, dir string) {
 		_, err = os.Stat(tempDir)
 		fmt.Println(f.Commit() != nil, late != nil, os.IsNotExist(err), len(Written()))
 	case "0", "1": // a pair of which no file, or the first one, has its name
-		betweenNames = func(i int) {
+		beforeRename = func(i int) {
 			if fmt.Sprint(i) == what {
 				stop()
 			}
@@ -249,7 +249,7 @@ func TestDanglingLinkIsFollowed(t *testing.T) {
 	os.Mkdir(filepath.Join(dir, "from"), 0o700)
 	link := filepath.Join(dir, "from", "link")
 	if err := os.Symlink("../to/file", link); err != nil {
-		t.Skip("no symbolic links here")
+		t.Skip("no symlinks here")
 	}
 	if err := Write(link, []byte("x")); err != nil {
 		t.Fatal(err)

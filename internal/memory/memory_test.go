@@ -93,7 +93,7 @@ func TestShortage(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 40)
 	defer debug.SetMemoryLimit(before)
 	err := Shortage("9 rows", math.MaxInt64, func(free int64) string { return "fewer rows fit" })
-	if err == nil || !strings.Contains(err.Error(), "9 rows, which take about 9.22 EB of memory, expected at most ") ||
+	if err == nil || !strings.Contains(err.Error(), "9 rows, which need about 9.22 EB of memory, expected at most ") ||
 		!strings.Contains(err.Error(), "(fewer rows fit)") {
 		t.Error(err)
 	}

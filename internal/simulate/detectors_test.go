@@ -94,9 +94,9 @@ func TestDetectorsReactAsDocumented(t *testing.T) {
 	}
 }
 
-// The benign scores correlate and have heavy tails as stated: for an elliptical law with correlation r two scores lie on
-// the same side of the middle with probability 1/2 + asin(r)/pi, and a t of 4 degrees lies below -5 with probability
-// 0.00374.
+// The benign scores correlate and have heavy tails as stated: for an elliptical law with correlation r two
+// scores lie on the same side of the middle with probability 1/2 + asin(r)/pi, and a t of 4 degrees lies
+// below -5 with probability 0.00374.
 func TestBenignScores(t *testing.T) {
 	d := collect(t, detectorOptions())
 	same := func(j, k int) float64 {
@@ -154,8 +154,8 @@ func TestVolumeIsBenign(t *testing.T) {
 	}
 }
 
-// Under MLT attacks of even number do not occur and half of the others is labelled negative; without it every attack is
-// positive.
+// Under MLT attacks of even number do not occur and half of the others is labelled negative; without it every
+// attack is positive.
 func TestMLTLabels(t *testing.T) {
 	o := detectorOptions()
 	clean := collect(t, o)

@@ -47,7 +47,8 @@ func small(kind string) Options {
 	return o
 }
 
-// The bytes of a seed are a promise: published numbers refer to them. A change here needs an entry in the change log.
+// The bytes of a seed are a promise: published numbers refer to them. A change here needs an entry in the
+// change log.
 func TestBytesOfASeed(t *testing.T) {
 	want := map[string]string{
 		"detectors": "c0625d5ca1a023f28f4947338175eb0eb12de4849eba6ba08621c76a3181bb61",
@@ -194,15 +195,15 @@ func TestWrongOptions(t *testing.T) {
 		text    string
 	}{
 		{Options{Kind: "iris"}, "detectors, example, hepmass, gisette"},
-		{Options{Kind: "hepmass", Rows: -1}, "--rows -1"},
-		{Options{Kind: "example", Rows: 2}, "--rows 2"},
-		{Options{Kind: "detectors", Columns: 3}, "--columns 3"},
-		{Options{Kind: "hepmass", Columns: 27}, "--columns 27"},
-		{Options{Kind: "example", Columns: 3}, "--columns"},
+		{Options{Kind: "hepmass", Rows: -1}, "rows -1"},
+		{Options{Kind: "example", Rows: 2}, "rows 2"},
+		{Options{Kind: "detectors", Columns: 3}, "columns 3"},
+		{Options{Kind: "hepmass", Columns: 27}, "columns 27"},
+		{Options{Kind: "example", Columns: 3}, "columns 3"},
 		{Options{Kind: "example", Positives: threshold.MustRate("1%")}, "positives"},
 		{Options{Kind: "hepmass", MLT: true}, "MLT"},
 		{Options{Kind: "gisette", Types: 3}, "attack types"},
-		{Options{Kind: "detectors", Types: -1}, "-1 attack types"},
+		{Options{Kind: "detectors", Types: -1}, "types -1"},
 	} {
 		_, err := New(c.options)
 		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.Contains(err.Error(), c.text) {

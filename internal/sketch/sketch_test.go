@@ -35,7 +35,8 @@ func compare(s *Sketch, rows []uint64) Overlap {
 	return s.Compare(given, s.Sampled())
 }
 
-// However rows are divided among sketches that are merged, the sample is that of the smallest hashes with exact counts.
+// However rows are divided among sketches that are merged, the sample is that of the smallest hashes with
+// exact counts.
 func TestSketchIsCanonical(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rows := make([]uint64, 100000)
@@ -133,7 +134,8 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// worlds are distributions of rows, from all different to nearly all equal; drift changes the shares of the values.
+// worlds are distributions of rows, from all different to nearly all equal; drift changes the shares of the
+// values.
 var worlds = []struct {
 	name string
 	draw func(r *rand.Rand, drift float64) uint64
@@ -156,8 +158,9 @@ var worlds = []struct {
 	}},
 }
 
-// Fresh rows pass, of the same distribution and of another, whatever share of the rows is repeated: at most Level of the draws
-// raise an alarm. The naive comparison of matched rows with 1 - singletons/n alarms in many where the shares of values drift.
+// Fresh rows pass, of the same distribution and of another, whatever share of the rows is repeated: at most
+// Level of the draws raise an alarm. The naive comparison of matched rows with 1 - singletons/n alarms in
+// many where the shares of values drift.
 func TestFalseAlarms(t *testing.T) {
 	draws := 400
 	if testing.Short() {
@@ -193,7 +196,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// 400 of 2,000 training rows are found, alone and among fresh rows, and so is a set of them in which each is there twice.
+// 400 of 2,000 training rows are found, alone and among fresh rows, and so is a set of them in which each is
+// there twice.
 func TestPower(t *testing.T) {
 	for w, world := range worlds {
 		r := rand.New(rand.NewPCG(uint64(w), 11))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -283,8 +284,8 @@ func (a *assembler) codeOf(k int, c *Column, field []byte, line int) (int32, err
 // limit.
 func (a *assembler) tooManyCategories(k, line int) *diag.Error {
 	return &diag.Error{Kind: diag.Data, File: a.reader.file, Line: line, Column: a.names.all[a.roles.features[k]],
-		Found:    fmt.Sprintf("distinct value %s of the categorical columns", thousands(maxCategories+1)),
-		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", thousands(maxCategories)),
+		Found:    fmt.Sprintf("distinct value %s of the categorical columns", text.Count(maxCategories+1)),
+		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", text.Count(maxCategories)),
 		Fixes: []diag.Fix{{Param: "drop", Value: a.columnValue(k)},
 			{Param: "id", Value: a.columnValue(k), When: "for columns that identify rows"}}}
 }
@@ -390,7 +391,7 @@ func (a *assembler) checkEnd() error { return nil }
 // finish implements rowSource.
 func (a *assembler) finish() {
 	if a.zeroWeight > 0 {
-		a.reader.warn("zero_weight", fmt.Sprintf("%s: %s of weight 0 left out", a.reader.file, plural(a.zeroWeight, "row")))
+		a.reader.warn("zero_weight", fmt.Sprintf("%s: %s of weight 0 left out", a.reader.file, text.Plural(a.zeroWeight, "row")))
 	}
 }
 

@@ -352,7 +352,7 @@ func TestBadLabelsFile(t *testing.T) {
 	for _, c := range []struct{ name, labels, want string }{
 		{"too few", "1\n0\n", ": 2 labels, expected one for each row of t, which has more"},
 		{"too many", "1\n0\n1\n0\n", ": 4 labels, expected one for each row of t, which has 3 rows"},
-		{"none", "", ": 0 labels, expected one for each row of t, which has more"},
+		{"none", "", ": no labels, expected one for each row of t, which has more"},
 		{"an empty line", "1\n\n0\n1\n",
 			`:2: an empty line, expected 1 field as in the other lines (a missing value is written "")`},
 		{"an empty label", "1\n\"\"\n0\n", ":2: an empty label, expected a label in every line"},

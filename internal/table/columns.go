@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -134,11 +135,11 @@ func enumerate(all []string, limit int) string {
 	for i, s := range shown {
 		quoted[i] = diag.Quote(s)
 	}
-	text := strings.Join(quoted, ", ")
+	list := strings.Join(quoted, ", ")
 	if len(all) > limit {
-		text += fmt.Sprintf(" and %s more", thousands(len(all)-limit))
+		list += fmt.Sprintf(" and %s more", text.Count(len(all)-limit))
 	}
-	return text
+	return list
 }
 
 // nearest returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
 // blank is the delimiter of text whose fields are separated by runs of blanks and tabs. none is the delimiter
@@ -94,7 +95,7 @@ func (d *delimited) parse(line []byte) (*row, error) {
 // tooWide is the error of a record with more fields than the limit.
 func (d *delimited) tooWide() error {
 	return &diag.Error{Kind: diag.Data, File: d.file, Line: d.current.line,
-		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", thousands(d.most)),
+		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", text.Count(d.most)),
 		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}},
 		Hint:  "a LIBSVM file may have more"}
 }
@@ -306,21 +307,4 @@ func lineFailure(file string, l *lines, err error) error {
 		Found: "a line longer than 64 MiB", Expected: "a text file with lines", Hint: "is this a binary file?"}
 }
 
-func fields(n int) string { return plural(n, "field") }
-
-// plural returns "1 row" or "2 rows".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%s %ss", thousands(n), noun)
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func fields(n int) string { return text.Plural(n, "field") }

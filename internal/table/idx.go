@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
 // idx reads items of an IDX file as float64: two zero bytes, a type, the number of dimensions, the dimensions
@@ -64,7 +65,7 @@ func newIDX(file string, source io.Reader) (*idx, error) {
 		}
 		if n == 0 || int64(x.cols)*n > MaxColumns {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Found: fmt.Sprintf("dimension %d of size %d", i+1, n),
-				Expected: fmt.Sprintf("items of 1 to %s values", thousands(MaxColumns))}
+				Expected: fmt.Sprintf("items of 1 to %s values", text.Count(MaxColumns))}
 		}
 		x.cols *= int(n)
 	}
@@ -87,7 +88,7 @@ func (x *idx) announced() string {
 	if x.row == nil {
 		return "an IDX header"
 	}
-	return fmt.Sprintf("%s of %s as the header says", plural(x.items, "item"), plural(x.cols, "value"))
+	return fmt.Sprintf("%s of %s as the header says", text.Plural(x.items, "item"), text.Plural(x.cols, "value"))
 }
 
 // next returns the values of the next item, valid until the following call, or io.EOF after the last item.

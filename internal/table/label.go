@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
 // LabelCount is a value of the label with the number of its rows. Values that are equal as numbers count as
@@ -228,13 +229,13 @@ func (l *labels) describe() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s (%s)", diag.Quote(v.Value), thousands(v.Count))
+		fmt.Fprintf(&b, "%s (%s)", diag.Quote(v.Value), text.Count(v.Count))
 	}
 	switch {
 	case l.beyond > 0:
-		fmt.Fprintf(&b, " and more than %s others", thousands(len(all)-min(10, len(all))))
+		fmt.Fprintf(&b, " and more than %s others", text.Count(len(all)-min(10, len(all))))
 	case len(all) > 10:
-		fmt.Fprintf(&b, " and %s", plural(len(all)-10, "other"))
+		fmt.Fprintf(&b, " and %s", text.Plural(len(all)-10, "other"))
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -145,7 +146,7 @@ func (g *matching) missingColumns(file string, want int) error {
 		parts = append(parts, "columns in another order: "+enumerate(g.reordered, 20))
 	}
 	return &diag.Error{Kind: diag.Model, File: file, Found: strings.Join(parts, "; "),
-		Expected: fmt.Sprintf("the %s that the model was trained on", plural(want, "column"))}
+		Expected: fmt.Sprintf("the %s that the model was trained on", text.Plural(want, "column"))}
 }
 
 // warn reports columns that are ignored or in another order.

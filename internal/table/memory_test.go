@@ -148,7 +148,7 @@ func TestOutlook(t *testing.T) {
 		}
 		_, _, err = r.ReadAll()
 		e := diag.Of(err)
-		if e == nil || e.File != "t" || !strings.Contains(e.Found, "rows, which take about") || !strings.HasSuffix(e.Hint, "rows fit") {
+		if e == nil || e.File != "t" || !strings.Contains(e.Found, "rows, which need about") || !strings.HasSuffix(e.Hint, "rows fit") {
 			t.Fatalf("known size %v: %v", known, err)
 		}
 		if known && read > 16<<20 {

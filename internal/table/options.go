@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -35,7 +36,7 @@ func (o *Options) check() error {
 		return &diag.Error{Kind: diag.Usage, Found: "a label column and a labels file", Expected: "one of the two"}
 	}
 	if o.Width < 0 || o.Width > MaxFeatures {
-		return usage("width", strconv.Itoa(o.Width), "a number of features from 1 to "+thousands(MaxFeatures))
+		return usage("width", strconv.Itoa(o.Width), "a number of features from 1 to "+text.Count(MaxFeatures))
 	}
 	_, err := parseRule(o.Positive)
 	return err

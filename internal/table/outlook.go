@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toptau/internal/memory"
+	"toptau/internal/text"
 )
 
 // outlook compares, while a file is read, the memory that its table will take with the free memory. It does
@@ -32,10 +33,10 @@ func (o *outlook) check(t *Table, in *input, bytes int64) error {
 	ratio := float64(end) / float64(bytes)
 	// The garbage collector leaves about a tenth unused.
 	need := int64(1.1 * (ratio - 1) * float64(held))
-	what := fmt.Sprintf(rows, plural(int(ratio*float64(t.Rows())), "row"))
+	what := fmt.Sprintf(rows, text.Plural(int(ratio*float64(t.Rows())), "row"))
 	short := memory.Shortage(what, need, func(free int64) string {
 		fit := float64(t.Rows()) * (1 + float64(free)/(1.1*float64(held)))
-		return fmt.Sprintf("about %s fit", plural(int(fit), "row"))
+		return fmt.Sprintf("about %s fit", text.Plural(int(fit), "row"))
 	})
 	if short == nil {
 		return nil
