@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tree writes files below a directory, which stands for the root of a machine.
+// tree writes files below a directory that takes the place of the root directory.
 func tree(t *testing.T, files map[string]string) system {
 	t.Helper()
 	root := t.TempDir()
@@ -99,7 +99,7 @@ func TestShortage(t *testing.T) {
 	}
 }
 
-// Go's soft limit counts, whatever the machine has.
+// Go's soft limit applies on every machine.
 func TestSoftLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 20)
 	defer debug.SetMemoryLimit(before)
