@@ -69,7 +69,7 @@ func (e *Error) Text(spell func(param string) string) string {
 	case e.Expected != "":
 		fmt.Fprintf(&b, "expected %s", e.Expected)
 	}
-	if _, silent := e.Err.(quiet); e.Err != nil && !silent {
+	if e.Err != nil {
 		if found != "" || e.Expected != "" {
 			b.WriteString(": ")
 		}
@@ -142,14 +142,6 @@ func causeText(err error, spell func(param string) string) string {
 	}
 	return err.Error()
 }
-
-// Quiet returns a cause that errors.Is and errors.As find and whose text says nothing that Found does not.
-func Quiet(err error) error { return quiet{err} }
-
-type quiet struct{ error }
-
-// Unwrap returns the cause.
-func (q quiet) Unwrap() error { return q.error }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
