@@ -180,8 +180,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
-	part, note := thresholdText(f)
-	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: part + "; " + note}}
+	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
 	if c := f.Threshold.Calibrated; c != nil {
 		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Goal: f.Goal, Delta: o.Delta}, f.Calibration.Negatives)
 	}
@@ -194,6 +193,10 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 // allEntries returns the chosen model and the entries of the search.
 func allEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
 	list := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
+	encodings := map[feature.Encode]bool{}
+	for i := range f.Entries {
+		encodings[f.Entries[i].Task.Features] = true
+	}
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if e.Status != tune.Fitted {
@@ -209,14 +212,14 @@ func allEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]
 		if slices.Contains(tune.Baselines(), e.Task.Learner) {
 			from.kind = result.BaselineEntry
 		}
-		list = append(list, Entry{Name: entryName(e.Task), Model: m, origin: from})
+		list = append(list, Entry{Name: entryName(e.Task, len(encodings) > 1), Model: m, origin: from})
 	}
 	return list, nil
 }
 
-// entryName returns "logistic" for raw columns and "logistic/scorecard" for other encodings.
-func entryName(t tune.Task) string {
-	if t.Features == feature.EncodeRaw {
+// entryName returns "logistic" for raw columns and "logistic/scorecard" for other encodings, if there are several.
+func entryName(t tune.Task, several bool) string {
+	if !several || t.Features == feature.EncodeRaw {
 		return string(t.Learner)
 	}
 	return string(t.Learner) + "/" + string(t.Features)

@@ -138,7 +138,7 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 		Features: f.Map.Cols(), Seed: o.Seed, Cancelled: f.Cancelled, TimeUp: f.TimeUp,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit, Warnings: d.warnings(),
 	}
-	_, r.ThresholdNote = thresholdText(f)
+	r.ThresholdNote = thresholdText(f)
 	r.Expected = *expectedOf(&f.Threshold)
 	r.guarantee(&f.Threshold, o.Delta)
 	if f.FoldRows > 0 {

@@ -181,7 +181,7 @@ func printTraining(s *cli.Session, r *toptau.TrainReport, output string) {
 	}
 	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
 	for _, w := range r.Warnings {
-		s.Printf("note: %s\n", w.Text)
+		s.Printf("note: %s\n", w.Words(cli.Spell))
 	}
 }
 
