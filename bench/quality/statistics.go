@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"slices"
+
+	"toptau/metric"
 )
 
 // estimate is a mean over seeds with half the width of its interval.
@@ -26,29 +28,11 @@ func estimated(values []float64) estimate {
 	if n == 0 {
 		return e
 	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v
+	standardError := 0.0
+	if e.mean, standardError = metric.MeanAndError(values); n > 1 && n <= len(student)+1 {
+		e.half = student[n-2] * standardError
 	}
-	e.mean = sum / float64(n)
-	if n == 1 || n > len(student)+1 {
-		return e
-	}
-	e.half = student[n-2] * standardError(values)
 	return e
-}
-
-// standardError is that of the mean; NaN for fewer than two values.
-func standardError(values []float64) float64 {
-	n, mean := float64(len(values)), 0.0
-	for _, v := range values {
-		mean += v / n
-	}
-	squares := 0.0
-	for _, v := range values {
-		squares += float64((v - mean) * (v - mean))
-	}
-	return math.Sqrt(squares / (n - 1) / n)
 }
 
 // differences are a minus b, seed by seed; NaN where one of them has no value.

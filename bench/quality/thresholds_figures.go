@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -80,7 +81,7 @@ func pooledFigures(set, cell string, rate threshold.Rate, of []AtBudget) *Figure
 	}
 	f.Tied /= f.Negatives
 	f.Ratio = f.FalseAlarms / (rate.Float64() * f.Negatives)
-	f.Error = standardError(f.ratios)
+	_, f.Error = metric.MeanAndError(f.ratios)
 	if len(of) == 1 { // that of a count
 		f.Error = math.Sqrt(max(1, f.FalseAlarms)) / (rate.Float64() * f.Negatives)
 	}

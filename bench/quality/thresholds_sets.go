@@ -13,6 +13,7 @@ import (
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/threshold"
 )
 
@@ -55,7 +56,7 @@ var thresholdSets = []thresholdSet{
 // cell is what is trained on a set: some learners on some encodings.
 type cell struct {
 	name      string
-	learners  []string         // nil: the default
+	learners  []method.Name    // nil: the default
 	encodings []feature.Encode // nil: the default
 	own       []threshold.Rate // budgets with a training of their own; the others share one for mainBudget
 	small     int              // seeds of a set that is used whole
@@ -71,24 +72,24 @@ const (
 // cells are the rows of the page for each set, the quick ones first. Budgets have trainings of their own where these cost
 // little, and 5 % for scorecards too: there it has the rows to hold some out where 1 % has not.
 var cells = []cell{
-	one(tune.Logistic, feature.EncodeRaw, 20, 10, 200),
-	one(tune.Ramp, feature.EncodeRaw, 10, 10, 50),
+	one(method.Logistic, feature.EncodeRaw, 20, 10, 200),
+	one(method.Ramp, feature.EncodeRaw, 10, 10, 50),
 	one("patmat-np", feature.EncodeRaw, 10, 10, 20),
-	one(tune.Logistic, feature.EncodeScorecard, 20, 10, 200),
-	one(tune.Ramp, feature.EncodeScorecard, 5, 5, 20),
+	one(method.Logistic, feature.EncodeScorecard, 20, 10, 200),
+	one(method.Ramp, feature.EncodeScorecard, 5, 5, 20),
 	one("patmat-np", feature.EncodeScorecard, 3, 3, 5),
-	one(tune.Logistic, feature.EncodeLeaves, 20, 10, 50),
-	one(tune.Ramp, feature.EncodeLeaves, 3, 3, 5),
+	one(method.Logistic, feature.EncodeLeaves, 20, 10, 50),
+	one(method.Ramp, feature.EncodeLeaves, 3, 3, 5),
 	// Without raw columns: logistic regression on these is kept unless an average is clearly better.
-	{name: averageCell, learners: []string{tune.Logistic, tune.Ramp},
+	{name: averageCell, learners: []method.Name{method.Logistic, method.Ramp},
 		encodings: []feature.Encode{feature.EncodeScorecard, feature.EncodeLeaves}, small: 3, large: 3, draws: 5},
 	{name: defaultCell, small: 3, large: 3, draws: 3},
 	one("patmat-np", feature.EncodeLeaves, 1, 0, 1), // a minute or two each
 }
 
 // one is the cell of a single learner on a single encoding.
-func one(learner string, e feature.Encode, small, large, draws int) cell {
-	c := cell{name: learner + " " + string(e), learners: []string{learner}, encodings: []feature.Encode{e},
+func one(learner method.Name, e feature.Encode, small, large, draws int) cell {
+	c := cell{name: string(learner) + " " + string(e), learners: []method.Name{learner}, encodings: []feature.Encode{e},
 		small: small, large: large, draws: draws}
 	switch e {
 	case feature.EncodeRaw:
