@@ -14,13 +14,12 @@ type estimate struct {
 	n    int
 }
 
-// student are the 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom.
+// student holds the 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom.
 var student = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
 
-// estimated is the mean of some values and the interval mean +- t s / sqrt(n). The parts of different seeds share rows, so
-// the interval says how much the draw of the parts and of the random numbers matters, not how a new sample would do.
-//
-// Values that are NaN do not count.
+// estimated returns the mean of some values with the interval mean +- t s / sqrt(n). It ignores NaN. The parts of different
+// seeds share rows, so the interval shows the effect of the division and of the random numbers, not the variation between
+// samples.
 func estimated(values []float64) estimate {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	n := len(values)
@@ -35,7 +34,7 @@ func estimated(values []float64) estimate {
 	return e
 }
 
-// differences are a minus b, seed by seed; NaN where one of them has no value.
+// differences returns a minus b, seed by seed; NaN if one of them has no value.
 func differences(a, b []float64) []float64 {
 	list := make([]float64, min(len(a), len(b)))
 	for i := range list {

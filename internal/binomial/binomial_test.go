@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/big"
 	"testing"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // wideAtMost is P(Bin(n, p) <= k) by a sum of 300-bit numbers.
