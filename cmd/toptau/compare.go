@@ -14,6 +14,7 @@ import (
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
@@ -55,6 +56,9 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	}
 	others, err := readScores(s, c.Scores, toptau.Format{})
 	if err != nil {
+		return err
+	}
+	if err := c.checkAgainst(others); err != nil {
 		return err
 	}
 	c.KeepAll = true
@@ -113,6 +117,25 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		return &cli.Interrupted{Words: partialText(kept, c.Report)}
 	}
 	return err
+}
+
+// checkAgainst refuses a reference that no entry can have, before anything is trained.
+func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
+	learner, _, _ := strings.Cut(c.Against, "/")
+	known := []string{"chosen", string(method.Logistic), string(method.SVM), string(method.Ramp)}
+	for _, name := range method.Names() {
+		known = append(known, string(name))
+	}
+	for _, entry := range others {
+		if slices.Contains(known, entry.Name) {
+			return &diag.Error{Kind: diag.Usage, Found: "an entry named " + diag.Quote(entry.Name), Expected: "a name that no learner has"}
+		}
+		known = append(known, entry.Name)
+	}
+	if slices.Contains(known, learner) || slices.Contains(known, c.Against) {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Usage, Param: "against", Found: diag.Quote(c.Against), Expected: "one of " + strings.Join(known, ", ")}
 }
 
 // readScores reads entries of --scores NAME=FILE.
