@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// figureWidth is the width of every figure in user units. Text of 12 or 13 units stays readable when the figure is as wide as a
-// phone, about 330 pixels, and does not become large when two figures share a page of 1,160.
+// figureWidth is the width of every figure in user units. Text of 12 or 13 units is then readable on a phone, where a
+// figure is about 330 pixels wide, and not too large on a page of 1,160 pixels with two figures in a row.
 const figureWidth = 420
 
 // Canvas collects SVG elements. Its height grows downwards as they are added. Positions are in user units from the top
@@ -34,7 +34,7 @@ func position(x float64) string {
 		x = 0
 	}
 	x = math.Round(10*min(max(x, -farAway), farAway)) / 10
-	return strconv.FormatFloat(x+0, 'f', -1, 64) // +0: no minus zero
+	return strconv.FormatFloat(x+0, 'f', -1, 64) // adding 0 turns -0 into 0
 }
 
 // escape makes text safe inside an element or an attribute. Characters that XML forbids become U+FFFD.

@@ -51,6 +51,7 @@ func Inline(f Figure, id string) string {
 	return b.String()
 }
 
+// describe writes the title and description for readers who cannot see the figure.
 func describe(b *strings.Builder, id string, caption Caption) {
 	fmt.Fprintf(b, "<title id=\"%s-t\">%s</title>\n<desc id=\"%s-d\">%s</desc>\n",
 		id, escape(caption.Title), id, escape(caption.Description))

@@ -14,7 +14,7 @@ func TestLogarithmicAxisWithZeros(t *testing.T) {
 	for _, x := range []float64{0, 0.003, 1} {
 		e.add(x)
 	}
-	m := newMapping(Axis{Scale: Logarithmic, Unit: Percent}, e, 50, 400, labelRoom)
+	m := newMapping(Axis{Scale: Logarithmic, Unit: Percent}, e, 50, 400, labelWidth)
 	zero, ok := m.at(0)
 	if !ok || zero != 50 {
 		t.Errorf("0 is at %v, %v, not at the start 50", zero, ok)
@@ -57,7 +57,7 @@ func TestTicks(t *testing.T) {
 		var e extent
 		e.add(test.low)
 		e.add(test.high)
-		m := newMapping(test.axis, e, 40, 380, labelRoom)
+		m := newMapping(test.axis, e, 40, 380, labelWidth)
 		var got []string
 		for _, tick := range m.ticks {
 			if tick.label != "" {
@@ -71,7 +71,7 @@ func TestTicks(t *testing.T) {
 }
 
 // Labels of an axis never touch, and there are at least two ticks, for any range.
-func TestTickLabelsHaveRoom(t *testing.T) {
+func TestTickLabelsDoNotTouch(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
 		axis := Axis{Unit: Unit(random.IntN(3)), Scale: Scale(random.IntN(2))}
@@ -86,7 +86,7 @@ func TestTickLabelsHaveRoom(t *testing.T) {
 		if random.IntN(3) == 0 {
 			e.add(0)
 		}
-		m := newMapping(axis, e, 40, 200+200*random.Float64(), labelRoom)
+		m := newMapping(axis, e, 40, 200+200*random.Float64(), labelWidth)
 		end, labels := math.Inf(-1), 0
 		for _, tick := range m.ticks {
 			if tick.label == "" {
@@ -188,7 +188,7 @@ func TestThinKeepsTheOutline(t *testing.T) {
 			}
 			low[x], high[x] = min(low[x], p.Y), max(high[x], p.Y)
 		}
-		for _, p := range columns(run) {
+		for _, p := range thinColumns(run) {
 			x := int(p.X)
 			if p.Y == low[x] {
 				delete(low, x)

@@ -166,7 +166,7 @@ func TestHistogramCountsEveryScore(t *testing.T) {
 	if h.Edges[0] > 2.5 || h.Edges[len(h.Edges)-1] < 2.5 {
 		t.Errorf("the threshold lies outside %v to %v", h.Edges[0], h.Edges[len(h.Edges)-1])
 	}
-	if !strings.Contains(h.Text.Note, "lie beyond the ends") {
+	if !strings.Contains(h.Text.Note, "are outside the bins") {
 		t.Errorf("note: %q", h.Text.Note)
 	}
 	one := plot.HistogramOf(metric.Scores{Negatives: []float64{7, 7, 7}}, nil, 10)
