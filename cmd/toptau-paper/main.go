@@ -1,4 +1,5 @@
-// Command toptau-paper makes the tables and figures of the paper anew and downloads the data sets that it needs.
+// Command toptau-paper makes the tables and figures of the paper anew and downloads the data sets that it
+// needs.
 package main
 
 import (

@@ -9,7 +9,8 @@ import (
 	"toptau/diag"
 )
 
-// Exit is an error that a verb has already reported in its output: it sets the exit code, and nothing else is printed.
+// Exit is an error that a verb has already reported in its output: it sets the exit code, and nothing else is
+// printed.
 type Exit struct {
 	Code   int
 	Reason string

@@ -19,8 +19,9 @@ type Axis struct {
 	Label string // with the unit: "false positive rate", "objective", "time (s)"
 	Unit  Unit
 	Scale Scale
-	// Min and Max are the ends. If both are 0, the ends are round numbers around the data. A logarithmic axis with Min <= 0
-	// uses the data's ends. It shows values of 0 in a gutter before a break, and no negative values.
+	// Min and Max are the ends. If both are 0, the ends are round numbers around the data. A logarithmic axis
+	// with Min <= 0 uses the data's ends. It shows values of 0 in a gutter before a break, and no negative
+	// values.
 	Min, Max float64
 }
 
@@ -78,7 +79,8 @@ type mapping struct {
 	ticks     []tick
 }
 
-// newMapping maps the extent to the range between two positions. labelSize returns the length that a tick label takes.
+// newMapping maps the extent to the range between two positions. labelSize returns the length that a tick
+// label takes.
 func newMapping(a Axis, e extent, start, end float64, labelSize func(label string) float64) mapping {
 	m := mapping{Axis: a, start: start, from: start, to: end}
 	if a.Scale == Logarithmic {

@@ -21,8 +21,8 @@ type Dot struct {
 // Caption returns d.Text.
 func (d *DotPlot) Caption() Caption { return d.Text }
 
-// Sizes of a row in user units, chosen by hand. The name is left of the plotting area on up to dotLines lines, the value is
-// right of it.
+// Sizes of a row in user units, chosen by hand. The name is left of the plotting area on up to dotLines
+// lines, the value is right of it.
 const (
 	dotNames   = 164.0
 	dotLines   = 3

@@ -20,8 +20,8 @@ type Caption struct {
 	Note        string // printed below the figure on a page; "" for none
 }
 
-// SVG returns the figure as a file, with its title above it and its style sheet inside. The background follows the
-// reader's preference for light or dark.
+// SVG returns the figure as a file, with its title above it and its style sheet inside. The background
+// follows the reader's preference for light or dark.
 func SVG(f Figure) []byte {
 	c := &Canvas{id: "figure", Width: figureWidth}
 	heading(c, f.Caption().Title)

@@ -12,8 +12,8 @@ const (
 	rightMargin = 10.0
 )
 
-// newFrame lays out a plotting area below the canvas's height and draws its grid, ticks and labels. The label of the y
-// axis is above the axis, in horizontal text.
+// newFrame lays out a plotting area below the canvas's height and draws its grid, ticks and labels. The label
+// of the y axis is above the axis, in horizontal text.
 func newFrame(c *Canvas, x, y Axis, ex, ey extent, height float64) Frame {
 	if y.Label != "" {
 		c.Height += 16
@@ -105,8 +105,8 @@ func (f *Frame) At(x, y float64) (Point, bool) {
 	return Point{px, py}, ok
 }
 
-// beginClip starts a group that is clipped to the plotting area. The area is 2 units larger, so that lines on its border
-// keep their width.
+// beginClip starts a group that is clipped to the plotting area. The area is 2 units larger, so that lines on
+// its border keep their width.
 func (f *Frame) beginClip(c *Canvas) {
 	c.printf("<clipPath id=\"%s-c\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/></clipPath>\n",
 		c.id, position(f.Left-2), position(f.Top-2), position(f.Right-f.Left+4), position(f.Bottom-f.Top+4))

@@ -10,8 +10,8 @@ import (
 	"toptau/metric"
 )
 
-// Histogram shows the distribution of the scores in each class, and the threshold. Bars are fractions of a class: with
-// counts, a rare class would be invisible next to a frequent one.
+// Histogram shows the distribution of the scores in each class, and the threshold. Bars are fractions of a
+// class: with counts, a rare class would be invisible next to a frequent one.
 type Histogram struct {
 	Text      Caption
 	X         Axis      // its ends are replaced by those of Edges
@@ -27,12 +27,13 @@ type Class struct {
 	Counts []float64
 }
 
-// beyond is the fraction of a class that may be outside the bins on each side. Without it a few distant rows could push
-// all others into one bin. 0.5 % was chosen by hand.
+// beyond is the fraction of a class that may be outside the bins on each side. Without it a few distant rows
+// could push all others into one bin. 0.5 % was chosen by hand.
 const beyond = 0.005
 
-// HistogramOf counts scores in about bins bins of round width (default 40). The bins cover the threshold and all but a few
-// scores. The first and the last bin also count the scores outside, and the note gives their numbers.
+// HistogramOf counts scores in about bins bins of round width (default 40). The bins cover the threshold and
+// all but a few scores. The first and the last bin also count the scores outside, and the note gives their
+// numbers.
 func HistogramOf(s metric.Scores, threshold *float64, bins int) *Histogram {
 	if bins <= 0 {
 		bins = 40

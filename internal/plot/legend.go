@@ -15,8 +15,8 @@ const (
 	legendRow   = 19.0
 )
 
-// DrawLegend draws entries below the canvas's height, in as many rows as they need. A legend is outside the plotting
-// area, so it never hides data.
+// DrawLegend draws entries below the canvas's height, in as many rows as they need. A legend is outside the
+// plotting area, so it never hides data.
 func DrawLegend(c *Canvas, entries []LegendEntry) {
 	const margin = 8.0
 	x := margin

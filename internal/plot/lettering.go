@@ -12,8 +12,8 @@ const (
 	headingSize = 15.5 // for bold text of 15, which is wider
 )
 
-// TextWidth estimates the width of a text. The reader's font is unknown, so it uses the widths of DejaVu Sans, which is
-// wider than most fonts: text that is narrower than estimated only wastes space.
+// TextWidth estimates the width of a text. The reader's font is unknown, so it uses the widths of DejaVu
+// Sans, which is wider than most fonts: text that is narrower than estimated only wastes space.
 func TextWidth(text string, size float64) float64 {
 	width := 0.0
 	for _, r := range text {
@@ -55,8 +55,8 @@ func shorten(text string, size, width float64) string {
 	return text
 }
 
-// Wrap breaks a text at spaces into at most limit lines, and shortens it if it needs more. A word that is wider than a line
-// is broken at the end of the line.
+// Wrap breaks a text at spaces into at most limit lines, and shortens it if it needs more. A word that is
+// wider than a line is broken at the end of the line.
 func Wrap(text string, size, width float64, limit int) []string {
 	var lines []string
 	line := ""

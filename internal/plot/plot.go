@@ -23,8 +23,8 @@ type Layer interface {
 	DrawLabels(c *Canvas, f *Frame)
 }
 
-// Series is a line or a cloud of points. Pairs that an axis cannot show, because a value is not finite or not positive on a
-// logarithmic axis, are left out. A line is interrupted there.
+// Series is a line or a cloud of points. Pairs that an axis cannot show, because a value is not finite or not
+// positive on a logarithmic axis, are left out. A line is interrupted there.
 type Series struct {
 	Name      string // in the legend; "" if it is not listed
 	X, Y      []float64
@@ -109,7 +109,8 @@ func (p *Plot) markedLines() int {
 	return count
 }
 
-// extents returns the ranges that the axes must cover. The y axis needs only the points that the x axis shows.
+// extents returns the ranges that the axes must cover. The y axis needs only the points that the x axis
+// shows.
 func (p *Plot) extents() (ex, ey extent) {
 	for _, s := range p.Series {
 		for i := range min(len(s.X), len(s.Y)) {
@@ -280,8 +281,8 @@ func (s *Series) drawCloud(c *Canvas, f *Frame, l look) {
 // few is the largest number of points that each get a marker, chosen by hand.
 const few = 16
 
-// drawMarks draws the markers of a series: at every pair if there are few, and about six along a long line if several lines
-// have to be distinguished.
+// drawMarks draws the markers of a series: at every pair if there are few, and about six along a long line if
+// several lines have to be distinguished.
 func (s *Series) drawMarks(c *Canvas, f *Frame, l look, curves, number int) {
 	switch {
 	case s.Style == Highlight:

@@ -172,7 +172,8 @@ func TestThousandsOfPointsAreThinned(t *testing.T) {
 	}
 }
 
-// What is drawn of a thinned line lies within a unit of the line itself in x and keeps each column's extremes.
+// What is drawn of a thinned line lies within a unit of the line itself in x and keeps each column's
+// extremes.
 func TestThinKeepsTheOutline(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 3 {

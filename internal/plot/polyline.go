@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// polyline is a line on the canvas. Each run is a connected part; values that cannot be drawn interrupt the line.
+// polyline is a line on the canvas. Each run is a connected part; values that cannot be drawn interrupt the
+// line.
 type polyline [][]Point
 
 // trace returns the positions of pairs of values. It stops at the end of the shorter slice.
@@ -49,8 +50,8 @@ const most = 4000
 // many is the number of points above which a line is thinned by columns, about 2.5 per user unit of width.
 const many = 1000
 
-// thin drops points that cannot be seen. It first drops points closer than 0.2 units to the one before. If many are left,
-// it keeps only the first, the lowest, the highest and the last point within each unit of x.
+// thin drops points that cannot be seen. It first drops points closer than 0.2 units to the one before. If
+// many are left, it keeps only the first, the lowest, the highest and the last point within each unit of x.
 func thin(run []Point) []Point {
 	out := DropClose(run)
 	if len(out) > many {
@@ -80,7 +81,8 @@ func DropClose(run []Point) []Point {
 	return out
 }
 
-// thinColumns keeps the first, the lowest, the highest and the last of the consecutive points in each unit of x.
+// thinColumns keeps the first, the lowest, the highest and the last of the consecutive points in each unit of
+// x.
 func thinColumns(run []Point) []Point {
 	var out []Point
 	for first := 0; first < len(run); {
@@ -130,8 +132,8 @@ func between(a, b, d Point) bool {
 		same(a.X, b.X) && same(b.X, d.X) && (b.Y-a.Y)*(d.Y-b.Y) >= 0
 }
 
-// spaced returns about count points of a run, evenly along its length. The first is offset times the spacing from the
-// start. Points outside the plotting area are left out.
+// spaced returns about count points of a run, evenly along its length. The first is offset times the spacing
+// from the start. Points outside the plotting area are left out.
 func (f *Frame) spaced(run []Point, count int, offset float64) []Point {
 	length := 0.0
 	for i := 1; i < len(run); i++ {

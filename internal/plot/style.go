@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// CSS is the style sheet of all figures. The colours of the series, one set for light and one for dark backgrounds, follow
-// Okabe and Ito, so that colour-blind readers can distinguish them. Their contrast to the background is at least 3.
+// CSS is the style sheet of all figures. The colours of the series, one set for light and one for dark
+// backgrounds, follow Okabe and Ito, so that colour-blind readers can distinguish them. Their contrast to the
+// background is at least 3.
 //
 //go:embed figure.css
 var CSS string
@@ -26,8 +27,8 @@ type look struct {
 	marker int    // shape; -1 for none
 }
 
-// lookOf returns the colour, dash pattern and marker of a style. After six styles the colours get other patterns, so 36
-// styles differ.
+// lookOf returns the colour, dash pattern and marker of a style. After six styles the colours get other
+// patterns, so 36 styles differ.
 func lookOf(style int) look {
 	switch {
 	case style == Reference:
@@ -73,8 +74,8 @@ func markerPath(shape int, x, y, r float64) string {
 	return "M" + Pair(x-r, y) + "a" + circle + p(2*r) + " 0a" + circle + p(-2*r) + " 0z"
 }
 
-// cloudPath returns the path of a point of a cloud: a small dot for the first style, a cross for the second, so that two
-// classes differ without colour, and a marker for the others.
+// cloudPath returns the path of a point of a cloud: a small dot for the first style, a cross for the second,
+// so that two classes differ without colour, and a marker for the others.
 func cloudPath(shape int, x, y float64) string {
 	switch shape {
 	case 0:

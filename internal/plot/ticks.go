@@ -22,8 +22,8 @@ func decade(exponent int) float64 {
 
 func (s step) size() float64 { return s.times(1) }
 
-// times returns count steps, rounded once. Powers of ten up to 10^22 are exact in float64, but 0.1 is not, so negative
-// exponents divide.
+// times returns count steps, rounded once. Powers of ten up to 10^22 are exact in float64, but 0.1 is not, so
+// negative exponents divide.
 func (s step) times(count float64) float64 {
 	if s.exponent < 0 && s.exponent >= -22 {
 		return count * float64(s.digit) / decade(-s.exponent)
@@ -138,7 +138,8 @@ func (m *mapping) tickLabel(x float64, s step) string {
 	}
 }
 
-// logarithmicTicks labels the decades, or 1, 2 and 5 if the axis shows at most three decades, and marks the digits between.
+// logarithmicTicks labels the decades, or 1, 2 and 5 if the axis shows at most three decades, and marks the
+// digits between.
 func (m *mapping) logarithmicTicks(labelSize func(string) float64) {
 	if m.zero {
 		m.ticks = append(m.ticks, tick{0, m.Unit.Write(0, 1)})
@@ -252,7 +253,8 @@ func (m *mapping) labelledDigits(labelSize func(string) float64) map[int]bool {
 	return map[int]bool{1: true}
 }
 
-// RoundNumbers returns about n round numbers with equal steps between low and high, both included if they are round.
+// RoundNumbers returns about n round numbers with equal steps between low and high, both included if they are
+// round.
 func RoundNumbers(low, high float64, n int) []float64 {
 	if !(low < high) {
 		return nil

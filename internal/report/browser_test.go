@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// measure is a page that opens the report in frames of several widths and writes what it finds as JSON into itself.
+// measure is a page that opens the report in frames of several widths and writes what it finds as JSON into
+// itself.
 const measure = `<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,"><body><pre id="found"></pre><script>
 const found = [];
 const widths = [360, 800, 1400];
@@ -63,14 +64,15 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// browse opens a file without a window and returns the document after scripts ran, and what went to the console.
+// browse opens a file without a window and returns the document after scripts ran, and what went to the
+// console.
 func browse(t *testing.T, browser, path string) (document, console string) {
 	t.Helper()
 	profile, err := os.MkdirTemp("", "toptau-browser")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(profile) // the browser may still write into it: what is left does no harm
+	defer os.RemoveAll(profile) // the browser may still write into it, which does no harm
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	arguments := []string{"--headless=new", "--disable-gpu", "--allow-file-access-from-files", "--enable-logging=stderr",

@@ -8,11 +8,11 @@ import (
 	"toptau/metric"
 )
 
-// Comparison puts several models beside each other, measured on the same rows.
+// Comparison compares several models on the same rows.
 type Comparison struct {
-	Criterion string // what is compared: "true positive rate at a false positive rate of at most 1 %"
-	Verdict   string // in words; "": none
-	Baseline  string // the name of the row that differences are taken from
+	Criterion string // for example "true positive rate at a false positive rate of at most 1 %"
+	Verdict   string // in words; "" for none
+	Baseline  string // name of the row from which differences are taken
 	Rows      []Compared
 }
 
@@ -20,14 +20,15 @@ type Comparison struct {
 type Compared struct {
 	Name       string
 	Value      metric.Proportion
-	Difference *Difference // from the baseline, paired; nil: none
-	Seconds    *float64    // to train; nil: unknown
+	Difference *Difference // from the baseline, paired; nil if there is none
+	Seconds    *float64    // of training; nil if unknown
 	Chosen     bool
 }
 
 // Difference is a paired difference of rates with its interval.
 type Difference struct{ Value, Low, High float64 }
 
+// section returns the section of the comparison.
 func (c *Comparison) section() Section {
 	s := Section{Title: "Comparison"}
 	if len(c.Rows) == 0 {
@@ -37,14 +38,14 @@ func (c *Comparison) section() Section {
 		s.Paragraphs = []string{c.Verdict}
 	}
 	values := &plot.DotPlot{X: plot.Axis{Label: c.Criterion, Unit: plot.Percent}, Text: plot.Caption{Title: "Compared on the same rows",
-		Description: "Values with intervals of " + text.Plural(len(c.Rows), "model") + "; the numbers stand in the table."}}
+		Description: "Values with intervals of " + text.Plural(len(c.Rows), "model") + ". The table has the numbers."}}
 	differences := &plot.DotPlot{X: plot.Axis{Label: "difference in percentage points", Unit: plot.PercentagePoints},
 		Rules: []plot.Rule{{Name: "no difference", At: 0}},
-		Text: plot.Caption{Title: "Difference from " + c.Baseline, Note: "Paired on the same rows: an interval that leaves out 0 " +
-			"tells more than two intervals that do not overlap.",
-			Description: "Paired differences with intervals; the numbers stand in the table."}}
+		Text: plot.Caption{Title: "Difference from " + c.Baseline, Note: "Differences are paired on the same rows. An interval without 0 is stronger " +
+			"evidence than two intervals that do not overlap.",
+			Description: "Paired differences with intervals. The table has the numbers."}}
 	for _, r := range c.Rows {
-		row := dot(r.Name, r.Value)
+		row := newDot(r.Name, r.Value)
 		row.Chosen, row.Baseline = r.Chosen, r.Name == c.Baseline
 		values.Rows = append(values.Rows, row)
 		if d := r.Difference; d != nil {
@@ -60,6 +61,7 @@ func (c *Comparison) section() Section {
 	return s
 }
 
+// table returns the table of the comparison.
 func (c *Comparison) table() Table {
 	t := Table{Header: []string{"model", "value", "counts", "interval"}, Numbers: []int{1, 2}}
 	differences, seconds := false, false
@@ -68,7 +70,7 @@ func (c *Comparison) table() Table {
 		seconds = seconds || r.Seconds != nil
 	}
 	if differences {
-		t.Header = append(t.Header, "points more than "+c.Baseline)
+		t.Header = append(t.Header, "points above "+c.Baseline)
 	}
 	if seconds {
 		t.Numbers = append(t.Numbers, len(t.Header))

@@ -40,14 +40,16 @@ func (g *Field) levels() []float64 {
 	return plot.RoundNumbers(low, high, 8)
 }
 
-// crossing is the point at which a contour crosses an edge of the grid, with the edges that follow on the contour.
+// crossing is the point at which a contour crosses an edge of the grid, with the edges that follow on the
+// contour.
 type crossing struct {
 	at   plot.Point
 	next []int
 }
 
-// contour returns the lines of one level, found by marching squares. Edge 2 (j Columns + i) goes from grid point (i, j) to
-// the right, and the edge with the next number goes up. Lines that end at the border come first, then closed lines.
+// contour returns the lines of one level, found by marching squares. Edge 2 (j Columns + i) goes from grid
+// point (i, j) to the right, and the edge with the next number goes up. Lines that end at the border come
+// first, then closed lines.
 func (g *Field) contour(level float64, f *plot.Frame) [][]plot.Point {
 	crossings := map[int]*crossing{}
 	var order []int
@@ -187,7 +189,8 @@ func placeLabel(f *plot.Frame, run []plot.Point, half float64, taken *[]box) (pl
 	return plot.Point{}, false
 }
 
-// longest returns the longest run of at least 40 user units, about the width of a label, and nil if there is none.
+// longest returns the longest run of at least 40 user units, about the width of a label, and nil if there is
+// none.
 func longest(lines [][]plot.Point) []plot.Point {
 	var best []plot.Point
 	length := 40.0

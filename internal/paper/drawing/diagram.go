@@ -17,8 +17,8 @@ type Diagram struct {
 	Dashed string   // meaning of a dashed arrow
 }
 
-// Box is a box with a text. Column and Row start at 0 and may be fractions. Labels like "TopMean-NP" fit into three
-// columns. For readers on a phone, a large diagram should have more rows, not more columns.
+// Box is a box with a text. Column and Row start at 0 and may be fractions. Labels like "TopMean-NP" fit into
+// three columns. For readers on a phone, a large diagram should have more rows, not more columns.
 type Box struct {
 	Key         string // the name by which arrows refer to the box
 	Label       string
@@ -83,7 +83,8 @@ func (d *Diagram) boxIndex(key string) int {
 	return slices.IndexFunc(d.Boxes, func(b Box) bool { return b.Key == key })
 }
 
-// places lays out the boxes and returns the bottom of the diagram. All boxes have the same width, at most 78 % of a column.
+// places lays out the boxes and returns the bottom of the diagram. All boxes have the same width, at most 78
+// % of a column.
 func (d *Diagram) places(c *plot.Canvas) ([]place, float64) {
 	firstColumn, lastColumn := rangeOf(d.Boxes, func(b Box) float64 { return b.Column })
 	firstRow, _ := rangeOf(d.Boxes, func(b Box) float64 { return b.Row })
@@ -151,7 +152,8 @@ func controlPoint(a Arrow, from, to plot.Point) plot.Point {
 	return plot.Point{X: plot.Half(from.X+to.X) + float64(bend*(to.Y-from.Y)), Y: plot.Half(from.Y+to.Y) - float64(bend*(to.X-from.X))}
 }
 
-// border returns the point at which the line from the middle of a box towards a point leaves the box, gap units outside.
+// border returns the point at which the line from the middle of a box towards a point leaves the box, gap
+// units outside.
 func (p place) border(towards plot.Point, gap float64) plot.Point {
 	dx, dy := towards.X-p.middle.X, towards.Y-p.middle.Y
 	if dx == 0 && dy == 0 {
@@ -188,8 +190,8 @@ func drawArrow(c *plot.Canvas, a Arrow, from, to place) {
 		"L"+plot.Pair(base.X+float64(half*dy), base.Y-float64(half*dx))+"z")
 }
 
-// drawArrowLabel writes the label next to the arrow, at a position that overlaps neither a box nor another label. If there
-// is none, it writes the label next to the arrow's middle.
+// drawArrowLabel writes the label next to the arrow, at a position that overlaps neither a box nor another
+// label. If there is none, it writes the label next to the arrow's middle.
 func drawArrowLabel(c *plot.Canvas, a Arrow, from, to place, taken *[]box) {
 	control := controlPoint(a, from.middle, to.middle)
 	start, end := from.border(control, 2), to.border(control, 3)
