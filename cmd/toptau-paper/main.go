@@ -93,7 +93,7 @@ type runObject struct {
 func newRunObject(dir string, r *paper.Result) runObject {
 	o := runObject{SchemaVersion: toptau.SchemaVersion, Directory: dir, Files: r.Files}
 	for _, set := range r.Sets {
-		o.Sets = append(o.Sets, setObject{set.Name, string(set.Kind), cli.OrNull(set.Stands), set.Recipe, cli.OrNull(r.Absent[set.Key])})
+		o.Sets = append(o.Sets, setObject{set.Name, string(set.Kind), cli.OrNull(set.PaperSet), set.Recipe, cli.OrNull(r.Absent[set.Key])})
 	}
 	for _, p := range r.Pieces {
 		o.Items = append(o.Items, p.Name)

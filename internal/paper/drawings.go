@@ -7,12 +7,13 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
 )
 
 // drawnMethods are those of the paper's figure of P-tau curves; tau is 0.01 where there is one.
-var drawnMethods = named("toppushk", "patmat", "patmat-np", "topmean-np")
+var drawnMethods = withNames("toppushk", "patmat", "patmat-np", "topmean-np")
 
 func drawnInFigures(e entry) bool {
 	return drawnMethods(e) && (e.Tau.IsZero() || e.Tau == taus[0])
@@ -33,12 +34,12 @@ func curvesItem(_ context.Context, st *study) (*Piece, error) {
 			"real sets besides."}}
 	for _, name := range drawnSets {
 		for _, s := range st.present() {
-			if s.Stands != name {
+			if s.PaperSet != name {
 				continue
 			}
 			var ptau, pr []NamedCurve
 			for _, e := range entries() {
-				c := st.cell(s, variant{Seed: first, Solver: solverAdam}, e)
+				c := st.findCell(s, variant{Seed: first, Solver: solverAdam}, e)
 				if c == nil || c.Drawn == nil {
 					continue
 				}
@@ -181,5 +182,5 @@ func theoremsItem(ctx context.Context, st *study) (*Piece, error) {
 	}
 	return &Piece{Title: "Theorems as checks", Tables: []NamedTable{{"theorems", TheoremTable(checks)}}, Text: []string{
 		fmt.Sprintf("%s, %d of them not as stated (docs/theorems.md has the words).",
-			plural(len(checks), "statement"), failed)}}, nil
+			text.Plural(len(checks), "statement"), failed)}}, nil
 }

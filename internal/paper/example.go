@@ -8,6 +8,7 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/objective"
 	"toptau/internal/report"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -118,7 +119,7 @@ func (e *Example) Notes() []string {
 func (e *Example) Table() report.Table {
 	t := report.Table{
 		Caption: fmt.Sprintf("Table “example”: t and f at w1 = (0, 0) and w2 = (1, 0) with τ = %s, exact for large n and "+
-			"measured on %s rows of each class", exampleTau, whole(e.Options.Rows)),
+			"measured on %s rows of each class", exampleTau, text.Count(e.Options.Rows)),
 		Header:  []string{"method", "t", "exact", "measured", "f", "exact", "measured", "paper prints for f", "lower f"},
 		Numbers: []int{2, 3, 5, 6},
 	}

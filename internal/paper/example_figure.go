@@ -12,6 +12,7 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/simulate"
 	"toptau/internal/solver"
+	"toptau/internal/text"
 	"toptau/method"
 )
 
@@ -80,7 +81,7 @@ func samplesFigure(x *matrix.Matrix) plot.Figure {
 			Title: "The example: separable but for one outlier",
 			Description: "Negatives fill the rectangle from -1 to 0, positives the one from 0 to 1; one negative lies at (2, 0), " +
 				"to the right of all positives.",
-			Note: fmt.Sprintf("%s rows of each class were drawn; every fourth is shown.", whole(x.Positives.Rows())),
+			Note: fmt.Sprintf("%s rows of each class were drawn; every fourth is shown.", text.Count(x.Positives.Rows())),
 		},
 		Square: true,
 		X:      plot.Axis{Label: "first feature", Min: -1.5, Max: 2.5},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/internal/plot"
+	"toptau/internal/text"
 	"toptau/metric"
 )
 
@@ -78,7 +79,7 @@ func methodsDrawn(methods []NamedCurve) string {
 	for _, m := range methods {
 		words = append(words, fmt.Sprintf("%s (area %.3f)", m.Name, m.Curve.Area))
 	}
-	return "Drawn: " + list(words) + "."
+	return "Drawn: " + text.List(words, "and") + "."
 }
 
 // FigureDescent draws the objective after so many passes over the data, and the lower bounds that came with it. of names

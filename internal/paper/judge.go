@@ -1,28 +1,28 @@
 package paper
 
 import (
-	"runtime"
 	"slices"
-	"sync"
 
 	"toptau/internal/matrix"
+	"toptau/internal/parallel"
 	"toptau/metric"
 	"toptau/threshold"
 )
 
-// judge fills in what the validation part says about each point, chooses, and measures the choices on the test part.
-func judge(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) error {
-	err := eachAtOnce(len(c.Points), func(i int) error {
+// chooseAndTest measures each point on the validation part, chooses one by each count, and measures the chosen points on
+// the test part.
+func chooseAndTest(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) error {
+	err := parallel.ForErr(len(c.Points), func(i int) error {
 		if c.Points[i].Failed != "" {
 			return nil
 		}
 		z := score(parts.Validation, w[i])
 		for rule := range c.Points[i].Own {
-			own, err := ownValue(z, e, count(rule))
+			criterion, err := validationValue(z, e, count(rule))
 			if err != nil {
 				return err
 			}
-			c.Points[i].Own[rule] = &own
+			c.Points[i].Own[rule] = &criterion
 		}
 		return nil
 	})
@@ -30,16 +30,16 @@ func judge(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) error {
 		return err
 	}
 	for rule := range c.Chosen {
-		c.Chosen[rule] = choose(c.Points, count(rule))
+		c.Chosen[rule] = choosePoint(c.Points, count(rule))
 	}
-	return c.test(w, parts.Test, curves)
+	return c.testChosen(w, parts.Test, curves)
 }
 
-// ownValue is the criterion that the entry's points are compared by, as package metric has it, but from a selection in
-// place of a sort: a part may have millions of rows, of which only the threshold is wanted. Positives@Quantile is undefined
-// by the strict count where the budget is less than a row; Positives@Top takes its place there.
-func ownValue(z metric.Scores, e entry, rule count) (float64, error) {
-	c := e.own()
+// validationValue returns the criterion by which the entry's points are compared. It equals that of package metric, but uses
+// a selection instead of a sort, because a part may have millions of rows. By the strict count Positives@Quantile is
+// undefined if the budget is less than one row; Positives@Top then replaces it.
+func validationValue(z metric.Scores, e entry, rule count) (float64, error) {
+	c := e.criterion()
 	population := z.Negatives
 	if c.Name == metric.AtQuantile {
 		population = slices.Concat(z.Positives, z.Negatives)
@@ -70,9 +70,9 @@ func ownValue(z metric.Scores, e entry, rule count) (float64, error) {
 	return float64(n) / float64(len(z.Positives)), nil
 }
 
-// choose returns the point with the highest criterion. Ties go to a point that is better than w = 0, then to the earlier
-// one of the grid; -1 when no point has a result.
-func choose(points []Point, rule count) int {
+// choosePoint returns the index of the point with the highest criterion, or -1 if no point has a result. Among equal points
+// it prefers one that is better than w = 0, then the first of the grid.
+func choosePoint(points []Point, rule count) int {
 	best := -1
 	for i := range points {
 		p := &points[i]
@@ -87,8 +87,8 @@ func choose(points []Point, rule count) int {
 	return best
 }
 
-// test measures the chosen points.
-func (c *Cell) test(w [][]float64, x *matrix.Matrix, curves bool) error {
+// testChosen measures the chosen points on the test part.
+func (c *Cell) testChosen(w [][]float64, x *matrix.Matrix, curves bool) error {
 	for rule, chosen := range c.Chosen {
 		if chosen < 0 {
 			continue
@@ -101,7 +101,7 @@ func (c *Cell) test(w [][]float64, x *matrix.Matrix, curves bool) error {
 		if err != nil {
 			return err
 		}
-		if c.Test[rule], err = measure(r); err != nil {
+		if c.Test[rule], err = testCriteria(r); err != nil {
 			return err
 		}
 		if curves && count(rule) == paperCount {
@@ -111,14 +111,15 @@ func (c *Cell) test(w [][]float64, x *matrix.Matrix, curves bool) error {
 	return nil
 }
 
-// curvePoints are enough for a line in a figure.
+// curvePoints is the number of points of a stored curve, more than a figure of 420 units can show.
 const curvePoints = 500
 
-func measure(r *metric.Ranking) (Test, error) {
+// testCriteria returns all criteria by both counts.
+func testCriteria(r *metric.Ranking) (Test, error) {
 	var t Test
 	for rule := range t.Values {
 		for i, criterion := range criteria() {
-			v, err := value(r, count(rule).of(criterion))
+			v, err := criterionValue(r, count(rule).of(criterion))
 			if err != nil {
 				return t, err
 			}
@@ -126,30 +127,4 @@ func measure(r *metric.Ranking) (Test, error) {
 		}
 	}
 	return t, nil
-}
-
-// eachAtOnce calls do for 0 to n-1 on as many goroutines as there are processors and returns the error of the
-// lowest number.
-func eachAtOnce(n int, do func(i int) error) error {
-	errs := make([]error, n)
-	var workers sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := range next {
-				errs[i] = do(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -18,13 +18,13 @@ func TestChoiceGoesByTheCriterionThenByTheObjective(t *testing.T) {
 		{F: 0.1, AtZero: 1, Own: [2]*float64{pointer(0.4), pointer(0.1)}},
 		{Failed: "overflow"},
 	}
-	if got := choose(points, paperCount); got != 1 {
+	if got := choosePoint(points, paperCount); got != 1 {
 		t.Errorf("by the paper's count: %d, want the first that beats w = 0", got)
 	}
-	if got := choose(points, strictCount); got != 2 {
+	if got := choosePoint(points, strictCount); got != 2 {
 		t.Errorf("by the strict count: %d", got)
 	}
-	if got := choose(points[4:], paperCount); got != -1 {
+	if got := choosePoint(points[4:], paperCount); got != -1 {
 		t.Errorf("nothing to choose from: %d", got)
 	}
 }
@@ -40,7 +40,7 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := measure(r)
+	m, err := testCriteria(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +52,11 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	}
 	for _, e := range entries() {
 		if e.Key() == "grill-0.01" {
-			if v, err := ownValue(z, e, strictCount); err != nil || v != 0 {
+			if v, err := validationValue(z, e, strictCount); err != nil || v != 0 {
 				t.Errorf("its own criterion falls back to %v, %v; want Positives@Top", v, err)
 			}
-			if e.own() != metric.Quantile(taus[0]) {
-				t.Errorf("Grill is chosen by %v", e.own())
+			if e.criterion() != metric.Quantile(taus[0]) {
+				t.Errorf("Grill is chosen by %v", e.criterion())
 			}
 		}
 	}
@@ -81,14 +81,14 @@ func TestOwnValueIsTheCriterion(t *testing.T) {
 		}
 		for _, e := range entries() {
 			for rule := range count(2) {
-				want, err := value(r, rule.of(e.own()))
+				want, err := criterionValue(r, rule.of(e.criterion()))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if want == nil {
-					want, _ = value(r, rule.of(metric.Top()))
+					want, _ = criterionValue(r, rule.of(metric.Top()))
 				}
-				if got, err := ownValue(z, e, rule); err != nil || got != *want {
+				if got, err := validationValue(z, e, rule); err != nil || got != *want {
 					t.Fatalf("try %d, %s, %s: %v, %v; want %v", try, e.Key(), countNames[rule], got, err, *want)
 				}
 			}

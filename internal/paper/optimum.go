@@ -6,6 +6,7 @@ import (
 
 	"toptau/internal/report"
 	"toptau/internal/solver"
+	"toptau/internal/text"
 )
 
 // shortfall compares runs of ADAM with certified optima of the same problems.
@@ -19,7 +20,7 @@ type shortfall struct {
 }
 
 // shortfallOf compares the cells of an entry on one split.
-func (f *shortfall) add(adam, optimum *Cell) {
+func (f *shortfall) addCells(adam, optimum *Cell) {
 	for i := range optimum.Points {
 		a, o := &adam.Points[i], &optimum.Points[i]
 		if a.Failed != "" || o.Failed != "" {
@@ -55,7 +56,7 @@ func optimumItem(_ context.Context, st *study) (*Piece, error) {
 			"solved %d Newton systems. Sets of more than %s training rows are solved on so many of them, evenly "+
 			"spaced, "+
 			"as is said below; their objectives are not those of ADAM's problem, so they are not compared here.",
-			certifiedGap, certifiedSystems, whole(certifiedRows)),
+			certifiedGap, certifiedSystems, text.Count(certifiedRows)),
 	}}
 	for _, start := range []solver.Start{solver.Zero, solver.Random} {
 		if t, ok := st.optimumTable(start); ok {
@@ -83,10 +84,10 @@ func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
 		var f shortfall
 		for _, seed := range st.seeds(s) {
 			for _, e := range entries() {
-				a := st.cell(s, variant{Seed: seed, Solver: solverAdam, Start: start}, e)
-				o := st.cell(s, variant{Seed: seed, Solver: solverCertified}, e)
+				a := st.findCell(s, variant{Seed: seed, Solver: solverAdam, Start: start}, e)
+				o := st.findCell(s, variant{Seed: seed, Solver: solverCertified}, e)
 				if a != nil && o != nil && !certifiedless(e) && a.Rows == o.Rows {
-					f.add(a, o)
+					f.addCells(a, o)
 				}
 			}
 		}
@@ -100,27 +101,16 @@ func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
 				many++
 			}
 		}
-		row := []string{s.Name, whole(f.compared), whole(f.atZero), whole(f.unproven), "-", "-", "-", "-",
-			whole(f.undercuts)}
+		row := []string{s.Name, text.Count(f.compared), text.Count(f.atZero), text.Count(f.unproven), "-", "-", "-", "-",
+			text.Count(f.undercuts)}
 		if n := len(f.missing); n > 0 {
-			row[4], row[5] = percentOf(median(f.missing)), percentOf(worst)
-			row[6], row[7] = fmt.Sprintf("%s of %s", whole(many), whole(n)), fmt.Sprintf("%s of %s",
-				whole(f.wasted), whole(n))
+			row[4], row[5] = text.Percent(median(f.missing)), text.Percent(worst)
+			row[6], row[7] = fmt.Sprintf("%s of %s", text.Count(many), text.Count(n)), fmt.Sprintf("%s of %s",
+				text.Count(f.wasted), text.Count(n))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t, len(t.Rows) > 0
-}
-
-// percentOf writes a share that may be large.
-func percentOf(f float64) string {
-	switch {
-	case f >= 100:
-		return fmt.Sprintf("%.1e %%", 100*f)
-	case f >= 0.1:
-		return fmt.Sprintf("%.0f %%", 100*f)
-	}
-	return fmt.Sprintf("%.2f %%", 100*f)
 }
 
 // limitNotes names the cells at which the certified solver's limit was reached, by set.
@@ -130,7 +120,7 @@ func (st *study) limitNotes() []string {
 		parts, settings := "", 0
 		for _, seed := range st.seeds(s) {
 			for _, e := range entries() {
-				c := st.cell(s, variant{Seed: seed, Solver: solverCertified}, e)
+				c := st.findCell(s, variant{Seed: seed, Solver: solverCertified}, e)
 				if c == nil || certifiedless(e) {
 					continue
 				}
@@ -140,19 +130,19 @@ func (st *study) limitNotes() []string {
 					}
 				}
 				if shape := st.shapes[s.Key]; shape != nil && c.Rows < shape.Parts[0].Rows {
-					parts = fmt.Sprintf("solved on %s of %s training rows", whole(c.Rows), whole(shape.Parts[0].Rows))
+					parts = fmt.Sprintf("solved on %s of %s training rows", text.Count(c.Rows), text.Count(shape.Parts[0].Rows))
 				}
 			}
 		}
 		switch {
 		case parts != "" && settings > 0:
 			notes = append(notes, fmt.Sprintf("%s: %s; %s without a proof to the gap.",
-				s.Name, parts, plural(settings, "setting")))
+				s.Name, parts, text.Plural(settings, "setting")))
 		case parts != "":
 			notes = append(notes, fmt.Sprintf("%s: %s.", s.Name, parts))
 		case settings > 0:
 			notes = append(notes, fmt.Sprintf("%s: %s without a proof to the gap.",
-				s.Name, plural(settings, "setting")))
+				s.Name, text.Plural(settings, "setting")))
 		}
 	}
 	return notes

@@ -8,6 +8,7 @@ import (
 	"toptau/internal/paper/drawing"
 	"toptau/internal/plot"
 	"toptau/internal/report"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"
@@ -111,7 +112,7 @@ func (o *Ordering) compareAll(ctx context.Context, s Sample, cases int, d draws)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		if err := o.count(c, trained); err != nil {
+		if err := o.countArrows(c, trained); err != nil {
 			return err
 		}
 	}
@@ -147,7 +148,7 @@ func (u *subject) compare(d draws, w []float64) (*comparison, error) {
 }
 
 // count adds a comparison to every arrow.
-func (o *Ordering) count(c *comparison, trained bool) error {
+func (o *Ordering) countArrows(c *comparison, trained bool) error {
 	for i := range o.Arrows {
 		a := &o.Arrows[i]
 		met := true
@@ -207,7 +208,7 @@ func (o *Ordering) Table() report.Table {
 }
 
 // of writes "3 of 1,200".
-func of(count, all int) string { return whole(count) + " of " + whole(all) }
+func of(count, all int) string { return text.Count(count) + " of " + text.Count(all) }
 
 // Figure draws the arrows: downwards and to the left the thresholds fall. Beside an arrow stands the share of violations,
 // beside a full one their number.
@@ -234,7 +235,7 @@ func (o *Ordering) Figure() plot.Figure {
 		},
 	}
 	for _, a := range o.Arrows {
-		arrow := drawing.Arrow{From: a.From, To: a.To, Dashed: !a.Always, Label: whole(a.MetViolations)}
+		arrow := drawing.Arrow{From: a.From, To: a.To, Dashed: !a.Always, Label: text.Count(a.MetViolations)}
 		if arrow.Dashed {
 			arrow.Label = fmt.Sprintf("%.2g %%", 100*float64(a.Violations)/float64(max(1, a.Cases)))
 		}
@@ -256,4 +257,4 @@ func (o *Ordering) inWords() string {
 }
 
 // tried is the number of cases of an arrow.
-func (o *Ordering) tried() string { return plural(o.Arrows[0].Cases, "case") }
+func (o *Ordering) tried() string { return text.Plural(o.Arrows[0].Cases, "case") }

@@ -40,8 +40,8 @@ func TestDivideKeepsPartsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := make(map[int]int)
-	for k, x := range p.each() {
-		if n, positive := size(x); n != []int{200, 100, 100}[k] || positive != 0.25 {
+	for k, x := range p.inOrder() {
+		if n, positive := countRows(x); n != []int{200, 100, 100}[k] || positive != 0.25 {
 			t.Errorf("part %d: %d rows, %v positive", k, n, positive)
 		}
 		for row := range sources(x) {
@@ -62,7 +62,7 @@ func TestMLTNoiseStaysOutOfTheTestPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, x := range p.each() {
+	for k, x := range p.inOrder() {
 		positive, negative := map[string]int{}, map[string]int{}
 		for row, label := range sources(x) {
 			switch {
@@ -118,7 +118,7 @@ func TestThinnedHepmassKeepsATenth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, positive := size(p.Training); math.Abs(positive-0.1) > 0.02 || n < 2700 || n > 3200 {
+	if n, positive := countRows(p.Training); math.Abs(positive-0.1) > 0.02 || n < 2700 || n > 3200 {
 		t.Errorf("%d rows, %v positive", n, positive)
 	}
 }
@@ -141,7 +141,7 @@ func TestOriginalHepmass(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	for k, x := range p.each() {
+	for k, x := range p.inOrder() {
 		if want := []int{60, 30, 30}[k]; x.Rows() != want || x.Cols() != 2 {
 			t.Errorf("part %d: %d rows of %d columns, want %d of 2", k, x.Rows(), x.Cols(), want)
 		}
@@ -164,7 +164,7 @@ func TestOriginalsAreTakenWhenTheyAreThere(t *testing.T) {
 		}
 	}
 	for _, s := range (catalogue{dir: dir}).sets() {
-		if s.Stands != "CTA" {
+		if s.PaperSet != "CTA" {
 			continue
 		}
 		p, err := s.load(division{seed: 1})

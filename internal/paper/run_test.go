@@ -113,20 +113,20 @@ func TestSameBytesOnAnyThreadsAndAfterAnInterruption(t *testing.T) {
 
 func TestACellIsMadeAgainWhenItsKeyChanges(t *testing.T) {
 	s := store{t.TempDir()}
-	if err := s.put("a/b", &ZeroAnswer{Key: "1", Verdict: "yes"}); err != nil {
+	if err := s.save("a/b", &ZeroAnswer{Key: "1", Verdict: "yes"}); err != nil {
 		t.Fatal(err)
 	}
 	var z ZeroAnswer
-	if found, err := s.get("a/b", "1", &z); !found || err != nil || z.Verdict != "yes" {
+	if found, err := s.load("a/b", "1", &z); !found || err != nil || z.Verdict != "yes" {
 		t.Errorf("get = %v, %v, %+v", found, err, z)
 	}
-	if found, err := s.get("a/b", "2", &z); found || err != nil {
+	if found, err := s.load("a/b", "2", &z); found || err != nil {
 		t.Errorf("another key: %v, %v", found, err)
 	}
 	if err := os.WriteFile(filepath.Join(s.dir, "a", "b.json"), []byte(`{"key":"1","verd`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := s.get("a/b", "1", &z); found || err != nil {
+	if found, err := s.load("a/b", "1", &z); found || err != nil {
 		t.Errorf("a damaged part: %v, %v", found, err)
 	}
 }
@@ -137,12 +137,12 @@ func TestOptionsAreChecked(t *testing.T) {
 		words string
 	}{
 		{Options{Data: "x", Items: []string{"rank"}}, "counts"},
-		{Options{Data: "x", Solver: "sgd"}, "--solver"},
-		{Options{Data: "x", Start: "one"}, "--start"},
-		{Options{Data: "x", Seeds: -1}, "--seeds"},
+		{Options{Data: "x", Solver: "sgd"}, "solver"},
+		{Options{Data: "x", Start: "one"}, "start"},
+		{Options{Data: "x", Seeds: -1}, "seeds"},
 		{Options{}, "TOPTAU_DATA"},
 	} {
-		_, _, err := c.o.complete()
+		_, _, err := c.o.withDefaults()
 		if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%+v: %v", c.o, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toptau/internal/report"
+	"toptau/internal/text"
 )
 
 // scalingItem shows what dividing the columns by their deviations changes on the real sets.
@@ -14,7 +15,7 @@ func scalingItem(_ context.Context, st *study) (*Piece, error) {
 			"each column by its standard deviation on the training rows changes what λ penalises and, for ADAM, " +
 			"where a fixed step size leads. " +
 			fmt.Sprintf("Criteria on the test part in per cent, mean over %s: ADAM by the paper's count, the "+
-				"certified optimum by the strict one.", plural(st.o.Seeds, "split"))}}
+				"certified optimum by the strict one.", text.Plural(st.o.Seeds, "split"))}}
 	for _, s := range st.present(Real) {
 		t := report.Table{Caption: s.Name + ": columns as they are → scaled.",
 			Header: append([]string{"method", "solver"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}}
@@ -79,7 +80,7 @@ func (st *study) meanCriterion(s *Set, v variant, e entry, rule count, k int) *f
 	seeds := st.seeds(s)
 	for _, seed := range seeds {
 		v.Seed = seed
-		c := st.cell(s, v, e)
+		c := st.findCell(s, v, e)
 		if c == nil || c.value(rule, k) == nil {
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 
 	"toptau/internal/report"
 	"toptau/internal/solver"
+	"toptau/internal/text"
 )
 
 // startsItem recomputes the comparison of the two starts: the paper's was better from zero in 58.7 % of the cases.
@@ -39,8 +40,8 @@ func startsItem(_ context.Context, st *study) (*Piece, error) {
 func (st *study) compareStarts(s *Set, seeds []uint64) (tally [3]int) {
 	for _, seed := range seeds {
 		for _, e := range entries() {
-			zero := st.cell(s, variant{Seed: seed, Solver: solverAdam}, e)
-			random := st.cell(s, variant{Seed: seed, Solver: solverAdam, Start: solver.Random}, e)
+			zero := st.findCell(s, variant{Seed: seed, Solver: solverAdam}, e)
+			random := st.findCell(s, variant{Seed: seed, Solver: solverAdam, Start: solver.Random}, e)
 			if zero == nil || random == nil {
 				continue
 			}
@@ -67,7 +68,7 @@ func tallyRow(name string, t [3]int) []string {
 		if n == 0 {
 			return "-"
 		}
-		return share(float64(t[0]) / float64(n))
+		return tenths(float64(t[0]) / float64(n))
 	}
-	return []string{name, whole(all), whole(t[0]), whole(t[1]), whole(t[2]), ratio(all), ratio(unequal)}
+	return []string{name, text.Count(all), text.Count(t[0]), text.Count(t[1]), text.Count(t[2]), ratio(all), ratio(unequal)}
 }

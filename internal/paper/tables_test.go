@@ -69,7 +69,7 @@ func TestWhereNamesSettings(t *testing.T) {
 				points[i].F = 0.5
 			}
 		}
-		if got := where(points, c.e, (*Point).Beats); got != c.want {
+		if got := describeSettings(points, c.e, (*Point).Beats); got != c.want {
 			t.Errorf("%s: %q, want %q", c.beat, got, c.want)
 		}
 	}

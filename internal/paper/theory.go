@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"toptau/internal/report"
+	"toptau/internal/text"
 )
 
 // Check is a statement of the paper, tried on data.
@@ -51,7 +52,7 @@ type trial struct {
 }
 
 // count adds a case.
-func (t *trial) count(violated bool) {
+func (t *trial) countCase(violated bool) {
 	t.check.Cases++
 	if t.real {
 		t.check.Real++
@@ -68,14 +69,14 @@ func (t *trial) atMost(left, right, size float64) {
 	if t.check.Measured == 1 || short > t.check.Worst {
 		t.check.Worst = short
 	}
-	t.count(!(short <= Tolerance)) // a NaN is a violation
+	t.countCase(!(short <= Tolerance)) // a NaN is a violation
 }
 
 // equal is a case of left = right.
 func (t *trial) equal(left, right, size float64) { t.atMost(math.Abs(left-right), 0, size) }
 
 // holds is a case of a statement that is true or false.
-func (t *trial) holds(truth bool) { t.count(!truth) }
+func (t *trial) holds(truth bool) { t.countCase(!truth) }
 
 // casesOfSample is how many cases are tried on one random sample.
 const casesOfSample = 5
@@ -155,8 +156,8 @@ func TheoremTable(checks []Check) report.Table {
 	}
 	for i := range checks {
 		c := &checks[i]
-		t.Rows = append(t.Rows, []string{c.Name, c.Paper, c.Statement, c.verdict(), whole(c.Cases), whole(c.Real),
-			whole(c.Violations), c.worst(), c.Note})
+		t.Rows = append(t.Rows, []string{c.Name, c.Paper, c.Statement, c.verdict(), text.Count(c.Cases), text.Count(c.Real),
+			text.Count(c.Violations), c.worst(), c.Note})
 	}
 	return t
 }

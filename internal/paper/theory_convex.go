@@ -32,7 +32,7 @@ func convexClaims() []claim {
 }
 
 // between is a u + (1-a) v.
-func between(u, v []float64, a float64) []float64 {
+func combine(u, v []float64, a float64) []float64 {
 	w := make([]float64, len(u))
 	for j := range w {
 		w[j] = float64(a*u[j]) + float64((1-a)*v[j])
@@ -48,7 +48,7 @@ func (t *trial) segment(methods ...method.Method) error {
 	}
 	u, v, a := t.point(t.draws), t.point(t.draws), t.unit()
 	ends := float64(a*o.At(u, nil).F) + float64((1-a)*o.At(v, nil).F)
-	t.atMost(o.At(between(u, v, a), nil).F, ends, t.size(u, v)+ends)
+	t.atMost(o.At(combine(u, v, a), nil).F, ends, t.size(u, v)+ends)
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (t *trial) quantileSegment() error {
 	}
 	u, v, a := t.point(t.draws), t.point(t.draws), t.unit()
 	var at [3]float64
-	for i, w := range [][]float64{u, v, between(u, v, a)} {
+	for i, w := range [][]float64{u, v, combine(u, v, a)} {
 		if at[i], err = t.scores(w).threshold(p); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (t *trial) lipschitz() error {
 		return err
 	}
 	u := t.point(t.draws)
-	v := between(u, t.point(t.draws), pick(t.draws, 0, 0.9, 0.999))
+	v := combine(u, t.point(t.draws), pick(t.draws, 0, 0.9, 0.999))
 	a, b := t.scores(u), t.scores(v)
 	ta, err := a.threshold(p)
 	if err != nil {
@@ -109,6 +109,6 @@ func (t *trial) subgradient() error {
 	for j := range g {
 		linear += float64(g[j] * (v[j] - u[j]))
 	}
-	t.atMost(linear, other, t.size(u, v)+at+other+float64(objective.Norm(g)*objective.Norm(between(v, u, 2))))
+	t.atMost(linear, other, t.size(u, v)+at+other+float64(objective.Norm(g)*objective.Norm(combine(v, u, 2))))
 	return nil
 }

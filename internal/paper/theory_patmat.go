@@ -43,7 +43,7 @@ type hingeCase struct {
 func (t *trial) hingeCase() (hingeCase, bool) {
 	w := t.point(t.draws)
 	c := hingeCase{scored: t.scores(w), method: pick(t.draws, patMatMethods...), tau: t.rate(), size: t.size(w)}
-	c.z = c.of(c.method.Population)
+	c.z = c.population(c.method.Population)
 	c.lead = mean(c.scored.positives) - mean(c.z)
 	bar, tau := mean(c.z), c.tau.Float64()
 	c.printed = min(tau/(bar-slices.Min(c.all)), (1-tau)/(slices.Max(c.all)-bar))

@@ -79,8 +79,8 @@ type subject struct {
 
 func newSubject(ctx context.Context, s Sample, d draws) (*subject, error) {
 	u := &subject{Sample: s, spread: make([]float64, s.X.Cols())}
-	u.positives = u.look(s.X.Positives)
-	u.negatives = u.look(s.X.Negatives)
+	u.positives = u.addClass(s.X.Positives)
+	u.negatives = u.addClass(s.X.Negatives)
 	for j := range u.spread {
 		if u.spread[j] /= float64(s.X.Rows()); u.spread[j] == 0 {
 			u.spread[j] = 1
@@ -90,7 +90,7 @@ func newSubject(ctx context.Context, s Sample, d draws) (*subject, error) {
 }
 
 // look returns the mean of a class and takes its rows into reach and spread.
-func (u *subject) look(p *matrix.Part) []float64 {
+func (u *subject) addClass(p *matrix.Part) []float64 {
 	mean, row := make([]float64, p.Cols()), make([]float64, p.Cols())
 	for i := range p.Rows() {
 		p.Row(i, row)
@@ -110,7 +110,7 @@ func (u *subject) explore(ctx context.Context, d draws) error {
 		if err != nil {
 			return err
 		}
-		w := newWalk(o, u.random(d, u.spread))
+		w := newWalk(o, u.randomPoint(d, u.spread))
 		if err := w.descend(ctx, 200); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (u *subject) explore(ctx context.Context, d draws) error {
 }
 
 // random is a point in a random direction, shorter where a column has larger values.
-func (u *subject) random(d draws, spread []float64) []float64 {
+func (u *subject) randomPoint(d draws, spread []float64) []float64 {
 	w := make([]float64, u.X.Cols())
 	size := pick(d, 0.01, 0.1, 1, 10)
 	for j := range w {
@@ -144,9 +144,9 @@ func (u *subject) point(d draws) []float64 {
 		for j := range flat {
 			flat[j] = u.reach
 		}
-		return u.random(d, flat)
+		return u.randomPoint(d, flat)
 	case 1:
-		w := u.random(d, u.spread)
+		w := u.randomPoint(d, u.spread)
 		size := pick(d, 0.1, 1, 10) / u.reach
 		for j := range w {
 			w[j] = float64(w[j]*0.01) + float64(size*(u.positives[j]-u.negatives[j]))
@@ -155,7 +155,7 @@ func (u *subject) point(d draws) []float64 {
 	case 2:
 		return pick(d, u.known...)
 	}
-	return u.random(d, u.spread)
+	return u.randomPoint(d, u.spread)
 }
 
 // size is the size of the numbers in a score at w: what its rounding is relative to. It is at least 1, that of l(0).
@@ -180,7 +180,7 @@ func (u *subject) scores(w []float64) scored {
 }
 
 // of is the scores that a method's threshold is computed from.
-func (s scored) of(p method.Population) []float64 {
+func (s scored) population(p method.Population) []float64 {
 	if p == method.Negatives {
 		return s.negatives
 	}
@@ -189,7 +189,7 @@ func (s scored) of(p method.Population) []float64 {
 
 // threshold is a method's t for these scores.
 func (s scored) threshold(p method.Problem) (float64, error) {
-	return thresholdOf(p.Rule(), s.of(p.Definition().Population))
+	return thresholdOf(p.Rule(), s.population(p.Definition().Population))
 }
 
 func thresholdOf(rule threshold.Rule, z []float64) (float64, error) {

@@ -99,7 +99,7 @@ func (t *trial) oneOutlier() error {
 	if err != nil {
 		return err
 	}
-	z := t.scores(w).of(p.Definition().Population)
+	z := t.scores(w).population(p.Definition().Population)
 	before, err := thresholdOf(p.Rule(), z)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
 	if err != nil {
 		return err
 	}
-	z := s.of(p.Definition().Population)
+	z := s.population(p.Definition().Population)
 	below := topMean(z, round(p.Tau, len(z)))
 	t.atMost(below, above, t.size(w)+1/p.Beta)
 	return nil
@@ -190,7 +190,7 @@ func (t *trial) centring() error {
 	if err != nil {
 		return err
 	}
-	z, size := t.scores(w).of(p.Definition().Population), t.size(w)
+	z, size := t.scores(w).population(p.Definition().Population), t.size(w)
 	before, err := thresholdOf(p.Rule(), z)
 	if err != nil {
 		return err

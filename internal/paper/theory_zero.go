@@ -75,7 +75,7 @@ func (t *trial) smallThreshold() error {
 func (t *trial) falls(o *objective.Objective, w []float64, atZero float64) bool {
 	zero := make([]float64, len(w))
 	for s := 1.0; s > 1e-15; s /= 2 {
-		if o.At(between(w, zero, s), nil).F < atZero {
+		if o.At(combine(w, zero, s), nil).F < atZero {
 			return true
 		}
 	}
@@ -125,7 +125,7 @@ func (t *trial) positivesInHull() error {
 	for range 1 + t.below(20) {
 		row := x[t.below(t.X.Negatives.Rows())]
 		for range t.below(4) {
-			row = between(row, x[t.below(t.X.Negatives.Rows())], t.unit())
+			row = combine(row, x[t.below(t.X.Negatives.Rows())], t.unit())
 		}
 		x, y = append(x, row), append(y, true)
 	}

@@ -11,6 +11,7 @@ import (
 	"toptau/internal/report"
 	"toptau/internal/simulate"
 	"toptau/internal/solver"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -92,7 +93,7 @@ func simulated(o simulate.Options, constants int) (*matrix.Matrix, error) {
 }
 
 // times measures what is not kept yet.
-func (st *study) times(ctx context.Context) error {
+func (st *study) measureTimes(ctx context.Context) error {
 	c := catalogue{dir: st.o.Data, quick: st.o.Quick}
 	for _, s := range sizedSets() {
 		if s.needs != nil && s.needs(c) != "" {
@@ -114,12 +115,12 @@ func (st *study) times(ctx context.Context) error {
 		}
 		t := new(Timing)
 		name := "times/" + s.name
-		found, err := st.kept.get(name, k, t)
+		found, err := st.store.load(name, k, t)
 		if err != nil {
 			return err
 		}
 		if !found {
-			st.work.say("time of an iteration, " + s.name)
+			st.work.showText("time of an iteration, " + s.name)
 			x, err := s.load(c)
 			if err != nil {
 				return err
@@ -128,7 +129,7 @@ func (st *study) times(ctx context.Context) error {
 			if t.Seconds, err = timeIterations(ctx, x, batches); err != nil {
 				return err
 			}
-			if err := st.kept.put(name, t); err != nil {
+			if err := st.store.save(name, t); err != nil {
 				return err
 			}
 		}
@@ -246,15 +247,15 @@ func timesItem(_ context.Context, st *study) (*Piece, error) {
 		threads = timing.Threads
 		for i, seconds := range timing.Seconds {
 			cells++
-			if 1000*seconds <= atMost(printedTimes[i].Times[k]) {
+			if 1000*seconds <= printedLimit(printedTimes[i].Times[k]) {
 				within++
 			}
 		}
 		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s (%s).",
-			s.name, whole(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
+			s.name, text.Count(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
 	}
 	return &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
-		fmt.Sprintf("On %s, training data of the paper's sizes:%s", plural(threads, "thread"), sizes),
+		fmt.Sprintf("On %s, training data of the paper's sizes:%s", text.Plural(threads, "thread"), sizes),
 		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 is read as below 0.05 ms. The "+
 			"paper's machine is not known. Each figure is the least of five means over up to 1,000 steps from w = 0.",
 			within, cells)}}, nil
@@ -268,7 +269,7 @@ func batchesText(n int) string {
 }
 
 // atMost is what a printed time allows.
-func atMost(printed float64) float64 {
+func printedLimit(printed float64) float64 {
 	if printed == 0 {
 		return 0.05
 	}
@@ -284,7 +285,7 @@ func timeCell(t *Timing, method int, printed float64) string {
 	if ms < 0.1 {
 		text = fmt.Sprintf("%.3f", ms)
 	}
-	if ms > atMost(printed) {
+	if ms > printedLimit(printed) {
 		text += " (slower)"
 	}
 	return text + fmt.Sprintf(" / %.1f", printed)
