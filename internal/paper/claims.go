@@ -10,8 +10,8 @@ import (
 	"toptau/internal/text"
 )
 
-// statement is a conclusion that the paper draws from its table of ranks, as a contrast: the mean rank of some methods minus
-// that of others, on some criteria. According to the paper it is negative.
+// statement is a conclusion that the paper draws from its table of ranks, as a contrast: the mean rank of
+// some methods minus that of others, on some criteria. According to the paper it is negative.
 type statement struct {
 	text     string
 	better   func(e entry) bool
@@ -61,8 +61,8 @@ func statements() []statement {
 	}
 }
 
-// contrast returns the difference for the ranks of one split or set, over the criteria that it has. It returns false if it
-// has none.
+// contrast returns the difference for the ranks of one split or set, over the criteria that it has. It
+// returns false if it has none.
 func (s *statement) contrast(ranks func(criterion int) []float64) (float64, bool) {
 	var sum, n float64
 	for _, k := range s.criteria {

@@ -7,10 +7,11 @@ import (
 	"toptau/internal/table"
 )
 
-// Gisette was made from the digits 4 and 9 of MNIST. Half of its columns are pixels of the upper middle, where a 4 and a 9
-// differ, and products of such pixels. The other half are distractors ("probes") without information on the digit. All are
-// whole numbers from 0 to 999, and the columns are in random order. Only a description was published, without details.
-// readDigits follows the description on the 1,991 images of a 4 (positive) or a 9 in the test file of MNIST:
+// Gisette was made from the digits 4 and 9 of MNIST. Half of its columns are pixels of the upper middle,
+// where a 4 and a 9 differ, and products of such pixels. The other half are distractors ("probes") without
+// information on the digit. All are whole numbers from 0 to 999, and the columns are in random order. Only a
+// description was published, without details. readDigits follows the description on the 1,991 images of a 4
+// (positive) or a 9 in the test file of MNIST:
 //
 //	pixel        rows 4-17 and columns 6-21 of the image (from 0), if not 0 in at least 1 % of the images; from 0 to 1
 //	informative  all such pixels, then products of two different random pixels, up to half of the columns

@@ -12,7 +12,8 @@ import (
 	"toptau/internal/text"
 )
 
-// describeSettings returns the settings of a grid with a property: "all", "none", "β ≤ 0.1", "λ = 0.001", "k ≥ 5".
+// describeSettings returns the settings of a grid with a property: "all", "none", "β ≤ 0.1", "λ = 0.001", "k
+// ≥ 5".
 func describeSettings(points []Point, e entry, holds func(*Point) bool) string {
 	symbol, setting := "λ", func(p *Point) float64 { return p.Lambda }
 	switch {
@@ -51,7 +52,8 @@ func describeSettings(points []Point, e entry, holds func(*Point) bool) string {
 	return symbol + " = " + strings.Join(some, ", ")
 }
 
-// possibleSettings returns the settings at which a run can be better than w = 0, because it is not a global minimiser.
+// possibleSettings returns the settings at which a run can be better than w = 0, because it is not a global
+// minimiser.
 func (st *study) possibleSettings(s *Set, e entry) string {
 	if certifiedless(e) {
 		return "open"
@@ -74,7 +76,8 @@ func (st *study) possibleSettings(s *Set, e entry) string {
 	return describeSettings(points, e, func(p *Point) bool { return better[slices.Index(points, *p)] })
 }
 
-// failsItem is Table "fails": the settings at which a run is better than w = 0, and those at which it could be.
+// failsItem is Table "fails": the settings at which a run is better than w = 0, and those at which it could
+// be.
 func failsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"fails\": where the run ends better than w = 0", Text: []string{
 		"The table lists the settings of the grid at which ADAM's last iterate has a lower objective than w = 0, on all " +
@@ -161,7 +164,8 @@ func (st *study) failColumns(t *report.Table, s *Set) []string {
 	return []string{text}
 }
 
-// otherSteps are step sizes of ADAM in addition to 0.01, which all other tables use. The paper does not print its step size.
+// otherSteps are step sizes of ADAM in addition to 0.01, which all other tables use. The paper does not print
+// its step size.
 var otherSteps = []float64{0.001, 0.1, 1}
 
 // addSteps adds a table that shows the effect of the step size on the real sets.

@@ -36,9 +36,9 @@ var remotes = []remote{
 		"b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12"},
 }
 
-// Fetch downloads the files that are missing in dir, or have another checksum, and returns the paths that it wrote. A file
-// is written only if its checksum is the expected one. Errors are of kind IO if there is no connection or no such file, and
-// of kind Data if the bytes differ from those expected.
+// Fetch downloads the files that are missing in dir, or have another checksum, and returns the paths that it
+// wrote. A file is written only if its checksum is the expected one. Errors are of kind IO if there is no
+// connection or no such file, and of kind Data if the bytes differ from those expected.
 func Fetch(ctx context.Context, dir, source string) ([]string, error) {
 	if u, err := url.Parse(source); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "from", Found: diag.Quote(source),

@@ -75,7 +75,7 @@ func TestFetchSaysWhyItCannot(t *testing.T) {
 	}{
 		{"not there", empty.URL, diag.IO, "404"},
 		{"offline", gone.URL, diag.IO, "by hand as ionosphere/ionosphere.data"},
-		{"no address", "ftp://host", diag.Usage, "--from"},
+		{"no address", "ftp://host", diag.Usage, "from"},
 	} {
 		dir := t.TempDir()
 		files, err := Fetch(context.Background(), dir, c.from)

@@ -36,7 +36,8 @@ func newFitted(problems []method.Problem, x *matrix.Matrix) fitted {
 	return f
 }
 
-// fitAdam runs ADAM for all points of some entries on shared passes and returns the last iterates, as in the paper.
+// fitAdam runs ADAM for all points of some entries on shared passes and returns the last iterates, as in the
+// paper.
 func fitAdam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, list []entry,
 	progress func(fraction float64)) ([]fitted, error) {
 	out := make([]fitted, len(list))
@@ -99,16 +100,16 @@ func (p *Point) setAdam(f tune.Fit, err error) {
 	}
 }
 
-// Limits of the certified solver, chosen by hand so that all cells take hours, not days. A problem with more rows than
-// certifiedRows is solved on a part of them, and the results say so.
+// Limits of the certified solver, chosen by hand so that all cells take hours, not days. A problem with more
+// rows than certifiedRows is solved on a part of them, and the results say so.
 const (
 	certifiedRows    = 30_000
 	certifiedGap     = 1e-4 // of the decrease; a validation part cannot distinguish smaller gaps
 	certifiedSystems = 150  // Newton systems after which a solve stops at the end of a round
 )
 
-// fitCertified solves the six points of an entry to their global optimum, each from the previous solution. If w = 0 is
-// proven optimal for the rule, it is optimal for every lambda, and there is nothing to solve.
+// fitCertified solves the six points of an entry to their global optimum, each from the previous solution. If
+// w = 0 is proven optimal for the rule, it is optimal for every lambda, and there is nothing to solve.
 func fitCertified(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Problem) (*ZeroAnswer, error),
 	progress func(fraction float64)) (fitted, error) {
 	problems, err := e.problems()
@@ -160,8 +161,8 @@ func fitCertified(ctx context.Context, x *matrix.Matrix, e entry, zero func(meth
 	return f, nil
 }
 
-// solveWithLimit solves until the gap or the limit of work is reached. The limit counts work, not time, so the result does
-// not depend on the machine.
+// solveWithLimit solves until the gap or the limit of work is reached. The limit counts work, not time, so
+// the result does not depend on the machine.
 func solveWithLimit(ctx context.Context, chain *certified.Chain, o *objective.Objective) (certified.Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -9,8 +9,8 @@ import (
 	"toptau/threshold"
 )
 
-// chooseAndTest measures each point on the validation part, chooses one by each count, and measures the chosen points on
-// the test part.
+// chooseAndTest measures each point on the validation part, chooses one by each count, and measures the
+// chosen points on the test part.
 func chooseAndTest(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) error {
 	err := parallel.ForErr(len(c.Points), func(i int) error {
 		if c.Points[i].Failed != "" {
@@ -35,9 +35,9 @@ func chooseAndTest(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) e
 	return c.testChosen(w, parts.Test, curves)
 }
 
-// validationValue returns the criterion by which the entry's points are compared. It equals that of package metric, but uses
-// a selection instead of a sort, because a part may have millions of rows. By the strict count Positives@Quantile is
-// undefined if the budget is less than one row; Positives@Top then replaces it.
+// validationValue returns the criterion by which the entry's points are compared. It equals that of package
+// metric, but uses a selection instead of a sort, because a part may have millions of rows. By the strict
+// count Positives@Quantile is undefined if the budget is less than one row; Positives@Top then replaces it.
 func validationValue(z metric.Scores, e entry, rule count) (float64, error) {
 	c := e.criterion()
 	population := z.Negatives
@@ -70,8 +70,8 @@ func validationValue(z metric.Scores, e entry, rule count) (float64, error) {
 	return float64(n) / float64(len(z.Positives)), nil
 }
 
-// choosePoint returns the index of the point with the highest criterion, or -1 if no point has a result. Among equal points
-// it prefers one that is better than w = 0, then the first of the grid.
+// choosePoint returns the index of the point with the highest criterion, or -1 if no point has a result.
+// Among equal points it prefers one that is better than w = 0, then the first of the grid.
 func choosePoint(points []Point, rule count) int {
 	best := -1
 	for i := range points {
@@ -105,7 +105,7 @@ func (c *Cell) testChosen(w [][]float64, x *matrix.Matrix, curves bool) error {
 			return err
 		}
 		if curves && count(rule) == paperCount {
-			c.Drawn = &Curves{PTau: thin(r.PTau()), PR: thin(r.PR())}
+			c.Drawn = &Curves{PTau: thinCurve(r.PTau()), PR: thinCurve(r.PR())}
 		}
 	}
 	return nil

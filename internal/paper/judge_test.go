@@ -62,7 +62,8 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	}
 }
 
-// TestOwnValueIsTheCriterion compares the selection with package metric's sort, on tied and on distinct scores.
+// TestOwnValueIsTheCriterion compares the selection with package metric's sort, on tied and on distinct
+// scores.
 func TestOwnValueIsTheCriterion(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for try := range 300 {

@@ -104,7 +104,8 @@ func (c catalogue) originalHepmass(thinned bool) (Set, bool) {
 	return s, exist(files)
 }
 
-// readHepmass reads the files in chunks directly into the parts. Each row draws one of the places that are left.
+// readHepmass reads the files in chunks directly into the parts. Each row draws one of the places that are
+// left.
 func readHepmass(files []string, sizes [3]int, thinned bool, seed uint64) (*Parts, error) {
 	var builders [3]*matrix.Builder
 	left := sizes
@@ -146,8 +147,8 @@ func readHepmass(files []string, sizes [3]int, thinned bool, seed uint64) (*Part
 	return &p, nil
 }
 
-// drawPart draws a part with probability proportional to the places that it has left. It returns the training part if all
-// are full.
+// drawPart draws a part with probability proportional to the places that it has left. It returns the training
+// part if all are full.
 func drawPart(left [3]int, random *rand.Rand) int {
 	total := left[0] + left[1] + left[2]
 	if total == 0 {

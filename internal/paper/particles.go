@@ -10,9 +10,9 @@ import (
 // The numbers of rows of Hepmass in the paper: training, validation, test.
 var hepmassSizes = [3]int{5_250_000, 2_625_040, 2_624_960}
 
-// simulateHepmass generates a set with the sizes of Hepmass directly into the parts. The rows are independent, so the first
-// ones are the training part, and so on. If thinned, it keeps a positive with probability 1/9, which leaves 10 %. All sizes
-// are divided by cut.
+// simulateHepmass generates a set with the sizes of Hepmass directly into the parts. The rows are
+// independent, so the first ones are the training part, and so on. If thinned, it keeps a positive with
+// probability 1/9, which leaves 10 %. All sizes are divided by cut.
 func simulateHepmass(thinned bool, cut int, seed uint64) (*Parts, error) {
 	var sizes [3]int
 	total := 0

@@ -94,7 +94,8 @@ func newBuilder(columns int) *matrix.Builder {
 	return matrix.NewBuilder(matrix.Layout{{Kind: matrix.Dense, Cols: columns}}, matrix.Float32)
 }
 
-// deviations returns the standard deviations of the columns on some rows, and 1 for a constant column. Columns are not
+// deviations returns the standard deviations of the columns on some rows, and 1 for a constant column.
+// Columns are not
 // centred: centring would move all scores and thresholds by the same number and change no objective.
 func (r *rows) deviations(list []int) []float64 {
 	n := float64(len(list))

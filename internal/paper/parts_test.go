@@ -10,7 +10,8 @@ import (
 	"toptau/internal/table"
 )
 
-// traffic has n rows of three columns, every fourth an attack of one of four types, 40 %, 30 %, 20 %, 10 % of the attacks.
+// traffic has n rows of three columns, every fourth an attack of one of four types, 40 %, 30 %, 20 %, 10 % of
+// the attacks.
 func traffic(n int) *rows {
 	r := &rows{columns: 3, class: make([]table.Class, n), attack: make([]string, n)}
 	for i := 0; i < n; i += 4 {

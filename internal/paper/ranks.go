@@ -33,7 +33,8 @@ func (st *study) criterionValues(s *Set, v variant, rule count, criterion int) [
 // ranking contains the ranks of the 14 methods on some sets.
 type ranking struct {
 	blocks [criterionCount][][]float64 // by criterion: the ranks on each set, averaged over its splits
-	// splits contains the ranks averaged over the sets, by criterion and split, for splits that all sets have.
+	// splits contains the ranks averaged over the sets, by criterion and split, for splits that all sets
+	// have.
 	splits [criterionCount][][]float64
 	sets   [criterionCount][]string
 }
@@ -197,9 +198,9 @@ func realSets(st *study) []*Set { return st.present(Real, Original) }
 // allSets returns all sets, with the stand-ins.
 func allSets(st *study) []*Set { return st.present() }
 
-// views returns the tables of ranks: ADAM from w = 0 by the paper's count, and the certified optimum by the strict count.
-// Certified optima often have constant scores, which the paper's count would call perfect. Each is shown for real data alone
-// and for all sets.
+// views returns the tables of ranks: ADAM from w = 0 by the paper's count, and the certified optimum by the
+// strict count. Certified optima often have constant scores, which the paper's count would call perfect. Each
+// is shown for real data alone and for all sets.
 func (st *study) views() []rankView {
 	var list []rankView
 	if st.o.Adam && st.o.Zero {

@@ -149,8 +149,9 @@ func (o Options) withDefaults() (Options, []item, error) {
 	return o, wanted, nil
 }
 
-// Run makes the items and writes them to o.Out: tables as Markdown, CSV and LaTeX, figures as SVG, and index.html with all
-// of them. Finished parts are stored in o.Out/cache, so an interrupted run continues where it stopped.
+// Run makes the items and writes them to o.Out: tables as Markdown, CSV and LaTeX, figures as SVG, and
+// index.html with all of them. Finished parts are stored in o.Out/cache, so an interrupted run continues
+// where it stopped.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o, wanted, err := o.withDefaults()
 	if err != nil {

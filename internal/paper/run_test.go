@@ -64,7 +64,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestSameBytesOnAnyThreadsAndAfterAnInterruption runs the experiments on one thread, and on two with an interruption.
+// TestSameBytesOnAnyThreadsAndAfterAnInterruption runs the experiments on one thread, and on two with an
+// interruption.
 func TestSameBytesOnAnyThreadsAndAfterAnInterruption(t *testing.T) {
 	data := dataDirectory(t)
 	options := Options{Items: []string{"methods", "counts", "ranks", "claims", "optimum", "starts", "curves"},

@@ -104,7 +104,8 @@ func (c catalogue) path(parts ...string) string {
 	return filepath.Join(append([]string{c.dir}, parts...)...)
 }
 
-// quickFraction returns the fraction of a stand-in's rows that a quick run uses, so that about most remain. 0 means all.
+// quickFraction returns the fraction of a stand-in's rows that a quick run uses, so that about most remain. 0
+// means all.
 func (c catalogue) quickFraction(s *Set, rows, most int) float64 {
 	if !c.quick || rows <= most {
 		return 0
@@ -231,7 +232,7 @@ func (c catalogue) nslkdd(mlt bool) Set {
 
 func (c catalogue) cicids(mlt bool) Set {
 	path := c.path("cicids2017_web", "web_attacks_balanced.csv.gz")
-	s := Set{Key: "cicids2017_web", Name: "cicids2017_web (stand-in, beside the nine)",
+	s := Set{Key: "cicids2017_web", Name: "cicids2017_web (additional stand-in)",
 		Kind: StandIn, Minibatches: 1, Files: []string{path},
 		Recipe: "CICIDS2017, the published web-attack subset, the 76 columns that do not identify the flow, " +
 			"divided 1/4, 1/4, 1/2 " +
@@ -263,7 +264,7 @@ func (c catalogue) networkSet(s Set, stands string, mlt bool, n, most int, read 
 
 func (c catalogue) higgs() Set {
 	files := []string{c.path("higgs_7k", "binary.train.gz"), c.path("higgs_7k", "binary.test")}
-	return Set{Key: "higgs_7k", Name: "higgs_7k (stand-in, beside the nine)",
+	return Set{Key: "higgs_7k", Name: "higgs_7k (additional stand-in)",
 		Kind: StandIn, Minibatches: 1, Files: files,
 		Recipe: "7,500 rows of UCI HIGGS, a set of the same kind as Hepmass, divided 1/2, 1/4, 1/4 by class.",
 		load: func(d division) (*Parts, error) {

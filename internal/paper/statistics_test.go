@@ -14,8 +14,8 @@ func TestMidranksShareTies(t *testing.T) {
 	}
 }
 
-// TestFriedmanIsDemsars recomputes the example of Demsar, Statistical comparisons of classifiers over multiple data sets
-// (2006), Table 6: AUC of four classifiers on 14 sets.
+// TestFriedmanIsDemsars recomputes the example of Demsar, Statistical comparisons of classifiers over
+// multiple data sets (2006), Table 6: AUC of four classifiers on 14 sets.
 func TestFriedmanIsDemsars(t *testing.T) {
 	auc := [][]float64{
 		{.763, .768, .771, .798}, {.599, .591, .590, .569}, {.954, .971, .968, .967}, {.628, .661, .654, .657},

@@ -245,8 +245,8 @@ func (st *study) loadCell(s *Set, v variant, e entry, key string) (bool, error) 
 	return known, nil
 }
 
-// cellsAtOnce is the number of entries that are fitted on shared passes and then stored. An interruption loses at most these.
-// It was chosen by hand.
+// cellsAtOnce is the number of entries that are fitted on shared passes and then stored. An interruption
+// loses at most these. It was chosen by hand.
 const cellsAtOnce = 4
 
 // cellKey returns the digest of everything that determines a cell. n is the number of training rows.
@@ -307,8 +307,9 @@ func (st *study) fitCells(ctx context.Context, d *loader, parts *Parts, digest s
 // certifiedless reports whether an entry has no certificate, as the Grill methods.
 func certifiedless(e entry) bool { return !e.Method.Convex }
 
-// zeroAnswer loads or decides whether w = 0 is optimal for a problem's rule on a split. The answer does not depend on lambda,
-// beta or the scale of the columns: it is the same under every invertible linear map of the features.
+// zeroAnswer loads or decides whether w = 0 is optimal for a problem's rule on a split. The answer does not
+// depend on lambda, beta or the scale of the columns: it is the same under every invertible linear map of the
+// features.
 func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p method.Problem) (*ZeroAnswer, error) {
 	name := zeroName(d.set, p)
 	if d.division.seed != first {
@@ -364,8 +365,8 @@ func (st *study) zeroAnswers(ctx context.Context, d *loader, digest string) erro
 	return nil
 }
 
-// estimateWork returns the estimated work of a cell, roughly in seconds on an idle machine, from the sizes in Table "counts".
-// The constants were fitted by hand and only affect the progress line.
+// estimateWork returns the estimated work of a cell, roughly in seconds on an idle machine, from the sizes in
+// Table "counts". The constants were fitted by hand and only affect the progress line.
 func (st *study) estimateWork(s *Set, v variant) float64 {
 	rows, columns := 4000.0, 50.0
 	if p := s.printedCounts(); p != nil {

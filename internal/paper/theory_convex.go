@@ -7,7 +7,8 @@ import (
 	"toptau/method"
 )
 
-// convexClaims are about convexity and continuity (Section 4.1, Appendix A.2) and the gradient (Section 5.1, Appendix C).
+// convexClaims returns the statements on convexity and continuity (Section 4.1, Appendix A.2) and the
+// gradient (Section 5.1, Appendix C).
 func convexClaims() []claim {
 	return []claim{
 		{Check: Check{Name: "convex", Paper: "Theorem 4.1, Section 4.1",
@@ -23,7 +24,7 @@ func convexClaims() []claim {
 			Statement: "both surrogate quantiles are convex functions of w, with l(beta (z - t)); three losses"},
 			try: (*trial).quantileSegment},
 		{Check: Check{Name: "lipschitz", Paper: "Lemma A.3",
-			Statement: "|t(u) - t(v)| <= max |x'(u - v)|: the quantiles, and every other threshold too"},
+			Statement: "|t(u) - t(v)| <= max |x'(u - v)| for the quantiles and every other threshold"},
 			try: (*trial).lipschitz},
 		{Check: Check{Name: "gradient", Paper: "equation (27), Appendix C",
 			Statement: "F(v) >= F(u) + grad F(u)'(v - u) for the convex methods"},
@@ -31,7 +32,7 @@ func convexClaims() []claim {
 	}
 }
 
-// between is a u + (1-a) v.
+// combine returns a u + (1-a) v.
 func combine(u, v []float64, a float64) []float64 {
 	w := make([]float64, len(u))
 	for j := range w {
@@ -40,7 +41,7 @@ func combine(u, v []float64, a float64) []float64 {
 	return w
 }
 
-// segment compares F inside a segment with its values at the ends.
+// segment compares F inside a segment with its values at both ends.
 func (t *trial) segment(methods ...method.Method) error {
 	o, err := t.objective(t.draws, pick(t.draws, methods...))
 	if err != nil {
@@ -52,7 +53,7 @@ func (t *trial) segment(methods ...method.Method) error {
 	return nil
 }
 
-// quantileSegment does the same for the surrogate quantile alone.
+// quantileSegment compares the surrogate quantile inside a segment with its values at both ends.
 func (t *trial) quantileSegment() error {
 	p, err := t.problem(t.draws, pick(t.draws, patMatMethods...))
 	if err != nil {
@@ -69,7 +70,7 @@ func (t *trial) quantileSegment() error {
 	return nil
 }
 
-// lipschitz bounds the step of a threshold by the largest step of a score.
+// lipschitz compares the change of a threshold with the largest change of a score.
 func (t *trial) lipschitz() error {
 	p, err := t.problem(t.draws, pick(t.draws, method.All()...))
 	if err != nil {

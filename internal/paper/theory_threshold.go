@@ -8,7 +8,7 @@ import (
 	"toptau/threshold"
 )
 
-// thresholdClaims compare thresholds (Section 4.3, Appendix A.4).
+// thresholdClaims returns the statements that compare thresholds (Section 4.3, Appendix A.4).
 func thresholdClaims() []claim {
 	push, mean, meanNP := collapsingMethods[1], collapsingMethods[2], collapsingMethods[3]
 	return []claim{
@@ -39,12 +39,12 @@ func thresholdClaims() []claim {
 			Statement: "t of Pat&Mat >= t of Pat&Mat-NP if and only if the positives' surrogate quantile is above the negatives'"},
 			try: (*trial).patMatCompared},
 		{Check: Check{Name: "centring", Paper: "-",
-			Statement: "scores moved by a constant move every threshold by it, so centring columns changes no objective"},
+			Statement: "a constant added to all scores is added to every threshold, so centring columns changes no objective"},
 			try: (*trial).centring},
 	}
 }
 
-// topMean is the mean of the k largest numbers, the plain way: sort and add.
+// topMean returns the mean of the k largest numbers. It sorts them, independently of package threshold.
 func topMean(z []float64, k int) float64 {
 	sorted := slices.Clone(z)
 	slices.Sort(sorted)
@@ -55,13 +55,14 @@ func topMean(z []float64, k int) float64 {
 	return sum / float64(k)
 }
 
-// kthLargest is the k-th largest number.
+// kthLargest returns the k-th largest number.
 func kthLargest(z []float64, k int) float64 {
 	sorted := slices.Clone(z)
 	slices.Sort(sorted)
 	return sorted[len(sorted)-k]
 }
 
+// sameRule compares TopPushK with TopPush at k = 1 and with TopMean-NP at k = K.
 func (t *trial) sameRule(push, mean method.Method) error {
 	w := t.point(t.draws)
 	s := t.scores(w)
@@ -92,7 +93,7 @@ func (t *trial) sameRule(push, mean method.Method) error {
 	return nil
 }
 
-// oneOutlier moves one score of the population far away.
+// oneOutlier changes one score of the population by a large amount.
 func (t *trial) oneOutlier() error {
 	w := t.point(t.draws)
 	p, err := t.problem(t.draws, pick(t.draws, collapsingMethods...))
@@ -115,7 +116,7 @@ func (t *trial) oneOutlier() error {
 	return err
 }
 
-// aboveMean compares a surrogate quantile with the mean of the largest, whose number is n tau rounded.
+// aboveMean compares a surrogate quantile with the mean of the n tau largest scores, rounded by round.
 func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
 	w := t.point(t.draws)
 	s := t.scores(w)
@@ -133,8 +134,8 @@ func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
 	return nil
 }
 
-// classesCompared tries Lemma A.6: when a rule gives the positives alone a larger threshold than the negatives, then all
-// rows get at least that of the negatives. strictly asks for more.
+// classesCompared tests Lemma A.6: if a rule gives the positives a larger threshold than the negatives, the
+// threshold of all rows is at least that of the negatives, or larger if strictly is set.
 func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods []method.Method, strictly bool) error {
 	w := t.point(t.draws)
 	s := t.scores(w)
@@ -160,8 +161,8 @@ func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods [
 	return nil
 }
 
-// patMatCompared: with t of the negatives, the sum of l over all rows is n- tau + that over the positives, which is at
-// least n tau exactly when the positives' own threshold is at least t. Near a tie of the two nothing is compared.
+// patMatCompared uses that at the threshold of the negatives, the sum of l over all rows is n- tau plus the
+// sum over the positives. That is at least n tau exactly if the positives' own threshold is at least t.
 func (t *trial) patMatCompared() error {
 	w := t.point(t.draws)
 	s := t.scores(w)
@@ -184,6 +185,7 @@ func (t *trial) patMatCompared() error {
 	return nil
 }
 
+// centring subtracts a constant from all scores.
 func (t *trial) centring() error {
 	w := t.point(t.draws)
 	p, err := t.problem(t.draws, pick(t.draws, method.All()...))
