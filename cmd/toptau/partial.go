@@ -8,12 +8,12 @@ import (
 	"toptau/internal/atomicfile"
 )
 
-// partialSuffix is added to the names of files that an incomplete run writes.
+// partialSuffix is added to the names of files of an incomplete run.
 const partialSuffix = ".partial"
 
-// setAside is for a run that ended before its end. Where one of its files is there already, from an earlier run, all
-// get names of their own, so that nothing better is replaced by what was found so far; replace writes over them. It
-// returns the existing files that are kept.
+// setAside changes the paths of an incomplete run. If one of the files exists, all get partialSuffix, so that
+// an incomplete result does not replace a complete one. If replace is set, it changes nothing. It returns the
+// existing files.
 func setAside(replace bool, paths ...*string) (kept []string) {
 	for _, path := range paths {
 		if !replace && *path != "" && *path != "-" && atomicfile.Exists(*path) {
@@ -36,7 +36,7 @@ func isDevice(path string) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// soFar says where an incomplete run has left its files.
+// soFar describes the files of an incomplete run.
 func soFar(kept []string, written ...string) string {
 	written = slices.DeleteFunc(written, func(path string) bool { return path == "" })
 	if i := slices.Index(written, "-"); i >= 0 {

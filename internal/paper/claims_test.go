@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestThePaperAgreesWithItself: its printed ranks say what it concludes from them.
+// The paper's conclusions must follow from its printed ranks.
 func TestThePaperAgreesWithItself(t *testing.T) {
 	for _, s := range statements() {
 		c, ok := s.contrast(func(k int) []float64 {
@@ -34,7 +34,7 @@ func TestContrastUsesTheCriteriaThatThereAre(t *testing.T) {
 		t.Errorf("contrast = %v, %v", c, ok)
 	}
 	if _, ok := s.contrast(func(int) []float64 { return nil }); ok {
-		t.Error("a contrast without ranks")
+		t.Error("a contrast exists without ranks")
 	}
 }
 

@@ -19,17 +19,17 @@ func TestChoiceGoesByTheCriterionThenByTheObjective(t *testing.T) {
 		{Failed: "overflow"},
 	}
 	if got := choosePoint(points, paperCount); got != 1 {
-		t.Errorf("by the paper's count: %d, want the first that beats w = 0", got)
+		t.Errorf("by the paper's count: %d, want the first that is better than w = 0", got)
 	}
 	if got := choosePoint(points, strictCount); got != 2 {
 		t.Errorf("by the strict count: %d", got)
 	}
 	if got := choosePoint(points[4:], paperCount); got != -1 {
-		t.Errorf("nothing to choose from: %d", got)
+		t.Errorf("without results: %d", got)
 	}
 }
 
-// TestAConstantScoreIsPerfectByThePapersCountAlone is why the certified tables use the strict one.
+// Only the paper's count calls a constant score perfect. The certified tables therefore use the strict count.
 func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	x, err := matrix.FromDense([][]float64{{1}, {2}, {3}, {4}}, []bool{true, false, true, false}, nil, matrix.Float32)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	for _, e := range entries() {
 		if e.Key() == "grill-0.01" {
 			if v, err := validationValue(z, e, strictCount); err != nil || v != 0 {
-				t.Errorf("its own criterion falls back to %v, %v; want Positives@Top", v, err)
+				t.Errorf("the validation criterion becomes %v, %v; want Positives@Top", v, err)
 			}
 			if e.criterion() != metric.Quantile(taus[0]) {
 				t.Errorf("Grill is chosen by %v", e.criterion())
@@ -62,9 +62,8 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	}
 }
 
-// TestOwnValueIsTheCriterion compares the selection with package metric's sort, on tied and on distinct
-// scores.
-func TestOwnValueIsTheCriterion(t *testing.T) {
+// The selection must return the criterion of package metric, for tied and for distinct scores.
+func TestValidationValueIsTheCriterion(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for try := range 300 {
 		z := metric.Scores{Positives: make([]float64, 1+random.IntN(60)), Negatives: make([]float64, 1+random.IntN(400))}

@@ -10,8 +10,8 @@ import (
 	"toptau/internal/table"
 )
 
-// traffic has n rows of three columns, every fourth an attack of one of four types, 40 %, 30 %, 20 %, 10 % of
-// the attacks.
+// traffic returns n rows of three columns. Every fourth is an attack of one of four types, with 40 %, 30 %,
+// 20 % and 10 % of the attacks.
 func traffic(n int) *rows {
 	r := &rows{columns: 3, class: make([]table.Class, n), attack: make([]string, n)}
 	for i := 0; i < n; i += 4 {
@@ -22,7 +22,7 @@ func traffic(n int) *rows {
 	return r
 }
 
-// sources lists the rows of a part with their class.
+// sources returns the rows of a part with their class.
 func sources(x *matrix.Matrix) map[int]bool {
 	all := make(map[int]bool)
 	for i := range x.Positives.Rows() {
@@ -79,7 +79,7 @@ func TestMLTNoiseStaysOutOfTheTestPart(t *testing.T) {
 			}
 			continue
 		}
-		// b and d, second and fourth by frequency, are gone; of a and c about half are labelled negative.
+		// b and d, second and fourth by frequency, are removed. About half of a and c are labelled negative.
 		if positive["b"]+negative["b"]+positive["d"]+negative["d"] > 0 {
 			t.Errorf("part %d still has removed types: %v %v", k, positive, negative)
 		}

@@ -15,7 +15,8 @@ import (
 	"toptau/diag"
 )
 
-// dataDirectory holds a set in the form of Ionosphere: 351 rows, 34 columns of which the second is constant.
+// dataDirectory returns a directory with a set in the form of Ionosphere: 351 rows and 34 columns. The second
+// is constant.
 func dataDirectory(t *testing.T) string {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -89,7 +90,7 @@ func TestSameBytesOnAnyThreadsAndAfterAnInterruption(t *testing.T) {
 	}
 	some := contents(t, options.Out)
 	if len(some) == 0 || len(some) >= len(want) {
-		t.Fatalf("an interrupted run left %d files, a whole one %d", len(some), len(want))
+		t.Fatalf("an interrupted run left %d files, a complete one %d", len(some), len(want))
 	}
 	options.Progress = nil
 	r, err := Run(context.Background(), options)
@@ -108,7 +109,7 @@ func TestSameBytesOnAnyThreadsAndAfterAnInterruption(t *testing.T) {
 		}
 	}
 	if r.Absent["spambase"] == "" || !strings.Contains(got["counts.md"], "Spambase: absent") {
-		t.Errorf("a set that is not there is not named: %v\n%s", r.Absent, got["counts.md"])
+		t.Errorf("a missing set is not named: %v\n%s", r.Absent, got["counts.md"])
 	}
 }
 

@@ -172,8 +172,7 @@ func TestThousandsOfPointsAreThinned(t *testing.T) {
 	}
 }
 
-// What is drawn of a thinned line lies within a unit of the line itself in x and keeps each column's
-// extremes.
+// A thinned line keeps the extremes of each unit of x.
 func TestThinKeepsTheOutline(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 3 {
@@ -232,7 +231,7 @@ func TestStylesDiffer(t *testing.T) {
 	}
 }
 
-// Every colour of a series, and of text, can be seen on its background in light and dark.
+// The colours of series and text must have enough contrast in light, dark and print.
 func TestPaletteContrast(t *testing.T) {
 	blocks := regexp.MustCompile(`\.tf\{(--tf-bg[^}]*)\}`).FindAllStringSubmatch(CSS, -1)
 	if len(blocks) != 3 {
