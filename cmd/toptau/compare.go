@@ -34,7 +34,7 @@ type compareCommand struct {
 }
 
 func (c *compareCommand) Run(s *cli.Session) error {
-	goal, err := c.flags().Goal()
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ var verdictTitles = map[string]string{"loss": "verdict on the loss", "encoding":
 	"best": "best of all"}
 
 func printComparison(s *cli.Session, r *toptau.CompareReport) {
-	s.Printf("goal: %s\n", r.GoalWords)
+	s.Printf("goal: %s\n", r.Goal)
 	s.Printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s)\n",
 		group(r.Training.Rows),
 		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives), group(r.Test.Rows),

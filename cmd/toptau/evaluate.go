@@ -74,14 +74,14 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", group(e.N), group(e.NPos), percent(e.Prevalence), e.AUC)
 	for _, p := range e.Points {
-		s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, p.Goal)
+		s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
 		s.Printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
 		s.Printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
 		s.Printf("  precision        %s\n", rate(p.Decisions.Precision))
 		s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
 	}
 	if e.Goal != nil {
-		s.Printf("goal: %s\n", e.Goal.Words)
+		s.Printf("goal: %s\n", e.Goal.Goal)
 		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
 	}
 	s.Printf("with thresholds taken from these rows themselves:\n")

@@ -64,7 +64,7 @@ func (c *fitCommand) Run(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
 			Expected: "a solver that certifies", Hint: "--solver certified"}
 	}
-	if err := sign(fitted.Model, key); err != nil {
+	if fitted.Model, err = sign(fitted.Model, key); err != nil {
 		return err
 	}
 	if fitted.Certificate != nil && key != nil {

@@ -26,7 +26,7 @@ type thresholdCommand struct {
 }
 
 func (c *thresholdCommand) Run(s *cli.Session) error {
-	goal, err := c.flags().Goal()
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}
@@ -95,13 +95,13 @@ func (c *thresholdCommand) compute(s *cli.Session, o toptau.ThresholdOptions) (*
 	if further == nil {
 		return nil, guarantee
 	}
-	if err := sign(further, key); err != nil {
+	if further, err = sign(further, key); err != nil {
 		return nil, err
 	}
 	if err := s.WriteFile(c.Output, cli.WriteTo(further)); err != nil {
 		return nil, err
 	}
-	if m.Signature != nil && key == nil {
+	if m.Signature() != nil && key == nil {
 		r.Warnings = append(r.Warnings, toptau.Warning{Code: "unsigned", Text: fmt.Sprintf(
 			"%s is not signed: the signature of %s does not cover the new operating point; --sign KEYFILE signs it", c.Output, c.Model)})
 	}

@@ -40,7 +40,7 @@ type trainCommand struct {
 }
 
 func (c *trainCommand) Run(s *cli.Session) error {
-	goal, err := c.flags().Goal()
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	}
 	guarantee := err // nil unless the one that was asked for cannot be given
 	s.Progress.Clear()
-	if err := sign(trained.Model, key); err != nil {
+	if trained.Model, err = sign(trained.Model, key); err != nil {
 		return err
 	}
 	var kept []string
@@ -153,7 +153,7 @@ func rateFlag(flag, text string) (threshold.Rate, error) {
 }
 
 func printTraining(s *cli.Session, r *toptau.TrainReport, output string) {
-	s.Printf("goal: %s\n", r.GoalWords)
+	s.Printf("goal: %s\n", r.Goal)
 	s.Printf("rows: %s; %s features\n", parts(r), group(r.Features))
 	s.Printf("tried: %s, standard error\n", r.Criterion)
 	for _, line := range bestOfEach(r) {

@@ -8,6 +8,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/schema"
 )
 
 // Parts are a set divided as in the paper.
@@ -142,7 +143,7 @@ func countRows(x *matrix.Matrix) (n int, positive float64) {
 func tableRows(t *table.Table) *rows {
 	var columns [][]float64
 	for _, c := range t.Columns {
-		if c.Kind == table.Numeric {
+		if c.Kind != schema.Categorical {
 			columns = append(columns, c.Values)
 		}
 	}

@@ -24,7 +24,7 @@ func Example() {
 		Budget:  &report.Budget{Name: "budget 20 %", Rate: 0.2},
 		Data:    []report.Fact{{Name: "rows", Value: "8"}, {Name: "digest", Value: "sha256:2b1f", Code: true}},
 	}
-	point := report.OperatingPoint{Words: "at most 20 % false alarms", Decisions: &decisions}
+	point := report.OperatingPoint{Decisions: &decisions}
 	point.Name, point.Threshold, point.Source = "goal", threshold, "chosen by hand"
 	f.Points = append(f.Points, point)
 

@@ -62,7 +62,6 @@ func CurveOf(name string, c metric.Curve) Curve {
 // OperatingPoint is a threshold of the model, with its decisions on labelled rows.
 type OperatingPoint struct {
 	model.Point
-	Words     string            // the goal in words (default Point.Goal)
 	Decisions *metric.Confusion // nil without labelled rows
 	Facts     []Fact            // added to those about the point
 }

@@ -15,11 +15,7 @@ func (o *OperatingPoint) section(several bool) Section {
 	if several {
 		s.Title += " " + o.Name
 	}
-	words := o.Words
-	if words == "" {
-		words = o.Goal
-	}
-	s.Facts = []Fact{{Name: "goal", Value: words},
+	s.Facts = []Fact{{Name: "goal", Value: GoalText(o.Goal)},
 		{Name: "decision", Value: "alert where score > " + text.Significant(o.Threshold, 6)},
 		{Name: "threshold from", Value: o.Source}}
 	if o.Guarantee != nil {
@@ -35,6 +31,14 @@ func (o *OperatingPoint) section(several bool) Section {
 		s.Tables = append(s.Tables, segmentTable(o.Segment, o.Segments))
 	}
 	return s
+}
+
+// GoalText returns a point's goal in words. The threshold of a training problem has no goal.
+func GoalText(g metric.Goal) string {
+	if g == (metric.Goal{}) {
+		return "the threshold of the training problem"
+	}
+	return g.String()
 }
 
 // boundedRate names the rate that a guarantee bounds.

@@ -36,8 +36,8 @@ func findings() *Findings {
 	f := &Findings{
 		Title: "Alerts for network detection", Lead: "At most 1 % of the negatives as false alarms.",
 		Summary: []string{"Of 1,000 alerts about 641 are real.", "51 % of the attacks are caught."},
-		Points: []OperatingPoint{{Words: "at most 1 % false alarms, confidence 95 %", Decisions: &decisions, Point: model.Point{
-			Name: "goal", Threshold: 4.75, Goal: "--max-fpr 1%", Source: "calibration part", Guarantee: guarantee,
+		Points: []OperatingPoint{{Decisions: &decisions, Point: model.Point{
+			Name: "goal", Threshold: 4.75, Goal: metric.RateGoal(metric.GoalMaxFPR, "1%"), Source: "calibration part", Guarantee: guarantee,
 			Segment: "site", Segments: []model.Segment{{Value: "Prague", Threshold: 4.5, Guarantee: guarantee},
 				{Value: "<i>Brno</i>", Threshold: 1.5}}}}},
 		Budget: &Budget{Name: "budget 1 %", Rate: 0.01},
