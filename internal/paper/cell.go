@@ -93,8 +93,8 @@ type Curves struct{ PTau, PR metric.Curve }
 // store contains the finished parts of a run, one JSON file each.
 type store struct{ dir string }
 
-// key returns the digest of all values that determine a part.
-func key(parts ...any) (string, error) {
+// partKey returns the digest of all values that determine a part.
+func partKey(parts ...any) (string, error) {
 	text, err := json.Marshal(append([]any{"toptau paper 1"}, parts...)) // another text would invalidate all stored parts
 	if err != nil {
 		return "", err

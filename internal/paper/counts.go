@@ -88,8 +88,8 @@ func methodsItem(context.Context, *study) (*Piece, error) {
 			parameters = "β, λ"
 		}
 		agree = agree && m.Convex == printedMethods[i].convex && m.CanCollapse != printedMethods[i].robust
-		t.Rows = append(t.Rows, []string{m.Title, m.Equation, m.Criterion.String(), parameters, mark(m.Convex),
-			mark(!m.CanCollapse), zeroRule(m)})
+		t.Rows = append(t.Rows, []string{m.Title, m.Equation, m.Criterion.String(), parameters, checkMark(m.Convex),
+			checkMark(!m.CanCollapse), zeroRule(m)})
 	}
 	if !agree {
 		t.Caption = "The eight methods. Convex or robust differ from the paper's table."
@@ -105,8 +105,8 @@ func methodsItem(context.Context, *study) (*Piece, error) {
 var printedMethods = [8]struct{ convex, robust bool }{
 	{true, false}, {true, false}, {false, true}, {true, true}, {true, false}, {false, true}, {true, true}, {true, false}}
 
-// mark returns a check mark or a cross.
-func mark(yes bool) string {
+// checkMark returns a check mark or a cross.
+func checkMark(yes bool) string {
 	if yes {
 		return "✓"
 	}

@@ -95,8 +95,8 @@ func (c count) of(criterion metric.Criterion) metric.Criterion {
 	return criterion
 }
 
-// score returns the scores of the rows of a part.
-func score(x *matrix.Matrix, w []float64) metric.Scores {
+// scoreRows returns the scores of the rows of a part.
+func scoreRows(x *matrix.Matrix, w []float64) metric.Scores {
 	s := metric.Scores{Positives: make([]float64, x.Positives.Rows()), Negatives: make([]float64, x.Negatives.Rows())}
 	x.Positives.Scores(w, s.Positives)
 	x.Negatives.Scores(w, s.Negatives)

@@ -106,8 +106,8 @@ func samplesFigure(x *matrix.Matrix) plot.Figure {
 	return chart
 }
 
-// dial returns twelve points on the unit circle, thirty degrees apart and none on an axis.
-func dial() [][]float64 {
+// startCircle returns twelve points on the unit circle, thirty degrees apart and none on an axis.
+func startCircle() [][]float64 {
 	// cos and sin of 15, 45 and 75 degrees
 	c15, c45, c75 := (math.Sqrt(6)+math.Sqrt2)/4, math.Sqrt2/2, (math.Sqrt(6)-math.Sqrt2)/4
 	var points [][]float64
@@ -127,7 +127,7 @@ func contours(ctx context.Context, o *objective.Objective) (plot.Figure, error) 
 	m := o.Problem().Definition()
 	chart := &plot.Plot{Square: true, X: plot.Axis{Label: "first weight"}, Y: plot.Axis{Label: "second weight"}}
 	reach, near, far := 1.15, math.Inf(1), 0.0
-	for i, start := range dial() {
+	for i, start := range startCircle() {
 		w := newWalk(o, start)
 		if err := w.descend(ctx, solver.DefaultIterations); err != nil {
 			return nil, err

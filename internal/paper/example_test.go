@@ -36,9 +36,9 @@ func TestExampleFormulasAreThoseOfEvenScores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := total(surrogate.Hinge, s.positives, at, -1) / n
+		f := surrogateSum(surrogate.Hinge, s.positives, at, -1) / n
 		if p.Definition().FalsePositives {
-			f += total(surrogate.Hinge, s.negatives, at, 1) / n
+			f += surrogateSum(surrogate.Hinge, s.negatives, at, 1) / n
 		}
 		if want := row.At[1]; math.Abs(at-want.T.Value) > 1e-3 || math.Abs(f-want.F.Value) > 1e-3 {
 			t.Errorf("%s %s: t %g and f %g, formulas %g and %g", row.Method.Title, row.With, at, f, want.T.Value, want.F.Value)

@@ -106,7 +106,7 @@ func (o *Ordering) compareAll(ctx context.Context, s Sample, cases int, d draws)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w, trained := u.point(d), d.below(2) == 0
+		w, trained := u.drawWeights(d), d.below(2) == 0
 		if trained {
 			w = pick(d, u.known...)
 		}
@@ -126,7 +126,7 @@ func (u *subject) compare(d draws, w []float64) (*comparison, error) {
 	c := &comparison{scored: u.scores(w), tau: d.rate(), beta: pick(d, 1e-4, 1e-3, 0.01, 0.1, 1, 10),
 		k: min(pick(d, 1, 3, 5, 10, 15, 20), u.X.Negatives.Rows()), at: map[string]float64{},
 		loss: pick(d, surrogate.Hinge, surrogate.SquaredHinge, surrogate.Logistic)}
-	c.size = u.size(w) + 1/c.beta
+	c.size = u.scoreSize(w) + 1/c.beta
 	for _, m := range method.All() {
 		h := method.Problem{Surrogate: c.loss.Name()}
 		if m.UsesTau {

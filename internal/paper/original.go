@@ -27,8 +27,8 @@ import (
 //
 // Our Table "counts" names the sizes that differ from the paper's.
 
-// exist reports whether all files exist.
-func exist(paths []string) bool {
+// allExist reports whether all files exist.
+func allExist(paths []string) bool {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
 			return false
@@ -74,7 +74,7 @@ func (c catalogue) originalGisette() (Set, bool) {
 		p.Test, err = rest.pack(halves[1], rest.class, scale)
 		return &p, err
 	}
-	return s, exist(files)
+	return s, allExist(files)
 }
 
 // readGisette reads a data file with its labels and adds the constant column of the paper's count.
@@ -102,7 +102,7 @@ func (c catalogue) originalHepmass(thinned bool) (Set, bool) {
 		s.Recipe += " Of the positives a random ninth is kept."
 	}
 	s.load = func(d division) (*Parts, error) { return readHepmass(files, hepmassSizes, thinned, d.seed) }
-	return s, exist(files)
+	return s, allExist(files)
 }
 
 // readHepmass reads the files in chunks directly into the parts. Each row draws one of the places that are
@@ -219,5 +219,5 @@ func (c catalogue) originalNetwork(name string) (Set, bool) {
 		}
 		return &p, nil
 	}
-	return s, exist(files)
+	return s, allExist(files)
 }

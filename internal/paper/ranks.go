@@ -78,8 +78,8 @@ func meanOf(list [][]float64) []float64 {
 	return mean
 }
 
-// table returns Table "ranks". ● marks the best, ○ those within one rank of it.
-func (r *ranking) table(caption string) report.Table {
+// rankTable returns Table "ranks". ● marks the best, ○ those within one rank of it.
+func (r *ranking) rankTable(caption string) report.Table {
 	t := report.Table{Caption: caption, Header: []string{"method"}}
 	columns := make([][]string, 0, 2*criterionCount)
 	for k, title := range criterionTitles {
@@ -151,8 +151,8 @@ func printedColumn(k int) []string {
 	return marked(mean)
 }
 
-// tests returns the Friedman test of every criterion with Nemenyi's critical difference.
-func (r *ranking) tests(caption string) report.Table {
+// testTable returns the Friedman test of every criterion with Nemenyi's critical difference.
+func (r *ranking) testTable(caption string) report.Table {
 	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "Friedman chi-squared (13)",
 		"p", "critical difference at 5 %",
 		"spread of our average ranks"}, Numbers: []int{1, 2, 3, 4, 5}}
@@ -247,9 +247,9 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 		}
 		r := st.rankSets(sets, view.v, view.rule)
 		p.Tables = append(p.Tables,
-			NamedTable{view.name, r.table(fmt.Sprintf("Average ranks, %s (%s).",
+			NamedTable{view.name, r.rankTable(fmt.Sprintf("Average ranks, %s (%s).",
 				view.title, text.Plural(len(sets), "set")))},
-			NamedTable{view.name + "-tests", r.tests("Tests of these ranks.")})
+			NamedTable{view.name + "-tests", r.testTable("Tests of these ranks.")})
 	}
 	p.Tables = append(p.Tables, NamedTable{"criteria", st.criteriaTable()})
 	return p, nil

@@ -161,7 +161,7 @@ func (st *study) runSplit(ctx context.Context, d *loader, digest string, list []
 
 // countShape loads or counts the size of a set.
 func (st *study) countShape(d *loader, digest string) error {
-	k, err := key("shape", digest, d.division.seed)
+	k, err := partKey("shape", digest, d.division.seed)
 	if err != nil {
 		return err
 	}
@@ -252,13 +252,13 @@ const cellsAtOnce = 4
 // cellKey returns the digest of everything that determines a cell. n is the number of training rows.
 func cellKey(digest string, n int, v variant, e entry, problems []method.Problem) (string, error) {
 	if v.Solver == solverCertified && !certifiedless(e) {
-		return key("cell", digest, v, e.Key(), grid(problems), min(n, certifiedRows), certifiedGap, certifiedSystems)
+		return partKey("cell", digest, v, e.Key(), gridKey(problems), min(n, certifiedRows), certifiedGap, certifiedSystems)
 	}
-	return key("cell", digest, v, e.Key(), grid(problems))
+	return partKey("cell", digest, v, e.Key(), gridKey(problems))
 }
 
-// grid returns the settings of an entry, for the key.
-func grid(problems []method.Problem) [][3]float64 {
+// gridKey returns the settings of an entry, for the key.
+func gridKey(problems []method.Problem) [][3]float64 {
 	var list [][3]float64
 	for _, p := range problems {
 		h := p
@@ -316,7 +316,7 @@ func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p met
 		name += fmt.Sprintf("-%d", d.division.seed)
 	}
 	h := p
-	k, err := key("zero", digest, d.division.seed, p.Definition().Name, h.Tau.String(), h.K)
+	k, err := partKey("zero", digest, d.division.seed, p.Definition().Name, h.Tau.String(), h.K)
 	if err != nil {
 		return nil, err
 	}

@@ -47,9 +47,9 @@ func (t *trial) segment(methods ...method.Method) error {
 	if err != nil {
 		return err
 	}
-	u, v, a := t.point(t.draws), t.point(t.draws), t.unit()
+	u, v, a := t.drawWeights(t.draws), t.drawWeights(t.draws), t.unit()
 	ends := float64(a*o.At(u, nil).F) + float64((1-a)*o.At(v, nil).F)
-	t.atMost(o.At(combine(u, v, a), nil).F, ends, t.size(u, v)+ends)
+	t.atMost(o.At(combine(u, v, a), nil).F, ends, t.scoreSize(u, v)+ends)
 	return nil
 }
 
@@ -59,14 +59,14 @@ func (t *trial) quantileSegment() error {
 	if err != nil {
 		return err
 	}
-	u, v, a := t.point(t.draws), t.point(t.draws), t.unit()
+	u, v, a := t.drawWeights(t.draws), t.drawWeights(t.draws), t.unit()
 	var at [3]float64
 	for i, w := range [][]float64{u, v, combine(u, v, a)} {
 		if at[i], err = t.scores(w).threshold(p); err != nil {
 			return err
 		}
 	}
-	t.atMost(at[2], float64(a*at[0])+float64((1-a)*at[1]), t.size(u, v)+1/p.Beta)
+	t.atMost(at[2], float64(a*at[0])+float64((1-a)*at[1]), t.scoreSize(u, v)+1/p.Beta)
 	return nil
 }
 
@@ -76,8 +76,8 @@ func (t *trial) lipschitz() error {
 	if err != nil {
 		return err
 	}
-	u := t.point(t.draws)
-	v := combine(u, t.point(t.draws), pick(t.draws, 0, 0.9, 0.999))
+	u := t.drawWeights(t.draws)
+	v := combine(u, t.drawWeights(t.draws), pick(t.draws, 0, 0.9, 0.999))
 	a, b := t.scores(u), t.scores(v)
 	ta, err := a.threshold(p)
 	if err != nil {
@@ -87,7 +87,7 @@ func (t *trial) lipschitz() error {
 	if err != nil {
 		return err
 	}
-	step, size := 0.0, t.size(u, v)
+	step, size := 0.0, t.scoreSize(u, v)
 	for i := range a.all {
 		step = max(step, math.Abs(a.all[i]-b.all[i]))
 	}
@@ -104,12 +104,12 @@ func (t *trial) subgradient() error {
 	if err != nil {
 		return err
 	}
-	u, v, g := t.point(t.draws), t.point(t.draws), make([]float64, o.Dim())
+	u, v, g := t.drawWeights(t.draws), t.drawWeights(t.draws), make([]float64, o.Dim())
 	at, other := o.At(u, g).F, o.At(v, nil).F
 	linear := at
 	for j := range g {
 		linear += float64(g[j] * (v[j] - u[j]))
 	}
-	t.atMost(linear, other, t.size(u, v)+at+other+float64(objective.Norm(g)*objective.Norm(combine(v, u, 2))))
+	t.atMost(linear, other, t.scoreSize(u, v)+at+other+float64(objective.Norm(g)*objective.Norm(combine(v, u, 2))))
 	return nil
 }

@@ -49,7 +49,7 @@ func (s scored) counts(t float64) counts {
 
 // surrogateCounts compares the counts with their surrogates at the threshold of a random method.
 func (t *trial) surrogateCounts() error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	p, err := t.problem(t.draws, pick(t.draws, method.All()...))
 	if err != nil {
@@ -60,16 +60,16 @@ func (t *trial) surrogateCounts() error {
 		return err
 	}
 	l := p.Loss()
-	true, size := s.counts(at), t.size(w)
-	t.atMost(float64(true.tp), total(l, s.positives, at, 1), size)
-	t.atMost(float64(true.fn), total(l, s.positives, at, -1), size)
-	t.atMost(float64(true.tn), total(l, s.negatives, at, -1), size)
-	t.atMost(float64(true.fp), total(l, s.negatives, at, 1), size)
+	true, size := s.counts(at), t.scoreSize(w)
+	t.atMost(float64(true.tp), surrogateSum(l, s.positives, at, 1), size)
+	t.atMost(float64(true.fn), surrogateSum(l, s.positives, at, -1), size)
+	t.atMost(float64(true.tn), surrogateSum(l, s.negatives, at, -1), size)
+	t.atMost(float64(true.fp), surrogateSum(l, s.negatives, at, 1), size)
 	return nil
 }
 
-// total returns the sum of l(sign (z - t)) (equation defin_counts_surr).
-func total(l surrogate.Surrogate, z []float64, t, sign float64) float64 {
+// surrogateSum returns the sum of l(sign (z - t)) (equation defin_counts_surr).
+func surrogateSum(l surrogate.Surrogate, z []float64, t, sign float64) float64 {
 	sum := 0.0
 	for _, z := range z {
 		sum += l.Value(float64(sign * (z - t)))
@@ -87,7 +87,7 @@ func correctedExtra(above, k, _ int) int { return above - k }
 // multiple of 1/4. extra returns its last term from the number of samples at or above t, K, and the number of
 // samples at t.
 func (t *trial) fnfp(extra func(above, k, ties int) int, when func(ties int) bool) error {
-	s := t.scores(t.point(t.draws))
+	s := t.scores(t.drawWeights(t.draws))
 	grill := grillMethods[0]
 	p, err := t.problem(t.draws, grill)
 	if err != nil {

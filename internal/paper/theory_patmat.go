@@ -42,8 +42,8 @@ type hingeCase struct {
 
 // hingeCase draws a case. It returns false if the scores do not clearly meet the theorem's condition.
 func (t *trial) hingeCase() (hingeCase, bool) {
-	w := t.point(t.draws)
-	c := hingeCase{scored: t.scores(w), method: pick(t.draws, patMatMethods...), tau: t.rate(), size: t.size(w)}
+	w := t.drawWeights(t.draws)
+	c := hingeCase{scored: t.scores(w), method: pick(t.draws, patMatMethods...), tau: t.rate(), size: t.scoreSize(w)}
 	c.z = c.population(c.method.Population)
 	c.lead = mean(c.scored.positives) - mean(c.z)
 	bar, tau := mean(c.z), c.tau.Float64()

@@ -64,7 +64,7 @@ func kthLargest(z []float64, k int) float64 {
 
 // sameRule compares TopPushK with TopPush at k = 1 and with TopMean-NP at k = K.
 func (t *trial) sameRule(push, mean method.Method) error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	tau := t.rate()
 	for _, k := range []int{1, tau.Ceil(len(s.negatives))} {
@@ -88,14 +88,14 @@ func (t *trial) sameRule(push, mean method.Method) error {
 			return err
 		}
 		t.holds(a == b)
-		t.equal(a, topMean(s.negatives, k), t.size(w))
+		t.equal(a, topMean(s.negatives, k), t.scoreSize(w))
 	}
 	return nil
 }
 
 // oneOutlier changes one score of the population by a large amount.
 func (t *trial) oneOutlier() error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	p, err := t.problem(t.draws, pick(t.draws, collapsingMethods...))
 	if err != nil {
 		return err
@@ -109,16 +109,16 @@ func (t *trial) oneOutlier() error {
 	if p.Definition().UsesTau {
 		k = p.Tau.Ceil(len(z))
 	}
-	d := float64(t.size(w) * t.sign())
+	d := float64(t.scoreSize(w) * t.sign())
 	z[t.below(len(z))] += d
 	after, err := thresholdOf(p.Rule(), z)
-	t.atMost(math.Abs(after-before), math.Abs(d)/float64(k), t.size(w))
+	t.atMost(math.Abs(after-before), math.Abs(d)/float64(k), t.scoreSize(w))
 	return err
 }
 
 // aboveMean compares a surrogate quantile with the mean of the n tau largest scores, rounded by round.
 func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	p, err := t.problem(t.draws, pick(t.draws, patMatMethods...))
 	if err != nil {
@@ -130,14 +130,14 @@ func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
 	}
 	z := s.population(p.Definition().Population)
 	below := topMean(z, round(p.Tau, len(z)))
-	t.atMost(below, above, t.size(w)+1/p.Beta)
+	t.atMost(below, above, t.scoreSize(w)+1/p.Beta)
 	return nil
 }
 
 // classesCompared tests Lemma A.6: if a rule gives the positives a larger threshold than the negatives, the
 // threshold of all rows is at least that of the negatives, or larger if strictly is set.
 func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods []method.Method, strictly bool) error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	tau := t.rate()
 	if !(rule(s.positives, tau.Ceil(len(s.positives))) > rule(s.negatives, tau.Ceil(len(s.negatives)))) {
@@ -156,7 +156,7 @@ func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods [
 	if strictly {
 		t.holds(at[0] > at[1])
 	} else {
-		t.atMost(at[1], at[0], t.size(w))
+		t.atMost(at[1], at[0], t.scoreSize(w))
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods [
 // patMatCompared uses that at the threshold of the negatives, the sum of l over all rows is n- tau plus the
 // sum over the positives. That is at least n tau exactly if the positives' own threshold is at least t.
 func (t *trial) patMatCompared() error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	p, err := t.problem(t.draws, patMatMethods[0])
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *trial) patMatCompared() error {
 			return err
 		}
 	}
-	size := t.size(w) + 1/p.Beta
+	size := t.scoreSize(w) + 1/p.Beta
 	if at[1] >= at[2] {
 		t.atMost(at[2], at[0], size)
 	} else {
@@ -187,12 +187,12 @@ func (t *trial) patMatCompared() error {
 
 // centring subtracts a constant from all scores.
 func (t *trial) centring() error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	p, err := t.problem(t.draws, pick(t.draws, method.All()...))
 	if err != nil {
 		return err
 	}
-	z, size := t.scores(w).population(p.Definition().Population), t.size(w)
+	z, size := t.scores(w).population(p.Definition().Population), t.scoreSize(w)
 	before, err := thresholdOf(p.Rule(), z)
 	if err != nil {
 		return err

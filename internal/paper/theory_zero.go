@@ -20,7 +20,7 @@ func zeroClaims() []claim {
 			try: (*trial).smallThreshold},
 		{Check: Check{Name: "bound", Paper: "Lemma A.4",
 			Statement: "the theorem with t written out: mean of the 1, k or K largest scores of negatives, by sorting"},
-			try: (*trial).bound},
+			try: (*trial).sortedBound},
 		{Check: Check{Name: "toppush-zero", Paper: "Corollary 4.3",
 			Statement: "positives in the convex hull of the negatives: w = 0 is the global minimum of TopPush"},
 			rare: true, try: (*trial).positivesInHull},
@@ -48,10 +48,10 @@ func (t *trial) largeThreshold() error {
 	if err != nil {
 		return err
 	}
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	at := o.At(w, nil)
 	if at.T >= mean(t.scores(w).positives) {
-		t.atMost(o.At(make([]float64, o.Dim()), nil).F, at.F, t.size(w)+at.F)
+		t.atMost(o.At(make([]float64, o.Dim()), nil).F, at.F, t.scoreSize(w)+at.F)
 	}
 	return nil
 }
@@ -64,8 +64,8 @@ func (t *trial) smallThreshold() error {
 		return err
 	}
 	for range 8 {
-		w := t.point(t.draws)
-		if lead := mean(t.scores(w).positives) - o.At(w, nil).T; lead > float64(near*t.size(w)) {
+		w := t.drawWeights(t.draws)
+		if lead := mean(t.scores(w).positives) - o.At(w, nil).T; lead > float64(near*t.scoreSize(w)) {
 			t.holds(t.falls(o, w, o.At(make([]float64, o.Dim()), nil).F))
 			break
 		}
@@ -93,15 +93,15 @@ func mean(z []float64) float64 {
 	return sum / float64(len(z))
 }
 
-// bound tests the theorem with a threshold computed here, by sorting.
-func (t *trial) bound() error {
+// sortedBound tests the theorem with a threshold computed here, by sorting.
+func (t *trial) sortedBound() error {
 	push, pushK, meanNP := collapsingMethods[0], collapsingMethods[1], collapsingMethods[3]
 	m := pick(t.draws, push, pushK, meanNP)
 	o, err := t.objective(t.draws, m)
 	if err != nil {
 		return err
 	}
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s, k := t.scores(w), 1
 	switch h := o.Problem(); {
 	case m.UsesK:
@@ -111,7 +111,7 @@ func (t *trial) bound() error {
 	}
 	if topMean(s.negatives, k) >= mean(s.positives) {
 		f := o.At(w, nil).F
-		t.atMost(o.At(make([]float64, o.Dim()), nil).F, f, t.size(w)+f)
+		t.atMost(o.At(make([]float64, o.Dim()), nil).F, f, t.scoreSize(w)+f)
 	}
 	return nil
 }
@@ -163,9 +163,9 @@ func (t *trial) manyPositives() error {
 func (t *trial) zeroIsLeast(o *objective.Objective) error {
 	zero := o.At(make([]float64, o.Dim()), nil).F
 	for range 4 {
-		w := t.point(t.draws)
+		w := t.drawWeights(t.draws)
 		f := o.At(w, nil).F
-		t.atMost(zero, f, t.size(w)+f)
+		t.atMost(zero, f, t.scoreSize(w)+f)
 	}
 	if h := o.Problem(); h.Lambda == 0 || certified.Possible(o.Problem()) != nil || t.below(20) > 0 {
 		return nil
@@ -246,8 +246,8 @@ func (t *trial) weightsReach(o *objective.Objective, z certified.Zero) {
 	t.equal(sum, 1, 1)
 	t.atMost(largest, o.Threshold().Cap(1), 1)
 	t.atMost(objective.Norm(away), z.Distance, t.reach)
-	w := t.point(t.draws)
-	t.atMost(mean(t.scores(w).positives)-float64(z.Distance*objective.Norm(w)), o.At(w, nil).T, t.size(w))
+	w := t.drawWeights(t.draws)
+	t.atMost(mean(t.scores(w).positives)-float64(z.Distance*objective.Norm(w)), o.At(w, nil).T, t.scoreSize(w))
 }
 
 // largerCollapsesFirst decides for increasing thresholds, with fewer and fewer negatives in the mean. A no
@@ -333,7 +333,7 @@ func (t *trial) verdictHolds(m method.Method, h method.Problem, z certified.Zero
 // isClear reports whether an answer is so clear that rounding in a map of the columns cannot change it.
 func (t *trial) isClear(z certified.Zero) bool {
 	return z.Verdict == certified.ZeroIsOptimal && z.Distance < float64(1e-8*z.Scale) ||
-		z.Verdict == certified.ZeroIsNotOptimal && z.Advantage > float64(1e-6*t.size(z.W))
+		z.Verdict == certified.ZeroIsNotOptimal && z.Advantage > float64(1e-6*t.scoreSize(z.W))
 }
 
 // mapSample returns the sample after an invertible affine map: every column is scaled and shifted, and half

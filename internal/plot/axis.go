@@ -39,7 +39,8 @@ const largest = 1e300
 // Drawable reports whether a value is finite and not too large to draw.
 func Drawable(x float64) bool { return math.Abs(x) <= largest }
 
-func (e *extent) add(x float64) {
+// include extends the range by a value.
+func (e *extent) include(x float64) {
 	if !Drawable(x) {
 		return
 	}

@@ -78,14 +78,14 @@ func (d *DotPlot) drawFrame(c *Canvas, top, bottom float64, names [][]string, va
 		if row.Undefined != "" {
 			continue
 		}
-		e.add(row.Value)
+		e.include(row.Value)
 		if row.Interval != nil {
-			e.add(row.Interval[0])
-			e.add(row.Interval[1])
+			e.include(row.Interval[0])
+			e.include(row.Interval[1])
 		}
 	}
 	for _, r := range d.Rules {
-		e.add(r.At)
+		e.include(r.At)
 	}
 	left, right := 0.0, 0.0
 	for i, row := range d.Rows {

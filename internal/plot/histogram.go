@@ -94,14 +94,14 @@ func binRange(s metric.Scores, threshold *float64) (low, high float64, ok bool) 
 		}
 		slices.Sort(scores)
 		cut := int(beyond * float64(len(scores)))
-		e.add(scores[cut])
-		e.add(scores[len(scores)-1-cut])
+		e.include(scores[cut])
+		e.include(scores[len(scores)-1-cut])
 	}
 	if !e.any {
 		return 0, 0, false
 	}
 	if threshold != nil {
-		e.add(*threshold)
+		e.include(*threshold)
 	}
 	if e.low == e.high {
 		margin := max(math.Abs(e.low)/10, 0.5)
@@ -137,12 +137,12 @@ func (h *Histogram) Draw(c *Canvas) {
 	h.defineHatch(c)
 	DrawLegend(c, h.legendEntries())
 	var ex, ey extent
-	ey.add(0)
+	ey.include(0)
 	for _, class := range h.Classes {
 		for i, fraction := range h.fractions(class) {
-			ex.add(h.Edges[i])
-			ex.add(h.Edges[i+1])
-			ey.add(fraction)
+			ex.include(h.Edges[i])
+			ex.include(h.Edges[i+1])
+			ey.include(fraction)
 		}
 	}
 	x := h.X

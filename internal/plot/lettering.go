@@ -60,7 +60,7 @@ func shorten(text string, size, width float64) string {
 func Wrap(text string, size, width float64, limit int) []string {
 	var lines []string
 	line := ""
-	for _, word := range words(text, size, width) {
+	for _, word := range splitWords(text, size, width) {
 		switch {
 		case line == "":
 			line = word
@@ -76,8 +76,8 @@ func Wrap(text string, size, width float64, limit int) []string {
 	return lines
 }
 
-// words splits a text at spaces, and words that are too wide into parts that fit.
-func words(text string, size, width float64) []string {
+// splitWords splits a text at spaces, and words that are too wide into parts that fit.
+func splitWords(text string, size, width float64) []string {
 	var out []string
 	for _, word := range strings.Split(text, " ") {
 		for TextWidth(word, size) > width {

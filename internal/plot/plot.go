@@ -118,29 +118,29 @@ func (p *Plot) extents() (ex, ey extent) {
 			if !Drawable(x) || !Drawable(y) || p.X.Scale == Logarithmic && x < 0 || p.Y.Scale == Logarithmic && y < 0 {
 				continue
 			}
-			ex.add(x)
+			ex.include(x)
 			if p.X.Covers(x) {
-				ey.add(y)
+				ey.include(y)
 			}
 			if p.X.Covers(x) && i < min(len(s.Low), len(s.High)) {
-				ey.add(s.Low[i])
-				ey.add(s.High[i])
+				ey.include(s.Low[i])
+				ey.include(s.High[i])
 			}
 		}
 	}
 	for _, r := range p.Rules {
 		switch {
 		case !r.Horizontal && ex.any && (p.X.Scale == Linear || r.At > 0):
-			ex.add(r.At)
+			ex.include(r.At)
 		case r.Horizontal && ey.any && (p.Y.Scale == Linear || r.At > 0):
-			ey.add(r.At)
+			ey.include(r.At)
 		}
 	}
 	if p.Layer != nil {
 		x, y := p.Layer.Extent()
 		for i := range x {
-			ex.add(x[i])
-			ey.add(y[i])
+			ex.include(x[i])
+			ey.include(y[i])
 		}
 	}
 	return ex, ey
@@ -206,7 +206,7 @@ func (s *Series) runs(f *Frame) polyline {
 		if s.Draw == Step {
 			run = stairs(run)
 		}
-		line[i] = thin(run)
+		line[i] = thinRun(run)
 	}
 	return line
 }
@@ -241,7 +241,7 @@ func (s *Series) drawBand(c *Canvas, f *Frame, l look) {
 	if s.Draw == Step {
 		below, above = stairs(below), stairs(above)
 	}
-	below, above = thin(below), thin(above)
+	below, above = thinRun(below), thinRun(above)
 	outline := PathOf(above)
 	for i := len(below) - 1; i >= 0; i-- {
 		outline += "L" + Pair(below[i].X, below[i].Y)
@@ -306,7 +306,7 @@ func (s *Series) drawMarks(c *Canvas, f *Frame, l look, curves, number int) {
 			marked = append(marked, run...)
 		case curves > 1:
 			offset := 0.3 + float64(0.17*float64(number%styleCount))
-			marked = append(marked, f.spaced(thin(run), 6, offset)...)
+			marked = append(marked, f.spaced(thinRun(run), 6, offset)...)
 		}
 	}
 	var d strings.Builder

@@ -12,7 +12,7 @@ import (
 func TestLogarithmicAxisWithZeros(t *testing.T) {
 	var e extent
 	for _, x := range []float64{0, 0.003, 1} {
-		e.add(x)
+		e.include(x)
 	}
 	m := newMapping(Axis{Scale: Logarithmic, Unit: Percent}, e, 50, 400, labelWidth)
 	zero, ok := m.at(0)
@@ -55,8 +55,8 @@ func TestTicks(t *testing.T) {
 		{Axis{}, 3, 3, "2.6 2.7 2.8 2.9 3.0 3.1 3.2 3.3 3.4"},
 	} {
 		var e extent
-		e.add(test.low)
-		e.add(test.high)
+		e.include(test.low)
+		e.include(test.high)
 		m := newMapping(test.axis, e, 40, 380, labelWidth)
 		var got []string
 		for _, tick := range m.ticks {
@@ -81,10 +81,10 @@ func TestTickLabelsDoNotTouch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e.add(x)
+			e.include(x)
 		}
 		if random.IntN(3) == 0 {
-			e.add(0)
+			e.include(0)
 		}
 		m := newMapping(axis, e, 40, 200+200*random.Float64(), labelWidth)
 		end, labels := math.Inf(-1), 0
@@ -157,10 +157,10 @@ func TestThousandsOfPointsAreThinned(t *testing.T) {
 	}
 	c := &Canvas{Width: figureWidth}
 	var ex, ey extent
-	ex.add(0)
-	ex.add(n)
-	ey.add(0)
-	ey.add(3)
+	ex.include(0)
+	ex.include(n)
+	ey.include(0)
+	ey.include(3)
 	f := newFrame(c, Axis{}, Axis{}, ex, ey, 250)
 	peak, _ := f.At(n/3, 3)
 	found := false

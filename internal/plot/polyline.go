@@ -50,9 +50,9 @@ const most = 4000
 // many is the number of points above which a line is thinned by columns, about 2.5 per user unit of width.
 const many = 1000
 
-// thin drops points that cannot be seen. It first drops points closer than 0.2 units to the one before. If
+// thinRun drops points that cannot be seen. It first drops points closer than 0.2 units to the one before. If
 // many are left, it keeps only the first, the lowest, the highest and the last point within each unit of x.
-func thin(run []Point) []Point {
+func thinRun(run []Point) []Point {
 	out := DropClose(run)
 	if len(out) > many {
 		out = thinColumns(out)

@@ -35,7 +35,7 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := score(x, []float64{0})
+	z := scoreRows(x, []float64{0})
 	r, err := metric.Rank(z)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func chooseAndTest(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) e
 		if c.Points[i].Failed != "" {
 			return nil
 		}
-		z := score(parts.Validation, w[i])
+		z := scoreRows(parts.Validation, w[i])
 		for rule := range c.Points[i].Own {
 			criterion, err := validationValue(z, e, count(rule))
 			if err != nil {
@@ -97,7 +97,7 @@ func (c *Cell) testChosen(w [][]float64, x *matrix.Matrix, curves bool) error {
 			c.Test[rule] = c.Test[0]
 			continue
 		}
-		r, err := metric.Rank(score(x, w[chosen]))
+		r, err := metric.Rank(scoreRows(x, w[chosen]))
 		if err != nil {
 			return err
 		}
