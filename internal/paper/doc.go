@@ -5,9 +5,9 @@
 // the user has them. Otherwise a set of the same shape replaces each of them and is marked as a stand-in
 // everywhere. A missing set is named in the results, and the run continues without it.
 //
-// Protocol (cell.go, fit.go, choose.go). One cell is a method with its tau on one split of one set. It has six
-// hyperparameters. The validation part selects one of them by the method's own criterion, and five criteria
-// are measured on the test part. Cells are stored in a directory, each with a key of everything that
+// Protocol (cell.go, fit.go, choose.go). One cell is a method with its tau on one split of one set. It has
+// six hyperparameters. The validation part selects one of them by the method's own criterion, and five
+// criteria are measured on the test part. Cells are stored in a directory, each with a key of everything that
 // determines it, so an interrupted run can continue.
 //
 // Results (the files named after the tables). Each table is a report.Table with notes, written as Markdown,

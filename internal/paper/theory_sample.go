@@ -138,8 +138,8 @@ func (u *subject) randomPoint(d draws, spread []float64) []float64 {
 	return w
 }
 
-// drawWeights returns a w for a case: a random point, the direction from the negatives to the positives, an iterate
-// or an optimum.
+// drawWeights returns a w for a case: a random point, the direction from the negatives to the positives, an
+// iterate or an optimum.
 func (u *subject) drawWeights(d draws) []float64 {
 	switch d.below(4) {
 	case 0:
@@ -161,8 +161,8 @@ func (u *subject) drawWeights(d draws) []float64 {
 	return u.randomPoint(d, u.spread)
 }
 
-// scoreSize returns the size of the numbers in a score at w, to which its rounding is relative. It is at least 1,
-// the size of l(0).
+// scoreSize returns the size of the numbers in a score at w, to which its rounding is relative. It is at
+// least 1, the size of l(0).
 func (u *subject) scoreSize(w ...[]float64) float64 {
 	size := 1.0
 	for _, v := range w {
