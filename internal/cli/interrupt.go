@@ -57,7 +57,7 @@ func (s *Session) SetResume(words string) {
 	s.interruption.resume = words
 }
 
-// Interrupted is the error of a verb that was interrupted and has written what it had.
+// Interrupted is the error of a verb that was interrupted and has written its results so far.
 type Interrupted struct{ Words string }
 
 // Error implements error.

@@ -100,8 +100,8 @@ func (p *Point) setAdam(f tune.Fit, err error) {
 	}
 }
 
-// Limits of the certified solver, chosen by hand so that all cells take hours, not days. A problem with more
-// rows than certifiedRows is solved on a part of them, and the results say so.
+// Limits of the certified solver, chosen by hand. A problem with more rows than certifiedRows is solved on a
+// part of them, and the results mention it.
 const (
 	certifiedRows    = 30_000
 	certifiedGap     = 1e-4 // of the decrease; a validation part cannot distinguish smaller gaps

@@ -242,13 +242,13 @@ func (c catalogue) cicids(mlt bool) Set {
 }
 
 // networkSet completes a network set.
-func (c catalogue) networkSet(s Set, stands string, mlt bool, n, most int, read func() (*rows, error)) Set {
+func (c catalogue) networkSet(s Set, paperSet string, mlt bool, n, most int, read func() (*rows, error)) Set {
 	if mlt {
 		s.Key += "-mlt"
 		s.Recipe += mltRecipe
 		s.Name = strings.Replace(s.Name, " (", " MLT (", 1)
-		if stands != "" {
-			s.Name = strings.Replace(s.Name, "for "+stands, "for "+stands+" MLT", 1)
+		if paperSet != "" {
+			s.Name = strings.Replace(s.Name, "for "+paperSet, "for "+paperSet+" MLT", 1)
 		}
 	}
 	keep := c.quickFraction(&s, n, most)

@@ -366,7 +366,7 @@ func (st *study) zeroAnswers(ctx context.Context, d *loader, digest string) erro
 }
 
 // estimateWork returns the estimated work of a cell, roughly in seconds on an idle machine, from the sizes in
-// Table "counts". The constants were fitted by hand and only affect the progress line.
+// Table "counts". The constants were chosen by hand and only affect the progress line.
 func (st *study) estimateWork(s *Set, v variant) float64 {
 	rows, columns := 4000.0, 50.0
 	if p := s.printedCounts(); p != nil {

@@ -1,4 +1,4 @@
-// Package clitest contains what the tests of the commands share.
+// Package clitest contains helpers for the tests of the commands.
 package clitest
 
 import (

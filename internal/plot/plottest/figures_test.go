@@ -161,7 +161,7 @@ func TestHistogramCountsEveryScore(t *testing.T) {
 		t.Errorf("masses are %v, want 10000 and 203", sums)
 	}
 	if bins := len(h.Edges) - 1; bins < 20 || bins > 80 {
-		t.Errorf("%d bins where about 40 were asked for", bins)
+		t.Errorf("%d bins, want about 40", bins)
 	}
 	if h.Edges[0] > 2.5 || h.Edges[len(h.Edges)-1] < 2.5 {
 		t.Errorf("the threshold lies outside %v to %v", h.Edges[0], h.Edges[len(h.Edges)-1])

@@ -1,4 +1,4 @@
-// Package plottest contains what the tests of figures share.
+// Package plottest contains examples and checks for the tests of figures.
 package plottest
 
 import (
