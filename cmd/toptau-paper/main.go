@@ -1,4 +1,5 @@
-// Command toptau-paper makes the tables and figures of the paper anew and downloads the data sets that it needs.
+// Command toptau-paper makes the tables and figures of the paper anew and downloads the data sets that it
+// needs.
 package main
 
 import (
@@ -92,7 +93,7 @@ type runObject struct {
 func newRunObject(dir string, r *paper.Result) runObject {
 	o := runObject{Directory: dir, Files: r.Files}
 	for _, set := range r.Sets {
-		o.Sets = append(o.Sets, setObject{set.Name, string(set.Kind), cli.OrNull(set.Stands), set.Recipe, cli.OrNull(r.Absent[set.Key])})
+		o.Sets = append(o.Sets, setObject{set.Name, string(set.Kind), cli.OrNull(set.PaperSet), set.Recipe, cli.OrNull(r.Absent[set.Key])})
 	}
 	for _, p := range r.Pieces {
 		o.Items = append(o.Items, p.Name)

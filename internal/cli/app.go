@@ -1,6 +1,6 @@
-// Package cli contains what the commands of this module share: the flag parser's set-up, a session with standard input and
-// output, progress, interruptions, checks of file flags, and the report of an error with its exit code. A command adds its
-// verbs as structs with a method Run(*Session) error.
+// Package cli contains the common parts of the commands: the flag parser's set-up, a session with
+// standard input and output, progress, interruptions, checks of file flags, and the report of an error with
+// its exit code. A command adds its verbs as structs with a method Run(*Session) error.
 package cli
 
 import (

@@ -8,8 +8,9 @@ import (
 	"toptau/diag"
 )
 
-// checkEmpty refuses flags and arguments with an empty value, often from a shell variable that is not set. Most verbs
-// would treat them as flags that were left out. --missing may be empty, because an empty field may be a missing value.
+// checkEmpty refuses flags and arguments with an empty value, often from a shell variable that is not set.
+// Most verbs would treat them as flags that were left out. --missing may be empty, because an empty field may
+// be a missing value.
 func checkEmpty(parsed *kong.Context) error {
 	for _, p := range parsed.Path {
 		switch {

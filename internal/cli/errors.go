@@ -10,7 +10,8 @@ import (
 	"toptau/result"
 )
 
-// Exit is an error that a verb has already reported in its output: it sets the exit code, and nothing else is printed.
+// Exit is an error that a verb has already reported in its output: it sets the exit code, and nothing else is
+// printed.
 type Exit struct {
 	Code   int
 	Reason string

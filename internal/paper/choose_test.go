@@ -18,29 +18,29 @@ func TestChoiceGoesByTheCriterionThenByTheObjective(t *testing.T) {
 		{F: 0.1, AtZero: 1, Own: [2]*float64{pointer(0.4), pointer(0.1)}},
 		{Failed: "overflow"},
 	}
-	if got := choose(points, paperCount); got != 1 {
-		t.Errorf("by the paper's count: %d, want the first that beats w = 0", got)
+	if got := choosePoint(points, paperCount); got != 1 {
+		t.Errorf("by the paper's count: %d, want the first that is better than w = 0", got)
 	}
-	if got := choose(points, strictCount); got != 2 {
+	if got := choosePoint(points, strictCount); got != 2 {
 		t.Errorf("by the strict count: %d", got)
 	}
-	if got := choose(points[4:], paperCount); got != -1 {
-		t.Errorf("nothing to choose from: %d", got)
+	if got := choosePoint(points[4:], paperCount); got != -1 {
+		t.Errorf("without results: %d", got)
 	}
 }
 
-// TestAConstantScoreIsPerfectByThePapersCountAlone is why the certified tables use the strict one.
+// Only the paper's count calls a constant score perfect. The certified tables therefore use the strict count.
 func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	x, err := matrix.FromDense([][]float64{{1}, {2}, {3}, {4}}, []bool{true, false, true, false}, nil, matrix.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := score(x, []float64{0})
+	z := scoreRows(x, []float64{0})
 	r, err := metric.Rank(z)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := measure(r)
+	m, err := testCriteria(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,18 +52,18 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 	}
 	for _, e := range entries() {
 		if e.Key() == "grill-0.01" {
-			if v, err := ownValue(z, e, strictCount); err != nil || v != 0 {
-				t.Errorf("its own criterion falls back to %v, %v; want Positives@Top", v, err)
+			if v, err := validationValue(z, e, strictCount); err != nil || v != 0 {
+				t.Errorf("the validation criterion becomes %v, %v; want Positives@Top", v, err)
 			}
-			if e.own() != metric.Quantile(taus[0]) {
-				t.Errorf("Grill is chosen by %v", e.own())
+			if e.criterion() != metric.Quantile(taus[0]) {
+				t.Errorf("Grill is chosen by %v", e.criterion())
 			}
 		}
 	}
 }
 
-// TestOwnValueIsTheCriterion compares the selection with package metric's sort, on tied and on distinct scores.
-func TestOwnValueIsTheCriterion(t *testing.T) {
+// The selection must return the criterion of package metric, for tied and for distinct scores.
+func TestValidationValueIsTheCriterion(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for try := range 300 {
 		z := metric.Scores{Positives: make([]float64, 1+random.IntN(60)), Negatives: make([]float64, 1+random.IntN(400))}
@@ -81,14 +81,14 @@ func TestOwnValueIsTheCriterion(t *testing.T) {
 		}
 		for _, e := range entries() {
 			for rule := range count(2) {
-				want, err := value(r, rule.of(e.own()))
+				want, err := criterionValue(r, rule.of(e.criterion()))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if want == nil {
-					want, _ = value(r, rule.of(metric.Top()))
+					want, _ = criterionValue(r, rule.of(metric.Top()))
 				}
-				if got, err := ownValue(z, e, rule); err != nil || got != *want {
+				if got, err := validationValue(z, e, rule); err != nil || got != *want {
 					t.Fatalf("try %d, %s, %s: %v, %v; want %v", try, e.Key(), countNames[rule], got, err, *want)
 				}
 			}

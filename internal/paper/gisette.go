@@ -8,29 +8,30 @@ import (
 	"toptau/internal/table"
 )
 
-// Gisette was made from the digits 4 and 9 of MNIST: pixels of the upper middle, where a 4 and a 9 differ, products of such
-// pixels, as many distractors ("probes") that know nothing of the digit, all as whole numbers 0 to 999, in random order.
-// Its recipe was published in words, not in detail. readDigits follows the words on the 1,991 images of a 4 or a 9 in the
-// test file of MNIST, 4 positive:
+// Gisette was made from the digits 4 and 9 of MNIST. Half of its columns are pixels of the upper middle,
+// where a 4 and a 9 differ, and products of such pixels. The other half are distractors ("probes") without
+// information on the digit. All are whole numbers from 0 to 999, and the columns are in random order. Only a
+// description was published, without details. readDigits follows the description on the 1,991 images of a 4
+// (positive) or a 9 in the test file of MNIST:
 //
-//	pixel    rows 4-17 and columns 6-21 of the image (from 0), if not 0 in at least 1 % of the images: 0 to 1
-//	telling  all such pixels, then products of two different ones drawn at random, until there are half of the columns
-//	probe    a telling column, each its own, with the images in another random order: same values, no class
-//	value    floor(999 v)
+//	pixel        rows 4-17 and columns 6-21 of the image (from 0), if not 0 in at least 1 % of the images; from 0 to 1
+//	informative  all such pixels, then products of two different random pixels, up to half of the columns
+//	probe        one informative column each, with the images in another random order: same values, unrelated to the class
+//	value        floor(999 v)
 //
-// and a column that is 1 everywhere, as the paper's count of 5,001 features says.
+// A last column is 1 everywhere, because the paper counts 5,001 features.
 const (
 	gisetteColumns = 5000
 	imageSide      = 28
 )
 
-// digitColumn is a product of two pixels, or one pixel, seen in the order of rows or through a permutation.
+// digitColumn is a pixel or a product of two pixels, with the rows in their order or permuted.
 type digitColumn struct {
-	a, b  int // pixels; b < 0: a alone
-	order []int32
+	a, b  int     // pixels; b < 0 for the pixel a alone
+	order []int32 // permutation of the rows; nil for their order
 }
 
-// readDigits makes columns+1 columns of the images.
+// readDigits returns columns+1 columns of the images.
 func readDigits(images, labels string, columns int, seed uint64) (*rows, error) {
 	t, _, err := table.Read(images, table.Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"4"}}})
 	if err != nil {
@@ -67,6 +68,7 @@ func readDigits(images, labels string, columns int, seed uint64) (*rows, error) 
 	return r, nil
 }
 
+// usefulPixels returns the pixels of the upper middle that are not 0 in at least 1 % of the images.
 func usefulPixels(pixel func(p, row int) float64, n int) []int {
 	var useful []int
 	for y := 4; y <= 17; y++ {
@@ -85,6 +87,7 @@ func usefulPixels(pixel func(p, row int) float64, n int) []int {
 	return useful
 }
 
+// drawColumns draws the columns from the pixels.
 func drawColumns(pixels []int, columns, n int, seed uint64) []digitColumn {
 	random := rand.New(rand.NewPCG(seed, 0x67697365747465))
 	var made []digitColumn

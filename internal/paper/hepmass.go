@@ -7,12 +7,12 @@ import (
 	"toptau/internal/simulate"
 )
 
-// The sizes of Hepmass in the paper: training, validation, test.
+// The numbers of rows of Hepmass in the paper: training, validation, test.
 var hepmassSizes = [3]int{5_250_000, 2_625_040, 2_624_960}
 
-// simulateHepmass generates a set of the shape of Hepmass straight into the parts: the rows are independent, so that the
-// first ones are the training part, and so on. thinned keeps a positive with probability one ninth, which leaves 10 %.
-// Every cut-th row of the sizes is made, 1 makes all.
+// simulateHepmass generates a set with the sizes of Hepmass directly into the parts. The rows are
+// independent, so the first ones are the training part, and so on. If thinned, it keeps a positive with
+// probability 1/9, which leaves 10 %. All sizes are divided by cut.
 func simulateHepmass(thinned bool, cut int, seed uint64) (*Parts, error) {
 	var sizes [3]int
 	total := 0
