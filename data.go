@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -39,10 +38,7 @@ func (d *Data) matrix(ctx context.Context, m *feature.Map, s matrix.Storage) (*m
 	pack := func() (*matrix.Matrix, error) { return m.MatrixContext(ctx, d.table, nil, s) }
 	if d.once {
 		pack = func() (*matrix.Matrix, error) { return m.Consume(ctx, d.table, s) }
-		defer func() { // no message will name a row any more, and a solver needs the room
-			d.table.Line = nil
-			debug.FreeOSMemory()
-		}()
+		defer func() { d.table.Line = nil }() // no message will name a row any more
 	}
 	x, err := pack()
 	return x, d.inFile(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/detmath"
 	"toptau/internal/table"
 	"toptau/schema"
 )
@@ -199,19 +200,19 @@ func (f *fitter) bins() int {
 
 // mass is the weight of the training rows that are picked.
 func (f *fitter) mass(picked func(row int) bool) float64 {
-	var s sum
+	var s detmath.Sum
 	for i, row := range f.rows {
 		if picked(row) {
-			s.add(weightAt(f.weights, i))
+			s.Add(weightAt(f.weights, i))
 		}
 	}
-	return s.value()
+	return s.Value()
 }
 
 // categorical makes a block of a measured column.
 func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
 	column := &f.t.Columns[j]
-	missing := c.missingMass.value()
+	missing := c.missingMass.Value()
 	level := missing > 0 && f.o.Impute == schema.ImputeIndicator
 	order := byMass(c.masses, column.Dictionary)
 	switch {
@@ -226,7 +227,7 @@ func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
 	var masses []float64
 	for _, code := range order {
 		in.Categories = append(in.Categories, column.Dictionary[code])
-		masses = append(masses, c.masses[code].value())
+		masses = append(masses, c.masses[code].Value())
 	}
 	if f.o.Impute == schema.ImputeMedian {
 		masses[0] += missing
@@ -239,15 +240,15 @@ func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
 }
 
 // byMass lists the categories that occur, heaviest first, equal ones by their bytes.
-func byMass(sums []sum, dictionary []string) []int {
+func byMass(sums []detmath.Sum, dictionary []string) []int {
 	var order []int
 	for c := range sums {
-		if sums[c].value() > 0 {
+		if sums[c].Value() > 0 {
 			order = append(order, c)
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(sums[b].value(), sums[a].value()), cmp.Compare(dictionary[a], dictionary[b]))
+		return cmp.Or(cmp.Compare(sums[b].Value(), sums[a].Value()), cmp.Compare(dictionary[a], dictionary[b]))
 	})
 	return order
 }

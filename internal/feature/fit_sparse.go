@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 
+	"toptau/internal/detmath"
 	"toptau/schema"
 )
 
@@ -38,8 +39,8 @@ func (f *fitter) indices() {
 // occurs, by rank.
 type spread struct {
 	rows             int
-	low, high, least float64 // least: of the magnitudes
-	first            sum     // sum m_i x_i
+	low, high, least float64     // least: of the magnitudes
+	first            detmath.Sum // sum m_i x_i
 }
 
 // unit brings the values of the index to at most 1.
@@ -77,7 +78,7 @@ func (f *fitter) spreads(seen *ranks) []spread {
 			if size := math.Abs(x); size < c.least {
 				c.least = size
 			}
-			c.first = c.first.plus(x)
+			c.first = c.first.Plus(x)
 		}
 	}
 	tame := f.weights == nil
@@ -91,7 +92,7 @@ func (f *fitter) spreads(seen *ranks) []spread {
 	for i := range columns {
 		c := &columns[i]
 		u := c.unit()
-		c.first = sum{float64(u * c.first.total), float64(u * c.first.lost)}
+		c.first = c.first.Scale(u)
 	}
 	return columns
 }
@@ -100,7 +101,7 @@ func (f *fitter) spreads(seen *ranks) []spread {
 func (f *fitter) scaledFirst(columns []spread, seen *ranks) {
 	units := make([]float64, len(columns))
 	for i := range columns {
-		columns[i].first, units[i] = sum{}, columns[i].unit()
+		columns[i].first, units[i] = detmath.Sum{}, columns[i].unit()
 	}
 	s := f.t.Sparse
 	for i, row := range f.rows {
@@ -108,7 +109,7 @@ func (f *fitter) scaledFirst(columns []spread, seen *ranks) {
 		for e := s.Start[row]; e < s.Start[row+1]; e++ {
 			if x := s.Value[e]; x != 0 {
 				k := seen.of(s.Index[e])
-				columns[k].first = columns[k].first.plus(float64(weight * float64(units[k]*x)))
+				columns[k].first = columns[k].first.Plus(float64(weight * float64(units[k]*x)))
 			}
 		}
 	}
@@ -116,20 +117,20 @@ func (f *fitter) scaledFirst(columns []spread, seen *ranks) {
 
 // deviation is what a second reading gathers of one index.
 type deviation struct {
-	unit, mean float64 // mean of the products with unit
-	second     sum     // sum m_i (unit x_i - mean)^2
+	unit, mean float64     // mean of the products with unit
+	second     detmath.Sum // sum m_i (unit x_i - mean)^2
 }
 
 // deviations are the standard deviations of the indices that occur.
 func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []float64 {
 	sums := make([]deviation, len(columns))
 	for i := range sums {
-		sums[i].unit, sums[i].mean = columns[i].unit(), columns[i].first.value()/total
+		sums[i].unit, sums[i].mean = columns[i].unit(), columns[i].first.Value()/total
 	}
 	s := f.t.Sparse
-	var masses []sum // with weights: of the rows in which an index is not zero
+	var masses []detmath.Sum // with weights: of the rows in which an index is not zero
 	if f.weights != nil {
-		masses = make([]sum, len(columns))
+		masses = make([]detmath.Sum, len(columns))
 	}
 	for i, row := range f.rows {
 		values, weight := s.Value[s.Start[row]:s.Start[row+1]], weightAt(f.weights, i)
@@ -140,9 +141,9 @@ func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []floa
 			k := seen.of(index)
 			c := &sums[k]
 			d := float64(c.unit*values[e]) - c.mean
-			c.second = c.second.plus(float64(weight * float64(d*d)))
+			c.second = c.second.Plus(float64(weight * float64(d*d)))
 			if masses != nil {
-				masses[k].add(weight)
+				masses[k].Add(weight)
 			}
 		}
 	}
@@ -150,10 +151,10 @@ func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []floa
 	for i := range sums {
 		c, mass := &sums[i], float64(columns[i].rows)
 		if masses != nil {
-			mass = masses[i].value()
+			mass = masses[i].Value()
 		}
 		zeros := max(0, total-mass)
-		list[i] = math.Sqrt((c.second.value()+float64(zeros*float64(c.mean*c.mean)))/total) / c.unit
+		list[i] = math.Sqrt((c.second.Value()+float64(zeros*float64(c.mean*c.mean)))/total) / c.unit
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/parallel"
 	"toptau/internal/table"
 )
 
@@ -55,9 +56,17 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 			Hint: "check the label column and --positive"}
 	}
 	g.columns = make([]ranked, len(x))
-	inParallel(f.ctx, len(x), func(j int, _ *columnSpace) { g.columns[j] = rankedOf(x[j]) })
+	parallel.For(len(x), func(j int) {
+		if f.ctx.Err() == nil {
+			g.columns[j] = rankedOf(x[j])
+		}
+	})
 	trees := make([]Tree, f.o.Trees)
-	inParallel(f.ctx, len(trees), func(i int, _ *columnSpace) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
+	parallel.For(len(trees), func(i int) {
+		if f.ctx.Err() == nil {
+			trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i)))
+		}
+	})
 	if f.ctx.Err() != nil {
 		return nil, context.Cause(f.ctx)
 	}

@@ -1,14 +1,13 @@
 package feature
 
 import (
-	"context"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
+	"toptau/internal/detmath"
 	"toptau/internal/kernel"
+	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/schema"
 )
@@ -25,31 +24,23 @@ type measured struct {
 	asked   []float64 // for trees: the values, and what stands for missing ones
 
 	// categorical
-	masses      []sum // by code
-	missingMass sum
+	masses      []detmath.Sum // by code
+	missingMass detmath.Sum
 }
 
 // measureAll measures all columns, several at a time. The results do not depend on how many.
 func (f *fitter) measureAll() []measured {
 	all := make([]measured, len(f.t.Columns))
 	tasks := f.tasks()
-	inParallel(f.ctx, len(tasks), func(k int, space *columnSpace) { f.measure(tasks[k], all, space) })
+	scratch := sync.Pool{New: func() any { return new(columnSpace) }}
+	parallel.For(len(tasks), func(k int) {
+		if f.ctx.Err() == nil {
+			space := scratch.Get().(*columnSpace)
+			f.measure(tasks[k], all, space)
+			scratch.Put(space)
+		}
+	})
 	return all
-}
-
-// inParallel calls f for 0 to n-1, on several goroutines, each with space of its own, until the context ends.
-func inParallel(ctx context.Context, n int, f func(k int, space *columnSpace)) {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		workers.Go(func() {
-			var space columnSpace
-			for k := int(next.Add(1)) - 1; k < n && ctx.Err() == nil; k = int(next.Add(1)) - 1 {
-				f(k, &space)
-			}
-		})
-	}
-	workers.Wait()
 }
 
 // tasks are the columns that are measured together: a few numeric ones where only moments are asked for, otherwise one.
@@ -173,7 +164,7 @@ func (f *fitter) filled(column *table.Column, fill float64, space []float64) []f
 }
 
 func (f *fitter) measureCodes(column *table.Column) (c measured) {
-	c.masses = make([]sum, len(column.Dictionary))
+	c.masses = make([]detmath.Sum, len(column.Dictionary))
 	for i, row := range f.rows {
 		code := column.Code(row)
 		if code < 0 {
@@ -181,10 +172,10 @@ func (f *fitter) measureCodes(column *table.Column) (c measured) {
 				return measured{err: missingError(f.t, row, column)}
 			}
 			c.missing++
-			c.missingMass.add(weightAt(f.weights, i))
+			c.missingMass.Add(weightAt(f.weights, i))
 			continue
 		}
-		c.masses[code].add(weightAt(f.weights, i))
+		c.masses[code].Add(weightAt(f.weights, i))
 	}
 	return c
 }

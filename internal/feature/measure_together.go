@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 
+	"toptau/internal/detmath"
 	"toptau/internal/kernel"
 	"toptau/internal/table"
 )
@@ -68,12 +69,12 @@ func (f *fitter) measureTogether(columns []int, all []measured) (alone []int) {
 	mass := float64(c.rows)
 	c.each(func() { s.AddFirst(&c.part) })
 	for k := range s.Mean {
-		s.Mean[k] = sum{s.Total[k], s.Lost[k]}.value() / mass
+		s.Mean[k] = detmath.SumOf(s.Total[k], s.Lost[k]).Value() / mass
 	}
 	s.Total, s.Lost = [kernel.MomentColumns]float64{}, [kernel.MomentColumns]float64{}
 	c.each(func() { s.AddSecond(&c.part) })
 	for k, j := range vary {
-		sd := math.Sqrt(sum{s.Total[k], s.Lost[k]}.value()/mass) / s.Unit[k]
+		sd := math.Sqrt(detmath.SumOf(s.Total[k], s.Lost[k]).Value()/mass) / s.Unit[k]
 		all[j].moments = moments{mean: s.Mean[k] / s.Unit[k], sd: sd, constant: sd == 0}
 	}
 	return alone

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"toptau/internal/detmath"
 	"toptau/internal/kernel"
 )
 
@@ -49,34 +50,34 @@ func extent(x, weights []float64) (low, high float64) {
 
 // firstMoment is sum m_i u x_i.
 func firstMoment(x, weights []float64, u float64) float64 {
-	var s sum
+	var s detmath.Sum
 	if weights == nil {
 		for _, v := range x {
-			s = s.plus(float64(u * v))
+			s = s.Plus(float64(u * v))
 		}
-		return s.value()
+		return s.Value()
 	}
 	for i, m := range weights {
-		s = s.plus(float64(m * float64(u*x[i])))
+		s = s.Plus(float64(m * float64(u*x[i])))
 	}
-	return s.value()
+	return s.Value()
 }
 
 // secondMoment is sum m_i (u x_i - mean)^2.
 func secondMoment(x, weights []float64, u, mean float64) float64 {
-	var s sum
+	var s detmath.Sum
 	if weights == nil {
 		for _, v := range x {
 			d := float64(u*v) - mean
-			s = s.plus(float64(d * d))
+			s = s.Plus(float64(d * d))
 		}
-		return s.value()
+		return s.Value()
 	}
 	for i, m := range weights {
 		d := float64(u*x[i]) - mean
-		s = s.plus(float64(m * float64(d*d)))
+		s = s.Plus(float64(m * float64(d*d)))
 	}
-	return s.value()
+	return s.Value()
 }
 
 // massOfAll is the sum of the weights of x.
@@ -84,11 +85,11 @@ func massOfAll(x, weights []float64) float64 {
 	if weights == nil {
 		return float64(len(x))
 	}
-	var mass sum
+	var mass detmath.Sum
 	for _, m := range weights {
-		mass.add(m)
+		mass.Add(m)
 	}
-	return mass.value()
+	return mass.Value()
 }
 
 func weightAt(weights []float64, i int) float64 {
@@ -102,19 +103,19 @@ func weightAt(weights []float64, i int) float64 {
 // next one where exactly half lies on each side.
 func medianOf(x, weights []float64) float64 {
 	order := make([]int, 0, len(x))
-	var mass sum
+	var mass detmath.Sum
 	for i := range x {
 		if m := weightAt(weights, i); m > 0 {
 			order = append(order, i)
-			mass.add(m)
+			mass.Add(m)
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(x[a], x[b]), a-b) })
-	half := mass.value() / 2
-	var below sum
+	half := mass.Value() / 2
+	var below detmath.Sum
 	for k, i := range order {
-		below.add(weightAt(weights, i))
-		switch reached := below.value(); {
+		below.Add(weightAt(weights, i))
+		switch reached := below.Value(); {
 		case reached == half && k+1 < len(order):
 			return float64(x[i]/2) + float64(x[order[k+1]]/2)
 		case reached >= half:
@@ -122,4 +123,14 @@ func medianOf(x, weights []float64) float64 {
 		}
 	}
 	return math.NaN()
+}
+
+// unit returns a power of two u with |x| u <= 1 for all |x| <= largest. Multiplying by it is exact, so moments computed
+// on u x are those of x, and neither their sums overflow nor their squares vanish.
+func unit(largest float64) float64 {
+	if largest == 0 {
+		return 1
+	}
+	_, e := math.Frexp(largest)
+	return math.Ldexp(1, min(-e, 1000)) // 2^1000 lifts even the smallest subnormal well above the underflow of its square
 }

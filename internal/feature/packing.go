@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
 
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
+	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/schema"
 )
@@ -131,13 +131,13 @@ func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matri
 	if p.costly() {
 		workers = min(runtime.GOMAXPROCS(0), batches)
 	}
-	crew := p.newCrew(size, workers)
-	defer crew.stop()
-	for i := range batches {
+	ahead := parallel.NewOrdered(batches, workers, func() *batch { return p.newBatch(size) },
+		func(i int, b *batch) { b.encode(p, i*size, size) })
+	defer ahead.Stop()
+	for b := ahead.Next(); b != nil; b = ahead.Next() {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		b := crew.next(i)
 		before(b)
 		if err := p.add(b); err != nil {
 			return nil, err
@@ -180,15 +180,5 @@ func (m *Map) Consume(ctx context.Context, t *table.Table, s matrix.Storage) (*m
 	if err := m.fits(t, t.Rows(), s, givenUp); err != nil {
 		return nil, err
 	}
-	const piece = 4 << 20 // bytes that are worth a collection
-	freed := int64(0)
-	if t.FeatureBytes() >= piece {
-		debug.FreeOSMemory() // what reading and Fit have left
-	}
-	return p.run(ctx, func(b *batch) {
-		if freed += t.Release(b.Sources[0]); freed >= piece {
-			debug.FreeOSMemory()
-			freed = 0
-		}
-	})
+	return p.run(ctx, func(b *batch) { t.Release(b.Sources[0]) })
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 
+	"toptau/internal/detmath"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/schema"
@@ -250,11 +251,11 @@ func card(input int, x, weights []float64, bins int, missing bool) Card {
 type valueMass struct{ x, mass float64 }
 
 func massOf(list []valueMass) float64 {
-	var total sum
+	var total detmath.Sum
 	for _, v := range list {
-		total.add(v.mass)
+		total.Add(v.mass)
 	}
-	return total.value()
+	return total.Value()
 }
 
 // distinct lists the values in ascending order; rows with the same value are added in their order.
@@ -270,11 +271,11 @@ func distinct(x, weights []float64) []valueMass {
 	var list []valueMass
 	for i := 0; i < len(order); {
 		v := x[order[i]] + 0 // no negative zero
-		var mass sum
+		var mass detmath.Sum
 		for ; i < len(order) && x[order[i]] == v; i++ {
-			mass.add(weightAt(weights, int(order[i])))
+			mass.Add(weightAt(weights, int(order[i])))
 		}
-		list = append(list, valueMass{v, mass.value()})
+		list = append(list, valueMass{v, mass.Value()})
 	}
 	return list
 }
@@ -297,11 +298,11 @@ func tally(x []float64) []valueMass {
 func quantiles(list []valueMass, bins int) []float64 {
 	total := massOf(list)
 	knots := []float64{list[0].x}
-	var below sum
+	var below detmath.Sum
 	j := 1
 	for i, v := range list {
-		below.add(v.mass)
-		reached := float64(float64(bins) * below.value())
+		below.Add(v.mass)
+		reached := float64(float64(bins) * below.Value())
 		last := i == len(list)-1
 		if reached < float64(float64(j)*total) && !last {
 			continue
