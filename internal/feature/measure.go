@@ -12,23 +12,23 @@ import (
 	"toptau/schema"
 )
 
-// measured is what the training rows say about one column.
+// measured is what Fit measures of one column on the training rows.
 type measured struct {
 	missing int // rows
 	err     error
 
 	// numeric
-	fill    float64 // what stands for a missing value; 0 for nothing
-	moments moments
-	card    Card      // for a scorecard, without its input
-	asked   []float64 // for trees: the values, and what stands for missing ones
+	fill       float64 // the number that replaces a missing value
+	moments    moments
+	card       Card      // for a scorecard, without its input
+	treeValues []float64 // for trees: the values, missing ones replaced or NaN
 
 	// categorical
 	masses      []detmath.Sum // by code
 	missingMass detmath.Sum
 }
 
-// measureAll measures all columns, several at a time. The results do not depend on how many.
+// measureAll measures all columns in parallel.
 func (f *fitter) measureAll() []measured {
 	all := make([]measured, len(f.t.Columns))
 	tasks := f.tasks()
@@ -43,7 +43,7 @@ func (f *fitter) measureAll() []measured {
 	return all
 }
 
-// tasks are the columns that are measured together: a few numeric ones where only moments are asked for, otherwise one.
+// tasks returns groups of columns that are measured together: a few numeric ones if only moments are needed, otherwise one.
 func (f *fitter) tasks() [][]int {
 	var list [][]int
 	var group []int
@@ -63,7 +63,7 @@ func (f *fitter) tasks() [][]int {
 	return list
 }
 
-// measure measures some columns that are one of tasks.
+// measure measures the columns of one task.
 func (f *fitter) measure(columns []int, all []measured, space *columnSpace) {
 	if f.t.Columns[columns[0]].Kind == schema.Categorical {
 		all[columns[0]] = f.measureCodes(&f.t.Columns[columns[0]])
@@ -71,14 +71,14 @@ func (f *fitter) measure(columns []int, all []measured, space *columnSpace) {
 	}
 	alone := columns
 	if len(columns) > 1 {
-		alone = f.measureTogether(columns, all)
+		alone = f.measureGroup(columns, all)
 	}
 	for _, j := range alone {
 		all[j] = f.measureNumbers(&f.t.Columns[j], space)
 	}
 }
 
-// columnSpace is memory for a column's values that the next column uses again.
+// columnSpace is memory for a column's values. Columns reuse it.
 type columnSpace struct{ own, filled []float64 }
 
 func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c measured) {
@@ -103,16 +103,16 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 		return c
 	}
 	if f.o.scorecard() {
-		c.card = card(0, values, weights, f.bins(), indicator)
+		c.card = newCard(0, values, weights, f.binsPerColumn(), indicator)
 	}
 	if f.o.leaves() {
-		c.asked = f.filled(column, f.standIn(c.fill), nil)
+		c.treeValues = f.filled(column, f.standIn(c.fill), nil)
 	}
 	return c
 }
 
-// present lists the values of the training rows that are not missing, and their weights (nil: all 1), in the column or in
-// space.
+// present returns the values of the training rows that are not missing, and their weights (nil: all 1). The memory is the
+// column's or that of space.
 func (f *fitter) present(column *table.Column, space *columnSpace) (values, weights []float64, err error) {
 	space.own = slices.Grow(space.own[:0], len(f.rows))
 	if n := len(f.rows); n == f.t.Rows() {
@@ -143,7 +143,7 @@ func complete(values []float64) bool {
 	return ordered
 }
 
-// standIn is what an input has for a missing value; NaN for nothing.
+// standIn returns the number that replaces a missing value; NaN if none does.
 func (f *fitter) standIn(fill float64) float64 {
 	if f.o.Impute == schema.ImputeIndicator {
 		return math.NaN()
@@ -151,7 +151,7 @@ func (f *fitter) standIn(fill float64) float64 {
 	return fill
 }
 
-// filled is the column on the training rows with a stand-in for missing values, in the memory of space if that suffices.
+// filled returns the column on the training rows with fill for missing values, in the memory of space if that suffices.
 func (f *fitter) filled(column *table.Column, fill float64, space []float64) []float64 {
 	values := slices.Grow(space[:0], len(f.rows))[:len(f.rows)]
 	for i, row := range f.rows {

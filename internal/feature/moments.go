@@ -9,18 +9,18 @@ import (
 	"toptau/internal/kernel"
 )
 
-// moments are the mean and the population standard deviation of some values with row weights m:
+// moments are the mean and the population standard deviation of values with row weights m:
 //
 //	mean = sum m_i x_i / sum m_i,   sd^2 = sum m_i (x_i - mean)^2 / sum m_i
 //
-// computed in two passes with compensated sums in the order of the values. constant reports that all values are equal;
-// then sd is exactly 0, which rounding would hide from the formula.
+// computed in two passes with compensated sums in the order of the values. constant is true if all values are equal. Then sd
+// is exactly 0, which the formula misses because of rounding.
 type moments struct {
 	mean, sd float64
 	constant bool
 }
 
-// momentsOf takes weights nil as all 1. Values of weight 0 do not count. x must be finite.
+// momentsOf returns the moments of finite values. nil weights are all 1; values of weight 0 do not count.
 func momentsOf(x, weights []float64) moments {
 	low, high := extent(x, weights)
 	if low >= high {
@@ -30,10 +30,10 @@ func momentsOf(x, weights []float64) moments {
 	mass := massOfAll(x, weights)
 	mean := firstMoment(x, weights, u) / mass
 	sd := math.Sqrt(secondMoment(x, weights, u, mean)/mass) / u
-	return moments{mean: mean / u, sd: sd, constant: sd == 0} // only the smallest numbers of all can end at 0 here
+	return moments{mean: mean / u, sd: sd, constant: sd == 0} // only subnormal numbers can give 0 here
 }
 
-// extent is the range of the values whose weight is not 0.
+// extent returns the range of the values whose weight is not 0.
 func extent(x, weights []float64) (low, high float64) {
 	if weights == nil {
 		low, high, _ = kernel.Extent(x)
@@ -48,7 +48,7 @@ func extent(x, weights []float64) (low, high float64) {
 	return low, high
 }
 
-// firstMoment is sum m_i u x_i.
+// firstMoment returns sum m_i u x_i.
 func firstMoment(x, weights []float64, u float64) float64 {
 	var s detmath.Sum
 	if weights == nil {
@@ -63,7 +63,7 @@ func firstMoment(x, weights []float64, u float64) float64 {
 	return s.Value()
 }
 
-// secondMoment is sum m_i (u x_i - mean)^2.
+// secondMoment returns sum m_i (u x_i - mean)^2.
 func secondMoment(x, weights []float64, u, mean float64) float64 {
 	var s detmath.Sum
 	if weights == nil {
@@ -80,7 +80,7 @@ func secondMoment(x, weights []float64, u, mean float64) float64 {
 	return s.Value()
 }
 
-// massOfAll is the sum of the weights of x.
+// massOfAll returns the sum of the weights of x.
 func massOfAll(x, weights []float64) float64 {
 	if weights == nil {
 		return float64(len(x))
@@ -99,8 +99,8 @@ func weightAt(weights []float64, i int) float64 {
 	return weights[i]
 }
 
-// medianOf is the weighted median: the value at which half of the mass is reached, and the mean of that value and the
-// next one where exactly half lies on each side.
+// medianOf returns the weighted median: the smallest value up to which at least half of the mass lies. If exactly half lies
+// up to it, the median is the mean of it and the next value.
 func medianOf(x, weights []float64) float64 {
 	order := make([]int, 0, len(x))
 	var mass detmath.Sum
@@ -132,5 +132,5 @@ func unit(largest float64) float64 {
 		return 1
 	}
 	_, e := math.Frexp(largest)
-	return math.Ldexp(1, min(-e, 1000)) // 2^1000 lifts even the smallest subnormal well above the underflow of its square
+	return math.Ldexp(1, min(-e, 1000)) // 2^1000 is enough for the smallest subnormal: its square does not underflow
 }
