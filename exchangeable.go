@@ -6,6 +6,7 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -155,7 +156,7 @@ type BlockReport struct {
 
 // calibrationOverTime looks at the scores z of the rows that are of the population. Without a time column there is nothing to
 // see.
-func calibrationOverTime(t *table.Table, z []float64, population calibrate.Population) (*TrendReport, *Warning, error) {
+func calibrationOverTime(t *table.Table, z []float64, population method.Population) (*TrendReport, *Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil
 	}
@@ -166,7 +167,7 @@ func calibrationOverTime(t *table.Table, z []float64, population calibrate.Popul
 	var scores []float64
 	var order []int
 	for row := range z {
-		if population == calibrate.All || t.Label[row] == table.Negative {
+		if population == method.AllRows || t.Label[row] == table.Negative {
 			scores, order = append(scores, z[row]), append(order, times[row])
 		}
 	}
@@ -186,13 +187,13 @@ func trendReport(t calibrate.Trend) *TrendReport {
 }
 
 // driftWarning is nil where the scores look alike over time.
-func driftWarning(t calibrate.Trend, population calibrate.Population) *Warning {
+func driftWarning(t calibrate.Trend, population method.Population) *Warning {
 	if t.P > shiftLevel {
 		return nil
 	}
 	first, last := t.Blocks[0], t.Blocks[len(t.Blocks)-1]
 	rows := population.String()
-	if population == calibrate.All {
+	if population == method.AllRows {
 		rows = "rows"
 	}
 	return &Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: of the earliest fifth %s "+

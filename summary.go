@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/calibrate"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -97,7 +97,7 @@ func precision(prevalence, tpr, fpr float64) float64 {
 
 // estimated reports whether the false positive rate is the one expected on new rows rather than a measured one.
 func (f *summaryFacts) estimated() bool {
-	return !f.Measured && f.Expected != nil && f.Expected.Population == calibrate.Negatives.String()
+	return !f.Measured && f.Expected != nil && f.Expected.Population == method.Negatives.String()
 }
 
 func (f *summaryFacts) rates() (tpr, fpr metric.Proportion, known bool) {
@@ -144,7 +144,7 @@ func (f *summaryFacts) falseAlarms() string {
 	}
 	what := "of new negatives to raise a false alarm"
 	rows := "negatives"
-	if e.Population == calibrate.All.String() {
+	if e.Population == method.AllRows.String() {
 		what, rows = "of new rows to become alerts", "rows"
 	}
 	origin := map[string]string{

@@ -9,6 +9,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
@@ -181,14 +182,15 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 	if against == "" {
 		against = tune.AgainstGuarantee(d.table, o.Goal.Criterion().Name == metric.AtQuantile, false)
 	}
-	t, guarantee := calibration(d, z, nil, against, o)
+	at, t, guarantee := calibration(d, z, nil, against, o)
 	if t == nil {
 		return nil, guarantee
 	}
-	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: t.Threshold, Goal: o.Goal, Certified: t.Certified,
-		Population: t.Population.String(), N: t.N, NNegatives: d.info.Negatives, Segments: []SegmentReport{}, Warnings: []Warning{},
-		Expected:  ExpectedRate{Expectation: t.Expected(metric.DefaultConfidence), Scheme: string(tune.SchemeHeldOut), Population: t.Population.String(), Rows: t.N},
-		guarantee: guaranteeOf(t, o, d.info.Negatives)}
+	population, n := t.Population(), t.N()
+	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: at, Goal: o.Goal, Certified: t.Certified,
+		Population: population.String(), N: n, NNegatives: d.info.Negatives, Segments: []SegmentReport{}, Warnings: []Warning{},
+		Expected:  ExpectedRate{Expectation: t.Expected(metric.DefaultConfidence), Scheme: string(tune.SchemeHeldOut), Population: population.String(), Rows: n},
+		guarantee: guaranteeOf(t, d.info.Negatives)}
 	if t.Certified {
 		r.Expected.Scheme = string(tune.SchemeCertified)
 	}
@@ -202,7 +204,7 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 	}
 	var drift *Warning
 	var err error
-	if r.OverTime, drift, err = calibrationOverTime(d.table, z, t.Population); err != nil {
+	if r.OverTime, drift, err = calibrationOverTime(d.table, z, population); err != nil {
 		return nil, err
 	}
 	if drift != nil {
@@ -217,7 +219,7 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 }
 
 // evidence turns what is known of a threshold into fields that are null where it is not.
-func evidence(t *calibrate.Threshold, guarantee error) (reason *string, order *int, bound *float64) {
+func evidence(t *calibrate.Guarantee, guarantee error) (reason *string, order *int, bound *float64) {
 	if e := diag.Of(guarantee); e != nil {
 		text := e.Error()
 		reason = &text
@@ -242,7 +244,7 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 	var first error
 	certified := 0
 	for _, value := range values {
-		t, guarantee := calibration(d, z, rows[value], against, o)
+		at, t, guarantee := calibration(d, z, rows[value], against, o)
 		if e := diag.Of(guarantee); e != nil {
 			named := *e
 			named.Found = fmt.Sprintf("segment %q: %s", value, e.Found)
@@ -259,14 +261,14 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 		if t.Certified {
 			certified++
 		}
-		s := SegmentReport{Value: value, Threshold: t.Threshold, Certified: t.Certified}
+		s := SegmentReport{Value: value, Threshold: at, Certified: t.Certified}
 		s.Reason, s.Order, s.Bound = evidence(t, guarantee)
 		for _, i := range rows[value] {
 			if d.table.Label[i] == table.Negative {
 				s.NNegatives++
 			}
 		}
-		s.guarantee = guaranteeOf(t, o, s.NNegatives)
+		s.guarantee = guaranteeOf(t, s.NNegatives)
 		r.Segments = append(r.Segments, s)
 	}
 	if certified > 1 {
@@ -278,7 +280,7 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 }
 
 // calibration computes the threshold on some rows (nil: all).
-func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOptions) (*calibrate.Threshold, error) {
+func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOptions) (float64, *calibrate.Guarantee, error) {
 	var negatives, all population
 	take := func(i int) {
 		all.add(d.table, z, i)
@@ -294,19 +296,19 @@ func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOp
 	for _, i := range rows {
 		take(i)
 	}
-	t, err := thresholdOn(negatives, all, o, against == "")
+	at, g, err := thresholdOn(negatives, all, o, against == "")
 	if err != nil && diag.Of(err) != nil && diag.Of(err).Kind == diag.Guarantee {
-		return &t, err
+		return at, &g, err
 	}
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if against != "" && !o.Delta.IsZero() {
-		t.Certified = false
-		return &t, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + against,
+		g.Certified = false
+		return at, &g, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + against,
 			Expected: "held-out rows that were used for nothing else", Hint: "the plain threshold is given instead"}
 	}
-	return &t, nil
+	return at, &g, nil
 }
 
 // population is scores with their weights; nil weights are all 1.
@@ -320,7 +322,7 @@ func (p *population) add(t *table.Table, z []float64, i int) {
 }
 
 // thresholdOn is the rule of the goal on the scores of its population.
-func thresholdOn(negatives, all population, o ThresholdOptions, certify bool) (calibrate.Threshold, error) {
+func thresholdOn(negatives, all population, o ThresholdOptions, certify bool) (float64, calibrate.Guarantee, error) {
 	certify = certify && !o.Delta.IsZero()
 	tau := o.Goal.Tau()
 	switch o.Goal.Kind {
@@ -328,34 +330,28 @@ func thresholdOn(negatives, all population, o ThresholdOptions, certify bool) (c
 		if certify {
 			return calibrate.NeymanPearson(negatives.scores, tau, o.Delta)
 		}
-		return calibrate.PlainWeighted(negatives.scores, negatives.weights, tau, calibrate.Negatives)
+		return calibrate.PlainWeighted(negatives.scores, negatives.weights, tau, method.Negatives)
 	case metric.GoalAbsoluteTop:
 		delta := o.Delta
 		if delta.IsZero() {
 			delta = threshold.MustRate("5%") // the threshold, the largest negative, does not depend on it
 		}
-		t, err := calibrate.AbsoluteTop(negatives.scores, delta)
-		t.Certified = t.Certified && certify
-		return t, err
+		at, g, err := calibrate.AbsoluteTop(negatives.scores, delta)
+		g.Certified = g.Certified && certify
+		return at, g, err
 	}
 	if certify {
 		return calibrate.TopShare(all.scores, tau, o.Delta)
 	}
-	return calibrate.PlainWeighted(all.scores, all.weights, tau, calibrate.All)
+	return calibrate.PlainWeighted(all.scores, all.weights, tau, method.AllRows)
 }
 
-// guaranteeOf is the evidence as a model keeps it; nil when none was asked for or none can be given.
-func guaranteeOf(t *calibrate.Threshold, o ThresholdOptions, negatives int) *model.Guarantee {
-	if !t.Certified || o.Delta.IsZero() {
+// guaranteeOf returns the evidence in the form of a model; nil without a guarantee.
+func guaranteeOf(g *calibrate.Guarantee, negatives int) *model.Guarantee {
+	if !g.Certified {
 		return nil
 	}
-	g := &model.Guarantee{Certified: true, Kind: "top", Rate: o.Goal.Tau(), Delta: o.Delta, Negatives: negatives,
-		Order: t.Order, Bound: t.Bound, Calibration: t.Sample}
-	switch o.Goal.Kind {
-	case metric.GoalMaxFPR:
-		g.Kind = "max-fpr"
-	case metric.GoalAbsoluteTop:
-		g.Kind = "absolute-top"
-	}
-	return g
+	kept := *g
+	kept.Negatives = negatives
+	return &kept
 }

@@ -167,7 +167,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal,
 		Source: f.Threshold.Part + "; " + f.Threshold.Note}}
 	if c := f.Threshold.Calibrated; c != nil {
-		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Goal: f.Goal, Delta: o.Delta}, f.Calibration.Negatives)
+		m.Points[0].Guarantee = guaranteeOf(c, f.Calibration.Negatives)
 	}
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(f, &f.Members[i], o.Seed))

@@ -3,6 +3,7 @@ package toptau
 import (
 	"toptau/calibrate"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -62,10 +63,10 @@ type ExpectedRate struct {
 }
 
 func expectedOf(t *tune.Threshold) *ExpectedRate {
-	e := &ExpectedRate{Expectation: t.Expected, Scheme: string(t.Scheme), Population: calibrate.Negatives.String(), Rows: t.Rows,
+	e := &ExpectedRate{Expectation: t.Expected, Scheme: string(t.Scheme), Population: method.Negatives.String(), Rows: t.Rows,
 		Approximate: t.Approximate}
 	if t.Goal.Criterion().Name == metric.AtQuantile {
-		e.Population = calibrate.All.String()
+		e.Population = method.AllRows.String()
 	}
 	return e
 }
@@ -159,7 +160,7 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
 		r.OverTime = trendReport(*trend)
-		if drift := driftWarning(*trend, f.Threshold.Calibrated.Population); drift != nil {
+		if drift := driftWarning(*trend, f.Threshold.Calibrated.Population()); drift != nil {
 			r.Warnings = append(r.Warnings, *drift)
 		}
 	}

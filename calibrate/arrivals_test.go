@@ -90,11 +90,11 @@ func arrive(t testing.TB, r *rand.Rand, n, m, foreign int, calibration, later fu
 	for i := range z {
 		z[i] = calibration(r)
 	}
-	c, err := NeymanPearson(z, rate("10%"), rate("5%"))
+	_, c, err := NeymanPearson(z, rate("10%"), rate("5%"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := c.Sample.Arrivals()
+	a := c.Calibration.Arrivals()
 	for range m {
 		a.Add(later(r))
 	}
@@ -187,12 +187,12 @@ func ExampleSample_Arrivals() {
 	for i := range calibration {
 		calibration[i] = float64(i) / 1000
 	}
-	t, err := NeymanPearson(calibration, rate("2%"), rate("5%"))
+	_, g, err := NeymanPearson(calibration, rate("2%"), rate("5%"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	arrivals := t.Sample.Arrivals()
+	arrivals := g.Calibration.Arrivals()
 	for i := range 400 {
 		arrivals.Add(0.1 + float64(i)/400) // everything scores a tenth higher
 	}

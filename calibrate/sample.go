@@ -32,7 +32,7 @@ func sampleOf(z []float64, k int) *Sample {
 }
 
 // sampledRanks returns the ranks that a sample of n scores keeps, among them that of order k: the numbers of scores above.
-// They are part of the format of model files (Claim.Check).
+// They are part of the format of model files (Guarantee.Check).
 func sampledRanks(n, k int) []int {
 	above := []int{n - k}
 	for e, step := 0, 1.0; e < n/sampleSteps; {

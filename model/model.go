@@ -232,20 +232,8 @@ func (p *Point) ThresholdOf(segment string) float64 {
 // if it has one.
 func (p *Point) Decide(score float64, segment string) bool { return score > p.ThresholdOf(segment) }
 
-// Guarantee is the evidence for a threshold: with probability at least 1 - Delta over the draw of the calibration rows,
-// the rate named by Kind is at most Rate. It holds if the calibration rows and later rows have the same distribution.
-type Guarantee struct {
-	Certified bool           `json:"certified"`     // the calibration rows were used for nothing else
-	Kind      string         `json:"kind"`          // "max-fpr", "top", "absolute-top"
-	Rate      threshold.Rate `json:"rate,omitzero"` // absent if the goal is not a rate
-	Delta     threshold.Rate `json:"delta"`
-	Negatives int            `json:"n_negatives"` // calibration rows
-	Order     int            `json:"order"`       // the threshold is this order statistic, 1-based from the smallest score
-	Bound     float64        `json:"bound"`       // the exact tail probability, at most Delta
-
-	// Calibration holds some of the calibration scores, so that later rows can be compared with them. nil: not kept.
-	Calibration *calibrate.Sample `json:"calibration,omitempty"`
-}
+// Guarantee is the evidence for a threshold.
+type Guarantee = calibrate.Guarantee
 
 // Member is one fitted model in the average.
 type Member struct {

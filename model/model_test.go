@@ -200,7 +200,8 @@ func TestRoundTrip(t *testing.T) {
 		}
 		maps := cmp.Comparer(func(a, b *feature.Map) bool { return slices.Equal(a.Names(), b.Names()) })
 		rates := cmp.Comparer(func(a, b threshold.Rate) bool { return a == b })
-		if diff := cmp.Diff(m.parts, again.parts, maps, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b })); diff != "" && i == 0 {
+		if diff := cmp.Diff(m.parts, again.parts, maps, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b }),
+			cmp.Comparer(func(a, b Guarantee) bool { return reflect.DeepEqual(a, b) })); diff != "" && i == 0 {
 			t.Errorf("model %d (-saved +loaded):\n%s", i, diff)
 		}
 	}

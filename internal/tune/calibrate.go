@@ -9,6 +9,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -16,7 +17,7 @@ import (
 // calibrationSample holds the scores of the model on rows that it did not see: those that the goal's budget counts.
 type calibrationSample struct {
 	scores, weights []float64 // weights nil: all 1
-	population      calibrate.Population
+	population      method.Population
 }
 
 // threshold takes the goal's threshold from the rows of the scheme and says what can be expected of it.
@@ -40,9 +41,9 @@ func (s *search) threshold() error {
 
 // calibrationSample scores the rows of the scheme.
 func (s *search) calibrationSample() (*calibrationSample, error) {
-	c := &calibrationSample{population: calibrate.Negatives}
+	c := &calibrationSample{population: method.Negatives}
 	if s.countsAll() {
-		c.population = calibrate.All
+		c.population = method.AllRows
 	}
 	var t *table.Table
 	var rows []int
@@ -92,7 +93,7 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 	if err := g.Check(); err != nil {
 		return Threshold{}, err
 	}
-	if all := g.Criterion().Name == metric.AtQuantile; all != (f.sample.population == calibrate.All) {
+	if all := g.Criterion().Name == metric.AtQuantile; all != (f.sample.population == method.AllRows) {
 		return Threshold{}, &diag.Error{Kind: diag.Usage, Found: g.String() + " for a model that was chosen for " + f.Goal.String(),
 			Expected: "a goal that counts the same rows"}
 	}
@@ -103,11 +104,11 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 			return Threshold{}, err
 		}
 	}
-	c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
+	at, c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
 	if err != nil {
 		return Threshold{}, err
 	}
-	t := Threshold{Value: c.Threshold, Goal: g, Scheme: f.Scheme, Rows: c.N, Expected: c.Expected(metric.DefaultConfidence),
+	t := Threshold{Value: at, Goal: g, Scheme: f.Scheme, Rows: c.N(), Expected: c.Expected(metric.DefaultConfidence),
 		Approximate: f.Scheme != SchemeHeldOut || f.sample.weights != nil}
 	t.Unresolved = !g.Tau().IsZero() && t.Expected.Rate > g.Tau().Float64()
 	t.Part, t.Note = f.plainNote(&c)
@@ -115,23 +116,23 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 }
 
 // plainNote says which rows gave a plain threshold and what that means.
-func (f *Found) plainNote(c *calibrate.Threshold) (part, note string) {
+func (f *Found) plainNote(c *calibrate.Guarantee) (part, note string) {
 	rows := "negatives"
-	if c.Population == calibrate.All {
+	if c.Population() == method.AllRows {
 		rows = "rows"
 	}
-	rank := fmt.Sprintf("score %d from the top of %d %s", c.N-c.Order+1, c.N, rows)
+	rank := fmt.Sprintf("score %d from the top of %d %s", c.N()-c.Order+1, c.N(), rows)
 	switch f.Scheme {
 	case SchemeHeldOut:
-		return fmt.Sprintf("%d %s held out", c.N, rows),
+		return fmt.Sprintf("%d %s held out", c.N(), rows),
 			"plain: " + rank + " that were held out before anything was fitted; the budget is kept on " +
 				"average, not with confidence"
 	case SchemeValidation:
-		return fmt.Sprintf("validation part: %d %s", c.N, rows),
+		return fmt.Sprintf("validation part: %d %s", c.N(), rows),
 			"plain: " + rank + " of the validation part, which also chose the model; the budget is kept on " +
 				"average, not with confidence"
 	}
-	return fmt.Sprintf("%d %s, cross-fitted in %d folds", c.N, rows, f.CrossFolds),
+	return fmt.Sprintf("%d %s, cross-fitted in %d folds", c.N(), rows, f.CrossFolds),
 		fmt.Sprintf("plain: %s, each scored by a fit that did not see it, in %d folds; the budget is kept on average, not with "+
 			"confidence", rank, f.CrossFolds)
 }
@@ -139,18 +140,18 @@ func (f *Found) plainNote(c *calibrate.Threshold) (part, note string) {
 // guaranteed takes the order statistic for delta: certified on calibration rows, not certified on out-of-fold scores.
 func (s *search) guaranteed(sample *calibrationSample) error {
 	o, r := &s.options, &s.found.Threshold
-	c, err := orderStatistic(sample.scores, o)
+	at, c, err := orderStatistic(sample.scores, o)
 	if err != nil {
 		return err
 	}
-	*r = Threshold{Value: c.Threshold, Goal: o.Goal, Scheme: s.scheme, Rows: c.N, Calibrated: &c,
+	*r = Threshold{Value: at, Goal: o.Goal, Scheme: s.scheme, Rows: c.N(), Calibrated: &c,
 		Expected: c.Expected(metric.DefaultConfidence)}
 	if o.OutOfFold {
 		c.Certified = false
 		r.Approximate = true
 		r.Part, _ = s.found.plainNote(&c)
 		r.Note = fmt.Sprintf("not certified: order statistic %d of %d out-of-fold scores, of rows that also chose the model "+
-			"(docs/guarantee.md has simulations of how often such thresholds break the budget)", c.Order, c.N)
+			"(docs/guarantee.md has simulations of how often such thresholds break the budget)", c.Order, c.N())
 		return nil
 	}
 	if s.data.Calibration == nil {
@@ -161,7 +162,7 @@ func (s *search) guaranteed(sample *calibrationSample) error {
 	r.Certified = c.Certified
 	r.Part = fmt.Sprintf("calibration rows: %s", s.found.Calibration)
 	r.Note = fmt.Sprintf("certified: order statistic %d of %d calibration scores that were used for nothing else; it holds with "+
-		"probability 1 - %s over their draw, as long as new rows come from the same distribution", c.Order, c.N, o.Delta)
+		"probability 1 - %s over their draw, as long as new rows come from the same distribution", c.Order, c.N(), o.Delta)
 	return nil
 }
 
@@ -217,8 +218,8 @@ func (s *search) insideThreshold() (float64, error) {
 		return 0, err
 	}
 	z, weights := s.pooledPopulation()
-	c, err := calibrate.PlainWeighted(z, weights, rate, s.found.sample.population)
-	return c.Threshold, err
+	at, _, err := calibrate.PlainWeighted(z, weights, rate, s.found.sample.population)
+	return at, err
 }
 
 // poolTable scores rows of a table with the model.
@@ -236,7 +237,7 @@ func (s *search) poolTable(t *table.Table, rows []int) (*pooled, error) {
 }
 
 // orderStatistic is the umbrella's threshold for the goal.
-func orderStatistic(z []float64, o *SearchOptions) (calibrate.Threshold, error) {
+func orderStatistic(z []float64, o *SearchOptions) (float64, calibrate.Guarantee, error) {
 	switch goal := o.Goal; goal.Criterion().Name {
 	case metric.AtNP:
 		return calibrate.NeymanPearson(z, goal.Tau(), o.Delta)

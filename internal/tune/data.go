@@ -45,7 +45,7 @@ type Threshold struct {
 	Approximate bool                  // the interval of Expected is not exact
 	Unresolved  bool                  // these rows cannot resolve the budget: Expected.Rate is above it
 	Certified   bool
-	Calibrated  *calibrate.Threshold // the evidence; nil for a plain threshold
+	Calibrated  *calibrate.Guarantee // the evidence; nil for a plain threshold
 	Part        string               // "2,250 negatives held out"
 	Note        string               // what it is, in words
 	OverTime    *calibrate.Trend     // of the calibration scores; nil without a time column
