@@ -26,7 +26,7 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 	with := func(change func(*Guarantee)) (*Model, error) {
 		parts := trained(t).Parts(feature.Key{})
 		g := c
-		g.Negatives = 300
+		g.Negatives, g.Needed = 300, 0 // Needed is not in files
 		change(&g)
 		p := &parts.Points[0]
 		p.Goal, p.Threshold, p.Guarantee = metric.RateGoal(metric.GoalTop, "5%"), at, &g
