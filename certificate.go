@@ -429,7 +429,7 @@ func (c *Certificate) isAbout(got method.Problem, m *model.Model, o VerifyOption
 				Expected: "one member, whose problem the certificate must be about", Hint: "name the problem: --method and its flags, as for fit"}
 		}
 		member, whose = &members[0], "as in the model"
-		expected = &FitOptions{Method: member.Method, Surrogate: member.Surrogate, Lambda: member.Lambda,
+		expected = &FitOptions{Method: string(member.Method), Surrogate: string(member.Surrogate), Lambda: member.Lambda,
 			Tau: member.Tau.String(), Beta: member.Beta, K: member.K}
 	}
 	want, err := expected.problem()

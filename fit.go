@@ -469,10 +469,9 @@ func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.
 
 // member describes a fit inside a model.
 func member(p method.Problem, r *Report, o FitOptions, blocks int) model.Member {
-	h := p
 	m := model.Member{
-		Method: r.Method, Surrogate: r.Surrogate, Lambda: r.Lambda, Tau: h.Tau, Beta: h.Beta, K: h.K, Share: 1,
-		Solver: model.Solver{Name: r.Solver, Iterations: r.Iterations, Seed: r.Seed},
+		Problem: p, Share: 1,
+		Solver: method.Settings{Solver: method.Solver(r.Solver), Iterations: r.Iterations, Seed: r.Seed},
 		Certificate: &model.Certificate{Objective: r.Objective, ObjectiveAtZero: r.ObjectiveAtZero, LowerBound: r.LowerBound,
 			RelativeGap: r.RelativeGap, GapOfDecrease: r.GapOfDecrease, Threshold: r.Threshold, ZeroIsOptimal: r.ZeroIsOptimal},
 	}
@@ -480,7 +479,7 @@ func member(p method.Problem, r *Report, o FitOptions, blocks int) model.Member 
 		m.Blocks = append(m.Blocks, k)
 	}
 	if r.Start != nil {
-		m.Solver.Start, m.Solver.Minibatches = *r.Start, *r.Minibatches
+		m.Solver.Start, m.Solver.Minibatches = method.Start(*r.Start), *r.Minibatches
 		if m.Solver.Step = o.Step; o.Step == 0 {
 			m.Solver.Step = solver.DefaultStep
 		}

@@ -224,9 +224,9 @@ func modelFacts(m *model.Model) []report.Fact {
 
 // memberWords are a member's method with the hyperparameters that it uses, its solver and its share.
 func memberWords(m *model.Member, several bool) string {
-	text := m.Method
+	text := string(m.Method)
 	if m.Surrogate != "" {
-		text += " (" + m.Surrogate + ")"
+		text += " (" + string(m.Surrogate) + ")"
 	}
 	text += fmt.Sprintf(", lambda %v", m.Lambda)
 	if !m.Tau.IsZero() {
@@ -241,7 +241,7 @@ func memberWords(m *model.Member, several bool) string {
 	if m.Anchor != 0 {
 		text += fmt.Sprintf(", anchored at logistic regression with lambda %v", m.Anchor)
 	}
-	text += "; solver " + m.Solver.Name
+	text += "; solver " + string(m.Solver.Solver)
 	if several {
 		text += "; share " + shareOf(m.Share)
 	}

@@ -178,11 +178,11 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 // trainedMember describes a member of the average.
 func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 	c := &f.Candidates[t.Candidate]
-	m := model.Member{Method: c.Learner, Lambda: t.Lambda, Anchor: t.Anchor, Blocks: t.Blocks, Share: t.Share,
-		Solver: model.Solver{Name: t.Solver, Iterations: t.Iterations, Seed: seed}}
+	m := model.Member{Problem: method.Problem{Method: method.Name(c.Learner), Lambda: t.Lambda}, Anchor: t.Anchor, Blocks: t.Blocks,
+		Share: t.Share, Solver: method.Settings{Solver: method.Solver(t.Solver), Iterations: t.Iterations, Seed: seed}}
 	if c.Problem != nil {
 		h := c.Problem
-		m.Surrogate, m.Tau, m.Beta, m.K = string(h.Surrogate), h.Tau, h.Beta, h.K
+		m.Surrogate, m.Tau, m.Beta, m.K = h.Surrogate, h.Tau, h.Beta, h.K
 	}
 	if t.Solver == "adam" {
 		m.Solver.Start, m.Solver.Minibatches = "zero", 1

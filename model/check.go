@@ -127,7 +127,7 @@ func (p *Parts) checkMembers() error {
 }
 
 func (m *Member) check(blocks int) error {
-	if m.Method == "" || m.Solver.Name == "" {
+	if m.Method == "" || m.Solver.Solver == "" {
 		return errors.New("no method or solver")
 	}
 	for i, b := range m.Blocks {
@@ -179,11 +179,11 @@ func (c *Certificate) check() error {
 
 // checkProblem compares the hyperparameters of one of the eight methods with those that it uses.
 func (m *Member) checkProblem() error {
-	named, err := method.ByName(m.Method)
+	named, err := method.ByName(string(m.Method))
 	if err != nil {
 		return nil // a learner that is no method
 	}
-	if _, err := surrogate.ByName(m.Surrogate); err != nil {
+	if _, err := surrogate.ByName(string(m.Surrogate)); err != nil {
 		return fmt.Errorf("surrogate %q", m.Surrogate)
 	}
 	if named.UsesTau == m.Tau.IsZero() || named.UsesBeta != (m.Beta > 0) || named.UsesK != (m.K > 0) {

@@ -11,9 +11,9 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
-	"toptau/threshold"
 )
 
 // FileVersion is the version of the files that this package writes, and the newest that it reads.
@@ -235,34 +235,18 @@ func (p *Point) Decide(score float64, segment string) bool { return score > p.Th
 // Guarantee is the evidence for a threshold.
 type Guarantee = calibrate.Guarantee
 
-// Member is one fitted model in the average.
+// Member is one fitted model in the average. Its method is one of package method or a learner: "logistic", "svm", "ramp".
 type Member struct {
-	Method      string         `json:"method"`
-	Surrogate   string         `json:"surrogate,omitempty"`
-	Lambda      float64        `json:"lambda"`
-	Tau         threshold.Rate `json:"tau,omitzero"`
-	Beta        float64        `json:"beta,omitempty"`
-	K           int            `json:"k,omitempty"`
-	Anchor      float64        `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
-	Blocks      []int          `json:"blocks"`           // positions of the feature blocks that it uses
-	Folds       int            `json:"folds,omitempty"`  // the member is the mean of the fits of this many folds; 0: one fit to all rows
-	Share       float64        `json:"share"`            // its weight in the average; the weights sum to 1
-	Solver      Solver         `json:"solver"`
-	Certificate *Certificate   `json:"certificate,omitempty"` // nil: no objective was evaluated
+	method.Problem
+	Anchor      float64         `json:"anchor,omitempty"`      // ramp: the lambda of the logistic regression that it starts from
+	Blocks      []int           `json:"blocks"`                // positions of the feature blocks that it uses
+	Folds       int             `json:"folds,omitempty"`       // the member is the mean of the fits of this many folds; 0: one fit to all rows
+	Share       float64         `json:"share"`                 // its weight in the average; the weights sum to 1
+	Solver      method.Settings `json:"solver"`                // fields that the solver does not use are zero
+	Certificate *Certificate    `json:"certificate,omitempty"` // nil: no objective was evaluated
 }
 
-// Solver describes how a member was computed. Fields that the solver does not use are zero.
-type Solver struct {
-	Name        string  `json:"name"`
-	Iterations  int     `json:"iterations,omitempty"`
-	Step        float64 `json:"step,omitempty"`
-	Start       string  `json:"start,omitempty"`
-	Minibatches int     `json:"minibatches,omitempty"`
-	Seed        uint64  `json:"seed,omitempty"`
-	Gap         float64 `json:"gap,omitempty"` // the gap at which the solver was to stop
-}
-
-// Certificate holds what is known about a member's objective F on its training rows. Unknown values are nil.
+// Certificate holds the objective F of a member on its training rows, and bounds. Unknown values are nil.
 type Certificate struct {
 	Objective       float64  `json:"objective"`
 	ObjectiveAtZero float64  `json:"objective_at_zero"`

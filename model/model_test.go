@@ -22,6 +22,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
 	"toptau/threshold"
@@ -58,8 +59,8 @@ func trained(t testing.TB) *Model {
 			{Name: "per id", Threshold: 1, Goal: metric.RateGoal(metric.GoalTop, "1%"), Source: "quantile of the training scores",
 				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
 		},
-		Members: []Member{{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1,
-			Blocks: []int{0, 1}, Share: 1, Solver: Solver{Name: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
+		Members: []Member{{Problem: method.Problem{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1},
+			Blocks: []int{0, 1}, Share: 1, Solver: method.Settings{Solver: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
 			Certificate: &Certificate{Objective: 0.5, ObjectiveAtZero: 1, LowerBound: &bound, Threshold: 0.7, ZeroIsOptimal: &yes}}},
 		Training: Training{Rows: 5, Positives: 2, Digest: "sha256:" + strings.Repeat("0a", 32), Seed: 7},
 	})
