@@ -149,7 +149,7 @@ func TestArrivalsSeeAShift(t *testing.T) {
 	}
 }
 
-// Foreign rows, wherever they score, do not raise an alarm by themselves; more of them than were told do.
+// Foreign rows, wherever they score, do not raise an alarm by themselves; more than the given number do.
 func TestArrivalsAllowForForeignRows(t *testing.T) {
 	for _, at := range []float64{-1, 0.5, 2} {
 		r := rand.New(rand.NewPCG(6, 7))

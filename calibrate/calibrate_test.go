@@ -26,7 +26,7 @@ func TestNeededKnownNumbers(t *testing.T) {
 	}{
 		{"5%", "5%", 59}, {"1%", "5%", 299}, {"0.1%", "5%", 2995}, {"0.01%", "5%", 29956},
 		{"1/2", "1/4", 2}, {"1/10", "81/100", 2}, {"10%", "0.729", 3}, // equality is enough
-		{"10%", "0.7289999999999999999999999", 4}, // and is told from almost equality
+		{"10%", "0.7289999999999999999999999", 4}, // and differs from almost equality
 		{"99%", "50%", 1},
 	} {
 		got, err := Needed(rate(c.alpha), rate(c.delta))
@@ -94,7 +94,7 @@ func TestEqualTailIsEnough(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	if !tailAtMost(3, 1, rate("1/3"), rate("20/27")) || tailAtMost(3, 1, rate("1/3"), rate("0.7407407407407407407407")) {
-		t.Error("20/27 and a number just below it are not told apart")
+		t.Error("20/27 and a number just below it give the same answer")
 	}
 }
 

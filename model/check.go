@@ -153,7 +153,7 @@ func (m *Member) check(blocks int) error {
 	return m.checkProblem()
 }
 
-// check recomputes the gaps of a certificate.
+// check recomputes the gaps of a certificate from its objective and lower bound.
 func (c *Certificate) check() error {
 	differs := func(claim *float64, value float64) bool {
 		return claim != nil && math.Abs(*claim-value) > float64(1e-9*math.Abs(value))+1e-12
@@ -177,11 +177,11 @@ func (c *Certificate) check() error {
 	return nil
 }
 
-// checkProblem compares the hyperparameters of one of the eight methods with those that it uses.
+// checkProblem checks that one of the eight methods has the hyperparameters that it uses, and no others.
 func (m *Member) checkProblem() error {
 	named, err := method.ByName(string(m.Method))
 	if err != nil {
-		return nil // a learner that is no method
+		return nil // a learner, not a method
 	}
 	if _, err := surrogate.ByName(string(m.Surrogate)); err != nil {
 		return fmt.Errorf("surrogate %q", m.Surrogate)

@@ -208,7 +208,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every single byte counts: whatever it is replaced by, inserted or removed, the file is refused and named.
+// Every byte matters: a file with a byte replaced, inserted or removed is refused, and the error names it.
 func TestEveryEditIsRefused(t *testing.T) {
 	data := encoded(t, trained(t))
 	try := func(what string, i int, edited []byte) {
@@ -244,7 +244,7 @@ func resealed(t *testing.T, data []byte, old, new string) []byte {
 	return append(body, trailer(body)...)
 }
 
-// forgeries are edits by somebody who mends the checksum, with what the refusal says; "" where none is due.
+// forgeries are edits with a valid checksum, and part of the error; "" if the edit is accepted.
 var forgeries = []struct{ old, new, want string }{
 	{`"toptau_model": 2,`, `"toptau_model": 3,`, "format 3, this toptau reads up to 2"},
 	{`"toptau_model": 2,`, `"toptau_model": 0,`, "number is not readable"},
@@ -289,7 +289,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 	for _, edit := range forgeries {
 		m, err := Read(strings.NewReader(string(resealed(t, data, edit.old, edit.new))), "m.json")
 		if edit.want == "" {
-			// A forger may change what nothing depends on; it then is what the file says.
+			// A forger may change fields that nothing else depends on.
 			if err != nil || string(encoded(t, m)) == string(data) {
 				t.Errorf("%s: error %v", edit.new, err)
 			}
