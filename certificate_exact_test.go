@@ -367,7 +367,7 @@ func (e *exactProblem) regulariser(a []*big.Rat) interval {
 func judge(m *model.Model, d *Data, c *Certificate, v *Verification) string {
 	parts := m.Parts(feature.Key{})
 	member := &parts.Members[0]
-	named := FitOptions{Method: member.Method, Surrogate: member.Surrogate, Lambda: member.Lambda, Tau: member.Tau.String(),
+	named := FitOptions{Method: string(member.Method), Surrogate: string(member.Surrogate), Lambda: member.Lambda, Tau: member.Tau.String(),
 		Beta: member.Beta, K: member.K}
 	problem, err := named.problem() // not the certificate's
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"toptau/internal/feature"
+	"toptau/method"
 	"toptau/model"
 	"toptau/threshold"
 )
@@ -556,12 +557,12 @@ var forges = []forge{
 		return len(f.parts.Members) != 1
 	}},
 	{"a model of another method", true, func(f *forgery) bool {
-		f.parts.Members[0].Method = pick(f.Rand, "logistic", "ramp", "", "grill")
+		f.parts.Members[0].Method = pick[method.Name](f.Rand, "logistic", "ramp", "", "grill")
 		return true
 	}},
 	{"another problem named", true, func(f *forgery) bool {
 		m := &f.parts.Members[0]
-		f.options.Problem = &FitOptions{Method: m.Method, Surrogate: m.Surrogate, Lambda: m.Lambda + pick(f.Rand, 0.1, math.NaN(), math.Inf(1)),
+		f.options.Problem = &FitOptions{Method: string(m.Method), Surrogate: string(m.Surrogate), Lambda: m.Lambda + pick(f.Rand, 0.1, math.NaN(), math.Inf(1)),
 			Tau: m.Tau.String(), Beta: m.Beta, K: m.K}
 		return true
 	}},

@@ -8,6 +8,7 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/model"
 	"toptau/result"
 )
@@ -133,7 +134,7 @@ func smallProbability(p float64) string {
 }
 
 // calibrationOverTime tests whether the scores z of the population change over time. It returns nil without a time column.
-func calibrationOverTime(t *table.Table, z []float64, population calibrate.Population) (*calibrate.Trend, *Warning, error) {
+func calibrationOverTime(t *table.Table, z []float64, population method.Population) (*calibrate.Trend, *Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil
 	}
@@ -144,7 +145,7 @@ func calibrationOverTime(t *table.Table, z []float64, population calibrate.Popul
 	var scores []float64
 	var order []int
 	for row := range z {
-		if population == calibrate.All || t.Label[row] == table.Negative {
+		if population == method.AllRows || t.Label[row] == table.Negative {
 			scores, order = append(scores, z[row]), append(order, times[row])
 		}
 	}
@@ -156,13 +157,13 @@ func calibrationOverTime(t *table.Table, z []float64, population calibrate.Popul
 }
 
 // driftWarning is nil where the scores look alike over time.
-func driftWarning(t calibrate.Trend, population calibrate.Population) *Warning {
+func driftWarning(t calibrate.Trend, population method.Population) *Warning {
 	if t.P > shiftLevel {
 		return nil
 	}
 	first, last := t.Blocks[0], t.Blocks[len(t.Blocks)-1]
 	rows := population.String()
-	if population == calibrate.All {
+	if population == method.AllRows {
 		rows = "rows"
 	}
 	return &Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: %s of the earliest fifth "+

@@ -4,17 +4,17 @@ import "fmt"
 
 // Contributions divides scores of one weight vector among the inputs.
 //
-//   - A product x w of a weight that stands for an input is that input's.
-//   - A leaf's weight is divided along the path to it. Let v(node) be the mean of the weights of the leaves below a node, by
-//     their mass in training. A step from a node that asks about an input to its child adds v(child) - v(node) to that
-//     input; v(root) belongs to no input (Saabas 2014).
-//   - A raw index of LIBSVM belongs to the input that holds it, where others are encoded, and to none otherwise.
+//   - A product x w of a weight of an input belongs to that input.
+//   - A leaf's weight is divided along the path to it. Let v(node) be the mean of the weights of the leaves below a node,
+//     weighted by their mass in training. A step from a node that tests an input to its child adds v(child) - v(node) to
+//     that input; v(root) belongs to no input (Saabas 2014).
+//   - A raw index of LIBSVM belongs to the input with the same index if the map has inputs, otherwise to none.
 //
 // The contributions and the rest add up to the score without its offset, apart from rounding.
 type Contributions struct {
 	m       *Map
 	weights []float64
-	inputs  []int // by weight
+	inputs  []int // by weight: its input, -1 or inTree
 	trees   []explainedTree
 }
 
@@ -23,7 +23,7 @@ type explainedTree struct {
 	means []float64 // by node
 }
 
-// NewContributions refuses a weight vector of the wrong length.
+// NewContributions returns an error for a weight vector of the wrong length.
 func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 	if len(weights) != m.Cols() {
 		return nil, fmt.Errorf("%d weights for %d features", len(weights), m.Cols())
@@ -53,10 +53,10 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 // inTree marks a weight that is divided along a path.
 const inTree = -2
 
-// means are the v of the nodes.
+// means returns v of every node.
 func (t *Tree) means(w []float64) []float64 {
 	means, masses := make([]float64, len(t.nodes)), make([]float64, len(t.nodes))
-	for i := len(t.nodes) - 1; i >= 0; i-- { // children stand behind their parent
+	for i := len(t.nodes) - 1; i >= 0; i-- { // children come after their parent
 		n := &t.nodes[i]
 		if n.input < 0 {
 			means[i], masses[i] = w[n.next], t.Mass[n.next]
