@@ -133,7 +133,8 @@ func TestSolveAllEnds(t *testing.T) {
 	}
 }
 
-// TestManyRowsTogether solves problems large enough for the smoothed problem. Its sums over rows share passes too.
+// TestManyRowsTogether solves problems large enough for the smoothed problem. Its sums over rows share passes
+// too.
 func TestManyRowsTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large")

@@ -93,8 +93,8 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 	}
 }
 
-// TestWrongK uses a certificate for K = 2 with K = 5, which breaks the cap, and one for K = 5 with K = 2, which is
-// feasible.
+// TestWrongK uses a certificate for K = 2 with K = 5, which breaks the cap, and one for K = 5 with K = 2,
+// which is feasible.
 func TestWrongK(t *testing.T) {
 	x := clouds(34, 60, 700, 5, .9).matrix(t, matrix.Float64)
 	two := bind(t, newProblem(t, "toppushk", hyper(1e-2, "", 0, 2, false)), x)

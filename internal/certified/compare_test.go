@@ -188,15 +188,15 @@ const hepmassRows = 5_250_000
 // problem.
 func hepmassPart(t *testing.T, _ *section) {
 	r := &millions{}
-	for _, share := range []string{"50%", "10%"} {
-		r.simulate(t, share)
+	for _, fraction := range []string{"50%", "10%"} {
+		r.simulate(t, fraction)
 		for _, in := range compared() {
 			r.solve(t, in)
 			r.section().write(t, "Five million rows")
 		}
 	}
-	for _, share := range []string{"10%", "50%"} {
-		r.simulate(t, share)
+	for _, fraction := range []string{"10%", "50%"} {
+		r.simulate(t, fraction)
 		for _, in := range compared() {
 			r.descend(t, in)
 			r.section().write(t, "Five million rows")
@@ -207,16 +207,16 @@ func hepmassPart(t *testing.T, _ *section) {
 // millions has the results of hepmassPart so far.
 type millions struct {
 	x                *matrix.Matrix
-	share            string
+	fraction         string
 	solved, descents [][]string
 	missed           []string
 	lower            map[string]float64 // certified bounds
 }
 
-func (r *millions) simulate(t *testing.T, share string) {
-	if r.share != share {
+func (r *millions) simulate(t *testing.T, fraction string) {
+	if r.fraction != fraction {
 		r.x = nil
-		r.x, r.share = hepmass(t, share), share
+		r.x, r.fraction = hepmass(t, fraction), fraction
 	}
 }
 
@@ -237,13 +237,13 @@ func (r *millions) solve(t *testing.T, in instance) {
 		t.Fatal(err)
 	}
 	used, memory := processor()-before, peak()/float64(r.x.Bytes())
-	m := measured{"hepmass " + r.share, in, result, time.Since(begin), used}
+	m := measured{"hepmass " + r.fraction, in, result, time.Since(begin), used}
 	t.Logf("%s: %.2fs, %.2fs used, %.2f x the matrix, %s", m.name(), m.took.Seconds(), used.Seconds(), memory, describe(result))
 	if r.lower == nil {
 		r.lower = map[string]float64{}
 	}
-	r.lower[r.share+in.rule] = result.LowerBound
-	r.solved = append(r.solved, []string{r.share, in.rule, fmt.Sprintf("%.6g", m.Objective), fmt.Sprintf("%.1e", m.RelativeGap()),
+	r.lower[r.fraction+in.rule] = result.LowerBound
+	r.solved = append(r.solved, []string{r.fraction, in.rule, fmt.Sprintf("%.6g", m.Objective), fmt.Sprintf("%.1e", m.RelativeGap()),
 		m.decrease(), fmt.Sprint(m.Passes), fmt.Sprintf("%.1f", m.RowReads), seconds(used), seconds(m.took),
 		fmt.Sprintf("%.2f", memory)})
 	if m.RelativeGap() > 1e-4 || used > 10*time.Second || memory > 2 {
@@ -265,9 +265,9 @@ func (r *millions) descend(t *testing.T, in instance) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lower := r.lower[r.share+in.rule]
+	lower := r.lower[r.fraction+in.rule]
 	gap := func(f float64) string { return fmt.Sprintf("%.1e", (f-lower)/max(f, .01)) }
-	r.descents = append(r.descents, []string{r.share, in.rule, fmt.Sprintf("%.6g", adam.Best.F), gap(adam.Best.F),
+	r.descents = append(r.descents, []string{r.fraction, in.rule, fmt.Sprintf("%.6g", adam.Best.F), gap(adam.Best.F),
 		fmt.Sprintf("%.6g", adam.Last.F), gap(adam.Last.F), seconds(processor() - before), seconds(time.Since(begin))})
 	t.Logf("%s", r.descents[len(r.descents)-1])
 }
@@ -302,9 +302,9 @@ func (r *millions) section() *section {
 }
 
 // hepmass simulates a set and scales it.
-func hepmass(t *testing.T, share string) *matrix.Matrix {
+func hepmass(t *testing.T, fraction string) *matrix.Matrix {
 	t.Helper()
-	data, err := simulate.New(simulate.Options{Kind: "hepmass", Rows: hepmassRows, Seed: 1, Positives: threshold.MustRate(share)})
+	data, err := simulate.New(simulate.Options{Kind: "hepmass", Rows: hepmassRows, Seed: 1, Positives: threshold.MustRate(fraction)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,8 +353,8 @@ func processor() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// limited returns a context that ends when the process has used that much processor time, or after ten times as
-// long.
+// limited returns a context that ends when the process has used that much processor time, or after ten times
+// as long.
 func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*limit)
 	end := processor() + limit
@@ -367,8 +367,8 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// forgetPeak and peak measure the largest resident memory between their calls, in bytes; 0 if the system has no
-// /proc.
+// forgetPeak and peak measure the largest resident memory between their calls, in bytes; 0 if the system has
+// no /proc.
 func forgetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

@@ -231,10 +231,10 @@ func hyper(lambda float64, tau string, beta float64, k int, squared bool) method
 }
 
 func describe(r Result) string {
-	share, some := r.GapOfDecrease()
+	fraction, some := r.GapOfDecrease()
 	text := "w=0"
 	if some {
-		text = fmt.Sprintf("%.1e", share)
+		text = fmt.Sprintf("%.1e", fraction)
 	}
 	return fmt.Sprintf("F %.10g D %.10g gap %.1e decrease %s passes %d reads %.1f systems %d rounds %d rows %d R %.1e converged %v",
 		r.Objective, r.LowerBound, r.RelativeGap(), text, r.Passes, r.RowReads, r.Iterations, r.Rounds, r.WorkingSet, r.BallRadius, r.Converged)

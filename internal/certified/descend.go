@@ -108,7 +108,7 @@ func (s *solver) widen(source smoother, from *start) (*smoothedPoint, error) {
 // hasStalled reports whether the last steps have not halved the gap.
 func hasStalled(gaps []float64) bool {
 	last := len(gaps) - 1
-	return last >= patience && gaps[last] > .5*gaps[last-patience]
+	return last >= patience && gaps[last] > gaps[last-patience]/2
 }
 
 // acceptSmoothed keeps the point and its bound if they are the best so far. It returns the two parts of the

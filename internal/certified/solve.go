@@ -161,7 +161,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		s.limits.near = min(2*s.limits.near, s.limits.held)
 	}
 	s.lastGap = gap
-	points, err := s.evaluateAlong(s.best.at, to, []float64{.1, .3, .6}, s.rowLimit())
+	points, err := s.evaluateAlong(s.best.at, to, scanFractions, s.rowLimit())
 	if err != nil {
 		return 0, err
 	}

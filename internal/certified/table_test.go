@@ -20,8 +20,8 @@ import (
 //	go test -run TestTable -table all -timeout 1h ./internal/certified
 //
 // it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated
-// by commas (sets, adam, paths, grid, hepmass, wide), and writes only their sections. The section "Targets" is
-// written by hand.
+// by commas (sets, adam, paths, grid, hepmass, wide), and writes only their sections. The section "Targets"
+// is written by hand.
 var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/certified.md, or all")
 
 // instanceLimit is the processor time after which a solve is stopped. The table then has its bounds so far.
@@ -58,13 +58,14 @@ type measured struct {
 	used time.Duration // processor time
 }
 
-// reached reports whether the requested gap is reached: 1e-6 of the decrease, or relative if w = 0 is optimal.
+// reached reports whether the requested gap is reached: 1e-6 of the decrease, or relative if w = 0 is
+// optimal.
 func (m *measured) reached() bool { return m.Converged }
 
 // decrease returns the gap of the decrease as text.
 func (m *measured) decrease() string {
-	if share, some := m.GapOfDecrease(); some {
-		return fmt.Sprintf("%.1e", share)
+	if fraction, some := m.GapOfDecrease(); some {
+		return fmt.Sprintf("%.1e", fraction)
 	}
 	return "w = 0"
 }
