@@ -31,13 +31,13 @@ const (
 	mostWidth  = 10    // above it widening does not help
 
 	// curvatureRows is the number of sampled rows of a class for the second derivative. The error of a
-	// sampled Hessian falls with its root; 20,000 rows cost about as much as a pass over a million.
+	// sampled Hessian falls with its root.
 	curvatureRows = 20_000
 	// rowsPerColumn is the number of rows on smoothed corners, for each column, below which their second
 	// derivative means nothing. The start must have twice as many.
 	rowsPerColumn = 4
 
-	descentSteps = 30 // at most; 4 to 8 are usual
+	descentSteps = 30 // at most
 	patience     = 4  // steps within which the gap must halve
 )
 

@@ -42,8 +42,8 @@ type problem struct {
 // effort counts what a solve costs.
 type effort struct {
 	rounds, systems int
-	passesBefore    int     // passes and row reads of the source before this solve
-	readsBefore     float64 //
+	passesBefore    int     // passes over the source before this solve
+	readsBefore     float64 // row reads of the source before this solve
 	visitsBefore    float64 // reads of rows held before this solve
 }
 

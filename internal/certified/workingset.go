@@ -25,8 +25,8 @@ type limits struct {
 }
 
 const (
-	// rowWork is the number of multiplications that the rows of one class may cost in a Newton system: about
-	// 50 ms. It bounds the rows held between leastHeld and mostHeld. All three were chosen by hand.
+	// rowWork is the number of multiplications that the rows of one class may cost in a Newton system. It
+	// bounds the rows held between leastHeld and mostHeld. All three were chosen by hand.
 	rowWork   = 1e8
 	leastHeld = 20_000
 	mostHeld  = 40_000
@@ -45,8 +45,8 @@ const (
 	// kappa the restricted problem has no interior; the prototype needed 1.5 times 2 kappa.
 	firstKappas = 3
 
-	// A scan returns at most scanKappas kappa rows, or scanGrowth times the rows held, but at least leastScan. An
-	// uncapped band brought 210,000 to 230,000 rows in the prototype (kddcup99, beta 1e-4).
+	// A scan returns at most scanKappas kappa rows, or scanGrowth times the rows held, but at least
+	// leastScan. An uncapped band brought 210,000 to 230,000 rows in the prototype (kddcup99, beta 1e-4).
 	scanKappas = 8
 	scanGrowth = 2
 	leastScan  = 1000
@@ -58,7 +58,7 @@ func limitsFor(work float64) limits {
 	return limits{held: held, near: max(leastNear, held/nearPart)}
 }
 
-// hold makes the working set empty.
+// holdNothing makes the working set empty.
 func (s *solver) holdNothing(shift *linalg.Shift) {
 	s.pos = newHeldRows(s.shape.Positives.Rows, shift)
 	s.pop = newHeldRows(s.shape.Population.Rows, shift)
