@@ -85,7 +85,7 @@ func (b *bench) run(only, out string) error {
 	b.dir = dir
 	before, start, found := load(), time.Now(), false
 	for _, g := range groups {
-		if only != g.name && (only != "" || g.name == "kernels") { // builds the command 23 times
+		if only != g.name && (only != "" || g.name == "kernels") { // it builds the command for each family
 			continue
 		}
 		found = true
