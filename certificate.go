@@ -15,10 +15,10 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/certified"
+	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
 	"toptau/internal/objective"
-	"toptau/internal/scoring"
 	"toptau/method"
 	"toptau/model"
 	"toptau/threshold"
@@ -315,9 +315,6 @@ func Verify(m *model.Model, d *Data, c *Certificate, o VerifyOptions) (*Verifica
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	if len(m.Weights) != f.Dim() {
-		return nil, mismatch(fmt.Sprintf("a model of %d weights", len(m.Weights)), fmt.Sprintf("%d, one for each feature", f.Dim()))
-	}
 	rows := rowsOf(f)
 	p, err := c.P.within(rows[:f.Matrix().Positives.Rows()], "p")
 	if err != nil {
@@ -334,7 +331,7 @@ func Verify(m *model.Model, d *Data, c *Certificate, o VerifyOptions) (*Verifica
 	if c.BallRadius != nil {
 		radius = *c.BallRadius
 	}
-	bounds, err := certified.Verify(f, m.Weights, p, a, radius)
+	bounds, err := certified.Verify(f, m.Parts(feature.Key{}).Weights, p, a, radius)
 	if err != nil {
 		return nil, err
 	}
@@ -385,7 +382,7 @@ func sameRows(m *model.Model, d *Data, c *Certificate) error {
 	found := func(kind diag.Kind, found, expected, hint string) error {
 		return &diag.Error{Kind: kind, File: d.table.File, Found: found, Expected: expected, Hint: hint}
 	}
-	t := &m.Training
+	t := m.Training()
 	mass, positive := d.masses()
 	switch weighted := d.table.Weight != nil; {
 	case c.Data != d.digest():
@@ -426,11 +423,12 @@ func (c *Certificate) isAbout(got method.Problem, m *model.Model, o VerifyOption
 	var member *model.Member
 	expected, whose := o.Problem, "as named"
 	if expected == nil {
-		if len(m.Members) != 1 {
-			return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a model with %d members", len(m.Members)),
+		members := m.Members()
+		if len(members) != 1 {
+			return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a model with %d members", len(members)),
 				Expected: "one member, whose problem the certificate must be about", Hint: "name the problem: --method and its flags, as for fit"}
 		}
-		member, whose = &m.Members[0], "as in the model"
+		member, whose = &members[0], "as in the model"
 		expected = &FitOptions{Method: member.Method, Surrogate: member.Surrogate, Lambda: member.Lambda,
 			Tau: member.Tau.String(), Beta: member.Beta, K: member.K}
 	}
@@ -462,10 +460,7 @@ func (c *Certificate) objective(problem method.Problem, m *model.Model, d *Data)
 	if err != nil {
 		return nil, err
 	}
-	features, err := scoring.Map(m)
-	if err != nil {
-		return nil, err
-	}
+	features := m.Features(feature.Key{})
 	if err := features.Check(d.table); err != nil {
 		return nil, err
 	}

@@ -35,8 +35,7 @@ type CompareOptions struct {
 // CompareReport is what Compare found: the object that compare --json prints.
 type CompareReport struct {
 	SchemaVersion int            `json:"schema_version"`
-	Goal          string         `json:"goal"`
-	GoalWords     string         `json:"goal_words"`
+	Goal          metric.Goal    `json:"goal"`
 	Criterion     string         `json:"criterion"`
 	Training      PartReport     `json:"training"`
 	Validation    PartReport     `json:"validation"`
@@ -232,7 +231,7 @@ func (o *CompareOptions) joinScores(d *Data, to *tune.CompareOptions) {
 
 func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareReport {
 	r := &CompareReport{
-		SchemaVersion: SchemaVersion, Goal: res.Goal.String(), GoalWords: res.Goal.Words(),
+		SchemaVersion: SchemaVersion, Goal: res.Goal,
 		Criterion: res.Goal.Criterion().String(),
 		Training:  partReport(res.Training), Validation: partReport(res.Validation), Test: partReport(res.Test),
 		Against: res.Against, Verdicts: []CompareVerdict{}, Seed: o.Seed,
@@ -258,11 +257,11 @@ func newCompareReport(res *tune.Comparison, o CompareOptions, d *Data) *CompareR
 		}
 	}
 	if len(o.Scores) > 0 && o.Test == nil {
-		r.Warnings = append(r.Warnings, Warning{"scores-of-training-rows", "the test rows were drawn from the data: scores of a program " +
+		r.Warnings = append(r.Warnings, Warning{Code: "scores-of-training-rows", Text: "the test rows were drawn from the data: scores of a program " +
 			"that was trained on these rows are too good; give rows that it has not seen with --test"})
 	}
 	for _, w := range res.Warnings {
-		r.Warnings = append(r.Warnings, Warning(w))
+		r.Warnings = append(r.Warnings, w)
 	}
 	return r
 }

@@ -12,7 +12,7 @@ import (
 
 // WriteReport writes the comparison as one self-contained HTML page. It needs no network.
 func (r *CompareReport) WriteReport(w io.Writer) error {
-	f := report.Findings{Title: "Does top-focused training help?", Lead: r.GoalWords,
+	f := report.Findings{Title: "Does top-focused training help?", Lead: r.Goal.String(),
 		Comparison: r.comparison(), Data: r.parts(),
 		Sections: []report.Section{{Title: "Settings", Tables: []report.Table{r.settings()}}}}
 	for i := range r.Verdicts {

@@ -33,11 +33,7 @@ func overlapping(rows int, seed uint64) string {
 
 func maxFPR(t *testing.T, rate string) metric.Goal {
 	t.Helper()
-	goal, err := metric.ParseGoal("--max-fpr " + rate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return goal
+	return toptau.MaxFPR(rate)
 }
 
 // Scores of the test file join, and the object of --json holds null where a field does not apply.
@@ -82,16 +78,12 @@ func TestCompare(t *testing.T) {
 // "all" is every method that the goal has a rate for.
 func TestCompareAll(t *testing.T) {
 	d := read(t, write(t, "train.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
-	for goal, entries := range map[string]int{"--max-fpr 10%": 15, "--absolute-top": 9} {
-		g, err := metric.ParseGoal(goal)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for g, entries := range map[toptau.Goal]int{toptau.MaxFPR("10%"): 15, toptau.AbsoluteTop(): 9} {
 		o := toptau.CompareOptions{Methods: []string{"all"}, Replicates: 50}
 		o.Iterations, o.Solver = 5, "adam"
 		r, err := toptau.Compare(context.Background(), d, g, o)
 		if err != nil || len(r.Entries) != entries {
-			t.Errorf("%s: %+v, %v", goal, r, err)
+			t.Errorf("%s: %+v, %v", g, r, err)
 		}
 		o.Methods = []string{"all", "grill"}
 		_, err = toptau.Compare(context.Background(), d, g, o)
@@ -99,7 +91,7 @@ func TestCompareAll(t *testing.T) {
 		o.Methods, o.Features = []string{"toppush"}, []string{"scorecard"}
 		if r, err = toptau.Compare(context.Background(), d, g, o); err != nil || len(r.Entries) != 3 ||
 			*r.Entries[0].Encoding != "scorecard" || strings.Contains(r.Entries[0].Name, "/") {
-			t.Errorf("%s: %+v, %v", goal, r, err)
+			t.Errorf("%s: %+v, %v", g, r, err)
 		}
 	}
 }

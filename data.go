@@ -11,45 +11,16 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/model"
+	"toptau/schema"
 )
 
-// Format says how a file is to be read. The zero value detects format, delimiter, header, types and compression; for
-// delimited text the label must be told. A column is told by its name or its 1-based number in the file.
-type Format struct {
-	Format     string   // "", "auto", "csv" (any delimited text), "libsvm", "idx"
-	Delimiter  string   // "", "auto", one character, comma, semicolon, tab, pipe, blank
-	Header     string   // "", "auto", "yes", "no"
-	Label      string   // a column, "first" or "last"
-	LabelsFile string   // a file with one label a row, instead of Label
-	Positive   []string // values of the positive class; "!x": all but x
-	Drop       []string // columns to leave out; also lists and ranges: "1-7,43"
-	ID         []string // columns that identify a row
-	Weight     string   // a column of importance weights
-	Group      string   // a column: rows of one value never straddle a split
-	Segment    string   // a column for thresholds of its own; not a feature
-	Time       string   // a column that orders the rows; not a feature
-	Missing    []string // spellings of a missing value, beside the empty field
-	Symbolic   []string // columns whose values are names
-	Numeric    []string // columns whose values are numbers
-	Features   int      // LIBSVM: the number of features; 0: the largest index
-}
+// Format describes how a file is read. The zero value detects everything except the label, which delimited text requires.
+type Format = schema.Format
 
-func (f Format) options() table.Options {
-	return table.Options{
-		Format: f.Format, Delimiter: f.Delimiter, Header: f.Header, Label: f.Label, LabelsFile: f.LabelsFile,
-		Positive: f.Positive, Drop: f.Drop, ID: f.ID, Symbolic: f.Symbolic, Numeric: f.Numeric, Weight: f.Weight,
-		Group: f.Group, Segment: f.Segment, Time: f.Time, Missing: f.Missing, Features: f.Features,
-	}
-}
-
-// Warning is something that a user should know and that is no error. Code is stable, Text is for people.
-type Warning struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
-}
+// Warning is something that the user should know and that is not an error.
+type Warning = diag.Warning
 
 // Data is a labelled table in memory.
 type Data struct {
@@ -78,7 +49,7 @@ func (d *Data) matrix(ctx context.Context, m *feature.Map, s matrix.Storage) (*m
 }
 
 // Read reads a labelled file, "-" for standard input. Errors say where, what was found, what was expected and what to do.
-func Read(path string, f Format) (*Data, error) { return read(path, f.options()) }
+func Read(path string, f Format) (*Data, error) { return read(path, table.Options{Format: f}) }
 
 // ReadFor reads a labelled file as m's training file was read: the columns are matched by name, or by number where there is
 // no header, and f adds to or replaces what the model recorded.
@@ -91,13 +62,9 @@ func ReadFor(m *model.Model, path string, f Format) (*Data, error) {
 }
 
 func optionsFor(m *model.Model, f Format) (table.Options, error) {
-	schema, err := scoring.Schema(m)
-	if err != nil {
-		return table.Options{}, err
-	}
-	o := f.options()
-	o.Schema = schema
-	for _, p := range m.Points { // without its column, or by another one, every row would get the point's general threshold
+	trained := m.Schema()
+	o := table.Options{Format: f, Schema: &trained}
+	for _, p := range m.Points() { // without its column, or by another one, every row would get the point's general threshold
 		switch {
 		case p.Segment == "" || p.Segment == o.Segment:
 		case o.Segment == "":
@@ -129,7 +96,7 @@ func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error
 	}
 	t := &table.Table{Columns: make([]table.Column, len(columns))}
 	info := table.Info{Format: "csv", Header: true, Rows: len(rows)}
-	info.Schema = table.Schema{Format: "csv", Header: true, Width: len(columns)}
+	info.Schema = schema.Schema{Format: "csv", Header: true, Width: len(columns)}
 	seen := make(map[string]bool, len(columns))
 	for j, name := range columns {
 		if name == "" || seen[name] {
@@ -137,8 +104,8 @@ func FromRows(columns []string, rows [][]float64, positive []bool) (*Data, error
 				"a name that no other column has")
 		}
 		seen[name] = true
-		t.Columns[j] = table.Column{Name: name, Number: j + 1, Values: make([]float64, len(rows))}
-		info.Schema.Columns = append(info.Schema.Columns, table.SchemaColumn{Name: name, Number: j + 1})
+		t.Columns[j] = table.Column{Name: name, Number: j + 1, Kind: schema.Numeric, Values: make([]float64, len(rows))}
+		info.Schema.Columns = append(info.Schema.Columns, schema.Column{Name: name, Number: j + 1, Kind: schema.Numeric})
 	}
 	for i, row := range rows {
 		if len(row) != len(columns) {
@@ -193,14 +160,8 @@ func (d *Data) digest() string {
 	return "sha256:" + d.info.Digest
 }
 
-// warnings lists what reading has to say.
-func (d *Data) warnings() []Warning {
-	list := []Warning{}
-	for _, w := range d.info.Warnings {
-		list = append(list, Warning(w))
-	}
-	return list
-}
+// warnings returns the warnings of reading. The list is never nil, so that JSON has a list.
+func (d *Data) warnings() []Warning { return append([]Warning{}, d.info.Warnings...) }
 
 // inFile names the data's file in an error about a row of it.
 func (d *Data) inFile(err error) error {

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
 )
@@ -199,7 +198,7 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 	}
 	lines := strings.SplitAfterN(string(content), "\n", 602)
 	small := write(t, "small.csv", strings.Join(lines[:601], ""))
-	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: mustRate(t, "5%")}
+	goal := toptau.MaxFPR("5%")
 	sameForAllThreads(t, func() []byte {
 		d := read(t, small, toptau.Format{Label: "y"})
 		o := toptau.TrainOptions{Methods: []string{"logistic", "ramp"}, Features: []string{"raw", "leaves"}, Folds: 2,

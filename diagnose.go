@@ -86,7 +86,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*Diagnosis, erro
 		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{},
 		Warnings: append(leakWarnings(leaks), d.warnings()...)}}
 	for _, w := range warnings {
-		g.Warnings = append(g.Warnings, Warning(w))
+		g.Warnings = append(g.Warnings, w)
 	}
 	rates := []threshold.Rate{threshold.MustRate("0.1%"), threshold.MustRate("1%"), threshold.MustRate("5%")}
 	if tau := o.Goal.Tau(); !tau.IsZero() {

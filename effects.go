@@ -12,9 +12,9 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/model"
+	"toptau/schema"
 )
 
 // division says what each column adds to the score of the row that a scorer scored last; LIBSVM: each index.
@@ -64,11 +64,11 @@ type ColumnEffect struct {
 	// Shape of a numeric column: pairs of a value and of what it adds there, on average over the rows whose value lies near it,
 	// ascending. Each value that many rows share is a point of its own.
 	Shape      [][2]float64     `json:"shape"`
-	Categories []CategoryEffect `json:"categories"` // of a symbolic column: the most frequent values
+	Categories []CategoryEffect `json:"categories"` // of a categorical column: the most frequent values
 	Missing    *float64         `json:"missing"`    // what a missing value adds; null: there was none
 }
 
-// CategoryEffect is what a value of a symbolic column adds.
+// CategoryEffect is what a value of a categorical column adds.
 type CategoryEffect struct {
 	Value string  `json:"value"`
 	Rows  int     `json:"n"` // of the sampled rows
@@ -149,20 +149,17 @@ type effects struct {
 
 // effectInput is where a column's values come from, and the texts of its codes.
 type effectInput struct {
-	column   int
-	symbolic bool
-	codes    map[string]int
-	texts    []string
+	column      int
+	categorical bool
+	codes       map[string]int
+	texts       []string
 }
 
 // sampledRow has for each input its number or its code in effectInput.texts, and what it adds.
 type sampledRow struct{ values, adds []float64 }
 
 func newEffects(m *model.Model) (*effects, error) {
-	scorer, err := scoring.New(m)
-	if err != nil {
-		return nil, err
-	}
+	scorer := m.TableScorer(feature.Key{})
 	d, err := newDivision(scorer)
 	if err != nil {
 		return nil, err
@@ -173,7 +170,7 @@ func newEffects(m *model.Model) (*effects, error) {
 		e.limit = min(effectRows, max(1, effectCells/max(1, len(d.columns))))
 	}
 	for _, input := range scorer.Map.Inputs {
-		e.inputs = append(e.inputs, effectInput{column: input.Column, symbolic: input.Kind == feature.Symbolic,
+		e.inputs = append(e.inputs, effectInput{column: input.Column, categorical: input.Kind == schema.Categorical,
 			codes: map[string]int{}})
 	}
 	return e, nil
@@ -219,7 +216,7 @@ func (e *effects) add(t *table.Table, row int) error {
 
 // value is the number of a row, or the code of its category.
 func (in *effectInput) value(c *table.Column, row int) float64 {
-	if !in.symbolic {
+	if !in.categorical {
 		return c.Value(row)
 	}
 	code := c.Code(row)
@@ -261,7 +258,7 @@ func (e *effects) shape(j int, effect *ColumnEffect) {
 	missing, sum := 0, 0.0
 	for i := range e.sample {
 		p := pair{e.sample[i].values[j], e.sample[i].adds[j] - effect.Mean}
-		if math.IsNaN(p.value) || e.inputs[j].symbolic && p.value == missingCode {
+		if math.IsNaN(p.value) || e.inputs[j].categorical && p.value == missingCode {
 			missing++
 			sum += p.adds
 			continue
@@ -274,7 +271,7 @@ func (e *effects) shape(j int, effect *ColumnEffect) {
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.value, b.value) })
 	most := 1 // rows of a point: a value that fills it is not joined with others
-	if !e.inputs[j].symbolic {
+	if !e.inputs[j].categorical {
 		most = max(1, (len(pairs)+shapePoints-1)/shapePoints)
 	}
 	for first := 0; first < len(pairs); {
@@ -295,7 +292,7 @@ func (e *effects) shape(j int, effect *ColumnEffect) {
 			adds += p.adds
 		}
 		count := float64(end - first)
-		if e.inputs[j].symbolic {
+		if e.inputs[j].categorical {
 			text := e.inputs[j].texts[int(pairs[first].value)]
 			effect.Categories = append(effect.Categories, CategoryEffect{text, end - first, adds / count})
 		} else if pairs[first].value == pairs[end-1].value {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"toptau/internal/feature"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/metric"
 	"toptau/model"
@@ -50,15 +49,14 @@ type Evaluation struct {
 
 // GoalEvaluation is the goal's criterion on these rows.
 type GoalEvaluation struct {
-	Goal  string        `json:"goal"`
-	Words string        `json:"words"`
+	Goal  metric.Goal   `json:"goal"`
 	Value metric.Result `json:"value"`
 }
 
 // PointEvaluation is what an operating point's threshold, chosen elsewhere, does to these rows.
 type PointEvaluation struct {
-	Name string `json:"name"`
-	Goal string `json:"goal"`
+	Name string      `json:"name"`
+	Goal metric.Goal `json:"goal"`
 
 	Decisions metric.Confusion `json:"decisions"` // score > threshold
 	Shift     []ShiftReport    `json:"shift"`     // calibration against these rows, for each guarantee; empty: nothing to compare
@@ -94,14 +92,13 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 		model: m, data: d, ranking: r, scores: scores,
 		Missing: sum(counts.Missing), Unknown: sum(counts.Unknown) + counts.UnknownIndices,
 	}
-	if err := e.recognise(); err != nil {
-		return nil, err
-	}
+	e.recognise()
 	if err := e.criteria(r, o); err != nil {
 		return nil, err
 	}
-	for i := range m.Points {
-		p := &m.Points[i]
+	points := m.Points()
+	for i := range points {
+		p := &points[i]
 		c, err := confusionAt(p, r, d, scores, o.Confidence)
 		if err != nil {
 			return nil, err
@@ -110,11 +107,11 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 		for row, z := range z {
 			watch.add(d.table, row, z)
 		}
-		shift, warnings := watch.reports(m.Training)
+		shift, warnings := watch.reports(m.Training())
 		e.Points = append(e.Points, PointEvaluation{p.Name, p.Goal, c, shift})
 		e.Warnings = append(e.Warnings, warnings...)
 	}
-	if len(m.Points) > 0 {
+	if len(points) > 0 {
 		e.Summary = summary(e.facts(o.Prevalence))
 	}
 	if o.Curves > 0 {
@@ -126,12 +123,8 @@ func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
 }
 
 // recognise looks for rows that trained the model.
-func (e *Evaluation) recognise() error {
-	features, err := scoring.Map(e.model)
-	if err != nil {
-		return err
-	}
-	e.TrainingRows = overlap(e.model, e.data, features)
+func (e *Evaluation) recognise() {
+	e.TrainingRows = overlap(e.model, e.data)
 	text := ""
 	switch {
 	case e.TrainingRows != nil && e.TrainingRows.Excess:
@@ -139,24 +132,21 @@ func (e *Evaluation) recognise() error {
 	case e.TrainingRows == nil && trainedOn(e.model, e.data):
 		text = "these are the rows that the model was trained on"
 	default:
-		return nil
+		return
 	}
-	e.Warnings = append(e.Warnings, Warning{"training-rows", text + "; new rows are met with less success than these"})
-	return nil
+	e.Warnings = append(e.Warnings, Warning{Code: "training-rows", Text: text + "; new rows are met with less success than these"})
 }
 
 // facts is what the summary is made from: the first operating point on these rows.
 func (e *Evaluation) facts(prevalence threshold.Rate) summaryFacts {
-	p := &e.model.Points[0]
+	p, _ := e.model.Point("")
 	f := summaryFacts{Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
 		Basis:      fmt.Sprintf("these %s rows, %s positive", commas(float64(e.N)), commas(float64(e.NPos))),
 		Prevalence: e.Prevalence, PrevalenceHere: true}
 	if p.Guarantee == nil {
 		f.NoGuarantee = "the threshold came without one"
 	}
-	if goal, err := metric.ParseGoal(p.Goal); err == nil {
-		f.Goal = goal
-	}
+	f.Goal = p.Goal
 	if !prevalence.IsZero() {
 		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
 	}
@@ -173,7 +163,7 @@ func (e *Evaluation) criteria(r *metric.Ranking, o EvaluateOptions) error {
 		if err != nil {
 			return err
 		}
-		e.Goal = &GoalEvaluation{o.Goal.String(), o.Goal.Words(), value}
+		e.Goal = &GoalEvaluation{o.Goal, value}
 		if tau := o.Goal.Tau(); !tau.IsZero() {
 			rates = []threshold.Rate{tau}
 		}
@@ -209,10 +199,7 @@ func byClass(t *table.Table, z []float64) metric.Scores {
 
 // scoreRows scores all rows in their order.
 func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
-	scorer, err := scoring.New(m)
-	if err != nil {
-		return nil, nil, err
-	}
+	scorer := m.TableScorer(feature.Key{})
 	z := make([]float64, d.Rows())
 	if err := scorer.Scores(d.table, z); err != nil {
 		return nil, nil, err

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"toptau"
-	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -40,19 +39,19 @@ func Example_alertsADay() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	goal := metric.Goal{Kind: metric.GoalAlerts, Count: 50, Of: 5000}
+	goal := toptau.Alerts(50, 5000)
 	trained, err := toptau.Train(context.Background(), data, goal,
 		toptau.TrainOptions{Features: []string{"raw", "scorecard"}, TestShare: threshold.MustRate("25%")})
 	if err != nil {
 		log.Fatal(err)
 	}
 	r := trained.Report
-	fmt.Println(r.GoalWords)
+	fmt.Println(r.Goal)
 	test := r.AtThreshold // on a quarter of the rows, which took no part in the choice; its budget is 20 alerts
 	fmt.Printf("%d connections, %d of them attacks\n", r.Test.Rows, r.Test.Positives)
 	fmt.Printf("%v alerts, %v of them attacks\n", test.TruePositives+test.FalsePositives, test.TruePositives)
 	// Output:
-	// as many positives as possible in 50 alerts for every 5000 rows (1 %)
+	// as many positives as possible in 50 alerts per 5,000 rows (1 %)
 	// 2000 connections, 40 of them attacks
 	// 17 alerts, 13 of them attacks
 }
@@ -65,7 +64,7 @@ func Example_falseAlarms() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("0.1%")}
+	goal := toptau.MaxFPR("0.1%")
 	trained, err := toptau.Train(context.Background(), data, goal,
 		toptau.TrainOptions{Methods: []string{"patmat-np"}, Features: []string{"raw"}, TestShare: threshold.MustRate("25%")})
 	if err != nil {
@@ -214,7 +213,7 @@ func ExampleEvaluate() {
 		log.Fatal(err)
 	}
 	evaluation, err := toptau.Evaluate(fitted.Model, next, toptau.EvaluateOptions{
-		Goal: metric.Goal{Kind: metric.GoalTop, Rate: threshold.MustRate("1%")},
+		Goal: toptau.Top("1%"),
 	})
 	if err != nil {
 		log.Fatal(err)

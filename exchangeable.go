@@ -74,7 +74,7 @@ func (s *shiftWatch) reports(training model.Training) ([]ShiftReport, []Warning)
 	var warnings []Warning
 	for _, w := range s.parts {
 		if s.labelled && w.arrivals.Same() {
-			warnings = append(warnings, Warning{"calibration-rows", fmt.Sprintf("these rows calibrated the threshold of %s: the rates at it "+
+			warnings = append(warnings, Warning{Code: "calibration-rows", Text: fmt.Sprintf("these rows calibrated the threshold of %s: the rates at it "+
 				"say nothing about new rows", s.point.Name)})
 		}
 		foreign := 0
@@ -86,7 +86,7 @@ func (s *shiftWatch) reports(training model.Training) ([]ShiftReport, []Warning)
 		shift := w.arrivals.Shift(foreign)
 		reports = append(reports, ShiftReport{w.segment, shift.P, shift.Score, shift.Expected, shift.Seen, shift.More})
 		if shift.P <= level {
-			warnings = append(warnings, Warning{"calibration-shift", s.words(w, shift, foreign)})
+			warnings = append(warnings, Warning{Code: "calibration-shift", Text: s.words(w, shift, foreign)})
 		}
 	}
 	return reports, warnings
@@ -195,7 +195,7 @@ func driftWarning(t calibrate.Trend, population calibrate.Population) *Warning {
 	if population == calibrate.All {
 		rows = "rows"
 	}
-	return &Warning{"calibration-drift", fmt.Sprintf("the scores of the calibration %s change over time: of the earliest fifth %s "+
+	return &Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: of the earliest fifth %s "+
 		"are in the highest tenth, of the latest %s (probability %s at most if time meant nothing): the guarantee is about rows like "+
 		"all of them together, and need not hold for the rows to come", rows, shareOf(first.Above), shareOf(last.Above),
 		smallProbability(t.P))}

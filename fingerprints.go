@@ -79,11 +79,11 @@ func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.
 }
 
 // overlap compares rows with those that trained the model; nil when it has no fingerprints.
-func overlap(m *model.Model, d *Data, features *feature.Map) *OverlapReport {
-	if m.Fingerprints == nil {
+func overlap(m *model.Model, d *Data) *OverlapReport {
+	if m.Fingerprints() == nil {
 		return nil
 	}
-	return overlapOf(m.Fingerprints, features, d.table, nil)
+	return overlapOf(m.Fingerprints(), m.Features(feature.Key{}), d.table, nil)
 }
 
 // overlapOf compares some rows of a table (nil: all) with fingerprints.

@@ -10,7 +10,6 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
-	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
 )
@@ -108,7 +107,7 @@ func TestTrainingRowsAreRecognised(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh, freshLabels := draw(1000)
-	options := ThresholdOptions{Goal: metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("5%")},
+	options := ThresholdOptions{Goal: MaxFPR("5%"),
 		Delta: threshold.MustRate("5%")}
 	for _, test := range []struct {
 		rows      [][]float64

@@ -3,7 +3,6 @@ package toptau
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +11,11 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/scoring"
 	"toptau/internal/solver"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -148,7 +147,7 @@ func encodeOf(features string) string {
 
 // featureOptions are checked by package feature, which names the flag.
 func featureOptions(encode, scale, impute string, seed uint64) feature.Options {
-	return feature.Options{Encode: feature.Encode(encode), Scale: feature.Scale(scale), Impute: feature.Impute(impute), Seed: seed}
+	return feature.Options{Encode: feature.Encode(encode), Scale: schema.Scale(scale), Impute: schema.Impute(impute), Seed: seed}
 }
 
 func surrogateOf(name string) (surrogate.Name, error) {
@@ -230,7 +229,7 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	r.Features, r.Scale, r.SecondsRead = encodeOf(o.Features), string(features.Scale), d.seconds
 	r.Warnings = append(leakWarnings(leaks), d.warnings()...)
 	for _, w := range warnings {
-		r.Warnings = append(r.Warnings, Warning(w))
+		r.Warnings = append(r.Warnings, w)
 	}
 	fitted := &Fitted{Report: r}
 	w, err := run(ctx, f, fitted)
@@ -240,15 +239,12 @@ func Fit(ctx context.Context, d *Data, o FitOptions) (*Fitted, error) {
 	fitted.Report.NormW = objective.Norm(w)
 	fitted.Report.warnOfZero(p)
 	fitted.Report.SecondsFit = time.Since(start).Seconds()
-	fitted.Model, err = newModel(d, features, w, fitted.Report.Seed)
-	if err != nil {
-		return nil, err
-	}
-	fitted.Model.Fingerprints = prints
-	fitted.Model.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold, Goal: goalOf(p),
+	parts := modelParts(d, features, w, fitted.Report.Seed)
+	parts.Fingerprints = prints
+	parts.Points = []model.Point{{Name: "training", Threshold: fitted.Report.Threshold,
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.N)}}
-	fitted.Model.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
-	if err := fitted.Model.Seal(); err != nil {
+	parts.Members = []model.Member{member(p, &fitted.Report, o, len(features.Blocks))}
+	if fitted.Model, err = model.New(parts); err != nil {
 		return nil, err
 	}
 	return fitted, nil
@@ -365,10 +361,10 @@ func (out *Fitted) recordCertified(res *certified.Result) {
 	r.certify(res)
 	switch {
 	case res.Cancelled:
-		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
+		r.Warnings = append(r.Warnings, Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
 	case !res.Converged:
-		r.Warnings = append(r.Warnings, Warning{"not-converged",
-			fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
+		r.Warnings = append(r.Warnings, Warning{Code: "not-converged",
+			Text: fmt.Sprintf("the gap asked for was not reached in %d passes; both bounds hold", res.Passes)})
 	}
 }
 
@@ -442,10 +438,10 @@ func (out *Fitted) recordSteps(name string, o FitOptions, res *solver.Result) {
 	for _, p := range res.Trace {
 		out.Trace = append(out.Trace, TracePoint{p.Iteration, p.F})
 	}
-	r.Warnings = append(r.Warnings, Warning{"no-certificate",
-		"no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
+	r.Warnings = append(r.Warnings, Warning{Code: "no-certificate",
+		Text: "no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
 	if res.Cancelled {
-		r.Warnings = append(r.Warnings, Warning{"cancelled", fmt.Sprintf("interrupted after %d steps", res.Iterations)})
+		r.Warnings = append(r.Warnings, Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d steps", res.Iterations)})
 	}
 }
 
@@ -461,34 +457,14 @@ func (r *Report) warnOfZero(p method.Problem) {
 	if p.Definition().CanCollapse {
 		text += "; " + zeroAdvice
 	}
-	r.Warnings = append(r.Warnings, Warning{"no-better-than-zero", text})
+	r.Warnings = append(r.Warnings, Warning{Code: "no-better-than-zero", Text: text})
 }
 
-// goalOf says in words what a method's threshold stands for.
-func goalOf(p method.Problem) string {
-	switch p.Definition().Criterion {
-	case method.AtTop:
-		return "positives above the highest negatives"
-	case method.AtQuantile:
-		return "the top " + p.Tau.String() + " of all rows"
-	default:
-		return "a false positive rate of " + p.Tau.String()
-	}
-}
-
-// newModel makes the artefact; the caller adds points and members and seals it.
-func newModel(d *Data, features *feature.Map, w []float64, seed uint64) (*model.Model, error) {
-	schema, err := scoring.ModelSchema(d.info.Schema)
-	if err != nil {
-		return nil, err
-	}
-	encoding, err := scoring.Features(features)
-	if err != nil {
-		return nil, err
-	}
+// modelParts returns what every model has; the caller adds points and members.
+func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
 	training := model.Training{Rows: d.Rows(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
-	return &model.Model{Schema: schema, Features: encoding, Weights: slices.Clone(w), Training: training}, nil
+	return model.Parts{Schema: d.info.Schema, Features: features, Weights: w, Training: training}
 }
 
 // member describes a fit inside a model.

@@ -13,7 +13,6 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
-	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -30,7 +29,7 @@ func atMostViolations(draws int, delta float64) int {
 // three standard errors, any of them in at most 15 %, for continuous and for tied scores.
 func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 	const sets, alpha = 2000, 0.05
-	o := ThresholdOptions{Goal: metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("5%")},
+	o := ThresholdOptions{Goal: MaxFPR("5%"),
 		Delta: threshold.MustRate("5%"), Segments: true}
 	for _, c := range []struct {
 		name  string

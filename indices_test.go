@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/metric"
 	"toptau/model"
 )
 
@@ -36,10 +35,7 @@ func TestTrainOnIndices(t *testing.T) {
 		b.WriteString(label + " " + lines[len(lines)-1] + "\n")
 	}
 	path := write(t, "quadrants.svm", b.String())
-	goal, err := metric.GoalFlags{MaxFPR: "2%"}.Goal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	goal := toptau.MaxFPR("2%")
 	o := toptau.TrainOptions{Methods: []string{"logistic"}, Seed: 1}
 	trained, err := toptau.Train(context.Background(), read(t, path, toptau.Format{}), goal, o)
 	if err != nil {

@@ -32,26 +32,32 @@ var order = []string{
 	"toptau/internal/learn",
 	"toptau/metric",
 	"toptau/calibrate",
+	"toptau/result",
 	"toptau/internal/sketch",
 	"toptau/internal/table",
 	"toptau/internal/simulate",
 	"toptau/internal/feature",
 	"toptau/model",
-	"toptau/internal/scoring",
 	"toptau/internal/tune",
+	"toptau/internal/plot",
 	"toptau/internal/report",
-	"toptau/internal/paper",
 	"toptau",
+	"toptau/internal/cli",
+	"toptau/internal/cli/clitest",
 	"toptau/cmd/toptau",
+	"toptau/internal/paper/drawing",
+	"toptau/internal/plot/plottest",
+	"toptau/internal/paper",
+	"toptau/cmd/toptau-paper",
 }
 
 // mayUse lists the modules outside the standard library, each with the packages that may import it.
 var mayUse = map[string][]string{
 	"golang.org/x/sys/cpu":            {"toptau/internal/kernel"},
 	"github.com/klauspost/compress":   {"toptau/internal/table"},
-	"github.com/alecthomas/kong":      {"toptau/cmd/toptau"},
-	"gonum.org/v1/gonum":              {"toptau/internal/paper"}, // distributions for the tests next to a table
-	"github.com/rogpeppe/go-internal": {},                        // these are for tests only
+	"github.com/alecthomas/kong":      {"toptau/internal/cli", "toptau/internal/cli/clitest", "toptau/cmd/toptau", "toptau/cmd/toptau-paper"},
+	"gonum.org/v1/gonum":              {"toptau/internal/paper"},       // distributions for the tests next to a table
+	"github.com/rogpeppe/go-internal": {"toptau/internal/cli/clitest"}, // these are for tests only
 	"github.com/google/go-cmp":        {},
 	"pgregory.net/rapid":              {},
 }
@@ -87,6 +93,21 @@ func TestPackagesImportOnlyEarlierOnes(t *testing.T) {
 				if !allowed(path, pkg.ImportPath) {
 					t.Errorf("%s may not import %s", pkg.ImportPath, path)
 				}
+			}
+		}
+	}
+}
+
+// The product opens no network connection, and nothing that only the reproduction of the paper needs is linked into it.
+func TestTheProductDoesNotLinkThePaper(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/toptau").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		for _, refused := range []string{"toptau/internal/paper", "gonum.org", "net/http", "crypto/tls", "testing"} {
+			if path == refused || strings.HasPrefix(path, refused+"/") {
+				t.Errorf("cmd/toptau imports %s", path)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func leakWarnings(leaks []tune.Leak) []Warning {
 	list := []Warning{} // JSON has a list
 	for _, w := range tune.LeakWarnings(leaks) {
-		list = append(list, Warning(w))
+		list = append(list, w)
 	}
 	return list
 }

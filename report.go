@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -21,15 +23,12 @@ const (
 // WriteReport writes the evaluation as one self-contained HTML page: the operating points and their guarantees, curves,
 // scores by class, what the main columns add, data and model. It needs no network.
 func (e *Evaluation) WriteReport(w io.Writer) error {
-	m, r := e.model, e.ranking
+	m, r, points := e.model, e.ranking, e.model.Points()
 	f := report.Findings{Title: "Classification at the top", Summary: e.Summary, Data: e.dataFacts(), Model: modelFacts(m),
-		Scores: report.HistogramOf(e.scores, &m.Points[0].Threshold, reportBins)}
+		Scores: plot.HistogramOf(e.scores, &points[0].Threshold, reportBins)}
 	aim(&f, e.goal())
-	for i := range m.Points {
-		point := report.OperatingPoint{Point: m.Points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
-		if goal, err := metric.ParseGoal(m.Points[i].Goal); err == nil {
-			point.Words = goal.Words()
-		}
+	for i := range points {
+		point := report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
 		f.Points = append(f.Points, point)
 	}
 	for _, c := range []struct {
@@ -57,15 +56,11 @@ const thisModel = "this model"
 
 // goal is what was asked for, or what the first operating point is for.
 func (e *Evaluation) goal() metric.Goal {
-	text := e.model.Points[0].Goal
 	if e.Goal != nil {
-		text = e.Goal.Goal
+		return e.Goal.Goal
 	}
-	goal, err := metric.ParseGoal(text)
-	if err != nil {
-		return metric.Goal{} // a threshold of a training problem has no goal
-	}
-	return goal
+	first, _ := e.model.Point("")
+	return first.Goal
 }
 
 // zoomBudgets is where the second P-tau figure ends, in budgets.
@@ -76,7 +71,7 @@ func aim(f *report.Findings, goal metric.Goal) {
 	if goal == (metric.Goal{}) {
 		return
 	}
-	f.Lead = goal.Words()
+	f.Lead = goal.String()
 	if tau := goal.Tau(); !tau.IsZero() {
 		f.Budget = &report.Budget{Name: "budget " + shareOf(tau.Float64()), Rate: tau.Float64(),
 			OfRows: goal.Criterion().Name == metric.AtQuantile}
@@ -170,7 +165,7 @@ func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
 }
 
 func (e *Evaluation) dataFacts() []report.Fact {
-	return append(dataCard(e.model.Schema, e.N, e.NPos),
+	return append(dataCard(e.model.Schema(), e.N, e.NPos),
 		report.Fact{Name: "distinct scores", Value: commas(float64(e.Distinct))},
 		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)},
 		report.Fact{Name: "missing values", Value: commas(float64(e.Missing))},
@@ -179,21 +174,21 @@ func (e *Evaluation) dataFacts() []report.Fact {
 }
 
 // dataCard says what the rows are and how they are read.
-func dataCard(s model.Schema, rows, positives int) []report.Fact {
+func dataCard(s schema.Schema, rows, positives int) []report.Fact {
 	facts := []report.Fact{{Name: "rows", Value: commas(float64(rows))},
 		{Name: "positives", Value: fmt.Sprintf("%s (%s)", commas(float64(positives)), shareOf(float64(positives)/float64(rows)))},
-		{Name: "format", Value: s.Format}}
+		{Name: "format", Value: string(s.Format)}}
 	if len(s.Columns) == 0 {
 		return append(facts, report.Fact{Name: "indices", Value: commas(float64(s.Width))})
 	}
-	symbolic := 0
+	categorical := 0
 	for _, c := range s.Columns {
-		if c.Kind == "symbolic" {
-			symbolic++
+		if c.Kind == schema.Categorical {
+			categorical++
 		}
 	}
 	facts = append(facts, report.Fact{Name: "columns",
-		Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-symbolic, symbolic)})
+		Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-categorical, categorical)})
 	if s.Label != nil {
 		facts = append(facts, report.Fact{Name: "label", Value: s.Label.Name})
 	}
@@ -202,25 +197,26 @@ func dataCard(s model.Schema, rows, positives int) []report.Fact {
 
 // modelFacts lists how the model came about.
 func modelFacts(m *model.Model) []report.Fact {
+	training, members := m.Training(), m.Members()
 	facts := []report.Fact{
-		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", commas(float64(m.Training.Rows)),
-			commas(float64(m.Training.Positives)))},
-		{Name: "training data", Value: m.Training.Digest, Code: true},
-		{Name: "features", Value: commas(float64(m.Features.Len()))},
-		{Name: "seed", Value: strconv.FormatUint(m.Training.Seed, 10)},
+		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", commas(float64(training.Rows)),
+			commas(float64(training.Positives)))},
+		{Name: "training data", Value: training.Digest, Code: true},
+		{Name: "features", Value: commas(float64(m.Len()))},
+		{Name: "seed", Value: strconv.FormatUint(training.Seed, 10)},
 	}
-	for i := range m.Members {
-		member := &m.Members[i]
+	for i := range members {
+		member := &members[i]
 		name := "method"
-		if len(m.Members) > 1 {
+		if len(members) > 1 {
 			name = fmt.Sprintf("member %d", i+1)
 		}
-		facts = append(facts, report.Fact{Name: name, Value: memberWords(member, len(m.Members) > 1)})
+		facts = append(facts, report.Fact{Name: name, Value: memberWords(member, len(members) > 1)})
 		if c := member.Certificate; c != nil {
 			facts = append(facts, report.Fact{Name: "certificate", Value: certificateWords(c)})
 		}
 	}
-	if len(m.Members) > 1 {
+	if len(members) > 1 {
 		facts = append(facts, report.Fact{Name: "certificate", Value: "none for the average: each is one of a member"})
 	}
 	return facts

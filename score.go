@@ -12,7 +12,6 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/model"
 )
@@ -75,17 +74,13 @@ func Score(ctx context.Context, m *model.Model, path string, o ScoreOptions, beg
 	if err != nil {
 		return nil, err
 	}
-	scorer, err := scoring.New(m)
-	if err != nil {
-		return nil, err
-	}
 	reader, err := table.Open(path, options)
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
-	s := &scoreRun{scorer: scorer, points: points, options: o, emit: emit, file: path,
-		watch: newShiftWatch(&points[0], false), training: m.Training}
+	s := &scoreRun{scorer: m.TableScorer(feature.Key{}), points: points, options: o, emit: emit, file: path,
+		watch: newShiftWatch(&points[0], false), training: m.Training()}
 	if err := s.run(ctx, reader, begin); err != nil {
 		return nil, err
 	}
@@ -94,20 +89,21 @@ func Score(ctx context.Context, m *model.Model, path string, o ScoreOptions, beg
 
 // pointsFrom returns the operating points, the named one first.
 func pointsFrom(m *model.Model, name string) ([]model.Point, error) {
-	if len(m.Points) == 0 {
+	all := m.Points()
+	if len(all) == 0 {
 		return nil, &diag.Error{Kind: diag.Model, Found: "a model without an operating point", Expected: "at least one"}
 	}
-	first := m.Point(name)
-	if first == nil {
+	first, found := m.Point(name)
+	if !found {
 		var names []string
-		for _, p := range m.Points {
+		for _, p := range all {
 			names = append(names, p.Name)
 		}
 		return nil, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name),
 			Expected: "one of the model's: " + strings.Join(names, ", ")}
 	}
-	points := []model.Point{*first}
-	for _, p := range m.Points {
+	points := []model.Point{first}
+	for _, p := range all {
 		if p.Name != first.Name {
 			points = append(points, p)
 		}
@@ -157,17 +153,17 @@ func (s *scoreRun) run(ctx context.Context, reader *table.Reader, begin func(*Sc
 		return err
 	}
 	for _, w := range reader.Warnings() {
-		s.scoring.Warnings = append(s.scoring.Warnings, Warning(w))
+		s.scoring.Warnings = append(s.scoring.Warnings, w)
 	}
 	counts := s.scorer.Row.Counts
 	s.scoring.Missing = sum(counts.Missing)
 	s.scoring.Unknown = sum(counts.Unknown) + counts.UnknownIndices
 	if s.scoring.Unknown > 0 {
-		s.scoring.Warnings = append(s.scoring.Warnings, Warning{"unknown-values", fmt.Sprintf(
+		s.scoring.Warnings = append(s.scoring.Warnings, Warning{Code: "unknown-values", Text: fmt.Sprintf(
 			"values unknown to the model, which count as none of the known ones: %d", s.scoring.Unknown)})
 	}
 	if s.scoring.Missing > 0 {
-		s.scoring.Warnings = append(s.scoring.Warnings, Warning{"missing-values", fmt.Sprintf(
+		s.scoring.Warnings = append(s.scoring.Warnings, Warning{Code: "missing-values", Text: fmt.Sprintf(
 			"missing values, treated by the model's policy (%s): %d", s.scorer.Map.Impute, s.scoring.Missing)})
 	}
 	_, warnings := s.watch.reports(s.training)
@@ -273,17 +269,12 @@ func (s *scoreRun) fill(t *table.Table, row int, z float64) {
 	}
 }
 
-// thresholdFor is a point's threshold for a row: its segment's where there is one.
+// thresholdFor returns a point's threshold for a row of a table.
 func thresholdFor(p *model.Point, t *table.Table, row int) float64 {
 	if p.Segment == "" || t.Segment == nil {
 		return p.Threshold
 	}
-	value := t.Segment.Values[row]
-	i, found := slices.BinarySearchFunc(p.Segments, value, func(s model.Segment, v string) int { return cmp.Compare(s.Value, v) })
-	if !found {
-		return p.Threshold
-	}
-	return p.Segments[i].Threshold
+	return p.ThresholdOf(t.Segment.Values[row])
 }
 
 func (s *scoreRun) flushBest() error {

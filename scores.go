@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/schema"
+
 	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/metric"
@@ -110,7 +112,7 @@ func openScores(path string, d *Data) (*scoreFile, error) {
 		return nil, err
 	}
 	f := &scoreFile{data: d, label: d.labelIn(names)}
-	o := table.Options{Format: "csv", Unlabelled: true, Label: f.label, Positive: d.info.Schema.Positive}
+	o := table.Options{Format: schema.Format{Format: "csv", Label: f.label, Positive: d.info.Schema.Positive}, Unlabelled: true}
 	missing := []string{}
 	for _, id := range d.table.ID {
 		if o.ID = append(o.ID, id.Name); !slices.Contains(names, id.Name) {
@@ -164,7 +166,7 @@ func columnsOf(path string) ([]string, error) {
 	if path == "-" {
 		return nil, &diag.Error{Kind: diag.Usage, Found: "scores from standard input", Expected: "a file"}
 	}
-	r, err := table.Open(path, table.Options{Format: "csv", Unlabelled: true})
+	r, err := table.Open(path, table.Options{Format: schema.Format{Format: "csv"}, Unlabelled: true})
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (f *summaryFacts) goal() string {
 	if f.Goal == (metric.Goal{}) {
 		return ""
 	}
-	return "The goal: " + f.Goal.Words() + "."
+	return "The goal: " + f.Goal.String() + "."
 }
 
 // confidence of the intervals.

@@ -51,10 +51,7 @@ func boolScore(above bool) float64 {
 }
 
 func TestSummary(t *testing.T) {
-	goal, err := metric.ParseGoal("--max-fpr 1%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	goal := MaxFPR("1%")
 	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 150, 50, 72, 9728, false), Basis: "the test part",
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 3000}, Prevalence: 0.02,
@@ -74,7 +71,7 @@ Nothing here holds when new rows differ from these; mind the 2 notes below.`
 	}
 	f.Prevalence, f.PrevalenceGiven, f.Warnings, f.Gain = 0.0001, true, 1, nil
 	f.Guarantee, f.NoGuarantee = nil, "a quarter of the 40 negatives is 10, and the guarantee needs 299"
-	f.Goal = metric.Goal{Kind: metric.GoalAlerts, Count: 50, Of: 2000000}
+	f.Goal = Alerts(50, 2000000)
 	lines := summary(f)
 	for i, want := range map[int]string{
 		1: "Of 1,000 alerts, about 10 are real (95 %: 7 to 14).",
@@ -154,10 +151,7 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 // Without a test part the summary says what to expect on new rows, and not the rate on rows that chose the threshold, which
 // may exceed the rate that is guaranteed.
 func TestSummaryExpectsWhatHolds(t *testing.T) {
-	goal, err := metric.ParseGoal("--max-fpr 1%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	goal := MaxFPR("1%")
 	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 724, 297, 167, 15822, false), Prevalence: 0.05,
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 2990},

@@ -7,11 +7,11 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/internal/scoring"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -29,7 +29,7 @@ type ThresholdOptions struct {
 type ThresholdReport struct {
 	SchemaVersion int              `json:"schema_version"`
 	Threshold     float64          `json:"threshold"`
-	Goal          string           `json:"goal"`
+	Goal          metric.Goal      `json:"goal"`
 	Delta         *string          `json:"delta"`
 	Certified     bool             `json:"certified"`
 	Reason        *string          `json:"reason"`      // why it is not certified
@@ -68,10 +68,10 @@ type SegmentReport struct {
 // diag.Guarantee, says why.
 func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, error) {
 	i := slices.IndexFunc(d.table.Columns, func(c table.Column) bool { return c.Name == score })
-	if i < 0 || d.table.Columns[i].Kind != table.Numeric {
+	if i < 0 || d.table.Columns[i].Kind == schema.Categorical {
 		var names []string
 		for _, c := range d.table.Columns {
-			if c.Kind == table.Numeric {
+			if c.Kind != schema.Categorical {
 				names = append(names, c.Name)
 			}
 		}
@@ -103,7 +103,7 @@ func ThresholdOf(d *Data, s Scores, o ThresholdOptions) (*ThresholdReport, error
 // AddPoint returns a copy of the model with a further operating point, computed on d, and the point's report. The model
 // itself is not changed. The error is as that of Threshold; the model then has the plain threshold.
 func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.Model, *ThresholdReport, error) {
-	if m.Point(name) != nil && name != "" {
+	if _, found := m.Point(name); found && name != "" {
 		return nil, nil, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name) + " in the model",
 			Expected: "a new name", Hint: "--name NAME"}
 	}
@@ -111,24 +111,18 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 	if err != nil {
 		return nil, nil, d.inFile(err)
 	}
-	features, err := scoring.Map(m)
-	if err != nil {
-		return nil, nil, err
-	}
-	known := overlap(m, d, features)
+	known := overlap(m, d)
 	r, guarantee := calibrateRows(d, z, reasonAgainst(m, d, known, o), o)
 	if r == nil {
 		return nil, nil, guarantee
 	}
 	r.TrainingRows = known
 	r.Warnings = append(r.Warnings, d.warnings()...)
-	further := *m
-	further.Signature = nil // it covers the points as they were
-	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal.String(), Guarantee: r.guarantee,
+	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal, Guarantee: r.guarantee,
 		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
 	if known != nil && known.Excess {
 		text := known.words(d.Rows())
-		r.Warnings = append(r.Warnings, Warning{"training-rows", text})
+		r.Warnings = append(r.Warnings, Warning{Code: "training-rows", Text: text})
 		point.Source += "; " + text
 	}
 	r.Warnings = append(r.Warnings, sameCalibration(m, r.guarantee)...)
@@ -138,11 +132,11 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 			point.Segments = append(point.Segments, model.Segment{Value: s.Value, Threshold: s.Threshold, Guarantee: s.guarantee})
 		}
 	}
-	further.Points = append(slices.Clone(m.Points), point)
-	if err := further.Seal(); err != nil {
+	further, err := m.WithPoint(point)
+	if err != nil {
 		return nil, nil, err
 	}
-	return &further, r, guarantee
+	return further, r, guarantee
 }
 
 // reasonAgainst says why rows cannot certify a threshold of the model; "" when nothing speaks against it.
@@ -158,16 +152,17 @@ func reasonAgainst(m *model.Model, d *Data, known *OverlapReport, o ThresholdOpt
 
 // trainedOn reports whether d is the file that the model was trained on.
 func trainedOn(m *model.Model, d *Data) bool {
-	return m.Training.Digest != "" && m.Training.Digest == d.digest()
+	digest := m.Training().Digest
+	return digest != "" && digest == d.digest()
 }
 
 // sameCalibration warns when the rows of a guarantee have calibrated another point of the model before. Each of the guarantees
 // holds by itself, since neither threshold has been seen by the other; both together hold with less confidence.
 func sameCalibration(m *model.Model, g *model.Guarantee) []Warning {
 	var list []Warning
-	for i := range m.Points {
-		if p := &m.Points[i]; g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
-			list = append(list, Warning{"joint-confidence", fmt.Sprintf("these rows also calibrated %s: each guarantee holds with its own "+
+	for _, p := range m.Points() {
+		if g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
+			list = append(list, Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with its own "+
 				"confidence, both together with at least %s", p.Name,
 				metric.ConfidenceText(g.Delta.Float64()+p.Guarantee.Delta.Float64()))})
 		}
@@ -177,7 +172,7 @@ func sameCalibration(m *model.Model, g *model.Guarantee) []Warning {
 
 // calibrateRows computes the threshold on rows with the given scores. against is a reason against a guarantee.
 func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*ThresholdReport, error) {
-	if err := o.Goal.Validate(); err != nil {
+	if err := o.Goal.Check(); err != nil {
 		return nil, err
 	}
 	if o.Segments && d.table.Segment == nil {
@@ -190,7 +185,7 @@ func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*T
 	if t == nil {
 		return nil, guarantee
 	}
-	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: t.Threshold, Goal: o.Goal.String(), Certified: t.Certified,
+	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: t.Threshold, Goal: o.Goal, Certified: t.Certified,
 		Population: t.Population.String(), N: t.N, NNegatives: d.info.Negatives, Segments: []SegmentReport{}, Warnings: []Warning{},
 		Expected:  ExpectedRate{Expectation: t.Expected(metric.DefaultConfidence), Scheme: string(tune.SchemeHeldOut), Population: t.Population.String(), Rows: t.N},
 		guarantee: guaranteeOf(t, o, d.info.Negatives)}
@@ -257,8 +252,8 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 			first = guarantee
 		}
 		if t == nil { // no negatives at all: the threshold of all rows has to do
-			r.Warnings = append(r.Warnings, Warning{"segment-without-negatives",
-				fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
+			r.Warnings = append(r.Warnings, Warning{Code: "segment-without-negatives",
+				Text: fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
 			continue
 		}
 		if t.Certified {
@@ -275,8 +270,8 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 		r.Segments = append(r.Segments, s)
 	}
 	if certified > 1 {
-		r.Warnings = append(r.Warnings, Warning{"joint-confidence",
-			fmt.Sprintf("each of the %d certified segments holds with a confidence of %s; all of them together with at least %s", certified,
+		r.Warnings = append(r.Warnings, Warning{Code: "joint-confidence",
+			Text: fmt.Sprintf("each of the %d certified segments holds with a confidence of %s; all of them together with at least %s", certified,
 				metric.ConfidenceText(o.Delta.Float64()), metric.ConfidenceText(float64(float64(certified)*o.Delta.Float64())))})
 	}
 	return first

@@ -132,7 +132,7 @@ func TestDataWithoutBothClassesOrWithoutRowsCannotBeFitted(t *testing.T) {
 			}
 			_, err = toptau.Fit(context.Background(), d, toptau.FitOptions{Method: "toppush"})
 			wantFault(t, err, diag.Data)
-			_, err = toptau.Train(context.Background(), d, metric.Goal{Kind: metric.GoalAbsoluteTop}, toptau.TrainOptions{})
+			_, err = toptau.Train(context.Background(), d, toptau.AbsoluteTop(), toptau.TrainOptions{})
 			wantFault(t, err, diag.Data)
 		})
 	}
@@ -326,7 +326,7 @@ func withPoints(t *testing.T, m *model.Model) *model.Model {
 	t.Helper()
 	general := m.Points[0]
 	general.Name = "general"
-	m.Points = []model.Point{general, {Name: "by site", Threshold: 1e6, Goal: "test", Source: "test", Segment: "site",
+	m.Points = []model.Point{general, {Name: "by site", Threshold: 1e6, Goal: toptau.MaxFPR("5%"), Source: "test", Segment: "site",
 		Segments: []model.Segment{{Value: "north", Threshold: -1e6}, {Value: "south", Threshold: general.Threshold}}}}
 	if err := m.Seal(); err != nil {
 		t.Fatal(err)
@@ -407,10 +407,7 @@ func TestEvaluateMeasuresTheGoal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goal, err := metric.ParseGoal("--max-fpr 20%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	goal := toptau.MaxFPR("20%")
 	e, err := toptau.Evaluate(m, d, toptau.EvaluateOptions{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
 	if err != nil {
 		t.Fatal(err)
@@ -606,7 +603,7 @@ func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
 			cancel()
 		}
 	}
-	trained, err := toptau.Train(ctx, d, metric.Goal{Kind: metric.GoalAbsoluteTop}, o)
+	trained, err := toptau.Train(ctx, d, toptau.AbsoluteTop(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -619,7 +616,7 @@ func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
 		}
 	}
 	cancel()
-	_, err = toptau.Train(ctx, d, metric.Goal{Kind: metric.GoalAbsoluteTop}, toptau.TrainOptions{})
+	_, err = toptau.Train(ctx, d, toptau.AbsoluteTop(), toptau.TrainOptions{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Train with an ended context gives %v", err)
 	}
@@ -647,7 +644,7 @@ func separable(t *testing.T, n int) *toptau.Data {
 func TestTrainReportsItsParts(t *testing.T) {
 	d := separable(t, 1000)
 	o := toptau.TrainOptions{Methods: []string{"patmat-np"}, Features: []string{"raw"}, TestShare: mustRate(t, "25%"), Seed: 11}
-	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: mustRate(t, "2%")}
+	goal := toptau.MaxFPR("2%")
 	trained, err := toptau.Train(context.Background(), d, goal, o)
 	if err != nil {
 		t.Fatal(err)
@@ -667,7 +664,7 @@ func TestTrainReportsItsParts(t *testing.T) {
 	if c.TruePositives+c.FalseNegatives != 25 || c.FalsePositives+c.TrueNegatives != 225 {
 		t.Errorf("the test part counts %+v", *c)
 	}
-	if trained.Model.Points[0].Goal != "--max-fpr 0.02" || trained.Model.Points[0].Guarantee != nil {
+	if trained.Model.Points[0].Goal != toptau.MaxFPR("2%") || trained.Model.Points[0].Guarantee != nil {
 		t.Errorf("the model's point is %+v", trained.Model.Points[0])
 	}
 }
@@ -684,7 +681,7 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 	}
 	o := toptau.TrainOptions{Methods: []string{"toppush"}, Features: []string{"raw"}, Validation: part("validation.csv"),
 		Test: part("test.csv")}
-	trained, err := toptau.Train(context.Background(), d, metric.Goal{Kind: metric.GoalAbsoluteTop}, o)
+	trained, err := toptau.Train(context.Background(), d, toptau.AbsoluteTop(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -699,21 +696,21 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 func TestSettingsAreCheckedAtTheBorder(t *testing.T) {
 	d := separable(t, 40)
 	for found, o := range map[string]toptau.FitOptions{
-		"method \"best\"":   {Method: "best"},
-		"--tau":             {Method: "patmat", Tau: "1", Beta: 1},
-		"--beta":            {Method: "patmat", Tau: "1%"},
-		"--k":               {Method: "toppushk"},
-		"--lambda":          {Method: "toppush", Lambda: -1},
-		"surrogate":         {Method: "toppush", Surrogate: "square"},
-		"--scale":           {Method: "toppush", Scale: "max"},
-		"--impute":          {Method: "toppush", Impute: "mean"},
-		"--solver":          {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "newton"}},
-		"--start":           {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Start: "one"}},
-		"--storage":         {Method: "toppush", SolverOptions: toptau.SolverOptions{Storage: "float16"}},
-		"--step":            {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Step: -1}},
-		"--iterations":      {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Iterations: -1}},
-		"--minibatches -1":  {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Minibatches: -1}},
-		"--minibatches 100": {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Minibatches: 100}},
+		"method \"best\"": {Method: "best"},
+		"tau":             {Method: "patmat", Tau: "1", Beta: 1},
+		"beta":            {Method: "patmat", Tau: "1%"},
+		"k":               {Method: "toppushk"},
+		"lambda":          {Method: "toppush", Lambda: -1},
+		"surrogate":       {Method: "toppush", Surrogate: "square"},
+		"scale":           {Method: "toppush", Scale: "max"},
+		"impute":          {Method: "toppush", Impute: "mean"},
+		"solver":          {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "newton"}},
+		"start":           {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Start: "one"}},
+		"storage":         {Method: "toppush", SolverOptions: toptau.SolverOptions{Storage: "float16"}},
+		"step":            {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Step: -1}},
+		"iterations":      {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Iterations: -1}},
+		"minibatches -1":  {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Minibatches: -1}},
+		"minibatches 100": {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Minibatches: 100}},
 	} {
 		t.Run(found, func(t *testing.T) {
 			_, err := toptau.Fit(context.Background(), d, o)
@@ -794,7 +791,7 @@ func TestReportsHoldNoNaNAndNoNullLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := toptau.TrainOptions{Methods: []string{"logistic"}, Features: []string{"raw"}}
-	trained, err := toptau.Train(context.Background(), d, metric.Goal{Kind: metric.GoalTop, Rate: mustRate(t, "1%")}, o)
+	trained, err := toptau.Train(context.Background(), d, toptau.Top("1%"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

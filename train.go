@@ -14,6 +14,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -112,9 +113,8 @@ func (d *Data) parts(validation, test, calibration *Data) (data tune.Data, secon
 
 // ReadLike reads a further file as d was read: for validation and test parts of their own.
 func ReadLike(d *Data, path string, f Format) (*Data, error) {
-	o := f.options()
-	o.Schema = &d.info.Schema
-	if o.LabelsFile == "" && d.info.Schema.Label == nil && d.info.Format == "csv" {
+	o := table.Options{Format: f, Schema: &d.info.Schema}
+	if o.LabelsFile == "" && d.info.Schema.Label == nil && d.info.Format == schema.CSV {
 		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "labels in a file of their own",
 			Expected: "one labelled file", Hint: "put the label into the file"}
 	}
@@ -155,10 +155,7 @@ func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
 
 // trainedModel makes the artefact of what was found.
 func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) {
-	m, err := newModel(d, f.Map, f.W, o.Seed)
-	if err != nil {
-		return nil, err
-	}
+	m := modelParts(d, f.Map, f.W, o.Seed)
 	m.Offset = f.Offset
 	if !o.NoFingerprints {
 		var validation *table.Table
@@ -167,7 +164,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
-	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal.String(),
+	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal,
 		Source: f.Threshold.Part + "; " + f.Threshold.Note}}
 	if c := f.Threshold.Calibrated; c != nil {
 		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Goal: f.Goal, Delta: o.Delta}, f.Calibration.Negatives)
@@ -175,7 +172,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(f, &f.Members[i], o.Seed))
 	}
-	return m, m.Seal()
+	return model.New(m)
 }
 
 // trainedMember describes a member of the average.
@@ -210,7 +207,8 @@ func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 
 // trainFacts is what the summary is made from: the test part where there is one, else the out-of-fold scores.
 func trainFacts(f *tune.Found, o TrainOptions, d *Data, m *model.Model, warnings int) summaryFacts {
-	facts := summaryFacts{Goal: f.Goal, Delta: o.Delta, Guarantee: m.Points[0].Guarantee, Warnings: warnings,
+	goal, _ := m.Point("")
+	facts := summaryFacts{Goal: f.Goal, Delta: o.Delta, Guarantee: goal.Guarantee, Warnings: warnings,
 		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
 	if o.Validation != nil {
 		facts.Basis = "the validation part, which chose the model"

@@ -11,8 +11,7 @@ import (
 // between runs that end by themselves.
 type TrainReport struct {
 	SchemaVersion int               `json:"schema_version"`
-	Goal          string            `json:"goal"`
-	GoalWords     string            `json:"goal_words"`
+	Goal          metric.Goal       `json:"goal"`
 	Summary       []string          `json:"summary"`  // in sentences
 	Training      PartReport        `json:"training"` // the rows that the model was fitted to
 	Calibration   *PartReport       `json:"calibration"`
@@ -129,7 +128,7 @@ func someRows(c tune.Counts) *PartReport {
 
 func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 	r := TrainReport{
-		SchemaVersion: SchemaVersion, Goal: f.Goal.String(), GoalWords: f.Goal.Words(), Training: partReport(f.Training),
+		SchemaVersion: SchemaVersion, Goal: f.Goal, Training: partReport(f.Training),
 		Calibration: someRows(f.Calibration), Validation: someRows(f.Validation), Test: someRows(f.TestCounts), Folds: f.Folds,
 		Criterion: f.Criterion.Words, Budgets: f.Criterion.Budgets, NotTried: append([]string{}, f.NotTried...),
 		Score: scoreReport(f.Chosen), Why: f.Why,
@@ -156,7 +155,7 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 		r.TestGoal, r.AtThreshold = &f.Test.Goal, &f.Test.AtThreshold
 	}
 	for _, w := range f.Warnings {
-		r.Warnings = append(r.Warnings, Warning(w))
+		r.Warnings = append(r.Warnings, w)
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
 		r.OverTime = trendReport(*trend)

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/metric"
 )
 
 // TestZero compares what diagnose, fit and train say about w = 0 on the sets below $TOPTAU_DATA: every convex method, beta
@@ -238,11 +237,7 @@ func compareOnZero(t *testing.T, d *toptau.Data, quick bool) []zeroCase {
 	diagnosed := map[string]*bool{} // by method and tau
 	trained := map[string]string{}  // by method, tau, lambda and beta
 	for _, tau := range []string{"1%", "5%"} {
-		goal, err := metric.GoalFlags{MaxFPR: tau}.Goal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		said, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{Goal: goal})
+		said, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{Goal: toptau.MaxFPR(tau)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +249,7 @@ func compareOnZero(t *testing.T, d *toptau.Data, quick bool) []zeroCase {
 			diagnosed[key] = v.ZeroIsOptimal
 		}
 		// With its own rows for validation too, train fits all rows, as the others do.
-		r, err := toptau.Train(ctx, d, goal, toptau.TrainOptions{Validation: d, Features: []string{"raw"}, Seed: 1,
+		r, err := toptau.Train(ctx, d, toptau.MaxFPR(tau), toptau.TrainOptions{Validation: d, Features: []string{"raw"}, Seed: 1,
 			Methods: []string{"logistic", "toppush", "toppushk", "topmean", "topmean-np", "patmat", "patmat-np"}})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"toptau/schema"
 
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
@@ -118,7 +119,7 @@ func (b *bench) gridSets() []gridData {
 		return sets
 	}
 	return append(sets, gridData{"kddcup99", func() (*matrix.Matrix, error) {
-		return packed(path, table.Options{Label: "42", Positive: remoteAndRoot})
+		return packed(path, table.Options{Format: schema.Format{Label: "42", Positive: remoteAndRoot}})
 	}})
 }
 

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"toptau/schema"
 
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
@@ -28,10 +29,10 @@ type textFile struct {
 }
 
 var textFiles = []textFile{
-	{"30 float32 columns as CSV", writeFloats, table.Options{Label: "last"},
+	{"30 float32 columns as CSV", writeFloats, table.Options{Format: schema.Format{Label: "last"}},
 		func(path string) error { _, err := standardCSV(path, nil); return err }, 3},
 	{"network flows as CSV (37 numbers, mostly short, 4 names)", writeFlows,
-		table.Options{Label: "last", Positive: []string{"!normal"}},
+		table.Options{Format: schema.Format{Label: "last", Positive: []string{"!normal"}}},
 		func(path string) error {
 			_, err := standardCSV(path, map[int]bool{1: true, 2: true, 3: true, 41: true})
 			return err

@@ -163,3 +163,19 @@ func list(names []Name) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// MarshalText returns String.
+func (p Population) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads "all" or "negatives".
+func (p *Population) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "all":
+		*p = AllRows
+	case "negatives":
+		*p = Negatives
+	default:
+		return wrong("population", diag.Quote(string(text)), "all or negatives")
+	}
+	return nil
+}

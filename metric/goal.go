@@ -1,193 +1,107 @@
 package metric
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/threshold"
 )
 
-// GoalKind says what a user's budget is counted in.
-type GoalKind int
+// GoalKind is what a budget is counted in. Its text is the name of the parameter that sets it.
+type GoalKind string
 
 const (
-	NoGoal          GoalKind = iota // unset: the zero value
-	GoalMaxFPR                      // at most a share of the negatives: --max-fpr 0.1%
-	GoalTop                         // a share of all rows: --top 1%
-	GoalTopCount                    // so many of so many rows: --top-count 800 --of 4000
-	GoalAlerts                      // so many of the rows of a day, or of any period: --alerts 50 --of 2000000
-	GoalAbsoluteTop                 // above every negative: --absolute-top
+	NoGoal          GoalKind = ""             // the zero value: no goal was set
+	GoalMaxFPR      GoalKind = "max-fpr"      // at most a fraction of the negatives
+	GoalTop         GoalKind = "top"          // a fraction of all rows
+	GoalTopCount    GoalKind = "top-count"    // the best Count of every Of rows
+	GoalAlerts      GoalKind = "alerts"       // Count alerts in a period of Of rows
+	GoalAbsoluteTop GoalKind = "absolute-top" // above every negative
 )
 
-// Goal is the budget that a model is for. It is a value: two goals that ask for the same are equal with ==.
+// GoalKinds returns all kinds in the order in which they are shown.
+func GoalKinds() []GoalKind {
+	return []GoalKind{GoalMaxFPR, GoalTop, GoalTopCount, GoalAlerts, GoalAbsoluteTop}
+}
+
+// Goal is the budget that a model is trained for. It is plain data, and equal goals are equal with ==.
 //
-// GoalMaxFPR and GoalTop use Rate, GoalTopCount and GoalAlerts use Count and Of, GoalAbsoluteTop uses nothing; a field
-// that a kind does not use is zero. Literals are checked by Validate.
+// GoalMaxFPR and GoalTop use Rate, GoalTopCount and GoalAlerts use Count and Of, GoalAbsoluteTop uses none of them; fields
+// that a kind does not use are zero. Check validates a goal, and so does every function that takes one.
 type Goal struct {
 	Kind      GoalKind
-	Rate      threshold.Rate // the share of the negatives (GoalMaxFPR) or of all rows (GoalTop)
+	Rate      threshold.Rate // the fraction of the negatives (GoalMaxFPR) or of all rows (GoalTop)
 	Count, Of int64          // 0 < Count < Of
+
+	invalid string // the text of a rate that RateGoal could not read
 }
 
-// GoalFlags is a goal as written on the command line; an empty string is a flag that was not given.
-type GoalFlags struct {
-	MaxFPR, Top string // rates: "0.1%", "0.001", "1/3"
-	TopCount    string // whole numbers
-	Alerts      string
-	Of          string
-	AbsoluteTop bool
-}
-
-// given lists the flags that name a goal, in the order of the documentation.
-func (f GoalFlags) given() []string {
-	var names []string
-	for _, flag := range []struct{ name, value string }{
-		{"--max-fpr", f.MaxFPR}, {"--top", f.Top}, {"--top-count", f.TopCount}, {"--alerts", f.Alerts},
-	} {
-		if flag.value != "" {
-			names = append(names, flag.name)
-		}
-	}
-	if f.AbsoluteTop {
-		names = append(names, "--absolute-top")
-	}
-	return names
-}
-
-const goalHint = "--max-fpr 0.1%, --top 1%, --top-count 800 --of 4000, --alerts 50 --of 2000000 or --absolute-top"
-
-// Given reports whether any flag of a goal was given, so that a verb can leave the goal out.
-func (f GoalFlags) Given() bool { return len(f.given()) > 0 || f.Of != "" }
-
-// Goal returns the goal. The error is a usage error when there is no goal or more than one, when --of is missing or
-// has nothing to belong to, when a rate does not lie in (0,1), and when the counts are not 0 < count < of.
-func (f GoalFlags) Goal() (Goal, error) {
-	given := f.given()
-	if len(given) == 0 {
-		found := "no goal"
-		if f.Of != "" {
-			found = "--of without --top-count or --alerts"
-		}
-		return Goal{}, &diag.Error{Kind: diag.Usage, Found: found, Expected: "a goal", Hint: goalHint}
-	}
-	if len(given) > 1 {
-		return Goal{}, &diag.Error{Kind: diag.Usage, Found: strings.Join(given, " and "), Expected: "exactly one goal",
-			Hint: "a model file can hold further operating points"}
-	}
-	counted := f.TopCount != "" || f.Alerts != ""
-	if f.Of != "" && !counted {
-		return Goal{}, &diag.Error{Kind: diag.Usage, Found: "--of beside " + given[0],
-			Expected: "--of only after --top-count or --alerts"}
-	}
-	if counted && f.Of == "" {
-		return Goal{}, &diag.Error{Kind: diag.Usage, Found: given[0] + " without --of",
-			Expected: "the number of rows that the count is taken from", Hint: "for example " + given[0] + " 50 --of 2000000"}
-	}
-	var g Goal
-	var err error
-	switch {
-	case f.MaxFPR != "":
-		g.Kind = GoalMaxFPR
-		g.Rate, err = goalRate("--max-fpr", f.MaxFPR)
-	case f.Top != "":
-		g.Kind = GoalTop
-		g.Rate, err = goalRate("--top", f.Top)
-	case f.AbsoluteTop:
-		g.Kind = GoalAbsoluteTop
-	default:
-		g.Kind = GoalTopCount
-		text := f.TopCount
-		if f.Alerts != "" {
-			g.Kind, text = GoalAlerts, f.Alerts
-		}
-		if g.Count, err = goalCount(given[0], text); err == nil {
-			g.Of, err = goalCount("--of", f.Of)
-		}
-	}
-	if err == nil {
-		err = g.Validate()
-	}
+// RateGoal returns a goal of kind GoalMaxFPR or GoalTop with a rate written as "1%", "0.01" or "1/100". A text that is not a
+// rate gives a goal that Check refuses.
+func RateGoal(kind GoalKind, rate string) Goal {
+	r, err := threshold.ParseRate(rate)
 	if err != nil {
-		return Goal{}, err
+		return Goal{Kind: kind, invalid: rate}
 	}
-	return g, nil
+	return Goal{Kind: kind, Rate: r}
 }
 
-// goalRate parses a rate and names its flag where it is wrong.
-func goalRate(flag, text string) (threshold.Rate, error) {
-	rate, err := threshold.ParseRate(text)
-	if err == nil {
-		return rate, nil
-	}
-	named := &diag.Error{Kind: diag.Usage, Found: flag + " " + text, Err: err}
-	if cause := diag.Of(err); cause != nil && cause.Expected != "" {
-		named.Expected, named.Hint, named.Err = cause.Expected, cause.Hint, nil
-	}
-	return rate, named
-}
+// CountGoal returns a goal of kind GoalTopCount or GoalAlerts.
+func CountGoal(kind GoalKind, count, of int64) Goal { return Goal{Kind: kind, Count: count, Of: of} }
 
-// goalCount parses a positive whole number and names its flag where it is wrong.
-func goalCount(flag, text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err == nil && n > 0 {
-		return n, nil
-	}
-	e := &diag.Error{Kind: diag.Usage, Found: flag + " " + text, Expected: "a whole number above 0"}
-	if plain := strings.NewReplacer(",", "", "_", "", " ", "").Replace(text); plain != text {
-		if _, err := strconv.ParseInt(plain, 10, 64); err == nil {
-			e.Hint = "did you mean " + plain + "?"
-		}
-	}
-	return 0, e
-}
+// goalFixes are examples of goals.
+var goalFixes = []diag.Fix{{Param: "max-fpr", Value: "0.1%"}, {Param: "top", Value: "1%"}, {Param: "absolute-top"}}
 
-// Validate reports as a usage error what makes the goal impossible in itself, whatever the data.
-func (g Goal) Validate() error {
+// Check returns an error of kind usage for a goal that is impossible whatever the data.
+func (g Goal) Check() error {
 	wrong := func(found, expected string) error {
-		return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected}
+		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected}
 	}
+	unused := !g.Rate.IsZero() || g.Count != 0 || g.Of != 0
 	switch g.Kind {
 	case GoalMaxFPR, GoalTop:
-		if g.Rate.IsZero() {
-			return wrong("a goal without a rate", "a rate between 0 and 1")
-		}
-		if g.Count != 0 || g.Of != 0 {
-			return wrong("a goal with a rate and a count", "one of the two")
+		switch {
+		case g.invalid != "" || g.Rate.IsZero():
+			_, err := threshold.ParseRate(g.invalid)
+			e := *diag.Of(err)
+			e.Param, e.Found = string(g.Kind), diag.Quote(g.invalid)
+			return &e
+		case g.Count != 0 || g.Of != 0:
+			return wrong("with a rate and a count", "a rate")
 		}
 	case GoalTopCount, GoalAlerts:
-		flag := "--top-count"
-		if g.Kind == GoalAlerts {
-			flag = "--alerts"
-		}
-		text := fmt.Sprintf("%s %d --of %d", flag, g.Count, g.Of)
-		if !g.Rate.IsZero() {
-			return wrong("a goal with a rate and a count", "one of the two")
-		}
-		if g.Count <= 0 || g.Of <= 0 {
-			return wrong(text, "two counts above 0")
-		}
-		if g.Count >= g.Of {
-			return wrong(text, "a count below the number of rows it is taken from")
-		}
-		if _, err := g.share(); err != nil {
-			return wrong(text, "a rate that can be represented exactly")
+		counts := fmt.Sprintf("%d of %d", g.Count, g.Of)
+		switch _, err := g.fraction(); {
+		case !g.Rate.IsZero():
+			return wrong("with a rate and a count", "a count")
+		case g.Count <= 0 || g.Of <= 0:
+			return wrong(counts, "two counts above 0")
+		case g.Count >= g.Of:
+			return wrong(counts, "a count below the number of rows it is taken from")
+		case err != nil:
+			return wrong(counts, "a rate that can be represented exactly")
 		}
 	case GoalAbsoluteTop:
-		if !g.Rate.IsZero() || g.Count != 0 || g.Of != 0 {
-			return wrong("--absolute-top with a rate or a count", "neither")
+		if unused {
+			return wrong("with a rate or a count", "neither")
 		}
+	case NoGoal:
+		return &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal", Fixes: goalFixes}
 	default:
-		return &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal", Hint: goalHint}
+		return &diag.Error{Kind: diag.Usage, Found: "a goal of kind " + diag.Quote(string(g.Kind)), Expected: "a goal", Fixes: goalFixes}
 	}
 	return nil
 }
 
-// share is the goal's rate; the zero Rate for GoalAbsoluteTop.
-func (g Goal) share() (threshold.Rate, error) {
+// fraction returns the goal's rate, the zero Rate for GoalAbsoluteTop.
+func (g Goal) fraction() (threshold.Rate, error) {
 	if g.Count == 0 {
 		return g.Rate, nil
 	}
@@ -195,9 +109,9 @@ func (g Goal) share() (threshold.Rate, error) {
 }
 
 // Tau is the goal's rate as an exact fraction: 800 of 4000 is 0.2. It is unset (IsZero) for GoalAbsoluteTop and for
-// goals that Validate refuses.
+// goals that Check refuses.
 func (g Goal) Tau() threshold.Rate {
-	rate, err := g.share()
+	rate, err := g.fraction()
 	if err != nil {
 		return threshold.Rate{}
 	}
@@ -233,7 +147,7 @@ func (g Goal) Fits(m method.Method) bool { return CriterionOf(m, g.Tau()) == g.C
 // Evaluate measures the goal's criterion on a sample: the share of positives that the budget admits, the threshold
 // taken from the sample itself.
 func (g Goal) Evaluate(r *Ranking) (Result, error) {
-	if err := g.Validate(); err != nil {
+	if err := g.Check(); err != nil {
 		return Result{}, err
 	}
 	return r.Positives(g.Criterion())
@@ -244,7 +158,7 @@ func (g Goal) Evaluate(r *Ranking) (Result, error) {
 // budget of less than one row gives the largest score, above which there is nothing. The error is an invalid goal or a
 // sample without the rows that the budget counts.
 func (g Goal) Threshold(r *Ranking) (float64, error) {
-	if err := g.Validate(); err != nil {
+	if err := g.Check(); err != nil {
 		return 0, err
 	}
 	c := g.Criterion()
@@ -254,25 +168,8 @@ func (g Goal) Threshold(r *Ranking) (float64, error) {
 	return r.scores[r.firstOut(c, r.budget(c))], nil
 }
 
-// String returns the goal as on the command line: "--max-fpr 0.001", "--alerts 50 --of 2000000".
+// String returns the goal in words: "as many positives as possible with at most 0.1 % of the negatives as false alarms".
 func (g Goal) String() string {
-	switch g.Kind {
-	case GoalMaxFPR:
-		return "--max-fpr " + g.Rate.String()
-	case GoalTop:
-		return "--top " + g.Rate.String()
-	case GoalTopCount:
-		return fmt.Sprintf("--top-count %d --of %d", g.Count, g.Of)
-	case GoalAlerts:
-		return fmt.Sprintf("--alerts %d --of %d", g.Count, g.Of)
-	case GoalAbsoluteTop:
-		return "--absolute-top"
-	}
-	return ""
-}
-
-// Words says what the goal asks for: "as many positives as possible with at most 0.1 % false alarms".
-func (g Goal) Words() string {
 	const aim = "as many positives as possible "
 	switch g.Kind {
 	case GoalMaxFPR:
@@ -280,9 +177,9 @@ func (g Goal) Words() string {
 	case GoalTop:
 		return aim + "in the top " + percent(g.Rate) + " of the rows"
 	case GoalTopCount:
-		return aim + fmt.Sprintf("in the top %d of %d rows (%s)", g.Count, g.Of, percent(g.Tau()))
+		return aim + fmt.Sprintf("in the top %s of %s rows (%s)", text.Count(g.Count), text.Count(g.Of), percent(g.Tau()))
 	case GoalAlerts:
-		return aim + fmt.Sprintf("in %d alerts for every %d rows (%s)", g.Count, g.Of, percent(g.Tau()))
+		return aim + fmt.Sprintf("in %s alerts per %s rows (%s)", text.Count(g.Count), text.Count(g.Of), percent(g.Tau()))
 	case GoalAbsoluteTop:
 		return aim + "above every negative"
 	}
@@ -303,41 +200,77 @@ func percent(rate threshold.Rate) string {
 	return exact.FloatString(digits) + " %"
 }
 
-// ParseGoal reads what String writes.
-func ParseGoal(text string) (Goal, error) {
-	var f GoalFlags
-	words := strings.Fields(text)
-	targets := map[string]*string{"--max-fpr": &f.MaxFPR, "--top": &f.Top, "--top-count": &f.TopCount, "--alerts": &f.Alerts,
-		"--of": &f.Of}
-	for len(words) > 0 {
-		name := words[0]
-		words = words[1:]
-		if name == "--absolute-top" && !f.AbsoluteTop {
-			f.AbsoluteTop = true
-			continue
-		}
-		target := targets[name]
-		if target == nil || *target != "" || len(words) == 0 {
-			return Goal{}, &diag.Error{Kind: diag.Usage, Found: "goal " + diag.Quote(text), Expected: goalHint}
-		}
-		*target, words = words[0], words[1:]
-	}
-	return f.Goal()
+// goalJSON is the form of a goal in files and results.
+type goalJSON struct {
+	Kind  GoalKind       `json:"kind"`
+	Rate  threshold.Rate `json:"rate,omitzero"`
+	Count int64          `json:"count,omitempty"`
+	Of    int64          `json:"of,omitempty"`
 }
 
-// MarshalText writes the goal as String does; the zero Goal is empty.
-func (g Goal) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+// MarshalJSON writes {"kind":"max-fpr","rate":"0.01"}, {"kind":"alerts","count":50,"of":2000000}, {"kind":"absolute-top"},
+// or null for the zero Goal.
+func (g Goal) MarshalJSON() ([]byte, error) {
+	if g == (Goal{}) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of})
+}
 
-// UnmarshalText reads what MarshalText writes.
-func (g *Goal) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		*g = Goal{}
+// UnmarshalJSON reads what MarshalJSON writes, and the text that model files had before: "--max-fpr 0.01". Other text, which
+// described the threshold of a training problem, is no goal.
+func (g *Goal) UnmarshalJSON(data []byte) error {
+	*g = Goal{}
+	if len(data) > 0 && data[0] == '"' {
+		var text string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+		*g = goalFromText(text)
 		return nil
 	}
-	parsed, err := ParseGoal(string(text))
-	if err != nil {
+	if string(data) == "null" {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	var fields goalJSON
+	if err := decoder.Decode(&fields); err != nil {
 		return err
 	}
-	*g = parsed
+	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of}
+	if err := read.Check(); err != nil {
+		return err
+	}
+	*g = read
 	return nil
+}
+
+// goalFromText reads the text of goals in older model files; the zero Goal if it is none.
+func goalFromText(text string) Goal {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return Goal{}
+	}
+	kind, isFlag := strings.CutPrefix(words[0], "--")
+	g := Goal{Kind: GoalKind(kind)}
+	switch {
+	case !isFlag:
+		return Goal{}
+	case len(words) == 2 && (g.Kind == GoalMaxFPR || g.Kind == GoalTop):
+		g = RateGoal(g.Kind, words[1])
+	case len(words) == 4 && words[2] == "--of":
+		var err1, err2 error
+		g.Count, err1 = strconv.ParseInt(words[1], 10, 64)
+		g.Of, err2 = strconv.ParseInt(words[3], 10, 64)
+		if err1 != nil || err2 != nil {
+			return Goal{}
+		}
+	case len(words) != 1:
+		return Goal{}
+	}
+	if g.Check() != nil {
+		return Goal{}
+	}
+	return g
 }

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -11,85 +12,64 @@ import (
 	"toptau/threshold"
 )
 
-func TestGoalFlags(t *testing.T) {
-	tests := []struct {
-		flags GoalFlags
-		text  string // String
-		words string // a part of Words
-		tau   string
+func TestGoals(t *testing.T) {
+	for _, c := range []struct {
+		goal             Goal
+		older            string // as older model files have it
+		json, words, tau string // words: a part of String
 	}{
-		{GoalFlags{MaxFPR: "0.1%"}, "--max-fpr 0.001", "at most 0.1 % of the negatives", "0.001"},
-		{GoalFlags{Top: "0.01"}, "--top 0.01", "top 1 % of the rows", "0.01"},
-		{GoalFlags{Top: "1/3"}, "--top 1/3", "top 1/3 of", "1/3"},
-		{GoalFlags{TopCount: "800", Of: "4000"}, "--top-count 800 --of 4000", "top 800 of 4000 rows (20 %)", "0.2"},
-		{GoalFlags{Alerts: "50", Of: "2000000"}, "--alerts 50 --of 2000000",
-			"50 alerts for every 2000000 rows (0.0025 %)", "0.000025"},
-		{GoalFlags{Alerts: "1", Of: "3"}, "--alerts 1 --of 3", "(1/3)", "1/3"},
-		{GoalFlags{AbsoluteTop: true}, "--absolute-top", "above every negative", ""},
-	}
-	for _, test := range tests {
-		g, err := test.flags.Goal()
-		if err != nil {
-			t.Errorf("%+v: %v", test.flags, err)
-			continue
+		{RateGoal(GoalMaxFPR, "0.1%"), "--max-fpr 0.001", `{"kind":"max-fpr","rate":"0.001"}`, "at most 0.1 % of the negatives", "0.001"},
+		{RateGoal(GoalTop, "1/3"), "--top 1/3", `{"kind":"top","rate":"1/3"}`, "top 1/3 of", "1/3"},
+		{CountGoal(GoalTopCount, 800, 4000), "--top-count 800 --of 4000", `{"kind":"top-count","count":800,"of":4000}`,
+			"top 800 of 4,000 rows (20 %)", "0.2"},
+		{CountGoal(GoalAlerts, 50, 2000000), "--alerts 50 --of 2000000", `{"kind":"alerts","count":50,"of":2000000}`,
+			"50 alerts per 2,000,000 rows (0.0025 %)", "0.000025"},
+		{Goal{Kind: GoalAbsoluteTop}, "--absolute-top", `{"kind":"absolute-top"}`, "above every negative", ""},
+		{Goal{}, "a false positive rate of 0.05", "null", "no goal", ""},
+	} {
+		text, err := json.Marshal(c.goal)
+		if err != nil || string(text) != c.json || !strings.Contains(c.goal.String(), c.words) {
+			t.Errorf("%s, %q, %v", text, c.goal, err)
 		}
-		if g.String() != test.text || !strings.Contains(g.Words(), test.words) {
-			t.Errorf("%+v: %q, %q", test.flags, g, g.Words())
+		older, _ := json.Marshal(c.older)
+		for _, text := range []string{string(text), string(older)} {
+			var back Goal
+			if err := json.Unmarshal([]byte(text), &back); err != nil || back != c.goal {
+				t.Errorf("%s is read as %#v, %v", text, back, err)
+			}
 		}
-		if test.tau == "" && !g.Tau().IsZero() || test.tau != "" && g.Tau() != threshold.MustRate(test.tau) {
-			t.Errorf("%+v: tau %v, want %q", test.flags, g.Tau(), test.tau)
-		}
-		var back Goal
-		if text, err := g.MarshalText(); err != nil || back.UnmarshalText(text) != nil || back != g {
-			t.Errorf("%v does not survive its text %q: %v", g, text, back)
+		if c.tau == "" && !c.goal.Tau().IsZero() || c.tau != "" && c.goal.Tau() != threshold.MustRate(c.tau) {
+			t.Errorf("%s: tau %v, want %q", c.goal, c.goal.Tau(), c.tau)
 		}
 	}
 }
 
-func TestGoalFlagsWrong(t *testing.T) {
-	tests := []struct {
-		flags GoalFlags
-		want  string // a part of the message
-	}{
-		{GoalFlags{}, "no goal, expected a goal (--max-fpr"},
-		{GoalFlags{Of: "10"}, "--of without --top-count or --alerts"},
-		{GoalFlags{MaxFPR: "1%", Top: "1%"}, "--max-fpr and --top, expected exactly one goal"},
-		{GoalFlags{Alerts: "5", TopCount: "5", Of: "10"}, "--top-count and --alerts"},
-		{GoalFlags{Top: "1%", AbsoluteTop: true}, "--top and --absolute-top"},
-		{GoalFlags{Top: "1%", Of: "10"}, "--of beside --top"},
-		{GoalFlags{Alerts: "5"}, "--alerts without --of"},
-		{GoalFlags{Alerts: "0", Of: "10"}, "--alerts 0, expected a whole number above 0"},
-		{GoalFlags{Alerts: "-1", Of: "10"}, "--alerts -1"},
-		{GoalFlags{Alerts: "1.5", Of: "10"}, "--alerts 1.5"},
-		{GoalFlags{Alerts: "1", Of: "many"}, "--of many"},
-		{GoalFlags{Alerts: "1", Of: "2,000,000"}, "did you mean 2000000?"},
-		{GoalFlags{TopCount: "10", Of: "10"}, "--top-count 10 --of 10, expected a count below"},
-		{GoalFlags{TopCount: "11", Of: "10"}, "--top-count 11 --of 10, expected a count below"},
-		{GoalFlags{MaxFPR: "1"}, "did you mean 1%?"},
-		{GoalFlags{MaxFPR: "0%"}, "--max-fpr"},
-		{GoalFlags{Top: "100%"}, "--top"},
-		{GoalFlags{Top: "often"}, "--top"},
-	}
-	for _, test := range tests {
-		g, err := test.flags.Goal()
-		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: %v, want a usage error with %q", test.flags, err, test.want)
+func TestBadTextMakesABadGoal(t *testing.T) {
+	for text, want := range map[string]string{
+		"1": `max-fpr "1", expected a rate between 0 and 1 such as 0.1% or 0.001 (did you mean 1%?)`, "0%": `max-fpr "0%"`,
+		"often": `max-fpr "often"`, "": `max-fpr ""`,
+	} {
+		if err := RateGoal(GoalMaxFPR, text).Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
 		}
-		if g != (Goal{}) {
-			t.Errorf("%+v: an error and the goal %v", test.flags, g)
+	}
+	for _, text := range []string{`{"kind":"top"}`, `{"kind":"best","rate":"1%"}`, `{"kind":"top","rate":"1%","share":1}`, `{"rate":"1%"}`, `5`} {
+		var g Goal
+		if err := json.Unmarshal([]byte(text), &g); err == nil {
+			t.Errorf("%s is read as %#v", text, g)
 		}
 	}
 }
 
-func TestGoalLiteralsAreValidated(t *testing.T) {
+func TestGoalLiteralsAreChecked(t *testing.T) {
 	rate := threshold.MustRate("1%")
 	for _, g := range []Goal{
-		{}, {Kind: GoalMaxFPR}, {Kind: GoalTop}, {Kind: GoalAlerts}, {Kind: GoalAlerts, Count: 3}, {Kind: 99, Rate: rate},
+		{}, {Kind: GoalMaxFPR}, {Kind: GoalTop}, {Kind: GoalAlerts}, {Kind: GoalAlerts, Count: 3}, {Kind: "99", Rate: rate},
 		{Kind: GoalTop, Rate: rate, Count: 1, Of: 2}, {Kind: GoalTopCount, Rate: rate, Count: 1, Of: 2},
 		{Kind: GoalAbsoluteTop, Rate: rate}, {Kind: GoalTopCount, Count: -1, Of: 5}, {Kind: GoalTopCount, Count: 5, Of: 5},
 	} {
-		if e := diag.Of(g.Validate()); e == nil || e.Kind != diag.Usage {
-			t.Errorf("%#v: %v", g, g.Validate())
+		if e := diag.Of(g.Check()); e == nil || e.Kind != diag.Usage {
+			t.Errorf("%#v: %v", g, g.Check())
 		}
 		if r, err := Rank(Scores{Positives: []float64{1}, Negatives: []float64{0}}); err == nil {
 			if _, err := g.Evaluate(r); err == nil {
@@ -98,14 +78,6 @@ func TestGoalLiteralsAreValidated(t *testing.T) {
 			if _, err := g.Threshold(r); err == nil {
 				t.Errorf("%#v gives a threshold", g)
 			}
-		}
-	}
-}
-
-func TestParseGoalWrong(t *testing.T) {
-	for _, text := range []string{"", "--max-fpr", "--top 1% --top 2%", "--absolute-top --absolute-top", "1%", "--best 5"} {
-		if g, err := ParseGoal(text); diag.Of(err) == nil {
-			t.Errorf("%q: %v, %v", text, g, err)
 		}
 	}
 }
@@ -131,10 +103,7 @@ func TestGoalOnScores(t *testing.T) {
 		{"--alerts 1 --of 100", 0, 9, true},   // no row at all
 	}
 	for _, test := range tests {
-		g, err := ParseGoal(test.goal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := goalFromText(test.goal)
 		res, err := g.Evaluate(r)
 		if err != nil || res.Defined() == test.undefined || res.Defined() && res.Numerator != test.caught {
 			t.Errorf("%v: %+v, %v", g, res, err)
@@ -194,10 +163,7 @@ func TestGoalThresholdIsTheLowest(t *testing.T) {
 
 func TestGoalFitsMethods(t *testing.T) {
 	fits := func(text string) string {
-		g, err := ParseGoal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := goalFromText(text)
 		var names []string
 		for _, m := range method.All() {
 			if g.Fits(m) {

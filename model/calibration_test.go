@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toptau/calibrate"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -27,7 +28,7 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 			Calibration: c.Sample}
 		change(g)
 		p := &m.Points[0]
-		p.Goal, p.Threshold, p.Guarantee = "--top 5%", c.Threshold, g
+		p.Goal, p.Threshold, p.Guarantee = metric.RateGoal(metric.GoalTop, "5%"), c.Threshold, g
 		return m
 	}
 	m := with(func(*Guarantee) {})

@@ -9,31 +9,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"toptau/internal/feature"
 	"toptau/method"
+	"toptau/schema"
 	"toptau/surrogate"
 )
 
-const (
-	libsvm   = "libsvm"
-	numeric  = "numeric"
-	symbolic = "symbolic"
-)
-
-// Seal computes the probe rows of a new model and checks it. Save and WriteTo want a sealed model.
-func (m *Model) Seal() error {
-	probes, err := m.probes()
-	if err != nil {
-		return err
-	}
-	m.Probes = probes
-	return m.Check()
-}
-
-// Check reports the first thing that is wrong with a model: fields that do not fit together, numbers that are not
-// finite, probe rows that do not score as recorded.
-func (m *Model) Check() error {
-	for _, check := range []func() error{m.checkText, m.checkSchema, m.checkWeights, m.checkPoints, m.checkMembers,
-		m.checkTraining, m.Fingerprints.check, m.checkProbes} {
+// check reports the first thing that is wrong with the parts of a model: fields that do not fit together, numbers that are
+// not finite.
+func (p *Parts) check() error {
+	for _, check := range []func() error{p.checkText, p.checkSchema, p.checkWeights, p.checkPoints, p.checkMembers,
+		p.Training.check, p.Fingerprints.check} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -41,11 +27,11 @@ func (m *Model) Check() error {
 	return nil
 }
 
-func (m *Model) checkSchema() error {
-	s := &m.Schema
+func (p *Parts) checkSchema() error {
+	s := &p.Schema
 	switch s.Format {
-	case "csv", "idx":
-	case libsvm:
+	case schema.CSV, schema.IDX:
+	case schema.LIBSVM:
 		if len(s.Columns) > 0 {
 			return errors.New("a libsvm schema with columns")
 		}
@@ -65,22 +51,22 @@ func (m *Model) checkSchema() error {
 			return fmt.Errorf("column %q twice", c.Name)
 		}
 		names[c.Name] = true
-		if c.Kind != numeric && c.Kind != symbolic {
+		if c.Kind != schema.Numeric && c.Kind != schema.Categorical {
 			return fmt.Errorf("column %q has kind %q", c.Name, c.Kind)
 		}
 	}
-	return s.checkOthers()
+	return checkOthers(s)
 }
 
-// checkOthers checks the columns that are no features: each has a place of its own.
-func (s *Schema) checkOthers() error {
+// checkOthers checks that the columns that are not features have different numbers.
+func checkOthers(s *schema.Schema) error {
 	taken := map[int]bool{}
 	for _, c := range s.Columns {
 		taken[c.Number] = true
 	}
 	others := s.Others
 	if s.Label != nil {
-		others = append([]Name{*s.Label}, others...)
+		others = append([]schema.Name{*s.Label}, others...)
 	}
 	for _, c := range others {
 		if c.Number < 1 || c.Number > s.Width || taken[c.Number] {
@@ -91,50 +77,50 @@ func (s *Schema) checkOthers() error {
 	return nil
 }
 
-func (m *Model) checkWeights() error {
-	if m.Features.Len() == 0 {
+func (p *Parts) checkWeights() error {
+	if p.Features == nil || p.Features.Cols() == 0 {
 		return errors.New("no features")
 	}
-	if len(m.Weights) != m.Features.Len() {
-		return fmt.Errorf("%d weights for %d features", len(m.Weights), m.Features.Len())
+	if n := p.Features.Cols(); len(p.Weights) != n {
+		return fmt.Errorf("%d weights for %d features", len(p.Weights), n)
 	}
-	for i, w := range m.Weights {
+	for i, w := range p.Weights {
 		if !finite(w) {
 			return fmt.Errorf("weight %d is %v", i+1, w)
 		}
 	}
-	if !finite(m.Offset) {
-		return fmt.Errorf("offset %v", m.Offset)
+	if !finite(p.Offset) {
+		return fmt.Errorf("offset %v", p.Offset)
 	}
-	_, err := m.NewScorer() // the features fit the schema
-	return err
+	row := p.emptyRow()
+	return p.Features.Check(&row) // the features fit the schema
 }
 
-func (m *Model) checkPoints() error {
+func (p *Parts) checkPoints() error {
 	names := map[string]bool{}
-	for i := range m.Points {
-		p := &m.Points[i]
-		if p.Name == "" || names[p.Name] {
-			return fmt.Errorf("operating point %d: the name %q is empty or taken", i+1, p.Name)
+	for i := range p.Points {
+		point := &p.Points[i]
+		if point.Name == "" || names[point.Name] {
+			return fmt.Errorf("operating point %d: the name %q is empty or taken", i+1, point.Name)
 		}
-		names[p.Name] = true
-		if err := p.Check(); err != nil {
-			return fmt.Errorf("operating point %q: %w", p.Name, err)
+		names[point.Name] = true
+		if err := point.check(); err != nil {
+			return fmt.Errorf("operating point %q: %w", point.Name, err)
 		}
 	}
 	return nil
 }
 
-func (m *Model) checkMembers() error {
+func (p *Parts) checkMembers() error {
 	share := 0.0
-	for i := range m.Members {
-		member := &m.Members[i]
-		if err := member.check(len(m.Features.m.Blocks)); err != nil {
+	for i := range p.Members {
+		member := &p.Members[i]
+		if err := member.check(len(p.Features.Blocks)); err != nil {
 			return fmt.Errorf("member %d: %w", i+1, err)
 		}
 		share += member.Share
 	}
-	if len(m.Members) > 0 && math.Abs(share-1) > 1e-9 {
+	if len(p.Members) > 0 && math.Abs(share-1) > 1e-9 {
 		return fmt.Errorf("the shares of the members sum to %v", share)
 	}
 	return nil
@@ -206,8 +192,7 @@ func (m *Member) checkProblem() error {
 	return nil
 }
 
-func (m *Model) checkTraining() error {
-	t := &m.Training
+func (t *Training) check() error {
 	if t.Positives < 0 || t.Rows < t.Positives || !finite(t.Mass) || !finite(t.PositiveMass) ||
 		t.PositiveMass < 0 || t.Mass < t.PositiveMass {
 		return fmt.Errorf("training: %d positives of %d rows, mass %v of %v", t.Positives, t.Rows, t.PositiveMass, t.Mass)
@@ -223,8 +208,8 @@ func (m *Model) checkTraining() error {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// checkText wants UTF-8 everywhere: JSON would replace other bytes and so change the model.
-func (m *Model) checkText() error { return checkText(reflect.ValueOf(m).Elem()) }
+// checkText refuses text that is not UTF-8: JSON would replace such bytes and so change the model.
+func (p *Parts) checkText() error { return checkText(reflect.ValueOf(p).Elem()) }
 
 func checkText(v reflect.Value) error {
 	switch v.Kind() {
@@ -233,7 +218,7 @@ func checkText(v reflect.Value) error {
 			return fmt.Errorf("%q is not UTF-8", v.String())
 		}
 	case reflect.Pointer:
-		if !v.IsNil() {
+		if v.Type() != reflect.TypeFor[*feature.Map]() && !v.IsNil() { // a map checks itself
 			return checkText(v.Elem())
 		}
 	case reflect.Slice:
@@ -246,9 +231,6 @@ func checkText(v reflect.Value) error {
 			}
 		}
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[Features]() {
-			return nil // checks itself
-		}
 		for i := range v.NumField() {
 			if err := checkText(v.Field(i)); err != nil {
 				return err

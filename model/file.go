@@ -15,14 +15,17 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/feature"
 	"toptau/internal/memory"
+	"toptau/schema"
 )
 
 const (
-	opening  = "{\n\"toptau_model\": " // then the version
-	sumField = "\"checksum\": \"sha256:"
-	closing  = "\"\n}\n"
-	tailSize = len(sumField) + 2*sha256.Size + len(closing)
+	opening        = "{\n\"toptau_model\": " // then the version
+	signatureField = "\"signature\": "
+	sumField       = "\"checksum\": \"sha256:"
+	closing        = "\"\n}\n"
+	tailSize       = len(sumField) + 2*sha256.Size + len(closing)
 
 	// maxBytes bounds what Read takes into memory: about 20 million features.
 	maxBytes = 1 << 30
@@ -35,8 +38,8 @@ const (
 // than the format in its first line.
 type content struct {
 	Format       int           `json:"toptau_model"`
-	Schema       Schema        `json:"schema"`
-	Features     Features      `json:"features"`
+	Schema       schema.Schema `json:"schema"`
+	Features     *feature.Map  `json:"features"`
 	Offset       float64       `json:"offset"`
 	Weights      []float64     `json:"weights"`
 	Points       []Point       `json:"points"`
@@ -128,16 +131,16 @@ func version(data []byte) (int, error) {
 	switch {
 	case !found || err != nil || v < 1 || strconv.Itoa(v) != string(digits):
 		return 0, refusal("edited or damaged: the format's number is not readable")
-	case v > Format:
-		e := refusal(fmt.Sprintf("format %d, this toptau reads up to %d", v, Format))
+	case v > FileVersion:
+		e := refusal(fmt.Sprintf("format %d, this toptau reads up to %d", v, FileVersion))
 		e.Hint = "use the toptau that wrote it, or a newer one"
 		return 0, e
 	}
 	return v, nil
 }
 
-// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content must be exactly what
-// encode writes in the file's format for the model that was read.
+// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content, in today's spelling,
+// must be exactly what encode writes in the file's format for the model that was read.
 func decodeModel(data []byte) (*Model, error) {
 	format, err := version(data)
 	if err != nil {
@@ -145,6 +148,11 @@ func decodeModel(data []byte) (*Model, error) {
 	}
 	if err := verify(data); err != nil {
 		return nil, err
+	}
+	read := data
+	if body := data[:len(data)-tailSize]; oldSpelling(body) {
+		body = upgrade(body)
+		data = append(body, trailer(body)...)
 	}
 	var c content
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -155,9 +163,14 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := checkSince(reflect.ValueOf(c), format); err != nil {
 		return nil, err
 	}
-	m := &Model{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset,
-		Points: c.Points, Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Probes: c.Probes, Signature: c.Signature}
-	if err := m.Check(); err != nil {
+	parts := Parts{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset, Points: c.Points,
+		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints}
+	if err := parts.check(); err != nil {
+		return nil, err
+	}
+	m := newModel(parts)
+	m.probes, m.signature, m.respelled = c.Probes, c.Signature, &read[0] != &data[0]
+	if err := m.checkProbes(); err != nil {
 		return nil, err
 	}
 	again, err := m.encode(format)
@@ -167,12 +180,9 @@ func decodeModel(data []byte) (*Model, error) {
 	if !bytes.Equal(again, data) {
 		return nil, errors.New("not in the form that toptau writes")
 	}
-	if m.Signature != nil {
-		body, err := m.encodeFields(format)
-		if err != nil {
-			return nil, err
-		}
-		if err := m.Signature.Check(body); err != nil {
+	if m.signature != nil {
+		body := read[:bytes.LastIndex(read, []byte(signatureField))]
+		if err := m.signature.Check(body); err != nil {
 			return nil, err
 		}
 	}
@@ -244,10 +254,10 @@ func (m *Model) encode(format int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Signature != nil {
+	if m.signature != nil {
 		b := bytes.NewBuffer(data)
-		b.WriteString("\"signature\": ")
-		if err := writeJSON(b, m.Signature); err != nil {
+		b.WriteString(signatureField)
+		if err := writeJSON(b, m.signature); err != nil {
 			return nil, err
 		}
 		b.WriteString(",\n")
@@ -258,21 +268,22 @@ func (m *Model) encode(format int) ([]byte, error) {
 
 // encodeFields writes all fields that a signature covers, one a line; the elements of points, members and probes one a line.
 func (m *Model) encodeFields(format int) ([]byte, error) {
+	p := &m.parts
 	var b bytes.Buffer
 	b.WriteString(opening + strconv.Itoa(format) + ",\n")
 	for _, field := range []struct {
 		name  string
 		value any
 	}{
-		{"schema", m.Schema},
-		{"features", m.Features},
-		{"offset", m.Offset},
-		{"weights", m.Weights},
-		{"points", lines(m.Points)},
-		{"members", lines(m.Members)},
-		{"training", m.Training},
-		{"fingerprints", m.Fingerprints},
-		{"probes", lines(m.Probes)},
+		{"schema", p.Schema},
+		{"features", p.Features},
+		{"offset", p.Offset},
+		{"weights", p.Weights},
+		{"points", lines(p.Points)},
+		{"members", lines(p.Members)},
+		{"training", p.Training},
+		{"fingerprints", p.Fingerprints},
+		{"probes", lines(m.probes)},
 	} {
 		if field.value == (*Fingerprints)(nil) {
 			continue
@@ -348,12 +359,21 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
+// bytes returns the content of the model's file, in the newest version.
 func (m *Model) bytes() ([]byte, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
+	if m.signature != nil && m.respelled {
+		return nil, &diag.Error{Kind: diag.Model, Found: "a signature of the older form that the file was read in",
+			Expected: "one of the present form", Hint: "sign the model again"}
 	}
-	if err := m.checkSignature(); err != nil {
-		return nil, err
+	return m.encode(FileVersion)
+}
+
+// Digest returns "sha256:" and the digest of the content of the model's file, which is the checksum in the file.
+func (m *Model) Digest() (string, error) {
+	data, err := m.bytes()
+	if err != nil {
+		return "", err
 	}
-	return m.encode(Format)
+	digest := sha256.Sum256(data[:len(data)-tailSize])
+	return "sha256:" + hex.EncodeToString(digest[:]), nil
 }

@@ -9,11 +9,10 @@ import (
 	"toptau/metric"
 )
 
-// The evidence of an operating point is recomputed whenever a model is read, sealed, saved or used: a guarantee whose numbers
-// contradict each other, the threshold, the goal or the source is an error. docs/model.md lists what this cannot find.
-
-// Check recomputes the evidence of an operating point and reports the first contradiction.
-func (p *Point) Check() error {
+// check recomputes the evidence of an operating point and reports the first contradiction between the numbers of a
+// guarantee, the threshold, the goal and the source. Every model that is made or read is checked. docs/model.md lists what
+// this cannot detect.
+func (p *Point) check() error {
 	if !finite(p.Threshold) {
 		return fmt.Errorf("threshold %v", p.Threshold)
 	}
@@ -42,13 +41,13 @@ func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
 	if g == nil {
 		return nil
 	}
-	goal, err := metric.ParseGoal(p.Goal)
-	if err != nil {
-		return fmt.Errorf("a guarantee for the goal %q", p.Goal)
+	goal := p.Goal
+	if err := goal.Check(); err != nil {
+		return fmt.Errorf("a guarantee without a valid goal: %w", err)
 	}
 	kinds := map[metric.Name]string{metric.AtNP: "max-fpr", metric.AtQuantile: "top", metric.AtTop: "absolute-top"}
 	if kind := kinds[goal.Criterion().Name]; g.Kind != kind || g.Rate != goal.Tau() {
-		return fmt.Errorf("a guarantee of kind %q with rate %q for the goal %s", g.Kind, g.Rate, p.Goal)
+		return fmt.Errorf("a guarantee of kind %q with rate %q for another goal: %s", g.Kind, g.Rate, goal)
 	}
 	claim := calibrate.Claim{Alpha: g.Rate, Delta: g.Delta, N: g.Negatives, Order: g.Order, Bound: g.Bound, Sample: g.Calibration}
 	if g.Kind == "top" { // its calibration rows are of both classes; files without the sample do not have their number

@@ -2,104 +2,214 @@ package model
 
 import (
 	"cmp"
-	"encoding/json"
+	"crypto/ed25519"
+	"fmt"
+	"iter"
 	"slices"
+	"sync"
 
 	"toptau/calibrate"
+	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
-// Format is the version of the files that this package writes, and the newest that it reads.
-const Format = 2
+// FileVersion is the version of the files that this package writes, and the newest that it reads.
+const FileVersion = 2
 
-// Model is one linear model on encoded features. Fill the fields, then Seal it; a model from Load is sealed. It may be
-// used by several goroutines as long as nobody changes it.
+// Model is one linear model on encoded features.
 type Model struct {
-	Schema   Schema    // how to read a record
-	Features Features  // how to encode it
-	Weights  []float64 // one for each feature, finite
-	Offset   float64   // added to every score
-	Points   []Point   // operating points; names are unique
-	Members  []Member  // what the weights are the average of; may be empty
-	Training Training
-	Probes   []Probe // set by Seal
+	parts     Parts
+	probes    []Probe
+	signature *Signature // nil: not signed
+	respelled bool       // the signature is of the older spelling of the file that was read
 
-	Fingerprints *Fingerprints // of the rows that trained it; nil: not kept
-	Signature    *Signature    // set by Sign; nil: not signed
+	missing missingValues
+	scorers sync.Pool // of *Scorer
 }
 
-// Schema says how a file or record is read so that it means what the training file meant.
-type Schema struct {
-	Format   string   `json:"format"`             // "csv", "libsvm", "idx"
-	Header   bool     `json:"header"`             // columns are matched by name, otherwise by number
-	Width    int      `json:"width"`              // columns of the training file; libsvm: features
-	Columns  []Column `json:"columns,omitempty"`  // the features' columns in the order of the training file; none for libsvm
-	Label    *Name    `json:"label,omitempty"`    // the label's column, where it has one
-	Positive []string `json:"positive,omitempty"` // labels of the positive class; "!x": all but x
-	Missing  []string `json:"missing,omitempty"`  // spellings of a missing value beside the empty field
-	Others   []Name   `json:"others,omitempty"`   // columns that are neither feature nor label
+// Parts are the content of a new model. Only packages of this module can fill in Features.
+type Parts struct {
+	Schema       schema.Schema // without dictionaries: the features hold the categories that have weights
+	Features     *feature.Map
+	Weights      []float64 // one for each feature, finite
+	Offset       float64   // added to every score
+	Points       []Point   // operating points with different names; the first is the default
+	Members      []Member  // the fits that the weights are the average of; may be empty
+	Training     Training
+	Fingerprints *Fingerprints // of the training rows; nil: not kept
 }
 
-// Name identifies a column: its header, or its number in decimal, and its 1-based number in the training file.
-type Name struct {
-	Name   string `json:"name"`
-	Number int    `json:"number"`
-}
-
-// Column is a feature's column.
-type Column struct {
-	Name   string `json:"name"`
-	Number int    `json:"number"`
-	Kind   string `json:"kind"` // "numeric" or "symbolic"
-}
-
-// Features is the encoding of a record, opaque here; its JSON is documented in docs/model.md. The zero value encodes nothing.
-type Features struct{ m *feature.Map }
-
-// MarshalJSON writes the encoding as in a model file.
-func (f Features) MarshalJSON() ([]byte, error) {
-	if f.m == nil {
-		return []byte("null"), nil
+// New makes a model. It computes the probe rows and checks that the parts fit together.
+func New(p Parts) (*Model, error) {
+	m := newModel(p.clone())
+	if err := m.parts.check(); err != nil {
+		return nil, err
 	}
-	return f.m.MarshalJSON()
+	m.probes = m.newProbes()
+	return m, m.checkProbes()
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, and refuses unknown fields and kinds of blocks.
-func (f *Features) UnmarshalJSON(data []byte) error {
-	m := new(feature.Map)
-	if err := json.Unmarshal(data, m); err != nil {
-		return err
+// newModel prepares a model. The parts must be checked before it scores, and not be changed afterwards.
+func newModel(p Parts) *Model {
+	m := &Model{parts: p, missing: missingValuesOf(p.Schema.Missing)}
+	m.scorers.New = func() any { return m.NewScorer() }
+	return m
+}
+
+// Parts returns a copy of what the model was made from. The key keeps packages of other modules out.
+func (m *Model) Parts(feature.Key) Parts { return m.parts.clone() }
+
+// TableScorer returns a scorer of tables that were read with Schema, for one goroutine. The key keeps packages of other
+// modules out.
+func (m *Model) TableScorer(feature.Key) *feature.Scorer {
+	return &feature.Scorer{Map: m.parts.Features, Weights: m.parts.Weights, Offset: m.parts.Offset}
+}
+
+// Features returns the encoding. The key keeps packages of other modules out.
+func (m *Model) Features(feature.Key) *feature.Map { return m.parts.Features }
+
+func (p Parts) clone() Parts {
+	p.Schema = cloneSchema(p.Schema)
+	p.Weights, p.Points, p.Members = slices.Clone(p.Weights), slices.Clone(p.Points), slices.Clone(p.Members)
+	return p
+}
+
+func cloneSchema(s schema.Schema) schema.Schema {
+	s.Columns, s.Others = slices.Clone(s.Columns), slices.Clone(s.Others)
+	s.Positive, s.Missing = slices.Clone(s.Positive), slices.Clone(s.Missing)
+	for j := range s.Columns {
+		s.Columns[j].Dictionary = nil
 	}
-	f.m = m
-	return nil
+	return s
 }
 
-// Len is the number of features, which is the number of weights.
-func (f Features) Len() int {
-	if f.m == nil {
-		return 0
+// Schema describes the training file, so that other files are read in the same way. Its dictionaries are the categories
+// that have weights.
+func (m *Model) Schema() schema.Schema {
+	s := cloneSchema(m.parts.Schema)
+	for _, in := range m.parts.Features.Inputs {
+		if in.Column < len(s.Columns) {
+			s.Columns[in.Column].Dictionary = in.Categories
+		}
 	}
-	return f.m.Cols()
+	return s
 }
 
-// Names returns one name for each feature: "src_bytes", "service=http", "load missing", "column 5=tcp", "index 17".
-func (f Features) Names() []string {
-	if f.m == nil {
-		return nil
+// Points returns the operating points, the default first. Their segments and guarantees must not be changed.
+func (m *Model) Points() []Point { return slices.Clone(m.parts.Points) }
+
+// Point returns the operating point of a name. The empty name is the default point.
+func (m *Model) Point(name string) (p Point, found bool) {
+	if i := m.pointAt(name); i >= 0 {
+		return m.parts.Points[i], true
 	}
-	return f.m.Names()
+	return Point{}, false
 }
 
-// Point is an operating point: the decision is score > Threshold.
+// pointAt returns the position of a point, or -1.
+func (m *Model) pointAt(name string) int {
+	if name == "" {
+		return min(0, len(m.parts.Points)-1)
+	}
+	return slices.IndexFunc(m.parts.Points, func(p Point) bool { return p.Name == name })
+}
+
+// WithPoint returns the model with a further operating point, not signed.
+//
+// Errors: diag.Usage if there is a point of that name; another error if the point contradicts itself.
+func (m *Model) WithPoint(p Point) (*Model, error) {
+	if p.Name != "" && m.pointAt(p.Name) >= 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(p.Name) + " in the model", Expected: "a new name"}
+	}
+	return m.withPoints(append(m.Points(), p))
+}
+
+// WithoutPoint returns the model without an operating point, not signed.
+func (m *Model) WithoutPoint(name string) (*Model, error) {
+	i, err := m.existing(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.withPoints(slices.Delete(m.Points(), i, i+1))
+}
+
+// WithDefault returns the model with the named operating point first, not signed.
+func (m *Model) WithDefault(name string) (*Model, error) {
+	i, err := m.existing(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.withPoints(slices.Insert(slices.Delete(m.Points(), i, i+1), 0, m.parts.Points[i]))
+}
+
+// existing returns the position of a point that must be there.
+func (m *Model) existing(name string) (int, error) {
+	if i := m.pointAt(name); i >= 0 {
+		return i, nil
+	}
+	names := make([]string, len(m.parts.Points))
+	for i, p := range m.parts.Points {
+		names[i] = p.Name
+	}
+	return 0, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name), Expected: fmt.Sprintf("one of %q", names)}
+}
+
+func (m *Model) withPoints(points []Point) (*Model, error) {
+	p := m.parts
+	p.Points = points
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	derived := newModel(p)
+	derived.probes = m.probes
+	return derived, nil
+}
+
+// Weights yields the name and the weight of every feature, in the order in which products are added. Names are like
+// "src_bytes", "service=http", "load missing", "column 5=tcp" and "index 17".
+func (m *Model) Weights() iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for i, name := range m.parts.Features.Names() {
+			if !yield(name, m.parts.Weights[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Len returns the number of weights.
+func (m *Model) Len() int { return len(m.parts.Weights) }
+
+// Offset returns the number that is added to every score.
+func (m *Model) Offset() float64 { return m.parts.Offset }
+
+// Members returns the fits that the weights are the average of.
+func (m *Model) Members() []Member { return slices.Clone(m.parts.Members) }
+
+// Training describes the training data.
+func (m *Model) Training() Training { return m.parts.Training }
+
+// Fingerprints returns hashes of the training rows, which must not be changed, or nil if the model has none.
+func (m *Model) Fingerprints() *Fingerprints { return m.parts.Fingerprints }
+
+// Signature returns the signature, or nil if the model is not signed. It must not be changed.
+func (m *Model) Signature() *Signature { return m.signature }
+
+// Verify returns an error unless the model was signed with the private key of key.
+func (m *Model) Verify(key ed25519.PublicKey) error { return m.signature.By(key, "") }
+
+// Point is an operating point. The decision is score > Threshold.
 type Point struct {
-	Name      string     `json:"name"`
-	Threshold float64    `json:"threshold"`           // finite
-	Goal      string     `json:"goal"`                // what was asked for, in words or as the flag was written
-	Source    string     `json:"source"`              // how the threshold was computed and on which rows, in words
-	Guarantee *Guarantee `json:"guarantee,omitempty"` // nil: none was asked for or none can be given
-	Segment   string     `json:"segment,omitempty"`   // the column whose values have thresholds of their own
-	Segments  []Segment  `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
+	Name      string      `json:"name"`
+	Threshold float64     `json:"threshold"`           // finite
+	Goal      metric.Goal `json:"goal"`                // what the threshold is for; the zero Goal: the threshold of a training problem
+	Source    string      `json:"source"`              // how the threshold was computed and on which rows, in words
+	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: no guarantee
+	Segment   string      `json:"segment,omitempty"`   // the column whose values have thresholds of their own
+	Segments  []Segment   `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
 }
 
 // Segment is the threshold of one value of a point's segment column.
@@ -109,18 +219,31 @@ type Segment struct {
 	Guarantee *Guarantee `json:"guarantee,omitempty"`
 }
 
-// Guarantee is the evidence behind a threshold: with probability at least 1 - Delta over the draw of the calibration
-// rows, the rate named by Kind is at most Rate. It holds when calibration and use draw from the same distribution.
+// ThresholdOf returns the threshold of a row. segment is the row's value in the point's segment column, if it has one.
+func (p *Point) ThresholdOf(segment string) float64 {
+	i, found := slices.BinarySearchFunc(p.Segments, segment, func(s Segment, value string) int { return cmp.Compare(s.Value, value) })
+	if found {
+		return p.Segments[i].Threshold
+	}
+	return p.Threshold
+}
+
+// Decide reports whether a score is above the point's threshold. segment is the row's value in the point's segment column,
+// if it has one.
+func (p *Point) Decide(score float64, segment string) bool { return score > p.ThresholdOf(segment) }
+
+// Guarantee is the evidence for a threshold: with probability at least 1 - Delta over the draw of the calibration rows,
+// the rate named by Kind is at most Rate. It holds if the calibration rows and later rows have the same distribution.
 type Guarantee struct {
 	Certified bool           `json:"certified"`     // the calibration rows were used for nothing else
 	Kind      string         `json:"kind"`          // "max-fpr", "top", "absolute-top"
-	Rate      threshold.Rate `json:"rate,omitzero"` // absent where the goal is not a rate
+	Rate      threshold.Rate `json:"rate,omitzero"` // absent if the goal is not a rate
 	Delta     threshold.Rate `json:"delta"`
 	Negatives int            `json:"n_negatives"` // calibration rows
 	Order     int            `json:"order"`       // the threshold is this order statistic, 1-based from the smallest score
-	Bound     float64        `json:"bound"`       // the exact tail, at most Delta when the guarantee holds
+	Bound     float64        `json:"bound"`       // the exact tail probability, at most Delta
 
-	// Calibration keeps some of the calibration scores, so that rows that come later can be compared with them; nil: not kept.
+	// Calibration holds some of the calibration scores, so that later rows can be compared with them. nil: not kept.
 	Calibration *calibrate.Sample `json:"calibration,omitempty"`
 }
 
@@ -133,14 +256,14 @@ type Member struct {
 	Beta        float64        `json:"beta,omitempty"`
 	K           int            `json:"k,omitempty"`
 	Anchor      float64        `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
-	Blocks      []int          `json:"blocks"`           // positions of the feature blocks it uses
-	Folds       int            `json:"folds,omitempty"`  // the number of folds whose fits the member is the mean of; 0: one fit to all rows
-	Share       float64        `json:"share"`            // its weight in the average; shares sum to 1
+	Blocks      []int          `json:"blocks"`           // positions of the feature blocks that it uses
+	Folds       int            `json:"folds,omitempty"`  // the member is the mean of the fits of this many folds; 0: one fit to all rows
+	Share       float64        `json:"share"`            // its weight in the average; the weights sum to 1
 	Solver      Solver         `json:"solver"`
 	Certificate *Certificate   `json:"certificate,omitempty"` // nil: no objective was evaluated
 }
 
-// Solver says how a member was computed. Fields that the solver does not use are zero.
+// Solver describes how a member was computed. Fields that the solver does not use are zero.
 type Solver struct {
 	Name        string  `json:"name"`
 	Iterations  int     `json:"iterations,omitempty"`
@@ -148,55 +271,32 @@ type Solver struct {
 	Start       string  `json:"start,omitempty"`
 	Minibatches int     `json:"minibatches,omitempty"`
 	Seed        uint64  `json:"seed,omitempty"`
-	Gap         float64 `json:"gap,omitempty"` // the gap asked for
+	Gap         float64 `json:"gap,omitempty"` // the gap at which the solver was to stop
 }
 
-// Certificate is what is known about a member's objective F on its training rows. Unknown values are nil.
+// Certificate holds what is known about a member's objective F on its training rows. Unknown values are nil.
 type Certificate struct {
 	Objective       float64  `json:"objective"`
 	ObjectiveAtZero float64  `json:"objective_at_zero"`
-	LowerBound      *float64 `json:"lower_bound"`
+	LowerBound      *float64 `json:"lower_bound"`     // D, which no objective is below
 	RelativeGap     *float64 `json:"relative_gap"`    // (F - D) / max(F, 0.01)
 	GapOfDecrease   *float64 `json:"gap_of_decrease"` // (F - D) / (F(0) - D)
 	Threshold       float64  `json:"threshold"`       // t(w) on the training rows
 	ZeroIsOptimal   *bool    `json:"zero_is_optimal"`
 }
 
-// Training is what is worth knowing about the training data.
+// Training describes the training data.
 type Training struct {
 	Rows         int     `json:"rows"`
 	Positives    int     `json:"positives"`
-	Mass         float64 `json:"mass,omitempty"`          // sum of the row weights, where there are any
+	Mass         float64 `json:"mass,omitempty"`          // sum of the row weights, if there are any
 	PositiveMass float64 `json:"positive_mass,omitempty"` // of the positives
 	Digest       string  `json:"digest"`                  // "sha256:" and the digest of the uncompressed file; "" when unknown
 	Seed         uint64  `json:"seed"`
 }
 
-// Probe is a synthetic record with its score, in the order of Schema.Columns; libsvm: "index:value" each.
+// Probe is a synthetic record with its score. The fields are in the order of Schema.Columns; LIBSVM: "index:value" each.
 type Probe struct {
 	Fields []string `json:"fields"`
 	Score  float64  `json:"score"`
-}
-
-// Decide reports whether a score is above the point's threshold; segment is the value of the point's segment column, if
-// it has one.
-func (p *Point) Decide(score float64, segment string) bool {
-	t := p.Threshold
-	i, found := slices.BinarySearchFunc(p.Segments, segment, func(s Segment, value string) int {
-		return cmp.Compare(s.Value, value)
-	})
-	if found {
-		t = p.Segments[i].Threshold
-	}
-	return score > t
-}
-
-// Point returns the operating point of that name, or nil; the empty name is the first point.
-func (m *Model) Point(name string) *Point {
-	for i := range m.Points {
-		if name == "" || m.Points[i].Name == name {
-			return &m.Points[i]
-		}
-	}
-	return nil
 }

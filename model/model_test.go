@@ -21,6 +21,8 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
+	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -34,7 +36,7 @@ func trained(t testing.TB) *Model {
 	data := &table.Table{
 		Columns: []table.Column{
 			{Name: "bytes", Number: 1, Values: []float64{2, 4, math.NaN(), 6, 8}},
-			{Name: "service", Number: 2, Kind: table.Symbolic, Codes: []int32{0, 1, 0, -1, 0}, Dictionary: []string{"http", "f<t>p \"ü\""}},
+			{Name: "service", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 1, 0, -1, 0}, Dictionary: []string{"http", "f<t>p \"ü\""}},
 			{Name: "zero", Number: 4, Values: []float64{0, 0, 0, 0, 0}},
 		},
 		Line: []int{2, 3, 4, 5, 6},
@@ -42,17 +44,17 @@ func trained(t testing.TB) *Model {
 	bound := 0.04
 	yes := false
 	m := &Model{
-		Schema: Schema{Format: "csv", Header: true, Width: 5,
-			Columns: []Column{{"bytes", 1, numeric}, {"service", 2, symbolic}, {"zero", 4, numeric}},
-			Label:   &Name{"label", 5}, Positive: []string{"!normal"}, Missing: []string{"NA"}, Others: []Name{{"id", 3}}},
-		Features: features(t, data, table.Schema{Header: true}, feature.Options{Impute: feature.ImputeOwn}),
+		Schema: schema.Schema{Format: "csv", Header: true, Width: 5,
+			Columns: []schema.Column{{Name: "bytes", Number: 1, Kind: schema.Numeric}, {Name: "service", Number: 2, Kind: schema.Categorical}, {Name: "zero", Number: 4, Kind: schema.Numeric}},
+			Label:   &schema.Name{Name: "label", Number: 5}, Positive: []string{"!normal"}, Missing: []string{"NA"}, Others: []schema.Name{{Name: "id", Number: 3}}},
+		Features: features(t, data, schema.Schema{Header: true}, feature.Options{Impute: schema.ImputeIndicator}),
 		Weights:  []float64{1.0 / 3, -2, 0.125, 1e-17, 0.5},
 		Offset:   -0.25,
 		Points: []Point{
-			{Name: "default", Threshold: 0.1, Goal: "--max-fpr 1%", Source: "order statistic of calibration negatives",
+			{Name: "default", Threshold: 0.1, Goal: metric.RateGoal(metric.GoalMaxFPR, "1%"), Source: "order statistic of calibration negatives",
 				Guarantee: &Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
 					Negatives: 300, Order: 300, Bound: 0.049040894071285854}},
-			{Name: "per id", Threshold: 1, Goal: "--top 1%", Source: "quantile of the training scores",
+			{Name: "per id", Threshold: 1, Goal: metric.RateGoal(metric.GoalTop, "1%"), Source: "quantile of the training scores",
 				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
 		},
 		Members: []Member{{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1,
@@ -77,7 +79,7 @@ func complete(t testing.TB) *Model {
 	return m
 }
 
-func features(t testing.TB, data *table.Table, s table.Schema, o feature.Options) Features {
+func features(t testing.TB, data *table.Table, s schema.Schema, o feature.Options) Features {
 	fitted, _, err := feature.Fit(data, s, nil, o)
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +94,8 @@ func sparse(t testing.TB) *Model {
 		Line:   []int{1, 2, 3},
 	}
 	m := &Model{
-		Schema:   Schema{Format: libsvm, Width: 20},
-		Features: features(t, data, table.Schema{}, feature.Options{Scale: feature.ScaleNone}),
+		Schema:   schema.Schema{Format: schema.LIBSVM, Width: 20},
+		Features: features(t, data, schema.Schema{}, feature.Options{Scale: schema.ScaleNone}),
 		Weights:  []float64{2, -1},
 		Training: Training{Rows: 3, Positives: 1},
 	}
@@ -121,7 +123,7 @@ func TestGoldenFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *update {
+		if *update && format > 1 {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -129,6 +131,9 @@ func TestGoldenFile(t *testing.T) {
 		want, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if format == 1 { // written in today's spelling, with another checksum
+			want, got = upgrade(want[:len(want)-tailSize]), got[:len(got)-tailSize]
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("bytes of format %d (-want +got):\n%s", format, diff)
@@ -177,7 +182,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		ignore := cmp.Comparer(func(a, b Features) bool { return slices.Equal(a.Names(), b.Names()) })
 		rates := cmp.Comparer(func(a, b threshold.Rate) bool { return a == b })
-		if diff := cmp.Diff(m, again, ignore, rates); diff != "" && i == 0 {
+		if diff := cmp.Diff(m, again, ignore, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b })); diff != "" && i == 0 {
 			t.Errorf("model %d (-saved +loaded):\n%s", i, diff)
 		}
 	}
@@ -233,18 +238,19 @@ var forgeries = []struct{ old, new, want string }{
 	{`"offset": -0.25,`, "\"offset\": -0.25,\n\"surplus\": 1,", "unknown field"},
 	{`"weights": [`, `"weights": [1,`, "6 weights for 5 features"},
 	{`"header":true`, `"header":false`, ""},
-	{`"kind":"symbolic"`, `"kind":"numeric"`, "symbolic"},
+	{`"kind":"categorical"`, `"kind":"numeric"`, "categorical"},
 	{`"name":"bytes","number":1`, `"name":"octets","number":1`, `column "octets"`},
 	{`"number":4`, `"number":1`, `"zero" has number 1`},
 	{`"format":"csv"`, `"format":"parquet"`, `format "parquet"`},
 	{`"width":5`, `"width":3`, `column "zero"`},
 	{`"threshold":0.1`, `"threshold":-0.1`, ""},
 	{`"name":"per id"`, `"name":"default"`, "taken"},
-	{`"kind":"max-fpr"`, `"kind":"luck"`, `"luck"`},
+	{`"certified":true,"kind":"max-fpr"`, `"certified":true,"kind":"luck"`, `"luck"`},
+	{`"goal":{"kind":"max-fpr"`, `"goal":{"kind":"luck"`, `"luck"`},
 	{`"order":300`, `"order":301`, "order 301 of 300"},
 	{`"order":300`, `"order":299`, "binomial tail of order 299 of 300"},
 	{`"delta":"0.05"`, `"delta":"0.01"`, "above delta 0.01"},
-	{`"goal":"--max-fpr 1%"`, `"goal":"--top 1%"`, `kind "max-fpr" with rate "0.01" for the goal --top 1%`},
+	{`"goal":{"kind":"max-fpr","rate":"0.01"}`, `"goal":{"kind":"top","rate":"0.01"}`, `kind "max-fpr" with rate "0.01" for another goal`},
 	{`"certified":true`, `"certified":false`, "not certified"},
 	{`"source":"order`, `"source":"out-of-fold order`, "a guarantee, and the source"},
 	{`"value":"a"`, `"value":"c"`, "out of order"},
@@ -321,7 +327,7 @@ func TestUnsealedAndBrokenModelsAreNotSaved(t *testing.T) {
 		"NaN weight":    func(m *Model) { m.Weights[0] = math.NaN() },
 		"infinite":      func(m *Model) { m.Points[0].Threshold = math.Inf(1) },
 		"stale probes":  func(m *Model) { m.Weights[0] = 9 },
-		"not UTF-8":     func(m *Model) { m.Points[0].Goal = "\xff" },
+		"not UTF-8":     func(m *Model) { m.Points[0].Source = "\xff" },
 		"no features":   func(m *Model) { m.Features = Features{} },
 		"certificate":   func(m *Model) { m.Members[0].Certificate.Objective = math.Inf(1) },
 		"unnamed point": func(m *Model) { m.Points[0].Name = "" },
@@ -485,7 +491,7 @@ func TestOldVersionsHaveNoNewFields(t *testing.T) {
 
 // Spellings of missing values must not turn a probe row into one that the policy refuses.
 func TestProbesAvoidMissingSpellings(t *testing.T) {
-	m := sealable(t, feature.Options{Scale: feature.ScaleNone}, "0", "1", "?unknown", "2.5", "-0.75", "0.25", "0.0078125")
+	m := sealable(t, feature.Options{Scale: schema.ScaleNone}, "0", "1", "?unknown", "2.5", "-0.75", "0.25", "0.0078125")
 	if err := m.Seal(); err != nil {
 		t.Error(err)
 	}
@@ -496,14 +502,14 @@ func sealable(t testing.TB, o feature.Options, missing ...string) *Model {
 	data := &table.Table{
 		Columns: []table.Column{
 			{Name: "x", Number: 1, Values: []float64{3, 4}},
-			{Name: "s", Number: 2, Kind: table.Symbolic, Codes: []int32{0, 1}, Dictionary: []string{"a", "b"}},
+			{Name: "s", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 1}, Dictionary: []string{"a", "b"}},
 		},
 		Line: []int{1, 2},
 	}
 	return &Model{
-		Schema: Schema{Format: "csv", Header: true, Width: 3, Missing: missing,
-			Columns: []Column{{"x", 1, numeric}, {"s", 2, symbolic}}},
-		Features: features(t, data, table.Schema{Header: true}, o),
+		Schema: schema.Schema{Format: "csv", Header: true, Width: 3, Missing: missing,
+			Columns: []schema.Column{{Name: "x", Number: 1, Kind: schema.Numeric}, {Name: "s", Number: 2, Kind: schema.Categorical}}},
+		Features: features(t, data, schema.Schema{Header: true}, o),
 		Weights:  []float64{1, 2, 3},
 	}
 }

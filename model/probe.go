@@ -3,38 +3,29 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
-// probes makes the synthetic records and their scores.
-func (m *Model) probes() ([]Probe, error) {
-	if m.Features.m == nil {
-		return nil, errors.New("a model without features")
-	}
-	s, err := m.NewScorer()
-	if err != nil {
-		return nil, err
-	}
+// newProbes makes synthetic records and their scores. A probe that the model refuses to score has the score NaN.
+func (m *Model) newProbes() []Probe {
 	var list []Probe
-	for _, fields := range m.Features.m.Probes(len(m.Schema.Columns), s.missing) {
-		score, err := s.ScoreFields(fields)
+	for _, fields := range m.parts.Features.Probes(len(m.parts.Schema.Columns), m.missing.text) {
+		score, err := m.ScoreFields(fields)
 		if err != nil {
-			return nil, err
+			score = math.NaN()
 		}
 		list = append(list, Probe{Fields: fields, Score: score})
 	}
-	return list, nil
+	return list
 }
 
+// checkProbes scores the probe rows again.
 func (m *Model) checkProbes() error {
-	if len(m.Probes) == 0 {
-		return errors.New("no probe rows: the model was not sealed")
+	if len(m.probes) == 0 {
+		return errors.New("no probe rows")
 	}
-	s, err := m.NewScorer()
-	if err != nil {
-		return err
-	}
-	for i, p := range m.Probes {
-		score, err := s.ScoreFields(p.Fields)
+	for i, p := range m.probes {
+		score, err := m.ScoreFields(p.Fields)
 		if err != nil {
 			return fmt.Errorf("probe row %d: %w", i+1, err)
 		}

@@ -72,49 +72,16 @@ func KeyName(key ed25519.PublicKey) string {
 	return hex.EncodeToString(digest[:8])
 }
 
-// Sign signs the model. A model that is changed afterwards must be signed again, or its Signature set to nil: Save refuses it.
-func (m *Model) Sign(key ed25519.PrivateKey) error {
-	unsigned := *m
-	unsigned.Signature = nil
-	body, err := unsigned.body()
+// Sign returns the model with a signature by key, which replaces an older one.
+func (m *Model) Sign(key ed25519.PrivateKey) (*Model, error) {
+	signed := newModel(m.parts)
+	signed.probes = m.probes
+	body, err := signed.encodeFields(FileVersion)
 	if err != nil {
-		return err
-	}
-	m.Signature, err = NewSignature(key, body)
-	return err
-}
-
-// VerifySignature reports whether the model as it is now was signed with the private key of key.
-func (m *Model) VerifySignature(key ed25519.PublicKey) error {
-	if err := m.Signature.By(key, ""); err != nil {
-		return err
-	}
-	return m.checkSignature()
-}
-
-// body returns the bytes that a signature covers: those of the file before the signature.
-func (m *Model) body() ([]byte, error) {
-	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	data, err := m.encodeFields(Format)
-	return data, err
-}
-
-// checkSignature refuses a signature of other content.
-func (m *Model) checkSignature() error {
-	if m.Signature == nil {
-		return nil
-	}
-	body, err := m.encodeFields(Format)
-	if err != nil {
-		return err
-	}
-	if err := m.Signature.Check(body); err != nil {
-		return &diag.Error{Kind: diag.Model, Found: "the model was changed after it was signed",
-			Expected: "the content that was signed", Hint: "sign it again, or remove the signature"}
-	}
-	return nil
+	signed.signature, err = NewSignature(key, body)
+	return signed, err
 }
 
 // LoadVerified is Load for a model that must have been signed with the private key of key.
@@ -123,7 +90,7 @@ func LoadVerified(path string, key ed25519.PublicKey) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m, m.Signature.By(key, path)
+	return m, m.signature.By(key, path)
 }
 
 const (

@@ -31,3 +31,6 @@ const (
 	ImputeZero      Impute = "zero"      // 0 before scaling; categorical: no category
 	ImputeIndicator Impute = "indicator" // 0 after scaling and a feature "COLUMN missing"; categorical: a category of its own
 )
+
+// ReadsLabels reports whether fitting the encoding reads the labels of the rows.
+func (e Encoding) ReadsLabels() bool { return e == Leaves || e == ScorecardLeaves }

@@ -1,7 +1,5 @@
 package schema
 
-import "encoding/json"
-
 // Schema is what a model remembers of its training file in order to read another file the same way.
 type Schema struct {
 	Format   FileFormat `json:"format"`             // how the training file was stored; never AutoFormat
@@ -35,16 +33,3 @@ const (
 	Numeric     Kind = "numeric"
 	Categorical Kind = "categorical"
 )
-
-// UnmarshalJSON also reads "symbolic", which files of format 1 have for Categorical.
-func (k *Kind) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return err
-	}
-	if text == "symbolic" {
-		text = string(Categorical)
-	}
-	*k = Kind(text)
-	return nil
-}

@@ -10,7 +10,6 @@ import (
 
 	"toptau"
 	"toptau/internal/feature"
-	"toptau/metric"
 	"toptau/model"
 )
 
@@ -55,7 +54,7 @@ func (e *entry) trainings(s *set) []string {
 // trained is the front door: train for the goal, default options but for the encodings, and score the test file.
 func trained(features ...string) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
 	return func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
-		goal, err := metric.ParseGoal(j.goal)
+		goal, err := goalOf(j.goal)
 		if err != nil {
 			return nil, "", err
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // exported describes the parts of a set for one seed as gbdt.py reads them. Beside it lie, for each part, NAME.x, the
@@ -38,7 +39,7 @@ func (h *harness) export(s *set, dir string) error {
 		}
 		known := make([]int, len(p.train.Columns)) // categories of training
 		for j := range p.train.Columns {
-			if c := &p.train.Columns[j]; c.Kind == table.Symbolic {
+			if c := &p.train.Columns[j]; c.Kind == schema.Categorical {
 				e.Categorical = append(e.Categorical, j)
 				known[j] = len(c.Dictionary)
 			}
@@ -97,7 +98,7 @@ func exportPart(name string, t *table.Table, columns int, known []int) error {
 }
 
 func exportedValue(c *table.Column, row, known int) float32 {
-	if c.Kind == table.Numeric {
+	if c.Kind != schema.Categorical {
 		return float32(c.Values[row])
 	}
 	if code := int(c.Codes[row]); code >= 0 && code < known {

@@ -1,5 +1,11 @@
 package main
 
+import (
+	"encoding/json"
+
+	"toptau/metric"
+)
+
 // target is a row of the table of goals: a figure that toptau's default is to reach.
 type target struct {
 	set    string
@@ -51,3 +57,15 @@ const (
 
 // excused are sets with so few positives that a single set's difference is noise.
 var excused = []string{"oil_spill", "ionosphere"}
+
+// goalOf reads a goal as the results name it: "--max-fpr 0.01".
+func goalOf(name string) (goal metric.Goal, err error) {
+	content, err := json.Marshal(name)
+	if err == nil {
+		err = json.Unmarshal(content, &goal)
+	}
+	if err == nil {
+		err = goal.Check()
+	}
+	return goal, err
+}

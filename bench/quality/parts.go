@@ -2,13 +2,14 @@ package main
 
 import (
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // parts are the tables of a set for one seed.
 type parts struct {
 	files       files
 	train, test *table.Table
-	schema      table.Schema
+	schema      schema.Schema
 }
 
 // read returns the parts of a set for a seed, the test part with the columns and categories of the training part.

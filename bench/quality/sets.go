@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"toptau/schema"
 
 	"toptau"
 	"toptau/internal/table"
@@ -89,5 +90,5 @@ func setOf(name string) *set {
 
 // options are the set's format as the reader takes it.
 func (s *set) options() table.Options {
-	return table.Options{Label: s.format.Label, Positive: s.format.Positive, Drop: s.format.Drop}
+	return table.Options{Format: schema.Format{Label: s.format.Label, Positive: s.format.Positive, Drop: s.format.Drop}}
 }

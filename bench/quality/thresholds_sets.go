@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"toptau/schema"
 
 	"toptau/internal/feature"
 	"toptau/internal/simulate"
@@ -141,7 +142,7 @@ func (h *harness) load(s *thresholdSet, seed int) (tune.Data, error) {
 		h.loaded[s.name] = d
 		return d, err
 	}
-	d, err := s.fresh(uint64(2*seed), s.simulated.Rows, table.Options{Label: "label", Positive: []string{"1"}})
+	d, err := s.fresh(uint64(2*seed), s.simulated.Rows, table.Options{Format: schema.Format{Label: "label", Positive: []string{"1"}}})
 	if err != nil {
 		return d, err
 	}

@@ -15,7 +15,6 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
-	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -185,7 +184,7 @@ func (u *urn) draw(ctx context.Context, number int) (o outcome) {
 		return o
 	}
 	for k, d := range []threshold.Rate{threshold.MustRate(delta), {}} {
-		t, err := toptau.Train(ctx, data, metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate(budget)},
+		t, err := toptau.Train(ctx, data, toptau.MaxFPR(budget),
 			toptau.TrainOptions{Methods: []string{restrictedTo}, Features: []string{"raw"}, Delta: d, Seed: uint64(number)})
 		var refused *diag.Error
 		if errors.As(err, &refused) && refused.Kind == diag.Guarantee {

@@ -9,6 +9,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 	"toptau/metric"
 )
 
@@ -32,8 +33,8 @@ type compareCommand struct {
 	dataFlags
 }
 
-func (c *compareCommand) Run(s *session) error {
-	goal, err := c.flags().Goal()
+func (c *compareCommand) Run(s *cli.Session) error {
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}
@@ -48,9 +49,9 @@ func (c *compareCommand) Run(s *session) error {
 		Impute: c.Impute, Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(),
 		Progress: func(now toptau.Progress) {
 			if now.Usable {
-				s.finish("comparing what is finished")
+				s.FinishAfterSignal("comparing what is finished")
 			}
-			s.progress.report(now)
+			showProgress(s, now)
 		}}
 	data, err := toptau.Read(c.Data, c.format())
 	if err != nil {
@@ -77,28 +78,28 @@ func (c *compareCommand) Run(s *session) error {
 		}
 		options.Scores = append(options.Scores, scores)
 	}
-	s.progress.start()
+	s.Progress.Start()
 	r, err := toptau.Compare(s, data, goal, options)
 	if err != nil {
 		return err
 	}
-	s.progress.clear()
+	s.Progress.Clear()
 	var kept []string
 	if r.Cancelled {
 		kept = setAside(c.ReplacePartial, &c.Report)
 	}
 	if c.Report != "" {
-		if err := s.writeFile(c.Report, r.WriteReport); err != nil {
+		if err := s.WriteFile(c.Report, r.WriteReport); err != nil {
 			return err
 		}
 	}
-	if s.json {
-		err = s.emit(r)
-	} else if !s.taken {
+	if s.JSON {
+		err = s.Emit(r)
+	} else if !s.StdoutTaken {
 		printComparison(s, r)
 	}
 	if err == nil && r.Cancelled {
-		return &interrupted{soFar(kept, c.Report)}
+		return &cli.Interrupted{Words: soFar(kept, c.Report)}
 	}
 	return err
 }
@@ -120,13 +121,13 @@ func (c *compareCommand) named() (list [][2]string, err error) {
 var verdictTitles = map[string]string{"loss": "verdict on the loss", "encoding": "verdict on the encoding", "against": "verdict",
 	"best": "best of all"}
 
-func printComparison(s *session, r *toptau.CompareReport) {
-	s.printf("goal: %s\n", r.GoalWords)
-	s.printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s)\n",
+func printComparison(s *cli.Session, r *toptau.CompareReport) {
+	s.Printf("goal: %s\n", r.Goal)
+	s.Printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s)\n",
 		group(r.Training.Rows),
 		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives), group(r.Test.Rows),
 		group(r.Test.Positives))
-	s.printf("%s on the test part, each at its best setting on the validation part:\n", r.Criterion)
+	s.Printf("%s on the test part, each at its best setting on the validation part:\n", r.Criterion)
 	table := [][]string{{"", "criterion", "found", "interval", "against " + r.Against, "interval", "", "seconds"}}
 	var drawn *metric.Interval
 	for i := range r.Entries {
@@ -137,7 +138,7 @@ func printComparison(s *session, r *toptau.CompareReport) {
 		}
 	}
 	for _, line := range aligned(table) {
-		s.printf("  %s\n", line)
+		s.Printf("  %s\n", line)
 	}
 	for _, e := range r.Entries {
 		if e.Setting != nil {
@@ -145,7 +146,7 @@ func printComparison(s *session, r *toptau.CompareReport) {
 			if e.Fitted < e.Tried {
 				of = fmt.Sprintf("%d fitted of %s", e.Fitted, count(e.Tried, "setting"))
 			}
-			s.printf("setting of %s: %s, best of %s\n", e.Name, *e.Setting, of)
+			s.Printf("setting of %s: %s, best of %s\n", e.Name, *e.Setting, of)
 		}
 	}
 	if drawn != nil {
@@ -153,24 +154,24 @@ func printComparison(s *session, r *toptau.CompareReport) {
 		if r.Entities != nil {
 			what = group(*r.Entities) + " entities of the test part"
 		}
-		s.printf("intervals: %s, %s, %s replicates, each with the same %s for all\n", drawn.Kind, metric.ConfidenceText(1-drawn.Confidence),
+		s.Printf("intervals: %s, %s, %s replicates, each with the same %s for all\n", drawn.Kind, metric.ConfidenceText(1-drawn.Confidence),
 			group(drawn.Replicates), what)
 	}
 	for _, e := range r.Entries {
 		if e.Joined != nil {
-			s.printf("scores of %s: %s\n", e.Name, e.Joined.Words())
+			s.Printf("scores of %s: %s\n", e.Name, e.Joined.Words())
 		}
 	}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		s.printf("%s: %s\n", verdictTitles[v.About], v.Says)
+		s.Printf("%s: %s\n", verdictTitles[v.About], v.Says)
 		if v.Evidence != "" {
-			s.printf("  %s\n", v.Evidence)
+			s.Printf("  %s\n", v.Evidence)
 		}
 	}
-	s.printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsFit)
+	s.Printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsFit)
 	for _, w := range r.Warnings {
-		s.printf("note: %s\n", w.Text)
+		s.Printf("note: %s\n", w.Text)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"toptau"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 	"toptau/internal/simulate"
 	"toptau/metric"
 	"toptau/threshold"
@@ -29,7 +30,7 @@ const (
 	demoShare = "5%"
 )
 
-func (c *demoCommand) Run(s *session) error {
+func (c *demoCommand) Run(s *cli.Session) error {
 	dir := c.Dir
 	if dir == "" {
 		temporary, err := atomicfile.MkdirTemp("toptau-demo-")
@@ -42,8 +43,8 @@ func (c *demoCommand) Run(s *session) error {
 		return err
 	}
 	started := time.Now()
-	if !s.json {
-		s.printf(`A monitored network: every flow has the scores of several anomaly detectors. A few per cent belong to attacks of
+	if !s.JSON {
+		s.Printf(`A monitored network: every flow has the scores of several anomaly detectors. A few per cent belong to attacks of
 several types, and the detectors are noisy. Analysts can live with false alarms on %s of the benign flows.
 `, demoGoal)
 	}
@@ -55,22 +56,22 @@ several types, and the detectors are noisy. Analysts can live with false alarms 
 		return err
 	}
 	evaluation, err := c.evaluate(s, dir, trained)
-	if err != nil || s.json {
+	if err != nil || s.JSON {
 		return err
 	}
 	at := evaluation.Points[0].Decisions
-	s.printf(`
+	s.Printf(`
 What this means: of 1,000 alerts about %.0f are attacks; the model finds %s of all attacks, and %s of the benign
 flows raise an alarm. The threshold keeps the budget on average; --delta adds a guarantee.
 %.1f s in all.
 `, 1000*at.Precision.Rate, percent(at.TruePositiveRate.Rate), percent(at.FalsePositiveRate.Rate), time.Since(started).Seconds())
 	if c.Dir == "" {
-		s.printf("The files were temporary: toptau demo --dir DIR keeps them, and the three commands work on your own files.\n")
+		s.Printf("The files were temporary: toptau demo --dir DIR keeps them, and the three commands work on your own files.\n")
 	}
 	return nil
 }
 
-func (c *demoCommand) generate(s *session, dir string) error {
+func (c *demoCommand) generate(s *cli.Session, dir string) error {
 	for i, name := range []string{demoTrain, demoFresh} {
 		data, err := simulate.New(simulate.Options{Kind: "detectors", Rows: c.Rows, Seed: c.Seed + uint64(i),
 			Positives: threshold.MustRate(demoShare)})
@@ -78,44 +79,44 @@ func (c *demoCommand) generate(s *session, dir string) error {
 			return err
 		}
 		c.command(s, "toptau generate detectors --rows %d --positives %s --seed %d -o %s", c.Rows, demoShare, c.Seed+uint64(i), name)
-		s.progress.start()
-		err = s.writeFile(filepath.Join(dir, name), func(w io.Writer) error {
-			return data.WriteCSV(s, w, func(rows int) { s.progress.show(float64(rows)/float64(c.Rows), "writing %s", name) })
+		s.Progress.Start()
+		err = s.WriteFile(filepath.Join(dir, name), func(w io.Writer) error {
+			return data.WriteCSV(s, w, func(rows int) { s.Progress.Show(float64(rows)/float64(c.Rows), "writing %s", name) })
 		})
 		if err != nil {
 			return err
 		}
-		s.progress.clear()
+		s.Progress.Clear()
 	}
 	return nil
 }
 
-func (c *demoCommand) train(s *session, dir string) (*toptau.Trained, error) {
+func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error) {
 	c.command(s, "toptau train %s --label label --max-fpr %s -o %s", demoTrain, demoGoal, demoModel)
 	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate(demoGoal)}
 	data, err := toptau.Read(filepath.Join(dir, demoTrain), toptau.Format{Label: "label"})
 	if err != nil {
 		return nil, err
 	}
-	s.progress.start()
-	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: s.progress.report, Seed: c.Seed})
+	s.Progress.Start()
+	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now toptau.Progress) { showProgress(s, now) }, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
-	s.progress.clear()
+	s.Progress.Clear()
 	if trained.Report.Cancelled {
 		return nil, s.Err()
 	}
 	if err := trained.Model.Save(filepath.Join(dir, demoModel)); err != nil {
 		return nil, err
 	}
-	if !s.json {
+	if !s.JSON {
 		printTraining(s, &trained.Report, "")
 	}
 	return trained, nil
 }
 
-func (c *demoCommand) evaluate(s *session, dir string, trained *toptau.Trained) (*toptau.Evaluation, error) {
+func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Trained) (*toptau.Evaluation, error) {
 	c.command(s, "toptau evaluate %s %s", demoModel, demoFresh)
 	fresh, err := toptau.ReadFor(trained.Model, filepath.Join(dir, demoFresh), toptau.Format{})
 	if err != nil {
@@ -125,8 +126,8 @@ func (c *demoCommand) evaluate(s *session, dir string, trained *toptau.Trained) 
 	if err != nil {
 		return nil, err
 	}
-	if s.json {
-		return e, s.emit(struct {
+	if s.JSON {
+		return e, s.Emit(struct {
 			SchemaVersion int                 `json:"schema_version"`
 			Training      *toptau.TrainReport `json:"training"`
 			Evaluation    *toptau.Evaluation  `json:"evaluation"`
@@ -137,9 +138,9 @@ func (c *demoCommand) evaluate(s *session, dir string, trained *toptau.Trained) 
 }
 
 // command shows what a user would type.
-func (c *demoCommand) command(s *session, format string, args ...any) {
-	if !s.json {
-		s.printf("\n$ "+format+"\n", args...)
-		s.stdout.Flush()
+func (c *demoCommand) command(s *cli.Session, format string, args ...any) {
+	if !s.JSON {
+		s.Printf("\n$ "+format+"\n", args...)
+		s.Stdout.Flush()
 	}
 }

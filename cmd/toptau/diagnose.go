@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toptau"
+	"toptau/internal/cli"
 )
 
 // diagnoseCommand says what can work before anything is fitted.
@@ -15,7 +16,7 @@ type diagnoseCommand struct {
 	dataFlags
 }
 
-func (c *diagnoseCommand) Run(s *session) error {
+func (c *diagnoseCommand) Run(s *cli.Session) error {
 	goal, err := c.optional()
 	if err != nil {
 		return err
@@ -29,32 +30,32 @@ func (c *diagnoseCommand) Run(s *session) error {
 		return err
 	}
 	data.Spend()
-	s.progress.start()
+	s.Progress.Start()
 	d, err := toptau.Diagnose(s, data, toptau.DiagnoseOptions{Goal: goal, Delta: delta, Features: c.Features, Scale: c.Scale, Impute: c.Impute,
-		Progress: s.progress.report})
+		Progress: func(now toptau.Progress) { showProgress(s, now) }})
 	if err != nil {
 		return err
 	}
-	s.progress.clear()
-	if s.json {
-		return s.emit(d)
+	s.Progress.Clear()
+	if s.JSON {
+		return s.Emit(d)
 	}
 	printDiagnosis(s, d)
 	return nil
 }
 
-func printDiagnosis(s *session, d *toptau.Diagnosis) {
-	s.printf("%s rows, %s positive, %s negative, %s features\n", group(d.N), group(d.NPos), group(d.NNeg), group(d.D))
+func printDiagnosis(s *cli.Session, d *toptau.Diagnosis) {
+	s.Printf("%s rows, %s positive, %s negative, %s features\n", group(d.N), group(d.NPos), group(d.NNeg), group(d.D))
 	switch {
 	case d.Separable == nil:
-		s.printf("separable at the top: not decided\n")
+		s.Printf("separable at the top: not decided\n")
 	case *d.Separable:
-		s.printf("separable at the top: yes, a linear score puts every positive above every negative\n")
+		s.Printf("separable at the top: yes, a linear score puts every positive above every negative\n")
 	default:
-		s.printf("separable at the top: no, a mean hinge loss of at least %.4g remains for every w with |w| <= %.3g\n",
+		s.Printf("separable at the top: no, a mean hinge loss of at least %.4g remains for every w with |w| <= %.3g\n",
 			*d.TopBound, *d.TopRadius)
 	}
-	s.printf("is w = 0 optimal, whatever lambda?\n")
+	s.Printf("is w = 0 optimal, whatever lambda?\n")
 	for _, v := range d.Methods {
 		name := v.Method
 		if v.K != nil {
@@ -67,14 +68,14 @@ func printDiagnosis(s *session, d *toptau.Diagnosis) {
 		if v.ZeroIsOptimal != nil {
 			answer = map[bool]string{true: "yes", false: "no"}[*v.ZeroIsOptimal]
 		}
-		s.printf("  %-22s %-4s %s\n", name, answer, v.Evidence)
+		s.Printf("  %-22s %-4s %s\n", name, answer, v.Evidence)
 	}
-	s.printf("budgets\n")
+	s.Printf("budgets\n")
 	for _, b := range d.Budgets {
-		s.printf("  %-8s %s\n", b.Tau, b.Text)
+		s.Printf("  %-8s %s\n", b.Tau, b.Text)
 	}
 	for _, text := range d.Advice {
-		s.printf("advice: %s\n", text)
+		s.Printf("advice: %s\n", text)
 	}
 	printWarnings(s, d.Warnings)
 }

@@ -5,6 +5,7 @@ import (
 
 	"toptau"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 )
 
 // evaluateCommand measures a model.
@@ -22,7 +23,7 @@ type evaluateCommand struct {
 	dataFlags
 }
 
-func (c *evaluateCommand) Run(s *session) error {
+func (c *evaluateCommand) Run(s *cli.Session) error {
 	goal, err := c.optional()
 	if err != nil {
 		return err
@@ -48,51 +49,51 @@ func (c *evaluateCommand) Run(s *session) error {
 		return err
 	}
 	if c.Report != "" {
-		if err := s.writeFile(c.Report, e.WriteReport); err != nil {
+		if err := s.WriteFile(c.Report, e.WriteReport); err != nil {
 			return err
 		}
 	}
-	if s.json {
-		return s.emit(e)
+	if s.JSON {
+		return s.Emit(e)
 	}
-	if s.taken {
+	if s.StdoutTaken {
 		return nil
 	}
 	printEvaluation(s, e)
 	if c.Prevalence != "" {
 		for _, line := range e.Summary {
-			s.printf("%s\n", line)
+			s.Printf("%s\n", line)
 		}
 	}
 	if c.Report != "" {
-		s.printf("report: %s\n", c.Report)
+		s.Printf("report: %s\n", c.Report)
 	}
 	return nil
 }
 
-func printEvaluation(s *session, e *toptau.Evaluation) {
-	s.printf("%s rows, %s positive (%s); AUC %.4f\n", group(e.N), group(e.NPos), percent(e.Prevalence), e.AUC)
+func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
+	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", group(e.N), group(e.NPos), percent(e.Prevalence), e.AUC)
 	for _, p := range e.Points {
-		s.printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, p.Goal)
-		s.printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
-		s.printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
-		s.printf("  precision        %s\n", rate(p.Decisions.Precision))
-		s.printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+		s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
+		s.Printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
+		s.Printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
+		s.Printf("  precision        %s\n", rate(p.Decisions.Precision))
+		s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
 	}
 	if e.Goal != nil {
-		s.printf("goal: %s\n", e.Goal.Words)
-		s.printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
+		s.Printf("goal: %s\n", e.Goal.Goal)
+		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
 	}
-	s.printf("with thresholds taken from these rows themselves:\n")
+	s.Printf("with thresholds taken from these rows themselves:\n")
 	for _, c := range e.Criteria {
-		s.printf("  %-26s %s\n", c.Criterion, rate(c.Proportion))
+		s.Printf("  %-26s %s\n", c.Criterion, rate(c.Proportion))
 	}
 	if len(e.Criteria) > 0 {
-		s.printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
+		s.Printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
 	}
-	s.printf("training rows among these: %s\n", e.TrainingRows.Words())
+	s.Printf("training rows among these: %s\n", e.TrainingRows.Words())
 	if e.Unknown > 0 {
-		s.printf("  note: %s unknown to the model\n", count(e.Unknown, "value"))
+		s.Printf("  note: %s unknown to the model\n", count(e.Unknown, "value"))
 	}
 	printWarnings(s, e.Warnings)
 }

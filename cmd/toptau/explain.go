@@ -11,6 +11,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/cli"
 	"toptau/model"
 )
 
@@ -26,7 +27,7 @@ type explainCommand struct {
 	dataFlags
 }
 
-func (c *explainCommand) Run(s *session) error {
+func (c *explainCommand) Run(s *cli.Session) error {
 	if c.Best < 0 || c.Top < 0 {
 		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--best %d --top %d", c.Best, c.Top), Expected: "at least 1"}
 	}
@@ -40,28 +41,28 @@ func (c *explainCommand) Run(s *session) error {
 	if c.Columns {
 		return c.columns(s, m)
 	}
-	var w rowWriter = &explanations{w: s.stdout, top: cmp.Or(c.Top, 5)}
-	if s.json {
-		w = &jsonExplanations{w: jsonLines{s.stdout}}
+	var w rowWriter = &explanations{w: s.Stdout, top: cmp.Or(c.Top, 5)}
+	if s.JSON {
+		w = &jsonExplanations{w: cli.JSONLines{W: s.Stdout}}
 	}
-	s.progress.start()
+	s.Progress.Start()
 	_, err = toptau.Score(s, m, c.Data, toptau.ScoreOptions{Format: c.format(), At: c.At, Best: c.Best, Explain: true,
-		Progress: func(rows int) { s.progress.show(-1, "%s rows explained", group(rows)) }}, w.begin, w.row)
+		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", group(rows)) }}, w.begin, w.row)
 	return err
 }
 
 // columns prints the table of all columns.
-func (c *explainCommand) columns(s *session, m *model.Model) error {
-	s.progress.start()
-	r, err := toptau.ExplainColumns(s, m, c.Data, c.format(), func(rows int) { s.progress.show(-1, "%s rows read", group(rows)) })
+func (c *explainCommand) columns(s *cli.Session, m *model.Model) error {
+	s.Progress.Start()
+	r, err := toptau.ExplainColumns(s, m, c.Data, c.format(), func(rows int) { s.Progress.Show(-1, "%s rows read", group(rows)) })
 	if err != nil {
 		return err
 	}
-	s.progress.clear()
-	if s.json {
-		return s.emit(r)
+	s.Progress.Clear()
+	if s.JSON {
+		return s.Emit(r)
 	}
-	s.printf("%s rows, mean score %.6g; what each column adds to the score of a row, against its mean:\n", group(r.Rows),
+	s.Printf("%s rows, mean score %.6g; what each column adds to the score of a row, against its mean:\n", group(r.Rows),
 		r.MeanScore)
 	list := r.Columns[:min(len(r.Columns), cmp.Or(c.Top, 20))]
 	table := [][]string{{"", "standard deviation", "mean", "least and most"}}
@@ -70,10 +71,10 @@ func (c *explainCommand) columns(s *session, m *model.Model) error {
 		table = append(table, []string{c.Column, fmt.Sprintf("%.4g", c.Effect), fmt.Sprintf("%+.4g", c.Mean), c.Words()})
 	}
 	for _, line := range aligned(table) {
-		s.printf("  %s\n", line)
+		s.Printf("  %s\n", line)
 	}
 	if others := len(r.Columns) - len(list); others > 0 {
-		s.printf("  and %s that matter less\n", count(others, "column"))
+		s.Printf("  and %s that matter less\n", count(others, "column"))
 	}
 	printWarnings(s, r.Warnings)
 	return nil
@@ -131,7 +132,7 @@ func (e *explanations) row(r *toptau.Scored) error {
 	if others := len(list) - len(shown); others > 0 || r.Offset != 0 {
 		terms = append(terms, fmt.Sprintf("the other %d %+.4g", others, rest))
 	}
-	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", printable(name), r.Score, sign, r.Threshold, printable(strings.Join(terms, ", ")))
+	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", cli.Printable(name), r.Score, sign, r.Threshold, cli.Printable(strings.Join(terms, ", ")))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 )
 
 // defaultLambda is the lambda of fit when none is given.
@@ -32,7 +33,7 @@ type fitCommand struct {
 	dataFlags
 }
 
-func (c *fitCommand) Run(s *session) error {
+func (c *fitCommand) Run(s *cli.Session) error {
 	if err := atomicfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
 		return err
 	}
@@ -45,25 +46,25 @@ func (c *fitCommand) Run(s *session) error {
 		return err
 	}
 	data.Spend()
-	s.progress.start()
+	s.Progress.Start()
 	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
 		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
 		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(),
 		NoFingerprints: c.NoFingerprints,
 		Progress: func(now toptau.Progress) {
-			s.finish("writing what the solver has reached")
-			s.progress.report(now)
+			s.FinishAfterSignal("writing what the solver has reached")
+			showProgress(s, now)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	s.progress.clear()
+	s.Progress.Clear()
 	if c.Certificate != "" && fitted.Certificate == nil {
 		return &diag.Error{Kind: diag.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
 			Expected: "a solver that certifies", Hint: "--solver certified"}
 	}
-	if err := sign(fitted.Model, key); err != nil {
+	if fitted.Model, err = sign(fitted.Model, key); err != nil {
 		return err
 	}
 	if fitted.Certificate != nil && key != nil {
@@ -78,33 +79,33 @@ func (c *fitCommand) Run(s *session) error {
 	if err := c.write(s, fitted); err != nil {
 		return err
 	}
-	if s.json {
-		err = s.emit(fitted.Report)
-	} else if !s.taken {
+	if s.JSON {
+		err = s.Emit(fitted.Report)
+	} else if !s.StdoutTaken {
 		printFit(s, &fitted.Report, c.Output)
 	}
 	if err == nil && fitted.Report.Cancelled {
-		return &interrupted{soFar(kept, c.Output, c.Certificate, c.Trace)}
+		return &cli.Interrupted{Words: soFar(kept, c.Output, c.Certificate, c.Trace)}
 	}
 	return err
 }
 
 // write publishes the model with its certificate and the trace, all or none.
-func (c *fitCommand) write(s *session, fitted *toptau.Fitted) error {
-	o := outputs{s: s}
-	defer o.discard()
+func (c *fitCommand) write(s *cli.Session, fitted *toptau.Fitted) error {
+	o := s.Outputs()
+	defer o.Discard()
 	if c.Certificate != "" {
-		if err := o.add(c.Certificate, writeTo(fitted.Certificate)); err != nil {
+		if err := o.Add(c.Certificate, cli.WriteTo(fitted.Certificate)); err != nil {
 			return err
 		}
 	}
-	if err := o.add(c.Trace, func(w io.Writer) error { return writeTrace(w, fitted.Trace) }); err != nil {
+	if err := o.Add(c.Trace, func(w io.Writer) error { return writeTrace(w, fitted.Trace) }); err != nil {
 		return err
 	}
-	if err := o.add(c.Output, writeTo(fitted.Model)); err != nil {
+	if err := o.Add(c.Output, cli.WriteTo(fitted.Model)); err != nil {
 		return err
 	}
-	return o.publish()
+	return o.Publish()
 }
 
 func writeTrace(w io.Writer, trace []toptau.TracePoint) error {
@@ -117,19 +118,19 @@ func writeTrace(w io.Writer, trace []toptau.TracePoint) error {
 	return nil
 }
 
-func printFit(s *session, r *toptau.Report, output string) {
-	s.printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, group(r.N), group(r.NPos), group(r.D))
-	s.printf("  hyperparameters  lambda %v%s%s%s; K used %v of the %s\n", r.Lambda, optional(", tau %v", r.Tau),
+func printFit(s *cli.Session, r *toptau.Report, output string) {
+	s.Printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, group(r.N), group(r.NPos), group(r.D))
+	s.Printf("  hyperparameters  lambda %v%s%s%s; K used %v of the %s\n", r.Lambda, optional(", tau %v", r.Tau),
 		optional(", beta %v", r.Beta), optional(", k %v", r.K), *r.KUsed, populationWords(r.Population))
-	s.printf("  objective        %.6g (at w = 0: %.6g)\n", r.Objective, r.ObjectiveAtZero)
+	s.Printf("  objective        %.6g (at w = 0: %.6g)\n", r.Objective, r.ObjectiveAtZero)
 	if r.LowerBound != nil {
-		s.printf("  lower bound      %.6g%s%s\n", *r.LowerBound, optional(", relative gap %.2g", r.RelativeGap),
+		s.Printf("  lower bound      %.6g%s%s\n", *r.LowerBound, optional(", relative gap %.2g", r.RelativeGap),
 			optional(", holds for |w| <= %.3g", r.BallRadius))
 	}
-	s.printf("  threshold        %.6g, |w| = %.4g\n", r.Threshold, r.NormW)
-	s.printf("  solver           %s, %s, %s, %.2f s\n", r.Solver, count(r.Iterations, "iteration"), count(r.Passes, "pass"), r.SecondsFit)
+	s.Printf("  threshold        %.6g, |w| = %.4g\n", r.Threshold, r.NormW)
+	s.Printf("  solver           %s, %s, %s, %.2f s\n", r.Solver, count(r.Iterations, "iteration"), count(r.Passes, "pass"), r.SecondsFit)
 	if output != "" {
-		s.printf("  model            %s\n", output)
+		s.Printf("  model            %s\n", output)
 	}
 	printWarnings(s, r.Warnings)
 }
@@ -149,8 +150,8 @@ func optional[T any](format string, v *T) string {
 	return fmt.Sprintf(format, *v)
 }
 
-func printWarnings(s *session, warnings []toptau.Warning) {
+func printWarnings(s *cli.Session, warnings []toptau.Warning) {
 	for _, w := range warnings {
-		s.printf("  note: %s\n", w.Text)
+		s.Printf("  note: %s\n", w.Text)
 	}
 }

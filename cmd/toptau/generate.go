@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"toptau/diag"
+	"toptau/internal/cli"
 	"toptau/internal/simulate"
 	"toptau/threshold"
 )
@@ -22,7 +23,7 @@ type generateCommand struct {
 	Output    string `file:"rows" short:"o" placeholder:"FILE" default:"-" help:"Write here (default: standard output)."`
 }
 
-func (c *generateCommand) Run(s *session) error {
+func (c *generateCommand) Run(s *cli.Session) error {
 	options := simulate.Options{Kind: c.Kind, Rows: c.Rows, Seed: c.Seed, Columns: c.Columns, Types: c.Types, MLT: c.MLT,
 		Attacks: c.Attacks}
 	if c.Rows < 0 {
@@ -38,21 +39,21 @@ func (c *generateCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.json && c.Output == "-" {
+	if s.JSON && c.Output == "-" {
 		return &diag.Error{Kind: diag.Usage, Found: "--json without -o", Expected: "a file for the rows", Hint: "-o FILE"}
 	}
-	s.progress.start()
+	s.Progress.Start()
 	progress := func(rows int) {
-		s.progress.show(float64(rows)/float64(data.Rows()), "%s of %s rows", group(rows), group(data.Rows()))
+		s.Progress.Show(float64(rows)/float64(data.Rows()), "%s of %s rows", group(rows), group(data.Rows()))
 	}
 	if c.Output == "-" {
-		return data.WriteCSV(s, s.stdout, progress)
+		return data.WriteCSV(s, s.Stdout, progress)
 	}
-	if err := s.writeFile(c.Output, func(w io.Writer) error { return data.WriteCSV(s, w, progress) }); err != nil {
+	if err := s.WriteFile(c.Output, func(w io.Writer) error { return data.WriteCSV(s, w, progress) }); err != nil {
 		return err
 	}
-	if s.json {
-		return s.emit(struct {
+	if s.JSON {
+		return s.Emit(struct {
 			SchemaVersion int    `json:"schema_version"`
 			Kind          string `json:"kind"`
 			Rows          int    `json:"rows"`
@@ -61,7 +62,7 @@ func (c *generateCommand) Run(s *session) error {
 			File          string `json:"file"`
 		}{1, c.Kind, data.Rows(), len(data.Names()), c.Seed, c.Output})
 	}
-	s.progress.clear()
-	s.printf("%s rows of %s, %d columns and the label, in %s\n", group(data.Rows()), c.Kind, len(data.Names()), c.Output)
+	s.Progress.Clear()
+	s.Printf("%s rows of %s, %d columns and the label, in %s\n", group(data.Rows()), c.Kind, len(data.Names()), c.Output)
 	return nil
 }

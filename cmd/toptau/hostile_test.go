@@ -130,7 +130,7 @@ func badInputs() []badInput {
 			a.many("#\n", 2*a.scale, a.empty)
 		}, []string{fitIndices}, 0, "", false},
 		{"newlines for labels", "a.labels.zst", func(a *attacker) { a.many("\n", 10*a.scale, a.empty) },
-			[]string{"fit DATA --drop y --labels FILE --method toppush -o OUT -q"}, 1, "0 labels", false},
+			[]string{"fit DATA --drop y --labels-file FILE --method toppush -o OUT -q"}, 1, "0 labels", false},
 		{"blanks without a line's end", "a.csv.zst", func(a *attacker) {
 			a.rows(10)
 			a.many(" ", 10*a.scale, a.empty)
@@ -232,13 +232,13 @@ func badInputs() []badInput {
 		}, []string{"threshold FILE --label y --max-fpr 1%"}, 0, "", true},
 		{"an IDX header of 4 billion items", "a.idx", func(a *attacker) {
 			a.bytes([]byte{0, 0, 0x0e, 2, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x61, 0xa8})
-		}, []string{"fit FILE --labels DATA --method toppush -o OUT -q"}, 1, "", false},
+		}, []string{"fit FILE --labels-file DATA --method toppush -o OUT -q"}, 1, "", false},
 		{"an IDX header of 255 dimensions", "a.idx", func(a *attacker) {
 			a.bytes([]byte{0, 0, 0x08, 255})
 			for range 255 {
 				a.bytes([]byte{0xff, 0xff, 0xff, 0xff})
 			}
-		}, []string{"fit FILE --labels DATA --method toppush -o OUT -q"}, 1, "items of 1 to 25,000 values", false},
+		}, []string{"fit FILE --labels-file DATA --method toppush -o OUT -q"}, 1, "items of 1 to 25,000 values", false},
 		{"gzip cut off, with a trailer of 4 GB", "a.csv", func(a *attacker) {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)

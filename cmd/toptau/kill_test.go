@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,10 +45,10 @@ func victims() []victim {
 			[]string{"m.json"}, false},
 		{"score", strings.Fields("score model.json DATA -o scores.csv"), []string{"scores.csv"}, false},
 		{"threshold", strings.Fields("threshold DATA --model model.json --max-fpr 10% -o m.json"), []string{"m.json"}, false},
-		{"paper", strings.Fields("paper counts ordering --quick --data-dir none -o p"), []string{"p"}, true},
+		{"paper", strings.Fields("toptau-paper counts ordering --quick --data-dir none -o p"), []string{"p"}, true},
 	}
 	if data := os.Getenv("TOPTAU_DATA"); data != "" {
-		list[4].args = append(strings.Fields("paper counts claims --quick --seeds 1 --solver certified --start zero --sets ionosphere -o p --data-dir"), data)
+		list[4].args = append(strings.Fields("toptau-paper counts claims --quick --seeds 1 --solver certified --start zero --sets ionosphere -o p --data-dir"), data)
 	}
 	return list
 }
@@ -106,7 +105,7 @@ func (v *victim) on(data string) []string {
 
 func mustRun(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	c := exec.Command("toptau", args...)
+	c := command(t, args...)
 	c.Dir = dir
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("toptau %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -187,7 +186,7 @@ func (s *stage) kill(t *testing.T, number int, v victim, signal syscall.Signal) 
 		t.Errorf("kill %d, %s of %s: %s", number, k.Signal, v.name, fmt.Sprintf(format, args...))
 	}
 
-	c := exec.Command("toptau", v.on("new.csv")...)
+	c := command(t, v.on("new.csv")...)
 	c.Dir = dir
 	var text bytes.Buffer
 	c.Stderr = &text

@@ -13,8 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,56 +20,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"toptau/internal/cli/clitest"
 )
-
-// phaseFile is where a traced process says what it does; see traced.
-const phaseFile = "TOPTAU_TEST_PHASE"
-
-// traced is main with a sampler that keeps writing the phase into a file, so that a test can choose when to interrupt.
-func traced() {
-	f, err := os.OpenFile(os.Getenv(phaseFile), os.O_WRONLY, 0)
-	if err != nil {
-		panic(err)
-	}
-	go func() {
-		buffer := make([]byte, 1<<20)
-		for {
-			stacks := buffer[:runtime.Stack(buffer, true)]
-			f.WriteAt([]byte(fmt.Sprintf("%-20s", phaseOf(stacks))), 0)
-			time.Sleep(5 * time.Millisecond)
-		}
-	}()
-	main()
-}
-
-// phases are recognised by the functions on the stacks of all goroutines; the first that fits counts.
-var phases = []struct {
-	name    string
-	pattern *regexp.Regexp
-}{
-	{"writing", regexp.MustCompile(`atomicfile\.(Commit|\(\*File\))`)},
-	{"report", regexp.MustCompile(`\.WriteReport`)},
-	{"bootstrap", regexp.MustCompile(`metric\..*[bB]ootstrap`)},
-	{"refit: trees", regexp.MustCompile(`(?s)feature\.\(\*forest\).*\(\*search\)\.refit|\(\*search\)\.refit.*feature\.\(\*forest\)`)},
-	{"refit", regexp.MustCompile(`\(\*search\)\.refit`)},
-	{"trees", regexp.MustCompile(`feature\.\(\*forest\)`)},
-	{"solving", regexp.MustCompile(`internal/(solver|certified|learn|objective)[./]`)},
-	{"encoding", regexp.MustCompile(`internal/feature\.(FitContext|\(\*(fitter|packing|Map)\))`)},
-	{"scoring", regexp.MustCompile(`internal/feature\.\(\*Scorer\)`)},
-	{"reading", regexp.MustCompile(`internal/table\.`)},
-	{"simulating", regexp.MustCompile(`internal/simulate\.`)},
-	{"checking", regexp.MustCompile(`internal/(paper|tune)\.`)},
-	{"starting", regexp.MustCompile(`kong\.|main\.main`)},
-}
-
-func phaseOf(stacks []byte) string {
-	for _, p := range phases {
-		if p.pattern.Match(stacks) {
-			return p.name
-		}
-	}
-	return "other"
-}
 
 // latency is the time from a signal to the end of the process, a line of the state file.
 type latency struct {
@@ -116,7 +67,7 @@ func TestKillLatency(t *testing.T) {
 		strings.Fields("diagnose d.csv --label label"),
 		strings.Fields("compare d.csv --label label --max-fpr 1% --method topmean-np --features raw,leaves --report r.html"),
 		strings.Fields("demo --rows " + fmt.Sprint(rows/4)),
-		strings.Fields("paper counts ordering example theorems --quick --data-dir none -o p"),
+		strings.Fields("toptau-paper counts ordering example theorems --quick --data-dir none -o p"),
 	}
 	if !hostile() {
 		commands = slices.DeleteFunc(commands, func(args []string) bool { return args[0] != "generate" && args[0] != "score" })
@@ -149,7 +100,7 @@ func TestKillLatency(t *testing.T) {
 					found[l.Phase] = append(found[l.Phase], l)
 				}
 			}
-			for _, p := range append(phaseNames(), "after the end") {
+			for _, p := range append(clitest.PhaseNames(), "after the end") {
 				list := found[p]
 				if len(list) == 0 {
 					continue
@@ -222,18 +173,10 @@ func TestKillInTheSolverKeepsWhatItHas(t *testing.T) {
 	}
 }
 
-func phaseNames() []string {
-	var names []string
-	for _, p := range phases {
-		names = append(names, p.name)
-	}
-	return append(names, "other")
-}
-
 // inOrder lists the phases of a run that last long enough to be met.
 func inOrder(lasts map[string]time.Duration) []string {
 	var list []string
-	for _, name := range phaseNames() {
+	for _, name := range clitest.PhaseNames() {
 		if lasts[name] >= 20*time.Millisecond {
 			list = append(list, name)
 		}
@@ -248,9 +191,10 @@ func startTraced(t *testing.T, dir string, args []string) (c *exec.Cmd, said *fi
 	if err := os.WriteFile(path, []byte(fmt.Sprintf("%-20s", "starting")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c = exec.Command("toptau-traced", args...)
+	c = command(t, args...)
+	c = exec.Command(c.Args[0]+"-traced", c.Args[1:]...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), phaseFile+"="+path)
+	c.Env = append(os.Environ(), clitest.PhaseFile+"="+path)
 	said = &firstByte{}
 	c.Stderr = said
 	if err := c.Start(); err != nil {

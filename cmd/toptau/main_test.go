@@ -3,62 +3,40 @@ package main
 import (
 	"compress/gzip"
 	"context"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"toptau/internal/cli/clitest"
 )
 
 // TestMain lets the transcripts run this program as "toptau".
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"toptau": main, "toptau-traced": traced})
+	testscript.Main(m, map[string]func(){"toptau": main, "toptau-traced": clitest.Traced(main)})
 }
 
-// TestTranscripts runs what a user types, with what she reads, its exit code included.
+// run runs the command without touching the process.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return app().Run(ctx, args, stdin, stdout, stderr)
+}
+
+// TestTranscripts runs what a user types, with what the user reads and the exit code.
 func TestTranscripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("TOPTAU_DATA", os.Getenv("TOPTAU_DATA"))
-			return nil
-		},
-		Condition: func(name string) (bool, error) {
-			if path, found := strings.CutPrefix(name, "exists:"); found {
-				_, err := os.Stat(path)
-				return err == nil, nil
-			}
-			return name == "data" && os.Getenv("TOPTAU_DATA") != "", nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":    exits,
-			"unescape": unescape,
-			"cut":      cut,
-			"gzipped":  gzipped,
-			"replace":  replace,
-			"edit":     edit,
-		},
+	clitest.RunTranscripts(t, map[string]func(*testscript.TestScript, bool, []string){
+		"unescape": unescape,
+		"cut":      cut,
+		"gzipped":  gzipped,
+		"replace":  replace,
+		"edit":     edit,
 	})
-}
-
-// exits CODE COMMAND... runs toptau and checks its exit code: transcripts tell errors apart by it.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE toptau ARG...")
-	}
-	err := ts.Exec(args[1], args[2:]...)
-	got := "0"
-	if err != nil {
-		got = strings.TrimPrefix(err.Error(), "exit status ")
-	}
-	if got != args[0] {
-		ts.Fatalf("exit code %s, want %s", got, args[0])
-	}
 }
 
 // unescape FILE replaces \r, \0, \x1b, \xff and \t in a file by the bytes they stand for, which a transcript cannot hold.
@@ -123,44 +101,14 @@ func TestInterruptedBeforeTheFirstStepWritesNothing(t *testing.T) {
 	}
 }
 
-// TestFilesAreDeclared asks every verb whether the flags that name files say so, since only these are checked.
-func TestFilesAreDeclared(t *testing.T) {
-	var c commands
-	parser, err := kong.New(&c, helpVars())
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := []string{"FILE", "NAME=FILE", "MODEL", "DIR", "KEYFILE"}
-	arguments := []string{"data", "model", "certificate"}
-	check := func(verb *kong.Node, v *kong.Value, named bool) {
-		kind := v.Tag.Get("file")
-		if named && kind == "" {
-			t.Errorf("%s: %s names a file and has no tag file", verb.Name, v.Name)
-		}
-		if kind != "" && !slices.Contains([]string{"in", "scores", "out", "rows", "dir"}, kind) {
-			t.Errorf("%s: %s has the tag file:%q", verb.Name, v.Name, kind)
-		}
-	}
-	for _, verb := range parser.Model.Leaves(true) {
-		for _, group := range verb.AllFlags(false) {
-			for _, f := range group {
-				check(verb, f.Value, slices.Contains(names, f.PlaceHolder))
-			}
-		}
-		for _, v := range verb.Positional {
-			check(verb, v, slices.Contains(arguments, v.Name))
-		}
-	}
+func TestFlagsThatNameFilesHaveATag(t *testing.T) {
+	clitest.CheckFileTags(t, app(), "data", "model", "certificate")
 }
 
-func TestProgressIsSilentWithoutATerminal(t *testing.T) {
-	var b strings.Builder
-	p := newProgress(&b, false)
-	p.start()
-	p.show(0.5, "working")
-	p.clear()
-	if b.Len() > 0 {
-		t.Errorf("printed %q", b.String())
+func TestPaperIsAnotherCommand(t *testing.T) {
+	var out, errs strings.Builder
+	if code := run(context.Background(), []string{"paper", "all", "--out", "x"}, nil, &out, &errs); code != 2 || !strings.Contains(errs.String(), "toptau-paper") {
+		t.Errorf("exit code %d, standard error %q", code, errs.String())
 	}
 }
 
@@ -175,3 +123,29 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Replace(text, args[0], args[1], 1)), 0o666))
 }
+
+// command returns a command of this module on the test's path: "toptau" with these arguments, or toptau-paper if it is the
+// first of them.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	if args[0] != "toptau-paper" {
+		return exec.Command("toptau", args...)
+	}
+	if err := buildPaper(); err != nil {
+		t.Fatal(err)
+	}
+	return exec.Command(args[0], args[1:]...)
+}
+
+// buildPaper puts toptau-paper and toptau-paper-traced next to toptau, into the directory that testscript removes.
+var buildPaper = sync.OnceValue(func() error {
+	program, err := exec.LookPath("toptau")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(filepath.Dir(program), "toptau-paper")
+	if out, err := exec.Command("go", "test", "-c", "-o", path, "toptau/cmd/toptau-paper").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return os.Link(path, path+"-traced")
+})

@@ -56,17 +56,23 @@ func runBlock(t *testing.T, block string) string {
 	var out strings.Builder
 	out.WriteString("```console\n")
 	for _, part := range strings.Split(block, "\n$ ")[1:] {
-		command, printed, _ := strings.Cut(part, "\n")
-		out.WriteString("$ " + command + "\n")
-		if strings.Contains(command, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
-			t.Logf("skipped, TOPTAU_DATA is not set: %s", command)
+		line, printed, _ := strings.Cut(part, "\n")
+		out.WriteString("$ " + line + "\n")
+		if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
+			t.Logf("skipped, TOPTAU_DATA is not set: %s", line)
 			if printed = strings.TrimRight(strings.TrimSuffix(printed, "```"), "\n"); printed != "" {
 				out.WriteString(printed + "\n")
 			}
 			continue
 		}
 		var text strings.Builder
-		run(context.Background(), arguments(command), strings.NewReader(""), &text, &text)
+		if args := arguments(line); args[0] == "toptau" {
+			run(context.Background(), args[1:], strings.NewReader(""), &text, &text)
+		} else {
+			c := command(t, args...)
+			c.Stdout, c.Stderr = &text, &text
+			c.Run() // the README shows what it prints, whether it succeeds or not
+		}
 		for _, line := range strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n") {
 			if line != "" {
 				out.WriteString(line + "\n")
@@ -87,7 +93,7 @@ func arguments(command string) []string {
 		}
 		args = append(args, strings.Fields(os.ExpandEnv(piece))...)
 	}
-	return args[1:]
+	return args
 }
 
 var seconds = regexp.MustCompile(`[0-9]+\.[0-9]+ s`)

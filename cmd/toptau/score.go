@@ -10,6 +10,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/cli"
 	"toptau/model"
 )
 
@@ -25,7 +26,7 @@ type scoreCommand struct {
 	dataFlags
 }
 
-func (c *scoreCommand) Run(s *session) error {
+func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Best < 0 {
 		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--best %d", c.Best), Expected: "at least 1"}
 	}
@@ -33,25 +34,25 @@ func (c *scoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.writeFile(cmp.Or(c.Output, "-"), func(out io.Writer) error { return c.write(s, m, out) })
+	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) error { return c.write(s, m, out) })
 }
 
-func (c *scoreCommand) write(s *session, m *model.Model, out io.Writer) error {
+func (c *scoreCommand) write(s *cli.Session, m *model.Model, out io.Writer) error {
 	options := toptau.ScoreOptions{Format: c.format(), At: c.At, Best: c.Best, Keep: c.Keep,
-		Progress: func(rows int) { s.progress.show(-1, "%s rows scored", group(rows)) }}
+		Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", group(rows)) }}
 	var w rowWriter = &csvRows{w: csv.NewWriter(out)}
-	if s.json {
-		w = &jsonRows{w: jsonLines{out}}
+	if s.JSON {
+		w = &jsonRows{w: cli.JSONLines{W: out}}
 	}
-	s.progress.start()
+	s.Progress.Start()
 	res, err := toptau.Score(s, m, c.Data, options, w.begin, w.row)
 	if err != nil {
 		w.end()
 		return err
 	}
-	s.progress.clear()
+	s.Progress.Clear()
 	for _, warning := range res.Warnings {
-		fmt.Fprintf(s.stderr, "toptau: note: %s\n", printable(warning.Text))
+		s.PrintError("note: " + warning.Text)
 	}
 	return w.end()
 }

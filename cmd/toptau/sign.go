@@ -29,9 +29,9 @@ func (f signFlags) key(outputs ...string) (ed25519.PrivateKey, error) {
 }
 
 // sign signs a model if there is a key.
-func sign(m *model.Model, key ed25519.PrivateKey) error {
+func sign(m *model.Model, key ed25519.PrivateKey) (*model.Model, error) {
 	if key == nil {
-		return nil
+		return m, nil
 	}
 	return m.Sign(key)
 }

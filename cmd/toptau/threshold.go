@@ -6,6 +6,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 )
 
 // thresholdCommand calibrates.
@@ -24,8 +25,8 @@ type thresholdCommand struct {
 	dataFlags
 }
 
-func (c *thresholdCommand) Run(s *session) error {
-	goal, err := c.flags().Goal()
+func (c *thresholdCommand) Run(s *cli.Session) error {
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}
@@ -49,21 +50,21 @@ func (c *thresholdCommand) Run(s *session) error {
 	if r == nil {
 		return guarantee
 	}
-	if s.json {
-		if err := s.emit(r); err != nil {
+	if s.JSON {
+		if err := s.Emit(r); err != nil {
 			return err
 		}
-	} else if !s.taken {
+	} else if !s.StdoutTaken {
 		printThreshold(s, r, c.Output)
 	}
-	if guarantee != nil && s.json {
+	if guarantee != nil && s.JSON {
 		return errNoGuarantee // the object has said it
 	}
 	return guarantee
 }
 
 // compute returns a report, with an error beside it when the guarantee cannot be given, or only an error.
-func (c *thresholdCommand) compute(s *session, o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
+func (c *thresholdCommand) compute(s *cli.Session, o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
 	if c.Model == "" {
 		data, err := toptau.Read(c.Data, c.format())
 		if err != nil {
@@ -94,45 +95,45 @@ func (c *thresholdCommand) compute(s *session, o toptau.ThresholdOptions) (*topt
 	if further == nil {
 		return nil, guarantee
 	}
-	if err := sign(further, key); err != nil {
+	if further, err = sign(further, key); err != nil {
 		return nil, err
 	}
-	if err := s.writeFile(c.Output, writeTo(further)); err != nil {
+	if err := s.WriteFile(c.Output, cli.WriteTo(further)); err != nil {
 		return nil, err
 	}
-	if m.Signature != nil && key == nil {
+	if m.Signature() != nil && key == nil {
 		r.Warnings = append(r.Warnings, toptau.Warning{Code: "unsigned", Text: fmt.Sprintf(
 			"%s is not signed: the signature of %s does not cover the new operating point; --sign KEYFILE signs it", c.Output, c.Model)})
 	}
 	return r, guarantee
 }
 
-func printThreshold(s *session, r *toptau.ThresholdReport, output string) {
-	s.printf("threshold    %v (decide score > threshold)\n", r.Threshold)
-	s.printf("goal         %s%s\n", r.Goal, optional(", at confidence 1 - %s", r.Delta))
+func printThreshold(s *cli.Session, r *toptau.ThresholdReport, output string) {
+	s.Printf("threshold    %v (decide score > threshold)\n", r.Threshold)
+	s.Printf("goal         %s%s\n", r.Goal, optional(", at confidence 1 - %s", r.Delta))
 	if r.Certified {
-		s.printf("certified    yes: order %d of %s %s, bound %.4g\n", *r.Order, group(r.N), r.Population, *r.Bound)
+		s.Printf("certified    yes: order %d of %s %s, bound %.4g\n", *r.Order, group(r.N), r.Population, *r.Bound)
 	} else {
-		s.printf("certified    no: a plain threshold, which keeps the budget on average\n")
+		s.Printf("certified    no: a plain threshold, which keeps the budget on average\n")
 	}
 	what := "of new negatives raise a false alarm"
 	if r.Population == "all" {
 		what = "of new rows become alerts"
 	}
-	s.printf("expected     %s %s, 95 %%: %s to %s\n", percent(r.Expected.Rate), what, percent(r.Expected.Low), percent(r.Expected.High))
+	s.Printf("expected     %s %s, 95 %%: %s to %s\n", percent(r.Expected.Rate), what, percent(r.Expected.Low), percent(r.Expected.High))
 	if r.Joined != nil {
-		s.printf("scores       %s\n", r.Joined.Words())
+		s.Printf("scores       %s\n", r.Joined.Words())
 	}
 	for _, v := range r.Segments {
 		evidence := "plain"
 		if v.Certified {
 			evidence = fmt.Sprintf("order %d of the segment's scores, bound %.4g", *v.Order, *v.Bound)
 		}
-		s.printf("  segment %-16q %v (%s)\n", v.Value, v.Threshold, evidence)
+		s.Printf("  segment %-16q %v (%s)\n", v.Value, v.Threshold, evidence)
 	}
 	if output != "" {
-		s.printf("overlap      with the training rows: %s\n", r.TrainingRows.Words())
-		s.printf("model        %s\n", output)
+		s.Printf("overlap      with the training rows: %s\n", r.TrainingRows.Words())
+		s.Printf("model        %s\n", output)
 	}
 	printWarnings(s, r.Warnings)
 }

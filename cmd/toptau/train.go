@@ -8,6 +8,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 	"toptau/threshold"
 )
 
@@ -38,8 +39,8 @@ type trainCommand struct {
 	dataFlags
 }
 
-func (c *trainCommand) Run(s *session) error {
-	goal, err := c.flags().Goal()
+func (c *trainCommand) Run(s *cli.Session) error {
+	goal, err := c.required()
 	if err != nil {
 		return err
 	}
@@ -49,9 +50,9 @@ func (c *trainCommand) Run(s *session) error {
 	}
 	options.Progress = func(now toptau.Progress) {
 		if now.Usable {
-			s.finish("the best model so far is fitted to all rows")
+			s.FinishAfterSignal("the best model so far is fitted to all rows")
 		}
-		s.progress.report(now)
+		showProgress(s, now)
 	}
 	if err := atomicfile.Check(c.Output); err != nil {
 		return err
@@ -75,14 +76,14 @@ func (c *trainCommand) Run(s *session) error {
 			return err
 		}
 	}
-	s.progress.start()
+	s.Progress.Start()
 	trained, err := toptau.Train(s, data, goal, options)
 	if trained == nil {
 		return err
 	}
 	guarantee := err // nil unless the one that was asked for cannot be given
-	s.progress.clear()
-	if err := sign(trained.Model, key); err != nil {
+	s.Progress.Clear()
+	if trained.Model, err = sign(trained.Model, key); err != nil {
 		return err
 	}
 	var kept []string
@@ -92,25 +93,25 @@ func (c *trainCommand) Run(s *session) error {
 			r.Warnings = append(r.Warnings, toptau.Warning{Code: "set-aside", Text: soFar(kept, c.Output)})
 		}
 	}
-	if err := s.writeFile(c.Output, writeTo(trained.Model)); err != nil {
+	if err := s.WriteFile(c.Output, cli.WriteTo(trained.Model)); err != nil {
 		return err
 	}
-	if s.json {
-		err = s.emit(trained.Report)
-	} else if !s.taken {
+	if s.JSON {
+		err = s.Emit(trained.Report)
+	} else if !s.StdoutTaken {
 		printTraining(s, &trained.Report, c.Output)
 	}
 	switch {
 	case err != nil:
 		return err
 	case r.Cancelled:
-		return &interrupted{soFar(kept, c.Output)}
-	case len(kept) > 0 && s.json:
+		return &cli.Interrupted{Words: soFar(kept, c.Output)}
+	case len(kept) > 0 && s.JSON:
 		return errSetAside // the object has said it
 	case len(kept) > 0:
 		return &diag.Error{Kind: diag.IO, File: kept[0], Found: "not replaced: --max-time ended the search before its end",
 			Hint: "--replace-partial replaces it"}
-	case guarantee != nil && s.json:
+	case guarantee != nil && s.JSON:
 		return errNoGuarantee // the object has said it
 	}
 	return guarantee
@@ -151,36 +152,36 @@ func rateFlag(flag, text string) (threshold.Rate, error) {
 	return rate, nil
 }
 
-func printTraining(s *session, r *toptau.TrainReport, output string) {
-	s.printf("goal: %s\n", r.GoalWords)
-	s.printf("rows: %s; %s features\n", parts(r), group(r.Features))
-	s.printf("tried: %s, standard error\n", r.Criterion)
+func printTraining(s *cli.Session, r *toptau.TrainReport, output string) {
+	s.Printf("goal: %s\n", r.Goal)
+	s.Printf("rows: %s; %s features\n", parts(r), group(r.Features))
+	s.Printf("tried: %s, standard error\n", r.Criterion)
 	for _, line := range bestOfEach(r) {
-		s.printf("  %s\n", line)
+		s.Printf("  %s\n", line)
 	}
-	s.printf("chosen: %s\n", r.Why)
-	s.printf("threshold: %.6g (%s)\n", r.Threshold, r.ThresholdNote)
+	s.Printf("chosen: %s\n", r.Why)
+	s.Printf("threshold: %.6g (%s)\n", r.Threshold, r.ThresholdNote)
 	if folds := foldsOf(r); folds > 0 {
-		s.printf("fitted: the mean of fits in %d folds, which has no certificate of optimality\n", folds)
+		s.Printf("fitted: the mean of fits in %d folds, which has no certificate of optimality\n", folds)
 	}
 	if r.Test != nil && r.AtThreshold != nil {
 		c := r.AtThreshold
-		s.printf("on the test part:\n")
-		s.printf("  positives found  %s\n", rate(c.TruePositiveRate))
-		s.printf("  false alarms     %s\n", rate(c.FalsePositiveRate))
-		s.printf("  precision        %s\n", rate(c.Precision))
-		s.printf("  %-16s %s\n", r.TestGoal.Criterion, rate(r.TestGoal.Proportion))
+		s.Printf("on the test part:\n")
+		s.Printf("  positives found  %s\n", rate(c.TruePositiveRate))
+		s.Printf("  false alarms     %s\n", rate(c.FalsePositiveRate))
+		s.Printf("  precision        %s\n", rate(c.Precision))
+		s.Printf("  %-16s %s\n", r.TestGoal.Criterion, rate(r.TestGoal.Proportion))
 	}
-	s.printf("in short:\n")
+	s.Printf("in short:\n")
 	for _, line := range r.Summary {
-		s.printf("  %s\n", line)
+		s.Printf("  %s\n", line)
 	}
 	if output != "" {
-		s.printf("model: %s\n", output)
+		s.Printf("model: %s\n", output)
 	}
-	s.printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
+	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
 	for _, w := range r.Warnings {
-		s.printf("note: %s\n", w.Text)
+		s.Printf("note: %s\n", w.Text)
 	}
 }
 

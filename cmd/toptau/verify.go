@@ -6,6 +6,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
 )
 
 // verifyCommand recomputes a certificate.
@@ -44,7 +45,7 @@ func (f *problemFlags) problem() (*toptau.FitOptions, error) {
 	return o, nil
 }
 
-func (c *verifyCommand) Run(s *session) error {
+func (c *verifyCommand) Run(s *cli.Session) error {
 	atomicfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
 	problem, err := c.problem()
 	if err != nil {
@@ -66,12 +67,12 @@ func (c *verifyCommand) Run(s *session) error {
 	if err != nil {
 		return c.inCertificate(err)
 	}
-	if s.json {
-		err = s.emit(v)
+	if s.JSON {
+		err = s.Emit(v)
 	} else {
 		printVerification(s, v)
 	}
-	if err == nil && !v.Holds && !s.json {
+	if err == nil && !v.Holds && !s.JSON {
 		err = &diag.Error{Kind: diag.Data, File: c.Certificate, Found: strings.Join(v.Reasons, "; ")}
 	}
 	if err == nil && !v.Holds {
@@ -88,16 +89,16 @@ func (c *verifyCommand) inCertificate(err error) error {
 	return err
 }
 
-func printVerification(s *session, v *toptau.Verification) {
+func printVerification(s *cli.Session, v *toptau.Verification) {
 	p := &v.Problem
-	s.printf("problem      %s (%s), lambda %v%s%s%s\n", p.Method, p.Surrogate, p.Lambda, optional(", tau %v", p.Tau),
+	s.Printf("problem      %s (%s), lambda %v%s%s%s\n", p.Method, p.Surrogate, p.Lambda, optional(", tau %v", p.Tau),
 		optional(", beta %v", p.Beta), optional(", k %v", p.K))
-	s.printf("data         %s rows, %s positive, stored as %s%s\n", group(p.N), group(p.NPos), p.Storage, optional(", total weight %v", p.Mass))
-	s.printf("objective    %.10g (claimed %.10g)\n", v.Objective, v.ClaimedObjective)
-	s.printf("lower bound  %.10g (claimed %.10g)%s\n", v.LowerBound, v.ClaimedLowerBound, optional(", proven for |w| <= %.4g", v.BallRadius))
-	s.printf("relative gap %.3g%s; rounding at most %.2g\n", v.RelativeGap, optional(", of the decrease %.3g", v.GapOfDecrease),
+	s.Printf("data         %s rows, %s positive, stored as %s%s\n", group(p.N), group(p.NPos), p.Storage, optional(", total weight %v", p.Mass))
+	s.Printf("objective    %.10g (claimed %.10g)\n", v.Objective, v.ClaimedObjective)
+	s.Printf("lower bound  %.10g (claimed %.10g)%s\n", v.LowerBound, v.ClaimedLowerBound, optional(", proven for |w| <= %.4g", v.BallRadius))
+	s.Printf("relative gap %.3g%s; rounding at most %.2g\n", v.RelativeGap, optional(", of the decrease %.3g", v.GapOfDecrease),
 		max(v.ObjectiveError, v.LowerBoundError))
 	if v.Holds {
-		s.printf("the certificate holds\n")
+		s.Printf("the certificate holds\n")
 	}
 }

@@ -36,6 +36,14 @@ func count(n int, noun string) string {
 // percent writes a share for people.
 func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 4, 64) + " %" }
 
+// goalText returns a point's goal in words; a threshold that came with a training problem has none.
+func goalText(g metric.Goal) string {
+	if g == (metric.Goal{}) {
+		return "the threshold of the training problem"
+	}
+	return g.String()
+}
+
 // rate writes a proportion with its counts and interval, or why there is none.
 func rate(p metric.Proportion) string {
 	if !p.Defined() {

@@ -6,6 +6,7 @@ import (
 	"toptau/internal/kernel"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // batch is some rows of a table on their way into a matrix. It keeps its memory for the next ones.
@@ -61,7 +62,7 @@ func (b *batch) resolve(p *packing) bool {
 	for k := range p.m.Inputs {
 		in := &p.m.Inputs[k]
 		column := &p.t.Columns[in.Column]
-		if in.Kind == Symbolic {
+		if in.Kind == schema.Categorical {
 			b.codes[k] = b.codeSpace[k*n : (k+1)*n]
 			if adjacent {
 				column.ReadCodes(b.Sources[0], b.codes[k])
@@ -84,10 +85,10 @@ func (b *batch) resolve(p *packing) bool {
 				space[i] = column.Value(row)
 			}
 		}
-		if p.m.Impute == ImputeOwn || complete(b.numbers[k]) {
+		if p.m.Impute == schema.ImputeIndicator || complete(b.numbers[k]) {
 			continue
 		}
-		if p.m.Impute == ImputeError {
+		if p.m.Impute == schema.ImputeError {
 			return false
 		}
 		fill(space, b.numbers[k], in.Fill)
@@ -122,9 +123,9 @@ func (m *Map) resolveCodes(levels, codes []int32) bool {
 		switch {
 		case c >= 0:
 			codes[i] = levels[c]
-		case m.Impute == ImputeError:
+		case m.Impute == schema.ImputeError:
 			return false
-		case m.Impute == ImputeMedian:
+		case m.Impute == schema.ImputeMedian:
 			codes[i] = 0 // the most frequent category
 		default:
 			codes[i] = codeMissing

@@ -9,19 +9,20 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // mixedTable has numbers, of which some are missing, decimals, names, and weights.
 func mixedTable(r *rand.Rand, rows int) *table.Table {
 	t := &table.Table{File: "t", Columns: []table.Column{
-		{Name: "a", Number: 1}, {Name: "b", Number: 2}, {Name: "c", Number: 3, Kind: table.Symbolic},
+		{Name: "a", Number: 1}, {Name: "b", Number: 2}, {Name: "c", Number: 3, Kind: schema.Categorical},
 		{Name: "d", Number: 4}, {Name: "e", Number: 5}, {Name: "f", Number: 6}, {Name: "g", Number: 7}}}
 	t.Columns[2].Dictionary = []string{"x", "y", "z"}
 	for i := range rows {
 		for j := range t.Columns {
 			c := &t.Columns[j]
 			switch {
-			case c.Kind == table.Symbolic:
+			case c.Kind == schema.Categorical:
 				c.Codes = append(c.Codes, int32(r.IntN(4)-1))
 			case j == 1 && r.IntN(5) == 0:
 				c.Values = append(c.Values, math.NaN())
@@ -57,8 +58,8 @@ func TestBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	data := mixedTable(r, 2111)
 	scattered := r.Perm(data.Rows())[:1500]
-	for _, o := range []Options{{Impute: ImputeOwn}, {Impute: ImputeZero, Scale: ScaleNone}, {Impute: ImputeMedian, Scale: ScaleAll},
-		{Impute: ImputeOwn, Encode: EncodeScorecard}, {Impute: ImputeZero, Encode: EncodeLeaves}} {
+	for _, o := range []Options{{Impute: schema.ImputeIndicator}, {Impute: schema.ImputeZero, Scale: schema.ScaleNone}, {Impute: schema.ImputeMedian, Scale: schema.ScaleAll},
+		{Impute: schema.ImputeIndicator, Encode: EncodeScorecard}, {Impute: schema.ImputeZero, Encode: EncodeLeaves}} {
 		m, _, err := Fit(data, named, nil, o)
 		if err != nil {
 			t.Fatal(err)
@@ -83,14 +84,14 @@ func TestBatchErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	for _, encode := range []Encode{EncodeRaw, EncodeScorecard} {
 		data := mixedTable(r, 3000)
-		m, _, err := Fit(data, named, nil, Options{Impute: ImputeZero, Encode: encode})
+		m, _, err := Fit(data, named, nil, Options{Impute: schema.ImputeZero, Encode: encode})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, spoil := range map[string]func(row int){
 			"large":    func(row int) { data.Columns[5].Values[row] = 1e300 },
-			"missing":  func(row int) { m.Impute = ImputeError; data.Columns[0].Values[row] = math.NaN() },
-			"no name":  func(row int) { m.Impute = ImputeError; data.Columns[2].Codes[row] = -1 },
+			"missing":  func(row int) { m.Impute = schema.ImputeError; data.Columns[0].Values[row] = math.NaN() },
+			"no name":  func(row int) { m.Impute = schema.ImputeError; data.Columns[2].Codes[row] = -1 },
 			"no label": func(row int) { data.Label[row] = table.Unknown },
 		} {
 			spoil(2500)
@@ -113,7 +114,7 @@ func TestMomentsTogether(t *testing.T) {
 		for i := range data.Columns[6].Values {
 			data.Columns[6].Values[i] *= math.Ldexp(1, r.IntN(2000)-1010)
 		}
-		f := newFitter(data, nil, Options{Impute: ImputeZero, Encode: EncodeRaw})
+		f := newFitter(data, nil, Options{Impute: schema.ImputeZero, Encode: EncodeRaw})
 		all := make([]measured, len(data.Columns))
 		alone := f.measureTogether([]int{0, 1, 3, 6}, all)
 		for _, j := range []int{0, 1, 3, 6} {

@@ -6,16 +6,17 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
-// wideTable is shaped like network flows: 38 numbers and 3 symbolic columns.
+// wideTable is shaped like network flows: 38 numbers and 3 categorical columns.
 func wideTable(rows int) *table.Table {
 	r := rand.New(rand.NewPCG(1, 1))
 	data := &table.Table{}
 	for j := range 41 {
 		c := table.Column{Name: string(rune('A' + j)), Number: j + 1}
 		if j < 3 {
-			c.Kind = table.Symbolic
+			c.Kind = schema.Categorical
 			for k := range 60 {
 				c.Dictionary = append(c.Dictionary, "service-"+string(rune('A'+k)))
 			}

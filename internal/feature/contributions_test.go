@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"toptau/schema"
 )
 
 // Tree 1 of goldenLeaves asks about y, then x: leaves of mass 1, 3 and 4. With the weights 8, 0, 4 the means are 2 on the
@@ -40,7 +42,7 @@ func TestContributionsAddUp(t *testing.T) {
 	for trial, encode := range []Encode{EncodeRaw, EncodeScorecard, EncodeLeaves, EncodeBoth, EncodeRaw} {
 		sparse := trial == 4
 		data := randomTable(r, 300, sparse)
-		m := fit(t, data, Options{Encode: encode, Impute: ImputeOwn, Trees: 6, Leaves: 25})
+		m := fit(t, data, Options{Encode: encode, Impute: schema.ImputeIndicator, Trees: 6, Leaves: 25})
 		w := make([]float64, m.Cols())
 		for j := range w {
 			w[j] = r.Float64() - .5
@@ -71,7 +73,7 @@ func TestContributionsAddUp(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewContributions(fit(t, randomTable(r, 50, false), Options{Impute: ImputeOwn}), nil); err == nil {
+	if _, err := NewContributions(fit(t, randomTable(r, 50, false), Options{Impute: schema.ImputeIndicator}), nil); err == nil {
 		t.Error("no weights were taken")
 	}
 }

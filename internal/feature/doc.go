@@ -2,7 +2,7 @@
 //
 // A Map is fitted on training rows only and travels inside the model. It works in two steps:
 //
-//  1. Inputs resolve a row: every column that is used becomes one float64 (numeric) or one category number (symbolic).
+//  1. Inputs resolve a row: every column that is used becomes one float64 (numeric) or one category number (categorical).
 //     The policies for missing values and unknown categories live here, once, whatever is built on top.
 //  2. Blocks encode the resolved row: numeric (shifted and scaled), scorecard (piecewise-linear scales), leaves (of random
 //     trees), onehot, sparse (LIBSVM). A block owns a run of consecutive weights; the blocks' runs make up the model's

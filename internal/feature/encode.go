@@ -15,7 +15,7 @@ type Encoded struct {
 	Counts Counts    // over all rows encoded so far
 
 	numbers []float64 // the row's numeric inputs, NaN for a missing value without a stand-in
-	codes   []int32   // the row's symbolic inputs
+	codes   []int32   // the row's categorical inputs
 }
 
 // Counts says how often the policies for missing values and unknown categories were used.
@@ -37,6 +37,13 @@ func (c *Counts) Add(other Counts) {
 		c.Missing[k] += other.Missing[k]
 		c.Unknown[k] += other.Unknown[k]
 	}
+}
+
+// Reset forgets the counts.
+func (c *Counts) Reset() {
+	clear(c.Missing)
+	clear(c.Unknown)
+	c.Rows, c.UnknownIndices = 0, 0
 }
 
 // Tally is how often one column was missing or unknown.
@@ -61,7 +68,7 @@ func (m *Map) Tallies(c Counts) []Tally {
 
 // Encode overwrites dst with a row of a table that has passed Check.
 //
-// Errors (fault.Data) name line and column: a missing value under ImputeError, a value beyond float32 after scaling.
+// Errors (fault.Data) name line and column: a missing value under schema.ImputeError, a value beyond float32 after scaling.
 func (m *Map) Encode(t *table.Table, row int, dst *Encoded) error {
 	dst.reset(m)
 	if err := m.resolve(t, row, dst); err != nil {

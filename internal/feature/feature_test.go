@@ -13,6 +13,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 var missing = math.NaN()
@@ -21,9 +22,9 @@ func number(name string, values ...float64) table.Column {
 	return table.Column{Name: name, Values: values}
 }
 
-// symbol makes a symbolic column; "" is a missing value.
+// symbol makes a categorical column; "" is a missing value.
 func symbol(name string, values ...string) table.Column {
-	c := table.Column{Name: name, Kind: table.Symbolic}
+	c := table.Column{Name: name, Kind: schema.Categorical}
 	for _, v := range values {
 		code := int32(slices.Index(c.Dictionary, v))
 		if v != "" && code < 0 {
@@ -48,7 +49,7 @@ func tableOf(columns ...table.Column) *table.Table {
 	return t
 }
 
-var named = table.Schema{Format: "csv", Header: true}
+var named = schema.Schema{Format: "csv", Header: true}
 
 func fit(t *testing.T, data *table.Table, o Options) *Map {
 	t.Helper()
@@ -106,7 +107,7 @@ func TestStandardScaling(t *testing.T) {
 	if diff := cmp.Diff(wantDropped, m.Dropped); diff != "" {
 		t.Errorf("dropped (-want +got):\n%s", diff)
 	}
-	wantWarnings := []Warning{{Code: "dropped_columns",
+	wantWarnings := []diag.Warning{{Code: "dropped_columns",
 		Text: "2 columns are constant on the training rows, so left out: zero, same"}}
 	if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
@@ -119,11 +120,11 @@ func TestStandardScaling(t *testing.T) {
 
 func TestScaleNoneAndAll(t *testing.T) {
 	data := tableOf(number("x", 2, 4, 4, 4, 5, 5, 7, 9), symbol("s", "a", "b", "b", "b", "a", "b", "b", "b"))
-	none := fit(t, data, Options{Scale: ScaleNone})
+	none := fit(t, data, Options{Scale: schema.ScaleNone})
 	if got := encoded(t, none, data)[0]; !slices.Equal(got, []float64{2, 0, 1}) {
 		t.Errorf("none: %v", got)
 	}
-	all := fit(t, data, Options{Scale: ScaleAll})
+	all := fit(t, data, Options{Scale: schema.ScaleAll})
 	sd := float64(float32(1 / math.Sqrt(0.75*0.25)))
 	if got := encoded(t, all, data)[0]; !slices.Equal(got, []float64{-1.5, 0, sd}) {
 		t.Errorf("all: %v, want the one-hot columns divided by sqrt(p (1 - p))", got)
@@ -133,7 +134,7 @@ func TestScaleNoneAndAll(t *testing.T) {
 // Columns without a header are called by number.
 func TestNumberedColumns(t *testing.T) {
 	data := tableOf(number("1", 1, 2), symbol("2", "tcp", "udp"))
-	m, _, err := Fit(data, table.Schema{Format: "csv"}, nil, Options{})
+	m, _, err := Fit(data, schema.Schema{Format: "csv"}, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,11 +179,11 @@ func TestMissingValues(t *testing.T) {
 		names  []string
 		last   []float64 // the row with the missing values, unscaled columns
 	}{
-		{ImputeMedian, []string{"x", "s=a", "s=b"}, []float64{2, 1, 0}},
-		{ImputeZero, []string{"x", "s=a", "s=b"}, []float64{0, 0, 0}},
-		{ImputeOwn, []string{"x", "x missing", "s=a", "s=b", "s missing"}, []float64{0, 1, 0, 0, 1}},
+		{schema.ImputeMedian, []string{"x", "s=a", "s=b"}, []float64{2, 1, 0}},
+		{schema.ImputeZero, []string{"x", "s=a", "s=b"}, []float64{0, 0, 0}},
+		{schema.ImputeIndicator, []string{"x", "x missing", "s=a", "s=b", "s missing"}, []float64{0, 1, 0, 0, 1}},
 	} {
-		m := fit(t, data, Options{Scale: ScaleNone, Impute: test.impute})
+		m := fit(t, data, Options{Scale: schema.ScaleNone, Impute: test.impute})
 		if got := m.Names(); !slices.Equal(got, test.names) {
 			t.Errorf("%s: names %q, want %q", test.impute, got, test.names)
 		}
@@ -201,11 +202,11 @@ func TestMissingValues(t *testing.T) {
 // that are there have, and a missing one sits at the mean.
 func TestMissingValuesAndScaling(t *testing.T) {
 	data := tableOf(number("x", 1, 2, 6, missing, 7), number("y", 1, 2, 3, 4, 5))
-	for _, impute := range []Impute{ImputeMedian, ImputeZero, ImputeOwn} {
+	for _, impute := range []schema.Impute{schema.ImputeMedian, schema.ImputeZero, schema.ImputeIndicator} {
 		m := fit(t, data, Options{Impute: impute})
 		var mean, square, n float64
 		for i, row := range encoded(t, m, data) {
-			if impute == ImputeOwn && i == 3 {
+			if impute == schema.ImputeIndicator && i == 3 {
 				if row[0] != 0 {
 					t.Errorf("own: %v, want 0 after scaling", row[0])
 				}
@@ -223,10 +224,10 @@ func TestMissingValuesAndScaling(t *testing.T) {
 func TestMissingAfterCompleteTraining(t *testing.T) {
 	train := tableOf(number("x", 1, 2, 6), symbol("s", "b", "b", "a"))
 	later := tableOf(number("x", missing), symbol("s", ""))
-	for impute, want := range map[Impute][]float64{
-		ImputeMedian: {2, 1, 0}, ImputeZero: {0, 0, 0}, ImputeOwn: {0, 0, 0},
+	for impute, want := range map[schema.Impute][]float64{
+		schema.ImputeMedian: {2, 1, 0}, schema.ImputeZero: {0, 0, 0}, schema.ImputeIndicator: {0, 0, 0},
 	} {
-		m := fit(t, train, Options{Scale: ScaleNone, Impute: impute})
+		m := fit(t, train, Options{Scale: schema.ScaleNone, Impute: impute})
 		if got := encoded(t, m, later)[0]; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", impute, got, want)
 		}
@@ -240,7 +241,7 @@ func TestMissingAfterCompleteTraining(t *testing.T) {
 
 func TestNothingVaries(t *testing.T) {
 	data := tableOf(number("x", 1, 1), number("gone", missing, missing))
-	_, _, err := Fit(data, named, nil, Options{Impute: ImputeMedian})
+	_, _, err := Fit(data, named, nil, Options{Impute: schema.ImputeMedian})
 	if e := diag.Of(err); e == nil || e.Kind != diag.Data || !strings.Contains(e.Found, "no column is left") {
 		t.Errorf("%v", err)
 	}
@@ -285,8 +286,8 @@ func TestWeightsAsRepeatedRows(t *testing.T) {
 	weighted := tableOf(number("x", 1, 2, 6, missing), symbol("s", "a", "b", "c", "b"))
 	weighted.Weight = []float64{2, 1, 3, 1}
 	repeated := tableOf(number("x", 1, 1, 2, 6, 6, 6, missing), symbol("s", "a", "a", "b", "c", "c", "c", "b"))
-	for _, impute := range []Impute{ImputeMedian, ImputeZero, ImputeOwn} {
-		o := Options{Scale: ScaleAll, Impute: impute}
+	for _, impute := range []schema.Impute{schema.ImputeMedian, schema.ImputeZero, schema.ImputeIndicator} {
+		o := Options{Scale: schema.ScaleAll, Impute: impute}
 		a, b := fit(t, weighted, o), fit(t, repeated, o)
 		near := cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*max(1, math.Abs(x)) })
 		if diff := cmp.Diff(toAny(t, a), toAny(t, b), near); diff != "" {
@@ -339,7 +340,7 @@ func TestColumnsThatNameTheRows(t *testing.T) {
 
 // Counts of goroutines that share a map add up.
 func TestCountsAdd(t *testing.T) {
-	m := fit(t, tableOf(number("x", 1, 2), symbol("s", "a", "b")), Options{Impute: ImputeZero})
+	m := fit(t, tableOf(number("x", 1, 2), symbol("s", "a", "b")), Options{Impute: schema.ImputeZero})
 	later := tableOf(number("x", missing, 3), symbol("s", "c", ""))
 	var total Counts
 	for row := range 2 {
@@ -355,7 +356,7 @@ func TestCountsAdd(t *testing.T) {
 	}
 }
 
-// randomTable has numeric and symbolic columns with missing values, or LIBSVM rows.
+// randomTable has numeric and categorical columns with missing values, or LIBSVM rows.
 func randomTable(r *rand.Rand, rows int, sparse bool) *table.Table {
 	data := &table.Table{File: "random"}
 	for i := range rows {
@@ -386,7 +387,7 @@ func randomTable(r *rand.Rand, rows int, sparse bool) *table.Table {
 		}
 		c.Name, c.Number = c.Name+string(rune('0'+j)), j+1
 		for range rows {
-			if c.Kind == table.Symbolic {
+			if c.Kind == schema.Categorical {
 				c.Codes = append(c.Codes, int32(r.IntN(len(words)))-1)
 			} else if r.IntN(9) == 0 {
 				c.Values = append(c.Values, missing)
@@ -405,8 +406,8 @@ func TestScoresAreTheMatrixsBits(t *testing.T) {
 	for trial := range 60 {
 		data := randomTable(r, 70+r.IntN(80), trial%4 == 3)
 		o := Options{
-			Scale:  []Scale{ScaleStandard, ScaleAll, ScaleNone}[trial%3],
-			Impute: []Impute{ImputeMedian, ImputeZero, ImputeOwn}[r.IntN(3)],
+			Scale:  []schema.Scale{schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone}[trial%3],
+			Impute: []schema.Impute{schema.ImputeMedian, schema.ImputeZero, schema.ImputeIndicator}[r.IntN(3)],
 		}
 		m := fit(t, data, o)
 		w := make([]float64, m.Cols())
@@ -468,7 +469,7 @@ func TestMatrixWantsLabels(t *testing.T) {
 
 func TestMatrixRows(t *testing.T) {
 	data := tableOf(number("x", 1, 2, 3, 4, 5, 6))
-	m := fit(t, data, Options{Scale: ScaleNone})
+	m := fit(t, data, Options{Scale: schema.ScaleNone})
 	x, err := m.Matrix(data, []int{1, 2, 5}, matrix.Float64)
 	if err != nil {
 		t.Fatal(err)

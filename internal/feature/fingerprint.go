@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Fingerprints of rows are hashes of what a map reads of them: the values of its inputs, or of LIBSVM indices that have a
@@ -43,7 +44,7 @@ func inputSeed(place int) uint64 { return mix(golden * uint64(place+1)) }
 type Fingerprinter struct {
 	m      *Map
 	t      *table.Table
-	levels [][]uint64 // by input: of a symbolic one, the hash of each code of its dictionary, the missing value's last
+	levels [][]uint64 // by input: of a categorical one, the hash of each code of its dictionary, the missing value's last
 	values []float64
 	codes  []int32
 }
@@ -57,7 +58,7 @@ func (m *Map) NewFingerprinter(t *table.Table) *Fingerprinter {
 	f.levels = make([][]uint64, len(m.Inputs))
 	for k := range m.Inputs {
 		in := &m.Inputs[k]
-		if in.Kind != Symbolic {
+		if in.Kind != schema.Categorical {
 			continue
 		}
 		seed, dictionary := inputSeed(k), t.Columns[in.Column].Dictionary
@@ -95,7 +96,7 @@ func (f *Fingerprinter) hashColumns(first int, dst []uint64) {
 	for k := range f.m.Inputs {
 		in := &f.m.Inputs[k]
 		column := &f.t.Columns[in.Column]
-		if in.Kind == Symbolic {
+		if in.Kind == schema.Categorical {
 			codes, levels := f.codes[:len(dst)], f.levels[k]
 			column.ReadCodes(first, codes)
 			for i, c := range codes {

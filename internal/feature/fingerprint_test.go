@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 func hashes(m *Map, t *table.Table) []uint64 {
@@ -22,12 +23,12 @@ func TestFingerprints(t *testing.T) {
 	train := &table.Table{
 		Columns: []table.Column{
 			{Name: "x", Number: 1, Values: []float64{1, 2, 0, math.NaN(), 1, 1}},
-			{Name: "s", Number: 2, Kind: table.Symbolic, Codes: []int32{0, 1, 0, -1, 0, 1}, Dictionary: []string{"a", "b"}},
+			{Name: "s", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 1, 0, -1, 0, 1}, Dictionary: []string{"a", "b"}},
 			{Name: "constant", Number: 3, Values: []float64{7, 7, 7, 7, 7, 7}},
 		},
 		Line: []int{1, 2, 3, 4, 5, 6},
 	}
-	m, _, err := Fit(train, table.Schema{Header: true}, nil, Options{Impute: ImputeOwn})
+	m, _, err := Fit(train, schema.Schema{Header: true}, nil, Options{Impute: schema.ImputeIndicator})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestFingerprints(t *testing.T) {
 	same := &table.Table{
 		Columns: []table.Column{
 			{Name: "x", Number: 9, Values: []float64{1, 2, math.Copysign(0, -1), math.NaN(), 1, 1}},
-			{Name: "s", Number: 2, Kind: table.Symbolic, Codes: []int32{2, 1, 2, -1, 2, 1}, Dictionary: []string{"z", "b", "a"}},
+			{Name: "s", Number: 2, Kind: schema.Categorical, Codes: []int32{2, 1, 2, -1, 2, 1}, Dictionary: []string{"z", "b", "a"}},
 			{Name: "constant", Number: 3, Values: []float64{1, 2, 3, 4, 5, 6}},
 		},
 		Line: []int{1, 2, 3, 4, 5, 6},
@@ -55,7 +56,7 @@ func TestFingerprints(t *testing.T) {
 	other := &table.Table{
 		Columns: []table.Column{
 			{Name: "x", Number: 1, Values: []float64{2, 1, 1, math.NaN()}},
-			{Name: "s", Number: 2, Kind: table.Symbolic, Codes: []int32{0, 2, 3, 2}, Dictionary: []string{"a", "b", "new", "newer"}},
+			{Name: "s", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 2, 3, 2}, Dictionary: []string{"a", "b", "new", "newer"}},
 			{Name: "constant", Number: 3, Values: []float64{7, 7, 7, 7}},
 		},
 		Line: []int{1, 2, 3, 4},
@@ -75,7 +76,7 @@ func TestFingerprintsOfIndices(t *testing.T) {
 	train := &table.Table{Sparse: &table.Sparse{Cols: 20, Start: []int64{0, 2, 3, 3}, Index: []uint32{0, 16, 0},
 		Value: []float64{1, 2, 3}}, Line: []int{1, 2, 3}}
 	for _, encode := range []Encode{EncodeRaw, EncodeScorecard} {
-		m, _, err := Fit(train, table.Schema{}, nil, Options{Encode: encode})
+		m, _, err := Fit(train, schema.Schema{}, nil, Options{Encode: encode})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Fit makes a map from some rows of a table (nil: all): numeric columns as Options.Encode says, in one dense block or in
@@ -20,13 +21,13 @@ import (
 //
 // Columns that are constant on these rows are dropped and listed in Map.Dropped and in a warning.
 // Errors: diag.Usage for unknown options and for too many LIBSVM indices to encode; diag.Data for missing values under
-// ImputeError and when no column is left.
-func Fit(t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning, error) {
+// schema.ImputeError and when no column is left.
+func Fit(t *table.Table, s schema.Schema, rows []int, o Options) (*Map, []diag.Warning, error) {
 	return FitContext(context.Background(), t, s, rows, o)
 }
 
 // FitContext is Fit that returns the cause of a context that ends.
-func FitContext(ctx context.Context, t *table.Table, s table.Schema, rows []int, o Options) (*Map, []Warning, error) {
+func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int, o Options) (*Map, []diag.Warning, error) {
 	o, err := o.Check()
 	if err != nil {
 		return nil, nil, err
@@ -100,8 +101,8 @@ func (f *fitter) columns() error {
 	}
 	for j, measured := range all {
 		take := f.numeric
-		if f.t.Columns[j].Kind == table.Symbolic {
-			take = f.symbolic
+		if f.t.Columns[j].Kind == schema.Categorical {
+			take = f.categorical
 		}
 		if measured.err != nil {
 			return measured.err
@@ -146,7 +147,7 @@ func (f *fitter) drop(j int, reason string) {
 
 // numeric makes blocks of a measured column.
 func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
-	indicator := c.missing > 0 && f.o.Impute == ImputeOwn
+	indicator := c.missing > 0 && f.o.Impute == schema.ImputeIndicator
 	switch {
 	case c.missing == len(f.rows):
 		f.drop(j, "no values")
@@ -156,7 +157,7 @@ func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
 		return
 	}
 	k := len(f.m.Inputs)
-	f.m.Inputs = append(f.m.Inputs, Input{Column: j, Name: f.t.Columns[j].Name, Kind: Numeric, Fill: c.fill})
+	f.m.Inputs = append(f.m.Inputs, Input{Column: j, Name: f.t.Columns[j].Name, Kind: schema.Numeric, Fill: c.fill})
 	if f.o.scorecard() {
 		c.card.Input = k
 		b.scorecard.Columns = append(b.scorecard.Columns, c.card)
@@ -170,7 +171,7 @@ func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
 	}
 	if !c.moments.constant {
 		b.numeric.Inputs = append(b.numeric.Inputs, k)
-		if f.o.Scale != ScaleNone {
+		if f.o.Scale != schema.ScaleNone {
 			b.numeric.Shift = append(b.numeric.Shift, c.moments.mean)
 			b.numeric.Scale = append(b.numeric.Scale, c.moments.sd)
 		}
@@ -186,7 +187,7 @@ func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
 func (f *fitter) bins() int {
 	n := 0
 	for j := range f.t.Columns {
-		if f.t.Columns[j].Kind == table.Numeric {
+		if f.t.Columns[j].Kind != schema.Categorical {
 			n++
 		}
 	}
@@ -207,27 +208,27 @@ func (f *fitter) mass(picked func(row int) bool) float64 {
 	return s.value()
 }
 
-// symbolic makes a block of a measured column.
-func (f *fitter) symbolic(j int, c *measured, b *columnBlocks) {
+// categorical makes a block of a measured column.
+func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
 	column := &f.t.Columns[j]
 	missing := c.missingMass.value()
-	level := missing > 0 && f.o.Impute == ImputeOwn
+	level := missing > 0 && f.o.Impute == schema.ImputeIndicator
 	order := byMass(c.masses, column.Dictionary)
 	switch {
 	case len(order) == 0:
 		f.drop(j, "no values")
 		return
-	case len(order) == 1 && !level && !(missing > 0 && f.o.Impute == ImputeZero):
+	case len(order) == 1 && !level && !(missing > 0 && f.o.Impute == schema.ImputeZero):
 		f.drop(j, "constant")
 		return
 	}
-	in := Input{Column: j, Name: column.Name, Kind: Symbolic}
+	in := Input{Column: j, Name: column.Name, Kind: schema.Categorical}
 	var masses []float64
 	for _, code := range order {
 		in.Categories = append(in.Categories, column.Dictionary[code])
 		masses = append(masses, c.masses[code].value())
 	}
-	if f.o.Impute == ImputeMedian {
+	if f.o.Impute == schema.ImputeMedian {
 		masses[0] += missing
 	}
 	if level {
@@ -253,7 +254,7 @@ func byMass(sums []sum, dictionary []string) []int {
 
 // scales are the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless they are wanted.
 func (f *fitter) scales(masses []float64) []float64 {
-	if f.o.Scale != ScaleAll {
+	if f.o.Scale != schema.ScaleAll {
 		return nil
 	}
 	total := f.mass(func(int) bool { return true })
@@ -266,8 +267,8 @@ func (f *fitter) scales(masses []float64) []float64 {
 }
 
 // warnings says what was dropped and which columns look like names of rows.
-func (f *fitter) warnings() []Warning {
-	var list []Warning
+func (f *fitter) warnings() []diag.Warning {
+	var list []diag.Warning
 	names := map[string][]string{}
 	for _, d := range f.m.Dropped {
 		names[d.Reason] = append(names[d.Reason], d.Name)
@@ -275,17 +276,17 @@ func (f *fitter) warnings() []Warning {
 	for _, reason := range []string{"constant", "no values"} {
 		if n := len(names[reason]); n > 0 {
 			what := map[string]string{"constant": "constant", "no values": "without any value"}[reason]
-			list = append(list, Warning{Code: "dropped_columns", Text: fmt.Sprintf("%s on the training rows, so left out: %s",
+			list = append(list, diag.Warning{Code: "dropped_columns", Text: fmt.Sprintf("%s on the training rows, so left out: %s",
 				count(n, "column is "+what, "columns are "+what), enumerate(names[reason]))})
 		}
 	}
 	if f.never > 0 {
-		list = append(list, Warning{Code: "unused_indices", Text: count(f.never, "index never occurs", "indices never occur") +
+		list = append(list, diag.Warning{Code: "unused_indices", Text: count(f.never, "index never occurs", "indices never occur") +
 			" in the training rows, so left out"})
 	}
 	for _, in := range f.m.Inputs {
 		if n := len(in.Categories); ManyCategories(n, len(f.rows)) {
-			list = append(list, Warning{Code: "many_categories", Text: fmt.Sprintf(
+			list = append(list, diag.Warning{Code: "many_categories", Text: fmt.Sprintf(
 				"column %q has %d different values in %d rows: it may name the rows (--id or --drop)", in.Name, n, len(f.rows))})
 		}
 	}

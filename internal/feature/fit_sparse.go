@@ -1,6 +1,10 @@
 package feature
 
-import "math"
+import (
+	"math"
+
+	"toptau/schema"
+)
 
 // indices fits a LIBSVM table. Zeros that are not written count like written ones, so with mass M of all rows and mass
 // m of the rows where index j is not zero
@@ -22,7 +26,7 @@ func (f *fitter) indices() {
 			f.m.Dropped = append(f.m.Dropped, Dropped{Column: int(column), Name: indexName(index), Reason: "constant"})
 		default:
 			block.Index = append(block.Index, index)
-			if f.o.Scale != ScaleNone {
+			if f.o.Scale != schema.ScaleNone {
 				block.Scale = append(block.Scale, deviations[k])
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Scorecards and trees read each index of a LIBSVM table as a numeric input that is 0 where a row does not write it.
@@ -28,7 +29,7 @@ func Encodable(t *table.Table) bool {
 	if s := t.Sparse; s != nil {
 		return s.Cols > 0 && s.Cols <= min(maxIndexColumns, indexCells(s)/max(t.Rows(), 1))
 	}
-	return slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind == table.Numeric })
+	return slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind != schema.Categorical })
 }
 
 // indexColumns is a LIBSVM table with a column for each index.
@@ -100,7 +101,7 @@ func (m *Map) inputOf(index uint32) int {
 // checkIndices checks what a map of indices may hold.
 func (m *Map) checkIndices() error {
 	for k := range m.Inputs {
-		if m.Inputs[k].Kind != Numeric {
+		if m.Inputs[k].Kind != schema.Numeric {
 			return fmt.Errorf("index %q is not numeric", m.Inputs[k].Name)
 		}
 	}

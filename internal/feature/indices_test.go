@@ -9,7 +9,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/matrix"
-	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Encoded indices are encoded columns: the same blocks, the same rows, the same bits from packed rows and from a scorer.
@@ -162,7 +162,7 @@ func TestTooManyIndicesAreNotEncoded(t *testing.T) {
 	if Encodable(data) {
 		t.Error("any number of indices can be encoded")
 	}
-	_, _, err := Fit(data, table.Schema{Format: "libsvm"}, nil, Options{Encode: EncodeLeaves})
+	_, _, err := Fit(data, schema.Schema{Format: "libsvm"}, nil, Options{Encode: EncodeLeaves})
 	if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Found != "--features leaves for 2 rows with 131073 indices" {
 		t.Errorf("%v", err)
 	}

@@ -3,32 +3,26 @@ package feature
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"toptau/diag"
 	"toptau/internal/table"
-)
-
-// Kind says how a column is read.
-type Kind string
-
-const (
-	Numeric  Kind = "numeric"
-	Symbolic Kind = "symbolic"
+	"toptau/schema"
 )
 
 // Input is one column of the table that the map uses.
 type Input struct {
-	Column     int      `json:"column"` // position among the table's columns, 0-based
-	Name       string   `json:"name"`
-	Kind       Kind     `json:"kind"`
-	Categories []string `json:"categories,omitempty"` // symbolic: as seen in training, by mass descending, then by bytes
-	Fill       float64  `json:"fill,omitzero"`        // numeric: what stands for a missing value under median; otherwise 0
+	Column     int         `json:"column"` // position among the table's columns, 0-based
+	Name       string      `json:"name"`
+	Kind       schema.Kind `json:"kind"`
+	Categories []string    `json:"categories,omitempty"` // categorical: as seen in training, by mass descending, then by bytes
+	Fill       float64     `json:"fill,omitzero"`        // numeric: what stands for a missing value under median; otherwise 0
 
 	codes map[string]int32 // category to its position in Categories
 }
 
-// A resolved symbolic value is a position in Categories, or one of these.
+// A resolved categorical value is a position in Categories, or one of these.
 const (
 	codeMissing int32 = -1
 	codeUnknown int32 = -2
@@ -44,14 +38,14 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 	for k := range m.Inputs {
 		in := &m.Inputs[k]
 		column := &t.Columns[in.Column]
-		if in.Kind == Numeric {
+		if in.Kind == schema.Numeric {
 			x := column.Value(row)
 			if math.IsNaN(x) {
-				if m.Impute == ImputeError {
+				if m.Impute == schema.ImputeError {
 					return missingError(t, row, column)
 				}
 				dst.countMissing(k)
-				if m.Impute != ImputeOwn {
+				if m.Impute != schema.ImputeIndicator {
 					x = in.Fill
 				}
 			}
@@ -66,11 +60,11 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 				dst.countUnknown(k)
 			}
 		} else {
-			if m.Impute == ImputeError {
+			if m.Impute == schema.ImputeError {
 				return missingError(t, row, column)
 			}
 			dst.countMissing(k)
-			if m.Impute == ImputeMedian {
+			if m.Impute == schema.ImputeMedian {
 				code = 0 // the most frequent category
 			}
 		}
@@ -79,7 +73,21 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 	return nil
 }
 
-// levels are the resolved values of the codes of a symbolic column with a dictionary.
+// Category returns the text of a category of the input at a column of the table, or "" if the input has no such category.
+// Text of a column that is not in use returns "". It does not allocate.
+func (m *Map) Category(column int, text []byte) string {
+	k, found := slices.BinarySearchFunc(m.Inputs, column, func(in Input, column int) int { return in.Column - column })
+	if !found {
+		return ""
+	}
+	code, known := m.Inputs[k].codes[string(text)]
+	if !known {
+		return ""
+	}
+	return m.Inputs[k].Categories[code]
+}
+
+// levels are the resolved values of the codes of a categorical column with a dictionary.
 func (in *Input) levels(dictionary []string) []int32 {
 	list := make([]int32, len(dictionary))
 	for c, category := range dictionary {
@@ -105,7 +113,7 @@ func missingError(t *table.Table, row int, column *table.Column) error {
 	e := at(t, row)
 	e.Column, e.Found, e.Hint = columnLabel(column), "a missing value", "choose a policy with --impute median, zero or own"
 	e.Expected = "a number"
-	if column.Kind == table.Symbolic {
+	if column.Kind == schema.Categorical {
 		e.Expected = "a category"
 	}
 	return e

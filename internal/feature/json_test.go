@@ -4,18 +4,20 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"toptau/schema"
 )
 
 const goldenMap = `{"scale":"standard","impute":"own","inputs":[` +
 	`{"column":0,"name":"x","kind":"numeric"},` +
-	`{"column":1,"name":"s","kind":"symbolic","categories":["a<b","b"]}],` +
+	`{"column":1,"name":"s","kind":"categorical","categories":["a<b","b"]}],` +
 	`"dropped":[{"column":2,"name":"zero","reason":"constant"}],"blocks":[` +
 	`{"kind":"numeric","block":{"inputs":[0],"shift":[2],"scale":[1]}},` +
 	`{"kind":"onehot","block":{"columns":[{"input":0,"missing":true},{"input":1}]}}]}`
 
 func TestGoldenJSON(t *testing.T) {
 	data := tableOf(number("x", 1, 3, missing), symbol("s", "a<b", "b", "a<b"), number("zero", 0, 0, 0))
-	got, err := fit(t, data, Options{Impute: ImputeOwn}).MarshalJSON()
+	got, err := fit(t, data, Options{Impute: schema.ImputeIndicator}).MarshalJSON()
 	if err != nil || string(got) != goldenMap {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, goldenMap)
 	}
@@ -41,7 +43,7 @@ func TestBadJSONIsRefused(t *testing.T) {
 		{`["a<b","b"]`, `["b","b"]`, "twice"},
 		{`["a<b","b"]`, `[]`, "without categories"},
 		{`"column":1`, `"column":0`, "out of order"},
-		{`"kind":"symbolic"`, `"kind":"word"`, `kind "word"`},
+		{`"kind":"categorical"`, `"kind":"word"`, `kind "word"`},
 		{`{"scale"`, `{"sparse":true,"scale"`, "is not numeric"},
 	} {
 		if !strings.Contains(goldenMap, edit.old) {

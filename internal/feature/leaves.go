@@ -9,6 +9,7 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 const leavesKind = "leaves"
@@ -95,7 +96,7 @@ func (b *LeavesBlock) reads(inputs []bool) {
 
 func (b *LeavesBlock) check(m *Map) error {
 	for i, k := range b.Inputs {
-		if k < 0 || k >= len(m.Inputs) || m.Inputs[k].Kind != Numeric || i > 0 && k <= b.Inputs[i-1] {
+		if k < 0 || k >= len(m.Inputs) || m.Inputs[k].Kind != schema.Numeric || i > 0 && k <= b.Inputs[i-1] {
 			return fmt.Errorf("input %d is not a numeric input or out of order", k)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // goldenLeaves asks about y, then on its left side about x; missing values of x go left.
@@ -114,7 +115,7 @@ func TestTreesFindTheBorder(t *testing.T) {
 
 func TestTreesHaveTheLeavesWanted(t *testing.T) {
 	data := randomTable(rand.New(rand.NewPCG(9, 9)), 1200, false)
-	b := leavesOf(t, fit(t, data, Options{Encode: EncodeLeaves, Impute: ImputeOwn, Trees: 7, Leaves: 33}))
+	b := leavesOf(t, fit(t, data, Options{Encode: EncodeLeaves, Impute: schema.ImputeIndicator, Trees: 7, Leaves: 33}))
 	left := 0
 	for i := range b.Trees {
 		if b.Trees[i].leaves != 33 {
@@ -137,7 +138,7 @@ func TestTreesAskForMissingValues(t *testing.T) {
 			data.Label[i], values[i] = table.Positive, missing
 		}
 	}
-	b := leavesOf(t, fit(t, data, Options{Encode: EncodeLeaves, Impute: ImputeOwn, Trees: 5}))
+	b := leavesOf(t, fit(t, data, Options{Encode: EncodeLeaves, Impute: schema.ImputeIndicator, Trees: 5}))
 	for i := range b.Trees {
 		tree := &b.Trees[i]
 		if own := tree.leaf([]float64{missing}); own == tree.leaf([]float64{1e9}) || own == tree.leaf([]float64{-5}) {
@@ -149,7 +150,7 @@ func TestTreesAskForMissingValues(t *testing.T) {
 // The trees depend on the seed and their number, and not on the number of threads or of other trees.
 func TestTreesAreDeterministic(t *testing.T) {
 	data := randomTable(rand.New(rand.NewPCG(4, 4)), 700, false)
-	o := Options{Encode: EncodeBoth, Impute: ImputeOwn, Trees: 9, Leaves: 20, Seed: 5}
+	o := Options{Encode: EncodeBoth, Impute: schema.ImputeIndicator, Trees: 9, Leaves: 20, Seed: 5}
 	written := func(o Options) string {
 		text, err := json.Marshal(fit(t, data, o))
 		if err != nil {
@@ -225,8 +226,8 @@ func TestEncodedScoresAreTheMatrixsBits(t *testing.T) {
 	for trial := range 18 {
 		o := Options{
 			Encode: []Encode{EncodeScorecard, EncodeLeaves, EncodeBoth}[trial%3],
-			Scale:  []Scale{ScaleStandard, ScaleAll, ScaleNone}[trial/3%3],
-			Impute: []Impute{ImputeMedian, ImputeZero, ImputeOwn}[r.IntN(3)],
+			Scale:  []schema.Scale{schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone}[trial/3%3],
+			Impute: []schema.Impute{schema.ImputeMedian, schema.ImputeZero, schema.ImputeIndicator}[r.IntN(3)],
 			Trees:  5, Leaves: 20,
 		}
 		data := randomTable(r, 130+r.IntN(300), false)
@@ -249,7 +250,7 @@ func TestEncodedScoresAreTheMatrixsBits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if storage == matrix.Float64 && o.Scale == ScaleAll {
+			if storage == matrix.Float64 && o.Scale == schema.ScaleAll {
 				continue // the scales of categories are rounded to the storage
 			}
 			for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
@@ -288,7 +289,7 @@ func TestGoldenTrees(t *testing.T) {
 	}
 	y[3], y[8] = missing, missing
 	m := fit(t, tableOf(number("x", x...), number("y", y...)),
-		Options{Encode: EncodeLeaves, Impute: ImputeOwn, Trees: 2, Leaves: 4, Seed: 3})
+		Options{Encode: EncodeLeaves, Impute: schema.ImputeIndicator, Trees: 2, Leaves: 4, Seed: 3})
 	got, err := json.Marshal(m.Blocks[0])
 	if err != nil || string(got) != goldenGrown {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, goldenGrown)

@@ -10,18 +10,19 @@ import (
 	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Map turns rows of a table into rows of a matrix. Make it with Fit or from JSON; it does not change afterwards and is
 // safe for concurrent use.
 type Map struct {
-	Scale    Scale     `json:"scale"`
-	Impute   Impute    `json:"impute"`
-	Numbered bool      `json:"numbered,omitempty"` // columns have numbers instead of names: Input.Name is a number
-	Sparse   bool      `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns
-	Inputs   []Input   `json:"inputs"`             // the columns in use, in the order of the table; indices only where they are encoded
-	Dropped  []Dropped `json:"dropped"`            // the columns not in use
-	Blocks   blocks    `json:"blocks"`
+	Scale    schema.Scale  `json:"scale"`
+	Impute   schema.Impute `json:"impute"`
+	Numbered bool          `json:"numbered,omitempty"` // columns have numbers instead of names: Input.Name is a number
+	Sparse   bool          `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns
+	Inputs   []Input       `json:"inputs"`             // the columns in use, in the order of the table; indices only where they are encoded
+	Dropped  []Dropped     `json:"dropped"`            // the columns not in use
+	Blocks   blocks        `json:"blocks"`
 
 	runs  []run // beside Blocks
 	cols  int
@@ -109,11 +110,11 @@ func form(sparse bool) string {
 	return "rows of columns"
 }
 
-func kindOf(c *table.Column) Kind {
-	if c.Kind == table.Symbolic {
-		return Symbolic
+func kindOf(c *table.Column) schema.Kind {
+	if c.Kind == schema.Categorical {
+		return schema.Categorical
 	}
-	return Numeric
+	return schema.Numeric
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and checks everything that Encode relies on. Unknown fields are refused.
@@ -173,18 +174,18 @@ func (m *Map) prepare() error {
 
 func (in *Input) prepare() error {
 	switch {
-	case in.Kind != Numeric && in.Kind != Symbolic:
+	case in.Kind != schema.Numeric && in.Kind != schema.Categorical:
 		return fmt.Errorf("kind %q", in.Kind)
-	case in.Kind == Numeric && in.Categories != nil:
+	case in.Kind == schema.Numeric && in.Categories != nil:
 		return errors.New("a numeric column with categories")
-	case in.Kind == Symbolic && len(in.Categories) == 0:
-		return errors.New("a symbolic column without categories")
+	case in.Kind == schema.Categorical && len(in.Categories) == 0:
+		return errors.New("a categorical column without categories")
 	case math.IsNaN(in.Fill) || math.IsInf(in.Fill, 0):
 		return errors.New("a stand-in for missing values that is not finite")
 	case !utf8.ValidString(in.Name):
 		return errors.New("a name that is not UTF-8")
 	}
-	if in.Kind == Numeric {
+	if in.Kind == schema.Numeric {
 		return nil
 	}
 	in.codes = make(map[string]int32, len(in.Categories))

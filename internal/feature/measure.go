@@ -10,6 +10,7 @@ import (
 
 	"toptau/internal/kernel"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // measured is what the training rows say about one column.
@@ -23,7 +24,7 @@ type measured struct {
 	card    Card      // for a scorecard, without its input
 	asked   []float64 // for trees: the values, and what stands for missing ones
 
-	// symbolic
+	// categorical
 	masses      []sum // by code
 	missingMass sum
 }
@@ -55,9 +56,9 @@ func inParallel(ctx context.Context, n int, f func(k int, space *columnSpace)) {
 func (f *fitter) tasks() [][]int {
 	var list [][]int
 	var group []int
-	plain := f.weights == nil && len(f.rows) == f.t.Rows() && f.o.Encode == EncodeRaw && f.o.Impute != ImputeMedian
+	plain := f.weights == nil && len(f.rows) == f.t.Rows() && f.o.Encode == EncodeRaw && f.o.Impute != schema.ImputeMedian
 	for j := range f.t.Columns {
-		if !plain || f.t.Columns[j].Kind == table.Symbolic {
+		if !plain || f.t.Columns[j].Kind == schema.Categorical {
 			list = append(list, []int{j})
 			continue
 		}
@@ -73,7 +74,7 @@ func (f *fitter) tasks() [][]int {
 
 // measure measures some columns that are one of tasks.
 func (f *fitter) measure(columns []int, all []measured, space *columnSpace) {
-	if f.t.Columns[columns[0]].Kind == table.Symbolic {
+	if f.t.Columns[columns[0]].Kind == schema.Categorical {
 		all[columns[0]] = f.measureCodes(&f.t.Columns[columns[0]])
 		return
 	}
@@ -98,15 +99,15 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 	if len(values) == 0 {
 		return c
 	}
-	if f.o.Impute == ImputeMedian { // also when training has none missing; a later file may
+	if f.o.Impute == schema.ImputeMedian { // also when training has none missing; a later file may
 		c.fill = medianOf(values, weights)
 	}
-	if c.missing > 0 && f.o.Impute != ImputeOwn {
+	if c.missing > 0 && f.o.Impute != schema.ImputeIndicator {
 		space.filled = f.filled(column, c.fill, space.filled)
 		values, weights = space.filled, f.weights
 	}
 	c.moments = momentsOf(values, weights)
-	indicator := c.missing > 0 && f.o.Impute == ImputeOwn
+	indicator := c.missing > 0 && f.o.Impute == schema.ImputeIndicator
 	if c.moments.constant && !indicator {
 		return c
 	}
@@ -132,7 +133,7 @@ func (f *fitter) present(column *table.Column, space *columnSpace) (values, weig
 	for i, row := range f.rows {
 		x := column.Value(row)
 		if math.IsNaN(x) {
-			if f.o.Impute == ImputeError {
+			if f.o.Impute == schema.ImputeError {
 				return nil, nil, missingError(f.t, row, column)
 			}
 			continue
@@ -153,7 +154,7 @@ func complete(values []float64) bool {
 
 // standIn is what an input has for a missing value; NaN for nothing.
 func (f *fitter) standIn(fill float64) float64 {
-	if f.o.Impute == ImputeOwn {
+	if f.o.Impute == schema.ImputeIndicator {
 		return math.NaN()
 	}
 	return fill
@@ -176,7 +177,7 @@ func (f *fitter) measureCodes(column *table.Column) (c measured) {
 	for i, row := range f.rows {
 		code := column.Code(row)
 		if code < 0 {
-			if f.o.Impute == ImputeError {
+			if f.o.Impute == schema.ImputeError {
 				return measured{err: missingError(f.t, row, column)}
 			}
 			c.missing++

@@ -6,6 +6,7 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 const numericKind = "numeric"
@@ -63,7 +64,7 @@ func (b *NumericBlock) check(m *Map) error {
 		return fmt.Errorf("%d inputs, %d shifts, %d scales", len(b.Inputs), len(b.Shift), len(b.Scale))
 	}
 	for i, k := range b.Inputs {
-		if k < 0 || k >= len(m.Inputs) || m.Inputs[k].Kind != Numeric {
+		if k < 0 || k >= len(m.Inputs) || m.Inputs[k].Kind != schema.Numeric {
 			return fmt.Errorf("input %d is not a numeric input", k)
 		}
 		if b.Scale != nil && !(b.Scale[i] > 0) {

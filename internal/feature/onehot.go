@@ -6,11 +6,12 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 const oneHotKind = "onehot"
 
-// OneHotBlock holds one column for every category of its symbolic inputs, in the order of Input.Categories, coded: the
+// OneHotBlock holds one column for every category of its categorical inputs, in the order of Input.Categories, coded: the
 // row's category is 1 (divided by its scale), the others are 0. An unknown category is a row of zeros.
 type OneHotBlock struct {
 	Columns []OneHot `json:"columns"`
@@ -74,7 +75,7 @@ func (b *OneHotBlock) encode(m *Map, _ *table.Table, _ int, first uint32, dst *E
 	for i := range b.Columns {
 		c := &b.Columns[i]
 		hot := codeUnknown
-		if m.Inputs[c.Input].Kind == Symbolic {
+		if m.Inputs[c.Input].Kind == schema.Categorical {
 			hot = dst.codes[c.Input]
 		} else if math.IsNaN(dst.numbers[c.Input]) {
 			hot = codeMissing

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toptau/internal/matrix"
+	"toptau/schema"
 )
 
 // The matrix holds the rows that Encode gives, also unknown and missing ones, and takes a byte for a column of categories.
@@ -14,8 +15,8 @@ func TestOneHotInTheMatrix(t *testing.T) {
 		symbol("u", "p", "q", "q", "p", "p"))
 	later := tableOf(symbol("s", "c", "new", "", "a", "b"), number("x", missing, 2, missing, 4, 5),
 		symbol("u", "q", "p", "new", "new", ""))
-	for _, scale := range []Scale{ScaleStandard, ScaleAll, ScaleNone} {
-		m := fit(t, training, Options{Scale: scale, Impute: ImputeOwn})
+	for _, scale := range []schema.Scale{schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone} {
+		m := fit(t, training, Options{Scale: scale, Impute: schema.ImputeIndicator})
 		if spec := m.Layout()[1]; spec.Kind != matrix.Coded || len(spec.Groups) != 3 || spec.Cols != 7 {
 			t.Fatalf("layout %+v", m.Layout())
 		}

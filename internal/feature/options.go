@@ -1,93 +1,66 @@
 package feature
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"toptau/diag"
-	"toptau/internal/table"
+	"toptau/internal/text"
+	"toptau/schema"
 )
 
-// Scale says what is divided by its standard deviation.
-type Scale string
+// Encode is how numeric columns become features. Categories are one-hot in every case.
+type Encode = schema.Encoding
 
 const (
-	ScaleStandard Scale = "standard" // numeric columns: (x - mean) / standard deviation; indices of LIBSVM: x / standard deviation
-	ScaleAll      Scale = "all"      // as standard, and one-hot columns are divided by sqrt(p (1 - p))
-	ScaleNone     Scale = "none"     // values as they are; constant columns are dropped all the same
+	EncodeRaw       = schema.Raw       // NumericBlock, or SparseBlock for LIBSVM
+	EncodeScorecard = schema.Scorecard // ScorecardBlock
+	EncodeLeaves    = schema.Leaves    // LeavesBlock
+	EncodeBoth      = schema.ScorecardLeaves
 )
-
-// Impute is the policy for missing values, in training and in scoring alike.
-type Impute string
-
-const (
-	ImputeError  Impute = "error"  // a missing value is an error that names its line
-	ImputeMedian Impute = "median" // numeric: the weighted median of the training rows; symbolic: their most frequent category
-	ImputeZero   Impute = "zero"   // numeric: the value 0 before scaling; symbolic: no category at all
-	ImputeOwn    Impute = "own"    // numeric: 0 after scaling and an indicator "COLUMN missing"; symbolic: a category of its own
-)
-
-// Encode says what numeric columns become. Categories are one-hot in every case.
-type Encode string
-
-const (
-	EncodeRaw       Encode = "raw"       // one dense column each, scaled (NumericBlock)
-	EncodeScorecard Encode = "scorecard" // piecewise-linear scales of levels (ScorecardBlock)
-	EncodeLeaves    Encode = "leaves"    // leaves of random trees (LeavesBlock)
-	EncodeBoth      Encode = "scorecard+leaves"
-)
-
-// ReadsLabels reports whether fitting the encoding reads the labels of the rows.
-func (e Encode) ReadsLabels() bool { return e == EncodeLeaves || e == EncodeBoth }
 
 // Options are the choices of a fit. The zero value is standard scaling of raw columns with missing values as errors.
 type Options struct {
-	Scale  Scale  // default ScaleStandard; of no effect on encoded numeric columns
-	Impute Impute // default ImputeError
-	Encode Encode // default EncodeRaw
-	Trees  int    // EncodeLeaves: number of trees, default 60
-	Leaves int    // EncodeLeaves: leaves of a tree at most, default 160
-	Seed   uint64 // EncodeLeaves: of the random draws
+	Scale  schema.Scale    // default schema.ScaleStandard; of no effect on encoded numeric columns
+	Impute schema.Impute   // default schema.ImputeError
+	Encode schema.Encoding // default EncodeRaw
+	Trees  int             // EncodeLeaves: number of trees, default 60
+	Leaves int             // EncodeLeaves: leaves of a tree at most, default 160
+	Seed   uint64          // EncodeLeaves: of the random draws
 }
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
 func (o Options) leaves() bool    { return o.Encode.ReadsLabels() }
 
-// Warning is something a user should know that is not an error: dropped_columns, unused_indices, many_categories.
-type Warning = table.Warning
+// formerIndicator is the earlier name of schema.ImputeIndicator.
+const formerIndicator schema.Impute = "own"
 
-// Check returns the options with their defaults, or a usage error that names the flag.
+// Check returns the options with their defaults, or an error of kind usage that names the parameter.
 func (o Options) Check() (Options, error) {
-	if o.Scale == "" {
-		o.Scale = ScaleStandard
+	o.Scale = cmp.Or(o.Scale, schema.ScaleStandard)
+	o.Impute = cmp.Or(o.Impute, schema.ImputeError)
+	o.Encode = cmp.Or(o.Encode, EncodeRaw)
+	if o.Impute == formerIndicator {
+		o.Impute = schema.ImputeIndicator
 	}
-	if o.Impute == "" {
-		o.Impute = ImputeError
-	}
-	if o.Encode == "" {
-		o.Encode = EncodeRaw
-	}
-	if err := oneOf("--features", o.Encode, EncodeRaw, EncodeScorecard, EncodeLeaves, EncodeBoth); err != nil {
-		return o, err
-	}
-	if o.Trees == 0 {
-		o.Trees = defaultTrees
-	}
-	if o.Leaves == 0 {
-		o.Leaves = defaultLeaves
-	}
+	o.Trees = cmp.Or(o.Trees, defaultTrees)
+	o.Leaves = cmp.Or(o.Leaves, defaultLeaves)
 	if o.Trees < 0 || o.Leaves < 2 {
 		return o, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("%d trees of %d leaves", o.Trees, o.Leaves),
 			Expected: "at least one tree of two leaves"}
 	}
-	if err := oneOf("--scale", o.Scale, ScaleStandard, ScaleAll, ScaleNone); err != nil {
+	if err := checkName("features", o.Encode, schema.Encodings()...); err != nil {
 		return o, err
 	}
-	return o, oneOf("--impute", o.Impute, ImputeError, ImputeMedian, ImputeZero, ImputeOwn)
+	if err := checkName("scale", o.Scale, schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone); err != nil {
+		return o, err
+	}
+	return o, checkName("impute", o.Impute, schema.ImputeError, schema.ImputeMedian, schema.ImputeZero, schema.ImputeIndicator)
 }
 
-func oneOf[T ~string](flag string, value T, known ...T) error {
+// checkName returns an error for a parameter that has none of its known values.
+func checkName[T ~string](param string, value T, known ...T) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
@@ -95,5 +68,5 @@ func oneOf[T ~string](flag string, value T, known ...T) error {
 	for i, name := range known {
 		names[i] = string(name)
 	}
-	return &diag.Error{Kind: diag.Usage, Found: flag + " " + diag.Quote(string(value)), Expected: strings.Join(names, ", ")}
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: diag.Quote(string(value)), Expected: text.List(names, "or")}
 }

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // packing is a matrix on its way from a table. Rows are encoded in batches, column by column, by several at a time where
@@ -20,7 +21,7 @@ type packing struct {
 	t      *table.Table
 	rows   []int // of the table; nil: all
 	to     *matrix.Builder
-	levels [][]int32 // by input: from the codes of a symbolic column to resolved ones
+	levels [][]int32 // by input: from the codes of a categorical column to resolved ones
 	mixed  []int     // the inputs that blocks which are not dense read
 	row    Encoded
 }
@@ -31,7 +32,7 @@ func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing
 	}
 	p := &packing{m: m, t: t, rows: rows, to: matrix.NewBuilder(m.Layout(), s), levels: make([][]int32, len(m.Inputs))}
 	for k := range m.Inputs {
-		if in := &m.Inputs[k]; in.Kind == Symbolic {
+		if in := &m.Inputs[k]; in.Kind == schema.Categorical {
 			p.levels[k] = in.levels(t.Columns[in.Column].Dictionary)
 		}
 	}

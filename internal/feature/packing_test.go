@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/schema"
+
 	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -30,26 +32,26 @@ func TestConsume(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(packed bool) *table.Table {
-		x, _, err := table.Read(path, table.Options{Label: "1", Header: "no", Positive: []string{"1"}, Packed: packed})
+		x, _, err := table.Read(path, table.Options{Format: schema.Format{Label: "1", Header: "no", Positive: []string{"1"}}, Packed: packed})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return x
 	}
 	plain, packed := read(false), read(true)
-	for _, o := range []Options{{Impute: ImputeOwn}, {Impute: ImputeMedian, Encode: EncodeScorecard}, {Impute: ImputeZero, Encode: EncodeLeaves}} {
-		want, _, err := Fit(plain, table.Schema{}, nil, o)
+	for _, o := range []Options{{Impute: schema.ImputeIndicator}, {Impute: schema.ImputeMedian, Encode: EncodeScorecard}, {Impute: schema.ImputeZero, Encode: EncodeLeaves}} {
+		want, _, err := Fit(plain, schema.Schema{}, nil, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := Fit(packed, table.Schema{}, nil, o)
+		got, _, err := Fit(packed, schema.Schema{}, nil, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		compareJSON(t, want, got)
 		compareMatrices(t, mustMatrix(t, want, plain), mustMatrix(t, got, packed))
 	}
-	m, _, err := Fit(packed, table.Schema{}, nil, Options{Impute: ImputeOwn})
+	m, _, err := Fit(packed, schema.Schema{}, nil, Options{Impute: schema.ImputeIndicator})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"toptau/schema"
 )
 
 // probeRows is the number of synthetic records.
@@ -35,7 +37,7 @@ func (m *Map) Probes(columns int, missing func(text string) bool) [][]string {
 // probe is the text of input k in probe p.
 func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) string {
 	in := &m.Inputs[k]
-	if p == probeRows-1 && m.Impute != ImputeError {
+	if p == probeRows-1 && m.Impute != schema.ImputeError {
 		return "" // missing
 	}
 	if list := m.probeValues(k); len(list) > 0 {
@@ -46,7 +48,7 @@ func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) s
 			}
 		}
 	}
-	if in.Kind == Numeric {
+	if in.Kind == schema.Numeric {
 		text := probeNumber(centre, step, p, k)
 		for i := 1; missing(text) && i < 100; i++ {
 			text = probeNumber(centre+float64(step*float64(i)/128), step, p, k)

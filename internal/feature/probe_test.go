@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // The probe rows reach every block and every input: some feature of each is not 0 in one of them, and every tree has its say.
@@ -31,7 +32,7 @@ func TestProbesCoverEverything(t *testing.T) {
 				c.Values = append(c.Values, float64(r.IntN(3)))
 			}
 		default:
-			c.Kind = table.Symbolic
+			c.Kind = schema.Categorical
 			for k := range 2 + j {
 				c.Dictionary = append(c.Dictionary, fmt.Sprint("v", k))
 			}
@@ -54,7 +55,7 @@ func TestProbesCoverEverything(t *testing.T) {
 	}
 	for _, data := range []*table.Table{mixed, sparse} {
 		for _, encode := range []Encode{EncodeRaw, EncodeScorecard, EncodeLeaves, "scorecard+leaves"} {
-			m, _, err := Fit(data, table.Schema{Header: true}, nil, Options{Encode: encode, Seed: 1})
+			m, _, err := Fit(data, schema.Schema{Header: true}, nil, Options{Encode: encode, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +135,7 @@ func probeTable(t *testing.T, m *Map, like *table.Table, fields []string) *table
 	}
 	for j, c := range like.Columns {
 		column := table.Column{Name: c.Name, Number: c.Number, Kind: c.Kind}
-		if c.Kind == table.Symbolic {
+		if c.Kind == schema.Categorical {
 			column.Codes, column.Dictionary = []int32{0}, []string{fields[j]}
 		} else {
 			column.Values = []float64{number(fields[j])}

@@ -10,6 +10,7 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 const scorecardKind = "scorecard"
@@ -29,7 +30,7 @@ type ScorecardBlock struct {
 //	between the knots a < b: 1-f and f for theirs, f = (x - a) / (b - a) rounded by matrix.Fraction;
 //	beyond the outer knots: 1 for the outer knot;
 //	without knots: 1 for the nearest atom, the smaller of two that are equally near;
-//	missing: 1 for its level; without one, nothing (under ImputeOwn, where training had no missing value).
+//	missing: 1 for its level; without one, nothing (under schema.ImputeIndicator, where training had no missing value).
 //
 // So the score is continuous and linear between two knots, and free at the atoms.
 type Card struct {
@@ -153,7 +154,7 @@ func (b *ScorecardBlock) check(m *Map) error {
 	b.groups = make([]matrix.Group, len(b.Columns))
 	for i := range b.Columns {
 		c := &b.Columns[i]
-		if c.Input < 0 || c.Input >= len(m.Inputs) || m.Inputs[c.Input].Kind != Numeric {
+		if c.Input < 0 || c.Input >= len(m.Inputs) || m.Inputs[c.Input].Kind != schema.Numeric {
 			return fmt.Errorf("input %d is not a numeric input", c.Input)
 		}
 		name := m.Inputs[c.Input].Name

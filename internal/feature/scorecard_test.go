@@ -13,6 +13,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/matrix"
+	"toptau/schema"
 )
 
 var onScorecard = Options{Encode: EncodeScorecard}
@@ -185,11 +186,11 @@ func TestScorecardMissingValues(t *testing.T) {
 		impute Impute
 		last   []string // the weights that the last row, all missing, has
 	}{
-		{ImputeOwn, []string{"x missing", "y missing", "z missing"}},
-		{ImputeMedian, []string{"x = 19", "y = 1"}}, // with the row of 19 itself it is one in twenty
-		{ImputeZero, []string{"x = 0", "y = 0", "z = 0"}},
+		{schema.ImputeIndicator, []string{"x missing", "y missing", "z missing"}},
+		{schema.ImputeMedian, []string{"x = 19", "y = 1"}}, // with the row of 19 itself it is one in twenty
+		{schema.ImputeZero, []string{"x = 0", "y = 0", "z = 0"}},
 	} {
-		for _, scale := range []Scale{ScaleStandard, ScaleAll, ScaleNone} {
+		for _, scale := range []schema.Scale{schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone} {
 			m := fit(t, data, Options{Encode: EncodeScorecard, Impute: test.impute, Scale: scale})
 			var got []string
 			for j, x := range encoded(t, m, data)[39] {
@@ -206,7 +207,7 @@ func TestScorecardMissingValues(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// Training had no missing value: nothing is known of one.
-	m := fit(t, tableOf(number("x", steps(39)...)), Options{Encode: EncodeScorecard, Impute: ImputeOwn})
+	m := fit(t, tableOf(number("x", steps(39)...)), Options{Encode: EncodeScorecard, Impute: schema.ImputeIndicator})
 	if row := encoded(t, m, tableOf(number("x", missing)))[0]; slices.Max(row) != 0 || slices.Min(row) != 0 {
 		t.Errorf("%v", row)
 	}
@@ -240,7 +241,7 @@ func TestGoldenScorecard(t *testing.T) {
 	y := append(steps(34), -1, -1, missing)
 	x := append(slices.Repeat([]float64{.5}, 36), 2)
 	data := tableOf(number("x", x...), number("y", y...))
-	got, err := fit(t, data, Options{Encode: EncodeScorecard, Impute: ImputeOwn}).MarshalJSON()
+	got, err := fit(t, data, Options{Encode: EncodeScorecard, Impute: schema.ImputeIndicator}).MarshalJSON()
 	if err != nil || string(got) != goldenScorecard {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, goldenScorecard)
 	}

@@ -9,6 +9,7 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // shapes has a class that is a step of one column, a bump of one, or a pair of quadrants of two. No line tells the bump or
@@ -47,7 +48,7 @@ func TestShapesThatEncodingsHave(t *testing.T) {
 		}
 		training, fresh := draw(), draw()
 		for encode, right := range shape.right {
-			m, _, err := feature.Fit(training, table.Schema{Header: true}, nil, feature.Options{Encode: encode, Trees: 15, Leaves: 40})
+			m, _, err := feature.Fit(training, schema.Schema{Header: true}, nil, feature.Options{Encode: encode, Trees: 15, Leaves: 40})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 func sparseTable(rows ...map[int]float64) *table.Table {
@@ -32,7 +33,7 @@ func TestSparseByHand(t *testing.T) {
 		map[int]float64{1: 1, 2: 7},
 		map[int]float64{2: 7, 6: 0},
 	)
-	m, warnings, err := Fit(data, table.Schema{Format: "libsvm"}, nil, Options{})
+	m, warnings, err := Fit(data, schema.Schema{Format: "libsvm"}, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestSparseByHand(t *testing.T) {
 	if e.Counts.UnknownIndices != 2 || !slices.Equal(e.Values, []float64{6}) {
 		t.Errorf("counts %+v, values %v", e.Counts, e.Values)
 	}
-	if none := fit(t, data, Options{Scale: ScaleNone}); !slices.Equal(encoded(t, none, data)[0], []float64{1, 4}) {
+	if none := fit(t, data, Options{Scale: schema.ScaleNone}); !slices.Equal(encoded(t, none, data)[0], []float64{1, 4}) {
 		t.Errorf("scale none: %v", encoded(t, none, data)[0])
 	}
 }
@@ -90,7 +91,7 @@ func TestSparseIndicesFarApart(t *testing.T) {
 	data.Sparse.Value = append(data.Sparse.Value, 1)
 	data.Sparse.Start[2]++
 	block := SparseBlock{Index: []uint32{1, 90_000_001}}
-	m := &Map{Scale: ScaleNone, Impute: ImputeError, Sparse: true, Blocks: blocks{&block}}
+	m := &Map{Scale: schema.ScaleNone, Impute: schema.ImputeError, Sparse: true, Blocks: blocks{&block}}
 	if err := m.prepare(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
-// unionTable has two numeric columns and a symbolic one.
+// unionTable has two numeric columns and a categorical one.
 func unionTable() *table.Table {
 	random := rand.New(rand.NewPCG(1, 2))
 	t := &table.Table{File: "rows.csv", Columns: []table.Column{{Name: "x", Number: 1}, {Name: "y", Number: 2},
-		{Name: "kind", Number: 3, Kind: table.Symbolic, Dictionary: []string{"a", "b", "c"}}}}
+		{Name: "kind", Number: 3, Kind: schema.Categorical, Dictionary: []string{"a", "b", "c"}}}}
 	for i := range 300 {
 		class := table.Negative
 		x := random.Float64()
@@ -34,7 +35,7 @@ func TestUnionScoresAsItsMaps(t *testing.T) {
 	data := unionTable()
 	var maps []*Map
 	for _, e := range []Encode{EncodeLeaves, EncodeRaw, EncodeScorecard} {
-		m, _, err := Fit(data, table.Schema{Header: true}, nil, Options{Encode: e, Trees: 3, Leaves: 5})
+		m, _, err := Fit(data, schema.Schema{Header: true}, nil, Options{Encode: e, Trees: 3, Leaves: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,12 +95,12 @@ func unionScores(t *testing.T, m *Map, w []float64, data *table.Table) []float64
 
 func TestUnionRefusesOtherInputs(t *testing.T) {
 	data := unionTable()
-	a, _, err := Fit(data, table.Schema{Header: true}, nil, Options{})
+	a, _, err := Fit(data, schema.Schema{Header: true}, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	data.Columns = data.Columns[:1]
-	b, _, err := Fit(data, table.Schema{Header: true}, nil, Options{})
+	b, _, err := Fit(data, schema.Schema{Header: true}, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

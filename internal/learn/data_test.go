@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"toptau/schema"
 
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
@@ -23,19 +24,19 @@ type set struct {
 }
 
 var sets = map[string]set{
-	"ionosphere":  {"ionosphere/ionosphere.data", table.Options{Label: "last", Positive: []string{"b"}}},
-	"spambase":    {"spambase/spambase.data", table.Options{Label: "last", Positive: []string{"1"}}},
-	"magic04":     {"magic04/magic04.data.gz", table.Options{Label: "last", Positive: []string{"g"}}},
-	"mammography": {"mammography/mammography.csv", table.Options{Label: "last", Positive: []string{"'1'"}}},
-	"w8a":         {"w8a/w8a.gz", table.Options{Positive: []string{"+1"}}},
+	"ionosphere":  {"ionosphere/ionosphere.data", table.Options{Format: schema.Format{Label: "last", Positive: []string{"b"}}}},
+	"spambase":    {"spambase/spambase.data", table.Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}}},
+	"magic04":     {"magic04/magic04.data.gz", table.Options{Format: schema.Format{Label: "last", Positive: []string{"g"}}}},
+	"mammography": {"mammography/mammography.csv", table.Options{Format: schema.Format{Label: "last", Positive: []string{"'1'"}}}},
+	"w8a":         {"w8a/w8a.gz", table.Options{Format: schema.Format{Positive: []string{"+1"}}}},
 	"nsl_kdd": {"nsl_kdd/KDDTrain+_20Percent.txt.gz",
-		table.Options{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}},
+		table.Options{Format: schema.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}}},
 }
 
 // loaded is a table with what is needed to pack some of its rows.
 type loaded struct {
 	table  *table.Table
-	schema table.Schema
+	schema schema.Schema
 }
 
 func load(t testing.TB, name string) loaded {

@@ -3,6 +3,7 @@ package paper
 import (
 	"math"
 	"math/rand/v2"
+	"toptau/schema"
 
 	"toptau/internal/table"
 )
@@ -31,11 +32,11 @@ type digitColumn struct {
 
 // readDigits makes columns+1 columns of the images.
 func readDigits(images, labels string, columns int, seed uint64) (*rows, error) {
-	t, _, err := table.Read(images, table.Options{LabelsFile: labels, Positive: []string{"4"}})
+	t, _, err := table.Read(images, table.Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"4"}}})
 	if err != nil {
 		return nil, err
 	}
-	nine, _, err := table.Read(images, table.Options{LabelsFile: labels, Positive: []string{"9"}})
+	nine, _, err := table.Read(images, table.Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}}})
 	if err != nil {
 		return nil, err
 	}

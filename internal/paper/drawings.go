@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"toptau/schema"
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -66,7 +67,7 @@ func (st *study) samples() ([]Sample, error) {
 	var list []Sample
 	for _, s := range st.present(Real) {
 		positive := map[string]string{"ionosphere": "b", "spambase": "1"}[s.Key]
-		t, _, err := table.Read(s.Files[0], table.Options{Label: "last", Positive: []string{positive}})
+		t, _, err := table.Read(s.Files[0], table.Options{Format: schema.Format{Label: "last", Positive: []string{positive}}})
 		if err != nil {
 			return nil, err
 		}

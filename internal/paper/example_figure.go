@@ -8,7 +8,8 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/report"
+	"toptau/internal/paper/drawing"
+	"toptau/internal/plot"
 	"toptau/internal/simulate"
 	"toptau/internal/solver"
 	"toptau/method"
@@ -31,7 +32,7 @@ func exampleSample(rows int, seed uint64) (*matrix.Matrix, error) {
 // NamedFigure is a figure with the name of its file, without an ending.
 type NamedFigure struct {
 	Name   string
-	Figure report.Figure
+	Figure plot.Figure
 }
 
 // ExampleFigures draws Figure "example": the samples; the contours of TopPush with twelve trajectories of ADAM, which all
@@ -73,17 +74,17 @@ func exampleMethod(h method.Problem) method.Method {
 }
 
 // samplesFigure shows every fourth row and the outlier.
-func samplesFigure(x *matrix.Matrix) report.Figure {
-	plot := &report.Plot{
-		Text: report.Caption{
+func samplesFigure(x *matrix.Matrix) plot.Figure {
+	chart := &plot.Plot{
+		Text: plot.Caption{
 			Title: "The example: separable but for one outlier",
 			Description: "Negatives fill the rectangle from -1 to 0, positives the one from 0 to 1; one negative lies at (2, 0), " +
 				"to the right of all positives.",
 			Note: fmt.Sprintf("%s rows of each class were drawn; every fourth is shown.", whole(x.Positives.Rows())),
 		},
 		Square: true,
-		X:      report.Axis{Label: "first feature", Min: -1.5, Max: 2.5},
-		Y:      report.Axis{Label: "second feature", Min: -2, Max: 2},
+		X:      plot.Axis{Label: "first feature", Min: -1.5, Max: 2.5},
+		Y:      plot.Axis{Label: "second feature", Min: -2, Max: 2},
 	}
 	classes := []struct {
 		name string
@@ -91,17 +92,17 @@ func samplesFigure(x *matrix.Matrix) report.Figure {
 	}{{"negatives", x.Negatives}, {"positives", x.Positives}}
 	row := make([]float64, 2)
 	for _, c := range classes {
-		s := report.Series{Name: c.name, Draw: report.Points}
+		s := plot.Series{Name: c.name, Draw: plot.Points}
 		for i := 0; i < c.part.Rows(); i++ {
 			if c.part.Row(i, row); i%4 == 0 || row[0] == 2 {
 				s.X, s.Y = append(s.X, row[0]), append(s.Y, row[1])
 			}
 		}
-		plot.Series = append(plot.Series, s)
+		chart.Series = append(chart.Series, s)
 	}
-	plot.Series = append(plot.Series,
-		report.Series{Name: "the outlier", Draw: report.Points, Style: report.Highlight, X: []float64{2}, Y: []float64{0}})
-	return plot
+	chart.Series = append(chart.Series,
+		plot.Series{Name: "the outlier", Draw: plot.Points, Style: plot.Highlight, X: []float64{2}, Y: []float64{0}})
+	return chart
 }
 
 // dial is twelve points on the unit circle, fifteen degrees away from the axes.
@@ -116,20 +117,20 @@ func dial() [][]float64 {
 }
 
 // contours draws an objective of two weights with the trajectories of ADAM from twelve starts, and its global minimum.
-func contours(ctx context.Context, o *objective.Objective) (report.Figure, error) {
+func contours(ctx context.Context, o *objective.Objective) (plot.Figure, error) {
 	best, err := certified.Solve(ctx, o, certified.Options{})
 	if err != nil {
 		return nil, err
 	}
 	m := o.Problem().Definition()
-	plot := &report.Plot{Square: true, X: report.Axis{Label: "first weight"}, Y: report.Axis{Label: "second weight"}}
+	chart := &plot.Plot{Square: true, X: plot.Axis{Label: "first weight"}, Y: plot.Axis{Label: "second weight"}}
 	reach, near, far := 1.15, math.Inf(1), 0.0
 	for i, start := range dial() {
 		w := newWalk(o, start)
 		if err := w.descend(ctx, solver.DefaultIterations); err != nil {
 			return nil, err
 		}
-		s := report.Series{Draw: report.Trajectory, Style: 1}
+		s := plot.Series{Draw: plot.Trajectory, Style: 1}
 		if i == 0 {
 			s.Name = "ADAM, 1,000 steps, from 12 starts"
 		}
@@ -139,21 +140,21 @@ func contours(ctx context.Context, o *objective.Objective) (report.Figure, error
 		}
 		end := objective.Norm(w.points[len(w.points)-1])
 		near, far = min(near, end), max(far, end)
-		plot.Series = append(plot.Series, s)
+		chart.Series = append(chart.Series, s)
 	}
-	plot.Series = append(plot.Series, report.Series{Name: "global minimum", Draw: report.Points, Style: report.Highlight,
+	chart.Series = append(chart.Series, plot.Series{Name: "global minimum", Draw: plot.Points, Style: plot.Highlight,
 		X: []float64{best.W[0]}, Y: []float64{best.W[1]}})
 	reach = max(reach, 1.1*math.Abs(best.W[0]), 1.1*math.Abs(best.W[1]))
-	plot.X.Min, plot.X.Max, plot.Y.Min, plot.Y.Max = -reach, reach, -reach, reach
-	plot.Field = field(o, reach)
-	plot.Text = report.Caption{
+	chart.X.Min, chart.X.Max, chart.Y.Min, chart.Y.Max = -reach, reach, -reach, reach
+	chart.Layer = field(o, reach)
+	chart.Text = plot.Caption{
 		Title: m.Title + " on the example" + given(o.Problem()),
 		Description: fmt.Sprintf("Contours of the objective over two weights. The global minimum is at (%.3g, %.3g). "+
 			"The trajectories of ADAM end between %.3g and %.3g from zero.", best.W[0]+0, best.W[1]+0, near, far),
 		Note: fmt.Sprintf("Global minimum at (%.3g, %.3g), value %.4g, certified. Trajectories end between %.3g and %.3g from zero.",
 			best.W[0]+0, best.W[1]+0, best.Objective, near, far),
 	}
-	return plot, nil
+	return chart, nil
 }
 
 // thinned leaves out points that are hardly away from the last one kept: a run that has arrived swings about its end.
@@ -184,9 +185,9 @@ func given(p method.Problem) string {
 }
 
 // field evaluates the objective on a grid.
-func field(o *objective.Objective, reach float64) *report.Field {
+func field(o *objective.Objective, reach float64) *drawing.Field {
 	const points = 61
-	f := &report.Field{X0: -reach, X1: reach, Y0: -reach, Y1: reach, Columns: points, Rows: points}
+	f := &drawing.Field{X0: -reach, X1: reach, Y0: -reach, Y1: reach, Columns: points, Rows: points}
 	place := func(i int) float64 { return float64(reach*float64(2*i-points+1)) / (points - 1) }
 	for j := range points {
 		for i := range points {

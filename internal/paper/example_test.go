@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toptau/internal/objective"
-	"toptau/internal/report"
+	"toptau/internal/plot"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -101,12 +101,12 @@ func TestExampleTrajectories(t *testing.T) {
 	ends := map[string]bool{"example-toppush": true, "example-topmean": true, "example-toppushk": false, "example-patmat": false}
 	for _, f := range figures[1:] {
 		atZero, known := ends[f.Name]
-		plot, ok := f.Figure.(*report.Plot)
-		if !known || !ok || len(plot.Series) != 13 {
+		chart, ok := f.Figure.(*plot.Plot)
+		if !known || !ok || len(chart.Series) != 13 {
 			t.Fatalf("%s: %T", f.Name, f.Figure)
 		}
-		t.Logf("%s: %s", f.Name, plot.Text.Note)
-		for _, s := range plot.Series[:12] {
+		t.Logf("%s: %s", f.Name, chart.Text.Note)
+		for _, s := range chart.Series[:12] {
 			end := objective.Norm([]float64{s.X[len(s.X)-1], s.Y[len(s.Y)-1]})
 			if atZero && end > 0.02 || !atZero && end < 0.5 {
 				t.Errorf("%s: from (%.2f, %.2f) to %g from zero", f.Name, s.X[0], s.Y[0], end)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/report"
+	"toptau/internal/plot"
 	"toptau/metric"
 )
 
@@ -19,41 +19,41 @@ type NamedCurve struct {
 const drawnPoints = 300
 
 // FigurePTau draws the precision in the top tau of all rows against tau (Figure "ptau"), up to tau = zoom; 0: up to 1.
-func FigurePTau(set string, methods []NamedCurve, zoom float64) *report.Plot {
+func FigurePTau(set string, methods []NamedCurve, zoom float64) *plot.Plot {
 	p := curvesPlot(methods, zoom)
-	p.X = report.Axis{Label: "τ, the share of rows on top", Unit: report.Percent, Max: 1}
-	p.Y = report.Axis{Label: "precision", Unit: report.Percent, Max: 1}
+	p.X = plot.Axis{Label: "τ, the share of rows on top", Unit: plot.Percent, Max: 1}
+	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Max: 1}
 	title, part := "P-τ curves, "+set, "for every τ"
 	if zoom > 0 && zoom < 1 {
 		p.X.Max = zoom
 		part = fmt.Sprintf("for τ up to %g", zoom)
 		title += ", τ ≤ " + sixDigits(zoom)
 	}
-	p.Text = report.Caption{Title: title,
+	p.Text = plot.Caption{Title: title,
 		Description: "Precision among the share τ of rows with the highest scores, " + part + ". " + methodsDrawn(methods)}
 	return p
 }
 
 // FigurePR draws the precision against the recall.
-func FigurePR(set string, methods []NamedCurve) *report.Plot {
+func FigurePR(set string, methods []NamedCurve) *plot.Plot {
 	p := curvesPlot(methods, 0)
-	p.X = report.Axis{Label: "recall", Unit: report.Percent, Max: 1}
-	p.Y = report.Axis{Label: "precision", Unit: report.Percent, Max: 1}
-	p.Text = report.Caption{Title: "Precision and recall, " + set,
+	p.X = plot.Axis{Label: "recall", Unit: plot.Percent, Max: 1}
+	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Max: 1}
+	p.Text = plot.Caption{Title: "Precision and recall, " + set,
 		Description: "Precision against the share of positives found. " + methodsDrawn(methods)}
 	return p
 }
 
 // curvesPlot has a line for each method, thinned to what can be seen up to x = zoom.
-func curvesPlot(methods []NamedCurve, zoom float64) *report.Plot {
-	p := &report.Plot{}
+func curvesPlot(methods []NamedCurve, zoom float64) *plot.Plot {
+	p := &plot.Plot{}
 	for _, m := range methods {
 		c := m.Curve
 		if zoom > 0 {
 			c.Points = upTo(c.Points, zoom)
 		}
 		c = c.Corners().Downsample(drawnPoints)
-		s := report.Series{Name: m.Name}
+		s := plot.Series{Name: m.Name}
 		for _, at := range c.Points {
 			s.X, s.Y = append(s.X, at.X), append(s.Y, at.Y)
 		}
@@ -83,11 +83,11 @@ func methodsDrawn(methods []NamedCurve) string {
 
 // FigureDescent draws the objective after so many passes over the data, and the lower bounds that came with it. of names
 // what is minimised: "TopPush on Ionosphere".
-func FigureDescent(of string, runs []Descent) *report.Plot {
-	p := &report.Plot{
-		Text: report.Caption{Title: "Objective, " + of, Description: endsOfRuns(runs)},
-		X:    report.Axis{Label: "passes over the training rows", Scale: report.Logarithmic},
-		Y:    report.Axis{Label: "objective"},
+func FigureDescent(of string, runs []Descent) *plot.Plot {
+	p := &plot.Plot{
+		Text: plot.Caption{Title: "Objective, " + of, Description: endsOfRuns(runs)},
+		X:    plot.Axis{Label: "passes over the training rows", Scale: plot.Logarithmic},
+		Y:    plot.Axis{Label: "objective"},
 	}
 	end := 0.0
 	for _, r := range runs {
@@ -96,9 +96,9 @@ func FigureDescent(of string, runs []Descent) *report.Plot {
 		}
 	}
 	for i, r := range runs {
-		p.Series = append(p.Series, report.Series{Name: r.Name, X: r.Passes, Y: r.Upper, Draw: report.Step, Style: i + 1})
+		p.Series = append(p.Series, plot.Series{Name: r.Name, X: r.Passes, Y: r.Upper, Draw: plot.Step, Style: i + 1})
 		if n := len(r.Lower); n > 0 { // a bound holds to the end of the figure
-			p.Series = append(p.Series, report.Series{Name: "its lower bound", Draw: report.Step, Style: len(runs) + i + 1,
+			p.Series = append(p.Series, plot.Series{Name: "its lower bound", Draw: plot.Step, Style: len(runs) + i + 1,
 				X: append(slices.Clone(r.Passes), end), Y: append(slices.Clone(r.Lower), r.Lower[n-1])})
 		}
 	}
@@ -107,16 +107,16 @@ func FigureDescent(of string, runs []Descent) *report.Plot {
 
 // FigureGap draws how far the objective is above the best lower bound of all runs, as a share of F(0) less that bound, or
 // of F(0) when that is nothing.
-func FigureGap(of string, runs []Descent) *report.Plot {
-	p := &report.Plot{
-		Text: report.Caption{Title: "Distance from the optimum, " + of, Description: endsOfRuns(runs),
+func FigureGap(of string, runs []Descent) *plot.Plot {
+	p := &plot.Plot{
+		Text: plot.Caption{Title: "Distance from the optimum, " + of, Description: endsOfRuns(runs),
 			Note: "Distance to the certified lower bound as a share of the possible decrease from w = 0 (of F(0), where there is none)."},
-		X: report.Axis{Label: "passes over the training rows", Scale: report.Logarithmic},
-		Y: report.Axis{Label: "share of the decrease still missing", Scale: report.Logarithmic},
+		X: plot.Axis{Label: "passes over the training rows", Scale: plot.Logarithmic},
+		Y: plot.Axis{Label: "share of the decrease still missing", Scale: plot.Logarithmic},
 	}
 	bound := bestBound(runs)
 	for _, r := range runs {
-		s := report.Series{Name: r.Name, Draw: report.Step}
+		s := plot.Series{Name: r.Name, Draw: plot.Step}
 		for i, f := range r.Upper {
 			s.X, s.Y = append(s.X, r.Passes[i]), append(s.Y, max(f-bound, 0)/r.possible(bound))
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau/internal/objective"
+	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/solver"
 	"toptau/method"
@@ -84,9 +85,9 @@ func TestDescend(t *testing.T) {
 				t.Errorf("ADAM is below the lower bound at point %d: %g < %g", i, f, proved.Lower[last])
 			}
 		}
-		for _, plot := range []*report.Plot{FigureDescent("objective", runs), FigureGap("gap", runs)} {
-			if len(plot.Series) < 2 || len(report.SVG(plot)) == 0 {
-				t.Errorf("%s: %d series", plot.Text.Title, len(plot.Series))
+		for _, chart := range []*plot.Plot{FigureDescent("objective", runs), FigureGap("gap", runs)} {
+			if len(chart.Series) < 2 || len(plot.SVG(chart)) == 0 {
+				t.Errorf("%s: %d series", chart.Text.Title, len(chart.Series))
 			}
 		}
 	}
@@ -134,7 +135,7 @@ func TestSameBytesOnAnyNumberOfThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page := report.Page{Title: "all", Sections: []report.Section{{Title: "tables", Figures: []report.Figure{o.Figure()},
+		page := report.Page{Title: "all", Sections: []report.Section{{Title: "tables", Figures: []plot.Figure{o.Figure()},
 			Tables: []report.Table{TheoremTable(checks), o.Table(), e.Table()}, Paragraphs: e.Notes()}}}
 		if _, err := page.WriteTo(&b); err != nil {
 			t.Fatal(err)

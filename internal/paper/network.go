@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"toptau/schema"
 
 	"toptau/internal/table"
 )
@@ -21,7 +22,7 @@ var rareAttacks = strings.Fields(`guess_passwd ftp_write imap phf multihop warez
 // readKDD reads files of KDD Cup 1999 or NSL-KDD: 41 features, the attack's name in column 42, for NSL-KDD a level of
 // difficulty in column 43, which is no feature. Positive are the rare attacks.
 func readKDD(paths []string, difficulty bool) (*rows, error) {
-	options := table.Options{Header: "no", Label: "42", ID: []string{"42"}, Positive: []string{"!normal."}}
+	options := table.Options{Format: schema.Format{Header: "no", Label: "42", ID: []string{"42"}, Positive: []string{"!normal."}}}
 	if difficulty {
 		options.Drop, options.Positive = []string{"43"}, []string{"!normal"}
 	}
@@ -51,8 +52,7 @@ func readKDD(paths []string, difficulty bool) (*rows, error) {
 // readCICIDS reads the web attacks of CICIDS2017. The first seven columns identify the flow and give the label away.
 func readCICIDS(path string) (*rows, error) {
 	const benign = "BENIGN"
-	t, _, err := table.Read(path, table.Options{Label: "Label", ID: []string{"Label"}, Drop: []string{"1-7"},
-		Positive: []string{"!" + benign}})
+	t, _, err := table.Read(path, table.Options{Format: schema.Format{Label: "Label", ID: []string{"Label"}, Drop: []string{"1-7"}, Positive: []string{"!" + benign}}})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"toptau/internal/paper/drawing"
+	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/method"
 	"toptau/surrogate"
@@ -209,9 +211,9 @@ func of(count, all int) string { return whole(count) + " of " + whole(all) }
 
 // Figure draws the arrows: downwards and to the left the thresholds fall. Beside an arrow stands the share of violations,
 // beside a full one their number.
-func (o *Ordering) Figure() report.Figure {
-	d := &report.Diagram{
-		Text: report.Caption{
+func (o *Ordering) Figure() plot.Figure {
+	d := &drawing.Diagram{
+		Text: plot.Caption{
 			Title:       "Which method has the larger threshold",
 			Description: o.inWords(),
 			Note: "Beside full arrows the number of violations, beside dotted ones their share, of " + o.tried() +
@@ -220,7 +222,7 @@ func (o *Ordering) Figure() report.Figure {
 		},
 		Kinds: []string{"convex", "convex, but w = 0 may be optimal", "not convex"},
 		Solid: "larger always", Dashed: "larger usually",
-		Boxes: []report.Box{
+		Boxes: []drawing.Box{
 			{Key: "TopPush", Label: "TopPush", Column: 0, Row: 0, Kind: 1},
 			{Key: "TopPushK", Label: "TopPushK", Column: 0, Row: 1, Kind: 1},
 			{Key: "TopMean-NP", Label: "TopMean-NP", Column: 0, Row: 2, Kind: 1},
@@ -232,7 +234,7 @@ func (o *Ordering) Figure() report.Figure {
 		},
 	}
 	for _, a := range o.Arrows {
-		arrow := report.Arrow{From: a.From, To: a.To, Dashed: !a.Always, Label: whole(a.MetViolations)}
+		arrow := drawing.Arrow{From: a.From, To: a.To, Dashed: !a.Always, Label: whole(a.MetViolations)}
 		if arrow.Dashed {
 			arrow.Label = fmt.Sprintf("%.2g %%", 100*float64(a.Violations)/float64(max(1, a.Cases)))
 		}

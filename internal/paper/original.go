@@ -4,6 +4,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/matrix"
@@ -76,7 +77,7 @@ func (c catalogue) originalGisette() (Set, bool) {
 
 // readGisette reads a data file with its labels and adds the constant column of the paper's count.
 func readGisette(data, labels string) (*rows, error) {
-	t, _, err := table.Read(data, table.Options{Format: "csv", Delimiter: "blank", Header: "no", LabelsFile: labels})
+	t, _, err := table.Read(data, table.Options{Format: schema.Format{Format: "csv", Delimiter: "blank", Header: "no", LabelsFile: labels}})
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func drawPart(left [3]int, random *rand.Rand) int {
 }
 
 func eachChunk(path string, take func(*table.Table)) error {
-	r, err := table.Open(path, table.Options{Label: "first", Positive: []string{"1"}})
+	r, err := table.Open(path, table.Options{Format: schema.Format{Label: "first", Positive: []string{"1"}}})
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (c catalogue) originalNetwork(name string) (Set, bool) {
 		var p Parts
 		var scale []float64
 		for i, to := range []**matrix.Matrix{&p.Training, &p.Validation, &p.Test} {
-			t, _, err := table.Read(files[i], table.Options{Label: "last", Positive: []string{"1"}})
+			t, _, err := table.Read(files[i], table.Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}})
 			if err != nil {
 				return nil, err
 			}

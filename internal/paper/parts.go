@@ -8,6 +8,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/schema"
 )
 
 // Parts are a set divided as the paper divides it.
@@ -139,7 +140,7 @@ func size(x *matrix.Matrix) (n int, share float64) {
 func tableRows(t *table.Table) *rows {
 	var columns [][]float64
 	for _, c := range t.Columns {
-		if c.Kind == table.Numeric {
+		if c.Kind != schema.Categorical {
 			columns = append(columns, c.Values)
 		}
 	}

@@ -145,7 +145,7 @@ func (o Options) complete() (Options, []item, error) {
 	if o.Data == "" {
 		return o, nil, &diag.Error{Kind: diag.Usage, Found: "no data directory", Expected: "--data-dir DIR or " +
 			"the environment variable TOPTAU_DATA",
-			Hint: "toptau paper fetch --data-dir DIR downloads the two small sets"}
+			Hint: "toptau-paper fetch downloads the two small sets"}
 	}
 	return o, wanted, nil
 }

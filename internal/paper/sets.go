@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/table"
@@ -117,14 +118,14 @@ func (c catalogue) ionosphere() Set {
 	path := c.path("ionosphere", "ionosphere.data")
 	return Set{Key: "ionosphere", Name: "Ionosphere", Stands: "Ionosphere", Kind: Real, Minibatches: 1, Seeds: true,
 		Recipe: "UCI Ionosphere, positive b, divided 1/2, 1/4, 1/4 by class.", Files: []string{path},
-		load: fromTable(path, table.Options{Label: "last", Positive: []string{"b"}}, halfQuarterQuarter)}
+		load: fromTable(path, table.Options{Format: schema.Format{Label: "last", Positive: []string{"b"}}}, halfQuarterQuarter)}
 }
 
 func (c catalogue) spambase() Set {
 	path := c.path("spambase", "spambase.data")
 	return Set{Key: "spambase", Name: "Spambase", Stands: "Spambase", Kind: Real, Minibatches: 1, Seeds: true,
 		Recipe: "UCI Spambase, positive 1, divided 2300, 1150, 1151 by class.", Files: []string{path},
-		load: fromTable(path, table.Options{Label: "last", Positive: []string{"1"}}, spambaseShares)}
+		load: fromTable(path, table.Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}}, spambaseShares)}
 }
 
 func fromTable(path string, o table.Options, shares [3]float64) func(division) (*Parts, error) {
@@ -268,7 +269,7 @@ func (c catalogue) higgs() Set {
 		load: func(d division) (*Parts, error) {
 			var all *rows
 			for _, path := range files {
-				t, _, err := table.Read(path, table.Options{Label: "first", Positive: []string{"1"}})
+				t, _, err := table.Read(path, table.Options{Format: schema.Format{Label: "first", Positive: []string{"1"}}})
 				if err != nil {
 					return nil, err
 				}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"toptau/schema"
 
 	"toptau/internal/feature"
 	"toptau/internal/table"
@@ -24,12 +25,12 @@ func realSamples(t testing.TB) []Sample {
 		{"Ionosphere", "ionosphere/ionosphere.data", "b"}, {"Spambase", "spambase/spambase.data", "1"},
 	} {
 		data, info, err := table.Read(filepath.Join(root, set.file),
-			table.Options{Label: "last", Positive: []string{set.positive}, Header: "no"})
+			table.Options{Format: schema.Format{Label: "last", Positive: []string{set.positive}, Header: "no"}})
 		if err != nil {
 			t.Logf("%s: %v", set.name, err)
 			continue
 		}
-		columns, _, err := feature.Fit(data, info.Schema, nil, feature.Options{Scale: feature.ScaleNone})
+		columns, _, err := feature.Fit(data, info.Schema, nil, feature.Options{Scale: schema.ScaleNone})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"toptau/internal/atomicfile"
+	"toptau/internal/plot"
 	"toptau/internal/report"
 )
 
@@ -41,7 +42,7 @@ func write(dir string, st *study, res *Result) ([]string, error) {
 		for _, f := range p.Figures {
 			fmt.Fprintf(&text, "\n![%s](%s.svg)\n", f.Figure.Caption().Title, f.Name)
 			section.Figures = append(section.Figures, f.Figure)
-			if err := put(f.Name+".svg", report.SVG(f.Figure)); err != nil {
+			if err := put(f.Name+".svg", plot.SVG(f.Figure)); err != nil {
 				return nil, err
 			}
 		}

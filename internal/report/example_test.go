@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/metric"
 )
@@ -19,11 +20,11 @@ func Example() {
 		Title:   "Alerts for the network",
 		Summary: []string{"2 of 3 attacks are found.", "1 of 3 alerts is false."},
 		ROC:     []report.Curve{report.CurveOf("this model", ranking.ROC().Corners().Downsample(400))},
-		Scores:  report.HistogramOf(s, &threshold, 40),
+		Scores:  plot.HistogramOf(s, &threshold, 40),
 		Budget:  &report.Budget{Name: "budget 20 %", Rate: 0.2},
 		Data:    []report.Fact{{Name: "rows", Value: "8"}, {Name: "digest", Value: "sha256:2b1f", Code: true}},
 	}
-	point := report.OperatingPoint{Words: "at most 20 % false alarms", Decisions: &decisions}
+	point := report.OperatingPoint{Decisions: &decisions}
 	point.Name, point.Threshold, point.Source = "goal", threshold, "chosen by hand"
 	f.Points = append(f.Points, point)
 
@@ -38,20 +39,4 @@ func Example() {
 	_, err = f.Page().WriteTo(out)
 	fmt.Println(err)
 	// Output: <nil>
-}
-
-// A figure alone is a file of its own.
-func ExampleSVG() {
-	p := &report.Plot{
-		Text: report.Caption{Title: "Precision in the top tau", Description: "Falls from 90 % to 40 %."},
-		X:    report.Axis{Label: "tau", Unit: report.Percent, Max: 0.01},
-		Y:    report.Axis{Label: "precision", Unit: report.Percent, Max: 1},
-		Series: []report.Series{
-			{Name: "TopPushK", X: []float64{0.001, 0.005, 0.01}, Y: []float64{0.9, 0.6, 0.4}},
-			{Name: "Pat&Mat-NP", X: []float64{0.001, 0.005, 0.01}, Y: []float64{0.8, 0.7, 0.5}},
-		},
-	}
-	svg := report.SVG(p)
-	fmt.Println(string(svg[:4]))
-	// Output: <svg
 }

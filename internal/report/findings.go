@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"toptau/internal/plot"
+	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -24,7 +26,7 @@ type Findings struct {
 	Recall []Curve // X budget as a share of all rows, Y recall
 	Zoom   float64 // where the second P-tau figure ends; 0: 0.01
 
-	Scores     *Histogram // see HistogramOf; its missing texts are filled in
+	Scores     *plot.Histogram // see HistogramOf; its missing texts are filled in
 	Comparison *Comparison
 	Shapes     []Shape   // the main columns' curves, the most important first
 	Data       []Fact    // rows, schema, digest
@@ -59,7 +61,6 @@ func CurveOf(name string, c metric.Curve) Curve {
 // OperatingPoint is a threshold of the model, with what it does to labelled rows.
 type OperatingPoint struct {
 	model.Point
-	Words     string            // the goal in words; "": Point.Goal
 	Decisions *metric.Confusion // nil: there are no labelled rows
 	Facts     []Fact            // further ones
 }
@@ -97,7 +98,7 @@ func (f *Findings) Page() Page {
 // quality is the section of the curves.
 func (f *Findings) quality() Section {
 	s := Section{Title: "Quality over all budgets"}
-	for _, figure := range []*Plot{f.roc(), f.recall(), f.pr(), f.pTau(0), f.pTau(f.zoom())} {
+	for _, figure := range []*plot.Plot{f.roc(), f.recall(), f.pr(), f.pTau(0), f.pTau(f.zoom())} {
 		if figure != nil {
 			s.Figures = append(s.Figures, figure)
 		}
@@ -112,20 +113,20 @@ func (f *Findings) zoom() float64 {
 	return 0.01
 }
 
-func (f *Findings) roc() *Plot {
-	p := curves(f.ROC, Step)
+func (f *Findings) roc() *plot.Plot {
+	p := curves(f.ROC, plot.Step)
 	if p == nil {
 		return nil
 	}
-	p.Text = Caption{Title: "Positives found against false alarms",
+	p.Text = plot.Caption{Title: "Positives found against false alarms",
 		Note: "ROC with a logarithmic axis: the left part, where budgets lie, gets the room. Steps: what is reached " +
 			"without exceeding the rate below.",
 		Description: "ROC curve: true positive rate over the false positive rate on a logarithmic axis. " + ends(f.ROC)}
-	p.X = Axis{Label: "false positive rate", Unit: Percent, Scale: Logarithmic}
-	p.Y = Axis{Label: "true positive rate (recall)", Unit: Percent, Min: 0, Max: 1}
+	p.X = plot.Axis{Label: "false positive rate", Unit: plot.Percent, Scale: plot.Logarithmic}
+	p.Y = plot.Axis{Label: "true positive rate (recall)", Unit: plot.Percent, Min: 0, Max: 1}
 	f.budget(p, false)
 	f.working(p, func(c *metric.Confusion) (x, y float64) { return c.FalsePositiveRate.Rate, c.TruePositiveRate.Rate })
-	chance := Series{Name: "chance", Style: Reference}
+	chance := plot.Series{Name: "chance", Style: plot.Reference}
 	low := 1.0
 	for _, s := range p.Series {
 		for _, x := range s.X {
@@ -141,59 +142,59 @@ func (f *Findings) roc() *Plot {
 	return p
 }
 
-func (f *Findings) recall() *Plot {
-	p := curves(f.Recall, Line)
+func (f *Findings) recall() *plot.Plot {
+	p := curves(f.Recall, plot.Line)
 	if p == nil {
 		return nil
 	}
-	p.Text = Caption{Title: "Positives found against the budget",
+	p.Text = plot.Caption{Title: "Positives found against the budget",
 		Description: "Recall over the share of all rows that are alerts, on a logarithmic axis. " + ends(f.Recall)}
 	if len(f.Recall[0].Low) > 0 {
 		p.Text.Note = "Bands: the interval at each budget by itself."
 	}
-	p.X = Axis{Label: "alerts as a share of all rows", Unit: Percent, Scale: Logarithmic}
-	p.Y = Axis{Label: "recall", Unit: Percent, Min: 0, Max: 1}
+	p.X = plot.Axis{Label: "alerts as a share of all rows", Unit: plot.Percent, Scale: plot.Logarithmic}
+	p.Y = plot.Axis{Label: "recall", Unit: plot.Percent, Min: 0, Max: 1}
 	f.budget(p, true)
 	return p
 }
 
-func (f *Findings) pr() *Plot {
-	p := curves(f.PR, Line)
+func (f *Findings) pr() *plot.Plot {
+	p := curves(f.PR, plot.Line)
 	if p == nil {
 		return nil
 	}
-	p.Text = Caption{Title: "Precision against recall",
+	p.Text = plot.Caption{Title: "Precision against recall",
 		Description: "Precision over recall. " + ends(f.PR)}
-	p.X = Axis{Label: "recall", Unit: Percent, Min: 0, Max: 1}
-	p.Y = Axis{Label: "precision", Unit: Percent, Min: 0, Max: 1}
+	p.X = plot.Axis{Label: "recall", Unit: plot.Percent, Min: 0, Max: 1}
+	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Min: 0, Max: 1}
 	f.working(p, func(c *metric.Confusion) (x, y float64) { return c.TruePositiveRate.Rate, c.Precision.Rate })
 	return p
 }
 
 // pTau is the P-tau curve up to the end of the x axis; 0 means all of it.
-func (f *Findings) pTau(end float64) *Plot {
-	p := curves(f.PTau, Line)
+func (f *Findings) pTau(end float64) *plot.Plot {
+	p := curves(f.PTau, plot.Line)
 	if p == nil {
 		return nil
 	}
-	p.Text = Caption{Title: "Precision in the top tau of all rows",
+	p.Text = plot.Caption{Title: "Precision in the top tau of all rows",
 		Description: "P-tau curve: precision among the share tau of rows with the highest scores. " + ends(f.PTau)}
-	p.X = Axis{Label: "tau, share of all rows", Unit: Percent, Min: 0, Max: 1}
-	p.Y = Axis{Label: "precision", Unit: Percent, Min: 0, Max: 1}
+	p.X = plot.Axis{Label: "tau, share of all rows", Unit: plot.Percent, Min: 0, Max: 1}
+	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Min: 0, Max: 1}
 	if end > 0 {
 		p.X.Max = end
-		p.Text.Title = fmt.Sprintf("The same, up to tau = %s", Percent.write(end, 3))
+		p.Text.Title = fmt.Sprintf("The same, up to tau = %s", text.Percent(end))
 	}
 	f.budget(p, true)
 	return p
 }
 
 // curves makes the series of a figure; nil without points.
-func curves(list []Curve, draw Draw) *Plot {
-	p := &Plot{}
+func curves(list []Curve, draw plot.Draw) *plot.Plot {
+	p := &plot.Plot{}
 	points := 0
 	for _, c := range list {
-		s := Series{Name: c.Name, Draw: draw, Low: c.Low, High: c.High}
+		s := plot.Series{Name: c.Name, Draw: draw, Low: c.Low, High: c.High}
 		for _, q := range c.Points {
 			s.X, s.Y = append(s.X, q[0]), append(s.Y, q[1])
 		}
@@ -207,15 +208,15 @@ func curves(list []Curve, draw Draw) *Plot {
 }
 
 // budget draws the goal where the axis is the rate that it limits.
-func (f *Findings) budget(p *Plot, ofRows bool) {
-	if f.Budget == nil || f.Budget.OfRows != ofRows || f.Budget.Rate <= 0 || !p.X.covers(f.Budget.Rate) {
+func (f *Findings) budget(p *plot.Plot, ofRows bool) {
+	if f.Budget == nil || f.Budget.OfRows != ofRows || f.Budget.Rate <= 0 || !p.X.Covers(f.Budget.Rate) {
 		return
 	}
-	p.Rules = append(p.Rules, Rule{Name: f.Budget.Name, At: f.Budget.Rate})
+	p.Rules = append(p.Rules, plot.Rule{Name: f.Budget.Name, At: f.Budget.Rate})
 }
 
 // working rings the operating point.
-func (f *Findings) working(p *Plot, at func(*metric.Confusion) (x, y float64)) {
+func (f *Findings) working(p *plot.Plot, at func(*metric.Confusion) (x, y float64)) {
 	if len(f.Points) == 0 || f.Points[0].Decisions == nil {
 		return
 	}
@@ -224,7 +225,7 @@ func (f *Findings) working(p *Plot, at func(*metric.Confusion) (x, y float64)) {
 		return
 	}
 	x, y := at(c)
-	p.Series = append(p.Series, Series{Name: "the model's threshold", Draw: Points, Style: Highlight,
+	p.Series = append(p.Series, plot.Series{Name: "the model's threshold", Draw: plot.Points, Style: plot.Highlight,
 		X: []float64{x}, Y: []float64{y}})
 }
 
@@ -240,8 +241,8 @@ func ends(list []Curve) string {
 		if name == "" {
 			name = "The curve"
 		}
-		parts = append(parts, fmt.Sprintf("%s: from %s at %s to %s at %s.", name, Percent.write(first[1], 3),
-			Percent.write(first[0], 3), Percent.write(last[1], 3), Percent.write(last[0], 3)))
+		parts = append(parts, fmt.Sprintf("%s: from %s at %s to %s at %s.", name, text.Percent(first[1]),
+			text.Percent(first[0]), text.Percent(last[1]), text.Percent(last[0])))
 	}
 	return strings.Join(parts, " ")
 }
@@ -259,10 +260,10 @@ func (f *Findings) scores() Section {
 	if h.Text.Description == "" {
 		h.Text.Description = "Histogram of the scores of negatives and positives, each as shares of its class."
 		if h.Threshold != nil {
-			h.Text.Description += " The threshold is " + Number.write(*h.Threshold, 4) + "."
+			h.Text.Description += " The threshold is " + text.Significant(*h.Threshold, 4) + "."
 		}
 	}
-	s.Figures = []Figure{&h}
+	s.Figures = []plot.Figure{&h}
 	return s
 }
 
@@ -275,18 +276,18 @@ func shapes(list []Shape) Section {
 	return s
 }
 
-func (s *Shape) figure() Figure {
-	text := Caption{Title: s.Column, Description: "Contribution of " + s.Column + " to the score over its values."}
+func (s *Shape) figure() plot.Figure {
+	caption := plot.Caption{Title: s.Column, Description: "Contribution of " + s.Column + " to the score over its values."}
 	if s.Effect != 0 {
-		text.Note = "standard deviation of its contribution: " + Number.write(s.Effect, 3)
+		caption.Note = "standard deviation of its contribution: " + text.Number(s.Effect)
 	}
 	if len(s.Categories) > 0 {
-		d := &DotPlot{Text: text, X: Axis{Label: "contribution"}, Rules: []Rule{{At: 0}}}
+		d := &plot.DotPlot{Text: caption, X: plot.Axis{Label: "contribution"}, Rules: []plot.Rule{{At: 0}}}
 		for i := range min(len(s.Categories), len(s.Y)) {
-			d.Rows = append(d.Rows, Dot{Name: s.Categories[i], Value: s.Y[i]})
+			d.Rows = append(d.Rows, plot.Dot{Name: s.Categories[i], Value: s.Y[i]})
 		}
 		return d
 	}
-	return &Plot{Text: text, Height: 130, X: Axis{Label: "value"}, Y: Axis{Label: "contribution"},
-		Series: []Series{{X: s.X, Y: s.Y}}, Rules: []Rule{{At: 0, Horizontal: true}}}
+	return &plot.Plot{Text: caption, Height: 130, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "contribution"},
+		Series: []plot.Series{{X: s.X, Y: s.Y}}, Rules: []plot.Rule{{At: 0, Horizontal: true}}}
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 
+	"toptau/internal/plot"
+	"toptau/internal/text"
 	"toptau/metric"
 )
 
@@ -34,11 +36,11 @@ func (c *Comparison) section() Section {
 	if c.Verdict != "" {
 		s.Paragraphs = []string{c.Verdict}
 	}
-	values := &DotPlot{X: Axis{Label: c.Criterion, Unit: Percent}, Text: Caption{Title: "Compared on the same rows",
-		Description: "Values with intervals of " + count(len(c.Rows), "model") + "; the numbers stand in the table."}}
-	differences := &DotPlot{X: Axis{Label: "difference in percentage points", Unit: PercentagePoints},
-		Rules: []Rule{{Name: "no difference", At: 0}},
-		Text: Caption{Title: "Difference from " + c.Baseline, Note: "Paired on the same rows: an interval that leaves out 0 " +
+	values := &plot.DotPlot{X: plot.Axis{Label: c.Criterion, Unit: plot.Percent}, Text: plot.Caption{Title: "Compared on the same rows",
+		Description: "Values with intervals of " + text.Plural(len(c.Rows), "model") + "; the numbers stand in the table."}}
+	differences := &plot.DotPlot{X: plot.Axis{Label: "difference in percentage points", Unit: plot.PercentagePoints},
+		Rules: []plot.Rule{{Name: "no difference", At: 0}},
+		Text: plot.Caption{Title: "Difference from " + c.Baseline, Note: "Paired on the same rows: an interval that leaves out 0 " +
 			"tells more than two intervals that do not overlap.",
 			Description: "Paired differences with intervals; the numbers stand in the table."}}
 	for _, r := range c.Rows {
@@ -46,11 +48,11 @@ func (c *Comparison) section() Section {
 		row.Chosen, row.Baseline = r.Chosen, r.Name == c.Baseline
 		values.Rows = append(values.Rows, row)
 		if d := r.Difference; d != nil {
-			differences.Rows = append(differences.Rows, Dot{Name: r.Name, Value: d.Value, Chosen: r.Chosen,
+			differences.Rows = append(differences.Rows, plot.Dot{Name: r.Name, Value: d.Value, Chosen: r.Chosen,
 				Interval: &[2]float64{d.Low, d.High}})
 		}
 	}
-	s.Figures = []Figure{values}
+	s.Figures = []plot.Figure{values}
 	if len(differences.Rows) > 0 {
 		s.Figures = append(s.Figures, differences)
 	}
@@ -75,19 +77,19 @@ func (c *Comparison) table() Table {
 	for i, r := range c.Rows {
 		row := append([]string{r.Name}, proportionCells(r.Value)...)
 		if differences {
-			text := ""
+			cell := ""
 			if d := r.Difference; d != nil {
-				text = fmt.Sprintf("%s (%s to %s)", PercentagePoints.write(d.Value, 3), PercentagePoints.write(d.Low, 3),
-					PercentagePoints.write(d.High, 3))
+				cell = fmt.Sprintf("%s (%s to %s)", text.Points(d.Value), text.Points(d.Low),
+					text.Points(d.High))
 			}
-			row = append(row, text)
+			row = append(row, cell)
 		}
 		if seconds {
-			text := ""
+			cell := ""
 			if r.Seconds != nil {
-				text = significant(*r.Seconds, 3)
+				cell = text.Number(*r.Seconds)
 			}
-			row = append(row, text)
+			row = append(row, cell)
 		}
 		t.Rows = append(t.Rows, row)
 		if r.Chosen {

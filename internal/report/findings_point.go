@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 
+	"toptau/internal/plot"
+	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -13,12 +15,8 @@ func (o *OperatingPoint) section(several bool) Section {
 	if several {
 		s.Title += " " + o.Name
 	}
-	words := o.Words
-	if words == "" {
-		words = o.Goal
-	}
-	s.Facts = []Fact{{Name: "goal", Value: words},
-		{Name: "decision", Value: "alert where score > " + Number.write(o.Threshold, 6)},
+	s.Facts = []Fact{{Name: "goal", Value: GoalText(o.Goal)},
+		{Name: "decision", Value: "alert where score > " + text.Significant(o.Threshold, 6)},
 		{Name: "threshold from", Value: o.Source}}
 	if o.Guarantee != nil {
 		s.Facts = append(s.Facts, guaranteeFacts(o.Guarantee)...)
@@ -33,6 +31,14 @@ func (o *OperatingPoint) section(several bool) Section {
 		s.Tables = append(s.Tables, segments(o.Segment, o.Segments))
 	}
 	return s
+}
+
+// GoalText returns a point's goal in words; a threshold that came with a training problem has none.
+func GoalText(g metric.Goal) string {
+	if g == (metric.Goal{}) {
+		return "the threshold of the training problem"
+	}
+	return g.String()
 }
 
 // bounded is the name of the rate that a guarantee is about.
@@ -61,15 +67,15 @@ func calibrated(g *model.Guarantee) int {
 }
 
 func guaranteeFacts(g *model.Guarantee) []Fact {
-	confidence := confidenceText(g.Delta.Float64())
-	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, bounded(g), Percent.write(limit(g), 3))
+	confidence := metric.ConfidenceText(g.Delta.Float64())
+	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, bounded(g), text.Percent(limit(g)))
 	if !g.Certified {
 		claim = "not certified: the calibration rows were too few, or were not kept for the threshold alone"
 	}
-	evidence := fmt.Sprintf("score number %s from the smallest of %s", significant(float64(g.Order), 3),
-		count(calibrated(g), "calibration row"))
+	evidence := fmt.Sprintf("score number %s from the smallest of %s", text.Count(g.Order),
+		text.Plural(calibrated(g), "calibration row"))
 	if !g.Rate.IsZero() {
-		evidence += fmt.Sprintf("; exact probability of exceeding the limit: at most %s", Percent.write(g.Bound, 3))
+		evidence += fmt.Sprintf("; exact probability of exceeding the limit: at most %s", text.Percent(g.Bound))
 	}
 	return []Fact{{Name: "guarantee", Value: claim}, {Name: "evidence", Value: evidence},
 		{Name: "holds when", Value: "rows come from where the calibration rows came from"}}
@@ -77,13 +83,13 @@ func guaranteeFacts(g *model.Guarantee) []Fact {
 
 // guaranteeFigure shows how sure one can be of any other limit: the probability that the rate exceeds x is at most
 // P(Bin(n, 1-x) >= k) for the k-th smallest of n calibration scores.
-func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []Figure {
+func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []plot.Figure {
 	delta := g.Delta.Float64()
 	n, k := calibrated(g), g.Order
 	if n < 1 || k < 1 || k > n || !(limit(g) > 0) || !(delta > 0) {
 		return nil
 	}
-	s := Series{Name: "bound"}
+	s := plot.Series{Name: "bound"}
 	const steps = 120
 	end := min(1, 1.6*limit(g))
 	for i := range steps + 1 {
@@ -91,20 +97,20 @@ func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []Figure {
 		s.X = append(s.X, x)
 		s.Y = append(s.Y, metric.BinomialAtLeast(n, k, 1-x))
 	}
-	p := &Plot{Series: []Series{s},
-		X: Axis{Label: bounded(g), Unit: Percent, Min: 0, Max: end},
-		Y: Axis{Label: "probability that the true rate is above", Unit: Percent, Min: 0, Max: 1},
-		Rules: []Rule{{Name: "limit " + Percent.write(limit(g), 3), At: limit(g)},
-			{Name: "delta " + Percent.write(delta, 3), At: delta, Horizontal: true}},
-		Text: Caption{Title: "How far the guarantee reaches",
+	p := &plot.Plot{Series: []plot.Series{s},
+		X: plot.Axis{Label: bounded(g), Unit: plot.Percent, Min: 0, Max: end},
+		Y: plot.Axis{Label: "probability that the true rate is above", Unit: plot.Percent, Min: 0, Max: 1},
+		Rules: []plot.Rule{{Name: "limit " + text.Percent(limit(g)), At: limit(g)},
+			{Name: "delta " + text.Percent(delta), At: delta, Horizontal: true}},
+		Text: plot.Caption{Title: "How far the guarantee reaches",
 			Description: fmt.Sprintf("Bound on the probability that the true %s exceeds a value, falling from 100 %% at 0 "+
-				"to %s at the limit %s.", bounded(g), Percent.write(metric.BinomialAtLeast(n, k, 1-limit(g)), 3),
-				Percent.write(limit(g), 3))}}
+				"to %s at the limit %s.", bounded(g), text.Percent(metric.BinomialAtLeast(n, k, 1-limit(g))),
+				text.Percent(limit(g)))}}
 	if on != nil && g.Kind != "top" && on.FalsePositiveRate.Defined() && on.FalsePositiveRate.Rate <= end {
-		p.Rules = append(p.Rules, Rule{Name: "on the evaluated rows " + Percent.write(on.FalsePositiveRate.Rate, 3),
+		p.Rules = append(p.Rules, plot.Rule{Name: "on the evaluated rows " + text.Percent(on.FalsePositiveRate.Rate),
 			At: on.FalsePositiveRate.Rate})
 	}
-	return []Figure{p}
+	return []plot.Figure{p}
 }
 
 // named are the rates of a confusion table in the order in which they are told.
@@ -119,8 +125,8 @@ func named(c *metric.Confusion) []struct {
 }
 
 // rates shows the rates with their intervals; the false positive rate, small by intent, only in the table.
-func rates(c *metric.Confusion) Figure {
-	d := &DotPlot{X: Axis{Unit: Percent, Min: 0, Max: 1}, Text: Caption{
+func rates(c *metric.Confusion) plot.Figure {
+	d := &plot.DotPlot{X: plot.Axis{Unit: plot.Percent, Min: 0, Max: 1}, Text: plot.Caption{
 		Title:       "What the threshold does on the evaluated rows",
 		Description: "Recall and precision at the threshold with their intervals; the numbers stand in the table."}}
 	for _, r := range named(c)[:2] {
@@ -130,8 +136,8 @@ func rates(c *metric.Confusion) Figure {
 }
 
 // dot is a row of a DotPlot for a proportion.
-func dot(name string, p metric.Proportion) Dot {
-	row := Dot{Name: name, Value: p.Rate, Undefined: p.Undefined}
+func dot(name string, p metric.Proportion) plot.Dot {
+	row := plot.Dot{Name: name, Value: p.Rate, Undefined: p.Undefined}
 	if p.Interval != nil {
 		row.Interval = &[2]float64{p.Interval.Low, p.Interval.High}
 	}
@@ -148,28 +154,28 @@ func decisions(c *metric.Confusion) Table {
 
 // proportionCells are the rate, the counts behind it and the interval.
 func proportionCells(p metric.Proportion) []string {
-	rate, interval := Percent.write(p.Rate, 3), p.NoInterval
+	rate, interval := text.Percent(p.Rate), p.NoInterval
 	if !p.Defined() {
 		return []string{"none", "", p.Undefined}
 	}
 	if p.Interval != nil {
-		interval = fmt.Sprintf("%s to %s (%s)", Percent.write(p.Interval.Low, 3), Percent.write(p.Interval.High, 3),
-			confidenceText(1-p.Interval.Confidence))
+		interval = fmt.Sprintf("%s to %s (%s)", text.Percent(p.Interval.Low), text.Percent(p.Interval.High),
+			metric.ConfidenceText(1-p.Interval.Confidence))
 	}
-	return []string{rate, significant(p.Numerator, 6) + " of " + significant(p.Denominator, 6), interval}
+	return []string{rate, text.Significant(p.Numerator, 6) + " of " + text.Significant(p.Denominator, 6), interval}
 }
 
 func segments(column string, list []model.Segment) Table {
 	t := Table{Caption: "Thresholds by " + column, Header: []string{column, "threshold", "calibration rows", "guarantee"},
 		Numbers: []int{1, 2}}
 	for _, s := range list {
-		row := []string{s.Value, Number.write(s.Threshold, 6), "", "none"}
+		row := []string{s.Value, text.Significant(s.Threshold, 6), "", "none"}
 		if g := s.Guarantee; g != nil {
-			row[2] = significant(float64(g.Negatives), 3)
+			row[2] = text.Count(g.Negatives)
 			row[3] = "not certified"
 			if g.Certified {
-				row[3] = fmt.Sprintf("at most %s, confidence %s", Percent.write(limit(g), 3),
-					confidenceText(g.Delta.Float64()))
+				row[3] = fmt.Sprintf("at most %s, confidence %s", text.Percent(limit(g)),
+					metric.ConfidenceText(g.Delta.Float64()))
 			}
 		}
 		t.Rows = append(t.Rows, row)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"toptau/diag"
+	"toptau/internal/plot"
 )
 
 // Page is one self-contained HTML page.
@@ -28,7 +29,7 @@ type Section struct {
 	Paragraphs []string
 	Warnings   []string // set apart by a border
 	Facts      []Fact
-	Figures    []Figure
+	Figures    []plot.Figure
 	Small      bool // figures are small multiples, several beside each other
 	Tables     []Table
 }
@@ -109,7 +110,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 		Page
 		CSS      template.CSS
 		Sections []sectionView
-	}{Page: p, CSS: template.CSS(figureCSS + pageCSS)}
+	}{Page: p, CSS: template.CSS(plot.CSS + pageCSS)}
 	ids, figures := map[string]bool{"summary": true}, 0
 	for _, s := range p.Sections {
 		if s.empty() {
@@ -120,7 +121,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 		for _, f := range s.Figures {
 			figures++
 			caption := f.Caption()
-			svg := template.HTML(inline(f, fmt.Sprintf("f%d", figures))) // all text in it was escaped by inline
+			svg := template.HTML(plot.Inline(f, fmt.Sprintf("f%d", figures))) // all text in it was escaped by Inline
 			v.Figures = append(v.Figures, figureView{svg, caption.Title, caption.Note})
 		}
 		for _, t := range s.Tables {

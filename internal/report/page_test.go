@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/plot"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -116,7 +117,7 @@ func TestPageEscapesText(t *testing.T) {
 	const evil = `<img src=x onerror="alert(1)">`
 	html := render(t, Page{Title: evil, Lead: evil, Summary: []string{evil}, Footer: evil, Sections: []Section{{Title: evil,
 		Paragraphs: []string{evil}, Warnings: []string{evil}, Facts: []Fact{{evil, evil, true}},
-		Figures: []Figure{&Plot{Text: Caption{evil, evil, evil}}},
+		Figures: []plot.Figure{&plot.Plot{Text: plot.Caption{Title: evil, Description: evil, Note: evil}}},
 		Tables:  []Table{{Caption: evil, Header: []string{evil}, Rows: [][]string{{evil}}}}}}})
 	if strings.Contains(html, "<img") {
 		t.Error("text became an element")
@@ -147,7 +148,7 @@ func TestGuaranteeFigureMeetsItsBound(t *testing.T) {
 	if len(figures) != 1 {
 		t.Fatalf("%d figures", len(figures))
 	}
-	s := figures[0].(*Plot).Series[0]
+	s := figures[0].(*plot.Plot).Series[0]
 	for i, x := range s.X {
 		if i > 0 && s.Y[i] > s.Y[i-1] {
 			t.Fatalf("the bound grows at %v", x)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 func wantError(t *testing.T, err error, want string) {
@@ -42,8 +43,8 @@ func (c badCase) test(t *testing.T) {
 }
 
 func TestBadDelimited(t *testing.T) {
-	last := Options{Label: "last"}
-	named := Options{Label: "y"}
+	last := Options{Format: schema.Format{Label: "last"}}
+	named := Options{Format: schema.Format{Label: "y"}}
 	long := strings.Repeat("1,2,3,1\n4,5,6,0\n", 6000)
 	for _, c := range []badCase{
 		{"empty", "", last, "t: an empty file, expected rows"},
@@ -57,7 +58,7 @@ func TestBadDelimited(t *testing.T) {
 		{"ragged, long, below a header", "a,y\n1,1\n2,0,5\n", named,
 			"t:3: 3 fields, expected 2 fields as in the header (the delimiter was taken to be comma;" +
 				" --delimiter sets it)"},
-		{"ragged, delimiter told", "1,2,1\n3,0\n", Options{Label: "last", Delimiter: "comma"},
+		{"ragged, delimiter told", "1,2,1\n3,0\n", Options{Format: schema.Format{Label: "last", Delimiter: "comma"}},
 			"t:2: 2 fields, expected 3 fields as in line 1"},
 		{"ragged, far", long + "1\n", last,
 			"t:12001: 1 field, expected 4 fields as in line 1 (the delimiter was taken to be comma;" +
@@ -65,29 +66,29 @@ func TestBadDelimited(t *testing.T) {
 		{"empty line inside", "1,1\n\n2,0\n", last,
 			"t:2: an empty line, expected 2 fields as in the other lines (remove the line)"},
 		{"text for a number", "bytes,y\n1,1\nn/a,0\n2,0\n3,0\n", named,
-			`t:3: column "bytes": "n/a", expected a number (use --missing 'n/a' or --symbolic bytes)`},
+			`t:3: column "bytes": "n/a", expected a number (use --missing 'n/a' or --categorical bytes)`},
 		{"text for a number, far", long + "1,2,x y,0\n", last,
-			`t:12001: column "3": "x y", expected a number (use --missing 'x y' or --symbolic 3)`},
+			`t:12001: column "3": "x y", expected a number (use --missing 'x y' or --categorical 3)`},
 		{"text for a number, first line", "a,2,1\n3,2,0\n4,3,1\n5,3,1\n", last,
-			`t:1: column "1": "a", expected a number (use --missing a or --symbolic 1, or --header yes if` +
+			`t:1: column "1": "a", expected a number (use --missing a or --categorical 1, or --header yes if` +
 				" this line names the columns)"},
 		{"empty name quoted", "my bytes,y\n1,1\n'x,0\n2,0\n3,0\n", named,
-			`t:3: column "my bytes": "'x", expected a number (use --missing ''\''x' or --symbolic 'my bytes')`},
+			`t:3: column "my bytes": "'x", expected a number (use --missing ''\''x' or --categorical 'my bytes')`},
 		{"NaN", "x,y\n1,1\nNaN,0\n", named, `t:3: column "x": "NaN", expected a finite number (use --missing NaN)`},
 		{"infinity", "x,y\n1,1\n-Inf,0\n", named,
 			`t:3: column "x": "-Inf", expected a finite number (use --missing=-Inf)`},
 		{"overflow", "x,y\n1,1\n1e999,0\n", named,
 			`t:3: column "x": "1e999", expected a number within the range of float64 (use --missing 1e999)`},
 		{"hexadecimal", "x,y\n1,1\n2,1\n0x10,0\n", named,
-			`t:4: column "x": "0x10", expected a number (use --missing 0x10 or --symbolic x)`},
-		{"told to be numeric", "x,y\na,1\nb,0\n", Options{Label: "y", Numeric: []string{"x"}, Header: "yes"},
-			`t:2: column "x": "a", expected a number (use --missing a or --symbolic x)`},
+			`t:4: column "x": "0x10", expected a number (use --missing 0x10 or --categorical x)`},
+		{"told to be numeric", "x,y\na,1\nb,0\n", Options{Format: schema.Format{Label: "y", Numeric: []string{"x"}, Header: "yes"}},
+			`t:2: column "x": "a", expected a number (use --missing a or --categorical x)`},
 		{"one class", "1,1\n2,1\n", last,
 			`t: column "2": no negative row, the labels are "1" (2), expected rows of both classes`},
-		{"one class by a rule", "1,a\n2,b\n", Options{Label: "2", Positive: []string{"a", "b"}},
+		{"one class by a rule", "1,a\n2,b\n", Options{Format: schema.Format{Label: "2", Positive: []string{"a", "b"}}},
 			`t: column "2": no negative row, the labels are "a" (1), "b" (1), expected rows of both classes` +
 				" (check --positive)"},
-		{"no positive by a rule", "1,a\n2,b\n", Options{Label: "2", Positive: []string{"!a", "!b"}},
+		{"no positive by a rule", "1,a\n2,b\n", Options{Format: schema.Format{Label: "2", Positive: []string{"!a", "!b"}}},
 			`t: column "2": no positive row, the labels are "a" (1), "b" (1), expected rows of both classes` +
 				" (check --positive)"},
 		{"labels that need a rule", "1,g\n2,b\n3,b\n", last,
@@ -110,40 +111,40 @@ func TestBadDelimited(t *testing.T) {
 			`t: column "2": the labels "a0" (3), "a1" (1), "a2" (1), "a3" (1), "a4" (1), "a5" (1), "a6"` +
 				` (1), "a7" (1), "a8" (1), "a9" (1) and more than 990 others, expected 1 and 0, 1 and -1, or` +
 				" true and false (use --positive to say which are positive)"},
-		{"a value that does not occur", "1,normal.\n2,smurf.\n", Options{Label: "2", Positive: []string{"!normal"}},
+		{"a value that does not occur", "1,normal.\n2,smurf.\n", Options{Format: schema.Format{Label: "2", Positive: []string{"!normal"}}},
 			`t: column "2": no label "normal", expected one of the values that occur: "normal." (1),` +
 				` "smurf." (1) (did you mean "normal."?)`},
-		{"a value nothing like others", "1,'1'\n2,'-1'\n", Options{Label: "2", Positive: []string{"yes"}},
+		{"a value nothing like others", "1,'1'\n2,'-1'\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}},
 			`t: column "2": no label "yes", expected one of the values that occur: "'1'" (1), "'-1'" (1)` +
 				" (use --positive with one of them)"},
 		{"an empty label", "x,y\n1,1\n2,\n", named, `t:3: column "y": an empty label, expected a label in every row`},
-		{"a missing label", "x,y\n1,1\n2,?\n", Options{Label: "y", Missing: []string{"?"}},
+		{"a missing label", "x,y\n1,1\n2,?\n", Options{Format: schema.Format{Label: "y", Missing: []string{"?"}}},
 			`t:3: column "y": the missing label "?", expected a label in every row`},
 		{"no label told", "1,1\n2,0\n", Options{},
 			"t: no --label, expected which column is the label: a name, a number, first or last (or" +
-				" --labels FILE with one label per row)"},
+				" --labels-file FILE with one label per row)"},
 		{"no label told, header", "a,b\n1,1\n2,0\n", Options{},
-			`t: no --label, expected which column is the label: "a", "b" (or --labels FILE with one label per row)`},
-		{"label not there", "a,Label\n1,1\n2,0\n", Options{Label: "Lable"},
+			`t: no --label, expected which column is the label: "a", "b" (or --labels-file FILE with one label per row)`},
+		{"label not there", "a,Label\n1,1\n2,0\n", Options{Format: schema.Format{Label: "Lable"}},
 			`t: no column "Lable" for --label, expected one of "a", "Label" (did you mean "Label"?)`},
-		{"label not there, far off", "a,b\n1,1\n2,0\n", Options{Label: "target"},
+		{"label not there, far off", "a,b\n1,1\n2,0\n", Options{Format: schema.Format{Label: "target"}},
 			`t: no column "target" for --label, expected one of "a", "b"`},
-		{"label not there, no header", "1,1\n2,0\n", Options{Label: "y"},
+		{"label not there, no header", "1,1\n2,0\n", Options{Format: schema.Format{Label: "y"}},
 			`t: no column "y" for --label, expected a number from 1 to 2 (no header was found; use --header` +
 				" yes if line 1 names the columns)"},
-		{"label beyond the last column", "1,1\n2,0\n", Options{Label: "3"},
+		{"label beyond the last column", "1,1\n2,0\n", Options{Format: schema.Format{Label: "3"}},
 			`t: no column "3" for --label, expected a number from 1 to 2`},
-		{"drop not there", "a,y\n1,1\n2,0\n", Options{Label: "y", Drop: []string{"a,b"}},
+		{"drop not there", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"a,b"}}},
 			`t: no column "b" for --drop, expected one of "a", "y"`},
-		{"drop beyond", "1,1\n2,0\n", Options{Label: "1", Drop: []string{"2-3"}},
+		{"drop beyond", "1,1\n2,0\n", Options{Format: schema.Format{Label: "1", Drop: []string{"2-3"}}},
 			`t: no column "2-3" for --drop, expected a number from 1 to 2`},
-		{"label dropped", "a,y\n1,1\n2,0\n", Options{Label: "y", Drop: []string{"1-2"}},
+		{"label dropped", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"1-2"}}},
 			`t: column "y": the same column for --label and --drop, expected different columns`},
-		{"label is weight", "a,y\n1,1\n2,0\n", Options{Label: "y", Weight: "2"},
+		{"label is weight", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Weight: "2"}},
 			`t: column "y": the same column for --label and --weight, expected different columns`},
-		{"symbolic and numeric", "a,y\n1,1\n", Options{Label: "y", Symbolic: []string{"a"}, Numeric: []string{"1"}},
-			`t: column "a": the same column for --symbolic and --numeric, expected one of the two`},
-		{"no feature", "a,y\n1,1\n2,0\n", Options{Label: "y", ID: []string{"a"}},
+		{"categorical and numeric", "a,y\n1,1\n", Options{Format: schema.Format{Label: "y", Categorical: []string{"a"}, Numeric: []string{"1"}}},
+			`t: column "a": the same column for --categorical and --numeric, expected one of the two`},
+		{"no feature", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", ID: []string{"a"}}},
 			"t: no column left for features, expected at least one beside the label and the columns of other flags"},
 		{"same name twice", "a,b,a,y\n1,2,3,1\n", named,
 			`t:1: the name "a" for columns 1 and 3, expected different names (rename one; if the line is` +
@@ -151,16 +152,16 @@ func TestBadDelimited(t *testing.T) {
 		{"name is another's number", "a,,2,y\n1,2,3,1\n", named,
 			`t:1: the name "2" for columns 2 and 3, expected different names (rename one; if the line is` +
 				" data and no header use --header no)"},
-		{"a header with numbers", "0,1,label\n1,2,1\n3,4,0\n", Options{Label: "last", Positive: []string{"1"}},
+		{"a header with numbers", "0,1,label\n1,2,1\n3,4,0\n", Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}},
 			`t:1: column "3": the label "label", expected a number, as the other labels are (use --header` +
 				" yes if this line names the columns, otherwise --header no)"},
-		{"negative weight", "x,w,y\n1,1,1\n2,-1,0\n", Options{Label: "y", Weight: "w"},
+		{"negative weight", "x,w,y\n1,1,1\n2,-1,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}},
 			`t:3: column "w": "-1", expected a weight: a finite number of at least 0`},
-		{"weight is NaN", "x,w,y\n1,1,1\n2,nan,0\n", Options{Label: "y", Weight: "w"},
+		{"weight is NaN", "x,w,y\n1,1,1\n2,nan,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}},
 			`t:3: column "w": "nan", expected a weight: a finite number of at least 0`},
-		{"weight is missing", "x,w,y\n1,1,1\n2,,0\n", Options{Label: "y", Weight: "w"},
+		{"weight is missing", "x,w,y\n1,1,1\n2,,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}},
 			`t:3: column "w": a missing weight, expected a weight: a finite number of at least 0`},
-		{"all weights 0", "x,w,y\n1,0,1\n2,0,0\n", Options{Label: "y", Weight: "w"},
+		{"all weights 0", "x,w,y\n1,0,1\n2,0,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}},
 			"t: no row with a weight above 0, expected some"},
 		{"NUL", "1,2,1\n3,\x00,0\n", last, `t:2: column "2": a NUL byte, expected text (is this a binary file?)`},
 		{"NUL below a header", "a,b,y\n1,2,1\n3,\x00,0\n", named,
@@ -168,7 +169,7 @@ func TestBadDelimited(t *testing.T) {
 		{"not UTF-8", "caf\xe9,y\n1,1\n2,0\n", named,
 			`t:1: column "1": the byte 0xe9, expected UTF-8 text (convert the file, for example with iconv` +
 				" -f ISO-8859-1 -t UTF-8)"},
-		{"not UTF-8 inside", "name,y\na,1\n\"b,\",1\nZ\xfcrich,0\n", Options{Label: "y"},
+		{"not UTF-8 inside", "name,y\na,1\n\"b,\",1\nZ\xfcrich,0\n", Options{Format: schema.Format{Label: "y"}},
 			`t:4: column "name": the byte 0xfc, expected UTF-8 text (convert the file, for example with` +
 				" iconv -f ISO-8859-1 -t UTF-8)"},
 		{"unclosed quote", "name,y\n\"a\",1\n\"b,0\nc,1\n", named,
@@ -204,7 +205,7 @@ func TestBadDelimited(t *testing.T) {
 		{"truncated zstd", pack(t, long, "zstd")[:30], last,
 			"t: the end of the file inside its zstd data, expected a complete file (copy or download the" +
 				" file again)"},
-		{"IDX read as text", "\x00\x00\x08\x01\x00\x00\x00\x01\x05", Options{Format: "csv", Label: "last"},
+		{"IDX read as text", "\x00\x00\x08\x01\x00\x00\x00\x01\x05", Options{Format: schema.Format{Format: "csv", Label: "last"}},
 			`t:1: column "1": a NUL byte, expected text (is this a binary file?)`},
 	} {
 		c.test(t)
@@ -231,7 +232,7 @@ func TestLongLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("64 MiB")
 	}
-	_, _, err := readText(strings.Repeat("x", MaxLine+1), Options{Label: "last"})
+	_, _, err := readText(strings.Repeat("x", MaxLine+1), Options{Format: schema.Format{Label: "last"}})
 	wantError(t, err, "t:1: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)")
 }
 
@@ -254,7 +255,7 @@ func damage(text string) string {
 
 func TestBadLIBSVM(t *testing.T) {
 	fine := "1 1:1\n0 2:1\n"
-	svm := Options{Format: "libsvm"}
+	svm := Options{Format: schema.Format{Format: "libsvm"}}
 	for _, c := range []badCase{
 		{"empty", "", svm, "t: an empty file, expected rows"},
 		{"comments only", "# a\n# b\n", svm, "t: an empty file, expected rows"},
@@ -282,7 +283,7 @@ func TestBadLIBSVM(t *testing.T) {
 		{"overflow", fine + "1 3:1e400\n", Options{},
 			`t:3: column "3": "1e400", expected a finite number (a missing value cannot be written here)`},
 		{"no colon", fine + "1 3\n", Options{}, `t:3: "3", expected index:value`},
-		{"beyond the features told", fine + "1 3:1\n", Options{Features: 2},
+		{"beyond the features told", fine + "1 3:1\n", Options{Format: schema.Format{Width: 2}},
 			"t:3: index 3, expected indices of at most 2 (the number of features was told)"},
 		{"empty line inside", "1 1:1\n\n0 2:1\n", Options{},
 			"t:2: an empty line, expected a label, with or without features"},
@@ -296,11 +297,11 @@ func TestBadLIBSVM(t *testing.T) {
 				" to say which are positive)"},
 		{"NUL", fine + "1 \x00:1\n", Options{}, "t:3: a NUL byte, expected text (is this a binary file?)"},
 		{"not UTF-8", fine + "1 3:\xff\n", Options{}, "t:3: bytes that are not UTF-8, expected UTF-8 text"},
-		{"weight", fine, Options{Weight: "2"},
+		{"weight", fine, Options{Format: schema.Format{Weight: "2"}},
 			"--weight with a LIBSVM file, which has no columns but its label, expected delimited text"},
-		{"label", fine, Options{Label: "y"},
+		{"label", fine, Options{Format: schema.Format{Label: "y"}},
 			"--label with a LIBSVM file, which has no columns but its label, expected delimited text"},
-		{"drop", fine, Options{Drop: []string{"2"}}, "--drop with a LIBSVM file, expected delimited text"},
+		{"drop", fine, Options{Format: schema.Format{Drop: []string{"2"}}}, "--drop with a LIBSVM file, expected delimited text"},
 		{"truncated gzip", pack(t, fine, "gzip")[:25], Options{},
 			"t:3: the end of the file inside its gzip data, expected a complete file (copy or download the" +
 				" file again)"},
@@ -314,8 +315,8 @@ func TestBadIDX(t *testing.T) {
 	any := Options{Unlabelled: true}
 	for _, c := range []badCase{
 		{"no labels", head + "abcd", Options{},
-			"t: an IDX file without labels, expected --labels with the file of its labels"},
-		{"label column", head + "abcd", Options{Label: "1"},
+			"t: an IDX file without labels, expected --labels-file with the file of its labels"},
+		{"label column", head + "abcd", Options{Format: schema.Format{Label: "1"}},
 			"--label with an IDX file, whose columns are all features, expected delimited text"},
 		{"short", head + "abc", any,
 			"t:2: the end of the file, expected 2 items of 2 values as the header says (copy or download" +
@@ -331,7 +332,7 @@ func TestBadIDX(t *testing.T) {
 		{"no items", "\x00\x00\x08\x01\x00\x00\x00\x00", any, "t: no rows, expected rows"},
 		{"NaN", "\x00\x00\x0d\x02\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x00\x7f\xc0\x00\x00", any,
 			`t:1: column "2": NaN, expected a finite number`},
-		{"not IDX", "1,2\n", Options{Format: "idx", Unlabelled: true},
+		{"not IDX", "1,2\n", Options{Format: schema.Format{Format: "idx"}, Unlabelled: true},
 			"t: the first bytes 312c320a, expected an IDX header: 0000, a type 08 to 0e, the number of dimensions"},
 		{"truncated gzip", pack(t, head+"abcd", "gzip")[:20], any,
 			"t: the end of the file inside its gzip data, expected a complete file (copy or download the" +
@@ -362,7 +363,7 @@ func TestBadLabelsFile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, "labels", c.labels)
-			_, _, err := readText(data, Options{LabelsFile: path})
+			_, _, err := readText(data, Options{Format: schema.Format{LabelsFile: path}})
 			wantError(t, err, path+c.want)
 		})
 	}
@@ -378,7 +379,7 @@ func TestBadFiles(t *testing.T) {
 	if diag.Of(err).Kind != diag.IO {
 		t.Error(diag.Of(err).Kind)
 	}
-	_, _, err = Read(write(t, "a", "1,1\n2,0\n"), Options{LabelsFile: gone})
+	_, _, err = Read(write(t, "a", "1,1\n2,0\n"), Options{Format: schema.Format{LabelsFile: gone}})
 	wantError(t, err, gone+": no such file")
 	locked := write(t, "locked", "1,1\n")
 	if err := os.Chmod(locked, 0); err != nil {
@@ -395,7 +396,7 @@ func TestBadFiles(t *testing.T) {
 func TestBadSource(t *testing.T) {
 	for _, text := range []string{"", "1,1\n2,0\n", strings.Repeat("1,1\n2,0\n", sniffBytes/4)} {
 		source := io.MultiReader(strings.NewReader(text), &failing{errors.New("cable pulled")})
-		_, _, err := readChunks(source, Options{Label: "last"}, 10)
+		_, _, err := readChunks(source, Options{Format: schema.Format{Label: "last"}}, 10)
 		if err == nil || !strings.HasSuffix(err.Error(), "cable pulled") || diag.Of(err).Kind != diag.IO {
 			t.Errorf("%v", err)
 		}
@@ -408,15 +409,15 @@ func TestBadOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: "xls"}, `--format "xls", expected auto, csv, libsvm or idx`},
-		{Options{Header: "maybe"}, `--header "maybe", expected auto, yes or no`},
-		{Options{Delimiter: ",,"}, `--delimiter ",,"` + delimiters},
-		{Options{Delimiter: "\""}, `--delimiter "\""` + delimiters},
-		{Options{Label: "1", LabelsFile: "x"}, "--label and --labels, expected one of the two"},
-		{Options{Positive: []string{"a", "!b"}},
+		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected auto, csv, libsvm or idx`},
+		{Options{Format: schema.Format{Header: "maybe"}}, `--header "maybe", expected auto, yes or no`},
+		{Options{Format: schema.Format{Delimiter: ",,"}}, `--delimiter ",,"` + delimiters},
+		{Options{Format: schema.Format{Delimiter: "\""}}, `--delimiter "\""` + delimiters},
+		{Options{Format: schema.Format{Label: "1", LabelsFile: "x"}}, "--label and --labels-file, expected one of the two"},
+		{Options{Format: schema.Format{Positive: []string{"a", "!b"}}},
 			"--positive with and without '!', expected either values, or '!' before each: all but these"},
-		{Options{Positive: []string{""}}, "--positive with an empty value, expected a value of the label"},
-		{Options{Features: -1}, "a number of features out of range, expected 1 to 100000000"},
+		{Options{Format: schema.Format{Positive: []string{""}}}, "--positive with an empty value, expected a value of the label"},
+		{Options{Format: schema.Format{Width: -1}}, "a number of features out of range, expected 1 to 100000000"},
 	} {
 		_, _, err := readText("1,1\n", c.o)
 		wantError(t, err, c.want)

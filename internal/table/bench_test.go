@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"toptau/schema"
 )
 
 // floatText is rows of 30 numbers, shortest decimals of float32, and a label.
@@ -74,7 +76,7 @@ func sparseText(rows int) []byte {
 }
 
 // standardCSV reads with encoding/csv and strconv: numbers, and dictionaries of the columns that are told.
-func standardCSV(b *testing.B, text []byte, symbolic map[int]bool) {
+func standardCSV(b *testing.B, text []byte, categorical map[int]bool) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.ReuseRecord = true
 	var columns [][]float64
@@ -94,7 +96,7 @@ func standardCSV(b *testing.B, text []byte, symbolic map[int]bool) {
 			}
 		}
 		for i, field := range row {
-			if symbolic[i] {
+			if categorical[i] {
 				code, ok := dictionaries[i][field]
 				if !ok {
 					code = len(dictionaries[i])
@@ -193,9 +195,9 @@ func BenchmarkText(b *testing.B) {
 		standard func(b *testing.B, text []byte)
 		values   int // in a row
 	}{
-		{"floats", floatText(rows), Options{Label: "last"},
+		{"floats", floatText(rows), Options{Format: schema.Format{Label: "last"}},
 			func(b *testing.B, text []byte) { standardCSV(b, text, nil) }, 31},
-		{"flows", flowText(rows), Options{Label: "last", Positive: []string{"!normal"}},
+		{"flows", flowText(rows), Options{Format: schema.Format{Label: "last", Positive: []string{"!normal"}}},
 			func(b *testing.B, text []byte) { standardCSV(b, text, symbols) }, 42},
 		{"libsvm", sparseText(rows), Options{}, standardLIBSVM, 40},
 	} {

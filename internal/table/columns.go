@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // names resolves what a user calls a column.
@@ -183,12 +184,12 @@ type roles struct {
 	ids      []int
 
 	other  []bool // by column: neither feature nor label
-	forced map[int]Kind
+	forced map[int]schema.Kind
 }
 
 // newRoles gives every column its role from the options, without the kinds.
 func newRoles(o *Options, n *names) (*roles, error) {
-	r := &roles{other: make([]bool, len(n.all)), forced: map[int]Kind{}}
+	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}}
 	for _, f := range []struct {
 		flag, ref string
 		to        *int
@@ -246,9 +247,9 @@ func (r *roles) checkLabel(dropped []int, n *names) error {
 		Found: "the same column for --label and " + conflict, Expected: "different columns"}
 }
 
-// force reads --symbolic and --numeric.
+// force reads --categorical and --numeric.
 func (r *roles) force(o *Options, n *names) error {
-	symbolic, err := n.list("--symbolic", o.Symbolic)
+	categorical, err := n.list("--categorical", o.Categorical)
 	if err != nil {
 		return err
 	}
@@ -256,15 +257,15 @@ func (r *roles) force(o *Options, n *names) error {
 	if err != nil {
 		return err
 	}
-	for _, i := range symbolic {
-		r.forced[i] = Symbolic
+	for _, i := range categorical {
+		r.forced[i] = schema.Categorical
 	}
 	for _, i := range numeric {
-		if k, ok := r.forced[i]; ok && k == Symbolic {
+		if k, ok := r.forced[i]; ok && k == schema.Categorical {
 			return &diag.Error{Kind: diag.Usage, File: n.file, Column: n.all[i],
-				Found: "the same column for --symbolic and --numeric", Expected: "one of the two"}
+				Found: "the same column for --categorical and --numeric", Expected: "one of the two"}
 		}
-		r.forced[i] = Numeric
+		r.forced[i] = schema.Numeric
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toptau/schema"
 )
 
 // r2lAndU2r are the attacks that make the rare positive class of kddcup99 and nsl_kdd.
@@ -32,41 +34,41 @@ func TestPublicData(t *testing.T) {
 		file                      string
 		options                   Options
 		rows, features, positives int
-		symbolic                  int
+		categorical               int
 	}{
-		{"ionosphere/ionosphere.data", Options{Label: "last", Positive: []string{"b"}}, 351, 34, 126, 0},
-		{"spambase/spambase.data", Options{Label: "last"}, 4601, 57, 1813, 0},
+		{"ionosphere/ionosphere.data", Options{Format: schema.Format{Label: "last", Positive: []string{"b"}}}, 351, 34, 126, 0},
+		{"spambase/spambase.data", Options{Format: schema.Format{Label: "last"}}, 4601, 57, 1813, 0},
 		{"nsl_kdd/KDDTrain+_20Percent.txt.gz",
-			Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}, 25192, 41, 11743, 3},
+			Options{Format: schema.Format{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}}, 25192, 41, 11743, 3},
 		{"nsl_kdd/KDDTest+.txt.gz",
-			Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}, 22544, 41, 12833, 3},
+			Options{Format: schema.Format{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}}, 22544, 41, 12833, 3},
 		{"nsl_kdd/KDDTest-21.txt.gz",
-			Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}, 11850, 41, 9698, 3},
-		{"kddcup99/kddcup.data_10_percent.gz", Options{Label: "last", Positive: []string{"!normal."}}, 494021, 41, 396743, 3},
-		{"kddcup99/corrected.gz", Options{Label: "last", Positive: []string{"!normal."}}, 311029, 41, 250436, 3},
+			Options{Format: schema.Format{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}}, 11850, 41, 9698, 3},
+		{"kddcup99/kddcup.data_10_percent.gz", Options{Format: schema.Format{Label: "last", Positive: []string{"!normal."}}}, 494021, 41, 396743, 3},
+		{"kddcup99/corrected.gz", Options{Format: schema.Format{Label: "last", Positive: []string{"!normal."}}}, 311029, 41, 250436, 3},
 		{"cicids2017_web/web_attacks_balanced.csv.gz",
-			Options{Label: "Label", Drop: []string{"1-7"}, Positive: []string{"!BENIGN"}}, 7267, 76, 2180, 0},
+			Options{Format: schema.Format{Label: "Label", Drop: []string{"1-7"}, Positive: []string{"!BENIGN"}}}, 7267, 76, 2180, 0},
 		{"cicids2017_web/web_attacks_balanced.csv.gz",
-			Options{Label: "Label", Positive: []string{"Web Attack – XSS"}}, 7267, 83, 652, 0},
+			Options{Format: schema.Format{Label: "Label", Positive: []string{"Web Attack – XSS"}}}, 7267, 83, 652, 0},
 		{"w8a/w8a.gz", Options{}, 49749, 300, 1479, 0},
 		{"a9a/a9a.gz", Options{}, 32561, 123, 7841, 0},
-		{"a9a/a9a.t.gz", Options{Features: 123}, 16281, 123, 3846, 0},
+		{"a9a/a9a.t.gz", Options{Format: schema.Format{Width: 123}}, 16281, 123, 3846, 0},
 		{"basehock/basehock.svm", Options{}, 1993, 4862, 999, 0},
-		{"covtype_2vs4/covtype_2vs4.csv.gz", Options{Label: "label"}, 286048, 10, 2747, 0},
-		{"mammography/mammography.csv", Options{Label: "last", Positive: []string{"'1'"}}, 11183, 6, 260, 0},
-		{"oil_spill/oil-spill.csv", Options{Label: "last"}, 937, 49, 41, 0},
-		{"coil2000/ticdata2000.txt.gz", Options{Label: "86"}, 5822, 85, 348, 0},
-		{"coil2000/ticeval2000.txt", Options{LabelsFile: "coil2000/tictgts2000.txt"}, 4000, 85, 238, 0},
-		{"magic04/magic04.data.gz", Options{Label: "last", Positive: []string{"g"}}, 19020, 10, 12332, 0},
-		{"higgs_7k/binary.train.gz", Options{Label: "first"}, 7000, 28, 3716, 0},
-		{"higgs_7k/binary.test", Options{Label: "first"}, 500, 28, 272, 0},
+		{"covtype_2vs4/covtype_2vs4.csv.gz", Options{Format: schema.Format{Label: "label"}}, 286048, 10, 2747, 0},
+		{"mammography/mammography.csv", Options{Format: schema.Format{Label: "last", Positive: []string{"'1'"}}}, 11183, 6, 260, 0},
+		{"oil_spill/oil-spill.csv", Options{Format: schema.Format{Label: "last"}}, 937, 49, 41, 0},
+		{"coil2000/ticdata2000.txt.gz", Options{Format: schema.Format{Label: "86"}}, 5822, 85, 348, 0},
+		{"coil2000/ticeval2000.txt", Options{Format: schema.Format{LabelsFile: "coil2000/tictgts2000.txt"}}, 4000, 85, 238, 0},
+		{"magic04/magic04.data.gz", Options{Format: schema.Format{Label: "last", Positive: []string{"g"}}}, 19020, 10, 12332, 0},
+		{"higgs_7k/binary.train.gz", Options{Format: schema.Format{Label: "first"}}, 7000, 28, 3716, 0},
+		{"higgs_7k/binary.test", Options{Format: schema.Format{Label: "first"}}, 500, 28, 272, 0},
 		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
-			Options{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"8"}}, 10000, 784, 974, 0},
-		{"usps/zip.train.gz", Options{Label: "first", Positive: []string{"8"}}, 7291, 256, 542, 0},
-		{"usps/zip.test.gz", Options{Label: "first", Positive: []string{"8"}}, 2007, 256, 166, 0},
-		{"madelon/madelon_train.data.gz", Options{LabelsFile: "madelon/madelon_train.labels"}, 2000, 500, 1000, 0},
-		{"madelon/madelon_valid.data.gz", Options{LabelsFile: "madelon/madelon_valid.labels"}, 600, 500, 300, 0},
-		{"pima/pima-indians-diabetes.data", Options{Label: "last"}, 768, 8, 268, 0},
+			Options{Format: schema.Format{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"8"}}}, 10000, 784, 974, 0},
+		{"usps/zip.train.gz", Options{Format: schema.Format{Label: "first", Positive: []string{"8"}}}, 7291, 256, 542, 0},
+		{"usps/zip.test.gz", Options{Format: schema.Format{Label: "first", Positive: []string{"8"}}}, 2007, 256, 166, 0},
+		{"madelon/madelon_train.data.gz", Options{Format: schema.Format{LabelsFile: "madelon/madelon_train.labels"}}, 2000, 500, 1000, 0},
+		{"madelon/madelon_valid.data.gz", Options{Format: schema.Format{LabelsFile: "madelon/madelon_valid.labels"}}, 600, 500, 300, 0},
+		{"pima/pima-indians-diabetes.data", Options{Format: schema.Format{Label: "last"}}, 768, 8, 268, 0},
 		{"german/german.numer_scale", Options{}, 1000, 24, 300, 0},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -81,20 +83,20 @@ func TestPublicData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			features, symbolic := len(x.Columns), 0
+			features, categorical := len(x.Columns), 0
 			for _, c := range x.Columns {
-				if c.Kind == Symbolic {
-					symbolic++
+				if c.Kind == schema.Categorical {
+					categorical++
 				}
 			}
 			if x.Sparse != nil {
 				features = x.Sparse.Cols
 			}
-			if x.Rows() != c.rows || info.Rows != c.rows || features != c.features || symbolic != c.symbolic ||
+			if x.Rows() != c.rows || info.Rows != c.rows || features != c.features || categorical != c.categorical ||
 				info.Positives != c.positives || info.Negatives != c.rows-c.positives {
-				t.Errorf("%d rows, %d features (%d symbolic), %d positives, %d negatives; want %d, %d (%d), %d",
-					x.Rows(), features, symbolic, info.Positives, info.Negatives,
-					c.rows, c.features, c.symbolic, c.positives)
+				t.Errorf("%d rows, %d features (%d categorical), %d positives, %d negatives; want %d, %d (%d), %d",
+					x.Rows(), features, categorical, info.Positives, info.Negatives,
+					c.rows, c.features, c.categorical, c.positives)
 			}
 		})
 	}
@@ -108,10 +110,10 @@ func TestPublicRarePositives(t *testing.T) {
 		o         Options
 		want      int
 	}{
-		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", "", Options{Label: "42", Drop: []string{"43"}}, 220},
-		{"nsl_kdd/KDDTest+.txt.gz", "", Options{Label: "42", Drop: []string{"43"}}, 2954},
-		{"kddcup99/kddcup.data_10_percent.gz", ".", Options{Label: "42"}, 1178},
-		{"kddcup99/corrected.gz", ".", Options{Label: "42"}, 16417},
+		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", "", Options{Format: schema.Format{Label: "42", Drop: []string{"43"}}}, 220},
+		{"nsl_kdd/KDDTest+.txt.gz", "", Options{Format: schema.Format{Label: "42", Drop: []string{"43"}}}, 2954},
+		{"kddcup99/kddcup.data_10_percent.gz", ".", Options{Format: schema.Format{Label: "42"}}, 1178},
+		{"kddcup99/corrected.gz", ".", Options{Format: schema.Format{Label: "42"}}, 16417},
 	} {
 		if testing.Short() && c.dot == "." {
 			continue
@@ -140,7 +142,7 @@ func TestPublicValues(t *testing.T) {
 	root := public(t)
 	for name, want := range map[string]float64{"train": 488_083_511, "valid": 146_395_833} {
 		base := filepath.Join(root, "madelon", "madelon_"+name)
-		x, _, err := Read(base+".data.gz", Options{LabelsFile: base + ".labels"})
+		x, _, err := Read(base+".data.gz", Options{Format: schema.Format{LabelsFile: base + ".labels"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,14 +156,13 @@ func TestPublicValues(t *testing.T) {
 			t.Errorf("madelon %s: %v, want %v", name, sum, want)
 		}
 	}
-	_, digits, err := Read(filepath.Join(root, "mnist_t10k/t10k-images-idx3-ubyte.gz"), Options{
-		LabelsFile: filepath.Join(root, "mnist_t10k/t10k-labels-idx1-ubyte.gz"), Positive: []string{"4"}})
+	_, digits, err := Read(filepath.Join(root, "mnist_t10k/t10k-images-idx3-ubyte.gz"), Options{Format: schema.Format{LabelsFile: filepath.Join(root, "mnist_t10k/t10k-labels-idx1-ubyte.gz"), Positive: []string{"4"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, []LabelCount{{"1", 1135}, {"2", 1032}, {"7", 1028}, {"3", 1010}, {"9", 1009}, {"4", 982}, {"0", 980},
 		{"8", 974}, {"6", 958}, {"5", 892}}, digits.Labels)
-	_, usps, err := Read(filepath.Join(root, "usps/zip.train.gz"), Options{Label: "first", Positive: []string{"!6"}})
+	_, usps, err := Read(filepath.Join(root, "usps/zip.train.gz"), Options{Format: schema.Format{Label: "first", Positive: []string{"!6"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestPublicForModels(t *testing.T) {
 		return x, info
 	}
 	nsl, info := read("nsl_kdd/KDDTrain+_20Percent.txt.gz",
-		Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}})
+		Options{Format: schema.Format{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}})
 	var sizes []int
 	for _, c := range nsl.Columns[1:4] {
 		sizes = append(sizes, len(c.Dictionary))
@@ -197,11 +198,11 @@ func TestPublicForModels(t *testing.T) {
 	x, _ = read("a9a/a9a.t.gz", Options{Schema: &info.Schema})
 	same(t, 123, x.Sparse.Cols)
 
-	_, info = read("coil2000/ticdata2000.txt.gz", Options{Label: "last"})
+	_, info = read("coil2000/ticdata2000.txt.gz", Options{Format: schema.Format{Label: "last"}})
 	x, scored := read("coil2000/ticeval2000.txt", Options{Schema: &info.Schema, Unlabelled: true})
 	same(t, 4000, scored.Unknowns)
 	same(t, 85, len(x.Columns))
 	_, labelled := read("coil2000/ticeval2000.txt",
-		Options{Schema: &info.Schema, LabelsFile: filepath.Join(root, "coil2000/tictgts2000.txt")})
+		Options{Format: schema.Format{LabelsFile: filepath.Join(root, "coil2000/tictgts2000.txt")}, Schema: &info.Schema})
 	same(t, 238, labelled.Positives)
 }

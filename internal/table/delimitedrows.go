@@ -9,13 +9,14 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // unknownLimit bounds the values beyond a schema's dictionary that get codes of their own, so that a column of ever new
 // values does not fill the memory; all others share the code behind them, whose text is empty.
 const unknownLimit = 1 << 16
 
-// maxCategories bounds the different values of all symbolic columns of a training file, each of which has a weight: that takes
+// maxCategories bounds the different values of all categorical columns of a training file, each of which has a weight: that takes
 // far more memory than the field in its row. maxText bounds their bytes, and those of the names of all columns: models, reports and
 // messages hold several copies of them.
 const (
@@ -31,7 +32,7 @@ type delimitedRows struct {
 	ended   error // what the records ended with
 	names   *names
 	roles   *roles
-	kinds   []Kind // by feature
+	kinds   []schema.Kind // by feature
 	missing *missingSpellings
 	codes   []map[string]int32 // by feature: the dictionary's index
 
@@ -109,7 +110,7 @@ func (s *delimitedRows) takeHeader(h *head) (*record, error) {
 	default:
 		s.sniffed = true
 		if m := o.Schema; m != nil && m.Header {
-			if has = m.namesOneOf(h.first.fields); !has {
+			if has = namesOneOf(m, h.first.fields); !has {
 				return nil, &diag.Error{Kind: diag.Model, File: s.reader.file, Line: h.first.line,
 					Found: "a first line without the model's column names", Expected: "a header",
 					Hint: "use --header no to match columns by number"}
@@ -129,7 +130,7 @@ func (s *delimitedRows) takeHeader(h *head) (*record, error) {
 // namesOneOf reports whether a flag calls a column by a name, rather than by number, that is one of the fields.
 func (o *Options) namesOneOf(fields [][]byte) bool {
 	refs := []string{o.Label, o.Weight, o.Group, o.Segment, o.Time}
-	refs = slices.Concat(refs, o.Drop, o.ID, o.Symbolic, o.Numeric)
+	refs = slices.Concat(refs, o.Drop, o.ID, o.Categorical, o.Numeric)
 	for _, ref := range refs {
 		if _, what := parseNumber([]byte(ref)); ref == "" || ref == "first" || ref == "last" || what == number {
 			continue
@@ -195,7 +196,7 @@ func (s *delimitedRows) checkFirstLabel(h *head) error {
 func noLabel(n *names) error {
 	e := &diag.Error{Kind: diag.Usage, File: n.file, Found: "no --label",
 		Expected: "which column is the label: a name, a number, first or last",
-		Hint:     "or --labels FILE with one label per row"}
+		Hint:     "or --labels-file FILE with one label per row"}
 	if n.header {
 		e.Expected = "which column is the label: " + enumerate(n.all, 20)
 	}
@@ -203,18 +204,18 @@ func noLabel(n *names) error {
 }
 
 // kindOf decides the kind of a column from the head: numeric when more than half of its values are numbers.
-func (s *delimitedRows) kindOf(i int, c kindCount) Kind {
+func (s *delimitedRows) kindOf(i int, c kindCount) schema.Kind {
 	if k, ok := s.roles.forced[i]; ok {
 		return k
 	}
 	if c.seen == 0 || 2*c.numbers > c.seen {
-		return Numeric
+		return schema.Numeric
 	}
 	if 2*c.commas > c.seen {
 		s.reader.warn("decimal_comma", fmt.Sprintf(
-			"column %s is read as symbolic: its values look like numbers with a decimal comma", diag.Quote(s.names.all[i])))
+			"column %s is read as categorical: its values look like numbers with a decimal comma", diag.Quote(s.names.all[i])))
 	}
-	return Symbolic
+	return schema.Categorical
 }
 
 // more implements rowSource.
@@ -313,7 +314,7 @@ func (s *delimitedRows) addFeatures(t *Table, r *record) error {
 	for k, i := range s.roles.features {
 		c := &t.Columns[k]
 		field := r.fields[i]
-		if s.kinds[k] == Symbolic {
+		if s.kinds[k] == schema.Categorical {
 			code, err := s.code(k, c, field, r.lineOf(i))
 			if err != nil {
 				return err
@@ -330,7 +331,7 @@ func (s *delimitedRows) addFeatures(t *Table, r *record) error {
 	return nil
 }
 
-// code returns the dictionary's index of a symbolic field.
+// code returns the dictionary's index of a categorical field.
 func (s *delimitedRows) code(k int, c *Column, field []byte, line int) (int32, error) {
 	if s.missing.has(field) {
 		return -1, nil
@@ -351,7 +352,7 @@ func (s *delimitedRows) code(k int, c *Column, field []byte, line int) (int32, e
 		return 0, s.tooManyCategories(k, line)
 	} else if s.text += len(value); s.text > maxText {
 		e := s.tooManyCategories(k, line)
-		e.Found = "more than 16 MiB of text in the different values of the symbolic columns"
+		e.Found = "more than 16 MiB of text in the different values of the categorical columns"
 		return 0, e
 	}
 	s.codes[k][value] = code
@@ -359,10 +360,10 @@ func (s *delimitedRows) code(k int, c *Column, field []byte, line int) (int32, e
 	return code, nil
 }
 
-// tooManyCategories is the error of a training file whose symbolic columns have more values than may have weights.
+// tooManyCategories is the error of a training file whose categorical columns have more values than may have weights.
 func (s *delimitedRows) tooManyCategories(k, line int) *diag.Error {
 	return &diag.Error{Kind: diag.Data, File: s.reader.file, Line: line, Column: s.names.all[s.roles.features[k]],
-		Found:    fmt.Sprintf("different value %s of the symbolic columns", thousands(maxCategories+1)),
+		Found:    fmt.Sprintf("different value %s of the categorical columns", thousands(maxCategories+1)),
 		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", thousands(maxCategories)),
 		Hint:     "use --drop or --id for columns that name rows"}
 }
@@ -380,7 +381,7 @@ func (s *delimitedRows) notNumber(r *record, i int, field []byte, what numeral) 
 	case notNumber:
 		e.Expected = "a number"
 		if s.reader.options.Schema == nil {
-			e.Hint += " or --symbolic " + shellQuote([]byte(s.names.all[i]))
+			e.Hint += " or --categorical " + shellQuote([]byte(s.names.all[i]))
 		}
 		if r.line == s.first && s.sniffed && !s.names.header {
 			e.Hint += ", or --header yes if this line names the columns"
@@ -524,9 +525,9 @@ func (s *delimitedRows) prepare() {
 	for i, name := range n.all {
 		switch {
 		case i == s.roles.label:
-			r.schema.Label, r.label = &ColumnName{name, i + 1}, name
+			r.schema.Label, r.label = &schema.Name{Name: name, Number: i + 1}, name
 		case !feature[i]:
-			r.schema.Others = append(r.schema.Others, ColumnName{name, i + 1})
+			r.schema.Others = append(r.schema.Others, schema.Name{Name: name, Number: i + 1})
 		}
 	}
 }

@@ -6,26 +6,27 @@ import (
 	"unicode/utf8"
 
 	"toptau/internal/kernel"
+	"toptau/schema"
 )
 
 // delimitedScan reads chunks of delimited text in which nothing is unusual: no quotes, no bytes that are not text,
 // lines of LF or CRLF, every row with as many fields as the first, every field of its column's kind. It gives up on any
 // other, which the tokenizer reads instead, with its errors.
 type delimitedScan struct {
-	delimiter byte
-	stops     [256]bool // what ends a field, the delimiter and the line's end, or must be looked at
-	columns   []columnScan
-	late      []columnScan // the features that are read when the whole row is split; then columns only keeps fields
-	numeric   int          // how many
-	symbolic  int
-	texts     []int // the columns that are kept as text
-	label     int   // the column, or -1
-	weight    int   // the column, or -1
-	raw       bool
-	direct    bool // a number may be read before its field's end is known
-	narrow    bool // one column: a line without a value is empty
-	missing   *missingSpellings
-	unlabel   bool // labels may be missing
+	delimiter   byte
+	stops       [256]bool // what ends a field, the delimiter and the line's end, or must be looked at
+	columns     []columnScan
+	late        []columnScan // the features that are read when the whole row is split; then columns only keeps fields
+	numeric     int          // how many
+	categorical int
+	texts       []int // the columns that are kept as text
+	label       int   // the column, or -1
+	weight      int   // the column, or -1
+	raw         bool
+	direct      bool // a number may be read before its field's end is known
+	narrow      bool // one column: a line without a value is empty
+	missing     *missingSpellings
+	unlabel     bool // labels may be missing
 }
 
 // columnScan says what becomes of a column's fields.
@@ -41,7 +42,7 @@ type fieldUse uint8
 const (
 	ignored      fieldUse = iota
 	numericField          // numeric feature
-	symbolicField
+	categoricalField
 	keptField // its place in the text is needed
 )
 
@@ -93,9 +94,9 @@ func (c *delimitedScan) plan(s *delimitedRows) {
 	}
 	for k, i := range s.roles.features {
 		f := columnScan{what: numericField, slot: c.numeric, column: i}
-		if s.kinds[k] == Symbolic {
-			f = columnScan{what: symbolicField, slot: c.symbolic, column: i}
-			c.symbolic++
+		if s.kinds[k] == schema.Categorical {
+			f = columnScan{what: categoricalField, slot: c.categorical, column: i}
+			c.categorical++
 		} else {
 			c.numeric++
 		}
@@ -152,7 +153,7 @@ func (c *delimitedScan) mostRows(text []byte) int {
 func (c *delimitedScan) begin(p *piece, rows int) {
 	p.rows, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
 	p.values = sized(p.values, rows*c.numeric)
-	p.symbols = sized(p.symbols, c.symbolic)
+	p.symbols = sized(p.symbols, c.categorical)
 	for i := range p.symbols {
 		p.symbols[i].clear(rows)
 	}
@@ -293,7 +294,7 @@ func (c *delimitedScan) put(p *piece, f *columnScan, b []byte, begin, end int) b
 			return false
 		}
 		p.values[f.slot*p.stride+p.rows] = v
-	case symbolicField:
+	case categoricalField:
 		s := &p.symbols[f.slot]
 		if c.missing.has(b[begin:end]) {
 			s.codes[p.rows] = -1

@@ -1,5 +1,7 @@
 package table
 
+import "toptau/schema"
+
 // scanned reports whether the next rows are those of a scanned chunk, for which it asks where the tokenizer has come to
 // the end of one.
 func (s *delimitedRows) scanned() bool {
@@ -72,13 +74,13 @@ func (s *delimitedRows) takeColumns(t *Table, c *chunk, first int) error {
 	if s.roles.weight >= 0 {
 		t.Weight = append(t.Weight, p.weight[first:p.taken]...)
 	}
-	numeric, symbolic := 0, 0
+	numeric, categorical := 0, 0
 	for k := range t.Columns {
-		if s.kinds[k] == Symbolic {
-			if err := s.takeCodes(k, &t.Columns[k], &p.symbols[symbolic], c, first); err != nil {
+		if s.kinds[k] == schema.Categorical {
+			if err := s.takeCodes(k, &t.Columns[k], &p.symbols[categorical], c, first); err != nil {
 				return err
 			}
-			symbolic++
+			categorical++
 			continue
 		}
 		column := p.values[numeric*p.stride:]
@@ -94,7 +96,7 @@ func (s *delimitedRows) takeColumns(t *Table, c *chunk, first int) error {
 	return nil
 }
 
-// takeCodes appends codes of a symbolic feature, as codes of its dictionary; values get those in the order of the rows.
+// takeCodes appends codes of a categorical feature, as codes of its dictionary; values get those in the order of the rows.
 func (s *delimitedRows) takeCodes(k int, column *Column, from *symbols, c *chunk, first int) (err error) {
 	for i, code := range from.codes[first:c.piece.taken] {
 		if code >= 0 {
@@ -127,7 +129,7 @@ func (s *delimitedRows) reserve(t *Table, rows int, bytes int64) {
 		if s.reader.packs {
 			break // they hold a few segments' rows at a time
 		}
-		if c := &t.Columns[k]; s.kinds[k] == Symbolic {
+		if c := &t.Columns[k]; s.kinds[k] == schema.Categorical {
 			c.Codes = roomy(c.Codes, n)
 		} else {
 			c.Values = roomy(c.Values, n)

@@ -46,18 +46,18 @@
 // # Columns
 //
 //  1. A column is told by its name or by its 1-based number in the file, before anything is dropped, or as first or
-//     last; a name wins. Lists (Drop, ID, Symbolic, Numeric) also take elements like "1-7,43".
+//     last; a name wins. Lists (Drop, ID, Categorical, Numeric) also take elements like "1-7,43".
 //  2. The label, and the columns of Weight, Group, Segment, Time, ID and Drop, are not features; all others are.
 //  3. The first 10,000 rows (fewer where they take more than 64 MiB) decide the kinds. A column is numeric when more
 //     than half of the values seen there, missing ones aside, are numbers, or none is seen at all; otherwise it is
-//     symbolic. Symbolic and Numeric decide themselves. A stray text in a numeric column is an error anywhere in the
+//     categorical. Categorical and Numeric decide themselves. A stray text in a numeric column is an error anywhere in the
 //     file.
 //  4. A number is [+-] digits [. digits] [e [+-] digits] with a digit before the exponent, and means the nearest
 //     float64, as strconv.ParseFloat reads it; hexadecimal numbers and underscores are text. NaN, infinity and
 //     numbers beyond the range of float64 are errors in a numeric column.
 //  5. A field is missing when it is empty, or is spelled exactly as one of Missing says: NaN in a numeric, -1 in a
-//     symbolic column. What becomes of it is decided where features are made, not here.
-//  6. A symbolic column's values get codes in order of first appearance, exactly as they are written.
+//     categorical column. What becomes of it is decided where features are made, not here.
+//  6. A categorical column's values get codes in order of first appearance, exactly as they are written.
 //  7. A weight is a finite number of at least 0. Rows of weight 0 are left out and counted in a warning.
 //
 // # Labels
@@ -74,7 +74,7 @@
 //
 //  1. A line is a label and entries index:value, separated by blanks and tabs. Indices are 1-based and ascend; they
 //     are at most 100,000,000. A row may have no entries. Values are finite numbers; those that are 0 are left out.
-//  2. The number of features is the largest index, or what Features says, and then a larger index is an error.
+//  2. The number of features is the largest index, or Width, and then a larger index is an error.
 //  3. What follows a '#' is a comment. A line of nothing but a comment is ignored.
 //  4. The label may be any text without a colon. It may be absent with a labels file, which replaces it, or with
 //     Options.Unlabelled.
@@ -122,7 +122,7 @@
 // head, then one chunk and what was read from it; its memory does not grow with the rows of a file. Read holds the table and at
 // most 2 GOMAXPROCS + 2 chunks, of about 16 MiB of text in all; what a scan reserves for rows follows the bytes of a chunk, not
 // its line ends. A LIBSVM table takes nothing for indices that do not occur. A training file has at most 262,144 different values
-// in its symbolic columns, which have at most 16 MiB of text, as the names of the columns have.
+// in its categorical columns, which have at most 16 MiB of text, as the names of the columns have.
 //
 // From the size of a file, that in the trailer of gzip or the header of zstd data, and the first rows Read estimates how many
 // rows there are and reserves memory for them once; where no size is known, the columns grow by quarters. After the first

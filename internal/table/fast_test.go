@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/schema"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -175,7 +177,7 @@ func sameBits(a, b *Table) string {
 
 // fastOptions turns a number into options for delimited text.
 func fastOptions(mode uint16) (Options, int) {
-	o := Options{Format: "csv", Label: "last", Header: "auto", Unlabelled: mode&1 != 0, Raw: mode&2 != 0}
+	o := Options{Format: schema.Format{Format: "csv", Label: "last", Header: "auto"}, Unlabelled: mode&1 != 0, Raw: mode&2 != 0}
 	if mode&4 != 0 {
 		o.Label, o.ID, o.Group = "1", []string{"first", "last"}, "last"
 	}
@@ -190,11 +192,11 @@ func fastOptions(mode uint16) (Options, int) {
 		o.Missing = []string{"?", "na"}
 	}
 	if mode&512 != 0 {
-		o.Symbolic = []string{"1"}
+		o.Categorical = []string{"1"}
 	}
 	if mode&1024 != 0 {
-		o.Schema = &Schema{Format: "csv", Width: 3, Label: &ColumnName{"3", 3}, Positive: []string{"a"}, Columns: []SchemaColumn{
-			{Name: "2", Number: 2, Kind: Symbolic, Dictionary: []string{"x"}}, {Name: "1", Number: 1}}}
+		o.Schema = &schema.Schema{Format: "csv", Width: 3, Label: &schema.Name{Name: "3", Number: 3}, Positive: []string{"a"}, Columns: []schema.Column{
+			{Name: "2", Number: 2, Kind: schema.Categorical, Dictionary: []string{"x"}}, {Name: "1", Number: 1}}}
 	}
 	if mode&2048 != 0 {
 		o.Drop = []string{"2"}
@@ -235,15 +237,15 @@ func FuzzFastLIBSVM(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string, mode uint8) {
-		o := Options{Format: "libsvm", Unlabelled: mode&1 != 0, Raw: mode&2 != 0}
+		o := Options{Format: schema.Format{Format: "libsvm"}, Unlabelled: mode&1 != 0, Raw: mode&2 != 0}
 		if mode&4 != 0 {
-			o.Features = 7
+			o.Width = 7
 		}
 		if mode&8 != 0 {
 			o.Positive = []string{"!a"}
 		}
 		if mode&16 != 0 {
-			o.Schema = &Schema{Format: "libsvm", Width: 3}
+			o.Schema = &schema.Schema{Format: "libsvm", Width: 3}
 		}
 		if mode&32 != 0 {
 			o.Missing = []string{"0", "?"}
@@ -354,22 +356,22 @@ func TestFastIsUsed(t *testing.T) {
 		o          Options
 		least      int
 	}{
-		{"plain", table.String(), Options{Label: "last"}, 300},
-		{"no LF at the end", strings.TrimSpace(table.String()), Options{Label: "last"}, 300},
-		{"CRLF", crlf.String(), Options{Label: "last"}, 300},
-		{"blanks", spaced, Options{Label: "last"}, 300},
-		{"raw and text", table.String(), Options{Label: "last", Raw: true, ID: []string{"1", "3"}, Group: "3", Time: "1"}, 300},
-		{"weight", table.String(), Options{Label: "last", Weight: "1"}, 300},
-		{"many values", table.String(), Options{Label: "last", Symbolic: []string{"2"}}, 300},
-		{"quotes", odd, Options{Label: "last"}, 300},
+		{"plain", table.String(), Options{Format: schema.Format{Label: "last"}}, 300},
+		{"no LF at the end", strings.TrimSpace(table.String()), Options{Format: schema.Format{Label: "last"}}, 300},
+		{"CRLF", crlf.String(), Options{Format: schema.Format{Label: "last"}}, 300},
+		{"blanks", spaced, Options{Format: schema.Format{Label: "last"}}, 300},
+		{"raw and text", table.String(), Options{Format: schema.Format{Label: "last", ID: []string{"1", "3"}, Group: "3", Time: "1"}, Raw: true}, 300},
+		{"weight", table.String(), Options{Format: schema.Format{Label: "last", Weight: "1"}}, 300},
+		{"many values", table.String(), Options{Format: schema.Format{Label: "last", Categorical: []string{"2"}}}, 300},
+		{"quotes", odd, Options{Format: schema.Format{Label: "last"}}, 300},
 		{"libsvm", sparse.String(), Options{}, 300},
-		{"libsvm raw", sparse.String(), Options{Raw: true, Features: 20}, 300},
+		{"libsvm raw", sparse.String(), Options{Format: schema.Format{Width: 20}, Raw: true}, 300},
 		{"libsvm comment", sparse.String() + "# c\n1 1:2 # d\n" + sparse.String(), Options{}, 300},
-		{"libsvm beyond", sparse.String(), Options{Schema: &Schema{Format: "libsvm", Width: 12}}, 300},
-		{"labels that are not understood", strings.ReplaceAll(table.String(), ",1\n", ",2\n"), Options{Label: "last"}, 300},
-		{"a fault at the end", table.String() + "1,2,3\n", Options{Label: "last"}, 300},
-		{"a stray text", table.String() + "x,2,3,1\n" + table.String(), Options{Label: "last"}, 300},
-		{"an empty line", table.String() + "\n" + table.String(), Options{Label: "last"}, 300},
+		{"libsvm beyond", sparse.String(), Options{Schema: &schema.Schema{Format: "libsvm", Width: 12}}, 300},
+		{"labels that are not understood", strings.ReplaceAll(table.String(), ",1\n", ",2\n"), Options{Format: schema.Format{Label: "last"}}, 300},
+		{"a fault at the end", table.String() + "1,2,3\n", Options{Format: schema.Format{Label: "last"}}, 300},
+		{"a stray text", table.String() + "x,2,3,1\n" + table.String(), Options{Format: schema.Format{Label: "last"}}, 300},
+		{"an empty line", table.String() + "\n" + table.String(), Options{Format: schema.Format{Label: "last"}}, 300},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if n := alike(t, c.text, c.o, 20); n < c.least {
@@ -390,14 +392,14 @@ func TestEveryCut(t *testing.T) {
 	} {
 		for size := range 24 {
 			workers := 1 + size&1
-			for mode, o := range []Options{{Label: "last", Header: "no", Positive: []string{"1"}},
-				{Label: "last", Header: "no", Positive: []string{"1"}, Drop: []string{"2"}, Unlabelled: true},
-				{Label: "last", Header: "no", Positive: []string{"1"}, Raw: true},
-				{LabelsFile: "testdata/labels12", Header: "no", Symbolic: []string{"1"}},
-				{LabelsFile: "testdata/labels12", Header: "no"}} {
+			for mode, o := range []Options{{Format: schema.Format{Label: "last", Header: "no", Positive: []string{"1"}}},
+				{Format: schema.Format{Label: "last", Header: "no", Positive: []string{"1"}, Drop: []string{"2"}}, Unlabelled: true},
+				{Format: schema.Format{Label: "last", Header: "no", Positive: []string{"1"}}, Raw: true},
+				{Format: schema.Format{LabelsFile: "testdata/labels12", Header: "no", Categorical: []string{"1"}}},
+				{Format: schema.Format{LabelsFile: "testdata/labels12", Header: "no"}}} {
 				p := pace{chunk: 1 + size, largest: 1 + size*size%41, ahead: size, workers: workers, head: 1}
 				if strings.Contains(text, ":") {
-					o = Options{Unlabelled: mode > 1, Raw: mode > 0, Positive: []string{"1"}}
+					o = Options{Format: schema.Format{Positive: []string{"1"}}, Unlabelled: mode > 1, Raw: mode > 0}
 				}
 				got := readIn(reading{"", p, 0}, strings.NewReader(text), o)
 				p.careful = true
@@ -417,10 +419,10 @@ func TestFastLabelsFile(t *testing.T) {
 	rows, svm := strings.Repeat("1,0\n2,1\n3,2\n", 40), strings.Repeat("1:1 2:1\n9 1:2\n", 60)
 	for _, count := range []int{119, 120, 121, 3} {
 		labels := write(t, "labels", strings.Repeat("1\n0\n", count/2)+strings.Repeat("1\n", count%2))
-		alike(t, rows, Options{LabelsFile: labels, Format: "csv", Header: "no"}, 5)
-		alike(t, rows, Options{LabelsFile: labels, Format: "csv", Header: "no", Weight: "2"}, 5)
-		alike(t, svm, Options{LabelsFile: labels}, 5)
-		alike(t, svm, Options{LabelsFile: labels, Missing: []string{"0"}}, 5)
+		alike(t, rows, Options{Format: schema.Format{LabelsFile: labels, Format: "csv", Header: "no"}}, 5)
+		alike(t, rows, Options{Format: schema.Format{LabelsFile: labels, Format: "csv", Header: "no", Weight: "2"}}, 5)
+		alike(t, svm, Options{Format: schema.Format{LabelsFile: labels}}, 5)
+		alike(t, svm, Options{Format: schema.Format{LabelsFile: labels, Missing: []string{"0"}}}, 5)
 	}
 }
 
@@ -430,8 +432,8 @@ func TestUnknownLimit(t *testing.T) {
 	for i := range unknownLimit + 500 {
 		fmt.Fprintf(&text, "v%d,%d\n", i%(unknownLimit+200), i%2)
 	}
-	o := Options{Schema: &Schema{Format: "csv", Width: 2, Label: &ColumnName{"2", 2},
-		Columns: []SchemaColumn{{Name: "1", Number: 1, Kind: Symbolic, Dictionary: []string{"v7", "w"}}}}}
+	o := Options{Schema: &schema.Schema{Format: "csv", Width: 2, Label: &schema.Name{Name: "2", Number: 2},
+		Columns: []schema.Column{{Name: "1", Number: 1, Kind: schema.Categorical, Dictionary: []string{"v7", "w"}}}}}
 	want := readIn(readings(10)[0], strings.NewReader(text.String()), o)
 	for _, w := range []reading{{"", pace{chunk: 1 << 12, largest: 1 << 12, ahead: 3 << 12, workers: 2, head: 10}, 0},
 		{"", pace{chunk: 1 << 20, largest: 1 << 20, workers: 1, head: 10}, 1000}} {
@@ -450,7 +452,7 @@ func TestFastFailures(t *testing.T) {
 		var want result
 		for i, w := range readings(2) {
 			got := readIn(w, io.MultiReader(strings.NewReader(text[:n]), &failing{errors.New("broken")}),
-				Options{Label: "last", Format: "csv"})
+				Options{Format: schema.Format{Label: "last", Format: "csv"}})
 			if i == 0 {
 				want = got
 			}
@@ -466,7 +468,7 @@ func TestFastFailures(t *testing.T) {
 	for _, n := range []int{100, 1000, packed.Len() - 9, packed.Len() - 1} {
 		var want result
 		for i, w := range readings(20) {
-			got := readIn(w, bytes.NewReader(packed.Bytes()[:n]), Options{Label: "last", Header: "no"})
+			got := readIn(w, bytes.NewReader(packed.Bytes()[:n]), Options{Format: schema.Format{Label: "last", Header: "no"}})
 			if i == 0 {
 				want = got
 			}
@@ -482,12 +484,12 @@ func TestPublicFast(t *testing.T) {
 		file string
 		o    Options
 	}{
-		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", Options{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}},
-		{"cicids2017_web/web_attacks_balanced.csv.gz", Options{Label: "Label", Positive: []string{"!BENIGN"}}},
+		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", Options{Format: schema.Format{Label: "42", Drop: []string{"43"}, Positive: []string{"!normal"}}}},
+		{"cicids2017_web/web_attacks_balanced.csv.gz", Options{Format: schema.Format{Label: "Label", Positive: []string{"!BENIGN"}}}},
 		{"w8a/w8a.gz", Options{}},
-		{"usps/zip.test.gz", Options{Label: "first", Positive: []string{"8"}}},
-		{"magic04/magic04.data.gz", Options{Label: "last", Positive: []string{"g"}}},
-		{"madelon/madelon_train.data.gz", Options{LabelsFile: filepath.Join(root, "madelon/madelon_train.labels")}},
+		{"usps/zip.test.gz", Options{Format: schema.Format{Label: "first", Positive: []string{"8"}}}},
+		{"magic04/magic04.data.gz", Options{Format: schema.Format{Label: "last", Positive: []string{"g"}}}},
+		{"madelon/madelon_train.data.gz", Options{Format: schema.Format{LabelsFile: filepath.Join(root, "madelon/madelon_train.labels")}}},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, c.file))
 		if err != nil {

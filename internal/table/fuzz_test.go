@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // check reads a file whole and in chunks, which must give the same table or the same error, and tests the table.
@@ -47,7 +48,7 @@ func checkTable(t *testing.T, x *Table, info *Info) {
 		t.Fatalf("%d rows, %d labels, %+v", n, len(x.Label), info)
 	}
 	for _, c := range x.Columns {
-		if c.Kind == Numeric && len(c.Values) != n || c.Kind == Symbolic && len(c.Codes) != n {
+		if c.Kind == schema.Numeric && len(c.Values) != n || c.Kind == schema.Categorical && len(c.Codes) != n {
 			t.Fatalf("column %s has another length", c.Name)
 		}
 		for _, v := range c.Values {
@@ -93,7 +94,7 @@ func FuzzDelimited(f *testing.F) {
 		f.Add(s, uint8(7), "x")
 	}
 	f.Fuzz(func(t *testing.T, text string, mode uint8, positive string) {
-		o := Options{Format: "csv", Label: "last", Unlabelled: mode&1 != 0, Raw: mode&2 != 0, Header: "auto"}
+		o := Options{Format: schema.Format{Format: "csv", Label: "last", Header: "auto"}, Unlabelled: mode&1 != 0, Raw: mode&2 != 0}
 		if mode&4 != 0 {
 			o.Label, o.ID = "1", []string{"first"}
 		}
@@ -125,15 +126,15 @@ func FuzzLIBSVM(f *testing.F) {
 		f.Add(s, uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text string, mode uint8) {
-		o := Options{Format: "libsvm", Unlabelled: mode&1 != 0, Raw: mode&2 != 0}
+		o := Options{Format: schema.Format{Format: "libsvm"}, Unlabelled: mode&1 != 0, Raw: mode&2 != 0}
 		if mode&4 != 0 {
-			o.Features = 7
+			o.Width = 7
 		}
 		if mode&8 != 0 {
 			o.Positive = []string{"!a"}
 		}
 		if mode&16 != 0 {
-			o.Schema = &Schema{Format: "libsvm", Width: 3}
+			o.Schema = &schema.Schema{Format: "libsvm", Width: 3}
 		}
 		check(t, text, o)
 	})
@@ -154,6 +155,6 @@ func FuzzIDX(f *testing.F) {
 		if x, err := newIDX("t", strings.NewReader(text)); err == nil && x.cols > 4096 {
 			return // slow and no different
 		}
-		check(t, text, Options{Format: "idx", Unlabelled: true, Raw: true})
+		check(t, text, Options{Format: schema.Format{Format: "idx"}, Unlabelled: true, Raw: true})
 	})
 }

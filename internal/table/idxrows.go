@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // idxRows turns the items of an IDX file into rows whose columns are the values' 1-based places ("pixels").
@@ -24,7 +25,7 @@ func newIDXRows(r *Reader, source io.Reader) (*idxRows, error) {
 	}
 	if o.LabelsFile == "" && !o.Unlabelled {
 		return nil, &diag.Error{Kind: diag.Usage, File: r.file, Found: "an IDX file without labels",
-			Expected: "--labels with the file of its labels"}
+			Expected: "--labels-file with the file of its labels"}
 	}
 	items, err := newIDX(r.file, source)
 	if err != nil {
@@ -42,11 +43,11 @@ func newIDXRows(r *Reader, source io.Reader) (*idxRows, error) {
 	taken := make([]bool, items.cols)
 	for _, i := range s.features {
 		taken[i] = true
-		t.Columns = append(t.Columns, Column{Name: s.names.all[i], Number: i + 1})
+		t.Columns = append(t.Columns, Column{Name: s.names.all[i], Number: i + 1, Kind: schema.Numeric})
 	}
 	for i, name := range s.names.all {
 		if !taken[i] {
-			r.schema.Others = append(r.schema.Others, ColumnName{name, i + 1})
+			r.schema.Others = append(r.schema.Others, schema.Name{Name: name, Number: i + 1})
 		}
 	}
 	return s, nil
@@ -58,7 +59,7 @@ func (s *idxRows) assign() error {
 	if m := o.Schema; m != nil {
 		return s.match(m)
 	}
-	roles, err := newRoles(&Options{Drop: o.Drop}, s.names)
+	roles, err := newRoles(&Options{Format: schema.Format{Drop: o.Drop}}, s.names)
 	if err != nil {
 		return err
 	}
@@ -70,12 +71,12 @@ func (s *idxRows) assign() error {
 }
 
 // match takes the features from a schema by number.
-func (s *idxRows) match(m *Schema) error {
-	symbolic := slices.ContainsFunc(m.Columns, func(c SchemaColumn) bool { return c.Kind == Symbolic })
-	if m.Format == "libsvm" || m.Header || symbolic {
+func (s *idxRows) match(m *schema.Schema) error {
+	categorical := slices.ContainsFunc(m.Columns, func(c schema.Column) bool { return c.Kind == schema.Categorical })
+	if m.Format == "libsvm" || m.Header || categorical {
 		return wrongFormat(s.reader.file, "an IDX file", "a file with columns as the model was trained on")
 	}
-	g := m.matchNumbers(s.names, true)
+	g := matchNumbers(m, s.names, true)
 	if err := g.problem(s.reader.file, len(m.Columns)); err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func noColumns(o *Options, where, label string) error {
 	}{
 		{"--label", label != ""}, {"--weight", o.Weight != ""}, {"--group", o.Group != ""},
 		{"--segment", o.Segment != ""}, {"--time", o.Time != ""}, {"--id", len(o.ID) > 0},
-		{"--symbolic", len(o.Symbolic) > 0}, {"--numeric", len(o.Numeric) > 0},
+		{"--categorical", len(o.Categorical) > 0}, {"--numeric", len(o.Numeric) > 0},
 	} {
 		if f.set {
 			return usage(f.flag+" with "+where, "delimited text", "")

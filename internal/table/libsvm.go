@@ -42,8 +42,8 @@ func newLIBSVMRows(r *Reader, source io.Reader) (*libsvmRows, error) {
 	}
 	s := &libsvmRows{reader: r, feed: newFeed(source, r.pace), limit: MaxFeatures}
 	s.lines = newLines(s.feed)
-	if o.Features > 0 {
-		s.limit, s.bound = o.Features, true
+	if o.Width > 0 {
+		s.limit, s.bound = o.Width, true
 	}
 	if m := o.Schema; m != nil {
 		if m.Format != "libsvm" {

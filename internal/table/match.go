@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // matching is where the columns of a schema stand in another file.
@@ -18,7 +19,7 @@ type matching struct {
 }
 
 // namesOneOf reports whether a feature or the label has one of the names.
-func (m *Schema) namesOneOf(fields [][]byte) bool {
+func namesOneOf(m *schema.Schema, fields [][]byte) bool {
 	known := map[string]bool{}
 	for _, c := range m.Columns {
 		known[c.Name] = true
@@ -30,7 +31,7 @@ func (m *Schema) namesOneOf(fields [][]byte) bool {
 }
 
 // match finds the schema's columns in a file of named columns.
-func (m *Schema) matchNames(n *names) matching {
+func matchNames(m *schema.Schema, n *names) matching {
 	g := matching{label: -1}
 	known := map[string]bool{}
 	for _, c := range m.Columns {
@@ -64,7 +65,7 @@ func (m *Schema) matchNames(n *names) matching {
 
 // matchNumbers finds the schema's columns by number. A file with one column less than the training file, in which no
 // label is needed, lacks the label's column: those behind it move up.
-func (m *Schema) matchNumbers(n *names, unlabelled bool) matching {
+func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 	g := matching{label: -1}
 	width := len(n.all)
 	removed := m.Width + 1 // the number of the column that is not there
@@ -178,9 +179,9 @@ func (s *delimitedRows) match() error {
 	unlabelled := o.Unlabelled || o.LabelsFile != ""
 	var g matching
 	if m.Header && s.names.header {
-		g = m.matchNames(s.names)
+		g = matchNames(m, s.names)
 	} else {
-		g = m.matchNumbers(s.names, unlabelled && o.Label == "")
+		g = matchNumbers(m, s.names, unlabelled && o.Label == "")
 	}
 	g.extra = slices.DeleteFunc(g.extra, func(name string) bool {
 		i := s.names.index[name]
@@ -212,13 +213,13 @@ func (s *delimitedRows) match() error {
 }
 
 // missingLabel is the error of a file that should have the label of training.
-func missingLabel(m *Schema, n *names) error {
+func missingLabel(m *schema.Schema, n *names) error {
 	if m.Label == nil {
 		return noLabel(n)
 	}
 	e := n.unknown("the label", m.Label.Name)
 	if e.Hint == "" {
-		e.Hint = "use --label or --labels"
+		e.Hint = "use --label or --labels-file"
 	}
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // Empty lines that are passed are those that next returns as lines of blanks, however the text is cut.
@@ -55,7 +56,7 @@ func TestLineFeeds(t *testing.T) {
 func TestEmptyLinesAround(t *testing.T) {
 	const rows = "a,y\n1,1\n2,0\n"
 	read := func(text string) *Table {
-		r, err := NewReader("t", strings.NewReader(text), Options{Label: "y"})
+		r, err := NewReader("t", strings.NewReader(text), Options{Format: schema.Format{Label: "y"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func failureOf(text string, o Options) *diag.Error {
 
 func TestWidestTable(t *testing.T) {
 	row := strings.Repeat("1,", MaxColumns-1)
-	o := Options{Label: "last", Header: "no"}
+	o := Options{Format: schema.Format{Label: "last", Header: "no"}}
 	if e := failureOf(row+"1\n"+row+"0\n", o); e != nil {
 		t.Error(e)
 	}
@@ -103,10 +104,10 @@ func TestMostCategories(t *testing.T) {
 	for i := range maxCategories + 2 {
 		fmt.Fprintf(&b, "k%d,%d\n", i, i%2)
 	}
-	const want = `t:262146: column "s": different value 262,145 of the symbolic columns, expected at most 262,144 in all of them, of 16 MiB`
+	const want = `t:262146: column "s": different value 262,145 of the categorical columns, expected at most 262,144 in all of them, of 16 MiB`
 	for _, quote := range []string{"", `"k0",1` + "\n"} {
 		text := strings.Replace(b.String(), "s,y\n", "s,y\n"+quote, 1)
-		e := failureOf(text, Options{Label: "y"})
+		e := failureOf(text, Options{Format: schema.Format{Label: "y"}})
 		if e == nil || !strings.HasPrefix(strings.Replace(e.Error(), "t:262147", "t:262146", 1), want) {
 			t.Error(e)
 		}
@@ -116,10 +117,10 @@ func TestMostCategories(t *testing.T) {
 // Names and categories are short text: models and reports hold many copies of them.
 func TestLongNamesAndCategories(t *testing.T) {
 	long := strings.Repeat("x", maxText+1)
-	if e := failureOf("a,"+long+",y\n1,2,1\n3,4,0\n", Options{Label: "y"}); e == nil || !strings.HasPrefix(e.Error(), "t:1: more than 16 MiB of column names") {
+	if e := failureOf("a,"+long+",y\n1,2,1\n3,4,0\n", Options{Format: schema.Format{Label: "y"}}); e == nil || !strings.HasPrefix(e.Error(), "t:1: more than 16 MiB of column names") {
 		t.Error(e)
 	}
-	if e := failureOf("a,s,y\n1,k,1\n3,l,0\n3,"+long+",0\n", Options{Label: "y"}); e == nil ||
+	if e := failureOf("a,s,y\n1,k,1\n3,l,0\n3,"+long+",0\n", Options{Format: schema.Format{Label: "y"}}); e == nil ||
 		!strings.HasPrefix(e.Error(), `t:4: column "s": more than 16 MiB of text`) {
 		t.Error(e)
 	}
@@ -140,7 +141,7 @@ func TestOutlook(t *testing.T) {
 		if known {
 			in.size = int64(6 + len(row)<<20)
 		}
-		r, err := start(in, Options{Label: "y"}, defaultPace())
+		r, err := start(in, Options{Format: schema.Format{Label: "y"}}, defaultPace())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +171,7 @@ func TestWeightsThatOverflow(t *testing.T) {
 		"a,w,y\n1,1,1\n2,1e-200,0\n":      `t:3: column "w": the weight 1e-200`,
 		"a,w,y\n1,1,1\n2,0,0\n3,1e-9,0\n": "",
 	} {
-		switch e := failureOf(text, Options{Label: "y", Weight: "w"}); {
+		switch e := failureOf(text, Options{Format: schema.Format{Label: "y", Weight: "w"}}); {
 		case want == "" && e != nil, want != "" && (e == nil || !strings.HasPrefix(e.Error(), want)):
 			t.Errorf("%q: %v, want %s", text, e, want)
 		}

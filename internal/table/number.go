@@ -113,3 +113,9 @@ func trimBlanks(b []byte) []byte {
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// ParseNumber reads a field of one record as the readers of files read it, and reports whether it is a finite decimal number.
+func ParseNumber(text []byte) (float64, bool) {
+	x, what := parseNumber(text)
+	return x, what == number
+}

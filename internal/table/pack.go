@@ -1,6 +1,10 @@
 package table
 
-import "slices"
+import (
+	"slices"
+
+	"toptau/schema"
+)
 
 // Value returns a value of a Numeric column: finite, or NaN where the field is missing.
 func (c *Column) Value(row int) float64 {
@@ -76,7 +80,7 @@ func (c *Column) ReadCodes(first int, dst []int32) {
 func (t *Table) pack(end bool) {
 	for k := range t.Columns {
 		c := &t.Columns[k]
-		if c.Kind == Symbolic {
+		if c.Kind == schema.Categorical {
 			c.Codes = packed(&c.segments, c.Codes, newCodeSegment, end)
 		} else {
 			c.Values = packed(&c.segments, c.Values, newSegment, end)

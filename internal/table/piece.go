@@ -11,7 +11,7 @@ type piece struct {
 	weight []float64
 
 	values  []float64  // of the numeric features, stride apart
-	symbols []symbols  // of the symbolic features
+	symbols []symbols  // of the categorical features
 	texts   [][]string // of the columns that are kept as text
 	raw     [][]string
 	fields  []span // of the row that is being read

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // Reader reads a file in chunks, in memory that does not grow with the number of rows.
@@ -13,7 +14,7 @@ type Reader struct {
 	file       string
 	options    Options
 	in         *input
-	format     string
+	format     schema.FileFormat
 	rows       rowSource
 	table      Table
 	missing    *missingSpellings
@@ -21,8 +22,8 @@ type Reader struct {
 	labelsFile *labelsFile
 	pace       pace
 	outlook    outlook
-	warnings   []Warning
-	schema     Schema
+	warnings   []diag.Warning
+	schema     schema.Schema
 	total      int    // rows returned
 	packs      bool   // all rows are read into one table, whose columns are packed
 	ended      error  // what the rows ended with
@@ -48,8 +49,8 @@ type rowSource interface {
 // Info is what reading a whole file shows beside its rows.
 type Info struct {
 	File         string
-	Format       string // "csv", "libsvm" or "idx"
-	Delimiter    string // for csv: comma, semicolon, tab, pipe, blank, none or the character
+	Format       schema.FileFormat // "csv", "libsvm" or "idx"
+	Delimiter    string            // for csv: comma, semicolon, tab, pipe, blank, none or the character
 	Header       bool
 	Compression  string // "", "gzip" or "zstd"
 	Names        []string
@@ -60,8 +61,8 @@ type Info struct {
 	Labels       []LabelCount // by falling count; values beyond the first 1,000 are left out
 	Digest       string       // SHA-256 of the uncompressed bytes, hexadecimal
 	LabelsDigest string       // the same of the labels file, or empty
-	Schema       Schema
-	Warnings     []Warning
+	Schema       schema.Schema
+	Warnings     []diag.Warning
 }
 
 // Open opens a file, or standard input for "-", recognises what it is and reads its head. Errors are *diag.Error.
@@ -126,13 +127,13 @@ func (r *Reader) begin() error {
 	if err != nil {
 		return err
 	}
-	if r.format = o.Format; r.format == "" || r.format == "auto" {
+	if r.format = o.Format.Format; r.format == "" || r.format == "auto" {
 		r.format = formatOf(p)
 		if r.format == "libsvm" && o.Delimiter != "" && o.Delimiter != "auto" {
 			r.format = "csv"
 		}
 	}
-	r.schema = Schema{Format: r.format, Positive: positive, Missing: spellings}
+	r.schema = schema.Schema{Format: r.format, Positive: positive, Missing: spellings}
 	switch r.format {
 	case "libsvm":
 		r.rows, err = newLIBSVMRows(r, source)
@@ -223,23 +224,23 @@ func (r *Reader) count(label []byte) Class {
 
 // warn adds a warning.
 func (r *Reader) warn(code, text string) {
-	r.warnings = append(r.warnings, Warning{Code: code, Text: text})
+	r.warnings = append(r.warnings, diag.Warning{Code: code, Text: text})
 }
 
 // Names returns the names of all columns of the file, for Table.Raw.
 func (r *Reader) Names() []string { return r.rows.columnNames() }
 
 // Warnings returns what was done with the data that a user should know; complete at the end.
-func (r *Reader) Warnings() []Warning { return r.warnings }
+func (r *Reader) Warnings() []diag.Warning { return r.warnings }
 
 // Digest returns the SHA-256 of the uncompressed bytes in hexadecimal, valid at the end.
 func (r *Reader) Digest() string { return r.in.sum() }
 
 // Schema returns what a model needs to read another file the same way; the dictionaries are complete at the end.
-func (r *Reader) Schema() Schema {
+func (r *Reader) Schema() schema.Schema {
 	s := r.schema
 	for _, c := range r.table.Columns {
-		s.Columns = append(s.Columns, SchemaColumn{Name: c.Name, Number: c.Number, Kind: c.Kind,
+		s.Columns = append(s.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: c.Kind,
 			Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return s

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/diag"
+	"toptau/schema"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/compress/zstd"
@@ -56,13 +59,11 @@ func same(t *testing.T, want, got any) {
 }
 
 func TestPlainCSV(t *testing.T) {
-	x, info := must(t, "bytes,proto,day,class\n1.5,tcp,mon,bad\n-2e3,udp,tue,ok\n,tcp,mon,ok\n", Options{
-		Label: "class", Positive: []string{"bad"}, Group: "day", ID: []string{"1", "day"}, Symbolic: []string{"proto"},
-	})
+	x, info := must(t, "bytes,proto,day,class\n1.5,tcp,mon,bad\n-2e3,udp,tue,ok\n,tcp,mon,ok\n", Options{Format: schema.Format{Label: "class", Positive: []string{"bad"}, Group: "day", ID: []string{"1", "day"}, Categorical: []string{"proto"}}})
 	same(t, &Table{
 		File: "t",
 		Columns: []Column{
-			{Name: "proto", Number: 2, Kind: Symbolic, Codes: []int32{0, 1, 0}, Dictionary: []string{"tcp", "udp"}},
+			{Name: "proto", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 1, 0}, Dictionary: []string{"tcp", "udp"}},
 		},
 		Label: []Class{Positive, Negative, Negative},
 		ID: []Text{{Name: "bytes", Number: 1, Values: []string{"1.5", "-2e3", ""}},
@@ -80,8 +81,8 @@ func TestShapesOfText(t *testing.T) {
 	want := &Table{
 		File: "t",
 		Columns: []Column{
-			{Name: "1", Number: 1, Kind: Numeric, Values: []float64{1.5, 2, -3}},
-			{Name: "2", Number: 2, Kind: Symbolic, Codes: []int32{0, 1, 0}, Dictionary: []string{"x", "y"}},
+			{Name: "1", Number: 1, Kind: schema.Numeric, Values: []float64{1.5, 2, -3}},
+			{Name: "2", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 1, 0}, Dictionary: []string{"x", "y"}},
 		},
 		Label: []Class{Positive, Negative, Negative},
 		Line:  []int{1, 2, 3},
@@ -106,12 +107,12 @@ func TestShapesOfText(t *testing.T) {
 		"spellings":       "+1.50,x,+1\n2e0,y,0.0\n-.3e1,x,-0\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, _ := must(t, text, Options{Label: "last"})
+			x, _ := must(t, text, Options{Format: schema.Format{Label: "last"}})
 			same(t, want, x)
 			for _, packed := range []string{pack(t, text, "gzip"), pack(t, text, "zstd")} {
-				x, info := must(t, packed, Options{Label: "last"})
+				x, info := must(t, packed, Options{Format: schema.Format{Label: "last"}})
 				same(t, want, x)
-				if _, plain := must(t, text, Options{Label: "last"}); info.Digest != plain.Digest {
+				if _, plain := must(t, text, Options{Format: schema.Format{Label: "last"}}); info.Digest != plain.Digest {
 					t.Error("the digest depends on compression")
 				}
 			}
@@ -144,7 +145,7 @@ func TestQuotedFields(t *testing.T) {
 		"\"x, \"\"1\"\"\",5\" pipe,1\n" +
 		"\"two\r\nlines\",'q',0\n" +
 		"\"  \",\"\",0\n"
-	x, _ := must(t, text, Options{Label: "c", Raw: true})
+	x, _ := must(t, text, Options{Format: schema.Format{Label: "c"}, Raw: true})
 	same(t, [][]string{{`x, "1"`, `5" pipe`, "1"}, {"two\nlines", "'q'", "0"}, {"  ", "", "0"}}, x.Raw)
 	same(t, []int{2, 3, 5}, x.Line)
 	same(t, []int32{0, 1, -1}, x.Columns[0].Codes)
@@ -152,29 +153,29 @@ func TestQuotedFields(t *testing.T) {
 }
 
 func TestQuotedFieldNamesItsOwnLine(t *testing.T) {
-	_, _, err := readText("name,v,y\n\"a\nb\",oops,1\nc,2,0\nd,3,0\n", Options{Label: "y", Numeric: []string{"v"}})
-	wantError(t, err, `t:3: column "v": "oops", expected a number (use --missing oops or --symbolic v)`)
+	_, _, err := readText("name,v,y\n\"a\nb\",oops,1\nc,2,0\nd,3,0\n", Options{Format: schema.Format{Label: "y", Numeric: []string{"v"}}})
+	wantError(t, err, `t:3: column "v": "oops", expected a number (use --missing oops or --categorical v)`)
 }
 
 func TestKindsAndMissing(t *testing.T) {
 	text := "n,s,m,f,y\n1,a,?,1,1\n,1,2,2,0\nNA,?,3,3,0\n4,b,NaN,4,0\n"
-	x, info := must(t, text, Options{Label: "y", Missing: []string{"?", "NA", "NaN"}, Symbolic: []string{"f"}})
+	x, info := must(t, text, Options{Format: schema.Format{Label: "y", Missing: []string{"?", "NA", "NaN"}, Categorical: []string{"f"}}})
 	nan := math.NaN()
 	same(t, []Column{
-		{Name: "n", Number: 1, Values: []float64{1, nan, nan, 4}},
-		{Name: "s", Number: 2, Kind: Symbolic, Codes: []int32{0, 1, -1, 2}, Dictionary: []string{"a", "1", "b"}},
-		{Name: "m", Number: 3, Values: []float64{nan, 2, 3, nan}},
-		{Name: "f", Number: 4, Kind: Symbolic, Codes: []int32{0, 1, 2, 3}, Dictionary: []string{"1", "2", "3", "4"}},
+		{Name: "n", Number: 1, Kind: schema.Numeric, Values: []float64{1, nan, nan, 4}},
+		{Name: "s", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 1, -1, 2}, Dictionary: []string{"a", "1", "b"}},
+		{Name: "m", Number: 3, Kind: schema.Numeric, Values: []float64{nan, 2, 3, nan}},
+		{Name: "f", Number: 4, Kind: schema.Categorical, Codes: []int32{0, 1, 2, 3}, Dictionary: []string{"1", "2", "3", "4"}},
 	}, x.Columns)
-	same(t, Schema{
-		Format: "csv", Header: true, Width: 5, Label: &ColumnName{"y", 5}, Missing: []string{"?", "NA", "NaN"},
-		Columns: []SchemaColumn{{"n", 1, Numeric, nil}, {"s", 2, Symbolic, []string{"a", "1", "b"}},
-			{"m", 3, Numeric, nil}, {"f", 4, Symbolic, []string{"1", "2", "3", "4"}}},
+	same(t, schema.Schema{
+		Format: "csv", Header: true, Width: 5, Label: &schema.Name{Name: "y", Number: 5}, Missing: []string{"?", "NA", "NaN"},
+		Columns: []schema.Column{{Name: "n", Number: 1, Kind: schema.Numeric}, {Name: "s", Number: 2, Kind: schema.Categorical, Dictionary: []string{"a", "1", "b"}},
+			{Name: "m", Number: 3, Kind: schema.Numeric}, {Name: "f", Number: 4, Kind: schema.Categorical, Dictionary: []string{"1", "2", "3", "4"}}},
 	}, info.Schema)
 }
 
 func TestMissingNumberSpelling(t *testing.T) {
-	x, _ := must(t, "-999,1,1\n2,-999.0,0\n", Options{Label: "last", Missing: []string{"-999"}})
+	x, _ := must(t, "-999,1,1\n2,-999.0,0\n", Options{Format: schema.Format{Label: "last", Missing: []string{"-999"}}})
 	same(t, []float64{math.NaN(), 2}, x.Columns[0].Values)
 	same(t, []float64{1, -999}, x.Columns[1].Values)
 }
@@ -190,21 +191,21 @@ func TestKindsFromTheHead(t *testing.T) {
 			b.WriteString(",0\n")
 		}
 	}
-	if x, _ := must(t, b.String(), Options{Label: "2"}); x.Columns[0].Kind != Numeric {
-		t.Error("numeric column read as symbolic")
+	if x, _ := must(t, b.String(), Options{Format: schema.Format{Label: "2"}}); x.Columns[0].Kind != schema.Numeric {
+		t.Error("numeric column read as categorical")
 	}
 	b.WriteString("late,0\n")
-	_, _, err := readText(b.String(), Options{Label: "2"})
-	wantError(t, err, `t:10006: column "1": "late", expected a number (use --missing late or --symbolic 1)`)
-	if x, _ := must(t, b.String(), Options{Label: "2", Symbolic: []string{"1"}}); len(x.Columns[0].Dictionary) != 2 {
+	_, _, err := readText(b.String(), Options{Format: schema.Format{Label: "2"}})
+	wantError(t, err, `t:10006: column "1": "late", expected a number (use --missing late or --categorical 1)`)
+	if x, _ := must(t, b.String(), Options{Format: schema.Format{Label: "2", Categorical: []string{"1"}}}); len(x.Columns[0].Dictionary) != 2 {
 		t.Error(x.Columns[0].Dictionary)
 	}
 }
 
 func TestDecimalComma(t *testing.T) {
-	_, info := must(t, "x;y\n1,5;1\n2,5;0\n", Options{Label: "y"})
-	same(t, []Warning{{"decimal_comma",
-		`column "x" is read as symbolic: its values look like numbers with a decimal comma`}}, info.Warnings)
+	_, info := must(t, "x;y\n1,5;1\n2,5;0\n", Options{Format: schema.Format{Label: "y"}})
+	same(t, []diag.Warning{{Code: "decimal_comma",
+		Text: `column "x" is read as categorical: its values look like numbers with a decimal comma`}}, info.Warnings)
 }
 
 func TestHeaderDetection(t *testing.T) {
@@ -214,18 +215,18 @@ func TestHeaderDetection(t *testing.T) {
 		header     bool
 		rows       int
 	}{
-		{"numbers below names", "a,b\n1,1\n2,0\n", Options{Label: "last"}, true, 2},
-		{"numbers only", "3,1\n1,1\n2,0\n", Options{Label: "last"}, false, 3},
-		{"text and numbers", "x,1\ny,0\n", Options{Label: "last"}, false, 2},
-		{"a flag names a column", "a,1,y\nx,1,1\nz,0,0\n", Options{Label: "y", Symbolic: []string{"2"}}, true, 2},
+		{"numbers below names", "a,b\n1,1\n2,0\n", Options{Format: schema.Format{Label: "last"}}, true, 2},
+		{"numbers only", "3,1\n1,1\n2,0\n", Options{Format: schema.Format{Label: "last"}}, false, 3},
+		{"text and numbers", "x,1\ny,0\n", Options{Format: schema.Format{Label: "last"}}, false, 2},
+		{"a flag names a column", "a,1,y\nx,1,1\nz,0,0\n", Options{Format: schema.Format{Label: "y", Categorical: []string{"2"}}}, true, 2},
 		{"text only, names differ", "colour,class\nred,yes\nblue,no\n",
-			Options{Label: "2", Positive: []string{"yes"}}, true, 2},
-		{"text only, repeated", "red,yes\nblue,no\nred,no\n", Options{Label: "2", Positive: []string{"yes"}}, false, 3},
-		{"text only, two rows", "red,yes\nblue,no\n", Options{Label: "2", Positive: []string{"yes"}}, false, 2},
+			Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}}, true, 2},
+		{"text only, repeated", "red,yes\nblue,no\nred,no\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}}, false, 3},
+		{"text only, two rows", "red,yes\nblue,no\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}}, false, 2},
 		{"missing spelling in line 1", "?,x\n1,y\n2,y\n",
-			Options{Label: "2", Positive: []string{"x"}, Missing: []string{"?"}}, false, 3},
-		{"told yes", "1,2\n2,1\n3,0\n", Options{Label: "2", Header: "yes"}, true, 2},
-		{"told no", "a,b\nc,d\ne,b\n", Options{Label: "2", Positive: []string{"b"}, Header: "no"}, false, 3},
+			Options{Format: schema.Format{Label: "2", Positive: []string{"x"}, Missing: []string{"?"}}}, false, 3},
+		{"told yes", "1,2\n2,1\n3,0\n", Options{Format: schema.Format{Label: "2", Header: "yes"}}, true, 2},
+		{"told no", "a,b\nc,d\ne,b\n", Options{Format: schema.Format{Label: "2", Positive: []string{"b"}, Header: "no"}}, false, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x, info := must(t, c.text, c.o)
@@ -255,7 +256,7 @@ func TestDelimiterDetection(t *testing.T) {
 }
 
 func TestFormatDetection(t *testing.T) {
-	for text, want := range map[string]string{
+	for text, want := range map[string]schema.FileFormat{
 		"-1 3:1 5:2\n+1\n":                     "libsvm",
 		"+1\n-1\n":                             "csv",
 		"# comment\n1 1:0.5 # more\n":          "libsvm",
@@ -274,13 +275,13 @@ func TestFormatDetection(t *testing.T) {
 
 func TestColumnReferences(t *testing.T) {
 	text := "2,b,c,d,y\n1,2,3,4,1\n5,6,7,8,0\n"
-	x, _ := must(t, text, Options{Header: "yes", Label: "last", Drop: []string{"2", "c"}})
+	x, _ := must(t, text, Options{Format: schema.Format{Header: "yes", Label: "last", Drop: []string{"2", "c"}}})
 	same(t, []string{"b", "d"}, columnNames(x)) // the name 2 wins over the number
-	x, _ = must(t, text, Options{Header: "yes", Label: "5", Drop: []string{"3-4, b"}})
+	x, _ = must(t, text, Options{Format: schema.Format{Header: "yes", Label: "5", Drop: []string{"3-4, b"}}})
 	same(t, []string{"2"}, columnNames(x))
-	x, _ = must(t, "1 2 3 4\n5 6 7 8\n", Options{Label: "first", Positive: []string{"5.0"}, Drop: []string{"3-4"}})
+	x, _ = must(t, "1 2 3 4\n5 6 7 8\n", Options{Format: schema.Format{Label: "first", Positive: []string{"5.0"}, Drop: []string{"3-4"}}})
 	same(t, []string{"2"}, columnNames(x))
-	x, _ = must(t, ",a b,\"c,d\",y\n1,2,3,1\n2,3,4,0\n", Options{Label: "y", Drop: []string{"c,d"}})
+	x, _ = must(t, ",a b,\"c,d\",y\n1,2,3,1\n2,3,4,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"c,d"}}})
 	same(t, []string{"1", "a b"}, columnNames(x))
 }
 
@@ -315,24 +316,24 @@ func TestPositiveRules(t *testing.T) {
 		for i, label := range strings.Fields(c.labels) {
 			text += string(rune('1'+i)) + "," + label + "\n"
 		}
-		x, _ := must(t, text, Options{Label: "2", Positive: c.positive})
+		x, _ := must(t, text, Options{Format: schema.Format{Label: "2", Positive: c.positive}})
 		same(t, c.want, x.Label)
 	}
 }
 
 func TestWeights(t *testing.T) {
-	x, info := must(t, "x,w,y\n1,2,1\n2,0,0\n3,.5,0\n", Options{Label: "y", Weight: "w"})
+	x, info := must(t, "x,w,y\n1,2,1\n2,0,0\n3,.5,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}})
 	same(t, []float64{2, 0.5}, x.Weight)
 	same(t, []float64{1, 3}, x.Columns[0].Values)
 	same(t, []int{2, 4}, x.Line)
-	same(t, []Warning{{"zero_weight", "t: 1 row of weight 0 left out"}}, info.Warnings)
+	same(t, []diag.Warning{{Code: "zero_weight", Text: "t: 1 row of weight 0 left out"}}, info.Warnings)
 	if info.Rows != 2 || info.Negatives != 1 {
 		t.Errorf("%+v", info)
 	}
 }
 
 func TestUnlabelled(t *testing.T) {
-	o := Options{Label: "y", Unlabelled: true}
+	o := Options{Format: schema.Format{Label: "y"}, Unlabelled: true}
 	x, info := must(t, "x,y\n1,1\n2,\n3,what\n4,0\n", o)
 	same(t, []Class{Positive, Unknown, Unknown, Negative}, x.Label)
 	if info.Unknowns != 2 {
@@ -350,13 +351,13 @@ func TestLabelsFile(t *testing.T) {
 	for _, labels := range []string{"1\n0\n1\n", "1\r\n0\r\n1", "1 \n0 \n1 \n\n", pack(t, "1\n0\n1\n", "gzip"),
 		"\x00\x00\x08\x01\x00\x00\x00\x03\x01\x00\x01",
 		"\x00\x00\x0d\x01\x00\x00\x00\x03\x3f\x80\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00"} {
-		x, info := must(t, data, Options{LabelsFile: write(t, "labels", labels)})
+		x, info := must(t, data, Options{Format: schema.Format{LabelsFile: write(t, "labels", labels)}})
 		same(t, []Class{1, 0, 1}, x.Label)
 		if len(x.Columns) != 2 || len(info.LabelsDigest) != 64 {
 			t.Errorf("%+v", info)
 		}
 	}
-	x, _ := must(t, "5 1:1\n2:1\n7 3:1\n", Options{LabelsFile: write(t, "labels", "1\n-1\n1\n")})
+	x, _ := must(t, "5 1:1\n2:1\n7 3:1\n", Options{Format: schema.Format{LabelsFile: write(t, "labels", "1\n-1\n1\n")}})
 	same(t, []Class{1, 0, 1}, x.Label)
 }
 
@@ -369,28 +370,28 @@ func TestLIBSVM(t *testing.T) {
 		Label: []Class{1, 0, 0, 1},
 		Line:  []int{2, 3, 4, 6},
 	}, x)
-	same(t, Schema{Format: "libsvm", Width: 7}, info.Schema)
-	x, _ = must(t, "1 1:1\n0 2:1\n", Options{Features: 9})
+	same(t, schema.Schema{Format: "libsvm", Width: 7}, info.Schema)
+	x, _ = must(t, "1 1:1\n0 2:1\n", Options{Format: schema.Format{Width: 9}})
 	if x.Sparse.Cols != 9 {
 		t.Error(x.Sparse.Cols)
 	}
-	x, _ = must(t, "spam 1:1\nham 2:1\n", Options{Positive: []string{"spam"}})
+	x, _ = must(t, "spam 1:1\nham 2:1\n", Options{Format: schema.Format{Positive: []string{"spam"}}})
 	same(t, []Class{1, 0}, x.Label)
 }
 
 func TestIDX(t *testing.T) {
 	images := "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x03" + "\x00\x01\xff" + "\x02\x03\x04"
 	labels := write(t, "labels", "4\n9\n")
-	x, info := must(t, images, Options{LabelsFile: labels, Positive: []string{"9"}, Raw: true})
+	x, info := must(t, images, Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}}, Raw: true})
 	same(t, &Table{
 		File: "t",
-		Columns: []Column{{Name: "1", Number: 1, Values: []float64{0, 2}}, {Name: "2", Number: 2, Values: []float64{1, 3}},
-			{Name: "3", Number: 3, Values: []float64{255, 4}}},
+		Columns: []Column{{Name: "1", Number: 1, Kind: schema.Numeric, Values: []float64{0, 2}}, {Name: "2", Number: 2, Kind: schema.Numeric, Values: []float64{1, 3}},
+			{Name: "3", Number: 3, Kind: schema.Numeric, Values: []float64{255, 4}}},
 		Label: []Class{0, 1},
 		Line:  []int{1, 2},
 		Raw:   [][]string{{"0", "1", "255"}, {"2", "3", "4"}},
 	}, x)
-	x, _ = must(t, images, Options{LabelsFile: labels, Positive: []string{"9"}, Drop: []string{"2"}})
+	x, _ = must(t, images, Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}, Drop: []string{"2"}}})
 	same(t, []string{"1", "3"}, columnNames(x))
 
 	x, _ = must(t, "3 1 7\n", Options{Schema: &info.Schema, Unlabelled: true})
@@ -435,9 +436,9 @@ func TestChunks(t *testing.T) {
 		text string
 		o    Options
 	}{
-		"csv":    {csv.String(), Options{Label: "3", ID: []string{"1"}, Group: "1", Raw: true}},
-		"libsvm": {svm.String(), Options{Features: 10}},
-		"idx":    {idxText, Options{LabelsFile: labels}},
+		"csv":    {csv.String(), Options{Format: schema.Format{Label: "3", ID: []string{"1"}, Group: "1"}, Raw: true}},
+		"libsvm": {svm.String(), Options{Format: schema.Format{Width: 10}}},
+		"idx":    {idxText, Options{Format: schema.Format{LabelsFile: labels}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, wantInfo := must(t, c.text, c.o)

@@ -9,46 +9,49 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // trained returns the schema of a training file.
-func trained(t *testing.T, text string, o Options) *Schema {
+func trained(t *testing.T, text string, o Options) *schema.Schema {
 	t.Helper()
 	_, info := must(t, text, o)
 	return &info.Schema
 }
 
 func TestSchemaSurvivesJSON(t *testing.T) {
-	m := trained(t, "id,a,b,y\n1,1,u,1\n2,2,?,0\n", Options{Label: "y", ID: []string{"id"}, Missing: []string{"?"}})
+	m := trained(t, "id,a,b,y\n1,1,u,1\n2,2,?,0\n", Options{Format: schema.Format{Label: "y", ID: []string{"id"}, Missing: []string{"?"}}})
 	text, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Schema
+	var back schema.Schema
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
+	same(t, []string{"u"}, m.Columns[1].Dictionary)
+	m.Columns[1].Dictionary = nil // for readers alone
 	same(t, *m, back)
 	want := `{"format":"csv","header":true,"width":4,"columns":[{"name":"a","number":2,"kind":"numeric"},` +
-		`{"name":"b","number":3,"kind":"symbolic","dictionary":["u"]}],"label":{"name":"y","number":4},` +
+		`{"name":"b","number":3,"kind":"categorical"}],"label":{"name":"y","number":4},` +
 		`"missing":["?"],"others":[{"name":"id","number":1}]}`
 	same(t, want, string(text))
 }
 
 func TestMatchByName(t *testing.T) {
-	m := trained(t, "id,a,b,c,y\n1,1,u,5,1\n2,2,v,6,0\n3,3,u,7,0\n", Options{Label: "y", ID: []string{"id"}})
-	x, info := must(t, "c,new,y,a,b,id\n7,0,1,3,w,9\n8,0,0,4,u,8\n", Options{Schema: m, ID: []string{"id"}, Raw: true})
+	m := trained(t, "id,a,b,c,y\n1,1,u,5,1\n2,2,v,6,0\n3,3,u,7,0\n", Options{Format: schema.Format{Label: "y", ID: []string{"id"}}})
+	x, info := must(t, "c,new,y,a,b,id\n7,0,1,3,w,9\n8,0,0,4,u,8\n", Options{Format: schema.Format{ID: []string{"id"}}, Schema: m, Raw: true})
 	same(t, []Column{
-		{Name: "a", Number: 4, Values: []float64{3, 4}},
-		{Name: "b", Number: 5, Kind: Symbolic, Codes: []int32{2, 0}, Dictionary: []string{"u", "v", "w"}},
-		{Name: "c", Number: 1, Values: []float64{7, 8}},
+		{Name: "a", Number: 4, Kind: schema.Numeric, Values: []float64{3, 4}},
+		{Name: "b", Number: 5, Kind: schema.Categorical, Codes: []int32{2, 0}, Dictionary: []string{"u", "v", "w"}},
+		{Name: "c", Number: 1, Kind: schema.Numeric, Values: []float64{7, 8}},
 	}, x.Columns)
 	same(t, []Class{1, 0}, x.Label)
 	same(t, []string{"9", "8"}, x.ID[0].Values)
 	same(t, [][]string{{"7", "0", "1", "3", "w", "9"}, {"8", "0", "0", "4", "u", "8"}}, x.Raw)
-	same(t, []Warning{
-		{"extra_columns", `t: ignored, because the model does not know it: "new"`},
-		{"reordered_columns", `t: matched by name in another order than in training: "c"`},
+	same(t, []diag.Warning{
+		{Code: "extra_columns", Text: `t: ignored, because the model does not know it: "new"`},
+		{Code: "reordered_columns", Text: `t: matched by name in another order than in training: "c"`},
 	}, info.Warnings)
 
 	x, _ = must(t, "a,b,c\n3,,1\n", Options{Schema: m, Unlabelled: true})
@@ -58,7 +61,7 @@ func TestMatchByName(t *testing.T) {
 
 func TestMatchByNumber(t *testing.T) {
 	m := trained(t, "1,u,1,7,x\n2,v,0,8,y\n3,u,0,9,z\n",
-		Options{Label: "3", Drop: []string{"5"}}) // features 1, 2, 4
+		Options{Format: schema.Format{Label: "3", Drop: []string{"5"}}}) // features 1, 2, 4
 	for name, c := range map[string]struct {
 		text  string
 		o     Options
@@ -68,8 +71,8 @@ func TestMatchByNumber(t *testing.T) {
 		"all":              {"5,u,1,6,q\n", Options{}, []float64{6}, Positive},
 		"extra":            {"5,u,1,6,q,8\n", Options{}, []float64{6}, Positive},
 		"label removed":    {"5,u,6,q\n", Options{Unlabelled: true}, []float64{6}, Unknown},
-		"label in a file":  {"5,u,6,q\n", Options{LabelsFile: write(t, "l", "1\n")}, []float64{6}, Positive},
-		"label elsewhere":  {"5,u,0,6,1\n", Options{Label: "5"}, []float64{6}, Positive},
+		"label in a file":  {"5,u,6,q\n", Options{Format: schema.Format{LabelsFile: write(t, "l", "1\n")}}, []float64{6}, Positive},
+		"label elsewhere":  {"5,u,0,6,1\n", Options{Format: schema.Format{Label: "5"}}, []float64{6}, Positive},
 		"behind the label": {"5,u,1,6\n", Options{}, []float64{6}, Positive},
 		"a header":         {"a,b,c,d,e\n5,u,1,6,q\n", Options{}, []float64{6}, Positive},
 	} {
@@ -84,8 +87,8 @@ func TestMatchByNumber(t *testing.T) {
 }
 
 func TestMatchNothing(t *testing.T) {
-	named := trained(t, "a,b,c,d,y\n1,1,1,1,1\n2,2,2,2,0\n", Options{Label: "y"})
-	numbered := trained(t, "1,2,3,1\n2,3,4,0\n", Options{Label: "last"})
+	named := trained(t, "a,b,c,d,y\n1,1,1,1,1\n2,2,2,2,0\n", Options{Format: schema.Format{Label: "y"}})
+	numbered := trained(t, "1,2,3,1\n2,3,4,0\n", Options{Format: schema.Format{Label: "last"}})
 	sparse := trained(t, "1 1:1 4:1\n0 2:1\n", Options{})
 	for _, c := range []struct {
 		name, text string
@@ -105,7 +108,7 @@ func TestMatchNothing(t *testing.T) {
 		{"label bad", "a,b,c,d,y\n1,1,1,1,g\n", Options{Schema: named},
 			`t: column "y": the labels "g" (1), expected 1 and 0, 1 and -1, or true and false` +
 				" (use --positive to say which are positive)"},
-		{"a value told that does not occur", "a,b,c,d,y\n1,1,1,1,g\n", Options{Schema: named, Positive: []string{"h"}},
+		{"a value told that does not occur", "a,b,c,d,y\n1,1,1,1,g\n", Options{Format: schema.Format{Positive: []string{"h"}}, Schema: named},
 			`t: column "y": no label "h", expected one of the values that occur: "g" (1) (use --positive with one of them)`},
 		{"text for a number", "a,b,c,d,y\n1,1,x,1,1\n", Options{Schema: named},
 			`t:2: column "c": "x", expected a number (use --missing x)`},
@@ -123,7 +126,7 @@ func TestMatchNothing(t *testing.T) {
 			wantError(t, err, c.want)
 		})
 	}
-	if x, _ := must(t, "5,6,7,8,1\n", Options{Schema: named, Header: "no"}); x.Columns[3].Values[0] != 8 {
+	if x, _ := must(t, "5,6,7,8,1\n", Options{Format: schema.Format{Header: "no"}, Schema: named}); x.Columns[3].Values[0] != 8 {
 		t.Error("not matched by number")
 	}
 }
@@ -132,19 +135,19 @@ func TestSparseBeyondTraining(t *testing.T) {
 	m := trained(t, "1 1:1 4:1\n0 2:1\n", Options{})
 	x, info := must(t, "1 1:2 5:1\n0 4:1 7:1 8:1\n1\n", Options{Schema: m})
 	same(t, &Sparse{Cols: 4, Start: []int64{0, 1, 2, 2}, Index: []uint32{0, 3}, Value: []float64{2, 1}}, x.Sparse)
-	same(t, []Warning{{"extra_features", "t: 3 values beyond the model's 4 features ignored, the first in line 1"}},
+	same(t, []diag.Warning{{Code: "extra_features", Text: "t: 3 values beyond the model's 4 features ignored, the first in line 1"}},
 		info.Warnings)
 }
 
 // TestOneClassForAModel: a file to be scored or evaluated may have rows of one class.
 func TestOneClassForAModel(t *testing.T) {
-	m := trained(t, "1,normal\n2,dos\n", Options{Label: "2", Positive: []string{"!normal"}})
+	m := trained(t, "1,normal\n2,dos\n", Options{Format: schema.Format{Label: "2", Positive: []string{"!normal"}}})
 	x, _ := must(t, "1,smurf\n2,dos\n", Options{Schema: m})
 	same(t, []Class{1, 1}, x.Label)
 }
 
 func TestUnknownValuesAreBounded(t *testing.T) {
-	m := trained(t, "1,u,1\n2,v,0\n", Options{Label: "3"})
+	m := trained(t, "1,u,1\n2,v,0\n", Options{Format: schema.Format{Label: "3"}})
 	var b strings.Builder
 	for i := range unknownLimit + 5 {
 		fmt.Fprintf(&b, "1,new%d\n", i)
@@ -173,7 +176,7 @@ func TestOutOfOrder(t *testing.T) {
 
 // TestErrorsStay calls a reader again after its error.
 func TestErrorsStay(t *testing.T) {
-	r, err := NewReader("t", strings.NewReader("1,1\n2,0\nx,0\n4,1\n"), Options{Label: "2"})
+	r, err := NewReader("t", strings.NewReader("1,1\n2,0\nx,0\n4,1\n"), Options{Format: schema.Format{Label: "2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,8 +211,8 @@ func (r *rows) Read(p []byte) (int, error) {
 
 // TestMemoryIsConstant streams rows with ever new values and compares the heap early and late.
 func TestMemoryIsConstant(t *testing.T) {
-	m := trained(t, "1,h,5,1.5\n0,g,5,2\n", Options{Label: "first"})
-	r, err := NewReader("t", &rows{n: 150_000}, Options{Schema: m, ID: []string{"2"}, Raw: true})
+	m := trained(t, "1,h,5,1.5\n0,g,5,2\n", Options{Format: schema.Format{Label: "first"}})
+	r, err := NewReader("t", &rows{n: 150_000}, Options{Format: schema.Format{ID: []string{"2"}}, Schema: m, Raw: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"toptau/schema"
 )
 
 // Every value comes back with its bits, whatever form its segment takes.
@@ -112,7 +114,7 @@ func TestPackedTable(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d,%s%.4f%s,name%d,%v,%v\n", i%2, quote, r.Float64(), quote, r.IntN(300), r.Float64(), r.IntN(1000))
 	}
-	o := Options{Label: "1", Header: "no"}
+	o := Options{Format: schema.Format{Label: "1", Header: "no"}}
 	want, _, err := readText(b.String(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -146,13 +148,13 @@ func comparePacked(t *testing.T, want, got *Table) {
 		}
 		for row := range want.Rows() {
 			switch {
-			case w.Kind == Symbolic && w.Codes[row] != g.Code(row):
+			case w.Kind == schema.Categorical && w.Codes[row] != g.Code(row):
 				t.Fatalf("column %d, row %d: code %d instead of %d", k, row, g.Code(row), w.Codes[row])
-			case w.Kind == Numeric && math.Float64bits(w.Value(row)) != math.Float64bits(g.Value(row)):
+			case w.Kind == schema.Numeric && math.Float64bits(w.Value(row)) != math.Float64bits(g.Value(row)):
 				t.Fatalf("column %d, row %d: %v instead of %v", k, row, g.Value(row), w.Value(row))
 			}
 		}
-		if w.Kind == Numeric {
+		if w.Kind == schema.Numeric {
 			same(t, w.AllValues(), g.AllValues())
 		}
 	}
@@ -167,7 +169,7 @@ func TestPackedLines(t *testing.T) {
 		{"y,a\n1,2\n0,3\n1,4\n", nil},
 		{"y,a\n1,2\n0,\"3\n\"\n1,4\n", []int{2, 3, 5}},
 	} {
-		x, _ := must(t, c.text, Options{Label: "y", Packed: true, Symbolic: []string{"a"}})
+		x, _ := must(t, c.text, Options{Format: schema.Format{Label: "y", Categorical: []string{"a"}}, Packed: true})
 		if (x.Line == nil) != (c.want == nil) || x.Rows() != 3 {
 			t.Errorf("%q: %d rows, lines %v", c.text, x.Rows(), x.Line)
 		}

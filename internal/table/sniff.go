@@ -3,6 +3,8 @@ package table
 import (
 	"bytes"
 	"io"
+
+	"toptau/schema"
 )
 
 const (
@@ -57,7 +59,7 @@ func (p prefix) lines(limit int) [][]byte {
 }
 
 // formatOf recognises the format of a file: "idx", "libsvm" or "csv".
-func formatOf(p prefix) string {
+func formatOf(p prefix) schema.FileFormat {
 	switch {
 	case looksIDX(p.bytes):
 		return "idx"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 // MaxColumns is the largest number of columns of delimited text and of values of an IDX item. Each of them has a name, a kind and
@@ -57,12 +58,12 @@ func (t *Table) dropLines() {
 
 // Column is one feature. Its methods read it in either form: as slices, or packed (Options.Packed).
 type Column struct {
-	Name       string    // from the header, otherwise the number in decimal
-	Number     int       // 1-based in the file that was read
-	Kind       Kind      //
-	Values     []float64 // Numeric: finite, or NaN where the field is missing
-	Codes      []int32   // Symbolic: the index into Dictionary, or -1 where the field is missing
-	Dictionary []string  // Symbolic: the values in order of first appearance, after those of the Schema if there is one
+	Name       string // from the header, otherwise the number in decimal
+	Number     int    // 1-based in the file that was read
+	Kind       schema.Kind
+	Values     []float64 // numeric: finite, or NaN where the field is missing
+	Codes      []int32   // categorical: the index into Dictionary, or -1 where the field is missing
+	Dictionary []string  // categorical: the values in order of first appearance, after those of the Schema if there is one
 
 	segments []segment // the values, instead of Values or Codes
 }
@@ -77,47 +78,10 @@ type Text struct {
 // Sparse is the features of LIBSVM rows. Row i has the entries Start[i] to Start[i+1]-1; entries that are written but
 // zero are left out.
 type Sparse struct {
-	Cols  int      // the number of features; while streaming without a Schema or Options.Features, of those seen so far
+	Cols  int      // the number of features; while streaming without a Schema or Options.Width, of those seen so far
 	Start []int64  // Rows + 1 elements, Start[0] = 0
 	Index []uint32 // 0-based, ascending in a row, below Cols
 	Value []float64
-}
-
-// Kind is how a column's fields are read.
-type Kind int
-
-const (
-	Numeric  Kind = iota // numbers
-	Symbolic             // any text
-)
-
-// String returns "numeric" or "symbolic".
-func (k Kind) String() string {
-	if k == Symbolic {
-		return "symbolic"
-	}
-	return "numeric"
-}
-
-// MarshalText writes the kind by name.
-func (k Kind) MarshalText() ([]byte, error) {
-	if k != Numeric && k != Symbolic {
-		return nil, fmt.Errorf("no column kind %d", int(k))
-	}
-	return []byte(k.String()), nil
-}
-
-// UnmarshalText reads what MarshalText writes.
-func (k *Kind) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "numeric":
-		*k = Numeric
-	case "symbolic":
-		*k = Symbolic
-	default:
-		return fmt.Errorf("no column kind %q", text)
-	}
-	return nil
 }
 
 // Class is a row's label, reduced to two classes by the rule of Options.Positive.
@@ -128,12 +92,6 @@ const (
 	Negative Class = 0
 	Positive Class = 1
 )
-
-// Warning is something that was done with the data that a user should know. The JSON form is that of the command line.
-type Warning struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
-}
 
 // maxMass bounds the sum of the row weights: products of such sums stay within the range of float64.
 const maxMass = 1e150

@@ -60,14 +60,18 @@ func plural(noun string) string {
 const digits = 3
 
 // Number returns x with three significant digits: 0.0123, 4,560, 1.2e-09. Whole numbers are written in full.
-func Number(x float64) string {
+func Number(x float64) string { return Significant(x, digits) }
+
+// Significant returns x with a number of significant digits. Whole numbers are written in full, and zeros at the end of a
+// decimal are left out.
+func Significant(x float64, digits int) string {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	case x == 0:
 		return "0"
 	case x < 0:
-		return "-" + Number(-x)
+		return "-" + Significant(-x, digits)
 	case x == math.Trunc(x) && x < 1e15:
 		return Commas(strconv.FormatFloat(x, 'f', 0, 64))
 	case x < 1e-4 || x >= 1e15:
@@ -80,6 +84,15 @@ func Number(x float64) string {
 		fixed = strings.TrimRight(strings.TrimRight(fixed, "0"), ".")
 	}
 	return Commas(fixed)
+}
+
+// Fixed returns x with a number of decimals and commas between thousands. A zero has no sign.
+func Fixed(x float64, decimals int) string {
+	written := strconv.FormatFloat(math.Abs(x), 'f', decimals, 64)
+	if x < 0 && strings.Trim(written, "0.") != "" {
+		return "-" + Commas(written)
+	}
+	return Commas(written)
 }
 
 // Percent returns a fraction as a percentage with three significant digits: 0.12345 is "12.3 %". A fraction that is not 1

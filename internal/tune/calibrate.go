@@ -89,7 +89,7 @@ func pickFloats(list []float64, places []int) []float64 {
 // goal's (calibrate.Plain), from the rows that gave the model's own threshold. It fits nothing anew, so that the choice of
 // the model remains that for Found.Goal. The error is a goal that counts other rows than Found.Goal does.
 func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
-	if err := g.Validate(); err != nil {
+	if err := g.Check(); err != nil {
 		return Threshold{}, err
 	}
 	if all := g.Criterion().Name == metric.AtQuantile; all != (f.sample.population == calibrate.All) {

@@ -50,7 +50,7 @@ type Comparison struct {
 	Against                    string  // the reference
 	Preferred                  string  // the entry that the validation part prefers; "" without a fit
 	Verdicts                   []Verdict
-	Warnings                   []Warning
+	Warnings                   []diag.Warning
 	Cancelled                  bool
 	SecondsEncode, SecondsFit  float64
 	Seconds                    float64

@@ -21,6 +21,7 @@ import (
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -36,7 +37,7 @@ func compare(t testing.TB, d Data, o CompareOptions) *Comparison {
 func quickCompare(t testing.TB, goal string, methods ...string) CompareOptions {
 	o := CompareOptions{Seed: 3, Fitter: trialFitter(60), Encodings: []feature.Encode{feature.EncodeRaw}, NoRamp: true}
 	var err error
-	if o.Goal, err = metric.ParseGoal(goal); err != nil {
+	if o.Goal, err = parseGoal(goal); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range methods {
@@ -120,7 +121,7 @@ func TestCompareByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, encode := range o.Encodings {
-		m, _, err := feature.Fit(data, table.Schema{}, rows[0], feature.Options{Encode: encode})
+		m, _, err := feature.Fit(data, schema.Schema{}, rows[0], feature.Options{Encode: encode})
 		if err != nil {
 			t.Fatal(err)
 		}

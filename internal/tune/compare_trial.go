@@ -43,7 +43,7 @@ var trialShares = [3]float64{2, 1, 1}
 // plan checks the options and lists the work.
 func (t *trial) plan(d Data) error {
 	o := &t.options
-	if err := o.Goal.Validate(); err != nil {
+	if err := o.Goal.Check(); err != nil {
 		return err
 	}
 	if d.Table == nil {
@@ -260,8 +260,9 @@ func (t *trial) encode(ctx context.Context, d Data, e feature.Encode) error {
 		return inFile(err, training.table)
 	}
 	for _, w := range warnings {
-		if warning := (Warning{w.Code, w.Text}); !slices.Contains(t.out.Warnings, warning) {
-			t.out.Warnings = append(t.out.Warnings, warning)
+		same := func(old diag.Warning) bool { return old.Code == w.Code && old.Text == w.Text }
+		if !slices.ContainsFunc(t.out.Warnings, same) {
+			t.out.Warnings = append(t.out.Warnings, w)
 		}
 	}
 	for i := range t.parts {
@@ -280,7 +281,7 @@ func (t *trial) encode(ctx context.Context, d Data, e feature.Encode) error {
 }
 
 func (t *trial) warning(code, format string, args ...any) {
-	t.out.Warnings = append(t.out.Warnings, Warning{code, fmt.Sprintf(format, args...)})
+	t.out.Warnings = append(t.out.Warnings, diag.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 // warnParts says what the parts cannot show.

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -25,7 +26,7 @@ func TestCrossFitByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := feature.Fit(data, table.Schema{}, nil, feature.Options{})
+	m, _, err := feature.Fit(data, schema.Schema{}, nil, feature.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,22 +12,17 @@ import (
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/schema"
 )
 
 // Data are the rows that may be used. A part that has a table of its own is not cut from Table.
 type Data struct {
 	Table      *table.Table
-	Schema     table.Schema // of Table
-	Validation *table.Table // nil: cut from Table; otherwise read with the schema of Table
-	Test       *table.Table // the same
+	Schema     schema.Schema // of Table
+	Validation *table.Table  // nil: cut from Table; otherwise read with the schema of Table
+	Test       *table.Table  // the same
 
 	Calibration *table.Table // rows that give the threshold; nil: cut from Table where the scheme needs them
-}
-
-// Warning is something that a user should know about the result. The JSON form is that of the command line.
-type Warning struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
 }
 
 // Status says what became of a setting.

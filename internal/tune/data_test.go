@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"toptau/schema"
 
 	"toptau/internal/table"
 )
@@ -21,7 +22,7 @@ func dataFile(t *testing.T, elements ...string) string {
 // The default on ionosphere: every row fits, and the guard is not needed to find most positives.
 func TestIonosphere(t *testing.T) {
 	path := dataFile(t, "ionosphere", "ionosphere.data")
-	data, info, err := table.Read(path, table.Options{Label: "last", Positive: []string{"b"}})
+	data, info, err := table.Read(path, table.Options{Format: schema.Format{Label: "last", Positive: []string{"b"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
 	"toptau/metric"
+	"toptau/schema"
 )
 
 // Leak is a column that knows the label, or which row it is in. A model that uses it is worth nothing on rows whose label is
@@ -200,7 +202,7 @@ func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
 					}
 				}
 			}
-			names := s.t.Sparse == nil && s.t.Columns[columns[k]].Kind == table.Symbolic
+			names := s.t.Sparse == nil && s.t.Columns[columns[k]].Kind == schema.Categorical
 			values[k] = (transferred(&x[0], &x[1], names) + transferred(&x[1], &x[0], names)) / 2
 		}
 		return nil
@@ -213,7 +215,7 @@ func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
 
 // valueIn is a field as a number: the code of a name.
 func valueIn(c *table.Column, row int) float64 {
-	if c.Kind != table.Symbolic {
+	if c.Kind != schema.Categorical {
 		return c.Value(row)
 	}
 	if code := c.Code(row); code >= 0 {
@@ -327,7 +329,7 @@ func (s *leakSearch) copies(j int) int {
 // numbersRows reports whether a column's whole numbers rise, or fall, with every row, or are a permutation of numbers most of
 // which are there. Other columns without a repeated value are measurements.
 func numbersRows(c *table.Column, rows int) bool {
-	if c.Kind == table.Symbolic || rows < leakRows {
+	if c.Kind == schema.Categorical || rows < leakRows {
 		return false
 	}
 	low, high, rising, falling := math.Inf(1), math.Inf(-1), true, true
@@ -400,8 +402,8 @@ func (s *leakSearch) entries(columns []int, h *halves) []entriesOf {
 const leakLines = 3
 
 // LeakWarnings says what was found and what to do, for each kind the first columns one by one; of LeakNames nothing.
-func LeakWarnings(leaks []Leak) []Warning {
-	var list []Warning
+func LeakWarnings(leaks []Leak) []diag.Warning {
+	var list []diag.Warning
 	for len(leaks) > 0 && leaks[0].Code != LeakNames {
 		n := 1
 		for n < len(leaks) && leaks[n].Code == leaks[0].Code {
@@ -418,7 +420,7 @@ func LeakWarnings(leaks []Leak) []Warning {
 			if len(names) > 10 {
 				names = append(names[:10:10], "...")
 			}
-			list = append(list, Warning{leaks[0].Code, fmt.Sprintf("the same holds for %s: %s", plural(n-leakLines, "more column"),
+			list = append(list, diag.Warning{Code: leaks[0].Code, Text: fmt.Sprintf("the same holds for %s: %s", plural(n-leakLines, "more column"),
 				strings.Join(names, ", "))})
 		}
 		leaks = leaks[n:]
@@ -426,7 +428,7 @@ func LeakWarnings(leaks []Leak) []Warning {
 	return list
 }
 
-func (l *Leak) warning() Warning {
+func (l *Leak) warning() diag.Warning {
 	name, remedy := fmt.Sprintf("column %q", l.Column), "--drop "+argument(l.Column)
 	if l.Index {
 		name, remedy = "index "+l.Column, "leave it out of the file"
@@ -441,7 +443,7 @@ func (l *Leak) warning() Warning {
 	case LeakNumbers:
 		text, remedy = name+" numbers the rows", "--id "+argument(l.Column)+" or "+remedy
 	}
-	return Warning{l.Code, text + " (" + remedy + ")"}
+	return diag.Warning{Code: l.Code, Text: text + " (" + remedy + ")"}
 }
 
 // argument is a name as a shell takes it.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"toptau/schema"
 
 	"toptau/internal/table"
 )
@@ -29,7 +30,7 @@ func leakTable(rows int, share float64, value func(i int, positive bool, r *rand
 		case float64:
 			c.Values = append(c.Values, v)
 		case string:
-			c.Kind = table.Symbolic
+			c.Kind = schema.Categorical
 			if _, known := codes[v]; !known {
 				codes[v] = int32(len(codes))
 				c.Dictionary = append(c.Dictionary, v)
@@ -198,33 +199,33 @@ func TestLeaksOnPublicSets(t *testing.T) {
 		o    table.Options
 		want []string
 	}{
-		{"ionosphere/ionosphere.data", table.Options{Label: "last", Positive: []string{"b"}}, nil},
-		{"spambase/spambase.data", table.Options{Label: "last"}, nil},
-		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", table.Options{Label: "42", Positive: []string{"!normal"}}, nil},
-		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", table.Options{Label: "42", Positive: remote}, nil},
-		{"kddcup99/kddcup.data_10_percent.gz", table.Options{Label: "42", Positive: []string{"!normal."}}, nil},
-		{"kddcup99/kddcup.data_10_percent.gz", table.Options{Label: "42", Positive: dotted}, nil},
+		{"ionosphere/ionosphere.data", table.Options{Format: schema.Format{Label: "last", Positive: []string{"b"}}}, nil},
+		{"spambase/spambase.data", table.Options{Format: schema.Format{Label: "last"}}, nil},
+		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", table.Options{Format: schema.Format{Label: "42", Positive: []string{"!normal"}}}, nil},
+		{"nsl_kdd/KDDTrain+_20Percent.txt.gz", table.Options{Format: schema.Format{Label: "42", Positive: remote}}, nil},
+		{"kddcup99/kddcup.data_10_percent.gz", table.Options{Format: schema.Format{Label: "42", Positive: []string{"!normal."}}}, nil},
+		{"kddcup99/kddcup.data_10_percent.gz", table.Options{Format: schema.Format{Label: "42", Positive: dotted}}, nil},
 		{"w8a/w8a.gz", table.Options{}, nil},
-		{"mammography/mammography.csv", table.Options{Label: "last", Positive: []string{"'1'"}}, nil},
-		{"usps/zip.train.gz", table.Options{Label: "first", Positive: []string{"8.0000"}}, nil},
-		{"usps/zip.train.gz", table.Options{Label: "first", Positive: []string{"1.0000"}}, nil},
+		{"mammography/mammography.csv", table.Options{Format: schema.Format{Label: "last", Positive: []string{"'1'"}}}, nil},
+		{"usps/zip.train.gz", table.Options{Format: schema.Format{Label: "first", Positive: []string{"8.0000"}}}, nil},
+		{"usps/zip.train.gz", table.Options{Format: schema.Format{Label: "first", Positive: []string{"1.0000"}}}, nil},
 		{"german/german.numer_scale", table.Options{}, nil},
 
-		{"cicids2017_web/web_attacks_balanced.csv.gz", table.Options{Label: "Label", Positive: []string{"!BENIGN"}},
+		{"cicids2017_web/web_attacks_balanced.csv.gz", table.Options{Format: schema.Format{Label: "Label", Positive: []string{"!BENIGN"}}},
 			[]string{LeakSeparates + " Source IP"}},
-		{"covtype_2vs4/covtype_2vs4.csv.gz", table.Options{Label: "last"}, []string{LeakSeparates + " Elevation"}},
+		{"covtype_2vs4/covtype_2vs4.csv.gz", table.Options{Format: schema.Format{Label: "last"}}, []string{LeakSeparates + " Elevation"}},
 		{"a9a/a9a.gz", table.Options{}, nil},
 		{"basehock/basehock.svm", table.Options{}, nil},
-		{"oil_spill/oil-spill.csv", table.Options{Label: "last"}, nil},
-		{"coil2000/ticdata2000.txt.gz", table.Options{Label: "last"}, nil},
-		{"magic04/magic04.data.gz", table.Options{Label: "last", Positive: []string{"g"}}, nil},
-		{"higgs_7k/binary.train.gz", table.Options{Label: "first"}, nil},
+		{"oil_spill/oil-spill.csv", table.Options{Format: schema.Format{Label: "last"}}, nil},
+		{"coil2000/ticdata2000.txt.gz", table.Options{Format: schema.Format{Label: "last"}}, nil},
+		{"magic04/magic04.data.gz", table.Options{Format: schema.Format{Label: "last", Positive: []string{"g"}}}, nil},
+		{"higgs_7k/binary.train.gz", table.Options{Format: schema.Format{Label: "first"}}, nil},
 		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
-			table.Options{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"8"}}, nil},
+			table.Options{Format: schema.Format{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"8"}}}, nil},
 		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
-			table.Options{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"0"}}, nil},
-		{"madelon/madelon_train.data.gz", table.Options{LabelsFile: "madelon/madelon_train.labels"}, nil},
-		{"pima/pima-indians-diabetes.data", table.Options{Label: "last"}, nil},
+			table.Options{Format: schema.Format{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"0"}}}, nil},
+		{"madelon/madelon_train.data.gz", table.Options{Format: schema.Format{LabelsFile: "madelon/madelon_train.labels"}}, nil},
+		{"pima/pima-indians-diabetes.data", table.Options{Format: schema.Format{Label: "last"}}, nil},
 	} {
 		path := filepath.Join(root, c.file)
 		if info, err := os.Stat(path); testing.Short() && (err != nil || info.Size() > 500_000) {

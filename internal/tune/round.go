@@ -30,7 +30,7 @@ type round struct {
 // encoded is a round in one encoding, fitted on its training rows.
 type encoded struct {
 	features          *feature.Map
-	warnings          []feature.Warning
+	warnings          []diag.Warning
 	train, validation *matrix.Matrix
 	logistic          map[float64][]float64 // weights by lambda: where the ramp starts
 }
@@ -163,7 +163,7 @@ func (r *round) in(ctx context.Context, e feature.Encode, s *search) (*encoded, 
 }
 
 // features fits an encoding to some rows.
-func (s *search) features(ctx context.Context, t *table.Table, rows []int, e feature.Encode) (*feature.Map, []feature.Warning, error) {
+func (s *search) features(ctx context.Context, t *table.Table, rows []int, e feature.Encode) (*feature.Map, []diag.Warning, error) {
 	o := s.options.Feature
 	o.Encode, o.Seed = e, s.options.Seed
 	m, warnings, err := feature.FitContext(ctx, t, s.data.Schema, rows, o)

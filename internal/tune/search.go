@@ -64,7 +64,7 @@ type Found struct {
 	OutOfFold  Evaluation         // on rows that did not fit the scores, though they chose among them
 	Test       *Evaluation        // nil without a test part
 
-	Warnings                                []Warning
+	Warnings                                []diag.Warning
 	Cancelled                               bool     // the context ended the search before its end
 	TimeUp                                  bool     // MaxTime did
 	NotTried                                []string // tasks in words
@@ -143,13 +143,13 @@ type search struct {
 }
 
 func (s *search) addWarning(code, format string, args ...any) {
-	s.found.Warnings = append(s.found.Warnings, Warning{code, fmt.Sprintf(format, args...)})
+	s.found.Warnings = append(s.found.Warnings, diag.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 // plan checks the options and lists the tasks.
 func (s *search) plan() error {
 	o := &s.options
-	if err := o.Goal.Validate(); err != nil {
+	if err := o.Goal.Check(); err != nil {
 		return err
 	}
 	if s.data.Table == nil {

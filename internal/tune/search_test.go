@@ -21,6 +21,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -63,9 +64,21 @@ func simulated(positives, negatives int, seed uint64) *table.Table {
 	return t
 }
 
+// parseGoal reads a goal as older model files have it: "--max-fpr 1%".
+func parseGoal(text string) (g metric.Goal, err error) {
+	content, err := json.Marshal(text)
+	if err == nil {
+		err = json.Unmarshal(content, &g)
+	}
+	if err == nil {
+		err = g.Check()
+	}
+	return g, err
+}
+
 func goalOf(t testing.TB, text string) metric.Goal {
 	t.Helper()
-	g, err := metric.ParseGoal(text)
+	g, err := parseGoal(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +148,7 @@ func TestCriterionByHand(t *testing.T) {
 	}
 	total := 0.0
 	for k, fold := range folds {
-		m, _, err := feature.Fit(data, table.Schema{}, fold.Train, feature.Options{})
+		m, _, err := feature.Fit(data, schema.Schema{}, fold.Train, feature.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -458,7 +471,7 @@ func TestSearchRefuses(t *testing.T) {
 		{Data{Table: ok}, SearchOptions{}, diag.Usage, "no goal"},
 		{Data{}, SearchOptions{Goal: np}, diag.Usage, "no data"},
 		{Data{Table: ok}, SearchOptions{Goal: goalOf(t, "--absolute-top"), Learners: []string{"patmat-np"}}, diag.Usage,
-			"method patmat-np for the goal --absolute-top, expected a goal with a rate"},
+			"method patmat-np for the goal as many positives as possible above every negative, expected a goal with a rate"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{}}, diag.Usage, "no method"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"best"}}, diag.Usage, "expected logistic, svm, ramp, toppush"},

@@ -1,0 +1,155 @@
+// Package cli contains what the commands of this module share: the flag parser's set-up, a session with standard input and
+// output, progress, interruptions, checks of file flags, and the report of an error with its exit code. A command adds its
+// verbs as structs with a method Run(*Session) error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"toptau/diag"
+)
+
+// App describes a command.
+type App struct {
+	Name          string    // as typed: "toptau"
+	Description   string    // shown by --help
+	SchemaVersion int       // of the JSON object that reports a failure
+	Verbs         any       // a pointer to a struct for kong, which embeds Flags; parsing fills it
+	Flags         *Flags    // the Flags in Verbs
+	Vars          kong.Vars // values for help texts and defaults; "version" is added
+}
+
+// Flags are the flags of every command.
+type Flags struct {
+	JSON    bool             `name:"json" help:"Print JSON instead of text: one object, or one object per row."`
+	Quiet   bool             `short:"q" help:"Show no progress on standard error."`
+	Threads int              `placeholder:"N" help:"Use at most N threads, and at most one per processor. Results do not depend on it (default: all processors)."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// Main runs a command with the process's arguments, streams and signals, and exits.
+func (a *App) Main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(10) // nearly all memory holds numbers, which the collector need not scan
+	}
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe is then an error of the write, and the command ends with exit code 0
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	s := newSession(ctx, a, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	go s.watchSignals(signals, cancel)
+	code := s.run(os.Args[1:])
+	s.ending.Lock()
+	os.Exit(code)
+}
+
+// Run runs a command without touching the process and returns its exit code.
+func (a *App) Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return newSession(ctx, a, args, stdin, stdout, stderr).run(args)
+}
+
+// Parser returns the flag parser.
+func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
+	vars := kong.Vars{"version": a.version()}
+	for name, value := range a.Vars {
+		vars[name] = value
+	}
+	return kong.New(a.Verbs, append([]kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}), vars}, options...)...)
+}
+
+func (s *Session) run(args []string) int {
+	err := s.runVerb(args)
+	s.Progress.Clear()
+	if flushed := s.Stdout.Flush(); err == nil {
+		err = flushed
+	}
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	return s.reportError(err)
+}
+
+// parserExit is the value with which the parser's exit panics, after --help or --version.
+type parserExit struct{ code int }
+
+// runVerb parses the arguments, checks them and runs the verb that they name.
+func (s *Session) runVerb(args []string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			exit, ok := r.(parserExit)
+			if !ok {
+				panic(r)
+			}
+			if exit.code != 0 {
+				err = &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("exit code %d from the flag parser", exit.code)}
+			}
+		}
+	}()
+	parser, err := s.app.Parser(kong.Writers(s.Stdout, s.Stderr), kong.Exit(func(code int) { panic(parserExit{code}) }))
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return &diag.Error{Kind: diag.Usage, Found: err.Error(), Hint: s.helpHint(err)}
+	}
+	if err := checkEmpty(parsed); err != nil {
+		return err
+	}
+	flags := s.app.Flags
+	if flags.Threads < 0 {
+		return &diag.Error{Kind: diag.Usage, Param: "threads", Found: fmt.Sprint(flags.Threads), Expected: "at least 1"}
+	}
+	if flags.Threads > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(flags.Threads, runtime.NumCPU())))
+	}
+	s.JSON = flags.JSON
+	s.Progress = newProgress(s.Stderr, flags.Quiet || flags.JSON)
+	s.shown.Store(s.Progress)
+	if err := s.checkFiles(filesOf(parsed)); err != nil {
+		return err
+	}
+	return parsed.Run(s)
+}
+
+// helpHint names the verb whose help to read.
+func (s *Session) helpHint(err error) string {
+	verb := ""
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
+		verb = strings.Fields(parse.Context.Command())[0] + " "
+	}
+	return "see " + s.app.Name + " " + verb + "--help"
+}
+
+// wantsJSON looks for --json before the flags are parsed, so that a wrong flag is reported in JSON too.
+func wantsJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}
+
+// version describes this build: the module's version, or the commit of a checkout.
+func (a *App) version() string {
+	text := a.Name + " (unknown version)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		text = a.Name + " " + info.Main.Version
+	}
+	return fmt.Sprintf("%s, %s, %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
