@@ -77,7 +77,7 @@ func read(pieces [][]float32) {
 	}
 }
 
-// everyRow lists the rows of a part, or each so-many-th.
+// everyRow returns the numbers of every step-th row.
 func everyRow(p *matrix.ClassRows, step int) []int32 {
 	var rows []int32
 	for i := 0; i < p.Rows(); i += step {
