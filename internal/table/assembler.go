@@ -418,7 +418,7 @@ func noLabel(n *names) error {
 		Fixes: []diag.Fix{{Param: "label", Value: "COLUMN"},
 			{Param: "labels-file", Value: "FILE", When: "with one label per row"}}}
 	if n.header {
-		e.Expected = "one of " + enumerate(n.all, 20)
+		e.Expected = "one of " + quotedList(n.all, 20)
 	}
 	return e
 }

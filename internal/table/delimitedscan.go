@@ -152,26 +152,26 @@ func (c *delimitedScan) mostRows(text []byte) int {
 // begin prepares the memory for at most the given number of rows.
 func (c *delimitedScan) begin(p *chunkRows, rows int) {
 	p.count, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
-	p.values = sized(p.values, rows*c.numeric)
-	p.symbols = sized(p.symbols, c.categorical)
+	p.values = resized(p.values, rows*c.numeric)
+	p.symbols = resized(p.symbols, c.categorical)
 	for i := range p.symbols {
 		p.symbols[i].clear(rows)
 	}
-	p.fields = sized(p.fields, len(c.columns))
-	p.texts = sized(p.texts, len(c.texts))
+	p.fields = resized(p.fields, len(c.columns))
+	p.texts = resized(p.texts, len(c.texts))
 	for i := range p.texts {
-		p.texts[i] = sized(p.texts[i], rows)
+		p.texts[i] = resized(p.texts[i], rows)
 	}
 	if c.raw {
-		p.raw = sized(p.raw, rows)
+		p.raw = resized(p.raw, rows)
 	}
 	if c.label >= 0 {
 		p.labels.clear(rows)
 		p.tally = p.tally[:0]
 	}
 	if c.weight >= 0 {
-		p.weight = sized(p.weight, rows)
-		p.line = sized(p.line, rows)
+		p.weight = resized(p.weight, rows)
+		p.line = resized(p.line, rows)
 	}
 }
 

@@ -65,13 +65,13 @@ func (c *libsvmScan) scan(k *chunk) bool {
 func (c *libsvmScan) begin(p *chunkRows, rows int) {
 	p.count, p.lines, p.taken, p.passed = 0, 0, 0, 0
 	p.beyond, p.beyondFirst = 0, 0
-	p.start = sized(p.start, rows)
-	p.top = sized(p.top, rows)
+	p.start = resized(p.start, rows)
+	p.top = resized(p.top, rows)
 	p.index, p.value = p.index[:0], p.value[:0]
 	p.labels.clear(rows)
 	p.tally = p.tally[:0]
 	if c.raw {
-		p.raw = sized(p.raw, rows)
+		p.raw = resized(p.raw, rows)
 	}
 }
 
@@ -199,7 +199,7 @@ func (c *libsvmScan) keep(p *chunkRows, o *order, index int, v float64) bool {
 // scanIndexAt parses at most nine digits, the length of MaxFeatures, and returns the place after them.
 func scanIndexAt(b []byte, at int) (int, int) {
 	x := binary.LittleEndian.Uint64(b[at:]) ^ zeros
-	if others(x) == 0 {
+	if nonDigits(x) == 0 {
 		index, end := int(eightDigits(x)), at+8
 		if digit := b[end] - '0'; digit <= 9 {
 			return index*10 + int(digit), end + 1
