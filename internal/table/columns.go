@@ -154,8 +154,8 @@ func nearestName(ref string, all []string) string {
 	return name
 }
 
-// editDistance counts the letters to insert, delete, replace or swap with their neighbour in order to get from a to
-// b. Words are cut at 100 letters.
+// editDistance counts the letters to insert, delete, replace or swap with their neighbour in order to get
+// from a to b. Words are cut at 100 letters.
 func editDistance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]

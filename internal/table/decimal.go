@@ -98,8 +98,8 @@ const window = 32
 // zeros turns eight digits into their values by exclusive or.
 const zeros = 0x3030303030303030
 
-// nonDigits marks the first byte that is not the value of a digit by its highest bit. It returns 0 if all eight
-// are. A carry changes only later bytes.
+// nonDigits marks the first byte that is not the value of a digit by its highest bit. It returns 0 if all
+// eight are. A carry changes only later bytes.
 func nonDigits(x uint64) uint64 {
 	return ((x + 0x7676767676767676) | x) & 0x8080808080808080
 }
@@ -215,8 +215,8 @@ func readExponent(b []byte, p int) (int, int) {
 	return int(e), end
 }
 
-// scaleDecimal returns mantissa times ten to the exponent, rounded once, if it is a product or a quotient of two
-// exact float64 numbers, or an integer quotient.
+// scaleDecimal returns mantissa times ten to the exponent, rounded once, if it is a product or a quotient of
+// two exact float64 numbers, or an integer quotient.
 func scaleDecimal(mantissa uint64, exponent int) (float64, bool) {
 	if mantissa == 0 {
 		return 0, true
@@ -238,8 +238,8 @@ func scaleDecimal(mantissa uint64, exponent int) (float64, bool) {
 	return 0, false
 }
 
-// roundedQuotient returns m / 10^k, m > 0, rounded once to nearest, halves to even. With m and 5^k shifted until
-// their highest bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53. A
+// roundedQuotient returns m / 10^k, m > 0, rounded once to nearest, halves to even. With m and 5^k shifted
+// until their highest bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53. A
 // remainder sets the lowest bit, so that the discarded bits are neither zero nor a half.
 func roundedQuotient(m uint64, k int) float64 {
 	d := fives[k]

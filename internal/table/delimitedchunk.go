@@ -2,8 +2,8 @@ package table
 
 import "toptau/schema"
 
-// nextIsScanned reports whether the next rows are those of a scanned chunk. It tells the queue whether the
-// tokenizer is at the end of a record.
+// nextIsScanned reports whether the next rows are those of a scanned chunk. The queue needs to know whether
+// the tokenizer is at the end of a record.
 func (s *delimitedRows) nextIsScanned() bool {
 	return s.ended == nil && s.chunks.nextIsScanned(s.records.lines, s.records.empty == 0)
 }

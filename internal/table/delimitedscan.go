@@ -120,7 +120,7 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 // scan parses a chunk. It returns false if it gives up.
 func (c *delimitedScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
-	c.begin(p, c.mostRows(k.text))
+	c.prepare(p, c.mostRows(k.text))
 	for at := 0; at < len(k.text); {
 		if p.count == p.stride || c.narrow && c.isEmpty(b, at) {
 			return false
@@ -149,8 +149,8 @@ func (c *delimitedScan) mostRows(text []byte) int {
 	return min(bytes.Count(text, []byte{'\n'})+1, (len(text)+1)/max(least, 2))
 }
 
-// begin prepares the memory for at most the given number of rows.
-func (c *delimitedScan) begin(p *chunkRows, rows int) {
+// prepare allocates memory for at most the given number of rows.
+func (c *delimitedScan) prepare(p *chunkRows, rows int) {
 	p.count, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
 	p.values = resized(p.values, rows*c.numeric)
 	p.symbols = resized(p.symbols, c.categorical)

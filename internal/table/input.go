@@ -101,7 +101,8 @@ func newInput(file string, r io.Reader) (*input, error) {
 	return in, nil
 }
 
-// foreignFormat returns a description of a file that is not a table but often mistaken for one, "" for others.
+// foreignFormat returns a description of a file that is not a table but often mistaken for one, "" for
+// others.
 func foreignFormat(head []byte) string {
 	if len(head) == 8 && string(head[:3]) == "BZh" && string(head[4:]) == "1AY&" {
 		return "a file packed with bzip2"

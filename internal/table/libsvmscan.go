@@ -30,7 +30,7 @@ func (s *libsvmRows) newScan() *libsvmScan {
 // scan parses a chunk. It returns false if it gives up.
 func (c *libsvmScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
-	c.begin(p, min(bytes.Count(k.text, []byte{'\n'})+1, (len(k.text)+1)/2)) // no line is empty
+	c.prepare(p, min(bytes.Count(k.text, []byte{'\n'})+1, (len(k.text)+1)/2)) // no line is empty
 	for at := 0; at < len(k.text); {
 		if p.count == len(p.start) {
 			return false
@@ -61,8 +61,8 @@ func (c *libsvmScan) scan(k *chunk) bool {
 	return true
 }
 
-// begin prepares the memory for at most the given number of rows.
-func (c *libsvmScan) begin(p *chunkRows, rows int) {
+// prepare allocates memory for at most the given number of rows.
+func (c *libsvmScan) prepare(p *chunkRows, rows int) {
 	p.count, p.lines, p.taken, p.passed = 0, 0, 0, 0
 	p.beyond, p.beyondFirst = 0, 0
 	p.start = resized(p.start, rows)

@@ -87,7 +87,8 @@ func (t *Table) pack(end bool) {
 	}
 }
 
-// packRows appends segments of the values and returns the remaining values, moved to the start of their memory.
+// packRows appends segments of the values and returns the remaining values, moved to the start of their
+// memory.
 func packRows[T any](to *[]segment, values []T, seal func([]T) segment, end bool) []T {
 	taken := 0
 	for ; len(values)-taken >= segmentRows; taken += segmentRows {
