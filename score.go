@@ -235,13 +235,13 @@ func (s *scoreRun) chunk(ctx context.Context, t *table.Table) error {
 
 // explainBy prepares the division of scores among columns.
 func (s *scoreRun) explainBy() error {
-	d, err := newDivision(s.scorer)
+	c, err := feature.NewContributions(s.scorer.Map, s.scorer.Weights)
 	if err != nil {
 		return err
 	}
-	s.scoring.Columns = d.columns
-	s.row.Contributions = make([]float64, len(d.columns))
-	s.explain = func(r *Scored) { r.Offset = d.divide(r.Contributions) }
+	s.scoring.Columns = c.Columns
+	s.row.Contributions = make([]float64, len(c.Columns))
+	s.explain = func(r *Scored) { r.Offset = s.scorer.Offset + c.Row(&s.scorer.Row, r.Contributions) }
 	return nil
 }
 
