@@ -348,7 +348,7 @@ func TestBrokenPartsMakeNoModel(t *testing.T) {
 		"infinite":      func(p *Parts) { p.Points[0].Threshold = math.Inf(1) },
 		"not UTF-8":     func(p *Parts) { p.Points[0].Source = "\xff" },
 		"no features":   func(p *Parts) { p.Features = nil },
-		"certificate":   func(p *Parts) { p.Members[0].Evidence = &Certificate{Objective: math.Inf(1)} },
+		"certificate":   func(p *Parts) { p.Members[0].Evidence = &Evidence{Bounds: result.Bounds{Objective: math.Inf(1)}} },
 		"unnamed point": func(p *Parts) { p.Points[0].Name = "" },
 	} {
 		p := trained(t).Parts(feature.Key{})

@@ -76,7 +76,7 @@ func TestIndicesAreEncodedLikeColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		adds := make([]float64, len(m.Inputs))
+		adds := make([]float64, len(c.Columns))
 		for i := range 20 {
 			z, err := scorer.Score(data, i)
 			if err != nil {
