@@ -11,12 +11,14 @@ import (
 	"toptau/result"
 )
 
-// A guarantee assumes that new rows are drawn like those that calibrated the threshold. Two checks look for signs that they
-// are not: the calibration scores over time, and the calibration scores against those of the rows here. Neither can prove
-// that the assumption holds. Each raises a false alarm in at most a fraction shiftLevel of the runs.
+// A guarantee assumes that new rows are drawn like those that calibrated the threshold. Two checks look for
+// signs that they are not: the calibration scores over time, and the calibration scores against those of the
+// rows here. Neither can prove that the assumption holds. Each raises a false alarm in at most a fraction
+// shiftLevel of the runs.
 const shiftLevel = 0.01
 
-// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees that keep no calibration.
+// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees that keep no
+// calibration.
 type shiftWatch struct {
 	point    *model.Point
 	labelled bool // otherwise any row may be positive
@@ -57,8 +59,8 @@ func (s *shiftWatch) add(t *table.Table, row int, z float64) {
 	}
 }
 
-// reports returns the differences and the warnings about them. Without labels a guarantee about negatives allows for as many
-// positives among the rows as their fraction in training makes likely.
+// reports returns the differences and the warnings about them. Without labels a guarantee about negatives
+// allows for as many positives among the rows as their fraction in training makes likely.
 func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning) {
 	reports := []result.Shift{}
 	var warnings []Warning
@@ -83,8 +85,8 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning
 	return reports, warnings
 }
 
-// mostPositives returns the number of positives among n rows that is exceeded with probability at most level if their
-// fraction is that of the training rows.
+// mostPositives returns the number of positives among n rows that is exceeded with probability at most level
+// if their fraction is that of the training rows.
 func mostPositives(n int, training model.Training, level float64) int {
 	if training.Rows == 0 {
 		return n
@@ -144,8 +146,8 @@ type BlockReport struct {
 	Above float64 `json:"top_decile"` // the share of its scores in the highest tenth of all
 }
 
-// calibrationOverTime looks at the scores z of the rows that are of the population. Without a time column there is nothing to
-// see.
+// calibrationOverTime looks at the scores z of the rows that are of the population. Without a time column
+// there is nothing to see.
 func calibrationOverTime(t *table.Table, z []float64, population calibrate.Population) (*TrendReport, *Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil

@@ -26,8 +26,8 @@ type SearchOptions struct {
 	Delta     threshold.Rate // probability that the threshold's guarantee may fail; unset: no guarantee
 	OutOfFold bool           // with Delta: take the order statistic from out-of-fold scores; never certified
 
-	// CalibrationShare is the fraction of the rows in the budget's population that is set aside for the threshold. Unset: as
-	// many as are useful.
+	// CalibrationShare is the fraction of the rows in the budget's population that is set aside for the
+	// threshold. Unset: as many as are useful.
 	CalibrationShare threshold.Rate
 
 	KeepAll  bool           // also return the best setting of every learner and encoding, see Found.Entries
@@ -81,8 +81,8 @@ type Found struct {
 //  5. Logistic regression on raw columns is kept unless the gain over it exceeds its standard error over the folds.
 //  6. The selected candidates are fitted again to all training rows, once or in folds (see Scheme).
 //
-// If ctx or MaxTime ends the search, it continues with what is finished and sets Cancelled or TimeUp. If nothing is finished,
-// it returns the context's error. Errors that the user can fix are *diag.Error.
+// If ctx or MaxTime ends the search, it continues with what is finished and sets Cancelled or TimeUp. If
+// nothing is finished, it returns the context's error. Errors that the user can fix are *diag.Error.
 func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	plan, err := newPlan(d, o)
 	if err != nil {
