@@ -16,7 +16,7 @@ import (
 type trainCommand struct {
 	Data             string        `file:"in" arg:"" help:"Labelled data; - is standard input."`
 	Output           string        `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Methods          []string      `name:"method" placeholder:"NAMES" help:"Only these: logistic, svm, ramp, the eight methods (default: logistic, ramp and the convex methods for the goal)."`
+	Methods          []string      `name:"method" placeholder:"NAMES" help:"Only these: logistic, svm, ramp, the eight methods, or all (default: logistic, ramp and the convex methods for the goal)."`
 	Features         []string      `name:"features" placeholder:"NAMES" help:"Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."`
 	Surrogate        string        `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss of the eight methods (${enum})."`
 	Delta            string        `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE (5%), on rows set aside for it."`

@@ -21,6 +21,7 @@ type Entry struct {
 // entries fits the best setting of every task, encoding by encoding, so that the rows are in memory in one
 // encoding at a time. They come in the order of the tasks.
 func (r *refit) entries(ctx context.Context) ([]Entry, error) {
+	r.candidates.progress.startStage("refit all")
 	ctx = context.WithoutCancel(ctx)
 	tasks := r.parts.tasks
 	list := make([]Entry, len(tasks))

@@ -17,11 +17,12 @@ import (
 //
 //  1. Rows of an unknown class are in no part.
 //  2. Rows of one group are in one part. Without groups every row is a group.
-//  3. With Time the parts are consecutive periods, the earliest first, with Shares of the rows. Rows of equal time are in one
-//     part, a group counts at its earliest row, and the classes are not balanced.
-//  4. Otherwise both classes are divided in the proportions of Shares: exactly up to rounding without groups, greedily with
-//     groups, those with most positives first.
-//  5. Every part gets rows of a class that has at least as many groups as there are parts, if rules 2 and 3 allow it.
+//  3. With Time the parts are consecutive periods, the earliest first, with Shares of the rows. Rows of equal
+//     time are in one part, a group counts at its earliest row, and the classes are not balanced.
+//  4. Otherwise both classes are divided in the proportions of Shares: exactly up to rounding without groups,
+//     greedily with groups, those with most positives first.
+//  5. Every part gets rows of a class that has at least as many groups as there are parts, if rules 2 and 3
+//     allow it.
 //
 // The result depends only on the classes in the order of the rows, the groups, Shares and Seed. Without
 // groups the choice of the positives does not depend on the negatives.
