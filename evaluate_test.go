@@ -69,7 +69,8 @@ func trainAll(t *testing.T, test *toptau.Data, share string, methods ...string) 
 	return trained
 }
 
-// KeepAll returns the chosen model, the methods and the baselines, each of which scores the test part that Train set aside.
+// KeepAll returns the chosen model, the methods and the baselines, each of which scores the test part that
+// Train set aside.
 func TestTrainKeepsAll(t *testing.T) {
 	trained := trainAll(t, nil, "25%", "topmean-np")
 	var names []string
@@ -103,7 +104,8 @@ func TestTrainKeepsAll(t *testing.T) {
 	}
 }
 
-// The scores of a model, given from outside, are worth the same: in memory, from a file, and joined to a part of the rows.
+// The scores of a model, given from outside, are worth the same: in memory, from a file, and joined to a part
+// of the rows.
 func TestScoresAreWorthWhatTheirModelIs(t *testing.T) {
 	trained := trainAll(t, nil, "25%", "topmean-np")
 	path := write(t, "all.csv", overlapping(400, 1))
@@ -191,8 +193,8 @@ func TestEvaluateDrawsEntities(t *testing.T) {
 	}
 }
 
-// joinScores joins a file to the rows and returns how. In a data set of three rows it checks that the scores are 1, -2.5 and
-// 1000: the criterion above every negative is then 0, since the positive is the first row.
+// joinScores joins a file to the rows and returns how. In a data set of three rows it checks that the scores
+// are 1, -2.5 and 1000: the criterion above every negative is then 0, since the positive is the first row.
 func joinScores(path string, d *toptau.Data) (string, error) {
 	entry, err := toptau.ReadScores(context.Background(), "m", path, toptau.Format{})
 	if err != nil {
@@ -272,8 +274,8 @@ func TestReadScores(t *testing.T) {
 	}
 }
 
-// Scores in another order are refused even without ids and labels, where there are rows enough to see it; and never where the order
-// is right.
+// Scores in another order are refused even without ids and labels, where there are rows enough to see it; and
+// never where the order is right.
 func TestReadScoresInAnotherOrder(t *testing.T) {
 	d := read(t, write(t, "data.csv", overlapping(4000, 1)), toptau.Format{Label: "y"})
 	lines := strings.Split(strings.TrimSpace(overlapping(4000, 1)), "\n")[1:]

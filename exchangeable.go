@@ -13,12 +13,14 @@ import (
 	"toptau/result"
 )
 
-// A guarantee assumes that new rows are drawn like those that calibrated the threshold. Two checks look for signs that they
-// are not: the calibration scores over time, and the calibration scores against those of the rows here. Neither can prove
-// that the assumption holds. Each raises a false alarm in at most a fraction shiftLevel of the runs.
+// A guarantee assumes that new rows are drawn like those that calibrated the threshold. Two checks look for
+// signs that they are not: the calibration scores over time, and the calibration scores against those of the
+// rows here. Neither can prove that the assumption holds. Each raises a false alarm in at most a fraction
+// shiftLevel of the runs.
 const shiftLevel = 0.01
 
-// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees that keep no calibration.
+// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees that keep no
+// calibration.
 type shiftWatch struct {
 	point    *model.Point
 	labelled bool // otherwise any row may be positive
@@ -59,8 +61,8 @@ func (s *shiftWatch) add(t *table.Table, row int, z float64) {
 	}
 }
 
-// reports returns the differences and the warnings about them. Without labels a guarantee about negatives allows for as many
-// positives among the rows as their fraction in training makes likely.
+// reports returns the differences and the warnings about them. Without labels a guarantee about negatives
+// allows for as many positives among the rows as their fraction in training makes likely.
 func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning) {
 	reports := []result.Shift{}
 	var warnings []Warning
@@ -85,8 +87,8 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning
 	return reports, warnings
 }
 
-// mostPositives returns the number of positives among n rows that is exceeded with probability at most level if their
-// fraction is that of the training rows.
+// mostPositives returns the number of positives among n rows that is exceeded with probability at most level
+// if their fraction is that of the training rows.
 func mostPositives(n int, training model.Training, level float64) int {
 	if training.Rows == 0 {
 		return n

@@ -13,7 +13,8 @@ import (
 	"toptau/model"
 )
 
-// entry is a way to score the test part of a set: score returns a score for each test row in the order of the file.
+// entry is a way to score the test part of a set: score returns a score for each test row in the order of the
+// file.
 type entry struct {
 	name  string
 	title string // on the page

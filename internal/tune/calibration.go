@@ -15,8 +15,8 @@ import (
 	"toptau/threshold"
 )
 
-// Threshold is an operating point. Without a guarantee the expected rate on new rows is at most the budget, but the rate
-// itself has no bound.
+// Threshold is an operating point. Without a guarantee the expected rate on new rows is at most the budget,
+// but the rate itself has no bound.
 type Threshold struct {
 	Value       float64 // decide score > Value
 	Goal        metric.Goal
@@ -50,7 +50,8 @@ type calibration struct {
 	progress *meter
 }
 
-// setThreshold takes the goal's threshold from the rows of the scheme and measures the model on rows that did not fit it.
+// setThreshold takes the goal's threshold from the rows of the scheme and measures the model on rows that did
+// not fit it.
 func (c *calibration) setThreshold() error {
 	sample, err := c.sample()
 	if err != nil {
@@ -102,9 +103,10 @@ func (c *calibration) pooledPopulation() (scores, weights []float64) {
 	return p.Negatives, p.NegativeWeights
 }
 
-// PlainThreshold returns the model's threshold for a goal without a guarantee: the score whose expected rate on new rows is
-// at most the goal's (calibrate.Plain). It comes from the rows that gave the model's own threshold. The model stays the one
-// chosen for Found.Goal. A goal whose budget counts other rows than Found.Goal is an error.
+// PlainThreshold returns the model's threshold for a goal without a guarantee: the score whose expected rate
+// on new rows is at most the goal's (calibrate.Plain). It comes from the rows that gave the model's own
+// threshold. The model stays the one chosen for Found.Goal. A goal whose budget counts other rows than
+// Found.Goal is an error.
 func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 	if err := g.Check(); err != nil {
 		return Threshold{}, err
@@ -131,7 +133,8 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 	return t, nil
 }
 
-// setGuaranteed takes the order statistic for delta: certified on calibration rows, not certified on out-of-fold scores.
+// setGuaranteed takes the order statistic for delta: certified on calibration rows, not certified on
+// out-of-fold scores.
 func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 	o := &c.parts.options
 	at, calibrated, err := orderStatistic(sample.scores, o)
@@ -178,8 +181,8 @@ func orderStatistic(z []float64, o *SearchOptions) (float64, calibrate.Guarantee
 	}
 }
 
-// evaluateOutOfFold measures the model on rows that did not fit it. If other rows gave the threshold, it measures the
-// cross-validation's scores at the false positive rate that the threshold is expected to have.
+// evaluateOutOfFold measures the model on rows that did not fit it. If other rows gave the threshold, it
+// measures the cross-validation's scores at the false positive rate that the threshold is expected to have.
 func (c *calibration) evaluateOutOfFold() error {
 	e, value := &c.found.OutOfFold, c.found.Threshold.Value
 	at := value
@@ -208,8 +211,8 @@ func (c *calibration) evaluateOutOfFold() error {
 	return err
 }
 
-// pooledThreshold returns the threshold on the pooled scores of the cross-validation, which have units of their own, at the
-// rate that is expected of the model's threshold.
+// pooledThreshold returns the threshold on the pooled scores of the cross-validation, which have units of
+// their own, at the rate that is expected of the model's threshold.
 func (c *calibration) pooledThreshold() (float64, error) {
 	rate, err := threshold.RateOf(c.found.Threshold.Expected.Rate)
 	if err != nil {
