@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -17,12 +16,14 @@ import (
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
 )
 
-// Entry is one ranking of rows: a model, or the scores of another program.
+// Entry is one ranking of rows: a model, a column of the data, or the scores of another program.
 type Entry struct {
 	Name   string       // "": the model's only entry needs none
-	Model  *model.Model // nil: Scores, or what ReadScores read
+	Model  *model.Model // nil: Column, Scores, or what ReadScores read
+	Column string       // a numeric column of the data that holds the scores
 	Scores []float64    // one for each row of the data; NaN: none
 
 	file   *scoreFile
@@ -75,6 +76,8 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 		return &rowScores{values: z, counts: counts}, d.inFile(err)
 	case e.file != nil:
 		return e.file.scoresOf(e.Name, d)
+	case e.Column != "":
+		return d.columnScores(e.Column)
 	}
 	rows := d.Len()
 	if d.whole != nil {
@@ -89,6 +92,29 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 		s.values = pickValues(e.Scores, d.wholeRows)
 	}
 	return s, s.requireAll(e.Name, "", d, false)
+}
+
+// columnScores returns the scores in a numeric column. Every row must have one.
+func (d *Data) columnScores(name string) (*rowScores, error) {
+	var names []string
+	for i := range d.table.Columns {
+		c := &d.table.Columns[i]
+		if c.Kind == schema.Categorical {
+			continue
+		}
+		if c.Name != name {
+			names = append(names, c.Name)
+			continue
+		}
+		values := c.AllValues()
+		if row := slices.IndexFunc(values, math.IsNaN); row >= 0 {
+			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: name,
+				Found: "a missing score", Expected: "a number"}
+		}
+		return &rowScores{values: values}, nil
+	}
+	return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Param: "column", Found: diag.Quote(name),
+		Expected: fmt.Sprintf("a numeric column with scores: one of %q", names)}
 }
 
 // requireAll returns an error if some row of d has no score. byID names the row by its id.
