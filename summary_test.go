@@ -105,7 +105,7 @@ func TestSummaryOfFewFacts(t *testing.T) {
 		"top": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
 			Delta: threshold.MustRate("10%")}}, 2, "Guaranteed with 90 % confidence, for rows like the rows that calibrated the threshold: at most 33.3 % of all rows become alerts."},
 		"above all": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
-			Delta: threshold.MustRate("5%"), Negatives: 1}}, 2, "at most 0.000003 % of the negatives"},
+			Delta: threshold.MustRate("5%"), Negatives: 1}}, 2, "at most 3e-06 % of the negatives"},
 	} {
 		lines := summary(c.f)
 		if text := strings.Join(lines, "\n"); len(lines) != c.lines || !strings.Contains(text, c.want) || strings.Contains(text, "NaN") {
