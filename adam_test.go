@@ -187,7 +187,7 @@ func fitAndCheck(t *testing.T, name string, data *toptau.Data, p method.Problem,
 	return realFit{name, r, last.Sub(first) * 1000 / time.Duration(max(o.Iterations-1, 1))}
 }
 
-// optimum is a row of testdata/reference/optima.csv, with what ADAM reached there.
+// optimum is a row of testdata/reference/optima.csv, with the result of ADAM.
 type optimum struct {
 	set, preprocessing string
 	problem            method.Problem
@@ -342,24 +342,26 @@ func adamPage(fits []realFit, cases []optimum) string {
 	p := new(page)
 	p.line("# ADAM on real data")
 	p.line("")
-	p.prose(`The paper optimises with ADAM: full batches, 1,000 steps of 0.01 from w = 0, the last iterate. This page shows what
-		that reaches: for all eight methods on eight sets, and compared with optima that were certified by other means.
-		"go test -run TestAdam -table ./" writes it (TOPTAU_DATA must be set). Only the seconds differ between machines.`)
+	p.prose(`The paper optimises by ADAM: full batches, 1,000 steps of 0.01 from w = 0, and takes the last iterate. This page shows
+		how good that iterate is, for all eight methods on eight sets and against certified optima. In short: it is usually close
+		to the optimum, it cannot stay at w = 0 where that is optimal, and 1,000 steps are too few where the optimal weights are
+		large. Run "go test -run TestAdam -table ./" with TOPTAU_DATA set to write the page again. Everything but the seconds is
+		the same on every machine.`)
 	p.line("\n## Eight methods on eight sets\n")
-	p.prose(`Hinge, lambda 0.001, tau 0.01, k 5 (TopPushK), beta 1 (Pat&Mat), --scale standard, float32 storage. The positive
-		classes are: ionosphere b, spambase 1, mammography '1', nsl_kdd (20 %% training file) all except normal, kddcup99 (10 %%
-		file) the attacks r2l and u2r, covtype_2vs4 1, a9a and w8a +1. d counts the features after one-hot coding and without
-		constant columns. Seconds are for 1,000 steps, without reading and packing, measured once on a busy machine with two
-		cores.`)
+	p.prose(`Hinge, lambda 0.001, tau 0.01, k 5 (TopPushK), beta 1 (Pat&Mat), --scale standard, float32 storage. The
+		positive classes are: ionosphere b, spambase 1, mammography '1', nsl_kdd (20 %% training file) all but normal, kddcup99
+		(10 %% file) the attacks r2l and u2r, covtype_2vs4 1, a9a and w8a +1. d is the number of features after one-hot coding,
+		without constant columns. Seconds are for 1,000 steps without reading and packing. They were measured once on a machine
+		of two cores that other programs used at the same time.`)
 	p.realTable(fits)
 	p.realText(fits)
 	p.line("\n## Against certified optima\n")
 	p.prose(`The %d references for the hinge in testdata/reference/optima.csv (float64 storage, the whole file as training set; raw
 		is --scale none, std is --scale standard) give a lower bound D on min F. No run is below D (1 - 1e-12). The relative
-		excess is (F - D)/max(F, 0.01). The fraction missed is (F - D)/(F(0) - D): how much of the possible decrease the last
-		iterate does not reach. 100 %% is w = 0, and more is worse than w = 0. The best iterate's value is in brackets. In %d
-		cases w = 0 is the optimum and there is no decrease to miss.`, len(cases), countCases(cases, (*optimum).zeroIsOptimal))
-	p.line("\n### What follows\n")
+		excess is (F - D)/max(F, 0.01). The fraction missed is (F - D)/(F(0) - D): the part of the possible decrease that the last
+		iterate does not reach. 100 %% is w = 0, and more is worse than w = 0. The numbers in brackets are those of the best
+		iterate. In %d cases w = 0 is the optimum, so there is no decrease to miss.`, len(cases), countCases(cases, (*optimum).zeroIsOptimal))
+	p.line("\n### Conclusions\n")
 	p.optimaText(cases)
 	p.line("\n### Summaries\n")
 	p.optimaTable("data set", cases, func(c *optimum) string { return c.set + " " + c.preprocessing })
@@ -446,15 +448,15 @@ func (p *page) realText(fits []realFit) {
 		}
 	}
 	p.line("")
-	p.prose(`%d of the %d fits end no better than w = 0. %d of these are fits of TopPush, TopPushK, TopMean or TopMean-NP, whose
-		optimum can be w = 0. But %d had been better on the way (%s): there the last iterate is to blame, not the method. The
-		last iterate is more than 10 %% above the best one in %d fits (%s).`,
+	p.prose(`%d of the %d fits end no better than w = 0. %d of them are fits of TopPush, TopPushK, TopMean or TopMean-NP, for which
+		w = 0 can be the optimum. But %d had been better before (%s), so the last iterate is the reason there, not the method. In
+		%d fits the last iterate is more than 10 %% above the best one (%s).`,
 		none, len(fits), collapse, len(onTheWay), strings.Join(onTheWay, ", "), len(above), strings.Join(above, ", "))
 }
 
-// optimaText describes the comparison with the references.
+// optimaText writes the conclusions from the references. Its numbers are counted here.
 func (p *page) optimaText(cases []optimum) {
-	var open, closed []optimum // with and without a possible decrease
+	var open, closed []optimum // by whether there is anything to decrease
 	for _, c := range cases {
 		if c.zeroIsOptimal() {
 			closed = append(closed, c)
@@ -463,8 +465,8 @@ func (p *page) optimaText(cases []optimum) {
 		}
 	}
 	much := func(c *optimum) bool { return c.missed() > 0.05 }
-	p.prose("* ADAM is usually close: in the %d cases with something to gain, the median run misses %s %% of the decrease, and "+
-		"%d runs miss more than 5 %%.", len(open), percent(median(missedFractions(open))), countCases(open, much))
+	p.prose("* ADAM is usually close. Over the %d cases with something to gain it misses %s %% of the decrease in the median, and "+
+		"more than 5 %% in %d of them.", len(open), percent(median(missedFractions(open))), countCases(open, much))
 
 	worse, gain := 0, 0.0
 	for _, c := range open {
@@ -473,9 +475,9 @@ func (p *page) optimaText(cases []optimum) {
 			gain = max(gain, (c.zero-c.lower)/c.zero)
 		}
 	}
-	p.prose(`* ADAM cannot stay at an optimum: a step moves each weight by up to 0.01, even if the gradient is tiny. In %d of the %d
-		cases where w = 0 is the optimum, the run ends above it. So "no better than w = 0" does not condemn the method: %d fits
-		end there although the optimum is better, by at most %s %% of F(0) here and by more on the larger sets above.`,
+	p.prose(`* It cannot stay at an optimum, because a step moves each weight by up to 0.01, however small the gradient is. In %d of the
+		%d cases in which w = 0 is the optimum the run ends above F(0). So "no better than w = 0" does not judge the method: %d
+		fits end there although the optimum is better, by at most %s %% of F(0) here, and by more on the larger sets above.`,
 		countCases(closed, func(c *optimum) bool { return c.last > c.zero }), len(closed), worse, percent(math.Ceil(1e4*gain)/1e4))
 
 	var far, near []float64 // norms of the optimal w, where there is much to gain
@@ -493,11 +495,11 @@ func (p *page) optimaText(cases []optimum) {
 			}
 		}
 	}
-	p.prose(`* Nor can it go far: 1,000 steps of 0.01 are too few if the optimal weights are large. In %d cases even the best iterate
-		misses more than 5 %%. Among cases with a decrease above 10 %% of F(0), the median optimal |w| is %.1f for these and %.1f
-		for the others.`, short, median(far), median(near))
-	p.prose(`* A small relative error of F proves nothing: with a large beta and a small tau the whole decrease is within one per cent
-		of F(0), and a fit that misses all of it looks exact. Look at the fraction missed, keep the best iterate, and compare
+	p.prose(`* It cannot go far either: 1,000 steps of 0.01 are too few where the optimal weights are large. In %d cases even the best
+		iterate misses more than 5 %%. Where these have a decrease above 10 %% of F(0), the optimal |w| is %.1f in the median,
+		against %.1f in the other cases.`, short, median(far), median(near))
+	p.prose(`* A small relative error of F proves nothing. With a large beta and a small tau the whole decrease is within one per cent
+		of F(0), and a fit that misses all of it looks exact. Judge by the fraction missed, keep the best iterate, and compare
 		methods at certified optima.`)
 }
 

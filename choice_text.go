@@ -41,33 +41,33 @@ func choiceText(f *tune.Found) string {
 }
 
 // thresholdText describes which rows gave a threshold and what it promises.
-func thresholdText(f *tune.Found) (part, note string) {
+func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
 	rows := "negatives"
 	if t.AllRows() {
 		rows = "rows"
 	}
-	count := text.Count(t.Rows) + " " + rows
+	rows = text.Count(t.Rows) + " " + rows
 	switch t.Scheme {
 	case tune.SchemeCertified:
-		part = "calibration rows: " + f.Calibration.String()
+		rows += " that were used for nothing else"
 	case tune.SchemeHeldOut:
-		part = count + " held out"
+		rows += " that were held out"
 	case tune.SchemeValidation:
-		part = "validation part: " + count
+		rows += " of the validation part, which also chose the model"
 	case tune.SchemeCrossFitted:
-		part = fmt.Sprintf("%s, cross-fitted in %d folds", count, t.CrossFolds)
+		rows += fmt.Sprintf(", each scored by a fit that did not see it, in %d folds", t.CrossFolds)
 	}
 	switch {
 	case t.Certified:
-		return part, fmt.Sprintf("guaranteed with probability 1 - %s for new rows from the same distribution: order statistic %d of %d "+
-			"scores that were used for nothing else", t.Calibrated.Delta, t.Order, t.Rows)
+		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
+			t.Calibrated.Delta, t.Order, rows)
 	case t.OutOfFold:
-		return part, fmt.Sprintf("not guaranteed: order statistic %d of %d out-of-fold scores of rows that also chose the model "+
-			"(docs/guarantee.md counts how often such thresholds exceed the budget)", t.Order, t.Rows)
+		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/guarantee.md counts how "+
+			"often such thresholds exceed the budget)", t.Order, rows)
 	}
-	return part, fmt.Sprintf("not guaranteed: score %d from the top; the budget is kept on average, so expect new data to exceed it "+
-		"about half the time", t.Rows-t.Order+1)
+	return fmt.Sprintf("not guaranteed: score %d from the top of %s; the budget is kept on average, so expect new data to exceed it "+
+		"about half the time", t.Rows-t.Order+1, rows)
 }
 
 // untried lists the combinations without a usable setting, with the reason if it is not the time.

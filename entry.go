@@ -23,8 +23,8 @@ import (
 type Entry struct {
 	Name   string       // "": the model's only entry needs none
 	Model  *model.Model // nil: Column, Scores, or what ReadScores read
-	Column string       // a numeric column of the data that holds the scores
 	Scores []float64    // one for each row of the data; NaN: none
+	Column string       // a numeric column of the data with the scores
 
 	file   *scoreFile
 	origin *origin // of a model that Train made
@@ -77,7 +77,7 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 	case e.file != nil:
 		return e.file.scoresOf(e.Name, d)
 	case e.Column != "":
-		return d.columnScores(e.Column)
+		return e.columnScores(d)
 	}
 	rows := d.Len()
 	if d.whole != nil {
@@ -94,27 +94,27 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 	return s, s.requireAll(e.Name, "", d, false)
 }
 
-// columnScores returns the scores in a numeric column. Every row must have one.
-func (d *Data) columnScores(name string) (*rowScores, error) {
+// columnScores returns the values of a numeric column.
+func (e *Entry) columnScores(d *Data) (*rowScores, error) {
 	var names []string
 	for i := range d.table.Columns {
 		c := &d.table.Columns[i]
 		if c.Kind == schema.Categorical {
 			continue
 		}
-		if c.Name != name {
+		if c.Name != e.Column {
 			names = append(names, c.Name)
 			continue
 		}
-		values := c.AllValues()
-		if row := slices.IndexFunc(values, math.IsNaN); row >= 0 {
-			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: name,
+		scores := c.AllValues()
+		if row := slices.IndexFunc(scores, math.IsNaN); row >= 0 {
+			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: e.Column,
 				Found: "a missing score", Expected: "a number"}
 		}
-		return &rowScores{values: values}, nil
+		return &rowScores{values: scores}, nil
 	}
-	return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Param: "column", Found: diag.Quote(name),
-		Expected: fmt.Sprintf("a numeric column with scores: one of %q", names)}
+	return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Param: "score", Found: diag.Quote(e.Column),
+		Expected: fmt.Sprintf("one of the numeric columns %q", names)}
 }
 
 // requireAll returns an error if some row of d has no score. byID names the row by its id.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"toptau/calibrate"
+	"toptau/internal/binomial"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
-	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
 )
@@ -94,7 +94,7 @@ func mostPositives(n int, training model.Training, level float64) int {
 	low, high := int(float64(n)*share), n
 	for low < high {
 		middle := low + (high-low)/2
-		if metric.BinomialAtLeast(n, middle+1, share) <= level {
+		if binomial.AtLeast(n, middle+1, share) <= level {
 			high = middle
 		} else {
 			low = middle + 1

@@ -11,7 +11,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
@@ -153,9 +153,9 @@ func (out *Fitted) solve(ctx context.Context, d *Data, f *objective.Objective, o
 	case method.CertifiedSolver:
 		return out.solveCertified(ctx, d, f, o)
 	case method.SGD:
-		return out.solveBySteps(ctx, f, o, solver.SGD)
+		return out.solveBySteps(ctx, f, o, optim.SGD)
 	}
-	return out.solveBySteps(ctx, f, o, solver.Adam)
+	return out.solveBySteps(ctx, f, o, optim.Adam)
 }
 
 func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Objective, o FitOptions) ([]float64, error) {
@@ -202,26 +202,26 @@ func storageName(s method.Storage) method.Storage {
 }
 
 // stepSolver is Adam or SGD of package solver.
-type stepSolver func(context.Context, solver.Objective, []solver.Objective, solver.Options) (solver.Result, error)
+type stepSolver func(context.Context, optim.Objective, []optim.Objective, optim.StepOptions) (optim.StepResult, error)
 
 func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o FitOptions, minimise stepSolver) ([]float64, error) {
 	r := &out.Result
 	settings := &r.Settings
-	steps := solver.Options{Iterations: o.Iterations, Step: o.Step, Seed: settings.Seed}
+	steps := optim.StepOptions{Iterations: o.Iterations, Step: o.Step, Seed: settings.Seed}
 	if o.Start == method.RandomStart {
-		steps.Start = solver.Random
+		steps.Start = optim.Random
 	}
-	var batches []solver.Objective
+	var batches []optim.Objective
 	if o.Minibatches > 1 {
 		parts, err := f.Minibatches(o.Minibatches, settings.Seed, o.Stratified)
 		if err != nil {
 			return nil, err
 		}
-		batches = solver.Batches(parts)
+		batches = optim.Batches(parts)
 	}
 	name := string(settings.Solver)
 	if o.Progress != nil {
-		steps.Progress = func(p solver.Progress) {
+		steps.Progress = func(p optim.StepProgress) {
 			o.Progress(result.Progress{Done: p.Iteration, Of: p.Of, Fraction: float64(p.Iteration) / float64(p.Of), Usable: true,
 				Stage: fmt.Sprintf("%s: step %d of %d, objective %.6g", name, p.Iteration, p.Of, p.Value.F)})
 		}
@@ -235,7 +235,7 @@ func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o F
 		settings.Start = method.ZeroStart
 	}
 	if o.Step == 0 {
-		settings.Step = solver.DefaultStep
+		settings.Step = optim.DefaultStep
 	}
 	r.Bounds = result.NewBounds(res.Last.F, res.AtZero.F, nil, false)
 	r.Threshold, r.Iterations, r.Passes, r.RowReads = res.Last.T, res.Iterations, res.Passes, res.RowReads

@@ -170,8 +170,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
-	part, note := thresholdText(f)
-	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: part + "; " + note}}
+	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
 	if c := f.Threshold.Calibrated; c != nil {
 		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Delta: o.Delta}, f.Goal, f.Calibration.Negatives)
 	}
@@ -185,6 +184,10 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 // no operating point.
 func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
 	entries := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
+	encodings := map[schema.Encoding]bool{}
+	for i := range f.Entries {
+		encodings[f.Entries[i].Task.Features] = true
+	}
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if e.Status != tune.Fitted {
@@ -201,14 +204,14 @@ func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data)
 		if slices.Contains(tune.Baselines(), e.Task.Learner) {
 			from.kind = result.BaselineEntry
 		}
-		entries = append(entries, Entry{Name: entryName(e.Task), Model: m, origin: from})
+		entries = append(entries, Entry{Name: entryName(e.Task, len(encodings) > 1), Model: m, origin: from})
 	}
 	return entries, nil
 }
 
-// entryName returns "logistic" for raw columns and "logistic/scorecard" for other encodings.
-func entryName(t tune.Task) string {
-	if t.Features == schema.Raw {
+// entryName returns "logistic" for raw columns and "logistic/scorecard" for other encodings, if there are several.
+func entryName(t tune.Task, several bool) string {
+	if !several || t.Features == schema.Raw {
 		return string(t.Learner)
 	}
 	return string(t.Learner) + "/" + string(t.Features)
@@ -237,11 +240,10 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 
 // newTraining returns the result without what only Train knows.
 func newTraining(f *tune.Found, o TrainOptions) result.Training {
-	_, note := thresholdText(f)
 	r := result.Training{
 		Goal: f.Goal, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
 		Test: someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
-		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: note,
+		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
 		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), OverTime: f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,

@@ -148,14 +148,18 @@ func imageLines(t *testing.T, path string) []string {
 	return lines
 }
 
-const zeroIntroduction = `"go test -run TestZero -zero all -timeout 3h ./" writes this page (TOPTAU_DATA must be set); the
-	page is the same on every machine. Three commands answer whether w = 0 is a global minimum, on the same rows. diagnose decides
-	it from the data alone. fit solves the problem and reports zero_is_optimal. train reports it for its candidates; its rows are
-	also its validation part, so it fits all of them. The problems are the six convex methods on raw columns with tau 1 %% and
-	5 %%, k 5, lambda 0, 1e-5, 0.001, 0.1 and 10, beta from 0.0001 to 10, and the hinge; at lambda 0.001 also the squared hinge.
-	The rows are every k-th row of a set, at most 600, or 200 for sets with 500 or more columns. "also in train" counts the
-	problems in train's grid. The smallest decrease is the least (F(0) - F)/F(0) that fit reached where the answer is no. A
-	comparison relative to F(0) would miss it.`
+// zeroIntroduction has the paragraphs before the table.
+var zeroIntroduction = []string{
+	`Whether w = 0 is a global minimum of the objective is decided three times for the same rows, in three ways. diagnose
+	decides from the data alone. fit solves the problem and reports zero_is_optimal. train reports it for its candidates, fitted
+	on all of the rows.`,
+	`The problems are the six convex methods with tau 1 % and 5 %, k 5, lambda 0, 1e-5, 0.001, 0.1 and 10, and beta 0.0001 to 10. They
+	have the hinge, and at lambda 0.001 the squared hinge too, raw columns, and every k-th row of a set, at most 600, or 200 where
+	there are 500 columns or more. "also in train" counts the problems that are in train's grid. The smallest decrease is the
+	smallest (F(0) - F)/F(0) of fit where w = 0 is not optimal. A test relative to F(0) would miss such a decrease.`,
+	`Run "go test -run TestZero -zero all -timeout 3h ./" with TOPTAU_DATA set to write this page again. It is the same on every
+	machine.`,
+}
 
 // zeroCase is a problem with the answer of each command.
 type zeroCase struct {
@@ -370,8 +374,10 @@ func zeroText(rows map[string]zeroRow) string {
 	p := new(page)
 	p.line("# Is w = 0 optimal: three commands, one answer")
 	p.line("")
-	p.prose(zeroIntroduction)
-	p.line("")
+	for _, paragraph := range zeroIntroduction {
+		p.prose("%s", paragraph)
+		p.line("")
+	}
 	p.row("set", "rows", "positive", "problems", "yes", "no", "undecided", "also in train", "disagreements", "smallest decrease")
 	p.row("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
 	var missing []string

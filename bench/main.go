@@ -21,7 +21,11 @@ func main() {
 	only := flag.String("only", "", "one group of comparisons")
 	out := flag.String("o", "", "write the page here")
 	peak := flag.String("peak", "", "train on this file, print the peak of memory, and nothing else")
+	task := flag.String("task", "", "run one grid for -only kernels, and nothing else")
 	flag.Parse()
+	if *task != "" {
+		exit(runGridTask(*task))
+	}
 	if *peak != "" {
 		exit(trainForPeak(*peak))
 	}
@@ -69,6 +73,7 @@ var groups = []struct {
 	{"memory", "Memory", (*bench).memory},
 	{"openblas", "Against OpenBLAS", (*bench).openblas},
 	{"liblinear", "Against LIBLINEAR", (*bench).liblinear},
+	{"kernels", "Commands without a family of kernels", (*bench).kernels},
 }
 
 func (b *bench) run(only, out string) error {
@@ -80,7 +85,7 @@ func (b *bench) run(only, out string) error {
 	b.dir = dir
 	before, start, found := load(), time.Now(), false
 	for _, g := range groups {
-		if only != "" && only != g.name {
+		if only != g.name && (only != "" || g.name == "kernels") { // builds the command 23 times
 			continue
 		}
 		found = true

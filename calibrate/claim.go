@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/metric"
+	"toptau/internal/binomial"
 	"toptau/threshold"
 )
 
@@ -83,7 +83,7 @@ func (c Claim) checkOrder() error {
 	if m < 0 {
 		return fmt.Errorf("order %d of %d calibration scores", c.Order, n)
 	}
-	if tail := metric.BinomialAtMost(n, m, c.Alpha.Float64()); !near(c.Bound, tail) {
+	if tail := binomial.AtMost(n, m, c.Alpha.Float64()); !near(c.Bound, tail) {
 		return fmt.Errorf("the binomial tail of order %d of %d at rate %s is %.6g, the file has %.6g", c.Order, n, c.Alpha, tail, c.Bound)
 	}
 	if !c.atMost(n, m, 1) {
@@ -101,14 +101,14 @@ func (c Claim) atMost(n, m, sign int) bool {
 	if m <= mostWide {
 		return tailAtMost(n, m, c.Alpha, c.Delta)
 	}
-	return metric.BinomialAtMost(n, m, c.Alpha.Float64()) <= c.Delta.Float64()*(1+float64(float64(sign)*doubtful))
+	return binomial.AtMost(n, m, c.Alpha.Float64()) <= c.Delta.Float64()*(1+float64(float64(sign)*doubtful))
 }
 
 // findN returns the number of scores at which the tail of the order is nearest to the bound: P(Bin(n, Alpha) <= n - Order)
 // grows with n.
 func (c Claim) findN() int {
 	low, high := c.Order, c.Order
-	tail := func(n int) float64 { return metric.BinomialAtMost(n, n-c.Order, c.Alpha.Float64()) }
+	tail := func(n int) float64 { return binomial.AtMost(n, n-c.Order, c.Alpha.Float64()) }
 	for tail(high) < c.Bound*(1-claimRounding) && high < mostClaimed {
 		high *= 2
 	}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/big"
 
+	"toptau/internal/binomial"
 	"toptau/internal/detmath"
-	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -39,7 +39,7 @@ const doubtful = 1e-9
 // tailAtMost reports whether P(Bin(n, alpha) <= m) <= delta. The float64 tail is accurate to about 1e-12; nearer
 // than that the question is answered by a sum of 400-bit numbers.
 func tailAtMost(n, m int, alpha, delta threshold.Rate) bool {
-	tail, d := metric.BinomialAtMost(n, m, alpha.Float64()), delta.Float64()
+	tail, d := binomial.AtMost(n, m, alpha.Float64()), delta.Float64()
 	if math.Abs(tail-d) > doubtful*d {
 		return tail < d
 	}

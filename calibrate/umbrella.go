@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"toptau/diag"
-	"toptau/metric"
+	"toptau/internal/binomial"
 	"toptau/threshold"
 )
 
@@ -43,13 +43,13 @@ func umbrella(scores []float64, alpha, delta threshold.Rate, p Population) (Thre
 	if len(z) < needed {
 		t := plain(z, alpha, p)
 		t.Delta, t.Needed = delta, needed
-		t.Bound = metric.BinomialAtMost(t.N, t.N-t.Order, alpha.Float64())
+		t.Bound = binomial.AtMost(t.N, t.N-t.Order, alpha.Float64())
 		return t, tooFew(t)
 	}
 	exceeding := allowed(len(z), alpha, delta)
 	t := at(z, len(z)-exceeding, p)
 	t.Alpha, t.Delta, t.Needed, t.Certified = alpha, delta, needed, true
-	t.Bound = metric.BinomialAtMost(t.N, exceeding, alpha.Float64())
+	t.Bound = binomial.AtMost(t.N, exceeding, alpha.Float64())
 	return t, nil
 }
 

@@ -3,11 +3,10 @@ package metric
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
 
 	"toptau/diag"
+	"toptau/internal/parallel"
 )
 
 // Bootstrap sets how an interval is made where the threshold comes from the same rows. The zero value is ready to use.
@@ -106,7 +105,7 @@ const falsePositives = 2
 // interval makes the replicates and takes their percentiles. rate is in the interval.
 func (r *Ranking) interval(b Bootstrap, rate float64, value func(*drawn) (low, high float64)) *Interval {
 	lows, highs := make([]float64, b.Replicates), make([]float64, b.Replicates)
-	parallel(b.Replicates, func(first, last int) {
+	parallel.Ranges(b.Replicates, func(first, last int) {
 		d := drawn{r: r}
 		for i := first; i < last; i++ {
 			d.rng = stream(b.Seed, i)
@@ -136,15 +135,4 @@ func percentiles(n int, confidence float64) (low, high int) {
 // stream is the random stream of one replicate: it depends on the seed and the replicate alone.
 func stream(seed uint64, replicate int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(replicate)*0x9e3779b97f4a7c15+0xd1342543de82ef95))
-}
-
-// parallel splits 0..n-1 over the processors. The work writes to places of its own, so the result does not depend on
-// their number.
-func parallel(n int, work func(first, last int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	var group sync.WaitGroup
-	for i := range workers {
-		group.Go(func() { work(i*n/workers, (i+1)*n/workers) })
-	}
-	group.Wait()
 }

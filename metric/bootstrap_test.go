@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"toptau/internal/binomial"
 	"toptau/threshold"
 )
 
@@ -285,7 +286,7 @@ func TestDrawBinomial(t *testing.T) {
 		cumulated, worst := 0.0, 0.0
 		for k := range seen {
 			cumulated += seen[k] / draws
-			worst = max(worst, math.Abs(cumulated-BinomialAtMost(c.n, k, p)))
+			worst = max(worst, math.Abs(cumulated-binomial.AtMost(c.n, k, p)))
 		}
 		if bound := 1.95 / math.Sqrt(draws); worst > bound { // one-sample Kolmogorov-Smirnov at level 0.001
 			t.Errorf("%+v: distance %v above %v", c, worst, bound)

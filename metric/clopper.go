@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toptau/diag"
+	"toptau/internal/binomial"
 )
 
 // DefaultConfidence is the confidence of an interval when none is given.
@@ -30,10 +31,10 @@ func ClopperPearson(x, n int, confidence float64) (low, high float64) {
 	tail := (1 - confidence) / 2
 	low, high = 0, 1
 	if x > 0 {
-		low = solveAtLeast(n, x, tail)
+		low = binomial.SolveAtLeast(n, x, tail)
 	}
 	if x < n {
-		high = solveAtMost(n, x, tail)
+		high = binomial.SolveAtMost(n, x, tail)
 	}
 	return low, high
 }

@@ -32,34 +32,20 @@ import (
 	"fmt"
 
 	"toptau/diag"
+	"toptau/method"
 	"toptau/threshold"
 )
 
-// Name says which criterion of the paper's Table "criteria" is meant.
-type Name int
-
+// The criteria of the paper's Table "criteria".
 const (
-	AtTop      Name = iota // Positives@Top: share of positives above the largest negative
-	AtQuantile             // Positives@Quantile: share of positives in the top tau of all samples
-	AtNP                   // Positives@NP: share of positives at a false positive rate of at most tau
+	AtTop      = method.AtTop      // Positives@Top: fraction of positives above the largest negative
+	AtQuantile = method.AtQuantile // Positives@Quantile: fraction of positives in the top tau of all rows
+	AtNP       = method.AtNP       // Positives@NP: fraction of positives at a false positive rate of at most tau
 )
-
-// String returns the name as it stands in results: "positives@top".
-func (n Name) String() string {
-	switch n {
-	case AtTop:
-		return "positives@top"
-	case AtQuantile:
-		return "positives@quantile"
-	case AtNP:
-		return "positives@np"
-	}
-	return fmt.Sprintf("metric.Name(%d)", int(n))
-}
 
 // Criterion is one of the paper's three criteria with its rate. The zero value is Positives@Top.
 type Criterion struct {
-	Name  Name
+	Name  method.Criterion
 	Tau   threshold.Rate // unused by AtTop
 	Paper bool           // count as the paper does: z >= t, t the K-th largest score of the population
 }
@@ -92,7 +78,7 @@ func (c Criterion) String() string {
 	return text
 }
 
-// check refuses a criterion that cannot be computed on any data.
+// check returns an error for a criterion that cannot be computed on any data.
 func (c Criterion) check() error {
 	switch {
 	case c.Name < AtTop || c.Name > AtNP:

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"toptau/internal/binomial"
 	"toptau/internal/detmath"
 )
 
@@ -20,7 +21,7 @@ func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 	p, q := part/whole, (whole-part)/whole
 	mode := min(n, int(float64(float64(n+1)*p)))
 	up, down := mode, mode // the next masses to subtract are those of up+1 and down-1
-	upper := mass(n, mode, p, q)
+	upper := binomial.Mass(n, mode, p, q)
 	lower := upper
 	u := float64(uniform(rng)) - upper
 	for u >= 0 && (up < n || down > 0) {

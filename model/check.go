@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"toptau/internal/feature"
+	"toptau/internal/table"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/surrogate"
@@ -29,14 +31,11 @@ func (p *Parts) check() error {
 
 func (p *Parts) checkSchema() error {
 	s := &p.Schema
-	switch s.Format {
-	case schema.CSV, schema.IDX:
-	case schema.LIBSVM:
-		if len(s.Columns) > 0 {
-			return errors.New("a libsvm schema with columns")
-		}
-	default:
+	if !slices.Contains(table.Formats(), s.Format) {
 		return fmt.Errorf("schema format %q", s.Format)
+	}
+	if s.Sparse() && len(s.Columns) > 0 {
+		return errors.New("a libsvm schema with columns")
 	}
 	if s.Width < 1 {
 		return fmt.Errorf("schema width %d", s.Width)

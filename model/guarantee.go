@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/calibrate"
+	"toptau/method"
 	"toptau/metric"
 )
 
@@ -45,7 +46,7 @@ func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
 	if err := goal.Check(); err != nil {
 		return fmt.Errorf("a guarantee without a valid goal: %w", err)
 	}
-	kinds := map[metric.Name]string{metric.AtNP: "max-fpr", metric.AtQuantile: "top", metric.AtTop: "absolute-top"}
+	kinds := map[method.Criterion]string{metric.AtNP: "max-fpr", metric.AtQuantile: "top", metric.AtTop: "absolute-top"}
 	if kind := kinds[goal.Criterion().Name]; g.Kind != kind || g.Rate != goal.Tau() {
 		return fmt.Errorf("a guarantee of kind %q with rate %q for another goal: %s", g.Kind, g.Rate, goal)
 	}

@@ -9,8 +9,8 @@ import (
 	"toptau/internal/objective"
 )
 
-// TestCertificateCannotBeFooled changes a certificate in every way that a mistake could, and wants it refused or its
-// bound lower: never above the optimum.
+// TestCertificateCannotBeFooled changes a certificate in every way that a mistake could, and wants it refused
+// or its bound lower: never above the optimum.
 func TestCertificateCannotBeFooled(t *testing.T) {
 	d := clouds(31, 40, 300, 4, .9)
 	x := d.matrix(t, matrix.Float64)
@@ -18,7 +18,7 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 	fewer := clouds(33, 20, 150, 4, .9).matrix(t, matrix.Float64)
 	for _, lambda := range []float64{1e-2, 0} {
 		for _, n := range everyMethod(lambda) {
-			o := bind(t, problem(t, n.name, n.h), x)
+			o := bind(t, newProblem(t, n.name, n.h), x)
 			r, err := Solve(context.Background(), o, Options{Gap: 1e-8})
 			if err != nil {
 				t.Fatal(err)
@@ -82,7 +82,7 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 			point := Sparse{[]int32{r.A.Rows[0]}, []float64{1}}
 			check("all of a on one row", o, optimum, r.W, r.P, point, true)
 			for what, data := range map[string]*matrix.Matrix{"other data": other, "fewer rows": fewer} {
-				theirs := bind(t, problem(t, n.name, n.h), data)
+				theirs := bind(t, newProblem(t, n.name, n.h), data)
 				best, err := Solve(context.Background(), theirs, Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -93,11 +93,12 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 	}
 }
 
-// TestWrongK uses a certificate for K = 2 with K = 5, whose cap it breaks, and one for K = 5 with K = 2, where it holds.
+// TestWrongK uses a certificate for K = 2 with K = 5, whose cap it breaks, and one for K = 5 with K = 2,
+// where it holds.
 func TestWrongK(t *testing.T) {
 	x := clouds(34, 60, 700, 5, .9).matrix(t, matrix.Float64)
-	two := bind(t, problem(t, "toppushk", hyper(1e-2, "", 0, 2, false)), x)
-	five := bind(t, problem(t, "toppushk", hyper(1e-2, "", 0, 5, false)), x)
+	two := bind(t, newProblem(t, "toppushk", hyper(1e-2, "", 0, 2, false)), x)
+	five := bind(t, newProblem(t, "toppushk", hyper(1e-2, "", 0, 5, false)), x)
 	a, err := Solve(context.Background(), two, Options{})
 	if err != nil {
 		t.Fatal(err)

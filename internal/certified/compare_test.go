@@ -12,14 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/simulate"
-	"toptau/internal/solver"
 	"toptau/threshold"
 )
 
-// compared are the problems beside which ADAM runs.
+// compared returns the problems that ADAM runs for comparison.
 func compared() []instance {
 	return []instance{
 		{"TopPushK 5", "toppushk", hyper(1e-3, "", 0, 5, false)},
@@ -34,15 +35,15 @@ func middleAndMost(values []float64) (middle, largest, total float64) {
 		return 0, 0, 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2], sorted[len(sorted)-1], sum(sorted)
+	return sorted[len(sorted)/2], sorted[len(sorted)-1], linalg.Sum(sorted)
 }
 
 // adamPart compares with 1,000 full-batch steps of ADAM on every set above 10,000 rows.
 func adamPart(t *testing.T, s *section) {
-	s.say(`On every set above 10,000 rows: 1,000 full-batch steps of ADAM (0.01, from w = 0; packing apart), the best objective
-		that they reach, and the passes and seconds after which the certified solver is at or below it: its first round at whose end
-		F(w) is. Lambda 0.001. Processor seconds are those of both cores together, in hundredths; on a shared machine they say
-		more than the seconds that passed, which follow them. Target: no slower anywhere, and at least 10 times fewer passes.`)
+	s.say(`On every set above 10,000 rows: the best objective of 1,000 full-batch steps of ADAM (step 0.01, from w = 0), and the
+		passes and seconds until the certified solver is at or below it, at the end of a round. Lambda is 0.001. Times are without
+		packing. Processor seconds are those of both cores, and are the better measure on a shared machine; seconds by the clock
+		follow them. Target: no slower anywhere, and at least 10 times fewer passes.`)
 	s.table([]string{"set", "rule", "F(0)", "ADAM best F", "ADAM passes", "ADAM processor s", "ADAM s", "certified F",
 		"passes until below", "processor s until below", "s until below", "times fewer passes", "passes to the end",
 		"processor s to the end", "s to the end"})
@@ -51,9 +52,9 @@ func adamPart(t *testing.T, s *section) {
 	for _, name := range []string{"mammography", "magic04", "a9a", "w8a", "covtype_2vs4", "nsl_kdd", "kddcup99"} {
 		x := standardised(t, name)
 		for _, in := range compared() {
-			o := bind(t, problem(t, in.method, in.h), x)
+			o := bind(t, newProblem(t, in.method, in.h), x)
 			begin, used := time.Now(), processor()
-			adam, err := solver.Adam(context.Background(), o, nil, solver.Options{})
+			adam, err := optim.Adam(context.Background(), o, nil, optim.StepOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,12 +89,12 @@ func adamPart(t *testing.T, s *section) {
 				fmt.Sprintf("%.0f", float64(adam.Passes)/float64(passes)), fmt.Sprint(m.Passes), seconds(allUsed), seconds(m.took))
 		}
 	}
-	s.say(fmt.Sprintf(`No slower by processor time in %d of %d, by the clock in %d of %d; at least 10 times fewer passes in %d of
+	s.say(fmt.Sprintf(`No slower by processor time in %d of %d and by the clock in %d of %d. At least 10 times fewer passes in %d of
 		%d.`, count-len(slower), count, count-len(slowerByClock), count, count-len(more), count))
 	s.list("Slower by processor time", slower)
 	s.list("Slower by the clock", slowerByClock)
 	s.list("Not 10 times fewer passes", more)
-	s.write(t, "Beside ADAM")
+	s.write(t, "Compared with ADAM")
 }
 
 func against(set string, in instance, a, b time.Duration) string {
@@ -102,10 +103,10 @@ func against(set string, in instance, a, b time.Duration) string {
 
 // pathsPart counts the readings of warm paths.
 func pathsPart(t *testing.T, s *section) {
-	s.say(`One chain a path: every point starts at the rows, the multipliers and the point of the one before. lambda is 0.1, 0.01,
-		0.001, 1e-4, 1e-5, 0; k is 1, 3, 5, 10, 15, 20; beta is 10, 1, 0.1, 0.01, 0.001, 1e-4; lambda is 0.001 and tau 0.01
-		where they are not varied. Every point's passes include the one that verifies it. Target: at most 4 extra passes a point
-		on average, counted over the five points after the first.`)
+	s.say(`Each path is one chain: a problem starts from the rows, the multipliers and the point of the one before. lambda is 0.1,
+		0.01, 0.001, 1e-4, 1e-5, 0; k is 1, 3, 5, 10, 15, 20; beta is 10, 1, 0.1, 0.01, 0.001, 1e-4. Where they do not vary, lambda is
+		0.001 and tau 0.01. The passes of each problem include the one that verifies it. Target: at most 4 extra passes a problem on
+		average over the five problems after the first.`)
 	s.table([]string{"set", "path", "passes of the points", "extra a point", "the same points alone", "points reached", "processor s"})
 	paths := []struct {
 		name   string
@@ -134,7 +135,7 @@ func pathsPart(t *testing.T, s *section) {
 			extra, alone, reached := 0, 0, 0
 			var used time.Duration
 			for i, in := range path.points {
-				o := bind(t, problem(t, in.method, in.h), x)
+				o := bind(t, newProblem(t, in.method, in.h), x)
 				ctx, cancel := limited(instanceLimit / 4)
 				before := processor()
 				r, err := chain.Solve(ctx, o, Options{})
@@ -183,7 +184,8 @@ func measureAlone(t *testing.T, o *objective.Objective) int {
 
 const hepmassRows = 5_250_000
 
-// hepmassPart solves problems of the size of the paper's largest set. The page is written after every problem.
+// hepmassPart solves problems of the size of the paper's largest set. The page is written after every
+// problem.
 func hepmassPart(t *testing.T, _ *section) {
 	r := &millions{}
 	for _, share := range []string{"50%", "10%"} {
@@ -204,11 +206,11 @@ func hepmassPart(t *testing.T, _ *section) {
 
 // millions is what hepmassPart has measured so far.
 type millions struct {
-	x              *matrix.Matrix
-	share          string
-	solved, beside [][]string
-	missed         []string
-	lower          map[string]float64 // certified bounds
+	x                *matrix.Matrix
+	share            string
+	solved, descents [][]string
+	missed           []string
+	lower            map[string]float64 // certified bounds
 }
 
 func (r *millions) simulate(t *testing.T, share string) {
@@ -220,7 +222,7 @@ func (r *millions) simulate(t *testing.T, share string) {
 
 func (r *millions) solve(t *testing.T, in instance) {
 	t.Helper()
-	o := bind(t, problem(t, in.method, in.h), r.x)
+	o := bind(t, newProblem(t, in.method, in.h), r.x)
 	forgetPeak()
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	begin, before := time.Now(), processor()
@@ -253,47 +255,47 @@ func (r *millions) solve(t *testing.T, in instance) {
 // descend runs ADAM on minibatches.
 func (r *millions) descend(t *testing.T, in instance) {
 	t.Helper()
-	o := bind(t, problem(t, in.method, in.h), r.x)
+	o := bind(t, newProblem(t, in.method, in.h), r.x)
 	parts, err := o.Minibatches(40, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin, before := time.Now(), processor()
-	adam, err := solver.Adam(context.Background(), o, solver.Batches(parts), solver.Options{})
+	adam, err := optim.Adam(context.Background(), o, optim.Batches(parts), optim.StepOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	lower := r.lower[r.share+in.rule]
 	gap := func(f float64) string { return fmt.Sprintf("%.1e", (f-lower)/max(f, .01)) }
-	r.beside = append(r.beside, []string{r.share, in.rule, fmt.Sprintf("%.6g", adam.Best.F), gap(adam.Best.F),
+	r.descents = append(r.descents, []string{r.share, in.rule, fmt.Sprintf("%.6g", adam.Best.F), gap(adam.Best.F),
 		fmt.Sprintf("%.6g", adam.Last.F), gap(adam.Last.F), seconds(processor() - before), seconds(time.Since(begin))})
-	t.Logf("%s", r.beside[len(r.beside)-1])
+	t.Logf("%s", r.descents[len(r.descents)-1])
 }
 
 func (r *millions) section() *section {
 	s := &section{}
 	s.say(`5,250,000 rows of 28 columns, simulated (simulate hepmass, seed 1), scaled by the means and deviations of the first
-		100,000 rows, float32 storage, lambda 0.001. Solves are ended after the round that reaches a relative gap of 1e-4. Memory is the peak of what the
-		process holds, the matrix included, over the bytes of the matrix, with GOGC=25. Target: relative gap 1e-4 within 10 s
-		(goal: 3 s) on two cores, in less than 2 x the matrix; judged by the processor seconds of all threads together, since
-		the machine was shared.`)
+		100,000 rows, float32 storage, lambda 0.001. A solve is stopped after the round that reaches a relative gap of 1e-4. Memory is
+		the peak of the process, with the matrix, over the bytes of the matrix, with GOGC=25. Target: a relative gap of 1e-4 within
+		10 s (goal: 3 s) on two cores, in less than twice the memory of the matrix. The time is the processor time of all threads,
+		because the machine was shared.`)
 	s.table([]string{"positives", "rule", "F", "relative gap", "gap of the decrease", "passes", "row reads", "processor s",
 		"seconds", "memory"})
 	for _, row := range r.solved {
 		s.row(row...)
 	}
 	s.list("Missed", r.missed)
-	s.say(`Beside it 1,000 steps of ADAM on 40 minibatches (packing apart, evaluations of the whole at the tenths included), and
-		the relative gap that its best and its last iterate leave to the certified bound:`)
-	if len(r.beside) == 0 {
+	s.say(`For comparison 1,000 steps of ADAM on 40 minibatches, with the evaluations of all rows after every tenth of the steps and
+		without packing. The gaps are those of its best and its last iterate to the certified bound.`)
+	if len(r.descents) == 0 {
 		s.say("Not measured in this run.")
 		return s
 	}
 	s.table([]string{"positives", "rule", "best F", "best gap", "last F", "last gap", "processor s", "seconds"})
-	for _, row := range r.beside {
+	for _, row := range r.descents {
 		s.row(row...)
 	}
-	if missing := 2*len(compared()) - len(r.beside); missing > 0 {
+	if missing := 2*len(compared()) - len(r.descents); missing > 0 {
 		s.say(fmt.Sprintf("Not measured in this run: the other %d.", missing))
 	}
 	return s
@@ -338,7 +340,8 @@ func hepmass(t *testing.T, share string) *matrix.Matrix {
 	return x
 }
 
-// processor is the processor time of the process so far, all threads together; 0 where the system does not tell.
+// processor is the processor time of the process so far, all threads together; 0 where the system does not
+// tell.
 func processor() time.Duration {
 	stat, _ := os.ReadFile("/proc/self/stat")
 	_, after, _ := strings.Cut(string(stat), ") ")
@@ -351,7 +354,8 @@ func processor() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// limited returns a context that ends when the process has used so much processor time, or ten times as much time passed.
+// limited returns a context that ends when the process has used so much processor time, or ten times as much
+// time passed.
 func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*limit)
 	end := processor() + limit
@@ -364,7 +368,8 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// forgetPeak and peak measure the largest resident memory between them, in bytes; 0 where the system does not tell.
+// forgetPeak and peak measure the largest resident memory between them, in bytes; 0 where the system does not
+// tell.
 func forgetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
@@ -384,7 +389,7 @@ func peak() float64 {
 // widePart solves problems with more columns than rows.
 func widePart(t *testing.T, s *section) {
 	x := standardised(t, "basehock")
-	s.say(fmt.Sprintf(`basehock: %d rows of text, %d columns, standardised. Target: gap of the decrease 1e-6; 30 s each are aimed at.`,
+	s.say(fmt.Sprintf(`basehock: %d rows of text, %d columns, standardised. Target: a gap of the decrease of 1e-6 within 30 s each.`,
 		x.Rows(), x.Cols()))
 	s.table([]string{"rule", "lambda", "F(0)", "F", "relative gap", "gap of the decrease", "passes", "row reads", "Newton systems", "processor s", "seconds"})
 	var missed []string

@@ -159,7 +159,8 @@ func contains(a []int, x int) bool {
 	return false
 }
 
-// standardise subtracts the mean and divides by the population standard deviation; constant columns are dropped.
+// standardise subtracts the mean and divides by the population standard deviation; constant columns are
+// dropped.
 func (d dataset) standardise() dataset {
 	n := float64(len(d.x))
 	keep, mean, scale := []int{}, []float64{}, []float64{}
@@ -196,8 +197,8 @@ func (d dataset) matrix(t testing.TB, s matrix.Storage) *matrix.Matrix {
 	return x
 }
 
-// problem makes a problem from names and numbers; 0 means unset.
-func problem(t testing.TB, name string, h method.Problem) method.Problem {
+// newProblem makes a problem from names and numbers; 0 means unset.
+func newProblem(t testing.TB, name string, h method.Problem) method.Problem {
 	t.Helper()
 	m, err := method.ByName(name)
 	if err != nil {

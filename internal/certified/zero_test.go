@@ -31,7 +31,7 @@ func TestZeroOnPublicSets(t *testing.T) {
 		x := d.matrix(t, matrix.Float32)
 		for k, n := range []named{{"toppush", hyper(1e-3, "", 0, 0, false)}, {"toppushk", hyper(1e-3, "", 0, 5, false)},
 			{"topmean-np", hyper(1e-3, "0.01", 0, 0, false)}, {"topmean-np", hyper(1e-3, "0.05", 0, 0, true)}} {
-			z, err := IsZeroOptimal(context.Background(), bind(t, problem(t, n.name, n.h), x), Options{})
+			z, err := IsZeroOptimal(context.Background(), bind(t, newProblem(t, n.name, n.h), x), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestZeroVerdicts(t *testing.T) {
 		{"equal means", same, named{"patmat-np", hyper(.1, "0.3", 1, 0, true)}, ZeroIsOptimal},
 	}
 	for _, c := range cases {
-		o := bind(t, problem(t, c.n.name, c.n.h), c.d.matrix(t, matrix.Float64))
+		o := bind(t, newProblem(t, c.n.name, c.n.h), c.d.matrix(t, matrix.Float64))
 		z, err := IsZeroOptimal(context.Background(), o, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -4,15 +4,17 @@ package kernel
 //
 //	z[p*stride+r] += float32(sums[p*64+r])
 //
-// for r < 64. The scores of a panel lie stride apart from those of the next, so that the models of a tile can be taken one
-// by one. There are as many panels as sums has.
+// for r < 64. The scores of neighbouring panels are stride elements apart, so that the models of a tile can be handled
+// one by one. sums determines the number of panels.
 func JoinScores(sums []float64, z []float32, stride int) {
 	panels := len(sums) / PanelRows
 	if panels == 0 {
 		return
 	}
 	sums, z = sums[:panels*PanelRows], z[:(panels-1)*stride+PanelRows]
-	if !vectorJoin(sums, z, stride, panels) {
+	if uses(joinFamily) {
+		asmJoin(&sums[0], &z[0], 4*stride, panels)
+	} else {
 		joinScores(sums, z, stride)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 	"toptau/internal/table"
 	"toptau/method"
 )
@@ -70,8 +70,8 @@ func (l loaded) pack(t testing.TB, parts ...[]int) []*matrix.Matrix {
 	return out
 }
 
-// Both losses converge on real data, with a gap to their lower bound that is nearly nothing; time and passes are
-// reported.
+// Both losses converge on real data, with a gap to their lower bound that is nearly nothing; time and passes
+// are reported.
 func TestRealDataConverges(t *testing.T) {
 	for _, name := range []string{"ionosphere", "spambase", "magic04", "w8a", "nsl_kdd"} {
 		x := load(t, name).pack(t, nil)[0]
@@ -91,15 +91,15 @@ func TestRealDataConverges(t *testing.T) {
 	}
 }
 
-// Without a penalty the logistic fit on nsl_kdd passes through points where the curvature has all but vanished, and has
-// no minimum: some services occur in one class only. Spambase has one.
+// Without a penalty the logistic fit on nsl_kdd passes through points where the curvature has all but
+// vanished, and has no minimum: some services occur in one class only. Spambase has one.
 func TestRealDataWithoutPenalty(t *testing.T) {
 	for _, name := range []string{"spambase", "nsl_kdd"} {
 		x := load(t, name).pack(t, nil)[0]
 		r := fit(t, x, Options{})
 		t.Logf("%-11s F %.10f  gradient %.0e  steps %d  passes %d  %v", name, r.Objective,
 			r.Gradient, r.Steps, r.Passes, r.Reason)
-		if want := map[string]smooth.Reason{"spambase": smooth.Converged, "nsl_kdd": smooth.NoMinimum}; r.Reason != want[name] {
+		if want := map[string]optim.Reason{"spambase": optim.Converged, "nsl_kdd": optim.NoMinimum}; r.Reason != want[name] {
 			t.Errorf("%s: %v", name, r.Reason)
 		}
 		if penalised := fit(t, x, Options{Lambda: 1e-6}); r.Loss > penalised.Loss+1e-9 {
@@ -133,8 +133,8 @@ func (l loaded) split(seed uint64) (train, validation, test []int) {
 	return train, validation, test
 }
 
-// truePositiveRate is the share of positives above the negative that a false positive rate leaves below; ties count
-// against.
+// truePositiveRate is the share of positives above the negative that a false positive rate leaves below; ties
+// count against.
 func truePositiveRate(x *matrix.Matrix, w []float64, rate float64) float64 {
 	p, n := make([]float64, x.Positives.Rows()), make([]float64, x.Negatives.Rows())
 	x.Positives.Scores(w, p)
@@ -150,8 +150,9 @@ func truePositiveRate(x *matrix.Matrix, w []float64, rate float64) float64 {
 	return float64(above) / float64(len(p))
 }
 
-// Where a linear model is wrong about the bulk the ramp finds the positives at the top that logistic regression gives up:
-// on raw columns magic04 goes from about 6 to 25 per cent at a false positive rate of 1 %, mammography from 59 to 67.
+// Where a linear model is wrong about the bulk the ramp finds the positives at the top that logistic
+// regression gives up: on raw columns magic04 goes from about 6 to 25 per cent at a false positive rate of 1
+// %, mammography from 59 to 67.
 func TestRampAtTheTop(t *testing.T) {
 	for _, c := range []struct {
 		name string

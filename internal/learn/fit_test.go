@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 	"toptau/method"
 )
 
@@ -28,7 +28,7 @@ func TestOptimalityConditions(t *testing.T) {
 				if y[i] {
 					m, sign = 2*m, -1
 				}
-				s := sign * (smooth.Dot(row, r.W) + r.Intercept)
+				s := sign * (optim.Dot(row, r.W) + r.Intercept)
 				slope := 2 * max(0, 1+s)
 				value += m * max(0, 1+s) * max(0, 1+s)
 				if loss == Logistic {
@@ -50,7 +50,7 @@ func TestOptimalityConditions(t *testing.T) {
 					t.Errorf("%v, lambda %v: gradient %v", loss, lambda, g)
 				}
 			}
-			if want := value/mass + lambda/2*smooth.Dot(r.W, r.W); !close(r.Objective, want, 1e-12) || !close(r.Loss, value/mass, 1e-12) {
+			if want := value/mass + lambda/2*optim.Dot(r.W, r.W); !close(r.Objective, want, 1e-12) || !close(r.Loss, value/mass, 1e-12) {
 				t.Errorf("%v, lambda %v: F = %v, want %v", loss, lambda, r.Objective, want)
 			}
 		}
@@ -181,7 +181,8 @@ func TestStoragesAgree(t *testing.T) {
 	}
 }
 
-// The result has the same bits for any number of threads; the data is large enough that all parts run in parallel.
+// The result has the same bits for any number of threads; the data is large enough that all parts run in
+// parallel.
 func TestThreadsDoNotMatter(t *testing.T) {
 	rows, y, weights := cloud(30_000, 30, 23, true)
 	x, err := matrix.FromDense(rows, y, weights, matrix.Float64)
@@ -239,20 +240,20 @@ func TestCancelled(t *testing.T) {
 	rows, y, _ := cloud(500, 4, 25, false)
 	x := dense(t, rows, y, nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Fit(ctx, x, Options{Lambda: 1e-3, Progress: func(p smooth.Progress) {
+	r, err := Fit(ctx, x, Options{Lambda: 1e-3, Progress: func(p optim.Progress) {
 		if p.Step == 2 {
 			cancel()
 		}
 	}})
-	if err != nil || r.Reason != smooth.Cancelled || r.Converged || r.Steps != 2 || !(r.Objective < math.Ln2) {
+	if err != nil || r.Reason != optim.Cancelled || r.Converged || r.Steps != 2 || !(r.Objective < math.Ln2) {
 		t.Errorf("%v %+v", err, r)
 	}
 	path, err := Path(ctx, x, Options{}, []float64{1, 0.1})
-	if err != nil || len(path) != 1 || path[0].Reason != smooth.Cancelled {
+	if err != nil || len(path) != 1 || path[0].Reason != optim.Cancelled {
 		t.Errorf("%v %+v", err, path)
 	}
 	top, err := Ramp(ctx, x, RampOptions{Anchor: r.W})
-	if err != nil || top.Reason != smooth.Cancelled || !slices.Equal(top.W, r.W) {
+	if err != nil || top.Reason != optim.Cancelled || !slices.Equal(top.W, r.W) {
 		t.Errorf("%v %+v", err, top)
 	}
 }
@@ -295,7 +296,7 @@ func TestRampIsNeverWorseThanItsAnchor(t *testing.T) {
 	} {
 		for _, population := range []method.Population{method.Negatives, method.AllRows} {
 			last := math.Inf(1)
-			r := ramp1(t, x, RampOptions{Anchor: anchor, Population: population, Progress: func(p smooth.Progress) {
+			r := ramp1(t, x, RampOptions{Anchor: anchor, Population: population, Progress: func(p optim.Progress) {
 				if p.Value > last*(1+1e-11) {
 					t.Errorf("%s: step %d rises from %v to %v", name, p.Step, last, p.Value)
 				}

@@ -7,24 +7,25 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
-// unknownLimit bounds the values beyond a schema's dictionary that get codes of their own, so that a column of ever new
-// values does not fill the memory. All further values share the next code, whose text is empty.
+// unknownLimit bounds the values beyond a schema's dictionary that get codes of their own, so that a column
+// of ever new values does not fill the memory. All further values share the next code, whose text is empty.
 const unknownLimit = 1 << 16
 
-// maxCategories bounds the distinct values of all categorical columns of a training file. Each has a weight, which takes
-// far more memory than the field in its row. maxText bounds the bytes of these values, and of the names of all columns:
-// models, reports and messages hold several copies of them.
+// maxCategories bounds the distinct values of all categorical columns of a training file. Each has a weight,
+// which takes far more memory than the field in its row. maxText bounds the bytes of these values, and of the
+// names of all columns: models, reports and messages hold several copies of them.
 const (
 	maxCategories = 1 << 18
 	maxText       = 16 << 20
 )
 
-// assembler turns the rows of a file with columns into rows of a Table, for every format. A format provides the names of
-// the columns and the rows; the assembler gives each column its role and kind, matches a model's schema, and handles labels,
-// weights, categories and the columns that are kept as text.
+// assembler turns the rows of a file with columns into rows of a Table, for every format. A format provides
+// the names of the columns and the rows; the assembler gives each column its role and kind, matches a model's
+// schema, and handles labels, weights, categories and the columns that are kept as text.
 type assembler struct {
 	reader     *Reader
 	names      *names
@@ -62,8 +63,8 @@ func (r *row) textOf(column int) []byte {
 	return r.fields[column]
 }
 
-// newAssembler gives the columns their roles and kinds, and prepares the reader's table and schema. counts describes the
-// first rows by column and decides the kinds; nil: all columns are numeric.
+// newAssembler gives the columns their roles and kinds, and prepares the reader's table and schema. counts
+// describes the first rows by column and decides the kinds; nil: all columns are numeric.
 func newAssembler(r *Reader, n *names, counts []kindCount) (*assembler, error) {
 	a := &assembler{reader: r, names: n}
 	var err error
@@ -113,8 +114,8 @@ func (a *assembler) kindOf(column int, c kindCount) schema.Kind {
 		return schema.Numeric
 	}
 	if 2*c.commas > c.seen {
-		a.reader.warn("decimal_comma", fmt.Sprintf(
-			"column %s is read as categorical: its values look like numbers with a decimal comma", diag.Quote(a.names.all[column])))
+		a.reader.warn("decimal_comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers with"+
+			" a decimal comma", diag.Quote(a.names.all[column])))
 	}
 	return schema.Categorical
 }
@@ -249,7 +250,8 @@ func (a *assembler) appendNumbers(t *Table, r *row) error {
 	return nil
 }
 
-// codeOf returns the index of a categorical field in the dictionary of feature k, which grows if the field is new.
+// codeOf returns the index of a categorical field in the dictionary of feature k, which grows if the field is
+// new.
 func (a *assembler) codeOf(k int, c *Column, field []byte, line int) (int32, error) {
 	if a.reader.missing.has(field) {
 		return -1, nil
@@ -278,11 +280,12 @@ func (a *assembler) codeOf(k int, c *Column, field []byte, line int) (int32, err
 	return code, nil
 }
 
-// tooManyCategories is the error of a training file whose categorical columns have more values than the limit.
+// tooManyCategories is the error of a training file whose categorical columns have more values than the
+// limit.
 func (a *assembler) tooManyCategories(k, line int) *diag.Error {
 	return &diag.Error{Kind: diag.Data, File: a.reader.file, Line: line, Column: a.names.all[a.roles.features[k]],
-		Found:    fmt.Sprintf("distinct value %s of the categorical columns", thousands(maxCategories+1)),
-		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", thousands(maxCategories)),
+		Found:    fmt.Sprintf("distinct value %s of the categorical columns", text.Count(maxCategories+1)),
+		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", text.Count(maxCategories)),
 		Fixes: []diag.Fix{{Param: "drop", Value: a.columnValue(k)},
 			{Param: "id", Value: a.columnValue(k), When: "for columns that identify rows"}}}
 }
@@ -388,7 +391,7 @@ func (a *assembler) checkEnd() error { return nil }
 // finish implements rowSource.
 func (a *assembler) finish() {
 	if a.zeroWeight > 0 {
-		a.reader.warn("zero_weight", fmt.Sprintf("%s: %s of weight 0 left out", a.reader.file, plural(a.zeroWeight, "row")))
+		a.reader.warn("zero_weight", fmt.Sprintf("%s: %s of weight 0 left out", a.reader.file, text.Plural(a.zeroWeight, "row")))
 	}
 }
 
@@ -412,7 +415,8 @@ func shellQuote(text []byte) string {
 func noLabel(n *names) error {
 	e := &diag.Error{Kind: diag.Usage, File: n.file, Found: "no label column",
 		Expected: "a name, a number, first or last",
-		Fixes:    []diag.Fix{{Param: "label", Value: "COLUMN"}, {Param: "labels-file", Value: "FILE", When: "with one label per row"}}}
+		Fixes: []diag.Fix{{Param: "label", Value: "COLUMN"},
+			{Param: "labels-file", Value: "FILE", When: "with one label per row"}}}
 	if n.header {
 		e.Expected = "one of " + enumerate(n.all, 20)
 	}

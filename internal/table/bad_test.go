@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,7 @@ func wantError(t *testing.T, err error, want string) {
 	}
 }
 
-// badCase is a text that is refused, always with the same words, whatever the size of the chunks.
+// badCase is a text that is refused, with the same error in chunks of any size.
 type badCase struct {
 	name, text string
 	o          Options
@@ -62,16 +63,16 @@ func TestBadDelimited(t *testing.T) {
 		{"ragged, long, below a header", "a,y\n1,1\n2,0,5\n", named,
 			"t:3: 3 fields, expected 2 fields as in the header (use --delimiter D; the detected" +
 				" delimiter is comma)"},
-		{"ragged, delimiter told", "1,2,1\n3,0\n", Options{Format: schema.Format{Label: "last", Delimiter: "comma"}},
+		{"ragged, delimiter set", "1,2,1\n3,0\n", Options{Format: schema.Format{Label: "last", Delimiter: "comma"}},
 			"t:2: 2 fields, expected 3 fields as in line 1"},
-		{"ragged, far", long + "1\n", last,
+		{"ragged, after the head", long + "1\n", last,
 			"t:12001: 1 field, expected 4 fields as in line 1 (use --delimiter D; the detected" +
 				" delimiter is comma)"},
 		{"empty line inside", "1,1\n\n2,0\n", last,
 			"t:2: an empty line, expected 2 fields as in the other lines (remove the line)"},
 		{"text for a number", "bytes,y\n1,1\nn/a,0\n2,0\n3,0\n", named,
 			`t:3: column "bytes": "n/a", expected a number (use --missing 'n/a' or --categorical bytes)`},
-		{"text for a number, far", long + "1,2,x y,0\n", last,
+		{"text for a number, after the head", long + "1,2,x y,0\n", last,
 			`t:12001: column "3": "x y", expected a number (use --missing 'x y' or --categorical 3)`},
 		{"text for a number, first line", "a,2,1\n3,2,0\n4,3,1\n5,3,1\n", last,
 			`t:1: column "1": "a", expected a number (use --missing a, --categorical 1 or --header yes` +
@@ -85,7 +86,7 @@ func TestBadDelimited(t *testing.T) {
 			`t:3: column "x": "1e999", expected a number within the range of float64 (use --missing 1e999)`},
 		{"hexadecimal", "x,y\n1,1\n2,1\n0x10,0\n", named,
 			`t:4: column "x": "0x10", expected a number (use --missing 0x10 or --categorical x)`},
-		{"told to be numeric", "x,y\na,1\nb,0\n", Options{Format: schema.Format{Label: "y", Numeric: []string{"x"}, Header: "yes"}},
+		{"numeric by an option", "x,y\na,1\nb,0\n", Options{Format: schema.Format{Label: "y", Numeric: []string{"x"}, Header: "yes"}},
 			`t:2: column "x": "a", expected a number (use --missing a or --categorical x)`},
 		{"one class", "1,1\n2,1\n", last,
 			`t: column "2": no negative row, the labels are "1" (2), expected rows of both classes`},
@@ -116,30 +117,30 @@ func TestBadDelimited(t *testing.T) {
 		{"a value that does not occur", "1,normal.\n2,smurf.\n", Options{Format: schema.Format{Label: "2", Positive: []string{"!normal"}}},
 			`t: column "2": no label "normal", expected one of the values that occur: "normal." (1),` +
 				` "smurf." (1) (did you mean "normal."?)`},
-		{"a value nothing like others", "1,'1'\n2,'-1'\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}},
+		{"a value unlike all others", "1,'1'\n2,'-1'\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}},
 			`t: column "2": no label "yes", expected one of the values that occur: "'1'" (1), "'-1'" (1)` +
 				" (use --positive with one of them)"},
 		{"an empty label", "x,y\n1,1\n2,\n", named, `t:3: column "y": an empty label, expected a label in every row`},
 		{"a missing label", "x,y\n1,1\n2,?\n", Options{Format: schema.Format{Label: "y", Missing: []string{"?"}}},
 			`t:3: column "y": the missing label "?", expected a label in every row`},
-		{"no label told", "1,1\n2,0\n", Options{},
+		{"no label option", "1,1\n2,0\n", Options{},
 			"t: no label column, expected a name, a number, first or last (use --label COLUMN or" +
 				" --labels-file FILE with one label per row)"},
-		{"no label told, header", "a,b\n1,1\n2,0\n", Options{},
+		{"no label option, header", "a,b\n1,1\n2,0\n", Options{},
 			`t: no label column, expected one of "a", "b" (use --label COLUMN or --labels-file FILE` +
 				" with one label per row)"},
-		{"label not there", "a,Label\n1,1\n2,0\n", Options{Format: schema.Format{Label: "Lable"}},
+		{"unknown label", "a,Label\n1,1\n2,0\n", Options{Format: schema.Format{Label: "Lable"}},
 			`t: --label "Lable", expected one of the columns "a", "Label" (did you mean "Label"?)`},
-		{"label not there, far off", "a,b\n1,1\n2,0\n", Options{Format: schema.Format{Label: "target"}},
+		{"unknown label, unlike all names", "a,b\n1,1\n2,0\n", Options{Format: schema.Format{Label: "target"}},
 			`t: --label "target", expected one of the columns "a", "b"`},
-		{"label not there, no header", "1,1\n2,0\n", Options{Format: schema.Format{Label: "y"}},
+		{"unknown label, no header", "1,1\n2,0\n", Options{Format: schema.Format{Label: "y"}},
 			`t: --label "y", expected a column's number from 1 to 2 (use --header yes if line 1 names` +
 				" the columns; no header was found)"},
 		{"label beyond the last column", "1,1\n2,0\n", Options{Format: schema.Format{Label: "3"}},
 			`t: --label "3", expected a column's number from 1 to 2`},
-		{"drop not there", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"a,b"}}},
+		{"unknown column to drop", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"a,b"}}},
 			`t: --drop "b", expected one of the columns "a", "y"`},
-		{"drop beyond", "1,1\n2,0\n", Options{Format: schema.Format{Label: "1", Drop: []string{"2-3"}}},
+		{"column to drop beyond the last", "1,1\n2,0\n", Options{Format: schema.Format{Label: "1", Drop: []string{"2-3"}}},
 			`t: --drop "2-3", expected a column's number from 1 to 2`},
 		{"label dropped", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"1-2"}}},
 			`t: column "y": the same column as label and drop, expected different columns`},
@@ -179,7 +180,7 @@ func TestBadDelimited(t *testing.T) {
 		{"unclosed quote", "name,y\n\"a\",1\n\"b,0\nc,1\n", named,
 			`t:3: column "name": a quoted field that does not end, expected a closing double quote (a quote` +
 				` inside a quoted field is written "")`},
-		{"text behind a quote", "name,y\n\"a\"b,1\n", named,
+		{"text after a quote", "name,y\n\"a\"b,1\n", named,
 			`t:2: column "name": "b,1" after a closing double quote, expected a delimiter or the end` +
 				` of the line (a quote inside a quoted field is written "")`},
 		{"not UTF-8 in a quoted field", "name,y\n\"a\n\xff\",1\n", named,
@@ -240,7 +241,7 @@ func TestLongLines(t *testing.T) {
 	wantError(t, err, "t:1: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)")
 }
 
-// distinctLabels is rows of which every label but the first two is different.
+// distinctLabels returns rows whose labels are all different except for the first two.
 func distinctLabels(n int) string {
 	var b strings.Builder
 	b.WriteString("1,a0\n1,a0\n")
@@ -268,7 +269,7 @@ func TestBadLIBSVM(t *testing.T) {
 		{"out of order", fine + "1 3:1 2:1\n", Options{},
 			"t:3: index 2 after 3, expected ascending indices (sort the entries of every row)"},
 		{"twice", fine + "1 3:1 3:1\n", Options{}, "t:3: index 3 twice, expected each index once in a row"},
-		{"absurd index", fine + "1 100000001:1\n", Options{},
+		{"huge index", fine + "1 100000001:1\n", Options{},
 			`t:3: index "100000001", expected indices of at most 100,000,000`},
 		{"overflowing index", fine + "1 99999999999999999999999999:1\n", Options{},
 			`t:3: index "99999999999999999999999999", expected indices of at most 100,000,000`},
@@ -287,7 +288,7 @@ func TestBadLIBSVM(t *testing.T) {
 		{"overflow", fine + "1 3:1e400\n", Options{},
 			`t:3: column "3": "1e400", expected a finite number (a missing value cannot be written here)`},
 		{"no colon", fine + "1 3\n", Options{}, `t:3: "3", expected index:value`},
-		{"beyond the features told", fine + "1 3:1\n", Options{Format: schema.Format{Width: 2}},
+		{"beyond the width option", fine + "1 3:1\n", Options{Format: schema.Format{Width: 2}},
 			"t:3: index 3, expected indices of at most 2 (use --width N to allow more)"},
 		{"empty line inside", "1 1:1\n\n0 2:1\n", Options{},
 			"t:2: an empty line, expected a label, with or without features"},
@@ -328,7 +329,7 @@ func TestBadIDX(t *testing.T) {
 		{"short header", head[:9], any,
 			"t: the end of the file, expected an IDX header (copy or download the file again)"},
 		{"long", head + "abcde", any,
-			"t: bytes behind the last item, expected 2 items of 2 values as the header says"},
+			"t: bytes after the last item, expected 2 items of 2 values as the header says"},
 		{"dimension of 0", "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x00", any,
 			"t: dimension 2 of size 0, expected items of 1 to 25,000 values"},
 		{"huge items", "\x00\x00\x08\x03\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff", any,
@@ -351,7 +352,7 @@ func TestBadLabelsFile(t *testing.T) {
 	for _, c := range []struct{ name, labels, want string }{
 		{"too few", "1\n0\n", ": 2 labels, expected one for each row of t, which has more"},
 		{"too many", "1\n0\n1\n0\n", ": 4 labels, expected one for each row of t, which has 3 rows"},
-		{"none", "", ": 0 labels, expected one for each row of t, which has more"},
+		{"none", "", ": no labels, expected one for each row of t, which has more"},
 		{"an empty line", "1\n\n0\n1\n",
 			`:2: an empty line, expected 1 field as in the other lines (a missing value is written "")`},
 		{"an empty label", "1\n\"\"\n0\n", ":2: an empty label, expected a label in every line"},
@@ -379,12 +380,12 @@ func TestBadFiles(t *testing.T) {
 	wantError(t, err, folder+": a directory, expected a file")
 	gone := filepath.Join(folder, "gone.csv")
 	_, _, err = Read(gone, Options{})
-	wantError(t, err, gone+": no such file")
-	if diag.Of(err).Kind != diag.IO {
-		t.Error(diag.Of(err).Kind)
+	wantError(t, err, gone+": no such file or directory")
+	if diag.Of(err).Kind != diag.IO || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(diag.Of(err).Kind, errors.Unwrap(err))
 	}
 	_, _, err = Read(write(t, "a", "1,1\n2,0\n"), Options{Format: schema.Format{LabelsFile: gone}})
-	wantError(t, err, gone+": no such file")
+	wantError(t, err, gone+": no such file or directory")
 	locked := write(t, "locked", "1,1\n")
 	if err := os.Chmod(locked, 0); err != nil {
 		t.Fatal(err)
@@ -394,7 +395,7 @@ func TestBadFiles(t *testing.T) {
 		return
 	}
 	_, _, err = Read(locked, Options{})
-	wantError(t, err, locked+": no permission to read it, expected a file that can be read")
+	wantError(t, err, locked+": permission denied")
 }
 
 func TestBadSource(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// chunkPolicy sets the size of chunks and the number of goroutines that scan them. It does not change results. Tests use
-// other values than defaultPolicy.
+// chunkPolicy sets the size of chunks and the number of goroutines that scan them. It does not change
+// results. Tests use other values than defaultPolicy.
 type chunkPolicy struct {
 	chunk   int  // the usual number of bytes in a chunk
 	largest int  // the limit of a chunk whose lines are long, in bytes
@@ -17,8 +17,8 @@ type chunkPolicy struct {
 	head    int  // rows that decide the kinds of columns
 }
 
-// defaultPolicy returns chunks that fit, with their parsed rows, into the second-level cache of a core. The limits of memory
-// are chosen by hand.
+// defaultPolicy returns chunks that fit, with their parsed rows, into the second-level cache of a core. The
+// limits of memory are chosen by hand.
 func defaultPolicy() chunkPolicy {
 	return chunkPolicy{chunk: 256 << 10, largest: 8 << 20, ahead: 16 << 20, workers: runtime.GOMAXPROCS(0), head: headRows}
 }
@@ -35,7 +35,8 @@ type chunk struct {
 	ready  chan struct{}
 }
 
-// padding is the number of line ends after the text of a chunk, so that a scan may look ahead and a last line has an end.
+// padding is the number of line ends after the text of a chunk, so that a scan may look ahead and a last line
+// has an end.
 const padding = 64
 
 // padded returns the text and its padding.
@@ -102,7 +103,8 @@ func (k *chunkCutter) readOnce(to []byte) int {
 	return 0
 }
 
-// chunkQueue hands out the chunks of a file in order: as a stream of bytes to the tokenizer, and as scanned rows.
+// chunkQueue hands out the chunks of a file in order: as a stream of bytes to the tokenizer, and as scanned
+// rows.
 type chunkQueue struct {
 	cutter  chunkCutter
 	scan    func(*chunk) bool // parses the rows of a chunk if it can; nil: never
@@ -129,8 +131,9 @@ func (q *chunkQueue) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// nextIsScanned reports whether the next rows are those of the current, scanned chunk. It advances to the next chunk if the
-// tokenizer has read the current one to the end of a line and ready says that the line ended a record.
+// nextIsScanned reports whether the next rows are those of the current, scanned chunk. It advances to the
+// next chunk if the tokenizer has read the current one to the end of a line and ready says that the line
+// ended a record.
 func (q *chunkQueue) nextIsScanned(l *lines, ready bool) bool {
 	c := q.current
 	switch {
@@ -178,7 +181,8 @@ func (q *chunkQueue) markRead() { q.offset = len(q.current.text) }
 // consumed returns the number of bytes of the file that were read.
 func (q *chunkQueue) consumed() int64 { return q.bytes + int64(q.offset) }
 
-// scanAhead starts to scan chunks ahead, with the workers of the policy, and returns a function that stops it.
+// scanAhead starts to scan chunks ahead, with the workers of the policy, and returns a function that stops
+// it.
 func (q *chunkQueue) scanAhead() (stop func()) {
 	if q.cutter.policy.workers < 2 || q.pool != nil || q.current != nil && q.current.failed != nil {
 		return func() {}

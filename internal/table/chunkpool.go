@@ -2,10 +2,10 @@ package table
 
 import "sync"
 
-// scanPool reads chunks ahead. One goroutine cuts the stream, which also decompresses and hashes it, several others scan the
-// chunks, and next returns them in order. The number of chunks and the bytes of their text bound the memory. The pipeline of
-// package parallel does not fit: the number of chunks is unknown, one goroutine produces them, and long lines change what
-// they take.
+// scanPool reads chunks ahead. One goroutine cuts the stream, which also decompresses and hashes it, several
+// others scan the chunks, and next returns them in order. The number of chunks and the bytes of their text
+// bound the memory. The pipeline of package parallel does not fit: the number of chunks is unknown, one
+// goroutine produces them, and long lines change what they take.
 type scanPool struct {
 	free   chan *chunk
 	toScan chan *chunk
@@ -47,7 +47,8 @@ func newScanPool(q *chunkQueue, workers int) *scanPool {
 	return w
 }
 
-// cutAhead fills free chunks until the stream ends or the pool is stopped. The channels toScan and order are never full.
+// cutAhead fills free chunks until the stream ends or the pool is stopped. The channels toScan and order are
+// never full.
 func (w *scanPool) cutAhead(k *chunkCutter) {
 	defer close(w.toScan)
 	for w.waitForMemory() {

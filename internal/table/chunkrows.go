@@ -37,8 +37,8 @@ func (p *chunkRows) lineOf(row int) int {
 	return int(p.line[row])
 }
 
-// classOf counts the label of a row and returns its class. It looks up each label of the chunk once, if labels counts it on
-// its own.
+// classOf counts the label of a row and returns its class. It looks up each label of the chunk once, if
+// labels counts it on its own.
 func (p *chunkRows) classOf(l *labels, text []byte, row int) Class {
 	code := p.labels.codes[row]
 	if code < 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -18,8 +19,8 @@ type names struct {
 	index  map[string]int
 }
 
-// newNames returns the names of width columns from the fields of the header. Without a header, or where a field is empty, the
-// name is the column's number.
+// newNames returns the names of width columns from the fields of the header. Without a header, or where a
+// field is empty, the name is the column's number.
 func newNames(file string, header *row, width int) (*names, error) {
 	n := &names{file: file, header: header != nil, index: make(map[string]int, width)}
 	text := 0
@@ -70,8 +71,8 @@ func (n *names) findOne(param, ref string) (int, error) {
 	return -1, n.unknownColumn(param, ref)
 }
 
-// findAll returns the columns that a parameter names. Each element is a column or, if no column has that name, a list of
-// columns and ranges of numbers, separated by commas.
+// findAll returns the columns that a parameter names. Each element is a column or, if no column has that
+// name, a list of columns and ranges of numbers, separated by commas.
 func (n *names) findAll(param string, refs []string) ([]int, error) {
 	var all []int
 	for _, ref := range refs {
@@ -105,7 +106,8 @@ func rangeOf(part string) (first, last int, ok bool) {
 	return first, last, found && errFirst == nil && errLast == nil && 1 <= first && first <= last
 }
 
-// unknownColumn is the error of a column that does not exist. It lists those that do and suggests the nearest name.
+// unknownColumn is the error of a column that does not exist. It lists those that do and suggests the nearest
+// name.
 func (n *names) unknownColumn(param, ref string) *diag.Error {
 	e := &diag.Error{Kind: diag.Data, File: n.file, Param: param, Found: diag.Quote(ref)}
 	if !n.header {
@@ -133,14 +135,15 @@ func enumerate(all []string, limit int) string {
 	for i, s := range shown {
 		quoted[i] = diag.Quote(s)
 	}
-	text := strings.Join(quoted, ", ")
+	list := strings.Join(quoted, ", ")
 	if len(all) > limit {
-		text += fmt.Sprintf(" and %s more", thousands(len(all)-limit))
+		list += fmt.Sprintf(" and %s more", text.Count(len(all)-limit))
 	}
-	return text
+	return list
 }
 
-// nearest returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its letters.
+// nearest returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its
+// letters.
 func nearest(ref string, all []string) string {
 	best, name := len([]rune(ref))/3+1, ""
 	for _, candidate := range all {
@@ -151,8 +154,8 @@ func nearest(ref string, all []string) string {
 	return name
 }
 
-// edits counts the letters to insert, delete, replace or swap with their neighbour in order to get from a to b. Words
-// are cut at 100 letters.
+// edits counts the letters to insert, delete, replace or swap with their neighbour in order to get from a to
+// b. Words are cut at 100 letters.
 func edits(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]

@@ -7,17 +7,18 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
-// blank is the delimiter of text whose fields are separated by runs of blanks and tabs. none is the delimiter of text with a
-// single column.
+// blank is the delimiter of text whose fields are separated by runs of blanks and tabs. none is the delimiter
+// of text with a single column.
 const (
 	blank byte = ' '
 	none  byte = '\n'
 )
 
-// delimited reads records of delimited text, the tokenizer. The package documentation has the rules. The fields of its rows
-// are decoded: without quotes and, outside quotes, without blanks around them.
+// delimited reads records of delimited text, the tokenizer. The package documentation has the rules. The
+// fields of its rows are decoded: without quotes and, outside quotes, without blanks around them.
 type delimited struct {
 	file      string
 	lines     *lines
@@ -94,8 +95,9 @@ func (d *delimited) parse(line []byte) (*row, error) {
 // tooWide is the error of a record with more fields than the limit.
 func (d *delimited) tooWide() error {
 	return &diag.Error{Kind: diag.Data, File: d.file, Line: d.current.line,
-		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", thousands(d.most)),
-		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}}, Hint: "a LIBSVM file may have more"}
+		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", text.Count(d.most)),
+		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}},
+		Hint:  "a LIBSVM file may have more"}
 }
 
 // split cuts a line without quotes at every delimiter.
@@ -173,7 +175,8 @@ func (d *delimited) parseQuoted(line []byte) (*row, error) {
 	return r, nil
 }
 
-// skipBlanks returns the first place at or after i without a blank or tab. A tab that is the delimiter counts as text.
+// skipBlanks returns the first place at or after i without a blank or tab. A tab that is the delimiter counts
+// as text.
 func (d *delimited) skipBlanks(line []byte, i int) int {
 	for i < len(line) && isBlank(line[i]) && (line[i] != d.delimiter || d.delimiter == blank) {
 		i++
@@ -181,7 +184,8 @@ func (d *delimited) skipBlanks(line []byte, i int) int {
 	return i
 }
 
-// plainField appends an unquoted field to text and returns the place of its delimiter, or the end of the line.
+// plainField appends an unquoted field to text and returns the place of its delimiter, or the end of the
+// line.
 func (d *delimited) plainField(line []byte, i int) int {
 	begin := i
 	for i < len(line) && !d.isDelimiter(line[i]) {
@@ -195,8 +199,8 @@ func (d *delimited) isDelimiter(c byte) bool {
 	return c == d.delimiter || d.delimiter == blank && c == '\t'
 }
 
-// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and the place of its
-// delimiter in that line.
+// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and
+// the place of its delimiter in that line.
 func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 	opened, field, size := d.lines.number, len(d.ends)+1, 0
 	for {
@@ -249,7 +253,8 @@ func (d *delimited) isEmpty(line []byte) bool {
 	return true
 }
 
-// checkText refuses NUL bytes and bytes that are not UTF-8. first is the number of the field in which the line begins.
+// checkText refuses NUL bytes and bytes that are not UTF-8. first is the number of the field in which the
+// line begins.
 func (d *delimited) checkText(line []byte, number, first int) error {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		return &diag.Error{Kind: diag.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),
@@ -302,21 +307,4 @@ func lineFailure(file string, l *lines, err error) error {
 		Found: "a line longer than 64 MiB", Expected: "a text file with lines", Hint: "is this a binary file?"}
 }
 
-func fields(n int) string { return plural(n, "field") }
-
-// plural returns "1 row" or "2 rows".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%s %ss", thousands(n), noun)
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func fields(n int) string { return text.Plural(n, "field") }

@@ -2,14 +2,14 @@ package table
 
 import "toptau/schema"
 
-// nextIsScanned reports whether the next rows are those of a scanned chunk. It tells the queue whether the tokenizer is at
-// the end of a record.
+// nextIsScanned reports whether the next rows are those of a scanned chunk. It tells the queue whether the
+// tokenizer is at the end of a record.
 func (s *delimitedRows) nextIsScanned() bool {
 	return s.ended == nil && s.chunks.nextIsScanned(s.records.lines, s.records.empty == 0)
 }
 
-// appendChunk appends rows of the current chunk until t has limit rows. Labels, weights and categories are handled in the
-// same order as in appendRow, so that both report the same error first.
+// appendChunk appends rows of the current chunk until t has limit rows. Labels, weights and categories are
+// handled in the same order as in appendRow, so that both report the same error first.
 func (s *delimitedRows) appendChunk(t *Table, limit int) error {
 	c := s.chunks.current
 	p, first := &c.rows, c.rows.taken
@@ -97,8 +97,8 @@ func (s *delimitedRows) appendColumns(t *Table, c *chunk, first int) error {
 	return nil
 }
 
-// appendCodes appends the values of a categorical feature as codes of its dictionary. New values get codes in the order of
-// the rows.
+// appendCodes appends the values of a categorical feature as codes of its dictionary. New values get codes in
+// the order of the rows.
 func (s *delimitedRows) appendCodes(k int, column *Column, from *symbols, c *chunk, first int) (err error) {
 	for i, code := range from.codes[first:c.rows.taken] {
 		if code >= 0 {
@@ -115,8 +115,8 @@ func (s *delimitedRows) appendCodes(k int, column *Column, from *symbols, c *chu
 	return nil
 }
 
-// reserve makes room for more rows. If the size of the file is known, it makes room for all rows, assuming that the rest is
-// like the first bytes.
+// reserve reserves memory for more rows. If the size of the file is known, it reserves memory for all of
+// them, assuming that the rest is like the first bytes.
 func (s *delimitedRows) reserve(t *Table, rows int, bytes int64) {
 	need := t.Rows() + rows
 	if need <= cap(t.Line) {

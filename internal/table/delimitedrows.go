@@ -11,8 +11,8 @@ import (
 	"toptau/schema"
 )
 
-// delimitedRows reads the rows of delimited text: those of scanned chunks at once, all others record by record from the
-// tokenizer.
+// delimitedRows reads the rows of delimited text: those of scanned chunks at once, all others record by
+// record from the tokenizer.
 type delimitedRows struct {
 	*assembler
 	chunks   *chunkQueue
@@ -21,8 +21,8 @@ type delimitedRows struct {
 	firstRow int   // the line of the first row
 }
 
-// newDelimitedRows reads the head of a delimited file and decides the role and kind of each column. Then the head is read
-// again, as rows.
+// newDelimitedRows reads the head of a delimited file and decides the role and kind of each column. Then the
+// head is read again, as rows.
 func newDelimitedRows(r *Reader, p prefix, source io.Reader) (rowSource, error) {
 	delimiter, err := delimiterOf(r.options.Delimiter)
 	if err != nil {
@@ -77,7 +77,8 @@ func (s *delimitedRows) start(source io.Reader, line int, delimiter byte) error 
 		source, line = header.lines.rest(), header.lines.number
 	}
 	s.chunks = newChunkQueue(source, s.reader.policy)
-	s.records = &delimited{file: s.reader.file, lines: newLines(s.chunks), delimiter: delimiter, most: MaxColumns, begun: s.names.header}
+	s.records = &delimited{file: s.reader.file, lines: newLines(s.chunks), delimiter: delimiter, most: MaxColumns,
+		begun: s.names.header}
 	s.records.lines.number = line
 	s.records.current.fields = make([][]byte, len(s.names.all)) // as many as in other lines
 	if c := s.newScan(); c != nil && !s.reader.policy.careful {
@@ -129,11 +130,14 @@ func (o *Options) nameOneOf(fields [][]byte) bool {
 	return false
 }
 
-// checkFirstLabel refuses a first line that may be a header which was not recognised because some of its names are
-// numbers: its label is text, and all other labels of the head are numbers.
+// checkFirstLabel refuses a first line that may be a header which was not recognised because some of its
+// names are numbers: its label is text, and all other labels of the head are numbers.
 func (s *delimitedRows) checkFirstLabel(h *head) error {
 	i := s.roles.label
-	if s.reader.options.Schema != nil || i < 0 || s.headerLine == 0 || h.counts[i].seen == 0 || h.counts[i].numbers < h.counts[i].seen {
+	if s.reader.options.Schema != nil || i < 0 || s.headerLine == 0 {
+		return nil
+	}
+	if c := h.counts[i]; c.seen == 0 || c.numbers < c.seen {
 		return nil
 	}
 	label := h.first.fields[i]

@@ -9,32 +9,32 @@ import (
 	"toptau/schema"
 )
 
-// delimitedScan reads chunks of delimited text in which nothing is unusual: no quotes, no bytes that are not text,
-// lines of LF or CRLF, every row with as many fields as the first, every field of its column's kind. It gives up on any
-// other, which the tokenizer reads instead, with its errors.
+// delimitedScan parses chunks of delimited text without anything unusual: no quotes, only UTF-8, lines that
+// end with LF or CRLF, as many fields in every row as in the first, every field of its column's kind. It
+// gives up on other chunks, which the tokenizer reads instead, with its errors.
 type delimitedScan struct {
 	delimiter   byte
-	stops       [256]bool // what ends a field, the delimiter and the line's end, or must be looked at
+	stops       [256]bool // bytes that end a field or may make the scan give up
 	columns     []columnScan
-	late        []columnScan // the features that are read when the whole row is split; then columns only keeps fields
-	numeric     int          // how many
-	categorical int
-	texts       []int // the columns that are kept as text
-	label       int   // the column, or -1
-	weight      int   // the column, or -1
+	late        []columnScan // features parsed after the whole row is split, because columns keeps their fields
+	numeric     int          // features
+	categorical int          // features
+	texts       []int        // the columns that are kept as text
+	label       int          // the column, or -1
+	weight      int          // the column, or -1
 	raw         bool
-	direct      bool // a number may be read before its field's end is known
-	narrow      bool // one column: a line without a value is empty
+	direct      bool // numbers may be parsed before the end of their field is known
+	narrow      bool // one column, whose missing values look like empty lines
 	missing     *missingSpellings
-	unlabel     bool // labels may be missing
+	unlabelled  bool // labels may be missing
 }
 
-// columnScan says what becomes of a column's fields.
+// columnScan is the treatment of a column's fields.
 type columnScan struct {
 	what   fieldUse
-	slot   int // among the features of the kind
-	column int // of the file
-	run    int // numbers that may be read together from here on: of columns, with slots, that follow each other
+	slot   int // the number among the features of its kind
+	column int // the column of the file
+	run    int // adjacent columns from here on with adjacent slots, whose numbers one kernel call may parse
 }
 
 type fieldUse uint8
@@ -43,13 +43,13 @@ const (
 	ignored      fieldUse = iota
 	numericField          // numeric feature
 	categoricalField
-	keptField // its place in the text is needed
+	keptField // its place in the text is stored
 )
 
-// scanFor returns the scan of a file whose columns have their roles, nil when its delimiter may be part of a number.
+// newScan returns the scan for the columns of the file, nil if the delimiter may be part of a number.
 func (s *delimitedRows) newScan() *delimitedScan {
 	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)), missing: s.reader.missing,
-		label: s.roles.label, weight: s.roles.weight, raw: s.reader.options.Raw, unlabel: s.reader.options.Unlabelled}
+		label: s.roles.label, weight: s.roles.weight, raw: s.reader.options.Raw, unlabelled: s.reader.options.Unlabelled}
 	if bytes.IndexByte([]byte("0123456789+-.eE"), c.delimiter) >= 0 {
 		return nil
 	}
@@ -73,12 +73,12 @@ func (s *delimitedRows) newScan() *delimitedScan {
 			c.texts = append(c.texts, i)
 		}
 	}
-	c.plan(s)
+	c.planColumns(s)
 	return c
 }
 
-// plan says what becomes of every column.
-func (c *delimitedScan) plan(s *delimitedRows) {
+// planColumns chooses the treatment of every column.
+func (c *delimitedScan) planColumns(s *delimitedRows) {
 	kept := slices.Clone(c.texts)
 	for _, i := range []int{c.label, c.weight} {
 		if i >= 0 {
@@ -106,7 +106,7 @@ func (c *delimitedScan) plan(s *delimitedRows) {
 			c.late = append(c.late, f)
 		}
 	}
-	for i := len(c.columns) - 2; i >= 0 && c.direct && c.delimiter != blank; i-- { // a line's end is behind the last column
+	for i := len(c.columns) - 2; i >= 0 && c.direct && c.delimiter != blank; i-- { // the last column ends with the line
 		f, next := &c.columns[i], &c.columns[i+1]
 		if f.what == numericField {
 			f.run = 1
@@ -117,7 +117,7 @@ func (c *delimitedScan) plan(s *delimitedRows) {
 	}
 }
 
-// scan reads a chunk; false when it gives up.
+// scan parses a chunk. It returns false if it gives up.
 func (c *delimitedScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
 	c.begin(p, c.mostRows(k.text))
@@ -138,9 +138,9 @@ func (c *delimitedScan) scan(k *chunk) bool {
 	return true
 }
 
-// mostRows bounds the rows that a text without empty lines can hold, so that memory follows its bytes: a row ends with LF,
-// apart from the last one, and has a delimiter behind each field but its last, or a byte in its only field; where blanks are
-// the delimiter it has both.
+// mostRows bounds the number of rows in a text without empty lines, so that the memory depends on its bytes,
+// not its line ends. Every row except the last ends with LF. It has a delimiter after each field except the
+// last, or a byte in its only field; if blanks are the delimiter it has both.
 func (c *delimitedScan) mostRows(text []byte) int {
 	least := len(c.columns)
 	if c.delimiter == blank {
@@ -149,7 +149,7 @@ func (c *delimitedScan) mostRows(text []byte) int {
 	return min(bytes.Count(text, []byte{'\n'})+1, (len(text)+1)/max(least, 2))
 }
 
-// begin prepares a piece for at most so many rows.
+// begin prepares the memory for at most the given number of rows.
 func (c *delimitedScan) begin(p *chunkRows, rows int) {
 	p.count, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
 	p.values = sized(p.values, rows*c.numeric)
@@ -179,8 +179,8 @@ func (c *delimitedScan) isEmpty(b []byte, at int) bool {
 	return len(trimBlanks(b[at:c.fieldEnd(b, at)])) == 0
 }
 
-// fieldEnd returns the place behind the field that begins at a place, which is that of a delimiter or a line's end, or
-// of something at which the scan gives up: a quote, a NUL byte, a byte that is not UTF-8. No number has any of these.
+// fieldEnd returns the end of the field that begins at a place: a delimiter, the end of the line, or a byte
+// at which the scan gives up, which is a quote, a NUL byte or not UTF-8. Numbers do not contain these.
 func (c *delimitedScan) fieldEnd(b []byte, at int) int {
 	end := at
 	for !c.stops[b[end]] {
@@ -199,7 +199,7 @@ func (c *delimitedScan) fieldEnd(b []byte, at int) int {
 	return end
 }
 
-// row reads the row that begins at a place and returns where the next one does; -1 when it gives up.
+// row parses the row that begins at a place and returns the start of the next one, -1 if it gives up.
 func (c *delimitedScan) row(p *chunkRows, b []byte, at int) int {
 	values, stride, stop := p.values[min(p.count, len(p.values)):], p.stride, c.delimiter
 	stops := [2]byte{stop, stop}
@@ -241,7 +241,7 @@ func (c *delimitedScan) row(p *chunkRows, b []byte, at int) int {
 	return at
 }
 
-// blankRow is row for fields between runs of blanks.
+// blankRow is row for fields separated by runs of blanks.
 func (c *delimitedScan) blankRow(p *chunkRows, b []byte, at int) int {
 	for i := range c.columns {
 		f := &c.columns[i]
@@ -277,7 +277,7 @@ func (c *delimitedScan) blankRow(p *chunkRows, b []byte, at int) int {
 	return at + 1
 }
 
-// put takes the field from begin to end.
+// put parses or keeps the field from begin to end. It returns false if the scan must give up.
 func (c *delimitedScan) put(p *chunkRows, f *columnScan, b []byte, begin, end int) bool {
 	for begin < end && isBlank(b[begin]) {
 		begin++
@@ -305,12 +305,12 @@ func (c *delimitedScan) put(p *chunkRows, f *columnScan, b []byte, begin, end in
 	return true
 }
 
-// endRow deals with the fields that were kept.
+// endRow parses the kept fields of a row: label, weight, late features and text.
 func (c *delimitedScan) endRow(p *chunkRows, b []byte) bool {
 	if c.label >= 0 {
 		label := p.fields[c.label]
 		switch missing := c.missing.has(label.of(b)); {
-		case missing && !c.unlabel:
+		case missing && !c.unlabelled:
 			return false
 		case missing:
 			p.labels.codes[p.count] = -1

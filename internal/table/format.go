@@ -63,8 +63,8 @@ func formatNamed(name schema.FileFormat) *format {
 	return nil
 }
 
-// rowSource reads the rows of one format. Formats with columns embed an assembler, which implements everything except
-// appendRows.
+// rowSource reads the rows of one format. Formats with columns embed an assembler, which implements
+// everything except appendRows.
 type rowSource interface {
 	// appendRows appends rows to t until it has limit rows. It returns io.EOF after the last row of the file.
 	appendRows(t *Table, limit int) error
@@ -79,14 +79,16 @@ type rowSource interface {
 	columnNames() []string
 }
 
-// looksIDX reports whether a file begins with an IDX header: two zero bytes, a type and a number of dimensions.
+// looksIDX reports whether a file begins with an IDX header: two zero bytes, a type and a number of
+// dimensions.
 func looksIDX(p prefix, _ *Options) bool {
 	b := p.bytes
 	return len(b) >= 4 && b[0] == 0 && b[1] == 0 && idxSize(b[2]) > 0 && b[3] > 0
 }
 
-// looksLIBSVM reports whether more than half of the first lines are index:value pairs, with or without a label without a
-// colon before them, and at least one line has a pair. A delimiter in the options excludes LIBSVM.
+// looksLIBSVM reports whether more than half of the first lines are index:value pairs, with or without a
+// label without a colon before them, and at least one line has a pair. A delimiter in the options excludes
+// LIBSVM.
 func looksLIBSVM(p prefix, o *Options) bool {
 	if !o.detectsDelimiter() {
 		return false

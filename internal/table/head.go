@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// headRows is the number of rows that decide the header and the kinds of the columns. Fewer rows decide if their text or
-	// fields take more than headBytes. With a Schema, which has the kinds, headRowsSchema rows decide the header. All three
-	// are chosen by hand.
+	// headRows is the number of rows that decide the header and the kinds of the columns. Fewer rows decide
+	// if their text or fields take more than headBytes. With a Schema, which has the kinds, headRowsSchema
+	// rows decide the header. All three are chosen by hand.
 	headRows       = 10_000
 	headRowsSchema = 100
 	headBytes      = 64 << 20
 )
 
-// head describes the first records of a delimited file: the first one, which may be a header, and the kinds of fields in the
-// records after it.
+// head describes the first records of a delimited file: the first one, which may be a header, and the kinds
+// of fields in the records after it.
 type head struct {
 	first   row
 	second  int         // the line of the second record
@@ -29,7 +29,8 @@ type head struct {
 	ended   error       // the error that ended the records
 }
 
-// readHead reads the head of source, which begins after a number of lines. Only a file without records is an error.
+// readHead reads the head of source, which begins after a number of lines. Only a file without records is an
+// error.
 func readHead(r *Reader, source *replay, line int, delimiter byte) (*head, error) {
 	records := &delimited{file: r.file, lines: newLines(source), delimiter: delimiter, most: MaxColumns}
 	records.lines.number = line
@@ -60,8 +61,8 @@ func readHead(r *Reader, source *replay, line int, delimiter byte) (*head, error
 
 // settled reports whether the rest of the head, of most records, cannot change a decision:
 //
-//   - in every column more than half of all values that may follow are already numbers, or already neither numbers nor
-//     numbers with a decimal comma;
+//   - in every column more than half of all values that may follow are already numbers, or already neither
+//     numbers nor numbers with a decimal comma;
 //   - it is known whether the first record is a header;
 //   - it is known whether a first record with a text above numbers is an error.
 //
@@ -141,12 +142,12 @@ func (h *head) kinds(header bool, missing *missingSpellings) []kindCount {
 	return all
 }
 
-// looksHeader reports whether the first record names the columns: none of its fields is a number or a spelling of a missing
-// value, and one of these holds:
+// looksHeader reports whether the first record names the columns: none of its fields is a number or a
+// spelling of a missing value, and one of these holds:
 //
 //   - a column is numeric in the other records (more than half of its values are numbers);
-//   - no column is numeric, there are at least two other records, and the names are not empty, differ from each other and
-//     do not occur again in their columns.
+//   - no column is numeric, there are at least two other records, and the names are not empty, differ from
+//     each other and do not occur again in their columns.
 func (h *head) looksHeader() bool {
 	if !h.words {
 		return false

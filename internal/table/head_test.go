@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A head that is settled before its end says what the whole head would say: the records behind it are the worst that there
-// can be.
+// A head that is settled before its end decides like the whole head, even if the following records are the
+// worst possible.
 func TestSettledHead(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	settled := 0

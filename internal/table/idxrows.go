@@ -8,7 +8,8 @@ import (
 	"toptau/schema"
 )
 
-// idxRows reads the items of an IDX file as rows. Their columns are the values, named by their 1-based places.
+// idxRows reads the items of an IDX file as rows. Their columns are the values, named by their 1-based
+// places.
 type idxRows struct {
 	*assembler
 	items *idx

@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
-// LabelCount is a value of the label with the number of its rows. Values that are equal as numbers count as one, spelled as
-// in the first of these rows.
+// LabelCount is a value of the label with the number of its rows. Values that are equal as numbers count as
+// one, spelled as in the first of these rows.
 type LabelCount struct {
 	Value string `json:"value"`
 	Count int    `json:"count"`
 }
 
-// labelLimit bounds the values with counts of their own, so that a column of distinct values that is chosen as the label by
-// mistake does not fill the memory.
+// labelLimit bounds the values with counts of their own, so that a column of distinct values that is chosen
+// as the label by mistake does not fill the memory.
 const labelLimit = 1000
 
 // rule separates the positive class from the negative one.
@@ -228,13 +229,13 @@ func (l *labels) describe() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s (%s)", diag.Quote(v.Value), thousands(v.Count))
+		fmt.Fprintf(&b, "%s (%s)", diag.Quote(v.Value), text.Count(v.Count))
 	}
 	switch {
 	case l.beyond > 0:
-		fmt.Fprintf(&b, " and more than %s others", thousands(len(all)-min(10, len(all))))
+		fmt.Fprintf(&b, " and more than %s others", text.Count(len(all)-min(10, len(all))))
 	case len(all) > 10:
-		fmt.Fprintf(&b, " and %s", plural(len(all)-10, "other"))
+		fmt.Fprintf(&b, " and %s", text.Plural(len(all)-10, "other"))
 	}
 	return b.String()
 }

@@ -6,9 +6,11 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
-// labelsFile reads the labels of the rows of another file: one label per line, or an IDX file of one dimension.
+// labelsFile reads the labels of the rows of another file: one label per line, or an IDX file of one
+// dimension.
 type labelsFile struct {
 	file    string
 	in      *input
@@ -74,7 +76,7 @@ func (l *labelsFile) read() ([]byte, error) {
 func (l *labelsFile) nextFor(data string) ([]byte, error) {
 	label, err := l.read()
 	if err == io.EOF {
-		return nil, &diag.Error{Kind: diag.Data, File: l.file, Found: plural(l.count, "label"),
+		return nil, &diag.Error{Kind: diag.Data, File: l.file, Found: text.Plural(l.count, "label"),
 			Expected: fmt.Sprintf("one for each row of %s, which has more", data)}
 	}
 	l.count++
@@ -95,6 +97,6 @@ func (l *labelsFile) checkEnd(data string) error {
 	if l.count == rows {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Data, File: l.file, Found: plural(l.count, "label"),
-		Expected: fmt.Sprintf("one for each row of %s, which has %s", data, plural(rows, "row"))}
+	return &diag.Error{Kind: diag.Data, File: l.file, Found: text.Plural(l.count, "label"),
+		Expected: fmt.Sprintf("one for each row of %s, which has %s", data, text.Plural(rows, "row"))}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
 // MaxFeatures is the largest index of a LIBSVM file. docs/hostile.md shows what such a file costs.
@@ -162,8 +163,8 @@ func (s *libsvmRows) appendRow(t *Table, text []byte) error {
 	return nil
 }
 
-// labelOf returns the label of a row: the next one of the labels file if there is one, otherwise the one before the entries;
-// nil if it is missing.
+// labelOf returns the label of a row: the next one of the labels file if there is one, otherwise the one
+// before the entries; nil if it is missing.
 func (s *libsvmRows) labelOf(written []byte) (label []byte, err error) {
 	label = written
 	if s.reader.labelsFile != nil {
@@ -238,7 +239,7 @@ func (s *libsvmRows) parsePair(token []byte) (int, float64, error) {
 		return 0, 0, s.wrong("index 0", "indices from 1", "add 1 to every index of the file")
 	case index > MaxFeatures:
 		return 0, 0, s.wrong("index "+diag.Quote(string(token[:colon])),
-			"indices of at most "+thousands(MaxFeatures), "")
+			"indices of at most "+text.Count(MaxFeatures), "")
 	case index > s.limit && s.reader.options.Schema == nil:
 		e := s.wrong(fmt.Sprintf("index %d", index), fmt.Sprintf("indices of at most %d", s.limit), "")
 		e.Fixes = []diag.Fix{{Param: "width", Value: "N", When: "to allow more"}}
@@ -299,7 +300,7 @@ func (s *libsvmRows) checkEnd() error {
 func (s *libsvmRows) finish() {
 	if s.beyond > 0 {
 		s.reader.warn("extra_features", fmt.Sprintf(
-			"%s: %s beyond the model's %d features ignored, the first in line %d", s.reader.file, plural(s.beyond, "value"),
+			"%s: %s beyond the model's %d features ignored, the first in line %d", s.reader.file, text.Plural(s.beyond, "value"),
 			s.limit, s.beyondFirst))
 	}
 }

@@ -59,8 +59,7 @@ func (s *libsvmRows) classOf(p *chunkRows, text []byte) (Class, error) {
 	return s.reader.countLabel(label), nil
 }
 
-// reserve makes room for more rows and entries. If the size of the file is known, it makes room for all of them, as for
-// delimited text.
+// reserve reserves memory for more rows and entries, for all of them if the size of the file is known.
 func (s *libsvmRows) reserve(t *Table, rows, entries int, bytes int64) {
 	x := t.Sparse
 	if need := t.Rows() + rows; need > cap(t.Line) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -63,8 +64,8 @@ func matchNames(m *schema.Schema, n *names) matching {
 	return g
 }
 
-// matchNumbers finds the schema's columns by number. If no label is needed and the file has one column less than the
-// training file, the label's column is the one that is absent, and the columns after it move up.
+// matchNumbers finds the schema's columns by number. If no label is needed and the file has one column less
+// than the training file, the label's column is the one that is absent, and the columns after it move up.
 func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 	g := matching{label: -1}
 	width := len(n.all)
@@ -97,10 +98,10 @@ func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 	return g
 }
 
-// outOfOrder returns the indices of the places that are not part of the longest ascending subsequence. Negative places are
-// ignored.
+// outOfOrder returns the indices of the places that are not part of the longest ascending subsequence.
+// Negative places are ignored.
 func outOfOrder(places []int) []int {
-	ends := []int{}                    // ends[l] ends a subsequence of length l + 1, the one with the smallest last place
+	ends := []int{}                    // ends[l] ends the subsequence of length l + 1 with the smallest end
 	before := make([]int, len(places)) // the index before this one in such a subsequence
 	for k, p := range places {
 		before[k] = -1
@@ -145,7 +146,7 @@ func (g *matching) missingColumns(file string, want int) error {
 		parts = append(parts, "columns in another order: "+enumerate(g.reordered, 20))
 	}
 	return &diag.Error{Kind: diag.Model, File: file, Found: strings.Join(parts, "; "),
-		Expected: fmt.Sprintf("the %s that the model was trained on", plural(want, "column"))}
+		Expected: fmt.Sprintf("the %s that the model was trained on", text.Plural(want, "column"))}
 }
 
 // warn reports columns that are ignored or in another order.

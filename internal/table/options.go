@@ -7,19 +7,20 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
-// Options describe how a file is read. The zero value detects everything except the label, which formats without a fixed
-// place for it require.
+// Options describe how a file is read. The zero value detects everything except the label, which formats
+// without a fixed place for it require.
 type Options struct {
 	schema.Format
 
-	Schema     *schema.Schema  // read the file as a model's training file was read: match its columns, kinds and label rule
-	Unlabelled bool            // the label column may be absent; labels that are missing or not understood are Unknown
+	Schema     *schema.Schema  // read the file as a training file: match its columns, kinds and label rule
+	Unlabelled bool            // the label column may be absent; missing and other labels are Unknown
 	Raw        bool            // keep every field in Table.Raw
 	Context    context.Context // reading fails with its error once it ends; nil: never
-	Packed     bool            // Read: store columns and lines in few bytes, for the methods of Column and Table.LineOf alone
+	Packed     bool            // store columns and lines in few bytes, for the methods of Column and LineOf
 }
 
 // check checks everything that can be checked without the file.
@@ -37,7 +38,7 @@ func (o *Options) check() error {
 		return &diag.Error{Kind: diag.Usage, Found: "a label column and a labels file", Expected: "one of the two"}
 	}
 	if o.Width < 0 || o.Width > MaxFeatures {
-		return usage("width", strconv.Itoa(o.Width), "a number of features from 1 to "+thousands(MaxFeatures))
+		return usage("width", strconv.Itoa(o.Width), "a number of features from 1 to "+text.Count(MaxFeatures))
 	}
 	_, err := parseRule(o.Positive)
 	return err

@@ -50,8 +50,8 @@ type Info struct {
 	Warnings     []diag.Warning
 }
 
-// NewReader detects the format of r and reads the first rows. file is the name of r in errors. If it is empty, the name is
-// that of r's method Name, which files have. Errors are *diag.Error.
+// NewReader detects the format of r and reads the first rows. file is the name of r in errors. If it is
+// empty, the name is that of r's method Name, which files have. Errors are *diag.Error.
 func NewReader(file string, r io.Reader, o Options) (*Reader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func (r *Reader) startLabels() error {
 	return err
 }
 
-// refuseColumns refuses options that name columns, for a format without names. label is Options.Label, or "" if the format
-// accepts it.
+// refuseColumns refuses options that name columns, for a format without names. label is Options.Label, or ""
+// if the format accepts it.
 func (r *Reader) refuseColumns(label string) error {
 	o := &r.options
 	for _, f := range []struct {
@@ -159,9 +159,9 @@ func (r *Reader) refusal(param string) error {
 // defaultChunk is the number of rows that Next returns by default.
 const defaultChunk = 1000
 
-// Next returns at least one and at most maxRows further rows (by default 1,000), valid until the following call. It returns
-// io.EOF at the end, or a *diag.Error, which every further call returns again. An error that only the whole file shows, such
-// as a class without rows, takes the place of io.EOF.
+// Next returns at least one and at most maxRows further rows (by default 1,000), valid until the following
+// call. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
+// only the whole file shows, such as a class without rows, takes the place of io.EOF.
 func (r *Reader) Next(maxRows int) (*Table, error) {
 	if maxRows <= 0 {
 		maxRows = defaultChunk

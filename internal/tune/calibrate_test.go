@@ -8,6 +8,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/threshold"
 )
 
@@ -33,7 +34,7 @@ func TestGuaranteeHoldsForTheWholeOfSearch(t *testing.T) {
 	fresh := simulated(10, 5000, 12345)
 	violations, outOfFold, plain := 0, 0, 0
 	for draw := range draws {
-		o := linear(t, "--max-fpr 5%", Logistic)
+		o := linear(t, "--max-fpr 5%", method.Logistic)
 		o.Seed, o.Folds = uint64(draw), 2
 		data := simulated(60, 400, uint64(draw))
 		if falseAlarms(t, find(t, data, o), fresh) > alpha {
@@ -87,7 +88,7 @@ func TestNoGuarantee(t *testing.T) {
 		"several rows per entity": {grouped, "5%", "several rows belong to one entity (host)"},
 	} {
 		for _, outOfFold := range []bool{false, true} {
-			o := linear(t, "--max-fpr "+c.rate, Logistic)
+			o := linear(t, "--max-fpr "+c.rate, method.Logistic)
 			o.Delta, o.OutOfFold = threshold.MustRate("10%"), outOfFold
 			o.Progress = func(p Progress) { t.Errorf("%s: work began: %+v", name, p) }
 			_, err := Search(context.Background(), Data{Table: c.table}, o)

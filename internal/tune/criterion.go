@@ -8,6 +8,7 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/text"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/threshold"
@@ -63,7 +64,7 @@ func timesRate(r threshold.Rate, factor float64) (threshold.Rate, error) {
 }
 
 // levelsByRows returns the budgets of rowBudgets.
-func levelsByRows(name metric.Name, rows int) []level {
+func levelsByRows(name method.Criterion, rows int) []level {
 	var list []level
 	for _, k := range rowBudgets {
 		switch {
@@ -130,7 +131,7 @@ func meanCriterion(r *metric.Ranking, list []level) (float64, error) {
 // averageScore averages the criterion over the folds, which have the given number of positives together. The standard error is
 // over the folds; with one fold it is that of a proportion of its positives.
 func averageScore(values []float64, positives int) result.Estimate {
-	mean, standardError := meanAndError(values)
+	mean, standardError := metric.MeanAndError(values)
 	if len(values) == 1 {
 		standardError = math.Sqrt(float64(mean*(1-mean)) / float64(positives))
 	}
@@ -143,25 +144,9 @@ func gainOf(a, b result.Estimate) result.Estimate {
 	for i := range differences {
 		differences[i] = a.Folds[i] - b.Folds[i]
 	}
-	mean, standardError := meanAndError(differences)
+	mean, standardError := metric.MeanAndError(differences)
 	if len(differences) == 1 {
 		standardError = math.Sqrt(float64(a.StandardError*a.StandardError) + float64(b.StandardError*b.StandardError))
 	}
 	return result.Estimate{Mean: mean, StandardError: standardError}
-}
-
-// meanAndError returns the mean and its standard error, which is 0 for a single value.
-func meanAndError(values []float64) (mean, standardError float64) {
-	n := float64(len(values))
-	for _, v := range values {
-		mean += v / n
-	}
-	if len(values) < 2 {
-		return mean, 0
-	}
-	var squares float64
-	for _, v := range values {
-		squares += float64((v - mean) * (v - mean))
-	}
-	return mean, math.Sqrt(squares / float64(n*(n-1)))
 }

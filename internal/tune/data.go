@@ -138,7 +138,7 @@ func AgainstGuarantee(t *table.Table, all, fitted bool) string {
 		}
 		if t.Group != nil && (counts || fitted && class != table.Unknown) {
 			if entities[t.Group.Values[row]] {
-				return "rows are not independent: several belong to one entity (" + t.Group.Name + ")"
+				return "several rows belong to one entity (" + t.Group.Name + ") and are not independent"
 			}
 			entities[t.Group.Values[row]] = true
 		}

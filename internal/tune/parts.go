@@ -179,7 +179,7 @@ func (s *parts) setAsideCertified() error {
 		wanted, share = most, o.CalibrationShare.String()
 	}
 	if most < needed {
-		return noGuarantee(fmt.Sprintf("it needs %d %s, and %s of the %d outside the test part is %d", needed, s.populationName(),
+		return noGuarantee(fmt.Sprintf("the guarantee needs %d %s, and %s of the %d outside the test part is %d", needed, s.populationName(),
 			share, n, most))
 	}
 	return s.takeCalibration(min(most, wanted))
@@ -195,7 +195,7 @@ func (s *parts) useCalibrationFile(needed int) error {
 		return &diag.Error{Kind: diag.Data, File: t.File, Found: "no " + s.populationName(),
 			Expected: "rows that calibrate the threshold"}
 	case n < needed:
-		return inFile(noGuarantee(fmt.Sprintf("it needs %d %s, and the calibration file has %d", needed, s.populationName(), n)), t)
+		return inFile(noGuarantee(fmt.Sprintf("the guarantee needs %d %s, and the calibration file has %d", needed, s.populationName(), n)), t)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 // has been scored before, is in cache. The sixteen registers of AVX2 do not hold what this needs.
 func overlap(c code) {
 	for _, size := range []int{4, 8} {
-		for _, s := range []shape{half, avx512} {
+		for _, s := range []shape{avx512} {
 			overlapPanels(c, s, size)
 		}
 	}
