@@ -74,8 +74,8 @@ func TestColumnsWithoutScores(t *testing.T) {
 		kind  diag.Kind
 		parts []string
 	}{
-		"no such column":       {d, toptau.Entry{Column: "c"}, diag.Usage, []string{`score "c"`, `one of ["a" "b"]`}},
-		"a categorical column": {gaps, toptau.Entry{Column: "kind"}, diag.Usage, []string{`score "kind"`, `one of ["score"]`}},
+		"no such column":       {d, toptau.Entry{Column: "c"}, diag.Usage, []string{`score "c"`, `numeric columns ["a" "b"]`}},
+		"a categorical column": {gaps, toptau.Entry{Column: "kind"}, diag.Usage, []string{`score "kind"`, `numeric columns ["score"]`}},
 		"a missing value":      {gaps, toptau.Entry{Column: "score"}, diag.Data, []string{`gaps.csv:3: column "score": a missing score`}},
 	} {
 		_, err := toptau.Evaluate(t.Context(), c.data, []toptau.Entry{c.entry}, toptau.EvaluateOptions{Replicates: 10})
