@@ -63,7 +63,7 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 	if err != nil {
 		return nil, err
 	}
-	if s := o.Schema; s != nil && o.LabelsFile == "" && s.Label == nil && s.Format == schema.CSV {
+	if s := o.Schema; s != nil && o.LabelsFile == "" && o.Label == "" && s.Label == nil && s.Format == schema.CSV {
 		r.Close()
 		return nil, &diag.Error{Kind: diag.Usage, Found: "labels in a file of their own",
 			Expected: "one labelled file", Hint: "put the label into the file", Fixes: []diag.Fix{{Param: "labels-file", Value: "FILE"}}}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -17,12 +16,13 @@ import (
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
 )
 
-// Entry is one ranking of rows: a model, or the scores of another program.
+// Entry is one ranking of rows: a model, a column of the data, or the scores of another program.
 type Entry struct {
 	Name   string       // "": the model's only entry needs none
-	Model  *model.Model // nil: Scores, or what ReadScores read
+	Model  *model.Model // nil: Column, Scores, or what ReadScores read
 	Scores []float64    // one for each row of the data; NaN: none
 	Column string       // a numeric column of the data with the scores
 

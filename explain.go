@@ -237,7 +237,7 @@ func (e *effects) shape(j int, effect *result.ColumnEffect) {
 		count := float64(end - first)
 		if e.inputs[j].categorical {
 			text := e.inputs[j].texts[int(pairs[first].value)]
-			effect.Categories = append(effect.Categories, result.CategoryEffect{text, end - first, adds / count})
+			effect.Categories = append(effect.Categories, result.CategoryEffect{Value: text, Rows: end - first, Adds: adds / count})
 		} else if pairs[first].value == pairs[end-1].value {
 			effect.Shape = append(effect.Shape, [2]float64{pairs[first].value, adds / count})
 		} else {
