@@ -99,6 +99,9 @@ func check(path, text string, line int) int {
 	found := 0
 	for i, expression := range expressions {
 		for _, at := range expression.FindAllStringIndex(text, -1) {
+			if strings.HasSuffix(text[:at[0]], "--") {
+				continue // a former spelling of a flag
+			}
 			fmt.Printf("%s:%d: %q: %s\n", path, line+strings.Count(text[:at[0]], "\n"), text[at[0]:at[1]], prose[i].instead)
 			found++
 		}
