@@ -99,8 +99,8 @@ func SumInBlocks(n int, term func(i int) float64) float64 {
 	})[0]
 }
 
-// SumsOfBlocks splits [0, n) into blocks of a size, and adds the three sums that sum returns for each, in the order of the
-// blocks. work is the number of multiplications per index, about.
+// SumsOfBlocks splits [0, n) into blocks of a size, and adds the three sums that sum returns for each, in the
+// order of the blocks. work is the number of multiplications per index, about.
 func SumsOfBlocks(n, size int, work float64, sum func(first, end int) [3]float64) (total [3]float64) {
 	parts := make([][3]float64, (n+size-1)/size)
 	For(len(parts), work*float64(n), func(b int) { parts[b] = sum(b*size, min((b+1)*size, n)) })
