@@ -3,6 +3,7 @@ package optim
 import (
 	"context"
 
+	"toptau/internal/lockstep"
 	"toptau/internal/objective"
 )
 
@@ -36,7 +37,7 @@ func runGrid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim 
 		runs[i] = newRun(t.Full, Batches(t.Batches), o, updates)
 	}
 	e := oneByOne
-	if len(tasks) > 0 && tasks[0].Full.Matrix().Fast() {
+	if len(tasks) > 0 && lockstep.Supports(tasks[0].Full.Matrix()) {
 		e = inLockstep(runs)
 	}
 	minimise(ctx, runs, e)
@@ -64,7 +65,7 @@ func runSingle(ctx context.Context, full Objective, batches []Objective, o StepO
 // fastAll reports whether all objectives can be evaluated in the fast arithmetic.
 func fastAll(full Objective, batches []Objective) bool {
 	o, ok := full.(*objective.Objective)
-	ok = ok && o.Matrix().Fast()
+	ok = ok && lockstep.Supports(o.Matrix())
 	for _, b := range batches {
 		_, batch := b.(*objective.Objective)
 		ok = ok && batch
@@ -79,9 +80,9 @@ func inLockstep(runs []*run) evaluator {
 		r.fast = true
 		place[r] = i
 	}
-	steps := objective.NewLockstep(len(runs))
-	traces := objective.NewLockstep(len(runs)) // the full data between minibatches has thresholds of its own
-	points := make([]objective.Point, 0, len(runs))
+	steps := lockstep.New(len(runs))
+	traces := lockstep.New(len(runs)) // the full data between minibatches has thresholds of its own
+	points := make([]lockstep.Point, 0, len(runs))
 	at := func(live []*run, batch int, gradient bool) {
 		points = points[:0]
 		for _, r := range live {
@@ -89,7 +90,7 @@ func inLockstep(runs []*run) evaluator {
 			if batch >= 0 {
 				o = r.batches[batch]
 			}
-			p := objective.Point{Objective: o.(*objective.Objective), Run: place[r], W: r.w}
+			p := lockstep.Point{Objective: o.(*objective.Objective), Run: place[r], W: r.w}
 			if gradient {
 				p.Grad = r.g
 			}
@@ -97,9 +98,9 @@ func inLockstep(runs []*run) evaluator {
 			points = append(points, p)
 		}
 		if gradient {
-			steps.At(points)
+			steps.Evaluate(points)
 		} else {
-			traces.At(points)
+			traces.Evaluate(points)
 		}
 		for i, r := range live {
 			r.value = points[i].Value
