@@ -108,6 +108,7 @@ func (l *line) tangent(alpha float64) tangent {
 		}
 		return [3]float64{value, slope}
 	})
+	// The mean loss and the penalty, lambda/2 |from + alpha step|^2.
 	return tangent{alpha,
 		total[0]/l.mass + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
 		total[1]/l.mass + l.slope + float64(alpha*l.norm)}
@@ -118,6 +119,7 @@ func (l *line) threshold(alpha float64) (t, slope float64) {
 	if alpha == 0 && isZero(l.from.W) {
 		return l.thresholdAtOrigin()
 	}
+	// The rows kept are enough as long as their edge stays above the floor.
 	if l.few != nil && alpha <= l.reach {
 		if t, slope = l.thresholdOf(l.few, alpha); l.support.Edge > l.floor {
 			return t, slope // no row that was left out comes near the edge
@@ -136,7 +138,7 @@ func (l *line) thresholdAtOrigin() (t, slope float64) {
 	if l.form.Kind == form.TopMean {
 		var s threshold.Support
 		l.form.Rule.At(p.to, p.weights, &s)
-		return t, s.T
+		return t, s.T // near 0 the mean of the largest is alpha times that at to
 	}
 	return t, linalg.SumInBlocks(n, func(i int) float64 { return float64(p.weight(i) * p.to[i]) }) / mass
 }
@@ -236,6 +238,7 @@ func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
 		if step%bisectEvery == bisectEvery-1 || x <= 0 || x >= width {
 			x = width / 2
 		}
+		// The new point replaces the end whose slope has its sign.
 		next := l.tangent(lo.alpha + x)
 		if next.slope < 0 {
 			lo = next
