@@ -43,7 +43,7 @@ func newMemory(x *matrix.Matrix, read reader, population method.Population) *Mem
 	p, n := x.Positives, x.Negatives
 	if p.Weights() != nil || n.Weights() != nil {
 		s.weights = make([]float64, 0, x.Rows())
-		for _, part := range []*matrix.Part{p, n} {
+		for _, part := range []*matrix.ClassRows{p, n} {
 			for i := range part.Rows() {
 				if w := part.Weights(); w != nil {
 					s.weights = append(s.weights, w[i])

@@ -102,7 +102,7 @@ func (s *Memory) differentiate(ctx context.Context, e *smoothedPoint, limit int)
 }
 
 // addClass adds value(i, z[i]) times row i to g for the rows of a class, whose first row has number offset.
-func (s *Memory) addClass(class *matrix.Part, offset int, at *Point, value func(i int, z float64) float64,
+func (s *Memory) addClass(class *matrix.ClassRows, offset int, at *Point, value func(i int, z float64) float64,
 	g []float64) {
 	z := at.scores[offset : offset+class.Rows()]
 	ofRow := func(i int, score float64) float64 { return value(offset+i, score) }

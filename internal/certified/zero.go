@@ -281,7 +281,7 @@ func (s *Memory) distance(m []float64, a Sparse) float64 {
 		g[j] = -g[j]
 	}
 	positives := s.x.Positives.Rows()
-	addRange := func(class *matrix.Part, from, to int) {
+	addRange := func(class *matrix.ClassRows, from, to int) {
 		var rows []int32
 		var v []float64
 		for i := from; i < to; i++ {

@@ -67,7 +67,7 @@ func weightsOfAll(x *matrix.Matrix) []float64 {
 		return nil
 	}
 	weights := make([]float64, 0, x.Rows())
-	for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
+	for _, part := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 		c := class{part: part, unit: 1}
 		for i := range part.Rows() {
 			weights = append(weights, c.weight(i))
