@@ -34,3 +34,12 @@ const (
 
 // ReadsLabels reports whether fitting the encoding reads the labels of the rows.
 func (e Encoding) ReadsLabels() bool { return e == Leaves || e == ScorecardLeaves }
+
+// UnmarshalText reads a name, and "own", the former name of ImputeIndicator.
+func (i *Impute) UnmarshalText(text []byte) error {
+	*i = Impute(text)
+	if *i == "own" {
+		*i = ImputeIndicator
+	}
+	return nil
+}

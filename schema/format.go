@@ -23,7 +23,19 @@ type Format struct {
 	Categorical []string   `json:"categorical,omitempty"` // columns whose values are categories even if they look like numbers
 	Numeric     []string   `json:"numeric,omitempty"`     // columns whose values are numbers
 	Width       int        `json:"width,omitempty"`       // LIBSVM: the number of features; 0: the largest index in the file
+
+	schema *Schema // see Like
 }
+
+// Like returns f for reading a file as the file of s was read: its columns, kinds, label and missing values apply where f sets
+// nothing else.
+func (f Format) Like(s Schema) Format {
+	f.schema = &s
+	return f
+}
+
+// Schema returns the schema of Like, nil without one.
+func (f Format) Schema() *Schema { return f.schema }
 
 // FileFormat is how a file stores a table. Package table has the list of all formats.
 type FileFormat string

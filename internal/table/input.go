@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -21,6 +22,7 @@ import (
 // name.
 type input struct {
 	file        string
+	context     context.Context // ends reading; nil: nothing does
 	reader      io.Reader
 	compression string // "", "gzip" or "zstd"
 	digest      hash.Hash
@@ -28,11 +30,8 @@ type input struct {
 	closers     []func() error
 }
 
-// openInput opens a file, or standard input for "-".
-func openInput(path string) (*input, error) {
-	if path == "-" {
-		return newInput(path, os.Stdin)
-	}
+// OpenFile opens a file for NewReader. Errors are *diag.Error.
+func OpenFile(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, openFailure(path, err)
@@ -40,6 +39,18 @@ func openInput(path string) (*input, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
 		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "a directory", Expected: "a file"}
+	}
+	return f, nil
+}
+
+// openInput opens a file, or standard input for "-".
+func openInput(path string) (*input, error) {
+	if path == "-" {
+		return newInput(path, os.Stdin)
+	}
+	f, err := OpenFile(path)
+	if err != nil {
+		return nil, err
 	}
 	in, err := newInput(path, f)
 	if err != nil {
@@ -130,6 +141,9 @@ func foreignFormat(head []byte) string {
 
 // Read implements io.Reader.
 func (in *input) Read(p []byte) (int, error) {
+	if in.context != nil && in.context.Err() != nil {
+		return 0, in.context.Err()
+	}
 	n, err := in.reader.Read(p)
 	in.digest.Write(p[:n])
 	if err != nil && err != io.EOF {

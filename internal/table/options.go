@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +16,11 @@ import (
 type Options struct {
 	schema.Format
 
-	Schema     *schema.Schema // read the file as a training file: match its columns, kinds and label rule
-	Unlabelled bool           // the label column may be absent; missing and other labels are Unknown
-	Raw        bool           // keep every field in Table.Raw
-	Packed     bool           // store columns and lines in few bytes, for the methods of Column and LineOf
+	Schema     *schema.Schema  // read the file as a training file: match its columns, kinds and label rule
+	Unlabelled bool            // the label column may be absent; missing and other labels are Unknown
+	Raw        bool            // keep every field in Table.Raw
+	Context    context.Context // reading fails with its error once it ends; nil: never
+	Packed     bool            // store columns and lines in few bytes, for the methods of Column and LineOf
 }
 
 // check checks everything that can be checked without the file.

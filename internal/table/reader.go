@@ -80,6 +80,7 @@ func Open(path string, o Options) (*Reader, error) {
 
 // newReader starts to read. It closes its input if that fails.
 func newReader(in *input, o Options, p chunkPolicy) (*Reader, error) {
+	in.context = o.Context
 	r := &Reader{file: in.file, options: o, in: in, policy: p, table: Table{File: in.file}}
 	if err := r.start(); err != nil {
 		r.Close()

@@ -1,0 +1,218 @@
+package tune
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/method"
+	"toptau/metric"
+	"toptau/result"
+	"toptau/threshold"
+)
+
+// fakeTasks returns tasks and folds with made-up scores: each task has one candidate that adds noise of its
+// own size to the truth in each of three folds.
+func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task, []*foldRows) {
+	t.Helper()
+	const n = 200
+	var tasks []*task
+	var folds []*foldRows
+	for range 3 {
+		folds = append(folds, &foldRows{levels: []level{metric.NP(rateOf(t, "10%"))}})
+	}
+	for k, name := range order {
+		e, learner, _ := strings.Cut(name, " ")
+		task := &task{Task: Task{method.Name(learner), feature.Encode(e)}, first: k}
+		task.tried = []Candidate{{Task: task.Task, Status: Fitted}}
+		random := rand.New(rand.NewPCG(uint64(k), 9))
+		var values []float64
+		for _, r := range folds {
+			var z foldScores
+			for i := range n {
+				z.positives = append(z.positives, 10*(1+noise[name]*bell(random)+float64(i)/n))
+				z.negatives = append(z.negatives, 10*(noise[name]*bell(random)+float64(i)/n))
+			}
+			z.setUnits()
+			task.scores = append(task.scores, z)
+			ranking, err := metric.Rank(metric.Scores{Positives: z.positives, Negatives: z.negatives})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := meanCriterion(ranking, r.levels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, v)
+		}
+		task.tried[0].Estimate = averageScore(values, 3*n)
+		tasks = append(tasks, task)
+	}
+	return tasks, folds
+}
+
+// selectFrom selects among fake tasks.
+func selectFrom(t *testing.T, noise map[string]float64, order ...string) *selection {
+	t.Helper()
+	tasks, folds := fakeTasks(t, noise, order...)
+	s, err := selectMembers(tasks, folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func memberNames(s *selection) string {
+	var names []string
+	for _, t := range s.members {
+		names = append(names, t.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func TestChoice(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		noise map[string]float64
+		order []string
+		want  string
+	}{
+		// Independent errors of about the same size: the average is better than each, and never of more than three.
+		{"average", map[string]float64{"raw logistic": 3, "scorecard logistic": 0.8, "leaves logistic": 0.8, "raw ramp": 0.8,
+			"leaves ramp": 0.8}, []string{"raw logistic", "scorecard logistic", "leaves logistic", "raw ramp", "leaves ramp"}, "3"},
+		// The others are far worse: no average.
+		{"alone", map[string]float64{"raw logistic": 8, "scorecard logistic": 0.3, "leaves logistic": 8},
+			[]string{"raw logistic", "scorecard logistic", "leaves logistic"}, "logistic on scorecard"},
+		// Equal ones: the gain is no more than chance.
+		{"guard", map[string]float64{"raw logistic": 0.001, "scorecard logistic": 0.001},
+			[]string{"raw logistic", "scorecard logistic"}, "logistic on raw"},
+		// Without the reference there is no guard.
+		{"no reference", map[string]float64{"raw svm": 0.5, "scorecard svm": 0.4}, []string{"raw svm", "scorecard svm"}, ""},
+	} {
+		s := selectFrom(t, test.noise, test.order...)
+		got := memberNames(s)
+		if test.want == "3" {
+			got = fmt.Sprint(len(s.members))
+		}
+		if test.want != "" && got != test.want {
+			t.Errorf("%s: %s (%+v), want %s", test.name, memberNames(s), s.Choice, test.want)
+		}
+		if (s.Reference >= 0) != (test.name != "no reference") {
+			t.Errorf("%s: reference %d", test.name, s.Reference)
+		}
+	}
+}
+
+// A gain that is there on average but not beyond its standard error is not taken.
+func TestGuard(t *testing.T) {
+	for _, test := range []struct {
+		folds []float64 // of the other task; logistic on raw has 0.5 in each
+		want  string
+	}{
+		{[]float64{0.6, 0.6, 0.61}, "logistic on leaves"},
+		{[]float64{0.9, 0.45, 0.45}, "logistic on raw"},
+		{[]float64{0.5, 0.5, 0.5}, "logistic on raw"},
+	} {
+		tasks, folds := fakeTasks(t, map[string]float64{"raw logistic": 1, "leaves logistic": 0.9}, "raw logistic", "leaves logistic")
+		reference, other := tasks[0], tasks[1]
+		reference.tried[0].Estimate, other.tried[0].Estimate = averageScore([]float64{0.5, 0.5, 0.5}, 600), averageScore(test.folds, 600)
+		s := &selection{tasks: tasks, folds: folds, members: []*task{other}}
+		s.Score = other.score()
+		s.guard()
+		if got := memberNames(s); got != test.want || s.Gain == nil || s.Guarded != (got == "logistic on raw") {
+			t.Errorf("%v: %s %+v, want %s", test.folds, got, s.Choice, test.want)
+		}
+	}
+}
+
+// Ties go to what was tried first, among tasks and among settings.
+func TestTiesGoToTheFirst(t *testing.T) {
+	s := selectFrom(t, map[string]float64{}, "raw svm", "scorecard svm")
+	if got := memberNames(s); got != "svm on raw" {
+		t.Error(got)
+	}
+}
+
+func TestPathsEnd(t *testing.T) {
+	logistic := &task{Task: Task{method.Logistic, feature.EncodeLeaves}, best: 0,
+		tried: []Candidate{{Status: Fitted, Estimate: result.Estimate{Mean: 0.6}}}}
+	c := &candidates{plan: &plan{tasks: []*task{logistic}}}
+	type step struct{ lambda, mean float64 }
+	for _, test := range []struct {
+		learner learner
+		steps   []step
+		want    bool
+	}{
+		{convexLearner(method.Logistic, 0), []step{{1, 0.5}, {0.3, 0.1}, {0.1, 0.1}}, false}, // not at large penalties
+		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.49}, {1e-4, 0.49}}, false},
+		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}}, false},
+		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}, {1e-4, 0.45}}, true},
+		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.59}}, true},
+		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.61}, {0.001, 0.3}}, false},
+	} {
+		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1}
+		for _, st := range test.steps {
+			tried := Candidate{Status: Fitted, Setting: Setting{Lambda: st.lambda}, Estimate: result.Estimate{Mean: st.mean}}
+			if run.best < 0 || tried.Mean > run.score().Mean {
+				run.best = len(run.tried)
+			}
+			run.tried = append(run.tried, tried)
+		}
+		if got := c.ending(run)(); got != test.want {
+			t.Errorf("%s %v: ends %v", test.learner.name, test.steps, got)
+		}
+	}
+}
+
+// Budgets: those of at least one row; counts of rows where these are too few.
+func TestLevels(t *testing.T) {
+	dense := func(positives, negatives int) *matrix.Matrix {
+		var x [][]float64
+		for i := range positives + negatives {
+			x = append(x, []float64{float64(i)})
+		}
+		y := append(slices.Repeat([]bool{true}, positives), slices.Repeat([]bool{false}, negatives)...)
+		m, err := matrix.FromDense(x, y, nil, matrix.Float32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for _, test := range []struct {
+		goal                 string
+		positives, negatives int
+		want                 string
+	}{
+		{"--max-fpr 1%", 10, 2000, "0.001 0.0015 0.0025 0.004 0.0065 0.01 0.015 0.023 0.035 0.05"},
+		{"--max-fpr 1%", 10, 100, "0.01 0.015 0.023 0.035 0.05"},
+		{"--max-fpr 1%", 10, 20, "0.05 top 0.05 0.1 0.2 0.4"},
+		{"--max-fpr 40%", 10, 2000, "0.04 0.06 0.1 0.16 0.26 0.4"},
+		{"--top 1%", 50, 150, "0.0065 0.01 0.015 0.023 0.035 0.05"},
+		{"--absolute-top", 10, 1000, "top 0.001 0.002 0.004 0.008"},
+	} {
+		var got []string
+		for _, l := range levels(goalOf(t, test.goal), dense(test.positives, test.negatives)) {
+			if l.Name == metric.AtTop {
+				got = append(got, "top")
+			} else {
+				got = append(got, l.Tau.String())
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s on %d negatives: %v, want %s", test.goal, test.negatives, got, test.want)
+		}
+	}
+}
+
+func rateOf(t *testing.T, text string) threshold.Rate {
+	t.Helper()
+	r, err := threshold.ParseRate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
