@@ -28,14 +28,16 @@ func newNames(file string, header *row, width int) (*names, error) {
 			name = string(trimBlanks(header.fields[i]))
 		}
 		if text += len(name); text > maxText {
-			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i), Found: "more than 16 MiB of column names",
+			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i),
+				Found:    "more than 16 MiB of column names",
 				Expected: "shorter names", Hint: "check the quotes and the delimiter of the first line"}
 		}
 		if j, ok := n.index[name]; ok {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i),
 				Found:    fmt.Sprintf("the name %s for columns %d and %d", diag.Quote(name), j+1, i+1),
-				Expected: "different names", Fixes: []diag.Fix{{Param: "header", Value: "no", When: "if the line is a row"}},
-				Hint: "otherwise rename one"}
+				Expected: "different names",
+				Fixes:    []diag.Fix{{Param: "header", Value: "no", When: "if the line is a row"}},
+				Hint:     "otherwise rename one"}
 		}
 		n.all = append(n.all, name)
 		n.index[name] = i
