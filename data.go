@@ -27,6 +27,9 @@ type Data struct {
 	info    table.Info
 	seconds float64
 	once    bool // Spend was called
+
+	whole     *Data // that the rows were selected from; nil: none
+	wholeRows []int // their numbers there
 }
 
 // Spend says that d is needed for one Fit or Diagnose only. That call then gives up d's columns while it packs them, so that
@@ -48,11 +51,17 @@ func (d *Data) matrix(ctx context.Context, m *feature.Map, s matrix.Storage) (*m
 func Read(path string, f Format) (*Data, error) { return read(path, table.Options{Format: f}) }
 
 // ReadFor reads a labelled file as m's training file was read: the columns are matched by name, or by number where there is
-// no header, and f adds to or replaces what the model recorded.
-func ReadFor(m *model.Model, path string, f Format) (*Data, error) {
+// no header, and f adds to or replaces what the model recorded. The columns of other models that score the same rows are
+// read, too.
+func ReadFor(m *model.Model, path string, f Format, others ...*model.Model) (*Data, error) {
 	o, err := optionsFor(m, f)
 	if err != nil {
 		return nil, err
+	}
+	for _, other := range others {
+		if err := addColumns(o.Schema, other.Schema()); err != nil {
+			return nil, err
+		}
 	}
 	return read(path, o)
 }

@@ -208,7 +208,7 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := toptau.Evaluate(trained.Model, d,
+		e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: trained.Model}},
 			toptau.EvaluateOptions{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
 		if err != nil {
 			t.Fatal(err)

@@ -1,169 +1,195 @@
 package toptau
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
+	"toptau/internal/text"
+	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/threshold"
 )
 
-// EvaluateOptions are the choices of Evaluate.
+// EvaluateOptions are the options of Evaluate.
 type EvaluateOptions struct {
-	Goal       metric.Goal // zero: the three criteria at the paper's rates 0.01 and 0.03
-	Confidence float64     // of the intervals; 0: 0.95
-	Replicates int         // of the bootstrap; 0: 2000
-	Seed       uint64
-	Prevalence threshold.Rate // the share of positives that the summary assumes; unset: that of the rows
-	Curves     int            // at most so many points a curve; 0: no curves
+	// Goal sets the criterion that entries are compared by. Unset: the criteria at the paper's rates 0.01 and
+	// 0.03; several entries are then compared by the goal of the first model's first operating point.
+	Goal       metric.Goal
+	Against    string         // the entry that the others are compared with; "": the first one
+	Confidence float64        // of the intervals; 0: 0.95
+	Replicates int            // of the bootstrap; 0: 2,000
+	Seed       uint64         // of the bootstrap
+	Prevalence threshold.Rate // the fraction of positives that the summary assumes; unset: that of the rows
+	Curves     int            // points per curve at most; 0: no curves
 }
 
-// Evaluation is a model measured on labelled data: the object that evaluate --json prints.
+// Evaluation is the result of Evaluate.
 type Evaluation struct {
-	SchemaVersion int               `json:"schema_version"`
-	N             int               `json:"n"`
-	NPos          int               `json:"n_pos"`
-	Prevalence    float64           `json:"prevalence"` // n_pos/n, or the same of masses
-	Weighted      bool              `json:"weighted"`
-	AUC           float64           `json:"auc"`         // ties count one half
-	AUCAgainst    float64           `json:"auc_against"` // ties count against the model
-	Distinct      int               `json:"distinct_scores"`
-	Goal          *GoalEvaluation   `json:"goal"`
-	Criteria      []metric.Result   `json:"criteria"`      // thresholds from these rows themselves, bootstrap intervals
-	Points        []PointEvaluation `json:"points"`        // the model's thresholds on these rows
-	TrainingRows  *OverlapReport    `json:"training_rows"` // how many of these rows trained the model; null: it has no fingerprints
-	Summary       []string          `json:"summary"`       // what the first point does, for people who decide
-	Curves        []CurveReport     `json:"curves"`
-	Missing       int               `json:"missing_values"`
-	Unknown       int               `json:"unknown_values"`
-	SecondsRead   float64           `json:"seconds_read"`
-	Warnings      []Warning         `json:"warnings"`
+	result.Evaluation
 
-	model   *model.Model // what WriteReport needs besides
-	data    *Data
-	ranking *metric.Ranking
-	scores  metric.Scores
+	data     *Data // for WriteReport
+	rankings []*ranking
 }
 
-// GoalEvaluation is the goal's criterion on these rows.
-type GoalEvaluation struct {
-	Goal  metric.Goal   `json:"goal"`
-	Value metric.Result `json:"value"`
+// ranking is a measured entry.
+type ranking struct {
+	*Entry
+	data   *Data     // with the columns in the model's order
+	z      []float64 // in the order of the rows
+	scores metric.Scores
+	rank   *metric.Ranking
 }
 
-// PointEvaluation is what an operating point's threshold, chosen elsewhere, does to these rows.
-type PointEvaluation struct {
-	Name string      `json:"name"`
-	Goal metric.Goal `json:"goal"`
-
-	Decisions metric.Confusion `json:"decisions"` // score > threshold
-	Shift     []ShiftReport    `json:"shift"`     // calibration against these rows, for each guarantee; empty: nothing to compare
-}
-
-// CurveReport is a curve for plotting. Area is that of the exact curve.
-type CurveReport struct {
-	Name   string       `json:"name"`
-	X      string       `json:"x"`
-	Y      string       `json:"y"`
-	Area   float64      `json:"area"`
-	Points [][2]float64 `json:"points"`
-}
-
-// Evaluate measures a model on labelled data: criteria whose threshold comes from the rows themselves, with the bootstrap
-// of both classes, and the model's own thresholds, with exact intervals.
-func Evaluate(m *model.Model, d *Data, o EvaluateOptions) (*Evaluation, error) {
-	z, counts, err := scoreRows(m, d)
-	if err != nil {
-		return nil, d.inFile(err)
-	}
-	scores := byClass(d.table, z)
-	r, err := metric.Rank(scores)
-	if err != nil {
+// Evaluate measures one or more rankings of the same labelled rows: criteria with the threshold taken from
+// these rows and bootstrap intervals, and the operating points of models with exact intervals.
+//
+// Several entries are compared by the goal's criterion. The intervals of the differences to one of them come
+// from one paired bootstrap, which draws the groups of Format.Group if there are any.
+func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
+	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	positives, negatives := r.Rows()
-	auc := r.AUC()
-	e := &Evaluation{
-		SchemaVersion: SchemaVersion, N: positives + negatives, NPos: positives, Weighted: r.Weighted(),
-		Prevalence: r.PositiveMass() / (r.PositiveMass() + r.NegativeMass()), AUC: auc.Half, AUCAgainst: auc.Against,
-		Distinct: r.Groups(), Curves: []CurveReport{}, SecondsRead: d.seconds, Warnings: d.warnings(),
-		model: m, data: d, ranking: r, scores: scores,
-		Missing: sum(counts.Missing), Unknown: sum(counts.Unknown) + counts.UnknownIndices,
-	}
-	e.recognise()
-	if err := e.criteria(r, o); err != nil {
-		return nil, err
-	}
-	points := m.Points()
-	for i := range points {
-		p := &points[i]
-		c, err := confusionAt(p, r, d, scores, o.Confidence)
-		if err != nil {
+	e := &Evaluation{data: d}
+	e.SecondsRead, e.Warnings, e.Verdicts = d.seconds, d.warnings(), []result.Verdict{}
+	for i := range entries {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		watch := newShiftWatch(p, true)
-		for row, z := range z {
-			watch.add(d.table, row, z)
+		if err := e.measure(&entries[i], o, len(entries) > 1); err != nil {
+			return nil, err
 		}
-		shift, warnings := watch.reports(m.Training())
-		e.Points = append(e.Points, PointEvaluation{p.Name, p.Goal, c, shift})
-		e.Warnings = append(e.Warnings, warnings...)
 	}
-	if len(points) > 0 {
+	first := e.rankings[0].rank
+	positives, negatives := first.Rows()
+	e.Counts = result.Counts{Rows: positives + negatives, Positives: positives}
+	e.Weighted, e.Prevalence = first.Weighted(), first.PositiveMass()/(first.PositiveMass()+first.NegativeMass())
+	if len(entries) > 1 {
+		if err := e.pair(o); err != nil {
+			return nil, err
+		}
+	}
+	e.Measured = e.Entries[0].Measured
+	if len(e.Points) > 0 {
 		e.Summary = summary(e.facts(o.Prevalence))
-	}
-	if o.Curves > 0 {
-		for _, c := range []metric.Curve{r.ROC(), r.PR(), r.PTau()} {
-			e.Curves = append(e.Curves, curveReport(c.Corners().Downsample(o.Curves)))
-		}
 	}
 	return e, nil
 }
 
-// recognise looks for rows that trained the model.
-func (e *Evaluation) recognise() {
-	e.TrainingRows = overlap(e.model, e.data)
-	text := ""
+// checkEntries returns an error for no entries, and for names that are missing or used twice.
+func checkEntries(entries []Entry) error {
+	if len(entries) == 0 {
+		return &diag.Error{Kind: diag.Usage, Found: "nothing to evaluate", Expected: "a model or scores"}
+	}
+	for i := range entries {
+		name := entries[i].Name
+		used := slices.ContainsFunc(entries[:i], func(e Entry) bool { return e.Name == name })
+		if used || name == "" && len(entries) > 1 {
+			return &diag.Error{Kind: diag.Usage, Found: "an entry named " + diag.Quote(name), Expected: "a different name for each entry"}
+		}
+	}
+	return nil
+}
+
+// measure adds an entry. several: there are others, so that warnings name it.
+func (e *Evaluation) measure(entry *Entry, o EvaluateOptions, several bool) error {
+	d := e.data
+	if entry.Model != nil {
+		d = d.arranged(entry.Model)
+	}
+	s, err := entry.score(d)
+	if err != nil {
+		return err
+	}
+	k := &ranking{Entry: entry, data: d, z: s.values, scores: byClass(e.data.table, s.values)}
+	if k.rank, err = metric.Rank(k.scores); err != nil {
+		return err
+	}
+	auc := k.rank.AUC()
+	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Joined: s.joined, Measured: result.Measured{AUC: auc.Half,
+		AUCAgainst: auc.Against, Distinct: k.rank.Groups(), Points: []result.Decisions{}, Curves: []result.Curve{}}}
+	if err := measureCriteria(&r.Measured, k.rank, o); err != nil {
+		return err
+	}
+	if o.Curves > 0 {
+		for _, c := range []metric.Curve{k.rank.ROC(), k.rank.PR(), k.rank.PTau()} {
+			r.Curves = append(r.Curves, curveOf(c.Corners().Downsample(o.Curves)))
+		}
+	}
+	if m := entry.Model; m != nil {
+		r.Kind, r.Setting, r.Features = result.ModelEntry, settingText(m), m.Features(feature.Key{}).Cols()
+		r.Missing, r.Unknown = sum(s.counts.Missing), sum(s.counts.Unknown)+s.counts.UnknownIndices
+		warnings, err := k.measureModel(&r.Measured, o)
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			if several {
+				w.Text = entry.Name + ": " + w.Text
+			}
+			e.Warnings = append(e.Warnings, w)
+		}
+	}
+	if from := entry.origin; from != nil {
+		r.Kind, r.Encoding, r.Estimate = from.kind, from.task.Features, &from.estimate
+	}
+	e.rankings, e.Entries = append(e.rankings, k), append(e.Entries, r)
+	return nil
+}
+
+// measureModel measures the operating points and looks for rows that trained the model.
+func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]Warning, error) {
+	var warnings []Warning
+	d := k.data
+	r.TrainingRows = overlap(k.Model, d)
+	found := ""
 	switch {
-	case e.TrainingRows != nil && e.TrainingRows.Excess:
-		text = e.TrainingRows.words(e.N)
-	case e.TrainingRows == nil && trainedOn(e.model, e.data):
-		text = "these are the rows that the model was trained on"
-	default:
-		return
+	case r.TrainingRows != nil && r.TrainingRows.Excess:
+		found = overlapWarning(r.TrainingRows, d.Rows())
+	case r.TrainingRows == nil && trainedOn(k.Model, d):
+		found = "these are the rows that the model was trained on"
 	}
-	e.Warnings = append(e.Warnings, Warning{Code: "training-rows", Text: text + "; new rows are met with less success than these"})
+	if found != "" {
+		warnings = append(warnings, Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
+	}
+	points := k.Model.Points()
+	for i := range points {
+		p := &points[i]
+		c, err := confusionAt(p, k.rank, d, k.scores, o.Confidence)
+		if err != nil {
+			return nil, err
+		}
+		watch := newShiftWatch(p, true)
+		for row, z := range k.z {
+			watch.add(d.table, row, z)
+		}
+		shift, list := watch.reports(k.Model.Training())
+		r.Points = append(r.Points, result.Decisions{Name: p.Name, Goal: p.Goal, Decisions: c, Shift: shift})
+		warnings = append(warnings, list...)
+	}
+	return warnings, nil
 }
 
-// facts is what the summary is made from: the first operating point on these rows.
-func (e *Evaluation) facts(prevalence threshold.Rate) summaryFacts {
-	p, _ := e.model.Point("")
-	f := summaryFacts{Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
-		Basis:      fmt.Sprintf("these %s rows, %s positive", commas(float64(e.N)), commas(float64(e.NPos))),
-		Prevalence: e.Prevalence, PrevalenceHere: true}
-	if p.Guarantee == nil {
-		f.NoGuarantee = "the threshold came without one"
-	}
-	f.Goal = p.Goal
-	if !prevalence.IsZero() {
-		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
-	}
-	return f
-}
-
-// criteria measures the goal's criterion and the paper's three.
-func (e *Evaluation) criteria(r *metric.Ranking, o EvaluateOptions) error {
+// measureCriteria measures the goal's criterion and the paper's three.
+func measureCriteria(m *result.Measured, r *metric.Ranking, o EvaluateOptions) error {
 	bootstrap := metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed}
 	list := []metric.Criterion{metric.Top()}
 	rates := []threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03")}
 	if o.Goal != (metric.Goal{}) {
+		if err := o.Goal.Check(); err != nil {
+			return err
+		}
 		value, err := r.Bootstrap(o.Goal.Criterion(), bootstrap)
 		if err != nil {
 			return err
 		}
-		e.Goal = &GoalEvaluation{o.Goal, value}
+		m.Goal = &result.GoalValue{Goal: o.Goal, Value: value}
 		if tau := o.Goal.Tau(); !tau.IsZero() {
 			rates = []threshold.Rate{tau}
 		}
@@ -176,12 +202,122 @@ func (e *Evaluation) criteria(r *metric.Ranking, o EvaluateOptions) error {
 		if err != nil {
 			return err
 		}
-		e.Criteria = append(e.Criteria, value)
+		m.Criteria = append(m.Criteria, value)
 	}
 	return nil
 }
 
-// byClass divides the scores of labelled rows.
+// pair compares the entries by one paired bootstrap.
+func (e *Evaluation) pair(o EvaluateOptions) error {
+	goal, err := e.pairedGoal(o)
+	if err != nil {
+		return err
+	}
+	reference := 0
+	if o.Against != "" {
+		if reference = slices.IndexFunc(e.Entries, func(r result.Entry) bool { return r.Name == o.Against }); reference < 0 {
+			names := make([]string, len(e.Entries))
+			for i := range names {
+				names[i] = e.Entries[i].Name
+			}
+			return &diag.Error{Kind: diag.Usage, Param: "against", Found: diag.Quote(o.Against), Expected: "one of " + strings.Join(names, ", ")}
+		}
+	}
+	first := e.rankings[0].scores
+	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights}
+	s.PositiveGroups, s.NegativeGroups, e.Entities = entitiesOf(e.data.table)
+	for _, k := range e.rankings {
+		s.Positives, s.Negatives = append(s.Positives, k.scores.Positives), append(s.Negatives, k.scores.Negatives)
+	}
+	paired, err := metric.PairedBootstrap(s, goal.Criterion(), reference,
+		metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed})
+	if err != nil {
+		return e.data.inFile(err)
+	}
+	ranked := make([]tune.Ranked, len(e.Entries))
+	decided := 0
+	for i := range e.Entries {
+		r := &e.Entries[i]
+		r.Goal, r.Difference, r.Verdict = &result.GoalValue{Goal: goal, Value: paired.Results[i]}, &paired.Differences[i],
+			paired.Differences[i].Verdict()
+		ranked[i] = tune.Ranked{Name: r.Name, Kind: r.Kind}
+		if from := e.rankings[i].origin; from != nil {
+			ranked[i].Task, ranked[i].Score = from.task, from.estimate.Mean
+		}
+		if i == reference {
+			r.Difference, r.Verdict = nil, ""
+		} else if r.Verdict != metric.Undecided {
+			decided++
+		}
+	}
+	e.Against, e.Verdicts = e.Entries[reference].Name, tune.Verdicts(ranked, &paired, reference)
+	if compared := len(e.Entries) - 1; decided > 0 && compared > 1 {
+		e.Warnings = append(e.Warnings, Warning{Code: "several-comparisons", Text: fmt.Sprintf("each of the %d differences has its own "+
+			"interval, and one of several may exclude 0 by chance: use the verdicts", compared)})
+	}
+	return nil
+}
+
+// pairedGoal returns the goal that entries are compared by.
+func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
+	goal := o.Goal
+	for _, k := range e.rankings {
+		if goal == (metric.Goal{}) && k.Model != nil {
+			point, _ := k.Model.Point("")
+			goal = point.Goal
+		}
+	}
+	return goal, goal.Check()
+}
+
+// entitiesOf numbers the groups of a table's rows by class; nil without a group column.
+func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
+	if t.Group == nil {
+		return nil, nil, 0
+	}
+	numbers := map[string]int{}
+	positives, negatives = []int{}, []int{}
+	for row, value := range t.Group.Values {
+		number, known := numbers[value]
+		if !known {
+			number = len(numbers)
+			numbers[value] = number
+		}
+		if t.Label[row] == table.Positive {
+			positives = append(positives, number)
+		} else {
+			negatives = append(negatives, number)
+		}
+	}
+	return positives, negatives, len(numbers)
+}
+
+// settingText lists a model's members with their hyperparameters.
+func settingText(m *model.Model) string {
+	members := m.Members()
+	list := make([]string, len(members))
+	for i := range members {
+		list[i] = memberWords(&members[i], len(members) > 1)
+	}
+	return strings.Join(list, "; ")
+}
+
+// facts returns what the summary is made from: the first operating point on these rows.
+func (e *Evaluation) facts(prevalence threshold.Rate) summaryFacts {
+	p, _ := e.rankings[0].Model.Point("")
+	f := summaryFacts{Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
+		Basis:      fmt.Sprintf("these %s rows, %s positive", text.Count(e.Rows), text.Count(e.Positives)),
+		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
+	if p.Guarantee == nil {
+		f.NoGuarantee = "the threshold came without one"
+	}
+	if !prevalence.IsZero() {
+		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
+	}
+	return f
+}
+
+// byClass returns the scores of labelled rows by class.
 func byClass(t *table.Table, z []float64) metric.Scores {
 	var s metric.Scores
 	for i, class := range t.Label {
@@ -207,8 +343,8 @@ func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
 	return z, &scorer.Row.Counts, nil
 }
 
-// confusionAt counts the decisions of an operating point. Where its threshold differs between segments, each row's score is
-// replaced by its distance to its threshold, so that one cut at 0 makes the same decisions.
+// confusionAt counts the decisions of an operating point. If its threshold differs between segments, it
+// replaces each row's score by -1 or 1, so that one threshold at 0 makes the same decisions.
 func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, confidence float64) (metric.Confusion, error) {
 	if p.Segment == "" || d.table.Segment == nil {
 		return r.At(p.Threshold, confidence)
@@ -236,8 +372,8 @@ func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, co
 	return c, err
 }
 
-func curveReport(c metric.Curve) CurveReport {
-	r := CurveReport{Name: c.Name, X: c.X, Y: c.Y, Area: c.Area}
+func curveOf(c metric.Curve) result.Curve {
+	r := result.Curve{Name: c.Name, X: c.X, Y: c.Y, Area: c.Area}
 	for _, p := range c.Points {
 		r.Points = append(r.Points, [2]float64{p.X, p.Y})
 	}

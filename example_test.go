@@ -212,14 +212,14 @@ func ExampleEvaluate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	evaluation, err := toptau.Evaluate(fitted.Model, next, toptau.EvaluateOptions{
+	evaluation, err := toptau.Evaluate(context.Background(), next, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{
 		Goal: toptau.Top("1%"),
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	found := evaluation.Goal.Value
-	fmt.Printf("the best %v of %d rows hold %v of %v attacks\n", found.Budget, evaluation.N, found.Numerator, found.Denominator)
+	fmt.Printf("the best %v of %d rows hold %v of %v attacks\n", found.Budget, evaluation.Rows, found.Numerator, found.Denominator)
 	fmt.Printf("that is %.0f %%, between %.0f %% and %.0f %% (%s)\n", 100*found.Rate, 100*found.Interval.Low,
 		100*found.Interval.High, found.Interval.Kind)
 	// Output:

@@ -4,37 +4,29 @@ import (
 	"fmt"
 
 	"toptau/calibrate"
+	"toptau/internal/binomial"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 )
 
-// A guarantee supposes that the rows to come are drawn like those that calibrated the threshold. Two checks look for
-// signs of the contrary: the calibration scores over time, and calibration against the rows that the model meets. Neither
-// can prove that all is well; each raises a false alarm in at most a share shiftLevel of runs.
+// A guarantee assumes that new rows are drawn like those that calibrated the threshold. Two checks look for
+// signs that they are not: the calibration scores over time, and the calibration scores against those of the
+// rows here. Neither can prove that the assumption holds. Each raises a false alarm in at most a fraction
+// shiftLevel of the runs.
 const shiftLevel = 0.01
 
-// ShiftReport is the largest difference between the calibration scores and the scores of the rows here.
-type ShiftReport struct {
-	Segment  *string `json:"segment"`  // null: all rows
-	P        float64 `json:"p"`        // the probability of as large a difference where the guarantee's assumption holds, at most
-	Score    float64 `json:"score"`    // where the difference is
-	Expected float64 `json:"expected"` // the share of the calibration scores above it
-	Seen     float64 `json:"seen"`     // the share of the scores here above it
-	More     bool    `json:"more"`     // more than can be expected; otherwise fewer
-}
-
-// shiftWatch compares rows with those that calibrated an operating point. Without a guarantee that keeps its
-// calibration it has nothing to watch.
+// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees that keep no
+// calibration.
 type shiftWatch struct {
 	point    *model.Point
 	labelled bool // otherwise any row may be positive
 	parts    []watched
 }
 
-// watched is one guarantee: that of all rows, or of a segment.
+// watched is the guarantee of all rows or of a segment.
 type watched struct {
 	segment   *string
 	guarantee *model.Guarantee
@@ -55,7 +47,7 @@ func newShiftWatch(p *model.Point, labelled bool) *shiftWatch {
 	return s
 }
 
-// add counts a row. Where the guarantee is about negatives, rows known as positive do not count.
+// add counts a row. A guarantee about negatives ignores rows that are known to be positive.
 func (s *shiftWatch) add(t *table.Table, row int, z float64) {
 	for i := range s.parts {
 		w := &s.parts[i]
@@ -68,33 +60,34 @@ func (s *shiftWatch) add(t *table.Table, row int, z float64) {
 	}
 }
 
-// reports compares, with the warnings that follow. Without labels, where the guarantee is about negatives, as many rows may be
-// positive as the share of positives in training allows for.
-func (s *shiftWatch) reports(training model.Training) ([]ShiftReport, []Warning) {
-	reports := []ShiftReport{}
+// reports returns the differences and the warnings about them. Without labels a guarantee about negatives
+// allows for as many positives among the rows as their fraction in training makes likely.
+func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning) {
+	reports := []result.Shift{}
 	var warnings []Warning
 	for _, w := range s.parts {
 		if s.labelled && w.arrivals.Same() {
-			warnings = append(warnings, Warning{Code: "calibration-rows", Text: fmt.Sprintf("these rows calibrated the threshold of %s: the rates at it "+
-				"say nothing about new rows", s.point.Name)})
+			warnings = append(warnings, Warning{Code: "calibration-rows", Text: fmt.Sprintf("these rows calibrated the threshold of %s: their rates "+
+				"do not predict those of new rows", s.point.Name)})
 		}
 		foreign := 0
 		level := shiftLevel / float64(len(s.parts))
 		if !s.labelled && w.guarantee.Kind != "top" {
-			level /= 2 // the other half is for more positives than allowed for
+			level /= 2 // the other half is for more positives than mostPositives
 			foreign = mostPositives(w.arrivals.Rows(), training, level)
 		}
 		shift := w.arrivals.Shift(foreign)
-		reports = append(reports, ShiftReport{w.segment, shift.P, shift.Score, shift.Expected, shift.Seen, shift.More})
+		reports = append(reports, result.Shift{Segment: w.segment, P: shift.P, Score: shift.Score, Expected: shift.Expected,
+			Seen: shift.Seen, More: shift.More})
 		if shift.P <= level {
-			warnings = append(warnings, Warning{Code: "calibration-shift", Text: s.words(w, shift, foreign)})
+			warnings = append(warnings, Warning{Code: "calibration-shift", Text: s.shiftText(w, shift, foreign)})
 		}
 	}
 	return reports, warnings
 }
 
-// mostPositives is the number of positives among n rows that is exceeded with probability at most level when their share is
-// that of the training rows.
+// mostPositives returns the number of positives among n rows that is exceeded with probability at most level
+// if their fraction is that of the training rows.
 func mostPositives(n int, training model.Training, level float64) int {
 	if training.Rows == 0 {
 		return n
@@ -103,7 +96,7 @@ func mostPositives(n int, training model.Training, level float64) int {
 	low, high := int(float64(n)*share), n
 	for low < high {
 		middle := low + (high-low)/2
-		if metric.BinomialAtLeast(n, middle+1, share) <= level {
+		if binomial.AtLeast(n, middle+1, share) <= level {
 			high = middle
 		} else {
 			low = middle + 1
@@ -112,7 +105,7 @@ func mostPositives(n int, training model.Training, level float64) int {
 	return low
 }
 
-func (s *shiftWatch) words(w watched, shift calibrate.Shift, foreign int) string {
+func (s *shiftWatch) shiftText(w watched, shift calibrate.Shift, foreign int) string {
 	population := "negatives"
 	if w.guarantee.Kind == "top" {
 		population = "rows"
@@ -121,19 +114,19 @@ func (s *shiftWatch) words(w watched, shift calibrate.Shift, foreign int) string
 	if w.segment != nil {
 		text += fmt.Sprintf(" in segment %q", *w.segment)
 	}
-	text += fmt.Sprintf(" need not hold here: %s of the %s rows score above %.4g, of the %s calibration %s %s",
-		shareOf(shift.Seen), commas(float64(w.arrivals.Rows())), shift.Score, commas(float64(w.guarantee.Calibration.Rows)),
-		population, shareOf(shift.Expected))
+	text += fmt.Sprintf(" may not hold here: %s of the %s rows score above %.4g, against %s of the %s calibration %s",
+		shareOf(shift.Seen), commas(float64(w.arrivals.Rows())), shift.Score, shareOf(shift.Expected),
+		commas(float64(w.guarantee.Calibration.Rows)), population)
 	if foreign > 0 {
 		text += fmt.Sprintf(", even with %s positives among the rows", commas(float64(foreign)))
 		if shift.More {
-			text += " (or positives have become more frequent than in training)"
+			text += " (or positives are more frequent than in training)"
 		}
 	}
-	return text + fmt.Sprintf("; so large a difference has probability %s at most among rows that are alike", smallProbability(shift.P))
+	return text + fmt.Sprintf("; rows that are alike differ this much with probability at most %s", smallProbability(shift.P))
 }
 
-// smallProbability writes a probability whose last digits mean nothing.
+// smallProbability writes a probability with one digit: more would mean nothing.
 func smallProbability(p float64) string {
 	if p < 1e-9 {
 		return "0.000000001"
@@ -141,7 +134,7 @@ func smallProbability(p float64) string {
 	return fmt.Sprintf("%.1g", p)
 }
 
-// TrendReport says whether the calibration scores look alike over time.
+// TrendReport describes whether the calibration scores look alike over time.
 type TrendReport struct {
 	P      float64       `json:"p"` // at most this probable where the order in time means nothing
 	Blocks []BlockReport `json:"blocks"`
@@ -154,8 +147,8 @@ type BlockReport struct {
 	Above float64 `json:"top_decile"` // the share of its scores in the highest tenth of all
 }
 
-// calibrationOverTime looks at the scores z of the rows that are of the population. Without a time column there is nothing to
-// see.
+// calibrationOverTime looks at the scores z of the rows that are of the population. Without a time column
+// there is nothing to see.
 func calibrationOverTime(t *table.Table, z []float64, population method.Population) (*TrendReport, *Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil
@@ -196,8 +189,8 @@ func driftWarning(t calibrate.Trend, population method.Population) *Warning {
 	if population == method.AllRows {
 		rows = "rows"
 	}
-	return &Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: of the earliest fifth %s "+
-		"are in the highest tenth, of the latest %s (probability %s at most if time meant nothing): the guarantee is about rows like "+
-		"all of them together, and need not hold for the rows to come", rows, shareOf(first.Above), shareOf(last.Above),
+	return &Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: %s of the earliest fifth "+
+		"are in the highest tenth, against %s of the latest (probability at most %s by chance); the guarantee is about "+
+		"all of them together and may not hold for new rows", rows, shareOf(first.Above), shareOf(last.Above),
 		smallProbability(t.P))}
 }

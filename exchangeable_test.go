@@ -62,7 +62,7 @@ func TestShiftRaisesFewFalseAlarms(t *testing.T) {
 	}
 }
 
-func TestShiftIsTold(t *testing.T) {
+func TestShiftWarns(t *testing.T) {
 	training := model.Training{Rows: 1000, Positives: 50}
 	for name, c := range map[string]struct {
 		kind     string
@@ -71,9 +71,9 @@ func TestShiftIsTold(t *testing.T) {
 		want     []string
 	}{
 		"negatives score higher": {"max-fpr", true, func(r *rand.Rand) float64 { return share01(r) + 0.05 },
-			[]string{"the guarantee of goal need not hold here", "of the 2,000 rows score above", "of the 1,000 calibration negatives"}},
+			[]string{"the guarantee of goal may not hold here", "of the 2,000 rows score above", "of the 1,000 calibration negatives"}},
 		"more alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return math.Sqrt(share01(r)) },
-			[]string{"even with 1", "positives have become more frequent"}},
+			[]string{"even with 1", "positives are more frequent"}},
 		"fewer alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return 0.9 * share01(r) }, []string{"score above"}},
 		"rows":         {"top", false, func(r *rand.Rand) float64 { return share01(r) + 0.05 }, []string{"calibration rows"}},
 	} {

@@ -4,51 +4,43 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 
 	"toptau/internal/feature"
+	"toptau/internal/parallel"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
 	"toptau/model"
+	"toptau/result"
 )
 
-// OverlapReport says how many of some rows trained the model, as far as the model's fingerprints tell.
-type OverlapReport struct {
-	Compared int      `json:"compared"` // rows whose hashes fall into the model's sample
-	Matched  int      `json:"matched"`  // of them, rows like one that trained the model
-	Expected float64  `json:"expected"` // the share of fresh rows that match because rows repeat: 1 - singletons / rows in training
-	Estimate float64  `json:"estimate"` // of all rows here, those that trained the model beyond that
-	P        float64  `json:"p"`        // at most the probability of as many matches among fresh rows
-	Excess   bool     `json:"excess"`   // p is at most 0.001
-	Smallest *float64 `json:"smallest"` // fewer training rows than about this would not be noticed; null: none would be
-}
+// OverlapReport is how many rows trained a model.
+type OverlapReport = result.Overlap
 
-// fingerprintRows is the number of rows that are hashed at a time.
+// fingerprintRows is the number of rows that are hashed at a time. Chosen by hand: hashes and keys then stay
+// in the cache.
 const fingerprintRows = 1 << 10
 
-// sketchRows adds the rows of a table that a map reads to sketches made by newSketch, one for each processor, and merges them.
-// rows are ascending; nil: all.
+// sketchRows adds the rows of a table that a map reads to sketches made by newSketch, one for each processor,
+// and merges them. rows are ascending; nil: all.
 func sketchRows(m *feature.Map, t *table.Table, rows []int, newSketch func() *sketch.Sketch) *sketch.Sketch {
-	pieces := (t.Rows() + fingerprintRows - 1) / fingerprintRows
-	workers := min(runtime.GOMAXPROCS(0), pieces)
-	parts := make([]*sketch.Sketch, max(1, workers))
-	var all sync.WaitGroup
-	for w := range parts {
+	chunks := (t.Rows() + fingerprintRows - 1) / fingerprintRows
+	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
+	parts := make([]*sketch.Sketch, workers)
+	parallel.For(workers, func(w int) {
 		parts[w] = newSketch()
-		all.Go(func() { sketchPieces(m.NewFingerprinter(t), t.Rows(), rows, w, workers, parts[w]) })
-	}
-	all.Wait()
+		sketchChunks(m.NewFingerprinter(t), t.Rows(), rows, w, workers, parts[w])
+	})
 	for _, part := range parts[1:] {
 		parts[0].Merge(part)
 	}
 	return parts[0]
 }
 
-// sketchPieces adds the rows of every workers-th piece from the first on.
-func sketchPieces(f *feature.Fingerprinter, n int, rows []int, first, workers int, to *sketch.Sketch) {
+// sketchChunks adds the rows of every step-th chunk from the first on.
+func sketchChunks(f *feature.Fingerprinter, n int, rows []int, first, step int, to *sketch.Sketch) {
 	hashes := make([]uint64, fingerprintRows)
 	next := 0
-	for begin := first * fingerprintRows; begin < n; begin += workers * fingerprintRows {
+	for begin := first * fingerprintRows; begin < n; begin += step * fingerprintRows {
 		hashes = hashes[:min(fingerprintRows, n-begin)]
 		f.Hash(begin, hashes)
 		for i, h := range hashes {
@@ -65,7 +57,8 @@ func sketchPieces(f *feature.Fingerprinter, n int, rows []int, first, workers in
 	}
 }
 
-// fingerprints samples the rows that trained a model: some of a table's (nil: all), and all of another one's (nil: none).
+// fingerprints samples the rows that trained a model: some of a table (nil: all), and all of the validation
+// table, if any.
 func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.Table) *model.Fingerprints {
 	s := sketchRows(m, t, rows, sketch.New)
 	if validation != nil {
@@ -78,7 +71,7 @@ func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.
 	return f
 }
 
-// overlap compares rows with those that trained the model; nil when it has no fingerprints.
+// overlap compares rows with those that trained the model; nil if the model has no fingerprints.
 func overlap(m *model.Model, d *Data) *OverlapReport {
 	if m.Fingerprints() == nil {
 		return nil
@@ -103,22 +96,9 @@ func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, row
 	return r
 }
 
-// words says what an excess means.
-func (r *OverlapReport) words(rows int) string {
-	return fmt.Sprintf("about %s of these %s rows trained the model: of %s that its fingerprints can recognise, %s are like a training "+
-		"row, and repeated rows explain %s of them (probability %s at most)", commas(r.Estimate), commas(float64(rows)),
+// overlapWarning describes an excess of training rows among rows.
+func overlapWarning(r *OverlapReport, rows int) string {
+	return fmt.Sprintf("about %s of these %s rows trained the model: of %s that its fingerprints can recognise, %s equal a training "+
+		"row, and repeated rows explain %s of them (probability at most %s)", commas(r.Estimate), commas(float64(rows)),
 		commas(float64(r.Compared)), commas(float64(r.Matched)), shareOf(r.Expected), smallProbability(r.P))
-}
-
-// Words says what the comparison could and could not see; r may be nil.
-func (r *OverlapReport) Words() string {
-	switch {
-	case r == nil:
-		return "unknown: the model keeps no fingerprints of its training rows"
-	case r.Excess:
-		return fmt.Sprintf("about %s of these rows trained the model", commas(r.Estimate))
-	case r.Smallest == nil:
-		return "unknown: all training rows are repeated, so that fresh rows look like them"
-	}
-	return fmt.Sprintf("none noticed; fewer than about %s would not be", commas(*r.Smallest))
 }

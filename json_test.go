@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"toptau/result"
 )
 
 // TestJSONFieldsAreDocumented holds docs/json.md against the objects that --json prints.
@@ -14,9 +16,9 @@ func TestJSONFieldsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, object := range []any{Report{}, TrainReport{}, PartReport{}, CandidateReport{},
-		ScoreReport{}, GainReport{}, MemberReport{}, Evaluation{}, GoalEvaluation{},
-		PointEvaluation{}, CurveReport{}, Verification{}, VerifiedProblem{}, Diagnosis{}, MethodVerdict{}, BudgetVerdict{}, ThresholdReport{},
-		SegmentReport{}, CompareReport{}, CompareEntry{}, ShiftReport{},
+		ScoreReport{}, GainReport{}, MemberReport{}, result.Evaluation{}, result.Measured{}, result.GoalValue{},
+		result.Decisions{}, result.Curve{}, result.Entry{}, result.Verdict{}, result.Shift{}, Verification{}, VerifiedProblem{}, Diagnosis{}, MethodVerdict{}, BudgetVerdict{}, ThresholdReport{},
+		SegmentReport{},
 		TrendReport{}, BlockReport{}, Columns{}, ColumnEffect{}, CategoryEffect{}} {
 		kind := reflect.TypeOf(object)
 		for i := range kind.NumField() {

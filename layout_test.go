@@ -16,6 +16,7 @@ var order = []string{
 	"toptau/internal/text",
 	"toptau/internal/parallel",
 	"toptau/internal/detmath",
+	"toptau/internal/binomial",
 	"toptau/internal/atomicfile",
 	"toptau/internal/memory",
 	"toptau/internal/kernel",

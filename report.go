@@ -10,6 +10,7 @@ import (
 	"toptau/internal/report"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -20,31 +21,50 @@ const (
 	reportBins   = 50
 )
 
-// WriteReport writes the evaluation as one self-contained HTML page: the operating points and their guarantees, curves,
-// scores by class, what the main columns add, data and model. It needs no network.
+// WriteReport writes the evaluation as one self-contained HTML page: the first entry's operating points and their guarantees,
+// curves, scores by class, what the main columns add, the comparison with the other entries, data and model. It needs no
+// network.
 func (e *Evaluation) WriteReport(w io.Writer) error {
-	m, r, points := e.model, e.ranking, e.model.Points()
-	f := report.Findings{Title: "Classification at the top", Summary: e.Summary, Data: e.dataFacts(), Model: modelFacts(m),
-		Scores: plot.HistogramOf(e.scores, &points[0].Threshold, reportBins)}
+	first := e.rankings[0]
+	f := report.Findings{Title: "Classification at the top", Summary: e.Summary}
+	report.Compare(&f, &e.Evaluation)
+	var alarm *float64
+	if m := first.Model; m != nil {
+		points := m.Points()
+		for i := range points {
+			f.Points = append(f.Points, report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions,
+				Facts: shiftFacts(e.Points[i].Shift)})
+		}
+		if len(points) > 0 {
+			alarm = &points[0].Threshold
+		}
+		f.Model = modelFacts(m)
+		var err error
+		if f.Shapes, err = mainShapes(m, first.data); err != nil {
+			return err
+		}
+	}
+	f.Data, f.Scores = e.dataFacts(), plot.HistogramOf(first.scores, alarm, reportBins)
 	aim(&f, e.goal())
-	for i := range points {
-		point := report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions, Facts: shiftFacts(e.Points[i].Shift)}
-		f.Points = append(f.Points, point)
+	for i, k := range e.rankings {
+		name := e.Entries[i].Name
+		if len(e.rankings) == 1 {
+			name = thisModel
+		}
+		for _, c := range []struct {
+			to    *[]report.Curve
+			curve metric.Curve
+		}{{&f.ROC, k.rank.ROC()}, {&f.PR, k.rank.PR()}, {&f.PTau, k.rank.PTau()}} {
+			if i < mostCurves {
+				*c.to = append(*c.to, report.CurveOf(name, c.curve.Corners().Downsample(reportPoints)))
+			}
+		}
 	}
-	for _, c := range []struct {
-		to    *[]report.Curve
-		curve metric.Curve
-	}{{&f.ROC, r.ROC()}, {&f.PR, r.PR()}, {&f.PTau, r.PTau()}} {
-		*c.to = []report.Curve{report.CurveOf(thisModel, c.curve.Corners().Downsample(reportPoints))}
-	}
-	recall, err := recallByBudget(r)
+	recall, err := recallByBudget(first.rank)
 	if err != nil {
 		return err
 	}
 	f.Recall = []report.Curve{recall}
-	if f.Shapes, err = mainShapes(m, e.data); err != nil {
-		return err
-	}
 	for _, warning := range e.Warnings {
 		f.Warnings = append(f.Warnings, warning.Text)
 	}
@@ -54,13 +74,19 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 
 const thisModel = "this model"
 
-// goal is what was asked for, or what the first operating point is for.
+// mostCurves is the number of entries whose curves are drawn. More lines in one figure cannot be told apart.
+const mostCurves = 4
+
+// goal returns the goal of the evaluation, or that of the first operating point.
 func (e *Evaluation) goal() metric.Goal {
 	if e.Goal != nil {
 		return e.Goal.Goal
 	}
-	first, _ := e.model.Point("")
-	return first.Goal
+	if m := e.rankings[0].Model; m != nil {
+		point, _ := m.Point("")
+		return point.Goal
+	}
+	return metric.Goal{}
 }
 
 // zoomBudgets is where the second P-tau figure ends, in budgets.
@@ -80,7 +106,7 @@ func aim(f *report.Findings, goal metric.Goal) {
 }
 
 // shiftFacts says how the rows compare with those that calibrated the threshold.
-func shiftFacts(list []ShiftReport) []report.Fact {
+func shiftFacts(list []result.Shift) []report.Fact {
 	var facts []report.Fact
 	for _, s := range list {
 		name := "rows here against calibration"
@@ -165,12 +191,22 @@ func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
 }
 
 func (e *Evaluation) dataFacts() []report.Fact {
-	return append(dataCard(e.model.Schema(), e.N, e.NPos),
+	facts := append(dataCard(e.data.info.Schema, e.Rows, e.Positives),
 		report.Fact{Name: "distinct scores", Value: commas(float64(e.Distinct))},
-		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)},
-		report.Fact{Name: "missing values", Value: commas(float64(e.Missing))},
-		report.Fact{Name: "values unknown to the model", Value: commas(float64(e.Unknown))},
-		report.Fact{Name: "digest", Value: e.data.digest(), Code: true})
+		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)})
+	if e.rankings[0].Model != nil {
+		facts = append(facts, report.Fact{Name: "missing values", Value: commas(float64(e.Missing))},
+			report.Fact{Name: "values unknown to the model", Value: commas(float64(e.Unknown))})
+	}
+	for i := range e.Entries {
+		if j := e.Entries[i].Joined; j != nil {
+			facts = append(facts, report.Fact{Name: "scores of " + e.Entries[i].Name, Value: report.JoinedText(j)})
+		}
+	}
+	if e.Entities > 0 {
+		facts = append(facts, report.Fact{Name: "entities", Value: commas(float64(e.Entities))})
+	}
+	return append(facts, report.Fact{Name: "digest", Value: e.data.digest(), Code: true})
 }
 
 // dataCard says what the rows are and how they are read.

@@ -61,7 +61,7 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(m, rows, toptau.EvaluateOptions{Replicates: 20})
+			e, err := toptau.Evaluate(context.Background(), rows, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func tells(warnings []toptau.Warning) bool {
 }
 
 func writeReportOf(m *model.Model, d *toptau.Data) error {
-	e, err := toptau.Evaluate(m, d, toptau.EvaluateOptions{Replicates: 20})
+	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -44,7 +45,7 @@ type ThresholdReport struct {
 	Expected      ExpectedRate     `json:"expected"`      // what to expect of the threshold on new rows like these
 	OverTime      *TrendReport     `json:"over_time"`     // null: no time column
 	TrainingRows  *OverlapReport   `json:"training_rows"` // null: no model, or one without fingerprints
-	Joined        *Joined          `json:"joined"`        // how scores from a file of their own found their rows; null for others
+	Joined        *result.Joined   `json:"joined"`        // how scores from a file of their own found their rows; null for others
 	Warnings      []Warning        `json:"warnings"`
 	guarantee     *model.Guarantee // of the model's point
 }
@@ -89,14 +90,15 @@ func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, err
 	return calibrateRows(d, scores, "", o)
 }
 
-// ThresholdOf is Threshold for scores in a file of their own, which ReadScores has joined to the rows of d.
-func ThresholdOf(d *Data, s Scores, o ThresholdOptions) (*ThresholdReport, error) {
-	if err := s.complete(d); err != nil {
+// ThresholdOf is Threshold for an entry: scores in a file of their own, which are joined to the rows of d.
+func ThresholdOf(d *Data, e Entry, o ThresholdOptions) (*ThresholdReport, error) {
+	s, err := e.score(d)
+	if err != nil {
 		return nil, err
 	}
-	r, guarantee := calibrateRows(d, s.Values, "", o)
+	r, guarantee := calibrateRows(d, s.values, "", o)
 	if r != nil {
-		r.Joined = &s.Joined
+		r.Joined = s.joined
 	}
 	return r, guarantee
 }
@@ -122,7 +124,7 @@ func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.
 	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal, Guarantee: r.guarantee,
 		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
 	if known != nil && known.Excess {
-		text := known.words(d.Rows())
+		text := overlapWarning(known, d.Rows())
 		r.Warnings = append(r.Warnings, Warning{Code: "training-rows", Text: text})
 		point.Source += "; " + text
 	}
@@ -146,7 +148,7 @@ func reasonAgainst(m *model.Model, d *Data, known *OverlapReport, o ThresholdOpt
 	case trainedOn(m, d):
 		return "these are the rows that the model was trained on"
 	case known != nil && known.Excess && !o.AllowTrainingRows:
-		return known.words(d.Rows()) + "; --allow-training-rows if these are other rows with equal values"
+		return overlapWarning(known, d.Rows()) + "; --allow-training-rows if these are other rows with equal values"
 	}
 	return ""
 }

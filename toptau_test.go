@@ -182,7 +182,7 @@ func TestReadForMatchesColumnsAsInTraining(t *testing.T) {
 	if d.Rows() != 2 || d.Positives() != 1 {
 		t.Errorf("%d rows, %d positive, want 2 and 1", d.Rows(), d.Positives())
 	}
-	e, err := toptau.Evaluate(m, d, toptau.EvaluateOptions{Replicates: 10})
+	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := toptau.Evaluate(m, d, toptau.EvaluateOptions{Replicates: 20})
+	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,12 +410,12 @@ func TestEvaluateMeasuresTheGoal(t *testing.T) {
 		t.Fatal(err)
 	}
 	goal := toptau.MaxFPR("20%")
-	e, err := toptau.Evaluate(m, d, toptau.EvaluateOptions{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
+	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.N != 8 || e.NPos != 3 || e.Prevalence != 0.375 {
-		t.Errorf("%d rows, %d positive, prevalence %v", e.N, e.NPos, e.Prevalence)
+	if e.Rows != 8 || e.Positives != 3 || e.Prevalence != 0.375 {
+		t.Errorf("%d rows, %d positive, prevalence %v", e.Rows, e.Positives, e.Prevalence)
 	}
 	v := e.Goal.Value
 	if v.Criterion != "positives@np(0.2)" || v.Budget != 1 || v.Denominator != 3 || v.Interval.Confidence != 0.9 {
@@ -526,11 +526,11 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 	}
 	// Evaluation counts masses too.
 	m := fit(t, twice, shortAdam(toptau.FitOptions{Method: "toppush", Lambda: 0.01}, 60)).Model
-	one, err := toptau.Evaluate(m, weighted, toptau.EvaluateOptions{Replicates: 10})
+	one, err := toptau.Evaluate(context.Background(), weighted, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := toptau.Evaluate(m, twice, toptau.EvaluateOptions{Replicates: 10})
+	two, err := toptau.Evaluate(context.Background(), twice, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -788,7 +788,7 @@ func TestTheReportHasTheFieldsOfTheDesign(t *testing.T) {
 func TestReportsHoldNoNaNAndNoNullLists(t *testing.T) {
 	d := separable(t, 40)
 	m := fit(t, d, shortAdam(toptau.FitOptions{Method: "toppush"}, 10)).Model
-	e, err := toptau.Evaluate(m, d, toptau.EvaluateOptions{Replicates: 5}) // a top of 1 % is less than a row
+	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 5}) // a top of 1 % is less than a row
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -44,12 +45,21 @@ type TrainOptions struct {
 	Progress   func(Progress)
 
 	NoFingerprints bool // keep no hashes of training rows in the model
+
+	// KeepAll also fits the best setting of every learner and encoding, and of the baselines, to the training rows: see
+	// Trained.All.
+	KeepAll bool
 }
 
 // Trained is a chosen model with its report.
 type Trained struct {
 	Model  *model.Model
 	Report TrainReport
+	Test   *Data // the rows that were set aside, or TrainOptions.Test; nil: none
+
+	// All has the chosen model and, with KeepAll, the best setting of every learner and encoding. The others have no operating
+	// points.
+	All []Entry
 }
 
 // Train chooses a model for a goal and fits it.
@@ -87,6 +97,12 @@ func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Tra
 	facts := trainFacts(found, o, d, trained.Model, len(r.Warnings))
 	facts.Leaks = leaks
 	r.Summary = summary(facts)
+	if trained.Test = o.Test; found.TestRows != nil {
+		trained.Test = d.selectRows(found.TestRows)
+	}
+	if trained.All, err = allEntries(found, trained.Model, o, d); err != nil {
+		return nil, err
+	}
 	r.SecondsRead = seconds
 	r.Seconds = seconds + time.Since(start).Seconds()
 	return trained, nil
@@ -123,7 +139,7 @@ func ReadLike(d *Data, path string, f Format) (*Data, error) {
 
 // search turns the options into those of package tune.
 func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
-	t := tune.SearchOptions{Goal: goal, Learners: o.Methods, Feature: featureOptions("", o.Scale, o.Impute, o.Seed), Folds: o.Folds,
+	t := tune.SearchOptions{Goal: goal, KeepAll: o.KeepAll, Feature: featureOptions("", o.Scale, o.Impute, o.Seed), Folds: o.Folds,
 		TestShare: o.TestShare, Delta: o.Delta, OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationShare, MaxTime: o.MaxTime, Seed: o.Seed}
 	if o.Folds > 0 && o.Validation != nil {
 		return t, &diag.Error{Kind: diag.Usage, Found: "--folds and --validation", Expected: "one of them"}
@@ -135,10 +151,10 @@ func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
 		return t, &diag.Error{Kind: diag.Usage, Found: "two of --calibration, --calibration-share and --calibrate out-of-fold",
 			Expected: "one of them"}
 	}
+	for _, name := range o.Methods {
+		t.Learners = append(t.Learners, method.Name(name))
+	}
 	for _, name := range o.Features {
-		if slices.Contains(t.Features, feature.Encode(name)) {
-			return t, &diag.Error{Kind: diag.Usage, Found: "--features " + name + " twice", Expected: "each encoding once"}
-		}
 		t.Features = append(t.Features, feature.Encode(name))
 	}
 	var err error
@@ -164,8 +180,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
-	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal,
-		Source: f.Threshold.Part + "; " + f.Threshold.Note}}
+	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
 	if c := f.Threshold.Calibrated; c != nil {
 		m.Points[0].Guarantee = guaranteeOf(c, f.Calibration.Negatives)
 	}
@@ -175,10 +190,45 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 	return model.New(m)
 }
 
+// allEntries returns the chosen model and the entries of the search.
+func allEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
+	list := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
+	encodings := map[feature.Encode]bool{}
+	for i := range f.Entries {
+		encodings[f.Entries[i].Task.Features] = true
+	}
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		if e.Status != tune.Fitted {
+			continue
+		}
+		parts := modelParts(d, e.Map, e.W, o.Seed)
+		parts.Offset, parts.Members = e.Offset, []model.Member{trainedMember(f, &e.Member, o.Seed)}
+		m, err := model.New(parts)
+		if err != nil {
+			return nil, err
+		}
+		from := &origin{kind: result.MethodEntry, task: e.Task, estimate: f.Candidates[e.Candidate].Estimate}
+		if slices.Contains(tune.Baselines(), e.Task.Learner) {
+			from.kind = result.BaselineEntry
+		}
+		list = append(list, Entry{Name: entryName(e.Task, len(encodings) > 1), Model: m, origin: from})
+	}
+	return list, nil
+}
+
+// entryName returns "logistic" for raw columns and "logistic/scorecard" for other encodings, if there are several.
+func entryName(t tune.Task, several bool) string {
+	if !several || t.Features == feature.EncodeRaw {
+		return string(t.Learner)
+	}
+	return string(t.Learner) + "/" + string(t.Features)
+}
+
 // trainedMember describes a member of the average.
 func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 	c := &f.Candidates[t.Candidate]
-	m := model.Member{Problem: method.Problem{Method: method.Name(c.Learner), Lambda: t.Lambda}, Anchor: t.Anchor, Blocks: t.Blocks,
+	m := model.Member{Problem: method.Problem{Method: c.Learner, Lambda: t.Lambda}, Anchor: t.Anchor, Blocks: t.Blocks,
 		Share: t.Share, Solver: method.Settings{Solver: method.Solver(t.Solver), Iterations: t.Iterations, Seed: seed}}
 	if c.Problem != nil {
 		h := c.Problem
@@ -187,7 +237,7 @@ func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
 	if t.Solver == "adam" {
 		m.Solver.Start, m.Solver.Minibatches = "zero", 1
 	}
-	if m.Folds = t.Folds; m.Folds > 0 || c.Learner == tune.Ramp {
+	if m.Folds = t.Folds; m.Folds > 0 || c.Learner == method.Ramp {
 		return m // a mean of fits has no objective; the ramp's is no bound of anything, and w = 0 is not where it starts
 	}
 	m.Certificate = &model.Certificate{Objective: t.At.F, ObjectiveAtZero: t.AtZero.F, LowerBound: t.Bound, Threshold: t.At.T}
@@ -236,25 +286,25 @@ func trainFacts(f *tune.Found, o TrainOptions, d *Data, m *model.Model, warnings
 	if len(names) > 1 {
 		facts.Chosen = "the average of " + strings.Join(names, ", ")
 	}
-	if f.Gain != (tune.Gain{}) {
-		facts.Gain = &summaryGain{Difference: f.Gain.Mean, Error: f.Gain.Error,
-			Basis: "in the " + f.Criterion.Words + ", in cross-validation"}
+	if gain := f.Choice.Gain; gain != nil && !f.Choice.Guarded {
+		facts.Gain = &summaryGain{Difference: gain.Mean, Error: gain.StandardError,
+			Basis: "in the " + f.Criterion.Text + ", in cross-validation"}
 	}
 	return facts
 }
 
 // learnerWords names a learner as people do.
-func learnerWords(name string) string {
+func learnerWords(name method.Name) string {
 	switch name {
-	case tune.Logistic:
+	case method.Logistic:
 		return "logistic regression"
-	case tune.SVM:
+	case method.SVM:
 		return "a support vector machine"
-	case tune.Ramp:
+	case method.Ramp:
 		return "the anchored top loss"
 	}
 	if m, err := method.ByName(name); err == nil {
 		return m.Title
 	}
-	return name
+	return string(name)
 }

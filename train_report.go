@@ -5,6 +5,7 @@ import (
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/threshold"
 )
 
@@ -131,13 +132,14 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 	r := TrainReport{
 		SchemaVersion: SchemaVersion, Goal: f.Goal, Training: partReport(f.Training),
 		Calibration: someRows(f.Calibration), Validation: someRows(f.Validation), Test: someRows(f.TestCounts), Folds: f.Folds,
-		Criterion: f.Criterion.Words, Budgets: f.Criterion.Budgets, NotTried: append([]string{}, f.NotTried...),
-		Score: scoreReport(f.Chosen), Why: f.Why,
-		Threshold: f.Threshold.Value, ThresholdNote: f.Threshold.Note, Certified: f.Threshold.Certified,
+		Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets, NotTried: untried(f),
+		Score: scoreReport(f.Choice.Score), Why: choiceText(f),
+		Threshold: f.Threshold.Value, Certified: f.Threshold.Certified,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFold: f.OutOfFold.AtThreshold,
 		Features: f.Map.Cols(), Seed: o.Seed, Cancelled: f.Cancelled, TimeUp: f.TimeUp,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit, Warnings: d.warnings(),
 	}
+	r.ThresholdNote = thresholdText(f)
 	r.Expected = *expectedOf(&f.Threshold)
 	r.guarantee(&f.Threshold, o.Delta)
 	if f.FoldRows > 0 {
@@ -149,8 +151,11 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 	for _, m := range f.Members {
 		r.Members = append(r.Members, MemberReport{m.Candidate, m.Lambda, m.Share, m.Folds, m.Seconds})
 	}
-	if f.Reference >= 0 {
-		r.Reference, r.Gain = &f.Reference, &GainReport{f.Gain.Mean, f.Gain.Error}
+	if c := &f.Choice; c.Reference >= 0 {
+		r.Reference, r.Gain = &c.Reference, &GainReport{}
+		if c.Gain != nil && !c.Guarded {
+			*r.Gain = GainReport{c.Gain.Mean, c.Gain.StandardError}
+		}
 	}
 	if f.Test != nil {
 		r.TestGoal, r.AtThreshold = &f.Test.Goal, &f.Test.AtThreshold
@@ -167,7 +172,7 @@ func newTrainReport(f *tune.Found, o TrainOptions, d *Data) TrainReport {
 	return r
 }
 
-func scoreReport(s tune.Score) ScoreReport { return ScoreReport{s.Mean, s.Error, s.Folds} }
+func scoreReport(s result.Estimate) ScoreReport { return ScoreReport{s.Mean, s.StandardError, s.Folds} }
 
 // guarantee takes over the evidence behind the threshold.
 func (r *TrainReport) guarantee(t *tune.Threshold, asked threshold.Rate) {
@@ -182,7 +187,7 @@ func (r *TrainReport) guarantee(t *tune.Threshold, asked threshold.Rate) {
 }
 
 func candidateReport(c *tune.Candidate) CandidateReport {
-	r := CandidateReport{Features: string(c.Features), Method: c.Learner, Lambda: c.Lambda, Status: string(c.Status),
+	r := CandidateReport{Features: string(c.Features), Method: string(c.Learner), Lambda: c.Lambda, Status: string(c.Status),
 		Constant: c.Constant, ZeroIsOptimal: c.ZeroOptimal, SecondsFit: c.Seconds}
 	if c.Anchor > 0 {
 		r.Anchor = &c.Anchor
@@ -204,7 +209,7 @@ func candidateReport(c *tune.Candidate) CandidateReport {
 		r.Reason = &c.Reason
 	}
 	if c.Status == tune.Fitted {
-		score := scoreReport(c.Score)
+		score := scoreReport(c.Estimate)
 		r.Score = &score
 	}
 	return r

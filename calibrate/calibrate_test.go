@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"toptau/diag"
+	"toptau/internal/binomial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -127,7 +128,7 @@ func distributions() []draw {
 // atMost is the count that violations of probability p exceed in 1 of 10,000 runs of this test at most.
 func atMost(draws int, p float64) int {
 	for c := 0; ; c++ {
-		if metric.BinomialAtLeast(draws, c+1, p) <= 1e-4 {
+		if binomial.AtLeast(draws, c+1, p) <= 1e-4 {
 			return c
 		}
 	}
@@ -136,7 +137,7 @@ func atMost(draws int, p float64) int {
 // atLeast is the count that they fall below as rarely.
 func atLeast(draws int, p float64) int {
 	c := 0
-	for metric.BinomialAtMost(draws, c, p) <= 1e-4 {
+	for binomial.AtMost(draws, c, p) <= 1e-4 {
 		c++
 	}
 	return c
@@ -321,7 +322,7 @@ func TestAllowedAtScale(t *testing.T) {
 	}{{1_000_000, "1%"}, {100_000_000, "0.001%"}, {100_000_000, "10%"}} {
 		alpha, delta := rate(c.alpha), rate("5%")
 		m := mostAbove(c.n, alpha, delta)
-		at, next := metric.BinomialAtMost(c.n, m, alpha.Float64()), metric.BinomialAtMost(c.n, m+1, alpha.Float64())
+		at, next := binomial.AtMost(c.n, m, alpha.Float64()), binomial.AtMost(c.n, m+1, alpha.Float64())
 		mean := float64(c.n) * alpha.Float64()
 		if at > 0.05 || next <= 0.05 || float64(m) > mean || float64(m) < mean-2*math.Sqrt(mean) {
 			t.Errorf("n=%d: m=%d with %v, then %v", c.n, m, at, next)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"toptau/internal/binomial"
 	"toptau/metric"
 )
 
@@ -86,7 +87,7 @@ func (g *Guarantee) checkOrder(n int) error {
 	if m < 0 {
 		return fmt.Errorf("order %d of %d calibration scores", g.Order, n)
 	}
-	if tail := metric.BinomialAtMost(n, m, g.Rate.Float64()); !near(g.Bound, tail) {
+	if tail := binomial.AtMost(n, m, g.Rate.Float64()); !near(g.Bound, tail) {
 		return fmt.Errorf("the binomial tail of order %d of %d at rate %s is %.6g, the file has %.6g", g.Order, n, g.Rate, tail, g.Bound)
 	}
 	if !g.atMost(n, m, 1) {
@@ -104,14 +105,14 @@ func (g *Guarantee) atMost(n, m, sign int) bool {
 	if m <= mostWide {
 		return tailAtMost(n, m, g.Rate, g.Delta)
 	}
-	return metric.BinomialAtMost(n, m, g.Rate.Float64()) <= g.Delta.Float64()*(1+float64(float64(sign)*doubtful))
+	return binomial.AtMost(n, m, g.Rate.Float64()) <= g.Delta.Float64()*(1+float64(float64(sign)*doubtful))
 }
 
 // findN returns the smallest number of scores at which the tail of the order reaches the bound: P(Bin(n, Rate) <= n - Order)
 // grows with n.
 func (g *Guarantee) findN() int {
 	low, high := g.Order, g.Order
-	tail := func(n int) float64 { return metric.BinomialAtMost(n, n-g.Order, g.Rate.Float64()) }
+	tail := func(n int) float64 { return binomial.AtMost(n, n-g.Order, g.Rate.Float64()) }
 	for tail(high) < g.Bound*(1-claimRounding) && high < mostClaimed {
 		high *= 2
 	}

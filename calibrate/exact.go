@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/big"
 
+	"toptau/internal/binomial"
 	"toptau/internal/detmath"
-	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -39,7 +39,7 @@ const doubtful = 1e-9
 
 // tailAtMost reports whether P(Bin(n, alpha) <= m) <= delta. If float64 does not decide, a sum of 400-bit numbers does.
 func tailAtMost(n, m int, alpha, delta threshold.Rate) bool {
-	tail, d := metric.BinomialAtMost(n, m, alpha.Float64()), delta.Float64()
+	tail, d := binomial.AtMost(n, m, alpha.Float64()), delta.Float64()
 	if math.Abs(tail-d) > doubtful*d {
 		return tail < d
 	}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"toptau/diag"
+	"toptau/internal/binomial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -53,7 +54,7 @@ func umbrella(scores []float64, alpha, delta threshold.Rate, p method.Population
 		err = tooFew(len(z), needed, alpha, delta, p)
 	}
 	g.Rate, g.Delta, g.Needed = alpha, delta, needed
-	g.Bound = metric.BinomialAtMost(len(z), above, alpha.Float64())
+	g.Bound = binomial.AtMost(len(z), above, alpha.Float64())
 	return t, g, err
 }
 

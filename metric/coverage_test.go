@@ -7,14 +7,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"toptau/internal/parallel"
+	"toptau/method"
 	"toptau/threshold"
 )
 
 // draws is the number of samples of a simulated coverage: go test ./metric -run Coverage -v -args -draws 4000
 var draws = flag.Int("draws", 0, "samples of a simulated coverage; 0: a short run")
 
-// binormal are positives whose share found at a false positive rate f is Phi(d + Phi^-1(f)). A score is minus the rate of the
-// negatives above it.
+// binormal are positives whose share found at a false positive rate f is Phi(d + Phi^-1(f)). A score is minus
+// the rate of the negatives above it.
 type binormal float64
 
 func normal(x float64) float64        { return 0.5 * math.Erfc(-x/math.Sqrt2) }
@@ -52,11 +54,7 @@ func (c coverage) String() string {
 // simulate draws samples and counts how often the interval contains truth.
 func simulate(samples int, truth float64, interval func(sample int) *Interval) coverage {
 	intervals := make([]*Interval, samples)
-	parallel(samples, func(first, last int) {
-		for i := first; i < last; i++ {
-			intervals[i] = interval(i)
-		}
-	})
+	parallel.For(samples, func(i int) { intervals[i] = interval(i) })
 	c := coverage{samples: samples}
 	for _, i := range intervals {
 		switch {
@@ -87,14 +85,15 @@ func correlated(positives, negatives int, d [2]binormal, rng *rand.Rand) PairedS
 	return s
 }
 
-// setting is one line of the table of coverages: criteria with a known value, from curves through (rate, truth).
+// setting is one line of the table of coverages: criteria with a known value, from curves through (rate,
+// truth).
 type setting struct {
 	criterion            Criterion
 	positives, negatives int
 	rate, truth          float64
 }
 
-func newSetting(name Name, positives, negatives int, truth float64) setting {
+func newSetting(name method.Criterion, positives, negatives int, truth float64) setting {
 	s := setting{Criterion{Name: name, Tau: threshold.MustRate("1%")}, positives, negatives, 0.01, truth}
 	switch name {
 	case AtTop:
@@ -126,17 +125,18 @@ func (s setting) simulate(samples int) coverage {
 	})
 }
 
-// simulatePair does the same for the difference to a model that finds the share better, for Positives@Quantile at most what half of the
-// false alarms leave room for. wrong counts verdicts that contradict the truth.
+// simulatePair does the same for the difference to a model that finds the fraction better. For
+// Positives@Quantile it is limited so that at least half of the false alarms stay within the budget. wrong
+// counts verdicts that contradict the truth.
 func (s setting) simulatePair(samples int, better float64) (c coverage, wrong int) {
 	rate := s.rate
 	if s.criterion.Name == AtQuantile && better > s.truth { // the budget is all that both classes take
-		room := float64(s.negatives) * s.rate / float64(s.positives)
-		better = min(better, s.truth+room/2)
+		limit := float64(s.negatives) * s.rate / float64(s.positives)
+		better = min(better, s.truth+limit/2)
 		rate -= (better - s.truth) * float64(s.positives) / float64(s.negatives)
 	}
 	curves := [2]binormal{through(s.rate, s.truth), through(rate, better)}
-	verdicts := make([]string, samples)
+	verdicts := make([]Verdict, samples)
 	c = simulate(samples, better-s.truth, func(i int) *Interval {
 		out, err := PairedBootstrap(correlated(s.positives, s.negatives, curves, newStream(uint64(i))), s.criterion, 0,
 			Bootstrap{Replicates: 400, Seed: uint64(i)})
@@ -154,15 +154,16 @@ func (s setting) simulatePair(samples int, better float64) (c coverage, wrong in
 	return c, wrong
 }
 
-// The interval covers the value on the whole distribution at least as often as it says, with few positives and many, found rarely or
-// nearly always. With -args -draws 2000 the test prints the table of docs/guarantee.md.
+// The interval covers the value on the whole distribution at least as often as it says, with few positives
+// and many, found rarely or nearly always. With -args -draws 2000 the test prints the table of
+// docs/guarantee.md.
 func TestBootstrapCoverage(t *testing.T) {
 	samples, positives, negatives := *draws, []int{5, 10, 15, 30, 100}, []int{200, 2000}
 	truths := []float64{0.2, 0.5, 0.8, 0.95}
 	if samples == 0 {
 		samples, positives, negatives, truths = 150, []int{5, 15, 100}, []int{2000}, []float64{0.2, 0.95}
 	}
-	for _, name := range []Name{AtNP, AtQuantile, AtTop} {
+	for _, name := range []method.Criterion{AtNP, AtQuantile, AtTop} {
 		for _, m := range positives {
 			for _, n := range negatives {
 				for _, truth := range truths {
@@ -183,7 +184,7 @@ func TestDifferenceCoverage(t *testing.T) {
 	if samples == 0 {
 		samples, positives, negatives, truths = 100, []int{15, 100}, []int{2000}, truths[1:3]
 	}
-	for _, name := range []Name{AtNP, AtQuantile, AtTop} {
+	for _, name := range []method.Criterion{AtNP, AtQuantile, AtTop} {
 		for _, m := range positives {
 			for _, n := range negatives {
 				for _, truth := range truths {

@@ -13,16 +13,17 @@ import (
 	"toptau/model"
 )
 
-// entry is a way to score the test part of a set. It returns a score for each test row in the order of the file.
+// entry is a way to score the test part of a set: score returns a score for each test row in the order of the
+// file.
 type entry struct {
 	name  string
 	title string // on the page
-	goals bool   // it trains for a goal: one training for each goal of the set
-	few   bool   // only for the targets that name it
+	goals bool   // it trains for a goal, once for each goal of the set
+	few   bool   // it trains only for the targets that name it
 	score func(ctx context.Context, h *harness, j job, p *parts) (scores []float64, note string, err error)
 }
 
-// entries are the rivals; the last two are for a closer look and not on the page.
+// entries are the programs that are compared. The last two are not on the page.
 var entries = []entry{
 	{name: "lr", title: "LR", score: logistic(feature.EncodeRaw)},
 	{name: "gbdt", title: "GBDT", score: stored},
@@ -51,7 +52,7 @@ func (e *entry) trainings(s *set) []string {
 	return list
 }
 
-// trained is the front door: train for the goal, default options but for the encodings, and score the test file.
+// trained returns `toptau train` for the goal with default options except the encodings.
 func trained(features ...string) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
 	return func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
 		goal, err := goalOf(j.goal)
@@ -83,7 +84,7 @@ func trained(features ...string) func(ctx context.Context, h *harness, j job, p 
 	}
 }
 
-// document keeps the model of a training and its report, where that was asked for.
+// document saves the model of a training and its report if there is a directory for them.
 func (h *harness) document(j job, t *toptau.Trained) error {
 	if h.models == "" {
 		return nil

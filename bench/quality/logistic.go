@@ -13,8 +13,9 @@ import (
 // lambdas are the penalties that logistic regression chooses from, largest first.
 var lambdas = []float64{0.1, 0.01, 0.001, 0.0001, 0.00001, 0.000001}
 
-// logistic is what users have today: logistic regression, its penalty chosen by cross-validation (3 folds, 5 with fewer
-// than 3,000 rows) on log-pAUC, the measure of this comparison, and refitted on the whole training part.
+// logistic returns what users have today: logistic regression with a penalty chosen by cross-validation (3
+// folds, or 5 for fewer than 3,000 rows) on log-pAUC, the measure of this comparison, and fitted again to the
+// whole training part.
 func logistic(encode feature.Encode) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
 	return func(ctx context.Context, _ *harness, j job, p *parts) ([]float64, string, error) {
 		o := feature.Options{Encode: encode, Seed: uint64(j.seed)}
@@ -38,7 +39,8 @@ func logistic(encode feature.Encode) func(ctx context.Context, h *harness, j job
 	}
 }
 
-// choosePenalty returns the index of the penalty with the best mean criterion over the folds; the larger of equals.
+// choosePenalty returns the index of the penalty with the best mean criterion over the folds; the larger of
+// equals.
 func choosePenalty(ctx context.Context, p *parts, o feature.Options) (int, error) {
 	k := 3
 	if p.train.Rows() < 3000 {

@@ -1,9 +1,9 @@
-// Command quality measures how good toptau's default is at the top of the list, beside logistic regression and gradient
-// boosting, on the benchmark data (TOPTAU_DATA), and writes docs/quality.md. "make quality" at the root of the repository
-// runs it. Results are kept in a directory, so that a run that was interrupted goes on where it stopped.
+// Command quality compares toptau's default at the top of the list with logistic regression and gradient
+// boosting on the benchmark data (TOPTAU_DATA) and writes docs/quality.md. Run it with "make quality" at the
+// root of the repository. It keeps results in a directory, so an interrupted run continues where it stopped.
 //
-// With -thresholds it measures how well plain thresholds keep their budget on rows that took no part in training, and writes
-// docs/thresholds.md ("make thresholds").
+// With -thresholds it measures how well thresholds without a guarantee keep their budget on rows that took no
+// part in training, and writes docs/thresholds.md ("make thresholds").
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"toptau/internal/tune"
 )
 
-// harness is the settings of a run.
+// harness holds the settings and results of a run.
 type harness struct {
 	data   string // the benchmark data
 	cache  string // parts of the sets, and results
@@ -33,7 +33,7 @@ type harness struct {
 	keep   bool
 	idle   bool   // compute nothing
 	models string // directory for the models; "": they are not kept
-	rule   string // by which results about thresholds are kept
+	rule   string // the name of the threshold rule, part of the path of kept results
 
 	mu     sync.Mutex
 	loaded map[string]tune.Data // real sets for thresholds
@@ -47,16 +47,16 @@ func main() {
 	h := &harness{}
 	flag.StringVar(&h.data, "data", os.Getenv("TOPTAU_DATA"), "directory of the benchmark data; default TOPTAU_DATA")
 	flag.StringVar(&h.cache, "cache", filepath.Join(os.TempDir(), "toptau-quality"), "keep parts and results here")
-	flag.BoolVar(&h.keep, "keep", false, "use results of other builds of this program too")
+	flag.BoolVar(&h.keep, "keep", false, "also use results of other builds of this program")
 	flag.StringVar(&h.models, "models", "", "keep the models and the reports of their trainings here")
 	out := flag.String("o", "", "write the page here")
 	only := flag.String("sets", "", "these sets, separated by commas")
 	chosen := flag.String("entries", "lr,gbdt,toptau,toptau-raw,toptau-scorecard", "these entries")
-	first := flag.Int("from", 1, "from this seed on")
-	last := flag.Int("to", math.MaxInt, "up to this seed")
+	first := flag.Int("from", 1, "first seed")
+	last := flag.Int("to", math.MaxInt, "last seed")
 	draws := flag.Int("draws", 200, "resamples for the violations of the budget; 0: none")
-	flag.BoolVar(&h.idle, "page", false, "compute nothing: the page shows what is kept")
-	plain := flag.Bool("thresholds", false, "measure plain thresholds instead")
+	flag.BoolVar(&h.idle, "page", false, "compute nothing and write the page from kept results")
+	plain := flag.Bool("thresholds", false, "measure thresholds without a guarantee instead")
 	some := flag.String("cells", "", "with -thresholds: these cells, separated by commas")
 	flag.StringVar(&h.rule, "rule", plainRule, "with -thresholds: the name of the rule, by which results are kept")
 	figures := flag.String("figures", "", "with -thresholds: write the figures of the cells here, as JSON")
@@ -120,7 +120,7 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	return atomicfile.Write(out, []byte(h.page()))
 }
 
-// resample counts the violations of every set that has the negatives for it.
+// resample counts the violations of every set with enough negatives.
 func (h *harness) resample(ctx context.Context, only []string, draws int) error {
 	if draws == 0 {
 		return nil
@@ -151,8 +151,8 @@ func buildOf() (string, error) {
 	return digest(path)
 }
 
-// jobs lists what there is to compute for a first to a last seed: the first seed of every set, then the next, so that a run
-// that is cut short has something of each.
+// jobs lists what to compute from the first to the last seed: the first seed of every set, then the second.
+// So a run that is cut short has results for every set.
 func jobs(only, chosen []string, seeds [2]int) []job {
 	var list []job
 	for seed := seeds[0]; seed <= min(seeds[1], mostSeeds); seed++ {
@@ -174,8 +174,7 @@ func jobs(only, chosen []string, seeds [2]int) []job {
 	return list
 }
 
-// compute fills h.results, from the directory of results where it can. When ctx is done it
-// leaves out what is not finished.
+// compute fills h.results, from kept results if possible. When ctx ends it leaves out unfinished jobs.
 func (h *harness) compute(ctx context.Context, list []job) error {
 	start, first := time.Now(), -1
 	var p *parts
@@ -191,14 +190,14 @@ func (h *harness) compute(ctx context.Context, list []job) error {
 				first = i
 			}
 			if p == nil || of.set != j.set || of.seed != j.seed {
-				p, of = nil, j // the old parts are garbage before the new ones are read
+				p, of = nil, j // so that the old parts can be freed before the new ones are read
 				var err error
 				if p, err = h.read(j.set, j.seed); err != nil {
 					return err
 				}
 			}
 			var err error
-			switch r, err = h.one(ctx, j, p); {
+			switch r, err = h.computeJob(ctx, j, p); {
 			case errors.Is(err, errNotApplicable):
 				continue
 			case ctx.Err() != nil:
@@ -221,8 +220,8 @@ func (h *harness) compute(ctx context.Context, list []job) error {
 	return nil
 }
 
-// one computes a job.
-func (h *harness) one(ctx context.Context, j job, p *parts) (*Result, error) {
+// computeJob computes one result.
+func (h *harness) computeJob(ctx context.Context, j job, p *parts) (*Result, error) {
 	start := processorSeconds()
 	scores, note, err := j.entry.score(ctx, h, j, p)
 	if err != nil {

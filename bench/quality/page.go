@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// page writes what was found.
+// page writes docs/quality.md.
 type page struct {
 	strings.Builder
 	h *harness
@@ -17,7 +17,7 @@ func (h *harness) page() string {
 	p := &page{h: h}
 	p.WriteString(head)
 	if h.missing > 0 {
-		fmt.Fprintf(p, "* **This page is of a run that was cut short: %d of %d results are missing.**\n", h.missing, h.missing+len(h.results))
+		fmt.Fprintf(p, "* **This run was cut short: %d of %d results are missing.**\n", h.missing, h.missing+len(h.results))
 	}
 	p.goals()
 	p.areas()
@@ -31,25 +31,26 @@ func (h *harness) page() string {
 
 const head = `# Quality at the top of the list
 
-Written by ` + "`make quality`" + ` (` + "`go run -C bench ./quality`" + `), from the benchmark data in TOPTAU_DATA. Times apart, a rerun
-gives the same page.
+Written by ` + "`make quality`" + ` (` + "`go run -C bench ./quality`" + `), from the benchmark data in TOPTAU_DATA. A rerun gives
+the same page except for times.
 
 ## How it is measured
 
-* Parts: three quarters of each class train, a quarter tests, another division for each seed; sets with a test file of their
-  own keep it, and the seed then draws folds and trees only. ` + "`train`" + ` cross-validates within the training part and never sees the test part.
-* **toptau** is ` + "`toptau train`" + ` with its defaults and the goal that is named; the log-pAUC comes from the training for the first goal
-  of the set. **LR** is logistic regression on standardised columns, its penalty (six powers of ten) cross-validated on log-pAUC itself.
+* Parts: three quarters of each class train and a quarter tests, divided anew for each seed. Sets with their own test file
+  keep it; the seed then draws only folds and trees. ` + "`train`" + ` cross-validates within the training part and never sees the test part.
+* **toptau** is ` + "`toptau train`" + ` with its defaults and the named goal; the log-pAUC comes from the training for the first goal of the
+  set. **LR** is logistic regression on standardised columns. Its penalty (six powers of ten) is cross-validated on log-pAUC itself.
   **GBDT** is scikit-learn's HistGradientBoosting, one of six configurations (4, 15 or 31 leaves, 100 or 300 trees) chosen by 3-fold
-  cross-validation on log-pAUC; its scores are stored in ` + "`bench/quality/gbdt`" + `, with ` + "`gbdt.py`" + ` beside them, and need no Python.
-* TPR is the true positive rate at a false positive rate on the test part, the threshold taken there, ties counted against the model.
-  **log-pAUC** is the mean TPR at ten false positive rates from 0.1 % to 5 %, evenly spaced on a logarithmic scale. All in per cent.
-* Means over seeds with the interval mean ± t s/√n, 95 %, t of Student. The parts of different seeds share rows: the interval tells what the draw
-  of the parts does, not how another sample of the world would come out. Without ± there is one seed.
-* No setting of toptau looks at a test part. Its defaults were not chosen blindly, though: the number of trees, the steps of the penalties
-  and the rule of the average were settled while seeds 1 to 3 of some of these sets, magic04 and mammography above all, could be seen.
-* Of toptau minus GBDT: the two sets with shifted test files carry the mean; without them it would be about -0.7.
-* nsl_kdd and kddcup99 have attacks in the test file that training lacks: they are reported.
+  cross-validation on log-pAUC; its scores are stored in ` + "`bench/quality/gbdt`" + ` next to ` + "`gbdt.py`" + `, so Python is not needed.
+* TPR is the true positive rate at a false positive rate on the test part. The threshold comes from the test part, and ties count
+  against the model.
+  **log-pAUC** is the mean TPR at ten false positive rates from 0.1 % to 5 %, evenly spaced on a logarithmic scale. All are in per cent.
+* Means over seeds have the 95 % interval mean ± t s/√n with Student's t. The parts of different seeds share rows: the interval shows
+  the effect of the division, not the variation between samples. Without ± there is one seed.
+* toptau never uses a test part. But its defaults were not chosen blindly: the number of trees, the steps of the penalties and the
+  rule of the average were chosen with seeds 1 to 3 of some of these sets in view, mostly magic04 and mammography.
+* The mean of toptau minus GBDT depends on the two sets with shifted test files. Without them it would be about -0.7.
+* The test files of nsl_kdd and kddcup99 have attacks that training lacks.
 `
 
 const tail = `
@@ -58,14 +59,15 @@ const tail = `
     make quality                                       # everything; needs TOPTAU_DATA
     go run -C bench ./quality -sets magic04 -to 2     # a part, to standard error
 
-Results are kept by set and seed in the directory of ` + "`-cache`" + ` and used again by the same build of the program (` + "`-keep`" + `: by any), so an
-interrupted run goes on where it stopped. For new scores of GBDT:
+Results are kept by set and seed in the directory of ` + "`-cache`" + ` and used again by the same build of the program (with ` + "`-keep`" + ` by any build), so an
+interrupted run continues where it stopped. For new scores of GBDT:
 
     go run -C bench ./quality -split DIR
     python3 bench/quality/gbdt.py DIR bench/quality/gbdt    # Debian: python3-sklearn
 `
 
-// values are a figure of an entry on a set by seed, from seed 1 on; NaN where there is no result. nil without any.
+// values returns a figure of an entry on a set for each seed from 1 on, NaN without a result; nil if there is
+// no result.
 func (h *harness) values(set, entry, goal string, figure func(c Criteria) float64) []float64 {
 	var list []float64
 	for _, r := range h.results {
@@ -80,7 +82,7 @@ func (h *harness) values(set, entry, goal string, figure func(c Criteria) float6
 	return list
 }
 
-// text writes an estimate as mean and interval.
+// text returns the mean and the interval.
 func (e estimate) text() string {
 	switch {
 	case e.n == 0:
@@ -162,7 +164,7 @@ func (p *page) areas() {
 	} else {
 		fmt.Fprintf(p, "More than %.1f below LR: %s", -leastAim, strings.Join(below, ", "))
 	}
-	fmt.Fprintf(p, "; %s, with 10 to 32 positives in the test part, are excused from this.\n\n", strings.Join(excused, " and "))
+	fmt.Fprintf(p, "; %s, with 10 to 32 positives in the test part, are excluded from this rule.\n\n", strings.Join(excused, " and "))
 	for i := range sets {
 		if s := &sets[i]; s.kind != "" {
 			fmt.Fprintf(p, "* %s: %s.\n", s.name, s.kind)
@@ -176,7 +178,7 @@ func (p *page) coil() {
 		return
 	}
 	p.WriteString("\n## coil2000: 800 of 4,000\n\nThe contest asked for 800 of 4,000 customers with as many buyers of a caravan policy " +
-		"as possible; the best of 43 entries found 121, chance finds 48.\nEverything is chosen from the training file, by cross-validation; " +
+		"as possible. The best of 43 entries found 121; chance finds 48.\nCross-validation on the training file chooses everything; " +
 		"`score --best 800` picks the rows. Buyers found, by seed:\n\n| | ")
 	for seed := range own {
 		fmt.Fprintf(p, "seed %d | ", seed+1)
@@ -189,14 +191,14 @@ func (p *page) coil() {
 		}
 		fmt.Fprintf(p, "| %s |", e.title)
 		for seed := range own {
-			fmt.Fprintf(p, " %s |", whole(values, seed))
+			fmt.Fprintf(p, " %s |", wholeText(values, seed))
 		}
 		fmt.Fprintf(p, " %.1f |\n", estimated(values).mean)
 	}
 }
 
-// whole writes a value without decimals.
-func whole(values []float64, i int) string {
+// wholeText writes a value without decimals.
+func wholeText(values []float64, i int) string {
 	if i >= len(values) || math.IsNaN(values[i]) {
 		return "–"
 	}
@@ -207,10 +209,10 @@ func (p *page) violations() {
 	if len(p.h.broken) == 0 {
 		return
 	}
-	fmt.Fprintf(p, "\n## Budgets that are kept\n\nDraws with replacement from at most %d rows of a set, which stand for all rows "+
-		"there are, so that the true false positive\nrate of a model is known without error: %d negatives and the positives in proportion "+
-		"(%d to %d). Each draw is trained with\n`train --max-fpr 1%% --delta 5%%` and without `--delta`. The whole default is too dear for so many "+
-		"trainings: these are restricted to\n`--method %s --features raw`. A violation is a true rate above 1 %%; goal: at most %.0f %% of the draws.\n\n",
+	fmt.Fprintf(p, "\n## Budgets that are kept\n\nAt most %d rows of a set are the population, so the true false positive rate of a "+
+		"model is known without error.\nDraws with replacement have %d negatives and the positives in proportion "+
+		"(%d to %d). Each draw is trained with\n`train --max-fpr 1%% --delta 5%%` and without `--delta`. The default search is too slow for this many "+
+		"runs: these are restricted to\n`--method %s --features raw`. A violation is a true rate above 1 %%. Goal: at most %.0f %% of the draws.\n\n",
 		population, drawn, leastDrawn, mostDrawn, restrictedTo, 100*violationAim)
 	p.WriteString("| set | draws | violations, plain threshold | violations, certified | TPR plain | TPR certified | |\n" +
 		"| --- | ---: | ---: | ---: | ---: | ---: | --- |\n")
@@ -230,7 +232,7 @@ func (p *page) violations() {
 	}
 }
 
-// choices are train's own words on the first seed of each set.
+// choices lists what train chose on the first seed of each set.
 func (p *page) choices() {
 	p.WriteString("\n## What train chose, seed 1\n\n")
 	for i := range sets {
@@ -242,10 +244,10 @@ func (p *page) choices() {
 	}
 }
 
-// cost is the processor time.
+// cost writes the processor times.
 func (p *page) cost() {
-	p.WriteString("\n## Processor time of one training\n\nReading, training with all choices, and scoring the test part, in seconds of processor time " +
-		"(user and system), the mean over seeds.\nGBDT's is that of its script, choice included, on one thread.\n\n" +
+	p.WriteString("\n## Processor time of one training\n\nSeconds of processor time (user and system) to read, train with all choices, and score " +
+		"the test part; means over seeds.\nGBDT: its script with the choice of the configuration, on one thread.\n\n" +
 		"| set | rows | LR | GBDT | toptau |\n| --- | ---: | ---: | ---: | ---: |\n")
 	for i := range sets {
 		s := &sets[i]
@@ -256,10 +258,10 @@ func (p *page) cost() {
 		fmt.Fprintf(p, "| %s | %d | %.1f | %s | %.1f |\n", s.name, p.rows(s.name), p.seconds(s.name, "lr", "").mean,
 			boostedSeconds(s.name), own.mean)
 	}
-	fmt.Fprintf(p, "\nEverything on this page, the draws included: %.0f minutes of processor time.\n", p.total())
+	fmt.Fprintf(p, "\nEverything on this page, including the draws: %.0f minutes of processor time.\n", p.total())
 }
 
-// total is the processor time of everything on the page, in minutes.
+// total returns the processor time of everything on the page, in minutes.
 func (p *page) total() float64 {
 	sum := 0.0
 	for _, r := range p.h.results {
@@ -281,7 +283,7 @@ func (p *page) seconds(set, entry, goal string) estimate {
 	return estimated(list)
 }
 
-// rows of a set's training part.
+// rows returns the number of rows of a set's training part.
 func (p *page) rows(set string) int {
 	for _, r := range p.h.results {
 		if r.Set == set {

@@ -17,7 +17,7 @@ import (
 // simulated writes a small set in the place of pima: 300 negatives, 100 positives, some of them easy to tell.
 func simulated(t *testing.T) *harness { return simulatedSize(t, 400) }
 
-// simulatedSize is the same with so many rows, a quarter of them positives.
+// simulatedSize is the same with the given number of rows, a quarter of them positive.
 func simulatedSize(t *testing.T, rows int) *harness {
 	t.Helper()
 	h := &harness{data: t.TempDir(), cache: t.TempDir(), build: "test"}

@@ -19,11 +19,13 @@ import (
 	"toptau/internal/tune"
 )
 
-// files are the training and test part of a set for one seed, each a file that toptau reads with the set's format.
+// files are the paths of the training and test part of a set for one seed. toptau reads both with the set's
+// format.
 type files struct{ train, test string }
 
-// divide returns the parts of a set. A set with a test file of its own has the same parts for every seed; of others the
-// seed draws three quarters of each class for training. The parts are lines of the set's files as they stand.
+// divide returns the parts of a set. A set with its own test file has the same parts for every seed.
+// Otherwise the seed draws three quarters of each class for training. The parts are unchanged lines of the
+// set's files.
 func (h *harness) divide(s *set, seed int) (files, error) {
 	path := func(part string) string {
 		return filepath.Join(h.cache, "parts", fmt.Sprintf("%s-%d-%s", s.name, seed, part))
@@ -46,7 +48,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// join writes a file with the labels of another file as its last column, or with its own reduced to 1 and 0.
+// join writes a file with the labels of another file as its last column, or with its own labels reduced to 1
+// and 0.
 func (h *harness) join(s *set, from, labels, to string) error {
 	lines, err := readLines(filepath.Join(h.data, from))
 	if err != nil {
@@ -118,8 +121,8 @@ type textRows struct {
 	positive []bool // of each line
 }
 
-// drawRows returns at most a number of rows of a set's training file, in the order of the file. It draws the same rows
-// every time.
+// drawRows returns at most the given number of rows of a set's training file, in the order of the file. It
+// always draws the same rows.
 func (h *harness) drawRows(s *set, most int) (*textRows, error) {
 	path := filepath.Join(h.data, s.train)
 	if s.test != "" {
@@ -151,7 +154,7 @@ func (h *harness) drawRows(s *set, most int) (*textRows, error) {
 	return r, nil
 }
 
-// readLines returns the lines of a text file, which may be packed with gzip, without their ends.
+// readLines returns the lines of a text file, which may be gzipped, without line ends.
 func readLines(path string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -183,7 +186,7 @@ func writeLines(path string, lines []string) error {
 	return atomicfile.Write(path, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// digest is the start of the SHA-256 of a file's bytes.
+// digest returns the start of the SHA-256 of a file.
 func digest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

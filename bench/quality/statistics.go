@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"slices"
+
+	"toptau/metric"
 )
 
 // estimate is a mean over seeds with half the width of its interval.
@@ -12,13 +14,12 @@ type estimate struct {
 	n    int
 }
 
-// student are the 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom.
+// student holds the 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom.
 var student = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
 
-// estimated is the mean of some values and the interval mean +- t s / sqrt(n). The parts of different seeds share rows, so
-// the interval says how much the draw of the parts and of the random numbers matters, not how a new sample would do.
-//
-// Values that are NaN do not count.
+// estimated returns the mean of some values with the interval mean +- t s / sqrt(n). It ignores NaN. The
+// parts of different seeds share rows, so the interval shows the effect of the division and of the random
+// numbers, not the variation between samples.
 func estimated(values []float64) estimate {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	n := len(values)
@@ -26,32 +27,14 @@ func estimated(values []float64) estimate {
 	if n == 0 {
 		return e
 	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v
+	standardError := 0.0
+	if e.mean, standardError = metric.MeanAndError(values); n > 1 && n <= len(student)+1 {
+		e.half = student[n-2] * standardError
 	}
-	e.mean = sum / float64(n)
-	if n == 1 || n > len(student)+1 {
-		return e
-	}
-	e.half = student[n-2] * standardError(values)
 	return e
 }
 
-// standardError is that of the mean; NaN for fewer than two values.
-func standardError(values []float64) float64 {
-	n, mean := float64(len(values)), 0.0
-	for _, v := range values {
-		mean += v / n
-	}
-	squares := 0.0
-	for _, v := range values {
-		squares += float64((v - mean) * (v - mean))
-	}
-	return math.Sqrt(squares / (n - 1) / n)
-}
-
-// differences are a minus b, seed by seed; NaN where one of them has no value.
+// differences returns a minus b, seed by seed; NaN if one of them has no value.
 func differences(a, b []float64) []float64 {
 	list := make([]float64, min(len(a), len(b)))
 	for i := range list {

@@ -18,12 +18,14 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/feature"
+	"toptau/internal/parallel"
 	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/threshold"
 )
 
-// plainRule names the rule by which train takes plain thresholds. Results are kept by it: a new rule needs a new name here.
+// plainRule names the rule for thresholds without a guarantee. It is part of the path of kept results, so a
+// new rule needs a new name.
 const plainRule = "saved-model"
 
 // budgets are the false positive rates of the page.
@@ -34,7 +36,7 @@ var mainBudget = budgets[1]
 
 func maxFPR(rate threshold.Rate) metric.Goal { return metric.Goal{Kind: metric.GoalMaxFPR, Rate: rate} }
 
-// ThresholdRun is what the plain thresholds of a cell do to the test part of a set for one seed.
+// ThresholdRun measures the thresholds of a cell on the test part of a set for one seed.
 type ThresholdRun struct {
 	Set     string     `json:"set"`
 	Cell    string     `json:"cell"`
@@ -45,7 +47,7 @@ type ThresholdRun struct {
 	Seconds float64    `json:"seconds_processor"`
 }
 
-// AtBudget is a threshold and what it does to the test part. Rates are shares.
+// AtBudget is a threshold with its decisions on the test part.
 type AtBudget struct {
 	Budget      string  `json:"budget"`
 	Members     int     `json:"members"`     // of the average
@@ -84,8 +86,8 @@ func (j thresholdJob) path(h *harness) string {
 		fmt.Sprintf("%s-%d.json", strings.ReplaceAll(j.cell.name, " ", "-"), j.seed))
 }
 
-// thresholdJobs lists what there is to compute: the first seed of every cell, then the others in such an order that every
-// cell has about the same share of its seeds at any time; slow runs come last.
+// thresholdJobs lists what to compute: the first seed of every cell, then the others so that all cells
+// progress at the same rate. Slow runs come last.
 func thresholdJobs(only, chosen []string, seeds [2]int) []thresholdJob {
 	var list []thresholdJob
 	for k := range cells {
@@ -111,7 +113,7 @@ func thresholdJobs(only, chosen []string, seeds [2]int) []thresholdJob {
 	return list
 }
 
-// runThresholds computes what is missing and writes the page, and the figures alone where that was asked for.
+// runThresholds computes the missing runs and writes the page and the figures, if they have a path.
 func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seeds [2]int, figures, out string) error {
 	if h.data == "" && !h.idle {
 		return errNoData
@@ -153,46 +155,34 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	return atomicfile.Write(out, []byte(text))
 }
 
-// computeThresholds fills in the runs that wait, as many at a time as there are processors. It ends early with ctx.
+// computeThresholds computes the runs that wait, as many at a time as there are processors. It ends early
+// with ctx.
 func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, runs []*ThresholdRun, waiting []int) error {
-	var group sync.WaitGroup
 	var mu sync.Mutex
-	var failed error
-	next, start, computed := 0, time.Now(), 0.0
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for {
-				mu.Lock()
-				if next == len(waiting) || failed != nil || ctx.Err() != nil {
-					mu.Unlock()
-					return
-				}
-				at := next
-				next++
-				mu.Unlock()
-				j := list[waiting[at]]
-				r, err := h.runCell(ctx, j)
-				mu.Lock()
-				switch {
-				case ctx.Err() != nil:
-				case err != nil:
-					failed = cmp.Or(failed, fmt.Errorf("%s: %w", j, err))
-				default:
-					runs[waiting[at]] = r
-					computed += r.Seconds
-					fmt.Fprintf(os.Stderr, "%d/%d, about %s left: %s: %s\n", at+1, len(waiting),
-						timeLeft(list, runs, start, computed), j, r.line())
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	return failed
+	start, computed := time.Now(), 0.0
+	return parallel.ForErr(len(waiting), func(k int) error {
+		if ctx.Err() != nil {
+			return nil
+		}
+		j := list[waiting[k]]
+		r, err := h.runCell(ctx, j)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			return fmt.Errorf("%s: %w", j, err)
+		default:
+			runs[waiting[k]] = r
+			computed += r.Seconds
+			fmt.Fprintf(os.Stderr, "%d/%d, about %s left: %s: %s\n", k+1, len(waiting), timeLeft(list, runs, start, computed), j, r.line())
+		}
+		return nil
+	})
 }
 
-// timeLeft estimates the time until the missing runs are there: the processor time of each is that of its cell on its set,
-// or the mean, and passes as quickly as that of the runs computed since start.
+// timeLeft estimates the time until the missing runs are there: the processor time of each is that of its
+// cell on its set, or the mean, and passes as quickly as that of the runs computed since start.
 func timeLeft(list []thresholdJob, runs []*ThresholdRun, start time.Time, computed float64) time.Duration {
 	type place struct {
 		set  *thresholdSet
@@ -220,7 +210,7 @@ func timeLeft(list []thresholdJob, runs []*ThresholdRun, start time.Time, comput
 	return time.Duration(left / computed * float64(time.Since(start))).Round(time.Minute)
 }
 
-// line is a run for people who wait.
+// line summarises a run for the progress.
 func (r *ThresholdRun) line() string {
 	if r.Failed != "" {
 		return r.Failed
@@ -252,7 +242,7 @@ func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, e
 	if err != nil || ctx.Err() != nil {
 		return nil, cmp.Or(err, ctx.Err())
 	}
-	// Other runs use the processors meanwhile: this one's share of the time.
+	// Other runs use the processors at the same time, so this run gets its share.
 	r.Seconds = (processorSeconds() - start) / float64(runtime.GOMAXPROCS(0))
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
@@ -265,7 +255,7 @@ func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, e
 	return r, atomicfile.Write(path, append(text, '\n'))
 }
 
-// keptThresholds returns the run of a job if it was computed before; otherwise nil.
+// keptThresholds returns the run of a job if it was computed before, or nil.
 func (h *harness) keptThresholds(j thresholdJob) *ThresholdRun {
 	text, err := os.ReadFile(j.path(h))
 	if err != nil {

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/metric"
 	"toptau/threshold"
 )
 
-// Figures are what the runs of a cell on a set say about its threshold at a budget, pooled over seeds.
+// Figures pools over seeds how the thresholds of a cell on a set keep a budget.
 type Figures struct {
 	Set         string  `json:"set"`
 	Cell        string  `json:"cell"`
@@ -30,8 +31,8 @@ type Figures struct {
 	ratios []float64 // by seed
 }
 
-// figuresOf pools the runs of every set, cell and budget, in the order of the page. An average of one member does not
-// count for the cell of averages.
+// figuresOf pools the runs of every set, cell and budget, in the order of the page. An average of one member
+// does not count for the cell of averages.
 func figuresOf(runs []*ThresholdRun) []*Figures {
 	var list []*Figures
 	for i := range thresholdSets {
@@ -80,7 +81,7 @@ func pooledFigures(set, cell string, rate threshold.Rate, of []AtBudget) *Figure
 	}
 	f.Tied /= f.Negatives
 	f.Ratio = f.FalseAlarms / (rate.Float64() * f.Negatives)
-	f.Error = standardError(f.ratios)
+	_, f.Error = metric.MeanAndError(f.ratios)
 	if len(of) == 1 { // that of a count
 		f.Error = math.Sqrt(max(1, f.FalseAlarms)) / (rate.Float64() * f.Negatives)
 	}
@@ -110,14 +111,14 @@ func (f *Figures) resolved() bool {
 // low reports whether too much of the budget is left.
 func (f *Figures) low() bool { return f.resolved() && f.Ratio < leastRatio-2*f.Error }
 
-// reason names what is known to move R in a cell; "" for nothing.
+// reason returns the known reasons why R differs from 1, "" if there are none.
 func (f *Figures) reason() string {
 	var why []string
 	switch {
 	case f.Expected > 1:
-		why = append(why, fmt.Sprintf("the rows cannot resolve the budget: R %.2f is to be expected", f.Expected))
+		why = append(why, fmt.Sprintf("the rows cannot resolve the budget: the expected R is %.2f", f.Expected))
 	case f.rate()*f.Calibration < leastCalibration:
-		why = append(why, "few negatives calibrate")
+		why = append(why, "few calibration negatives")
 	}
 	if f.rate()*f.Negatives < leastExpected {
 		why = append(why, "few test negatives")

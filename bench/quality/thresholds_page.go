@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// thresholdPage writes what was found about plain thresholds.
+// thresholdPage writes docs/thresholds.md.
 type thresholdPage struct {
 	strings.Builder
 	runs    []*ThresholdRun
@@ -18,7 +18,8 @@ type thresholdPage struct {
 	before  []*Figures
 }
 
-// thresholdsBefore are the figures of the rule before plainRule, measured by this program at another commit.
+// thresholdsBefore holds the figures of the rule before plainRule, which this program measured at an earlier
+// commit.
 //
 //go:embed thresholds-before.json
 var thresholdsBefore []byte
@@ -41,12 +42,12 @@ func (p *thresholdPage) page() (string, error) {
 	return p.String(), nil
 }
 
-const thresholdHead = `# How plain thresholds keep their budget
+const thresholdHead = `# How thresholds without a guarantee keep their budget
 
-Without ` + "`--delta`, `train --max-fpr`" + ` sets a plain threshold: the expected rate of false alarms on new rows is to be the budget
-or a little less. Here it is measured on rows that took no part in training, in choosing or in calibrating. Written by ` + "`make thresholds`" + `.
+Without ` + "`--delta`, `train --max-fpr`" + ` sets a threshold whose expected rate of false alarms on new rows is the budget or a little
+less. This page measures it on rows that took no part in training, choosing or calibrating. Written by ` + "`make thresholds`" + `.
 
-R is the number of false alarms divided by budget x test negatives: 1 is the budget exactly.
+R is the number of false alarms divided by budget x test negatives. R = 1 is exactly the budget.
 
 ## Summary
 
@@ -55,16 +56,16 @@ R is the number of false alarms divided by budget x test negatives: 1 is the bud
 const thresholdMethod = `
 ## How it is measured
 
-* A cell is a set, a learner with an encoding, and a budget (0.1 %, 1 %, 5 %). **average** lets ` + "`train`" + ` average logistic regression and the ramp on
-  scorecard and leaves, and counts the trainings in which it took several members. **default** is ` + "`train`" + ` without any restriction.
-* Real sets: each seed divides the rows anew, one half of each class for the test. Simulated sets: each seed draws fresh
-  rows for training, and 20,000 others stand for all rows to come, so that the true rate is known but for their error.
-* On raw columns each budget has a training of its own, on scorecards 5 % has; otherwise the model that was trained for 1 % also gives
-  the thresholds for the other budgets, from the same rows.
-* R is pooled over seeds, ± its standard error over seeds (one seed: that of the count). The halves of different seeds share rows.
-* A cell passes where R <= 1.05 + 2 standard errors. Where budget x calibration negatives >= 20, budget x test negatives of all seeds
-  >= 100, and less than a tenth of the budget has the score of the threshold itself, it must also reach R >= 0.85 - 2 standard errors.
-* The scheme is the rows whose scores gave the threshold, as ` + "`train`" + ` reports it.
+* A cell is a set, a learner with an encoding, and a budget (0.1 %, 1 %, 5 %). In **average** ` + "`train`" + ` may average logistic regression and the ramp on
+  scorecard and leaves; only trainings with several members count. **default** is ` + "`train`" + ` without restrictions.
+* Real sets: each seed divides the rows anew, with one half of each class for the test. Simulated sets: each seed draws fresh
+  rows for training and 20,000 others for the test, so the true rate is known up to their sampling error.
+* On raw columns each budget has its own training, and so does 5 % on scorecards. Otherwise the model that was trained for 1 %
+  also gives the thresholds for the other budgets, from the same rows.
+* R is pooled over seeds, ± its standard error over seeds (for one seed that of the count). The halves of different seeds share rows.
+* A cell passes if R <= 1.05 + 2 standard errors. It must also have R >= 0.85 - 2 standard errors if its rows can resolve that: budget x
+  calibration negatives >= 20, budget x test negatives of all seeds >= 100, and less than a tenth of the budget tied with the threshold.
+* The scheme is which rows gave the threshold, as ` + "`train`" + ` reports it.
 `
 
 const thresholdTail = `
@@ -73,8 +74,8 @@ const thresholdTail = `
     make thresholds                                                  # everything; needs TOPTAU_DATA
     go run -C bench ./quality -thresholds -sets pima -cells default  # a part, to standard error
 
-Results are kept by rule, set, cell and seed in the directory of ` + "`-cache`" + `, so an interrupted run goes on where it stopped. A change of
-the rule needs a new name in ` + "`plainRule`" + ` (or ` + "`-rule`" + `), or the old results would be used.
+Results are kept by rule, set, cell and seed in the directory of ` + "`-cache`" + `, so an interrupted run continues where it stopped. A changed
+rule needs a new name in ` + "`plainRule`" + ` (or ` + "`-rule`" + `); otherwise old results would be used.
 `
 
 func ofBudget(budget string) func(f *Figures) bool {
@@ -117,16 +118,16 @@ func (p *thresholdPage) summary() {
 	list := p.figures
 	p.line("%d trainings with thresholds for three budgets on %d sets; %d cells.", len(p.runs)-p.failures(), p.sets(), len(list))
 	if p.missing > 0 {
-		p.line("**This page is of a run that was cut short: %d of %d trainings are missing.**", p.missing, p.missing+len(p.runs))
+		p.line("**This run was cut short: %d of %d trainings are missing.**", p.missing, p.missing+len(p.runs))
 	}
 	kept := count(list, func(f *Figures) bool { return !f.high() })
 	p.line("R <= 1.05 + 2 standard errors in %s, goal 95 %%: %s.", share(kept, len(list)), passing(kept, len(list)))
 	resolved := selected(list, (*Figures).resolved)
 	used := count(resolved, func(f *Figures) bool { return !f.low() })
-	p.line("R >= 0.85 - 2 standard errors in %s of the cells whose rows can tell, goal 95 %%: %s.", share(used, len(resolved)),
+	p.line("R >= 0.85 - 2 standard errors in %s of the cells whose rows can resolve it, goal 95 %%: %s.", share(used, len(resolved)),
 		passing(used, len(resolved)))
-	p.line("Mean R over cells: %s; in the cells whose rows can tell: %s.", byBudget(list, ratioText), byBudget(resolved, ratioText))
-	p.line("True positives at the threshold, less those at exactly the budget, in points: %s.",
+	p.line("Mean R over cells: %s; in the cells whose rows can resolve it: %s.", byBudget(list, ratioText), byBudget(resolved, ratioText))
+	p.line("True positives at the threshold minus those at exactly the budget, in points: %s.",
 		byBudget(list, func(of []*Figures) string { return fmt.Sprintf("%+.2f", meanLoss(of)) }))
 	for _, scheme := range p.schemes() {
 		of := selected(list, func(f *Figures) bool { return f.Scheme == scheme })
@@ -134,14 +135,14 @@ func (p *thresholdPage) summary() {
 	}
 	simulated := selected(list, func(f *Figures) bool { return isSimulated(f.Set) })
 	draws, covering := coverage(simulated)
-	p.line("Simulated sets, true rate known: mean R %s; the 95 %% interval that `train` reports contains the true rate in %s of the fresh draws.",
+	p.line("Simulated sets with known true rate: mean R %s; the 95 %% interval that `train` reports contains the true rate in %s of the fresh draws.",
 		byBudget(simulated, ratioText), share(covering, draws))
 	if named := selected(list, func(f *Figures) bool { return namesOf(f.Set) != noNames }); len(named) > 0 {
-		p.line("Next to a made-up column of 6,000 names: mean R %s; highest cell %s.", byBudget(named, ratioText), highest(named))
+		p.line("With an artificial column of 6,000 names: mean R %s; highest cell %s.", byBudget(named, ratioText), highest(named))
 	}
 	now, then := p.both()
 	if len(now) > 0 {
-		p.line("The rule before, in the %d cells measured with both: mean R %s; highest %s. Now there: %s; highest %s.", len(now),
+		p.line("The earlier rule, in the %d cells measured with both: mean R %s; highest %s. Now there: %s; highest %s.", len(now),
 			byBudget(then, ratioText), highest(then), byBudget(now, ratioText), highest(now))
 	}
 }
@@ -244,7 +245,7 @@ const cellRule = "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | 
 
 // failing lists the cells that do not pass.
 func (p *thresholdPage) failing() {
-	p.WriteString("\n## Cells that do not pass\n\n")
+	p.WriteString("\n## Cells that fail\n\n")
 	list := selected(p.figures, func(f *Figures) bool { return f.high() || f.low() })
 	if len(list) == 0 {
 		p.WriteString("None.\n")
@@ -301,8 +302,8 @@ func (p *thresholdPage) known() {
 	if len(list) == 0 {
 		return
 	}
-	p.WriteString("\n## Fresh draws, the true rate known\n\nThe spread is that of the true rate over draws, as a multiple of the budget, " +
-		"10 % to 90 %. The interval is the 95 % interval\nthat `train` reports; it covers where it contains the rate on the 20,000 fresh rows, whose own error makes it cover less at 0.1 %.\n\n" +
+	p.WriteString("\n## Fresh draws with known true rate\n\nThe spread is the 10 % to 90 % range of the true rate over draws, as a multiple of the " +
+		"budget. The interval is the 95 % interval that `train`\nreports. It covers if it contains the rate on the 20,000 fresh rows, whose own sampling error lowers the coverage at 0.1 %.\n\n" +
 		"| set | cell | budget | draws | R | spread | scheme | intervals that cover |\n| --- | --- | ---: | ---: | ---: | --- | --- | ---: |\n")
 	for _, f := range list {
 		sorted := slices.Sorted(slices.Values(f.ratios))
@@ -329,8 +330,8 @@ func (p *thresholdPage) earlier() {
 	if len(now) == 0 {
 		return
 	}
-	p.WriteString("\n## The rule before\n\nUntil this rule the threshold of the out-of-fold scores was carried to a model fitted again to all rows, by the middle and " +
-		"the spread of\nthe negatives. Cells measured with both, R ± standard error (seeds):\n\n" +
+	p.WriteString("\n## The earlier rule\n\nThe earlier rule took the threshold from out-of-fold scores and mapped it to a model fitted again to all rows, by the middle and " +
+		"the spread\nof the negatives. Cells measured with both rules, R ± standard error (seeds):\n\n" +
 		"| set | cell | budget | before | now |\n| --- | --- | ---: | ---: | ---: |\n")
 	for i, f := range now {
 		fmt.Fprintf(p, "| %s | %s | %s | %s (%d) | %s (%d) |\n", f.Set, f.Cell, percentBudget(f), then[i].ratioText(), then[i].Seeds,
@@ -346,7 +347,7 @@ func (p *thresholdPage) all() {
 	}
 }
 
-// described says what the sets are and which trainings came to nothing.
+// described lists the sets and the trainings that failed.
 func (p *thresholdPage) described() {
 	p.WriteString("\n## Sets\n\n")
 	for i := range thresholdSets {

@@ -13,11 +13,12 @@ import (
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/threshold"
 )
 
-// thresholdSet is a set on which plain thresholds are measured: some rows of a real one, half of which test, divided
-// anew for every seed; or a simulated one, of which every seed is a fresh draw with a fresh test part.
+// thresholdSet is a set on which thresholds are measured: rows of a real set, half of which test, divided
+// anew for every seed; or a simulated set, which every seed draws afresh with a fresh test part.
 type thresholdSet struct {
 	name      string
 	of        string           // a name in sets; "": simulated
@@ -39,25 +40,25 @@ var thresholdSets = []thresholdSet{
 	{name: "cicids2017_web", of: "cicids2017_web"},
 	{name: "magic04", of: "magic04"},
 	{name: "nsl_kdd", of: "nsl_kdd", rows: 20_000, kind: "20,000 of the 25,192 rows of the training file"},
-	{name: "w8a", of: "w8a", rows: 30_000, kind: "30,000 of 49,749 rows; 0 or 1 in every column, so that many scores are equal"},
+	{name: "w8a", of: "w8a", rows: 30_000, kind: "30,000 of 49,749 rows; 0 or 1 in every column, many scores are equal"},
 	{name: "covtype_2vs4", of: "covtype_2vs4", rows: 30_000, kind: "30,000 of 286,048 rows"},
 	{name: "cicids2017_web+names", of: "cicids2017_web", names: telling,
-		kind: "with a made-up column of 6,000 names, of which 1,200 are more frequent among the positives"},
+		kind: "with an artificial column of 6,000 names, of which 1,200 are more frequent among the positives"},
 	{name: "mammography+names", of: "mammography", names: blank,
-		kind: "with a made-up column of 6,000 names that say nothing about the class"},
+		kind: "with an artificial column of 6,000 names that are unrelated to the class"},
 	{name: "detectors", simulated: simulate.Options{Kind: "detectors", Rows: 3200, Columns: 20, Positives: threshold.MustRate("10%")},
 		kind: "`toptau simulate detectors`, 3,200 rows, 20 columns, 10 % positives"},
 	{name: "hepmass+names", simulated: simulate.Options{Kind: "hepmass", Rows: 4000, Positives: threshold.MustRate("25%")},
-		names: telling, kind: "`toptau simulate hepmass`, 4,000 rows, 25 % positives, with a made-up column of 6,000 names, " +
+		names: telling, kind: "`toptau simulate hepmass`, 4,000 rows, 25 % positives, with an artificial column of 6,000 names, " +
 			"of which 1,200 are more frequent among the positives"},
 }
 
-// cell is what is trained on a set: some learners on some encodings.
+// cell is a combination of learners and encodings that is trained on a set.
 type cell struct {
 	name      string
-	learners  []string         // nil: the default
+	learners  []method.Name    // nil: the default
 	encodings []feature.Encode // nil: the default
-	own       []threshold.Rate // budgets with a training of their own; the others share one for mainBudget
+	own       []threshold.Rate // budgets with their own training; the others share one for mainBudget
 	small     int              // seeds of a set that is used whole
 	large     int              // seeds of a larger one
 	draws     int              // of a simulated set
@@ -68,27 +69,27 @@ const (
 	defaultCell = "default"
 )
 
-// cells are the rows of the page for each set, the quick ones first. Budgets have trainings of their own where these cost
-// little, and 5 % for scorecards too: there it has the rows to hold some out where 1 % has not.
+// cells are the rows of the page for each set, the quick ones first. Budgets have their own trainings where
+// these are cheap. So does 5 % on scorecards: there are enough rows to hold some out, which 1 % lacks.
 var cells = []cell{
-	one(tune.Logistic, feature.EncodeRaw, 20, 10, 200),
-	one(tune.Ramp, feature.EncodeRaw, 10, 10, 50),
-	one("patmat-np", feature.EncodeRaw, 10, 10, 20),
-	one(tune.Logistic, feature.EncodeScorecard, 20, 10, 200),
-	one(tune.Ramp, feature.EncodeScorecard, 5, 5, 20),
-	one("patmat-np", feature.EncodeScorecard, 3, 3, 5),
-	one(tune.Logistic, feature.EncodeLeaves, 20, 10, 50),
-	one(tune.Ramp, feature.EncodeLeaves, 3, 3, 5),
+	singleCell(method.Logistic, feature.EncodeRaw, 20, 10, 200),
+	singleCell(method.Ramp, feature.EncodeRaw, 10, 10, 50),
+	singleCell("patmat-np", feature.EncodeRaw, 10, 10, 20),
+	singleCell(method.Logistic, feature.EncodeScorecard, 20, 10, 200),
+	singleCell(method.Ramp, feature.EncodeScorecard, 5, 5, 20),
+	singleCell("patmat-np", feature.EncodeScorecard, 3, 3, 5),
+	singleCell(method.Logistic, feature.EncodeLeaves, 20, 10, 50),
+	singleCell(method.Ramp, feature.EncodeLeaves, 3, 3, 5),
 	// Without raw columns: logistic regression on these is kept unless an average is clearly better.
-	{name: averageCell, learners: []string{tune.Logistic, tune.Ramp},
+	{name: averageCell, learners: []method.Name{method.Logistic, method.Ramp},
 		encodings: []feature.Encode{feature.EncodeScorecard, feature.EncodeLeaves}, small: 3, large: 3, draws: 5},
 	{name: defaultCell, small: 3, large: 3, draws: 3},
-	one("patmat-np", feature.EncodeLeaves, 1, 0, 1), // a minute or two each
+	singleCell("patmat-np", feature.EncodeLeaves, 1, 0, 1), // a minute or two each
 }
 
-// one is the cell of a single learner on a single encoding.
-func one(learner string, e feature.Encode, small, large, draws int) cell {
-	c := cell{name: learner + " " + string(e), learners: []string{learner}, encodings: []feature.Encode{e},
+// singleCell returns the cell of one learner on one encoding.
+func singleCell(learner method.Name, e feature.Encode, small, large, draws int) cell {
+	c := cell{name: string(learner) + " " + string(e), learners: []method.Name{learner}, encodings: []feature.Encode{e},
 		small: small, large: large, draws: draws}
 	switch e {
 	case feature.EncodeRaw:
@@ -99,7 +100,7 @@ func one(learner string, e feature.Encode, small, large, draws int) cell {
 	return c
 }
 
-// seedsOf is the number of seeds of a cell on a set.
+// seedsOf returns the number of seeds of a cell on a set.
 func (c *cell) seedsOf(s *thresholdSet) int {
 	switch {
 	case s.of == "":
@@ -110,7 +111,7 @@ func (c *cell) seedsOf(s *thresholdSet) int {
 	return c.small
 }
 
-// options are those of the search for a budget.
+// options returns the options of the search for a budget.
 func (c *cell) options(s *thresholdSet, seed int, rate threshold.Rate) tune.SearchOptions {
 	o := tune.SearchOptions{Goal: maxFPR(rate), Learners: c.learners, Features: c.encodings, Seed: uint64(seed)}
 	if s.of != "" {
@@ -119,7 +120,8 @@ func (c *cell) options(s *thresholdSet, seed int, rate threshold.Rate) tune.Sear
 	return o
 }
 
-// load returns the rows of a set for a seed: those of real sets are the same for every seed, and the search divides them.
+// load returns the rows of a set for a seed. Real sets have the same rows for every seed; the search divides
+// them.
 func (h *harness) load(s *thresholdSet, seed int) (tune.Data, error) {
 	if s.of != "" {
 		h.mu.Lock()
@@ -151,7 +153,7 @@ func (h *harness) load(s *thresholdSet, seed int) (tune.Data, error) {
 	return d, err
 }
 
-// fresh draws rows of a simulated set.
+// fresh returns new rows of a simulated set.
 func (s *thresholdSet) fresh(seed uint64, rows int, o table.Options) (tune.Data, error) {
 	options := s.simulated
 	options.Seed, options.Rows = seed, rows
@@ -171,7 +173,7 @@ func (s *thresholdSet) fresh(seed uint64, rows int, o table.Options) (tune.Data,
 	return s.names.add(r, seed).parse(o)
 }
 
-// parse reads the rows as a file of them is read.
+// parse reads the rows as if they were a file.
 func (r *textRows) parse(o table.Options) (tune.Data, error) {
 	f, err := os.CreateTemp("", "toptau-rows-")
 	if err != nil {

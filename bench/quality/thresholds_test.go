@@ -12,8 +12,8 @@ import (
 	"toptau/threshold"
 )
 
-// By hand: two seeds with 1,000 test negatives each at 1 %, 8 and 14 false alarms: R = 22/20 = 1.1, of the seeds 0.8 and
-// 1.4, so that the standard error is 0.3.
+// By hand: two seeds with 1,000 test negatives each at 1 %, 8 and 14 false alarms: R = 22/20 = 1.1, of the
+// seeds 0.8 and 1.4, so that the standard error is 0.3.
 func TestFiguresByHand(t *testing.T) {
 	f := pooledFigures("pima", "default", threshold.MustRate("0.01"), []AtBudget{
 		{Budget: "0.01", Scheme: "held-out", Calibration: 2000, Expected: 0.01, Low: 0.007, High: 0.013, Negatives: 1000, FalseAlarms: 8,
@@ -225,7 +225,7 @@ func TestThresholdPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"R <= 1.05 + 2 standard errors in 4 of 4 (100.0 %), goal 95 %: met.",
-		"R >= 0.85 - 2 standard errors in 1 of 4 (25.0 %) of the cells whose rows can tell, goal 95 %: **missed**.",
+		"R >= 0.85 - 2 standard errors in 1 of 4 (25.0 %) of the cells whose rows can resolve it, goal 95 %: **missed**.",
 		"contains the true rate in 0 of 2 (0.0 %) of the fresh draws",
 		"| magic04 | average | 1 % | 0.52 ± 0.01 | 2 | 103 | 50 | cross-fitted | 0.00 | 0.0 | 0.0 | low |",
 		"* pima, patmat-np raw, seed 1: no model, every candidate is constant.",

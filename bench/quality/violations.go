@@ -8,21 +8,20 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"sync"
 
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/parallel"
 	"toptau/threshold"
 )
 
-// Violations count how often a threshold lets more than the budget through, over draws of the data.
+// Violations counts how often a threshold exceeds the budget, over draws of the data.
 //
-// The rows of a set, at most population of them, stand for all rows there are. A draw takes negatives and positives from
-// them with replacement, and toptau trains on it. The false positive rate over the whole population is then the model's
-// true one, with no error of measurement. Every draw is trained twice, with a guarantee and without one.
+// At most population rows of a set are the population. A draw takes negatives and positives from them with
+// replacement, and toptau trains on it. The false positive rate over the population is then the model's true
+// one, without measurement error. Every draw is trained twice, with a guarantee and without.
 type Violations struct {
 	Set       string  `json:"set"`
 	Draws     int     `json:"draws"`
@@ -45,7 +44,7 @@ const (
 	fewest       = 1196 // negatives of a population
 	budget       = "0.01"
 	delta        = "0.05"
-	restrictedTo = "logistic" // the whole default is too dear for hundreds of trainings
+	restrictedTo = "logistic" // the default search is too slow for hundreds of trainings
 )
 
 // violations returns the violations of a set; nil where it has too few negatives, and when ctx is done.
@@ -82,7 +81,7 @@ func (h *harness) violations(ctx context.Context, s *set, draws int) (*Violation
 	return v, atomicfile.Write(path, append(text, '\n'))
 }
 
-// urn is a population on disk.
+// urn is a population in a file.
 type urn struct {
 	set                  *set
 	directory            string
@@ -92,7 +91,7 @@ type urn struct {
 	positive             []bool   // its rows
 }
 
-// urn makes the population of a set from its training file; nil where it has too few negatives.
+// urn returns the population of a set from its training file, nil if it has too few negatives.
 func (h *harness) urn(s *set) (*urn, error) {
 	r, err := h.drawRows(s, population)
 	if err != nil {
@@ -113,7 +112,7 @@ func (h *harness) urn(s *set) (*urn, error) {
 	return u, writeLines(u.all, slices.Concat(r.header, r.lines))
 }
 
-// outcome is what one draw found.
+// outcome is the result of one draw.
 type outcome struct {
 	broken    [2]bool // with the guarantee, without
 	recall    [2]float64
@@ -125,18 +124,7 @@ type outcome struct {
 func (u *urn) simulate(ctx context.Context, draws int) (*Violations, error) {
 	start := processorSeconds()
 	outcomes := make([]outcome, draws)
-	var group sync.WaitGroup
-	places := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range outcomes {
-		places <- struct{}{}
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			outcomes[i] = u.draw(ctx, i)
-			<-places
-		}()
-	}
-	group.Wait()
+	parallel.For(draws, func(i int) { outcomes[i] = u.draw(ctx, i) })
 	v := &Violations{Draws: draws, Negatives: drawn, Positives: u.drawnPositives()}
 	for _, o := range outcomes {
 		if o.err != nil {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,28 +12,43 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/report"
+	"toptau/internal/text"
+	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/schema"
+	"toptau/threshold"
 )
 
-// compareCommand measures all methods and baselines on one test part.
+// compareCommand trains every learner on every encoding and evaluates them on a test part.
 type compareCommand struct {
 	Data       string        `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Methods    []string      `name:"method" placeholder:"NAMES" help:"Only these methods, of the eight and ramp, or all (default: those whose criterion is the goal's, and ramp)."`
-	Surrogate  string        `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
+	Methods    []string      `name:"method" placeholder:"NAMES" help:"Only these methods, of ramp and the eight, or all (default: ramp and the convex methods for the goal). The baselines logistic and svm are always fitted."`
+	Surrogate  string        `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss of the eight methods (${enum})."`
 	Scores     []string      `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
-	Against    string        `placeholder:"NAME" help:"What the others are compared with (default logistic)."`
+	Against    string        `default:"logistic" placeholder:"NAME" help:"The entry that the others are compared with (default logistic)."`
 	Report     string        `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
-	Replicates int           `placeholder:"N" help:"Of the bootstrap (default 2000)."`
-	Validation string        `file:"in" group:"Data" placeholder:"FILE" help:"A validation part of its own (default: a quarter of DATA)."`
-	Test       string        `file:"in" group:"Data" placeholder:"FILE" help:"A test part of its own (default: a quarter of DATA)."`
-	Features   []string      `group:"Features" name:"features" placeholder:"NAMES" help:"How numeric columns are encoded (default raw,scorecard,leaves; or scorecard+leaves): everything is fitted on the first, logistic regression and the ramp on all."`
-	Scale      string        `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling (${enum}): standard scales numeric columns, all one-hot columns too."`
+	Replicates int           `default:"2000" placeholder:"N" help:"Replicates of the bootstrap (default 2000)."`
+	Folds      int           `placeholder:"K" help:"Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."`
+	Seed       uint64        `default:"1" help:"The seed of every random choice."`
+	Validation string        `file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
+	Test       string        `file:"in" group:"Data" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
+	Features   []string      `group:"Features" name:"features" placeholder:"NAMES" help:"Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."`
+	Scale      string        `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling of raw columns (${enum})."`
 	Impute     schema.Impute `group:"Features" enum:"error,median,zero,indicator" default:"error" help:"What a missing value becomes (${enum})."`
 	replaceFlag
 	goalFlags
-	solverFlags
 	dataFlags
+}
+
+// testShare is the fraction of the rows that compare sets aside without --test.
+const testShare = "25%"
+
+// comparison is the object that compare --json prints.
+type comparison struct {
+	Training   *toptau.TrainReport `json:"training"`
+	Evaluation *result.Evaluation  `json:"evaluation"`
 }
 
 func (c *compareCommand) Run(s *cli.Session) error {
@@ -42,13 +59,15 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	if err := atomicfile.Check(c.Report); err != nil {
 		return err
 	}
-	named, err := c.named()
+	others, err := readScores(s, c.Scores, toptau.Format{})
 	if err != nil {
 		return err
 	}
-	options := toptau.CompareOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
-		Impute: string(c.Impute), Against: c.Against, Replicates: c.Replicates, SolverOptions: c.solverFlags.options(),
-		Progress: func(now toptau.Progress) {
+	if err := c.checkAgainst(others); err != nil {
+		return err
+	}
+	options := toptau.TrainOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
+		Impute: string(c.Impute), Folds: c.Folds, Seed: c.Seed, KeepAll: true, Progress: func(now toptau.Progress) {
 			if now.Usable {
 				s.FinishAfterSignal("comparing what is finished")
 			}
@@ -58,160 +77,171 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	if c.Validation != "" {
-		if options.Validation, err = toptau.ReadLike(data, c.Validation, c.format()); err != nil {
+	for path, part := range map[string]**toptau.Data{c.Validation: &options.Validation, c.Test: &options.Test} {
+		if path == "" {
+			continue
+		}
+		if *part, err = toptau.ReadLike(data, path, c.format()); err != nil {
 			return err
 		}
 	}
-	if c.Test != "" {
-		if options.Test, err = toptau.ReadLike(data, c.Test, c.format()); err != nil {
-			return err
-		}
-	}
-	rows := data
-	if options.Test != nil {
-		rows = options.Test
-	}
-	for _, named := range named {
-		scores, err := toptau.ReadScores(named[0], named[1], rows)
-		if err != nil {
-			return err
-		}
-		options.Scores = append(options.Scores, scores)
+	if c.Test == "" {
+		options.TestShare = threshold.MustRate(testShare)
 	}
 	s.Progress.Start()
-	r, err := toptau.Compare(s, data, goal, options)
+	trained, err := toptau.Train(s, data, goal, options)
 	if err != nil {
 		return err
 	}
 	s.Progress.Clear()
+	e, err := toptau.Evaluate(context.WithoutCancel(s), trained.Test, append(trained.All, others...),
+		toptau.EvaluateOptions{Goal: goal, Against: c.Against, Replicates: c.Replicates, Seed: c.Seed})
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 && c.Test == "" {
+		e.Warnings = append(e.Warnings, toptau.Warning{Code: "scores-of-training-rows", Text: "the test rows were drawn from the data: " +
+			"scores of a program that was trained on these rows are too good", Fixes: []diag.Fix{{Param: "test", Value: "FILE"}}})
+	}
 	var kept []string
-	if r.Cancelled {
+	if trained.Report.Cancelled {
 		kept = setAside(c.ReplacePartial, &c.Report)
 	}
 	if c.Report != "" {
-		if err := s.WriteFile(c.Report, r.WriteReport); err != nil {
+		if err := s.WriteFile(c.Report, e.WriteReport); err != nil {
 			return err
 		}
 	}
 	if s.JSON {
-		err = s.Emit(r)
+		err = s.Emit(comparison{&trained.Report, &e.Evaluation})
 	} else if !s.StdoutTaken {
-		printComparison(s, r)
+		printComparison(s, &trained.Report, &e.Evaluation)
 	}
-	if err == nil && r.Cancelled {
+	if err == nil && trained.Report.Cancelled {
 		return &cli.Interrupted{Words: soFar(kept, c.Report)}
 	}
 	return err
 }
 
-// named returns the names and files of --scores.
-func (c *compareCommand) named() (list [][2]string, err error) {
-	for _, text := range c.Scores {
-		name, path, found := strings.Cut(text, "=")
+// checkAgainst refuses a reference that no entry can have, before anything is trained.
+func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
+	learner, _, _ := strings.Cut(c.Against, "/")
+	known := []string{"chosen", string(method.Logistic), string(method.SVM), string(method.Ramp)}
+	for _, name := range method.Names() {
+		known = append(known, string(name))
+	}
+	for _, entry := range others {
+		if slices.Contains(known, entry.Name) {
+			return &diag.Error{Kind: diag.Usage, Found: "an entry named " + diag.Quote(entry.Name), Expected: "a name that no learner has"}
+		}
+		known = append(known, entry.Name)
+	}
+	if slices.Contains(known, learner) || slices.Contains(known, c.Against) {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Usage, Param: "against", Found: diag.Quote(c.Against), Expected: "one of " + strings.Join(known, ", ")}
+}
+
+// readScores reads entries of --scores NAME=FILE.
+func readScores(s *cli.Session, list []string, f toptau.Format) ([]toptau.Entry, error) {
+	var entries []toptau.Entry
+	for _, arg := range list {
+		name, path, found := strings.Cut(arg, "=")
 		if !found || name == "" || path == "" {
-			return nil, &diag.Error{Kind: diag.Usage, Found: "--scores " + diag.Quote(text), Expected: "NAME=FILE",
+			return nil, &diag.Error{Kind: diag.Usage, Param: "scores", Found: diag.Quote(arg), Expected: "NAME=FILE",
 				Hint: "for example gbdt=gbdt.csv"}
 		}
-		list = append(list, [2]string{name, path})
+		entry, err := toptau.ReadScores(s, name, path, f)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
 	}
-	return list, nil
+	return entries, nil
 }
 
-// verdictTitles are the beginnings of the verdicts' lines.
-var verdictTitles = map[string]string{"loss": "verdict on the loss", "encoding": "verdict on the encoding", "against": "verdict",
-	"best": "best of all"}
-
-func printComparison(s *cli.Session, r *toptau.CompareReport) {
+func printComparison(s *cli.Session, r *toptau.TrainReport, e *result.Evaluation) {
 	s.Printf("goal: %s\n", r.Goal)
-	s.Printf("rows: %s for training (%s positive), %s for validation (%s), %s for test (%s)\n",
-		group(r.Training.Rows),
-		group(r.Training.Positives), group(r.Validation.Rows), group(r.Validation.Positives), group(r.Test.Rows),
-		group(r.Test.Positives))
-	s.Printf("%s on the test part, each at its best setting on the validation part:\n", r.Criterion)
-	table := [][]string{{"", "criterion", "found", "interval", "against " + r.Against, "interval", "", "seconds"}}
-	var drawn *metric.Interval
-	for i := range r.Entries {
-		e := &r.Entries[i]
-		table = append(table, entryCells(e, r.Against))
-		if e.Test != nil && e.Test.Interval != nil {
-			drawn = e.Test.Interval
+	s.Printf("rows: %s\n", parts(r))
+	s.Printf("settings chosen by: %s\n", r.Criterion)
+	s.Printf("chosen: %s\n", r.Why)
+	printEntries(s, e)
+	for i := range e.Entries {
+		if entry := &e.Entries[i]; entry.Kind == result.MethodEntry || entry.Kind == result.BaselineEntry {
+			s.Printf("%s: %s\n", entry.Name, entry.Setting)
 		}
 	}
-	for _, line := range aligned(table) {
+	for _, untried := range r.NotTried {
+		s.Printf("not fitted: %s\n", untried)
+	}
+	s.Printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch+r.SecondsRefit)
+	printWarnings(s, r.Warnings)
+	printWarnings(s, e.Warnings)
+}
+
+// verdictTitles name the question that a verdict answers.
+var verdictTitles = map[result.VerdictAbout]string{result.AboutLoss: "loss", result.AboutEncoding: "encoding",
+	result.AboutEntry: "verdict", result.AboutBest: "best"}
+
+// printEntries prints several entries, the highest criterion first, and what follows from their differences.
+func printEntries(s *cli.Session, e *result.Evaluation) {
+	first := e.Entries[0].Goal.Value
+	s.Printf("%s on %s rows (%s positive):\n", first.Criterion, text.Count(e.Rows), text.Count(e.Positives))
+	entries := slices.Clone(e.Entries)
+	slices.SortStableFunc(entries, func(a, b result.Entry) int { return cmp.Compare(b.Goal.Value.Rate, a.Goal.Value.Rate) })
+	table := [][]string{{"", "criterion", "found", "interval", "AUC", "against " + e.Against, "interval", ""}}
+	for i := range entries {
+		table = append(table, entryCells(&entries[i], e.Against))
+	}
+	for _, line := range alignColumns(table) {
 		s.Printf("  %s\n", line)
 	}
-	for _, e := range r.Entries {
-		if e.Setting != nil {
-			of := count(e.Fitted, "setting")
-			if e.Fitted < e.Tried {
-				of = fmt.Sprintf("%d fitted of %s", e.Fitted, count(e.Tried, "setting"))
-			}
-			s.Printf("setting of %s: %s, best of %s\n", e.Name, *e.Setting, of)
+	if i := first.Interval; i != nil {
+		unit := "rows"
+		if e.Entities > 0 {
+			unit = text.Plural(e.Entities, "entity")
+		}
+		s.Printf("intervals: %s, %s, %s replicates of the same %s for all\n", i.Kind, metric.ConfidenceText(1-i.Confidence),
+			text.Count(i.Replicates), unit)
+	}
+	for i := range e.Entries {
+		if entry := &e.Entries[i]; entry.Joined != nil {
+			s.Printf("scores of %s: %s\n", entry.Name, report.JoinedText(entry.Joined))
 		}
 	}
-	if drawn != nil {
-		what := "test rows"
-		if r.Entities != nil {
-			what = group(*r.Entities) + " entities of the test part"
+	for i := range e.Verdicts {
+		conclusion, evidence := report.VerdictText(&e.Verdicts[i], e)
+		s.Printf("%s: %s\n", verdictTitles[e.Verdicts[i].About], conclusion)
+		if evidence != "" {
+			s.Printf("  %s\n", evidence)
 		}
-		s.Printf("intervals: %s, %s, %s replicates, each with the same %s for all\n", drawn.Kind, metric.ConfidenceText(1-drawn.Confidence),
-			group(drawn.Replicates), what)
-	}
-	for _, e := range r.Entries {
-		if e.Joined != nil {
-			s.Printf("scores of %s: %s\n", e.Name, e.Joined.Words())
-		}
-	}
-	for i := range r.Verdicts {
-		v := &r.Verdicts[i]
-		s.Printf("%s: %s\n", verdictTitles[v.About], v.Says)
-		if v.Evidence != "" {
-			s.Printf("  %s\n", v.Evidence)
-		}
-	}
-	s.Printf("%.2f s to read, %.2f s to fit\n", r.SecondsRead, r.SecondsFit)
-	for _, w := range r.Warnings {
-		s.Printf("note: %s\n", w.Text)
 	}
 }
 
-// entryCells is a line of the table. Scores of others have no time, the reference no difference.
-func entryCells(e *toptau.CompareEntry, against string) []string {
-	cells := []string{e.Name, "", "", "", "", "", "", ""}
-	if e.Test == nil {
-		cells[1] = e.Status
+// entryCells returns a line of the table. The reference has no difference.
+func entryCells(e *result.Entry, against string) []string {
+	value := &e.Goal.Value
+	if !value.Defined() {
+		return []string{e.Name, "undefined", "", "", text.Number(e.AUC)}
+	}
+	cells := []string{e.Name, text.Percent(value.Rate), fmt.Sprintf("%.6g of %.6g", value.Numerator, value.Denominator), "",
+		fmt.Sprintf("%.4f", e.AUC), "", "", ""}
+	if i := value.Interval; i != nil {
+		cells[3] = text.Percent(i.Low) + " to " + text.Percent(i.High)
+	}
+	if e.Difference == nil {
 		return cells
 	}
-	if e.Kind != "scores" {
-		cells[7] = strconv.FormatFloat(e.SecondsGrid, 'f', 2, 64)
-	}
-	if !e.Test.Defined() {
-		cells[1] = "undefined"
-		return cells
-	}
-	cells[1] = share(e.Test.Rate)
-	cells[2] = fmt.Sprintf("%.6g of %.6g", e.Test.Numerator, e.Test.Denominator)
-	if i := e.Test.Interval; i != nil {
-		cells[3] = share(i.Low) + " to " + share(i.High)
-	}
-	if e.Name == against {
-		return cells
-	}
-	cells[4] = points(e.Difference.Rate)
+	cells[5] = text.Points(e.Difference.Rate)
 	if i := e.Difference.Interval; i != nil {
-		cells[5] = points(i.Low) + " to " + points(i.High)
+		cells[6] = text.Points(i.Low) + " to " + text.Points(i.High)
 	}
-	cells[6] = *e.Verdict
+	cells[7] = string(e.Verdict)
 	return cells
 }
 
-// share and points write columns of a table with one decimal: percent, and percentage points with their sign.
-func share(x float64) string  { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
-func points(x float64) string { return fmt.Sprintf("%+.1f", 100*x) }
-
-// aligned pads the columns to one width, the first to the left and the others to the right.
-func aligned(table [][]string) []string {
+// alignColumns pads the columns to one width, the first to the left and the others to the right.
+func alignColumns(table [][]string) []string {
 	var width []int
 	for _, cells := range table {
 		for j, cell := range cells {

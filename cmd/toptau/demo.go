@@ -122,7 +122,7 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 	if err != nil {
 		return nil, err
 	}
-	e, err := toptau.Evaluate(trained.Model, fresh, toptau.EvaluateOptions{Seed: c.Seed})
+	e, err := toptau.Evaluate(s, fresh, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}

@@ -2,22 +2,30 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"toptau"
+	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/report"
+	"toptau/internal/text"
+	"toptau/model"
 )
 
-// evaluateCommand measures a model.
+// evaluateCommand measures models and the scores of other programs on the same rows.
 type evaluateCommand struct {
-	Model      string  `file:"in" arg:"" help:"A model file."`
-	Data       string  `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Confidence float64 `default:"0.95" help:"Confidence of the intervals."`
-	Replicates int     `default:"2000" help:"Replicates of the bootstrap."`
-	Curves     int     `default:"0" placeholder:"N" help:"With --json: ROC, PR and P-tau curves of at most N points."`
-	Seed       uint64  `default:"1" help:"The seed of the bootstrap."`
-	Prevalence string  `placeholder:"RATE" help:"Say in words what the first operating point does where this share of the rows is positive."`
-	Report     string  `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
+	Files      []string `file:"in" arg:"" name:"model ... data" help:"Model files, and last the labelled data (- is standard input). With --scores no model is needed."`
+	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the same rows (CSV with a column score), joined by --id; repeatable."`
+	Against    string   `placeholder:"NAME" help:"The model or scores that the others are compared with (default: the first)."`
+	Confidence float64  `default:"0.95" help:"Confidence of the intervals."`
+	Replicates int      `default:"2000" help:"Replicates of the bootstrap."`
+	Curves     int      `default:"0" placeholder:"N" help:"With --json: ROC, PR and P-tau curves of at most N points."`
+	Seed       uint64   `default:"1" help:"The seed of the bootstrap."`
+	Prevalence string   `placeholder:"RATE" help:"The fraction of positives that the summary assumes (default: that of DATA)."`
+	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	goalFlags
 	verifyFlags
 	dataFlags
@@ -35,16 +43,12 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	if err := atomicfile.Check(c.Report); err != nil {
 		return err
 	}
-	m, err := c.load(c.Model)
+	entries, data, err := c.read(s)
 	if err != nil {
 		return err
 	}
-	data, err := toptau.ReadFor(m, c.Data, c.format())
-	if err != nil {
-		return err
-	}
-	e, err := toptau.Evaluate(m, data, toptau.EvaluateOptions{Goal: goal, Confidence: c.Confidence, Replicates: c.Replicates,
-		Seed: c.Seed, Curves: c.Curves, Prevalence: prevalence})
+	e, err := toptau.Evaluate(s, data, entries, toptau.EvaluateOptions{Goal: goal, Against: c.Against, Confidence: c.Confidence,
+		Replicates: c.Replicates, Seed: c.Seed, Curves: c.Curves, Prevalence: prevalence})
 	if err != nil {
 		return err
 	}
@@ -54,7 +58,7 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 		}
 	}
 	if s.JSON {
-		return s.Emit(e)
+		return s.Emit(e.Evaluation)
 	}
 	if s.StdoutTaken {
 		return nil
@@ -71,15 +75,87 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	return nil
 }
 
-func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
-	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", group(e.N), group(e.NPos), percent(e.Prevalence), e.AUC)
-	for _, p := range e.Points {
-		s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
-		s.Printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
-		s.Printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
-		s.Printf("  precision        %s\n", rate(p.Decisions.Precision))
-		s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+// read loads the models and the data, which is the last of the files.
+func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, error) {
+	last := len(c.Files) - 1
+	if last == 0 && len(c.Scores) == 0 {
+		return nil, nil, &diag.Error{Kind: diag.Usage, Found: "one file, " + diag.Quote(c.Files[0]), Expected: "a model and the data",
+			Hint: "or the data with scores"}
 	}
+	var entries []toptau.Entry
+	var models []*model.Model
+	names := entryNames(c.Files[:last])
+	for i, path := range c.Files[:last] {
+		m, err := c.load(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		models, entries = append(models, m), append(entries, toptau.Entry{Name: names[i], Model: m})
+	}
+	scores, err := readScores(s, c.Scores, toptau.Format{})
+	if err != nil {
+		return nil, nil, err
+	}
+	entries = append(entries, scores...)
+	var data *toptau.Data
+	if last == 0 {
+		data, err = toptau.Read(c.Files[last], c.format())
+	} else {
+		data, err = toptau.ReadFor(models[0], c.Files[last], c.format(), models[1:]...)
+	}
+	return entries, data, err
+}
+
+// entryNames returns the base names of files without ".json", or their paths where these are not all
+// different.
+func entryNames(paths []string) []string {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = strings.TrimSuffix(filepath.Base(path), ".json")
+		if slices.Contains(names[:i], names[i]) {
+			return paths
+		}
+	}
+	return names
+}
+
+func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
+	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", text.Count(e.Rows), text.Count(e.Positives), percent(e.Prevalence), e.AUC)
+	for i := range e.Entries {
+		entry := &e.Entries[i]
+		if len(e.Entries) > 1 && len(entry.Points) > 0 {
+			s.Printf("%s:\n", entry.Name)
+		}
+		for _, p := range entry.Points {
+			s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
+			s.Printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
+			s.Printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
+			s.Printf("  precision        %s\n", rate(p.Decisions.Precision))
+			s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+		}
+	}
+	if len(e.Entries) > 1 {
+		printEntries(s, &e.Evaluation)
+	} else {
+		printCriteria(s, e)
+	}
+	for i := range e.Entries {
+		entry, name := &e.Entries[i], ""
+		if len(e.Entries) > 1 {
+			name = " of " + entry.Name
+		}
+		if entry.Joined == nil {
+			s.Printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
+		}
+		if entry.Unknown > 0 {
+			s.Printf("  note: %s not seen in training\n", text.Plural(entry.Unknown, "value"))
+		}
+	}
+	printWarnings(s, e.Warnings)
+}
+
+// printCriteria prints the criteria of a single entry.
+func printCriteria(s *cli.Session, e *toptau.Evaluation) {
 	if e.Goal != nil {
 		s.Printf("goal: %s\n", e.Goal.Goal)
 		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
@@ -91,11 +167,9 @@ func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 	if len(e.Criteria) > 0 {
 		s.Printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
 	}
-	s.Printf("training rows among these: %s\n", e.TrainingRows.Words())
-	if e.Unknown > 0 {
-		s.Printf("  note: %s unknown to the model\n", count(e.Unknown, "value"))
+	if j := e.Entries[0].Joined; j != nil {
+		s.Printf("scores of %s: %s\n", e.Entries[0].Name, report.JoinedText(j))
 	}
-	printWarnings(s, e.Warnings)
 }
 
 func appendJSON(b []byte, text string) []byte {

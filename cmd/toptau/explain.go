@@ -70,7 +70,7 @@ func (c *explainCommand) columns(s *cli.Session, m *model.Model) error {
 		c := &list[i]
 		table = append(table, []string{c.Column, fmt.Sprintf("%.4g", c.Effect), fmt.Sprintf("%+.4g", c.Mean), c.Words()})
 	}
-	for _, line := range aligned(table) {
+	for _, line := range alignColumns(table) {
 		s.Printf("  %s\n", line)
 	}
 	if others := len(r.Columns) - len(list); others > 0 {

@@ -152,6 +152,6 @@ func optional[T any](format string, v *T) string {
 
 func printWarnings(s *cli.Session, warnings []toptau.Warning) {
 	for _, w := range warnings {
-		s.Printf("  note: %s\n", w.Text)
+		s.Printf("  note: %s\n", w.Words(cli.Spell))
 	}
 }

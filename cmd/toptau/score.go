@@ -52,7 +52,7 @@ func (c *scoreCommand) write(s *cli.Session, m *model.Model, out io.Writer) erro
 	}
 	s.Progress.Clear()
 	for _, warning := range res.Warnings {
-		s.PrintError("note: " + warning.Text)
+		s.PrintError("note: " + warning.Words(cli.Spell))
 	}
 	return w.end()
 }

@@ -7,6 +7,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/report"
 )
 
 // thresholdCommand calibrates.
@@ -73,7 +74,7 @@ func (c *thresholdCommand) compute(s *cli.Session, o toptau.ThresholdOptions) (*
 		if c.Scores == "" {
 			return toptau.Threshold(data, c.Score, o)
 		}
-		scores, err := toptau.ReadScores("scores", c.Scores, data)
+		scores, err := toptau.ReadScores(s, "scores", c.Scores, toptau.Format{})
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +123,7 @@ func printThreshold(s *cli.Session, r *toptau.ThresholdReport, output string) {
 	}
 	s.Printf("expected     %s %s, 95 %%: %s to %s\n", percent(r.Expected.Rate), what, percent(r.Expected.Low), percent(r.Expected.High))
 	if r.Joined != nil {
-		s.Printf("scores       %s\n", r.Joined.Words())
+		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
 	}
 	for _, v := range r.Segments {
 		evidence := "plain"
@@ -132,7 +133,7 @@ func printThreshold(s *cli.Session, r *toptau.ThresholdReport, output string) {
 		s.Printf("  segment %-16q %v (%s)\n", v.Value, v.Threshold, evidence)
 	}
 	if output != "" {
-		s.Printf("overlap      with the training rows: %s\n", r.TrainingRows.Words())
+		s.Printf("overlap      with the training rows: %s\n", report.OverlapText(r.TrainingRows))
 		s.Printf("model        %s\n", output)
 	}
 	printWarnings(s, r.Warnings)

@@ -17,7 +17,7 @@ import (
 type trainCommand struct {
 	Data             string        `file:"in" arg:"" help:"Labelled data; - is standard input."`
 	Output           string        `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Methods          []string      `name:"method" placeholder:"NAMES" help:"Only these: logistic, svm, ramp, the eight methods (default: logistic, ramp and the convex methods for the goal)."`
+	Methods          []string      `name:"method" placeholder:"NAMES" help:"Only these: logistic, svm, ramp, the eight methods, or all (default: logistic, ramp and the convex methods for the goal)."`
 	Features         []string      `name:"features" placeholder:"NAMES" help:"Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."`
 	Surrogate        string        `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss of the eight methods (${enum})."`
 	Delta            string        `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE (5%), on rows set aside for it."`
@@ -182,7 +182,7 @@ func printTraining(s *cli.Session, r *toptau.TrainReport, output string) {
 	}
 	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
 	for _, w := range r.Warnings {
-		s.Printf("note: %s\n", w.Text)
+		s.Printf("note: %s\n", w.Words(cli.Spell))
 	}
 }
 

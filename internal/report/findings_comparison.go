@@ -6,43 +6,67 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/text"
 	"toptau/metric"
+	"toptau/result"
 )
 
-// Comparison puts several models beside each other, measured on the same rows.
+// Comparison shows several rankings of the same rows.
 type Comparison struct {
-	Criterion string // what is compared: "true positive rate at a false positive rate of at most 1 %"
-	Verdict   string // in words; "": none
-	Baseline  string // the name of the row that differences are taken from
+	Criterion string   // what is compared: "true positive rate at a false positive rate of at most 1 %"
+	Verdicts  []string // conclusions
+	Baseline  string   // the name of the row that differences are taken from
 	Rows      []Compared
 }
 
-// Compared is one model of a comparison.
+// Compared is one ranking of a comparison.
 type Compared struct {
 	Name       string
 	Value      metric.Proportion
 	Difference *Difference // from the baseline, paired; nil: none
 	Seconds    *float64    // to train; nil: unknown
+	Setting    string      // hyperparameters; "": unknown
 	Chosen     bool
 }
 
 // Difference is a paired difference of rates with its interval.
 type Difference struct{ Value, Low, High float64 }
 
+// Compare adds the comparison of several entries to the findings.
+func Compare(f *Findings, e *result.Evaluation) {
+	if len(e.Entries) < 2 {
+		return
+	}
+	c := &Comparison{Criterion: e.Entries[0].Goal.Value.Criterion, Baseline: e.Against}
+	for i := range e.Verdicts {
+		conclusion, evidence := VerdictText(&e.Verdicts[i], e)
+		if evidence != "" {
+			conclusion += ": " + evidence
+		}
+		c.Verdicts = append(c.Verdicts, conclusion+".")
+	}
+	for i := range e.Entries {
+		entry := &e.Entries[i]
+		row := Compared{Name: entry.Name, Chosen: entry.Kind == result.ChosenEntry, Value: entry.Goal.Value.Proportion, Setting: entry.Setting}
+		if d := entry.Difference; d != nil && d.Interval != nil {
+			row.Difference = &Difference{Value: d.Rate, Low: d.Interval.Low, High: d.Interval.High}
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	f.Comparison = c
+}
+
 func (c *Comparison) section() Section {
 	s := Section{Title: "Comparison"}
 	if len(c.Rows) == 0 {
 		return s
 	}
-	if c.Verdict != "" {
-		s.Paragraphs = []string{c.Verdict}
-	}
+	s.Paragraphs = c.Verdicts
 	values := &plot.DotPlot{X: plot.Axis{Label: c.Criterion, Unit: plot.Percent}, Text: plot.Caption{Title: "Compared on the same rows",
-		Description: "Values with intervals of " + text.Plural(len(c.Rows), "model") + "; the numbers stand in the table."}}
+		Description: "Values with intervals of " + text.Plural(len(c.Rows), "model") + "; the table has the numbers."}}
 	differences := &plot.DotPlot{X: plot.Axis{Label: "difference in percentage points", Unit: plot.PercentagePoints},
 		Rules: []plot.Rule{{Name: "no difference", At: 0}},
-		Text: plot.Caption{Title: "Difference from " + c.Baseline, Note: "Paired on the same rows: an interval that leaves out 0 " +
-			"tells more than two intervals that do not overlap.",
-			Description: "Paired differences with intervals; the numbers stand in the table."}}
+		Text: plot.Caption{Title: "Difference from " + c.Baseline, Note: "Paired on the same rows: an interval that excludes 0 " +
+			"shows more than two intervals that do not overlap.",
+			Description: "Paired differences with intervals; the table has the numbers."}}
 	for _, r := range c.Rows {
 		row := dot(r.Name, r.Value)
 		row.Chosen, row.Baseline = r.Chosen, r.Name == c.Baseline
@@ -62,10 +86,11 @@ func (c *Comparison) section() Section {
 
 func (c *Comparison) table() Table {
 	t := Table{Header: []string{"model", "value", "counts", "interval"}, Numbers: []int{1, 2}}
-	differences, seconds := false, false
+	differences, seconds, settings := false, false, false
 	for _, r := range c.Rows {
 		differences = differences || r.Difference != nil
 		seconds = seconds || r.Seconds != nil
+		settings = settings || r.Setting != ""
 	}
 	if differences {
 		t.Header = append(t.Header, "points more than "+c.Baseline)
@@ -73,6 +98,9 @@ func (c *Comparison) table() Table {
 	if seconds {
 		t.Numbers = append(t.Numbers, len(t.Header))
 		t.Header = append(t.Header, "seconds")
+	}
+	if settings {
+		t.Header = append(t.Header, "setting")
 	}
 	for i, r := range c.Rows {
 		row := append([]string{r.Name}, proportionCells(r.Value)...)
@@ -90,6 +118,9 @@ func (c *Comparison) table() Table {
 				cell = text.Number(*r.Seconds)
 			}
 			row = append(row, cell)
+		}
+		if settings {
+			row = append(row, r.Setting)
 		}
 		t.Rows = append(t.Rows, row)
 		if r.Chosen {

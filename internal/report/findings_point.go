@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"toptau/internal/binomial"
 	"toptau/internal/plot"
 	"toptau/internal/text"
 	"toptau/metric"
@@ -95,7 +96,7 @@ func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []plot.Figure {
 	for i := range steps + 1 {
 		x := end * float64(i) / steps
 		s.X = append(s.X, x)
-		s.Y = append(s.Y, metric.BinomialAtLeast(n, k, 1-x))
+		s.Y = append(s.Y, binomial.AtLeast(n, k, 1-x))
 	}
 	p := &plot.Plot{Series: []plot.Series{s},
 		X: plot.Axis{Label: bounded(g), Unit: plot.Percent, Min: 0, Max: end},
@@ -104,7 +105,7 @@ func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []plot.Figure {
 			{Name: "delta " + text.Percent(delta), At: delta, Horizontal: true}},
 		Text: plot.Caption{Title: "How far the guarantee reaches",
 			Description: fmt.Sprintf("Bound on the probability that the true %s exceeds a value, falling from 100 %% at 0 "+
-				"to %s at the limit %s.", bounded(g), text.Percent(metric.BinomialAtLeast(n, k, 1-limit(g))),
+				"to %s at the limit %s.", bounded(g), text.Percent(binomial.AtLeast(n, k, 1-limit(g))),
 				text.Percent(limit(g)))}}
 	if on != nil && g.Kind != "top" && on.FalsePositiveRate.Defined() && on.FalsePositiveRate.Rate <= end {
 		p.Rules = append(p.Rules, plot.Rule{Name: "on the evaluated rows " + text.Percent(on.FalsePositiveRate.Rate),

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"toptau/internal/binomial"
 	"toptau/internal/plot"
 	"toptau/internal/plot/plottest"
 	"toptau/metric"
@@ -32,7 +33,7 @@ func findings() *Findings {
 			CurveOf("logistic regression", make(other).Corners().Downsample(400))}
 	}
 	guarantee := &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
-		Delta: threshold.MustRate("5%"), Negatives: 3000, Order: 2980, Bound: metric.BinomialAtLeast(3000, 2980, 0.99)}
+		Delta: threshold.MustRate("5%"), Negatives: 3000, Order: 2980, Bound: binomial.AtLeast(3000, 2980, 0.99)}
 	f := &Findings{
 		Title: "Alerts for network detection", Lead: "At most 1 % of the negatives as false alarms.",
 		Summary: []string{"Of 1,000 alerts about 641 are real.", "51 % of the attacks are caught."},
@@ -46,7 +47,7 @@ func findings() *Findings {
 			Low: []float64{0.01, 0.15, 0.75, 0.86}, High: []float64{0.03, 0.25, 0.85, 0.94}}},
 		Scores: plot.HistogramOf(s, new(4.75), 50),
 		Comparison: &Comparison{Criterion: "true positive rate at 1 % false positives", Baseline: "logistic regression",
-			Verdict: "Training for the top helps here.", Rows: []Compared{
+			Verdicts: []string{"Training for the top helps here."}, Rows: []Compared{
 				{Name: "Pat&Mat-NP", Value: decisions.TruePositiveRate, Difference: &Difference{0.061, 0.03, 0.092},
 					Seconds: new(3.21), Chosen: true},
 				{Name: "logistic regression", Value: decisions.Precision},

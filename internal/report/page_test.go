@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/binomial"
 	"toptau/internal/plot"
-	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
 )
@@ -143,7 +143,7 @@ func TestAnchorsAreUnique(t *testing.T) {
 // The guarantee's figure passes through the bound at the limit.
 func TestGuaranteeFigureMeetsItsBound(t *testing.T) {
 	g := &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
-		Negatives: 3000, Order: 2980, Bound: metric.BinomialAtLeast(3000, 2980, 0.99)}
+		Negatives: 3000, Order: 2980, Bound: binomial.AtLeast(3000, 2980, 0.99)}
 	figures := guaranteeFigure(g, nil)
 	if len(figures) != 1 {
 		t.Fatalf("%d figures", len(figures))

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"toptau/internal/binomial"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -184,7 +185,7 @@ func TestMLTLabels(t *testing.T) {
 			}
 			continue
 		}
-		if metric.BinomialAtMost(n, labelled, 0.5) < 1e-4 || metric.BinomialAtLeast(n, labelled, 0.5) < 1e-4 {
+		if binomial.AtMost(n, labelled, 0.5) < 1e-4 || binomial.AtLeast(n, labelled, 0.5) < 1e-4 {
 			t.Errorf("MLT: %d of %d rows of %s are positive", labelled, n, name)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"toptau/diag"
-	"toptau/metric"
+	"toptau/internal/binomial"
 	"toptau/threshold"
 )
 
@@ -149,7 +149,7 @@ func TestShareOfPositives(t *testing.T) {
 			return true
 		})
 		p := d.Options().Positives.Float64()
-		if metric.BinomialAtMost(c.Rows, positives, p) < 5e-5 || metric.BinomialAtLeast(c.Rows, positives, p) < 5e-5 {
+		if binomial.AtMost(c.Rows, positives, p) < 5e-5 || binomial.AtLeast(c.Rows, positives, p) < 5e-5 {
 			t.Errorf("%+v: %d positives of %d, share %v", c, positives, c.Rows, p)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"toptau/metric"
+	"toptau/internal/binomial"
 )
 
 // mix makes hashes of numbers.
@@ -182,13 +182,13 @@ func TestFalseAlarms(t *testing.T) {
 				alarms++
 				t.Logf("%s, drift %v: %+v", world.name, drift, o)
 			}
-			if metric.BinomialAtLeast(o.Compared, o.Matched, o.Expected) <= Level {
+			if binomial.AtLeast(o.Compared, o.Matched, o.Expected) <= Level {
 				naive++
 			}
 		}
 	}
 	t.Logf("%d false alarms of %d draws (the naive test: %d)", alarms, total, naive)
-	if metric.BinomialAtLeast(total, alarms, Level) < 1e-4 {
+	if binomial.AtLeast(total, alarms, Level) < 1e-4 {
 		t.Errorf("%d false alarms of %d draws", alarms, total)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/threshold"
 )
 
@@ -26,14 +27,15 @@ func falseAlarms(t *testing.T, f *Found, fresh *table.Table) float64 {
 	return float64(above) / float64(negatives)
 }
 
-// How often the false positive rate of a freshly trained model is above the budget on fresh rows: at most delta plus three
-// standard errors of the draws. The same for out-of-fold calibration, which is not certified, is told with -v.
+// How often the false positive rate of a freshly trained model is above the budget on fresh rows: at most
+// delta plus three standard errors of the draws. The same for out-of-fold calibration, which is not
+// certified, is logged with -v.
 func TestGuaranteeHoldsForTheWholeOfSearch(t *testing.T) {
 	const draws, delta, alpha = 200, 0.1, 0.05
 	fresh := simulated(10, 5000, 12345)
 	violations, outOfFold, plain := 0, 0, 0
 	for draw := range draws {
-		o := linear(t, "--max-fpr 5%", Logistic)
+		o := linear(t, "--max-fpr 5%", method.Logistic)
 		o.Seed, o.Folds = uint64(draw), 2
 		data := simulated(60, 400, uint64(draw))
 		if falseAlarms(t, find(t, data, o), fresh) > alpha {
@@ -87,7 +89,7 @@ func TestNoGuarantee(t *testing.T) {
 		"several rows per entity": {grouped, "5%", "several rows belong to one entity (host)"},
 	} {
 		for _, outOfFold := range []bool{false, true} {
-			o := linear(t, "--max-fpr "+c.rate, Logistic)
+			o := linear(t, "--max-fpr "+c.rate, method.Logistic)
 			o.Delta, o.OutOfFold = threshold.MustRate("10%"), outOfFold
 			o.Progress = func(p Progress) { t.Errorf("%s: work began: %+v", name, p) }
 			_, err := Search(context.Background(), Data{Table: c.table}, o)
@@ -99,7 +101,8 @@ func TestNoGuarantee(t *testing.T) {
 	}
 }
 
-// What speaks against a guarantee in the rows: entities with several rows, weights that differ within the population.
+// What speaks against a guarantee in the rows: entities with several rows, weights that differ within the
+// population.
 func TestAgainstGuarantee(t *testing.T) {
 	label := []table.Class{table.Positive, table.Negative, table.Negative, table.Unknown}
 	for name, c := range map[string]struct {

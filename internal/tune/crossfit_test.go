@@ -10,15 +10,16 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"
 )
 
-// By hand: the model is the mean of the fits of ten folds, intercepts included, and the threshold is the j-th largest of
-// the scores that the negatives have from the fit that did not see them, j = floor(b (n+1)).
+// By hand: the model is the mean of the fits of ten folds, intercepts included, and the threshold is the j-th
+// largest of the scores that the negatives have from the fit that did not see them, j = floor(b (n+1)).
 func TestCrossFitByHand(t *testing.T) {
 	data := simulated(90, 510, 1)
-	f := find(t, data, linear(t, "--max-fpr 5%", Logistic))
+	f := find(t, data, linear(t, "--max-fpr 5%", method.Logistic))
 	if f.Scheme != SchemeCrossFitted || f.Members[0].Folds != 10 || f.Calibration.Rows() != 0 {
 		t.Fatalf("%s, %d folds, %s set aside", f.Scheme, f.Members[0].Folds, f.Calibration)
 	}
@@ -85,7 +86,7 @@ func TestSchemes(t *testing.T) {
 		{"--top 5%", 2900, "", SchemeHeldOut, 450},
 		{"--absolute-top", 3000, "", SchemeCrossFitted, 3000},
 	} {
-		o := linear(t, c.goal, Logistic)
+		o := linear(t, c.goal, method.Logistic)
 		if c.share != "" {
 			o.CalibrationShare = threshold.MustRate(c.share)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
 	"toptau/schema"
 
 	"toptau/internal/table"
@@ -31,8 +32,8 @@ func TestIonosphere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Training.Rows() != 351 || f.Folds != 5 || f.Chosen.Mean < 0.7 || f.Test != nil {
-		t.Errorf("%v in %d folds, %+v, %v", f.Training, f.Folds, f.Chosen, f.Test)
+	if f.Training.Rows() != 351 || f.Folds != 5 || f.Choice.Score.Mean < 0.7 || f.Test != nil {
+		t.Errorf("%v in %d folds, %+v, %v", f.Training, f.Folds, f.Choice.Score, f.Test)
 	}
-	t.Log(f.Why)
+	t.Log(f.Choice)
 }

@@ -1,16 +1,20 @@
-// Package tune chooses a model for a goal and keeps all choices with their numbers in the result.
+// Package tune chooses a linear model for a goal and reports every choice with its numbers.
 //
-// Search is what train does: candidates, each a setting of a learner on an encoding of the columns, are fitted in the folds
-// of a cross-validation and compared by a criterion around the goal's budget; the best are averaged and fitted again to all
-// rows. One file a step: search (the rules), round (folds), learner (what is fitted), task (the grids), criterion, pick (the
-// choice), refit, calibrate (thresholds), caution (warnings).
+// Search is the engine of `toptau train` and `toptau compare`. Each step has a file and a type that can be
+// read alone:
 //
-// Compare fits methods, baselines and encodings on one part, lets a second choose each one's setting, and measures all on
-// the same third part.
+//   - plan: the checked options and the list of tasks. A task is one learner on one encoding.
+//   - parts: which rows train, test and calibrate.
+//   - folds: the cross-validation, and each fold's rows in each encoding.
+//   - candidates: every setting of every task, fitted in the folds and scored by the criterion.
+//   - selection: the best task, the average with others, and the guard of logistic regression.
+//   - refit and crossfit: the selected tasks fitted again, as one linear model.
+//   - calibration: the threshold, and what it does to rows that did not fit the model.
+//   - entries: with KeepAll, the best setting of every task as a model.
 //
-// Cut, Timeline, Grid, Paper and Certified are what both, and the paper's experiments, are made of: splits, the paper's
-// grids, and fitters of many problems on one matrix.
+// Verdicts draws conclusions from a paired bootstrap of several rankings. Cut, Timeline, Grid and Paper are
+// also used by the paper's experiments and by bench/quality.
 //
-// Everything is deterministic: it depends on the data, the options and the seed, and not on the number of threads or on
-// which point ends first. Only the fields named Seconds differ between runs, and what a time limit or an interruption cuts.
+// Results depend on the data, the options and the seed alone. They do not depend on the number of threads.
+// Only fields named Seconds differ between runs. So does whatever a time limit or an interruption cuts off.
 package tune

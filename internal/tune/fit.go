@@ -4,95 +4,80 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/parallel"
 	"toptau/internal/solver"
 	"toptau/method"
 )
 
-// Fit is what a solver found for one problem.
+// Fit is the solution of one problem.
 type Fit struct {
 	W                []float64
 	At               objective.Value // objective, threshold and loss at W on all training rows
 	AtZero           objective.Value // the same at w = 0
 	NoBetterThanZero bool            // At.F >= AtZero.F
-	Kappa            float64         // K as used on the training population; the real M tau for surrogate quantiles
+	Kappa            float64         // K as used on the training population; M tau, which need not be whole, for surrogate quantiles
 	Iterations       int
-	Passes           int               // full readings of the training rows
-	RowReads         float64           // all row visits over the number of training rows
+	Passes           int               // full passes over the training rows
+	RowReads         float64           // rows read over the number of training rows
 	Certified        *certified.Result // nil: the solver has no certificate
-	Bound            *float64          // of the objective from below; nil: none is known
-	Solver           string            // "newton", "lbfgs", "certified", "adam"; set by Search alone
+	Bound            *float64          // a lower bound of the objective; nil: unknown
+	Solver           string            // "newton", "lbfgs", "certified", "adam"; set by Search only
 	Seconds          float64
 }
 
-// Watch is how a Fitter reports. Both functions are safe for concurrent use and never nil.
+// Watch receives the results of Paper.Fit. Both functions must be safe for concurrent use and must not be
+// nil.
 type Watch struct {
-	// Fitted is called once for each problem that was fitted or cannot be (err says why, Fit is then empty), and not
-	// for a problem that was interrupted.
+	// Fitted is called once for each problem that was fitted or that cannot be fitted. In the second case err is
+	// the reason and Fit is empty. It is not called for a problem that was interrupted.
 	Fitted func(problem int, f Fit, err error)
-	// Progress says which share of a problem's work is done.
+	// Progress reports the share of a problem's work that is done.
 	Progress func(problem int, share float64)
 }
 
-// Fitter fits problems on one matrix. It is the seam for another solver, or for one that advances a whole grid in
-// lockstep on shared passes. The result for a problem must not depend on the other problems. It returns early when the
-// context is done; the error is for what concerns all problems.
-type Fitter func(ctx context.Context, x *matrix.Matrix, problems []method.Problem, w Watch) error
-
-// Solver is one run of a first-order method, as solver.Adam and solver.SGD.
-type Solver func(ctx context.Context, full solver.Objective, batches []solver.Objective,
-	o solver.Options) (solver.Result, error)
-
-// Lockstep advances several runs of a first-order method on shared readings of the data, as solver.AdamGrid and
-// solver.SGDGrid.
+// Lockstep advances several runs of a first-order method on shared passes over the data, as solver.AdamGrid
+// and solver.SGDGrid do.
 type Lockstep func(ctx context.Context, tasks []solver.Task, o solver.Options) []solver.Outcome
 
 // Paper is the scheme of the paper's experiments. The zero value is ADAM from w = 0 with full batches.
 type Paper struct {
-	Grid        Lockstep       // nil: solver.AdamGrid, unless there is a Solver
-	Solver      Solver         // where there is no Grid: fits the problems one by one
+	Grid        Lockstep       // nil: solver.AdamGrid
 	Options     solver.Options // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten
 	Minibatches int            // 0 or 1: full batches
 	Stratified  bool           // stratified minibatches instead of plain random ones
 }
 
-// Fit is a Fitter. The problems share the matrix and the packed minibatches, and with a Grid each reading of them. Small
-// data is fitted by as many groups of problems at once as there are processors.
+// Fit fits problems on one matrix. They share the packed minibatches and each pass over the data. The result
+// of a problem does not depend on the other problems. Small data is fitted by as many groups of problems at a
+// time as there are processors. Fit returns early when the context ends; its error concerns all problems.
 func (s Paper) Fit(ctx context.Context, x *matrix.Matrix, problems []method.Problem, w Watch) error {
 	batches, err := s.minibatches(x, problems)
 	if err != nil {
 		return err
 	}
-	if s.Grid == nil && s.Solver == nil {
+	if s.Grid == nil {
 		s.Grid = solver.AdamGrid
 	}
-	runs := s.bind(x, batches, problems, w)
-	if s.Grid == nil {
-		s.eachAlone(ctx, runs, w)
+	runs := bindProblems(x, batches, problems, w)
+	size, atOnce := s.groupSize(x, len(runs))
+	groups := (len(runs) + size - 1) / size
+	fitGroup := func(k int) {
+		if ctx.Err() == nil {
+			s.fitGroup(ctx, runs[k*size:min((k+1)*size, len(runs))], w)
+		}
+	}
+	if atOnce > 1 {
+		parallel.For(groups, fitGroup)
 		return nil
 	}
-	size, atOnce := s.groupSize(x, len(runs))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range atOnce {
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				end := int(next.Add(int64(size)))
-				first := end - size
-				if first >= len(runs) {
-					return
-				}
-				s.group(ctx, runs[first:min(end, len(runs))], w)
-			}
-		})
+	for k := range groups {
+		fitGroup(k)
 	}
-	workers.Wait()
 	return nil
 }
 
@@ -103,11 +88,11 @@ type gridRun struct {
 	batches []*objective.Objective
 }
 
-// bind reports the problems that cannot be fitted and returns the others.
-func (s Paper) bind(x *matrix.Matrix, batches []*matrix.Matrix, problems []method.Problem, w Watch) []gridRun {
+// bindProblems reports the problems that cannot be fitted and returns the others.
+func bindProblems(x *matrix.Matrix, batches []*matrix.Matrix, problems []method.Problem, w Watch) []gridRun {
 	var runs []gridRun
 	for i, p := range problems {
-		run, err := bindOne(x, batches, p)
+		run, err := bindProblem(x, batches, p)
 		if err != nil {
 			w.Fitted(i, Fit{}, err)
 			continue
@@ -118,7 +103,7 @@ func (s Paper) bind(x *matrix.Matrix, batches []*matrix.Matrix, problems []metho
 	return runs
 }
 
-func bindOne(x *matrix.Matrix, batches []*matrix.Matrix, p method.Problem) (gridRun, error) {
+func bindProblem(x *matrix.Matrix, batches []*matrix.Matrix, p method.Problem) (gridRun, error) {
 	full, err := objective.New(p, x)
 	if err != nil {
 		return gridRun{}, err
@@ -134,9 +119,10 @@ func bindOne(x *matrix.Matrix, batches []*matrix.Matrix, p method.Problem) (grid
 	return run, nil
 }
 
-// Limits of a group: what its runs keep of the rows takes at most a quarter of the matrix, or groupBytes. Data of up to
-// smallBytes, a reading of which runs on one thread, is given to one group for each processor. Data of up to tinyBytes
-// takes less time to read than the rest of a step: there, who interrupts the runs keeps those that are finished.
+// Limits of a group. What its runs keep of the rows takes at most a quarter of the matrix, or groupBytes. A
+// pass over up to smallBytes runs on one thread, so each processor gets a group. A pass over up to tinyBytes
+// takes less time than the rest of a step, so each problem is a group: an interruption then keeps the
+// problems that are finished. The limits were chosen by hand for caches of about 2 MB a processor.
 const (
 	mostRuns   = 32
 	leastRuns  = 8
@@ -145,14 +131,15 @@ const (
 	tinyBytes  = 256 << 10
 )
 
-// groupSize returns the number of problems in a group, and of groups at the same time.
+// groupSize returns the number of problems in a group and the number of groups at a time, which is 1 or the
+// number of processors.
 func (s Paper) groupSize(x *matrix.Matrix, runs int) (size, atOnce int) {
-	reading := x.Bytes() / int64(max(s.Minibatches, 1))
+	pass := x.Bytes() / int64(max(s.Minibatches, 1))
 	processors := runtime.GOMAXPROCS(0)
-	if reading <= tinyBytes {
-		return 1, min(processors, max(runs, 1))
+	if pass <= tinyBytes {
+		return 1, processors
 	}
-	if reading <= smallBytes && processors > 1 {
+	if pass <= smallBytes && processors > 1 {
 		return max(1, min(mostRuns, (runs+processors-1)/processors)), processors
 	}
 	const kept = 16 // bytes of scores and coefficients for a positive row and run
@@ -160,8 +147,8 @@ func (s Paper) groupSize(x *matrix.Matrix, runs int) (size, atOnce int) {
 	return max(leastRuns, min(mostRuns, int(budget))), 1
 }
 
-// group fits some problems in lockstep.
-func (s Paper) group(ctx context.Context, runs []gridRun, w Watch) {
+// fitGroup fits some problems in lockstep. The time of the shared passes is divided equally between them.
+func (s Paper) fitGroup(ctx context.Context, runs []gridRun, w Watch) {
 	start := time.Now()
 	tasks := make([]solver.Task, len(runs))
 	for k, r := range runs {
@@ -170,34 +157,13 @@ func (s Paper) group(ctx context.Context, runs []gridRun, w Watch) {
 		}}
 	}
 	outcomes := s.Grid(ctx, tasks, s.Options)
-	seconds := time.Since(start).Seconds() / float64(len(runs)) // of the shared readings, each has its part
+	seconds := time.Since(start).Seconds() / float64(len(runs))
 	for k, r := range runs {
 		r.report(ctx, outcomes[k].Result, outcomes[k].Err, seconds, w)
 	}
 }
 
-// eachAlone fits the problems one by one, as many at once as there are processors.
-func (s Paper) eachAlone(ctx context.Context, runs []gridRun, w Watch) {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(runs)) {
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				k := int(next.Add(1)) - 1
-				if k >= len(runs) {
-					return
-				}
-				r, start, o := runs[k], time.Now(), s.Options
-				o.Progress = func(p solver.Progress) { w.Progress(r.problem, float64(p.Iteration)/float64(p.Of)) }
-				res, err := s.Solver(ctx, r.full, solver.Batches(r.batches), o)
-				r.report(ctx, res, err, time.Since(start).Seconds(), w)
-			}
-		})
-	}
-	workers.Wait()
-}
-
-// report hands on what a solver found, unless the context ended it.
+// report reports the result of a solver unless the context ended it.
 func (r gridRun) report(ctx context.Context, res solver.Result, err error, seconds float64, w Watch) {
 	switch {
 	case res.Cancelled || ctx.Err() != nil && err != nil:
@@ -212,7 +178,8 @@ func (r gridRun) report(ctx context.Context, res solver.Result, err error, secon
 	}
 }
 
-// minibatches packs the rows of each minibatch once for all problems: they depend on the matrix and the seed alone.
+// minibatches packs the rows of each minibatch once for all problems: they depend only on the matrix and the
+// seed.
 func (s Paper) minibatches(x *matrix.Matrix, problems []method.Problem) ([]*matrix.Matrix, error) {
 	if s.Minibatches == 0 || s.Minibatches == 1 {
 		return nil, nil
@@ -221,14 +188,14 @@ func (s Paper) minibatches(x *matrix.Matrix, problems []method.Problem) ([]*matr
 	for _, p := range problems {
 		full, err := objective.New(p, x)
 		if err != nil {
-			continue // reported when it is this problem's turn
+			continue // bindProblems reports it
 		}
 		parts, err := full.Minibatches(s.Minibatches, s.Options.Seed, s.Stratified)
 		if err != nil {
 			if first == nil {
 				first = err
 			}
-			continue // another problem may need less of a minibatch
+			continue // another problem may need fewer rows per minibatch
 		}
 		batches := make([]*matrix.Matrix, len(parts))
 		for b, part := range parts {

@@ -39,10 +39,10 @@ func TestLockstepFitsAreSingleFits(t *testing.T) {
 			problems = append(problems, p)
 		}
 	}
-	fits := func(s Paper) []string {
+	collect := func(fit func(w Watch) error) []string {
 		out := make([]string, len(problems))
 		var mu sync.Mutex
-		err := s.Fit(context.Background(), m, problems, Watch{
+		err := fit(Watch{
 			Fitted: func(i int, f Fit, err error) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -56,17 +56,26 @@ func TestLockstepFitsAreSingleFits(t *testing.T) {
 		}
 		return out
 	}
-	o := solver.Options{Iterations: 12}
+	ctx, o := context.Background(), solver.Options{Iterations: 12}
 	for _, minibatches := range []int{0, 3} {
-		for name, pair := range map[string][2]Paper{
-			"adam": {{Options: o}, {Options: o, Solver: solver.Adam}},
-			"sgd":  {{Options: o, Grid: solver.SGDGrid}, {Options: o, Solver: solver.SGD}},
-		} {
-			pair[0].Minibatches, pair[1].Minibatches = minibatches, minibatches
-			together, alone := fits(pair[0]), fits(pair[1])
+		for name, of := range map[string]struct {
+			lockstep Lockstep
+			single   func(context.Context, solver.Objective, []solver.Objective, solver.Options) (solver.Result, error)
+		}{"adam": {solver.AdamGrid, solver.Adam}, "sgd": {solver.SGDGrid, solver.SGD}} {
+			scheme := Paper{Grid: of.lockstep, Options: o, Minibatches: minibatches}
+			together := collect(func(w Watch) error { return scheme.Fit(ctx, m, problems, w) })
+			alone := collect(func(w Watch) error {
+				batches, err := scheme.minibatches(m, problems)
+				for _, r := range bindProblems(m, batches, problems, w) {
+					res, err := of.single(ctx, r.full, solver.Batches(r.batches), o)
+					r.report(ctx, res, err, 0, w)
+				}
+				return err
+			})
 			for i := range problems {
 				if together[i] != alone[i] || alone[i] == "" {
-					t.Errorf("%s, %d minibatches, %s: %s\nalone: %s", name, minibatches, Describe(problems[i]), together[i], alone[i])
+					t.Errorf("%s, %d minibatches, %s with %s: %s\nalone: %s", name, minibatches, problems[i].Method,
+						problemText(problems[i]), together[i], alone[i])
 				}
 			}
 		}

@@ -1,8 +1,6 @@
 package tune
 
 import (
-	"fmt"
-
 	"toptau/diag"
 	"toptau/method"
 	"toptau/metric"
@@ -17,11 +15,12 @@ var (
 	paperKs      = []int{1, 3, 5, 10, 15, 20}
 )
 
-// paperLambda is lambda where another hyperparameter varies.
+// paperLambda is the paper's lambda where another hyperparameter varies.
 const paperLambda = 0.001
 
-// Grid returns the six points that the paper tries for a method: beta for Pat&Mat and Pat&Mat-NP and k for TopPushK, with
-// lambda = 0.001, and lambda for the others. tau is for the methods that use it, and the surrogate "" is the hinge.
+// Grid returns the six points that the paper tries for a method: beta for Pat&Mat and Pat&Mat-NP and k for
+// TopPushK, both with lambda = 0.001, and lambda for the others. Methods without a tau ignore it. The
+// surrogate "" is the hinge.
 func Grid(m method.Method, tau threshold.Rate, s surrogate.Name) []method.Problem {
 	base := method.Problem{Lambda: paperLambda, Surrogate: s}
 	if m.UsesTau {
@@ -31,29 +30,27 @@ func Grid(m method.Method, tau threshold.Rate, s surrogate.Name) []method.Proble
 	switch {
 	case m.UsesBeta:
 		for _, beta := range paperBetas {
-			h := base
-			h.Beta = beta
-			grid = append(grid, h)
+			p := base
+			p.Beta = beta
+			grid = append(grid, p)
 		}
 	case m.UsesK:
 		for _, k := range paperKs {
-			h := base
-			h.K = k
-			grid = append(grid, h)
+			p := base
+			p.K = k
+			grid = append(grid, p)
 		}
 	default:
 		for _, lambda := range paperLambdas {
-			h := base
-			h.Lambda = lambda
-			grid = append(grid, h)
+			p := base
+			p.Lambda = lambda
+			grid = append(grid, p)
 		}
 	}
 	return grid
 }
 
-// Candidates returns the methods that optimise what the goal measures, in the paper's order: TopPush and TopPushK above
-// every negative, Grill, Pat&Mat and TopMean in the top of all rows, and their Neyman-Pearson variants under a false
-// positive rate.
+// Candidates returns the methods that optimise the goal's criterion, in the paper's order.
 func Candidates(g metric.Goal) []method.Method {
 	var fitting []method.Method
 	for _, m := range method.All() {
@@ -64,52 +61,20 @@ func Candidates(g metric.Goal) []method.Method {
 	return fitting
 }
 
-// Problems returns the points of all methods' grids for a goal, method by method. The error is a usage error: a method
-// that needs a rate for a goal that has none, or one that is listed twice.
-func Problems(methods []method.Method, g metric.Goal, s surrogate.Name) ([]method.Problem, error) {
+// methodProblems returns a method's grid with the goal's tau. A method that needs a rate and a goal without
+// one are a usage error.
+func methodProblems(m method.Method, g metric.Goal, s surrogate.Name) ([]method.Problem, error) {
 	tau := g.Tau()
-	var problems []method.Problem
-	seen := make(map[method.Name]bool)
-	for _, m := range methods {
-		if seen[m.Name] {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "method", Found: string(m.Name) + " twice", Expected: "each method once"}
-		}
-		seen[m.Name] = true
-		if m.UsesTau && tau.IsZero() {
-			return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("method %s for the goal %s", m.Name, g),
-				Expected: "a goal with a rate", Hint: m.Title + " takes its tau from the goal"}
-		}
-		for _, h := range Grid(m, tau, s) {
-			p, err := m.With(h)
-			if err != nil {
-				return nil, err
-			}
-			problems = append(problems, p)
+	if m.UsesTau && tau.IsZero() {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "method", Found: string(m.Name), Expected: "a goal with a rate",
+			Hint: m.Title + " takes its tau from the goal"}
+	}
+	grid := Grid(m, tau, s)
+	for i := range grid {
+		var err error
+		if grid[i], err = m.With(grid[i]); err != nil {
+			return nil, err
 		}
 	}
-	if len(problems) == 0 {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "no method", Expected: "a method at least"}
-	}
-	return problems, nil
-}
-
-// smoother orders points of one method that are equal otherwise: the larger lambda, then the larger k, then the smaller
-// beta comes first. It is negative when a is the smoother one.
-func smoother(a, b method.Problem) int {
-	switch {
-	case a.Lambda != b.Lambda:
-		return sign(a.Lambda > b.Lambda)
-	case a.K != b.K:
-		return sign(a.K > b.K)
-	case a.Beta != b.Beta:
-		return sign(a.Beta < b.Beta)
-	}
-	return 0
-}
-
-func sign(first bool) int {
-	if first {
-		return -1
-	}
-	return 1
+	return grid, nil
 }

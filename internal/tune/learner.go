@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"toptau/diag"
@@ -19,71 +20,68 @@ import (
 	"toptau/threshold"
 )
 
-// Names of learners beside the methods.
-const (
-	Logistic = "logistic" // logistic regression
-	SVM      = "svm"      // the linear support vector machine with squared hinge
-	Ramp     = "ramp"     // the top loss anchored at logistic regression
-)
+// AllLearners is a name in SearchOptions.Learners: every learner for which the goal has a rate.
+const AllLearners method.Name = "all"
 
-// Learners are the names that SearchOptions.Learners may have.
-func Learners() []string {
-	names := []string{Logistic, SVM, Ramp}
-	for _, m := range method.All() {
-		names = append(names, string(m.Name))
-	}
-	return names
+// Baselines returns the learners that users have today. The first is the reference.
+func Baselines() []method.Name { return []method.Name{method.Logistic, method.SVM} }
+
+// Learners returns the names that SearchOptions.Learners may contain, without AllLearners.
+func Learners() []method.Name {
+	return append([]method.Name{method.Logistic, method.SVM, method.Ramp}, method.Names()...)
 }
 
-// learner fits linear models of one kind on an encoded matrix.
+// learner fits linear models of one kind to an encoded matrix.
 type learner struct {
-	name    string
+	name    method.Name
 	grid    func(e feature.Encode) []Setting
-	patient bool // the grid has no order in which poor settings announce poorer ones
-	// start begins a path of settings on one matrix.
-	start func(x *matrix.Matrix, o runOptions) run
+	patient bool // try the whole grid: a poor setting does not announce poorer ones
+	// start returns the function that fits settings on one matrix.
+	start func(x *matrix.Matrix, o fitOptions) fitFunc
 }
 
-// runOptions is what a run may know beside the matrix.
-type runOptions struct {
-	anchor    func(ctx context.Context, lambda float64) ([]float64, error) // logistic regression on the matrix
-	tolerance float64                                                      // of a gradient
+// fitFunc fits one setting. It may start from the fit before.
+type fitFunc func(ctx context.Context, s Setting) (Fit, error)
+
+// fitOptions are the options of a fit that do not depend on the setting.
+type fitOptions struct {
+	anchor    func(ctx context.Context, lambda float64) ([]float64, error) // returns logistic regression on the matrix
+	tolerance float64                                                      // of the gradient
 	gap       float64                                                      // of a certified optimum
 }
-
-// run fits one setting after the other. A fit may start from the one before.
-type run func(ctx context.Context, s Setting) (Fit, error)
 
 // Setting is one point of a learner's grid.
 type Setting struct {
 	Lambda  float64
 	Anchor  float64         // ramp: the lambda of the logistic regression that it starts from
-	Problem *method.Problem // of a method
+	Problem *method.Problem // of a method; nil for other learners
 }
 
-// String is the setting in words.
+// String returns the hyperparameters in words.
 func (s Setting) String() string {
 	if s.Problem != nil {
-		return settings(*s.Problem)
+		return problemText(*s.Problem)
 	}
 	if s.Anchor > 0 {
-		return fmt.Sprintf("lambda %s around logistic with lambda %s", number(s.Lambda), number(s.Anchor))
+		return fmt.Sprintf("lambda %s, anchored at logistic regression with lambda %s", exactNumber(s.Lambda), exactNumber(s.Anchor))
 	}
-	return "lambda " + number(s.Lambda)
+	return "lambda " + exactNumber(s.Lambda)
 }
 
-// lambdas of the baselines, largest first. The encodings differ in how many weights a row has.
-func lambdas(e feature.Encode) []float64 {
+// baselineLambdas returns the penalties of the baselines, largest first. Encoded rows have many more non-zero
+// features than raw ones, so their best penalties are larger. The grids cover the best penalty of every set
+// in docs/quality.md.
+func baselineLambdas(e feature.Encode) []float64 {
 	if e == feature.EncodeRaw {
 		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6}
 	}
 	return []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6}
 }
 
-// rampLambdas are the pulls back to the anchor.
+// rampLambdas are the penalties on the distance from the anchor, largest first.
 var rampLambdas = []float64{0.1, 0.01, 0.001, 1e-4, 1e-5}
 
-func gridOf(list []float64) []Setting {
+func lambdaGrid(list []float64) []Setting {
 	var grid []Setting
 	for _, lambda := range list {
 		grid = append(grid, Setting{Lambda: lambda})
@@ -91,12 +89,34 @@ func gridOf(list []float64) []Setting {
 	return grid
 }
 
-// convexBaseline is logistic regression or the squared-hinge machine.
-func convexBaseline(name string, loss learn.Loss) learner {
+// newLearner returns a learner by name.
+func newLearner(name method.Name, o *SearchOptions) (learner, error) {
+	switch name {
+	case method.Logistic:
+		return convexLearner(name, learn.Logistic), nil
+	case method.SVM:
+		return convexLearner(name, learn.SquaredHinge), nil
+	case method.Ramp:
+		return rampLearner(o.Goal), nil
+	}
+	m, err := method.ByName(name)
+	if err != nil {
+		names := []string{}
+		for _, n := range append(Learners(), AllLearners) {
+			names = append(names, string(n))
+		}
+		return learner{}, &diag.Error{Kind: diag.Usage, Param: "method", Found: diag.Quote(string(name)),
+			Expected: strings.Join(names, ", ")}
+	}
+	return methodLearner(m, o.Goal, o.Surrogate)
+}
+
+// convexLearner returns logistic regression or the support vector machine with squared hinge.
+func convexLearner(name method.Name, loss learn.Loss) learner {
 	return learner{
 		name: name,
-		grid: func(e feature.Encode) []Setting { return gridOf(lambdas(e)) },
-		start: func(x *matrix.Matrix, o runOptions) run {
+		grid: func(e feature.Encode) []Setting { return lambdaGrid(baselineLambdas(e)) },
+		start: func(x *matrix.Matrix, o fitOptions) fitFunc {
 			var last *learn.Result
 			return func(ctx context.Context, s Setting) (Fit, error) {
 				r, err := learn.Fit(ctx, x, learn.Options{Loss: loss, Lambda: s.Lambda, Start: last, Tolerance: o.tolerance})
@@ -115,12 +135,12 @@ func convexBaseline(name string, loss learn.Loss) learner {
 	}
 }
 
-// ramp is the anchored top loss around the goal's rate.
-func ramp(g metric.Goal) learner {
+// rampLearner returns the anchored top loss around the goal's rate.
+func rampLearner(g metric.Goal) learner {
 	return learner{
-		name: Ramp,
-		grid: func(feature.Encode) []Setting { return gridOf(rampLambdas) },
-		start: func(x *matrix.Matrix, o runOptions) run {
+		name: method.Ramp,
+		grid: func(feature.Encode) []Setting { return lambdaGrid(rampLambdas) },
+		start: func(x *matrix.Matrix, o fitOptions) fitFunc {
 			options := learn.RampOptions{Population: method.Negatives, Tolerance: o.tolerance}
 			rows := x.Negatives.Rows()
 			if g.Criterion().Name == metric.AtQuantile {
@@ -148,7 +168,8 @@ func ramp(g metric.Goal) learner {
 	}
 }
 
-// rampRates are the rates around the goal's; above every negative, those of a few rows.
+// rampRates returns the rates around the goal's that leave at least one row. A goal above every negative gets
+// the rate of one row in rows, or in 1,000 if there are more.
 func rampRates(g metric.Goal, rows int) []threshold.Rate {
 	tau := g.Tau()
 	if tau.IsZero() {
@@ -166,9 +187,10 @@ func rampRates(g metric.Goal, rows int) []threshold.Rate {
 	return rates
 }
 
-// paperMethod is one of the paper's methods: at its certified optimum where it has one, else by the paper's scheme.
-func paperMethod(m method.Method, g metric.Goal, s surrogate.Name) (learner, error) {
-	problems, err := Problems([]method.Method{m}, g, s)
+// methodLearner returns one of the paper's methods: its certified optimum if it is convex, else the paper's
+// ADAM.
+func methodLearner(m method.Method, g metric.Goal, s surrogate.Name) (learner, error) {
+	problems, err := methodProblems(m, g, s)
 	if err != nil {
 		return learner{}, err
 	}
@@ -177,46 +199,46 @@ func paperMethod(m method.Method, g metric.Goal, s surrogate.Name) (learner, err
 		grid = append(grid, Setting{Lambda: problems[i].Lambda, Problem: &problems[i]})
 	}
 	return learner{
-		name:    string(m.Name),
-		grid:    func(feature.Encode) []Setting { return grid },
+		name:    m.Name,
+		grid:    func(feature.Encode) []Setting { return slices.Clone(grid) },
 		patient: true,
-		start: func(x *matrix.Matrix, o runOptions) run {
-			r := methodRun{x: x, gap: o.gap, zero: map[float64]bool{}}
-			return func(ctx context.Context, s Setting) (Fit, error) { return r.fit(ctx, *s.Problem) }
+		start: func(x *matrix.Matrix, o fitOptions) fitFunc {
+			path := methodPath{x: x, gap: o.gap, zero: map[float64]bool{}}
+			return func(ctx context.Context, s Setting) (Fit, error) { return path.fit(ctx, *s.Problem) }
 		},
 	}, nil
 }
 
-// methodRun is a path of settings of a method.
-type methodRun struct {
+// methodPath fits the settings of one method, each from the solution of the one before.
+type methodPath struct {
 	x     *matrix.Matrix
 	gap   float64
 	chain certified.Chain
-	zero  map[float64]bool // by kappa: w = 0 is optimal, whatever lambda
+	zero  map[float64]bool // by kappa: w = 0 is optimal for every lambda
 }
 
-func (r *methodRun) fit(ctx context.Context, p method.Problem) (Fit, error) {
-	if certified.Possible(p) != nil {
-		return paperFit(ctx, r.x, p)
+func (p *methodPath) fit(ctx context.Context, problem method.Problem) (Fit, error) {
+	if certified.Possible(problem) != nil {
+		return fitByAdam(ctx, p.x, problem)
 	}
-	f, err := objective.New(p, r.x)
+	f, err := objective.New(problem, p.x)
 	if err != nil {
 		return Fit{}, err
 	}
-	if zero, err := r.collapses(ctx, p, f); err != nil || zero {
+	if zero, err := p.zeroIsOptimal(ctx, problem, f); err != nil || zero {
 		at := f.At(make([]float64, f.Dim()), nil)
 		return Fit{W: make([]float64, f.Dim()), At: at, AtZero: at, NoBetterThanZero: true, Solver: "certified",
 			Certified: &certified.Result{Converged: true, Zero: certified.ZeroIsOptimal}, Bound: &at.F}, err
 	}
-	res, err := r.chain.Solve(ctx, f, certified.Options{Gap: r.gap})
+	res, err := p.chain.Solve(ctx, f, certified.Options{Gap: p.gap})
 	if err != nil {
 		return Fit{}, err
 	}
 	if res.Cancelled {
 		return Fit{}, context.Cause(ctx)
 	}
-	if p.Definition().CanCollapse && res.Zero == certified.ZeroIsOptimal {
-		res.Zero = certified.Undecided // the hull did not prove it: the decrease is too small for the bounds to show
+	if problem.Definition().CanCollapse && res.Zero == certified.ZeroIsOptimal {
+		res.Zero = certified.Undecided // zeroIsOptimal did not prove it: the decrease is too small for the bounds to show
 	}
 	return Fit{
 		W: res.W, At: objective.Value{F: res.Objective, T: res.Threshold}, AtZero: objective.Value{F: res.AtZero, Loss: res.AtZero},
@@ -225,13 +247,13 @@ func (r *methodRun) fit(ctx context.Context, p method.Problem) (Fit, error) {
 	}, nil
 }
 
-// collapses asks whether w = 0 is optimal, which costs less than finding it.
-func (r *methodRun) collapses(ctx context.Context, p method.Problem, f *objective.Objective) (bool, error) {
-	if !p.Definition().CanCollapse {
+// zeroIsOptimal reports whether w = 0 is optimal, which costs less than solving the problem.
+func (p *methodPath) zeroIsOptimal(ctx context.Context, problem method.Problem, f *objective.Objective) (bool, error) {
+	if !problem.Definition().CanCollapse {
 		return false, nil
 	}
 	kappa := f.Threshold().Kappa()
-	if zero, known := r.zero[kappa]; known {
+	if zero, known := p.zero[kappa]; known {
 		return zero, nil
 	}
 	res, err := certified.IsZeroOptimal(ctx, f, certified.Options{})
@@ -241,12 +263,12 @@ func (r *methodRun) collapses(ctx context.Context, p method.Problem, f *objectiv
 	if res.Cancelled {
 		return false, context.Cause(ctx)
 	}
-	r.zero[kappa] = res.Verdict == certified.ZeroIsOptimal
-	return r.zero[kappa], nil
+	p.zero[kappa] = res.Verdict == certified.ZeroIsOptimal
+	return p.zero[kappa], nil
 }
 
-// paperFit is ADAM from w = 0.
-func paperFit(ctx context.Context, x *matrix.Matrix, p method.Problem) (Fit, error) {
+// fitByAdam fits a problem without a certificate: ADAM from w = 0.
+func fitByAdam(ctx context.Context, x *matrix.Matrix, p method.Problem) (Fit, error) {
 	var fit Fit
 	var failed error
 	done := false
@@ -264,53 +286,8 @@ func paperFit(ctx context.Context, x *matrix.Matrix, p method.Problem) (Fit, err
 	return fit, failed
 }
 
-// learners lists what the options ask for; names nil: the default.
-func (s *search) learners() ([]learner, error) {
-	o := &s.options
-	names := o.Learners
-	if names == nil {
-		names = []string{Logistic, Ramp}
-		for _, m := range Candidates(o.Goal) {
-			if m.Convex {
-				names = append(names, string(m.Name))
-			}
-		}
-	}
-	var list []learner
-	seen := map[string]bool{}
-	for _, name := range names {
-		var l learner
-		switch name {
-		case Logistic:
-			l = convexBaseline(name, learn.Logistic)
-		case SVM:
-			l = convexBaseline(name, learn.SquaredHinge)
-		case Ramp:
-			l = ramp(o.Goal)
-		default:
-			m, err := method.ByName(name)
-			if err != nil {
-				return nil, &diag.Error{Kind: diag.Usage, Found: "--method " + diag.Quote(name),
-					Expected: strings.Join(Learners(), ", ")}
-			}
-			if l, err = paperMethod(m, o.Goal, o.Surrogate); err != nil {
-				return nil, err
-			}
-		}
-		if seen[l.name] {
-			return nil, &diag.Error{Kind: diag.Usage, Found: "method " + l.name + " twice", Expected: "each method once"}
-		}
-		seen[l.name] = true
-		list = append(list, l)
-	}
-	if len(list) == 0 {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "no method", Expected: "a method at least"}
-	}
-	return list, nil
-}
-
-// finite reports whether all weights are finite and some weight is not 0.
-func finite(w []float64) (all, some bool) {
+// finiteWeights reports whether all weights are finite, and whether some weight is not 0.
+func finiteWeights(w []float64) (all, some bool) {
 	for _, x := range w {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return false, some

@@ -5,52 +5,50 @@ import (
 	"time"
 )
 
-// Progress is where a Train stands.
+// Progress reports how far a search is.
 type Progress struct {
-	Stage    string // "encode", "fit", "evaluate"
-	Done, Of int    // points
-	Share    float64
-	Elapsed  time.Duration // of the stage
-	Left     time.Duration // estimate for the stage; negative while there is none
-	Usable   bool          // a context that ends from now on leaves a result
+	Stage    string  // "fit", "refit", "evaluate"
+	Done, Of int     // tasks; the refit counts as one
+	Share    float64 // of the expected work
+	Usable   bool    // a context that ends from now on leaves a result
 }
 
-const (
-	reportEvery = 100 * time.Millisecond
-	estimateAt  = 0.01 // the share of the work from which the time left is estimated
-)
+// reportEvery limits how often unfinished tasks report: ten times a second is enough for people.
+const reportEvery = 100 * time.Millisecond
 
-// meter turns the shares of the single points into one Progress. It is safe for concurrent use.
+// meter adds up the progress of the tasks. It is safe for concurrent use.
 type meter struct {
 	mu     sync.Mutex
-	report func(Progress)
-	shares []float64               // of each point
-	weigh  func(point int) float64 // how much work a point is; nil: all alike
-	total  float64                 // of all points
-	work   float64                 // that is done
+	report func(Progress) // nil: none
+	shares []float64      // of each task that is done
+	work   []float64      // of each task, in any unit
+	total  float64        // sum of work
+	done   float64        // sum of shares times work
 	now    Progress
-	start  time.Time
-	last   time.Time
+	last   time.Time // of the last report
 }
 
-func newMeter(report func(Progress), points int) *meter {
-	return &meter{report: report, shares: make([]float64, points), total: float64(points), now: Progress{Of: points, Left: -1}}
+func newMeter(report func(Progress), work []float64) *meter {
+	m := &meter{report: report, shares: make([]float64, len(work)), work: work, now: Progress{Of: len(work)}}
+	for _, w := range work {
+		m.total += w
+	}
+	return m
 }
 
-// stage begins a stage.
-func (m *meter) stage(name string) {
+// startStage reports the name of a stage.
+func (m *meter) startStage(name string) {
 	if m.report == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.start = time.Now()
-	m.last = m.start
-	m.now.Stage, m.now.Elapsed, m.now.Left = name, 0, -1
+	m.last = time.Now()
+	m.now.Stage = name
 	m.report(m.now)
 }
 
-// setUsable notes that what is finished makes a result.
+// setUsable records that what is finished is enough for a result.
 func (m *meter) setUsable() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,23 +58,20 @@ func (m *meter) setUsable() {
 	}
 }
 
-// advance notes that a point is done to the given share. Finished points are always reported, others now and then.
-func (m *meter) advance(point int, share float64) {
+// advance records the share of a task that is done. It reports every finished task, and others at most every
+// reportEvery.
+func (m *meter) advance(task int, share float64) {
 	if m.report == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if share <= m.shares[point] {
+	if share <= m.shares[task] {
 		return
 	}
-	weight := 1.0
-	if m.weigh != nil {
-		weight = m.weigh(point)
-	}
-	m.work += float64(weight * (share - m.shares[point]))
-	m.now.Share = min(m.work/m.total, 1)
-	m.shares[point] = share
+	m.done += float64(m.work[task] * (share - m.shares[task]))
+	m.now.Share = min(m.done/m.total, 1)
+	m.shares[task] = share
 	if share >= 1 {
 		m.now.Done++
 	}
@@ -85,9 +80,5 @@ func (m *meter) advance(point int, share float64) {
 		return
 	}
 	m.last = now
-	m.now.Elapsed = now.Sub(m.start)
-	if m.now.Share >= estimateAt {
-		m.now.Left = time.Duration(float64(m.now.Elapsed) * max(0, 1-m.now.Share) / m.now.Share)
-	}
 	m.report(m.now)
 }

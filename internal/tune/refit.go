@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,186 +9,207 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
+	"toptau/method"
 )
+
+// LinearModel scores a row x with Offset + x'W on the columns of Map.
+type LinearModel struct {
+	Map    *feature.Map
+	W      []float64
+	Offset float64
+}
 
 // Member is one fitted model in the average. With its scores z = x'W on its blocks, the model's score is
 //
 //	score = Offset + sum over members of Share / Spread z,
 //
-// and Share and Spread are 1 for a single member. A member that is the mean of Folds fits
-// has no objective: its At and Certified are unset.
+// and Share and Spread are 1 for a single member. A member that is the mean of Folds fits has no objective:
+// its At and Certified are unset.
 type Member struct {
-	Candidate      int     // place in Found.Candidates; its settings
-	Lambda, Anchor float64 // that it was fitted with: see refitSetting
-	Share          float64
+	Candidate      int     // index into Found.Candidates
+	Lambda, Anchor float64 // of the final fit; see refitSetting
+	Share          float64 // weight in the average
 	Middle, Spread float64 // of the negatives' scores out of fold: the median, and from there to the 95 % quantile
-	Folds          int     // 0: fitted once, to all training rows
-	Blocks         []int   // of Found.Map
+	Folds          int     // 0: one fit to all training rows
+	Blocks         []int   // of LinearModel.Map
 	Fit
 }
 
-// refit fits what was chosen to all training rows, once or in folds, and makes one linear model of it.
-func (s *search) refit(ctx context.Context) error {
+// refit fits the selected tasks to all training rows, once or in folds, and adds them up to one linear model.
+type refit struct {
+	parts      *parts
+	selection  *selection
+	folds      *folds
+	candidates *candidates
+
+	model             LinearModel
+	members           []Member
+	pooled            *pooledScores // out-of-fold scores of the model
+	crossFolds        int
+	cancelled, timeUp bool
+	warnings          []Warning
+	seconds           float64
+}
+
+func (r *refit) fitModel(ctx context.Context) error {
 	start := time.Now()
-	defer func() { s.found.SecondsRefit = time.Since(start).Seconds() }()
-	s.progress.stage("refit")
-	folds, err := s.fitInTime(ctx)
+	defer func() { r.seconds = time.Since(start).Seconds() }()
+	r.candidates.progress.startStage("refit")
+	folds, err := r.fitInTime(ctx)
 	if err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if s.scheme == SchemeCrossFitted {
-		return s.crossFit(ctx, folds)
+	if r.parts.scheme == SchemeCrossFitted {
+		return r.crossFit(ctx, folds)
 	}
-	return s.fitOnce(ctx)
-}
-
-// fitInTime leaves out the members for which no time is left and returns the number of folds of a cross-fit. An
-// interrupted search takes few folds.
-func (s *search) fitInTime(ctx context.Context) (folds int, err error) {
-	folds = crossFolds
-	if s.scheme != SchemeCrossFitted {
-		folds = 1
-	} else if ctx.Err() != nil {
-		folds = fewCrossFolds
-		s.found.Cancelled = true // also where the search itself had ended
-	}
-	late := func() bool {
-		var needed time.Duration
-		for _, t := range s.chosen {
-			needed += s.refitTime(t) * time.Duration(folds)
-		}
-		return s.options.MaxTime > 0 && time.Since(s.start)+needed > s.options.MaxTime
-	}
-	if late() && folds > 1 {
-		folds = fewCrossFolds
-		s.found.TimeUp = true
-	}
-	all := len(s.chosen)
-	for len(s.chosen) > 1 && late() {
-		s.chosen = s.chosen[:len(s.chosen)-1]
-	}
-	if len(s.chosen) == all {
-		return folds, nil
-	}
-	s.found.TimeUp = true
-	s.found.Why += fmt.Sprintf("; no time was left to average more than %s", plural(len(s.chosen), "member"))
-	return folds, s.settle()
-}
-
-// settle takes over the score and the out-of-fold scores of fewer members than were chosen.
-func (s *search) settle() error {
-	var err error
-	if s.found.Chosen, err = s.average(s.chosen); err != nil {
+	if r.pooled, err = r.selection.pool(); err != nil {
 		return err
 	}
-	if r := s.found.Reference; r >= 0 {
-		s.found.Gain = gainOf(s.found.Chosen, s.found.Candidates[r].Score)
-	}
-	return s.pool()
+	return r.fitOnce(ctx)
 }
 
-// encodedRows are the training rows in one encoding.
+// fitInTime drops the members for which no time is left. It returns the number of folds of a cross-fit; an
+// interrupted search takes few.
+func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
+	folds = crossFitFolds
+	if r.parts.scheme != SchemeCrossFitted {
+		folds = 1
+	} else if ctx.Err() != nil {
+		folds = fewCrossFitFolds
+		r.cancelled = true // also if the search itself had ended
+	}
+	members := r.selection.members
+	late := func() bool {
+		var needed time.Duration
+		for _, t := range members {
+			needed += r.candidates.refitTime(t) * time.Duration(folds)
+		}
+		limit := r.parts.options.MaxTime
+		return limit > 0 && time.Since(r.parts.start)+needed > limit
+	}
+	if late() && folds > 1 {
+		folds = fewCrossFitFolds
+		r.timeUp = true
+	}
+	for len(members) > 1 && late() {
+		members = members[:len(members)-1]
+	}
+	if len(members) == len(r.selection.members) {
+		return folds, nil
+	}
+	r.timeUp = true
+	return folds, r.selection.keepFirst(members, r.candidates.list)
+}
+
+// encodedRows are training rows in one encoding.
 type encodedRows struct {
 	features *feature.Map
 	x        *matrix.Matrix
 }
 
-// encodeTraining encodes the training rows, once for each encoding.
-func (s *search) encodeTraining(ctx context.Context, known map[feature.Encode]*encodedRows, t *task) (*encodedRows, error) {
-	if e := known[t.features]; e != nil {
-		return e, nil
+// encodedParts holds the training rows in the encodings that have been needed.
+type encodedParts map[feature.Encode]*encodedRows
+
+// encode returns the training rows in an encoding, which it fits once. Warnings of the first encoding are
+// kept.
+func (r *refit) encode(ctx context.Context, known encodedParts, e feature.Encode) (*encodedRows, error) {
+	if rows := known[e]; rows != nil {
+		return rows, nil
 	}
-	m, warnings, err := s.features(ctx, s.data.Table, s.rest, t.features)
+	data := r.parts.data.Table
+	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, e)
 	if err != nil {
 		return nil, err
 	}
-	if len(known) == 0 {
+	if len(known) == 0 && r.warnings == nil {
 		for _, w := range warnings {
-			s.addWarning(w.Code, "%s", w.Text)
+			r.warnings = append(r.warnings, Warning{Code: w.Code, Text: w.Text})
 		}
 	}
-	e := &encodedRows{features: m}
-	if e.x, err = m.MatrixContext(ctx, s.data.Table, s.rest, matrix.Float32); err != nil {
-		return nil, inFile(err, s.data.Table)
+	rows := &encodedRows{features: m}
+	if rows.x, err = m.MatrixContext(ctx, data, r.parts.training, matrix.Float32); err != nil {
+		return nil, inFile(err, data)
 	}
-	known[t.features] = e
-	return e, nil
+	known[e] = rows
+	return rows, nil
 }
 
-// newMember describes a chosen task as it is fitted again.
-func (s *search) newMember(t *task) Member {
-	setting := s.refitSetting(t)
+// newMember describes a selected task as it is fitted again.
+func (r *refit) newMember(t *task) Member {
+	setting := r.refitSetting(t)
 	return Member{Candidate: t.first + t.best, Lambda: setting.Lambda, Anchor: setting.Anchor,
-		Share: 1 / float64(len(s.chosen)), Spread: 1}
+		Share: 1 / float64(len(r.selection.members)), Spread: 1}
 }
 
 // fitOnce fits each member to all training rows.
-func (s *search) fitOnce(ctx context.Context) error {
-	known := map[feature.Encode]*encodedRows{}
+func (r *refit) fitOnce(ctx context.Context) error {
+	known := encodedParts{}
 	var terms []term
-	for j, t := range s.chosen {
+	members := r.selection.members
+	for j, t := range members {
 		begin := time.Now()
-		e, err := s.encodeTraining(ctx, known, t)
+		rows, err := r.encode(ctx, known, t.Features)
 		if err != nil {
 			return err
 		}
-		m := s.newMember(t)
-		if m.Fit, err = s.fitOn(ctx, t, e.x, lastTolerance); err != nil {
+		m := r.newMember(t)
+		if m.Fit, err = r.fitTask(ctx, t, rows.x, lastTolerance); err != nil {
 			return err
 		}
 		m.Seconds = time.Since(begin).Seconds()
 		switch {
-		case len(s.chosen) > 1:
+		case len(members) > 1:
 			m.Middle, m.Spread = t.units()
-			s.found.Offset -= float64(m.Share / m.Spread * m.Middle)
-		case t.learner.name == Logistic:
-			s.found.Offset = -m.At.T
+			r.model.Offset -= float64(m.Share / m.Spread * m.Middle)
+		case t.Learner == method.Logistic:
+			r.model.Offset = -m.At.T
 		}
-		s.found.Members = append(s.found.Members, m)
-		terms = append(terms, term{member: j, features: e.features, w: m.W, factor: m.Share / m.Spread})
-		s.progress.advance(len(s.tasks), float64(j+1)/float64(len(s.chosen)))
+		r.members = append(r.members, m)
+		terms = append(terms, term{member: j, features: rows.features, w: m.W, factor: m.Share / m.Spread})
+		r.candidates.progress.advance(len(r.parts.tasks), float64(j+1)/float64(len(members)))
 	}
-	return s.addUp(terms)
+	return r.addTerms(terms)
 }
 
-// fitOn fits a task's best setting to a matrix.
-func (s *search) fitOn(ctx context.Context, t *task, x *matrix.Matrix, tolerance float64) (Fit, error) {
+// fitTask fits a task's best setting to a matrix.
+func (r *refit) fitTask(ctx context.Context, t *task, x *matrix.Matrix, tolerance float64) (Fit, error) {
 	begin := time.Now()
-	logistic := convexBaseline(Logistic, learn.Logistic)
+	logistic := convexLearner(method.Logistic, learn.Logistic)
 	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
-		f, err := logistic.start(x, runOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
+		f, err := logistic.start(x, fitOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
 		return f.W, err
 	}
-	fit, err := t.learner.start(x, runOptions{anchor: anchor, tolerance: tolerance, gap: tolerance})(ctx, s.refitSetting(t))
+	fit, err := t.learner.start(x, fitOptions{anchor: anchor, tolerance: tolerance, gap: tolerance})(ctx, r.refitSetting(t))
 	if err != nil {
 		return Fit{}, err
 	}
 	fit.Seconds = time.Since(begin).Seconds()
-	if whole, some := finite(fit.W); !whole || !some {
-		return Fit{}, &diag.Error{Kind: diag.Data, Found: t.describe() + " ended at w = 0 or not finite in the last fit",
-			Expected: "weights as in the folds", Hint: "leave it out with --method"}
+	if whole, some := finiteWeights(fit.W); !whole || !some {
+		return Fit{}, &diag.Error{Kind: diag.Data, Found: t.String() + " ended at w = 0 or not finite in the final fit",
+			Expected: "weights as in the folds", Hint: "leave out this method"}
 	}
 	return fit, nil
 }
 
-// refitSetting is the best setting of a task as it is fitted to all rows. The penalty of the baselines is about how much
-// the rows are believed, so it falls as they become more; those of the ramp and the methods do not.
-func (s *search) refitSetting(t *task) Setting {
+// refitSetting returns the best setting of a task for the final fit. The penalty of the baselines expresses
+// how far the rows are trusted, so it falls as the rows increase; the penalties of the ramp and the methods
+// do not.
+func (r *refit) refitSetting(t *task) Setting {
 	setting := t.tried[t.best].Setting
-	if t.learner.name == Logistic || t.learner.name == SVM {
-		setting.Lambda = s.scaled(setting.Lambda)
+	if t.Learner == method.Logistic || t.Learner == method.SVM {
+		setting.Lambda = r.scaleLambda(setting.Lambda)
 	}
-	setting.Anchor = s.scaled(setting.Anchor)
+	setting.Anchor = r.scaleLambda(setting.Anchor)
 	return setting
 }
 
-// scaled is lambda times the rows of a fold over all rows, where folds fit a sample.
-func (s *search) scaled(lambda float64) float64 {
-	if s.found.FoldRows == 0 {
+// scaleLambda returns lambda times the rows of a fold over all rows if folds are samples.
+func (r *refit) scaleLambda(lambda float64) float64 {
+	if r.folds.sampled == 0 {
 		return lambda
 	}
-	return lambda * float64(s.found.FoldRows) / float64(len(s.rest))
+	return lambda * float64(r.folds.sampled) / float64(len(r.parts.training))
 }
 
 // term is a fitted vector of weights with its factor in the model.
@@ -200,8 +220,8 @@ type term struct {
 	factor   float64
 }
 
-// addUp adds the terms up to one vector of weights on the union of their blocks.
-func (s *search) addUp(terms []term) error {
+// addTerms adds the terms up to one vector of weights on the union of their blocks.
+func (r *refit) addTerms(terms []term) error {
 	maps := make([]*feature.Map, len(terms))
 	for i := range terms {
 		maps[i] = terms[i].features
@@ -210,33 +230,23 @@ func (s *search) addUp(terms []term) error {
 	if err != nil {
 		return err
 	}
-	f := s.found
-	f.Map, f.W = union, make([]float64, union.Cols())
+	model := &r.model
+	model.Map, model.W = union, make([]float64, union.Cols())
 	for i, t := range terms {
-		m := &f.Members[t.member]
+		m := &r.members[t.member]
 		for b, place := range places[i] {
 			first, end := t.features.Columns(b)
 			to, _ := union.Columns(place)
 			for k, w := range t.w[first:end] {
-				f.W[to+k] += float64(t.factor * w)
+				model.W[to+k] += float64(t.factor * w)
 			}
 			if !slices.Contains(m.Blocks, place) {
 				m.Blocks = append(m.Blocks, place)
 			}
 		}
 	}
-	for i := range f.Members {
-		slices.Sort(f.Members[i].Blocks)
+	for i := range r.members {
+		slices.Sort(r.members[i].Blocks)
 	}
 	return nil
-}
-
-// units are the middle and the spread of the negatives' scores, averaged over the folds.
-func (t *task) units() (middle, spread float64) {
-	n := float64(len(t.scores))
-	for i := range t.scores {
-		middle += t.scores[i].middle / n
-		spread += t.scores[i].spread / n
-	}
-	return middle, spread
 }

@@ -20,6 +20,7 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
 	"toptau/threshold"
@@ -34,8 +35,8 @@ func bell(random *rand.Rand) float64 {
 	return x
 }
 
-// simulated makes overlapping classes in four columns: the first carries the class in a straight line, the second in a
-// curve that only an encoding can follow.
+// simulated makes overlapping classes in four columns: the first carries the class in a straight line, the
+// second in a curve that only an encoding can follow.
 func simulated(positives, negatives int, seed uint64) *table.Table {
 	random := rand.New(rand.NewPCG(seed, 0))
 	t := &table.Table{File: "rows.csv"}
@@ -87,12 +88,12 @@ func goalOf(t testing.TB, text string) metric.Goal {
 
 // quick are options that take little time: few small trees, two learners.
 func quick(t testing.TB, goal string) SearchOptions {
-	return SearchOptions{Goal: goalOf(t, goal), Seed: 3, Learners: []string{Logistic, Ramp},
+	return SearchOptions{Goal: goalOf(t, goal), Seed: 3, Learners: []method.Name{method.Logistic, method.Ramp},
 		Feature: feature.Options{Trees: 8, Leaves: 12}}
 }
 
 // linear are options for one learner on raw columns.
-func linear(t testing.TB, goal string, learners ...string) SearchOptions {
+func linear(t testing.TB, goal string, learners ...method.Name) SearchOptions {
 	o := quick(t, goal)
 	o.Learners, o.Features = learners, []feature.Encode{feature.EncodeRaw}
 	return o
@@ -129,10 +130,11 @@ func scoresOf(t testing.TB, m *feature.Map, w []float64, offset float64, data *t
 	return z
 }
 
-// The criterion of a candidate, recomputed: the same folds, one fit each, positives counted above the budgets' thresholds.
+// The criterion of a candidate, recomputed: the same folds, one fit each, positives counted above the
+// budgets' thresholds.
 func TestCriterionByHand(t *testing.T) {
 	data := simulated(90, 510, 1)
-	f := find(t, data, linear(t, "--max-fpr 5%", Logistic))
+	f := find(t, data, linear(t, "--max-fpr 5%", method.Logistic))
 	folds, err := Cut{Seed: 3}.Folds(data.Label, 5)
 	if err != nil {
 		t.Fatal(err)
@@ -192,11 +194,11 @@ func TestCriterionByHand(t *testing.T) {
 // A curve that raw columns cannot follow is found by an encoding, and the gain passes the guard.
 func TestEncodingIsChosen(t *testing.T) {
 	f := find(t, simulated(200, 1000, 2), quick(t, "--max-fpr 5%"))
-	if len(f.Members) == 0 || f.Candidates[f.Members[0].Candidate].Features == feature.EncodeRaw || f.Gain.Mean <= f.Gain.Error {
-		t.Errorf("%s", f.Why)
+	if len(f.Members) == 0 || f.Candidates[f.Members[0].Candidate].Features == feature.EncodeRaw || f.Choice.Gain.Mean <= f.Choice.Gain.StandardError {
+		t.Errorf("%+v", f.Choice)
 	}
-	if f.Reference < 0 || !strings.HasPrefix(f.Candidates[f.Reference].Describe(), "logistic on raw") {
-		t.Errorf("reference %d", f.Reference)
+	if f.Choice.Reference < 0 || !strings.HasPrefix(f.Candidates[f.Choice.Reference].String(), "logistic on raw") {
+		t.Errorf("reference %d", f.Choice.Reference)
 	}
 	if f.OutOfFold.AtThreshold.FalsePositiveRate.Rate > 0.05 {
 		t.Errorf("out of fold the budget is broken: %+v", f.OutOfFold.AtThreshold.FalsePositiveRate)
@@ -210,7 +212,7 @@ func TestAverageIsTheSumOfItsMembers(t *testing.T) {
 	o.CalibrationShare = threshold.MustRate("10%")
 	f := find(t, data, o)
 	if len(f.Members) < 2 {
-		t.Fatalf("no average: %s", f.Why)
+		t.Fatalf("no average: %+v", f.Choice)
 	}
 	want := make([]float64, data.Rows())
 	shares := 0.0
@@ -239,32 +241,34 @@ func TestAverageIsTheSumOfItsMembers(t *testing.T) {
 	}
 }
 
-// Rows of the test part and calibration rows reach nothing but their own measurement: with other values in them, the model
-// is the same.
+// Rows of the test part and calibration rows reach nothing but their own measurement: with other values in
+// them, the model is the same.
 func TestNothingLeaks(t *testing.T) {
 	o := quick(t, "--max-fpr 10%")
 	o.TestShare, o.Delta = threshold.MustRate("25%"), threshold.MustRate("10%")
-	run := func(spoil []int) (*Found, *search) {
+	run := func(spoil []int) (*Found, *parts) {
 		data := simulated(120, 480, 4)
 		for _, row := range spoil {
 			for j := range data.Columns {
 				data.Columns[j].Values[row] = 1000 + float64(row*j)
 			}
 		}
-		s := &search{data: Data{Table: data}, options: o, found: &Found{Goal: o.Goal, Reference: -1}}
-		for _, step := range []func() error{s.plan, s.divide} {
-			if err := step(); err != nil {
-				t.Fatal(err)
-			}
+		p, err := newPlan(Data{Table: data}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.divide()
+		if err != nil {
+			t.Fatal(err)
 		}
 		return find(t, data, o), s
 	}
 	clean, s := run(nil)
-	if len(s.held) != 150 || len(s.calibration) == 0 {
-		t.Fatalf("%d test rows, %d calibration rows", len(s.held), len(s.calibration))
+	if len(s.test) != 150 || len(s.calibration) == 0 {
+		t.Fatalf("%d test rows, %d calibration rows", len(s.test), len(s.calibration))
 	}
 	seen := map[int]bool{}
-	for _, list := range [][]int{s.rest, s.held, s.calibration} {
+	for _, list := range [][]int{s.training, s.test, s.calibration} {
 		for _, row := range list {
 			if seen[row] {
 				t.Fatalf("row %d is in two parts", row)
@@ -272,14 +276,18 @@ func TestNothingLeaks(t *testing.T) {
 			seen[row] = true
 		}
 	}
-	for _, r := range s.rounds {
+	folds, err := newFolds(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range folds.list {
 		for _, row := range slices.Concat(r.train, r.validation) {
-			if !slices.Contains(s.rest, row) {
+			if !slices.Contains(s.training, row) {
 				t.Fatalf("row %d is in a fold", row)
 			}
 		}
 	}
-	dirty, _ := run(slices.Concat(s.held, s.calibration))
+	dirty, _ := run(slices.Concat(s.test, s.calibration))
 	a, b := modelBytes(t, clean), modelBytes(t, dirty)
 	if !bytes.Equal(a, b) {
 		t.Error("rows that were set aside change the model")
@@ -305,18 +313,18 @@ func modelBytes(t testing.TB, f *Found) []byte {
 func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	data := simulated(60, 400, 6)
 	o := quick(t, "--top 5%")
-	o.Learners = []string{Logistic, Ramp, "patmat"}
+	o.Learners = []method.Name{method.Logistic, method.Ramp, "patmat"}
 	o.TestShare = threshold.MustRate("1/4")
 	var want []byte
 	for _, threads := range []int{1, 2, 7} {
 		before := runtime.GOMAXPROCS(threads)
 		f := find(t, data, o)
 		runtime.GOMAXPROCS(before)
-		f.SecondsSearch, f.SecondsRefit, f.SecondsAll = 0, 0, 0
+		f.SecondsSearch, f.SecondsRefit = 0, 0
 		for i := range f.Candidates {
 			f.Candidates[i].Seconds = 0
 		}
-		got := append(modelBytes(t, f), fmt.Sprintf("%s %+v %+v %v %+v", f.Why, f.Candidates, f.Threshold, f.Chosen,
+		got := append(modelBytes(t, f), fmt.Sprintf("%+v %+v %+v %v %+v", f.Choice, f.Candidates, f.Threshold, f.Choice.Score,
 			f.Test.AtThreshold)...)
 		got = pointers.ReplaceAll(got, nil)
 		if want == nil {
@@ -327,12 +335,13 @@ func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	}
 }
 
-// Every learner and encoding can be asked for alone; the ramp then starts from a logistic regression that is no candidate.
+// Every learner and encoding can be asked for alone; the ramp then starts from a logistic regression that is
+// no candidate.
 func TestRestrictions(t *testing.T) {
 	data := simulated(60, 240, 7)
-	for _, name := range []string{Logistic, SVM, Ramp, "patmat-np", "grill-np"} {
+	for _, name := range []method.Name{method.Logistic, method.SVM, method.Ramp, "patmat-np", "grill-np"} {
 		for _, e := range []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves, feature.EncodeBoth} {
-			if name != Ramp && e != feature.EncodeRaw {
+			if name != method.Ramp && e != feature.EncodeRaw {
 				continue
 			}
 			o := linear(t, "--max-fpr 10%", name)
@@ -340,11 +349,11 @@ func TestRestrictions(t *testing.T) {
 			f := find(t, data, o)
 			for _, c := range f.Candidates {
 				if c.Learner != name || c.Features != e {
-					t.Errorf("%s on %s: candidate %s", name, e, c.Describe())
+					t.Errorf("%s on %s: candidate %s", name, e, c.String())
 				}
 			}
-			if len(f.Members) != 1 || (f.Reference >= 0) != (name == Logistic && e == feature.EncodeRaw) {
-				t.Errorf("%s on %s: %d members, reference %d", name, e, len(f.Members), f.Reference)
+			if len(f.Members) != 1 || (f.Choice.Reference >= 0) != (name == method.Logistic && e == feature.EncodeRaw) {
+				t.Errorf("%s on %s: %d members, reference %d", name, e, len(f.Members), f.Choice.Reference)
 			}
 		}
 	}
@@ -363,7 +372,7 @@ func TestCancelledSearchKeepsWhatIsFinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 4 || f.NotTried[0] != "logistic on leaves" ||
+	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 4 || f.NotTried[0].String() != "logistic on leaves" ||
 		!strings.Contains(warned(f), "stopped-early") {
 		t.Errorf("cancelled %v, not tried %v, %s", f.Cancelled, f.NotTried, warned(f))
 	}
@@ -385,7 +394,7 @@ func TestTimeIsUp(t *testing.T) {
 // A validation table is the one fold and gives the threshold; all rows of the training table fit.
 func TestValidationTable(t *testing.T) {
 	data, validation, test := simulated(60, 240, 1), simulated(50, 200, 2), simulated(40, 160, 3)
-	o := linear(t, "--max-fpr 5%", Logistic)
+	o := linear(t, "--max-fpr 5%", method.Logistic)
 	f, err := Search(context.Background(), Data{Table: data, Validation: validation, Test: test}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -407,7 +416,7 @@ func TestValidationTable(t *testing.T) {
 
 // The threshold keeps its budget out of fold, one row below it; on new rows of the same kind nearly.
 func TestPlainThreshold(t *testing.T) {
-	f := find(t, simulated(300, 2000, 8), linear(t, "--max-fpr 5%", Logistic))
+	f := find(t, simulated(300, 2000, 8), linear(t, "--max-fpr 5%", method.Logistic))
 	at := f.OutOfFold.AtThreshold
 	if at.FalsePositives != 99 { // the threshold is the score of the hundredth, floor(2,001 x 5 %)
 		t.Errorf("out of fold %v false positives", at.FalsePositives)
@@ -437,17 +446,17 @@ func TestCollapsedMethodsAreNamed(t *testing.T) {
 		data.Columns[0].Values = append(data.Columns[0].Values, scale*bell(random)+0.1)
 		data.Columns[1].Values = append(data.Columns[1].Values, scale*bell(random))
 	}
-	f := find(t, data, linear(t, "--max-fpr 1%", Logistic, "topmean-np"))
-	if !strings.Contains(f.Why, "w = 0 is a certified optimum of topmean-np on raw, which therefore ranks nothing") {
-		t.Error(f.Why)
+	f := find(t, data, linear(t, "--max-fpr 1%", method.Logistic, "topmean-np"))
+	if !slices.Equal(f.Choice.Collapsed, []string{"topmean-np on raw"}) {
+		t.Error(f.Choice)
 	}
 	for _, c := range f.Candidates {
 		if c.Learner == "topmean-np" && (!c.Constant || !c.ZeroOptimal) {
-			t.Errorf("%s: constant %v, zero optimal %v", c.Describe(), c.Constant, c.ZeroOptimal)
+			t.Errorf("%s: constant %v, zero optimal %v", c.String(), c.Constant, c.ZeroOptimal)
 		}
 	}
 	_, err := Search(context.Background(), Data{Table: data}, linear(t, "--max-fpr 1%", "topmean-np"))
-	if e := diag.Of(err); e == nil || e.Kind != diag.Data || !strings.Contains(err.Error(), "w = 0 is a certified optimum") {
+	if e := diag.Of(err); e == nil || e.Kind != diag.Data || !strings.Contains(err.Error(), "w = 0 is the certified optimum of topmean-np on raw") {
 		t.Errorf("%v", err)
 	}
 }
@@ -470,18 +479,18 @@ func TestSearchRefuses(t *testing.T) {
 	}{
 		{Data{Table: ok}, SearchOptions{}, diag.Usage, "no goal"},
 		{Data{}, SearchOptions{Goal: np}, diag.Usage, "no data"},
-		{Data{Table: ok}, SearchOptions{Goal: goalOf(t, "--absolute-top"), Learners: []string{"patmat-np"}}, diag.Usage,
-			"method patmat-np for the goal as many positives as possible above every negative, expected a goal with a rate"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{}}, diag.Usage, "no method"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []string{"best"}}, diag.Usage, "expected logistic, svm, ramp, toppush"},
+		{Data{Table: ok}, SearchOptions{Goal: goalOf(t, "--absolute-top"), Learners: []method.Name{"patmat-np"}}, diag.Usage,
+			"method patmat-np, expected a goal with a rate"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{}}, diag.Usage, "missing method"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"best"}}, diag.Usage, "expected logistic, svm, ramp, toppush"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Features: []feature.Encode{"best"}}, diag.Usage, `features "best"`},
-		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, diag.Usage, "--folds 1"},
-		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, diag.Usage, "without --delta"},
-		{Data{Table: simulated(0, 10, 1)}, SearchOptions{Goal: np}, diag.Data, "there are no positive, 10 negatives"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, diag.Usage, "folds 1"},
+		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, diag.Usage, "missing delta"},
+		{Data{Table: simulated(0, 10, 1)}, SearchOptions{Goal: np}, diag.Data, "there are no positives, 10 negatives"},
 		{Data{Table: simulated(1, 99, 1)}, SearchOptions{Goal: np}, diag.Data, "at least two rows of each class"},
 		{Data{Table: ok, Validation: simulated(0, 9, 1)}, SearchOptions{Goal: np}, diag.Data,
-			"the validation part has no positive, 9 negatives"},
+			"the validation part has no positives, 9 negatives"},
 		{Data{Table: timed}, SearchOptions{Goal: np}, diag.Data, `rows.csv:9: column "day": "soon"`},
 		{Data{Table: grouped}, SearchOptions{Goal: np}, diag.Data, "no fold with rows of both classes"},
 		{Data{Table: missing}, SearchOptions{Goal: np}, diag.Data, `rows.csv:7: column "x2"`},
@@ -511,9 +520,10 @@ func TestSearchProgress(t *testing.T) {
 	}
 }
 
-// A fold fits a sample of very many rows; what is chosen is fitted to all, with the penalty of as many rows.
+// A fold fits a sample of very many rows. The selected model is fitted to all rows, with the penalty scaled
+// to their number.
 func TestFoldsOfSamples(t *testing.T) {
-	o := linear(t, "--max-fpr 5%", Logistic)
+	o := linear(t, "--max-fpr 5%", method.Logistic)
 	o.FoldRows = 300
 	f := find(t, simulated(100, 1100, 1), o)
 	if f.FoldRows != 300 || !strings.Contains(warned(f), "folds-are-samples") {
@@ -525,12 +535,12 @@ func TestFoldsOfSamples(t *testing.T) {
 	}
 	label := simulated(100, 1100, 1).Label
 	for most, want := range map[int]Counts{300: {100, 200}, 150: {75, 75}, 2000: {100, 1100}} {
-		rows := sample(label, labelled(simulated(100, 1100, 1)), most, rand.New(rand.NewPCG(1, 1)))
+		rows := samplePositivesFirst(label, labelledRows(simulated(100, 1100, 1)), most, rand.New(rand.NewPCG(1, 1)))
 		if got := CountRows(label, rows); got != want || !slices.IsSorted(rows) {
 			t.Errorf("a sample of %d: %v, want %v", most, got, want)
 		}
 	}
-	alike := sampleAlike(label, labelled(simulated(100, 1100, 1)), 300, rand.New(rand.NewPCG(1, 1)))
+	alike := sampleProportionally(label, labelledRows(simulated(100, 1100, 1)), 300, rand.New(rand.NewPCG(1, 1)))
 	if got := CountRows(label, alike); got != (Counts{25, 275}) {
 		t.Errorf("both classes alike: %v", got)
 	}

@@ -9,57 +9,67 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/threshold"
 )
 
-// picking is a search after its tasks, with made-up scores: each task has one candidate that adds noise of its own size to
-// the truth in each of three folds.
-func picking(t *testing.T, noise map[string]float64, order ...string) *search {
+// fakeTasks returns tasks and folds with made-up scores: each task has one candidate that adds noise of its
+// own size to the truth in each of three folds.
+func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task, []*foldRows) {
 	t.Helper()
 	const n = 200
-	s := &search{found: &Found{Reference: -1}}
+	var tasks []*task
+	var folds []*foldRows
 	for range 3 {
-		s.rounds = append(s.rounds, &round{levels: []level{metric.NP(rateOf(t, "10%"))}})
+		folds = append(folds, &foldRows{levels: []level{metric.NP(rateOf(t, "10%"))}})
 	}
 	for k, name := range order {
 		e, learner, _ := strings.Cut(name, " ")
-		task := &task{features: feature.Encode(e), learner: convexBaseline(learner, 0), first: k}
-		task.tried = []Candidate{{Features: task.features, Learner: learner, Status: Fitted}}
+		task := &task{Task: Task{method.Name(learner), feature.Encode(e)}, first: k}
+		task.tried = []Candidate{{Task: task.Task, Status: Fitted}}
 		random := rand.New(rand.NewPCG(uint64(k), 9))
 		var values []float64
-		for _, r := range s.rounds {
+		for _, r := range folds {
 			var z foldScores
 			for i := range n {
 				z.positives = append(z.positives, 10*(1+noise[name]*bell(random)+float64(i)/n))
 				z.negatives = append(z.negatives, 10*(noise[name]*bell(random)+float64(i)/n))
 			}
-			z.measure()
+			z.setUnits()
 			task.scores = append(task.scores, z)
 			ranking, err := metric.Rank(metric.Scores{Positives: z.positives, Negatives: z.negatives})
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := value(ranking, r.levels)
+			v, err := meanCriterion(ranking, r.levels)
 			if err != nil {
 				t.Fatal(err)
 			}
 			values = append(values, v)
 		}
-		task.tried[0].Score = scoreOf(values, 3*n)
-		s.tasks = append(s.tasks, task)
-		s.found.Candidates = append(s.found.Candidates, task.tried...)
+		task.tried[0].Estimate = averageScore(values, 3*n)
+		tasks = append(tasks, task)
 	}
-	if err := s.choose(); err != nil {
+	return tasks, folds
+}
+
+// selectFrom selects among fake tasks.
+func selectFrom(t *testing.T, noise map[string]float64, order ...string) *selection {
+	t.Helper()
+	tasks, folds := fakeTasks(t, noise, order...)
+	s, err := selectMembers(tasks, folds)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func chosenNames(s *search) string {
+func memberNames(s *selection) string {
 	var names []string
-	for _, t := range s.chosen {
-		names = append(names, t.describe())
+	for _, t := range s.members {
+		names = append(names, t.String())
 	}
 	return strings.Join(names, ", ")
 }
@@ -83,16 +93,16 @@ func TestChoice(t *testing.T) {
 		// Without the reference there is no guard.
 		{"no reference", map[string]float64{"raw svm": 0.5, "scorecard svm": 0.4}, []string{"raw svm", "scorecard svm"}, ""},
 	} {
-		s := picking(t, test.noise, test.order...)
-		got := chosenNames(s)
+		s := selectFrom(t, test.noise, test.order...)
+		got := memberNames(s)
 		if test.want == "3" {
-			got = fmt.Sprint(len(s.chosen))
+			got = fmt.Sprint(len(s.members))
 		}
 		if test.want != "" && got != test.want {
-			t.Errorf("%s: %s (%s), want %s", test.name, chosenNames(s), s.found.Why, test.want)
+			t.Errorf("%s: %s (%+v), want %s", test.name, memberNames(s), s.Choice, test.want)
 		}
-		if (s.found.Reference >= 0) != (test.name != "no reference") {
-			t.Errorf("%s: reference %d", test.name, s.found.Reference)
+		if (s.Reference >= 0) != (test.name != "no reference") {
+			t.Errorf("%s: reference %d", test.name, s.Reference)
 		}
 	}
 }
@@ -107,52 +117,52 @@ func TestGuard(t *testing.T) {
 		{[]float64{0.9, 0.45, 0.45}, "logistic on raw"},
 		{[]float64{0.5, 0.5, 0.5}, "logistic on raw"},
 	} {
-		s := picking(t, map[string]float64{"raw logistic": 1, "leaves logistic": 0.9}, "raw logistic", "leaves logistic")
-		reference, other := s.tasks[0], s.tasks[1]
-		reference.tried[0].Score, other.tried[0].Score = scoreOf([]float64{0.5, 0.5, 0.5}, 600), scoreOf(test.folds, 600)
-		s.chosen, s.found.Chosen = []*task{other}, other.score()
-		words := s.guard()
-		if got := chosenNames(s); got != test.want || len(words) != 1 {
-			t.Errorf("%v: %s %q, want %s", test.folds, got, words, test.want)
+		tasks, folds := fakeTasks(t, map[string]float64{"raw logistic": 1, "leaves logistic": 0.9}, "raw logistic", "leaves logistic")
+		reference, other := tasks[0], tasks[1]
+		reference.tried[0].Estimate, other.tried[0].Estimate = averageScore([]float64{0.5, 0.5, 0.5}, 600), averageScore(test.folds, 600)
+		s := &selection{tasks: tasks, folds: folds, members: []*task{other}}
+		s.Score = other.score()
+		s.guard()
+		if got := memberNames(s); got != test.want || s.Gain == nil || s.Guarded != (got == "logistic on raw") {
+			t.Errorf("%v: %s %+v, want %s", test.folds, got, s.Choice, test.want)
 		}
 	}
 }
 
 // Ties go to what was tried first, among tasks and among settings.
 func TestTiesGoToTheFirst(t *testing.T) {
-	s := picking(t, map[string]float64{}, "raw svm", "scorecard svm")
-	if got := chosenNames(s); got != "svm on raw" {
+	s := selectFrom(t, map[string]float64{}, "raw svm", "scorecard svm")
+	if got := memberNames(s); got != "svm on raw" {
 		t.Error(got)
 	}
 }
 
 func TestPathsEnd(t *testing.T) {
-	s := &search{}
-	logistic := &task{features: feature.EncodeLeaves, learner: convexBaseline(Logistic, 0), best: 0,
-		tried: []Candidate{{Status: Fitted, Score: Score{Mean: 0.6}}}}
-	s.tasks = []*task{logistic}
+	logistic := &task{Task: Task{method.Logistic, feature.EncodeLeaves}, best: 0,
+		tried: []Candidate{{Status: Fitted, Estimate: result.Estimate{Mean: 0.6}}}}
+	c := &candidates{plan: &plan{tasks: []*task{logistic}}}
 	type step struct{ lambda, mean float64 }
 	for _, test := range []struct {
 		learner learner
 		steps   []step
 		want    bool
 	}{
-		{convexBaseline(Logistic, 0), []step{{1, 0.5}, {0.3, 0.1}, {0.1, 0.1}}, false}, // not at large penalties
-		{convexBaseline(Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.49}, {1e-4, 0.49}}, false},
-		{convexBaseline(Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}}, false},
-		{convexBaseline(Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}, {1e-4, 0.45}}, true},
-		{ramp(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.59}}, true},
-		{ramp(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.61}, {0.001, 0.3}}, false},
+		{convexLearner(method.Logistic, 0), []step{{1, 0.5}, {0.3, 0.1}, {0.1, 0.1}}, false}, // not at large penalties
+		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.49}, {1e-4, 0.49}}, false},
+		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}}, false},
+		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}, {1e-4, 0.45}}, true},
+		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.59}}, true},
+		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.61}, {0.001, 0.3}}, false},
 	} {
-		run := &task{features: feature.EncodeLeaves, learner: test.learner, best: -1}
+		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1}
 		for _, st := range test.steps {
-			c := Candidate{Status: Fitted, Setting: Setting{Lambda: st.lambda}, Score: Score{Mean: st.mean}}
-			if run.best < 0 || c.Mean > run.score().Mean {
+			tried := Candidate{Status: Fitted, Setting: Setting{Lambda: st.lambda}, Estimate: result.Estimate{Mean: st.mean}}
+			if run.best < 0 || tried.Mean > run.score().Mean {
 				run.best = len(run.tried)
 			}
-			run.tried = append(run.tried, c)
+			run.tried = append(run.tried, tried)
 		}
-		if got := s.ending(run)(); got != test.want {
+		if got := c.ending(run)(); got != test.want {
 			t.Errorf("%s %v: ends %v", test.learner.name, test.steps, got)
 		}
 	}

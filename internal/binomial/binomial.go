@@ -1,4 +1,8 @@
-package metric
+// Package binomial computes the binomial distribution in full relative precision for n up to 1e8 and beyond:
+// its mass by Loader's saddle-point expansion (C. Loader, Fast and Accurate Computation of Binomial
+// Probabilities, 2000), and its tails by adding masses away from the mode, where each is smaller than the one
+// before. Formulas on log-gamma lose half the digits at n = 1e8.
+package binomial
 
 import (
 	"math"
@@ -6,24 +10,21 @@ import (
 	"toptau/internal/detmath"
 )
 
-// The binomial distribution in full relative precision for n up to 1e8 and beyond: its mass by Loader's saddle-point
-// expansion (C. Loader, Fast and Accurate Computation of Binomial Probabilities, 2000), its tails by summing masses
-// away from the mode, where each is smaller than the one before. Formulas on log-gamma lose half the digits at n = 1e8.
-
-// BinomialAtLeast returns P(Bin(n, p) >= k), accurate to about 1e-12 relative while the probability is below one half.
-// It takes time proportional to the standard deviation of Bin(n, p). p outside [0,1] counts as the nearer end.
-func BinomialAtLeast(n, k int, p float64) float64 {
+// AtLeast returns P(Bin(n, p) >= k), accurate to about 1e-12 relative while the probability is below one
+// half. It takes time proportional to the standard deviation of Bin(n, p). p outside [0,1] counts as the
+// nearer end.
+func AtLeast(n, k int, p float64) float64 {
 	p = min(max(p, 0), 1)
 	return atLeast(n, k, p, 1-p)
 }
 
-// BinomialAtMost returns P(Bin(n, p) <= k), accurate to about 1e-12 relative while the probability is below one half.
-func BinomialAtMost(n, k int, p float64) float64 {
+// AtMost returns P(Bin(n, p) <= k), accurate to about 1e-12 relative while the probability is below one half.
+func AtMost(n, k int, p float64) float64 {
 	p = min(max(p, 0), 1)
 	return atLeast(n, n-k, 1-p, p)
 }
 
-// atLeast is P(Bin(n, p) >= k) with q = 1-p given, so that neither of a small p and a small q is rounded away.
+// atLeast returns P(Bin(n, p) >= k). q = 1-p is given so that a small p or a small q keeps its digits.
 func atLeast(n, k int, p, q float64) float64 {
 	switch {
 	case k <= 0:
@@ -38,9 +39,10 @@ func atLeast(n, k int, p, q float64) float64 {
 	return max(0, 1-fallingTail(n, n-k+1, q, p))
 }
 
-// fallingTail sums the masses of k, k+1, ...; k is above the mode, so that every ratio of neighbours is below 1.
+// fallingTail returns the sum of the masses of k, k+1, ... k is above the mode, so every ratio of neighbours
+// is below 1.
 func fallingTail(n, k int, p, q float64) float64 {
-	term := mass(n, k, p, q)
+	term := Mass(n, k, p, q)
 	sum := 0.0
 	for j := k; j <= n && term > float64(sum*1e-17); j++ {
 		sum += term
@@ -49,8 +51,8 @@ func fallingTail(n, k int, p, q float64) float64 {
 	return min(sum, 1)
 }
 
-// mass is P(Bin(n, p) = k).
-func mass(n, k int, p, q float64) float64 {
+// Mass returns P(Bin(n, p) = k), with q = 1-p given.
+func Mass(n, k int, p, q float64) float64 {
 	switch {
 	case k < 0 || k > n:
 		return 0
@@ -72,7 +74,7 @@ func mass(n, k int, p, q float64) float64 {
 
 const sqrtTwoPi = 2.506628274631000502415765284811045253
 
-// logComplement is log(1 - p), q = 1-p, from whichever of the two is exact.
+// logComplement returns log(1 - p) for q = 1-p, computed from the exact one of the two.
 func logComplement(p, q float64) float64 {
 	if p < 0.5 {
 		return detmath.Log1p(-p)
@@ -80,7 +82,7 @@ func logComplement(p, q float64) float64 {
 	return detmath.Log(q)
 }
 
-// deviance is x log(x/m) + m - x without cancellation for x near m.
+// deviance returns x log(x/m) + m - x without cancellation for x near m.
 func deviance(x, m float64) float64 {
 	if d := x - m; math.Abs(d) < 0.1*(x+m) {
 		v := d / (x + m)
@@ -98,7 +100,7 @@ func deviance(x, m float64) float64 {
 	return float64(x*detmath.Log(x/m)) + m - x
 }
 
-// stirlingError is log(n!) - log(sqrt(2 pi n) (n/e)^n), n >= 0.
+// stirlingError returns log(n!) - log(sqrt(2 pi n) (n/e)^n), n >= 0.
 func stirlingError(n int) float64 {
 	if n < len(stirlingErrors) {
 		return stirlingErrors[n]
@@ -128,20 +130,20 @@ var stirlingErrors = [...]float64{
 	0.005554733551962801371038690,
 }
 
-// solveAtLeast is the p with P(Bin(n, p) >= x) = tail, 1 <= x <= n.
-func solveAtLeast(n, x int, tail float64) float64 {
-	return solve(n, x, tail, func(p float64) float64 { return atLeast(n, x, p, 1-p) }, 1)
+// SolveAtLeast returns the p with P(Bin(n, p) >= x) = tail, 1 <= x <= n.
+func SolveAtLeast(n, x int, tail float64) float64 {
+	return solveTail(n, x, tail, func(p float64) float64 { return atLeast(n, x, p, 1-p) }, 1)
 }
 
-// solveAtMost is the p with P(Bin(n, p) <= x) = tail, 0 <= x < n.
-func solveAtMost(n, x int, tail float64) float64 {
-	return solve(n, x+1, tail, func(p float64) float64 { return atLeast(n, n-x, 1-p, p) }, -1)
+// SolveAtMost returns the p with P(Bin(n, p) <= x) = tail, 0 <= x < n.
+func SolveAtMost(n, x int, tail float64) float64 {
+	return solveTail(n, x+1, tail, func(p float64) float64 { return atLeast(n, n-x, 1-p, p) }, -1)
 }
 
-// solve finds the p at which a tail that is monotone in p takes a value. Newton's method on the logarithm of the tail,
-// which is concave, inside a bracket that every evaluation narrows. sign is 1 for a tail that rises with p; either
-// tail has the derivative sign * k/p * P(Bin(n, p) = k).
-func solve(n, k int, value float64, tail func(float64) float64, sign float64) float64 {
+// solveTail returns the p at which a tail that is monotone in p takes a value: Newton's method on the
+// logarithm of the tail, which is concave, inside a bracket that every evaluation narrows. sign is 1 for a
+// tail that rises with p. Either tail has the derivative sign * k/p * P(Bin(n, p) = k).
+func solveTail(n, k int, value float64, tail func(float64) float64, sign float64) float64 {
 	low, high := 0.0, 1.0
 	p := float64(k) / float64(n+1)
 	target := detmath.Log(value)
@@ -152,7 +154,7 @@ func solve(n, k int, value float64, tail func(float64) float64, sign float64) fl
 		} else {
 			high = p
 		}
-		slope := sign * (float64(k) / p) * mass(n, k, p, 1-p)
+		slope := sign * (float64(k) / p) * Mass(n, k, p, 1-p)
 		next := p - float64((detmath.Log(f)-target)*(f/slope))
 		if !(next > low && next < high) {
 			next = 0.5 * (low + high)

@@ -1,0 +1,85 @@
+package toptau
+
+import (
+	"fmt"
+	"strings"
+
+	"toptau/internal/text"
+	"toptau/internal/tune"
+)
+
+// choiceText describes why a model was chosen: "ramp on scorecard with lambda 0.01 (63.8 % ± 1.6), best of 4;
+// ...".
+func choiceText(f *tune.Found) string {
+	c := &f.Choice
+	list := []string{fmt.Sprintf("%s (%s), best of %d", &f.Candidates[c.Best],
+		text.PlusMinus(c.BestScore.Mean, c.BestScore.StandardError), c.Of)}
+	switch {
+	case c.Averaged:
+		names := make([]string, len(c.Members))
+		for i, t := range c.Members {
+			names[i] = t.String()
+		}
+		list = append(list, fmt.Sprintf("the average of %s is better (%s)", text.List(names, "and"),
+			text.PlusMinus(c.Average.Mean, c.Average.StandardError)))
+	case c.Of > 1:
+		list = append(list, "averaging did not help")
+	}
+	if c.Gain != nil {
+		gain := fmt.Sprintf("%s ± %s points over logistic on raw", text.Points(c.Gain.Mean), strings.TrimPrefix(text.Points(c.Gain.StandardError), "+"))
+		if c.Guarded {
+			gain += ", no more than chance, so logistic on raw is kept"
+		}
+		list = append(list, gain)
+	}
+	if len(c.Collapsed) > 0 {
+		list = append(list, "cannot rank because the optimum is w = 0: "+strings.Join(c.Collapsed, ", "))
+	}
+	if c.ForTime > 0 {
+		list = append(list, "no time was left to average more than "+text.Plural(c.ForTime, "member"))
+	}
+	return strings.Join(list, "; ")
+}
+
+// thresholdText describes which rows gave a threshold and what it promises.
+func thresholdText(f *tune.Found) string {
+	t := &f.Threshold
+	rows := "negatives"
+	if t.AllRows() {
+		rows = "rows"
+	}
+	rows = text.Count(t.Rows) + " " + rows
+	switch t.Scheme {
+	case tune.SchemeCertified:
+		rows += " that were used for nothing else"
+	case tune.SchemeHeldOut:
+		rows += " that were held out"
+	case tune.SchemeValidation:
+		rows += " of the validation part, which also chose the model"
+	case tune.SchemeCrossFitted:
+		rows += fmt.Sprintf(", each scored by a fit that did not see it, in %d folds", t.CrossFolds)
+	}
+	switch {
+	case t.Certified:
+		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
+			t.Calibrated.Delta, t.Order, rows)
+	case t.OutOfFold:
+		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/guarantee.md counts how "+
+			"often such thresholds exceed the budget)", t.Order, rows)
+	}
+	return fmt.Sprintf("not guaranteed: score %d from the top of %s; the budget is kept on average, so expect new data to exceed it "+
+		"about half the time", t.Rows-t.Order+1, rows)
+}
+
+// untried lists the combinations without a usable setting, with the reason if it is not the time.
+func untried(f *tune.Found) []string {
+	list := []string{}
+	for _, u := range f.NotTried {
+		name := u.Task.String()
+		if u.Reason != "" {
+			name += ": " + u.Reason
+		}
+		list = append(list, name)
+	}
+	return list
+}

@@ -1,0 +1,516 @@
+package toptau
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"toptau/schema"
+
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/table"
+	"toptau/internal/tune"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/result"
+)
+
+// Entry is one ranking of rows: a model, or the scores of another program.
+type Entry struct {
+	Name   string       // "": the model's only entry needs none
+	Model  *model.Model // nil: Scores, or what ReadScores read
+	Scores []float64    // one for each row of the data; NaN: none
+
+	file   *scoreFile
+	origin *origin // of a model that Train made
+}
+
+// origin is where an entry of Train comes from.
+type origin struct {
+	kind     result.EntryKind
+	task     tune.Task // of kinds other than ChosenEntry
+	estimate result.Estimate
+}
+
+// rowScores are the scores of an entry for all rows of a Data.
+type rowScores struct {
+	values []float64
+	joined *result.Joined  // nil: they were not read from a file
+	counts *feature.Counts // nil: no model scored the rows
+}
+
+// addColumns adds the columns that only another schema has. A column that both have must be of one kind.
+func addColumns(to *schema.Schema, other schema.Schema) error {
+	to.Columns = slices.Clone(to.Columns)
+	for _, c := range other.Columns {
+		i := slices.IndexFunc(to.Columns, func(known schema.Column) bool { return known.Name == c.Name })
+		switch {
+		case i < 0:
+			to.Columns = append(to.Columns, c)
+		case to.Columns[i].Kind != c.Kind:
+			return &diag.Error{Kind: diag.Model, Column: c.Name, Found: "categorical in one model and numeric in another",
+				Expected: "models that read the column alike", Hint: "evaluate them one at a time"}
+		}
+	}
+	slices.SortStableFunc(to.Columns, func(a, b schema.Column) int { return a.Number - b.Number })
+	to.Width = max(to.Width, other.Width)
+	return nil
+}
+
+// arranged returns d with its columns in the order of a model's schema. Rows are shared.
+func (d *Data) arranged(m *model.Model) *Data {
+	columns := m.Schema().Columns
+	same := len(columns) == len(d.table.Columns)
+	for i := 0; same && i < len(columns); i++ {
+		same = columns[i].Name == d.table.Columns[i].Name
+	}
+	if same || d.table.Sparse != nil {
+		return d
+	}
+	t := *d.table
+	t.Columns = nil
+	for _, c := range columns {
+		i := slices.IndexFunc(d.table.Columns, func(known table.Column) bool { return known.Name == c.Name })
+		if i < 0 {
+			return d // scoring reports the missing column
+		}
+		t.Columns = append(t.Columns, d.table.Columns[i])
+	}
+	view := *d
+	view.table = &t
+	return &view
+}
+
+// score returns the scores of the rows of d.
+func (e *Entry) score(d *Data) (*rowScores, error) {
+	switch {
+	case e.Model != nil:
+		z, counts, err := scoreRows(e.Model, d)
+		return &rowScores{values: z, counts: counts}, d.inFile(err)
+	case e.file != nil:
+		return e.file.scoresOf(e.Name, d)
+	}
+	rows := d.Rows()
+	if d.whole != nil {
+		rows = d.whole.Rows()
+	}
+	if len(e.Scores) != rows {
+		return nil, &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d scores of %s", len(e.Scores), diag.Quote(e.Name)),
+			Expected: fmt.Sprintf("%d, one for each row of %s", rows, d.table.File)}
+	}
+	s := &rowScores{values: e.Scores}
+	if d.whole != nil {
+		s.values = pickValues(e.Scores, d.wholeRows)
+	}
+	return s, s.requireAll(e.Name, "", d, false)
+}
+
+// requireAll returns an error if some row of d has no score. byID names the row by its id.
+func (s *rowScores) requireAll(name, file string, d *Data, byID bool) error {
+	row := slices.IndexFunc(s.values, math.IsNaN)
+	if row < 0 {
+		return nil
+	}
+	e := &diag.Error{Kind: diag.Data, File: file, Expected: "one for each row that is measured"}
+	e.Found = fmt.Sprintf("no score for row %d", d.rowNumber(row))
+	switch {
+	case byID:
+		e.Found = "no score for " + shownID(idOf(d.table.ID, row))
+	case file == "":
+		e.Found = fmt.Sprintf("no score of %s for row %d", diag.Quote(name), d.rowNumber(row))
+	}
+	e.Found += fmt.Sprintf(" (line %d of %s)", d.table.LineOf(row), d.table.File)
+	others := -1
+	for _, z := range s.values {
+		if z != z {
+			others++
+		}
+	}
+	if others > 0 {
+		e.Found += fmt.Sprintf(" and %d others", others)
+	}
+	return e
+}
+
+// rowNumber returns the 1-based number of a row in its file.
+func (d *Data) rowNumber(row int) int {
+	if d.whole != nil {
+		row = d.wholeRows[row]
+	}
+	return row + 1
+}
+
+// pickValues returns the elements at some places of a list.
+func pickValues(list []float64, places []int) []float64 {
+	picked := make([]float64, len(places))
+	for i, place := range places {
+		picked[i] = list[place]
+	}
+	return picked
+}
+
+// selectRows returns some rows of d, which remember where they come from so that scores of all of d can be
+// joined to them.
+func (d *Data) selectRows(rows []int) *Data {
+	part := &Data{table: d.table.Select(rows), info: d.info, whole: d, wholeRows: rows}
+	part.info.Rows, part.info.Positives, part.info.Digest, part.info.Warnings = len(rows), 0, "", nil
+	for _, class := range part.table.Label {
+		if class == table.Positive {
+			part.info.Positives++
+		}
+	}
+	part.info.Negatives = len(rows) - part.info.Positives
+	return part
+}
+
+// How scores were joined to rows.
+const (
+	byID       = "id"       // by the columns of Format.ID
+	byRow      = "row"      // by a column row: the 1-based number of the row
+	byPosition = "position" // the first score belongs to the first row, and so on: nothing in the files confirms the order
+)
+
+// Names of columns in a file of scores; toptau score writes the first two.
+const (
+	scoreColumn = "score"
+	rowColumn   = "row"
+	labelColumn = "label"
+)
+
+// ReadScores returns the scores of another program as an entry. The file is delimited text, compressed or
+// not, with a column "score", or with one column besides the ids and the label. It is read when the entry is
+// measured on a Data.
+//
+// Scores are joined by the Data's id columns, which the file must then have; otherwise by a column "row" with
+// 1-based row numbers; otherwise by position, which needs as many scores as rows. Scores of other rows are
+// ignored. A row that occurs twice, or has no score, is an error. A column of labels, with the name in the
+// Data or "label", must agree row by row. Without ids and labels the scores must be related to the labels:
+// see checkRelation.
+//
+// The zero Format is usually enough: the file is read as the Data was, with respect to labels and ids.
+func ReadScores(ctx context.Context, name, path string, f Format) (Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return Entry{}, err
+	}
+	names, err := columnsOf(path, f)
+	if err != nil {
+		return Entry{}, err
+	}
+	return Entry{Name: name, file: &scoreFile{path: path, format: f, names: names}}, nil
+}
+
+// scoreFile is a file of scores.
+type scoreFile struct {
+	path   string
+	format Format
+	names  []string // of its columns
+}
+
+// scoresOf reads the file and joins it to the rows of d, or to the rows that d was selected from.
+func (f *scoreFile) scoresOf(name string, d *Data) (*rowScores, error) {
+	all := d
+	if d.whole != nil {
+		all = d.whole
+	}
+	j, err := f.read(all)
+	if err != nil {
+		return nil, err
+	}
+	s := &rowScores{values: slices.Repeat([]float64{math.NaN()}, all.Rows()), joined: &result.Joined{}}
+	from, by, err := j.join()
+	if err != nil {
+		return nil, err
+	}
+	s.joined.By = by
+	for i, row := range from {
+		if row < 0 {
+			s.joined.Unused++
+			continue
+		}
+		s.values[row] = j.values[i]
+	}
+	if s.joined.Labels, err = j.checkLabels(from); err != nil {
+		return nil, err
+	}
+	if by == byPosition && s.joined.Labels == 0 {
+		if err := j.checkRelation(); err != nil {
+			return nil, err
+		}
+	}
+	if d.whole != nil {
+		s.values = pickValues(s.values, d.wholeRows)
+	}
+	return s, s.requireAll(name, f.path, d, by == byID)
+}
+
+// joiner is a file of scores with the rows that it is joined to.
+type joiner struct {
+	data   *Data
+	table  *table.Table
+	values []float64
+	rows   *table.Text // the column "row"
+	ids    []table.Text
+	label  string // the label's column; "": none
+}
+
+// read finds the columns and reads the file.
+func (f *scoreFile) read(d *Data) (*joiner, error) {
+	j := &joiner{data: d, label: cmp.Or(f.format.Label, d.labelIn(f.names))}
+	o := table.Options{Unlabelled: true, Format: f.format}
+	o.Format.Format, o.Label = schema.CSV, j.label
+	if o.Positive == nil {
+		o.Positive = d.info.Schema.Positive
+	}
+	if len(o.ID) > 0 && len(d.table.ID) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Found: "data without an id", Expected: "the id of " + f.path,
+			Fixes: []diag.Fix{{Param: "id", Value: strings.Join(o.ID, ",")}}}
+	}
+	o.ID = nil
+	for _, id := range d.table.ID {
+		if !slices.Contains(f.names, id.Name) {
+			return nil, &diag.Error{Kind: diag.Data, File: f.path, Found: fmt.Sprintf("no column %q among %q", id.Name, f.names),
+				Expected: "the id columns of " + d.table.File,
+				Hint:     "write the ids next to the scores, or read the data without id to join by position"}
+		}
+		o.ID = append(o.ID, id.Name)
+	}
+	if len(o.ID) == 0 {
+		if slices.Contains(f.names, rowColumn) {
+			o.ID = []string{rowColumn}
+		} else if i := slices.IndexFunc(f.names, looksLikeID); i >= 0 && len(f.names) > 1 {
+			return nil, &diag.Error{Kind: diag.Data, File: f.path, Column: f.names[i], Found: "a column of ids",
+				Expected: "the same column in " + d.table.File + ", read as an id",
+				Fixes:    []diag.Fix{{Param: "id", Value: f.names[i]}}, Hint: "or remove it from both files to join by position"}
+		}
+	}
+	score, err := scoreIn(f.path, f.names, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Numeric = []string{score}
+	for i, name := range f.names {
+		if name != score && name != j.label && !slices.Contains(o.ID, name) {
+			if strings.ContainsAny(name, ",-") {
+				name = strconv.Itoa(i + 1) // Drop reads a list or a range
+			}
+			o.Drop = append(o.Drop, name)
+		}
+	}
+	if j.table, _, err = table.Read(f.path, o); err != nil {
+		return nil, err
+	}
+	j.values = j.table.Columns[0].Values
+	for i, z := range j.values {
+		if z != z {
+			return nil, j.rowError(i, score, "a missing score", "a number", "")
+		}
+	}
+	if j.ids = j.table.ID; len(d.table.ID) == 0 && len(j.ids) == 1 {
+		j.ids, j.rows = nil, &j.table.ID[0]
+	}
+	return j, nil
+}
+
+// columnsOf returns the names of a file's columns.
+func columnsOf(path string, f Format) ([]string, error) {
+	if path == "-" {
+		return nil, &diag.Error{Kind: diag.Usage, Found: "scores from standard input", Expected: "a file"}
+	}
+	f.Format, f.Label, f.ID = schema.CSV, "", nil
+	r, err := table.Open(path, table.Options{Format: f, Unlabelled: true})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Names(), nil
+}
+
+// labelIn returns the column among names that holds d's labels, "" without one.
+func (d *Data) labelIn(names []string) string {
+	if label := d.info.Schema.Label; label != nil && d.info.Schema.Header && slices.Contains(names, label.Name) {
+		return label.Name
+	}
+	if slices.Contains(names, labelColumn) {
+		return labelColumn
+	}
+	return ""
+}
+
+// looksLikeID reports a name that people give to identifiers.
+func looksLikeID(name string) bool {
+	name = strings.ToLower(name)
+	return name == "id" || strings.HasSuffix(name, "_id") || name == "uuid"
+}
+
+// scoreIn returns the column of scores: "score", or the only one that is neither id nor label.
+func scoreIn(path string, names []string, o table.Options) (string, error) {
+	if slices.Contains(names, scoreColumn) {
+		return scoreColumn, nil
+	}
+	var rest []string
+	for _, name := range names {
+		if name != o.Label && !slices.Contains(o.ID, name) {
+			rest = append(rest, name)
+		}
+	}
+	if len(rest) == 1 {
+		return rest[0], nil
+	}
+	return "", &diag.Error{Kind: diag.Data, File: path, Found: fmt.Sprintf("no column named %q among %q", scoreColumn, names),
+		Expected: "a score for each row", Hint: "a CSV file with the header score, or id and score"}
+}
+
+// rowError returns an error about a row of the file of scores.
+func (j *joiner) rowError(i int, column, found, expected, hint string) error {
+	return &diag.Error{Kind: diag.Data, File: j.table.File, Line: j.table.LineOf(i), Column: column, Found: found,
+		Expected: expected, Hint: hint}
+}
+
+// join returns the row of each score, -1 for those of other rows.
+func (j *joiner) join() (rows []int, by string, err error) {
+	switch {
+	case j.ids != nil:
+		rows, err = j.joinID()
+		return rows, byID, err
+	case j.rows != nil:
+		rows, err = j.joinRow()
+		return rows, byRow, err
+	}
+	if n := len(j.values); n != j.data.Rows() {
+		return nil, "", &diag.Error{Kind: diag.Data, File: j.table.File, Found: fmt.Sprintf("%d scores and no id", n),
+			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", j.data.Rows(), j.data.table.File),
+			Hint:     "or a column of ids in both files"}
+	}
+	rows = make([]int, len(j.values))
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows, byPosition, nil
+}
+
+// joinID finds rows by their ids.
+func (j *joiner) joinID() ([]int, error) {
+	column := j.ids[0].Name
+	where := make(map[string]int, j.data.Rows())
+	for row := range j.data.Rows() {
+		id := idOf(j.data.table.ID, row)
+		if first, twice := where[id]; twice {
+			return nil, &diag.Error{Kind: diag.Data, File: j.data.table.File, Line: j.data.table.LineOf(row), Column: column,
+				Found:    fmt.Sprintf("%s, which is also on line %d", shownID(id), j.data.table.LineOf(first)),
+				Expected: "ids that differ", Hint: "join by more id columns"}
+		}
+		where[id] = row
+	}
+	rows, seen := make([]int, len(j.values)), make(map[string]int, len(j.values))
+	for i := range rows {
+		id := idOf(j.ids, i)
+		if first, twice := seen[id]; twice {
+			return nil, j.rowError(i, column, fmt.Sprintf("%s, which is also on line %d", shownID(id), j.table.LineOf(first)),
+				"one score for each id", "")
+		}
+		seen[id] = i
+		row, known := where[id]
+		if !known {
+			row = -1
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+// joinRow finds rows by their numbers.
+func (j *joiner) joinRow() ([]int, error) {
+	rows, seen := make([]int, len(j.values)), make([]int, j.data.Rows())
+	for i := range rows {
+		text := j.rows.Values[i]
+		number, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || number < 1 || number > len(seen) {
+			return nil, j.rowError(i, rowColumn, diag.Quote(text),
+				fmt.Sprintf("the number of a row of %s, 1 to %d", j.data.table.File, len(seen)), "")
+		}
+		if first := seen[number-1]; first > 0 {
+			return nil, j.rowError(i, rowColumn, fmt.Sprintf("row %d, which is also on line %d", number, j.table.LineOf(first-1)),
+				"one score for each row", "")
+		}
+		seen[number-1], rows[i] = i+1, number-1
+	}
+	return rows, nil
+}
+
+// idOf returns a row's id, its columns separated by a byte that text files do not have.
+func idOf(columns []table.Text, row int) string {
+	if len(columns) == 1 {
+		return strings.TrimSpace(columns[0].Values[row])
+	}
+	var parts []string
+	for _, c := range columns {
+		parts = append(parts, strings.TrimSpace(c.Values[row]))
+	}
+	return strings.Join(parts, "\x00")
+}
+
+func shownID(id string) string { return "id " + diag.Quote(strings.ReplaceAll(id, "\x00", ", ")) }
+
+// checkLabels returns the number of labels that agree. Labels that differ are an error.
+func (j *joiner) checkLabels(rows []int) (equal int, err error) {
+	if j.label == "" {
+		return 0, nil
+	}
+	differ, first := 0, -1
+	for i, row := range rows {
+		if row < 0 || j.table.Label[i] == table.Unknown || j.data.table.Label[row] == table.Unknown {
+			continue
+		}
+		if j.table.Label[i] == j.data.table.Label[row] {
+			equal++
+			continue
+		}
+		if differ++; first < 0 {
+			first = i
+		}
+	}
+	if differ == 0 {
+		return equal, nil
+	}
+	class := func(c table.Class) string {
+		if c == table.Positive {
+			return "positive"
+		}
+		return "negative"
+	}
+	row := rows[first]
+	return 0, j.rowError(first, j.label, fmt.Sprintf("a %s row; %d of %d labels differ from those of %s",
+		class(j.table.Label[first]), differ, differ+equal, j.data.table.File),
+		fmt.Sprintf("%s, as on line %d there", class(j.data.table.Label[row]), j.data.table.LineOf(row)),
+		"if the order differs, join by an id; if the column is not a label, remove it")
+}
+
+// unrelated is an AUC below which no model is worth measuring. Chosen by hand.
+const unrelated = 0.6
+
+// checkRelation returns an error if scores that were joined by position look unrelated to the labels: an AUC
+// within 2.5 standard errors of 1/2, in enough rows that a model with an AUC of 0.6 would show. In fewer rows
+// a useful model can look like that.
+func (j *joiner) checkRelation() error {
+	s := byClass(j.data.table, j.values)
+	r, err := metric.Rank(s)
+	if err != nil {
+		return err
+	}
+	m, n := float64(len(s.Positives)), float64(len(s.Negatives))
+	if m == 0 || n == 0 {
+		return nil
+	}
+	auc := r.AUC().Half
+	half := float64(2.5 * math.Sqrt((m+n+1)/(12*m*n)))
+	if math.Abs(auc-0.5) > half || 0.5+float64(2*half) > unrelated {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Data, File: j.table.File,
+		Found:    fmt.Sprintf("scores without any relation to the labels of %s (AUC %.3f)", j.data.table.File, auc),
+		Expected: "scores in the order of its rows", Hint: "join by an id, or by a column row"}
+}

@@ -1,0 +1,327 @@
+package toptau_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/report"
+	"toptau/metric"
+	"toptau/result"
+	"toptau/threshold"
+)
+
+// overlapping is a table whose classes overlap, positives every fifth row.
+func overlapping(rows int, seed uint64) string {
+	random := rand.New(rand.NewPCG(seed, 0))
+	number := func() float64 { return float64(random.Uint64()>>11) / (1 << 53) }
+	var b strings.Builder
+	b.WriteString("a,b,y\n")
+	for i := range rows {
+		y := 0
+		if i%5 == 0 {
+			y = 1
+		}
+		fmt.Fprintf(&b, "%v,%v,%d\n", number()+0.6*float64(y), number()*3, y)
+	}
+	return b.String()
+}
+
+func maxFPR(t *testing.T, rate string) metric.Goal {
+	t.Helper()
+	return toptau.MaxFPR(rate)
+}
+
+// evaluate measures entries with a goal of 10 % false alarms.
+func evaluate(t *testing.T, d *toptau.Data, o toptau.EvaluateOptions, entries ...toptau.Entry) *toptau.Evaluation {
+	t.Helper()
+	if o.Goal == (toptau.Goal{}) {
+		o.Goal = toptau.MaxFPR("10%")
+	}
+	e, err := toptau.Evaluate(context.Background(), d, entries, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// trainAll trains on overlapping rows and keeps all learners.
+func trainAll(t *testing.T, test *toptau.Data, share string, methods ...string) *toptau.Trained {
+	t.Helper()
+	d := read(t, write(t, "train.csv", overlapping(400, 1)), toptau.Format{Label: "y"})
+	o := toptau.TrainOptions{Methods: methods, Features: []string{"raw"}, KeepAll: true, Seed: 1, Test: test}
+	if share != "" {
+		o.TestShare = threshold.MustRate(share)
+	}
+	trained, err := toptau.Train(context.Background(), d, toptau.MaxFPR("10%"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trained
+}
+
+// KeepAll returns the chosen model, the methods and the baselines, each of which scores the test part that
+// Train set aside.
+func TestTrainKeepsAll(t *testing.T) {
+	trained := trainAll(t, nil, "25%", "topmean-np")
+	var names []string
+	for _, e := range trained.All {
+		names = append(names, e.Name)
+	}
+	if !slices.Equal(names, []string{"chosen", "logistic", "svm", "topmean-np"}) || trained.Test.Rows() != 100 {
+		t.Fatalf("%q, %d test rows", names, trained.Test.Rows())
+	}
+	e := evaluate(t, trained.Test, toptau.EvaluateOptions{Against: "logistic", Replicates: 200}, trained.All...)
+	var kinds []result.EntryKind
+	for i := range e.Entries {
+		entry := &e.Entries[i]
+		kinds = append(kinds, entry.Kind)
+		if (entry.Difference == nil) != (entry.Name == "logistic") || entry.Features != 2 || entry.Setting == "" ||
+			entry.Goal.Value.Interval.Replicates != 200 {
+			t.Errorf("%+v", entry)
+		}
+	}
+	if !slices.Equal(kinds, []result.EntryKind{result.ChosenEntry, result.BaselineEntry, result.BaselineEntry, result.MethodEntry}) {
+		t.Error(kinds)
+	}
+	// The chosen model does to the test part what Train reported.
+	if e.Rows != 100 || e.Positives != trained.Report.Test.Positives ||
+		e.Points[0].Decisions.TruePositives != trained.Report.AtThreshold.TruePositives ||
+		e.Goal.Value.Rate != trained.Report.TestGoal.Rate {
+		t.Errorf("%+v\nTrain reported %+v", e.Points[0].Decisions, trained.Report.AtThreshold)
+	}
+	if v := e.Verdicts[0]; v.About != result.AboutLoss || v.Entry != "topmean-np" || v.Against != "logistic" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// The scores of a model, given from outside, are worth the same: in memory, from a file, and joined to a part
+// of the rows.
+func TestScoresAreWorthWhatTheirModelIs(t *testing.T) {
+	trained := trainAll(t, nil, "25%", "topmean-np")
+	path := write(t, "all.csv", overlapping(400, 1))
+	all, err := toptau.ReadFor(trained.Model, path, toptau.Format{Label: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file strings.Builder
+	file.WriteString("row,score\n")
+	scores := make([]float64, all.Rows())
+	_, err = toptau.Score(context.Background(), trained.Model, path, toptau.ScoreOptions{}, func(*toptau.Scoring) error { return nil },
+		func(s *toptau.Scored) error {
+			scores[s.Row-1] = s.Score
+			_, err := fmt.Fprintf(&file, "%d,%v\n", s.Row, s.Score)
+			return err
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromFile, err := toptau.ReadScores(context.Background(), "file", write(t, "scores.csv", file.String()), toptau.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*toptau.Data{all, trained.Test} {
+		e := evaluate(t, d, toptau.EvaluateOptions{Replicates: 100}, toptau.Entry{Name: "model", Model: trained.Model},
+			toptau.Entry{Name: "memory", Scores: scores}, fromFile)
+		for i := range e.Entries[1:] {
+			entry := &e.Entries[i+1]
+			if entry.AUC != e.AUC || entry.Goal.Value.Rate != e.Goal.Value.Rate || entry.Difference.Rate != 0 ||
+				*entry.Difference.Interval != *e.Entries[1].Difference.Interval || entry.Difference.Interval.High != 0 {
+				t.Errorf("%d rows: %+v\nmodel: %+v", d.Rows(), entry, e.Entries[0])
+			}
+		}
+		if j := e.Entries[2].Joined; j == nil || j.By != "row" || e.Entries[1].Joined != nil {
+			t.Errorf("%+v", j)
+		}
+	}
+}
+
+// Against scores that know nothing and scores that know everything the conclusion is certain.
+func TestEvaluateAgainstScores(t *testing.T) {
+	d := read(t, write(t, "data.csv", overlapping(600, 2)), toptau.Format{Label: "y"})
+	model := trainAll(t, d, "", "topmean-np").All[2]
+	nothing, everything := make([]float64, d.Rows()), make([]float64, d.Rows())
+	for row := range nothing {
+		nothing[row] = float64((row * 7919) % 600)
+		if row%5 == 0 {
+			everything[row] = 1
+		}
+	}
+	e := evaluate(t, d, toptau.EvaluateOptions{Against: "svm", Replicates: 500}, model, toptau.Entry{Name: "nothing", Scores: nothing},
+		toptau.Entry{Name: "everything", Scores: everything})
+	if e.Against != "svm" || e.Entries[1].Verdict != metric.Worse || e.Entries[2].Verdict != metric.Better {
+		t.Errorf("%+v", e.Verdicts)
+	}
+	best := e.Verdicts[len(e.Verdicts)-1]
+	if best.About != result.AboutBest || best.Entry != "everything" || best.Verdict != metric.Better {
+		t.Errorf("%+v", best)
+	}
+	if text, err := json.Marshal(e); err != nil || strings.Contains(string(text), `"entities"`) ||
+		!strings.Contains(string(text), `"kind":"scores"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// With a group column the paired intervals draw groups.
+func TestEvaluateDrawsEntities(t *testing.T) {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(overlapping(300, 3)), "\n") {
+		if i == 0 {
+			fmt.Fprintf(&b, "%s,host\n", line)
+		} else {
+			fmt.Fprintf(&b, "%s,h%d\n", line, i/3)
+		}
+	}
+	d := read(t, write(t, "groups.csv", b.String()), toptau.Format{Label: "y", Group: "host"})
+	scores := make([]float64, d.Rows())
+	for row := range scores {
+		scores[row] = float64(row % 7)
+	}
+	e := evaluate(t, d, toptau.EvaluateOptions{Replicates: 50}, toptau.Entry{Name: "a", Scores: scores},
+		toptau.Entry{Name: "b", Scores: make([]float64, d.Rows())})
+	if e.Entities != 101 || e.Entries[1].Difference.Interval.Kind != metric.GroupInterval {
+		t.Errorf("%d entities, %+v", e.Entities, e.Entries[1].Difference.Interval)
+	}
+}
+
+// joinScores joins a file to the rows and returns how. In a data set of three rows it checks that the scores
+// are 1, -2.5 and 1000: the criterion above every negative is then 0, since the positive is the first row.
+func joinScores(path string, d *toptau.Data) (string, error) {
+	entry, err := toptau.ReadScores(context.Background(), "m", path, toptau.Format{})
+	if err != nil {
+		return "", err
+	}
+	entries := []toptau.Entry{entry}
+	if d.Rows() == 3 {
+		entries = append(entries, toptau.Entry{Name: "right", Scores: []float64{1, -2.5, 1000}})
+	}
+	e, err := toptau.Evaluate(context.Background(), d, entries, toptau.EvaluateOptions{Goal: toptau.AbsoluteTop(), Replicates: 2})
+	if err != nil {
+		return "", err
+	}
+	if len(e.Entries) > 1 && (e.Entries[0].AUC != e.Entries[1].AUC || e.Entries[0].Distinct != 3) {
+		return "", fmt.Errorf("AUC %v of %d distinct scores", e.Entries[0].AUC, e.Entries[0].Distinct)
+	}
+	return report.JoinedText(e.Entries[0].Joined), nil
+}
+
+// Every way to join scores to rows, and every way in which that fails.
+func TestReadScores(t *testing.T) {
+	plain := "x,y\n1,1\n2,0\n3,0\n"
+	named := "key,x,y\na,1,1\nb,2,0\nc,3,0\n"
+	id := toptau.Format{Label: "y", ID: []string{"key"}}
+	for _, c := range []struct {
+		name, data string
+		format     toptau.Format
+		scores     string
+		want       string // a part of the error; "": 1, -2.5, 1000
+		words      string
+	}{
+		{"score alone", plain, toptau.Format{Label: "y"}, "score\n1\n-2.5\n1e3\n", "",
+			"joined by position: the files have no id that could confirm the order"},
+		{"one column", plain, toptau.Format{Label: "y"}, "anything\n1\n-2.5\n1e3\n", "", "joined by position: "},
+		{"no header", plain, toptau.Format{Label: "y"}, "1\n-2.5\n1e3\n", "", "joined by position: "},
+		{"labels", plain, toptau.Format{Label: "y"}, "score,y\n1,1\n-2.5,0\n1e3,0\n", "", "joined by position, labels agree on 3 rows"},
+		{"label by that name", plain, toptau.Format{Label: "y"}, "label,score\n1,1\n0,-2.5\n0,1e3\n", "", "labels agree on 3 rows"},
+		{"row numbers", plain, toptau.Format{Label: "y"}, "row,score,decision\n1,1,0\n2,-2.5,0\n3,1e3,1\n", "", "joined by row"},
+		{"row numbers in another order", plain, toptau.Format{Label: "y"}, "row,score\n3,1e3\n1,1\n2,-2.5\n", "", "joined by row"},
+		{"ids", named, id, "key,score\na,1\nb,-2.5\nc,1e3\n", "", "joined by id"},
+		{"ids in another order with others", named, id, "score,key\n7,z\n1e3,c\n1, a\n-2.5,b\n", "",
+			"joined by id, ignored scores of 1 other row"},
+		{"the only other column", named, id, "key,gbdt,y\nc,1e3,0\nb,-2.5,0\na,1,1\n", "", "joined by id, labels agree on 3 rows"},
+		{"ids of a file without header", "a,1,1\nb,2,0\nc,3,0\n", toptau.Format{Label: "last", ID: []string{"1"}, Header: "no"},
+			"c,1e3\nb,-2.5\na,1\n", "", "joined by id"},
+
+		{"shuffled labels", plain, toptau.Format{Label: "y"}, "score,y\n-2.5,0\n1,1\n1e3,0\n",
+			`s.csv:2: column "y": a negative row; 2 of 3 labels differ from those of d.csv, expected positive, as on line 2 there`, ""},
+		{"row twice", plain, toptau.Format{Label: "y"}, "row,score\n1,1\n1,2\n3,3\n", `s.csv:3: column "row": row 1, which is also on line 2`, ""},
+		{"row beyond", plain, toptau.Format{Label: "y"}, "row,score\n1,1\n4,2\n3,3\n", `:3: column "row": "4", expected the number of a row`, ""},
+		{"id twice", named, id, "key,score\na,1\nb,2\na,3\n", `s.csv:4: column "key": id "a", which is also on line 2, expected one score for each id`, ""},
+		{"data's id twice", "key,x,y\na,1,1\na,2,0\nc,3,0\n", id, "key,score\na,1\nc,2\n", `d.csv:3: column "key": id "a", which is also on line 2`, ""},
+		{"no ids in the scores", named, id, "score\n1\n2\n3\n", `no column "key" among ["score"], expected the id columns of d.csv`, ""},
+		{"no ids in the data", plain, toptau.Format{Label: "y"}, "id,score\n7,1\n8,2\n9,3\n", `column "id": a column of ids, expected the same column in d.csv`, ""},
+		{"fewer", plain, toptau.Format{Label: "y"}, "score\n1\n2\n", "2 scores and no id, expected 3, one for each row of d.csv", ""},
+		{"no score", plain, toptau.Format{Label: "y"}, "p,q\n1,2\n3,4\n", `no column named "score" among ["p" "q"]`, ""},
+		{"empty", plain, toptau.Format{Label: "y"}, "score,w\n1,1\n,2\n3,3\n", `s.csv:3: column "score": a missing score`, ""},
+		{"words", plain, toptau.Format{Label: "y"}, "score\nhigh\nlow\nlow\n", `column "score": "high"`, ""},
+	} {
+		t.Chdir(t.TempDir())
+		for file, content := range map[string]string{"d.csv": c.data, "s.csv": c.scores} {
+			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := read(t, "d.csv", c.format)
+		s, err := joinScores("s.csv", d)
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", c.name, err, c.want)
+			}
+			continue
+		}
+		if err != nil || !strings.Contains(s, c.words) {
+			t.Errorf("%s: %s, %v", c.name, s, err)
+		}
+	}
+}
+
+// Scores in another order are refused even without ids and labels, where there are rows enough to see it; and
+// never where the order is right.
+func TestReadScoresInAnotherOrder(t *testing.T) {
+	d := read(t, write(t, "data.csv", overlapping(4000, 1)), toptau.Format{Label: "y"})
+	lines := strings.Split(strings.TrimSpace(overlapping(4000, 1)), "\n")[1:]
+	scores := make([]string, len(lines))
+	for i, line := range lines {
+		scores[i] = line[:strings.Index(line, ",")]
+	}
+	if _, err := joinScores(write(t, "right.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d); err != nil {
+		t.Error(err)
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(scores), func(i, j int) { scores[i], scores[j] = scores[j], scores[i] })
+	_, err := joinScores(write(t, "shuffled.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d)
+	wantFault(t, err, diag.Data, "scores without any relation to the labels", "AUC 0.", "join by an id")
+}
+
+func TestEvaluateRefuses(t *testing.T) {
+	d := read(t, write(t, "data.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
+	good, short := make([]float64, 200), make([]float64, 9)
+	missing := slices.Clone(good)
+	missing[3] = math.NaN()
+	ok := toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%")}
+	for name, c := range map[string]struct {
+		entries []toptau.Entry
+		options toptau.EvaluateOptions
+		kind    diag.Kind
+		want    string
+	}{
+		"nothing":         {nil, ok, diag.Usage, "nothing to evaluate"},
+		"other rows":      {[]toptau.Entry{{Name: "theirs", Scores: short}}, ok, diag.Data, `9 scores of "theirs", expected 200, one for each row`},
+		"a missing score": {[]toptau.Entry{{Name: "theirs", Scores: missing}}, ok, diag.Data, `no score of "theirs" for row 4 (line 5 of`},
+		"a name twice":    {[]toptau.Entry{{Name: "a", Scores: good}, {Name: "a", Scores: good}}, ok, diag.Usage, `an entry named "a"`},
+		"no name":         {[]toptau.Entry{{Name: "a", Scores: good}, {Scores: good}}, ok, diag.Usage, `an entry named ""`},
+		"reference": {[]toptau.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}},
+			toptau.EvaluateOptions{Goal: ok.Goal, Against: "c"}, diag.Usage, `against "c", expected one of a, b`},
+		"no goal": {[]toptau.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}}, toptau.EvaluateOptions{}, diag.Usage, "no goal"},
+		"bootstrap": {[]toptau.Entry{{Name: "a", Scores: good}}, toptau.EvaluateOptions{Goal: ok.Goal, Replicates: -1}, diag.Usage,
+			"-1 bootstrap replicates"},
+	} {
+		_, err := toptau.Evaluate(context.Background(), d, c.entries, c.options)
+		if e := diag.Of(err); e == nil || e.Kind != c.kind || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Name: "a", Scores: good}}, ok); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

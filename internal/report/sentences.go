@@ -1,0 +1,120 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"toptau/internal/text"
+	"toptau/metric"
+	"toptau/result"
+)
+
+// JoinedText describes how scores were joined to rows.
+func JoinedText(j *result.Joined) string {
+	var b strings.Builder
+	b.WriteString("joined by " + j.By)
+	switch {
+	case j.Labels > 0:
+		fmt.Fprintf(&b, ", labels agree on %s rows", text.Count(j.Labels))
+	case j.By == "position":
+		b.WriteString(": the files have no id that could confirm the order")
+	}
+	if j.Unused > 0 {
+		fmt.Fprintf(&b, ", ignored scores of %s", text.Plural(j.Unused, "other row"))
+	}
+	return b.String()
+}
+
+// OverlapText describes how many of the evaluated rows trained the model; nil: it has no fingerprints.
+func OverlapText(o *result.Overlap) string {
+	switch {
+	case o == nil:
+		return "unknown: the model keeps no fingerprints of its training rows"
+	case o.Excess:
+		return fmt.Sprintf("about %s of these rows trained the model", text.Number(o.Estimate))
+	case o.Smallest == nil:
+		return "unknown: all training rows are repeated, so fresh rows look like them"
+	}
+	return fmt.Sprintf("none noticed; fewer than about %s would not be", text.Number(*o.Smallest))
+}
+
+// VerdictText returns a verdict's conclusion and the numbers of both sides, which are "" if nothing was
+// measured.
+func VerdictText(v *result.Verdict, e *result.Evaluation) (conclusion, evidence string) {
+	entry := findEntry(e, v.Entry)
+	switch {
+	case v.About == result.AboutBest:
+		return bestText(v, entry, len(e.Entries))
+	case v.Entry == "":
+		return "nothing to compare: no top-focused method was fitted", ""
+	case v.Against == "":
+		return "nothing to compare: logistic regression was not fitted on the encoding of " + v.Entry, ""
+	case v.Difference.Undefined != "":
+		return "undefined", v.Difference.Undefined
+	}
+	value := entry.Goal.Value
+	evidence = fmt.Sprintf("%s finds %.6g of %.6g positives, %s %.6g; %s", v.Entry, value.Numerator, value.Denominator, v.Against,
+		findEntry(e, v.Against).Goal.Value.Numerator, differenceText(v, &value))
+	if v.Verdict == metric.Undecided {
+		return fmt.Sprintf("inconclusive with %.6g positives", value.Denominator), evidence
+	}
+	better := v.Verdict == metric.Better
+	switch v.About {
+	case result.AboutLoss:
+		conclusion = "top-focused training " + either(better, "helps", "hurts")
+	case result.AboutEncoding:
+		learner, _, _ := strings.Cut(v.Entry, "/")
+		conclusion = fmt.Sprintf("%s %s %s", entry.Encoding, either(better, "helps", "hurts"), learner)
+	default:
+		conclusion = fmt.Sprintf("%s finds %s positives than %s", v.Entry, either(better, "more", "fewer"), v.Against)
+	}
+	return conclusion, evidence
+}
+
+// differenceText returns "+2.4 points, 95 % CI -12.2 to +17.1".
+func differenceText(v *result.Verdict, value *metric.Result) string {
+	d := v.Difference
+	s := text.Points(d.Rate) + " points"
+	if d.Interval == nil || value.Interval == nil {
+		return s
+	}
+	s += fmt.Sprintf(", %s CI %s to %s", metric.ConfidenceText(1-value.Interval.Confidence), text.Points(d.Interval.Low),
+		text.Points(d.Interval.High))
+	if v.Together > 1 {
+		s += fmt.Sprintf(" (for all %d comparisons together)", v.Together)
+	}
+	return s
+}
+
+func bestText(v *result.Verdict, entry *result.Entry, entries int) (conclusion, evidence string) {
+	value := entry.Goal.Value
+	confidence := ""
+	if value.Interval != nil {
+		confidence = " (" + metric.ConfidenceText(1-value.Interval.Confidence) + " confidence)"
+	}
+	evidence = fmt.Sprintf("%.6g of %.6g positives, the most of %d entries", value.Numerator, value.Denominator, entries)
+	if len(v.Among) == 1 {
+		return v.Entry + " is the best", evidence + "; no other entry is as good" + confidence
+	}
+	conclusion = v.Entry + " finds the most, but not significantly more than all others"
+	if len(v.Among) == entries {
+		return conclusion, evidence + "; none can be ruled out as the best" + confidence
+	}
+	return conclusion, evidence + "; the best is one of " + text.List(v.Among, "or") + confidence
+}
+
+func either(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+func findEntry(e *result.Evaluation, name string) *result.Entry {
+	for i := range e.Entries {
+		if e.Entries[i].Name == name {
+			return &e.Entries[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,289 @@
+package tune
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/parallel"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+// Threshold is an operating point. Without a guarantee the expected rate on new rows is at most the budget,
+// but the rate itself has no bound.
+type Threshold struct {
+	Value       float64 // decide score > Value
+	Goal        metric.Goal
+	Scheme      Scheme                // which rows gave it
+	Rows        int                   // rows of the budget's population that gave it
+	Order       int                   // Value is the Order-th smallest of their scores
+	CrossFolds  int                   // SchemeCrossFitted: the folds
+	Expected    calibrate.Expectation // the rate that the goal bounds, on new rows
+	Approximate bool                  // the interval of Expected is not exact
+	Unresolved  bool                  // the rows cannot resolve the budget: Expected.Rate is above it
+	Certified   bool
+	OutOfFold   bool                 // the order statistic of out-of-fold scores
+	Calibrated  *calibrate.Guarantee // the evidence for a guarantee; nil: none was requested
+	OverTime    *calibrate.Trend     // of the calibration scores; nil without a time column
+}
+
+// AllRows reports whether the budget counts all rows, not the negatives.
+func (t *Threshold) AllRows() bool { return t.Goal.Criterion().Name == metric.AtQuantile }
+
+// calibrationSample holds the model's scores on rows that it did not see and that the goal's budget counts.
+type calibrationSample struct {
+	scores, weights []float64 // weights nil: 1 each
+	population      method.Population
+}
+
+// calibration sets the threshold of a fitted model and measures it.
+type calibration struct {
+	parts    *parts
+	found    *Found
+	pooled   *pooledScores // out-of-fold scores, for SchemeValidation the scores of the validation table
+	progress *meter
+}
+
+// setThreshold takes the goal's threshold from the rows of the scheme and measures the model on rows that did
+// not fit it.
+func (c *calibration) setThreshold() error {
+	sample, err := c.sample()
+	if err != nil {
+		return err
+	}
+	c.found.sample = sample
+	if o := &c.parts.options; o.Delta.IsZero() {
+		c.found.Threshold, err = c.found.PlainThreshold(o.Goal)
+	} else {
+		err = c.setGuaranteed(sample)
+	}
+	if err != nil {
+		return err
+	}
+	return c.evaluateOutOfFold()
+}
+
+// sample scores the rows of the scheme.
+func (c *calibration) sample() (*calibrationSample, error) {
+	s := &calibrationSample{population: method.Negatives}
+	if c.parts.countsAllRows() {
+		s.population = method.AllRows
+	}
+	t, rows := c.parts.calibrationTable(), c.parts.calibration
+	switch c.parts.scheme {
+	case SchemeCrossFitted:
+		s.scores, s.weights = c.pooledPopulation()
+		return s, nil
+	case SchemeValidation:
+		t = c.parts.data.Validation
+		rows = c.parts.population(t, labelledRows(t))
+	}
+	var err error
+	if s.scores, err = c.found.scores(t, rows); err != nil {
+		return nil, err
+	}
+	if t.Weight != nil {
+		s.weights = pickFloats(t.Weight, rows)
+	}
+	return s, nil
+}
+
+// pooledPopulation returns the pooled scores of the rows that the budget counts, with their weights.
+func (c *calibration) pooledPopulation() (scores, weights []float64) {
+	p := &c.pooled.scores
+	if c.parts.countsAllRows() {
+		return slices.Concat(p.Negatives, p.Positives), slices.Concat(p.NegativeWeights, p.PositiveWeights)
+	}
+	return p.Negatives, p.NegativeWeights
+}
+
+// PlainThreshold returns the model's threshold for a goal without a guarantee: the score whose expected rate
+// on new rows is at most the goal's (calibrate.Plain). It comes from the rows that gave the model's own
+// threshold. The model stays the one chosen for Found.Goal. A goal whose budget counts other rows than
+// Found.Goal is an error.
+func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
+	if err := g.Check(); err != nil {
+		return Threshold{}, err
+	}
+	t := Threshold{Goal: g, Scheme: f.Scheme, CrossFolds: f.CrossFolds}
+	if t.AllRows() != (f.sample.population == method.AllRows) {
+		return t, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "for a model whose goal is " + f.Goal.String(),
+			Expected: "a goal that counts the same rows"}
+	}
+	tau := g.Tau()
+	if tau.IsZero() { // above every negative: the largest score
+		var err error
+		if tau, err = threshold.ParseRate(fmt.Sprintf("1/%d", len(f.sample.scores)+1)); err != nil {
+			return t, err
+		}
+	}
+	value, c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
+	if err != nil {
+		return t, err
+	}
+	t.Value, t.Rows, t.Order, t.Expected = value, c.N(), c.Order, c.Expected(metric.DefaultConfidence)
+	t.Approximate = f.Scheme != SchemeHeldOut || f.sample.weights != nil
+	t.Unresolved = !g.Tau().IsZero() && t.Expected.Rate > g.Tau().Float64()
+	return t, nil
+}
+
+// setGuaranteed takes the order statistic for delta: certified on calibration rows, not certified on
+// out-of-fold scores.
+func (c *calibration) setGuaranteed(sample *calibrationSample) error {
+	o := &c.parts.options
+	value, calibrated, err := orderStatistic(sample.scores, o)
+	if err != nil {
+		return err
+	}
+	if o.OutOfFold {
+		calibrated.Certified = false
+	}
+	t := &c.found.Threshold
+	*t = Threshold{Value: value, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N(), Order: calibrated.Order,
+		CrossFolds: c.found.CrossFolds, Calibrated: &calibrated, Certified: calibrated.Certified, OutOfFold: o.OutOfFold,
+		Approximate: o.OutOfFold, Expected: calibrated.Expected(metric.DefaultConfidence)}
+	if o.OutOfFold || c.parts.data.Calibration != nil {
+		return nil
+	}
+	t.OverTime, err = c.overTime(sample.scores)
+	return err
+}
+
+// overTime compares the calibration scores over time; nil without a time column.
+func (c *calibration) overTime(z []float64) (*calibrate.Trend, error) {
+	times, err := Timeline(c.parts.data.Table)
+	if times == nil || err != nil {
+		return nil, err
+	}
+	order := make([]int, len(z))
+	for i, row := range c.parts.calibration {
+		order[i] = times[row]
+	}
+	trend, err := calibrate.OverTime(z, order)
+	return &trend, err
+}
+
+// orderStatistic returns the threshold with a guarantee for the goal.
+func orderStatistic(z []float64, o *SearchOptions) (float64, calibrate.Guarantee, error) {
+	switch goal := o.Goal; goal.Criterion().Name {
+	case metric.AtNP:
+		return calibrate.NeymanPearson(z, goal.Tau(), o.Delta)
+	case metric.AtQuantile:
+		return calibrate.TopShare(z, goal.Tau(), o.Delta)
+	default:
+		return calibrate.AbsoluteTop(z, o.Delta)
+	}
+}
+
+// evaluateOutOfFold measures the model on rows that did not fit it. If other rows gave the threshold, it
+// measures the cross-validation's scores at the false positive rate that the threshold is expected to have.
+func (c *calibration) evaluateOutOfFold() error {
+	e, value := &c.found.OutOfFold, c.found.Threshold.Value
+	at := value
+	var err error
+	switch {
+	case c.parts.scheme == SchemeValidation:
+		if c.pooled, err = c.scoreTable(c.parts.data.Validation, labelledRows(c.parts.data.Validation)); err != nil {
+			return err
+		}
+	case c.parts.scheme != SchemeCrossFitted:
+		if at, err = c.pooledThreshold(); err != nil {
+			return err
+		}
+	}
+	if c.pooled.ranking == nil {
+		if c.pooled.ranking, err = metric.Rank(c.pooled.scores); err != nil {
+			return err
+		}
+	}
+	e.Ranking = c.pooled.ranking
+	if e.Goal, err = c.found.Goal.Evaluate(e.Ranking); err != nil {
+		return err
+	}
+	e.AtThreshold, err = e.Ranking.At(at, 0)
+	e.AtThreshold.Threshold = value
+	return err
+}
+
+// pooledThreshold returns the threshold on the pooled scores of the cross-validation, which have units of
+// their own, at the rate that is expected of the model's threshold.
+func (c *calibration) pooledThreshold() (float64, error) {
+	rate, err := threshold.RateOf(c.found.Threshold.Expected.Rate)
+	if err != nil {
+		return 0, err
+	}
+	z, weights := c.pooledPopulation()
+	plain, _, err := calibrate.PlainWeighted(z, weights, rate, c.found.sample.population)
+	return plain, err
+}
+
+// scoreTable scores rows of a table with the model.
+func (c *calibration) scoreTable(t *table.Table, rows []int) (*pooledScores, error) {
+	z, err := c.found.scores(t, rows)
+	if err != nil {
+		return nil, err
+	}
+	p := &pooledScores{}
+	for i, row := range rows {
+		appendScore(&p.scores, t, row, z[i])
+	}
+	p.ranking, err = metric.Rank(p.scores)
+	return p, inFile(err, t)
+}
+
+// evaluateTest measures the model on the test part, if it has both classes.
+func (c *calibration) evaluateTest() error {
+	t, rows := c.parts.data.Test, c.parts.test
+	if t != nil {
+		rows = labelledRows(t)
+	} else {
+		t = c.parts.data.Table
+	}
+	f := c.found
+	f.TestCounts = CountRows(t.Label, rows)
+	if f.TestCounts.Positives == 0 || f.TestCounts.Negatives == 0 {
+		return nil
+	}
+	c.progress.startStage("evaluate")
+	measured, err := c.scoreTable(t, rows)
+	if err != nil {
+		return err
+	}
+	e := &Evaluation{Ranking: measured.ranking}
+	if e.Goal, err = f.Goal.Evaluate(e.Ranking); err != nil {
+		return err
+	}
+	if e.AtThreshold, err = e.Ranking.At(f.Threshold.Value, 0); err != nil {
+		return err
+	}
+	f.Test = e
+	return nil
+}
+
+// scores returns the model's scores of some rows of a table.
+func (m *LinearModel) scores(t *table.Table, rows []int) ([]float64, error) {
+	if err := m.Map.Check(t); err != nil {
+		return nil, inFile(err, t)
+	}
+	z := make([]float64, len(rows))
+	chunks := min(runtime.GOMAXPROCS(0), len(rows))
+	err := parallel.ForErr(chunks, func(k int) error {
+		scorer, err := feature.NewScorer(m.Map, m.W, m.Offset)
+		if err != nil {
+			return err
+		}
+		for i := k * len(rows) / chunks; i < (k+1)*len(rows)/chunks; i++ {
+			if z[i], err = scorer.Score(t, rows[i]); err != nil {
+				return inFile(err, t)
+			}
+		}
+		return nil
+	})
+	return z, err
+}

@@ -1,0 +1,371 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"toptau/diag"
+	"toptau/internal/certified"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/internal/parallel"
+	"toptau/internal/text"
+	"toptau/method"
+)
+
+// candidates fits every setting of every task in the folds.
+type candidates struct {
+	plan         *plan
+	folds        *folds
+	trainingRows int // of the final fit
+	progress     *meter
+
+	list              []Candidate // every setting tried, task by task
+	notTried          []Untried
+	cancelled, timeUp bool
+	seconds           float64
+	firstError        error // of the first task without a usable setting
+}
+
+// unjudged is the progress of a task that is fitted but not yet measured.
+const unjudged = 0.999
+
+// fitAll runs the tasks. If the context or the time ends, it keeps the settings that are finished.
+func (c *candidates) fitAll(ctx context.Context) error {
+	start := time.Now()
+	defer func() { c.seconds = time.Since(start).Seconds() }()
+	tasks := c.plan.tasks
+	c.progress = newMeter(c.plan.options.Progress, workOf(tasks))
+	c.progress.startStage("fit")
+	for i, t := range tasks {
+		limited, stop := c.limit(ctx)
+		var err error
+		if limited.Err() == nil {
+			err = c.fitTask(limited, t, func(share float64) { c.progress.advance(i, min(share, unjudged)) })
+		}
+		ended := limited.Err() != nil
+		stop()
+		c.keep(t)
+		if c.usable() {
+			c.progress.setUsable()
+		}
+		if err != nil && !ended {
+			if fatal := (*encodingError)(nil); errors.As(err, &fatal) && fatal.always {
+				return fatal.error
+			}
+			c.skip(t, err)
+		}
+		if ended {
+			c.cancelled = ctx.Err() != nil
+			c.timeUp = !c.cancelled
+			c.skipRest(tasks[i:])
+			break
+		}
+		c.progress.advance(i, 1)
+		c.release(i)
+	}
+	if c.usable() {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return c.nothingUsable()
+}
+
+// nothingUsable returns the error if no candidate can be chosen.
+func (c *candidates) nothingUsable() error {
+	if c.firstError != nil && !slices.ContainsFunc(c.list, func(c Candidate) bool { return c.Status == Fitted }) {
+		return c.firstError
+	}
+	found := "every candidate gives all rows of a fold the same score"
+	if names := collapsedTasks(c.plan.tasks); len(names) > 0 {
+		found += ": w = 0 is the certified optimum of " + text.List(names, "and")
+	}
+	return &diag.Error{Kind: diag.Data, Found: found, Expected: "columns that separate the classes",
+		Fixes: []diag.Fix{{Param: "method", Value: string(method.Logistic)}}, Hint: "toptau diagnose explains why"}
+}
+
+// skip records a task without a usable setting.
+func (c *candidates) skip(t *task, err error) {
+	c.notTried = append(c.notTried, Untried{t.Task, err.Error()})
+	c.firstError = cmp.Or(c.firstError, err)
+}
+
+// skipRest records the tasks of which nothing was tried.
+func (c *candidates) skipRest(tasks []*task) {
+	for _, t := range tasks {
+		if !t.anchorOnly && len(t.tried) == 0 {
+			c.notTried = append(c.notTried, Untried{Task: t.Task})
+		}
+	}
+}
+
+// workOf estimates how long tasks take relative to each other, for the progress. The last element is the
+// refit. Measured roughly on data sets of the size of spambase.
+func workOf(tasks []*task) []float64 {
+	list := make([]float64, 0, len(tasks)+1)
+	for _, t := range tasks {
+		switch {
+		case t.Features == feature.EncodeRaw:
+			list = append(list, 1)
+		case t.Learner == method.Logistic && t.Features != feature.EncodeScorecard:
+			list = append(list, 8) // trees are grown
+		default:
+			list = append(list, 2)
+		}
+	}
+	return append(list, 4)
+}
+
+// usable reports whether some candidate can be chosen.
+func (c *candidates) usable() bool { return len(rankTasks(c.plan.tasks)) > 0 }
+
+// keep appends the settings of a task to the list.
+func (c *candidates) keep(t *task) {
+	t.first = len(c.list)
+	if !t.anchorOnly {
+		c.list = append(c.list, t.tried...)
+	}
+}
+
+// release frees the encodings that no task after the i-th needs.
+func (c *candidates) release(i int) {
+	e := c.plan.tasks[i].Features
+	if slices.ContainsFunc(c.plan.tasks[i+1:], func(t *task) bool { return t.Features == e }) {
+		return
+	}
+	for _, r := range c.folds.list {
+		delete(r.encoded, e)
+	}
+}
+
+// limit returns ctx with a deadline that leaves time for the final fit of the best task so far. There is no
+// deadline before something can be chosen.
+func (c *candidates) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	o := &c.plan.options
+	if o.MaxTime == 0 || !c.usable() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, c.plan.start.Add(o.MaxTime-c.refitTime(rankTasks(c.plan.tasks)[0])))
+}
+
+// refitTime estimates the time to fit a task's best setting to all training rows.
+func (c *candidates) refitTime(t *task) time.Duration {
+	fold := max(1, len(c.folds.list[0].train))
+	return time.Duration(t.seconds * float64(c.trainingRows) / float64(fold) * float64(time.Second))
+}
+
+// encodingError is an error of an encoding. It ends the search if no other encoding can take its place.
+type encodingError struct {
+	error
+	always bool
+}
+
+// errTooLarge is why a method was skipped.
+var errTooLarge = errors.New("too slow for this much data unless the method is set by name")
+
+// errZeroOptimal is why a method that would be too slow was skipped.
+var errZeroOptimal = errors.New("its optimum is w = 0, so it cannot rank")
+
+// fitTask fits a task's settings in all folds, one setting after the other.
+func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share float64)) error {
+	start := time.Now()
+	list := c.folds.list
+	defer func() { t.seconds = time.Since(start).Seconds() / float64(len(list)) }()
+	paths := make([]foldPath, len(list))
+	err := parallel.ForErr(len(paths), func(i int) error {
+		x, err := list[i].encode(ctx, t.Features)
+		if err != nil {
+			return err
+		}
+		paths[i] = newFoldPath(t, list[i], x)
+		return nil
+	})
+	if err != nil {
+		return &encodingError{err, c.plan.options.Features != nil || t.Features == feature.EncodeRaw}
+	}
+	if x := paths[0].x.train; c.plan.tooLarge(t, x.Cols()*x.Rows()) {
+		return skipReason(ctx, t, x)
+	}
+	grid, err := c.grid(t)
+	if err != nil {
+		return err
+	}
+	ends := c.ending(t)
+	for k, setting := range grid {
+		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished}
+		switch {
+		case ctx.Err() != nil:
+		case ends():
+			candidate.Status, candidate.Reason = Skipped, "weaker settings before it were already worse"
+		default:
+			t.fitSetting(ctx, &candidate, paths)
+		}
+		t.tried = append(t.tried, candidate)
+		progress(float64(k+1) / float64(len(grid)))
+	}
+	if t.best < 0 && ctx.Err() == nil {
+		return errors.New(t.tried[0].failure())
+	}
+	return nil
+}
+
+// When a path of settings ends before its last one. Settings run from the largest penalty to the smallest.
+// The numbers were chosen by hand so that no choice changed on the sets of docs/quality.md.
+const (
+	patience    = 2     // consecutive settings that are worse
+	flatLambda  = 0.001 // only from this penalty on: under larger ones all scores lie in one direction and the criterion is low and flat
+	clearlyLess = 0.02  // below the best by this, or by one standard error if that is more
+)
+
+// ending returns the rule by which a task's path ends. A method's path never ends early. A baseline's ends,
+// from flatLambda on, when the criterion is clearly below its best. The ramp's ends when it is no better than
+// the logistic regression that it starts from.
+func (c *candidates) ending(t *task) func() bool {
+	if t.learner.patient {
+		return func() bool { return false }
+	}
+	bar := -1.0
+	if t.Learner == method.Ramp {
+		bar = findTask(c.plan.tasks, method.Logistic, t.Features).score().Mean
+	}
+	worse := func(c *Candidate) bool {
+		switch {
+		case c.Status != Fitted:
+			return false
+		case t.Learner == method.Ramp:
+			return c.Mean <= bar
+		case t.best < 0 || c.Lambda > flatLambda:
+			return false
+		}
+		return c.Mean < t.score().Mean-max(clearlyLess, t.score().StandardError)
+	}
+	return func() bool {
+		n := len(t.tried)
+		for k := n - patience; k < n; k++ {
+			if k < 0 || !worse(&t.tried[k]) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// grid returns the settings of a task. The ramp starts from the best logistic regression on its encoding.
+func (c *candidates) grid(t *task) ([]Setting, error) {
+	grid := t.learner.grid(t.Features)
+	if t.Learner != method.Ramp {
+		return grid, nil
+	}
+	anchor := findTask(c.plan.tasks, method.Logistic, t.Features)
+	if anchor == nil || anchor.best < 0 {
+		return nil, errors.New("there is no logistic regression to start from")
+	}
+	for i := range grid {
+		grid[i].Anchor = anchor.tried[anchor.best].Lambda
+	}
+	return grid, nil
+}
+
+// methodValues limits the matrix values up to which the paper's methods are tried by default: beyond, their
+// certified optimum costs more time than it gains (docs/quality.md).
+const methodValues = 100_000
+
+// zeroValues limits the matrix values up to which a skipped method is checked for w = 0 being its optimum.
+// Chosen by hand: the check takes seconds there.
+const zeroValues = 5_000_000
+
+// skipReason returns why a method is skipped: w = 0 is its optimum, which costs little to know on raw
+// columns, or its time.
+func skipReason(ctx context.Context, t *task, x *matrix.Matrix) error {
+	if t.Features != feature.EncodeRaw || x.Cols()*x.Rows() > zeroValues {
+		return errTooLarge
+	}
+	path := methodPath{x: x, zero: map[float64]bool{}}
+	for _, setting := range t.learner.grid(t.Features) {
+		f, err := objective.New(*setting.Problem, x)
+		if err != nil {
+			return errTooLarge
+		}
+		if zero, err := path.zeroIsOptimal(ctx, *setting.Problem, f); err != nil || !zero {
+			return errTooLarge
+		}
+	}
+	t.zeroOptimal = true
+	return errZeroOptimal
+}
+
+// foldPath is a task in one fold.
+type foldPath struct {
+	fold *foldRows
+	x    *encodedFold
+	fit  fitFunc
+}
+
+// Precision of the fits within folds, and of the final one. A criterion that counts rows does not see more
+// than the first (docs/quality.md); the final fit is reported with its certificate.
+const (
+	foldTolerance = 1e-4
+	foldGap       = 1e-2
+	lastTolerance = 1e-6
+)
+
+func newFoldPath(t *task, r *foldRows, x *encodedFold) foldPath {
+	anchor := func(_ context.Context, lambda float64) ([]float64, error) { return x.logistic[lambda], nil }
+	fit := t.learner.start(x.train, fitOptions{anchor: anchor, tolerance: foldTolerance, gap: foldGap})
+	if t.Learner != method.Logistic {
+		return foldPath{r, x, fit}
+	}
+	return foldPath{r, x, func(ctx context.Context, setting Setting) (Fit, error) {
+		f, err := fit(ctx, setting)
+		if err == nil {
+			x.logistic[setting.Lambda] = f.W
+		}
+		return f, err
+	}}
+}
+
+// fitSetting fits a candidate in every fold and scores it. Every fold is fitted even if another one failed: a
+// fit may start from the one before, so skipping some would make later settings depend on the timing.
+func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
+	start := time.Now()
+	defer func() { c.Seconds = time.Since(start).Seconds() }()
+	scores, values := make([]foldScores, len(paths)), make([]float64, len(paths))
+	zero, errs := make([]bool, len(paths)), make([]error, len(paths))
+	parallel.For(len(paths), func(i int) {
+		fit, err := paths[i].fit(ctx, c.Setting)
+		if err == nil {
+			if whole, _ := finiteWeights(fit.W); !whole {
+				err = errors.New("its weights are not finite")
+			}
+		}
+		if err != nil {
+			errs[i] = err
+			return
+		}
+		zero[i] = fit.Certified != nil && fit.Certified.Zero == certified.ZeroIsOptimal
+		scores[i], values[i], errs[i] = paths[i].fold.measure(paths[i].x, fit.W)
+	})
+	if err := cmp.Or(errs...); err != nil {
+		if ctx.Err() == nil {
+			c.Status, c.Reason = Skipped, err.Error()
+		}
+		return
+	}
+	c.ZeroOptimal = true
+	positives := 0
+	for i := range paths {
+		positives += len(scores[i].positives)
+		c.Constant = c.Constant || scores[i].constant()
+		c.ZeroOptimal = c.ZeroOptimal && zero[i]
+	}
+	c.Status, c.Estimate = Fitted, averageScore(values, positives)
+	if c.usable() && (t.best < 0 || c.Mean > t.tried[t.best].Mean) {
+		t.best, t.scores = len(t.tried), scores
+	}
+}

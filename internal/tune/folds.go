@@ -1,0 +1,195 @@
+package tune
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/internal/text"
+	"toptau/metric"
+)
+
+// folds is the cross-validation of a search.
+type folds struct {
+	list       []*foldRows
+	sampled    int    // training rows per fold if folds are samples; 0: all rows
+	validation Counts // of the validation table
+	warnings   []Warning
+}
+
+// foldRows is one fold: the rows that fit and the rows that compare candidates.
+type foldRows struct {
+	plan            *plan
+	train           []int // of plan.data.Table
+	validationTable *table.Table
+	validation      []int
+
+	mu      sync.Mutex
+	encoded map[feature.Encode]*encodedFold
+	levels  []level      // budgets that the validation rows can resolve
+	weights [2][]float64 // of the negatives and the positives of the validation rows; nil: 1 each
+}
+
+// encodedFold is a fold in one encoding, fitted on its training rows.
+type encodedFold struct {
+	train, validation *matrix.Matrix
+	logistic          map[float64][]float64 // weights of logistic regression by lambda, where the ramp starts
+}
+
+// newFolds divides the training rows, or takes the validation table as the only fold.
+func newFolds(s *parts) (*folds, error) {
+	f := &folds{}
+	if v := s.data.Validation; v != nil {
+		rows := labelledRows(v)
+		f.validation = CountRows(v.Label, rows)
+		if f.validation.Positives == 0 || f.validation.Negatives == 0 {
+			return nil, &diag.Error{Kind: diag.Data, File: v.File, Found: "the validation part has " + f.validation.String(),
+				Expected: "rows of both classes", Hint: checkLabel}
+		}
+		f.add(s, s.training, v, rows, 0)
+		return f, nil
+	}
+	k, err := s.foldCount()
+	if err != nil {
+		return nil, err
+	}
+	t, cut := s.data.Table, s.cut
+	cut.Shares = nil
+	list, err := cut.Folds(s.labelsOf(s.training), k) // rows that were set aside are in no fold
+	if err != nil {
+		return nil, err
+	}
+	for i, fold := range list {
+		train, validation := CountRows(t.Label, fold.Train), CountRows(t.Label, fold.Validation)
+		if min(train.Positives, train.Negatives, validation.Positives, validation.Negatives) == 0 {
+			continue // periods or groups of one class
+		}
+		f.add(s, fold.Train, t, fold.Validation, uint64(i))
+	}
+	if len(f.list) == 0 {
+		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: "no fold with rows of both classes on both sides",
+			Expected: "positives in several groups and periods", Fixes: []diag.Fix{{Param: "validation", Value: "FILE"}}}
+	}
+	if missing := len(list) - len(f.list); missing > 0 {
+		f.warnings = append(f.warnings, Warning{Code: "folds-lack-a-class",
+			Text: text.Plural(missing, "fold") + " left out of the cross-validation: one side has rows of a single class"})
+	}
+	return f, nil
+}
+
+// foldCount returns the number of folds: the option or the default, at most the rows of the smaller class.
+func (s *parts) foldCount() (int, error) {
+	k := s.options.Folds
+	if k == 0 {
+		k = defaultFolds
+		if len(s.training) < fewRows {
+			k = foldsOfFewRows
+		}
+	}
+	if k < 2 {
+		return 0, &diag.Error{Kind: diag.Usage, Param: "folds", Found: strconv.Itoa(k), Expected: "at least 2"}
+	}
+	counts := CountRows(s.data.Table.Label, s.training)
+	least := min(counts.Positives, counts.Negatives)
+	if least < 2 {
+		return 0, &diag.Error{Kind: diag.Data, File: s.data.Table.File, Found: counts.String(),
+			Expected: "at least two rows of each class, to choose a model by cross-validation"}
+	}
+	return min(k, least), nil
+}
+
+// add appends a fold and samples its rows if there are very many.
+func (f *folds) add(s *parts, train []int, validationTable *table.Table, validation []int, number uint64) {
+	r := &foldRows{plan: s.plan, validationTable: validationTable, encoded: map[feature.Encode]*encodedFold{}}
+	draw := samplePositivesFirst
+	if s.countsAllRows() { // a fraction of all rows depends on how many of them are positive
+		draw = sampleProportionally
+	}
+	random := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.options.Seed, stream+number)) }
+	r.train = draw(s.data.Table.Label, train, s.options.FoldRows, random(foldStream))
+	r.validation = draw(validationTable.Label, validation, validationRows, random(validationStream))
+	if len(r.train) < len(train) {
+		f.sampled = max(f.sampled, len(r.train))
+	}
+	f.list = append(f.list, r)
+}
+
+// samplePositivesFirst draws at most the given number of rows: positives up to half of it, or more if the
+// negatives do not fill the other half. It sets no weights: fewer negatives move the intercept of logistic
+// regression, which no ranking sees.
+func samplePositivesFirst(label []table.Class, rows []int, most int, random *rand.Rand) []int {
+	n := CountRows(label, rows)
+	return drawRows(label, rows, most, min(n.Positives, max(most/2, most-n.Negatives)), random)
+}
+
+// sampleProportionally draws at most the given number of rows in the proportion of the classes.
+func sampleProportionally(label []table.Class, rows []int, most int, random *rand.Rand) []int {
+	n := CountRows(label, rows)
+	return drawRows(label, rows, most, max(1, int(int64(most)*int64(n.Positives)/int64(len(rows)))), random)
+}
+
+// drawRows returns a sample of rows, with the given number of positives, in the order of the rows.
+func drawRows(label []table.Class, rows []int, most, positives int, random *rand.Rand) []int {
+	if len(rows) <= most {
+		return rows
+	}
+	var classes [2][]int
+	for _, row := range rows {
+		classes[label[row]] = append(classes[label[row]], row)
+	}
+	counts := [2]int{most - positives, positives}
+	var kept []int
+	for class, list := range classes {
+		shuffle(list, random)
+		kept = append(kept, list[:counts[class]]...)
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+// encode returns the fold in an encoding, which it fits once.
+func (r *foldRows) encode(ctx context.Context, e feature.Encode) (*encodedFold, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.encoded[e]; known != nil {
+		return known, nil
+	}
+	data := r.plan.data.Table
+	m, _, err := r.plan.fitEncoding(ctx, data, r.train, e)
+	if err != nil {
+		return nil, err
+	}
+	x := &encodedFold{logistic: map[float64][]float64{}}
+	if x.train, err = m.MatrixContext(ctx, data, r.train, matrix.Float32); err != nil {
+		return nil, inFile(err, data)
+	}
+	if x.validation, err = m.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {
+		return nil, inFile(err, r.validationTable)
+	}
+	r.levels = levels(r.plan.options.Goal, x.validation)
+	r.weights = [2][]float64{x.validation.Negatives.Weights(), x.validation.Positives.Weights()}
+	r.encoded[e] = x
+	return x, nil
+}
+
+// measure scores the validation rows and computes the criterion.
+func (r *foldRows) measure(x *encodedFold, w []float64) (foldScores, float64, error) {
+	scores := scoreMatrix(x.validation, w)
+	z := foldScores{positives: scores.Positives, negatives: scores.Negatives}
+	z.setUnits()
+	ranking, err := metric.Rank(scores)
+	if err != nil {
+		return z, 0, err
+	}
+	v, err := meanCriterion(ranking, r.levels)
+	return z, v, err
+}
+
+// criterion describes the criterion by the fold's budgets.
+func (r *foldRows) criterion() Criterion { return describeCriterion(r.levels) }

@@ -1,0 +1,259 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/internal/table"
+)
+
+// Scheme determines which rows give the threshold, and what the saved model is. In every scheme these rows
+// are scored by the saved model, or by the models that it is the mean of, and did not fit the model that
+// scores them.
+type Scheme string
+
+const (
+	// SchemeCertified sets rows aside before anything is fitted. The order statistic of their scores has a
+	// guarantee.
+	SchemeCertified Scheme = "certified"
+	// SchemeHeldOut sets rows aside in the same way. The threshold's expected rate is the budget.
+	SchemeHeldOut Scheme = "held-out"
+	// SchemeCrossFitted saves the mean of models fitted in folds. Each row is scored by the model that did not
+	// see it.
+	SchemeCrossFitted Scheme = "cross-fitted"
+	// SchemeValidation takes the rows of the validation file, which also choose the model.
+	SchemeValidation Scheme = "validation"
+)
+
+// When rows are held out for a plain threshold, and how many. The alternative is cross-fitting, which needs
+// no extra rows but fits the model in each fold. With b held-out rows within the budget the rate varies by
+// about 1/sqrt(b). docs/thresholds.md measures the rule; the numbers were chosen by hand.
+const (
+	heldShare     = 0.15 // of the rows that the budget counts
+	mostHeldShare = 0.25 // the same for more than crossFitRows rows, where cross-fitting is too slow
+	heldBudget    = 20   // fewest held-out rows within the budget: the rate varies by 22 %
+	leastBudget   = 5    // the same for more than crossFitRows rows: 45 %
+	mostBudget    = 200  // most held-out rows within the budget: 7 %
+	crossFitRows  = 40_000
+)
+
+// calibrationBudget is the number of calibration rows within the budget beyond which more bring little: at
+// delta = 5 % the guarantee then costs 1.64/sqrt(1000) = 5 % of the budget.
+const calibrationBudget = 1000
+
+// minTrainingRows must remain for training before more than a quarter of the rows is set aside. Chosen by
+// hand.
+const minTrainingRows = 100_000
+
+// calibrationStream and the other streams separate the random numbers of one seed. Their values spell
+// "calib", "fold" and "judg".
+const (
+	calibrationStream = 0x63616c6962
+	foldStream        = 0x666f6c64
+	validationStream  = 0x6a756467
+)
+
+// parts divides the rows by what they are used for.
+type parts struct {
+	*plan
+	cut               Cut   // of the table, for the folds
+	training          []int // of Data.Table, ascending: rows that fit and choose the model
+	test              []int // of Data.Table: set aside for a final measurement; nil: none
+	scheme            Scheme
+	calibration       []int // of Data.Calibration if that is set, otherwise of Data.Table; nil: none
+	calibrationCounts Counts
+}
+
+// divide sets the test part and the calibration rows aside.
+func (p *plan) divide() (*parts, error) {
+	t, o := p.data.Table, &p.options
+	s := &parts{plan: p, cut: Cut{Seed: o.Seed}}
+	if t.Group != nil {
+		s.cut.Group = t.Group.Values
+	}
+	var err error
+	if s.cut.Time, err = Timeline(t); err != nil {
+		return nil, err
+	}
+	s.training = labelledRows(t)
+	if !o.TestShare.IsZero() && p.data.Test == nil {
+		share := o.TestShare.Float64()
+		s.cut.Shares = []float64{1 - share, share}
+		rows, err := s.cut.Divide(t.Label)
+		if err != nil {
+			return nil, err
+		}
+		s.training, s.test = rows[0], rows[1]
+		if err := p.requireBothClasses(s.training, "the rows outside the test part have"); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.requireBothClasses(s.training, "there are"); err != nil {
+		return nil, err
+	}
+	return s, s.setAside()
+}
+
+// setAside picks the scheme and takes its rows out of the training rows, before anything is encoded, fitted
+// or chosen. For a rate of the negatives these are negatives only, so training loses no positive. If the rows
+// cannot give the requested guarantee, the error is of kind diag.Guarantee.
+func (s *parts) setAside() error {
+	o := &s.options
+	if !o.Delta.IsZero() {
+		if why := s.againstGuarantee(); why != "" {
+			return noGuarantee(why)
+		}
+	}
+	switch {
+	case !o.Delta.IsZero() && !o.OutOfFold:
+		s.scheme = SchemeCertified
+		return s.setAsideCertified()
+	case s.data.Calibration != nil:
+		s.scheme = SchemeHeldOut
+		return s.useCalibrationFile(1)
+	case s.data.Validation != nil:
+		s.scheme = SchemeValidation
+		return nil
+	}
+	s.scheme = SchemeCrossFitted
+	if o.OutOfFold {
+		return s.requireOutOfFoldRows()
+	}
+	if size := s.heldOutRows(); size > 0 {
+		s.scheme = SchemeHeldOut
+		return s.takeCalibration(size)
+	}
+	return nil
+}
+
+// requireOutOfFoldRows returns an error if the out-of-fold scores are too few for their order statistic.
+func (s *parts) requireOutOfFoldRows() error {
+	tau := s.options.Goal.Tau()
+	if tau.IsZero() {
+		return nil
+	}
+	needed, err := calibrate.Needed(tau, s.options.Delta)
+	if err != nil {
+		return err
+	}
+	if n := len(s.population(s.data.Table, s.training)); n < needed {
+		return noGuarantee(fmt.Sprintf("the order statistic needs %d %s, and there are %d outside the test part", needed,
+			s.populationName(), n))
+	}
+	return nil
+}
+
+// noGuarantee returns the error for a guarantee that the rows cannot give.
+func noGuarantee(why string) error {
+	return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Expected: "rows that can certify the goal",
+		Hint: "without delta the threshold has no guarantee"}
+}
+
+// againstGuarantee returns why the rows rule out a guarantee, "" if they do not.
+func (s *parts) againstGuarantee() string {
+	t := s.data.Table
+	if s.data.Calibration != nil {
+		t = s.data.Calibration
+	}
+	return AgainstGuarantee(t, s.countsAllRows(), s.data.Calibration == nil)
+}
+
+// setAsideCertified takes calibrationBudget rows within the budget: at most a quarter of the rows, or up to
+// half if minTrainingRows remain.
+func (s *parts) setAsideCertified() error {
+	o := &s.options
+	needed, wanted := 1, math.MaxInt
+	if tau := o.Goal.Tau(); !tau.IsZero() {
+		var err error
+		if needed, err = calibrate.Needed(tau, o.Delta); err != nil {
+			return err
+		}
+		wanted = max(needed, int(math.Ceil(calibrationBudget/tau.Float64())))
+	}
+	if s.data.Calibration != nil {
+		return s.useCalibrationFile(needed)
+	}
+	n := len(s.population(s.data.Table, s.training))
+	most, share := max(n/4, min(n/2, n-minTrainingRows)), "a quarter"
+	if !o.CalibrationShare.IsZero() {
+		most = o.CalibrationShare.Floor(n)
+		wanted, share = most, o.CalibrationShare.String()
+	}
+	if most < needed {
+		return noGuarantee(fmt.Sprintf("the guarantee needs %d %s, and %s of the %d outside the test part is %d", needed, s.populationName(),
+			share, n, most))
+	}
+	return s.takeCalibration(min(most, wanted))
+}
+
+// useCalibrationFile takes the rows of the calibration table.
+func (s *parts) useCalibrationFile(needed int) error {
+	t := s.data.Calibration
+	s.calibration = s.population(t, labelledRows(t))
+	s.calibrationCounts = CountRows(t.Label, s.calibration)
+	switch n := len(s.calibration); {
+	case n == 0:
+		return &diag.Error{Kind: diag.Data, File: t.File, Found: "no " + s.populationName(),
+			Expected: "rows that calibrate the threshold"}
+	case n < needed:
+		return inFile(noGuarantee(fmt.Sprintf("the guarantee needs %d %s, and the calibration file has %d", needed, s.populationName(), n)), t)
+	}
+	return nil
+}
+
+// heldOutRows returns how many rows to hold out for a plain threshold, 0 if cross-fitting serves the goal
+// better.
+func (s *parts) heldOutRows() int {
+	n := float64(len(s.population(s.data.Table, s.training)))
+	if share := s.options.CalibrationShare; !share.IsZero() {
+		return int(share.Float64() * n)
+	}
+	many := len(s.training) > crossFitRows
+	b := s.options.Goal.Tau().Float64()
+	switch {
+	case b == 0 && many: // above every negative
+		return int(mostHeldShare * n)
+	case b == 0:
+		return 0
+	case b*heldShare*n >= heldBudget:
+		return int(min(heldShare*n, math.Ceil(mostBudget/b)))
+	case many && b*mostHeldShare*n >= leastBudget:
+		return int(min(mostHeldShare*n, math.Ceil(heldBudget/b)))
+	}
+	return 0
+}
+
+// takeCalibration sets size rows of the population aside at random. Where rows have groups it takes whole
+// groups, with their rows of the other class.
+func (s *parts) takeCalibration(size int) error {
+	t := s.data.Table
+	rows := s.population(t, s.training)
+	if t.Group != nil {
+		share := float64(size) / float64(len(rows))
+		cut := Cut{Seed: s.options.Seed, Group: t.Group.Values, Shares: []float64{share, 1 - share}}
+		divided, err := cut.Divide(s.labelsOf(s.training))
+		if err != nil {
+			return err
+		}
+		s.calibration, s.training = s.population(t, divided[0]), divided[1]
+	} else {
+		shuffle(rows, rand.New(rand.NewPCG(s.options.Seed, calibrationStream)))
+		s.calibration = rows[:size]
+		slices.Sort(s.calibration)
+		s.training = without(s.training, s.calibration)
+	}
+	s.calibrationCounts = CountRows(t.Label, s.calibration)
+	return s.requireBothClasses(s.training, "apart from the calibration rows there are")
+}
+
+// calibrationTable returns the table that the calibration rows belong to.
+func (s *parts) calibrationTable() *table.Table {
+	if s.data.Calibration != nil {
+		return s.data.Calibration
+	}
+	return s.data.Table
+}

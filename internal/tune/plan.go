@@ -1,0 +1,241 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/learn"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/metric"
+)
+
+// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/quality.md measures the
+// defaults.
+const (
+	fewRows         = 3000
+	defaultFolds    = 3
+	foldsOfFewRows  = 5
+	defaultFoldRows = 40_000
+	validationRows  = 200_000 // of a fold, at most
+	defaultTrees    = 100
+	treesOfFewRows  = 200 // for fewer than severalRows rows, where trees cost little
+	severalRows     = 25_000
+)
+
+// plan holds the checked and completed options with the tasks.
+type plan struct {
+	data    Data
+	options SearchOptions
+	start   time.Time
+	tasks   []*task // cheap and promising ones first, so that a search that ends early has tried these
+}
+
+func newPlan(d Data, o SearchOptions) (*plan, error) {
+	p := &plan{data: d, options: o, start: time.Now()}
+	if err := o.Goal.Check(); err != nil {
+		return nil, err
+	}
+	if d.Table == nil {
+		return nil, &diag.Error{Kind: diag.Usage, Found: "no data"}
+	}
+	if o.OutOfFold && o.Delta.IsZero() {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "delta", Expected: "the probability with which the guarantee may fail",
+			Fixes: []diag.Fix{{Param: "delta", Value: "5%"}}, Hint: "an out-of-fold threshold needs it"}
+	}
+	if o.MaxTime < 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "max-time", Found: o.MaxTime.String(), Expected: "a time above 0"}
+	}
+	if o.FoldRows == 0 {
+		p.options.FoldRows = defaultFoldRows
+	}
+	if o.Feature.Trees == 0 {
+		p.options.Feature.Trees = defaultTrees
+		if d.Table.Rows() < severalRows {
+			p.options.Feature.Trees = treesOfFewRows
+		}
+	}
+	return p, p.listTasks()
+}
+
+// listTasks pairs learners with encodings: logistic regression first, then the ramp, then the others.
+func (p *plan) listTasks() error {
+	learners, err := p.learners()
+	if err != nil {
+		return err
+	}
+	encodings, err := p.encodings()
+	if err != nil {
+		return err
+	}
+	anchored := slices.ContainsFunc(learners, func(l learner) bool { return l.name == method.Logistic })
+	for _, stage := range []func(l *learner) bool{
+		func(l *learner) bool { return l.name == method.Logistic },
+		func(l *learner) bool { return l.name == method.Ramp },
+		func(l *learner) bool { return l.name != method.Logistic && l.name != method.Ramp },
+	} {
+		for i := range learners {
+			if !stage(&learners[i]) {
+				continue
+			}
+			for _, e := range encodings {
+				if learners[i].name == method.Ramp && !anchored {
+					anchor := convexLearner(method.Logistic, learn.Logistic)
+					p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1})
+				}
+				p.tasks = append(p.tasks, &task{Task: Task{learners[i].name, e}, learner: learners[i], best: -1})
+			}
+		}
+	}
+	return nil
+}
+
+// encodings returns the encodings in the options, or those that the table's columns allow.
+func (p *plan) encodings() ([]feature.Encode, error) {
+	o := &p.options
+	if o.Features == nil {
+		if _, err := o.Feature.Check(); err != nil {
+			return nil, err
+		}
+		return encodingsFor(p.data.Table), nil
+	}
+	for i, e := range o.Features {
+		if slices.Contains(o.Features[:i], e) {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "features", Found: string(e) + " twice", Expected: "each encoding once"}
+		}
+		check := o.Feature
+		check.Encode = e
+		if _, err := check.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return o.Features, nil
+}
+
+// learners returns the learners in the options, or the default ones.
+func (p *plan) learners() ([]learner, error) {
+	o := &p.options
+	names, err := learnerNames(o)
+	if err != nil {
+		return nil, err
+	}
+	var list []learner
+	seen := map[method.Name]bool{}
+	for _, name := range names {
+		l, err := newLearner(name, o)
+		if err != nil {
+			return nil, err
+		}
+		if seen[l.name] {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "method", Found: string(l.name) + " twice", Expected: "each method once"}
+		}
+		seen[l.name] = true
+		list = append(list, l)
+	}
+	if len(list) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "method", Expected: "at least one method"}
+	}
+	return list, nil
+}
+
+// learnerNames resolves the default and AllLearners. With KeepAll the baselines are always there: the others
+// are compared with them.
+func learnerNames(o *SearchOptions) ([]method.Name, error) {
+	names := o.Learners
+	switch {
+	case slices.Contains(names, AllLearners):
+		if len(names) > 1 {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "method", Found: "all together with other names",
+				Expected: "all, or a list of names"}
+		}
+		names = []method.Name{method.Logistic, method.SVM, method.Ramp}
+		for _, m := range method.All() {
+			if !m.UsesTau || !o.Goal.Tau().IsZero() {
+				names = append(names, m.Name)
+			}
+		}
+	case names == nil:
+		names = []method.Name{method.Logistic, method.Ramp}
+		for _, m := range Candidates(o.Goal) {
+			if m.Convex {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	if !o.KeepAll {
+		return names, nil
+	}
+	var missing []method.Name
+	for _, baseline := range Baselines() {
+		if !slices.Contains(names, baseline) {
+			missing = append(missing, baseline)
+		}
+	}
+	return append(missing, names...), nil
+}
+
+// tooLarge reports whether a task is skipped on n values of a fold: a method that was not asked for by name.
+func (p *plan) tooLarge(t *task, n int) bool {
+	_, err := method.ByName(t.Learner)
+	return err == nil && p.options.Learners == nil && n > methodValues
+}
+
+// countsAllRows reports whether the goal's budget is a fraction of all rows, not of the negatives.
+func (p *plan) countsAllRows() bool { return p.options.Goal.Criterion().Name == metric.AtQuantile }
+
+// population returns the rows that the goal's budget counts, the negatives or all rows.
+func (p *plan) population(t *table.Table, rows []int) []int {
+	if p.countsAllRows() {
+		return slices.Clone(rows)
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return t.Label[row] != table.Negative })
+}
+
+// populationName returns "negatives" or "rows".
+func (p *plan) populationName() string { return populationName(p.countsAllRows()) }
+
+func populationName(all bool) string {
+	if all {
+		return "rows"
+	}
+	return "negatives"
+}
+
+// labelsOf returns the labels of the table with the class of all other rows unknown.
+func (p *plan) labelsOf(rows []int) []table.Class {
+	label := slices.Repeat([]table.Class{table.Unknown}, p.data.Table.Rows())
+	for _, row := range rows {
+		label[row] = p.data.Table.Label[row]
+	}
+	return label
+}
+
+// fitEncoding fits an encoding to rows of a table.
+func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, e feature.Encode) (*feature.Map,
+	[]Warning, error) {
+	o := p.options.Feature
+	o.Encode, o.Seed = e, p.options.Seed
+	m, warnings, err := feature.FitContext(ctx, t, p.data.Schema, rows, o)
+	return m, warnings, inFile(err, t)
+}
+
+// checkLabel is the advice where a whole file lacks a class.
+const checkLabel = "check the label column and the positive class"
+
+// requireBothClasses returns an error if rows lack a class. what begins the sentence: "there are".
+func (p *plan) requireBothClasses(rows []int, what string) error {
+	counts := CountRows(p.data.Table.Label, rows)
+	if counts.Positives > 0 && counts.Negatives > 0 {
+		return nil
+	}
+	e := &diag.Error{Kind: diag.Data, File: p.data.Table.File, Found: what + " " + counts.String(),
+		Expected: "rows of both classes", Hint: checkLabel}
+	if all := countLabelled(p.data.Table); all.Positives > 0 && all.Negatives > 0 {
+		e.Hint = fmt.Sprintf("the file has %s", all)
+	}
+	return e
+}

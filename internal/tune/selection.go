@@ -1,0 +1,169 @@
+package tune
+
+import (
+	"slices"
+
+	"toptau/internal/feature"
+	"toptau/method"
+	"toptau/metric"
+	"toptau/result"
+)
+
+// When another member joins the average.
+const (
+	mostMembers = 3    // more gain little and make the model harder to read
+	nearBest    = 0.02 // a task that is farther below the best must add more than the standard error of its gain
+)
+
+// Choice describes how the members were selected.
+type Choice struct {
+	result.Choice
+	Score     result.Estimate // the criterion of the selected model
+	BestScore result.Estimate // of the best candidate alone
+	Members   []Task          // that the choice compares with the reference; before the guard and the time limit
+	Average   result.Estimate // of Members
+	Reference int             // the candidate that is logistic regression on raw columns; -1: none
+	Collapsed []string        // tasks whose optimum is w = 0, so that they cannot rank
+	ForTime   int             // members that the time limit left; 0: all
+}
+
+// selection chooses tasks by their out-of-fold scores.
+type selection struct {
+	Choice
+	tasks   []*task
+	folds   []*foldRows
+	members []*task // whose best candidates are averaged
+}
+
+// selectMembers applies rules 4 and 5 of Search.
+func selectMembers(tasks []*task, folds []*foldRows) (*selection, error) {
+	s := &selection{tasks: tasks, folds: folds}
+	list := rankTasks(tasks)
+	best := list[0]
+	s.Best, s.Of = best.first+best.best, len(list)
+	s.BestScore, s.Reference, s.Collapsed = best.score(), -1, collapsedTasks(tasks)
+	var err error
+	if s.members, s.Score, err = s.addMembers(list); err != nil {
+		return nil, err
+	}
+	s.Averaged, s.Average = len(s.members) > 1, s.Score
+	for _, t := range s.members {
+		s.Members = append(s.Members, t.Task)
+	}
+	s.guard()
+	return s, nil
+}
+
+// addMembers starts with the best task. It adds the task whose average with the members has the highest
+// criterion out of fold, as long as the criterion improves (Caruana and others 2004). A task that is far
+// below the best alone must gain more than the gain's standard error: where positives are few, some average
+// is better by chance.
+func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
+	members, score := list[:1:1], list[0].score()
+	for len(members) < mostMembers {
+		next, best := -1, score
+		for i, t := range list {
+			if slices.Contains(members, t) {
+				continue
+			}
+			average, err := s.averageOf(append(members, t))
+			if err != nil {
+				return nil, score, err
+			}
+			gain, near := gainOf(average, score), list[0].score().Mean-t.score().Mean <= nearBest
+			if average.Mean > best.Mean && (near || gain.Mean > gain.StandardError) {
+				next, best = i, average
+			}
+		}
+		if next < 0 {
+			break
+		}
+		members, score = append(members, list[next]), best
+		members = members[:len(members):len(members)]
+	}
+	return members, score, nil
+}
+
+// guard keeps logistic regression on raw columns unless the gain over it exceeds its standard error.
+func (s *selection) guard() {
+	reference := findTask(s.tasks, method.Logistic, feature.EncodeRaw)
+	if reference == nil || reference.anchorOnly || reference.best < 0 {
+		return
+	}
+	s.Reference = reference.first + reference.best
+	if len(s.members) == 1 && s.members[0] == reference {
+		return
+	}
+	gain := gainOf(s.Score, reference.score())
+	s.Gain = &gain
+	if s.Guarded = gain.Mean <= gain.StandardError; s.Guarded {
+		s.members, s.Score = []*task{reference}, reference.score()
+	}
+}
+
+// keepFirst leaves the first members and recomputes the score.
+func (s *selection) keepFirst(members []*task, candidates []Candidate) (err error) {
+	s.members, s.ForTime = members, len(members)
+	if s.Score, err = s.averageOf(members); err == nil && s.Reference >= 0 {
+		gain := gainOf(s.Score, candidates[s.Reference].Estimate)
+		s.Gain = &gain
+	}
+	return err
+}
+
+// averageOf returns the criterion of the equal average of the tasks' best candidates, out of fold.
+func (s *selection) averageOf(tasks []*task) (result.Estimate, error) {
+	values, positives := make([]float64, len(s.folds)), 0
+	for i, r := range s.folds {
+		z := blendScores(tasks, i)
+		ranking, err := metric.Rank(metric.Scores{Positives: z[1], PositiveWeights: r.weights[1],
+			Negatives: z[0], NegativeWeights: r.weights[0]})
+		if err != nil {
+			return result.Estimate{}, err
+		}
+		if values[i], err = meanCriterion(ranking, r.levels); err != nil {
+			return result.Estimate{}, err
+		}
+		positives += len(z[1])
+	}
+	return averageScore(values, positives), nil
+}
+
+// blendScores averages the members' scores of a fold's validation rows, negatives and positives. Each
+// member's scores are first put in common units: minus the middle of its negatives, divided by their spread.
+func blendScores(tasks []*task, fold int) (z [2][]float64) {
+	share := 1 / float64(len(tasks))
+	for _, t := range tasks {
+		f := &t.scores[fold]
+		for class, scores := range [2][]float64{f.negatives, f.positives} {
+			if z[class] == nil {
+				z[class] = make([]float64, len(scores))
+			}
+			for i, v := range scores {
+				z[class][i] += float64(share * ((v - f.middle) / f.spread))
+			}
+		}
+	}
+	return z
+}
+
+// pooledScores are scores of the model, or of the models it is the mean of, on rows that did not fit them.
+type pooledScores struct {
+	scores  metric.Scores
+	ranking *metric.Ranking // nil until it is needed
+}
+
+// pool returns the out-of-fold scores of the members' average in all folds.
+func (s *selection) pool() (*pooledScores, error) {
+	var p pooledScores
+	for i, r := range s.folds {
+		z := blendScores(s.members, i)
+		p.scores.Negatives = append(p.scores.Negatives, z[0]...)
+		p.scores.Positives = append(p.scores.Positives, z[1]...)
+		p.scores.NegativeWeights = append(p.scores.NegativeWeights, r.weights[0]...)
+		p.scores.PositiveWeights = append(p.scores.PositiveWeights, r.weights[1]...)
+	}
+	var err error
+	p.ranking, err = metric.Rank(p.scores)
+	return &p, err
+}

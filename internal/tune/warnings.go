@@ -1,0 +1,79 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+
+	"toptau/internal/table"
+	"toptau/internal/text"
+	"toptau/threshold"
+)
+
+// fewPositives is the number of positives below which a difference between two candidates is mostly noise:
+// one positive is then more than 3 points.
+const fewPositives = 30
+
+func (f *Found) warn(code, format string, args ...any) {
+	f.Warnings = append(f.Warnings, Warning{Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+// addWarnings lists what limits the result. outOfFold is the number of positives whose scores chose the
+// model.
+func (f *Found) addWarnings(s *parts, outOfFold int) {
+	t := s.data.Table
+	if unlabelled := t.Rows() - countLabelled(t).Rows(); unlabelled > 0 {
+		f.warn("unlabelled-rows", "ignored %s without a label", text.Plural(unlabelled, "row"))
+	}
+	if outOfFold < fewPositives {
+		f.warn("few-positives", "the choice rests on %s: differences of several points are noise", text.Plural(outOfFold, "positive"))
+	}
+	if f.FoldRows > 0 {
+		f.warn("folds-are-samples", "each fold fitted a sample of %s rows; the selected model was fitted to all %s",
+			text.Count(f.FoldRows), text.Count(len(s.training)))
+	}
+	if f.OutOfFold.Goal.Defined() && f.OutOfFold.Goal.Numerator == 0 {
+		f.warn("nothing-found", "no positive is within the budget out of fold: the model is of no use for this goal")
+	}
+	if f.Test == nil && f.TestCounts.Rows() > 0 {
+		f.warn("test-part-lacks-a-class", "nothing was measured on the test part: it has %s", f.TestCounts)
+	}
+	for _, other := range []*table.Table{s.data.Validation, s.data.Test} {
+		if other != nil && t.Group != nil && other.Group != nil {
+			if n := commonGroups(t.Group.Values, other.Group.Values); n > 0 {
+				f.warn("groups-straddle", "%s of %s also in the training file: the numbers on it are optimistic",
+					text.Plural(n, "group"), other.File)
+			}
+		}
+	}
+	if p := &f.Threshold; p.Unresolved {
+		tau := p.Goal.Tau()
+		f.warn("budget-below-one-row", "%s %s are too few for a rate of %s: the threshold is their largest score, which a new row "+
+			"exceeds with probability 1/%d; %s are needed", text.Count(p.Rows), s.populationName(), tau, p.Rows+1,
+			text.Count(rowsForOne(tau)-1))
+	}
+	untried := 0
+	for _, u := range f.NotTried {
+		if u.Reason == "" {
+			untried++
+		}
+	}
+	switch {
+	case f.Cancelled:
+		f.warn("stopped-early", "stopped early: %s not tried", text.Plural(untried, "combination"))
+	case f.TimeUp:
+		f.warn("time-is-up", "time is up: %s not tried", text.Plural(untried, "combination"))
+	}
+}
+
+// rowsForOne returns the smallest population in which the rate is a whole row: the smallest m with floor(m
+// tau) >= 1.
+func rowsForOne(tau threshold.Rate) int {
+	m := int(math.Ceil(1 / tau.Float64()))
+	for m > 1 && tau.Floor(m-1) >= 1 {
+		m--
+	}
+	for tau.Floor(m) < 1 {
+		m++
+	}
+	return m
+}
