@@ -10,15 +10,15 @@ import (
 
 // Trend is a test of the assumption that scores have the same distribution over time.
 type Trend struct {
-	P      float64 // p-value of the hypothesis that the order in time does not matter
-	Blocks []Block // consecutive parts of equal size, the earliest first
+	P      float64 `json:"p"`      // p-value of the hypothesis that the order in time does not matter
+	Blocks []Block `json:"blocks"` // consecutive parts of equal size, the earliest first
 }
 
 // Block is consecutive rows in the order of their times.
 type Block struct {
-	Rows  int
-	Rank  float64 // the mean rank of its scores among all, from 0 to 1: 0.5 without a trend
-	Above float64 // the fraction of its scores in the highest tenth of all
+	Rows  int     `json:"n"`          // rows of the block
+	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, from 0 to 1: 0.5 without a trend
+	Above float64 `json:"top_decile"` // the fraction of its scores in the highest tenth of all
 }
 
 const (

@@ -45,7 +45,7 @@ func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
 	if err := goal.Check(); err != nil {
 		return fmt.Errorf("a guarantee without a valid goal: %w", err)
 	}
-	kinds := map[method.Criterion]metric.GoalKind{metric.AtNP: metric.GoalMaxFPR, metric.AtQuantile: metric.GoalTop, metric.AtTop: metric.GoalAbsoluteTop}
+	kinds := map[method.Criterion]metric.GoalKind{method.AtNP: metric.GoalMaxFPR, method.AtQuantile: metric.GoalTop, method.AtTop: metric.GoalAbsoluteTop}
 	if kind := kinds[goal.Criterion().Name]; g.Kind != kind || g.Rate != goal.Tau() {
 		return fmt.Errorf("a guarantee of kind %q with rate %q for another goal: %s", g.Kind, g.Rate, goal)
 	}

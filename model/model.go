@@ -13,6 +13,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/schema"
 )
 
@@ -238,23 +239,19 @@ type Guarantee = calibrate.Guarantee
 // Member is one fitted model in the average. Its method is one of package method or a learner: "logistic", "svm", "ramp".
 type Member struct {
 	method.Problem
-	Anchor      float64         `json:"anchor,omitempty"`      // ramp: the lambda of the logistic regression that it starts from
-	Blocks      []int           `json:"blocks"`                // positions of the feature blocks that it uses
-	Folds       int             `json:"folds,omitempty"`       // the member is the mean of the fits of this many folds; 0: one fit to all rows
-	Share       float64         `json:"share"`                 // its weight in the average; the weights sum to 1
-	Solver      method.Settings `json:"solver"`                // fields that the solver does not use are zero
-	Certificate *Certificate    `json:"certificate,omitempty"` // nil: no objective was evaluated
+	Anchor   float64         `json:"anchor,omitempty"`      // ramp: the lambda of the logistic regression that it starts from
+	Blocks   []int           `json:"blocks"`                // positions of the feature blocks that it uses
+	Folds    int             `json:"folds,omitempty"`       // the member is the mean of the fits of this many folds; 0: one fit to all rows
+	Share    float64         `json:"share"`                 // its weight in the average; the weights sum to 1
+	Settings method.Settings `json:"solver"`                // how it was solved
+	Evidence *Evidence       `json:"certificate,omitempty"` // nil: no objective was evaluated
 }
 
-// Certificate holds the objective F of a member on its training rows, and bounds. Unknown values are nil.
-type Certificate struct {
-	Objective       float64  `json:"objective"`
-	ObjectiveAtZero float64  `json:"objective_at_zero"`
-	LowerBound      *float64 `json:"lower_bound"`     // D, which no objective is below
-	RelativeGap     *float64 `json:"relative_gap"`    // (F - D) / max(F, 0.01)
-	GapOfDecrease   *float64 `json:"gap_of_decrease"` // (F - D) / (F(0) - D)
-	Threshold       float64  `json:"threshold"`       // t(w) on the training rows
-	ZeroIsOptimal   *bool    `json:"zero_is_optimal"`
+// Evidence is what is known about a member's objective on its training rows.
+type Evidence struct {
+	result.Bounds
+	Threshold     float64 `json:"threshold"`       // t(w) on the training rows
+	ZeroIsOptimal *bool   `json:"zero_is_optimal"` // w = 0 is a global minimum; nil: not decided
 }
 
 // Training describes the training data.

@@ -24,6 +24,7 @@ import (
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -60,8 +61,8 @@ func trained(t testing.TB) *Model {
 				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
 		},
 		Members: []Member{{Problem: method.Problem{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1},
-			Blocks: []int{0, 1}, Share: 1, Solver: method.Settings{Solver: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
-			Certificate: &Certificate{Objective: 0.5, ObjectiveAtZero: 1, LowerBound: &bound, Threshold: 0.7, ZeroIsOptimal: &yes}}},
+			Blocks: []int{0, 1}, Share: 1, Settings: method.Settings{Solver: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
+			Evidence: &Evidence{Bounds: result.Bounds{Objective: 0.5, AtZero: 1, Lower: &bound}, Threshold: 0.7, ZeroIsOptimal: &yes}}},
 		Training: Training{Rows: 5, Positives: 2, Digest: "sha256:" + strings.Repeat("0a", 32), Seed: 7},
 	})
 	if err != nil {
@@ -347,7 +348,7 @@ func TestBrokenPartsMakeNoModel(t *testing.T) {
 		"infinite":      func(p *Parts) { p.Points[0].Threshold = math.Inf(1) },
 		"not UTF-8":     func(p *Parts) { p.Points[0].Source = "\xff" },
 		"no features":   func(p *Parts) { p.Features = nil },
-		"certificate":   func(p *Parts) { p.Members[0].Certificate = &Certificate{Objective: math.Inf(1)} },
+		"certificate":   func(p *Parts) { p.Members[0].Evidence = &Evidence{Bounds: result.Bounds{Objective: math.Inf(1)}} },
 		"unnamed point": func(p *Parts) { p.Points[0].Name = "" },
 	} {
 		p := trained(t).Parts(feature.Key{})

@@ -77,7 +77,7 @@ func (m *Model) NewScorer() *Scorer {
 // emptyRow returns a table of one row without values.
 func (p *Parts) emptyRow() table.Table {
 	row := table.Table{Line: []int{0}}
-	if p.Schema.Format == schema.LIBSVM {
+	if p.Schema.Sparse() {
 		row.Sparse = &table.Sparse{Cols: p.Schema.Width, Start: []int64{0, 0}}
 		return row
 	}

@@ -11,39 +11,43 @@ import (
 // Training is the result of choosing a model for a goal: `train`.
 type Training struct {
 	Document
-	Goal               metric.Goal          `json:"goal"`                        // what the model is for
-	Training           Counts               `json:"training"`                    // the rows that fit the model
-	Calibration        *Counts              `json:"calibration,omitempty"`       // the rows that give the threshold and nothing else
-	Validation         *Counts              `json:"validation,omitempty"`        // the rows that choose, instead of a cross-validation
-	Test               *Counts              `json:"test,omitempty"`              // the rows that measure the choice
-	Folds              int                  `json:"folds"`                       // of the cross-validation
-	FoldRows           int                  `json:"fold_rows,omitempty"`         // the rows that a fold fits, where they are a sample
-	Criterion          string               `json:"criterion"`                   // what candidates are compared by, in words
-	Budgets            []string             `json:"budgets"`                     // the budgets of the criterion in the first fold
-	Candidates         []Candidate          `json:"candidates"`                  // every setting of every learner on every encoding, in the order tried
-	NotTried           []string             `json:"not_tried"`                   // learners on encodings that were left out, with the reason where it is not the time
-	Members            []Member             `json:"members"`                     // what the model is the average of, best first
-	CrossValidation    Estimate             `json:"cross_validation"`            // the criterion of the model
-	Reference          *int                 `json:"reference,omitempty"`         // the candidate that is logistic regression on raw columns
-	Gain               *Estimate            `json:"gain,omitempty"`              // of the model over the reference
-	Choice             Choice               `json:"choice"`                      // why the model was chosen
-	Threshold          float64              `json:"threshold"`                   // alert where score > threshold
-	Scheme             Scheme               `json:"scheme"`                      // how the threshold was found
-	Guarantee          *calibrate.Guarantee `json:"guarantee,omitempty"`         // the evidence behind the threshold; absent: no guarantee
-	Delta              threshold.Rate       `json:"delta,omitzero"`              // the requested guarantee may fail with this probability
-	Expected           Expected             `json:"expected"`                    // of the threshold on new rows
-	OverTime           *calibrate.Trend     `json:"over_time,omitempty"`         // whether the calibration scores change over time
-	OutOfFoldGoal      metric.Result        `json:"out_of_fold_goal"`            // the goal's criterion on scores of folds that did not fit the row
-	OutOfFoldDecisions metric.Confusion     `json:"out_of_fold_at_threshold"`    // what the model's threshold does there
-	TestGoal           *metric.Result       `json:"test_goal,omitempty"`         // the goal's criterion on the test part, with its threshold from the test part itself
-	TestDecisions      *metric.Confusion    `json:"test_at_threshold,omitempty"` // what the model's threshold does on the test part
-	Features           int                  `json:"d"`
-	Seed               uint64               `json:"seed"`
-	Stopped            Stop                 `json:"stopped"` // "", cancelled, time-up: the choice is among the candidates that were finished
-	SecondsRead        float64              `json:"seconds_read"`
-	SecondsSearch      float64              `json:"seconds_search"`
-	SecondsRefit       float64              `json:"seconds_refit"`
-	Seconds            float64              `json:"seconds_total"`
+	Goal               metric.Goal       `json:"goal"`                        // what the model is for
+	Summary            []string          `json:"summary"`                     // what to expect, in sentences, at the assumed fraction of positives
+	Training           Counts            `json:"training"`                    // the rows that fit the model
+	Calibration        *Counts           `json:"calibration,omitempty"`       // the rows that give the threshold and nothing else
+	Validation         *Counts           `json:"validation,omitempty"`        // the rows that choose, instead of a cross-validation
+	Test               *Counts           `json:"test,omitempty"`              // the rows that measure the choice
+	Folds              int               `json:"folds"`                       // of the cross-validation
+	FoldRows           int               `json:"fold_rows,omitempty"`         // the rows that a fold fits, where they are a sample
+	Criterion          string            `json:"criterion"`                   // what candidates are compared by, in words
+	Budgets            []string          `json:"budgets"`                     // the budgets of the criterion in the first fold
+	Candidates         []Candidate       `json:"candidates"`                  // every setting of every learner on every encoding, in the order tried
+	NotTried           []string          `json:"not_tried"`                   // learners on encodings that were left out, with the reason where it is not the time
+	Members            []Member          `json:"members"`                     // what the model is the average of, best first
+	CrossValidation    Estimate          `json:"cross_validation"`            // the criterion of the model
+	Reference          *int              `json:"reference,omitempty"`         // the candidate that is logistic regression on raw columns
+	Gain               *Estimate         `json:"gain,omitempty"`              // of the model over the reference
+	Choice             Choice            `json:"choice"`                      // why the model was chosen
+	Why                string            `json:"why"`                         // the same in words
+	Threshold          float64           `json:"threshold"`                   // alert where score > threshold
+	ThresholdNote      string            `json:"threshold_note"`              // which rows gave the threshold, and what it promises
+	Certified          bool              `json:"certified"`                   // the threshold has a guarantee
+	Order              *int              `json:"order,omitempty"`             // the threshold is the order-th smallest calibration score
+	Bound              *float64          `json:"bound,omitempty"`             // the exact binomial tail; absolute-top: the bounded rate
+	Delta              threshold.Rate    `json:"delta,omitzero"`              // the requested guarantee may fail with this probability
+	Expected           Expected          `json:"expected"`                    // of the threshold on new rows
+	OverTime           *calibrate.Trend  `json:"over_time,omitempty"`         // whether the calibration scores change over time
+	OutOfFoldGoal      metric.Result     `json:"out_of_fold_goal"`            // the goal's criterion on scores of folds that did not fit the row
+	OutOfFoldDecisions metric.Confusion  `json:"out_of_fold_at_threshold"`    // what the model's threshold does there
+	TestGoal           *metric.Result    `json:"test_goal,omitempty"`         // the goal's criterion on the test part, with its threshold from the test part itself
+	TestDecisions      *metric.Confusion `json:"test_at_threshold,omitempty"` // what the model's threshold does on the test part
+	Features           int               `json:"d"`
+	Seed               uint64            `json:"seed"`
+	Stopped            Stop              `json:"stopped"` // "", cancelled, time-up: the choice is among the candidates that were finished
+	SecondsRead        float64           `json:"seconds_read"`
+	SecondsSearch      float64           `json:"seconds_search"`
+	SecondsRefit       float64           `json:"seconds_refit"`
+	Seconds            float64           `json:"seconds_total"`
 }
 
 // Candidate is one setting of one learner on one encoding.

@@ -123,11 +123,11 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 			return t, err
 		}
 	}
-	value, c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
+	at, c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
 	if err != nil {
 		return t, err
 	}
-	t.Value, t.Rows, t.Order, t.Expected = value, c.N(), c.Order, c.Expected(metric.DefaultConfidence)
+	t.Value, t.Rows, t.Order, t.Expected = at, c.N(), c.Order, c.Expected(metric.DefaultConfidence)
 	t.Approximate = f.Scheme != SchemeHeldOut || f.sample.weights != nil
 	t.Unresolved = !g.Tau().IsZero() && t.Expected.Rate > g.Tau().Float64()
 	return t, nil
@@ -137,7 +137,7 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 // out-of-fold scores.
 func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 	o := &c.parts.options
-	value, calibrated, err := orderStatistic(sample.scores, o)
+	at, calibrated, err := orderStatistic(sample.scores, o)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 		calibrated.Certified = false
 	}
 	t := &c.found.Threshold
-	*t = Threshold{Value: value, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N(), Order: calibrated.Order,
+	*t = Threshold{Value: at, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N(), Order: calibrated.Order,
 		CrossFolds: c.found.CrossFolds, Calibrated: &calibrated, Certified: calibrated.Certified, OutOfFold: o.OutOfFold,
 		Approximate: o.OutOfFold, Expected: calibrated.Expected(metric.DefaultConfidence)}
 	if o.OutOfFold || c.parts.data.Calibration != nil {
@@ -219,8 +219,8 @@ func (c *calibration) pooledThreshold() (float64, error) {
 		return 0, err
 	}
 	z, weights := c.pooledPopulation()
-	plain, _, err := calibrate.PlainWeighted(z, weights, rate, c.found.sample.population)
-	return plain, err
+	at, _, err := calibrate.PlainWeighted(z, weights, rate, c.found.sample.population)
+	return at, err
 }
 
 // scoreTable scores rows of a table with the model.

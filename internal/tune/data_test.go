@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
 	"toptau/schema"
 
 	"toptau/internal/table"

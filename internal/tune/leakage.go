@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
 	"toptau/schema"
 
 	"toptau/diag"
