@@ -16,7 +16,8 @@ import (
 	"toptau/internal/table"
 )
 
-// A packed table gives the map and the matrix of a plain one, and Consume the same matrix and no columns.
+// A packed table gives the same map and matrix as a plain one. Consume gives the same matrix and removes the
+// columns.
 func TestConsume(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var b strings.Builder
