@@ -20,8 +20,8 @@ type Cost struct {
 // Watch has the callbacks of SolveAll.
 type Watch struct {
 	// Solved is called on the caller's goroutine when a problem has ended, with its index in the list. The
-	// error says why it has no solution. Problems that end at the same pass come in the order of the list. It
-	// returns false to stop.
+	// error explains why it has no solution. Problems that end at the same pass come in the order of the
+	// list. It returns false to stop.
 	Solved func(i int, r Result, err error) bool
 	// Progress is called after every round of a problem, from several goroutines; nil: not.
 	Progress func(i int, p Progress)

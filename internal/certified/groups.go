@@ -77,6 +77,7 @@ func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Cla
 			if skip(i) {
 				continue
 			}
+			// The bucket with the largest lower end that is not above the distance.
 			g, found := slices.BinarySearch(bounds, distance(i))
 			if !found {
 				g--
@@ -109,6 +110,7 @@ func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Cla
 func bucketBounds(first, end int, skip func(i int) bool, distance func(i int) float64, count int,
 	all bool) []float64 {
 	stride := max(1, (end-first)/max(keySample, 16*count)) // 16 sampled rows for each bucket
+	// Quantiles of a sample of distances, for each side.
 	var below, above []float64
 	for i := first; i < end; i += stride {
 		if skip(i) {

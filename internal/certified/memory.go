@@ -107,7 +107,7 @@ func (s *Memory) Means(ctx context.Context) (positives, population []float64, er
 	return positives, population, nil
 }
 
-// scores returns the scores at a point. It reports whether that took a reading of the data.
+// scores returns the scores at a point. It reports whether it read the data for them.
 func (s *Memory) scores(p *Point) (z []float64, read bool) {
 	if p.kept() {
 		s.touch(p)
