@@ -1,4 +1,4 @@
-.PHONY: test check demo fuzz fuzz-long hostile bench quality thresholds
+.PHONY: test check demo fuzz fuzz-long hostile bench bench-smoke quality thresholds
 
 test: ## the README's test command
 	go test ./...
@@ -21,6 +21,9 @@ hostile: ## the long campaigns: forged certificates, edited models, hostile file
 
 bench: ## ratios against the machine's limits and other programs, into docs/performance.md: five minutes, a quiet machine
 	go run -C bench . -o ../docs/performance.md
+
+bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios only, nothing fails
+	bash bench/smoke.sh
 
 quality: ## what the default reaches beside logistic regression and boosting, into docs/quality.md: within the hour on two cores
 	go run -C bench -buildvcs=false ./quality -o ../docs/quality.md

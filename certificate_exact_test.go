@@ -1,48 +1,51 @@
 package toptau
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
 	"slices"
 
+	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/method"
 	"toptau/model"
+	"toptau/result"
 	"toptau/surrogate"
 )
 
-// This file judges certificates in rational numbers. It shares nothing with Verify but the packed rows, and nothing with the
-// solver. Square roots and the roots of quadratic equations are enclosed between rational numbers.
+// This file checks certificates in rational numbers. It shares only the packed rows with Verify, and nothing with the solver.
+// Square roots and the roots of quadratic equations are enclosed between rational numbers.
 
-// interval holds a real number between two rational ones.
+// interval encloses a real number between two rational ones.
 type interval struct{ low, high *big.Rat }
 
-func ratOf(x float64) *big.Rat   { return new(big.Rat).SetFloat64(x) }
-func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
-func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
-func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
-func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
-func least(x, y *big.Rat) *big.Rat {
+func ratOf(x float64) *big.Rat      { return new(big.Rat).SetFloat64(x) }
+func addRat(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
+func subRat(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
+func mulRat(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
+func quoRat(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+func minRat(x, y *big.Rat) *big.Rat {
 	if x.Cmp(y) <= 0 {
 		return x
 	}
 	return y
 }
-func most(x, y *big.Rat) *big.Rat { return sub(add(x, y), least(x, y)) }
+func maxRat(x, y *big.Rat) *big.Rat { return subRat(addRat(x, y), minRat(x, y)) }
 
 var (
 	ratZero = new(big.Rat)
 	ratOne  = big.NewRat(1, 1)
 )
 
-func point(x *big.Rat) interval { return interval{x, x} }
+func exactly(x *big.Rat) interval { return interval{x, x} }
 
-// root encloses a square root to about 2^-200 of its size.
-func root(x *big.Rat) interval {
+// sqrtRat encloses a square root to about 2^-200 of its size.
+func sqrtRat(x *big.Rat) interval {
 	if x.Sign() <= 0 {
-		return point(ratZero)
+		return exactly(ratZero)
 	}
 	shift := max(0, 200+(x.Denom().BitLen()-x.Num().BitLen())/2)
 	scaled := new(big.Int).Lsh(x.Num(), uint(2*shift))
@@ -66,11 +69,10 @@ type exactProblem struct {
 	lightest     *big.Rat // of the population
 }
 
-// newExact takes over the packed rows of an objective.
-func newExact(f *objective.Objective) *exactProblem {
-	problem := f.Problem()
-	h := problem
-	e := &exactProblem{method: problem.Definition(), squared: h.Loss() == surrogate.SquaredHinge, lambda: ratOf(h.Lambda),
+// newExactProblem copies the packed rows of an objective.
+func newExactProblem(f *objective.Objective) *exactProblem {
+	h := f.Problem()
+	e := &exactProblem{method: h.Definition(), squared: h.Loss() == surrogate.SquaredHinge, lambda: ratOf(h.Lambda),
 		beta: ratOf(h.Beta), positives: f.Matrix().Positives.Rows(), sourceOf: rowsOf(f), dim: f.Dim(), mass: ratZero}
 	row := make([]float64, f.Dim())
 	for _, p := range []*matrix.Part{f.Matrix().Positives, f.Matrix().Negatives} {
@@ -88,13 +90,13 @@ func newExact(f *objective.Objective) *exactProblem {
 		}
 	}
 	for _, m := range e.m[:e.positives] {
-		e.mass = add(e.mass, m)
+		e.mass = addRat(e.mass, m)
 	}
 	e.setKappa(h)
 	return e
 }
 
-// first is the first row of the population.
+// first returns the first row of the population.
 func (e *exactProblem) first() int {
 	if e.method.Population == method.Negatives {
 		return e.positives
@@ -106,40 +108,40 @@ func (e *exactProblem) setKappa(h method.Problem) {
 	total, whole := ratZero, true
 	e.lightest = e.m[e.first()]
 	for _, m := range e.m[e.first():] {
-		total, whole = add(total, m), whole && m.IsInt()
-		e.lightest = least(e.lightest, m)
+		total, whole = addRat(total, m), whole && m.IsInt()
+		e.lightest = minRat(e.lightest, m)
 	}
 	tau, _ := new(big.Rat).SetString(h.Tau.String())
 	switch {
 	case e.method.UsesBeta:
-		e.kappa = mul(total, tau)
+		e.kappa = mulRat(total, tau)
 	case e.method.UsesK:
 		e.kappa = new(big.Rat).SetInt64(int64(h.K))
 	case !e.method.UsesTau:
 		e.kappa = ratOne
 	case whole:
-		share := mul(total, tau)
-		ceil := new(big.Int).Add(share.Num(), new(big.Int).Sub(share.Denom(), big.NewInt(1)))
-		e.kappa = most(ratOne, new(big.Rat).SetInt(ceil.Quo(ceil, share.Denom())))
+		top := mulRat(total, tau)
+		ceil := new(big.Int).Add(top.Num(), new(big.Int).Sub(top.Denom(), big.NewInt(1)))
+		e.kappa = maxRat(ratOne, new(big.Rat).SetInt(ceil.Quo(ceil, top.Denom())))
 	default:
-		e.kappa = most(e.lightest, mul(total, tau))
+		e.kappa = maxRat(e.lightest, mulRat(total, tau))
 	}
-	e.kappa = least(e.kappa, total)
+	e.kappa = minRat(e.kappa, total)
 }
 
-// scores are w'x.
+// scores returns w'x of every row.
 func (e *exactProblem) scores(w []*big.Rat) []*big.Rat {
 	z := make([]*big.Rat, len(e.x))
 	for i, row := range e.x {
 		z[i] = ratZero
 		for j, x := range row {
-			z[i] = add(z[i], mul(x, w[j]))
+			z[i] = addRat(z[i], mulRat(x, w[j]))
 		}
 	}
 	return z
 }
 
-// threshold encloses t(w).
+// threshold encloses t(w) for scores z.
 func (e *exactProblem) threshold(z []*big.Rat) interval {
 	z, m := z[e.first():], e.m[e.first():]
 	order := make([]int, len(z))
@@ -150,25 +152,25 @@ func (e *exactProblem) threshold(z []*big.Rat) interval {
 	if !e.method.UsesBeta {
 		sum, left := ratZero, e.kappa
 		for _, j := range order {
-			take := least(m[j], left)
-			sum, left = add(sum, mul(take, z[j])), sub(left, take)
+			take := minRat(m[j], left)
+			sum, left = addRat(sum, mulRat(take, z[j])), subRat(left, take)
 		}
-		return point(quo(sum, e.kappa))
+		return exactly(quoRat(sum, e.kappa))
 	}
 	if e.squared {
 		return e.rootOfSquares(z, m)
 	}
-	// The root for the best rows alone is at most the root for all, which is that for some number of best rows.
+	// The root for the best rows alone is at most the root for all rows. For some number of best rows both are equal.
 	var t *big.Rat
 	mass, sum := ratZero, ratZero
 	for _, j := range order {
-		mass, sum = add(mass, m[j]), add(sum, mul(m[j], z[j]))
-		level := quo(add(mul(e.beta, sum), sub(mass, e.kappa)), mul(e.beta, mass))
+		mass, sum = addRat(mass, m[j]), addRat(sum, mulRat(m[j], z[j]))
+		level := quoRat(addRat(mulRat(e.beta, sum), subRat(mass, e.kappa)), mulRat(e.beta, mass))
 		if t == nil || level.Cmp(t) > 0 {
 			t = level
 		}
 	}
-	return point(t)
+	return exactly(t)
 }
 
 // rootOfSquares encloses the root of sum m max(0, 1 + beta (z - t))^2 = kappa.
@@ -176,8 +178,8 @@ func (e *exactProblem) rootOfSquares(z, m []*big.Rat) interval {
 	excess := func(t *big.Rat) int {
 		sum := ratZero
 		for j := range z {
-			if y := add(ratOne, mul(e.beta, sub(z[j], t))); y.Sign() > 0 {
-				sum = add(sum, mul(m[j], mul(y, y)))
+			if y := addRat(ratOne, mulRat(e.beta, subRat(z[j], t))); y.Sign() > 0 {
+				sum = addRat(sum, mulRat(m[j], mulRat(y, y)))
 			}
 		}
 		return sum.Cmp(e.kappa)
@@ -221,7 +223,7 @@ func (e *exactProblem) rootOfSquares(z, m []*big.Rat) interval {
 		t.high = ratOf(high + width)
 	}
 	for range 40 {
-		if middle := quo(add(t.low, t.high), big.NewRat(2, 1)); excess(middle) >= 0 {
+		if middle := quoRat(addRat(t.low, t.high), big.NewRat(2, 1)); excess(middle) >= 0 {
 			t.low = middle
 		} else {
 			t.high = middle
@@ -236,65 +238,64 @@ func (e *exactProblem) objective(w []*big.Rat) interval {
 	t := e.threshold(z)
 	square := ratZero
 	for _, x := range w {
-		square = add(square, mul(x, x))
+		square = addRat(square, mulRat(x, x))
 	}
 	at := func(t *big.Rat) *big.Rat {
 		sum := ratZero
 		for i, zi := range z[:e.positives] {
-			y := add(ratOne, sub(t, zi))
+			y := addRat(ratOne, subRat(t, zi))
 			if y.Sign() <= 0 {
 				continue
 			}
 			if e.squared {
-				y = mul(y, y)
+				y = mulRat(y, y)
 			}
-			sum = add(sum, mul(e.m[i], y))
+			sum = addRat(sum, mulRat(e.m[i], y))
 		}
-		return add(quo(sum, e.mass), mul(quo(e.lambda, big.NewRat(2, 1)), square))
+		return addRat(quoRat(sum, e.mass), mulRat(quoRat(e.lambda, big.NewRat(2, 1)), square))
 	}
 	return interval{at(t.low), at(t.high)}
 }
 
-// feasible moves values onto their constraints, or reports that they are farther from them than the 1e-12 that count as
-// rounding.
+// feasible moves values onto their constraints. It returns false if they are farther away than 1e-12, which counts as rounding.
 func (e *exactProblem) feasible(p, a []*big.Rat) bool {
-	nearly := add(ratOne, big.NewRat(1001, 1e15))
+	nearly := addRat(ratOne, big.NewRat(1001, 1e15))
 	for i := range p {
-		limit := quo(e.m[i], e.mass)
-		if p[i].Sign() < 0 || !e.squared && p[i].Cmp(mul(limit, nearly)) > 0 {
+		limit := quoRat(e.m[i], e.mass)
+		if p[i].Sign() < 0 || !e.squared && p[i].Cmp(mulRat(limit, nearly)) > 0 {
 			return false
 		}
 		if !e.squared {
-			p[i] = least(p[i], limit)
+			p[i] = minRat(p[i], limit)
 		}
 	}
 	sum := ratZero
 	for _, x := range a {
-		sum = add(sum, x)
+		sum = addRat(sum, x)
 	}
-	if off := sub(sum, ratOne); off.Abs(off).Cmp(big.NewRat(1001, 1e15)) > 0 {
+	if off := subRat(sum, ratOne); off.Abs(off).Cmp(big.NewRat(1001, 1e15)) > 0 {
 		return false
 	}
 	limits := make([]*big.Rat, len(a))
-	sum, room := ratZero, ratZero
+	sum, left := ratZero, ratZero
 	for j := range a {
 		limits[j] = ratOne
 		if !e.method.UsesBeta {
-			limits[j] = least(ratOne, quo(e.m[e.first()+j], e.kappa))
+			limits[j] = minRat(ratOne, quoRat(e.m[e.first()+j], e.kappa))
 		}
-		if a[j].Sign() < 0 || a[j].Cmp(mul(limits[j], nearly)) > 0 {
+		if a[j].Sign() < 0 || a[j].Cmp(mulRat(limits[j], nearly)) > 0 {
 			return false
 		}
-		a[j] = least(a[j], limits[j])
-		sum, room = add(sum, a[j]), add(room, sub(limits[j], a[j]))
+		a[j] = minRat(a[j], limits[j])
+		sum, left = addRat(sum, a[j]), addRat(left, subRat(limits[j], a[j]))
 	}
-	missing := sub(ratOne, sum)
+	missing := subRat(ratOne, sum)
 	for j := range a {
 		switch {
 		case missing.Sign() <= 0:
-			a[j] = quo(a[j], sum)
-		case room.Sign() > 0:
-			a[j] = add(a[j], mul(quo(missing, room), sub(limits[j], a[j])))
+			a[j] = quoRat(a[j], sum)
+		case left.Sign() > 0:
+			a[j] = addRat(a[j], mulRat(quoRat(missing, left), subRat(limits[j], a[j])))
 		}
 	}
 	return true
@@ -308,7 +309,7 @@ func (e *exactProblem) bound(p, a []*big.Rat, radius *big.Rat) interval {
 		v[j] = ratZero
 	}
 	for i, x := range p {
-		total, squares = add(total, x), add(squares, quo(mul(x, x), e.m[i]))
+		total, squares = addRat(total, x), addRat(squares, quoRat(mulRat(x, x), e.m[i]))
 	}
 	c := make([]*big.Rat, len(e.x))
 	for i := range c {
@@ -317,30 +318,30 @@ func (e *exactProblem) bound(p, a []*big.Rat, radius *big.Rat) interval {
 			c[i] = p[i]
 		}
 		if i >= e.first() {
-			c[i] = sub(c[i], mul(total, a[i-e.first()]))
+			c[i] = subRat(c[i], mulRat(total, a[i-e.first()]))
 		}
 		for j, x := range e.x[i] {
-			v[j] = add(v[j], mul(c[i], x))
+			v[j] = addRat(v[j], mulRat(c[i], x))
 		}
 	}
 	square := ratZero
 	for _, x := range v {
-		square = add(square, mul(x, x))
+		square = addRat(square, mulRat(x, x))
 	}
 	regulariser := e.regulariser(a)
-	cost := point(ratZero)
+	cost := exactly(ratZero)
 	if e.lambda.Sign() > 0 {
-		cost = point(quo(square, mul(big.NewRat(2, 1), e.lambda)))
+		cost = exactly(quoRat(square, mulRat(big.NewRat(2, 1), e.lambda)))
 	} else {
-		length := root(square)
-		cost = interval{mul(radius, length.low), mul(radius, length.high)}
+		length := sqrtRat(square)
+		cost = interval{mulRat(radius, length.low), mulRat(radius, length.high)}
 	}
 	if e.squared {
-		losses := mul(quo(e.mass, big.NewRat(4, 1)), squares)
-		cost = interval{add(cost.low, losses), add(cost.high, losses)}
+		losses := mulRat(quoRat(e.mass, big.NewRat(4, 1)), squares)
+		cost = interval{addRat(cost.low, losses), addRat(cost.high, losses)}
 	}
 	at := func(regulariser, cost *big.Rat) *big.Rat {
-		return most(ratZero, sub(sub(total, mul(total, regulariser)), cost))
+		return maxRat(ratZero, subRat(subRat(total, mulRat(total, regulariser)), cost))
 	}
 	return interval{at(regulariser.high, cost.high), at(regulariser.low, cost.low)}
 }
@@ -348,62 +349,60 @@ func (e *exactProblem) bound(p, a []*big.Rat, radius *big.Rat) interval {
 // regulariser encloses r(a).
 func (e *exactProblem) regulariser(a []*big.Rat) interval {
 	if !e.method.UsesBeta {
-		return point(ratZero)
+		return exactly(ratZero)
 	}
 	steepest, squares := ratZero, ratZero
 	for j, x := range a {
-		share := quo(x, e.m[e.first()+j])
-		steepest, squares = most(steepest, share), add(squares, mul(x, share))
+		ratio := quoRat(x, e.m[e.first()+j])
+		steepest, squares = maxRat(steepest, ratio), addRat(squares, mulRat(x, ratio))
 	}
-	top := point(mul(e.kappa, steepest))
+	top := exactly(mulRat(e.kappa, steepest))
 	if e.squared {
-		top = root(mul(e.kappa, squares))
+		top = sqrtRat(mulRat(e.kappa, squares))
 	}
-	return interval{quo(sub(top.low, ratOne), e.beta), quo(sub(top.high, ratOne), e.beta)}
+	return interval{quoRat(subRat(top.low, ratOne), e.beta), quoRat(subRat(top.high, ratOne), e.beta)}
 }
 
-// judge returns what is wrong with a verification that accepts a certificate: "" when its bounds hold.
-func judge(m *model.Model, d *Data, c *Certificate, v *Verification) string {
-	member := &m.Members[0]
-	named := FitOptions{Method: member.Method, Surrogate: member.Surrogate, Lambda: member.Lambda, Tau: member.Tau.String(),
-		Beta: member.Beta, K: member.K}
-	problem, err := named.problem() // not the certificate's
+// exactDefect returns what is wrong with a verification that accepts a certificate, "" if both bounds hold.
+func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verification) string {
+	parts := m.Parts(feature.Key{})
+	problem, err := parts.Members[0].Problem.Complete() // the model's, not the certificate's
 	if err != nil {
 		return err.Error()
 	}
-	f, err := c.objective(problem, m, d)
+	f, err := bindProblem(context.Background(), problem, c.Storage, m, d)
 	if err != nil {
 		return err.Error()
 	}
-	e := newExact(f)
+	e := newExactProblem(f)
 	p, a := make([]*big.Rat, e.positives), make([]*big.Rat, len(e.x)-e.first())
-	for _, side := range []struct {
+	for _, half := range []struct {
 		to    []*big.Rat
 		first int
-		from  DualWeights
+		from  model.DualWeights
 	}{{p, 0, c.P}, {a, e.first(), c.A}} {
-		for k := range side.to {
-			side.to[k] = ratZero
+		for k := range half.to {
+			half.to[k] = ratZero
 		}
-		for k, row := range side.from.Rows {
-			i := slices.Index(e.sourceOf[side.first:side.first+len(side.to)], row)
-			if i < 0 || side.to[i].Sign() != 0 {
-				return fmt.Sprintf("row %d is not one to weigh, or is there twice", row)
+		for k, row := range half.from.Rows {
+			i := slices.Index(e.sourceOf[half.first:half.first+len(half.to)], row)
+			if i < 0 || half.to[i].Sign() != 0 {
+				return fmt.Sprintf("row %d has no multiplier, or occurs twice", row)
 			}
-			side.to[i] = ratOf(side.from.Values[k])
+			half.to[i] = ratOf(half.from.Values[k])
 		}
 	}
-	w := make([]*big.Rat, len(m.Weights))
+	w := make([]*big.Rat, len(parts.Weights))
 	norm := ratZero
-	for j, x := range m.Weights {
+	for j, x := range parts.Weights {
 		w[j] = ratOf(x)
-		norm = add(norm, mul(w[j], w[j]))
+		norm = addRat(norm, mulRat(w[j], w[j]))
 	}
 	upper := e.objective(w)
-	lower, radius := point(ratZero), ratZero
+	lower, radius := exactly(ratZero), ratZero
 	if c.BallRadius != nil {
 		radius = ratOf(*c.BallRadius)
-		if mul(radius, radius).Cmp(mul(norm, big.NewRat(3999, 1000))) < 0 {
+		if mulRat(radius, radius).Cmp(mulRat(norm, big.NewRat(3999, 1000))) < 0 {
 			return fmt.Sprintf("w lies outside half the ball of radius %v", *c.BallRadius)
 		}
 	}
@@ -419,25 +418,25 @@ func judge(m *model.Model, d *Data, c *Certificate, v *Verification) string {
 	switch {
 	case lower.low.Cmp(upper.high) > 0:
 		return "the exact lower bound is above the exact objective"
-	case !near(v.Objective, upper, v.ObjectiveError):
+	case !within(v.Objective, upper, v.ObjectiveError):
 		return fmt.Sprintf("the exact objective %s is not within %v of %v", upper.low.FloatString(25), v.ObjectiveError, v.Objective)
-	case !near(v.LowerBound, lower, v.LowerBoundError):
-		return fmt.Sprintf("the exact lower bound %s is not within %v of %v", lower.low.FloatString(25), v.LowerBoundError, v.LowerBound)
-	case !near(c.Objective, upper, v.Slack+v.ObjectiveError):
-		return fmt.Sprintf("the claimed objective %v is off the exact %s by more than %v", c.Objective, upper.low.FloatString(25), v.Slack)
-	case !near(c.LowerBound, lower, v.Slack+v.LowerBoundError):
-		return fmt.Sprintf("the claimed lower bound %v is off the exact %s by more than %v", c.LowerBound, lower.low.FloatString(25), v.Slack)
-	case !(v.Slack <= 1.01e-8*max(v.ObjectiveAtZero, v.Objective)) || !(max(v.ObjectiveError, v.LowerBoundError) <= 101*v.Slack):
+	case !within(*v.Lower, lower, v.LowerBoundError):
+		return fmt.Sprintf("the exact lower bound %s is not within %v of %v", lower.low.FloatString(25), v.LowerBoundError, *v.Lower)
+	case !within(c.Objective, upper, v.Slack+v.ObjectiveError):
+		return fmt.Sprintf("the claimed objective %v differs from the exact %s by more than %v", c.Objective, upper.low.FloatString(25), v.Slack)
+	case !within(c.LowerBound, lower, v.Slack+v.LowerBoundError):
+		return fmt.Sprintf("the claimed lower bound %v differs from the exact %s by more than %v", c.LowerBound, lower.low.FloatString(25), v.Slack)
+	case !(v.Slack <= 1.01e-8*max(v.AtZero, v.Objective)) || !(max(v.ObjectiveError, v.LowerBoundError) <= 101*v.Slack):
 		return fmt.Sprintf("the slack is %v, the errors %v and %v", v.Slack, v.ObjectiveError, v.LowerBoundError)
 	}
 	return ""
 }
 
-// near reports whether a number enclosed in an interval may lie within a distance of x. The intervals are far narrower than
-// any distance asked for.
-func near(x float64, i interval, distance float64) bool {
+// within reports whether a number enclosed in an interval may lie within a distance of x. The intervals are far narrower than
+// the distances.
+func within(x float64, i interval, distance float64) bool {
 	if math.IsNaN(x) || math.IsInf(x, 0) || math.IsNaN(distance) || math.IsInf(distance, 0) {
 		return false
 	}
-	return sub(ratOf(x), i.high).Cmp(ratOf(distance)) <= 0 && sub(i.low, ratOf(x)).Cmp(ratOf(distance)) <= 0
+	return subRat(ratOf(x), i.high).Cmp(ratOf(distance)) <= 0 && subRat(i.low, ratOf(x)).Cmp(ratOf(distance)) <= 0
 }

@@ -2,7 +2,6 @@ package toptau_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,10 +9,11 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/method"
 )
 
-// Data that are spent give the same model, and are of no use afterwards.
-func TestSpend(t *testing.T) {
+// ReleaseData gives the same model. The data cannot be fitted again afterwards.
+func TestReleaseData(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var text bytes.Buffer
 	for i := range 2500 {
@@ -23,17 +23,15 @@ func TestSpend(t *testing.T) {
 	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := toptau.FitOptions{Method: "toppushk", K: 5, Lambda: 0.01}
+	problem := method.Problem{Method: method.TopPushK, K: 5, Lambda: 0.01}
 	var models [2][]byte
 	for i := range models {
-		d, err := toptau.Read(path, toptau.Format{Label: "1"})
+		d, err := toptau.Read(t.Context(), path, toptau.Format{Label: "1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i == 1 {
-			d.Spend()
-		}
-		fitted, err := toptau.Fit(context.Background(), d, o)
+		o := toptau.FitOptions{ReleaseData: i == 1}
+		fitted, err := toptau.Fit(t.Context(), d, problem, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +42,7 @@ func TestSpend(t *testing.T) {
 		if models[i], err = os.ReadFile(file); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = toptau.Fit(context.Background(), d, o); (err != nil) != (i == 1) {
+		if _, err = toptau.Fit(t.Context(), d, problem, o); (err != nil) != (i == 1) {
 			t.Errorf("a second fit: %v", err)
 		}
 	}

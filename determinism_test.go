@@ -2,7 +2,6 @@ package toptau_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -11,21 +10,24 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"toptau"
+	"toptau/method"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
-// Same data, options and seed: same bytes of the model file and of every report but the fields that begin with seconds_,
-// for any number of threads and any build.
+// The same data, options and seed give the same bytes of the model file and of every result, for any number of threads and any
+// build. Only fields that begin with seconds_ differ.
 
-// marshal is a report as --json prints it.
-func marshal(t *testing.T, report any) []byte {
+// marshal returns a result as --json prints it.
+func marshal(t *testing.T, document any) []byte {
 	t.Helper()
-	text, err := json.Marshal(report)
+	text, err := json.Marshal(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +36,7 @@ func marshal(t *testing.T, report any) []byte {
 
 var seconds = regexp.MustCompile(`"seconds_[a-z_]*":[-+0-9.e]+`)
 
-// withoutSeconds is a report without what may differ between runs.
+// withoutSeconds removes what may differ between runs.
 func withoutSeconds(text []byte) []byte { return seconds.ReplaceAll(text, nil) }
 
 func modelBytes(t *testing.T, m *model.Model) []byte {
@@ -46,24 +48,15 @@ func modelBytes(t *testing.T, m *model.Model) []byte {
 	return b.Bytes()
 }
 
-func mustRate(t *testing.T, text string) threshold.Rate {
-	t.Helper()
-	r, err := threshold.ParseRate(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// sameForAllThreads runs make with 1, 2 and 8 threads, twice with the last, and compares what it returns.
-func sameForAllThreads(t *testing.T, make func() []byte) {
+// sameForAllThreads calls compute with 1, 2 and 8 threads, twice with the last, and compares what it returns.
+func sameForAllThreads(t *testing.T, compute func() []byte) {
 	t.Helper()
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	var first []byte
 	for _, threads := range []int{1, 2, 8, 8} {
 		runtime.GOMAXPROCS(threads)
-		got := make()
+		got := compute()
 		if first == nil {
 			first = got
 		}
@@ -71,7 +64,7 @@ func sameForAllThreads(t *testing.T, make func() []byte) {
 	}
 }
 
-func wantSameBytes(t *testing.T, what string, want, got []byte) {
+func wantSameBytes(t *testing.T, name string, want, got []byte) {
 	t.Helper()
 	if bytes.Equal(want, got) {
 		return
@@ -81,20 +74,20 @@ func wantSameBytes(t *testing.T, what string, want, got []byte) {
 		i++
 	}
 	part := func(b []byte) []byte { return b[max(0, min(i-60, len(b))):min(i+60, len(b))] }
-	t.Errorf("%s: other bytes, from byte %d of %d and %d:\n%s\n%s", what, i, len(want), len(got), part(want), part(got))
+	t.Errorf("%s: the bytes differ from byte %d of %d and %d on:\n%s\n%s", name, i, len(want), len(got), part(want), part(got))
 }
 
-// fitBytes is all that a fit gives.
-func fitBytes(t *testing.T, d *toptau.Data, o toptau.FitOptions) []byte {
+// fitBytes returns all that a fit returns.
+func fitBytes(t *testing.T, d *toptau.Data, c fitCase) []byte {
 	t.Helper()
-	f := fit(t, d, o)
-	return bytes.Join([][]byte{modelBytes(t, f.Model), withoutSeconds(marshal(t, f.Report)), marshal(t, f.Trace)}, nil)
+	f := fitData(t, d, c)
+	return bytes.Join([][]byte{modelBytes(t, f.Model), withoutSeconds(marshal(t, f.Result)), marshal(t, f.Trace)}, nil)
 }
 
-// Every part of these sets takes more than the 8 MB below which a pass uses one thread only. Each has rows and columns
-// that a thread can get wrong: neither is a multiple of 64, and half of the rows are positive.
+// Each class of these sets takes more than 8 MB, below which a pass uses one thread. The numbers of rows and columns are not
+// multiples of 64, so that blocks of unequal size are tested. Half of the rows are positive.
 
-// denseSet is numbers alone, 2 x 17,000 rows of 67, to be stored as float64.
+// denseSet has 2 x 17,000 rows of 67 numbers, to be stored as float64.
 func denseSet(t *testing.T) *toptau.Data {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 1))
@@ -113,14 +106,10 @@ func denseSet(t *testing.T) *toptau.Data {
 			}
 		}
 	}
-	d, err := toptau.FromRows(names, rows, positive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return rowsData(t, toptau.Rows{Columns: names, Numbers: rows, Positive: positive})
 }
 
-// mixedFile is a CSV file of 2 x 50,000 rows with four numbers and four names each.
+// mixedFile returns a CSV file of 2 x 50,000 rows with four numbers and four categories each.
 func mixedFile(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("a,b,c,d,color,shape,port,host,y\n")
@@ -130,10 +119,10 @@ func mixedFile(t *testing.T) string {
 		fmt.Fprintf(&b, "%d,%d,%.2f,%.1f,c%d,s%d,p%d,h%d,%d\n", r.IntN(50)+3*positive, r.IntN(1000), r.Float64(), r.Float64(),
 			r.IntN(3+positive), r.IntN(5), r.IntN(20-positive), r.IntN(40), positive)
 	}
-	return write(t, "mixed.csv", b.String())
+	return writeFile(t, "mixed.csv", b.String())
 }
 
-// sparseFile is a LIBSVM file of 2 x 9,000 rows with about 28 of 900 indices each.
+// sparseFile returns a LIBSVM file of 2 x 9,000 rows with about 28 of 900 indices each.
 func sparseFile(t *testing.T) string {
 	var b strings.Builder
 	r := rand.New(rand.NewPCG(7, 3))
@@ -145,7 +134,7 @@ func sparseFile(t *testing.T) string {
 		}
 		b.WriteByte('\n')
 	}
-	return write(t, "sparse.svm", b.String())
+	return writeFile(t, "sparse.svm", b.String())
 }
 
 func TestFitDoesNotDependOnThreads(t *testing.T) {
@@ -156,36 +145,39 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 	mixed, sparse := mixedFile(t), sparseFile(t)
 	readers := map[string]func() *toptau.Data{
 		"dense":  func() *toptau.Data { return dense },
-		"mixed":  func() *toptau.Data { return read(t, mixed, toptau.Format{Label: "y"}) },
-		"sparse": func() *toptau.Data { return read(t, sparse, toptau.Format{}) },
+		"mixed":  func() *toptau.Data { return readFile(t, mixed, toptau.Format{Label: "y"}) },
+		"sparse": func() *toptau.Data { return readFile(t, sparse, toptau.Format{}) },
 	}
-	full := toptau.SolverOptions{Solver: "adam", Iterations: 12}
-	minibatches := toptau.SolverOptions{Solver: "adam", Iterations: 12, Minibatches: 3, Seed: 5}
-	random := toptau.SolverOptions{Solver: "sgd", Iterations: 6, Step: 1, Minibatches: 2, Stratified: true, Start: "random",
+	full := method.Settings{Solver: method.Adam, Iterations: 12}
+	minibatches := method.Settings{Solver: method.Adam, Iterations: 12, Minibatches: 3, Seed: 5}
+	random := method.Settings{Solver: method.SGD, Iterations: 6, Step: 1, Minibatches: 2, Stratified: true, Start: method.RandomStart,
 		Seed: 6}
-	certified := toptau.SolverOptions{Solver: "certified", MaxPasses: 4}
+	certified := method.Settings{Solver: method.CertifiedSolver, MaxPasses: 4}
 	float64s := full
-	float64s.Storage = "float64"
+	float64s.Storage = method.Float64
+	tau := threshold.MustRate
 	for _, c := range []struct {
 		name, set string
-		toptau.FitOptions
+		method.Problem
+		settings method.Settings
+		scale    schema.Scale
 	}{
-		{"full batch", "dense", toptau.FitOptions{Method: "patmat-np", Tau: "1%", Beta: 0.1, SolverOptions: float64s}},
-		{"alarms count too", "dense", toptau.FitOptions{Method: "grill-np", Tau: "10%", SolverOptions: float64s}},
-		{"minibatches", "mixed", toptau.FitOptions{Method: "patmat", Tau: "1/30", Beta: 0.1, SolverOptions: minibatches}},
-		{"random start", "mixed", toptau.FitOptions{Method: "topmean", Tau: "5%", Surrogate: "logistic", Scale: "all",
-			SolverOptions: random}},
-		{"full batch", "mixed", toptau.FitOptions{Method: "grill", Tau: "1%", SolverOptions: full}},
-		{"full batch", "sparse", toptau.FitOptions{Method: "topmean-np", Tau: "1%", Surrogate: "squared-hinge",
-			SolverOptions: full}},
-		{"minibatches", "sparse", toptau.FitOptions{Method: "toppushk", K: 7, SolverOptions: minibatches}},
-		{"random start", "sparse", toptau.FitOptions{Method: "toppush", Surrogate: "logistic", SolverOptions: random}},
-		{"certified", "dense", toptau.FitOptions{Method: "topmean-np", Tau: "5%", SolverOptions: certified}},
-		{"certified", "mixed", toptau.FitOptions{Method: "patmat", Tau: "5%", Beta: 0.1, SolverOptions: certified}},
+		{"full batch", "dense", method.Problem{Method: method.PatMatNP, Tau: tau("1%"), Beta: 0.1}, float64s, ""},
+		{"false alarms in the objective", "dense", method.Problem{Method: method.GrillNP, Tau: tau("10%")}, float64s, ""},
+		{"minibatches", "mixed", method.Problem{Method: method.PatMat, Tau: tau("1/30"), Beta: 0.1}, minibatches, ""},
+		{"random start", "mixed", method.Problem{Method: method.TopMean, Tau: tau("5%"), Surrogate: "logistic"}, random, schema.ScaleAll},
+		{"full batch", "mixed", method.Problem{Method: method.Grill, Tau: tau("1%")}, full, ""},
+		{"full batch", "sparse", method.Problem{Method: method.TopMeanNP, Tau: tau("1%"), Surrogate: "squared-hinge"}, full, ""},
+		{"minibatches", "sparse", method.Problem{Method: method.TopPushK, K: 7}, minibatches, ""},
+		{"random start", "sparse", method.Problem{Method: method.TopPush, Surrogate: "logistic"}, random, ""},
+		{"certified", "dense", method.Problem{Method: method.TopMeanNP, Tau: tau("5%")}, certified, ""},
+		{"certified", "mixed", method.Problem{Method: method.PatMat, Tau: tau("5%"), Beta: 0.1}, certified, ""},
 	} {
 		c.Lambda = 0.001
 		t.Run(c.set+", "+c.name, func(t *testing.T) {
-			sameForAllThreads(t, func() []byte { return fitBytes(t, readers[c.set](), c.FitOptions) })
+			sameForAllThreads(t, func() []byte {
+				return fitBytes(t, readers[c.set](), fitCase{c.Problem, toptau.FitOptions{Settings: c.settings, Scale: c.scale}})
+			})
 		})
 	}
 }
@@ -197,36 +189,35 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfterN(string(content), "\n", 602)
-	small := write(t, "small.csv", strings.Join(lines[:601], ""))
+	small := writeFile(t, "small.csv", strings.Join(lines[:601], ""))
 	goal := toptau.MaxFPR("5%")
 	sameForAllThreads(t, func() []byte {
-		d := read(t, small, toptau.Format{Label: "y"})
-		o := toptau.TrainOptions{Methods: []string{"logistic", "ramp"}, Features: []string{"raw", "leaves"}, Folds: 2,
-			Seed: 9, Delta: mustRate(t, "50%"), TestShare: mustRate(t, "20%")}
-		trained, err := toptau.Train(context.Background(), d, goal, o)
+		d := readFile(t, small, toptau.Format{Label: "y"})
+		o := toptau.TrainOptions{Method: []method.Name{method.Logistic, method.Ramp}, Encoding: []schema.Encoding{schema.Raw, schema.Leaves},
+			Folds: 2, Seed: 9, Delta: threshold.MustRate("50%"), TestFraction: threshold.MustRate("20%")}
+		trained, err := toptau.Train(t.Context(), d, goal, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: trained.Model}},
-			toptau.EvaluateOptions{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return bytes.Join([][]byte{modelBytes(t, trained.Model), withoutSeconds(marshal(t, trained.Report)),
+		e := evaluate(t, d, trained.Model, toptau.EvaluateOptions{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
+		return bytes.Join([][]byte{modelBytes(t, trained.Model), withoutSeconds(marshal(t, trained.Result)),
 			withoutSeconds(marshal(t, e))}, nil)
 	})
 }
 
-// Another seed is another run; otherwise the comparisons above would compare nothing.
+// Another seed gives other weights, and seed 0 is seed 1. Otherwise the comparisons above would compare nothing.
 func TestSeedsMatter(t *testing.T) {
-	d := separable(t, 300)
-	for _, o := range []toptau.SolverOptions{{Start: "random"}, {Minibatches: 3}} {
-		o.Solver, o.Iterations = "adam", 20
-		f := toptau.FitOptions{Method: "patmat-np", Tau: "10%", Beta: 1, Lambda: 0.01, SolverOptions: o}
-		a := fit(t, d, f).Model.Weights
-		f.Seed = 1
-		if b := fit(t, d, f).Model.Weights; fmt.Sprint(a) == fmt.Sprint(b) {
-			t.Errorf("%+v: seeds 0 and 1 give the same weights", o)
+	d := separableData(t, 300)
+	for _, s := range []method.Settings{{Start: method.RandomStart}, {Minibatches: 3}} {
+		s.Solver, s.Iterations = method.Adam, 20
+		c := fitCase{method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("10%"), Beta: 1, Lambda: 0.01}, toptau.FitOptions{Settings: s}}
+		var fits [3][]float64
+		for seed := range fits {
+			c.Seed = uint64(seed)
+			fits[seed] = weights(fitData(t, d, c).Model)
+		}
+		if !slices.Equal(fits[0], fits[1]) || slices.Equal(fits[1], fits[2]) {
+			t.Errorf("%+v: weights with the seeds 0, 1 and 2: %v", s, fits)
 		}
 	}
 }
@@ -236,14 +227,14 @@ type build struct {
 	name, level, tags string
 }
 
-// Generated data, models, scores and reports are the same bytes from a build for the oldest CPUs, from one for CPUs
-// that fuse multiply and add, and from those without our assembly.
+// Generated data, models, scores and results have the same bytes with builds for the oldest CPUs, for CPUs with fused
+// multiply-add, and without our assembly.
 func TestBuildsAgree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
 	if runtime.GOARCH != "amd64" {
-		t.Skipf("GOAMD64 means nothing on %s", runtime.GOARCH)
+		t.Skipf("GOAMD64 has no effect on %s", runtime.GOARCH)
 	}
 	standard := build{"v1", "v1", ""}
 	want := standard.outputs(t)
@@ -257,13 +248,13 @@ func TestBuildsAgree(t *testing.T) {
 	}
 }
 
-// output is a file, or what a command printed.
+// output is the content of a file, or what a command printed.
 type output struct {
 	name    string
 	content []byte
 }
 
-// outputs compiles the command and runs it in an empty directory. It skips when the processor cannot run the build.
+// outputs compiles the command and runs it in an empty directory. It skips the test if the processor cannot run the build.
 func (b build) outputs(t *testing.T) []output {
 	t.Helper()
 	dir := t.TempDir()
@@ -289,7 +280,7 @@ func (b build) outputs(t *testing.T) []output {
 			"--iterations 60 -o topmean.json --json",
 		"fit h.csv --label last --method toppushk -k 5 --surrogate squared-hinge --solver adam --iterations 60 -o top.json --json",
 		"fit d.csv --label last --method topmean-np --tau 5% --solver certified --certificate dual.json -o certified.json --json",
-		"train d.csv --label last --max-fpr 2% --method logistic,ramp --features raw,leaves --folds 2 --seed 3 -o trained.json --json",
+		"train d.csv --label last --max-fpr 2% --method logistic,ramp --encoding raw,leaves --folds 2 --seed 3 -o trained.json --json",
 		"score trained.json d.csv",
 		"evaluate trained.json d.csv --max-fpr 2% --curves 20 --json",
 	} {

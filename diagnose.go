@@ -3,102 +3,67 @@ package toptau
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"toptau/calibrate"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
-	"toptau/metric"
+	"toptau/result"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
-// DiagnoseOptions are the choices of Diagnose.
+// DiagnoseOptions are the options of Diagnose.
 type DiagnoseOptions struct {
-	Goal     metric.Goal    // zero: the rates 0.1%, 1% and 5%
-	Delta    threshold.Rate // of the guarantee that is counted for; zero: 5%
-	Features string
-	Scale    string
-	Impute   string
-	Progress func(Progress)
+	Goal        Goal           // whose rate is examined; zero: the rates 0.1%, 1% and 5%
+	Delta       threshold.Rate // of the guarantee whose rows are counted; zero: 5%
+	Encoding    schema.Encoding
+	Scale       schema.Scale
+	Impute      schema.Impute
+	ReleaseData bool // as in FitOptions
+	Progress    func(result.Progress)
 }
 
-// Diagnosis says what the methods can do on some data, before any of them is fitted: the object that diagnose --json prints.
-type Diagnosis struct {
-	SchemaVersion int             `json:"schema_version"`
-	N             int             `json:"n"`
-	NPos          int             `json:"n_pos"`
-	NNeg          int             `json:"n_neg"`
-	D             int             `json:"d"`
-	Separable     *bool           `json:"separable"` // some w puts every positive above every negative; false: none with |w| <= TopRadius does by a margin of 1; nil: not decided
-	TopBound      *float64        `json:"top_bound"` // so much mean hinge loss at the top remains for every |w| <= TopRadius (TopPush, lambda = 0)
-	TopRadius     *float64        `json:"top_radius"`
-	Methods       []MethodVerdict `json:"methods"`
-	Budgets       []BudgetVerdict `json:"budgets"`
-	Advice        []string        `json:"advice"`
-	Passes        int             `json:"passes"`
-	Warnings      []Warning       `json:"warnings"`
-}
-
-// MethodVerdict says whether w = 0 is a global minimum of a method, whatever lambda.
-type MethodVerdict struct {
-	Method        string   `json:"method"`
-	K             *int     `json:"k"`
-	Tau           *string  `json:"tau"`
-	ZeroIsOptimal *bool    `json:"zero_is_optimal"` // nil: not decided, or not convex
-	Evidence      string   `json:"evidence"`
-	Distance      *float64 `json:"distance"`  // yes: from the mean of the positives to the capped hull, what rounding leaves
-	Advantage     *float64 `json:"advantage"` // no: w'mean(X+) - t(w) > 0 for the direction found
-}
-
-// BudgetVerdict holds a rate against the sizes of the data.
-type BudgetVerdict struct {
-	Tau             string  `json:"tau"`
-	TauNegatives    float64 `json:"tau_n_neg"`        // tau n-: negatives within the budget
-	NegativesNeeded int     `json:"negatives_needed"` // held-out negatives for a guarantee at delta
-	Enough          bool    `json:"enough"`           // the data have that many negatives
-	Text            string  `json:"text"`
-}
-
-// ZeroWords says what it means that w = 0 is optimal: fit, train and diagnose use the same words.
-func ZeroWords(title string) string {
-	return "w = 0 is the optimum of " + title + " on these data, provably and for every lambda: all scores would be equal"
+// zeroText returns what it means that w = 0 is optimal. Fit, Train and Diagnose use the same words.
+func zeroText(title string) string {
+	return "w = 0 is the optimum of " + title + " on these data, provably and for every lambda, so all scores would be equal"
 }
 
 const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unless the class means coincide, or a larger k or tau"
 
-// Diagnose answers what the paper leaves to experiment: for which methods w = 0 is the optimum, with a certificate both ways,
-// whether a linear score separates the classes at the top, and whether the data are large enough for the budgets.
-func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*Diagnosis, error) {
+// Diagnose reports what the methods can achieve on d before any of them is fitted: for which of them w = 0 is the optimum, with a
+// proof either way, whether a linear score separates the classes at the top, and whether the data are large enough for the
+// rates.
+func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosis, error) {
 	features, warnings, err := feature.FitContext(ctx, d.table, d.info.Schema, nil,
-		featureOptions(o.Features, o.Scale, o.Impute, 1))
+		feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: 1})
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	leaks := tune.Leaks(d.table) // before its columns are given up
-	x, err := d.matrix(ctx, features, matrix.Float32)
+	leaks := tune.Leaks(d.table) // before its columns are released
+	x, err := d.matrix(ctx, features, matrix.Float32, o.ReleaseData)
 	if err != nil {
 		return nil, err
 	}
-	g := &diagnosing{ctx: ctx, x: x, options: o, Diagnosis: Diagnosis{SchemaVersion: SchemaVersion, N: x.Rows(),
-		NPos: x.Positives.Rows(), NNeg: x.Negatives.Rows(), D: x.Cols(), Advice: []string{},
-		Warnings: append(leakWarnings(leaks), d.warnings()...)}}
-	for _, w := range warnings {
-		g.Warnings = append(g.Warnings, w)
-	}
+	g := &diagnosing{ctx: ctx, x: x, options: o, Diagnosis: result.Diagnosis{
+		Counts: result.Counts{Rows: x.Rows(), Positives: x.Positives.Rows()}, Negatives: x.Negatives.Rows(), Features: x.Cols(), Advice: []string{}}}
+	g.Warnings = append(append(leakWarnings(leaks), d.warnings()...), warnings...)
 	rates := []threshold.Rate{threshold.MustRate("0.1%"), threshold.MustRate("1%"), threshold.MustRate("5%")}
 	if tau := o.Goal.Tau(); !tau.IsZero() {
 		rates = []threshold.Rate{tau}
 	}
-	if err := g.methods(rates); err != nil {
+	if err := g.judgeMethods(rates); err != nil {
 		return nil, err
 	}
-	if err := g.budgets(rates); err != nil {
+	if err := g.judgeBudgets(rates); err != nil {
 		return nil, err
 	}
-	if err := g.separability(); err != nil {
+	if err := g.judgeSeparability(); err != nil {
 		return nil, err
 	}
 	g.advise()
@@ -110,41 +75,45 @@ type diagnosing struct {
 	ctx     context.Context
 	x       *matrix.Matrix
 	options DiagnoseOptions
-	Diagnosis
+	result.Diagnosis
 }
 
-// methods asks the certified solver about each convex method; the other two have no certificate.
-func (g *diagnosing) methods(rates []threshold.Rate) error {
+// exampleK and exampleLambda are the hyperparameters of the examined problems. The verdict of the methods with a tau does not
+// depend on lambda; 5 is the paper's middle k.
+const (
+	exampleK      = 5
+	exampleLambda = 1e-3
+)
+
+// judgeMethods examines each method, once for each rate if it uses one.
+func (g *diagnosing) judgeMethods(rates []threshold.Rate) error {
 	var problems []method.Problem
 	for _, m := range method.All() {
-		settings := []method.Problem{{}}
-		switch {
-		case m.UsesK:
-			settings = []method.Problem{{K: 5}}
-		case m.UsesTau:
-			settings = nil
-			for _, tau := range rates {
-				h := method.Problem{Tau: tau}
-				if m.UsesBeta {
-					h.Beta = 1
-				}
-				settings = append(settings, h)
-			}
+		problem := method.Problem{Method: m.Name, Lambda: exampleLambda}
+		if m.UsesK {
+			problem.K = exampleK
 		}
-		for _, h := range settings {
-			h.Lambda = 1e-3
-			p, err := m.With(h)
-			if err != nil {
-				return err
-			}
-			problems = append(problems, p)
+		if m.UsesBeta {
+			problem.Beta = 1
+		}
+		if !m.UsesTau {
+			problems = append(problems, problem)
+			continue
+		}
+		for _, problem.Tau = range rates {
+			problems = append(problems, problem)
 		}
 	}
 	for i, p := range problems {
 		if g.options.Progress != nil {
-			g.options.Progress(Progress{Share: float64(i) / float64(len(problems)), Text: string("is w = 0 optimal for " + p.Definition().Name)})
+			g.options.Progress(result.Progress{Done: i, Of: len(problems), Fraction: float64(i) / float64(len(problems)),
+				Stage: "is w = 0 optimal for " + string(p.Method)})
 		}
-		verdict, err := g.verdict(p)
+		p, err := p.Complete()
+		if err != nil {
+			return err
+		}
+		verdict, err := g.judgeMethod(p)
 		if err != nil {
 			return err
 		}
@@ -153,19 +122,12 @@ func (g *diagnosing) methods(rates []threshold.Rate) error {
 	return nil
 }
 
-// verdict is the answer for one method.
-func (g *diagnosing) verdict(p method.Problem) (MethodVerdict, error) {
-	h := p
-	v := MethodVerdict{Method: string(p.Definition().Name)}
-	if p.Definition().UsesK {
-		v.K = &h.K
-	}
-	if p.Definition().UsesTau {
-		tau := h.Tau.String()
-		v.Tau = &tau
-	}
-	if !p.Definition().Convex {
-		v.Evidence = "not convex: no certificate exists"
+// judgeMethod decides whether w = 0 is optimal for one problem.
+func (g *diagnosing) judgeMethod(p method.Problem) (result.MethodVerdict, error) {
+	m := p.Definition()
+	v := result.MethodVerdict{Problem: p}
+	if !m.Convex {
+		v.Evidence = "not convex, so no certificate exists"
 		return v, nil
 	}
 	f, err := objective.New(p, g.x)
@@ -186,24 +148,23 @@ func (g *diagnosing) verdict(p method.Problem) (MethodVerdict, error) {
 	case z.Verdict == certified.Undecided:
 		v.Evidence = fmt.Sprintf("not decided in %d passes", z.Passes)
 		return v, nil
-	case p.Definition().UsesBeta:
-		v.Evidence = "the gradient at 0 is mean(population) - mean(X+), which is not zero, for every beta and lambda"
-		if optimal {
-			v.Evidence = "the means of population and positives coincide"
-		}
+	case m.UsesBeta && optimal:
+		v.Evidence = "the means of population and positives coincide"
+	case m.UsesBeta:
+		v.Evidence = "the gradient at 0 is mean(population) - mean(positives), which is not zero for any beta and lambda"
 	case optimal:
-		v.Evidence = "the mean of the positives lies in the capped hull of the population, with weights a"
+		v.Evidence = "the positives' mean lies inside the population's capped convex hull"
 		v.Distance = &z.Distance
 	default:
-		v.Evidence = "a direction w in which the mean score of the positives is above the threshold"
+		v.Evidence = "in some direction w, the positives' mean score is above the threshold"
 		v.Advantage = &z.Advantage
 	}
 	v.ZeroIsOptimal = z.Verdict.Answer()
 	return v, nil
 }
 
-// budgets holds the rates against the sizes.
-func (g *diagnosing) budgets(rates []threshold.Rate) error {
+// judgeBudgets compares the rates with the number of negatives.
+func (g *diagnosing) judgeBudgets(rates []threshold.Rate) error {
 	delta := g.options.Delta
 	if delta.IsZero() {
 		delta = threshold.MustRate("5%")
@@ -213,35 +174,35 @@ func (g *diagnosing) budgets(rates []threshold.Rate) error {
 		if err != nil {
 			return err
 		}
-		b := BudgetVerdict{Tau: tau.String(), TauNegatives: tau.Times(float64(g.NNeg)), NegativesNeeded: needed, Enough: g.NNeg >= needed}
+		b := result.BudgetVerdict{Tau: tau.String(), TauNegatives: tau.Times(float64(g.Negatives)), NegativesNeeded: needed,
+			Enough: g.Negatives >= needed}
 		switch {
 		case b.TauNegatives < 1:
-			b.Text = fmt.Sprintf("%s of %d negatives is less than one: the threshold is the largest negative, as in toppush", tau, g.NNeg)
+			b.Text = fmt.Sprintf("%s of %s negatives is less than one, so the threshold is the largest negative, as in toppush", tau, text.Count(g.Negatives))
 		case !b.Enough:
-			b.Text = fmt.Sprintf("%d negatives are too few for a guarantee at %s, which needs %d held out", g.NNeg, tau, needed)
+			b.Text = fmt.Sprintf("%s negatives are too few for a guarantee at %s, which needs %s held out", text.Count(g.Negatives), tau, text.Count(needed))
 		default:
-			b.Text = fmt.Sprintf("about %.0f negatives within the budget; a guarantee needs %d negatives held out", b.TauNegatives, needed)
+			b.Text = fmt.Sprintf("about %.0f negatives within the budget; a guarantee needs %s held-out negatives", b.TauNegatives, text.Count(needed))
 		}
 		g.Budgets = append(g.Budgets, b)
 	}
 	return nil
 }
 
-// separability solves TopPush without regularisation: its optimum is 0 when every positive can be put above every negative.
-func (g *diagnosing) separability() error {
-	m, err := method.ByName("toppush")
+// separabilityGap and separabilityPasses bound the effort of judgeSeparability, chosen by hand: the question needs no exact
+// optimum.
+const (
+	separabilityGap    = 1e-4
+	separabilityPasses = 50
+)
+
+// judgeSeparability solves TopPush without regularisation: its optimum is 0 if every positive can be above every negative.
+func (g *diagnosing) judgeSeparability() error {
+	f, err := objective.New(method.Problem{Method: method.TopPush}, g.x)
 	if err != nil {
 		return err
 	}
-	p, err := m.With(method.Problem{})
-	if err != nil {
-		return err
-	}
-	f, err := objective.New(p, g.x)
-	if err != nil {
-		return err
-	}
-	res, err := certified.Solve(g.ctx, f, certified.Options{Gap: 1e-4, MaxPasses: 50})
+	res, err := certified.Solve(g.ctx, f, certified.Options{Gap: separabilityGap, MaxPasses: separabilityPasses})
 	if err != nil {
 		return err
 	}
@@ -250,27 +211,24 @@ func (g *diagnosing) separability() error {
 	}
 	g.Passes += res.Passes
 	g.TopBound, g.TopRadius = &res.LowerBound, &res.BallRadius
-	// A loss below 1/n+ on every positive means that each is above every negative.
-	separable := res.Objective*float64(g.NPos) < 1
+	// If the mean loss is below 1/n+, every positive has a loss below 1 and is above every negative.
+	separable := res.Objective*float64(g.Positives) < 1
 	if separable || res.LowerBound > 0 {
 		g.Separable = &separable
 	}
 	return nil
 }
 
-// advise sums up.
+// advise adds the conclusions.
 func (g *diagnosing) advise() {
-	collapsed := ""
+	var collapsed []string
 	for _, v := range g.Methods {
 		if v.ZeroIsOptimal != nil && *v.ZeroIsOptimal {
-			if collapsed != "" {
-				collapsed += ", "
-			}
-			collapsed += v.Method + setting(v)
+			collapsed = append(collapsed, string(v.Method)+settingText(v.Problem))
 		}
 	}
-	if collapsed != "" {
-		g.Advice = append(g.Advice, "do not use "+collapsed+": "+zeroAdvice)
+	if len(collapsed) > 0 {
+		g.Advice = append(g.Advice, "do not use "+strings.Join(collapsed, ", ")+": "+zeroAdvice)
 	}
 	if g.Separable != nil && *g.Separable {
 		g.Advice = append(g.Advice, "the classes are separable at the top: every positive can be above every negative; "+
@@ -283,12 +241,12 @@ func (g *diagnosing) advise() {
 	}
 }
 
-func setting(v MethodVerdict) string {
+func settingText(p method.Problem) string {
 	switch {
-	case v.K != nil:
-		return fmt.Sprintf(" (k %d)", *v.K)
-	case v.Tau != nil:
-		return " (tau " + *v.Tau + ")"
+	case p.K != 0:
+		return fmt.Sprintf(" (k %d)", p.K)
+	case !p.Tau.IsZero():
+		return " (tau " + p.Tau.String() + ")"
 	}
 	return ""
 }

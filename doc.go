@@ -4,7 +4,7 @@
 // It implements the eight methods of "General Framework for Binary Classification on Top Samples": TopPush, TopPushK,
 // Grill, Pat&Mat, TopMean, Grill-NP, Pat&Mat-NP and TopMean-NP.
 //
-// The way through the package: Read (or FromRows) gives Data; Train chooses a model for a Goal, Fit runs one method with
+// The way through the package: Read (or Rows.Data) gives Data; Train chooses a model for a Goal, Fit runs one method with
 // given hyperparameters; Load reads a saved model; Score and Evaluate apply it. Models are saved with their Save method.
 //
 // # Notation

@@ -2,7 +2,6 @@ package toptau
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"flag"
@@ -15,15 +14,17 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
-// Models are edited at random, with a checksum that is right. docs/model.md lists the fields whose edits cannot be detected from
-// the file alone; every accepted edit must be of a field in that list, and edits of the evidence must be refused or say the same.
-// 1,000 edits in go test, 20,000 with TOPTAU_HOSTILE=long; -args -edits N makes another number of them. With -args
-// -update-edits the list is written anew.
+// TestEditedModels edits models at random and gives them a correct checksum. docs/model.md lists the fields whose edits cannot be
+// detected from the file alone. Every accepted edit must be of a field in that list. Edits of the evidence must be refused or
+// mean the same. go test makes 1,000 edits, 20,000 with TOPTAU_HOSTILE=long, and -args -edits N another number. -args
+// -update-edits rewrites the list.
 var (
 	edits       = flag.Int("edits", 0, "edited models; 0: 1,000, or 20,000 with TOPTAU_HOSTILE=long")
 	updateEdits = flag.Bool("update-edits", false, "rewrite the list of undetectable edits in docs/model.md")
@@ -110,7 +111,7 @@ func (n *tree) write(b *strings.Builder) {
 	b.WriteString(closing[n.open])
 }
 
-// modelText writes a tree in the form of a model file, with its checksum.
+// modelText writes a tree as a model file with a correct checksum.
 func modelText(n *tree) string {
 	var b strings.Builder
 	b.WriteString("{\n")
@@ -160,9 +161,9 @@ func (n *tree) places(path string) []place {
 	return list
 }
 
-// mutations change a place and return what they did; "" when they do not apply.
+// mutations change a place and return what they did, "" if they do not apply.
 var mutations = []func(p place, r *rand.Rand) string{
-	func(p place, r *rand.Rand) string { // a number slightly different
+	func(p place, r *rand.Rand) string { // a slightly different number
 		return p.number(func(x float64) float64 { return x * (1 + 1e-6) }, "times 1 + 1e-6")
 	},
 	func(p place, r *rand.Rand) string {
@@ -218,7 +219,7 @@ var mutations = []func(p place, r *rand.Rand) string{
 			return ""
 		}
 		p.node.leaf = !v
-		return "the contrary"
+		return "negated"
 	},
 	func(p place, r *rand.Rand) string {
 		if p.node.open == 0 && p.node.leaf == nil {
@@ -248,11 +249,11 @@ var mutations = []func(p place, r *rand.Rand) string{
 		other := (p.index + 1) % len(p.parent.values)
 		v := p.parent.values
 		v[p.index], v[other] = v[other], v[p.index]
-		return "exchanged with its neighbour"
+		return "swapped with its neighbour"
 	},
 }
 
-// number replaces a number, in the shortest form, as toptau writes it.
+// number replaces a number. It is written in the shortest form, as toptau does.
 func (p place) number(change func(float64) float64, what string) string {
 	n, ok := p.node.leaf.(json.Number)
 	if !ok {
@@ -270,8 +271,8 @@ func (p place) number(change func(float64) float64, what string) string {
 	return what
 }
 
-// editable are models with every kind of evidence.
-func editable(t *testing.T) map[string]*model.Model {
+// editableModels returns models with every kind of evidence.
+func editableModels(t *testing.T) map[string]*model.Model {
 	r := rand.New(rand.NewPCG(3, 1))
 	table := func(rows int) string {
 		var b strings.Builder
@@ -292,17 +293,19 @@ func editable(t *testing.T) map[string]*model.Model {
 			t.Fatal(err)
 		}
 		format := Format{Label: "y", Segment: "site"}
-		d, err := Read(path, format)
 		if m != nil {
-			d, err = ReadFor(m, path, Format{Segment: "site"})
+			format = m.Format()
+			format.Segment = "site"
 		}
+		d, err := Read(t.Context(), path, format)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
 	train := read("train.csv", table(600), nil)
-	fitted, err := Fit(context.Background(), train, FitOptions{Method: "patmat-np", Tau: "5%", Beta: 0.1, Lambda: 0.01, Features: "scorecard"})
+	fitted, err := Fit(t.Context(), train, method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("5%"), Beta: 0.1, Lambda: 0.01},
+		FitOptions{Encoding: schema.Scorecard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,25 +323,27 @@ func editable(t *testing.T) map[string]*model.Model {
 		{"sites", MaxFPR("3%")},
 	} {
 		name := point.name
-		o := ThresholdOptions{Goal: point.goal, Delta: threshold.MustRate("5%"), Segments: name == "sites"}
+		o := ThresholdOptions{Name: name, Delta: threshold.MustRate("5%"), Segments: name == "sites"}
 		if name == "plain" {
 			o.Delta = threshold.Rate{}
 		}
-		further, _, err := AddPoint(m, held, name, o)
+		c, err := Threshold(t.Context(), held, Entry{Model: m}, point.goal, o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		m = further
+		if m, err = m.WithPoint(c.Point); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
 	}
-	trained, err := Train(context.Background(), train, MaxFPR("5%"),
-		TrainOptions{Methods: []string{"logistic", "toppush"}, Features: []string{"raw"}, Folds: 2, Delta: threshold.MustRate("5%")})
+	trained, err := Train(t.Context(), train, MaxFPR("5%"), TrainOptions{Method: []method.Name{method.Logistic, method.TopPush},
+		Encoding: []schema.Encoding{schema.Raw}, Folds: 2, Delta: threshold.MustRate("5%")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*model.Model{"fit and threshold": m, "train --delta": trained.Model}
+	return map[string]*model.Model{"fit and threshold": m, "train with delta": trained.Model}
 }
 
-// recomputed are the fields that are recomputed: an accepted edit of them says the same as before.
+// recomputed matches the fields that Read computes again. An accepted edit of one of them means the same as before.
 var recomputed = regexp.MustCompile(`^(points\.\*(\.segments\.\*)?\.guarantee\.(certified|kind|rate|delta|n_negatives|order|bound|calibration\.rows|calibration\.above.*)` +
 	`|points\.\*\.goal|toptau_model|checksum|weights|offset|features\.blocks|probes\.\*\.score|fingerprints\.(rows|sampled|cut|hashes))$`)
 
@@ -355,14 +360,14 @@ func TestEditedModels(t *testing.T) {
 		root *tree
 	}
 	var bases []base
-	for name, m := range editable(t) {
+	for name, m := range editableModels(t) {
 		var b bytes.Buffer
 		if _, err := m.WriteTo(&b); err != nil {
 			t.Fatal(err)
 		}
 		root := parseTree(t, b.String())
 		if modelText(root) != b.String() {
-			t.Fatal("the tree does not give the file")
+			t.Fatal("the tree does not reproduce the file")
 		}
 		bases = append(bases, base{name, root})
 	}
@@ -395,7 +400,7 @@ func TestEditedModels(t *testing.T) {
 	compareList(t, accepted)
 }
 
-// pickNode chooses a field first and then one of its places, so that long lists do not take all edits.
+// pickNode chooses a field first and then one of its places. Otherwise long lists would get nearly all edits.
 func pickNode(root *tree, r *rand.Rand) place {
 	byPath := map[string][]place{}
 	var paths []string
@@ -409,8 +414,8 @@ func pickNode(root *tree, r *rand.Rand) place {
 	return byPath[path][r.IntN(len(byPath[path]))]
 }
 
-// harmless are accepted edits that claim nothing false: the goal of a plain threshold, and another delta for which the order is
-// the right one too.
+// harmless reports accepted edits that claim nothing false: the goal of a plain threshold, and another delta that the order
+// statistic satisfies too.
 func harmless(p place, what string) bool {
 	switch {
 	case strings.HasSuffix(p.path, ".delta"):
@@ -418,7 +423,7 @@ func harmless(p place, what string) bool {
 		bound, _ := p.parent.field("bound").leaf.(json.Number).Float64()
 		return err == nil && bound <= delta.Float64()
 	case strings.HasPrefix(p.path, "points.*.goal"):
-		return true // of a plain threshold, or the same goal in another form: a guarantee for another goal is refused
+		return true // of a plain threshold, or the same goal in another form; Read refuses a guarantee for another goal
 	}
 	return false
 }
@@ -428,7 +433,7 @@ const (
 	listEnd   = "<!-- undetectable edits: end -->\n"
 )
 
-// compareList holds the fields of accepted edits against the list in docs/model.md.
+// compareList compares the fields of accepted edits with the list in docs/model.md.
 func compareList(t *testing.T, accepted map[string][]string) {
 	const path = "docs/model.md"
 	content, err := os.ReadFile(path)
@@ -448,7 +453,7 @@ func compareList(t *testing.T, accepted map[string][]string) {
 	for field, what := range accepted {
 		slices.Sort(what)
 		if !known[field] && !*updateEdits {
-			t.Errorf("%s: an edit that is not detected and not in %s: %v", field, path, slices.Compact(what))
+			t.Errorf("%s: an undetected edit that %s does not list: %v", field, path, slices.Compact(what))
 		}
 		known[field] = true
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -17,13 +16,15 @@ import (
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
 )
 
-// Entry is one ranking of rows: a model, or the scores of another program.
+// Entry is one ranking of rows: a model, a column of the data, or the scores of another program.
 type Entry struct {
 	Name   string       // "": the model's only entry needs none
-	Model  *model.Model // nil: Scores, or what ReadScores read
+	Model  *model.Model // nil: Column, Scores, or what ReadScores read
 	Scores []float64    // one for each row of the data; NaN: none
+	Column string       // a numeric column of the data with the scores
 
 	file   *scoreFile
 	origin *origin // of a model that Train made
@@ -41,24 +42,6 @@ type rowScores struct {
 	values []float64
 	joined *result.Joined  // nil: they were not read from a file
 	counts *feature.Counts // nil: no model scored the rows
-}
-
-// addColumns adds the columns that only another schema has. A column that both have must be of one kind.
-func addColumns(to *schema.Schema, other schema.Schema) error {
-	to.Columns = slices.Clone(to.Columns)
-	for _, c := range other.Columns {
-		i := slices.IndexFunc(to.Columns, func(known schema.Column) bool { return known.Name == c.Name })
-		switch {
-		case i < 0:
-			to.Columns = append(to.Columns, c)
-		case to.Columns[i].Kind != c.Kind:
-			return &diag.Error{Kind: diag.Model, Column: c.Name, Found: "categorical in one model and numeric in another",
-				Expected: "models that read the column alike", Hint: "evaluate them one at a time"}
-		}
-	}
-	slices.SortStableFunc(to.Columns, func(a, b schema.Column) int { return a.Number - b.Number })
-	to.Width = max(to.Width, other.Width)
-	return nil
 }
 
 // arranged returns d with its columns in the order of a model's schema. Rows are shared.
@@ -93,10 +76,12 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 		return &rowScores{values: z, counts: counts}, d.inFile(err)
 	case e.file != nil:
 		return e.file.scoresOf(e.Name, d)
+	case e.Column != "":
+		return e.columnScores(d)
 	}
-	rows := d.Rows()
+	rows := d.Len()
 	if d.whole != nil {
-		rows = d.whole.Rows()
+		rows = d.whole.Len()
 	}
 	if len(e.Scores) != rows {
 		return nil, &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d scores of %s", len(e.Scores), diag.Quote(e.Name)),
@@ -107,6 +92,29 @@ func (e *Entry) score(d *Data) (*rowScores, error) {
 		s.values = pickValues(e.Scores, d.wholeRows)
 	}
 	return s, s.requireAll(e.Name, "", d, false)
+}
+
+// columnScores returns the values of a numeric column.
+func (e *Entry) columnScores(d *Data) (*rowScores, error) {
+	var names []string
+	for i := range d.table.Columns {
+		c := &d.table.Columns[i]
+		if c.Kind == schema.Categorical {
+			continue
+		}
+		if c.Name != e.Column {
+			names = append(names, c.Name)
+			continue
+		}
+		scores := c.AllValues()
+		if row := slices.IndexFunc(scores, math.IsNaN); row >= 0 {
+			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: e.Column,
+				Found: "a missing score", Expected: "a number"}
+		}
+		return &rowScores{values: scores}, nil
+	}
+	return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Param: "score", Found: diag.Quote(e.Column),
+		Expected: fmt.Sprintf("one of the numeric columns %q", names)}
 }
 
 // requireAll returns an error if some row of d has no score. byID names the row by its id.
@@ -220,7 +228,7 @@ func (f *scoreFile) scoresOf(name string, d *Data) (*rowScores, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &rowScores{values: slices.Repeat([]float64{math.NaN()}, all.Rows()), joined: &result.Joined{}}
+	s := &rowScores{values: slices.Repeat([]float64{math.NaN()}, all.Len()), joined: &result.Joined{}}
 	from, by, err := j.join()
 	if err != nil {
 		return nil, err
@@ -380,9 +388,9 @@ func (j *joiner) join() (rows []int, by string, err error) {
 		rows, err = j.joinRow()
 		return rows, byRow, err
 	}
-	if n := len(j.values); n != j.data.Rows() {
+	if n := len(j.values); n != j.data.Len() {
 		return nil, "", &diag.Error{Kind: diag.Data, File: j.table.File, Found: fmt.Sprintf("%d scores and no id", n),
-			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", j.data.Rows(), j.data.table.File),
+			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", j.data.Len(), j.data.table.File),
 			Hint:     "or a column of ids in both files"}
 	}
 	rows = make([]int, len(j.values))
@@ -395,8 +403,8 @@ func (j *joiner) join() (rows []int, by string, err error) {
 // joinID finds rows by their ids.
 func (j *joiner) joinID() ([]int, error) {
 	column := j.ids[0].Name
-	where := make(map[string]int, j.data.Rows())
-	for row := range j.data.Rows() {
+	where := make(map[string]int, j.data.Len())
+	for row := range j.data.Len() {
 		id := idOf(j.data.table.ID, row)
 		if first, twice := where[id]; twice {
 			return nil, &diag.Error{Kind: diag.Data, File: j.data.table.File, Line: j.data.table.LineOf(row), Column: column,
@@ -424,7 +432,7 @@ func (j *joiner) joinID() ([]int, error) {
 
 // joinRow finds rows by their numbers.
 func (j *joiner) joinRow() ([]int, error) {
-	rows, seen := make([]int, len(j.values)), make([]int, j.data.Rows())
+	rows, seen := make([]int, len(j.values)), make([]int, j.data.Len())
 	for i := range rows {
 		text := j.rows.Values[i]
 		number, err := strconv.Atoi(strings.TrimSpace(text))

@@ -123,8 +123,8 @@ func (e *Evaluation) measure(entry *Entry, o EvaluateOptions, several bool) erro
 		}
 	}
 	if m := entry.Model; m != nil {
-		r.Kind, r.Setting, r.Features = result.ModelEntry, settingText(m), m.Features(feature.Key{}).Cols()
-		r.Missing, r.Unknown = sum(s.counts.Missing), sum(s.counts.Unknown)+s.counts.UnknownIndices
+		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), m.Features(feature.Key{}).Cols()
+		r.Missing, r.Unknown = sumOf(s.counts.Missing), sumOf(s.counts.Unknown)+s.counts.UnknownIndices
 		warnings, err := k.measureModel(&r.Measured, o)
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]Warning
 	found := ""
 	switch {
 	case r.TrainingRows != nil && r.TrainingRows.Excess:
-		found = overlapWarning(r.TrainingRows, d.Rows())
+		found = overlapWarning(r.TrainingRows, d.Len())
 	case r.TrainingRows == nil && trainedOn(k.Model, d):
 		found = "these are the rows that the model was trained on"
 	}
@@ -292,8 +292,8 @@ func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 	return positives, negatives, len(numbers)
 }
 
-// settingText lists a model's members with their hyperparameters.
-func settingText(m *model.Model) string {
+// membersText lists a model's members with their hyperparameters.
+func membersText(m *model.Model) string {
 	members := m.Members()
 	list := make([]string, len(members))
 	for i := range members {
@@ -336,7 +336,7 @@ func byClass(t *table.Table, z []float64) metric.Scores {
 // scoreRows scores all rows in their order.
 func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
 	scorer := m.TableScorer(feature.Key{})
-	z := make([]float64, d.Rows())
+	z := make([]float64, d.Len())
 	if err := scorer.Scores(d.table, z); err != nil {
 		return nil, nil, err
 	}
@@ -357,7 +357,7 @@ func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, co
 			from, to = s.Positives, &shifted.Positives
 		}
 		alarm := -1.0
-		if from[next[class]] > thresholdFor(p, d.table, i) {
+		if from[next[class]] > p.ThresholdOf(segmentOf(d.table, i)) {
 			alarm = 1
 		}
 		next[class]++

@@ -15,12 +15,14 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/report"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
-// overlapping is a table whose classes overlap, positives every fifth row.
+// overlapping returns a table with overlapping classes. Every fifth row is positive.
 func overlapping(rows int, seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 0))
 	number := func() float64 { return float64(random.Uint64()>>11) / (1 << 53) }
@@ -36,18 +38,13 @@ func overlapping(rows int, seed uint64) string {
 	return b.String()
 }
 
-func maxFPR(t *testing.T, rate string) metric.Goal {
-	t.Helper()
-	return toptau.MaxFPR(rate)
-}
-
-// evaluate measures entries with a goal of 10 % false alarms.
-func evaluate(t *testing.T, d *toptau.Data, o toptau.EvaluateOptions, entries ...toptau.Entry) *toptau.Evaluation {
+// evaluateEntries measures entries with a goal of 10 % false alarms.
+func evaluateEntries(t *testing.T, d *toptau.Data, o toptau.EvaluateOptions, entries ...toptau.Entry) *toptau.Evaluation {
 	t.Helper()
 	if o.Goal == (toptau.Goal{}) {
 		o.Goal = toptau.MaxFPR("10%")
 	}
-	e, err := toptau.Evaluate(context.Background(), d, entries, o)
+	e, err := toptau.Evaluate(t.Context(), d, entries, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,32 +52,31 @@ func evaluate(t *testing.T, d *toptau.Data, o toptau.EvaluateOptions, entries ..
 }
 
 // trainAll trains on overlapping rows and keeps all learners.
-func trainAll(t *testing.T, test *toptau.Data, share string, methods ...string) *toptau.Trained {
+func trainAll(t *testing.T, test *toptau.Data, fraction string, methods ...method.Name) *toptau.Trained {
 	t.Helper()
-	d := read(t, write(t, "train.csv", overlapping(400, 1)), toptau.Format{Label: "y"})
-	o := toptau.TrainOptions{Methods: methods, Features: []string{"raw"}, KeepAll: true, Seed: 1, Test: test}
-	if share != "" {
-		o.TestShare = threshold.MustRate(share)
+	d := readFile(t, writeFile(t, "train.csv", overlapping(400, 1)), toptau.Format{Label: "y"})
+	o := toptau.TrainOptions{Method: methods, Encoding: []schema.Encoding{schema.Raw}, KeepAll: true, Seed: 1, Test: test}
+	if fraction != "" {
+		o.TestFraction = threshold.MustRate(fraction)
 	}
-	trained, err := toptau.Train(context.Background(), d, toptau.MaxFPR("10%"), o)
+	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return trained
 }
 
-// KeepAll returns the chosen model, the methods and the baselines, each of which scores the test part that
-// Train set aside.
+// KeepAll returns the chosen model, the methods and the baselines, each of which scores the test part that Train set aside.
 func TestTrainKeepsAll(t *testing.T) {
 	trained := trainAll(t, nil, "25%", "topmean-np")
 	var names []string
 	for _, e := range trained.All {
 		names = append(names, e.Name)
 	}
-	if !slices.Equal(names, []string{"chosen", "logistic", "svm", "topmean-np"}) || trained.Test.Rows() != 100 {
-		t.Fatalf("%q, %d test rows", names, trained.Test.Rows())
+	if !slices.Equal(names, []string{"chosen", "logistic", "svm", "topmean-np"}) || trained.Test.Len() != 100 {
+		t.Fatalf("%q, %d test rows", names, trained.Test.Len())
 	}
-	e := evaluate(t, trained.Test, toptau.EvaluateOptions{Against: "logistic", Replicates: 200}, trained.All...)
+	e := evaluateEntries(t, trained.Test, toptau.EvaluateOptions{Against: "logistic", Replicates: 200}, trained.All...)
 	var kinds []result.EntryKind
 	for i := range e.Entries {
 		entry := &e.Entries[i]
@@ -94,49 +90,44 @@ func TestTrainKeepsAll(t *testing.T) {
 		t.Error(kinds)
 	}
 	// The chosen model does to the test part what Train reported.
-	if e.Rows != 100 || e.Positives != trained.Report.Test.Positives ||
-		e.Points[0].Decisions.TruePositives != trained.Report.AtThreshold.TruePositives ||
-		e.Goal.Value.Rate != trained.Report.TestGoal.Rate {
-		t.Errorf("%+v\nTrain reported %+v", e.Points[0].Decisions, trained.Report.AtThreshold)
+	if e.Rows != 100 || e.Positives != trained.Result.Test.Positives ||
+		e.Points[0].Decisions.TruePositives != trained.Result.TestDecisions.TruePositives ||
+		e.Goal.Value.Rate != trained.Result.TestGoal.Rate {
+		t.Errorf("%+v\nTrain reported %+v", e.Points[0].Decisions, trained.Result.TestDecisions)
 	}
 	if v := e.Verdicts[0]; v.About != result.AboutLoss || v.Entry != "topmean-np" || v.Against != "logistic" {
 		t.Errorf("%+v", v)
 	}
 }
 
-// The scores of a model, given from outside, are worth the same: in memory, from a file, and joined to a part
-// of the rows.
-func TestScoresAreWorthWhatTheirModelIs(t *testing.T) {
+// The scores of a model measure the same as the model: in memory, from a file, and joined to a part of the rows.
+func TestScoresMeasureAsTheirModel(t *testing.T) {
 	trained := trainAll(t, nil, "25%", "topmean-np")
-	path := write(t, "all.csv", overlapping(400, 1))
-	all, err := toptau.ReadFor(trained.Model, path, toptau.Format{Label: "y"})
+	path := writeFile(t, "all.csv", overlapping(400, 1))
+	all, err := toptau.Read(t.Context(), path, trained.Model.Format())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var file strings.Builder
 	file.WriteString("row,score\n")
-	scores := make([]float64, all.Rows())
-	_, err = toptau.Score(context.Background(), trained.Model, path, toptau.ScoreOptions{}, func(*toptau.Scoring) error { return nil },
-		func(s *toptau.Scored) error {
-			scores[s.Row-1] = s.Score
-			_, err := fmt.Fprintf(&file, "%d,%v\n", s.Row, s.Score)
-			return err
-		})
-	if err != nil {
-		t.Fatal(err)
+	scores := make([]float64, all.Len())
+	rows, _ := scoreAll(t, trained.Model, path, toptau.ScoreOptions{})
+	for i, row := range rows {
+		scores[i] = row.Score
+		fmt.Fprintf(&file, "%d,%v\n", row.Number, row.Score)
 	}
-	fromFile, err := toptau.ReadScores(context.Background(), "file", write(t, "scores.csv", file.String()), toptau.Format{})
+	fromFile, err := toptau.ReadScores(t.Context(), "file", writeFile(t, "scores.csv", file.String()), toptau.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range []*toptau.Data{all, trained.Test} {
-		e := evaluate(t, d, toptau.EvaluateOptions{Replicates: 100}, toptau.Entry{Name: "model", Model: trained.Model},
+		e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 100}, toptau.Entry{Name: "model", Model: trained.Model},
 			toptau.Entry{Name: "memory", Scores: scores}, fromFile)
 		for i := range e.Entries[1:] {
 			entry := &e.Entries[i+1]
 			if entry.AUC != e.AUC || entry.Goal.Value.Rate != e.Goal.Value.Rate || entry.Difference.Rate != 0 ||
 				*entry.Difference.Interval != *e.Entries[1].Difference.Interval || entry.Difference.Interval.High != 0 {
-				t.Errorf("%d rows: %+v\nmodel: %+v", d.Rows(), entry, e.Entries[0])
+				t.Errorf("%d rows: %+v\nmodel: %+v", d.Len(), entry, e.Entries[0])
 			}
 		}
 		if j := e.Entries[2].Joined; j == nil || j.By != "row" || e.Entries[1].Joined != nil {
@@ -145,18 +136,18 @@ func TestScoresAreWorthWhatTheirModelIs(t *testing.T) {
 	}
 }
 
-// Against scores that know nothing and scores that know everything the conclusion is certain.
+// The verdicts against useless scores and against perfect scores are certain.
 func TestEvaluateAgainstScores(t *testing.T) {
-	d := read(t, write(t, "data.csv", overlapping(600, 2)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "data.csv", overlapping(600, 2)), toptau.Format{Label: "y"})
 	model := trainAll(t, d, "", "topmean-np").All[2]
-	nothing, everything := make([]float64, d.Rows()), make([]float64, d.Rows())
+	nothing, everything := make([]float64, d.Len()), make([]float64, d.Len())
 	for row := range nothing {
 		nothing[row] = float64((row * 7919) % 600)
 		if row%5 == 0 {
 			everything[row] = 1
 		}
 	}
-	e := evaluate(t, d, toptau.EvaluateOptions{Against: "svm", Replicates: 500}, model, toptau.Entry{Name: "nothing", Scores: nothing},
+	e := evaluateEntries(t, d, toptau.EvaluateOptions{Against: "svm", Replicates: 500}, model, toptau.Entry{Name: "nothing", Scores: nothing},
 		toptau.Entry{Name: "everything", Scores: everything})
 	if e.Against != "svm" || e.Entries[1].Verdict != metric.Worse || e.Entries[2].Verdict != metric.Better {
 		t.Errorf("%+v", e.Verdicts)
@@ -181,30 +172,30 @@ func TestEvaluateDrawsEntities(t *testing.T) {
 			fmt.Fprintf(&b, "%s,h%d\n", line, i/3)
 		}
 	}
-	d := read(t, write(t, "groups.csv", b.String()), toptau.Format{Label: "y", Group: "host"})
-	scores := make([]float64, d.Rows())
+	d := readFile(t, writeFile(t, "groups.csv", b.String()), toptau.Format{Label: "y", Group: "host"})
+	scores := make([]float64, d.Len())
 	for row := range scores {
 		scores[row] = float64(row % 7)
 	}
-	e := evaluate(t, d, toptau.EvaluateOptions{Replicates: 50}, toptau.Entry{Name: "a", Scores: scores},
-		toptau.Entry{Name: "b", Scores: make([]float64, d.Rows())})
+	e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 50}, toptau.Entry{Name: "a", Scores: scores},
+		toptau.Entry{Name: "b", Scores: make([]float64, d.Len())})
 	if e.Entities != 101 || e.Entries[1].Difference.Interval.Kind != metric.GroupInterval {
 		t.Errorf("%d entities, %+v", e.Entities, e.Entries[1].Difference.Interval)
 	}
 }
 
-// joinScores joins a file to the rows and returns how. In a data set of three rows it checks that the scores
-// are 1, -2.5 and 1000: the criterion above every negative is then 0, since the positive is the first row.
-func joinScores(path string, d *toptau.Data) (string, error) {
-	entry, err := toptau.ReadScores(context.Background(), "m", path, toptau.Format{})
+// joinScores joins a file to the rows and describes how. For a data set of three rows it checks that the scores rank them as 1,
+// -2.5 and 1000 do.
+func joinScores(t *testing.T, path string, d *toptau.Data) (string, error) {
+	entry, err := toptau.ReadScores(t.Context(), "m", path, toptau.Format{})
 	if err != nil {
 		return "", err
 	}
 	entries := []toptau.Entry{entry}
-	if d.Rows() == 3 {
+	if d.Len() == 3 {
 		entries = append(entries, toptau.Entry{Name: "right", Scores: []float64{1, -2.5, 1000}})
 	}
-	e, err := toptau.Evaluate(context.Background(), d, entries, toptau.EvaluateOptions{Goal: toptau.AbsoluteTop(), Replicates: 2})
+	e, err := toptau.Evaluate(t.Context(), d, entries, toptau.EvaluateOptions{Goal: toptau.AbsoluteTop(), Replicates: 2})
 	if err != nil {
 		return "", err
 	}
@@ -214,7 +205,7 @@ func joinScores(path string, d *toptau.Data) (string, error) {
 	return report.JoinedText(e.Entries[0].Joined), nil
 }
 
-// Every way to join scores to rows, and every way in which that fails.
+// TestReadScores covers every way to join scores to rows, and every way in which that fails.
 func TestReadScores(t *testing.T) {
 	plain := "x,y\n1,1\n2,0\n3,0\n"
 	named := "key,x,y\na,1,1\nb,2,0\nc,3,0\n"
@@ -223,7 +214,7 @@ func TestReadScores(t *testing.T) {
 		name, data string
 		format     toptau.Format
 		scores     string
-		want       string // a part of the error; "": 1, -2.5, 1000
+		want       string // a part of the error; "": the scores are 1, -2.5, 1000
 		words      string
 	}{
 		{"score alone", plain, toptau.Format{Label: "y"}, "score\n1\n-2.5\n1e3\n", "",
@@ -260,8 +251,8 @@ func TestReadScores(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d := read(t, "d.csv", c.format)
-		s, err := joinScores("s.csv", d)
+		d := readFile(t, "d.csv", c.format)
+		s, err := joinScores(t, "s.csv", d)
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", c.name, err, c.want)
@@ -274,25 +265,25 @@ func TestReadScores(t *testing.T) {
 	}
 }
 
-// Scores in another order are refused even without ids and labels, where there are rows enough to see it; and
-// never where the order is right.
+// Scores in the wrong order are refused even without ids and labels if there are enough rows to see it. Scores in the right
+// order never are.
 func TestReadScoresInAnotherOrder(t *testing.T) {
-	d := read(t, write(t, "data.csv", overlapping(4000, 1)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "data.csv", overlapping(4000, 1)), toptau.Format{Label: "y"})
 	lines := strings.Split(strings.TrimSpace(overlapping(4000, 1)), "\n")[1:]
 	scores := make([]string, len(lines))
 	for i, line := range lines {
 		scores[i] = line[:strings.Index(line, ",")]
 	}
-	if _, err := joinScores(write(t, "right.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d); err != nil {
+	if _, err := joinScores(t, writeFile(t, "right.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d); err != nil {
 		t.Error(err)
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(scores), func(i, j int) { scores[i], scores[j] = scores[j], scores[i] })
-	_, err := joinScores(write(t, "shuffled.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d)
-	wantFault(t, err, diag.Data, "scores without any relation to the labels", "AUC 0.", "join by an id")
+	_, err := joinScores(t, writeFile(t, "shuffled.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d)
+	wantError(t, err, diag.Data, "scores without any relation to the labels", "AUC 0.", "join by an id")
 }
 
 func TestEvaluateRefuses(t *testing.T) {
-	d := read(t, write(t, "data.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "data.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
 	good, short := make([]float64, 200), make([]float64, 9)
 	missing := slices.Clone(good)
 	missing[3] = math.NaN()
@@ -314,7 +305,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		"bootstrap": {[]toptau.Entry{{Name: "a", Scores: good}}, toptau.EvaluateOptions{Goal: ok.Goal, Replicates: -1}, diag.Usage,
 			"-1 bootstrap replicates"},
 	} {
-		_, err := toptau.Evaluate(context.Background(), d, c.entries, c.options)
+		_, err := toptau.Evaluate(t.Context(), d, c.entries, c.options)
 		if e := diag.Of(err); e == nil || e.Kind != c.kind || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -2,22 +2,27 @@ package toptau_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"toptau"
+	"toptau/method"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
-// connections simulates n connections of a network, one in fifty of them an attack: attacks make more errors and reach
-// more hosts. Sums of uniform numbers stand in for measurements.
-func connections(n int, seed uint64) (rows [][]float64, attack []bool) {
+// connections simulates n connections of a network. One in fifty is an attack, with more errors and more hosts. The numbers are
+// sums of uniform ones.
+func connections(n int, seed uint64) *toptau.Data {
 	uniform := func() float64 {
 		seed = seed*6364136223846793005 + 1442695040888963407
 		return float64(seed>>11) / (1 << 53)
 	}
+	rows := toptau.Rows{Columns: []string{"bytes", "errors", "hosts"}}
 	for i := range n {
 		bytes := uniform() + uniform() + uniform()
 		errors := uniform() + uniform() + uniform()
@@ -25,82 +30,68 @@ func connections(n int, seed uint64) (rows [][]float64, attack []bool) {
 		if i%50 == 0 {
 			errors, hosts = errors+0.5+uniform(), hosts+uniform()
 		}
-		rows = append(rows, []float64{bytes, errors, hosts})
-		attack = append(attack, i%50 == 0)
+		rows.Numbers = append(rows.Numbers, []float64{bytes, errors, hosts})
+		rows.Positive = append(rows.Positive, i%50 == 0)
 	}
-	return rows, attack
+	data, err := rows.Data()
+	if err != nil {
+		log.Fatal(err)
+	}
+	return data
 }
 
-// "We can look at 50 alerts a day", of about 5,000 connections a day: the goal is a budget of alerts, and Train finds the
-// method, its settings and the threshold.
-func Example_alertsADay() {
-	rows, attack := connections(8_000, 1)
-	data, err := toptau.FromRows([]string{"bytes", "errors", "hosts"}, rows, attack)
+// "We can look at 50 alerts a day", of about 5,000 connections a day: the goal is a budget of alerts. Train finds the method,
+// its settings and the threshold.
+func ExampleTrain() {
+	trained, err := toptau.Train(context.Background(), connections(8_000, 1), toptau.Alerts(50, 5000), toptau.TrainOptions{
+		Encoding: []schema.Encoding{schema.Raw, schema.Scorecard}, TestFraction: threshold.MustRate("25%")})
 	if err != nil {
 		log.Fatal(err)
 	}
-	goal := toptau.Alerts(50, 5000)
-	trained, err := toptau.Train(context.Background(), data, goal,
-		toptau.TrainOptions{Features: []string{"raw", "scorecard"}, TestShare: threshold.MustRate("25%")})
-	if err != nil {
-		log.Fatal(err)
-	}
-	r := trained.Report
+	r := trained.Result
 	fmt.Println(r.Goal)
-	test := r.AtThreshold // on a quarter of the rows, which took no part in the choice; its budget is 20 alerts
+	test := r.TestDecisions // on a quarter of the rows, which took no part in the choice; their budget is 20 alerts
 	fmt.Printf("%d connections, %d of them attacks\n", r.Test.Rows, r.Test.Positives)
 	fmt.Printf("%v alerts, %v of them attacks\n", test.TruePositives+test.FalsePositives, test.TruePositives)
 	// Output:
 	// as many positives as possible in 50 alerts per 5,000 rows (1 %)
 	// 2000 connections, 40 of them attacks
-	// 17 alerts, 13 of them attacks
+	// 20 alerts, 13 of them attacks
 }
 
-// "At most 0.1 % false alarms": the budget is a share of the negatives. The threshold that Train returns keeps it on the
-// rows that it was chosen on and is not a guarantee; what it does to other rows comes with an exact interval.
-func Example_falseAlarms() {
-	rows, attack := connections(20_000, 2)
-	data, err := toptau.FromRows([]string{"bytes", "errors", "hosts"}, rows, attack)
+// "At most 0.1 % false alarms": the budget is a fraction of the negatives. Without Delta the threshold keeps the budget on
+// average and has no guarantee. The test part shows what it does to other rows, with an exact interval.
+func ExampleTrain_falseAlarms() {
+	trained, err := toptau.Train(context.Background(), connections(20_000, 2), toptau.MaxFPR("0.1%"), toptau.TrainOptions{
+		Method: []method.Name{method.PatMatNP}, Encoding: []schema.Encoding{schema.Raw}, TestFraction: threshold.MustRate("25%")})
 	if err != nil {
 		log.Fatal(err)
 	}
-	goal := toptau.MaxFPR("0.1%")
-	trained, err := toptau.Train(context.Background(), data, goal,
-		toptau.TrainOptions{Methods: []string{"patmat-np"}, Features: []string{"raw"}, TestShare: threshold.MustRate("25%")})
-	if err != nil {
-		log.Fatal(err)
-	}
-	test := trained.Report.AtThreshold
+	test := trained.Result.TestDecisions
 	alarms := test.FalsePositiveRate
 	fmt.Printf("false alarms: %v of %v, between %.2f %% and %.2f %%\n", alarms.Numerator, alarms.Denominator,
 		100*alarms.Interval.Low, 100*alarms.Interval.High)
 	fmt.Printf("found: %v of %v attacks\n", test.TruePositiveRate.Numerator, test.TruePositiveRate.Denominator)
-	fmt.Println("guaranteed:", trained.Report.Certified)
+	fmt.Println("guaranteed:", trained.Result.Certified)
 	// Output:
-	// false alarms: 1 of 4900, between 0.00 % and 0.11 %
-	// found: 27 of 100 attacks
+	// false alarms: 3 of 4900, between 0.01 % and 0.18 %
+	// found: 29 of 100 attacks
 	// guaranteed: false
 }
 
-// One method with given hyperparameters, and the evidence that its report holds: how good the objective is and how good
-// it can be.
+// One method with given hyperparameters. The result contains the objective and a proven lower bound on it.
 func ExampleFit() {
-	rows, attack := connections(2_000, 3)
-	data, err := toptau.FromRows([]string{"bytes", "errors", "hosts"}, rows, attack)
+	problem := method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("1%"), Beta: 0.1, Lambda: 0.001}
+	fitted, err := toptau.Fit(context.Background(), connections(2_000, 3), problem, toptau.FitOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fitted, err := toptau.Fit(context.Background(), data,
-		toptau.FitOptions{Method: "patmat-np", Tau: "1%", Beta: 0.1, Lambda: 0.001})
-	if err != nil {
-		log.Fatal(err)
-	}
-	r := fitted.Report
-	fmt.Printf("%s on %d rows, %d positive\n", r.Method, r.N, r.NPos)
-	fmt.Printf("objective %.3f, at w = 0 %.3f\n", r.Objective, r.ObjectiveAtZero)
-	fmt.Printf("no model can be below %.3f\n", *r.LowerBound)
-	for j, name := range fitted.Model.Features.Names() {
-		fmt.Printf("%8s %+.2f\n", name, fitted.Model.Weights[j])
+	r := fitted.Result
+	fmt.Printf("%s on %d rows, %d positive\n", r.Method, r.Rows, r.Positives)
+	fmt.Printf("objective %.3f, at w = 0 %.3f\n", r.Objective, r.AtZero)
+	fmt.Printf("no model can be below %.3f\n", *r.Lower)
+	for name, w := range fitted.Model.Weights() {
+		fmt.Printf("%8s %+.2f\n", name, w)
 	}
 	// Output:
 	// patmat-np on 2000 rows, 40 positive
@@ -111,26 +102,70 @@ func ExampleFit() {
 	//    hosts +2.44
 }
 
-// A model that was saved scores one record, given as text, without a file.
+// Verify computes both bounds of a fit again, from the data, the model and the certificate alone.
+func ExampleVerify() {
+	ctx, data := context.Background(), connections(2_000, 3)
+	fitted, err := toptau.Fit(ctx, data, method.Problem{Method: method.PatMat, Tau: threshold.MustRate("5%"), Beta: 0.1, Lambda: 0.001}, toptau.FitOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	v, err := toptau.Verify(ctx, fitted.Model, data, fitted.Certificate, toptau.VerifyOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("holds: %v, objective %.3f, at least %.3f for every w\n", v.Holds, v.Objective, *v.Lower)
+
+	fitted.Certificate.LowerBound = 1.1 * v.Objective // a false claim
+	v, err = toptau.Verify(ctx, fitted.Model, data, fitted.Certificate, toptau.VerifyOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("holds:", v.Holds)
+	// Output:
+	// holds: true, objective 5.087, at least 5.087 for every w
+	// holds: false
+}
+
+// Diagnose shows before any fit for which methods w = 0 is the optimum, so that all scores would be equal.
+func ExampleDiagnose() {
+	diagnosis, err := toptau.Diagnose(context.Background(), connections(2_000, 6), toptau.DiagnoseOptions{Goal: toptau.Top("1%")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, v := range diagnosis.Methods {
+		if v.ZeroIsOptimal != nil {
+			fmt.Println(v.Method, *v.ZeroIsOptimal)
+		}
+	}
+	fmt.Println("separable:", *diagnosis.Separable)
+	// Output:
+	// toppush true
+	// toppushk true
+	// patmat false
+	// topmean true
+	// patmat-np false
+	// topmean-np true
+	// separable: false
+}
+
+// A saved model scores one record, whose values are text.
 func ExampleLoad() {
 	dir, err := os.MkdirTemp("", "toptau")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	train, path := filepath.Join(dir, "train.csv"), filepath.Join(dir, "model.json")
 	table := "errors,service,attack\n9,ftp,yes\n8,http,yes\n3,ftp,no\n2,http,no\n1,http,no\n"
-	if err := os.WriteFile(train, []byte(table), 0o644); err != nil {
-		log.Fatal(err)
-	}
-	data, err := toptau.Read(train, toptau.Format{Label: "attack", Positive: []string{"yes"}})
+	ctx, format := context.Background(), toptau.Format{Label: "attack", Positive: []string{"yes"}}
+	data, err := toptau.ReadFrom(ctx, strings.NewReader(table), format)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fitted, err := toptau.Fit(context.Background(), data, toptau.FitOptions{Method: "toppush", Lambda: 0.1})
+	fitted, err := toptau.Fit(ctx, data, method.Problem{Method: method.TopPush, Lambda: 0.1}, toptau.FitOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
+	path := filepath.Join(dir, "model.json")
 	if err := fitted.Model.Save(path); err != nil {
 		log.Fatal(err)
 	}
@@ -147,7 +182,7 @@ func ExampleLoad() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s errors: score %.2f, alarm %v\n", record["errors"], score, m.Points[0].Decide(score, ""))
+		fmt.Printf("%s errors: score %.2f, alarm %v\n", record["errors"], score, m.Points()[0].Decide(score, ""))
 	}
 	_, err = m.Score(map[string]string{"errors": "many", "service": "ftp"})
 	fmt.Println(err)
@@ -157,72 +192,105 @@ func ExampleLoad() {
 	// column "errors": "many", expected a number
 }
 
-// The rows of a file are scored as they are read; with Best only the highest ones are kept: a work list.
+// fewConnections fits a model to five rows.
+func fewConnections() *toptau.Model {
+	data, err := toptau.Rows{Columns: []string{"bytes", "errors"}, Numbers: [][]float64{{1, 9}, {2, 8}, {2, 2}, {1, 1}, {3, 3}},
+		Positive: []bool{true, true, false, false, false}}.Data()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fitted, err := toptau.Fit(context.Background(), data, method.Problem{Method: method.TopPush, Lambda: 0.1}, toptau.FitOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return fitted.Model
+}
+
+// Score reads and scores rows one by one. With Best the stream yields only the rows with the highest scores: a work list.
 func ExampleScore() {
-	dir, err := os.MkdirTemp("", "toptau")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	data, err := toptau.FromRows([]string{"bytes", "errors"},
-		[][]float64{{1, 9}, {2, 8}, {2, 2}, {1, 1}, {3, 3}}, []bool{true, true, false, false, false})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fitted, err := toptau.Fit(context.Background(), data, toptau.FitOptions{Method: "toppush", Lambda: 0.1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	today := filepath.Join(dir, "today.csv")
-	table := "host,bytes,errors\nalpha,1,2\nbeta,2,9\ngamma,1,7\ndelta,3,1\n"
-	if err := os.WriteFile(today, []byte(table), 0o644); err != nil {
-		log.Fatal(err)
-	}
+	today := strings.NewReader("host,bytes,errors\nalpha,1,2\nbeta,2,9\ngamma,1,7\ndelta,3,1\n")
 	options := toptau.ScoreOptions{Format: toptau.Format{ID: []string{"host"}}, Best: 2}
-	_, err = toptau.Score(context.Background(), fitted.Model, today, options,
-		func(*toptau.Scoring) error { return nil },
-		func(row *toptau.Scored) error {
-			fmt.Println(row.ID[0], row.Decisions[0])
-			return nil
-		})
+	stream, err := toptau.Score(context.Background(), fewConnections(), today, options)
 	if err != nil {
 		log.Fatal(err)
 	}
+	for row, err := range stream.Rows() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row.ID[0], row.Decisions[0])
+	}
+	fmt.Println(stream.Totals().Rows, "rows")
 	// Output:
 	// beta true
 	// gamma true
+	// 4 rows
 }
 
-// What a model finds within a budget on labelled rows that it has not seen: the criterion takes its threshold from these
-// rows, and the interval is a bootstrap of both classes.
+// Explain measures how strongly each column moves the scores of some rows.
+func ExampleExplain() {
+	today := strings.NewReader("host,bytes,errors\nalpha,1,2\nbeta,2,9\ngamma,1,7\ndelta,3,1\n")
+	columns, err := toptau.Explain(context.Background(), fewConnections(), today, toptau.ExplainOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range columns.Columns {
+		fmt.Printf("%s: effect %.2f\n", c.Column, c.Effect)
+	}
+	// Output:
+	// errors: effect 0.56
+	// bytes: effect 0.14
+}
+
+// Evaluate measures what a model finds within a budget on labelled rows that it has not seen. The criterion takes its
+// threshold from these rows, and the interval is a bootstrap of both classes.
 func ExampleEvaluate() {
-	names := []string{"bytes", "errors", "hosts"}
-	rows, attack := connections(4_000, 4)
-	train, err := toptau.FromRows(names, rows, attack)
+	ctx := context.Background()
+	problem := method.Problem{Method: method.PatMat, Tau: threshold.MustRate("1%"), Beta: 0.1, Lambda: 0.001}
+	fitted, err := toptau.Fit(ctx, connections(4_000, 4), problem, toptau.FitOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fitted, err := toptau.Fit(context.Background(), train,
-		toptau.FitOptions{Method: "patmat", Tau: "1%", Beta: 0.1, Lambda: 0.001})
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows, attack = connections(4_000, 5)
-	next, err := toptau.FromRows(names, rows, attack)
-	if err != nil {
-		log.Fatal(err)
-	}
-	evaluation, err := toptau.Evaluate(context.Background(), next, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{
-		Goal: toptau.Top("1%"),
-	})
+	entries := []toptau.Entry{{Model: fitted.Model}}
+	evaluation, err := toptau.Evaluate(ctx, connections(4_000, 5), entries, toptau.EvaluateOptions{Goal: toptau.Top("1%")})
 	if err != nil {
 		log.Fatal(err)
 	}
 	found := evaluation.Goal.Value
-	fmt.Printf("the best %v of %d rows hold %v of %v attacks\n", found.Budget, evaluation.N, found.Numerator, found.Denominator)
+	fmt.Printf("the best %v of %d rows hold %v of %v attacks\n", found.Budget, evaluation.Rows, found.Numerator, found.Denominator)
 	fmt.Printf("that is %.0f %%, between %.0f %% and %.0f %% (%s)\n", 100*found.Rate, 100*found.Interval.Low,
 		100*found.Interval.High, found.Interval.Kind)
 	// Output:
 	// the best 40 of 4000 rows hold 28 of 80 attacks
 	// that is 35 %, between 25 % and 42 % (bootstrap of both classes)
+}
+
+// Threshold certifies an operating point on held-out rows. Too few rows give a threshold without a guarantee and an error that
+// matches ErrNoGuarantee.
+func ExampleThreshold() {
+	ctx := context.Background()
+	problem := method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("1%"), Beta: 0.1, Lambda: 0.001}
+	fitted, err := toptau.Fit(ctx, connections(4_000, 4), problem, toptau.FitOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	options := toptau.ThresholdOptions{Name: "certified", Delta: threshold.MustRate("5%")}
+	for _, rows := range []int{200, 2_000} {
+		c, err := toptau.Threshold(ctx, connections(rows, 7), toptau.Entry{Model: fitted.Model}, toptau.MaxFPR("1%"), options)
+		if err != nil && !errors.Is(err, toptau.ErrNoGuarantee) {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d rows: threshold %.2f, certified %v\n", rows, c.Result.Threshold, c.Result.Certified)
+		if err == nil {
+			m, err := fitted.Model.WithPoint(c.Point)
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println("operating points:", m.Points()[0].Name, m.Points()[1].Name)
+		}
+	}
+	// Output:
+	// 200 rows: threshold 11.27, certified false
+	// 2000 rows: threshold 10.95, certified true
+	// operating points: training certified
 }

@@ -6,7 +6,9 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/binomial"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/model"
 	"toptau/result"
 )
@@ -109,20 +111,20 @@ func (s *shiftWatch) shiftText(w watched, shift calibrate.Shift, foreign int) st
 	if w.guarantee.Kind == "top" {
 		population = "rows"
 	}
-	text := fmt.Sprintf("the guarantee of %s", s.point.Name)
+	line := fmt.Sprintf("the guarantee of %s", s.point.Name)
 	if w.segment != nil {
-		text += fmt.Sprintf(" in segment %q", *w.segment)
+		line += fmt.Sprintf(" in segment %q", *w.segment)
 	}
-	text += fmt.Sprintf(" may not hold here: %s of the %s rows score above %.4g, against %s of the %s calibration %s",
-		shareOf(shift.Seen), commas(float64(w.arrivals.Rows())), shift.Score, shareOf(shift.Expected),
-		commas(float64(w.guarantee.Calibration.Rows)), population)
+	line += fmt.Sprintf(" may not hold here: %s of the %s rows score above %.4g, against %s of the %s calibration %s",
+		text.Percent(shift.Seen), text.Count(w.arrivals.Rows()), shift.Score, text.Percent(shift.Expected),
+		text.Count(w.guarantee.Calibration.Rows), population)
 	if foreign > 0 {
-		text += fmt.Sprintf(", even with %s positives among the rows", commas(float64(foreign)))
+		line += fmt.Sprintf(", even with %s positives among the rows", text.Count(foreign))
 		if shift.More {
-			text += " (or positives are more frequent than in training)"
+			line += " (or positives are more frequent than in training)"
 		}
 	}
-	return text + fmt.Sprintf("; rows that are alike differ this much with probability at most %s", smallProbability(shift.P))
+	return line + fmt.Sprintf("; rows that are alike differ this much with probability at most %s", smallProbability(shift.P))
 }
 
 // smallProbability writes a probability with one digit: more would mean nothing.
@@ -133,22 +135,8 @@ func smallProbability(p float64) string {
 	return fmt.Sprintf("%.1g", p)
 }
 
-// TrendReport describes whether the calibration scores look alike over time.
-type TrendReport struct {
-	P      float64       `json:"p"` // at most this probable where the order in time means nothing
-	Blocks []BlockReport `json:"blocks"`
-}
-
-// BlockReport is one of the consecutive parts of equal size, the earliest first.
-type BlockReport struct {
-	Rows  int     `json:"n"`
-	Rank  float64 `json:"mean_rank"`  // as a share: 0.5 where nothing changes
-	Above float64 `json:"top_decile"` // the share of its scores in the highest tenth of all
-}
-
-// calibrationOverTime looks at the scores z of the rows that are of the population. Without a time column
-// there is nothing to see.
-func calibrationOverTime(t *table.Table, z []float64, population calibrate.Population) (*TrendReport, *Warning, error) {
+// calibrationOverTime tests whether the scores z of the population change over time. It returns nil without a time column.
+func calibrationOverTime(t *table.Table, z []float64, population method.Population) (*calibrate.Trend, *Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil
 	}
@@ -159,7 +147,7 @@ func calibrationOverTime(t *table.Table, z []float64, population calibrate.Popul
 	var scores []float64
 	var order []int
 	for row := range z {
-		if population == calibrate.All || t.Label[row] == table.Negative {
+		if population == method.AllRows || t.Label[row] == table.Negative {
 			scores, order = append(scores, z[row]), append(order, times[row])
 		}
 	}
@@ -167,29 +155,21 @@ func calibrationOverTime(t *table.Table, z []float64, population calibrate.Popul
 	if err != nil {
 		return nil, nil, err
 	}
-	return trendReport(trend), driftWarning(trend, population), nil
-}
-
-func trendReport(t calibrate.Trend) *TrendReport {
-	r := &TrendReport{P: t.P, Blocks: []BlockReport{}}
-	for _, b := range t.Blocks {
-		r.Blocks = append(r.Blocks, BlockReport(b))
-	}
-	return r
+	return &trend, driftWarning(trend, population), nil
 }
 
 // driftWarning is nil where the scores look alike over time.
-func driftWarning(t calibrate.Trend, population calibrate.Population) *Warning {
+func driftWarning(t calibrate.Trend, population method.Population) *Warning {
 	if t.P > shiftLevel {
 		return nil
 	}
 	first, last := t.Blocks[0], t.Blocks[len(t.Blocks)-1]
 	rows := population.String()
-	if population == calibrate.All {
+	if population == method.AllRows {
 		rows = "rows"
 	}
 	return &Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: %s of the earliest fifth "+
 		"are in the highest tenth, against %s of the latest (probability at most %s by chance); the guarantee is about "+
-		"all of them together and may not hold for new rows", rows, shareOf(first.Above), shareOf(last.Above),
+		"all of them together and may not hold for new rows", rows, text.Percent(first.Above), text.Percent(last.Above),
 		smallProbability(t.P))}
 }

@@ -9,28 +9,31 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/table"
+	"toptau/method"
+	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
 )
 
-func share01(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+// uniform returns a number in [0, 1).
+func uniform(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-// calibratedPoint has a guarantee of 5 % on n uniform scores.
+// calibratedPoint returns a point with a guarantee of 5 % from n uniform scores.
 func calibratedPoint(t testing.TB, r *rand.Rand, n int, kind string) *model.Point {
 	t.Helper()
 	z := make([]float64, n)
 	for i := range z {
-		z[i] = share01(r)
+		z[i] = uniform(r)
 	}
-	c, err := calibrate.NeymanPearson(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
+	at, c, err := calibrate.NeymanPearson(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &model.Point{Name: "goal", Threshold: c.Threshold, Guarantee: &model.Guarantee{Certified: true, Kind: kind, Calibration: c.Sample}}
+	return &model.Point{Name: "goal", Threshold: at, Guarantee: &model.Guarantee{Certified: true, Kind: metric.GoalKind(kind), Calibration: c.Calibration}}
 }
 
-// Rows without labels, with positives that score high, raise a false alarm in at most 1 % of runs and three standard errors:
-// positives are as frequent as in training. The same rows with labels do not either.
+// The comparison raises a false alarm in at most 1 % of the runs, plus three standard errors. Positives score high and are as
+// frequent as in training, and the rows have labels or not.
 func TestShiftRaisesFewFalseAlarms(t *testing.T) {
 	const runs = 400
 	training := model.Training{Rows: 1000, Positives: 50}
@@ -41,9 +44,9 @@ func TestShiftRaisesFewFalseAlarms(t *testing.T) {
 			watch := newShiftWatch(calibratedPoint(t, r, 300, "max-fpr"), labelled)
 			rows := &table.Table{}
 			for row := range 1000 {
-				class, z := table.Negative, share01(r)
-				if share01(r) < 0.05 {
-					class, z = table.Positive, 1+share01(r)
+				class, z := table.Negative, uniform(r)
+				if uniform(r) < 0.05 {
+					class, z = table.Positive, 1+uniform(r)
 				}
 				rows.Label = append(rows.Label, class)
 				watch.add(rows, row, z)
@@ -60,7 +63,7 @@ func TestShiftRaisesFewFalseAlarms(t *testing.T) {
 	}
 }
 
-func TestShiftWarns(t *testing.T) {
+func TestShiftWarnings(t *testing.T) {
 	training := model.Training{Rows: 1000, Positives: 50}
 	for name, c := range map[string]struct {
 		kind     string
@@ -68,12 +71,12 @@ func TestShiftWarns(t *testing.T) {
 		score    func(r *rand.Rand) float64
 		want     []string
 	}{
-		"negatives score higher": {"max-fpr", true, func(r *rand.Rand) float64 { return share01(r) + 0.05 },
+		"negatives score higher": {"max-fpr", true, func(r *rand.Rand) float64 { return uniform(r) + 0.05 },
 			[]string{"the guarantee of goal may not hold here", "of the 2,000 rows score above", "of the 1,000 calibration negatives"}},
-		"more alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return math.Sqrt(share01(r)) },
-			[]string{"even with 1", "positives are more frequent"}},
-		"fewer alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return 0.9 * share01(r) }, []string{"score above"}},
-		"rows":         {"top", false, func(r *rand.Rand) float64 { return share01(r) + 0.05 }, []string{"calibration rows"}},
+		"more alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return math.Sqrt(uniform(r)) },
+			[]string{"even with 1", "positives are more frequent than in training"}},
+		"fewer alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return 0.9 * uniform(r) }, []string{"score above"}},
+		"rows":         {"top", false, func(r *rand.Rand) float64 { return uniform(r) + 0.05 }, []string{"calibration rows"}},
 	} {
 		r := rand.New(rand.NewPCG(3, 13))
 		watch := newShiftWatch(calibratedPoint(t, r, 1000, c.kind), c.labelled)
@@ -94,7 +97,7 @@ func TestShiftWarns(t *testing.T) {
 		}
 		t.Log(warnings[0].Text)
 	}
-	// Without a guarantee, or with one that kept nothing, there is nothing to compare.
+	// Without a guarantee, or with one that keeps no calibration, there is nothing to compare.
 	watch := newShiftWatch(&model.Point{Guarantee: &model.Guarantee{}}, true)
 	if reports, warnings := watch.reports(training); len(reports)+len(warnings) > 0 {
 		t.Errorf("%+v, %+v", reports, warnings)
@@ -114,7 +117,7 @@ func TestShiftBySegment(t *testing.T) {
 		site := []string{"a", "b", "c"}[row%3]
 		rows.Label = append(rows.Label, table.Negative)
 		rows.Segment.Values = append(rows.Segment.Values, site)
-		z := share01(r)
+		z := uniform(r)
 		if site != "a" {
 			z += 0.1
 		}
@@ -140,7 +143,7 @@ func TestMostPositives(t *testing.T) {
 	}
 }
 
-// Calibration scores that change over time are told, and only with times.
+// A warning reports calibration scores that change over time. It needs times.
 func TestCalibrationOverTime(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 13))
 	for _, drift := range []float64{0, 0.4} {
@@ -148,26 +151,26 @@ func TestCalibrationOverTime(t *testing.T) {
 		var z []float64
 		for row := range 600 {
 			rows.Line = append(rows.Line, row+2)
-			class, score := table.Negative, share01(r)+drift*float64(row)/600
+			class, score := table.Negative, uniform(r)+drift*float64(row)/600
 			if row%4 == 0 {
-				class, score = table.Positive, float64(row) // positives may change as they like
+				class, score = table.Positive, float64(row) // changes of the positives do not matter
 			}
 			rows.Label = append(rows.Label, class)
 			rows.Time.Values = append(rows.Time.Values, fmt.Sprint(row))
 			z = append(z, score)
 		}
-		report, warning, err := calibrationOverTime(rows, z, calibrate.Negatives)
+		report, warning, err := calibrationOverTime(rows, z, method.Negatives)
 		if err != nil || len(report.Blocks) != 5 || report.Blocks[0].Rows != 90 || (warning != nil) != (drift > 0) {
 			t.Errorf("drift %v: %+v, %+v, %v", drift, report, warning, err)
 		}
 		if warning != nil {
 			t.Log(warning.Text)
 		}
-		if report, warning, err := calibrationOverTime(rows, z, calibrate.All); err != nil || report.P > shiftLevel || warning == nil {
+		if report, warning, err := calibrationOverTime(rows, z, method.AllRows); err != nil || report.P > shiftLevel || warning == nil {
 			t.Errorf("all rows: %+v, %+v, %v", report, warning, err)
 		}
 		rows.Time = nil
-		if report, _, _ := calibrationOverTime(rows, z, calibrate.Negatives); report != nil {
+		if report, _, _ := calibrationOverTime(rows, z, method.Negatives); report != nil {
 			t.Error("a trend without times")
 		}
 	}

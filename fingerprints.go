@@ -9,15 +9,12 @@ import (
 	"toptau/internal/parallel"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
 )
 
-// OverlapReport is how many rows trained a model.
-type OverlapReport = result.Overlap
-
-// fingerprintRows is the number of rows that are hashed at a time. Chosen by hand: hashes and keys then stay
-// in the cache.
+// fingerprintRows is the number of rows that are hashed at a time. Chosen by hand: hashes and keys then stay in the cache.
 const fingerprintRows = 1 << 10
 
 // sketchRows adds the rows of a table that a map reads to sketches made by newSketch, one for each processor,
@@ -72,7 +69,7 @@ func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.
 }
 
 // overlap compares rows with those that trained the model; nil if the model has no fingerprints.
-func overlap(m *model.Model, d *Data) *OverlapReport {
+func overlap(m *model.Model, d *Data) *result.Overlap {
 	if m.Fingerprints() == nil {
 		return nil
 	}
@@ -80,14 +77,14 @@ func overlap(m *model.Model, d *Data) *OverlapReport {
 }
 
 // overlapOf compares some rows of a table (nil: all) with fingerprints.
-func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, rows []int) *OverlapReport {
+func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, rows []int) *result.Overlap {
 	var hashes [sketch.MostCounted][]uint64
 	for k, list := range f.Hashes {
 		hashes[k] = list
 	}
 	trained := sketch.Restore(f.Cut, f.Rows, hashes)
 	o := trained.Compare(sketchRows(features, t, rows, trained.Like), f.Sampled)
-	r := &OverlapReport{Compared: o.Compared, Matched: o.Matched, Expected: o.Expected, Estimate: math.Round(o.Shared), P: o.P,
+	r := &result.Overlap{Compared: o.Compared, Matched: o.Matched, Expected: o.Expected, Estimate: math.Round(o.Shared), P: o.P,
 		Excess: o.Excess()}
 	if !math.IsInf(o.Smallest, 0) {
 		smallest := math.Ceil(o.Smallest)
@@ -97,8 +94,8 @@ func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, row
 }
 
 // overlapWarning describes an excess of training rows among rows.
-func overlapWarning(r *OverlapReport, rows int) string {
+func overlapWarning(r *result.Overlap, rows int) string {
 	return fmt.Sprintf("about %s of these %s rows trained the model: of %s that its fingerprints can recognise, %s equal a training "+
-		"row, and repeated rows explain %s of them (probability at most %s)", commas(r.Estimate), commas(float64(rows)),
-		commas(float64(r.Compared)), commas(float64(r.Matched)), shareOf(r.Expected), smallProbability(r.P))
+		"row, and repeated rows explain %s of them (probability at most %s)", amount(r.Estimate), text.Count(rows),
+		text.Count(r.Compared), text.Count(r.Matched), text.Percent(r.Expected), smallProbability(r.P))
 }

@@ -10,18 +10,19 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
+	"toptau/method"
 	"toptau/threshold"
 )
 
-// kddcup99 is full of repeated rows: fresh rows of it are nearly all like training rows. They pass, drawn from the same file or
-// from the test file, whose attacks come in other shares; rows of the training set among them do not.
+// kddcup99 is full of repeated rows, so nearly all fresh rows of it equal training rows. Fresh rows raise no alarm, from the same
+// file or from the test file, whose attacks have other frequencies. Training rows among them do.
 func TestFingerprintsOnRepeatedRows(t *testing.T) {
 	dir := os.Getenv("TOPTAU_DATA")
 	if dir == "" {
 		t.Skip("TOPTAU_DATA is not set")
 	}
 	format := Format{Label: "42", Positive: []string{"!normal."}}
-	d, err := Read(filepath.Join(dir, "kddcup99", "kddcup.data_10_percent.gz"), format)
+	d, err := Read(t.Context(), filepath.Join(dir, "kddcup99", "kddcup.data_10_percent.gz"), format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,10 +32,10 @@ func TestFingerprintsOnRepeatedRows(t *testing.T) {
 	}
 	start := time.Now()
 	all := fingerprints(m, d.table, nil, nil)
-	t.Logf("%d rows hashed in %v (reading took %.2f s): cut at %.3g of all, %d distinct once, %d rows sampled", d.Rows(),
+	t.Logf("%d rows hashed in %v (reading took %.2f s): cut at %.3g of all, %d distinct once, %d rows sampled", d.Len(),
 		time.Since(start), d.seconds, float64(all.Cut)/(1<<48), len(all.Hashes[0]), all.Sampled)
 
-	later, err := ReadLike(d, filepath.Join(dir, "kddcup99", "corrected.gz"), format)
+	later, err := Read(t.Context(), filepath.Join(dir, "kddcup99", "corrected.gz"), format.Like(d.info.Schema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +48,13 @@ func TestFingerprintsOnRepeatedRows(t *testing.T) {
 		t.Logf("the test file: %+v", r)
 	}
 
-	hashes := make([]uint64, d.Rows())
+	hashes := make([]uint64, d.Len())
 	m.NewFingerprinter(d.table).Hash(0, hashes)
 	r := rand.New(rand.NewPCG(1, 1))
 	alarms, found, draws := 0, 0, 200
 	for draw := range draws {
 		n, fresh := 2000+r.IntN(100000), 400+r.IntN(20000)
-		rows := r.Perm(d.Rows())[:n+fresh]
+		rows := r.Perm(d.Len())[:n+fresh]
 		trained := sketch.New()
 		for _, row := range rows[:n] {
 			trained.Add(hashes[row])
@@ -80,38 +81,38 @@ func TestFingerprintsOnRepeatedRows(t *testing.T) {
 	}
 }
 
-// 400 of 2,000 training rows are recognised: they get no guarantee unless they are
-// allowed, and a warning of evaluate.
+// Threshold recognises training rows and refuses a guarantee on them, unless it is forced. 400 of 2,000 training rows are enough,
+// and so are 100 among 1,000 fresh rows.
 func TestTrainingRowsAreRecognised(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	columns := []string{"a", "b", "c"}
-	draw := func(n int) (rows [][]float64, positive []bool) {
+	draw := func(n int) (numbers [][]float64, positive []bool) {
 		for range n {
 			y := r.Float64() < 0.1
 			x := []float64{r.NormFloat64(), r.NormFloat64(), float64(r.IntN(4))}
 			if y {
 				x[0]++
 			}
-			rows, positive = append(rows, x), append(positive, y)
+			numbers, positive = append(numbers, x), append(positive, y)
 		}
-		return rows, positive
+		return numbers, positive
 	}
 	train, labels := draw(2000)
-	d, err := FromRows(columns, train, labels)
+	d, err := Rows{Columns: columns, Numbers: train, Positive: labels}.Data()
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := Fit(t.Context(), d, FitOptions{Method: "toppush", Lambda: 0.01})
+	problem := method.Problem{Method: method.TopPush, Lambda: 0.01}
+	fitted, err := Fit(t.Context(), d, problem, FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	fresh, freshLabels := draw(1000)
-	options := ThresholdOptions{Goal: MaxFPR("5%"),
-		Delta: threshold.MustRate("5%")}
+	options := ThresholdOptions{Name: "p", Delta: threshold.MustRate("5%")}
 	for _, test := range []struct {
 		rows      [][]float64
 		labels    []bool
-		allow     bool
+		force     bool
 		certified bool
 	}{
 		{fresh, freshLabels, false, true},
@@ -119,27 +120,27 @@ func TestTrainingRowsAreRecognised(t *testing.T) {
 		{train[:400], labels[:400], true, true},
 		{slices.Concat(fresh, train[:100]), slices.Concat(freshLabels, labels[:100]), false, false},
 	} {
-		held, err := FromRows(columns, test.rows, test.labels)
+		held, err := Rows{Columns: columns, Numbers: test.rows, Positive: test.labels}.Data()
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := options
-		o.AllowTrainingRows = test.allow
-		m, report, err := AddPoint(fitted.Model, held, "p", o)
-		if report == nil || report.Certified != test.certified || (err == nil) != test.certified {
-			t.Fatalf("%d rows: %v, %+v", len(test.rows), err, report)
+		o.Force = test.force
+		c, err := Threshold(t.Context(), held, Entry{Model: fitted.Model}, MaxFPR("5%"), o)
+		if c == nil || c.Result.Certified != test.certified || (err == nil) != test.certified {
+			t.Fatalf("%d rows: %v, %+v", len(test.rows), err, c)
 		}
-		t.Logf("%d rows: %+v; %s", len(test.rows), *report.TrainingRows, m.Points()[1].Source)
+		t.Logf("%d rows: %+v; %s", len(test.rows), *c.Result.TrainingRows, c.Point.Source)
 	}
-	// A model without fingerprints says that it cannot tell.
-	bare, err := Fit(t.Context(), d, FitOptions{Method: "toppush", Lambda: 0.01, NoFingerprints: true})
+	// A model without fingerprints recognises no rows.
+	bare, err := Fit(t.Context(), d, problem, FitOptions{NoFingerprints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if bare.Model.Fingerprints() != nil {
-		t.Error("fingerprints in a model without")
+		t.Error("the model has fingerprints")
 	}
-	if _, report, err := AddPoint(bare.Model, d, "p", options); err != nil || report.TrainingRows != nil {
-		t.Errorf("%v, %+v", err, report.TrainingRows)
+	if c, err := Threshold(t.Context(), d, Entry{Model: bare.Model}, MaxFPR("5%"), options); err != nil || c.Result.TrainingRows != nil {
+		t.Errorf("%v, %+v", err, c)
 	}
 }

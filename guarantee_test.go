@@ -16,21 +16,20 @@ import (
 	"toptau/threshold"
 )
 
-// The simulations of docs/guarantee.md: go test -run 'Segments|OutOfFold' -v . -args -draws 1000
+// draws sets the size of the simulations in docs/guarantee.md: go test -run 'Segments|OutOfFold' -v . -args -draws 1000
 var draws = flag.Int("draws", 60, "calibration sets of each simulation with a learner in it")
 
-// atMostViolations is what delta and three binomial standard errors allow.
+// atMostViolations returns the number of violations that delta plus three binomial standard errors allow.
 func atMostViolations(draws int, delta float64) int {
 	n := float64(draws)
 	return int(n*delta + 3*math.Sqrt(n*delta*(1-delta)))
 }
 
-// Three segments, each with its own threshold at delta 5 %: each of them breaks its budget in at most 5 % of the draws and
-// three standard errors, any of them in at most 15 %, for continuous and for tied scores.
+// Three segments have thresholds of their own at delta 5 %. Each breaks its budget in at most 5 % of the draws plus three standard
+// errors, and any of them in at most 15 %, with continuous and with tied scores.
 func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 	const sets, alpha = 2000, 0.05
-	o := ThresholdOptions{Goal: MaxFPR("5%"),
-		Delta: threshold.MustRate("5%"), Segments: true}
+	o := ThresholdOptions{Delta: threshold.MustRate("5%"), Segments: true}
 	for _, c := range []struct {
 		name  string
 		steps float64 // of the scores; 0: continuous
@@ -48,21 +47,22 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 			}
 		}
 		z := make([]float64, len(d.table.Label))
+		d.info.Rows, d.info.Negatives = len(z), len(z)
 		for range sets {
 			for i := range z {
-				z[i] = share01(r)
+				z[i] = uniform(r)
 				if c.steps > 0 {
 					z[i] = math.Floor(z[i]*c.steps) / c.steps
 				}
 				z[i] += float64(segments.Values[i][0]-'a') * 0.3 // each segment has its own level
 			}
-			report, err := calibrateRows(d, z, "", o)
-			if err != nil || len(report.Segments) != 3 {
+			made, err := Threshold(t.Context(), d, Entry{Scores: z}, MaxFPR("5%"), o)
+			if err != nil || len(made.Result.Segments) != 3 {
 				t.Fatal(err)
 			}
 			broke := false
 			for s := range broken {
-				at := report.Segments[s].Threshold - float64(s)*0.3
+				at := made.Result.Segments[s].Threshold - float64(s)*0.3
 				rate := 1 - at
 				if c.steps > 0 {
 					rate = 1 - (math.Round(at*c.steps)+1)/c.steps
@@ -90,8 +90,8 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 	}
 }
 
-// outOfFold is the simulation of thresholds from out-of-fold scores. Negatives are normal in 20 columns, positives are
-// moved in two of them, so that the false positive rate of a linear model is known exactly.
+// outOfFold is the simulation of thresholds from out-of-fold scores. Negatives are normal in 20 columns, and positives are
+// shifted in two of them. The false positive rate of a linear model is then known exactly.
 type outOfFold struct {
 	negatives int
 	random    *rand.Rand
@@ -106,11 +106,11 @@ const (
 )
 
 func (s *outOfFold) normal() float64 {
-	radius := math.Sqrt(-2 * detmath.Log(1-share01(s.random)))
-	return radius * math.Cos(2*math.Pi*share01(s.random))
+	radius := math.Sqrt(-2 * detmath.Log(1-uniform(s.random)))
+	return radius * math.Cos(2*math.Pi*uniform(s.random))
 }
 
-func (s *outOfFold) draw() {
+func (s *outOfFold) drawRows() {
 	s.rows, s.positive = nil, nil
 	for i := range foldPositives + s.negatives {
 		row := make([]float64, foldColumns)
@@ -124,12 +124,12 @@ func (s *outOfFold) draw() {
 	}
 }
 
-// fit is logistic regression on the first columns of the rows that take reports.
-func (s *outOfFold) fit(t *testing.T, columns int, lambda float64, take func(i int) bool) (w []float64, offset float64) {
+// fitLogistic fits logistic regression to the first columns of the chosen rows.
+func (s *outOfFold) fitLogistic(t *testing.T, columns int, lambda float64, chosen func(i int) bool) (w []float64, offset float64) {
 	var x [][]float64
 	var y []bool
 	for i, row := range s.rows {
-		if take(i) {
+		if chosen(i) {
 			x, y = append(x, row[:columns]), append(y, s.positive[i])
 		}
 	}
@@ -151,7 +151,7 @@ func scoreOf(row, w []float64, offset float64) float64 {
 	return offset
 }
 
-// falsePositiveRate of the decision w'x + offset > at on new negatives: exact.
+// falsePositiveRate returns the exact rate of w'x + offset > at among new negatives.
 func falsePositiveRate(w []float64, offset, at float64) float64 {
 	norm := 0.0
 	for _, v := range w {
@@ -160,28 +160,29 @@ func falsePositiveRate(w []float64, offset, at float64) float64 {
 	return 0.5 * math.Erfc((at-offset)/math.Sqrt(2*norm))
 }
 
-// candidate is one setting with its scores of all rows: out of fold, and by the refitted model.
+// candidate is one setting with its scores of all rows, out of fold and by the refitted model.
 type candidate struct {
 	w          []float64
 	offset     float64
-	out, own   []float64 // of negatives: out of fold, and of the model that was fitted on them
+	out        []float64 // out-of-fold scores of the negatives
+	inSample   []float64 // scores of the negatives by the model that was fitted on them
 	calibrated calibrate.Threshold
 	found      int // positives above the threshold, out of fold
 }
 
-func (s *outOfFold) candidate(t *testing.T, columns int, lambda float64) candidate {
+func (s *outOfFold) fitCandidate(t *testing.T, columns int, lambda float64) candidate {
 	var c candidate
 	z := make([]float64, len(s.rows))
 	for fold := range foldCount {
-		w, offset := s.fit(t, columns, lambda, func(i int) bool { return i%foldCount != fold })
+		w, offset := s.fitLogistic(t, columns, lambda, func(i int) bool { return i%foldCount != fold })
 		for i := fold; i < len(z); i += foldCount {
 			z[i] = scoreOf(s.rows[i], w, offset)
 		}
 	}
-	c.w, c.offset = s.fit(t, columns, lambda, func(int) bool { return true })
+	c.w, c.offset = s.fitLogistic(t, columns, lambda, func(int) bool { return true })
 	for i, row := range s.rows {
 		if !s.positive[i] {
-			c.out, c.own = append(c.out, z[i]), append(c.own, scoreOf(row, c.w, c.offset))
+			c.out, c.inSample = append(c.out, z[i]), append(c.inSample, scoreOf(row, c.w, c.offset))
 		}
 	}
 	var err error
@@ -196,9 +197,9 @@ func (s *outOfFold) candidate(t *testing.T, columns int, lambda float64) candida
 	return c
 }
 
-// pick calibrates 40 models that have not seen the rows, each as it should be, and keeps the one that then finds most
-// positives; it reports 1 when that one breaks its budget. All models are equally good, so that the choice is luck alone.
-func (s *outOfFold) pick(t *testing.T) int {
+// pickLuckiest calibrates 40 models that have not seen the rows and picks the one that then finds most positives. It returns 1 if
+// that model breaks its budget. All models are equally good, so the choice is luck alone.
+func (s *outOfFold) pickLuckiest(t *testing.T) int {
 	best, broken := math.Inf(1), 0
 	for range 40 {
 		w := make([]float64, foldColumns)
@@ -230,9 +231,9 @@ func (s *outOfFold) pick(t *testing.T) int {
 	return broken
 }
 
-// Out-of-fold calibration of cross-fitted logistic regression, with and without a choice among 8 settings by the same
-// scores, beside fresh calibration rows for the chosen model and the scores of the model's own training rows. Only the
-// fresh rows have a guarantee to keep; the others are measured, and the test holds what docs/guarantee.md says of them.
+// TestOutOfFoldBySimulation measures how often out-of-fold calibration of cross-fitted logistic regression breaks its budget, with
+// and without a choice among 8 settings by the same scores. It compares that with fresh calibration rows for the chosen model
+// and with scores of the model's training rows. Only fresh rows have a guarantee to keep. docs/guarantee.md has the other numbers.
 func TestOutOfFoldBySimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of fits")
@@ -243,14 +244,14 @@ func TestOutOfFoldBySimulation(t *testing.T) {
 	}
 	for _, negatives := range sizes {
 		s := &outOfFold{negatives: negatives, random: rand.New(rand.NewPCG(uint64(negatives), 19))}
-		var broken struct{ fresh, out, chosen, plain, own, picked int }
+		var broken struct{ fresh, out, chosen, plain, inSample, picked int }
 		for range *draws {
-			s.draw()
+			s.drawRows()
 			var best *candidate
 			var first candidate
 			for k, columns := range []int{2, 20} {
 				for j, lambda := range []float64{0.1, 0.01, 0.001, 0.0001} {
-					c := s.candidate(t, columns, lambda)
+					c := s.fitCandidate(t, columns, lambda)
 					if best == nil || c.found > best.found {
 						best = &c
 					}
@@ -276,29 +277,29 @@ func TestOutOfFoldBySimulation(t *testing.T) {
 			alpha, delta := threshold.MustRate("1%"), threshold.MustRate("5%")
 			calibrated, err1 := calibrate.NeymanPearson(fresh, alpha, delta)
 			plain, err2 := calibrate.Plain(first.out, alpha, calibrate.Negatives)
-			own, err3 := calibrate.NeymanPearson(first.own, alpha, delta)
+			inSample, err3 := calibrate.NeymanPearson(first.inSample, alpha, delta)
 			for _, err := range []error{err1, err2, err3} {
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
-			broken.picked += s.pick(t)
+			broken.picked += s.pickLuckiest(t)
 			broken.fresh += violates(best, calibrated.Threshold)
 			broken.out += violates(&first, first.calibrated.Threshold)
 			broken.chosen += violates(best, best.calibrated.Threshold)
 			broken.plain += violates(&first, plain.Threshold)
-			broken.own += violates(&first, own.Threshold)
+			broken.inSample += violates(&first, inSample.Threshold)
 		}
-		share := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(*draws)) }
+		percent := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(*draws)) }
 		t.Logf("%d negatives, %d draws, 1 %% at delta 5 %%: fresh rows %s; out of fold %s, chosen by the same scores %s; one of 40 models "+
-			"chosen by the calibration rows %s; plain out of fold %s; own rows %s",
-			negatives, *draws, share(broken.fresh), share(broken.out), share(broken.chosen), share(broken.picked), share(broken.plain),
-			share(broken.own))
+			"chosen by the calibration rows %s; plain out of fold %s; training rows %s",
+			negatives, *draws, percent(broken.fresh), percent(broken.out), percent(broken.chosen), percent(broken.picked), percent(broken.plain),
+			percent(broken.inSample))
 		if broken.fresh > atMostViolations(*draws, 0.05) {
 			t.Errorf("fresh calibration rows break the budget in %d of %d draws", broken.fresh, *draws)
 		}
 		if broken.plain <= atMostViolations(*draws, 0.05) {
-			t.Errorf("the plain threshold breaks it in %d of %d draws only: the simulation cannot fail", broken.plain, *draws)
+			t.Errorf("the plain threshold breaks it in only %d of %d draws: the simulation cannot fail", broken.plain, *draws)
 		}
 	}
 }

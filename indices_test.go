@@ -1,7 +1,6 @@
 package toptau_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,11 +9,12 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/method"
 	"toptau/model"
 )
 
-// Opposite quadrants of two indices, among others: no weighted sum of the indices can tell the classes, trees can. A model
-// of their leaves is trained, saved, and scores files and single records of index:value alike.
+// The positives are in opposite quadrants of two indices. No weighted sum of the indices separates the classes, but trees do. Train
+// chooses leaves, and the saved model scores files and single records of index:value alike.
 func TestTrainOnIndices(t *testing.T) {
 	var b strings.Builder
 	var lines []string
@@ -34,15 +34,15 @@ func TestTrainOnIndices(t *testing.T) {
 		lines = append(lines, strings.Join(fields, " "))
 		b.WriteString(label + " " + lines[len(lines)-1] + "\n")
 	}
-	path := write(t, "quadrants.svm", b.String())
+	path := writeFile(t, "quadrants.svm", b.String())
 	goal := toptau.MaxFPR("2%")
-	o := toptau.TrainOptions{Methods: []string{"logistic"}, Seed: 1}
-	trained, err := toptau.Train(context.Background(), read(t, path, toptau.Format{}), goal, o)
+	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Seed: 1}
+	trained, err := toptau.Train(t.Context(), readFile(t, path, toptau.Format{}), goal, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(trained.Report.Why, "leaves") {
-		t.Errorf("chosen: %s", trained.Report.Why)
+	if !strings.Contains(trained.Result.Why, "leaves") {
+		t.Errorf("chosen: %s", trained.Result.Why)
 	}
 	saved := filepath.Join(t.TempDir(), "m.json")
 	if err := trained.Model.Save(saved); err != nil {
@@ -53,20 +53,14 @@ func TestTrainOnIndices(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{})
-	s, err := m.NewScorer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := m.NewScorer()
 	for i, line := range lines[:200] {
 		z, err := s.ScoreFields(strings.Fields(line))
 		if err != nil || math.Float64bits(z) != math.Float64bits(rows[i].Score) {
 			t.Fatalf("record %q: score %v, %v; in the file %v", line, z, err, rows[i].Score)
 		}
 	}
-	c, err := toptau.ExplainColumns(context.Background(), m, path, toptau.Format{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := explainFile(t, m, path, toptau.ExplainOptions{})
 	for i, name := range []string{"index 1", "index 3"} {
 		if got := c.Columns[i]; got.Column != name && c.Columns[1-i].Column != name || len(got.Shape) < 5 {
 			t.Errorf("column %d: %+v, want %s with a shape", i, got, name)

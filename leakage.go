@@ -16,7 +16,7 @@ func leakWarnings(leaks []tune.Leak) []Warning {
 }
 
 // leakage is the summary's line about the gravest column.
-func (f *summaryFacts) leakage() string {
+func (f *summaryFacts) leakageLine() string {
 	if len(f.Leaks) == 0 {
 		return ""
 	}

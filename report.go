@@ -8,6 +8,7 @@ import (
 
 	"toptau/internal/plot"
 	"toptau/internal/report"
+	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -99,7 +100,7 @@ func aim(f *report.Findings, goal metric.Goal) {
 	}
 	f.Lead = goal.String()
 	if tau := goal.Tau(); !tau.IsZero() {
-		f.Budget = &report.Budget{Name: "budget " + shareOf(tau.Float64()), Rate: tau.Float64(),
+		f.Budget = &report.Budget{Name: "budget " + text.Percent(tau.Float64()), Rate: tau.Float64(),
 			OfRows: goal.Criterion().Name == metric.AtQuantile}
 		f.Zoom = zoomBudgets * tau.Float64()
 	}
@@ -113,12 +114,12 @@ func shiftFacts(list []result.Shift) []report.Fact {
 		if s.Segment != nil {
 			name += ", " + *s.Segment
 		}
-		text := "no sign of a difference"
+		line := "no sign of a difference"
 		if s.P <= shiftLevel {
-			text = fmt.Sprintf("they differ most above the score %.4g: %s here, %s there; probability %s at most if they were alike",
-				s.Score, shareOf(s.Seen), shareOf(s.Expected), smallProbability(s.P))
+			line = fmt.Sprintf("they differ most above the score %.4g: %s here, %s there; probability %s at most if they were alike",
+				s.Score, text.Percent(s.Seen), text.Percent(s.Expected), smallProbability(s.P))
 		}
-		facts = append(facts, report.Fact{Name: name, Value: text})
+		facts = append(facts, report.Fact{Name: name, Value: line})
 	}
 	return facts
 }
@@ -169,8 +170,8 @@ func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	for row := range d.Rows() {
-		if err := e.add(d.table, row); err != nil {
+	for row := range d.Len() {
+		if err := e.addRow(d.table, row); err != nil {
 			return nil, d.inFile(err)
 		}
 	}
@@ -192,11 +193,11 @@ func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
 
 func (e *Evaluation) dataFacts() []report.Fact {
 	facts := append(dataCard(e.data.info.Schema, e.Rows, e.Positives),
-		report.Fact{Name: "distinct scores", Value: commas(float64(e.Distinct))},
+		report.Fact{Name: "distinct scores", Value: text.Count(e.Distinct)},
 		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)})
 	if e.rankings[0].Model != nil {
-		facts = append(facts, report.Fact{Name: "missing values", Value: commas(float64(e.Missing))},
-			report.Fact{Name: "values unknown to the model", Value: commas(float64(e.Unknown))})
+		facts = append(facts, report.Fact{Name: "missing values", Value: text.Count(e.Missing)},
+			report.Fact{Name: "values unknown to the model", Value: text.Count(e.Unknown)})
 	}
 	for i := range e.Entries {
 		if j := e.Entries[i].Joined; j != nil {
@@ -204,18 +205,18 @@ func (e *Evaluation) dataFacts() []report.Fact {
 		}
 	}
 	if e.Entities > 0 {
-		facts = append(facts, report.Fact{Name: "entities", Value: commas(float64(e.Entities))})
+		facts = append(facts, report.Fact{Name: "entities", Value: text.Count(e.Entities)})
 	}
 	return append(facts, report.Fact{Name: "digest", Value: e.data.digest(), Code: true})
 }
 
 // dataCard says what the rows are and how they are read.
 func dataCard(s schema.Schema, rows, positives int) []report.Fact {
-	facts := []report.Fact{{Name: "rows", Value: commas(float64(rows))},
-		{Name: "positives", Value: fmt.Sprintf("%s (%s)", commas(float64(positives)), shareOf(float64(positives)/float64(rows)))},
+	facts := []report.Fact{{Name: "rows", Value: text.Count(rows)},
+		{Name: "positives", Value: fmt.Sprintf("%s (%s)", text.Count(positives), text.Percent(float64(positives)/float64(rows)))},
 		{Name: "format", Value: string(s.Format)}}
 	if len(s.Columns) == 0 {
-		return append(facts, report.Fact{Name: "indices", Value: commas(float64(s.Width))})
+		return append(facts, report.Fact{Name: "indices", Value: text.Count(s.Width)})
 	}
 	categorical := 0
 	for _, c := range s.Columns {
@@ -235,10 +236,10 @@ func dataCard(s schema.Schema, rows, positives int) []report.Fact {
 func modelFacts(m *model.Model) []report.Fact {
 	training, members := m.Training(), m.Members()
 	facts := []report.Fact{
-		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", commas(float64(training.Rows)),
-			commas(float64(training.Positives)))},
+		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", text.Count(training.Rows),
+			text.Count(training.Positives))},
 		{Name: "training data", Value: training.Digest, Code: true},
-		{Name: "features", Value: commas(float64(m.Len()))},
+		{Name: "features", Value: text.Count(m.Len())},
 		{Name: "seed", Value: strconv.FormatUint(training.Seed, 10)},
 	}
 	for i := range members {
@@ -248,7 +249,7 @@ func modelFacts(m *model.Model) []report.Fact {
 			name = fmt.Sprintf("member %d", i+1)
 		}
 		facts = append(facts, report.Fact{Name: name, Value: memberWords(member, len(members) > 1)})
-		if c := member.Certificate; c != nil {
+		if c := member.Evidence; c != nil {
 			facts = append(facts, report.Fact{Name: "certificate", Value: certificateWords(c)})
 		}
 	}
@@ -260,33 +261,33 @@ func modelFacts(m *model.Model) []report.Fact {
 
 // memberWords are a member's method with the hyperparameters that it uses, its solver and its share.
 func memberWords(m *model.Member, several bool) string {
-	text := m.Method
+	line := string(m.Method)
 	if m.Surrogate != "" {
-		text += " (" + m.Surrogate + ")"
+		line += " (" + string(m.Surrogate) + ")"
 	}
-	text += fmt.Sprintf(", lambda %v", m.Lambda)
+	line += fmt.Sprintf(", lambda %v", m.Lambda)
 	if !m.Tau.IsZero() {
-		text += ", tau " + m.Tau.String()
+		line += ", tau " + m.Tau.String()
 	}
 	if m.Beta != 0 {
-		text += fmt.Sprintf(", beta %v", m.Beta)
+		line += fmt.Sprintf(", beta %v", m.Beta)
 	}
 	if m.K != 0 {
-		text += fmt.Sprintf(", k %d", m.K)
+		line += fmt.Sprintf(", k %d", m.K)
 	}
 	if m.Anchor != 0 {
-		text += fmt.Sprintf(", anchored at logistic regression with lambda %v", m.Anchor)
+		line += fmt.Sprintf(", anchored at logistic regression with lambda %v", m.Anchor)
 	}
-	text += "; solver " + m.Solver.Name
+	line += "; solver " + string(m.Settings.Solver)
 	if several {
-		text += "; share " + shareOf(m.Share)
+		line += "; share " + text.Percent(m.Share)
 	}
-	return text
+	return line
 }
 
-func certificateWords(c *model.Certificate) string {
-	if c.LowerBound == nil {
+func certificateWords(c *model.Evidence) string {
+	if c.Lower == nil {
 		return fmt.Sprintf("objective %.8g, without a lower bound", c.Objective)
 	}
-	return fmt.Sprintf("objective %.8g, at least %.8g for every w", c.Objective, *c.LowerBound)
+	return fmt.Sprintf("objective %.8g, at least %.8g for every w", c.Objective, *c.Lower)
 }

@@ -3,58 +3,49 @@ package toptau
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
-	"toptau/calibrate"
+	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/threshold"
 )
 
-// summaryFacts is what a summary for people who decide is made from.
+// summaryFacts are the facts of a summary.
 type summaryFacts struct {
-	Goal metric.Goal
-	// Decisions are what the threshold does to the rows that Basis names: "the test part", "out-of-fold scores of the
-	// training rows". Rates that are undefined there are left out.
-	Decisions metric.Confusion
-	Basis     string
-	Measured  bool // Basis is rows that took no part in training: the rates are measured, not estimated
-	// Expected of the threshold on new rows; nil: not known. It stands for the rate that the goal bounds unless Measured.
-	Expected *ExpectedRate
+	Goal      metric.Goal
+	Decisions metric.Confusion // what the threshold does to the rows that Basis names; undefined rates are left out
+	Basis     string           // "the test part", "out-of-fold scores of the training rows"
+	Measured  bool             // the rows of Basis took no part in training, so the rates are measured and not estimated
+	Expected  *result.Expected // the rate that the goal bounds, on new rows, used unless Measured; nil: not known
 
-	Delta       threshold.Rate   // asked for; zero: no guarantee was asked for
+	Delta       threshold.Rate   // of the requested guarantee; zero: none was requested
 	Guarantee   *model.Guarantee // nil: none
-	NoGuarantee string           // why the guarantee asked for is not given, in words
+	NoGuarantee string           // why the requested guarantee is not given, in words
 
-	Prevalence      float64 // the share of positives that the summary assumes
-	PrevalenceGiven bool    // by the user
-	PrevalenceHere  bool    // of the rows that Basis names; otherwise, if not given, the training rows' share
+	Prevalence      float64 // the assumed fraction of positives
+	PrevalenceGiven bool    // set by the user
+	PrevalenceHere  bool    // that of the rows of Basis; otherwise that of the training rows
 
-	Chosen string       // what was chosen, in words; "": nothing was chosen
-	Gain   *summaryGain // over logistic regression on the columns as they are; nil: not known, or that is what was chosen
+	Chosen string           // the chosen model in words; "": nothing was chosen
+	Gain   *result.Estimate // of the criterion over logistic regression on raw columns; nil: not known, or that is the model
 
-	Leaks    []tune.Leak // columns that should not be features, the gravest first
-	Warnings int         // how many stand beside the summary
+	Leaks    []tune.Leak // columns that should not be features, the worst first
+	Warnings int         // warnings that are printed below the summary
 }
 
-// summaryGain is how much higher a criterion is than that of logistic regression on the columns as they are.
-type summaryGain struct {
-	Difference float64          // of shares: 0.042 is 4.2 points
-	Interval   *metric.Interval // nil: see Error
-	Error      float64          // standard error; 0: not known
-	Basis      string           // "in cross-validation", "on the test part"
-}
-
-// summary says in about ten lines what the model does, for whom it holds, and what it rests on.
+// summary returns about ten sentences: what the model does, for which data, and what that is based on.
 //
-// The share of real alerts is pi TPR / (pi TPR + (1-pi) FPR) at the assumed share pi of positives. Its interval takes both
-// rates at the ends of intervals of half the error each, so that it covers with at least the confidence it names.
+// The fraction of real alerts is pi TPR / (pi TPR + (1-pi) FPR) at the assumed fraction pi of positives. Its interval uses both
+// rates at the ends of intervals with half the error each, so it covers with at least the stated confidence.
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
-		f.goal(), f.real(), f.caught(), f.falseAlarms(), f.work(), f.assurance(), f.share(), f.measured(), f.choice(), f.leakage(), f.caution(),
+		f.goalLine(), f.precisionLine(), f.recallLine(), f.falseAlarmLine(), f.workLine(), f.guaranteeLine(), f.prevalenceLine(),
+		f.basisLine(), f.choiceLine(), f.leakageLine(), f.cautionLine(),
 	} {
 		if line != "" {
 			lines = append(lines, line)
@@ -63,14 +54,14 @@ func summary(f summaryFacts) []string {
 	return lines
 }
 
-func (f *summaryFacts) goal() string {
+func (f *summaryFacts) goalLine() string {
 	if f.Goal == (metric.Goal{}) {
 		return ""
 	}
-	return "The goal: " + f.Goal.String() + "."
+	return "Goal: " + f.Goal.String() + "."
 }
 
-// confidence of the intervals.
+// confidence returns that of the intervals.
 func (f *summaryFacts) confidence() float64 {
 	for _, p := range []metric.Proportion{f.Decisions.TruePositiveRate, f.Decisions.FalsePositiveRate} {
 		if p.Interval != nil {
@@ -80,8 +71,8 @@ func (f *summaryFacts) confidence() float64 {
 	return metric.DefaultConfidence
 }
 
-// ends are the ends of an interval at the given confidence; not known for masses.
-func ends(p metric.Proportion, confidence float64) (low, high float64, known bool) {
+// intervalAt returns the interval of a rate at another confidence. It is not known for weighted rows.
+func intervalAt(p metric.Proportion, confidence float64) (low, high float64, known bool) {
 	if !p.Defined() || p.Interval == nil {
 		return 0, 0, false
 	}
@@ -89,17 +80,18 @@ func ends(p metric.Proportion, confidence float64) (low, high float64, known boo
 	return low, high, true
 }
 
-// precision converts rates to the share of alerts that are real; undefined without alerts.
-func precision(prevalence, tpr, fpr float64) float64 {
+// precisionOf returns the fraction of alerts that are real. It is NaN without alerts.
+func precisionOf(prevalence, tpr, fpr float64) float64 {
 	hits := float64(prevalence * tpr)
 	return hits / (hits + float64((1-prevalence)*fpr))
 }
 
 // estimated reports whether the false positive rate is the one expected on new rows rather than a measured one.
 func (f *summaryFacts) estimated() bool {
-	return !f.Measured && f.Expected != nil && f.Expected.Population == calibrate.Negatives.String()
+	return !f.Measured && f.Expected != nil && f.Expected.Population == method.Negatives.String()
 }
 
+// rates returns both rates. They are known if neither is undefined and there are positives.
 func (f *summaryFacts) rates() (tpr, fpr metric.Proportion, known bool) {
 	tpr, fpr = f.Decisions.TruePositiveRate, f.Decisions.FalsePositiveRate
 	if f.estimated() {
@@ -108,191 +100,216 @@ func (f *summaryFacts) rates() (tpr, fpr metric.Proportion, known bool) {
 	return tpr, fpr, tpr.Defined() && fpr.Defined() && tpr.Denominator > 0 && fpr.Denominator > 0 && f.Prevalence > 0
 }
 
-func (f *summaryFacts) real() string {
+func (f *summaryFacts) precisionLine() string {
 	tpr, fpr, known := f.rates()
 	if !known {
 		return ""
 	}
 	if tpr.Rate == 0 && fpr.Rate == 0 {
-		return "No row scores above the threshold: there are no alerts."
+		return "No row scores above the threshold, so there are no alerts."
 	}
-	text := fmt.Sprintf("Of 1,000 alerts, about %s are real", thousand(precision(f.Prevalence, tpr.Rate, fpr.Rate)))
+	line := fmt.Sprintf("Of 1,000 alerts, about %s are real", ofThousand(precisionOf(f.Prevalence, tpr.Rate, fpr.Rate)))
 	both := 1 - float64((1-f.confidence())/2)
-	tprLow, tprHigh, ok := ends(tpr, both)
-	fprLow, fprHigh, _ := ends(fpr, both)
-	if f.estimated() { // its interval has the confidence of one rate alone, so that this one is approximate
+	tprLow, tprHigh, ok := intervalAt(tpr, both)
+	fprLow, fprHigh, _ := intervalAt(fpr, both)
+	if f.estimated() { // its interval has the confidence of one rate alone, so this one is approximate
 		fprLow, fprHigh = f.Expected.Low, f.Expected.High
 	}
 	if ok && tprHigh > 0 {
-		text += fmt.Sprintf(" (%s: %s to %s)", metric.ConfidenceText(1-f.confidence()), thousand(precision(f.Prevalence, tprLow, fprHigh)),
-			thousand(precision(f.Prevalence, tprHigh, fprLow)))
+		line += fmt.Sprintf(" (%s CI %s to %s)", metric.ConfidenceText(1-f.confidence()), ofThousand(precisionOf(f.Prevalence, tprLow, fprHigh)),
+			ofThousand(precisionOf(f.Prevalence, tprHigh, fprLow)))
 	}
-	return text + "."
+	return line + "."
 }
 
-// thousand is a share of 1,000 alerts.
-func thousand(x float64) string { return commas(math.Round(1000 * x)) }
+func ofThousand(fraction float64) string { return amount(math.Round(1000 * fraction)) }
 
-func (f *summaryFacts) caught() string {
-	return rateLine("You catch %s of the positives", f.Decisions.TruePositiveRate)
+func (f *summaryFacts) recallLine() string {
+	return rateLine("%s of the positives are found", f.Decisions.TruePositiveRate)
 }
 
-func (f *summaryFacts) falseAlarms() string {
+func (f *summaryFacts) falseAlarmLine() string {
 	e := f.Expected
 	if f.Measured || e == nil {
 		return rateLine("%s of the negatives raise a false alarm", f.Decisions.FalsePositiveRate)
 	}
-	what := "of new negatives to raise a false alarm"
-	rows := "negatives"
-	if e.Population == calibrate.All.String() {
+	what, rows := "of new negatives to raise a false alarm", "negatives"
+	if e.Population == method.AllRows.String() {
 		what, rows = "of new rows to become alerts", "rows"
 	}
 	origin := map[string]string{
 		string(tune.SchemeCertified): "held out", string(tune.SchemeHeldOut): "held out",
-		string(tune.SchemeCrossFitted): "scored by fits that did not see them",
+		string(tune.SchemeCrossFitted): "each scored by fits that did not see it",
 		string(tune.SchemeValidation):  "of the validation part, which also chose the model",
-	}[e.Scheme]
+	}[string(e.Scheme)]
 	about := ""
 	if e.Approximate {
 		about = "about "
 	}
-	return fmt.Sprintf("Expect %s %s (%s: %s%s to %s), from %s %s %s.", shareOf(e.Rate), what, shareOf(e.Confidence), about,
-		shareOf(e.Low), shareOf(e.High), commas(float64(e.Rows)), rows, origin)
+	return fmt.Sprintf("Expect %s %s (%s CI %s%s to %s), from %s %s %s.", text.Percent(e.Rate), what, text.Percent(e.Confidence), about,
+		text.Percent(e.Low), text.Percent(e.High), text.Count(e.Rows), rows, origin)
 }
 
-// rateLine is a rate with its counts and interval.
+// rateLine returns a rate with its counts and interval, "" if it is undefined.
 func rateLine(format string, p metric.Proportion) string {
 	if !p.Defined() || p.Denominator == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(format, shareOf(p.Rate)) + fmt.Sprintf(" (%s of %s", commas(p.Numerator), commas(p.Denominator))
+	line := fmt.Sprintf(format, text.Percent(p.Rate)) + fmt.Sprintf(" (%s of %s", amount(p.Numerator), amount(p.Denominator))
 	if p.Interval != nil {
-		text += fmt.Sprintf("; %s: %s to %s", metric.ConfidenceText(1-p.Interval.Confidence), shareOf(p.Interval.Low), shareOf(p.Interval.High))
+		line += fmt.Sprintf("; %s CI %s to %s", metric.ConfidenceText(1-p.Interval.Confidence), text.Percent(p.Interval.Low), text.Percent(p.Interval.High))
 	}
-	return text + ")."
+	return line + ")."
 }
 
-// work is what the rates mean for the rows of a day, or for 100,000 rows.
-func (f *summaryFacts) work() string {
+// summaryRows is the number of rows that the work is stated for if the goal names no period.
+const summaryRows = 100000
+
+// workLine translates the rates to alerts per period.
+func (f *summaryFacts) workLine() string {
 	tpr, fpr, known := f.rates()
 	if !known {
 		return ""
 	}
-	rows := 100000.0
+	rows := float64(summaryRows)
 	if f.Goal.Of > 0 {
 		rows = float64(f.Goal.Of)
 	}
 	positives := float64(rows * f.Prevalence)
 	hits := float64(positives * tpr.Rate)
-	return fmt.Sprintf("In %s rows that is about %s alerts, %s of them real; %s positives are missed.", commas(rows),
-		commas(hits+float64((rows-positives)*fpr.Rate)), commas(hits), commas(positives-hits))
+	return fmt.Sprintf("Per %s rows: about %s alerts, %s of them real; %s positives missed.", amount(rows),
+		amount(hits+float64((rows-positives)*fpr.Rate)), amount(hits), amount(positives-hits))
 }
 
-func (f *summaryFacts) assurance() string {
+func (f *summaryFacts) guaranteeLine() string {
 	if g := f.Guarantee; g != nil && g.Certified {
-		return fmt.Sprintf("Guaranteed with %s confidence: %s, on rows like the %s that calibrated the threshold.",
-			metric.ConfidenceText(g.Delta.Float64()), promise(g), calibrationRows(g))
+		rows := text.Plural(g.Negatives, "negative")
+		if g.Kind == "top" {
+			rows = "rows"
+		}
+		return fmt.Sprintf("Guaranteed with %s confidence, for rows like the %s that calibrated the threshold: %s.",
+			metric.ConfidenceText(g.Delta.Float64()), rows, promiseOf(g))
 	}
-	if f.NoGuarantee != "" {
+	switch {
+	case f.NoGuarantee != "":
 		return "No guarantee: " + f.NoGuarantee + "."
-	}
-	if !f.Delta.IsZero() {
+	case !f.Delta.IsZero():
 		return "No guarantee."
 	}
-	return "No guarantee was asked for (--delta 5%): the budget is kept on average, and may be exceeded."
+	return "No guarantee was requested: the budget is kept on average, so new data may exceed it about half the time."
 }
 
-// promise is what a guarantee bounds.
-func promise(g *model.Guarantee) string {
+// promiseOf returns what a guarantee bounds.
+func promiseOf(g *model.Guarantee) string {
 	switch g.Kind {
 	case "top":
-		return "at most " + shareOf(g.Rate.Float64()) + " of all rows become alerts"
+		return "at most " + text.Percent(g.Rate.Float64()) + " of all rows become alerts"
 	case "absolute-top":
-		return "at most " + shareOf(g.Bound) + " of the negatives raise a false alarm"
+		return "at most " + text.Percent(g.Bound) + " of the negatives raise a false alarm"
 	}
-	return "false alarms are at most " + shareOf(g.Rate.Float64()) + " of the negatives"
+	return "at most " + text.Percent(g.Rate.Float64()) + " of the negatives raise a false alarm"
 }
 
-func calibrationRows(g *model.Guarantee) string {
-	if g.Kind == "top" {
-		return "rows"
-	}
-	return commas(float64(g.Negatives)) + " negatives"
-}
-
-func (f *summaryFacts) share() string {
+func (f *summaryFacts) prevalenceLine() string {
 	if !(f.Prevalence > 0) {
 		return ""
 	}
-	origin := "as in training; --prevalence replaces it"
+	origin := "as in training"
 	switch {
 	case f.PrevalenceGiven:
-		origin = "as given"
+		origin = "as set"
 	case f.PrevalenceHere:
-		origin = "as here; --prevalence replaces it"
+		origin = "as in these rows"
 	}
-	return fmt.Sprintf("This assumes that %s of the rows are positive, %s.", shareOf(f.Prevalence), origin)
+	return fmt.Sprintf("Assumes %s positives, %s.", text.Percent(f.Prevalence), origin)
 }
 
-func (f *summaryFacts) measured() string {
+func (f *summaryFacts) basisLine() string {
 	if f.Basis == "" {
 		return ""
 	}
 	return "Measured on " + f.Basis + "."
 }
 
-func (f *summaryFacts) choice() string {
+func (f *summaryFacts) choiceLine() string {
 	if f.Chosen == "" {
 		return ""
 	}
-	text := "Chosen: " + f.Chosen
+	line := "Chosen: " + f.Chosen
 	if g := f.Gain; g != nil {
-		text += fmt.Sprintf("; %+.1f points over logistic regression on the columns as they are", 100*g.Difference)
-		switch {
-		case g.Interval != nil:
-			text += fmt.Sprintf(" (%s: %+.1f to %+.1f)", metric.ConfidenceText(1-g.Interval.Confidence), 100*g.Interval.Low, 100*g.Interval.High)
-		case g.Error > 0:
-			text += fmt.Sprintf(" (standard error %.1f)", 100*g.Error)
-		}
-		if g.Basis != "" {
-			text += " " + g.Basis
-		}
+		line += fmt.Sprintf("; %s ± %s points over logistic regression on raw columns, in cross-validation",
+			text.Points(g.Mean), strings.TrimPrefix(text.Points(g.StandardError), "+"))
 	}
-	return text + "."
+	return line + "."
 }
 
-func (f *summaryFacts) caution() string {
-	const shift = "Nothing here holds when new rows differ from these"
+func (f *summaryFacts) cautionLine() string {
+	const caution = "These numbers only apply to data like this"
 	switch f.Warnings {
 	case 0:
-		return shift + "."
+		return caution + "."
 	case 1:
-		return shift + "; mind the note below."
+		return caution + "; see the note below."
 	}
-	return fmt.Sprintf("%s; mind the %d notes below.", shift, f.Warnings)
+	return fmt.Sprintf("%s; see the %d notes below.", caution, f.Warnings)
 }
 
-// shareOf writes a share in percent with up to three digits: "2.1 %", "0.045 %".
-func shareOf(x float64) string {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(100*x, 'g', 3, 64), 64)
-	if err != nil {
-		return "unknown"
+// amount returns a number of rows, or a total weight: whole unless it is small.
+func amount(x float64) string {
+	if x < 10 {
+		return text.Number(x)
 	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64) + " %"
+	return text.Number(math.Round(x))
 }
 
-// commas writes a number without digits after the point where it is large, with commas between thousands.
-func commas(x float64) string {
-	if x < 10 && x != math.Round(x) {
-		return strconv.FormatFloat(x, 'g', 2, 64)
+// trainSummary returns the summary of a trained model, from its test part or else from the out-of-fold scores.
+func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *model.Model, leaks []tune.Leak, warnings int) []string {
+	goal, _ := m.Point("")
+	expected := expectedOf(&f.Threshold)
+	facts := summaryFacts{Goal: f.Goal, Delta: o.Delta, Guarantee: goal.Guarantee, Warnings: warnings, Expected: &expected, Leaks: leaks,
+		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
+	if o.Validation != nil {
+		facts.Basis = "the validation part, which chose the model"
 	}
-	text := strconv.FormatFloat(math.Round(x), 'f', 0, 64)
-	var b strings.Builder
-	for i, digit := range text {
-		if i > 0 && (len(text)-i)%3 == 0 && text[i-1] != '-' {
-			b.WriteByte(',')
-		}
-		b.WriteRune(digit)
+	if f.Test != nil {
+		facts.Decisions, facts.Basis, facts.Measured = f.Test.AtThreshold, "the test part", true
 	}
-	return b.String()
+	if t := &f.Threshold; !t.Certified && t.Calibrated != nil {
+		facts.NoGuarantee = "the threshold comes from out-of-fold scores of rows that also chose the model"
+	}
+	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {
+		facts.Prevalence = o.Prevalence.Float64()
+	} else if facts.Prevalence = float64(d.Positives()) / float64(d.info.Positives+d.info.Negatives); d.table.Weight != nil {
+		total, positive := d.masses()
+		facts.Prevalence = positive / total
+	}
+	names := make([]string, len(f.Members))
+	for i := range f.Members {
+		c := &f.Candidates[f.Members[i].Candidate]
+		names[i] = fmt.Sprintf("%s on %s", learnerTitle(c.Learner), c.Features)
+	}
+	facts.Chosen = strings.Join(names, "")
+	if len(names) > 1 {
+		facts.Chosen = "the average of " + text.List(names, "and")
+	}
+	if !f.Choice.Guarded {
+		facts.Gain = f.Choice.Gain
+	}
+	return summary(facts)
+}
+
+// learnerTitle returns the name of a learner for people.
+func learnerTitle(name method.Name) string {
+	switch name {
+	case method.Logistic:
+		return "logistic regression"
+	case method.SVM:
+		return "a support vector machine"
+	case method.Ramp:
+		return "the anchored top loss"
+	}
+	if m, err := method.ByName(name); err == nil {
+		return m.Title
+	}
+	return string(name)
 }

@@ -10,10 +10,11 @@ import (
 	"toptau/calibrate"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/threshold"
 )
 
-// decisionsOn counts so many positives and negatives above and below a threshold.
+// decisionsOn returns the decisions of a threshold with the given numbers of positives and negatives above and below it.
 func decisionsOn(t testing.TB, tp, fn, fp, tn int, weighted bool) metric.Confusion {
 	t.Helper()
 	var s metric.Scores
@@ -55,17 +56,17 @@ func TestSummary(t *testing.T) {
 	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 150, 50, 72, 9728, false), Basis: "the test part",
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 3000}, Prevalence: 0.02,
-		Chosen: "logistic on leaves", Gain: &summaryGain{Difference: 0.042, Error: 0.011, Basis: "in cross-validation"}, Warnings: 2}
-	want := `The goal: as many positives as possible with at most 1 % of the negatives as false alarms.
-Of 1,000 alerts, about 676 are real (95 %: 591 to 750).
-You catch 75 % of the positives (150 of 200; 95 %: 68.4 % to 80.8 %).
-0.735 % of the negatives raise a false alarm (72 of 9,800; 95 %: 0.575 % to 0.924 %).
-In 100,000 rows that is about 2,220 alerts, 1,500 of them real; 500 positives are missed.
-Guaranteed with 95 % confidence: false alarms are at most 1 % of the negatives, on rows like the 3,000 negatives that calibrated the threshold.
-This assumes that 2 % of the rows are positive, as in training; --prevalence replaces it.
+		Chosen: "logistic on leaves", Gain: &result.Estimate{Mean: 0.042, StandardError: 0.011}, Warnings: 2}
+	want := `Goal: as many positives as possible with at most 1 % of the negatives as false alarms.
+Of 1,000 alerts, about 676 are real (95 % CI 591 to 750).
+75 % of the positives are found (150 of 200; 95 % CI 68.4 % to 80.8 %).
+0.735 % of the negatives raise a false alarm (72 of 9,800; 95 % CI 0.575 % to 0.924 %).
+Per 100,000 rows: about 2,220 alerts, 1,500 of them real; 500 positives missed.
+Guaranteed with 95 % confidence, for rows like the 3,000 negatives that calibrated the threshold: at most 1 % of the negatives raise a false alarm.
+Assumes 2 % positives, as in training.
 Measured on the test part.
-Chosen: logistic on leaves; +4.2 points over logistic regression on the columns as they are (standard error 1.1) in cross-validation.
-Nothing here holds when new rows differ from these; mind the 2 notes below.`
+Chosen: logistic on leaves; +4.2 ± 1.1 points over logistic regression on raw columns, in cross-validation.
+These numbers only apply to data like this; see the 2 notes below.`
 	if got := strings.Join(summary(f), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -74,12 +75,12 @@ Nothing here holds when new rows differ from these; mind the 2 notes below.`
 	f.Goal = Alerts(50, 2000000)
 	lines := summary(f)
 	for i, want := range map[int]string{
-		1: "Of 1,000 alerts, about 10 are real (95 %: 7 to 14).",
-		4: "In 2,000,000 rows that is about 14,842 alerts, 150 of them real; 50 positives are missed.",
+		1: "Of 1,000 alerts, about 10 are real (95 % CI 7 to 14).",
+		4: "Per 2,000,000 rows: about 14,842 alerts, 150 of them real; 50 positives missed.",
 		5: "No guarantee: a quarter of the 40 negatives is 10, and the guarantee needs 299.",
-		6: "This assumes that 0.01 % of the rows are positive, as given.",
+		6: "Assumes 0.01 % positives, as set.",
 		8: "Chosen: logistic on leaves.",
-		9: "Nothing here holds when new rows differ from these; mind the note below.",
+		9: "These numbers only apply to data like this; see the note below.",
 	} {
 		if lines[i] != want {
 			t.Errorf("%s\nwant %s", lines[i], want)
@@ -87,24 +88,24 @@ Nothing here holds when new rows differ from these; mind the 2 notes below.`
 	}
 }
 
-// What is not known is left out; nothing divides by zero.
-func TestSummaryOfLittle(t *testing.T) {
+// The summary leaves out what is not known, and nothing divides by zero.
+func TestSummaryOfFewFacts(t *testing.T) {
 	for name, c := range map[string]struct {
 		f     summaryFacts
 		lines int
 		want  string
 	}{
-		"nothing":            {summaryFacts{}, 2, "No guarantee was asked for"},
-		"no positives":       {summaryFacts{Decisions: decisionsOn(t, 0, 0, 3, 100, false), Prevalence: 0.1}, 4, "2.91 % of the negatives"},
-		"no alerts":          {summaryFacts{Decisions: decisionsOn(t, 0, 5, 0, 100, false), Prevalence: 0.1}, 7, "there are no alerts"},
-		"no false alarms":    {summaryFacts{Decisions: decisionsOn(t, 5, 0, 0, 100, false), Prevalence: 0.1}, 7, "about 1,000 are real (95 %: 519 to 1,000)"},
-		"weights":            {summaryFacts{Decisions: decisionsOn(t, 5, 5, 1, 99, true), Prevalence: 0.5}, 7, "about 980 are real."},
-		"asked, no reason":   {summaryFacts{Delta: threshold.MustRate("5%")}, 2, "No guarantee."},
-		"interval of a gain": {summaryFacts{Chosen: "x", Gain: &summaryGain{Interval: &metric.Interval{Low: -0.01, High: 0.02, Confidence: 0.9}}}, 3, "(90 %: -1.0 to +2.0)"},
+		"nothing":              {summaryFacts{}, 2, "No guarantee was requested"},
+		"no positives":         {summaryFacts{Decisions: decisionsOn(t, 0, 0, 3, 100, false), Prevalence: 0.1}, 4, "2.91 % of the negatives"},
+		"no alerts":            {summaryFacts{Decisions: decisionsOn(t, 0, 5, 0, 100, false), Prevalence: 0.1}, 7, "there are no alerts"},
+		"no false alarms":      {summaryFacts{Decisions: decisionsOn(t, 5, 0, 0, 100, false), Prevalence: 0.1}, 7, "about 1,000 are real (95 % CI 519 to 1,000)"},
+		"weights":              {summaryFacts{Decisions: decisionsOn(t, 5, 5, 1, 99, true), Prevalence: 0.5}, 7, "about 980 are real."},
+		"requested, no reason": {summaryFacts{Delta: threshold.MustRate("5%")}, 2, "No guarantee."},
+		"a negative gain":      {summaryFacts{Chosen: "x", Gain: &result.Estimate{Mean: -0.01, StandardError: 0.02}}, 3, "-1.0 ± 2.0 points"},
 		"top": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
-			Delta: threshold.MustRate("10%")}}, 2, "Guaranteed with 90 % confidence: at most 33.3 % of all rows become alerts, on rows like the rows"},
+			Delta: threshold.MustRate("10%")}}, 2, "Guaranteed with 90 % confidence, for rows like the rows that calibrated the threshold: at most 33.3 % of all rows become alerts."},
 		"above all": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
-			Delta: threshold.MustRate("5%"), Negatives: 1}}, 2, "at most 0.000003 % of the negatives"},
+			Delta: threshold.MustRate("5%"), Negatives: 1}}, 2, "at most 3e-06 % of the negatives"},
 	} {
 		lines := summary(c.f)
 		if text := strings.Join(lines, "\n"); len(lines) != c.lines || !strings.Contains(text, c.want) || strings.Contains(text, "NaN") {
@@ -113,7 +114,7 @@ func TestSummaryOfLittle(t *testing.T) {
 	}
 }
 
-// The interval of the real alerts covers the truth in at least its share of draws, at a prevalence other than the sample's.
+// The interval of the real alerts covers the truth in at least 95 % of the draws, at a prevalence other than the sample's.
 func TestSummaryCoversThePrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	const tpr, fpr, prevalence, draws = 0.6, 0.02, 0.001, 1000
@@ -130,12 +131,12 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 	for range draws {
 		tp, fp := count(40, tpr), count(400, fpr)
 		f := summaryFacts{Decisions: decisionsOn(t, tp, 40-tp, fp, 400-fp, false), Prevalence: prevalence}
-		_, text, found := strings.Cut(f.real(), "(95 %: ")
+		_, text, found := strings.Cut(f.precisionLine(), "(95 % CI ")
 		low, high, _ := strings.Cut(strings.TrimSuffix(text, ")."), " to ")
 		a, err1 := strconv.ParseFloat(strings.ReplaceAll(low, ",", ""), 64)
 		b, err2 := strconv.ParseFloat(strings.ReplaceAll(high, ",", ""), 64)
 		if !found || err1 != nil || err2 != nil {
-			t.Fatal(f.real())
+			t.Fatal(f.precisionLine())
 		}
 		if truth < a-0.5 || truth > b+0.5 {
 			missed++
@@ -148,24 +149,24 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 	}
 }
 
-// Without a test part the summary says what to expect on new rows, and not the rate on rows that chose the threshold, which
-// may exceed the rate that is guaranteed.
-func TestSummaryExpectsWhatHolds(t *testing.T) {
+// Without a test part the summary states the rate to expect on new rows. The rate on rows that chose the threshold may exceed the
+// guaranteed one.
+func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	goal := MaxFPR("1%")
 	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 724, 297, 167, 15822, false), Prevalence: 0.05,
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 2990},
-		Expected: &ExpectedRate{Expectation: calibrate.Expectation{Rate: 0.007, Low: 0.0043, High: 0.0104, Confidence: 0.95},
+		Expected: &result.Expected{Expectation: calibrate.Expectation{Rate: 0.007, Low: 0.0043, High: 0.0104, Confidence: 0.95},
 			Scheme: "certified", Population: "negatives", Rows: 2990}}
 	text := strings.Join(summary(f), "\n")
-	if want := "Expect 0.7 % of new negatives to raise a false alarm (95 %: 0.43 % to 1.04 %), from 2,990 negatives held out."; !strings.Contains(text, want) {
+	if want := "Expect 0.7 % of new negatives to raise a false alarm (95 % CI 0.43 % to 1.04 %), from 2,990 negatives held out."; !strings.Contains(text, want) {
 		t.Errorf("%s\nlacks %s", text, want)
 	}
 	if strings.Contains(text, "1.04 % of the negatives") || !strings.Contains(text, "about 842 are real") {
 		t.Error(text)
 	}
 	f.Expected.Scheme, f.Expected.Approximate = "cross-fitted", true
-	if text := strings.Join(summary(f), "\n"); !strings.Contains(text, "(95 %: about 0.43 % to 1.04 %), from 2,990 negatives scored by fits that did not see them") {
+	if text := strings.Join(summary(f), "\n"); !strings.Contains(text, "(95 % CI about 0.43 % to 1.04 %), from 2,990 negatives each scored by fits that did not see it") {
 		t.Error(text)
 	}
 	f.Measured = true

@@ -2,152 +2,96 @@ package toptau
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
-	"toptau/schema"
 	"toptau/threshold"
 )
 
-// ThresholdOptions are the choices of Threshold and AddPoint.
+// ThresholdOptions are the options of Threshold.
 type ThresholdOptions struct {
-	Goal     metric.Goal
-	Delta    threshold.Rate // of the guarantee: it may fail with this probability; zero: a plain threshold without one
-	Segments bool           // a threshold for each value of Format.Segment, each at Delta
-
-	AllowTrainingRows bool // AddPoint: certify even on rows of which the model's fingerprints say that they trained it
+	Name     string         // of the operating point; "": "calibrated"
+	Delta    threshold.Rate // asks for a guarantee that may fail with this probability; zero: none
+	Segments bool           // a threshold for each value of Format.Segment, each with Delta
+	Force    bool           // certify even on rows that trained the model according to its fingerprints
 }
 
-// ThresholdReport is a threshold with the evidence behind it: the object that threshold --json prints. The decision is
-// score > threshold.
-type ThresholdReport struct {
-	SchemaVersion int              `json:"schema_version"`
-	Threshold     float64          `json:"threshold"`
-	Goal          metric.Goal      `json:"goal"`
-	Delta         *string          `json:"delta"`
-	Certified     bool             `json:"certified"`
-	Reason        *string          `json:"reason"`      // why it is not certified
-	Population    string           `json:"population"`  // the rows whose scores gave it: negatives or all
-	NNegatives    int              `json:"n_negatives"` // of the calibration rows
-	N             int              `json:"n"`           // rows of the population
-	Order         *int             `json:"order"`       // the threshold is the order-th smallest score of the population
-	Bound         *float64         `json:"bound"`       // the exact binomial tail; absolute-top: the bounded rate
-	Needed        *int             `json:"needed"`      // the fewest rows with which the goal can be certified
-	Segments      []SegmentReport  `json:"segments"`
-	Expected      ExpectedRate     `json:"expected"`      // what to expect of the threshold on new rows like these
-	OverTime      *TrendReport     `json:"over_time"`     // null: no time column
-	TrainingRows  *OverlapReport   `json:"training_rows"` // null: no model, or one without fingerprints
-	Joined        *result.Joined   `json:"joined"`        // how scores from a file of their own found their rows; null for others
-	Warnings      []Warning        `json:"warnings"`
-	guarantee     *model.Guarantee // of the model's point
+// Calibrated is a threshold with the operating point that holds it: Model.WithPoint adds that to a model.
+type Calibrated struct {
+	Result result.Threshold
+	Point  model.Point
 }
 
-// SegmentReport is the threshold of one segment. Joint confidence: all segments hold together with probability at least
-// 1 - (number of segments) delta.
-type SegmentReport struct {
-	Value      string   `json:"value"`
-	Threshold  float64  `json:"threshold"`
-	Certified  bool     `json:"certified"`
-	Reason     *string  `json:"reason"`
-	NNegatives int      `json:"n_negatives"`
-	Order      *int     `json:"order"`
-	Bound      *float64 `json:"bound"`
-	guarantee  *model.Guarantee
-}
-
-// Threshold computes a threshold for scores of anybody's model: d has a numeric column of scores, named score, and labels.
-// The guarantee holds when the rows were drawn like the ones to come and neither fitted nor chose the model.
+// Threshold computes a decision threshold for any ranking of the rows of d: those of a model, of another program, or a
+// numeric column. The decision is score > threshold. A guarantee holds if the rows were drawn like those to come and neither
+// fitted nor chose the model.
 //
-// When the guarantee asked for cannot be given, the report has the plain threshold and the error, of kind
-// diag.Guarantee, says why.
-func Threshold(d *Data, score string, o ThresholdOptions) (*ThresholdReport, error) {
-	i := slices.IndexFunc(d.table.Columns, func(c table.Column) bool { return c.Name == score })
-	if i < 0 || d.table.Columns[i].Kind == schema.Categorical {
-		var names []string
-		for _, c := range d.table.Columns {
-			if c.Kind != schema.Categorical {
-				names = append(names, c.Name)
-			}
-		}
-		return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Found: "no column of scores " + diag.Quote(score),
-			Expected: fmt.Sprintf("one of the numeric columns %q", names), Hint: "--score COL"}
+// If the requested guarantee is impossible, Threshold returns the threshold without a guarantee and an error that matches
+// ErrNoGuarantee and says why.
+func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
 	}
-	scores := d.table.Columns[i].AllValues()
-	for row, z := range scores {
-		if z != z {
-			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: score,
-				Found: "a missing score", Expected: "a number"}
-		}
+	if o.Segments && d.table.Segment == nil {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get thresholds of their own"}
 	}
-	return calibrateRows(d, scores, "", o)
-}
-
-// ThresholdOf is Threshold for an entry: scores in a file of their own, which are joined to the rows of d.
-func ThresholdOf(d *Data, e Entry, o ThresholdOptions) (*ThresholdReport, error) {
-	s, err := e.score(d)
+	if o.Name == "" {
+		o.Name = "calibrated"
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	scores, err := e.score(d)
 	if err != nil {
 		return nil, err
 	}
-	r, guarantee := calibrateRows(d, s.values, "", o)
-	if r != nil {
-		r.Joined = s.joined
+	if err := scores.requireAll(e.Name, "", d, false); err != nil {
+		return nil, err
 	}
-	return r, guarantee
-}
-
-// AddPoint returns a copy of the model with a further operating point, computed on d, and the point's report. The model
-// itself is not changed. The error is as that of Threshold; the model then has the plain threshold.
-func AddPoint(m *model.Model, d *Data, name string, o ThresholdOptions) (*model.Model, *ThresholdReport, error) {
-	if _, found := m.Point(name); found && name != "" {
-		return nil, nil, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name) + " in the model",
-			Expected: "a new name", Hint: "--name NAME"}
+	c := &calibrating{data: d, scores: scores.values, goal: g, options: o}
+	var known *result.Overlap
+	if e.Model != nil {
+		known = overlap(e.Model, d)
+		c.against = reasonAgainst(e.Model, d, known, o.Force)
 	}
-	z, _, err := scoreRows(m, d)
-	if err != nil {
-		return nil, nil, d.inFile(err)
+	if c.against == "" {
+		c.against = tune.AgainstGuarantee(d.table, c.countsAllRows(), false)
 	}
-	known := overlap(m, d)
-	r, guarantee := calibrateRows(d, z, reasonAgainst(m, d, known, o), o)
-	if r == nil {
-		return nil, nil, guarantee
+	out, guarantee := c.compute()
+	if out == nil {
+		return nil, guarantee
 	}
-	r.TrainingRows = known
-	r.Warnings = append(r.Warnings, d.warnings()...)
-	point := model.Point{Name: name, Threshold: r.Threshold, Goal: o.Goal, Guarantee: r.guarantee,
-		Source: fmt.Sprintf("%d calibration rows, %d negative", d.Rows(), r.NNegatives)}
-	if known != nil && known.Excess {
-		text := overlapWarning(known, d.Rows())
-		r.Warnings = append(r.Warnings, Warning{Code: "training-rows", Text: text})
-		point.Source += "; " + text
-	}
-	r.Warnings = append(r.Warnings, sameCalibration(m, r.guarantee)...)
-	if o.Segments {
-		point.Segment = d.table.Segment.Name
-		for _, s := range r.Segments {
-			point.Segments = append(point.Segments, model.Segment{Value: s.Value, Threshold: s.Threshold, Guarantee: s.guarantee})
+	r := &out.Result
+	r.Joined, r.TrainingRows = scores.joined, known
+	if e.Model != nil {
+		r.Warnings = append(r.Warnings, d.warnings()...)
+		if known != nil && known.Excess {
+			words := overlapWarning(known, d.Len())
+			r.Warnings = append(r.Warnings, diag.Warning{Code: "training-rows", Text: words})
+			out.Point.Source += "; " + words
 		}
+		r.Warnings = append(r.Warnings, warnOfSameRows(e.Model, out.Point.Guarantee)...)
 	}
-	further, err := m.WithPoint(point)
-	if err != nil {
-		return nil, nil, err
-	}
-	return further, r, guarantee
+	return out, guarantee
 }
 
-// reasonAgainst says why rows cannot certify a threshold of the model; "" when nothing speaks against it.
-func reasonAgainst(m *model.Model, d *Data, known *OverlapReport, o ThresholdOptions) string {
+// reasonAgainst returns why rows cannot certify a threshold of the model, "" if nothing speaks against it.
+func reasonAgainst(m *model.Model, d *Data, known *result.Overlap, force bool) string {
 	switch {
 	case trainedOn(m, d):
 		return "these are the rows that the model was trained on"
-	case known != nil && known.Excess && !o.AllowTrainingRows:
-		return overlapWarning(known, d.Rows()) + "; --allow-training-rows if these are other rows with equal values"
+	case known != nil && known.Excess && !force:
+		return overlapWarning(known, d.Len()) + "; force it if these are other rows with equal values"
 	}
 	return ""
 }
@@ -158,71 +102,73 @@ func trainedOn(m *model.Model, d *Data) bool {
 	return digest != "" && digest == d.digest()
 }
 
-// sameCalibration warns when the rows of a guarantee have calibrated another point of the model before. Each of the guarantees
-// holds by itself, since neither threshold has been seen by the other; both together hold with less confidence.
-func sameCalibration(m *model.Model, g *model.Guarantee) []Warning {
-	var list []Warning
+// warnOfSameRows warns if the rows of a guarantee have calibrated another point of the model before. Each guarantee holds by
+// itself, because neither threshold has seen the other. Both together hold with less confidence.
+func warnOfSameRows(m *model.Model, g *model.Guarantee) (list []diag.Warning) {
 	for _, p := range m.Points() {
 		if g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
-			list = append(list, Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with its own "+
-				"confidence, both together with at least %s", p.Name,
+			list = append(list, diag.Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with "+
+				"its own confidence, both together with at least %s", p.Name,
 				metric.ConfidenceText(g.Delta.Float64()+p.Guarantee.Delta.Float64()))})
 		}
 	}
 	return list
 }
 
-// calibrateRows computes the threshold on rows with the given scores. against is a reason against a guarantee.
-func calibrateRows(d *Data, z []float64, against string, o ThresholdOptions) (*ThresholdReport, error) {
-	if err := o.Goal.Check(); err != nil {
-		return nil, err
-	}
-	if o.Segments && d.table.Segment == nil {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "thresholds per segment without a segment column", Expected: "--segment COL"}
-	}
-	if against == "" {
-		against = tune.AgainstGuarantee(d.table, o.Goal.Criterion().Name == metric.AtQuantile, false)
-	}
-	t, guarantee := calibration(d, z, nil, against, o)
+// calibrating is the state of one Threshold.
+type calibrating struct {
+	data    *Data
+	scores  []float64 // one for each row
+	goal    Goal
+	options ThresholdOptions
+	against string // why the rows carry no guarantee; "": nothing
+}
+
+// countsAllRows reports whether the budget counts all rows, not the negatives.
+func (c *calibrating) countsAllRows() bool { return c.goal.Criterion().Name == metric.AtQuantile }
+
+// compute returns the threshold of all rows and of each segment. The error is the first guarantee that is impossible; without
+// a result it is another one.
+func (c *calibrating) compute() (*Calibrated, error) {
+	d := c.data
+	at, t, guarantee := c.onRows(nil)
 	if t == nil {
 		return nil, guarantee
 	}
-	r := &ThresholdReport{SchemaVersion: SchemaVersion, Threshold: t.Threshold, Goal: o.Goal, Certified: t.Certified,
-		Population: t.Population.String(), N: t.N, NNegatives: d.info.Negatives, Segments: []SegmentReport{}, Warnings: []Warning{},
-		Expected:  ExpectedRate{Expectation: t.Expected(metric.DefaultConfidence), Scheme: string(tune.SchemeHeldOut), Population: t.Population.String(), Rows: t.N},
-		guarantee: guaranteeOf(t, o, d.info.Negatives)}
+	out := &Calibrated{Point: model.Point{Name: c.options.Name, Threshold: at, Goal: c.goal,
+		Guarantee: guaranteeOf(t, d.info.Negatives),
+		Source:    fmt.Sprintf("%d calibration rows, %d negative", d.Len(), d.info.Negatives)}}
+	r := &out.Result
+	population, n := t.Population(), t.N()
+	*r = result.Threshold{Threshold: at, Goal: c.goal, Delta: c.options.Delta, Certified: t.Certified, Population: population.String(),
+		Rows: n, Negatives: d.info.Negatives, Needed: t.Needed, Segments: []result.Segment{},
+		Expected: result.Expected{Expectation: t.Expected(metric.DefaultConfidence), Scheme: result.Scheme(tune.SchemeHeldOut),
+			Population: population.String(), Rows: n}}
 	if t.Certified {
-		r.Expected.Scheme = string(tune.SchemeCertified)
+		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
 	}
-	if !o.Delta.IsZero() {
-		delta := o.Delta.String()
-		r.Delta = &delta
-	}
-	r.Reason, r.Order, r.Bound = evidence(t, guarantee)
-	if t.Needed > 0 {
-		r.Needed = &t.Needed
-	}
-	var drift *Warning
+	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
+	var drift *diag.Warning
 	var err error
-	if r.OverTime, drift, err = calibrationOverTime(d.table, z, t.Population); err != nil {
+	if r.OverTime, drift, err = calibrationOverTime(d.table, c.scores, population); err != nil {
 		return nil, err
 	}
 	if drift != nil {
 		r.Warnings = append(r.Warnings, *drift)
 	}
-	if o.Segments {
-		if err := r.segments(d, z, against, o); err != nil && guarantee == nil {
+	if c.options.Segments {
+		out.Point.Segment = d.table.Segment.Name
+		if err := c.addSegments(out); guarantee == nil {
 			guarantee = err
 		}
 	}
-	return r, guarantee
+	return out, guarantee
 }
 
-// evidence turns what is known of a threshold into fields that are null where it is not.
-func evidence(t *calibrate.Threshold, guarantee error) (reason *string, order *int, bound *float64) {
-	if e := diag.Of(guarantee); e != nil {
-		text := e.Error()
-		reason = &text
+// evidenceOf returns the fields of a result that are absent where they are not known.
+func evidenceOf(t *calibrate.Guarantee, guarantee error) (reason string, order *int, bound *float64) {
+	if guarantee != nil {
+		reason = guarantee.Error()
 	}
 	if t.Certified {
 		order, bound = &t.Order, &t.Bound
@@ -230,10 +176,10 @@ func evidence(t *calibrate.Threshold, guarantee error) (reason *string, order *i
 	return reason, order, bound
 }
 
-// segments adds a threshold for each value of the segment column. The error is the first guarantee that cannot be given.
-func (r *ThresholdReport) segments(d *Data, z []float64, against string, o ThresholdOptions) error {
+// addSegments adds a threshold for each value of the segment column. The error is the first guarantee that is impossible.
+func (c *calibrating) addSegments(out *Calibrated) error {
 	rows := map[string][]int{}
-	for i, value := range d.table.Segment.Values {
+	for i, value := range c.data.table.Segment.Values {
 		rows[value] = append(rows[value], i)
 	}
 	var values []string
@@ -241,10 +187,11 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 		values = append(values, value)
 	}
 	slices.SortFunc(values, cmp.Compare)
+	r := &out.Result
 	var first error
 	certified := 0
 	for _, value := range values {
-		t, guarantee := calibration(d, z, rows[value], against, o)
+		at, t, guarantee := c.onRows(rows[value])
 		if e := diag.Of(guarantee); e != nil {
 			named := *e
 			named.Found = fmt.Sprintf("segment %q: %s", value, e.Found)
@@ -253,111 +200,105 @@ func (r *ThresholdReport) segments(d *Data, z []float64, against string, o Thres
 		if first == nil {
 			first = guarantee
 		}
-		if t == nil { // no negatives at all: the threshold of all rows has to do
-			r.Warnings = append(r.Warnings, Warning{Code: "segment-without-negatives",
+		if t == nil { // no negatives at all
+			r.Warnings = append(r.Warnings, diag.Warning{Code: "segment-without-negatives",
 				Text: fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
 			continue
 		}
 		if t.Certified {
 			certified++
 		}
-		s := SegmentReport{Value: value, Threshold: t.Threshold, Certified: t.Certified}
-		s.Reason, s.Order, s.Bound = evidence(t, guarantee)
+		s := result.Segment{Value: value, Threshold: at, Certified: t.Certified}
+		s.Reason, s.Order, s.Bound = evidenceOf(t, guarantee)
 		for _, i := range rows[value] {
-			if d.table.Label[i] == table.Negative {
-				s.NNegatives++
+			if c.data.table.Label[i] == table.Negative {
+				s.Negatives++
 			}
 		}
-		s.guarantee = guaranteeOf(t, o, s.NNegatives)
 		r.Segments = append(r.Segments, s)
+		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: at,
+			Guarantee: guaranteeOf(t, s.Negatives)})
 	}
 	if certified > 1 {
-		r.Warnings = append(r.Warnings, Warning{Code: "joint-confidence",
-			Text: fmt.Sprintf("each of the %d certified segments holds with a confidence of %s; all of them together with at least %s", certified,
-				metric.ConfidenceText(o.Delta.Float64()), metric.ConfidenceText(float64(float64(certified)*o.Delta.Float64())))})
+		delta := c.options.Delta.Float64()
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "joint-confidence",
+			Text: fmt.Sprintf("each of the %s holds with a confidence of %s; all of them together with at least %s",
+				text.Plural(certified, "certified segment"), metric.ConfidenceText(delta), metric.ConfidenceText(float64(float64(certified)*delta)))})
 	}
 	return first
 }
 
-// calibration computes the threshold on some rows (nil: all).
-func calibration(d *Data, z []float64, rows []int, against string, o ThresholdOptions) (*calibrate.Threshold, error) {
+// onRows returns the threshold of some rows (nil: all) with its evidence. Without evidence the error is not about a guarantee.
+func (c *calibrating) onRows(rows []int) (float64, *calibrate.Guarantee, error) {
 	var negatives, all population
-	take := func(i int) {
-		all.add(d.table, z, i)
-		if d.table.Label[i] == table.Negative {
-			negatives.add(d.table, z, i)
+	t := c.data.table
+	addRow := func(i int) {
+		all.addRow(t, c.scores, i)
+		if t.Label[i] == table.Negative {
+			negatives.addRow(t, c.scores, i)
 		}
 	}
 	if rows == nil {
-		for i := range z {
-			take(i)
+		for i := range c.scores {
+			addRow(i)
 		}
 	}
 	for _, i := range rows {
-		take(i)
+		addRow(i)
 	}
-	t, err := thresholdOn(negatives, all, o, against == "")
-	if err != nil && diag.Of(err) != nil && diag.Of(err).Kind == diag.Guarantee {
-		return &t, err
+	at, g, err := thresholdOf(negatives, all, c.goal, c.options.Delta, c.against == "")
+	if e := diag.Of(err); e != nil && e.Kind == diag.Guarantee {
+		return at, &g, err
 	}
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	if against != "" && !o.Delta.IsZero() {
-		t.Certified = false
-		return &t, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + against,
-			Expected: "held-out rows that were used for nothing else", Hint: "the plain threshold is given instead"}
+	if c.against != "" && !c.options.Delta.IsZero() {
+		g.Certified = false
+		return at, &g, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + c.against,
+			Expected: "held-out rows that were used for nothing else", Hint: "the threshold without a guarantee is given instead"}
 	}
-	return &t, nil
+	return at, &g, nil
 }
 
-// population is scores with their weights; nil weights are all 1.
+// population holds scores with their weights; nil weights are all 1.
 type population struct{ scores, weights []float64 }
 
-func (p *population) add(t *table.Table, z []float64, i int) {
+func (p *population) addRow(t *table.Table, z []float64, i int) {
 	p.scores = append(p.scores, z[i])
 	if t.Weight != nil {
 		p.weights = append(p.weights, t.Weight[i])
 	}
 }
 
-// thresholdOn is the rule of the goal on the scores of its population.
-func thresholdOn(negatives, all population, o ThresholdOptions, certify bool) (calibrate.Threshold, error) {
-	certify = certify && !o.Delta.IsZero()
-	tau := o.Goal.Tau()
-	switch o.Goal.Kind {
-	case metric.GoalMaxFPR:
-		if certify {
-			return calibrate.NeymanPearson(negatives.scores, tau, o.Delta)
-		}
-		return calibrate.PlainWeighted(negatives.scores, negatives.weights, tau, calibrate.Negatives)
-	case metric.GoalAbsoluteTop:
-		delta := o.Delta
+// thresholdOf applies the goal's rule to the scores of its population.
+func thresholdOf(negatives, all population, g Goal, delta threshold.Rate, certify bool) (float64, calibrate.Guarantee, error) {
+	certify = certify && !delta.IsZero()
+	tau := g.Tau()
+	switch {
+	case g.Kind == metric.GoalMaxFPR && certify:
+		return calibrate.NeymanPearson(negatives.scores, tau, delta)
+	case g.Kind == metric.GoalMaxFPR:
+		return calibrate.PlainWeighted(negatives.scores, negatives.weights, tau, method.Negatives)
+	case g.Kind == metric.GoalAbsoluteTop:
 		if delta.IsZero() {
-			delta = threshold.MustRate("5%") // the threshold, the largest negative, does not depend on it
+			delta = threshold.MustRate("5%") // the threshold is the largest negative for every delta
 		}
-		t, err := calibrate.AbsoluteTop(negatives.scores, delta)
-		t.Certified = t.Certified && certify
-		return t, err
+		at, evidence, err := calibrate.AbsoluteTop(negatives.scores, delta)
+		evidence.Certified = evidence.Certified && certify
+		return at, evidence, err
+	case certify:
+		return calibrate.TopShare(all.scores, tau, delta)
 	}
-	if certify {
-		return calibrate.TopShare(all.scores, tau, o.Delta)
-	}
-	return calibrate.PlainWeighted(all.scores, all.weights, tau, calibrate.All)
+	return calibrate.PlainWeighted(all.scores, all.weights, tau, method.AllRows)
 }
 
-// guaranteeOf is the evidence as a model keeps it; nil when none was asked for or none can be given.
-func guaranteeOf(t *calibrate.Threshold, o ThresholdOptions, negatives int) *model.Guarantee {
-	if !t.Certified || o.Delta.IsZero() {
+// guaranteeOf returns the evidence as a model keeps it, nil if there is no guarantee.
+func guaranteeOf(g *calibrate.Guarantee, negatives int) *model.Guarantee {
+	if !g.Certified {
 		return nil
 	}
-	g := &model.Guarantee{Certified: true, Kind: "top", Rate: o.Goal.Tau(), Delta: o.Delta, Negatives: negatives,
-		Order: t.Order, Bound: t.Bound, Calibration: t.Sample}
-	switch o.Goal.Kind {
-	case metric.GoalMaxFPR:
-		g.Kind = "max-fpr"
-	case metric.GoalAbsoluteTop:
-		g.Kind = "absolute-top"
-	}
-	return g
+	kept := *g
+	kept.Negatives = negatives
+	return &kept
 }

@@ -13,18 +13,22 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
 )
 
-// write makes a file in a temporary directory.
-func write(t *testing.T, name, content string) string {
+// writeFile makes a file in a temporary directory.
+func writeFile(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
@@ -33,45 +37,64 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
-func read(t *testing.T, path string, f toptau.Format) *toptau.Data {
+func readFile(t *testing.T, path string, f toptau.Format) *toptau.Data {
 	t.Helper()
-	d, err := toptau.Read(path, f)
+	d, err := toptau.Read(t.Context(), path, f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func fit(t *testing.T, d *toptau.Data, o toptau.FitOptions) *toptau.Fitted {
+func fitData(t *testing.T, d *toptau.Data, c fitCase) *toptau.Fitted {
 	t.Helper()
-	fitted, err := toptau.Fit(context.Background(), d, o)
+	fitted, err := toptau.Fit(t.Context(), d, c.Problem, c.FitOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fitted
 }
 
-// shortAdam is a method with few steps of ADAM.
-func shortAdam(o toptau.FitOptions, steps int) toptau.FitOptions {
-	o.Solver, o.Iterations = "adam", steps
-	return o
+// evaluate measures one model.
+func evaluate(t *testing.T, d *toptau.Data, m *model.Model, o toptau.EvaluateOptions) *toptau.Evaluation {
+	t.Helper()
+	e, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{{Model: m}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
-// wantFault fails unless err is of the kind and its text holds every part.
-func wantFault(t *testing.T, err error, kind diag.Kind, parts ...string) {
+// shortAdam fits a problem with few steps of ADAM.
+func shortAdam(p method.Problem, steps int) fitCase {
+	return fitCase{p, toptau.FitOptions{Settings: method.Settings{Solver: method.Adam, Iterations: steps}}}
+}
+
+// readLike reads a file as the training file of m was read, except for what f sets.
+func readLike(t *testing.T, m *model.Model, path string, f toptau.Format) (*toptau.Data, error) {
+	t.Helper()
+	like := m.Format()
+	if f.Segment == "" {
+		f.Segment = like.Segment
+	}
+	return toptau.Read(t.Context(), path, f.Like(*like.Schema()))
+}
+
+// wantError fails unless err has an Error of the kind and its text contains every part.
+func wantError(t *testing.T, err error, kind diag.Kind, parts ...string) {
 	t.Helper()
 	if e := diag.Of(err); e == nil || e.Kind != kind {
-		t.Errorf("the error is %v, want one of kind %s", err, kind)
+		t.Errorf("got the error %v, want one of kind %s", err, kind)
 		return
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error %q does not say %q", err, part)
+			t.Errorf("the error %q lacks %q", err, part)
 		}
 	}
 }
 
-// smallTable has two numeric columns that separate the classes, a symbolic one, a name and a site.
+// smallTable has two numeric columns that separate the classes, a categorical column, a name and a site.
 const smallTable = `name,size,speed,kind,site,attack
 a,4,2.5,red,north,yes
 b,3,0.5,red,south,yes
@@ -85,39 +108,68 @@ h,-2,0,green,south,no
 
 var smallFormat = toptau.Format{Label: "attack", Positive: []string{"yes"}, ID: []string{"name"}, Drop: []string{"site"}}
 
-func smallModel(t *testing.T) *model.Model {
-	t.Helper()
-	d := read(t, write(t, "small.csv", smallTable), smallFormat)
-	return fit(t, d, shortAdam(toptau.FitOptions{Method: "toppush", Lambda: 0.01}, 100)).Model
+func topPush(lambda float64) method.Problem {
+	return method.Problem{Method: method.TopPush, Lambda: lambda}
 }
 
-func TestFromRowsRefusesWhatDoesNotFit(t *testing.T) {
+func smallModel(t *testing.T) *model.Model {
+	t.Helper()
+	d := readFile(t, writeFile(t, "small.csv", smallTable), smallFormat)
+	return fitData(t, d, shortAdam(topPush(0.01), 100)).Model
+}
+
+func TestRowsThatDoNotFit(t *testing.T) {
 	two := []string{"a", "b"}
 	for name, c := range map[string]struct {
-		columns  []string
-		rows     [][]float64
-		positive []bool
-		parts    []string
+		rows  toptau.Rows
+		parts []string
 	}{
-		"fewer labels":   {two, [][]float64{{1, 2}, {3, 4}}, []bool{true}, []string{"2 rows and 1 labels"}},
-		"a short row":    {two, [][]float64{{1, 2}, {3}}, []bool{true, false}, []string{"row 1 has 1 values", "expected 2"}},
-		"a long row":     {two, [][]float64{{1, 2, 3}}, []bool{true}, []string{"row 0 has 3 values"}},
-		"NaN":            {two, [][]float64{{1, math.NaN()}}, []bool{true}, []string{`row 0, column "b": NaN`, "finite"}},
-		"infinity":       {two, [][]float64{{math.Inf(-1), 0}}, []bool{true}, []string{`column "a": -Inf`}},
-		"a name twice":   {[]string{"a", "b", "a"}, [][]float64{{1, 2, 3}}, []bool{true}, []string{`"a" for column 3`}},
-		"an empty name":  {[]string{"a", ""}, [][]float64{{1, 2}}, []bool{true}, []string{`"" for column 2`}},
-		"labels, no row": {two, nil, []bool{true}, []string{"0 rows and 1 labels"}},
+		"fewer labels":       {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3, 4}}, Positive: []bool{true}}, []string{"2 rows of numbers and 1 labels"}},
+		"a short row":        {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3}}, Positive: []bool{true, false}}, []string{"row 2 has 1 numbers", "expected 2"}},
+		"a long row":         {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{"row 1 has 3 numbers"}},
+		"infinity":           {toptau.Rows{Columns: two, Numbers: [][]float64{{math.Inf(-1), 0}}, Positive: []bool{true}}, []string{`row 1, column "a": -Inf`, "finite"}},
+		"a name twice":       {toptau.Rows{Columns: []string{"a", "b", "a"}, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{`"a" for column 3`}},
+		"an empty name":      {toptau.Rows{Columns: []string{"a", ""}, Numbers: [][]float64{{1, 2}}, Positive: []bool{true}}, []string{`"" for column 2`}},
+		"labels but no rows": {toptau.Rows{Columns: two, Positive: []bool{true}}, []string{"0 rows of numbers and 1 labels"}},
+		"a name of both kinds": {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}}, TextColumns: []string{"b"}, Texts: [][]string{{"x"}},
+			Positive: []bool{true}}, []string{`"b" for column 3`}},
+		"fewer texts":   {toptau.Rows{TextColumns: two, Texts: [][]string{{"x"}}, Positive: []bool{true}}, []string{"row 1 has 1 texts", "expected 2"}},
+		"fewer weights": {toptau.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {2}}, Positive: []bool{true, false}, Weight: []float64{1}}, []string{"1 weights and 2 labels"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := toptau.FromRows(c.columns, c.rows, c.positive)
-			wantFault(t, err, diag.Data, c.parts...)
+			_, err := c.rows.Data()
+			wantError(t, err, diag.Data, c.parts...)
 		})
 	}
 }
 
+// NaN and the empty text are missing values, as an empty field of a file is.
+func TestRowsWithMissingValues(t *testing.T) {
+	rows := toptau.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {math.NaN()}, {3}, {0}}, TextColumns: []string{"kind"},
+		Texts: [][]string{{"x"}, {"y"}, {""}, {"y"}}, Positive: []bool{true, false, true, false}}
+	d := rowsData(t, rows)
+	_, err := toptau.Fit(t.Context(), d, topPush(0.1), toptau.FitOptions{})
+	wantError(t, err, diag.Data, `column "a"`, "missing")
+	inMemory := fitData(t, d, fitCase{topPush(0.1), toptau.FitOptions{Impute: schema.ImputeIndicator}})
+	file := writeFile(t, "d.csv", "a,kind,y\n1,x,true\n,y,false\n3,,true\n0,y,false\n")
+	fromFile := fitData(t, readFile(t, file, toptau.Format{Label: "y"}), fitCase{topPush(0.1), toptau.FitOptions{Impute: schema.ImputeIndicator}})
+	if !slices.Equal(weights(inMemory.Model), weights(fromFile.Model)) {
+		t.Errorf("weights %v, from the same rows in a file %v", weights(inMemory.Model), weights(fromFile.Model))
+	}
+}
+
+func rowsData(t *testing.T, rows toptau.Rows) *toptau.Data {
+	t.Helper()
+	d, err := rows.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 func TestDataWithoutBothClassesOrWithoutRowsCannotBeFitted(t *testing.T) {
 	for name, c := range map[string]struct {
-		rows     [][]float64
+		numbers  [][]float64
 		positive []bool
 	}{
 		"no negatives": {[][]float64{{1}, {2}}, []bool{true, true}},
@@ -126,43 +178,37 @@ func TestDataWithoutBothClassesOrWithoutRowsCannotBeFitted(t *testing.T) {
 		"constant":     {[][]float64{{1}, {1}}, []bool{true, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := toptau.FromRows([]string{"x"}, c.rows, c.positive)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = toptau.Fit(context.Background(), d, toptau.FitOptions{Method: "toppush"})
-			wantFault(t, err, diag.Data)
-			_, err = toptau.Train(context.Background(), d, toptau.AbsoluteTop(), toptau.TrainOptions{})
-			wantFault(t, err, diag.Data)
+			d := rowsData(t, toptau.Rows{Columns: []string{"x"}, Numbers: c.numbers, Positive: c.positive})
+			_, err := toptau.Fit(t.Context(), d, topPush(0), toptau.FitOptions{})
+			wantError(t, err, diag.Data)
+			_, err = toptau.Train(t.Context(), d, toptau.AbsoluteTop(), toptau.TrainOptions{})
+			wantError(t, err, diag.Data)
 		})
 	}
 }
 
-func TestFromRowsAgreesWithTheSameFile(t *testing.T) {
+func TestRowsAgreeWithTheSameFile(t *testing.T) {
 	rows := [][]float64{{4, 2.5}, {3, 0.5}, {2, 1.5}, {2.5, -1}, {1, 1}, {0, 2}}
 	positive := []bool{true, true, true, false, false, false}
 	file := "size,speed,y\n"
 	for i, row := range rows {
 		file += fmt.Sprintf("%v,%v,%t\n", row[0], row[1], positive[i])
 	}
-	inMemory, err := toptau.FromRows([]string{"size", "speed"}, rows, positive)
-	if err != nil {
-		t.Fatal(err)
+	inMemory := rowsData(t, toptau.Rows{Columns: []string{"size", "speed"}, Numbers: rows, Positive: positive})
+	if inMemory.Len() != 6 || inMemory.Positives() != 3 {
+		t.Errorf("%d rows, %d positive", inMemory.Len(), inMemory.Positives())
 	}
-	if inMemory.Rows() != 6 || inMemory.Positives() != 3 {
-		t.Errorf("%d rows, %d positive", inMemory.Rows(), inMemory.Positives())
+	path := writeFile(t, "d.csv", file)
+	c := shortAdam(method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("1/3"), Beta: 1, Lambda: 0.1}, 50)
+	a, b := fitData(t, inMemory, c), fitData(t, readFile(t, path, toptau.Format{Label: "y"}), c)
+	if !slices.Equal(weights(a.Model), weights(b.Model)) || a.Result.Threshold != b.Result.Threshold {
+		t.Errorf("in memory %v above %v, from a file %v above %v", weights(a.Model), a.Result.Threshold, weights(b.Model),
+			b.Result.Threshold)
 	}
-	path := write(t, "d.csv", file)
-	o := shortAdam(toptau.FitOptions{Method: "patmat-np", Tau: "1/3", Beta: 1, Lambda: 0.1}, 50)
-	a, b := fit(t, inMemory, o), fit(t, read(t, path, toptau.Format{Label: "y"}), o)
-	if !slices.Equal(a.Model.Weights, b.Model.Weights) || a.Report.Threshold != b.Report.Threshold {
-		t.Errorf("in memory %v above %v, from a file %v above %v", a.Model.Weights, a.Report.Threshold, b.Model.Weights,
-			b.Report.Threshold)
-	}
-	// A model of rows in memory knows no label; it reads a file with the label told.
-	_, err = toptau.ReadFor(a.Model, path, toptau.Format{})
-	wantFault(t, err, diag.Usage, "label")
-	d, err := toptau.ReadFor(a.Model, path, toptau.Format{Label: "y"})
+	// A model of rows in memory has no label column, so reading a file needs one.
+	_, err := readLike(t, a.Model, path, toptau.Format{})
+	wantError(t, err, diag.Usage, "label")
+	d, err := readLike(t, a.Model, path, toptau.Format{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,20 +217,17 @@ func TestFromRowsAgreesWithTheSameFile(t *testing.T) {
 	}
 }
 
-func TestReadForMatchesColumnsAsInTraining(t *testing.T) {
+func TestFilesAreReadAsInTraining(t *testing.T) {
 	m := smallModel(t)
 	reordered := "attack,extra,kind,speed,size\nyes,7,red,2.5,4\nno,8,violet,-1,2.5\n"
-	d, err := toptau.ReadFor(m, write(t, "reordered.csv", reordered), toptau.Format{})
+	d, err := readLike(t, m, writeFile(t, "reordered.csv", reordered), toptau.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Rows() != 2 || d.Positives() != 1 {
-		t.Errorf("%d rows, %d positive, want 2 and 1", d.Rows(), d.Positives())
+	if d.Len() != 2 || d.Positives() != 1 {
+		t.Errorf("%d rows, %d positive, want 2 and 1", d.Len(), d.Positives())
 	}
-	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 10})
 	if e.Unknown != 1 {
 		t.Errorf("%d unknown values, want 1: violet", e.Unknown)
 	}
@@ -194,14 +237,14 @@ func TestReadForMatchesColumnsAsInTraining(t *testing.T) {
 		}
 	}
 
-	_, err = toptau.ReadFor(m, write(t, "missing.csv", "attack,size,kind\nyes,1,red\n"), toptau.Format{})
-	wantFault(t, err, diag.Model, `missing columns: "speed"`)
-	_, err = toptau.ReadFor(m, write(t, "unlabelled.csv", "size,kind,speed\n1,red,2\n"), toptau.Format{})
-	wantFault(t, err, diag.Data, `"attack"`)
+	_, err = readLike(t, m, writeFile(t, "missing.csv", "attack,size,kind\nyes,1,red\n"), toptau.Format{})
+	wantError(t, err, diag.Model, `missing columns: "speed"`)
+	_, err = readLike(t, m, writeFile(t, "unlabelled.csv", "size,kind,speed\n1,red,2\n"), toptau.Format{})
+	wantError(t, err, diag.Data, `"attack"`)
 
-	// What is told replaces what the model recorded.
+	// A format replaces what the model recorded.
 	other := "size,speed,kind,verdict\n1,2,red,bad\n2,1,red,good\n"
-	d, err = toptau.ReadFor(m, write(t, "other.csv", other), toptau.Format{Label: "verdict", Positive: []string{"bad"}})
+	d, err = readLike(t, m, writeFile(t, "other.csv", other), toptau.Format{Label: "verdict", Positive: []string{"bad"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,63 +253,70 @@ func TestReadForMatchesColumnsAsInTraining(t *testing.T) {
 	}
 }
 
-func TestReadForMatchesByNumberWithoutAHeader(t *testing.T) {
+func TestColumnsAreMatchedByNumberWithoutAHeader(t *testing.T) {
 	_, rows, _ := strings.Cut(smallTable, "\n")
 	format := toptau.Format{Header: "no", Label: "6", Positive: []string{"yes"}, Drop: []string{"1,5"}}
-	d := read(t, write(t, "train.csv", rows), format)
-	m := fit(t, d, shortAdam(toptau.FitOptions{Method: "toppush", Lambda: 0.01}, 20)).Model
-	again, err := toptau.ReadFor(m, write(t, "again.csv", rows), toptau.Format{})
+	d := readFile(t, writeFile(t, "train.csv", rows), format)
+	m := fitData(t, d, shortAdam(topPush(0.01), 20)).Model
+	again, err := readLike(t, m, writeFile(t, "again.csv", rows), toptau.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Rows() != 8 || again.Positives() != 3 {
-		t.Errorf("%d rows, %d positive", again.Rows(), again.Positives())
+	if again.Len() != 8 || again.Positives() != 3 {
+		t.Errorf("%d rows, %d positive", again.Len(), again.Positives())
 	}
 }
 
-// scoreAll collects what Score emits.
-func scoreAll(t *testing.T, m *model.Model, path string, o toptau.ScoreOptions) ([]toptau.Scored, *toptau.Scoring) {
+// openStream opens a file and returns the stream of its scored rows.
+func openStream(t *testing.T, ctx context.Context, m *model.Model, path string, o toptau.ScoreOptions) (*toptau.Stream, error) {
 	t.Helper()
-	var rows []toptau.Scored
-	begun := 0
-	s, err := toptau.Score(context.Background(), m, path, o,
-		func(*toptau.Scoring) error { begun++; return nil },
-		func(r *toptau.Scored) error {
-			kept := *r
-			kept.ID, kept.Fields, kept.Decisions = slices.Clone(r.ID), slices.Clone(r.Fields), slices.Clone(r.Decisions)
-			rows = append(rows, kept)
-			return nil
-		})
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if begun != 1 {
-		t.Errorf("begin was called %d times", begun)
+	t.Cleanup(func() { f.Close() })
+	return toptau.Score(ctx, m, f, o)
+}
+
+// scoreAll returns copies of all scored rows, and the stream.
+func scoreAll(t *testing.T, m *model.Model, path string, o toptau.ScoreOptions) ([]result.Row, *toptau.Stream) {
+	t.Helper()
+	s, err := openStream(t, t.Context(), m, path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []result.Row
+	for row, err := range s.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row.Clone())
 	}
 	return rows, s
 }
 
 func TestScoreKeepsTheOrderOfTheInput(t *testing.T) {
 	m := smallModel(t)
-	path := write(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n1,1,unheard\n")
+	path := writeFile(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n1,1,unheard\n")
 	rows, s := scoreAll(t, m, path, toptau.ScoreOptions{})
-	if s.Rows != 3 || len(rows) != 3 || s.Unknown != 1 || s.Missing != 0 {
-		t.Fatalf("%d rows, %+v", len(rows), s)
+	totals := s.Totals()
+	if totals.Rows != 3 || len(rows) != 3 || totals.Unknown != 1 || totals.Missing != 0 {
+		t.Fatalf("%d rows, %+v", len(rows), totals)
 	}
 	above := 0
 	for i, r := range rows {
-		if r.Row != i+1 || len(r.ID) != 0 || len(r.Fields) != 0 || len(r.Decisions) != 1 {
+		if r.Number != i+1 || len(r.ID) != 0 || len(r.Input) != 0 || len(r.Decisions) != 1 {
 			t.Errorf("row %d: %+v", i+1, r)
 		}
-		if r.Decisions[0] != (r.Score > m.Points[0].Threshold) {
-			t.Errorf("row %d: decision %v for score %v at %v", i+1, r.Decisions[0], r.Score, m.Points[0].Threshold)
+		if r.Decisions[0] != (r.Score > m.Points()[0].Threshold) {
+			t.Errorf("row %d: decision %v for score %v at %v", i+1, r.Decisions[0], r.Score, m.Points()[0].Threshold)
 		}
 		if r.Decisions[0] {
 			above++
 		}
 	}
-	if s.Positive[0] != above {
-		t.Errorf("counted %d alarms, there are %d", s.Positive[0], above)
+	if totals.Positives[0] != above {
+		t.Errorf("counted %d alarms, there are %d", totals.Positives[0], above)
 	}
 	// The same bits as one record by itself.
 	score, err := m.Score(map[string]string{"size": "5", "speed": "5", "kind": "blue"})
@@ -277,9 +327,9 @@ func TestScoreKeepsTheOrderOfTheInput(t *testing.T) {
 
 func TestScoreKeepPassesTheInputThrough(t *testing.T) {
 	m := smallModel(t)
-	path := write(t, "in.csv", "note,size,speed,name,kind\nfirst,0,+1.50,x,red\n\"second, quoted\",2,3,y,blue\n")
+	path := writeFile(t, "in.csv", "note,size,speed,name,kind\nfirst,0,+1.50,x,red\n\"second, quoted\",2,3,y,blue\n")
 	o := toptau.ScoreOptions{Keep: true}
-	o.ID = []string{"name"}
+	o.Format.ID = []string{"name"}
 	rows, s := scoreAll(t, m, path, o)
 	if want := []string{"note", "size", "speed", "kind"}; !slices.Equal(s.Kept, want) {
 		t.Errorf("kept %q, want %q", s.Kept, want)
@@ -287,16 +337,16 @@ func TestScoreKeepPassesTheInputThrough(t *testing.T) {
 	if !slices.Equal(s.ID, []string{"name"}) {
 		t.Errorf("identified by %q, want name", s.ID)
 	}
-	if want := []string{"first", "0", "+1.50", "red"}; !slices.Equal(rows[0].Fields, want) {
-		t.Errorf("row 1 has %q, want %q: as written", rows[0].Fields, want)
+	if want := []string{"first", "0", "+1.50", "red"}; !slices.Equal(rows[0].Input, want) {
+		t.Errorf("row 1 has %q, want %q as in the file", rows[0].Input, want)
 	}
-	if want := []string{"second, quoted", "2", "3", "blue"}; !slices.Equal(rows[1].Fields, want) || rows[1].ID[0] != "y" {
-		t.Errorf("row 2 has %q and %q, want %q and y", rows[1].Fields, rows[1].ID, want)
+	if want := []string{"second, quoted", "2", "3", "blue"}; !slices.Equal(rows[1].Input, want) || rows[1].ID[0] != "y" {
+		t.Errorf("row 2 has %q and %q, want %q and y", rows[1].Input, rows[1].ID, want)
 	}
 }
 
-// Best is the head of the stable order by falling score: the earlier row wins a tie.
-func TestBestIsTheHeadOfTheStableOrder(t *testing.T) {
+// Best keeps the first rows of the stable order by descending score: the earlier row wins a tie.
+func TestBestKeepsTheFirstOfTheStableOrder(t *testing.T) {
 	m := smallModel(t)
 	var file strings.Builder
 	file.WriteString("size,speed,kind\n")
@@ -304,31 +354,32 @@ func TestBestIsTheHeadOfTheStableOrder(t *testing.T) {
 	for range 10_000 { // several chunks, 12 different records
 		fmt.Fprintf(&file, "%d,%d,%s\n", r.IntN(3), r.IntN(2), []string{"red", "blue"}[r.IntN(2)])
 	}
-	path := write(t, "ties.csv", file.String())
+	path := writeFile(t, "ties.csv", file.String())
 	all, _ := scoreAll(t, m, path, toptau.ScoreOptions{})
 	if len(all) != 10_000 {
 		t.Fatalf("%d rows", len(all))
 	}
-	slices.SortStableFunc(all, func(a, b toptau.Scored) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(all, func(a, b result.Row) int { return cmp.Compare(b.Score, a.Score) })
 	for _, limit := range []int{1, 2, 700, 9_999, 10_000, 20_000} {
 		best, s := scoreAll(t, m, path, toptau.ScoreOptions{Best: limit})
 		if want := all[:min(limit, len(all))]; !reflect.DeepEqual(best, want) {
-			t.Errorf("the best %d differ from the head of the sorted rows", limit)
+			t.Errorf("the best %d differ from the first of the sorted rows", limit)
 		}
-		if s.Rows != 10_000 {
-			t.Errorf("best %d: %d rows scored", limit, s.Rows)
+		if n := s.Totals().Rows; n != 10_000 {
+			t.Errorf("best %d: %d rows scored", limit, n)
 		}
 	}
 }
 
-// withPoints gives a model operating points: one for all rows and one with a threshold for each site.
+// withPoints returns the model with two operating points: one for all rows and one with a threshold for each site.
 func withPoints(t *testing.T, m *model.Model) *model.Model {
 	t.Helper()
-	general := m.Points[0]
-	general.Name = "general"
-	m.Points = []model.Point{general, {Name: "by site", Threshold: 1e6, Goal: toptau.MaxFPR("5%"), Source: "test", Segment: "site",
-		Segments: []model.Segment{{Value: "north", Threshold: -1e6}, {Value: "south", Threshold: general.Threshold}}}}
-	if err := m.Seal(); err != nil {
+	p := m.Parts(feature.Key{})
+	p.Points[0].Name = "general"
+	p.Points = append(p.Points, model.Point{Name: "by site", Threshold: 1e6, Goal: toptau.MaxFPR("5%"), Source: "test", Segment: "site",
+		Segments: []model.Segment{{Value: "north", Threshold: -1e6}, {Value: "south", Threshold: p.Points[0].Threshold}}})
+	m, err := model.New(p)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -336,42 +387,39 @@ func withPoints(t *testing.T, m *model.Model) *model.Model {
 
 const sites = "site,size,speed,kind,attack\nnorth,0,0,red,no\nsouth,5,5,blue,yes\nsouth,-5,-5,red,no\nwest,9,9,red,yes\n"
 
-func TestEverySegmentHasItsThreshold(t *testing.T) {
+func TestSegmentsHaveTheirOwnThresholds(t *testing.T) {
 	m := withPoints(t, smallModel(t))
-	path := write(t, "sites.csv", sites)
+	path := writeFile(t, "sites.csv", sites)
 	for _, at := range []string{"", "by site"} {
 		rows, s := scoreAll(t, m, path, toptau.ScoreOptions{At: at})
 		bySite := slices.Index(s.Points, "by site")
 		if want := map[string]int{"": 1, "by site": 0}[at]; bySite != want || len(s.Points) != 2 {
-			t.Fatalf("--at %q: points %q", at, s.Points)
+			t.Fatalf("at %q: points %q", at, s.Points)
 		}
 		var got []bool
 		for _, r := range rows {
 			got = append(got, r.Decisions[bySite])
 		}
-		// north is always above, south above the general threshold, and a site that is not listed above 1e6: never.
+		// north has -1e6, south the general threshold, and a site that is not listed 1e6.
 		if want := []bool{true, true, false, false}; !slices.Equal(got, want) {
-			t.Errorf("--at %q: decisions %v, want %v", at, got, want)
+			t.Errorf("at %q: decisions %v, want %v", at, got, want)
 		}
 	}
-	_, err := toptau.Score(context.Background(), m, path, toptau.ScoreOptions{At: "by-site"}, nil, nil)
-	wantFault(t, err, diag.Usage, "general, by site")
+	_, err := openStream(t, t.Context(), m, path, toptau.ScoreOptions{At: "by-site"})
+	wantError(t, err, diag.Usage, "general, by site")
 	other := toptau.ScoreOptions{Format: toptau.Format{Segment: "kind"}}
-	_, err = toptau.Score(context.Background(), m, path, other, nil, nil)
-	wantFault(t, err, diag.Usage, `--segment "kind"`, `"site"`)
+	_, err = openStream(t, t.Context(), m, path, other)
+	wantError(t, err, diag.Usage, `segment "kind"`, `"site"`)
 }
 
 func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 	m := withPoints(t, smallModel(t))
-	path := write(t, "sites.csv", sites)
-	d, err := toptau.ReadFor(m, path, toptau.Format{})
+	path := writeFile(t, "sites.csv", sites)
+	d, err := readLike(t, m, path, toptau.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20})
 	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{})
 	positive := []bool{false, true, false, true}
 	for k, p := range e.Points {
@@ -384,9 +432,9 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 				fp++
 			}
 		}
-		if p.Name != m.Points[k].Name || p.Decisions.Threshold != m.Points[k].Threshold {
-			t.Errorf("point %d is %s at %v, the model has %s at %v", k, p.Name, p.Decisions.Threshold, m.Points[k].Name,
-				m.Points[k].Threshold)
+		if p.Name != m.Points()[k].Name || p.Decisions.Threshold != m.Points()[k].Threshold {
+			t.Errorf("point %d is %s at %v, the model has %s at %v", k, p.Name, p.Decisions.Threshold, m.Points()[k].Name,
+				m.Points()[k].Threshold)
 		}
 		c := p.Decisions
 		if c.TruePositives != tp || c.FalsePositives != fp || c.TrueNegatives != 2-fp || c.FalseNegatives != 2-tp {
@@ -396,24 +444,21 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 	if bySite := e.Points[1].Decisions; bySite.TruePositives != 1 || bySite.FalsePositives != 1 {
 		t.Errorf("by site: %+v, want one true and one false alarm", bySite)
 	}
-	// Without the column there is no threshold to decide by.
-	_, err = toptau.ReadFor(m, write(t, "nosite.csv", "size,speed,kind,attack\n0,0,red,no\n5,5,red,yes\n"), toptau.Format{})
-	wantFault(t, err, diag.Data, `"site"`)
+	// Without the segment column no threshold applies.
+	_, err = readLike(t, m, writeFile(t, "nosite.csv", "size,speed,kind,attack\n0,0,red,no\n5,5,red,yes\n"), toptau.Format{})
+	wantError(t, err, diag.Data, `"site"`)
 }
 
 func TestEvaluateMeasuresTheGoal(t *testing.T) {
 	m := smallModel(t)
-	d, err := toptau.ReadFor(m, write(t, "small.csv", smallTable), toptau.Format{})
+	d, err := readLike(t, m, writeFile(t, "small.csv", smallTable), toptau.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	goal := toptau.MaxFPR("20%")
-	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e.N != 8 || e.NPos != 3 || e.Prevalence != 0.375 {
-		t.Errorf("%d rows, %d positive, prevalence %v", e.N, e.NPos, e.Prevalence)
+	e := evaluate(t, d, m, toptau.EvaluateOptions{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
+	if e.Rows != 8 || e.Positives != 3 || e.Prevalence != 0.375 {
+		t.Errorf("%d rows, %d positive, prevalence %v", e.Rows, e.Positives, e.Prevalence)
 	}
 	v := e.Goal.Value
 	if v.Criterion != "positives@np(0.2)" || v.Budget != 1 || v.Denominator != 3 || v.Interval.Confidence != 0.9 {
@@ -431,38 +476,59 @@ func TestEvaluateMeasuresTheGoal(t *testing.T) {
 	}
 	for _, c := range e.Curves {
 		if len(c.Points) > 4 || len(c.Points) < 2 {
-			t.Errorf("%s has %d points, at most 4 were asked for", c.Name, len(c.Points))
+			t.Errorf("%s has %d points, want at most 4", c.Name, len(c.Points))
 		}
 	}
 }
 
-func TestErrorsOfCallbacksEndScore(t *testing.T) {
+func TestScoreStops(t *testing.T) {
 	m := smallModel(t)
-	path := write(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n")
-	wanted := errors.New("the disk is full")
-	begin := func(*toptau.Scoring) error { return nil }
-	emitted := 0
-	_, err := toptau.Score(context.Background(), m, path, toptau.ScoreOptions{}, begin,
-		func(*toptau.Scored) error { emitted++; return wanted })
-	if !errors.Is(err, wanted) || emitted != 1 {
-		t.Errorf("%v after %d rows", err, emitted)
+	path := writeFile(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n")
+	s, err := openStream(t, t.Context(), m, path, toptau.ScoreOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, err = toptau.Score(context.Background(), m, path, toptau.ScoreOptions{},
-		func(*toptau.Scoring) error { return wanted },
-		func(*toptau.Scored) error { t.Error("a row after begin had failed"); return nil })
-	if !errors.Is(err, wanted) {
-		t.Error(err)
+	yielded := 0
+	for range s.Rows() { // leaving the loop ends the stream
+		yielded++
+		break
 	}
+	if yielded != 1 {
+		t.Errorf("%d rows before the break", yielded)
+	}
+	for row, err := range s.Rows() {
+		if row != nil || diag.Of(err) == nil {
+			t.Errorf("a second use of Rows yields %v, %v", row, err)
+		}
+	}
+
 	ended, cancel := context.WithCancel(context.Background())
+	if s, err = openStream(t, ended, m, path, toptau.ScoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	cancel()
-	_, err = toptau.Score(ended, m, path, toptau.ScoreOptions{}, begin,
-		func(*toptau.Scored) error { t.Error("a row after the context had ended"); return nil })
+	for row, rowError := range s.Rows() {
+		if row != nil {
+			t.Error("a row after the context had ended")
+		}
+		err = rowError
+	}
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	_, err = toptau.Score(context.Background(), m, write(t, "bad.csv", "size,speed,kind\n0,0,red\n5,fast,blue\n"),
-		toptau.ScoreOptions{}, begin, func(*toptau.Scored) error { return nil })
-	wantFault(t, err, diag.Data, "bad.csv:3", `"speed"`, `"fast"`)
+
+	bad := writeFile(t, "bad.csv", "size,speed,kind\n0,0,red\n5,fast,blue\n")
+	s, err = openStream(t, t.Context(), m, bad, toptau.ScoreOptions{})
+	if err == nil {
+		for _, rowError := range s.Rows() {
+			err = rowError
+		}
+	}
+	wantError(t, err, diag.Data, "bad.csv:3", `"speed"`, `"fast"`)
+
+	missing := writeFile(t, "missing.csv", "size,kind\n0,red\n")
+	_, err = openStream(t, t.Context(), m, missing, toptau.ScoreOptions{})
+	wantError(t, err, diag.Model, "missing.csv", `missing columns: "speed"`)
 }
 
 // repeated writes a table twice: with a column of weights, and with rows of weight 2 written twice.
@@ -491,47 +557,42 @@ func repeated() (weighted, twice string) {
 
 func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 	a, b := repeated()
-	weighted := read(t, write(t, "weighted.csv", a), toptau.Format{Label: "y", Weight: "m"})
-	twice := read(t, write(t, "twice.csv", b), toptau.Format{Label: "y", Drop: []string{"m"}})
-	unweighted := read(t, write(t, "unweighted.csv", a), toptau.Format{Label: "y", Drop: []string{"m"}})
+	weighted := readFile(t, writeFile(t, "weighted.csv", a), toptau.Format{Label: "y", Weight: "m"})
+	twice := readFile(t, writeFile(t, "twice.csv", b), toptau.Format{Label: "y", Drop: []string{"m"}})
+	unweighted := readFile(t, writeFile(t, "unweighted.csv", a), toptau.Format{Label: "y", Drop: []string{"m"}})
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*(1+math.Abs(y)) }
-	for _, o := range eightMethods {
-		if o.Tau != "" {
-			o.Tau = "0.1"
+	for _, p := range eightProblems {
+		if !p.Tau.IsZero() {
+			p.Tau = threshold.MustRate("0.1")
 		}
-		o = shortAdam(o, 60)
-		o.Lambda, o.Storage = 0.01, "float64"
-		one, two, none := fit(t, weighted, o), fit(t, twice, o), fit(t, unweighted, o)
-		if !near(one.Report.Objective, two.Report.Objective) || !near(one.Report.Threshold, two.Report.Threshold) ||
-			*one.Report.KUsed != *two.Report.KUsed {
-			t.Errorf("%s: weighted F %v, t %v, K %v; repeated %v, %v, %v", o.Method, one.Report.Objective, one.Report.Threshold,
-				*one.Report.KUsed, two.Report.Objective, two.Report.Threshold, *two.Report.KUsed)
+		p.Lambda = 0.01
+		c := shortAdam(p, 60)
+		c.Storage = method.Float64
+		one, two, none := fitData(t, weighted, c), fitData(t, twice, c), fitData(t, unweighted, c)
+		if !near(one.Result.Objective, two.Result.Objective) || !near(one.Result.Threshold, two.Result.Threshold) ||
+			one.Result.MassOnTop != two.Result.MassOnTop {
+			t.Errorf("%s: weighted F %v, t %v, K %v; repeated %v, %v, %v", p.Method, one.Result.Objective, one.Result.Threshold,
+				one.Result.MassOnTop, two.Result.Objective, two.Result.Threshold, two.Result.MassOnTop)
 		}
-		for j := range one.Model.Weights {
-			if !near(one.Model.Weights[j], two.Model.Weights[j]) {
-				t.Errorf("%s: weights %v, repeated %v", o.Method, one.Model.Weights, two.Model.Weights)
+		for j := range weights(one.Model) {
+			if !near(weights(one.Model)[j], weights(two.Model)[j]) {
+				t.Errorf("%s: weights %v, repeated %v", p.Method, weights(one.Model), weights(two.Model))
 				break
 			}
 		}
-		if near(one.Report.Objective, none.Report.Objective) {
-			t.Errorf("%s: F is %v with and without weights", o.Method, one.Report.Objective)
+		if near(one.Result.Objective, none.Result.Objective) {
+			t.Errorf("%s: F is %v with and without weights", p.Method, one.Result.Objective)
 		}
-		if tr := one.Model.Training; tr.Mass != float64(twice.Rows()) || tr.PositiveMass != float64(twice.Positives()) ||
-			tr.Rows != weighted.Rows() {
-			t.Errorf("%s: the model counts %+v, the repeated file has %d rows, %d positive", o.Method, tr, twice.Rows(),
+		if tr := one.Model.Training(); tr.Mass != float64(twice.Len()) || tr.PositiveMass != float64(twice.Positives()) ||
+			tr.Rows != weighted.Len() {
+			t.Errorf("%s: the model counts %+v, the repeated file has %d rows, %d positive", p.Method, tr, twice.Len(),
 				twice.Positives())
 		}
 	}
-	// Evaluation counts masses too.
-	m := fit(t, twice, shortAdam(toptau.FitOptions{Method: "toppush", Lambda: 0.01}, 60)).Model
-	one, err := toptau.Evaluate(context.Background(), weighted, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := toptau.Evaluate(context.Background(), twice, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	// Evaluate counts weights too.
+	m := fitData(t, twice, shortAdam(topPush(0.01), 60)).Model
+	one := evaluate(t, weighted, m, toptau.EvaluateOptions{Replicates: 10})
+	two := evaluate(t, twice, m, toptau.EvaluateOptions{Replicates: 10})
 	if !one.Weighted || two.Weighted || !near(one.AUC, two.AUC) || one.Prevalence != two.Prevalence {
 		t.Errorf("weighted %v AUC %v prevalence %v; repeated %v %v %v", one.Weighted, one.AUC, one.Prevalence,
 			two.Weighted, two.AUC, two.Prevalence)
@@ -543,26 +604,26 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 	}
 }
 
-func TestCancellationKeepsWhatThereIs(t *testing.T) {
-	d := read(t, write(t, "small.csv", smallTable), smallFormat)
+func TestCancelledFitKeepsItsSteps(t *testing.T) {
+	d := readFile(t, writeFile(t, "small.csv", smallTable), smallFormat)
 	for _, stop := range []int{0, 7} {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		if stop == 0 {
 			cancel()
 		}
-		o := shortAdam(toptau.FitOptions{Method: "toppush", Lambda: 0.01}, 1000)
+		c := shortAdam(topPush(0.01), 1000)
 		steps := 0
-		o.Progress = func(p toptau.Progress) {
+		c.Progress = func(p result.Progress) {
 			if steps++; steps == stop {
 				cancel()
 			}
-			if p.Share <= 0 || p.Share > 1 || p.Text == "" {
+			if p.Fraction <= 0 || p.Fraction > 1 || p.Stage == "" {
 				t.Errorf("progress %+v", p)
 			}
 		}
-		fitted, err := toptau.Fit(ctx, d, o)
-		if stop == 0 { // nothing is there
+		fitted, err := toptau.Fit(ctx, d, c.Problem, c.FitOptions)
+		if stop == 0 { // there is no result yet
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled before the first step: %v", err)
 			}
@@ -571,17 +632,17 @@ func TestCancellationKeepsWhatThereIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := fitted.Report
-		if !r.Cancelled || r.Iterations != stop {
-			t.Errorf("cancelled %v after %d steps, want %d", r.Cancelled, r.Iterations, stop)
+		r := fitted.Result
+		if r.Stopped != result.Cancelled || r.Iterations != stop {
+			t.Errorf("stopped %q after %d steps, want %d", r.Stopped, r.Iterations, stop)
 		}
 		if !slices.ContainsFunc(r.Warnings, func(w toptau.Warning) bool { return w.Code == "cancelled" }) {
-			t.Errorf("no warning says so: %v", r.Warnings)
+			t.Errorf("no warning of it: %v", r.Warnings)
 		}
-		whole := fit(t, d, shortAdam(toptau.FitOptions{Method: "toppush", Lambda: 0.01}, stop))
-		if !slices.Equal(fitted.Model.Weights, whole.Model.Weights) {
-			t.Errorf("cancelled after %d steps: weights %v, that many steps give %v", stop, fitted.Model.Weights,
-				whole.Model.Weights)
+		whole := fitData(t, d, shortAdam(topPush(0.01), stop))
+		if !slices.Equal(weights(fitted.Model), weights(whole.Model)) {
+			t.Errorf("cancelled after %d steps: weights %v, that many steps give %v", stop, weights(fitted.Model),
+				weights(whole.Model))
 		}
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := fitted.Model.Save(path); err != nil {
@@ -593,13 +654,13 @@ func TestCancellationKeepsWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
-	d := separable(t, 400)
+func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
+	d := separableData(t, 400)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := toptau.TrainOptions{Methods: []string{"logistic", "toppush"}, Features: []string{"raw"}}
-	o.Progress = func(p toptau.Progress) {
-		if strings.HasPrefix(p.Text, "fit") && p.Share > 0.1 { // the refit counts as two thirds of the work
+	o := toptau.TrainOptions{Method: []method.Name{method.Logistic, method.TopPush}, Encoding: []schema.Encoding{schema.Raw}}
+	o.Progress = func(p result.Progress) {
+		if strings.HasPrefix(p.Stage, "fit") && p.Fraction > 0.1 { // the refit counts as two thirds of the work
 			cancel()
 		}
 	}
@@ -607,11 +668,11 @@ func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := trained.Report; !r.Cancelled || !slices.Equal(r.NotTried, []string{"toppush on raw"}) {
-		t.Errorf("cancelled %v, not tried %v", r.Cancelled, r.NotTried)
+	if r := trained.Result; r.Stopped != result.Cancelled || !slices.Equal(r.NotTried, []string{"toppush on raw"}) {
+		t.Errorf("stopped %q, not tried %v", r.Stopped, r.NotTried)
 	}
-	for _, m := range trained.Report.Members {
-		if c := trained.Report.Candidates[m.Candidate]; c.Status != "fitted" {
+	for _, m := range trained.Result.Members {
+		if c := trained.Result.Candidates[m.Candidate]; c.Status != "fitted" {
 			t.Errorf("the chosen candidate is %s", c.Status)
 		}
 	}
@@ -622,8 +683,8 @@ func TestCancelledTrainChoosesAmongWhatIsThere(t *testing.T) {
 	}
 }
 
-// separable has one row in ten positive, and these stand out in the first of three columns.
-func separable(t *testing.T, n int) *toptau.Data {
+// separableData has one positive row in ten. Positives stand out in the first of three columns.
+func separableData(t *testing.T, n int) *toptau.Data {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, uint64(n)))
 	rows, positive := make([][]float64, n), make([]bool, n)
@@ -633,174 +694,155 @@ func separable(t *testing.T, n int) *toptau.Data {
 			rows[i][0] += 0.8
 		}
 	}
-	d, err := toptau.FromRows([]string{"a", "b", "c"}, rows, positive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return rowsData(t, toptau.Rows{Columns: []string{"a", "b", "c"}, Numbers: rows, Positive: positive})
 }
 
-// A trained model decides on its test part as its report says.
+// The result of Train counts its parts and describes the decisions of the model on the test part.
 func TestTrainReportsItsParts(t *testing.T) {
-	d := separable(t, 1000)
-	o := toptau.TrainOptions{Methods: []string{"patmat-np"}, Features: []string{"raw"}, TestShare: mustRate(t, "25%"), Seed: 11}
+	d := separableData(t, 1000)
+	o := toptau.TrainOptions{Method: []method.Name{method.PatMatNP}, Encoding: []schema.Encoding{schema.Raw},
+		TestFraction: threshold.MustRate("25%"), Seed: 11}
 	goal := toptau.MaxFPR("2%")
-	trained, err := toptau.Train(context.Background(), d, goal, o)
+	trained, err := toptau.Train(t.Context(), d, goal, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := trained.Report
-	rest, quarter := toptau.PartReport{Rows: 750, Positives: 75}, toptau.PartReport{Rows: 250, Positives: 25}
+	r := trained.Result
+	rest, quarter := result.Counts{Rows: 750, Positives: 75}, result.Counts{Rows: 250, Positives: 25}
 	if r.Training != rest || r.Validation != nil || *r.Test != quarter || r.Folds != 5 {
 		t.Errorf("parts %+v, %+v, %+v, %d folds", r.Training, r.Validation, *r.Test, r.Folds)
 	}
 	if len(r.Candidates) != 6 || r.Certified || r.Features != 3 {
 		t.Errorf("%d candidates, certified %v, %d features", len(r.Candidates), r.Certified, r.Features)
 	}
-	c := r.AtThreshold
-	if c.Threshold != r.Threshold || trained.Model.Points[0].Threshold != r.Threshold {
-		t.Errorf("thresholds %v, %v, %v", r.Threshold, c.Threshold, trained.Model.Points[0].Threshold)
+	c := r.TestDecisions
+	if c.Threshold != r.Threshold || trained.Model.Points()[0].Threshold != r.Threshold {
+		t.Errorf("thresholds %v, %v, %v", r.Threshold, c.Threshold, trained.Model.Points()[0].Threshold)
 	}
 	if c.TruePositives+c.FalseNegatives != 25 || c.FalsePositives+c.TrueNegatives != 225 {
 		t.Errorf("the test part counts %+v", *c)
 	}
-	if trained.Model.Points[0].Goal != toptau.MaxFPR("2%") || trained.Model.Points[0].Guarantee != nil {
-		t.Errorf("the model's point is %+v", trained.Model.Points[0])
+	if trained.Model.Points()[0].Goal != toptau.MaxFPR("2%") || trained.Model.Points()[0].Guarantee != nil {
+		t.Errorf("the model's point is %+v", trained.Model.Points()[0])
 	}
 }
 
-// Further parts are read as the training file was.
+// Validation and test files are read as the training file was.
 func TestTrainWithFilesForValidationAndTest(t *testing.T) {
-	d := read(t, write(t, "train.csv", smallTable), smallFormat)
+	d := readFile(t, writeFile(t, "train.csv", smallTable), smallFormat)
 	part := func(name string) *toptau.Data {
-		p, err := toptau.ReadLike(d, write(t, name, smallTable), toptau.Format{})
+		p, err := toptau.Read(t.Context(), writeFile(t, name, smallTable), d.Format())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	o := toptau.TrainOptions{Methods: []string{"toppush"}, Features: []string{"raw"}, Validation: part("validation.csv"),
-		Test: part("test.csv")}
-	trained, err := toptau.Train(context.Background(), d, toptau.AbsoluteTop(), o)
+	o := toptau.TrainOptions{Method: []method.Name{method.TopPush}, Encoding: []schema.Encoding{schema.Raw},
+		Validation: part("validation.csv"), Test: part("test.csv")}
+	trained, err := toptau.Train(t.Context(), d, toptau.AbsoluteTop(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := toptau.PartReport{Rows: 8, Positives: 3}
-	if r := trained.Report; r.Training != whole || *r.Validation != whole || *r.Test != whole {
+	whole := result.Counts{Rows: 8, Positives: 3}
+	if r := trained.Result; r.Training != whole || *r.Validation != whole || *r.Test != whole {
 		t.Errorf("parts %+v, %+v, %+v", r.Training, r.Validation, *r.Test)
 	}
-	_, err = toptau.ReadLike(d, write(t, "bad.csv", "size,attack\n1,yes\n2,no\n"), toptau.Format{})
-	wantFault(t, err, diag.Model, `missing columns: "speed", "kind"`)
+	_, err = toptau.Read(t.Context(), writeFile(t, "bad.csv", "size,attack\n1,yes\n2,no\n"), d.Format())
+	wantError(t, err, diag.Model, `missing columns: "speed", "kind"`)
 }
 
-func TestSettingsAreCheckedAtTheBorder(t *testing.T) {
-	d := separable(t, 40)
-	for found, o := range map[string]toptau.FitOptions{
-		"method \"best\"": {Method: "best"},
-		"tau":             {Method: "patmat", Tau: "1", Beta: 1},
-		"beta":            {Method: "patmat", Tau: "1%"},
-		"k":               {Method: "toppushk"},
-		"lambda":          {Method: "toppush", Lambda: -1},
-		"surrogate":       {Method: "toppush", Surrogate: "square"},
-		"scale":           {Method: "toppush", Scale: "max"},
-		"impute":          {Method: "toppush", Impute: "mean"},
-		"solver":          {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "newton"}},
-		"start":           {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Start: "one"}},
-		"storage":         {Method: "toppush", SolverOptions: toptau.SolverOptions{Storage: "float16"}},
-		"step":            {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Step: -1}},
-		"iterations":      {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Iterations: -1}},
-		"minibatches -1":  {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Minibatches: -1}},
-		"minibatches 100": {Method: "toppush", SolverOptions: toptau.SolverOptions{Solver: "adam", Minibatches: 100}},
+func TestOptionsAreChecked(t *testing.T) {
+	d := separableData(t, 40)
+	settings := func(s method.Settings) fitCase { return fitCase{topPush(0), toptau.FitOptions{Settings: s}} }
+	for found, c := range map[string]fitCase{
+		`method "best"`:   {Problem: method.Problem{Method: "best"}},
+		"missing tau":     {Problem: method.Problem{Method: method.PatMat, Beta: 1}},
+		"beta":            {Problem: method.Problem{Method: method.PatMat, Tau: threshold.MustRate("1%")}},
+		"k":               {Problem: method.Problem{Method: method.TopPushK}},
+		"lambda":          {Problem: topPush(-1)},
+		"surrogate":       {Problem: method.Problem{Method: method.TopPush, Surrogate: "square"}},
+		"scale":           {topPush(0), toptau.FitOptions{Scale: "max"}},
+		"impute":          {topPush(0), toptau.FitOptions{Impute: "mean"}},
+		"encoding":        {topPush(0), toptau.FitOptions{Encoding: "trees"}},
+		"solver":          settings(method.Settings{Solver: "newton"}),
+		"start":           settings(method.Settings{Solver: method.Adam, Start: "one"}),
+		"storage":         settings(method.Settings{Storage: "float16"}),
+		"step":            settings(method.Settings{Solver: method.Adam, Step: -1}),
+		"iterations":      settings(method.Settings{Solver: method.Adam, Iterations: -1}),
+		"minibatches -1":  settings(method.Settings{Solver: method.Adam, Minibatches: -1}),
+		"minibatches 100": settings(method.Settings{Solver: method.Adam, Minibatches: 100}),
 	} {
 		t.Run(found, func(t *testing.T) {
-			_, err := toptau.Fit(context.Background(), d, o)
-			wantFault(t, err, diag.Usage, found)
+			_, err := toptau.Fit(t.Context(), d, c.Problem, c.FitOptions)
+			wantError(t, err, diag.Usage, found)
 		})
 	}
 }
 
-// fitFields are the fields that the design lists for fit --json, in its order.
-const fitFields = `method, surrogate, lambda, tau, beta, k, k_used, population, solver, start, minibatches, scale, seed,
-n, n_pos, d, objective, lower_bound, relative_gap, gap_of_decrease, ball_radius, threshold, norm_w, objective_at_zero,
-zero_is_optimal, passes, row_reads, iterations, working_set, converged, seconds_read, seconds_fit, warnings`
+// fitFields are the fields of `fit --json` with ADAM and patmat-np, in order. Fields that do not apply are absent.
+const fitFields = `schema_version, warnings, method, surrogate, lambda, tau, beta, solver, k_used, population, encoding, scale,
+n, n_pos, d, objective, objective_at_zero, lower_bound, relative_gap, gap_of_decrease, threshold, norm_w, zero_is_optimal,
+no_better_than_zero, passes, row_reads, iterations, best_iteration, best_objective, stopped, seconds_read, seconds_fit`
 
-func TestTheReportHasTheFieldsOfTheDesign(t *testing.T) {
-	d := separable(t, 200)
-	o := shortAdam(toptau.FitOptions{Method: "patmat-np", Tau: "5%", Beta: 1, Lambda: 0.1}, 10)
-	text := marshal(t, fit(t, d, o).Report)
-	var got []string
+func TestFieldsOfAFitResult(t *testing.T) {
+	d := separableData(t, 200)
+	c := shortAdam(method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("5%"), Beta: 1, Lambda: 0.1}, 10)
+	text := marshal(t, fitData(t, d, c).Result)
 	values := map[string]json.RawMessage{}
 	if err := json.Unmarshal(text, &values); err != nil {
 		t.Fatal(err)
 	}
+	var got []string
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	for depth := 0; ; {
-		token, err := decoder.Token()
+	if _, err := decoder.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
 		if err != nil {
-			break
+			t.Fatal(err)
 		}
-		switch v := token.(type) {
-		case json.Delim:
-			if v == '{' || v == '[' {
-				depth++
-			} else {
-				depth--
-			}
-		case string:
-			if depth == 1 && values[v] != nil && !slices.Contains(got, v) {
-				got = append(got, v)
-			}
+		got = append(got, name.(string))
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			t.Fatal(err)
 		}
 	}
-	var common []string
-	more := []string{"schema_version", "features", "best_iteration", "best_objective", "no_better_than_zero", "cancelled"}
-	wanted := strings.Fields(strings.ReplaceAll(fitFields, ",", " "))
-	for _, name := range got {
-		switch {
-		case slices.Contains(wanted, name):
-			common = append(common, name)
-		case !slices.Contains(more, name):
-			t.Errorf("the field %q is not in the design", name)
-		}
+	if want := strings.Fields(strings.ReplaceAll(fitFields, ",", " ")); !slices.Equal(got, want) {
+		t.Errorf("fields %q\nwant   %q", got, want)
 	}
-	if !slices.Equal(common, wanted) {
-		t.Errorf("fields %q\nwant   %q", common, wanted)
-	}
-	// Unknown is null: ADAM has no bound, and Pat&Mat-NP no k.
-	for _, name := range []string{"k", "lower_bound", "relative_gap", "gap_of_decrease", "ball_radius", "zero_is_optimal",
-		"working_set", "converged"} {
+	// Unknown values are null: ADAM has no bound.
+	for _, name := range []string{"lower_bound", "relative_gap", "gap_of_decrease", "zero_is_optimal"} {
 		if string(values[name]) != "null" {
 			t.Errorf("%s is %s, want null", name, values[name])
 		}
 	}
-	for name, want := range map[string]string{"method": `"patmat-np"`, "surrogate": `"hinge"`, "lambda": "0.1", "tau": "0.05",
-		"beta": "1", "k_used": "9", "population": `"negatives"`, "solver": `"adam"`, "start": `"zero"`, "minibatches": "1",
-		"scale": `"standard"`, "n": "200", "n_pos": "20", "d": "3", "iterations": "10"} {
+	for name, want := range map[string]string{"schema_version": "2", "method": `"patmat-np"`, "surrogate": `"hinge"`, "lambda": "0.1",
+		"tau": `"0.05"`, "beta": "1", "k_used": "9", "population": `"negatives"`, "scale": `"standard"`, "encoding": `"raw"`, "n": "200",
+		"n_pos": "20", "d": "3", "iterations": "10", "stopped": `""`,
+		"solver": `{"name":"adam","iterations":10,"step":0.01,"start":"zero","minibatches":1,"seed":1}`} {
 		if string(values[name]) != want {
 			t.Errorf("%s is %s, want %s", name, values[name], want)
 		}
 	}
 }
 
-// Numbers that are undefined on the data are null too, and lists are never null.
-func TestReportsHoldNoNaNAndNoNullLists(t *testing.T) {
-	d := separable(t, 40)
-	m := fit(t, d, shortAdam(toptau.FitOptions{Method: "toppush"}, 10)).Model
-	e, err := toptau.Evaluate(context.Background(), d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 5}) // a top of 1 % is less than a row
+// Undefined numbers are null, and lists are never null.
+func TestResultsHaveNoNaNAndNoNullLists(t *testing.T) {
+	d := separableData(t, 40)
+	m := fitData(t, d, shortAdam(topPush(0), 10)).Model
+	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 5}) // the top 1 % is less than a row
+	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
+	trained, err := toptau.Train(t.Context(), d, toptau.Top("1%"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := toptau.TrainOptions{Methods: []string{"logistic"}, Features: []string{"raw"}}
-	trained, err := toptau.Train(context.Background(), d, toptau.Top("1%"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, report := range map[string]any{"evaluate": e, "train": trained.Report} {
+	for name, document := range map[string]any{"evaluate": e, "train": trained.Result} {
 		var values map[string]json.RawMessage
-		if err := json.Unmarshal(marshal(t, report), &values); err != nil {
+		if err := json.Unmarshal(marshal(t, document), &values); err != nil {
 			t.Fatal(err)
 		}
-		if string(values["schema_version"]) != strconv.Itoa(toptau.SchemaVersion) {
+		if string(values["schema_version"]) != "2" {
 			t.Errorf("%s: schema_version %s", name, values["schema_version"])
 		}
 		for _, list := range []string{"warnings", "points", "criteria", "curves", "candidates", "members", "not_tried", "summary", "budgets"} {
@@ -810,6 +852,15 @@ func TestReportsHoldNoNaNAndNoNullLists(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(e.Criteria, func(r metric.Result) bool { return !r.Defined() }) {
-		t.Error("no criterion is undefined: the test tests nothing")
+		t.Error("no criterion is undefined, so this test checks nothing")
 	}
+}
+
+// weights returns a model's weights.
+func weights(m *model.Model) []float64 {
+	var list []float64
+	for _, w := range m.Weights() {
+		list = append(list, w)
+	}
+	return list
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"toptau/diag"
@@ -12,164 +11,154 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/surrogate"
 	"toptau/threshold"
 )
 
-// TrainOptions are the choices of Train. The zero value is the default that holds.
+// TrainOptions are the options of Train. The zero value is the default of each.
 type TrainOptions struct {
-	// Learners: logistic, svm, ramp and the eight methods; nil: logistic, ramp and the convex methods for the goal's criterion.
-	Methods   []string
-	Features  []string // encodings: raw, scorecard, leaves, scorecard+leaves; nil: the first three
-	Surrogate string   // of the methods: "" or "hinge", "squared-hinge", "logistic"
-	Scale     string   // "" or "standard", "all", "none"
-	Impute    string   // "" or "error", "median", "zero", "own"
+	Method    []method.Name     // learners to try; nil: Logistic, Ramp and the convex methods for the goal's criterion
+	Encoding  []schema.Encoding // of numeric columns; nil: raw, scorecard and leaves
+	Surrogate surrogate.Name    // of the paper's methods; default hinge
+	Scale     schema.Scale      // default schema.ScaleStandard
+	Impute    schema.Impute     // default schema.ImputeError
 
-	Folds      int            // of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
-	Validation *Data          // rows that choose instead of a cross-validation; read with ReadLike
-	Test       *Data          // rows that measure what was chosen; read with ReadLike
-	TestShare  threshold.Rate // keeps this share of the rows as the test part; unset: none
+	Folds        int            // of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
+	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
+	Test         *Data          // rows that measure the chosen model; read with d.Format
+	TestFraction threshold.Rate // sets this fraction of the rows aside as the test part; zero: none
 
-	Delta     threshold.Rate // a threshold with a guarantee that may fail with this probability; unset: a plain one
-	OutOfFold bool           // with Delta: the order statistic of the out-of-fold scores, on no rows of its own; not certified
+	Delta               threshold.Rate // asks for a threshold with a guarantee that may fail with this probability; zero: none
+	OutOfFold           bool           // with Delta: take the order statistic of the out-of-fold scores, which is not certified
+	Calibration         *Data          // rows that give the threshold and nothing else; read with d.Format
+	CalibrationFraction threshold.Rate // fraction of the rows that the budget counts, set aside for the threshold; zero: as many as help
 
-	Calibration      *Data          // rows that give the threshold and nothing else; read with ReadLike
-	CalibrationShare threshold.Rate // of the rows that the budget counts, set aside for the threshold; unset: as many as pay
-
-	Prevalence threshold.Rate // the share of positives that the summary assumes; unset: that of the rows
-	MaxTime    time.Duration  // after which the best so far is returned; 0: no limit
-	Seed       uint64
-	Progress   func(Progress)
-
-	NoFingerprints bool // keep no hashes of training rows in the model
-
-	// KeepAll also fits the best setting of every learner and encoding, and of the baselines, to the training rows: see
-	// Trained.All.
-	KeepAll bool
+	Prevalence     threshold.Rate // the fraction of positives that the summary assumes; zero: that of the rows
+	KeepAll        bool           // return every learner and encoding at its best setting in Trained.All
+	MaxTime        time.Duration  // returns the best model so far after this time; 0: no limit
+	NoFingerprints bool           // keep no hashes of training rows in the model
+	Seed           uint64         // of every random choice; 0 is 1
+	Progress       func(result.Progress)
 }
 
-// Trained is a chosen model with its report.
+// Trained is a model that Train chose.
 type Trained struct {
 	Model  *model.Model
-	Report TrainReport
-	Test   *Data // the rows that were set aside, or TrainOptions.Test; nil: none
-
-	// All has the chosen model and, with KeepAll, the best setting of every learner and encoding. The others have no operating
-	// points.
-	All []Entry
+	Result result.Training
+	Test   *Data   // the test part; nil: none
+	All    []Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
 }
 
 // Train chooses a model for a goal and fits it.
 //
-// Test and calibration rows, if asked for, are set aside before anything is encoded, fitted or chosen. The others are
-// divided into folds, stratified, by group or by time. Every learner is fitted on every encoding of the columns within the
-// folds, over a grid of settings, and judged by the mean share of positives that it finds at budgets around the goal's. The
-// best is averaged with up to two others where that is better; logistic regression on the columns as they are is kept
-// unless the gain over it exceeds its standard error. What is chosen is fitted again, as one linear model.
+// It sets test and calibration rows aside before anything is encoded, fitted or chosen, and divides the others into folds, by
+// group or time where the data has such a column. It fits every learner on every encoding within the folds, over a grid of
+// settings, and compares them by the mean fraction of positives found at budgets around the goal's. It averages the best with
+// up to two others where that helps, and keeps logistic regression on raw columns unless the gain over it exceeds its
+// standard error. Then it fits the choice again as one linear model.
 //
-// The threshold comes from scores of the model on rows that it did not see. Where the rows abound, some are held out for it
-// before anything is fitted; otherwise what is chosen is fitted in ten folds, and each row is scored by a fit without it.
-// The expected rate on new rows is at most the goal's. With Delta the threshold is the exact order statistic on calibration
-// rows: certified. When these cannot certify the goal, nothing is fitted and the error is of kind diag.Guarantee.
+// The threshold comes from scores of rows that the model did not see: rows held out for it, or else every row scored by a fit
+// in ten folds that left it out. The expected rate on new rows is at most the goal's. With Delta the threshold is the exact
+// order statistic of calibration rows and certified. If these cannot certify the goal, Train fits nothing and returns an error
+// that matches ErrNoGuarantee.
 //
-// A context that ends leaves the best so far.
-func Train(ctx context.Context, d *Data, goal metric.Goal, o TrainOptions) (*Trained, error) {
+// If ctx is cancelled after a first model is complete, Train returns the best so far with Stopped set.
+func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, error) {
 	start := time.Now()
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
 	options, err := o.search(goal)
 	if err != nil {
 		return nil, err
 	}
-	data, seconds := d.parts(o.Validation, o.Test, o.Calibration)
+	data, seconds := o.parts(d)
 	found, err := tune.Search(ctx, data, options)
 	if err != nil {
 		return nil, err
 	}
-	trained := &Trained{Report: newTrainReport(found, o, d)}
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test}
+	if found.TestRows != nil {
+		trained.Test = d.selectRows(found.TestRows)
+	}
 	if trained.Model, err = trainedModel(found, o, d); err != nil {
 		return nil, err
 	}
-	r := &trained.Report
+	if o.KeepAll {
+		if trained.All, err = trainedEntries(found, trained.Model, o, d); err != nil {
+			return nil, err
+		}
+	}
+	r := &trained.Result
 	leaks := tune.Leaks(d.table)
-	r.Warnings = append(leakWarnings(leaks), r.Warnings...)
-	facts := trainFacts(found, o, d, trained.Model, len(r.Warnings))
-	facts.Leaks = leaks
-	r.Summary = summary(facts)
-	if trained.Test = o.Test; found.TestRows != nil {
-		trained.Test = d.selectRows(found.TestRows)
-	}
-	if trained.All, err = allEntries(found, trained.Model, o, d); err != nil {
-		return nil, err
-	}
+	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), found.Warnings, r.Warnings)
+	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
 	r.SecondsRead = seconds
 	r.Seconds = seconds + time.Since(start).Seconds()
 	return trained, nil
 }
 
-// parts joins the rows to divide with the parts that have a file of their own (nil: none), and adds up what reading took.
-func (d *Data) parts(validation, test, calibration *Data) (data tune.Data, seconds float64) {
+// parts returns the rows for the search, and the seconds that reading them took.
+func (o *TrainOptions) parts(d *Data) (data tune.Data, seconds float64) {
 	data = tune.Data{Table: d.table, Schema: d.info.Schema}
 	seconds = d.seconds
-	if validation != nil {
-		data.Validation = validation.table
-		seconds += validation.seconds
-	}
-	if test != nil {
-		data.Test = test.table
-		seconds += test.seconds
-	}
-	if calibration != nil {
-		data.Calibration = calibration.table
-		seconds += calibration.seconds
+	for _, part := range []struct {
+		data  *Data
+		table **table.Table
+	}{{o.Validation, &data.Validation}, {o.Test, &data.Test}, {o.Calibration, &data.Calibration}} {
+		if part.data != nil {
+			*part.table = part.data.table
+			seconds += part.data.seconds
+		}
 	}
 	return data, seconds
 }
 
-// ReadLike reads a further file as d was read: for validation and test parts of their own.
-func ReadLike(d *Data, path string, f Format) (*Data, error) {
-	o := table.Options{Format: f, Schema: &d.info.Schema}
-	if o.LabelsFile == "" && d.info.Schema.Label == nil && d.info.Format == schema.CSV {
-		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "labels in a file of their own",
-			Expected: "one labelled file", Hint: "put the label into the file"}
+// search returns the options for package tune.
+func (o *TrainOptions) search(goal Goal) (tune.SearchOptions, error) {
+	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
+		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}, Folds: o.Folds, TestShare: o.TestFraction, Delta: o.Delta,
+		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
+	exclusive := func(param, other string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
-	return read(path, o)
-}
-
-// search turns the options into those of package tune.
-func (o *TrainOptions) search(goal metric.Goal) (tune.SearchOptions, error) {
-	t := tune.SearchOptions{Goal: goal, KeepAll: o.KeepAll, Feature: featureOptions("", o.Scale, o.Impute, o.Seed), Folds: o.Folds,
-		TestShare: o.TestShare, Delta: o.Delta, OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationShare, MaxTime: o.MaxTime, Seed: o.Seed}
-	if o.Folds > 0 && o.Validation != nil {
-		return t, &diag.Error{Kind: diag.Usage, Found: "--folds and --validation", Expected: "one of them"}
+	fraction := !o.CalibrationFraction.IsZero()
+	switch {
+	case o.Folds < 0 || o.Folds == 1:
+		return t, &diag.Error{Kind: diag.Usage, Param: "folds", Found: fmt.Sprint(o.Folds), Expected: "at least 2"}
+	case o.Folds > 0 && o.Validation != nil:
+		return t, exclusive("folds", "validation")
+	case !o.TestFraction.IsZero() && o.Test != nil:
+		return t, exclusive("test-fraction", "test")
+	case o.Calibration != nil && fraction:
+		return t, exclusive("calibration", "calibration-fraction")
+	case o.Calibration != nil && o.OutOfFold:
+		return t, exclusive("calibration", "out-of-fold")
+	case o.OutOfFold && fraction:
+		return t, exclusive("calibration-fraction", "out-of-fold")
 	}
-	if !o.TestShare.IsZero() && o.Test != nil {
-		return t, &diag.Error{Kind: diag.Usage, Found: "--test-share and --test", Expected: "one of them"}
+	for i, e := range o.Encoding {
+		if slices.Contains(o.Encoding[:i], e) {
+			return t, &diag.Error{Kind: diag.Usage, Param: "encoding", Found: string(e) + " twice", Expected: "each encoding once"}
+		}
 	}
-	if share := !o.CalibrationShare.IsZero(); o.Calibration != nil && (o.OutOfFold || share) || o.OutOfFold && share {
-		return t, &diag.Error{Kind: diag.Usage, Found: "two of --calibration, --calibration-share and --calibrate out-of-fold",
-			Expected: "one of them"}
-	}
-	for _, name := range o.Methods {
-		t.Learners = append(t.Learners, method.Name(name))
-	}
-	for _, name := range o.Features {
-		t.Features = append(t.Features, feature.Encode(name))
-	}
-	var err error
-	if t.Surrogate, err = surrogateOf(o.Surrogate); err != nil {
-		return t, err
+	if o.Surrogate != "" {
+		if _, err := surrogate.ByName(o.Surrogate); err != nil {
+			return t, err
+		}
 	}
 	if o.Progress != nil {
 		t.Progress = func(p tune.Progress) {
-			o.Progress(Progress{Share: p.Share, Text: fmt.Sprintf("%s: %d of %d learners and encodings", p.Stage, p.Done, p.Of), Usable: p.Usable})
+			o.Progress(result.Progress{Stage: p.Stage, Done: p.Done, Of: p.Of, Fraction: p.Share, Usable: p.Usable})
 		}
 	}
 	return t, nil
 }
 
-// trainedModel makes the artefact of what was found.
+// trainedModel returns the chosen model.
 func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) {
 	m := modelParts(d, f.Map, f.W, o.Seed)
 	m.Offset = f.Offset
@@ -182,18 +171,19 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
 	if c := f.Threshold.Calibrated; c != nil {
-		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Goal: f.Goal, Delta: o.Delta}, f.Calibration.Negatives)
+		m.Points[0].Guarantee = guaranteeOf(c, f.Calibration.Negatives)
 	}
 	for i := range f.Members {
-		m.Members = append(m.Members, trainedMember(f, &f.Members[i], o.Seed))
+		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))
 	}
 	return model.New(m)
 }
 
-// allEntries returns the chosen model and the entries of the search.
-func allEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
-	list := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
-	encodings := map[feature.Encode]bool{}
+// trainedEntries returns the chosen model and the best setting of every learner and encoding that was fitted. The latter have
+// no operating point.
+func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
+	entries := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
+	encodings := map[schema.Encoding]bool{}
 	for i := range f.Entries {
 		encodings[f.Entries[i].Task.Features] = true
 	}
@@ -203,108 +193,123 @@ func allEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]
 			continue
 		}
 		parts := modelParts(d, e.Map, e.W, o.Seed)
-		parts.Offset, parts.Members = e.Offset, []model.Member{trainedMember(f, &e.Member, o.Seed)}
+		parts.Offset = e.Offset
+		parts.Members = []model.Member{trainedMember(&f.Candidates[e.Member.Candidate], &e.Member, o.Seed)}
 		m, err := model.New(parts)
 		if err != nil {
 			return nil, err
 		}
-		from := &origin{kind: result.MethodEntry, task: e.Task, estimate: f.Candidates[e.Candidate].Estimate}
+		from := &origin{kind: result.MethodEntry, task: e.Task, estimate: f.Candidates[e.Member.Candidate].Estimate}
 		if slices.Contains(tune.Baselines(), e.Task.Learner) {
 			from.kind = result.BaselineEntry
 		}
-		list = append(list, Entry{Name: entryName(e.Task, len(encodings) > 1), Model: m, origin: from})
+		entries = append(entries, Entry{Name: entryName(e.Task, len(encodings) > 1), Model: m, origin: from})
 	}
-	return list, nil
+	return entries, nil
 }
 
 // entryName returns "logistic" for raw columns and "logistic/scorecard" for other encodings, if there are several.
 func entryName(t tune.Task, several bool) string {
-	if !several || t.Features == feature.EncodeRaw {
+	if !several || t.Features == schema.Raw {
 		return string(t.Learner)
 	}
 	return string(t.Learner) + "/" + string(t.Features)
 }
 
 // trainedMember describes a member of the average.
-func trainedMember(f *tune.Found, t *tune.Member, seed uint64) model.Member {
-	c := &f.Candidates[t.Candidate]
-	m := model.Member{Method: string(c.Learner), Lambda: t.Lambda, Anchor: t.Anchor, Blocks: t.Blocks, Share: t.Share,
-		Solver: model.Solver{Name: t.Solver, Iterations: t.Iterations, Seed: seed}}
+func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member {
+	m := model.Member{Problem: method.Problem{Method: c.Learner, Lambda: t.Lambda}, Anchor: t.Anchor, Blocks: t.Blocks, Share: t.Share,
+		Folds: t.Folds, Settings: method.Settings{Solver: method.Solver(t.Solver), Iterations: t.Iterations, Seed: seed}}
 	if c.Problem != nil {
-		h := c.Problem
-		m.Surrogate, m.Tau, m.Beta, m.K = string(h.Surrogate), h.Tau, h.Beta, h.K
+		m.Problem = *c.Problem
+		m.Lambda = t.Lambda
 	}
-	if t.Solver == "adam" {
-		m.Solver.Start, m.Solver.Minibatches = "zero", 1
+	if m.Settings.Solver == method.Adam {
+		m.Settings.Start, m.Settings.Minibatches = method.ZeroStart, 1
 	}
-	if m.Folds = t.Folds; m.Folds > 0 || c.Learner == method.Ramp {
-		return m // a mean of fits has no objective; the ramp's is no bound of anything, and w = 0 is not where it starts
+	if m.Folds > 0 || c.Learner == method.Ramp {
+		return m // a mean of fits has no objective; the ramp's has no bound, and w = 0 is not where it starts
 	}
-	m.Certificate = &model.Certificate{Objective: t.At.F, ObjectiveAtZero: t.AtZero.F, LowerBound: t.Bound, Threshold: t.At.T}
-	if t.Bound != nil {
-		gap := (t.At.F - *t.Bound) / max(t.At.F, 0.01)
-		m.Certificate.RelativeGap = &gap
-		if possible := t.AtZero.F - *t.Bound; possible > 0 {
-			share := (t.At.F - *t.Bound) / possible
-			m.Certificate.GapOfDecrease = &share
-		}
-	}
+	m.Evidence = &model.Evidence{Bounds: result.NewBounds(t.At.F, t.AtZero.F, t.Bound, false), Threshold: t.At.T}
 	if t.Certified != nil {
-		m.Certificate.ZeroIsOptimal = t.Certified.Zero.Answer()
+		m.Evidence.ZeroIsOptimal = t.Certified.Zero.Answer()
 	}
 	return m
 }
 
-// trainFacts is what the summary is made from: the test part where there is one, else the out-of-fold scores.
-func trainFacts(f *tune.Found, o TrainOptions, d *Data, m *model.Model, warnings int) summaryFacts {
-	goal, _ := m.Point("")
-	facts := summaryFacts{Goal: f.Goal, Delta: o.Delta, Guarantee: goal.Guarantee, Warnings: warnings,
-		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
-	if o.Validation != nil {
-		facts.Basis = "the validation part, which chose the model"
+// newTraining returns the result without what only Train knows.
+func newTraining(f *tune.Found, o TrainOptions) result.Training {
+	r := result.Training{
+		Goal: f.Goal, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
+		Test: someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
+		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
+		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), OverTime: f.Threshold.OverTime,
+		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
+		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,
+	}
+	switch {
+	case f.Cancelled:
+		r.Stopped = result.Cancelled
+	case f.TimeUp:
+		r.Stopped = result.TimeUp
+	}
+	if c := f.Threshold.Calibrated; c != nil && !o.Delta.IsZero() {
+		r.Order, r.Bound = &c.Order, &c.Bound
+	}
+	for i := range f.Candidates {
+		r.Candidates = append(r.Candidates, candidateOf(&f.Candidates[i]))
+	}
+	for _, m := range f.Members {
+		r.Members = append(r.Members, result.Member{Candidate: m.Candidate, Lambda: m.Lambda, Share: m.Share, Folds: m.Folds, SecondsFit: m.Seconds})
+	}
+	if f.Choice.Reference >= 0 {
+		r.Reference = &f.Choice.Reference
 	}
 	if f.Test != nil {
-		facts.Decisions, facts.Basis = f.Test.AtThreshold, "the test part"
-		facts.Measured = true
+		r.TestGoal, r.TestDecisions = &f.Test.Goal, &f.Test.AtThreshold
 	}
-	if t := &f.Threshold; !t.Certified && t.Calibrated != nil {
-		facts.NoGuarantee = "the threshold rests on out-of-fold scores, of rows that also chose the model"
+	if trend := f.Threshold.OverTime; trend != nil {
+		if drift := driftWarning(*trend, f.Threshold.Calibrated.Population()); drift != nil {
+			r.Warnings = append(r.Warnings, *drift)
+		}
 	}
-	facts.Expected = expectedOf(&f.Threshold)
-	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {
-		facts.Prevalence = o.Prevalence.Float64()
-	} else if facts.Prevalence = float64(d.Positives()) / float64(d.info.Positives+d.info.Negatives); d.table.Weight != nil {
-		total, positive := d.masses()
-		facts.Prevalence = positive / total
-	}
-	names := make([]string, len(f.Members))
-	for i := range f.Members {
-		c := &f.Candidates[f.Members[i].Candidate]
-		names[i] = fmt.Sprintf("%s on %s", learnerWords(c.Learner), c.Features)
-	}
-	facts.Chosen = strings.Join(names, " with ")
-	if len(names) > 1 {
-		facts.Chosen = "the average of " + strings.Join(names, ", ")
-	}
-	if gain := f.Choice.Gain; gain != nil && !f.Choice.Guarded {
-		facts.Gain = &summaryGain{Difference: gain.Mean, Error: gain.StandardError,
-			Basis: "in the " + f.Criterion.Text + ", in cross-validation"}
-	}
-	return facts
+	return r
 }
 
-// learnerWords names a learner as people do.
-func learnerWords(name method.Name) string {
-	switch name {
-	case method.Logistic:
-		return "logistic regression"
-	case method.SVM:
-		return "a support vector machine"
-	case method.Ramp:
-		return "the anchored top loss"
+func countsOf(c tune.Counts) result.Counts {
+	return result.Counts{Rows: c.Rows(), Positives: c.Positives}
+}
+
+// someCounts returns nil for a part without rows.
+func someCounts(c tune.Counts) *result.Counts {
+	if c.Rows() == 0 {
+		return nil
 	}
-	if m, err := method.ByName(name); err == nil {
-		return m.Title
+	counts := countsOf(c)
+	return &counts
+}
+
+func candidateOf(c *tune.Candidate) result.Candidate {
+	r := result.Candidate{Encoding: c.Features, Problem: method.Problem{Method: c.Learner, Lambda: c.Lambda}, Status: string(c.Status),
+		Reason: c.Reason, Constant: c.Constant, ZeroIsOptimal: c.ZeroOptimal, SecondsFit: c.Seconds}
+	if c.Problem != nil {
+		r.Problem = *c.Problem
 	}
-	return string(name)
+	if c.Anchor > 0 {
+		r.Anchor = &c.Anchor
+	}
+	if c.Status == tune.Fitted {
+		r.CrossValidation = &c.Estimate
+	}
+	return r
+}
+
+// expectedOf returns what to expect of a threshold on new rows.
+func expectedOf(t *tune.Threshold) result.Expected {
+	e := result.Expected{Expectation: t.Expected, Scheme: result.Scheme(t.Scheme), Population: method.Negatives.String(), Rows: t.Rows,
+		Approximate: t.Approximate}
+	if t.AllRows() {
+		e.Population = method.AllRows.String()
+	}
+	return e
 }

@@ -3,7 +3,6 @@ package toptau_test
 import (
 	"bufio"
 	"compress/gzip"
-	"context"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -16,18 +15,22 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/method"
+	"toptau/schema"
+	"toptau/surrogate"
+	"toptau/threshold"
 )
 
-// TestZero compares what diagnose, fit and train say about w = 0 on the sets below $TOPTAU_DATA: every convex method, beta
-// from 1e-4 to 10, lambda from 0 to 10. By default it takes 300 rows of five sets. With
+// TestZero compares the answers of Diagnose, Fit and Train to the question whether w = 0 is optimal, on the sets below
+// $TOPTAU_DATA: every convex method, beta from 1e-4 to 10, lambda from 0 to 10. By default it takes 300 rows of five sets. With
 //
 //	go test -run TestZero -zero all -timeout 3h ./
 //
-// it takes up to 600 rows of every set and writes docs/zero.md, after each set; names of sets, separated by commas, measure
-// these alone and keep the other rows of the page.
+// it takes up to 600 rows of every set and writes docs/zero.md after each set. Names of sets, separated by commas, measure only
+// these and keep the other rows of the page.
 var zeroPage = flag.String("zero", "", "TestZero: sets to measure for docs/zero.md, or all")
 
-// zeroSets are the sets of the page. The files of fewer rows are read whole, the others thinned to every k-th row.
+// zeroSets are the sets of the page. Small files are read whole, others thinned to every k-th row.
 var zeroSets = []struct {
 	realSet
 	quick bool // measured by default
@@ -58,28 +61,28 @@ var zeroSets = []struct {
 	{german, false, false},
 }
 
-// thinned reads every k-th row of a set, at most that number of rows.
+// thinned reads every k-th row of a set, at most the given number.
 func (s *realSet) thinned(t *testing.T, most int) *toptau.Data {
 	t.Helper()
 	root, f := os.Getenv("TOPTAU_DATA"), s.format
 	if f.LabelsFile != "" {
-		f.LabelsFile = thin(t, filepath.Join(root, f.LabelsFile), most)
+		f.LabelsFile = thinFile(t, filepath.Join(root, f.LabelsFile), most)
 	}
-	d, err := toptau.Read(thin(t, filepath.Join(root, s.file), most), f)
+	d, err := toptau.Read(t.Context(), thinFile(t, filepath.Join(root, s.file), most), f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// thin writes some lines of a file, those of a header included, or the images of an IDX file as lines.
-func thin(t *testing.T, path string, most int) string {
+// thinFile writes every k-th line of a file, or the images of an IDX file as lines.
+func thinFile(t *testing.T, path string, most int) string {
 	t.Helper()
 	var lines []string
 	if strings.Contains(path, "idx3") {
 		lines = imageLines(t, path)
 	} else {
-		in := bufio.NewScanner(opened(t, path))
+		in := bufio.NewScanner(openFile(t, path))
 		in.Buffer(nil, 1<<24)
 		for in.Scan() {
 			if line := strings.TrimSpace(in.Text()); line != "" {
@@ -102,8 +105,8 @@ func thin(t *testing.T, path string, most int) string {
 	return out
 }
 
-// opened opens a file, unpacked.
-func opened(t *testing.T, path string) io.Reader {
+// openFile opens a file and unpacks it if it is compressed.
+func openFile(t *testing.T, path string) io.Reader {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
@@ -120,14 +123,14 @@ func opened(t *testing.T, path string) io.Reader {
 	return in
 }
 
-// imageLines are the digit and the pixels of each image.
+// imageLines returns the digit and the pixels of each image.
 func imageLines(t *testing.T, path string) []string {
 	t.Helper()
-	images, err := io.ReadAll(opened(t, path))
+	images, err := io.ReadAll(openFile(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	labels, err := io.ReadAll(opened(t, strings.Replace(path, "images-idx3", "labels-idx1", 1)))
+	labels, err := io.ReadAll(openFile(t, strings.Replace(path, "images-idx3", "labels-idx1", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,53 +148,56 @@ func imageLines(t *testing.T, path string) []string {
 	return lines
 }
 
-const zeroIntroduction = `"go test -run TestZero -zero all -timeout 3h ./" writes this page (TOPTAU_DATA must be set); it is the
-	same on every machine. Whether w = 0 is a global minimum is asked three times of the same rows. diagnose decides it from the
-	data alone. fit solves the problem and reports zero_is_optimal. train reports it for its candidates; it gets its own rows as
-	the validation part, so that it fits all of them. The problems are the six convex methods with tau 1 %% and 5 %%, k 5, lambda
-	0, 1e-5, 0.001, 0.1 and 10, beta 0.0001 to 10, the hinge, and at lambda 0.001 the squared hinge too; raw columns; every k-th row
-	of a set, at most 600, or 200 where there are 500 columns and more. "also in train" counts the problems that are in train's
-	grid. The smallest decrease is the least (F(0) - F)/F(0) that fit reached where the answer is no: a test relative to F(0) would
-	call it nothing.`
-
-// zeroCase is a problem, with what each command says about w = 0.
-type zeroCase struct {
-	toptau.FitOptions
-	diagnose, fit *bool
-	train         string // yes, no, or - where train does not try it
-	decrease      float64
-	relative      float64 // of the decrease that the fit reached, to F(0)
+// zeroIntroduction has the paragraphs before the table.
+var zeroIntroduction = []string{
+	`Whether w = 0 is a global minimum of the objective is decided three times for the same rows, in three ways. diagnose
+	decides from the data alone. fit solves the problem and reports zero_is_optimal. train reports it for its candidates, fitted
+	on all of the rows.`,
+	`The problems are the six convex methods with tau 1 % and 5 %, k 5, lambda 0, 1e-5, 0.001, 0.1 and 10, and beta 0.0001 to 10. They
+	have the hinge, and at lambda 0.001 the squared hinge too, raw columns, and every k-th row of a set, at most 600, or 200 where
+	there are 500 columns or more. "also in train" counts the problems that are in train's grid. The smallest decrease is the
+	smallest (F(0) - F)/F(0) of fit where w = 0 is not optimal. A test relative to F(0) would miss such a decrease.`,
+	`Run "go test -run TestZero -zero all -timeout 3h ./" with TOPTAU_DATA set to write this page again. It is the same on every
+	machine.`,
 }
 
-// zeroGrid are the problems: train tries those of lambda 0.001 for Pat&Mat and TopPushK, and up to 0.1 for the others.
+// zeroCase is a problem with the answer of each command.
+type zeroCase struct {
+	method.Problem
+	diagnose, fit *bool
+	train         string  // yes, no, or - if train does not try it
+	relative      float64 // the decrease that the fit reached, over F(0)
+}
+
+// zeroRates are the values of tau.
+var zeroRates = []threshold.Rate{threshold.MustRate("1%"), threshold.MustRate("5%")}
+
+// zeroGrid returns the problems. Train tries those with lambda 0.001 for Pat&Mat and TopPushK, and up to 0.1 for the others.
 func zeroGrid(quick bool) []zeroCase {
 	var list []zeroCase
-	lambdas, taus := []float64{0, 1e-5, 1e-3, 0.1, 10}, []string{"1%", "5%"}
+	lambdas, taus := []float64{0, 1e-5, 1e-3, 0.1, 10}, zeroRates
 	if quick {
 		lambdas, taus = []float64{1e-3, 10}, taus[1:]
 	}
-	add := func(o toptau.FitOptions) {
-		o.Solver = "certified"
-		list = append(list, zeroCase{FitOptions: o})
-	}
+	add := func(p method.Problem) { list = append(list, zeroCase{Problem: p}) }
 	for _, lambda := range lambdas {
-		add(toptau.FitOptions{Method: "toppush", Lambda: lambda})
-		add(toptau.FitOptions{Method: "toppushk", Lambda: lambda, K: 5})
+		add(method.Problem{Method: method.TopPush, Lambda: lambda})
+		add(method.Problem{Method: method.TopPushK, Lambda: lambda, K: 5})
 		for _, tau := range taus {
-			for _, name := range []string{"topmean", "topmean-np"} {
-				add(toptau.FitOptions{Method: name, Lambda: lambda, Tau: tau})
+			for _, name := range []method.Name{method.TopMean, method.TopMeanNP} {
+				add(method.Problem{Method: name, Lambda: lambda, Tau: tau})
 			}
-			for _, name := range []string{"patmat", "patmat-np"} {
+			for _, name := range []method.Name{method.PatMat, method.PatMatNP} {
 				for _, beta := range []float64{1e-4, 1e-3, 0.01, 0.1, 1, 10} {
-					add(toptau.FitOptions{Method: name, Lambda: lambda, Tau: tau, Beta: beta})
+					add(method.Problem{Method: name, Lambda: lambda, Tau: tau, Beta: beta})
 				}
 			}
 		}
 	}
 	for i, n := 0, len(list); i < n; i++ {
-		if o := list[i].FitOptions; o.Lambda == 1e-3 && (o.Beta == 0 || o.Beta == 1e-4) {
-			o.Surrogate = "squared-hinge"
-			add(o)
+		if p := list[i].Problem; p.Lambda == 1e-3 && (p.Beta == 0 || p.Beta == 1e-4) {
+			p.Surrogate = surrogate.SquaredHinge.Name()
+			add(p)
 		}
 	}
 	return list
@@ -200,19 +206,19 @@ func zeroGrid(quick bool) []zeroCase {
 // name describes a problem.
 func (c *zeroCase) name() string {
 	s := fmt.Sprintf("%s, lambda %g", c.Method, c.Lambda)
-	if c.Tau != "" {
-		s += ", tau " + c.Tau
+	if !c.Tau.IsZero() {
+		s += ", tau " + c.Tau.String()
 	}
 	if c.Beta > 0 {
 		s += fmt.Sprintf(", beta %g", c.Beta)
 	}
-	if c.Surrogate != "" {
-		s += ", " + c.Surrogate
+	if c.Surrogate != "" && c.Surrogate != surrogate.Hinge.Name() {
+		s += ", " + string(c.Surrogate)
 	}
 	return s
 }
 
-// answer writes a verdict.
+// answer returns a verdict in words.
 func answer(b *bool) string {
 	switch {
 	case b == nil:
@@ -223,68 +229,54 @@ func answer(b *bool) string {
 	return "no"
 }
 
-// agrees reports whether all three give one answer. Train says yes, or does not.
+// agrees reports whether all three give the same answer. Train cannot distinguish no from undecided.
 func (c *zeroCase) agrees() bool {
-	said := answer(c.diagnose)
-	return answer(c.fit) == said && (c.train == "-" || (c.train == "yes") == (said == "yes"))
+	diagnosed := answer(c.diagnose)
+	return answer(c.fit) == diagnosed && (c.train == "-" || (c.train == "yes") == (diagnosed == "yes"))
 }
 
-// compareOnZero asks all three about one set.
+// compareOnZero compares all three on one set.
 func compareOnZero(t *testing.T, d *toptau.Data, quick bool) []zeroCase {
 	t.Helper()
-	ctx := context.Background()
+	ctx := t.Context()
 	list := zeroGrid(quick)
-	diagnosed := map[string]*bool{} // by method and tau
-	trained := map[string]string{}  // by method, tau, lambda and beta
-	for _, tau := range []string{"1%", "5%"} {
-		said, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{Goal: toptau.MaxFPR(tau)})
+	diagnosed := map[method.Problem]*bool{} // by method and tau
+	trained := map[string]string{}          // by name
+	for _, tau := range zeroRates {
+		diagnosis, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{Goal: toptau.MaxFPR(tau.String())})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range said.Methods {
-			key := v.Method
-			if v.Tau != nil {
-				key += tau
-			}
-			diagnosed[key] = v.ZeroIsOptimal
+		for _, v := range diagnosis.Methods {
+			diagnosed[method.Problem{Method: v.Method, Tau: v.Tau}] = v.ZeroIsOptimal
 		}
-		// With its own rows for validation too, train fits all rows, as the others do.
-		r, err := toptau.Train(ctx, d, toptau.MaxFPR(tau), toptau.TrainOptions{Validation: d, Features: []string{"raw"}, Seed: 1,
-			Methods: []string{"logistic", "toppush", "toppushk", "topmean", "topmean-np", "patmat", "patmat-np"}})
+		// With its rows for validation too, Train fits all rows, as the others do.
+		r, err := toptau.Train(ctx, d, toptau.MaxFPR(tau.String()), toptau.TrainOptions{Validation: d, Encoding: []schema.Encoding{schema.Raw},
+			Seed: 1, Method: []method.Name{method.Logistic, method.TopPush, method.TopPushK, method.TopMean, method.TopMeanNP, method.PatMat, method.PatMatNP}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range r.Report.Candidates {
-			if c.Status != "fitted" || c.K != nil && *c.K != 5 {
-				continue
+		for _, c := range r.Result.Candidates {
+			if c.Status == "fitted" && (c.K == 0 || c.K == 5) {
+				trained[(&zeroCase{Problem: c.Problem}).name()] = answer(&c.ZeroIsOptimal)
 			}
-			o := toptau.FitOptions{Method: c.Method, Lambda: c.Lambda}
-			if c.Tau != nil {
-				o.Tau = tau
-			}
-			if c.Beta != nil {
-				o.Beta = *c.Beta
-			}
-			trained[(&zeroCase{FitOptions: o}).name()] = answer(&c.ZeroIsOptimal)
 		}
 	}
 	for i := range list {
 		c := &list[i]
-		fitted, err := toptau.Fit(ctx, d, c.FitOptions)
+		fitted, err := toptau.Fit(ctx, d, c.Problem, toptau.FitOptions{Settings: method.Settings{Solver: method.CertifiedSolver}})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name(), err)
 		}
-		r := &fitted.Report
-		key := c.Method + c.Tau
-		c.fit, c.diagnose, c.train = r.ZeroIsOptimal, diagnosed[key], "-"
-		c.decrease = r.ObjectiveAtZero - r.Objective
-		c.relative = c.decrease / r.ObjectiveAtZero
-		if said, ok := trained[c.name()]; ok {
-			c.train = said
+		r := &fitted.Result
+		c.fit, c.diagnose, c.train = r.ZeroIsOptimal, diagnosed[method.Problem{Method: c.Method, Tau: c.Tau}], "-"
+		c.relative = (r.AtZero - r.Objective) / r.AtZero
+		if known, ok := trained[c.name()]; ok {
+			c.train = known
 		}
 		if !c.agrees() {
-			t.Errorf("%s: diagnose says %s, fit %s, train %s; F %.10g, F(0) %.10g", c.name(), answer(c.diagnose), answer(c.fit),
-				c.train, r.Objective, r.ObjectiveAtZero)
+			t.Errorf("%s: diagnose answers %s, fit %s, train %s; F %.10g, F(0) %.10g", c.name(), answer(c.diagnose), answer(c.fit),
+				c.train, r.Objective, r.AtZero)
 		}
 	}
 	return list
@@ -327,10 +319,10 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// zeroFile is the page.
+// zeroFile is the path of the page.
 const zeroFile = "docs/zero.md"
 
-// zeroRow is a set's row on the page.
+// zeroRow is the row of a set on the page.
 type zeroRow struct {
 	set                                                   string
 	n, nPos, problems, yes, no, undecided, inTrain, wrong int
@@ -338,7 +330,7 @@ type zeroRow struct {
 }
 
 func zeroRowOf(set string, d *toptau.Data, list []zeroCase) zeroRow {
-	r := zeroRow{set: set, n: d.Rows(), nPos: d.Positives(), problems: len(list)}
+	r := zeroRow{set: set, n: d.Len(), nPos: d.Positives(), problems: len(list)}
 	least := math.Inf(1)
 	for k := range list {
 		c := &list[k]
@@ -362,7 +354,7 @@ func zeroRowOf(set string, d *toptau.Data, list []zeroCase) zeroRow {
 	return r
 }
 
-// readZeroRows reads the rows that the page has.
+// readZeroRows reads the rows of the present page.
 func readZeroRows() map[string]zeroRow {
 	rows := map[string]zeroRow{}
 	text, _ := os.ReadFile(zeroFile) // none yet: no rows
@@ -377,13 +369,15 @@ func readZeroRows() map[string]zeroRow {
 	return rows
 }
 
-// zeroText is the page.
+// zeroText returns the page.
 func zeroText(rows map[string]zeroRow) string {
 	p := new(page)
 	p.line("# Is w = 0 optimal: three commands, one answer")
 	p.line("")
-	p.tell(zeroIntroduction)
-	p.line("")
+	for _, paragraph := range zeroIntroduction {
+		p.prose("%s", paragraph)
+		p.line("")
+	}
 	p.row("set", "rows", "positive", "problems", "yes", "no", "undecided", "also in train", "disagreements", "smallest decrease")
 	p.row("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
 	var missing []string
@@ -398,10 +392,10 @@ func zeroText(rows map[string]zeroRow) string {
 		p.row(r.set, r.n, r.nPos, r.problems, r.yes, r.no, r.undecided, r.inTrain, r.wrong, r.least)
 	}
 	p.line("")
-	p.tell("In all: %d problems, %d disagreements.", problems, wrong)
+	p.prose("In all: %d problems, %d disagreements.", problems, wrong)
 	if len(missing) > 0 {
 		p.line("")
-		p.tell("Not measured: %s.", strings.Join(missing, ", "))
+		p.prose("Not measured: %s.", strings.Join(missing, ", "))
 	}
 	return p.String()
 }

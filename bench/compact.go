@@ -84,7 +84,7 @@ func (b *bench) coded() error {
 	return nil
 }
 
-func codedPart(count, levels int, between bool, rows int) (*matrix.Part, error) {
+func codedPart(count, levels int, between bool, rows int) (*matrix.ClassRows, error) {
 	spec := matrix.CodedSpec(slices.Repeat([]matrix.Group{{Levels: levels, Between: between}}, count))
 	r := rand.New(rand.NewPCG(9, 1))
 	cols, values := make([]uint32, 0, 2*count), make([]float64, 0, 2*count)

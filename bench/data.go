@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"math/rand/v2"
-	"reflect"
-	"unsafe"
 
 	"toptau/internal/kernel"
 	"toptau/internal/matrix"
@@ -33,7 +31,7 @@ func normals(seed uint64, n int) []float64 {
 }
 
 // build packs n rows into the positives of a matrix, as training does; a single negative makes it one.
-func build(l matrix.Layout, n int, row func(i int) (dense []float64, cols []uint32, values []float64)) (*matrix.Part, error) {
+func build(l matrix.Layout, n int, row func(i int) (dense []float64, cols []uint32, values []float64)) (*matrix.ClassRows, error) {
 	builder := matrix.NewBuilder(l, matrix.Float32)
 	for i := range n + 1 {
 		dense, cols, values := row(min(i, n-1))
@@ -47,7 +45,7 @@ func build(l matrix.Layout, n int, row func(i int) (dense []float64, cols []uint
 }
 
 // densePart has whole panels of d float32 columns in about so many bytes.
-func densePart(d, bytes int) (*matrix.Part, error) {
+func densePart(d, bytes int) (*matrix.ClassRows, error) {
 	rows := max(1, bytes/(4*d*kernel.PanelRows)) * kernel.PanelRows
 	const period = 8191
 	x := random(3, d+period)
@@ -56,18 +54,17 @@ func densePart(d, bytes int) (*matrix.Part, error) {
 	})
 }
 
-// memory returns the arrays in which the only block of a part keeps its panels, so that a probe reads the same bytes as
-// the passes do. The block is private to its package, which has no use for this.
-func memory(p *matrix.Part) ([][]float32, error) {
-	panels := reflect.ValueOf(p).Elem().FieldByName("blocks").Index(0).Elem().Elem().FieldByName("panels")
-	if !panels.IsValid() || panels.Type() != reflect.TypeFor[[][]float32]() {
-		return nil, fmt.Errorf("package matrix keeps its panels in another way")
+// memory returns the arrays of the only block of some rows, which must be dense float32, so that a probe reads the same bytes
+// as the passes do.
+func memory(p *matrix.ClassRows) ([][]float32, error) {
+	panels := p.Block(0).Panels
+	if panels == nil {
+		return nil, errors.New("the block has no float32 panels")
 	}
 	var pieces [][]float32
-	for i := 0; i < panels.Len(); {
-		panel := panels.Index(i)
-		n := min(panels.Len()-i, panel.Cap()/panel.Len()) // panels side by side
-		pieces = append(pieces, unsafe.Slice((*float32)(panel.UnsafePointer()), n*panel.Len()))
+	for i := 0; i < p.Panels(); {
+		x, n := panels.Span(i, p.Panels())
+		pieces = append(pieces, x)
 		i += n
 	}
 	return pieces, nil
@@ -76,12 +73,12 @@ func memory(p *matrix.Part) ([][]float32, error) {
 // read is the probe.
 func read(pieces [][]float32) {
 	for _, x := range pieces {
-		kernel.Read(x)
+		readAll(x)
 	}
 }
 
-// everyRow lists the rows of a part, or each so-many-th.
-func everyRow(p *matrix.Part, step int) []int32 {
+// everyRow returns the numbers of every step-th row.
+func everyRow(p *matrix.ClassRows, step int) []int32 {
 	var rows []int32
 	for i := 0; i < p.Rows(); i += step {
 		rows = append(rows, int32(i))

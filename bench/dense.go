@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toptau/internal/kernel"
+	"toptau/internal/lockstep"
 	"toptau/internal/matrix"
 )
 
@@ -37,7 +38,7 @@ func (b *bench) dense() error {
 	return nil
 }
 
-// everyActive makes each so-many-th row active, with its score as coefficient.
+// everyActive returns a callback that makes every n-th row active, with its score as coefficient.
 func everyActive(every int) func(first int, z, v []float64) bool {
 	if every == 1 {
 		return func(_ int, z, v []float64) bool {
@@ -54,7 +55,7 @@ func everyActive(every int) func(first int, z, v []float64) bool {
 	}
 }
 
-// models measures scores and gradients of several models on one reading.
+// models measures scores and gradients of several models in one pass.
 func (b *bench) models() error {
 	for _, d := range features {
 		part, err := densePart(d, b.bytes)
@@ -64,50 +65,50 @@ func (b *bench) models() error {
 		w, z := random(1, d), make([]float64, part.Rows())
 		scores := worked(func() { part.Scores(w, z) })
 		part.Scores(w, z)
-		floor := topFloor(z, 0.01)
+		floor, passes := topFloor(z, 0.01), lockstep.NewPasses(part)
 		for _, models := range []int{16, 32} {
-			plain, kept := make([]matrix.Reading, models), make([]matrix.Reading, models)
+			plain, kept := make([]lockstep.Request, models), make([]lockstep.Request, models)
 			for h := range plain {
-				plain[h] = matrix.Reading{W: w}
-				kept[h] = matrix.Reading{W: w, Found: &matrix.Found{}, Floor: floor}
+				plain[h] = lockstep.Request{W: w}
+				kept[h] = lockstep.Request{W: w, Candidates: &lockstep.Candidates{}, Floor: floor}
 			}
 			bound := map[int]goal{16: atMost(2.4), 32: atMost(4.2)}[models]
 			b.compare(fmt.Sprintf("scores of %d models against X w, d = %d", models, d),
-				b.race(scores, worked(func() { part.FastScores(plain) })), bound)
+				b.race(scores, worked(func() { passes.Scores(plain) })), bound)
 			b.compare(fmt.Sprintf("scores of %d models, the top 1 %% kept, against X w, d = %d", models, d),
-				b.race(scores, worked(func() { part.FastScores(kept) })), bound)
+				b.race(scores, worked(func() { passes.Scores(kept) })), bound)
 			if d >= 28 { // below, coefficients of all rows take many times the memory of the data
-				b.gradients(part, scores, models)
+				b.gradients(part, passes, scores, models)
 			}
 		}
 	}
 	return nil
 }
 
-func (b *bench) gradients(part *matrix.Part, scores timer, models int) {
+func (b *bench) gradients(part *matrix.ClassRows, passes *lockstep.Passes, scores timer, models int) {
 	g, rows := make([]float64, part.Cols()*models), everyRow(part, 1)
 	v := make([]float32, len(rows))
 	for i := range v {
 		v[i] = 1 / float32(i%100+1)
 	}
-	c := make([]matrix.Coefficients, models)
+	c := make([]lockstep.Coefficients, models)
 	for h := range c {
-		c[h] = matrix.Coefficients{Rows: rows, V: v}
+		c[h] = lockstep.Coefficients{Rows: rows, V: v}
 	}
 	b.compare(fmt.Sprintf("gradients of %d models, all rows active, against X w, d = %d", models, part.Cols()),
-		b.race(scores, worked(func() { part.AddFastGradients(c, g) })), reported)
+		b.race(scores, worked(func() { passes.AddGradients(c, g) })), reported)
 }
 
-// topFloor is a score that a share of all scores lies above.
+// topFloor returns a score that is below a fraction of all scores.
 func topFloor(z []float64, share float64) float32 {
 	sorted := slices.Clone(z)
 	slices.Sort(sorted)
 	return float32(sorted[len(sorted)-1-int(share*float64(len(sorted)))])
 }
 
-// tile measures the tile on data that stays in cache, as a share of what the multiply-add units can do.
+// tile measures the tile on data that stays in cache, as a fraction of what the multiply-add units can do.
 func (b *bench) tile() error {
-	if kernel.MultiplyAdds(1<<20) == 0 {
+	if multiplyAdds(1<<20) == 0 {
 		b.note("Skipped: this processor runs the plain Go kernels.")
 		return nil
 	}
@@ -123,7 +124,7 @@ func (b *bench) tile() error {
 			}
 			const rounds = 100
 			work := rounds * len(x) * models
-			peak := worked(func() { kernel.MultiplyAdds(work) })
+			peak := worked(func() { multiplyAdds(work) })
 			o := b.race(peak, worked(func() {
 				for range rounds {
 					for p := 0; p < panels; p += group {

@@ -11,7 +11,7 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/threshold"
@@ -75,7 +75,7 @@ func (b *bench) adam() error {
 			}
 			var failed error
 			times := b.race(func() float64 { return 0 }, worked(func() {
-				if _, err := solver.Adam(context.Background(), o, nil, solver.Options{Iterations: iterations}); err != nil {
+				if _, err := optim.Adam(context.Background(), o, nil, optim.StepOptions{Iterations: iterations}); err != nil {
 					failed = err
 				}
 			}))
@@ -200,13 +200,13 @@ func gridOf(names []string) []point {
 // fitAll returns the mean share of rows that had a coefficient in a step; a row may have one of its loss and one of the
 // threshold.
 func fitAll(points []point, x *matrix.Matrix, iterations int) (active float64, err error) {
-	tasks := make([]solver.Task, len(points))
+	tasks := make([]optim.Task, len(points))
 	for i, p := range points {
 		if tasks[i].Full, err = bind(p.name, p.lambda, x); err != nil {
 			return 0, err
 		}
 	}
-	for _, out := range solver.AdamGrid(context.Background(), tasks, solver.Options{Iterations: iterations}) {
+	for _, out := range optim.AdamGrid(context.Background(), tasks, optim.StepOptions{Iterations: iterations}) {
 		if out.Err != nil {
 			return 0, out.Err
 		}

@@ -62,7 +62,7 @@ func (b *bench) liblinear() error {
 			return err
 		})
 	}
-	// With so large a tolerance LIBLINEAR stops at its start: what is left is reading.
+	// With this tolerance LIBLINEAR stops at its start, so that its time is that of reading.
 	b.compare(fmt.Sprintf("LIBSVM text of %d x 28 to columns, times faster than LIBLINEAR reads it", b.rows),
 		b.race(train("-s", "2", "-e", "1e30"), attempt(func() error {
 			_, _, err := table.Read(path, table.Options{})

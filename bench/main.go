@@ -2,7 +2,7 @@
 // docs/performance.md. "make bench" at the root of the repository runs it.
 //
 // Everything is a ratio of two things that are run in turns, A B A B, so that a machine that is busy or slow changes both.
-// OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are used where they are there, and skipped with a word otherwise.
+// OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are used where they are installed, and skipped with a message otherwise.
 package main
 
 import (
@@ -21,7 +21,11 @@ func main() {
 	only := flag.String("only", "", "one group of comparisons")
 	out := flag.String("o", "", "write the page here")
 	peak := flag.String("peak", "", "train on this file, print the peak of memory, and nothing else")
+	task := flag.String("task", "", "run one grid for -only kernels, and nothing else")
 	flag.Parse()
+	if *task != "" {
+		exit(runGridTask(*task))
+	}
 	if *peak != "" {
 		exit(trainForPeak(*peak))
 	}
@@ -63,12 +67,13 @@ var groups = []struct {
 	{"select", "Selection", (*bench).selection},
 	{"sparse", "Compressed rows and coded groups", (*bench).compact},
 	{"text", "Reading text", (*bench).text},
-	{"adam", "One iteration of ADAM beside the paper's", (*bench).adam},
+	{"adam", "One iteration of ADAM compared with the paper's", (*bench).adam},
 	{"grid", "A grid of 24 points against one point", (*bench).grid},
 	{"threads", "Two threads against one", (*bench).threads},
 	{"memory", "Memory", (*bench).memory},
 	{"openblas", "Against OpenBLAS", (*bench).openblas},
 	{"liblinear", "Against LIBLINEAR", (*bench).liblinear},
+	{"kernels", "Commands without a family of kernels", (*bench).kernels},
 }
 
 func (b *bench) run(only, out string) error {
@@ -80,7 +85,7 @@ func (b *bench) run(only, out string) error {
 	b.dir = dir
 	before, start, found := load(), time.Now(), false
 	for _, g := range groups {
-		if only != "" && only != g.name {
+		if only != g.name && (only != "" || g.name == "kernels") { // it builds the command for each family
 			continue
 		}
 		found = true

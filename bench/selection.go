@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"toptau/internal/matrix"
+	"toptau/internal/lockstep"
 	"toptau/threshold"
 )
 
@@ -44,12 +44,13 @@ func (b *bench) carried(d int) error {
 	if err != nil {
 		return err
 	}
-	var found matrix.Found
+	passes := lockstep.NewPasses(part)
+	var found lockstep.Candidates
 	var s threshold.Support
-	candidates := []matrix.Reading{{W: w, Found: &found, Floor: topFloor(z, 0.011)}}
-	plain := []matrix.Reading{{W: w}}
-	o := b.race(worked(func() { part.FastScores(plain) }), worked(func() {
-		part.FastScores(candidates)
+	candidates := []lockstep.Request{{W: w, Candidates: &found, Floor: topFloor(z, 0.011)}}
+	plain := []lockstep.Request{{W: w}}
+	o := b.race(worked(func() { passes.Scores(plain) }), worked(func() {
+		passes.Scores(candidates)
 		z = z[:0]
 		for _, scores := range found.All() {
 			for _, x := range scores {

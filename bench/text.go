@@ -165,8 +165,8 @@ func writeSparse(w *bufio.Writer, rows int) {
 	}
 }
 
-// standardCSV reads with encoding/csv and strconv: numbers, and dictionaries of the columns that are told.
-func standardCSV(path string, symbolic map[int]bool) (columns [][]float64, err error) {
+// standardCSV reads with encoding/csv and strconv: numbers, and dictionaries of the given categorical columns.
+func standardCSV(path string, categorical map[int]bool) (columns [][]float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func standardCSV(path string, symbolic map[int]bool) (columns [][]float64, err e
 			columns, dictionaries = append(columns, nil), append(dictionaries, map[string]int{})
 		}
 		for i, field := range row {
-			if symbolic[i] {
+			if categorical[i] {
 				code, ok := dictionaries[i][field]
 				if !ok {
 					code = len(dictionaries[i])

@@ -26,8 +26,9 @@ var ErrNoGuarantee = errors.New("the requested guarantee is impossible")
 
 // Fix is a change of one parameter that would solve the problem.
 type Fix struct {
-	Param string `json:"param"` // a parameter's name in kebab case
-	Value string `json:"value"` // a value to set, ready for a shell; "" if Param alone says enough
+	Param string `json:"param"`          // a parameter's name in kebab case
+	Value string `json:"value"`          // a value to set, ready for a shell; "" if Param alone says enough
+	When  string `json:"when,omitempty"` // the condition or purpose, as a clause: "if this line names the columns"
 }
 
 // Error describes a problem the user can fix. Zero fields are unknown and left out of the text.
@@ -95,7 +96,8 @@ func (e *Error) Advice(spell func(param string) string) string {
 	return fixes + "; " + e.Hint
 }
 
-// FixText returns alternatives in words, "use a, b or c"; "" for none.
+// FixText returns alternatives in words, "use a, b or c if d"; "" for none. A value that begins with a dash follows "=", so
+// that a front end does not take it for another parameter.
 func FixText(fixes []Fix, spell func(param string) string) string {
 	if len(fixes) == 0 {
 		return ""
@@ -103,6 +105,12 @@ func FixText(fixes []Fix, spell func(param string) string) string {
 	list := make([]string, len(fixes))
 	for i, f := range fixes {
 		list[i] = strings.TrimSuffix(spell(f.Param)+" "+f.Value, " ")
+		if strings.HasPrefix(f.Value, "-") {
+			list[i] = spell(f.Param) + "=" + f.Value
+		}
+		if f.When != "" {
+			list[i] += " " + f.When
+		}
 	}
 	last := len(list) - 1
 	if last == 0 {

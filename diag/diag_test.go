@@ -17,11 +17,13 @@ func TestText(t *testing.T) {
 		plain, flag string
 	}{
 		{diag.Error{File: "a.csv", Line: 3, Column: "bytes", Found: `"n/a"`, Expected: "a finite number",
-			Fixes: []diag.Fix{{"missing", "n/a"}, {"categorical", "bytes"}}},
+			Fixes: []diag.Fix{{Param: "missing", Value: "n/a"}, {Param: "categorical", Value: "bytes"}}},
 			`a.csv:3: column "bytes": "n/a", expected a finite number (use missing n/a or categorical bytes)`,
 			`a.csv:3: column "bytes": "n/a", expected a finite number (use --missing n/a or --categorical bytes)`},
-		{diag.Error{Param: "tau", Expected: "a rate", Fixes: []diag.Fix{{"tau", "1%"}}, Hint: "or another method"},
+		{diag.Error{Param: "tau", Expected: "a rate", Fixes: []diag.Fix{{Param: "tau", Value: "1%"}}, Hint: "or another method"},
 			"missing tau, expected a rate (for example tau 1%; or another method)", "missing --tau, expected a rate (for example --tau 1%; or another method)"},
+		{diag.Error{Found: "a", Fixes: []diag.Fix{{Param: "missing", Value: "-1"}, {Param: "header", Value: "yes", When: "if line 1 is one"}}},
+			"a (use missing=-1 or header yes if line 1 is one)", "a (use --missing=-1 or --header yes if line 1 is one)"},
 		{diag.Error{Row: 7, Param: "gap", Found: "2"}, "row 7: gap 2", "row 7: --gap 2"},
 		{diag.Error{File: "-", Err: &diag.Error{Param: "k", Found: "0"}}, "-: k 0", "-: --k 0"},
 		{diag.Error{Expected: "a file"}, "expected a file", "expected a file"},

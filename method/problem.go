@@ -24,6 +24,11 @@ type Problem struct {
 // hinge. Errors are those of Check.
 func (m Method) With(p Problem) (Problem, error) {
 	p.Method = m.Name
+	return p.Complete()
+}
+
+// Complete returns the problem with its defaults: the hinge where no surrogate is set. Errors are those of Check.
+func (p Problem) Complete() (Problem, error) {
 	if p.Surrogate == "" {
 		p.Surrogate = surrogate.Hinge.Name()
 	}

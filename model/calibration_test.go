@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toptau/calibrate"
+	"toptau/internal/feature"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -18,25 +19,25 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 	for i := range z {
 		z[i] = float64(i) / 7
 	}
-	c, err := calibrate.TopShare(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
+	at, c, err := calibrate.TopShare(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := func(change func(*Guarantee)) *Model {
-		m := trained(t)
-		g := &Guarantee{Certified: true, Kind: "top", Rate: c.Alpha, Delta: c.Delta, Negatives: 300, Order: c.Order, Bound: c.Bound,
-			Calibration: c.Sample}
-		change(g)
-		p := &m.Points[0]
-		p.Goal, p.Threshold, p.Guarantee = metric.RateGoal(metric.GoalTop, "5%"), c.Threshold, g
-		return m
+	with := func(change func(*Guarantee)) (*Model, error) {
+		parts := trained(t).Parts(feature.Key{})
+		g := c
+		g.Negatives, g.Needed = 300, 0 // Needed is not in files
+		change(&g)
+		p := &parts.Points[0]
+		p.Goal, p.Threshold, p.Guarantee = metric.RateGoal(metric.GoalTop, "5%"), at, &g
+		return New(parts)
 	}
-	m := with(func(*Guarantee) {})
-	if err := m.Seal(); err != nil {
+	m, err := with(func(*Guarantee) {})
+	if err != nil {
 		t.Fatal(err)
 	}
 	again, err := Read(bytes.NewReader(encoded(t, m)), "m.json")
-	if err != nil || !reflect.DeepEqual(again.Points[0].Guarantee, m.Points[0].Guarantee) {
+	if err != nil || !reflect.DeepEqual(again.Points()[0].Guarantee, m.Points()[0].Guarantee) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	for want, change := range map[string]func(*Guarantee){
@@ -47,7 +48,7 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 			g.Calibration = &calibrate.Sample{Rows: 3, Above: []int{1, 0}, Scores: []float64{2, 1}}
 		},
 	} {
-		if err := with(change).Seal(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := with(change); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

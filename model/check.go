@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"toptau/internal/feature"
+	"toptau/internal/table"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/surrogate"
@@ -29,14 +31,11 @@ func (p *Parts) check() error {
 
 func (p *Parts) checkSchema() error {
 	s := &p.Schema
-	switch s.Format {
-	case schema.CSV, schema.IDX:
-	case schema.LIBSVM:
-		if len(s.Columns) > 0 {
-			return errors.New("a libsvm schema with columns")
-		}
-	default:
+	if !slices.Contains(table.Formats(), s.Format) {
 		return fmt.Errorf("schema format %q", s.Format)
+	}
+	if s.Sparse() && len(s.Columns) > 0 {
+		return errors.New("a libsvm schema with columns")
 	}
 	if s.Width < 1 {
 		return fmt.Errorf("schema width %d", s.Width)
@@ -127,7 +126,7 @@ func (p *Parts) checkMembers() error {
 }
 
 func (m *Member) check(blocks int) error {
-	if m.Method == "" || m.Solver.Name == "" {
+	if m.Method == "" || m.Settings.Solver == "" {
 		return errors.New("no method or solver")
 	}
 	for i, b := range m.Blocks {
@@ -136,12 +135,12 @@ func (m *Member) check(blocks int) error {
 		}
 	}
 	if !(m.Share >= 0 && m.Share <= 1) || !(m.Lambda >= 0) || !(m.Beta >= 0) || m.K < 0 || !(m.Anchor >= 0) ||
-		!finite(m.Lambda) || !finite(m.Anchor) || !finite(m.Beta) || !finite(m.Solver.Step) || !finite(m.Solver.Gap) {
+		!finite(m.Lambda) || !finite(m.Anchor) || !finite(m.Beta) || !finite(m.Settings.Step) || !finite(m.Settings.Gap) {
 		return fmt.Errorf("share %v, lambda %v, beta %v, k %d, step %v, gap %v",
-			m.Share, m.Lambda, m.Beta, m.K, m.Solver.Step, m.Solver.Gap)
+			m.Share, m.Lambda, m.Beta, m.K, m.Settings.Step, m.Settings.Gap)
 	}
-	if c := m.Certificate; c != nil {
-		for _, v := range []*float64{&c.Objective, &c.ObjectiveAtZero, &c.Threshold, c.LowerBound, c.RelativeGap, c.GapOfDecrease} {
+	if c := m.Evidence; c != nil {
+		for _, v := range []*float64{&c.Objective, &c.AtZero, &c.Threshold, c.Lower, c.RelativeGap, c.GapOfDecrease} {
 			if v != nil && !finite(*v) {
 				return errors.New("a certificate that is not finite")
 			}
@@ -154,17 +153,17 @@ func (m *Member) check(blocks int) error {
 }
 
 // check recomputes the gaps of a certificate.
-func (c *Certificate) check() error {
+func (c *Evidence) check() error {
 	differs := func(claim *float64, value float64) bool {
 		return claim != nil && math.Abs(*claim-value) > float64(1e-9*math.Abs(value))+1e-12
 	}
-	if c.LowerBound == nil {
+	if c.Lower == nil {
 		if c.RelativeGap != nil || c.GapOfDecrease != nil {
 			return errors.New("a gap without a lower bound")
 		}
 		return nil
 	}
-	f, d, zero := c.Objective, *c.LowerBound, c.ObjectiveAtZero
+	f, d, zero := c.Objective, *c.Lower, c.AtZero
 	slack := float64(1e-9 * max(1, math.Abs(f)))
 	switch {
 	case d > f+slack || d > zero+slack:
@@ -177,13 +176,13 @@ func (c *Certificate) check() error {
 	return nil
 }
 
-// checkProblem compares the hyperparameters of one of the eight methods with those that it uses.
+// checkProblem checks that one of the eight methods has the hyperparameters that it uses, and no others.
 func (m *Member) checkProblem() error {
-	named, err := method.ByName(m.Method)
+	named, err := method.ByName(string(m.Method))
 	if err != nil {
-		return nil // a learner that is no method
+		return nil // a learner, not a method
 	}
-	if _, err := surrogate.ByName(m.Surrogate); err != nil {
+	if _, err := surrogate.ByName(string(m.Surrogate)); err != nil {
 		return fmt.Errorf("surrogate %q", m.Surrogate)
 	}
 	if named.UsesTau == m.Tau.IsZero() || named.UsesBeta != (m.Beta > 0) || named.UsesK != (m.K > 0) {

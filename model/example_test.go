@@ -18,7 +18,7 @@ func ExampleModel_Score() {
 		fmt.Println(err)
 		return
 	}
-	alert := m.Point("default")
+	alert, _ := m.Point("default")
 	fmt.Printf("%.3f above %v: %v\n", score, alert.Threshold, alert.Decide(score, ""))
 	// Output: 1340.770 above 0.1: true
 }

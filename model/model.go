@@ -11,9 +11,10 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/schema"
-	"toptau/threshold"
 )
 
 // FileVersion is the version of the files that this package writes, and the newest that it reads.
@@ -232,57 +233,25 @@ func (p *Point) ThresholdOf(segment string) float64 {
 // if it has one.
 func (p *Point) Decide(score float64, segment string) bool { return score > p.ThresholdOf(segment) }
 
-// Guarantee is the evidence for a threshold: with probability at least 1 - Delta over the draw of the calibration rows,
-// the rate named by Kind is at most Rate. It holds if the calibration rows and later rows have the same distribution.
-type Guarantee struct {
-	Certified bool           `json:"certified"`     // the calibration rows were used for nothing else
-	Kind      string         `json:"kind"`          // "max-fpr", "top", "absolute-top"
-	Rate      threshold.Rate `json:"rate,omitzero"` // absent if the goal is not a rate
-	Delta     threshold.Rate `json:"delta"`
-	Negatives int            `json:"n_negatives"` // calibration rows
-	Order     int            `json:"order"`       // the threshold is this order statistic, 1-based from the smallest score
-	Bound     float64        `json:"bound"`       // the exact tail probability, at most Delta
+// Guarantee is the evidence for a threshold.
+type Guarantee = calibrate.Guarantee
 
-	// Calibration holds some of the calibration scores, so that later rows can be compared with them. nil: not kept.
-	Calibration *calibrate.Sample `json:"calibration,omitempty"`
-}
-
-// Member is one fitted model in the average.
+// Member is one fitted model in the average. Its method is one of package method or a learner: "logistic", "svm", "ramp".
 type Member struct {
-	Method      string         `json:"method"`
-	Surrogate   string         `json:"surrogate,omitempty"`
-	Lambda      float64        `json:"lambda"`
-	Tau         threshold.Rate `json:"tau,omitzero"`
-	Beta        float64        `json:"beta,omitempty"`
-	K           int            `json:"k,omitempty"`
-	Anchor      float64        `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
-	Blocks      []int          `json:"blocks"`           // positions of the feature blocks that it uses
-	Folds       int            `json:"folds,omitempty"`  // the member is the mean of the fits of this many folds; 0: one fit to all rows
-	Share       float64        `json:"share"`            // its weight in the average; the weights sum to 1
-	Solver      Solver         `json:"solver"`
-	Certificate *Certificate   `json:"certificate,omitempty"` // nil: no objective was evaluated
+	method.Problem
+	Anchor   float64         `json:"anchor,omitempty"`      // ramp: the lambda of the logistic regression that it starts from
+	Blocks   []int           `json:"blocks"`                // positions of the feature blocks that it uses
+	Folds    int             `json:"folds,omitempty"`       // the member is the mean of the fits of this many folds; 0: one fit to all rows
+	Share    float64         `json:"share"`                 // its weight in the average; the weights sum to 1
+	Settings method.Settings `json:"solver"`                // how it was solved
+	Evidence *Evidence       `json:"certificate,omitempty"` // nil: no objective was evaluated
 }
 
-// Solver describes how a member was computed. Fields that the solver does not use are zero.
-type Solver struct {
-	Name        string  `json:"name"`
-	Iterations  int     `json:"iterations,omitempty"`
-	Step        float64 `json:"step,omitempty"`
-	Start       string  `json:"start,omitempty"`
-	Minibatches int     `json:"minibatches,omitempty"`
-	Seed        uint64  `json:"seed,omitempty"`
-	Gap         float64 `json:"gap,omitempty"` // the gap at which the solver was to stop
-}
-
-// Certificate holds what is known about a member's objective F on its training rows. Unknown values are nil.
-type Certificate struct {
-	Objective       float64  `json:"objective"`
-	ObjectiveAtZero float64  `json:"objective_at_zero"`
-	LowerBound      *float64 `json:"lower_bound"`     // D, which no objective is below
-	RelativeGap     *float64 `json:"relative_gap"`    // (F - D) / max(F, 0.01)
-	GapOfDecrease   *float64 `json:"gap_of_decrease"` // (F - D) / (F(0) - D)
-	Threshold       float64  `json:"threshold"`       // t(w) on the training rows
-	ZeroIsOptimal   *bool    `json:"zero_is_optimal"`
+// Evidence is what is known about a member's objective on its training rows.
+type Evidence struct {
+	result.Bounds
+	Threshold     float64 `json:"threshold"`       // t(w) on the training rows
+	ZeroIsOptimal *bool   `json:"zero_is_optimal"` // w = 0 is a global minimum; nil: not decided
 }
 
 // Training describes the training data.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,7 +22,9 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -43,7 +46,7 @@ func trained(t testing.TB) *Model {
 	}
 	bound := 0.04
 	yes := false
-	m := &Model{
+	m, err := New(Parts{
 		Schema: schema.Schema{Format: "csv", Header: true, Width: 5,
 			Columns: []schema.Column{{Name: "bytes", Number: 1, Kind: schema.Numeric}, {Name: "service", Number: 2, Kind: schema.Categorical}, {Name: "zero", Number: 4, Kind: schema.Numeric}},
 			Label:   &schema.Name{Name: "label", Number: 5}, Positive: []string{"!normal"}, Missing: []string{"NA"}, Others: []schema.Name{{Name: "id", Number: 3}}},
@@ -57,12 +60,32 @@ func trained(t testing.TB) *Model {
 			{Name: "per id", Threshold: 1, Goal: metric.RateGoal(metric.GoalTop, "1%"), Source: "quantile of the training scores",
 				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
 		},
-		Members: []Member{{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1,
-			Blocks: []int{0, 1}, Share: 1, Solver: Solver{Name: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
-			Certificate: &Certificate{Objective: 0.5, ObjectiveAtZero: 1, LowerBound: &bound, Threshold: 0.7, ZeroIsOptimal: &yes}}},
+		Members: []Member{{Problem: method.Problem{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1},
+			Blocks: []int{0, 1}, Share: 1, Settings: method.Settings{Solver: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
+			Evidence: &Evidence{Bounds: result.Bounds{Objective: 0.5, AtZero: 1, Lower: &bound}, Threshold: 0.7, ZeroIsOptimal: &yes}}},
 		Training: Training{Rows: 5, Positives: 2, Digest: "sha256:" + strings.Repeat("0a", 32), Seed: 7},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := m.Seal(); err != nil {
+	return m
+}
+
+// changed returns a model made from changed parts.
+func changed(t testing.TB, m *Model, change func(*Parts)) *Model {
+	p := m.Parts(feature.Key{})
+	change(&p)
+	m, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// signed returns a model with a signature.
+func signed(t testing.TB, m *Model, key ed25519.PrivateKey) *Model {
+	m, err := m.Sign(key)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -70,21 +93,18 @@ func trained(t testing.TB) *Model {
 
 // complete is trained with every field of the newest format.
 func complete(t testing.TB) *Model {
-	m := trained(t)
-	m.Fingerprints = &Fingerprints{Rows: 5, Sampled: 5, Cut: 1 << sketch.Bits,
-		Hashes: [sketch.MostCounted]HashList{{1, 0xfedcba987654}, nil, {0x800000000000}}}
-	if err := m.Sign(testKey(1)); err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return signed(t, changed(t, trained(t), func(p *Parts) {
+		p.Fingerprints = &Fingerprints{Rows: 5, Sampled: 5, Cut: 1 << sketch.Bits,
+			Hashes: [sketch.MostCounted]HashList{{1, 0xfedcba987654}, nil, {0x800000000000}}}
+	}), testKey(1))
 }
 
-func features(t testing.TB, data *table.Table, s schema.Schema, o feature.Options) Features {
+func features(t testing.TB, data *table.Table, s schema.Schema, o feature.Options) *feature.Map {
 	fitted, _, err := feature.Fit(data, s, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Features{m: fitted}
+	return fitted
 }
 
 // sparse is a model of LIBSVM data.
@@ -93,13 +113,13 @@ func sparse(t testing.TB) *Model {
 		Sparse: &table.Sparse{Cols: 20, Start: []int64{0, 2, 3, 3}, Index: []uint32{0, 16, 0}, Value: []float64{1, 2, 3}},
 		Line:   []int{1, 2, 3},
 	}
-	m := &Model{
+	m, err := New(Parts{
 		Schema:   schema.Schema{Format: schema.LIBSVM, Width: 20},
 		Features: features(t, data, schema.Schema{}, feature.Options{Scale: schema.ScaleNone}),
 		Weights:  []float64{2, -1},
 		Training: Training{Rows: 3, Positives: 1},
-	}
-	if err := m.Seal(); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -132,7 +152,7 @@ func TestGoldenFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if format == 1 { // written in today's spelling, with another checksum
+		if format == 1 { // written in the present spelling, with another checksum
 			want, got = upgrade(want[:len(want)-tailSize]), got[:len(got)-tailSize]
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
@@ -180,15 +200,16 @@ func TestRoundTrip(t *testing.T) {
 		if a, b := encoded(t, m), encoded(t, again); !slices.Equal(a, b) {
 			t.Errorf("model %d: bytes differ after a round trip", i)
 		}
-		ignore := cmp.Comparer(func(a, b Features) bool { return slices.Equal(a.Names(), b.Names()) })
+		maps := cmp.Comparer(func(a, b *feature.Map) bool { return slices.Equal(a.Names(), b.Names()) })
 		rates := cmp.Comparer(func(a, b threshold.Rate) bool { return a == b })
-		if diff := cmp.Diff(m, again, ignore, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b })); diff != "" && i == 0 {
+		if diff := cmp.Diff(m.parts, again.parts, maps, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b }),
+			cmp.Comparer(func(a, b Guarantee) bool { return reflect.DeepEqual(a, b) })); diff != "" && i == 0 {
 			t.Errorf("model %d (-saved +loaded):\n%s", i, diff)
 		}
 	}
 }
 
-// Every single byte counts: whatever it is replaced by, inserted or removed, the file is refused and named.
+// Every byte matters: a file with a byte replaced, inserted or removed is refused, and the error names it.
 func TestEveryEditIsRefused(t *testing.T) {
 	data := encoded(t, trained(t))
 	try := func(what string, i int, edited []byte) {
@@ -224,7 +245,7 @@ func resealed(t *testing.T, data []byte, old, new string) []byte {
 	return append(body, trailer(body)...)
 }
 
-// forgeries are edits by somebody who mends the checksum, with what the refusal says; "" where none is due.
+// forgeries are edits with a valid checksum, and part of the error; "" if the edit is accepted.
 var forgeries = []struct{ old, new, want string }{
 	{`"toptau_model": 2,`, `"toptau_model": 3,`, "format 3, this toptau reads up to 2"},
 	{`"toptau_model": 2,`, `"toptau_model": 0,`, "number is not readable"},
@@ -269,7 +290,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 	for _, edit := range forgeries {
 		m, err := Read(strings.NewReader(string(resealed(t, data, edit.old, edit.new))), "m.json")
 		if edit.want == "" {
-			// A forger may change what nothing depends on; it then is what the file says.
+			// A forger may change fields that nothing else depends on.
 			if err != nil || string(encoded(t, m)) == string(data) {
 				t.Errorf("%s: error %v", edit.new, err)
 			}
@@ -321,26 +342,95 @@ func TestNewerFormatIsNamed(t *testing.T) {
 	}
 }
 
-func TestUnsealedAndBrokenModelsAreNotSaved(t *testing.T) {
-	for name, spoil := range map[string]func(*Model){
-		"unsealed":      func(m *Model) { m.Probes = nil },
-		"NaN weight":    func(m *Model) { m.Weights[0] = math.NaN() },
-		"infinite":      func(m *Model) { m.Points[0].Threshold = math.Inf(1) },
-		"stale probes":  func(m *Model) { m.Weights[0] = 9 },
-		"not UTF-8":     func(m *Model) { m.Points[0].Source = "\xff" },
-		"no features":   func(m *Model) { m.Features = Features{} },
-		"certificate":   func(m *Model) { m.Members[0].Certificate.Objective = math.Inf(1) },
-		"unnamed point": func(m *Model) { m.Points[0].Name = "" },
+func TestBrokenPartsMakeNoModel(t *testing.T) {
+	for name, spoil := range map[string]func(*Parts){
+		"NaN weight":    func(p *Parts) { p.Weights[0] = math.NaN() },
+		"infinite":      func(p *Parts) { p.Points[0].Threshold = math.Inf(1) },
+		"not UTF-8":     func(p *Parts) { p.Points[0].Source = "\xff" },
+		"no features":   func(p *Parts) { p.Features = nil },
+		"certificate":   func(p *Parts) { p.Members[0].Evidence = &Evidence{Bounds: result.Bounds{Objective: math.Inf(1)}} },
+		"unnamed point": func(p *Parts) { p.Points[0].Name = "" },
 	} {
-		m := trained(t)
-		spoil(m)
-		path := filepath.Join(t.TempDir(), "m.json")
-		if err := m.Save(path); err == nil {
-			t.Errorf("%s: saved", name)
+		p := trained(t).Parts(feature.Key{})
+		spoil(&p)
+		if m, err := New(p); m != nil || err == nil {
+			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := os.Stat(path); err == nil {
-			t.Errorf("%s: left a file", name)
+	}
+}
+
+func TestFilesWithoutProbeRowsAreRefused(t *testing.T) {
+	m := trained(t)
+	m.probes = nil
+	data, err := m.encode(FileVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(bytes.NewReader(data), "m.json"); err == nil || !strings.Contains(err.Error(), "no probe rows") {
+		t.Error(err)
+	}
+}
+
+// Methods that change points leave the model itself as it is.
+func TestPointsOfANewModel(t *testing.T) {
+	m := complete(t)
+	before := encoded(t, m)
+	point := Point{Name: "third", Threshold: 3}
+	names := func(m *Model, err error) string {
+		if err != nil {
+			return err.Error()
 		}
+		var list []string
+		for _, p := range m.Points() {
+			list = append(list, p.Name)
+		}
+		if m.Signature() != nil {
+			list = append(list, "signed")
+		}
+		return strings.Join(list, ", ")
+	}
+	for _, test := range []struct{ got, want string }{
+		{names(m.WithPoint(point)), "default, per id, third"},
+		{names(m.WithPoint(Point{Name: "per id"})), `operating point "per id" in the model, expected a new name`},
+		{names(m.WithPoint(Point{})), `operating point 3: the name "" is empty or taken`},
+		{names(m.WithoutPoint("default")), "per id"},
+		{names(m.WithoutPoint("none")), `operating point "none", expected one of ["default" "per id"]`},
+		{names(m.WithDefault("per id")), "per id, default"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s, want %s", test.got, test.want)
+		}
+	}
+	m.Points()[0].Name = "changed"
+	m.Members()[0].Lambda = 7
+	if !bytes.Equal(before, encoded(t, m)) {
+		t.Error("the model has changed")
+	}
+	further, err := m.WithPoint(point)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(bytes.NewReader(encoded(t, further)), "m.json"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	m := complete(t)
+	digest, err := m.Digest()
+	if err != nil || !strings.HasSuffix(string(encoded(t, m)), `"checksum": "`+digest+closing) {
+		t.Errorf("%s, %v", digest, err)
+	}
+}
+
+func TestWeights(t *testing.T) {
+	m, text := trained(t), ""
+	for name, w := range m.Weights() {
+		text += fmt.Sprintf("%s %v, ", name, w)
+	}
+	if want := "bytes 0.3333333333333333, bytes missing -2, service=http 0.125, service=f<t>p \"ü\" 1e-17, service missing 0.5, "; text != want ||
+		m.Len() != 5 || m.Offset() != -0.25 {
+		t.Errorf("%q", text)
 	}
 }
 
@@ -423,7 +513,9 @@ func (errReader) Read([]byte) (int, error) { return 0, errFull }
 
 func TestPoint(t *testing.T) {
 	m := trained(t)
-	if m.Point("").Name != "default" || m.Point("per id").Threshold != 1 || m.Point("none") != nil {
+	first, _ := m.Point("")
+	second, found := m.Point("per id")
+	if _, unknown := m.Point("none"); unknown || !found || first.Name != "default" || second.Threshold != 1 {
 		t.Error("points by name")
 	}
 }
@@ -438,9 +530,28 @@ func TestDecide(t *testing.T) {
 		{"default", "", 0.1, false}, {"default", "a", 0.2, true},
 		{"per id", "a", 2, false}, {"per id", "a", 2.5, true}, {"per id", "b", 2.5, false}, {"per id", "c", 1.5, true},
 	} {
-		if got := m.Point(test.point).Decide(test.score, test.segment); got != test.want {
+		p, _ := m.Point(test.point)
+		if got := p.Decide(test.score, test.segment); got != test.want {
 			t.Errorf("%s, segment %q, score %v: %v", test.point, test.segment, test.score, got)
 		}
+	}
+}
+
+// A file of format 2 in its first spelling, signed, is read, and must be signed again before it is saved in the present one.
+func TestFirstSpellingOfFormat2(t *testing.T) {
+	m, err := LoadVerified("testdata/v2-first.json", public(testKey(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Save(filepath.Join(t.TempDir(), "m.json")); err == nil || !strings.Contains(err.Error(), "sign the model again") {
+		t.Error(err)
+	}
+	now, err := os.ReadFile("testdata/v2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := encoded(t, signed(t, m, testKey(1))); string(got) != string(now) {
+		t.Errorf("saved as %s", got)
 	}
 }
 
@@ -453,7 +564,7 @@ func TestOldVersionsStayReadable(t *testing.T) {
 		}
 		// What is saved is in the newest format, whatever was read.
 		saved := encoded(t, m)
-		if !bytes.HasPrefix(saved, []byte(opening+strconv.Itoa(Format)+",\n")) {
+		if !bytes.HasPrefix(saved, []byte(opening+strconv.Itoa(FileVersion)+",\n")) {
 			t.Errorf("%s is saved as %.40q", path, saved)
 		}
 		again, err := Read(bytes.NewReader(saved), path)
@@ -491,14 +602,14 @@ func TestOldVersionsHaveNoNewFields(t *testing.T) {
 
 // Spellings of missing values must not turn a probe row into one that the policy refuses.
 func TestProbesAvoidMissingSpellings(t *testing.T) {
-	m := sealable(t, feature.Options{Scale: schema.ScaleNone}, "0", "1", "?unknown", "2.5", "-0.75", "0.25", "0.0078125")
-	if err := m.Seal(); err != nil {
+	p := completeColumns(t, feature.Options{Scale: schema.ScaleNone}, "0", "1", "?unknown", "2.5", "-0.75", "0.25", "0.0078125")
+	if _, err := New(p); err != nil {
 		t.Error(err)
 	}
 }
 
-// sealable is a model of two complete columns with spellings of missing values.
-func sealable(t testing.TB, o feature.Options, missing ...string) *Model {
+// completeColumns are the parts of a model of two complete columns with spellings of missing values.
+func completeColumns(t testing.TB, o feature.Options, missing ...string) Parts {
 	data := &table.Table{
 		Columns: []table.Column{
 			{Name: "x", Number: 1, Values: []float64{3, 4}},
@@ -506,7 +617,7 @@ func sealable(t testing.TB, o feature.Options, missing ...string) *Model {
 		},
 		Line: []int{1, 2},
 	}
-	return &Model{
+	return Parts{
 		Schema: schema.Schema{Format: "csv", Header: true, Width: 3, Missing: missing,
 			Columns: []schema.Column{{Name: "x", Number: 1, Kind: schema.Numeric}, {Name: "s", Number: 2, Kind: schema.Categorical}}},
 		Features: features(t, data, schema.Schema{Header: true}, o),
@@ -534,6 +645,9 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("an error without a place: %v", err)
 			}
 			return
+		}
+		if oldSpelling(data) || !bytes.HasPrefix(data, fmt.Appendf(nil, "%s%d,", opening, FileVersion)) {
+			return // saved in the present form
 		}
 		if string(encoded(t, m)) != string(data) {
 			t.Fatal("accepted, but saved differently")

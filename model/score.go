@@ -77,7 +77,7 @@ func (m *Model) NewScorer() *Scorer {
 // emptyRow returns a table of one row without values.
 func (p *Parts) emptyRow() table.Table {
 	row := table.Table{Line: []int{0}}
-	if p.Schema.Format == schema.LIBSVM {
+	if p.Schema.Sparse() {
 		row.Sparse = &table.Sparse{Cols: p.Schema.Width, Start: []int64{0, 0}}
 		return row
 	}
@@ -186,9 +186,9 @@ func (s *Scorer) readFields(fields []string) error {
 		}
 		column.Values[0] = math.NaN()
 		if !missing {
-			x, err := s.number(column.Name, field)
-			if err != nil {
-				return err
+			x, ok := s.number(field)
+			if !ok {
+				return notNumber(column.Name, field)
 			}
 			column.Values[0] = x
 		}
@@ -274,9 +274,9 @@ func (s *Scorer) readEntry(index, value string) error {
 	if err != nil || i == 0 {
 		return &diag.Error{Kind: diag.Data, Found: diag.Quote(index + ":" + value), Expected: "index:value with an index from 1"}
 	}
-	x, err := s.number("index "+index, value)
-	if err != nil {
-		return err
+	x, ok := s.number(value)
+	if !ok {
+		return notNumber("index "+index, value)
 	}
 	s.entries = append(s.entries, entry{uint32(i - 1), x})
 	return nil
@@ -298,13 +298,13 @@ func (s *Scorer) setEntries() error {
 }
 
 // number reads a decimal number as the readers of files do.
-func (s *Scorer) number(column, field string) (float64, error) {
+func (s *Scorer) number(field string) (x float64, ok bool) {
 	s.text = append(s.text[:0], field...)
-	x, ok := table.ParseNumber(s.text)
-	if !ok {
-		return 0, &diag.Error{Kind: diag.Data, Column: column, Found: diag.Quote(field), Expected: "a number"}
-	}
-	return x, nil
+	return table.ParseNumber(s.text)
+}
+
+func notNumber(column, field string) error {
+	return &diag.Error{Kind: diag.Data, Column: column, Found: diag.Quote(field), Expected: "a number"}
 }
 
 // missingValues are the spellings of a missing value besides the empty field.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 func TestScoreByHand(t *testing.T) {
 	m := trained(t)
 	names := []string{"bytes", "bytes missing", "service=http", "service=f<t>p \"ü\"", "service missing"}
-	if diff := cmp.Diff(names, m.Features.Names()); diff != "" {
+	if diff := cmp.Diff(names, m.parts.Features.Names()); diff != "" {
 		t.Fatalf("names (-want +got):\n%s", diff)
 	}
 	scaled := func(x float64) float64 { return float64(float32((x-5)/math.Sqrt(5))) * (1.0 / 3) }
@@ -110,18 +111,19 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestCounts(t *testing.T) {
-	s, err := trained(t).NewScorer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, fields := range [][]string{{"", "http", ""}, {"5", "?", "0"}, {"NA", "", "0"}} {
-		if _, err := s.ScoreFields(fields); err != nil {
+func TestMissingAndUnknownOfTheLastRecord(t *testing.T) {
+	s := trained(t).NewScorer()
+	for _, test := range []struct{ fields, missing, unknown []string }{
+		{[]string{"", "http", ""}, []string{"bytes"}, nil},
+		{[]string{"5", "?", "0"}, nil, []string{"service"}},
+		{[]string{"NA", "", "0"}, []string{"bytes", "service"}, nil},
+		{[]string{"5", "http", "0"}, nil, nil},
+	} {
+		if _, err := s.ScoreFields(test.fields); err != nil {
 			t.Fatal(err)
 		}
-	}
-	want := []Count{{Column: "bytes", Missing: 2}, {Column: "service", Missing: 1, Unknown: 1}}
-	if diff := cmp.Diff(want, s.Counts()); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
+		if !slices.Equal(s.Missing(), test.missing) || !slices.Equal(s.Unknown(), test.unknown) {
+			t.Errorf("%q: missing %q, unknown %q", test.fields, s.Missing(), s.Unknown())
+		}
 	}
 }

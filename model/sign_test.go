@@ -35,17 +35,15 @@ func TestSignature(t *testing.T) {
 	if _, err := LoadVerified(path, public(key)); err == nil || !strings.Contains(err.Error(), "not signed") {
 		t.Errorf("an unsigned model: %v", err)
 	}
-	if err := m.Sign(key); err != nil {
-		t.Fatal(err)
-	}
+	m = signed(t, m, key)
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	signed, err := LoadVerified(path, public(key))
+	loaded, err := LoadVerified(path, public(key))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := signed.VerifySignature(public(key)); err != nil {
+	if err := loaded.Verify(public(key)); err != nil {
 		t.Error(err)
 	}
 	if _, err := LoadVerified(path, public(other)); err == nil || !strings.Contains(err.Error(), "signed by key "+KeyName(public(key))) {
@@ -56,32 +54,29 @@ func TestSignature(t *testing.T) {
 	}
 
 	// The same model and key give the same bytes.
-	again := trained(t)
-	if err := again.Sign(key); err != nil {
-		t.Fatal(err)
-	}
+	again := signed(t, trained(t), key)
 	if !bytes.Equal(encoded(t, m), encoded(t, again)) {
 		t.Error("two signatures differ")
 	}
 
-	// A change after signing is never saved with the old signature.
-	signed.Points[1].Threshold++
-	if err := signed.Save(path); err == nil || !strings.Contains(err.Error(), "changed after it was signed") {
-		t.Errorf("a changed model: %v", err)
-	}
-	if err := signed.VerifySignature(public(key)); err == nil {
-		t.Error("a changed model verifies")
-	}
-	if err := signed.Sign(other); err != nil {
+	// A changed model does not have the old signature.
+	different, err := loaded.WithDefault("per id")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := signed.Save(path); err != nil {
+	if err := different.Verify(public(key)); err == nil || !strings.Contains(err.Error(), "not signed") {
+		t.Errorf("a changed model: %v", err)
+	}
+	if err := signed(t, different, other).Save(path); err != nil {
 		t.Errorf("signed again: %v", err)
+	}
+	if _, err := LoadVerified(path, public(other)); err != nil {
+		t.Error(err)
 	}
 }
 
-// Every edit of a signed file whose checksum was made again is refused, whoever reads it; a signature can only be removed or
-// replaced by that of another key, and --verify-key sees both.
+// Every edit of a signed file with a new checksum is refused by every reader. A signature can only be removed or replaced by
+// that of another key, and By reports both.
 func TestSignedFilesAreRefusedWhenEdited(t *testing.T) {
 	m := complete(t)
 	key := testKey(1)
@@ -93,7 +88,7 @@ func TestSignedFilesAreRefusedWhenEdited(t *testing.T) {
 		edited[i] ^= 1
 		if again, err := Read(bytes.NewReader(append(edited, trailer(edited)...)), "m.json"); err == nil {
 			accepted++
-			t.Errorf("byte %d: accepted, signed by %v", i, KeyName(again.Signature.PublicKey))
+			t.Errorf("byte %d: accepted, signed by %v", i, KeyName(again.signature.PublicKey))
 		}
 	}
 	start := bytes.LastIndex(body, []byte("\"signature\": "))
@@ -102,7 +97,7 @@ func TestSignedFilesAreRefusedWhenEdited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Signature.By(public(key), "m.json"); err == nil {
+	if err := again.signature.By(public(key), "m.json"); err == nil {
 		t.Error("a model without its signature passes")
 	}
 	// A version 1 file has no signature.
@@ -149,7 +144,7 @@ func TestKeyFiles(t *testing.T) {
 	os.WriteFile(text, []byte("a,b\n"), 0o600)
 	for path, want := range map[string]string{
 		filepath.Join(dir, "none"):               "no such file",
-		text:                                     "no PEM file",
+		text:                                     "not a PEM file",
 		dir:                                      "directory",
 		path + ".pub":                            "a public key, expected the private key",
 		write("curve", privateBlock, secret):     "*ecdsa.PrivateKey",
@@ -206,13 +201,11 @@ func TestOpenssl(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := trained(t)
-	if err := m.Sign(private); err != nil {
-		t.Fatal(err)
-	}
+	m = signed(t, m, private)
 	data := encoded(t, m)
 	start := bytes.LastIndex(data, []byte("\"signature\": "))
 	os.WriteFile(filepath.Join(dir, "body"), data[:start], 0o600)
-	os.WriteFile(filepath.Join(dir, "value"), m.Signature.Value, 0o600)
+	os.WriteFile(filepath.Join(dir, "value"), m.signature.Value, 0o600)
 	if out := run("pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", "key.pub", "-in", "body", "-sigfile", "value"); !strings.Contains(out, "Success") {
 		t.Error(out)
 	}

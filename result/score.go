@@ -1,5 +1,12 @@
 package result
 
+import (
+	"fmt"
+	"slices"
+
+	"toptau/diag"
+)
+
 // Scoring is what holds for all rows of a stream: `score`. It is complete after the last row.
 type Scoring struct {
 	Document
@@ -22,6 +29,13 @@ type Row struct {
 
 	Contributions []float64 `json:"contributions,omitempty"` // what each column adds to the score
 	Offset        float64   `json:"offset,omitempty"`        // the part of the score that belongs to no column
+}
+
+// Clone returns a copy that stays valid.
+func (r *Row) Clone() Row {
+	c := *r
+	c.ID, c.Input, c.Decisions, c.Contributions = slices.Clone(r.ID), slices.Clone(r.Input), slices.Clone(r.Decisions), slices.Clone(r.Contributions)
+	return c
 }
 
 // Columns is what each column does to the scores: `explain --columns`.
@@ -49,4 +63,33 @@ type CategoryEffect struct {
 	Value string  `json:"value"`
 	Rows  int     `json:"n"` // of the sampled rows
 	Adds  float64 `json:"adds"`
+}
+
+// String describes the column in words: where it adds least and where it adds most.
+func (c *ColumnEffect) String() string {
+	switch {
+	case len(c.Shape) > 0:
+		low, high := c.Shape[0], c.Shape[0]
+		for _, p := range c.Shape {
+			if p[1] < low[1] {
+				low = p
+			}
+			if p[1] > high[1] {
+				high = p
+			}
+		}
+		return fmt.Sprintf("%+.3g at %.4g, %+.3g at %.4g", low[1], low[0], high[1], high[0])
+	case len(c.Categories) > 0:
+		low, high := c.Categories[0], c.Categories[0]
+		for _, v := range c.Categories {
+			if v.Adds < low.Adds {
+				low = v
+			}
+			if v.Adds > high.Adds {
+				high = v
+			}
+		}
+		return fmt.Sprintf("%+.3g for %s, %+.3g for %s", low.Adds, diag.Quote(low.Value), high.Adds, diag.Quote(high.Value))
+	}
+	return ""
 }

@@ -12,6 +12,7 @@ import (
 type Training struct {
 	Document
 	Goal               metric.Goal       `json:"goal"`                        // what the model is for
+	Summary            []string          `json:"summary"`                     // what to expect, in sentences, at the assumed fraction of positives
 	Training           Counts            `json:"training"`                    // the rows that fit the model
 	Calibration        *Counts           `json:"calibration,omitempty"`       // the rows that give the threshold and nothing else
 	Validation         *Counts           `json:"validation,omitempty"`        // the rows that choose, instead of a cross-validation
@@ -27,9 +28,12 @@ type Training struct {
 	Reference          *int              `json:"reference,omitempty"`         // the candidate that is logistic regression on raw columns
 	Gain               *Estimate         `json:"gain,omitempty"`              // of the model over the reference
 	Choice             Choice            `json:"choice"`                      // why the model was chosen
+	Why                string            `json:"why"`                         // the same in words
 	Threshold          float64           `json:"threshold"`                   // alert where score > threshold
-	Scheme             Scheme            `json:"scheme"`                      // how the threshold was found
-	Guarantee          *calibrate.Claim  `json:"guarantee,omitempty"`         // the evidence behind the threshold; absent: no guarantee
+	ThresholdNote      string            `json:"threshold_note"`              // which rows gave the threshold, and what it promises
+	Certified          bool              `json:"certified"`                   // the threshold has a guarantee
+	Order              *int              `json:"order,omitempty"`             // the threshold is the order-th smallest calibration score
+	Bound              *float64          `json:"bound,omitempty"`             // the exact binomial tail; absolute-top: the bounded rate
 	Delta              threshold.Rate    `json:"delta,omitzero"`              // the requested guarantee may fail with this probability
 	Expected           Expected          `json:"expected"`                    // of the threshold on new rows
 	OverTime           *calibrate.Trend  `json:"over_time,omitempty"`         // whether the calibration scores change over time

@@ -1,6 +1,6 @@
 package schema
 
-// Schema is what a model remembers of its training file in order to read another file the same way.
+// Schema describes the training file of a model, so that other files can be read the same way.
 type Schema struct {
 	Format   FileFormat `json:"format"`             // how the training file was stored; never AutoFormat
 	Header   bool       `json:"header"`             // columns are matched by name, otherwise by number
@@ -12,7 +12,11 @@ type Schema struct {
 	Others   []Name     `json:"others,omitempty"`   // columns that are neither feature nor label
 }
 
-// Name identifies a column: its header (without one, its number in decimal) and its 1-based number in the training file.
+// Sparse reports whether the rows have features by index instead of columns.
+func (s *Schema) Sparse() bool { return s.Format == LIBSVM }
+
+// Name identifies a column: its header (without one, its number in decimal) and its 1-based number in the
+// training file.
 type Name struct {
 	Name   string `json:"name"`
 	Number int    `json:"number"`
@@ -23,10 +27,10 @@ type Column struct {
 	Name       string   `json:"name"`
 	Number     int      `json:"number"`
 	Kind       Kind     `json:"kind"`
-	Dictionary []string `json:"-"` // Categorical: the values that readers keep whatever their memory allows, in order
+	Dictionary []string `json:"-"` // Categorical: the values with codes 0, 1, ...; readers always keep them
 }
 
-// Kind is what the values of a column are.
+// Kind is the kind of a column's values.
 type Kind string
 
 const (

@@ -1,4 +1,5 @@
-// Command toptau-paper makes the tables and figures of the paper anew and downloads the data sets that it needs.
+// Command toptau-paper makes the tables and figures of the paper anew and downloads the data sets that it
+// needs.
 package main
 
 import (
@@ -7,10 +8,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"toptau"
 	"toptau/internal/cli"
 	"toptau/internal/paper"
 	"toptau/internal/text"
+	"toptau/result"
 )
 
 // verbs is the command line. Run is the verb of a command line without one: toptau-paper all --out DIR.
@@ -31,7 +32,7 @@ func main() { app().Main() }
 // app returns the command with a fresh set of flags.
 func app() *cli.App {
 	var v verbs
-	return &cli.App{Name: "toptau-paper", Description: description, SchemaVersion: toptau.SchemaVersion, Verbs: &v, Flags: &v.Flags,
+	return &cli.App{Name: "toptau-paper", Description: description, Verbs: &v, Flags: &v.Flags,
 		Vars: kong.Vars{"items": strings.Join(paper.Names(), ", "), "source": paper.Source}}
 }
 
@@ -82,17 +83,17 @@ type setObject struct {
 
 // runObject is the JSON object of run.
 type runObject struct {
-	SchemaVersion int         `json:"schema_version"`
-	Directory     string      `json:"directory"`
-	Sets          []setObject `json:"sets"`
-	Items         []string    `json:"items"`
-	Files         []string    `json:"files"`
+	SchemaVersion result.Version `json:"schema_version"`
+	Directory     string         `json:"directory"`
+	Sets          []setObject    `json:"sets"`
+	Items         []string       `json:"items"`
+	Files         []string       `json:"files"`
 }
 
 func newRunObject(dir string, r *paper.Result) runObject {
-	o := runObject{SchemaVersion: toptau.SchemaVersion, Directory: dir, Files: r.Files}
+	o := runObject{Directory: dir, Files: r.Files}
 	for _, set := range r.Sets {
-		o.Sets = append(o.Sets, setObject{set.Name, string(set.Kind), cli.OrNull(set.Stands), set.Recipe, cli.OrNull(r.Absent[set.Key])})
+		o.Sets = append(o.Sets, setObject{set.Name, string(set.Kind), cli.OrNull(set.PaperSet), set.Recipe, cli.OrNull(r.Absent[set.Key])})
 	}
 	for _, p := range r.Pieces {
 		o.Items = append(o.Items, p.Name)
@@ -113,10 +114,10 @@ func (c *fetchVerb) Run(s *cli.Session) error {
 	}
 	if s.JSON {
 		return s.Emit(struct {
-			SchemaVersion int      `json:"schema_version"`
-			Directory     string   `json:"directory"`
-			Files         []string `json:"files"`
-		}{toptau.SchemaVersion, c.DataDir, files})
+			SchemaVersion result.Version `json:"schema_version"`
+			Directory     string         `json:"directory"`
+			Files         []string       `json:"files"`
+		}{result.Version{}, c.DataDir, files})
 	}
 	if len(files) == 0 {
 		s.Printf("nothing to do: all files are in %s with the right checksums\n", c.DataDir)

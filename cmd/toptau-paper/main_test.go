@@ -8,8 +8,8 @@ import (
 	"toptau/internal/cli/clitest"
 )
 
-// TestMain lets the transcripts run this program as "toptau-paper". The tests of cmd/toptau build this test binary to
-// interrupt "toptau-paper-traced".
+// TestMain lets the transcripts run this program as "toptau-paper". The tests of cmd/toptau build this test
+// binary to interrupt "toptau-paper-traced".
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"toptau-paper": main, "toptau-paper-traced": clitest.Traced(main)})
 }

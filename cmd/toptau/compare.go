@@ -17,37 +17,33 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
 // compareCommand trains every learner on every encoding and evaluates them on a test part.
 type compareCommand struct {
 	Data       string   `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Methods    []string `name:"method" placeholder:"NAMES" help:"Only these methods, of ramp and the eight, or all (default: ramp and the convex methods for the goal). The baselines logistic and svm are always fitted."`
-	Surrogate  string   `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss of the eight methods (${enum})."`
 	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
 	Against    string   `default:"logistic" placeholder:"NAME" help:"The entry that the others are compared with (default logistic)."`
 	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
 	Replicates int      `default:"2000" placeholder:"N" help:"Replicates of the bootstrap (default 2000)."`
-	Folds      int      `placeholder:"K" help:"Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."`
-	Seed       uint64   `default:"1" help:"The seed of every random choice."`
-	Validation string   `file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
-	Test       string   `file:"in" group:"Data" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
-	Features   []string `group:"Features" name:"features" placeholder:"NAMES" help:"Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."`
-	Scale      string   `group:"Features" enum:"standard,all,none" default:"standard" help:"Scaling of raw columns (${enum})."`
-	Impute     string   `group:"Features" enum:"error,median,zero,own" default:"error" help:"What a missing value becomes (${enum})."`
+	Choose     string   `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
+	Measure    string   `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
+	toptau.TrainOptions
 	replaceFlag
 	goalFlags
-	dataFlags
+	schema.Format
 }
 
-// testShare is the fraction of the rows that compare sets aside without --test.
-const testShare = "25%"
+// comparedFraction is the fraction of the rows that compare sets aside without --test.
+const comparedFraction = "25%"
 
 // comparison is the object that compare --json prints.
 type comparison struct {
-	Training   *toptau.TrainReport `json:"training"`
-	Evaluation *result.Evaluation  `json:"evaluation"`
+	SchemaVersion result.Version     `json:"schema_version"`
+	Training      *result.Training   `json:"training"`
+	Evaluation    *result.Evaluation `json:"evaluation"`
 }
 
 func (c *compareCommand) Run(s *cli.Session) error {
@@ -65,30 +61,30 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	if err := c.checkAgainst(others); err != nil {
 		return err
 	}
-	options := toptau.TrainOptions{Methods: c.Methods, Surrogate: c.Surrogate, Features: c.Features, Scale: c.Scale,
-		Impute: c.Impute, Folds: c.Folds, Seed: c.Seed, KeepAll: true, Progress: func(now toptau.Progress) {
-			if now.Usable {
-				s.FinishAfterSignal("comparing what is finished")
-			}
-			showProgress(s, now)
-		}}
-	data, err := toptau.Read(c.Data, c.format())
+	c.KeepAll = true
+	c.Progress = func(now result.Progress) {
+		if now.Usable {
+			s.FinishAfterSignal("comparing what is finished")
+		}
+		showProgress(s, now)
+	}
+	data, err := toptau.Read(s, c.Data, c.Format)
 	if err != nil {
 		return err
 	}
-	for path, part := range map[string]**toptau.Data{c.Validation: &options.Validation, c.Test: &options.Test} {
+	for path, part := range map[string]**toptau.Data{c.Choose: &c.Validation, c.Measure: &c.Test} {
 		if path == "" {
 			continue
 		}
-		if *part, err = toptau.ReadLike(data, path, c.format()); err != nil {
+		if *part, err = toptau.Read(s, path, c.Format.Like(*data.Format().Schema())); err != nil {
 			return err
 		}
 	}
-	if c.Test == "" {
-		options.TestShare = threshold.MustRate(testShare)
+	if c.Measure == "" && c.TestFraction.IsZero() {
+		c.TestFraction = threshold.MustRate(comparedFraction)
 	}
 	s.Progress.Start()
-	trained, err := toptau.Train(s, data, goal, options)
+	trained, err := toptau.Train(s, data, goal, c.TrainOptions)
 	if err != nil {
 		return err
 	}
@@ -98,13 +94,14 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	if len(others) > 0 && c.Test == "" {
-		e.Warnings = append(e.Warnings, toptau.Warning{Code: "scores-of-training-rows", Text: "the test rows were drawn from the data: " +
+	if len(others) > 0 && c.Measure == "" {
+		e.Warnings = append(e.Warnings, diag.Warning{Code: "scores-of-training-rows", Text: "the test rows were drawn from the data: " +
 			"scores of a program that was trained on these rows are too good", Fixes: []diag.Fix{{Param: "test", Value: "FILE"}}})
 	}
+	r := &trained.Result
 	var kept []string
-	if trained.Report.Cancelled {
-		kept = setAside(c.ReplacePartial, &c.Report)
+	if r.Stopped != "" {
+		kept = keepExisting(c.ReplacePartial, &c.Report)
 	}
 	if c.Report != "" {
 		if err := s.WriteFile(c.Report, e.WriteReport); err != nil {
@@ -112,12 +109,12 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		}
 	}
 	if s.JSON {
-		err = s.Emit(comparison{&trained.Report, &e.Evaluation})
+		err = s.Emit(comparison{Training: r, Evaluation: &e.Evaluation})
 	} else if !s.StdoutTaken {
-		printComparison(s, &trained.Report, &e.Evaluation)
+		printComparison(s, r, &e.Evaluation)
 	}
-	if err == nil && trained.Report.Cancelled {
-		return &cli.Interrupted{Words: soFar(kept, c.Report)}
+	if err == nil && r.Stopped == result.Cancelled {
+		return &cli.Interrupted{Words: partialText(kept, c.Report)}
 	}
 	return err
 }
@@ -159,9 +156,9 @@ func readScores(s *cli.Session, list []string, f toptau.Format) ([]toptau.Entry,
 	return entries, nil
 }
 
-func printComparison(s *cli.Session, r *toptau.TrainReport, e *result.Evaluation) {
+func printComparison(s *cli.Session, r *result.Training, e *result.Evaluation) {
 	s.Printf("goal: %s\n", r.Goal)
-	s.Printf("rows: %s\n", parts(r))
+	s.Printf("rows: %s\n", partsText(r))
 	s.Printf("settings chosen by: %s\n", r.Criterion)
 	s.Printf("chosen: %s\n", r.Why)
 	printEntries(s, e)

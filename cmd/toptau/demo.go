@@ -10,11 +10,12 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/simulate"
-	"toptau/metric"
+	"toptau/internal/text"
+	"toptau/result"
 	"toptau/threshold"
 )
 
-// demoCommand shows the whole way on simulated traffic.
+// demoCommand generates simulated traffic, trains a model and evaluates it.
 type demoCommand struct {
 	Rows int    `default:"20000" help:"Rows of the training data; as many fresh ones measure the model."`
 	Seed uint64 `default:"1" help:"The seed of the data and the split."`
@@ -64,7 +65,7 @@ several types, and the detectors are noisy. Analysts can live with false alarms 
 What this means: of 1,000 alerts about %.0f are attacks; the model finds %s of all attacks, and %s of the benign
 flows raise an alarm. The threshold keeps the budget on average; --delta adds a guarantee.
 %.1f s in all.
-`, 1000*at.Precision.Rate, percent(at.TruePositiveRate.Rate), percent(at.FalsePositiveRate.Rate), time.Since(started).Seconds())
+`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate), time.Since(started).Seconds())
 	if c.Dir == "" {
 		s.Printf("The files were temporary: toptau demo --dir DIR keeps them, and the three commands work on your own files.\n")
 	}
@@ -93,32 +94,32 @@ func (c *demoCommand) generate(s *cli.Session, dir string) error {
 
 func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error) {
 	c.command(s, "toptau train %s --label label --max-fpr %s -o %s", demoTrain, demoGoal, demoModel)
-	goal := metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate(demoGoal)}
-	data, err := toptau.Read(filepath.Join(dir, demoTrain), toptau.Format{Label: "label"})
+	goal := toptau.MaxFPR(demoGoal)
+	data, err := toptau.Read(s, filepath.Join(dir, demoTrain), toptau.Format{Label: "label"})
 	if err != nil {
 		return nil, err
 	}
 	s.Progress.Start()
-	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now toptau.Progress) { showProgress(s, now) }, Seed: c.Seed})
+	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { showProgress(s, now) }, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
 	s.Progress.Clear()
-	if trained.Report.Cancelled {
+	if trained.Result.Stopped != "" {
 		return nil, s.Err()
 	}
 	if err := trained.Model.Save(filepath.Join(dir, demoModel)); err != nil {
 		return nil, err
 	}
 	if !s.JSON {
-		printTraining(s, &trained.Report, "")
+		printTraining(s, &trained.Result, "")
 	}
 	return trained, nil
 }
 
 func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Trained) (*toptau.Evaluation, error) {
 	c.command(s, "toptau evaluate %s %s", demoModel, demoFresh)
-	fresh, err := toptau.ReadFor(trained.Model, filepath.Join(dir, demoFresh), toptau.Format{})
+	fresh, err := toptau.Read(s, filepath.Join(dir, demoFresh), trained.Model.Format())
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +128,7 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 		return nil, err
 	}
 	if s.JSON {
-		return e, s.Emit(struct {
-			SchemaVersion int                 `json:"schema_version"`
-			Training      *toptau.TrainReport `json:"training"`
-			Evaluation    *toptau.Evaluation  `json:"evaluation"`
-		}{toptau.SchemaVersion, &trained.Report, e})
+		return e, s.Emit(comparison{Training: &trained.Result, Evaluation: &e.Evaluation})
 	}
 	printEvaluation(s, e)
 	return e, nil

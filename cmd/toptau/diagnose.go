@@ -1,38 +1,34 @@
 package main
 
 import (
-	"fmt"
-
 	"toptau"
 	"toptau/internal/cli"
+	"toptau/internal/text"
+	"toptau/result"
+	"toptau/schema"
 )
 
-// diagnoseCommand says what can work before anything is fitted.
+// diagnoseCommand reports what can work before anything is fitted.
 type diagnoseCommand struct {
-	Data  string `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Delta string `default:"5%" placeholder:"RATE" help:"Count the negatives that a guarantee needs at confidence 1 - RATE (default ${default})."`
+	Data string `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	toptau.DiagnoseOptions
 	goalFlags
-	featureFlags
-	dataFlags
+	schema.Format
 }
 
 func (c *diagnoseCommand) Run(s *cli.Session) error {
-	goal, err := c.optional()
+	var err error
+	if c.Goal, err = c.optional(); err != nil {
+		return err
+	}
+	data, err := toptau.Read(s, c.Data, c.Format)
 	if err != nil {
 		return err
 	}
-	delta, err := deltaRate(c.Delta)
-	if err != nil {
-		return err
-	}
-	data, err := toptau.Read(c.Data, c.format())
-	if err != nil {
-		return err
-	}
-	data.Spend()
 	s.Progress.Start()
-	d, err := toptau.Diagnose(s, data, toptau.DiagnoseOptions{Goal: goal, Delta: delta, Features: c.Features, Scale: c.Scale, Impute: c.Impute,
-		Progress: func(now toptau.Progress) { showProgress(s, now) }})
+	c.ReleaseData = true
+	c.Progress = func(now result.Progress) { showProgress(s, now) }
+	d, err := toptau.Diagnose(s, data, c.DiagnoseOptions)
 	if err != nil {
 		return err
 	}
@@ -44,29 +40,28 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 	return nil
 }
 
-func printDiagnosis(s *cli.Session, d *toptau.Diagnosis) {
-	s.Printf("%s rows, %s positive, %s negative, %s features\n", group(d.N), group(d.NPos), group(d.NNeg), group(d.D))
+func printDiagnosis(s *cli.Session, d *result.Diagnosis) {
+	s.Printf("%s rows, %s positive, %s negative, %s features\n", text.Count(d.Rows), text.Count(d.Positives), text.Count(d.Negatives), text.Count(d.Features))
 	switch {
 	case d.Separable == nil:
 		s.Printf("separable at the top: not decided\n")
 	case *d.Separable:
 		s.Printf("separable at the top: yes, a linear score puts every positive above every negative\n")
 	default:
-		s.Printf("separable at the top: no, a mean hinge loss of at least %.4g remains for every w with |w| <= %.3g\n",
-			*d.TopBound, *d.TopRadius)
+		s.Printf("separable at the top: no (mean hinge loss is at least %s for any |w| <= %s)\n", text.Number(*d.TopBound), text.Number(*d.TopRadius))
 	}
-	s.Printf("is w = 0 optimal, whatever lambda?\n")
+	s.Printf("Is w = 0 optimal for every lambda?\n")
 	for _, v := range d.Methods {
-		name := v.Method
-		if v.K != nil {
-			name += fmt.Sprintf(" k %d", *v.K)
-		}
-		if v.Tau != nil {
-			name += " tau " + *v.Tau
-		}
 		answer := "-"
 		if v.ZeroIsOptimal != nil {
 			answer = map[bool]string{true: "yes", false: "no"}[*v.ZeroIsOptimal]
+		}
+		name := string(v.Method)
+		if v.K != 0 {
+			name += " k " + text.Count(v.K)
+		}
+		if !v.Tau.IsZero() {
+			name += " tau " + v.Tau.String()
 		}
 		s.Printf("  %-22s %-4s %s\n", name, answer, v.Evidence)
 	}
@@ -74,8 +69,8 @@ func printDiagnosis(s *cli.Session, d *toptau.Diagnosis) {
 	for _, b := range d.Budgets {
 		s.Printf("  %-8s %s\n", b.Tau, b.Text)
 	}
-	for _, text := range d.Advice {
-		s.Printf("advice: %s\n", text)
+	for _, line := range d.Advice {
+		s.Printf("advice: %s\n", line)
 	}
 	printWarnings(s, d.Warnings)
 }

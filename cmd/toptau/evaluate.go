@@ -13,31 +13,23 @@ import (
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
+	"toptau/schema"
 )
 
 // evaluateCommand measures models and the scores of other programs on the same rows.
 type evaluateCommand struct {
-	Files      []string `file:"in" arg:"" name:"model ... data" help:"Model files, and last the labelled data (- is standard input). With --scores no model is needed."`
-	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the same rows (CSV with a column score), joined by --id; repeatable."`
-	Against    string   `placeholder:"NAME" help:"The model or scores that the others are compared with (default: the first)."`
-	Confidence float64  `default:"0.95" help:"Confidence of the intervals."`
-	Replicates int      `default:"2000" help:"Replicates of the bootstrap."`
-	Curves     int      `default:"0" placeholder:"N" help:"With --json: ROC, PR and P-tau curves of at most N points."`
-	Seed       uint64   `default:"1" help:"The seed of the bootstrap."`
-	Prevalence string   `placeholder:"RATE" help:"The fraction of positives that the summary assumes (default: that of DATA)."`
-	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
+	Files  []string `file:"in" arg:"" name:"model ... data" help:"Model files, and last the labelled data (- is standard input). With --scores no model is needed."`
+	Scores []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the same rows (CSV with a column score), joined by --id; repeatable."`
+	Report string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
+	toptau.EvaluateOptions
 	goalFlags
 	verifyFlags
-	dataFlags
+	schema.Format
 }
 
 func (c *evaluateCommand) Run(s *cli.Session) error {
-	goal, err := c.optional()
-	if err != nil {
-		return err
-	}
-	prevalence, err := rateFlag("--prevalence", c.Prevalence)
-	if err != nil {
+	var err error
+	if c.Goal, err = c.optional(); err != nil {
 		return err
 	}
 	if err := atomicfile.Check(c.Report); err != nil {
@@ -47,8 +39,7 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	e, err := toptau.Evaluate(s, data, entries, toptau.EvaluateOptions{Goal: goal, Against: c.Against, Confidence: c.Confidence,
-		Replicates: c.Replicates, Seed: c.Seed, Curves: c.Curves, Prevalence: prevalence})
+	e, err := toptau.Evaluate(s, data, entries, c.EvaluateOptions)
 	if err != nil {
 		return err
 	}
@@ -64,7 +55,7 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 		return nil
 	}
 	printEvaluation(s, e)
-	if c.Prevalence != "" {
+	if !c.Prevalence.IsZero() {
 		for _, line := range e.Summary {
 			s.Printf("%s\n", line)
 		}
@@ -97,12 +88,13 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 		return nil, nil, err
 	}
 	entries = append(entries, scores...)
-	var data *toptau.Data
-	if last == 0 {
-		data, err = toptau.Read(c.Files[last], c.format())
-	} else {
-		data, err = toptau.ReadFor(models[0], c.Files[last], c.format(), models[1:]...)
+	format := c.Format
+	if last > 0 {
+		if format, err = formatFor(format, models[0], models[1:]...); err != nil {
+			return nil, nil, err
+		}
 	}
+	data, err := toptau.Read(s, c.Files[last], format)
 	return entries, data, err
 }
 
@@ -120,7 +112,7 @@ func entryNames(paths []string) []string {
 }
 
 func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
-	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", text.Count(e.Rows), text.Count(e.Positives), percent(e.Prevalence), e.AUC)
+	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", text.Count(e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), e.AUC)
 	for i := range e.Entries {
 		entry := &e.Entries[i]
 		if len(e.Entries) > 1 && len(entry.Points) > 0 {
@@ -128,9 +120,9 @@ func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 		}
 		for _, p := range entry.Points {
 			s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
-			s.Printf("  positives found  %s\n", rate(p.Decisions.TruePositiveRate))
-			s.Printf("  false alarms     %s\n", rate(p.Decisions.FalsePositiveRate))
-			s.Printf("  precision        %s\n", rate(p.Decisions.Precision))
+			s.Printf("  positives found  %s\n", rateText(p.Decisions.TruePositiveRate))
+			s.Printf("  false alarms     %s\n", rateText(p.Decisions.FalsePositiveRate))
+			s.Printf("  precision        %s\n", rateText(p.Decisions.Precision))
 			s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
 		}
 	}
@@ -158,11 +150,11 @@ func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 func printCriteria(s *cli.Session, e *toptau.Evaluation) {
 	if e.Goal != nil {
 		s.Printf("goal: %s\n", e.Goal.Goal)
-		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rate(e.Goal.Value.Proportion))
+		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rateText(e.Goal.Value.Proportion))
 	}
 	s.Printf("with thresholds taken from these rows themselves:\n")
 	for _, c := range e.Criteria {
-		s.Printf("  %-26s %s\n", c.Criterion, rate(c.Proportion))
+		s.Printf("  %-26s %s\n", c.Criterion, rateText(c.Proportion))
 	}
 	if len(e.Criteria) > 0 {
 		s.Printf("  %s\n", intervalNote(e.Criteria[0].Proportion))

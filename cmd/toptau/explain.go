@@ -12,49 +12,58 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/text"
 	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
 )
 
-// explainCommand says why rows score as they do.
+// explainCommand shows what each column adds to a score.
 type explainCommand struct {
 	Model   string `file:"in" arg:"" help:"A model file."`
 	Data    string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
-	At      string `placeholder:"NAME" help:"The operating point to hold the score against (default: the model's first)."`
-	Best    int    `placeholder:"N" help:"Explain only the N best rows, best first."`
+	At      string `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
+	Best    int    `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
 	Top     int    `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
-	Columns bool   `help:"Explain no single row but what each column does to all of them."`
+	Columns bool   `help:"Show what each column does to the scores of all rows, instead of single rows."`
 	verifyFlags
-	dataFlags
+	schema.Format
 }
 
 func (c *explainCommand) Run(s *cli.Session) error {
-	if c.Best < 0 || c.Top < 0 {
-		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--best %d --top %d", c.Best, c.Top), Expected: "at least 1"}
-	}
-	if c.Columns && (c.Best > 0 || c.At != "") {
-		return &diag.Error{Kind: diag.Usage, Found: "--columns beside --best or --at", Expected: "all rows, or some"}
+	switch {
+	case c.Best < 0:
+		return &diag.Error{Kind: diag.Usage, Param: "best", Found: fmt.Sprint(c.Best), Expected: "at least 1"}
+	case c.Top < 0:
+		return &diag.Error{Kind: diag.Usage, Param: "top", Found: fmt.Sprint(c.Top), Expected: "at least 1"}
+	case c.Columns && (c.Best > 0 || c.At != ""):
+		return &diag.Error{Kind: diag.Usage, Param: "columns", Found: "together with --best or --at", Expected: "all rows, or some"}
 	}
 	m, err := c.load(c.Model)
 	if err != nil {
 		return err
 	}
 	if c.Columns {
-		return c.columns(s, m)
+		return c.printColumns(s, m)
 	}
 	var w rowWriter = &explanations{w: s.Stdout, top: cmp.Or(c.Top, 5)}
 	if s.JSON {
 		w = &jsonExplanations{w: cli.JSONLines{W: s.Stdout}}
 	}
-	s.Progress.Start()
-	_, err = toptau.Score(s, m, c.Data, toptau.ScoreOptions{Format: c.format(), At: c.At, Best: c.Best, Explain: true,
-		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", group(rows)) }}, w.begin, w.row)
-	return err
+	return writeRows(s, m, c.Data, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
+		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", text.Count(rows)) }}, w)
 }
 
-// columns prints the table of all columns.
-func (c *explainCommand) columns(s *cli.Session, m *model.Model) error {
+// printColumns prints the table of all columns.
+func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
+	in, err := openRows(s, c.Data)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	s.Progress.Start()
-	r, err := toptau.ExplainColumns(s, m, c.Data, c.format(), func(rows int) { s.Progress.Show(-1, "%s rows read", group(rows)) })
+	r, err := toptau.Explain(s, m, in, toptau.ExplainOptions{Format: c.Format,
+		Progress: func(rows int) { s.Progress.Show(-1, "%s rows read", text.Count(rows)) }})
 	if err != nil {
 		return err
 	}
@@ -62,19 +71,19 @@ func (c *explainCommand) columns(s *cli.Session, m *model.Model) error {
 	if s.JSON {
 		return s.Emit(r)
 	}
-	s.Printf("%s rows, mean score %.6g; what each column adds to the score of a row, against its mean:\n", group(r.Rows),
+	s.Printf("%s rows, mean score %.6g; what each column adds to the score of a row, against its mean:\n", text.Count(r.Rows),
 		r.MeanScore)
 	list := r.Columns[:min(len(r.Columns), cmp.Or(c.Top, 20))]
 	table := [][]string{{"", "standard deviation", "mean", "least and most"}}
 	for i := range list {
 		c := &list[i]
-		table = append(table, []string{c.Column, fmt.Sprintf("%.4g", c.Effect), fmt.Sprintf("%+.4g", c.Mean), c.Words()})
+		table = append(table, []string{c.Column, fmt.Sprintf("%.4g", c.Effect), fmt.Sprintf("%+.4g", c.Mean), c.String()})
 	}
 	for _, line := range alignColumns(table) {
 		s.Printf("  %s\n", line)
 	}
 	if others := len(r.Columns) - len(list); others > 0 {
-		s.Printf("  and %s that matter less\n", count(others, "column"))
+		s.Printf("  and %s that matter less\n", text.Plural(others, "column"))
 	}
 	printWarnings(s, r.Warnings)
 	return nil
@@ -87,7 +96,7 @@ type contribution struct {
 }
 
 // byWeight lists a row's contributions that are not zero, the largest first.
-func byWeight(s *toptau.Scoring, r *toptau.Scored) []contribution {
+func byWeight(s *toptau.Stream, r *result.Row) []contribution {
 	var list []contribution
 	for k, value := range r.Contributions {
 		if value != 0 {
@@ -100,18 +109,18 @@ func byWeight(s *toptau.Scoring, r *toptau.Scored) []contribution {
 
 // explanations prints one line a row: the score against the threshold, and the columns that matter most.
 type explanations struct {
-	w       io.Writer
-	top     int
-	scoring *toptau.Scoring
+	w      io.Writer
+	top    int
+	stream *toptau.Stream
 }
 
-func (e *explanations) begin(s *toptau.Scoring) error {
-	e.scoring = s
+func (e *explanations) begin(s *toptau.Stream) error {
+	e.stream = s
 	return nil
 }
 
-func (e *explanations) row(r *toptau.Scored) error {
-	name := fmt.Sprintf("row %d", r.Row)
+func (e *explanations) write(r *result.Row) error {
+	name := fmt.Sprintf("row %d", r.Number)
 	if len(r.ID) > 0 {
 		name = strings.Join(r.ID, " ")
 	}
@@ -119,7 +128,7 @@ func (e *explanations) row(r *toptau.Scored) error {
 	if !r.Decisions[0] {
 		sign = "not above"
 	}
-	list := byWeight(e.scoring, r)
+	list := byWeight(e.stream, r)
 	shown := list[:min(e.top, len(list))]
 	var terms []string
 	rest := r.Offset
@@ -140,34 +149,34 @@ func (e *explanations) end() error { return nil }
 
 // jsonExplanations prints one object a row.
 type jsonExplanations struct {
-	w       io.Writer
-	scoring *toptau.Scoring
+	w      io.Writer
+	stream *toptau.Stream
 }
 
-func (e *jsonExplanations) begin(s *toptau.Scoring) error {
-	e.scoring = s
+func (e *jsonExplanations) begin(s *toptau.Stream) error {
+	e.stream = s
 	return nil
 }
 
-func (e *jsonExplanations) row(r *toptau.Scored) error {
+func (e *jsonExplanations) write(r *result.Row) error {
 	type term struct {
 		Column string  `json:"column"`
 		Adds   float64 `json:"adds"`
 	}
 	terms := []term{}
-	for _, c := range byWeight(e.scoring, r) {
+	for _, c := range byWeight(e.stream, r) {
 		terms = append(terms, term{c.column, c.value})
 	}
 	return json.NewEncoder(e.w).Encode(struct {
-		SchemaVersion int      `json:"schema_version"`
-		Row           int      `json:"row"`
-		ID            []string `json:"id,omitempty"`
-		Score         float64  `json:"score"`
-		Threshold     float64  `json:"threshold"`
-		Decision      bool     `json:"decision"`
-		Offset        float64  `json:"offset"`
-		Terms         []term   `json:"terms"`
-	}{toptau.SchemaVersion, r.Row, r.ID, r.Score, r.Threshold, r.Decisions[0], r.Offset, terms})
+		SchemaVersion result.Version `json:"schema_version"`
+		Row           int            `json:"row"`
+		ID            []string       `json:"id,omitempty"`
+		Score         float64        `json:"score"`
+		Threshold     float64        `json:"threshold"`
+		Decision      bool           `json:"decision"`
+		Offset        float64        `json:"offset"`
+		Terms         []term         `json:"terms"`
+	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], r.Offset, terms})
 }
 
 func (e *jsonExplanations) end() error { return nil }

@@ -8,29 +8,23 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/text"
+	"toptau/method"
+	"toptau/result"
+	"toptau/schema"
 )
 
-// defaultLambda is the lambda of fit when none is given.
-const defaultLambda = 0.001
-
-// fitCommand is the expert's verb.
+// fitCommand solves one problem on all rows.
 type fitCommand struct {
-	Data        string  `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Method      string  `required:"" placeholder:"NAME" help:"toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np."`
-	Tau         string  `placeholder:"RATE" help:"The rate on top: 1% or 0.01."`
-	K           int     `short:"k" name:"k" placeholder:"K" help:"toppushk: how many negatives make the threshold."`
-	Beta        float64 `placeholder:"B" help:"patmat, patmat-np: steepness of the surrogate quantile."`
-	Lambda      float64 `default:"${lambda}" placeholder:"L" help:"Strength of the regularisation lambda/2 |w|^2 (default ${default})."`
-	Surrogate   string  `enum:"hinge,squared-hinge,logistic" default:"hinge" help:"The loss (${enum})."`
-	Output      string  `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Certificate string  `file:"out" placeholder:"FILE" help:"Write the dual point behind the lower bound, for verify (certified)."`
-	Trace       string  `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
+	Data        string `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Output      string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Certificate string `file:"out" placeholder:"FILE" help:"Write the dual point that proves the lower bound, for verify (certified)."`
+	Trace       string `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
+	method.Problem
+	toptau.FitOptions
+	schema.Format
 	replaceFlag
-	solverFlags
-	featureFlags
-	fingerprintFlags
 	signFlags
-	dataFlags
 }
 
 func (c *fitCommand) Run(s *cli.Session) error {
@@ -41,28 +35,25 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	data, err := toptau.Read(c.Data, c.format())
+	data, err := toptau.Read(s, c.Data, c.Format)
 	if err != nil {
 		return err
 	}
-	data.Spend()
 	s.Progress.Start()
-	fitted, err := toptau.Fit(s, data, toptau.FitOptions{
-		Method: c.Method, Surrogate: c.Surrogate, Lambda: c.Lambda, Tau: c.Tau, Beta: c.Beta, K: c.K,
-		Features: c.Features, Scale: c.Scale, Impute: c.Impute, SolverOptions: c.solverFlags.options(),
-		NoFingerprints: c.NoFingerprints,
-		Progress: func(now toptau.Progress) {
-			s.FinishAfterSignal("writing what the solver has reached")
-			showProgress(s, now)
-		},
-	})
+	c.ReleaseData = true
+	c.Progress = func(now result.Progress) {
+		s.FinishAfterSignal("writing what the solver has reached")
+		showProgress(s, now)
+	}
+	fitted, err := toptau.Fit(s, data, c.Problem, c.FitOptions)
 	if err != nil {
 		return err
 	}
 	s.Progress.Clear()
+	r := &fitted.Result
 	if c.Certificate != "" && fitted.Certificate == nil {
-		return &diag.Error{Kind: diag.Usage, Found: "--certificate with --solver " + fitted.Report.Solver,
-			Expected: "a solver that certifies", Hint: "--solver certified"}
+		return &diag.Error{Kind: diag.Usage, Param: "certificate", Found: "with the solver " + string(r.Settings.Solver),
+			Expected: "a solver that certifies", Fixes: []diag.Fix{{Param: "solver", Value: "certified"}}}
 	}
 	if fitted.Model, err = sign(fitted.Model, key); err != nil {
 		return err
@@ -73,25 +64,25 @@ func (c *fitCommand) Run(s *cli.Session) error {
 		}
 	}
 	var kept []string
-	if fitted.Report.Cancelled {
-		kept = setAside(c.ReplacePartial, &c.Output, &c.Certificate, &c.Trace)
+	if r.Stopped != "" {
+		kept = keepExisting(c.ReplacePartial, &c.Output, &c.Certificate, &c.Trace)
 	}
-	if err := c.write(s, fitted); err != nil {
+	if err := c.writeFiles(s, fitted); err != nil {
 		return err
 	}
 	if s.JSON {
-		err = s.Emit(fitted.Report)
+		err = s.Emit(r)
 	} else if !s.StdoutTaken {
-		printFit(s, &fitted.Report, c.Output)
+		printFit(s, r, c.Output)
 	}
-	if err == nil && fitted.Report.Cancelled {
-		return &cli.Interrupted{Words: soFar(kept, c.Output, c.Certificate, c.Trace)}
+	if err == nil && r.Stopped != "" {
+		return &cli.Interrupted{Words: partialText(kept, c.Output, c.Certificate, c.Trace)}
 	}
 	return err
 }
 
-// write publishes the model with its certificate and the trace, all or none.
-func (c *fitCommand) write(s *cli.Session, fitted *toptau.Fitted) error {
+// writeFiles publishes the model with its certificate and the trace, all or none.
+func (c *fitCommand) writeFiles(s *cli.Session, fitted *toptau.Fitted) error {
 	o := s.Outputs()
 	defer o.Discard()
 	if c.Certificate != "" {
@@ -108,7 +99,7 @@ func (c *fitCommand) write(s *cli.Session, fitted *toptau.Fitted) error {
 	return o.Publish()
 }
 
-func writeTrace(w io.Writer, trace []toptau.TracePoint) error {
+func writeTrace(w io.Writer, trace []result.TracePoint) error {
 	fmt.Fprintln(w, "iteration,objective")
 	for _, p := range trace {
 		if _, err := fmt.Fprintf(w, "%d,%v\n", p.Iteration, p.Objective); err != nil {
@@ -118,28 +109,39 @@ func writeTrace(w io.Writer, trace []toptau.TracePoint) error {
 	return nil
 }
 
-func printFit(s *cli.Session, r *toptau.Report, output string) {
-	s.Printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, group(r.N), group(r.NPos), group(r.D))
-	s.Printf("  hyperparameters  lambda %v%s%s%s; K used %v of the %s\n", r.Lambda, optional(", tau %v", r.Tau),
-		optional(", beta %v", r.Beta), optional(", k %v", r.K), *r.KUsed, populationWords(r.Population))
-	s.Printf("  objective        %.6g (at w = 0: %.6g)\n", r.Objective, r.ObjectiveAtZero)
-	if r.LowerBound != nil {
-		s.Printf("  lower bound      %.6g%s%s\n", *r.LowerBound, optional(", relative gap %.2g", r.RelativeGap),
-			optional(", holds for |w| <= %.3g", r.BallRadius))
+func printFit(s *cli.Session, r *result.Fit, output string) {
+	s.Printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, text.Count(r.Rows), text.Count(r.Positives), text.Count(r.Features))
+	population := "rows"
+	if r.Population == method.Negatives {
+		population = "negatives"
 	}
-	s.Printf("  threshold        %.6g, |w| = %.4g\n", r.Threshold, r.NormW)
-	s.Printf("  solver           %s, %s, %s, %.2f s\n", r.Solver, count(r.Iterations, "iteration"), count(r.Passes, "pass"), r.SecondsFit)
+	s.Printf("  hyperparameters  %s; top %v of the %s\n", problemText(&r.Problem), text.Number(r.MassOnTop), population)
+	s.Printf("  objective        %.6g (at w = 0: %.6g)\n", r.Objective, r.AtZero)
+	if r.Lower != nil {
+		s.Printf("  lower bound      %.6g%s%s\n", *r.Lower, optional(", relative gap %.2g", r.RelativeGap),
+			optional(", for |w| <= %.3g", r.BallRadius))
+	}
+	s.Printf("  threshold        %.6g, |w| = %.3g\n", r.Threshold, r.NormW)
+	s.Printf("  solver           %s, %s, %s, %.2f s\n", r.Settings.Solver, text.Plural(r.Iterations, "iteration"), text.Plural(r.Passes, "pass"), r.SecondsFit)
 	if output != "" {
 		s.Printf("  model            %s\n", output)
 	}
 	printWarnings(s, r.Warnings)
 }
 
-func populationWords(name string) string {
-	if name == "all" {
-		return "rows"
+// problemText lists the hyperparameters of a problem: "lambda 0.001, tau 0.01, beta 1".
+func problemText(p *method.Problem) string {
+	line := fmt.Sprintf("lambda %v", p.Lambda)
+	if !p.Tau.IsZero() {
+		line += ", tau " + p.Tau.String()
 	}
-	return name
+	if p.Beta != 0 {
+		line += fmt.Sprintf(", beta %v", p.Beta)
+	}
+	if p.K != 0 {
+		line += fmt.Sprintf(", k %d", p.K)
+	}
+	return line
 }
 
 // optional formats a value that may be unknown.
@@ -150,7 +152,7 @@ func optional[T any](format string, v *T) string {
 	return fmt.Sprintf(format, *v)
 }
 
-func printWarnings(s *cli.Session, warnings []toptau.Warning) {
+func printWarnings(s *cli.Session, warnings []diag.Warning) {
 	for _, w := range warnings {
 		s.Printf("  note: %s\n", w.Words(cli.Spell))
 	}

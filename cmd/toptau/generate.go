@@ -7,6 +7,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/simulate"
+	"toptau/internal/text"
 	"toptau/threshold"
 )
 
@@ -44,7 +45,7 @@ func (c *generateCommand) Run(s *cli.Session) error {
 	}
 	s.Progress.Start()
 	progress := func(rows int) {
-		s.Progress.Show(float64(rows)/float64(data.Rows()), "%s of %s rows", group(rows), group(data.Rows()))
+		s.Progress.Show(float64(rows)/float64(data.Rows()), "%s of %s rows", text.Count(rows), text.Count(data.Rows()))
 	}
 	if c.Output == "-" {
 		return data.WriteCSV(s, s.Stdout, progress)
@@ -63,6 +64,6 @@ func (c *generateCommand) Run(s *cli.Session) error {
 		}{1, c.Kind, data.Rows(), len(data.Names()), c.Seed, c.Output})
 	}
 	s.Progress.Clear()
-	s.Printf("%s rows of %s, %d columns and the label, in %s\n", group(data.Rows()), c.Kind, len(data.Names()), c.Output)
+	s.Printf("%s rows of %s, %d columns and the label, in %s\n", text.Count(data.Rows()), c.Kind, len(data.Names()), c.Output)
 	return nil
 }

@@ -130,7 +130,7 @@ func badInputs() []badInput {
 			a.many("#\n", 2*a.scale, a.empty)
 		}, []string{fitIndices}, 0, "", false},
 		{"newlines for labels", "a.labels.zst", func(a *attacker) { a.many("\n", 10*a.scale, a.empty) },
-			[]string{"fit DATA --drop y --labels-file FILE --method toppush -o OUT -q"}, 1, "0 labels", false},
+			[]string{"fit DATA --drop y --labels-file FILE --method toppush -o OUT -q"}, 1, "no labels", false},
 		{"blanks without a line's end", "a.csv.zst", func(a *attacker) {
 			a.rows(10)
 			a.many(" ", 10*a.scale, a.empty)
@@ -449,16 +449,17 @@ func hostileTable(names []string, list []outcome) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Hostile inputs
 
-Files made to exhaust memory, with the most memory that each process took (peak resident set, as the system counts it). The
-bound is 300 MB and three times the bytes that carry data: all bytes before compression, without empty lines, comments and
-blanks. Honest rows of a few bytes may take 72 bytes each in addition: a solver keeps scores, weights and row numbers in float64
-whatever the length of a row. An empty message means that the program did its work. A process that does nothing takes about 20 MB.
+These files are made to exhaust memory. The table shows the peak memory of each process (resident set, as the system counts
+it). The bound is 300 MB plus three times the bytes that carry data: all bytes before compression, without empty lines,
+comments and blanks. Rows of a few bytes may take 72 more bytes each, because a solver stores scores, weights and row numbers
+in float64 for rows of any length. An empty message means that the command succeeded. A process without work takes about
+20 MB.
 
-The table comes from
+This command writes the table:
 
     TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-page ../../docs/hostile.md
 
-and a run with smaller files is part of the tests. With TOPTAU_HOSTILE_DIR=DIR a run goes on where it was interrupted.
+The tests run it with smaller files. With TOPTAU_HOSTILE_DIR=DIR an interrupted run continues.
 
 | input | file | uncompressed | with data | command | peak | bound | exit code | message |
 | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | --- |

@@ -210,7 +210,7 @@ func (s *stage) kill(t *testing.T, number int, v victim, signal syscall.Signal) 
 	switch {
 	case k.Code == 0 || signal == syscall.SIGKILL && k.Code == -1:
 	case signal != syscall.SIGKILL && k.Code == 130:
-		if !regexp.MustCompile(`(?m)^toptau: (interrupted|aborted)`).Match(text.Bytes()) {
+		if !regexp.MustCompile(`(?m)^toptau(-paper)?: (interrupted|aborted)`).Match(text.Bytes()) {
 			fail("no line says so: %q", &text)
 		}
 	case signal != syscall.SIGKILL && k.Code == -1: // before the handler was there

@@ -5,27 +5,25 @@ package main
 import (
 	"fmt"
 
-	"github.com/alecthomas/kong"
-
-	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/result"
 )
 
 // commands is the command line: one field a verb, each in a file of its name.
 type commands struct {
-	Demo      demoCommand      `cmd:"" help:"A simulated network-detection task end to end; nothing to download."`
-	Train     trainCommand     `cmd:"" help:"Choose, fit and evaluate a model for a goal."`
-	Fit       fitCommand       `cmd:"" help:"Fit one method with given hyperparameters on all rows."`
-	Score     scoreCommand     `cmd:"" help:"Scores and decisions for the rows of a file, in its order."`
-	Explain   explainCommand   `cmd:"" help:"What each column adds to the score of a row."`
-	Evaluate  evaluateCommand  `cmd:"" help:"Criteria with intervals, and curves, of a model on labelled data."`
-	Compare   compareCommand   `cmd:"" help:"Top-focused methods, baselines and anyone's scores on one test part, with paired intervals."`
-	Threshold thresholdCommand `cmd:"" help:"A threshold with a guarantee, for anybody's scores or as a new operating point of a model."`
-	Diagnose  diagnoseCommand  `cmd:"" help:"Is w = 0 optimal and for whom, separability, sizes against budgets, what to use."`
+	Demo      demoCommand      `cmd:"" help:"Run a simulated network-detection task end to end; nothing to download."`
+	Train     trainCommand     `cmd:"" help:"Choose a model for a goal and fit it."`
+	Fit       fitCommand       `cmd:"" help:"Fit one method with given hyperparameters to all rows."`
+	Score     scoreCommand     `cmd:"" help:"Score the rows of a file and decide on each."`
+	Explain   explainCommand   `cmd:"" help:"Show what each column adds to the scores."`
+	Evaluate  evaluateCommand  `cmd:"" help:"Measure models and other programs' scores on labelled data, with intervals."`
+	Compare   compareCommand   `cmd:"" help:"Train every learner and compare all of them on a test part, with paired intervals."`
+	Threshold thresholdCommand `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
+	Diagnose  diagnoseCommand  `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
 	Verify    verifyCommand    `cmd:"" help:"Recompute both bounds of a certificate from the data."`
-	Keygen    keygenCommand    `cmd:"" help:"A new pair of keys, to sign models and certificates and to check signatures."`
-	Generate  generateCommand  `cmd:"" help:"Simulated data with known truth, as CSV."`
+	Keygen    keygenCommand    `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
+	Generate  generateCommand  `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Paper     paperMoved       `cmd:"" hidden:"" passthrough:""`
 
 	cli.Flags
@@ -34,16 +32,16 @@ type commands struct {
 const description = `Classification at the top: linear classifiers that put as many positives as possible into a limited review ` +
 	`capacity ("we can look at the top 1 %") or under a false-alarm budget ("at most 0.1 % false positives").
 
-Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 done, but the guarantee asked ` +
-	`for cannot be given; 130 interrupted.`
+Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested ` +
+	`guarantee is impossible; 130 interrupted.`
 
 func main() { app().Main() }
 
 // app returns the command with a fresh set of flags.
 func app() *cli.App {
 	var c commands
-	return &cli.App{Name: "toptau", Description: description, SchemaVersion: toptau.SchemaVersion, Verbs: &c, Flags: &c.Flags,
-		Vars: kong.Vars{"lambda": fmt.Sprint(defaultLambda)}}
+	return &cli.App{Name: "toptau", Description: description, Verbs: &c, Flags: &c.Flags,
+		Options: flagOptions, Hidden: hiddenFields}
 }
 
 // paperMoved points to the command that reproduces the paper.
@@ -58,9 +56,15 @@ func (*paperMoved) Run(*cli.Session) error {
 // Errors of verbs that have printed the reason in their JSON object.
 var (
 	errNotHeld     = &cli.Exit{Code: 1, Reason: "the certificate does not hold"}
-	errNoGuarantee = &cli.Exit{Code: 3, Reason: "the guarantee cannot be given"}
+	errNoGuarantee = &cli.Exit{Code: 3, Reason: "the requested guarantee is impossible"}
 	errSetAside    = &cli.Exit{Code: 1, Reason: "the model was written to another file"}
 )
 
 // showProgress shows the progress of the library.
-func showProgress(s *cli.Session, now toptau.Progress) { s.Progress.Show(now.Share, "%s", now.Text) }
+func showProgress(s *cli.Session, now result.Progress) {
+	stage := now.Stage
+	if now.Of > 0 {
+		stage = fmt.Sprintf("%s (%d of %d)", stage, now.Done, now.Of)
+	}
+	s.Progress.Show(now.Fraction, "%s", stage)
+}

@@ -105,7 +105,7 @@ func TestFlagsThatNameFilesHaveATag(t *testing.T) {
 	clitest.CheckFileTags(t, app(), "data", "model", "certificate")
 }
 
-func TestPaperIsAnotherCommand(t *testing.T) {
+func TestPaperNamesTheOtherCommand(t *testing.T) {
 	var out, errs strings.Builder
 	if code := run(context.Background(), []string{"paper", "all", "--out", "x"}, nil, &out, &errs); code != 2 || !strings.Contains(errs.String(), "toptau-paper") {
 		t.Errorf("exit code %d, standard error %q", code, errs.String())

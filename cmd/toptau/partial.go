@@ -11,10 +11,9 @@ import (
 // partialSuffix is added to the names of files that an incomplete run writes.
 const partialSuffix = ".partial"
 
-// setAside is for a run that ended before its end. Where one of its files is there already, from an earlier run, all
-// get names of their own, so that nothing better is replaced by what was found so far; replace writes over them. It
-// returns the existing files that are kept.
-func setAside(replace bool, paths ...*string) (kept []string) {
+// keepExisting protects the files of earlier runs from a run that ended early. If one of its files exists, all get names that
+// end in .partial, unless replace is set. It returns the existing files.
+func keepExisting(replace bool, paths ...*string) (kept []string) {
 	for _, path := range paths {
 		if !replace && *path != "" && *path != "-" && atomicfile.Exists(*path) {
 			kept = append(kept, *path)
@@ -36,8 +35,8 @@ func isDevice(path string) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// soFar says where an incomplete run has left its files.
-func soFar(kept []string, written ...string) string {
+// partialText describes where a run that ended early has left its files.
+func partialText(kept []string, written ...string) string {
 	written = slices.DeleteFunc(written, func(path string) bool { return path == "" })
 	if i := slices.Index(written, "-"); i >= 0 {
 		written[i] = "standard output"
@@ -45,9 +44,9 @@ func soFar(kept []string, written ...string) string {
 	if len(written) == 0 {
 		return "the output above holds what was finished"
 	}
-	text := "what was found so far is in " + strings.Join(written, " and ")
+	text := "the results so far are in " + strings.Join(written, " and ")
 	if len(kept) > 0 {
-		text += "; " + strings.Join(kept, " and ") + " stays as it was (--replace-partial replaces it)"
+		text += "; " + strings.Join(kept, " and ") + " was not replaced (--replace-partial replaces it)"
 	}
 	return text
 }

@@ -11,7 +11,11 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
 )
 
 // scoreCommand applies a model.
@@ -19,48 +23,83 @@ type scoreCommand struct {
 	Model  string `file:"in" arg:"" help:"A model file."`
 	Data   string `file:"in" arg:"" help:"Data to score, with or without labels; - is standard input."`
 	At     string `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
-	Best   int    `placeholder:"N" help:"Print only the N best rows, best first."`
-	Keep   bool   `help:"Pass the input's columns through."`
-	Output string `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output; the file appears when it is complete."`
+	Best   int    `placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
+	Keep   bool   `help:"Pass the other columns of the input through."`
+	Output string `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output. The file appears when it is complete."`
 	verifyFlags
-	dataFlags
+	schema.Format
 }
 
 func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Best < 0 {
-		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--best %d", c.Best), Expected: "at least 1"}
+		return &diag.Error{Kind: diag.Usage, Param: "best", Found: fmt.Sprint(c.Best), Expected: "at least 1"}
 	}
 	m, err := c.load(c.Model)
 	if err != nil {
 		return err
 	}
-	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) error { return c.write(s, m, out) })
+	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) error {
+		var w rowWriter = &csvRows{w: csv.NewWriter(out)}
+		if s.JSON {
+			w = &jsonRows{w: cli.JSONLines{W: out}}
+		}
+		return writeRows(s, m, c.Data, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Keep: c.Keep,
+			Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}, w)
+	})
 }
 
-func (c *scoreCommand) write(s *cli.Session, m *model.Model, out io.Writer) error {
-	options := toptau.ScoreOptions{Format: c.format(), At: c.At, Best: c.Best, Keep: c.Keep,
-		Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", group(rows)) }}
-	var w rowWriter = &csvRows{w: csv.NewWriter(out)}
-	if s.JSON {
-		w = &jsonRows{w: cli.JSONLines{W: out}}
-	}
-	s.Progress.Start()
-	res, err := toptau.Score(s, m, c.Data, options, w.begin, w.row)
+// writeRows scores a file and writes its rows. Warnings go to standard error.
+func writeRows(s *cli.Session, m *model.Model, path string, o toptau.ScoreOptions, w rowWriter) error {
+	in, err := openRows(s, path)
 	if err != nil {
-		w.end()
 		return err
 	}
+	defer in.Close()
+	stream, err := toptau.Score(s, m, in, o)
+	if err != nil {
+		return err
+	}
+	if err := w.begin(stream); err != nil {
+		return err
+	}
+	s.Progress.Start()
+	for row, err := range stream.Rows() {
+		if err != nil {
+			w.end()
+			return err
+		}
+		if err := w.write(row); err != nil {
+			return err
+		}
+	}
 	s.Progress.Clear()
-	for _, warning := range res.Warnings {
+	for _, warning := range stream.Totals().Warnings {
 		s.PrintError("note: " + warning.Words(cli.Spell))
 	}
 	return w.end()
 }
 
-// rowWriter prints scored rows.
+// stdin is standard input under the name that users give it.
+type stdin struct{ io.Reader }
+
+// Name returns "-".
+func (stdin) Name() string { return "-" }
+
+// Close does nothing.
+func (stdin) Close() error { return nil }
+
+// openRows opens a file; "-" is standard input.
+func openRows(s *cli.Session, path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return stdin{s.Stdin}, nil
+	}
+	return table.OpenFile(path)
+}
+
+// rowWriter writes scored rows.
 type rowWriter interface {
-	begin(*toptau.Scoring) error
-	row(*toptau.Scored) error
+	begin(*toptau.Stream) error
+	write(*result.Row) error
 	end() error
 }
 
@@ -68,10 +107,10 @@ type rowWriter interface {
 type csvRows struct {
 	w      *csv.Writer
 	fields []string
-	rows   bool // rows are told apart by their number
+	rows   bool // the first column is the row number
 }
 
-func (c *csvRows) begin(s *toptau.Scoring) error {
+func (c *csvRows) begin(s *toptau.Stream) error {
 	header := slices.Clone(s.ID)
 	if len(header) == 0 {
 		header, c.rows = []string{"row"}, true
@@ -83,12 +122,12 @@ func (c *csvRows) begin(s *toptau.Scoring) error {
 	return c.w.Write(header)
 }
 
-func (c *csvRows) row(r *toptau.Scored) error {
+func (c *csvRows) write(r *result.Row) error {
 	c.fields = c.fields[:0]
 	if c.rows {
-		c.fields = append(c.fields, strconv.Itoa(r.Row))
+		c.fields = append(c.fields, strconv.Itoa(r.Number))
 	}
-	c.fields = append(append(c.fields, r.ID...), r.Fields...)
+	c.fields = append(append(c.fields, r.ID...), r.Input...)
 	c.fields = append(c.fields, strconv.FormatFloat(r.Score, 'g', -1, 64))
 	for _, positive := range r.Decisions {
 		decision := "0"
@@ -107,29 +146,27 @@ func (c *csvRows) end() error {
 
 // jsonRows prints one object a line.
 type jsonRows struct {
-	w       io.Writer
-	scoring *toptau.Scoring
-	line    []byte
+	w      io.Writer
+	stream *toptau.Stream
+	line   []byte
 }
 
-func (j *jsonRows) begin(s *toptau.Scoring) error {
-	j.scoring = s
+func (j *jsonRows) begin(s *toptau.Stream) error {
+	j.stream = s
 	return nil
 }
 
-func (j *jsonRows) row(r *toptau.Scored) error {
-	b := append(j.line[:0], `{"schema_version":`...)
-	b = strconv.AppendInt(b, toptau.SchemaVersion, 10)
-	b = append(b, `,"row":`...)
-	b = strconv.AppendInt(b, int64(r.Row), 10)
-	b = appendStrings(b, "id", j.scoring.ID, r.ID)
-	b = appendStrings(b, "input", j.scoring.Kept, r.Fields)
+func (j *jsonRows) write(r *result.Row) error {
+	b := append(j.line[:0], `{"schema_version":2,"row":`...)
+	b = strconv.AppendInt(b, int64(r.Number), 10)
+	b = appendStrings(b, "id", j.stream.ID, r.ID)
+	b = appendStrings(b, "input", j.stream.Kept, r.Input)
 	b = append(b, `,"score":`...)
 	b = strconv.AppendFloat(b, r.Score, 'g', -1, 64)
 	b = append(b, `,"decision":`...)
 	b = strconv.AppendBool(b, r.Decisions[0])
 	b = append(b, `,"decisions":{`...)
-	for k, name := range j.scoring.Points {
+	for k, name := range j.stream.Points {
 		if k > 0 {
 			b = append(b, ',')
 		}

@@ -15,7 +15,7 @@ type signFlags struct {
 	Sign *string `file:"in" group:"Signatures" placeholder:"KEYFILE" help:"Sign what is written with this ed25519 key (see keygen)."`
 }
 
-// key reads the key before the work begins; nil without the flag. Something must be written that can be signed.
+// key reads the key before the work starts. It returns nil without the flag. One of the outputs must be set.
 func (f signFlags) key(outputs ...string) (ed25519.PrivateKey, error) {
 	if f.Sign == nil {
 		return nil, nil
@@ -25,7 +25,7 @@ func (f signFlags) key(outputs ...string) (ed25519.PrivateKey, error) {
 			return model.ReadPrivateKey(*f.Sign)
 		}
 	}
-	return nil, &diag.Error{Kind: diag.Usage, Found: "--sign without a file to write", Expected: "-o MODEL"}
+	return nil, &diag.Error{Kind: diag.Usage, Param: "sign", Found: diag.Quote(*f.Sign), Expected: "a file to write", Fixes: []diag.Fix{{Param: "output", Value: "MODEL"}}}
 }
 
 // sign signs a model if there is a key.
@@ -41,7 +41,7 @@ type verifyFlags struct {
 	VerifyKey *string `file:"in" group:"Signatures" name:"verify-key" placeholder:"KEYFILE" help:"Refuse a model or certificate that was not signed with this public key."`
 }
 
-// load reads a model and checks whose it is.
+// load reads a model and checks its signature.
 func (f verifyFlags) load(path string) (*model.Model, error) {
 	if f.VerifyKey == nil {
 		return toptau.Load(path)
@@ -50,17 +50,17 @@ func (f verifyFlags) load(path string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return toptau.LoadVerified(path, key)
+	return model.LoadVerified(path, key)
 }
 
-// certificate reads a certificate and checks whose it is.
-func (f verifyFlags) certificate(path string) (*toptau.Certificate, error) {
+// loadCertificate reads a certificate and checks its signature.
+func (f verifyFlags) loadCertificate(path string) (*model.Certificate, error) {
 	if f.VerifyKey == nil {
-		return toptau.LoadCertificate(path)
+		return model.LoadCertificate(path)
 	}
 	key, err := model.ReadPublicKey(*f.VerifyKey)
 	if err != nil {
 		return nil, err
 	}
-	return toptau.LoadVerifiedCertificate(path, key)
+	return model.LoadVerifiedCertificate(path, key)
 }

@@ -8,22 +8,24 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/report"
+	"toptau/internal/text"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
 )
 
-// thresholdCommand calibrates.
+// thresholdCommand calibrates a threshold.
 type thresholdCommand struct {
 	Data   string `file:"in" arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
 	Model  string `file:"in" placeholder:"MODEL" help:"Give this model a new operating point."`
 	Score  string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
-	Scores string `file:"in" placeholder:"FILE" help:"The scores are in this file, joined to DATA by --id, a column row, or position (CSV with a column score)."`
-	Delta  string `placeholder:"RATE" help:"Guarantee the goal with confidence 1 - RATE: 5%. Without it the threshold is plain."`
-	Name   string `default:"threshold" placeholder:"NAME" help:"The new operating point's name (default ${default})."`
-	Allow  bool   `name:"allow-training-rows" help:"Certify even on rows that look as if they had trained the model: they are other rows with equal values."`
-	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here; models are never edited in place."`
+	Scores string `file:"in" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
+	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
+	toptau.ThresholdOptions
 	goalFlags
 	signFlags
 	verifyFlags
-	dataFlags
+	schema.Format
 }
 
 func (c *thresholdCommand) Run(s *cli.Session) error {
@@ -31,26 +33,28 @@ func (c *thresholdCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	options := toptau.ThresholdOptions{Goal: goal, Segments: c.Segment != "", AllowTrainingRows: c.Allow}
-	if options.Delta, err = deltaRate(c.Delta); err != nil {
-		return err
+	c.Segments = c.Segments || c.Segment != ""
+	usage := func(param, found, expected string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected}
 	}
-	if (c.Output == "") != (c.Model == "") {
-		return &diag.Error{Kind: diag.Usage, Found: "one of --model and -o", Expected: "both or neither"}
-	}
-	if c.Model == "" && (c.Sign != nil || c.VerifyKey != nil || c.Allow) {
-		return &diag.Error{Kind: diag.Usage, Found: "--sign, --verify-key or --allow-training-rows without a model", Expected: "--model MODEL -o MODEL"}
-	}
-	if c.Scores != "" && c.Model != "" {
-		return &diag.Error{Kind: diag.Usage, Found: "--scores and --model", Expected: "one of the two"}
+	switch {
+	case c.Output != "" && c.Model == "":
+		return usage("model", "", "the model to write to "+diag.Quote(c.Output))
+	case c.Output == "" && c.Model != "":
+		return usage("output", "", "the file to write the model to: models are never edited in place")
+	case c.Model == "" && (c.Sign != nil || c.VerifyKey != nil || c.Force):
+		return usage("model", "", "a model for --sign, --verify-key or --force")
+	case c.Scores != "" && c.Model != "":
+		return usage("scores", "together with --model", "only one of the two")
 	}
 	if err := atomicfile.Check(c.Output); err != nil {
 		return err
 	}
-	r, guarantee := c.compute(s, options)
-	if r == nil {
+	computed, guarantee := c.compute(s, goal)
+	if computed == nil {
 		return guarantee
 	}
+	r := &computed.Result
 	if s.JSON {
 		if err := s.Emit(r); err != nil {
 			return err
@@ -59,27 +63,32 @@ func (c *thresholdCommand) Run(s *cli.Session) error {
 		printThreshold(s, r, c.Output)
 	}
 	if guarantee != nil && s.JSON {
-		return errNoGuarantee // the object has said it
+		return errNoGuarantee // the object has the reason
 	}
 	return guarantee
 }
 
-// compute returns a report, with an error beside it when the guarantee cannot be given, or only an error.
-func (c *thresholdCommand) compute(s *cli.Session, o toptau.ThresholdOptions) (*toptau.ThresholdReport, error) {
-	if c.Model == "" {
-		data, err := toptau.Read(c.Data, c.format())
-		if err != nil {
-			return nil, err
-		}
-		if c.Scores == "" {
-			return toptau.Threshold(data, c.Score, o)
-		}
-		scores, err := toptau.ReadScores(s, "scores", c.Scores, toptau.Format{})
-		if err != nil {
-			return nil, err
-		}
-		return toptau.ThresholdOf(data, scores, o)
+// compute returns the threshold and writes the model with it. If the guarantee is impossible, it returns both the threshold and
+// an error.
+func (c *thresholdCommand) compute(s *cli.Session, goal toptau.Goal) (*toptau.Calibrated, error) {
+	if c.Model != "" {
+		return c.addPoint(s, goal)
 	}
+	data, err := toptau.Read(s, c.Data, c.Format)
+	if err != nil {
+		return nil, err
+	}
+	entry := toptau.Entry{Name: c.Score, Column: c.Score}
+	if c.Scores != "" {
+		if entry, err = toptau.ReadScores(s, "scores", c.Scores, toptau.Format{}); err != nil {
+			return nil, err
+		}
+	}
+	return toptau.Threshold(s, data, entry, goal, c.ThresholdOptions)
+}
+
+// addPoint writes the model with a new operating point.
+func (c *thresholdCommand) addPoint(s *cli.Session, goal toptau.Goal) (*toptau.Calibrated, error) {
 	key, err := c.key(c.Output)
 	if err != nil {
 		return nil, err
@@ -88,45 +97,73 @@ func (c *thresholdCommand) compute(s *cli.Session, o toptau.ThresholdOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	data, err := toptau.ReadFor(m, c.Data, c.format())
+	if _, taken := m.Point(c.Name); taken {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name"}
+	}
+	format, err := formatFor(c.Format, m)
 	if err != nil {
 		return nil, err
 	}
-	further, r, guarantee := toptau.AddPoint(m, data, c.Name, o)
-	if further == nil {
-		return nil, guarantee
-	}
-	if further, err = sign(further, key); err != nil {
+	data, err := toptau.Read(s, c.Data, format)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.WriteFile(c.Output, cli.WriteTo(further)); err != nil {
+	computed, guarantee := toptau.Threshold(s, data, toptau.Entry{Model: m}, goal, c.ThresholdOptions)
+	if computed == nil {
+		return nil, guarantee
+	}
+	further, err := m.WithPoint(computed.Point)
+	if err == nil {
+		further, err = sign(further, key)
+	}
+	if err == nil {
+		err = s.WriteFile(c.Output, cli.WriteTo(further))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if m.Signature() != nil && key == nil {
-		r.Warnings = append(r.Warnings, toptau.Warning{Code: "unsigned", Text: fmt.Sprintf(
-			"%s is not signed: the signature of %s does not cover the new operating point; --sign KEYFILE signs it", c.Output, c.Model)})
+		r := &computed.Result
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "unsigned", Text: fmt.Sprintf(
+			"%s is not signed, because the signature of %s does not cover the new operating point", c.Output, c.Model),
+			Fixes: []diag.Fix{{Param: "sign", Value: "KEYFILE"}}})
 	}
-	return r, guarantee
+	return computed, guarantee
 }
 
-func printThreshold(s *cli.Session, r *toptau.ThresholdReport, output string) {
+// formatFor returns a format for reading rows that models score.
+func formatFor(f schema.Format, m *model.Model, others ...*model.Model) (schema.Format, error) {
+	own := m.Format(others...)
+	switch {
+	case own.Segment == "" || f.Segment == own.Segment:
+	case f.Segment == "":
+		f.Segment = own.Segment
+	default:
+		return f, &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(f.Segment),
+			Expected: diag.Quote(own.Segment) + ", the column of the model's thresholds", Hint: "use that, or set none"}
+	}
+	return f.Like(*own.Schema()), nil
+}
+
+func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	s.Printf("threshold    %v (decide score > threshold)\n", r.Threshold)
-	s.Printf("goal         %s%s\n", r.Goal, optional(", at confidence 1 - %s", r.Delta))
-	if r.Certified {
-		s.Printf("certified    yes: order %d of %s %s, bound %.4g\n", *r.Order, group(r.N), r.Population, *r.Bound)
-	} else {
-		s.Printf("certified    no: a plain threshold, which keeps the budget on average\n")
+	s.Printf("goal         %s\n", r.Goal)
+	switch {
+	case r.Certified:
+		s.Printf("guarantee    confidence 1 - %s: order %d of %s %s, bound %.4g\n", r.Delta, *r.Order, text.Count(r.Rows), r.Population, *r.Bound)
+	default:
+		s.Printf("guarantee    none (new data will exceed the budget about half the time)\n")
 	}
 	what := "of new negatives raise a false alarm"
 	if r.Population == "all" {
 		what = "of new rows become alerts"
 	}
-	s.Printf("expected     %s %s, 95 %%: %s to %s\n", percent(r.Expected.Rate), what, percent(r.Expected.Low), percent(r.Expected.High))
+	s.Printf("expected     %s %s (95 %% CI %s to %s)\n", text.Percent(r.Expected.Rate), what, text.Percent(r.Expected.Low), text.Percent(r.Expected.High))
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
 	}
 	for _, v := range r.Segments {
-		evidence := "plain"
+		evidence := "no guarantee"
 		if v.Certified {
 			evidence = fmt.Sprintf("order %d of the segment's scores, bound %.4g", *v.Order, *v.Bound)
 		}

@@ -1,7 +1,7 @@
-// Package atomicfile writes files that appear complete or not at all: the content goes to a temporary file next to the
-// target, which takes the target's name only when everything has reached the disk. Several files can be published
-// together (Commit). Temporary files of processes that were killed are removed by the next process that writes into the
-// same directory; docs/files.md describes the whole protocol.
+// Package atomicfile writes files that appear complete or not at all. The content goes to a temporary file
+// next to the target, which is renamed to the target when all of it is on the disk. Commit publishes several
+// files together. The next process that writes into a directory removes the temporary files of killed
+// processes there. docs/files.md describes the protocol.
 package atomicfile
 
 import (
@@ -16,17 +16,17 @@ import (
 	"toptau/diag"
 )
 
-// File is a file being written. Close without Commit discards it and leaves what stood at the path before.
+// File is a file being written. Close without Commit discards it, and the path keeps its content.
 type File struct {
 	path   string // as the user wrote it
-	target string // path with symbolic links followed, so that a link stays a link; "" for a device or a pipe
+	target string // path after all symlinks, so that a link stays a link; "" for a device or a pipe
 	temp   *os.File
 	buffer *bufio.Writer
 }
 
-// Create starts the file at path. It fails at once where the directory cannot be written, before any work is done.
+// Create starts to write the file at path. It fails at once if the directory cannot be written.
 func Create(path string) (*File, error) {
-	target, err := follow(path)
+	target, err := followLinks(path)
 	if err != nil {
 		return nil, writeError(path, err)
 	}
@@ -35,7 +35,7 @@ func Create(path string) (*File, error) {
 		if info.IsDir() {
 			return nil, &diag.Error{Kind: diag.IO, File: path, Found: "a directory", Expected: "a file to write"}
 		}
-		if !info.Mode().IsRegular() { // a device or a pipe cannot be replaced; it is written directly
+		if !info.Mode().IsRegular() { // a device or a pipe is written directly
 			device, err := os.OpenFile(target, os.O_WRONLY, 0)
 			if err != nil {
 				return nil, writeError(path, err)
@@ -45,16 +45,16 @@ func Create(path string) (*File, error) {
 		mode = info.Mode().Perm()
 	}
 	sweepOnce(filepath.Dir(target))
-	temp, err := createBeside(target, tempSuffix, mode)
+	temp, err := createTemp(target, tempSuffix, mode)
 	if err != nil {
 		return nil, writeError(path, err)
 	}
 	return &File{path: path, target: target, temp: temp, buffer: bufio.NewWriterSize(temp, 1<<16)}, nil
 }
 
-// follow returns the file that path names after all symbolic links, also where the last one leads to no file yet.
-func follow(path string) (string, error) {
-	const most = 40 // links, as in the kernel
+// followLinks returns the file at path after all symlinks. It need not exist.
+func followLinks(path string) (string, error) {
+	const most = 40 // links, the limit of the Linux kernel
 	for range most {
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -64,15 +64,15 @@ func follow(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if !filepath.IsAbs(to) { // not Join: it would cut a link's name out before ".."
+		if !filepath.IsAbs(to) { // not Join, which would remove a link before ".."
 			to = filepath.Dir(path) + string(filepath.Separator) + to
 		}
 		path = to
 	}
-	return "", &fs.PathError{Op: "open", Path: path, Err: errors.New("too many levels of symbolic links")}
+	return "", &fs.PathError{Op: "open", Path: path, Err: errors.New("too many levels of symlinks")}
 }
 
-// Write buffers b; errors may surface as late as Commit.
+// Write buffers b. Errors may only show in Commit.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := f.buffer.Write(b)
 	if err != nil {
@@ -81,10 +81,10 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Commit flushes everything to the disk and gives the file its name. After an error the path holds what it held before.
+// Commit writes everything to the disk and renames the file. After an error the path has its former content.
 func (f *File) Commit() error { return Commit(f) }
 
-// Close discards what was written unless Commit succeeded. It may be deferred.
+// Close discards the file unless Commit succeeded. It may be deferred.
 func (f *File) Close() {
 	if f.temp == nil {
 		return
@@ -97,7 +97,7 @@ func (f *File) Close() {
 	f.temp = nil
 }
 
-// Write is Create, one Write and Commit.
+// Write writes a file with the given content.
 func Write(path string, content []byte) error {
 	f, err := Create(path)
 	if err != nil {
@@ -110,13 +110,14 @@ func Write(path string, content []byte) error {
 	return f.Commit()
 }
 
+// writeError returns a failure to write path. Errors that have a *diag.Error stay as they are.
 func writeError(path string, err error) error {
 	if already := diag.Of(err); already != nil {
 		return err
 	}
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
-		err = cause.Err // the temporary name would only confuse
+		err = cause.Err // without the temporary name
 	}
 	var link *os.LinkError
 	if errors.As(err, &link) {
@@ -125,7 +126,8 @@ func writeError(path string, err error) error {
 	return &diag.Error{Kind: diag.IO, File: path, Found: "cannot be written", Hint: "nothing was changed", Err: err}
 }
 
-// Check reports, before long work, whether files could be created at these paths. Empty paths and "-" are passed over.
+// Check returns an error if a file cannot be created at one of the paths. It is for use before long work.
+// Empty paths and "-" are skipped.
 func Check(paths ...string) error {
 	for _, path := range paths {
 		if path == "" || path == "-" {
@@ -146,7 +148,7 @@ func Exists(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Same reports whether two paths lead to the same regular file, by any links, or would once they are written.
+// Same reports whether two paths lead to the same regular file, by any links, now or after they are written.
 func Same(a, b string) bool {
 	first, err := os.Stat(a)
 	second, missing := os.Stat(b)
@@ -156,10 +158,10 @@ func Same(a, b string) bool {
 	case err == nil || missing == nil:
 		return false
 	}
-	if a, err = follow(a); err != nil {
+	if a, err = followLinks(a); err != nil {
 		return false
 	}
-	if b, err = follow(b); err != nil {
+	if b, err = followLinks(b); err != nil {
 		return false
 	}
 	if first, err = os.Stat(filepath.Dir(a)); err != nil {
@@ -169,7 +171,7 @@ func Same(a, b string) bool {
 	return err == nil && os.SameFile(first, second) && sameName(filepath.Base(a), filepath.Base(b))
 }
 
-// sameName compares names as the usual file system of the platform does.
+// sameName compares names like the usual file system of the platform.
 func sameName(a, b string) bool {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.EqualFold(a, b)

@@ -8,7 +8,7 @@ import (
 	"toptau/diag"
 )
 
-// names lists what stands in a directory, so that left-over temporary files are seen.
+// names returns all names in a directory, including those of temporary files.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -53,7 +53,7 @@ func TestLinkStaysLink(t *testing.T) {
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
 	os.WriteFile(target, nil, 0o644)
 	if err := os.Symlink("target", link); err != nil {
-		t.Skip("no symbolic links here")
+		t.Skip("no symlinks here")
 	}
 	if err := Write(link, []byte("x")); err != nil {
 		t.Fatal(err)
@@ -79,6 +79,6 @@ func TestErrorsNameThePathAndLeaveNothing(t *testing.T) {
 		}
 	}
 	if left := names(t, dir); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("files left: %v", left)
 	}
 }

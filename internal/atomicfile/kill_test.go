@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestMain is also the process that tests kill: see child.
+// TestMain is also the main function of the processes that tests kill, see child.
 func TestMain(m *testing.M) {
 	if what := os.Getenv("OUTFILE_CHILD"); what != "" {
 		child(what, os.Getenv("OUTFILE_DIR"))
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child writes and stops where it is to be killed.
+// child writes files and stops at the place where a test kills it.
 func child(what, dir string) {
 	stop := func() {
 		fmt.Println("ready")
@@ -50,7 +50,7 @@ func child(what, dir string) {
 		_, err = os.Stat(tempDir)
 		fmt.Println(f.Commit() != nil, late != nil, os.IsNotExist(err), len(Written()))
 	case "0", "1": // a pair of which no file, or the first one, has its name
-		betweenNames = func(i int) {
+		beforeRename = func(i int) {
 			if fmt.Sprint(i) == what {
 				stop()
 			}
@@ -70,7 +70,7 @@ func child(what, dir string) {
 	}
 }
 
-// start runs a child until it stops.
+// start runs a child process until it stops.
 func start(t *testing.T, what, dir string) *exec.Cmd {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -127,7 +127,7 @@ func TestLeftOverFilesOfDeadProcessesAreRemoved(t *testing.T) {
 	}
 }
 
-// A journal makes the files of a Commit appear together, wherever the process was killed.
+// A journal makes the files of a Commit appear together, for a kill at any place.
 func TestPairIsFinishedAfterAKill(t *testing.T) {
 	for _, at := range []string{"0", "1"} {
 		dir := t.TempDir()
@@ -150,7 +150,7 @@ func TestPairIsFinishedAfterAKill(t *testing.T) {
 	}
 }
 
-// After Abandon nothing is published, and nothing temporary is left.
+// After Abandon no file is published and no temporary file is left.
 func TestAbandon(t *testing.T) {
 	dir := t.TempDir()
 	os.WriteFile(filepath.Join(dir, "m.json"), []byte("old"), 0o600)
@@ -164,7 +164,7 @@ func TestAbandon(t *testing.T) {
 	}
 }
 
-// A journal can rename nothing but temporary files of its own process, within its own directory.
+// A journal renames only temporary files of its own process within its own directory.
 func TestPlantedJournalDoesNothing(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks here")
@@ -249,7 +249,7 @@ func TestDanglingLinkIsFollowed(t *testing.T) {
 	os.Mkdir(filepath.Join(dir, "from"), 0o700)
 	link := filepath.Join(dir, "from", "link")
 	if err := os.Symlink("../to/file", link); err != nil {
-		t.Skip("no symbolic links here")
+		t.Skip("no symlinks here")
 	}
 	if err := Write(link, []byte("x")); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ package atomicfile
 
 import "os"
 
-// Without locks a left-over file looks like one in use, so none is ever removed.
+// Without locks every file looks like one in use, so none is removed.
 
 func lock(*os.File)         {}
 func tryLock(*os.File) bool { return false }

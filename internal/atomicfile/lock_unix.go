@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// lock takes the lock of a file that this process has made. Where the file system has no locks, no other process can
-// take it either, and the file is never taken for a left-over one.
+// lock locks a file that this process has created. On a file system without locks no other process can lock
+// it either, and the file is not mistaken for one of a dead process.
 func lock(f *os.File) { retry(f, syscall.LOCK_EX) }
 
-// tryLock takes the lock of a file unless a process holds it; false also where the file system has no locks.
+// tryLock locks a file unless a process holds the lock. It returns false on a file system without locks.
 func tryLock(f *os.File) bool { return retry(f, syscall.LOCK_EX|syscall.LOCK_NB) == nil }
 
 func retry(f *os.File, how int) error {
@@ -22,7 +22,7 @@ func retry(f *os.File, how int) error {
 	}
 }
 
-// syncDir makes the names in a directory survive a loss of power, where the file system can.
+// syncDir writes the names in a directory to the disk, so that they survive a loss of power.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		d.Sync()

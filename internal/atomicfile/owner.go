@@ -16,19 +16,20 @@ import (
 //
 //	.BASE.toptau-HOST-PID-N.tmp
 //
-// and its process holds a lock on it (flock) for as long as it exists. The system releases the lock when the process
-// ends, however it ends. A file that names this host and that nobody holds a lock on is therefore left over, whatever
-// process has the number PID now. Files of other hosts, and files on which the file system cannot lock, are left alone.
+// and its process holds a lock on it (flock) while it exists. The system releases the lock when the process
+// ends for any reason. A file of this host without a lock therefore belongs to a dead process, even if
+// another process has the number PID now. Files of other hosts, and files on file systems without locks, are
+// not touched.
 
 const (
 	tempSuffix    = "tmp"
 	journalSuffix = "commit" // of a journal, see publish.go
-	longestBase   = 100      // bytes of BASE, so that the name stays within the usual 255
+	longestBase   = 100      // bytes of BASE, so that the name has at most the usual 255
 )
 
 var tempName = regexp.MustCompile(`^\..*\.toptau-([0-9a-f]{8})-([0-9]+)-[0-9]+\.(` + tempSuffix + `|` + journalSuffix + `)$`)
 
-// host is a digest of what tells this machine, or container, from others that share its file systems.
+// host returns a digest that identifies this machine or container among those that share its file systems.
 var host = sync.OnceValue(func() string {
 	name, _ := os.Hostname()
 	machine, _ := os.ReadFile("/etc/machine-id")
@@ -36,17 +37,17 @@ var host = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum[:4])
 })
 
-// owner is the part of a temporary file's name that is common to all files of a process.
+// owner returns the part of a temporary name that all files of a process have.
 func owner(pid int) string { return fmt.Sprintf("toptau-%s-%d-", host(), pid) }
 
-// createBeside opens a new file in the target's directory and locks it. Unlike os.CreateTemp it leaves the mode to the
-// umask.
-func createBeside(target, suffix string, mode fs.FileMode) (*os.File, error) {
+// createTemp creates a file in the target's directory and locks it. Unlike with os.CreateTemp the umask
+// applies to the mode.
+func createTemp(target, suffix string, mode fs.FileMode) (*os.File, error) {
 	base := filepath.Base(target)
 	base = base[:min(len(base), longestBase)]
 	for i := 0; ; i++ {
 		name := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%s%d.%s", base, owner(os.Getpid()), i, suffix))
-		temp, err := open(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+		temp, err := openTemp(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 		if err != nil {
 			if errors.Is(err, fs.ErrExist) {
 				continue
@@ -54,27 +55,27 @@ func createBeside(target, suffix string, mode fs.FileMode) (*os.File, error) {
 			return nil, err
 		}
 		lock(temp)
-		if same(temp, name) { // a sweep between the two calls takes the name away
+		if sameFile(temp, name) { // a sweep between the two calls removes the name
 			return temp, nil
 		}
 		discard(temp)
 	}
 }
 
-// same reports whether name still leads to an open file.
-func same(f *os.File, name string) bool {
+// sameFile reports whether name still leads to an open file.
+func sameFile(f *os.File, name string) bool {
 	opened, err := f.Stat()
 	named, missing := os.Lstat(name)
 	return err == nil && missing == nil && os.SameFile(opened, named)
 }
 
-// swept are the directories that this process has looked through.
+// swept holds the directories that this process has swept.
 var swept struct {
 	sync.Mutex
 	dirs map[string]bool
 }
 
-// sweepOnce removes, once a process, what killed processes have left in a directory.
+// sweepOnce removes the files of killed processes from a directory, once per process.
 func sweepOnce(dir string) {
 	if absolute, err := filepath.Abs(dir); err == nil {
 		dir = absolute
@@ -90,37 +91,38 @@ func sweepOnce(dir string) {
 	}
 }
 
-// Recover finishes, in the directories of these files, what a process was killed in the middle of: files of one Commit
-// get their names, other temporary files are removed.
+// Recover finishes, in the directories of these files, the work of killed processes: files of one Commit get
+// their names, other temporary files are removed.
 func Recover(paths ...string) {
 	for _, path := range paths {
-		if target, err := follow(path); err == nil {
+		if target, err := followLinks(path); err == nil {
 			sweepOnce(filepath.Dir(target))
 		}
 	}
 }
 
-// sweep removes the temporary files of dead processes from a directory. Nothing that goes wrong here matters to the
-// caller: the files stay for a later process.
+// sweep removes the temporary files of dead processes from a directory. Failures do not matter to the caller:
+// the files stay for a later process.
 func sweep(dir string) {
 	temps, journals := leftOver(dir)
 	for _, name := range journals {
-		finish(dir, name)
+		finishJournal(dir, name)
 	}
 	for _, name := range temps {
 		f := claim(filepath.Join(dir, name))
 		if f == nil {
 			continue
 		}
-		// Its process may have published a journal after the directory was read. The file then belongs to that.
-		if _, journals := leftOver(dir); !anyOf(journals, name) {
+		// Its process may have published a journal after the directory was read. Then the file belongs to the
+		// journal.
+		if _, journals := leftOver(dir); !hasJournal(journals, name) {
 			os.Remove(f.Name())
 		}
 		f.Close()
 	}
 }
 
-// leftOver lists the temporary files and the journals of other processes on this host.
+// leftOver returns the temporary files and the journals of other processes on this host.
 func leftOver(dir string) (temps, journals []string) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -133,7 +135,7 @@ func leftOver(dir string) (temps, journals []string) {
 		for _, name := range names {
 			m := tempName.FindStringSubmatch(name)
 			switch {
-			case m == nil || m[1] != host() || m[2] == own && holds(filepath.Join(dir, name)):
+			case m == nil || m[1] != host() || m[2] == own && holdsTemp(filepath.Join(dir, name)):
 			case m[3] == journalSuffix:
 				journals = append(journals, name)
 			default:
@@ -146,8 +148,8 @@ func leftOver(dir string) (temps, journals []string) {
 	}
 }
 
-// anyOf reports whether one of the journals is of the process that a temporary file names.
-func anyOf(journals []string, temp string) bool {
+// hasJournal reports whether one of the journals belongs to the process of a temporary file.
+func hasJournal(journals []string, temp string) bool {
 	pid := tempName.FindStringSubmatch(temp)[2]
 	for _, name := range journals {
 		if tempName.FindStringSubmatch(name)[2] == pid {
@@ -157,19 +159,20 @@ func anyOf(journals []string, temp string) bool {
 	return false
 }
 
-// claim opens and locks a file whose process is dead; nil where it is alive or nobody can know.
+// claim opens and locks a file whose process is dead. It returns nil if the process is alive or its state is
+// unknown.
 func claim(path string) *os.File {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0) // some network file systems lock only what may be written
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // some network file systems lock only files that are open for writing
 	if err != nil {
 		if f, err = os.Open(path); err != nil {
 			return nil
 		}
 	}
-	if !tryLock(f) || !same(f, path) {
+	if !tryLock(f) || !sameFile(f, path) {
 		f.Close()
 		return nil
 	}

@@ -15,21 +15,21 @@ import (
 	"toptau/diag"
 )
 
-// process is what this process has open and has written. Its lock is held while files get their names, so that Abandon
-// comes before or after and never in between.
+// process lists the open and the written files of this process. Its lock is held while files are renamed, so
+// that Abandon runs before or after all of the renames.
 var process struct {
 	sync.Mutex
 	temps     map[string]*os.File
 	dirs      []string // temporary directories
-	written   []string // as the user named them
+	written   []string // paths as the user wrote them
 	abandoned bool
 }
 
-// errAbandoned is what writing fails with after Abandon; nobody is left to read it.
+// errAbandoned is the error of writing after Abandon. The process ends before anyone reads it.
 var errAbandoned = &diag.Error{Kind: diag.IO, Found: "the process is ending"}
 
-// open opens a temporary file and remembers it.
-func open(name string, flag int, mode fs.FileMode) (*os.File, error) {
+// openTemp opens a temporary file and adds it to those of the process.
+func openTemp(name string, flag int, mode fs.FileMode) (*os.File, error) {
 	process.Lock()
 	defer process.Unlock()
 	if process.abandoned {
@@ -53,8 +53,8 @@ func absolute(name string) string {
 	return name
 }
 
-// holds reports whether a temporary file is this process's own.
-func holds(name string) bool {
+// holdsTemp reports whether this process has a temporary file open.
+func holdsTemp(name string) bool {
 	process.Lock()
 	defer process.Unlock()
 	return process.temps[absolute(name)] != nil
@@ -68,14 +68,14 @@ func discard(f *os.File) {
 }
 
 func discardLocked(f *os.File) {
-	if name := absolute(f.Name()); process.temps[name] == f { // a sweep may have given the name away
+	if name := absolute(f.Name()); process.temps[name] == f { // a sweep may have removed the name
 		os.Remove(name)
 		delete(process.temps, name)
 	}
 	f.Close()
 }
 
-// MkdirTemp makes a temporary directory that Abandon removes.
+// MkdirTemp creates a temporary directory that Abandon removes.
 func MkdirTemp(pattern string) (string, error) {
 	process.Lock()
 	defer process.Unlock()
@@ -89,8 +89,8 @@ func MkdirTemp(pattern string) (string, error) {
 	return dir, err
 }
 
-// Abandon removes the temporary files of this process, and lets no file get its name from now on. It is for the end of
-// a process: at any moment, from any goroutine.
+// Abandon removes the temporary files of this process and prevents further renames. It is for the end of a
+// process and may be called at any time from any goroutine.
 func Abandon() {
 	process.Lock()
 	defer process.Unlock()
@@ -103,20 +103,20 @@ func Abandon() {
 	}
 }
 
-// Written lists the files that this process has published, in order, as the caller of Create named them.
+// Written returns the paths of the files that this process has published, in order, as given to Create.
 func Written() []string {
 	process.Lock()
 	defer process.Unlock()
 	return slices.Clone(process.written)
 }
 
-// Commit publishes files together or not at all: it flushes all of them to the disk and then gives them their names, in
-// the order given. After an error no path has changed, unless the error lists what has.
+// Commit publishes files together or not at all: it writes all of them to the disk and then renames them in
+// the given order. After an error no path has changed, except those that the error lists.
 //
-// Two names cannot change in one step. Files of one directory therefore get a journal first, a small file that says which
-// names are to change: a process that is killed between two names leaves it, and the next that writes into the directory
-// or calls Recover finishes the work. Files in different directories have no journal, and a process killed within these
-// microseconds leaves only the first of them new.
+// Two names cannot change in one step. For files of one directory a journal is written first, a small file
+// that lists the renames. If the process is killed between two renames, the next process that writes into the
+// directory or calls Recover finishes them. Files in different directories have no journal, and a process
+// killed within these microseconds leaves only the first of them new.
 func Commit(files ...*File) error {
 	defer func() {
 		for _, f := range files {
@@ -147,7 +147,7 @@ func Commit(files ...*File) error {
 	return publish(renames, journal)
 }
 
-// flush brings the content to the disk. A device is closed with that.
+// flush writes the content to the disk. It closes a device.
 func (f *File) flush() error {
 	if err := f.buffer.Flush(); err != nil {
 		return err
@@ -165,16 +165,16 @@ func (f *File) flush() error {
 	return f.temp.Sync()
 }
 
-// rename is one line of a journal: names in its directory.
+// rename is a rename in a journal. Both names are in its directory.
 type rename struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// betweenNames is called before each file gets its name; tests stop there.
-var betweenNames = func(i int) {}
+// beforeRename is called before each rename. Tests stop there.
+var beforeRename = func(i int) {}
 
-// publish gives synced files their names. The process is locked; journal may be nil.
+// publish renames synced files. The process is locked. journal may be nil.
 func publish(files []*File, journal *os.File) error {
 	dir := filepath.Dir(files[0].target)
 	published := ""
@@ -189,11 +189,13 @@ func publish(files []*File, journal *os.File) error {
 	var written []string
 	var failed error
 	for i, f := range files {
-		betweenNames(i)
+		beforeRename(i)
 		if failed = f.rename(); failed != nil {
 			failed = writeError(f.path, failed)
 			if len(written) > 0 {
-				diag.Of(failed).Hint = "already written: " + strings.Join(written, ", ")
+				e := *diag.Of(failed)
+				e.Hint = "already written: " + strings.Join(written, ", ")
+				failed = &e
 			}
 			break
 		}
@@ -207,10 +209,10 @@ func publish(files []*File, journal *os.File) error {
 	return failed
 }
 
-// rename gives a file its name. The process is locked.
+// rename renames the temporary file to the target. The process is locked.
 func (f *File) rename() error {
 	name := f.temp.Name()
-	if runtime.GOOS == "windows" { // which does not rename an open file
+	if runtime.GOOS == "windows" { // an open file cannot be renamed
 		f.temp.Close()
 	}
 	if err := os.Rename(name, f.target); err != nil {
@@ -224,8 +226,8 @@ func (f *File) rename() error {
 	return nil
 }
 
-// newJournal writes down what is about to be renamed, in a temporary file that is locked until it is closed; nil where
-// there is nothing to write down.
+// newJournal writes the list of renames to a temporary file, which is locked until it is closed. It returns
+// nil for a single file and for files in different directories.
 func newJournal(files []*File) (*os.File, error) {
 	dir := filepath.Dir(files[0].target)
 	elsewhere := func(f *File) bool { return filepath.Dir(f.target) != dir }
@@ -240,7 +242,7 @@ func newJournal(files []*File) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	journal, err := createBeside(files[0].target, tempSuffix, 0o600)
+	journal, err := createTemp(files[0].target, tempSuffix, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -252,9 +254,10 @@ func newJournal(files []*File) (*os.File, error) {
 	return journal, nil
 }
 
-// finish carries out the journal of a dead process. It renames within its own directory, and only files that carry the
-// same process's name, so that a planted journal changes nothing outside of the directory it was planted in.
-func finish(dir, journal string) {
+// finishJournal does the renames in the journal of a dead process. It renames only temporary files of the
+// same process within the journal's directory, so that a forged journal changes nothing outside of its
+// directory.
+func finishJournal(dir, journal string) {
 	held := claim(filepath.Join(dir, journal))
 	if held == nil {
 		return
@@ -274,7 +277,7 @@ func finish(dir, journal string) {
 			break
 		}
 		err := os.Rename(filepath.Join(dir, r.From), filepath.Join(dir, r.To))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // what has its name already is done
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it was renamed before
 			return
 		}
 	}

@@ -4,38 +4,40 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
+	"toptau/internal/certified/form"
+	"toptau/internal/certified/restricted"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/method"
 )
 
-// Chain solves related problems on one matrix, each from where the last one ended: its point, its multipliers and the
-// rows held, which serve any K, tau, beta, lambda and loss. Results do not depend on the chain beyond their gap. Go from
-// large to small lambda and beta and from small to large K and tau. The zero value is ready; one goroutine at a time.
+// Chain solves related problems on one matrix, each from where the last one ended: its point, its multipliers
+// and the rows held, which serve any K, tau, beta, lambda and loss. Results depend on the chain only within
+// their gap. Go from large to small lambda and beta and from small to large K and tau. The zero value is
+// ready to use, by one goroutine at a time.
 type Chain struct {
 	x      *matrix.Matrix
-	read   reader    // of x
-	states [2]*state // by population
+	read   reader         // of x
+	states [2]*chainState // of the negatives as population, of all rows
 }
 
-// state is what a solve leaves to the next one.
-type state struct {
+// chainState is what a solve leaves to the next one.
+type chainState struct {
 	source   *Memory
-	pos, pop *workingSet
-	w        []float64
-	p, a     dualValues
+	zero     *Point
+	means    *classMeans
+	pos, pop *heldRows // nil: no solve has got that far
+	best     *Point
+	dual     heldDual
 	theta    float64
 	kappa    float64
-	squared  bool
-	means    [2][]float64
-	rounded  *rounded // of the lower bound; nil: p and a
+	smooth   *smoothedPoint // of the lower bound; nil: dual
 	last     start
 }
 
-// Solve is Solve, started from the last problem with the same population. Result.Passes counts the readings of this
-// problem alone.
+// Solve is Solve, started from the last problem with the same population. Result.Passes counts the passes of
+// this problem alone.
 func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
 	r, err := c.solve(ctx, o, opt)
 	if err != nil {
@@ -44,7 +46,7 @@ func (c *Chain) Solve(ctx context.Context, o *objective.Objective, opt Options) 
 	return certifyResult(o, r, direct{c.x})
 }
 
-// solve is Solve without the certificate apart from the solver.
+// solve is Solve without the recomputed certificate.
 func (c *Chain) solve(ctx context.Context, o *objective.Objective, opt Options) (Result, error) {
 	if c.x != o.Matrix() {
 		*c = Chain{x: o.Matrix(), read: direct{o.Matrix()}}
@@ -55,42 +57,54 @@ func (c *Chain) solve(ctx context.Context, o *objective.Objective, opt Options) 
 		slot = &c.states[1]
 	}
 	if *slot == nil {
-		*slot = &state{source: newMemory(c.x, c.read, population)}
+		*slot = &chainState{source: newMemory(c.x, c.read, population)}
 	}
-	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	f, err := form.Bind(o.Problem(), o.Threshold())
 	if err != nil {
 		return Result{}, err
 	}
-	f.rule = o.Threshold()
 	from := *slot
-	s := &session{ctx: ctx, source: from.source, f: f, opt: opt, from: from}
-	s.passesBefore, s.visitsBefore = from.source.Readings()
-	s.start = from.startOf(ctx, o, f)
-	if err = s.solve(); err == nil {
+	s := newSolver(ctx, from.source, f, opt)
+	s.from, s.start = from, from.startOf(ctx, o, f)
+	r, err := s.run()
+	if err == nil && s.pop != nil {
+		s.leave(from)
+	}
+	return r, err
+}
+
+// run solves the problem. A cancelled context is not an error.
+func (s *solver) run() (Result, error) {
+	err := s.solve()
+	if err == nil {
 		err = s.shorten()
 	}
-	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	if err != nil && !cancelled {
+	if err != nil && !isCancelled(err) {
 		return Result{}, err
 	}
 	r := s.result()
-	r.Cancelled = cancelled
-	if s.pop != nil {
-		s.leave(from)
-	}
+	r.Cancelled = err != nil
 	return r, nil
 }
 
-// startOf returns where a problem begins that is large enough for a sample: at the last point where only lambda has changed,
-// else at the sample's solution or, for a first problem, along it.
-func (from *state) startOf(ctx context.Context, o *objective.Objective, f form) *start {
-	if from.pop != nil && !worthRounding(o) {
+func isCancelled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// startOf returns the start of a problem that is large enough for a sample; nil: a smaller problem. It is the
+// last point if only lambda has changed, else the sample's solution or, for a first problem, the ray through
+// that.
+func (from *chainState) startOf(ctx context.Context, o *objective.Objective, f form.Form) *start {
+	if from.pop != nil && !worthSmoothing(o) {
 		return nil
 	}
-	if r := from.rounded; r != nil && from.last.width > 0 && r.f.kind == f.kind && r.f.squared == f.squared && r.f.kappa == f.kappa && r.f.beta == f.beta {
-		warm := from.last
-		warm.width = math.Max(warm.width, warmWidth*f.atZero(from.source.shape[1].Mass))
-		return &warm
+	if from.smooth != nil && from.last.width > 0 {
+		g := from.smooth.Form
+		if g.Kind == f.Kind && g.Squared == f.Squared && g.Kappa == f.Kappa && g.Beta == f.Beta {
+			warm := from.last
+			warm.width = math.Max(warm.width, warmWidth*f.AtZero(from.source.shape[1].Mass))
+			return &warm
+		}
 	}
 	first, visits := startFromSample(ctx, o)
 	from.source.visits += visits
@@ -101,92 +115,67 @@ func (from *state) startOf(ctx context.Context, o *objective.Objective, f form) 
 }
 
 // leave keeps what the next problem can use.
-func (s *session) leave(to *state) {
+func (s *solver) leave(to *chainState) {
 	to.pos, to.pop = s.pos, s.pop
-	to.w, to.theta, to.kappa, to.squared = slices.Clone(s.best.w), s.theta, s.f.kappa, s.f.squared
-	if len(s.p.values) > 0 {
-		to.p, to.a = s.p, s.a
+	to.best, to.theta, to.kappa = s.best.at, s.theta, s.form.Kappa
+	if len(s.dual.p.values) > 0 {
+		to.dual = s.dual
 	}
-	to.rounded, to.last = s.rounded, s.last
+	to.smooth, to.last = s.smooth, s.last
 }
 
-// adopt takes over the last problem's rows and what its multipliers say: rows may only be missing, never wrong.
-func (s *session) adopt() {
+// adopt takes over the last problem's rows and its multipliers. Rows may only be missing, never wrong.
+func (s *solver) adopt() {
 	if s.from == nil || s.from.pop == nil {
 		return
 	}
 	s.pos, s.pop = s.from.pos, s.from.pop
-	s.heldBefore = s.pop.visits
-	if s.from.rounded == nil {
+	s.visitsBefore = s.pop.Visits
+	if s.from.smooth == nil {
 		s.reuseDual(s.from)
-	} else if r := s.from.rounded.of(s.f); r != nil {
-		s.offerBound(r)
+	} else if e := s.from.smooth.For(s.form); e != nil {
+		s.acceptSmoothBound(&smoothedPoint{e, s.from.smooth.at})
 	}
 }
 
-// resume takes over the last problem's rows and point. It reports false when there is nothing to take over.
-func (s *session) resume() (bool, error) {
+// resume takes over the last problem's rows and point. It reports false if there are none, or if the point is
+// w = 0, where all scores are equal.
+func (s *solver) resume() (bool, error) {
 	from := s.from
 	if from == nil || from.pop == nil {
 		return false, nil
 	}
 	s.adopt()
-	s.limit()
-	if isZero(from.w) {
+	s.setLimits()
+	if isZero(from.best.W) {
 		return false, nil
 	}
-	points, err := s.along(make([]float64, s.shape.Cols), from.w, []float64{.3, .6, 1.5, 3}, s.rowsWanted())
+	points, err := s.evaluateAlong(s.zero, from.best, resumeFractions, s.rowLimit())
 	if err != nil {
 		return false, err
 	}
 	for _, e := range points {
 		s.accept(e)
 	}
-	for k, e := range points {
-		if !s.crowded {
-			s.take(e)
-		}
-		if err := s.widen(e, k == len(points)-1); err != nil {
-			return false, err
-		}
+	if err := s.addRowsAt(points); err != nil {
+		return false, err
 	}
 	return true, nil
 }
 
-func isZero(w []float64) bool {
-	for _, v := range w {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // reuseDual evaluates the last problem's dual point for this one.
-func (s *session) reuseDual(from *state) {
+func (s *solver) reuseDual(from *chainState) {
 	if from.theta > 0 {
-		s.theta = from.theta * from.kappa / s.f.kappa
+		s.theta = from.theta * from.kappa / s.form.Kappa
 	}
-	if len(from.p.values) == 0 || from.squared != s.f.squared {
+	if len(from.dual.p.values) == 0 || from.dual.squared != s.form.Squared {
 		return
 	}
-	s.pos.groups, s.pop.groups = from.p.groups, from.a.groups
-	s.pos.withGroups(func() {
-		s.pop.withGroups(func() {
-			v := newRestricted(s.f, s.pos.rows, s.pop.rows, s.shape.Positives.Mass)
-			copy(v.w, from.w)
-			v.offerDual(from.p.padded(s.pos), from.a.padded(s.pop), s.theta)
-			if v.best.p != nil {
-				s.keep(&v)
-			}
-		})
+	s.pos.groups, s.pop.groups = from.dual.p.groups, from.dual.a.groups
+	s.withGroups(func() {
+		r, ok := restricted.Bound(s.restrictedProblem(s.form), from.best.W, from.dual.p.padded(s.pos), from.dual.a.padded(s.pop), s.theta)
+		if ok {
+			s.acceptBound(&r)
+		}
 	})
-}
-
-// padded spreads the values over the entries as they are now; entries that came later get 0.
-func (v dualValues) padded(set *workingSet) []float64 {
-	out := make([]float64, set.n)
-	copy(out, v.values[:v.entries])
-	copy(out[set.n-len(v.groups):], v.values[v.entries:])
-	return out
 }

@@ -8,13 +8,13 @@ import (
 	"toptau/internal/matrix"
 )
 
-// TestChainAgreesWithSingleSolves runs through methods, losses, lambdas, K, tau and beta in one chain.
+// TestChainAgreesWithSingleSolves varies method, loss, lambda, K, tau and beta in one chain.
 func TestChainAgreesWithSingleSolves(t *testing.T) {
 	x := clouds(11, 40, 400, 3, .8).matrix(t, matrix.Float32)
 	var chain Chain
 	for _, lambda := range []float64{.1, 1e-4, 0} {
 		for _, n := range everyMethod(lambda) {
-			p := problem(t, n.name, n.h)
+			p := newProblem(t, n.name, n.h)
 			a, err := chain.Solve(context.Background(), bind(t, p, x), Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -30,13 +30,14 @@ func TestChainAgreesWithSingleSolves(t *testing.T) {
 	}
 }
 
-// TestPathIsCheap counts the readings of a path over lambda: shared rows and multipliers make later points cheaper.
+// TestPathIsCheap counts the passes of a path over lambda. Shared rows and multipliers make later problems
+// cheaper.
 func TestPathIsCheap(t *testing.T) {
 	x := clouds(12, 100, 4000, 5, 1.5).matrix(t, matrix.Float32)
 	var chain Chain
 	var path, alone int
 	for _, lambda := range []float64{.1, .01, 1e-3, 1e-4, 1e-5, 0} {
-		p := problem(t, "topmean-np", hyper(lambda, "0.01", 0, 0, false))
+		p := newProblem(t, "topmean-np", hyper(lambda, "0.01", 0, 0, false))
 		a, err := chain.Solve(context.Background(), bind(t, p, x), Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -12,14 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/simulate"
-	"toptau/internal/solver"
 	"toptau/threshold"
 )
 
-// compared are the problems beside which ADAM runs.
+// compared returns the problems that ADAM runs for comparison.
 func compared() []instance {
 	return []instance{
 		{"TopPushK 5", "toppushk", hyper(1e-3, "", 0, 5, false)},
@@ -28,21 +29,21 @@ func compared() []instance {
 	}
 }
 
-// middleAndMost returns the median, the largest and the sum.
+// middleAndMost returns the median, the largest value and the sum.
 func middleAndMost(values []float64) (middle, largest, total float64) {
 	if len(values) == 0 {
 		return 0, 0, 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2], sorted[len(sorted)-1], sum(sorted)
+	return sorted[len(sorted)/2], sorted[len(sorted)-1], linalg.Sum(sorted)
 }
 
 // adamPart compares with 1,000 full-batch steps of ADAM on every set above 10,000 rows.
 func adamPart(t *testing.T, s *section) {
-	s.say(`On every set above 10,000 rows: 1,000 full-batch steps of ADAM (0.01, from w = 0; packing apart), the best objective
-		that they reach, and the passes and seconds after which the certified solver is at or below it: its first round at whose end
-		F(w) is. Lambda 0.001. Processor seconds are those of both cores together, in hundredths; on a shared machine they say
-		more than the seconds that passed, which follow them. Target: no slower anywhere, and at least 10 times fewer passes.`)
+	s.paragraph(`On every set above 10,000 rows: the best objective of 1,000 full-batch steps of ADAM (step 0.01, from w = 0), and the
+		passes and seconds until the certified solver is at or below it, at the end of a round. Lambda is 0.001. Times are without
+		packing. Processor seconds are those of both cores, and are the better measure on a shared machine; seconds by the clock
+		follow them. Target: no slower anywhere, and at least 10 times fewer passes.`)
 	s.table([]string{"set", "rule", "F(0)", "ADAM best F", "ADAM passes", "ADAM processor s", "ADAM s", "certified F",
 		"passes until below", "processor s until below", "s until below", "times fewer passes", "passes to the end",
 		"processor s to the end", "s to the end"})
@@ -51,9 +52,9 @@ func adamPart(t *testing.T, s *section) {
 	for _, name := range []string{"mammography", "magic04", "a9a", "w8a", "covtype_2vs4", "nsl_kdd", "kddcup99"} {
 		x := standardised(t, name)
 		for _, in := range compared() {
-			o := bind(t, problem(t, in.method, in.h), x)
+			o := bind(t, newProblem(t, in.method, in.h), x)
 			begin, used := time.Now(), processor()
-			adam, err := solver.Adam(context.Background(), o, nil, solver.Options{})
+			adam, err := optim.Adam(context.Background(), o, nil, optim.StepOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,24 +89,24 @@ func adamPart(t *testing.T, s *section) {
 				fmt.Sprintf("%.0f", float64(adam.Passes)/float64(passes)), fmt.Sprint(m.Passes), seconds(allUsed), seconds(m.took))
 		}
 	}
-	s.say(fmt.Sprintf(`No slower by processor time in %d of %d, by the clock in %d of %d; at least 10 times fewer passes in %d of
+	s.paragraph(fmt.Sprintf(`No slower by processor time in %d of %d and by the clock in %d of %d. At least 10 times fewer passes in %d of
 		%d.`, count-len(slower), count, count-len(slowerByClock), count, count-len(more), count))
 	s.list("Slower by processor time", slower)
 	s.list("Slower by the clock", slowerByClock)
 	s.list("Not 10 times fewer passes", more)
-	s.write(t, "Beside ADAM")
+	s.write(t, "Compared with ADAM")
 }
 
 func against(set string, in instance, a, b time.Duration) string {
 	return fmt.Sprintf("%s, %s (%s s against %s s)", set, in.rule, seconds(a), seconds(b))
 }
 
-// pathsPart counts the readings of warm paths.
+// pathsPart counts the passes of warm paths.
 func pathsPart(t *testing.T, s *section) {
-	s.say(`One chain a path: every point starts at the rows, the multipliers and the point of the one before. lambda is 0.1, 0.01,
-		0.001, 1e-4, 1e-5, 0; k is 1, 3, 5, 10, 15, 20; beta is 10, 1, 0.1, 0.01, 0.001, 1e-4; lambda is 0.001 and tau 0.01
-		where they are not varied. Every point's passes include the one that verifies it. Target: at most 4 extra passes a point
-		on average, counted over the five points after the first.`)
+	s.paragraph(`Each path is one chain: a problem starts from the rows, the multipliers and the point of the one before. lambda is 0.1,
+		0.01, 0.001, 1e-4, 1e-5, 0; k is 1, 3, 5, 10, 15, 20; beta is 10, 1, 0.1, 0.01, 0.001, 1e-4. Where they do not vary, lambda is
+		0.001 and tau 0.01. The passes of each problem include the one that verifies it. Target: at most 4 extra passes a problem on
+		average over the five problems after the first.`)
 	s.table([]string{"set", "path", "passes of the points", "extra a point", "the same points alone", "points reached", "processor s"})
 	paths := []struct {
 		name   string
@@ -134,7 +135,7 @@ func pathsPart(t *testing.T, s *section) {
 			extra, alone, reached := 0, 0, 0
 			var used time.Duration
 			for i, in := range path.points {
-				o := bind(t, problem(t, in.method, in.h), x)
+				o := bind(t, newProblem(t, in.method, in.h), x)
 				ctx, cancel := limited(instanceLimit / 4)
 				before := processor()
 				r, err := chain.Solve(ctx, o, Options{})
@@ -164,7 +165,7 @@ func pathsPart(t *testing.T, s *section) {
 			t.Logf("%s %s: %s", set, path.name, list)
 		}
 	}
-	s.say(fmt.Sprintf("Over all paths %.1f extra passes a point.", float64(extraOfAll)/float64(further)))
+	s.paragraph(fmt.Sprintf("Over all paths %.1f extra passes a point.", float64(extraOfAll)/float64(further)))
 	s.list("Above 4, or with points that miss the gap of 1e-6", missed)
 	s.write(t, "Warm paths")
 }
@@ -183,18 +184,19 @@ func measureAlone(t *testing.T, o *objective.Objective) int {
 
 const hepmassRows = 5_250_000
 
-// hepmassPart solves problems of the size of the paper's largest set. The page is written after every problem.
+// hepmassPart solves problems of the size of the paper's largest set. The page is written after every
+// problem.
 func hepmassPart(t *testing.T, _ *section) {
 	r := &millions{}
-	for _, share := range []string{"50%", "10%"} {
-		r.simulate(t, share)
+	for _, fraction := range []string{"50%", "10%"} {
+		r.simulate(t, fraction)
 		for _, in := range compared() {
 			r.solve(t, in)
 			r.section().write(t, "Five million rows")
 		}
 	}
-	for _, share := range []string{"10%", "50%"} {
-		r.simulate(t, share)
+	for _, fraction := range []string{"10%", "50%"} {
+		r.simulate(t, fraction)
 		for _, in := range compared() {
 			r.descend(t, in)
 			r.section().write(t, "Five million rows")
@@ -202,25 +204,25 @@ func hepmassPart(t *testing.T, _ *section) {
 	}
 }
 
-// millions is what hepmassPart has measured so far.
+// millions has the results of hepmassPart so far.
 type millions struct {
-	x              *matrix.Matrix
-	share          string
-	solved, beside [][]string
-	missed         []string
-	lower          map[string]float64 // certified bounds
+	x                *matrix.Matrix
+	fraction         string
+	solved, descents [][]string
+	missed           []string
+	lower            map[string]float64 // certified bounds
 }
 
-func (r *millions) simulate(t *testing.T, share string) {
-	if r.share != share {
+func (r *millions) simulate(t *testing.T, fraction string) {
+	if r.fraction != fraction {
 		r.x = nil
-		r.x, r.share = hepmass(t, share), share
+		r.x, r.fraction = hepmass(t, fraction), fraction
 	}
 }
 
 func (r *millions) solve(t *testing.T, in instance) {
 	t.Helper()
-	o := bind(t, problem(t, in.method, in.h), r.x)
+	o := bind(t, newProblem(t, in.method, in.h), r.x)
 	forgetPeak()
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	begin, before := time.Now(), processor()
@@ -235,13 +237,13 @@ func (r *millions) solve(t *testing.T, in instance) {
 		t.Fatal(err)
 	}
 	used, memory := processor()-before, peak()/float64(r.x.Bytes())
-	m := measured{"hepmass " + r.share, in, result, time.Since(begin), used}
+	m := measured{"hepmass " + r.fraction, in, result, time.Since(begin), used}
 	t.Logf("%s: %.2fs, %.2fs used, %.2f x the matrix, %s", m.name(), m.took.Seconds(), used.Seconds(), memory, describe(result))
 	if r.lower == nil {
 		r.lower = map[string]float64{}
 	}
-	r.lower[r.share+in.rule] = result.LowerBound
-	r.solved = append(r.solved, []string{r.share, in.rule, fmt.Sprintf("%.6g", m.Objective), fmt.Sprintf("%.1e", m.RelativeGap()),
+	r.lower[r.fraction+in.rule] = result.LowerBound
+	r.solved = append(r.solved, []string{r.fraction, in.rule, fmt.Sprintf("%.6g", m.Objective), fmt.Sprintf("%.1e", m.RelativeGap()),
 		m.decrease(), fmt.Sprint(m.Passes), fmt.Sprintf("%.1f", m.RowReads), seconds(used), seconds(m.took),
 		fmt.Sprintf("%.2f", memory)})
 	if m.RelativeGap() > 1e-4 || used > 10*time.Second || memory > 2 {
@@ -253,56 +255,56 @@ func (r *millions) solve(t *testing.T, in instance) {
 // descend runs ADAM on minibatches.
 func (r *millions) descend(t *testing.T, in instance) {
 	t.Helper()
-	o := bind(t, problem(t, in.method, in.h), r.x)
+	o := bind(t, newProblem(t, in.method, in.h), r.x)
 	parts, err := o.Minibatches(40, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin, before := time.Now(), processor()
-	adam, err := solver.Adam(context.Background(), o, solver.Batches(parts), solver.Options{})
+	adam, err := optim.Adam(context.Background(), o, optim.Batches(parts), optim.StepOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lower := r.lower[r.share+in.rule]
+	lower := r.lower[r.fraction+in.rule]
 	gap := func(f float64) string { return fmt.Sprintf("%.1e", (f-lower)/max(f, .01)) }
-	r.beside = append(r.beside, []string{r.share, in.rule, fmt.Sprintf("%.6g", adam.Best.F), gap(adam.Best.F),
+	r.descents = append(r.descents, []string{r.fraction, in.rule, fmt.Sprintf("%.6g", adam.Best.F), gap(adam.Best.F),
 		fmt.Sprintf("%.6g", adam.Last.F), gap(adam.Last.F), seconds(processor() - before), seconds(time.Since(begin))})
-	t.Logf("%s", r.beside[len(r.beside)-1])
+	t.Logf("%s", r.descents[len(r.descents)-1])
 }
 
 func (r *millions) section() *section {
 	s := &section{}
-	s.say(`5,250,000 rows of 28 columns, simulated (simulate hepmass, seed 1), scaled by the means and deviations of the first
-		100,000 rows, float32 storage, lambda 0.001. Solves are ended after the round that reaches a relative gap of 1e-4. Memory is the peak of what the
-		process holds, the matrix included, over the bytes of the matrix, with GOGC=25. Target: relative gap 1e-4 within 10 s
-		(goal: 3 s) on two cores, in less than 2 x the matrix; judged by the processor seconds of all threads together, since
-		the machine was shared.`)
+	s.paragraph(`5,250,000 rows of 28 columns, simulated (simulate hepmass, seed 1), scaled by the means and deviations of the first
+		100,000 rows, float32 storage, lambda 0.001. A solve is stopped after the round that reaches a relative gap of 1e-4. Memory is
+		the peak of the process, with the matrix, over the bytes of the matrix, with GOGC=25. Target: a relative gap of 1e-4 within
+		10 s (goal: 3 s) on two cores, in less than twice the memory of the matrix. The time is the processor time of all threads,
+		because the machine was shared.`)
 	s.table([]string{"positives", "rule", "F", "relative gap", "gap of the decrease", "passes", "row reads", "processor s",
 		"seconds", "memory"})
 	for _, row := range r.solved {
 		s.row(row...)
 	}
 	s.list("Missed", r.missed)
-	s.say(`Beside it 1,000 steps of ADAM on 40 minibatches (packing apart, evaluations of the whole at the tenths included), and
-		the relative gap that its best and its last iterate leave to the certified bound:`)
-	if len(r.beside) == 0 {
-		s.say("Not measured in this run.")
+	s.paragraph(`For comparison 1,000 steps of ADAM on 40 minibatches, with the evaluations of all rows after every tenth of the steps and
+		without packing. The gaps are those of its best and its last iterate to the certified bound.`)
+	if len(r.descents) == 0 {
+		s.paragraph("Not measured in this run.")
 		return s
 	}
 	s.table([]string{"positives", "rule", "best F", "best gap", "last F", "last gap", "processor s", "seconds"})
-	for _, row := range r.beside {
+	for _, row := range r.descents {
 		s.row(row...)
 	}
-	if missing := 2*len(compared()) - len(r.beside); missing > 0 {
-		s.say(fmt.Sprintf("Not measured in this run: the other %d.", missing))
+	if missing := 2*len(compared()) - len(r.descents); missing > 0 {
+		s.paragraph(fmt.Sprintf("Not measured in this run: the other %d.", missing))
 	}
 	return s
 }
 
 // hepmass simulates a set and scales it.
-func hepmass(t *testing.T, share string) *matrix.Matrix {
+func hepmass(t *testing.T, fraction string) *matrix.Matrix {
 	t.Helper()
-	data, err := simulate.New(simulate.Options{Kind: "hepmass", Rows: hepmassRows, Seed: 1, Positives: threshold.MustRate(share)})
+	data, err := simulate.New(simulate.Options{Kind: "hepmass", Rows: hepmassRows, Seed: 1, Positives: threshold.MustRate(fraction)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +340,7 @@ func hepmass(t *testing.T, share string) *matrix.Matrix {
 	return x
 }
 
-// processor is the processor time of the process so far, all threads together; 0 where the system does not tell.
+// processor returns the processor time of all threads of the process so far; 0 if the system has no /proc.
 func processor() time.Duration {
 	stat, _ := os.ReadFile("/proc/self/stat")
 	_, after, _ := strings.Cut(string(stat), ") ")
@@ -351,7 +353,8 @@ func processor() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// limited returns a context that ends when the process has used so much processor time, or ten times as much time passed.
+// limited returns a context that ends when the process has used that much processor time, or after ten times
+// as long.
 func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*limit)
 	end := processor() + limit
@@ -364,7 +367,8 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// forgetPeak and peak measure the largest resident memory between them, in bytes; 0 where the system does not tell.
+// forgetPeak and peak measure the largest resident memory between their calls, in bytes; 0 if the system has
+// no /proc.
 func forgetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
@@ -384,7 +388,7 @@ func peak() float64 {
 // widePart solves problems with more columns than rows.
 func widePart(t *testing.T, s *section) {
 	x := standardised(t, "basehock")
-	s.say(fmt.Sprintf(`basehock: %d rows of text, %d columns, standardised. Target: gap of the decrease 1e-6; 30 s each are aimed at.`,
+	s.paragraph(fmt.Sprintf(`basehock: %d rows of text, %d columns, standardised. Target: a gap of the decrease of 1e-6 within 30 s each.`,
 		x.Rows(), x.Cols()))
 	s.table([]string{"rule", "lambda", "F(0)", "F", "relative gap", "gap of the decrease", "passes", "row reads", "Newton systems", "processor s", "seconds"})
 	var missed []string

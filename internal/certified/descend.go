@@ -1,185 +1,155 @@
 package certified
 
-import "math"
+import (
+	"context"
+	"math"
 
-// start is where Newton's method with rounded kinks begins or ended.
-type start struct {
-	w     []float64
-	width float64 // of the kinks; 0: w is a direction only
-	frame *frame
-}
-
-const (
-	firstWidth  = .05  // of the first kinks, relative to F(0): a good part of the rows bends
-	warmWidth   = .005 // the same after another problem
-	leastWidth  = 1e-10
-	bentRows    = 20_000 // of a class, for the second derivative
-	bendsWanted = 4      // bending rows a column without which the second derivative means nothing
-	mostSteps   = 30
-	patience    = 4 // steps within which the gap must halve
+	"toptau/internal/certified/form"
+	"toptau/internal/certified/linalg"
 )
 
-// descend minimises the problem with rounded kinks by Newton's method, and narrows the kinks as far as the gap asks for.
-// It ends when that is done, when the steps bring little, or when too few rows bend; it returns the last point.
-func (s *session) descend(source rounder, from start) (start, error) {
-	now, err := s.widened(source, &from)
+// smoother is a source that can evaluate the smoothed problem. Problems on other sources are solved without
+// it.
+type smoother interface {
+	// evaluateSmoothed evaluates F at a point, and the same with every hinge smoothed over a width.
+	evaluateSmoothed(ctx context.Context, f form.Form, at *Point, width float64) (*smoothedPoint, error)
+	// differentiate adds the derivatives. The second one comes from at most limit rows of each class.
+	differentiate(ctx context.Context, e *smoothedPoint, limit int) error
+	// between returns the point from + alpha (to - from), with its scores.
+	between(from, to *Point, alpha float64) *Point
+	// multipliers returns those of the smoothed problem, p times a scale.
+	multipliers(e *smoothedPoint, scale float64) (p, a Sparse)
+}
+
+// The widths are relative to F(0), which is about the size of the scores' range that matters. These numbers
+// were chosen by hand on simulated data of up to 5 million rows; they decide the speed, since every bound
+// holds for any width.
+const (
+	firstWidth = .05   // of a first problem: a good part of the rows is on a smoothed corner
+	warmWidth  = .005  // of a problem after another one
+	leastWidth = 1e-10 // below it the smoothed problem is the true one up to rounding
+	mostWidth  = 10    // above it widening does not help
+
+	// curvatureRows is the number of sampled rows of a class for the second derivative. The error of a
+	// sampled Hessian falls with its root.
+	curvatureRows = 20_000
+	// rowsPerColumn is the number of rows on smoothed corners, for each column, below which their second
+	// derivative means nothing. The start must have twice as many.
+	rowsPerColumn = 4
+
+	descentSteps = 30 // at most
+	patience     = 4  // steps within which the gap must halve
+)
+
+// How the width changes. Where the residual of the gradient is below the part of the gap that is due to the
+// width, that part must shrink. It falls with the square of the width, so a width factor of the root of what
+// is wanted over what there is would do. A quarter of the target is aimed at, and the factor is kept in a
+// range in which Newton's method still converges.
+const (
+	widening           = 3
+	gapOfWidth         = .25
+	narrowest, widest  = .1, .5
+	sufficientDecrease = 1e-4  // Armijo's constant (Nocedal and Wright, 3.1)
+	valueNoise         = 1e-12 // relative rounding error of a value
+	shortening         = .3    // of a step that did not decrease the value
+	mostShortenings    = 10
+)
+
+// descend minimises the smoothed problem by Newton's method, and narrows the hinges as far as the gap asks
+// for. It ends when the solve is done, when steps bring little, or when too few rows are on smoothed corners.
+// It returns the last point.
+func (s *solver) descend(source smoother, from start) (start, error) {
+	now, err := s.widen(source, &from)
 	if err != nil {
 		return from, err
 	}
 	gaps := []float64{math.Inf(1)}
-	for range mostSteps {
-		from.w = now.w
-		residual, rest := s.offer(now)
+	for range descentSteps {
+		from.at = now.at
+		residual, ofWidth := s.acceptSmoothed(now)
 		gaps = append(gaps, s.upper-s.lower)
-		if s.report(); s.done() || stalled(gaps) || s.spent() || now.bends() < bendsWanted*len(now.w) {
+		if s.report(); s.done() || hasStalled(gaps) || s.passesUsed() || now.Smooth() < rowsPerColumn*len(now.W) {
 			return from, nil
 		}
+		// Narrow the hinges when the width costs the bound more than the gradient does.
 		width := from.width
-		if residual < rest { // which falls with the square of the width
-			width = math.Max(leastWidth*s.atZero, width*math.Max(.1, math.Min(.5, math.Sqrt(.25*s.target()/rest))))
+		if residual < ofWidth {
+			factor := math.Max(narrowest, math.Min(widest, math.Sqrt(gapOfWidth*s.target()/ofWidth)))
+			width = math.Max(leastWidth*s.atZero, width*factor)
 		}
 		before := now
-		if now, err = s.advance(source, now, &from.width, width); err != nil || now == before {
+		if now, err = s.stepSmoothed(source, now, &from.width, width); err != nil || now == before {
 			return from, err
 		}
-		if err := source.differentiate(s.ctx, now, bentRows); err != nil {
+		if err := source.differentiate(s.ctx, now, curvatureRows); err != nil {
 			return from, err
 		}
 	}
 	return from, nil
 }
 
-// widened evaluates the start with kinks that are wide enough for a second derivative.
-func (s *session) widened(source rounder, from *start) (*rounded, error) {
+// widen evaluates the start, with hinges wide enough for a second derivative.
+func (s *solver) widen(source smoother, from *start) (*smoothedPoint, error) {
 	for {
-		r, err := source.rounded(s.ctx, s.f, from.w, from.width)
+		e, err := source.evaluateSmoothed(s.ctx, s.form, from.at, from.width)
 		if err != nil {
 			return nil, err
 		}
-		if err = source.differentiate(s.ctx, r, bentRows); err != nil {
+		if err = source.differentiate(s.ctx, e, curvatureRows); err != nil {
 			return nil, err
 		}
-		if r.bends() >= 2*bendsWanted*len(r.w) || from.width > 10*s.atZero {
-			return r, nil
+		if e.Smooth() >= 2*rowsPerColumn*len(e.W) || from.width > mostWidth*s.atZero {
+			return e, nil
 		}
-		from.width *= 3
+		from.width *= widening
 	}
 }
 
-// stalled reports whether the last steps have not halved the gap.
-func stalled(gaps []float64) bool {
+// hasStalled reports whether the last steps have not halved the gap.
+func hasStalled(gaps []float64) bool {
 	last := len(gaps) - 1
-	return last >= patience && gaps[last] > .5*gaps[last-patience]
+	return last >= patience && gaps[last] > gaps[last-patience]/2
 }
 
-// offer takes over the point and the bound if they are better. It returns how far the bound is below the best value: what
-// the gradient costs, and the rest, which is due to the width.
-func (s *session) offer(r *rounded) (residual, rest float64) {
+// acceptSmoothed keeps the point and its bound if they are the best so far. It returns the two parts of the
+// gap below the best value: what the gradient costs, and the rest, which is due to the width.
+func (s *solver) acceptSmoothed(e *smoothedPoint) (residual, ofWidth float64) {
 	s.rounds++
-	s.accept(evaluation{w: r.w, f: r.exact, t: r.t, edge: r.edge, above: r.above})
-	bound := s.offerBound(r)
-	residual = r.residual(s.f.ball(r.w))
+	s.accept(evaluation{at: e.at, f: e.Exact, t: e.T, edge: e.Edge, above: e.Above})
+	bound := s.acceptSmoothBound(e)
+	residual = e.Residual(s.form.Ball(e.W))
 	return residual, s.upper - bound - residual
 }
 
-// offerBound takes over the bound if it is better.
-func (s *session) offerBound(r *rounded) float64 {
-	radius := s.f.ball(r.w)
-	bound, scale := r.bound(s.shape.Positives.Mass, radius)
-	if bound > s.lower {
-		s.lower, s.rounded, s.scale, s.radius = bound, r, scale, radius
-		s.theta = scale * r.total / r.cap()
-	}
-	return bound
-}
-
-// advance takes one Newton step, shortened until the rounded problem's value falls, and evaluates the new point with kinks
-// of a new width, which is set. Narrower kinks have smaller values: that they fall is no less to ask for. It returns the old
-// point where no step helps.
-func (s *session) advance(source rounder, now *rounded, width *float64, narrower float64) (*rounded, error) {
-	step := s.newtonStep(now)
-	fall := float64(1e-4*dot(now.gradient(), step)) + float64(1e-12*math.Abs(now.value))
-	w := append([]float64(nil), now.w...)
-	axpy(1, step, w)
+// stepSmoothed takes one Newton step, shortened until the smoothed value falls, and evaluates the new point
+// with hinges of a new width, which it sets. Narrower hinges have smaller values, so a fall with them is no
+// weaker a condition. It returns the old point if no step helps.
+func (s *solver) stepSmoothed(source smoother, now *smoothedPoint, width *float64,
+	narrower float64) (*smoothedPoint, error) {
+	step := now.NewtonStep(s.pos.Shift)
+	s.systems++
+	// fall is the largest change of the value that the step may make: a decrease, up to rounding.
+	fall := float64(sufficientDecrease*linalg.Dot(now.Gradient(), step)) + float64(valueNoise*math.Abs(now.Value))
+	w := append([]float64(nil), now.W...)
+	linalg.Axpy(1, step, w)
 	if s.upper == s.atZero && narrower < *width {
-		// Where w = 0 is optimal nothing has a scale but the kinks: w shrinks with them.
+		// Where w = 0 is optimal, nothing but the width sets a scale: the smoothed minimiser shrinks with it.
 		fall = math.Abs(fall)
 		for j := range w {
 			w[j] *= narrower / *width
 		}
 	}
-	for range 10 {
-		next, err := source.rounded(s.ctx, s.f, w, narrower)
+	to := newPoint(w)
+	for range mostShortenings {
+		next, err := source.evaluateSmoothed(s.ctx, s.form, to, narrower)
 		if err != nil {
 			return nil, err
 		}
-		if next.value <= now.value+fall {
+		if next.Value <= now.Value+fall {
 			*width = narrower
 			return next, nil
 		}
-		w, narrower = source.between(now.w, w, .3), *width
+		to, narrower = source.between(now.at, to, shortening), *width
 	}
 	return now, nil
-}
-
-// newtonStep is -H^-1 times the gradient, with H estimated from rows that bend:
-//
-//	H = lambda I + (1/M+) sum m c'' (x - grad t)(x - grad t)' + P hess t,
-//
-// the sum over the positives. hess t is the same sum over the population, for a quantile over U; for the mean of the largest
-// over kappa, about the weighted mean of the rows that bend instead of grad t.
-func (s *session) newtonStep(r *rounded) []float64 {
-	d := len(r.w)
-	h := make([]float64, d*d)
-	s.addBent(&r.losses, 1/s.shape.Positives.Mass, r.slope, h)
-	middle := r.slope
-	if s.f.kind == topMean {
-		middle = nil
-	}
-	s.addBent(&r.band, r.total/r.cap(), middle, h)
-	r.losses.rows, r.band.rows = nil, nil
-	var trace float64
-	for j := range d {
-		h[j*d+j] += r.f.lambda
-		trace += h[j*d+j]
-	}
-	for j := range d {
-		h[j*d+j] += float64(1e-13*trace/float64(d)) + 1e-300
-	}
-	var factor cholesky
-	factor.factor(h, d)
-	s.systems++
-	step := make([]float64, d)
-	axpy(-1, r.gradient(), step)
-	factor.solve(step)
-	return step
-}
-
-// addBent adds scale times the sum of m c” (x - middle)(x - middle)' to the lower triangle of h; middle nil: the rows' mean.
-func (s *session) addBent(b *bent, scale float64, middle []float64, h []float64) {
-	if len(b.rows) == 0 {
-		return
-	}
-	d := s.shape.Cols
-	set, x := newRows(s.pos.frame), make([]float64, d)
-	for _, row := range b.rows {
-		row.Features(x)
-		set.add(x, row.Weight)
-	}
-	diagonal := make([]float64, set.n)
-	axpy(b.share*scale, b.curvature, diagonal)
-	set.addGram(diagonal, h, d)
-	border, g, total := make([]float64, d), make([]float64, d), sum(diagonal)
-	set.addTransposed(diagonal, 1, border)
-	if middle == nil {
-		axpy(1/total, border, g)
-	} else {
-		axpy(1, middle, g)
-		axpy(-1, s.pos.centre, g)
-	}
-	for i := range d {
-		for j := range i + 1 {
-			h[i*d+j] += float64(float64(total*g[i])*g[j]) - (float64(border[i]*g[j]) + float64(g[i]*border[j]))
-		}
-	}
 }

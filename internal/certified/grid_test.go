@@ -9,7 +9,7 @@ import (
 	"toptau/internal/objective"
 )
 
-// gridInstances is a grid over lambda, K, tau and beta: what a search over hyperparameters asks for.
+// gridInstances is a grid over lambda, K, tau and beta, like those of a search over hyperparameters.
 func gridInstances() (list []instance) {
 	for _, lambda := range []float64{.1, 1e-3} {
 		for _, k := range []int{1, 5} {
@@ -27,25 +27,25 @@ func gridInstances() (list []instance) {
 	return list
 }
 
-// effort is what a grid took in one of three ways.
-type effort struct {
+// gridCost is the cost of a grid in one of three ways.
+type gridCost struct {
 	passes, reached int
 	used            time.Duration
 }
 
-func (e *effort) add(r Result) {
+func (e *gridCost) addResult(r Result) {
 	e.passes += r.Passes
 	if r.Converged {
 		e.reached++
 	}
 }
 
-// gridPart solves a grid together, in a chain and one by one.
+// gridPart solves a grid in a batch, in a chain and one by one.
 func gridPart(t *testing.T, s *section) {
 	grid := gridInstances()
-	s.say(fmt.Sprintf(`A grid of %d points: lambda 0.1 and 0.001; TopPushK with k 1 and 5, TopMean-NP with tau 0.01 and 0.05, Pat&Mat-NP
-		with tau 0.01 and 0.05 and beta 1 and 0.01. Together is SolveAll: each reading serves all points that wait for one, and
-		every result has the bytes of the single solve (checked). A chain starts each point where the one before it ended. All
+	s.paragraph(fmt.Sprintf(`A grid of %d problems: lambda 0.1 and 0.001; TopPushK with k 1 and 5, TopMean-NP with tau 0.01 and 0.05, Pat&Mat-NP with
+		tau 0.01 and 0.05 and beta 1 and 0.01. "Together" is SolveAll: each pass serves all problems that wait for one, and every
+		result has the bytes of the single solve (checked). In a chain each problem starts where the one before it ended. All
 		passes include those that verify the results.`, len(grid)))
 	s.table([]string{"set", "passes together", "in a chain", "alone", "processor s together", "in a chain", "alone", "points reached together",
 		"in a chain", "alone"})
@@ -53,9 +53,9 @@ func gridPart(t *testing.T, s *section) {
 		x := standardised(t, set)
 		var list []*objective.Objective
 		for _, in := range grid {
-			list = append(list, bind(t, problem(t, in.method, in.h), x))
+			list = append(list, bind(t, newProblem(t, in.method, in.h), x))
 		}
-		var together, chained, alone effort
+		var together, chained, alone gridCost
 		results := make([]string, len(list))
 		before := processor()
 		for i, o := range list {
@@ -63,13 +63,13 @@ func gridPart(t *testing.T, s *section) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			alone.add(r)
+			alone.addResult(r)
 			results[i] = fmt.Sprint(r)
 		}
 		alone.used = processor() - before
 		before = processor()
 		cost, err := SolveAll(context.Background(), list, Options{}, Watch{Solved: func(i int, r Result, err error) bool {
-			together.add(r)
+			together.addResult(r)
 			if fmt.Sprint(r) != results[i] || err != nil {
 				t.Errorf("%s, problem %d: together %s, not what it is alone; %v", set, i, describe(r), err)
 			}
@@ -86,7 +86,7 @@ func gridPart(t *testing.T, s *section) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			chained.add(r)
+			chained.addResult(r)
 		}
 		chained.used = processor() - before
 		s.row(set, fmt.Sprint(together.passes), fmt.Sprint(chained.passes), fmt.Sprint(alone.passes), seconds(together.used),

@@ -7,34 +7,37 @@ import (
 	"toptau/internal/matrix"
 )
 
-// Group is many rows that stand in a restricted problem as one: their weighted mean, with all their mass. The hinge and
-// the threshold are convex, so the problem with the mean is a lower bound of the one with the rows, and it is equal as
-// long as the rows lie on one side of the kink. A dual value of the mean is spread over the rows in proportion to their
-// weights: that is feasible for the whole problem and has the same v.
+// Group is many rows that enter a restricted problem as one: their weighted mean, with their total weight.
+// The hinge and the threshold are convex, so the problem with the mean is a lower bound of the one with the
+// rows. It is equal as long as the rows are on one side of the corner. A dual value of the mean is
+// distributed over the rows in proportion to their weights. That is feasible for the whole problem and gives
+// the same v.
 type Group struct {
 	Mass    float64
 	Mean    []float64
 	Rows    []int32
-	Weights []float64 // beside Rows; nil: all 1
+	Weights []float64 // of Rows; nil: all 1
 }
 
-// How many groups the rows on one side of the kink form, by score. The hinge is linear there and needs few; a square
-// loses the variance of the scores within a group, which falls with the square of their number.
+// The number of groups on one side of the corner, by score. The hinge is linear there and needs few. For a
+// square the bound loses the variance of the scores within a group, which falls with the square of the number
+// of groups. Chosen by hand.
 const (
 	groupsOfHinge  = 8
 	groupsOfSquare = 2048
 )
 
-// groups sums the rows from first to end that are neither known nor taken by their distance from the kink, in buckets of
-// about equal size, count on either side of it. Of the negative side it takes all, or only about twice as many rows, those nearest
-// to the kink, as there are on the other side.
-func (s *Memory) groups(first, end int, known *Set, taken []Row, distance func(i int) float64, count int, all bool) []Group {
-	gone := NewSet(end - first)
+// sumGroups sums the rows from first to end-1 that are neither known nor in taken. It orders them by distance
+// from the corner and forms groups of about equal size, count on each side. Of the side of negative distances
+// it sums all rows, or only the nearest: about twice as many as there are on the other side.
+func (s *Memory) sumGroups(first, end int, known *Set, taken []Row, distance func(i int) float64, count int,
+	all bool) []Group {
+	others := NewSet(end - first)
 	for _, r := range taken {
-		gone.Add(r.ID)
+		others.Add(r.ID)
 	}
-	out := func(i int) bool { return known.Has(i-first) || gone.Has(i-first) || s.weight(i) == 0 }
-	bounds := bucketBounds(first, end, out, distance, count, all)
+	skip := func(i int) bool { return known.Has(i-first) || others.Has(i-first) || s.weight(i) == 0 }
+	bounds := bucketBounds(first, end, skip, distance, count, all)
 	if len(bounds) == 0 {
 		return nil
 	}
@@ -43,8 +46,12 @@ func (s *Memory) groups(first, end int, known *Set, taken []Row, distance func(i
 		buckets[g].Mean = make([]float64, s.x.Cols())
 	}
 	positives := s.x.Positives.Rows()
-	s.sumBuckets(buckets, bounds, s.x.Positives, min(first, positives), min(end, positives), 0, first, out, distance)
-	s.sumBuckets(buckets, bounds, s.x.Negatives, max(first, positives), max(end, positives), positives, first, out, distance)
+	sum := func(class *matrix.Part, from, to, offset int) {
+		s.sumBuckets(buckets, bounds, class, from, to, offset, first, skip, distance)
+	}
+	sum(s.x.Positives, min(first, positives), min(end, positives), 0)
+	sum(s.x.Negatives, max(first, positives), max(end, positives), positives)
+	// Sums become means; empty buckets go.
 	kept := buckets[:0]
 	for _, b := range buckets {
 		if b.Mass > 0 {
@@ -57,16 +64,17 @@ func (s *Memory) groups(first, end int, known *Set, taken []Row, distance func(i
 	return kept
 }
 
-// sumBuckets adds the rows from..to, which belong to one part that begins at row offset. A chunk of rows is summed into
-// all buckets before the next one is read, so that it stays in cache.
-func (s *Memory) sumBuckets(buckets []Group, bounds []float64, part *matrix.Part, from, to, offset, first int,
-	out func(i int) bool, distance func(i int) float64) {
-	chunk := 8192 * max(1, len(bounds)/128)
+// sumBuckets adds the rows from to to-1 of a class, whose first row has number offset, to the buckets. A
+// chunk of rows is summed into all buckets before the next one is read, so that it stays in the cache. The
+// chunk is part of the order of the sums.
+func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Part, from, to, offset, first int,
+	skip func(i int) bool, distance func(i int) float64) {
+	chunk := 8192 * max(1, len(bounds)/128) // about 64 rows of each bucket
 	lists := make([][]int32, len(bounds))
 	weights := make([][]float64, len(bounds))
 	for begin := from; begin < to; begin += chunk {
 		for i := begin; i < min(begin+chunk, to); i++ {
-			if out(i) {
+			if skip(i) {
 				continue
 			}
 			g, found := slices.BinarySearch(bounds, distance(i))
@@ -88,7 +96,7 @@ func (s *Memory) sumBuckets(buckets []Group, bounds []float64, part *matrix.Part
 		}
 		for g := range lists {
 			if len(lists[g]) > 0 {
-				part.AddGradient(lists[g], weights[g], buckets[g].Mean)
+				class.AddGradient(lists[g], weights[g], buckets[g].Mean)
 				s.visits += float64(len(lists[g]))
 				lists[g], weights[g] = lists[g][:0], weights[g][:0]
 			}
@@ -96,12 +104,14 @@ func (s *Memory) sumBuckets(buckets []Group, bounds []float64, part *matrix.Part
 	}
 }
 
-// bucketBounds returns the ascending lower ends of the buckets, from quantiles of a sample. The kink is one of them.
-func bucketBounds(first, end int, out func(i int) bool, distance func(i int) float64, count int, all bool) []float64 {
-	stride := max(1, (end-first)/max(8192, 16*count))
+// bucketBounds returns the ascending lower ends of the buckets, from quantiles of a sample. The corner, 0, is
+// one of them.
+func bucketBounds(first, end int, skip func(i int) bool, distance func(i int) float64, count int,
+	all bool) []float64 {
+	stride := max(1, (end-first)/max(keySample, 16*count)) // 16 sampled rows for each bucket
 	var below, above []float64
 	for i := first; i < end; i += stride {
-		if out(i) {
+		if skip(i) {
 			continue
 		}
 		if d := distance(i); d >= 0 {

@@ -5,29 +5,32 @@ import (
 	"math"
 	"slices"
 
+	"toptau/internal/certified/form"
+	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/threshold"
 )
 
-// Memory is a source over a matrix in memory. It keeps the scores of the last points it saw, so that one reading serves
-// the threshold, the losses and the line search. One goroutine at a time.
+// Memory is a source over a matrix in memory. It keeps the scores of recent points, so that one pass serves
+// the threshold, the losses and the line search. It serves one goroutine at a time.
 type Memory struct {
 	x       *matrix.Matrix
 	read    reader
 	all     bool                    // the population is all rows
 	weights []float64               // of all rows, positives first; nil: all 1
 	shape   [2]threshold.Population // positives, population
-	recent  []scored
+	recent  []*Point                // those whose scores are kept, the last used at the end
 	passes  int
-	visits  float64
+	visits  float64 // rows read
 
-	// Space that is reused from call to call.
+	// Scratch.
 	support threshold.Support
 	numbers []int32
 }
 
-// recentPoints is how many points' scores are kept: the best, the newest and the last of a line search.
+// recentPoints is the number of points whose scores are kept: the best, the newest and the last of a line
+// search.
 const recentPoints = 3
 
 // NewMemory returns a source over a matrix whose population is all rows or the negatives.
@@ -61,7 +64,7 @@ func newMemory(x *matrix.Matrix, read reader, population method.Population) *Mem
 	return s
 }
 
-// first is the row, counted over both parts, at which the population begins.
+// first is the number of the first row of the population, counted over both classes.
 func (s *Memory) first() int {
 	if s.all {
 		return 0
@@ -69,6 +72,7 @@ func (s *Memory) first() int {
 	return s.x.Positives.Rows()
 }
 
+// weight returns that of row i, counted over both classes.
 func (s *Memory) weight(i int) float64 {
 	if s.weights == nil {
 		return 1
@@ -81,17 +85,17 @@ func (s *Memory) Shape() Shape {
 	return Shape{Cols: s.x.Cols(), Positives: s.shape[0], Population: s.shape[1]}
 }
 
-// Readings counts the readings so far.
+// Readings counts the passes and rows read so far.
 func (s *Memory) Readings() (int, float64) { return s.passes, s.visits / float64(s.x.Rows()) }
 
-// Means reads the data once.
+// Means makes one pass.
 func (s *Memory) Means(ctx context.Context) (positives, population []float64, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	s.passes++
 	s.visits += float64(s.x.Rows())
-	sums, others := s.read.sums()
+	sums, others := s.read.sumClasses()
 	positives, population = slices.Clone(sums), slices.Clone(others)
 	for j := range positives {
 		if s.all {
@@ -103,64 +107,73 @@ func (s *Memory) Means(ctx context.Context) (positives, population []float64, er
 	return positives, population, nil
 }
 
-// scores returns the scores of w, from the last points or by a reading.
-func (s *Memory) scores(w []float64) (z []float64, read bool) {
-	if z = s.remembered(w); z != nil {
-		return z, false
+// scores returns the scores at a point. It reports whether that took a reading of the data.
+func (s *Memory) scores(p *Point) (z []float64, read bool) {
+	if p.kept() {
+		s.touch(p)
+		return p.scores, false
 	}
-	z = s.slot(w, recentPoints)
-	s.fill([]scored{{w, z}})
-	return z, true
+	s.keep(p, recentPoints)
+	s.fill([]*Point{p})
+	return p.scores, true
 }
 
-// remembered returns the scores of a recent point, or nil.
-func (s *Memory) remembered(w []float64) []float64 {
-	for k, p := range s.recent {
-		if slices.Equal(p.w, w) {
-			// Move to the end: the last used is dropped last.
-			s.recent = append(append(s.recent[:k:k], s.recent[k+1:]...), p)
-			return p.z
-		}
+// bothScores returns the scores at two points. Reading either or both is one pass.
+func (s *Memory) bothScores(from, to *Point) (z0, z1 []float64) {
+	z1, readTo := s.scores(to)
+	z0, readFrom := s.scores(from)
+	if readTo || readFrom {
+		s.passes++
 	}
-	return nil
+	return z0, z1
 }
 
-// fill reads the scores of some points.
-func (s *Memory) fill(points []scored) {
-	s.read.scores(points)
-	s.visits += float64(len(points) * s.x.Rows())
+// touch marks a point as used last. The least recently used point loses its scores first.
+func (s *Memory) touch(p *Point) {
+	k := slices.Index(s.recent, p)
+	s.recent = append(append(s.recent[:k:k], s.recent[k+1:]...), p)
 }
 
-// slot returns space for the scores of w, remembered as w's beside those of most-1 other points.
-func (s *Memory) slot(w []float64, most int) []float64 {
+// keep gives a point space for its scores. At most most points have such space, so that others may lose
+// theirs.
+func (s *Memory) keep(p *Point, most int) {
 	var z []float64
 	for len(s.recent) >= most {
-		z = s.recent[0].z
+		z, s.recent[0].scores = s.recent[0].scores, nil
 		s.recent = append(s.recent[:0], s.recent[1:]...)
 	}
 	if z == nil {
 		z = make([]float64, s.x.Rows())
 	}
-	s.recent = append(s.recent, scored{w: slices.Clone(w), z: z})
-	return z
+	p.scores = z
+	s.recent = append(s.recent, p)
 }
 
-// prepare reads the scores that queries need, all at once, and remembers them until the next call. It reports whether it
-// read any.
+// fill computes the scores of some points.
+func (s *Memory) fill(points []*Point) {
+	s.read.computeScores(points)
+	s.visits += float64(len(points) * s.x.Rows())
+}
+
+// prepare computes the scores of the queries' points that are not kept, all at once. It keeps them until the
+// next call, and reports whether it read the data.
 func (s *Memory) prepare(queries []Query) bool {
 	for _, q := range queries {
-		s.remembered(q.W) // so that no other point takes its place
-	}
-	var wanted []scored
-	for _, q := range queries {
-		if s.remembered(q.W) == nil {
-			wanted = append(wanted, scored{q.W, s.slot(q.W, max(recentPoints, len(queries)))})
+		if q.At.kept() {
+			s.touch(q.At) // so that no other point takes its place
 		}
 	}
-	if len(wanted) > 0 {
-		s.fill(wanted)
+	var missing []*Point
+	for _, q := range queries {
+		if !q.At.kept() {
+			s.keep(q.At, max(recentPoints, len(queries)))
+			missing = append(missing, q.At)
+		}
 	}
-	return len(wanted) > 0
+	if len(missing) > 0 {
+		s.fill(missing)
+	}
+	return len(missing) > 0
 }
 
 // Scan answers the queries.
@@ -173,33 +186,36 @@ func (s *Memory) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 	}
 	answers := make([]Answer, len(queries))
 	for k, q := range queries {
-		z := s.remembered(q.W)
+		s.touch(q.At)
+		z := q.At.scores
 		if q.Population != nil {
-			answers[k].Population = s.population(z, *q.Population, len(queries) == 1)
+			answers[k].Population = s.answerPopulation(z, *q.Population, len(queries) == 1)
 		}
 		if q.Positives != nil {
-			answers[k].Positives = s.positives(z, *q.Positives)
+			answers[k].Positives = s.answerPositives(z, *q.Positives)
 		}
 	}
 	return answers, nil
 }
 
-// population answers for scores z, which may become part of the answer if they are lasting.
-func (s *Memory) population(z []float64, q PopulationQuery, lasting bool) (a PopulationAnswer) {
+// answerPopulation answers for scores z. They may become part of the answer if they are lasting.
+func (s *Memory) answerPopulation(z []float64, q PopulationQuery, lasting bool) (a PopulationAnswer) {
 	first := s.first()
 	s.copyAbove(z[first:], q.Above, lasting, &a)
 	key := func(i int) float64 { return -z[i] }
 	if q.Near {
 		key = func(i int) float64 { return math.Abs(z[i] - q.Edge) }
 	}
-	a.Rows, a.Cut = s.best(first, len(z), q.Known, q.Limit, key, z)
+	a.Rows, a.Cut = s.bestRows(first, len(z), q.Known, q.Limit, key, z)
 	if q.Rest > 0 {
-		a.Groups = s.groups(first, len(z), q.Known, a.Rows, func(i int) float64 { return z[i] - q.Edge }, q.Rest, false)
+		distance := func(i int) float64 { return z[i] - q.Edge }
+		a.Groups = s.sumGroups(first, len(z), q.Known, a.Rows, distance, q.Rest, false)
 	}
 	return a
 }
 
-// copyAbove answers with the scores z of the population at or above a limit; lasting ones need no copy if it is all of them.
+// copyAbove answers with the scores z of the population at or above a limit. Lasting ones are not copied if
+// all are.
 func (s *Memory) copyAbove(z []float64, above float64, lasting bool, a *PopulationAnswer) {
 	var weights []float64
 	if s.weights != nil {
@@ -226,30 +242,17 @@ func (s *Memory) copyAbove(z []float64, above float64, lasting bool, a *Populati
 	}
 }
 
-func (s *Memory) positives(z []float64, q PositivesQuery) (a PositivesAnswer) {
+func (s *Memory) answerPositives(z []float64, q PositivesQuery) (a PositivesAnswer) {
 	positives := s.x.Positives.Rows()
-	a.Loss = sumInBlocks(positives, func(i int) float64 {
-		return float64(s.weight(i) * lossAt(q.Squared, 1+q.T-z[i]))
+	a.Loss = linalg.SumInBlocks(positives, func(i int) float64 {
+		return float64(s.weight(i) * form.Loss(q.Squared, 1+q.T-z[i]))
 	})
-	a.Rows, _ = s.best(0, positives, q.Known, q.Limit, func(i int) float64 { return math.Abs(1 + q.T - z[i]) }, z)
+	a.Rows, _ = s.bestRows(0, positives, q.Known, q.Limit, func(i int) float64 { return math.Abs(1 + q.T - z[i]) }, z)
 	if q.Rest > 0 {
-		a.Groups = s.groups(0, positives, q.Known, a.Rows, func(i int) float64 { return 1 + q.T - z[i] }, q.Rest, true)
+		distance := func(i int) float64 { return 1 + q.T - z[i] }
+		a.Groups = s.sumGroups(0, positives, q.Known, a.Rows, distance, q.Rest, true)
 	}
 	return a
-}
-
-// sumInBlocks adds up n terms in blocks that depend on n alone.
-func sumInBlocks(n int, term func(i int) float64) float64 {
-	const block = 1 << 15
-	parts := make([]float64, (n+block-1)/block)
-	parallel(len(parts), 4*float64(n), func(b int) {
-		var s float64
-		for i := b * block; i < min((b+1)*block, n); i++ {
-			s += term(i)
-		}
-		parts[b] = s
-	})
-	return sum(parts)
 }
 
 // ranked is a row that competes for a place in an answer: the smallest keys win, ties by number.
@@ -268,15 +271,24 @@ func (r ranked) compare(o ranked) int {
 	return int(r.id) - int(o.id)
 }
 
-// best returns the limit rows from first to end of the smallest keys that are not known, in order, with their features,
-// and whether there are more.
-func (s *Memory) best(first, end int, known *Set, limit int, key func(i int) float64, z []float64) ([]Row, bool) {
+const (
+	// keySample is the number of keys in the sample that bounds the smallest ones.
+	keySample = 8192
+	// sampleSlack and sampleExtra are by how much the rank of the bound in the sample exceeds the expected
+	// one: then almost never too few keys are below it. Too few cost another sweep over the keys, and no
+	// error. Chosen by hand.
+	sampleSlack, sampleExtra = 3, 40 // halves
+)
+
+// bestRows returns the limit rows from first to end-1 with the smallest keys, in order, with their features.
+// It leaves out known rows, and reports whether there are more.
+func (s *Memory) bestRows(first, end int, known *Set, limit int, key func(i int) float64, z []float64) ([]Row, bool) {
 	if limit == 0 {
 		return nil, true
 	}
-	// A sample says which keys can be among the smallest, so that few rows are ranked.
+	// A sample bounds the keys that can be among the smallest, so that few rows are ranked.
 	bound := math.Inf(1)
-	if stride := (end - first) / 8192; stride > 0 && limit < (end-first)/4 {
+	if stride := (end - first) / keySample; stride > 0 && limit < (end-first)/4 {
 		var sample []float64
 		for i := first; i < end; i += stride {
 			if !known.Has(i - first) {
@@ -284,7 +296,7 @@ func (s *Memory) best(first, end int, known *Set, limit int, key func(i int) flo
 			}
 		}
 		slices.Sort(sample)
-		if k := limit/stride*3/2 + 40; k < len(sample) {
+		if k := limit/stride*sampleSlack/2 + sampleExtra; k < len(sample) {
 			bound = sample[k]
 		}
 	}
@@ -297,13 +309,15 @@ func (s *Memory) best(first, end int, known *Set, limit int, key func(i int) flo
 	for k, r := range others {
 		id := int(r.id)
 		rows[k] = Row{ID: id, Score: z[first+id], Weight: s.weight(first + id),
-			Features: func(dst []float64) { s.row(first+id, dst) }}
+			Features: func(dst []float64) { s.copyRow(first+id, dst) }}
 	}
 	return rows, more
 }
 
-// smallest returns the limit rows of the smallest keys up to bound, in some order, and whether there may be more.
-func (s *Memory) smallest(first, end int, known *Set, limit int, bound float64, key func(i int) float64) (list []ranked, more bool) {
+// smallest returns the limit rows with the smallest keys up to bound, in some order, and whether there may be
+// more.
+func (s *Memory) smallest(first, end int, known *Set, limit int, bound float64,
+	key func(i int) float64) (list []ranked, more bool) {
 	more = !math.IsInf(bound, 1)
 	cut := func() {
 		selectSmallest(list, limit, ranked.compare)
@@ -316,7 +330,7 @@ func (s *Memory) smallest(first, end int, known *Set, limit int, bound float64, 
 		}
 		if list = append(list, ranked{k, int32(i - first)}); len(list) == 4*limit+1024 {
 			cut()
-			// Of equal keys the first rows win: later ones need a smaller one.
+			// Of equal keys the first rows win: a later row needs a smaller key.
 			bound = math.Nextafter(slices.MaxFunc(list, ranked.compare).key, math.Inf(-1))
 		}
 	}
@@ -326,7 +340,8 @@ func (s *Memory) smallest(first, end int, known *Set, limit int, bound float64, 
 	return list, more
 }
 
-func (s *Memory) row(i int, dst []float64) {
+// copyRow writes row i, counted over both classes, to dst.
+func (s *Memory) copyRow(i int, dst []float64) {
 	if p := s.x.Positives.Rows(); i < p {
 		s.x.Positives.Row(i, dst)
 	} else {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
 )
 
@@ -56,7 +57,7 @@ func TestReferenceOptima(t *testing.T) {
 			k = int(number("k"))
 		}
 		h := hyper(number("lambda"), get("tau"), number("beta"), k, get("surrogate") == "squared_hinge")
-		o := bind(t, problem(t, get("method"), h), x)
+		o := bind(t, newProblem(t, get("method"), h), x)
 		begin := time.Now()
 		r, err := Solve(context.Background(), o, Options{})
 		if err != nil {
@@ -76,7 +77,7 @@ func TestReferenceOptima(t *testing.T) {
 			faults = append(faults, fmt.Sprintf("F - reference bound = %g, decrease %g", gap, r.AtZero-lower))
 		}
 		if lambda := h.Lambda; lambda > 0 {
-			norm := math.Sqrt(dot(r.W, r.W))
+			norm := math.Sqrt(linalg.Dot(r.W, r.W))
 			room := math.Sqrt(2*math.Max(0, r.Objective-lower)/lambda) + math.Sqrt(2*(upper-lower)/lambda)
 			if math.Abs(norm-number("norm_w")) > room*(1+1e-9)+1e-12 {
 				faults = append(faults, fmt.Sprintf("norm %g, reference %g", norm, number("norm_w")))

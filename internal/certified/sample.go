@@ -3,23 +3,30 @@ package certified
 import (
 	"context"
 
+	"toptau/internal/certified/form"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/threshold"
 )
 
-// A large problem starts from the solution of a small one: every stride-th row of each class, with K scaled. The small
-// solution lies within the noise of sampling of the large one, and so do its kinks; the rows near them are the ones that
-// matter. It only gives a starting point, so nothing depends on it but the time.
+// A large problem starts from the solution of a small one: every stride-th row of each class, with K scaled.
+// The two solutions differ by the noise of sampling, so the rows near the corners of the small one are about
+// those that matter. It only gives a starting point: nothing but the time depends on it. The numbers were
+// chosen by hand on simulated data.
 const (
-	sampleAbove = 200_000 // rows above which a sample is solved first
-	sampleRows  = 100_000 // its size
-	sampleGap   = 3e-3
-	topRows     = 20 // mass on top, and positives, a column from which kinks are rounded
+	sampleAbove  = 200_000 // rows above which a sample is solved first
+	sampleRows   = 100_000 // rows of the sample
+	sampleGap    = 3e-3    // about the noise of sampling
+	samplePasses = 12      // over the sample, at most
+	leastSample  = 4000    // rows of each class, or all of them
+
+	// smoothRows is the mass on top, and the number of positives, per column, from which the smoothed problem
+	// is used: enough rows then lie on a smoothed corner for a second derivative.
+	smoothRows = 20
 )
 
-// startFromSample returns a point to start from, or nil where no sample is worth its time, and the visits to rows that
-// it took.
+// startFromSample returns a start from a sample, or nil if the sample did not help or the problem is too
+// small for one. visits is the number of rows read.
 func startFromSample(ctx context.Context, o *objective.Objective) (from *start, visits float64) {
 	x := o.Matrix()
 	if x.Rows() <= sampleAbove {
@@ -31,55 +38,55 @@ func startFromSample(ctx context.Context, o *objective.Objective) (from *start, 
 	if r, ok := p.Rule().(threshold.TopCount); ok {
 		p.K = max(1, r.K/stride)
 	}
-	bound, err := objective.New(p, small)
+	o2, err := objective.New(p, small)
 	if err != nil {
 		return nil, visits
 	}
-	f, err := formOf(p, bound.Threshold().Kappa())
+	f, err := form.Bind(p, o2.Threshold())
 	if err != nil {
 		return nil, visits
 	}
-	f.rule = bound.Threshold()
 	source := NewMemory(small, p.Definition().Population)
-	s := &session{ctx: ctx, source: source, f: f, opt: Options{Gap: sampleGap, MaxPasses: 12}}
-	if worthRounding(o) {
-		if err := s.sketch(source); err != nil {
+	s := newSolver(ctx, source, f, Options{Gap: sampleGap, MaxPasses: samplePasses})
+	if worthSmoothing(o) {
+		if err := s.solveSmoothed(source); err != nil {
 			return nil, source.visits
 		}
 		if s.done() {
-			return &s.last, source.visits
+			// A point belongs to its source: the large problem gets one of its own.
+			return &start{at: newPoint(s.last.at.W), width: s.last.width, shift: s.last.shift}, source.visits
 		}
 	}
-	if err := s.solve(); err != nil || isZero(s.best.w) {
+	if err := s.solve(); err != nil || isZero(s.best.at.W) {
 		return nil, source.visits
 	}
-	return &start{w: s.best.w}, source.visits
+	return &start{at: newPoint(s.best.at.W)}, source.visits
 }
 
-// worthRounding reports whether there are many more rows on top, and many more positives, than columns, so that enough rows
-// bend for a second derivative.
-func worthRounding(o *objective.Objective) bool {
+// worthSmoothing reports whether the problem is large, and has enough rows on top and positives for its
+// columns.
+func worthSmoothing(o *objective.Objective) bool {
 	x := o.Matrix()
-	wanted := topRows * float64(x.Cols())
+	wanted := smoothRows * float64(x.Cols())
 	return x.Rows() > sampleAbove && o.Threshold().Kappa() >= wanted && float64(x.Positives.Rows()) >= wanted
 }
 
-// sketch begins like a problem without a sample and solves with rounded kinks alone.
-func (s *session) sketch(source rounder) error {
-	s.origin()
-	e, err := s.beginOnRay()
+// solveSmoothed starts on the ray through the difference of the means and solves the smoothed problem alone.
+func (s *solver) solveSmoothed(source smoother) error {
+	s.startAtZero()
+	e, err := s.startOnRay()
 	if err != nil {
 		return err
 	}
-	first := start{w: e.w, width: firstWidth * s.atZero, frame: s.pos.frame}
+	first := start{at: e.at, width: firstWidth * s.atZero, shift: s.pos.Shift}
 	if e.f >= s.atZero {
-		first.w = make([]float64, s.shape.Cols)
+		first.at = s.zero
 	}
 	s.last, err = s.descend(source, first)
 	return err
 }
 
-// every takes rows at equal distances, but a few thousand at least.
+// every returns every stride-th row of a class, or more of a small class.
 func every(p *matrix.Part, stride int) *matrix.Part {
-	return p.Every(0, max(1, min(stride, p.Rows()/4000)))
+	return p.Every(0, max(1, min(stride, p.Rows()/leastSample)))
 }

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/threshold"
 )
 
-// shards is a source over several matrices that hold parts of the rows: it asks each of them and merges the answers. It
-// has no line search and hides everything but Scan.
+// shards is a source over several matrices, each with some of the rows. It asks each of them and merges the
+// answers. It has no line search and keeps no scores.
 type shards struct {
 	parts      []*Memory
 	pos, pop   []int // first row number of each shard
@@ -59,15 +60,15 @@ func (s *shards) Means(ctx context.Context) (positives, population []float64, er
 		if err != nil {
 			return nil, nil, err
 		}
-		axpy(p.Shape().Positives.Mass/shape.Positives.Mass, a, positives)
-		axpy(p.Shape().Population.Mass/shape.Population.Mass, b, population)
+		linalg.Axpy(p.Shape().Positives.Mass/shape.Positives.Mass, a, positives)
+		linalg.Axpy(p.Shape().Population.Mass/shape.Population.Mass, b, population)
 	}
 	return positives, population, nil
 }
 
 func (s *shards) Readings() (int, float64) { return s.passes, float64(s.passes) }
 
-// within is the part of a set that belongs to a shard.
+// within returns the rows of a set that belong to a shard.
 func within(known *Set, first, rows int) *Set {
 	out := NewSet(rows)
 	for i := range rows {
@@ -109,6 +110,9 @@ func (s *shards) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 				inner[i].Positives = &c
 			}
 		}
+		for i := range inner {
+			inner[i].At = newPoint(queries[i].At.W) // a point belongs to one source
+		}
 		answers, err := p.Scan(ctx, inner)
 		if err != nil {
 			return nil, err
@@ -147,7 +151,8 @@ func (s *shards) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 			}
 			return x.ID - y.ID
 		})
-		// A shard's groups leave out the rows that it offers, so all offers are kept when groups were asked for.
+		// A shard's groups leave out the rows that it returns. So all its rows are kept if the query asks for
+		// groups.
 		if q.Population.Rest == 0 && len(a.Rows) > q.Population.Limit {
 			a.Rows, a.Cut = a.Rows[:q.Population.Limit], true
 		}
@@ -158,13 +163,13 @@ func (s *shards) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 	return out, nil
 }
 
-// TestShards solves problems whose data are seen through Scan alone, in several parts.
+// TestShards solves problems on several matrices, through Scan alone.
 func TestShards(t *testing.T) {
 	d := clouds(21, 60, 700, 4, .7)
 	x := d.matrix(t, matrix.Float64)
 	for _, lambda := range []float64{1e-3} {
 		for _, n := range everyMethod(lambda) {
-			p := problem(t, n.name, n.h)
+			p := newProblem(t, n.name, n.h)
 			r, err := SolveSource(context.Background(), newShards(t, d, 3, p.Definition().Population), p, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -179,7 +184,7 @@ func TestShards(t *testing.T) {
 				t.Errorf("%s:\n  shards %s\n  whole  %s", label(n), describe(r), describe(whole))
 			}
 			if f := o.At(r.W, nil).F; math.Abs(f-r.Objective) > 1e-12*f {
-				t.Errorf("%s: F = %.15g, the shards say %.15g", label(n), f, r.Objective)
+				t.Errorf("%s: F = %.15g, the shards return %.15g", label(n), f, r.Objective)
 			}
 			t.Logf("%s: shards %d passes, whole %d", label(n), r.Passes, whole.Passes)
 		}

@@ -14,7 +14,7 @@ import (
 	"toptau/method"
 )
 
-// clouds is two overlapping classes with the given number of rows.
+// clouds returns two overlapping classes with the given numbers of rows.
 func clouds(seed uint64, pos, neg, d int, shift float64) dataset {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var out dataset
@@ -67,7 +67,7 @@ func TestEveryMethodConverges(t *testing.T) {
 	x := clouds(1, 50, 500, 5, .8).matrix(t, matrix.Float32)
 	for _, lambda := range []float64{.1, 1e-3, 1e-6, 0} {
 		for _, n := range everyMethod(lambda) {
-			o := bind(t, problem(t, n.name, n.h), x)
+			o := bind(t, newProblem(t, n.name, n.h), x)
 			r, err := Solve(context.Background(), o, Options{})
 			if err != nil {
 				t.Errorf("%s: %v", label(n), err)
@@ -97,7 +97,7 @@ func probe(t *testing.T, name string, o *objective.Objective, r Result) {
 	}
 }
 
-// TestWeightsAreMultiplicities gives rows whole weights and then repeats them.
+// TestWeightsAreMultiplicities compares whole weights with repeated rows.
 func TestWeightsAreMultiplicities(t *testing.T) {
 	d := clouds(2, 25, 200, 3, .7)
 	random := rand.New(rand.NewPCG(5, 6))
@@ -118,7 +118,7 @@ func TestWeightsAreMultiplicities(t *testing.T) {
 	plain := repeated.matrix(t, matrix.Float64)
 	for _, lambda := range []float64{.01, 0} {
 		for _, n := range everyMethod(lambda) {
-			p := problem(t, n.name, n.h)
+			p := newProblem(t, n.name, n.h)
 			a, err := Solve(context.Background(), bind(t, p, weighted), Options{Gap: 1e-8})
 			if err != nil {
 				t.Fatal(err)
@@ -135,7 +135,7 @@ func TestWeightsAreMultiplicities(t *testing.T) {
 	}
 }
 
-// TestRealWeights has weights that are not whole numbers and spread over six powers of ten.
+// TestRealWeights has weights over six powers of ten that are not whole numbers.
 func TestRealWeights(t *testing.T) {
 	d := clouds(3, 40, 500, 4, .7)
 	random := rand.New(rand.NewPCG(8, 9))
@@ -151,7 +151,7 @@ func TestRealWeights(t *testing.T) {
 		if n.name == "toppush" || n.name == "toppushk" {
 			continue // a count of rows is not a mass
 		}
-		o := bind(t, problem(t, n.name, n.h), x)
+		o := bind(t, newProblem(t, n.name, n.h), x)
 		r, err := Solve(context.Background(), o, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", label(n), err)
@@ -173,7 +173,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 		var first Result
 		for k, threads := range []int{1, 5} {
 			runtime.GOMAXPROCS(threads)
-			r, err := Solve(context.Background(), bind(t, problem(t, n.name, n.h), x), Options{})
+			r, err := Solve(context.Background(), bind(t, newProblem(t, n.name, n.h), x), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +189,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestOneNegative has a population of a single row, and one where K is all of it.
+// TestSmallestPopulations has a population of a single row, and one where K is the whole population.
 func TestSmallestPopulations(t *testing.T) {
 	x := [][]float64{{1, 0}, {0, 1}, {2, 2}, {0, 0}, {.5, .1}}
 	one := dataset{x, []bool{true, true, true, true, false}}.matrix(t, matrix.Float64)
@@ -197,7 +197,7 @@ func TestSmallestPopulations(t *testing.T) {
 	for _, m := range []*matrix.Matrix{one, two} {
 		for _, n := range []named{{"toppush", hyper(.1, "", 0, 0, false)}, {"topmean-np", hyper(.1, "0.99", 0, 0, false)},
 			{"topmean", hyper(.1, "0.99", 0, 0, true)}, {"patmat-np", hyper(.1, "0.99", 1, 0, false)}, {"patmat", hyper(.1, "0.9", 1, 0, true)}} {
-			o := bind(t, problem(t, n.name, n.h), m)
+			o := bind(t, newProblem(t, n.name, n.h), m)
 			r, err := Solve(context.Background(), o, Options{})
 			if err != nil {
 				t.Errorf("%s: %v", label(n), err)
@@ -215,7 +215,7 @@ func TestSmallestPopulations(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	x := clouds(5, 100, 5000, 10, .5).matrix(t, matrix.Float32)
 	ctx, cancel := context.WithCancel(context.Background())
-	o := bind(t, problem(t, "toppush", hyper(1e-4, "", 0, 0, false)), x)
+	o := bind(t, newProblem(t, "toppush", hyper(1e-4, "", 0, 0, false)), x)
 	r, err := Solve(ctx, o, Options{Gap: 1e-12, Progress: func(p Progress) {
 		if p.Round == 2 {
 			cancel()

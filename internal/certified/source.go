@@ -3,64 +3,68 @@ package certified
 import (
 	"context"
 
+	"toptau/internal/certified/form"
 	"toptau/threshold"
 )
 
-// Source is the data as the solver sees it. It is asked a handful of times and holds no state that a later answer
-// depends on, so it may lie in memory, in a file, in a database, or in shards whose answers merge.
+// Source is the solver's view of the data. No answer depends on an earlier question, so the data may be in
+// memory, in a file, in a database, or in shards whose answers are merged. A solve asks about ten times.
 //
-// Population rows are numbered by the source: 0 to Population.Rows-1. Positives likewise, on their own.
+// The source numbers the rows of the population from 0 to Population.Rows-1, and the positives in the same
+// way.
 type Source interface {
-	// Shape describes the data. It may be asked at any time and costs no reading.
+	// Shape describes the data, without a pass.
 	Shape() Shape
 	// Means returns the weighted mean of the positives and of the population.
 	Means(ctx context.Context) (positives, population []float64, err error)
-	// Scan answers all queries from one reading of the data. Answers are valid until the next call and must not be changed.
+	// Scan answers all queries in one pass, or without one if the scores of all their points are kept.
+	// Answers are valid until the next call and must not be changed.
 	Scan(ctx context.Context, queries []Query) ([]Answer, error)
-	// Readings is how many full readings of the population were made so far, and how many visits to rows in all,
-	// divided by the number of rows.
+	// Readings returns the number of passes over the population so far, and the number of rows read over the
+	// number of rows.
 	Readings() (passes int, rowReads float64)
 }
 
-// lineSearcher is a source that keeps the scores of recent points and so can search a line without reading the data.
-// Other sources are asked for several points of the line in one Scan.
+// lineSearcher is a source that keeps the scores of recent points and so can search a line without a pass.
+// Other sources are asked about several points of the line in one Scan.
 type lineSearcher interface {
-	// search returns a point of the ray from + alpha (to - from), alpha >= 0, whose objective is within slack of the
-	// smallest one on it. Scores of from and to, and then of the returned point, cost no reading if they are recent.
-	search(ctx context.Context, f form, from, to []float64, slack float64) ([]float64, error)
+	// search returns a point of the ray from + alpha (to - from), alpha >= 0, whose objective is within slack
+	// of the smallest one on the ray. It needs a pass only if the scores of from or to are not kept. It
+	// returns from or to itself for alpha 0 or 1; another point comes with its scores.
+	search(ctx context.Context, f form.Form, from, to *Point, slack float64) (*Point, error)
 }
 
 // Shape describes a source.
 type Shape struct {
 	Cols       int
-	Positives  threshold.Population // the positives' rows and weights
-	Population threshold.Population // those of the rows that the threshold is computed from
+	Positives  threshold.Population // rows and weights of the positives
+	Population threshold.Population // those of the rows that determine the threshold
 }
 
 // Query asks about one point. Either part may be nil.
 type Query struct {
-	W          []float64
+	At         *Point
 	Population *PopulationQuery
 	Positives  *PositivesQuery
 }
 
-// PopulationQuery asks for what the threshold needs.
+// PopulationQuery asks for scores, and for rows that matter to the threshold.
 type PopulationQuery struct {
-	Above float64 // scores at or above it are wanted; -Inf: all
-	Limit int     // so many rows of the highest scores are wanted with their features
-	Known *Set    // rows that are not wanted again; nil: none
-	Near  bool    // want the rows nearest to Edge instead
+	Above float64 // return the scores at or above it; -Inf: all
+	Limit int     // return at most this number of rows with features, highest score first
+	Known *Set    // leave these rows out; nil: none
+	Near  bool    // return the rows nearest to Edge instead
 	Edge  float64
-	Rest  int // want the other rows near or above Edge in so many groups a side; needs Near
+	Rest  int // return the other rows near or above Edge in this number of groups a side; needs Near
 }
 
 // PositivesQuery asks for the losses at a threshold.
 type PositivesQuery struct {
 	T       float64
 	Squared bool // the loss is max(0, 1 + t - z)^2, not max(0, 1 + t - z)
-	Limit   int  // so many rows nearest to the kink 1 + t - z = 0 are wanted with their features
-	Known   *Set // rows that are not wanted again; nil: none
-	Rest    int  // want the other rows in so many groups a side
+	Limit   int  // return at most this number of rows with features, nearest to 1 + t - z = 0 first
+	Known   *Set // leave these rows out; nil: none
+	Rest    int  // return the other rows in this number of groups a side
 }
 
 // Answer is the reply to one query.
@@ -74,16 +78,16 @@ type PopulationAnswer struct {
 	Count   int       // scores at or above Above
 	Sum     float64   // their weighted sum
 	Scores  []float64 // those scores
-	Weights []float64 // beside Scores; nil: all 1
-	Rows    []Row     // best first, ties by number; at most Limit, none of Known; they may lie below Above
-	Cut     bool      // there are more rows than Rows and Known hold
+	Weights []float64 // of Scores; nil: all 1
+	Rows    []Row     // in order, ties by number. They may lie below Above.
+	Cut     bool      // there are rows that are neither in Rows nor in Known
 	Groups  []Group
 }
 
 // PositivesAnswer is the reply to a PositivesQuery.
 type PositivesAnswer struct {
 	Loss   float64 // sum of m l(t - z)
-	Rows   []Row   // nearest to the kink first, ties by number
+	Rows   []Row   // in order, ties by number
 	Groups []Group
 }
 

@@ -14,17 +14,17 @@ import (
 	"toptau/method"
 )
 
-// TestTable measures the solver on the sets below $TOPTAU_DATA. By default it solves the instances of the table on
-// ionosphere, which takes a second. With
+// TestTable measures the solver on the sets below $TOPTAU_DATA. By default it solves the instances of the
+// table on ionosphere, which takes a second. With
 //
 //	go test -run TestTable -table all -timeout 1h ./internal/certified
 //
-// it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated by commas
-// (sets, adam, paths, grid, hepmass, wide); only their sections are written anew. The section "Targets" is written by hand.
+// it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated
+// by commas (sets, adam, paths, grid, hepmass, wide), and writes only their sections. The section "Targets"
+// is written by hand.
 var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/certified.md, or all")
 
-// instanceLimit is the processor time after which a solve is ended that does not end by itself. What it has by then is in the
-// table.
+// instanceLimit is the processor time after which a solve is stopped. The table then has its bounds so far.
 const instanceLimit = 60 * time.Second
 
 // instance is a problem of the table.
@@ -58,13 +58,14 @@ type measured struct {
 	used time.Duration // processor time
 }
 
-// reached reports whether the gap is the one that was asked for: 1e-6 of the decrease, or relative where w = 0 is optimal.
+// reached reports whether the requested gap is reached: 1e-6 of the decrease, or relative if w = 0 is
+// optimal.
 func (m *measured) reached() bool { return m.Converged }
 
-// decrease is the gap of the decrease in words.
+// decrease returns the gap of the decrease as text.
 func (m *measured) decrease() string {
-	if share, some := m.GapOfDecrease(); some {
-		return fmt.Sprintf("%.1e", share)
+	if fraction, some := m.GapOfDecrease(); some {
+		return fmt.Sprintf("%.1e", fraction)
 	}
 	return "w = 0"
 }
@@ -74,7 +75,7 @@ func (m *measured) name() string { return fmt.Sprintf("%s, %s, lambda %g", m.set
 // measure solves one instance.
 func measure(t *testing.T, set string, x *matrix.Matrix, in instance, opt Options) measured {
 	t.Helper()
-	o := bind(t, problem(t, in.method, in.h), x)
+	o := bind(t, newProblem(t, in.method, in.h), x)
 	ctx, cancel := limited(instanceLimit)
 	defer cancel()
 	begin, before := time.Now(), processor()
@@ -138,14 +139,14 @@ func setsPart(t *testing.T, _ *section) {
 
 func setsSection(shapes [][]string, all []measured, left []string) *section {
 	s := &section{}
-	s.say(`Hinge, standardised columns, float32 storage, gap of the decrease 1e-6 asked for. Positive are: ionosphere b, spambase
-		and covtype_2vs4 1, mammography '1', magic04 g, a9a and w8a +1, nsl_kdd (20 % training file) all but normal, kddcup99
-		(10 % file) the attacks r2l and u2r. Passes are readings of the population, the one that verifies the result included;
-		row reads are all visits to rows over the number of rows, those of the inner solver to the rows that it holds included.
-		Seconds are those of all threads on the processor, in hundredths. A solve that takes more than ` + fmt.Sprint(instanceLimit) + `
-		of them is stopped, and its bounds so far are in the table.`)
+	s.paragraph(`Hinge, standardised columns, float32 storage, requested gap of the decrease 1e-6. The positive classes are: ionosphere b,
+		spambase and covtype_2vs4 1, mammography '1', magic04 g, a9a and w8a +1, nsl_kdd (20 % training file) all but normal,
+		kddcup99 (10 % file) the attacks r2l and u2r. Passes are those over the population, and include the one that verifies the
+		result. Row reads are all rows read over the number of rows, and include the reads of held rows by the inner solver.
+		Seconds are processor seconds of all threads. A solve is stopped after ` + fmt.Sprint(instanceLimit) + ` of
+		them; the table then has its bounds so far.`)
 	if len(left) > 0 {
-		s.say("Not measured in this run: " + strings.Join(left, ", ") + ".")
+		s.paragraph("Not measured in this run: " + strings.Join(left, ", ") + ".")
 	}
 	var late, wide []string
 	passes, most := 0, 0
@@ -160,22 +161,22 @@ func setsSection(shapes [][]string, all []measured, left []string) *section {
 		}
 		passes, most = passes+m.Passes, max(most, m.Passes)
 	}
-	s.say(fmt.Sprintf(`Target: a gap of the decrease of 1e-6 (relative 1e-6 where w = 0 is optimal) in at most 20 passes. %d
-		instances: the gap is reached in %d, at most 20 passes are taken in %d; %.1f passes on average, %d at most.`,
+	s.paragraph(fmt.Sprintf(`Target: a gap of the decrease of 1e-6 (relative 1e-6 where w = 0 is optimal) in at most 20 passes. Of %d
+		problems %d reach the gap, and %d take at most 20 passes. They take %.1f passes on average and %d at most.`,
 		len(all), len(all)-len(late), len(all)-len(wide), float64(passes)/float64(len(all)), most))
 	s.list("Missed, by the gap", late)
 	s.list("Missed, by the passes", wide)
-	s.say("By set (over its 27 instances):")
+	s.paragraph("By set (27 problems each):")
 	s.table([]string{"set", "n", "n+", "d", "gap reached", "passes mean", "max", "row reads max", "seconds median", "max", "sum"})
 	for _, shape := range shapes {
 		s.row(append(shape, summary(all, func(m *measured) bool { return m.set == shape[0] })...)...)
 	}
-	s.say("By rule (over the sets and lambdas):")
+	s.paragraph("By rule (all sets and lambdas):")
 	s.table([]string{"rule", "gap reached", "passes mean", "max", "row reads max", "seconds median", "max", "sum"})
 	for _, in := range instances(1) {
 		s.row(append([]string{in.rule}, summary(all, func(m *measured) bool { return m.rule == in.rule })...)...)
 	}
-	s.say("All instances:")
+	s.paragraph("All problems:")
 	s.table([]string{"set", "rule", "lambda", "F(0)", "F", "relative gap", "gap of the decrease", "passes", "row reads", "seconds"})
 	for i := range all {
 		m := &all[i]
@@ -185,7 +186,7 @@ func setsSection(shapes [][]string, all []measured, left []string) *section {
 	return s
 }
 
-// summary is the part of a row that sums up some instances.
+// summary returns the cells that summarise some instances.
 func summary(all []measured, of func(m *measured) bool) []string {
 	var took []float64
 	var passes, most, reached int
@@ -212,11 +213,18 @@ const pageFile = "../../../docs/certified.md"
 
 const pageHead = `# The certified solver, measured
 
-"go test -run TestTable -table all -timeout 1h ./internal/certified" writes this page (TOPTAU_DATA must be set).
-docs/certificate.md has the mathematics. Passes, row reads, gaps and objectives are exact and repeat on every machine, but
-for solves that a time limit stopped. Seconds were measured once on a machine of two cores that other programs used at the
-same time, often more than the solver got: they are upper limits, and compare only within a row. The test writes all
-sections but the first, which sums them up by hand.
+How many passes over the data, and how much time, the certified solver needs for a proven optimum.
+
+* On nine public sets it reaches a gap of 1e-6 in all 243 problems, with 8.3 passes on average and 14 at most.
+* A problem takes 0.4 processor seconds in the median, and 22 in the slowest case (494,021 rows).
+* Next to 1,000 steps of ADAM it makes at least 100 times fewer passes to the same objective, and its result has a bound.
+  ADAM needs less processor time on 8 of 21 problems, all of them with runs of under two thirds of a second.
+* Five million rows reach a relative gap of 1e-4 in 4 or 5 passes and under 3 processor seconds.
+
+Run "go test -run TestTable -table all -timeout 1h ./internal/certified" with TOPTAU_DATA set to write this page again.
+docs/certificate.md has the mathematics. Passes, row reads, gaps and objectives are the same on every machine, except for
+solves that a time limit stopped. Seconds were measured once on a machine of two cores that other programs used at the
+same time. They are upper limits, so compare them only within a row. The test writes all sections but "Targets".
 `
 
 // section is one section of the page.
@@ -224,7 +232,7 @@ type section struct {
 	text strings.Builder
 }
 
-func (s *section) say(text string) {
+func (s *section) paragraph(text string) {
 	s.text.WriteString("\n")
 	length := 0
 	for _, word := range strings.Fields(text) {
@@ -247,7 +255,7 @@ func (s *section) list(title string, items []string) {
 	if len(items) == 0 {
 		return
 	}
-	s.say(title + ":")
+	s.paragraph(title + ":")
 	s.text.WriteString("\n")
 	for _, item := range items {
 		s.text.WriteString("* " + item + "\n")
@@ -264,7 +272,7 @@ func (s *section) row(cells ...string) {
 	s.text.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// write puts the section into the page, in place of the one of the same title or at the end.
+// write replaces the section of that title in the page, or appends it.
 func (s *section) write(t *testing.T, title string) {
 	t.Helper()
 	page, err := os.ReadFile(pageFile)

@@ -70,7 +70,7 @@ func TestTinyOptima(t *testing.T) {
 		if c.Params["k"] != "" {
 			k = int(rational(t, c.Params["k"]))
 		}
-		o := bind(t, problem(t, c.Method, hyper(rational(t, c.Lambda), c.Params["tau"], beta, k, false)), d.matrix(t, matrix.Float64))
+		o := bind(t, newProblem(t, c.Method, hyper(rational(t, c.Lambda), c.Params["tau"], beta, k, false)), d.matrix(t, matrix.Float64))
 		want := rational(t, c.FOptimum)
 		r, err := Solve(context.Background(), o, Options{Gap: 1e-9})
 		if err != nil {

@@ -2,16 +2,18 @@ package certified
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
+	"toptau/internal/certified/form"
+	"toptau/internal/certified/linalg"
+	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/method"
 	"toptau/threshold"
 )
 
-// Verdict answers the question whether w = 0 is a global minimiser.
+// Verdict is the answer to the question whether w = 0 is a global minimiser.
 type Verdict int
 
 const (
@@ -25,7 +27,7 @@ func (v Verdict) String() string {
 	return [...]string{"undecided", "yes", "no"}[v]
 }
 
-// Answer returns the verdict as reports print it: nil is undecided.
+// Answer returns the verdict for reports; nil means undecided.
 func (v Verdict) Answer() *bool {
 	if v == Undecided {
 		return nil
@@ -34,53 +36,54 @@ func (v Verdict) Answer() *bool {
 	return &yes
 }
 
-// Zero says whether w = 0 minimises the objective, with the proof.
+// Zero is the decision whether w = 0 minimises the objective, with its proof.
 //
-// For the methods that can collapse it does if and only if the mean m of the positives lies in the capped hull
-// {X'a : sum a = 1, 0 <= a_j <= m_j/kappa} of the population, whatever lambda and the loss. Yes: A are such weights, and
-// Distance = |m - X'A| is what rounding and the tolerance leave. No: W is a direction with Advantage = m'W - t(W) > 0,
-// along which every objective of this threshold falls at first.
+// With a mean of the largest scores, w = 0 is optimal if and only if the mean m of the positives is in the
+// capped hull {X'a : sum a = 1, 0 <= a_j <= m_j/kappa} of the population. Lambda and the loss do not matter.
+// Yes: A are such weights, and Distance = |m - X'A| is the remainder of rounding and tolerance. No: W is a
+// direction with Advantage = m'W - t(W) > 0, in which every objective with this threshold falls at first.
 //
-// For Pat&Mat F is differentiable at 0 and its gradient is a positive multiple of mean(population) - m. So w = 0 is
-// optimal only when the two means coincide; W is the descent direction and Distance the difference of the means.
+// For Pat&Mat F is differentiable at 0, and its gradient is a positive multiple of mean(population) - m. So w
+// = 0 is optimal only if the two means are equal. W is the descent direction and Distance the distance of the
+// means.
 type Zero struct {
 	Verdict   Verdict
 	A         Sparse
 	Distance  float64
 	W         []float64
 	Advantage float64
-	Scale     float64 // typical distance between rows, to judge Distance by
+	Scale     float64 // typical distance of rows, to compare Distance with
 	Passes    int
 	Cancelled bool
 }
 
-// What counts as nothing.
+// Numbers that count as zero.
 const (
-	zeroTolerance = 1e-6  // a distance from the hull, relative to the scale
+	zeroTolerance = 1e-6  // a distance from the hull, in units of Zero.Scale
 	zeroDecrease  = 1e-9  // a possible decrease, in units of the loss at the threshold, which is 1
-	sumRounding   = 1e-12 // of a sum over the rows, relative to the size of its terms
+	sumRounding   = 1e-12 // relative rounding error of a sum over the rows
 )
 
-// zeroInBounds is what the bounds of a solve say about w = 0. A point with a smaller F proves that it is not optimal. That it
-// is takes a lower bound at F(0), and only where F(0) is 1: for Pat&Mat F(0) is about 1/beta, and a share of it says nothing,
-// since the whole decrease that is possible may be less.
-func zeroInBounds(f form, r *Result) Verdict {
+// zeroInBounds decides from the bounds of a solve. A point with a smaller F proves that w = 0 is not optimal.
+// A lower bound at F(0) proves that it is, but only where F(0) is 1. For Pat&Mat F(0) is about 1/beta, and
+// the whole possible decrease may be less than a small part of it.
+func zeroInBounds(f form.Form, r *Result) Verdict {
 	switch {
 	case r.AtZero-r.Objective > float64(sumRounding*r.AtZero):
 		return ZeroIsNotOptimal
-	case f.kind == topMean && f.lambda > 0 && r.AtZero-r.LowerBound <= float64(zeroDecrease*r.AtZero):
+	case f.Kind == form.TopMean && f.Lambda > 0 && r.AtZero-r.LowerBound <= float64(zeroDecrease*r.AtZero):
 		return ZeroIsOptimal
 	}
 	return Undecided
 }
 
-// decideZero is zeroInBounds, and for Pat&Mat the gradient at 0 where no smaller F was found.
+// decideZero sets r.Zero. For Pat&Mat it uses the gradient at 0 if no smaller F was found.
 func decideZero(o *objective.Objective, r *Result, read reader) error {
-	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	f, err := form.Bind(o.Problem(), o.Threshold())
 	if err != nil {
 		return err
 	}
-	if r.Zero = zeroInBounds(f, r); r.Zero != Undecided || f.kind == topMean || r.Cancelled {
+	if r.Zero = zeroInBounds(f, r); r.Zero != Undecided || f.Kind == form.TopMean || r.Cancelled {
 		return nil
 	}
 	z, err := gradientAtZero(context.Background(), newMemory(o.Matrix(), read, o.Problem().Definition().Population))
@@ -89,8 +92,9 @@ func decideZero(o *objective.Objective, r *Result, read reader) error {
 	return err
 }
 
-// ProveZero replaces the verdict of a solve that found nothing below F(0) by the one of IsZeroOptimal, which does not depend
-// on lambda: a small decrease can hide between two bounds. It costs a few passes, and none where the solve found a smaller F.
+// ProveZero replaces the verdict of a solve that found nothing below F(0) by that of IsZeroOptimal. A small
+// decrease can hide between two bounds, and IsZeroOptimal does not depend on lambda. It costs a few passes,
+// and none if the solve found a smaller F.
 func (r *Result) ProveZero(ctx context.Context, o *objective.Objective) error {
 	if r.Zero == ZeroIsNotOptimal || r.Cancelled {
 		return nil
@@ -103,28 +107,28 @@ func (r *Result) ProveZero(ctx context.Context, o *objective.Objective) error {
 	if r.Cancelled = z.Cancelled; !z.Cancelled {
 		r.Zero = z.Verdict
 	}
-	r.judge()
+	r.setConverged()
 	return nil
 }
 
-// IsZeroOptimal decides whether w = 0 minimises the objective. It costs a few passes; a no is often there after two.
+// IsZeroOptimal decides whether w = 0 minimises the objective. It costs a few passes, often two if the answer
+// is no.
 func IsZeroOptimal(ctx context.Context, o *objective.Objective, opt Options) (Zero, error) {
-	f, err := formOf(o.Problem(), o.Threshold().Kappa())
+	f, err := form.Bind(o.Problem(), o.Threshold())
 	if err != nil {
 		return Zero{}, err
 	}
-	f.rule = o.Threshold()
 	source := NewMemory(o.Matrix(), o.Problem().Definition().Population)
-	if f.kind != topMean {
+	if f.Kind != form.TopMean {
 		return gradientAtZero(ctx, source)
 	}
-	if o.Problem().Definition().Population == method.AllRows && source.shape[0].Mass >= f.kappa {
+	if o.Problem().Definition().Population == method.AllRows && source.shape[0].Mass >= f.Kappa {
 		return positivesAsHull(source), nil
 	}
 	return hullOfPopulation(ctx, source, f, opt)
 }
 
-// gradientAtZero is the case of the surrogate quantiles.
+// gradientAtZero decides for the surrogate quantiles.
 func gradientAtZero(ctx context.Context, source *Memory) (Zero, error) {
 	positives, population, err := source.Means(ctx)
 	if err != nil {
@@ -137,14 +141,14 @@ func gradientAtZero(ctx context.Context, source *Memory) (Zero, error) {
 		size[j] = math.Max(size[j], math.Max(math.Abs(v), math.Abs(positives[j])))
 		z.Scale = math.Max(z.Scale, size[j])
 		z.W[j] = positives[j] - v
-		// Means are sums of n rounded terms: a difference within that is none.
+		// The means are sums of rounded terms. A difference within their rounding does not count.
 		differ = differ || math.Abs(z.W[j]) > float64(sumRounding*size[j])
 	}
 	z.Distance = objective.Norm(z.W)
 	z.Advantage = float64(z.Distance * z.Distance)
 	switch {
 	case !isFinite(z.Distance) || !isFinite(z.Scale):
-		z.W = nil // overflow: the means say nothing
+		z.W = nil // overflow: undecided
 	case differ:
 		z.Verdict = ZeroIsNotOptimal
 	default:
@@ -155,7 +159,8 @@ func gradientAtZero(ctx context.Context, source *Memory) (Zero, error) {
 
 func isFinite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
-// positivesAsHull is Corollary topmean: the positives, equally weighted, are weights a when their mass reaches kappa.
+// positivesAsHull decides for all rows as population (the paper's Corollary topmean). The positives, in
+// proportion to their weights, are weights a if their mass is at least kappa.
 func positivesAsHull(source *Memory) Zero {
 	z := Zero{Verdict: ZeroIsOptimal}
 	for i := range source.x.Positives.Rows() {
@@ -165,53 +170,63 @@ func positivesAsHull(source *Memory) Zero {
 	return z
 }
 
-// hullOfPopulation solves the problem whose only positive is the mean. Its optimum is 1 when the mean lies in the hull,
-// and below 1 otherwise; any point below 1 is a direction for no, and the multipliers are the weights for yes.
-func hullOfPopulation(ctx context.Context, memory *Memory, f form, opt Options) (Zero, error) {
+// hullLambda is the lambda of the problem of hullOfPopulation, in units of the rows' variance per column. It
+// only keeps w finite. hullMargin is how far below 1 a value counts, and how close to 1 a bound. hullPasses
+// ends the search.
+const (
+	hullLambda = 1e-4
+	hullMargin = 1e-9
+	hullPasses = 100
+)
+
+// hullOfPopulation solves the problem whose only positive is the mean of the positives. Its optimum is 1 if
+// the mean is in the hull, else below 1. A point below 1 is a direction that proves no. The multipliers are
+// weights that prove yes: the bound is 1 - distance^2/(2 lambda).
+func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Options) (Zero, error) {
 	mean, population, err := memory.Means(ctx)
 	if err != nil {
 		return Zero{Cancelled: true}, ctx.Err()
 	}
 	scale := spread(memory, population)
-	f.squared = false
-	// lambda only keeps w finite. The bound is 1 - distance^2/(2 lambda).
-	f.lambda = 1e-4 * scale * scale / float64(max(1, len(mean)))
-	if f.lambda == 0 {
-		f.lambda = 1e-4
+	f.Squared = false
+	f.Lambda = hullLambda * scale * scale / float64(max(1, len(mean)))
+	if f.Lambda == 0 {
+		f.Lambda = hullLambda
 	}
 	source := &meanSource{Memory: memory, mean: mean, population: population}
-	s := &session{ctx: ctx, source: source, f: f, opt: opt}
-	s.enough = func() bool { return s.upper < 1-1e-9 || 1-s.lower <= 1e-9 }
-	if s.opt.MaxPasses == 0 {
-		s.opt.MaxPasses = 100
+	if opt.MaxPasses == 0 {
+		opt.MaxPasses = hullPasses
 	}
+	s := newSolver(ctx, source, f, opt)
+	s.enough = func() bool { return s.upper < 1-hullMargin || 1-s.lower <= hullMargin }
 	err = s.solve()
 	passes, _ := memory.Readings()
-	z := Zero{Scale: scale, Passes: passes, Cancelled: errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)}
+	z := Zero{Scale: scale, Passes: passes, Cancelled: isCancelled(err)}
 	if err != nil && !z.Cancelled {
 		return z, err
 	}
 	if s.upper < 1 {
-		// The witness is checked on the data, not on the solver's word.
-		e, err := s.evaluate(0, s.best.w)
+		// Check the direction on the data, apart from the solver.
+		e, err := s.evaluate(0, s.best.at)
 		if err != nil {
 			z.Cancelled = true
 			return z, ctx.Err()
 		}
 		size := math.Abs(e[0].t)
-		for j, v := range s.best.w {
+		w := s.best.at.W
+		for j, v := range w {
 			size += math.Abs(float64(v * mean[j]))
 		}
-		z.Advantage = dot(mean, s.best.w) - e[0].t
+		z.Advantage = linalg.Dot(mean, w) - e[0].t
 		if z.Advantage > float64(sumRounding*size) && isFinite(size) {
-			z.Verdict, z.W = ZeroIsNotOptimal, s.best.w
+			z.Verdict, z.W = ZeroIsNotOptimal, w
 			return z, nil
 		}
 	}
-	if s.pop == nil || len(s.a.values) == 0 {
+	if s.pop == nil || len(s.dual.a.values) == 0 {
 		return z, nil
 	}
-	z.A = s.pop.lift(s.a)
+	z.A = s.pop.spread(s.dual.a)
 	z.Distance = memory.distance(mean, z.A)
 	if z.Distance <= float64(zeroTolerance*scale) && isFinite(scale) {
 		z.Verdict = ZeroIsOptimal
@@ -219,7 +234,7 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form, opt Options) 
 	return z, nil
 }
 
-// spread is the root of the mean squared distance of some rows of the population from their mean.
+// spread returns the root of the mean squared distance of some rows of the population from their mean.
 func spread(s *Memory, mean []float64) float64 {
 	var total, count float64
 	s.someRows(func(x []float64) {
@@ -231,7 +246,7 @@ func spread(s *Memory, mean []float64) float64 {
 	return math.Sqrt(total / math.Max(1, count))
 }
 
-// sizes are the largest absolute values of the columns in some rows of the population.
+// sizes returns the largest absolute value of each column in some rows of the population.
 func (s *Memory) sizes() []float64 {
 	size := make([]float64, s.x.Cols())
 	s.someRows(func(x []float64) {
@@ -242,18 +257,18 @@ func (s *Memory) sizes() []float64 {
 	return size
 }
 
-// someRows calls f for about a thousand rows of the population, evenly spaced. f must not keep its argument.
+// someRows calls f for about 1,000 rows of the population, evenly spaced. f must not keep its argument.
 func (s *Memory) someRows(f func(x []float64)) {
 	rows := s.Shape().Population.Rows
 	stride := max(1, rows/1000)
 	x := make([]float64, s.x.Cols())
 	for i := 0; i < rows; i += stride {
-		s.row(s.first()+i, x)
+		s.copyRow(s.first()+i, x)
 		f(x)
 	}
 }
 
-// distance is |m - X'a|, computed from the data.
+// distance returns |m - X'a|, computed from the data.
 func (s *Memory) distance(m []float64, a Sparse) float64 {
 	full, err := a.expand(s.Shape().Population.Rows, "a")
 	if err != nil {
@@ -264,7 +279,7 @@ func (s *Memory) distance(m []float64, a Sparse) float64 {
 		g[j] = -g[j]
 	}
 	positives := s.x.Positives.Rows()
-	add := func(part adder, from, to int) {
+	addRange := func(class *matrix.Part, from, to int) {
 		var rows []int32
 		var v []float64
 		for i := from; i < to; i++ {
@@ -272,17 +287,13 @@ func (s *Memory) distance(m []float64, a Sparse) float64 {
 				rows, v = append(rows, int32(i-from)), append(v, x)
 			}
 		}
-		part.AddGradient(rows, v, g)
+		class.AddGradient(rows, v, g)
 	}
 	if s.all {
-		add(s.x.Positives, 0, positives)
+		addRange(s.x.Positives, 0, positives)
 	}
-	add(s.x.Negatives, positives, s.x.Rows())
+	addRange(s.x.Negatives, positives, s.x.Rows())
 	return objective.Norm(g)
-}
-
-type adder interface {
-	AddGradient(rows []int32, v, g []float64)
 }
 
 // meanSource is a source whose only positive is the mean of the positives.
@@ -298,21 +309,21 @@ func (s *meanSource) Shape() Shape {
 	return shape
 }
 
-// Means costs no reading here.
+// Means costs no pass here.
 func (s *meanSource) Means(context.Context) (positives, population []float64, err error) {
 	return slices.Clone(s.mean), slices.Clone(s.population), nil
 }
 
-// Scan asks the data about the population and knows the mean itself.
+// Scan asks the data about the population. It answers for the mean itself.
 func (s *meanSource) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 	inner := slices.Clone(queries)
-	asked := false
+	needed := false
 	for k := range inner {
 		inner[k].Positives = nil
-		asked = asked || inner[k].Population != nil
+		needed = needed || inner[k].Population != nil
 	}
 	answers := make([]Answer, len(queries))
-	if asked {
+	if needed {
 		var err error
 		if answers, err = s.Memory.Scan(ctx, inner); err != nil {
 			return nil, err
@@ -322,8 +333,8 @@ func (s *meanSource) Scan(ctx context.Context, queries []Query) ([]Answer, error
 		if q.Positives == nil {
 			continue
 		}
-		z := dot(s.mean, q.W)
-		a := PositivesAnswer{Loss: lossAt(q.Positives.Squared, 1+q.Positives.T-z)}
+		z := linalg.Dot(s.mean, q.At.W)
+		a := PositivesAnswer{Loss: form.Loss(q.Positives.Squared, 1+q.Positives.T-z)}
 		if q.Positives.Limit > 0 && !q.Positives.Known.Has(0) {
 			a.Rows = []Row{{ID: 0, Score: z, Weight: 1, Features: func(dst []float64) { copy(dst, s.mean) }}}
 		}
@@ -332,29 +343,11 @@ func (s *meanSource) Scan(ctx context.Context, queries []Query) ([]Answer, error
 	return answers, nil
 }
 
-// search is Memory's, with the mean for the positives.
-func (s *meanSource) search(ctx context.Context, f form, from, to []float64, slack float64) ([]float64, error) {
-	z1, readTo := s.scores(to)
-	z0, readFrom := s.scores(from)
-	if readTo || readFrom {
-		s.passes++
-	}
-	l := newLine(f, from, to)
-	first := s.first()
-	l.population = ends{from: z0[first:], to: z1[first:]}
-	if s.weights != nil {
-		l.population.weights = s.weights[first:]
-	}
-	l.positives, l.mass = ends{from: []float64{dot(s.mean, from)}, to: []float64{dot(s.mean, to)}}, 1
-	alpha, err := l.minimise(ctx, slack)
-	if err != nil {
-		return nil, err
-	}
-	switch alpha {
-	case 0:
-		return slices.Clone(from), nil
-	case 1:
-		return slices.Clone(to), nil
-	}
-	return s.keepPoint(l, alpha, z0, z1), nil
+// search is that of Memory, with the mean in place of the positives.
+func (s *meanSource) search(ctx context.Context, f form.Form, from, to *Point, slack float64) (*Point, error) {
+	z0, z1 := s.bothScores(from, to)
+	l := s.newLine(f, from, to, z0, z1)
+	l.mass = 1
+	l.positives = segment{from: []float64{linalg.Dot(s.mean, from.W)}, to: []float64{linalg.Dot(s.mean, to.W)}}
+	return s.minimiseOn(ctx, l, z0, z1, slack)
 }

@@ -7,6 +7,7 @@ import (
 	"toptau/internal/matrix"
 )
 
+// TestZeroOnPublicSets compares with answers that were found by other means.
 func TestZeroOnPublicSets(t *testing.T) {
 	cases := []struct {
 		set  string
@@ -31,7 +32,7 @@ func TestZeroOnPublicSets(t *testing.T) {
 		x := d.matrix(t, matrix.Float32)
 		for k, n := range []named{{"toppush", hyper(1e-3, "", 0, 0, false)}, {"toppushk", hyper(1e-3, "", 0, 5, false)},
 			{"topmean-np", hyper(1e-3, "0.01", 0, 0, false)}, {"topmean-np", hyper(1e-3, "0.05", 0, 0, true)}} {
-			z, err := IsZeroOptimal(context.Background(), bind(t, problem(t, n.name, n.h), x), Options{})
+			z, err := IsZeroOptimal(context.Background(), bind(t, newProblem(t, n.name, n.h), x), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,6 +44,7 @@ func TestZeroOnPublicSets(t *testing.T) {
 	}
 }
 
+// TestZeroVerdicts has small cases with known answers.
 func TestZeroVerdicts(t *testing.T) {
 	square := [][]float64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}}
 	inside := dataset{append([][]float64{{.3, .2}, {-.1, .1}}, square...), []bool{true, true, false, false, false, false}}
@@ -63,7 +65,7 @@ func TestZeroVerdicts(t *testing.T) {
 		{"equal means", same, named{"patmat-np", hyper(.1, "0.3", 1, 0, true)}, ZeroIsOptimal},
 	}
 	for _, c := range cases {
-		o := bind(t, problem(t, c.n.name, c.n.h), c.d.matrix(t, matrix.Float64))
+		o := bind(t, newProblem(t, c.n.name, c.n.h), c.d.matrix(t, matrix.Float64))
 		z, err := IsZeroOptimal(context.Background(), o, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +81,7 @@ func TestZeroVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Zero != c.want {
-			t.Errorf("%s: the solver says %v: %s", c.name, r.Zero, describe(r))
+			t.Errorf("%s: the solve has %v: %s", c.name, r.Zero, describe(r))
 		}
 	}
 }

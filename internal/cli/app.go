@@ -1,6 +1,6 @@
-// Package cli contains what the commands of this module share: the flag parser's set-up, a session with standard input and
-// output, progress, interruptions, checks of file flags, and the report of an error with its exit code. A command adds its
-// verbs as structs with a method Run(*Session) error.
+// Package cli contains the common parts of the commands: the flag parser's set-up, a session with
+// standard input and output, progress, interruptions, checks of file flags, and the report of an error with
+// its exit code. A command adds its verbs as structs with a method Run(*Session) error.
 package cli
 
 import (
@@ -23,12 +23,29 @@ import (
 
 // App describes a command.
 type App struct {
-	Name          string    // as typed: "toptau"
-	Description   string    // shown by --help
-	SchemaVersion int       // of the JSON object that reports a failure
-	Verbs         any       // a pointer to a struct for kong, which embeds Flags; parsing fills it
-	Flags         *Flags    // the Flags in Verbs
-	Vars          kong.Vars // values for help texts and defaults; "version" is added
+	Name        string    // as typed: "toptau"
+	Description string    // shown by --help
+	Verbs       any       // a pointer to a struct for kong, which embeds Flags; parsing fills it
+	Flags       *Flags    // the Flags in Verbs
+	Vars        kong.Vars // values for help texts and defaults; "version" is added
+
+	// Options describes the flags of fields without tags, those of the library's option structs that verbs embed. The key
+	// is a flag's name, or a verb's name, a space and a flag's name. Fields whose type or name is in Hidden are no flags.
+	Options map[string]Option
+	Hidden  []string
+}
+
+// Option describes a flag that has no tags of its own.
+type Option struct {
+	Help        string
+	Group       string
+	Placeholder string
+	Default     string
+	Short       rune
+	Aliases     []string // former names, which the help does not show
+	Whole       bool     // a repeatable flag whose values are not split at commas
+	File        string   // as the struct tag file
+	Required    bool
 }
 
 // Flags are the flags of every command.
@@ -66,8 +83,49 @@ func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
 	for name, value := range a.Vars {
 		vars[name] = value
 	}
-	return kong.New(a.Verbs, append([]kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}), vars}, options...)...)
+	hidden := make([]string, len(a.Hidden))
+	for i, name := range a.Hidden {
+		hidden[i] = `\.` + name + "$"
+	}
+	all := []kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(), vars,
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}), kong.PostBuild(a.describeOptions)}
+	if len(hidden) > 0 {
+		all = append(all, kong.IgnoreFields(hidden...))
+	}
+	return kong.New(a.Verbs, append(all, options...)...)
+}
+
+// describeOptions attaches the Options to the flags without help. A flag without a description is an error, so that no field
+// becomes a flag by accident.
+func (a *App) describeOptions(parser *kong.Kong) error {
+	for _, verb := range parser.Model.Leaves(false) {
+		for _, f := range verb.Flags {
+			if f.Help != "" {
+				continue
+			}
+			option, found := a.Options[verb.Name+" "+f.Name]
+			if !found {
+				if option, found = a.Options[f.Name]; !found {
+					return fmt.Errorf("cli: the flag --%s of %s has no help", f.Name, verb.Name)
+				}
+			}
+			option.describe(f)
+		}
+	}
+	return nil
+}
+
+func (o Option) describe(f *kong.Flag) {
+	f.Help, f.OrigHelp, f.PlaceHolder, f.Short, f.Aliases, f.Required = o.Help, o.Help, o.Placeholder, o.Short, o.Aliases, o.Required
+	if o.Group != "" {
+		f.Group = &kong.Group{Key: o.Group, Title: o.Group}
+	}
+	if o.Default != "" {
+		f.Default, f.HasDefault = o.Default, true
+	}
+	if o.Whole {
+		f.Tag.Sep = -1
+	}
 }
 
 func (s *Session) run(args []string) int {
@@ -121,7 +179,7 @@ func (s *Session) runVerb(args []string) (err error) {
 	s.JSON = flags.JSON
 	s.Progress = newProgress(s.Stderr, flags.Quiet || flags.JSON)
 	s.shown.Store(s.Progress)
-	if err := s.checkFiles(filesOf(parsed)); err != nil {
+	if err := s.checkFiles(s.app.filesOf(parsed)); err != nil {
 		return err
 	}
 	return parsed.Run(s)

@@ -2,15 +2,15 @@ package cli
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/alecthomas/kong"
 
 	"toptau/diag"
 )
 
-// checkEmpty refuses flags and arguments with an empty value, often from a shell variable that is not set. Most verbs
-// would treat them as flags that were left out. --missing may be empty, because an empty field may be a missing value.
+// checkEmpty refuses flags and arguments with an empty value, often from a shell variable that is not set.
+// Most verbs would treat them as flags that were left out. --missing may be empty, because an empty field may
+// be a missing value.
 func checkEmpty(parsed *kong.Context) error {
 	for _, p := range parsed.Path {
 		switch {
@@ -30,7 +30,12 @@ func isEmpty(v reflect.Value) bool {
 	case v.Kind() == reflect.String:
 		return v.Len() == 0
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String:
-		return v.Len() == 0 || slices.ContainsFunc(v.Interface().([]string), func(s string) bool { return s == "" })
+		for i := range v.Len() {
+			if v.Index(i).Len() == 0 {
+				return true
+			}
+		}
+		return v.Len() == 0
 	}
 	return false
 }

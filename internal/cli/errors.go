@@ -7,9 +7,11 @@ import (
 	"syscall"
 
 	"toptau/diag"
+	"toptau/result"
 )
 
-// Exit is an error that a verb has already reported in its output: it sets the exit code, and nothing else is printed.
+// Exit is an error that a verb has already reported in its output: it sets the exit code, and nothing else is
+// printed.
 type Exit struct {
 	Code   int
 	Reason string
@@ -61,34 +63,9 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// emitFailure prints the JSON object of a failure. Unknown fields are null.
+// emitFailure prints the object that stands for a failure.
 func (s *Session) emitFailure(e *diag.Error, err error) {
-	found := e.Found
-	switch {
-	case found == "":
-		found = errorText(err)
-	case e.Param != "":
-		found = Spell(e.Param) + " " + found
-	}
-	var line *int
-	if e.Line > 0 {
-		line = &e.Line
-	}
-	type failure struct {
-		Kind     diag.Kind `json:"kind"`
-		File     *string   `json:"file"`
-		Line     *int      `json:"line"`
-		Column   *string   `json:"column"`
-		Found    *string   `json:"found"`
-		Expected *string   `json:"expected"`
-		Hint     *string   `json:"hint"`
-		Message  string    `json:"message"`
-	}
-	s.Emit(struct {
-		SchemaVersion int     `json:"schema_version"`
-		Error         failure `json:"error"`
-	}{s.app.SchemaVersion, failure{e.Kind, OrNull(e.File), line, OrNull(e.Column), OrNull(found), OrNull(e.Expected),
-		OrNull(e.Advice(Spell)), errorText(err)}})
+	s.Emit(result.NewFailure(e, errorText(err)))
 }
 
 // OrNull returns nil, which is null in JSON, for the empty text.

@@ -28,9 +28,12 @@ type namedFile struct {
 }
 
 // filesOf returns the files that the chosen verb reads and writes.
-func filesOf(parsed *kong.Context) (in, out []namedFile) {
+func (a *App) filesOf(parsed *kong.Context) (in, out []namedFile) {
 	addValue := func(v *kong.Value, flag string) {
 		kind := v.Tag.Get("file")
+		if kind == "" {
+			kind = a.Options[v.Name].File
+		}
 		if kind == "" || kind == "dir" {
 			return
 		}

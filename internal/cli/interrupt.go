@@ -13,11 +13,12 @@ import (
 	"toptau/internal/text"
 )
 
-// A signal (SIGINT or SIGTERM) ends the context. A verb then returns, and the command prints one line on which files exist
-// and exits with code 130. A verb that does not return within patience is ended here. All files appear complete or not at
-// all, so that loses nothing. A verb that called FinishAfterSignal may take its time; a second signal aborts it.
+// A signal (SIGINT or SIGTERM) ends the context. A verb then returns, and the command prints one line on
+// which files exist and exits with code 130. A verb that does not return within patience is ended here. All
+// files appear complete or not at all, so that loses nothing. A verb that called FinishAfterSignal may take
+// its time; a second signal aborts it.
 //
-// 300 ms, chosen by hand, leaves room in the second within which an interrupted command must end (see TestKillLatency).
+// An interrupted command must end within a second (see TestKillLatency). 300 ms of it was chosen by hand.
 const patience = 300 * time.Millisecond
 
 // interruption is the state of a session with respect to signals.
@@ -28,7 +29,8 @@ type interruption struct {
 	resume    string // how lost work can be continued, in words
 }
 
-// FinishAfterSignal announces that after a signal the verb still finishes what words describe. It has no effect after a
+// FinishAfterSignal announces that after a signal the verb still finishes what words describe. It has no
+// effect after a
 // signal: the verb must then end.
 func (s *Session) FinishAfterSignal(words string) {
 	s.interruption.mu.Lock()
@@ -55,7 +57,7 @@ func (s *Session) SetResume(words string) {
 	s.interruption.resume = words
 }
 
-// Interrupted is the error of a verb that was interrupted and has written what it had.
+// Interrupted is the error of a verb that was interrupted and has written its results so far.
 type Interrupted struct{ Words string }
 
 // Error implements error.

@@ -44,8 +44,8 @@ func (p *Progress) Start() {
 	p.started, p.last = time.Now(), time.Time{}
 }
 
-// Show prints a text and the time left, estimated from the fraction done (0 to 1, negative if unknown). It prints at most
-// five times a second.
+// Show prints a text and the time left, estimated from the fraction done (0 to 1, negative if unknown). It
+// prints at most five times a second.
 func (p *Progress) Show(done float64, format string, args ...any) {
 	if p == nil {
 		return

@@ -33,7 +33,8 @@ func printableArgs(args []any) []any {
 	return list
 }
 
-// printableJSON escapes control characters in JSON text. They can only be part of a string, so the value stays the same.
+// printableJSON escapes control characters in JSON text. They can only be part of a string, so the value
+// stays the same.
 func printableJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(c rune) bool { return c >= 0x7f && diag.Unprintable(c) }) {
 		return text
@@ -60,8 +61,8 @@ func (j JSONLines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// screen escapes what is written to a terminal: control characters other than line feed and tab. Files and pipes get the
-// bytes unchanged.
+// screen escapes what is written to a terminal: control characters other than line feed and tab. Files and
+// pipes get the bytes unchanged.
 type screen struct {
 	w    io.Writer
 	rest []byte // the first bytes of a character whose other bytes have not come yet

@@ -25,7 +25,7 @@ type Session struct {
 	rawStdout    io.Writer // what Stdout writes to
 	shown        atomic.Pointer[Progress]
 	interruption interruption
-	ending       sync.Mutex // held by whoever reports the end
+	ending       sync.Mutex // held while the end is reported
 }
 
 func newSession(ctx context.Context, a *App, args []string, stdin io.Reader, stdout, stderr io.Writer) *Session {

@@ -36,7 +36,7 @@ func Exp(x float64) float64 {
 	tail = 1.0/24 + float64(r*tail)
 	tail = 1.0/6 + float64(r*tail)
 	tail = 0.5 + float64(r*tail)
-	lost := (high - r) - low // what rounding took from r
+	lost := (high - r) - low // the rounding error of r
 	p := r + (lost + float64(float64(r*r)*tail))
 
 	m := exp2High[j] + (exp2Low[j] + float64(exp2High[j]*p))

@@ -37,7 +37,7 @@ func Log1p(x float64) float64 {
 		return logOnePlus(x, 0, 0)
 	}
 	u := 1 + x
-	var lost float64 // what rounding took from u
+	var lost float64 // the rounding error of u
 	if x < 1 {
 		lost = x - (u - 1)
 	} else {
@@ -59,8 +59,8 @@ func split(x float64) (m float64, k int) {
 
 // logOnePlus returns ln((1 + f) 2^k) + c for sqrt(1/2) <= 1 + f < sqrt(2) and a tiny c.
 //
-// With s = f / (2 + f), ln(1 + f) = 2 artanh(s) = f - (f^2/2 - s (f^2/2 + R)), R = 2/3 s^2 + 2/5 s^4 + ...: the exact f leads,
-// and all that is rounded is small beside it. |s| < 0.1716, so the first term of R left out is below 2^-57 of f.
+// With s = f / (2 + f), ln(1 + f) = 2 artanh(s) = f - (f^2/2 - s (f^2/2 + R)), R = 2/3 s^2 + 2/5 s^4 + ...: the first term, f,
+// is exact, and all rounded terms are small next to it. |s| < 0.1716, so the first term of R left out is below 2^-57 of f.
 func logOnePlus(f, c float64, k int) float64 {
 	s := f / (2 + f)
 	q := float64(s * s)

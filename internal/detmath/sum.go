@@ -6,8 +6,8 @@ import "math"
 // terms. The order of the terms decides the last bit, so callers add in the order of the rows. The zero value is 0.
 type Sum struct{ high, low float64 }
 
-// Plus returns the sum with one more term. It keeps what rounding loses, which the second line is exactly, whichever of the
-// two terms is larger. Loops use it rather than Add, so that the sum stays in registers.
+// Plus returns the sum with one more term. The rounding error of the addition, which is computed exactly whichever term is
+// larger, goes to low. Loops use Plus rather than Add, so that the sum stays in registers.
 func (s Sum) Plus(x float64) Sum {
 	t := s.high + x
 	added := t - s.high
@@ -24,3 +24,9 @@ func (s Sum) Value() float64 {
 	}
 	return s.high + s.low
 }
+
+// SumOf returns the sum of which high and low are the two parts: total and compensation, as the kernels keep them.
+func SumOf(high, low float64) Sum { return Sum{high, low} }
+
+// Scale returns the sum times a power of two, exactly unless the parts overflow or become subnormal.
+func (s Sum) Scale(power float64) Sum { return Sum{float64(power * s.high), float64(power * s.low)} }

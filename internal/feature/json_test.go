@@ -8,7 +8,7 @@ import (
 	"toptau/schema"
 )
 
-const goldenMap = `{"scale":"standard","impute":"own","inputs":[` +
+const goldenMap = `{"scale":"standard","impute":"indicator","inputs":[` +
 	`{"column":0,"name":"x","kind":"numeric"},` +
 	`{"column":1,"name":"s","kind":"categorical","categories":["a<b","b"]}],` +
 	`"dropped":[{"column":2,"name":"zero","reason":"constant"}],"blocks":[` +
@@ -26,8 +26,8 @@ func TestGoldenJSON(t *testing.T) {
 func TestBadJSONIsRefused(t *testing.T) {
 	for _, edit := range []struct{ old, new, want string }{
 		{`"kind":"numeric","block"`, `"kind":"pairs","block"`, `"pairs" is not known`},
-		{`"impute":"own"`, `"impute":"mean"`, "impute"},
-		{`"impute":"own"`, `"impute":"own","surplus":1`, "unknown field"},
+		{`"impute":"indicator"`, `"impute":"mean"`, "impute"},
+		{`"impute":"indicator"`, `"impute":"indicator","surplus":1`, "unknown field"},
 		{`"inputs":[0],"shift"`, `"inputs":[0],"surplus":1,"shift"`, "unknown field"},
 		{`"shift":[2]`, `"shift":[2,3]`, "2 shifts"},
 		{`"scale":[1]`, `"scale":[0]`, "not positive"},

@@ -20,30 +20,24 @@ const (
 	EncodeBoth      = schema.ScorecardLeaves
 )
 
-// Options are the choices of a fit. The zero value is standard scaling of raw columns with missing values as errors.
+// Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values are errors.
 type Options struct {
-	Scale  schema.Scale    // default schema.ScaleStandard; of no effect on encoded numeric columns
+	Scale  schema.Scale    // default schema.ScaleStandard; without effect on scorecards and leaves
 	Impute schema.Impute   // default schema.ImputeError
 	Encode schema.Encoding // default EncodeRaw
 	Trees  int             // EncodeLeaves: number of trees, default 60
-	Leaves int             // EncodeLeaves: leaves of a tree at most, default 160
-	Seed   uint64          // EncodeLeaves: of the random draws
+	Leaves int             // EncodeLeaves: most leaves of a tree, default 160
+	Seed   uint64          // EncodeLeaves: seed of the random draws
 }
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
 func (o Options) leaves() bool    { return o.Encode.ReadsLabels() }
-
-// formerIndicator is the earlier name of schema.ImputeIndicator.
-const formerIndicator schema.Impute = "own"
 
 // Check returns the options with their defaults, or an error of kind usage that names the parameter.
 func (o Options) Check() (Options, error) {
 	o.Scale = cmp.Or(o.Scale, schema.ScaleStandard)
 	o.Impute = cmp.Or(o.Impute, schema.ImputeError)
 	o.Encode = cmp.Or(o.Encode, EncodeRaw)
-	if o.Impute == formerIndicator {
-		o.Impute = schema.ImputeIndicator
-	}
 	o.Trees = cmp.Or(o.Trees, defaultTrees)
 	o.Leaves = cmp.Or(o.Leaves, defaultLeaves)
 	if o.Trees < 0 || o.Leaves < 2 {

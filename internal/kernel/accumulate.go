@@ -5,18 +5,18 @@ import (
 	"unsafe"
 )
 
-// Accumulate adds one panel's part of X'v to lanes, which has Lanes elements a feature; v has PanelRows elements.
+// Accumulate adds one panel's part of X'v to lanes, which has Lanes elements per feature. v has PanelRows elements.
 func Accumulate[T Float](panel []T, v, lanes []float64) {
 	AccumulatePanels(panel, v[:PanelRows], lanes)
 }
 
 // AccumulatePanels adds the parts of X'v of consecutive panels, len(v)/PanelRows of them, to lanes, which has Lanes
-// elements a feature. A panel whose v is all zero costs nothing; one with few non-zero rows costs little.
+// elements per feature. A panel whose v is all zero costs nothing; one with few non-zero rows costs little.
 func AccumulatePanels[T Float](panels []T, v, lanes []float64) {
 	d, count := len(lanes)/Lanes, len(v)/PanelRows
 	v, panels = v[:count*PanelRows], panels[:count*PanelRows*d]
 	if d < widePanel || count == 1 {
-		accumulateTogether(panels, v, lanes)
+		accumulateInOrder(panels, v, lanes)
 		return
 	}
 	var turns gradientTurns[T]
@@ -29,12 +29,12 @@ func AccumulatePanels[T Float](panels []T, v, lanes []float64) {
 	turns.run(d)
 }
 
-// widePanel is the number of features from which the lanes do not stay in the first cache until the next panel needs
-// them. A few panels are then taken in turns: their lanes are fetched once for all of them, and they are streams, too.
+// widePanel is the number of features from which the lanes do not stay in the first cache until the next panel needs them.
+// A few panels are then read in turns, as streams, so that their lanes are fetched once for all of them.
 const widePanel = 512
 
-// accumulateTogether is AccumulatePanels, panel after panel.
-func accumulateTogether[T Float](panels []T, v, lanes []float64) {
+// accumulateInOrder is AccumulatePanels, panel after panel.
+func accumulateInOrder[T Float](panels []T, v, lanes []float64) {
 	d, count := len(lanes)/Lanes, len(v)/PanelRows
 	if count == 0 || d == 0 {
 		return
@@ -52,32 +52,39 @@ func accumulateTogether[T Float](panels []T, v, lanes []float64) {
 	}
 }
 
-// largePart is the number of features of a single panel that the second cache holds.
+// largePart is the number of features of a panel that the second cache of 1 MB holds next to other data.
 const largePart = 2048
 
 func accumulatePart[T Float](panels []T, v, lanes []float64) {
 	d, count := len(lanes)/Lanes, len(v)/PanelRows
-	if !vectorAccumulate(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &v[0], &lanes[0], d, count) {
+	x := unsafe.Pointer(&panels[0])
+	switch {
+	case !uses(accumulateFamily):
 		accumulatePanels(panels, v, lanes)
+	case unsafe.Sizeof(panels[0]) == 4:
+		asmAccumulateFloat32((*float32)(x), &v[0], &lanes[0], d, count)
+	default:
+		asmAccumulateFloat64((*float64)(x), &v[0], &lanes[0], d, count)
 	}
 }
 
-// How many rows of a panel have a non-zero coefficient, as far as it decides how they are added.
+// The number of rows of a panel with a nonzero coefficient, in classes that are added in different ways.
 const (
 	noRows = iota
 	fewRows
 	manyRows
 )
 
-// manyOctets is the number of eights of rows with a non-zero coefficient from which a panel is added as a whole.
+// manyOctets is the number of eights of rows with a nonzero coefficient, of eight, from which a whole panel is added.
 const manyOctets = 5
 
-// activity looks at the coefficients of a panel. Plain Go goes through the eights one by one, whatever their number.
+// activity returns the class of a panel's coefficients. Plain Go goes through the eights one by one in any case.
 func activity(v []float64) int {
-	mask, known := vectorOctets(v)
-	switch {
-	case !known:
+	if !uses(accumulateFamily) {
 		return fewRows
+	}
+	mask := uint(asmOctets(&v[0])) // a bit for each eight coefficients that are not all zero
+	switch {
 	case mask == 0:
 		return noRows
 	case bits.OnesCount(mask) < manyOctets:
@@ -86,7 +93,7 @@ func activity(v []float64) int {
 	return manyRows
 }
 
-// ManyRows reports whether so many of a panel's coefficients are not zero that the panel is added as a whole.
+// ManyRows reports whether enough of a panel's coefficients are nonzero that the whole panel is added.
 func ManyRows(v []float64) bool { return activity(v[:PanelRows]) == manyRows }
 
 // accumulatePanels is the plain Go of AccumulatePanels.
@@ -117,14 +124,18 @@ func accumulateOctet[T Float](panel []T, v *[Lanes]float64, lanes []float64) {
 		l[6] += float64(float64(x[6]) * v6)
 		l[7] += float64(float64(x[7]) * v7)
 		lanes = lanes[Lanes:]
-		panel = panel[min(PanelRows, len(panel)):] // the last feature has fewer values behind it
+		panel = panel[min(PanelRows, len(panel)):] // fewer values follow the last feature
 	}
 }
 
 // ReduceLanes adds each feature's eight lanes to g in the fixed order and clears them.
 func ReduceLanes(lanes, g []float64) {
 	lanes = lanes[:len(g)*Lanes]
-	done := vectorReduceLanes(lanes, g)
+	done := 0
+	if fours := len(g) / 4; uses(reduceFamily) && fours > 0 {
+		asmReduceLanes(&lanes[0], &g[0], fours)
+		done = 4 * fours
+	}
 	reduceLanes(lanes[done*Lanes:], g[done:])
 }
 

@@ -19,16 +19,6 @@ func accumulateFloat32AVX2(x *float32, v *float64, lanes *float64, d int, panels
 //go:noescape
 func accumulateTurnsFloat32AVX2(turns *uintptr, streams int, d int, turn int)
 
-// accumulateFloat32AVX512Half adds consecutive panels' parts of X'v to lanes; d and panels are positive.
-//
-//go:noescape
-func accumulateFloat32AVX512Half(x *float32, v *float64, lanes *float64, d int, panels int)
-
-// accumulateTurnsFloat32AVX512Half adds one panel's part of X'v for each stream to its lanes, stream after stream; streams and d are positive. A turn is a positive number of features.
-//
-//go:noescape
-func accumulateTurnsFloat32AVX512Half(turns *uintptr, streams int, d int, turn int)
-
 // accumulateFloat32AVX512 adds consecutive panels' parts of X'v to lanes; d and panels are positive.
 //
 //go:noescape
@@ -48,16 +38,6 @@ func accumulateFloat64AVX2(x *float64, v *float64, lanes *float64, d int, panels
 //
 //go:noescape
 func accumulateTurnsFloat64AVX2(turns *uintptr, streams int, d int, turn int)
-
-// accumulateFloat64AVX512Half adds consecutive panels' parts of X'v to lanes; d and panels are positive.
-//
-//go:noescape
-func accumulateFloat64AVX512Half(x *float64, v *float64, lanes *float64, d int, panels int)
-
-// accumulateTurnsFloat64AVX512Half adds one panel's part of X'v for each stream to its lanes, stream after stream; streams and d are positive. A turn is a positive number of features.
-//
-//go:noescape
-func accumulateTurnsFloat64AVX512Half(turns *uintptr, streams int, d int, turn int)
 
 // accumulateFloat64AVX512 adds consecutive panels' parts of X'v to lanes; d and panels are positive.
 //

@@ -2,9 +2,9 @@ package kernel
 
 import "unsafe"
 
-// CodeIndex returns the place of row r's code among the PanelRows codes of a group in a panel. Codes of two bytes lie in
-// the order of rows. Codes of one byte lie like the columns of an 8 x 8 square whose rows are written one after the
-// other, so that a vector of eight of them is found without moving bytes.
+// CodeIndex returns the position of row r's code among the PanelRows codes of a group in a panel. Codes of two bytes are in
+// the order of rows. Codes of one byte are stored as an 8 x 8 square, transposed, so that a vector of eight of them is loaded
+// without moving bytes.
 func CodeIndex[C Code](r int) int {
 	if unsafe.Sizeof(C(0)) == 2 {
 		return r
@@ -13,12 +13,12 @@ func CodeIndex[C Code](r int) int {
 }
 
 // ScoreCodes adds the scores of coded groups to z in the exact arithmetic, for len(z)/PanelRows consecutive panels:
-// z[r] = z[r] + w[start[g]+code], groups ascending, which is what one column of ones and zeros a level would give. Without
-// add z begins with zeros.
+// z[r] = z[r] + w[start[g]+code], groups ascending. This is the result of a column of ones and zeros for each level. Without
+// add z starts with zeros.
 //
 // Group g has the weights w[start[g]:start[g+1]], so start has one element more than there are groups. Its code for
-// row r of panel p is codes[(p*groups+g)*64+CodeIndex(r)] and must be less than start[g+1]-start[g]: whoever builds the
-// codes checks them, a kernel does not. Rows that pad the last panel need valid codes, too.
+// row r of panel p is codes[(p*groups+g)*64+CodeIndex(r)] and must be less than start[g+1]-start[g]: the kernel does
+// not check codes. Rows that pad the last panel need valid codes, too.
 func ScoreCodes[C Code](codes []C, w []float64, start []int32, z []float64, add bool) {
 	groups, count := len(start)-1, len(z)/PanelRows
 	if groups <= 0 || count == 0 {
@@ -28,11 +28,17 @@ func ScoreCodes[C Code](codes []C, w []float64, start []int32, z []float64, add 
 		return
 	}
 	codes, w, z = codes[:count*groups*PanelRows], w[:start[groups]], z[:count*PanelRows]
-	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), nil, &w[0], &start[0], &z[0], groups, count, add) {
+	x := unsafe.Pointer(&codes[0])
+	switch {
+	case !uses(codedFamily):
 		if !add {
 			clear(z)
 		}
 		scoreCodes(codes, w, start, z)
+	case unsafe.Sizeof(codes[0]) == 1:
+		asmCodes8((*uint8)(x), &w[0], &start[0], &z[0], groups, count, flagOf(add))
+	default:
+		asmCodes16((*uint16)(x), &w[0], &start[0], &z[0], groups, count, flagOf(add))
 	}
 }
 
@@ -50,12 +56,12 @@ func scoreCodes[C Code](codes []C, w []float64, start []int32, z []float64) {
 	}
 }
 
-// ScoreCodesBetween is ScoreCodes with a fraction f in [0,1] for each row and group, fractions[(p*groups+g)*64+r]: the row lies
+// ScoreCodesBetween is ScoreCodes with a fraction f in [0,1] for each row and group, fractions[(p*groups+g)*64+r]: the row is
 // between two neighbouring levels,
 //
 //	z[r] = (z[r] + (1-f)*w[start[g]+code]) + f*w[start[g]+code+1],
 //
-// every operation rounded to float64: what two columns with the values 1-f and f would give. A code must be less than
+// every operation rounded to float64, like two columns with the values 1-f and f. A code must be less than
 // start[g+1]-start[g]-1.
 func ScoreCodesBetween[C Code](codes []C, fractions []float32, w []float64, start []int32, z []float64, add bool) {
 	groups, count := len(start)-1, len(z)/PanelRows
@@ -67,12 +73,17 @@ func ScoreCodesBetween[C Code](codes []C, fractions []float32, w []float64, star
 	}
 	codes, fractions = codes[:count*groups*PanelRows], fractions[:count*groups*PanelRows]
 	w, z = w[:start[groups]], z[:count*PanelRows]
-	first := &fractions[0]
-	if !vectorCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), first, &w[0], &start[0], &z[0], groups, count, add) {
+	x, f := unsafe.Pointer(&codes[0]), &fractions[0]
+	switch {
+	case !uses(codedFamily):
 		if !add {
 			clear(z)
 		}
 		scoreCodesBetween(codes, fractions, w, start, z)
+	case unsafe.Sizeof(codes[0]) == 1:
+		asmBetween8((*uint8)(x), f, &w[0], &start[0], &z[0], groups, count, flagOf(add))
+	default:
+		asmBetween16((*uint16)(x), f, &w[0], &start[0], &z[0], groups, count, flagOf(add))
 	}
 }
 

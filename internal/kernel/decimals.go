@@ -1,24 +1,30 @@
 package kernel
 
-// decimalAhead is how many bytes of text must stand behind the place at which Decimals begins a number.
+import "unsafe"
+
+// decimalAhead is the number of bytes of text that must follow the position at which Decimals starts a number: it reads 64 at a
+// time.
 const decimalAhead = 64
 
-// Decimals reads numbers from text[at] on and writes them to dst[0], dst[stride], ..., at most count of them. Each is an
-// optional minus sign, at least one digit, and with a point and more digits behind it or without at most 16 bytes, and
-// is followed by stops[0], the next one by stops[1], and so on in turns; no stop is a digit, a point or a minus. It
-// returns how many it has read, and the place behind the last one's stop: there it met something else, a number whose
-// digits make more than 2^53, fewer than decimalAhead bytes, or the count. In front of a colon stands an index: a number
-// there has no point.
+// Decimals reads numbers from text[at] on and writes them to dst[0], dst[stride], ..., at most count of them. A number is an
+// optional minus sign and at least one digit, possibly with a point and more digits, of at most 16 bytes without the sign.
+// The first number is followed by stops[0], the next one by stops[1], and so on in turns; a stop is not a digit, a point or a
+// minus. A number before a colon is an index and has no point.
 //
-// A number is the quotient of two that float64 has exactly, so it is rounded once, as strconv.ParseFloat rounds it.
+// Decimals returns how many numbers it has read and the position after the stop of the last one. It ends early at anything
+// else, at a number whose digits exceed 2^53, and where fewer than decimalAhead bytes follow.
+//
+// A number is the quotient of two numbers that float64 holds exactly, so it is rounded once, like by strconv.ParseFloat.
 func Decimals(text []byte, at int, stops [2]byte, dst []float64, stride, count int) (read, next int) {
 	limit := len(text) - decimalAhead
 	if count <= 0 || at < 0 || at > limit {
 		return 0, at
 	}
 	_ = dst[(count-1)*stride] // the last one
-	if read, next, known := vectorDecimals(text, at, limit, stops, dst, stride, count); known {
-		return read, next
+	if uses(decimalsFamily) {
+		both := int(stops[0]) | int(stops[1])<<8
+		left, end := asmDecimals(&text[at], &text[limit], both, &dst[0], 8*stride, count)
+		return count - left, int(uintptr(unsafe.Pointer(end)) - uintptr(unsafe.Pointer(&text[0])))
 	}
 	for ; read < count && at <= limit; read++ {
 		v, end := decimal(text[at:], stops[read&1])
@@ -31,7 +37,7 @@ func Decimals(text []byte, at int, stops [2]byte, dst []float64, stride, count i
 	return read, at
 }
 
-// decimal reads the number that begins text and returns the place behind its stop, or 0.
+// decimal reads the number at the start of text and returns the position after its stop, or 0.
 func decimal(text []byte, stop byte) (float64, int) {
 	const longest = 16
 	i, sign := 0, 1.0

@@ -1,20 +1,20 @@
 package kernel
 
-// AddEntries adds an entry of a table to the scores of several models in consecutive panels, the one that a row's code
-// names:
+// AddEntries adds the table entries of the rows' codes to the scores of several models in consecutive panels:
 //
 //	z[(p*models+h)*64+r] += table[codes[p*64+r]*models+h],
 //
-// rounded to float32. The entries of a code lie side by side, and z as ScoreTile lays it out. codes has 64 elements a panel
-// and so fixes their number; a code beyond the table is a mistake that a kernel does not see. The table must have less than
-// 1<<29 entries.
+// rounded to float32. The entries of a code are adjacent, and z has the layout of ScoreTile. codes has 64 elements per panel,
+// which determines the number of panels; they are not checked. The table must have less than 1<<29 entries.
 func AddEntries(codes []uint16, table []float32, models int, z []float32) {
 	panels := len(codes) / PanelRows
 	if models == 0 || panels == 0 {
 		return
 	}
 	codes, z = codes[:panels*PanelRows], z[:panels*models*PanelRows]
-	if !vectorEntries(codes, table, z, models, panels) {
+	if uses(entriesFamily) {
+		asmEntries(&codes[0], &table[0], &z[0], models, panels)
+	} else {
 		addEntries(codes, table, models, z)
 	}
 }
@@ -39,14 +39,16 @@ const EntryLanes = 4
 //
 //	lanes[(code*models+h)*4+r%4] += float64(v[(p*models+h)*64+r]),
 //
-// rows ascending, for the code codes[p*64+r]. Zeros may be left out: a lane that starts at +0 stays the same.
+// rows ascending, for the code codes[p*64+r]. Zeros may be skipped: a lane that starts at +0 stays the same.
 func SumEntries(codes []uint16, v []float32, models int, lanes []float64) {
 	panels := len(codes) / PanelRows
 	if models == 0 || panels == 0 {
 		return
 	}
 	codes, v = codes[:panels*PanelRows], v[:panels*models*PanelRows]
-	if !vectorSumEntries(codes, v, lanes, models, panels) {
+	if uses(entriesFamily) {
+		asmSumEntries(&codes[0], &v[0], &lanes[0], models, panels)
+	} else {
 		sumEntries(codes, v, models, lanes)
 	}
 }

@@ -2,13 +2,13 @@ package kernel
 
 import "unsafe"
 
-// TileFilter is what FilterTile keeps of one model's scores.
+// TileFilter collects one model's scores above a floor.
 type TileFilter struct {
 	values *float32
 	rows   *int32
 	count  int
 	floor  float32
-	room   int
+	space  int
 }
 
 // NewTileFilter returns a filter for the scores above a floor, which appends them and their row numbers to the first count
@@ -17,22 +17,23 @@ func NewTileFilter(floor float32, values []float32, rows []int32, count int) Til
 	return TileFilter{unsafe.SliceData(values), unsafe.SliceData(rows), count, floor, min(len(values), len(rows))}
 }
 
-// Room is the number of elements that are not in use.
-func (f *TileFilter) Room() int { return f.room - f.count }
+// Free returns the number of unused elements.
+func (f *TileFilter) Free() int { return f.space - f.count }
 
-// Count is the number of elements that are in use.
+// Count returns the number of elements in use.
 func (f *TileFilter) Count() int { return f.count }
 
-// FilterTile looks for the scores of a tile, z[(p*models+h)*64+r], that lie above the floor of their model's filter, which
-// appends them and their row numbers, first for the first row, in order. Each must have room for the scores of all panels; what
-// lies behind the entries in use is undefined. NaN is above nothing.
+// FilterTile appends the scores of a tile, z[(p*models+h)*64+r], that are above the floor of their model's filter to the
+// filter, with their row numbers, counted from first, in order. Each filter must have space for the scores of all panels; its
+// elements after those in use are undefined. NaN is not above any floor.
 func FilterTile(z []float32, filters []TileFilter, first int32) {
 	models := len(filters)
 	if models == 0 || len(z) < models*PanelRows {
 		return
 	}
 	panels := len(z) / (models * PanelRows)
-	if vectorFilterTile(z, filters, panels, first) {
+	if uses(filterFamily) {
+		asmFilterTile(&z[0], (*uintptr)(unsafe.Pointer(&filters[0])), models, panels, first)
 		return
 	}
 	for ; panels > 0; panels-- {

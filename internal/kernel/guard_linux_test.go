@@ -71,7 +71,6 @@ func TestNothingOutsideIsTouched(t *testing.T) {
 				if n := filters[0].Count(); n != rows {
 					t.Errorf("%d rows, want %d", n, rows)
 				}
-				Read(x)
 
 				table, named := guarded[float32](t, d*models, atEnd), guarded[uint16](t, rows, atEnd)
 				for i := range named {

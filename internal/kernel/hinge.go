@@ -2,25 +2,29 @@ package kernel
 
 import "math"
 
-// Hinge is what a fused pass makes of the scores of one model: with
+// Hinge converts the scores of one model to coefficients. With
 //
 //	u = Shift + Sign z,    Sign -1 or 1, in float64,
 //
-// a row with u > 0 gets the coefficient V and adds u to a sum; other rows, and those whose score is not a number, get 0.
+// a row with u > 0 gets the coefficient V and adds u to a sum. Other rows, and rows whose score is NaN, get 0.
 type Hinge struct {
 	Sign, Shift float64
 	V           float32
 }
 
-// Panels replaces the scores of consecutive panels, which lie stride apart, by coefficients. Row r of a panel adds its u to
-// lane r mod 16, which is not negative and begins at +0. It returns the number of rows with u > 0.
+// Panels replaces the scores of panels that are stride elements apart by coefficients and returns the number of rows with
+// u > 0. Row r of a panel adds its u to lane r mod 16; lanes start at +0.
 func (h Hinge) Panels(z []float32, stride, panels int, lanes *[TileLanes]float64) int {
 	if panels == 0 {
 		return 0
 	}
 	z = z[:(panels-1)*stride+PanelRows]
-	if count, known := vectorHinge(h, z, stride, panels, lanes); known {
-		return count
+	if uses(hingeFamily) {
+		flip := float32(0) // a row counts when -Sign z lies below the bound
+		if h.Sign > 0 {
+			flip = math.Float32frombits(1 << 31)
+		}
+		return asmHinge(&z[0], 4*stride, panels, flip, h.bound(), h.Sign, h.Shift, h.V, &lanes[0])
 	}
 	count := 0
 	for p := range panels {
@@ -43,7 +47,7 @@ func (h Hinge) Rows(z []float32, lanes *[TileLanes]float64) int {
 	return count
 }
 
-// bound is the smallest float32 that is not below Shift: a float32 lies below the one when it lies below the other.
+// bound returns the smallest float32 that is not below Shift. A float32 is below bound exactly when it is below Shift.
 func (h Hinge) bound() float32 {
 	b := float32(h.Shift)
 	if float64(b) < h.Shift {
@@ -52,7 +56,7 @@ func (h Hinge) bound() float32 {
 	return b
 }
 
-// SumLanes adds sixteen lanes like those of a gradient.
+// SumLanes returns the sum of sixteen lanes, in the order of a gradient.
 func SumLanes(l *[TileLanes]float64) float64 {
 	var s [Lanes]float64
 	for i := range s {

@@ -4,25 +4,18 @@ package kernel
 //
 //	z[p*stride+r] += float32(sums[p*64+r])
 //
-// for r < 64. The scores of a panel lie stride apart from those of the next, so that the models of a tile can be taken one
-// by one. There are as many panels as sums has.
+// for r < 64. The scores of neighbouring panels are stride elements apart, so that the models of a tile can be handled
+// one by one. sums determines the number of panels.
 func JoinScores(sums []float64, z []float32, stride int) {
 	panels := len(sums) / PanelRows
 	if panels == 0 {
 		return
 	}
 	sums, z = sums[:panels*PanelRows], z[:(panels-1)*stride+PanelRows]
-	if !vectorJoin(sums, z, stride, panels) {
-		joinScores(sums, z, stride)
-	}
-}
-
-// joinScores is the plain Go of JoinScores.
-func joinScores(sums []float64, z []float32, stride int) {
 	for p := 0; len(sums) > 0; p += stride {
-		panel := z[p : p+PanelRows]
-		for r, s := range sums[:PanelRows] {
-			panel[r] += float32(s)
+		panel, part := (*[PanelRows]float32)(z[p:]), (*[PanelRows]float64)(sums)
+		for r := range panel {
+			panel[r] += float32(part[r])
 		}
 		sums = sums[PanelRows:]
 	}

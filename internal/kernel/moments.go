@@ -1,41 +1,44 @@
 package kernel
 
-// MomentColumns is how many columns Moments takes side by side.
+// MomentColumns is the number of columns of a Moments.
 const MomentColumns = 4
 
-// Moments gathers compensated sums (Neumaier, with Knuth's exact sum of two numbers) of columns, each in the order of its
-// rows:
+// Moments holds compensated sums (Neumaier, with Knuth's exact sum of two numbers) of columns, each in the order of its rows:
 //
 //	AddFirst adds Unit x, AddSecond (Unit x - Mean)^2
 //
-// A term y is added to Total as t = Total + y, and to Lost what t has lost: with s = t - Total, (Total - (t - s)) + (y - s).
+// A term y is added to Total as t = Total + y, and the rounding error to Lost: with s = t - Total, (Total - (t - s)) + (y - s).
 // The sum is Total + Lost.
 type Moments struct{ Unit, Mean, Total, Lost [MomentColumns]float64 }
 
-// AddFirst adds the next rows, as many of each column.
+// AddFirst adds the next rows, the same number of each column.
 func (m *Moments) AddFirst(x *[MomentColumns][]float64) {
-	done := vectorMoments(m, x, false)
 	for j, column := range x {
-		for _, v := range column[done:] {
-			m.add(j, float64(m.Unit[j]*v))
+		unit, sum := m.Unit[j], compensated{m.Total[j], m.Lost[j]}
+		for _, v := range column {
+			sum = sum.plus(float64(unit * v))
 		}
+		m.Total[j], m.Lost[j] = sum.total, sum.lost
 	}
 }
 
-// AddSecond adds the next rows, as many of each column.
+// AddSecond adds the next rows, the same number of each column.
 func (m *Moments) AddSecond(x *[MomentColumns][]float64) {
-	done := vectorMoments(m, x, true)
 	for j, column := range x {
-		for _, v := range column[done:] {
-			d := float64(m.Unit[j]*v) - m.Mean[j]
-			m.add(j, float64(d*d))
+		unit, mean, sum := m.Unit[j], m.Mean[j], compensated{m.Total[j], m.Lost[j]}
+		for _, v := range column {
+			d := float64(unit*v) - mean
+			sum = sum.plus(float64(d * d))
 		}
+		m.Total[j], m.Lost[j] = sum.total, sum.lost
 	}
 }
 
-func (m *Moments) add(j int, y float64) {
-	t := m.Total[j] + y
-	s := t - m.Total[j]
-	m.Lost[j] += (m.Total[j] - (t - s)) + (y - s)
-	m.Total[j] = t
+// compensated is one sum. It is a value, so that it stays in registers.
+type compensated struct{ total, lost float64 }
+
+func (c compensated) plus(y float64) compensated {
+	t := c.total + y
+	s := t - c.total
+	return compensated{t, c.lost + ((c.total - (t - s)) + (y - s))}
 }

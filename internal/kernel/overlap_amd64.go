@@ -4,20 +4,10 @@
 
 package kernel
 
-// overlapFloat32AVX512Half computes the scores of the panel at x and adds the part of X'v of the panel at last to lanes; d is positive. Without add, z is overwritten. Data ahead bytes behind x, and lastAhead bytes behind last, are prefetched.
-//
-//go:noescape
-func overlapFloat32AVX512Half(x *float32, w *float64, z *float64, last *float32, v *float64, lanes *float64, d int, add int, ahead int, lastAhead int)
-
 // overlapFloat32AVX512 computes the scores of the panel at x and adds the part of X'v of the panel at last to lanes; d is positive. Without add, z is overwritten. Data ahead bytes behind x, and lastAhead bytes behind last, are prefetched.
 //
 //go:noescape
 func overlapFloat32AVX512(x *float32, w *float64, z *float64, last *float32, v *float64, lanes *float64, d int, add int, ahead int, lastAhead int)
-
-// overlapFloat64AVX512Half computes the scores of the panel at x and adds the part of X'v of the panel at last to lanes; d is positive. Without add, z is overwritten. Data ahead bytes behind x, and lastAhead bytes behind last, are prefetched.
-//
-//go:noescape
-func overlapFloat64AVX512Half(x *float64, w *float64, z *float64, last *float64, v *float64, lanes *float64, d int, add int, ahead int, lastAhead int)
 
 // overlapFloat64AVX512 computes the scores of the panel at x and adds the part of X'v of the panel at last to lanes; d is positive. Without add, z is overwritten. Data ahead bytes behind x, and lastAhead bytes behind last, are prefetched.
 //

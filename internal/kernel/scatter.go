@@ -6,16 +6,22 @@ import "unsafe"
 //
 //	lanes[(start[g]+code)*8+r%8] += v[r],
 //
-// r ascending, which is what one column of ones and zeros a level would give. Codes are those of ScoreCodes; lanes holds
-// those of all columns of the groups.
+// r ascending. This is the result of a column of ones and zeros for each level. Codes are those of ScoreCodes; lanes holds the
+// lanes of all columns of the groups.
 func AddCodes[C Code](codes []C, v []float64, start []int32, lanes []float64) {
 	groups := len(start) - 1
 	if groups <= 0 {
 		return
 	}
 	codes, v, lanes = codes[:groups*PanelRows], v[:PanelRows], lanes[:int(start[groups])*Lanes]
-	if !vectorAddCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), nil, &v[0], &start[0], &lanes[0], groups) {
+	x := unsafe.Pointer(&codes[0])
+	switch {
+	case !uses(scatterFamily):
 		addCodes(codes, v, start, lanes)
+	case unsafe.Sizeof(codes[0]) == 1:
+		asmScatter8((*uint8)(x), &v[0], &start[0], &lanes[0], groups)
+	default:
+		asmScatter16((*uint16)(x), &v[0], &start[0], &lanes[0], groups)
 	}
 }
 
@@ -41,9 +47,14 @@ func AddCodesBetween[C Code](codes []C, fractions []float32, v []float64, start 
 	}
 	codes, fractions = codes[:groups*PanelRows], fractions[:groups*PanelRows]
 	v, lanes = v[:PanelRows], lanes[:int(start[groups])*Lanes]
-	first := &fractions[0]
-	if !vectorAddCodes(unsafe.Pointer(&codes[0]), unsafe.Sizeof(codes[0]), first, &v[0], &start[0], &lanes[0], groups) {
+	x, f := unsafe.Pointer(&codes[0]), &fractions[0]
+	switch {
+	case !uses(scatterFamily):
 		addCodesBetween(codes, fractions, v, start, lanes)
+	case unsafe.Sizeof(codes[0]) == 1:
+		asmScatterBetween8((*uint8)(x), f, &v[0], &start[0], &lanes[0], groups)
+	default:
+		asmScatterBetween16((*uint16)(x), f, &v[0], &start[0], &lanes[0], groups)
 	}
 }
 

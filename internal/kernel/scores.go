@@ -6,7 +6,7 @@ import "unsafe"
 func Scores[T Float](panel []T, w, z []float64) { ScorePanels(panel, w, z[:PanelRows], true) }
 
 // ScorePanels computes the scores of consecutive panels, len(z)/PanelRows of them, in the exact arithmetic. With add
-// they are added to z, without they replace it, which gives the bits of adding to zeros and saves reading z.
+// they are added to z. Otherwise they replace it, which gives the bits of adding to zeros without reading z.
 func ScorePanels[T Float](panels []T, w, z []float64, add bool) {
 	count := len(z) / PanelRows
 	z, panels = z[:count*PanelRows], panels[:count*PanelRows*len(w)]
@@ -14,7 +14,7 @@ func ScorePanels[T Float](panels []T, w, z []float64, add bool) {
 		scoreAsStreams(panels, w, z, add)
 		return
 	}
-	scoreTogether(panels, w, z, add)
+	scoreInOrder(panels, w, z, add)
 }
 
 // scorePanels is the plain Go of ScorePanels.
@@ -29,7 +29,7 @@ func scorePanels[T Float](panels []T, w, z []float64, add bool) {
 	}
 }
 
-// scorePanel takes four features at a time, so that a sum is loaded and stored once for four products.
+// scorePanel handles four features at a time, so that a sum is loaded and stored once for four products.
 func scorePanel[T Float](panel []T, w []float64, z *[PanelRows]float64) {
 	for len(w) >= 4 {
 		w0, w1, w2, w3 := w[0], w[1], w[2], w[3]
@@ -53,8 +53,8 @@ func scorePanel[T Float](panel []T, w []float64, z *[PanelRows]float64) {
 	}
 }
 
-// scoreTogether is ScorePanels, panel after panel.
-func scoreTogether[T Float](panels []T, w, z []float64, add bool) {
+// scoreInOrder is ScorePanels, panel after panel.
+func scoreInOrder[T Float](panels []T, w, z []float64, add bool) {
 	d, count := len(w), len(z)/PanelRows
 	if count == 0 || d == 0 {
 		if !add {
@@ -62,7 +62,13 @@ func scoreTogether[T Float](panels []T, w, z []float64, add bool) {
 		}
 		return
 	}
-	if !vectorScores(unsafe.Pointer(&panels[0]), unsafe.Sizeof(panels[0]), &w[0], &z[0], d, count, add) {
+	x := unsafe.Pointer(&panels[0])
+	switch {
+	case !uses(scoresFamily):
 		scorePanels(panels, w, z, add)
+	case unsafe.Sizeof(panels[0]) == 4:
+		asmScoresFloat32((*float32)(x), &w[0], &z[0], d, count, flagOf(add))
+	default:
+		asmScoresFloat64((*float64)(x), &w[0], &z[0], d, count, flagOf(add))
 	}
 }

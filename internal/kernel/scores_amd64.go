@@ -14,16 +14,6 @@ func scoresFloat32AVX2(x *float32, w *float64, z *float64, d int, panels int, ad
 //go:noescape
 func scoreTurnsFloat32AVX2(turns *uintptr, streams int, w *float64, d int, turn int, add int)
 
-// scoresFloat32AVX512Half computes the scores of consecutive panels; d and panels are positive. Without add, z is overwritten.
-//
-//go:noescape
-func scoresFloat32AVX512Half(x *float32, w *float64, z *float64, d int, panels int, add int)
-
-// scoreTurnsFloat32AVX512Half computes the scores of one panel of each stream; streams and d are positive. Without add, z is overwritten. A turn is a positive number of features.
-//
-//go:noescape
-func scoreTurnsFloat32AVX512Half(turns *uintptr, streams int, w *float64, d int, turn int, add int)
-
 // scoresFloat32AVX512 computes the scores of consecutive panels; d and panels are positive. Without add, z is overwritten.
 //
 //go:noescape
@@ -43,16 +33,6 @@ func scoresFloat64AVX2(x *float64, w *float64, z *float64, d int, panels int, ad
 //
 //go:noescape
 func scoreTurnsFloat64AVX2(turns *uintptr, streams int, w *float64, d int, turn int, add int)
-
-// scoresFloat64AVX512Half computes the scores of consecutive panels; d and panels are positive. Without add, z is overwritten.
-//
-//go:noescape
-func scoresFloat64AVX512Half(x *float64, w *float64, z *float64, d int, panels int, add int)
-
-// scoreTurnsFloat64AVX512Half computes the scores of one panel of each stream; streams and d are positive. Without add, z is overwritten. A turn is a positive number of features.
-//
-//go:noescape
-func scoreTurnsFloat64AVX512Half(turns *uintptr, streams int, w *float64, d int, turn int, add int)
 
 // scoresFloat64AVX512 computes the scores of consecutive panels; d and panels are positive. Without add, z is overwritten.
 //

@@ -4,10 +4,10 @@ package kernel
 // finite, also once they are rounded to float32.
 func Standardise(x, dst []float64, shift, scale float64) (inside bool) {
 	dst = dst[:len(x)]
-	done, inside := vectorStandardise(x, dst, shift, scale)
-	for i, v := range x[done:] {
+	inside = true
+	for i, v := range x {
 		v = (v - shift) / scale
-		dst[done+i] = v
+		dst[i] = v
 		single := float32(v)
 		inside = inside && single-single == 0
 	}

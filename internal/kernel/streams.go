@@ -2,17 +2,16 @@ package kernel
 
 import "unsafe"
 
-// Streams is the number of runs of panels that are read in turns, a page of 4 KB each. Memory delivers several streams
-// faster than one: the hardware fetches ahead within a page and has to start again in the next one, which costs nothing
-// while another stream is being worked on. Coefficients and lanes are streams of their own, so that four runs are one
-// too many for it where gradients are added.
+// Streams is the number of runs of panels that are read in turns, a page of 4 KB at a time. Memory delivers several streams
+// faster than one: the hardware fetches ahead within a page and must start again on the next page, which costs nothing while
+// another stream is used. Coefficients and lanes are streams, too, so that four runs are too many where gradients are added.
 const Streams = 3
 
 // streamBytes is the size from which ScorePanels reads its panels as several streams; shorter ones gain nothing.
 const streamBytes = 2 << 20
 
-// turnFeatures is the number of features of a panel that a stream takes in a turn: a page of them at most, and about
-// as many each time.
+// turnFeatures returns the number of features of a panel that a stream reads in a turn: at most a page, and about the same
+// number each time.
 func turnFeatures(d int, size uintptr) int {
 	most := 4096 / (PanelRows * int(size))
 	turns := (d + most - 1) / most
@@ -32,8 +31,8 @@ type gradientTurn struct {
 }
 
 // ScoreStreams computes the scores of several runs of consecutive panels in turns: panels[s] are the panels of run s,
-// z[s] its scores. The bits are those of ScorePanels for each run. Streams runs that lie far apart in memory
-// (megabytes) and go on from call to call are read up to twice as fast as one.
+// z[s] its scores. The bits are those of ScorePanels for each run. Streams runs that are megabytes apart
+// in memory and continue from call to call are read up to twice as fast as one.
 func ScoreStreams[T Float](panels [][]T, w []float64, z [][]float64, add bool) {
 	for len(panels) > Streams {
 		ScoreStreams(panels[:Streams], w, z[:Streams], add)
@@ -48,16 +47,27 @@ func ScoreStreams[T Float](panels [][]T, w []float64, z [][]float64, add bool) {
 				continue
 			}
 			panel, rows := panels[s][p*width:(p+1)*width], rows[p*PanelRows:(p+1)*PanelRows]
-			if width == 0 || using == levelGo {
-				scoreTogether(panel, w, rows, add)
+			if width == 0 || !uses(scoresFamily) {
+				scoreInOrder(panel, w, rows, add)
 				continue
 			}
 			turns[n] = scoreTurn{unsafe.Pointer(&panel[0]), &rows[0]}
 			n++
 		}
 		if n > 0 {
-			vectorScoreTurns(turns[:n], unsafe.Sizeof(T(0)), w, add)
+			scoreInTurns[T](turns[:n], w, add)
 		}
+	}
+}
+
+// scoreInTurns scores one panel of each stream.
+func scoreInTurns[T Float](turns []scoreTurn, w []float64, add bool) {
+	t, size := (*uintptr)(unsafe.Pointer(&turns[0])), unsafe.Sizeof(T(0))
+	features := turnFeatures(len(w), size)
+	if size == 4 {
+		asmScoreTurnsFloat32(t, len(turns), &w[0], len(w), features, flagOf(add))
+	} else {
+		asmScoreTurnsFloat64(t, len(turns), &w[0], len(w), features, flagOf(add))
 	}
 }
 
@@ -83,13 +93,14 @@ func scoreAsStreams[T Float](panels []T, w, z []float64, add bool) {
 	ScoreStreams(x[:], w, scores[:], add)
 }
 
-// gradientTurns gathers panels with many active rows, to be added in turns.
+// gradientTurns collects panels with many active rows, which are added in turns.
 type gradientTurns[T Float] struct {
 	turns [Streams]gradientTurn
 	n     int
 }
 
-// add takes panel p of a run. One with few active rows is added at once, after those that wait: they may have its lanes.
+// add collects panel p of a run. A panel with few active rows is added at once, after the collected ones, which may use the
+// same lanes.
 func (t *gradientTurns[T]) add(panels []T, v, lanes []float64, p int) {
 	width := len(lanes) / Lanes * PanelRows
 	panel, rows := panels[p*width:(p+1)*width], v[p*PanelRows:(p+1)*PanelRows]
@@ -97,19 +108,25 @@ func (t *gradientTurns[T]) add(panels []T, v, lanes []float64, p int) {
 	case noRows:
 	case fewRows:
 		t.run(len(lanes) / Lanes)
-		accumulateTogether(panel, rows, lanes)
+		accumulateInOrder(panel, rows, lanes)
 	case manyRows:
 		t.turns[t.n] = gradientTurn{unsafe.Pointer(&panel[0]), &rows[0], &lanes[0]}
 		t.n++
 	}
 }
 
-// run adds the panels that wait.
+// run adds the collected panels.
 func (t *gradientTurns[T]) run(d int) {
-	if t.n > 0 {
-		vectorGradientTurns(t.turns[:t.n], unsafe.Sizeof(T(0)), d)
-		t.n = 0
+	if t.n == 0 {
+		return
 	}
+	turns, size := (*uintptr)(unsafe.Pointer(&t.turns[0])), unsafe.Sizeof(T(0))
+	if size == 4 {
+		asmAccumulateTurnsFloat32(turns, t.n, d, turnFeatures(d, size))
+	} else {
+		asmAccumulateTurnsFloat64(turns, t.n, d, turnFeatures(d, size))
+	}
+	t.n = 0
 }
 
 func (t *gradientTurns[T]) full() bool { return t.n == Streams }

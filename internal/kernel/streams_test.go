@@ -73,7 +73,7 @@ func TestLongRunsHaveTheBitsOfTheirPanels(t *testing.T) {
 		panels := streamBytes/(4*PanelRows*d) + 3
 		x, w := floats32(r, panels*d*PanelRows), floats64(r, d)
 		want := make([]float64, panels*PanelRows)
-		atLevel(levelGo, func() { scoreTogether(x, w, want, false) })
+		atLevel(levelGo, func() { scoreInOrder(x, w, want, false) })
 		everyLevel(t, func(t *testing.T) {
 			z := fence(make([]float64, len(want)), 3)
 			ScorePanels(x, w, z.x, false)

@@ -1,16 +1,16 @@
 package kernel
 
-// tileFeatures is the largest number of features after which a tile's sums are stored and reloaded, so that the panel's part
-// stays in the first cache while all models use it.
+// tileFeatures is the largest number of features after which a tile's sums are stored and reloaded, so that this part of a
+// panel, 10 KB, stays in the first cache while all models use it.
 const tileFeatures = 40
 
-// secondFeatures is the same for two or three models: their parts of a panel stay in the second cache.
+// secondFeatures is the same number for two or three models, whose parts of a panel stay in the second cache.
 const secondFeatures = 1024
 
 // ScoreTile computes the scores of consecutive panels under several models in the fast arithmetic.
 //
-// w is features x models, w[j*models+h]; z holds PanelRows scores a model for each panel, z[(p*models+h)*64+r], and so
-// fixes the number of panels. With add the scores are added to z, without they replace it.
+// w is features x models, w[j*models+h]. z holds PanelRows scores per model and panel, z[(p*models+h)*64+r], which determines
+// the number of panels. With add the scores are added to z; otherwise they replace it.
 func ScoreTile(panels, w []float32, models int, z []float32, add bool) {
 	if models == 0 || len(z) == 0 {
 		return
@@ -30,7 +30,8 @@ func ScoreTile(panels, w []float32, models int, z []float32, add bool) {
 		}
 		return
 	}
-	if vectorTile(panels, w, z, d, models, len(z)/(PanelRows*models), add) {
+	if uses(tileFamily) {
+		asmTile(&panels[0], &w[0], &z[0], d, models, flagOf(add), fetchAhead, len(z)/(PanelRows*models))
 		return
 	}
 	for len(z) > 0 {
@@ -39,11 +40,11 @@ func ScoreTile(panels, w []float32, models int, z []float32, add bool) {
 	}
 }
 
-// tileBlock is the number of features that a tile takes at a time: about the same in each block.
+// tileBlock returns the number of features that a tile handles at a time, about the same in each block.
 func tileBlock(d, models int) int {
 	switch {
 	case models == 1:
-		return d // each part is used once only
+		return d // each value is used once
 	case models < TileModels:
 		return secondFeatures
 	}
@@ -55,7 +56,9 @@ func tileBlock(d, models int) int {
 func scoreTileBlocks(panel, w []float32, models int, z []float32, add bool, block int) {
 	for len(panel) > 0 {
 		d := min(len(panel)/PanelRows, block)
-		if !vectorTile(panel, w, z, d, models, 1, add) {
+		if uses(tileFamily) {
+			asmTile(&panel[0], &w[0], &z[0], d, models, flagOf(add), fetchAhead, 1)
+		} else {
 			scoreTile(panel[:PanelRows*d], w, models, z, add)
 		}
 		panel, w, add = panel[PanelRows*d:], w[d*models:], true

@@ -1,8 +1,8 @@
 package kernel
 
-// The gradient of several models goes through the data in parts of so many panels and bytes that a part stays in the
-// second cache while all models use it. More panels mean fewer loads of lanes; the v of panels lie a power of two apart
-// when the models are 16 or 32, and the first cache keeps eight such lines at most.
+// The gradient of several models reads the data in parts of a few panels that stay in the second cache while all models use
+// them. More panels mean fewer loads of lanes. With 16 or 32 models the v of the panels are a power of two apart, and the first
+// cache keeps at most eight such lines. The sizes were chosen by hand.
 const (
 	gradientPanels = 6
 	gradientBytes  = 256 << 10
@@ -11,8 +11,8 @@ const (
 
 // AccumulateTile adds the parts of X'v of consecutive panels to the lanes of several models in the fast arithmetic.
 //
-// v holds PanelRows values a model for each panel, v[(p*models+h)*64+r], as ScoreTile lays out z, and so fixes the
-// number of panels. lanes holds TileLanes values a feature and model, lanes[(j*models+h)*16+l]. Four neighbouring
+// v holds PanelRows values per model and panel, v[(p*models+h)*64+r], the layout of ScoreTile's z, which
+// determines the number of panels. lanes holds TileLanes values per feature and model, lanes[(j*models+h)*16+l]. Four neighbouring
 // models whose v is all zero in a panel cost nothing there.
 func AccumulateTile(panels, v []float32, models int, lanes []float32) {
 	accumulateTiles(panels, v, models, lanes, 0)
@@ -28,16 +28,16 @@ func accumulateTiles(panels, v []float32, models int, lanes []float32, ahead int
 		return
 	}
 	d, count := len(lanes)/(TileLanes*models), len(v)/(PanelRows*models)
-	together := gradientPanels
-	if models < TileModels { // bound by memory: panels one after the other, but for the smallest, or as streams
+	group := gradientPanels
+	if models < TileModels { // bound by memory: one panel at a time unless they are small, or as streams
 		least := 1
 		if ahead > 0 {
 			least = Streams
 		}
-		together = min(together, max(least, smallBytes/(4*PanelRows*max(d, 1))))
+		group = min(group, max(least, smallBytes/(4*PanelRows*max(d, 1))))
 	}
 	for count > 0 && d > 0 {
-		n := min(count, together)
+		n := min(count, group)
 		accumulateTileGroup(panels[:n*PanelRows*d], v[:n*PanelRows*models], models, lanes[:d*models*TileLanes], ahead)
 		panels, v, count = panels[n*PanelRows*d:], v[n*PanelRows*models:], count-n
 	}
@@ -84,7 +84,13 @@ func (t *tilePart) accumulate(h, width int) {
 		return
 	}
 	lanes := t.lanes[(t.first*t.models+h)*TileLanes:]
-	if vectorTileGradient(t.panels, t.v, lanes, &offsets, t.features, n, t.models, width, t.ahead) {
+	if uses(tilegradientFamily) {
+		x, v, l, stride := &t.panels[0], &t.v[0], &lanes[0], 4*TileLanes*t.models
+		if width == TileModels {
+			asmTileGradient4(x, v, l, &offsets[0], t.features, n, stride, t.ahead)
+		} else {
+			asmTileGradient1(x, v, l, &offsets[0], t.features, n, stride, t.ahead)
+		}
 		return
 	}
 	for _, o := range offsets[:n] {
@@ -93,13 +99,13 @@ func (t *tilePart) accumulate(h, width int) {
 	}
 }
 
-// active reports whether a value is not zero. Where many rows are active, the first one tells at once.
+// active reports whether a value is not zero. Where many rows are active, the first one usually is.
 func active(v []float32) bool {
 	if v[0] != 0 {
 		return true
 	}
-	if found, known := vectorActive(v); known {
-		return found
+	if uses(tilegradientFamily) {
+		return asmActive(&v[0], len(v)) != 0
 	}
 	for _, x := range v {
 		if x != 0 {
@@ -109,7 +115,7 @@ func active(v []float32) bool {
 	return false
 }
 
-// accumulateTile is the plain Go of AccumulateTile for one panel and neighbouring models, as many as v holds.
+// accumulateTile is the plain Go of AccumulateTile for one panel and the neighbouring models in v.
 func accumulateTile(panel, v []float32, models int, lanes []float32) {
 	for j := range len(panel) / PanelRows {
 		x := (*[PanelRows]float32)(panel[j*PanelRows:])
@@ -128,17 +134,14 @@ func accumulateTile(panel, v []float32, models int, lanes []float32) {
 	}
 }
 
-// AccumulateTileRow adds v times row r of a panel to the lanes of model h: what AccumulateTile does when only this v of the
-// panel is not zero.
+// AccumulateTileRow adds v times row r of a panel to the lanes of model h, like AccumulateTile when only this v of the panel is
+// nonzero.
 func AccumulateTileRow(panel []float32, r int, v float32, models, h int, lanes []float32) {
 	d := len(lanes) / (TileLanes * models)
 	if d == 0 {
 		return
 	}
 	panel, lanes = panel[:PanelRows*d][r:], lanes[:d*models*TileLanes][h*TileLanes+r%TileLanes:]
-	if vectorTileRow(panel, v, lanes, d, models) {
-		return
-	}
 	for j := range d {
 		l := &lanes[j*models*TileLanes]
 		*l = fma32(panel[j*PanelRows], v, *l)
@@ -148,7 +151,11 @@ func AccumulateTileRow(panel []float32, r int, v float32, models, h int, lanes [
 // ReduceTile adds the lanes of each feature and model to g, g[j*models+h], in the fixed order and clears them.
 func ReduceTile(lanes []float32, g []float64) {
 	lanes = lanes[:len(g)*TileLanes]
-	done := vectorReduceTile(lanes, g)
+	done := 0
+	if fours := len(g) / 4; uses(reduceFamily) && fours > 0 {
+		asmReduceTile(&lanes[0], &g[0], fours)
+		done = 4 * fours
+	}
 	reduceTile(lanes[done*TileLanes:], g[done:])
 }
 

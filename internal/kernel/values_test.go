@@ -19,7 +19,9 @@ func everyLevel(t *testing.T, test func(t *testing.T)) {
 // atLevel runs f with one implementation.
 func atLevel(l level, f func()) {
 	before := using
-	using = l
+	for f := range using {
+		using[f] = family(f).limit(l)
+	}
 	defer func() { using = before }()
 	f()
 }

@@ -7,13 +7,14 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 )
 
-// ClassWeights multiply the weights of the rows of a class. 0 means 1.
+// ClassWeights are factors of the row weights of each class. 0 means 1.
 type ClassWeights struct{ Positive, Negative float64 }
 
-func (w ClassWeights) of() (positive, negative float64) {
+// values returns the two weights.
+func (w ClassWeights) values() (positive, negative float64) {
 	positive, negative = w.Positive, w.Negative
 	if positive == 0 {
 		positive = 1
@@ -24,7 +25,8 @@ func (w ClassWeights) of() (positive, negative float64) {
 	return positive, negative
 }
 
-// Balanced are the class weights M / (2 M+) and M / (2 M-), which give both classes the same say.
+// Balanced returns the class weights M / (2 M+) and M / (2 M-), which give both classes the same total
+// weight.
 func Balanced(x *matrix.Matrix) ClassWeights {
 	positives, negatives := massOf(x.Positives), massOf(x.Negatives)
 	half := (positives + negatives) / 2
@@ -36,42 +38,43 @@ type Options struct {
 	Loss         Loss
 	Lambda       float64 // at least 0
 	ClassWeights ClassWeights
-	Start        *Result // whose weights to start from; nil: w = 0 with its best intercept, or a fit to some of many rows
-	Tolerance    float64 // of the gradient's norm, as a part of its norm at w = 0 with the best intercept; 0: 1e-8
+	Start        *Result // start from its weights; nil: w = 0, or with many rows a fit to a sample
+	Tolerance    float64 // of the norm of the gradient, relative to that at w = 0; 0: 1e-8
 	Steps        int     // of Newton's method, at most; 0: 200
-	Progress     func(smooth.Progress)
+	Progress     func(optim.Progress)
 }
 
-// Result is a fitted baseline.
+// Result is a fitted model.
 type Result struct {
 	W          []float64
 	Intercept  float64
-	Objective  float64       // F
-	AtZero     float64       // F at w = 0 with the best intercept
-	LowerBound float64       // of min F, by duality; 0, the bound of every loss, for lambda = 0
-	Loss       float64       // F without the term in lambda
-	Gradient   float64       // its norm at the final point, as Tolerance counts it
-	Reason     smooth.Reason // why the run ended; NoMinimum for classes that can be separated without a penalty
-	Converged  bool          // Reason is smooth.Converged
-	Steps      int           // of Newton's method
-	Passes     int           // readings of all rows, each for scores, a gradient or a product with the Hessian
+	Objective  float64      // F
+	AtZero     float64      // F at w = 0 with the best intercept
+	LowerBound float64      // of min F, by duality; for lambda = 0 it is 0
+	Loss       float64      // F without the term in lambda
+	Gradient   float64      // its norm at the final point, in the units of Tolerance
+	Reason     optim.Reason // why the run ended; NoMinimum: no penalty, and the classes can be separated
+	Converged  bool         // Reason is optim.Converged
+	Steps      int          // of Newton's method
+	Passes     int          // passes over all rows, each for scores, a gradient or a Hessian product
 }
 
-// Fit minimises F. A context that ends leaves the best point so far, with Reason saying so. Errors are about the options.
+// Fit minimises F. If ctx is cancelled, the result has the last point, and Reason is optim.Cancelled. It
+// fails if an option is out of range.
 func Fit(ctx context.Context, x *matrix.Matrix, o Options) (Result, error) {
-	if err := o.validate(x); err != nil {
+	if err := o.check(x); err != nil {
 		return Result{}, err
 	}
-	o.Start = o.start(ctx, x)
+	o.Start = o.startOf(ctx, x)
 	return newPointwise(x, o.Loss, o.Lambda, o.ClassWeights).fit(ctx, o), nil
 }
 
-// Path fits for one lambda after the other, each from the result before it; o.Lambda is not used. Largest first is
-// fastest. It ends early with the results so far when the context ends.
+// Path fits for each lambda in turn, from the result before it. o.Lambda is not used. Largest first is
+// fastest. If ctx is cancelled, it returns the results so far.
 func Path(ctx context.Context, x *matrix.Matrix, o Options, lambdas []float64) ([]Result, error) {
 	for _, lambda := range lambdas {
 		o.Lambda = lambda
-		if err := o.validate(x); err != nil {
+		if err := o.check(x); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +84,7 @@ func Path(ctx context.Context, x *matrix.Matrix, o Options, lambdas []float64) (
 		f.lambda = lambda
 		r := f.fit(ctx, o)
 		results = append(results, r)
-		if r.Reason == smooth.Cancelled {
+		if r.Reason == optim.Cancelled {
 			break
 		}
 		o.Start = &r
@@ -89,55 +92,60 @@ func Path(ctx context.Context, x *matrix.Matrix, o Options, lambdas []float64) (
 	return results, nil
 }
 
-// validate is the border at which options are checked.
-func (o Options) validate(x *matrix.Matrix) error {
-	switch positive, negative := o.ClassWeights.of(); {
+// check refuses options that are out of range.
+func (o Options) check(x *matrix.Matrix) error {
+	switch positive, negative := o.ClassWeights.values(); {
 	case o.Loss != Logistic && o.Loss != SquaredHinge:
-		return usage(fmt.Sprintf("loss %d", int(o.Loss)), "logistic or squared-hinge")
+		return badOption("loss", int(o.Loss), "logistic or squared-hinge")
 	case !(o.Lambda >= 0) || math.IsInf(o.Lambda, 1):
-		return usage(fmt.Sprintf("--lambda %v", o.Lambda), "a finite number of at least 0")
+		return badOption("lambda", o.Lambda, "a finite number of at least 0")
 	case !(positive > 0) || !(negative > 0) || math.IsInf(positive+negative, 1):
-		return usage(fmt.Sprintf("class weights %v and %v", positive, negative), "two finite numbers above 0")
+		return badOption("class-weights", fmt.Sprintf("%v and %v", positive, negative), "two finite numbers above 0")
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1):
-		return usage(fmt.Sprintf("a tolerance of %v", o.Tolerance), "a finite number above 0")
+		return badOption("tolerance", o.Tolerance, "a finite number above 0")
 	case o.Steps < 0:
-		return usage(fmt.Sprintf("%d steps", o.Steps), "at least 1")
+		return badOption("steps", o.Steps, "a number of at least 1")
 	case o.Start != nil && len(o.Start.W) != x.Cols():
 		return fmt.Errorf("a start of %d weights for %d columns", len(o.Start.W), x.Cols())
 	}
 	return nil
 }
 
-func usage(found, expected string) error {
-	return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected}
+func badOption(param string, value any, expected string) error {
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: fmt.Sprint(value), Expected: expected}
 }
 
-// scale is F and the norm of its gradient at x, in which all scores are equal; the norm at least what rounding makes of the
-// one class's part of it where the two cancel.
-func (f *pointwise) scale(x, g []float64) (value, norm float64) {
+// leastScale is the smallest scale of gradients, as a part of the gradient of one class. Where the gradients
+// of the classes cancel at the start, their sum is no scale. Chosen by hand.
+const leastScale = 1e-6
+
+// gradientScale returns F at x, where all scores are equal, and the norm of its gradient there: the unit of
+// Tolerance.
+func (f *pointwise) gradientScale(x, g []float64) (value, norm float64) {
 	value = f.Move(x, g)
-	whole := math.Sqrt(smooth.Dot(g, g))
+	whole := math.Sqrt(optim.Dot(g, g))
 	clear(g)
 	f.classes[0].addGradient(g[:len(g)-1])
-	return value, max(whole, 1e-6*math.Sqrt(smooth.Dot(g, g)))
+	return value, max(whole, leastScale*math.Sqrt(optim.Dot(g, g)))
 }
 
+// fit runs Newton's method from o.Start.
 func (f *pointwise) fit(ctx context.Context, o Options) Result {
 	f.passes = 0
 	d := f.Dim() - 1
 	x, g := make([]float64, d+1), make([]float64, d+1)
 	x[d] = f.loss.intercept(float64(f.classes[0].unit*massOf(f.classes[0].part)),
 		float64(f.classes[1].unit*massOf(f.classes[1].part)))
-	zero, scale := f.scale(x, g)
+	zero, scale := f.gradientScale(x, g)
 	if o.Start != nil {
 		copy(x, o.Start.W)
 		x[d] = o.Start.Intercept
 	}
-	run := smooth.Newton(ctx, f, x, smooth.Options{Tolerance: o.Tolerance, Scale: scale, Steps: o.Steps, Progress: o.Progress})
+	run := optim.Newton(ctx, f, x, optim.Options{Tolerance: o.Tolerance, Scale: scale, Steps: o.Steps, Progress: o.Progress})
 	r := Result{W: x[:d:d], Intercept: x[d], Objective: run.Value, AtZero: zero, Gradient: run.Gradient, Reason: run.Reason,
-		Converged: run.Reason == smooth.Converged, Steps: run.Steps}
-	r.Loss = r.Objective - float64(f.lambda/2*smooth.Dot(r.W, r.W))
-	r.LowerBound = f.bound()
+		Converged: run.Reason == optim.Converged, Steps: run.Steps}
+	r.Loss = r.Objective - float64(f.lambda/2*optim.Dot(r.W, r.W))
+	r.LowerBound = f.lowerBound()
 	r.Passes = f.passes
 	return r
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 	"toptau/method"
 )
 
-// The gradient of F vanishes at the result, computed here row by row.
+// The gradient of F vanishes at the result. It is computed here row by row.
 func TestOptimalityConditions(t *testing.T) {
 	rows, y, weights := cloud(400, 5, 20, true)
 	x := dense(t, rows, y, weights)
@@ -28,7 +28,7 @@ func TestOptimalityConditions(t *testing.T) {
 				if y[i] {
 					m, sign = 2*m, -1
 				}
-				s := sign * (smooth.Dot(row, r.W) + r.Intercept)
+				s := sign * (optim.Dot(row, r.W) + r.Intercept)
 				slope := 2 * max(0, 1+s)
 				value += m * max(0, 1+s) * max(0, 1+s)
 				if loss == Logistic {
@@ -50,14 +50,14 @@ func TestOptimalityConditions(t *testing.T) {
 					t.Errorf("%v, lambda %v: gradient %v", loss, lambda, g)
 				}
 			}
-			if want := value/mass + lambda/2*smooth.Dot(r.W, r.W); !close(r.Objective, want, 1e-12) || !close(r.Loss, value/mass, 1e-12) {
+			if want := value/mass + lambda/2*optim.Dot(r.W, r.W); !close(r.Objective, want, 1e-12) || !close(r.Loss, value/mass, 1e-12) {
 				t.Errorf("%v, lambda %v: F = %v, want %v", loss, lambda, r.Objective, want)
 			}
 		}
 	}
 }
 
-// The bound is below the minimum from any point, and meets it at the end.
+// The bound is below the minimum at every point, and meets it at the end.
 func TestLowerBound(t *testing.T) {
 	rows, y, weights := cloud(300, 5, 21, true)
 	x := dense(t, rows, y, weights)
@@ -76,7 +76,7 @@ func TestLowerBound(t *testing.T) {
 	}
 }
 
-// A row of weight 3 is three rows, and class weights are row weights.
+// A row of weight 3 counts as three rows, and class weights multiply row weights.
 func TestWeightsAreRepeatedRows(t *testing.T) {
 	rows, y, _ := cloud(120, 3, 22, false)
 	var repeated [][]float64
@@ -131,7 +131,7 @@ func ramp1(t testing.TB, x *matrix.Matrix, o RampOptions) RampResult {
 	return r
 }
 
-// The same one-hot values as panels, compressed rows and codes give the same bits.
+// One-hot values stored as panels, compressed rows and codes give the same bits.
 func TestStoragesAgree(t *testing.T) {
 	const groups, levels, n = 3, 5, 700
 	var matrices []*matrix.Matrix
@@ -181,7 +181,8 @@ func TestStoragesAgree(t *testing.T) {
 	}
 }
 
-// The result has the same bits for any number of threads; the data is large enough that all parts run in parallel.
+// The result has the same bits for any number of threads. The data is large enough for everything to run in
+// parallel.
 func TestThreadsDoNotMatter(t *testing.T) {
 	rows, y, weights := cloud(30_000, 30, 23, true)
 	x, err := matrix.FromDense(rows, y, weights, matrix.Float64)
@@ -211,7 +212,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 	}
 }
 
-// A path ends where single fits end, and warm starts pay.
+// A path has the results of single fits, in fewer passes.
 func TestPath(t *testing.T) {
 	rows, y, _ := cloud(2000, 12, 24, false)
 	x := dense(t, rows, y, nil)
@@ -234,30 +235,31 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// Cancelled runs return what they have.
+// Cancelled runs return their last point.
 func TestCancelled(t *testing.T) {
 	rows, y, _ := cloud(500, 4, 25, false)
 	x := dense(t, rows, y, nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Fit(ctx, x, Options{Lambda: 1e-3, Progress: func(p smooth.Progress) {
+	r, err := Fit(ctx, x, Options{Lambda: 1e-3, Progress: func(p optim.Progress) {
 		if p.Step == 2 {
 			cancel()
 		}
 	}})
-	if err != nil || r.Reason != smooth.Cancelled || r.Converged || r.Steps != 2 || !(r.Objective < math.Ln2) {
+	if err != nil || r.Reason != optim.Cancelled || r.Converged || r.Steps != 2 || !(r.Objective < math.Ln2) {
 		t.Errorf("%v %+v", err, r)
 	}
 	path, err := Path(ctx, x, Options{}, []float64{1, 0.1})
-	if err != nil || len(path) != 1 || path[0].Reason != smooth.Cancelled {
+	if err != nil || len(path) != 1 || path[0].Reason != optim.Cancelled {
 		t.Errorf("%v %+v", err, path)
 	}
 	top, err := Ramp(ctx, x, RampOptions{Anchor: r.W})
-	if err != nil || top.Reason != smooth.Cancelled || !slices.Equal(top.W, r.W) {
+	if err != nil || top.Reason != optim.Cancelled || !slices.Equal(top.W, r.W) {
 		t.Errorf("%v %+v", err, top)
 	}
 }
 
-// More columns than a factor is worth: the diagonal, on sparse rows, more columns than rows.
+// With too many columns for a factor, the preconditioner is the diagonal, on sparse rows with more columns
+// than rows.
 func TestManyColumns(t *testing.T) {
 	const d, n = 700, 200
 	b := matrix.NewBuilder(matrix.Layout{{Kind: matrix.Sparse, Cols: d}}, matrix.Float32)
@@ -281,7 +283,7 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// The ramp descends from its anchor, whatever the anchor.
+// The ramp descends from any anchor.
 func TestRampIsNeverWorseThanItsAnchor(t *testing.T) {
 	rows, y, weights := cloud(400, 6, 26, true)
 	x := dense(t, rows, y, weights)
@@ -295,7 +297,7 @@ func TestRampIsNeverWorseThanItsAnchor(t *testing.T) {
 	} {
 		for _, population := range []method.Population{method.Negatives, method.AllRows} {
 			last := math.Inf(1)
-			r := ramp1(t, x, RampOptions{Anchor: anchor, Population: population, Progress: func(p smooth.Progress) {
+			r := ramp1(t, x, RampOptions{Anchor: anchor, Population: population, Progress: func(p optim.Progress) {
 				if p.Value > last*(1+1e-11) {
 					t.Errorf("%s: step %d rises from %v to %v", name, p.Step, last, p.Value)
 				}

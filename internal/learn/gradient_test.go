@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -21,7 +21,7 @@ func randomVector(d int, seed uint64) []float64 {
 }
 
 // checkGradient compares the gradient at x, the slope along p and a step along p with differences of values.
-func checkGradient(t *testing.T, name string, f smooth.Function, x, p []float64) {
+func checkGradient(t *testing.T, name string, f optim.Function, x, p []float64) {
 	t.Helper()
 	const h = 1e-6
 	d := f.Dim()
@@ -43,8 +43,8 @@ func checkGradient(t *testing.T, name string, f smooth.Function, x, p []float64)
 		if !close(value, moved, 1e-13) {
 			t.Errorf("%s: along %v, moved %v", name, value, moved)
 		}
-		if !close(slope, numeric, 1e-7) || !close(slope, smooth.Dot(want, p), 1e-12) {
-			t.Errorf("%s at %v: slope %v, gradient times direction %v, numeric %v", name, alpha, slope, smooth.Dot(want, p), numeric)
+		if !close(slope, numeric, 1e-7) || !close(slope, optim.Dot(want, p), 1e-12) {
+			t.Errorf("%s at %v: slope %v, gradient times direction %v, numeric %v", name, alpha, slope, optim.Dot(want, p), numeric)
 		}
 		value = f.Advance(alpha, g)
 		if !close(value, moved, 1e-13) {
@@ -134,7 +134,7 @@ func TestRampGradients(t *testing.T) {
 	}
 }
 
-// The ramp by its definition, row by row.
+// The value of the ramp is that of its definition, row by row.
 func TestRampValue(t *testing.T) {
 	rows, y, weights := cloud(200, 4, 9, true)
 	x := dense(t, rows, y, weights)

@@ -1,14 +1,13 @@
 package learn
 
 import (
-	"fmt"
 	"math"
 
-	"toptau/diag"
 	"toptau/internal/detmath"
 )
 
-// Loss is a loss l(s) of the margin s = -y (w'x + b).
+// Loss is a loss l(s) of s = -y (w'x + b). Package surrogate has the same functions with value and slope
+// only. The fits need the second derivative too, from one exponential, and the conjugate over all margins.
 type Loss int
 
 const (
@@ -24,19 +23,7 @@ func (l Loss) String() string {
 	return "logistic"
 }
 
-// ByName returns the loss of a name.
-func ByName(name string) (Loss, error) {
-	for _, l := range []Loss{Logistic, SquaredHinge} {
-		if l.String() == name {
-			return l, nil
-		}
-	}
-	return 0, &diag.Error{Kind: diag.Usage, Found: "loss " + diag.Quote(name),
-		Expected: fmt.Sprintf("%v or %v", Logistic, SquaredHinge)}
-}
-
-// x The exponential is only ever taken of
-// -|s|, so nothing overflows.
+// at returns l, l' and l". It takes the exponential of -|s| only, so nothing overflows.
 func (l Loss) at(s float64) (value, first, second float64) {
 	if l == SquaredHinge {
 		if u := 1 + s; u > 0 {
@@ -45,16 +32,16 @@ func (l Loss) at(s float64) (value, first, second float64) {
 		return 0, 0, 0
 	}
 	e := detmath.Exp(-math.Abs(s))
-	share := 1 / (1 + e)
-	first, second = float64(e*share), float64(float64(e*share)*share)
+	rate := 1 / (1 + e)
+	first, second = float64(e*rate), float64(float64(e*rate)*rate)
 	if s >= 0 {
-		first = share
+		first = rate
 	}
 	return max(0, s) + detmath.Log1p(e), first, second
 }
 
-// conjugate is sup over s of q s - l(s): for the logistic loss minus the entropy of q in [0, 1], for the squared hinge
-// q^2/4 - q for q >= 0.
+// conjugate returns l*(q), the supremum over s of q s - l(s). For the logistic loss it is minus the entropy
+// of q in [0, 1], for the squared hinge q^2/4 - q for q >= 0.
 func (l Loss) conjugate(q float64) float64 {
 	if l == SquaredHinge {
 		return float64(q * (float64(q/4) - 1))
@@ -65,7 +52,7 @@ func (l Loss) conjugate(q float64) float64 {
 	return float64(q*detmath.Log(q)) + float64((1-q)*detmath.Log1p(-q))
 }
 
-// intercept is the best b at w = 0 for the masses of the two classes.
+// intercept returns the best b at w = 0 for the masses of the two classes.
 func (l Loss) intercept(positives, negatives float64) float64 {
 	if l == SquaredHinge {
 		return (positives - negatives) / (positives + negatives)

@@ -3,28 +3,28 @@ package learn
 import (
 	"toptau/internal/kernel"
 	"toptau/internal/matrix"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 )
 
-// pointwise is F of the package's doc with its second derivatives: a smooth.Curved in the unknowns (w, b).
+// pointwise is F of the package's doc with its second derivatives: an optim.Curved in the unknowns (w, b).
 //
 //	grad F = sum v x + lambda w,   v = sign c m l'(s) / M        and the sum of v for b
 //	H p    = sum D (x'p + p_b) x + lambda p,   D = c m l''(s) / M
 type pointwise struct {
-	loss    Loss
-	lambda  float64
-	classes [2]*class    // positives, negatives
-	curve   [2][]float64 // D by row
-	x, p    []float64    // current point and direction, with b last
-	square  [3]float64   // |w|^2, w'p, |p|^2 without the intercept
-	panels  []float64    // sums of one product by panel
-	nearby  *nearby
-	passes  int // readings of the data
+	loss           Loss
+	lambda         float64
+	classes        [2]*class    // positives, negatives
+	curve          [2][]float64 // D by row
+	x, p           []float64    // current point and direction, with b last
+	square         [3]float64   // |w|^2, w'p, |p|^2 without the intercept
+	panels         []float64    // sums of one product by panel
+	preconditioner *preconditioner
+	passes         int // over the data
 }
 
 func newPointwise(x *matrix.Matrix, loss Loss, lambda float64, w ClassWeights) *pointwise {
 	f := &pointwise{loss: loss, lambda: lambda}
-	positive, negative := w.of()
+	positive, negative := w.values()
 	mass := float64(positive*massOf(x.Positives)) + float64(negative*massOf(x.Negatives))
 	f.classes = [2]*class{newClass(x.Positives, -1, positive/mass), newClass(x.Negatives, 1, negative/mass)}
 	for k, c := range f.classes {
@@ -33,25 +33,25 @@ func newPointwise(x *matrix.Matrix, loss Loss, lambda float64, w ClassWeights) *
 	most := max(x.Positives.Rows(), x.Negatives.Rows())
 	f.panels = make([]float64, (most+kernel.PanelRows-1)/kernel.PanelRows)
 	f.x, f.p = make([]float64, f.Dim()), make([]float64, f.Dim())
-	f.nearby = newNearby(f)
+	f.preconditioner = newPreconditioner(f)
 	return f
 }
 
-// Dim is the number of columns and one for the intercept.
+// Dim returns the number of columns, and one for the intercept.
 func (f *pointwise) Dim() int { return f.classes[0].part.Cols() + 1 }
 
-// Move forms the scores at x anew.
+// Move computes the scores at x.
 func (f *pointwise) Move(x, g []float64) float64 {
 	copy(f.x, x)
 	for _, c := range f.classes {
-		c.form(x, c.z)
+		c.computeScores(x, c.z)
 	}
 	f.passes++
-	return f.measure(g)
+	return f.evaluate(g)
 }
 
-// form writes w'x + b to z.
-func (c *class) form(x, z []float64) {
+// computeScores writes w'x + b to z.
+func (c *class) computeScores(x, z []float64) {
 	d := len(x) - 1
 	c.part.Scores(x[:d], z)
 	for i := range z {
@@ -59,25 +59,25 @@ func (c *class) form(x, z []float64) {
 	}
 }
 
-// Aim forms the scores of the direction.
+// Aim computes the scores of the direction.
 func (f *pointwise) Aim(p []float64) {
 	copy(f.p, p)
 	for _, c := range f.classes {
-		c.form(p, c.dz)
+		c.computeScores(p, c.dz)
 	}
 	f.passes++
 	d := len(p) - 1
-	f.square = [3]float64{smooth.Dot(f.x[:d], f.x[:d]), smooth.Dot(f.x[:d], p[:d]), smooth.Dot(p[:d], p[:d])}
+	f.square = [3]float64{optim.Dot(f.x[:d], f.x[:d]), optim.Dot(f.x[:d], p[:d]), optim.Dot(p[:d], p[:d])}
 }
 
-// Along costs one evaluation of the loss a row.
+// Along evaluates the loss once for each row.
 func (f *pointwise) Along(alpha float64) (value, slope float64) {
 	for _, c := range f.classes {
 		part := pairInBlocks(len(c.z), func(first, end int) (value, slope float64) {
 			for i := first; i < end; i++ {
 				dz := c.dz[i]
 				l, l1, _ := f.loss.at(c.sign * (c.z[i] + float64(alpha*dz)))
-				m := c.share(i)
+				m := c.weight(i)
 				value += float64(m * l)
 				slope += float64(float64(m*l1) * float64(c.sign*dz))
 			}
@@ -92,7 +92,7 @@ func (f *pointwise) Along(alpha float64) (value, slope float64) {
 	return value, slope
 }
 
-// Advance moves the scores along.
+// Advance moves the scores.
 func (f *pointwise) Advance(alpha float64, g []float64) float64 {
 	for j, p := range f.p {
 		f.x[j] += float64(alpha * p)
@@ -102,11 +102,11 @@ func (f *pointwise) Advance(alpha float64, g []float64) float64 {
 			c.z[i] += float64(alpha * dz)
 		}
 	}
-	return f.measure(g)
+	return f.evaluate(g)
 }
 
-// measure evaluates everything at the current scores.
-func (f *pointwise) measure(g []float64) (value float64) {
+// evaluate returns the value at the current scores. It sets the gradient and the curvatures.
+func (f *pointwise) evaluate(g []float64) (value float64) {
 	clear(g)
 	d := len(g) - 1
 	for k, c := range f.classes {
@@ -114,7 +114,7 @@ func (f *pointwise) measure(g []float64) (value float64) {
 		part := pairInBlocks(len(c.z), func(first, end int) (value, total float64) {
 			for i := first; i < end; i++ {
 				l, l1, l2 := f.loss.at(float64(c.sign * c.z[i]))
-				m := c.share(i)
+				m := c.weight(i)
 				value += float64(m * l)
 				c.v[i] = float64(c.sign * float64(m*l1))
 				curve[i] = float64(m * l2)
@@ -130,10 +130,10 @@ func (f *pointwise) measure(g []float64) (value float64) {
 	for j, w := range f.x[:d] {
 		g[j] += float64(f.lambda * w)
 	}
-	return value + float64(f.lambda/2*smooth.Dot(f.x[:d], f.x[:d]))
+	return value + float64(f.lambda/2*optim.Dot(f.x[:d], f.x[:d]))
 }
 
-// Product is one reading of the data.
+// Product makes one pass over the data.
 func (f *pointwise) Product(s, out []float64) {
 	clear(out)
 	d := len(s) - 1
@@ -159,21 +159,30 @@ func (f *pointwise) Product(s, out []float64) {
 		}
 	}
 	f.passes++
-	f.nearby.products++
+	f.preconditioner.products++
 	for j, x := range s[:d] {
 		out[j] += float64(f.lambda * x)
 	}
 }
 
-// Bounded holds for a penalty and for the squared hinge, which is piecewise quadratic.
+// Bounded is true with a penalty, and for the squared hinge, which is piecewise quadratic.
 func (f *pointwise) Bounded() bool { return f.lambda > 0 || f.loss == SquaredHinge }
 
-// Falls holds when some direction makes no margin worse and some better: then the logistic loss falls for ever. The
-// directions tried are the current point, which is one when it separates the classes, and the direction aimed at; what
-// that may lose, by rounding or because it still converges, is a part of 1e-9 of the largest gain.
+const (
+	// harmless is the largest loss of a margin, as a part of the largest gain, that counts as none: rounding,
+	// or a Newton step that still converges. Chosen by hand.
+	harmless = 1e-9
+	// stillMoving is the change of a margin by a Newton step, where the gradient has faded, that shows an
+	// exponential tail. Chosen by hand between the two cases: about 0 at a minimum and 1 on the tail.
+	stillMoving = 0.1
+)
+
+// Falls is true if a direction makes no margin worse and some better. Then the logistic loss falls without
+// end. The directions that it tries are the current point, which is one if it separates the classes, and the
+// direction of Aim.
 //
-// Where the gradient has faded, a Newton step that still betters a margin by a tenth shows the same: at a minimum it
-// would be as small as the gradient, on an exponential tail it is 1 for ever.
+// Where the gradient has faded, a Newton step that still improves a margin by a tenth shows the same. At a
+// minimum the step would be as small as the gradient; on an exponential tail it is always 1.
 func (f *pointwise) Falls(faded bool) bool {
 	separates := true
 	var gain, harm float64
@@ -184,29 +193,29 @@ func (f *pointwise) Falls(faded bool) bool {
 			separates = separates && float64(c.sign*c.z[i]) < 0
 		}
 	}
-	return separates || gain > 0 && harm <= 1e-9*gain || faded && gain > 0.1
+	return separates || gain > 0 && harm <= harmless*gain || faded && gain > stillMoving
 }
 
 // Factor prepares the preconditioner.
-func (f *pointwise) Factor(damping float64) { f.nearby.factor(damping) }
+func (f *pointwise) Factor(damping float64) { f.preconditioner.factor(damping) }
 
-// Precondition applies it.
-func (f *pointwise) Precondition(r, out []float64) { f.nearby.apply(r, out) }
+// Precondition applies the preconditioner.
+func (f *pointwise) Precondition(r, out []float64) { f.preconditioner.apply(r, out) }
 
-// bound returns a lower bound of min F from the current point, by weak duality. Any v with sign v >= 0 (and |v| <= c m
-// / M for the logistic loss) whose sum is 0, because b is free, gives
+// lowerBound returns a lower bound of min F from the current point, by weak duality. Let v have sign v >= 0,
+// sum 0 (because b is free) and, for the logistic loss, |v| <= c m / M. Then
 //
 //	min F >= - sum of (c m / M) l*(|v| M / (c m)) - |X'v|^2 / (2 lambda).
 //
-// The gradient's v nearly sums to 0; the class with the larger sum is scaled down. For lambda = 0 the bound is that of a
-// non-negative loss: 0.
-func (f *pointwise) bound() float64 {
+// The v of the gradient sums almost to 0. The class with the larger sum is scaled down. For lambda = 0 the
+// bound is 0, as no loss is negative.
+func (f *pointwise) lowerBound() float64 {
 	if f.lambda == 0 {
 		return 0
 	}
 	var total [2]float64
 	for k, c := range f.classes {
-		total[k] = inBlocks(len(c.v), func(first, end int) (t float64) {
+		total[k] = sumInBlocks(len(c.v), func(first, end int) (t float64) {
 			for _, v := range c.v[first:end] {
 				t += float64(c.sign * v)
 			}
@@ -220,10 +229,10 @@ func (f *pointwise) bound() float64 {
 		if total[k] > 0 {
 			scale = min(total[0], total[1]) / total[k]
 		}
-		gain -= inBlocks(len(c.v), func(first, end int) (t float64) {
+		gain -= sumInBlocks(len(c.v), func(first, end int) (t float64) {
 			for i := first; i < end; i++ {
 				c.v[i] *= scale
-				m := c.share(i)
+				m := c.weight(i)
 				t += float64(m * f.loss.conjugate(float64(c.sign*c.v[i])/m))
 			}
 			return t
@@ -231,5 +240,5 @@ func (f *pointwise) bound() float64 {
 		c.addGradient(g)
 	}
 	f.passes++
-	return max(0, gain-smooth.Dot(g, g)/(2*f.lambda))
+	return max(0, gain-optim.Dot(g, g)/(2*f.lambda))
 }

@@ -9,25 +9,27 @@ import (
 	"toptau/threshold"
 )
 
-// ramp is F of RampOptions: a smooth.Function of the weights.
+// ramp is F of RampOptions: an optim.Function of the weights.
 type ramp struct {
 	lambda, width        float64
 	anchor               []float64
 	positives, negatives *class
-	first                int                   // of the population in the vectors over all rows: 0, or the first negative
+	first                int                   // index of the population in the vectors of all rows
 	weights              []float64             // of the population; nil: all 1
 	rules                []threshold.Threshold // one for each tau
-	support              []threshold.Support   // what they said last
+	support              []threshold.Support   // the latest result of each rule
 	misses               []float64             // for each tau the mean of the ramp, at the current point
 	z, dz, trial, v      []float64             // of both classes, positives first
 	x, p                 []float64             // current point and direction
 	square               [3]float64            // |x - anchor|^2, (x - anchor)'p, |p|^2
-	passes               int                   // readings of the data
+	passes               int                   // over the data
 }
 
-// sameVariance is the width of the smooth quantile that has the variance of a logistic kernel of scale 1: sqrt(7/3) pi.
+// sameVariance is the width of the smooth quantile whose kernel has the variance of a logistic kernel of
+// scale 1: sqrt(7/3) pi.
 const sameVariance = 4.798862045930803
 
+// newRamp binds the rules to the population.
 func newRamp(x *matrix.Matrix, o RampOptions) (*ramp, error) {
 	f := &ramp{lambda: o.Lambda, width: o.Width, anchor: o.Anchor}
 	f.positives = &class{part: x.Positives, unit: 1 / massOf(x.Positives)}
@@ -59,7 +61,7 @@ func newRamp(x *matrix.Matrix, o RampOptions) (*ramp, error) {
 	return f, nil
 }
 
-// weightsOfAll are the row weights of both classes, positives first; nil when all are 1.
+// weightsOfAll returns the row weights of both classes, positives first; nil: all 1.
 func weightsOfAll(x *matrix.Matrix) []float64 {
 	if x.Positives.Weights() == nil && x.Negatives.Weights() == nil {
 		return nil
@@ -68,25 +70,25 @@ func weightsOfAll(x *matrix.Matrix) []float64 {
 	for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
 		c := class{part: part, unit: 1}
 		for i := range part.Rows() {
-			weights = append(weights, c.share(i))
+			weights = append(weights, c.weight(i))
 		}
 	}
 	return weights
 }
 
-// Dim is the number of columns.
+// Dim returns the number of columns.
 func (f *ramp) Dim() int { return len(f.x) }
 
-// Move forms the scores at x anew.
+// Move computes the scores at x.
 func (f *ramp) Move(x, g []float64) float64 {
 	copy(f.x, x)
 	f.positives.part.Scores(x, f.positives.z)
 	f.negatives.part.Scores(x, f.negatives.z)
 	f.passes++
-	return f.measure(g)
+	return f.evaluate(g)
 }
 
-// Aim forms the scores of the direction.
+// Aim computes the scores of the direction.
 func (f *ramp) Aim(p []float64) {
 	copy(f.p, p)
 	f.positives.part.Scores(p, f.positives.dz)
@@ -101,9 +103,9 @@ func (f *ramp) Aim(p []float64) {
 	}
 }
 
-// Along costs one evaluation of the thresholds, and of the ramp for each positive and tau.
+// Along evaluates the thresholds once, and the ramp once for each positive and tau.
 func (f *ramp) Along(alpha float64) (value, slope float64) {
-	f.place(f.trial, alpha)
+	f.moveScores(f.trial, alpha)
 	f.findThresholds(f.trial)
 	dz := f.dz[f.first:]
 	for k := range f.rules {
@@ -114,7 +116,7 @@ func (f *ramp) Along(alpha float64) (value, slope float64) {
 		}
 		part := pairInBlocks(len(f.positives.z), func(first, end int) (value, slope float64) {
 			for i := first; i < end; i++ {
-				m := f.positives.share(i)
+				m := f.positives.weight(i)
 				miss, rate := sigmoid((s.T - f.trial[i]) / f.width)
 				value += float64(m * miss)
 				slope += float64(float64(m*rate) * (dt - f.dz[i]))
@@ -131,56 +133,57 @@ func (f *ramp) Along(alpha float64) (value, slope float64) {
 	return value, slope
 }
 
-// Advance moves the scores along.
+// Advance moves the scores.
 func (f *ramp) Advance(alpha float64, g []float64) float64 {
 	for j, p := range f.p {
 		f.x[j] += float64(alpha * p)
 	}
-	f.place(f.z, alpha)
-	return f.measure(g)
+	f.moveScores(f.z, alpha)
+	return f.evaluate(g)
 }
 
-// place writes the scores at alpha to dst, which may be the current ones.
-func (f *ramp) place(dst []float64, alpha float64) {
+// moveScores writes the scores at alpha to dst, which may be the current scores.
+func (f *ramp) moveScores(dst []float64, alpha float64) {
 	for i, z := range f.z {
 		dst[i] = z + float64(alpha*f.dz[i])
 	}
 }
 
+// findThresholds sets the threshold of each tau for scores z.
 func (f *ramp) findThresholds(z []float64) {
 	inParallel(len(f.rules), len(z) >= inlineRows, func(k int) {
 		f.rules[k].At(z[f.first:], f.weights, &f.support[k])
 	})
 }
 
-// measure evaluates everything at the current scores. The coefficients of all rows are joined first, so that X'v is
-// formed once.
-func (f *ramp) measure(g []float64) (value float64) {
+// evaluate returns the value at the current scores and sets the gradient. It sums the coefficients of each
+// row over all taus first, so that X'v is formed once.
+func (f *ramp) evaluate(g []float64) (value float64) {
 	f.findThresholds(f.z)
 	clear(f.v)
 	taus := float64(len(f.rules))
-	pulls := make([]float64, len(f.rules))
+	sums := make([]float64, len(f.rules))
 	for k := range f.rules {
 		t := f.support[k].T
-		part := pairInBlocks(len(f.positives.z), func(first, end int) (value, pull float64) {
+		part := pairInBlocks(len(f.positives.z), func(first, end int) (value, sum float64) {
 			for i := first; i < end; i++ {
-				m := f.positives.share(i)
+				m := f.positives.weight(i)
 				miss, rate := sigmoid((t - f.z[i]) / f.width)
 				value += float64(m * miss)
 				rate = float64(m*rate) / float64(f.width*taus)
 				f.v[i] -= rate
-				pull += rate
+				sum += rate
 			}
-			return value, pull
+			return value, sum
 		})
-		f.misses[k], pulls[k] = part.first, part.second
+		f.misses[k], sums[k] = part.first, part.second
 		value += part.first / taus
 	}
 	population := f.v[f.first:]
-	for k, pull := range pulls {
+	for k, sum := range sums {
 		s := &f.support[k]
 		for q, row := range s.Rows {
-			population[row] += float64(pull * s.A[q])
+			population[row] += float64(sum * s.A[q])
 		}
 	}
 	clear(g)
@@ -196,7 +199,7 @@ func (f *ramp) measure(g []float64) (value float64) {
 	return value + float64(f.lambda/2*square)
 }
 
-// sigmoid returns s(u) = 1/(1 + e^-u) and s'(u). The exponential is only ever taken of -|u|, so nothing overflows.
+// sigmoid returns s(u) = 1/(1 + e^-u) and s'(u). It takes the exponential of -|u| only, so nothing overflows.
 func sigmoid(u float64) (value, slope float64) {
 	e := detmath.Exp(-math.Abs(u))
 	value = 1 / (1 + e)

@@ -7,20 +7,20 @@ import (
 	"toptau/internal/kernel"
 )
 
-// Batch is some rows, with the values of the dense blocks column by column: what Add takes row by row. Every slice that is
-// by row has as many elements as Positive.
+// Batch holds some rows, with the values of the dense blocks column by column. Slices by row have as many elements as
+// Positive.
 type Batch struct {
 	Positive []bool
 	Sources  []int
-	Weights  []float64   // nil: all 1
+	Weights  []float64   // nil when all are 1
 	Dense    [][]float64 // the columns of all Dense blocks in order, each by row
-	Ends     []int       // by row: the place behind its entries in Cols and Values; nil where no row has any
+	Ends     []int       // by row: the end of its entries in Cols and Values; nil where no row has any
 	Cols     []uint32    // of the Sparse and Coded blocks, as in Add
 	Values   []float64
 }
 
-// AddBatch appends rows in their order. The matrix is the one that Add makes of them; of the mistakes of a batch any may be
-// the one that Build returns.
+// AddBatch appends rows in their order, with the result of Add for each. When a batch has several errors, Build may return any
+// of them.
 func (b *Builder) AddBatch(x *Batch) {
 	if b.err == nil {
 		b.err = b.addBatch(x)
@@ -29,7 +29,7 @@ func (b *Builder) AddBatch(x *Batch) {
 
 func (b *Builder) addBatch(x *Batch) error {
 	if !x.fits(b.dense) {
-		return errors.New("a batch of another shape than the layout")
+		return errors.New("a batch with another shape than the layout")
 	}
 	for k := range b.classes {
 		b.classes[k].rows = b.classes[k].rows[:0]
@@ -40,7 +40,7 @@ func (b *Builder) addBatch(x *Batch) error {
 		if x.Weights != nil {
 			weight = x.Weights[i]
 		}
-		if err := c.check(weight, x.Sources[i]); err != nil {
+		if err := c.checkRow(weight, x.Sources[i]); err != nil {
 			return err
 		}
 		if x.Ends != nil {
@@ -60,7 +60,7 @@ func (b *Builder) addBatch(x *Batch) error {
 	return nil
 }
 
-// fits reports whether a batch has so many dense columns and all slices are as long as they must be.
+// fits reports whether a batch has the given number of dense columns and slices of the right lengths.
 func (x *Batch) fits(dense int) bool {
 	n := len(x.Positive)
 	short := func(column []float64) bool { return len(column) != n }
@@ -83,7 +83,7 @@ func (c *classBuilder) addColumns(l Layout, x *Batch) error {
 	return nil
 }
 
-// firstBad is the error of the first value that float32 cannot hold, or that is not finite at all.
+// firstBad returns the error for the first value that is not finite in float32.
 func (c *classBuilder) firstBad(columns [][]float64, first int, sources []int) error {
 	for _, row := range c.rows {
 		for j, column := range columns {
@@ -95,13 +95,13 @@ func (c *classBuilder) firstBad(columns [][]float64, first int, sources []int) e
 	return errors.New("a value that is not finite")
 }
 
-// addColumns appends some rows of columns. It reports whether all their values are finite once they are rounded.
+// addColumns appends some rows of columns. It reports whether all values are finite after rounding.
 func (d *dense[T]) addColumns(columns [][]float64, rows []int32) (finite bool) {
 	finite = true
 	for len(rows) > 0 {
 		r := d.rows % kernel.PanelRows
 		if r == 0 {
-			d.panels = append(d.panels, d.memory.take(d.width*kernel.PanelRows))
+			d.panels = append(d.panels, d.memory.alloc(d.width*kernel.PanelRows))
 		}
 		n := min(len(rows), kernel.PanelRows-r)
 		finite = kernel.FillPanel(columns, rows[:n], d.panels[len(d.panels)-1], r) && finite

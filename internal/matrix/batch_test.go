@@ -49,8 +49,8 @@ func TestAddBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k, p := range []*Part{want.Positives, want.Negatives} {
-			q := []*Part{got.Positives, got.Negatives}[k]
+		for k, p := range []*ClassRows{want.Positives, want.Negatives} {
+			q := []*ClassRows{got.Positives, got.Negatives}[k]
 			if p.Rows() != q.Rows() || p.Rows() < 100 {
 				t.Fatalf("%d rows, want %d", q.Rows(), p.Rows())
 			}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 	"time"
+	"unsafe"
 
 	"toptau/internal/kernel"
 )
@@ -46,10 +47,10 @@ func interleave(b *testing.B, yardstick, measured func()) {
 }
 
 // benchParts are made once: filling one takes longer than reading it many times.
-var benchParts = map[int]*Part{}
+var benchParts = map[int]*ClassRows{}
 
 // benchPart is one block of panels in one piece of memory.
-func benchPart(d int) *Part {
+func benchPart(d int) *ClassRows {
 	if p := benchParts[d]; p != nil {
 		return p
 	}
@@ -58,13 +59,13 @@ func benchPart(d int) *Part {
 	x := &dense[float32]{width: d, rows: rows}
 	x.memory.reserve(rows * d)
 	for range rows / kernel.PanelRows {
-		panel := x.memory.take(d * kernel.PanelRows)
+		panel := x.memory.alloc(d * kernel.PanelRows)
 		for i := range panel {
 			panel[i] = float32(i%17) - 8
 		}
 		x.panels = append(x.panels, panel)
 	}
-	p := newPart([]block{x}, rows, nil, make([]uint32, rows))
+	p := newClassRows([]block{x}, rows, nil, make([]uint32, rows))
 	benchParts[d] = p
 	return p
 }
@@ -79,11 +80,10 @@ func onThreads(b *testing.B, f func(b *testing.B)) {
 	}
 }
 
-// read is the yardstick: it reads the part's memory once, on one thread.
-func read(p *Part) {
-	block := p.blocks[0].(*dense[float32])
-	x, _ := block.span(0, len(block.panels))
-	kernel.Read(x)
+// read is the yardstick: it reads the rows' memory once, on one thread.
+func read(p *ClassRows) {
+	x, _ := p.Block(0).Panels.Span(0, p.Panels())
+	kernel.Highest(unsafe.Slice((*float64)(unsafe.Pointer(&x[0])), len(x)/2))
 }
 
 var benchCols = []int{10, 28, 128, 784, 5000}
@@ -135,42 +135,6 @@ func BenchmarkPassToScores(b *testing.B) {
 				interleave(b, func() { p.Scores(w, z) }, func() { p.Pass(w, visit, g) })
 			})
 		}
-	}
-}
-
-// BenchmarkModelsToScores is a fast pass of several models, of which each keeps the top 1 % of its rows.
-func BenchmarkModelsToScores(b *testing.B) {
-	for _, d := range benchCols {
-		p := benchPart(d)
-		w, z := randomVector(1, d), make([]float64, p.rows)
-		p.Scores(w, z)
-		floor := slices.Clone(z)
-		slices.Sort(floor)
-		for _, models := range []int{1, 16, 24, 32} {
-			readings := make([]Reading, models)
-			for h := range readings {
-				readings[h] = Reading{W: w, Found: &Found{}, Floor: float32(floor[len(floor)/100*99])}
-			}
-			b.Run(fmt.Sprintf("d=%d/models=%d", d, models), func(b *testing.B) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-				interleave(b, func() { p.Scores(w, z) }, func() { p.FastScores(readings) })
-			})
-		}
-	}
-}
-
-// BenchmarkFilterToPass is what finding the top 1 % of the rows in a pass costs, as a multiple of the pass.
-func BenchmarkFilterToPass(b *testing.B) {
-	for _, d := range benchCols {
-		p := benchPart(d)
-		w, z := randomVector(1, d), make([]float64, p.rows)
-		p.Scores(w, z)
-		slices.Sort(z)
-		with := []Reading{{W: w, Found: &Found{}, Floor: float32(z[len(z)/100*99])}}
-		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			interleave(b, func() { p.FastScores([]Reading{{W: w}}) }, func() { p.FastScores(with) })
-		})
 	}
 }
 

@@ -9,8 +9,7 @@ import (
 	"toptau/internal/kernel"
 )
 
-// Builder packs rows into a Matrix, straight into the blocks of their class. Mistakes are remembered and returned by
-// Build; rows after the first mistake are ignored.
+// Builder packs rows into the blocks of a Matrix. Build returns the first error; rows after it are ignored.
 type Builder struct {
 	layout  Layout
 	dense   int // columns of all dense blocks
@@ -18,16 +17,16 @@ type Builder struct {
 	err     error
 }
 
-// classBuilder grows one part.
+// classBuilder packs the rows of one class.
 type classBuilder struct {
-	blocks  []growing // beside the layout
-	weights []float64 // nil while all are 1
-	sources []uint32
-	own     []uint32 // scratch: columns counted from the block's first
-	rows    []int32  // scratch: the rows of a batch that are of this class
+	blocks    []growing // one for each block of the layout
+	weights   []float64 // nil while all are 1
+	sources   []uint32
+	blockCols []uint32 // scratch: columns counted from the block's first
+	rows      []int32  // scratch: the rows of a batch that are of this class
 }
 
-// growing is a block that rows are added to; all but one are nil.
+// growing is a block under construction. One field is not nil.
 type growing struct {
 	dense interface {
 		add(values []float64) int
@@ -40,8 +39,7 @@ type growing struct {
 	coded *coded
 }
 
-// NewBuilder returns a Builder for matrices of the given blocks. A Coded block that is not described well is an error of
-// Build.
+// NewBuilder returns a Builder for matrices with a layout. Build returns an error for a Coded block that is not valid.
 func NewBuilder(l Layout, s Storage) *Builder {
 	b := &Builder{layout: l}
 	for _, spec := range l {
@@ -77,7 +75,7 @@ func newGrowing(spec BlockSpec, s Storage) (growing, error) {
 	}
 }
 
-// ValueError says which value cannot be stored.
+// ValueError is the error for a value that cannot be stored.
 type ValueError struct {
 	Source int     // 0-based row number in the user's data
 	Col    int     // 0-based column of the matrix
@@ -93,7 +91,7 @@ func (e *ValueError) Error() string {
 
 // Add appends a row. dense holds the values of all Dense blocks in order; cols (ascending column numbers of the whole
 // matrix) and values hold the entries of the Sparse and Coded blocks. weight is the row's importance, positive and
-// finite; source is its 0-based number in the user's data, for messages and certificates. Nothing is kept of the slices.
+// finite; source is its 0-based number in the user's data, for messages and certificates. The slices are not kept.
 func (b *Builder) Add(positive bool, dense []float64, cols []uint32, values []float64, weight float64, source int) {
 	if b.err == nil {
 		b.err = b.add(positive, dense, cols, values, weight, source)
@@ -108,7 +106,7 @@ func (b *Builder) add(positive bool, dense []float64, cols []uint32, values []fl
 	case len(cols) != len(values):
 		return fmt.Errorf("row %d: %d columns for %d values", source+1, len(cols), len(values))
 	}
-	if err := c.check(weight, source); err != nil {
+	if err := c.checkRow(weight, source); err != nil {
 		return err
 	}
 	if err := c.addDense(b.layout, dense, source); err != nil {
@@ -128,8 +126,8 @@ func (b *Builder) class(positive bool) *classBuilder {
 	return &b.classes[1]
 }
 
-// check refuses a row that cannot be told by its number, or that weighs nothing.
-func (c *classBuilder) check(weight float64, source int) error {
+// checkRow returns an error for a row number or a weight that is not valid.
+func (c *classBuilder) checkRow(weight float64, source int) error {
 	switch {
 	case len(c.sources) >= math.MaxInt32:
 		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("more than %d rows of one class", math.MaxInt32)}
@@ -143,7 +141,7 @@ func (c *classBuilder) check(weight float64, source int) error {
 	return nil
 }
 
-// addDense hands each dense block its own columns.
+// addDense adds the row to the dense blocks.
 func (c *classBuilder) addDense(l Layout, values []float64, source int) error {
 	first := 0 // the block's first column
 	for k, spec := range l {
@@ -158,7 +156,7 @@ func (c *classBuilder) addDense(l Layout, values []float64, source int) error {
 	return nil
 }
 
-// addEntries hands each of the other blocks its own columns.
+// addEntries adds the row to the other blocks.
 func (c *classBuilder) addEntries(l Layout, cols []uint32, values []float64, source int) error {
 	first := 0 // the block's first column
 	for k, spec := range l {
@@ -172,7 +170,7 @@ func (c *classBuilder) addEntries(l Layout, cols []uint32, values []float64, sou
 				least = int64(cols[n]) + 1
 				n++
 			}
-			j, err := c.blocks[k].addEntries(c.counted(cols[:n], uint32(first)), values[:n])
+			j, err := c.blocks[k].addEntries(c.fromFirst(cols[:n], uint32(first)), values[:n])
 			if j >= 0 {
 				return badValue(source, int(cols[j]), values[j])
 			}
@@ -189,16 +187,16 @@ func (c *classBuilder) addEntries(l Layout, cols []uint32, values []float64, sou
 	return nil
 }
 
-// counted counts columns from a block's first.
-func (c *classBuilder) counted(cols []uint32, first uint32) []uint32 {
+// fromFirst returns column numbers counted from a block's first column.
+func (c *classBuilder) fromFirst(cols []uint32, first uint32) []uint32 {
 	if first == 0 {
 		return cols
 	}
-	c.own = c.own[:0]
+	c.blockCols = c.blockCols[:0]
 	for _, j := range cols {
-		c.own = append(c.own, j-first)
+		c.blockCols = append(c.blockCols, j-first)
 	}
-	return c.own
+	return c.blockCols
 }
 
 // addEntries appends a row to a block that is not dense.
@@ -214,7 +212,7 @@ func badValue(source, col int, value float64) error {
 		Err: &ValueError{Source: source, Col: col, Value: value}}
 }
 
-// addRow counts a row whose values have been added. It keeps no weights while all are 1.
+// addRow adds the weight and number of a row after its values. No weights are stored while all are 1.
 func (c *classBuilder) addRow(weight float64, source int) {
 	if c.weights == nil && weight != 1 {
 		c.weights = make([]float64, len(c.sources), 2*len(c.sources)+kernel.PanelRows)
@@ -228,7 +226,7 @@ func (c *classBuilder) addRow(weight float64, source int) {
 	c.sources = append(c.sources, uint32(source))
 }
 
-// Build returns the matrix. It fails on the first mistake of the rows, and when a class or all columns are missing. The
+// Build returns the matrix. It returns the first error of a row, or an error when a class or all columns are missing. The
 // Builder must not be used afterwards.
 func (b *Builder) Build() (*Matrix, error) {
 	switch {
@@ -236,17 +234,17 @@ func (b *Builder) Build() (*Matrix, error) {
 		return nil, b.err
 	case len(b.classes[0].sources) == 0:
 		return nil, &diag.Error{Kind: diag.Data, Found: "no positive row", Expected: "rows of both classes",
-			Hint: "check the label column and --positive"}
+			Hint: "check the label column and the positive class"}
 	case len(b.classes[1].sources) == 0:
 		return nil, &diag.Error{Kind: diag.Data, Found: "no negative row", Expected: "rows of both classes",
-			Hint: "check the label column and --positive"}
+			Hint: "check the label column and the positive class"}
 	case b.layout.Cols() == 0:
 		return nil, &diag.Error{Kind: diag.Data, Found: "no feature", Expected: "at least one column that varies"}
 	}
-	return &Matrix{Positives: b.classes[0].part(), Negatives: b.classes[1].part()}, nil
+	return &Matrix{Positives: b.classes[0].build(), Negatives: b.classes[1].build()}, nil
 }
 
-func (c *classBuilder) part() *Part {
+func (c *classBuilder) build() *ClassRows {
 	blocks := make([]block, len(c.blocks))
 	for k, g := range c.blocks {
 		switch {
@@ -260,11 +258,11 @@ func (c *classBuilder) part() *Part {
 			blocks[k] = g.sparse.(block)
 		}
 	}
-	return newPart(blocks, len(c.sources), c.weights, c.sources)
+	return newClassRows(blocks, len(c.sources), c.weights, c.sources)
 }
 
-// FromDense packs rows x with labels y (true: positive) into one dense block. weights may be nil: all 1. All rows must
-// be equally long.
+// FromDense packs rows x with labels y (true for positives) into one dense block. All rows must have the same length. weights
+// may be nil when all are 1.
 func FromDense(x [][]float64, y []bool, weights []float64, s Storage) (*Matrix, error) {
 	cols := 0
 	if len(x) > 0 {

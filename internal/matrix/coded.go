@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// Group is one choice of a Coded block: a row stands at one of its levels, between two neighbouring levels, or nowhere.
-// Each level has a column. With the row at level c the values are
+// Group is one categorical column, or one column in bins, of a Coded block. Each of its levels is a column of the matrix. A
+// row has
 //
-//	Values[c] in column c (1 when Values is nil), 0 elsewhere;
-//	between c and c+1 with fraction f (Between): 1-f in column c, f in column c+1;
-//	nowhere (a category that training did not have): 0 in all columns.
+//	one level c: Values[c] (1 when Values is nil) in column c, 0 elsewhere;
+//	a fraction f between levels c and c+1 (Between): 1-f in column c, f in column c+1, 0 elsewhere;
+//	or no level (a category that training did not have): 0 in all columns.
 type Group struct {
 	Levels  int       // at least 1; at least 2 with Between
-	Between bool      // rows may lie between two neighbouring levels; levels then have no values
-	Values  []float64 // one for each level, rounded to the storage; nil: all 1
+	Between bool      // rows may have fractions; then Values is nil
+	Values  []float64 // one for each level, rounded to the storage; nil when all are 1
 }
 
-// CodedSpec is the description of a Coded block. It stores a byte for each group and row, two or four where a group has
-// more than 255 or 65,535 levels, and a float32 more with Between. Fast passes may add two bytes a row.
+// CodedSpec returns the description of a Coded block. The block takes a byte per group and row, two or four bytes where a
+// group has more than 255 or 65,535 levels, and four more with Between. Combinations may take two bytes per row.
 func CodedSpec(groups []Group) BlockSpec {
 	spec := BlockSpec{Kind: Coded, Groups: groups}
 	for _, g := range groups {
@@ -30,25 +30,25 @@ func CodedSpec(groups []Group) BlockSpec {
 }
 
 // Fraction rounds a fraction in [0,1] to a multiple of 2^-24. Then f and 1-f are both exact in float32, so that a row
-// between two levels has the same values in any storage; a Coded block takes no others.
+// between two levels has the same values in any storage. A Coded block accepts no other fractions.
 func Fraction(f float64) float64 { return math.RoundToEven(f*(1<<24)) / (1 << 24) }
 
-// coded is a block of groups. Groups that are stored alike lie together, in runs.
+// coded is a block of groups. Neighbouring groups with the same kind of code form a run.
 //
-// A row adds w[c] to its score for each group, or (1-f) w[c] and then f w[c+1], in the order of the groups, and v to a
-// lane of column c alike: what the same values do in panels or compressed rows.
+// For each group in order, a row adds w[c] to its score, or (1-f) w[c] and then f w[c+1]. It adds v to a lane of column c in
+// the same way. These are the operations of the same values in panels or compressed rows.
 type coded struct {
 	width int
 	runs  []codedRun
 
 	once sync.Once
-	few  *joint // see there
+	few  *Combinations // see combinations
 }
 
-// codedRun is consecutive groups with codes of one size; codes[C] has them all.
+// codedRun is consecutive groups with codes of one size. codes[C] implements it.
 type codedRun interface {
-	// add appends a row and returns how many entries it took: those before the column that ends the run. bad is the
-	// index of the first value that is not finite, or -1.
+	// add appends a row and returns the number of its entries in the run. bad is the index of the first value that is not
+	// finite, or -1.
 	add(cols []uint32, values []float64) (taken, bad int, err error)
 	// flush makes the last rows final. It must be called once after the last row.
 	flush()
@@ -56,7 +56,7 @@ type codedRun interface {
 	scores(first, end int, w, z []float64, add bool)
 	// accumulate adds a panel's part of X'v to the block's lanes; active lists the rows with a coefficient.
 	accumulate(panel int, v []float64, active []uint8, lanes []float64)
-	// appendRow appends the values of a row that are not zero.
+	// appendRow appends the nonzero values of a row.
 	appendRow(i int, e *rowEntries)
 	take(rows []int) codedRun
 	bytes() int64
@@ -64,17 +64,17 @@ type codedRun interface {
 	appendKey(i int, key []byte) []byte
 	// interpolates reports whether rows may lie between two levels.
 	interpolates() bool
-	// values is the number of values of a row that are not zero, at most.
+	// values returns the largest number of nonzero values of a row.
 	values() int
 }
 
-// newCoded returns an empty block; the error says what is wrong in the description.
+// newCoded returns an empty block, or an error for a description that is not valid.
 func newCoded(spec BlockSpec, s Storage) (*coded, error) {
 	b := &coded{width: spec.Cols}
 	first := 0
 	for k := 0; k < len(spec.Groups); {
 		n := 1
-		for k+n < len(spec.Groups) && alike(spec.Groups[k], spec.Groups[k+n]) {
+		for k+n < len(spec.Groups) && sameCodes(spec.Groups[k], spec.Groups[k+n]) {
 			n++
 		}
 		groups := spec.Groups[k : k+n]
@@ -102,7 +102,7 @@ func newCoded(spec BlockSpec, s Storage) (*coded, error) {
 	return b, nil
 }
 
-// codeBytes is the size of a group's codes. One code more than there are levels is for rows that stand nowhere.
+// codeBytes returns the size of a group's codes. There is one code more than levels, for rows without a level.
 func codeBytes(levels int) int {
 	switch {
 	case levels <= math.MaxUint8:
@@ -113,11 +113,12 @@ func codeBytes(levels int) int {
 	return 4
 }
 
-// alike reports whether two groups can share a run.
-func alike(a, b Group) bool {
+// sameCodes reports whether two groups can share a run.
+func sameCodes(a, b Group) bool {
 	return codeBytes(a.Levels) == codeBytes(b.Levels) && a.Between == b.Between && (a.Values == nil) == (b.Values == nil)
 }
 
+// check returns an error for a group that is not valid.
 func (g *Group) check(s Storage) error {
 	switch {
 	case g.Levels < 1 || g.Levels >= math.MaxInt32:
@@ -137,7 +138,7 @@ func (g *Group) check(s Storage) error {
 	return nil
 }
 
-// round is the value as it is stored.
+// round rounds a value to the storage type.
 func (s Storage) round(v float64) float64 {
 	if s == Float32 {
 		return float64(float32(v))
@@ -145,8 +146,8 @@ func (s Storage) round(v float64) float64 {
 	return v
 }
 
-// add appends a row, given as the entries that a Sparse block would have. bad is the index of the first value that is
-// not finite, or -1; an error says that the entries are no row of this block.
+// add appends a row, given by the entries that a Sparse block would have. bad is the index of the first value that is not
+// finite, or -1. The error is not nil when the entries are not a row of this block.
 func (b *coded) add(cols []uint32, values []float64) (bad int, err error) {
 	at := 0
 	for _, run := range b.runs {
@@ -178,7 +179,8 @@ func (b *coded) bytes() int64 {
 	return total
 }
 
-// rowCost counts 8 bytes a value: looking it up takes as long as reading 4, and adding to its lane as 40, for few rows.
+// rowCost counts 8 bytes per value: looking up a weight takes as long as reading 4 bytes, and adding to a lane, which few
+// rows do, as long as reading 40 (bench/tried.md).
 func (b *coded) rowCost() float64 {
 	total := 0
 	for _, run := range b.runs {
@@ -196,8 +198,8 @@ func (b *coded) row(i int, dst []float64) {
 	}
 }
 
-// rowEntries is the values of a row that are not zero, columns ascending and counted from the block's first. It keeps
-// its memory from row to row.
+// rowEntries holds the nonzero values of a row, columns ascending and counted from the block's first. It keeps its memory
+// from row to row.
 type rowEntries struct {
 	cols   []uint32
 	values []float64

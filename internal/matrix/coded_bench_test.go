@@ -12,7 +12,7 @@ import (
 const benchGroups, benchLevels = 30, 16
 
 // benchCoded is a block of groups whose rows stand at random levels.
-func benchCoded(rows int, between bool) *Part {
+func benchCoded(rows int, between bool) *ClassRows {
 	groups := slices.Repeat([]Group{{Levels: benchLevels, Between: between}}, benchGroups)
 	b, err := newCoded(CodedSpec(groups), Float32)
 	if err != nil {
@@ -36,7 +36,7 @@ func benchCoded(rows int, between bool) *Part {
 		}
 	}
 	b.flush()
-	return newPart([]block{b}, rows, nil, make([]uint32, rows))
+	return newClassRows([]block{b}, rows, nil, make([]uint32, rows))
 }
 
 // compare interleaves on one thread.

@@ -7,54 +7,54 @@ import (
 	"toptau/internal/kernel"
 )
 
-// codes is a run: code (group g, row r) of panel p is codes.panels[p][64g+place[r]], in the order of the kernel, its
-// fraction, if any, fractions.panels[p][64g+r]. Rows that pad the last panel are at level 0.
+// codes is a run. The code of (group g, row r) in panel p is codes.panels[p][64g+place[r]], in the order of the kernel; its
+// fraction, if any, is fractions.panels[p][64g+r]. Rows that pad the last panel have level 0.
 //
-// The code of a row that stands nowhere is the group's number of levels, which no table has. The kernel does not know
-// such codes, so gaps says where they are.
+// The code of a row without a level is the group's number of levels, which is beyond the weights. The kernel does not handle
+// such codes; gaps lists the groups and panels that contain them.
 type codes[C codeType] struct {
 	first     int     // first column, counted from the block's
 	start     []int32 // first column of each group, counted from the run's, and the end of the last
 	between   bool
-	factors   []float64 // beside the columns: a level's value; nil: all 1
+	factors   []float64 // values by column; nil when all are 1
 	storage   Storage
-	place     [kernel.PanelRows]uint8 // of a row's code among those of its group
+	place     [kernel.PanelRows]uint8 // position of a row's code among those of its group
 	rows      int
-	codes     pieces[C]
-	fractions pieces[float32] // empty without
-	gaps      []gap           // by panel and group
-	gappy     []bool          // by panel: one of its gaps is not noGap
-	look      codeLookUp[C]   // nil: no kernel for codes of this size, or for values
-	scatter   codeScatter[C]  // nil where look is
+	codes     panelList[C]
+	fractions panelList[float32] // empty without fractions
+	gaps      []gap              // by panel and group
+	gappy     []bool             // by panel: some group has a gap
+	score     codeScorer[C]      // nil: no kernel for codes of this size, or for values
+	scatter   codeScatter[C]     // nil where score is nil
 }
 
 type codeType interface{ ~uint8 | ~uint16 | ~uint32 }
 
-// pieces is the panels of a run, in slabs.
-type pieces[T codeType | float32] struct {
+// panelList holds the panels of a run, in an arena.
+type panelList[T codeType | float32] struct {
 	panels [][]T
-	memory slab[T]
+	memory arena[T]
 }
 
 // add appends a panel of zeros.
-func (p *pieces[T]) add(size int) { p.panels = append(p.panels, p.memory.take(size)) }
+func (p *panelList[T]) add(size int) { p.panels = append(p.panels, p.memory.alloc(size)) }
 
-// bytes is the memory of the panels.
-func (p *pieces[T]) bytes() int64 {
+// bytes returns the memory of the panels.
+func (p *panelList[T]) bytes() int64 {
 	if len(p.panels) == 0 {
 		return 0
 	}
 	return int64(len(p.panels)) * int64(len(p.panels[0])) * int64(unsafe.Sizeof(T(0)))
 }
 
-// span returns the panels from first on that lie side by side in memory, up to end at most, and their number.
-func (p *pieces[T]) span(first, end int) ([]T, int) {
+// span returns the panels from first on that are adjacent in memory, up to end at most, and their number.
+func (p *panelList[T]) span(first, end int) ([]T, int) {
 	panel := p.panels[first]
 	n := min(end-first, cap(panel)/len(panel))
 	return panel[:n*len(panel)], n
 }
 
-// gap says how many rows of a panel stand nowhere in a group.
+// gap tells whether rows of a panel have no level in a group.
 type gap uint8
 
 const (
@@ -63,8 +63,8 @@ const (
 	allGaps
 )
 
-// codeLookUp adds the scores of groups to z, or replaces z; fractions is nil where there are none.
-type codeLookUp[C codeType] func(codes []C, fractions []float32, w []float64, start []int32, z []float64, add bool)
+// codeScorer adds the scores of groups to z, or replaces z. fractions may be nil.
+type codeScorer[C codeType] func(codes []C, fractions []float32, w []float64, start []int32, z []float64, add bool)
 
 // codeScatter adds the gradient of one panel's groups to lanes.
 type codeScatter[C codeType] func(codes []C, fractions []float32, v []float64, start []int32, lanes []float64)
@@ -77,7 +77,7 @@ func kernelScatter[C kernel.Code](codes []C, fractions []float32, v []float64, s
 	}
 }
 
-func kernelLookUp[C kernel.Code](codes []C, fractions []float32, w []float64, start []int32, z []float64, add bool) {
+func kernelScore[C kernel.Code](codes []C, fractions []float32, w []float64, start []int32, z []float64, add bool) {
 	if fractions != nil {
 		kernel.ScoreCodesBetween(codes, fractions, w, start, z, add)
 	} else {
@@ -85,18 +85,18 @@ func kernelLookUp[C kernel.Code](codes []C, fractions []float32, w []float64, st
 	}
 }
 
-// runSpec is what a run is made from: checked groups that are alike.
+// runSpec describes a run: valid groups with codes of the same size.
 type runSpec struct {
 	first   int
 	groups  []Group
 	storage Storage
 }
 
-// newKernelCodes returns an empty run of codes that the kernel knows.
+// newKernelCodes returns an empty run of codes that the kernel handles.
 func newKernelCodes[C kernel.Code](s runSpec) *codes[C] {
 	c := newCodes[C](s)
-	if c.factors == nil { // the kernel's values are ones
-		c.look, c.scatter = kernelLookUp[C], kernelScatter[C]
+	if c.factors == nil { // the kernel handles values of 1 only
+		c.score, c.scatter = kernelScore[C], kernelScatter[C]
 	}
 	for r := range c.place {
 		c.place[r] = uint8(kernel.CodeIndex[C](r))
@@ -120,7 +120,7 @@ func newCodes[C codeType](s runSpec) *codes[C] {
 
 func (c *codes[C]) count() int { return len(c.start) - 1 }
 
-// end is the number of columns.
+// end returns the number of columns.
 func (c *codes[C]) end() int32 { return c.start[len(c.start)-1] }
 
 func (c *codes[C]) values() int {
@@ -148,7 +148,7 @@ func (c *codes[C]) appendKey(i int, key []byte) []byte {
 	return key
 }
 
-// panel returns the codes and fractions (nil without) of a panel.
+// panel returns the codes of a panel and its fractions, which may be nil.
 func (c *codes[C]) panel(panel int) ([]C, []float32) {
 	if !c.between {
 		return c.codes.panels[panel], nil
@@ -156,7 +156,7 @@ func (c *codes[C]) panel(panel int) ([]C, []float32) {
 	return c.codes.panels[panel], c.fractions.panels[panel]
 }
 
-// size is the number of codes of a panel.
+// size returns the number of codes of a panel.
 func (c *codes[C]) size() int { return c.count() * kernel.PanelRows }
 
 // grow appends a panel.
@@ -196,15 +196,15 @@ func (c *codes[C]) add(cols []uint32, values []float64) (taken, bad int, err err
 	return taken, -1, nil
 }
 
-// groupEntries is the entries of one group that are not zero, as stored; no more than two are kept.
+// groupEntries holds the nonzero entries of a row in one group, as stored. At most two are kept.
 type groupEntries struct {
 	n      int
 	level  [2]int
 	values [2]float64
 }
 
-// entries reads a row's entries up to the end of a group and returns their number. bad is the index of the first that is
-// not finite, or -1.
+// entries reads a row's entries up to the end of a group and returns their number. bad is the index of the first value that
+// is not finite, or -1.
 func (c *codes[C]) entries(g int, cols []uint32, values []float64, e *groupEntries) (taken, bad int) {
 	first, end := c.first+int(c.start[g]), c.first+int(c.start[g+1])
 	for ; taken < len(cols) && int(cols[taken]) < end; taken++ {
@@ -222,7 +222,7 @@ func (c *codes[C]) entries(g int, cols []uint32, values []float64, e *groupEntri
 	return taken, -1
 }
 
-// find says where a row stands: at level code, fraction f above it. ok is false when no place gives its values.
+// find returns the code of a row and its fraction. ok is false when no code gives the row's values.
 func (c *codes[C]) find(g int, e *groupEntries) (code int, f float64, ok bool) {
 	levels, low, high := c.levels(g), e.values[0], e.values[1]
 	switch {
@@ -241,7 +241,7 @@ func (c *codes[C]) find(g int, e *groupEntries) (code int, f float64, ok bool) {
 
 func (c *codes[C]) levels(g int) int { return int(c.start[g+1] - c.start[g]) }
 
-// valueAt is the value of a level.
+// valueAt returns the value of a level.
 func (c *codes[C]) valueAt(g, level int) float64 {
 	if c.factors == nil {
 		return 1
@@ -252,7 +252,7 @@ func (c *codes[C]) valueAt(g, level int) float64 {
 func (c *codes[C]) shapeError(g int, cols []uint32, values []float64) error {
 	want := "one level's value"
 	if c.between {
-		want = "1, or 1-f and f side by side in multiples of 2^-24"
+		want = "1, or 1-f and f in neighbouring columns, in multiples of 2^-24"
 	}
 	return fmt.Errorf("a row has %v in columns %v of a coded block: columns %d to %d hold %s", values, cols,
 		c.first+int(c.start[g]), c.first+int(c.start[g+1])-1, want)
@@ -291,7 +291,7 @@ func (c *codes[C]) seal(panel int) {
 
 func (c *codes[C]) take(rows []int) codedRun {
 	out := *c
-	out.rows, out.codes, out.fractions, out.gaps, out.gappy = 0, pieces[C]{}, pieces[float32]{}, nil, nil
+	out.rows, out.codes, out.fractions, out.gaps, out.gappy = 0, panelList[C]{}, panelList[float32]{}, nil, nil
 	out.codes.memory.reserve(panelsOf(len(rows)) * out.size())
 	if out.between {
 		out.fractions.memory.reserve(panelsOf(len(rows)) * out.size())
@@ -323,7 +323,7 @@ func (c *codes[C]) appendRow(i int, e *rowEntries) {
 		from, r := g*kernel.PanelRows, i%kernel.PanelRows
 		code, first := int(all[from+int(c.place[r])]), c.first+int(c.start[g])
 		switch {
-		case code == c.levels(g): // nowhere
+		case code == c.levels(g): // no level
 		case !c.between:
 			if x := c.valueAt(g, code); x != 0 {
 				e.add(first+code, x)

@@ -4,7 +4,7 @@ import "toptau/internal/kernel"
 
 func (b *coded) scores(panel int, w, z []float64) { b.scoreSpan(panel, panel+1, w, z, true) }
 
-// scoreSpan lets each run go through all panels, so that a call of the kernel has much to do.
+// scoreSpan scores all panels run by run, so that each call of the kernel handles many of them.
 func (b *coded) scoreSpan(first, end int, w, z []float64, add bool) {
 	for _, run := range b.runs {
 		run.scores(first, end, w, z, add)
@@ -15,13 +15,13 @@ func (b *coded) scoreSpan(first, end int, w, z []float64, add bool) {
 	}
 }
 
-// scores looks the groups' weights up: many panels at a time where the kernel can.
+// scores handles many panels in one call of the kernel where it can.
 func (c *codes[C]) scores(first, end int, w, z []float64, add bool) {
 	w = w[c.first : c.first+int(c.end())]
 	for first < end {
 		codes, fractions, n := c.even(first, end)
 		if n > 0 {
-			c.look(codes, fractions, w, c.start, z[:n*kernel.PanelRows], add)
+			c.score(codes, fractions, w, c.start, z[:n*kernel.PanelRows], add)
 		} else {
 			if n = 1; !add {
 				clear(z[:kernel.PanelRows])
@@ -32,9 +32,9 @@ func (c *codes[C]) scores(first, end int, w, z []float64, add bool) {
 	}
 }
 
-// even returns the panels from first on, up to end at most, that the kernel can take at once.
+// even returns the panels without gaps from first on, up to end at most, that are adjacent in memory.
 func (c *codes[C]) even(first, end int) ([]C, []float32, int) {
-	if c.look == nil {
+	if c.score == nil {
 		return nil, nil, 0
 	}
 	even := first
@@ -52,21 +52,21 @@ func (c *codes[C]) even(first, end int) ([]C, []float32, int) {
 	return all[:fewer*c.size()], fractions, fewer
 }
 
-// panelScores is scores for a panel with gaps, or with codes that the kernel does not know.
+// panelScores is scores for a panel with gaps, or with codes that the kernel does not handle.
 func (c *codes[C]) panelScores(panel int, w, z []float64) {
 	codes, fractions := c.panel(panel)
 	gaps := c.gaps[panel*c.count():][:c.count()]
 	for g := 0; g < len(gaps); {
 		end := g
-		for c.look != nil && end < len(gaps) && gaps[end] == noGap {
+		for c.score != nil && end < len(gaps) && gaps[end] == noGap {
 			end++
 		}
 		from, to := g*kernel.PanelRows, end*kernel.PanelRows
 		switch {
 		case end > g && c.between:
-			c.look(codes[from:to], fractions[from:to], w, c.start[g:end+1], z, true)
+			c.score(codes[from:to], fractions[from:to], w, c.start[g:end+1], z, true)
 		case end > g:
-			c.look(codes[from:to], nil, w, c.start[g:end+1], z, true)
+			c.score(codes[from:to], nil, w, c.start[g:end+1], z, true)
 		default:
 			if end++; gaps[g] != allGaps {
 				c.groupScores(g, codes[from:from+kernel.PanelRows], fractions, w, z)

@@ -2,7 +2,7 @@ package matrix
 
 import "toptau/internal/kernel"
 
-func (b *coded) sums() sums {
+func (b *coded) sums() Sums {
 	if b.width > wideColumns {
 		var e rowEntries
 		return newWideSums(b.width, func(row int, v float64, sum *laneSum) {
@@ -30,22 +30,22 @@ func (b *coded) sumsBytes() int64 {
 	return 8 * kernel.Lanes * int64(b.width)
 }
 
-// reduceAlone is how many times as long it takes to reduce a column alone as among all of the block.
+// reduceAlone is the time to reduce one column by itself over the time per column when all are reduced. Chosen by hand.
 const reduceAlone = 8
 
-// codedSums keeps eight lanes a column. While a stripe has few active rows it remembers them, so that only their columns
-// are reduced.
+// codedSums keeps eight lanes per column. While a stripe has few active rows it stores their numbers, so that only their
+// columns are reduced.
 type codedSums struct {
 	block *coded
 	lanes []float64
 	few   []int // the active rows of the stripe
-	many  bool  // few has not had space for all
+	many  bool  // there were more than few can hold
 
 	active  [kernel.PanelRows]uint8 // rows of a panel
 	entries rowEntries              // of a row
 }
 
-func (s *codedSums) add(panel int, v []float64, _ int) {
+func (s *codedSums) AddPanel(panel int, v []float64, _ int) {
 	n := 0
 	for r, vr := range v {
 		s.active[n] = uint8(r)
@@ -64,7 +64,7 @@ func (s *codedSums) add(panel int, v []float64, _ int) {
 	}
 }
 
-func (s *codedSums) finish(g []float64) {
+func (s *codedSums) Finish(g []float64) {
 	if s.many {
 		kernel.ReduceLanes(s.lanes, g)
 		s.few, s.many = s.few[:0], false
@@ -72,14 +72,14 @@ func (s *codedSums) finish(g []float64) {
 	}
 	for _, i := range s.few {
 		s.block.entries(i, &s.entries)
-		for _, j := range s.entries.cols { // a column that has been reduced before adds +0
+		for _, j := range s.entries.cols { // a second reduction of a column adds +0
 			kernel.ReduceLanes(s.lanes[int(j)*kernel.Lanes:][:kernel.Lanes], g[j:j+1])
 		}
 	}
 	s.few = s.few[:0]
 }
 
-// manyRows is the number of active rows from which a panel is read as a whole.
+// manyRows is the number of active rows, of 64, from which the kernel adds a whole panel. Chosen by hand.
 const manyRows = 16
 
 func (c *codes[C]) accumulate(panel int, v []float64, active []uint8, lanes []float64) {
@@ -129,7 +129,7 @@ func (c *codes[C]) addRows(panel, first, end int, v []float64, active []uint8, l
 	}
 }
 
-// addOnes adds v to the levels of one row; codes and lanes begin with the row's own.
+// addOnes adds v to the levels of one row, whose codes and lanes are the first elements.
 func addOnes[C codeType](codes []C, v float64, start []int32, lanes []float64) {
 	first := start[0]
 	for g, end := range start[1:] {

@@ -164,7 +164,7 @@ func TestCodedSameBitsForAnyThreads(t *testing.T) {
 	}
 }
 
-// A group with more than 65,535 levels has codes of four bytes, and so many columns have sums of their own.
+// A group with more than 65,535 levels has codes of four bytes, and its columns are summed by wideSums.
 func TestCodedGroupsOfVeryManyLevels(t *testing.T) {
 	split(t)
 	r := rand.New(rand.NewPCG(22, 1))
@@ -267,7 +267,7 @@ func TestCodedRefuses(t *testing.T) {
 		{[]uint32{0, 1}, []float64{1, 1}, "one level's value"},
 		{[]uint32{0, 1, 2}, []float64{1, 1, 1}, "one level's value"},
 		{[]uint32{6}, []float64{1}, "columns 6 to 7 hold one level's value"},
-		{[]uint32{3}, []float64{0.5}, "columns 3 to 5 hold 1, or 1-f and f side by side in multiples of 2^-24"},
+		{[]uint32{3}, []float64{0.5}, "columns 3 to 5 hold 1, or 1-f and f in neighbouring columns, in multiples of 2^-24"},
 		{[]uint32{5}, []float64{0.5}, "1-f and f"},
 		{[]uint32{3, 5}, []float64{0.5, 0.5}, "1-f and f"},
 		{[]uint32{3, 4}, []float64{0.5, 0.25}, "1-f and f"},

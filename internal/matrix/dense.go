@@ -6,12 +6,12 @@ import (
 	"toptau/internal/kernel"
 )
 
-// dense is a block of panels: value (row r, column j) of a panel is panel[64j+r]; missing rows of the last one are zero.
+// dense is a block of panels. Value (row r, column j) of a panel is panel[64j+r]; missing rows of the last panel are zero.
 type dense[T kernel.Float] struct {
 	width  int
 	rows   int
 	panels [][]T
-	memory slab[T]
+	memory arena[T]
 }
 
 func (d *dense[T]) cols() int { return d.width }
@@ -26,11 +26,11 @@ func (d *dense[T]) rowCost() float64 {
 	return float64(d.width * int(unsafe.Sizeof(x)))
 }
 
-// add appends a row of finite values. It reports the first column whose value is not finite once it is rounded, or -1.
+// add appends a row and returns the first column whose value is not finite after rounding, or -1.
 func (d *dense[T]) add(values []float64) int {
 	r := d.rows % kernel.PanelRows
 	if r == 0 {
-		d.panels = append(d.panels, d.memory.take(d.width*kernel.PanelRows))
+		d.panels = append(d.panels, d.memory.alloc(d.width*kernel.PanelRows))
 	}
 	d.rows++
 	panel := d.panels[len(d.panels)-1]
@@ -46,8 +46,8 @@ func (d *dense[T]) add(values []float64) int {
 
 func (d *dense[T]) scores(panel int, w, z []float64) { kernel.Scores(d.panels[panel], w, z) }
 
-// span returns the panels from first on that lie side by side in memory, up to end at most, and their number.
-func (d *dense[T]) span(first, end int) ([]T, int) {
+// Span returns the panels from first on that are adjacent in memory, up to end at most, and their number.
+func (d *dense[T]) Span(first, end int) ([]T, int) {
 	panel := d.panels[first]
 	if len(panel) == 0 {
 		return nil, end - first
@@ -58,7 +58,7 @@ func (d *dense[T]) span(first, end int) ([]T, int) {
 
 func (d *dense[T]) scoreSpan(first, end int, w, z []float64, add bool) {
 	for first < end {
-		x, n := d.span(first, end)
+		x, n := d.Span(first, end)
 		kernel.ScorePanels(x, w, z[:n*kernel.PanelRows], add)
 		first, z = first+n, z[n*kernel.PanelRows:]
 	}
@@ -85,7 +85,7 @@ func (d *dense[T]) take(rows []int) block {
 	out.memory.reserve(panelsOf(len(rows)) * kernel.PanelRows * d.width)
 	for to, from := range rows {
 		if to%kernel.PanelRows == 0 {
-			out.panels = append(out.panels, out.memory.take(d.width*kernel.PanelRows))
+			out.panels = append(out.panels, out.memory.alloc(d.width*kernel.PanelRows))
 		}
 		src := d.panels[from/kernel.PanelRows][from%kernel.PanelRows:]
 		dst := out.panels[len(out.panels)-1][to%kernel.PanelRows:]
@@ -96,7 +96,7 @@ func (d *dense[T]) take(rows []int) block {
 	return out
 }
 
-func (d *dense[T]) sums() sums {
+func (d *dense[T]) sums() Sums {
 	return &denseSums[T]{block: d, lanes: make([]float64, d.width*kernel.Lanes)}
 }
 
@@ -107,13 +107,13 @@ type denseSums[T kernel.Float] struct {
 	lanes []float64
 }
 
-func (s *denseSums[T]) add(panel int, v []float64, _ int) {
+func (s *denseSums[T]) AddPanel(panel int, v []float64, _ int) {
 	kernel.AccumulatePanels(s.block.panels[panel], v, s.lanes)
 }
 
 func (s *denseSums[T]) addSpan(first, end int, v []float64) {
 	for first < end {
-		x, n := s.block.span(first, end)
+		x, n := s.block.Span(first, end)
 		kernel.AccumulatePanels(x, v[:n*kernel.PanelRows], s.lanes)
 		first, v = first+n, v[n*kernel.PanelRows:]
 	}
@@ -123,4 +123,4 @@ func (s *denseSums[T]) overlap(panel int, w, z []float64, add bool, last int, v 
 	kernel.Overlap(s.block.panels[panel], w, z, add, s.block.panels[last], v, s.lanes)
 }
 
-func (s *denseSums[T]) finish(g []float64) { kernel.ReduceLanes(s.lanes, g) }
+func (s *denseSums[T]) Finish(g []float64) { kernel.ReduceLanes(s.lanes, g) }

@@ -12,6 +12,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/kernel"
+	"toptau/internal/parallel"
 )
 
 // sample is rows in plain form, most values zero.
@@ -77,11 +78,11 @@ func randomVector(seed uint64, n int) []float64 {
 }
 
 // reference computes scores and gradient from the decoded rows, in the order that the package doc specifies.
-func reference(p *Part, w, v []float64) (z, g []float64) {
+func reference(p *ClassRows, w, v []float64) (z, g []float64) {
 	z, g = make([]float64, p.Rows()), make([]float64, p.Cols())
 	lanes := make([]float64, kernel.Lanes*p.Cols())
 	row := make([]float64, p.Cols())
-	stripe := stripePanels(p.Cols()) * kernel.PanelRows
+	stripe := StripePanels(p.Cols()) * kernel.PanelRows
 	for i := range z {
 		p.Row(i, row)
 		for j, x := range row {
@@ -122,7 +123,7 @@ func sparseOf(v []float64) (rows []int32, values []float64) {
 }
 
 // checkPart compares all passes with the reference.
-func checkPart(t *testing.T, p *Part, w, v []float64) {
+func checkPart(t *testing.T, p *ClassRows, w, v []float64) {
 	t.Helper()
 	wantZ, wantG := reference(p, w, v)
 	z, g := make([]float64, p.Rows()), make([]float64, p.Cols())
@@ -152,7 +153,7 @@ func checkPart(t *testing.T, p *Part, w, v []float64) {
 }
 
 // checkEntries compares the entries of every row with the row.
-func checkEntries(t *testing.T, p *Part) {
+func checkEntries(t *testing.T, p *ClassRows) {
 	t.Helper()
 	row, sum := make([]float64, p.Cols()), make([]float64, p.Cols())
 	var cols []uint32
@@ -176,7 +177,7 @@ func checkEntries(t *testing.T, p *Part) {
 }
 
 // checkSeveral compares readings for several vectors with readings for each.
-func checkSeveral(t *testing.T, p *Part, w, v []float64) {
+func checkSeveral(t *testing.T, p *ClassRows, w, v []float64) {
 	t.Helper()
 	other, none := randomVector(8, len(w)), make([]float64, len(w))
 	half := slices.Clone(v)
@@ -217,7 +218,7 @@ func TestPassesAreTheReference(t *testing.T) {
 		for name, layout := range layouts {
 			for _, storage := range []Storage{Float32, Float64} {
 				m := s.build(t, layout, storage)
-				for _, part := range []*Part{m.Positives, m.Negatives} {
+				for _, part := range []*ClassRows{m.Positives, m.Negatives} {
 					for _, active := range []float64{1, 0.3, 0.01} {
 						v := randomVector(4, part.Rows())
 						for i, x := range v {
@@ -236,7 +237,7 @@ func TestPassesAreTheReference(t *testing.T) {
 }
 
 // results are the bytes of all passes over a part.
-func results(p *Part, w, v []float64) [][]float64 {
+func results(p *ClassRows, w, v []float64) [][]float64 {
 	z, zp := make([]float64, p.Rows()), make([]float64, p.Rows())
 	g, gp := make([]float64, p.Cols()), make([]float64, p.Cols())
 	p.Scores(w, z)
@@ -256,13 +257,13 @@ func results(p *Part, w, v []float64) [][]float64 {
 
 // split lets small parts run on several goroutines for the rest of a test.
 func split(t *testing.T) {
-	before := inlineCost
-	inlineCost = 0
-	t.Cleanup(func() { inlineCost = before })
+	before := parallel.InlineBytes
+	parallel.InlineBytes = 0
+	t.Cleanup(func() { parallel.InlineBytes = before })
 }
 
 // withThreads returns the results for every number of threads.
-func withThreads(t *testing.T, p *Part, w, v []float64) [][]float64 {
+func withThreads(t *testing.T, p *ClassRows, w, v []float64) [][]float64 {
 	t.Helper()
 	if p.stripes() < 3 {
 		t.Fatalf("only %d stripes", p.stripes())
@@ -318,7 +319,7 @@ func TestSameBitsForAnyThreadsAndBlocks(t *testing.T) {
 	}
 }
 
-// wideSums form one lane after the other what sparseSums form at once.
+// wideSums compute one lane after the other what sparseSums compute at once.
 func TestWideSumsAreTheNarrowOnes(t *testing.T) {
 	const cols = 300
 	for _, density := range []float64{0.002, 0.5} {
@@ -328,12 +329,12 @@ func TestWideSumsAreTheNarrowOnes(t *testing.T) {
 		v := randomVector(9, len(block.panels)*kernel.PanelRows)
 		g1, g2 := randomVector(10, cols), randomVector(10, cols)
 		for panel := range block.panels {
-			for _, sums := range []sums{narrow, wide} {
-				sums.add(panel, v[panel*kernel.PanelRows:][:kernel.PanelRows], kernel.PanelRows)
+			for _, x := range []Sums{narrow, wide} {
+				x.AddPanel(panel, v[panel*kernel.PanelRows:][:kernel.PanelRows], kernel.PanelRows)
 			}
 			if panel%3 == 0 {
-				narrow.finish(g1)
-				wide.finish(g2)
+				narrow.Finish(g1)
+				wide.Finish(g2)
 				sameBits(t, "g", g2, g1)
 			}
 		}
@@ -375,9 +376,9 @@ func TestWideParts(t *testing.T) {
 	for stripe := range p.stripes() {
 		first, end := p.stripe(stripe)
 		for panel := first; panel < end; panel++ {
-			narrow.add(panel, padded[panel*kernel.PanelRows:][:kernel.PanelRows], kernel.PanelRows)
+			narrow.AddPanel(panel, padded[panel*kernel.PanelRows:][:kernel.PanelRows], kernel.PanelRows)
 		}
-		narrow.finish(g)
+		narrow.Finish(g)
 	}
 	sameBits(t, "gradient", got[2], g)
 }
@@ -415,7 +416,7 @@ func TestRowsWeightsAndSources(t *testing.T) {
 		if m.Rows() != 200 || m.Cols() != 7 {
 			t.Fatalf("%d x %d", m.Rows(), m.Cols())
 		}
-		for _, p := range []*Part{m.Positives, m.Negatives} {
+		for _, p := range []*ClassRows{m.Positives, m.Negatives} {
 			row := make([]float64, 7)
 			for i := range p.Rows() {
 				p.Row(i, row)
@@ -565,7 +566,7 @@ func TestBytesAndGrowth(t *testing.T) {
 	if want := int64(2*157*64*cols*4 + rows*4); packed != want {
 		t.Errorf("%d bytes, want %d", packed, want)
 	}
-	// All allocations together, garbage included: slabs that double up to 4 MB, two classes of them.
+	// All allocations, garbage included: arenas whose allocations double up to 4 MB, for two classes.
 	if total := int64(after.TotalAlloc - before.TotalAlloc); total > packed+10<<20 {
 		t.Errorf("%d bytes were allocated for a matrix of %d", total, packed)
 	}

@@ -7,14 +7,14 @@ import (
 	"toptau/internal/kernel"
 )
 
-// sparse is a block of compressed rows, kept panel by panel so that it grows without being copied.
+// sparse is a block of compressed rows. It is stored panel by panel, so that it grows without being copied.
 type sparse[T kernel.Float] struct {
 	width   int
 	rows    int
 	entries int64
 	panels  []sparsePanel[T]
-	columns slab[uint32]
-	values  slab[T]
+	columns arena[uint32]
+	values  arena[T]
 
 	// the panel that is being filled
 	lastCols   []uint32
@@ -44,7 +44,7 @@ func (s *sparse[T]) bytes() int64 {
 	return s.entries*int64(4+unsafe.Sizeof(x)) + int64(len(s.panels))*int64(unsafe.Sizeof(p))
 }
 
-// rowCost counts 40 bytes an entry: about 1 ns each, where a dense pass reads 40 bytes.
+// rowCost counts 40 bytes per entry, which takes about 1 ns: the time in which a dense pass reads 40 bytes.
 func (s *sparse[T]) rowCost() float64 { return 40 * float64(s.entries) / float64(max(s.rows, 1)) }
 
 // add appends a row: columns ascending, counted from the block's first. Zeros are not stored. It reports the index of the
@@ -71,7 +71,7 @@ func (s *sparse[T]) add(cols []uint32, values []float64) int {
 	}
 	s.lastCols, s.lastValues = toCols[:n], toValues[:n]
 	p := &s.panels[len(s.panels)-1]
-	for ; r < kernel.PanelRows; r++ { // rows that do not come are empty
+	for ; r < kernel.PanelRows; r++ { // missing rows are empty
 		p.end[r] = uint32(len(s.lastCols))
 	}
 	if s.rows%kernel.PanelRows == 0 {
@@ -86,9 +86,9 @@ func (s *sparse[T]) flush() {
 		return
 	}
 	p := &s.panels[len(s.panels)-1]
-	p.cols = s.columns.take(len(s.lastCols))
+	p.cols = s.columns.alloc(len(s.lastCols))
 	copy(p.cols, s.lastCols)
-	p.values = s.values.take(len(s.lastValues))
+	p.values = s.values.alloc(len(s.lastValues))
 	copy(p.values, s.lastValues)
 	s.entries += int64(len(s.lastCols))
 	s.lastCols, s.lastValues = s.lastCols[:0], s.lastValues[:0]
@@ -150,7 +150,7 @@ func (s *sparse[T]) takePanel(out *sparse[T], panel int, rows []int) {
 		}
 		p.end[r] = uint32(entries)
 	}
-	p.cols, p.values = out.columns.take(entries), out.values.take(entries)
+	p.cols, p.values = out.columns.alloc(entries), out.values.alloc(entries)
 	for r, i := range rows {
 		cols, values := s.panels[i/kernel.PanelRows].entriesOf(i % kernel.PanelRows)
 		toCols, toValues := p.entriesOf(r)
@@ -159,10 +159,10 @@ func (s *sparse[T]) takePanel(out *sparse[T], panel int, rows []int) {
 	}
 }
 
-// wideColumns is the number of columns from which eight lanes a column no longer fit in a cache of 4 MB.
+// wideColumns is the number of columns from which eight lanes per column no longer fit in a cache of 4 MB.
 const wideColumns = 1 << 16
 
-func (s *sparse[T]) sums() sums {
+func (s *sparse[T]) sums() Sums {
 	if s.width > wideColumns {
 		return newWideSums(s.width, s.addWideRow)
 	}
@@ -180,19 +180,19 @@ func (s *sparse[T]) sumsBytes() int64 {
 	return 8 * kernel.Lanes * int64(s.width)
 }
 
-// groupCols columns share one flag that says whether a stripe has touched any of them.
+// groupCols columns share one flag that a stripe sets when it touches any of them.
 const groupCols = 64
 
 func groupsOf(cols int) int { return (cols + groupCols - 1) / groupCols }
 
-// sparseSums keeps eight lanes a column and, at the end of a stripe, visits the touched groups only.
+// sparseSums keeps eight lanes per column. At the end of a stripe only touched groups of columns are reduced.
 type sparseSums[T kernel.Float] struct {
 	block   *sparse[T]
 	lanes   []float64
 	touched []bool
 }
 
-func (s *sparseSums[T]) add(panel int, v []float64, _ int) {
+func (s *sparseSums[T]) AddPanel(panel int, v []float64, _ int) {
 	p := &s.block.panels[panel]
 	for r, vr := range v {
 		if vr == 0 {
@@ -208,7 +208,7 @@ func (s *sparseSums[T]) add(panel int, v []float64, _ int) {
 	}
 }
 
-func (s *sparseSums[T]) finish(g []float64) {
+func (s *sparseSums[T]) Finish(g []float64) {
 	for k, touched := range s.touched {
 		if touched {
 			first, last := k*groupCols, min((k+1)*groupCols, len(g))

@@ -6,9 +6,9 @@ import (
 	"toptau/internal/kernel"
 )
 
-// wideSums computes what sparseSums computes, with four numbers a column and not eight: it keeps the active rows of a
-// stripe by lane, and at the end of the stripe forms one lane after the other in the order of the reduction,
-// ((0+4)+(2+6))+((1+5)+(3+7)), on a stack. With millions of columns the lanes are what takes memory and time, not the rows.
+// wideSums computes the sums of sparseSums with four numbers per column instead of eight. It keeps the active rows of a stripe
+// by lane. At the end of the stripe it computes one lane after the other in the order of the reduction,
+// ((0+4)+(2+6))+((1+5)+(3+7)), on a stack. With millions of columns the lanes take most of the memory and time, not the rows.
 type wideSums struct {
 	addRow func(row int, v float64, sum *laneSum) // adds v times a row of the block
 	rows   [kernel.Lanes][]wideRow
@@ -37,7 +37,7 @@ func newWideSums(cols int, addRow func(row int, v float64, sum *laneSum)) *wideS
 
 func wideSumsBytes(cols int) int64 { return 4 * 8 * int64(cols) }
 
-func (s *wideSums) add(panel int, v []float64, _ int) {
+func (s *wideSums) AddPanel(panel int, v []float64, _ int) {
 	for r, vr := range v {
 		if vr != 0 {
 			lane := r % kernel.Lanes
@@ -46,11 +46,11 @@ func (s *wideSums) add(panel int, v []float64, _ int) {
 	}
 }
 
-func (s *wideSums) finish(g []float64) {
-	// Depth first: stack[k] holds a finished subtree while the next one is formed above it.
+func (s *wideSums) Finish(g []float64) {
+	// Depth first: stack[k] holds a finished subtree while the next one is computed above it.
 	for k, lane := range [kernel.Lanes]int{0, 4, 2, 6, 1, 5, 3, 7} {
 		depth := bits.OnesCount(uint(k)) // finished subtrees below leaf k
-		s.form(lane, &s.stack[depth])
+		s.addLane(lane, &s.stack[depth])
 		for done := k + 1; done%2 == 0; done /= 2 {
 			s.stack[depth-1].absorb(&s.stack[depth])
 			depth--
@@ -59,8 +59,8 @@ func (s *wideSums) finish(g []float64) {
 	s.stack[0].addTo(g)
 }
 
-// form adds one lane's rows to an empty sum.
-func (s *wideSums) form(lane int, sum *laneSum) {
+// addLane adds one lane's rows to an empty sum.
+func (s *wideSums) addLane(lane int, sum *laneSum) {
 	for _, active := range s.rows[lane] {
 		s.addRow(active.row, active.v, sum)
 	}

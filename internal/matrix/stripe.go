@@ -2,50 +2,58 @@ package matrix
 
 import "toptau/internal/kernel"
 
-// A stripe is some consecutive panels: what one worker takes at a time, and the unit of the gradient's sums. Its size
-// depends on the number of columns only, so that sums do not depend on the number of threads: about 1 MB of float32, at
-// least 512 rows, so that reducing the lanes costs a few per cent of reading them, and with very many columns a
-// sixteenth as many rows as columns, since then the columns cost more than the (sparse) rows.
-func stripePanels(cols int) int {
-	const values, rows, wide = 1 << 18, 512, 16
+// StripePanels returns the number of panels of a stripe. A stripe is a run of consecutive panels: the work that one worker
+// takes at a time, and the unit in which a gradient is summed. Its size depends on the number of columns alone, so that sums
+// do not depend on the number of threads.
+func StripePanels(cols int) int {
+	const (
+		values = 1 << 18 // about 1 MB of float32: large enough to hide the cost of taking a stripe
+		rows   = 512     // at least, so that reducing the lanes costs a few per cent of reading the rows
+		wide   = 16      // with very many columns a sixteenth as many rows: clearing columns costs more than sparse rows
+	)
 	return panelsOf(max(rows, values/max(cols, 1), cols/wide))
 }
 
-// stripes is the number of stripes of the part.
-func (p *Part) stripes() int {
-	n := stripePanels(p.cols)
-	return (p.panels() + n - 1) / n
+// stripes returns the number of stripes.
+func (p *ClassRows) stripes() int {
+	n := StripePanels(p.cols)
+	return (p.Panels() + n - 1) / n
 }
 
-// stripe returns the panels of stripe s: first up to, but without, end.
-func (p *Part) stripe(s int) (first, end int) {
-	n := stripePanels(p.cols)
-	return s * n, min((s+1)*n, p.panels())
+// stripe returns the panels of stripe s: from first up to, but not including, end.
+func (p *ClassRows) stripe(s int) (first, end int) {
+	n := StripePanels(p.cols)
+	return s * n, min((s+1)*n, p.Panels())
 }
 
-// panelRows returns the rows of a panel: first up to, but without, end.
-func (p *Part) panelRows(panel int) (first, end int) {
-	return panel * kernel.PanelRows, min((panel+1)*kernel.PanelRows, p.rows)
-}
-
-// groupPanels is the number of panels that a pass takes at a time: as many as stay in the second cache between their
-// scores and their gradient, and few enough that their scores and coefficients stay in the first.
-func (p *Part) groupPanels() int {
+// GroupPanels returns the number of panels that a pass reads before it uses them a second time. They must stay in the second
+// cache (1 MB on the machines measured, shared with scores and lanes), and their scores and coefficients in the first.
+func (p *ClassRows) GroupPanels() int {
 	const bytes, most = 160 << 10, 16
 	return max(1, min(most, int(bytes/p.panelCost())))
 }
 
-// visitPanels is that number where a visitor is called in between, in which nothing is read. Either the pauses are so short,
-// after a part of the first cache, that the processor reads on, or there are few of them.
-func (p *Part) visitPanels() int {
+// callbackPanels returns that number for passes that call a RowFunc in between, during which nothing is read. Groups that
+// fill less than half of the first cache keep the processor reading; with 28 KB, the whole cache, a pass took 1.3 to 1.4
+// times as long (bench/tried.md).
+func (p *ClassRows) callbackPanels() int {
 	const bytes = 14 << 10
 	if n := int(bytes / p.panelCost()); n > 0 {
-		return min(n, p.groupPanels())
+		return min(n, p.GroupPanels())
 	}
-	return p.groupPanels()
+	return p.GroupPanels()
 }
 
-// panelCost is cost for a panel.
-func (p *Part) panelCost() float64 {
-	return max(1, p.cost()/float64(max(p.rows, 1))*kernel.PanelRows)
+// panelCost returns Cost for one panel.
+func (p *ClassRows) panelCost() float64 {
+	return max(1, p.Cost()/float64(max(p.rows, 1))*kernel.PanelRows)
+}
+
+// Cost returns the bytes that a pass reads, or the number of bytes that take the same time to read.
+func (p *ClassRows) Cost() float64 {
+	row := 0.0
+	for _, b := range p.blocks {
+		row += b.rowCost()
+	}
+	return float64(row * float64(p.rows))
 }

@@ -1,9 +1,10 @@
-// Package memory tells how much memory this process may still take, so that work that does not fit is refused before it
-// begins, with a message that says what would fit.
+// Package memory returns the memory that this process may still take, so that work that does not fit is
+// refused before it begins, with a message about what would fit.
 //
-// The limit is the least of these, as far as they are known: what the machine can give without pushing out what others use
-// (Linux: MemAvailable and free swap), the limits of the control groups that hold the process (versions 1 and 2), the limit
-// of its address space (ulimit -v), and Go's own soft limit (GOMEMLIMIT). Nothing here sets a limit: only a program may.
+// The limit is the least of those that are known: the available memory of the machine (Linux: MemAvailable
+// and free swap), the limits of the control groups of the process (versions 1 and 2), the limit of its
+// address space (ulimit -v), and Go's soft limit (GOMEMLIMIT). The package does not set limits. That is for
+// programs.
 package memory
 
 import (
@@ -17,11 +18,11 @@ import (
 	"toptau/diag"
 )
 
-// Unknown is what Free returns where nothing is known.
+// Unknown is the result of Free if no limit is known.
 const Unknown = math.MaxInt64
 
-// Free returns the bytes that this process may still take: those that the system has for it, and those that it has taken
-// and does not use.
+// Free returns the bytes that this process may still take: those that the system can provide, and those that
+// the process holds and does not use.
 func Free() int64 {
 	use := readUsage()
 	free := system{root: "/"}.free()
@@ -36,8 +37,8 @@ func Free() int64 {
 
 // usage is the memory that the Go runtime manages.
 type usage struct {
-	taken int64 // bytes taken from the system and not given back
-	idle  int64 // of these, bytes that hold nothing
+	taken int64 // bytes that the process holds
+	idle  int64 // of these, bytes that are not in use
 }
 
 func readUsage() usage {
@@ -53,29 +54,31 @@ func readUsage() usage {
 	return usage{taken: value(0) - value(1), idle: value(2)}
 }
 
-// little is what is not worth a look at the system.
-const little = 16 << 20
+// negligible is the work for which the system is not queried. Chosen by hand.
+const negligible = 16 << 20
 
-// Shortage returns an error if need bytes are more than are free, nil otherwise; 16 MiB are always there. what names the work and its size, for
-// example "9,000 rows of 400 columns", and fits says what would fit into the bytes that are free.
+// Shortage returns an error if need bytes are more than 16 MiB and more than the free memory, otherwise nil.
+// what describes the work and its size, for example "9,000 rows of 400 columns", and fits describes what
+// would fit into the free bytes.
 func Shortage(what string, need int64, fits func(free int64) string) *diag.Error {
-	if need <= little {
+	if need <= negligible {
 		return nil
 	}
 	free := Free()
 	if need <= free {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%s, which take about %s of memory", what, Size(need)),
-		Expected: fmt.Sprintf("at most %s, which is what is free", Size(free)), Hint: fits(free)}
+	return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%s, which need about %s of memory", what, Size(need)),
+		Expected: fmt.Sprintf("at most the %s that are free", Size(free)), Hint: fits(free)}
 }
 
-// ReadAll reads a whole file that is decoded in memory, of at most most bytes, of which each takes about times as many once it
-// is decoded. It refuses a longer one, and one that does not fit, before it has read all of it. what names the file's kind.
+// ReadAll reads a whole file of at most most bytes, each of which takes about times bytes of memory after
+// decoding. It refuses a larger file, and a file that does not fit into the free memory, before it has read
+// all of it. what is the kind of file.
 func ReadAll(r io.Reader, what string, most, times int64) ([]byte, error) {
 	var parts [][]byte
 	for size := int64(0); ; {
-		part := make([]byte, min(max(size, 1<<16), most+1-size)) // twice as much each time, and never copied on the way
+		part := make([]byte, min(max(size, 1<<16), most+1-size)) // twice as much each time, without copies
 		n, err := io.ReadFull(r, part)
 		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return nil, err
@@ -95,7 +98,7 @@ func ReadAll(r io.Reader, what string, most, times int64) ([]byte, error) {
 	}
 }
 
-// Size writes bytes for people, with three significant digits: "1.25 GB".
+// Size formats bytes with three significant digits: "1.25 GB".
 func Size(bytes int64) string {
 	v, unit := float64(bytes), "bytes"
 	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {

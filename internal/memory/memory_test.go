@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tree writes files below a directory, which stands for the root of a machine.
+// tree writes files below a directory that takes the place of the root directory.
 func tree(t *testing.T, files map[string]string) system {
 	t.Helper()
 	root := t.TempDir()
@@ -93,13 +93,13 @@ func TestShortage(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 40)
 	defer debug.SetMemoryLimit(before)
 	err := Shortage("9 rows", math.MaxInt64, func(free int64) string { return "fewer rows fit" })
-	if err == nil || !strings.Contains(err.Error(), "9 rows, which take about 9.22 EB of memory, expected at most ") ||
+	if err == nil || !strings.Contains(err.Error(), "9 rows, which need about 9.22 EB of memory, expected at most ") ||
 		!strings.Contains(err.Error(), "(fewer rows fit)") {
 		t.Error(err)
 	}
 }
 
-// Go's soft limit counts, whatever the machine has.
+// Go's soft limit applies on every machine.
 func TestSoftLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 20)
 	defer debug.SetMemoryLimit(before)

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// system reads what Linux says about memory below a root directory, "/" outside tests. Elsewhere the files are absent, and
-// nothing is known.
+// system reads the files of Linux about memory below a root directory, "/" except in tests. Other systems do
+// not have these files, so nothing is known.
 type system struct{ root string }
 
 func (s system) free() int64 { return min(s.machine(), s.groups(), s.addresses()) }
 
-// machine returns what the whole machine can still give.
+// machine returns the available memory of the machine.
 func (s system) machine() int64 {
 	fields := s.fields("proc/meminfo")
 	available, found := fields["MemAvailable:"]
@@ -26,7 +26,7 @@ func (s system) machine() int64 {
 	return (available + fields["SwapFree:"]) << 10
 }
 
-// addresses returns what is left of the limit of the address space.
+// addresses returns the unused part of the limit of the address space.
 func (s system) addresses() int64 {
 	limit := int64(Unknown)
 	for _, line := range s.lines("proc/self/limits") {
@@ -42,7 +42,7 @@ func (s system) addresses() int64 {
 	return max(limit-s.fields("proc/self/status")["VmSize:"]<<10, 0)
 }
 
-// groups returns the least that a control group of the process, or one that holds it, can still give.
+// groups returns the least available memory of the control groups of the process and their parents.
 func (s system) groups() int64 {
 	free := int64(Unknown)
 	mounts := s.mounts()
@@ -69,11 +69,11 @@ func hasController(list string) bool {
 	return false
 }
 
-// mount is where a hierarchy of control groups is found.
+// mount is the place of a hierarchy of control groups.
 type mount struct {
-	group  string // the group at the mount's top
-	at     string
-	second bool // version 2
+	group  string // the group at the top of the mount
+	at     string // the directory
+	second bool   // version 2
 }
 
 func (s system) mounts() []mount {
@@ -94,7 +94,7 @@ func (s system) mounts() []mount {
 	return list
 }
 
-// hierarchy looks at a group and at all that hold it, as far as they are mounted.
+// hierarchy returns the least available memory of a group and its parents, as far as they are mounted.
 func (s system) hierarchy(m mount, group string) int64 {
 	free := int64(Unknown)
 	inside, found := strings.CutPrefix(path.Clean(group), strings.TrimSuffix(path.Clean(m.group), "/"))
@@ -109,15 +109,14 @@ func (s system) hierarchy(m mount, group string) int64 {
 	}
 }
 
-// group returns what one group can still give: its limit without what is in use, where files that were read and can be read
-// again do not count.
+// group returns the available memory of one group: its limit minus its use. Cached files do not count as use.
 func (s system) group(dir string, second bool) int64 {
 	limitFile, usageFile, cacheField := "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
 	if second {
 		limitFile, usageFile, cacheField = "memory.max", "memory.current", "inactive_file"
 	}
 	limit := s.number(path.Join(dir, limitFile))
-	if limit >= math.MaxInt64>>1 { // version 1 writes no limit as a huge number
+	if limit >= math.MaxInt64>>1 { // version 1 has a huge number for no limit
 		return Unknown
 	}
 	used := s.number(path.Join(dir, usageFile))
@@ -128,7 +127,7 @@ func (s system) group(dir string, second bool) int64 {
 	return max(limit-max(used, 0), 0)
 }
 
-// number reads a file that holds one number; Unknown for "max" or no such file.
+// number reads a file with one number. It returns Unknown for "max" and for a missing file.
 func (s system) number(name string) int64 {
 	lines := s.lines(name)
 	if len(lines) == 0 {
@@ -145,7 +144,7 @@ func number(text string) int64 {
 	return n
 }
 
-// fields reads lines of a name and a number.
+// fields reads lines with a name and a number.
 func (s system) fields(name string) map[string]int64 {
 	all := map[string]int64{}
 	for _, line := range s.lines(name) {
@@ -158,7 +157,7 @@ func (s system) fields(name string) map[string]int64 {
 	return all
 }
 
-// lines reads a file; none if it cannot be read.
+// lines returns the lines of a file, none if it cannot be read.
 func (s system) lines(name string) []string {
 	f, err := os.Open(filepath.Join(s.root, name))
 	if err != nil {

@@ -24,16 +24,17 @@ type Dual struct {
 	V    []float64 // w = V/lambda at the optimum
 }
 
-// feasibilitySlack is the relative violation of a constraint that counts as rounding. A point within it is moved onto the
-// constraint before its value is taken, so that the bound is that of a feasible point.
+// feasibilitySlack is the largest relative violation of a constraint that counts as rounding. A point within it is moved onto
+// the constraint before its value is computed, so that the bound is that of a feasible point. It is far above the rounding
+// errors of the solvers' sums and far below any gap that matters.
 const feasibilitySlack = 1e-12
 
 // Dual returns the dual value at (p, a). p has one element for each positive, with 0 <= p_i <= (m_i/M+) sup l'; a has one
 // for each row of the population (all: positives first, then negatives), with sum a = 1 and 0 <= a_j <= the rule's cap.
 //
-// An infeasible point is a *diag.Error that names the constraint, what was found and what is allowed. With lambda = 0
-// the bound holds only if v = 0 and everything else is infeasible too: see DualInBall. Methods that are not convex, and
-// rules without a known r(a), have no dual.
+// For an infeasible point the error is a *diag.Error with the constraint, the value found and the values allowed. With
+// lambda = 0 only points with v = 0 are feasible; DualInBall has no such condition. Methods that are not convex, and rules
+// without a known r(a), have no dual.
 func (o *Objective) Dual(p, a []float64) (Dual, error) {
 	d, err := o.gain(p, a)
 	if err != nil {
@@ -53,8 +54,8 @@ func (o *Objective) Dual(p, a []float64) (Dual, error) {
 	return d, nil
 }
 
-// DualInBall returns the dual value at (p, a) as a lower bound on the objective at every w with |w| <= radius. It needs
-// no lambda: with lambda = 0 it is Gain - radius |v|, and in general
+// DualInBall returns the dual value at (p, a) as a lower bound on the objective at every w with |w| <= radius. lambda may be 0:
+// then the bound is Gain - radius |v|. In general
 //
 //	D = Gain - |v|^2/(2 lambda) when |v| <= lambda radius, else Gain - radius |v| + lambda radius^2/2.
 func (o *Objective) DualInBall(p, a []float64, radius float64) (Dual, error) {
@@ -78,7 +79,7 @@ func (o *Objective) DualInBall(p, a []float64, radius float64) (Dual, error) {
 	return d, nil
 }
 
-// gain checks (p, a), moves it onto constraints that rounding breaks, and returns all of the dual value but the norm.
+// gain checks (p, a), moves it onto constraints that rounding breaks, and returns all of the dual value except for the norm.
 func (o *Objective) gain(p, a []float64) (Dual, error) {
 	if !o.problem.Definition().Convex {
 		return Dual{}, fmt.Errorf("%s is not convex and has no dual", o.problem.Definition().Title)
@@ -89,7 +90,7 @@ func (o *Objective) gain(p, a []float64) (Dual, error) {
 	}
 	d := Dual{P: sum(len(p), func(i int) float64 { return p[i] }), V: make([]float64, o.Dim())}
 	if d.P == 0 {
-		return d, nil // 0 <= F, whatever a
+		return d, nil // 0 <= F for any a
 	}
 	a, err = o.feasibleA(a)
 	if err != nil {
@@ -99,10 +100,10 @@ func (o *Objective) gain(p, a []float64) (Dual, error) {
 	if math.IsNaN(r) {
 		return Dual{}, fmt.Errorf("%s with the %s surrogate has no known dual", o.problem.Definition().Title, o.loss.Name())
 	}
-	total := o.positives.total
+	total := o.positives.Total
 	steepest := o.loss.Properties().MaxDerivative
 	conjugates := sum(len(p), func(i int) float64 {
-		m := o.positives.of(i)
+		m := o.positives.Of(i)
 		slope := min(float64(p[i]*total)/m, steepest) // at its cap, p_i M+/m_i may round to just above it
 		return float64(m*o.loss.Conjugate(slope)) / total
 	})
@@ -111,7 +112,7 @@ func (o *Objective) gain(p, a []float64) (Dual, error) {
 	return d, nil
 }
 
-// direction adds sum p_i x_i - P sum a_j x_j to v. p and a are given up.
+// direction adds sum p_i x_i - P sum a_j x_j to v. It overwrites p and a.
 func (o *Objective) direction(p, a []float64, total float64, v []float64) {
 	for j := range a {
 		a[j] *= -total
@@ -126,7 +127,7 @@ func (o *Objective) direction(p, a []float64, total float64, v []float64) {
 	o.addRows(o.x.Negatives, a, v)
 }
 
-// feasibleP checks p and returns it without rounding errors beyond its caps.
+// feasibleP checks p and returns it cut to its caps.
 func (o *Objective) feasibleP(p []float64) ([]float64, error) {
 	if len(p) != o.x.Positives.Rows() {
 		return nil, infeasible("p has %g elements", float64(len(p)),
@@ -137,7 +138,7 @@ func (o *Objective) feasibleP(p []float64) ([]float64, error) {
 	for i, x := range p {
 		cap := math.Inf(1)
 		if !math.IsInf(slope, 1) {
-			cap = float64(slope*o.positives.of(i)) / o.positives.total
+			cap = float64(slope*o.positives.Of(i)) / o.positives.Total
 		}
 		name := func() string { return fmt.Sprintf("p of positive %d (%s)", i+1, at(o.x.Positives, i)) }
 		x, err := clip(name, x, cap)
@@ -150,7 +151,7 @@ func (o *Objective) feasibleP(p []float64) ([]float64, error) {
 }
 
 // feasibleA checks a and returns it within its caps and with sum 1 up to the last bits: what clipping takes away is
-// spread over the room that is left.
+// spread over the distances to the caps.
 func (o *Objective) feasibleA(a []float64) ([]float64, error) {
 	if len(a) != o.population.Rows {
 		return nil, infeasible("a has %g elements", float64(len(a)),
@@ -174,7 +175,8 @@ func (o *Objective) feasibleA(a []float64) ([]float64, error) {
 	return out, nil
 }
 
-// spread makes sum a = 1 by at most a feasibilitySlack: downwards by a factor, upwards into the room below the caps.
+// spread changes a by at most feasibilitySlack so that its sum is 1: downwards by a factor, upwards in proportion to the
+// distances to the caps.
 func spread(a []float64, limit func(j int) float64) {
 	total := sum(len(a), func(j int) float64 { return a[j] })
 	missing := 1 - total
@@ -184,17 +186,17 @@ func spread(a []float64, limit func(j int) float64) {
 		}
 		return
 	}
-	room := sum(len(a), func(j int) float64 { return limit(j) - a[j] })
-	if room <= 0 {
+	below := sum(len(a), func(j int) float64 { return limit(j) - a[j] })
+	if below <= 0 {
 		return
 	}
-	share := min(missing/room, 1)
+	fraction := min(missing/below, 1)
 	for j := range a {
-		a[j] += float64(share * (limit(j) - a[j]))
+		a[j] += float64(fraction * (limit(j) - a[j]))
 	}
 }
 
-// clip returns x within [0, limit], or an error when it lies outside by more than rounding.
+// clip returns x cut to [0, limit], or an error when it lies outside by more than rounding.
 func clip(name func() string, x, limit float64) (float64, error) {
 	switch {
 	case !(x >= 0) || math.IsInf(x, 1):
@@ -212,7 +214,7 @@ func weight(weights []float64, i int) float64 {
 	return weights[i]
 }
 
-// populationRow names row j of the population.
+// populationRow returns the name of row j of the population.
 func (o *Objective) populationRow(j int) string {
 	positives := o.x.Positives.Rows()
 	switch {
@@ -225,9 +227,10 @@ func (o *Objective) populationRow(j int) string {
 	}
 }
 
-func at(p *matrix.Part, i int) string { return fmt.Sprintf("row %d of the data", p.Source(i)+1) }
+// at returns the name of row i in the user's data.
+func at(p *matrix.ClassRows, i int) string { return fmt.Sprintf("row %d of the data", p.Source(i)+1) }
 
-// infeasible is the error for a dual point outside its domain.
+// infeasible returns the error for a dual point outside its domain.
 func infeasible(found string, number float64, expected, hint string) error {
 	return &diag.Error{Kind: diag.Data, Found: "infeasible dual point: " + fmt.Sprintf(found, number),
 		Expected: expected, Hint: hint}

@@ -18,7 +18,7 @@ func randomDual(r *rand.Rand, o *Objective) (p, a []float64) {
 	slope := min(o.loss.Properties().MaxDerivative, 3)
 	scale := unit(r)
 	for i := range p {
-		p[i] = scale * unit(r) * slope * o.positives.of(i) / o.positives.total
+		p[i] = scale * unit(r) * slope * o.positives.Of(i) / o.positives.Total
 		if unit(r) < 0.3 {
 			p[i] = 0
 		}
@@ -39,10 +39,10 @@ func randomDual(r *rand.Rand, o *Objective) (p, a []float64) {
 func mix(r *rand.Rand, o *Objective, w []float64) (p, a []float64) {
 	p, a = randomDual(r, o)
 	v := o.At(w, nil)
-	o.score(w)
+	o.computeScores(w)
 	s := 1 - unit(r)*unit(r)
 	for i := range p {
-		tight := o.loss.Derivative(v.T-o.z[i]) * o.positives.of(i) / o.positives.total
+		tight := o.loss.Derivative(v.T-o.z[i]) * o.positives.Of(i) / o.positives.Total
 		p[i] += s * (tight - p[i])
 	}
 	for j := range a {
@@ -142,10 +142,10 @@ func TestGapCloses(t *testing.T) {
 
 // addDual moves (p, q), with q = P a, by share towards the point of the gradient that At has computed last.
 func addDual(o *Objective, w []float64, t, share float64, p, q []float64) {
-	o.score(w)
+	o.computeScores(w)
 	total := 0.0
 	for i := range p {
-		new := o.loss.Derivative(t-o.z[i]) * o.positives.of(i) / o.positives.total
+		new := o.loss.Derivative(t-o.z[i]) * o.positives.Of(i) / o.positives.Total
 		total += new
 		p[i] += share * (new - p[i])
 	}
@@ -195,7 +195,7 @@ func formula(o *Objective, problem method.Problem, p, a []float64) float64 {
 	for i, pi := range p {
 		total += pi
 		if !hinge {
-			b += o.positives.total / (4 * o.positives.of(i)) * pi * pi
+			b += o.positives.Total / (4 * o.positives.Of(i)) * pi * pi
 		}
 		o.x.Positives.Row(i, row)
 		for j := range v {

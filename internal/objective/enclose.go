@@ -11,17 +11,17 @@ import (
 	"toptau/threshold"
 )
 
-// Enclosure is F(w) and D(p, a) with bounds on their rounding errors. The exact F(w) is within F ± FError, and the exact dual
+// Enclosure holds F(w) and D(p, a) with bounds on their rounding errors. The exact F(w) is within F ± FError, and the exact dual
 // value of every feasible point that (p, a) may have been rounded from is within D ± DError. docs/certificate.md derives both.
 type Enclosure struct {
 	F, FError float64
-	D, DError float64 // cut at 0, below which no loss lies
+	D, DError float64 // at least 0, because no loss is negative
 	T         float64 // t(w)
 	Norm      float64 // |w|
 }
 
-// Enclose computes F(w) and D(p, a) of a method with the hinge or the squared hinge from the rows alone: apart from At and
-// Dual, one row after the other, and with every rounding error bounded. With lambda = 0 the dual value is a bound for weights
+// Enclose computes F(w) and D(p, a) of a method with the hinge or the squared hinge from the rows, independently of At and
+// Dual: one row after the other, and with every rounding error bounded. With lambda = 0 the dual value is a bound for weights
 // of norm at most radius; otherwise radius is not used. p and a are as in Dual, and so are the errors.
 func (o *Objective) Enclose(w, p, a []float64, radius float64) (Enclosure, error) {
 	if len(w) != o.Dim() {
@@ -46,32 +46,32 @@ func (o *Objective) Enclose(w, p, a []float64, radius float64) (Enclosure, error
 	return Enclosure{F: f.x, FError: f.e, D: d.x, DError: d.e, T: t.x, Norm: Norm(w)}, nil
 }
 
-// encloser is what the parts of Enclose share.
+// encloser is the state of Enclose.
 type encloser struct {
 	*Objective
 	kappa    approx
 	massPlus approx    // M+
 	scores   []approx  // positives first
-	norms    []float64 // of the rows of the population, rounded up
+	norms    []float64 // norms of the population's rows, rounded up
 
 	cols   []uint32 // space for a row
 	values []float64
 }
 
-// sum is the mass of a class.
-func (m mass) sum() approx {
-	if m.weights == nil {
-		return exactly(m.total)
+// sum returns the sum of the weights of a class.
+func (m Mass) sum() approx {
+	if m.Weights == nil {
+		return exactly(m.Total)
 	}
 	var t tally
-	for _, x := range m.weights {
+	for _, x := range m.Weights {
 		t.add(exactly(x))
 	}
 	return t.sum()
 }
 
-// kappa is the mass on top. It is exact where it counts rows. The mass of fractional weights is summed with the errors carried
-// along, to within 2u, and multiplied by tau with one rounding.
+// kappa returns the weight on top. It is exact where it counts rows. Fractional weights are added with compensation, to within
+// 2u, and their sum is multiplied by tau with one rounding.
 func (o *Objective) kappa() approx {
 	k := o.rule.Kappa()
 	if o.population.Whole && o.population.Mass < 1<<53 && k == math.Floor(k) {
@@ -83,7 +83,7 @@ func (o *Objective) kappa() approx {
 // readRows computes the scores of all rows and the norms of the population's.
 func (e *encloser) readRows(w []float64) error {
 	e.scores = make([]approx, 0, e.Rows())
-	for _, part := range []*matrix.Part{e.x.Positives, e.x.Negatives} {
+	for _, part := range []*matrix.ClassRows{e.x.Positives, e.x.Negatives} {
 		counts := part == e.x.Negatives || e.problem.Definition().Population != method.Negatives
 		for i := range part.Rows() {
 			e.cols, e.values = part.Entries(i, e.cols[:0], e.values[:0])
@@ -107,7 +107,7 @@ func (e *encloser) readRows(w []float64) error {
 	return nil
 }
 
-// population returns the scores that the threshold is computed from.
+// populationScores returns the scores that the threshold is computed from.
 func (e *encloser) populationScores() []approx {
 	if e.problem.Definition().Population == method.Negatives {
 		return e.scores[e.x.Positives.Rows():]
@@ -115,7 +115,7 @@ func (e *encloser) populationScores() []approx {
 	return e.scores
 }
 
-// threshold encloses t(w). The rule's own t is a guess that need not be right.
+// threshold encloses t(w). It uses the t of the rule as a first guess, which may be wrong.
 func (e *encloser) threshold() (approx, error) {
 	z := e.populationScores()
 	guess := make([]float64, len(z))
@@ -130,9 +130,9 @@ func (e *encloser) threshold() (approx, error) {
 	return e.quantile(z, e.support.T)
 }
 
-// meanOfTop is t = min over s of s + (1/kappa) sum m_j max(0, z_j - s), whose minimum is where the mass above s is at most
-// kappa and the mass from s up at least kappa. Any s gives an upper bound. Where the masses miss kappa by rounding, the bound
-// is too high by at most what they miss, times the distance to the farthest score on that side.
+// meanOfTop encloses t = min over s of s + (1/kappa) sum m_j max(0, z_j - s). At the minimum the weight above s is at most
+// kappa and the weight from s up is at least kappa. Any s gives an upper bound. Where these weights miss kappa by rounding,
+// the bound is too high by at most the difference times the distance to the farthest score on that side.
 func (e *encloser) meanOfTop(z []approx, s float64) approx {
 	var excess, above, from tally
 	highest, lowest := s, s
@@ -155,8 +155,8 @@ func (e *encloser) meanOfTop(z []approx, s float64) approx {
 	return t
 }
 
-// quantile encloses the root t of G(t) = sum m_j l(beta (z_j - t)) = kappa. G falls: t lies between a point where G is
-// certainly at least kappa and one where it is certainly at most kappa, which steps of growing length from a guess find.
+// quantile encloses the root t of G(t) = sum m_j l(beta (z_j - t)) = kappa. G decreases, so t lies between a point where G is
+// certainly at least kappa and one where it is certainly at most kappa. Steps of growing length from a guess find both.
 func (e *encloser) quantile(z []approx, guess float64) (approx, error) {
 	beta := exactly(e.problem.Beta)
 	g := func(t float64) (sum approx, slope float64) {
@@ -182,7 +182,7 @@ func (e *encloser) quantile(z []approx, guess float64) (approx, error) {
 		step += (math.Abs(sum.x-e.kappa.x) + sum.e + e.kappa.e) / slope
 	}
 	step = max(step, 0x1p-1060)
-	const doublings = 200
+	const doublings = 200 // enough for any distance between two float64 numbers near the guess
 	find := func(sign float64, good func(approx) bool) (float64, bool) {
 		for d, k := step, 0; k < doublings; d, k = 2*d, k+1 {
 			t := guess + float64(sign*d)
@@ -202,7 +202,7 @@ func (e *encloser) quantile(z []approx, guess float64) (approx, error) {
 
 func (e *encloser) squared() bool { return e.loss == surrogate.SquaredHinge }
 
-// value is F(w) at the threshold t.
+// value encloses F(w) at the threshold t.
 func (e *encloser) value(w []float64, t approx) approx {
 	var losses, squares tally
 	for i, z := range e.scores[:e.x.Positives.Rows()] {
@@ -210,7 +210,7 @@ func (e *encloser) value(w []float64, t approx) approx {
 		if e.squared() {
 			y = y.times(y)
 		}
-		losses.add(exactly(e.positives.of(i)).times(y))
+		losses.add(exactly(e.positives.Of(i)).times(y))
 	}
 	for _, x := range w {
 		squares.add(exactly(x).times(exactly(x)))
@@ -219,7 +219,7 @@ func (e *encloser) value(w []float64, t approx) approx {
 	return losses.sum().over(e.massPlus).plus(half.times(squares.sum()))
 }
 
-// dual is D(p, a), cut at 0.
+// dual encloses D(p, a), or 0 if it is negative.
 func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
 	feasible, err := e.feasibleP(p)
 	if err != nil {
@@ -235,11 +235,11 @@ func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
 			q[i] = approx{}
 		}
 		sum.add(q[i])
-		squares.add(q[i].times(q[i]).over(exactly(e.positives.of(i))))
+		squares.add(q[i].times(q[i]).over(exactly(e.positives.Of(i))))
 	}
 	mass := sum.sum()
 	if mass.x == 0 {
-		return approx{}, nil // 0 <= F, whatever a
+		return approx{}, nil // 0 <= F for any a
 	}
 	given := a
 	if a, err = e.feasibleA(given); err != nil {
@@ -262,41 +262,41 @@ func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
 }
 
 // moved bounds the sums of |a_j - b_j| and of |a_j - b_j| |x_j| for a feasible b. Cutting a_j to its exact cap takes away at
-// most what it is above the lower end of the cap. What is then missing from 1 is spread over the room below the caps, in
-// proportion to it; what is too much is taken away in proportion to a. What was moved already counts, so that the bounds hold for
-// the way from the point given, too.
+// most its excess over the lower end of the cap. A sum below 1 is then corrected in proportion to the distances to the caps, a
+// sum above 1 in proportion to a. Earlier changes are included, so that the bounds also hold for the distance from the point
+// that the caller passed.
 func (e *encloser) moved(given, a []float64) (moved, shift float64) {
-	var sum, change, room, roomShift, ownShift, all tally
+	var sum, change, below, belowShift, ownShift, all tally
 	for j, x := range a {
 		limit := exactly(1)
 		if !e.problem.Definition().UsesBeta {
-			if share := exactly(weight(e.weights, j)).over(e.kappa); share.x-share.e < 1 {
-				limit = share
+			if most := exactly(weight(e.weights, j)).over(e.kappa); most.x-most.e < 1 {
+				limit = most
 			}
 		}
 		changed := math.Abs(given[j]-x) + max(0, x-(limit.x-limit.e))
-		below := max(0, limit.x-x)
+		gap := max(0, limit.x-x)
 		sum.add(exactly(x))
 		change.add(exactly(changed))
 		ownShift.add(exactly(float64(changed * e.norms[j])))
-		room.add(exactly(below))
-		roomShift.add(exactly(float64(below * e.norms[j])))
+		below.add(exactly(gap))
+		belowShift.add(exactly(float64(gap * e.norms[j])))
 		all.add(exactly(float64(x * e.norms[j])))
 	}
 	whole, changed := sum.sum(), change.sum()
 	off := math.Abs(1-whole.x) + whole.e + changed.x
-	// The mean norm of the rows that what is missing is spread over, or that what is too much is taken from.
+	// The mean norm of the rows whose a changes.
 	mean := all.x / whole.x
-	if room.x > 0x1p-20 {
-		mean = max(mean, roomShift.x/room.x)
+	if below.x > 0x1p-20 {
+		mean = max(mean, belowShift.x/below.x)
 	} else {
 		mean = slices.Max(e.norms)
 	}
-	const up = 1 + 0x1p-10 // more than the rounding errors of these sums
+	const up = 1 + 0x1p-10 // covers the rounding errors of these sums
 	return 2 * up * (changed.x + off), 2 * up * (ownShift.x + float64(off*mean))
 }
 
-// regulariser is r(a) for points that differ from a by at most moved. r of the hinge grows with the largest a_j/m_j, that of
+// regulariser encloses r(a) for points that differ from a by at most moved. r of the hinge grows with the largest a_j/m_j, r of
 // the squared hinge with a norm of a/sqrt(m).
 func (e *encloser) regulariser(a []float64, moved float64) approx {
 	if !e.problem.Definition().UsesBeta {
@@ -306,11 +306,11 @@ func (e *encloser) regulariser(a []float64, moved float64) approx {
 	var steepest approx
 	var squares tally
 	for j, x := range a {
-		share := exactly(x).over(exactly(weight(e.weights, j)))
-		if share.x > steepest.x {
-			steepest = share
+		ratio := exactly(x).over(exactly(weight(e.weights, j)))
+		if ratio.x > steepest.x {
+			steepest = ratio
 		}
-		squares.add(exactly(x).times(share))
+		squares.add(exactly(x).times(ratio))
 	}
 	var top approx
 	if e.squared() {
@@ -325,7 +325,7 @@ func (e *encloser) regulariser(a []float64, moved float64) approx {
 	return top.minus(exactly(1)).over(beta)
 }
 
-// length is |v|, v = sum p_i x_i - P sum a_j x_j.
+// length encloses |v| for v = sum p_i x_i - P sum a_j x_j.
 func (e *encloser) length(p []approx, a []float64, mass approx) approx {
 	c := make([]approx, e.Rows())
 	copy(c, p)
@@ -340,7 +340,7 @@ func (e *encloser) length(p []approx, a []float64, mass approx) approx {
 	}
 	sums := make([]tally, e.Dim())
 	row := 0
-	for _, part := range []*matrix.Part{e.x.Positives, e.x.Negatives} {
+	for _, part := range []*matrix.ClassRows{e.x.Positives, e.x.Negatives} {
 		for i := range part.Rows() {
 			if c[row] != (approx{}) {
 				e.cols, e.values = part.Entries(i, e.cols[:0], e.values[:0])

@@ -5,22 +5,25 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
+	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/threshold"
 )
 
-// Minibatches splits the rows into count parts, drawn at random from seed, and returns the objective on each: threshold,
-// losses and gradient are those of the part alone. Every row is in exactly one part, the sizes differ by at most one, and
-// the rows are packed copies in their stored order. Stratified parts have, besides, numbers of positives (and of
-// negatives) that differ by at most one; without it a part with few positives has a biased threshold.
+// Minibatches splits the rows into count minibatches at random, from a seed, and returns the objective on each: its threshold,
+// losses and gradient are those of the minibatch alone. Every row is in exactly one minibatch, their sizes differ by at most
+// one, and the rows are packed copies in their stored order. The numbers of positives (and of negatives) of stratified
+// minibatches differ by at most one. Otherwise a minibatch with few positives has a biased threshold.
 //
-// A part without positives is allowed, its loss of missed positives is 0. A part whose population is too small for the
-// threshold is a usage error that says how many parts are possible.
+// A minibatch without positives is allowed; its loss of positives is 0. If the population of a minibatch is too small for the
+// threshold, the error is of kind usage and contains the number of minibatches that are possible.
 func (o *Objective) Minibatches(count int, seed uint64, stratified bool) ([]*Objective, error) {
 	if count < 1 || count > o.Rows() {
-		return nil, usage(fmt.Sprintf("--minibatches %d", count), fmt.Sprintf("between 1 and %d, the number of rows", o.Rows()), "")
+		return nil, &diag.Error{Kind: diag.Usage, Param: "minibatches", Found: strconv.Itoa(count),
+			Expected: fmt.Sprintf("between 1 and %d, the number of rows", o.Rows())}
 	}
 	order := o.shuffled(seed, stratified)
 	if !o.possible(order, count) {
@@ -39,8 +42,8 @@ func (o *Objective) Minibatches(count int, seed uint64, stratified bool) ([]*Obj
 	return batches, nil
 }
 
-// shuffle is the rows of a matrix in random order, positives first numbered from 0, negatives after them. In a stratified
-// one the classes are shuffled apart.
+// shuffle holds the rows of a matrix in random order. Positives are numbered from 0, negatives after them. In a stratified
+// shuffle each class is shuffled by itself.
 type shuffle struct {
 	rows       []int
 	positives  int
@@ -62,7 +65,7 @@ func (o *Objective) shuffled(seed uint64, stratified bool) shuffle {
 	return s
 }
 
-// permute is the Fisher-Yates shuffle, with x*n/2^64 as the bounded number (its bias is below n/2^64).
+// permute is the Fisher-Yates shuffle with x*n/2^64 as the bounded number, whose bias is below n/2^64.
 func permute(rows []int, random *rand.PCG) {
 	for i := len(rows) - 1; i > 0; i-- {
 		j, _ := bits.Mul64(random.Uint64(), uint64(i+1))
@@ -70,17 +73,17 @@ func permute(rows []int, random *rand.PCG) {
 	}
 }
 
-// batch returns the positives and negatives of part b of count, ascending.
+// batch returns the positives and negatives of minibatch b of count, ascending.
 func (s shuffle) batch(b, count int) (positives, negatives []int) {
 	var rows []int
 	if s.stratified {
-		extra := s.positives % count // the parts with one positive more; the negatives' extras go to the parts after them
-		first, end := share(s.positives, b, count)
+		extra := s.positives % count // minibatches with one more positive; those with one more negative come after them
+		first, end := evenRange(s.positives, b, count)
 		rows = append(rows, s.rows[:s.positives][first:end]...)
-		first, end = share(len(s.rows)-s.positives, (b-extra+count)%count, count)
+		first, end = evenRange(len(s.rows)-s.positives, (b-extra+count)%count, count)
 		rows = append(rows, s.rows[s.positives:][first:end]...)
 	} else {
-		first, end := share(len(s.rows), b, count)
+		first, end := evenRange(len(s.rows), b, count)
 		rows = append(rows, s.rows[first:end]...)
 	}
 	slices.Sort(rows)
@@ -91,8 +94,8 @@ func (s shuffle) batch(b, count int) (positives, negatives []int) {
 	return rows[:cut], rows[cut:]
 }
 
-// share returns the elements of n that part b of count gets: n/count, and one more in the first n mod count parts.
-func share(n, b, count int) (first, end int) {
+// evenRange returns the elements of n for minibatch b of count: n/count, and one more in the first n mod count minibatches.
+func evenRange(n, b, count int) (first, end int) {
 	size, extra := n/count, n%count
 	first = b*size + min(b, extra)
 	end = first + size
@@ -102,7 +105,7 @@ func share(n, b, count int) (first, end int) {
 	return first, end
 }
 
-// possible reports whether the rule binds to the population of every part.
+// possible reports whether the rule binds to the population of every minibatch.
 func (o *Objective) possible(order shuffle, count int) bool {
 	for b := range count {
 		if _, err := o.problem.Rule().Bind(o.batchPopulation(order.batch(b, count))); err != nil {
@@ -112,7 +115,7 @@ func (o *Objective) possible(order shuffle, count int) bool {
 	return true
 }
 
-// batchPopulation describes the population of one part.
+// batchPopulation describes the population of one minibatch.
 func (o *Objective) batchPopulation(positives, negatives []int) threshold.Population {
 	if o.problem.Definition().Population == method.Negatives {
 		positives = nil
@@ -122,30 +125,31 @@ func (o *Objective) batchPopulation(positives, negatives []int) threshold.Popula
 	}
 	weights := make([]float64, 0, len(positives)+len(negatives))
 	for _, i := range positives {
-		weights = append(weights, o.positives.of(i))
+		weights = append(weights, o.positives.Of(i))
 	}
 	for _, j := range negatives {
-		weights = append(weights, o.negatives.of(j))
+		weights = append(weights, o.negatives.Of(j))
 	}
 	return threshold.NewPopulation(len(weights), weights)
 }
 
-// tooMany says how many parts are possible instead.
+// tooMany returns the error for more minibatches than possible, with the largest number that is.
 func (o *Objective) tooMany(order shuffle, count int) error {
 	most := o.mostBatches(order, count)
-	expected := fmt.Sprintf("at most %d: in every one the %s must suffice for the threshold of %s", most,
-		populationName(o.problem.Definition().Population), o.problem.Definition().Title)
-	hint := "fewer minibatches"
+	e := &diag.Error{Kind: diag.Usage, Param: "minibatches", Found: strconv.Itoa(count),
+		Expected: fmt.Sprintf("at most %d: the %s of each minibatch must suffice for the threshold of %s", most,
+			populationName(o.problem.Definition().Population), o.problem.Definition().Title)}
 	if !order.stratified {
-		apart := o.shuffled(0, true)
-		if better := o.mostBatches(apart, count+1); better > most {
-			hint = fmt.Sprintf("with --stratified %d are possible", better)
+		separate := o.shuffled(0, true)
+		if better := o.mostBatches(separate, count+1); better > most {
+			e.Fixes = []diag.Fix{{Param: "stratified"}}
+			e.Hint = fmt.Sprintf("%d stratified minibatches are possible", better)
 		}
 	}
-	return usage(fmt.Sprintf("--minibatches %d", count), expected, hint)
+	return e
 }
 
-// mostBatches is a number of parts below count that is possible, found by bisection: the largest one when the parts'
+// mostBatches returns a possible number of minibatches below count, found by bisection. It is the largest one when their
 // populations shrink evenly.
 func (o *Objective) mostBatches(order shuffle, count int) int {
 	low, high := 1, count // 1 is the full data

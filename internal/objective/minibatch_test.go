@@ -40,7 +40,7 @@ func TestMinibatchesUseEveryRowOnce(t *testing.T) {
 			for _, b := range batches {
 				sizes.add(b.Rows())
 				positives.add(b.x.Positives.Rows())
-				for _, part := range []*matrix.Part{b.x.Positives, b.x.Negatives} {
+				for _, part := range []*matrix.ClassRows{b.x.Positives, b.x.Negatives} {
 					for i := range part.Rows() {
 						seen[part.Source(i)]++
 						if i > 0 && part.Source(i) <= part.Source(i-1) {
@@ -91,7 +91,7 @@ func TestMinibatchIsItsOwnProblem(t *testing.T) {
 			var x [][]float64
 			var y []bool
 			var weights []float64
-			for _, part := range []*matrix.Part{b.x.Positives, b.x.Negatives} {
+			for _, part := range []*matrix.ClassRows{b.x.Positives, b.x.Negatives} {
 				for i := range part.Rows() {
 					row := make([]float64, 3)
 					part.Row(i, row)
@@ -174,11 +174,11 @@ func TestTooManyMinibatches(t *testing.T) {
 		t.Errorf("six are possible: %v", err)
 	}
 	_, err = o.Minibatches(7, 1, true)
-	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "--minibatches 7, expected at most 6") {
+	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "minibatches 7, expected at most 6") {
 		t.Error(err)
 	}
 	_, err = o.Minibatches(9, 1, false)
-	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "with --stratified 6 are possible") {
+	if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), "use stratified; 6 stratified minibatches are possible") {
 		t.Error(err)
 	}
 	for _, count := range []int{0, -1, 31} {

@@ -1,8 +1,8 @@
-// Package objective joins a method and a matrix: the value, threshold and gradient of the method's objective at any w, its
-// dual value at any (p, a), and the same objective on minibatches.
+// Package objective joins a method and a matrix: it computes the value, threshold and gradient of the method's objective at
+// any w, its dual value at any (p, a), and the same objective on minibatches.
 //
-// With the threshold t = t(w) on the population, row weights m (1 by default), M+ and M- the masses of the two classes and
-// a surrogate l, the objective of equation "defin_problem" with the terms of the method is
+// With the threshold t = t(w) on the population, row weights m (1 by default), M+ and M- the sums of the weights of the two
+// classes and a surrogate l, the objective of equation "defin_problem" with the terms of the method is
 //
 //	F(w) = (1/M+) sum over positives of m_i l(t - w'x_i)
 //	     + (1/M-) sum over negatives of m_j l(w'x_j - t)       (only methods with false positives)
@@ -12,14 +12,13 @@
 //
 //	grad F = (1/M+) sum m_i l'(t - z_i) (grad t - x_i) + (1/M-) sum m_j l'(z_j - t) (x_j - grad t) + lambda w.
 //
-// At a kink this is a subgradient: l' is the left derivative, and the rule chooses a among ties.
+// Where l is not differentiable this is a subgradient: l' is the left derivative, and the rule chooses a among ties.
 //
 // Order. A population of all samples lists the positives first, in stored order, then the negatives; ties at the cut of a
-// threshold are filled in that order. Sums over rows are formed pairwise in stored order (sum.go), products X w and X'v as
-// package matrix says, all in float64: nothing depends on the number of threads.
+// threshold are filled in that order. Sums over rows are formed pairwise in stored order (sum.go), products X w and X'v in the
+// order of package matrix, all in float64. Nothing depends on the number of threads.
 //
-// (*Objective).At is exact in this sense. Lockstep evaluates several objectives on the same data at once, in the fast
-// arithmetic: that is what ADAM and SGD step on.
+// The arithmetic is exact in this sense. Package lockstep evaluates objectives in a faster one.
 package objective
 
 import (
@@ -27,49 +26,59 @@ import (
 	"math"
 	"sync"
 
-	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
 
-// Objective is a method on a matrix. It owns scratch space: one goroutine at a time. Several objectives may share a matrix.
+// Objective is a method on a matrix. It has scratch space for one goroutine at a time. Several objectives may share a matrix.
 type Objective struct {
 	problem    method.Problem
 	x          *matrix.Matrix
 	loss       surrogate.Surrogate
 	population threshold.Population
 	rule       threshold.Threshold
-	positives  mass
-	negatives  mass
+	positives  Mass
+	negatives  Mass
 
-	z       []float64 // scores, positives first, and then the coefficients of X'v in their place
-	weights []float64 // of the population; nil: all 1
+	z       []float64 // scores, positives first; then the coefficients of X'v in their place
+	weights []float64 // of the population; nil when all are 1
 	support threshold.Support
-	rows    []int32 // with a coefficient, of one class
+	rows    []int32 // rows of one class that have a coefficient
 	visits  int64
 	active  int64
-	sampled threshold.Threshold // see Lockstep.guess
 }
 
-// mass is the weights of one class: nil and their number when all are 1.
-type mass struct {
-	weights []float64
-	total   float64
+// Terms are the properties of an objective, for evaluators with an arithmetic of their own (package lockstep).
+type Terms struct {
+	Problem              method.Problem
+	Matrix               *matrix.Matrix
+	Loss                 surrogate.Surrogate
+	Rule                 threshold.Threshold // bound to the population
+	Population           threshold.Population
+	Weights              []float64 // of the population's rows, positives first; nil when all are 1
+	Positives, Negatives Mass
 }
 
-func (m mass) of(i int) float64 {
-	if m.weights == nil {
+// Mass holds the weights of one class.
+type Mass struct {
+	Weights []float64 // nil when all are 1
+	Total   float64   // their sum
+}
+
+// Of returns the weight of row i.
+func (m Mass) Of(i int) float64 {
+	if m.Weights == nil {
 		return 1
 	}
-	return m.weights[i]
+	return m.Weights[i]
 }
 
-func massOf(p *matrix.Part) mass {
-	m := mass{weights: p.Weights(), total: float64(p.Rows())}
-	if m.weights != nil {
-		m.total = sum(len(m.weights), func(i int) float64 { return m.weights[i] })
+func massOf(p *matrix.ClassRows) Mass {
+	m := Mass{Weights: p.Weights(), Total: float64(p.Rows())}
+	if m.Weights != nil {
+		m.Total = sum(len(m.Weights), func(i int) float64 { return m.Weights[i] })
 	}
 	return m
 }
@@ -81,7 +90,7 @@ type Value struct {
 	Loss float64 // F without the term in lambda
 }
 
-// New binds a method to a matrix. It fails when the population is too small for the method's threshold.
+// New binds a method to a matrix. It returns an error when the population is too small for the method's threshold.
 func New(p method.Problem, x *matrix.Matrix) (*Objective, error) {
 	o := &Objective{problem: p, x: x, loss: p.Loss()}
 	if o.loss == nil {
@@ -108,10 +117,10 @@ func populationOf(p method.Population, x *matrix.Matrix) (int, []float64) {
 		return x.Rows(), nil
 	}
 	weights := make([]float64, 0, x.Rows())
-	for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
+	for _, part := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 		m := massOf(part)
 		for i := range part.Rows() {
-			weights = append(weights, m.of(i))
+			weights = append(weights, m.Of(i))
 		}
 	}
 	return x.Rows(), weights
@@ -124,31 +133,43 @@ func populationName(p method.Population) string {
 	return "rows"
 }
 
-// Dim is the number of features.
+// Terms returns the properties of the objective.
+func (o *Objective) Terms() Terms {
+	return Terms{Problem: o.problem, Matrix: o.x, Loss: o.loss, Rule: o.rule, Population: o.population, Weights: o.weights,
+		Positives: o.positives, Negatives: o.negatives}
+}
+
+// Dim returns the number of features.
 func (o *Objective) Dim() int { return o.x.Cols() }
 
-// Problem is the method with its hyperparameters.
+// Problem returns the method with its hyperparameters.
 func (o *Objective) Problem() method.Problem { return o.problem }
 
-// Matrix is the data.
+// Matrix returns the data.
 func (o *Objective) Matrix() *matrix.Matrix { return o.x }
 
-// Population describes the rows that the threshold is computed from.
+// Population returns a description of the rows that the threshold is computed from.
 func (o *Objective) Population() threshold.Population { return o.population }
 
-// Threshold is the method's rule, bound to the population.
+// Threshold returns the method's rule, bound to the population.
 func (o *Objective) Threshold() threshold.Threshold { return o.rule }
 
-// Rows is the number of rows of both classes.
+// Rows returns the number of rows of both classes.
 func (o *Objective) Rows() int { return o.x.Rows() }
 
-// Visits is the number of row visits of all evaluations so far: every row for X w, the rows with a coefficient for X'v.
+// Visits returns the number of row visits of all evaluations so far: every row for X w, the rows with a coefficient for X'v.
 func (o *Objective) Visits() int64 { return o.visits }
 
-// Active is the number of rows that had a coefficient in X'v, in all evaluations so far.
+// Active returns the number of rows that had a coefficient in X'v, in all evaluations so far.
 func (o *Objective) Active() int64 { return o.active }
 
-// Project projects w, in place, on the unit ball of the l2 norm when the method asks for it.
+// CountVisits adds to Visits and Active: rows that were scored, and rows that had a coefficient in X'v.
+func (o *Objective) CountVisits(scored, active int64) {
+	o.visits += scored + active
+	o.active += active
+}
+
+// Project projects w, in place, on the unit ball of the l2 norm if the method is defined on it.
 func (o *Objective) Project(w []float64) {
 	if !o.problem.Definition().Ball {
 		return
@@ -160,13 +181,13 @@ func (o *Objective) Project(w []float64) {
 	}
 }
 
-// At returns the objective at w and, unless grad is nil, writes its gradient there. w and grad have Dim elements. It
-// costs one X w and, with a gradient, one X'v in which rows without a coefficient are not read.
+// At returns the objective at w and, unless grad is nil, writes its gradient there. w and grad have Dim elements. It takes
+// one X w and, with a gradient, one X'v in which rows without a coefficient are not read.
 func (o *Objective) At(w, grad []float64) Value {
 	if grad == nil && o.problem.Definition().Population == method.Negatives {
-		return o.inTurn(w)
+		return o.valueByClass(w)
 	}
-	o.score(w)
+	o.computeScores(w)
 	v := o.AtScores(w, o.z)
 	if grad != nil {
 		o.gradient(v.T, grad)
@@ -177,19 +198,19 @@ func (o *Objective) At(w, grad []float64) Value {
 	return v
 }
 
-// inTurn is At without a gradient where the threshold depends on the negatives alone: the positives' scores take the place of
-// theirs.
-func (o *Objective) inTurn(w []float64) Value {
+// valueByClass is At without a gradient where the threshold depends on the negatives alone: it needs space for the scores of
+// one class at a time.
+func (o *Objective) valueByClass(w []float64) Value {
 	p, n := o.x.Positives, o.x.Negatives
-	o.room(max(p.Rows(), n.Rows()))
+	o.growScores(max(p.Rows(), n.Rows()))
 	z := o.z[:n.Rows()]
 	n.Scores(w, z)
 	o.rule.At(z, o.weights, &o.support)
-	alarms := o.alarms(z)
+	negatives := o.negativeLoss(z)
 	z = o.z[:p.Rows()]
 	p.Scores(w, z)
 	o.visits += int64(o.x.Rows())
-	return o.value(w, o.misses(z), alarms)
+	return o.value(w, o.positiveLoss(z), negatives)
 }
 
 // AtScores is At without a gradient for a caller that has the scores of w, positives first: it reads no row.
@@ -200,97 +221,103 @@ func (o *Objective) AtScores(w, z []float64) Value {
 		population = z[positives:]
 	}
 	o.rule.At(population, o.weights, &o.support)
-	return o.value(w, o.misses(z[:positives]), o.alarms(z[positives:]))
+	return o.value(w, o.positiveLoss(z[:positives]), o.negativeLoss(z[positives:]))
 }
 
-// misses is the loss of the positives with scores z at the threshold in support, and alarms that of the negatives.
-func (o *Objective) misses(z []float64) float64 { return o.losses(z, o.positives, -1) }
+// positiveLoss returns the loss of the positives with scores z at the threshold in support.
+func (o *Objective) positiveLoss(z []float64) float64 { return o.meanLoss(z, o.positives, -1) }
 
-func (o *Objective) alarms(z []float64) float64 {
+// negativeLoss returns the loss of the negatives, which is 0 for methods without false positives.
+func (o *Objective) negativeLoss(z []float64) float64 {
 	if !o.problem.Definition().FalsePositives {
 		return 0
 	}
-	return o.losses(z, o.negatives, 1)
+	return o.meanLoss(z, o.negatives, 1)
 }
 
-func (o *Objective) value(w []float64, misses, alarms float64) Value {
-	v := Value{T: o.support.T, Loss: misses + alarms}
+func (o *Objective) value(w []float64, positives, negatives float64) Value {
+	v := Value{T: o.support.T, Loss: positives + negatives}
 	lambda := o.problem.Lambda
-	v.F = v.Loss + float64(float64(lambda/2)*normSquared(w))
+	v.F = v.Loss + float64(float64(lambda/2)*NormSquared(w))
 	return v
 }
 
-// Release gives the scratch space back; the next evaluation makes it anew, or takes what another one has left.
+// Release gives the scratch space back. The next evaluation borrows or allocates it again.
 func (o *Objective) Release() {
-	leaveSpace(o.z)
+	ReturnScores(o.z)
 	o.z, o.support, o.rows = nil, threshold.Support{}, nil
 }
 
-// spareScores is score space that objectives have given back: runs evaluate the same rows exactly now and then.
+// spareScores holds score space between evaluations: the runs of a grid evaluate the same rows exactly now and then, and each
+// would otherwise keep a vector of all rows.
 var spareScores sync.Pool
 
-func leaveSpace(z []float64) {
+// ReturnScores gives score space to later calls of BorrowScores. z may be nil.
+func ReturnScores(z []float64) {
 	if z != nil {
 		spareScores.Put(&z)
 	}
 }
 
-// spareSpace is space that was left, of any length; nil where there is none.
-func spareSpace() []float64 {
+// BorrowScores returns score space of any length and content, or nil where there is none.
+func BorrowScores() []float64 {
 	if z, ok := spareScores.Get().(*[]float64); ok {
 		return *z
 	}
 	return nil
 }
 
-// score fills z with the scores of both classes.
-func (o *Objective) score(w []float64) {
-	o.room(o.x.Rows())
+// computeScores fills z with the scores of both classes.
+func (o *Objective) computeScores(w []float64) {
+	o.growScores(o.x.Rows())
 	positives := o.x.Positives.Rows()
 	o.x.Positives.Scores(w, o.z[:positives])
 	o.x.Negatives.Scores(w, o.z[positives:])
 	o.visits += int64(len(o.z))
 }
 
-// room makes z hold n scores.
-func (o *Objective) room(n int) {
+// growScores makes z hold n scores, whose contents are not kept.
+func (o *Objective) growScores(n int) {
 	if o.z == nil {
-		o.z = spareSpace()
+		o.z = BorrowScores()
 	}
-	o.z = resize(o.z, n)
+	if n > cap(o.z) {
+		o.z = make([]float64, n)
+	}
+	o.z = o.z[:n]
 }
 
-// losses is the weighted mean of the surrogate at the margins sign (z - t) of one class; 0 when the class is empty.
-func (o *Objective) losses(z []float64, m mass, sign float64) float64 {
+// meanLoss returns the weighted mean of the surrogate at the margins sign (z - t) of one class, or 0 when the class is empty.
+func (o *Objective) meanLoss(z []float64, m Mass, sign float64) float64 {
 	if len(z) == 0 {
 		return 0
 	}
 	t := o.support.T
-	if o.loss == surrogate.Hinge && m.weights == nil { // most of all evaluations: without a call for each row
+	if o.loss == surrogate.Hinge && m.Weights == nil { // most evaluations: without a call per row
 		return sumOfBlocks(len(z), func(first, end int) float64 {
 			s := 0.0
 			for _, zi := range z[first:end] {
 				s += max(0, 1+float64(sign*(zi-t)))
 			}
 			return s
-		}) / m.total
+		}) / m.Total
 	}
-	return sum(len(z), func(i int) float64 { return float64(m.of(i) * o.loss.Value(float64(sign*(z[i]-t)))) }) / m.total
+	return sum(len(z), func(i int) float64 { return float64(m.Of(i) * o.loss.Value(float64(sign*(z[i]-t)))) }) / m.Total
 }
 
-// gradient writes the gradient of the losses at the scores in z, which are given up: all coefficients of rows are joined
-// first, c_i = m_i l'(t - z_i)/M+ on the positives, e_j = m_j l'(z_j - t)/M- on the negatives and (sum c - sum e) a on the
-// population, so that X'v is formed once.
+// gradient writes the gradient of the losses at the scores in z, which it overwrites. It first adds up the coefficients of
+// each row, c_i = m_i l'(t - z_i)/M+ for positives, e_j = m_j l'(z_j - t)/M- for negatives and (sum c - sum e) a for the
+// population, so that one X'v is enough.
 func (o *Objective) gradient(t float64, grad []float64) {
 	positives := o.x.Positives.Rows()
 	c, e := o.z[:positives], o.z[positives:]
 	for i, z := range c {
-		c[i] = -float64(o.positives.of(i)*o.loss.Derivative(t-z)) / o.positives.total
+		c[i] = -float64(o.positives.Of(i)*o.loss.Derivative(t-z)) / o.positives.Total
 	}
 	rest := -sum(len(c), func(i int) float64 { return c[i] })
 	if o.problem.Definition().FalsePositives {
 		for j, z := range e {
-			e[j] = float64(o.negatives.of(j)*o.loss.Derivative(z-t)) / o.negatives.total
+			e[j] = float64(o.negatives.Of(j)*o.loss.Derivative(z-t)) / o.negatives.Total
 		}
 		rest -= sum(len(e), func(j int) float64 { return e[j] })
 	} else {
@@ -304,18 +331,13 @@ func (o *Objective) gradient(t float64, grad []float64) {
 		population[row] += float64(rest * o.support.A[k])
 	}
 	clear(grad)
-	o.visitActive(o.addRows(o.x.Positives, c, grad))
-	o.visitActive(o.addRows(o.x.Negatives, e, grad))
+	o.CountVisits(0, o.addRows(o.x.Positives, c, grad))
+	o.CountVisits(0, o.addRows(o.x.Negatives, e, grad))
 }
 
-func (o *Objective) visitActive(rows int64) {
-	o.visits += rows
-	o.active += rows
-}
-
-// addRows adds X'v to g and returns the number of rows that it reads, those whose v is not 0. It gives v up: these move to its
-// front.
-func (o *Objective) addRows(part *matrix.Part, v, g []float64) int64 {
+// addRows adds X'v to g and returns the number of rows that it reads, those whose v is not 0. It moves these to the front of
+// v.
+func (o *Objective) addRows(rows *matrix.ClassRows, v, g []float64) int64 {
 	o.rows = o.rows[:0]
 	for i, x := range v {
 		if x != 0 {
@@ -323,11 +345,11 @@ func (o *Objective) addRows(part *matrix.Part, v, g []float64) int64 {
 			o.rows = append(o.rows, int32(i))
 		}
 	}
-	part.AddGradient(o.rows, v[:len(o.rows)], g)
+	rows.AddGradient(o.rows, v[:len(o.rows)], g)
 	return int64(len(o.rows))
 }
 
-// Norm is the l2 norm of w, summed pairwise. It does not overflow before w does.
+// Norm returns the l2 norm of w, summed pairwise. It does not overflow unless the norm itself does.
 func Norm(w []float64) float64 {
 	largest := 0.0
 	for _, x := range w {
@@ -337,16 +359,12 @@ func Norm(w []float64) float64 {
 		return largest
 	}
 	if largest > 1e-100 && largest < 1e100 {
-		return math.Sqrt(normSquared(w))
+		return math.Sqrt(NormSquared(w))
 	}
 	return largest * math.Sqrt(sum(len(w), func(j int) float64 { r := w[j] / largest; return float64(r * r) }))
 }
 
-func normSquared(w []float64) float64 {
+// NormSquared returns the square of the l2 norm of w, summed pairwise.
+func NormSquared(w []float64) float64 {
 	return sum(len(w), func(j int) float64 { return float64(w[j] * w[j]) })
-}
-
-// usage is a mistake in the flags.
-func usage(found, expected, hint string) error {
-	return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected, Hint: hint}
 }

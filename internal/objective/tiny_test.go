@@ -195,7 +195,7 @@ func (c *tinyCase) checkValue(t *testing.T, o *Objective) {
 	if valueOnly := o.At(floats(c.W), nil); valueOnly != v {
 		t.Errorf("without a gradient %v, with one %v", valueOnly, v)
 	}
-	o.score(floats(c.W))
+	o.computeScores(floats(c.W))
 	nearAll(t, "scores", o.z, c.byClass(c.Scores))
 	positives := o.x.Positives.Rows()
 	if tp := above(o.z[:positives], v.T); tp != c.Counts.TP || positives-tp != c.Counts.FN {
@@ -222,7 +222,7 @@ func (c *tinyCase) checkOptimum(t *testing.T, o *Objective) {
 	near(t, "t", v.T, float64(c.TOpt))
 	near(t, "loss", v.Loss, float64(c.LossTerm))
 	near(t, "F", v.F, float64(c.FOpt))
-	o.score(floats(c.WOpt))
+	o.computeScores(floats(c.WOpt))
 	nearAll(t, "scores", o.z, c.byClass(c.Scores))
 	p := floats(c.Positives)
 	a := floats(c.Dual) // in sample order

@@ -12,7 +12,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/metric"
 )
 
@@ -22,19 +22,19 @@ const (
 	solverCertified = "certified"
 )
 
-// variant is what distinguishes the cells of one entry on one set.
+// variant distinguishes the cells of one entry on one set.
 type variant struct {
 	Seed   uint64 // of the split, of the minibatches and of a random start
-	Start  solver.Start
-	Solver string  // certified: where there is a certificate, ADAM for the Grill methods
-	Scaled bool    // columns divided by their deviation also where the paper does not
-	Step   float64 `json:",omitempty"` // of ADAM; 0: the solver's own, 0.01
+	Start  optim.Start
+	Solver string  // certified means ADAM for the Grill methods, which have no certificate
+	Scaled bool    // columns divided by their standard deviation, unlike in the paper
+	Step   float64 `json:",omitempty"` // of ADAM (default 0.01)
 }
 
-// String is the variant in the name of a file.
+// String returns the variant as part of a file name.
 func (v variant) String() string {
 	start := "zero"
-	if v.Start == solver.Random {
+	if v.Start == optim.Random {
 		start = "random"
 	}
 	text := fmt.Sprintf("%d-%s-%s", v.Seed, v.Solver, start)
@@ -47,55 +47,55 @@ func (v variant) String() string {
 	return text
 }
 
-// Cell is one entry on one split of one set: six points, of which the validation part chooses one.
+// Cell is one entry on one split of one set: six points, of which the validation part selects one.
 type Cell struct {
-	Key         string   `json:"key"` // digest of everything that decides the cell
+	Key         string   `json:"key"` // digest of everything that determines the cell
 	Set         string   `json:"set"`
 	Variant     string   `json:"variant"`
 	Entry       string   `json:"entry"`
 	Points      []Point  `json:"points"`
-	Chosen      [2]int   `json:"chosen"` // by the paper's count, by the strict count; -1: none
-	Test        [2]Test  `json:"test"`   // of these points
-	Rows        int      `json:"rows"`   // of the training rows that were used
+	Chosen      [2]int   `json:"chosen"` // by the paper's count and by the strict count; -1 for none
+	Test        [2]Test  `json:"test"`   // of the chosen points
+	Rows        int      `json:"rows"`   // number of training rows used
 	SecondsFit  float64  `json:"seconds_fit"`
 	Drawn       *Curves  `json:"curves,omitempty"` // of the point chosen by the paper's count
 	Limitations []string `json:"limitations,omitempty"`
 }
 
-// Point is one setting.
+// Point is one setting of the hyperparameters with its result.
 type Point struct {
 	Lambda, Beta float64
 	K            int
 	Failed       string   `json:",omitempty"` // why there is no result
-	F, AtZero    float64  // the objective at the end and at w = 0
-	Lower        *float64 `json:",omitempty"` // a proven lower bound on the objective
-	Radius       float64  `json:",omitempty"` // which holds for |w| up to this; 0: everywhere
-	Converged    bool     `json:",omitempty"` // the bounds met
-	Zero         bool     `json:",omitempty"` // w = 0 was proven optimal beforehand
+	F, AtZero    float64  // objective at the end and at w = 0
+	Lower        *float64 `json:",omitempty"` // proven lower bound on the objective
+	Radius       float64  `json:",omitempty"` // the bound holds for |w| up to Radius; 0 means everywhere
+	Converged    bool     `json:",omitempty"` // the gap was reached
+	Zero         bool     `json:",omitempty"` // w = 0 was proven optimal before fitting
 	Passes       int
-	Own          [2]*float64 // the entry's own criterion on the validation part, by both counts
+	Own          [2]*float64 // the entry's criterion on the validation part, by both counts
 }
 
 // Beats reports whether the point is better than w = 0.
 func (p *Point) Beats() bool { return p.Failed == "" && p.F < p.AtZero }
 
-// Test is the five criteria on the test part, by both counts.
+// Test contains the five criteria on the test part, by both counts.
 type Test struct {
 	Values [2][criterionCount]*float64
 }
 
-// value is a criterion of the point that a count chose, by that count; nil where it is undefined.
+// value returns a criterion of the point chosen by a count, measured by that count. It is nil if undefined.
 func (c *Cell) value(rule count, criterion int) *float64 { return c.Test[rule].Values[rule][criterion] }
 
-// Curves are thinned for drawing.
+// Curves are curves on the test part, thinned for drawing.
 type Curves struct{ PTau, PR metric.Curve }
 
-// store keeps finished parts of a run, one JSON file each.
+// store contains the finished parts of a run, one JSON file each.
 type store struct{ dir string }
 
-// key is the digest of all values that decide a part.
-func key(parts ...any) (string, error) {
-	text, err := json.Marshal(append([]any{"toptau paper 1"}, parts...))
+// partKey returns the digest of all values that determine a part.
+func partKey(parts ...any) (string, error) {
+	text, err := json.Marshal(append([]any{"toptau paper 1"}, parts...)) // another text would invalidate all stored parts
 	if err != nil {
 		return "", err
 	}
@@ -103,13 +103,13 @@ func key(parts ...any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// keyed is what every kept part begins with.
+// keyed is the first field of every stored part.
 type keyed struct {
 	Key string `json:"key"`
 }
 
-// get reads a part; false when it is not there or was decided by something else.
-func (s store) get(name, key string, to any) (bool, error) {
+// load reads a part. It returns false if there is none or its key differs.
+func (s store) load(name, key string, to any) (bool, error) {
 	path := filepath.Join(s.dir, name+".json")
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,8 +125,8 @@ func (s store) get(name, key string, to any) (bool, error) {
 	return json.Unmarshal(content, to) == nil, nil
 }
 
-// put writes a part, which must have the field "key".
-func (s store) put(name string, part any) error {
+// save writes a part, which must have the field "key".
+func (s store) save(name string, part any) error {
 	content, err := json.MarshalIndent(part, "", " ")
 	if err != nil {
 		return err

@@ -7,10 +7,11 @@ import (
 	"slices"
 
 	"toptau/internal/report"
+	"toptau/internal/text"
 )
 
-// statement is something that the paper concludes from its table of ranks, as a contrast: the mean rank of some methods
-// minus that of others, on some criteria. The paper says it is negative.
+// statement is a conclusion that the paper draws from its table of ranks, as a contrast: the mean rank of
+// some methods minus that of others, on some criteria. According to the paper it is negative.
 type statement struct {
 	text     string
 	better   func(e entry) bool
@@ -18,14 +19,14 @@ type statement struct {
 	criteria []int
 }
 
-// named tells entries by the names of their methods.
-func named(names ...string) func(entry) bool {
+// withNames returns a filter of entries by the names of their methods.
+func withNames(names ...string) func(entry) bool {
 	return func(e entry) bool { return slices.Contains(names, string(e.Method.Name)) }
 }
 
-// but tells the other entries.
-func but(names ...string) func(entry) bool {
-	is := named(names...)
+// withoutNames returns the opposite filter.
+func withoutNames(names ...string) func(entry) bool {
+	is := withNames(names...)
 	return func(e entry) bool { return !is(e) }
 }
 
@@ -36,32 +37,32 @@ var (
 	largerTau      = []int{2, 4}
 )
 
-// statements lists the observations under Table "ranks" and the recommendation in the conclusion.
+// statements returns the observations under Table "ranks" and the recommendations of the conclusion.
 func statements() []statement {
 	return []statement{
-		{"TopPushK performs better than TopPush", named("toppushk"), named("toppush"), everyCriterion},
-		{"TopPushK performs better than TopPush on @Top", named("toppushk"), named("toppush"), atTop},
+		{"TopPushK performs better than TopPush", withNames("toppushk"), withNames("toppush"), everyCriterion},
+		{"TopPushK performs better than TopPush on @Top", withNames("toppushk"), withNames("toppush"), atTop},
 		{"neither Grill nor Grill-NP perform well",
-			but("grill", "grill-np"), named("grill", "grill-np"), everyCriterion},
-		{"TopMean does not perform well either", but("topmean"), named("topmean"), everyCriterion},
+			withoutNames("grill", "grill-np"), withNames("grill", "grill-np"), everyCriterion},
+		{"TopMean does not perform well either", withoutNames("topmean"), withNames("topmean"), everyCriterion},
 		{"Pat&Mat, Pat&Mat-NP and TopMean-NP are better on @Quantile and @NP",
-			named("patmat", "patmat-np", "topmean-np"),
-			but("patmat", "patmat-np", "topmean-np"), belowTop},
+			withNames("patmat", "patmat-np", "topmean-np"),
+			withoutNames("patmat", "patmat-np", "topmean-np"), belowTop},
 		{"Pat&Mat-NP and TopMean-NP are the best on @Quantile and @NP",
-			named("patmat-np", "topmean-np"), but("patmat-np", "topmean-np"), belowTop},
+			withNames("patmat-np", "topmean-np"), withoutNames("patmat-np", "topmean-np"), belowTop},
 		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over all others",
-			named("toppushk", "topmean-np"), but("toppushk", "topmean-np"), atTop},
+			withNames("toppushk", "topmean-np"), withoutNames("toppushk", "topmean-np"), atTop},
 		{"recommended for tiny tau (@Top): TopPushK or TopMean-NP over Pat&Mat or Pat&Mat-NP",
-			named("toppushk", "topmean-np"), named("patmat", "patmat-np"), atTop},
+			withNames("toppushk", "topmean-np"), withNames("patmat", "patmat-np"), atTop},
 		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over all others",
-			named("patmat", "patmat-np"), but("patmat", "patmat-np"), largerTau},
+			withNames("patmat", "patmat-np"), withoutNames("patmat", "patmat-np"), largerTau},
 		{"recommended for larger tau (0.03): Pat&Mat or Pat&Mat-NP over TopPushK or TopMean-NP",
-			named("patmat", "patmat-np"), named("toppushk", "topmean-np"), largerTau},
+			withNames("patmat", "patmat-np"), withNames("toppushk", "topmean-np"), largerTau},
 	}
 }
 
-// contrast is the statement's difference for the ranks of one split or set, over the criteria that it has;
-// false without any.
+// contrast returns the difference for the ranks of one split or set, over the criteria that it has. It
+// returns false if it has none.
 func (s *statement) contrast(ranks func(criterion int) []float64) (float64, bool) {
 	var sum, n float64
 	for _, k := range s.criteria {
@@ -73,6 +74,7 @@ func (s *statement) contrast(ranks func(criterion int) []float64) (float64, bool
 	return sum / n, n > 0
 }
 
+// groupMean returns the mean rank of some entries.
 func groupMean(ranks []float64, in func(entry) bool) float64 {
 	var sum, n float64
 	for i, e := range entries() {
@@ -84,8 +86,8 @@ func groupMean(ranks []float64, in func(entry) bool) float64 {
 	return sum / n
 }
 
-// onSet is the contrast on every split of a set.
-func (st *study) onSet(s *Set, v variant, rule count, t *statement) []float64 {
+// contrasts returns the contrast on every split of a set.
+func (st *study) contrasts(s *Set, v variant, rule count, t *statement) []float64 {
 	var list []float64
 	for _, seed := range st.seeds(s) {
 		v.Seed = seed
@@ -105,13 +107,13 @@ func (st *study) onSet(s *Set, v variant, rule count, t *statement) []float64 {
 // claimsItem tests the paper's conclusions.
 func claimsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "The paper's conclusions, tested", Text: []string{
-		"Each conclusion is a difference of mean ranks that the paper says is negative, over the criteria that a " +
-			"set has. On the real sets it is averaged over both sets, with a 95 % interval " +
-			fmt.Sprintf("over %s (corrected for shared rows): confirmed where the interval lies below 0, refuted "+
-				"where it lies above, else undecided. ", plural(st.o.Seeds, "random split")) +
-			"Beside it, over all sets with the stand-ins: on how many sets the difference is negative, and the " +
-			"sign test's probability of so many or so few. " +
-			"Verdicts rest on the real sets.",
+		"Each conclusion is a difference of mean ranks over the criteria of a set, and the paper concludes that it is " +
+			"negative. On the real sets it is averaged over both sets, with a 95 % interval " +
+			fmt.Sprintf("over %s (corrected for shared rows). A conclusion is confirmed if the interval is below 0, refuted "+
+				"if it is above, and otherwise undecided. ", text.Plural(st.o.Seeds, "random split")) +
+			"The last columns cover all sets with the stand-ins: the number of sets with a negative difference, and the " +
+			"p-value of the sign test. " +
+			"Verdicts are based on the real sets.",
 	}}
 	for _, view := range st.views() {
 		if len(view.sets(st)) == 0 || view.name == "ranks-all" || view.name == "ranks-all-certified" {
@@ -126,6 +128,7 @@ func claimsItem(_ context.Context, st *study) (*Piece, error) {
 	return p, nil
 }
 
+// claimsTable returns the table of the conclusions.
 func (st *study) claimsTable(view rankView) report.Table {
 	t := report.Table{Caption: "Difference of mean ranks: " + view.title + ".",
 		Header: []string{"the paper says", "paper's own ranks", "real sets", "verdict", "sets where it holds",
@@ -160,12 +163,12 @@ func (st *study) claimsTable(view rankView) report.Table {
 	return t
 }
 
-// overRealSplits averages the contrast over the real sets, split by split.
+// overRealSplits returns the contrast averaged over the real sets, with its interval over the splits.
 func (st *study) overRealSplits(view rankView, t *statement) Interval {
 	var perSet [][]float64
 	splits := math.MaxInt
 	for _, s := range st.present(Real) {
-		list := st.onSet(s, view.v, view.rule, t)
+		list := st.contrasts(s, view.v, view.rule, t)
 		if len(list) > 0 {
 			perSet = append(perSet, list)
 			splits = min(splits, len(list))
@@ -180,10 +183,10 @@ func (st *study) overRealSplits(view rankView, t *statement) Interval {
 	return overSplits(meanOf(perSet))
 }
 
-// overSets counts the sets on which the contrast, averaged over splits, is negative and positive; ties count for neither.
+// overSets returns the number of sets with a negative and with a positive contrast, averaged over splits.
 func (st *study) overSets(view rankView, t *statement) (holds, against int) {
 	for _, s := range st.present() {
-		list := st.onSet(s, view.v, view.rule, t)
+		list := st.contrasts(s, view.v, view.rule, t)
 		var sum float64
 		for _, c := range list {
 			sum += c

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestThePaperAgreesWithItself: its printed ranks say what it concludes from them.
+// The paper's conclusions must follow from its printed ranks.
 func TestThePaperAgreesWithItself(t *testing.T) {
 	for _, s := range statements() {
 		c, ok := s.contrast(func(k int) []float64 {
@@ -21,7 +21,7 @@ func TestThePaperAgreesWithItself(t *testing.T) {
 }
 
 func TestContrastUsesTheCriteriaThatThereAre(t *testing.T) {
-	s := statement{better: named("toppush"), worse: named("toppushk"), criteria: everyCriterion}
+	s := statement{better: withNames("toppush"), worse: withNames("toppushk"), criteria: everyCriterion}
 	ranks := make([]float64, 14)
 	ranks[0], ranks[1] = 3, 5
 	c, ok := s.contrast(func(k int) []float64 {
@@ -34,7 +34,7 @@ func TestContrastUsesTheCriteriaThatThereAre(t *testing.T) {
 		t.Errorf("contrast = %v, %v", c, ok)
 	}
 	if _, ok := s.contrast(func(int) []float64 { return nil }); ok {
-		t.Error("a contrast without ranks")
+		t.Error("a contrast exists without ranks")
 	}
 }
 
@@ -50,7 +50,7 @@ func TestShortfallTellsItsCases(t *testing.T) {
 	}}
 	adam := &Cell{Points: []Point{{F: 0.6, AtZero: 1}, {F: 1.5, AtZero: 1}, {F: 1.2, AtZero: 1}, {F: 0.8, AtZero: 1}, {F: 1, AtZero: 1}, {F: 0.4, AtZero: 1}}}
 	var f shortfall
-	f.add(adam, optimum)
+	f.addCells(adam, optimum)
 	if f.compared != 5 || f.atZero != 1 || f.unproven != 1 || f.wasted != 1 || f.undercuts != 1 || len(f.missing) != 3 {
 		t.Errorf("%+v", f)
 	}

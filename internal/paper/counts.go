@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"toptau/internal/report"
+	"toptau/internal/text"
 	"toptau/method"
 )
 
 // countsItem is Table "counts", from the rows that were read.
 func countsItem(_ context.Context, st *study) (*Piece, error) {
-	t := report.Table{Caption: "Structure of the sets, as read; the paper's numbers stand after the slash.",
+	t := report.Table{Caption: "Structure of the sets, as read / in the paper.",
 		Header: []string{"set", "m", "minibatches", "training n", "positive", "validation n", "positive",
 			"test n", "positive"},
 		Numbers: []int{1, 2, 3, 4, 5, 6, 7, 8}}
@@ -21,26 +22,27 @@ func countsItem(_ context.Context, st *study) (*Piece, error) {
 			t.Rows = append(t.Rows, absentRow(s, len(t.Header)))
 			continue
 		}
-		p := s.printed()
-		row := []string{s.Name, beside(whole(shape.Columns), p, func() string { return whole(p.Columns) }),
-			beside(whole(s.Minibatches), p, func() string { return whole(p.Minibatches) })}
+		p := s.printedCounts()
+		row := []string{s.Name, withPrinted(text.Count(shape.Columns), p, func() string { return text.Count(p.Columns) }),
+			withPrinted(text.Count(s.Minibatches), p, func() string { return text.Count(p.Minibatches) })}
 		for k, part := range shape.Parts {
-			row = append(row, beside(whole(part.Rows), p, func() string { return whole(p.Parts[k].Rows) }),
-				beside(share(part.Share), p, func() string { return fmt.Sprintf("%.1f", p.Parts[k].Share) }))
+			row = append(row, withPrinted(text.Count(part.Rows), p, func() string { return text.Count(p.Parts[k].Rows) }),
+				withPrinted(tenths(part.Share), p, func() string { return fmt.Sprintf("%.1f", p.Parts[k].Share) }))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return &Piece{Title: "Table \"counts\": the sets", Tables: []NamedTable{{"counts", t}}, Text: st.countNotes()}, nil
 }
 
-// beside puts the paper's number after ours.
-func beside(ours string, p *printedSet, paper func() string) string {
+// withPrinted returns our number with the paper's after it.
+func withPrinted(ours string, p *printedSet, paper func() string) string {
 	if p == nil {
 		return ours
 	}
 	return ours + " / " + paper()
 }
 
+// absentRow returns the row of an absent set.
 func absentRow(s *Set, n int) []string {
 	row := make([]string, n)
 	row[0] = s.Name + ": absent"
@@ -50,23 +52,23 @@ func absentRow(s *Set, n int) []string {
 // countNotes names the sets whose sizes are not the paper's, and why.
 func (st *study) countNotes() []string {
 	notes := []string{"The splits of Ionosphere and Spambase are stratified by class, in the paper's sizes; the " +
-		"paper's own shares of " +
-		"positives in validation and test differ by a row. Seeds are 1, 2, ...; this table shows the first."}
+		"paper's numbers of " +
+		"positives in validation and test differ by one row. Seeds are 1, 2, ...; this table shows the first."}
 	for _, s := range st.present(Original) {
-		p, shape := s.printed(), st.shapes[s.Key]
+		p, shape := s.printedCounts(), st.shapes[s.Key]
 		for k, part := range shape.Parts {
 			if part.Rows != p.Parts[k].Rows || shape.Columns != p.Columns {
 				notes = append(notes, fmt.Sprintf("%s: %s rows of %s in the %s part, the paper has %s of %d. These "+
-					"are not the paper's data, or another division of them.",
-					s.Name, whole(part.Rows), plural(shape.Columns, "column"), [3]string{"training", "validation",
-						"test"}[k], whole(p.Parts[k].Rows), p.Columns))
+					"are other data, or the same data divided differently.",
+					s.Name, text.Count(part.Rows), text.Plural(shape.Columns, "column"), [3]string{"training", "validation",
+						"test"}[k], text.Count(p.Parts[k].Rows), p.Columns))
 			}
 		}
 	}
 	if len(st.present(StandIn)) > 0 {
 		notes = append(notes, "Stand-ins have the sizes of their own data. The simulated Hepmass has the paper's "+
-			"sizes; its positives are drawn, so "+
-			"their number is within a few per mille of one half, and one tenth.")
+			"sizes. Its positives are drawn at random, so "+
+			"their fraction differs from 50 % and 10 % by a few per mille.")
 	}
 	return notes
 }
@@ -86,31 +88,32 @@ func methodsItem(context.Context, *study) (*Piece, error) {
 			parameters = "β, λ"
 		}
 		agree = agree && m.Convex == printedMethods[i].convex && m.CanCollapse != printedMethods[i].robust
-		t.Rows = append(t.Rows, []string{m.Title, m.Equation, m.Criterion.String(), parameters, mark(m.Convex),
-			mark(!m.CanCollapse), zeroRule(m)})
+		t.Rows = append(t.Rows, []string{m.Title, m.Equation, m.Criterion.String(), parameters, checkMark(m.Convex),
+			checkMark(!m.CanCollapse), zeroRule(m)})
 	}
 	if !agree {
 		t.Caption = "The eight methods. Convex or robust differ from the paper's table."
 	}
 	return &Piece{Title: "Table \"methods\"", Tables: []NamedTable{{"methods", t}}, Text: []string{
-		"Robust means, as in the paper, that the method has no problem with w = 0 as global minimum. The last " +
+		"As in the paper, a method is robust if w = 0 does not become its global minimum. The last " +
 			"column is stronger than the " +
-			"paper's Theorem \"large_t\" and its corollaries: it is an exact answer, whatever λ.",
-		"tau of a method is part of its name in the tables of results (0.01 and 0.03), which makes 14 methods of " +
-			"eight."}}, nil
+			"paper's Theorem \"large_t\" and its corollaries: it is an exact condition, for every λ.",
+		"The tables of results have 14 methods: six of the eight occur with tau 0.01 and with tau 0.03."}}, nil
 }
 
 // printedMethods are the columns "Convex" and "Robust" of the paper's table.
 var printedMethods = [8]struct{ convex, robust bool }{
 	{true, false}, {true, false}, {false, true}, {true, true}, {true, false}, {false, true}, {true, true}, {true, false}}
 
-func mark(yes bool) string {
+// checkMark returns a check mark or a cross.
+func checkMark(yes bool) string {
 	if yes {
 		return "✓"
 	}
 	return "✗"
 }
 
+// zeroRule returns the condition under which w = 0 is optimal.
 func zeroRule(m method.Method) string {
 	switch {
 	case m.CanCollapse:
@@ -118,5 +121,5 @@ func zeroRule(m method.Method) string {
 	case m.UsesBeta:
 		return "the means of the positives and of the threshold's samples are equal"
 	}
-	return "not known: not convex"
+	return "unknown: the objective is not convex"
 }

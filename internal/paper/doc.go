@@ -1,15 +1,16 @@
-// Package paper reproduces the tables and figures of "General Framework for Binary Classification on Top Samples" on data
-// that anyone can have, and puts beside each number what the paper prints.
+// Package paper reproduces the tables and figures of "General Framework for Binary Classification on Top
+// Samples" on public data, and sets the numbers that the paper prints next to its own.
 //
-// Data (sets.go). Ionosphere and Spambase are the paper's own files. The paper's other seven sets are read when the user
-// has them; otherwise a set of the same shape stands in, and is called a stand-in wherever it is shown. A set that is
-// absent is named as absent, and the run goes on.
+// Data (sets.go). Ionosphere and Spambase are the paper's own files. The paper's other seven sets are read if
+// the user has them. Otherwise a set of the same shape replaces each of them and is marked as a stand-in
+// everywhere. A missing set is named in the results, and the run continues without it.
 //
-// Protocol (cell.go, fit.go, judge.go). One cell is a method with its tau on one split of one set: six hyperparameters, of
-// which the validation part chooses one by the method's own criterion, and five criteria on the test part. Cells are kept
-// in a directory, each under a key of everything that decides it, so that an interrupted run goes on where it was.
+// Protocol (cell.go, fit.go, choose.go). One cell is a method with its tau on one split of one set. It has
+// six hyperparameters. The validation part selects one of them by the method's own criterion, and five
+// criteria are measured on the test part. Cells are stored in a directory, each with a key of everything that
+// determines it, so an interrupted run can continue.
 //
-// Results (the files named like the tables). Each table is a report.Table with notes, written as Markdown, CSV and LaTeX;
-// figures are SVG, and one HTML page holds everything. Nothing but the table of times and the fields that begin with
-// seconds_ depends on the machine or on the number of threads.
+// Results (the files named after the tables). Each table is a report.Table with notes, written as Markdown,
+// CSV and LaTeX. Figures are SVG, and one HTML page contains everything. Only the table of times and the
+// fields that begin with seconds_ depend on the machine or on the number of threads.
 package paper

@@ -8,13 +8,15 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
 )
 
-// drawnMethods are those of the paper's figure of P-tau curves; tau is 0.01 where there is one.
-var drawnMethods = named("toppushk", "patmat", "patmat-np", "topmean-np")
+// drawnMethods are the methods of the paper's figure of P-tau curves, with tau = 0.01.
+var drawnMethods = withNames("toppushk", "patmat", "patmat-np", "topmean-np")
 
+// drawnInFigures reports whether the figures contain an entry.
 func drawnInFigures(e entry) bool {
 	return drawnMethods(e) && (e.Tau.IsZero() || e.Tau == taus[0])
 }
@@ -22,24 +24,24 @@ func drawnInFigures(e entry) bool {
 // drawnSets are the sets of the paper's figure, and the real ones.
 var drawnSets = []string{"NetFlow", "Gisette", "Hepmass", "Ionosphere", "Spambase"}
 
-// zoom is where the second column of the paper's figure ends.
+// zoom is the largest tau in the second column of the paper's figure.
 const zoom = 0.01
 
-// curvesItem draws P-tau curves and their zoom, and precision against recall.
+// curvesItem draws P-tau curves, their left ends enlarged, and precision against recall.
 func curvesItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "P-tau and precision-recall curves", Text: []string{
-		"Precision in the top tau of the test part, whole and for tau up to 0.01, and precision against recall: " +
-			"ADAM from w = 0, the setting chosen by the paper's count, first split. " +
-			"The paper shows NetFlow, Gisette and Hepmass; where they are not there, their stand-ins, and the two " +
-			"real sets besides."}}
+		"Precision in the top tau of the test part, for all tau and for tau up to 0.01, and precision against recall: " +
+			"ADAM from w = 0, the setting selected by the paper's count, first split. " +
+			"The figures cover the paper's sets NetFlow, Gisette and Hepmass, or their stand-ins, and the two " +
+			"real sets."}}
 	for _, name := range drawnSets {
 		for _, s := range st.present() {
-			if s.Stands != name {
+			if s.PaperSet != name {
 				continue
 			}
 			var ptau, pr []NamedCurve
 			for _, e := range entries() {
-				c := st.cell(s, variant{Seed: first, Solver: solverAdam}, e)
+				c := st.findCell(s, variant{Seed: first, Solver: solverAdam}, e)
 				if c == nil || c.Drawn == nil {
 					continue
 				}
@@ -50,7 +52,7 @@ func curvesItem(_ context.Context, st *study) (*Piece, error) {
 				continue
 			}
 			p.Figures = append(p.Figures, NamedFigure{"ptau-" + s.Key, FigurePTau(s.Name, ptau, 0)})
-			if float64(zoom*float64(st.shapes[s.Key].Parts[2].Rows)) >= 2 { // otherwise there is no point to draw
+			if float64(zoom*float64(st.shapes[s.Key].Parts[2].Rows)) >= 2 { // with fewer than 2 rows there is no curve
 				p.Figures = append(p.Figures, NamedFigure{"ptau-zoom-" + s.Key, FigurePTau(s.Name, ptau, zoom)})
 			}
 			p.Figures = append(p.Figures, NamedFigure{"pr-" + s.Key, FigurePR(s.Name, pr)})
@@ -59,10 +61,10 @@ func curvesItem(_ context.Context, st *study) (*Piece, error) {
 	return p, nil
 }
 
-// thin keeps what a figure can show of a curve.
-func thin(c metric.Curve) metric.Curve { return c.Corners().Downsample(curvePoints) }
+// thinCurve keeps the points of a curve that a figure can show.
+func thinCurve(c metric.Curve) metric.Curve { return c.Corners().Downsample(curvePoints) }
 
-// samples are the real sets, whole, as the checks and the figures of descent use them.
+// samples returns the undivided real sets, for the checks and the figures of descent.
 func (st *study) samples() ([]Sample, error) {
 	var list []Sample
 	for _, s := range st.present(Real) {
@@ -88,9 +90,9 @@ func (st *study) samples() ([]Sample, error) {
 // descentItem draws the objective against passes, for ADAM and the certified solver with its lower bound.
 func descentItem(ctx context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Objective against passes", Text: []string{
-		"A pass is one full reading of the training data. ADAM takes 1,000; the certified solver carries a lower " +
-			"bound, which shows how far either is from the optimum. " +
-			"All rows of the real sets, columns as they are; λ 0.001, k 5, τ 0.01, β 0.1."}}
+		"A pass reads all training rows once. ADAM uses 1,000 passes. The certified solver has a lower " +
+			"bound, which shows the distance of both solvers from the optimum. " +
+			"The data are all rows of the real sets, unscaled, with λ 0.001, k 5, τ 0.01 and β 0.1."}}
 	samples, err := st.samples()
 	if err != nil {
 		return nil, err
@@ -105,6 +107,7 @@ func descentItem(ctx context.Context, st *study) (*Piece, error) {
 	return p, nil
 }
 
+// descent adds the figures of one method on one set.
 func (st *study) descent(ctx context.Context, p *Piece, set, name string, x *matrix.Matrix) error {
 	m, err := method.ByName(name)
 	if err != nil {
@@ -125,7 +128,7 @@ func (st *study) descent(ctx context.Context, p *Piece, set, name string, x *mat
 	return nil
 }
 
-// cases is how often a statement is tried on every sample.
+// cases returns the number of cases of a statement on every sample.
 func (st *study) cases() int {
 	if st.o.Quick {
 		return 50
@@ -133,7 +136,7 @@ func (st *study) cases() int {
 	return 1000
 }
 
-// exampleItem is the example with its table and figures.
+// exampleItem is Table "example" with its figures.
 func exampleItem(ctx context.Context, _ *study) (*Piece, error) {
 	e, err := NewExample(ctx, ExampleOptions{Seed: first})
 	if err != nil {
@@ -147,7 +150,7 @@ func exampleItem(ctx context.Context, _ *study) (*Piece, error) {
 		Text: e.Notes(), Tables: []NamedTable{{"example", e.Table()}}, Figures: figures}, nil
 }
 
-// orderingItem is the figure of thresholds, every arrow checked.
+// orderingItem is the figure of thresholds with every arrow checked.
 func orderingItem(ctx context.Context, st *study) (*Piece, error) {
 	samples, err := st.samples()
 	if err != nil {
@@ -160,11 +163,11 @@ func orderingItem(ctx context.Context, st *study) (*Piece, error) {
 	return &Piece{Title: "Figure \"thresholds\": the ordering of thresholds, checked",
 		Tables:  []NamedTable{{"ordering", o.Table()}},
 		Figures: []NamedFigure{{"ordering", o.Figure()}}, Text: []string{
-			fmt.Sprintf("Violations of full arrows, and of dotted ones where their condition is met: %d.",
+			fmt.Sprintf("Violations of solid arrows, and of dashed ones under their conditions: %d.",
 				o.Violations())}}, nil
 }
 
-// theoremsItem is the paper's statements as checks.
+// theoremsItem checks the paper's statements.
 func theoremsItem(ctx context.Context, st *study) (*Piece, error) {
 	samples, err := st.samples()
 	if err != nil {
@@ -181,6 +184,6 @@ func theoremsItem(ctx context.Context, st *study) (*Piece, error) {
 		}
 	}
 	return &Piece{Title: "Theorems as checks", Tables: []NamedTable{{"theorems", TheoremTable(checks)}}, Text: []string{
-		fmt.Sprintf("%s, %d of them not as stated (docs/theorems.md has the words).",
-			plural(len(checks), "statement"), failed)}}, nil
+		fmt.Sprintf("%s, %d of them with an unexpected result (see docs/theorems.md).",
+			text.Plural(len(checks), "statement"), failed)}}, nil
 }

@@ -8,25 +8,26 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/objective"
 	"toptau/internal/report"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/threshold"
 )
 
-// The example of Section 3: n negatives uniform in [-1,0]x[-1,1], n positives uniform in [0,1]x[-1,1], and one negative at
-// (2,0). Table "example" compares w1 = (0,0) with w2 = (1,0), which separates all but the outlier, for large n, with the
-// hinge and without lambda. At w2 the scores of the positives are uniform on [0,1], those of all rows on [-1,1], and
-// those of the negatives on [-1,0] with one at 2.
+// The example of Section 3: n negatives uniform in [-1,0]x[-1,1], n positives uniform in [0,1]x[-1,1], and
+// one negative at (2,0). Table "example" compares w1 = (0,0) with w2 = (1,0), which separates all rows but
+// the outlier. It uses the hinge, lambda = 0 and large n. At w2 the scores of the positives are uniform on
+// [0,1], those of all rows on [-1,1], and those of the negatives on [-1,0], except for one at 2.
 
-// ExampleOptions say what to compare. The zero value is ready to use.
+// ExampleOptions are the options of NewExample. The zero value is ready to use.
 type ExampleOptions struct {
-	Rows int // of each class, on which the values are measured; 0: 100,000
+	Rows int // rows of each class in the sample (default 100,000)
 	Seed uint64
 }
 
 // exampleTau is the tau of the table and the figures.
 var exampleTau = threshold.MustRate("1%")
 
-// Example is Table "example": the exact values for n without end, and those measured on a drawn sample.
+// Example is Table "example": exact limits for large n, and values measured on a random sample.
 type Example struct {
 	Options ExampleOptions
 	Rows    []ExampleRow
@@ -35,10 +36,10 @@ type Example struct {
 // ExampleRow is a method with its values at both points.
 type ExampleRow struct {
 	Method   method.Method
-	With     string // hyperparameters: "k = 10"
+	With     string // hyperparameters, for example "k = 10"
 	At       [2]ExamplePoint
-	InPaper  bool              // the paper's table has the method
-	ZeroBest certified.Verdict // is w1 the global minimum on the drawn sample
+	InPaper  bool              // the paper's table contains the method
+	ZeroBest certified.Verdict // whether w1 is the global minimum on the sample
 }
 
 // ExamplePoint is a method's threshold and objective at one point.
@@ -47,13 +48,13 @@ type ExamplePoint struct{ T, F ExampleCell }
 // ExampleCell is a number of the table.
 type ExampleCell struct {
 	Formula  string
-	Printed  string   // the paper's formula where it is another one
-	Exact    *big.Rat // nil: irrational
+	Printed  string   // the paper's formula if it differs
+	Exact    *big.Rat // nil for an irrational number
 	Value    float64
 	Measured float64
 }
 
-// Better is 1 or 2, the point with the lower objective by the exact values, or 0 when they are equal.
+// Better returns the point with the lower exact objective, 1 or 2, or 0 if they are equal.
 func (r *ExampleRow) Better() int {
 	one, two := r.At[0].F, r.At[1].F
 	switch {
@@ -100,39 +101,39 @@ func NewExample(ctx context.Context, o ExampleOptions) (*Example, error) {
 	return e, ctx.Err()
 }
 
-// Notes says where the paper's table, or the text around it, is wrong.
+// Notes lists the errors in the paper's table and in the text on it.
 func (e *Example) Notes() []string {
 	return []string{
 		"Grill at w2: the paper's table prints 1.5 + 2τ(1 − τ); its own text, 0.5 + t + 0.5 (1 − t)² with t = 1 − 2τ, " +
 			"gives 1.5 − 2τ(1 − τ).",
-		"TopPushK: the text says that the k-th largest negative score is taken; 2/k is the mean of the k largest. " +
-			"w2 is better only for k ≥ 5; at k = 4 both objectives are 1.",
+		"TopPushK: according to the text the threshold is the k-th largest negative score, but 2/k is the mean of the k largest. " +
+			"w2 is better only for k ≥ 5. At k = 4 both objectives are 1.",
 		"Pat&Mat: the paper's values need β ≤ τ. For larger β, t at w2 is 1 + 1/β − 2√(τ/β), and w2 is better only for " +
 			"β < (6 + 4√2) τ ≈ 11.66 τ.",
 		"The equation for t at w2 in Appendix B lacks the density 1/2 of the scores.",
-		"The exact values are for n without end. In a sample the outlier moves every mean over K scores by about 2/K.",
+		"The exact values are limits for large n. In a sample the outlier changes every mean of K scores by about 2/K.",
 	}
 }
 
-// Table has two rows for each method, one for each point.
+// Table returns the table, with a row per method and point.
 func (e *Example) Table() report.Table {
 	t := report.Table{
 		Caption: fmt.Sprintf("Table “example”: t and f at w1 = (0, 0) and w2 = (1, 0) with τ = %s, exact for large n and "+
-			"measured on %s rows of each class", exampleTau, whole(e.Options.Rows)),
-		Header:  []string{"method", "t", "exact", "measured", "f", "exact", "measured", "paper prints for f", "lower f"},
+			"measured on %s rows of each class", exampleTau, text.Count(e.Options.Rows)),
+		Header:  []string{"method", "t", "exact", "measured", "f", "exact", "measured", "paper, for f", "lower f"},
 		Numbers: []int{2, 3, 5, 6},
 	}
 	for _, r := range e.Rows {
 		for i, at := range r.At {
 			t.Rows = append(t.Rows, []string{r.title() + [2]string{" at w1", " at w2"}[i],
 				at.T.Formula, at.T.text(), sixDigits(at.T.Measured), at.F.Formula, at.F.text(), sixDigits(at.F.Measured),
-				r.printed(i), r.lower(i)})
+				r.printed(i), r.isLower(i)})
 		}
 	}
 	return t
 }
 
-// title is the method with its hyperparameters.
+// title returns the method with its hyperparameters.
 func (r *ExampleRow) title() string {
 	if r.With == "" {
 		return r.Method.Title
@@ -140,8 +141,9 @@ func (r *ExampleRow) title() string {
 	return r.Method.Title + ", " + r.With
 }
 
-// lower says whether a point has the lower objective, and of w1 whether nothing has a lower one on the sample.
-func (r *ExampleRow) lower(point int) string {
+// isLower returns "yes" if a point has the lower objective. For w1 it adds whether that is the global minimum
+// on the sample.
+func (r *ExampleRow) isLower(point int) string {
 	switch better := r.Better(); {
 	case better == 0:
 		return "equal"
@@ -153,7 +155,7 @@ func (r *ExampleRow) lower(point int) string {
 	return "yes"
 }
 
-// printed is what the paper has for f.
+// printed returns the paper's formula for f.
 func (r *ExampleRow) printed(point int) string {
 	switch f := r.At[point].F; {
 	case !r.InPaper:
@@ -164,7 +166,7 @@ func (r *ExampleRow) printed(point int) string {
 	return "the same"
 }
 
-// text is the exact value as a decimal or a fraction, or its nearest number.
+// text returns the exact value as a decimal or a fraction, or an approximation of an irrational number.
 func (c *ExampleCell) text() string {
 	if c.Exact == nil {
 		return "≈ " + sixDigits(c.Value)

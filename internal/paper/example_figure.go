@@ -8,14 +8,15 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/paper/drawing"
 	"toptau/internal/plot"
 	"toptau/internal/simulate"
-	"toptau/internal/solver"
+	"toptau/internal/text"
 	"toptau/method"
 )
 
-// exampleSample draws the example with so many rows of each class and the outlier.
+// exampleSample draws the example with a number of rows of each class and the outlier.
 func exampleSample(rows int, seed uint64) (*matrix.Matrix, error) {
 	data, err := simulate.New(simulate.Options{Kind: "example", Rows: 2*rows + 1, Seed: seed})
 	if err != nil {
@@ -29,19 +30,19 @@ func exampleSample(rows int, seed uint64) (*matrix.Matrix, error) {
 	return b.Build()
 }
 
-// NamedFigure is a figure with the name of its file, without an ending.
+// NamedFigure is a figure with the name of its file, without extension.
 type NamedFigure struct {
 	Name   string
 	Figure plot.Figure
 }
 
-// ExampleFigures draws Figure "example": the samples; the contours of TopPush with twelve trajectories of ADAM, which all
-// end at zero; and the same for TopMean, and for TopPushK and Pat&Mat, which do not end there.
+// ExampleFigures draws Figure "example": the samples, and contours with twelve trajectories of ADAM each. The
+// trajectories end at zero for TopPush and TopMean, and not at zero for TopPushK and Pat&Mat.
 func ExampleFigures(ctx context.Context, seed uint64) ([]NamedFigure, error) {
 	return exampleFigures(ctx, 1000, seed)
 }
 
-// exampleFigures draws them from so many rows of each class.
+// exampleFigures draws them from a number of rows of each class.
 func exampleFigures(ctx context.Context, rows int, seed uint64) ([]NamedFigure, error) {
 	x, err := exampleSample(rows, seed)
 	if err != nil {
@@ -66,21 +67,21 @@ func exampleFigures(ctx context.Context, rows int, seed uint64) ([]NamedFigure, 
 	return figures, nil
 }
 
-// exampleMethod is the method on all rows, or the ranking method, that has these hyperparameters.
+// exampleMethod returns the method on all rows, or the ranking method, with these hyperparameters.
 func exampleMethod(h method.Problem) method.Method {
 	return methodsWhere(func(m method.Method) bool {
 		return m.Convex && m.UsesK == (h.K > 0) && m.UsesTau == !h.Tau.IsZero() && m.UsesBeta == (h.Beta > 0)
 	})[0]
 }
 
-// samplesFigure shows every fourth row and the outlier.
+// samplesFigure draws every fourth row and the outlier.
 func samplesFigure(x *matrix.Matrix) plot.Figure {
 	chart := &plot.Plot{
 		Text: plot.Caption{
-			Title: "The example: separable but for one outlier",
-			Description: "Negatives fill the rectangle from -1 to 0, positives the one from 0 to 1; one negative lies at (2, 0), " +
+			Title: "The example: separable except for one outlier",
+			Description: "Negatives fill the rectangle from -1 to 0, positives the one from 0 to 1; one negative is at (2, 0), " +
 				"to the right of all positives.",
-			Note: fmt.Sprintf("%s rows of each class were drawn; every fourth is shown.", whole(x.Positives.Rows())),
+			Note: fmt.Sprintf("%s rows of each class were drawn; every fourth is shown.", text.Count(x.Positives.Rows())),
 		},
 		Square: true,
 		X:      plot.Axis{Label: "first feature", Min: -1.5, Max: 2.5},
@@ -105,8 +106,8 @@ func samplesFigure(x *matrix.Matrix) plot.Figure {
 	return chart
 }
 
-// dial is twelve points on the unit circle, fifteen degrees away from the axes.
-func dial() [][]float64 {
+// startCircle returns twelve points on the unit circle, thirty degrees apart and none on an axis.
+func startCircle() [][]float64 {
 	// cos and sin of 15, 45 and 75 degrees
 	c15, c45, c75 := (math.Sqrt(6)+math.Sqrt2)/4, math.Sqrt2/2, (math.Sqrt(6)-math.Sqrt2)/4
 	var points [][]float64
@@ -116,7 +117,8 @@ func dial() [][]float64 {
 	return points
 }
 
-// contours draws an objective of two weights with the trajectories of ADAM from twelve starts, and its global minimum.
+// contours draws an objective of two weights with the trajectories of ADAM from twelve starts, and its global
+// minimum.
 func contours(ctx context.Context, o *objective.Objective) (plot.Figure, error) {
 	best, err := certified.Solve(ctx, o, certified.Options{})
 	if err != nil {
@@ -125,14 +127,14 @@ func contours(ctx context.Context, o *objective.Objective) (plot.Figure, error) 
 	m := o.Problem().Definition()
 	chart := &plot.Plot{Square: true, X: plot.Axis{Label: "first weight"}, Y: plot.Axis{Label: "second weight"}}
 	reach, near, far := 1.15, math.Inf(1), 0.0
-	for i, start := range dial() {
+	for i, start := range startCircle() {
 		w := newWalk(o, start)
-		if err := w.descend(ctx, solver.DefaultIterations); err != nil {
+		if err := w.descend(ctx, optim.DefaultIterations); err != nil {
 			return nil, err
 		}
 		s := plot.Series{Draw: plot.Trajectory, Style: 1}
 		if i == 0 {
-			s.Name = "ADAM, 1,000 steps, from 12 starts"
+			s.Name = "ADAM, 1,000 steps, 12 starts"
 		}
 		for _, at := range thinned(w.points) {
 			s.X, s.Y = append(s.X, at[0]), append(s.Y, at[1])
@@ -146,9 +148,9 @@ func contours(ctx context.Context, o *objective.Objective) (plot.Figure, error) 
 		X: []float64{best.W[0]}, Y: []float64{best.W[1]}})
 	reach = max(reach, 1.1*math.Abs(best.W[0]), 1.1*math.Abs(best.W[1]))
 	chart.X.Min, chart.X.Max, chart.Y.Min, chart.Y.Max = -reach, reach, -reach, reach
-	chart.Layer = field(o, reach)
+	chart.Layer = objectiveField(o, reach)
 	chart.Text = plot.Caption{
-		Title: m.Title + " on the example" + given(o.Problem()),
+		Title: m.Title + " on the example" + hyperparameterText(o.Problem()),
 		Description: fmt.Sprintf("Contours of the objective over two weights. The global minimum is at (%.3g, %.3g). "+
 			"The trajectories of ADAM end between %.3g and %.3g from zero.", best.W[0]+0, best.W[1]+0, near, far),
 		Note: fmt.Sprintf("Global minimum at (%.3g, %.3g), value %.4g, certified. Trajectories end between %.3g and %.3g from zero.",
@@ -157,7 +159,7 @@ func contours(ctx context.Context, o *objective.Objective) (plot.Figure, error) 
 	return chart, nil
 }
 
-// thinned leaves out points that are hardly away from the last one kept: a run that has arrived swings about its end.
+// thinned leaves out points close to the previous one. A run near its end oscillates around it.
 func thinned(points [][]float64) [][]float64 {
 	const step = 0.02
 	kept := points[:1:1]
@@ -169,8 +171,8 @@ func thinned(points [][]float64) [][]float64 {
 	return append(kept, points[len(points)-1])
 }
 
-// given are the hyperparameters in words, with a comma before them.
-func given(p method.Problem) string {
+// hyperparameterText returns the hyperparameters in words, each after a comma.
+func hyperparameterText(p method.Problem) string {
 	h, text := p, ""
 	if p.Definition().UsesK {
 		text += fmt.Sprintf(", k = %d", h.K)
@@ -184,8 +186,8 @@ func given(p method.Problem) string {
 	return text
 }
 
-// field evaluates the objective on a grid.
-func field(o *objective.Objective, reach float64) *drawing.Field {
+// objectiveField evaluates the objective on a grid.
+func objectiveField(o *objective.Objective, reach float64) *drawing.Field {
 	const points = 61
 	f := &drawing.Field{X0: -reach, X1: reach, Y0: -reach, Y1: reach, Columns: points, Rows: points}
 	place := func(i int) float64 { return float64(reach*float64(2*i-points+1)) / (points - 1) }

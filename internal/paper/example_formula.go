@@ -17,6 +17,7 @@ type quantity struct {
 
 func quantityOf(n int64) quantity { return quantity{r: new(big.Rat).SetInt64(n)} }
 
+// with applies an operation to two quantities.
 func (a quantity) with(b quantity, f func(z, x, y *big.Rat) *big.Rat) quantity {
 	return quantity{f(new(big.Rat), a.r, b.r), a.inexact || b.inexact}
 }
@@ -26,7 +27,7 @@ func (a quantity) minus(b quantity) quantity { return a.with(b, (*big.Rat).Sub) 
 func (a quantity) times(b quantity) quantity { return a.with(b, (*big.Rat).Mul) }
 func (a quantity) over(b quantity) quantity  { return a.with(b, (*big.Rat).Quo) }
 
-// root is the square root of a positive number.
+// root returns the square root of a positive number.
 func (a quantity) root() quantity {
 	num, den := new(big.Int).Sqrt(a.r.Num()), new(big.Int).Sqrt(a.r.Denom())
 	exact := quantity{new(big.Rat).SetFrac(num, den), a.inexact}
@@ -37,7 +38,7 @@ func (a quantity) root() quantity {
 	return quantity{new(big.Rat).SetFloat64(math.Sqrt(v)), true}
 }
 
-// cell is the number under a formula.
+// cell returns the table cell of a formula with this value.
 func (a quantity) cell(formula string) ExampleCell {
 	c := ExampleCell{Formula: formula}
 	c.Value, _ = a.r.Float64()
@@ -47,17 +48,17 @@ func (a quantity) cell(formula string) ExampleCell {
 	return c
 }
 
-// sixDigits writes a value with six digits.
+// sixDigits writes a value with six significant digits.
 func sixDigits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// formulaRow is a row of the example with the hyperparameters to measure it with.
+// formulaRow is a row of the example with its hyperparameters.
 type formulaRow struct {
 	ExampleRow
 	k    int
 	beta float64
 }
 
-// problem is the method with the row's hyperparameters.
+// problem returns the method with the row's hyperparameters.
 func (r *formulaRow) problem(tau threshold.Rate) (method.Problem, error) {
 	h := method.Problem{K: r.k, Beta: r.beta}
 	if r.Method.UsesTau {
@@ -66,8 +67,9 @@ func (r *formulaRow) problem(tau threshold.Rate) (method.Problem, error) {
 	return r.Method.With(h)
 }
 
-// exampleRows lists the methods with their formulas: the paper's table, with more than one k and beta as the answer depends
-// on them, and the three methods that it leaves out. The multiples of tau make the roots rational.
+// exampleRows returns the methods with their formulas: those of the paper's table, with several k and beta
+// because the answer depends on them, and the three methods that it leaves out. With these multiples of tau
+// the roots are rational.
 func exampleRows(rate threshold.Rate) []formulaRow {
 	r, _ := new(big.Rat).SetString(rate.String())
 	tau, m := quantity{r: r}, method.All()
@@ -106,20 +108,20 @@ var (
 	half           = one.over(two)
 )
 
-// straight is a point at which all positives are on the straight part of the hinge, and nothing else counts: f = t + c
-// with c = 1 at w1, and 1 less their mean score 1/2 at w2.
+// straight returns a point at which all positives are on the linear part of the hinge and no negative
+// contributes. Then f = t + c, with c = 1 at w1, and c = 1 minus the mean score 1/2 at w2.
 func straight(t, c quantity, formula, f string) ExamplePoint {
 	return ExamplePoint{t.cell(formula), t.plus(c).cell(f)}
 }
 
-// atZero is w1 for thresholds that are 0 there.
+// atZero returns w1 for a threshold of 0.
 func atZero() ExamplePoint { return straight(none, one, "0", "1") }
 
 func topPushExample() [2]ExamplePoint {
 	return [2]ExamplePoint{atZero(), straight(two, half, "2", "0.5 + t")}
 }
 
-// topPushKExample: one of the k scores is 2, the others are 0 for large n.
+// topPushKExample uses that one of the k scores is 2 and the others are 0 for large n.
 func topPushKExample(k int) [2]ExamplePoint {
 	return [2]ExamplePoint{atZero(), straight(two.over(quantityOf(int64(k))), half, "2/k", "0.5 + 2/k")}
 }
@@ -128,10 +130,10 @@ func topMeanExample(tau quantity) [2]ExamplePoint {
 	return [2]ExamplePoint{atZero(), straight(one.minus(tau), half, "1 − τ", "1.5 − τ")}
 }
 
-// grillZero is w1 with the false positives beside the positives.
+// grillZero returns w1, where the false positives contribute as much as the positives.
 func grillZero() ExamplePoint { return ExamplePoint{none.cell("0"), two.cell("2")} }
 
-// grillExample: beside the positives count the negatives above t - 1 = -2 tau, with the mean loss 2 tau^2.
+// grillExample adds to the positives the negatives above t - 1 = -2 tau, with the mean loss 2 tau^2.
 func grillExample(tau quantity) [2]ExamplePoint {
 	t := one.minus(two.times(tau))
 	at := straight(t, half.plus(two.times(tau).times(tau)), "1 − 2τ", "1.5 − 2τ(1 − τ)")
@@ -139,10 +141,10 @@ func grillExample(tau quantity) [2]ExamplePoint {
 	return [2]ExamplePoint{grillZero(), at}
 }
 
-// missed is the mean of max(0, 1 + t - z) over z uniform on [0,1], for -1 <= t <= 0.
+// missed returns the mean of max(0, 1 + t - z) over z uniform on [0,1], for -1 <= t <= 0.
 func missed(t quantity) quantity { return half.times(one.plus(t)).times(one.plus(t)) }
 
-// grillNPExample: all negatives are on the straight part, with the mean loss 1/2 + tau.
+// grillNPExample uses that all negatives are on the linear part, with the mean loss 1/2 + tau.
 func grillNPExample(tau quantity) [2]ExamplePoint {
 	t := none.minus(tau)
 	return [2]ExamplePoint{grillZero(), {t.cell("−τ"), missed(t).plus(half).plus(tau).cell("1 + τ²/2")}}
@@ -153,13 +155,13 @@ func topMeanNPExample(tau quantity) [2]ExamplePoint {
 	return [2]ExamplePoint{atZero(), {t.cell("−τ/2"), missed(t).cell("(1 − τ/2)²/2")}}
 }
 
-// patMatZero is w1 for a surrogate quantile.
+// patMatZero returns w1 for a surrogate quantile.
 func patMatZero(flat quantity) ExamplePoint {
 	return straight(flat, one, "(1 − τ)/β", "1 + (1 − τ)/β")
 }
 
-// patMatExample: t is where the mean of max(0, 1 + beta (z - t)) over z uniform on [-1,1] is tau. All z are on the straight
-// part when beta <= tau; otherwise those above t - 1/beta.
+// patMatExample solves for the t at which the mean of max(0, 1 + beta (z - t)) over z uniform on [-1,1] is
+// tau. All z are on the linear part if beta <= tau, otherwise those above t - 1/beta.
 func patMatExample(tau, beta quantity) [2]ExamplePoint {
 	flat := one.minus(tau).over(beta)
 	if beta.r.Cmp(tau.r) <= 0 {
@@ -171,7 +173,7 @@ func patMatExample(tau, beta quantity) [2]ExamplePoint {
 	return [2]ExamplePoint{patMatZero(flat), at}
 }
 
-// patMatNPExample is the same over z uniform on [-1,0], where the straight part ends at beta = 2 tau.
+// patMatNPExample does the same for z uniform on [-1,0], where all z are on the linear part if beta <= 2 tau.
 func patMatNPExample(tau, beta quantity) [2]ExamplePoint {
 	flat := one.minus(tau).over(beta)
 	at := straight(flat.minus(half), half, "(1 − τ)/β − 0.5", "(1 − τ)/β")

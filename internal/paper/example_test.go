@@ -13,7 +13,7 @@ import (
 	"toptau/threshold"
 )
 
-// The exact values are those of scores spread evenly, computed by the rules themselves without any formula.
+// The exact values must equal those that the rules compute from evenly spaced scores.
 func TestExampleFormulasAreThoseOfEvenScores(t *testing.T) {
 	tau := threshold.MustRate("4%")
 	const n = 20_000
@@ -25,7 +25,7 @@ func TestExampleFormulasAreThoseOfEvenScores(t *testing.T) {
 	}
 	s.all = append(append(s.all, s.positives...), s.negatives...)
 	for _, row := range exampleRows(tau) {
-		if row.Method.Name == "toppush" || row.Method.Name == "toppushk" { // their t is the outlier's, and exact
+		if row.Method.Name == "toppush" || row.Method.Name == "toppushk" { // their t depends on the outlier alone and is exact
 			continue
 		}
 		p, err := row.problem(tau)
@@ -36,9 +36,9 @@ func TestExampleFormulasAreThoseOfEvenScores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := total(surrogate.Hinge, s.positives, at, -1) / n
+		f := surrogateSum(surrogate.Hinge, s.positives, at, -1) / n
 		if p.Definition().FalsePositives {
-			f += total(surrogate.Hinge, s.negatives, at, 1) / n
+			f += surrogateSum(surrogate.Hinge, s.negatives, at, 1) / n
 		}
 		if want := row.At[1]; math.Abs(at-want.T.Value) > 1e-3 || math.Abs(f-want.F.Value) > 1e-3 {
 			t.Errorf("%s %s: t %g and f %g, formulas %g and %g", row.Method.Title, row.With, at, f, want.T.Value, want.F.Value)
@@ -63,7 +63,7 @@ func TestExampleTable(t *testing.T) {
 		}
 		better += string(r.Method.Name) + string(rune('0'+r.Better())) + " "
 		if one, two := r.At[0].F, r.At[1].F; one.Exact == nil || two.Exact == nil {
-			t.Errorf("%s %s: irrational, though its hyperparameters were chosen for roots that are not", r.Method.Title, r.With)
+			t.Errorf("%s %s: irrational, but its hyperparameters were chosen to make roots rational", r.Method.Title, r.With)
 		}
 	}
 	const want = "toppush1 toppushk1 toppushk0 toppushk2 grill2 patmat2 patmat2 patmat1 topmean1 " +
@@ -80,7 +80,7 @@ func TestExampleTable(t *testing.T) {
 	}
 }
 
-// w2 beats w1 for Pat&Mat with beta below (6 + 4 sqrt 2) tau, and not above.
+// For Pat&Mat, w2 is better than w1 if and only if beta < (6 + 4 sqrt 2) tau.
 func TestExamplePatMatBorder(t *testing.T) {
 	const tau = 0.01
 	border := (6 + 4*math.Sqrt2) * tau
@@ -92,7 +92,7 @@ func TestExamplePatMatBorder(t *testing.T) {
 	}
 }
 
-// TopPush and TopMean end at zero from every start, TopPushK and Pat&Mat do not.
+// TopPush and TopMean end at zero from every start. TopPushK and Pat&Mat do not.
 func TestExampleTrajectories(t *testing.T) {
 	figures, err := exampleFigures(context.Background(), 200, 1)
 	if err != nil {

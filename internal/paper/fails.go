@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"toptau/internal/certified"
+	"toptau/internal/optim"
 	"toptau/internal/report"
-	"toptau/internal/solver"
+	"toptau/internal/text"
 )
 
-// where writes for which settings of a grid something holds: "all", "none", "β ≤ 0.1", "λ = 0.001", "k ≥ 5".
-func where(points []Point, e entry, holds func(*Point) bool) string {
+// describeSettings returns the settings of a grid with a property: "all", "none", "β ≤ 0.1", "λ = 0.001", "k
+// ≥ 5".
+func describeSettings(points []Point, e entry, holds func(*Point) bool) string {
 	symbol, setting := "λ", func(p *Point) float64 { return p.Lambda }
 	switch {
 	case e.Method.UsesBeta:
@@ -50,8 +52,9 @@ func where(points []Point, e entry, holds func(*Point) bool) string {
 	return symbol + " = " + strings.Join(some, ", ")
 }
 
-// exactly says for which settings w = 0 is not a global minimiser: where a run can do better.
-func (st *study) exactly(s *Set, e entry) string {
+// possibleSettings returns the settings at which a run can be better than w = 0, because it is not a global
+// minimiser.
+func (st *study) possibleSettings(s *Set, e entry) string {
 	if certifiedless(e) {
 		return "open"
 	}
@@ -70,21 +73,22 @@ func (st *study) exactly(s *Set, e entry) string {
 		points = append(points, Point{Lambda: h.Lambda, Beta: h.Beta, K: h.K})
 		better = append(better, a.Verdict == certified.ZeroIsNotOptimal.String())
 	}
-	return where(points, e, func(p *Point) bool { return better[slices.Index(points, *p)] })
+	return describeSettings(points, e, func(p *Point) bool { return better[slices.Index(points, *p)] })
 }
 
-// failsItem is Table "fails": does the run beat w = 0? Beside it what is possible.
+// failsItem is Table "fails": the settings at which a run is better than w = 0, and those at which it could
+// be.
 func failsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"fails\": where the run ends better than w = 0", Text: []string{
-		"For which settings of the grid ADAM's last iterate has a lower objective than w = 0, on all training rows " +
-			"of the first split: \"all\" is the paper's check mark, " +
-			"\"none\" its cross. \"possible\" is the exact answer: for which settings a point better than w = 0 " +
-			"exists at all. Where it says none, w = 0 is a global minimum, " +
-			"a property of the method on this set; where the run says none and \"possible\" does not, the failure " +
-			"is the run's. For the Grill methods the question is open: their objective is not convex.",
-		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is never optimal unless the means of the classes " +
-			"coincide: their gradient at 0 is the difference of two means. So the paper's " +
-			"bounds on β in this table describe 1,000 steps of ADAM, not the methods.",
+		"The table lists the settings of the grid at which ADAM's last iterate has a lower objective than w = 0, on all " +
+			"training rows of the first split: \"all\" is the paper's check mark, " +
+			"\"none\" its cross. \"possible\" lists the settings at which a point better than w = 0 exists. If it is " +
+			"\"none\", w = 0 is a global minimum, " +
+			"which is a property of the method on this set. If only the run has \"none\", ADAM missed a better point. " +
+			"For the Grill methods the question is open, because their objective is not convex.",
+		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is optimal only if the means of the classes " +
+			"coincide, because their gradient at 0 is the difference of two means. The paper's " +
+			"bounds on β in this table therefore describe 1,000 steps of ADAM, not the methods.",
 	}}
 	tables, agreement := st.failTables()
 	p.Tables = tables
@@ -93,6 +97,7 @@ func failsItem(_ context.Context, st *study) (*Piece, error) {
 	return p, nil
 }
 
+// failTables returns the tables of the real sets, the stand-ins and the additional sets.
 func (st *study) failTables() (tables []NamedTable, notes []string) {
 	groups := []struct {
 		name, caption string
@@ -100,9 +105,9 @@ func (st *study) failTables() (tables []NamedTable, notes []string) {
 	}{
 		{"fails-real", "The paper's own data.", func(s *Set) bool { return s.Kind != StandIn }},
 		{"fails-standin", "Stand-ins for the other columns of the paper's table.",
-			func(s *Set) bool { return s.Kind == StandIn && slices.Contains(failSets, s.Stands) }},
+			func(s *Set) bool { return s.Kind == StandIn && slices.Contains(failSets, s.PaperSet) }},
 		{"fails-more", "Sets that the paper's table does not have.",
-			func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.Stands) }},
+			func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.PaperSet) }},
 	}
 	for _, g := range groups {
 		t := report.Table{Caption: g.caption, Header: []string{"method"}}
@@ -124,18 +129,18 @@ func (st *study) failTables() (tables []NamedTable, notes []string) {
 	return tables, notes
 }
 
-// failColumns adds the columns of a set and returns what to say about it.
+// failColumns adds the columns of a set and returns a note on it.
 func (st *study) failColumns(t *report.Table, s *Set) []string {
-	column := slices.Index(failSets, s.Stands)
+	column := slices.Index(failSets, s.PaperSet)
 	if column >= 0 {
 		t.Header = append(t.Header, s.Name+": paper")
 	}
 	t.Header = append(t.Header, s.Name+": ADAM", "possible")
 	same, method, run := 0, 0, 0
 	for i, e := range entries() {
-		ours, exact := "-", st.exactly(s, e)
-		if c := st.cell(s, variant{Seed: first, Solver: solverAdam}, e); c != nil {
-			ours = where(c.Points, e, (*Point).Beats)
+		ours, exact := "-", st.possibleSettings(s, e)
+		if c := st.findCell(s, variant{Seed: first, Solver: solverAdam}, e); c != nil {
+			ours = describeSettings(c.Points, e, (*Point).Beats)
 		}
 		if column >= 0 {
 			t.Rows[i] = append(t.Rows[i], printedFails[i][column])
@@ -152,17 +157,18 @@ func (st *study) failColumns(t *report.Table, s *Set) []string {
 	}
 	text := fmt.Sprintf("%s: ", s.Name)
 	if column >= 0 {
-		text += fmt.Sprintf("%d of 14 cells are the paper's; ", same)
+		text += fmt.Sprintf("%d of 14 cells agree with the paper; ", same)
 	}
-	text += fmt.Sprintf("in %d w = 0 is optimal and ADAM ends there or above (the method's property), in %d of the "+
-		"10 convex ones ADAM misses a better point that exists for some setting (the run's).", method, run)
+	text += fmt.Sprintf("in %d cells w = 0 is optimal, so ADAM cannot be better (a property of the method); in %d of the "+
+		"10 convex ones ADAM misses a better point that exists for some setting (a property of the run).", method, run)
 	return []string{text}
 }
 
-// otherSteps are step sizes of ADAM beside the 0.01 of all other tables. The paper does not print its own.
+// otherSteps are step sizes of ADAM in addition to 0.01, which all other tables use. The paper does not print
+// its step size.
 var otherSteps = []float64{0.001, 0.1, 1}
 
-// addSteps shows on the real sets how much of the table is a matter of the step size.
+// addSteps adds a table that shows the effect of the step size on the real sets.
 func (st *study) addSteps(p *Piece) {
 	t := report.Table{Caption: "The same on the paper's own data for other step sizes of ADAM.",
 		Header: []string{"method"}}
@@ -170,23 +176,23 @@ func (st *study) addSteps(p *Piece) {
 		t.Rows = append(t.Rows, []string{e.Title()})
 	}
 	for _, s := range st.present(Real) {
-		column := slices.Index(failSets, s.Stands)
+		column := slices.Index(failSets, s.PaperSet)
 		t.Header = append(t.Header, s.Name+": paper")
 		for i := range entries() {
 			t.Rows[i] = append(t.Rows[i], printedFails[i][column])
 		}
 		var agree []string
-		for _, step := range []float64{otherSteps[0], solver.DefaultStep, otherSteps[1], otherSteps[2]} {
+		for _, step := range []float64{otherSteps[0], optim.DefaultStep, otherSteps[1], otherSteps[2]} {
 			v := variant{Seed: first, Solver: solverAdam, Step: step}
-			if step == solver.DefaultStep {
+			if step == optim.DefaultStep {
 				v.Step = 0
 			}
 			t.Header = append(t.Header, "step "+number(step))
 			same, known := 0, true
 			for i, e := range entries() {
 				ours := "-"
-				if c := st.cell(s, v, e); c != nil {
-					ours = where(c.Points, e, (*Point).Beats)
+				if c := st.findCell(s, v, e); c != nil {
+					ours = describeSettings(c.Points, e, (*Point).Beats)
 				} else {
 					known = false
 				}
@@ -200,8 +206,8 @@ func (st *study) addSteps(p *Piece) {
 			}
 		}
 		if len(agree) > 0 {
-			p.Text = append(p.Text, fmt.Sprintf("%s, cells of 14 that are the paper's: %s. The paper does not "+
-				"print its step size.", s.Name, list(agree)))
+			p.Text = append(p.Text, fmt.Sprintf("%s, cells of 14 that agree with the paper: %s. The paper does not "+
+				"print its step size.", s.Name, text.List(agree, "and")))
 		}
 	}
 	if len(t.Header) > 1 {

@@ -18,17 +18,17 @@ import (
 	"toptau/internal/atomicfile"
 )
 
-// Source is where the UCI repository keeps its files.
+// Source is the address of the files of the UCI repository.
 const Source = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
-// remote is a file of the repository and its place in the data directory.
+// remote is a file of the repository with its path in the data directory.
 type remote struct {
 	from, to string
 	bytes    int64
 	sha256   string
 }
 
-// remotes are the paper's two small sets as UCI distributes them.
+// remotes lists the paper's two small sets as UCI distributes them.
 var remotes = []remote{
 	{"ionosphere/ionosphere.data", "ionosphere/ionosphere.data", 76_467,
 		"46d52186b84e20be52918adb93e8fb9926b34795ff7504c24350ae0616a04bbd"},
@@ -36,12 +36,12 @@ var remotes = []remote{
 		"b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12"},
 }
 
-// Fetch downloads the files that dir lacks, or has with another checksum, from the repository at source, and returns the
-// paths of what it wrote. A file appears only when its checksum is the known one. The errors are of kind IO: no connection,
-// an answer that is not the file; and of kind Data: other bytes than expected.
+// Fetch downloads the files that are missing in dir, or have another checksum, and returns the paths that it
+// wrote. A file is written only if its checksum is the expected one. Errors are of kind IO if there is no
+// connection or no such file, and of kind Data if the bytes differ from those expected.
 func Fetch(ctx context.Context, dir, source string) ([]string, error) {
 	if u, err := url.Parse(source); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "--from " + diag.Quote(source),
+		return nil, &diag.Error{Kind: diag.Usage, Param: "from", Found: diag.Quote(source),
 			Expected: "an address that begins with https:// or http://"}
 	}
 	var written []string
@@ -65,15 +65,16 @@ func Fetch(ctx context.Context, dir, source string) ([]string, error) {
 	return written, nil
 }
 
-// patience is how long one file may take.
+// patience is the time limit for one file.
 const patience = 2 * time.Minute
 
+// download returns the content of the file.
 func (r remote) download(ctx context.Context, address string) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "--from " + diag.Quote(address), Err: err}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "from", Found: diag.Quote(address), Err: err}
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -95,7 +96,7 @@ func (r remote) download(ctx context.Context, address string) ([]byte, error) {
 	return content, nil
 }
 
-// offline is the error of a connection that failed.
+// offline returns the error for a failed connection.
 func (r remote) offline(address string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
@@ -103,8 +104,9 @@ func (r remote) offline(address string, err error) error {
 	return &diag.Error{Kind: diag.IO, File: address, Found: "no connection", Hint: r.byHand(), Err: err}
 }
 
+// byHand returns the advice to download the file by other means.
 func (r remote) byHand() string {
-	return "this machine may be offline: put the file into the data directory by hand as " + r.to
+	return "this computer may be offline: put the file into the data directory by hand as " + r.to
 }
 
 func digestOf(content []byte) string {

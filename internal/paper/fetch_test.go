@@ -45,7 +45,7 @@ func TestFetchWritesOnlyWhatHasTheKnownChecksum(t *testing.T) {
 		t.Fatalf("Fetch = %v, %v; want two files", files, err)
 	}
 	if content, _ := os.ReadFile(filepath.Join(dir, "b", "b.data")); string(content) != b {
-		t.Errorf("b.data holds %q", content)
+		t.Errorf("b.data contains %q", content)
 	}
 	if files, err = Fetch(context.Background(), dir, good.URL); err != nil || len(files) != 0 {
 		t.Errorf("a second Fetch wrote %v, %v; want nothing", files, err)
@@ -57,7 +57,7 @@ func TestFetchWritesOnlyWhatHasTheKnownChecksum(t *testing.T) {
 	bad := serve(t, map[string]string{"/x/a.data": "1,2,g\n", "/x/b.data": b})
 	_, err = Fetch(context.Background(), dir, bad.URL)
 	if f := diag.Of(err); f == nil || f.Kind != diag.Data || !strings.Contains(err.Error(), digestOf([]byte(a))) {
-		t.Errorf("other bytes gave %v; want a fault of kind data that names the checksum", err)
+		t.Errorf("other bytes gave %v; want an error of kind data with the checksum", err)
 	}
 	if content, _ := os.ReadFile(filepath.Join(dir, "a", "a.data")); string(content) != "edited" {
 		t.Errorf("a failed download replaced the file with %q", content)
@@ -75,7 +75,7 @@ func TestFetchSaysWhyItCannot(t *testing.T) {
 	}{
 		{"not there", empty.URL, diag.IO, "404"},
 		{"offline", gone.URL, diag.IO, "by hand as ionosphere/ionosphere.data"},
-		{"no address", "ftp://host", diag.Usage, "--from"},
+		{"no address", "ftp://host", diag.Usage, "from"},
 	} {
 		dir := t.TempDir()
 		files, err := Fetch(context.Background(), dir, c.from)
@@ -88,7 +88,7 @@ func TestFetchSaysWhyItCannot(t *testing.T) {
 	}
 }
 
-// TestKnownChecksumsAreThoseOfTheData holds the checksums against the files.
+// TestKnownChecksumsAreThoseOfTheData compares the checksums with the files.
 func TestKnownChecksumsAreThoseOfTheData(t *testing.T) {
 	dir := os.Getenv("TOPTAU_DATA")
 	if dir == "" {

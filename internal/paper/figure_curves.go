@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/internal/plot"
+	"toptau/internal/text"
 	"toptau/metric"
 )
 
@@ -15,13 +16,14 @@ type NamedCurve struct {
 	Curve metric.Curve
 }
 
-// drawnPoints is how many points of a curve are drawn: more than the figure has places for.
+// drawnPoints is the number of points drawn of a curve. A figure cannot show more.
 const drawnPoints = 300
 
-// FigurePTau draws the precision in the top tau of all rows against tau (Figure "ptau"), up to tau = zoom; 0: up to 1.
+// FigurePTau draws the precision in the top tau of all rows against tau (Figure "ptau"), up to zoom or, if
+// zoom is 0, to 1.
 func FigurePTau(set string, methods []NamedCurve, zoom float64) *plot.Plot {
 	p := curvesPlot(methods, zoom)
-	p.X = plot.Axis{Label: "τ, the share of rows on top", Unit: plot.Percent, Max: 1}
+	p.X = plot.Axis{Label: "τ, fraction of rows on top", Unit: plot.Percent, Max: 1}
 	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Max: 1}
 	title, part := "P-τ curves, "+set, "for every τ"
 	if zoom > 0 && zoom < 1 {
@@ -30,7 +32,7 @@ func FigurePTau(set string, methods []NamedCurve, zoom float64) *plot.Plot {
 		title += ", τ ≤ " + sixDigits(zoom)
 	}
 	p.Text = plot.Caption{Title: title,
-		Description: "Precision among the share τ of rows with the highest scores, " + part + ". " + methodsDrawn(methods)}
+		Description: "Precision in the fraction τ of rows with the highest scores, " + part + ". " + methodsDrawn(methods)}
 	return p
 }
 
@@ -40,11 +42,11 @@ func FigurePR(set string, methods []NamedCurve) *plot.Plot {
 	p.X = plot.Axis{Label: "recall", Unit: plot.Percent, Max: 1}
 	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Max: 1}
 	p.Text = plot.Caption{Title: "Precision and recall, " + set,
-		Description: "Precision against the share of positives found. " + methodsDrawn(methods)}
+		Description: "Precision against the fraction of positives found. " + methodsDrawn(methods)}
 	return p
 }
 
-// curvesPlot has a line for each method, thinned to what can be seen up to x = zoom.
+// curvesPlot returns a plot with a line per method, thinned to the points that are visible up to zoom.
 func curvesPlot(methods []NamedCurve, zoom float64) *plot.Plot {
 	p := &plot.Plot{}
 	for _, m := range methods {
@@ -62,7 +64,7 @@ func curvesPlot(methods []NamedCurve, zoom float64) *plot.Plot {
 	return p
 }
 
-// upTo keeps the points up to x and the next one, to which the line leads.
+// upTo returns the points up to x and the next one, where the line leaves the figure.
 func upTo(points []metric.Point, x float64) []metric.Point {
 	for i, p := range points {
 		if p.X > x {
@@ -72,17 +74,17 @@ func upTo(points []metric.Point, x float64) []metric.Point {
 	return points
 }
 
-// methodsDrawn names the areas, for readers who cannot see the lines.
+// methodsDrawn lists the methods with their areas, for readers who cannot see the lines.
 func methodsDrawn(methods []NamedCurve) string {
 	var words []string
 	for _, m := range methods {
 		words = append(words, fmt.Sprintf("%s (area %.3f)", m.Name, m.Curve.Area))
 	}
-	return "Drawn: " + list(words) + "."
+	return "Drawn: " + text.List(words, "and") + "."
 }
 
-// FigureDescent draws the objective after so many passes over the data, and the lower bounds that came with it. of names
-// what is minimised: "TopPush on Ionosphere".
+// FigureDescent draws the objective and its lower bounds against passes over the data. of names the problem:
+// "TopPush on Ionosphere".
 func FigureDescent(of string, runs []Descent) *plot.Plot {
 	p := &plot.Plot{
 		Text: plot.Caption{Title: "Objective, " + of, Description: endsOfRuns(runs)},
@@ -97,7 +99,7 @@ func FigureDescent(of string, runs []Descent) *plot.Plot {
 	}
 	for i, r := range runs {
 		p.Series = append(p.Series, plot.Series{Name: r.Name, X: r.Passes, Y: r.Upper, Draw: plot.Step, Style: i + 1})
-		if n := len(r.Lower); n > 0 { // a bound holds to the end of the figure
+		if n := len(r.Lower); n > 0 { // the last bound holds to the end of the figure
 			p.Series = append(p.Series, plot.Series{Name: "its lower bound", Draw: plot.Step, Style: len(runs) + i + 1,
 				X: append(slices.Clone(r.Passes), end), Y: append(slices.Clone(r.Lower), r.Lower[n-1])})
 		}
@@ -105,14 +107,14 @@ func FigureDescent(of string, runs []Descent) *plot.Plot {
 	return p
 }
 
-// FigureGap draws how far the objective is above the best lower bound of all runs, as a share of F(0) less that bound, or
-// of F(0) when that is nothing.
+// FigureGap draws the distance of the objective to the best lower bound of all runs, as a fraction of F(0)
+// minus that bound. If that is 0, it is a fraction of F(0).
 func FigureGap(of string, runs []Descent) *plot.Plot {
 	p := &plot.Plot{
 		Text: plot.Caption{Title: "Distance from the optimum, " + of, Description: endsOfRuns(runs),
-			Note: "Distance to the certified lower bound as a share of the possible decrease from w = 0 (of F(0), where there is none)."},
+			Note: "Distance to the certified lower bound as a fraction of the possible decrease from w = 0, or of F(0) if no decrease is possible."},
 		X: plot.Axis{Label: "passes over the training rows", Scale: plot.Logarithmic},
-		Y: plot.Axis{Label: "share of the decrease still missing", Scale: plot.Logarithmic},
+		Y: plot.Axis{Label: "missing fraction of the decrease", Scale: plot.Logarithmic},
 	}
 	bound := bestBound(runs)
 	for _, r := range runs {
@@ -125,6 +127,7 @@ func FigureGap(of string, runs []Descent) *plot.Plot {
 	return p
 }
 
+// bestBound returns the largest lower bound of the runs.
 func bestBound(runs []Descent) float64 {
 	bound := math.Inf(-1)
 	for _, r := range runs {
@@ -135,7 +138,7 @@ func bestBound(runs []Descent) float64 {
 	return bound
 }
 
-// possible is what the objective at zero is above the bound, where that is more than rounding.
+// possible returns F(0) minus the bound, or F(0) if the difference is only rounding.
 func (r *Descent) possible(bound float64) float64 {
 	if d := r.AtZero - bound; d > 1e-9*r.AtZero {
 		return d
@@ -143,7 +146,7 @@ func (r *Descent) possible(bound float64) float64 {
 	return r.AtZero
 }
 
-// endsOfRuns says where the runs ended.
+// endsOfRuns returns the last values of the runs in words.
 func endsOfRuns(runs []Descent) string {
 	text := ""
 	for _, r := range runs {

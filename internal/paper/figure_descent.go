@@ -5,20 +5,21 @@ import (
 
 	"toptau/internal/certified"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 )
 
-// Descent is the objective of a run after so many passes over the data.
+// Descent is the objective during a run, against passes over the data.
 type Descent struct {
 	Name   string
 	AtZero float64   // F(0)
-	Passes []float64 // readings of as many rows as the data has, ascending
+	Passes []float64 // rows read, divided by the rows of the data; ascending
 	Upper  []float64 // the lowest F so far for the certified solver, the newest for ADAM
-	Lower  []float64 // the highest lower bound so far; nil: the solver has none
+	Lower  []float64 // the largest lower bound so far; nil if the solver has none
 }
 
-// Descend minimises a convex objective twice, by ADAM from zero and by the certified solver, and returns both runs. batches
-// is the number of minibatches, drawn from seed, 0 or 1 for none; iterations 0 means the paper's 1,000.
+// Descend minimises a convex objective by ADAM from zero and by the certified solver, and returns both runs.
+// batches is the number of minibatches, drawn with seed; 0 and 1 mean full batches. iterations is 1,000 by
+// default, as in the paper.
 func Descend(ctx context.Context, o *objective.Objective, batches, iterations int, seed uint64) ([]Descent, error) {
 	adam, err := descendByAdam(ctx, o, batches, iterations, seed)
 	if err != nil {
@@ -31,8 +32,9 @@ func Descend(ctx context.Context, o *objective.Objective, batches, iterations in
 	return []Descent{adam, proved}, err
 }
 
+// descendByAdam returns a run of ADAM.
 func descendByAdam(ctx context.Context, o *objective.Objective, batches, iterations int, seed uint64) (Descent, error) {
-	task := solver.Task{Full: o}
+	task := optim.Task{Full: o}
 	perPass := 1.0
 	if batches > 1 {
 		parts, err := o.Minibatches(batches, seed, false)
@@ -42,21 +44,22 @@ func descendByAdam(ctx context.Context, o *objective.Objective, batches, iterati
 		task.Batches, perPass = parts, float64(batches)
 	}
 	if iterations == 0 {
-		iterations = solver.DefaultIterations
+		iterations = optim.DefaultIterations
 	}
 	every := 1
-	if batches > 1 { // points of the full objective cost a pass each, which is not counted
+	if batches > 1 { // each value of the full objective costs a pass, which is not counted
 		every = max(1, iterations/100)
 	}
-	run := solver.AdamGrid(ctx, []solver.Task{task}, solver.Options{Iterations: iterations, TraceEvery: every})[0]
+	run := optim.AdamGrid(ctx, []optim.Task{task}, optim.StepOptions{Iterations: iterations, TraceEvery: every})[0]
 	d := Descent{Name: "ADAM", AtZero: run.Result.AtZero.F}
 	for _, at := range run.Result.Trace {
-		// a point after k steps is known once the data were read for it: k+1 readings of a batch
+		// the value after k steps is known after k+1 passes over a batch
 		d.Passes, d.Upper = append(d.Passes, float64(at.Iteration+1)/perPass), append(d.Upper, at.F)
 	}
 	return d, run.Err
 }
 
+// descendCertified returns a run of the certified solver.
 func descendCertified(ctx context.Context, o *objective.Objective) (Descent, error) {
 	d := Descent{Name: "certified"}
 	add := func(passes int, upper, lower float64) {

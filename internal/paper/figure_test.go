@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/plot"
 	"toptau/internal/report"
-	"toptau/internal/solver"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
 
-// A walk from a start is a run whose points are moved, and ends where the objective says.
+// A walk is a run with shifted points, and its last value is that of the objective.
 func TestWalkStartsWhereItIsTold(t *testing.T) {
 	x, err := exampleSample(100, 1)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestWalkStartsWhereItIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWalk(o, []float64{0.6, -0.7})
-	r, err := solver.Adam(context.Background(), w, nil, solver.Options{Iterations: 100})
+	r, err := optim.Adam(context.Background(), w, nil, optim.StepOptions{Iterations: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestWalkStartsWhereItIsTold(t *testing.T) {
 		t.Errorf("starts at %v", first)
 	}
 	if f := o.At(w.from(r.Last.W), nil).F; math.Abs(f-r.Last.F) > 1e-12 {
-		t.Errorf("ends at F = %g, the run says %g", f, r.Last.F)
+		t.Errorf("ends at F = %g, but the run returned %g", f, r.Last.F)
 	}
 	for _, at := range w.points {
 		if objective.Norm(at) > 1+1e-9 {
@@ -93,7 +93,7 @@ func TestDescend(t *testing.T) {
 	}
 }
 
-// The zoom keeps the first point beyond its end, so that the line leaves the figure.
+// A zoomed curve keeps the first point beyond the end, so the line leaves the figure.
 func TestPTauZoom(t *testing.T) {
 	var s metric.Scores
 	for i := range 500 {
@@ -117,7 +117,7 @@ func TestPTauZoom(t *testing.T) {
 	}
 }
 
-// Everything here has the same bytes for any number of threads.
+// All results have the same bytes with any number of threads.
 func TestSameBytesOnAnyNumberOfThreads(t *testing.T) {
 	var first []byte
 	for _, threads := range []int{1, 3} {
@@ -149,7 +149,7 @@ func TestSameBytesOnAnyNumberOfThreads(t *testing.T) {
 	}
 }
 
-// A cancelled context ends everything with its error.
+// A cancelled context ends every experiment with its error.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -164,7 +164,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A violation is seen, a NaN is one, and a refuted statement needs one.
+// A violation is counted, a NaN is a violation, and a refuted statement needs one.
 func TestChecksCanFail(t *testing.T) {
 	var c Check
 	try := trial{check: &c}

@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 )
 
-// walk is an objective that remembers where it was evaluated, in coordinates that start at a point of choice: a solver
-// that starts at zero starts there.
+// walk is an objective that records the points at which it is evaluated. Its coordinates are relative to a
+// start, so a solver that starts at zero begins there.
 type walk struct {
 	*objective.Objective
 	start  []float64
@@ -18,9 +18,9 @@ type walk struct {
 
 func newWalk(o *objective.Objective, start []float64) *walk { return &walk{Objective: o, start: start} }
 
-// descend takes so many steps of ADAM. Unless it fails, points holds where it was.
+// descend runs steps of ADAM. Afterwards points contains the iterates.
 func (w *walk) descend(ctx context.Context, steps int) error {
-	if _, err := solver.Adam(ctx, w, nil, solver.Options{Iterations: steps}); err != nil {
+	if _, err := optim.Adam(ctx, w, nil, optim.StepOptions{Iterations: steps}); err != nil {
 		return err
 	}
 	return ctx.Err()
@@ -42,6 +42,7 @@ func (w *walk) Project(step []float64) {
 	}
 }
 
+// from returns start + step.
 func (w *walk) from(step []float64) []float64 {
 	at := slices.Clone(w.start)
 	for j := range at {

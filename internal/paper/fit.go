@@ -11,12 +11,13 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
+	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
 )
 
-// fitted is an entry's points with their weights.
+// fitted contains an entry's points with their weights.
 type fitted struct {
 	points  []Point
 	w       [][]float64
@@ -25,7 +26,7 @@ type fitted struct {
 	limits  []string
 }
 
-// newFitted is an entry's grid before anything is fitted.
+// newFitted returns an entry's grid before anything is fitted.
 func newFitted(problems []method.Problem, x *matrix.Matrix) fitted {
 	f := fitted{points: make([]Point, len(problems)), w: make([][]float64, len(problems)), rows: x.Rows()}
 	for i, p := range problems {
@@ -35,13 +36,14 @@ func newFitted(problems []method.Problem, x *matrix.Matrix) fitted {
 	return f
 }
 
-// adam runs the paper's scheme for all points of some entries on shared passes: 1,000 iterations, last iterate.
-func adam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, list []entry,
-	progress func(share float64)) ([]fitted, error) {
+// fitAdam runs ADAM for all points of some entries on shared passes and returns the last iterates, as in the
+// paper.
+func fitAdam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, list []entry,
+	progress func(fraction float64)) ([]fitted, error) {
 	out := make([]fitted, len(list))
-	type place struct{ entry, point int }
+	type position struct{ entry, point int }
 	var problems []method.Problem
-	var places []place
+	var positions []position
 	for i, e := range list {
 		own, err := e.problems()
 		if err != nil {
@@ -49,12 +51,12 @@ func adam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, lis
 		}
 		out[i] = newFitted(own, x)
 		for j, p := range own {
-			problems, places = append(problems, p), append(places, place{i, j})
+			problems, positions = append(problems, p), append(positions, position{i, j})
 		}
 	}
 	scheme := tune.Paper{
-		// What a step on minibatches does to the objective on all rows is not needed on the way.
-		Options:     solver.Options{Start: v.Start, Seed: v.Seed, Step: v.Step, TraceEvery: solver.DefaultIterations},
+		// The full objective is needed only at the end, not after each step.
+		Options:     optim.StepOptions{Start: v.Start, Seed: v.Seed, Step: v.Step, TraceEvery: optim.DefaultIterations},
 		Minibatches: minibatches,
 	}
 	var mu sync.Mutex
@@ -63,16 +65,16 @@ func adam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, lis
 		Fitted: func(k int, f tune.Fit, err error) {
 			mu.Lock()
 			defer mu.Unlock()
-			at := places[k]
+			at := positions[k]
 			to := &out[at.entry]
 			to.seconds += f.Seconds
 			to.w[at.point] = f.W
-			to.points[at.point].adam(f, err)
+			to.points[at.point].setAdam(f, err)
 		},
-		Progress: func(k int, share float64) {
+		Progress: func(k int, fraction float64) {
 			mu.Lock()
 			defer mu.Unlock()
-			done[k] = share
+			done[k] = fraction
 			var sum float64
 			for _, s := range done {
 				sum += s
@@ -86,8 +88,8 @@ func adam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, lis
 	return out, err
 }
 
-// adam takes over what a run of ADAM ended with.
-func (p *Point) adam(f tune.Fit, err error) {
+// setAdam sets the result of a run of ADAM.
+func (p *Point) setAdam(f tune.Fit, err error) {
 	switch {
 	case err != nil:
 		p.Failed = err.Error()
@@ -98,28 +100,29 @@ func (p *Point) adam(f tune.Fit, err error) {
 	}
 }
 
-// Limits of the certified repeat. A problem on more rows than certifiedRows is solved on a part of them, which is said.
+// Limits of the certified solver, chosen by hand. A problem with more rows than certifiedRows is solved on a
+// part of them, and the results mention it.
 const (
 	certifiedRows    = 30_000
-	certifiedGap     = 1e-4 // of the decrease: below what a validation part can tell apart
-	certifiedSystems = 150  // Newton systems after which a solve stops, at the end of a round, with the bounds that it has
+	certifiedGap     = 1e-4 // of the decrease; a validation part cannot distinguish smaller gaps
+	certifiedSystems = 150  // Newton systems after which a solve stops at the end of a round
 )
 
-// certify solves the six points of an entry to their global optimum, each from where the last one ended. Where w = 0 is
-// proven optimal for the rule, whatever lambda, there is nothing to solve.
-func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Problem) (*ZeroAnswer, error),
-	progress func(share float64)) (fitted, error) {
+// fitCertified solves the six points of an entry to their global optimum, each from the previous solution. If
+// w = 0 is proven optimal for the rule, it is optimal for every lambda, and there is nothing to solve.
+func fitCertified(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Problem) (*ZeroAnswer, error),
+	progress func(fraction float64)) (fitted, error) {
 	problems, err := e.problems()
 	if err != nil {
 		return fitted{}, err
 	}
-	begin := time.Now()
+	start := time.Now()
 	f := newFitted(problems, x)
 	y := x
 	if n := x.Rows(); n > certifiedRows {
-		y = evenly(x, certifiedRows)
+		y = thinRows(x, certifiedRows)
 		f.rows = y.Rows()
-		f.limits = append(f.limits, fmt.Sprintf("solved on %s of %s training rows", whole(y.Rows()), whole(n)))
+		f.limits = append(f.limits, fmt.Sprintf("solved on %s of %s training rows", text.Count(y.Rows()), text.Count(n)))
 	}
 	var chain certified.Chain
 	order := chainOrder(problems)
@@ -135,9 +138,9 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 		}
 		if answer.Verdict == certified.ZeroIsOptimal.String() {
 			f.w[i] = make([]float64, x.Cols())
-			f.points[i].zero(o)
+			f.points[i].setZero(o)
 		} else {
-			res, err := limited(ctx, &chain, o)
+			res, err := solveWithLimit(ctx, &chain, o)
 			if ctx.Err() != nil {
 				return f, ctx.Err()
 			}
@@ -146,7 +149,7 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 				continue
 			}
 			f.w[i] = res.W
-			f.points[i].certified(&res)
+			f.points[i].setCertified(&res)
 			if !res.Converged {
 				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d Newton systems",
 					i+1, res.Iterations))
@@ -154,13 +157,13 @@ func certify(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Pr
 		}
 		progress(float64(done+1) / float64(len(order)))
 	}
-	f.seconds = time.Since(begin).Seconds()
+	f.seconds = time.Since(start).Seconds()
 	return f, nil
 }
 
-// limited solves until the gap or the limit of work is reached. The work is counted, not timed, so that the result does not
-// depend on the machine.
-func limited(ctx context.Context, chain *certified.Chain, o *objective.Objective) (certified.Result, error) {
+// solveWithLimit solves until the gap or the limit of work is reached. The limit counts work, not time, so
+// the result does not depend on the machine.
+func solveWithLimit(ctx context.Context, chain *certified.Chain, o *objective.Objective) (certified.Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	return chain.Solve(ctx, o, certified.Options{Gap: certifiedGap, Progress: func(p certified.Progress) {
@@ -170,20 +173,20 @@ func limited(ctx context.Context, chain *certified.Chain, o *objective.Objective
 	}})
 }
 
-// zero takes over a proof that w = 0 is optimal.
-func (p *Point) zero(o *objective.Objective) {
+// setZero sets the result of a proof that w = 0 is optimal.
+func (p *Point) setZero(o *objective.Objective) {
 	at := o.At(make([]float64, o.Dim()), nil).F
 	p.Failed, p.F, p.AtZero, p.Lower, p.Converged, p.Zero = "", at, at, &at, true, true
 }
 
-// certified takes over a solve.
-func (p *Point) certified(r *certified.Result) {
+// setCertified sets the result of the certified solver.
+func (p *Point) setCertified(r *certified.Result) {
 	lower := r.LowerBound
 	p.Failed, p.F, p.AtZero, p.Lower, p.Radius = "", r.Objective, r.AtZero, &lower, r.BallRadius
 	p.Converged, p.Zero, p.Passes = r.Converged, r.Zero == certified.ZeroIsOptimal, r.Passes
 }
 
-// chainOrder goes from large to small lambda and beta and from small to large k, as a chain wants it.
+// chainOrder returns the order of a chain: from large to small lambda and beta, and from small to large k.
 func chainOrder(problems []method.Problem) []int {
 	order := make([]int, len(problems))
 	for i := range order {
@@ -202,6 +205,7 @@ func chainOrder(problems []method.Problem) []int {
 	return order
 }
 
+// descending compares two numbers, the larger first.
 func descending(a, b float64) int {
 	switch {
 	case a > b:
@@ -212,19 +216,19 @@ func descending(a, b float64) int {
 	return 0
 }
 
-// evenly takes about n rows, evenly spaced in the order in which each class is stored, in the proportion of the classes.
-func evenly(x *matrix.Matrix, n int) *matrix.Matrix {
-	take := func(p *matrix.Part) *matrix.Part {
+// thinRows returns about n rows, evenly spaced in each class, in the proportion of the classes.
+func thinRows(x *matrix.Matrix, n int) *matrix.Matrix {
+	thinClass := func(p *matrix.Part) *matrix.Part {
 		list := make([]int, int(int64(p.Rows())*int64(n)/int64(x.Rows())))
 		for i := range list {
 			list[i] = int(int64(i) * int64(p.Rows()) / int64(len(list)))
 		}
 		return p.Take(list)
 	}
-	return &matrix.Matrix{Positives: take(x.Positives), Negatives: take(x.Negatives)}
+	return &matrix.Matrix{Positives: thinClass(x.Positives), Negatives: thinClass(x.Negatives)}
 }
 
-// ZeroAnswer says whether w = 0 is a global minimiser of a rule, whatever lambda and beta.
+// ZeroAnswer is the answer whether w = 0 is a global minimiser of a rule, for every lambda and beta.
 type ZeroAnswer struct {
 	Key       string  `json:"key"`
 	Verdict   string  `json:"verdict"` // yes, no, undecided
@@ -233,7 +237,7 @@ type ZeroAnswer struct {
 	Advantage float64 `json:"advantage"`
 }
 
-// isZeroOptimal decides it for the rule of a problem.
+// isZeroOptimal decides whether w = 0 is optimal for the rule of a problem.
 func isZeroOptimal(ctx context.Context, x *matrix.Matrix, p method.Problem) (*ZeroAnswer, error) {
 	o, err := objective.New(p, x)
 	if err != nil {

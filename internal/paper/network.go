@@ -9,18 +9,19 @@ import (
 	"toptau/internal/table"
 )
 
-// The network sets. CTA and NetFlow were never public; public traffic with named attacks stands in for them: kddcup99 for
-// CTA and nsl_kdd for NetFlow (rare attacks: r2l and u2r), and cicids2017_web beside them. The columns of CTA and NetFlow
-// are the scores of detectors, numbers on one scale, so symbolic columns are left out here and every column is divided by
-// its standard deviation on the training rows.
+// The network sets. CTA and NetFlow were never public. Public traffic with named attacks replaces them:
+// kddcup99 for CTA and nsl_kdd for NetFlow, with the rare attacks r2l and u2r as positives. cicids2017_web is
+// an additional set. The columns of CTA and NetFlow are scores of detectors, numbers on one scale. Here
+// categorical columns are therefore left out, and every column is divided by its standard deviation on the
+// training rows.
 
 // rareAttacks are the attack types of the groups r2l and u2r of KDD Cup 1999.
 var rareAttacks = strings.Fields(`guess_passwd ftp_write imap phf multihop warezmaster warezclient spy xlock xsnoop
 	snmpguess snmpgetattack httptunnel sendmail named worm
 	buffer_overflow loadmodule rootkit perl sqlattack xterm ps`)
 
-// readKDD reads files of KDD Cup 1999 or NSL-KDD: 41 features, the attack's name in column 42, for NSL-KDD a level of
-// difficulty in column 43, which is no feature. Positive are the rare attacks.
+// readKDD reads files of KDD Cup 1999 or NSL-KDD: 41 features and the attack's name in column 42. NSL-KDD has
+// a level of difficulty in column 43, which is not a feature. The rare attacks are positive.
 func readKDD(paths []string, difficulty bool) (*rows, error) {
 	options := table.Options{Format: schema.Format{Header: "no", Label: "42", ID: []string{"42"}, Positive: []string{"!normal."}}}
 	if difficulty {
@@ -42,14 +43,15 @@ func readKDD(paths []string, difficulty bool) (*rows, error) {
 		}
 		if all == nil {
 			all = r
-		} else if all, err = join(all, r); err != nil {
+		} else if all, err = joinRows(all, r); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// readCICIDS reads the web attacks of CICIDS2017. The first seven columns identify the flow and give the label away.
+// readCICIDS reads the web attacks of CICIDS2017. The first seven columns identify the flow and thus the
+// label, so they are left out.
 func readCICIDS(path string) (*rows, error) {
 	const benign = "BENIGN"
 	t, _, err := table.Read(path, table.Options{Format: schema.Format{Label: "Label", ID: []string{"Label"}, Drop: []string{"1-7"}, Positive: []string{"!" + benign}}})
@@ -66,10 +68,10 @@ func readCICIDS(path string) (*rows, error) {
 	return r, nil
 }
 
-// missLabels is the paper's noise MLT for the training and the validation part: of the attack types, in falling order of
-// frequency, every second one is removed; the rows of the others are labelled negative with probability one half. The
-// test part stays as it is.
-func (r *rows) missLabels(training, validation []int, seed uint64) (keptTraining, keptValidation []int,
+// addLabelNoise adds the paper's noise MLT to the training and the validation part. It removes every second
+// attack type, in the order of frequency, and labels the rows of the others negative with probability 1/2.
+// The test part does not change.
+func (r *rows) addLabelNoise(training, validation []int, seed uint64) (keptTraining, keptValidation []int,
 	class []table.Class) {
 	removed := make(map[string]bool)
 	for i, name := range r.attackTypes() {
@@ -95,7 +97,7 @@ func (r *rows) missLabels(training, validation []int, seed uint64) (keptTraining
 	return noisy(training), noisy(validation), class
 }
 
-// attackTypes lists the types by falling frequency, then by name.
+// attackTypes returns the types by decreasing frequency, then by name.
 func (r *rows) attackTypes() []string {
 	count := make(map[string]int)
 	for _, name := range r.attack {

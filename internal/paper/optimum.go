@@ -4,22 +4,23 @@ import (
 	"context"
 	"fmt"
 
+	"toptau/internal/optim"
 	"toptau/internal/report"
-	"toptau/internal/solver"
+	"toptau/internal/text"
 )
 
 // shortfall compares runs of ADAM with certified optima of the same problems.
 type shortfall struct {
 	compared  int
-	missing   []float64 // (F - F*)/(F(0) - F*), where there is something to gain
-	atZero    int       // settings at which w = 0 is optimal
-	wasted    int       // of the others, those at which ADAM ended no better than w = 0
-	unproven  int       // settings whose bounds did not meet
-	undercuts int       // ADAM below the certified lower bound: must be 0
+	missing   []float64 // (F - F*)/(F(0) - F*) at settings with F* < F(0)
+	atZero    int       // number of settings at which w = 0 is optimal
+	wasted    int       // number of other settings at which ADAM ended no better than w = 0
+	unproven  int       // number of settings at which the gap was not reached
+	undercuts int       // number of settings with ADAM below the certified lower bound, which must be 0
 }
 
-// shortfallOf compares the cells of an entry on one split.
-func (f *shortfall) add(adam, optimum *Cell) {
+// addCells compares the cells of an entry on one split.
+func (f *shortfall) addCells(adam, optimum *Cell) {
 	for i := range optimum.Points {
 		a, o := &adam.Points[i], &optimum.Points[i]
 		if a.Failed != "" || o.Failed != "" {
@@ -43,24 +44,24 @@ func (f *shortfall) add(adam, optimum *Cell) {
 	}
 }
 
-// optimumItem sets ADAM's last iterate against the certified optimum.
+// optimumItem compares ADAM's last iterate with the certified optimum.
 func optimumItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "ADAM's last iterate against the certified optimum", Text: []string{
-		"The share of the possible decrease, from w = 0 to the certified optimum, that 1,000 iterations of ADAM " +
-			"leave undone: (F - F*)/(F(0) - F*), over the six settings " +
-			"of the ten convex methods and the splits of a set. More than 100 % is worse than w = 0. Settings at " +
-			"which w = 0 is optimal have nothing to gain and are counted apart, " +
-			"those whose bounds did not meet within the limit of work as well.",
+		"The table shows the fraction of the possible decrease, from w = 0 to the certified optimum, that 1,000 " +
+			"iterations of ADAM miss: (F - F*)/(F(0) - F*), over the six settings " +
+			"of the ten convex methods and the splits of a set. More than 100 % is worse than w = 0. Two kinds of " +
+			"settings are counted separately: those at which w = 0 is optimal, " +
+			"and those at which the solver did not reach the gap within its limit of work.",
 		fmt.Sprintf("The certified solver stops at a gap of %g of the decrease, or after the round in which it has "+
-			"solved %d Newton systems. Sets of more than %s training rows are solved on so many of them, evenly "+
-			"spaced, "+
-			"as is said below; their objectives are not those of ADAM's problem, so they are not compared here.",
-			certifiedGap, certifiedSystems, whole(certifiedRows)),
+			"solved %d Newton systems. Sets of more than %s training rows are solved on that many of them, evenly "+
+			"spaced. "+
+			"Their objectives differ from ADAM's, so they are listed below and not compared here.",
+			certifiedGap, certifiedSystems, text.Count(certifiedRows)),
 	}}
-	for _, start := range []solver.Start{solver.Zero, solver.Random} {
+	for _, start := range []optim.Start{optim.Zero, optim.Random} {
 		if t, ok := st.optimumTable(start); ok {
 			name := "optimum"
-			if start == solver.Random {
+			if start == optim.Random {
 				name = "optimum-random"
 			}
 			p.Tables = append(p.Tables, NamedTable{name, t})
@@ -70,9 +71,10 @@ func optimumItem(_ context.Context, st *study) (*Piece, error) {
 	return p, nil
 }
 
-func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
+// optimumTable compares the runs from one start. It returns false if there are none.
+func (st *study) optimumTable(start optim.Start) (report.Table, bool) {
 	from := "w = 0"
-	if start == solver.Random {
+	if start == optim.Random {
 		from = "a random start"
 	}
 	t := report.Table{Caption: "ADAM from " + from + ", 1,000 iterations.",
@@ -83,10 +85,10 @@ func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
 		var f shortfall
 		for _, seed := range st.seeds(s) {
 			for _, e := range entries() {
-				a := st.cell(s, variant{Seed: seed, Solver: solverAdam, Start: start}, e)
-				o := st.cell(s, variant{Seed: seed, Solver: solverCertified}, e)
+				a := st.findCell(s, variant{Seed: seed, Solver: solverAdam, Start: start}, e)
+				o := st.findCell(s, variant{Seed: seed, Solver: solverCertified}, e)
 				if a != nil && o != nil && !certifiedless(e) && a.Rows == o.Rows {
-					f.add(a, o)
+					f.addCells(a, o)
 				}
 			}
 		}
@@ -100,37 +102,26 @@ func (st *study) optimumTable(start solver.Start) (report.Table, bool) {
 				many++
 			}
 		}
-		row := []string{s.Name, whole(f.compared), whole(f.atZero), whole(f.unproven), "-", "-", "-", "-",
-			whole(f.undercuts)}
+		row := []string{s.Name, text.Count(f.compared), text.Count(f.atZero), text.Count(f.unproven), "-", "-", "-", "-",
+			text.Count(f.undercuts)}
 		if n := len(f.missing); n > 0 {
-			row[4], row[5] = percentOf(median(f.missing)), percentOf(worst)
-			row[6], row[7] = fmt.Sprintf("%s of %s", whole(many), whole(n)), fmt.Sprintf("%s of %s",
-				whole(f.wasted), whole(n))
+			row[4], row[5] = text.Percent(median(f.missing)), text.Percent(worst)
+			row[6], row[7] = fmt.Sprintf("%s of %s", text.Count(many), text.Count(n)), fmt.Sprintf("%s of %s",
+				text.Count(f.wasted), text.Count(n))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t, len(t.Rows) > 0
 }
 
-// percentOf writes a share that may be large.
-func percentOf(f float64) string {
-	switch {
-	case f >= 100:
-		return fmt.Sprintf("%.1e %%", 100*f)
-	case f >= 0.1:
-		return fmt.Sprintf("%.0f %%", 100*f)
-	}
-	return fmt.Sprintf("%.2f %%", 100*f)
-}
-
-// limitNotes names the cells at which the certified solver's limit was reached, by set.
+// limitNotes describes the cells at which the certified solver's limit was reached, by set.
 func (st *study) limitNotes() []string {
 	var notes []string
 	for _, s := range st.present() {
-		parts, settings := "", 0
+		solvedOn, settings := "", 0
 		for _, seed := range st.seeds(s) {
 			for _, e := range entries() {
-				c := st.cell(s, variant{Seed: seed, Solver: solverCertified}, e)
+				c := st.findCell(s, variant{Seed: seed, Solver: solverCertified}, e)
 				if c == nil || certifiedless(e) {
 					continue
 				}
@@ -140,19 +131,19 @@ func (st *study) limitNotes() []string {
 					}
 				}
 				if shape := st.shapes[s.Key]; shape != nil && c.Rows < shape.Parts[0].Rows {
-					parts = fmt.Sprintf("solved on %s of %s training rows", whole(c.Rows), whole(shape.Parts[0].Rows))
+					solvedOn = fmt.Sprintf("solved on %s of %s training rows", text.Count(c.Rows), text.Count(shape.Parts[0].Rows))
 				}
 			}
 		}
 		switch {
-		case parts != "" && settings > 0:
+		case solvedOn != "" && settings > 0:
 			notes = append(notes, fmt.Sprintf("%s: %s; %s without a proof to the gap.",
-				s.Name, parts, plural(settings, "setting")))
-		case parts != "":
-			notes = append(notes, fmt.Sprintf("%s: %s.", s.Name, parts))
+				s.Name, solvedOn, text.Plural(settings, "setting")))
+		case solvedOn != "":
+			notes = append(notes, fmt.Sprintf("%s: %s.", s.Name, solvedOn))
 		case settings > 0:
 			notes = append(notes, fmt.Sprintf("%s: %s without a proof to the gap.",
-				s.Name, plural(settings, "setting")))
+				s.Name, text.Plural(settings, "setting")))
 		}
 	}
 	return notes

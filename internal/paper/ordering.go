@@ -8,6 +8,7 @@ import (
 	"toptau/internal/paper/drawing"
 	"toptau/internal/plot"
 	"toptau/internal/report"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"
@@ -16,23 +17,24 @@ import (
 // Arrow is an arrow of the paper's Figure "thresholds": the threshold of From is at least that of To.
 type Arrow struct {
 	From, To  string // titles of methods
-	Always    bool   // a full arrow; a dotted one holds usually
-	Condition string // under which the statement is proved; "": none is needed
+	Always    bool   // a solid arrow; a dashed one usually holds
+	Condition string // of the proof; "" if there is none
 
-	Cases, Violations          int // all cases
-	Met, MetViolations         int // those that meet the condition
-	Trained, TrainedViolations int // those at iterates of ADAM and at optima
+	Cases, Violations          int // of all cases
+	Met, MetViolations         int // of the cases that meet the condition
+	Trained, TrainedViolations int // of the cases at iterates of ADAM and at optima
 	Worst                      float64
 
-	// met reports whether a case meets the condition; nil: every case does.
+	// met reports whether a case meets the condition. It is nil if every case does.
 	met func(c *comparison) (bool, error)
 }
 
-// Ordering is the figure with its arrows counted.
+// Ordering is the figure with the cases of its arrows.
 type Ordering struct{ Arrows []Arrow }
 
-// arrowsOfPaper lists the arrows of Figure "thresholds" with the conditions of Lemmas A.5 and A.6. The arrow from TopPushK
-// to TopMean-NP needs k <= K, and the one between the two Pat&Mat has a condition that the paper does not state.
+// arrowsOfPaper returns the arrows of Figure "thresholds" with the conditions of Lemmas A.5 and A.6. The
+// arrow from TopPushK to TopMean-NP needs k <= K. The arrow from Pat&Mat to Pat&Mat-NP has a condition that
+// the paper does not state.
 func arrowsOfPaper() []Arrow {
 	return []Arrow{
 		{From: "TopPush", To: "TopPushK", Always: true},
@@ -50,31 +52,31 @@ func arrowsOfPaper() []Arrow {
 				return own >= c.at["Pat&Mat-NP"], err
 			}},
 		{From: "TopMean", To: "TopMean-NP", Condition: "top mean of the positives > that of the negatives",
-			met: func(c *comparison) (bool, error) { return c.classes(topMean), nil }},
+			met: func(c *comparison) (bool, error) { return c.positivesAbove(topMean), nil }},
 		{From: "Grill", To: "Grill-NP", Condition: "quantile of the positives > that of the negatives",
-			met: func(c *comparison) (bool, error) { return c.classes(kthLargest), nil }},
+			met: func(c *comparison) (bool, error) { return c.positivesAbove(kthLargest), nil }},
 	}
 }
 
-// comparison is the eight thresholds of one w with one set of hyperparameters.
+// comparison contains the eight thresholds of one w with one set of hyperparameters.
 type comparison struct {
 	scored
 	tau  threshold.Rate
 	k    int
 	beta float64
 	loss surrogate.Surrogate
-	at   map[string]float64 // by title; only looked up
+	at   map[string]float64 // threshold by the method's title
 	size float64
 }
 
-// classes reports whether a rule gives the positives alone more than the negatives.
-func (c *comparison) classes(rule func(z []float64, k int) float64) bool {
+// positivesAbove reports whether a rule gives the positives a larger threshold than the negatives.
+func (c *comparison) positivesAbove(rule func(z []float64, k int) float64) bool {
 	return rule(c.positives, c.tau.Ceil(len(c.positives))) > rule(c.negatives, c.tau.Ceil(len(c.negatives)))
 }
 
-// CheckOrdering compares the thresholds of all methods at the same scores and hyperparameters: cases times on random
-// samples, and cases times on each of the samples given; about half of the time at an iterate of ADAM or an optimum, and
-// otherwise at any point of the checks.
+// CheckOrdering compares the thresholds of all methods with the same scores and hyperparameters. It makes as
+// many cases on random samples as on each of samples. About half of the cases are at an iterate of ADAM or an
+// optimum, the others at any point of the checks.
 func CheckOrdering(ctx context.Context, samples []Sample, cases int, seed uint64) (*Ordering, error) {
 	o := &Ordering{Arrows: arrowsOfPaper()}
 	for i := range (cases + casesOfSample - 1) / casesOfSample {
@@ -94,6 +96,7 @@ func CheckOrdering(ctx context.Context, samples []Sample, cases int, seed uint64
 	return o, nil
 }
 
+// compareAll adds cases on one sample.
 func (o *Ordering) compareAll(ctx context.Context, s Sample, cases int, d draws) error {
 	u, err := newSubject(ctx, s, d)
 	if err != nil {
@@ -103,7 +106,7 @@ func (o *Ordering) compareAll(ctx context.Context, s Sample, cases int, d draws)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w, trained := u.point(d), d.below(2) == 0
+		w, trained := u.drawWeights(d), d.below(2) == 0
 		if trained {
 			w = pick(d, u.known...)
 		}
@@ -111,7 +114,7 @@ func (o *Ordering) compareAll(ctx context.Context, s Sample, cases int, d draws)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		if err := o.count(c, trained); err != nil {
+		if err := o.countArrows(c, trained); err != nil {
 			return err
 		}
 	}
@@ -123,7 +126,7 @@ func (u *subject) compare(d draws, w []float64) (*comparison, error) {
 	c := &comparison{scored: u.scores(w), tau: d.rate(), beta: pick(d, 1e-4, 1e-3, 0.01, 0.1, 1, 10),
 		k: min(pick(d, 1, 3, 5, 10, 15, 20), u.X.Negatives.Rows()), at: map[string]float64{},
 		loss: pick(d, surrogate.Hinge, surrogate.SquaredHinge, surrogate.Logistic)}
-	c.size = u.size(w) + 1/c.beta
+	c.size = u.scoreSize(w) + 1/c.beta
 	for _, m := range method.All() {
 		h := method.Problem{Surrogate: c.loss.Name()}
 		if m.UsesTau {
@@ -146,8 +149,8 @@ func (u *subject) compare(d draws, w []float64) (*comparison, error) {
 	return c, nil
 }
 
-// count adds a comparison to every arrow.
-func (o *Ordering) count(c *comparison, trained bool) error {
+// countArrows adds a comparison to every arrow.
+func (o *Ordering) countArrows(c *comparison, trained bool) error {
 	for i := range o.Arrows {
 		a := &o.Arrows[i]
 		met := true
@@ -179,7 +182,8 @@ func (o *Ordering) count(c *comparison, trained bool) error {
 	return nil
 }
 
-// Violations is the number of violations of what is proved: full arrows, and dotted ones where their condition is met.
+// Violations returns the number of violations of proven statements: solid arrows, and dashed ones under their
+// conditions.
 func (o *Ordering) Violations() int {
 	sum := 0
 	for _, a := range o.Arrows {
@@ -188,40 +192,40 @@ func (o *Ordering) Violations() int {
 	return sum
 }
 
-// Table has a row for each arrow.
+// Table returns a table with a row per arrow.
 func (o *Ordering) Table() report.Table {
 	t := report.Table{
-		Caption: "Arrows of Figure “thresholds”: cases in which the threshold at the start was not the larger one",
-		Header:  []string{"from", "to", "paper", "violations", "at trained w", "condition", "violations where it holds"},
+		Caption: "Arrows of Figure “thresholds”: cases in which the threshold at the start of the arrow was the smaller one",
+		Header:  []string{"from", "to", "paper", "violations", "at trained w", "condition", "violations under the condition"},
 		Numbers: []int{3, 4, 6},
 	}
 	for _, a := range o.Arrows {
-		says := "usually"
+		claim := "usually"
 		if a.Always {
-			says = "always"
+			claim = "always"
 		}
-		t.Rows = append(t.Rows, []string{a.From, a.To, says, of(a.Violations, a.Cases), of(a.TrainedViolations, a.Trained),
-			a.Condition, of(a.MetViolations, a.Met)})
+		t.Rows = append(t.Rows, []string{a.From, a.To, claim, countOf(a.Violations, a.Cases), countOf(a.TrainedViolations, a.Trained),
+			a.Condition, countOf(a.MetViolations, a.Met)})
 	}
 	return t
 }
 
-// of writes "3 of 1,200".
-func of(count, all int) string { return whole(count) + " of " + whole(all) }
+// countOf writes "3 of 1,200".
+func countOf(count, all int) string { return text.Count(count) + " of " + text.Count(all) }
 
-// Figure draws the arrows: downwards and to the left the thresholds fall. Beside an arrow stands the share of violations,
-// beside a full one their number.
+// Figure draws the arrows. Thresholds decrease downwards and to the left. Solid arrows are labelled with the
+// number of violations, dashed ones with their fraction.
 func (o *Ordering) Figure() plot.Figure {
 	d := &drawing.Diagram{
 		Text: plot.Caption{
 			Title:       "Which method has the larger threshold",
 			Description: o.inWords(),
-			Note: "Beside full arrows the number of violations, beside dotted ones their share, of " + o.tried() +
+			Note: "Solid arrows show the number of violations, dashed ones their fraction, of " + o.caseCount() +
 				" each: random w, iterates of ADAM and optima, on random and real data. " +
-				"The arrow from TopPushK to TopMean-NP needs k ≤ K and is counted where that holds.",
+				"The arrow from TopPushK to TopMean-NP only counts cases with k ≤ K, its condition.",
 		},
 		Kinds: []string{"convex", "convex, but w = 0 may be optimal", "not convex"},
-		Solid: "larger always", Dashed: "larger usually",
+		Solid: "always larger", Dashed: "usually larger",
 		Boxes: []drawing.Box{
 			{Key: "TopPush", Label: "TopPush", Column: 0, Row: 0, Kind: 1},
 			{Key: "TopPushK", Label: "TopPushK", Column: 0, Row: 1, Kind: 1},
@@ -234,7 +238,7 @@ func (o *Ordering) Figure() plot.Figure {
 		},
 	}
 	for _, a := range o.Arrows {
-		arrow := drawing.Arrow{From: a.From, To: a.To, Dashed: !a.Always, Label: whole(a.MetViolations)}
+		arrow := drawing.Arrow{From: a.From, To: a.To, Dashed: !a.Always, Label: text.Count(a.MetViolations)}
 		if arrow.Dashed {
 			arrow.Label = fmt.Sprintf("%.2g %%", 100*float64(a.Violations)/float64(max(1, a.Cases)))
 		}
@@ -246,14 +250,14 @@ func (o *Ordering) Figure() plot.Figure {
 	return d
 }
 
-// inWords lists the arrows for readers who cannot see them.
+// inWords describes the arrows for readers who cannot see them.
 func (o *Ordering) inWords() string {
 	var words []string
 	for _, a := range o.Arrows {
-		words = append(words, fmt.Sprintf("%s above %s: %s violations", a.From, a.To, of(a.Violations, a.Cases)))
+		words = append(words, fmt.Sprintf("%s above %s: %s violations", a.From, a.To, countOf(a.Violations, a.Cases)))
 	}
 	return strings.Join(words, "; ") + "."
 }
 
-// tried is the number of cases of an arrow.
-func (o *Ordering) tried() string { return plural(o.Arrows[0].Cases, "case") }
+// caseCount returns the number of cases of an arrow in words.
+func (o *Ordering) caseCount() string { return text.Plural(o.Arrows[0].Cases, "case") }

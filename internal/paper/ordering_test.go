@@ -22,6 +22,6 @@ func TestOrdering(t *testing.T) {
 		}
 	}
 	if usual == 0 {
-		t.Error("no dotted arrow was ever violated: the cases cannot tell")
+		t.Error("no dashed arrow was violated, so the cases are not diverse enough")
 	}
 }

@@ -9,24 +9,26 @@ import (
 	"toptau/diag"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/internal/tune"
 )
 
-// The paper's other sets, when the user has them in the data directory:
+// The paper's other sets, if the user has them in the data directory:
 //
 //	gisette/gisette_train.data, gisette_train.labels, gisette_valid.data, gisette_valid.labels
-//	        UCI Gisette as distributed: 6,000 and 1,000 rows of 5,000 blank-separated numbers, labels 1 and -1. The training
-//	        file is the training part; the validation file is halved by class into the validation and the test part.
+//	        UCI Gisette as distributed: 6,000 and 1,000 rows of 5,000 blank-separated numbers, labels 1 and -1.
+//	        The training file is the training part. The validation file is halved by class into the validation and
+//	        the test part.
 //	hepmass/all_train.csv.gz, all_test.csv.gz
-//	        UCI Hepmass as distributed: a header, the label (1.000000e+00 or 0.000000e+00), 28 numbers;
-// 10,500,000 rows together,
-//	        divided at random into the paper's sizes. Hepmass 10 is made from it.
+//	        UCI Hepmass as distributed: a header, the label (1.000000e+00 or 0.000000e+00), 28 numbers. All 10,500,000
+//	        rows are divided at random into the paper's sizes. Hepmass 10 is made from it.
 //	cta, cta-mlt, netflow, netflow-mlt: each train.csv, validation.csv, test.csv
-//	        CTA and NetFlow were never published. Numbers with a header or without one, the label (1 or 0) last.
+//	        CTA and NetFlow were never published. Files of numbers with or without a header, the label (1 or 0) last.
 //
-// Counts that differ from Table "counts" are named in our table.
+// Our Table "counts" names the sizes that differ from the paper's.
 
-func exist(paths []string) bool {
+// allExist reports whether all files exist.
+func allExist(paths []string) bool {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
 			return false
@@ -38,7 +40,7 @@ func exist(paths []string) bool {
 func (c catalogue) originalGisette() (Set, bool) {
 	files := []string{c.path("gisette", "gisette_train.data"), c.path("gisette", "gisette_train.labels"),
 		c.path("gisette", "gisette_valid.data"), c.path("gisette", "gisette_valid.labels")}
-	s := Set{Key: "gisette", Name: "Gisette", Stands: "Gisette", Kind: Original, Minibatches: 1, Files: files,
+	s := Set{Key: "gisette", Name: "Gisette", PaperSet: "Gisette", Kind: Original, Minibatches: 1, Files: files,
 		Recipe: "UCI Gisette with a constant column; its validation file is halved by class into validation and " +
 			"test part."}
 	s.load = func(d division) (*Parts, error) {
@@ -72,7 +74,7 @@ func (c catalogue) originalGisette() (Set, bool) {
 		p.Test, err = rest.pack(halves[1], rest.class, scale)
 		return &p, err
 	}
-	return s, exist(files)
+	return s, allExist(files)
 }
 
 // readGisette reads a data file with its labels and adds the constant column of the paper's count.
@@ -93,17 +95,18 @@ func readGisette(data, labels string) (*rows, error) {
 
 func (c catalogue) originalHepmass(thinned bool) (Set, bool) {
 	files := []string{c.path("hepmass", "all_train.csv.gz"), c.path("hepmass", "all_test.csv.gz")}
-	s := Set{Key: "hepmass", Name: "Hepmass", Stands: "Hepmass", Kind: Original, Minibatches: 40, Files: files,
+	s := Set{Key: "hepmass", Name: "Hepmass", PaperSet: "Hepmass", Kind: Original, Minibatches: 40, Files: files,
 		Recipe: "UCI Hepmass, both files together, divided at random into the paper's sizes."}
 	if thinned {
-		s.Key, s.Name, s.Stands = "hepmass10", "Hepmass 10", "Hepmass 10"
+		s.Key, s.Name, s.PaperSet = "hepmass10", "Hepmass 10", "Hepmass 10"
 		s.Recipe += " Of the positives a random ninth is kept."
 	}
 	s.load = func(d division) (*Parts, error) { return readHepmass(files, hepmassSizes, thinned, d.seed) }
-	return s, exist(files)
+	return s, allExist(files)
 }
 
-// readHepmass reads the files chunk by chunk straight into the parts: each row draws its part from those that are left.
+// readHepmass reads the files in chunks directly into the parts. Each row draws one of the places that are
+// left.
 func readHepmass(files []string, sizes [3]int, thinned bool, seed uint64) (*Parts, error) {
 	var builders [3]*matrix.Builder
 	left := sizes
@@ -145,8 +148,8 @@ func readHepmass(files []string, sizes [3]int, thinned bool, seed uint64) (*Part
 	return &p, nil
 }
 
-// drawPart picks a part with probability proportional to the rows that it still lacks; the training part when
-// none lacks any.
+// drawPart draws a part with probability proportional to the places that it has left. It returns the training
+// part if all are full.
 func drawPart(left [3]int, random *rand.Rand) int {
 	total := left[0] + left[1] + left[2]
 	if total == 0 {
@@ -180,7 +183,7 @@ func eachChunk(path string, take func(*table.Table)) error {
 	}
 }
 
-// networkFolders are the folders of the network sets.
+// networkFolders contains the folders of the network sets.
 var networkFolders = map[string]string{"CTA": "cta", "CTA MLT": "cta-mlt", "NetFlow": "netflow",
 	"NetFlow MLT": "netflow-mlt"}
 
@@ -207,8 +210,8 @@ func (c catalogue) originalNetwork(name string) (Set, bool) {
 				}
 			}
 			if len(scale) != r.columns {
-				return nil, &diag.Error{Kind: diag.Data, File: files[i], Found: plural(r.columns, "column"),
-					Expected: plural(len(scale), "column")}
+				return nil, &diag.Error{Kind: diag.Data, File: files[i], Found: text.Plural(r.columns, "column"),
+					Expected: text.Plural(len(scale), "column")}
 			}
 			if *to, err = r.pack(all, r.class, scale); err != nil {
 				return nil, err
@@ -216,5 +219,5 @@ func (c catalogue) originalNetwork(name string) (Set, bool) {
 		}
 		return &p, nil
 	}
-	return s, exist(files)
+	return s, allExist(files)
 }

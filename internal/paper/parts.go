@@ -11,31 +11,31 @@ import (
 	"toptau/schema"
 )
 
-// Parts are a set divided as the paper divides it.
+// Parts are a set divided as in the paper.
 type Parts struct {
 	Training, Validation, Test *matrix.Matrix
 }
 
-// each returns the parts in the order of Table "counts".
-func (p *Parts) each() [3]*matrix.Matrix {
+// inOrder returns the parts in the order of Table "counts".
+func (p *Parts) inOrder() [3]*matrix.Matrix {
 	return [3]*matrix.Matrix{p.Training, p.Validation, p.Test}
 }
 
-// rows are labelled rows that can be read in any order.
+// rows are labelled rows with random access.
 type rows struct {
 	columns int
 	class   []table.Class
-	attack  []string // the attack's type, "" for none; nil: the set has no types
+	attack  []string // the attack's type, "" for none; nil if the set has no types
 	fill    func(row int, dst []float64)
 }
 
-// division says how rows become parts.
+// division describes how rows are divided into parts.
 type division struct {
-	shares [3]float64
+	shares [3]float64 // relative sizes of the parts
 	seed   uint64
-	keep   float64 // the share of the rows that is used at all, drawn by class; 0: all
-	mlt    bool    // the paper's noise, see missLabels
-	scaled bool    // divide every column by its deviation on the training rows
+	keep   float64 // fraction of the rows that is used, drawn by class; 0 for all
+	mlt    bool    // the paper's label noise, see addLabelNoise
+	scaled bool    // divide every column by its standard deviation on the training rows
 }
 
 // divide cuts rows into parts, stratified by class, and packs them.
@@ -57,7 +57,7 @@ func (r *rows) divide(d division) (*Parts, error) {
 	training, validation, test := cut[0], cut[1], cut[2]
 	class := r.class
 	if d.mlt {
-		training, validation, class = r.missLabels(training, validation, d.seed)
+		training, validation, class = r.addLabelNoise(training, validation, d.seed)
 	}
 	scale := ones(r.columns)
 	if d.scaled {
@@ -76,7 +76,7 @@ func (r *rows) divide(d division) (*Parts, error) {
 	return &p, nil
 }
 
-// pack rounds rows to float32 once, as every training problem is.
+// pack rounds rows to float32, as in every training problem.
 func (r *rows) pack(list []int, class []table.Class, scale []float64) (*matrix.Matrix, error) {
 	b := newBuilder(r.columns)
 	values := make([]float64, r.columns)
@@ -90,12 +90,14 @@ func (r *rows) pack(list []int, class []table.Class, scale []float64) (*matrix.M
 	return b.Build()
 }
 
+// newBuilder returns a builder of a dense matrix of float32.
 func newBuilder(columns int) *matrix.Builder {
 	return matrix.NewBuilder(matrix.Layout{{Kind: matrix.Dense, Cols: columns}}, matrix.Float32)
 }
 
-// deviations are the standard deviations of the columns on some rows, 1 for a constant column. Centring is left out: every
-// threshold moves with it, so it changes no objective.
+// deviations returns the standard deviations of the columns on some rows, and 1 for a constant column.
+// Columns are not
+// centred: centring would move all scores and thresholds by the same number and change no objective.
 func (r *rows) deviations(list []int) []float64 {
 	n := float64(len(list))
 	mean, deviation, values := make([]float64, r.columns), make([]float64, r.columns), make([]float64, r.columns)
@@ -115,13 +117,14 @@ func (r *rows) deviations(list []int) []float64 {
 	}
 	for j, d := range deviation {
 		deviation[j] = math.Sqrt(d)
-		if low[j] >= high[j] { // the mean is rounded, so that d need not be 0
+		if low[j] >= high[j] { // the mean is rounded, so d need not be 0
 			deviation[j] = 1
 		}
 	}
 	return deviation
 }
 
+// ones returns n ones.
 func ones(n int) []float64 {
 	list := make([]float64, n)
 	for i := range list {
@@ -130,8 +133,8 @@ func ones(n int) []float64 {
 	return list
 }
 
-// size says how many rows a matrix has and which share of them is positive.
-func size(x *matrix.Matrix) (n int, share float64) {
+// countRows returns the number of rows of a matrix and the fraction of positives.
+func countRows(x *matrix.Matrix) (n int, positive float64) {
 	n = x.Rows()
 	return n, float64(x.Positives.Rows()) / float64(n)
 }
@@ -151,8 +154,8 @@ func tableRows(t *table.Table) *rows {
 	}}
 }
 
-// join puts the rows of one list behind those of another with the same columns.
-func join(a, b *rows) (*rows, error) {
+// joinRows appends the rows of b to those of a. Both must have the same columns.
+func joinRows(a, b *rows) (*rows, error) {
 	if a.columns != b.columns {
 		return nil, fmt.Errorf("%d and %d columns", a.columns, b.columns)
 	}

@@ -10,7 +10,8 @@ import (
 	"toptau/internal/table"
 )
 
-// traffic has n rows of three columns, every fourth an attack of one of four types, 40 %, 30 %, 20 %, 10 % of the attacks.
+// traffic returns n rows of three columns. Every fourth is an attack of one of four types, with 40 %, 30 %,
+// 20 % and 10 % of the attacks.
 func traffic(n int) *rows {
 	r := &rows{columns: 3, class: make([]table.Class, n), attack: make([]string, n)}
 	for i := 0; i < n; i += 4 {
@@ -21,7 +22,7 @@ func traffic(n int) *rows {
 	return r
 }
 
-// sources lists the rows of a part with their class.
+// sources returns the rows of a part with their class.
 func sources(x *matrix.Matrix) map[int]bool {
 	all := make(map[int]bool)
 	for i := range x.Positives.Rows() {
@@ -40,8 +41,8 @@ func TestDivideKeepsPartsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := make(map[int]int)
-	for k, x := range p.each() {
-		if n, positive := size(x); n != []int{200, 100, 100}[k] || positive != 0.25 {
+	for k, x := range p.inOrder() {
+		if n, positive := countRows(x); n != []int{200, 100, 100}[k] || positive != 0.25 {
 			t.Errorf("part %d: %d rows, %v positive", k, n, positive)
 		}
 		for row := range sources(x) {
@@ -62,7 +63,7 @@ func TestMLTNoiseStaysOutOfTheTestPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, x := range p.each() {
+	for k, x := range p.inOrder() {
 		positive, negative := map[string]int{}, map[string]int{}
 		for row, label := range sources(x) {
 			switch {
@@ -78,7 +79,7 @@ func TestMLTNoiseStaysOutOfTheTestPart(t *testing.T) {
 			}
 			continue
 		}
-		// b and d, second and fourth by frequency, are gone; of a and c about half are labelled negative.
+		// b and d, second and fourth by frequency, are removed. About half of a and c are labelled negative.
 		if positive["b"]+negative["b"]+positive["d"]+negative["d"] > 0 {
 			t.Errorf("part %d still has removed types: %v %v", k, positive, negative)
 		}
@@ -118,7 +119,7 @@ func TestThinnedHepmassKeepsATenth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, positive := size(p.Training); math.Abs(positive-0.1) > 0.02 || n < 2700 || n > 3200 {
+	if n, positive := countRows(p.Training); math.Abs(positive-0.1) > 0.02 || n < 2700 || n > 3200 {
 		t.Errorf("%d rows, %v positive", n, positive)
 	}
 }
@@ -141,7 +142,7 @@ func TestOriginalHepmass(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	for k, x := range p.each() {
+	for k, x := range p.inOrder() {
 		if want := []int{60, 30, 30}[k]; x.Rows() != want || x.Cols() != 2 {
 			t.Errorf("part %d: %d rows of %d columns, want %d of 2", k, x.Rows(), x.Cols(), want)
 		}
@@ -164,7 +165,7 @@ func TestOriginalsAreTakenWhenTheyAreThere(t *testing.T) {
 		}
 	}
 	for _, s := range (catalogue{dir: dir}).sets() {
-		if s.Stands != "CTA" {
+		if s.PaperSet != "CTA" {
 			continue
 		}
 		p, err := s.load(division{seed: 1})

@@ -1,13 +1,14 @@
 package paper
 
-// What the paper prints.
+// The numbers that the paper prints.
 
-// printedPart is a part in Table "counts"; Share is the fraction of positives in per cent.
+// printedPart is a part in Table "counts". Share is the percentage of positives.
 type printedPart struct {
 	Rows  int
 	Share float64
 }
 
+// printedSet is a column of Table "counts".
 type printedSet struct {
 	Name        string
 	Columns     int
@@ -28,7 +29,7 @@ var printedSets = []printedSet{
 	{"NetFlow MLT", 25, 8, [3]printedPart{{145260, 2.7}, {145261, 2.8}, {285508, 8.6}}},
 }
 
-// printedRanks is Table "ranks": a row for each of the 14 methods, a column for each criterion.
+// printedRanks is Table "ranks", with a row per method and a column per criterion.
 var printedRanks = [][criterionCount]float64{
 	{5.5, 8.1, 8.4, 8.3, 9.3},
 	{4.2, 7.2, 8.4, 7.4, 7.3},
@@ -49,7 +50,7 @@ var printedRanks = [][criterionCount]float64{
 // failSets are the columns of Table "fails" and of the table of times.
 var failSets = []string{"Ionosphere", "Spambase", "Gisette", "Hepmass", "CTA", "NetFlow"}
 
-// printedFails is Table "fails": where the last iterate is better than w = 0.
+// printedFails is Table "fails": the settings at which the last iterate is better than w = 0.
 var printedFails = [][]string{
 	{"all", "none", "all", "none", "all", "none"},
 	{"all", "none", "all", "none", "all", "none"},
@@ -67,7 +68,7 @@ var printedFails = [][]string{
 	{"all", "all", "all", "none", "all", "none"},
 }
 
-// printedTimes are milliseconds an iteration, by method and set; 0.0 means less than 0.05.
+// printedTimes are milliseconds per iteration, by method and set of failSets. 0.0 means less than 0.05.
 var printedTimes = []struct {
 	Method string
 	Times  []float64
@@ -78,5 +79,5 @@ var printedTimes = []struct {
 	{"topmean", []float64{0.0, 0.2, 43.9, 7.1, 0.4, 0.9}},
 }
 
-// printedZeroStart is the share of cases in which the start at zero did better.
+// printedZeroStart is the fraction of cases in which the start at zero was better.
 const printedZeroStart = 0.587

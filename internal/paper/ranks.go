@@ -6,19 +6,20 @@ import (
 	"math"
 
 	"toptau/internal/report"
+	"toptau/internal/text"
 )
 
-// criterionValues are the 14 values of a criterion on one split; nil where the split does not have all of them.
+// criterionValues returns the 14 values of a criterion on one split, and nil if one is missing.
 func (st *study) criterionValues(s *Set, v variant, rule count, criterion int) []float64 {
 	var values []float64
 	for _, e := range entries() {
-		c := st.cell(s, v, e)
+		c := st.findCell(s, v, e)
 		if c == nil {
 			return nil
 		}
 		x := c.value(rule, criterion)
 		if c.Chosen[rule] < 0 {
-			values = append(values, 0) // no point has a result: the worst
+			values = append(values, 0) // no point has a result, which is the worst
 			continue
 		}
 		if x == nil {
@@ -29,15 +30,16 @@ func (st *study) criterionValues(s *Set, v variant, rule count, criterion int) [
 	return values
 }
 
-// ranking is the ranks of the 14 methods on some sets.
+// ranking contains the ranks of the 14 methods on some sets.
 type ranking struct {
-	blocks [criterionCount][][]float64 // by criterion: for each set the ranks, averaged over its splits
-	// splits are, by criterion and split, the ranks averaged over the sets; only where all sets have the split.
+	blocks [criterionCount][][]float64 // by criterion: the ranks on each set, averaged over its splits
+	// splits contains the ranks averaged over the sets, by criterion and split, for splits that all sets
+	// have.
 	splits [criterionCount][][]float64
 	sets   [criterionCount][]string
 }
 
-// rankSets ranks on every split of every set.
+// rankSets ranks the methods on every split of every set.
 func (st *study) rankSets(sets []*Set, v variant, rule count) *ranking {
 	r := new(ranking)
 	for k := range criterionCount {
@@ -65,7 +67,7 @@ func (st *study) rankSets(sets []*Set, v variant, rule count) *ranking {
 	return r
 }
 
-// meanOf averages vectors.
+// meanOf returns the mean of vectors.
 func meanOf(list [][]float64) []float64 {
 	mean := make([]float64, len(list[0]))
 	for _, v := range list {
@@ -76,8 +78,8 @@ func meanOf(list [][]float64) []float64 {
 	return mean
 }
 
-// table is Table "ranks": best marked ●, at most one rank behind it ○.
-func (r *ranking) table(caption string) report.Table {
+// rankTable returns Table "ranks". ● marks the best, ○ those within one rank of it.
+func (r *ranking) rankTable(caption string) report.Table {
 	t := report.Table{Caption: caption, Header: []string{"method"}}
 	columns := make([][]string, 0, 2*criterionCount)
 	for k, title := range criterionTitles {
@@ -97,7 +99,7 @@ func (r *ranking) table(caption string) report.Table {
 	return t
 }
 
-// column is the average ranks with their marks and, over several splits, intervals.
+// column returns the average ranks with their marks and, with several splits, their intervals.
 func (r *ranking) column(k int) []string {
 	cells := make([]string, len(entries()))
 	if len(r.blocks[k]) == 0 {
@@ -121,7 +123,7 @@ func (r *ranking) column(k int) []string {
 	return cells
 }
 
-// marked writes average ranks with the marks of the best and of those within one rank.
+// marked returns average ranks with marks for the best and for those within one rank.
 func marked(mean []float64) []string {
 	best := math.Inf(1)
 	for _, m := range mean {
@@ -140,6 +142,7 @@ func marked(mean []float64) []string {
 	return cells
 }
 
+// printedColumn returns the paper's ranks for a criterion.
 func printedColumn(k int) []string {
 	var mean []float64
 	for _, row := range printedRanks {
@@ -148,14 +151,14 @@ func printedColumn(k int) []string {
 	return marked(mean)
 }
 
-// tests is the Friedman test of every criterion and Nemenyi's critical difference.
-func (r *ranking) tests(caption string) report.Table {
+// testTable returns the Friedman test of every criterion with Nemenyi's critical difference.
+func (r *ranking) testTable(caption string) report.Table {
 	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "Friedman chi-squared (13)",
 		"p", "critical difference at 5 %",
 		"spread of our average ranks"}, Numbers: []int{1, 2, 3, 4, 5}}
 	for k, title := range criterionTitles {
 		blocks := r.blocks[k]
-		row := []string{title, whole(len(blocks)), "-", "-", "-", "-"}
+		row := []string{title, text.Count(len(blocks)), "-", "-", "-", "-"}
 		if len(blocks) > 0 {
 			mean := meanOf(blocks)
 			low, high := math.Inf(1), math.Inf(-1)
@@ -173,6 +176,7 @@ func (r *ranking) tests(caption string) report.Table {
 	return t
 }
 
+// probability writes a p-value.
 func probability(p float64) string {
 	if p < 0.001 {
 		return "< 0.001"
@@ -180,7 +184,7 @@ func probability(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// rankView is one reading of the experiments.
+// rankView selects the results for one table of ranks.
 type rankView struct {
 	name, title string
 	v           variant
@@ -188,13 +192,15 @@ type rankView struct {
 	sets        func(st *study) []*Set
 }
 
-// realSets are the paper's own data; verdicts rest on them.
+// realSets returns the paper's own data, on which the verdicts are based.
 func realSets(st *study) []*Set { return st.present(Real, Original) }
 
+// allSets returns all sets, with the stand-ins.
 func allSets(st *study) []*Set { return st.present() }
 
-// views lists the readings: ADAM from w = 0 by the paper's count, as the paper; and the certified optimum, where a constant
-// score is common and the paper's count would call it perfect, by the strict one. Each on real data alone and on all sets.
+// views returns the tables of ranks: ADAM from w = 0 by the paper's count, and the certified optimum by the
+// strict count. Certified optima often have constant scores, which the paper's count would call perfect. Each
+// is shown for real data alone and for all sets.
 func (st *study) views() []rankView {
 	var list []rankView
 	if st.o.Adam && st.o.Zero {
@@ -220,18 +226,18 @@ func (st *study) views() []rankView {
 func ranksItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"ranks\": average ranks of the 14 methods", Text: []string{
 		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ " +
-			"those at most one rank behind it. " +
+			"those within one rank of it. " +
 			"The columns \"paper\" are the paper's averages over its nine sets.",
 		fmt.Sprintf("Intervals in brackets (95 %%) are over %s of the real sets, with the correction for splits "+
 			"that share rows (Nadeau and Bengio 2003). "+
 			"The Friedman test and Nemenyi's critical difference compare sets, not splits: with two real sets no "+
-			"difference of 13 ranks is beyond chance by "+
-			"Nemenyi's rule, and the intervals over splits speak about these two sets alone.",
-			plural(st.o.Seeds, "random split")),
-		"The paper counts a positive whose score equals the threshold. By this count a constant score is worth 100 " +
+			"difference of 13 ranks is significant by "+
+			"Nemenyi's rule, and the intervals over splits only describe these two sets.",
+			text.Plural(st.o.Seeds, "random split")),
+		"The paper counts a positive whose score equals the threshold. By this count a constant score gives 100 " +
 			"%. The strict count gives ties to the " +
-			"negatives, so that a constant score is worth 0. Positives@Quantile by the strict count is undefined " +
-			"where n tau is less than one row; such a set is left out of the column.",
+			"negatives, so a constant score gives 0. Positives@Quantile by the strict count is undefined " +
+			"if n tau is less than one row. Such a set is left out of the column.",
 	}}
 	for _, view := range st.views() {
 		sets := view.sets(st)
@@ -241,15 +247,15 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 		}
 		r := st.rankSets(sets, view.v, view.rule)
 		p.Tables = append(p.Tables,
-			NamedTable{view.name, r.table(fmt.Sprintf("Average ranks, %s (%s).",
-				view.title, plural(len(sets), "set")))},
-			NamedTable{view.name + "-tests", r.tests("Tests of these ranks.")})
+			NamedTable{view.name, r.rankTable(fmt.Sprintf("Average ranks, %s (%s).",
+				view.title, text.Plural(len(sets), "set")))},
+			NamedTable{view.name + "-tests", r.testTable("Tests of these ranks.")})
 	}
 	p.Tables = append(p.Tables, NamedTable{"criteria", st.criteriaTable()})
 	return p, nil
 }
 
-// criteriaTable is the values behind the ranks on the first split, by the paper's count.
+// criteriaTable returns the criteria on the first split, from which the ranks follow.
 func (st *study) criteriaTable() report.Table {
 	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = 0 by " +
 		"the paper's count / certified optimum by the strict count.",
@@ -267,8 +273,9 @@ func (st *study) criteriaTable() report.Table {
 	return t
 }
 
+// percent returns a criterion in per cent, and "-" if it is missing.
 func (st *study) percent(s *Set, v variant, e entry, rule count, k int) string {
-	c := st.cell(s, v, e)
+	c := st.findCell(s, v, e)
 	if c == nil || c.value(rule, k) == nil {
 		return "-"
 	}

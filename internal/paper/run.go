@@ -14,26 +14,27 @@ import (
 	"toptau/internal/report"
 )
 
-// Options say what to reproduce.
+// Options select the tables and figures and the data.
 type Options struct {
-	Items    []string // names of tables and figures; empty: all
-	Out      string   // directory of the results; the finished parts are kept in its folder "cache"
+	Items    []string // names of tables and figures (default: all)
+	Out      string   // directory of the results; its folder "cache" stores finished parts
 	Data     string   // directory of the data sets
-	Sets     []string // keys of the sets to use; empty: all
-	Quick    bool     // stand-ins cut down
-	Seeds    int      // splits of the small real sets; 0: 10, and 3 in a quick run
-	Solver   string   // adam, certified, both; "": both
-	Start    string   // zero, random, both; "": both
-	Progress func(share float64, text string)
+	Sets     []string // keys of the sets to use (default: all)
+	Quick    bool     // with smaller stand-ins
+	Seeds    int      // splits of the small real sets (default 10, or 3 in a quick run)
+	Solver   string   // adam, certified or both (default both)
+	Start    string   // zero, random or both (default both)
+	Progress func(fraction float64, text string)
 
 	Adam, Certified, Zero, Random bool // from Solver and Start
 	need                          needs
 }
 
-// needs is what an item is made from.
+// needs are the experiments that an item is made from.
 type needs struct{ adam, random, certified, scaled, zeros, times, steps bool }
 
-func (n needs) and(m needs) needs {
+// union returns the experiments of n and m.
+func (n needs) union(m needs) needs {
 	return needs{n.adam || m.adam, n.random || m.random, n.certified || m.certified, n.scaled || m.scaled,
 		n.zeros || m.zeros, n.times || m.times, n.steps || m.steps}
 }
@@ -42,7 +43,7 @@ func (n needs) and(m needs) needs {
 type Piece struct {
 	Name    string
 	Title   string
-	Text    []string // what it shows, and what differs from the paper
+	Text    []string // explains the results and the differences from the paper
 	Tables  []NamedTable
 	Figures []NamedFigure
 }
@@ -53,14 +54,14 @@ type NamedTable struct {
 	Table report.Table
 }
 
-// item is a table or figure that can be asked for by name.
+// item is a table or figure with a name.
 type item struct {
 	name string
 	need needs
 	make func(ctx context.Context, st *study) (*Piece, error)
 }
 
-// items lists all of them in the order of the page.
+// items lists all items in the order of the page.
 func items() []item {
 	return []item{
 		{"example", needs{}, exampleItem},
@@ -80,7 +81,7 @@ func items() []item {
 	}
 }
 
-// Names lists the items.
+// Names returns the names of all items.
 func Names() []string {
 	var names []string
 	for _, i := range items() {
@@ -89,28 +90,28 @@ func Names() []string {
 	return names
 }
 
-// Result says what a run made.
+// Result lists the results of a run.
 type Result struct {
 	Pieces []*Piece
 	Sets   []Set
-	Absent map[string]string // by the set's key: the missing file
+	Absent map[string]string // the missing file, by the set's key
 	Files  []string
 }
 
-// complete checks the options and fills in the defaults.
-func (o Options) complete() (Options, []item, error) {
+// withDefaults checks the options, fills in the defaults and returns the items to make.
+func (o Options) withDefaults() (Options, []item, error) {
 	wanted := items()
 	if len(o.Items) > 0 && !slices.Contains(o.Items, "all") {
 		wanted = slices.DeleteFunc(wanted, func(i item) bool { return !slices.Contains(o.Items, i.name) })
 		for _, name := range o.Items {
 			if !slices.Contains(Names(), name) {
 				return o, nil, &diag.Error{Kind: diag.Usage, Found: diag.Quote(name),
-					Expected: "all, fetch, or one of " + strings.Join(Names(), ", ")}
+					Expected: "all, or one of " + strings.Join(Names(), ", ")}
 			}
 		}
 	}
 	for _, i := range wanted {
-		o.need = o.need.and(i.need)
+		o.need = o.need.union(i.need)
 	}
 	switch o.Solver {
 	case "", "both":
@@ -120,8 +121,7 @@ func (o Options) complete() (Options, []item, error) {
 	case solverCertified:
 		o.Certified = true
 	default:
-		return o, nil, &diag.Error{Kind: diag.Usage, Found: "--solver " + o.Solver, Expected: "adam, certified " +
-			"or both"}
+		return o, nil, &diag.Error{Kind: diag.Usage, Param: "solver", Found: diag.Quote(o.Solver), Expected: "adam, certified or both"}
 	}
 	switch o.Start {
 	case "", "both":
@@ -131,7 +131,7 @@ func (o Options) complete() (Options, []item, error) {
 	case "random":
 		o.Random = true
 	default:
-		return o, nil, &diag.Error{Kind: diag.Usage, Found: "--start " + o.Start, Expected: "zero, random or both"}
+		return o, nil, &diag.Error{Kind: diag.Usage, Param: "start", Found: diag.Quote(o.Start), Expected: "zero, random or both"}
 	}
 	if o.Seeds == 0 {
 		o.Seeds = 10
@@ -140,24 +140,24 @@ func (o Options) complete() (Options, []item, error) {
 		}
 	}
 	if o.Seeds < 1 {
-		return o, nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--seeds %d", o.Seeds), Expected: "at least 1"}
+		return o, nil, &diag.Error{Kind: diag.Usage, Param: "seeds", Found: fmt.Sprint(o.Seeds), Expected: "at least 1"}
 	}
 	if o.Data == "" {
-		return o, nil, &diag.Error{Kind: diag.Usage, Found: "no data directory", Expected: "--data-dir DIR or " +
-			"the environment variable TOPTAU_DATA",
+		return o, nil, &diag.Error{Kind: diag.Usage, Param: "data-dir", Expected: "a directory, or the environment variable TOPTAU_DATA",
 			Hint: "toptau-paper fetch downloads the two small sets"}
 	}
 	return o, wanted, nil
 }
 
-// Run makes the items and writes them to o.Out: tables as Markdown, CSV and LaTeX, figures as SVG, and index.html with all
-// of them. What is finished is kept in o.Out/cache and not made again, whoever interrupted the run.
+// Run makes the items and writes them to o.Out: tables as Markdown, CSV and LaTeX, figures as SVG, and
+// index.html with all of them. Finished parts are stored in o.Out/cache, so an interrupted run continues
+// where it stopped.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	o, wanted, err := o.complete()
+	o, wanted, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	st := &study{o: o, kept: store{filepath.Join(o.Out, "cache")}, absent: map[string]string{},
+	st := &study{o: o, store: store{filepath.Join(o.Out, "cache")}, absent: map[string]string{},
 		shapes: map[string]*Shape{}, cells: map[string]*Cell{}, zeros: map[string]*ZeroAnswer{},
 		timed: map[string]*Timing{},
 		work:  workMeter{report: o.Progress}}
@@ -172,7 +172,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	res := &Result{Sets: st.sets, Absent: st.absent}
 	for _, i := range wanted {
-		st.work.say("table or figure " + i.name)
+		st.work.showText("table or figure " + i.name)
 		piece, err := i.make(ctx, st)
 		if err == nil {
 			err = ctx.Err()
@@ -185,11 +185,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			res.Pieces = append(res.Pieces, piece)
 		}
 	}
-	res.Files, err = write(o.Out, st, res)
+	res.Files, err = writeResults(o.Out, st, res)
 	return res, err
 }
 
-// experiments runs everything on all sets, one set after the other, so that one set is in memory at a time.
+// experiments runs all experiments on one set after the other, so that only one set is in memory.
 func (st *study) experiments(ctx context.Context) error {
 	var err error
 	if st.sets, err = st.wantedSets(); err != nil {
@@ -203,7 +203,7 @@ func (st *study) experiments(ctx context.Context) error {
 		}
 		for _, seed := range st.seeds(s) {
 			for _, v := range st.variants(s, seed) {
-				st.work.total += float64(st.units(s, v) * float64(len(entries())))
+				st.work.total += float64(st.estimateWork(s, v) * float64(len(entries())))
 			}
 		}
 	}
@@ -212,18 +212,18 @@ func (st *study) experiments(ctx context.Context) error {
 		if st.absent[s.Key] != "" {
 			continue
 		}
-		if err := st.run(ctx, s); err != nil {
+		if err := st.runSet(ctx, s); err != nil {
 			return err
 		}
-		debug.FreeOSMemory() // the next set may be as large
+		debug.FreeOSMemory() // the next set may be as large as this one
 	}
 	if st.o.need.times {
-		return st.times(ctx)
+		return st.measureTimes(ctx)
 	}
 	return nil
 }
 
-// wantedSets is the catalogue, or what Options.Sets names of it.
+// wantedSets returns the sets of Options.Sets, or the whole catalogue.
 func (st *study) wantedSets() ([]Set, error) {
 	sets := catalogue{dir: st.o.Data, quick: st.o.Quick}.sets()
 	if len(st.o.Sets) == 0 {
@@ -235,14 +235,14 @@ func (st *study) wantedSets() ([]Set, error) {
 	}
 	for _, key := range st.o.Sets {
 		if !slices.Contains(keys, key) {
-			return nil, &diag.Error{Kind: diag.Usage, Found: "--sets " + diag.Quote(key),
+			return nil, &diag.Error{Kind: diag.Usage, Param: "sets", Found: diag.Quote(key),
 				Expected: "some of " + strings.Join(keys, ", ")}
 		}
 	}
 	return slices.DeleteFunc(sets, func(s Set) bool { return !slices.Contains(st.o.Sets, s.Key) }), nil
 }
 
-// present lists the sets that were read, of the kinds given or of all.
+// present returns the sets that were read, of some kinds or of all.
 func (st *study) present(kinds ...Kind) []*Set {
 	var list []*Set
 	for i := range st.sets {

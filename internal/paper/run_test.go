@@ -15,7 +15,8 @@ import (
 	"toptau/diag"
 )
 
-// dataDirectory holds a set in the form of Ionosphere: 351 rows, 34 columns of which the second is constant.
+// dataDirectory returns a directory with a set in the form of Ionosphere: 351 rows and 34 columns. The second
+// is constant.
 func dataDirectory(t *testing.T) string {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -64,7 +65,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestSameBytesOnAnyThreadsAndAfterAnInterruption runs the experiments on one thread, and on two with an interruption.
+// TestSameBytesOnAnyThreadsAndAfterAnInterruption runs the experiments on one thread, and on two with an
+// interruption.
 func TestSameBytesOnAnyThreadsAndAfterAnInterruption(t *testing.T) {
 	data := dataDirectory(t)
 	options := Options{Items: []string{"methods", "counts", "ranks", "claims", "optimum", "starts", "curves"},
@@ -88,7 +90,7 @@ func TestSameBytesOnAnyThreadsAndAfterAnInterruption(t *testing.T) {
 	}
 	some := contents(t, options.Out)
 	if len(some) == 0 || len(some) >= len(want) {
-		t.Fatalf("an interrupted run left %d files, a whole one %d", len(some), len(want))
+		t.Fatalf("an interrupted run left %d files, a complete one %d", len(some), len(want))
 	}
 	options.Progress = nil
 	r, err := Run(context.Background(), options)
@@ -107,26 +109,26 @@ func TestSameBytesOnAnyThreadsAndAfterAnInterruption(t *testing.T) {
 		}
 	}
 	if r.Absent["spambase"] == "" || !strings.Contains(got["counts.md"], "Spambase: absent") {
-		t.Errorf("a set that is not there is not named: %v\n%s", r.Absent, got["counts.md"])
+		t.Errorf("a missing set is not named: %v\n%s", r.Absent, got["counts.md"])
 	}
 }
 
 func TestACellIsMadeAgainWhenItsKeyChanges(t *testing.T) {
 	s := store{t.TempDir()}
-	if err := s.put("a/b", &ZeroAnswer{Key: "1", Verdict: "yes"}); err != nil {
+	if err := s.save("a/b", &ZeroAnswer{Key: "1", Verdict: "yes"}); err != nil {
 		t.Fatal(err)
 	}
 	var z ZeroAnswer
-	if found, err := s.get("a/b", "1", &z); !found || err != nil || z.Verdict != "yes" {
+	if found, err := s.load("a/b", "1", &z); !found || err != nil || z.Verdict != "yes" {
 		t.Errorf("get = %v, %v, %+v", found, err, z)
 	}
-	if found, err := s.get("a/b", "2", &z); found || err != nil {
+	if found, err := s.load("a/b", "2", &z); found || err != nil {
 		t.Errorf("another key: %v, %v", found, err)
 	}
 	if err := os.WriteFile(filepath.Join(s.dir, "a", "b.json"), []byte(`{"key":"1","verd`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := s.get("a/b", "1", &z); found || err != nil {
+	if found, err := s.load("a/b", "1", &z); found || err != nil {
 		t.Errorf("a damaged part: %v, %v", found, err)
 	}
 }
@@ -137,12 +139,12 @@ func TestOptionsAreChecked(t *testing.T) {
 		words string
 	}{
 		{Options{Data: "x", Items: []string{"rank"}}, "counts"},
-		{Options{Data: "x", Solver: "sgd"}, "--solver"},
-		{Options{Data: "x", Start: "one"}, "--start"},
-		{Options{Data: "x", Seeds: -1}, "--seeds"},
+		{Options{Data: "x", Solver: "sgd"}, "solver"},
+		{Options{Data: "x", Start: "one"}, "start"},
+		{Options{Data: "x", Seeds: -1}, "seeds"},
 		{Options{}, "TOPTAU_DATA"},
 	} {
-		_, _, err := c.o.complete()
+		_, _, err := c.o.withDefaults()
 		if f := diag.Of(err); f == nil || f.Kind != diag.Usage || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%+v: %v", c.o, err)
 		}

@@ -5,18 +5,19 @@ import (
 	"fmt"
 
 	"toptau/internal/report"
+	"toptau/internal/text"
 )
 
-// scalingItem shows what dividing the columns by their deviations changes on the real sets.
+// scalingItem shows the effect of scaled columns on the real sets.
 func scalingItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Scaling of the columns", Text: []string{
-		"The paper does not scale. Centring would change nothing, since every threshold moves with it; dividing " +
-			"each column by its standard deviation on the training rows changes what λ penalises and, for ADAM, " +
-			"where a fixed step size leads. " +
+		"The paper does not scale. Centring would change nothing, because all scores and thresholds move by the same number. " +
+			"Dividing each column by its standard deviation on the training rows changes which weights λ penalises " +
+			"and, for ADAM, how far a fixed step goes. " +
 			fmt.Sprintf("Criteria on the test part in per cent, mean over %s: ADAM by the paper's count, the "+
-				"certified optimum by the strict one.", plural(st.o.Seeds, "split"))}}
+				"certified optimum by the strict one.", text.Plural(st.o.Seeds, "split"))}}
 	for _, s := range st.present(Real) {
-		t := report.Table{Caption: s.Name + ": columns as they are → scaled.",
+		t := report.Table{Caption: s.Name + ": unscaled → scaled columns.",
 			Header: append([]string{"method", "solver"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}}
 		gained := [2][3]int{}
 		for _, e := range entries() {
@@ -48,7 +49,8 @@ func scalingItem(_ context.Context, st *study) (*Piece, error) {
 	return p, nil
 }
 
-// scalingRow is one line of means, and how many cells became better, equal, worse; nil when nothing was run.
+// scalingRow returns one row of means and the numbers of better, equal and worse cells. It returns nil
+// without results.
 func (st *study) scalingRow(s *Set, e entry, solverName string, rule count) (row []string, tally [3]int) {
 	for k := range criterionCount {
 		plain := st.meanCriterion(s, variant{Solver: solverName}, e, rule, k)
@@ -73,13 +75,13 @@ func (st *study) scalingRow(s *Set, e entry, solverName string, rule count) (row
 	return row, tally
 }
 
-// meanCriterion averages a criterion over the splits; nil when a split has none.
+// meanCriterion returns the mean of a criterion over the splits, and nil if it is missing on a split.
 func (st *study) meanCriterion(s *Set, v variant, e entry, rule count, k int) *float64 {
 	var sum float64
 	seeds := st.seeds(s)
 	for _, seed := range seeds {
 		v.Seed = seed
-		c := st.cell(s, v, e)
+		c := st.findCell(s, v, e)
 		if c == nil || c.value(rule, k) == nil {
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 	"toptau/internal/table"
 )
 
-// Kind says what a set has to do with the paper's.
+// Kind is the relation of a set to the paper's data.
 type Kind string
 
 const (
@@ -26,21 +26,21 @@ const (
 // Set is one column of the tables.
 type Set struct {
 	Key         string // of the cache and the figures' files: "ionosphere"
-	Name        string // as shown; a stand-in says so
-	Stands      string // the paper's set that it is or stands in for; "" for one more set beside the nine
+	Name        string // as shown; it marks a stand-in
+	PaperSet    string // the paper's set that it is or replaces; "" for an additional set
 	Kind        Kind
 	Minibatches int
-	Recipe      string   // how it is made, in words
-	Files       []string // what it is read from
-	Seeds       bool     // small enough to be divided many times
+	Recipe      string   // how it is made, in words; part of the key of stored parts
+	Files       []string // the files it is read from
+	Seeds       bool     // small enough for many splits
 
 	load func(d division) (*Parts, error)
 }
 
-// Small is the set of Table "counts" that a set reproduces.
-func (s *Set) printed() *printedSet {
+// printedCounts returns the column of Table "counts" that a set reproduces, and nil if there is none.
+func (s *Set) printedCounts() *printedSet {
 	for i := range printedSets {
-		if printedSets[i].Name == s.Stands {
+		if printedSets[i].Name == s.PaperSet {
 			return &printedSets[i]
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Set) missing() string {
 	return ""
 }
 
-// digest covers everything that decides the set's rows: the recipe and the files.
+// digest returns the digest of everything that determines the set's rows: the recipe and the files.
 func (s *Set) digest() (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%d\n", s.Key, s.Recipe, s.Minibatches)
@@ -75,7 +75,7 @@ func (s *Set) digest() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Shares of the parts, from the sizes in Table "counts".
+// Relative sizes of the parts, from Table "counts".
 var (
 	halfQuarterQuarter = [3]float64{2, 1, 1}
 	quarterQuarterHalf = [3]float64{1, 1, 2}
@@ -83,10 +83,10 @@ var (
 	gisetteShares      = [3]float64{6000, 500, 500}
 )
 
-// catalogue lists the paper's nine sets in its order, then the sets beside them. quick cuts the stand-ins.
+// catalogue describes the paper's nine sets in the paper's order, then the additional sets.
 type catalogue struct {
-	dir   string // laid out like the data directory
-	quick bool
+	dir   string // the data directory
+	quick bool   // use only a part of the stand-ins
 }
 
 func (c catalogue) sets() []Set {
@@ -105,8 +105,9 @@ func (c catalogue) path(parts ...string) string {
 	return filepath.Join(append([]string{c.dir}, parts...)...)
 }
 
-// quickly is the share of a stand-in's rows that a quick run uses, so that about most remain.
-func (c catalogue) quickly(s *Set, rows, most int) float64 {
+// quickFraction returns the fraction of a stand-in's rows that a quick run uses, so that about most remain. 0
+// means all.
+func (c catalogue) quickFraction(s *Set, rows, most int) float64 {
 	if !c.quick || rows <= most {
 		return 0
 	}
@@ -116,18 +117,19 @@ func (c catalogue) quickly(s *Set, rows, most int) float64 {
 
 func (c catalogue) ionosphere() Set {
 	path := c.path("ionosphere", "ionosphere.data")
-	return Set{Key: "ionosphere", Name: "Ionosphere", Stands: "Ionosphere", Kind: Real, Minibatches: 1, Seeds: true,
+	return Set{Key: "ionosphere", Name: "Ionosphere", PaperSet: "Ionosphere", Kind: Real, Minibatches: 1, Seeds: true,
 		Recipe: "UCI Ionosphere, positive b, divided 1/2, 1/4, 1/4 by class.", Files: []string{path},
 		load: fromTable(path, table.Options{Format: schema.Format{Label: "last", Positive: []string{"b"}}}, halfQuarterQuarter)}
 }
 
 func (c catalogue) spambase() Set {
 	path := c.path("spambase", "spambase.data")
-	return Set{Key: "spambase", Name: "Spambase", Stands: "Spambase", Kind: Real, Minibatches: 1, Seeds: true,
+	return Set{Key: "spambase", Name: "Spambase", PaperSet: "Spambase", Kind: Real, Minibatches: 1, Seeds: true,
 		Recipe: "UCI Spambase, positive 1, divided 2300, 1150, 1151 by class.", Files: []string{path},
 		load: fromTable(path, table.Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}}, spambaseShares)}
 }
 
+// fromTable returns a loader of a table with relative sizes of the parts.
 func fromTable(path string, o table.Options, shares [3]float64) func(division) (*Parts, error) {
 	return func(d division) (*Parts, error) {
 		t, _, err := table.Read(path, o)
@@ -146,7 +148,7 @@ func (c catalogue) gisette() Set {
 	images, labels := c.path("mnist_t10k", "t10k-images-idx3-ubyte.gz"), c.path("mnist_t10k", "t10k-labels-idx1-ubyte.gz")
 	columns := gisetteColumns
 	s := Set{Key: "gisette-standin", Name: "MNIST 4/9 (stand-in for Gisette)",
-		Stands: "Gisette", Kind: StandIn, Minibatches: 1,
+		PaperSet: "Gisette", Kind: StandIn, Minibatches: 1,
 		Recipe: "Digits 4 (positive) and 9 of the MNIST test file in Gisette's construction: pixels of the upper " +
 			"middle, their " +
 			"products, as many probes, and a constant, divided 6000 : 500 : 500 by class.",
@@ -166,7 +168,7 @@ func (c catalogue) gisette() Set {
 	return s
 }
 
-// quickCut is how many rows of a simulated set a quick run makes one of.
+// quickCut is the factor by which a quick run reduces a simulated set.
 const quickCut = 200
 
 func (c catalogue) hepmass(thinned bool) Set {
@@ -174,10 +176,10 @@ func (c catalogue) hepmass(thinned bool) Set {
 		return s
 	}
 	s := Set{Key: "hepmass-standin", Name: "simulated Hepmass (stand-in)",
-		Stands: "Hepmass", Kind: StandIn, Minibatches: 40,
+		PaperSet: "Hepmass", Kind: StandIn, Minibatches: 40,
 		Recipe: "The simulated kind hepmass, seed 1, at the paper's sizes."}
 	if thinned {
-		s.Key, s.Name, s.Stands = "hepmass10-standin", "simulated Hepmass 10 % (stand-in)", "Hepmass 10"
+		s.Key, s.Name, s.PaperSet = "hepmass10-standin", "simulated Hepmass 10 % (stand-in)", "Hepmass 10"
 		s.Recipe += " Of the positives a random ninth is kept."
 	}
 	cut := 1
@@ -189,7 +191,7 @@ func (c catalogue) hepmass(thinned bool) Set {
 	return s
 }
 
-// network is CTA or NetFlow, without or with the noise MLT.
+// network returns CTA or NetFlow with or without the label noise MLT: the user's files, or the stand-in.
 func (c catalogue) network(name string, mlt bool, plain, noisy int, standIn func(bool) Set) Set {
 	batches := plain
 	if mlt {
@@ -200,7 +202,7 @@ func (c catalogue) network(name string, mlt bool, plain, noisy int, standIn func
 	if !ok {
 		s = standIn(mlt)
 	}
-	s.Stands, s.Minibatches = name, batches
+	s.PaperSet, s.Minibatches = name, batches
 	return s
 }
 
@@ -217,7 +219,7 @@ func (c catalogue) kddcup(mlt bool) Set {
 		Recipe: "KDD Cup 1999, the 10 % training file and the test file together, positive r2l and u2r, the 38 " +
 			"numeric " +
 			"columns, divided 1/4, 1/4, 1/2 by class." + scaledRecipe}
-	return c.attacks(s, "CTA", mlt, 805_050, 20_000, func() (*rows, error) { return readKDD(files, false) })
+	return c.networkSet(s, "CTA", mlt, 805_050, 20_000, func() (*rows, error) { return readKDD(files, false) })
 }
 
 func (c catalogue) nslkdd(mlt bool) Set {
@@ -226,30 +228,30 @@ func (c catalogue) nslkdd(mlt bool) Set {
 		Recipe: "NSL-KDD, 20 % of the training file and the test file together, positive r2l and u2r, the 38 " +
 			"numeric columns, " +
 			"divided 1/4, 1/4, 1/2 by class." + scaledRecipe}
-	return c.attacks(s, "NetFlow", mlt, 47_736, 10_000, func() (*rows, error) { return readKDD(files, true) })
+	return c.networkSet(s, "NetFlow", mlt, 47_736, 10_000, func() (*rows, error) { return readKDD(files, true) })
 }
 
 func (c catalogue) cicids(mlt bool) Set {
 	path := c.path("cicids2017_web", "web_attacks_balanced.csv.gz")
-	s := Set{Key: "cicids2017_web", Name: "cicids2017_web (stand-in, beside the nine)",
+	s := Set{Key: "cicids2017_web", Name: "cicids2017_web (additional stand-in)",
 		Kind: StandIn, Minibatches: 1, Files: []string{path},
 		Recipe: "CICIDS2017, the published web-attack subset, the 76 columns that do not identify the flow, " +
 			"divided 1/4, 1/4, 1/2 " +
 			"by class." + scaledRecipe}
-	return c.attacks(s, "", mlt, 7_267, 7_267, func() (*rows, error) { return readCICIDS(path) })
+	return c.networkSet(s, "", mlt, 7_267, 7_267, func() (*rows, error) { return readCICIDS(path) })
 }
 
-// attacks completes a network set.
-func (c catalogue) attacks(s Set, stands string, mlt bool, n, most int, read func() (*rows, error)) Set {
+// networkSet completes a network set.
+func (c catalogue) networkSet(s Set, paperSet string, mlt bool, n, most int, read func() (*rows, error)) Set {
 	if mlt {
 		s.Key += "-mlt"
 		s.Recipe += mltRecipe
 		s.Name = strings.Replace(s.Name, " (", " MLT (", 1)
-		if stands != "" {
-			s.Name = strings.Replace(s.Name, "for "+stands, "for "+stands+" MLT", 1)
+		if paperSet != "" {
+			s.Name = strings.Replace(s.Name, "for "+paperSet, "for "+paperSet+" MLT", 1)
 		}
 	}
-	keep := c.quickly(&s, n, most)
+	keep := c.quickFraction(&s, n, most)
 	s.load = func(d division) (*Parts, error) {
 		r, err := read()
 		if err != nil {
@@ -263,7 +265,7 @@ func (c catalogue) attacks(s Set, stands string, mlt bool, n, most int, read fun
 
 func (c catalogue) higgs() Set {
 	files := []string{c.path("higgs_7k", "binary.train.gz"), c.path("higgs_7k", "binary.test")}
-	return Set{Key: "higgs_7k", Name: "higgs_7k (stand-in, beside the nine)",
+	return Set{Key: "higgs_7k", Name: "higgs_7k (additional stand-in)",
 		Kind: StandIn, Minibatches: 1, Files: files,
 		Recipe: "7,500 rows of UCI HIGGS, a set of the same kind as Hepmass, divided 1/2, 1/4, 1/4 by class.",
 		load: func(d division) (*Parts, error) {
@@ -275,7 +277,7 @@ func (c catalogue) higgs() Set {
 				}
 				if all == nil {
 					all = tableRows(t)
-				} else if all, err = join(all, tableRows(t)); err != nil {
+				} else if all, err = joinRows(all, tableRows(t)); err != nil {
 					return nil, err
 				}
 			}

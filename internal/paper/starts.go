@@ -4,15 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"toptau/internal/optim"
 	"toptau/internal/report"
-	"toptau/internal/solver"
+	"toptau/internal/text"
 )
 
-// startsItem recomputes the comparison of the two starts: the paper's was better from zero in 58.7 % of the cases.
+// startsItem repeats the comparison of the two starts. In the paper, zero was better in 58.7 % of the cases.
 func startsItem(_ context.Context, st *study) (*Piece, error) {
-	t := report.Table{Caption: "In how many cases the start at w = 0 is better, equal, worse than a random start " +
-		"in [-1, 1] (a case: a set, a split, one of 14 methods, one of 5 criteria; the paper's count).",
-		Header:  []string{"set", "cases", "better", "equal", "worse", "better of all", "better of the unequal"},
+	t := report.Table{Caption: "Number of cases in which the start at w = 0 is better than, equal to or worse than a random start " +
+		"in [-1, 1]. A case is a set, a split, one of 14 methods and one of 5 criteria, by the paper's count.",
+		Header:  []string{"set", "cases", "better", "equal", "worse", "better, of all", "better, of the unequal"},
 		Numbers: []int{1, 2, 3, 4, 5, 6}}
 	var once, real [3]int
 	for _, s := range st.present() {
@@ -32,15 +33,15 @@ func startsItem(_ context.Context, st *study) (*Piece, error) {
 	t.Strong = []int{len(t.Rows) - 2, len(t.Rows) - 1}
 	return &Piece{Title: "Start at zero or at random", Tables: []NamedTable{{"starts", t}}, Text: []string{
 		fmt.Sprintf("The paper ran both starts and shows the one at zero, which was better in %.1f %% of the "+
-			"cases; it does not say what a case is, nor what became of equal ones.", 100*printedZeroStart)}}, nil
+			"cases. It does not define a case, and it does not mention equal results.", 100*printedZeroStart)}}, nil
 }
 
-// compareStarts counts better, equal, worse.
+// compareStarts counts the cases in which zero is better, equal and worse.
 func (st *study) compareStarts(s *Set, seeds []uint64) (tally [3]int) {
 	for _, seed := range seeds {
 		for _, e := range entries() {
-			zero := st.cell(s, variant{Seed: seed, Solver: solverAdam}, e)
-			random := st.cell(s, variant{Seed: seed, Solver: solverAdam, Start: solver.Random}, e)
+			zero := st.findCell(s, variant{Seed: seed, Solver: solverAdam}, e)
+			random := st.findCell(s, variant{Seed: seed, Solver: solverAdam, Start: optim.Random}, e)
 			if zero == nil || random == nil {
 				continue
 			}
@@ -61,13 +62,14 @@ func (st *study) compareStarts(s *Set, seeds []uint64) (tally [3]int) {
 	return tally
 }
 
+// tallyRow returns a row of the table.
 func tallyRow(name string, t [3]int) []string {
 	all, unequal := t[0]+t[1]+t[2], t[0]+t[2]
 	ratio := func(n int) string {
 		if n == 0 {
 			return "-"
 		}
-		return share(float64(t[0]) / float64(n))
+		return tenths(float64(t[0]) / float64(n))
 	}
-	return []string{name, whole(all), whole(t[0]), whole(t[1]), whole(t[2]), ratio(all), ratio(unequal)}
+	return []string{name, text.Count(all), text.Count(t[0]), text.Count(t[1]), text.Count(t[2]), ratio(all), ratio(unequal)}
 }

@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// midranks ranks values, the highest first: rank 1 is the best, equal values share the mean of their ranks.
+// midranks returns the ranks of values. Rank 1 is the highest value, and equal values share the mean of their
+// ranks.
 func midranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {
@@ -28,12 +29,13 @@ func midranks(values []float64) []float64 {
 	return ranks
 }
 
-// friedman tests whether k methods differ, from their ranks in n blocks (sets): the statistic in the form that holds with
-// ties and with mean ranks,
+// friedman tests whether k methods differ, from their ranks in n blocks (sets). The statistic, in the form
+// for ties and mean ranks, is
 //
 //	chi2 = (k-1) sum_j (R_j - n(k+1)/2)^2 / (sum_ij r_ij^2 - n k (k+1)^2/4),
 //
-// and its probability by chance, from the chi-squared distribution with k-1 degrees of freedom. It needs two blocks.
+// p is its tail probability under the chi-squared distribution with k-1 degrees of freedom. The test needs
+// two blocks.
 func friedman(ranks [][]float64) (statistic, p float64) {
 	n := float64(len(ranks))
 	if len(ranks) < 2 {
@@ -57,14 +59,15 @@ func friedman(ranks [][]float64) (statistic, p float64) {
 	return statistic, distuv.ChiSquared{K: k - 1}.Survival(statistic)
 }
 
-// criticalDifference is Nemenyi's: average ranks of k methods over n sets that differ by more are different at level alpha,
-// q sqrt(k(k+1)/(6n)), q the quantile of the studentized range of k groups over sqrt 2.
+// criticalDifference returns Nemenyi's critical difference of average ranks of k methods over n sets at level
+// alpha: q sqrt(k(k+1)/(6n)), where q is the quantile of the studentized range of k groups, divided by sqrt
+// 2.
 func criticalDifference(k, n int, alpha float64) float64 {
 	return studentizedRange(k, 1-alpha) / math.Sqrt2 * math.Sqrt(float64(k*(k+1))/float64(6*n))
 }
 
-// studentizedRange is the quantile p of the range of k standard normal variables (infinitely many degrees of freedom),
-// by bisection of its distribution P(q) = k integral of phi(z) (Phi(z) - Phi(z-q))^(k-1) dz.
+// studentizedRange returns the quantile p of the range of k standard normal variables (infinitely many
+// degrees of freedom). It bisects the distribution P(q) = k integral of phi(z) (Phi(z) - Phi(z-q))^(k-1) dz.
 func studentizedRange(k int, p float64) float64 {
 	low, high := 0.0, 20.0
 	for range 60 {
@@ -78,6 +81,7 @@ func studentizedRange(k int, p float64) float64 {
 	return (low + high) / 2
 }
 
+// rangeBelow returns the probability that the range of k standard normal variables is below q.
 func rangeBelow(k int, q float64) float64 {
 	const step, end = 1.0 / 256, 9.0
 	normal := distuv.UnitNormal
@@ -96,9 +100,9 @@ type Interval struct {
 	N               int
 }
 
-// overSplits is the mean of a quantity over random splits with the interval of Nadeau and Bengio (2003): the splits share
-// rows, so the variance of the mean is (1/N + n_test/n_train) times that of the values, here n_test/n_train = 1/2. With one
-// split there is no interval: Low and High are NaN.
+// overSplits returns the mean of a quantity over random splits with the interval of Nadeau and Bengio (2003).
+// The splits share rows, so the variance of the mean is (1/N + n_test/n_train) times that of the values. Here
+// n_test/n_train = 1/2. With one split, Low and High are NaN.
 func overSplits(values []float64) Interval {
 	n := float64(len(values))
 	var mean, square float64
@@ -117,7 +121,7 @@ func overSplits(values []float64) Interval {
 	return r
 }
 
-// signTest is the two-sided probability that of n fair coins so few or so many show heads.
+// signTest returns the two-sided p-value of a number of heads among n fair coins.
 func signTest(heads, n int) float64 {
 	if n == 0 {
 		return 1
@@ -126,7 +130,7 @@ func signTest(heads, n int) float64 {
 	return min(1, 2*coins.CDF(float64(min(heads, n-heads))))
 }
 
-// median of values; NaN without any.
+// median returns the median of values, and NaN without values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

@@ -14,8 +14,8 @@ func TestMidranksShareTies(t *testing.T) {
 	}
 }
 
-// TestFriedmanIsDemsars recomputes the example of Demsar, Statistical comparisons of classifiers over multiple data sets
-// (2006), Table 6: AUC of four classifiers on 14 sets.
+// TestFriedmanIsDemsars repeats the example of Demsar, Statistical comparisons of classifiers over
+// multiple data sets (2006), Table 6: AUC of four classifiers on 14 sets.
 func TestFriedmanIsDemsars(t *testing.T) {
 	auc := [][]float64{
 		{.763, .768, .771, .798}, {.599, .591, .590, .569}, {.954, .971, .968, .967}, {.628, .661, .654, .657},
@@ -32,7 +32,7 @@ func TestFriedmanIsDemsars(t *testing.T) {
 			t.Errorf("average rank %d is %.3f, want %.3f", j, mean, want)
 		}
 	}
-	// Without the correction for ties the statistic is the printed 9.28; ties make it a little larger.
+	// Without the correction for ties the statistic is the printed 9.28. Ties make it slightly larger.
 	statistic, p := friedman(ranks)
 	if statistic < 9.28 || statistic > 10.3 || p < 0.01 || p > 0.03 {
 		t.Errorf("Friedman = %.3f, p = %.4f", statistic, p)
@@ -54,7 +54,7 @@ func TestFriedmanWithoutTiesIsTheTextbooks(t *testing.T) {
 	}
 }
 
-// TestStudentizedRange holds the quantiles against Demsar's Table 5 (divided by sqrt 2).
+// TestStudentizedRange compares the quantiles with Demsar's Table 5 (divided by sqrt 2).
 func TestStudentizedRange(t *testing.T) {
 	for k, want := range map[int]float64{2: 1.960, 3: 2.343, 5: 2.728, 10: 3.164} {
 		if q := studentizedRange(k, 0.95) / math.Sqrt2; math.Abs(q-want) > 1e-3 {
@@ -67,7 +67,7 @@ func TestOverSplitsKnowsThatSplitsShareRows(t *testing.T) {
 	o := overSplits([]float64{1, 2, 3})
 	half := math.Sqrt((1.0/3+0.5)*1) * 4.302653 // Student's t with 2 degrees of freedom
 	if math.Abs(o.Mean-2) > 1e-12 || math.Abs(o.High-2-half) > 1e-5 || math.Abs(2-o.Low-half) > 1e-5 {
-		t.Errorf("overSplits = %+v, want 2 and half a width of %.4f", o, half)
+		t.Errorf("overSplits = %+v, want 2 and a half width of %.4f", o, half)
 	}
 	if o = overSplits([]float64{1}); !math.IsNaN(o.Low) || o.N != 1 {
 		t.Errorf("one split: %+v", o)

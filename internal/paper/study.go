@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"sync"
 
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/method"
 )
 
-// study is the experiments of a run: what is wanted, and what is done so far.
+// study contains the experiments of a run and their results so far.
 type study struct {
 	o      Options
-	kept   store
+	store  store
 	sets   []Set
-	absent map[string]string // by the set's key: the file that is missing
+	absent map[string]string // the missing file, by the set's key
 
 	shapes map[string]*Shape
 	cells  map[string]*Cell
@@ -24,10 +24,10 @@ type study struct {
 	work workMeter
 }
 
-// cellName is the place of a cell in the store and in the maps.
+// cellName returns the name of a cell in the store and in the map.
 func cellName(s *Set, v variant, e entry) string { return s.Key + "/" + v.String() + "-" + e.Key() }
 
-// zeroName is the place of an answer; Pat&Mat's does not depend on beta, the others' not on lambda.
+// zeroName returns the name of an answer. It depends on the rule alone, not on lambda or beta.
 func zeroName(s *Set, p method.Problem) string {
 	name := s.Key + "/zero-" + entry{p.Definition(), p.Tau}.Key()
 	if p.Definition().UsesK {
@@ -36,23 +36,23 @@ func zeroName(s *Set, p method.Problem) string {
 	return name
 }
 
-// Shape is what Table "counts" says about a set, from the rows that were read.
+// Shape is the size of a set for Table "counts", from the rows that were read.
 type Shape struct {
 	Key     string     `json:"key"`
 	Columns int        `json:"columns"`
 	Parts   [3]Counted `json:"parts"`
 }
 
-// Counted is a part's size.
+// Counted is the size of a part.
 type Counted struct {
 	Rows  int     `json:"rows"`
 	Share float64 `json:"positive_share"`
 }
 
-// first is the split that single-split tables show.
+// first is the seed of the split that tables of a single split show.
 const first uint64 = 1
 
-// seeds are the splits of a set.
+// seeds returns the seeds of the splits of a set.
 func (st *study) seeds(s *Set) []uint64 {
 	n := 1
 	if s.Seeds {
@@ -65,7 +65,7 @@ func (st *study) seeds(s *Set) []uint64 {
 	return list
 }
 
-// variants lists what is run on one split of a set.
+// variants returns the variants to run on one split of a set.
 func (st *study) variants(s *Set, seed uint64) []variant {
 	var list []variant
 	need := st.o.need
@@ -73,7 +73,7 @@ func (st *study) variants(s *Set, seed uint64) []variant {
 		list = append(list, variant{Seed: seed, Solver: solverAdam})
 	}
 	if need.random && st.o.Adam && st.o.Random {
-		list = append(list, variant{Seed: seed, Solver: solverAdam, Start: solver.Random})
+		list = append(list, variant{Seed: seed, Solver: solverAdam, Start: optim.Random})
 	}
 	if need.certified && st.o.Certified {
 		list = append(list, variant{Seed: seed, Solver: solverCertified})
@@ -85,7 +85,7 @@ func (st *study) variants(s *Set, seed uint64) []variant {
 	}
 	if need.scaled && s.Seeds && s.Kind == Real {
 		for _, v := range list {
-			if v.Start == solver.Zero && v.Step == 0 {
+			if v.Start == optim.Zero && v.Step == 0 {
 				v.Scaled = true
 				list = append(list, v)
 			}
@@ -94,8 +94,8 @@ func (st *study) variants(s *Set, seed uint64) []variant {
 	return list
 }
 
-// run does everything that is wanted on one set, split by split.
-func (st *study) run(ctx context.Context, s *Set) error {
+// runSet runs the experiments on one set, split by split.
+func (st *study) runSet(ctx context.Context, s *Set) error {
 	digest, err := s.digest()
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (st *study) run(ctx context.Context, s *Set) error {
 			if len(list) == 0 && (seed != first || scaled) {
 				continue
 			}
-			if err := st.split(ctx, &d, digest, list); err != nil {
+			if err := st.runSplit(ctx, &d, digest, list); err != nil {
 				return fmt.Errorf("%s: %w", s.Name, err)
 			}
 		}
@@ -120,13 +120,14 @@ func (st *study) run(ctx context.Context, s *Set) error {
 	return nil
 }
 
-// loader makes the parts when something needs them, once.
+// loader loads the parts of a set when they are first needed.
 type loader struct {
 	set      *Set
 	division division
 	parts    *Parts
 }
 
+// get returns the parts.
 func (l *loader) get() (*Parts, error) {
 	if l.parts == nil {
 		p, err := l.set.load(l.division)
@@ -138,10 +139,10 @@ func (l *loader) get() (*Parts, error) {
 	return l.parts, nil
 }
 
-// split does everything on one split.
-func (st *study) split(ctx context.Context, d *loader, digest string, list []variant) error {
+// runSplit runs the experiments on one split.
+func (st *study) runSplit(ctx context.Context, d *loader, digest string, list []variant) error {
 	if d.division.seed == first && !d.division.scaled {
-		if err := st.shape(d, digest); err != nil {
+		if err := st.countShape(d, digest); err != nil {
 			return err
 		}
 		if st.o.need.zeros {
@@ -151,21 +152,22 @@ func (st *study) split(ctx context.Context, d *loader, digest string, list []var
 		}
 	}
 	for _, v := range list {
-		if err := st.variant(ctx, d, digest, v); err != nil {
+		if err := st.runVariant(ctx, d, digest, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (st *study) shape(d *loader, digest string) error {
-	k, err := key("shape", digest, d.division.seed)
+// countShape loads or counts the size of a set.
+func (st *study) countShape(d *loader, digest string) error {
+	k, err := partKey("shape", digest, d.division.seed)
 	if err != nil {
 		return err
 	}
 	name := d.set.Key + "/shape"
 	shape := new(Shape)
-	if found, err := st.kept.get(name, k, shape); err != nil || found {
+	if found, err := st.store.load(name, k, shape); err != nil || found {
 		st.shapes[d.set.Key] = shape
 		return err
 	}
@@ -174,15 +176,15 @@ func (st *study) shape(d *loader, digest string) error {
 		return err
 	}
 	*shape = Shape{Key: k, Columns: parts.Training.Cols()}
-	for i, x := range parts.each() {
-		shape.Parts[i].Rows, shape.Parts[i].Share = size(x)
+	for i, x := range parts.inOrder() {
+		shape.Parts[i].Rows, shape.Parts[i].Share = countRows(x)
 	}
 	st.shapes[d.set.Key] = shape
-	return st.kept.put(name, shape)
+	return st.store.save(name, shape)
 }
 
-// variant makes the cells of a variant that are not kept yet.
-func (st *study) variant(ctx context.Context, d *loader, digest string, v variant) error {
+// runVariant makes the cells of a variant that are not stored yet.
+func (st *study) runVariant(ctx context.Context, d *loader, digest string, v variant) error {
 	keys := make(map[string]string)
 	var left []entry
 	for _, e := range entries() {
@@ -194,7 +196,7 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 		if err != nil {
 			return err
 		}
-		known, err := st.recall(d.set, v, e, k)
+		known, err := st.loadCell(d.set, v, e, k)
 		if err != nil {
 			return err
 		}
@@ -212,7 +214,7 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 		if err != nil {
 			return err
 		}
-		if err := st.fit(ctx, d, parts, digest, v, left[:n], keys); err != nil {
+		if err := st.fitCells(ctx, d, parts, digest, v, left[:n], keys); err != nil {
 			return err
 		}
 		left = left[n:]
@@ -220,42 +222,43 @@ func (st *study) variant(ctx context.Context, d *loader, digest string, v varian
 	return nil
 }
 
-// recall takes a cell from the store, or from the run of ADAM that stands in for a certified one.
-func (st *study) recall(s *Set, v variant, e entry, key string) (bool, error) {
+// loadCell loads a cell from the store. Methods without a certificate get the cell of their run of ADAM.
+func (st *study) loadCell(s *Set, v variant, e entry, key string) (bool, error) {
 	name := cellName(s, v, e)
 	c := new(Cell)
-	known, err := st.kept.get(name, key, c)
+	known, err := st.store.load(name, key, c)
 	if err != nil {
 		return false, err
 	}
-	same := st.cell(s, variant{Seed: v.Seed, Solver: solverAdam, Scaled: v.Scaled}, e)
+	same := st.findCell(s, variant{Seed: v.Seed, Solver: solverAdam, Scaled: v.Scaled}, e)
 	if !known && same != nil && v.Solver == solverCertified && certifiedless(e) {
 		*c = *same
 		c.Key, c.Variant, known = key, v.String(), true
-		if err := st.kept.put(name, c); err != nil {
+		if err := st.store.save(name, c); err != nil {
 			return false, err
 		}
 	}
 	if known {
 		st.cells[name] = c
-		st.work.add(st.units(s, v))
+		st.work.addDone(st.estimateWork(s, v))
 	}
 	return known, nil
 }
 
-// cellsAtOnce are fitted on shared passes and kept together: what an interruption loses at most.
+// cellsAtOnce is the number of entries that are fitted on shared passes and then stored. An interruption
+// loses at most these. It was chosen by hand.
 const cellsAtOnce = 4
 
-// cellKey is the digest of all that decides a cell; n is the number of training rows.
+// cellKey returns the digest of everything that determines a cell. n is the number of training rows.
 func cellKey(digest string, n int, v variant, e entry, problems []method.Problem) (string, error) {
 	if v.Solver == solverCertified && !certifiedless(e) {
-		return key("cell", digest, v, e.Key(), grid(problems), min(n, certifiedRows), certifiedGap, certifiedSystems)
+		return partKey("cell", digest, v, e.Key(), gridKey(problems), min(n, certifiedRows), certifiedGap, certifiedSystems)
 	}
-	return key("cell", digest, v, e.Key(), grid(problems))
+	return partKey("cell", digest, v, e.Key(), gridKey(problems))
 }
 
-// grid is the settings of an entry, for the key.
-func grid(problems []method.Problem) [][3]float64 {
+// gridKey returns the settings of an entry, for the key.
+func gridKey(problems []method.Problem) [][3]float64 {
 	var list [][3]float64
 	for _, p := range problems {
 		h := p
@@ -264,19 +267,19 @@ func grid(problems []method.Problem) [][3]float64 {
 	return list
 }
 
-// fit makes some cells and keeps them.
-func (st *study) fit(ctx context.Context, d *loader, parts *Parts, digest string, v variant, list []entry,
+// fitCells makes some cells and stores them.
+func (st *study) fitCells(ctx context.Context, d *loader, parts *Parts, digest string, v variant, list []entry,
 	keys map[string]string) error {
-	units := st.units(d.set, v) * float64(len(list))
-	progress := func(share float64) { st.work.during(share*units, st.describe(d.set, v)) }
+	units := st.estimateWork(d.set, v) * float64(len(list))
+	progress := func(fraction float64) { st.work.showDuring(fraction*units, st.describeVariant(d.set, v)) }
 	byAdam := v.Solver == solverAdam || certifiedless(list[0])
 	var fits []fitted
 	var err error
 	if byAdam {
-		fits, err = adam(ctx, parts.Training, d.set.Minibatches, v, list, progress)
+		fits, err = fitAdam(ctx, parts.Training, d.set.Minibatches, v, list, progress)
 	} else {
 		var f fitted
-		f, err = certify(ctx, parts.Training, list[0], func(p method.Problem) (*ZeroAnswer, error) {
+		f, err = fitCertified(ctx, parts.Training, list[0], func(p method.Problem) (*ZeroAnswer, error) {
 			return st.zeroAnswer(ctx, d, digest, p)
 		}, progress)
 		fits = []fitted{f}
@@ -288,31 +291,32 @@ func (st *study) fit(ctx context.Context, d *loader, parts *Parts, digest string
 		c := &Cell{Key: keys[e.Key()], Set: d.set.Key, Variant: v.String(), Entry: e.Key(), Points: fits[i].points,
 			Rows: fits[i].rows, SecondsFit: fits[i].seconds, Limitations: fits[i].limits}
 		drawn := v == variant{Seed: first, Solver: v.Solver} && drawnInFigures(e)
-		if err := judge(c, e, fits[i].w, parts, drawn); err != nil {
+		if err := chooseAndTest(c, e, fits[i].w, parts, drawn); err != nil {
 			return err
 		}
 		name := cellName(d.set, v, e)
 		st.cells[name] = c
-		if err := st.kept.put(name, c); err != nil {
+		if err := st.store.save(name, c); err != nil {
 			return err
 		}
 	}
-	st.work.add(units)
+	st.work.addDone(units)
 	return nil
 }
 
-// certifiedless reports that there is no certificate for an entry: the Grill methods.
+// certifiedless reports whether an entry has no certificate, as the Grill methods.
 func certifiedless(e entry) bool { return !e.Method.Convex }
 
-// zeroAnswer decides, or looks up, whether w = 0 is optimal for a problem's rule on a split. The answer depends neither on
-// lambda nor on beta, nor on the scale of the columns: it is the same under every invertible map of the features.
+// zeroAnswer loads or decides whether w = 0 is optimal for a problem's rule on a split. The answer does not
+// depend on lambda, beta or the scale of the columns: it is the same under every invertible linear map of the
+// features.
 func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p method.Problem) (*ZeroAnswer, error) {
 	name := zeroName(d.set, p)
 	if d.division.seed != first {
 		name += fmt.Sprintf("-%d", d.division.seed)
 	}
 	h := p
-	k, err := key("zero", digest, d.division.seed, p.Definition().Name, h.Tau.String(), h.K)
+	k, err := partKey("zero", digest, d.division.seed, p.Definition().Name, h.Tau.String(), h.K)
 	if err != nil {
 		return nil, err
 	}
@@ -320,7 +324,7 @@ func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p met
 		return a, nil
 	}
 	a := new(ZeroAnswer)
-	found, err := st.kept.get(name, k, a)
+	found, err := st.store.load(name, k, a)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +337,7 @@ func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p met
 			return nil, err
 		}
 		a.Key = k
-		if err := st.kept.put(name, a); err != nil {
+		if err := st.store.save(name, a); err != nil {
 			return nil, err
 		}
 	}
@@ -341,9 +345,9 @@ func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p met
 	return a, nil
 }
 
-// zeroAnswers decides the question for all rules on the first split.
+// zeroAnswers answers the question for all rules on the first split.
 func (st *study) zeroAnswers(ctx context.Context, d *loader, digest string) error {
-	st.work.say("is w = 0 optimal on " + d.set.Name)
+	st.work.showText("is w = 0 optimal on " + d.set.Name)
 	for _, e := range entries() {
 		if certifiedless(e) {
 			continue
@@ -361,10 +365,11 @@ func (st *study) zeroAnswers(ctx context.Context, d *loader, digest string) erro
 	return nil
 }
 
-// units is the estimated work of a cell: roughly the seconds of an idle machine, from the sizes in Table "counts".
-func (st *study) units(s *Set, v variant) float64 {
+// estimateWork returns the estimated work of a cell, roughly in seconds on an idle machine, from the sizes in
+// Table "counts". The constants were chosen by hand and only affect the progress line.
+func (st *study) estimateWork(s *Set, v variant) float64 {
 	rows, columns := 4000.0, 50.0
-	if p := s.printed(); p != nil {
+	if p := s.printedCounts(); p != nil {
 		rows, columns = float64(p.Parts[0].Rows), float64(p.Columns)
 	}
 	if st.o.Quick && s.Kind == StandIn {
@@ -377,9 +382,10 @@ func (st *study) units(s *Set, v variant) float64 {
 	return float64(6000*step) + float64(rows*columns*1e-7)
 }
 
-func (st *study) describe(s *Set, v variant) string {
+// describeVariant returns a set with a variant in words.
+func (st *study) describeVariant(s *Set, v variant) string {
 	text := s.Name + ", " + v.Solver
-	if v.Start == solver.Random {
+	if v.Start == optim.Random {
 		text += " from a random start"
 	}
 	if v.Scaled {
@@ -394,25 +400,27 @@ func (st *study) describe(s *Set, v variant) string {
 	return text
 }
 
-// workMeter turns finished work into progress.
+// workMeter reports finished work as progress.
 type workMeter struct {
 	mu          sync.Mutex
 	total, done float64
-	report      func(share float64, text string)
+	report      func(fraction float64, text string)
 	text        string
 }
 
-func (w *workMeter) add(units float64) {
+// addDone adds finished work.
+func (w *workMeter) addDone(units float64) {
 	w.mu.Lock()
 	w.done += units
 	w.mu.Unlock()
-	w.during(0, w.text)
+	w.showDuring(0, w.text)
 }
 
-func (w *workMeter) say(text string) { w.during(0, text) }
+// showText shows the current task.
+func (w *workMeter) showText(text string) { w.showDuring(0, text) }
 
-// during reports work under way beside what is done.
-func (w *workMeter) during(units float64, text string) {
+// showDuring reports the finished work plus some units of the current task.
+func (w *workMeter) showDuring(units float64, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.text = text
@@ -421,5 +429,5 @@ func (w *workMeter) during(units float64, text string) {
 	}
 }
 
-// cell looks a finished cell up; nil when there is none.
-func (st *study) cell(s *Set, v variant, e entry) *Cell { return st.cells[cellName(s, v, e)] }
+// findCell returns a finished cell, and nil if there is none.
+func (st *study) findCell(s *Set, v variant, e entry) *Cell { return st.cells[cellName(s, v, e)] }

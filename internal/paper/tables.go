@@ -10,7 +10,7 @@ import (
 	"toptau/internal/report"
 )
 
-// markdown writes a table as GitHub's Markdown.
+// markdown returns a table in GitHub's Markdown.
 func markdown(t report.Table) []byte {
 	var b bytes.Buffer
 	if t.Caption != "" {
@@ -45,7 +45,7 @@ func markdown(t report.Table) []byte {
 	return b.Bytes()
 }
 
-// commaSeparated writes a table as CSV with a header.
+// commaSeparated returns a table as CSV with a header.
 func commaSeparated(t report.Table) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -54,7 +54,7 @@ func commaSeparated(t report.Table) []byte {
 	return b.Bytes()
 }
 
-// latex writes a table in the form of the paper's: booktabs in a table environment.
+// latex returns a table in the style of the paper: booktabs in a table environment.
 func latex(name string, t report.Table) []byte {
 	var b bytes.Buffer
 	align := make([]byte, len(t.Header))

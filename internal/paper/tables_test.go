@@ -69,7 +69,7 @@ func TestWhereNamesSettings(t *testing.T) {
 				points[i].F = 0.5
 			}
 		}
-		if got := where(points, c.e, (*Point).Beats); got != c.want {
+		if got := describeSettings(points, c.e, (*Point).Beats); got != c.want {
 			t.Errorf("%s: %q, want %q", c.beat, got, c.want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestPrintedTablesHaveTheirShape(t *testing.T) {
 			t.Errorf("row %d of fails has %d cells", i, len(row))
 		}
 	}
-	// Each criterion's ranks in the paper add up to 14 * 15/2 but for rounding.
+	// The paper's ranks of each criterion add up to 14 * 15/2, up to rounding.
 	for k := range criterionCount {
 		var sum float64
 		for _, row := range printedRanks {

@@ -7,51 +7,53 @@ import (
 	"strconv"
 
 	"toptau/internal/report"
+	"toptau/internal/text"
 )
 
-// Check is a statement of the paper, tried on data.
+// Check is a statement of the paper, tested on data.
 type Check struct {
 	Name      string // "large-t"
-	Paper     string // where it stands: "Theorem 4.2"; "-": not in the paper
+	Paper     string // its place in the paper, for example "Theorem 4.2"; "-" if it is not in the paper
 	Statement string // in one line
-	// Refuted marks a statement that is false, or that the paper does not claim: a counterexample is looked for.
+	// Refuted marks a statement that is expected to be false. The check looks for a counterexample.
 	Refuted    bool
-	Cases      int // in which the statement's conditions held
-	Real       int // how many of them were on the samples given; the others were on random ones
+	Cases      int // number of cases that met the statement's conditions
+	Real       int // number of these on real data, not on random samples
 	Violations int
-	// Worst is by how much a case came short at most, relative to the size of the numbers compared; negative when every
-	// case had room to spare, and 0 for statements about counts.
+	// Worst is the largest violation of an inequality, relative to the size of the numbers compared. It is
+	// negative if all inequalities hold strictly, and 0 for statements about counts.
 	Worst    float64
-	Measured int // how many of the cases Worst is taken over
+	Measured int // number of cases that Worst covers
 	Note     string
 }
 
-// Tolerance is how much a case may come short, relative to the size of the numbers compared, before it is a violation:
-// room for the rounding of sums of scores, and for nothing else.
+// Tolerance is the largest violation of an inequality that is attributed to rounding, relative to the size of
+// the numbers compared. Sums of scores are the only rounded quantities.
 const Tolerance = 1e-10
 
-// OK reports whether the statement did what was expected of it: at least one case, and no violation unless it is refuted.
+// OK reports whether the check had the expected result: at least one case, and violations only of a refuted
+// statement.
 func (c *Check) OK() bool { return c.Cases > 0 && (c.Violations > 0) == c.Refuted }
 
-// claim is a check with the experiment that makes one case of it.
+// claim is a check with the experiment for one case.
 type claim struct {
 	Check
-	rare bool // costs a solve: one case in 25 is enough
+	rare bool // a case needs a solver, so one case in 25 is enough
 	try  func(t *trial) error
-	note func() string // what else was seen, at the end; nil: nothing
+	note func() string // returns a note at the end; nil for none
 }
 
-// trial is one experiment: a sample, a stream of random numbers, and where to write down what came out.
+// trial is one experiment: a sample, a stream of random numbers, and the check to which it adds cases.
 type trial struct {
 	*subject
 	draws
 	ctx   context.Context
 	check *Check
-	real  bool // the sample is one of those given
+	real  bool // the sample is real data
 }
 
-// count adds a case.
-func (t *trial) count(violated bool) {
+// countCase adds a case.
+func (t *trial) countCase(violated bool) {
 	t.check.Cases++
 	if t.real {
 		t.check.Real++
@@ -61,27 +63,27 @@ func (t *trial) count(violated bool) {
 	}
 }
 
-// atMost is a case of left <= right, where size is that of the numbers from which both were computed.
+// atMost adds a case of left <= right. size is the size of the numbers from which both were computed.
 func (t *trial) atMost(left, right, size float64) {
-	short := (left - right) / size
+	violation := (left - right) / size
 	t.check.Measured++
-	if t.check.Measured == 1 || short > t.check.Worst {
-		t.check.Worst = short
+	if t.check.Measured == 1 || violation > t.check.Worst {
+		t.check.Worst = violation
 	}
-	t.count(!(short <= Tolerance)) // a NaN is a violation
+	t.countCase(!(violation <= Tolerance)) // a NaN is a violation
 }
 
-// equal is a case of left = right.
+// equal adds a case of left = right.
 func (t *trial) equal(left, right, size float64) { t.atMost(math.Abs(left-right), 0, size) }
 
-// holds is a case of a statement that is true or false.
-func (t *trial) holds(truth bool) { t.count(!truth) }
+// holds adds a case of a statement that is true or false.
+func (t *trial) holds(truth bool) { t.countCase(!truth) }
 
-// casesOfSample is how many cases are tried on one random sample.
+// casesOfSample is the number of cases on one random sample.
 const casesOfSample = 5
 
-// Theorems tries every theorem, corollary and lemma of the paper, and what is true beyond them, on random samples and on
-// the samples given: cases times on the random ones together, and cases times on each of the others. samples may be nil.
+// Theorems tests every theorem, corollary and lemma of the paper, and some further statements. It makes as
+// many cases on all random samples together as on each of samples, which may be nil.
 func Theorems(ctx context.Context, samples []Sample, cases int, seed uint64) ([]Check, error) {
 	claims := claimsOfPaper()
 	for i := range (cases + casesOfSample - 1) / casesOfSample {
@@ -108,7 +110,7 @@ func Theorems(ctx context.Context, samples []Sample, cases int, seed uint64) ([]
 	return checks, nil
 }
 
-// claimsOfPaper lists the claims in the order of the paper.
+// claimsOfPaper returns the claims in the order of the paper.
 func claimsOfPaper() []claim {
 	var all []claim
 	for _, some := range [][]claim{countClaims(), convexClaims(), zeroClaims(), patMatClaims(), thresholdClaims()} {
@@ -117,21 +119,21 @@ func claimsOfPaper() []claim {
 	return all
 }
 
-// tryAll tries every claim on one sample, which is one of those given or a random one.
-func tryAll(ctx context.Context, claims []claim, s Sample, given bool, cases int, d draws) error {
+// tryAll tests every claim on one sample.
+func tryAll(ctx context.Context, claims []claim, s Sample, real bool, cases int, d draws) error {
 	subject, err := newSubject(ctx, s, d)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
 	for i := range claims {
-		t := &trial{subject: subject, draws: d.split(uint64(i)), ctx: ctx, check: &claims[i].Check, real: given}
+		t := &trial{subject: subject, draws: d.split(uint64(i)), ctx: ctx, check: &claims[i].Check, real: real}
 		tries := cases
 		switch {
 		case claims[i].rare:
 			tries = (cases + 24) / 25
-		case claims[i].Refuted && given:
+		case claims[i].Refuted && real:
 			tries = 5 * cases
-		case claims[i].Refuted: // counterexamples are rare, and small samples cheap
+		case claims[i].Refuted: // counterexamples are rare, and small samples are fast
 			tries = 20 * cases
 		}
 		for range tries {
@@ -146,22 +148,22 @@ func tryAll(ctx context.Context, claims []claim, s Sample, given bool, cases int
 	return nil
 }
 
-// TheoremTable sets the checks out as a table.
+// TheoremTable returns a table of the checks.
 func TheoremTable(checks []Check) report.Table {
 	t := report.Table{
-		Caption: "Statements of the paper, tried on random and real data",
+		Caption: "Statements of the paper, tested on random and real data",
 		Header:  []string{"check", "paper", "statement", "found", "cases", "on real data", "violations", "worst", "note"},
 		Numbers: []int{4, 5, 6, 7},
 	}
 	for i := range checks {
 		c := &checks[i]
-		t.Rows = append(t.Rows, []string{c.Name, c.Paper, c.Statement, c.verdict(), whole(c.Cases), whole(c.Real),
-			whole(c.Violations), c.worst(), c.Note})
+		t.Rows = append(t.Rows, []string{c.Name, c.Paper, c.Statement, c.verdict(), text.Count(c.Cases), text.Count(c.Real),
+			text.Count(c.Violations), c.worst(), c.Note})
 	}
 	return t
 }
 
-// verdict is what the cases say of the statement.
+// verdict returns the result of the check in words.
 func (c *Check) verdict() string {
 	switch {
 	case c.Cases == 0:
@@ -174,6 +176,7 @@ func (c *Check) verdict() string {
 	return "violated"
 }
 
+// worst returns the largest violation as text.
 func (c *Check) worst() string {
 	if c.Measured == 0 {
 		return ""

@@ -7,7 +7,8 @@ import (
 	"toptau/method"
 )
 
-// convexClaims are about convexity and continuity (Section 4.1, Appendix A.2) and the gradient (Section 5.1, Appendix C).
+// convexClaims returns the statements on convexity and continuity (Section 4.1, Appendix A.2) and the
+// gradient (Section 5.1, Appendix C).
 func convexClaims() []claim {
 	return []claim{
 		{Check: Check{Name: "convex", Paper: "Theorem 4.1, Section 4.1",
@@ -23,7 +24,7 @@ func convexClaims() []claim {
 			Statement: "both surrogate quantiles are convex functions of w, with l(beta (z - t)); three losses"},
 			try: (*trial).quantileSegment},
 		{Check: Check{Name: "lipschitz", Paper: "Lemma A.3",
-			Statement: "|t(u) - t(v)| <= max |x'(u - v)|: the quantiles, and every other threshold too"},
+			Statement: "|t(u) - t(v)| <= max |x'(u - v)| for the quantiles and every other threshold"},
 			try: (*trial).lipschitz},
 		{Check: Check{Name: "gradient", Paper: "equation (27), Appendix C",
 			Statement: "F(v) >= F(u) + grad F(u)'(v - u) for the convex methods"},
@@ -31,8 +32,8 @@ func convexClaims() []claim {
 	}
 }
 
-// between is a u + (1-a) v.
-func between(u, v []float64, a float64) []float64 {
+// combine returns a u + (1-a) v.
+func combine(u, v []float64, a float64) []float64 {
 	w := make([]float64, len(u))
 	for j := range w {
 		w[j] = float64(a*u[j]) + float64((1-a)*v[j])
@@ -40,43 +41,43 @@ func between(u, v []float64, a float64) []float64 {
 	return w
 }
 
-// segment compares F inside a segment with its values at the ends.
+// segment compares F inside a segment with its values at both ends.
 func (t *trial) segment(methods ...method.Method) error {
 	o, err := t.objective(t.draws, pick(t.draws, methods...))
 	if err != nil {
 		return err
 	}
-	u, v, a := t.point(t.draws), t.point(t.draws), t.unit()
+	u, v, a := t.drawWeights(t.draws), t.drawWeights(t.draws), t.unit()
 	ends := float64(a*o.At(u, nil).F) + float64((1-a)*o.At(v, nil).F)
-	t.atMost(o.At(between(u, v, a), nil).F, ends, t.size(u, v)+ends)
+	t.atMost(o.At(combine(u, v, a), nil).F, ends, t.scoreSize(u, v)+ends)
 	return nil
 }
 
-// quantileSegment does the same for the surrogate quantile alone.
+// quantileSegment compares the surrogate quantile inside a segment with its values at both ends.
 func (t *trial) quantileSegment() error {
 	p, err := t.problem(t.draws, pick(t.draws, patMatMethods...))
 	if err != nil {
 		return err
 	}
-	u, v, a := t.point(t.draws), t.point(t.draws), t.unit()
+	u, v, a := t.drawWeights(t.draws), t.drawWeights(t.draws), t.unit()
 	var at [3]float64
-	for i, w := range [][]float64{u, v, between(u, v, a)} {
+	for i, w := range [][]float64{u, v, combine(u, v, a)} {
 		if at[i], err = t.scores(w).threshold(p); err != nil {
 			return err
 		}
 	}
-	t.atMost(at[2], float64(a*at[0])+float64((1-a)*at[1]), t.size(u, v)+1/p.Beta)
+	t.atMost(at[2], float64(a*at[0])+float64((1-a)*at[1]), t.scoreSize(u, v)+1/p.Beta)
 	return nil
 }
 
-// lipschitz bounds the step of a threshold by the largest step of a score.
+// lipschitz compares the change of a threshold with the largest change of a score.
 func (t *trial) lipschitz() error {
 	p, err := t.problem(t.draws, pick(t.draws, method.All()...))
 	if err != nil {
 		return err
 	}
-	u := t.point(t.draws)
-	v := between(u, t.point(t.draws), pick(t.draws, 0, 0.9, 0.999))
+	u := t.drawWeights(t.draws)
+	v := combine(u, t.drawWeights(t.draws), pick(t.draws, 0, 0.9, 0.999))
 	a, b := t.scores(u), t.scores(v)
 	ta, err := a.threshold(p)
 	if err != nil {
@@ -86,7 +87,7 @@ func (t *trial) lipschitz() error {
 	if err != nil {
 		return err
 	}
-	step, size := 0.0, t.size(u, v)
+	step, size := 0.0, t.scoreSize(u, v)
 	for i := range a.all {
 		step = max(step, math.Abs(a.all[i]-b.all[i]))
 	}
@@ -103,12 +104,12 @@ func (t *trial) subgradient() error {
 	if err != nil {
 		return err
 	}
-	u, v, g := t.point(t.draws), t.point(t.draws), make([]float64, o.Dim())
+	u, v, g := t.drawWeights(t.draws), t.drawWeights(t.draws), make([]float64, o.Dim())
 	at, other := o.At(u, g).F, o.At(v, nil).F
 	linear := at
 	for j := range g {
 		linear += float64(g[j] * (v[j] - u[j]))
 	}
-	t.atMost(linear, other, t.size(u, v)+at+other+float64(objective.Norm(g)*objective.Norm(between(v, u, 2))))
+	t.atMost(linear, other, t.scoreSize(u, v)+at+other+float64(objective.Norm(g)*objective.Norm(combine(v, u, 2))))
 	return nil
 }

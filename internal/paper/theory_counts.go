@@ -5,7 +5,8 @@ import (
 	"toptau/surrogate"
 )
 
-// countClaims are about the counts of right and wrong decisions and their surrogates (Section 2, Appendix A.1).
+// countClaims returns the statements on the counts of right and wrong decisions and their surrogates (Section
+// 2, Appendix A.1).
 func countClaims() []claim {
 	return []claim{
 		{Check: Check{Name: "surrogate-counts", Paper: "equation (4), Section 2",
@@ -18,17 +19,18 @@ func countClaims() []claim {
 			Statement: "the same with q > 1 scores tied at the quantile"},
 			try: func(t *trial) error { return t.fnfp(printedExtra, func(ties int) bool { return ties > 1 }) },
 			note: func() string {
-				return "false when some of the tied samples belong to the K on top: 3, 2, 2, 1 with K = 3"
+				return "false if some of the tied samples belong to the K on top: 3, 2, 2, 1 with K = 3"
 			}},
 		{Check: Check{Name: "fn-fp-corrected", Paper: "Lemma A.1, corrected",
-			Statement: "the same with the number of samples at or above t, less K, in place of q - 1"},
-			try: func(t *trial) error { return t.fnfp(leftOut, func(int) bool { return true }) }},
+			Statement: "the same with the number of samples at or above t, minus K, instead of q - 1"},
+			try: func(t *trial) error { return t.fnfp(correctedExtra, func(int) bool { return true }) }},
 	}
 }
 
-// counts are the true counts at a threshold (equation defin_counts): a score equal to t is above it.
+// counts are the true counts at a threshold (equation defin_counts). A score equal to t counts as above.
 type counts struct{ tp, fn, tn, fp int }
 
+// counts returns the counts at t.
 func (s scored) counts(t float64) counts {
 	var c counts
 	for _, z := range s.positives {
@@ -45,9 +47,9 @@ func (s scored) counts(t float64) counts {
 	return c
 }
 
-// surrogateCounts compares the counts with their surrogates at the threshold of some method.
+// surrogateCounts compares the counts with their surrogates at the threshold of a random method.
 func (t *trial) surrogateCounts() error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	p, err := t.problem(t.draws, pick(t.draws, method.All()...))
 	if err != nil {
@@ -58,16 +60,16 @@ func (t *trial) surrogateCounts() error {
 		return err
 	}
 	l := p.Loss()
-	true, size := s.counts(at), t.size(w)
-	t.atMost(float64(true.tp), total(l, s.positives, at, 1), size)
-	t.atMost(float64(true.fn), total(l, s.positives, at, -1), size)
-	t.atMost(float64(true.tn), total(l, s.negatives, at, -1), size)
-	t.atMost(float64(true.fp), total(l, s.negatives, at, 1), size)
+	true, size := s.counts(at), t.scoreSize(w)
+	t.atMost(float64(true.tp), surrogateSum(l, s.positives, at, 1), size)
+	t.atMost(float64(true.fn), surrogateSum(l, s.positives, at, -1), size)
+	t.atMost(float64(true.tn), surrogateSum(l, s.negatives, at, -1), size)
+	t.atMost(float64(true.fp), surrogateSum(l, s.negatives, at, 1), size)
 	return nil
 }
 
-// total is the sum of l(sign (z - t)) (equation defin_counts_surr).
-func total(l surrogate.Surrogate, z []float64, t, sign float64) float64 {
+// surrogateSum returns the sum of l(sign (z - t)) (equation defin_counts_surr).
+func surrogateSum(l surrogate.Surrogate, z []float64, t, sign float64) float64 {
 	sum := 0.0
 	for _, z := range z {
 		sum += l.Value(float64(sign * (z - t)))
@@ -75,14 +77,17 @@ func total(l surrogate.Surrogate, z []float64, t, sign float64) float64 {
 	return sum
 }
 
-// printedExtra is the last term of the lemma as printed, left out how many samples are above the K.
+// printedExtra returns the last term of the lemma as printed.
 func printedExtra(_, _, ties int) int { return ties - 1 }
-func leftOut(above, k, _ int) int     { return above - k }
 
-// fnfp tries the equation of the lemma at the exact quantile of all scores, in whole numbers: alpha is a quarter of a
-// whole number. extra is its last term, from the number of samples at or above t, K, and the number at t.
+// correctedExtra returns the corrected last term: the number of samples at or above t, minus K.
+func correctedExtra(above, k, _ int) int { return above - k }
+
+// fnfp tests the equation of the lemma at the exact quantile of all scores, in whole numbers: alpha is a
+// multiple of 1/4. extra returns its last term from the number of samples at or above t, K, and the number of
+// samples at t.
 func (t *trial) fnfp(extra func(above, k, ties int) int, when func(ties int) bool) error {
-	s := t.scores(t.point(t.draws))
+	s := t.scores(t.drawWeights(t.draws))
 	grill := grillMethods[0]
 	p, err := t.problem(t.draws, grill)
 	if err != nil {

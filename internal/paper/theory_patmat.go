@@ -11,7 +11,8 @@ import (
 	"toptau/threshold"
 )
 
-// patMatClaims say that Pat&Mat and Pat&Mat-NP do not collapse (Section 4.2, Appendix A.3).
+// patMatClaims returns the statements that Pat&Mat and Pat&Mat-NP do not collapse (Section 4.2, Appendix
+// A.3).
 func patMatClaims() []claim {
 	found := &endsFound{}
 	return []claim{
@@ -19,7 +20,7 @@ func patMatClaims() []claim {
 			Statement: "positives' mean score above the negatives': F(w) < F(0) for every beta up to the proof's; hinge, no lambda"},
 			try: (*trial).patMatBelowZero},
 		{Check: Check{Name: "patmat-zero-beta0", Paper: "Theorem 4.5",
-			Statement: "beta_0 found: F(w) < F(0) for every beta below it, none above it; it is at least the proof's beta"},
+			Statement: "there is a beta_0: F(w) < F(0) for every beta below it and for none above it; it is at least the proof's beta"},
 			try: func(t *trial) error { return t.endOfBeta(found) }, note: found.String},
 		{Check: Check{Name: "patmat-gradient-zero", Paper: "-",
 			Statement: "grad F(0) = l'(t(0)) (mean of the population - mean of the positives): w = 0 is optimal only if they coincide"},
@@ -27,8 +28,8 @@ func patMatClaims() []claim {
 	}
 }
 
-// hingeCase is a method with surrogate quantile at a w that scores the positives higher than the negatives on average,
-// with the hinge and no lambda.
+// hingeCase is a method with surrogate quantile, the hinge and lambda = 0, at a w with a larger mean score
+// for the positives than for the negatives.
 type hingeCase struct {
 	scored
 	z       []float64 // of the population
@@ -36,21 +37,21 @@ type hingeCase struct {
 	tau     threshold.Rate
 	lead    float64 // mean of the positives minus mean of the population
 	size    float64
-	printed float64 // the beta of the proof
+	printed float64 // beta of the proof
 }
 
-// hingeCase draws a case. It has none when the scores do not meet the theorem's condition, or too closely to tell.
+// hingeCase draws a case. It returns false if the scores do not clearly meet the theorem's condition.
 func (t *trial) hingeCase() (hingeCase, bool) {
-	w := t.point(t.draws)
-	c := hingeCase{scored: t.scores(w), method: pick(t.draws, patMatMethods...), tau: t.rate(), size: t.size(w)}
-	c.z = c.of(c.method.Population)
+	w := t.drawWeights(t.draws)
+	c := hingeCase{scored: t.scores(w), method: pick(t.draws, patMatMethods...), tau: t.rate(), size: t.scoreSize(w)}
+	c.z = c.population(c.method.Population)
 	c.lead = mean(c.scored.positives) - mean(c.z)
 	bar, tau := mean(c.z), c.tau.Float64()
 	c.printed = min(tau/(bar-slices.Min(c.all)), (1-tau)/(slices.Max(c.all)-bar))
 	return c, c.lead > float64(near*c.size) && mean(c.scored.positives) > mean(c.negatives)
 }
 
-// advantage is F(0) - F(w) at a beta, from the definition: t(0) = (1 - tau)/beta.
+// advantage returns F(0) - F(w) at a beta, from the definition with t(0) = (1 - tau)/beta.
 func (c *hingeCase) advantage(beta float64) (float64, error) {
 	t, err := thresholdOf(threshold.SurrogateQuantile{Tau: c.tau, Beta: beta, Surrogate: surrogate.Hinge}, c.z)
 	if err != nil {
@@ -59,19 +60,19 @@ func (c *hingeCase) advantage(beta float64) (float64, error) {
 	at := (1 - c.tau.Float64()) / beta
 	sum := 0.0
 	for _, z := range c.scored.positives {
-		sum += max(-1-at, t-at-z) // l(t - z) - l(t(0)), as both are 1 + ... or 0
+		sum += max(-1-at, t-at-z) // l(t - z) - l(t(0)), where both are 1 + ... or 0
 	}
 	return -sum / float64(len(c.scored.positives)), nil
 }
 
-// patMatBelowZero tries betas up to that of the proof, where F(0) - F(w) is the lead itself.
+// patMatBelowZero tests betas up to that of the proof, at which F(0) - F(w) equals the lead.
 func (t *trial) patMatBelowZero() error {
 	c, ok := t.hingeCase()
 	if !ok {
 		return nil
 	}
-	for _, share := range []float64{1, 0.5, 0.1, 0.001} {
-		beta := float64(c.printed * share)
+	for _, fraction := range []float64{1, 0.5, 0.1, 0.001} {
+		beta := float64(c.printed * fraction)
 		advantage, err := c.advantage(beta)
 		if err != nil {
 			return err
@@ -84,8 +85,9 @@ func (t *trial) patMatBelowZero() error {
 	return nil
 }
 
-// endOfBeta finds beta_0 by bisection: t(w) - t(0) is a slope of a convex function along a ray and rises with beta, and so
-// does every loss at w less its value at 0. So the betas at which w beats 0 have no gap.
+// endOfBeta finds beta_0 by bisection. t(w) - t(0) is a slope of a convex function along a ray, so it
+// increases with beta, and so does the difference of every loss at w and at 0. The betas at which w is better
+// than 0 therefore have no gap.
 func (t *trial) endOfBeta(found *endsFound) error {
 	c, ok := t.hingeCase()
 	if !ok || c.lead <= float64(near*(c.size+1/c.printed)) {
@@ -95,17 +97,18 @@ func (t *trial) endOfBeta(found *endsFound) error {
 	if err != nil {
 		return err
 	}
-	if math.IsInf(end, 1) { // so it must be in the limit, where the threshold is the largest score
+	if math.IsInf(end, 1) { // then w is better in the limit, too, in which the threshold is the largest score
 		found.unbounded++
 		t.holds(c.atLargeBeta() > float64(-near*c.size))
 		return nil
 	}
 	found.ratios = append(found.ratios, end/c.printed)
 	t.holds(end >= float64(c.printed*(1-1e-9)))
-	return t.sidesOf(&c, end)
+	return t.testSides(&c, end)
 }
 
-// bisect returns the last beta at which w beats 0, given one at which it does; infinity when there is none up to most.
+// bisect returns the largest beta at which w is better than 0, starting from one at which it is. It returns
+// infinity if the largest beta is above most.
 func (c *hingeCase) bisect(low, most float64) (float64, error) {
 	high := low
 	for advantage := 1.0; advantage > 0; {
@@ -132,7 +135,7 @@ func (c *hingeCase) bisect(low, most float64) (float64, error) {
 	return low, nil
 }
 
-// atLargeBeta is the limit of F(0) - F(w) as beta grows.
+// atLargeBeta returns the limit of F(0) - F(w) for large beta.
 func (c *hingeCase) atLargeBeta() float64 {
 	sum, top := 0.0, slices.Max(c.z)
 	for _, z := range c.scored.positives {
@@ -141,8 +144,8 @@ func (c *hingeCase) atLargeBeta() float64 {
 	return -sum / float64(len(c.scored.positives))
 }
 
-// sidesOf tries betas on both sides of the end that was found.
-func (t *trial) sidesOf(c *hingeCase, end float64) error {
+// testSides tests betas on both sides of beta_0.
+func (t *trial) testSides(c *hingeCase, end float64) error {
 	for range 4 {
 		factor := 1 + float64(9*t.unit())
 		for _, below := range []bool{true, false} {
@@ -161,22 +164,23 @@ func (t *trial) sidesOf(c *hingeCase, end float64) error {
 	return nil
 }
 
-// endsFound is what the bisections found, in words.
+// endsFound collects the results of the bisections.
 type endsFound struct {
-	ratios    []float64 // beta_0 over the beta of the proof
-	unbounded int
+	ratios    []float64 // beta_0 divided by the beta of the proof
+	unbounded int       // number of cases without a finite beta_0
 }
 
+// String returns the results in words.
 func (e *endsFound) String() string {
 	if len(e.ratios) == 0 {
 		return ""
 	}
 	slices.Sort(e.ratios)
-	return fmt.Sprintf("beta_0 is %.3g to %.3g times the proof's beta, median %.3g; without end in %d cases (Pat&Mat-NP)",
+	return fmt.Sprintf("beta_0 is %.3g to %.3g times the proof's beta, median %.3g; infinite in %d cases (Pat&Mat-NP)",
 		e.ratios[0], e.ratios[len(e.ratios)-1], e.ratios[len(e.ratios)/2], e.unbounded)
 }
 
-// gradientAtZero compares the gradient with its formula, and takes a step against it.
+// gradientAtZero compares the gradient with its formula and checks that a step against it decreases F.
 func (t *trial) gradientAtZero() error {
 	o, err := t.objective(t.draws, pick(t.draws, patMatMethods...))
 	if err != nil {

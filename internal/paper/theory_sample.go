@@ -13,37 +13,38 @@ import (
 	"toptau/threshold"
 )
 
-// Sample is a data set under its name.
+// Sample is a data set with a name.
 type Sample struct {
 	Name string
 	X    *matrix.Matrix
 }
 
-// draws is a stream of random numbers with the same bytes on every platform.
+// draws is a stream of random numbers, which is the same on every platform.
 type draws struct{ pcg *rand.PCG }
 
+// newDraws returns the stream of a number within a kind.
 func newDraws(seed, kind, number uint64) draws {
 	const odd = 0x9e3779b97f4a7c15
 	return draws{rand.NewPCG(seed+kind*odd, number)}
 }
 
-// split returns a stream of its own for a part of the work.
+// split returns another stream, for a part of the work.
 func (d draws) split(number uint64) draws { return draws{rand.NewPCG(d.pcg.Uint64(), number)} }
 
-// unit is uniform in [0, 1).
+// unit returns a number uniform in [0, 1).
 func (d draws) unit() float64 { return float64(d.pcg.Uint64()>>11) / (1 << 53) }
 
-// sign is uniform in [-1, 1).
+// sign returns a number uniform in [-1, 1).
 func (d draws) sign() float64 { return float64(2*d.unit()) - 1 }
 
-// below is uniform in 0..n-1, up to a bias of n/2^32.
+// below returns a number uniform in 0..n-1, up to a bias of n/2^32.
 func (d draws) below(n int) int { return int(d.pcg.Uint64() >> 32 * uint64(n) >> 32) }
 
-// pick is one of the values.
+// pick returns one of the values.
 func pick[T any](d draws, values ...T) T { return values[d.below(len(values))] }
 
-// randomSample is a small sample of a random shape: spread evenly, in two clouds, on a coarse grid so that scores are
-// tied, or with outliers.
+// randomSample returns a small sample of a random kind: uniform, in two clouds, on a coarse grid with tied
+// scores, or with outliers.
 func randomSample(d draws) (Sample, error) {
 	positives, negatives, cols := 1+d.below(30), 1+d.below(60), 1+d.below(5)
 	kind := d.below(4)
@@ -68,29 +69,30 @@ func randomSample(d draws) (Sample, error) {
 	return Sample{Name: "random data", X: m}, err
 }
 
-// subject is a sample with what the experiments need to know of it.
+// subject is a sample with the statistics that the experiments need.
 type subject struct {
 	Sample
 	positives, negatives []float64   // means of the classes
-	reach                float64     // the largest norm of a row
-	spread               []float64   // the mean size of each column's values, 1 for an empty column
-	known                [][]float64 // iterates and optima
+	reach                float64     // largest norm of a row
+	spread               []float64   // mean absolute value of each column, 1 for an empty column
+	known                [][]float64 // iterates of ADAM and optima
 }
 
+// newSubject computes the statistics of a sample.
 func newSubject(ctx context.Context, s Sample, d draws) (*subject, error) {
 	u := &subject{Sample: s, spread: make([]float64, s.X.Cols())}
-	u.positives = u.look(s.X.Positives)
-	u.negatives = u.look(s.X.Negatives)
+	u.positives = u.addClass(s.X.Positives)
+	u.negatives = u.addClass(s.X.Negatives)
 	for j := range u.spread {
 		if u.spread[j] /= float64(s.X.Rows()); u.spread[j] == 0 {
 			u.spread[j] = 1
 		}
 	}
-	return u, u.explore(ctx, d)
+	return u, u.findPoints(ctx, d)
 }
 
-// look returns the mean of a class and takes its rows into reach and spread.
-func (u *subject) look(p *matrix.Part) []float64 {
+// addClass returns the mean of a class and adds its rows to reach and spread.
+func (u *subject) addClass(p *matrix.Part) []float64 {
 	mean, row := make([]float64, p.Cols()), make([]float64, p.Cols())
 	for i := range p.Rows() {
 		p.Row(i, row)
@@ -103,14 +105,14 @@ func (u *subject) look(p *matrix.Part) []float64 {
 	return mean
 }
 
-// explore collects points that matter: iterates of ADAM, and certified optima where there are any.
-func (u *subject) explore(ctx context.Context, d draws) error {
+// findPoints collects iterates of ADAM and certified optima.
+func (u *subject) findPoints(ctx context.Context, d draws) error {
 	for _, m := range method.All() {
 		o, err := u.objective(d, m)
 		if err != nil {
 			return err
 		}
-		w := newWalk(o, u.random(d, u.spread))
+		w := newWalk(o, u.randomPoint(d, u.spread))
 		if err := w.descend(ctx, 200); err != nil {
 			return err
 		}
@@ -126,8 +128,8 @@ func (u *subject) explore(ctx context.Context, d draws) error {
 	return nil
 }
 
-// random is a point in a random direction, shorter where a column has larger values.
-func (u *subject) random(d draws, spread []float64) []float64 {
+// randomPoint returns a point in a random direction, with smaller weights for columns with larger values.
+func (u *subject) randomPoint(d draws, spread []float64) []float64 {
 	w := make([]float64, u.X.Cols())
 	size := pick(d, 0.01, 0.1, 1, 10)
 	for j := range w {
@@ -136,17 +138,18 @@ func (u *subject) random(d draws, spread []float64) []float64 {
 	return w
 }
 
-// point is a w at which to try something: random, aimed from the negatives to the positives, an iterate or an optimum.
-func (u *subject) point(d draws) []float64 {
+// drawWeights returns a w for a case: a random point, the direction from the negatives to the positives, an
+// iterate or an optimum.
+func (u *subject) drawWeights(d draws) []float64 {
 	switch d.below(4) {
 	case 0:
 		flat := make([]float64, len(u.spread))
 		for j := range flat {
 			flat[j] = u.reach
 		}
-		return u.random(d, flat)
+		return u.randomPoint(d, flat)
 	case 1:
-		w := u.random(d, u.spread)
+		w := u.randomPoint(d, u.spread)
 		size := pick(d, 0.1, 1, 10) / u.reach
 		for j := range w {
 			w[j] = float64(w[j]*0.01) + float64(size*(u.positives[j]-u.negatives[j]))
@@ -155,11 +158,12 @@ func (u *subject) point(d draws) []float64 {
 	case 2:
 		return pick(d, u.known...)
 	}
-	return u.random(d, u.spread)
+	return u.randomPoint(d, u.spread)
 }
 
-// size is the size of the numbers in a score at w: what its rounding is relative to. It is at least 1, that of l(0).
-func (u *subject) size(w ...[]float64) float64 {
+// scoreSize returns the size of the numbers in a score at w, to which its rounding is relative. It is at
+// least 1, the size of l(0).
+func (u *subject) scoreSize(w ...[]float64) float64 {
 	size := 1.0
 	for _, v := range w {
 		size = max(size, float64(u.reach*objective.Norm(v)))
@@ -167,9 +171,11 @@ func (u *subject) size(w ...[]float64) float64 {
 	return size
 }
 
-// scored is the scores of a sample: the positives', the negatives', and both in one slice in this order.
+// scored contains the scores of a sample: of the positives, of the negatives, and both in one slice in this
+// order.
 type scored struct{ positives, negatives, all []float64 }
 
+// scores returns the scores at w.
 func (u *subject) scores(w []float64) scored {
 	n := u.X.Positives.Rows()
 	all := make([]float64, u.X.Rows())
@@ -179,19 +185,20 @@ func (u *subject) scores(w []float64) scored {
 	return s
 }
 
-// of is the scores that a method's threshold is computed from.
-func (s scored) of(p method.Population) []float64 {
+// population returns the scores from which a method's threshold is computed.
+func (s scored) population(p method.Population) []float64 {
 	if p == method.Negatives {
 		return s.negatives
 	}
 	return s.all
 }
 
-// threshold is a method's t for these scores.
+// threshold returns a method's t for these scores.
 func (s scored) threshold(p method.Problem) (float64, error) {
-	return thresholdOf(p.Rule(), s.of(p.Definition().Population))
+	return thresholdOf(p.Rule(), s.population(p.Definition().Population))
 }
 
+// thresholdOf returns the threshold of a rule on some scores.
 func thresholdOf(rule threshold.Rule, z []float64) (float64, error) {
 	bound, err := rule.Bind(threshold.NewPopulation(len(z), nil))
 	if err != nil {
@@ -202,7 +209,7 @@ func thresholdOf(rule threshold.Rule, z []float64) (float64, error) {
 	return support.T, nil
 }
 
-// problem is a method with random hyperparameters that fit the sample.
+// problem returns a method with random hyperparameters that are valid for the sample.
 func (u *subject) problem(d draws, m method.Method) (method.Problem, error) {
 	h := method.Problem{
 		Lambda:    pick(d, 0, 1e-5, 1e-3, 0.1),
@@ -220,14 +227,14 @@ func (u *subject) problem(d draws, m method.Method) (method.Problem, error) {
 	return m.With(h)
 }
 
-// rates are those of the paper, and larger ones that leave more than one row of a small sample on top.
+// rates are the rates of the paper, and larger ones with more than one row of a small sample on top.
 var rates = []threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03"), threshold.MustRate("0.07"),
 	threshold.MustRate("0.2"), threshold.MustRate("1/3"), threshold.MustRate("0.75")}
 
-// rate is a tau.
+// rate returns a random tau.
 func (d draws) rate() threshold.Rate { return pick(d, rates...) }
 
-// objective is the objective of a method with random hyperparameters.
+// objective returns the objective of a method with random hyperparameters.
 func (u *subject) objective(d draws, m method.Method) (*objective.Objective, error) {
 	p, err := u.problem(d, m)
 	if err != nil {
@@ -236,7 +243,7 @@ func (u *subject) objective(d draws, m method.Method) (*objective.Objective, err
 	return objective.New(p, u.X)
 }
 
-// methodsWhere are the methods with some property, in the paper's order.
+// methodsWhere returns the methods with a property, in the paper's order.
 func methodsWhere(keep func(method.Method) bool) []method.Method {
 	var kept []method.Method
 	for _, m := range method.All() {
@@ -247,10 +254,10 @@ func methodsWhere(keep func(method.Method) bool) []method.Method {
 	return kept
 }
 
-// Groups of methods that statements are about.
+// Groups of methods in the statements.
 var (
 	convexMethods     = methodsWhere(func(m method.Method) bool { return m.Convex })
 	grillMethods      = methodsWhere(func(m method.Method) bool { return m.FalsePositives })
-	collapsingMethods = methodsWhere(func(m method.Method) bool { return m.CanCollapse }) // those of Theorem large_t
+	collapsingMethods = methodsWhere(func(m method.Method) bool { return m.CanCollapse }) // the methods of Theorem large_t
 	patMatMethods     = methodsWhere(func(m method.Method) bool { return m.UsesBeta })
 )

@@ -12,12 +12,12 @@ import (
 	"toptau/internal/table"
 )
 
-// realSamples are the two public sets of the paper, as they are, where TOPTAU_DATA has them.
+// realSamples returns the two public sets of the paper, unscaled, if TOPTAU_DATA contains them.
 func realSamples(t testing.TB) []Sample {
 	t.Helper()
 	root := os.Getenv("TOPTAU_DATA")
 	if root == "" {
-		t.Log("TOPTAU_DATA is not set: random data alone")
+		t.Log("TOPTAU_DATA is not set: only random data")
 		return nil
 	}
 	var samples []Sample
@@ -58,7 +58,7 @@ func TestTheorems(t *testing.T) {
 	}
 }
 
-// The page about the checks names every one of them.
+// The page on the checks must name every check.
 func TestPageNamesEveryTheorem(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "theorems.md"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"toptau/threshold"
 )
 
-// thresholdClaims compare thresholds (Section 4.3, Appendix A.4).
+// thresholdClaims returns the statements that compare thresholds (Section 4.3, Appendix A.4).
 func thresholdClaims() []claim {
 	push, mean, meanNP := collapsingMethods[1], collapsingMethods[2], collapsingMethods[3]
 	return []claim{
@@ -39,12 +39,12 @@ func thresholdClaims() []claim {
 			Statement: "t of Pat&Mat >= t of Pat&Mat-NP if and only if the positives' surrogate quantile is above the negatives'"},
 			try: (*trial).patMatCompared},
 		{Check: Check{Name: "centring", Paper: "-",
-			Statement: "scores moved by a constant move every threshold by it, so centring columns changes no objective"},
+			Statement: "a constant added to all scores is added to every threshold, so centring columns changes no objective"},
 			try: (*trial).centring},
 	}
 }
 
-// topMean is the mean of the k largest numbers, the plain way: sort and add.
+// topMean returns the mean of the k largest numbers. It sorts them, independently of package threshold.
 func topMean(z []float64, k int) float64 {
 	sorted := slices.Clone(z)
 	slices.Sort(sorted)
@@ -55,15 +55,16 @@ func topMean(z []float64, k int) float64 {
 	return sum / float64(k)
 }
 
-// kthLargest is the k-th largest number.
+// kthLargest returns the k-th largest number.
 func kthLargest(z []float64, k int) float64 {
 	sorted := slices.Clone(z)
 	slices.Sort(sorted)
 	return sorted[len(sorted)-k]
 }
 
+// sameRule compares TopPushK with TopPush at k = 1 and with TopMean-NP at k = K.
 func (t *trial) sameRule(push, mean method.Method) error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	tau := t.rate()
 	for _, k := range []int{1, tau.Ceil(len(s.negatives))} {
@@ -87,19 +88,19 @@ func (t *trial) sameRule(push, mean method.Method) error {
 			return err
 		}
 		t.holds(a == b)
-		t.equal(a, topMean(s.negatives, k), t.size(w))
+		t.equal(a, topMean(s.negatives, k), t.scoreSize(w))
 	}
 	return nil
 }
 
-// oneOutlier moves one score of the population far away.
+// oneOutlier changes one score of the population by a large amount.
 func (t *trial) oneOutlier() error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	p, err := t.problem(t.draws, pick(t.draws, collapsingMethods...))
 	if err != nil {
 		return err
 	}
-	z := t.scores(w).of(p.Definition().Population)
+	z := t.scores(w).population(p.Definition().Population)
 	before, err := thresholdOf(p.Rule(), z)
 	if err != nil {
 		return err
@@ -108,16 +109,16 @@ func (t *trial) oneOutlier() error {
 	if p.Definition().UsesTau {
 		k = p.Tau.Ceil(len(z))
 	}
-	d := float64(t.size(w) * t.sign())
+	d := float64(t.scoreSize(w) * t.sign())
 	z[t.below(len(z))] += d
 	after, err := thresholdOf(p.Rule(), z)
-	t.atMost(math.Abs(after-before), math.Abs(d)/float64(k), t.size(w))
+	t.atMost(math.Abs(after-before), math.Abs(d)/float64(k), t.scoreSize(w))
 	return err
 }
 
-// aboveMean compares a surrogate quantile with the mean of the largest, whose number is n tau rounded.
+// aboveMean compares a surrogate quantile with the mean of the n tau largest scores, rounded by round.
 func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	p, err := t.problem(t.draws, pick(t.draws, patMatMethods...))
 	if err != nil {
@@ -127,16 +128,16 @@ func (t *trial) aboveMean(round func(tau threshold.Rate, n int) int) error {
 	if err != nil {
 		return err
 	}
-	z := s.of(p.Definition().Population)
+	z := s.population(p.Definition().Population)
 	below := topMean(z, round(p.Tau, len(z)))
-	t.atMost(below, above, t.size(w)+1/p.Beta)
+	t.atMost(below, above, t.scoreSize(w)+1/p.Beta)
 	return nil
 }
 
-// classesCompared tries Lemma A.6: when a rule gives the positives alone a larger threshold than the negatives, then all
-// rows get at least that of the negatives. strictly asks for more.
+// classesCompared tests Lemma A.6: if a rule gives the positives a larger threshold than the negatives, the
+// threshold of all rows is at least that of the negatives, or larger if strictly is set.
 func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods []method.Method, strictly bool) error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	tau := t.rate()
 	if !(rule(s.positives, tau.Ceil(len(s.positives))) > rule(s.negatives, tau.Ceil(len(s.negatives)))) {
@@ -155,15 +156,15 @@ func (t *trial) classesCompared(rule func(z []float64, k int) float64, methods [
 	if strictly {
 		t.holds(at[0] > at[1])
 	} else {
-		t.atMost(at[1], at[0], t.size(w))
+		t.atMost(at[1], at[0], t.scoreSize(w))
 	}
 	return nil
 }
 
-// patMatCompared: with t of the negatives, the sum of l over all rows is n- tau + that over the positives, which is at
-// least n tau exactly when the positives' own threshold is at least t. Near a tie of the two nothing is compared.
+// patMatCompared uses that at the threshold of the negatives, the sum of l over all rows is n- tau plus the
+// sum over the positives. That is at least n tau exactly if the positives' own threshold is at least t.
 func (t *trial) patMatCompared() error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s := t.scores(w)
 	p, err := t.problem(t.draws, patMatMethods[0])
 	if err != nil {
@@ -175,7 +176,7 @@ func (t *trial) patMatCompared() error {
 			return err
 		}
 	}
-	size := t.size(w) + 1/p.Beta
+	size := t.scoreSize(w) + 1/p.Beta
 	if at[1] >= at[2] {
 		t.atMost(at[2], at[0], size)
 	} else {
@@ -184,13 +185,14 @@ func (t *trial) patMatCompared() error {
 	return nil
 }
 
+// centring subtracts a constant from all scores.
 func (t *trial) centring() error {
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	p, err := t.problem(t.draws, pick(t.draws, method.All()...))
 	if err != nil {
 		return err
 	}
-	z, size := t.scores(w).of(p.Definition().Population), t.size(w)
+	z, size := t.scores(w).population(p.Definition().Population), t.scoreSize(w)
 	before, err := thresholdOf(p.Rule(), z)
 	if err != nil {
 		return err

@@ -8,18 +8,19 @@ import (
 	"toptau/surrogate"
 )
 
-// zeroClaims say when w = 0 is the global minimum (Section 4.2, Appendix A.3): for TopPush, TopPushK, TopMean, TopMean-NP.
+// zeroClaims returns the statements on w = 0 as the global minimum (Section 4.2, Appendix A.3): for TopPush,
+// TopPushK, TopMean, TopMean-NP.
 func zeroClaims() []claim {
 	return []claim{
 		{Check: Check{Name: "large-t", Paper: "Theorem 4.2",
 			Statement: "t(w) >= mean score of the positives: F(0) <= F(w); TopPush, TopPushK, TopMean, TopMean-NP, any loss and lambda"},
 			try: (*trial).largeThreshold},
 		{Check: Check{Name: "large-t-sharp", Paper: "-",
-			Statement: "t(w) < mean score of the positives: F(s w) < F(0) for some s > 0, so the theorem has no room"},
+			Statement: "t(w) < mean score of the positives: F(s w) < F(0) for some s > 0, so the theorem is sharp"},
 			try: (*trial).smallThreshold},
 		{Check: Check{Name: "bound", Paper: "Lemma A.4",
 			Statement: "the theorem with t written out: mean of the 1, k or K largest scores of negatives, by sorting"},
-			try: (*trial).bound},
+			try: (*trial).sortedBound},
 		{Check: Check{Name: "toppush-zero", Paper: "Corollary 4.3",
 			Statement: "positives in the convex hull of the negatives: w = 0 is the global minimum of TopPush"},
 			rare: true, try: (*trial).positivesInHull},
@@ -27,10 +28,10 @@ func zeroClaims() []claim {
 			Statement: "n+ >= n tau: w = 0 is the global minimum of TopMean"},
 			try: (*trial).manyPositives},
 		{Check: Check{Name: "zero-exactly-when", Paper: "-",
-			Statement: "w = 0 is optimal exactly when the positives' mean lies in the K-capped hull of the population; certificates"},
+			Statement: "w = 0 is optimal exactly if the positives' mean is in the K-capped hull of the population; certificates"},
 			rare: true, try: (*trial).cappedHull},
 		{Check: Check{Name: "zero-ordered", Paper: "Section 4.4",
-			Statement: "the larger the threshold, the sooner w = 0 is optimal: TopMean-NP, then TopPushK with k <= K, then TopPush"},
+			Statement: "if w = 0 is optimal for a threshold, it is for larger ones: TopMean-NP, then TopPushK with k <= K, then TopPush"},
 			rare: true, try: (*trial).largerCollapsesFirst},
 		{Check: Check{Name: "zero-invariant", Paper: "-",
 			Statement: "the answer is the same for every lambda and loss, and after an invertible affine map of the columns"},
@@ -38,32 +39,33 @@ func zeroClaims() []claim {
 	}
 }
 
-// near is the relative difference below which two numbers are too close to say which is larger.
+// near is the relative difference below which rounding may decide which of two numbers is larger.
 const near = 1e-9
 
-// largeThreshold compares F at w with F at 0 where t is large.
+// largeThreshold compares F at w with F at 0 if t is large.
 func (t *trial) largeThreshold() error {
 	o, err := t.objective(t.draws, pick(t.draws, collapsingMethods...))
 	if err != nil {
 		return err
 	}
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	at := o.At(w, nil)
 	if at.T >= mean(t.scores(w).positives) {
-		t.atMost(o.At(make([]float64, o.Dim()), nil).F, at.F, t.size(w)+at.F)
+		t.atMost(o.At(make([]float64, o.Dim()), nil).F, at.F, t.scoreSize(w)+at.F)
 	}
 	return nil
 }
 
-// smallThreshold compares F near 0 with F at 0 where t is not large. That is rare, so it tries a few points.
+// smallThreshold compares F near 0 with F at 0 if t is not large. That is rare, so it tries up to eight
+// points.
 func (t *trial) smallThreshold() error {
 	o, err := t.objective(t.draws, pick(t.draws, collapsingMethods...))
 	if err != nil {
 		return err
 	}
 	for range 8 {
-		w := t.point(t.draws)
-		if lead := mean(t.scores(w).positives) - o.At(w, nil).T; lead > float64(near*t.size(w)) {
+		w := t.drawWeights(t.draws)
+		if lead := mean(t.scores(w).positives) - o.At(w, nil).T; lead > float64(near*t.scoreSize(w)) {
 			t.holds(t.falls(o, w, o.At(make([]float64, o.Dim()), nil).F))
 			break
 		}
@@ -71,17 +73,18 @@ func (t *trial) smallThreshold() error {
 	return nil
 }
 
-// falls reports whether the objective is below its value at zero somewhere on the way from zero to w.
+// falls reports whether the objective is below its value at zero at a point between zero and w.
 func (t *trial) falls(o *objective.Objective, w []float64, atZero float64) bool {
 	zero := make([]float64, len(w))
 	for s := 1.0; s > 1e-15; s /= 2 {
-		if o.At(between(w, zero, s), nil).F < atZero {
+		if o.At(combine(w, zero, s), nil).F < atZero {
 			return true
 		}
 	}
 	return false
 }
 
+// mean returns the mean of numbers.
 func mean(z []float64) float64 {
 	sum := 0.0
 	for _, v := range z {
@@ -90,15 +93,15 @@ func mean(z []float64) float64 {
 	return sum / float64(len(z))
 }
 
-// bound is the theorem with the threshold computed here, by sorting.
-func (t *trial) bound() error {
+// sortedBound tests the theorem with a threshold computed here, by sorting.
+func (t *trial) sortedBound() error {
 	push, pushK, meanNP := collapsingMethods[0], collapsingMethods[1], collapsingMethods[3]
 	m := pick(t.draws, push, pushK, meanNP)
 	o, err := t.objective(t.draws, m)
 	if err != nil {
 		return err
 	}
-	w := t.point(t.draws)
+	w := t.drawWeights(t.draws)
 	s, k := t.scores(w), 1
 	switch h := o.Problem(); {
 	case m.UsesK:
@@ -108,7 +111,7 @@ func (t *trial) bound() error {
 	}
 	if topMean(s.negatives, k) >= mean(s.positives) {
 		f := o.At(w, nil).F
-		t.atMost(o.At(make([]float64, o.Dim()), nil).F, f, t.size(w)+f)
+		t.atMost(o.At(make([]float64, o.Dim()), nil).F, f, t.scoreSize(w)+f)
 	}
 	return nil
 }
@@ -125,7 +128,7 @@ func (t *trial) positivesInHull() error {
 	for range 1 + t.below(20) {
 		row := x[t.below(t.X.Negatives.Rows())]
 		for range t.below(4) {
-			row = between(row, x[t.below(t.X.Negatives.Rows())], t.unit())
+			row = combine(row, x[t.below(t.X.Negatives.Rows())], t.unit())
 		}
 		x, y = append(x, row), append(y, true)
 	}
@@ -144,7 +147,7 @@ func (t *trial) positivesInHull() error {
 	return t.zeroIsLeast(o)
 }
 
-// manyPositives tries the corollary of TopMean.
+// manyPositives tests the corollary on TopMean.
 func (t *trial) manyPositives() error {
 	o, err := t.objective(t.draws, collapsingMethods[2])
 	if err != nil {
@@ -156,13 +159,13 @@ func (t *trial) manyPositives() error {
 	return t.zeroIsLeast(o)
 }
 
-// zeroIsLeast compares F at 0 with F at a few points, and with the global minimum where it can be had: hinge losses.
+// zeroIsLeast compares F at 0 with F at four points and, for hinge losses, with the certified minimum.
 func (t *trial) zeroIsLeast(o *objective.Objective) error {
 	zero := o.At(make([]float64, o.Dim()), nil).F
 	for range 4 {
-		w := t.point(t.draws)
+		w := t.drawWeights(t.draws)
 		f := o.At(w, nil).F
-		t.atMost(zero, f, t.size(w)+f)
+		t.atMost(zero, f, t.scoreSize(w)+f)
 	}
 	if h := o.Problem(); h.Lambda == 0 || certified.Possible(o.Problem()) != nil || t.below(20) > 0 {
 		return nil
@@ -175,7 +178,7 @@ func (t *trial) zeroIsLeast(o *objective.Objective) error {
 	return nil
 }
 
-// decide asks whether w = 0 is optimal for a collapsing method on some data.
+// decide returns the certified answer whether w = 0 is optimal for a collapsing method on some data.
 func (t *trial) decide(p method.Problem, x *matrix.Matrix) (*objective.Objective, certified.Zero, error) {
 	o, err := objective.New(p, x)
 	if err != nil {
@@ -185,8 +188,8 @@ func (t *trial) decide(p method.Problem, x *matrix.Matrix) (*objective.Objective
 	return o, z, err
 }
 
-// hinged is a problem of a collapsing method with one of the losses that have certificates.
-func (t *trial) hinged() (method.Problem, error) {
+// certifiableProblem returns a problem of a collapsing method with a loss that has certificates.
+func (t *trial) certifiableProblem() (method.Problem, error) {
 	p, err := t.problem(t.draws, pick(t.draws, collapsingMethods...))
 	if err != nil {
 		return p, err
@@ -196,9 +199,9 @@ func (t *trial) hinged() (method.Problem, error) {
 	return p.Definition().With(h)
 }
 
-// cappedHull checks the proof of either answer on the data alone.
+// cappedHull checks the proof of either answer with the data alone.
 func (t *trial) cappedHull() error {
-	p, err := t.hinged()
+	p, err := t.certifiableProblem()
 	if err != nil {
 		return err
 	}
@@ -216,8 +219,9 @@ func (t *trial) cappedHull() error {
 	return nil
 }
 
-// weightsReach checks that the weights are feasible and that their combination of the population is the positives' mean
-// up to the distance that the answer states: then every t(w) is at least the mean score, up to that distance times |w|.
+// weightsReach checks that the weights are feasible and that their combination of the population is the
+// positives' mean, up to the distance of the answer. Then every t(w) is at least the mean score, up to that
+// distance times |w|.
 func (t *trial) weightsReach(o *objective.Objective, z certified.Zero) {
 	n, sum, largest := 0, 0.0, 0.0
 	if o.Problem().Definition().Population == method.AllRows {
@@ -242,12 +246,12 @@ func (t *trial) weightsReach(o *objective.Objective, z certified.Zero) {
 	t.equal(sum, 1, 1)
 	t.atMost(largest, o.Threshold().Cap(1), 1)
 	t.atMost(objective.Norm(away), z.Distance, t.reach)
-	w := t.point(t.draws)
-	t.atMost(mean(t.scores(w).positives)-float64(z.Distance*objective.Norm(w)), o.At(w, nil).T, t.size(w))
+	w := t.drawWeights(t.draws)
+	t.atMost(mean(t.scores(w).positives)-float64(z.Distance*objective.Norm(w)), o.At(w, nil).T, t.scoreSize(w))
 }
 
-// largerCollapsesFirst decides for a falling number of negatives in the threshold: a yes is never followed by a no. A
-// no followed by a yes says nothing.
+// largerCollapsesFirst decides for increasing thresholds, with fewer and fewer negatives in the mean. A no
+// must never follow a yes.
 func (t *trial) largerCollapsesFirst() error {
 	push, pushK, meanNP := collapsingMethods[0], collapsingMethods[1], collapsingMethods[3]
 	tau := t.rate()
@@ -271,14 +275,15 @@ func (t *trial) largerCollapsesFirst() error {
 	return nil
 }
 
-// sameVerdict tests the answer on objectives with other losses and lambdas, and asks again after x -> D x + c.
+// sameVerdict tests the answer on objectives with other losses and lambdas, and decides again after an affine
+// map.
 func (t *trial) sameVerdict() error {
-	p, err := t.hinged()
+	p, err := t.certifiableProblem()
 	if err != nil {
 		return err
 	}
 	_, first, err := t.decide(p, t.X)
-	if err != nil || !t.clear(first) {
+	if err != nil || !t.isClear(first) {
 		return err
 	}
 	for range 2 {
@@ -288,7 +293,7 @@ func (t *trial) sameVerdict() error {
 			return err
 		}
 	}
-	mapped, err := t.mapped()
+	mapped, err := t.mapSample()
 	if err != nil {
 		return err
 	}
@@ -300,7 +305,8 @@ func (t *trial) sameVerdict() error {
 	return nil
 }
 
-// verdictHolds solves an objective to see that nothing is below F(0), or follows the direction that the answer gives.
+// verdictHolds tests an answer on an objective: its minimum is F(0), or F decreases in the direction of the
+// answer.
 func (t *trial) verdictHolds(m method.Method, h method.Problem, z certified.Zero) error {
 	p, err := m.With(h)
 	if err != nil {
@@ -324,14 +330,15 @@ func (t *trial) verdictHolds(m method.Method, h method.Problem, z certified.Zero
 	return nil
 }
 
-// clear reports whether an answer is not within rounding of the border, where a map of the columns may turn it.
-func (t *trial) clear(z certified.Zero) bool {
+// isClear reports whether an answer is so clear that rounding in a map of the columns cannot change it.
+func (t *trial) isClear(z certified.Zero) bool {
 	return z.Verdict == certified.ZeroIsOptimal && z.Distance < float64(1e-8*z.Scale) ||
-		z.Verdict == certified.ZeroIsNotOptimal && z.Advantage > float64(1e-6*t.size(z.W))
+		z.Verdict == certified.ZeroIsNotOptimal && z.Advantage > float64(1e-6*t.scoreSize(z.W))
 }
 
-// mapped is the sample after an invertible affine map: every column scaled, moved, and the next one added to it.
-func (t *trial) mapped() (*matrix.Matrix, error) {
+// mapSample returns the sample after an invertible affine map: every column is scaled and shifted, and half
+// of the next column is added.
+func (t *trial) mapSample() (*matrix.Matrix, error) {
 	cols := t.X.Cols()
 	scale, shift := make([]float64, cols), make([]float64, cols)
 	for j := range cols {

@@ -8,14 +8,16 @@ import (
 
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/report"
 	"toptau/internal/simulate"
-	"toptau/internal/solver"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/threshold"
 )
 
-// Timing is the time of an iteration of the four methods of the paper's table, on training data of the paper's size.
+// Timing contains the times of an iteration of the four methods of the paper's table, on training data of the
+// paper's size.
 type Timing struct {
 	Key     string    `json:"key"`
 	Set     string    `json:"set"`
@@ -26,16 +28,17 @@ type Timing struct {
 	Seconds []float64 `json:"seconds_iteration"` // by method, as in printedTimes
 }
 
-// sized is a training set of the paper's size. Time depends on the shape of the data and on which rows are active, not on
-// where they come from: only Ionosphere and Spambase are the paper's own.
+// sized is a training set of the paper's size. The time depends on the shape of the data and on the active
+// rows, not on the source. Only Ionosphere and Spambase are the paper's own.
 type sized struct {
 	name string
-	data string // in words
+	data string // the source in words; part of the key of stored times
 	load func(c catalogue) (*matrix.Matrix, error)
-	// needs returns the file that is missing; nil: it needs none.
+	// needs returns the missing file, "" if there is none. It is nil if the set needs no file.
 	needs func(c catalogue) string
 }
 
+// sizedSets returns the columns of the table of times.
 func sizedSets() []sized {
 	return []sized{
 		{"Ionosphere", "the set itself", func(c catalogue) (*matrix.Matrix, error) { return trainingOf(c.ionosphere()) },
@@ -63,9 +66,10 @@ func sizedSets() []sized {
 	}
 }
 
-// quickBatches: a quick run makes one of so many rows of Hepmass and of its minibatches, which keep their size.
+// quickBatches divides the rows and the minibatches of Hepmass in a quick run. A minibatch keeps its size.
 const quickBatches = 10
 
+// trainingOf returns the training part of the first split.
 func trainingOf(s Set) (*matrix.Matrix, error) {
 	p, err := s.load(division{seed: first})
 	if err != nil {
@@ -74,7 +78,7 @@ func trainingOf(s Set) (*matrix.Matrix, error) {
 	return p.Training, nil
 }
 
-// simulated packs a simulated set, with some columns of ones behind it.
+// simulated packs a simulated set, with some columns of ones after its own.
 func simulated(o simulate.Options, constants int) (*matrix.Matrix, error) {
 	data, err := simulate.New(o)
 	if err != nil {
@@ -91,8 +95,8 @@ func simulated(o simulate.Options, constants int) (*matrix.Matrix, error) {
 	return b.Build()
 }
 
-// times measures what is not kept yet.
-func (st *study) times(ctx context.Context) error {
+// measureTimes measures the times that are not stored yet.
+func (st *study) measureTimes(ctx context.Context) error {
 	c := catalogue{dir: st.o.Data, quick: st.o.Quick}
 	for _, s := range sizedSets() {
 		if s.needs != nil && s.needs(c) != "" {
@@ -108,18 +112,18 @@ func (st *study) times(ctx context.Context) error {
 			batches /= quickBatches
 		}
 		threads := runtime.GOMAXPROCS(0)
-		k, err := key("times", s.name, s.data, batches, threads, st.o.Quick)
+		k, err := partKey("times", s.name, s.data, batches, threads, st.o.Quick)
 		if err != nil {
 			return err
 		}
 		t := new(Timing)
 		name := "times/" + s.name
-		found, err := st.kept.get(name, k, t)
+		found, err := st.store.load(name, k, t)
 		if err != nil {
 			return err
 		}
 		if !found {
-			st.work.say("time of an iteration, " + s.name)
+			st.work.showText("time of an iteration, " + s.name)
 			x, err := s.load(c)
 			if err != nil {
 				return err
@@ -128,7 +132,7 @@ func (st *study) times(ctx context.Context) error {
 			if t.Seconds, err = timeIterations(ctx, x, batches); err != nil {
 				return err
 			}
-			if err := st.kept.put(name, t); err != nil {
+			if err := st.store.save(name, t); err != nil {
 				return err
 			}
 		}
@@ -137,6 +141,7 @@ func (st *study) times(ctx context.Context) error {
 	return nil
 }
 
+// timeIterations returns the seconds per iteration of each method.
 func timeIterations(ctx context.Context, x *matrix.Matrix, batches int) ([]float64, error) {
 	var seconds []float64
 	for _, p := range printedTimes {
@@ -159,7 +164,8 @@ func timeIterations(ctx context.Context, x *matrix.Matrix, batches int) ([]float
 	return seconds, nil
 }
 
-// timedObjective is a method at middling settings: lambda 0.001, k 5, beta 0.1, tau 0.01.
+// timedObjective returns the objective of a method with lambda 0.001, k 5, beta 0.1 and tau 0.01, from the
+// middle of the grids.
 func timedObjective(name string, x *matrix.Matrix) (*objective.Objective, error) {
 	m, err := method.ByName(name)
 	if err != nil {
@@ -182,17 +188,18 @@ func timedObjective(name string, x *matrix.Matrix) (*objective.Objective, error)
 	return objective.New(p, x)
 }
 
-// timeOne is the time of a step within a run of ADAM from w = 0: the least mean over several runs, since whatever else a
-// machine does can only make it longer. Evaluations of the full objective before and behind the steps are not counted.
+// timeOne returns the seconds of a step within a run of ADAM from w = 0. It takes the smallest mean of
+// several runs, because other processes can only make a run longer. Evaluations of the full objective before
+// and after the steps are not counted.
 func timeOne(ctx context.Context, o *objective.Objective, batches []*objective.Objective) (float64, error) {
 	const runs, enough = 5, 300 * time.Millisecond
 	steps := 10
 	for best, run := time.Duration(-1), 0; ; {
-		var begin, end time.Time
-		_, err := solver.Adam(ctx, o, solver.Batches(batches), solver.Options{Iterations: steps + 1, TraceEvery: steps + 1,
-			Progress: func(p solver.Progress) {
+		var start, end time.Time
+		_, err := optim.Adam(ctx, o, optim.Batches(batches), optim.StepOptions{Iterations: steps + 1, TraceEvery: steps + 1,
+			Progress: func(p optim.StepProgress) {
 				if p.Iteration == 1 {
-					begin = time.Now()
+					start = time.Now()
 				}
 				if p.Iteration == steps+1 {
 					end = time.Now()
@@ -204,9 +211,9 @@ func timeOne(ctx context.Context, o *objective.Objective, batches []*objective.O
 		if err != nil {
 			return 0, err
 		}
-		took := end.Sub(begin)
-		if took < enough && steps < solver.DefaultIterations {
-			steps = min(solver.DefaultIterations, 2*steps)
+		took := end.Sub(start)
+		if took < enough && steps < optim.DefaultIterations {
+			steps = min(optim.DefaultIterations, 2*steps)
 			continue
 		}
 		if best < 0 || took < best {
@@ -218,9 +225,10 @@ func timeOne(ctx context.Context, o *objective.Objective, batches []*objective.O
 	}
 }
 
-// timesItem is the table of times, ours beside the paper's. It is the one table that differs between runs and machines.
+// timesItem is the table of times, ours and the paper's. It is the only table that differs between runs and
+// machines.
 func timesItem(_ context.Context, st *study) (*Piece, error) {
-	t := report.Table{Caption: "Milliseconds an iteration: ours / the paper's.", Header: []string{"method"}}
+	t := report.Table{Caption: "Milliseconds per iteration: ours / the paper's.", Header: []string{"method"}}
 	for i, p := range printedTimes {
 		m, err := method.ByName(p.Method)
 		if err != nil {
@@ -246,20 +254,21 @@ func timesItem(_ context.Context, st *study) (*Piece, error) {
 		threads = timing.Threads
 		for i, seconds := range timing.Seconds {
 			cells++
-			if 1000*seconds <= atMost(printedTimes[i].Times[k]) {
+			if 1000*seconds <= printedLimit(printedTimes[i].Times[k]) {
 				within++
 			}
 		}
 		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s (%s).",
-			s.name, whole(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
+			s.name, text.Count(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
 	}
 	return &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
-		fmt.Sprintf("On %s, training data of the paper's sizes:%s", plural(threads, "thread"), sizes),
-		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 is read as below 0.05 ms. The "+
-			"paper's machine is not known. Each figure is the least of five means over up to 1,000 steps from w = 0.",
+		fmt.Sprintf("On %s, training data of the paper's sizes:%s", text.Plural(threads, "thread"), sizes),
+		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 means less than 0.05 ms. The "+
+			"paper's machine is unknown. Each time is the smallest of five means over up to 1,000 steps from w = 0.",
 			within, cells)}}, nil
 }
 
+// batchesText returns a number of minibatches in words.
 func batchesText(n int) string {
 	if n == 1 {
 		return "full batches"
@@ -267,14 +276,15 @@ func batchesText(n int) string {
 	return fmt.Sprintf("%d minibatches", n)
 }
 
-// atMost is what a printed time allows.
-func atMost(printed float64) float64 {
+// printedLimit returns the largest time that agrees with a printed one.
+func printedLimit(printed float64) float64 {
 	if printed == 0 {
 		return 0.05
 	}
 	return printed
 }
 
+// timeCell returns our time and the paper's.
 func timeCell(t *Timing, method int, printed float64) string {
 	if t == nil {
 		return fmt.Sprintf("- / %.1f", printed)
@@ -284,7 +294,7 @@ func timeCell(t *Timing, method int, printed float64) string {
 	if ms < 0.1 {
 		text = fmt.Sprintf("%.3f", ms)
 	}
-	if ms > atMost(printed) {
+	if ms > printedLimit(printed) {
 		text += " (slower)"
 	}
 	return text + fmt.Sprintf(" / %.1f", printed)

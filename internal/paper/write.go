@@ -2,6 +2,7 @@ package paper
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -10,15 +11,15 @@ import (
 	"toptau/internal/report"
 )
 
-// write writes every piece and the page, and returns the names of the files.
-func write(dir string, st *study, res *Result) ([]string, error) {
+// writeResults writes every piece and the page, and returns the names of the files.
+func writeResults(dir string, st *study, res *Result) ([]string, error) {
 	var files []string
-	put := func(name string, content []byte) error {
+	writeFile := func(name string, content []byte) error {
 		files = append(files, name)
 		return atomicfile.Write(filepath.Join(dir, name), content)
 	}
 	page := report.Page{Title: "General Framework for Binary Classification on Top Samples, reproduced",
-		Lead: "Every table and figure of the paper with this implementation; beside each number what the paper " +
+		Lead: "Every table and figure of the paper with this implementation, next to the numbers that the paper " +
 			"prints.",
 		Sections: []report.Section{setsSection(st)}}
 	for _, p := range res.Pieces {
@@ -32,21 +33,21 @@ func write(dir string, st *study, res *Result) ([]string, error) {
 			text.WriteByte('\n')
 			text.Write(markdown(t.Table))
 			section.Tables = append(section.Tables, t.Table)
-			if err := put(t.Name+".csv", commaSeparated(t.Table)); err != nil {
+			if err := writeFile(t.Name+".csv", commaSeparated(t.Table)); err != nil {
 				return nil, err
 			}
-			if err := put(t.Name+".tex", latex(t.Name, t.Table)); err != nil {
+			if err := writeFile(t.Name+".tex", latex(t.Name, t.Table)); err != nil {
 				return nil, err
 			}
 		}
 		for _, f := range p.Figures {
 			fmt.Fprintf(&text, "\n![%s](%s.svg)\n", f.Figure.Caption().Title, f.Name)
 			section.Figures = append(section.Figures, f.Figure)
-			if err := put(f.Name+".svg", plot.SVG(f.Figure)); err != nil {
+			if err := writeFile(f.Name+".svg", plot.SVG(f.Figure)); err != nil {
 				return nil, err
 			}
 		}
-		if err := put(p.Name+".md", text.Bytes()); err != nil {
+		if err := writeFile(p.Name+".md", text.Bytes()); err != nil {
 			return nil, err
 		}
 		page.Sections = append(page.Sections, section)
@@ -55,13 +56,13 @@ func write(dir string, st *study, res *Result) ([]string, error) {
 	if _, err := page.WriteTo(&html); err != nil {
 		return nil, err
 	}
-	if err := put("index.html", html.Bytes()); err != nil {
+	if err := writeFile("index.html", html.Bytes()); err != nil {
 		return nil, err
 	}
 	return files, nil
 }
 
-// setsSection says what the columns of the tables are.
+// setsSection lists the sets and their sources.
 func setsSection(st *study) report.Section {
 	t := report.Table{Header: []string{"set", "kind", "in the paper", "made from"}}
 	for i := range st.sets {
@@ -70,11 +71,8 @@ func setsSection(st *study) report.Section {
 		if path := st.absent[s.Key]; path != "" {
 			made = "absent: " + filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path) + " is not in the data directory"
 		}
-		stands := s.Stands
-		if stands == "" {
-			stands = "-"
-		}
-		t.Rows = append(t.Rows, []string{s.Name, string(s.Kind), stands, made})
+		inPaper := cmp.Or(s.PaperSet, "-")
+		t.Rows = append(t.Rows, []string{s.Name, string(s.Kind), inPaper, made})
 	}
 	return report.Section{Title: "Sets", Tables: []report.Table{t}}
 }

@@ -6,7 +6,7 @@ import (
 	"toptau/internal/detmath"
 )
 
-// Scale is how values are spread along an axis.
+// Scale maps values to positions along an axis.
 type Scale int
 
 const (
@@ -14,32 +14,33 @@ const (
 	Logarithmic
 )
 
-// Axis says what an axis shows. The zero value is linear, without a label, and covers the data.
+// Axis describes an axis. The zero value is linear, has no label, and covers the data.
 type Axis struct {
 	Label string // with the unit: "false positive rate", "objective", "time (s)"
 	Unit  Unit
 	Scale Scale
-	// Min and Max are the ends; when both are 0, the ends are round numbers around the data. A logarithmic axis needs
-	// Min > 0, otherwise it takes the data's. Values of 0 on a logarithmic axis get a place of their own, left of a
-	// break; negative ones cannot be shown.
+	// Min and Max are the ends. If both are 0, the ends are round numbers around the data. A logarithmic axis
+	// with Min <= 0 uses the data's ends. It shows values of 0 in a gutter before a break, and no negative
+	// values.
 	Min, Max float64
 }
 
-// extent is what an axis must cover.
+// extent is the range of the values that an axis must cover.
 type extent struct {
 	low, high float64 // of the finite values
-	positive  float64 // the smallest positive one; 0: none
-	zero      bool    // there is a 0
+	positive  float64 // the smallest positive value; 0 if there is none
+	zero      bool    // a value is 0
 	any       bool
 }
 
-// largest bounds what can be drawn, so that differences stay finite.
+// largest bounds the values that are drawn. The difference of two such values is finite.
 const largest = 1e300
 
 // Drawable reports whether a value is finite and not too large to draw.
 func Drawable(x float64) bool { return math.Abs(x) <= largest }
 
-func (e *extent) add(x float64) {
+// include extends the range by a value.
+func (e *extent) include(x float64) {
 	if !Drawable(x) {
 		return
 	}
@@ -55,7 +56,7 @@ func (e *extent) add(x float64) {
 	}
 }
 
-// fixed reports whether the ends are given, in the right order and drawable.
+// fixed reports whether the ends are set, in the right order and drawable.
 func (a Axis) fixed() bool {
 	given := (a.Min != 0 || a.Max != 0) && a.Min < a.Max && Drawable(a.Min) && Drawable(a.Max)
 	return given && (a.Scale == Linear || a.Min > 0)
@@ -66,32 +67,34 @@ func (a Axis) Covers(x float64) bool {
 	return !a.fixed() || x >= a.Min && x <= a.Max || a.Scale == Logarithmic && x == 0
 }
 
-// gutter is the room for the value 0 beside a logarithmic axis.
+// gutter is the length for the value 0 before a logarithmic axis, in user units, chosen by hand.
 const gutter = 34
 
-// mapping turns values into positions along one direction of the canvas.
+// mapping maps values to positions along one direction of the canvas.
 type mapping struct {
 	Axis
 	low, high float64 // values at the ends of the scale
 	from, to  float64 // their positions; to < from on a vertical axis
-	zero      bool    // logarithmic, with a place for 0 at start
-	start     float64 // where the axis begins: from, or before the gutter
+	zero      bool    // a logarithmic axis shows 0 at start
+	start     float64 // position of the axis's first end: from, or the gutter's
 	ticks     []tick
 }
 
-// newMapping spreads the extent between two positions. room returns how much of the axis a tick label takes.
-func newMapping(a Axis, e extent, start, end float64, room func(label string) float64) mapping {
+// newMapping maps the extent to the range between two positions. labelSize returns the length that a tick
+// label takes.
+func newMapping(a Axis, e extent, start, end float64, labelSize func(label string) float64) mapping {
 	m := mapping{Axis: a, start: start, from: start, to: end}
 	if a.Scale == Logarithmic {
-		m.logarithmic(e)
+		m.setLogarithmicEnds(e)
 	} else {
-		m.linear(e)
+		m.setLinearEnds(e)
 	}
-	m.label(room)
+	m.placeTicks(labelSize)
 	return m
 }
 
-func (m *mapping) linear(e extent) {
+// setLinearEnds chooses the ends of a linear axis.
+func (m *mapping) setLinearEnds(e extent) {
 	m.low, m.high = e.low, e.high
 	if m.fixed() {
 		m.low, m.high = m.Min, m.Max
@@ -101,18 +104,19 @@ func (m *mapping) linear(e extent) {
 		m.low, m.high = 0, 1
 	}
 	if m.low == m.high {
-		apart := max(math.Abs(m.low)/10, 1e-300)
+		margin := max(math.Abs(m.low)/10, 1e-300)
 		if m.low == 0 {
-			apart = 1
+			margin = 1
 		}
-		m.low, m.high = m.low-apart, m.high+apart
+		m.low, m.high = m.low-margin, m.high+margin
 	}
-	step := niceStep((m.high - m.low) / 5)
+	step := niceStep((m.high - m.low) / 5) // at least five steps; 1e-9 forgives rounding
 	m.low = step.times(math.Floor(m.low/step.size() + 1e-9))
 	m.high = step.times(math.Ceil(m.high/step.size() - 1e-9))
 }
 
-func (m *mapping) logarithmic(e extent) {
+// setLogarithmicEnds chooses the ends of a logarithmic axis.
+func (m *mapping) setLogarithmicEnds(e extent) {
 	if e.zero {
 		m.zero = true
 		if m.to < m.start {
@@ -134,24 +138,24 @@ func (m *mapping) logarithmic(e extent) {
 	}
 }
 
-// at is the position of a value; false where it has none.
+// at returns the position of a value, and false if it has none.
 func (m *mapping) at(x float64) (float64, bool) {
 	if !Drawable(x) {
 		return 0, false
 	}
-	var share float64
+	var fraction float64
 	switch {
 	case m.Scale == Linear:
-		share = (x - m.low) / (m.high - m.low)
+		fraction = (x - m.low) / (m.high - m.low)
 	case x < 0 || x == 0 && !m.zero:
 		return 0, false
 	case x == 0:
 		return m.start, true
-	case m.zero && x <= m.low: // it must not move into the gutter
+	case m.zero && x <= m.low: // a positive value must stay out of the gutter
 		return m.from, true
 	default:
 		low := detmath.Log(m.low)
-		share = (detmath.Log(x) - low) / (detmath.Log(m.high) - low)
+		fraction = (detmath.Log(x) - low) / (detmath.Log(m.high) - low)
 	}
-	return min(max(m.from+float64(share*(m.to-m.from)), -farAway), farAway), true
+	return min(max(m.from+float64(fraction*(m.to-m.from)), -farAway), farAway), true
 }

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// figureWidth is the width of every figure in user units. Text of 12 or 13 units stays readable when the figure is as wide as a
-// phone, about 330 pixels, and does not become large when two figures share a page of 1,160.
+// figureWidth is the width of every figure in user units. Text of 12 or 13 units is then readable on a phone,
+// where a figure is about 330 pixels wide, and not too large on a page of 1,160 pixels with two figures in a
+// row.
 const figureWidth = 420
 
-// Canvas collects SVG elements. Its height grows downwards as they are added. Positions are in user units from the top
-// left corner.
+// Canvas collects SVG elements. Its height grows downwards as they are added. Positions are in user units
+// from the top left corner.
 type Canvas struct {
 	Width, Height float64
 	id            string // prefix of the ids inside the figure
@@ -24,8 +25,8 @@ type Canvas struct {
 // Point is a position on a canvas.
 type Point struct{ X, Y float64 }
 
-// farAway bounds positions, in user units. It is far outside of every plotting area, and some renderers fail on larger
-// numbers.
+// farAway bounds positions, in user units. It is far outside of every plotting area, and some renderers fail
+// on larger numbers.
 const farAway = 20000
 
 // position writes a coordinate with at most one decimal.
@@ -34,7 +35,7 @@ func position(x float64) string {
 		x = 0
 	}
 	x = math.Round(10*min(max(x, -farAway), farAway)) / 10
-	return strconv.FormatFloat(x+0, 'f', -1, 64) // +0: no minus zero
+	return strconv.FormatFloat(x+0, 'f', -1, 64) // adding 0 turns -0 into 0
 }
 
 // escape makes text safe inside an element or an attribute. Characters that XML forbids become U+FFFD.
@@ -69,7 +70,8 @@ func (c *Canvas) Rect(class string, x, y, width, height, radius float64) {
 	c.printf("/>\n")
 }
 
-// Half returns x/2. The conversion is explicit because a compiler may turn x/2 into 0.5*x and fuse that with an addition.
+// Half returns x/2. The conversion is explicit because a compiler may turn x/2 into 0.5*x and fuse that with
+// an addition.
 func Half(x float64) float64 { return float64(x / 2) }
 
 // Pair writes two coordinates for path data.

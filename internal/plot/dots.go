@@ -1,27 +1,28 @@
 package plot
 
-// DotPlot shows one value a row with its interval: the form in which several models are compared.
+// DotPlot shows one value per row with its interval, to compare models.
 type DotPlot struct {
 	Text  Caption
 	X     Axis
 	Rows  []Dot
-	Rules []Rule // vertical lines, for instance at no difference
+	Rules []Rule // vertical lines, for instance where the difference is 0
 }
 
 // Dot is a row of a DotPlot.
 type Dot struct {
 	Name      string
 	Value     float64
-	Interval  *[2]float64 // low and high; nil: none
-	Undefined string      // why there is no value; "" when there is one
-	Chosen    bool        // drawn larger and with a full dot, its name in bold
+	Interval  *[2]float64 // low and high; nil if there is none
+	Undefined string      // why there is no value; "" if there is one
+	Chosen    bool        // drawn larger, as a full dot, with its name in bold
 	Baseline  bool        // drawn as an open square
 }
 
 // Caption returns d.Text.
 func (d *DotPlot) Caption() Caption { return d.Text }
 
-// Room of a row: its name stands left of the plotting area on up to dotLines lines, its value right of it.
+// Sizes of a row in user units, chosen by hand. The name is left of the plotting area on up to dotLines
+// lines, the value is right of it.
 const (
 	dotNames   = 164.0
 	dotLines   = 3
@@ -29,9 +30,10 @@ const (
 	dotPadding = 12.0
 )
 
+// Draw implements Figure.
 func (d *DotPlot) Draw(c *Canvas) {
 	p := Plot{Rules: d.Rules}
-	DrawLegend(c, append(d.legend(), p.legend()...))
+	DrawLegend(c, append(d.legendEntries(), p.legendEntries()...))
 	names, values := d.columns()
 	top := c.Height + 6
 	heights, bottom := make([]float64, len(d.Rows)), top
@@ -39,7 +41,7 @@ func (d *DotPlot) Draw(c *Canvas) {
 		heights[i] = float64(dotLine*float64(max(1, len(lines)))) + dotPadding
 		bottom += heights[i]
 	}
-	f := d.frame(c, top, bottom, names, values)
+	f := d.drawFrame(c, top, bottom, names, values)
 	for _, r := range d.Rules {
 		if x, ok := f.x.at(r.At); ok {
 			c.Line("rule d5", x, f.Top, x, f.Bottom)
@@ -48,7 +50,7 @@ func (d *DotPlot) Draw(c *Canvas) {
 	y := top
 	for i, row := range d.Rows {
 		middle := y + Half(heights[i])
-		d.row(c, &f, row, names[i], values[i], middle)
+		d.drawRow(c, &f, row, names[i], values[i], middle)
 		y += heights[i]
 	}
 	if len(d.Rows) == 0 {
@@ -56,7 +58,7 @@ func (d *DotPlot) Draw(c *Canvas) {
 	}
 }
 
-// columns are the texts left and right of the plotting area.
+// columns returns the texts left and right of the plotting area.
 func (d *DotPlot) columns() (names [][]string, values []string) {
 	for _, row := range d.Rows {
 		names = append(names, Wrap(row.Name, row.size(), dotNames, dotLines))
@@ -69,21 +71,21 @@ func (d *DotPlot) columns() (names [][]string, values []string) {
 	return names, values
 }
 
-// frame draws the grid and the axis below the rows.
-func (d *DotPlot) frame(c *Canvas, top, bottom float64, names [][]string, values []string) Frame {
+// drawFrame draws the grid and the axis below the rows.
+func (d *DotPlot) drawFrame(c *Canvas, top, bottom float64, names [][]string, values []string) Frame {
 	var e extent
 	for _, row := range d.Rows {
 		if row.Undefined != "" {
 			continue
 		}
-		e.add(row.Value)
+		e.include(row.Value)
 		if row.Interval != nil {
-			e.add(row.Interval[0])
-			e.add(row.Interval[1])
+			e.include(row.Interval[0])
+			e.include(row.Interval[1])
 		}
 	}
 	for _, r := range d.Rules {
-		e.add(r.At)
+		e.include(r.At)
 	}
 	left, right := 0.0, 0.0
 	for i, row := range d.Rows {
@@ -93,7 +95,7 @@ func (d *DotPlot) frame(c *Canvas, top, bottom float64, names [][]string, values
 		right = max(right, TextWidth(values[i], row.size()))
 	}
 	f := Frame{Left: 8 + left + 12, Right: c.Width - 8 - right - 12, Top: top, Bottom: max(bottom, top+24)}
-	f.x = newMapping(d.X, e, f.Left, f.Right, labelRoom)
+	f.x = newMapping(d.X, e, f.Left, f.Right, labelWidth)
 	for _, t := range f.x.ticks {
 		if at, _ := f.x.at(t.at); t.label != "" {
 			c.Line("grid", at, f.Top, at, f.Bottom)
@@ -113,7 +115,7 @@ func (d *DotPlot) frame(c *Canvas, top, bottom float64, names [][]string, values
 	return f
 }
 
-func (d *DotPlot) row(c *Canvas, f *Frame, row Dot, name []string, value string, middle float64) {
+func (d *DotPlot) drawRow(c *Canvas, f *Frame, row Dot, name []string, value string, middle float64) {
 	class := "axis"
 	if row.Chosen {
 		class = "axis strong"
@@ -140,7 +142,7 @@ func (d *DotPlot) row(c *Canvas, f *Frame, row Dot, name []string, value string,
 	dotMark(c, row, x, middle)
 }
 
-// size of the text of a row, which is bold where it was chosen.
+// size returns the size of the text of a row. Bold text is about 6 % wider.
 func (r Dot) size() float64 {
 	if r.Chosen {
 		return 1.06 * TextSize
@@ -169,7 +171,7 @@ func dotMark(c *Canvas, row Dot, x, y float64) {
 	}
 }
 
-func (d *DotPlot) legend() []LegendEntry {
+func (d *DotPlot) legendEntries() []LegendEntry {
 	var entries []LegendEntry
 	for _, kind := range []struct {
 		name string

@@ -20,8 +20,8 @@ type Caption struct {
 	Note        string // printed below the figure on a page; "" for none
 }
 
-// SVG returns the figure as a file, with its title above it and its style sheet inside. The background follows the
-// reader's preference for light or dark.
+// SVG returns the figure as a file, with its title above it and its style sheet inside. The background
+// follows the reader's preference for light or dark.
 func SVG(f Figure) []byte {
 	c := &Canvas{id: "figure", Width: figureWidth}
 	heading(c, f.Caption().Title)
@@ -51,6 +51,7 @@ func Inline(f Figure, id string) string {
 	return b.String()
 }
 
+// describe writes the title and description for readers who cannot see the figure.
 func describe(b *strings.Builder, id string, caption Caption) {
 	fmt.Fprintf(b, "<title id=\"%s-t\">%s</title>\n<desc id=\"%s-d\">%s</desc>\n",
 		id, escape(caption.Title), id, escape(caption.Description))

@@ -6,14 +6,14 @@ type Frame struct {
 	x, y                     mapping
 }
 
-// margins around the plotting area.
+// Margins around the plotting area in user units.
 const (
 	tickGap     = 6.0
 	rightMargin = 10.0
 )
 
-// newFrame lays out a plotting area of the given height below the canvas's present height and draws its grid, ticks and
-// labels. The label of the y axis stands above the axis, where it can be read without turning the head.
+// newFrame lays out a plotting area below the canvas's height and draws its grid, ticks and labels. The label
+// of the y axis is above the axis, in horizontal text.
 func newFrame(c *Canvas, x, y Axis, ex, ey extent, height float64) Frame {
 	if y.Label != "" {
 		c.Height += 16
@@ -28,17 +28,17 @@ func newFrame(c *Canvas, x, y Axis, ex, ey extent, height float64) Frame {
 	}
 	f.Left = 8 + widest + tickGap
 	f.Right = c.Width - rightMargin
-	f.x = newMapping(x, ex, f.Left, f.Right, labelRoom)
+	f.x = newMapping(x, ex, f.Left, f.Right, labelWidth)
 	f.Right -= f.overhang()
-	f.x = newMapping(x, ex, f.Left, f.Right, labelRoom)
-	f.Draw(c)
+	f.x = newMapping(x, ex, f.Left, f.Right, labelWidth)
+	f.drawGrid(c)
 	return f
 }
 
-// labelRoom is the length that a label takes on a horizontal axis.
-func labelRoom(label string) float64 { return TextWidth(label, SmallSize) + 11 }
+// labelWidth returns the length that a label takes on a horizontal axis.
+func labelWidth(label string) float64 { return TextWidth(label, SmallSize) + 11 }
 
-// overhang is how far the labels of the x axis reach beyond the margin on the right.
+// overhang returns how far the labels of the x axis reach beyond the right margin.
 func (f *Frame) overhang() float64 {
 	over := 0.0
 	for _, t := range f.x.ticks {
@@ -48,7 +48,8 @@ func (f *Frame) overhang() float64 {
 	return over
 }
 
-func (f *Frame) Draw(c *Canvas) {
+// drawGrid draws the grid, the ticks and the labels of both axes.
+func (f *Frame) drawGrid(c *Canvas) {
 	for _, t := range f.x.ticks {
 		at, _ := f.x.at(t.at)
 		if t.label != "" {
@@ -74,7 +75,7 @@ func (f *Frame) Draw(c *Canvas) {
 		c.Line("frame", at, f.Bottom, at, f.Bottom+length)
 	}
 	c.Path("frame", "M"+Pair(f.Left, f.Top)+"V"+position(f.Bottom)+"H"+position(f.Right))
-	f.breaks(c)
+	f.drawBreaks(c)
 	if f.x.Label != "" {
 		c.Height += 17
 		c.Text("axis mid", (f.Left+f.Right)/2, c.Height, shorten(f.x.Label, TextSize, c.Width-16))
@@ -82,8 +83,8 @@ func (f *Frame) Draw(c *Canvas) {
 	c.Height += 8
 }
 
-// breaks marks where a logarithmic axis jumps to 0.
-func (f *Frame) breaks(c *Canvas) {
+// drawBreaks marks the jump to 0 on a logarithmic axis.
+func (f *Frame) drawBreaks(c *Canvas) {
 	if f.x.zero {
 		x := f.Left + gutter/2
 		c.Path("frame", "M"+Pair(x-4, f.Bottom+4)+"l4 -8M"+Pair(x+1, f.Bottom+4)+"l4 -8")
@@ -104,16 +105,18 @@ func (f *Frame) At(x, y float64) (Point, bool) {
 	return Point{px, py}, ok
 }
 
-// clip starts a group whose content is cut at the plotting area, widened so that lines on its border keep their width.
-func (f *Frame) clip(c *Canvas) {
+// beginClip starts a group that is clipped to the plotting area. The area is 2 units larger, so that lines on
+// its border keep their width.
+func (f *Frame) beginClip(c *Canvas) {
 	c.printf("<clipPath id=\"%s-c\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/></clipPath>\n",
 		c.id, position(f.Left-2), position(f.Top-2), position(f.Right-f.Left+4), position(f.Bottom-f.Top+4))
 	c.printf("<g clip-path=\"url(#%s-c)\">\n", c.id)
 }
 
+// endClip ends the group of beginClip.
 func (f *Frame) endClip(c *Canvas) { c.printf("</g>\n") }
 
-// inside reports whether a place lies in the plotting area.
+// inside reports whether a point is in the plotting area.
 func (f *Frame) inside(p Point) bool {
 	return p.X >= f.Left-0.1 && p.X <= f.Right+0.1 && p.Y >= f.Top-0.1 && p.Y <= f.Bottom+0.1
 }

@@ -10,29 +10,30 @@ import (
 	"toptau/metric"
 )
 
-// Histogram shows how the scores of each class are spread, and where the threshold cuts. Every class is drawn as shares
-// of itself, because a rare class would not be seen beside a frequent one.
+// Histogram shows the distribution of the scores in each class, and the threshold. Bars are fractions of a
+// class: with counts, a rare class would be invisible next to a frequent one.
 type Histogram struct {
 	Text      Caption
-	X         Axis      // its Label is the score's; its ends are those of Edges
-	Edges     []float64 // ends of the bins, ascending; one more than Counts of each class
+	X         Axis      // its ends are replaced by those of Edges
+	Edges     []float64 // ends of the bins, ascending; one more than the Counts of a class
 	Classes   []Class
-	Threshold *float64 // nil: none
-	Rule      string   // the threshold's name in the legend; "": "threshold"
+	Threshold *float64 // nil if there is none
+	Rule      string   // the threshold's name in the legend (default "threshold")
 }
 
-// Class is the content of the bins of one class, as counts or masses.
+// Class contains the counts of one class in each bin, or their sums of weights.
 type Class struct {
 	Name   string
 	Counts []float64
 }
 
-// beyond is the share of a class that may lie outside the bins on each side, so that a few rows far away do not press
-// the others into one bin.
+// beyond is the fraction of a class that may be outside the bins on each side. Without it a few distant rows
+// could push all others into one bin. 0.5 % was chosen by hand.
 const beyond = 0.005
 
-// HistogramOf counts scores into about bins bins of round width (0: 40), ready to draw. The bins cover the threshold and
-// all but a few of the scores; what lies outside is counted in the first and the last, and the note says so.
+// HistogramOf counts scores in about bins bins of round width (default 40). The bins cover the threshold and
+// all but a few scores. The first and the last bin also count the scores outside, and the note gives their
+// numbers.
 func HistogramOf(s metric.Scores, threshold *float64, bins int) *Histogram {
 	if bins <= 0 {
 		bins = 40
@@ -72,13 +73,13 @@ func HistogramOf(s metric.Scores, threshold *float64, bins int) *Histogram {
 		h.Classes[i].Counts = counts
 	}
 	if outside[0]+outside[1] > 0 {
-		h.Text.Note = fmt.Sprintf("%s and %s lie beyond the ends and are counted in the outermost bins.",
+		h.Text.Note = fmt.Sprintf("%s and %s are outside the bins and counted in the outermost ones.",
 			text.Plural(outside[0], "negative"), text.Plural(outside[1], "positive"))
 	}
 	return h
 }
 
-// binRange is the range of the threshold and of each class's scores but the outermost ones.
+// binRange returns the range of the threshold and of each class's scores without its outermost ones.
 func binRange(s metric.Scores, threshold *float64) (low, high float64, ok bool) {
 	var e extent
 	for _, class := range [][]float64{s.Negatives, s.Positives} {
@@ -93,18 +94,18 @@ func binRange(s metric.Scores, threshold *float64) (low, high float64, ok bool) 
 		}
 		slices.Sort(scores)
 		cut := int(beyond * float64(len(scores)))
-		e.add(scores[cut])
-		e.add(scores[len(scores)-1-cut])
+		e.include(scores[cut])
+		e.include(scores[len(scores)-1-cut])
 	}
 	if !e.any {
 		return 0, 0, false
 	}
 	if threshold != nil {
-		e.add(*threshold)
+		e.include(*threshold)
 	}
 	if e.low == e.high {
-		apart := max(math.Abs(e.low)/10, 0.5)
-		return e.low - apart, e.high + apart, true
+		margin := max(math.Abs(e.low)/10, 0.5)
+		return e.low - margin, e.high + margin, true
 	}
 	return e.low, e.high, true
 }
@@ -112,8 +113,8 @@ func binRange(s metric.Scores, threshold *float64) (low, high float64, ok bool) 
 // Caption returns h.Text.
 func (h *Histogram) Caption() Caption { return h.Text }
 
-// shares are a class's counts over their sum; nil where they do not fit the edges.
-func (h *Histogram) shares(class Class) []float64 {
+// fractions returns a class's counts divided by their sum, and nil if they do not fit the edges.
+func (h *Histogram) fractions(class Class) []float64 {
 	sum := 0.0
 	for _, n := range class.Counts {
 		if !(n >= 0) || !Drawable(n) {
@@ -124,32 +125,33 @@ func (h *Histogram) shares(class Class) []float64 {
 	if len(class.Counts) != len(h.Edges)-1 || sum == 0 || !Drawable(sum) || !slices.IsSorted(h.Edges) {
 		return nil
 	}
-	shares := make([]float64, len(class.Counts))
+	fractions := make([]float64, len(class.Counts))
 	for i, n := range class.Counts {
-		shares[i] = n / sum
+		fractions[i] = n / sum
 	}
-	return shares
+	return fractions
 }
 
+// Draw implements Figure.
 func (h *Histogram) Draw(c *Canvas) {
-	h.hatch(c)
-	DrawLegend(c, h.legend())
+	h.defineHatch(c)
+	DrawLegend(c, h.legendEntries())
 	var ex, ey extent
-	ey.add(0)
+	ey.include(0)
 	for _, class := range h.Classes {
-		for i, share := range h.shares(class) {
-			ex.add(h.Edges[i])
-			ex.add(h.Edges[i+1])
-			ey.add(share)
+		for i, fraction := range h.fractions(class) {
+			ex.include(h.Edges[i])
+			ex.include(h.Edges[i+1])
+			ey.include(fraction)
 		}
 	}
 	x := h.X
 	if ex.any {
 		x.Scale, x.Min, x.Max = Linear, ex.low, ex.high
 	}
-	f := newFrame(c, x, Axis{Label: "share of the class in the bin", Unit: Percent}, ex, ey, 220)
+	f := newFrame(c, x, Axis{Label: "fraction of the class per bin", Unit: Percent}, ex, ey, 220)
 	for i, class := range h.Classes {
-		h.bars(c, &f, h.shares(class), i)
+		h.drawBars(c, &f, h.fractions(class), i)
 	}
 	if h.Threshold != nil && ex.any {
 		if at, ok := f.x.at(*h.Threshold); ok && at >= f.Left && at <= f.Right {
@@ -161,22 +163,22 @@ func (h *Histogram) Draw(c *Canvas) {
 	}
 }
 
-// hatch defines the fill of the second class, which is seen in grey print as well.
-func (h *Histogram) hatch(c *Canvas) {
+// defineHatch defines the fill of the second class, which is also visible in grey print.
+func (h *Histogram) defineHatch(c *Canvas) {
 	c.printf(`<pattern id="%s-h" class="c2" width="5" height="5" patternUnits="userSpaceOnUse" `+
 		`patternTransform="rotate(45)"><path class="thin" d="M0 0V5"/></pattern>`+"\n", c.id)
 }
 
-// bars draws a class as one outline: the first is washed, the second hatched.
-func (h *Histogram) bars(c *Canvas, f *Frame, shares []float64, i int) {
-	if shares == nil {
+// drawBars draws a class as one outline. The first class is shaded, the second hatched.
+func (h *Histogram) drawBars(c *Canvas, f *Frame, fractions []float64, i int) {
+	if fractions == nil {
 		return
 	}
 	var run []Point
-	for bin, share := range shares {
+	for bin, fraction := range fractions {
 		left, _ := f.x.at(h.Edges[bin])
 		right, _ := f.x.at(h.Edges[bin+1])
-		y, _ := f.y.at(share)
+		y, _ := f.y.at(fraction)
 		run = append(run, Point{left, y}, Point{right, y})
 	}
 	var d strings.Builder
@@ -188,13 +190,13 @@ func (h *Histogram) bars(c *Canvas, f *Frame, shares []float64, i int) {
 		}
 		last = p
 	}
-	h.fill(c, i, func(class, extra string) {
+	h.drawFilled(c, i, func(class, extra string) {
 		c.printf("<path class=\"%s\"%s d=\"%s\"/>\n", class, extra, d.String())
 	})
 }
 
-// fill draws the area and the outline of class i.
-func (h *Histogram) fill(c *Canvas, i int, shape func(class, extra string)) {
+// drawFilled draws the area and the outline of class i.
+func (h *Histogram) drawFilled(c *Canvas, i int, shape func(class, extra string)) {
 	l := lookOf(i + 1)
 	if i == 1 {
 		shape("", fmt.Sprintf(` fill="url(#%s-h)"`, c.id))
@@ -204,11 +206,11 @@ func (h *Histogram) fill(c *Canvas, i int, shape func(class, extra string)) {
 	shape("line "+l.colour(), "")
 }
 
-func (h *Histogram) legend() []LegendEntry {
+func (h *Histogram) legendEntries() []LegendEntry {
 	var entries []LegendEntry
 	for i, class := range h.Classes {
 		entries = append(entries, LegendEntry{class.Name, SwatchWidth, func(c *Canvas, x, y float64) {
-			h.fill(c, i, func(class, extra string) {
+			h.drawFilled(c, i, func(class, extra string) {
 				c.printf("<rect class=\"%s\"%s x=\"%s\" y=\"%s\" width=\"%s\" height=\"11\"/>\n", class, extra,
 					position(x+2), position(y-5.5), position(SwatchWidth-4))
 			})

@@ -15,14 +15,14 @@ const (
 	legendRow   = 19.0
 )
 
-// DrawLegend draws entries below the canvas's height, in as many rows as they need. A legend is outside the plotting
-// area, so it never hides data.
+// DrawLegend draws entries below the canvas's height, in as many rows as they need. A legend is outside the
+// plotting area, so it never hides data.
 func DrawLegend(c *Canvas, entries []LegendEntry) {
 	const margin = 8.0
 	x := margin
 	for i, e := range entries {
-		room := c.Width - 2*margin - e.Width - 6
-		name := shorten(e.Name, TextSize, room)
+		space := c.Width - 2*margin - e.Width - 6
+		name := shorten(e.Name, TextSize, space)
 		width := e.Width + 6 + TextWidth(name, TextSize)
 		if i == 0 || x+width > c.Width-margin {
 			x = margin

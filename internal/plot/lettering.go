@@ -9,11 +9,11 @@ import (
 const (
 	TextSize    = 13.0
 	SmallSize   = 12.0
-	headingSize = 15.5 // 15 bold, which is a little wider
+	headingSize = 15.5 // for bold text of 15, which is wider
 )
 
-// TextWidth estimates how wide a text is. It errs on the wide side: the reader's font is not known, and text that is
-// narrower than expected costs only space. The widths are those of DejaVu Sans, which is wider than most.
+// TextWidth estimates the width of a text. The reader's font is unknown, so it uses the widths of DejaVu
+// Sans, which is wider than most fonts: text that is narrower than estimated only wastes space.
 func TextWidth(text string, size float64) float64 {
 	width := 0.0
 	for _, r := range text {
@@ -22,7 +22,7 @@ func TextWidth(text string, size float64) float64 {
 	return float64(width * size)
 }
 
-// advance is the width of a character in units of the text's size.
+// advance returns the width of a character in units of the text's size.
 func advance(r rune) float64 {
 	switch {
 	case strings.ContainsRune("ijl'.,:;|!I \u00a0", r):
@@ -41,26 +41,26 @@ func advance(r rune) float64 {
 	return 0.75
 }
 
-// shorten cuts a text that is wider than width and ends it with an ellipsis.
+// shorten cuts a text that is wider than width and adds an ellipsis.
 func shorten(text string, size, width float64) string {
 	if TextWidth(text, size) <= width {
 		return text
 	}
-	room := width - TextWidth("…", size)
+	left := width - TextWidth("…", size)
 	for i, r := range text {
-		if room -= float64(advance(r) * size); room < 0 {
+		if left -= float64(advance(r) * size); left < 0 {
 			return strings.TrimRight(text[:i], " ") + "…"
 		}
 	}
 	return text
 }
 
-// Wrap breaks a text at spaces into at most limit lines; what does not fit is cut with an ellipsis. A word that is wider
-// than a line is broken where the line ends.
+// Wrap breaks a text at spaces into at most limit lines, and shortens it if it needs more. A word that is
+// wider than a line is broken at the end of the line.
 func Wrap(text string, size, width float64, limit int) []string {
 	var lines []string
 	line := ""
-	for _, word := range words(text, size, width) {
+	for _, word := range splitWords(text, size, width) {
 		switch {
 		case line == "":
 			line = word
@@ -76,14 +76,14 @@ func Wrap(text string, size, width float64, limit int) []string {
 	return lines
 }
 
-// words splits a text at spaces, and words that are too wide into pieces that fit.
-func words(text string, size, width float64) []string {
+// splitWords splits a text at spaces, and words that are too wide into parts that fit.
+func splitWords(text string, size, width float64) []string {
 	var out []string
 	for _, word := range strings.Split(text, " ") {
 		for TextWidth(word, size) > width {
-			end, room := 0, width
+			end, left := 0, width
 			for i, r := range word {
-				if room -= float64(advance(r) * size); room < 0 && i > 0 {
+				if left -= float64(advance(r) * size); left < 0 && i > 0 {
 					end = i
 					break
 				}

@@ -2,15 +2,15 @@ package plot
 
 import "strings"
 
-// Plot shows pairs of values: lines, steps, points, trajectories, with bands, rules and contours.
+// Plot shows pairs of values as lines, steps, points or trajectories, with bands, rules and a layer.
 type Plot struct {
 	Text   Caption
 	X, Y   Axis
 	Series []Series
 	Rules  []Rule
-	Layer  Layer   // drawn below the series; nil: none
-	Height float64 // of the plotting area in units of 1/420 of the figure's width; 0: 250
-	Square bool    // the plotting area is as high as wide; Height is ignored
+	Layer  Layer   // drawn below the series; nil if there is none
+	Height float64 // of the plotting area in user units, of which a figure is 420 wide (default 250)
+	Square bool    // the plotting area is about as high as wide, and Height is ignored
 }
 
 // Layer is a drawing in the coordinates of a plot: contours, for instance.
@@ -23,24 +23,24 @@ type Layer interface {
 	DrawLabels(c *Canvas, f *Frame)
 }
 
-// Series is one line or cloud of points. Pairs with a value that is not finite, or that a logarithmic axis cannot show,
-// are left out, and a line is interrupted there.
+// Series is a line or a cloud of points. Pairs that an axis cannot show, because a value is not finite or not
+// positive on a logarithmic axis, are left out. A line is interrupted there.
 type Series struct {
-	Name      string // in the legend; "": not listed
+	Name      string // in the legend; "" if it is not listed
 	X, Y      []float64
-	Low, High []float64 // a band around Y at the same X; nil: none
+	Low, High []float64 // a band around Y at the same X; nil if there is none
 	Draw      Draw
-	Style     int // 0: by its place among the series; 1, 2, ...: that colour, dash and marker; Reference; Highlight
+	Style     int // number of a colour, dash and marker from 1, or Reference, or Highlight (default: its place among the series)
 }
 
-// Draw says how a series is drawn.
+// Draw is the way in which a series is drawn.
 type Draw int
 
 const (
-	Line       Draw = iota // straight between neighbours
-	Step                   // horizontal to the next X, then vertical: what a curve of counts guarantees between its points
+	Line       Draw = iota // straight lines between neighbours
+	Step                   // horizontal to the next X, then vertical, for curves of counts
 	Points                 // a cloud
-	Trajectory             // straight, with an open circle where it starts and a full one where it ends
+	Trajectory             // straight lines, with an open circle at the start and a full one at the end
 )
 
 // Rule is a straight line across the plot, vertical at an X unless Horizontal.
@@ -53,8 +53,9 @@ type Rule struct {
 // Caption returns p.Text.
 func (p *Plot) Caption() Caption { return p.Text }
 
+// Draw implements Figure.
 func (p *Plot) Draw(c *Canvas) {
-	DrawLegend(c, p.legend())
+	DrawLegend(c, p.legendEntries())
 	ex, ey := p.extents()
 	height := p.Height
 	if height <= 0 {
@@ -64,22 +65,22 @@ func (p *Plot) Draw(c *Canvas) {
 		height = 340
 	}
 	f := newFrame(c, p.X, p.Y, ex, ey, height)
-	f.clip(c)
+	f.beginClip(c)
 	if p.Layer != nil {
 		p.Layer.DrawShapes(c, &f)
 	}
 	for i := range p.Series {
-		p.Series[i].band(c, &f, p.look(i))
+		p.Series[i].drawBand(c, &f, p.lookOfSeries(i))
 	}
 	for i, r := range p.Rules {
-		p.rule(c, &f, r, i)
+		p.drawRule(c, &f, r, i)
 	}
 	for i := range p.Series {
-		p.Series[i].line(c, &f, p.look(i))
+		p.Series[i].drawLine(c, &f, p.lookOfSeries(i))
 	}
 	f.endClip(c)
-	for i := range p.Series { // markers may stand on the border, where a clip would halve them
-		p.Series[i].marks(c, &f, p.look(i), p.curves(), i)
+	for i := range p.Series { // markers may be on the border, where the clip would halve them
+		p.Series[i].drawMarks(c, &f, p.lookOfSeries(i), p.markedLines(), i)
 	}
 	if p.Layer != nil {
 		p.Layer.DrawLabels(c, &f)
@@ -89,16 +90,16 @@ func (p *Plot) Draw(c *Canvas) {
 	}
 }
 
-// look is how series i is told apart.
-func (p *Plot) look(i int) look {
+// lookOfSeries returns the look of series i.
+func (p *Plot) lookOfSeries(i int) look {
 	if s := p.Series[i].Style; s != 0 {
 		return lookOf(s)
 	}
 	return lookOf(i + 1)
 }
 
-// curves is how many lines must be told apart by markers.
-func (p *Plot) curves() int {
+// markedLines returns the number of lines that need markers to be distinguished.
+func (p *Plot) markedLines() int {
 	count := 0
 	for _, s := range p.Series {
 		if s.Draw != Points && s.Style >= 0 {
@@ -108,7 +109,8 @@ func (p *Plot) curves() int {
 	return count
 }
 
-// extents is what the axes must cover; the y axis only needs what lies within the x axis.
+// extents returns the ranges that the axes must cover. The y axis needs only the points that the x axis
+// shows.
 func (p *Plot) extents() (ex, ey extent) {
 	for _, s := range p.Series {
 		for i := range min(len(s.X), len(s.Y)) {
@@ -116,35 +118,35 @@ func (p *Plot) extents() (ex, ey extent) {
 			if !Drawable(x) || !Drawable(y) || p.X.Scale == Logarithmic && x < 0 || p.Y.Scale == Logarithmic && y < 0 {
 				continue
 			}
-			ex.add(x)
+			ex.include(x)
 			if p.X.Covers(x) {
-				ey.add(y)
+				ey.include(y)
 			}
 			if p.X.Covers(x) && i < min(len(s.Low), len(s.High)) {
-				ey.add(s.Low[i])
-				ey.add(s.High[i])
+				ey.include(s.Low[i])
+				ey.include(s.High[i])
 			}
 		}
 	}
 	for _, r := range p.Rules {
 		switch {
 		case !r.Horizontal && ex.any && (p.X.Scale == Linear || r.At > 0):
-			ex.add(r.At)
+			ex.include(r.At)
 		case r.Horizontal && ey.any && (p.Y.Scale == Linear || r.At > 0):
-			ey.add(r.At)
+			ey.include(r.At)
 		}
 	}
 	if p.Layer != nil {
 		x, y := p.Layer.Extent()
 		for i := range x {
-			ex.add(x[i])
-			ey.add(y[i])
+			ex.include(x[i])
+			ey.include(y[i])
 		}
 	}
 	return ex, ey
 }
 
-func (p *Plot) legend() []LegendEntry {
+func (p *Plot) legendEntries() []LegendEntry {
 	var entries []LegendEntry
 	listed := 0
 	for _, s := range p.Series {
@@ -153,15 +155,15 @@ func (p *Plot) legend() []LegendEntry {
 		}
 	}
 	for i := range p.Series {
-		s, l := &p.Series[i], p.look(i)
+		s, l := &p.Series[i], p.lookOfSeries(i)
 		if s.Name == "" || listed == 1 && len(p.Rules) == 0 && len(s.Low) == 0 && s.Draw != Trajectory {
-			continue // a single line needs no name beside the title
+			continue // a single line needs no name in addition to the title
 		}
 		width := SwatchWidth
 		if s.Style == Highlight {
 			width = smallSwatch
 		}
-		entries = append(entries, LegendEntry{s.Name, width, func(c *Canvas, x, y float64) { s.swatch(c, x, y, l, p.curves()) }})
+		entries = append(entries, LegendEntry{s.Name, width, func(c *Canvas, x, y float64) { s.drawSwatch(c, x, y, l, p.markedLines()) }})
 	}
 	for i, r := range p.Rules {
 		if r.Name == "" {
@@ -180,12 +182,12 @@ func (p *Plot) legend() []LegendEntry {
 	return entries
 }
 
-// ruleClass gives each rule its dash pattern.
+// ruleClass returns the style of rule i, with its dash pattern.
 func ruleClass(i int) string {
 	return "rule d" + position(float64([]int{5, 3, 4, 1}[i%4]))
 }
 
-func (p *Plot) rule(c *Canvas, f *Frame, r Rule, i int) {
+func (p *Plot) drawRule(c *Canvas, f *Frame, r Rule, i int) {
 	if r.Horizontal {
 		if y, ok := f.y.at(r.At); ok {
 			c.Line(ruleClass(i), f.Left, y, f.Right, y)
@@ -197,21 +199,21 @@ func (p *Plot) rule(c *Canvas, f *Frame, r Rule, i int) {
 	}
 }
 
-// runs are the places of the series as it is drawn.
+// runs returns the points of the series as they are drawn.
 func (s *Series) runs(f *Frame) polyline {
 	line := f.trace(s.X, s.Y)
 	for i, run := range line {
 		if s.Draw == Step {
 			run = stairs(run)
 		}
-		line[i] = thin(run)
+		line[i] = thinRun(run)
 	}
 	return line
 }
 
-func (s *Series) line(c *Canvas, f *Frame, l look) {
+func (s *Series) drawLine(c *Canvas, f *Frame, l look) {
 	if s.Draw == Points {
-		s.cloud(c, f, l)
+		s.drawCloud(c, f, l)
 		return
 	}
 	var d strings.Builder
@@ -225,8 +227,8 @@ func (s *Series) line(c *Canvas, f *Frame, l look) {
 	}
 }
 
-// band fills the area between Low and High.
-func (s *Series) band(c *Canvas, f *Frame, l look) {
+// drawBand fills the area between Low and High.
+func (s *Series) drawBand(c *Canvas, f *Frame, l look) {
 	n := min(len(s.X), len(s.Low), len(s.High))
 	if n < 2 {
 		return
@@ -239,7 +241,7 @@ func (s *Series) band(c *Canvas, f *Frame, l look) {
 	if s.Draw == Step {
 		below, above = stairs(below), stairs(above)
 	}
-	below, above = thin(below), thin(above)
+	below, above = thinRun(below), thinRun(above)
 	outline := PathOf(above)
 	for i := len(below) - 1; i >= 0; i-- {
 		outline += "L" + Pair(below[i].X, below[i].Y)
@@ -248,13 +250,13 @@ func (s *Series) band(c *Canvas, f *Frame, l look) {
 	c.Path("thin "+l.colour()+" d3", PathOf(above)+PathOf(below))
 }
 
-// scattered is the number of points up to which a cloud's dots are drawn larger.
+// scattered is the largest number of points that are drawn with larger dots, chosen by hand.
 const scattered = 300
 
-// cloud draws points as one path; of those that cover each other only the first is drawn.
-func (s *Series) cloud(c *Canvas, f *Frame, l look) {
+// drawCloud draws points as one path. Of points that cover each other, only the first is drawn.
+func (s *Series) drawCloud(c *Canvas, f *Frame, l look) {
 	if s.Style == Highlight {
-		return // drawn with the markers, above everything
+		return // drawMarks draws it above everything else
 	}
 	taken := map[[2]int]bool{}
 	var d strings.Builder
@@ -276,12 +278,12 @@ func (s *Series) cloud(c *Canvas, f *Frame, l look) {
 	}
 }
 
-// few is the number of places up to which each of them gets a marker.
+// few is the largest number of points that each get a marker, chosen by hand.
 const few = 16
 
-// marks draws the markers of a series: on every pair where there are few, a handful along a long line when several lines
-// must be told apart.
-func (s *Series) marks(c *Canvas, f *Frame, l look, curves, number int) {
+// drawMarks draws the markers of a series: at every pair if there are few, and about six along a long line if
+// several lines have to be distinguished.
+func (s *Series) drawMarks(c *Canvas, f *Frame, l look, curves, number int) {
 	switch {
 	case s.Style == Highlight:
 		for _, run := range f.trace(s.X, s.Y) {
@@ -293,22 +295,22 @@ func (s *Series) marks(c *Canvas, f *Frame, l look, curves, number int) {
 	case s.Draw == Points || l.marker < 0:
 		return
 	case s.Draw == Trajectory:
-		s.ends(c, f, l)
+		s.drawEnds(c, f, l)
 		return
 	}
-	var places []Point
+	var marked []Point
 	single := s.Draw != Step && min(len(s.X), len(s.Y)) <= few
 	for _, run := range f.trace(s.X, s.Y) {
 		switch {
 		case single || len(run) == 1:
-			places = append(places, run...)
+			marked = append(marked, run...)
 		case curves > 1:
 			offset := 0.3 + float64(0.17*float64(number%styleCount))
-			places = append(places, f.spaced(thin(run), 6, offset)...)
+			marked = append(marked, f.spaced(thinRun(run), 6, offset)...)
 		}
 	}
 	var d strings.Builder
-	for _, p := range places {
+	for _, p := range marked {
 		if f.inside(p) {
 			d.WriteString(markerPath(l.marker, p.X, p.Y, 3.2))
 		}
@@ -318,8 +320,8 @@ func (s *Series) marks(c *Canvas, f *Frame, l look, curves, number int) {
 	}
 }
 
-// ends marks where a trajectory starts and ends.
-func (s *Series) ends(c *Canvas, f *Frame, l look) {
+// drawEnds marks the start and the end of a trajectory.
+func (s *Series) drawEnds(c *Canvas, f *Frame, l look) {
 	for _, run := range f.trace(s.X, s.Y) {
 		first, last := run[0], run[len(run)-1]
 		if f.inside(first) {
@@ -331,7 +333,7 @@ func (s *Series) ends(c *Canvas, f *Frame, l look) {
 	}
 }
 
-func (s *Series) swatch(c *Canvas, x, y float64, l look, curves int) {
+func (s *Series) drawSwatch(c *Canvas, x, y float64, l look, curves int) {
 	middle := x + SwatchWidth/2
 	switch {
 	case s.Style == Highlight:

@@ -12,9 +12,9 @@ import (
 func TestLogarithmicAxisWithZeros(t *testing.T) {
 	var e extent
 	for _, x := range []float64{0, 0.003, 1} {
-		e.add(x)
+		e.include(x)
 	}
-	m := newMapping(Axis{Scale: Logarithmic, Unit: Percent}, e, 50, 400, labelRoom)
+	m := newMapping(Axis{Scale: Logarithmic, Unit: Percent}, e, 50, 400, labelWidth)
 	zero, ok := m.at(0)
 	if !ok || zero != 50 {
 		t.Errorf("0 is at %v, %v, not at the start 50", zero, ok)
@@ -55,9 +55,9 @@ func TestTicks(t *testing.T) {
 		{Axis{}, 3, 3, "2.6 2.7 2.8 2.9 3.0 3.1 3.2 3.3 3.4"},
 	} {
 		var e extent
-		e.add(test.low)
-		e.add(test.high)
-		m := newMapping(test.axis, e, 40, 380, labelRoom)
+		e.include(test.low)
+		e.include(test.high)
+		m := newMapping(test.axis, e, 40, 380, labelWidth)
 		var got []string
 		for _, tick := range m.ticks {
 			if tick.label != "" {
@@ -71,7 +71,7 @@ func TestTicks(t *testing.T) {
 }
 
 // Labels of an axis never touch, and there are at least two ticks, for any range.
-func TestTickLabelsHaveRoom(t *testing.T) {
+func TestTickLabelsDoNotTouch(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
 		axis := Axis{Unit: Unit(random.IntN(3)), Scale: Scale(random.IntN(2))}
@@ -81,12 +81,12 @@ func TestTickLabelsHaveRoom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e.add(x)
+			e.include(x)
 		}
 		if random.IntN(3) == 0 {
-			e.add(0)
+			e.include(0)
 		}
-		m := newMapping(axis, e, 40, 200+200*random.Float64(), labelRoom)
+		m := newMapping(axis, e, 40, 200+200*random.Float64(), labelWidth)
 		end, labels := math.Inf(-1), 0
 		for _, tick := range m.ticks {
 			if tick.label == "" {
@@ -157,10 +157,10 @@ func TestThousandsOfPointsAreThinned(t *testing.T) {
 	}
 	c := &Canvas{Width: figureWidth}
 	var ex, ey extent
-	ex.add(0)
-	ex.add(n)
-	ey.add(0)
-	ey.add(3)
+	ex.include(0)
+	ex.include(n)
+	ey.include(0)
+	ey.include(3)
 	f := newFrame(c, Axis{}, Axis{}, ex, ey, 250)
 	peak, _ := f.At(n/3, 3)
 	found := false
@@ -172,7 +172,7 @@ func TestThousandsOfPointsAreThinned(t *testing.T) {
 	}
 }
 
-// What is drawn of a thinned line lies within a unit of the line itself in x and keeps each column's extremes.
+// A thinned line keeps the extremes of each unit of x.
 func TestThinKeepsTheOutline(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 3 {
@@ -188,7 +188,7 @@ func TestThinKeepsTheOutline(t *testing.T) {
 			}
 			low[x], high[x] = min(low[x], p.Y), max(high[x], p.Y)
 		}
-		for _, p := range columns(run) {
+		for _, p := range thinColumns(run) {
 			x := int(p.X)
 			if p.Y == low[x] {
 				delete(low, x)
@@ -231,7 +231,7 @@ func TestStylesDiffer(t *testing.T) {
 	}
 }
 
-// Every colour of a series, and of text, can be seen on its background in light and dark.
+// The colours of series and text must have enough contrast in light, dark and print.
 func TestPaletteContrast(t *testing.T) {
 	blocks := regexp.MustCompile(`\.tf\{(--tf-bg[^}]*)\}`).FindAllStringSubmatch(CSS, -1)
 	if len(blocks) != 3 {

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// polyline is a line on the canvas: runs of places that belong together, parted where a value cannot be drawn.
+// polyline is a line on the canvas. Each run is a connected part; values that cannot be drawn interrupt the
+// line.
 type polyline [][]Point
 
-// trace places the pairs of a series. It stops at the shorter of the two slices.
+// trace returns the positions of pairs of values. It stops at the end of the shorter slice.
 func (f *Frame) trace(x, y []float64) polyline {
 	var line polyline
 	var run []Point
@@ -28,7 +29,7 @@ func (f *Frame) trace(x, y []float64) polyline {
 	return line
 }
 
-// stairs turns a run into steps: to the right on the old height, then up or down.
+// stairs replaces the lines of a run by steps: to the right at the old height, then up or down.
 func stairs(run []Point) []Point {
 	if len(run) == 0 {
 		return nil
@@ -43,18 +44,18 @@ func stairs(run []Point) []Point {
 	return out
 }
 
-// most is how many places of one line are kept at the end, whatever it looks like.
+// most is the largest number of points in one line. It bounds the size of the file to about 40 kB per line.
 const most = 4000
 
-// many is the number of places from which on a line is thinned by columns.
+// many is the number of points above which a line is thinned by columns, about 2.5 per user unit of width.
 const many = 1000
 
-// thin drops places that cannot be seen: of those closer than a fifth of a unit all but one, and where many are left, of
-// those that follow each other within one unit of x all but the first, the lowest, the highest and the last.
-func thin(run []Point) []Point {
+// thinRun drops points that cannot be seen. It first drops points closer than 0.2 units to the one before. If
+// many are left, it keeps only the first, the lowest, the highest and the last point within each unit of x.
+func thinRun(run []Point) []Point {
 	out := DropClose(run)
 	if len(out) > many {
-		out = columns(out)
+		out = thinColumns(out)
 	}
 	if len(out) > most {
 		stride := (len(out) + most - 2) / (most - 1)
@@ -80,7 +81,9 @@ func DropClose(run []Point) []Point {
 	return out
 }
 
-func columns(run []Point) []Point {
+// thinColumns keeps the first, the lowest, the highest and the last of the consecutive points in each unit of
+// x.
+func thinColumns(run []Point) []Point {
 	var out []Point
 	for first := 0; first < len(run); {
 		end, low, high := first+1, first, first
@@ -104,7 +107,7 @@ func columns(run []Point) []Point {
 	return out
 }
 
-// PathOf writes a run as path data, without the places in the middle of a horizontal or vertical stretch.
+// PathOf returns a run as path data, without the points in the middle of a horizontal or vertical line.
 func PathOf(run []Point) string {
 	if len(run) == 0 {
 		return ""
@@ -122,24 +125,24 @@ func PathOf(run []Point) string {
 	return b.String()
 }
 
-// between reports whether b lies on the straight horizontal or vertical way from a to d.
+// between reports whether b is on a horizontal or vertical line from a to d.
 func between(a, b, d Point) bool {
 	same := func(x, y float64) bool { return position(x) == position(y) }
 	return same(a.Y, b.Y) && same(b.Y, d.Y) && (b.X-a.X)*(d.X-b.X) >= 0 ||
 		same(a.X, b.X) && same(b.X, d.X) && (b.Y-a.Y)*(d.Y-b.Y) >= 0
 }
 
-// spaced picks about count places of a run, evenly along its length, the first at the share offset of the spacing. Places
-// outside the plotting area do not count.
+// spaced returns about count points of a run, evenly along its length. The first is offset times the spacing
+// from the start. Points outside the plotting area are left out.
 func (f *Frame) spaced(run []Point, count int, offset float64) []Point {
 	length := 0.0
 	for i := 1; i < len(run); i++ {
-		length += f.stretch(run[i-1], run[i])
+		length += f.insideLength(run[i-1], run[i])
 	}
 	var out []Point
 	walked, next := 0.0, length/float64(count)*offset
 	for i := 1; i < len(run) && length > 0; i++ {
-		walked += f.stretch(run[i-1], run[i])
+		walked += f.insideLength(run[i-1], run[i])
 		if walked >= next && f.inside(run[i]) {
 			out = append(out, run[i])
 			for next <= walked {
@@ -150,8 +153,8 @@ func (f *Frame) spaced(run []Point, count int, offset float64) []Point {
 	return out
 }
 
-// stretch is the length of a segment that lies inside the plotting area, otherwise 0.
-func (f *Frame) stretch(a, b Point) float64 {
+// insideLength returns the length of a segment inside the plotting area, and 0 if an end is outside.
+func (f *Frame) insideLength(a, b Point) float64 {
 	if !f.inside(a) || !f.inside(b) {
 		return 0
 	}

@@ -5,29 +5,30 @@ import (
 	"fmt"
 )
 
-// CSS colours every figure. Series colours are one set for light and one for dark paper; both were chosen so that
-// colour-blind readers can tell them apart (after Okabe and Ito) and have a contrast of at least 3 to the background.
+// CSS is the style sheet of all figures. The colours of the series, one set for light and one for dark
+// backgrounds, follow Okabe and Ito, so that colour-blind readers can distinguish them. Their contrast to the
+// background is at least 3.
 //
 //go:embed figure.css
 var CSS string
 
-// Styles of series beside the numbered ones.
+// Styles of series in addition to the numbers from 1.
 const (
-	Reference = -1 // a thin dotted grey line: chance, a diagonal
-	Highlight = -2 // a ring around a point: where the model works
+	Reference = -1 // a thin dotted grey line, for example a diagonal
+	Highlight = -2 // a ring around a point, for example the model's threshold
 )
 
 // styleCount is the number of colours, of dash patterns and of marker shapes.
 const styleCount = 6
 
-// look is how a series is told apart.
+// look is what distinguishes a series.
 type look struct {
 	class  string // colour and dash pattern
-	marker int    // shape; -1: none
+	marker int    // shape; -1 for none
 }
 
-// lookOf gives the series of the number (from 1) its colour, dash pattern and marker. After six, the pairs of colour and
-// pattern change, so that 36 differ.
+// lookOf returns the colour, dash pattern and marker of a style. After six styles the colours get other
+// patterns, so 36 styles differ.
 func lookOf(style int) look {
 	switch {
 	case style == Reference:
@@ -41,7 +42,7 @@ func lookOf(style int) look {
 	return look{fmt.Sprintf("c%d d%d", colour+1, pattern+1), pattern}
 }
 
-// colour is the part of the class that colours without a dash pattern.
+// colour returns the part of the class without the dash pattern.
 func (l look) colour() string {
 	if len(l.class) > 2 && l.class[0] == 'c' {
 		return l.class[:2]
@@ -49,7 +50,7 @@ func (l look) colour() string {
 	return l.class
 }
 
-// markerPath draws a marker of the shape around (x, y); r is its half width.
+// markerPath returns the path of a marker at (x, y) with half width r.
 func markerPath(shape int, x, y, r float64) string {
 	p := position
 	by := func(factor float64) float64 { return float64(factor * r) }
@@ -62,7 +63,7 @@ func markerPath(shape int, x, y, r float64) string {
 	case 3: // diamond
 		s := by(1.3)
 		return "M" + Pair(x, y-s) + "l" + Pair(s, s) + "l" + Pair(-s, s) + "l" + Pair(-s, -s) + "z"
-	case 4: // triangle on its tip
+	case 4: // triangle, tip down
 		return "M" + Pair(x, y+by(1.15)) + "l" + Pair(by(1.1), by(-2)) + "h" + p(by(-2.2)) + "z"
 	case 5: // plus
 		wide, arm, back := p(by(0.8)), p(by(0.8)), p(by(-0.8))
@@ -73,8 +74,8 @@ func markerPath(shape int, x, y, r float64) string {
 	return "M" + Pair(x-r, y) + "a" + circle + p(2*r) + " 0a" + circle + p(-2*r) + " 0z"
 }
 
-// cloudPath draws a point of a cloud: small dots for the first style, crosses for the second, so that two classes are
-// told apart without colour, and the markers for the others.
+// cloudPath returns the path of a point of a cloud: a small dot for the first style, a cross for the second,
+// so that two classes differ without colour, and a marker for the others.
 func cloudPath(shape int, x, y float64) string {
 	switch shape {
 	case 0:
@@ -85,6 +86,7 @@ func cloudPath(shape int, x, y float64) string {
 	return markerPath(shape, x, y, 2.6)
 }
 
+// cloudClass returns the class of the points of a cloud.
 func cloudClass(shape int) string {
 	switch shape {
 	case 0:

@@ -5,15 +5,16 @@ import (
 	"strconv"
 )
 
-// tick is a mark on an axis; minor ones have no label.
+// tick is a mark on an axis. Minor ticks have no label.
 type tick struct {
 	at    float64
 	label string
 }
 
-// step is a round number digit * 10^exponent, digit 1, 2 or 5.
+// step is the round number digit * 10^exponent. The digit is 1, 2 or 5.
 type step struct{ digit, exponent int }
 
+// decade returns 10^exponent.
 func decade(exponent int) float64 {
 	x, _ := strconv.ParseFloat("1e"+strconv.Itoa(exponent), 64)
 	return x
@@ -21,7 +22,8 @@ func decade(exponent int) float64 {
 
 func (s step) size() float64 { return s.times(1) }
 
-// times is count steps, rounded once: dividing by a whole power of ten is exact where multiplying by 0.1 is not.
+// times returns count steps, rounded once. Powers of ten up to 10^22 are exact in float64, but 0.1 is not, so
+// negative exponents divide.
 func (s step) times(count float64) float64 {
 	if s.exponent < 0 && s.exponent >= -22 {
 		return count * float64(s.digit) / decade(-s.exponent)
@@ -29,7 +31,7 @@ func (s step) times(count float64) float64 {
 	return count * (float64(s.digit) * decade(s.exponent))
 }
 
-// exponentOf is the e with 10^e <= x < 10^(e+1), for x > 0.
+// exponentOf returns the e with 10^e <= x < 10^(e+1), for x > 0.
 func exponentOf(x float64) int {
 	text := strconv.FormatFloat(x, 'e', -1, 64)
 	for i := range text {
@@ -41,7 +43,7 @@ func exponentOf(x float64) int {
 	return 0
 }
 
-// niceStep is the smallest round number that is not below x.
+// niceStep returns the smallest round number that is not below x.
 func niceStep(x float64) step {
 	if !(x > 0) {
 		return step{1, -300}
@@ -55,7 +57,7 @@ func niceStep(x float64) step {
 	return step{1, e + 1}
 }
 
-// nearStep is the round number closest to x > 0 by ratio.
+// nearStep returns the round number with the ratio to x > 0 that is closest to 1.
 func nearStep(x float64) step {
 	above := niceStep(x)
 	below := above
@@ -73,7 +75,7 @@ func nearStep(x float64) step {
 	return above
 }
 
-// next is the following round number: 1, 2, 5, 10.
+// next returns the next round number: 1, 2, 5, 10.
 func (s step) next() step {
 	switch s.digit {
 	case 1:
@@ -84,7 +86,7 @@ func (s step) next() step {
 	return step{1, s.exponent + 1}
 }
 
-// roundDown is the largest round number that is not above x > 0, roundUp the smallest that is not below.
+// roundDown returns the largest round number that is not above x > 0.
 func roundDown(x float64) float64 {
 	e := exponentOf(x)
 	for _, digit := range []int{5, 2} {
@@ -95,12 +97,13 @@ func roundDown(x float64) float64 {
 	return decade(e)
 }
 
+// roundUp returns the smallest round number that is not below x > 0.
 func roundUp(x float64) float64 { return niceStep(x).size() }
 
-// label fills the ticks so that their labels have room.
-func (m *mapping) label(room func(string) float64) {
+// placeTicks chooses ticks whose labels do not touch.
+func (m *mapping) placeTicks(labelSize func(string) float64) {
 	if m.Scale == Logarithmic {
-		m.logarithmicTicks(room)
+		m.logarithmicTicks(labelSize)
 		return
 	}
 	span, length := m.high-m.low, math.Abs(m.to-m.from)
@@ -112,10 +115,10 @@ func (m *mapping) label(room func(string) float64) {
 			at := s.times(i)
 			label := m.tickLabel(at, s)
 			ticks = append(ticks, tick{at, label})
-			widest = max(widest, room(label))
+			widest = max(widest, labelSize(label))
 		}
 		switch {
-		case len(ticks) < 2: // not even two fit: the ends, whatever they are
+		case len(ticks) < 2: // fewer than two fit, so the ends are labelled
 			m.ticks = []tick{{m.low, m.Unit.Write(m.low, 4)}, {m.high, m.Unit.Write(m.high, 4)}}
 			return
 		case float64(widest*span) <= float64(length*s.size()):
@@ -125,7 +128,7 @@ func (m *mapping) label(room func(string) float64) {
 	}
 }
 
-// tickLabel writes a multiple of a step with the decimals that the step needs.
+// tickLabel returns a multiple of a step with the decimals that the step needs.
 func (m *mapping) tickLabel(x float64, s step) string {
 	switch e := s.exponent; {
 	case e < -6 || e > 7:
@@ -135,17 +138,18 @@ func (m *mapping) tickLabel(x float64, s step) string {
 	}
 }
 
-// logarithmicTicks labels decades, or 1, 2 and 5 where fewer than two decades are seen, and marks the digits between.
-func (m *mapping) logarithmicTicks(room func(string) float64) {
+// logarithmicTicks labels the decades, or 1, 2 and 5 if the axis shows at most three decades, and marks the
+// digits between.
+func (m *mapping) logarithmicTicks(labelSize func(string) float64) {
 	if m.zero {
 		m.ticks = append(m.ticks, tick{0, m.Unit.Write(0, 1)})
 	}
 	first, last := exponentOf(m.low), exponentOf(m.high)
-	stride := m.decadesPerLabel(first, last, room)
+	stride := m.decadesPerLabel(first, last, labelSize)
 	digits := map[int]bool{1: true}
 	powers := m.Unit == Number && (first < -4 || last > 6)
 	if last-first < 3 && stride == 1 {
-		digits = m.labelledDigits(room)
+		digits = m.labelledDigits(labelSize)
 	}
 	for e := first; e <= last; e++ {
 		for digit := 1; digit <= 9; digit++ {
@@ -165,12 +169,12 @@ func (m *mapping) logarithmicTicks(room func(string) float64) {
 			}
 		}
 	}
-	m.clearZero(room)
-	m.labelEnds(room)
+	m.clearZero(labelSize)
+	m.labelEnds(labelSize)
 }
 
-// clearZero takes the label that would run into that of 0.
-func (m *mapping) clearZero(room func(string) float64) {
+// clearZero removes the first label if it would touch the label of 0.
+func (m *mapping) clearZero(labelSize func(string) float64) {
 	if !m.zero {
 		return
 	}
@@ -179,15 +183,15 @@ func (m *mapping) clearZero(room func(string) float64) {
 			continue
 		}
 		at, _ := m.at(t.at)
-		if (room(t.label)+room(m.ticks[0].label))/2 > math.Abs(at-m.start) {
+		if (labelSize(t.label)+labelSize(m.ticks[0].label))/2 > math.Abs(at-m.start) {
 			m.ticks[i+1].label = ""
 		}
 		return
 	}
 }
 
-// labelEnds labels the ends of an axis on which fewer than two ticks have a label.
-func (m *mapping) labelEnds(room func(string) float64) {
+// labelEnds labels the ends of an axis if fewer than two ticks have a label.
+func (m *mapping) labelEnds(labelSize func(string) float64) {
 	labels := 0
 	for _, t := range m.ticks {
 		if t.label != "" {
@@ -195,7 +199,7 @@ func (m *mapping) labelEnds(room func(string) float64) {
 		}
 	}
 	ends := m.Unit.Write(m.low, 3) + m.Unit.Write(m.high, 3)
-	if labels >= 2 || room(ends) > math.Abs(m.to-m.from) {
+	if labels >= 2 || labelSize(ends) > math.Abs(m.to-m.from) {
 		return
 	}
 	var ticks []tick
@@ -210,11 +214,11 @@ func (m *mapping) labelEnds(room func(string) float64) {
 	m.ticks = append(ticks, tick{m.low, m.Unit.Write(m.low, 3)}, tick{m.high, m.Unit.Write(m.high, 3)})
 }
 
-// decadesPerLabel is how many decades lie between two labels, counted from the largest.
-func (m *mapping) decadesPerLabel(first, last int, room func(string) float64) int {
+// decadesPerLabel returns the number of decades between two labels.
+func (m *mapping) decadesPerLabel(first, last int, labelSize func(string) float64) int {
 	widest := 0.0
 	for e := first; e <= last; e++ {
-		widest = max(widest, room(m.Unit.Write(decade(e), 3)))
+		widest = max(widest, labelSize(m.Unit.Write(decade(e), 3)))
 	}
 	low, _ := m.at(m.low)
 	high, _ := m.at(m.high)
@@ -223,8 +227,8 @@ func (m *mapping) decadesPerLabel(first, last int, room func(string) float64) in
 	return max(1, int(math.Ceil(widest/perDecade)))
 }
 
-// labelledDigits is {1, 2, 5} where those labels fit beside each other, {1} or {1, 3} where not.
-func (m *mapping) labelledDigits(room func(string) float64) map[int]bool {
+// labelledDigits returns the digits to label: {1, 2, 5} if those labels fit, otherwise {1, 3} or {1}.
+func (m *mapping) labelledDigits(labelSize func(string) float64) map[int]bool {
 	for _, set := range [][]int{{1, 2, 5}, {1, 3}} {
 		end, fits := math.Inf(-1), true
 		chosen := map[int]bool{}
@@ -237,7 +241,7 @@ func (m *mapping) labelledDigits(room func(string) float64) map[int]bool {
 				}
 				at, _ := m.at(v)
 				at = math.Abs(at - m.start)
-				half := Half(room(m.Unit.Write(v, 3)))
+				half := Half(labelSize(m.Unit.Write(v, 3)))
 				fits = fits && at-half >= end
 				end = at + half
 			}
@@ -249,7 +253,8 @@ func (m *mapping) labelledDigits(room func(string) float64) map[int]bool {
 	return map[int]bool{1: true}
 }
 
-// RoundNumbers returns about n round numbers with equal steps between low and high, both included if they are round.
+// RoundNumbers returns about n round numbers with equal steps between low and high, both included if they are
+// round.
 func RoundNumbers(low, high float64, n int) []float64 {
 	if !(low < high) {
 		return nil

@@ -49,7 +49,8 @@ func (u Unit) writeFixed(x float64, decimals int) string {
 	return typographic(text.Fixed(x, max(0, decimals)))
 }
 
-// typographic returns a number with a real minus sign, and with a power of ten for an exponent: 1.5e-09 is 1.5·10⁻⁹.
+// typographic returns a number with a real minus sign, and with a power of ten for an exponent: 1.5e-09 is
+// 1.5·10⁻⁹.
 func typographic(number string) string {
 	mantissa, exponent, found := strings.Cut(number, "e")
 	mantissa = strings.Replace(mantissa, "-", "−", 1)

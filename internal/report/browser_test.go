@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// measure is a page that opens the report in frames of several widths and writes what it finds as JSON into itself.
+// measure is a page that opens the report in frames of several widths and writes its measurements into itself
+// as JSON.
 const measure = `<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,"><body><pre id="found"></pre><script>
 const found = [];
 const widths = [360, 800, 1400];
@@ -63,14 +64,15 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// browse opens a file without a window and returns the document after scripts ran, and what went to the console.
+// browse opens a file without a window. It returns the document after its scripts have run, and the console
+// output.
 func browse(t *testing.T, browser, path string) (document, console string) {
 	t.Helper()
 	profile, err := os.MkdirTemp("", "toptau-browser")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(profile) // the browser may still write into it: what is left does no harm
+	defer os.RemoveAll(profile) // the browser may still write into it, which does no harm
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	arguments := []string{"--headless=new", "--disable-gpu", "--allow-file-access-from-files", "--enable-logging=stderr",
@@ -110,7 +112,7 @@ func TestPageInABrowser(t *testing.T) {
 	write("page.html", page)
 	document, console := browse(t, browser, write("measure.html", measure))
 	if console != "" {
-		t.Errorf("the console says:\n%s", console)
+		t.Errorf("the console contains:\n%s", console)
 	}
 	_, rest, _ := strings.Cut(document, `<pre id="found">`)
 	text, _, _ := strings.Cut(rest, "</pre>")
@@ -132,7 +134,7 @@ func TestPageInABrowser(t *testing.T) {
 			t.Errorf("at %d pixels: %s", f.Width, trouble)
 		}
 	}
-	// The console is really read: a page that asks for an image which its policy forbids is noticed.
+	// Check that the console is read: an image that the page's policy forbids must leave a message.
 	broken := strings.Replace(page, "<main>", `<main><img src="file:///nowhere.png" alt="">`, 1)
 	if _, console := browse(t, browser, write("broken.html", broken)); console == "" {
 		t.Error("a forbidden image left no trace on the console")

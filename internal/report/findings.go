@@ -10,46 +10,47 @@ import (
 	"toptau/model"
 )
 
-// Findings is what is known about one model. Fill what there is; Page leaves out what is missing.
+// Findings are the results about one model. Every field is optional, and Page leaves out empty ones.
 type Findings struct {
-	Title   string   // "": "Classification at the top"
+	Title   string   // default "Classification at the top"
 	Lead    string   // the goal in words
 	Summary []string // about ten lines for a manager
 
-	Points []OperatingPoint // the first is the one that the summary speaks of
-	Budget *Budget          // the goal as a line in the figures; nil: none
+	Points []OperatingPoint // the summary describes the first
+	Budget *Budget          // the goal, a line in the figures; nil if there is none
 
-	// Curves on the evaluated rows: the model's first, then those to compare with.
+	// Curves on the evaluated rows: first the model's, then those of other models.
 	ROC    []Curve // X false positive rate, Y true positive rate
 	PR     []Curve // X recall, Y precision
 	PTau   []Curve // X tau, Y precision in the top tau
-	Recall []Curve // X budget as a share of all rows, Y recall
-	Zoom   float64 // where the second P-tau figure ends; 0: 0.01
+	Recall []Curve // X budget as a fraction of all rows, Y recall
+	Zoom   float64 // largest tau of the second P-tau figure (default 0.01)
 
-	Scores     *plot.Histogram // see HistogramOf; its missing texts are filled in
+	Scores     *plot.Histogram // see plot.HistogramOf; empty texts get a default
 	Comparison *Comparison
-	Shapes     []Shape   // the main columns' curves, the most important first
+	Shapes     []Shape   // curves of the main columns, the most important first
 	Data       []Fact    // rows, schema, digest
 	Model      []Fact    // method, hyperparameters, seed, certificate
 	Sections   []Section // more sections, shown before the data
 	Warnings   []string
 }
 
-// Budget is a limit on the false positive rate or on the share of all rows that may be alerts.
+// Budget is a limit on the false positive rate or on the fraction of all rows that are alerts.
 type Budget struct {
 	Name   string // "budget 0.1 %"
 	Rate   float64
-	OfRows bool // a share of all rows; otherwise of the negatives
+	OfRows bool // Rate is a fraction of all rows, not of the negatives
 }
 
-// Curve is a line over a rate with its name: "this model". Points are pairs of X and Y, ascending in X.
+// Curve is a named line over a rate. Points are pairs of X and Y, ascending in X.
 type Curve struct {
 	Name      string
 	Points    [][2]float64
-	Low, High []float64 // a band around Y, one value for each point; nil: none
+	Low, High []float64 // a band around Y, one value per point; nil if there is none
 }
 
-// CurveOf takes a curve from package metric. A curve of many points should be thinned with Corners and Downsample first.
+// CurveOf converts a curve of package metric. Thin a curve with many points with Corners and Downsample
+// first.
 func CurveOf(name string, c metric.Curve) Curve {
 	out := Curve{Name: name}
 	for _, p := range c.Points {
@@ -58,26 +59,26 @@ func CurveOf(name string, c metric.Curve) Curve {
 	return out
 }
 
-// OperatingPoint is a threshold of the model, with what it does to labelled rows.
+// OperatingPoint is a threshold of the model, with its decisions on labelled rows.
 type OperatingPoint struct {
 	model.Point
-	Decisions *metric.Confusion // nil: there are no labelled rows
-	Facts     []Fact            // further ones
+	Decisions *metric.Confusion // nil without labelled rows
+	Facts     []Fact            // added to those about the point
 }
 
-// Shape is the contribution of one column to the score: a curve over its values, or a value for each category.
+// Shape is the contribution of one column to the score: a curve over its values, or one value per category.
 type Shape struct {
 	Column     string
 	X, Y       []float64
-	Categories []string // with Y one value each; X is then unused
-	Effect     float64  // the standard deviation of the contribution over the rows; 0: not shown
+	Categories []string // with one value of Y each, and without X
+	Effect     float64  // standard deviation of the contribution over the rows; 0 if unknown
 }
 
-// Page makes the page. Sections follow the order in which the questions arise: what was chosen, what it promises, how
-// good it is, against what, why, on which data.
+// Page returns the page. The sections answer, in this order: which threshold, which guarantee, how good,
+// compared with which models, which columns matter, which data.
 func (f *Findings) Page() Page {
 	p := Page{Title: f.Title, Lead: f.Lead, Summary: f.Summary,
-		Footer: "Made by toptau. This page needs no network: text, tables and figures are all in this file."}
+		Footer: "Made by toptau. This file contains all text, tables and figures, and needs no network."}
 	if p.Title == "" {
 		p.Title = "Classification at the top"
 	}
@@ -85,20 +86,20 @@ func (f *Findings) Page() Page {
 	for i := range f.Points {
 		p.Sections = append(p.Sections, f.Points[i].section(len(f.Points) > 1))
 	}
-	p.Sections = append(p.Sections, f.quality(), f.scores())
+	p.Sections = append(p.Sections, f.curveSection(), f.scoreSection())
 	if f.Comparison != nil {
 		p.Sections = append(p.Sections, f.Comparison.section())
 	}
-	p.Sections = append(p.Sections, shapes(f.Shapes))
+	p.Sections = append(p.Sections, shapeSection(f.Shapes))
 	p.Sections = append(p.Sections, f.Sections...)
 	p.Sections = append(p.Sections, Section{Title: "Data", Facts: f.Data}, Section{Title: "Model", Facts: f.Model})
 	return p
 }
 
-// quality is the section of the curves.
-func (f *Findings) quality() Section {
+// curveSection returns the section of the curves.
+func (f *Findings) curveSection() Section {
 	s := Section{Title: "Quality over all budgets"}
-	for _, figure := range []*plot.Plot{f.roc(), f.recall(), f.pr(), f.pTau(0), f.pTau(f.zoom())} {
+	for _, figure := range []*plot.Plot{f.rocPlot(), f.recallPlot(), f.prPlot(), f.pTauPlot(0), f.pTauPlot(f.zoomEnd())} {
 		if figure != nil {
 			s.Figures = append(s.Figures, figure)
 		}
@@ -106,26 +107,27 @@ func (f *Findings) quality() Section {
 	return s
 }
 
-func (f *Findings) zoom() float64 {
+// zoomEnd returns the largest tau of the second P-tau figure.
+func (f *Findings) zoomEnd() float64 {
 	if f.Zoom > 0 && f.Zoom < 1 {
 		return f.Zoom
 	}
 	return 0.01
 }
 
-func (f *Findings) roc() *plot.Plot {
-	p := curves(f.ROC, plot.Step)
+// rocPlot returns the ROC curves on a logarithmic axis, so that the region of small budgets is readable.
+func (f *Findings) rocPlot() *plot.Plot {
+	p := newCurvePlot(f.ROC, plot.Step)
 	if p == nil {
 		return nil
 	}
 	p.Text = plot.Caption{Title: "Positives found against false alarms",
-		Note: "ROC with a logarithmic axis: the left part, where budgets lie, gets the room. Steps: what is reached " +
-			"without exceeding the rate below.",
-		Description: "ROC curve: true positive rate over the false positive rate on a logarithmic axis. " + ends(f.ROC)}
+		Note:        "The x axis is logarithmic, so that small false positive rates are readable.",
+		Description: "ROC curve: true positive rate over the false positive rate on a logarithmic axis. " + describeEnds(f.ROC)}
 	p.X = plot.Axis{Label: "false positive rate", Unit: plot.Percent, Scale: plot.Logarithmic}
 	p.Y = plot.Axis{Label: "true positive rate (recall)", Unit: plot.Percent, Min: 0, Max: 1}
-	f.budget(p, false)
-	f.working(p, func(c *metric.Confusion) (x, y float64) { return c.FalsePositiveRate.Rate, c.TruePositiveRate.Rate })
+	f.addBudget(p, false)
+	f.addThreshold(p, func(c *metric.Confusion) (x, y float64) { return c.FalsePositiveRate.Rate, c.TruePositiveRate.Rate })
 	chance := plot.Series{Name: "chance", Style: plot.Reference}
 	low := 1.0
 	for _, s := range p.Series {
@@ -135,62 +137,64 @@ func (f *Findings) roc() *plot.Plot {
 			}
 		}
 	}
-	for rate := 1.0; rate >= low; rate *= 0.8 { // a diagonal is bent on a logarithmic axis
+	for rate := 1.0; rate >= low; rate *= 0.8 { // on a logarithmic axis the diagonal is a curve
 		chance.X, chance.Y = append(chance.X, rate), append(chance.Y, rate)
 	}
 	p.Series = append(p.Series, chance)
 	return p
 }
 
-func (f *Findings) recall() *plot.Plot {
-	p := curves(f.Recall, plot.Line)
+// recallPlot returns recall over the budget.
+func (f *Findings) recallPlot() *plot.Plot {
+	p := newCurvePlot(f.Recall, plot.Line)
 	if p == nil {
 		return nil
 	}
 	p.Text = plot.Caption{Title: "Positives found against the budget",
-		Description: "Recall over the share of all rows that are alerts, on a logarithmic axis. " + ends(f.Recall)}
+		Description: "Recall over the fraction of all rows that are alerts, on a logarithmic axis. " + describeEnds(f.Recall)}
 	if len(f.Recall[0].Low) > 0 {
-		p.Text.Note = "Bands: the interval at each budget by itself."
+		p.Text.Note = "The band shows the interval at each budget separately."
 	}
-	p.X = plot.Axis{Label: "alerts as a share of all rows", Unit: plot.Percent, Scale: plot.Logarithmic}
+	p.X = plot.Axis{Label: "alerts as a fraction of all rows", Unit: plot.Percent, Scale: plot.Logarithmic}
 	p.Y = plot.Axis{Label: "recall", Unit: plot.Percent, Min: 0, Max: 1}
-	f.budget(p, true)
+	f.addBudget(p, true)
 	return p
 }
 
-func (f *Findings) pr() *plot.Plot {
-	p := curves(f.PR, plot.Line)
+// prPlot returns precision over recall.
+func (f *Findings) prPlot() *plot.Plot {
+	p := newCurvePlot(f.PR, plot.Line)
 	if p == nil {
 		return nil
 	}
 	p.Text = plot.Caption{Title: "Precision against recall",
-		Description: "Precision over recall. " + ends(f.PR)}
+		Description: "Precision over recall. " + describeEnds(f.PR)}
 	p.X = plot.Axis{Label: "recall", Unit: plot.Percent, Min: 0, Max: 1}
 	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Min: 0, Max: 1}
-	f.working(p, func(c *metric.Confusion) (x, y float64) { return c.TruePositiveRate.Rate, c.Precision.Rate })
+	f.addThreshold(p, func(c *metric.Confusion) (x, y float64) { return c.TruePositiveRate.Rate, c.Precision.Rate })
 	return p
 }
 
-// pTau is the P-tau curve up to the end of the x axis; 0 means all of it.
-func (f *Findings) pTau(end float64) *plot.Plot {
-	p := curves(f.PTau, plot.Line)
+// pTauPlot returns the P-tau curves up to an end of the x axis, or all of them if end is 0.
+func (f *Findings) pTauPlot(end float64) *plot.Plot {
+	p := newCurvePlot(f.PTau, plot.Line)
 	if p == nil {
 		return nil
 	}
 	p.Text = plot.Caption{Title: "Precision in the top tau of all rows",
-		Description: "P-tau curve: precision among the share tau of rows with the highest scores. " + ends(f.PTau)}
-	p.X = plot.Axis{Label: "tau, share of all rows", Unit: plot.Percent, Min: 0, Max: 1}
+		Description: "P-tau curve: precision in the fraction tau of rows with the highest scores. " + describeEnds(f.PTau)}
+	p.X = plot.Axis{Label: "tau, fraction of all rows", Unit: plot.Percent, Min: 0, Max: 1}
 	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Min: 0, Max: 1}
 	if end > 0 {
 		p.X.Max = end
 		p.Text.Title = fmt.Sprintf("The same, up to tau = %s", text.Percent(end))
 	}
-	f.budget(p, true)
+	f.addBudget(p, true)
 	return p
 }
 
-// curves makes the series of a figure; nil without points.
-func curves(list []Curve, draw plot.Draw) *plot.Plot {
+// newCurvePlot returns a plot with the curves as series, and nil if there are no points.
+func newCurvePlot(list []Curve, draw plot.Draw) *plot.Plot {
 	p := &plot.Plot{}
 	points := 0
 	for _, c := range list {
@@ -207,16 +211,16 @@ func curves(list []Curve, draw plot.Draw) *plot.Plot {
 	return p
 }
 
-// budget draws the goal where the axis is the rate that it limits.
-func (f *Findings) budget(p *plot.Plot, ofRows bool) {
+// addBudget adds the budget to a figure whose x axis is the rate that it limits.
+func (f *Findings) addBudget(p *plot.Plot, ofRows bool) {
 	if f.Budget == nil || f.Budget.OfRows != ofRows || f.Budget.Rate <= 0 || !p.X.Covers(f.Budget.Rate) {
 		return
 	}
 	p.Rules = append(p.Rules, plot.Rule{Name: f.Budget.Name, At: f.Budget.Rate})
 }
 
-// working rings the operating point.
-func (f *Findings) working(p *plot.Plot, at func(*metric.Confusion) (x, y float64)) {
+// addThreshold marks the first operating point.
+func (f *Findings) addThreshold(p *plot.Plot, at func(*metric.Confusion) (x, y float64)) {
 	if len(f.Points) == 0 || f.Points[0].Decisions == nil {
 		return
 	}
@@ -229,8 +233,8 @@ func (f *Findings) working(p *plot.Plot, at func(*metric.Confusion) (x, y float6
 		X: []float64{x}, Y: []float64{y}})
 }
 
-// ends says in words where curves start and end.
-func ends(list []Curve) string {
+// describeEnds returns the ends of curves in words.
+func describeEnds(list []Curve) string {
 	var parts []string
 	for _, c := range list {
 		if len(c.Points) == 0 {
@@ -247,8 +251,8 @@ func ends(list []Curve) string {
 	return strings.Join(parts, " ")
 }
 
-// scores is the section of the histogram.
-func (f *Findings) scores() Section {
+// scoreSection returns the section of the histogram.
+func (f *Findings) scoreSection() Section {
 	s := Section{Title: "Scores"}
 	if f.Scores == nil {
 		return s
@@ -258,7 +262,7 @@ func (f *Findings) scores() Section {
 		h.Text.Title = "Scores by class"
 	}
 	if h.Text.Description == "" {
-		h.Text.Description = "Histogram of the scores of negatives and positives, each as shares of its class."
+		h.Text.Description = "Histogram of the scores of negatives and positives, as fractions of each class."
 		if h.Threshold != nil {
 			h.Text.Description += " The threshold is " + text.Significant(*h.Threshold, 4) + "."
 		}
@@ -267,8 +271,8 @@ func (f *Findings) scores() Section {
 	return s
 }
 
-// shapes is the section of the columns' contributions.
-func shapes(list []Shape) Section {
+// shapeSection returns the section of the columns' contributions.
+func shapeSection(list []Shape) Section {
 	s := Section{Title: "What the main columns add to the score", Small: true}
 	for _, shape := range list {
 		s.Figures = append(s.Figures, shape.figure())
@@ -276,6 +280,7 @@ func shapes(list []Shape) Section {
 	return s
 }
 
+// figure returns the figure of one column's contribution.
 func (s *Shape) figure() plot.Figure {
 	caption := plot.Caption{Title: s.Column, Description: "Contribution of " + s.Column + " to the score over its values."}
 	if s.Effect != 0 {

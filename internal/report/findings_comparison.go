@@ -21,9 +21,9 @@ type Comparison struct {
 type Compared struct {
 	Name       string
 	Value      metric.Proportion
-	Difference *Difference // from the baseline, paired; nil: none
-	Seconds    *float64    // to train; nil: unknown
-	Setting    string      // hyperparameters; "": unknown
+	Difference *Difference // from the baseline, paired; nil if there is none
+	Seconds    *float64    // of training; nil if unknown
+	Setting    string      // hyperparameters; "" if unknown
 	Chosen     bool
 }
 
@@ -54,6 +54,7 @@ func Compare(f *Findings, e *result.Evaluation) {
 	f.Comparison = c
 }
 
+// section returns the section of the comparison.
 func (c *Comparison) section() Section {
 	s := Section{Title: "Comparison"}
 	if len(c.Rows) == 0 {
@@ -61,14 +62,14 @@ func (c *Comparison) section() Section {
 	}
 	s.Paragraphs = c.Verdicts
 	values := &plot.DotPlot{X: plot.Axis{Label: c.Criterion, Unit: plot.Percent}, Text: plot.Caption{Title: "Compared on the same rows",
-		Description: "Values with intervals of " + text.Plural(len(c.Rows), "model") + "; the table has the numbers."}}
+		Description: "Values with intervals of " + text.Plural(len(c.Rows), "model") + ". The table has the numbers."}}
 	differences := &plot.DotPlot{X: plot.Axis{Label: "difference in percentage points", Unit: plot.PercentagePoints},
 		Rules: []plot.Rule{{Name: "no difference", At: 0}},
-		Text: plot.Caption{Title: "Difference from " + c.Baseline, Note: "Paired on the same rows: an interval that excludes 0 " +
-			"shows more than two intervals that do not overlap.",
-			Description: "Paired differences with intervals; the table has the numbers."}}
+		Text: plot.Caption{Title: "Difference from " + c.Baseline, Note: "Differences are paired on the same rows. An interval without 0 is stronger " +
+			"evidence than two intervals that do not overlap.",
+			Description: "Paired differences with intervals. The table has the numbers."}}
 	for _, r := range c.Rows {
-		row := dot(r.Name, r.Value)
+		row := newDot(r.Name, r.Value)
 		row.Chosen, row.Baseline = r.Chosen, r.Name == c.Baseline
 		values.Rows = append(values.Rows, row)
 		if d := r.Difference; d != nil {
@@ -84,6 +85,7 @@ func (c *Comparison) section() Section {
 	return s
 }
 
+// table returns the table of the comparison.
 func (c *Comparison) table() Table {
 	t := Table{Header: []string{"model", "value", "counts", "interval"}, Numbers: []int{1, 2}}
 	differences, seconds, settings := false, false, false
@@ -93,7 +95,7 @@ func (c *Comparison) table() Table {
 		settings = settings || r.Setting != ""
 	}
 	if differences {
-		t.Header = append(t.Header, "points more than "+c.Baseline)
+		t.Header = append(t.Header, "points above "+c.Baseline)
 	}
 	if seconds {
 		t.Numbers = append(t.Numbers, len(t.Header))

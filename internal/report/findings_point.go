@@ -10,7 +10,7 @@ import (
 	"toptau/model"
 )
 
-// section tells an operating point: what it is for, what is promised, what it did.
+// section returns the section of an operating point: its goal, its guarantee and its decisions.
 func (o *OperatingPoint) section(several bool) Section {
 	s := Section{Title: "Operating point"}
 	if several {
@@ -25,16 +25,16 @@ func (o *OperatingPoint) section(several bool) Section {
 	}
 	s.Facts = append(s.Facts, o.Facts...)
 	if o.Decisions != nil {
-		s.Figures = append(s.Figures, rates(o.Decisions))
-		s.Tables = append(s.Tables, decisions(o.Decisions))
+		s.Figures = append(s.Figures, rateFigure(o.Decisions))
+		s.Tables = append(s.Tables, decisionTable(o.Decisions))
 	}
 	if len(o.Segments) > 0 {
-		s.Tables = append(s.Tables, segments(o.Segment, o.Segments))
+		s.Tables = append(s.Tables, segmentTable(o.Segment, o.Segments))
 	}
 	return s
 }
 
-// GoalText returns a point's goal in words; a threshold that came with a training problem has none.
+// GoalText returns a point's goal in words. The threshold of a training problem has no goal.
 func GoalText(g metric.Goal) string {
 	if g == (metric.Goal{}) {
 		return "the threshold of the training problem"
@@ -42,71 +42,73 @@ func GoalText(g metric.Goal) string {
 	return g.String()
 }
 
-// bounded is the name of the rate that a guarantee is about.
-func bounded(g *model.Guarantee) string {
+// boundedRate names the rate that a guarantee bounds.
+func boundedRate(g *model.Guarantee) string {
 	if g.Kind == "top" {
-		return "share of rows that are alerts"
+		return "fraction of rows that are alerts"
 	}
 	return "false positive rate"
 }
 
-// limit is the rate that holds with confidence 1 - delta: the one asked for, or for the absolute top the one that follows.
-func limit(g *model.Guarantee) float64 {
+// guaranteedLimit returns the rate that holds with confidence 1 - delta: the requested one, or the resulting
+// one for the absolute top.
+func guaranteedLimit(g *model.Guarantee) float64 {
 	if g.Rate.IsZero() {
 		return g.Bound
 	}
 	return g.Rate.Float64()
 }
 
-// calibrated is the number of calibration scores: of negatives, or for a share of all rows of all of them, which older models
-// did not keep.
-func calibrated(g *model.Guarantee) int {
+// calibrationRows returns the number of calibration scores: of all rows, or of the negatives if the model
+// does not contain the former.
+func calibrationRows(g *model.Guarantee) int {
 	if g.Calibration != nil {
 		return g.Calibration.Rows
 	}
 	return g.Negatives
 }
 
+// guaranteeFacts describes a guarantee.
 func guaranteeFacts(g *model.Guarantee) []Fact {
 	confidence := metric.ConfidenceText(g.Delta.Float64())
-	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, bounded(g), text.Percent(limit(g)))
+	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, boundedRate(g), text.Percent(guaranteedLimit(g)))
 	if !g.Certified {
-		claim = "not certified: the calibration rows were too few, or were not kept for the threshold alone"
+		claim = "none: there were too few calibration rows, or they were also used for something else"
 	}
-	evidence := fmt.Sprintf("score number %s from the smallest of %s", text.Count(g.Order),
-		text.Plural(calibrated(g), "calibration row"))
+	evidence := fmt.Sprintf("the threshold is calibration score %s of %s in ascending order", text.Count(g.Order),
+		text.Count(calibrationRows(g)))
 	if !g.Rate.IsZero() {
-		evidence += fmt.Sprintf("; exact probability of exceeding the limit: at most %s", text.Percent(g.Bound))
+		evidence += fmt.Sprintf("; the limit is exceeded with a probability of at most %s", text.Percent(g.Bound))
 	}
 	return []Fact{{Name: "guarantee", Value: claim}, {Name: "evidence", Value: evidence},
-		{Name: "holds when", Value: "rows come from where the calibration rows came from"}}
+		{Name: "condition", Value: "new rows come from the same source as the calibration rows"}}
 }
 
-// guaranteeFigure shows how sure one can be of any other limit: the probability that the rate exceeds x is at most
-// P(Bin(n, 1-x) >= k) for the k-th smallest of n calibration scores.
+// guaranteeFigure shows the bound for any other limit x. If the threshold is the k-th smallest of n
+// calibration scores, the rate exceeds x with probability at most P(Bin(n, 1-x) >= k).
 func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []plot.Figure {
 	delta := g.Delta.Float64()
-	n, k := calibrated(g), g.Order
-	if n < 1 || k < 1 || k > n || !(limit(g) > 0) || !(delta > 0) {
+	n, k := calibrationRows(g), g.Order
+	if n < 1 || k < 1 || k > n || !(guaranteedLimit(g) > 0) || !(delta > 0) {
 		return nil
 	}
 	s := plot.Series{Name: "bound"}
 	const steps = 120
-	end := min(1, 1.6*limit(g))
+	end := min(1, 1.6*guaranteedLimit(g))
 	for i := range steps + 1 {
 		x := end * float64(i) / steps
 		s.X = append(s.X, x)
 		s.Y = append(s.Y, binomial.AtLeast(n, k, 1-x))
 	}
 	p := &plot.Plot{Series: []plot.Series{s},
-		X: plot.Axis{Label: bounded(g), Unit: plot.Percent, Min: 0, Max: end},
-		Y: plot.Axis{Label: "probability that the true rate is above", Unit: plot.Percent, Min: 0, Max: 1},
-		Rules: []plot.Rule{{Name: "limit " + text.Percent(limit(g)), At: limit(g)},
+		X: plot.Axis{Label: boundedRate(g), Unit: plot.Percent, Min: 0, Max: end},
+		Y: plot.Axis{Label: "probability of a larger true rate", Unit: plot.Percent, Min: 0, Max: 1},
+		Rules: []plot.Rule{{Name: "limit " + text.Percent(guaranteedLimit(g)), At: guaranteedLimit(g)},
 			{Name: "delta " + text.Percent(delta), At: delta, Horizontal: true}},
 		Text: plot.Caption{Title: "How far the guarantee reaches",
 			Description: fmt.Sprintf("Bound on the probability that the true %s exceeds a value, falling from 100 %% at 0 "+
-				"to %s at the limit %s.", bounded(g), text.Percent(binomial.AtLeast(n, k, 1-limit(g))),
-				text.Percent(limit(g)))}}
+				"to %s at the limit %s.", boundedRate(g), text.Percent(binomial.AtLeast(n, k, 1-guaranteedLimit(g))),
+				text.Percent(guaranteedLimit(g)))}}
 	if on != nil && g.Kind != "top" && on.FalsePositiveRate.Defined() && on.FalsePositiveRate.Rate <= end {
 		p.Rules = append(p.Rules, plot.Rule{Name: "on the evaluated rows " + text.Percent(on.FalsePositiveRate.Rate),
 			At: on.FalsePositiveRate.Rate})
@@ -114,8 +116,8 @@ func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []plot.Figure {
 	return []plot.Figure{p}
 }
 
-// named are the rates of a confusion table in the order in which they are told.
-func named(c *metric.Confusion) []struct {
+// namedRates returns the rates of a confusion table in the order of the page.
+func namedRates(c *metric.Confusion) []struct {
 	Name string
 	metric.Proportion
 } {
@@ -125,19 +127,20 @@ func named(c *metric.Confusion) []struct {
 	}{{"positives found", c.TruePositiveRate}, {"precision", c.Precision}, {"false positive rate", c.FalsePositiveRate}}
 }
 
-// rates shows the rates with their intervals; the false positive rate, small by intent, only in the table.
-func rates(c *metric.Confusion) plot.Figure {
+// rateFigure shows recall and precision with their intervals. The false positive rate is too small for the
+// same axis.
+func rateFigure(c *metric.Confusion) plot.Figure {
 	d := &plot.DotPlot{X: plot.Axis{Unit: plot.Percent, Min: 0, Max: 1}, Text: plot.Caption{
-		Title:       "What the threshold does on the evaluated rows",
-		Description: "Recall and precision at the threshold with their intervals; the numbers stand in the table."}}
-	for _, r := range named(c)[:2] {
-		d.Rows = append(d.Rows, dot(r.Name, r.Proportion))
+		Title:       "The threshold on the evaluated rows",
+		Description: "Recall and precision at the threshold with their intervals. The table has the numbers."}}
+	for _, r := range namedRates(c)[:2] {
+		d.Rows = append(d.Rows, newDot(r.Name, r.Proportion))
 	}
 	return d
 }
 
-// dot is a row of a DotPlot for a proportion.
-func dot(name string, p metric.Proportion) plot.Dot {
+// newDot returns the row of a DotPlot for a proportion.
+func newDot(name string, p metric.Proportion) plot.Dot {
 	row := plot.Dot{Name: name, Value: p.Rate, Undefined: p.Undefined}
 	if p.Interval != nil {
 		row.Interval = &[2]float64{p.Interval.Low, p.Interval.High}
@@ -145,15 +148,16 @@ func dot(name string, p metric.Proportion) plot.Dot {
 	return row
 }
 
-func decisions(c *metric.Confusion) Table {
+// decisionTable lists the rates at the threshold.
+func decisionTable(c *metric.Confusion) Table {
 	t := Table{Header: []string{"on the evaluated rows", "rate", "counts", "interval"}, Numbers: []int{1, 2}}
-	for _, r := range named(c) {
+	for _, r := range namedRates(c) {
 		t.Rows = append(t.Rows, append([]string{r.Name}, proportionCells(r.Proportion)...))
 	}
 	return t
 }
 
-// proportionCells are the rate, the counts behind it and the interval.
+// proportionCells returns the cells of a rate, its counts and its interval.
 func proportionCells(p metric.Proportion) []string {
 	rate, interval := text.Percent(p.Rate), p.NoInterval
 	if !p.Defined() {
@@ -166,16 +170,17 @@ func proportionCells(p metric.Proportion) []string {
 	return []string{rate, text.Significant(p.Numerator, 6) + " of " + text.Significant(p.Denominator, 6), interval}
 }
 
-func segments(column string, list []model.Segment) Table {
+// segmentTable lists the thresholds of the segments.
+func segmentTable(column string, list []model.Segment) Table {
 	t := Table{Caption: "Thresholds by " + column, Header: []string{column, "threshold", "calibration rows", "guarantee"},
 		Numbers: []int{1, 2}}
 	for _, s := range list {
 		row := []string{s.Value, text.Significant(s.Threshold, 6), "", "none"}
 		if g := s.Guarantee; g != nil {
 			row[2] = text.Count(g.Negatives)
-			row[3] = "not certified"
+			row[3] = "none"
 			if g.Certified {
-				row[3] = fmt.Sprintf("at most %s, confidence %s", text.Percent(limit(g)),
+				row[3] = fmt.Sprintf("at most %s, confidence %s", text.Percent(guaranteedLimit(g)),
 					metric.ConfidenceText(g.Delta.Float64()))
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"toptau/threshold"
 )
 
-// findings is a page with everything on it.
+// findings returns findings with every field set.
 func findings() *Findings {
 	s := plottest.Scores(8000, 300)
 	ranking, err := metric.Rank(s)

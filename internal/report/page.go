@@ -16,44 +16,45 @@ import (
 // Page is one self-contained HTML page.
 type Page struct {
 	Title    string
-	Lead     string   // a sentence below the title; "": none
-	Summary  []string // about ten lines; empty: none
+	Lead     string   // a sentence below the title; "" for none
+	Summary  []string // about ten lines; may be empty
 	Sections []Section
-	Footer   string // "": none
+	Footer   string // "" for none
 }
 
-// Section is a part of a page under its own heading. Everything in it is optional; a section with nothing but a title is
-// left out. The parts are shown in the order of the fields.
+// Section is a part of a page with a heading. Every field is optional, and a section with only a title is
+// left out. The contents appear in the order of the fields.
 type Section struct {
 	Title      string
 	Paragraphs []string
 	Warnings   []string // set apart by a border
 	Facts      []Fact
 	Figures    []plot.Figure
-	Small      bool // figures are small multiples, several beside each other
+	Small      bool // figures are small multiples, several in a row
 	Tables     []Table
 }
 
 // Fact is a named value. An empty value is left out.
 type Fact struct {
 	Name, Value string
-	Code        bool // a digest or the like, in a monospaced font
+	Code        bool // in a monospaced font, for a digest
 }
 
-// Table is a table of texts. On a narrow screen it scrolls by itself.
+// Table is a table of texts. On a narrow screen it scrolls on its own.
 type Table struct {
 	Caption string
 	Header  []string
 	Rows    [][]string
-	Numbers []int // columns that hold numbers and are aligned to the right, from 0
-	Strong  []int // rows that are printed in bold, from 0
+	Numbers []int // indices of columns with numbers, which are aligned to the right
+	Strong  []int // indices of rows in bold
 }
 
-// empty reports whether there is nothing to show.
+// empty reports whether the section has no content.
 func (s *Section) empty() bool {
 	return len(s.Paragraphs)+len(s.Warnings)+len(s.facts())+len(s.Figures)+len(s.Tables) == 0
 }
 
+// facts returns the facts with a value.
 func (s *Section) facts() []Fact {
 	var facts []Fact
 	for _, f := range s.Facts {
@@ -72,7 +73,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// sectionView is a section as the template wants it.
+// sectionView is a section in the form that the template needs.
 type sectionView struct {
 	ID, Title  string
 	Paragraphs []string
@@ -121,7 +122,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 		for _, f := range s.Figures {
 			figures++
 			caption := f.Caption()
-			svg := template.HTML(plot.Inline(f, fmt.Sprintf("f%d", figures))) // all text in it was escaped by Inline
+			svg := template.HTML(plot.Inline(f, fmt.Sprintf("f%d", figures))) // Inline escapes all text
 			v.Figures = append(v.Figures, figureView{svg, caption.Title, caption.Note})
 		}
 		for _, t := range s.Tables {
@@ -133,10 +134,11 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 	if err := pageTemplate.Execute(&b, view); err != nil {
 		return 0, err
 	}
-	n, err := io.WriteString(w, diag.PrintableLines(b.String())) // nothing in it, names of columns least of all, hides or turns text
+	n, err := io.WriteString(w, diag.PrintableLines(b.String())) // control characters in names could hide or reorder text
 	return int64(n), err
 }
 
+// view returns the table in the form that the template needs.
 func (t *Table) view() tableView {
 	numbers, strong := map[int]bool{}, map[int]bool{}
 	for _, i := range t.Numbers {
@@ -159,7 +161,7 @@ func (t *Table) view() tableView {
 	return v
 }
 
-// anchor makes an id of a title that is not taken yet.
+// anchor makes an id from a title and adds it to taken.
 func anchor(title string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

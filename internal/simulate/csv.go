@@ -5,21 +5,23 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
+
+	"toptau/internal/parallel"
 )
 
-// WriteCSV writes the set as CSV: a header, then one line a row, the label (1 or 0) last in a column named label. Numbers
-// are shortest round-trip, so reading them back gives the same bits. Blocks are made in parallel and written in order;
-// memory does not grow with the number of rows. progress, when not nil, is called after every block with the rows
-// written so far. The error is w's, or the context's.
+// WriteCSV writes the data as CSV: a header, then one line per row. The last column, "label", is 1 or 0.
+// Numbers are the shortest decimals that parse to the same bits. Blocks are computed in parallel and written
+// in order. Memory does not grow with the number of rows. progress, if not nil, is called after every block
+// with the number of rows written so far. The error is w's, or the context's.
 func (d *Data) WriteCSV(ctx context.Context, w io.Writer, progress func(rows int)) error {
 	if _, err := w.Write(d.header()); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for text := range d.texts(ctx) {
-		block := <-text
+	blocks := parallel.NewOrdered(d.blocks(), runtime.GOMAXPROCS(0), d.newCSVBlock, d.fillCSVBlock)
+	defer blocks.Stop()
+	for block := blocks.Next(); block != nil; block = blocks.Next() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -33,46 +35,25 @@ func (d *Data) WriteCSV(ctx context.Context, w io.Writer, progress func(rows int
 	return ctx.Err()
 }
 
-// text is one block, ready to write.
-type text struct {
+// csvBlock is the text of a block of rows.
+type csvBlock struct {
 	text []byte
-	last int // rows written after it
+	last int // the number of rows up to its end
+	row  *Row
 }
 
-// texts starts the makers of blocks. It delivers one channel a block, in order, each with one text; at most a few are
-// under way, so that a slow writer holds the makers back.
-func (d *Data) texts(ctx context.Context) <-chan chan text {
-	order := make(chan chan text, 2*runtime.GOMAXPROCS(0))
-	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
-	go func() {
-		defer close(order)
-		for block := range d.blocks() {
-			done := make(chan text, 1)
-			select {
-			case <-ctx.Done():
-				return
-			case order <- done:
-			}
-			limit <- struct{}{}
-			go func() {
-				done <- d.text(block)
-				<-limit
-			}()
-		}
-	}()
-	return order
-}
+func (d *Data) newCSVBlock() *csvBlock { return &csvBlock{row: d.newRow()} }
 
-// text makes a block.
-func (d *Data) text(block int) text {
-	first, last := block*blockRows, min((block+1)*blockRows, d.options.Rows)
-	r, row := d.source(block), d.newRow()
-	buffer := make([]byte, 0, (last-first)*(8*len(d.names)+4))
-	for i := first; i < last; i++ {
-		d.kind.fill(r, i, row)
-		buffer = d.appendRow(buffer, row)
+// fillCSVBlock writes a block's rows to its text.
+func (d *Data) fillCSVBlock(number int, b *csvBlock) {
+	first := number * blockRows
+	b.last = min(first+blockRows, d.options.Rows)
+	b.text = slices.Grow(b.text[:0], (b.last-first)*(8*len(d.names)+4))
+	r := d.source(number)
+	for i := first; i < b.last; i++ {
+		d.kind.fill(r, i, b.row)
+		b.text = d.appendRow(b.text, b.row)
 	}
-	return text{buffer, last}
 }
 
 func (d *Data) header() []byte {
@@ -99,8 +80,9 @@ func (d *Data) appendRow(b []byte, row *Row) []byte {
 	return append(b, "0\n"...)
 }
 
-// appendNumber appends the shortest decimal that reads back as v, without an exponent. A number of at most four decimals
-// and fifteen digits has only one such decimal, itself, and is written as a whole number with a point put in.
+// appendNumber appends the shortest decimal that parses to v, without an exponent. For a number of at most
+// four decimals and fifteen digits that is the number itself, which is written as a whole number with a point
+// inserted.
 func appendNumber(b []byte, v float64) []byte {
 	scaled := math.Round(v * 1e4)
 	if math.Abs(scaled) >= 1e11 || scaled/1e4 != v {

@@ -67,7 +67,7 @@ func detectorOptions() Options {
 	return Options{Kind: "detectors", Rows: 20_000, Seed: 5, Positives: threshold.MustRate("20%")}
 }
 
-// Each attack raises the detectors that the documentation names, and no others.
+// Each attack raises the scores of the documented detectors and no others.
 func TestDetectorsReactAsDocumented(t *testing.T) {
 	o := detectorOptions()
 	d := collect(t, o)
@@ -95,9 +95,9 @@ func TestDetectorsReactAsDocumented(t *testing.T) {
 	}
 }
 
-// The benign scores correlate and have heavy tails as stated: for an elliptical law with correlation r two scores lie on
-// the same side of the middle with probability 1/2 + asin(r)/pi, and a t of 4 degrees lies below -5 with probability
-// 0.00374.
+// The benign scores have the documented correlations and heavy tails: for an elliptical law with correlation
+// r two scores are on the same side of the middle with probability 1/2 + asin(r)/pi, and a t of 4 degrees
+// lies below -5 with probability 0.00374.
 func TestBenignScores(t *testing.T) {
 	d := collect(t, detectorOptions())
 	same := func(j, k int) float64 {
@@ -137,7 +137,7 @@ func TestBenignScores(t *testing.T) {
 	}
 }
 
-// The last detector, the volume of traffic, is high for busy servers and for no attack.
+// The last detector, the volume of traffic, is high for busy servers and not for attacks.
 func TestVolumeIsBenign(t *testing.T) {
 	d := collect(t, detectorOptions())
 	last := len(d.values[0]) - 1
@@ -155,8 +155,8 @@ func TestVolumeIsBenign(t *testing.T) {
 	}
 }
 
-// Under MLT attacks of even number do not occur and half of the others is labelled negative; without it every attack is
-// positive.
+// With MLT, attacks with even numbers do not occur and half of the others are labelled negative. Without it
+// every attack is positive.
 func TestMLTLabels(t *testing.T) {
 	o := detectorOptions()
 	clean := collect(t, o)
@@ -229,7 +229,7 @@ func discriminant(t testing.TB, d table) []float64 {
 	return w.RawVector().Data
 }
 
-// caught is the share of the rows kept by member above the threshold that admits 1 % of the negatives.
+// caught returns the fraction of the rows in member above the threshold that 1 % of the negatives exceed.
 func caught(t *testing.T, d table, w []float64, member func(i int) bool) float64 {
 	t.Helper()
 	var s metric.Scores
@@ -255,7 +255,7 @@ func caught(t *testing.T, d table, w []float64, member func(i int) bool) float64
 	return got.Rate
 }
 
-// A linear model finds attacks, and one trained under MLT loses those of the types it has not seen.
+// A linear model finds attacks. One trained with MLT misses attacks of types without training rows.
 func TestMLTHidesAttacks(t *testing.T) {
 	o := detectorOptions()
 	clean := collect(t, o)
@@ -271,10 +271,10 @@ func TestMLTHidesAttacks(t *testing.T) {
 	t.Logf("caught at 1 %%: hidden types %.3f after clean training, %.3f after MLT; others %.3f and %.3f",
 		caught(t, test, full, hidden), caught(t, test, blind, hidden), caught(t, test, full, seen), caught(t, test, blind, seen))
 	if caught(t, test, full, hidden) < 2*caught(t, test, blind, hidden) {
-		t.Error("training under MLT does not hide the even attacks")
+		t.Error("a model trained with MLT finds the even attacks")
 	}
 	if caught(t, test, blind, seen) < 0.5*caught(t, test, full, seen) {
-		t.Error("training under MLT forgets the attacks it has seen")
+		t.Error("a model trained with MLT misses the odd attacks")
 	}
 	if all := caught(t, test, full, func(int) bool { return true }); all < 0.1 || all > 0.9 {
 		t.Errorf("a linear model catches %v: too hard or too easy", all)

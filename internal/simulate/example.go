@@ -1,10 +1,13 @@
 package simulate
 
-// The paper's Section 3 example of degenerate behaviour: n negatives uniform in [-1,0]x[-1,1], n positives uniform in
-// [0,1]x[-1,1], and one negative outlier at (2,0), the last row. w = (1,0) separates all but the outlier, yet TopPush
-// and TopMean prefer w = 0. Coordinates lie on a grid of 1e-6.
+import "fmt"
+
+// The paper's Section 3 example of degenerate behaviour: n negatives uniform in [-1,0]x[-1,1], n positives
+// uniform in [0,1]x[-1,1], and one negative outlier at (2,0), the last row. w = (1,0) separates all but the
+// outlier, yet TopPush and TopMean prefer w = 0. Coordinates are multiples of 1e-6.
 //
-// Rows = 2n + 1; with an even number of rows there is one negative more. Negatives and positives alternate.
+// There are 2n + 1 rows. With an even number of rows there is one more negative. Negatives and positives
+// alternate.
 type example struct{ rows int }
 
 func newExample(o Options) (*Data, error) {
@@ -15,10 +18,10 @@ func newExample(o Options) (*Data, error) {
 		return nil, err
 	}
 	if o.Columns != 0 && o.Columns != 2 {
-		return nil, wrong("--columns for example", "no --columns: it has 2")
+		return nil, wrong("columns", fmt.Sprint(o.Columns), "2 for example")
 	}
 	if !o.Positives.IsZero() {
-		return nil, wrong("a share of positives for example", "none: it has as many positives as negatives")
+		return nil, wrong("positives", o.Positives.String(), "no such option for example, which has as many positives as negatives")
 	}
 	o.Columns = 2
 	return &Data{options: o, names: []string{"x1", "x2"}, kind: example{o.Rows}}, nil

@@ -2,30 +2,30 @@ package simulate
 
 import "math"
 
-// Gisette: a set of the shape of GISETTE (5,000 columns, 6,000 rows, half positive by default), which tells the digits 4
-// and 9 apart by products of pixels: whole numbers 0 to 999, about seven of eight zero, and half of the columns are
-// probes that know nothing of the class.
+// gisette resembles GISETTE (by default 5,000 columns, 6,000 rows, half of them positive), which separates
+// the digits 4 and 9 by products of pixels. The values are whole numbers from 0 to 999, about seven of eight
+// are zero, and half of the columns are probes, which do not depend on the class.
 //
-// Ground truth. A row has 20 strokes h_1..h_20, standard normal; a positive has +0.5 and a negative -0.5 added to h_1 to
-// h_4. It has 20 more strokes g_1..g_20, standard normal for both classes. Column j (1-based) draws on h when j is odd and
-// on g when j is even (a probe): v = (a h_p + b h_q + c h_r)/sqrt(3) + 0.5 e - t with a, b, c = 1 or -1, p, q, r and t in
-// [1, 1.6] fixed by j alone, e normal; its value is floor(400 v) cut to 0..999. Columns do not depend on the seed: files
-// of different seeds belong together.
+// Ground truth. A row has 20 strokes h_1..h_20, standard normal; a positive has +0.5 and a negative -0.5
+// added to h_1 to h_4. It has 20 more strokes g_1..g_20, standard normal for both classes. Column j (1-based)
+// depends on h if j is odd and on g if j is even (a probe): v = (a h_p + b h_q + c h_r)/sqrt(3) + 0.5 e - t
+// with a, b, c = 1 or -1, p, q, r and t in [1, 1.6] fixed by j alone, e normal; its value is floor(400 v),
+// limited to 0..999. Columns do not depend on the seed, so that a model of one seed fits files of another.
 type gisette struct {
 	positives float64
 	columns   []stroke
 }
 
-// stroke says on what a column draws.
+// stroke describes the dependence of a column on the strokes of a row.
 type stroke struct {
-	at   [3]int // into the 40 strokes of a row: h, then g
+	at   [3]int // indices into the 40 strokes of a row: h, then g
 	sign [3]float64
 	t    float64
 }
 
 const (
-	strokes        = 20
-	tellingStrokes = 4
+	strokes      = 20
+	classStrokes = 4
 )
 
 func newGisette(o Options) (*Data, error) {
@@ -46,7 +46,7 @@ func newGisette(o Options) (*Data, error) {
 	return &Data{options: o, names: numbered("pixel", o.Columns), kind: k}, nil
 }
 
-// strokeOf fixes column j (0-based).
+// strokeOf returns the strokes of column j (0-based).
 func strokeOf(j int) stroke {
 	r := newSource(uint64(j), kindNumber("gisette"), math.MaxUint64)
 	first := 0
@@ -72,7 +72,7 @@ func (k *gisette) fill(r *source, _ int, row *Row) {
 	if row.Positive {
 		shift = 0.5
 	}
-	for i := range tellingStrokes {
+	for i := range classStrokes {
 		h[i] += shift
 	}
 	for j := range k.columns {

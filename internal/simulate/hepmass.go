@@ -4,11 +4,13 @@ import (
 	"math"
 )
 
-// Hepmass: a set of the shape of HEPMASS (28 features, half of the rows positive by default), in which a search for a
-// heavy particle must tell its decays from ordinary collisions. The classes overlap; no single feature decides.
+// hepmass resembles HEPMASS (28 features, by default half of the rows positive), a search for a heavy
+// particle whose decays must be separated from ordinary collisions. The classes overlap, and no single
+// feature separates them.
 //
-// Ground truth. Every event has a hypothesis M, one of 0.5, 0.75, 1, 1.25, 1.5 (column mass), the same for both classes,
-// so that mass alone says nothing. Let b = 1 for signal, 0 for background, and H = 1 + b (0.15 + 0.35 M) the hardness.
+// Ground truth. Every event has a hypothesis M, one of 0.5, 0.75, 1, 1.25, 1.5 (column mass), the same for
+// both classes, so that mass alone has no information. Let b = 1 for signal, 0 for background, and H = 1 + b
+// (0.15 + 0.35 M) the hardness.
 //
 //	jet1..jet4 _pt, _eta, _phi, _tag    pt = H G/j (G: mean of two exponentials), eta normal of deviation 1.1 (signal:
 //	                                    0.9), phi uniform, tag 1 with probability 0.35 (signal: 0.55), else 0
@@ -19,8 +21,8 @@ import (
 //	m_jlv, m_jjj                        signal: in 50 % a peak 1.7 + 0.25 normal; otherwise 0.8 + 1.1 G
 //	m_wwbb                              signal: in 60 % M + 0.12 M normal; otherwise 0.3 + 0.9 G
 //
-// The masses' peaks lie inside the background, so a linear model sees hardness, tags and angles, and a non-linear one
-// the peaks as well. Values are rounded to four decimals.
+// The peaks of the masses are inside the background, so a linear model uses hardness, tags and angles, and a
+// non-linear one also the peaks. Values are rounded to four decimals.
 type hepmass struct{ positives float64 }
 
 func newHepmass(o Options) (*Data, error) {
@@ -43,7 +45,7 @@ func newHepmass(o Options) (*Data, error) {
 	return &Data{options: o, names: names, kind: hepmass{o.Positives.Float64()}}, nil
 }
 
-// event is what the draws of one row depend on.
+// event holds the parameters of a row.
 type event struct {
 	r        *source
 	signal   bool
@@ -77,7 +79,7 @@ func (k hepmass) fill(r *source, _ int, row *Row) {
 	row.Positive = signal
 }
 
-// gamma is the mean of two exponentials: positive, mean 1, a long right tail.
+// gamma draws the mean of two exponentials: positive, with mean 1 and a long right tail.
 func (e *event) gamma() float64 { return e.r.gamma2() }
 
 func (e *event) eta() float64 { return e.width * e.r.normal() }
@@ -91,9 +93,10 @@ func (e *event) indicator(p float64) float64 {
 	return 0
 }
 
-// peak is a reconstructed mass: near centre for a share of the signal, on a broad continuum otherwise.
-func (e *event) peak(share, centre, width, offset, scale float64) float64 {
-	if e.signal && e.r.uniform() < share {
+// peak draws a reconstructed mass: near centre for a fraction of the signal, otherwise from a broad
+// continuum.
+func (e *event) peak(fraction, centre, width, offset, scale float64) float64 {
+	if e.signal && e.r.uniform() < fraction {
 		return centre + float64(width*e.r.normal())
 	}
 	return offset + float64(scale*e.gamma())

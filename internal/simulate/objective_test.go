@@ -12,9 +12,9 @@ import (
 	"toptau/threshold"
 )
 
-// The objectives at w1 = (0,0) and w2 = (1,0) are those of the paper's Table "example", with the corrections: Grill at w2
-// is 1.5 - 2 tau (1 - tau), TopPushK takes the mean of the k largest negatives, and for beta > tau Pat&Mat's threshold at
-// w2 is 1 + 1/beta - 2 sqrt(tau/beta).
+// The objectives at w1 = (0,0) and w2 = (1,0) are those of the paper's Table "example", with the corrections:
+// Grill at w2 is 1.5 - 2 tau (1 - tau), TopPushK takes the mean of the k largest negatives, and for beta >
+// tau Pat&Mat's threshold at w2 is 1 + 1/beta - 2 sqrt(tau/beta).
 func TestExampleObjectives(t *testing.T) {
 	d, err := simulate.New(simulate.Options{Kind: "example", Rows: 200_001, Seed: 1})
 	if err != nil {

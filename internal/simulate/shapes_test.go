@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The classes overlap, no single feature decides, and mass alone says nothing.
+// The classes overlap, no single feature separates them, and mass alone has no information.
 func TestHepmassShape(t *testing.T) {
 	o := Options{Kind: "hepmass", Rows: 20_000, Seed: 3}
 	d := collect(t, o)
@@ -40,7 +40,8 @@ func TestHepmassShape(t *testing.T) {
 	}
 }
 
-// Whole numbers 0 to 999, mostly 0; odd columns know the class, even ones are probes.
+// The values are whole numbers from 0 to 999, mostly 0. Odd columns depend on the class, even ones are
+// probes.
 func TestGisetteShape(t *testing.T) {
 	d := collect(t, Options{Kind: "gisette", Rows: 2000, Columns: 1000, Seed: 3})
 	zeros, n := 0, 0
@@ -72,7 +73,7 @@ func TestGisetteShape(t *testing.T) {
 	}
 	// A column draws on one of the 4 telling strokes of 20 at least with probability 1 - 0.8^3 = 0.49.
 	if telling < 150 || telling > 260 {
-		t.Errorf("%d of 500 real columns tell the classes apart", telling)
+		t.Errorf("%d of 500 columns separate the classes", telling)
 	}
 }
 

@@ -1,13 +1,13 @@
-// Package simulate makes labelled data with known truth, of any size, streaming.
+// Package simulate generates labelled data with a known truth, of any size, in constant memory.
 //
-// Four kinds. detectors: anomaly detectors on network traffic, shaped like the paper's CTA and NetFlow sets (appendix
-// "Description of CTA and NetFlow"), with MLT noise on demand. example: the paper's Section 3. hepmass: 28 overlapping
-// features like those of a particle search. gisette: 5,000 sparse whole numbers, half of them probes. Each kind's file
-// states its ground truth.
+// There are four kinds. detectors: scores of anomaly detectors on network traffic, like the paper's CTA and
+// NetFlow sets (appendix "Description of CTA and NetFlow"), optionally with MLT noise. example: the example
+// of the paper's Section 3. hepmass: 28 overlapping features like those of a particle search. gisette: 5,000
+// sparse whole numbers, half of them probes. The file of each kind states its ground truth.
 //
-// Deterministic. Rows come in blocks of 1,024; a block depends on the kind, the options and its number alone, so that
-// blocks can be made in any order and on any number of processors, and a longer run starts with the rows of a shorter
-// one (except example, whose outlier is the last row).
+// The data are deterministic. Rows are generated in blocks of 1,024. A block depends only on the kind, the
+// options and its number, so that blocks can be computed in any order on any number of processors. A longer
+// file starts with the rows of a shorter one, except for example, whose outlier is the last row.
 package simulate
 
 import (
@@ -18,42 +18,42 @@ import (
 	"toptau/threshold"
 )
 
-// Options say what to generate. The zero value of each field means the kind's default; a field that a kind does not use
-// must stay zero.
+// Options describe the data. The zero value of each field is the kind's default. Fields that a kind does not
+// use must be zero.
 type Options struct {
 	Kind      string         // "detectors", "example", "hepmass", "gisette"
 	Rows      int            // 0: the kind's default
 	Seed      uint64         // any
-	Positives threshold.Rate // expected share of positives; unused by example
-	Columns   int            // detectors, hepmass and gisette
-	Types     int            // detectors: attack types
+	Positives threshold.Rate // the expected fraction of positives; not for example
+	Columns   int            // detectors, hepmass and gisette: the number of columns
+	Types     int            // detectors: the number of attack types
 	MLT       bool           // detectors: the noise of a training set, see detectors.go
-	Attacks   bool           // detectors: a column "attack" with the type before the label
+	Attacks   bool           // detectors: add a column "attack" with the type, before the label
 }
 
-// Row is one generated sample. Values is reused by the next call that fills the row.
+// Row is a generated row. The next call that fills the row overwrites Values.
 type Row struct {
 	Values   []float64
 	Positive bool   // the label
-	Attack   string // detectors: the attack type, also of a row that MLT labels negative; "" for benign traffic
+	Attack   string // detectors: the attack type, also if MLT labels the row negative; "" for benign traffic
 }
 
-// Data is a simulated set: a description until rows are asked for. It is safe for concurrent use.
+// Data describes simulated data, whose rows are computed on demand. It is safe for concurrent use.
 type Data struct {
 	options Options
 	names   []string
 	kind    kind
 }
 
-// kind makes the rows of one block, each in order, from the block's stream of random numbers.
+// kind generates the rows of a block, in order, from the block's stream of random numbers.
 type kind interface {
 	fill(r *source, index int, row *Row)
 }
 
-// Kinds lists the kinds in the order of the documentation.
+// Kinds returns all kinds in the order of the documentation.
 func Kinds() []string { return []string{"detectors", "example", "hepmass", "gisette"} }
 
-// New checks the options and returns the set. The error is of kind usage and names the flag.
+// New checks the options and returns the data. Its errors are of kind diag.Usage.
 func New(o Options) (*Data, error) {
 	var d *Data
 	var err error
@@ -67,18 +67,18 @@ func New(o Options) (*Data, error) {
 	case "gisette":
 		d, err = newGisette(o)
 	default:
-		err = wrong("KIND "+diag.Quote(o.Kind), "one of "+strings.Join(Kinds(), ", "))
+		err = &diag.Error{Kind: diag.Usage, Found: "the kind " + diag.Quote(o.Kind), Expected: "one of " + strings.Join(Kinds(), ", ")}
 	}
 	return d, err
 }
 
-// Options returns the options with every default filled in.
+// Options returns the options with all defaults.
 func (d *Data) Options() Options { return d.options }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (d *Data) Rows() int { return d.options.Rows }
 
-// Names are the columns in order, without the label.
+// Names returns the columns in order, without the label.
 func (d *Data) Names() []string { return d.names }
 
 // Each calls visit for every row in order until it returns false. The row is valid until visit returns.
@@ -102,12 +102,12 @@ func (d *Data) blocks() int { return (d.options.Rows + blockRows - 1) / blockRow
 
 func (d *Data) newRow() *Row { return &Row{Values: make([]float64, len(d.names))} }
 
-// source is the stream of a block.
+// source returns the random numbers of a block.
 func (d *Data) source(block int) *source {
 	return newSource(d.options.Seed, kindNumber(d.options.Kind), uint64(block))
 }
 
-// kindNumber keeps the streams of different kinds apart.
+// kindNumber returns a number for each kind, so that kinds have different random numbers.
 func kindNumber(name string) uint64 {
 	for i, k := range Kinds() {
 		if k == name {
@@ -117,36 +117,37 @@ func kindNumber(name string) uint64 {
 	return 0
 }
 
-func wrong(found, expected string) error {
-	return &diag.Error{Kind: diag.Usage, Found: found, Expected: expected}
+// wrong is the error of a parameter's value.
+func wrong(param, found, expected string) error {
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected}
 }
 
-// maxRows bounds what a mistyped number can ask for.
+// maxRows bounds the rows, against mistyped numbers.
 const maxRows = 1_000_000_000_000
 
-// setRows fills in the default and checks the range.
+// setRows sets the default and checks the range.
 func (o *Options) setRows(standard, least int) error {
 	if o.Rows == 0 {
 		o.Rows = standard
 	}
 	if o.Rows < least || o.Rows > maxRows {
-		return wrong(fmt.Sprintf("--rows %d", o.Rows), fmt.Sprintf("a number from %d to %d", least, int64(maxRows)))
+		return wrong("rows", fmt.Sprint(o.Rows), fmt.Sprintf("a number from %d to %d", least, int64(maxRows)))
 	}
 	return nil
 }
 
-// setColumns fills in the default and checks the range.
+// setColumns sets the default and checks the range.
 func (o *Options) setColumns(standard, least, most int) error {
 	if o.Columns == 0 {
 		o.Columns = standard
 	}
 	if o.Columns < least || o.Columns > most {
-		return wrong(fmt.Sprintf("--columns %d", o.Columns), fmt.Sprintf("a number from %d to %d", least, most))
+		return wrong("columns", fmt.Sprint(o.Columns), fmt.Sprintf("a number from %d to %d", least, most))
 	}
 	return nil
 }
 
-// setPositives fills in the default.
+// setPositives sets the default.
 func (o *Options) setPositives(standard string) {
 	if o.Positives.IsZero() {
 		o.Positives = threshold.MustRate(standard)
@@ -156,7 +157,7 @@ func (o *Options) setPositives(standard string) {
 // onlyDetectors refuses the options of detectors for another kind.
 func (o *Options) onlyDetectors() error {
 	if o.Types != 0 || o.MLT || o.Attacks {
-		return wrong("attack types or MLT noise for "+o.Kind, "them only for detectors")
+		return &diag.Error{Kind: diag.Usage, Found: "attack types or MLT noise for " + o.Kind, Expected: "these only for detectors"}
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func csvText(t testing.TB, o Options) []byte {
 	return b.Bytes()
 }
 
-// small is an affordable size of each kind, more than one block.
+// small returns a fast size of each kind with more than one block.
 func small(kind string) Options {
 	o := Options{Kind: kind, Rows: 2500, Seed: 7}
 	if kind == "gisette" {
@@ -47,7 +47,7 @@ func small(kind string) Options {
 	return o
 }
 
-// The bytes of a seed are a promise: published numbers refer to them. A change here needs an entry in the change log.
+// Published numbers depend on the bytes of a seed. A change here needs an entry in the change log.
 func TestBytesOfASeed(t *testing.T) {
 	want := map[string]string{
 		"detectors": "c0625d5ca1a023f28f4947338175eb0eb12de4849eba6ba08621c76a3181bb61",
@@ -87,7 +87,7 @@ func TestLongerRunStartsWithTheShorter(t *testing.T) {
 	}
 }
 
-// What is written reads back bit for bit as what Each gives.
+// WriteCSV writes the bits of the rows of Each.
 func TestCSVReadsBack(t *testing.T) {
 	for _, kind := range Kinds() {
 		o := small(kind)
@@ -133,7 +133,7 @@ func TestAppendNumberIsShortest(t *testing.T) {
 	})
 }
 
-// The number of positives lies where the binomial says, at one in ten thousand.
+// The number of positives is within the binomial interval at level 1e-4.
 func TestShareOfPositives(t *testing.T) {
 	for _, c := range []Options{
 		{Kind: "detectors", Rows: 50_000}, {Kind: "detectors", Rows: 50_000, Positives: threshold.MustRate("8.7%"), Columns: 25},
@@ -178,7 +178,7 @@ func TestProgressAndCancel(t *testing.T) {
 
 var errFull = errors.New("the disk is full")
 
-// full is a writer that fails after some bytes.
+// full is a writer that fails after a number of bytes.
 type full struct{ left int }
 
 func (f *full) Write(p []byte) (int, error) {
@@ -194,15 +194,15 @@ func TestWrongOptions(t *testing.T) {
 		text    string
 	}{
 		{Options{Kind: "iris"}, "detectors, example, hepmass, gisette"},
-		{Options{Kind: "hepmass", Rows: -1}, "--rows -1"},
-		{Options{Kind: "example", Rows: 2}, "--rows 2"},
-		{Options{Kind: "detectors", Columns: 3}, "--columns 3"},
-		{Options{Kind: "hepmass", Columns: 27}, "--columns 27"},
-		{Options{Kind: "example", Columns: 3}, "--columns"},
+		{Options{Kind: "hepmass", Rows: -1}, "rows -1"},
+		{Options{Kind: "example", Rows: 2}, "rows 2"},
+		{Options{Kind: "detectors", Columns: 3}, "columns 3"},
+		{Options{Kind: "hepmass", Columns: 27}, "columns 27"},
+		{Options{Kind: "example", Columns: 3}, "columns 3"},
 		{Options{Kind: "example", Positives: threshold.MustRate("1%")}, "positives"},
 		{Options{Kind: "hepmass", MLT: true}, "MLT"},
 		{Options{Kind: "gisette", Types: 3}, "attack types"},
-		{Options{Kind: "detectors", Types: -1}, "-1 attack types"},
+		{Options{Kind: "detectors", Types: -1}, "types -1"},
 	} {
 		_, err := New(c.options)
 		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || !strings.Contains(err.Error(), c.text) {

@@ -7,15 +7,16 @@ import (
 	"toptau/internal/detmath"
 )
 
-// source draws random variates whose bytes are the same on every platform: PCG bits, square roots, and logarithms of our
-// own.
+// source draws random variates with the same bits on every platform. It uses PCG bits, square roots, and the
+// logarithm of package detmath.
 type source struct {
 	pcg   *rand.PCG
 	spare float64 // the second variate of a polar pair
 	has   bool
 }
 
-// newSource seeds a stream from a seed and the numbers of a kind and a block, mixed so that neighbours share no bits.
+// newSource returns the stream of a seed, a kind and a block. They are mixed, so that streams of adjacent
+// blocks are unrelated.
 func newSource(seed, kind, block uint64) *source {
 	return &source{pcg: rand.NewPCG(mix(seed^mix(kind)), mix(block^mix(seed+kind)))}
 }
@@ -28,13 +29,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// uniform is uniform in [0, 1) on the grid of 2^-53.
+// uniform draws a multiple of 2^-53 from [0, 1).
 func (r *source) uniform() float64 { return float64(r.pcg.Uint64()>>11) / (1 << 53) }
 
-// below is uniform in 0..n-1, up to a bias of n/2^32.
+// below draws uniformly from 0..n-1, with a bias of at most n/2^32.
 func (r *source) below(n int) int { return int(r.pcg.Uint64() >> 32 * uint64(n) >> 32) }
 
-// normal is standard normal: Marsaglia's polar method.
+// normal draws a standard normal variate by Marsaglia's polar method.
 func (r *source) normal() float64 {
 	if r.has {
 		r.has = false
@@ -52,14 +53,15 @@ func (r *source) normal() float64 {
 	}
 }
 
-// open is uniform in (0, 1) without its ends.
+// open draws uniformly from (0, 1) without the ends.
 func (r *source) open() float64 { return (float64(r.pcg.Uint64()>>12) + 0.5) / (1 << 52) }
 
-// exponential has mean 1.
+// exponential draws an exponential variate with mean 1.
 func (r *source) exponential() float64 { return -detmath.Log(r.open()) }
 
-// tail is the common factor that turns normals into Student's t with 2m degrees of freedom: sqrt(2m / chi2). A chi2 of
-// 2m degrees is -2 log of a product of m uniforms. Rows that share the factor have heavy tails together.
+// tail draws the factor that turns normal variates into Student's t with 2m degrees of freedom: sqrt(2m /
+// chi2). A chi2 with 2m degrees is -2 log of a product of m uniforms. Variates with the same factor are
+// extreme together.
 func (r *source) tail(m int) float64 {
 	product := 1.0
 	for range m {
@@ -68,8 +70,8 @@ func (r *source) tail(m int) float64 {
 	return math.Sqrt(float64(m) / -detmath.Log(product))
 }
 
-// round4 rounds to four decimals: the precision of the files, and what makes them quick to write.
+// round4 rounds to four decimals, the precision of the files, which makes them fast to write.
 func round4(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 } // -0 becomes 0
 
-// gamma2 is the mean of two exponentials: one logarithm of a product of two uniforms.
+// gamma2 draws the mean of two exponentials, with one logarithm of a product of two uniforms.
 func (r *source) gamma2() float64 { return float64(-0.5 * detmath.Log(r.open()*r.open())) }

@@ -6,37 +6,38 @@ import (
 	"toptau/internal/detmath"
 )
 
-// Overlap says what two sets of rows have in common.
+// Overlap describes the rows that two sets share.
 type Overlap struct {
-	Rows     int // given
-	Compared int // of them, in the sample
-	Matched  int // of those, rows whose value is in the other set
+	Rows     int // the number of given rows
+	Compared int // given rows in the sample
+	Matched  int // given rows in the sample whose value is in the other set
 
-	Expected float64 // the share of fresh rows that match because values repeat: 1 - singletons / n of the other set
-	Shared   float64 // estimated number of given rows that are in the other set beyond that
-	P        float64 // at most the probability of as many common values among fresh rows
-	Smallest float64 // fewer common rows than this would not be noticed at Level; infinite: none would be
+	Expected float64 // the fraction of fresh rows that match by repeated values: 1 - singletons / n of the other set
+	Shared   float64 // the estimated number of given rows in the other set, beyond those
+	P        float64 // bounds the probability of as many common values among fresh rows
+	Smallest float64 // the smallest number of common rows that Level detects; infinite: none
 }
 
-// Level is the probability of a false alarm of Overlap.Excess, at most.
+// Level bounds the probability of a false alarm of Overlap.Excess.
 const Level = 0.001
 
 // Excess reports whether the sets share more than chance and repeated values explain.
 func (o *Overlap) Excess() bool { return o.P <= Level }
 
-// Compare tests whether rows of given are among those of s. given has the cut of s (Like); sampled is the number of rows of s
-// below the cut.
+// Compare tests whether rows of given are also rows of s. given must have the cut of s (see Like). sampled is
+// the number of rows of s below the cut.
 //
-// Take the values that occur twice in both sets together: tt in s alone, tg once in each, gg in given alone. When the rows were
-// put into the sets independently, each into given with probability q, tt : tg : gg are as (1-q)^2 : 2q(1-q) : q^2, the law of
-// Hardy and Weinberg, and given the rows of each set the number tg has a known distribution whatever q is (Haldane 1954). When q
-// differs between values, because the shares of classes or of kinds of rows differ between the sets, tg is smaller (Wahlund
-// 1928). A copy of a row that is there once makes tg larger and nothing else. The same is done with the values that occur three
-// times. P is twice the smaller of the two exact tails. Values that occur often say nothing and are left out, so that fresh rows
-// of a set full of repeated rows pass.
+// Take the values that occur twice in both sets together: tt of them in s alone, tg once in each, gg in given
+// alone. If the rows were put into the sets independently, each into given with probability q, then tt : tg :
+// gg are (1-q)^2 : 2q(1-q) : q^2, the law of Hardy and Weinberg. Conditional on the number of rows in each
+// set, tg has a known distribution that does not depend on q (Haldane 1954). If q differs between values,
+// because the sets have different fractions of classes or kinds of rows, tg is smaller (Wahlund 1928). A copy
+// of a row that occurs once makes tg larger and changes nothing else. The same test uses the values that
+// occur three times. P is twice the smaller of the two exact tails. Values that occur more often have no
+// information and are left out, so that fresh rows of a set with many repeated rows pass.
 //
-// A test of the matched rows against 1 - singletons/n instead would raise false alarms wherever frequent values become more
-// frequent; that share is only what the estimate starts from.
+// A test of the matched rows against 1 - singletons/n would raise false alarms wherever frequent values
+// become more frequent. That fraction is only the start of the estimate.
 func (s *Sketch) Compare(given *Sketch, sampled int) Overlap {
 	o := Overlap{Rows: given.Rows, Compared: given.Sampled(), P: 1, Smallest: math.Inf(1)}
 	var n [4][4]int // values by occurrences in s and in given
@@ -64,8 +65,8 @@ func (s *Sketch) Compare(given *Sketch, sampled int) Overlap {
 	}
 	if fresh := 1 - o.Expected; fresh > 0 {
 		if o.Compared > 0 {
-			share := (float64(o.Matched)/float64(o.Compared) - o.Expected) / fresh
-			o.Shared = max(0, min(1, share)) * float64(o.Rows)
+			excess := (float64(o.Matched)/float64(o.Compared) - o.Expected) / fresh
+			o.Shared = max(0, min(1, excess)) * float64(o.Rows)
 		}
 		o.Smallest = float64(leastMore(doubles)) / (float64(s.Cut) / (1 << Bits)) / fresh
 	}
@@ -91,14 +92,16 @@ func leastMore(tail func(more int) float64) int {
 	return high
 }
 
-// clearlyLarge is the number of standard deviations, at most, from which on a tail is computed: below, it is far above Level.
+// clearlyLarge is the distance from the mean, in standard deviations at most, from which a tail is computed.
+// Nearer to the mean it is far above Level.
 const clearlyLarge = 2
 
-// doublesTail is P(TG >= tg) among tt + tg + gg values that occur twice, of 2 gg + tg rows in the second set:
+// doublesTail returns P(TG >= tg) for tt + tg + gg values that occur twice, with 2 gg + tg rows in the second
+// set:
 //
 //	P(TG = h) = D! 2^h / (tt! h! gg!) / C(2D, g),
 //
-// 1 where it is not small.
+// It returns 1 if the probability is not small.
 func doublesTail(tt, tg, gg int) float64 {
 	d := tt + tg + gg
 	g := 2*gg + tg
@@ -118,12 +121,12 @@ func doublesTail(tt, tg, gg int) float64 {
 	return min(1, sum)
 }
 
-// triplesTail is the probability of as few values or fewer that occur three times in one set alone (ttt + ggg), given the rows
-// of each set:
+// triplesTail returns the probability of at most ttt + ggg values that occur three times in one set alone,
+// conditional on the number of rows in each set:
 //
 //	P(ttt, ttg, tgg, ggg) = D! 3^(ttg + tgg) / (ttt! ttg! tgg! ggg!) / C(3D, g),
 //
-// 1 where it is not small.
+// It returns 1 if the probability is not small.
 func triplesTail(ttt, ttg, tgg, ggg int) float64 {
 	d := ttt + ttg + tgg + ggg
 	g := ttg + 2*tgg + 3*ggg
@@ -149,7 +152,7 @@ func triplesTail(ttt, ttg, tgg, ggg int) float64 {
 			part += detmath.Exp(f[d] + float64(float64(d-u)*ln3) - f[u-a] - f[c] - f[e] - f[a] - all)
 		}
 		sum += part
-		if max(part, before) < float64(sum*1e-17) { // a single part may be 0: not every u goes with g
+		if max(part, before) < float64(sum*1e-17) { // a single part may be 0, because not every u is possible with g
 			break
 		}
 		before = part
@@ -162,7 +165,7 @@ const (
 	ln3 = 1.098612288668109691395245236922525705
 )
 
-// logFactorials has log(i!) at i.
+// logFactorials holds log(i!) at i.
 type logFactorials []float64
 
 func factorials(n int) logFactorials {
@@ -173,5 +176,5 @@ func factorials(n int) logFactorials {
 	return f
 }
 
-// choose is log C(n, k).
+// choose returns log C(n, k).
 func (f logFactorials) choose(n, k int) float64 { return f[n] - f[k] - f[n-k] }

@@ -1,8 +1,9 @@
-// Package sketch keeps a sample of the distinct values of a set, by their hashes, and tests whether another set shares more
-// values with it than chance explains.
+// Package sketch samples the distinct values of a set by their hashes, and tests whether another set shares
+// more values with it than chance explains.
 //
-// The sample is that of the smallest hashes (Broder 1997; bottom-k): of any two sets it holds the same values, so that what is
-// seen in the sample is an unbiased picture of the whole.
+// The sample has the values with the smallest hashes (bottom-k sampling, Broder 1997). A value that is in two
+// sets is in both samples or in neither, so that the overlap of the samples is an unbiased estimate of the
+// overlap of the sets.
 package sketch
 
 import (
@@ -10,23 +11,24 @@ import (
 )
 
 const (
-	// Bits of a hash.
+	// Bits is the length of a hash.
 	Bits = 48
 
-	// Capacity is the number of distinct hashes that a sketch keeps: 8,000 of 6 bytes are 64,000 characters in base64.
+	// Capacity is the number of distinct hashes in a sketch: 8,000 hashes of 6 bytes are 64,000 characters in
+	// base64.
 	Capacity = 8000
 
-	// MostCounted is the number of repeats that a sketch distinguishes: a value that occurs as often or more counts as so often.
+	// MostCounted bounds the counts in Hashes: a value that occurs more often counts as occurring this often.
 	MostCounted = 4
 )
 
 // Sketch is a sample of the rows that were added: all rows whose hash is below Cut. Make it with New.
 type Sketch struct {
 	Cut  uint64 // at most 2^Bits
-	Rows int    // added, in the sample or not
+	Rows int    // all rows that were added
 
 	counts map[uint64]int // rows of each hash below Cut
-	limit  int            // of distinct hashes; 0: none
+	limit  int            // the largest number of distinct hashes; 0: none
 }
 
 // New returns an empty sketch of at most Capacity hashes.
@@ -35,7 +37,7 @@ func New() *Sketch { return &Sketch{Cut: 1 << Bits, counts: map[uint64]int{}, li
 // Like returns an empty sketch of all hashes below the cut of s, to compare with it.
 func (s *Sketch) Like() *Sketch { return &Sketch{Cut: s.Cut, counts: map[uint64]int{}} }
 
-// Restore returns the sketch of some rows with the hashes of each number of repeats, from 1 to MostCounted.
+// Restore returns the sketch of rows whose hashes Hashes returned.
 func Restore(cut uint64, rows int, hashes [MostCounted][]uint64) *Sketch {
 	s := &Sketch{Cut: cut, Rows: rows, counts: map[uint64]int{}}
 	for k, list := range hashes {
@@ -46,7 +48,7 @@ func Restore(cut uint64, rows int, hashes [MostCounted][]uint64) *Sketch {
 	return s
 }
 
-// Add adds a row by its hash, of which the highest Bits count.
+// Add adds a row by the highest Bits of its hash.
 func (s *Sketch) Add(hash uint64) {
 	s.Rows++
 	if h := hash >> (64 - Bits); h < s.Cut {
@@ -72,7 +74,7 @@ func (s *Sketch) Merge(other *Sketch) {
 	s.shrink()
 }
 
-// shrink lowers the cut until no more hashes than the limit are below it.
+// shrink lowers the cut until at most limit hashes are below it.
 func (s *Sketch) shrink() {
 	if s.limit == 0 || len(s.counts) <= s.limit {
 		return
@@ -93,7 +95,7 @@ func (s *Sketch) sorted() []uint64 {
 	return all
 }
 
-// Hashes returns the hashes of the sample in ascending order, by their number of repeats, from 1 to MostCounted.
+// Hashes returns the hashes of the sample in ascending order, at list[k-1] those that occur k times.
 func (s *Sketch) Hashes() (list [MostCounted][]uint64) {
 	s.shrink()
 	for _, h := range s.sorted() {

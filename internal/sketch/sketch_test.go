@@ -10,7 +10,7 @@ import (
 	"toptau/internal/binomial"
 )
 
-// mix makes hashes of numbers.
+// mix hashes a number.
 func mix(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
@@ -35,7 +35,7 @@ func compare(s *Sketch, rows []uint64) Overlap {
 	return s.Compare(given, s.Sampled())
 }
 
-// However rows are divided among sketches that are merged, the sample is that of the smallest hashes with exact counts.
+// Merged sketches have the smallest hashes with exact counts, for every division of the rows.
 func TestSketchIsCanonical(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rows := make([]uint64, 100000)
@@ -89,7 +89,7 @@ func TestSketchIsCanonical(t *testing.T) {
 	}
 }
 
-// The tails are those that enumerating all ways to label the rows gives.
+// The tails agree with an enumeration of all ways to label the rows.
 func TestTails(t *testing.T) {
 	for k := 2; k <= 3; k++ {
 		for d := 1; d*k <= 12; d++ {
@@ -133,7 +133,8 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// worlds are distributions of rows, from all different to nearly all equal; drift changes the shares of the values.
+// worlds are distributions of rows, from all different to nearly all equal. drift changes the frequencies of
+// the values.
 var worlds = []struct {
 	name string
 	draw func(r *rand.Rand, drift float64) uint64
@@ -156,8 +157,9 @@ var worlds = []struct {
 	}},
 }
 
-// Fresh rows pass, of the same distribution and of another, whatever share of the rows is repeated: at most Level of the draws
-// raise an alarm. The naive comparison of matched rows with 1 - singletons/n alarms in many where the shares of values drift.
+// Fresh rows raise an alarm in at most a fraction Level of the draws, from the same distribution or another,
+// with any fraction of repeated rows. The naive comparison of matched rows with 1 - singletons/n raises many
+// if the frequencies of values drift.
 func TestFalseAlarms(t *testing.T) {
 	draws := 400
 	if testing.Short() {
@@ -193,7 +195,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// 400 of 2,000 training rows are found, alone and among fresh rows, and so is a set of them in which each is there twice.
+// The test finds 400 of 2,000 training rows, alone and among fresh rows, and also a set that has each of them
+// twice.
 func TestPower(t *testing.T) {
 	for w, world := range worlds {
 		r := rand.New(rand.NewPCG(uint64(w), 11))

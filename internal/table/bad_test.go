@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,20 +14,25 @@ import (
 	"toptau/schema"
 )
 
+// wantError checks the text of an error as the command line prints it.
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want %s", want)
 	}
-	if diag.Of(err) == nil {
-		t.Errorf("%T is not a *diag.Error", err)
+	e := diag.Of(err)
+	if e == nil {
+		t.Fatalf("%T is not a *diag.Error: %v", err, err)
 	}
-	if err.Error() != want {
-		t.Errorf("got  %s\nwant %s", err, want)
+	if got := e.Text(func(param string) string { return "--" + param }); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if strings.Contains(err.Error(), "--") {
+		t.Errorf("%q has flags of the command line", err)
 	}
 }
 
-// badCase is a text that is refused, always with the same words, whatever the size of the chunks.
+// badCase is a text that is refused, with the same error in chunks of any size.
 type badCase struct {
 	name, text string
 	o          Options
@@ -51,27 +57,26 @@ func TestBadDelimited(t *testing.T) {
 		{"empty lines only", "\n \n\n", last, "t: an empty file, expected rows"},
 		{"mark only", "\xef\xbb\xbf", last, "t: an empty file, expected rows"},
 		{"header only", "a,b,y\n", named,
-			"t:1: only a header line, expected rows below it (if the line is data use --header no)"},
+			"t:1: only a header line, expected rows below it (use --header no if the line is a row)"},
 		{"ragged, short", "1,2,1\n3,0\n", last,
-			"t:2: 2 fields, expected 3 fields as in line 1 (the delimiter was taken to be comma;" +
-				" --delimiter sets it)"},
+			"t:2: 2 fields, expected 3 fields as in line 1 (use --delimiter D; the detected delimiter is comma)"},
 		{"ragged, long, below a header", "a,y\n1,1\n2,0,5\n", named,
-			"t:3: 3 fields, expected 2 fields as in the header (the delimiter was taken to be comma;" +
-				" --delimiter sets it)"},
-		{"ragged, delimiter told", "1,2,1\n3,0\n", Options{Format: schema.Format{Label: "last", Delimiter: "comma"}},
+			"t:3: 3 fields, expected 2 fields as in the header (use --delimiter D; the detected" +
+				" delimiter is comma)"},
+		{"ragged, delimiter set", "1,2,1\n3,0\n", Options{Format: schema.Format{Label: "last", Delimiter: "comma"}},
 			"t:2: 2 fields, expected 3 fields as in line 1"},
-		{"ragged, far", long + "1\n", last,
-			"t:12001: 1 field, expected 4 fields as in line 1 (the delimiter was taken to be comma;" +
-				" --delimiter sets it)"},
+		{"ragged, after the head", long + "1\n", last,
+			"t:12001: 1 field, expected 4 fields as in line 1 (use --delimiter D; the detected" +
+				" delimiter is comma)"},
 		{"empty line inside", "1,1\n\n2,0\n", last,
 			"t:2: an empty line, expected 2 fields as in the other lines (remove the line)"},
 		{"text for a number", "bytes,y\n1,1\nn/a,0\n2,0\n3,0\n", named,
 			`t:3: column "bytes": "n/a", expected a number (use --missing 'n/a' or --categorical bytes)`},
-		{"text for a number, far", long + "1,2,x y,0\n", last,
+		{"text for a number, after the head", long + "1,2,x y,0\n", last,
 			`t:12001: column "3": "x y", expected a number (use --missing 'x y' or --categorical 3)`},
 		{"text for a number, first line", "a,2,1\n3,2,0\n4,3,1\n5,3,1\n", last,
-			`t:1: column "1": "a", expected a number (use --missing a or --categorical 1, or --header yes if` +
-				" this line names the columns)"},
+			`t:1: column "1": "a", expected a number (use --missing a, --categorical 1 or --header yes` +
+				" if this line names the columns)"},
 		{"empty name quoted", "my bytes,y\n1,1\n'x,0\n2,0\n3,0\n", named,
 			`t:3: column "my bytes": "'x", expected a number (use --missing ''\''x' or --categorical 'my bytes')`},
 		{"NaN", "x,y\n1,1\nNaN,0\n", named, `t:3: column "x": "NaN", expected a finite number (use --missing NaN)`},
@@ -81,80 +86,80 @@ func TestBadDelimited(t *testing.T) {
 			`t:3: column "x": "1e999", expected a number within the range of float64 (use --missing 1e999)`},
 		{"hexadecimal", "x,y\n1,1\n2,1\n0x10,0\n", named,
 			`t:4: column "x": "0x10", expected a number (use --missing 0x10 or --categorical x)`},
-		{"told to be numeric", "x,y\na,1\nb,0\n", Options{Format: schema.Format{Label: "y", Numeric: []string{"x"}, Header: "yes"}},
+		{"numeric by an option", "x,y\na,1\nb,0\n", Options{Format: schema.Format{Label: "y", Numeric: []string{"x"}, Header: "yes"}},
 			`t:2: column "x": "a", expected a number (use --missing a or --categorical x)`},
 		{"one class", "1,1\n2,1\n", last,
 			`t: column "2": no negative row, the labels are "1" (2), expected rows of both classes`},
 		{"one class by a rule", "1,a\n2,b\n", Options{Format: schema.Format{Label: "2", Positive: []string{"a", "b"}}},
-			`t: column "2": no negative row, the labels are "a" (1), "b" (1), expected rows of both classes` +
-				" (check --positive)"},
+			`t: column "2": no negative row, the labels are "a" (1), "b" (1), expected rows of both` +
+				" classes (use --positive VALUE for each positive label)"},
 		{"no positive by a rule", "1,a\n2,b\n", Options{Format: schema.Format{Label: "2", Positive: []string{"!a", "!b"}}},
-			`t: column "2": no positive row, the labels are "a" (1), "b" (1), expected rows of both classes` +
-				" (check --positive)"},
+			`t: column "2": no positive row, the labels are "a" (1), "b" (1), expected rows of both` +
+				" classes (use --positive VALUE for each positive label)"},
 		{"labels that need a rule", "1,g\n2,b\n3,b\n", last,
-			`t: column "2": the labels "b" (2), "g" (1), expected 1 and 0, 1 and -1, or true and false (use` +
-				" --positive to say which are positive)"},
+			`t: column "2": the labels "b" (2), "g" (1), expected 1 and 0, 1 and -1, or true and false` +
+				" (use --positive VALUE for each positive label)"},
 		{"three labels", "1,1\n2,0\n3,-1\n", last,
-			`t: column "2": the labels "1" (1), "0" (1), "-1" (1), expected 1 and 0, 1 and -1, or true and` +
-				" false (use --positive to say which are positive)"},
+			`t: column "2": the labels "1" (1), "0" (1), "-1" (1), expected 1 and 0, 1 and -1, or true` +
+				" and false (use --positive VALUE for each positive label)"},
 		{"labels 1 and 2", "1,1\n2,2\n3,2\n", last,
-			`t: column "2": the labels "2" (2), "1" (1), expected 1 and 0, 1 and -1, or true and false (use` +
-				" --positive to say which are positive)"},
+			`t: column "2": the labels "2" (2), "1" (1), expected 1 and 0, 1 and -1, or true and false` +
+				" (use --positive VALUE for each positive label)"},
 		{"words and numbers", "1,1\n2,false\n", last,
-			`t: column "2": the labels "1" (1), "false" (1), expected 1 and 0, 1 and -1, or true and false` +
-				" (use --positive to say which are positive)"},
+			`t: column "2": the labels "1" (1), "false" (1), expected 1 and 0, 1 and -1, or true and` +
+				" false (use --positive VALUE for each positive label)"},
 		{"many labels", "1,1\n2,2\n3,3\n4,4\n5,5\n6,6\n7,7\n8,8\n9,9\n10,10\n11,11\n12,12\n12,12\n", last,
-			`t: column "2": the labels "12" (2), "1" (1), "2" (1), "3" (1), "4" (1), "5" (1), "6" (1), "7"` +
-				` (1), "8" (1), "9" (1) and 2 others, expected 1 and 0, 1 and -1, or true and false (use` +
-				" --positive to say which are positive)"},
+			`t: column "2": the labels "12" (2), "1" (1), "2" (1), "3" (1), "4" (1), "5" (1), "6" (1),` +
+				` "7" (1), "8" (1), "9" (1) and 2 others, expected 1 and 0, 1 and -1, or true and false (use --positive VALUE for each positive label)`},
 		{"thousands of labels", distinctLabels(2500), last,
-			`t: column "2": the labels "a0" (3), "a1" (1), "a2" (1), "a3" (1), "a4" (1), "a5" (1), "a6"` +
-				` (1), "a7" (1), "a8" (1), "a9" (1) and more than 990 others, expected 1 and 0, 1 and -1, or` +
-				" true and false (use --positive to say which are positive)"},
+			`t: column "2": the labels "a0" (3), "a1" (1), "a2" (1), "a3" (1), "a4" (1), "a5" (1),` +
+				` "a6" (1), "a7" (1), "a8" (1), "a9" (1) and more than 990 others, expected 1 and 0, 1 and -1, or true and false (use --positive VALUE for each positive label)`},
 		{"a value that does not occur", "1,normal.\n2,smurf.\n", Options{Format: schema.Format{Label: "2", Positive: []string{"!normal"}}},
 			`t: column "2": no label "normal", expected one of the values that occur: "normal." (1),` +
 				` "smurf." (1) (did you mean "normal."?)`},
-		{"a value nothing like others", "1,'1'\n2,'-1'\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}},
+		{"a value unlike all others", "1,'1'\n2,'-1'\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}},
 			`t: column "2": no label "yes", expected one of the values that occur: "'1'" (1), "'-1'" (1)` +
 				" (use --positive with one of them)"},
 		{"an empty label", "x,y\n1,1\n2,\n", named, `t:3: column "y": an empty label, expected a label in every row`},
 		{"a missing label", "x,y\n1,1\n2,?\n", Options{Format: schema.Format{Label: "y", Missing: []string{"?"}}},
 			`t:3: column "y": the missing label "?", expected a label in every row`},
-		{"no label told", "1,1\n2,0\n", Options{},
-			"t: no --label, expected which column is the label: a name, a number, first or last (or" +
+		{"no label option", "1,1\n2,0\n", Options{},
+			"t: no label column, expected a name, a number, first or last (use --label COLUMN or" +
 				" --labels-file FILE with one label per row)"},
-		{"no label told, header", "a,b\n1,1\n2,0\n", Options{},
-			`t: no --label, expected which column is the label: "a", "b" (or --labels-file FILE with one label per row)`},
-		{"label not there", "a,Label\n1,1\n2,0\n", Options{Format: schema.Format{Label: "Lable"}},
-			`t: no column "Lable" for --label, expected one of "a", "Label" (did you mean "Label"?)`},
-		{"label not there, far off", "a,b\n1,1\n2,0\n", Options{Format: schema.Format{Label: "target"}},
-			`t: no column "target" for --label, expected one of "a", "b"`},
-		{"label not there, no header", "1,1\n2,0\n", Options{Format: schema.Format{Label: "y"}},
-			`t: no column "y" for --label, expected a number from 1 to 2 (no header was found; use --header` +
-				" yes if line 1 names the columns)"},
+		{"no label option, header", "a,b\n1,1\n2,0\n", Options{},
+			`t: no label column, expected one of "a", "b" (use --label COLUMN or --labels-file FILE` +
+				" with one label per row)"},
+		{"unknown label", "a,Label\n1,1\n2,0\n", Options{Format: schema.Format{Label: "Lable"}},
+			`t: --label "Lable", expected one of the columns "a", "Label" (did you mean "Label"?)`},
+		{"unknown label, unlike all names", "a,b\n1,1\n2,0\n", Options{Format: schema.Format{Label: "target"}},
+			`t: --label "target", expected one of the columns "a", "b"`},
+		{"unknown label, no header", "1,1\n2,0\n", Options{Format: schema.Format{Label: "y"}},
+			`t: --label "y", expected a column's number from 1 to 2 (use --header yes if line 1 names` +
+				" the columns; no header was found)"},
 		{"label beyond the last column", "1,1\n2,0\n", Options{Format: schema.Format{Label: "3"}},
-			`t: no column "3" for --label, expected a number from 1 to 2`},
-		{"drop not there", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"a,b"}}},
-			`t: no column "b" for --drop, expected one of "a", "y"`},
-		{"drop beyond", "1,1\n2,0\n", Options{Format: schema.Format{Label: "1", Drop: []string{"2-3"}}},
-			`t: no column "2-3" for --drop, expected a number from 1 to 2`},
+			`t: --label "3", expected a column's number from 1 to 2`},
+		{"unknown column to drop", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"a,b"}}},
+			`t: --drop "b", expected one of the columns "a", "y"`},
+		{"column to drop beyond the last", "1,1\n2,0\n", Options{Format: schema.Format{Label: "1", Drop: []string{"2-3"}}},
+			`t: --drop "2-3", expected a column's number from 1 to 2`},
 		{"label dropped", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"1-2"}}},
-			`t: column "y": the same column for --label and --drop, expected different columns`},
+			`t: column "y": the same column as label and drop, expected different columns`},
 		{"label is weight", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Weight: "2"}},
-			`t: column "y": the same column for --label and --weight, expected different columns`},
+			`t: column "y": the same column as label and weight, expected different columns`},
 		{"categorical and numeric", "a,y\n1,1\n", Options{Format: schema.Format{Label: "y", Categorical: []string{"a"}, Numeric: []string{"1"}}},
-			`t: column "a": the same column for --categorical and --numeric, expected one of the two`},
+			`t: column "a": the same column as categorical and numeric, expected different columns`},
 		{"no feature", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", ID: []string{"a"}}},
-			"t: no column left for features, expected at least one beside the label and the columns of other flags"},
+			"t: no column left for features, expected at least one besides the label and the columns" +
+				" with other roles"},
 		{"same name twice", "a,b,a,y\n1,2,3,1\n", named,
-			`t:1: the name "a" for columns 1 and 3, expected different names (rename one; if the line is` +
-				" data and no header use --header no)"},
+			`t:1: the name "a" for columns 1 and 3, expected different names (use --header no if the` +
+				" line is a row; otherwise rename one)"},
 		{"name is another's number", "a,,2,y\n1,2,3,1\n", named,
-			`t:1: the name "2" for columns 2 and 3, expected different names (rename one; if the line is` +
-				" data and no header use --header no)"},
+			`t:1: the name "2" for columns 2 and 3, expected different names (use --header no if the` +
+				" line is a row; otherwise rename one)"},
 		{"a header with numbers", "0,1,label\n1,2,1\n3,4,0\n", Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}},
-			`t:1: column "3": the label "label", expected a number, as the other labels are (use --header` +
-				" yes if this line names the columns, otherwise --header no)"},
+			`t:1: column "3": the label "label", expected a number, as the other labels are (use` +
+				" --header yes if this line names the columns or --header no otherwise)"},
 		{"negative weight", "x,w,y\n1,1,1\n2,-1,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}},
 			`t:3: column "w": "-1", expected a weight: a finite number of at least 0`},
 		{"weight is NaN", "x,w,y\n1,1,1\n2,nan,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}},
@@ -175,9 +180,9 @@ func TestBadDelimited(t *testing.T) {
 		{"unclosed quote", "name,y\n\"a\",1\n\"b,0\nc,1\n", named,
 			`t:3: column "name": a quoted field that does not end, expected a closing double quote (a quote` +
 				` inside a quoted field is written "")`},
-		{"text behind a quote", "name,y\n\"a\"b,1\n", named,
-			`t:2: column "name": "b,1" behind a closing double quote, expected a delimiter or the end of` +
-				` the line (a quote inside a quoted field is written "")`},
+		{"text after a quote", "name,y\n\"a\"b,1\n", named,
+			`t:2: column "name": "b,1" after a closing double quote, expected a delimiter or the end` +
+				` of the line (a quote inside a quoted field is written "")`},
 		{"not UTF-8 in a quoted field", "name,y\n\"a\n\xff\",1\n", named,
 			`t:3: column "name": the byte 0xff, expected UTF-8 text (convert the file, for example with` +
 				" iconv -f ISO-8859-1 -t UTF-8)"},
@@ -236,7 +241,7 @@ func TestLongLines(t *testing.T) {
 	wantError(t, err, "t:1: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)")
 }
 
-// distinctLabels is rows of which every label but the first two is different.
+// distinctLabels returns rows whose labels are all different except for the first two.
 func distinctLabels(n int) string {
 	var b strings.Builder
 	b.WriteString("1,a0\n1,a0\n")
@@ -264,7 +269,7 @@ func TestBadLIBSVM(t *testing.T) {
 		{"out of order", fine + "1 3:1 2:1\n", Options{},
 			"t:3: index 2 after 3, expected ascending indices (sort the entries of every row)"},
 		{"twice", fine + "1 3:1 3:1\n", Options{}, "t:3: index 3 twice, expected each index once in a row"},
-		{"absurd index", fine + "1 100000001:1\n", Options{},
+		{"huge index", fine + "1 100000001:1\n", Options{},
 			`t:3: index "100000001", expected indices of at most 100,000,000`},
 		{"overflowing index", fine + "1 99999999999999999999999999:1\n", Options{},
 			`t:3: index "99999999999999999999999999", expected indices of at most 100,000,000`},
@@ -283,24 +288,24 @@ func TestBadLIBSVM(t *testing.T) {
 		{"overflow", fine + "1 3:1e400\n", Options{},
 			`t:3: column "3": "1e400", expected a finite number (a missing value cannot be written here)`},
 		{"no colon", fine + "1 3\n", Options{}, `t:3: "3", expected index:value`},
-		{"beyond the features told", fine + "1 3:1\n", Options{Format: schema.Format{Width: 2}},
-			"t:3: index 3, expected indices of at most 2 (the number of features was told)"},
+		{"beyond the width option", fine + "1 3:1\n", Options{Format: schema.Format{Width: 2}},
+			"t:3: index 3, expected indices of at most 2 (use --width N to allow more)"},
 		{"empty line inside", "1 1:1\n\n0 2:1\n", Options{},
 			"t:2: an empty line, expected a label, with or without features"},
 		{"no label", fine + "2:1\n", Options{},
 			"t:3: a row without a label, expected a label before the first feature"},
-		{"no feature", "1\n-1\n", svm, "t: no feature in any row, expected index:value pairs behind the labels"},
+		{"no feature", "1\n-1\n", svm, "t: no feature in any row, expected index:value pairs after the labels"},
 		{"one class", "1 1:1\n1 2:1\n", Options{},
 			`t: no negative row, the labels are "1" (2), expected rows of both classes`},
 		{"labels that need a rule", "1 1:1\n2 2:1\n", Options{},
-			`t: the labels "1" (1), "2" (1), expected 1 and 0, 1 and -1, or true and false (use --positive` +
-				" to say which are positive)"},
+			`t: the labels "1" (1), "2" (1), expected 1 and 0, 1 and -1, or true and false (use` +
+				" --positive VALUE for each positive label)"},
 		{"NUL", fine + "1 \x00:1\n", Options{}, "t:3: a NUL byte, expected text (is this a binary file?)"},
 		{"not UTF-8", fine + "1 3:\xff\n", Options{}, "t:3: bytes that are not UTF-8, expected UTF-8 text"},
 		{"weight", fine, Options{Format: schema.Format{Weight: "2"}},
-			"--weight with a LIBSVM file, which has no columns but its label, expected delimited text"},
+			"--weight with a LIBSVM file, expected delimited text"},
 		{"label", fine, Options{Format: schema.Format{Label: "y"}},
-			"--label with a LIBSVM file, which has no columns but its label, expected delimited text"},
+			"--label with a LIBSVM file, expected delimited text"},
 		{"drop", fine, Options{Format: schema.Format{Drop: []string{"2"}}}, "--drop with a LIBSVM file, expected delimited text"},
 		{"truncated gzip", pack(t, fine, "gzip")[:25], Options{},
 			"t:3: the end of the file inside its gzip data, expected a complete file (copy or download the" +
@@ -315,16 +320,16 @@ func TestBadIDX(t *testing.T) {
 	any := Options{Unlabelled: true}
 	for _, c := range []badCase{
 		{"no labels", head + "abcd", Options{},
-			"t: an IDX file without labels, expected --labels-file with the file of its labels"},
+			"t: an IDX file without labels, expected a file with its labels (use --labels-file FILE)"},
 		{"label column", head + "abcd", Options{Format: schema.Format{Label: "1"}},
-			"--label with an IDX file, whose columns are all features, expected delimited text"},
+			"--label with an IDX file, expected delimited text"},
 		{"short", head + "abc", any,
 			"t:2: the end of the file, expected 2 items of 2 values as the header says (copy or download" +
 				" the file again)"},
 		{"short header", head[:9], any,
 			"t: the end of the file, expected an IDX header (copy or download the file again)"},
 		{"long", head + "abcde", any,
-			"t: bytes behind the last item, expected 2 items of 2 values as the header says"},
+			"t: bytes after the last item, expected 2 items of 2 values as the header says"},
 		{"dimension of 0", "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x00", any,
 			"t: dimension 2 of size 0, expected items of 1 to 25,000 values"},
 		{"huge items", "\x00\x00\x08\x03\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff", any,
@@ -347,12 +352,12 @@ func TestBadLabelsFile(t *testing.T) {
 	for _, c := range []struct{ name, labels, want string }{
 		{"too few", "1\n0\n", ": 2 labels, expected one for each row of t, which has more"},
 		{"too many", "1\n0\n1\n0\n", ": 4 labels, expected one for each row of t, which has 3 rows"},
-		{"none", "", ": 0 labels, expected one for each row of t, which has more"},
+		{"none", "", ": no labels, expected one for each row of t, which has more"},
 		{"an empty line", "1\n\n0\n1\n",
 			`:2: an empty line, expected 1 field as in the other lines (a missing value is written "")`},
 		{"an empty label", "1\n\"\"\n0\n", ":2: an empty label, expected a label in every line"},
 		{"text", "1\n2\n3\n", `: the labels "1" (1), "2" (1), "3" (1), expected 1 and 0, 1 and -1, or true and false` +
-			" (use --positive to say which are positive)"},
+			" (use --positive VALUE for each positive label)"},
 		{"one class", "1\n1\n1\n", `: no negative row, the labels are "1" (3), expected rows of both classes`},
 		{"IDX images", "\x00\x00\x08\x02\x00\x00\x00\x03\x00\x00\x00\x02abcdef",
 			": 2 values for each item, expected one label for each"},
@@ -375,12 +380,12 @@ func TestBadFiles(t *testing.T) {
 	wantError(t, err, folder+": a directory, expected a file")
 	gone := filepath.Join(folder, "gone.csv")
 	_, _, err = Read(gone, Options{})
-	wantError(t, err, gone+": no such file")
-	if diag.Of(err).Kind != diag.IO {
-		t.Error(diag.Of(err).Kind)
+	wantError(t, err, gone+": no such file or directory")
+	if diag.Of(err).Kind != diag.IO || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(diag.Of(err).Kind, errors.Unwrap(err))
 	}
 	_, _, err = Read(write(t, "a", "1,1\n2,0\n"), Options{Format: schema.Format{LabelsFile: gone}})
-	wantError(t, err, gone+": no such file")
+	wantError(t, err, gone+": no such file or directory")
 	locked := write(t, "locked", "1,1\n")
 	if err := os.Chmod(locked, 0); err != nil {
 		t.Fatal(err)
@@ -390,7 +395,7 @@ func TestBadFiles(t *testing.T) {
 		return
 	}
 	_, _, err = Read(locked, Options{})
-	wantError(t, err, locked+": no permission to read it, expected a file that can be read")
+	wantError(t, err, locked+": permission denied")
 }
 
 func TestBadSource(t *testing.T) {
@@ -409,15 +414,15 @@ func TestBadOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected auto, csv, libsvm or idx`},
+		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, libsvm, idx`},
 		{Options{Format: schema.Format{Header: "maybe"}}, `--header "maybe", expected auto, yes or no`},
 		{Options{Format: schema.Format{Delimiter: ",,"}}, `--delimiter ",,"` + delimiters},
 		{Options{Format: schema.Format{Delimiter: "\""}}, `--delimiter "\""` + delimiters},
-		{Options{Format: schema.Format{Label: "1", LabelsFile: "x"}}, "--label and --labels-file, expected one of the two"},
+		{Options{Format: schema.Format{Label: "1", LabelsFile: "x"}}, "a label column and a labels file, expected one of the two"},
 		{Options{Format: schema.Format{Positive: []string{"a", "!b"}}},
-			"--positive with and without '!', expected either values, or '!' before each: all but these"},
-		{Options{Format: schema.Format{Positive: []string{""}}}, "--positive with an empty value, expected a value of the label"},
-		{Options{Format: schema.Format{Width: -1}}, "a number of features out of range, expected 1 to 100000000"},
+			"--positive with and without '!', expected either labels, or '!' before each of them"},
+		{Options{Format: schema.Format{Positive: []string{""}}}, `--positive "", expected a value of the label`},
+		{Options{Format: schema.Format{Width: -1}}, `--width "-1", expected a number of features from 1 to 100,000,000`},
 	} {
 		_, _, err := readText("1,1\n", c.o)
 		wantError(t, err, c.want)

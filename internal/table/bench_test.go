@@ -16,7 +16,7 @@ import (
 	"toptau/schema"
 )
 
-// floatText is rows of 30 numbers, shortest decimals of float32, and a label.
+// floatText returns rows of 30 numbers, the shortest decimals of float32, and a label.
 func floatText(rows int) []byte {
 	random := rand.New(rand.NewPCG(11, 12))
 	var text []byte
@@ -30,8 +30,8 @@ func floatText(rows int) []byte {
 	return text
 }
 
-// flowText is rows like those of nsl_kdd: 38 numbers, most of them 0 or a short integer or a rate of two decimals,
-// three symbols and a label.
+// flowText returns rows like those of nsl_kdd: 38 numbers, most of them 0, a short integer or a rate with two
+// decimals, three categories and a label.
 func flowText(rows int) []byte {
 	random := rand.New(rand.NewPCG(13, 14))
 	services := make([]string, 66)
@@ -58,7 +58,7 @@ func flowText(rows int) []byte {
 	return text
 }
 
-// sparseText is LIBSVM rows of 40 entries, shortest decimals of float32.
+// sparseText returns LIBSVM rows of 40 entries, the shortest decimals of float32.
 func sparseText(rows int) []byte {
 	random := rand.New(rand.NewPCG(15, 16))
 	var text []byte
@@ -75,7 +75,7 @@ func sparseText(rows int) []byte {
 	return text
 }
 
-// standardCSV reads with encoding/csv and strconv: numbers, and dictionaries of the columns that are told.
+// standardCSV reads numbers and categories with encoding/csv and strconv.
 func standardCSV(b *testing.B, text []byte, categorical map[int]bool) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.ReuseRecord = true
@@ -140,8 +140,9 @@ func standardLIBSVM(b *testing.B, text []byte) {
 	}
 }
 
-// busy returns the processor time of the process so far, which other processes disturb less than the clock.
-func busy(b *testing.B) time.Duration {
+// processorTime returns the processor time of the process so far. Other processes affect it less than the
+// clock.
+func processorTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)
@@ -149,7 +150,7 @@ func busy(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// noDigest leaves the hash out.
+// noDigest is a hash that does nothing.
 type noDigest struct{}
 
 func (noDigest) Write(p []byte) (int, error) { return len(p), nil }
@@ -170,9 +171,9 @@ type contender struct {
 func (c *contender) race(b *testing.B) {
 	runtime.GOMAXPROCS(c.threads)
 	runtime.GC()
-	begin, worked := time.Now(), busy(b)
+	begin, worked := time.Now(), processorTime(b)
 	c.run(b)
-	clock, work := time.Since(begin), busy(b)-worked
+	clock, work := time.Since(begin), processorTime(b)-worked
 	if c.clock == 0 || clock < c.clock {
 		c.clock = clock
 	}
@@ -181,10 +182,11 @@ func (c *contender) race(b *testing.B) {
 	}
 }
 
-// BenchmarkText reads text in memory in turns with a reader of the standard library, the tokenizer alone, and scanned
-// chunks on one thread and on two; each by its best time. It reports how many times faster than the standard library
-// the others are, by processor time, for two threads also by the clock against one thread. The readers of this package
-// also detect the format, check UTF-8, count labels and hash; x_bare leaves the hash out.
+// BenchmarkText compares readers of text in memory: one made from the standard library, the tokenizer alone,
+// and scanned chunks on one thread and on two. They run in turns, and the best time of each counts. The
+// metrics are how many times faster than the standard library they are, by processor time, and how many times
+// faster two threads are than one by the clock. The readers of this package also detect the format, check
+// UTF-8, count labels and hash. x_bare does not hash.
 func BenchmarkText(b *testing.B) {
 	const rows = 200_000
 	symbols := map[int]bool{1: true, 2: true, 3: true, 41: true}
@@ -207,17 +209,17 @@ func BenchmarkText(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				in.size = int64(len(c.text)) // as it is known for a file
+				in.size = int64(len(c.text)) // as for a file
 				if !digest {
 					in.digest = noDigest{}
 				}
-				p := defaultPace()
+				p := defaultPolicy()
 				p.workers, p.careful = workers, careful
-				r, err := start(in, c.o, p)
+				r, err := newReader(in, c.o, p)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, _, err := r.all(); err != nil {
+				if _, _, err := r.ReadAll(); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,14 +2,16 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
-// names resolves what a user calls a column.
+// names resolves references to columns.
 type names struct {
 	file   string
 	all    []string // by column; the number in decimal where there is no name
@@ -17,8 +19,9 @@ type names struct {
 	index  map[string]int
 }
 
-// newNames takes the fields of the header, or nil and the number of columns.
-func newNames(file string, header *record, width int) (*names, error) {
+// newNames returns the names of width columns from the fields of the header. Without a header, or where a
+// field is empty, the name is the column's number.
+func newNames(file string, header *row, width int) (*names, error) {
 	n := &names{file: file, header: header != nil, index: make(map[string]int, width)}
 	text := 0
 	for i := range width {
@@ -33,7 +36,8 @@ func newNames(file string, header *record, width int) (*names, error) {
 		if j, ok := n.index[name]; ok {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i),
 				Found:    fmt.Sprintf("the name %s for columns %d and %d", diag.Quote(name), j+1, i+1),
-				Expected: "different names", Hint: "rename one; if the line is data and no header use --header no"}
+				Expected: "different names", Fixes: []diag.Fix{{Param: "header", Value: "no", When: "if the line is a row"}},
+				Hint: "otherwise rename one"}
 		}
 		n.all = append(n.all, name)
 		n.index[name] = i
@@ -56,20 +60,20 @@ func (n *names) find(ref string) (int, bool) {
 	return i - 1, err == nil && 1 <= i && i <= len(n.all)
 }
 
-// one resolves a flag that names one column; -1 when it is not set.
-func (n *names) one(flag, ref string) (int, error) {
+// findOne returns the column that a parameter names, -1 if it is not set.
+func (n *names) findOne(param, ref string) (int, error) {
 	if ref == "" {
 		return -1, nil
 	}
 	if i, ok := n.find(ref); ok {
 		return i, nil
 	}
-	return -1, n.unknown(flag, ref)
+	return -1, n.unknownColumn(param, ref)
 }
 
-// list resolves a flag that names columns. Each element is a column or, when no column is called so, a list of columns
-// and ranges of numbers with commas between them.
-func (n *names) list(flag string, refs []string) ([]int, error) {
+// findAll returns the columns that a parameter names. Each element is a column or, if no column has that
+// name, a list of columns and ranges of numbers, separated by commas.
+func (n *names) findAll(param string, refs []string) ([]int, error) {
 	var all []int
 	for _, ref := range refs {
 		if i, ok := n.find(ref); ok {
@@ -84,7 +88,7 @@ func (n *names) list(flag string, refs []string) ([]int, error) {
 			}
 			first, last, ok := rangeOf(part)
 			if !ok || last > len(n.all) {
-				return nil, n.unknown(flag, part)
+				return nil, n.unknownColumn(param, part)
 			}
 			for i := first; i <= last; i++ {
 				all = append(all, i-1)
@@ -94,7 +98,7 @@ func (n *names) list(flag string, refs []string) ([]int, error) {
 	return all, nil
 }
 
-// rangeOf reads "3-7".
+// rangeOf parses a range such as "3-7".
 func rangeOf(part string) (first, last int, ok bool) {
 	a, b, found := strings.Cut(part, "-")
 	first, errFirst := strconv.Atoi(a)
@@ -102,25 +106,27 @@ func rangeOf(part string) (first, last int, ok bool) {
 	return first, last, found && errFirst == nil && errLast == nil && 1 <= first && first <= last
 }
 
-// unknown is the error of a column that is not there: it lists those that are and suggests the nearest name.
-func (n *names) unknown(flag, ref string) *diag.Error {
-	e := &diag.Error{Kind: diag.Data, File: n.file, Found: fmt.Sprintf("no column %s for %s", diag.Quote(ref), flag)}
+// unknownColumn is the error of a column that does not exist. It lists those that do and suggests the nearest
+// name.
+func (n *names) unknownColumn(param, ref string) *diag.Error {
+	e := &diag.Error{Kind: diag.Data, File: n.file, Param: param, Found: diag.Quote(ref)}
 	if !n.header {
-		e.Expected = fmt.Sprintf("a number from 1 to %d", len(n.all))
+		e.Expected = fmt.Sprintf("a column's number from 1 to %d", len(n.all))
 		if strings.Trim(ref, "0123456789-") != "" {
-			e.Hint = "no header was found; use --header yes if line 1 names the columns"
+			e.Fixes = []diag.Fix{{Param: "header", Value: "yes", When: "if line 1 names the columns"}}
+			e.Hint = "no header was found"
 		}
 		return e
 	}
-	e.Expected = "one of " + enumerate(n.all, 20)
-	if near := nearest(ref, n.all); near != "" {
+	e.Expected = "one of the columns " + quotedList(n.all, 20)
+	if near := nearestName(ref, n.all); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
 	}
 	return e
 }
 
-// enumerate lists at most limit names.
-func enumerate(all []string, limit int) string {
+// quotedList lists at most limit names.
+func quotedList(all []string, limit int) string {
 	shown := all
 	if len(all) > limit {
 		shown = all[:limit]
@@ -129,27 +135,28 @@ func enumerate(all []string, limit int) string {
 	for i, s := range shown {
 		quoted[i] = diag.Quote(s)
 	}
-	text := strings.Join(quoted, ", ")
+	list := strings.Join(quoted, ", ")
 	if len(all) > limit {
-		text += fmt.Sprintf(" and %s more", thousands(len(all)-limit))
+		list += fmt.Sprintf(" and %s more", text.Count(len(all)-limit))
 	}
-	return text
+	return list
 }
 
-// nearest returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its letters.
-func nearest(ref string, all []string) string {
+// nearestName returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its
+// letters.
+func nearestName(ref string, all []string) string {
 	best, name := len([]rune(ref))/3+1, ""
 	for _, candidate := range all {
-		if d := edits(strings.ToLower(ref), strings.ToLower(candidate)); d < best {
+		if d := editDistance(strings.ToLower(ref), strings.ToLower(candidate)); d < best {
 			best, name = d, candidate
 		}
 	}
 	return name
 }
 
-// edits counts the letters to insert, delete, replace or swap with their neighbour in order to get from a to b. Words
-// are cut at 100 letters.
-func edits(a, b string) int {
+// editDistance counts the letters to insert, delete, replace or swap with their neighbour in order to get
+// from a to b. Words are cut at 100 letters.
+func editDistance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]
 	cost := make([][]int, len(s)+1) // cost[i][j] is that of the first i and j letters
@@ -173,7 +180,7 @@ func edits(a, b string) int {
 	return cost[len(s)][len(t)]
 }
 
-// roles says what each column of a file is for; -1 where there is none.
+// roles holds the columns of a file by role, -1 for a role without a column.
 type roles struct {
 	features []int // by feature: the column
 	label    int
@@ -187,33 +194,33 @@ type roles struct {
 	forced map[int]schema.Kind
 }
 
-// newRoles gives every column its role from the options, without the kinds.
+// newRoles gives columns the roles that the options name.
 func newRoles(o *Options, n *names) (*roles, error) {
 	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}}
 	for _, f := range []struct {
-		flag, ref string
-		to        *int
+		param, ref string
+		to         *int
 	}{
-		{"--label", o.Label, &r.label},
-		{"--weight", o.Weight, &r.weight},
-		{"--group", o.Group, &r.group},
-		{"--segment", o.Segment, &r.segment},
-		{"--time", o.Time, &r.time},
+		{"label", o.Label, &r.label},
+		{"weight", o.Weight, &r.weight},
+		{"group", o.Group, &r.group},
+		{"segment", o.Segment, &r.segment},
+		{"time", o.Time, &r.time},
 	} {
-		i, err := n.one(f.flag, f.ref)
+		i, err := n.findOne(f.param, f.ref)
 		if err != nil {
 			return nil, err
 		}
 		*f.to = i
-		if i >= 0 && f.flag != "--label" {
+		if i >= 0 && f.to != &r.label {
 			r.other[i] = true
 		}
 	}
 	var err error
-	if r.ids, err = n.list("--id", o.ID); err != nil {
+	if r.ids, err = n.findAll("id", o.ID); err != nil {
 		return nil, err
 	}
-	dropped, err := n.list("--drop", o.Drop)
+	dropped, err := n.findAll("drop", o.Drop)
 	if err != nil {
 		return nil, err
 	}
@@ -223,37 +230,40 @@ func newRoles(o *Options, n *names) (*roles, error) {
 	if err := r.checkLabel(dropped, n); err != nil {
 		return nil, err
 	}
-	return r, r.force(o, n)
+	return r, r.forceKinds(o, n)
 }
 
-// checkLabel refuses a label that is also something it cannot be.
+// checkLabel refuses a label that is also the weight or dropped.
 func (r *roles) checkLabel(dropped []int, n *names) error {
 	if r.label < 0 {
 		return nil
 	}
 	conflict := ""
 	if r.label == r.weight {
-		conflict = "--weight"
+		conflict = "weight"
 	}
-	for _, i := range dropped {
-		if i == r.label {
-			conflict = "--drop"
-		}
+	if slices.Contains(dropped, r.label) {
+		conflict = "drop"
 	}
 	if conflict == "" {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Usage, File: n.file, Column: n.all[r.label],
-		Found: "the same column for --label and " + conflict, Expected: "different columns"}
+	return sameColumn(n, r.label, "label", conflict)
 }
 
-// force reads --categorical and --numeric.
-func (r *roles) force(o *Options, n *names) error {
-	categorical, err := n.list("--categorical", o.Categorical)
+// sameColumn is the error of a column with two roles that exclude each other.
+func sameColumn(n *names, column int, first, second string) error {
+	return &diag.Error{Kind: diag.Usage, File: n.file, Column: n.all[column],
+		Found: "the same column as " + first + " and " + second, Expected: "different columns"}
+}
+
+// forceKinds reads the options that set the kinds of columns.
+func (r *roles) forceKinds(o *Options, n *names) error {
+	categorical, err := n.findAll("categorical", o.Categorical)
 	if err != nil {
 		return err
 	}
-	numeric, err := n.list("--numeric", o.Numeric)
+	numeric, err := n.findAll("numeric", o.Numeric)
 	if err != nil {
 		return err
 	}
@@ -262,15 +272,14 @@ func (r *roles) force(o *Options, n *names) error {
 	}
 	for _, i := range numeric {
 		if k, ok := r.forced[i]; ok && k == schema.Categorical {
-			return &diag.Error{Kind: diag.Usage, File: n.file, Column: n.all[i],
-				Found: "the same column for --categorical and --numeric", Expected: "one of the two"}
+			return sameColumn(n, i, "categorical", "numeric")
 		}
 		r.forced[i] = schema.Numeric
 	}
 	return nil
 }
 
-// takeFeatures makes features of all columns that are nothing else.
+// takeFeatures makes features of all columns without another role.
 func (r *roles) takeFeatures(n *names) error {
 	for i := range n.all {
 		if i != r.label && !r.other[i] {
@@ -279,7 +288,7 @@ func (r *roles) takeFeatures(n *names) error {
 	}
 	if len(r.features) == 0 {
 		return &diag.Error{Kind: diag.Data, File: n.file, Found: "no column left for features",
-			Expected: "at least one beside the label and the columns of other flags"}
+			Expected: "at least one besides the label and the columns with other roles"}
 	}
 	return nil
 }

@@ -10,14 +10,14 @@ import (
 	"toptau/schema"
 )
 
-// r2lAndU2r are the attacks that make the rare positive class of kddcup99 and nsl_kdd.
+// r2lAndU2r lists the attacks in the rare positive class of kddcup99 and nsl_kdd.
 var r2lAndU2r = []string{
 	"guess_passwd", "ftp_write", "imap", "phf", "multihop", "warezmaster", "warezclient", "spy", "xlock", "xsnoop",
 	"snmpguess", "snmpgetattack", "httptunnel", "sendmail", "named", "worm",
 	"buffer_overflow", "loadmodule", "rootkit", "perl", "sqlattack", "xterm", "ps",
 }
 
-// public returns the directory of the data sets, or skips the test.
+// public returns the directory of the public data sets, or skips the test.
 func public(t *testing.T) string {
 	t.Helper()
 	root := os.Getenv("TOPTAU_DATA")
@@ -27,7 +27,7 @@ func public(t *testing.T) string {
 	return root
 }
 
-// TestPublicData reads every set of the data directory by flags alone.
+// TestPublicData reads every public data set with options alone.
 func TestPublicData(t *testing.T) {
 	root := public(t)
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestPublicData(t *testing.T) {
 	}
 }
 
-// TestPublicRarePositives names a class by many values.
+// TestPublicRarePositives sets a class by many values.
 func TestPublicRarePositives(t *testing.T) {
 	root := public(t)
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestPublicRarePositives(t *testing.T) {
 	}
 }
 
-// TestPublicValues compares sums and dictionaries with what the sets' authors state.
+// TestPublicValues compares sums and dictionaries with those that the authors of the sets publish.
 func TestPublicValues(t *testing.T) {
 	root := public(t)
 	for name, want := range map[string]float64{"train": 488_083_511, "valid": 146_395_833} {
@@ -160,19 +160,19 @@ func TestPublicValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, []LabelCount{{"1", 1135}, {"2", 1032}, {"7", 1028}, {"3", 1010}, {"9", 1009}, {"4", 982}, {"0", 980},
+	wantSame(t, []LabelCount{{"1", 1135}, {"2", 1032}, {"7", 1028}, {"3", 1010}, {"9", 1009}, {"4", 982}, {"0", 980},
 		{"8", 974}, {"6", 958}, {"5", 892}}, digits.Labels)
 	_, usps, err := Read(filepath.Join(root, "usps/zip.train.gz"), Options{Format: schema.Format{Label: "first", Positive: []string{"!6"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, LabelCount{"6.0000", 664}, usps.Labels[3])
+	wantSame(t, LabelCount{"6.0000", 664}, usps.Labels[3])
 	if usps.Digest != "abc9f5c75b997cabe66b5d01727d5a681c69298e1641a8d37b55433a52129dc0" {
 		t.Error(usps.Digest)
 	}
 }
 
-// TestPublicForModels reads test files by the schema of the training files.
+// TestPublicForModels reads test files with the schema of the training files.
 func TestPublicForModels(t *testing.T) {
 	root := public(t)
 	read := func(file string, o Options) (*Table, *Info) {
@@ -189,20 +189,20 @@ func TestPublicForModels(t *testing.T) {
 	for _, c := range nsl.Columns[1:4] {
 		sizes = append(sizes, len(c.Dictionary))
 	}
-	same(t, []int{3, 66, 11}, sizes)
+	wantSame(t, []int{3, 66, 11}, sizes)
 	x, info := read("nsl_kdd/KDDTest+.txt.gz", Options{Schema: &info.Schema})
-	same(t, "tftp_u", x.Columns[2].Dictionary[66])
-	same(t, 12833, info.Positives)
+	wantSame(t, "tftp_u", x.Columns[2].Dictionary[66])
+	wantSame(t, 12833, info.Positives)
 
 	_, info = read("a9a/a9a.gz", Options{})
 	x, _ = read("a9a/a9a.t.gz", Options{Schema: &info.Schema})
-	same(t, 123, x.Sparse.Cols)
+	wantSame(t, 123, x.Sparse.Cols)
 
 	_, info = read("coil2000/ticdata2000.txt.gz", Options{Format: schema.Format{Label: "last"}})
 	x, scored := read("coil2000/ticeval2000.txt", Options{Schema: &info.Schema, Unlabelled: true})
-	same(t, 4000, scored.Unknowns)
-	same(t, 85, len(x.Columns))
+	wantSame(t, 4000, scored.Unknowns)
+	wantSame(t, 85, len(x.Columns))
 	_, labelled := read("coil2000/ticeval2000.txt",
 		Options{Format: schema.Format{LabelsFile: filepath.Join(root, "coil2000/tictgts2000.txt")}, Schema: &info.Schema})
-	same(t, 238, labelled.Positives)
+	wantSame(t, 238, labelled.Positives)
 }

@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	// mostDigits is how many decimal digits a uint64 holds whatever they are.
+	// mostDigits is the number of decimal digits that always fit into a uint64.
 	mostDigits = 19
 
-	// mostPower is the largest power of ten that float64 has exactly.
+	// mostPower is the exponent of the largest power of ten that is exact in float64.
 	mostPower = 22
 
-	// exactInteger is the largest of the integers that float64 has without a gap.
+	// exactInteger bounds the integers that are all exact in float64.
 	exactInteger = 1 << 53
 )
 
-// powers holds the powers of ten that float64 has exactly, up to mostPower. Its length is a power of two for the
-// sake of its index.
+// powers holds the powers of ten that are exact in float64, up to mostPower. Its length is a power of two, so
+// that a masked index needs no bounds check.
 var powers = [32]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// tens holds the powers for less than eight digits, fives all that uint64 has.
+// tens holds the powers of ten for fewer than eight digits, fives the powers of five that fit into a uint64.
 var (
 	tens  = [8]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
 	fives = powersOfFive()
@@ -41,13 +41,13 @@ func powersOfFive() []uint64 {
 	}
 }
 
-// readNumber reads the decimal number that begins at b[p] and returns the nearest float64, halves to even, and the
-// place behind its longest form [+-] digits [. digits] [e [+-] digits]. It returns the place p when there is none, and
-// also when rounding it would take more than the arithmetic below: more than 19 digits behind the leading zeros, or an
+// readNumber parses the decimal number [+-] digits [. digits] [e [+-] digits] that begins at b[p]. It returns
+// the nearest float64, halves to even, and the place after the number. It returns p if there is no number,
+// and also if the arithmetic below cannot round it: with more than 19 digits after the leading zeros, or an
 // exponent far from 0.
 //
-// This is the short way for [-] up to 8 digits [. up to 15 digits] with few branches that depend on the digits; what it
-// does not take goes to readLong.
+// This function is the fast path for [-] up to 8 digits [. up to 15 digits], with few branches that depend on
+// the digits. readLong parses the other forms.
 func readNumber(b []byte, p int) (float64, int) {
 	if p+window > len(b) {
 		return readLong(b, p)
@@ -70,11 +70,11 @@ func readNumber(b []byte, p int) (float64, int) {
 	if c == '.' {
 		i++
 		x := binary.LittleEndian.Uint64(text[i:]) ^ zeros
-		if others(x) == 0 {
+		if nonDigits(x) == 0 {
 			mantissa = mantissa*1e8 + eightDigits(x)
 			i += 8
 			x = binary.LittleEndian.Uint64(text[i:]) ^ zeros
-			if others(x) == 0 {
+			if nonDigits(x) == 0 {
 				return readLong(b, p)
 			}
 		}
@@ -91,22 +91,23 @@ func readNumber(b []byte, p int) (float64, int) {
 	return math.Float64frombits(math.Float64bits(v) | uint64(minus)<<63), p + i
 }
 
-// window is how far readNumber looks: a sign, 8 digits, a point, 16 decimals and what follows.
+// window is the number of bytes that readNumber loads: a sign, 8 digits, a point, 16 decimals and the next
+// characters.
 const window = 32
 
 // zeros turns eight digits into their values by exclusive or.
 const zeros = 0x3030303030303030
 
-// others marks, among eight values of digits, the first byte that is none by its highest bit; 0 when all are digits. A
-// carry reaches only bytes behind the first.
-func others(x uint64) uint64 {
+// nonDigits marks the first byte that is not the value of a digit by its highest bit. It returns 0 if all
+// eight are. A carry changes only later bytes.
+func nonDigits(x uint64) uint64 {
 	return ((x + 0x7676767676767676) | x) & 0x8080808080808080
 }
 
-// leadingDigits returns the number that the digits make that stand before others, of which there is one, and how many
-// they are. The bytes from there on are shifted out, so that zeros stand before the digits.
+// leadingDigits returns the number and the count of the digits before the first other byte, which must exist.
+// It shifts out the bytes after them, which puts zeros before the digits.
 func leadingDigits(x uint64) (uint64, int) {
-	place := bits.TrailingZeros64(others(x)) & 63 // 7, 15, ...
+	place := bits.TrailingZeros64(nonDigits(x)) & 63 // 7, 15, ...
 	return eightDigits(x << 8 << (place ^ 63)), place >> 3
 }
 
@@ -141,7 +142,7 @@ func readLong(b []byte, p int) (float64, int) {
 		exponent += e
 		p = end
 	}
-	v, ok := scale(mantissa, exponent)
+	v, ok := scaleDecimal(mantissa, exponent)
 	if !ok {
 		return 0, begin
 	}
@@ -151,7 +152,7 @@ func readLong(b []byte, p int) (float64, int) {
 	return v, p
 }
 
-// leadingZeros counts the zeros before the first other digit.
+// leadingZeros returns the number of zeros before the first other digit.
 func leadingZeros(text []byte) int {
 	zeros := 0
 	for _, c := range text {
@@ -166,12 +167,12 @@ func leadingZeros(text []byte) int {
 	return zeros
 }
 
-// readDigits appends the digits that begin at b[p] to a mantissa, which overflows beyond mostDigits, and returns the
-// place behind them.
+// readDigits appends the digits that begin at b[p] to a mantissa, which overflows beyond mostDigits, and
+// returns the place after them.
 func readDigits(b []byte, p int, mantissa uint64) (uint64, int) {
 	for p+8 <= len(b) {
 		x := binary.LittleEndian.Uint64(b[p:]) ^ zeros
-		if others(x) > 0 {
+		if nonDigits(x) > 0 {
 			first, n := leadingDigits(x)
 			return mantissa*tens[n] + first, p + n
 		}
@@ -188,15 +189,15 @@ func readDigits(b []byte, p int, mantissa uint64) (uint64, int) {
 	return mantissa, p
 }
 
-// eightDigits returns the number whose decimal digits are the bytes of x, the first in the lowest: pairs, then fours,
-// then all eight.
+// eightDigits returns the number whose decimal digits are the bytes of x, the first digit in the lowest byte.
+// It combines pairs, then groups of four, then all eight.
 func eightDigits(x uint64) uint64 {
 	const mask = 0x000000ff000000ff
 	x = x*10 + x>>8
 	return ((x&mask)*(1_000_000<<32+100) + (x>>16&mask)*(10_000<<32+1)) >> 32
 }
 
-// readExponent reads [+-] digits, at most four of them, and returns the place behind, or p.
+// readExponent parses [+-] and at most four digits and returns the place after them, or p if there are none.
 func readExponent(b []byte, p int) (int, int) {
 	begin := p
 	negative := false
@@ -214,9 +215,9 @@ func readExponent(b []byte, p int) (int, int) {
 	return int(e), end
 }
 
-// scale returns mantissa times ten to the exponent, rounded once, if one of three ways gives it: a product or a
-// quotient of two numbers that float64 has exactly, or an integer quotient.
-func scale(mantissa uint64, exponent int) (float64, bool) {
+// scaleDecimal returns mantissa times ten to the exponent, rounded once, if it is a product or a quotient of
+// two exact float64 numbers, or an integer quotient.
+func scaleDecimal(mantissa uint64, exponent int) (float64, bool) {
 	if mantissa == 0 {
 		return 0, true
 	}
@@ -232,15 +233,15 @@ func scale(mantissa uint64, exponent int) (float64, bool) {
 		}
 	}
 	if exponent <= 0 && -exponent < len(fives) {
-		return quotient(mantissa, -exponent), true
+		return roundedQuotient(mantissa, -exponent), true
 	}
 	return 0, false
 }
 
-// quotient returns m / 10^k, m > 0, rounded once to nearest, halves to even. With m and 5^k shifted until their highest
-// bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53; the remainder, if there is one,
-// is told by the lowest bit, which then decides only that the rest is neither zero nor a half.
-func quotient(m uint64, k int) float64 {
+// roundedQuotient returns m / 10^k, m > 0, rounded once to nearest, halves to even. With m and 5^k shifted
+// until their highest bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53. A
+// remainder sets the lowest bit, so that the discarded bits are neither zero nor a half.
+func roundedQuotient(m uint64, k int) float64 {
 	d := fives[k]
 	shiftM, shiftD := bits.LeadingZeros64(m), bits.LeadingZeros64(d)
 	m, d = m<<shiftM, d<<shiftD

@@ -7,47 +7,34 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
-// blank is the delimiter of blank-separated text: runs of blanks and tabs. none is that of text with a single column.
+// blank is the delimiter of text whose fields are separated by runs of blanks and tabs. none is the delimiter
+// of text with a single column.
 const (
 	blank byte = ' '
 	none  byte = '\n'
 )
 
-// record is one row of delimited text. Its fields are decoded: without quotes and, outside quotes, without blanks
-// around.
-type record struct {
-	line   int   // on which it begins
-	starts []int // the line on which each field begins; nil when that is line for all
-	fields [][]byte
-}
-
-// lineOf returns the line on which a field begins.
-func (r *record) lineOf(field int) int {
-	if r.starts != nil && field < len(r.starts) {
-		return r.starts[field]
-	}
-	return r.line
-}
-
-// delimited reads records of delimited text. The rules are in the package's documentation.
+// delimited reads records of delimited text, the tokenizer. The package documentation has the rules. The
+// fields of its rows are decoded: without quotes and, outside quotes, without blanks around them.
 type delimited struct {
 	file      string
 	lines     *lines
 	delimiter byte
-	most      int // fields that a record may have; 0: any number
+	most      int // the limit of the fields of a record; 0: none
 
-	current record
+	current row
 	text    []byte // the decoded text of a record with quotes
-	ends    []int  // where its fields end in text
+	ends    []int  // the ends of its fields in text
 	starts  []int
-	empty   int // the first of the empty lines that precede the current line, 0: none
+	empty   int // the first of the empty lines before the current line; 0: none
 	begun   bool
 }
 
 // next returns the next record, valid until the following call; io.EOF at the end.
-func (d *delimited) next() (*record, error) {
+func (d *delimited) next() (*row, error) {
 	before := d.lines.number
 	d.lines.passEmpty(d.delimiter)
 	if d.empty == 0 && d.lines.number > before {
@@ -71,15 +58,15 @@ func (d *delimited) next() (*record, error) {
 func (d *delimited) emptyLine() error {
 	width := len(d.current.fields)
 	e := &diag.Error{Kind: diag.Data, File: d.file, Line: d.empty, Found: "an empty line",
-		Expected: fields(width) + " as in the other lines", Hint: "remove the line"}
+		Expected: text.Plural(width, "field") + " as in the other lines", Hint: "remove the line"}
 	if width == 1 {
 		e.Hint = `a missing value is written ""`
 	}
 	return e
 }
 
-// parse decodes the record that begins with the given line.
-func (d *delimited) parse(line []byte) (*record, error) {
+// parse decodes the record that begins with line.
+func (d *delimited) parse(line []byte) (*row, error) {
 	r := &d.current
 	r.line, r.starts, r.fields = d.lines.number, nil, r.fields[:0]
 	if err := d.checkText(line, r.line, 1); err != nil {
@@ -89,7 +76,7 @@ func (d *delimited) parse(line []byte) (*record, error) {
 		return d.parseQuoted(line)
 	}
 	if d.most > 0 && len(line) > d.most && d.fieldAt(line) > d.most {
-		return nil, d.tooWide() // before there is a slice for each field
+		return nil, d.tooWide() // before allocating a slice for each field
 	}
 	switch d.delimiter {
 	case blank:
@@ -97,7 +84,7 @@ func (d *delimited) parse(line []byte) (*record, error) {
 	case none:
 		r.fields = append(r.fields, trimBlanks(line))
 	default:
-		r.fields = split(r.fields, line, d.delimiter)
+		r.fields = splitFields(r.fields, line, d.delimiter)
 	}
 	if d.most > 0 && len(r.fields) > d.most {
 		return nil, d.tooWide()
@@ -105,27 +92,28 @@ func (d *delimited) parse(line []byte) (*record, error) {
 	return r, nil
 }
 
-// tooWide is the error of a record with more fields than any table may have columns.
+// tooWide is the error of a record with more fields than the limit.
 func (d *delimited) tooWide() error {
 	return &diag.Error{Kind: diag.Data, File: d.file, Line: d.current.line,
-		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", thousands(d.most)),
-		Hint: "a LIBSVM file may have more; check --delimiter if the line has fewer"}
+		Found: "more than " + text.Plural(d.most, "field"), Expected: fmt.Sprintf("at most %s columns", text.Count(d.most)),
+		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}},
+		Hint:  "a LIBSVM file may have more"}
 }
 
-// split cuts a line without quotes at every delimiter.
-func split(dst [][]byte, line []byte, delimiter byte) [][]byte {
+// splitFields cuts a line without quotes at every delimiter.
+func splitFields(dst [][]byte, line []byte, delimiter byte) [][]byte {
 	begin := 0
 	for i, c := range line {
 		if c == delimiter {
-			dst = append(dst, trim(line[begin:i]))
+			dst = append(dst, trimField(line[begin:i]))
 			begin = i + 1
 		}
 	}
-	return append(dst, trim(line[begin:]))
+	return append(dst, trimField(line[begin:]))
 }
 
-// trim is trimBlanks with a quick answer for the usual field.
-func trim(b []byte) []byte {
+// trimField is trimBlanks with a fast path for the usual field.
+func trimField(b []byte) []byte {
 	if len(b) > 0 && (isBlank(b[0]) || isBlank(b[len(b)-1])) {
 		return trimBlanks(b)
 	}
@@ -148,14 +136,14 @@ func splitBlanks(dst [][]byte, line []byte) [][]byte {
 	return dst
 }
 
-// parseQuoted decodes a record in which a quote stands somewhere; it takes further lines while a quoted field is open.
-func (d *delimited) parseQuoted(line []byte) (*record, error) {
+// parseQuoted decodes a record with a quote. It reads further lines while a quoted field is open.
+func (d *delimited) parseQuoted(line []byte) (*row, error) {
 	r := &d.current
 	d.text, d.ends, d.starts = d.text[:0], d.ends[:0], d.starts[:0]
 	for i := 0; ; {
 		i = d.skipBlanks(line, i)
 		if i >= len(line) && d.delimiter == blank && len(d.ends) > 0 {
-			break // blanks behind the last field
+			break // blanks after the last field
 		}
 		d.starts = append(d.starts, d.lines.number)
 		var err error
@@ -187,7 +175,8 @@ func (d *delimited) parseQuoted(line []byte) (*record, error) {
 	return r, nil
 }
 
-// skipBlanks returns the first place at or after i that is neither blank nor tab, apart from the delimiter.
+// skipBlanks returns the first place at or after i without a blank or tab. A tab that is the delimiter counts
+// as text.
 func (d *delimited) skipBlanks(line []byte, i int) int {
 	for i < len(line) && isBlank(line[i]) && (line[i] != d.delimiter || d.delimiter == blank) {
 		i++
@@ -195,7 +184,8 @@ func (d *delimited) skipBlanks(line []byte, i int) int {
 	return i
 }
 
-// plainField appends an unquoted field to text and returns where its delimiter stands, or the end of the line.
+// plainField appends an unquoted field to text and returns the place of its delimiter, or the end of the
+// line.
 func (d *delimited) plainField(line []byte, i int) int {
 	begin := i
 	for i < len(line) && !d.isDelimiter(line[i]) {
@@ -209,8 +199,8 @@ func (d *delimited) isDelimiter(c byte) bool {
 	return c == d.delimiter || d.delimiter == blank && c == '\t'
 }
 
-// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and where its
-// delimiter stands there.
+// quotedField appends a quoted field whose text begins at i. It returns the line on which the field ends and
+// the place of its delimiter in that line.
 func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 	opened, field, size := d.lines.number, len(d.ends)+1, 0
 	for {
@@ -246,14 +236,14 @@ func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 		}
 		if after < len(line) && !d.isDelimiter(line[after]) {
 			return nil, 0, &diag.Error{Kind: diag.Data, File: d.file, Line: d.lines.number, Column: fmt.Sprint(field),
-				Found:    diag.Quote(string(line[after:])) + " behind a closing double quote",
+				Found:    diag.Quote(string(line[after:])) + " after a closing double quote",
 				Expected: "a delimiter or the end of the line", Hint: `a quote inside a quoted field is written ""`}
 		}
 		return line, after, nil
 	}
 }
 
-// isEmpty reports whether a line holds no field at all. A line of tabs in a tab-separated file is a row.
+// isEmpty reports whether a line has no field. A line of tabs in a tab-separated file is a row.
 func (d *delimited) isEmpty(line []byte) bool {
 	for _, c := range line {
 		if !isBlank(c) || c == d.delimiter && c != blank {
@@ -263,8 +253,8 @@ func (d *delimited) isEmpty(line []byte) bool {
 	return true
 }
 
-// checkText refuses what no text file holds: NUL bytes and bytes that are not UTF-8. first is the number of the field
-// in which the line begins.
+// checkText refuses NUL bytes and bytes that are not UTF-8. first is the number of the field in which the
+// line begins.
 func (d *delimited) checkText(line []byte, number, first int) error {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		return &diag.Error{Kind: diag.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),
@@ -285,7 +275,7 @@ func (d *delimited) checkText(line []byte, number, first int) error {
 	return nil
 }
 
-// fieldAt counts the delimiters outside quotes in the part of a line that precedes a place.
+// fieldAt returns the number of delimiters outside quotes in the first part of a line.
 func (d *delimited) fieldAt(before []byte) int {
 	count, quoted := 0, false
 	for i, c := range before {
@@ -300,38 +290,14 @@ func (d *delimited) fieldAt(before []byte) int {
 	return count
 }
 
-// failure words what the stream of lines ended with.
+// failure returns the error that ended the lines, with its place.
 func (d *delimited) failure(err error) error { return lineFailure(d.file, d.lines, err) }
 
-// lineFailure words what a stream of lines ended with and adds the line.
+// lineFailure returns the error that ended a stream of lines, with its line.
 func lineFailure(file string, l *lines, err error) error {
-	if e, ok := err.(*diag.Error); ok && e.Line == 0 {
-		located := *e
-		located.Line = l.number + 1
-		return &located
+	if err == errLongLine {
+		err = &diag.Error{Kind: diag.Data, File: file, Found: "a line longer than 64 MiB", Expected: "a text file with lines",
+			Hint: "is this a binary file?"}
 	}
-	if err != errLongLine {
-		return err
-	}
-	return &diag.Error{Kind: diag.Data, File: file, Line: l.number + 1,
-		Found: "a line longer than 64 MiB", Expected: "a text file with lines", Hint: "is this a binary file?"}
-}
-
-func fields(n int) string { return plural(n, "field") }
-
-// plural returns "1 row" or "2 rows".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%s %ss", thousands(n), noun)
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return diag.At(err, diag.Error{Line: l.number + 1})
 }

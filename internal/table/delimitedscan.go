@@ -9,32 +9,32 @@ import (
 	"toptau/schema"
 )
 
-// delimitedScan reads chunks of delimited text in which nothing is unusual: no quotes, no bytes that are not text,
-// lines of LF or CRLF, every row with as many fields as the first, every field of its column's kind. It gives up on any
-// other, which the tokenizer reads instead, with its errors.
+// delimitedScan parses chunks of delimited text without anything unusual: no quotes, only UTF-8, lines that
+// end with LF or CRLF, as many fields in every row as in the first, every field of its column's kind. It
+// gives up on other chunks, which the tokenizer reads instead, with its errors.
 type delimitedScan struct {
 	delimiter   byte
-	stops       [256]bool // what ends a field, the delimiter and the line's end, or must be looked at
+	stops       [256]bool // bytes that end a field or may make the scan give up
 	columns     []columnScan
-	late        []columnScan // the features that are read when the whole row is split; then columns only keeps fields
-	numeric     int          // how many
-	categorical int
-	texts       []int // the columns that are kept as text
-	label       int   // the column, or -1
-	weight      int   // the column, or -1
+	late        []columnScan // features parsed after the whole row is split, because columns keeps their fields
+	numeric     int          // features
+	categorical int          // features
+	texts       []int        // the columns that are kept as text
+	label       int          // the column, or -1
+	weight      int          // the column, or -1
 	raw         bool
-	direct      bool // a number may be read before its field's end is known
-	narrow      bool // one column: a line without a value is empty
+	direct      bool // numbers may be parsed before the end of their field is known
+	narrow      bool // one column, whose missing values look like empty lines
 	missing     *missingSpellings
-	unlabel     bool // labels may be missing
+	unlabelled  bool // labels may be missing
 }
 
-// columnScan says what becomes of a column's fields.
+// columnScan is the treatment of a column's fields.
 type columnScan struct {
 	what   fieldUse
-	slot   int // among the features of the kind
-	column int // of the file
-	run    int // numbers that may be read together from here on: of columns, with slots, that follow each other
+	slot   int // the number among the features of its kind
+	column int // the column of the file
+	run    int // adjacent columns from here on with adjacent slots, whose numbers one kernel call may parse
 }
 
 type fieldUse uint8
@@ -43,13 +43,13 @@ const (
 	ignored      fieldUse = iota
 	numericField          // numeric feature
 	categoricalField
-	keptField // its place in the text is needed
+	keptField // its place in the text is stored
 )
 
-// scanFor returns the scan of a file whose columns have their roles, nil when its delimiter may be part of a number.
-func (s *delimitedRows) scanFor() *delimitedScan {
-	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)), missing: s.missing,
-		label: s.roles.label, weight: s.roles.weight, raw: s.reader.options.Raw, unlabel: s.reader.options.Unlabelled}
+// newScan returns the scan for the columns of the file, nil if the delimiter may be part of a number.
+func (s *delimitedRows) newScan() *delimitedScan {
+	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)), missing: s.reader.missing,
+		label: s.roles.label, weight: s.roles.weight, raw: s.reader.options.Raw, unlabelled: s.reader.options.Unlabelled}
 	if bytes.IndexByte([]byte("0123456789+-.eE"), c.delimiter) >= 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (s *delimitedRows) scanFor() *delimitedScan {
 	if c.delimiter == blank {
 		c.stops['\t'] = true
 	}
-	c.direct = !s.missing.numbers
+	c.direct = !s.reader.missing.numbers
 	c.narrow = len(c.columns) == 1
 	c.texts = slices.Clone(s.roles.ids)
 	for _, i := range []int{s.roles.group, s.roles.segment, s.roles.time} {
@@ -73,12 +73,12 @@ func (s *delimitedRows) scanFor() *delimitedScan {
 			c.texts = append(c.texts, i)
 		}
 	}
-	c.plan(s)
+	c.planColumns(s)
 	return c
 }
 
-// plan says what becomes of every column.
-func (c *delimitedScan) plan(s *delimitedRows) {
+// planColumns chooses the treatment of every column.
+func (c *delimitedScan) planColumns(s *delimitedRows) {
 	kept := slices.Clone(c.texts)
 	for _, i := range []int{c.label, c.weight} {
 		if i >= 0 {
@@ -106,7 +106,7 @@ func (c *delimitedScan) plan(s *delimitedRows) {
 			c.late = append(c.late, f)
 		}
 	}
-	for i := len(c.columns) - 2; i >= 0 && c.direct && c.delimiter != blank; i-- { // a line's end is behind the last column
+	for i := len(c.columns) - 2; i >= 0 && c.direct && c.delimiter != blank; i-- { // the last column ends with the line
 		f, next := &c.columns[i], &c.columns[i+1]
 		if f.what == numericField {
 			f.run = 1
@@ -117,12 +117,12 @@ func (c *delimitedScan) plan(s *delimitedRows) {
 	}
 }
 
-// scan reads a chunk; false when it gives up.
+// scan parses a chunk. It returns false if it gives up.
 func (c *delimitedScan) scan(k *chunk) bool {
-	p, b := &k.piece, k.padded()
-	c.begin(p, c.mostRows(k.text))
+	p, b := &k.rows, k.padded()
+	c.prepare(p, c.mostRows(k.text))
 	for at := 0; at < len(k.text); {
-		if p.rows == p.stride || c.narrow && c.isEmpty(b, at) {
+		if p.count == p.stride || c.narrow && c.isEmpty(b, at) {
 			return false
 		}
 		if c.delimiter == blank {
@@ -138,9 +138,9 @@ func (c *delimitedScan) scan(k *chunk) bool {
 	return true
 }
 
-// mostRows bounds the rows that a text without empty lines can hold, so that memory follows its bytes: a row ends with LF,
-// apart from the last one, and has a delimiter behind each field but its last, or a byte in its only field; where blanks are
-// the delimiter it has both.
+// mostRows bounds the number of rows in a text without empty lines, so that the memory depends on its bytes,
+// not its line ends. Every row except the last ends with LF. It has a delimiter after each field except the
+// last, or a byte in its only field; if blanks are the delimiter it has both.
 func (c *delimitedScan) mostRows(text []byte) int {
 	least := len(c.columns)
 	if c.delimiter == blank {
@@ -149,29 +149,29 @@ func (c *delimitedScan) mostRows(text []byte) int {
 	return min(bytes.Count(text, []byte{'\n'})+1, (len(text)+1)/max(least, 2))
 }
 
-// begin prepares a piece for at most so many rows.
-func (c *delimitedScan) begin(p *piece, rows int) {
-	p.rows, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
-	p.values = sized(p.values, rows*c.numeric)
-	p.symbols = sized(p.symbols, c.categorical)
+// prepare allocates memory for at most the given number of rows.
+func (c *delimitedScan) prepare(p *chunkRows, rows int) {
+	p.count, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
+	p.values = resized(p.values, rows*c.numeric)
+	p.symbols = resized(p.symbols, c.categorical)
 	for i := range p.symbols {
 		p.symbols[i].clear(rows)
 	}
-	p.fields = sized(p.fields, len(c.columns))
-	p.texts = sized(p.texts, len(c.texts))
+	p.fields = resized(p.fields, len(c.columns))
+	p.texts = resized(p.texts, len(c.texts))
 	for i := range p.texts {
-		p.texts[i] = sized(p.texts[i], rows)
+		p.texts[i] = resized(p.texts[i], rows)
 	}
 	if c.raw {
-		p.raw = sized(p.raw, rows)
+		p.raw = resized(p.raw, rows)
 	}
 	if c.label >= 0 {
 		p.labels.clear(rows)
 		p.tally = p.tally[:0]
 	}
 	if c.weight >= 0 {
-		p.weight = sized(p.weight, rows)
-		p.line = sized(p.line, rows)
+		p.weight = resized(p.weight, rows)
+		p.line = resized(p.line, rows)
 	}
 }
 
@@ -179,8 +179,8 @@ func (c *delimitedScan) isEmpty(b []byte, at int) bool {
 	return len(trimBlanks(b[at:c.fieldEnd(b, at)])) == 0
 }
 
-// fieldEnd returns the place behind the field that begins at a place, which is that of a delimiter or a line's end, or
-// of something at which the scan gives up: a quote, a NUL byte, a byte that is not UTF-8. No number has any of these.
+// fieldEnd returns the end of the field that begins at a place: a delimiter, the end of the line, or a byte
+// at which the scan gives up, which is a quote, a NUL byte or not UTF-8. Numbers do not contain these.
 func (c *delimitedScan) fieldEnd(b []byte, at int) int {
 	end := at
 	for !c.stops[b[end]] {
@@ -199,9 +199,9 @@ func (c *delimitedScan) fieldEnd(b []byte, at int) int {
 	return end
 }
 
-// row reads the row that begins at a place and returns where the next one does; -1 when it gives up.
-func (c *delimitedScan) row(p *piece, b []byte, at int) int {
-	values, stride, stop := p.values[min(p.rows, len(p.values)):], p.stride, c.delimiter
+// row parses the row that begins at a place and returns the start of the next one, -1 if it gives up.
+func (c *delimitedScan) row(p *chunkRows, b []byte, at int) int {
+	values, stride, stop := p.values[min(p.count, len(p.values)):], p.stride, c.delimiter
 	stops := [2]byte{stop, stop}
 	columns := c.columns
 	for i := 0; i < len(columns); i++ {
@@ -241,8 +241,8 @@ func (c *delimitedScan) row(p *piece, b []byte, at int) int {
 	return at
 }
 
-// blankRow is row for fields between runs of blanks.
-func (c *delimitedScan) blankRow(p *piece, b []byte, at int) int {
+// blankRow is row for fields separated by runs of blanks.
+func (c *delimitedScan) blankRow(p *chunkRows, b []byte, at int) int {
 	for i := range c.columns {
 		f := &c.columns[i]
 		for isBlank(b[at]) {
@@ -252,7 +252,7 @@ func (c *delimitedScan) blankRow(p *piece, b []byte, at int) int {
 		if f.what == numericField && c.direct {
 			var v float64
 			if v, end = readNumber(b, at); end > at && (isBlank(b[end]) || isLineEnd(b[end])) {
-				p.values[f.slot*p.stride+p.rows] = v
+				p.values[f.slot*p.stride+p.count] = v
 				at = end
 				continue
 			}
@@ -277,8 +277,8 @@ func (c *delimitedScan) blankRow(p *piece, b []byte, at int) int {
 	return at + 1
 }
 
-// put takes the field from begin to end.
-func (c *delimitedScan) put(p *piece, f *columnScan, b []byte, begin, end int) bool {
+// put parses or keeps the field from begin to end. It returns false if the scan must give up.
+func (c *delimitedScan) put(p *chunkRows, f *columnScan, b []byte, begin, end int) bool {
 	for begin < end && isBlank(b[begin]) {
 		begin++
 	}
@@ -293,27 +293,27 @@ func (c *delimitedScan) put(p *piece, f *columnScan, b []byte, begin, end int) b
 		if what != number {
 			return false
 		}
-		p.values[f.slot*p.stride+p.rows] = v
+		p.values[f.slot*p.stride+p.count] = v
 	case categoricalField:
 		s := &p.symbols[f.slot]
 		if c.missing.has(b[begin:end]) {
-			s.codes[p.rows] = -1
+			s.codes[p.count] = -1
 		} else {
-			s.put(b, span{int32(begin), int32(end)}, p.rows)
+			s.put(b, span{int32(begin), int32(end)}, p.count)
 		}
 	}
 	return true
 }
 
-// endRow deals with the fields that were kept.
-func (c *delimitedScan) endRow(p *piece, b []byte) bool {
+// endRow parses the kept fields of a row: label, weight, late features and text.
+func (c *delimitedScan) endRow(p *chunkRows, b []byte) bool {
 	if c.label >= 0 {
 		label := p.fields[c.label]
 		switch missing := c.missing.has(label.of(b)); {
-		case missing && !c.unlabel:
+		case missing && !c.unlabelled:
 			return false
 		case missing:
-			p.labels.codes[p.rows] = -1
+			p.labels.codes[p.count] = -1
 		}
 	}
 	if c.weight >= 0 {
@@ -325,10 +325,10 @@ func (c *delimitedScan) endRow(p *piece, b []byte) bool {
 		if w == 0 {
 			return true
 		}
-		p.weight[p.rows], p.line[p.rows] = w, int32(p.lines)
+		p.weight[p.count], p.line[p.count] = w, int32(p.lines)
 	}
 	if c.label >= 0 && !c.missing.has(p.fields[c.label].of(b)) {
-		p.labels.put(b, p.fields[c.label], p.rows)
+		p.labels.put(b, p.fields[c.label], p.count)
 	}
 	for i := range c.late {
 		f := &c.late[i]
@@ -337,15 +337,15 @@ func (c *delimitedScan) endRow(p *piece, b []byte) bool {
 		}
 	}
 	for i, column := range c.texts {
-		p.texts[i][p.rows] = string(p.fields[column].of(b))
+		p.texts[i][p.count] = string(p.fields[column].of(b))
 	}
 	if c.raw {
 		row := make([]string, len(p.fields))
 		for i, field := range p.fields {
 			row[i] = string(field.of(b))
 		}
-		p.raw[p.rows] = row
+		p.raw[p.count] = row
 	}
-	p.rows++
+	p.count++
 	return true
 }

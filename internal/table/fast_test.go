@@ -22,43 +22,43 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reading is a way to read a file; all give the same.
+// reading is a way to read a file. All ways return the same.
 type reading struct {
-	name string
-	pace pace
-	step int // rows asked for at a time; 0: the whole file
+	name   string
+	policy chunkPolicy
+	step   int // rows per call of Next; 0: the whole file
 }
 
-// readings are the tokenizer alone, first, and ways with scanned chunks.
+// readings returns the tokenizer alone, first, and ways with scanned chunks.
 func readings(head int) []reading {
 	return []reading{
-		{"careful", pace{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 0},
-		{"careful ahead", pace{chunk: 40, largest: 100, ahead: 300, workers: 2, head: head, careful: true}, 0},
-		{"one chunk", pace{chunk: 1 << 16, largest: 1 << 16, workers: 1, head: head}, 0},
-		{"small chunks", pace{chunk: 1, largest: 40, workers: 1, head: head}, 0},
-		{"careful by rows", pace{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 3},
-		{"by rows", pace{chunk: 60, largest: 200, ahead: 600, workers: 2, head: head}, 3},
-		{"one worker ahead", pace{chunk: 16, largest: 64, ahead: 0, workers: 2, head: head}, 0},
-		{"ahead", pace{chunk: 100, largest: 100, ahead: 300, workers: 3, head: head}, 0},
+		{"careful", chunkPolicy{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 0},
+		{"careful ahead", chunkPolicy{chunk: 40, largest: 100, ahead: 300, workers: 2, head: head, careful: true}, 0},
+		{"one chunk", chunkPolicy{chunk: 1 << 16, largest: 1 << 16, workers: 1, head: head}, 0},
+		{"small chunks", chunkPolicy{chunk: 1, largest: 40, workers: 1, head: head}, 0},
+		{"careful by rows", chunkPolicy{chunk: 1 << 10, largest: 1 << 12, workers: 1, head: head, careful: true}, 3},
+		{"by rows", chunkPolicy{chunk: 60, largest: 200, ahead: 600, workers: 2, head: head}, 3},
+		{"one worker ahead", chunkPolicy{chunk: 16, largest: 64, ahead: 0, workers: 2, head: head}, 0},
+		{"ahead", chunkPolicy{chunk: 100, largest: 100, ahead: 300, workers: 3, head: head}, 0},
 	}
 }
 
-// result is all that a reading shows.
+// result is everything that a reading returns.
 type result struct {
 	table *Table
 	info  *Info
 	err   string
-	rows  int // that came before the error
-	fast  int // chunks that were scanned
+	rows  int // returned before the error
+	fast  int // scanned chunks
 }
 
-// readIn reads text in a way.
+// readIn reads text in one way.
 func readIn(w reading, source io.Reader, o Options) (x result) {
 	in, err := newInput("t", source)
 	if err != nil {
 		return result{err: err.Error()}
 	}
-	r, err := start(in, o, w.pace)
+	r, err := newReader(in, o, w.policy)
 	if err != nil {
 		return result{err: err.Error()}
 	}
@@ -66,7 +66,7 @@ func readIn(w reading, source io.Reader, o Options) (x result) {
 	counted := countScans(r, &x)
 	defer counted()
 	if w.step == 0 {
-		x.table, x.info, err = r.all()
+		x.table, x.info, err = r.ReadAll()
 		if err != nil {
 			x.err = err.Error()
 		}
@@ -81,7 +81,7 @@ func readIn(w reading, source io.Reader, o Options) (x result) {
 		}
 		if err != nil {
 			if _, again := r.Next(w.step); again != err {
-				x.err = "another error when asked again: "
+				x.err = "another error in the following call: "
 			}
 			x.table, x.err = nil, x.err+err.Error()
 			return x
@@ -91,20 +91,20 @@ func readIn(w reading, source io.Reader, o Options) (x result) {
 	}
 }
 
-// countScans counts the chunks that are scanned with success.
+// countScans counts the chunks that are scanned without giving up.
 func countScans(r *Reader, x *result) (end func()) {
-	var f *feed
+	var q *chunkQueue
 	switch s := r.rows.(type) {
 	case *delimitedRows:
-		f = s.feed
+		q = s.chunks
 	case *libsvmRows:
-		f = s.feed
+		q = s.chunks
 	}
-	if f == nil || f.scan == nil {
+	if q == nil || q.scan == nil {
 		return func() {}
 	}
-	scan, done := f.scan, make(chan bool, 1<<16)
-	f.scan = func(c *chunk) bool {
+	scan, done := q.scan, make(chan bool, 1<<16)
+	q.scan = func(c *chunk) bool {
 		ok := scan(c)
 		if ok {
 			select {
@@ -117,8 +117,8 @@ func countScans(r *Reader, x *result) (end func()) {
 	return func() { x.fast = len(done) }
 }
 
-// alike reads text in all ways, which must agree, and returns how many chunks were scanned in all.
-func alike(t *testing.T, text string, o Options, head int) int {
+// readAllWays reads text in all ways, which must agree, and returns the number of scanned chunks.
+func readAllWays(t *testing.T, text string, o Options, head int) int {
 	t.Helper()
 	var want result
 	fast, before := 0, -1
@@ -151,7 +151,7 @@ func alike(t *testing.T, text string, o Options, head int) int {
 	return fast
 }
 
-// sameBits tells 0 from -0, which equalTables does not.
+// sameBits distinguishes 0 from -0, which equalTables does not.
 func sameBits(a, b *Table) string {
 	if a == nil {
 		return ""
@@ -175,7 +175,7 @@ func sameBits(a, b *Table) string {
 	return ""
 }
 
-// fastOptions turns a number into options for delimited text.
+// fastOptions derives options for delimited text from a number.
 func fastOptions(mode uint16) (Options, int) {
 	o := Options{Format: schema.Format{Format: "csv", Label: "last", Header: "auto"}, Unlabelled: mode&1 != 0, Raw: mode&2 != 0}
 	if mode&4 != 0 {
@@ -221,7 +221,7 @@ func FuzzFastDelimited(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, mode uint16) {
 		o, head := fastOptions(mode)
-		alike(t, text, o, head)
+		readAllWays(t, text, o, head)
 	})
 }
 
@@ -250,13 +250,13 @@ func FuzzFastLIBSVM(f *testing.F) {
 		if mode&32 != 0 {
 			o.Missing = []string{"0", "?"}
 		}
-		alike(t, text, o, 1)
+		readAllWays(t, text, o, 1)
 	})
 }
 
 var decimalGrammar = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
-// checkNumber compares parseNumber with strconv.ParseFloat on a text without blanks around.
+// checkNumber compares parseNumber with strconv.ParseFloat on a text without blanks at its ends.
 func checkNumber(t *testing.T, s string) {
 	t.Helper()
 	got, what := parseNumber([]byte(s))
@@ -275,7 +275,7 @@ func checkNumber(t *testing.T, s string) {
 	case what != number || math.Float64bits(got) != math.Float64bits(want):
 		t.Errorf("%s: %v (%v), want %v", s, got, what, want)
 	}
-	// The place behind does not depend on what follows.
+	// The end of the number does not depend on the text after it.
 	for _, behind := range []string{",", "\n\n\n\n\n\n\n\n\n", " 12345678", "\r\n", "/:/:/:/:/", "\xff\xff\xff\xff"} {
 		v, end := readNumber([]byte(s+behind+strings.Repeat("\n", window)), 0)
 		if end != 0 && (end != len(s) || math.Float64bits(v) != math.Float64bits(want)) {
@@ -305,7 +305,8 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
-// TestHalves reads numbers halfway between two float64, and their neighbours, which only exact arithmetic rounds well.
+// TestHalves reads numbers halfway between two float64, and their neighbours. Only exact arithmetic rounds
+// them correctly.
 func TestHalves(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {
@@ -338,8 +339,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestFastIsUsed reads files without anything unusual, whose chunks must all be scanned, and files with something in
-// few places, around which they must.
+// TestFastIsUsed reads files without anything unusual, whose chunks must all be scanned, and files with
+// something unusual in a few places, whose other chunks must be scanned.
 func TestFastIsUsed(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var table, crlf, sparse strings.Builder
@@ -374,14 +375,14 @@ func TestFastIsUsed(t *testing.T) {
 		{"an empty line", table.String() + "\n" + table.String(), Options{Format: schema.Format{Label: "last"}}, 300},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if n := alike(t, c.text, c.o, 20); n < c.least {
+			if n := readAllWays(t, c.text, c.o, 20); n < c.least {
 				t.Errorf("only %d chunks were scanned", n)
 			}
 		})
 	}
 }
 
-// TestEveryCut reads texts with something unusual in every way that they can be cut into chunks of about a size.
+// TestEveryCut reads texts with something unusual in chunks that end at every place.
 func TestEveryCut(t *testing.T) {
 	for _, text := range []string{
 		"1,a,1\n2,b,0\n3,a,1\n\n4,b,0\n5,a,1\n", "1,a,1\n2,b,0\n3,\"x\ny\",1\n4,b,0\n5,é,1\n6,a,0\n\n\n", "1,a,1\n2,b,0\n3,\xff,1\n4,b,0\n",
@@ -397,7 +398,7 @@ func TestEveryCut(t *testing.T) {
 				{Format: schema.Format{Label: "last", Header: "no", Positive: []string{"1"}}, Raw: true},
 				{Format: schema.Format{LabelsFile: "testdata/labels12", Header: "no", Categorical: []string{"1"}}},
 				{Format: schema.Format{LabelsFile: "testdata/labels12", Header: "no"}}} {
-				p := pace{chunk: 1 + size, largest: 1 + size*size%41, ahead: size, workers: workers, head: 1}
+				p := chunkPolicy{chunk: 1 + size, largest: 1 + size*size%41, ahead: size, workers: workers, head: 1}
 				if strings.Contains(text, ":") {
 					o = Options{Format: schema.Format{Positive: []string{"1"}}, Unlabelled: mode > 1, Raw: mode > 0}
 				}
@@ -414,19 +415,19 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// TestFastLabelsFile reads labels in step with scanned chunks.
+// TestFastLabelsFile reads a labels file next to scanned chunks.
 func TestFastLabelsFile(t *testing.T) {
 	rows, svm := strings.Repeat("1,0\n2,1\n3,2\n", 40), strings.Repeat("1:1 2:1\n9 1:2\n", 60)
 	for _, count := range []int{119, 120, 121, 3} {
 		labels := write(t, "labels", strings.Repeat("1\n0\n", count/2)+strings.Repeat("1\n", count%2))
-		alike(t, rows, Options{Format: schema.Format{LabelsFile: labels, Format: "csv", Header: "no"}}, 5)
-		alike(t, rows, Options{Format: schema.Format{LabelsFile: labels, Format: "csv", Header: "no", Weight: "2"}}, 5)
-		alike(t, svm, Options{Format: schema.Format{LabelsFile: labels}}, 5)
-		alike(t, svm, Options{Format: schema.Format{LabelsFile: labels, Missing: []string{"0"}}}, 5)
+		readAllWays(t, rows, Options{Format: schema.Format{LabelsFile: labels, Format: "csv", Header: "no"}}, 5)
+		readAllWays(t, rows, Options{Format: schema.Format{LabelsFile: labels, Format: "csv", Header: "no", Weight: "2"}}, 5)
+		readAllWays(t, svm, Options{Format: schema.Format{LabelsFile: labels}}, 5)
+		readAllWays(t, svm, Options{Format: schema.Format{LabelsFile: labels, Missing: []string{"0"}}}, 5)
 	}
 }
 
-// TestUnknownLimit reads more unknown values than get codes of their own.
+// TestUnknownLimit reads more unknown values than the limit.
 func TestUnknownLimit(t *testing.T) {
 	var text strings.Builder
 	for i := range unknownLimit + 500 {
@@ -435,17 +436,17 @@ func TestUnknownLimit(t *testing.T) {
 	o := Options{Schema: &schema.Schema{Format: "csv", Width: 2, Label: &schema.Name{Name: "2", Number: 2},
 		Columns: []schema.Column{{Name: "1", Number: 1, Kind: schema.Categorical, Dictionary: []string{"v7", "w"}}}}}
 	want := readIn(readings(10)[0], strings.NewReader(text.String()), o)
-	for _, w := range []reading{{"", pace{chunk: 1 << 12, largest: 1 << 12, ahead: 3 << 12, workers: 2, head: 10}, 0},
-		{"", pace{chunk: 1 << 20, largest: 1 << 20, workers: 1, head: 10}, 1000}} {
+	for _, w := range []reading{{"", chunkPolicy{chunk: 1 << 12, largest: 1 << 12, ahead: 3 << 12, workers: 2, head: 10}, 0},
+		{"", chunkPolicy{chunk: 1 << 20, largest: 1 << 20, workers: 1, head: 10}, 1000}} {
 		got := readIn(w, strings.NewReader(text.String()), o)
-		same(t, want.err, got.err)
+		wantSame(t, want.err, got.err)
 		if !cmp.Equal(want.table, got.table, equalTables) || !cmp.Equal(want.info, got.info, equalTables) {
 			t.Error("another table")
 		}
 	}
 }
 
-// TestFastFailures ends streams with an error at every place.
+// TestFastFailures reads streams that fail at every place.
 func TestFastFailures(t *testing.T) {
 	text := strings.Repeat("1,2,1\n3,\"4\",0\n", 6) + strings.Repeat("5,6,1\r\n", 6)
 	for n := range len(text) {
@@ -456,7 +457,7 @@ func TestFastFailures(t *testing.T) {
 			if i == 0 {
 				want = got
 			}
-			same(t, want.err, got.err)
+			wantSame(t, want.err, got.err)
 		}
 	}
 	var packed bytes.Buffer
@@ -472,12 +473,12 @@ func TestFastFailures(t *testing.T) {
 			if i == 0 {
 				want = got
 			}
-			same(t, want.err, got.err)
+			wantSame(t, want.err, got.err)
 		}
 	}
 }
 
-// TestPublicFast compares the ways to read the data directory.
+// TestPublicFast compares the ways to read the public data sets.
 func TestPublicFast(t *testing.T) {
 	root := public(t)
 	for _, c := range []struct {
@@ -495,10 +496,10 @@ func TestPublicFast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := readIn(reading{"", pace{chunk: 1 << 16, largest: 1 << 20, workers: 1, head: 100, careful: true}, 0},
+		want := readIn(reading{"", chunkPolicy{chunk: 1 << 16, largest: 1 << 20, workers: 1, head: 100, careful: true}, 0},
 			bytes.NewReader(text), c.o)
-		got := readIn(reading{"", pace{chunk: 1 << 16, largest: 1 << 20, ahead: 3 << 20, workers: 2, head: 100}, 0}, bytes.NewReader(text), c.o)
-		same(t, want.err, got.err)
+		got := readIn(reading{"", chunkPolicy{chunk: 1 << 16, largest: 1 << 20, ahead: 3 << 20, workers: 2, head: 100}, 0}, bytes.NewReader(text), c.o)
+		wantSame(t, want.err, got.err)
 		if got.fast == 0 || want.table == nil || !cmp.Equal(want.table, got.table, equalTables) ||
 			!cmp.Equal(want.info, got.info, equalTables) {
 			t.Errorf("%s: another table, or no scanned chunk (%d)", c.file, got.fast)

@@ -11,8 +11,9 @@ import (
 	"toptau/schema"
 )
 
-// check reads a file whole and in chunks, which must give the same table or the same error, and tests the table.
-func check(t *testing.T, text string, o Options) {
+// checkReading reads a file as a whole and in chunks, which must return the same table or the same error, and
+// checks the table.
+func checkReading(t *testing.T, text string, o Options) {
 	x, info, err := readText(text, o)
 	for _, size := range []int{1, 7} {
 		y, chunkInfo, chunkErr := readChunks(&slowReader{text: text, step: 3*size + 1}, o, size)
@@ -28,7 +29,7 @@ func check(t *testing.T, text string, o Options) {
 	}
 	if err != nil {
 		if diag.Of(err) == nil || strings.ContainsAny(err.Error(), "\x00\n") {
-			t.Fatalf("an error of its own kind, on one line: %q", err.Error())
+			t.Fatalf("an error of another type or of several lines: %q", err.Error())
 		}
 		return
 	}
@@ -41,7 +42,7 @@ func check(t *testing.T, text string, o Options) {
 	comparePacked(t, x, packed)
 }
 
-// checkTable tests what Table promises.
+// checkTable checks the contract of Table.
 func checkTable(t *testing.T, x *Table, info *Info) {
 	n := x.Rows()
 	if n == 0 || len(x.Label) != n || info.Rows != n || info.Positives+info.Negatives+info.Unknowns != n {
@@ -113,7 +114,7 @@ func FuzzDelimited(f *testing.F) {
 		if positive != "" {
 			o.Positive = []string{positive}
 		}
-		check(t, text, o)
+		checkReading(t, text, o)
 	})
 }
 
@@ -136,7 +137,7 @@ func FuzzLIBSVM(f *testing.F) {
 		if mode&16 != 0 {
 			o.Schema = &schema.Schema{Format: "libsvm", Width: 3}
 		}
-		check(t, text, o)
+		checkReading(t, text, o)
 	})
 }
 
@@ -155,6 +156,6 @@ func FuzzIDX(f *testing.F) {
 		if x, err := newIDX("t", strings.NewReader(text)); err == nil && x.cols > 4096 {
 			return // slow and no different
 		}
-		check(t, text, Options{Format: schema.Format{Format: "idx"}, Unlabelled: true, Raw: true})
+		checkReading(t, text, Options{Format: schema.Format{Format: "idx"}, Unlabelled: true, Raw: true})
 	})
 }

@@ -9,55 +9,64 @@ import (
 )
 
 const (
-	// headRows is how many rows decide the header and the kinds of the columns; fewer when their text or their fields take
-	// more than headBytes of memory. With a Schema, which knows the kinds, headRowsSchema rows decide the header.
+	// headRows is the number of rows that decide the header and the kinds of the columns. Fewer rows decide
+	// if their text or fields take more than headBytes. With a Schema, which has the kinds, headRowsSchema
+	// rows decide the header. All three are chosen by hand.
 	headRows       = 10_000
 	headRowsSchema = 100
 	headBytes      = 64 << 20
 )
 
-// head is what the first records of a delimited file show: the first of them, which may be a header, and about those
-// behind it how often each column looks like numbers.
+// head describes the first records of a delimited file: the first one, which may be a header, and the kinds
+// of fields in the records after it.
 type head struct {
-	first  record
-	second int         // the line of the second record
-	rows   int         // records behind the first
-	counts []kindCount // of these, those with as many fields as the first, by column
-	words  bool        // no field of the first is a number or a spelling of a missing value
-	recurs bool        // with words: they are not all there and different, or one is again in its column
-	ended  error       // what the records ended with
+	first   row
+	second  int         // the line of the second record
+	rows    int         // records after the first
+	counts  []kindCount // by column, of the records after the first that have as many fields
+	words   bool        // no field of the first is a number or a spelling of a missing value
+	repeats bool        // a field of the first is empty, equal to another one, or occurs again in its column
+	ended   error       // the error that ended the records
 }
 
-// readHead reads ahead, from behind a number of lines. Only a file without any record is an error.
-func (s *delimitedRows) readHead(source *replay, line int, delimiter byte) (*head, error) {
-	records := &delimited{file: s.reader.file, lines: newLines(source), delimiter: delimiter, most: MaxColumns}
+// readHead reads the head of source, which begins after a number of lines. Only a file without records is an
+// error.
+func readHead(r *Reader, source *replay, line int, delimiter byte) (*head, error) {
+	records := &delimited{file: r.file, lines: newLines(source), delimiter: delimiter, most: MaxColumns}
 	records.lines.number = line
-	r, err := records.next()
+	first, err := records.next()
 	if err == io.EOF {
-		return nil, &diag.Error{Kind: diag.Data, File: s.reader.file, Found: "an empty file", Expected: "rows"}
+		return nil, &diag.Error{Kind: diag.Data, File: r.file, Found: "an empty file", Expected: "rows"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	source.limit = max(headBytes, source.size) // a record has a limit of its own
-	h := &head{first: r.clone(), counts: make([]kindCount, len(r.fields))}
-	h.readWords(s.missing)
-	most := s.reader.pace.head
-	if s.reader.options.Schema != nil {
+	source.limit = max(headBytes, source.size) // a record has its own limit
+	h := &head{first: first.clone(), counts: make([]kindCount, len(first.fields))}
+	h.readFirst(r.missing)
+	most := r.policy.head
+	if r.options.Schema != nil {
 		most = headRowsSchema
 	}
-	for size := r.size(); h.rows < most && size < headBytes && !h.settled(most); size += r.size() {
-		if r, h.ended = records.next(); h.ended != nil {
+	for size := first.size(); h.rows < most && size < headBytes && !h.settled(most); {
+		var next *row
+		if next, h.ended = records.next(); h.ended != nil {
 			break
 		}
-		h.add(r, s.missing)
+		h.countRecord(next, r.missing)
+		size += next.size()
 	}
 	return h, nil
 }
 
-// settled reports whether the rest of most records can change nothing: of every column more than half of what may be seen
-// is numbers already, or is neither numbers nor decimal commas; whether the first record is a header is known; and so is
-// that it is none with a label that only looks like the name of numbers below. It is asked rarely.
+// settled reports whether the rest of the head, of most records, cannot change a decision:
+//
+//   - in every column more than half of all values that may follow are already numbers, or already neither
+//     numbers nor numbers with a decimal comma;
+//   - it is known whether the first record is a header;
+//   - it is known whether a first record with a text above numbers is an error.
+//
+// It looks only every 256 records, because it takes time for each column.
 func (h *head) settled(most int) bool {
 	if 2*h.rows <= most || h.rows%256 > 0 {
 		return false
@@ -74,13 +83,13 @@ func (h *head) settled(most int) bool {
 		}
 	}
 	if h.words {
-		return numeric || h.recurs
+		return numeric || h.repeats
 	}
 	return !strays
 }
 
-// size is the memory that counts for headBytes.
-func (r *record) size() int {
+// size returns the memory of a record, with 24 bytes for the header of each field.
+func (r *row) size() int {
 	size := 0
 	for _, f := range r.fields {
 		size += len(f) + 24
@@ -88,57 +97,57 @@ func (r *record) size() int {
 	return size
 }
 
-// clone copies a record out of the reader's buffer.
-func (r *record) clone() record {
-	c := record{line: r.line, starts: append([]int(nil), r.starts...)}
+// clone returns a copy that does not share memory with the reader.
+func (r *row) clone() row {
+	c := row{line: r.line, starts: append([]int(nil), r.starts...)}
 	for _, f := range r.fields {
 		c.fields = append(c.fields, bytes.Clone(f))
 	}
 	return c
 }
 
-// readWords looks at the first record.
-func (h *head) readWords(missing *missingSpellings) {
+// readFirst examines the first record.
+func (h *head) readFirst(missing *missingSpellings) {
 	different := map[string]bool{}
 	h.words = true
 	for _, f := range h.first.fields {
 		h.words = h.words && !looksNumber(f) && (len(f) == 0 || !missing.has(f))
 		different[string(f)] = true
-		h.recurs = h.recurs || len(f) == 0
+		h.repeats = h.repeats || len(f) == 0
 	}
-	h.recurs = h.recurs || len(different) < len(h.first.fields)
+	h.repeats = h.repeats || len(different) < len(h.first.fields)
 }
 
-// add looks at a record behind the first.
-func (h *head) add(r *record, missing *missingSpellings) {
+// countRecord counts the fields of a record after the first.
+func (h *head) countRecord(r *row, missing *missingSpellings) {
 	if h.rows++; h.rows == 1 {
 		h.second = r.line
 	}
 	for i, f := range r.fields[:min(len(r.fields), len(h.first.fields))] {
 		if len(r.fields) == len(h.first.fields) {
-			h.counts[i].add(f, missing)
+			h.counts[i].count(f, missing)
 		}
-		h.recurs = h.recurs || bytes.Equal(f, h.first.fields[i])
+		h.repeats = h.repeats || bytes.Equal(f, h.first.fields[i])
 	}
 }
 
-// kinds counts the first record, too, when it is a row.
+// kinds returns the counts of all rows of the head, which include the first record unless it is a header.
 func (h *head) kinds(header bool, missing *missingSpellings) []kindCount {
 	all := append([]kindCount(nil), h.counts...)
 	if !header {
 		for i, f := range h.first.fields {
-			all[i].add(f, missing)
+			all[i].count(f, missing)
 		}
 	}
 	return all
 }
 
-// looksHeader decides whether the first record names the columns. It does when none of its fields is a number or a
-// spelling of a missing value and one of these holds:
+// looksHeader reports whether the first record names the columns: none of its fields is a number or a
+// spelling of a missing value, and one of these holds:
 //
 //   - a column is numeric in the other records (more than half of its values are numbers);
-//   - no column is, there are at least two other records, and the names are not empty, differ from each other and do not
-//     occur again in their columns.
+//   - no column is numeric, there are at least two other records, and the names are not empty, differ from
+//     each other and do not occur again in their columns.
 func (h *head) looksHeader() bool {
 	if !h.words {
 		return false
@@ -148,17 +157,18 @@ func (h *head) looksHeader() bool {
 			return true
 		}
 	}
-	return h.rows > 1 && !h.recurs
+	return h.rows > 1 && !h.repeats
 }
 
-// kindCount is what the head of a file holds in a column.
+// kindCount counts the kinds of fields in the first rows of a column.
 type kindCount struct {
 	seen    int // fields that are not missing
-	numbers int // of these, how many look like numbers, NaN and infinity included
-	commas  int // of these, how many look like numbers with a decimal comma
+	numbers int // fields that look like numbers, NaN and infinity included
+	commas  int // fields that look like numbers with a decimal comma
 }
 
-func (c *kindCount) add(field []byte, missing *missingSpellings) {
+// count counts a field.
+func (c *kindCount) count(field []byte, missing *missingSpellings) {
 	if missing.has(field) {
 		return
 	}
@@ -170,7 +180,7 @@ func (c *kindCount) add(field []byte, missing *missingSpellings) {
 	}
 }
 
-// isDecimalComma reports whether a field is a number once its only comma is a point.
+// isDecimalComma reports whether a field is a number with a comma as decimal point.
 func isDecimalComma(field []byte) bool {
 	if bytes.Count(field, []byte{','}) != 1 {
 		return false
@@ -179,7 +189,7 @@ func isDecimalComma(field []byte) bool {
 	return what == number
 }
 
-// replay keeps what is read from a stream, which can then be read from its begin.
+// replay reads a stream and keeps what it read, so that the stream can be read again from its start.
 type replay struct {
 	source io.Reader
 	kept   [][]byte
@@ -202,7 +212,7 @@ func (r *replay) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// keep copies bytes to pieces that are never copied again.
+// keep stores bytes in blocks, which never move.
 func (r *replay) keep(b []byte) {
 	r.size += len(b)
 	for len(b) > 0 {
@@ -211,20 +221,20 @@ func (r *replay) keep(b []byte) {
 			r.kept = append(r.kept, make([]byte, 0, min(max(r.size, firstBuffer), 1<<20)))
 			continue
 		}
-		piece := r.kept[last]
-		n := min(len(b), cap(piece)-len(piece))
-		r.kept[last], b = append(piece, b[:n]...), b[n:]
+		block := r.kept[last]
+		n := min(len(b), cap(block)-len(block))
+		r.kept[last], b = append(block, b[:n]...), b[n:]
 	}
 }
 
-// again is the stream from its begin.
+// again returns the stream from its start.
 func (r *replay) again() io.Reader {
 	if r.failed != nil {
 		r.source = &failing{r.failed}
 	}
 	all := make([]io.Reader, 0, len(r.kept)+1)
-	for _, piece := range r.kept {
-		all = append(all, bytes.NewReader(piece))
+	for _, block := range r.kept {
+		all = append(all, bytes.NewReader(block))
 	}
 	return io.MultiReader(append(all, r.source)...)
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A head that is settled before its end says what the whole head would say: the records behind it are the worst that there
-// can be.
+// A head that is settled before its end decides like the whole head, even if the following records are the
+// worst possible.
 func TestSettledHead(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	settled := 0
@@ -22,9 +22,9 @@ func TestSettledHead(t *testing.T) {
 			h.first.fields = append(h.first.fields, []byte(draw("a", "b", "c", "1", "", "word", "inf")))
 		}
 		missing := newMissing(nil)
-		h.readWords(missing)
-		record := func(stray string, share float64) *record {
-			x := &record{line: h.rows + 2}
+		h.readFirst(missing)
+		record := func(stray string, share float64) *row {
+			x := &row{line: h.rows + 2}
 			for i := range columns {
 				field := usual[i]
 				if r.Float64() < share {
@@ -35,7 +35,7 @@ func TestSettledHead(t *testing.T) {
 			return x
 		}
 		for h.rows < most && !h.settled(most) {
-			h.add(record(draw("", "7", "x"), 0.1), missing)
+			h.countRecord(record(draw("", "7", "x"), 0.1), missing)
 		}
 		if h.rows == most {
 			continue
@@ -55,7 +55,7 @@ func TestSettledHead(t *testing.T) {
 			whole := *h
 			whole.counts = append([]kindCount(nil), h.counts...)
 			for whole.rows < most {
-				whole.add(record(stray, 1), missing)
+				whole.countRecord(record(stray, 1), missing)
 			}
 			if got := decide(&whole); fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("first %q, usual %q, then %q: %v instead of %v", h.first.fields, usual, stray, got, want)

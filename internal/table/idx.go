@@ -9,23 +9,24 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
-// idx reads items of an IDX file as float64: two zero bytes, a type, the number of dimensions, the dimensions (32 bits
-// each) and the values, all big-endian.
+// idx reads items of an IDX file as float64: two zero bytes, a type, the number of dimensions, the dimensions
+// (32 bits each) and the values, all big-endian.
 type idx struct {
 	file  string
 	in    *bufio.Reader
 	kind  byte
 	size  int // bytes of a value
-	items int // as the header says
+	items int // the number in the header
 	cols  int // values of an item
 	item  int // items read
 	row   []byte
 	out   []float64
 }
 
-// idxSize returns the bytes of a value of an IDX type, 0 for no type.
+// idxSize returns the number of bytes of a value of an IDX type, 0 for other types.
 func idxSize(kind byte) int {
 	switch kind {
 	case 0x08, 0x09: // uint8, int8
@@ -64,7 +65,7 @@ func newIDX(file string, source io.Reader) (*idx, error) {
 		}
 		if n == 0 || int64(x.cols)*n > MaxColumns {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Found: fmt.Sprintf("dimension %d of size %d", i+1, n),
-				Expected: fmt.Sprintf("items of 1 to %s values", thousands(MaxColumns))}
+				Expected: fmt.Sprintf("items of 1 to %s values", text.Count(MaxColumns))}
 		}
 		x.cols *= int(n)
 	}
@@ -72,32 +73,33 @@ func newIDX(file string, source io.Reader) (*idx, error) {
 	return x, nil
 }
 
-// readFull reads all of b; the end of the file is an error.
+// readFull fills b. The end of the file is an error.
 func (x *idx) readFull(b []byte) error {
 	_, err := io.ReadFull(x.in, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return &diag.Error{Kind: diag.Data, File: x.file, Line: x.item, Found: "the end of the file",
-			Expected: x.promise(), Hint: "copy or download the file again"}
+			Expected: x.announced(), Hint: "copy or download the file again"}
 	}
 	return err
 }
 
-func (x *idx) promise() string {
+// announced describes the content according to the header.
+func (x *idx) announced() string {
 	if x.row == nil {
 		return "an IDX header"
 	}
-	return fmt.Sprintf("%s of %s as the header says", plural(x.items, "item"), plural(x.cols, "value"))
+	return fmt.Sprintf("%s of %s as the header says", text.Plural(x.items, "item"), text.Plural(x.cols, "value"))
 }
 
-// next returns the values of the next item, valid until the following call; io.EOF behind the last one.
+// next returns the values of the next item, valid until the following call, or io.EOF after the last item.
 func (x *idx) next() ([]float64, error) {
 	if x.item == x.items {
 		if _, err := x.in.ReadByte(); err != io.EOF {
 			if err != nil {
 				return nil, err
 			}
-			return nil, &diag.Error{Kind: diag.Data, File: x.file, Found: "bytes behind the last item",
-				Expected: x.promise()}
+			return nil, &diag.Error{Kind: diag.Data, File: x.file, Found: "bytes after the last item",
+				Expected: x.announced()}
 		}
 		return nil, io.EOF
 	}

@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,21 +18,20 @@ import (
 	"toptau/diag"
 )
 
-// input is the uncompressed bytes of a file. It hashes what is read and words what goes wrong.
+// input reads the uncompressed bytes of a file. It hashes them and turns failures into errors with the file's
+// name.
 type input struct {
 	file        string
+	context     context.Context // ends reading; nil: nothing does
 	reader      io.Reader
 	compression string // "", "gzip" or "zstd"
 	digest      hash.Hash
-	size        int64 // how many there should be, or 0; the file may say what is wrong
+	size        int64 // the expected number of bytes, 0 if unknown; a file may give a wrong one
 	closers     []func() error
 }
 
-// openInput opens a file, or standard input for "-".
-func openInput(path string) (*input, error) {
-	if path == "-" {
-		return newInput(path, os.Stdin)
-	}
+// OpenFile opens a file for NewReader. Errors are *diag.Error.
+func OpenFile(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, openFailure(path, err)
@@ -39,6 +39,18 @@ func openInput(path string) (*input, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
 		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "a directory", Expected: "a file"}
+	}
+	return f, nil
+}
+
+// openInput opens a file, or standard input for "-".
+func openInput(path string) (*input, error) {
+	if path == "-" {
+		return newInput(path, os.Stdin)
+	}
+	f, err := OpenFile(path)
+	if err != nil {
+		return nil, err
 	}
 	in, err := newInput(path, f)
 	if err != nil {
@@ -49,29 +61,20 @@ func openInput(path string) (*input, error) {
 	return in, nil
 }
 
-// openFailure words the error of os.Open.
+// openFailure returns the error of os.Open without the path in its text. The cause stays, for errors.Is.
 func openFailure(path string, err error) error {
-	e := &diag.Error{Kind: diag.IO, File: path, Expected: "a file that can be read", Err: err}
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		err = pathError.Err
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		e.Found, e.Expected, e.Err = "no such file", "", nil
-	case errors.Is(err, fs.ErrPermission):
-		e.Found, e.Err = "no permission to read it", nil
-	default:
-		e.Err = err
-	}
-	return e
+	return &diag.Error{Kind: diag.IO, File: path, Err: err}
 }
 
-// maxWindow is the largest window of zstd data that is unpacked, which then takes as much memory: 128 MiB, all that the zstd
-// program unpacks without further flags.
+// maxWindow is the largest accepted window of zstd data, which takes as much memory: 128 MiB, the limit of
+// the zstd program without further flags.
 const maxWindow = 128 << 20
 
-// newInput recognises compression by the first bytes.
+// newInput detects the compression by the first bytes.
 func newInput(file string, r io.Reader) (*input, error) {
 	in := &input{file: file, digest: sha256.New()}
 	raw := bufio.NewReaderSize(r, 64<<10)
@@ -97,7 +100,7 @@ func newInput(file string, r io.Reader) (*input, error) {
 		in.reader = z
 		in.closers = append(in.closers, func() error { z.Close(); return nil })
 	default:
-		if kind := foreign(head); kind != "" {
+		if kind := foreignFormat(head); kind != "" {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Found: kind,
 				Expected: "text, LIBSVM or IDX, plain or packed with gzip or zstd", Hint: "convert or unpack it first"}
 		}
@@ -109,8 +112,9 @@ func newInput(file string, r io.Reader) (*input, error) {
 	return in, nil
 }
 
-// foreign names file formats that are often taken for a table.
-func foreign(head []byte) string {
+// foreignFormat returns a description of a file that is not a table but often mistaken for one, "" for
+// others.
+func foreignFormat(head []byte) string {
 	if len(head) == 8 && string(head[:3]) == "BZh" && string(head[4:]) == "1AY&" {
 		return "a file packed with bzip2"
 	}
@@ -137,6 +141,9 @@ func foreign(head []byte) string {
 
 // Read implements io.Reader.
 func (in *input) Read(p []byte) (int, error) {
+	if in.context != nil && in.context.Err() != nil {
+		return 0, in.context.Err()
+	}
 	n, err := in.reader.Read(p)
 	in.digest.Write(p[:n])
 	if err != nil && err != io.EOF {
@@ -145,7 +152,7 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failure words an error of reading or unpacking.
+// failure returns the error for a failure to read or decompress.
 func (in *input) failure(err error) error {
 	e := &diag.Error{Kind: diag.Data, File: in.file, Hint: "copy or download the file again"}
 	switch {
@@ -155,14 +162,14 @@ func (in *input) failure(err error) error {
 		e.Found, e.Expected = "the end of the file inside its "+in.compression+" data", "a complete file"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		e.Found, e.Expected = "zstd data with a window above 128 MiB", "a window of at most 128 MiB"
-		e.Hint = "unpack the file first, or compress it without --long"
+		e.Hint = "decompress the file first, or compress it without a long window"
 	default:
 		e.Found, e.Expected, e.Err = "damaged "+in.compression+" data", "an intact file", err
 	}
 	return e
 }
 
-// sum returns the digest of what has been read, in hexadecimal.
+// sum returns the digest of the bytes read so far, in hexadecimal.
 func (in *input) sum() string { return hex.EncodeToString(in.digest.Sum(nil)) }
 
 // Close closes what openInput opened.

@@ -7,23 +7,24 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
-// LabelCount is how often a value of the label occurs. Values that are equal as numbers count as one, in the spelling
-// that came first.
+// LabelCount is a value of the label with the number of its rows. Values that are equal as numbers count as
+// one, spelled as in the first of these rows.
 type LabelCount struct {
 	Value string `json:"value"`
 	Count int    `json:"count"`
 }
 
-// labelLimit bounds the values that are counted one by one, so that a label column of all different values, chosen by
-// mistake, takes no more memory.
+// labelLimit bounds the values with separate counts, so that a column of distinct values that is chosen
+// as the label by mistake does not fill the memory.
 const labelLimit = 1000
 
-// rule tells the positive class from the negative one.
+// rule separates the positive class from the negative one.
 type rule struct {
 	values  []labelValue
-	negated bool // positive is all but values
+	negated bool // every label except values is positive
 }
 
 // labelValue is a label ready for comparison: numbers with numbers, anything else as text.
@@ -47,7 +48,7 @@ func (v labelValue) equal(u labelValue) bool {
 	return v.isNumber == u.isNumber && v.text == u.text
 }
 
-// key is equal for values that are equal.
+// key returns the same text for values that are equal.
 func (v labelValue) key() string {
 	if v.isNumber {
 		return "n" + strconv.FormatFloat(v.number+0, 'g', -1, 64) // -0 + 0 is 0
@@ -55,27 +56,28 @@ func (v labelValue) key() string {
 	return "t" + v.text
 }
 
-// parseRule reads Options.Positive. No values mean the rule of package doc for well-known pairs.
+// parseRule parses Options.Positive. Without values, the pairs of labels in the package documentation apply.
 func parseRule(positive []string) (rule, error) {
 	var r rule
 	for i, text := range positive {
 		negated := strings.HasPrefix(text, "!") && len(text) > 1
 		if i > 0 && negated != r.negated {
-			return r, usage("--positive with and without '!'", "either values, or '!' before each: all but these", "")
+			return r, &diag.Error{Kind: diag.Usage, Param: "positive", Found: "with and without '!'",
+				Expected: "either labels, or '!' before each of them"}
 		}
 		r.negated = negated
 		if negated {
 			text = text[1:]
 		}
 		if len(trimBlanks([]byte(text))) == 0 {
-			return r, usage("--positive with an empty value", "a value of the label", "")
+			return r, usage("positive", text, "a value of the label")
 		}
 		r.values = append(r.values, newLabelValue(text))
 	}
 	return r, nil
 }
 
-// pair is one kind of value in the well-known pairs {1, 0}, {1, -1} and {true, false}.
+// pair is a set of members of the pairs {1, 0}, {1, -1} and {true, false}.
 type pair uint8
 
 const (
@@ -104,17 +106,17 @@ func pairOf(v labelValue) pair {
 
 // labels classifies labels and counts their values.
 type labels struct {
-	rule   rule
-	seen   map[string]*labelTally // by spelling
-	values map[string]*labelTally // by key
-	order  []*labelTally
-	beyond int // labels that are not counted one by one
-	pairs  pair
-	bad    bool   // a value outside the well-known pairs, or from two of them
-	hit    []bool // which values of the rule occur
-	counts [2]int // rows by class
-	lost   int    // rows of unknown class
-	hide   bool   // a value that is not understood is Unknown rather than bad
+	rule    rule
+	seen    map[string]*labelTally // by spelling
+	values  map[string]*labelTally // by key
+	order   []*labelTally
+	beyond  int    // labels without a separate count
+	pairs   pair   // the members that occur
+	bad     bool   // a label outside the pairs, or labels from two of them
+	hit     []bool // by value of the rule: it occurs
+	counts  [2]int // rows by class
+	unknown int    // rows of unknown class
+	hide    bool   // a label outside the pairs is Unknown instead of bad
 }
 
 type labelTally struct {
@@ -127,33 +129,33 @@ func newLabels(r rule, hide bool) *labels {
 		hit: make([]bool, len(r.values))}
 }
 
-// classOf returns the class of a label that is not missing and counts it.
+// classOf counts a label that is not missing and returns its class.
 func (l *labels) classOf(text []byte) Class {
 	tally := l.seen[string(text)]
 	if tally == nil {
-		tally = l.meet(string(text))
+		tally = l.addSpelling(string(text))
 	}
 	tally.Count++
-	l.count(tally.class)
+	l.countClass(tally.class)
 	return tally.class
 }
 
-// missing counts a row without a label.
-func (l *labels) missing() Class {
-	l.count(Unknown)
+// countMissing counts a row without a label.
+func (l *labels) countMissing() Class {
+	l.countClass(Unknown)
 	return Unknown
 }
 
-func (l *labels) count(c Class) {
+func (l *labels) countClass(c Class) {
 	if c == Unknown {
-		l.lost++
+		l.unknown++
 	} else {
 		l.counts[c]++
 	}
 }
 
-// meet classifies a spelling that was not seen before.
-func (l *labels) meet(text string) *labelTally {
+// addSpelling classifies a new spelling.
+func (l *labels) addSpelling(text string) *labelTally {
 	v := newLabelValue(text)
 	tally := l.values[v.key()]
 	if tally == nil {
@@ -206,7 +208,7 @@ func (l *labels) classifyPair(v labelValue) Class {
 	return Negative
 }
 
-// list returns the values by falling count, in order of appearance where counts agree.
+// list returns the values by falling count, those with equal counts in order of appearance.
 func (l *labels) list() []LabelCount {
 	all := make([]LabelCount, len(l.order))
 	for i, t := range l.order {
@@ -216,7 +218,7 @@ func (l *labels) list() []LabelCount {
 	return all
 }
 
-// describe lists at most ten values with their counts.
+// describe returns at most ten values with their counts, as text.
 func (l *labels) describe() string {
 	all := l.list()
 	var b strings.Builder
@@ -227,18 +229,18 @@ func (l *labels) describe() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s (%s)", diag.Quote(v.Value), thousands(v.Count))
+		fmt.Fprintf(&b, "%s (%s)", diag.Quote(v.Value), text.Count(v.Count))
 	}
 	switch {
 	case l.beyond > 0:
-		fmt.Fprintf(&b, " and more than %s others", thousands(len(all)-min(10, len(all))))
+		fmt.Fprintf(&b, " and more than %s others", text.Count(len(all)-min(10, len(all))))
 	case len(all) > 10:
-		fmt.Fprintf(&b, " and %s", plural(len(all)-10, "other"))
+		fmt.Fprintf(&b, " and %s", text.Plural(len(all)-10, "other"))
 	}
 	return b.String()
 }
 
-// checkRule refuses a value of the rule that never occurs. e says where the labels stand, here and below.
+// checkRule refuses a value of the rule that never occurs. e names the file and column of the labels.
 func (l *labels) checkRule(e diag.Error) error {
 	for i, v := range l.rule.values {
 		if l.hit[i] {
@@ -246,27 +248,27 @@ func (l *labels) checkRule(e diag.Error) error {
 		}
 		e.Found = "no label " + diag.Quote(v.text)
 		e.Expected = "one of the values that occur: " + l.describe()
-		e.Hint = "use --positive with one of them"
+		e.Fixes = []diag.Fix{{Param: "positive", When: "with one of them"}}
 		var known []string
 		for _, t := range l.order {
 			known = append(known, t.Value)
 		}
-		if near := nearest(v.text, known); near != "" {
-			e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
+		if near := nearestName(v.text, known); near != "" {
+			e.Fixes, e.Hint = nil, fmt.Sprintf("did you mean %s?", diag.Quote(near))
 		}
 		return &e
 	}
 	return nil
 }
 
-// checkPair refuses labels that are no well-known pair when no rule was told.
+// checkPair refuses labels that are not one of the pairs if there is no rule.
 func (l *labels) checkPair(e diag.Error) error {
 	if !l.bad {
 		return nil
 	}
 	e.Found = "the labels " + l.describe()
 	e.Expected = "1 and 0, 1 and -1, or true and false"
-	e.Hint = "use --positive to say which are positive"
+	e.Fixes = []diag.Fix{{Param: "positive", Value: "VALUE", When: "for each positive label"}}
 	return &e
 }
 
@@ -279,7 +281,7 @@ func (l *labels) checkClasses(e diag.Error) error {
 		e.Found = fmt.Sprintf("no %s row, the labels are %s", name, l.describe())
 		e.Expected = "rows of both classes"
 		if len(l.order) > 1 {
-			e.Hint = "check --positive"
+			e.Fixes = []diag.Fix{{Param: "positive", Value: "VALUE", When: "for each positive label"}}
 		}
 		return &e
 	}

@@ -6,15 +6,17 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
-// labelsFile reads labels in step with the rows of another file: one a line, or an IDX file of one dimension.
+// labelsFile reads the labels of the rows of another file: one label per line, or an IDX file of one
+// dimension.
 type labelsFile struct {
 	file    string
 	in      *input
 	records *delimited
 	idx     *idx
-	count   int // labels taken
+	count   int // labels read
 	text    []byte
 }
 
@@ -25,19 +27,19 @@ func openLabels(path string) (*labelsFile, error) {
 		return nil, err
 	}
 	l := &labelsFile{file: path, in: in}
-	if err := l.begin(); err != nil {
+	if err := l.start(); err != nil {
 		in.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
-func (l *labelsFile) begin() error {
+func (l *labelsFile) start() error {
 	p, source, err := readPrefix(l.in)
 	if err != nil {
 		return err
 	}
-	if looksIDX(p.bytes) {
+	if looksIDX(p, nil) {
 		l.idx, err = newIDX(l.file, source)
 		if err == nil && l.idx.cols != 1 {
 			err = &diag.Error{Kind: diag.Data, File: l.file, Found: fmt.Sprintf("%d values for each item", l.idx.cols),
@@ -49,7 +51,7 @@ func (l *labelsFile) begin() error {
 	return nil
 }
 
-// read returns the next label; io.EOF at the end.
+// read returns the next label, or io.EOF at the end.
 func (l *labelsFile) read() ([]byte, error) {
 	if l.idx != nil {
 		values, err := l.idx.next()
@@ -70,19 +72,19 @@ func (l *labelsFile) read() ([]byte, error) {
 	return r.fields[0], nil
 }
 
-// next returns the label of the next row of the data file.
-func (l *labelsFile) next(data string) ([]byte, error) {
+// nextFor returns the label of the next row of the data file.
+func (l *labelsFile) nextFor(data string) ([]byte, error) {
 	label, err := l.read()
 	if err == io.EOF {
-		return nil, &diag.Error{Kind: diag.Data, File: l.file, Found: plural(l.count, "label"),
+		return nil, &diag.Error{Kind: diag.Data, File: l.file, Found: text.Plural(l.count, "label"),
 			Expected: fmt.Sprintf("one for each row of %s, which has more", data)}
 	}
 	l.count++
 	return label, err
 }
 
-// end checks that no label is left over.
-func (l *labelsFile) end(data string) error {
+// checkEnd refuses labels after the last row of the data file.
+func (l *labelsFile) checkEnd(data string) error {
 	rows := l.count
 	for {
 		if _, err := l.read(); err == io.EOF {
@@ -95,6 +97,6 @@ func (l *labelsFile) end(data string) error {
 	if l.count == rows {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Data, File: l.file, Found: plural(l.count, "label"),
-		Expected: fmt.Sprintf("one for each row of %s, which has %s", data, plural(rows, "row"))}
+	return &diag.Error{Kind: diag.Data, File: l.file, Found: text.Plural(l.count, "label"),
+		Expected: fmt.Sprintf("one for each row of %s, which has %s", data, text.Plural(rows, "row"))}
 }

@@ -9,78 +9,75 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
-// MaxFeatures is the largest index that is accepted in a LIBSVM file.
+// MaxFeatures is the largest index of a LIBSVM file. docs/hostile.md shows what such a file costs.
 const MaxFeatures = 100_000_000
 
-// libsvmRows turns lines of LIBSVM text into sparse rows. The rules are in the package's documentation.
+// libsvmRows reads lines of LIBSVM text as sparse rows. The package documentation has the rules.
 type libsvmRows struct {
 	reader *Reader
-	feed   *feed
+	chunks *chunkQueue
 	lines  *lines
-	limit  int  // the largest index that is kept
-	bound  bool // limit was told, by Features or by a schema
+	limit  int // the largest index that is kept
 	begun  bool
-	empty  int // the first of the empty lines that precede the current line, 0: none
+	empty  int // the first of the empty lines before the current line; 0: none
 
 	beyond      int // entries above the training width
 	beyondFirst int // the line of the first of them
 }
 
-func newLIBSVMRows(r *Reader, source io.Reader) (*libsvmRows, error) {
+func newLIBSVMRows(r *Reader, _ prefix, source io.Reader) (rowSource, error) {
 	o := &r.options
 	label := o.Label
 	if label == "first" || label == "1" {
 		label = ""
 	}
-	if err := noColumns(o, "a LIBSVM file, which has no columns but its label", label); err != nil {
+	if err := r.refuseColumns(label); err != nil {
 		return nil, err
 	}
 	if len(o.Drop) > 0 {
-		return nil, usage("--drop with a LIBSVM file", "delimited text", "")
+		return nil, r.refusal("drop")
 	}
-	s := &libsvmRows{reader: r, feed: newFeed(source, r.pace), limit: MaxFeatures}
-	s.lines = newLines(s.feed)
-	if o.Width > 0 {
-		s.limit, s.bound = o.Width, true
-	}
+	cols := o.Width
 	if m := o.Schema; m != nil {
-		if m.Format != "libsvm" {
-			return nil, wrongFormat(r.file, "a LIBSVM file", "a file with columns as the model was trained on")
+		if !m.Sparse() {
+			return nil, r.wrongFormat()
 		}
-		s.limit, s.bound = m.Width, true
+		cols = m.Width
 	}
-	cols := 0
-	if s.bound {
-		cols = s.limit
+	s := &libsvmRows{reader: r, chunks: newChunkQueue(source, r.policy), limit: MaxFeatures}
+	if cols > 0 {
+		s.limit = cols
 	}
+	s.lines = newLines(s.chunks)
 	r.table.Sparse = &Sparse{Cols: cols, Start: []int64{0}}
 	r.schema.Width = cols
-	if !r.pace.careful {
-		s.feed.scan = s.scanFor().scan
+	if !r.policy.careful {
+		s.chunks.scan = s.newScan().scan
 	}
 	return s, nil
 }
 
-// more implements rowSource.
-func (s *libsvmRows) more(t *Table, limit int) error {
+// appendRows implements rowSource.
+func (s *libsvmRows) appendRows(t *Table, limit int) error {
 	whole := limit == math.MaxInt
 	if whole {
-		defer s.feed.together()()
+		defer s.chunks.scanAhead()()
 	}
 	for t.Rows() < limit {
 		if whole {
-			if err := s.reader.outlook.check(t, s.reader.in, s.feed.consumed()); err != nil {
+			if err := s.reader.outlook.check(t, s.reader.in, s.chunks.consumed()); err != nil {
 				return err
 			}
 		}
-		if s.scanned() {
+		if s.nextIsScanned() {
 			if whole {
-				p := &s.feed.current.piece
-				s.reserve(t, p.rows, len(p.index), s.feed.progress())
+				p := &s.chunks.current.rows
+				s.reserve(t, p.count, len(p.index), s.chunks.progress())
 			}
-			if err := s.take(t, limit); err != nil {
+			if err := s.appendChunk(t, limit); err != nil {
 				return err
 			}
 			continue
@@ -97,15 +94,15 @@ func (s *libsvmRows) more(t *Table, limit int) error {
 			}
 			return lineFailure(s.reader.file, s.lines, err)
 		}
-		if err := s.addLine(t, line); err != nil {
+		if err := s.appendLine(t, line); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addLine appends the row of a line, if it holds one.
-func (s *libsvmRows) addLine(t *Table, line []byte) error {
+// appendLine appends the row of a line, if it has one.
+func (s *libsvmRows) appendLine(t *Table, line []byte) error {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		return s.wrong("a NUL byte", "text", "is this a binary file?")
 	}
@@ -128,25 +125,25 @@ func (s *libsvmRows) addLine(t *Table, line []byte) error {
 			Expected: "a label, with or without features"}
 	}
 	s.begun, s.empty = true, 0
-	return s.addRow(t, text)
+	return s.appendRow(t, text)
 }
 
-// addRow appends a row: a label and entries.
-func (s *libsvmRows) addRow(t *Table, text []byte) error {
+// appendRow appends a row: a label and entries.
+func (s *libsvmRows) appendRow(t *Table, text []byte) error {
 	token, rest := cutToken(text)
 	var label []byte
 	if bytes.IndexByte(token, ':') < 0 {
 		label = token
 		token, rest = cutToken(rest)
 	}
-	label, err := s.label(label)
+	label, err := s.labelOf(label)
 	if err != nil {
 		return err
 	}
 	x := t.Sparse
 	previous := 0
 	for len(token) > 0 {
-		index, value, err := s.pair(token)
+		index, value, err := s.parsePair(token)
 		if err != nil {
 			return err
 		}
@@ -154,11 +151,11 @@ func (s *libsvmRows) addRow(t *Table, text []byte) error {
 			return s.disorder(index, previous)
 		}
 		previous = index
-		s.keep(x, index, value)
+		s.keepEntry(x, index, value)
 		token, rest = cutToken(rest)
 	}
 	x.Start = append(x.Start, int64(len(x.Index)))
-	t.Label = append(t.Label, s.reader.count(label))
+	t.Label = append(t.Label, s.reader.countLabel(label))
 	if s.reader.options.Raw {
 		t.Raw = append(t.Raw, []string{string(text)})
 	}
@@ -166,12 +163,12 @@ func (s *libsvmRows) addRow(t *Table, text []byte) error {
 	return nil
 }
 
-// label returns the label of a row, given the one before its entries: that of the labels file if there is one; nil when
-// it is missing.
-func (s *libsvmRows) label(own []byte) (label []byte, err error) {
-	label = own
+// labelOf returns the label of a row: the next one of the labels file if there is one, otherwise the one
+// before the entries; nil if it is missing.
+func (s *libsvmRows) labelOf(written []byte) (label []byte, err error) {
+	label = written
 	if s.reader.labelsFile != nil {
-		if label, err = s.reader.labelsFile.next(s.reader.file); err != nil {
+		if label, err = s.reader.labelsFile.nextFor(s.reader.file); err != nil {
 			return nil, err
 		}
 	}
@@ -187,8 +184,8 @@ func (s *libsvmRows) label(own []byte) (label []byte, err error) {
 	return label, nil
 }
 
-// keep appends an entry, unless it is 0 or beyond the model's features.
-func (s *libsvmRows) keep(x *Sparse, index int, value float64) {
+// keepEntry appends an entry unless it is 0 or beyond the model's features.
+func (s *libsvmRows) keepEntry(x *Sparse, index int, value float64) {
 	if index > s.limit {
 		if s.beyond == 0 {
 			s.beyondFirst = s.lines.number
@@ -203,7 +200,7 @@ func (s *libsvmRows) keep(x *Sparse, index int, value float64) {
 	}
 }
 
-// widen counts the features up to an index.
+// widen extends the features to an index.
 func (s *libsvmRows) widen(x *Sparse, index int) {
 	if index > x.Cols {
 		x.Cols = index
@@ -211,7 +208,7 @@ func (s *libsvmRows) widen(x *Sparse, index int) {
 	}
 }
 
-// cutToken cuts the first run of characters that are not blank from text that does not begin with a blank.
+// cutToken returns the first token of text, which does not begin with a blank, and the text after it.
 func cutToken(text []byte) (token, rest []byte) {
 	i := 0
 	for i < len(text) && !isBlank(text[i]) {
@@ -224,8 +221,8 @@ func cutToken(text []byte) (token, rest []byte) {
 	return token, rest
 }
 
-// pair reads index:value.
-func (s *libsvmRows) pair(token []byte) (int, float64, error) {
+// parsePair parses index:value.
+func (s *libsvmRows) parsePair(token []byte) (int, float64, error) {
 	colon := bytes.IndexByte(token, ':')
 	if colon < 0 {
 		return 0, 0, s.wrong(diag.Quote(string(token)), "index:value", "")
@@ -242,10 +239,11 @@ func (s *libsvmRows) pair(token []byte) (int, float64, error) {
 		return 0, 0, s.wrong("index 0", "indices from 1", "add 1 to every index of the file")
 	case index > MaxFeatures:
 		return 0, 0, s.wrong("index "+diag.Quote(string(token[:colon])),
-			"indices of at most "+thousands(MaxFeatures), "")
+			"indices of at most "+text.Count(MaxFeatures), "")
 	case index > s.limit && s.reader.options.Schema == nil:
-		return 0, 0, s.wrong(fmt.Sprintf("index %d", index), fmt.Sprintf("indices of at most %d", s.limit),
-			"the number of features was told")
+		e := s.wrong(fmt.Sprintf("index %d", index), fmt.Sprintf("indices of at most %d", s.limit), "")
+		e.Fixes = []diag.Fix{{Param: "width", Value: "N", When: "to allow more"}}
+		return 0, 0, e
 	}
 	v, what := parseNumber(token[colon+1:])
 	if what == number {
@@ -256,7 +254,7 @@ func (s *libsvmRows) pair(token []byte) (int, float64, error) {
 	return 0, 0, e
 }
 
-// scanIndex reads digits; beyond MaxFeatures it stops adding.
+// scanIndex parses digits. For a number above MaxFeatures it returns another one above MaxFeatures.
 func scanIndex(b []byte) (int, bool) {
 	if len(b) == 0 {
 		return 0, false
@@ -273,7 +271,7 @@ func scanIndex(b []byte) (int, bool) {
 	return min(index, math.MaxInt32), true
 }
 
-// disorder is the error of an index that does not ascend.
+// disorder is the error of an index that is not larger than the one before it.
 func (s *libsvmRows) disorder(index, previous int) error {
 	if index == previous {
 		return s.wrong(fmt.Sprintf("index %d twice", index), "each index once in a row", "")
@@ -286,23 +284,23 @@ func (s *libsvmRows) wrong(found, expected, hint string) *diag.Error {
 		Found: found, Expected: expected, Hint: hint}
 }
 
-// columnNames implements rowSource: a row is kept whole.
-func (s *libsvmRows) columnNames() []string { return []string{"libsvm"} }
+// columnNames implements rowSource. Table.Raw has a row as one field.
+func (s *libsvmRows) columnNames() []string { return []string{string(s.reader.format.name)} }
 
-// check implements rowSource.
-func (s *libsvmRows) check() error {
+// checkEnd implements rowSource.
+func (s *libsvmRows) checkEnd() error {
 	if s.reader.schema.Width > 0 {
 		return nil
 	}
 	return &diag.Error{Kind: diag.Data, File: s.reader.file, Found: "no feature in any row",
-		Expected: "index:value pairs behind the labels"}
+		Expected: "index:value pairs after the labels"}
 }
 
 // finish implements rowSource.
 func (s *libsvmRows) finish() {
 	if s.beyond > 0 {
 		s.reader.warn("extra_features", fmt.Sprintf(
-			"%s: %s beyond the model's %d features ignored, the first in line %d", s.reader.file, plural(s.beyond, "value"),
+			"%s: %s beyond the model's %d features ignored, the first in line %d", s.reader.file, text.Plural(s.beyond, "value"),
 			s.limit, s.beyondFirst))
 	}
 }

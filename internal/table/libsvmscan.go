@@ -9,30 +9,30 @@ import (
 	"toptau/internal/kernel"
 )
 
-// libsvmScan reads chunks of LIBSVM text in which nothing is unusual: no comments, no empty lines, no bytes that are
-// not text, lines of LF or CRLF, whole indices that ascend and are allowed, finite values. It gives up on any other,
-// which addLine reads instead, with its errors.
+// libsvmScan parses chunks of LIBSVM text without anything unusual: no comments, no empty lines, only text,
+// lines that end with LF or CRLF, valid ascending indices, finite values. It gives up on other chunks, which
+// appendLine reads instead, with its errors.
 type libsvmScan struct {
-	limit   int  // the largest index that is kept
-	beyond  bool // larger ones are ignored
-	labels  bool // labels stand in the lines
-	unlabel bool // and may be absent or missing
-	raw     bool
-	missing *missingSpellings
+	limit      int  // the largest index that is kept
+	beyond     bool // larger ones are ignored
+	labels     bool // the lines have labels
+	unlabelled bool // labels may be absent or missing
+	raw        bool
+	missing    *missingSpellings
 }
 
-func (s *libsvmRows) scanFor() *libsvmScan {
+func (s *libsvmRows) newScan() *libsvmScan {
 	o := &s.reader.options
-	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil, unlabel: o.Unlabelled,
+	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil, unlabelled: o.Unlabelled,
 		raw: o.Raw, missing: s.reader.missing}
 }
 
-// scan reads a chunk; false when it gives up.
+// scan parses a chunk. It returns false if it gives up.
 func (c *libsvmScan) scan(k *chunk) bool {
-	p, b := &k.piece, k.padded()
-	c.begin(p, min(bytes.Count(k.text, []byte{'\n'})+1, (len(k.text)+1)/2)) // as no line is empty
+	p, b := &k.rows, k.padded()
+	c.prepare(p, min(bytes.Count(k.text, []byte{'\n'})+1, (len(k.text)+1)/2)) // no line is empty
 	for at := 0; at < len(k.text); {
-		if p.rows == len(p.start) {
+		if p.count == len(p.start) {
 			return false
 		}
 		for isBlank(b[at]) {
@@ -46,7 +46,7 @@ func (c *libsvmScan) scan(k *chunk) bool {
 			return false
 		}
 		if c.raw {
-			p.raw[p.rows] = []string{string(trimBlanks(b[begin:at]))}
+			p.raw[p.count] = []string{string(trimBlanks(b[begin:at]))}
 		}
 		if b[at] == '\r' {
 			at++
@@ -55,42 +55,42 @@ func (c *libsvmScan) scan(k *chunk) bool {
 			return false
 		}
 		at++
-		p.rows++
+		p.count++
 		p.lines++
 	}
 	return true
 }
 
-// begin prepares a piece for at most so many rows.
-func (c *libsvmScan) begin(p *piece, rows int) {
-	p.rows, p.lines, p.taken, p.passed = 0, 0, 0, 0
+// prepare allocates memory for at most the given number of rows.
+func (c *libsvmScan) prepare(p *chunkRows, rows int) {
+	p.count, p.lines, p.taken, p.passed = 0, 0, 0, 0
 	p.beyond, p.beyondFirst = 0, 0
-	p.start = sized(p.start, rows)
-	p.top = sized(p.top, rows)
+	p.start = resized(p.start, rows)
+	p.top = resized(p.top, rows)
 	p.index, p.value = p.index[:0], p.value[:0]
 	p.labels.clear(rows)
 	p.tally = p.tally[:0]
 	if c.raw {
-		p.raw = sized(p.raw, rows)
+		p.raw = resized(p.raw, rows)
 	}
 }
 
 func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
-// label reads the label of a line that begins at a place and returns where its entries do; -1 when it gives up. A first
-// token with a colon is an entry. Behind the label nothing but numbers is read, so only here can bytes be that are no text,
-// or a comment.
-func (c *libsvmScan) label(p *piece, b []byte, at int) int {
+// label parses the label of a line that begins at a place and returns the start of its entries, -1 if it
+// gives up. A first token with a colon is an entry. After the label only numbers are accepted, so only the
+// label needs the checks for UTF-8 and comments.
+func (c *libsvmScan) label(p *chunkRows, b []byte, at int) int {
 	begin := at
 	for ; !isBlank(b[at]) && !isLineEnd(b[at]); at++ {
 		if b[at] == '#' || b[at] == 0 || b[at] >= utf8.RuneSelf {
 			return -1
 		}
 		if b[at] == ':' {
-			if c.labels && !c.unlabel {
+			if c.labels && !c.unlabelled {
 				return -1
 			}
-			p.labels.codes[p.rows] = -1
+			p.labels.codes[p.count] = -1
 			return begin
 		}
 	}
@@ -98,18 +98,18 @@ func (c *libsvmScan) label(p *piece, b []byte, at int) int {
 		return -1 // an empty line
 	}
 	switch missing := c.labels && c.missing.has(b[begin:at]); {
-	case missing && !c.unlabel:
+	case missing && !c.unlabelled:
 		return -1
 	case missing || !c.labels:
-		p.labels.codes[p.rows] = -1
+		p.labels.codes[p.count] = -1
 	default:
-		p.labels.put(b, span{int32(begin), int32(at)}, p.rows)
+		p.labels.put(b, span{int32(begin), int32(at)}, p.count)
 	}
 	return at
 }
 
-// entries reads the entries of a line and returns the place of its end; -1 when it gives up.
-func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
+// entries parses the entries of a line and returns the end of the line, -1 if it gives up.
+func (c *libsvmScan) entries(p *chunkRows, b []byte, at int) int {
 	numbers, order := &p.numbers, order{}
 	for {
 		for isBlank(b[at]) {
@@ -139,15 +139,15 @@ func (c *libsvmScan) entries(p *piece, b []byte, at int) int {
 			return -1
 		}
 	}
-	p.start[p.rows], p.top[p.rows] = int32(len(p.index)), int32(order.top)
+	p.start[p.count], p.top[p.count] = int32(len(p.index)), int32(order.top)
 	return at
 }
 
-// order is how far the indices of a row have come: the last one, and the last that is not beyond the training width.
+// order holds the last index of a row, and the last one within the training width.
 type order struct{ previous, top int }
 
-// keepAll is keep for indices and values in turns.
-func (c *libsvmScan) keepAll(p *piece, o *order, pairs []float64) bool {
+// keepAll is keep for alternating indices and values.
+func (c *libsvmScan) keepAll(p *chunkRows, o *order, pairs []float64) bool {
 	n, previous, limit := len(p.index), o.previous, min(c.limit, MaxFeatures)
 	index := slices.Grow(p.index, len(pairs)/2)[:n+len(pairs)/2]
 	value := slices.Grow(p.value, len(pairs)/2)[:len(index)]
@@ -174,8 +174,9 @@ func (c *libsvmScan) keepAll(p *piece, o *order, pairs []float64) bool {
 	return true
 }
 
-// keep takes an entry; false when it gives up. Index 0 is also what stands where no digit is before the colon.
-func (c *libsvmScan) keep(p *piece, o *order, index int, v float64) bool {
+// keep appends an entry. It returns false if the scan must give up. Index 0 also means that there is no digit
+// before the colon.
+func (c *libsvmScan) keep(p *chunkRows, o *order, index int, v float64) bool {
 	if index <= o.previous || index > MaxFeatures || index > c.limit && !c.beyond {
 		return false
 	}
@@ -195,10 +196,10 @@ func (c *libsvmScan) keep(p *piece, o *order, index int, v float64) bool {
 	return true
 }
 
-// scanIndexAt reads at most nine digits, as MaxFeatures has, and returns the place behind them.
+// scanIndexAt parses at most nine digits, the length of MaxFeatures, and returns the place after them.
 func scanIndexAt(b []byte, at int) (int, int) {
 	x := binary.LittleEndian.Uint64(b[at:]) ^ zeros
-	if others(x) == 0 {
+	if nonDigits(x) == 0 {
 		index, end := int(eightDigits(x)), at+8
 		if digit := b[end] - '0'; digit <= 9 {
 			return index*10 + int(digit), end + 1
@@ -209,7 +210,7 @@ func scanIndexAt(b []byte, at int) (int, int) {
 	return int(index), at + n
 }
 
-// value reads a value and returns the place behind it; -1 when it gives up.
+// value parses a value and returns the place after it, -1 if it gives up.
 func (c *libsvmScan) value(b []byte, at int) (float64, int) {
 	if digit := b[at] - '0'; digit <= 9 && (b[at+1] == ' ' || b[at+1] == '\n') {
 		return float64(digit), at + 1

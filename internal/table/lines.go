@@ -11,25 +11,25 @@ const (
 	// MaxLine is the longest line or quoted record in bytes: 64 MiB.
 	MaxLine = 64 << 20
 
-	// firstBuffer is the size a line buffer begins with; it grows for longer lines.
+	// firstBuffer is the initial size of a line buffer, which grows for longer lines.
 	firstBuffer = 64 << 10
 )
 
 var errLongLine = errors.New("a line beyond the limit")
 
-// lines cuts a stream into lines that end with LF, CRLF or a lone CR, in any mixture, and counts them. Its memory is
-// the longest line.
+// lines splits a stream into lines that end with LF, CRLF or a lone CR, in any mixture, and counts them. Its
+// memory is proportional to the longest line.
 type lines struct {
 	source io.Reader
 	limit  int // longest line in bytes
 
 	buffer []byte
-	begin  int   // of the current line in buffer
-	end    int   // of what has been read into buffer
-	seen   int   // no end of line stands in buffer[begin:seen]
+	begin  int   // the start of the current line in buffer
+	end    int   // the end of the bytes in buffer
+	seen   int   // buffer[begin:seen] has no end of line
 	lf     int   // the first LF at or after begin, or -1
-	noLF   int   // when lf is -1: no LF stands before this place
-	failed error // what the source ended with
+	noLF   int   // if lf is -1: there is no LF before this place
+	failed error // the error that ended the source
 	number int   // of the last line returned, 1-based
 }
 
@@ -37,8 +37,8 @@ func newLines(source io.Reader) *lines {
 	return &lines{source: source, limit: MaxLine, lf: -1}
 }
 
-// next returns a line without its end, valid until the following call, io.EOF after the last one, errLongLine, or what
-// the source failed with. Whatever stands behind the last end of line is a line unless it is empty.
+// next returns a line without its end, valid until the following call. Its errors are io.EOF after the last
+// line, errLongLine, and the source's. Text after the last end of line is a line.
 func (l *lines) next() ([]byte, error) {
 	for {
 		if line, ok := l.cut(); ok {
@@ -61,14 +61,14 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// passEmpty passes the lines before the next one that holds something besides blanks, and counts them. A delimiter is no
-// blank, unless it is blank itself. However many lines there are, it keeps one of them at a time.
+// passEmpty skips and counts the lines that hold only blanks. A tab that is the delimiter does not count as a
+// blank. At most one line at a time is in memory.
 func (l *lines) passEmpty(delimiter byte) {
 	for at := l.begin; ; {
 		for at < l.end && isBlank(l.buffer[at]) && (l.buffer[at] != delimiter || delimiter == blank) {
 			at++
 		}
-		last := at+1 >= l.end // of what has been read: a CR may be followed by LF
+		last := at+1 >= l.end // LF may follow a CR that ends the buffer
 		switch {
 		case at < l.end && l.buffer[at] == '\n':
 			n := lineFeeds(l.buffer[at:l.end])
@@ -93,7 +93,7 @@ func (l *lines) passEmpty(delimiter byte) {
 	}
 }
 
-// lineFeeds counts the LFs that b begins with.
+// lineFeeds returns the number of LFs at the start of b.
 func lineFeeds(b []byte) int {
 	const all = 0x0a0a0a0a0a0a0a0a
 	n := 0
@@ -106,8 +106,8 @@ func lineFeeds(b []byte) int {
 	return n
 }
 
-// cut finds the end of the current line in the buffer. LF is looked for once for the whole buffer and remembered, so
-// that neither LF nor CR files are searched more than once.
+// cut returns the current line if its end is in the buffer. The place of the next LF is stored, so that every
+// byte is searched once for LF and once for CR.
 func (l *lines) cut() ([]byte, bool) {
 	if l.lf < 0 {
 		if i := bytes.IndexByte(l.buffer[l.noLF:l.end], '\n'); i >= 0 {
@@ -124,7 +124,7 @@ func (l *lines) cut() ([]byte, bool) {
 		cr := l.seen + i
 		after := cr + 1
 		if after == l.end && l.failed == nil {
-			l.seen = cr // whether LF follows is not known yet
+			l.seen = cr // LF may follow
 			return nil, false
 		}
 		if after < l.end && l.buffer[after] == '\n' {
@@ -152,16 +152,16 @@ func (l *lines) advance(i int) {
 	l.noLF = max(l.noLF, i)
 }
 
-// rest is the stream behind the last line.
+// rest returns the stream after the last line.
 func (l *lines) rest() io.Reader {
-	behind := l.source
+	after := l.source
 	if l.failed != nil {
-		behind = &failing{l.failed}
+		after = &failing{l.failed}
 	}
-	return io.MultiReader(bytes.NewReader(l.buffer[l.begin:l.end]), behind)
+	return io.MultiReader(bytes.NewReader(l.buffer[l.begin:l.end]), after)
 }
 
-// fill reads once, after making room.
+// fill reads at least one byte, or fails. It moves or enlarges the buffer if that is full.
 func (l *lines) fill() {
 	if l.begin > 0 {
 		copy(l.buffer, l.buffer[l.begin:l.end])

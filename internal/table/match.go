@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
-// matching is where the columns of a schema stand in another file.
+// matching lists the places of a schema's columns in another file.
 type matching struct {
 	features  []int // by schema column: the column of the file
 	label     int   // -1: there is none
@@ -18,8 +19,8 @@ type matching struct {
 	reordered []string
 }
 
-// namesOneOf reports whether a feature or the label has one of the names.
-func namesOneOf(m *schema.Schema, fields [][]byte) bool {
+// hasColumnName reports whether one of the fields is the name of a feature or of the label.
+func hasColumnName(m *schema.Schema, fields [][]byte) bool {
 	known := map[string]bool{}
 	for _, c := range m.Columns {
 		known[c.Name] = true
@@ -30,7 +31,7 @@ func namesOneOf(m *schema.Schema, fields [][]byte) bool {
 	return slices.ContainsFunc(fields, func(f []byte) bool { return known[string(trimBlanks(f))] })
 }
 
-// match finds the schema's columns in a file of named columns.
+// matchNames finds the schema's columns by name.
 func matchNames(m *schema.Schema, n *names) matching {
 	g := matching{label: -1}
 	known := map[string]bool{}
@@ -63,12 +64,12 @@ func matchNames(m *schema.Schema, n *names) matching {
 	return g
 }
 
-// matchNumbers finds the schema's columns by number. A file with one column less than the training file, in which no
-// label is needed, lacks the label's column: those behind it move up.
+// matchNumbers finds the schema's columns by number. If no label is needed and the file has one column less
+// than the training file, the label's column is the one that is absent, and the columns after it move up.
 func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 	g := matching{label: -1}
 	width := len(n.all)
-	removed := m.Width + 1 // the number of the column that is not there
+	removed := m.Width + 1 // the number of the absent column
 	if m.Label != nil && unlabelled && width == m.Width-1 {
 		removed = m.Label.Number
 	}
@@ -97,10 +98,11 @@ func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 	return g
 }
 
-// outOfOrder returns the elements of a list of places, those not negative, that are outside its longest ascending part.
+// outOfOrder returns the indices of the places that are not part of the longest ascending subsequence.
+// Negative places are ignored.
 func outOfOrder(places []int) []int {
-	ends := []int{}                    // of the ascending parts of length l + 1, the last element with the smallest place
-	before := make([]int, len(places)) // the element before this one in such a part
+	ends := []int{}                    // ends[l] ends the subsequence of length l + 1 with the smallest end
+	before := make([]int, len(places)) // the index before this one in such a subsequence
 	for k, p := range places {
 		before[k] = -1
 		if p < 0 {
@@ -131,31 +133,31 @@ func outOfOrder(places []int) []int {
 	return out
 }
 
-// problem is the error of a file that lacks columns of the model.
-func (g *matching) problem(file string, want int) error {
+// missingColumns returns the error of a file without some columns of the model.
+func (g *matching) missingColumns(file string, want int) error {
 	if len(g.missing) == 0 {
 		return nil
 	}
-	parts := []string{"missing columns: " + enumerate(g.missing, 20)}
+	parts := []string{"missing columns: " + quotedList(g.missing, 20)}
 	if len(g.extra) > 0 {
-		parts = append(parts, "extra columns: "+enumerate(g.extra, 20))
+		parts = append(parts, "extra columns: "+quotedList(g.extra, 20))
 	}
 	if len(g.reordered) > 0 {
-		parts = append(parts, "columns in another order: "+enumerate(g.reordered, 20))
+		parts = append(parts, "columns in another order: "+quotedList(g.reordered, 20))
 	}
 	return &diag.Error{Kind: diag.Model, File: file, Found: strings.Join(parts, "; "),
-		Expected: fmt.Sprintf("the %s that the model was trained on", plural(want, "column"))}
+		Expected: fmt.Sprintf("the %s that the model was trained on", text.Plural(want, "column"))}
 }
 
-// report warns of columns that are ignored or stand elsewhere.
-func (g *matching) report(r *Reader) {
+// warn reports columns that are ignored or in another order.
+func (g *matching) warn(r *Reader) {
 	if len(g.extra) > 0 {
 		r.warn("extra_columns", fmt.Sprintf("%s: ignored, because the model does not know %s: %s",
-			r.file, themOrIt(len(g.extra)), enumerate(g.extra, 20)))
+			r.file, themOrIt(len(g.extra)), quotedList(g.extra, 20)))
 	}
 	if len(g.reordered) > 0 {
 		r.warn("reordered_columns", fmt.Sprintf("%s: matched by name in another order than in training: %s",
-			r.file, enumerate(g.reordered, 20)))
+			r.file, quotedList(g.reordered, 20)))
 	}
 }
 
@@ -166,64 +168,71 @@ func themOrIt(n int) string {
 	return "them"
 }
 
-// match takes the features and the label of a delimited file from the schema.
-func (s *delimitedRows) match() error {
-	o, m, r := &s.reader.options, s.reader.options.Schema, s.reader
-	if m.Format == "libsvm" {
-		return wrongFormat(r.file, "delimited text", "LIBSVM, as the model was trained on")
+// matchSchema finds the features and the label of a schema in the file.
+func (a *assembler) matchSchema() error {
+	o, m, r := &a.reader.options, a.reader.options.Schema, a.reader
+	if m.Sparse() {
+		return r.wrongFormat()
 	}
-	if m.Header && !s.names.header && o.Header != "no" {
+	if m.Header && !a.names.header && o.Header != schema.NoHeader {
 		return &diag.Error{Kind: diag.Model, File: r.file, Found: "no header", Expected: "the model's column names",
-			Hint: "use --header no to match columns by number"}
+			Fixes: matchByNumber}
 	}
 	unlabelled := o.Unlabelled || o.LabelsFile != ""
 	var g matching
-	if m.Header && s.names.header {
-		g = matchNames(m, s.names)
+	if m.Header && a.names.header {
+		g = matchNames(m, a.names)
 	} else {
-		g = matchNumbers(m, s.names, unlabelled && o.Label == "")
+		g = matchNumbers(m, a.names, unlabelled && o.Label == "")
 	}
 	g.extra = slices.DeleteFunc(g.extra, func(name string) bool {
-		i := s.names.index[name]
-		return s.roles.other[i] || i == s.roles.label
+		i := a.names.index[name]
+		return a.roles.other[i] || i == a.roles.label
 	})
-	if err := g.problem(r.file, len(m.Columns)); err != nil {
+	if err := g.missingColumns(r.file, len(m.Columns)); err != nil {
 		return err
 	}
 	if o.Label == "" && o.LabelsFile == "" {
-		s.roles.label = g.label
+		a.roles.label = g.label
 		if g.label < 0 && !o.Unlabelled {
-			return missingLabel(m, s.names)
+			return missingLabel(m, a.names)
 		}
 	}
-	g.report(r)
-	s.roles.features = g.features
+	g.warn(r)
+	a.roles.features = g.features
 	for k, i := range g.features {
 		c := m.Columns[k]
-		s.kinds = append(s.kinds, c.Kind)
+		a.kinds = append(a.kinds, c.Kind)
 		codes := map[string]int32{}
 		for code, value := range c.Dictionary {
 			codes[value] = int32(code)
 		}
-		s.codes = append(s.codes, codes)
+		a.codes = append(a.codes, codes)
 		r.table.Columns = append(r.table.Columns, Column{Name: c.Name, Number: i + 1, Kind: c.Kind,
 			Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return nil
 }
 
-// missingLabel is the error of a file that should have the label of training.
+// matchByNumber is the fix for a file without the names of the model's columns.
+var matchByNumber = []diag.Fix{{Param: "header", Value: "no", When: "to match columns by number"}}
+
+// missingLabel is the error of a file without the label column of the schema.
 func missingLabel(m *schema.Schema, n *names) error {
 	if m.Label == nil {
 		return noLabel(n)
 	}
-	e := n.unknown("the label", m.Label.Name)
-	if e.Hint == "" {
-		e.Hint = "use --label or --labels-file"
-	}
+	e := n.unknownColumn("", m.Label.Name)
+	e.Found = "no label column " + e.Found
+	e.Fixes = append(e.Fixes, diag.Fix{Param: "label", Value: "COLUMN"}, diag.Fix{Param: "labels-file", Value: "FILE"})
 	return e
 }
 
-func wrongFormat(file, found, expected string) error {
-	return &diag.Error{Kind: diag.Model, File: file, Found: found, Expected: expected}
+// wrongFormat is the error of a file that stores its rows differently from the model's training file.
+func (r *Reader) wrongFormat() error {
+	expected := "a file with columns, as the model was trained on"
+	if r.options.Schema.Sparse() {
+		expected = "a LIBSVM file, as the model was trained on"
+	}
+	return &diag.Error{Kind: diag.Model, File: r.file, Found: r.format.words, Expected: expected}
 }

@@ -14,7 +14,7 @@ import (
 	"toptau/schema"
 )
 
-// Empty lines that are passed are those that next returns as lines of blanks, however the text is cut.
+// passEmpty skips exactly the lines that next returns as lines of blanks, for every way to cut the text.
 func TestPassEmpty(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -52,7 +52,7 @@ func TestLineFeeds(t *testing.T) {
 	}
 }
 
-// The rows of a file are the same with empty lines around them, and its lines keep their numbers.
+// Empty lines around the rows of a file change neither the rows nor the numbers of the lines.
 func TestEmptyLinesAround(t *testing.T) {
 	const rows = "a,y\n1,1\n2,0\n"
 	read := func(text string) *Table {
@@ -60,7 +60,7 @@ func TestEmptyLinesAround(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, _, err := r.all()
+		table, _, err := r.ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestEmptyLinesAround(t *testing.T) {
 func failureOf(text string, o Options) *diag.Error {
 	r, err := NewReader("t", strings.NewReader(text), o)
 	if err == nil {
-		_, _, err = r.all()
+		_, _, err = r.ReadAll()
 	}
 	return diag.Of(err)
 }
@@ -97,14 +97,14 @@ func TestWidestTable(t *testing.T) {
 	}
 }
 
-// Both ways of reading refuse the same category in the same line.
+// Both ways to read refuse the same category in the same line.
 func TestMostCategories(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("s,y\n")
 	for i := range maxCategories + 2 {
 		fmt.Fprintf(&b, "k%d,%d\n", i, i%2)
 	}
-	const want = `t:262146: column "s": different value 262,145 of the categorical columns, expected at most 262,144 in all of them, of 16 MiB`
+	const want = `t:262146: column "s": distinct value 262,145 of the categorical columns, expected at most 262,144 in all of them, of 16 MiB`
 	for _, quote := range []string{"", `"k0",1` + "\n"} {
 		text := strings.Replace(b.String(), "s,y\n", "s,y\n"+quote, 1)
 		e := failureOf(text, Options{Format: schema.Format{Label: "y"}})
@@ -114,7 +114,7 @@ func TestMostCategories(t *testing.T) {
 	}
 }
 
-// Names and categories are short text: models and reports hold many copies of them.
+// Names and categories have bounded text, because models and reports hold many copies of them.
 func TestLongNamesAndCategories(t *testing.T) {
 	long := strings.Repeat("x", maxText+1)
 	if e := failureOf("a,"+long+",y\n1,2,1\n3,4,0\n", Options{Format: schema.Format{Label: "y"}}); e == nil || !strings.HasPrefix(e.Error(), "t:1: more than 16 MiB of column names") {
@@ -126,7 +126,8 @@ func TestLongNamesAndCategories(t *testing.T) {
 	}
 }
 
-// A table that will not fit is refused early, by the size of its file or, where that is not known, on the way.
+// A table that will not fit is refused early, by the size of its file or, if that is unknown, while it is
+// read.
 func TestOutlook(t *testing.T) {
 	before := debug.SetMemoryLimit(48 << 20)
 	defer debug.SetMemoryLimit(before)
@@ -141,13 +142,13 @@ func TestOutlook(t *testing.T) {
 		if known {
 			in.size = int64(6 + len(row)<<20)
 		}
-		r, err := start(in, Options{Format: schema.Format{Label: "y"}}, defaultPace())
+		r, err := newReader(in, Options{Format: schema.Format{Label: "y"}}, defaultPolicy())
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = r.all()
+		_, _, err = r.ReadAll()
 		e := diag.Of(err)
-		if e == nil || e.File != "t" || !strings.Contains(e.Found, "rows, which take about") || !strings.HasSuffix(e.Hint, "rows fit") {
+		if e == nil || e.File != "t" || !strings.Contains(e.Found, "rows, which need about") || !strings.HasSuffix(e.Hint, "rows fit") {
 			t.Fatalf("known size %v: %v", known, err)
 		}
 		if known && read > 16<<20 {

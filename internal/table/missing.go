@@ -2,7 +2,7 @@ package table
 
 import "math"
 
-// missingSpellings knows how a missing value is written: as an empty field, or by one of --missing.
+// missingSpellings are the spellings of a missing value: the empty field and those of Options.Missing.
 type missingSpellings struct {
 	all     []string
 	numbers bool // one of them is a number
@@ -39,7 +39,7 @@ func (m *missingSpellings) has(field []byte) bool {
 	return false
 }
 
-// number reads the field of a numeric column; a missing one is NaN, which counts as a number.
+// number parses a field of a numeric column. A missing value is NaN and counts as a number.
 func (m *missingSpellings) number(field []byte) (float64, numeral) {
 	if len(field) == 0 || m.numbers && m.has(field) {
 		return math.NaN(), number

@@ -4,19 +4,19 @@ import (
 	"strconv"
 )
 
-// numeral says what a field is when it is read as a number.
+// numeral classifies a field that is read as a number.
 type numeral int8
 
 const (
-	notNumber numeral = iota // anything that does not look like a number
+	notNumber numeral = iota // any other text
 	number                   // a finite decimal number
 	notFinite                // a spelling of NaN or infinity
 	tooLarge                 // a decimal number beyond the range of float64
 )
 
-// parseNumber reads a decimal number as strconv.ParseFloat does (the nearest float64, halves to even), but neither
-// hexadecimal nor underscores. Blanks and tabs around it are ignored. Most numbers are rounded by readNumber; those
-// that it leaves go to strconv once their grammar is known to be that of a decimal number.
+// parseNumber parses a decimal number as strconv.ParseFloat does, to the nearest float64, halves to even, but
+// accepts neither hexadecimal numbers nor underscores. Blanks and tabs around it are ignored. readNumber
+// rounds most numbers; strconv rounds the others after their grammar has been checked.
 func parseNumber(text []byte) (float64, numeral) {
 	b := trimBlanks(text)
 	if v, end := readNumber(b, 0); end == len(b) && end > 0 {
@@ -39,13 +39,14 @@ func parseSlowly(b []byte) (float64, numeral) {
 	return v, number
 }
 
-// looksNumber reports whether parseNumber takes a field for a number of any kind.
+// looksNumber reports whether a field is a number of any kind, NaN and infinity included.
 func looksNumber(field []byte) bool {
 	b := trimBlanks(field)
 	return isDecimal(b) || isNotFinite(b)
 }
 
-// isDecimal reports whether b is [+-] digits [. digits] [e [+-] digits] with at least one digit before the exponent.
+// isDecimal reports whether b is [+-] digits [. digits] [e [+-] digits] with at least one digit before the
+// exponent.
 func isDecimal(b []byte) bool {
 	b = afterSign(b)
 	whole := afterDigits(b)
@@ -101,7 +102,7 @@ func foldEqual(b []byte, word string) bool {
 	return true
 }
 
-// trimBlanks cuts blanks and tabs at both ends.
+// trimBlanks removes blanks and tabs at both ends.
 func trimBlanks(b []byte) []byte {
 	for len(b) > 0 && isBlank(b[0]) {
 		b = b[1:]
@@ -114,7 +115,7 @@ func trimBlanks(b []byte) []byte {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// ParseNumber reads a field of one record as the readers of files read it, and reports whether it is a finite decimal number.
+// ParseNumber parses a field as the readers of files do and reports whether it is a finite decimal number.
 func ParseNumber(text []byte) (float64, bool) {
 	x, what := parseNumber(text)
 	return x, what == number

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestParseNumber compares with strconv.ParseFloat, bit for bit, on numbers written in many ways.
+// TestParseNumber compares the bits with strconv.ParseFloat for numbers written in many ways.
 func TestParseNumber(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	texts := []string{"0", "-0", "+1", ".5", "5.", "1e3", "1E+3", "1e-3", "9007199254740993", "9007199254740992e22",

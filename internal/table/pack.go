@@ -6,7 +6,7 @@ import (
 	"toptau/schema"
 )
 
-// Value returns a value of a Numeric column: finite, or NaN where the field is missing.
+// Value returns a value of a numeric column: finite, or NaN for a missing value.
 func (c *Column) Value(row int) float64 {
 	if c.segments == nil {
 		return c.Values[row]
@@ -14,7 +14,7 @@ func (c *Column) Value(row int) float64 {
 	return c.segments[row/segmentRows].number(row % segmentRows)
 }
 
-// Code returns a value of a Symbolic column: the index into Dictionary, or -1 where the field is missing.
+// Code returns a value of a categorical column: the index in Dictionary, or -1 for a missing value.
 func (c *Column) Code(row int) int32 {
 	if c.segments == nil {
 		return c.Codes[row]
@@ -22,7 +22,7 @@ func (c *Column) Code(row int) int32 {
 	return c.segments[row/segmentRows].whole(row % segmentRows)
 }
 
-// AllValues returns the values of all rows of a Numeric column. The caller must not change them.
+// AllValues returns the values of all rows of a numeric column. The caller must not change them.
 func (c *Column) AllValues() []float64 {
 	if c.segments == nil {
 		return c.Values
@@ -30,7 +30,7 @@ func (c *Column) AllValues() []float64 {
 	return c.AppendValues(nil)
 }
 
-// AppendValues appends the values of all rows of a Numeric column.
+// AppendValues appends the values of all rows of a numeric column.
 func (c *Column) AppendValues(to []float64) []float64 {
 	if c.segments == nil {
 		return append(to, c.Values...)
@@ -43,8 +43,8 @@ func (c *Column) AppendValues(to []float64) []float64 {
 	return to
 }
 
-// Range returns the values of a Numeric column in n rows from first on: where they are, or else in space, which must have
-// room for them. The caller must not change them.
+// Range returns the values of a numeric column in n rows from first on, without a copy or in space, which
+// must have at least n elements. The caller must not change them.
 func (c *Column) Range(first, n int, space []float64) []float64 {
 	if c.segments == nil {
 		return c.Values[first : first+n]
@@ -61,7 +61,7 @@ func (c *Column) Range(first, n int, space []float64) []float64 {
 	return space[:n]
 }
 
-// ReadCodes writes the codes of a Symbolic column to dst, from row first on.
+// ReadCodes writes the codes of a categorical column to dst, from row first on.
 func (c *Column) ReadCodes(first int, dst []int32) {
 	if c.segments == nil {
 		copy(dst, c.Codes[first:])
@@ -75,21 +75,21 @@ func (c *Column) ReadCodes(first int, dst []int32) {
 	}
 }
 
-// pack moves the rows behind those that are packed into segments, as many as fill some, or all of them at the end of the
-// file.
+// pack moves rows into packed segments: as many as fill segments, or all of them at the end of the file.
 func (t *Table) pack(end bool) {
 	for k := range t.Columns {
 		c := &t.Columns[k]
 		if c.Kind == schema.Categorical {
-			c.Codes = packed(&c.segments, c.Codes, newCodeSegment, end)
+			c.Codes = packRows(&c.segments, c.Codes, newCodeSegment, end)
 		} else {
-			c.Values = packed(&c.segments, c.Values, newSegment, end)
+			c.Values = packRows(&c.segments, c.Values, newSegment, end)
 		}
 	}
 }
 
-// packed returns the values that are left, at the begin of their memory.
-func packed[T any](to *[]segment, values []T, seal func([]T) segment, end bool) []T {
+// packRows appends segments of the values and returns the remaining values, moved to the start of their
+// memory.
+func packRows[T any](to *[]segment, values []T, seal func([]T) segment, end bool) []T {
 	taken := 0
 	for ; len(values)-taken >= segmentRows; taken += segmentRows {
 		*to = append(*to, seal(values[taken:taken+segmentRows]))
@@ -103,7 +103,7 @@ func packed[T any](to *[]segment, values []T, seal func([]T) segment, end bool) 
 	return values[:copy(values, values[taken:])]
 }
 
-// FeatureBytes is the memory of the features.
+// FeatureBytes returns the memory of the features.
 func (t *Table) FeatureBytes() int64 {
 	total := int64(0)
 	for k := range t.Columns {
@@ -119,8 +119,8 @@ func (t *Table) FeatureBytes() int64 {
 	return total
 }
 
-// Release gives up the values of the features in the rows before row, as far as they are packed (Options.Packed), and
-// returns their bytes. They must not be read any more.
+// Release releases the packed values of the features in the rows before row (see Options.Packed) and returns
+// their bytes. They must not be read afterwards.
 func (t *Table) Release(row int) int64 {
 	freed := int64(0)
 	for k := range t.Columns {
@@ -131,4 +131,17 @@ func (t *Table) Release(row int) int64 {
 		}
 	}
 	return freed
+}
+
+// packer packs the columns of a table that grows, whenever it has a segment more.
+type packer struct {
+	on     bool
+	packed int // rows
+}
+
+func (p *packer) pack(t *Table) {
+	if p.on && t.Rows() >= p.packed+segmentRows {
+		t.pack(false)
+		p.packed = t.Rows() / segmentRows * segmentRows
+	}
 }

@@ -14,58 +14,59 @@ type Reader struct {
 	file       string
 	options    Options
 	in         *input
-	format     schema.FileFormat
+	format     *format
 	rows       rowSource
 	table      Table
 	missing    *missingSpellings
 	labels     *labels
 	labelsFile *labelsFile
-	pace       pace
+	policy     chunkPolicy
 	outlook    outlook
 	warnings   []diag.Warning
 	schema     schema.Schema
 	total      int    // rows returned
-	packs      bool   // all rows are read into one table, whose columns are packed
-	ended      error  // what the rows ended with
+	packs      bool   // all rows go to one table with packed columns
+	ended      error  // the error that ended the rows, io.EOF at the end
 	finished   bool   // the end has been checked
-	label      string // the label column's name
+	label      string // the name of the label column
 }
 
-// rowSource is a format.
-type rowSource interface {
-	// more appends rows to t until it has limit rows. It returns io.EOF when there are no more.
-	more(t *Table, limit int) error
-
-	// check returns what only the end of the file shows to be wrong.
-	check() error
-
-	// finish adds what only the end of the file shows to the reader's schema and warnings.
-	finish()
-
-	// columnNames returns the names of all columns of the file.
-	columnNames() []string
-}
-
-// Info is what reading a whole file shows beside its rows.
+// Info describes a file that was read to its end.
 type Info struct {
 	File         string
-	Format       schema.FileFormat // "csv", "libsvm" or "idx"
-	Delimiter    string            // for csv: comma, semicolon, tab, pipe, blank, none or the character
-	Header       bool
+	Format       schema.FileFormat
+	Delimiter    string // of delimited text: comma, semicolon, tab, pipe, blank, none or the character
+	Header       bool   // whether the file names its columns
 	Compression  string // "", "gzip" or "zstd"
 	Names        []string
 	Rows         int
 	Positives    int
 	Negatives    int
-	Unknowns     int          // rows without a label that is understood
-	Labels       []LabelCount // by falling count; values beyond the first 1,000 are left out
-	Digest       string       // SHA-256 of the uncompressed bytes, hexadecimal
-	LabelsDigest string       // the same of the labels file, or empty
+	Unknowns     int          // rows whose class is Unknown
+	Labels       []LabelCount // the most frequent first; at most 1,000
+	Digest       string       // SHA-256 of the uncompressed bytes in hexadecimal
+	LabelsDigest string       // the same of the labels file; "" without one
 	Schema       schema.Schema
 	Warnings     []diag.Warning
 }
 
-// Open opens a file, or standard input for "-", recognises what it is and reads its head. Errors are *diag.Error.
+// NewReader detects the format of r and reads the first rows. file is the name of r in errors. If it is
+// empty, the name is that of r's method Name, which files have. Errors are *diag.Error.
+func NewReader(file string, r io.Reader, o Options) (*Reader, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if named, ok := r.(interface{ Name() string }); ok && file == "" {
+		file = named.Name()
+	}
+	in, err := newInput(file, r)
+	if err != nil {
+		return nil, err
+	}
+	return newReader(in, o, defaultPolicy())
+}
+
+// Open opens a file, or standard input for "-", and returns its NewReader.
 func Open(path string, o Options) (*Reader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -74,90 +75,100 @@ func Open(path string, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(in, o, defaultPace())
+	return newReader(in, o, defaultPolicy())
 }
 
-// NewReader reads from r; file is its name in errors.
-func NewReader(file string, r io.Reader, o Options) (*Reader, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	in, err := newInput(file, r)
-	if err != nil {
-		return nil, err
-	}
-	return start(in, o, defaultPace())
-}
-
-// start recognises the format; it closes what it opened when it fails.
-func start(in *input, o Options, p pace) (*Reader, error) {
-	r := &Reader{file: in.file, options: o, in: in, pace: p, table: Table{File: in.file}}
-	if err := r.begin(); err != nil {
+// newReader starts to read. It closes its input if that fails.
+func newReader(in *input, o Options, p chunkPolicy) (*Reader, error) {
+	in.context = o.Context
+	r := &Reader{file: in.file, options: o, in: in, policy: p, table: Table{File: in.file}}
+	if err := r.start(); err != nil {
 		r.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Reader) begin() error {
+// start detects the format and prepares labels and rows.
+func (r *Reader) start() error {
+	if err := r.startLabels(); err != nil {
+		return err
+	}
+	p, source, err := readPrefix(r.in)
+	if err != nil {
+		return err
+	}
+	if r.format = formatNamed(r.options.Format.Format); r.format == nil {
+		r.format = detectFormat(p, &r.options)
+	}
+	r.schema.Format = r.format.name
+	r.rows, err = r.format.newRows(r, p, source)
+	return err
+}
+
+// startLabels prepares labels and missing values from the options and the schema.
+func (r *Reader) startLabels() error {
 	o := &r.options
-	spellings := o.Missing
-	positive := o.Positive
+	spellings, positive := o.Missing, o.Positive
 	if o.Schema != nil {
-		spellings = append(append([]string(nil), o.Schema.Missing...), o.Missing...)
+		spellings = slices.Concat(o.Schema.Missing, o.Missing)
 		if len(positive) == 0 {
 			positive = o.Schema.Positive
 		}
 	}
+	r.schema = schema.Schema{Positive: positive, Missing: spellings}
 	r.missing = newMissing(spellings)
 	rule, err := parseRule(positive)
 	if err != nil {
 		return err
 	}
 	r.labels = newLabels(rule, o.Unlabelled)
-	if o.LabelsFile != "" {
-		if o.LabelsFile == "-" && r.file == "-" {
-			return usage("standard input for the data and the labels", "different files", "")
-		}
-		if r.labelsFile, err = openLabels(o.LabelsFile); err != nil {
-			return err
-		}
+	if o.LabelsFile == "" {
+		return nil
 	}
-	p, source, err := readPrefix(r.in)
-	if err != nil {
-		return err
+	if o.LabelsFile == "-" && r.file == "-" {
+		return &diag.Error{Kind: diag.Usage, Found: "standard input for the data and the labels", Expected: "different files"}
 	}
-	if r.format = o.Format.Format; r.format == "" || r.format == "auto" {
-		r.format = formatOf(p)
-		if r.format == "libsvm" && o.Delimiter != "" && o.Delimiter != "auto" {
-			r.format = "csv"
-		}
-	}
-	r.schema = schema.Schema{Format: r.format, Positive: positive, Missing: spellings}
-	switch r.format {
-	case "libsvm":
-		r.rows, err = newLIBSVMRows(r, source)
-	case "idx":
-		r.rows, err = newIDXRows(r, source)
-	default:
-		r.rows, err = newDelimitedRows(r, p, source)
-	}
+	r.labelsFile, err = openLabels(o.LabelsFile)
 	return err
 }
 
-// defaultChunk is the rows of a chunk when Next is not told.
+// refuseColumns refuses options that name columns, for a format without names. label is Options.Label, or ""
+// if the format accepts it.
+func (r *Reader) refuseColumns(label string) error {
+	o := &r.options
+	for _, f := range []struct {
+		param string
+		set   bool
+	}{
+		{"label", label != ""}, {"weight", o.Weight != ""}, {"group", o.Group != ""}, {"segment", o.Segment != ""},
+		{"time", o.Time != ""}, {"id", len(o.ID) > 0}, {"categorical", len(o.Categorical) > 0}, {"numeric", len(o.Numeric) > 0},
+	} {
+		if f.set {
+			return r.refusal(f.param)
+		}
+	}
+	return nil
+}
+
+// refusal is the error of an option that the format does not have.
+func (r *Reader) refusal(param string) error {
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: "with " + r.format.words, Expected: "delimited text"}
+}
+
+// defaultChunk is the number of rows that Next returns by default.
 const defaultChunk = 1000
 
-// Next returns at most maxRows further rows (1,000 when maxRows is not positive), at least one, valid until the
-// following call; io.EOF at the end; or a *diag.Error, which every further call returns again. What only the whole
-// file can show (a class that never occurs, labels that need --positive) is reported in place of io.EOF.
+// Next returns at least one and at most maxRows further rows (by default 1,000), valid until the following
+// call. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
+// only the whole file shows, such as a class without rows, takes the place of io.EOF.
 func (r *Reader) Next(maxRows int) (*Table, error) {
 	if maxRows <= 0 {
 		maxRows = defaultChunk
 	}
 	for r.ended == nil {
 		r.table.reset()
-		r.ended = r.rows.more(&r.table, maxRows)
+		r.ended = r.rows.appendRows(&r.table, maxRows)
 		if r.labels.bad || r.ended != nil && r.ended != io.EOF {
 			continue // bad labels are counted to the end, for the message
 		}
@@ -169,13 +180,13 @@ func (r *Reader) Next(maxRows int) (*Table, error) {
 	return nil, r.finish()
 }
 
-// finish checks what only the whole file shows, once, and returns io.EOF or the error.
+// finish checks at the end, once, what only the whole file shows. It returns io.EOF or the error.
 func (r *Reader) finish() error {
 	if r.finished || r.ended != io.EOF {
 		return r.ended
 	}
 	r.finished = true
-	if err := r.check(); err != nil {
+	if err := r.checkEnd(); err != nil {
 		r.ended = err
 		return err
 	}
@@ -183,9 +194,9 @@ func (r *Reader) finish() error {
 	return r.ended
 }
 
-func (r *Reader) check() error {
+func (r *Reader) checkEnd() error {
 	if r.labelsFile != nil {
-		if err := r.labelsFile.end(r.file); err != nil {
+		if err := r.labelsFile.checkEnd(r.file); err != nil {
 			return err
 		}
 	}
@@ -196,7 +207,7 @@ func (r *Reader) check() error {
 		}
 		return e
 	}
-	if err := r.rows.check(); err != nil || r.options.Unlabelled {
+	if err := r.rows.checkEnd(); err != nil || r.options.Unlabelled {
 		return err
 	}
 	e := diag.Error{Kind: diag.Data, File: r.file, Column: r.label}
@@ -214,29 +225,28 @@ func (r *Reader) check() error {
 	return r.labels.checkClasses(e)
 }
 
-// count returns the class of a row's label, nil for none.
-func (r *Reader) count(label []byte) Class {
+// countLabel counts the label of a row and returns its class. nil is a missing label.
+func (r *Reader) countLabel(label []byte) Class {
 	if label == nil {
-		return r.labels.missing()
+		return r.labels.countMissing()
 	}
 	return r.labels.classOf(label)
 }
 
-// warn adds a warning.
 func (r *Reader) warn(code, text string) {
 	r.warnings = append(r.warnings, diag.Warning{Code: code, Text: text})
 }
 
-// Names returns the names of all columns of the file, for Table.Raw.
+// Names returns the names of all columns of the file, in the order of the fields in Table.Raw.
 func (r *Reader) Names() []string { return r.rows.columnNames() }
 
-// Warnings returns what was done with the data that a user should know; complete at the end.
+// Warnings returns the warnings so far. The list is complete at the end.
 func (r *Reader) Warnings() []diag.Warning { return r.warnings }
 
-// Digest returns the SHA-256 of the uncompressed bytes in hexadecimal, valid at the end.
+// Digest returns the SHA-256 of the uncompressed bytes in hexadecimal. It is valid at the end.
 func (r *Reader) Digest() string { return r.in.sum() }
 
-// Schema returns what a model needs to read another file the same way; the dictionaries are complete at the end.
+// Schema returns the schema for reading another file the same way. Its dictionaries are complete at the end.
 func (r *Reader) Schema() schema.Schema {
 	s := r.schema
 	for _, c := range r.table.Columns {
@@ -246,12 +256,12 @@ func (r *Reader) Schema() schema.Schema {
 	return s
 }
 
-// Info returns what reading showed; complete at the end.
+// Info returns a description of the file. It is complete at the end.
 func (r *Reader) Info() Info {
 	i := Info{
-		File: r.file, Format: r.format, Header: r.schema.Header, Compression: r.in.compression, Names: r.Names(),
+		File: r.file, Format: r.format.name, Header: r.schema.Header, Compression: r.in.compression, Names: r.Names(),
 		Rows: r.total, Positives: r.labels.counts[Positive], Negatives: r.labels.counts[Negative],
-		Unknowns: r.labels.lost, Labels: r.labels.list(), Digest: r.Digest(), Schema: r.Schema(), Warnings: r.warnings,
+		Unknowns: r.labels.unknown, Labels: r.labels.list(), Digest: r.Digest(), Schema: r.Schema(), Warnings: r.warnings,
 	}
 	if d, ok := r.rows.(*delimitedRows); ok {
 		i.Delimiter = delimiterName(d.records.delimiter)
@@ -273,18 +283,18 @@ func (r *Reader) Close() error {
 	return err
 }
 
-// Read reads a whole file into one table.
+// Read reads a whole file, or standard input for "-", into one table.
 func Read(path string, o Options) (*Table, *Info, error) {
 	r, err := Open(path, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer r.Close()
-	return r.all()
+	return r.ReadAll()
 }
 
-// all reads what is left into one table.
-func (r *Reader) all() (*Table, *Info, error) {
+// ReadAll reads the remaining rows into one table.
+func (r *Reader) ReadAll() (*Table, *Info, error) {
 	r.packs = r.options.Packed
 	t, err := r.Next(math.MaxInt)
 	if err != nil && err != io.EOF {
@@ -300,6 +310,6 @@ func (r *Reader) all() (*Table, *Info, error) {
 		t.pack(true)
 		t.dropLines()
 	}
-	info, whole := r.Info(), *t // the copy lets go of the Reader
+	info, whole := r.Info(), *t // the copy does not keep the Reader in memory
 	return &whole, &info, nil
 }

@@ -26,11 +26,11 @@ func readText(text string, o Options) (*Table, *Info, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.all()
+	return r.ReadAll()
 }
 
-// must reads text that is correct.
-func must(t *testing.T, text string, o Options) (*Table, *Info) {
+// mustRead reads text without errors.
+func mustRead(t *testing.T, text string, o Options) (*Table, *Info) {
 	t.Helper()
 	x, info, err := readText(text, o)
 	if err != nil {
@@ -39,7 +39,7 @@ func must(t *testing.T, text string, o Options) (*Table, *Info) {
 	return x, info
 }
 
-// write makes a file.
+// write creates a file.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -51,7 +51,7 @@ func write(t *testing.T, name, content string) string {
 
 var equalTables = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmp.AllowUnexported(Table{}, Column{}, segment{})}
 
-func same(t *testing.T, want, got any) {
+func wantSame(t *testing.T, want, got any) {
 	t.Helper()
 	if d := cmp.Diff(want, got, equalTables); d != "" {
 		t.Errorf("-want +got:\n%s", d)
@@ -59,8 +59,8 @@ func same(t *testing.T, want, got any) {
 }
 
 func TestPlainCSV(t *testing.T) {
-	x, info := must(t, "bytes,proto,day,class\n1.5,tcp,mon,bad\n-2e3,udp,tue,ok\n,tcp,mon,ok\n", Options{Format: schema.Format{Label: "class", Positive: []string{"bad"}, Group: "day", ID: []string{"1", "day"}, Categorical: []string{"proto"}}})
-	same(t, &Table{
+	x, info := mustRead(t, "bytes,proto,day,class\n1.5,tcp,mon,bad\n-2e3,udp,tue,ok\n,tcp,mon,ok\n", Options{Format: schema.Format{Label: "class", Positive: []string{"bad"}, Group: "day", ID: []string{"1", "day"}, Categorical: []string{"proto"}}})
+	wantSame(t, &Table{
 		File: "t",
 		Columns: []Column{
 			{Name: "proto", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 1, 0}, Dictionary: []string{"tcp", "udp"}},
@@ -107,12 +107,12 @@ func TestShapesOfText(t *testing.T) {
 		"spellings":       "+1.50,x,+1\n2e0,y,0.0\n-.3e1,x,-0\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, _ := must(t, text, Options{Format: schema.Format{Label: "last"}})
-			same(t, want, x)
+			x, _ := mustRead(t, text, Options{Format: schema.Format{Label: "last"}})
+			wantSame(t, want, x)
 			for _, packed := range []string{pack(t, text, "gzip"), pack(t, text, "zstd")} {
-				x, info := must(t, packed, Options{Format: schema.Format{Label: "last"}})
-				same(t, want, x)
-				if _, plain := must(t, text, Options{Format: schema.Format{Label: "last"}}); info.Digest != plain.Digest {
+				x, info := mustRead(t, packed, Options{Format: schema.Format{Label: "last"}})
+				wantSame(t, want, x)
+				if _, plain := mustRead(t, text, Options{Format: schema.Format{Label: "last"}}); info.Digest != plain.Digest {
 					t.Error("the digest depends on compression")
 				}
 			}
@@ -145,11 +145,11 @@ func TestQuotedFields(t *testing.T) {
 		"\"x, \"\"1\"\"\",5\" pipe,1\n" +
 		"\"two\r\nlines\",'q',0\n" +
 		"\"  \",\"\",0\n"
-	x, _ := must(t, text, Options{Format: schema.Format{Label: "c"}, Raw: true})
-	same(t, [][]string{{`x, "1"`, `5" pipe`, "1"}, {"two\nlines", "'q'", "0"}, {"  ", "", "0"}}, x.Raw)
-	same(t, []int{2, 3, 5}, x.Line)
-	same(t, []int32{0, 1, -1}, x.Columns[0].Codes)
-	same(t, []int32{0, 1, -1}, x.Columns[1].Codes)
+	x, _ := mustRead(t, text, Options{Format: schema.Format{Label: "c"}, Raw: true})
+	wantSame(t, [][]string{{`x, "1"`, `5" pipe`, "1"}, {"two\nlines", "'q'", "0"}, {"  ", "", "0"}}, x.Raw)
+	wantSame(t, []int{2, 3, 5}, x.Line)
+	wantSame(t, []int32{0, 1, -1}, x.Columns[0].Codes)
+	wantSame(t, []int32{0, 1, -1}, x.Columns[1].Codes)
 }
 
 func TestQuotedFieldNamesItsOwnLine(t *testing.T) {
@@ -159,15 +159,15 @@ func TestQuotedFieldNamesItsOwnLine(t *testing.T) {
 
 func TestKindsAndMissing(t *testing.T) {
 	text := "n,s,m,f,y\n1,a,?,1,1\n,1,2,2,0\nNA,?,3,3,0\n4,b,NaN,4,0\n"
-	x, info := must(t, text, Options{Format: schema.Format{Label: "y", Missing: []string{"?", "NA", "NaN"}, Categorical: []string{"f"}}})
+	x, info := mustRead(t, text, Options{Format: schema.Format{Label: "y", Missing: []string{"?", "NA", "NaN"}, Categorical: []string{"f"}}})
 	nan := math.NaN()
-	same(t, []Column{
+	wantSame(t, []Column{
 		{Name: "n", Number: 1, Kind: schema.Numeric, Values: []float64{1, nan, nan, 4}},
 		{Name: "s", Number: 2, Kind: schema.Categorical, Codes: []int32{0, 1, -1, 2}, Dictionary: []string{"a", "1", "b"}},
 		{Name: "m", Number: 3, Kind: schema.Numeric, Values: []float64{nan, 2, 3, nan}},
 		{Name: "f", Number: 4, Kind: schema.Categorical, Codes: []int32{0, 1, 2, 3}, Dictionary: []string{"1", "2", "3", "4"}},
 	}, x.Columns)
-	same(t, schema.Schema{
+	wantSame(t, schema.Schema{
 		Format: "csv", Header: true, Width: 5, Label: &schema.Name{Name: "y", Number: 5}, Missing: []string{"?", "NA", "NaN"},
 		Columns: []schema.Column{{Name: "n", Number: 1, Kind: schema.Numeric}, {Name: "s", Number: 2, Kind: schema.Categorical, Dictionary: []string{"a", "1", "b"}},
 			{Name: "m", Number: 3, Kind: schema.Numeric}, {Name: "f", Number: 4, Kind: schema.Categorical, Dictionary: []string{"1", "2", "3", "4"}}},
@@ -175,12 +175,12 @@ func TestKindsAndMissing(t *testing.T) {
 }
 
 func TestMissingNumberSpelling(t *testing.T) {
-	x, _ := must(t, "-999,1,1\n2,-999.0,0\n", Options{Format: schema.Format{Label: "last", Missing: []string{"-999"}}})
-	same(t, []float64{math.NaN(), 2}, x.Columns[0].Values)
-	same(t, []float64{1, -999}, x.Columns[1].Values)
+	x, _ := mustRead(t, "-999,1,1\n2,-999.0,0\n", Options{Format: schema.Format{Label: "last", Missing: []string{"-999"}}})
+	wantSame(t, []float64{math.NaN(), 2}, x.Columns[0].Values)
+	wantSame(t, []float64{1, -999}, x.Columns[1].Values)
 }
 
-// TestKindsFromTheHead has a column whose text comes after the rows that decide.
+// TestKindsFromTheHead has a column whose text comes after the rows that decide the kind.
 func TestKindsFromTheHead(t *testing.T) {
 	var b strings.Builder
 	for i := range headRows + 5 {
@@ -191,20 +191,20 @@ func TestKindsFromTheHead(t *testing.T) {
 			b.WriteString(",0\n")
 		}
 	}
-	if x, _ := must(t, b.String(), Options{Format: schema.Format{Label: "2"}}); x.Columns[0].Kind != schema.Numeric {
+	if x, _ := mustRead(t, b.String(), Options{Format: schema.Format{Label: "2"}}); x.Columns[0].Kind != schema.Numeric {
 		t.Error("numeric column read as categorical")
 	}
 	b.WriteString("late,0\n")
 	_, _, err := readText(b.String(), Options{Format: schema.Format{Label: "2"}})
 	wantError(t, err, `t:10006: column "1": "late", expected a number (use --missing late or --categorical 1)`)
-	if x, _ := must(t, b.String(), Options{Format: schema.Format{Label: "2", Categorical: []string{"1"}}}); len(x.Columns[0].Dictionary) != 2 {
+	if x, _ := mustRead(t, b.String(), Options{Format: schema.Format{Label: "2", Categorical: []string{"1"}}}); len(x.Columns[0].Dictionary) != 2 {
 		t.Error(x.Columns[0].Dictionary)
 	}
 }
 
 func TestDecimalComma(t *testing.T) {
-	_, info := must(t, "x;y\n1,5;1\n2,5;0\n", Options{Format: schema.Format{Label: "y"}})
-	same(t, []diag.Warning{{Code: "decimal_comma",
+	_, info := mustRead(t, "x;y\n1,5;1\n2,5;0\n", Options{Format: schema.Format{Label: "y"}})
+	wantSame(t, []diag.Warning{{Code: "decimal_comma",
 		Text: `column "x" is read as categorical: its values look like numbers with a decimal comma`}}, info.Warnings)
 }
 
@@ -218,18 +218,18 @@ func TestHeaderDetection(t *testing.T) {
 		{"numbers below names", "a,b\n1,1\n2,0\n", Options{Format: schema.Format{Label: "last"}}, true, 2},
 		{"numbers only", "3,1\n1,1\n2,0\n", Options{Format: schema.Format{Label: "last"}}, false, 3},
 		{"text and numbers", "x,1\ny,0\n", Options{Format: schema.Format{Label: "last"}}, false, 2},
-		{"a flag names a column", "a,1,y\nx,1,1\nz,0,0\n", Options{Format: schema.Format{Label: "y", Categorical: []string{"2"}}}, true, 2},
+		{"an option names a column", "a,1,y\nx,1,1\nz,0,0\n", Options{Format: schema.Format{Label: "y", Categorical: []string{"2"}}}, true, 2},
 		{"text only, names differ", "colour,class\nred,yes\nblue,no\n",
 			Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}}, true, 2},
 		{"text only, repeated", "red,yes\nblue,no\nred,no\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}}, false, 3},
 		{"text only, two rows", "red,yes\nblue,no\n", Options{Format: schema.Format{Label: "2", Positive: []string{"yes"}}}, false, 2},
 		{"missing spelling in line 1", "?,x\n1,y\n2,y\n",
 			Options{Format: schema.Format{Label: "2", Positive: []string{"x"}, Missing: []string{"?"}}}, false, 3},
-		{"told yes", "1,2\n2,1\n3,0\n", Options{Format: schema.Format{Label: "2", Header: "yes"}}, true, 2},
-		{"told no", "a,b\nc,d\ne,b\n", Options{Format: schema.Format{Label: "2", Positive: []string{"b"}, Header: "no"}}, false, 3},
+		{"set to yes", "1,2\n2,1\n3,0\n", Options{Format: schema.Format{Label: "2", Header: "yes"}}, true, 2},
+		{"set to no", "a,b\nc,d\ne,b\n", Options{Format: schema.Format{Label: "2", Positive: []string{"b"}, Header: "no"}}, false, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x, info := must(t, c.text, c.o)
+			x, info := mustRead(t, c.text, c.o)
 			if info.Header != c.header || x.Rows() != c.rows {
 				t.Errorf("header %v, %d rows", info.Header, x.Rows())
 			}
@@ -267,7 +267,7 @@ func TestFormatDetection(t *testing.T) {
 		"\x00\x00\x08\x01\x00\x00\x00\x01\x05": "idx",
 		"":                                     "csv",
 	} {
-		if got := formatOf(prefix{bytes: []byte(text), whole: true}); got != want {
+		if got := detectFormat(prefix{bytes: []byte(text), whole: true}, &Options{}).name; got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
@@ -275,14 +275,14 @@ func TestFormatDetection(t *testing.T) {
 
 func TestColumnReferences(t *testing.T) {
 	text := "2,b,c,d,y\n1,2,3,4,1\n5,6,7,8,0\n"
-	x, _ := must(t, text, Options{Format: schema.Format{Header: "yes", Label: "last", Drop: []string{"2", "c"}}})
-	same(t, []string{"b", "d"}, columnNames(x)) // the name 2 wins over the number
-	x, _ = must(t, text, Options{Format: schema.Format{Header: "yes", Label: "5", Drop: []string{"3-4, b"}}})
-	same(t, []string{"2"}, columnNames(x))
-	x, _ = must(t, "1 2 3 4\n5 6 7 8\n", Options{Format: schema.Format{Label: "first", Positive: []string{"5.0"}, Drop: []string{"3-4"}}})
-	same(t, []string{"2"}, columnNames(x))
-	x, _ = must(t, ",a b,\"c,d\",y\n1,2,3,1\n2,3,4,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"c,d"}}})
-	same(t, []string{"1", "a b"}, columnNames(x))
+	x, _ := mustRead(t, text, Options{Format: schema.Format{Header: "yes", Label: "last", Drop: []string{"2", "c"}}})
+	wantSame(t, []string{"b", "d"}, columnNames(x)) // the name 2 wins over the number
+	x, _ = mustRead(t, text, Options{Format: schema.Format{Header: "yes", Label: "5", Drop: []string{"3-4, b"}}})
+	wantSame(t, []string{"2"}, columnNames(x))
+	x, _ = mustRead(t, "1 2 3 4\n5 6 7 8\n", Options{Format: schema.Format{Label: "first", Positive: []string{"5.0"}, Drop: []string{"3-4"}}})
+	wantSame(t, []string{"2"}, columnNames(x))
+	x, _ = mustRead(t, ",a b,\"c,d\",y\n1,2,3,1\n2,3,4,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"c,d"}}})
+	wantSame(t, []string{"1", "a b"}, columnNames(x))
 }
 
 func columnNames(x *Table) []string {
@@ -316,17 +316,17 @@ func TestPositiveRules(t *testing.T) {
 		for i, label := range strings.Fields(c.labels) {
 			text += string(rune('1'+i)) + "," + label + "\n"
 		}
-		x, _ := must(t, text, Options{Format: schema.Format{Label: "2", Positive: c.positive}})
-		same(t, c.want, x.Label)
+		x, _ := mustRead(t, text, Options{Format: schema.Format{Label: "2", Positive: c.positive}})
+		wantSame(t, c.want, x.Label)
 	}
 }
 
 func TestWeights(t *testing.T) {
-	x, info := must(t, "x,w,y\n1,2,1\n2,0,0\n3,.5,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}})
-	same(t, []float64{2, 0.5}, x.Weight)
-	same(t, []float64{1, 3}, x.Columns[0].Values)
-	same(t, []int{2, 4}, x.Line)
-	same(t, []diag.Warning{{Code: "zero_weight", Text: "t: 1 row of weight 0 left out"}}, info.Warnings)
+	x, info := mustRead(t, "x,w,y\n1,2,1\n2,0,0\n3,.5,0\n", Options{Format: schema.Format{Label: "y", Weight: "w"}})
+	wantSame(t, []float64{2, 0.5}, x.Weight)
+	wantSame(t, []float64{1, 3}, x.Columns[0].Values)
+	wantSame(t, []int{2, 4}, x.Line)
+	wantSame(t, []diag.Warning{{Code: "zero_weight", Text: "t: 1 row of weight 0 left out"}}, info.Warnings)
 	if info.Rows != 2 || info.Negatives != 1 {
 		t.Errorf("%+v", info)
 	}
@@ -334,16 +334,16 @@ func TestWeights(t *testing.T) {
 
 func TestUnlabelled(t *testing.T) {
 	o := Options{Format: schema.Format{Label: "y"}, Unlabelled: true}
-	x, info := must(t, "x,y\n1,1\n2,\n3,what\n4,0\n", o)
-	same(t, []Class{Positive, Unknown, Unknown, Negative}, x.Label)
+	x, info := mustRead(t, "x,y\n1,1\n2,\n3,what\n4,0\n", o)
+	wantSame(t, []Class{Positive, Unknown, Unknown, Negative}, x.Label)
 	if info.Unknowns != 2 {
 		t.Errorf("%+v", info)
 	}
-	x, _ = must(t, "x,z\n1,1\n2,5\n", Options{Unlabelled: true})
-	same(t, []Class{Unknown, Unknown}, x.Label)
-	same(t, []string{"x", "z"}, columnNames(x))
-	x, _ = must(t, "1:2 3:4\n1 2:1\n", Options{Unlabelled: true})
-	same(t, []Class{Unknown, Positive}, x.Label)
+	x, _ = mustRead(t, "x,z\n1,1\n2,5\n", Options{Unlabelled: true})
+	wantSame(t, []Class{Unknown, Unknown}, x.Label)
+	wantSame(t, []string{"x", "z"}, columnNames(x))
+	x, _ = mustRead(t, "1:2 3:4\n1 2:1\n", Options{Unlabelled: true})
+	wantSame(t, []Class{Unknown, Positive}, x.Label)
 }
 
 func TestLabelsFile(t *testing.T) {
@@ -351,39 +351,39 @@ func TestLabelsFile(t *testing.T) {
 	for _, labels := range []string{"1\n0\n1\n", "1\r\n0\r\n1", "1 \n0 \n1 \n\n", pack(t, "1\n0\n1\n", "gzip"),
 		"\x00\x00\x08\x01\x00\x00\x00\x03\x01\x00\x01",
 		"\x00\x00\x0d\x01\x00\x00\x00\x03\x3f\x80\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00"} {
-		x, info := must(t, data, Options{Format: schema.Format{LabelsFile: write(t, "labels", labels)}})
-		same(t, []Class{1, 0, 1}, x.Label)
+		x, info := mustRead(t, data, Options{Format: schema.Format{LabelsFile: write(t, "labels", labels)}})
+		wantSame(t, []Class{1, 0, 1}, x.Label)
 		if len(x.Columns) != 2 || len(info.LabelsDigest) != 64 {
 			t.Errorf("%+v", info)
 		}
 	}
-	x, _ := must(t, "5 1:1\n2:1\n7 3:1\n", Options{Format: schema.Format{LabelsFile: write(t, "labels", "1\n-1\n1\n")}})
-	same(t, []Class{1, 0, 1}, x.Label)
+	x, _ := mustRead(t, "5 1:1\n2:1\n7 3:1\n", Options{Format: schema.Format{LabelsFile: write(t, "labels", "1\n-1\n1\n")}})
+	wantSame(t, []Class{1, 0, 1}, x.Label)
 }
 
 func TestLIBSVM(t *testing.T) {
-	x, info := must(t, "# head\n+1 1:0.5 3:2 7:0 \n-1\n-1 2:-1e-3 # tail\n#\n+1 3:+1\n\n", Options{})
-	same(t, &Table{
+	x, info := mustRead(t, "# head\n+1 1:0.5 3:2 7:0 \n-1\n-1 2:-1e-3 # tail\n#\n+1 3:+1\n\n", Options{})
+	wantSame(t, &Table{
 		File: "t",
 		Sparse: &Sparse{Cols: 7, Start: []int64{0, 2, 2, 3, 4}, Index: []uint32{0, 2, 1, 2},
 			Value: []float64{0.5, 2, -1e-3, 1}},
 		Label: []Class{1, 0, 0, 1},
 		Line:  []int{2, 3, 4, 6},
 	}, x)
-	same(t, schema.Schema{Format: "libsvm", Width: 7}, info.Schema)
-	x, _ = must(t, "1 1:1\n0 2:1\n", Options{Format: schema.Format{Width: 9}})
+	wantSame(t, schema.Schema{Format: "libsvm", Width: 7}, info.Schema)
+	x, _ = mustRead(t, "1 1:1\n0 2:1\n", Options{Format: schema.Format{Width: 9}})
 	if x.Sparse.Cols != 9 {
 		t.Error(x.Sparse.Cols)
 	}
-	x, _ = must(t, "spam 1:1\nham 2:1\n", Options{Format: schema.Format{Positive: []string{"spam"}}})
-	same(t, []Class{1, 0}, x.Label)
+	x, _ = mustRead(t, "spam 1:1\nham 2:1\n", Options{Format: schema.Format{Positive: []string{"spam"}}})
+	wantSame(t, []Class{1, 0}, x.Label)
 }
 
 func TestIDX(t *testing.T) {
 	images := "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x03" + "\x00\x01\xff" + "\x02\x03\x04"
 	labels := write(t, "labels", "4\n9\n")
-	x, info := must(t, images, Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}}, Raw: true})
-	same(t, &Table{
+	x, info := mustRead(t, images, Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}}, Raw: true})
+	wantSame(t, &Table{
 		File: "t",
 		Columns: []Column{{Name: "1", Number: 1, Kind: schema.Numeric, Values: []float64{0, 2}}, {Name: "2", Number: 2, Kind: schema.Numeric, Values: []float64{1, 3}},
 			{Name: "3", Number: 3, Kind: schema.Numeric, Values: []float64{255, 4}}},
@@ -391,13 +391,13 @@ func TestIDX(t *testing.T) {
 		Line:  []int{1, 2},
 		Raw:   [][]string{{"0", "1", "255"}, {"2", "3", "4"}},
 	}, x)
-	x, _ = must(t, images, Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}, Drop: []string{"2"}}})
-	same(t, []string{"1", "3"}, columnNames(x))
+	x, _ = mustRead(t, images, Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}, Drop: []string{"2"}}})
+	wantSame(t, []string{"1", "3"}, columnNames(x))
 
-	x, _ = must(t, "3 1 7\n", Options{Schema: &info.Schema, Unlabelled: true})
-	same(t, []float64{7}, x.Columns[2].Values)
-	x, _ = must(t, images, Options{Schema: &info.Schema, Unlabelled: true})
-	same(t, []float64{255, 4}, x.Columns[2].Values)
+	x, _ = mustRead(t, "3 1 7\n", Options{Schema: &info.Schema, Unlabelled: true})
+	wantSame(t, []float64{7}, x.Columns[2].Values)
+	x, _ = mustRead(t, images, Options{Schema: &info.Schema, Unlabelled: true})
+	wantSame(t, []float64{255, 4}, x.Columns[2].Values)
 }
 
 func TestIDXTypes(t *testing.T) {
@@ -413,12 +413,13 @@ func TestIDXTypes(t *testing.T) {
 		{"\x0d", "\xbf\x80\x00\x00", -1},
 		{"\x0e", "\x40\x00\x00\x00\x00\x00\x00\x00", 2},
 	} {
-		x, _ := must(t, "\x00\x00"+c.kind+"\x01\x00\x00\x00\x01"+c.bytes, Options{Unlabelled: true})
-		same(t, []float64{c.want}, x.Columns[0].Values)
+		x, _ := mustRead(t, "\x00\x00"+c.kind+"\x01\x00\x00\x00\x01"+c.bytes, Options{Unlabelled: true})
+		wantSame(t, []float64{c.want}, x.Columns[0].Values)
 	}
 }
 
-// TestChunks reads files in chunks of several sizes, through a source that gives one byte or half a buffer at a time.
+// TestChunks reads files in chunks of several sizes, from a source that returns one byte or half a buffer at
+// a time.
 func TestChunks(t *testing.T) {
 	var csv, svm strings.Builder
 	for i := range 300 {
@@ -441,20 +442,20 @@ func TestChunks(t *testing.T) {
 		"idx":    {idxText, Options{Format: schema.Format{LabelsFile: labels}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want, wantInfo := must(t, c.text, c.o)
+			want, wantInfo := mustRead(t, c.text, c.o)
 			for _, size := range []int{1, 7, 1000} {
 				got, info, err := readChunks(&slowReader{text: c.text, step: size}, c.o, size)
 				if err != nil {
 					t.Fatal(err)
 				}
-				same(t, want, got)
-				same(t, wantInfo, info)
+				wantSame(t, want, got)
+				wantSame(t, wantInfo, info)
 			}
 		})
 	}
 }
 
-// slowReader gives a few bytes at a time.
+// slowReader returns a few bytes at a time.
 type slowReader struct {
 	text string
 	step int
@@ -469,7 +470,7 @@ func (s *slowReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readChunks reads in chunks and puts them together.
+// readChunks reads in chunks and joins them.
 func readChunks(source io.Reader, o Options, size int) (*Table, *Info, error) {
 	r, err := NewReader("t", source, o)
 	if err != nil {
@@ -536,7 +537,7 @@ func join(whole, t *Table) *Table {
 	return whole
 }
 
-// TestAgainstStandardWriter reads random fields that encoding/csv has written.
+// TestAgainstStandardWriter reads random fields written by encoding/csv.
 func TestAgainstStandardWriter(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	letters := []string{"a", "b", ",", "\"", "\n", "é", ";", " x", "'"}
@@ -571,5 +572,21 @@ func TestAgainstStandardWriter(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestReaderHasTheNameOfItsFile(t *testing.T) {
+	path := write(t, "rows.csv", "x,y\n1,1\n2\n")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := NewReader("", f, Options{Format: schema.Format{Label: "y"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err = r.ReadAll(); err == nil || !strings.HasPrefix(err.Error(), path+":3: ") {
+		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // trained returns the schema of a training file.
 func trained(t *testing.T, text string, o Options) *schema.Schema {
 	t.Helper()
-	_, info := must(t, text, o)
+	_, info := mustRead(t, text, o)
 	return &info.Schema
 }
 
@@ -29,34 +29,34 @@ func TestSchemaSurvivesJSON(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	same(t, []string{"u"}, m.Columns[1].Dictionary)
+	wantSame(t, []string{"u"}, m.Columns[1].Dictionary)
 	m.Columns[1].Dictionary = nil // for readers alone
-	same(t, *m, back)
+	wantSame(t, *m, back)
 	want := `{"format":"csv","header":true,"width":4,"columns":[{"name":"a","number":2,"kind":"numeric"},` +
 		`{"name":"b","number":3,"kind":"categorical"}],"label":{"name":"y","number":4},` +
 		`"missing":["?"],"others":[{"name":"id","number":1}]}`
-	same(t, want, string(text))
+	wantSame(t, want, string(text))
 }
 
 func TestMatchByName(t *testing.T) {
 	m := trained(t, "id,a,b,c,y\n1,1,u,5,1\n2,2,v,6,0\n3,3,u,7,0\n", Options{Format: schema.Format{Label: "y", ID: []string{"id"}}})
-	x, info := must(t, "c,new,y,a,b,id\n7,0,1,3,w,9\n8,0,0,4,u,8\n", Options{Format: schema.Format{ID: []string{"id"}}, Schema: m, Raw: true})
-	same(t, []Column{
+	x, info := mustRead(t, "c,new,y,a,b,id\n7,0,1,3,w,9\n8,0,0,4,u,8\n", Options{Format: schema.Format{ID: []string{"id"}}, Schema: m, Raw: true})
+	wantSame(t, []Column{
 		{Name: "a", Number: 4, Kind: schema.Numeric, Values: []float64{3, 4}},
 		{Name: "b", Number: 5, Kind: schema.Categorical, Codes: []int32{2, 0}, Dictionary: []string{"u", "v", "w"}},
 		{Name: "c", Number: 1, Kind: schema.Numeric, Values: []float64{7, 8}},
 	}, x.Columns)
-	same(t, []Class{1, 0}, x.Label)
-	same(t, []string{"9", "8"}, x.ID[0].Values)
-	same(t, [][]string{{"7", "0", "1", "3", "w", "9"}, {"8", "0", "0", "4", "u", "8"}}, x.Raw)
-	same(t, []diag.Warning{
+	wantSame(t, []Class{1, 0}, x.Label)
+	wantSame(t, []string{"9", "8"}, x.ID[0].Values)
+	wantSame(t, [][]string{{"7", "0", "1", "3", "w", "9"}, {"8", "0", "0", "4", "u", "8"}}, x.Raw)
+	wantSame(t, []diag.Warning{
 		{Code: "extra_columns", Text: `t: ignored, because the model does not know it: "new"`},
 		{Code: "reordered_columns", Text: `t: matched by name in another order than in training: "c"`},
 	}, info.Warnings)
 
-	x, _ = must(t, "a,b,c\n3,,1\n", Options{Schema: m, Unlabelled: true})
-	same(t, []Class{Unknown}, x.Label)
-	same(t, []int32{-1}, x.Columns[1].Codes)
+	x, _ = mustRead(t, "a,b,c\n3,,1\n", Options{Schema: m, Unlabelled: true})
+	wantSame(t, []Class{Unknown}, x.Label)
+	wantSame(t, []int32{-1}, x.Columns[1].Codes)
 }
 
 func TestMatchByNumber(t *testing.T) {
@@ -78,10 +78,10 @@ func TestMatchByNumber(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Schema = m
-			x, _ := must(t, c.text, c.o)
-			same(t, []string{"1", "2", "4"}, columnNames(x))
-			same(t, c.want, x.Columns[2].Values)
-			same(t, []Class{c.label}, x.Label)
+			x, _ := mustRead(t, c.text, c.o)
+			wantSame(t, []string{"1", "2", "4"}, columnNames(x))
+			wantSame(t, c.want, x.Columns[2].Values)
+			wantSame(t, []Class{c.label}, x.Label)
 		})
 	}
 }
@@ -104,20 +104,21 @@ func TestMatchNothing(t *testing.T) {
 		{"too few by number", "1,2\n", Options{Schema: numbered, Unlabelled: true},
 			`t: missing columns: "3", expected the 3 columns that the model was trained on`},
 		{"no label", "a,b,c,d,Y\n1,1,1,1,1\n", Options{Schema: named},
-			`t: no column "y" for the label, expected one of "a", "b", "c", "d", "Y" (did you mean "Y"?)`},
+			`t: no label column "y", expected one of the columns "a", "b", "c", "d", "Y" (use --label` +
+				` COLUMN or --labels-file FILE; did you mean "Y"?)`},
 		{"label bad", "a,b,c,d,y\n1,1,1,1,g\n", Options{Schema: named},
-			`t: column "y": the labels "g" (1), expected 1 and 0, 1 and -1, or true and false` +
-				" (use --positive to say which are positive)"},
-		{"a value told that does not occur", "a,b,c,d,y\n1,1,1,1,g\n", Options{Format: schema.Format{Positive: []string{"h"}}, Schema: named},
+			`t: column "y": the labels "g" (1), expected 1 and 0, 1 and -1, or true and false (use` +
+				" --positive VALUE for each positive label)"},
+		{"a positive value that does not occur", "a,b,c,d,y\n1,1,1,1,g\n", Options{Format: schema.Format{Positive: []string{"h"}}, Schema: named},
 			`t: column "y": no label "h", expected one of the values that occur: "g" (1) (use --positive with one of them)`},
 		{"text for a number", "a,b,c,d,y\n1,1,x,1,1\n", Options{Schema: named},
 			`t:2: column "c": "x", expected a number (use --missing x)`},
 		{"sparse for columns", "1 1:1\n", Options{Schema: named},
-			"t: a LIBSVM file, expected a file with columns as the model was trained on"},
+			"t: a LIBSVM file, expected a file with columns, as the model was trained on"},
 		{"columns for sparse", "1,2\n", Options{Schema: sparse},
-			"t: delimited text, expected LIBSVM, as the model was trained on"},
+			"t: delimited text, expected a LIBSVM file, as the model was trained on"},
 		{"images for names", "\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x01a", Options{Schema: named, Unlabelled: true},
-			"t: an IDX file, expected a file with columns as the model was trained on"},
+			"t: an IDX file, expected a file with columns, as the model was trained on"},
 		{"small images", "\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x01a", Options{Schema: numbered, Unlabelled: true},
 			`t: missing columns: "2", "3", expected the 3 columns that the model was trained on`},
 	} {
@@ -126,24 +127,24 @@ func TestMatchNothing(t *testing.T) {
 			wantError(t, err, c.want)
 		})
 	}
-	if x, _ := must(t, "5,6,7,8,1\n", Options{Format: schema.Format{Header: "no"}, Schema: named}); x.Columns[3].Values[0] != 8 {
+	if x, _ := mustRead(t, "5,6,7,8,1\n", Options{Format: schema.Format{Header: "no"}, Schema: named}); x.Columns[3].Values[0] != 8 {
 		t.Error("not matched by number")
 	}
 }
 
 func TestSparseBeyondTraining(t *testing.T) {
 	m := trained(t, "1 1:1 4:1\n0 2:1\n", Options{})
-	x, info := must(t, "1 1:2 5:1\n0 4:1 7:1 8:1\n1\n", Options{Schema: m})
-	same(t, &Sparse{Cols: 4, Start: []int64{0, 1, 2, 2}, Index: []uint32{0, 3}, Value: []float64{2, 1}}, x.Sparse)
-	same(t, []diag.Warning{{Code: "extra_features", Text: "t: 3 values beyond the model's 4 features ignored, the first in line 1"}},
+	x, info := mustRead(t, "1 1:2 5:1\n0 4:1 7:1 8:1\n1\n", Options{Schema: m})
+	wantSame(t, &Sparse{Cols: 4, Start: []int64{0, 1, 2, 2}, Index: []uint32{0, 3}, Value: []float64{2, 1}}, x.Sparse)
+	wantSame(t, []diag.Warning{{Code: "extra_features", Text: "t: 3 values beyond the model's 4 features ignored, the first in line 1"}},
 		info.Warnings)
 }
 
-// TestOneClassForAModel: a file to be scored or evaluated may have rows of one class.
+// TestOneClassForAModel reads a file for a model, which may have rows of a single class.
 func TestOneClassForAModel(t *testing.T) {
 	m := trained(t, "1,normal\n2,dos\n", Options{Format: schema.Format{Label: "2", Positive: []string{"!normal"}}})
-	x, _ := must(t, "1,smurf\n2,dos\n", Options{Schema: m})
-	same(t, []Class{1, 1}, x.Label)
+	x, _ := mustRead(t, "1,smurf\n2,dos\n", Options{Schema: m})
+	wantSame(t, []Class{1, 1}, x.Label)
 }
 
 func TestUnknownValuesAreBounded(t *testing.T) {
@@ -152,13 +153,13 @@ func TestUnknownValuesAreBounded(t *testing.T) {
 	for i := range unknownLimit + 5 {
 		fmt.Fprintf(&b, "1,new%d\n", i)
 	}
-	x, _ := must(t, b.String(), Options{Schema: m, Unlabelled: true})
+	x, _ := mustRead(t, b.String(), Options{Schema: m, Unlabelled: true})
 	c := x.Columns[1]
 	if len(c.Dictionary) != 2+unknownLimit+1 || c.Dictionary[len(c.Dictionary)-1] != "" {
 		t.Errorf("%d values", len(c.Dictionary))
 	}
-	same(t, []int32{2, 3}, c.Codes[:2])
-	same(t, []int32{2 + unknownLimit - 1, 2 + unknownLimit, 2 + unknownLimit}, c.Codes[unknownLimit-1:unknownLimit+2])
+	wantSame(t, []int32{2, 3}, c.Codes[:2])
+	wantSame(t, []int32{2 + unknownLimit - 1, 2 + unknownLimit, 2 + unknownLimit}, c.Codes[unknownLimit-1:unknownLimit+2])
 }
 
 func TestOutOfOrder(t *testing.T) {
@@ -170,7 +171,7 @@ func TestOutOfOrder(t *testing.T) {
 		{nil, nil},
 		{[]int{-1}, nil},
 	} {
-		same(t, c.want, outOfOrder(c.places))
+		wantSame(t, c.want, outOfOrder(c.places))
 	}
 }
 
@@ -190,7 +191,7 @@ func TestErrorsStay(t *testing.T) {
 	}
 }
 
-// rows gives n rows of text.
+// rows is a source of n rows of text.
 type rows struct {
 	n, i int
 	left []byte
@@ -209,7 +210,7 @@ func (r *rows) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestMemoryIsConstant streams rows with ever new values and compares the heap early and late.
+// TestMemoryIsConstant streams rows with new values and compares the heap at the start and at the end.
 func TestMemoryIsConstant(t *testing.T) {
 	m := trained(t, "1,h,5,1.5\n0,g,5,2\n", Options{Format: schema.Format{Label: "first"}})
 	r, err := NewReader("t", &rows{n: 150_000}, Options{Format: schema.Format{ID: []string{"2"}}, Schema: m, Raw: true})

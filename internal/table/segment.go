@@ -8,14 +8,16 @@ import (
 	"toptau/internal/kernel"
 )
 
-// segmentRows is the number of values of a segment. A power of two, so that the compiler divides by shifting.
+// segmentRows is the number of values in a segment. It is a power of two, so that the compiler divides by
+// shifting.
 const segmentRows = 1 << 10
 
-// segment holds some values of a column in as few bytes as give back every bit of them: 1, 2 or 4 bytes where all are
-// decimals m / 10^k of the segment's k with small m, as most columns of a text are; 4 where all are float32; else 8.
+// segment stores values of a column in as few bytes as reproduce every bit: 1, 2 or 4 bytes each if all are
+// decimals m / 10^k with small m and the k of the segment, as in most columns of text; 4 if all are float32;
+// otherwise 8.
 //
-// The quotient is the float64 nearest to the decimal, which is what parsing its text gives, as long as m and 10^k are
-// exact in float64. The least m of its size stands for a missing value.
+// The quotient is the float64 nearest to the decimal, like the result of parsing its text, because m and 10^k
+// are exact in float64. The least m of its size is a missing value.
 type segment struct {
 	data  []byte    // nil for form double
 	plain []float64 // form double
@@ -34,10 +36,10 @@ const (
 	double
 )
 
-// mostDecimals is the largest k that is tried.
+// mostDecimals is the largest k tried.
 const mostDecimals = 15
 
-// newSegment packs values that are finite or NaN for a missing value, segmentRows at most.
+// newSegment packs at most segmentRows values. A missing value is NaN, all others are finite.
 func newSegment(values []float64) segment {
 	var space [segmentRows]int32
 	whole := space[:len(values)]
@@ -46,7 +48,7 @@ func newSegment(values []float64) segment {
 			return newWholeSegment(whole, power, largest)
 		}
 	}
-	if !allSingle(values) {
+	if !allFloat32(values) {
 		return segment{plain: slices.Clone(values), form: double}
 	}
 	s := segment{form: single, data: make([]byte, 4*len(values))}
@@ -73,7 +75,7 @@ func newCodeSegment(codes []int32) segment {
 	return newWholeSegment(codes, 1, largest)
 }
 
-// decimalForm is the least form for whole numbers up to largest, and one more for a missing value.
+// decimalForm returns the smallest form for whole numbers up to largest and a missing value.
 func decimalForm(largest int32) form {
 	switch {
 	case largest <= math.MaxInt8:
@@ -84,8 +86,8 @@ func decimalForm(largest int32) form {
 	return decimal32
 }
 
-// allSingle reports whether all values are float32, or missing.
-func allSingle(values []float64) bool {
+// allFloat32 reports whether all values are exact in float32, or missing.
+func allFloat32(values []float64) bool {
 	for _, v := range values {
 		if v == v && float64(float32(v)) != v {
 			return false
@@ -94,7 +96,7 @@ func allSingle(values []float64) bool {
 	return true
 }
 
-// size is the bytes of a value in data.
+// size returns the number of bytes of a value in data.
 func (s *segment) size() int {
 	switch s.form {
 	case decimal8:
@@ -105,7 +107,7 @@ func (s *segment) size() int {
 	return 4
 }
 
-// bytes is the memory of the values.
+// bytes returns the memory of the values.
 func (s *segment) bytes() int64 { return int64(len(s.data) + 8*len(s.plain)) }
 
 // number returns value i of a numeric column.
@@ -142,7 +144,7 @@ func (s *segment) whole(i int) int32 {
 	return int32(binary.LittleEndian.Uint32(s.data[4*i:]))
 }
 
-// rows is the number of values.
+// rows returns the number of values.
 func (s *segment) rows() int {
 	if s.form == double {
 		return len(s.plain)
@@ -150,7 +152,7 @@ func (s *segment) rows() int {
 	return len(s.data) / s.size()
 }
 
-// numbers returns n values of a numeric column, from value first on: where they are, or else in space.
+// numbers returns n values of a numeric column, from value first on, without a copy or in space.
 func (s *segment) numbers(first, n int, space []float64) []float64 {
 	if s.form == double {
 		return s.plain[first : first+n]
@@ -170,7 +172,7 @@ func (s *segment) numbers(first, n int, space []float64) []float64 {
 	return space
 }
 
-// wholes writes whole numbers, from number first on.
+// wholes writes whole numbers to dst, from number first on.
 func (s *segment) wholes(first int, dst []int32) {
 	data := s.data[first*s.size():]
 	switch s.form {

@@ -10,7 +10,7 @@ import (
 	"toptau/schema"
 )
 
-// Every value comes back with its bits, whatever form its segment takes.
+// A segment of any form returns every value with the same bits.
 func TestSegmentKeepsBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	draw := map[form]func() float64{
@@ -57,14 +57,14 @@ func checkSegment(t *testing.T, s segment, values []float64) {
 	}
 }
 
-// What lies at the edges of a form, and what only the next one can hold.
+// Values at the limits of each form, and values that need the next one.
 func TestSegmentAtTheEdges(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		form   form
 	}{
 		{[]float64{127, -127}, decimal8},
-		{[]float64{-128}, decimal16}, // -128 stands for a missing value
+		{[]float64{-128}, decimal16}, // -128 is a missing value
 		{[]float64{12.7, 0.1, math.NaN()}, decimal8},
 		{[]float64{12.8}, decimal16},
 		{[]float64{32767, -32767}, decimal16},
@@ -103,7 +103,8 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// A packed table has the values of a plain one, whichever way its rows were read, and gives them up from the first row on.
+// A packed table has the values of a plain one, for every way to read its rows, and releases them from the
+// first row on.
 func TestPackedTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var b strings.Builder
@@ -155,12 +156,12 @@ func comparePacked(t *testing.T, want, got *Table) {
 			}
 		}
 		if w.Kind == schema.Numeric {
-			same(t, w.AllValues(), g.AllValues())
+			wantSame(t, w.AllValues(), g.AllValues())
 		}
 	}
 }
 
-// A packed table keeps no lines where each row has one of its own, and knows them all the same.
+// A packed table does not store consecutive lines, but returns them.
 func TestPackedLines(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -169,7 +170,7 @@ func TestPackedLines(t *testing.T) {
 		{"y,a\n1,2\n0,3\n1,4\n", nil},
 		{"y,a\n1,2\n0,\"3\n\"\n1,4\n", []int{2, 3, 5}},
 	} {
-		x, _ := must(t, c.text, Options{Format: schema.Format{Label: "y", Categorical: []string{"a"}}, Packed: true})
+		x, _ := mustRead(t, c.text, Options{Format: schema.Format{Label: "y", Categorical: []string{"a"}}, Packed: true})
 		if (x.Line == nil) != (c.want == nil) || x.Rows() != 3 {
 			t.Errorf("%q: %d rows, lines %v", c.text, x.Rows(), x.Line)
 		}

@@ -3,30 +3,29 @@ package table
 import (
 	"bytes"
 	"io"
-
-	"toptau/schema"
 )
 
 const (
-	// sniffBytes is how much of a file decides its format and delimiter: 256 KiB.
+	// sniffBytes is the size of the prefix that decides the format and the delimiter. Chosen by hand.
 	sniffBytes = 256 << 10
 
-	// sniffRecords is how many records decide the delimiter.
+	// sniffRecords is the number of records that decide the delimiter. Chosen by hand.
 	sniffRecords = 100
 )
 
-// prefix is the beginning of a file, without its byte order mark.
+// prefix is the first part of a file, without its byte order mark.
 type prefix struct {
 	bytes []byte
-	whole bool // there is no more
+	whole bool // it is the whole file
 }
 
-// readPrefix reads the beginning of a file and returns a reader that begins behind the byte order mark.
+// readPrefix reads the prefix of a file and returns it, and a reader of the whole file without its byte order
+// mark.
 func readPrefix(r io.Reader) (prefix, io.Reader, error) {
 	buffer := make([]byte, sniffBytes)
 	n, err := io.ReadFull(r, buffer)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		// What precedes the failure is read again, so that rows before it are seen and its line is known.
+		// The bytes before the failure are read again, so that the error has the line.
 		r = &failing{err}
 	}
 	p := prefix{bytes: bytes.TrimPrefix(buffer[:n], []byte("\xef\xbb\xbf")), whole: err != nil}
@@ -41,7 +40,8 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// lines returns the complete lines of the prefix, and the last one where there is no more or no other.
+// lines returns the complete lines of the prefix, at most limit, and an incomplete one if it is the only one
+// or ends the file.
 func (p prefix) lines(limit int) [][]byte {
 	l := newLines(bytes.NewReader(p.bytes))
 	var all [][]byte
@@ -58,71 +58,13 @@ func (p prefix) lines(limit int) [][]byte {
 	return all[:min(limit, len(all))]
 }
 
-// formatOf recognises the format of a file: "idx", "libsvm" or "csv".
-func formatOf(p prefix) schema.FileFormat {
-	switch {
-	case looksIDX(p.bytes):
-		return "idx"
-	case looksLIBSVM(p.lines(1000)):
-		return "libsvm"
-	}
-	return "csv"
-}
-
-// looksIDX reports whether a file begins with an IDX header: two zero bytes, a type and a number of dimensions.
-func looksIDX(b []byte) bool {
-	return len(b) >= 4 && b[0] == 0 && b[1] == 0 && idxSize(b[2]) > 0 && b[3] > 0
-}
-
-// looksLIBSVM reports whether more than half of the lines are a label without a colon (or none) and index:value pairs,
-// and at least one has a pair.
-func looksLIBSVM(all [][]byte) bool {
-	good, bad, pairs := 0, 0, 0
-	for _, line := range all {
-		if i := bytes.IndexByte(line, '#'); i >= 0 {
-			line = line[:i]
-		}
-		tokens := bytes.Fields(line)
-		if len(tokens) == 0 {
-			continue
-		}
-		n := 0
-		for _, t := range tokens {
-			if looksPair(t) {
-				n++
-			}
-		}
-		if n == len(tokens) || n == len(tokens)-1 && bytes.IndexByte(tokens[0], ':') < 0 {
-			good++
-			pairs += n
-		} else {
-			bad++
-		}
-	}
-	return good > bad && pairs > 0
-}
-
-// looksPair reports whether a token is digits, a colon and a value that could be meant as a number.
-func looksPair(token []byte) bool {
-	index, value, ok := bytes.Cut(token, []byte{':'})
-	if !ok || len(index) == 0 || bytes.ContainsAny(value, ":,;|\"") {
-		return false
-	}
-	for i, c := range index {
-		if (c < '0' || c > '9') && !(i == 0 && c == '-') {
-			return false
-		}
-	}
-	return true
-}
-
-// sniffDelimiter returns the delimiter whose records agree best with the first in having the same number of fields, at
-// least two. Tab, semicolon, comma and pipe are tried in this order; blanks only when none of them fits more than half
-// of the records. It returns none when there is no delimiter at all.
+// sniffDelimiter returns the delimiter for which most records have as many fields as the first, at least two.
+// It tries tab, semicolon, comma and pipe, in this order, then blanks if none of them fits more than half of
+// the records. It returns none if there is no delimiter.
 func sniffDelimiter(p prefix) byte {
 	best, most := none, 0
 	for _, c := range []byte{'\t', ';', ',', '|'} {
-		agree, all := agreement(p, c)
+		agree, all := countAgreeing(p, c)
 		if agree > most && 2*agree > all {
 			best, most = c, agree
 		}
@@ -131,15 +73,16 @@ func sniffDelimiter(p prefix) byte {
 		return best
 	}
 	for _, c := range []byte{blank, '\t', ';', ',', '|'} {
-		if agree, _ := agreement(p, c); agree > most {
+		if agree, _ := countAgreeing(p, c); agree > most {
 			best, most = c, agree
 		}
 	}
 	return best
 }
 
-// agreement counts the first records of a prefix, and those with as many fields as the first, at least two.
-func agreement(p prefix, delimiter byte) (agree, all int) {
+// countAgreeing returns the number of records in a prefix, and of those with as many fields as the first, at
+// least two.
+func countAgreeing(p prefix, delimiter byte) (agree, all int) {
 	d := &delimited{lines: newLines(bytes.NewReader(p.bytes)), delimiter: delimiter}
 	width, lastAgreed := 0, false
 	for all <= sniffRecords {

@@ -12,14 +12,14 @@ type span struct{ begin, end int32 }
 
 func (s span) of(text []byte) []byte { return text[s.begin:s.end] }
 
-// symbols numbers the distinct fields of one column of a chunk, in order of first appearance. The numbers do not depend
-// on the hash, which is seeded so that no file can make it collide.
+// symbols gives codes to the distinct fields of a column of a chunk, in order of first appearance. The codes
+// do not depend on the hash, which has a random seed so that no file can make it collide.
 type symbols struct {
 	codes []int32 // by row; -1: missing
-	spans []span  // by code: where the field stands first
+	spans []span  // by code: the first place of the field
 	keys  []key   // by code
 	slots []int32 // open addressing: code + 1, or 0; a power of two, at most half full
-	whole []int32 // by code: the code of the whole file, or -1 while that is not known
+	whole []int32 // by code: the code in the whole file, -1 until it is known
 }
 
 // key is the bytes of a field of at most keyBytes, none of which is zero, or the hash of a longer one.
@@ -32,7 +32,7 @@ var (
 	symbolFactor = key{maphash.String(symbolSeed, "first"), maphash.String(symbolSeed, "second")}
 )
 
-// keyOf returns the key of a field of b, which goes on for keyBytes behind it.
+// keyOf returns the key of a field of b, which has keyBytes more bytes after the field.
 func keyOf(b []byte, field span) key {
 	n := uint(field.end - field.begin)
 	if n > keyBytes {
@@ -53,9 +53,9 @@ func (k key) hash() uint32 {
 	return uint32(high ^ low)
 }
 
-// clear empties the table, with room for a number of rows.
+// clear empties the table and makes codes for a number of rows.
 func (s *symbols) clear(rows int) {
-	s.codes = sized(s.codes, rows)
+	s.codes = resized(s.codes, rows)
 	if len(s.slots) == 0 {
 		s.slots = make([]int32, 64)
 	}
@@ -63,7 +63,7 @@ func (s *symbols) clear(rows int) {
 	s.spans, s.keys, s.whole = s.spans[:0], s.keys[:0], s.whole[:0]
 }
 
-// is reports whether a code is that of a field with a key.
+// is reports whether code is the code of a field with key k.
 func (s *symbols) is(code int32, b []byte, field span, k key) bool {
 	if s.keys[code] != k {
 		return false
@@ -73,7 +73,7 @@ func (s *symbols) is(code int32, b []byte, field span, k key) bool {
 	return short || bytes.Equal(known.of(b), field.of(b))
 }
 
-// put sets a row's code, the number of a field of b. Most often that is the field of the row before.
+// put sets the code of a row from a field of b. The field of the row before is the first guess.
 func (s *symbols) put(b []byte, field span, row int) {
 	k := keyOf(b, field)
 	if row > 0 {
@@ -111,8 +111,8 @@ func (s *symbols) widen() {
 	}
 }
 
-// sized returns a slice of a length, whose elements are undefined, in the memory of s if that is enough.
-func sized[T any](s []T, length int) []T {
+// resized returns a slice with undefined elements, in the memory of s if that is large enough.
+func resized[T any](s []T, length int) []T {
 	if cap(s) < length {
 		return make([]T, length)
 	}

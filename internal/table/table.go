@@ -7,25 +7,26 @@ import (
 	"toptau/schema"
 )
 
-// MaxColumns is the largest number of columns of delimited text and of values of an IDX item. Each of them has a name, a kind and
-// slices of its own, which take far more memory than its field in a row; LIBSVM files have no such columns.
+// MaxColumns is the largest number of columns of delimited text, and of values of an IDX item. A column has a
+// name, a kind and slices, which take far more memory than its field in a row. LIBSVM files do not have such
+// columns.
 const MaxColumns = 25_000
 
-// Table is some rows of a file, column by column. Every slice that is not nil has Rows elements.
+// Table holds rows of a file, column by column. Every slice that is not nil has Rows elements.
 type Table struct {
 	File    string   // as the user wrote it; "-" is standard input
-	Columns []Column // the features in the order of the file, or of the Schema; empty when Sparse is set
+	Columns []Column // the features in the order of the file, or of the Schema; none if Sparse is set
 	Sparse  *Sparse  // the features of a LIBSVM file, otherwise nil
 	Label   []Class
-	Weight  []float64 // nil: no weight column, all 1; otherwise greater than 0
+	Weight  []float64 // greater than 0; nil: no weight column, all weights are 1
 	ID      []Text    // the columns of Options.ID in the order given
-	Group   *Text     // nil when the option is not set, as Segment and Time
+	Group   *Text     // nil if the option is not set; Segment and Time likewise
 	Segment *Text
 	Time    *Text
-	Line    []int      // the line on which the row begins, 1-based; for IDX the number of the item, 1-based; see LineOf
-	Raw     [][]string // the row's fields in the order of the file, for every column; nil unless Options.Raw
+	Line    []int      // the line on which the row begins, for IDX the number of the item; 1-based
+	Raw     [][]string // all fields of the row in the order of the file; nil unless Options.Raw
 
-	first, adjacent int // with a nil Line: the first row's, and the number of rows
+	first, adjacent int // if Line is nil: the line of the first row, and the number of rows
 }
 
 // Rows returns the number of rows.
@@ -36,7 +37,8 @@ func (t *Table) Rows() int {
 	return len(t.Line)
 }
 
-// LineOf returns the line on which a row begins. A packed table keeps no Line where each row has a line of its own.
+// LineOf returns the line on which a row begins. A packed table has no Line if its rows are on consecutive
+// lines.
 func (t *Table) LineOf(row int) int {
 	if t.Line == nil {
 		return t.first + row
@@ -44,7 +46,7 @@ func (t *Table) LineOf(row int) int {
 	return t.Line[row]
 }
 
-// dropLines gives up Line if LineOf can tell it from the first row's.
+// dropLines releases Line if the rows are on consecutive lines.
 func (t *Table) dropLines() {
 	for row, line := range t.Line {
 		if line != t.Line[0]+row {
@@ -56,39 +58,39 @@ func (t *Table) dropLines() {
 	}
 }
 
-// Column is one feature. Its methods read it in either form: as slices, or packed (Options.Packed).
+// Column is a feature. Its values are slices, or packed (Options.Packed); its methods read both forms.
 type Column struct {
 	Name       string // from the header, otherwise the number in decimal
 	Number     int    // 1-based in the file that was read
 	Kind       schema.Kind
-	Values     []float64 // numeric: finite, or NaN where the field is missing
-	Codes      []int32   // categorical: the index into Dictionary, or -1 where the field is missing
-	Dictionary []string  // categorical: the values in order of first appearance, after those of the Schema if there is one
+	Values     []float64 // numeric: finite, or NaN for a missing value
+	Codes      []int32   // categorical: the index in Dictionary, or -1 for a missing value
+	Dictionary []string  // categorical: the values, those of the Schema first, then in order of first appearance
 
-	segments []segment // the values, instead of Values or Codes
+	segments []segment // instead of Values and Codes
 }
 
-// Text is a column that is kept as it is written and is never a feature.
+// Text is a column that is kept as text and is not a feature.
 type Text struct {
 	Name   string
 	Number int
 	Values []string
 }
 
-// Sparse is the features of LIBSVM rows. Row i has the entries Start[i] to Start[i+1]-1; entries that are written but
-// zero are left out.
+// Sparse holds the features of LIBSVM rows. Row i has the entries Start[i] to Start[i+1]-1. Entries of value
+// 0 are left out.
 type Sparse struct {
-	Cols  int      // the number of features; while streaming without a Schema or Options.Width, of those seen so far
+	Cols  int      // the number of features; without a Schema or Options.Width, the largest index so far
 	Start []int64  // Rows + 1 elements, Start[0] = 0
 	Index []uint32 // 0-based, ascending in a row, below Cols
 	Value []float64
 }
 
-// Class is a row's label, reduced to two classes by the rule of Options.Positive.
+// Class is the class of a row's label by the rule of Options.Positive.
 type Class int8
 
 const (
-	Unknown  Class = -1 // no label; only with Options.Unlabelled
+	Unknown  Class = -1 // without a label that the rule knows; only with Options.Unlabelled
 	Negative Class = 0
 	Positive Class = 1
 )
@@ -96,7 +98,7 @@ const (
 // maxMass bounds the sum of the row weights: products of such sums stay within the range of float64.
 const maxMass = 1e150
 
-// checkWeights refuses weights whose sum overflows, and those that are so small that the products of their sums are 0.
+// checkWeights refuses weights whose sum overflows, and weights so small that products of their sums are 0.
 func (t *Table) checkWeights(column string) error {
 	sum := 0.0
 	for row, w := range t.Weight {
@@ -130,7 +132,7 @@ func (t *Table) reset() {
 	t.Label, t.Line, t.Weight, t.Raw = t.Label[:0], t.Line[:0], t.Weight[:0], t.Raw[:0]
 }
 
-// texts returns the text columns that are there.
+// texts returns all text columns.
 func (t *Table) texts() []*Text {
 	var all []*Text
 	for i := range t.ID {

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -28,7 +29,7 @@ type Threshold struct {
 	Unresolved  bool                  // the rows cannot resolve the budget: Expected.Rate is above it
 	Certified   bool
 	OutOfFold   bool                 // the order statistic of out-of-fold scores
-	Calibrated  *calibrate.Threshold // the evidence for a guarantee; nil: none was requested
+	Calibrated  *calibrate.Guarantee // the evidence for a guarantee; nil: none was requested
 	OverTime    *calibrate.Trend     // of the calibration scores; nil without a time column
 }
 
@@ -38,7 +39,7 @@ func (t *Threshold) AllRows() bool { return t.Goal.Criterion().Name == metric.At
 // calibrationSample holds the model's scores on rows that it did not see and that the goal's budget counts.
 type calibrationSample struct {
 	scores, weights []float64 // weights nil: 1 each
-	population      calibrate.Population
+	population      method.Population
 }
 
 // calibration sets the threshold of a fitted model and measures it.
@@ -70,9 +71,9 @@ func (c *calibration) setThreshold() error {
 
 // sample scores the rows of the scheme.
 func (c *calibration) sample() (*calibrationSample, error) {
-	s := &calibrationSample{population: calibrate.Negatives}
+	s := &calibrationSample{population: method.Negatives}
 	if c.parts.countsAllRows() {
-		s.population = calibrate.All
+		s.population = method.AllRows
 	}
 	t, rows := c.parts.calibrationTable(), c.parts.calibration
 	switch c.parts.scheme {
@@ -111,7 +112,7 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 		return Threshold{}, err
 	}
 	t := Threshold{Goal: g, Scheme: f.Scheme, CrossFolds: f.CrossFolds}
-	if t.AllRows() != (f.sample.population == calibrate.All) {
+	if t.AllRows() != (f.sample.population == method.AllRows) {
 		return t, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "for a model whose goal is " + f.Goal.String(),
 			Expected: "a goal that counts the same rows"}
 	}
@@ -122,11 +123,11 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 			return t, err
 		}
 	}
-	c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
+	at, c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
 	if err != nil {
 		return t, err
 	}
-	t.Value, t.Rows, t.Order, t.Expected = c.Threshold, c.N, c.Order, c.Expected(metric.DefaultConfidence)
+	t.Value, t.Rows, t.Order, t.Expected = at, c.N(), c.Order, c.Expected(metric.DefaultConfidence)
 	t.Approximate = f.Scheme != SchemeHeldOut || f.sample.weights != nil
 	t.Unresolved = !g.Tau().IsZero() && t.Expected.Rate > g.Tau().Float64()
 	return t, nil
@@ -136,7 +137,7 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 // out-of-fold scores.
 func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 	o := &c.parts.options
-	calibrated, err := orderStatistic(sample.scores, o)
+	at, calibrated, err := orderStatistic(sample.scores, o)
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 		calibrated.Certified = false
 	}
 	t := &c.found.Threshold
-	*t = Threshold{Value: calibrated.Threshold, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N, Order: calibrated.Order,
+	*t = Threshold{Value: at, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N(), Order: calibrated.Order,
 		CrossFolds: c.found.CrossFolds, Calibrated: &calibrated, Certified: calibrated.Certified, OutOfFold: o.OutOfFold,
 		Approximate: o.OutOfFold, Expected: calibrated.Expected(metric.DefaultConfidence)}
 	if o.OutOfFold || c.parts.data.Calibration != nil {
@@ -169,7 +170,7 @@ func (c *calibration) overTime(z []float64) (*calibrate.Trend, error) {
 }
 
 // orderStatistic returns the threshold with a guarantee for the goal.
-func orderStatistic(z []float64, o *SearchOptions) (calibrate.Threshold, error) {
+func orderStatistic(z []float64, o *SearchOptions) (float64, calibrate.Guarantee, error) {
 	switch goal := o.Goal; goal.Criterion().Name {
 	case metric.AtNP:
 		return calibrate.NeymanPearson(z, goal.Tau(), o.Delta)
@@ -218,8 +219,8 @@ func (c *calibration) pooledThreshold() (float64, error) {
 		return 0, err
 	}
 	z, weights := c.pooledPopulation()
-	plain, err := calibrate.PlainWeighted(z, weights, rate, c.found.sample.population)
-	return plain.Threshold, err
+	at, _, err := calibrate.PlainWeighted(z, weights, rate, c.found.sample.population)
+	return at, err
 }
 
 // scoreTable scores rows of a table with the model.

@@ -9,8 +9,8 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/optim"
 	"toptau/internal/parallel"
-	"toptau/internal/solver"
 	"toptau/method"
 )
 
@@ -40,16 +40,16 @@ type Watch struct {
 	Progress func(problem int, share float64)
 }
 
-// Lockstep advances several runs of a first-order method on shared passes over the data, as solver.AdamGrid
-// and solver.SGDGrid do.
-type Lockstep func(ctx context.Context, tasks []solver.Task, o solver.Options) []solver.Outcome
+// Lockstep advances several runs of a first-order method on shared passes over the data, as optim.AdamGrid and
+// optim.SGDGrid do.
+type Lockstep func(ctx context.Context, tasks []optim.Task, o optim.StepOptions) []optim.Outcome
 
 // Paper is the scheme of the paper's experiments. The zero value is ADAM from w = 0 with full batches.
 type Paper struct {
-	Grid        Lockstep       // nil: solver.AdamGrid
-	Options     solver.Options // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten
-	Minibatches int            // 0 or 1: full batches
-	Stratified  bool           // stratified minibatches instead of plain random ones
+	Grid        Lockstep          // nil: optim.AdamGrid
+	Options     optim.StepOptions // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten
+	Minibatches int               // 0 or 1: full batches
+	Stratified  bool              // stratified minibatches instead of plain random ones
 }
 
 // Fit fits problems on one matrix. They share the packed minibatches and each pass over the data. The result
@@ -61,7 +61,7 @@ func (s Paper) Fit(ctx context.Context, x *matrix.Matrix, problems []method.Prob
 		return err
 	}
 	if s.Grid == nil {
-		s.Grid = solver.AdamGrid
+		s.Grid = optim.AdamGrid
 	}
 	runs := bindProblems(x, batches, problems, w)
 	size, atOnce := s.groupSize(x, len(runs))
@@ -150,9 +150,9 @@ func (s Paper) groupSize(x *matrix.Matrix, runs int) (size, atOnce int) {
 // fitGroup fits some problems in lockstep. The time of the shared passes is divided equally between them.
 func (s Paper) fitGroup(ctx context.Context, runs []gridRun, w Watch) {
 	start := time.Now()
-	tasks := make([]solver.Task, len(runs))
+	tasks := make([]optim.Task, len(runs))
 	for k, r := range runs {
-		tasks[k] = solver.Task{Full: r.full, Batches: r.batches, Progress: func(p solver.Progress) {
+		tasks[k] = optim.Task{Full: r.full, Batches: r.batches, Progress: func(p optim.StepProgress) {
 			w.Progress(r.problem, float64(p.Iteration)/float64(p.Of))
 		}}
 	}
@@ -164,7 +164,7 @@ func (s Paper) fitGroup(ctx context.Context, runs []gridRun, w Watch) {
 }
 
 // report reports the result of a solver unless the context ended it.
-func (r gridRun) report(ctx context.Context, res solver.Result, err error, seconds float64, w Watch) {
+func (r gridRun) report(ctx context.Context, res optim.StepResult, err error, seconds float64, w Watch) {
 	switch {
 	case res.Cancelled || ctx.Err() != nil && err != nil:
 	case err != nil:

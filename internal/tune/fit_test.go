@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toptau/internal/matrix"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -56,18 +56,18 @@ func TestLockstepFitsAreSingleFits(t *testing.T) {
 		}
 		return out
 	}
-	ctx, o := context.Background(), solver.Options{Iterations: 12}
+	ctx, o := context.Background(), optim.StepOptions{Iterations: 12}
 	for _, minibatches := range []int{0, 3} {
 		for name, of := range map[string]struct {
 			lockstep Lockstep
-			single   func(context.Context, solver.Objective, []solver.Objective, solver.Options) (solver.Result, error)
-		}{"adam": {solver.AdamGrid, solver.Adam}, "sgd": {solver.SGDGrid, solver.SGD}} {
+			single   func(context.Context, optim.Objective, []optim.Objective, optim.StepOptions) (optim.StepResult, error)
+		}{"adam": {optim.AdamGrid, optim.Adam}, "sgd": {optim.SGDGrid, optim.SGD}} {
 			scheme := Paper{Grid: of.lockstep, Options: o, Minibatches: minibatches}
 			together := collect(func(w Watch) error { return scheme.Fit(ctx, m, problems, w) })
 			alone := collect(func(w Watch) error {
 				batches, err := scheme.minibatches(m, problems)
 				for _, r := range bindProblems(m, batches, problems, w) {
-					res, err := of.single(ctx, r.full, solver.Batches(r.batches), o)
+					res, err := of.single(ctx, r.full, optim.Batches(r.batches), o)
 					r.report(ctx, res, err, 0, w)
 				}
 				return err

@@ -13,7 +13,7 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
-	"toptau/internal/solver/smooth"
+	"toptau/internal/optim"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/surrogate"
@@ -123,7 +123,7 @@ func convexLearner(name method.Name, loss learn.Loss) learner {
 				if err != nil {
 					return Fit{}, err
 				}
-				if r.Reason == smooth.Cancelled {
+				if r.Reason == optim.Cancelled {
 					return Fit{}, context.Cause(ctx)
 				}
 				last = &r
@@ -158,7 +158,7 @@ func rampLearner(g metric.Goal) learner {
 				if err != nil {
 					return Fit{}, err
 				}
-				if r.Reason == smooth.Cancelled {
+				if r.Reason == optim.Cancelled {
 					return Fit{}, context.Cause(ctx)
 				}
 				return Fit{W: r.W, At: objective.Value{F: r.Objective, T: r.Thresholds[0]}, Solver: "lbfgs",

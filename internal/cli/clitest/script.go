@@ -1,4 +1,4 @@
-// Package clitest contains what the tests of the commands share.
+// Package clitest contains helpers for the tests of the commands.
 package clitest
 
 import (
@@ -13,7 +13,8 @@ import (
 	"toptau/internal/cli"
 )
 
-// RunTranscripts runs testdata/script: what a user types and reads, with the exit codes. The verb exits is added to cmds.
+// RunTranscripts runs testdata/script: what a user types and reads, with the exit codes. The verb exits is
+// added to cmds.
 func RunTranscripts(t *testing.T, cmds map[string]func(*testscript.TestScript, bool, []string)) {
 	all := map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
 	for name, f := range cmds {
@@ -52,8 +53,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// CheckFileTags checks that every flag and argument that names a file has the tag that has it checked: flags by their
-// placeholder, arguments by their name.
+// CheckFileTags checks that every flag and argument that names a file has the tag that has it checked: flags
+// by their placeholder, arguments by their name.
 func CheckFileTags(t *testing.T, a *cli.App, arguments ...string) {
 	t.Helper()
 	parser, err := a.Parser()

@@ -11,7 +11,8 @@ import (
 // PhaseFile is the environment variable with the file to which a traced command writes its phase.
 const PhaseFile = "TOPTAU_TEST_PHASE"
 
-// Traced returns a main function that writes its phase to a file every 5 ms. A test can then choose when to interrupt.
+// Traced returns a main function that writes its phase to a file every 5 ms. A test can then choose when to
+// interrupt.
 func Traced(main func()) func() {
 	return func() {
 		f, err := os.OpenFile(os.Getenv(PhaseFile), os.O_WRONLY, 0)

@@ -17,7 +17,7 @@ const denseFrom = 5
 func accumulate(c code) {
 	octets(c)
 	for _, size := range []int{4, 8} {
-		for _, s := range []shape{avx2, half, avx512} {
+		for _, s := range []shape{avx2, avx512} {
 			exactGradient(c, s, size)
 			gradientTurns(c, s, size)
 		}

@@ -19,11 +19,10 @@ type shape struct {
 	registers int
 }
 
-// The three shapes. The middle one has the registers of AVX-512 and the width of AVX2: a processor that executes a
-// 512-bit instruction in two halves converts float32 to float64 faster in 256 bits.
+// The shapes. half, 256-bit vectors with the registers of AVX-512, is for parts of AVX-512 kernels.
 var (
 	avx2   = shape{"AVX2", 32, 16}
-	half   = shape{"AVX512Half", 32, 32}
+	half   = shape{"", 32, 32}
 	avx512 = shape{"AVX512", 64, 32}
 )
 

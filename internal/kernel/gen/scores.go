@@ -13,7 +13,7 @@ const panelRows = 64
 // scores emits the exact scores of consecutive panels, for both storages and all shapes.
 func scores(c code) {
 	for _, size := range []int{4, 8} {
-		for _, s := range []shape{avx2, half, avx512} {
+		for _, s := range []shape{avx2, avx512} {
 			exactScores(c, s, size)
 			scoreTurns(c, s, size)
 		}

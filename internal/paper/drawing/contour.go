@@ -11,21 +11,22 @@ import (
 type Field struct {
 	X0, X1, Y0, Y1 float64   // the grid covers X0 to X1 and Y0 to Y1, ends included
 	Columns, Rows  int       // grid points in each direction, at least 2
-	Values         []float64 // Rows times Columns, row by row from Y0 up; cells with a value that is not finite are left out
-	Levels         []float64 // empty: about 8 round numbers
+	Values         []float64 // Rows times Columns, row by row from Y0 up; cells with a value that is not finite are skipped
+	Levels         []float64 // default: about 8 round numbers
 	Unit           plot.Unit
 }
 
 // Extent returns the corners of the grid.
 func (g *Field) Extent() (x, y [2]float64) { return [2]float64{g.X0, g.X1}, [2]float64{g.Y0, g.Y1} }
 
-// usable reports whether the numbers fit together.
+// usable reports whether the sizes are valid and match.
 func (g *Field) usable() bool {
 	return g.Columns >= 2 && g.Rows >= 2 && g.Columns <= 1<<15 && g.Rows <= 1<<15 && len(g.Values) == g.Columns*g.Rows
 }
 
 func (g *Field) value(i, j int) float64 { return g.Values[j*g.Columns+i] }
 
+// levels returns the levels of the contours.
 func (g *Field) levels() []float64 {
 	if len(g.Levels) > 0 {
 		return g.Levels
@@ -39,21 +40,23 @@ func (g *Field) levels() []float64 {
 	return plot.RoundNumbers(low, high, 8)
 }
 
-// crossing is where a contour crosses an edge of the grid, and the edges that it leads to.
+// crossing is the point at which a contour crosses an edge of the grid, with the edges that follow on the
+// contour.
 type crossing struct {
 	at   plot.Point
 	next []int
 }
 
-// contour finds the lines of one level by marching squares. Edges are numbered: 2 (j Columns + i) is the edge from grid
-// point (i, j) to the right, one more the edge upwards. Lines that end at the border come first, then closed ones.
+// contour returns the lines of one level, found by marching squares. Edge 2 (j Columns + i) goes from grid
+// point (i, j) to the right, and the edge with the next number goes up. Lines that end at the border come
+// first, then closed lines.
 func (g *Field) contour(level float64, f *plot.Frame) [][]plot.Point {
 	crossings := map[int]*crossing{}
 	var order []int
 	join := func(a, b int) {
 		for _, e := range [][2]int{{a, b}, {b, a}} {
 			if crossings[e[0]] == nil {
-				crossings[e[0]] = &crossing{at: g.cross(e[0], level, f)}
+				crossings[e[0]] = &crossing{at: g.interpolate(e[0], level, f)}
 				order = append(order, e[0])
 			}
 			crossings[e[0]].next = append(crossings[e[0]].next, e[1])
@@ -61,22 +64,22 @@ func (g *Field) contour(level float64, f *plot.Frame) [][]plot.Point {
 	}
 	for j := range g.Rows - 1 {
 		for i := range g.Columns - 1 {
-			g.cell(i, j, level, join)
+			g.joinCell(i, j, level, join)
 		}
 	}
 	var lines [][]plot.Point
 	for _, open := range []bool{true, false} {
 		for _, e := range order {
 			if c := crossings[e]; len(c.next) > 0 && (!open || len(c.next) == 1) {
-				lines = append(lines, follow(crossings, e))
+				lines = append(lines, followLine(crossings, e))
 			}
 		}
 	}
 	return lines
 }
 
-// cell joins the crossed edges of one cell.
-func (g *Field) cell(i, j int, level float64, join func(a, b int)) {
+// joinCell joins the crossed edges of one cell.
+func (g *Field) joinCell(i, j int, level float64, join func(a, b int)) {
 	corners := [4]float64{g.value(i, j), g.value(i+1, j), g.value(i+1, j+1), g.value(i, j+1)}
 	sum := 0.0
 	for _, v := range corners {
@@ -107,8 +110,8 @@ func (g *Field) cell(i, j int, level float64, join func(a, b int)) {
 	}
 }
 
-// cross is the place where the level crosses an edge, by linear interpolation.
-func (g *Field) cross(edge int, level float64, f *plot.Frame) plot.Point {
+// interpolate returns the point at which the level crosses an edge, by linear interpolation.
+func (g *Field) interpolate(edge int, level float64, f *plot.Frame) plot.Point {
 	i, j := edge/2%g.Columns, edge/2/g.Columns
 	di, dj := 1-edge%2, edge%2
 	a, b := g.value(i, j), g.value(i+di, j+dj)
@@ -119,8 +122,8 @@ func (g *Field) cross(edge int, level float64, f *plot.Frame) plot.Point {
 	return p
 }
 
-// follow walks from an edge as far as the joints lead and takes them away.
-func follow(crossings map[int]*crossing, e int) []plot.Point {
+// followLine returns the line from an edge to its end. It removes the joins that it uses.
+func followLine(crossings map[int]*crossing, e int) []plot.Point {
 	run := []plot.Point{crossings[e].at}
 	for len(crossings[e].next) > 0 {
 		next := crossings[e].next[0]
@@ -158,21 +161,22 @@ func (g *Field) DrawLabels(c *plot.Canvas, f *plot.Frame) {
 	for _, level := range g.levels() {
 		text := g.Unit.Write(level, 3)
 		half := plot.Half(plot.TextWidth(text, plot.SmallSize))
-		if at, ok := labelPlace(f, longest(g.contour(level, f)), half, &taken); ok {
+		if at, ok := placeLabel(f, longest(g.contour(level, f)), half, &taken); ok {
 			c.Text("halo mid", at.X, at.Y+4, text)
 		}
 	}
 }
 
-// box is an area that a label takes.
+// box is the area of a label.
 type box struct{ left, top, right, bottom float64 }
 
+// meets reports whether two boxes overlap.
 func (b box) meets(o box) bool {
 	return b.left < o.right && o.left < b.right && b.top < o.bottom && o.top < b.bottom
 }
 
-// labelPlace finds a place on a line for a label, from a quarter of its way on.
-func labelPlace(f *plot.Frame, run []plot.Point, half float64, taken *[]box) (plot.Point, bool) {
+// placeLabel finds a free position on a line for a label. It starts at a quarter of the line.
+func placeLabel(f *plot.Frame, run []plot.Point, half float64, taken *[]box) (plot.Point, bool) {
 	for i := range run {
 		p := run[(i+len(run)/4)%len(run)]
 		b := box{p.X - half - 3, p.Y - 9, p.X + half + 3, p.Y + 9}
@@ -185,7 +189,8 @@ func labelPlace(f *plot.Frame, run []plot.Point, half float64, taken *[]box) (pl
 	return plot.Point{}, false
 }
 
-// longest is the run with the most length; runs shorter than a label do not count.
+// longest returns the longest run of at least 40 user units, about the width of a label, and nil if there is
+// none.
 func longest(lines [][]plot.Point) []plot.Point {
 	var best []plot.Point
 	length := 40.0

@@ -12,46 +12,48 @@ type Diagram struct {
 	Text   plot.Caption
 	Boxes  []Box
 	Arrows []Arrow
-	Kinds  []string // what the kinds of boxes mean, for the legend; Box.Kind counts from 0
-	Solid  string   // what a solid arrow means, for the legend; "": not listed
-	Dashed string   // the same for a dashed one
+	Kinds  []string // meaning of each kind of box, for the legend; Box.Kind is the index
+	Solid  string   // meaning of a solid arrow, for the legend; "" if it is not listed
+	Dashed string   // meaning of a dashed arrow
 }
 
-// Box is a box with a text. Column and Row count from 0 and may be fractions. Three columns have room for labels like
-// "TopMean-NP"; a diagram should rather grow downwards, so that it can be read on a phone.
+// Box is a box with a text. Column and Row start at 0 and may be fractions. Labels like "TopMean-NP" fit into
+// three columns. For readers on a phone, a large diagram should have more rows, not more columns.
 type Box struct {
-	Key         string // by which arrows name it
+	Key         string // the name by which arrows refer to the box
 	Label       string
 	Column, Row float64
-	Kind        int // 0: plain, 1: washed, 2: washed and a double border
+	Kind        int // 0 plain, 1 shaded, 2 shaded with a double border
 }
 
 // Arrow leads from one box to another.
 type Arrow struct {
 	From, To string // keys; an arrow whose box is missing is not drawn
-	Label    string // beside the middle; "": none
+	Label    string // next to the middle; "" for none
 	Dashed   bool
-	Bend     float64 // how far its middle is pushed to the left of its direction, as a share of its length
+	Bend     float64 // offset of the middle to the left of the direction, as a fraction of the length
 }
 
 // Caption returns d.Text.
 func (d *Diagram) Caption() plot.Caption { return d.Text }
 
+// Sizes in user units, chosen by hand.
 const (
 	boxRow    = 84.0 // from one row to the next
 	boxLine   = 15.0
 	boxMargin = 10.0
 )
 
-// place is a box on the canvas, by its middle.
+// place is the position of a box on the canvas.
 type place struct {
 	middle        plot.Point
 	width, height float64
 	lines         []string
 }
 
+// Draw implements plot.Figure.
 func (d *Diagram) Draw(c *plot.Canvas) {
-	plot.DrawLegend(c, d.legend())
+	plot.DrawLegend(c, d.legendEntries())
 	places, bottom := d.places(c)
 	var taken []box
 	for _, p := range places {
@@ -59,7 +61,7 @@ func (d *Diagram) Draw(c *plot.Canvas) {
 			p.middle.Y + plot.Half(p.height)})
 	}
 	for _, a := range d.Arrows {
-		from, to := d.find(a.From), d.find(a.To)
+		from, to := d.boxIndex(a.From), d.boxIndex(a.To)
 		if from >= 0 && to >= 0 && from != to {
 			drawArrow(c, a, places[from], places[to])
 		}
@@ -68,19 +70,21 @@ func (d *Diagram) Draw(c *plot.Canvas) {
 		drawBox(c, b.Kind, places[i])
 	}
 	for _, a := range d.Arrows { // above the lines of other arrows
-		from, to := d.find(a.From), d.find(a.To)
+		from, to := d.boxIndex(a.From), d.boxIndex(a.To)
 		if from >= 0 && to >= 0 && from != to && a.Label != "" {
-			arrowLabel(c, a, places[from], places[to], &taken)
+			drawArrowLabel(c, a, places[from], places[to], &taken)
 		}
 	}
 	c.Height = bottom
 }
 
-func (d *Diagram) find(key string) int {
+// boxIndex returns the index of a box, and -1 if there is none with the key.
+func (d *Diagram) boxIndex(key string) int {
 	return slices.IndexFunc(d.Boxes, func(b Box) bool { return b.Key == key })
 }
 
-// places lays out the boxes; all have the same width, the largest that leaves room between the columns.
+// places lays out the boxes and returns the bottom of the diagram. All boxes have the same width, at most 78
+// % of a column.
 func (d *Diagram) places(c *plot.Canvas) ([]place, float64) {
 	firstColumn, lastColumn := rangeOf(d.Boxes, func(b Box) float64 { return b.Column })
 	firstRow, _ := rangeOf(d.Boxes, func(b Box) float64 { return b.Row })
@@ -122,6 +126,7 @@ func rangeOf(boxes []Box, value func(Box) float64) (low, high float64) {
 	return low, high
 }
 
+// drawBox draws a box with its text.
 func drawBox(c *plot.Canvas, kind int, p place) {
 	x, y := p.middle.X-plot.Half(p.width), p.middle.Y-plot.Half(p.height)
 	c.Rect("box", x, y, p.width, p.height, 6)
@@ -138,33 +143,35 @@ func drawBox(c *plot.Canvas, kind int, p place) {
 	}
 }
 
-// bent is the control point of an arrow's curve.
-func bent(a Arrow, from, to plot.Point) plot.Point {
-	bend := 2 * min(max(a.Bend, -1), 1) // a quadratic curve goes half the way to its control plot.Point
+// controlPoint returns the control point of an arrow's curve.
+func controlPoint(a Arrow, from, to plot.Point) plot.Point {
+	bend := 2 * min(max(a.Bend, -1), 1) // a quadratic curve goes half the way to its control point
 	if !(bend == bend) {                // NaN
 		bend = 0
 	}
 	return plot.Point{X: plot.Half(from.X+to.X) + float64(bend*(to.Y-from.Y)), Y: plot.Half(from.Y+to.Y) - float64(bend*(to.X-from.X))}
 }
 
-// border is where the way from the middle of a box towards a place leaves the box, a little further out.
+// border returns the point at which the line from the middle of a box towards a point leaves the box, gap
+// units outside.
 func (p place) border(towards plot.Point, gap float64) plot.Point {
 	dx, dy := towards.X-p.middle.X, towards.Y-p.middle.Y
 	if dx == 0 && dy == 0 {
 		return p.middle
 	}
-	share := math.Inf(1)
+	fraction := math.Inf(1)
 	if dx != 0 {
-		share = min(share, (plot.Half(p.width)+gap)/math.Abs(dx))
+		fraction = min(fraction, (plot.Half(p.width)+gap)/math.Abs(dx))
 	}
 	if dy != 0 {
-		share = min(share, (plot.Half(p.height)+gap)/math.Abs(dy))
+		fraction = min(fraction, (plot.Half(p.height)+gap)/math.Abs(dy))
 	}
-	return plot.Point{X: p.middle.X + float64(share*dx), Y: p.middle.Y + float64(share*dy)}
+	return plot.Point{X: p.middle.X + float64(fraction*dx), Y: p.middle.Y + float64(fraction*dy)}
 }
 
+// drawArrow draws an arrow between two boxes.
 func drawArrow(c *plot.Canvas, a Arrow, from, to place) {
-	control := bent(a, from.middle, to.middle)
+	control := controlPoint(a, from.middle, to.middle)
 	start, end := from.border(control, 2), to.border(control, 3)
 	dx, dy := end.X-control.X, end.Y-control.Y
 	length := math.Sqrt(float64(dx*dx) + float64(dy*dy))
@@ -183,10 +190,10 @@ func drawArrow(c *plot.Canvas, a Arrow, from, to place) {
 		"L"+plot.Pair(base.X+float64(half*dy), base.Y-float64(half*dx))+"z")
 }
 
-// arrowLabel writes the label beside the arrow, where it meets neither a box nor another label; where there is no such
-// place, beside its middle.
-func arrowLabel(c *plot.Canvas, a Arrow, from, to place, taken *[]box) {
-	control := bent(a, from.middle, to.middle)
+// drawArrowLabel writes the label next to the arrow, at a position that overlaps neither a box nor another
+// label. If there is none, it writes the label next to the arrow's middle.
+func drawArrowLabel(c *plot.Canvas, a Arrow, from, to place, taken *[]box) {
+	control := controlPoint(a, from.middle, to.middle)
 	start, end := from.border(control, 2), to.border(control, 3)
 	half := plot.Half(plot.TextWidth(a.Label, plot.SmallSize))
 	steep := math.Abs(end.Y-start.Y) > math.Abs(end.X-start.X)
@@ -215,7 +222,7 @@ func arrowLabel(c *plot.Canvas, a Arrow, from, to place, taken *[]box) {
 	c.Text("halo mid", plot.Half(chosen.left+chosen.right), plot.Half(chosen.top+chosen.bottom)+4, a.Label)
 }
 
-func (d *Diagram) legend() []plot.LegendEntry {
+func (d *Diagram) legendEntries() []plot.LegendEntry {
 	var entries []plot.LegendEntry
 	for kind, name := range d.Kinds {
 		entries = append(entries, plot.LegendEntry{Name: name, Width: plot.SwatchWidth, Swatch: func(c *plot.Canvas, x, y float64) {

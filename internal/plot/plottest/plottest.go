@@ -1,4 +1,4 @@
-// Package plottest contains what the tests of figures share.
+// Package plottest contains examples and checks for the tests of figures.
 package plottest
 
 import (
@@ -22,8 +22,8 @@ type Example struct {
 	Figure plot.Figure
 }
 
-// Examples returns figures of every kind, small enough to read as SVG. Their values are exact, so the files are the same on
-// every platform.
+// Examples returns figures of every kind, small enough to read as SVG. Their values are exact, so the files
+// are the same on every platform.
 func Examples() []Example {
 	third := []float64{0, 1, 2, 3}
 	return []Example{
@@ -89,7 +89,8 @@ func ordering() *drawing.Diagram {
 
 var badNumber = regexp.MustCompile(`NaN|Inf|[0-9]e[+-]?[0-9]`)
 
-// Check draws a figure and checks that it is well-formed and has no number that SVG does not allow. It returns the texts.
+// Check draws a figure and checks that it is well-formed and has no number that SVG does not allow. It
+// returns the texts.
 func Check(t *testing.T, f plot.Figure) []string {
 	t.Helper()
 	svg := plot.SVG(f)

@@ -1,0 +1,119 @@
+package toptau_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/method"
+	"toptau/result"
+	"toptau/schema"
+)
+
+// entryNames lists the names of an evaluation's entries.
+func entryNames(e *toptau.Evaluation) []string {
+	var names []string
+	for _, entry := range e.Entries {
+		names = append(names, entry.Name)
+	}
+	return names
+}
+
+// Every method that the goal has a rate for can be trained and compared, unless its optimum is w = 0 on these rows.
+func TestCompareAllMethods(t *testing.T) {
+	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
+	for _, g := range []toptau.Goal{toptau.MaxFPR("10%"), toptau.AbsoluteTop()} {
+		o := toptau.TrainOptions{KeepAll: true, Folds: 2, Method: []method.Name{method.Logistic, method.SVM, method.Ramp}, Encoding: []schema.Encoding{schema.Raw}}
+		for _, m := range method.All() {
+			if !m.UsesTau || !g.Tau().IsZero() {
+				o.Method = append(o.Method, m.Name)
+			}
+		}
+		trained, err := toptau.Train(t.Context(), d, g, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := toptau.Evaluate(t.Context(), d, trained.All, toptau.EvaluateOptions{Goal: g, Replicates: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range o.Method {
+			entry := slices.Contains(entryNames(e), string(name))
+			useful := slices.ContainsFunc(trained.Result.Candidates, func(c result.Candidate) bool { return c.Method == name && c.Status == "fitted" && !c.Constant })
+			if entry != useful {
+				t.Errorf("%s: %s has an entry: %v, a useful candidate: %v", g, name, entry, useful)
+			}
+		}
+		if len(e.Entries) < 5 {
+			t.Errorf("%s: only %v", g, entryNames(e))
+		}
+		o.Method, o.Encoding = []method.Name{method.Logistic, method.TopPush}, []schema.Encoding{schema.Scorecard}
+		if trained, err = toptau.Train(t.Context(), d, g, o); err != nil {
+			t.Fatal(err)
+		}
+		e, err = toptau.Evaluate(t.Context(), d, trained.All, toptau.EvaluateOptions{Goal: g, Replicates: 50})
+		if err != nil || len(e.Entries) < 3 || e.Entries[1].Encoding != schema.Scorecard {
+			t.Errorf("%s: %v, %v", g, entryNames(e), err)
+		}
+		o.Encoding = []schema.Encoding{schema.Scorecard, schema.Scorecard}
+		_, err = toptau.Train(t.Context(), d, g, o)
+		wantError(t, err, diag.Usage, "encoding scorecard twice")
+	}
+}
+
+// A column of scores must exist, be numeric and be complete.
+func TestColumnsWithoutScores(t *testing.T) {
+	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
+	gaps := readFile(t, writeFile(t, "gaps.csv", "score,kind,y\n1,a,1\n,b,0\n3,c,0\n"), toptau.Format{Label: "y"})
+	for name, c := range map[string]struct {
+		data  *toptau.Data
+		entry toptau.Entry
+		kind  diag.Kind
+		parts []string
+	}{
+		"no such column":       {d, toptau.Entry{Column: "c"}, diag.Usage, []string{`score "c"`, `numeric columns ["a" "b"]`}},
+		"a categorical column": {gaps, toptau.Entry{Column: "kind"}, diag.Usage, []string{`score "kind"`, `numeric columns ["score"]`}},
+		"a missing value":      {gaps, toptau.Entry{Column: "score"}, diag.Data, []string{`gaps.csv:3: column "score": a missing score`}},
+	} {
+		_, err := toptau.Evaluate(t.Context(), c.data, []toptau.Entry{c.entry}, toptau.EvaluateOptions{Replicates: 10})
+		wantError(t, err, c.kind, c.parts...)
+		_, err = toptau.Threshold(t.Context(), c.data, c.entry, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+		wantError(t, err, c.kind, c.parts...)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+// A column of scores gives the threshold and the rates of the same scores in a slice.
+func TestColumnOfScores(t *testing.T) {
+	text := overlapping(300, 3)
+	d := readFile(t, writeFile(t, "d.csv", text), toptau.Format{Label: "y"})
+	var scores []float64
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n")[1:] {
+		var a, b float64
+		if _, err := fmt.Sscanf(strings.ReplaceAll(line, ",", " "), "%g %g", &a, &b); err != nil {
+			t.Fatal(err)
+		}
+		scores = append(scores, a)
+	}
+	column, err1 := toptau.Threshold(t.Context(), d, toptau.Entry{Column: "a"}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	slice, err2 := toptau.Threshold(t.Context(), d, toptau.Entry{Scores: scores}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	if column.Result.Threshold != slice.Result.Threshold {
+		t.Errorf("%v, %v", column.Result.Threshold, slice.Result.Threshold)
+	}
+	e, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{{Name: "column", Column: "a"}, {Name: "slice", Scores: scores}},
+		toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), Replicates: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Entries[0].AUC != e.Entries[1].AUC || e.Entries[1].Difference.Rate != 0 {
+		t.Errorf("%+v", e.Entries)
+	}
+}

@@ -1,0 +1,252 @@
+package toptau
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/table"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+)
+
+const (
+	effectRows      = 20000   // that shapes are drawn from, at most
+	effectCells     = 4000000 // rows times columns, at most
+	shapePoints     = 40
+	shapeCategories = 20
+	sampleSeed      = 0x73616d706c65
+	missingCode     = -1
+)
+
+// Explain measures what each column of r adds to the scores. It reads r once, in memory that does not grow with it. Effects are
+// over all rows, shapes over at most 20,000 of them, drawn at random with a fixed seed.
+func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
+	options, err := tableOptions(m, o.Format)
+	if err != nil {
+		return nil, err
+	}
+	options.Unlabelled, options.Context = true, ctx
+	reader, err := table.NewReader(readerName(r), r, options)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	e, err := newEffects(m)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		t, err := reader.Next(chunkRows)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for row := range t.Rows() {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := e.addRow(t, row); err != nil {
+				return nil, diag.At(err, diag.Error{File: t.File})
+			}
+		}
+		if o.Progress != nil {
+			o.Progress(e.rows)
+		}
+	}
+	c := e.columns()
+	c.Warnings = append(c.Warnings, reader.Warnings()...)
+	return c, nil
+}
+
+// ExplainOptions are the options of Explain.
+type ExplainOptions struct {
+	Format   schema.Format  // what differs from the training file
+	Progress func(rows int) // is called with the number of rows read
+}
+
+// effects gathers what the columns do, row by row. sums are of what each column adds and of its square; sampled rows are a
+// reservoir (Vitter 1985), so that every row is in it with the same probability.
+type effects struct {
+	scorer   *feature.Scorer
+	division *feature.Contributions
+	checked  bool
+	rows     int
+	score    float64 // sum
+	sums     [][2]float64
+	adds     []float64 // of the row at hand
+	limit    int       // of the sample
+	sample   []sampledRow
+	random   *rand.Rand
+	inputs   []effectInput
+}
+
+// effectInput is where a column's values come from, and the texts of its codes.
+type effectInput struct {
+	column      int
+	categorical bool
+	codes       map[string]int
+	texts       []string
+}
+
+// sampledRow has for each input its number or its code in effectInput.texts, and what it adds.
+type sampledRow struct{ values, adds []float64 }
+
+func newEffects(m *model.Model) (*effects, error) {
+	scorer := m.TableScorer(feature.Key{})
+	d, err := feature.NewContributions(scorer.Map, scorer.Weights)
+	if err != nil {
+		return nil, err
+	}
+	e := &effects{scorer: scorer, division: d, sums: make([][2]float64, len(d.Columns)), adds: make([]float64, len(d.Columns)),
+		random: rand.New(rand.NewPCG(sampleSeed, 0))}
+	if len(scorer.Map.Inputs) > 0 { // raw indices of LIBSVM have straight lines
+		e.limit = min(effectRows, max(1, effectCells/max(1, len(d.Columns))))
+	}
+	for _, input := range scorer.Map.Inputs {
+		e.inputs = append(e.inputs, effectInput{column: input.Column, categorical: input.Kind == schema.Categorical,
+			codes: map[string]int{}})
+	}
+	return e, nil
+}
+
+// addRow counts a row.
+func (e *effects) addRow(t *table.Table, row int) error {
+	if !e.checked {
+		if err := e.scorer.Map.Check(t); err != nil {
+			return err
+		}
+		e.checked = true
+	}
+	z, err := e.scorer.Score(t, row)
+	if err != nil {
+		return err
+	}
+	e.division.Row(&e.scorer.Row, e.adds)
+	e.rows++
+	e.score += z
+	for j, a := range e.adds {
+		e.sums[j][0] += a
+		e.sums[j][1] += float64(a * a)
+	}
+	place := len(e.sample)
+	if place == e.limit {
+		if place = int(e.random.Uint64N(uint64(e.rows))); place >= e.limit {
+			return nil
+		}
+	} else {
+		e.sample = append(e.sample, sampledRow{make([]float64, len(e.inputs)), make([]float64, len(e.inputs))})
+	}
+	copy(e.sample[place].adds, e.adds)
+	for j := range e.inputs {
+		if t.Sparse != nil {
+			e.sample[place].values[j] = e.scorer.Row.Number(j)
+		} else {
+			e.sample[place].values[j] = e.inputs[j].value(&t.Columns[e.inputs[j].column], row)
+		}
+	}
+	return nil
+}
+
+// value is the number of a row, or the code of its category.
+func (in *effectInput) value(c *table.Column, row int) float64 {
+	if !in.categorical {
+		return c.Value(row)
+	}
+	code := c.Code(row)
+	if code < 0 {
+		return missingCode
+	}
+	text := c.Dictionary[code]
+	known, ok := in.codes[text]
+	if !ok {
+		known = len(in.texts)
+		in.codes[text] = known
+		in.texts = append(in.texts, text)
+	}
+	return float64(known)
+}
+
+// columns is what was gathered, the strongest column first.
+func (e *effects) columns() *result.Columns {
+	n := float64(max(e.rows, 1))
+	c := &result.Columns{Rows: e.rows, Sampled: len(e.sample), MeanScore: e.score / n,
+		Columns: []result.ColumnEffect{}}
+	for j, name := range e.division.Columns {
+		mean := e.sums[j][0] / n
+		effect := result.ColumnEffect{Column: name, Mean: mean, Effect: math.Sqrt(max(0, e.sums[j][1]/n-float64(mean*mean))),
+			Shape: [][2]float64{}, Categories: []result.CategoryEffect{}}
+		if j < len(e.inputs) && len(e.sample) > 0 {
+			e.shape(j, &effect)
+		}
+		c.Columns = append(c.Columns, effect)
+	}
+	slices.SortStableFunc(c.Columns, func(a, b result.ColumnEffect) int { return cmp.Compare(b.Effect, a.Effect) })
+	return c
+}
+
+// shape fills in what a column adds over its values.
+func (e *effects) shape(j int, effect *result.ColumnEffect) {
+	type pair struct{ value, adds float64 }
+	var pairs []pair
+	missing, sum := 0, 0.0
+	for i := range e.sample {
+		p := pair{e.sample[i].values[j], e.sample[i].adds[j] - effect.Mean}
+		if math.IsNaN(p.value) || e.inputs[j].categorical && p.value == missingCode {
+			missing++
+			sum += p.adds
+			continue
+		}
+		pairs = append(pairs, p)
+	}
+	if missing > 0 {
+		adds := sum / float64(missing)
+		effect.Missing = &adds
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.value, b.value) })
+	most := 1 // rows of a point: a value that fills it is not joined with others
+	if !e.inputs[j].categorical {
+		most = max(1, (len(pairs)+shapePoints-1)/shapePoints)
+	}
+	for first := 0; first < len(pairs); {
+		end := first
+		for end < len(pairs) {
+			next := end + 1 // the rows that share the next value
+			for next < len(pairs) && pairs[next].value == pairs[end].value {
+				next++
+			}
+			if end > first && next-first > most {
+				break
+			}
+			end = next
+		}
+		value, adds := 0.0, 0.0
+		for _, p := range pairs[first:end] {
+			value += p.value
+			adds += p.adds
+		}
+		count := float64(end - first)
+		if e.inputs[j].categorical {
+			text := e.inputs[j].texts[int(pairs[first].value)]
+			effect.Categories = append(effect.Categories, result.CategoryEffect{Value: text, Rows: end - first, Adds: adds / count})
+		} else if pairs[first].value == pairs[end-1].value {
+			effect.Shape = append(effect.Shape, [2]float64{pairs[first].value, adds / count})
+		} else {
+			effect.Shape = append(effect.Shape, [2]float64{value / count, adds / count})
+		}
+		first = end
+	}
+	slices.SortStableFunc(effect.Categories, func(a, b result.CategoryEffect) int {
+		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Value, b.Value))
+	})
+	effect.Categories = effect.Categories[:min(len(effect.Categories), shapeCategories)]
+}

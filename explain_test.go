@@ -1,0 +1,142 @@
+package toptau_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/method"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// twoColumns returns a table with a number and a category that both depend on the class. The number is missing in every 50th row.
+func twoColumns(rows int, seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 0))
+	number := func() float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+	var b strings.Builder
+	b.WriteString("x,noise,kind,y\n")
+	for i := range rows {
+		y, kind := 0, []string{"red", "green", "green"}[r.IntN(3)]
+		x := fmt.Sprint(number()*2 - 1)
+		if i%10 == 0 {
+			y = 1
+			x = fmt.Sprint(2 * (number()*2 - 1)) // both tails
+			if number() < 0.5 {
+				kind = "blue"
+			}
+		}
+		if i%50 == 7 {
+			x = ""
+		}
+		fmt.Fprintf(&b, "%s,%v,%s,%d\n", x, number(), kind, y)
+	}
+	return b.String()
+}
+
+// explainFile opens a file and explains its columns.
+func explainFile(t *testing.T, m *toptau.Model, path string, o toptau.ExplainOptions) *result.Columns {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c, err := toptau.Explain(t.Context(), m, f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// The mean contributions of the columns and the offset add up to the mean score. The strongest column comes first. A scorecard
+// shows both tails. Categories and the missing value have contributions of their own.
+func TestExplain(t *testing.T) {
+	path := writeFile(t, "rows.csv", twoColumns(3000, 1))
+	d := readFile(t, path, toptau.Format{Label: "y"})
+	for _, encoding := range schema.Encodings() {
+		problem := shortAdam(method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 0.001}, 100)
+		problem.Encoding, problem.Impute = encoding, schema.ImputeIndicator
+		m := fitData(t, d, problem).Model
+		calls := 0
+		c := explainFile(t, m, path, toptau.ExplainOptions{Progress: func(int) { calls++ }})
+		if c.Rows != 3000 || c.Sampled != 3000 || len(c.Columns) != 3 || calls == 0 {
+			t.Fatalf("%+v", c)
+		}
+		rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{Explain: true})
+		sum := 0.0
+		for i := range rows {
+			sum += rows[i].Offset
+		}
+		mean := sum / float64(len(rows))
+		by := map[string]*result.ColumnEffect{}
+		for i := range c.Columns {
+			e := &c.Columns[i]
+			by[e.Column] = e
+			mean += e.Mean
+			if i > 0 && e.Effect > c.Columns[i-1].Effect {
+				t.Errorf("%s: %s is stronger than %s", encoding, e.Column, c.Columns[i-1].Column)
+			}
+		}
+		if math.Abs(mean-c.MeanScore) > 1e-9*math.Abs(c.MeanScore)+1e-9 {
+			t.Errorf("%s: the means add up to %v, the mean score is %v", encoding, mean, c.MeanScore)
+		}
+		x, kind := by["x"], by["kind"]
+		if x.Missing == nil || len(x.Shape) < 20 || len(x.Shape) > 45 || len(kind.Categories) != 3 || kind.Missing != nil {
+			t.Fatalf("%s: %+v, %+v", encoding, x, kind)
+		}
+		blue, total := 0.0, 0
+		for _, v := range kind.Categories {
+			total += v.Rows
+			if v.Value == "blue" {
+				blue = v.Adds
+			}
+		}
+		if total != 3000 || blue <= 0 || !strings.Contains(kind.String(), `for "blue"`) {
+			t.Errorf("%s: %+v", encoding, kind)
+		}
+		low, middle, high := x.Shape[0], x.Shape[len(x.Shape)/2], x.Shape[len(x.Shape)-1]
+		if tails := low[1] > middle[1] && high[1] > middle[1]; tails != (encoding != schema.Raw) || low[0] >= high[0] {
+			t.Errorf("%s: %v, %v, %v", encoding, low, middle, high)
+		}
+		if encoding == schema.Raw { // a line, whose slope is the weight over the scale
+			slope := (high[1] - low[1]) / (high[0] - low[0])
+			for _, p := range x.Shape {
+				if math.Abs(p[1]-low[1]-slope*(p[0]-low[0])) > 1e-6 {
+					t.Fatalf("%v is not on the line", p)
+				}
+			}
+		}
+	}
+}
+
+// Values that many rows share are points of their own. Indices of LIBSVM have effects without shapes.
+func TestExplainTiesAndIndices(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range 400 {
+		x := 0.0
+		if i%2 == 1 {
+			x = float64(i)
+		}
+		fmt.Fprintf(&b, "%v,%d\n", x, (i/2)%2)
+	}
+	path := writeFile(t, "rows.csv", b.String())
+	fitted := fitData(t, readFile(t, path, toptau.Format{Label: "y"}), fitCase{Problem: topPush(0.1)})
+	c := explainFile(t, fitted.Model, path, toptau.ExplainOptions{})
+	if c.Columns[0].Shape[0][0] != 0 || c.Columns[0].Shape[1][0] <= 1 || len(c.Columns[0].Shape) < 15 {
+		t.Errorf("%+v", c)
+	}
+	path = writeFile(t, "rows.svm", "1 1:1 3:2\n-1 1:0.5\n-1 2:1 3:1\n1 1:2\n")
+	fitted = fitData(t, readFile(t, path, toptau.Format{}), fitCase{Problem: topPush(0.1)})
+	c = explainFile(t, fitted.Model, path, toptau.ExplainOptions{})
+	if len(c.Columns) != 3 || c.Columns[0].Column != "index 1" || len(c.Columns[0].Shape) != 0 ||
+		c.Columns[0].String() != "" {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,169 @@
+package linalg
+
+// Rows is a growing set of weighted rows in float64. All products see the rows as x - Centre. Dense rows are
+// stored shifted. Sparse rows are stored as x - Common, and the remaining offset Centre - Common is applied
+// to every product.
+type Rows struct {
+	*Shift
+	D      int       // columns
+	N      int       // rows
+	Weight []float64 // of the rows
+	offset []float64 // Centre - Common; sparse rows only
+	dense  []float64 // N x D, shifted; dense rows only
+	start  []int     // row i has the entries start[i] to start[i+1]-1 of index and value; sparse rows only
+	index  []int32   // columns, ascending within a row
+	value  []float64 // x - Common
+}
+
+// NewRows returns an empty set.
+func NewRows(f *Shift) *Rows {
+	r := &Rows{Shift: f, D: len(f.Centre), start: []int{0}}
+	if f.Sparse {
+		r.offset = make([]float64, r.D)
+		for j, c := range f.Centre {
+			r.offset[j] = c - f.Common[j]
+		}
+	}
+	return r
+}
+
+// Add appends a copy of a row.
+func (r *Rows) Add(x []float64, weight float64) {
+	if r.Sparse {
+		for j, v := range x {
+			if v != r.Common[j] {
+				r.index = append(r.index, int32(j))
+				r.value = append(r.value, v-r.Common[j])
+			}
+		}
+		r.start = append(r.start, len(r.index))
+	} else {
+		for j, v := range x {
+			r.dense = append(r.dense, v-r.Centre[j])
+		}
+	}
+	r.Weight = append(r.Weight, weight)
+	r.N++
+}
+
+// Truncate keeps the first n rows.
+func (r *Rows) Truncate(n int) {
+	r.N, r.Weight = n, r.Weight[:n]
+	if r.Sparse {
+		r.start = r.start[:n+1]
+		r.index, r.value = r.index[:r.start[n]], r.value[:r.start[n]]
+	} else {
+		r.dense = r.dense[:n*r.D]
+	}
+}
+
+// Equal reports whether row i equals x.
+func (r *Rows) Equal(i int, x []float64) bool {
+	if !r.Sparse {
+		for j, v := range r.dense[i*r.D : (i+1)*r.D] {
+			if v != x[j]-r.Centre[j] {
+				return false
+			}
+		}
+		return true
+	}
+	k, end := r.start[i], r.start[i+1]
+	for j, v := range x {
+		if v == r.Common[j] {
+			continue
+		}
+		if k == end || r.index[k] != int32(j) || r.value[k] != v-r.Common[j] {
+			return false
+		}
+		k++
+	}
+	return k == end
+}
+
+// rowBlock is the number of rows per block of a product. Blocks are summed on their own and added in order,
+// so changing it changes results in the last bits.
+const rowBlock = 512
+
+func (r *Rows) blocks() int { return (r.N + rowBlock - 1) / rowBlock }
+
+// Stored is the number of stored values: the multiplications of one product with all rows.
+func (r *Rows) Stored() float64 {
+	if r.Sparse {
+		return float64(len(r.index))
+	}
+	return float64(len(r.dense))
+}
+
+// Times sets z = (X - c) w, one element for each row.
+func (r *Rows) Times(w, z []float64) {
+	r.Visits += float64(r.N)
+	For(r.blocks(), r.Stored(), func(b int) {
+		r.TimesRange(w, z, b*rowBlock, min((b+1)*rowBlock, r.N))
+	})
+}
+
+// TimesRange is Times for the rows from to end-1.
+func (r *Rows) TimesRange(w, z []float64, from, end int) {
+	if !r.Sparse {
+		i, d := from, r.D
+		for ; i+4 <= end; i += 4 {
+			x := r.dense[i*d : (i+4)*d]
+			z[i], z[i+1], z[i+2], z[i+3] = Dot4(x[:d], x[d:2*d], x[2*d:3*d], x[3*d:], w[:d])
+		}
+		for ; i < end; i++ {
+			z[i] = Dot(r.dense[i*d:(i+1)*d], w)
+		}
+		return
+	}
+	// (x - Centre)'w = (x - Common)'w - (Centre - Common)'w
+	offset := Dot(r.offset, w)
+	for i := from; i < end; i++ {
+		var s float64
+		for k := r.start[i]; k < r.start[i+1]; k++ {
+			s += float64(r.value[k] * w[r.index[k]])
+		}
+		z[i] = s - offset
+	}
+}
+
+// Row writes row i, shifted, to dst.
+func (r *Rows) Row(i int, dst []float64) {
+	if !r.Sparse {
+		copy(dst, r.dense[i*r.D:(i+1)*r.D])
+		return
+	}
+	for j, c := range r.offset {
+		dst[j] = -c
+	}
+	for k := r.start[i]; k < r.start[i+1]; k++ {
+		dst[r.index[k]] += r.value[k]
+	}
+}
+
+// AddTransposed adds scale (X - c)'v to g. Blocks of rows are summed on their own and added in order.
+func (r *Rows) AddTransposed(v []float64, scale float64, g []float64) {
+	r.Visits += float64(r.N)
+	blocks := r.blocks()
+	parts := make([]float64, blocks*r.D)
+	For(blocks, r.Stored(), func(b int) {
+		part := parts[b*r.D : (b+1)*r.D]
+		for i := b * rowBlock; i < min((b+1)*rowBlock, r.N); i++ {
+			if v[i] == 0 {
+				continue
+			}
+			if !r.Sparse {
+				Axpy(v[i], r.dense[i*r.D:(i+1)*r.D], part)
+				continue
+			}
+			for k := r.start[i]; k < r.start[i+1]; k++ {
+				part[r.index[k]] += float64(v[i] * r.value[k])
+			}
+		}
+	})
+	for b := range blocks {
+		Axpy(scale, parts[b*r.D:(b+1)*r.D], g)
+	}
+	if r.Sparse {
+		Axpy(-scale*Sum(v[:r.N]), r.offset, g)
+	}
+}

@@ -1,0 +1,27 @@
+package certified
+
+import "slices"
+
+// Point is a point w, with the scores of all rows there if its source keeps them. Evaluating F at a point
+// whose scores are kept costs no pass. A Point belongs to one source.
+type Point struct {
+	W      []float64 // must not be changed
+	scores []float64 // of all rows, positives first; nil: not kept. Set and reused by Memory
+}
+
+func newPoint(w []float64) *Point { return &Point{W: w} }
+
+// kept reports whether the source keeps the scores.
+func (p *Point) kept() bool { return p.scores != nil }
+
+// isZero reports whether all weights are 0.
+func isZero(w []float64) bool { return !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) }
+
+// between returns from + alpha (to - from).
+func between(from, to []float64, alpha float64) []float64 {
+	w := make([]float64, len(from))
+	for j, v := range from {
+		w[j] = v + float64(alpha*(to[j]-v))
+	}
+	return w
+}

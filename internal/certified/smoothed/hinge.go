@@ -1,0 +1,46 @@
+package smoothed
+
+// Hinge is max(0, x) with its corner smoothed over a width,
+//
+//	c(x) = (x + width/2)^2/(2 width)  for |x| < width/2,
+//
+// or max(0, x)^2, which has no corner. Slopes of the former rise from 0 to 1, so that those of a smoothed
+// problem are feasible multipliers of the true one. A narrower hinge is smaller everywhere.
+type Hinge struct {
+	Square bool
+	Width  float64
+}
+
+// At returns c, c' and c".
+func (h Hinge) At(x float64) (value, slope, curvature float64) {
+	if h.Square {
+		if x <= 0 {
+			return 0, 0, 0
+		}
+		return float64(x * x), 2 * x, 2
+	}
+	if x <= -h.Width/2 {
+		return 0, 0, 0
+	} else if x >= h.Width/2 {
+		return x, 1, 0
+	}
+	slope = x/h.Width + .5
+	return float64(float64(h.Width/2*slope) * slope), slope, 1 / h.Width
+}
+
+// Value returns c.
+func (h Hinge) Value(x float64) float64 { v, _, _ := h.At(x); return v }
+
+// Slope returns c'.
+func (h Hinge) Slope(x float64) float64 { _, v, _ := h.At(x); return v }
+
+// Curvature returns c".
+func (h Hinge) Curvature(x float64) float64 { _, _, v := h.At(x); return v }
+
+// Reach returns how far below 0 the slope is positive.
+func (h Hinge) Reach() float64 {
+	if h.Square {
+		return 0
+	}
+	return h.Width / 2
+}

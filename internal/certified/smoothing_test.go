@@ -1,0 +1,139 @@
+package certified
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"toptau/internal/certified/form"
+	"toptau/internal/certified/linalg"
+	"toptau/internal/matrix"
+)
+
+// smoothedAt evaluates and differentiates a problem.
+func smoothedAt(t *testing.T, s *Memory, f form.Form, w []float64, width float64) *smoothedPoint {
+	t.Helper()
+	r, err := s.evaluateSmoothed(context.Background(), f, newPoint(w), width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.differentiate(context.Background(), r, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestSmoothed compares the gradient and Newton's step with differences of the smoothed value, and the bound
+// with that of the multipliers, recomputed from the data.
+func TestSmoothed(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	x := clouds(21, 60, 500, 4, .8)
+	weights := make([]float64, len(x.x))
+	for i := range weights {
+		weights[i] = 1 + float64(r.IntN(3))
+	}
+	weighted, err := matrix.FromDense(x.x, x.y, weights, matrix.Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []*matrix.Matrix{x.matrix(t, matrix.Float64), weighted} {
+		for _, n := range append(everyMethod(.01), everyMethod(0)...) {
+			o := bind(t, newProblem(t, n.name, n.h), x)
+			f, err := form.Bind(o.Problem(), o.Threshold())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := NewMemory(x, o.Problem().Definition().Population)
+			w := make([]float64, x.Cols())
+			for j := range w {
+				w[j] = 2 * (float64(r.Uint64()>>11)/(1<<53) - .5)
+			}
+			at := smoothedAt(t, s, f, w, .3)
+			value := func(w []float64) float64 { return smoothedAt(t, s, f, w, .3).Value }
+			checkDerivatives(t, label(n), at, value)
+			radius := f.Ball(w)
+			bound, scale := at.Bound(radius)
+			p, a := s.multipliers(at, scale)
+			b, err := Verify(o, w, p, a, radius)
+			if err != nil {
+				t.Fatalf("%s: %v", label(n), err)
+			}
+			if math.Abs(b.Upper-at.Exact) > 1e-9*b.Upper || b.Lower < bound-1e-9*(1+math.Abs(bound)) || at.Value < at.Exact*(1-1e-12) {
+				t.Errorf("%s: F %g, smoothed %g, bound %g; recomputed %+v", label(n), at.Exact, at.Value, bound, b)
+			}
+		}
+	}
+}
+
+// checkDerivatives compares with differences along one direction.
+func checkDerivatives(t *testing.T, name string, at *smoothedPoint, value func(w []float64) float64) {
+	t.Helper()
+	const h = 1e-5
+	gradient := at.Gradient()
+	step := at.NewtonStep(linalg.NewShift(len(at.W)))
+	moved := func(by float64) []float64 {
+		w := slices.Clone(at.W)
+		linalg.Axpy(by, step, w)
+		return w
+	}
+	before, after := value(moved(-h)), value(moved(h))
+	slope := linalg.Dot(gradient, step)
+	if got := (after - before) / (2 * h); math.Abs(got-slope) > 1e-4*math.Abs(slope)+1e-9*at.Value {
+		t.Errorf("%s: slope %g, differences %g", name, slope, got)
+	}
+	// Along Newton's step the second derivative is -slope, except for rows that cross the end of a corner on
+	// the way.
+	if got := (after - 2*at.Value + before) / (h * h); at.Form.Lambda > 0 && math.Abs(got+slope) > .02*math.Abs(slope)+1e-5*at.Value {
+		t.Errorf("%s: second derivative %g, differences %g", name, -slope, got)
+	}
+}
+
+// TestLargeProblems solves problems large enough for a sample on the smoothed problem: in few passes, and
+// with the same bits on any number of threads.
+func TestLargeProblems(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	x := clouds(22, 60_000, 150_000, 4, .5).matrix(t, matrix.Float32)
+	problems := []named{
+		{"patmat-np", hyper(1e-3, "0.01", 1, 0, false)},
+		{"patmat", hyper(1e-4, "0.02", .1, 0, false)},
+		{"patmat-np", hyper(1e-3, "0.01", 1, 0, true)},
+		{"topmean-np", hyper(1e-3, "0.01", 0, 0, false)},
+		{"topmean-np", hyper(1e-3, "0.05", 0, 0, true)},
+		{"patmat-np", hyper(0, "0.01", 1e-2, 0, false)},
+	}
+	var chain Chain
+	for _, n := range problems {
+		o := bind(t, newProblem(t, n.name, n.h), x)
+		for _, c := range []*Chain{new(Chain), &chain} {
+			r, err := c.Solve(context.Background(), o, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %s", label(n), describe(r))
+			if !r.Converged || r.Passes > 16 {
+				t.Errorf("%s: %s", label(n), describe(r))
+			}
+		}
+	}
+	o := bind(t, newProblem(t, problems[0].name, problems[0].h), x)
+	var first Result
+	for _, threads := range []int{1, 3} {
+		before := runtime.GOMAXPROCS(threads)
+		r, err := Solve(context.Background(), o, Options{})
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first.W == nil {
+			first = r
+		}
+		if !slices.Equal(r.W, first.W) || r.LowerBound != first.LowerBound {
+			t.Errorf("%d threads: %v %v, one thread: %v %v", threads, r.W, r.LowerBound, first.W, first.LowerBound)
+		}
+	}
+}

@@ -1,0 +1,424 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+
+	"toptau/diag"
+	"toptau/internal/text"
+	"toptau/schema"
+)
+
+// unknownLimit bounds the values beyond a schema's dictionary that get separate codes, so that a column
+// of ever new values does not fill the memory. All further values share the next code, whose text is empty.
+const unknownLimit = 1 << 16
+
+// maxCategories bounds the distinct values of all categorical columns of a training file. Each has a weight,
+// which takes far more memory than the field in its row. maxText bounds the bytes of these values, and of the
+// names of all columns: models, reports and messages hold several copies of them.
+const (
+	maxCategories = 1 << 18
+	maxText       = 16 << 20
+)
+
+// assembler turns the rows of a file with columns into rows of a Table, for every format. A format provides
+// the names of the columns and the rows; the assembler gives each column its role and kind, matches a model's
+// schema, and handles labels, weights, categories and the columns that are kept as text.
+type assembler struct {
+	reader     *Reader
+	names      *names
+	roles      *roles
+	kinds      []schema.Kind      // by feature
+	codes      []map[string]int32 // by feature: the index in the dictionary
+	headerLine int                // a first row that may be an unrecognised header; 0: none
+
+	categories int // of all dictionaries, in a training file
+	text       int // their bytes
+	zeroWeight int // rows left out for their weight of 0
+}
+
+// row is a row of a file: its fields as text, or as finite numbers.
+type row struct {
+	line   int   // on which it begins, 1-based
+	starts []int // the line on which each field begins; nil: all on line
+	fields [][]byte
+	values []float64 // instead of fields
+}
+
+// lineOf returns the line on which a field begins.
+func (r *row) lineOf(column int) int {
+	if r.starts != nil && column < len(r.starts) {
+		return r.starts[column]
+	}
+	return r.line
+}
+
+// textOf returns a field as text, that of a number in its shortest form.
+func (r *row) textOf(column int) []byte {
+	if r.values != nil {
+		return strconv.AppendFloat(nil, r.values[column], 'g', -1, 64)
+	}
+	return r.fields[column]
+}
+
+// newAssembler gives the columns their roles and kinds, and prepares the reader's table and schema. counts
+// describes the first rows by column and decides the kinds; nil: all columns are numeric.
+func newAssembler(r *Reader, n *names, counts []kindCount) (*assembler, error) {
+	a := &assembler{reader: r, names: n}
+	var err error
+	if a.roles, err = newRoles(&r.options, n); err != nil {
+		return nil, err
+	}
+	if r.options.Schema != nil {
+		err = a.matchSchema()
+	} else {
+		err = a.chooseFeatures(counts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.addTextColumns()
+	a.describeColumns()
+	return a, nil
+}
+
+// chooseFeatures makes features of all columns without another role in a training file.
+func (a *assembler) chooseFeatures(counts []kindCount) error {
+	o, t := &a.reader.options, &a.reader.table
+	if a.roles.label < 0 && o.LabelsFile == "" && !o.Unlabelled {
+		return noLabel(a.names)
+	}
+	if err := a.roles.takeFeatures(a.names); err != nil {
+		return err
+	}
+	for _, i := range a.roles.features {
+		kind := schema.Numeric
+		if counts != nil {
+			kind = a.kindOf(i, counts[i])
+		}
+		a.kinds = append(a.kinds, kind)
+		a.codes = append(a.codes, map[string]int32{})
+		t.Columns = append(t.Columns, Column{Name: a.names.all[i], Number: i + 1, Kind: kind})
+	}
+	return nil
+}
+
+// kindOf returns the kind of a column: numeric if more than half of the values counted are numbers.
+func (a *assembler) kindOf(column int, c kindCount) schema.Kind {
+	if k, ok := a.roles.forced[column]; ok {
+		return k
+	}
+	if c.seen == 0 || 2*c.numbers > c.seen {
+		return schema.Numeric
+	}
+	if 2*c.commas > c.seen {
+		a.reader.warn("decimal_comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers with"+
+			" a decimal comma", diag.Quote(a.names.all[column])))
+	}
+	return schema.Categorical
+}
+
+// addTextColumns makes the columns that are kept as text.
+func (a *assembler) addTextColumns() {
+	t, r := &a.reader.table, a.roles
+	text := func(column int) *Text {
+		if column < 0 {
+			return nil
+		}
+		return &Text{Name: a.names.all[column], Number: column + 1}
+	}
+	for _, i := range r.ids {
+		t.ID = append(t.ID, *text(i))
+	}
+	t.Group, t.Segment, t.Time = text(r.group), text(r.segment), text(r.time)
+}
+
+// describeColumns describes the file in the reader's schema.
+func (a *assembler) describeColumns() {
+	s := &a.reader.schema
+	s.Header, s.Width = a.names.header, len(a.names.all)
+	feature := make([]bool, len(a.names.all))
+	for _, i := range a.roles.features {
+		feature[i] = true
+	}
+	for i, name := range a.names.all {
+		switch {
+		case i == a.roles.label:
+			s.Label, a.reader.label = &schema.Name{Name: name, Number: i + 1}, name
+		case !feature[i]:
+			s.Others = append(s.Others, schema.Name{Name: name, Number: i + 1})
+		}
+	}
+}
+
+// rowReader reads rows one at a time.
+type rowReader interface {
+	nextRow() (*row, error) // valid until the following call; io.EOF after the last row
+	consumed() int64        // bytes of the file so far
+}
+
+// appendAll appends rows of a format that is read row by row until t has limit rows.
+func (a *assembler) appendAll(t *Table, limit int, rows rowReader) error {
+	packer := packer{on: a.reader.packs}
+	for t.Rows() < limit {
+		if limit == math.MaxInt {
+			if err := a.reader.outlook.check(t, a.reader.in, rows.consumed()); err != nil {
+				return err
+			}
+		}
+		packer.pack(t)
+		r, err := rows.nextRow()
+		if err != nil {
+			return err
+		}
+		if err := a.appendRow(t, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendRow appends one row. The order of its checks is also that of appendChunk in delimitedchunk.go.
+func (a *assembler) appendRow(t *Table, r *row) error {
+	weight, err := a.weightOf(r)
+	if err != nil {
+		return err
+	}
+	label, err := a.labelOf(r)
+	if err != nil {
+		return err
+	}
+	if weight == 0 {
+		a.zeroWeight++
+		return nil
+	}
+	t.Label = append(t.Label, a.reader.countLabel(label))
+	if a.roles.weight >= 0 {
+		t.Weight = append(t.Weight, weight)
+	}
+	if r.values != nil {
+		err = a.appendNumbers(t, r)
+	} else {
+		err = a.appendFields(t, r)
+	}
+	if err != nil {
+		return err
+	}
+	a.appendTexts(t, r)
+	t.Line = append(t.Line, r.line)
+	return nil
+}
+
+// appendFields appends the features of a row of text.
+func (a *assembler) appendFields(t *Table, r *row) error {
+	for k, i := range a.roles.features {
+		c := &t.Columns[k]
+		field := r.fields[i]
+		if a.kinds[k] == schema.Categorical {
+			code, err := a.codeOf(k, c, field, r.lineOf(i))
+			if err != nil {
+				return err
+			}
+			c.Codes = append(c.Codes, code)
+			continue
+		}
+		v, what := a.reader.missing.number(field)
+		if what != number {
+			return a.notNumber(r, i, field, what)
+		}
+		c.Values = append(c.Values, v)
+	}
+	return nil
+}
+
+// appendNumbers appends the features of a row of numbers.
+func (a *assembler) appendNumbers(t *Table, r *row) error {
+	for k, i := range a.roles.features {
+		c := &t.Columns[k]
+		if a.kinds[k] == schema.Categorical {
+			code, err := a.codeOf(k, c, r.textOf(i), r.lineOf(i))
+			if err != nil {
+				return err
+			}
+			c.Codes = append(c.Codes, code)
+			continue
+		}
+		c.Values = append(c.Values, r.values[i])
+	}
+	return nil
+}
+
+// codeOf returns the index of a categorical field in the dictionary of feature k, which grows if the field is
+// new.
+func (a *assembler) codeOf(k int, c *Column, field []byte, line int) (int32, error) {
+	if a.reader.missing.has(field) {
+		return -1, nil
+	}
+	code, ok := a.codes[k][string(field)]
+	if ok {
+		return code, nil
+	}
+	code, value := int32(len(c.Dictionary)), string(field)
+	if m := a.reader.options.Schema; m != nil {
+		switch first := len(m.Columns[k].Dictionary); {
+		case len(c.Dictionary) > first+unknownLimit:
+			return code - 1, nil
+		case len(c.Dictionary) == first+unknownLimit:
+			value = ""
+		}
+	} else if a.categories++; a.categories > maxCategories {
+		return 0, a.tooManyCategories(k, line)
+	} else if a.text += len(value); a.text > maxText {
+		e := a.tooManyCategories(k, line)
+		e.Found = "more than 16 MiB of text in the distinct values of the categorical columns"
+		return 0, e
+	}
+	a.codes[k][value] = code
+	c.Dictionary = append(c.Dictionary, value)
+	return code, nil
+}
+
+// tooManyCategories is the error of a training file whose categorical columns have more values than the
+// limit.
+func (a *assembler) tooManyCategories(k, line int) *diag.Error {
+	return &diag.Error{Kind: diag.Data, File: a.reader.file, Line: line, Column: a.names.all[a.roles.features[k]],
+		Found:    fmt.Sprintf("distinct value %s of the categorical columns", text.Count(maxCategories+1)),
+		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", text.Count(maxCategories)),
+		Fixes: []diag.Fix{{Param: "drop", Value: a.columnValue(k)},
+			{Param: "id", Value: a.columnValue(k), When: "for columns that identify rows"}}}
+}
+
+// columnValue returns the name of feature k as a parameter's value.
+func (a *assembler) columnValue(k int) string {
+	return shellQuote([]byte(a.names.all[a.roles.features[k]]))
+}
+
+// notNumber is the error of a field that should be a number.
+func (a *assembler) notNumber(r *row, column int, field []byte, what numeral) error {
+	e := &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(column), Column: a.names.all[column],
+		Found: diag.Quote(string(field)), Expected: "a finite number",
+		Fixes: []diag.Fix{{Param: "missing", Value: shellQuote(field)}}}
+	switch what {
+	case tooLarge:
+		e.Expected = "a number within the range of float64"
+	case notNumber:
+		e.Expected = "a number"
+		if a.reader.options.Schema == nil {
+			e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote([]byte(a.names.all[column]))})
+		}
+		if r.line == a.headerLine {
+			e.Fixes = append(e.Fixes, diag.Fix{Param: "header", Value: "yes", When: "if this line names the columns"})
+		}
+	}
+	return e
+}
+
+// weightOf returns the weight of a row, 1 without a weight column.
+func (a *assembler) weightOf(r *row) (float64, error) {
+	i := a.roles.weight
+	if i < 0 {
+		return 1, nil
+	}
+	field := r.textOf(i)
+	v, what := parseNumber(field)
+	found := ""
+	switch {
+	case a.reader.missing.has(field):
+		found = "a missing weight"
+	case what != number || v < 0:
+		found = diag.Quote(string(field))
+	default:
+		return v, nil
+	}
+	return 0, &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(i), Column: a.names.all[i],
+		Found: found, Expected: "a weight: a finite number of at least 0"}
+}
+
+// labelOf returns the label of a row from its column or from the labels file; nil if it is missing.
+func (a *assembler) labelOf(r *row) ([]byte, error) {
+	if a.reader.labelsFile != nil {
+		return a.reader.labelsFile.nextFor(a.reader.file)
+	}
+	i := a.roles.label
+	if i < 0 {
+		return nil, nil
+	}
+	field := r.textOf(i)
+	if !a.reader.missing.has(field) {
+		return field, nil
+	}
+	if a.reader.options.Unlabelled {
+		return nil, nil
+	}
+	found := "an empty label"
+	if len(trimBlanks(field)) > 0 {
+		found = "the missing label " + diag.Quote(string(field))
+	}
+	return nil, &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(i), Column: a.names.all[i],
+		Found: found, Expected: "a label in every row"}
+}
+
+// appendTexts appends the fields that are kept as text.
+func (a *assembler) appendTexts(t *Table, r *row) {
+	for k, i := range a.roles.ids {
+		t.ID[k].Values = append(t.ID[k].Values, string(r.textOf(i)))
+	}
+	for _, c := range []struct {
+		text   *Text
+		column int
+	}{{t.Group, a.roles.group}, {t.Segment, a.roles.segment}, {t.Time, a.roles.time}} {
+		if c.text != nil {
+			c.text.Values = append(c.text.Values, string(r.textOf(c.column)))
+		}
+	}
+	if a.reader.options.Raw {
+		fields := make([]string, len(a.names.all))
+		for i := range fields {
+			fields[i] = string(r.textOf(i))
+		}
+		t.Raw = append(t.Raw, fields)
+	}
+}
+
+// columnNames implements rowSource.
+func (a *assembler) columnNames() []string { return a.names.all }
+
+// checkEnd implements rowSource.
+func (a *assembler) checkEnd() error { return nil }
+
+// finish implements rowSource.
+func (a *assembler) finish() {
+	if a.zeroWeight > 0 {
+		a.reader.warn("zero_weight", fmt.Sprintf("%s: %s of weight 0 left out", a.reader.file, text.Plural(a.zeroWeight, "row")))
+	}
+}
+
+// shellQuote writes text so that a shell reads it as one word.
+func shellQuote(text []byte) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+"
+	safe := len(text) > 0
+	for _, c := range text {
+		safe = safe && bytes.IndexByte([]byte(plain), c) >= 0
+	}
+	if safe {
+		return string(text)
+	}
+	if len(text) > 60 {
+		return "VALUE"
+	}
+	return "'" + string(bytes.ReplaceAll(text, []byte("'"), []byte(`'\''`))) + "'"
+}
+
+// noLabel is the error of a training file without a label column or a labels file.
+func noLabel(n *names) error {
+	e := &diag.Error{Kind: diag.Usage, File: n.file, Found: "no label column",
+		Expected: "a name, a number, first or last",
+		Fixes: []diag.Fix{{Param: "label", Value: "COLUMN"},
+			{Param: "labels-file", Value: "FILE", When: "with one label per row"}}}
+	if n.header {
+		e.Expected = "one of " + quotedList(n.all, 20)
+	}
+	return e
+}

@@ -1,0 +1,133 @@
+package table
+
+import (
+	"bytes"
+	"io"
+	"slices"
+
+	"toptau/schema"
+)
+
+// format is a way to store a table. A further format needs a file that reads it and a line in formats.
+type format struct {
+	name    schema.FileFormat
+	words   string // how messages describe such a file
+	detects func(p prefix, o *Options) bool
+	newRows func(r *Reader, p prefix, source io.Reader) (rowSource, error)
+}
+
+// formats returns all formats in the order of detection. The last one detects everything.
+func formats() []format {
+	return []format{
+		{schema.IDX, "an IDX file", looksIDX, newIDXRows},
+		{schema.LIBSVM, "a LIBSVM file", looksLIBSVM, newLIBSVMRows},
+		{schema.CSV, "delimited text", func(prefix, *Options) bool { return true }, newDelimitedRows},
+	}
+}
+
+// Formats returns the names of all formats, the most general first.
+func Formats() []schema.FileFormat {
+	var names []schema.FileFormat
+	for _, f := range slices.Backward(formats()) {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// formatList returns the values of the format option as text.
+func formatList() string {
+	list := "one of auto"
+	for _, name := range Formats() {
+		list += ", " + string(name)
+	}
+	return list
+}
+
+// detectFormat returns the format of a file that begins with p.
+func detectFormat(p prefix, o *Options) *format {
+	for _, f := range formats() {
+		if f.detects(p, o) {
+			return &f
+		}
+	}
+	return nil
+}
+
+// formatNamed returns a format by name, nil for none.
+func formatNamed(name schema.FileFormat) *format {
+	for _, f := range formats() {
+		if f.name == name {
+			return &f
+		}
+	}
+	return nil
+}
+
+// rowSource reads the rows of one format. Formats with columns embed an assembler, which implements
+// everything except appendRows.
+type rowSource interface {
+	// appendRows appends rows to t until it has limit rows. It returns io.EOF after the last row of the file.
+	appendRows(t *Table, limit int) error
+
+	// checkEnd returns an error that only the end of the file shows.
+	checkEnd() error
+
+	// finish adds to the reader's schema and warnings what only the end of the file shows.
+	finish()
+
+	// columnNames returns the names of all columns of the file.
+	columnNames() []string
+}
+
+// looksIDX reports whether a file begins with an IDX header: two zero bytes, a type and a number of
+// dimensions.
+func looksIDX(p prefix, _ *Options) bool {
+	b := p.bytes
+	return len(b) >= 4 && b[0] == 0 && b[1] == 0 && idxSize(b[2]) > 0 && b[3] > 0
+}
+
+// looksLIBSVM reports whether more than half of the first lines are index:value pairs, with or without a
+// label without a colon before them, and at least one line has a pair. A delimiter in the options excludes
+// LIBSVM.
+func looksLIBSVM(p prefix, o *Options) bool {
+	if !o.detectsDelimiter() {
+		return false
+	}
+	good, bad, pairs := 0, 0, 0
+	for _, line := range p.lines(1000) {
+		if i := bytes.IndexByte(line, '#'); i >= 0 {
+			line = line[:i]
+		}
+		tokens := bytes.Fields(line)
+		if len(tokens) == 0 {
+			continue
+		}
+		n := 0
+		for _, t := range tokens {
+			if looksPair(t) {
+				n++
+			}
+		}
+		if n == len(tokens) || n == len(tokens)-1 && bytes.IndexByte(tokens[0], ':') < 0 {
+			good++
+			pairs += n
+		} else {
+			bad++
+		}
+	}
+	return good > bad && pairs > 0
+}
+
+// looksPair reports whether a token is digits, a colon and a value that may be a number.
+func looksPair(token []byte) bool {
+	index, value, ok := bytes.Cut(token, []byte{':'})
+	if !ok || len(index) == 0 || bytes.ContainsAny(value, ":,;|\"") {
+		return false
+	}
+	for i, c := range index {
+		if (c < '0' || c > '9') && !(i == 0 && c == '-') {
+			return false
+		}
+	}
+	return true
+}

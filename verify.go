@@ -1,0 +1,282 @@
+package toptau
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"toptau/diag"
+	"toptau/internal/certified"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/method"
+	"toptau/model"
+	"toptau/result"
+)
+
+// newCertificate turns a solver's dual point, numbered within the matrix, into one numbered within the data.
+func newCertificate(d *Data, f *objective.Objective, storage method.Storage, res *certified.Result) *model.Certificate {
+	p := f.Problem()
+	c := &model.Certificate{Format: model.CertificateVersion, Data: d.digest(), Storage: storage, Method: p.Method,
+		Surrogate: p.Surrogate, Lambda: p.Lambda, Tau: p.Tau, Beta: p.Beta, K: p.K, Objective: res.Objective, LowerBound: res.LowerBound}
+	if p.Lambda == 0 {
+		c.BallRadius = &res.BallRadius
+	}
+	sources := rowsOf(f)
+	positives := f.Matrix().Positives.Rows()
+	first := 0
+	if p.Definition().Population == method.Negatives {
+		first = positives
+	}
+	c.P, c.A = dualWeights(res.P, sources), dualWeights(res.A, sources[first:])
+	return c
+}
+
+// rowsOf lists the data's row numbers, 1-based, of the matrix's rows, positives first.
+func rowsOf(f *objective.Objective) []int {
+	rows := make([]int, 0, f.Rows())
+	for _, part := range []*matrix.Part{f.Matrix().Positives, f.Matrix().Negatives} {
+		for i := range part.Rows() {
+			rows = append(rows, part.Source(i)+1)
+		}
+	}
+	return rows
+}
+
+func dualWeights(s certified.Sparse, rows []int) model.DualWeights {
+	w := model.DualWeights{Rows: make([]int, len(s.Rows)), Values: s.Values}
+	for k, i := range s.Rows {
+		w.Rows[k] = rows[i]
+	}
+	if w.Values == nil {
+		w.Values = []float64{}
+	}
+	return w
+}
+
+// VerifyOptions are the options of Verify.
+type VerifyOptions struct {
+	// Problem is what the certificate must be about. nil: the problem of the model's only member, whose recorded objective and
+	// lower bound are compared as well.
+	Problem *method.Problem
+}
+
+const (
+	// claimSlack is how far a claim may be from its recomputation, relative to max(F(0), F(w)), because a solver sums in
+	// another order. It is a hundredth of the default gap of Fit.
+	claimSlack = 1e-8
+	// mostRounding is the largest rounding error at which a bound still proves something, on the same scale: the default gap
+	// of Fit. Otherwise a huge radius or huge multipliers could hide any claim in the rounding error.
+	mostRounding = 1e-6
+)
+
+// Verify recomputes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding errors, and
+// compares both with the certificate's claims. It trusts neither the solver nor the files.
+//
+// The certificate must be about the problem in o, or by default about the model's, and about the rows of d with the weights
+// that the model was fitted with. Anything else is an error, and so is an infeasible (p, a). At lambda = 0 the radius must be
+// at least 2|w|. The result says whether the certificate holds.
+func Verify(ctx context.Context, m *model.Model, d *Data, c *model.Certificate, o VerifyOptions) (*result.Verification, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkSameRows(m, d, c); err != nil {
+		return nil, err
+	}
+	problem, member, err := verifiedProblem(c, m, o)
+	if err != nil {
+		return nil, err
+	}
+	f, err := bindProblem(ctx, problem, c.Storage, m, d)
+	if err != nil {
+		return nil, d.inFile(err)
+	}
+	rows := rowsOf(f)
+	p, err := placeWeights(c.P, rows[:f.Matrix().Positives.Rows()], "p")
+	if err != nil {
+		return nil, err
+	}
+	if problem.Definition().Population == method.Negatives {
+		rows = rows[f.Matrix().Positives.Rows():]
+	}
+	a, err := placeWeights(c.A, rows, "a")
+	if err != nil {
+		return nil, err
+	}
+	radius := 0.0
+	if c.BallRadius != nil {
+		radius = *c.BallRadius
+	}
+	bounds, err := certified.Verify(f, m.Parts(feature.Key{}).Weights, p, a, radius)
+	if err != nil {
+		return nil, err
+	}
+	v := compareClaims(c, &bounds)
+	v.Problem = result.VerifiedProblem{Problem: problem, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}}
+	if d.table.Weight != nil {
+		mass, _ := d.masses()
+		v.Problem.Mass = &mass
+	}
+	if member != nil {
+		compareEvidence(v, member.Evidence)
+	}
+	v.Holds = len(v.Reasons) == 0
+	return v, nil
+}
+
+// checkSameRows returns an error unless d is the certificate's data, read as the model's training data were.
+func checkSameRows(m *model.Model, d *Data, c *model.Certificate) error {
+	differs := func(kind diag.Kind, found, expected, hint string) error {
+		return &diag.Error{Kind: kind, File: d.table.File, Found: found, Expected: expected, Hint: hint}
+	}
+	t := m.Training()
+	mass, positive := d.masses()
+	switch weighted := d.table.Weight != nil; {
+	case c.Data != d.digest():
+		return differs(diag.Data, "data with the digest "+d.digest(), "the certificate's data, "+diag.Quote(c.Data), "")
+	case t.Digest != "" && t.Digest != d.digest():
+		return differs(diag.Data, "data with the digest "+d.digest(), "the model's training data, "+t.Digest, "")
+	case t.Mass > 0 && !weighted:
+		return differs(diag.Usage, "rows without weights", fmt.Sprintf("row weights of sum %v, as in the fit", t.Mass),
+			"the model was fitted with row weights: set the same weight column")
+	case t.Rows > 0 && t.Mass == 0 && weighted:
+		return differs(diag.Usage, "rows with weights", "rows without weights, as in the fit", "set no weight column")
+	case t.Rows > 0 && (t.Rows != d.Len() || t.Positives != d.Positives()):
+		return differs(diag.Data, fmt.Sprintf("%d rows, %d positive", d.Len(), d.Positives()),
+			fmt.Sprintf("%d rows, %d positive, as in the fit", t.Rows, t.Positives), "read the data with the options of the fit")
+	case t.Rows > 0 && (mass != t.Mass || positive != t.PositiveMass):
+		return differs(diag.Usage, fmt.Sprintf("row weights of sum %v, positives %v", mass, positive),
+			fmt.Sprintf("%v and %v, as in the fit", t.Mass, t.PositiveMass), "set the fit's weight column")
+	}
+	return nil
+}
+
+// verifiedProblem returns the certificate's problem, which must be the one in o or that of the model's only member. The member
+// is nil if o names a problem.
+func verifiedProblem(c *model.Certificate, m *model.Model, o VerifyOptions) (method.Problem, *model.Member, error) {
+	got, err := c.Problem().Complete()
+	if err == nil {
+		err = certified.Possible(got)
+	}
+	if err != nil {
+		return got, nil, &diag.Error{Kind: diag.Model, Found: "the certificate's problem", Err: err}
+	}
+	var want method.Problem
+	var member *model.Member
+	whose := "as given"
+	if o.Problem != nil {
+		if want, err = o.Problem.Complete(); err != nil {
+			return got, nil, err
+		}
+	} else {
+		members := m.Members()
+		if len(members) != 1 {
+			return got, nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a model with %d members", len(members)),
+				Expected: "one member, whose problem the certificate must be about", Hint: "name the method and its hyperparameters, as in the fit"}
+		}
+		member, whose = &members[0], "as in the model"
+		if want, err = member.Problem.Complete(); err != nil {
+			return got, nil, &diag.Error{Kind: diag.Model, Found: "the model's problem", Err: err}
+		}
+	}
+	for _, field := range []struct {
+		name      string
+		got, want any
+	}{
+		{"method", got.Method, want.Method}, {"surrogate", got.Surrogate, want.Surrogate}, {"lambda", got.Lambda, want.Lambda},
+		{"tau", got.Tau, want.Tau}, {"beta", got.Beta, want.Beta}, {"k", got.K, want.K},
+	} {
+		if field.got != field.want {
+			return got, nil, badCertificate(fmt.Sprintf("%s %v", field.name, field.got), fmt.Sprintf("%v, %s", field.want, whose))
+		}
+	}
+	return got, member, nil
+}
+
+// badCertificate returns the error for a certificate that contradicts itself or the model.
+func badCertificate(found, expected string) error {
+	return &diag.Error{Kind: diag.Model, Found: "the certificate has " + found, Expected: expected}
+}
+
+// bindProblem encodes and packs all rows and binds the problem to them.
+func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *model.Model, d *Data) (*objective.Objective, error) {
+	features := m.Features(feature.Key{})
+	if err := features.Check(d.table); err != nil {
+		return nil, err
+	}
+	x, err := features.MatrixContext(ctx, d.table, nil, matrixStorage(storage))
+	if err != nil {
+		return nil, err
+	}
+	return objective.New(p, x)
+}
+
+// placeWeights finds the rows of w, numbered in the data, among those of the matrix. No row may occur twice, and no value may
+// be negative.
+func placeWeights(w model.DualWeights, rows []int, name string) (certified.Sparse, error) {
+	if len(w.Rows) != len(w.Values) {
+		return certified.Sparse{}, badCertificate(fmt.Sprintf("%s with %d rows and %d values", name, len(w.Rows), len(w.Values)),
+			"as many values as rows")
+	}
+	last := 0
+	for _, row := range rows {
+		last = max(last, row)
+	}
+	place := make([]int32, last+1) // by row of the data: 1 + its place among rows; 0: it is not there, or was used before
+	for i, row := range rows {
+		place[row] = int32(i + 1)
+	}
+	s := certified.Sparse{Values: w.Values}
+	for k, row := range w.Rows {
+		if row < 0 || row > last || place[row] == 0 {
+			return s, badCertificate(fmt.Sprintf("%s of row %d", name, row), "each row that "+name+" may weigh, at most once")
+		}
+		if x := w.Values[k]; !(x >= 0 && x <= math.MaxFloat64) {
+			return s, badCertificate(fmt.Sprintf("%s of row %d: %v", name, row, x), "finite values of at least 0")
+		}
+		s.Rows = append(s.Rows, place[row]-1)
+		place[row] = 0
+	}
+	return s, nil
+}
+
+// compareClaims compares the claims of a certificate with the bounds. Every comparison fails for NaN.
+func compareClaims(c *model.Certificate, b *certified.Bounds) *result.Verification {
+	v := &result.Verification{Bounds: result.NewBounds(b.Upper, b.AtZero, &b.Lower, false), ObjectiveError: b.UpperError,
+		LowerBoundError: b.LowerError, ClaimedObjective: c.Objective, ClaimedLowerBound: c.LowerBound, NormW: b.Norm,
+		BallRadius: c.BallRadius, Reasons: []string{}}
+	scale := max(b.AtZero, b.Upper)
+	v.Slack = float64(claimSlack * scale)
+	require := func(holds bool, format string, numbers ...any) {
+		if !holds {
+			v.Reasons = append(v.Reasons, fmt.Sprintf(format, numbers...))
+		}
+	}
+	if c.BallRadius != nil {
+		require(*c.BallRadius >= 2*b.Norm, "the ball's radius %.17g is less than 2|w| = %.17g", *c.BallRadius, 2*b.Norm)
+	}
+	require(math.Abs(b.AtZero) <= math.MaxFloat64, "the objective at w = 0 is %v", b.AtZero)
+	rounding, most := max(b.UpperError, b.LowerError), mostRounding*scale
+	require(rounding <= most, "rounding may have changed a bound by %.3g; more than %.3g proves nothing", rounding, most)
+	require(b.Lower-b.LowerError <= b.Upper+b.UpperError, "the lower bound %.17g is above the objective %.17g", b.Lower, b.Upper)
+	require(agree(c.LowerBound, b.Lower, v.Slack), "the lower bound is %.17g, not %.17g", b.Lower, c.LowerBound)
+	require(agree(c.Objective, b.Upper, v.Slack), "the model's objective is %.17g, not %.17g", b.Upper, c.Objective)
+	return v
+}
+
+// compareEvidence compares what the model records about its only member with the bounds. It may record less.
+func compareEvidence(v *result.Verification, e *model.Evidence) {
+	if e == nil {
+		return
+	}
+	if !agree(e.Objective, v.Objective, v.Slack) {
+		v.Reasons = append(v.Reasons, fmt.Sprintf("the objective is %.17g, not %.17g as the model records", v.Objective, e.Objective))
+	}
+	if e.Lower != nil && !(*e.Lower <= *v.Lower+v.Slack) {
+		v.Reasons = append(v.Reasons, fmt.Sprintf("the lower bound is %.17g, not %.17g as the model records", *v.Lower, *e.Lower))
+	}
+}
+
+// agree reports whether a claim is what was computed, up to a slack.
+func agree(claim, computed, slack float64) bool { return math.Abs(claim-computed) <= slack }
