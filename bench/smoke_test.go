@@ -8,7 +8,7 @@ import (
 
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/internal/table"
 )
 
@@ -65,7 +65,7 @@ func BenchmarkSmokeADAM(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := solver.Adam(context.Background(), o, nil, solver.Options{Iterations: 50}); err != nil {
+		if _, err := optim.Adam(context.Background(), o, nil, optim.StepOptions{Iterations: 50}); err != nil {
 			b.Fatal(err)
 		}
 	}
