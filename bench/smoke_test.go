@@ -10,6 +10,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/optim"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // The smoke test of speed: one small benchmark for each kind of work. "make bench-smoke" compares them with baseline.txt.
@@ -77,7 +78,7 @@ func BenchmarkSmokeReading(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := table.Read(path, table.Options{Label: "last"}); err != nil {
+		if _, _, err := table.Read(path, table.Options{Format: schema.Format{Label: "last"}}); err != nil {
 			b.Fatal(err)
 		}
 	}
