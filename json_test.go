@@ -32,7 +32,7 @@ fields that they do not know. A value that is unknown is ` + "`null`" + `, and a
 occur. Rates that were given exactly are text (` + "`\"0.01\"`, `\"1/3\"`" + `), because a number cannot hold 1/3. Measured rates are numbers.
 Only fields that begin with ` + "`seconds_`" + ` may differ between two runs with the same data, options and seed. A failure is an object
 with ` + "`schema_version` and `error`" + `, see [Failure](#failure). ` + "`compare`" + ` prints the [Training](#training) of its first part
-(` + "`null`" + ` for saved models) and the [Evaluation](#evaluation).
+(` + "`null`" + ` for saved models) and the [Evaluation](#evaluation) as ` + "`training` and `evaluation`" + `.
 `
 
 // TestJSONReference compares docs/reference/json.md with the comments of package result.
@@ -200,6 +200,7 @@ func (r *jsonReference) fields(pkg, short string) []jsonField {
 			}
 			return true
 		})
+		// A MarshalJSON without a struct uses the type goalJSON for Goal.
 		if hidden := p.types[strings.ToLower(short)+"JSON"]; shown == own && hidden != nil {
 			shown = hidden.Type.(*ast.StructType)
 		}
@@ -238,7 +239,7 @@ func (r *jsonReference) fields(pkg, short string) []jsonField {
 func (r *jsonReference) embedded(pkg string, e ast.Expr) []jsonField {
 	switch e := e.(type) {
 	case *ast.Ident:
-		if e.Name == "proportionJSON" {
+		if e.Name == "proportionJSON" { // its comments are in Proportion
 			return r.fields(pkg, "Proportion")
 		}
 		return r.fields(pkg, e.Name)

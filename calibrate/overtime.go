@@ -16,7 +16,7 @@ type Trend struct {
 
 // Block is a part of the rows in the order of their times.
 type Block struct {
-	Rows  int     `json:"n"`
+	Rows  int     `json:"n"`          // rows
 	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, as a share: 0.5 where nothing changes
 	Above float64 `json:"top_decile"` // the share of its scores in the highest tenth of all
 }

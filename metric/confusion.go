@@ -5,11 +5,14 @@ import "encoding/json"
 // Confusion is what the decision score > threshold does to a labelled sample, at a threshold that comes from elsewhere.
 // Counts are masses when rows are weighted.
 type Confusion struct {
-	Threshold                                                    float64
-	TruePositives, FalsePositives, TrueNegatives, FalseNegatives float64
-	TruePositiveRate                                             Proportion // recall: TP / (TP + FN)
-	FalsePositiveRate                                            Proportion // FP / (FP + TN)
-	Precision                                                    Proportion // TP / (TP + FP)
+	Threshold         float64    // that decides; null in JSON if it is not finite
+	TruePositives     float64    // positives above it
+	FalsePositives    float64    // negatives above it
+	TrueNegatives     float64    // negatives not above it
+	FalseNegatives    float64    // positives not above it
+	TruePositiveRate  Proportion // recall: TP / (TP + FN)
+	FalsePositiveRate Proportion // FP / (FP + TN)
+	Precision         Proportion // TP / (TP + FP)
 }
 
 // At counts the decisions score > t. Each rate carries its Clopper-Pearson interval at the given confidence (0: 0.95),

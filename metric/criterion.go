@@ -15,10 +15,10 @@ const (
 
 // Result is the value of a criterion, its threshold and the budget behind it.
 type Result struct {
-	Criterion  string // Criterion.String
-	Proportion        // of positives: Numerator above the threshold, Denominator n+
-	Threshold  float64
-	Rule       string // Above or AtOrAbove
+	Criterion  string  // Criterion.String
+	Proportion         // of positives: Numerator above the threshold, Denominator n+
+	Threshold  float64 // rows above it are on top; null: undefined
+	Rule       string  // Above or AtOrAbove
 	// Budget is B: how many samples of the population (or which mass) may be on top. In the paper's count it is K (0 for
 	// Positives@Top).
 	Budget float64

@@ -34,9 +34,9 @@ const (
 
 // Interval is a two-sided confidence interval for a rate, named as what it is.
 type Interval struct {
-	Kind       string  `json:"interval"` // BootstrapInterval or FixedInterval
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
+	Kind       string  `json:"interval"`             // BootstrapInterval or FixedInterval
+	Low        float64 `json:"low"`                  // the lower end
+	High       float64 `json:"high"`                 // the upper end
 	Confidence float64 `json:"confidence"`           // 0.95
 	Replicates int     `json:"replicates,omitempty"` // of a bootstrap; those in which the rate is undefined count as 0
 	Seed       uint64  `json:"seed,omitempty"`       // of a bootstrap

@@ -41,9 +41,9 @@ type Training struct {
 	OutOfFoldDecisions metric.Confusion  `json:"out_of_fold_at_threshold"`    // what the model's threshold does there
 	TestGoal           *metric.Result    `json:"test_goal,omitempty"`         // the goal's criterion on the test part, with its threshold from the test part itself
 	TestDecisions      *metric.Confusion `json:"test_at_threshold,omitempty"` // what the model's threshold does on the test part
-	Features           int               `json:"d"`
-	Seed               uint64            `json:"seed"`
-	Stopped            Stop              `json:"stopped"` // "", cancelled, time-up: the choice is among the candidates that were finished
+	Features           int               `json:"d"`                           // features
+	Seed               uint64            `json:"seed"`                        // of every random choice
+	Stopped            Stop              `json:"stopped"`                     // "", cancelled, time-up: the choice is among the candidates that were finished
 	SecondsRead        float64           `json:"seconds_read"`
 	SecondsSearch      float64           `json:"seconds_search"`
 	SecondsRefit       float64           `json:"seconds_refit"`
@@ -52,7 +52,7 @@ type Training struct {
 
 // Candidate is one setting of one learner on one encoding.
 type Candidate struct {
-	Encoding schema.Encoding `json:"encoding"`
+	Encoding schema.Encoding `json:"encoding"` // how numeric columns are encoded
 	method.Problem
 	Anchor          *float64  `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
 	Status          string    `json:"status"`           // fitted, skipped, unfinished
