@@ -8,17 +8,17 @@ import (
 	"toptau/diag"
 )
 
-// Trend says whether scores look alike over time: what a guarantee supposes and cannot see by itself.
+// Trend is a test whether scores change over time. A guarantee assumes that they do not.
 type Trend struct {
-	P      float64 `json:"p"`      // at most this probable where the order in time means nothing
+	P      float64 `json:"p"`      // an upper bound on the probability of such a trend if the order in time means nothing
 	Blocks []Block `json:"blocks"` // consecutive parts of equal size, the earliest first
 }
 
 // Block is a part of the rows in the order of their times.
 type Block struct {
 	Rows  int     `json:"n"`          // rows
-	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, as a share: 0.5 where nothing changes
-	Above float64 `json:"top_decile"` // the share of its scores in the highest tenth of all
+	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, as a fraction: 0.5 if nothing changes
+	Above float64 `json:"top_decile"` // the fraction of its scores in the highest tenth of all
 }
 
 const (

@@ -15,14 +15,14 @@ const (
 
 // Result is the value of a criterion, its threshold and the budget behind it.
 type Result struct {
-	Criterion  string  // Criterion.String
+	Criterion  string  // its name and rate: "positives@np(0.01)"
 	Proportion         // of positives: Numerator above the threshold, Denominator n+
 	Threshold  float64 // rows above it are on top; null: undefined
-	Rule       string  // Above or AtOrAbove
-	// Budget is B: how many samples of the population (or which mass) may be on top. In the paper's count it is K (0 for
-	// Positives@Top).
+	Rule       string  // "score > threshold"; AtOrAbove in the paper's count
+	// The number of samples of the population that may be on top, or their mass. In the paper's count it is K, and 0 for
+	// Positives@Top.
 	Budget float64
-	// Admitted is how many of them are: at most Budget by our rule, at least Budget in the paper's count.
+	// The number or mass of the samples that are on top: at most the budget, in the paper's count at least the budget.
 	Admitted float64
 }
 

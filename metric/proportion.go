@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Proportion is a rate with what stands behind it: numerator, denominator, interval. In JSON what is not known is null.
+// Proportion is a rate with its counts and its interval. In JSON an unknown value is null.
 type Proportion struct {
-	Numerator   float64   // a count; a mass when rows are weighted
-	Denominator float64   // the same
-	Rate        float64   // Numerator / Denominator; 0 when Undefined says why there is none
-	Undefined   string    // why there is no rate; empty when there is one
-	Interval    *Interval // nil: none, see NoInterval
-	NoInterval  string    // why there is no interval; empty when there is one or none was asked for
+	Numerator   float64   // a count; the sum of the weights if rows are weighted
+	Denominator float64   // likewise
+	Rate        float64   // numerator over denominator; 0, and null in JSON, if it is undefined
+	Undefined   string    // the reason if there is no rate
+	Interval    *Interval // nil: there is none
+	NoInterval  string    // the reason if an interval was requested and there is none
 }
 
 // Defined reports whether there is a rate.

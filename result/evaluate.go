@@ -18,7 +18,7 @@ type Evaluation struct {
 	Against     string    `json:"against,omitempty"`  // the entry that the others are compared with
 	Entities    int       `json:"entities,omitempty"` // with a group column: the number of groups, which the paired intervals draw
 	Verdicts    []Verdict `json:"verdicts"`           // conclusions from the differences
-	SecondsRead float64   `json:"seconds_read"`
+	SecondsRead float64   `json:"seconds_read"`       // reading the data
 }
 
 // Measured is one ranking of the rows.

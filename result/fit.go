@@ -30,8 +30,8 @@ type Fit struct {
 	BestIteration    *int              `json:"best_iteration,omitempty"` // Adam, SGD: the step with the lowest F
 	BestObjective    *float64          `json:"best_objective,omitempty"` // Adam, SGD: F there
 	Stopped          Stop              `json:"stopped"`                  // "", cancelled
-	SecondsRead      float64           `json:"seconds_read"`
-	SecondsFit       float64           `json:"seconds_fit"`
+	SecondsRead      float64           `json:"seconds_read"`             // reading the data
+	SecondsFit       float64           `json:"seconds_fit"`              // fitting
 }
 
 // TracePoint is the objective on all rows after some steps of Adam or SGD.
