@@ -7,7 +7,7 @@ import (
 	"toptau/diag"
 )
 
-// Scoring is what holds for all rows of a stream: `score`. It is complete after the last row.
+// Scoring is what holds for all rows of a stream. It is complete after the last row.
 type Scoring struct {
 	Document
 	Rows      int      `json:"n"`              // rows scored
@@ -18,7 +18,7 @@ type Scoring struct {
 	Failed    int      `json:"failed"`         // rows that could not be scored
 }
 
-// Row is a scored row: one object per line of `score --json`. It is valid until the next row; Clone keeps it.
+// Row is a scored row. It is valid until the next row; Clone keeps it.
 type Row struct {
 	Number    int      `json:"row"`             // 1-based
 	ID        []string `json:"id,omitempty"`    // the columns that identify the row
