@@ -99,14 +99,14 @@ func (b *bench) gradients(part *matrix.ClassRows, passes *lockstep.Passes, score
 		b.race(scores, worked(func() { passes.AddGradients(c, g) })), reported)
 }
 
-// topFloor is a score that a share of all scores lies above.
+// topFloor returns a score that the given fraction of all scores exceeds.
 func topFloor(z []float64, share float64) float32 {
 	sorted := slices.Clone(z)
 	slices.Sort(sorted)
 	return float32(sorted[len(sorted)-1-int(share*float64(len(sorted)))])
 }
 
-// tile measures the tile on data that stays in cache, as a share of what the multiply-add units can do.
+// tile measures the tile on data that stays in cache, as a fraction of the peak of the multiply-add units.
 func (b *bench) tile() error {
 	if multiplyAdds(1<<20) == 0 {
 		b.note("Skipped: this processor runs the plain Go kernels.")

@@ -104,7 +104,7 @@ type gridData struct {
 	load func() (*matrix.Matrix, error)
 }
 
-// gridSets are a simulated set, of which half of the rows are active, and kddcup99 where it is there.
+// gridSets returns a simulated set, half of whose rows are active, and kddcup99 if TOPTAU_DATA has it.
 func (b *bench) gridSets() []gridData {
 	sets := []gridData{{"simulated", func() (*matrix.Matrix, error) {
 		data, err := simulation("hepmass", 300_000)
@@ -197,7 +197,7 @@ func gridOf(names []string) []point {
 	return out
 }
 
-// fitAll returns the mean share of rows that had a coefficient in a step; a row may have one of its loss and one of the
+// fitAll returns the mean fraction of rows that had a coefficient in a step. A row may have one from its loss and one from the
 // threshold.
 func fitAll(points []point, x *matrix.Matrix, iterations int) (active float64, err error) {
 	tasks := make([]optim.Task, len(points))

@@ -12,7 +12,7 @@ type section struct {
 	notes []string
 }
 
-// line is one row: what was measured, and the goal if there is one.
+// line is one row of a table: the measurement and its goal, if there is one.
 type line struct {
 	what    string
 	reached float64
@@ -21,7 +21,7 @@ type line struct {
 	goal    goal
 }
 
-// goal is a bound on what is reached.
+// goal is a bound on the measured ratio.
 type goal struct {
 	bound float64
 	least bool // at least the bound, otherwise at most

@@ -1,8 +1,8 @@
 // Command bench measures toptau against the limits of the machine and against other programs, and writes
 // docs/performance.md. "make bench" at the root of the repository runs it.
 //
-// Everything is a ratio of two things that are run in turns, A B A B, so that a machine that is busy or slow changes both.
-// OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are used where they are there, and skipped with a word otherwise.
+// Every number is a ratio of two things that run in turns, A B A B. A busy or slow machine then changes both. Comparisons with
+// OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are skipped with a message if those are not installed.
 package main
 
 import (
@@ -44,7 +44,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// bench is the settings of a run and what it has found.
+// bench holds the settings of a run and its results.
 type bench struct {
 	quick  bool
 	budget time.Duration // of one comparison
@@ -67,7 +67,7 @@ var groups = []struct {
 	{"select", "Selection", (*bench).selection},
 	{"sparse", "Compressed rows and coded groups", (*bench).compact},
 	{"text", "Reading text", (*bench).text},
-	{"adam", "One iteration of ADAM beside the paper's", (*bench).adam},
+	{"adam", "One iteration of ADAM against the paper's", (*bench).adam},
 	{"grid", "A grid of 24 points against one point", (*bench).grid},
 	{"threads", "Two threads against one", (*bench).threads},
 	{"memory", "Memory", (*bench).memory},
@@ -104,7 +104,7 @@ func (b *bench) run(only, out string) error {
 	return os.WriteFile(out, []byte(b.page(before, load())), 0o644)
 }
 
-// one runs a group on one thread, unless it says otherwise, with memory that no other group left behind.
+// one runs a group with fresh memory, on one thread unless the group sets another number.
 func (b *bench) one(group func(b *bench) error) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	debug.FreeOSMemory()

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// tried says what was tried where a goal is missed; it is written by hand.
+// tried lists what was tried for the goals that are missed. It is written by hand.
 //
 //go:embed tried.md
 var tried string
 
-// page is docs/performance.md.
+// page returns docs/performance.md.
 func (b *bench) page(before, after string) string {
 	var p strings.Builder
 	p.WriteString(`# Performance
@@ -119,7 +119,7 @@ func caches() string {
 	return strings.Join(list, ", ")
 }
 
-// hugePages says whether memory comes in large pages, which passes notice.
+// hugePages reports whether memory has large pages, which make passes faster.
 func hugePages() string {
 	text, _ := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
 	_, rest, _ := strings.Cut(string(text), "[")
@@ -134,7 +134,7 @@ func first(dir, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// load is the load average of the last minute, empty where it is not known.
+// load returns the load average of the last minute, "" if it is unknown.
 func load() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	one, _, _ := strings.Cut(string(text), " ")

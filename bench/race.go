@@ -20,7 +20,7 @@ func clocked(f func()) timer {
 }
 
 // worked times by the processor time of this process, to a microsecond: on one thread it is the time by the clock, but for
-// the time in which the system runs somebody else.
+// the time in which the system runs other processes.
 func worked(f func()) timer {
 	return func() float64 {
 		before := processorSeconds()
@@ -29,7 +29,7 @@ func worked(f func()) timer {
 	}
 }
 
-// collected is worked for what allocates: each turn begins without garbage of the turn before, and pays for its own.
+// collected is worked for functions that allocate: each turn starts without garbage of the turn before and pays for its garbage.
 func collected(f func()) timer {
 	t := worked(f)
 	return func() float64 {
@@ -46,7 +46,7 @@ func processorSeconds() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// outcome is what a race found, in seconds.
+// outcome is the result of a race, in seconds.
 type outcome struct {
 	yardstick, measured []float64 // turn by turn
 }
@@ -71,10 +71,10 @@ func (b *bench) race(yardstick, measured timer) outcome {
 	return o
 }
 
-// ratio is that of the fastest turns: how many times as long as the yardstick.
+// ratio returns the ratio of the fastest turns: how many times as long as the yardstick.
 func (o outcome) ratio() float64 { return slices.Min(o.measured) / slices.Min(o.yardstick) }
 
-// median is the middle one of the ratios of the pairs.
+// median returns the median of the ratios of the pairs.
 func (o outcome) median() float64 {
 	ratios := make([]float64, len(o.measured))
 	for i, m := range o.measured {

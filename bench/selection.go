@@ -67,7 +67,7 @@ func (b *bench) carried(d int) error {
 	return nil
 }
 
-// perItem adds a line for something that is not a ratio: the time of one of n items.
+// perItem adds a line with the time of one of n items instead of a ratio.
 func (b *bench) perItem(what string, n int, t timer, unit string, g goal) {
 	o := b.race(func() float64 { return 0 }, t)
 	each := 1e9 / float64(n)

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Scores of scikit-learn's gradient boosting on the parts of divide, made by gbdt.py, which says what they are.
+// Scores of scikit-learn's gradient boosting on the parts of divide. gbdt.py made and describes them.
 //
 //go:embed gbdt/*.gz
 var gbdtFiles embed.FS

@@ -39,7 +39,7 @@ var thresholdSets = []thresholdSet{
 	{name: "cicids2017_web", of: "cicids2017_web"},
 	{name: "magic04", of: "magic04"},
 	{name: "nsl_kdd", of: "nsl_kdd", rows: 20_000, kind: "20,000 of the 25,192 rows of the training file"},
-	{name: "w8a", of: "w8a", rows: 30_000, kind: "30,000 of 49,749 rows; 0 or 1 in every column, so many scores are equal"},
+	{name: "w8a", of: "w8a", rows: 30_000, kind: "30,000 of 49,749 rows; 0 or 1 in every column, therefore many scores are equal"},
 	{name: "covtype_2vs4", of: "covtype_2vs4", rows: 30_000, kind: "30,000 of 286,048 rows"},
 	{name: "cicids2017_web+names", of: "cicids2017_web", names: telling,
 		kind: "with an artificial column of 6,000 names, of which 1,200 are more frequent among the positives"},
