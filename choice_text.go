@@ -8,7 +8,8 @@ import (
 	"toptau/internal/tune"
 )
 
-// choiceText describes why a model was chosen: "ramp on scorecard with lambda 0.01 (63.8 % ± 1.6), best of 4; ...".
+// choiceText describes why a model was chosen: "ramp on scorecard with lambda 0.01 (63.8 % ± 1.6), best of 4;
+// ...".
 func choiceText(f *tune.Found) string {
 	c := &f.Choice
 	list := []string{fmt.Sprintf("%s (%s), best of %d", &f.Candidates[c.Best],

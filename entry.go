@@ -161,7 +161,8 @@ func pickValues(list []float64, places []int) []float64 {
 	return picked
 }
 
-// selectRows returns some rows of d, which remember where they come from so that scores of all of d can be joined to them.
+// selectRows returns some rows of d, which remember where they come from so that scores of all of d can be
+// joined to them.
 func (d *Data) selectRows(rows []int) *Data {
 	part := &Data{table: d.table.Select(rows), info: d.info, whole: d, wholeRows: rows}
 	part.info.Rows, part.info.Positives, part.info.Digest, part.info.Warnings = len(rows), 0, "", nil
@@ -188,13 +189,15 @@ const (
 	labelColumn = "label"
 )
 
-// ReadScores returns the scores of another program as an entry. The file is delimited text, compressed or not, with a column
-// "score", or with one column besides the ids and the label. It is read when the entry is measured on a Data.
+// ReadScores returns the scores of another program as an entry. The file is delimited text, compressed or
+// not, with a column "score", or with one column besides the ids and the label. It is read when the entry is
+// measured on a Data.
 //
-// Scores are joined by the Data's id columns, which the file must then have; otherwise by a column "row" with 1-based row
-// numbers; otherwise by position, which needs as many scores as rows. Scores of other rows are ignored. A row that occurs
-// twice, or has no score, is an error. A column of labels, with the name in the Data or "label", must agree row by row.
-// Without ids and labels the scores must be related to the labels: see checkRelation.
+// Scores are joined by the Data's id columns, which the file must then have; otherwise by a column "row" with
+// 1-based row numbers; otherwise by position, which needs as many scores as rows. Scores of other rows are
+// ignored. A row that occurs twice, or has no score, is an error. A column of labels, with the name in the
+// Data or "label", must agree row by row. Without ids and labels the scores must be related to the labels:
+// see checkRelation.
 //
 // The zero Format is usually enough: the file is read as the Data was, with respect to labels and ids.
 func ReadScores(ctx context.Context, name, path string, f Format) (Entry, error) {
@@ -497,9 +500,9 @@ func (j *joiner) checkLabels(rows []int) (equal int, err error) {
 // unrelated is an AUC below which no model is worth measuring. Chosen by hand.
 const unrelated = 0.6
 
-// checkRelation returns an error if scores that were joined by position look unrelated to the labels: an AUC within 2.5
-// standard errors of 1/2, in enough rows that a model with an AUC of 0.6 would show. In fewer rows a useful model can look
-// like that.
+// checkRelation returns an error if scores that were joined by position look unrelated to the labels: an AUC
+// within 2.5 standard errors of 1/2, in enough rows that a model with an AUC of 0.6 would show. In fewer rows
+// a useful model can look like that.
 func (j *joiner) checkRelation() error {
 	s := byClass(j.data.table, j.values)
 	r, err := metric.Rank(s)

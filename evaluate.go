@@ -19,8 +19,8 @@ import (
 
 // EvaluateOptions are the options of Evaluate.
 type EvaluateOptions struct {
-	// Goal sets the criterion that entries are compared by. Unset: the criteria at the paper's rates 0.01 and 0.03; several
-	// entries are then compared by the goal of the first model's first operating point.
+	// Goal sets the criterion that entries are compared by. Unset: the criteria at the paper's rates 0.01 and
+	// 0.03; several entries are then compared by the goal of the first model's first operating point.
 	Goal       metric.Goal
 	Against    string         // the entry that the others are compared with; "": the first one
 	Confidence float64        // of the intervals; 0: 0.95
@@ -47,11 +47,11 @@ type ranking struct {
 	rank   *metric.Ranking
 }
 
-// Evaluate measures one or more rankings of the same labelled rows: criteria with the threshold taken from these rows and
-// bootstrap intervals, and the operating points of models with exact intervals.
+// Evaluate measures one or more rankings of the same labelled rows: criteria with the threshold taken from
+// these rows and bootstrap intervals, and the operating points of models with exact intervals.
 //
-// Several entries are compared by the goal's criterion. The intervals of the differences to one of them come from one paired
-// bootstrap, which draws the groups of Format.Group if there are any.
+// Several entries are compared by the goal's criterion. The intervals of the differences to one of them come
+// from one paired bootstrap, which draws the groups of Format.Group if there are any.
 func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
 	if err := checkEntries(entries); err != nil {
 		return nil, err
@@ -343,8 +343,8 @@ func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
 	return z, &scorer.Row.Counts, nil
 }
 
-// confusionAt counts the decisions of an operating point. If its threshold differs between segments, it replaces each row's
-// score by -1 or 1, so that one threshold at 0 makes the same decisions.
+// confusionAt counts the decisions of an operating point. If its threshold differs between segments, it
+// replaces each row's score by -1 or 1, so that one threshold at 0 makes the same decisions.
 func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, confidence float64) (metric.Confusion, error) {
 	if p.Segment == "" || d.table.Segment == nil {
 		return r.At(p.Threshold, confidence)

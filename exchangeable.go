@@ -8,16 +8,19 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/model"
 	"toptau/result"
 )
 
-// A guarantee assumes that new rows are drawn like those that calibrated the threshold. Two checks look for signs that they
-// are not: the calibration scores over time, and the calibration scores against those of the rows here. Neither can prove
-// that the assumption holds. Each raises a false alarm in at most a fraction shiftLevel of the runs.
+// A guarantee assumes that new rows are drawn like those that calibrated the threshold. Two checks look for
+// signs that they are not: the calibration scores over time, and the calibration scores against those of the
+// rows here. Neither can prove that the assumption holds. Each raises a false alarm in at most a fraction
+// shiftLevel of the runs.
 const shiftLevel = 0.01
 
-// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees that keep no calibration.
+// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees that keep no
+// calibration.
 type shiftWatch struct {
 	point    *model.Point
 	labelled bool // otherwise any row may be positive
@@ -58,8 +61,8 @@ func (s *shiftWatch) add(t *table.Table, row int, z float64) {
 	}
 }
 
-// reports returns the differences and the warnings about them. Without labels a guarantee about negatives allows for as many
-// positives among the rows as their fraction in training makes likely.
+// reports returns the differences and the warnings about them. Without labels a guarantee about negatives
+// allows for as many positives among the rows as their fraction in training makes likely.
 func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning) {
 	reports := []result.Shift{}
 	var warnings []Warning
@@ -84,8 +87,8 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning
 	return reports, warnings
 }
 
-// mostPositives returns the number of positives among n rows that is exceeded with probability at most level if their
-// fraction is that of the training rows.
+// mostPositives returns the number of positives among n rows that is exceeded with probability at most level
+// if their fraction is that of the training rows.
 func mostPositives(n int, training model.Training, level float64) int {
 	if training.Rows == 0 {
 		return n
@@ -133,7 +136,7 @@ func smallProbability(p float64) string {
 }
 
 // calibrationOverTime tests whether the scores z of the population change over time. It returns nil without a time column.
-func calibrationOverTime(t *table.Table, z []float64, population calibrate.Population) (*calibrate.Trend, *Warning, error) {
+func calibrationOverTime(t *table.Table, z []float64, population method.Population) (*calibrate.Trend, *Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil
 	}
@@ -144,7 +147,7 @@ func calibrationOverTime(t *table.Table, z []float64, population calibrate.Popul
 	var scores []float64
 	var order []int
 	for row := range z {
-		if population == calibrate.All || t.Label[row] == table.Negative {
+		if population == method.AllRows || t.Label[row] == table.Negative {
 			scores, order = append(scores, z[row]), append(order, times[row])
 		}
 	}
@@ -156,13 +159,13 @@ func calibrationOverTime(t *table.Table, z []float64, population calibrate.Popul
 }
 
 // driftWarning is nil where the scores look alike over time.
-func driftWarning(t calibrate.Trend, population calibrate.Population) *Warning {
+func driftWarning(t calibrate.Trend, population method.Population) *Warning {
 	if t.P > shiftLevel {
 		return nil
 	}
 	first, last := t.Blocks[0], t.Blocks[len(t.Blocks)-1]
 	rows := population.String()
-	if population == calibrate.All {
+	if population == method.AllRows {
 		rows = "rows"
 	}
 	return &Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: %s of the earliest fifth "+

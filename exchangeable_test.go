@@ -9,6 +9,8 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/table"
+	"toptau/method"
+	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
 )
@@ -23,11 +25,11 @@ func calibratedPoint(t testing.TB, r *rand.Rand, n int, kind string) *model.Poin
 	for i := range z {
 		z[i] = uniform(r)
 	}
-	c, err := calibrate.NeymanPearson(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
+	at, c, err := calibrate.NeymanPearson(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &model.Point{Name: "goal", Threshold: c.Threshold, Guarantee: &model.Guarantee{Certified: true, Kind: kind, Calibration: c.Sample}}
+	return &model.Point{Name: "goal", Threshold: at, Guarantee: &model.Guarantee{Certified: true, Kind: metric.GoalKind(kind), Calibration: c.Calibration}}
 }
 
 // The comparison raises a false alarm in at most 1 % of the runs, plus three standard errors. Positives score high and are as
@@ -157,18 +159,18 @@ func TestCalibrationOverTime(t *testing.T) {
 			rows.Time.Values = append(rows.Time.Values, fmt.Sprint(row))
 			z = append(z, score)
 		}
-		report, warning, err := calibrationOverTime(rows, z, calibrate.Negatives)
+		report, warning, err := calibrationOverTime(rows, z, method.Negatives)
 		if err != nil || len(report.Blocks) != 5 || report.Blocks[0].Rows != 90 || (warning != nil) != (drift > 0) {
 			t.Errorf("drift %v: %+v, %+v, %v", drift, report, warning, err)
 		}
 		if warning != nil {
 			t.Log(warning.Text)
 		}
-		if report, warning, err := calibrationOverTime(rows, z, calibrate.All); err != nil || report.P > shiftLevel || warning == nil {
+		if report, warning, err := calibrationOverTime(rows, z, method.AllRows); err != nil || report.P > shiftLevel || warning == nil {
 			t.Errorf("all rows: %+v, %+v, %v", report, warning, err)
 		}
 		rows.Time = nil
-		if report, _, _ := calibrationOverTime(rows, z, calibrate.Negatives); report != nil {
+		if report, _, _ := calibrationOverTime(rows, z, method.Negatives); report != nil {
 			t.Error("a trend without times")
 		}
 	}

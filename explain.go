@@ -17,34 +17,6 @@ import (
 	"toptau/schema"
 )
 
-// division says what each column adds to the score of the row that a scorer scored last; LIBSVM: each index.
-type division struct {
-	columns []string
-	divide  func(dst []float64) (offset float64) // with the offset, dst adds up to the score
-}
-
-func newDivision(scorer *feature.Scorer) (*division, error) {
-	m := scorer.Map
-	if len(m.Inputs) == 0 { // raw indices of LIBSVM
-		return &division{m.Names(), func(dst []float64) float64 {
-			clear(dst)
-			for i, x := range scorer.Values() {
-				dst[i] = float64(x * scorer.Weights[i])
-			}
-			return scorer.Offset
-		}}, nil
-	}
-	c, err := feature.NewContributions(m, scorer.Weights)
-	if err != nil {
-		return nil, err
-	}
-	d := &division{divide: func(dst []float64) float64 { return scorer.Offset + c.Row(&scorer.Row, dst) }}
-	for _, input := range m.Inputs {
-		d.columns = append(d.columns, input.Name)
-	}
-	return d, nil
-}
-
 const (
 	effectRows      = 20000   // that shapes are drawn from, at most
 	effectCells     = 4000000 // rows times columns, at most
@@ -106,7 +78,7 @@ type ExplainOptions struct {
 // reservoir (Vitter 1985), so that every row is in it with the same probability.
 type effects struct {
 	scorer   *feature.Scorer
-	division *division
+	division *feature.Contributions
 	checked  bool
 	rows     int
 	score    float64 // sum
@@ -131,14 +103,14 @@ type sampledRow struct{ values, adds []float64 }
 
 func newEffects(m *model.Model) (*effects, error) {
 	scorer := m.TableScorer(feature.Key{})
-	d, err := newDivision(scorer)
+	d, err := feature.NewContributions(scorer.Map, scorer.Weights)
 	if err != nil {
 		return nil, err
 	}
-	e := &effects{scorer: scorer, division: d, sums: make([][2]float64, len(d.columns)), adds: make([]float64, len(d.columns)),
+	e := &effects{scorer: scorer, division: d, sums: make([][2]float64, len(d.Columns)), adds: make([]float64, len(d.Columns)),
 		random: rand.New(rand.NewPCG(sampleSeed, 0))}
 	if len(scorer.Map.Inputs) > 0 { // raw indices of LIBSVM have straight lines
-		e.limit = min(effectRows, max(1, effectCells/max(1, len(d.columns))))
+		e.limit = min(effectRows, max(1, effectCells/max(1, len(d.Columns))))
 	}
 	for _, input := range scorer.Map.Inputs {
 		e.inputs = append(e.inputs, effectInput{column: input.Column, categorical: input.Kind == schema.Categorical,
@@ -159,7 +131,7 @@ func (e *effects) addRow(t *table.Table, row int) error {
 	if err != nil {
 		return err
 	}
-	e.division.divide(e.adds)
+	e.division.Row(&e.scorer.Row, e.adds)
 	e.rows++
 	e.score += z
 	for j, a := range e.adds {
@@ -209,7 +181,7 @@ func (e *effects) columns() *result.Columns {
 	n := float64(max(e.rows, 1))
 	c := &result.Columns{Rows: e.rows, Sampled: len(e.sample), MeanScore: e.score / n,
 		Columns: []result.ColumnEffect{}}
-	for j, name := range e.division.columns {
+	for j, name := range e.division.Columns {
 		mean := e.sums[j][0] / n
 		effect := result.ColumnEffect{Column: name, Mean: mean, Effect: math.Sqrt(max(0, e.sums[j][1]/n-float64(mean*mean))),
 			Shape: [][2]float64{}, Categories: []result.CategoryEffect{}}

@@ -17,8 +17,8 @@ import (
 // fingerprintRows is the number of rows that are hashed at a time. Chosen by hand: hashes and keys then stay in the cache.
 const fingerprintRows = 1 << 10
 
-// sketchRows adds the rows of a table that a map reads to sketches made by newSketch, one for each processor, and merges
-// them. rows are ascending; nil: all.
+// sketchRows adds the rows of a table that a map reads to sketches made by newSketch, one for each processor,
+// and merges them. rows are ascending; nil: all.
 func sketchRows(m *feature.Map, t *table.Table, rows []int, newSketch func() *sketch.Sketch) *sketch.Sketch {
 	chunks := (t.Rows() + fingerprintRows - 1) / fingerprintRows
 	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
@@ -54,7 +54,8 @@ func sketchChunks(f *feature.Fingerprinter, n int, rows []int, first, step int, 
 	}
 }
 
-// fingerprints samples the rows that trained a model: some of a table (nil: all), and all of the validation table, if any.
+// fingerprints samples the rows that trained a model: some of a table (nil: all), and all of the validation
+// table, if any.
 func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.Table) *model.Fingerprints {
 	s := sketchRows(m, t, rows, sketch.New)
 	if validation != nil {

@@ -137,13 +137,13 @@ func (s *Stream) begin(t *table.Table) error {
 	if !s.options.Explain {
 		return nil
 	}
-	d, err := newDivision(s.scorer)
+	c, err := feature.NewContributions(s.scorer.Map, s.scorer.Weights)
 	if err != nil {
 		return err
 	}
-	s.Columns = d.columns
-	s.row.Contributions = make([]float64, len(d.columns))
-	s.explain = func(r *result.Row) { r.Offset = d.divide(r.Contributions) }
+	s.Columns = c.Columns
+	s.row.Contributions = make([]float64, len(c.Columns))
+	s.explain = func(r *result.Row) { r.Offset = s.scorer.Offset + c.Row(&s.scorer.Row, r.Contributions) }
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"toptau/calibrate"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -89,7 +88,7 @@ func precisionOf(prevalence, tpr, fpr float64) float64 {
 
 // estimated reports whether the false positive rate is the one expected on new rows rather than a measured one.
 func (f *summaryFacts) estimated() bool {
-	return !f.Measured && f.Expected != nil && f.Expected.Population == calibrate.Negatives.String()
+	return !f.Measured && f.Expected != nil && f.Expected.Population == method.Negatives.String()
 }
 
 // rates returns both rates. They are known if neither is undefined and there are positives.
@@ -135,7 +134,7 @@ func (f *summaryFacts) falseAlarmLine() string {
 		return rateLine("%s of the negatives raise a false alarm", f.Decisions.FalsePositiveRate)
 	}
 	what, rows := "of new negatives to raise a false alarm", "negatives"
-	if e.Population == calibrate.All.String() {
+	if e.Population == method.AllRows.String() {
 		what, rows = "of new rows to become alerts", "rows"
 	}
 	origin := map[string]string{

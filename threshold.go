@@ -11,6 +11,7 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -130,25 +131,26 @@ func (c *calibrating) countsAllRows() bool { return c.goal.Criterion().Name == m
 // a result it is another one.
 func (c *calibrating) compute() (*Calibrated, error) {
 	d := c.data
-	t, guarantee := c.onRows(nil)
+	at, t, guarantee := c.onRows(nil)
 	if t == nil {
 		return nil, guarantee
 	}
-	out := &Calibrated{Point: model.Point{Name: c.options.Name, Threshold: t.Threshold, Goal: c.goal,
-		Guarantee: guaranteeOf(t, c.options, c.goal, d.info.Negatives),
+	out := &Calibrated{Point: model.Point{Name: c.options.Name, Threshold: at, Goal: c.goal,
+		Guarantee: guaranteeOf(t, d.info.Negatives),
 		Source:    fmt.Sprintf("%d calibration rows, %d negative", d.Len(), d.info.Negatives)}}
 	r := &out.Result
-	*r = result.Threshold{Threshold: t.Threshold, Goal: c.goal, Delta: c.options.Delta, Certified: t.Certified, Population: t.Population.String(),
-		Rows: t.N, Negatives: d.info.Negatives, Needed: t.Needed, Segments: []result.Segment{},
+	population, n := t.Population(), t.N()
+	*r = result.Threshold{Threshold: at, Goal: c.goal, Delta: c.options.Delta, Certified: t.Certified, Population: population.String(),
+		Rows: n, Negatives: d.info.Negatives, Needed: t.Needed, Segments: []result.Segment{},
 		Expected: result.Expected{Expectation: t.Expected(metric.DefaultConfidence), Scheme: result.Scheme(tune.SchemeHeldOut),
-			Population: t.Population.String(), Rows: t.N}}
+			Population: population.String(), Rows: n}}
 	if t.Certified {
 		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
 	}
 	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
 	var drift *diag.Warning
 	var err error
-	if r.OverTime, drift, err = calibrationOverTime(d.table, c.scores, t.Population); err != nil {
+	if r.OverTime, drift, err = calibrationOverTime(d.table, c.scores, population); err != nil {
 		return nil, err
 	}
 	if drift != nil {
@@ -164,7 +166,7 @@ func (c *calibrating) compute() (*Calibrated, error) {
 }
 
 // evidenceOf returns the fields of a result that are absent where they are not known.
-func evidenceOf(t *calibrate.Threshold, guarantee error) (reason string, order *int, bound *float64) {
+func evidenceOf(t *calibrate.Guarantee, guarantee error) (reason string, order *int, bound *float64) {
 	if guarantee != nil {
 		reason = guarantee.Error()
 	}
@@ -189,7 +191,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 	var first error
 	certified := 0
 	for _, value := range values {
-		t, guarantee := c.onRows(rows[value])
+		at, t, guarantee := c.onRows(rows[value])
 		if e := diag.Of(guarantee); e != nil {
 			named := *e
 			named.Found = fmt.Sprintf("segment %q: %s", value, e.Found)
@@ -206,7 +208,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 		if t.Certified {
 			certified++
 		}
-		s := result.Segment{Value: value, Threshold: t.Threshold, Certified: t.Certified}
+		s := result.Segment{Value: value, Threshold: at, Certified: t.Certified}
 		s.Reason, s.Order, s.Bound = evidenceOf(t, guarantee)
 		for _, i := range rows[value] {
 			if c.data.table.Label[i] == table.Negative {
@@ -214,8 +216,8 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 			}
 		}
 		r.Segments = append(r.Segments, s)
-		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Threshold,
-			Guarantee: guaranteeOf(t, c.options, c.goal, s.Negatives)})
+		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: at,
+			Guarantee: guaranteeOf(t, s.Negatives)})
 	}
 	if certified > 1 {
 		delta := c.options.Delta.Float64()
@@ -226,8 +228,8 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 	return first
 }
 
-// onRows computes the threshold on some rows (nil: all).
-func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
+// onRows returns the threshold of some rows (nil: all) with its evidence. Without evidence the error is not about a guarantee.
+func (c *calibrating) onRows(rows []int) (float64, *calibrate.Guarantee, error) {
 	var negatives, all population
 	t := c.data.table
 	addRow := func(i int) {
@@ -244,19 +246,19 @@ func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
 	for _, i := range rows {
 		addRow(i)
 	}
-	threshold, err := thresholdOf(negatives, all, c.goal, c.options.Delta, c.against == "")
+	at, g, err := thresholdOf(negatives, all, c.goal, c.options.Delta, c.against == "")
 	if e := diag.Of(err); e != nil && e.Kind == diag.Guarantee {
-		return &threshold, err
+		return at, &g, err
 	}
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if c.against != "" && !c.options.Delta.IsZero() {
-		threshold.Certified = false
-		return &threshold, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + c.against,
+		g.Certified = false
+		return at, &g, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + c.against,
 			Expected: "held-out rows that were used for nothing else", Hint: "the threshold without a guarantee is given instead"}
 	}
-	return &threshold, nil
+	return at, &g, nil
 }
 
 // population holds scores with their weights; nil weights are all 1.
@@ -270,39 +272,33 @@ func (p *population) addRow(t *table.Table, z []float64, i int) {
 }
 
 // thresholdOf applies the goal's rule to the scores of its population.
-func thresholdOf(negatives, all population, g Goal, delta threshold.Rate, certify bool) (calibrate.Threshold, error) {
+func thresholdOf(negatives, all population, g Goal, delta threshold.Rate, certify bool) (float64, calibrate.Guarantee, error) {
 	certify = certify && !delta.IsZero()
 	tau := g.Tau()
 	switch {
 	case g.Kind == metric.GoalMaxFPR && certify:
 		return calibrate.NeymanPearson(negatives.scores, tau, delta)
 	case g.Kind == metric.GoalMaxFPR:
-		return calibrate.PlainWeighted(negatives.scores, negatives.weights, tau, calibrate.Negatives)
+		return calibrate.PlainWeighted(negatives.scores, negatives.weights, tau, method.Negatives)
 	case g.Kind == metric.GoalAbsoluteTop:
 		if delta.IsZero() {
 			delta = threshold.MustRate("5%") // the threshold is the largest negative for every delta
 		}
-		t, err := calibrate.AbsoluteTop(negatives.scores, delta)
-		t.Certified = t.Certified && certify
-		return t, err
+		at, evidence, err := calibrate.AbsoluteTop(negatives.scores, delta)
+		evidence.Certified = evidence.Certified && certify
+		return at, evidence, err
 	case certify:
 		return calibrate.TopShare(all.scores, tau, delta)
 	}
-	return calibrate.PlainWeighted(all.scores, all.weights, tau, calibrate.All)
+	return calibrate.PlainWeighted(all.scores, all.weights, tau, method.AllRows)
 }
 
 // guaranteeOf returns the evidence as a model keeps it, nil if there is no guarantee.
-func guaranteeOf(t *calibrate.Threshold, o ThresholdOptions, goal Goal, negatives int) *model.Guarantee {
-	if !t.Certified || o.Delta.IsZero() {
+func guaranteeOf(g *calibrate.Guarantee, negatives int) *model.Guarantee {
+	if !g.Certified {
 		return nil
 	}
-	g := &model.Guarantee{Certified: true, Kind: "top", Rate: goal.Tau(), Delta: o.Delta, Negatives: negatives,
-		Order: t.Order, Bound: t.Bound, Calibration: t.Sample}
-	switch goal.Kind {
-	case metric.GoalMaxFPR:
-		g.Kind = "max-fpr"
-	case metric.GoalAbsoluteTop:
-		g.Kind = "absolute-top"
-	}
-	return g
+	kept := *g
+	kept.Negatives = negatives
+	return &kept
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
@@ -172,7 +171,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
 	if c := f.Threshold.Calibrated; c != nil {
-		m.Points[0].Guarantee = guaranteeOf(c, ThresholdOptions{Delta: o.Delta}, f.Goal, f.Calibration.Negatives)
+		m.Points[0].Guarantee = guaranteeOf(c, f.Calibration.Negatives)
 	}
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))
@@ -270,7 +269,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		r.TestGoal, r.TestDecisions = &f.Test.Goal, &f.Test.AtThreshold
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
-		if drift := driftWarning(*trend, f.Threshold.Calibrated.Population); drift != nil {
+		if drift := driftWarning(*trend, f.Threshold.Calibrated.Population()); drift != nil {
 			r.Warnings = append(r.Warnings, *drift)
 		}
 	}
@@ -307,10 +306,10 @@ func candidateOf(c *tune.Candidate) result.Candidate {
 
 // expectedOf returns what to expect of a threshold on new rows.
 func expectedOf(t *tune.Threshold) result.Expected {
-	e := result.Expected{Expectation: t.Expected, Scheme: result.Scheme(t.Scheme), Population: calibrate.Negatives.String(), Rows: t.Rows,
+	e := result.Expected{Expectation: t.Expected, Scheme: result.Scheme(t.Scheme), Population: method.Negatives.String(), Rows: t.Rows,
 		Approximate: t.Approximate}
 	if t.AllRows() {
-		e.Population = calibrate.All.String()
+		e.Population = method.AllRows.String()
 	}
 	return e
 }

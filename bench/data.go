@@ -44,7 +44,7 @@ func build(l matrix.Layout, n int, row func(i int) (dense []float64, cols []uint
 	return m.Positives, nil
 }
 
-// densePart returns whole panels of d float32 columns that take about the given number of bytes.
+// densePart has whole panels of d float32 columns in about so many bytes.
 func densePart(d, bytes int) (*matrix.ClassRows, error) {
 	rows := max(1, bytes/(4*d*kernel.PanelRows)) * kernel.PanelRows
 	const period = 8191
@@ -54,8 +54,8 @@ func densePart(d, bytes int) (*matrix.ClassRows, error) {
 	})
 }
 
-// memory returns the arrays of the only block of some rows, which must be dense float32. A probe then reads the same bytes as the
-// passes.
+// memory returns the arrays of the only block of some rows, which must be dense float32, so that a probe reads the same bytes
+// as the passes do.
 func memory(p *matrix.ClassRows) ([][]float32, error) {
 	panels := p.Block(0).Panels
 	if panels == nil {
@@ -70,14 +70,14 @@ func memory(p *matrix.ClassRows) ([][]float32, error) {
 	return pieces, nil
 }
 
-// read is the probe: it reads all bytes once.
+// read is the probe.
 func read(pieces [][]float32) {
 	for _, x := range pieces {
 		readAll(x)
 	}
 }
 
-// everyRow lists the rows of a class, or every k-th of them.
+// everyRow returns the numbers of every step-th row.
 func everyRow(p *matrix.ClassRows, step int) []int32 {
 	var rows []int32
 	for i := 0; i < p.Rows(); i += step {

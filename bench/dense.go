@@ -38,7 +38,7 @@ func (b *bench) dense() error {
 	return nil
 }
 
-// everyActive makes each so-many-th row active, with its score as coefficient.
+// everyActive returns a callback that makes every n-th row active, with its score as coefficient.
 func everyActive(every int) func(first int, z, v []float64) bool {
 	if every == 1 {
 		return func(_ int, z, v []float64) bool {
@@ -55,7 +55,7 @@ func everyActive(every int) func(first int, z, v []float64) bool {
 	}
 }
 
-// models measures scores and gradients of several models on one reading.
+// models measures scores and gradients of several models in one pass.
 func (b *bench) models() error {
 	for _, d := range features {
 		part, err := densePart(d, b.bytes)
@@ -99,14 +99,14 @@ func (b *bench) gradients(part *matrix.ClassRows, passes *lockstep.Passes, score
 		b.race(scores, worked(func() { passes.AddGradients(c, g) })), reported)
 }
 
-// topFloor returns a score that the given fraction of all scores exceeds.
+// topFloor returns a score that is below a fraction of all scores.
 func topFloor(z []float64, share float64) float32 {
 	sorted := slices.Clone(z)
 	slices.Sort(sorted)
 	return float32(sorted[len(sorted)-1-int(share*float64(len(sorted)))])
 }
 
-// tile measures the tile on data that stays in cache, as a fraction of the peak of the multiply-add units.
+// tile measures the tile on data that stays in cache, as a fraction of what the multiply-add units can do.
 func (b *bench) tile() error {
 	if multiplyAdds(1<<20) == 0 {
 		b.note("Skipped: this processor runs the plain Go kernels.")

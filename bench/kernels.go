@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"toptau/internal/matrix"
@@ -22,28 +21,20 @@ type kernelUse struct {
 
 // kernelUses are the families of internal/kernel. Families that a user's command needs together are one line.
 var kernelUses = []kernelUse{
-	{"scores,accumulate,overlap,reduce", "exact scores and gradients", []string{"diagnose", "fit"}},
-	{"scores", "exact scores", []string{"diagnose", "fit", "score"}},
-	{"accumulate", "exact gradients", []string{"diagnose", "fit"}},
-	{"overlap", "scores of a panel while another is added", []string{"diagnose", "fit"}},
-	{"reduce", "sums of the lanes of a gradient", []string{"fit", "grid"}},
-	{"select", "order statistics of scores", []string{"fit", "diagnose", "adam"}},
-	{"coded", "exact scores of one-hot columns, bins and leaves", []string{"fit one-hot", "fit leaves"}},
-	{"scatter", "exact gradients of these", []string{"fit one-hot", "fit leaves"}},
+	{"scores,accumulate,overlap,reduce", "exact scores and gradients", []string{"train raw", "fit"}},
+	{"overlap", "scores of a panel while another is added", []string{"train raw", "fit"}},
+	{"reduce", "sums of the lanes of a gradient", []string{"train raw", "grid"}},
+	{"select", "order statistics of scores", []string{"fit", "adam", "grid"}},
+	{"coded", "exact scores of one-hot columns, bins and leaves", []string{"train leaves", "fit leaves"}},
+	{"scatter", "exact gradients of these", []string{"train leaves", "fit leaves"}},
 	{"decimals", "numbers in text", []string{"score", "adam"}},
 	{"columns", "columns to compact storage and to panels", []string{"score", "adam"}},
-	{"standardise", "scaling of columns", []string{"score", "adam"}},
-	{"moments", "means and variances of columns", []string{"adam", "fit"}},
-	{"decimals,columns,standardise,moments", "from text to panels", []string{"score", "adam"}},
 	{"tile", "fast scores of several models", []string{"grid", "adam"}},
 	{"tilegradient", "fast gradients of several models", []string{"grid", "adam"}},
-	{"tilerow", "a row of a fast gradient", []string{"grid", "adam"}},
 	{"filter", "candidates of a threshold", []string{"grid", "adam"}},
 	{"hinge", "from fast scores to coefficients", []string{"grid", "adam"}},
-	{"entries", "combinations of categories, several models", []string{"adam one-hot", "grid one-hot"}},
-	{"join", "exact scores added to fast ones", []string{"grid mixed"}},
-	{"tile,tilegradient,tilerow,filter,hinge,entries,join", "all of the fast arithmetic", []string{"grid", "adam"}},
-	{"AVX2", "256 bits instead of 512, all families", []string{"grid", "adam", "diagnose", "fit", "score"}},
+	{"entries", "combinations of categories, several models", []string{"grid one-hot", "adam one-hot"}},
+	{"AVX2", "256 bits instead of 512, all families", []string{"grid", "adam", "train raw", "fit"}},
 }
 
 // kernels measures, for each family of kernels, how many times as long a user's command takes without it. It builds the
@@ -79,15 +70,18 @@ func (b *bench) kernels() error {
 		}
 	}
 	b.note("Processor time of the whole command on one thread without the family, over that with it. fit: certified TopPushK on " +
-		"simulated hepmass; score: its model on the same file; adam: 200 steps of ADAM for Grill; diagnose: of the same file; " +
-		"grid: 24 points of ADAM, as for the paper's tables; one-hot, mixed: with categorical columns.")
+		"simulated hepmass, text included; leaves: with leaves of trees; adam: 200 steps of ADAM for Grill; score: its model on the " +
+		"same file; train: logistic regression; grid: 24 points of ADAM, as for the paper's tables; one-hot: with categories.")
 	return nil
 }
 
 // kernelTasks writes the data and returns the commands by name. A command that begins with "bench" is this program.
 func (b *bench) kernelTasks() (map[string][]string, error) {
-	plain, mixed := filepath.Join(b.dir, "plain.csv"), filepath.Join(b.dir, "mixed.csv")
+	plain, few, mixed := filepath.Join(b.dir, "plain.csv"), filepath.Join(b.dir, "few.csv"), filepath.Join(b.dir, "mixed.csv")
 	if err := writeSimulated(plain, "hepmass", b.rows); err != nil {
+		return nil, err
+	}
+	if err := writeSimulated(few, "hepmass", b.rows/20); err != nil {
 		return nil, err
 	}
 	if err := writeCategories(mixed, b.rows); err != nil {
@@ -99,18 +93,20 @@ func (b *bench) kernelTasks() (map[string][]string, error) {
 	certified := []string{"--method", "toppushk", "-k", "5", "--lambda", "0.1"}
 	adam := []string{"--method", "grill", "--tau", "1%", "--solver", "adam", "--iterations", "200"}
 	model := filepath.Join(b.dir, "model.json")
+	train := func(data, features string) []string {
+		return []string{"toptau", "train", "-q", "--label", "last", "--max-fpr", "1%", "--method", "logistic", "--features", features, data}
+	}
 	return map[string][]string{
 		"fit":          fit(plain, certified...),
-		"fit one-hot":  fit(mixed, certified...),
 		"fit leaves":   fit(mixed, append(certified, "--features", "leaves")...),
 		"adam":         fit(plain, adam...),
 		"adam one-hot": fit(mixed, adam...),
 		"model":        fit(plain, append(adam, "-o", model)...),
 		"score":        {"toptau", "score", "-q", model, plain},
-		"diagnose":     {"toptau", "diagnose", "-q", "--label", "last", plain},
+		"train raw":    train(plain, "raw"),
+		"train leaves": train(few, "leaves"),
 		"grid":         {"bench", "-task", "dense"},
 		"grid one-hot": {"bench", "-task", "one-hot"},
-		"grid mixed":   {"bench", "-task", "mixed"},
 	}, nil
 }
 
@@ -168,14 +164,10 @@ func (b *bench) runTask(task []string, off string) (float64, error) {
 	return (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), nil
 }
 
-// gridMatrix returns the rows of a grid: 20 numeric columns, and for one-hot and mixed three groups of categories. Those of
-// mixed have too many combinations to be looked up together.
+// gridMatrix returns the rows of a grid: 20 numeric columns, and for one-hot three groups of categories.
 func gridMatrix(name string) (*matrix.Matrix, error) {
 	r := rand.New(rand.NewPCG(2, 2))
-	groups, most := []matrix.Group{{Levels: 40}, {Levels: 3}, {Levels: 7}}, 1
-	if name == "mixed" {
-		groups, most = []matrix.Group{{Levels: 40}, {Levels: 30}, {Levels: 70}}, 70
-	}
+	groups := []matrix.Group{{Levels: 40}, {Levels: 3}, {Levels: 7}}
 	layout := matrix.Layout{{Kind: matrix.Dense, Cols: 20}}
 	if name != "dense" {
 		layout = append(layout, matrix.CodedSpec(groups))
@@ -193,7 +185,7 @@ func gridMatrix(name string) (*matrix.Matrix, error) {
 		kind := r.IntN(40)
 		cols, first := []uint32{}, 20
 		for _, g := range groups {
-			cols = append(cols, uint32(first+(kind+r.IntN(most))%g.Levels))
+			cols = append(cols, uint32(first+kind%g.Levels))
 			first += g.Levels
 		}
 		if name == "dense" {
@@ -205,13 +197,9 @@ func gridMatrix(name string) (*matrix.Matrix, error) {
 	return builder.Build()
 }
 
-// runGridTask is the child process of a grid.
+// runGridTask is the child process of a grid: "dense" or "one-hot".
 func runGridTask(name string) error {
 	const steps = 40
-	layouts := []string{"dense", "one-hot", "mixed"}
-	if !slices.Contains(layouts, name) {
-		return fmt.Errorf("no task %q", name)
-	}
 	x, err := gridMatrix(name)
 	if err != nil {
 		return err

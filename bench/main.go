@@ -1,8 +1,8 @@
 // Command bench measures toptau against the limits of the machine and against other programs, and writes
 // docs/performance.md. "make bench" at the root of the repository runs it.
 //
-// Every number is a ratio of two things that run in turns, A B A B. A busy or slow machine then changes both. Comparisons with
-// OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are skipped with a message if those are not installed.
+// Everything is a ratio of two things that are run in turns, A B A B, so that a machine that is busy or slow changes both.
+// OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are used where they are installed, and skipped with a message otherwise.
 package main
 
 import (
@@ -44,7 +44,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// bench holds the settings of a run and its results.
+// bench is the settings of a run and what it has found.
 type bench struct {
 	quick  bool
 	budget time.Duration // of one comparison
@@ -67,7 +67,7 @@ var groups = []struct {
 	{"select", "Selection", (*bench).selection},
 	{"sparse", "Compressed rows and coded groups", (*bench).compact},
 	{"text", "Reading text", (*bench).text},
-	{"adam", "One iteration of ADAM against the paper's", (*bench).adam},
+	{"adam", "One iteration of ADAM compared with the paper's", (*bench).adam},
 	{"grid", "A grid of 24 points against one point", (*bench).grid},
 	{"threads", "Two threads against one", (*bench).threads},
 	{"memory", "Memory", (*bench).memory},
@@ -85,7 +85,7 @@ func (b *bench) run(only, out string) error {
 	b.dir = dir
 	before, start, found := load(), time.Now(), false
 	for _, g := range groups {
-		if only != g.name && (only != "" || g.name == "kernels") { // builds the command 23 times
+		if only != g.name && (only != "" || g.name == "kernels") { // it builds the command for each family
 			continue
 		}
 		found = true
@@ -104,7 +104,7 @@ func (b *bench) run(only, out string) error {
 	return os.WriteFile(out, []byte(b.page(before, load())), 0o644)
 }
 
-// one runs a group with fresh memory, on one thread unless the group sets another number.
+// one runs a group on one thread, unless it says otherwise, with memory that no other group left behind.
 func (b *bench) one(group func(b *bench) error) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	debug.FreeOSMemory()

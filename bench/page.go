@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// tried lists what was tried for the goals that are missed. It is written by hand.
+// tried lists what was tried where a goal is missed, and the kernels. It is written by hand.
 //
 //go:embed tried.md
 var tried string
 
-// page returns docs/performance.md.
+// page is docs/performance.md.
 func (b *bench) page(before, after string) string {
 	var p strings.Builder
 	p.WriteString(`# Performance
 
-This page is written by "make bench". Each number is a ratio of two things that were run in turns, A B A B,
-on one thread unless the line says otherwise: that of the fastest turns, and beside it the median of the ratios of the
-pairs. The probe reads the same bytes once, in order, with loads of 256 bits, and adds them up; a pass that reads ahead or
-in several places at once can be faster. X w and X'v use the exact arithmetic (float64 products and sums of float32
-values), several models the fast one (float32, fused multiply-add). What runs on one thread is measured by its processor time, which counts
-page faults and the collector, but not the time that others had; two threads are measured by the clock. Another process
-still takes its share of the memory's speed and of the caches, so a page for keeps wants a quiet machine.
+This page is written by "make bench". Each number is a ratio of two things that ran in turns, A B A B, on one thread
+unless the line names two: the ratio of the fastest turns, and in the next column the median of the ratios of the pairs. The
+probe reads the same bytes once, in order, with loads of 256 bits, and adds them up; a pass that fetches ahead or reads in
+several places at once can be faster. X w and X'v use the exact arithmetic (float64 products and sums of float32 values),
+several models the fast one (float32, fused multiply-add). One thread is measured by its processor time, which includes page
+faults and the collector but not the time of other processes; two threads are measured by the clock. Other processes still
+take their share of the memory's speed and of the caches, so a page to be published needs a quiet machine.
 
 `)
 	fmt.Fprintf(&p, "## Machine\n\n%s\n\n", machine(before, after, b.bytes))
@@ -48,7 +48,7 @@ still takes its share of the memory's speed and of the caches, so a page for kee
 	for _, s := range b.sections {
 		fmt.Fprintf(&p, "\n## %s\n", s.title)
 		if len(s.lines) > 0 {
-			p.WriteString("\n| what | reached | beside it | goal | |\n| --- | ---: | --- | --- | --- |\n")
+			p.WriteString("\n| what | reached | details | goal | |\n| --- | ---: | --- | --- | --- |\n")
 		}
 		for _, l := range s.lines {
 			fmt.Fprintf(&p, "| %s | %s%s | %s | %s | %s |\n", l.what, number(l.reached), l.unit, l.beside, l.goal, l.verdict())
@@ -119,7 +119,7 @@ func caches() string {
 	return strings.Join(list, ", ")
 }
 
-// hugePages reports whether memory has large pages, which make passes faster.
+// hugePages says whether memory comes in large pages, which passes notice.
 func hugePages() string {
 	text, _ := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
 	_, rest, _ := strings.Cut(string(text), "[")
@@ -134,7 +134,7 @@ func first(dir, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// load returns the load average of the last minute, "" if it is unknown.
+// load is the load average of the last minute, empty where it is not known.
 func load() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	one, _, _ := strings.Cut(string(text), " ")

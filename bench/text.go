@@ -19,7 +19,7 @@ import (
 	"toptau/internal/table"
 )
 
-// textFile is a file that toptau and the standard library read.
+// textFile is a file to read, our way and the standard library's.
 type textFile struct {
 	name     string
 	write    func(w *bufio.Writer, rows int)
@@ -86,7 +86,7 @@ func onTwo(t timer) timer {
 	}
 }
 
-// packed reads a file into a matrix as fit does, through compact columns that are freed while the matrix grows.
+// packed reads a file into a matrix, as fit does: through columns in few bytes, which are given up while the matrix grows.
 func packed(path string, o table.Options) (*matrix.Matrix, error) {
 	o.Packed = true
 	t, info, err := table.Read(path, o)
@@ -165,8 +165,8 @@ func writeSparse(w *bufio.Writer, rows int) {
 	}
 }
 
-// standardCSV reads with encoding/csv and strconv: numbers, and dictionaries of the given columns.
-func standardCSV(path string, symbolic map[int]bool) (columns [][]float64, err error) {
+// standardCSV reads with encoding/csv and strconv: numbers, and dictionaries of the given categorical columns.
+func standardCSV(path string, categorical map[int]bool) (columns [][]float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func standardCSV(path string, symbolic map[int]bool) (columns [][]float64, err e
 			columns, dictionaries = append(columns, nil), append(dictionaries, map[string]int{})
 		}
 		for i, field := range row {
-			if symbolic[i] {
+			if categorical[i] {
 				code, ok := dictionaries[i][field]
 				if !ok {
 					code = len(dictionaries[i])
@@ -205,7 +205,7 @@ func standardCSV(path string, symbolic map[int]bool) (columns [][]float64, err e
 	}
 }
 
-// rows is the result of standardLIBSVM: row i ends before the entry start[i].
+// rows is what standardLIBSVM reads: row i ends before the entry start[i].
 type rows struct {
 	start, index   []int
 	labels, values []float64

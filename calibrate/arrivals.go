@@ -4,25 +4,24 @@ import (
 	"sort"
 )
 
-// Arrivals counts scores that come after the calibration against a Sample, one at a time and in constant memory, to tell
-// whether they can come from the same distribution.
+// Arrivals compares scores after the calibration with a Sample, one at a time and in constant memory, to test whether they
+// come from the same distribution.
 //
-// Exchangeable scores, m of them after n calibration scores, are in any order with equal probability. So the number C of
-// them above the calibration score of order k follows the negative hypergeometric law
+// If m new scores are exchangeable with the n calibration scores, all orders have the same probability. So the number C of
+// new scores above the calibration score of order k has the negative hypergeometric distribution
 //
 //	P(C = c) = C(c+n-k, c) C(m-c+k-1, m-c) / C(n+m, m),
 //
-// whatever the distribution. Ties are broken against a rejection: for "too many above" only scores strictly above count,
-// for "too few" also the equal ones. The tests at all kept scores, two at each, share the level evenly (Bonferroni), so
-// that a false alarm is at most as probable as the level.
+// for every distribution of the scores. Ties count against a rejection: "too many above" counts scores strictly above,
+// "too few" also the equal ones. There are two tests at each kept score, and P is corrected for their number (Bonferroni).
 type Arrivals struct {
 	sample *Sample
-	over   []int // scores in the gap above Scores[i-1], up to and without Scores[i]; the last: above all
-	equal  []int // scores equal to Scores[i] (the first of equal ones)
-	m      int
+	over   []int // scores between Scores[i-1] and Scores[i], without both; the last: above all
+	equal  []int // scores equal to Scores[i]; only the first of equal ones counts
+	m      int   // scores
 }
 
-// Arrivals begins a comparison.
+// Arrivals returns an empty comparison.
 func (s *Sample) Arrivals() *Arrivals {
 	return &Arrivals{sample: s, over: make([]int, len(s.Scores)+1), equal: make([]int, len(s.Scores))}
 }
@@ -38,11 +37,11 @@ func (a *Arrivals) Add(z float64) {
 	a.over[i]++
 }
 
-// Rows is the number of scores that were added.
+// Rows returns the number of added scores.
 func (a *Arrivals) Rows() int { return a.m }
 
-// Same reports whether the scores that were added have the order statistics of the calibration scores: unless nearly all scores
-// are equal, they are those of the same rows.
+// Same reports whether the added scores have the order statistics of the calibration scores. Unless nearly all scores are
+// equal, they then are the scores of the same rows.
 func (a *Arrivals) Same() bool {
 	s := a.sample
 	if a.m != s.Rows || s.Scores[0] == s.Scores[len(s.Scores)-1] {
@@ -52,7 +51,7 @@ func (a *Arrivals) Same() bool {
 	for i := len(s.Scores) - 1; i >= 0; i-- {
 		first := i
 		for first > 0 && s.Scores[first-1] == s.Scores[i] {
-			first-- // the equal ones are counted there
+			first-- // which counts the equal ones
 		}
 		reached := above + a.equal[first]
 		for ; i >= first; i-- {
@@ -66,17 +65,17 @@ func (a *Arrivals) Same() bool {
 	return true
 }
 
-// Shift is where arrivals differ most from the calibration scores.
+// Shift is the largest difference between arrivals and calibration scores.
 type Shift struct {
-	P        float64 // at most this probable for exchangeable scores, all comparisons taken together
+	P        float64 // p-value of all comparisons together
 	Score    float64 // the calibration score at which the difference is largest
-	More     bool    // more arrivals lie above Score than can be expected; otherwise fewer
-	Expected float64 // the share of the calibration scores above Score
-	Seen     float64 // the share of the arrivals above Score
+	More     bool    // more arrivals are above Score than expected; otherwise fewer
+	Expected float64 // the fraction of the calibration scores above Score
+	Seen     float64 // the fraction of the arrivals above Score
 }
 
-// Shift compares the arrivals with the calibration scores. Up to foreign of them may come from elsewhere, such as
-// positives among rows without labels, where only negatives calibrated; nothing is supposed about where these score.
+// Shift compares the arrivals with the calibration scores. Up to foreign of them may have any other distribution: for example
+// positives among rows without labels, if only negatives were used for calibration.
 func (a *Arrivals) Shift(foreign int) Shift {
 	n, m := a.sample.Rows, a.m
 	most := Shift{P: 1}
@@ -89,7 +88,7 @@ func (a *Arrivals) Shift(foreign int) Shift {
 	for i := len(a.sample.Scores) - 1; i >= 0; i-- {
 		z, e := a.sample.Scores[i], a.sample.Above[i]
 		reached := above + a.equal[i]
-		first := i == 0 || a.sample.Scores[i-1] != z // only there the equal ones are known
+		first := i == 0 || a.sample.Scores[i-1] != z // which counts the equal ones
 		consider := func(p float64, more bool) {
 			if p = min(1, float64(p*tests)); p < most.P {
 				most = Shift{P: p, Score: z, More: more, Expected: float64(e) / float64(n), Seen: float64(above) / float64(m)}
@@ -104,7 +103,7 @@ func (a *Arrivals) Shift(foreign int) Shift {
 	return most
 }
 
-// atLeastAbove is P(C >= c), C of m exchangeable scores above that of order k among n.
+// atLeastAbove returns P(C >= c), where C of m exchangeable scores are above that of order k among n.
 func atLeastAbove(n, k, m, c int) float64 {
 	if c <= 0 {
 		return 1
@@ -112,7 +111,7 @@ func atLeastAbove(n, k, m, c int) float64 {
 	return exceedance(n, k, m, c, m)
 }
 
-// atMostAbove is P(C <= c).
+// atMostAbove returns P(C <= c).
 func atMostAbove(n, k, m, c int) float64 {
 	if c >= m {
 		return 1
@@ -120,13 +119,13 @@ func atMostAbove(n, k, m, c int) float64 {
 	return exceedance(n, k, m, 0, c)
 }
 
-// exceedance is P(first <= C <= last): the masses, each from its neighbour's by their ratio
+// exceedance returns P(first <= C <= last). It computes the masses, each from its neighbour by their ratio
 //
 //	P(C = c+1) / P(C = c) = (c+1+n-k)/(c+1) (m-c)/(m-c+k-1),
 //
-// outwards from near the mode until they no longer matter, divided by the sum of all.
+// outwards from near the mode until they are negligible, and divides those inside by the sum of all.
 func exceedance(n, k, m, first, last int) float64 {
-	const negligible = 1e-22
+	const negligible = 1e-22 // far below the rounding error of the sum, 1e-16
 	e := float64(n - k)
 	up := func(c int) float64 {
 		return (float64(c+1) + e) / float64(c+1) * (float64(m-c) / float64(m-c+k-1))
@@ -139,8 +138,8 @@ func exceedance(n, k, m, first, last int) float64 {
 			inside += term
 		}
 	}
-	// The terms fall on both sides of their largest. The rest of a side does not matter when it is negligible beside all, and
-	// holds nothing that counts or is negligible beside what has been counted, which may be far out itself.
+	// The terms fall on both sides of the largest. The rest of a side is left out if it is negligible compared with the sum of
+	// all, and if none of it is inside or it is negligible compared with the sum inside, which may be small itself.
 	rest := func(term float64, beyond bool) bool {
 		return term == 0 || term < all*negligible && (beyond || term < inside*negligible)
 	}

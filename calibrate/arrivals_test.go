@@ -90,11 +90,11 @@ func arrive(t testing.TB, r *rand.Rand, n, m, foreign int, calibration, later fu
 	for i := range z {
 		z[i] = calibration(r)
 	}
-	c, err := NeymanPearson(z, rate("10%"), rate("5%"))
+	_, c, err := NeymanPearson(z, rate("10%"), rate("5%"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := c.Sample.Arrivals()
+	a := c.Calibration.Arrivals()
 	for range m {
 		a.Add(later(r))
 	}
@@ -149,7 +149,7 @@ func TestArrivalsSeeAShift(t *testing.T) {
 	}
 }
 
-// Foreign rows, wherever they score, do not raise an alarm by themselves; more of them than were told do.
+// Foreign rows, wherever they score, do not raise an alarm by themselves; more than the given number do.
 func TestArrivalsAllowForForeignRows(t *testing.T) {
 	for _, at := range []float64{-1, 0.5, 2} {
 		r := rand.New(rand.NewPCG(6, 7))
@@ -187,12 +187,12 @@ func ExampleSample_Arrivals() {
 	for i := range calibration {
 		calibration[i] = float64(i) / 1000
 	}
-	t, err := NeymanPearson(calibration, rate("2%"), rate("5%"))
+	_, g, err := NeymanPearson(calibration, rate("2%"), rate("5%"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	arrivals := t.Sample.Arrivals()
+	arrivals := g.Calibration.Arrivals()
 	for i := range 400 {
 		arrivals.Add(0.1 + float64(i)/400) // everything scores a tenth higher
 	}

@@ -1,90 +1,74 @@
-// Package calibrate finds decision thresholds with a guarantee on samples that were used for nothing else.
+// Package calibrate computes decision thresholds with a guarantee from scores that were used for nothing else.
 //
-// Notation. z_(1) <= ... <= z_(n) are the calibration scores in ascending order, alpha the rate that must not be
-// exceeded, delta the probability with which it may be exceeded all the same (confidence 1 - delta), k the order of the
-// score that becomes the threshold, 1-based from the smallest. The decision is always score > threshold.
+// Notation: z_(1) <= ... <= z_(n) are the calibration scores in ascending order. alpha is the rate that must not be
+// exceeded, and delta is the probability with which it may be exceeded all the same, so that the confidence is 1 - delta.
+// k is the order of the score that becomes the threshold, 1-based from the smallest. The decision is score > threshold.
 //
-// What the guarantee is about: the calibration scores are drawn independently from the distribution that the model will
-// meet, by a model that has not seen them. Nothing holds when calibration and use differ, when the same rows chose the
-// model, or when several rows belong to one entity.
+// A guarantee assumes that the calibration scores are drawn independently from the distribution of the scores that the
+// model will meet, by a model that was not trained on these rows. Nothing holds if the distributions differ, if the same
+// rows selected the model, or if several rows belong to one entity.
 package calibrate
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 
 	"toptau/diag"
+	"toptau/method"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
-// Population names what the calibration scores are and so what the bounded rate is about.
-type Population int
+// Guarantee is the evidence for a threshold: it is an order statistic of calibration scores. If Certified, the rate that
+// Kind names is at most Rate with probability at least 1 - Delta over the draw of the calibration rows. Its JSON is that of
+// model files.
+type Guarantee struct {
+	Certified bool            `json:"certified"`     // the calibration rows were used for nothing else and are enough
+	Kind      metric.GoalKind `json:"kind"`          // metric.GoalMaxFPR, GoalTop or GoalAbsoluteTop
+	Rate      threshold.Rate  `json:"rate,omitzero"` // alpha; unset for GoalAbsoluteTop
+	Delta     threshold.Rate  `json:"delta"`         // one minus the confidence; unset by Plain
+	Negatives int             `json:"n_negatives"`   // among the calibration rows; GoalTop: the caller sets it
+	Order     int             `json:"order"`         // k: the threshold is the k-th smallest calibration score
+	Bound     float64         `json:"bound"`         // the exact tail probability; GoalAbsoluteTop: the bounded rate
 
-const (
-	Negatives Population = iota // the rate of false positives among negatives
-	All                         // the share of all rows that become alerts
-)
+	// Calibration holds some of the calibration scores, so that later scores can be compared with them. nil: not kept.
+	Calibration *Sample `json:"calibration,omitempty"`
 
-// String returns "negatives" or "all".
-func (p Population) String() string {
-	if p == All {
-		return "all"
-	}
-	return "negatives"
-}
-
-// Threshold is a decision threshold (score > Threshold) with the evidence behind it.
-type Threshold struct {
-	Threshold  float64        // one of the calibration scores
-	Population Population     // what the N scores are
-	N          int            // calibration scores
-	Order      int            // k: the threshold is the k-th smallest of them
-	Exceeding  int            // calibration scores above the threshold: at most N - Order, fewer with ties
-	Alpha      threshold.Rate // the rate asked for; unset by AbsoluteTop
-	Delta      threshold.Rate // one minus the confidence; unset by Plain
-	Bound      float64        // see the function that made it
-	Certified  bool           // the rate is at most Alpha (AbsoluteTop: Bound) with confidence 1 - Delta
-	Needed     int            // the fewest calibration scores with which Alpha can be certified at Delta; 0: not asked
-	Sample     *Sample        // of the calibration scores, to compare later ones with
+	Needed int `json:"-"` // the fewest calibration scores with which Rate can be certified at Delta; 0: unknown
 
 	effective, effectiveAbove float64 // PlainWeighted: effective numbers of scores, and of those at or above the threshold
 }
 
-// MarshalJSON writes null for what is unset.
-func (t Threshold) MarshalJSON() ([]byte, error) {
-	var value, bound *float64
-	if !math.IsInf(t.Threshold, 0) {
-		value = &t.Threshold
+// Population returns the rows whose scores calibrated the threshold: all rows for GoalTop, otherwise the negatives.
+func (g *Guarantee) Population() method.Population {
+	if g.Kind == metric.GoalTop {
+		return method.AllRows
 	}
-	var needed *int
-	var alpha, delta *threshold.Rate
-	if !t.Alpha.IsZero() {
-		alpha = &t.Alpha
-	}
-	if !t.Delta.IsZero() {
-		delta, bound = &t.Delta, &t.Bound
-	}
-	if t.Needed > 0 {
-		needed = &t.Needed
-	}
-	return json.Marshal(struct {
-		Threshold  *float64        `json:"threshold"`
-		Population string          `json:"population"`
-		N          int             `json:"n"`
-		Order      int             `json:"order"`
-		Exceeding  int             `json:"exceeding"`
-		Alpha      *threshold.Rate `json:"alpha"`
-		Delta      *threshold.Rate `json:"delta"`
-		Bound      *float64        `json:"bound"`
-		Certified  bool            `json:"certified"`
-		Needed     *int            `json:"needed"`
-	}{value, t.Population.String(), t.N, t.Order, t.Exceeding, alpha, delta, bound, t.Certified, needed})
+	return method.Negatives
 }
 
-// ascending checks the scores and returns them sorted; it does not change its input.
-func ascending(scores []float64, p Population) ([]float64, error) {
+// N returns the number of calibration scores. It is 0 if it is unknown: older model files do not have it for GoalTop.
+func (g *Guarantee) N() int {
+	switch {
+	case g.Calibration != nil:
+		return g.Calibration.Rows
+	case g.Kind != metric.GoalTop:
+		return g.Negatives
+	}
+	return 0
+}
+
+// kindOf returns the kind of a guarantee for a rate among a population.
+func kindOf(p method.Population) metric.GoalKind {
+	if p == method.AllRows {
+		return metric.GoalTop
+	}
+	return metric.GoalMaxFPR
+}
+
+// sorted checks the scores and returns them in ascending order in new memory.
+func sorted(scores []float64, p method.Population) ([]float64, error) {
 	if len(scores) == 0 {
 		return nil, &diag.Error{Kind: diag.Data, Found: "no calibration scores",
 			Expected: fmt.Sprintf("scores of %s that were used for nothing else", rowsOf(p))}
@@ -100,22 +84,18 @@ func ascending(scores []float64, p Population) ([]float64, error) {
 	return z, nil
 }
 
-func rowsOf(p Population) string {
-	if p == All {
+func rowsOf(p method.Population) string {
+	if p == method.AllRows {
 		return "rows"
 	}
 	return "negatives"
 }
 
-// at is the threshold of order k on ascending scores.
-func at(z []float64, k int, p Population) Threshold {
-	t := z[k-1]
-	above, _ := slices.BinarySearchFunc(z, t, func(score, t float64) int { // first score > t
-		if score > t {
-			return 1
-		}
-		return -1
-	})
-	return Threshold{Threshold: t + 0, Population: p, N: len(z), Order: k, Exceeding: len(z) - above, // -0 becomes 0
-		Sample: sampleOf(z, k)}
+// orderStatistic returns the k-th smallest of ascending scores as a threshold, with its evidence.
+func orderStatistic(z []float64, k int, kind metric.GoalKind) (t float64, g Guarantee) {
+	g = Guarantee{Kind: kind, Order: k, Calibration: sampleOf(z, k)}
+	if g.Population() == method.Negatives {
+		g.Negatives = len(z)
+	}
+	return z[k-1] + 0, g // -0 becomes 0
 }

@@ -13,6 +13,8 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/binomial"
+	"toptau/method"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -25,7 +27,7 @@ func TestNeededKnownNumbers(t *testing.T) {
 	}{
 		{"5%", "5%", 59}, {"1%", "5%", 299}, {"0.1%", "5%", 2995}, {"0.01%", "5%", 29956},
 		{"1/2", "1/4", 2}, {"1/10", "81/100", 2}, {"10%", "0.729", 3}, // equality is enough
-		{"10%", "0.7289999999999999999999999", 4}, // and is told from almost equality
+		{"10%", "0.7289999999999999999999999", 4}, // and differs from almost equality
 		{"99%", "50%", 1},
 	} {
 		got, err := Needed(rate(c.alpha), rate(c.delta))
@@ -65,7 +67,7 @@ func TestOrderAgainstFractions(t *testing.T) {
 		for i := range scores {
 			scores[i] = float64(i + 1)
 		}
-		got, err := NeymanPearson(scores, rate(alpha.RatString()), rate(delta.RatString()))
+		at, got, err := NeymanPearson(scores, rate(alpha.RatString()), rate(delta.RatString()))
 		order := 0
 		for k := n; k >= 1 && exactTail(n, k, alpha).Cmp(delta) <= 0; k-- {
 			order = k
@@ -80,7 +82,7 @@ func TestOrderAgainstFractions(t *testing.T) {
 			t.Fatal(err)
 		}
 		bound, _ := exactTail(n, order, alpha).Float64()
-		if got.Order != order || got.Threshold != float64(order) || !got.Certified || got.Exceeding != n-order ||
+		if got.Order != order || at != float64(order) || !got.Certified || got.Negatives != n || got.N() != n ||
 			math.Abs(got.Bound-bound) > 1e-12*bound || got.Needed > n {
 			t.Fatalf("%+v, want order %d with tail %v", got, order, bound)
 		}
@@ -89,11 +91,11 @@ func TestOrderAgainstFractions(t *testing.T) {
 
 // Where float64 cannot tell the tail from delta, wide numbers do: P(Bin(2, 1/2) <= 0) is exactly 1/4.
 func TestEqualTailIsEnough(t *testing.T) {
-	if got, err := NeymanPearson([]float64{1, 2}, rate("1/2"), rate("1/4")); err != nil || got.Order != 2 {
+	if _, got, err := NeymanPearson([]float64{1, 2}, rate("1/2"), rate("1/4")); err != nil || got.Order != 2 {
 		t.Errorf("%+v %v", got, err)
 	}
 	if !tailAtMost(3, 1, rate("1/3"), rate("20/27")) || tailAtMost(3, 1, rate("1/3"), rate("0.7407407407407407407407")) {
-		t.Error("20/27 and a number just below it are not told apart")
+		t.Error("20/27 and a number just below it give the same answer")
 	}
 }
 
@@ -159,19 +161,19 @@ func TestGuaranteeBySimulation(t *testing.T) {
 					for i := range z {
 						z[i] = d.sample(r)
 					}
-					c, err := NeymanPearson(z, alpha, delta)
+					certified, c, err := NeymanPearson(z, alpha, delta)
 					if err != nil {
 						t.Fatal(err)
 					}
-					p, err := Plain(z, alpha, Negatives)
+					plain, _, err := Plain(z, alpha, method.Negatives)
 					if err != nil {
 						t.Fatal(err)
 					}
 					bound = c.Bound
-					if d.above(c.Threshold) > 0.01+1e-12 {
+					if d.above(certified) > 0.01+1e-12 {
 						broken++
 					}
-					if d.above(p.Threshold) > 0.01+1e-12 {
+					if d.above(plain) > 0.01+1e-12 {
 						plainBroken++
 					}
 				}
@@ -203,14 +205,14 @@ func TestTopShareBySimulation(t *testing.T) {
 		for i := range z {
 			z[i] = uniform(r)
 		}
-		c, err := TopShare(z, rate("2%"), rate("10%"))
+		at, c, err := TopShare(z, rate("2%"), rate("10%"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Population != All {
+		if c.Population() != method.AllRows || c.Kind != metric.GoalTop {
 			t.Fatal(c)
 		}
-		if 1-c.Threshold > 0.02 {
+		if 1-at > 0.02 {
 			broken++
 		}
 	}
@@ -228,14 +230,14 @@ func TestAbsoluteTopBySimulation(t *testing.T) {
 		for i := range z {
 			z[i] = uniform(r)
 		}
-		c, err := AbsoluteTop(z, rate("5%"))
+		at, c, err := AbsoluteTop(z, rate("5%"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := 1 - math.Pow(0.05, 1.0/n); math.Abs(c.Bound-want) > 1e-14 || c.Order != n || c.Exceeding != 0 || !c.Certified {
+		if want := 1 - math.Pow(0.05, 1.0/n); math.Abs(c.Bound-want) > 1e-14 || c.Order != n || !c.Certified {
 			t.Fatalf("%+v, want the bound %v", c, want)
 		}
-		if 1-c.Threshold > c.Bound {
+		if 1-at > c.Bound {
 			broken++
 		}
 	}
@@ -254,20 +256,20 @@ func TestAbsoluteTopBySimulation(t *testing.T) {
 func TestTiesAreConservative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 5), func(i int) float64 { return float64(i) }), 60, 200).Draw(t, "scores")
-		c, err := NeymanPearson(z, rate("10%"), rate("5%"))
+		at, c, err := NeymanPearson(z, rate("10%"), rate("5%"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		above, atLeast := 0, 0
 		for _, s := range z {
-			if s > c.Threshold {
+			if s > at {
 				above++
 			}
-			if s >= c.Threshold {
+			if s >= at {
 				atLeast++
 			}
 		}
-		if above != c.Exceeding || above > len(z)-c.Order || atLeast < len(z)-c.Order+1 {
+		if above > len(z)-c.Order || atLeast < len(z)-c.Order+1 {
 			t.Fatalf("%+v: %d above, %d at least", c, above, atLeast)
 		}
 	})
@@ -275,19 +277,19 @@ func TestTiesAreConservative(t *testing.T) {
 
 func TestTooFewNamesTheNumber(t *testing.T) {
 	z := []float64{3, 1, 2}
-	got, err := NeymanPearson(z, rate("1%"), rate("5%"))
+	at, got, err := NeymanPearson(z, rate("1%"), rate("5%"))
 	e := diag.Of(err)
 	if e == nil || e.Kind != diag.Guarantee || !strings.Contains(err.Error(), "299") || !strings.Contains(err.Error(), "3 calibration negatives") {
 		t.Fatal(err)
 	}
-	if got.Certified || got.Threshold != 3 || got.Needed != 299 || got.Order != 3 || got.N != 3 {
+	if got.Certified || at != 3 || got.Needed != 299 || got.Order != 3 || got.N() != 3 {
 		t.Errorf("the plain threshold is not offered: %+v", got)
 	}
 	if z[0] != 3 {
 		t.Error("the input is sorted")
 	}
 	text, err := json.Marshal(got)
-	if err != nil || !strings.Contains(string(text), `"certified":false`) || !strings.Contains(string(text), `"alpha":"0.01"`) {
+	if err != nil || !strings.Contains(string(text), `"certified":false`) || !strings.Contains(string(text), `"rate":"0.01"`) {
 		t.Errorf("%s %v", text, err)
 	}
 }
@@ -298,13 +300,13 @@ func TestBadInput(t *testing.T) {
 		call func() error
 		kind diag.Kind
 	}{
-		"empty":    {func() error { _, err := NeymanPearson(nil, alpha, delta); return err }, diag.Data},
-		"NaN":      {func() error { _, err := NeymanPearson([]float64{1, math.NaN()}, alpha, delta); return err }, diag.Data},
-		"alpha":    {func() error { _, err := NeymanPearson([]float64{1}, threshold.Rate{}, delta); return err }, diag.Usage},
-		"delta":    {func() error { _, err := NeymanPearson([]float64{1}, alpha, threshold.Rate{}); return err }, diag.Usage},
-		"plain":    {func() error { _, err := Plain([]float64{1}, threshold.Rate{}, All); return err }, diag.Usage},
-		"absolute": {func() error { _, err := AbsoluteTop([]float64{1}, threshold.Rate{}); return err }, diag.Usage},
-		"none":     {func() error { _, err := AbsoluteTop(nil, delta); return err }, diag.Data},
+		"empty":    {func() error { _, _, err := NeymanPearson(nil, alpha, delta); return err }, diag.Data},
+		"NaN":      {func() error { _, _, err := NeymanPearson([]float64{1, math.NaN()}, alpha, delta); return err }, diag.Data},
+		"alpha":    {func() error { _, _, err := NeymanPearson([]float64{1}, threshold.Rate{}, delta); return err }, diag.Usage},
+		"delta":    {func() error { _, _, err := NeymanPearson([]float64{1}, alpha, threshold.Rate{}); return err }, diag.Usage},
+		"plain":    {func() error { _, _, err := Plain([]float64{1}, threshold.Rate{}, method.AllRows); return err }, diag.Usage},
+		"absolute": {func() error { _, _, err := AbsoluteTop([]float64{1}, threshold.Rate{}); return err }, diag.Usage},
+		"none":     {func() error { _, _, err := AbsoluteTop(nil, delta); return err }, diag.Data},
 	} {
 		if e := diag.Of(c.call()); e == nil || e.Kind != c.kind {
 			t.Errorf("%s: %v", name, e)
@@ -319,7 +321,7 @@ func TestAllowedAtScale(t *testing.T) {
 		alpha string
 	}{{1_000_000, "1%"}, {100_000_000, "0.001%"}, {100_000_000, "10%"}} {
 		alpha, delta := rate(c.alpha), rate("5%")
-		m := allowed(c.n, alpha, delta)
+		m := mostAbove(c.n, alpha, delta)
 		at, next := binomial.AtMost(c.n, m, alpha.Float64()), binomial.AtMost(c.n, m+1, alpha.Float64())
 		mean := float64(c.n) * alpha.Float64()
 		if at > 0.05 || next <= 0.05 || float64(m) > mean || float64(m) < mean-2*math.Sqrt(mean) {
@@ -334,17 +336,17 @@ func Example() {
 	for i := range negatives {
 		negatives[i] = float64(i) / 600
 	}
-	t, err := NeymanPearson(negatives, threshold.MustRate("1%"), threshold.MustRate("5%"))
+	at, g, err := NeymanPearson(negatives, threshold.MustRate("1%"), threshold.MustRate("5%"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("order %d of %d, %d above, certified %v, probability of exceeding 1 %%: %.4f\n",
-		t.Order, t.N, t.Exceeding, t.Certified, t.Bound)
+	fmt.Printf("threshold %.4f: order %d of %d, certified %v, probability of exceeding 1 %%: %.4f\n",
+		at, g.Order, g.N(), g.Certified, g.Bound)
 
-	_, err = NeymanPearson(negatives[:100], threshold.MustRate("1%"), threshold.MustRate("5%"))
+	_, _, err = NeymanPearson(negatives[:100], threshold.MustRate("1%"), threshold.MustRate("5%"))
 	fmt.Println(err)
 	// Output:
-	// order 599 of 600, 1 above, certified true, probability of exceeding 1 %: 0.0170
+	// threshold 0.9967: order 599 of 600, certified true, probability of exceeding 1 %: 0.0170
 	// 100 calibration negatives, expected at least 299 to keep a rate of 0.01 with confidence 1 - 0.05 (the plain threshold is returned without a guarantee)
 }

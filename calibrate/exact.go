@@ -9,7 +9,7 @@ import (
 	"toptau/threshold"
 )
 
-// Needed is the fewest calibration scores with which a rate alpha can be certified at delta: the smallest n with
+// Needed returns the fewest calibration scores with which a rate alpha can be certified at delta: the smallest n with
 // (1 - alpha)^n <= delta, ceil(ln delta / ln(1 - alpha)). 59, 299, 2,995 and 29,956 for 5, 1, 0.1 and 0.01 % at
 // delta 5 %.
 func Needed(alpha, delta threshold.Rate) (int, error) {
@@ -33,11 +33,11 @@ func Needed(alpha, delta threshold.Rate) (int, error) {
 	return n, nil
 }
 
-// doubtful is the relative distance below which the float64 tail does not decide on its own.
+// doubtful is the relative distance between tail and delta below which float64 does not decide. The float64 tail has a relative
+// error of about 1e-12.
 const doubtful = 1e-9
 
-// tailAtMost reports whether P(Bin(n, alpha) <= m) <= delta. The float64 tail is accurate to about 1e-12; nearer
-// than that the question is answered by a sum of 400-bit numbers.
+// tailAtMost reports whether P(Bin(n, alpha) <= m) <= delta. If float64 does not decide, a sum of 400-bit numbers does.
 func tailAtMost(n, m int, alpha, delta threshold.Rate) bool {
 	tail, d := binomial.AtMost(n, m, alpha.Float64()), delta.Float64()
 	if math.Abs(tail-d) > doubtful*d {
@@ -47,11 +47,11 @@ func tailAtMost(n, m int, alpha, delta threshold.Rate) bool {
 }
 
 const (
-	bits    = 400 // of the sum
-	rounded = 300 // of the comparison, so that 9/10 * 9/10 and 81/100 agree
+	bits    = 400 // precision of the sum
+	rounded = 300 // precision of the comparison, so that 9/10 * 9/10 equals 81/100
 )
 
-// exact is the rate itself, to 400 bits.
+// exact returns the rate to 400 bits.
 func exact(r threshold.Rate) *big.Float {
 	q, ok := new(big.Rat).SetString(r.String())
 	if !ok {
@@ -60,7 +60,7 @@ func exact(r threshold.Rate) *big.Float {
 	return new(big.Float).SetPrec(bits).SetRat(q)
 }
 
-// wideTail is P(Bin(n, alpha) <= m).
+// wideTail returns P(Bin(n, alpha) <= m).
 func wideTail(n, m int, alpha threshold.Rate) *big.Float {
 	p := exact(alpha)
 	q := new(big.Float).SetPrec(bits).Sub(big.NewFloat(1), p)
@@ -77,7 +77,7 @@ func wideTail(n, m int, alpha threshold.Rate) *big.Float {
 	return sum.SetPrec(rounded)
 }
 
-// power is q^n by squaring.
+// power returns q^n, by squaring.
 func power(q *big.Float, n int) *big.Float {
 	result := new(big.Float).SetPrec(bits).SetInt64(1)
 	square := new(big.Float).SetPrec(bits).Set(q)
@@ -90,7 +90,7 @@ func power(q *big.Float, n int) *big.Float {
 	return result
 }
 
-// absoluteBound is 1 - delta^(1/n).
+// absoluteBound returns 1 - delta^(1/n).
 func absoluteBound(n int, delta float64) float64 {
 	x := detmath.Log(delta) / float64(n) // below 0
 	if x < -0.5 {

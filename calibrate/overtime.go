@@ -14,7 +14,7 @@ type Trend struct {
 	Blocks []Block `json:"blocks"` // consecutive parts of equal size, the earliest first
 }
 
-// Block is a part of the rows in the order of their times.
+// Block is consecutive rows in the order of their times.
 type Block struct {
 	Rows  int     `json:"n"`          // rows
 	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, as a fraction: 0.5 if nothing changes
@@ -22,22 +22,21 @@ type Block struct {
 }
 
 const (
-	trendBlocks       = 5
-	trendPermutations = 499
-	trendRows         = 10000 // at most so many are compared, evenly spaced in time
+	trendBlocks       = 5     // chosen by hand
+	trendPermutations = 499   // the smallest p-value is 2/500
+	trendRows         = 10000 // of more rows, this many are compared, evenly spaced in time
 	trendTop          = 10    // the highest tenth
 )
 
 // OverTime divides scores in the order of their times (order[i] is the time of scores[i], or its rank) into five blocks
-// and asks whether they could be in any order. Two statistics are compared with their values under 499 random orders, drawn with a
-// fixed seed:
+// and tests whether the order matters. It compares two statistics with their values in 499 random orders from a fixed seed:
 //
 //	sum over blocks of rows (mean rank - 1/2)^2                         (Kruskal and Wallis 1952)
-//	sum over blocks of rows (share in the highest tenth - that of all)^2
+//	sum over blocks of rows (fraction in the highest tenth - that of all)^2
 //
-// P is twice the smaller of the two p-values, (1 + orders that are as uneven) / 500, so that it is at most x with
-// probability at most x where the scores are exchangeable. Equal scores have their mean rank; with fewer than two rows
-// for each block, P is 1 and there are no blocks.
+// P is twice the smaller of the two p-values, (1 + orders that are at least as uneven) / 500. If the scores are
+// exchangeable, P is at most x with probability at most x. Equal scores have their mean rank. With fewer than two rows per
+// block, P is 1 and there are no blocks.
 func OverTime[T cmp.Ordered](scores []float64, order []T) (Trend, error) {
 	if len(scores) != len(order) {
 		return Trend{}, &diag.Error{Kind: diag.Data, Found: "scores and times of different numbers"}
@@ -55,7 +54,7 @@ func OverTime[T cmp.Ordered](scores []float64, order []T) (Trend, error) {
 	for i := range z {
 		z[i] = scores[rows[i*len(rows)/n]]
 	}
-	ranks, top := rankShares(z)
+	ranks, top := relativeRanks(z)
 	var t Trend
 	for b := range trendBlocks {
 		first, end := b*n/trendBlocks, (b+1)*n/trendBlocks
@@ -66,8 +65,9 @@ func OverTime[T cmp.Ordered](scores []float64, order []T) (Trend, error) {
 	return t, nil
 }
 
-// rankShares are the scores' ranks as shares, mean ranks for ties, and 1 for the scores in the highest tenth, 0 for the others.
-func rankShares(z []float64) (ranks, top []float64) {
+// relativeRanks returns the ranks of the scores from 0 to 1, with mean ranks for ties, and 1 for each score in the highest tenth, 0
+// for the others.
+func relativeRanks(z []float64) (ranks, top []float64) {
 	n := len(z)
 	sorted := slices.Clone(z)
 	slices.Sort(sorted)
@@ -97,7 +97,7 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// permutation shuffles both marks of the rows together.
+// permutation returns the p-values of both statistics. It shuffles the ranks and marks of the rows together.
 func permutation(ranks, top []float64) (rankP, topP float64) {
 	rankMean, topMean := mean(ranks), mean(top)
 	seenRank, seenTop := uneven(ranks, rankMean), uneven(top, topMean)
@@ -124,8 +124,8 @@ func permutation(ranks, top []float64) (rankP, topP float64) {
 	return rankP / (trendPermutations + 1), topP / (trendPermutations + 1)
 }
 
-// uneven is the sum over the blocks of rows (mean - mean of all)^2, rounded so that orders that are equally uneven compare as
-// equal whatever the order of the sums.
+// uneven returns the sum over the blocks of rows (mean - mean of all)^2, rounded to float32: sums of the same terms in another
+// order must compare as equal.
 func uneven(x []float64, all float64) float64 {
 	n, sum := len(x), 0.0
 	for b := range trendBlocks {

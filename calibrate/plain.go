@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -13,36 +14,37 @@ import (
 //
 //	j = floor(alpha (n+1)), at least 1.
 //
-// A new score, exchangeable with these, is above the j-th largest with probability j/(n+1), and with a smaller one where
-// scores are tied. For j = 1 that may exceed alpha: n scores cannot resolve a rate below 1/(n+1). The rate itself is
-// random: Expected returns its interval. Plain certifies nothing, and Bound is unset.
-func Plain(scores []float64, alpha threshold.Rate, p Population) (Threshold, error) {
+// A new score that is exchangeable with these is above the j-th largest with probability j/(n+1), less if scores are tied.
+// For j = 1 that may exceed alpha: n scores cannot resolve a rate below 1/(n+1). The rate itself is random: Expected
+// returns its interval. Plain certifies nothing, and Delta and Bound are unset.
+func Plain(scores []float64, alpha threshold.Rate, p method.Population) (t float64, g Guarantee, err error) {
 	if alpha.IsZero() {
-		return Threshold{}, unset("alpha")
+		return 0, Guarantee{}, unset("alpha")
 	}
-	z, err := ascending(scores, p)
+	z, err := sorted(scores, p)
 	if err != nil {
-		return Threshold{}, err
+		return 0, Guarantee{}, err
 	}
-	return plain(z, alpha, p), nil
+	t, g = plainOrder(z, alpha, p)
+	return t, g, nil
 }
 
-// plain is Plain on ascending scores.
-func plain(z []float64, alpha threshold.Rate, p Population) Threshold {
-	t := at(z, len(z)+1-max(1, alpha.Floor(len(z)+1)), p)
-	t.Alpha = alpha
-	return t
+// plainOrder is Plain on ascending scores.
+func plainOrder(z []float64, alpha threshold.Rate, p method.Population) (t float64, g Guarantee) {
+	t, g = orderStatistic(z, len(z)+1-max(1, alpha.Floor(len(z)+1)), kindOf(p))
+	g.Rate = alpha
+	return t, g
 }
 
 // PlainWeighted is Plain for rows with weights: the smallest score such that the mass of the scores at or above it is at
 // most alpha (M + u), where M is the mass of all scores and u = sum of squared weights / M the expected weight of a new
 // row that is drawn by mass. With equal weights it returns what Plain does. nil weights are all 1.
-func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p Population) (Threshold, error) {
+func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p method.Population) (t float64, g Guarantee, err error) {
 	if weights == nil {
 		return Plain(scores, alpha, p)
 	}
 	if alpha.IsZero() {
-		return Threshold{}, unset("alpha")
+		return 0, Guarantee{}, unset("alpha")
 	}
 	order := make([]int, 0, len(scores))
 	var kept []float64
@@ -54,9 +56,9 @@ func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p Population
 			squares += float64(w * w)
 		}
 	}
-	z, err := ascending(kept, p)
+	z, err := sorted(kept, p)
 	if err != nil {
-		return Threshold{}, err
+		return 0, Guarantee{}, err
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	allowed := float64(alpha.Float64() * (mass + squares/mass))
@@ -65,14 +67,14 @@ func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p Population
 		above += weights[order[j]]
 		j++
 	}
-	t := at(z, len(z)+1-max(1, j), p)
-	t.Alpha = alpha
-	t.effective = mass * (mass / squares)
-	t.effectiveAbove = max(above, weights[order[0]]) * (mass / squares)
-	return t, nil
+	t, g = orderStatistic(z, len(z)+1-max(1, j), kindOf(p))
+	g.Rate = alpha
+	g.effective = mass * (mass / squares)
+	g.effectiveAbove = max(above, weights[order[0]]) * (mass / squares)
+	return t, g, nil
 }
 
-// Expectation is what can be expected of the rate of score > threshold on new rows.
+// Expectation is the distribution of the rate of score > threshold on new rows.
 type Expectation struct {
 	Rate       float64 `json:"rate"`       // its mean
 	Low        float64 `json:"low"`        // ends of an interval that holds it with probability Confidence
@@ -81,16 +83,17 @@ type Expectation struct {
 }
 
 // Expected returns the mean j/(n+1) and the interval of the rate of score > threshold on new rows, which follows the
-// distribution Beta(j, n+1-j) over the draw of the n scores when the threshold is the j-th largest of them. Ties make the
-// rate smaller, so that the lower end then does not hold. For weighted scores n and j are effective numbers, rounded, and
-// the interval is approximate.
-func (t Threshold) Expected(confidence float64) Expectation {
-	n, j := t.N, t.N+1-t.Order
+// distribution Beta(j, n+1-j) over the draw of the n scores if the threshold is the j-th largest of them. Ties make the rate
+// smaller, so that the lower end does not hold then. For weighted scores n and j are effective numbers, rounded, and the
+// interval is approximate. It applies to guarantees of this package's functions, not to those from files.
+func (g *Guarantee) Expected(confidence float64) Expectation {
+	n := g.N()
+	j := n + 1 - g.Order
 	rate := float64(j) / float64(n+1)
-	if t.effective > 0 {
-		rate = t.effectiveAbove / (t.effective + 1)
-		n = max(1, int(math.Round(t.effective)))
-		j = min(n, max(1, int(math.Round(t.effectiveAbove))))
+	if g.effective > 0 {
+		rate = g.effectiveAbove / (g.effective + 1)
+		n = max(1, int(math.Round(g.effective)))
+		j = min(n, max(1, int(math.Round(g.effectiveAbove))))
 	}
 	low, _ := metric.ClopperPearson(j, n, confidence)
 	_, high := metric.ClopperPearson(j-1, n, confidence)

@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// Sample keeps some order statistics of calibration scores, so that scores that come later can be compared with them
-// (see Arrivals). Above[i] of the Rows calibration scores rank above the one that is kept as Scores[i], which is their
-// (Rows - Above[i])-th smallest. Above descends and Scores ascend.
+// Sample holds some order statistics of calibration scores, so that later scores can be compared with them (see Arrivals).
+// Above[i] of the Rows calibration scores rank above Scores[i], which is their (Rows - Above[i])-th smallest. Above descends
+// and Scores ascend.
 type Sample struct {
 	Rows   int       `json:"rows"`
 	Above  []int     `json:"above"`
 	Scores []float64 `json:"scores"`
 }
 
-// The kept ranks are dense at the top, where decisions are made: the first few, each then half as far again as the one
-// before, twenty equal steps below the top twentieth, and the threshold.
+// The kept ranks are dense at the top, where decisions are made: the highest scores, then ranks that grow by half, twenty equal
+// steps over all scores, and the threshold. The constants are part of the format of model files.
 const (
 	sampleGrowth = 1.5
 	sampleSteps  = 20
 )
 
-// sampleOf keeps order statistics of ascending scores, among them that of order k.
+// sampleOf returns order statistics of ascending scores, including that of order k.
 func sampleOf(z []float64, k int) *Sample {
 	s := &Sample{Rows: len(z), Above: sampledRanks(len(z), k)}
 	for _, e := range s.Above {
@@ -31,8 +31,8 @@ func sampleOf(z []float64, k int) *Sample {
 	return s
 }
 
-// sampledRanks returns the ranks that a sample of n scores keeps, among them that of order k: the numbers of scores above.
-// They are part of the format of model files (Claim.Check).
+// sampledRanks returns the ranks that a sample of n scores keeps, including that of order k. A rank is the number of scores
+// above. The ranks are part of the format of model files (Guarantee.Check).
 func sampledRanks(n, k int) []int {
 	above := []int{n - k}
 	for e, step := 0, 1.0; e < n/sampleSteps; {
@@ -49,8 +49,8 @@ func sampledRanks(n, k int) []int {
 	return above
 }
 
-// Same reports whether two samples are of the same calibration scores: as many, and equal at all ranks that both keep, which are
-// all but the thresholds'.
+// Same reports whether two samples are of the same calibration scores: they have the same number of rows and equal scores at all
+// ranks that both keep, which are all except those of the thresholds.
 func (s *Sample) Same(other *Sample) bool {
 	if s == nil || other == nil || s.Rows != other.Rows {
 		return false
@@ -70,7 +70,7 @@ func (s *Sample) Same(other *Sample) bool {
 	return common > 0 && common+1 >= min(len(s.Above), len(other.Above))
 }
 
-// Check refuses what no calibration can have left.
+// Check returns an error for a sample that no calibration can give.
 func (s *Sample) Check() error {
 	if s == nil {
 		return nil

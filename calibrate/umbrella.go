@@ -6,6 +6,8 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/binomial"
+	"toptau/method"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -19,71 +21,72 @@ import (
 // tail at k, the probability of exceeding alpha. It holds for any distribution of scores; tied scores only make it
 // safer, because a score equal to the threshold is not an alert.
 //
-// With fewer than Needed negatives it returns the Plain threshold, Certified false, with a *diag.Error of kind
-// Guarantee that names the number needed. Any other error comes without a threshold: no scores, a NaN, a rate unset.
-func NeymanPearson(negatives []float64, alpha, delta threshold.Rate) (Threshold, error) {
-	return umbrella(negatives, alpha, delta, Negatives)
+// With fewer than Needed negatives it returns the Plain threshold, Certified false, and a *diag.Error of kind Guarantee
+// (diag.ErrNoGuarantee) that names the number needed. Other errors (no scores, a NaN, a rate that is not set) come without a
+// threshold.
+func NeymanPearson(negatives []float64, alpha, delta threshold.Rate) (t float64, g Guarantee, err error) {
+	return umbrella(negatives, alpha, delta, method.Negatives)
 }
 
-// TopShare is NeymanPearson on the scores of all calibration rows, positives and negatives as they come: with
-// confidence 1 - delta the share of rows that become alerts is at most alpha.
-func TopShare(scores []float64, alpha, delta threshold.Rate) (Threshold, error) {
-	return umbrella(scores, alpha, delta, All)
+// TopShare is NeymanPearson on the scores of all calibration rows, positives and negatives as drawn. With confidence
+// 1 - delta the fraction of rows above the threshold is at most alpha.
+func TopShare(scores []float64, alpha, delta threshold.Rate) (t float64, g Guarantee, err error) {
+	return umbrella(scores, alpha, delta, method.AllRows)
 }
 
-func umbrella(scores []float64, alpha, delta threshold.Rate, p Population) (Threshold, error) {
+func umbrella(scores []float64, alpha, delta threshold.Rate, p method.Population) (t float64, g Guarantee, err error) {
 	needed, err := Needed(alpha, delta)
 	if err != nil {
-		return Threshold{}, err
+		return 0, Guarantee{}, err
 	}
-	z, err := ascending(scores, p)
+	z, err := sorted(scores, p)
 	if err != nil {
-		return Threshold{}, err
+		return 0, Guarantee{}, err
 	}
-	if len(z) < needed {
-		t := plain(z, alpha, p)
-		t.Delta, t.Needed = delta, needed
-		t.Bound = binomial.AtMost(t.N, t.N-t.Order, alpha.Float64())
-		return t, tooFew(t)
+	above := -1 // calibration scores that may lie above the threshold
+	if len(z) >= needed {
+		above = mostAbove(len(z), alpha, delta)
+		t, g = orderStatistic(z, len(z)-above, kindOf(p))
+		g.Certified = true
+	} else {
+		t, g = plainOrder(z, alpha, p)
+		above = len(z) - g.Order
+		err = tooFew(len(z), needed, alpha, delta, p)
 	}
-	exceeding := allowed(len(z), alpha, delta)
-	t := at(z, len(z)-exceeding, p)
-	t.Alpha, t.Delta, t.Needed, t.Certified = alpha, delta, needed, true
-	t.Bound = binomial.AtMost(t.N, exceeding, alpha.Float64())
-	return t, nil
+	g.Rate, g.Delta, g.Needed = alpha, delta, needed
+	g.Bound = binomial.AtMost(len(z), above, alpha.Float64())
+	return t, g, err
 }
 
-// tooFew is the refusal to certify.
-func tooFew(t Threshold) error {
-	return &diag.Error{Kind: diag.Guarantee,
-		Found: fmt.Sprintf("%d calibration %s", t.N, rowsOf(t.Population)),
-		Expected: fmt.Sprintf("at least %d to keep a rate of %s with confidence 1 - %s", t.Needed, t.Alpha,
-			t.Delta),
-		Hint: "the plain threshold is returned without a guarantee"}
+// tooFew returns the error for fewer calibration scores than needed.
+func tooFew(n, needed int, alpha, delta threshold.Rate, p method.Population) error {
+	return &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("%d calibration %s", n, rowsOf(p)),
+		Expected: fmt.Sprintf("at least %d to keep a rate of %s with confidence 1 - %s", needed, alpha, delta),
+		Hint:     "the plain threshold is returned without a guarantee"}
 }
 
-// allowed is the largest m with P(Bin(n, alpha) <= m) <= delta: so many of n calibration scores may lie above the
-// threshold of order n - m. There is one (m >= 0) when n >= Needed.
-func allowed(n int, alpha, delta threshold.Rate) int {
+// mostAbove returns the largest m with P(Bin(n, alpha) <= m) <= delta: m of n calibration scores may lie above the threshold,
+// whose order is n - m. It is at least 0 if n >= Needed.
+func mostAbove(n int, alpha, delta threshold.Rate) int {
 	return sort.Search(n, func(m int) bool { return !tailAtMost(n, m, alpha, delta) }) - 1
 }
 
 // AbsoluteTop returns the largest negative score as the threshold. With confidence 1 - delta the false positive rate of
-// score > threshold is at most Bound = 1 - delta^(1/n). Certified is true: the bound is what is certified.
-func AbsoluteTop(negatives []float64, delta threshold.Rate) (Threshold, error) {
+// score > threshold is at most Bound = 1 - delta^(1/n). Certified is true: the guarantee is that bound.
+func AbsoluteTop(negatives []float64, delta threshold.Rate) (t float64, g Guarantee, err error) {
 	if delta.IsZero() {
-		return Threshold{}, unset("delta")
+		return 0, Guarantee{}, unset("delta")
 	}
-	z, err := ascending(negatives, Negatives)
+	z, err := sorted(negatives, method.Negatives)
 	if err != nil {
-		return Threshold{}, err
+		return 0, Guarantee{}, err
 	}
-	t := at(z, len(z), Negatives)
-	t.Delta, t.Certified = delta, true
-	t.Bound = absoluteBound(len(z), delta.Float64())
-	return t, nil
+	t, g = orderStatistic(z, len(z), metric.GoalAbsoluteTop)
+	g.Delta, g.Certified = delta, true
+	g.Bound = absoluteBound(len(z), delta.Float64())
+	return t, g, nil
 }
 
 func unset(name string) error {
-	return &diag.Error{Kind: diag.Usage, Found: name + " is not set", Expected: "a rate between 0 and 1"}
+	return &diag.Error{Kind: diag.Usage, Param: name, Expected: "a rate between 0 and 1"}
 }

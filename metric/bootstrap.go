@@ -9,26 +9,29 @@ import (
 	"toptau/internal/parallel"
 )
 
-// Bootstrap sets how an interval is made where the threshold comes from the same rows. The zero value is ready to use.
+// Bootstrap sets how an interval is computed if the threshold comes from the same rows. The zero value is
+// ready to use.
 //
-// A replicate is a pair of distributions of scores, one for each class, that could have given these rows: the mass between
-// neighbouring scores of a class is drawn as an exponential variable and the masses are divided by their sum. For a continuous
-// score that is the exact law of these masses. n rows have n + 1 such gaps. The rows do not show where in a gap its mass lies, so
-// the criterion is computed twice: with the mass of every gap of the positives at its lower end and that of the negatives at its
-// upper end, and the other way round. The interval runs from a low percentile of the first to a high percentile of the second.
+// A replicate is a pair of score distributions, one for each class, that could have produced these rows. The
+// mass between neighbouring scores of a class is drawn as an exponential variable, and the masses are divided
+// by their sum. For continuous scores that is the exact distribution of these masses. n rows have n + 1 such
+// gaps. The rows do not show where in a gap its mass lies, so the criterion is computed twice: with the mass
+// of every gap of the positives at its lower end and that of the negatives at its upper end, and the other
+// way round. The interval runs from a low percentile of the first to a high percentile of the second.
 //
-// At a threshold that is fixed this is the Clopper-Pearson interval. It does not shrink to a point when all positives are
-// found, or none, as percentiles of resampled rows do.
+// At a fixed threshold this is the Clopper-Pearson interval. Unlike percentiles of resampled rows, it does
+// not shrink to a point if all positives are found, or none.
 type Bootstrap struct {
 	Confidence float64 // 0: 0.95
-	Replicates int     // 0: 2000
+	Replicates int     // 0: 2,000
 	Seed       uint64
 }
 
-// DefaultReplicates is the number of bootstrap replicates when none is given.
+// DefaultReplicates is the default number of bootstrap replicates: the ends of a 95 % interval are then the
+// 50th smallest and largest.
 const DefaultReplicates = 2000
 
-// maxReplicates bounds the memory of one interval.
+// maxReplicates limits the memory of one interval to 160 MB.
 const maxReplicates = 10_000_000
 
 func (b Bootstrap) check() (Bootstrap, error) {
@@ -46,15 +49,16 @@ func (b Bootstrap) check() (Bootstrap, error) {
 	return b, nil
 }
 
-// Bootstrap computes a criterion with its bootstrap interval: an interval for the share of the positives that score above the
-// threshold which admits exactly the share tau of the population's distribution; for Positives@Top the share 1/(n- + 1), which is
-// what lies above the largest of n- negatives on average.
+// Bootstrap computes a criterion with its bootstrap interval. The interval is for the fraction of the
+// positives above the threshold that admits exactly the fraction tau of the population's distribution. For
+// Positives@Top that fraction is 1/(n- + 1), which lies above the largest of n- negatives on average.
 //
-// With fewer than about four samples in the budget the threshold may well lie above all of them, and the interval begins at 0.
+// With fewer than about four rows in the budget the threshold may lie above all of them, so the interval
+// begins at 0.
 //
-// Without weights a replicate costs O(log n), not O(n): the mass above a score is a gamma variable of its count of rows, and the
-// edge of the budget is found by halving the sorted groups and dividing their mass. With weights every row draws a mass,
-// O(n) a replicate, and the budget follows the drawn mass.
+// Without weights a replicate costs O(log n), not O(n): the mass above a score is a gamma variable of its
+// count of rows, and bisection of the sorted groups finds the edge of the budget. With weights every row
+// draws a mass, which costs O(n), and the budget follows the drawn mass.
 func (r *Ranking) Bootstrap(c Criterion, b Bootstrap) (Result, error) {
 	res, err := r.Positives(c)
 	if err != nil {
@@ -99,10 +103,10 @@ func (r *Ranking) BootstrapTop(count float64, b Bootstrap) (Selection, error) {
 	return s, nil
 }
 
-// falsePositives is the place of the false positive rate in Selection.rates.
+// falsePositives is the index of the false positive rate in Selection.rates.
 const falsePositives = 2
 
-// interval makes the replicates and takes their percentiles. rate is in the interval.
+// interval draws the replicates and takes their percentiles. It extends the interval to rate.
 func (r *Ranking) interval(b Bootstrap, rate float64, value func(*drawn) (low, high float64)) *Interval {
 	lows, highs := make([]float64, b.Replicates), make([]float64, b.Replicates)
 	parallel.Ranges(b.Replicates, func(first, last int) {
@@ -115,7 +119,8 @@ func (r *Ranking) interval(b Bootstrap, rate float64, value func(*drawn) (low, h
 	return newInterval(BootstrapInterval, b, rate, lows, highs)
 }
 
-// newInterval runs from a percentile of lows to one of highs. It sorts both.
+// newInterval returns the interval from a percentile of lows to one of highs, extended to value. It sorts
+// both.
 func newInterval(kind string, b Bootstrap, value float64, lows, highs []float64) *Interval {
 	slices.Sort(lows)
 	slices.Sort(highs)
@@ -124,15 +129,15 @@ func newInterval(kind string, b Bootstrap, value float64, lows, highs []float64)
 		Replicates: b.Replicates, Seed: b.Seed}
 }
 
-// percentiles are the places (0-based) of the interval's ends among n sorted replicates: the j-th smallest and the
-// j-th largest, j = max(1, floor((n+1) (1 - confidence) / 2)).
+// percentiles returns the 0-based indices of the interval's ends among n sorted replicates: the j-th smallest
+// and the j-th largest, j = max(1, floor((n+1) (1 - confidence) / 2)).
 func percentiles(n int, confidence float64) (low, high int) {
 	j := max(1, int(float64(float64(n+1)*(1-confidence))/2))
 	j = min(j, (n+1)/2)
 	return j - 1, n - j
 }
 
-// stream is the random stream of one replicate: it depends on the seed and the replicate alone.
+// stream returns the random numbers of one replicate. They depend only on the seed and the replicate.
 func stream(seed uint64, replicate int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(replicate)*0x9e3779b97f4a7c15+0xd1342543de82ef95))
 }

@@ -40,8 +40,8 @@ type massed struct {
 	positive bool
 }
 
-// walk goes down a list and returns the mass of the positives within a budget of the population, above which there is already some
-// mass.
+// walk goes down a list and returns the mass of the positives within a budget of the population, above which
+// there is already some mass.
 func walk(list []massed, c Criterion, above, budget float64) float64 {
 	if above > budget {
 		return 0
@@ -119,8 +119,8 @@ func gapped(s Scores, c Criterion, stratified bool, rng *rand.Rand) (low, high f
 	return low / total[0], high / total[0]
 }
 
-// Replicates in O(log n) have the distribution of masses drawn row by row: two independent sets of replicates agree within the
-// two-sample Kolmogorov-Smirnov bound at level 0.001.
+// Replicates in O(log n) have the distribution of masses drawn row by row: two independent sets of replicates
+// agree within the two-sample Kolmogorov-Smirnov bound at level 0.001.
 func TestReplicatesDrawTheMassOfEveryRow(t *testing.T) {
 	const replicates = 4000
 	bound := 1.95 * math.Sqrt(2.0/replicates)
@@ -204,8 +204,8 @@ func TestTopReplicates(t *testing.T) {
 	}
 }
 
-// A fixed threshold makes the interval that of Clopper and Pearson: the budget is all of the negatives' distribution but for a
-// part of it in which no positive lies.
+// A fixed threshold makes the interval that of Clopper and Pearson: the budget is all of the negatives'
+// distribution but for a part of it in which no positive lies.
 func TestBootstrapAtAFixedThreshold(t *testing.T) {
 	s := Scores{Negatives: make([]float64, 1000)}
 	for i := range s.Negatives {
@@ -297,8 +297,8 @@ func TestDrawBinomial(t *testing.T) {
 	}
 }
 
-// The interval covers the value that the criterion has on the whole distribution about as often as it says, where the
-// bootstrap is consistent: 300 samples, a budget of 40 of 200 negatives.
+// The interval covers the value that the criterion has on the whole distribution about as often as it says,
+// where the bootstrap is consistent: 300 samples, a budget of 40 of 200 negatives.
 func TestBootstrapCovers(t *testing.T) {
 	const samples = 300
 	tau := threshold.MustRate("20%")

@@ -195,7 +195,8 @@ func TestWholeWeightsAreDuplicates(t *testing.T) {
 	})
 }
 
-// With weights that are not whole the admitted set is the largest set of best scores whose mass is at most M tau.
+// With weights that are not whole the admitted set is the largest set of best scores whose mass is at most M
+// tau.
 func TestFractionalWeightsAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSample(t, quarters)

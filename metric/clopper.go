@@ -7,7 +7,7 @@ import (
 	"toptau/internal/binomial"
 )
 
-// DefaultConfidence is the confidence of an interval when none is given.
+// DefaultConfidence is the default confidence of an interval.
 const DefaultConfidence = 0.95
 
 func checkConfidence(confidence float64) (float64, error) {
@@ -21,9 +21,10 @@ func checkConfidence(confidence float64) (float64, error) {
 	return confidence, nil
 }
 
-// ClopperPearson returns the exact two-sided interval for a proportion of which x of n were seen: the p at which
-// P(Bin(n, p) >= x) and P(Bin(n, p) <= x) fall to (1 - confidence)/2. It covers the true proportion with at least the
-// confidence, whatever it is. It needs 0 <= x <= n, n >= 1 and a confidence in (0,1); otherwise it returns [0, 1].
+// ClopperPearson returns the exact two-sided interval for a proportion after x successes in n trials: the p
+// at which P(Bin(n, p) >= x) and P(Bin(n, p) <= x) fall to (1 - confidence)/2. It covers every true
+// proportion with at least the confidence. It requires 0 <= x <= n, n >= 1 and a confidence in (0,1);
+// otherwise it returns [0, 1].
 func ClopperPearson(x, n int, confidence float64) (low, high float64) {
 	if n < 1 || x < 0 || x > n || !(confidence > 0 && confidence < 1) {
 		return 0, 1

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// ConfidenceText writes a confidence of 1 - miss for people: "95 %", "99.9 %". It never rounds to 100 %, which no sample can
-// give: as many digits are shown as the miss needs, and below one in a thousand million "over 99.9999999 %".
+// ConfidenceText writes a confidence of 1 - miss for people: "95 %", "99.9 %". It never rounds to 100 %,
+// which no sample can give: it shows as many digits as the miss needs, and "over 99.9999999 %" for a miss
+// below 1e-9.
 func ConfidenceText(miss float64) string {
 	switch {
 	case miss >= 1:

@@ -2,8 +2,8 @@ package metric
 
 import "encoding/json"
 
-// Confusion is what the decision score > threshold does to a labelled sample, at a threshold that comes from elsewhere.
-// Counts are masses when rows are weighted.
+// Confusion counts the decisions score > threshold on a labelled sample at a given threshold. With weighted
+// rows the counts are masses.
 type Confusion struct {
 	Threshold         float64    // that decides; null in JSON if it is not finite
 	TruePositives     float64    // positives above it
@@ -15,8 +15,9 @@ type Confusion struct {
 	Precision         Proportion // TP / (TP + FP)
 }
 
-// At counts the decisions score > t. Each rate carries its Clopper-Pearson interval at the given confidence (0: 0.95),
-// which holds when t was chosen without these rows; weighted rows have none, and the result says so.
+// At counts the decisions score > t. Each rate has its Clopper-Pearson interval at the given confidence (0:
+// 0.95), which is valid if t was chosen without these rows. Weighted rows have none, and NoInterval is then
+// the reason.
 func (r *Ranking) At(t, confidence float64) (Confusion, error) {
 	confidence, err := checkConfidence(confidence)
 	if err != nil {
@@ -36,7 +37,7 @@ func (r *Ranking) At(t, confidence float64) (Confusion, error) {
 	return c, nil
 }
 
-// fixedInterval adds the Clopper-Pearson interval, or the reason why there is none.
+// fixedInterval sets the Clopper-Pearson interval or the reason why there is none.
 func (r *Ranking) fixedInterval(p *Proportion, confidence float64) {
 	switch {
 	case !p.Defined():

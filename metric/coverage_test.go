@@ -15,8 +15,8 @@ import (
 // draws is the number of samples of a simulated coverage: go test ./metric -run Coverage -v -args -draws 4000
 var draws = flag.Int("draws", 0, "samples of a simulated coverage; 0: a short run")
 
-// binormal are positives whose share found at a false positive rate f is Phi(d + Phi^-1(f)). A score is minus the rate of the
-// negatives above it.
+// binormal are positives whose share found at a false positive rate f is Phi(d + Phi^-1(f)). A score is minus
+// the rate of the negatives above it.
 type binormal float64
 
 func normal(x float64) float64        { return 0.5 * math.Erfc(-x/math.Sqrt2) }
@@ -85,7 +85,8 @@ func correlated(positives, negatives int, d [2]binormal, rng *rand.Rand) PairedS
 	return s
 }
 
-// setting is one line of the table of coverages: criteria with a known value, from curves through (rate, truth).
+// setting is one line of the table of coverages: criteria with a known value, from curves through (rate,
+// truth).
 type setting struct {
 	criterion            Criterion
 	positives, negatives int
@@ -124,8 +125,9 @@ func (s setting) simulate(samples int) coverage {
 	})
 }
 
-// simulatePair does the same for the difference to a model that finds the fraction better. For Positives@Quantile it is limited
-// so that at least half of the false alarms stay within the budget. wrong counts verdicts that contradict the truth.
+// simulatePair does the same for the difference to a model that finds the fraction better. For
+// Positives@Quantile it is limited so that at least half of the false alarms stay within the budget. wrong
+// counts verdicts that contradict the truth.
 func (s setting) simulatePair(samples int, better float64) (c coverage, wrong int) {
 	rate := s.rate
 	if s.criterion.Name == AtQuantile && better > s.truth { // the budget is all that both classes take
@@ -152,8 +154,9 @@ func (s setting) simulatePair(samples int, better float64) (c coverage, wrong in
 	return c, wrong
 }
 
-// The interval covers the value on the whole distribution at least as often as it says, with few positives and many, found rarely or
-// nearly always. With -args -draws 2000 the test prints the table of docs/guarantee.md.
+// The interval covers the value on the whole distribution at least as often as it says, with few positives
+// and many, found rarely or nearly always. With -args -draws 2000 the test prints the table of
+// docs/guarantee.md.
 func TestBootstrapCoverage(t *testing.T) {
 	samples, positives, negatives := *draws, []int{5, 10, 15, 30, 100}, []int{200, 2000}
 	truths := []float64{0.2, 0.5, 0.8, 0.95}

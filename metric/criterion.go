@@ -7,13 +7,13 @@ import (
 	"sort"
 )
 
-// How a row is decided at a Result's threshold.
+// Rules by which a Result's threshold decides a row.
 const (
 	Above     = "score > threshold"
-	AtOrAbove = "score >= threshold" // only in the paper's own count
+	AtOrAbove = "score >= threshold" // only in the paper's count
 )
 
-// Result is the value of a criterion, its threshold and the budget behind it.
+// Result is the value of a criterion with its threshold and budget.
 type Result struct {
 	Criterion  string  // its name and rate: "positives@np(0.01)"
 	Proportion         // of positives: Numerator above the threshold, Denominator n+
@@ -26,8 +26,9 @@ type Result struct {
 	Admitted float64
 }
 
-// Positives computes a criterion. It is undefined, with the reason, without positives, without a population, and for
-// Positives@Quantile with a budget of 0. The error is a criterion that cannot be computed on any data.
+// Positives computes a criterion. The result is undefined, with the reason, without positives, without a
+// population, and for Positives@Quantile with a budget of 0. A criterion that cannot be computed on any data
+// is an error.
 func (r *Ranking) Positives(c Criterion) (Result, error) {
 	if err := c.check(); err != nil {
 		return Result{}, err
@@ -56,7 +57,7 @@ func (r *Ranking) Positives(c Criterion) (Result, error) {
 	return res, nil
 }
 
-// undefined says why a criterion has no value on this sample, whatever its budget.
+// undefined returns why a criterion has no value on this sample at any budget, "" if it has one.
 func (r *Ranking) undefined(c Criterion) string {
 	switch {
 	case r.PositiveMass() == 0:
@@ -67,7 +68,7 @@ func (r *Ranking) undefined(c Criterion) string {
 	return ""
 }
 
-// cumulated is the mass of the criterion's population in groups 0..g-1.
+// cumulated returns the mass of the criterion's population in groups 0..g-1.
 func (r *Ranking) cumulated(c Criterion, g int) float64 {
 	if c.Name == AtQuantile {
 		return r.positives[g] + r.negatives[g]
@@ -82,10 +83,10 @@ func (r *Ranking) counted(c Criterion) bool {
 	return r.whole[1] && (c.Name != AtQuantile || r.whole[0])
 }
 
-// maxWhole is the largest mass that is treated as a count: below it float64 holds every whole number.
+// maxWhole is the largest mass that is treated as a count: float64 represents every smaller whole number.
 const maxWhole = 1 << 53
 
-// budget is B, or K in the paper's count; 0 for Positives@Top.
+// budget returns B, or K in the paper's count; 0 for Positives@Top.
 func (r *Ranking) budget(c Criterion) float64 {
 	mass := r.mass(c)
 	whole := r.counted(c) && mass < maxWhole
@@ -100,8 +101,8 @@ func (r *Ranking) budget(c Criterion) float64 {
 	return c.Tau.Times(mass)
 }
 
-// firstOut is the group that holds the threshold: by our rule the first at which the mass exceeds B, in the paper's
-// count the first at which it reaches K. For Positives@Top both are the group of the largest negative.
+// firstOut returns the group of the threshold: the first at which the mass exceeds B, or in the paper's count
+// the first at which it reaches K. For Positives@Top both are the group of the largest negative.
 func (r *Ranking) firstOut(c Criterion, budget float64) int {
 	slack := 0.0
 	if !r.counted(c) {
@@ -116,7 +117,7 @@ func (r *Ranking) firstOut(c Criterion, budget float64) int {
 	return min(g, len(r.scores)-1)
 }
 
-// tolerance is the relative error within which masses that are not whole count as equal.
+// tolerance is the relative difference up to which masses that are not whole count as equal. Chosen by hand.
 const tolerance = 1e-12
 
 // MarshalJSON writes null for what is undefined.

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Point is one point of a curve: what the decision score > Threshold gives.
+// Point is one point of a curve: the rates of the decision score > Threshold.
 type Point struct {
 	Threshold float64 // a score that occurs, or -Inf: every row is on top
 	X, Y      float64
@@ -20,18 +20,19 @@ func (p Point) MarshalJSON() ([]byte, error) {
 	}{finite(p.Threshold), p.X, p.Y})
 }
 
-// Curve is exact over all thresholds: one point for every distinct score and one for "everything", in ascending X.
-// Between two neighbouring points only the order of equal scores is unknown.
+// Curve is exact over all thresholds: it has one point for every distinct score and one for all rows, in
+// ascending X.
 type Curve struct {
 	Name   string  `json:"name"` // "roc", "pr", "ptau"
-	X      string  `json:"x"`    // what the axis is
+	X      string  `json:"x"`    // the name of the axis
 	Y      string  `json:"y"`
 	Points []Point `json:"points"`
-	Area   float64 `json:"area"` // under all points, see the function that made the curve; Downsample keeps it
+	Area   float64 `json:"area"` // under the exact curve; ROC, PR and PTau define it
 }
 
-// ROC is the true positive rate against the false positive rate, from (0, 0) to (1, 1). Its area is the AUC with ties
-// counted as one half (straight lines between the points). It is empty without positives or negatives.
+// ROC returns the true positive rate against the false positive rate, from (0, 0) to (1, 1). Its area is the
+// AUC with ties counted as one half (straight lines between the points). It is empty without positives or
+// negatives.
 func (r *Ranking) ROC() Curve {
 	c := Curve{Name: "roc", X: "false positive rate", Y: "true positive rate"}
 	if r.PositiveMass() == 0 || r.NegativeMass() == 0 {
@@ -45,8 +46,9 @@ func (r *Ranking) ROC() Curve {
 	return c
 }
 
-// PR is the precision against the recall. It has no point where nothing is on top. Its area is the average precision,
-// the sum of Y_k (X_k - X_(k-1)): no interpolation, which would flatter the curve. It is empty without positives.
+// PR returns the precision against the recall. It has no point without rows on top. Its area is the average
+// precision, the sum of Y_k (X_k - X_(k-1)). There is no interpolation, which would overestimate the area. It
+// is empty without positives.
 func (r *Ranking) PR() Curve {
 	c := Curve{Name: "pr", X: "recall", Y: "precision"}
 	if r.PositiveMass() == 0 {
@@ -56,8 +58,8 @@ func (r *Ranking) PR() Curve {
 	return c
 }
 
-// PTau is the precision in the top tau of all samples against tau (the paper's P-tau curve). It has no point where
-// nothing is on top. Its area is the sum of Y_k (X_k - X_(k-1)), the mean precision over tau.
+// PTau returns the precision in the top tau of all rows against tau (the paper's P-tau curve). It has no
+// point without rows on top. Its area is the sum of Y_k (X_k - X_(k-1)), the mean precision over tau.
 func (r *Ranking) PTau() Curve {
 	c := Curve{Name: "ptau", X: "tau", Y: "precision"}
 	mass := r.PositiveMass() + r.NegativeMass()
@@ -65,7 +67,7 @@ func (r *Ranking) PTau() Curve {
 	return c
 }
 
-// steps fills a curve whose Y is the precision, and its area.
+// steps sets the points of a curve whose Y is the precision, and its area.
 func (r *Ranking) steps(c *Curve, x func(g int) float64) {
 	last := 0.0
 	for g := 1; g <= len(r.scores); g++ {
@@ -80,7 +82,7 @@ func (r *Ranking) steps(c *Curve, x func(g int) float64) {
 	}
 }
 
-// score is the threshold above which groups 0..g-1 lie.
+// score returns the threshold above which groups 0..g-1 lie.
 func (r *Ranking) score(g int) float64 {
 	if g == len(r.scores) {
 		return math.Inf(-1)
@@ -88,14 +90,15 @@ func (r *Ranking) score(g int) float64 {
 	return r.scores[g]
 }
 
-// AUC is the area under the ROC curve by what a tie between a positive and a negative is worth.
+// AUC is the area under the ROC curve for two values of a tie between a positive and a negative.
 type AUC struct {
-	Half    float64 // one half: the usual AUC
-	Against float64 // nothing: ties count against the model
+	Half    float64 // a tie counts one half: the usual AUC
+	Against float64 // a tie counts 0: against the model
 }
 
-// AUC returns the share of pairs of a positive and a negative in which the positive has the larger score. It is exact
-// up to one rounding while n+ n- < 2^52 and rows are not weighted; 0 without positives or negatives.
+// AUC returns the fraction of pairs of a positive and a negative in which the positive has the larger score.
+// It is exact up to one rounding while n+ n- < 2^52 and rows are not weighted; 0 without positives or
+// negatives.
 func (r *Ranking) AUC() AUC {
 	if r.PositiveMass() == 0 || r.NegativeMass() == 0 {
 		return AUC{}
@@ -110,8 +113,8 @@ func (r *Ranking) AUC() AUC {
 	return AUC{Half: (won + float64(0.5*tied)) / pairs, Against: won / pairs}
 }
 
-// Corners drops the points that lie on a straight horizontal or vertical line between their neighbours. The curve
-// stays the same line.
+// Corners returns the curve without the points on a horizontal or vertical line between their neighbours. The
+// line stays the same.
 func (c Curve) Corners() Curve {
 	if len(c.Points) < 3 {
 		return c
@@ -128,9 +131,9 @@ func (c Curve) Corners() Curve {
 	return c
 }
 
-// Downsample returns a curve of at most limit points (at least 2) for plotting. The points are some of the exact ones:
-// the first and last, half of the rest evenly spaced along the length of the curve, and half evenly on a logarithmic
-// scale of their number from the top, where the detail matters. Area stays that of the exact curve.
+// Downsample returns a curve of at most limit points (at least 2) for plotting. It keeps the first and last
+// point, half of the rest evenly spaced along the length of the curve, and half evenly on a logarithmic scale
+// of their number from the top, where the detail matters. Area stays that of the exact curve.
 func (c Curve) Downsample(limit int) Curve {
 	n := len(c.Points)
 	if limit < 2 {
@@ -175,7 +178,8 @@ func (c Curve) step(i int) float64 {
 	return math.Abs(c.Points[i].X-c.Points[i-1].X) + math.Abs(c.Points[i].Y-c.Points[i-1].Y)
 }
 
-// keepLogarithmic marks count points whose numbers from the top grow by a constant factor, the first ones by 1.
+// keepLogarithmic marks count points whose numbers from the top grow by a constant factor, the first ones by
+// 1.
 func keepLogarithmic(keep []bool, count int) {
 	at := 1
 	for left := count; left > 0 && at < len(keep); left-- {
@@ -184,8 +188,8 @@ func keepLogarithmic(keep []bool, count int) {
 	}
 }
 
-// growth is the step from at so that about left such steps reach n: at (n/at)^(1/left) - at, by bisection on whole
-// numbers, so that no power function decides which points are kept.
+// growth returns the step from at with which about left such steps reach n: at (n/at)^(1/left) - at. It uses
+// bisection on whole numbers, so the points do not depend on the rounding of a power function.
 func growth(at, n, left int) int {
 	low, high := 0, n-at // the step is in [low, high]
 	for low < high {

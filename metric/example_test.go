@@ -77,7 +77,8 @@ func ExampleRanking_At() {
 	// 29 of 980 false alarms: 0.0296, 0.0199 to 0.0422 (clopper-pearson at a fixed threshold)
 }
 
-// Ties count against the model: a constant score is worth nothing by our rule and everything by the paper's own count.
+// Ties count against the model: a constant score is worth nothing by our rule and everything by the paper's
+// own count.
 func ExampleCriterion_AsInPaper() {
 	r, err := metric.Rank(metric.Scores{Positives: make([]float64, 5), Negatives: make([]float64, 95)})
 	if err != nil {

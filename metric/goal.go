@@ -33,8 +33,9 @@ func GoalKinds() []GoalKind {
 
 // Goal is the budget that a model is trained for. It is plain data, and equal goals are equal with ==.
 //
-// GoalMaxFPR and GoalTop use Rate, GoalTopCount and GoalAlerts use Count and Of, GoalAbsoluteTop uses none of them; fields
-// that a kind does not use are zero. Check validates a goal, and so does every function that takes one.
+// GoalMaxFPR and GoalTop use Rate, GoalTopCount and GoalAlerts use Count and Of, GoalAbsoluteTop uses none of
+// them; fields that a kind does not use are zero. Check validates a goal, and so does every function that
+// takes one.
 type Goal struct {
 	Kind      GoalKind
 	Rate      threshold.Rate // the fraction of the negatives (GoalMaxFPR) or of all rows (GoalTop)
@@ -43,8 +44,8 @@ type Goal struct {
 	invalid string // the text of a rate that RateGoal could not read
 }
 
-// RateGoal returns a goal of kind GoalMaxFPR or GoalTop with a rate written as "1%", "0.01" or "1/100". A text that is not a
-// rate gives a goal that Check refuses.
+// RateGoal returns a goal of kind GoalMaxFPR or GoalTop with a rate written as "1%", "0.01" or "1/100". A
+// text that is not a rate gives a goal that Check refuses.
 func RateGoal(kind GoalKind, rate string) Goal {
 	r, err := threshold.ParseRate(rate)
 	if err != nil {
@@ -108,8 +109,8 @@ func (g Goal) fraction() (threshold.Rate, error) {
 	return threshold.ParseRate(strconv.FormatInt(g.Count, 10) + "/" + strconv.FormatInt(g.Of, 10))
 }
 
-// Tau is the goal's rate as an exact fraction: 800 of 4000 is 0.2. It is unset (IsZero) for GoalAbsoluteTop and for
-// goals that Check refuses.
+// Tau is the goal's rate as an exact fraction: 800 of 4000 is 0.2. It is unset (IsZero) for GoalAbsoluteTop
+// and for goals that Check refuses.
 func (g Goal) Tau() threshold.Rate {
 	rate, err := g.fraction()
 	if err != nil {
@@ -118,8 +119,8 @@ func (g Goal) Tau() threshold.Rate {
 	return rate
 }
 
-// Criterion is what the goal measures: Positives@NP for GoalMaxFPR, Positives@Quantile for the shares of all rows,
-// Positives@Top for GoalAbsoluteTop, each with the goal's rate.
+// Criterion is what the goal measures: Positives@NP for GoalMaxFPR, Positives@Quantile for the shares of all
+// rows, Positives@Top for GoalAbsoluteTop, each with the goal's rate.
 func (g Goal) Criterion() Criterion {
 	switch g.Kind {
 	case GoalMaxFPR:
@@ -144,8 +145,8 @@ func CriterionOf(m method.Method, tau threshold.Rate) Criterion {
 // Fits reports whether a method optimises the criterion that the goal measures.
 func (g Goal) Fits(m method.Method) bool { return CriterionOf(m, g.Tau()) == g.Criterion() }
 
-// Evaluate measures the goal's criterion on a sample: the share of positives that the budget admits, the threshold
-// taken from the sample itself.
+// Evaluate measures the goal's criterion on a sample: the share of positives that the budget admits, the
+// threshold taken from the sample itself.
 func (g Goal) Evaluate(r *Ranking) (Result, error) {
 	if err := g.Check(); err != nil {
 		return Result{}, err
@@ -153,10 +154,10 @@ func (g Goal) Evaluate(r *Ranking) (Result, error) {
 	return r.Positives(g.Criterion())
 }
 
-// Threshold is the goal's plain threshold on a sample: the lowest score t for which the rows with score > t keep the
-// budget on this sample. It says nothing about other samples. Unlike the criterion it needs no positives, and a
-// budget of less than one row gives the largest score, above which there is nothing. The error is an invalid goal or a
-// sample without the rows that the budget counts.
+// Threshold is the goal's plain threshold on a sample: the lowest score t for which the rows with score > t
+// keep the budget on this sample. It says nothing about other samples. Unlike the criterion it needs no
+// positives, and a budget of less than one row gives the largest score, above which there is nothing. The
+// error is an invalid goal or a sample without the rows that the budget counts.
 func (g Goal) Threshold(r *Ranking) (float64, error) {
 	if err := g.Check(); err != nil {
 		return 0, err
@@ -168,7 +169,8 @@ func (g Goal) Threshold(r *Ranking) (float64, error) {
 	return r.scores[r.firstOut(c, r.budget(c))], nil
 }
 
-// String returns the goal in words: "as many positives as possible with at most 0.1 % of the negatives as false alarms".
+// String returns the goal in words: "as many positives as possible with at most 0.1 % of the negatives as
+// false alarms".
 func (g Goal) String() string {
 	const aim = "as many positives as possible "
 	switch g.Kind {
@@ -208,8 +210,8 @@ type goalJSON struct {
 	Of    int64          `json:"of,omitempty"`    // top-count, alerts: rows
 }
 
-// MarshalJSON writes {"kind":"max-fpr","rate":"0.01"}, {"kind":"alerts","count":50,"of":2000000}, {"kind":"absolute-top"},
-// or null for the zero Goal.
+// MarshalJSON writes {"kind":"max-fpr","rate":"0.01"}, {"kind":"alerts","count":50,"of":2000000},
+// {"kind":"absolute-top"}, or null for the zero Goal.
 func (g Goal) MarshalJSON() ([]byte, error) {
 	if g == (Goal{}) {
 		return []byte("null"), nil
@@ -217,8 +219,8 @@ func (g Goal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and the text that model files had before: "--max-fpr 0.01". Other text, which
-// described the threshold of a training problem, is no goal.
+// UnmarshalJSON reads what MarshalJSON writes, and the text that model files had before: "--max-fpr 0.01".
+// Other text, which described the threshold of a training problem, is no goal.
 func (g *Goal) UnmarshalJSON(data []byte) error {
 	*g = Goal{}
 	if len(data) > 0 && data[0] == '"' {

@@ -1,31 +1,33 @@
-// Package metric measures scores at the top of the list: the paper's three criteria (Section 5.3), confusion counts at
-// a threshold, exact curves, and intervals that say what they are.
+// Package metric measures scores at the top of the list: the paper's three criteria (Section 5.3), confusion
+// counts at a threshold, exact curves, and confidence intervals that name their method.
 //
-// Notation. z are scores, n+ and n- the numbers (or masses) of positives and negatives, tau a rate. The decision is
-// always score > threshold.
+// Notation. z are scores, n+ and n- the numbers (or masses) of positives and negatives, tau a rate. The
+// decision is always score > threshold.
 //
-// One tie rule. With a budget of B samples a positive counts only when it is strictly above the first sample that must
-// stay out, the (B+1)-th largest score of the population; B comes from tau's decimal exactly:
+// There is one tie rule. With a budget of B rows a positive counts only if it is strictly above the first row
+// that must stay out, the (B+1)-th largest score of the population. B is computed exactly from the decimal of
+// tau:
 //
 //	Positives@Top        population: negatives   B = 0
 //	Positives@NP         population: negatives   B = floor(n- tau)
 //	Positives@Quantile   population: all         B = floor(n tau); undefined when that is 0
 //
-// So a constant score is worth 0. The paper's own count (a score equal to the threshold counts, and the threshold is
-// the K-th largest score, K = max(1, ceil(m tau))) is available by name: Criterion.AsInPaper. With it a constant score
-// is worth 100 %.
+// So a constant score is worth 0. The paper's own count (a score equal to the threshold counts, and the
+// threshold is the K-th largest score, K = max(1, ceil(m tau))) is available by name: Criterion.AsInPaper.
+// With it a constant score is worth 100 %.
 //
-// In other words: the true positive rate at a false positive rate is NP; the precision among a number of best rows, the
-// share of positives found there and its false positive rate are TopCount (TopShare for a rate); rates at a threshold
-// that is given are At.
+// NP is the true positive rate at a false positive rate. TopCount is the precision among a number of best
+// rows, with the fraction of positives found and the false positive rate there; TopShare is the same for a
+// rate. At measures the rates at a given threshold.
 //
-// Weights. Rows may carry weights m_j >= 0; then counts are masses. The set that a budget admits is the largest set of
-// best scores (whole groups of equal scores) whose mass is at most B, where B = floor(M tau) when all weights of the
-// population are whole numbers, so that a row of weight 2 is worth two equal rows, and B = M tau otherwise. Masses that
-// are not whole are compared with a relative tolerance of 1e-12, so that ten weights of 0.1 behave like ten counts.
+// Weights. Rows may carry weights m_j >= 0; then counts are masses. The set that a budget admits is the
+// largest set of best scores (whole groups of equal scores) whose mass is at most B. If all weights of the
+// population are whole numbers, B = floor(M tau), so a row of weight 2 is worth two equal rows; otherwise B =
+// M tau. Masses that are not whole are compared with a relative tolerance of 1e-12, so ten weights of 0.1
+// behave like ten counts.
 //
-// Cost. Rank sorts once, O(n log n). Afterwards a criterion takes O(log n), a curve O(n), and one bootstrap replicate
-// of an unweighted criterion O(log n) as well (see Ranking.Bootstrap).
+// Cost. Rank sorts once, O(n log n). Afterwards a criterion takes O(log n), a curve O(n), and one bootstrap
+// replicate of an unweighted criterion O(log n) as well (see Ranking.Bootstrap).
 package metric
 
 import (
@@ -56,17 +58,17 @@ func Top() Criterion { return Criterion{Name: AtTop} }
 // Quantile returns the criterion Positives@Quantile(tau).
 func Quantile(tau threshold.Rate) Criterion { return Criterion{Name: AtQuantile, Tau: tau} }
 
-// NP returns the criterion Positives@NP(tau): the true positive rate at a false positive rate of at most tau, ties
-// against the model.
+// NP returns the criterion Positives@NP(tau): the true positive rate at a false positive rate of at most tau.
+// Ties count against the model.
 func NP(tau threshold.Rate) Criterion { return Criterion{Name: AtNP, Tau: tau} }
 
-// AsInPaper returns the criterion by the paper's own count.
+// AsInPaper returns the criterion with the paper's count.
 func (c Criterion) AsInPaper() Criterion {
 	c.Paper = true
 	return c
 }
 
-// String returns the criterion as it is written in results: "positives@np(0.01)", "positives@top as in the paper".
+// String returns the criterion as results name it: "positives@np(0.01)", "positives@top as in the paper".
 func (c Criterion) String() string {
 	text := c.Name.String()
 	if c.Name != AtTop {

@@ -9,18 +9,19 @@ import (
 	"toptau/internal/binomial"
 )
 
-// PairedScores are the scores of several models on the same rows: Positives[m][i] is what model m gives to positive row i.
+// PairedScores contains the scores of several models on the same rows: Positives[m][i] is the score of model
+// m for positive row i.
 type PairedScores struct {
 	Positives, Negatives             [][]float64
 	PositiveWeights, NegativeWeights []float64 // of the rows; nil: 1 each
-	// The entity of each row, as numbers from 0. nil: every row stands for itself. With entities these are drawn, with all
-	// their rows of both classes, instead of rows.
+	// The entity of each row, as numbers from 0; nil: every row is its own entity. Replicates draw entities with
+	// all their rows of both classes.
 	PositiveGroups, NegativeGroups []int
 }
 
 // Paired is a criterion of several models on the same rows.
 type Paired struct {
-	Results     []Result     // of each model, with the interval of these replicates
+	Results     []Result     // of each model, with intervals from these replicates
 	Differences []Difference // of each model to the reference
 
 	scores    PairedScores
@@ -29,13 +30,13 @@ type Paired struct {
 	drawn     replicates
 }
 
-// Difference is how much higher a model's criterion is than the reference's on the same rows.
+// Difference is a model's criterion minus the reference's on the same rows.
 type Difference struct {
 	Rate        float64   // the model's rate minus the reference's
-	Undefined   string    // why there is no difference; empty when there is one
-	Interval    *Interval // of the difference: both models on the same drawn rows
-	Gained      int       // positive rows within the budget of the model alone
-	Lost        int       // of the reference alone
+	Undefined   string    // why there is no difference; "" if there is one
+	Interval    *Interval // of the difference, with both models on the same drawn rows
+	Gained      int       // positive rows within the budget of only the model
+	Lost        int       // positive rows within the budget of only the reference
 	SignTest    float64   // two-sided exact p-value: as many (entities of) gained rows as of lost ones
 	significant bool
 }
@@ -52,8 +53,8 @@ const (
 // GroupInterval is the kind of an interval that draws entities.
 const GroupInterval = "bootstrap of groups"
 
-// Verdict is Better or Worse only where the interval excludes 0 and the exact sign test agrees: with a handful of
-// positives the bootstrap alone is too sure of itself.
+// Verdict returns Better or Worse only if the interval excludes 0 and the exact sign test agrees: with a
+// handful of positives the bootstrap alone is overconfident.
 func (d Difference) Verdict() Verdict {
 	switch {
 	case d.Undefined != "" || d.Interval == nil || !d.significant:
@@ -84,15 +85,16 @@ func (d Difference) MarshalJSON() ([]byte, error) {
 
 // PairedBootstrap computes a criterion for each model and its difference to the model numbered reference.
 //
-// In every replicate all models see the same rows with the same drawn masses (see Bootstrap), or the same entities. Each model's
-// threshold is found again on them by the tie rule of the package. Intervals run between percentiles of the replicates, those of
-// a difference between percentiles of the differences, computed with the gap of the positives to the disadvantage of one model
-// and to its advantage: where the thresholds are fixed the interval excludes 0 exactly where the sign test of the positives that
-// only one model finds does.
+// In every replicate all models have the same rows with the same drawn masses (see Bootstrap), or the same
+// entities. Each model's threshold is found again on them by the tie rule of the package. Intervals run
+// between percentiles of the replicates. Those of a difference run between percentiles of the differences,
+// computed with the gap of the positives against one model and in its favour. At fixed thresholds such an
+// interval excludes 0 exactly if the sign test does, on the positives that only one model finds.
 //
-// Without weights and entities only rows near the top of some model's list can matter. Then a replicate draws the masses of these
-// rows and the mass of all others together; the others are drawn too when a threshold turns out to lie below. That is the
-// same distribution, at the cost of the budget instead of all rows. Otherwise a replicate costs O(n) for each model.
+// Without weights and entities only rows near the top of some model's list matter. A replicate then draws the
+// masses of these rows, and one mass for all others; it draws the others only if a threshold turns out to lie
+// below. The distribution is the same, at the cost of the budget instead of all rows. Otherwise a replicate
+// costs O(n) for each model.
 func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (Paired, error) {
 	b, err := b.check()
 	if err != nil {
@@ -117,10 +119,10 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 		}
 		out.Results = append(out.Results, res)
 	}
-	undefined := out.Results[0].Undefined // whether a criterion is defined depends on the rows alone
+	undefined := out.Results[0].Undefined // whether a criterion is defined depends only on the rows
 	if undefined == "" {
 		out.pairing = newPairing(s, c, first, out.Results[0].Budget)
-		out.drawn = out.pairing.replicates(b)
+		out.drawn = out.pairing.drawAll(b)
 	}
 	for m := range out.Results {
 		if undefined != "" {
@@ -133,7 +135,7 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 	return out, nil
 }
 
-// interval is that of one model's criterion.
+// interval returns the interval of one model's criterion.
 func (p *Paired) interval(model int) *Interval {
 	d, found := &p.drawn, p.drawn.found[model]
 	lows, highs := make([]float64, p.bootstrap.Replicates), make([]float64, p.bootstrap.Replicates)
@@ -151,8 +153,8 @@ func (p *Paired) kind() string {
 	return BootstrapInterval
 }
 
-// Difference compares two models on the replicates. Where it is one of several comparisons whose intervals and verdicts are to
-// hold together, their number divides what may fail (Bonferroni). With R replicates that is exact for up to about R/40
+// Difference compares two models on the replicates. If several comparisons are to hold together, their number
+// divides the probability of failure (Bonferroni). With R replicates that is exact for up to about R/40
 // comparisons at a confidence of 95 %. Models that put the rows in the same order differ by 0 with certainty.
 func (p *Paired) Difference(model, reference, comparisons int) Difference {
 	if text := p.Results[model].Undefined; text != "" {
@@ -178,7 +180,7 @@ func (s *PairedScores) model(m int) Scores {
 		PositiveWeights: s.PositiveWeights, NegativeWeights: s.NegativeWeights}
 }
 
-// check refuses vectors that do not belong to the same rows.
+// check returns an error for vectors that do not belong to the same rows.
 func (s *PairedScores) check(reference int) error {
 	wrong := func(format string, args ...any) error {
 		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf(format, args...), Expected: "scores of the same rows"}
@@ -215,7 +217,7 @@ func (s *PairedScores) check(reference int) error {
 	return nil
 }
 
-// difference compares the positives that two models find at their own thresholds.
+// difference compares the positives that two models find, each at its threshold.
 func (s *PairedScores) difference(a, b Result, m, reference int) Difference {
 	d := Difference{Rate: a.Rate - b.Rate}
 	net := map[int]int{} // by entity
@@ -249,7 +251,7 @@ func (s *PairedScores) difference(a, b Result, m, reference int) Difference {
 	return d
 }
 
-// admits decides a row at the result's threshold.
+// admits reports whether a row is on top at the result's threshold.
 func (r *Result) admits(score float64) bool {
 	return score > r.Threshold || r.Rule == AtOrAbove && score == r.Threshold
 }

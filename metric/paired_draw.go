@@ -8,27 +8,27 @@ import (
 	"toptau/internal/parallel"
 )
 
-// pairing is what all replicates share. Rows are numbered with the positives first.
+// pairing holds what all replicates share. Rows are numbered with the positives first.
 type pairing struct {
 	criterion Criterion
 	counts    [2]int
 	weights   []float64 // nil: 1 each
-	units     []int32   // entity of each row; nil: none
+	units     []int32   // the entity of each row; nil: none
 	entities  int
-	gaps      [2]float64 // mass of a row, or of an entity's rows, of each class
+	gaps      [2]float64 // typical mass of a row, or of an entity's rows, of each class
 	tau       float64
 	fixed     bool    // the mass of each class is the same in every replicate
-	budget    float64 // where fixed
+	budget    float64 // only if fixed
 	orders    []order
 	core      [2][]int32 // rows within the prefix of some order, by class
 	rest      [2][]int32 // the others
 }
 
-// order is one model's list, best first, equal scores by number.
+// order is one model's list, best first, with equal scores by row number.
 type order struct {
 	rows   []int32
 	scores []float64
-	prefix int // whole groups of equal scores that hold the threshold in nearly every replicate
+	prefix int // rows in whole groups of equal scores that contain the threshold in nearly every replicate
 }
 
 // same reports whether two models put the rows in the same order, with the same ties.
@@ -54,20 +54,20 @@ func newPairing(s PairedScores, c Criterion, r *Ranking, budget float64) *pairin
 		}
 	}
 	if s.PositiveGroups != nil {
-		p.number(s.PositiveGroups, s.NegativeGroups)
+		p.numberEntities(s.PositiveGroups, s.NegativeGroups)
 	}
 	if c.Name == AtTop {
 		p.tau = p.gaps[1] / (r.NegativeMass() + p.gaps[1])
 	}
 	for m := range s.Positives {
-		p.orders = append(p.orders, p.sort(s.Positives[m], s.Negatives[m]))
+		p.orders = append(p.orders, p.sortModel(s.Positives[m], s.Negatives[m]))
 	}
-	p.divide()
+	p.splitCore()
 	return p
 }
 
-// number renames the entities so that no number is left out.
-func (p *pairing) number(positives, negatives []int) {
+// numberEntities renumbers the entities without gaps.
+func (p *pairing) numberEntities(positives, negatives []int) {
 	names := map[int]int32{}
 	for _, groups := range [2][]int{positives, negatives} {
 		for _, g := range groups {
@@ -94,9 +94,9 @@ func (p *pairing) member(row int32) bool {
 	return p.criterion.Name == AtQuantile || int(row) >= p.counts[0]
 }
 
-// sort makes a model's order. The prefix reaches so far below the budget that a replicate in which it holds too few draws
-// is rarer than one in 10^9.
-func (p *pairing) sort(positives, negatives []float64) order {
+// sortModel returns a model's order. The prefix reaches 8 standard deviations and 40 rows below the budget,
+// so fewer than one replicate in 10^9 needs more rows.
+func (p *pairing) sortModel(positives, negatives []float64) order {
 	n := len(positives) + len(negatives)
 	scores := append(append(make([]float64, 0, n), positives...), negatives...)
 	o := order{rows: make([]int32, n), scores: make([]float64, n)}
@@ -128,8 +128,8 @@ func (p *pairing) sort(positives, negatives []float64) order {
 	return o
 }
 
-// divide lists the rows of the prefixes and the others.
-func (p *pairing) divide() {
+// splitCore lists the rows of the prefixes and the others.
+func (p *pairing) splitCore() {
 	inside := make([]bool, p.counts[0]+p.counts[1])
 	for _, o := range p.orders {
 		for _, row := range o.rows[:o.prefix] {
@@ -149,23 +149,24 @@ func (p *pairing) divide() {
 	}
 }
 
-// replicates are what the models find in each replicate, as shares of the positives' mass.
+// replicates contains what the models find in each replicate, as fractions of the positives' mass.
 type replicates struct {
-	found [][][3]float64 // of model m in replicate i: the rows' own mass within the budget, see drawing.found
-	gap   []float64      // of the positives
-	most  []float64      // the budget, where positives take of it
+	found [][][3]float64 // by model and replicate: the rows' mass within the budget, see drawing.found
+	gap   []float64      // by replicate: the mass of the positives' gap
+	most  []float64      // by replicate: the budget if positives count towards it, otherwise 1
 }
 
-// withGap adds the positives' gap to what is found of the rows.
+// withGap adds the positives' gap to the mass found.
 func (r *replicates) withGap(i int, found float64) float64 { return min(found+r.gap[i], r.most[i], 1) }
 
-// lead is the difference of two models in a replicate with the gap of the positives to the first one's advantage.
+// lead returns the difference of two models in a replicate, with the gap of the positives in the first one's
+// favour.
 func (r *replicates) lead(i, model, reference int) float64 {
 	return r.withGap(i, r.found[model][i][positivesAbove]) - r.found[reference][i][nothingAbove]
 }
 
-// replicates draws all replicates.
-func (p *pairing) replicates(b Bootstrap) replicates {
+// drawAll draws all replicates.
+func (p *pairing) drawAll(b Bootstrap) replicates {
 	out := replicates{gap: make([]float64, b.Replicates), most: make([]float64, b.Replicates)}
 	for range p.orders {
 		out.found = append(out.found, make([][3]float64, b.Replicates))
@@ -190,9 +191,9 @@ func (p *pairing) replicates(b Bootstrap) replicates {
 type drawing struct {
 	*pairing
 	rng      *rand.Rand
-	mass     []float64  // of the rows
-	times    []float64  // what each entity drew
-	left     [2]float64 // mass of the class's rest, which is divided among its rows only when they matter
+	mass     []float64  // of each row
+	times    []float64  // the factor of each entity
+	left     [2]float64 // mass of the class's rest, divided among its rows only if they matter
 	gap      [2]float64
 	total    [2]float64 // with the gaps
 	budget   float64
@@ -203,13 +204,13 @@ func (p *pairing) newDrawing() *drawing {
 	return &drawing{pairing: p, mass: make([]float64, p.counts[0]+p.counts[1]), times: make([]float64, p.entities)}
 }
 
-// draw begins a replicate.
+// draw draws a replicate.
 func (d *drawing) draw(rng *rand.Rand) {
 	d.rng, d.total, d.complete = rng, [2]float64{}, !d.fixed
 	switch {
 	case d.fixed:
 		for class := range d.core {
-			d.total[class] = d.share(d.core[class])
+			d.total[class] = d.drawMasses(d.core[class])
 			d.left[class] = drawGamma(rng, len(d.rest[class]))
 			d.total[class] += d.left[class]
 		}
@@ -218,11 +219,11 @@ func (d *drawing) draw(rng *rand.Rand) {
 			d.times[unit] = drawExponential(rng)
 		}
 		for row, unit := range d.units {
-			d.put(row, d.times[unit])
+			d.setMass(row, d.times[unit])
 		}
 	default:
 		for row := range d.mass {
-			d.put(row, drawExponential(rng))
+			d.setMass(row, drawExponential(rng))
 		}
 	}
 	for class := range d.gap {
@@ -232,15 +233,15 @@ func (d *drawing) draw(rng *rand.Rand) {
 	population := d.total[1]
 	if d.criterion.Name == AtQuantile {
 		if d.fixed {
-			d.scale()
+			d.scaleToCounts()
 		}
 		population = d.total[0] + d.total[1]
 	}
 	d.budget = float64(d.tau * population)
 }
 
-// put gives a row its weight times a drawn number.
-func (d *drawing) put(row int, x float64) {
+// setMass sets a row's mass to its weight times a drawn number.
+func (d *drawing) setMass(row int, x float64) {
 	d.mass[row] = float64(x * d.weight(row))
 	if row < d.counts[0] {
 		d.total[0] += d.mass[row]
@@ -249,8 +250,8 @@ func (d *drawing) put(row int, x float64) {
 	}
 }
 
-// share draws the masses of some rows and returns their sum.
-func (d *drawing) share(rows []int32) float64 {
+// drawMasses draws the masses of some rows and returns their sum.
+func (d *drawing) drawMasses(rows []int32) float64 {
 	sum := 0.0
 	for _, row := range rows {
 		d.mass[row] = drawExponential(d.rng)
@@ -259,8 +260,8 @@ func (d *drawing) share(rows []int32) float64 {
 	return sum
 }
 
-// scale makes the mass of each class its number of rows.
-func (d *drawing) scale() {
+// scaleToCounts scales the mass of each class to its number of rows.
+func (d *drawing) scaleToCounts() {
 	for class, rows := range d.core {
 		factor := float64(d.counts[class]) / d.total[class]
 		for _, row := range rows {
@@ -283,22 +284,22 @@ func (p *pairing) weight(row int) float64 {
 func (d *drawing) drawRest() {
 	d.complete = true
 	for class, rows := range d.rest {
-		factor := d.left[class] / d.share(rows)
+		factor := d.left[class] / d.drawMasses(rows)
 		for _, row := range rows {
 			d.mass[row] *= factor
 		}
 	}
 }
 
-// What lies above all rows in drawing.found.
+// The gap that lies above all rows in drawing.found.
 const (
 	nothingAbove = iota
 	negativesAbove
-	positivesAbove // takes of the budget of Positives@Quantile only
+	positivesAbove // counts towards the budget of Positives@Quantile only
 )
 
-// found returns what one model finds of the rows' own mass within the budget, as a share of the positives' mass: with nothing above
-// all rows, with the negatives' gap there, and with the positives'.
+// found returns the mass of the rows that one model finds within the budget, as a fraction of the positives'
+// mass: with no gap above all rows, with the negatives' gap there, and with the positives' gap.
 func (d *drawing) found(o *order) [3]float64 {
 	limits := [3]float64{d.budget, d.budget - d.gap[1], d.budget}
 	if d.criterion.Name == AtQuantile {

@@ -36,7 +36,8 @@ func (d *drawing) listed(s PairedScores, m int) []massed {
 	return out
 }
 
-// What is found in every replicate is that of its rows sorted anew, whatever part of the rows was drawn at first.
+// The result in every replicate is that of its rows sorted anew, whatever part of the rows was drawn at
+// first.
 func TestPairedReplicatesAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := [2]int{rapid.IntRange(1, 12).Draw(t, "positives"), rapid.IntRange(1, 60).Draw(t, "negatives")}
@@ -85,7 +86,7 @@ func TestPairedReplicatesAgainstBruteForce(t *testing.T) {
 					}
 				}
 				p.core, p.rest = [2][]int32{}, [2][]int32{}
-				p.divide()
+				p.splitCore()
 			}
 			d := p.newDrawing()
 			for i := range 4 {
@@ -138,7 +139,7 @@ func TestPairedCoreIsResampling(t *testing.T) {
 			t.Fatal("no rows outside the core: nothing is tested")
 		}
 		differences := func(p *pairing, seed uint64) []float64 {
-			drawn := p.replicates(Bootstrap{Replicates: replicates, Seed: seed})
+			drawn := p.drawAll(Bootstrap{Replicates: replicates, Seed: seed})
 			out := make([]float64, replicates)
 			for i := range out {
 				out[i] = drawn.lead(i, 1, 0)
@@ -222,9 +223,9 @@ func simulatedPair(positives, negatives int, noise float64, seed uint64) PairedS
 	return s
 }
 
-// The interval of the difference covers the difference in the population as often as it says, within three standard errors
-// of the simulation and the 2 % that a percentile bootstrap of 150 positives may lose; and at most 5 % of the verdicts are
-// wrong.
+// The interval of the difference covers the difference in the population as often as it says, within three
+// standard errors of the simulation and the 2 % that a percentile bootstrap of 150 positives may lose; and at
+// most 5 % of the verdicts are wrong.
 func TestPairedCoverage(t *testing.T) {
 	const draws = 200
 	c := NP(threshold.MustRate("5%"))

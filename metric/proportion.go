@@ -18,7 +18,7 @@ type Proportion struct {
 // Defined reports whether there is a rate.
 func (p Proportion) Defined() bool { return p.Undefined == "" }
 
-// proportion divides; undefined says what it means that the denominator is 0.
+// proportion returns numerator / denominator. undefined is the reason if the denominator is 0.
 func proportion(numerator, denominator float64, undefined string) Proportion {
 	if !(denominator > 0) {
 		return Proportion{Numerator: numerator, Denominator: denominator, Undefined: undefined}
@@ -26,23 +26,23 @@ func proportion(numerator, denominator float64, undefined string) Proportion {
 	return Proportion{Numerator: numerator, Denominator: denominator, Rate: numerator / denominator}
 }
 
-// Kinds of intervals, as they are named in results.
+// Kinds of intervals, as results name them.
 const (
-	BootstrapInterval = "bootstrap of both classes"            // the distributions of both classes drawn, the threshold with them
-	FixedInterval     = "clopper-pearson at a fixed threshold" // the threshold comes from elsewhere
+	BootstrapInterval = "bootstrap of both classes"            // replicates draw the distributions of both classes and with them the threshold
+	FixedInterval     = "clopper-pearson at a fixed threshold" // the threshold was chosen without these rows
 )
 
-// Interval is a two-sided confidence interval for a rate, named as what it is.
+// Interval is a two-sided confidence interval for a rate.
 type Interval struct {
 	Kind       string  `json:"interval"`             // BootstrapInterval or FixedInterval
 	Low        float64 `json:"low"`                  // the lower end
 	High       float64 `json:"high"`                 // the upper end
 	Confidence float64 `json:"confidence"`           // 0.95
-	Replicates int     `json:"replicates,omitempty"` // of a bootstrap; those in which the rate is undefined count as 0
+	Replicates int     `json:"replicates,omitempty"` // of a bootstrap; a replicate with an undefined rate counts as 0
 	Seed       uint64  `json:"seed,omitempty"`       // of a bootstrap
 }
 
-// proportionJSON is a Proportion in which unknown is null.
+// proportionJSON is the JSON form of a Proportion.
 type proportionJSON struct {
 	Numerator   float64   `json:"numerator"`
 	Denominator float64   `json:"denominator"`
@@ -63,7 +63,7 @@ func (p Proportion) shadow() proportionJSON {
 // MarshalJSON writes null for an undefined rate.
 func (p Proportion) MarshalJSON() ([]byte, error) { return json.Marshal(p.shadow()) }
 
-// finite returns nil for what JSON cannot hold.
+// finite returns nil for numbers that JSON cannot represent.
 func finite(x float64) *float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil

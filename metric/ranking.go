@@ -18,8 +18,8 @@ type Scores struct {
 
 // Ranking is a labelled sample sorted once by score. It is immutable and safe for concurrent use.
 //
-// Rows of equal score form one group; groups are in descending order of score. above(g) in a class is the mass of the
-// class's rows in groups 0..g-1, so that index len(groups) stands for "everything".
+// Rows of equal score form one group, and groups are in descending order of score. positives[g] and
+// negatives[g] are the mass of the class in groups 0..g-1, so index len(scores) means all rows.
 type Ranking struct {
 	scores    []float64 // distinct, descending
 	positives []float64 // cumulated mass, len(scores)+1, starts with 0
@@ -30,15 +30,15 @@ type Ranking struct {
 	rows      rows    // the sorted rows themselves; only when weighted (the bootstrap draws a mass for each)
 }
 
-// rows are the sorted rows of a weighted sample: the group and the weight of each, by class.
+// rows contains the group and the weight of each row of a weighted sample, by class.
 type rows struct {
 	groups  [2][]int32
 	weights [2][]float64
 }
 
-// Rank sorts the scores. It does not keep or change its input. A NaN score, a weight that is negative or not finite,
-// and slices of different lengths are errors that name the row; infinite scores are ordered like any other. A class
-// may be empty; what needs it is then undefined.
+// Rank sorts the scores. It does not keep or change its input. NaN scores, weights that are negative or not
+// finite, and slices of different lengths are errors that name the row. Infinite scores are ordered like any
+// other. A class may be empty; results that need it are then undefined.
 func Rank(s Scores) (*Ranking, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func sortPlain(scores []float64) []float64 {
 	return z
 }
 
-// sortWeighted orders equal scores by their place in the input, so that sums of weights have one order.
+// sortWeighted sorts stably, so sums of weights always have one order.
 func sortWeighted(scores, weights []float64) sorted {
 	order := make([]int, len(scores))
 	for i := range order {
@@ -122,7 +122,7 @@ func (r *Ranking) merge(p, n sorted) {
 	}
 }
 
-// nextScore is the largest score not yet consumed.
+// nextScore returns the largest score that is not merged yet.
 func nextScore(p, n sorted, at [2]int) float64 {
 	switch {
 	case at[0] == len(p.scores):
@@ -133,19 +133,19 @@ func nextScore(p, n sorted, at [2]int) float64 {
 	return max(p.scores[at[0]], n.scores[at[1]])
 }
 
-// PositiveMass is the number (or mass) of positives, n+.
+// PositiveMass returns the number (or mass) of positives, n+.
 func (r *Ranking) PositiveMass() float64 { return r.positives[len(r.scores)] }
 
-// NegativeMass is the number (or mass) of negatives, n-.
+// NegativeMass returns the number (or mass) of negatives, n-.
 func (r *Ranking) NegativeMass() float64 { return r.negatives[len(r.scores)] }
 
-// Rows returns the numbers of positive and negative rows, whatever their weights.
+// Rows returns the numbers of positive and negative rows, without weights.
 func (r *Ranking) Rows() (positives, negatives int) { return r.counts[0], r.counts[1] }
 
 // Weighted reports whether some row has a weight other than 1.
 func (r *Ranking) Weighted() bool { return r.weighted }
 
-// Groups is the number of distinct scores.
+// Groups returns the number of distinct scores.
 func (r *Ranking) Groups() int { return len(r.scores) }
 
 // above returns the number of groups with score > t.

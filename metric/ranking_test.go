@@ -167,7 +167,8 @@ func TestRankKeepsInput(t *testing.T) {
 	}
 }
 
-// Ten weights of 0.1 behave like ten counts: 0.1+0.1+0.1 is above 0.3 in float64 and must not be cut off for it.
+// Ten weights of 0.1 behave like ten counts: 0.1+0.1+0.1 is above 0.3 in float64 and must not be cut off for
+// it.
 func TestTenthsBehaveLikeCounts(t *testing.T) {
 	var s Scores
 	for i := range 10 {

@@ -10,20 +10,21 @@ import (
 	"toptau/threshold"
 )
 
-// Selection is what a fixed number of best rows holds, as a review team sees it: exactly Budget rows are looked at.
-// Where the last place falls among equal scores, those places are given to negatives first (ties against the model).
+// Selection measures a fixed number of best rows, as a review team sees them: the team looks at exactly
+// Budget rows. If the last place falls among equal scores, negatives get those places first, so ties count
+// against the model.
 type Selection struct {
-	Budget            float64    // rows looked at; a mass when rows are weighted
+	Budget            float64    // rows looked at, or their mass if rows are weighted
 	Threshold         float64    // the score of the last row looked at; every row above it is
-	TruePositives     float64    // at least so many, whatever the order of equal scores
-	FalsePositives    float64    // at most so many
+	TruePositives     float64    // at least this many in any order of equal scores
+	FalsePositives    float64    // at most this many in any order of equal scores
 	Precision         Proportion // TruePositives / Budget
 	TruePositiveRate  Proportion // TruePositives / n+: the share of positives found
 	FalsePositiveRate Proportion // FalsePositives / n-
 }
 
-// TopCount is the selection of the count best rows of all (the mass, when rows are weighted). A count that is not
-// positive, larger than the sample, or a fraction of a row where rows are counted, is an error.
+// TopCount returns the selection of the count best rows, a mass if rows are weighted. A count that is not
+// positive or exceeds the sample is an error, and so is a count that is not whole if rows are counted.
 func (r *Ranking) TopCount(count float64) (Selection, error) {
 	mass := r.PositiveMass() + r.NegativeMass()
 	counted := r.whole[0] && r.whole[1]
@@ -34,8 +35,8 @@ func (r *Ranking) TopCount(count float64) (Selection, error) {
 	return r.selection(count), nil
 }
 
-// TopShare is the selection of the best floor(n tau) rows of all: the P-tau value at tau. With a budget of 0 its
-// precision is undefined.
+// TopShare returns the selection of the best floor(n tau) rows of all: the P-tau value at tau. With a budget
+// of 0 its precision is undefined.
 func (r *Ranking) TopShare(tau threshold.Rate) (Selection, error) {
 	c := Quantile(tau)
 	if err := c.check(); err != nil {
@@ -63,7 +64,7 @@ func (r *Ranking) selection(budget float64) Selection {
 	return s
 }
 
-// selected is a selection with its rates.
+// selected returns a selection with its rates.
 func (r *Ranking) selected(budget, tp, fp float64) Selection {
 	return Selection{Budget: budget, TruePositives: tp, FalsePositives: fp,
 		Precision:         proportion(tp, budget, "the budget is 0"),

@@ -8,9 +8,9 @@ import (
 	"toptau/internal/detmath"
 )
 
-// drawBinomial draws from Bin(n, part/whole) by inversion: the masses are subtracted from one uniform number,
-// alternately above and below the mode, so that the work is about the distance from it. part <= whole are counts;
-// with whole = 0 there is nothing to draw and n is 0.
+// drawBinomial draws from Bin(n, part/whole) by inversion: it subtracts masses from one uniform number,
+// alternately above and below the mode, so the work is proportional to the distance from the mode. part and
+// whole are counts with part <= whole. If whole is 0, n must be 0.
 func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 	switch {
 	case n == 0 || part == 0:
@@ -40,22 +40,22 @@ func drawBinomial(rng *rand.Rand, n int, part, whole float64) int {
 			}
 		}
 		if upper+lower < 1e-18 {
-			return mode // all masses are subtracted and rounding has left a crumb of u
+			return mode // all masses are subtracted and rounding has left a remainder of u
 		}
 	}
 	return mode
 }
 
-// uniform is uniform in [0, 1) on the grid of 2^-53.
+// uniform draws uniformly from [0, 1) on the grid of 2^-53.
 func uniform(rng *rand.Rand) float64 { return float64(float64(rng.Uint64()>>11) / (1 << 53)) }
 
-// drawExponential draws from the exponential distribution with mean 1 by the ziggurat of Marsaglia and Tsang (Journal of Statistical
-// Software 5, 2000): the density is covered by layers of equal area, and a point of a layer is taken at once where the whole
-// height of the layer lies below the density.
+// drawExponential draws from the exponential distribution with mean 1 by the ziggurat of Marsaglia and Tsang
+// (Journal of Statistical Software 5, 2000): layers of equal area cover the density, and a point of a layer
+// is accepted at once if the whole height of the layer lies below the density.
 func drawExponential(rng *rand.Rand) float64 {
 	for {
 		bits := rng.Uint64()
-		i := bits & 255 // the layer; the bits of the place in it are others
+		i := bits & 255 // the layer; other bits give the place in it
 		x := float64(float64(bits>>11) / (1 << 53) * layers.right[i])
 		if x < layers.right[i+1] {
 			return x
@@ -69,10 +69,11 @@ func drawExponential(rng *rand.Rand) float64 {
 	}
 }
 
-// lastLayer is where the tail begins that belongs to layer 0, for 256 layers.
+// lastLayer is where the tail of layer 0 begins, for 256 layers (Marsaglia and Tsang).
 const lastLayer = 7.69711747013104972
 
-// layers are the right ends of the layers and the density there. Layer 0 is as wide as a rectangle of the same area would be.
+// layers has the right ends of the layers and the density there. Layer 0 has the width of a rectangle of the
+// same area.
 var layers = func() (l struct{ right, density [257]float64 }) {
 	const area = 0.0039496598225815571993
 	l.right[0], l.right[1] = area/detmath.Exp(-lastLayer), lastLayer
@@ -84,11 +85,12 @@ var layers = func() (l struct{ right, density [257]float64 }) {
 	return l
 }()
 
-// positiveUniform is uniform in (0, 1), in the middle of the cells of uniform.
+// positiveUniform draws uniformly from (0, 1), from the midpoints of the cells of uniform.
 func positiveUniform(rng *rand.Rand) float64 { return uniform(rng) + 1.0/(1<<54) }
 
-// drawGamma draws the sum of k exponential variables with mean 1: one by one where they are few, otherwise by the method of
-// Marsaglia and Tsang (ACM TOMS 26, 2000), which accepts a cubed normal variable in all but a few per cent of the cases.
+// drawGamma draws the sum of k exponential variables with mean 1: up to three one by one, more by the method
+// of Marsaglia and Tsang (ACM TOMS 26, 2000), which accepts a cubed normal variable in more than 95 % of the
+// cases. 0.0331 is its squeeze.
 func drawGamma(rng *rand.Rand, k int) float64 {
 	if k == 0 {
 		return 0

@@ -19,17 +19,17 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 	for i := range z {
 		z[i] = float64(i) / 7
 	}
-	c, err := calibrate.TopShare(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
+	at, c, err := calibrate.TopShare(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	with := func(change func(*Guarantee)) (*Model, error) {
 		parts := trained(t).Parts(feature.Key{})
-		g := &Guarantee{Certified: true, Kind: "top", Rate: c.Alpha, Delta: c.Delta, Negatives: 300, Order: c.Order, Bound: c.Bound,
-			Calibration: c.Sample}
-		change(g)
+		g := c
+		g.Negatives, g.Needed = 300, 0 // Needed is not in files
+		change(&g)
 		p := &parts.Points[0]
-		p.Goal, p.Threshold, p.Guarantee = metric.RateGoal(metric.GoalTop, "5%"), c.Threshold, g
+		p.Goal, p.Threshold, p.Guarantee = metric.RateGoal(metric.GoalTop, "5%"), at, &g
 		return New(parts)
 	}
 	m, err := with(func(*Guarantee) {})

@@ -176,13 +176,13 @@ func (c *Evidence) check() error {
 	return nil
 }
 
-// checkProblem compares the hyperparameters of one of the eight methods with those that it uses.
+// checkProblem checks that one of the eight methods has the hyperparameters that it uses, and no others.
 func (m *Member) checkProblem() error {
-	named, err := method.ByName(m.Method)
+	named, err := method.ByName(string(m.Method))
 	if err != nil {
-		return nil // a learner that is no method
+		return nil // a learner, not a method
 	}
-	if _, err := surrogate.ByName(m.Surrogate); err != nil {
+	if _, err := surrogate.ByName(string(m.Surrogate)); err != nil {
 		return fmt.Errorf("surrogate %q", m.Surrogate)
 	}
 	if named.UsesTau == m.Tau.IsZero() || named.UsesBeta != (m.Beta > 0) || named.UsesK != (m.K > 0) {

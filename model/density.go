@@ -2,13 +2,13 @@ package model
 
 import "bytes"
 
-// decodedTimes is about how many times as much memory as its text a model takes while it is read.
+// decodedTimes is the memory that reading a model takes, in multiples of the size of its file. Measured; approximate.
 const decodedTimes = 8
 
-// checkDensity refuses files that would take far more memory than a model of their size, before they are decoded: objects that
-// are nearly empty, and weights without features. The checks of a decoded model would refuse them too.
+// checkDensity refuses files that would take far more memory than a model of their size: those with nearly empty objects, and
+// those with weights without features. The checks of a decoded model would refuse them as well, but only after decoding.
 func checkDensity(data []byte) error {
-	const few, least = 1 << 20, 10 // objects, and bytes that one has on average where there are more
+	const few, least = 1 << 20, 10 // objects that are accepted in any case, and the least mean size in bytes of more objects
 	if n := bytes.Count(data, []byte("{")); n > few && len(data) < least*n {
 		return refusal("edited or damaged: more objects than a model has")
 	}
@@ -19,7 +19,7 @@ func checkDensity(data []byte) error {
 	return nil
 }
 
-// field returns the line of a field of the file, which has each of the large ones on a line of its own.
+// field returns the line of a top-level field of a file.
 func field(data []byte, name string) []byte {
 	_, line, _ := bytes.Cut(data, []byte("\n\""+name+"\": "))
 	line, _, _ = bytes.Cut(line, []byte("\n"))

@@ -27,15 +27,15 @@ const (
 	closing        = "\"\n}\n"
 	tailSize       = len(sumField) + 2*sha256.Size + len(closing)
 
-	// maxBytes bounds what Read takes into memory: about 20 million features.
+	// maxBytes is the largest file that Read accepts: about 20 million features.
 	maxBytes = 1 << 30
 )
 
 // content is everything in a file, in its order.
 //
-// A field that a later format added, here or in any type of a model, carries its format in the tag since:"2" and is omitted
-// when it is zero. Older formats are then read and written by the same code: readers refuse a file with a field that is newer
-// than the format in its first line.
+// A field that a later format added, here or in any type of a model, has its format in the tag since:"2" and is omitted if it
+// is zero. So the same code reads and writes older formats. Readers refuse a file with a field that is newer than the format
+// in its first line.
 type content struct {
 	Format       int           `json:"toptau_model"`
 	Schema       schema.Schema `json:"schema"`
@@ -53,31 +53,25 @@ type content struct {
 
 // Load reads the model file at path.
 //
-// Errors: diag.IO when it cannot be read; diag.Model, naming the file, when it is not a model, is of a newer format,
-// was edited or truncated, or does not reproduce its probe scores.
+// Errors name the file: diag.IO if it cannot be read; diag.Model if it is not a model, has a newer format, was edited or
+// truncated, or does not reproduce its probe scores.
 func Load(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		var cause *os.PathError
-		if errors.As(err, &cause) {
-			err = cause.Err
-		}
-		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "the model cannot be read", Err: err}
+		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "the model cannot be read", Err: withoutPath(err)}
 	}
 	defer f.Close()
 	return Read(f, path)
 }
 
-// Read reads a model from r; name stands for it in errors.
+// Read reads a model from r. Errors name it as the file name.
 func Read(r io.Reader, name string) (*Model, error) {
 	data, err := readAll(r)
 	if err != nil {
-		e := diag.Of(err)
-		if e == nil {
-			e = &diag.Error{Kind: diag.IO, Found: "the model cannot be read", Err: plain(err)}
+		if diag.Of(err) == nil {
+			err = &diag.Error{Kind: diag.IO, Found: "the model cannot be read", Err: withoutPath(err)}
 		}
-		e.File = name
-		return nil, e
+		return nil, diag.At(err, diag.Error{File: name})
 	}
 	m, err := decodeModel(data)
 	if err != nil {
@@ -88,7 +82,8 @@ func Read(r io.Reader, name string) (*Model, error) {
 	return m, nil
 }
 
-func plain(err error) error {
+// withoutPath returns the cause of a file error, which repeats the path.
+func withoutPath(err error) error {
 	var cause *os.PathError
 	if errors.As(err, &cause) {
 		return cause.Err
@@ -96,8 +91,7 @@ func plain(err error) error {
 	return err
 }
 
-// readAll looks at the first bytes before it reads the rest, so that a device or a huge file of another kind is refused
-// at once.
+// readAll checks the first bytes before it reads the rest, so that it refuses a device or a huge file of another kind at once.
 func readAll(r io.Reader) ([]byte, error) {
 	head := make([]byte, len(opening)+20)
 	n, err := io.ReadFull(r, head)
@@ -115,9 +109,10 @@ func readAll(r io.Reader) ([]byte, error) {
 	return data, checkDensity(data)
 }
 
+// refusal returns the error for content that is not accepted.
 func refusal(found string) *diag.Error { return &diag.Error{Kind: diag.Model, Found: found} }
 
-// version reads the first line and refuses what is not a model, and what is newer.
+// version returns the format in the first line, or an error if the data is not a model or the format is newer.
 func version(data []byte) (int, error) {
 	if len(data) == 0 {
 		return 0, refusal("an empty file, not a toptau model")
@@ -139,14 +134,14 @@ func version(data []byte) (int, error) {
 	return v, nil
 }
 
-// decodeModel reads a whole file. Every byte counts: the checksum covers all before it, and the content, in today's spelling,
-// must be exactly what encode writes in the file's format for the model that was read.
+// decodeModel reads a whole file. Every byte matters: the checksum covers all bytes before it, and the content, in the present
+// spelling, must be exactly what encode writes in the file's format for the model that was read.
 func decodeModel(data []byte) (*Model, error) {
 	format, err := version(data)
 	if err != nil {
 		return nil, err
 	}
-	if err := verify(data); err != nil {
+	if err := checkSum(data); err != nil {
 		return nil, err
 	}
 	read := data
@@ -189,7 +184,7 @@ func decodeModel(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// checkSince refuses fields that are newer than a format.
+// checkSince returns an error for a field that is newer than a format.
 func checkSince(v reflect.Value, format int) error {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -221,14 +216,14 @@ func checkSince(v reflect.Value, format int) error {
 	return nil
 }
 
-// fieldName returns the name of a field in the file.
+// fieldName returns the name of a field in files.
 func fieldName(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	return name
 }
 
-// verify compares the checksum at the end with the bytes before it.
-func verify(data []byte) error {
+// checkSum compares the checksum at the end with the bytes before it.
+func checkSum(data []byte) error {
 	if len(data) < tailSize {
 		return errors.New("the end is missing")
 	}
@@ -242,7 +237,7 @@ func verify(data []byte) error {
 	return nil
 }
 
-// trailer is the last lines of a file that begins with body.
+// trailer returns the last lines of a file that starts with body.
 func trailer(body []byte) []byte {
 	digest := sha256.Sum256(body)
 	return []byte(sumField + hex.EncodeToString(digest[:]) + closing)
@@ -266,7 +261,8 @@ func (m *Model) encode(format int) ([]byte, error) {
 	return append(data, trailer(data)...), nil
 }
 
-// encodeFields writes all fields that a signature covers, one a line; the elements of points, members and probes one a line.
+// encodeFields returns all fields that a signature covers, one per line. The elements of points, members and probes have a line
+// each.
 func (m *Model) encodeFields(format int) ([]byte, error) {
 	p := &m.parts
 	var b bytes.Buffer
@@ -289,7 +285,7 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 			continue
 		}
 		fmt.Fprintf(&b, "%q: ", field.name)
-		if err := write(&b, field.value); err != nil {
+		if err := writeField(&b, field.value); err != nil {
 			return nil, err
 		}
 		b.WriteString(",\n")
@@ -297,7 +293,7 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// lines makes a list that write puts one element a line.
+// lines returns a list of which writeField puts each element on a line.
 func lines[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i := range list {
@@ -306,7 +302,7 @@ func lines[T any](list []T) []any {
 	return out
 }
 
-func write(b *bytes.Buffer, value any) error {
+func writeField(b *bytes.Buffer, value any) error {
 	list, isList := value.([]any)
 	if !isList {
 		return writeJSON(b, value)
@@ -325,7 +321,7 @@ func write(b *bytes.Buffer, value any) error {
 	return nil
 }
 
-// writeJSON writes compact JSON without the escapes for HTML.
+// writeJSON writes compact JSON without escapes for HTML.
 func writeJSON(b *bytes.Buffer, value any) error {
 	encoder := json.NewEncoder(b)
 	encoder.SetEscapeHTML(false)
@@ -336,8 +332,7 @@ func writeJSON(b *bytes.Buffer, value any) error {
 	return nil
 }
 
-// Save writes the model to path, completely or not at all: an existing file stays as it is until the new one has
-// reached the disk.
+// Save writes the model to path, completely or not at all. An existing file is replaced when the new one is on the disk.
 func (m *Model) Save(path string) error {
 	data, err := m.bytes()
 	if err != nil {
@@ -354,7 +349,7 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	}
 	n, err := w.Write(data)
 	if err != nil && diag.Of(err) == nil {
-		err = &diag.Error{Kind: diag.IO, Found: "the model cannot be written", Err: plain(err)}
+		err = &diag.Error{Kind: diag.IO, Found: "the model cannot be written", Err: withoutPath(err)}
 	}
 	return int64(n), err
 }

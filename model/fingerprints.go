@@ -9,16 +9,16 @@ import (
 	"toptau/internal/sketch"
 )
 
-// Fingerprints are hashes of a sample of the rows that fitted, chose or trained a model, so that they can be recognised among
-// rows that should be new. Whoever has the model can test with them whether a row that they know was probably in training.
+// Fingerprints are hashes of a sample of the rows that fitted or selected a model, so that these rows are recognised among rows
+// that should be new. Anyone with the model can test whether a row that they know was probably in the training data.
 type Fingerprints struct {
-	Rows    int                          `json:"rows"`    // that were hashed
-	Sampled int                          `json:"sampled"` // of them, rows whose hash is below Cut
+	Rows    int                          `json:"rows"`    // number of hashed rows
+	Sampled int                          `json:"sampled"` // number of them whose hash is below Cut
 	Cut     uint64                       `json:"cut"`     // at most 2^48
-	Hashes  [sketch.MostCounted]HashList `json:"hashes"`  // of the sampled rows: those that occur once, twice, 3 times, more often
+	Hashes  [sketch.MostCounted]HashList `json:"hashes"`  // of the sampled rows: hashes that occur once, twice, 3 times, more often
 }
 
-// HashList is hashes of 48 bits in ascending order; in a file, base64 of 6 bytes for each, the highest first.
+// HashList has hashes of 48 bits in ascending order. In a file it is base64 of 6 bytes for each, the most significant first.
 type HashList []uint64
 
 const hashBytes = sketch.Bits / 8
@@ -34,7 +34,7 @@ func (l HashList) MarshalJSON() ([]byte, error) {
 	return json.Marshal(base64.StdEncoding.EncodeToString(raw))
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (l *HashList) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -55,7 +55,7 @@ func (l *HashList) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// check refuses fingerprints that no rows can have left.
+// check returns an error for fingerprints that no rows can have.
 func (f *Fingerprints) check() error {
 	if f == nil {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/calibrate"
 	"toptau/method"
 	"toptau/metric"
 )
@@ -46,33 +45,28 @@ func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
 	if err := goal.Check(); err != nil {
 		return fmt.Errorf("a guarantee without a valid goal: %w", err)
 	}
-	kinds := map[method.Criterion]string{metric.AtNP: "max-fpr", metric.AtQuantile: "top", metric.AtTop: "absolute-top"}
+	kinds := map[method.Criterion]metric.GoalKind{method.AtNP: metric.GoalMaxFPR, method.AtQuantile: metric.GoalTop, method.AtTop: metric.GoalAbsoluteTop}
 	if kind := kinds[goal.Criterion().Name]; g.Kind != kind || g.Rate != goal.Tau() {
 		return fmt.Errorf("a guarantee of kind %q with rate %q for another goal: %s", g.Kind, g.Rate, goal)
-	}
-	claim := calibrate.Claim{Alpha: g.Rate, Delta: g.Delta, N: g.Negatives, Order: g.Order, Bound: g.Bound, Sample: g.Calibration}
-	if g.Kind == "top" { // its calibration rows are of both classes; files without the sample do not have their number
-		if claim.N = 0; g.Calibration != nil {
-			claim.N = g.Calibration.Rows
-		}
 	}
 	if !g.Certified {
 		return errors.New("a guarantee that is not certified")
 	}
-	score, kept, err := claim.Check()
+	score, known, err := g.Check()
 	if err != nil {
 		return fmt.Errorf("the guarantee contradicts itself: %w", err)
 	}
-	if kept && score != threshold {
+	if known && score != threshold {
 		return fmt.Errorf("the threshold %v is not the calibration score of order %d, which is %v", threshold, g.Order, score)
 	}
-	if g.Negatives < 0 || claim.N > 0 && g.Negatives > claim.N {
-		return fmt.Errorf("%d negatives among %d calibration rows", g.Negatives, claim.N)
+	if n := g.N(); g.Negatives < 0 || n > 0 && g.Negatives > n {
+		return fmt.Errorf("%d negatives among %d calibration rows", g.Negatives, n)
 	}
 	return nil
 }
 
-// checkSegmentRows compares the segments with the point: they divide its calibration rows and share its delta.
+// checkSegmentRows compares the guarantees of the segments with the point's: they have the same delta and parts of its
+// calibration rows.
 func (p *Point) checkSegmentRows() error {
 	var first *Guarantee
 	negatives, rows := 0, 0
@@ -99,7 +93,7 @@ func (p *Point) checkSegmentRows() error {
 	return nil
 }
 
-// guarantees lists those of the point and of its segments.
+// guarantees returns those of the point and of its segments.
 func (p *Point) guarantees() []*Guarantee {
 	var list []*Guarantee
 	if p.Guarantee != nil {
@@ -113,7 +107,7 @@ func (p *Point) guarantees() []*Guarantee {
 	return list
 }
 
-// checkSource compares what the source says about the rows with the guarantee.
+// checkSource compares the rows that the source names with the guarantee.
 func (p *Point) checkSource() error {
 	guarantees := p.guarantees()
 	for _, words := range []string{"out-of-fold", "not certified", "training rows"} {
@@ -130,8 +124,8 @@ func (p *Point) checkSource() error {
 	}
 	var rows, negatives int
 	if n, _ := fmt.Sscanf(p.Source, "%d calibration rows, %d negative", &rows, &negatives); n == 2 {
-		if negatives != g.Negatives || g.Kind == "top" && g.Calibration != nil && rows != g.Calibration.Rows || rows < negatives {
-			return fmt.Errorf("a guarantee on other rows than the source %q says", p.Source)
+		if negatives != g.Negatives || g.Kind == metric.GoalTop && g.Calibration != nil && rows != g.Calibration.Rows || rows < negatives {
+			return fmt.Errorf("a guarantee for other rows than the source %q", p.Source)
 		}
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
-	"toptau/threshold"
 )
 
 // FileVersion is the version of the files that this package writes, and the newest that it reads.
@@ -234,22 +233,10 @@ func (p *Point) ThresholdOf(segment string) float64 {
 // if it has one.
 func (p *Point) Decide(score float64, segment string) bool { return score > p.ThresholdOf(segment) }
 
-// Guarantee is the evidence for a threshold: with probability at least 1 - Delta over the draw of the calibration rows,
-// the rate named by Kind is at most Rate. It holds if the calibration rows and later rows have the same distribution.
-type Guarantee struct {
-	Certified bool           `json:"certified"`     // the calibration rows were used for nothing else
-	Kind      string         `json:"kind"`          // "max-fpr", "top", "absolute-top"
-	Rate      threshold.Rate `json:"rate,omitzero"` // absent if the goal is not a rate
-	Delta     threshold.Rate `json:"delta"`
-	Negatives int            `json:"n_negatives"` // calibration rows
-	Order     int            `json:"order"`       // the threshold is this order statistic, 1-based from the smallest score
-	Bound     float64        `json:"bound"`       // the exact tail probability, at most Delta
+// Guarantee is the evidence for a threshold.
+type Guarantee = calibrate.Guarantee
 
-	// Calibration holds some of the calibration scores, so that later rows can be compared with them. nil: not kept.
-	Calibration *calibrate.Sample `json:"calibration,omitempty"`
-}
-
-// Member is one fitted model in the average.
+// Member is one fitted model in the average. Its method is one of package method or a learner: "logistic", "svm", "ramp".
 type Member struct {
 	method.Problem
 	Anchor   float64         `json:"anchor,omitempty"`      // ramp: the lambda of the logistic regression that it starts from

@@ -22,7 +22,9 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -58,9 +60,9 @@ func trained(t testing.TB) *Model {
 			{Name: "per id", Threshold: 1, Goal: metric.RateGoal(metric.GoalTop, "1%"), Source: "quantile of the training scores",
 				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
 		},
-		Members: []Member{{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1,
-			Blocks: []int{0, 1}, Share: 1, Solver: Solver{Name: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
-			Certificate: &Certificate{Objective: 0.5, ObjectiveAtZero: 1, LowerBound: &bound, Threshold: 0.7, ZeroIsOptimal: &yes}}},
+		Members: []Member{{Problem: method.Problem{Method: "patmat-np", Surrogate: "hinge", Lambda: 0.001, Tau: threshold.MustRate("1/3"), Beta: 0.1},
+			Blocks: []int{0, 1}, Share: 1, Settings: method.Settings{Solver: "adam", Iterations: 1000, Step: 0.01, Start: "zero", Seed: 7},
+			Evidence: &Evidence{Bounds: result.Bounds{Objective: 0.5, AtZero: 1, Lower: &bound}, Threshold: 0.7, ZeroIsOptimal: &yes}}},
 		Training: Training{Rows: 5, Positives: 2, Digest: "sha256:" + strings.Repeat("0a", 32), Seed: 7},
 	})
 	if err != nil {
@@ -200,13 +202,14 @@ func TestRoundTrip(t *testing.T) {
 		}
 		maps := cmp.Comparer(func(a, b *feature.Map) bool { return slices.Equal(a.Names(), b.Names()) })
 		rates := cmp.Comparer(func(a, b threshold.Rate) bool { return a == b })
-		if diff := cmp.Diff(m.parts, again.parts, maps, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b })); diff != "" && i == 0 {
+		if diff := cmp.Diff(m.parts, again.parts, maps, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b }),
+			cmp.Comparer(func(a, b Guarantee) bool { return reflect.DeepEqual(a, b) })); diff != "" && i == 0 {
 			t.Errorf("model %d (-saved +loaded):\n%s", i, diff)
 		}
 	}
 }
 
-// Every single byte counts: whatever it is replaced by, inserted or removed, the file is refused and named.
+// Every byte matters: a file with a byte replaced, inserted or removed is refused, and the error names it.
 func TestEveryEditIsRefused(t *testing.T) {
 	data := encoded(t, trained(t))
 	try := func(what string, i int, edited []byte) {
@@ -242,7 +245,7 @@ func resealed(t *testing.T, data []byte, old, new string) []byte {
 	return append(body, trailer(body)...)
 }
 
-// forgeries are edits by somebody who mends the checksum, with what the refusal says; "" where none is due.
+// forgeries are edits with a valid checksum, and part of the error; "" if the edit is accepted.
 var forgeries = []struct{ old, new, want string }{
 	{`"toptau_model": 2,`, `"toptau_model": 3,`, "format 3, this toptau reads up to 2"},
 	{`"toptau_model": 2,`, `"toptau_model": 0,`, "number is not readable"},
@@ -287,7 +290,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 	for _, edit := range forgeries {
 		m, err := Read(strings.NewReader(string(resealed(t, data, edit.old, edit.new))), "m.json")
 		if edit.want == "" {
-			// A forger may change what nothing depends on; it then is what the file says.
+			// A forger may change fields that nothing else depends on.
 			if err != nil || string(encoded(t, m)) == string(data) {
 				t.Errorf("%s: error %v", edit.new, err)
 			}
@@ -345,7 +348,7 @@ func TestBrokenPartsMakeNoModel(t *testing.T) {
 		"infinite":      func(p *Parts) { p.Points[0].Threshold = math.Inf(1) },
 		"not UTF-8":     func(p *Parts) { p.Points[0].Source = "\xff" },
 		"no features":   func(p *Parts) { p.Features = nil },
-		"certificate":   func(p *Parts) { p.Members[0].Certificate = &Certificate{Objective: math.Inf(1)} },
+		"certificate":   func(p *Parts) { p.Members[0].Evidence = &Evidence{Bounds: result.Bounds{Objective: math.Inf(1)}} },
 		"unnamed point": func(p *Parts) { p.Points[0].Name = "" },
 	} {
 		p := trained(t).Parts(feature.Key{})

@@ -18,8 +18,8 @@ import (
 	"toptau/diag"
 )
 
-// Signature says who vouches for a file: an ed25519 signature (RFC 8032) of all its bytes before the signature, with the key
-// that checks it. That key proves nothing by itself, since anyone can make one; compare it with a key from elsewhere (Verify).
+// Signature is an ed25519 signature (RFC 8032) of all bytes of a file before the signature, with the key that checks it. The
+// key proves nothing by itself, since anyone can make one. Compare it with a key from a trusted source (By, Model.Verify).
 type Signature struct {
 	Algorithm string `json:"algorithm"`  // "ed25519"
 	PublicKey []byte `json:"public_key"` // 32 bytes
@@ -28,7 +28,7 @@ type Signature struct {
 
 const ed25519Name = "ed25519"
 
-// NewSignature signs a message.
+// NewSignature returns the signature of a message.
 func NewSignature(key ed25519.PrivateKey, message []byte) (*Signature, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a signing key of %d bytes", len(key)),
@@ -41,7 +41,7 @@ func NewSignature(key ed25519.PrivateKey, message []byte) (*Signature, error) {
 	return &Signature{Algorithm: ed25519Name, PublicKey: public, Value: ed25519.Sign(key, message)}, nil
 }
 
-// Check reports whether the signature is the one of a message by the key that it names.
+// Check returns an error unless the signature is that of a message by its public key.
 func (s *Signature) Check(message []byte) error {
 	if s.Algorithm != ed25519Name || len(s.PublicKey) != ed25519.PublicKeySize || len(s.Value) != ed25519.SignatureSize {
 		return fmt.Errorf("a signature of algorithm %q with a key of %d and a value of %d bytes", s.Algorithm, len(s.PublicKey), len(s.Value))
@@ -52,16 +52,16 @@ func (s *Signature) Check(message []byte) error {
 	return nil
 }
 
-// By reports whether the signature was made with the private key of key. A nil signature is an error. The content has been
-// checked against the signature when it was read; name stands for the file in errors.
+// By returns an error unless the signature was made with the private key of key. A nil signature is an error. Errors name the
+// file name. Content is checked against its signature when it is read, not here.
 func (s *Signature) By(key ed25519.PublicKey, name string) error {
 	if s == nil {
 		return &diag.Error{Kind: diag.Model, File: name, Found: "not signed", Expected: "a signature by key " + KeyName(key),
-			Hint: "sign it with --sign KEYFILE"}
+			Fixes: []diag.Fix{{Param: "sign", Value: "KEYFILE"}}}
 	}
 	if !bytes.Equal(s.PublicKey, key) {
 		return &diag.Error{Kind: diag.Model, File: name, Found: "signed by key " + KeyName(s.PublicKey),
-			Expected: "key " + KeyName(key), Hint: "it comes from someone else, or --verify-key names the wrong key"}
+			Expected: "key " + KeyName(key), Hint: "it was signed by someone else, or the given key is the wrong one"}
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (m *Model) Sign(key ed25519.PrivateKey) (*Model, error) {
 	return signed, err
 }
 
-// LoadVerified is Load for a model that must have been signed with the private key of key.
+// LoadVerified is Load and Verify: the model must have been signed with the private key of key.
 func LoadVerified(path string, key ed25519.PublicKey) (*Model, error) {
 	m, err := Load(path)
 	if err != nil {
@@ -99,8 +99,8 @@ const (
 	keyHint      = "toptau keygen KEYFILE, or openssl genpkey -algorithm ed25519 -out KEYFILE"
 )
 
-// ReadPrivateKey reads an ed25519 key from a PEM file (PKCS #8), as GenerateKey and openssl genpkey write it. A file that others
-// than its owner may read is refused.
+// ReadPrivateKey reads an ed25519 key from a PEM file (PKCS #8), as GenerateKey and openssl genpkey write it. It refuses a
+// file that others than its owner may use.
 func ReadPrivateKey(path string) (ed25519.PrivateKey, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -149,10 +149,10 @@ func ReadPublicKey(path string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// maxKeyBytes is more than any key file has.
+// maxKeyBytes is more than the size of any key file.
 const maxKeyBytes = 1 << 16
 
-// readPEM returns the content of the first PEM block of a file, which must be of a type.
+// readPEM returns the content of the first PEM block of a file. Its type must be kind.
 func readPEM(f *os.File, path, kind string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, maxKeyBytes))
 	if err != nil {
@@ -162,14 +162,14 @@ func readPEM(f *os.File, path, kind string) ([]byte, error) {
 	clear(text)
 	switch {
 	case block == nil:
-		return nil, badKey(path, "no PEM file", nil)
+		return nil, badKey(path, "not a PEM file", nil)
 	case block.Type != kind && block.Type == privateBlock:
 		e := badKey(path, "a private key", nil)
 		e.Expected, e.Hint = "the public key", "openssl pkey -in "+path+" -pubout"
 		return nil, e
 	case block.Type != kind && block.Type == publicBlock:
 		e := badKey(path, "a public key", nil)
-		e.Expected, e.Hint = "the private key", "--sign takes the file without .pub"
+		e.Expected, e.Hint = "the private key", "which is in the file without .pub"
 		return nil, e
 	case block.Type != kind:
 		return nil, badKey(path, "a PEM block "+diag.Quote(block.Type), nil)
@@ -178,15 +178,15 @@ func readPEM(f *os.File, path, kind string) ([]byte, error) {
 }
 
 func keyUnreadable(path string, err error) error {
-	return &diag.Error{Kind: diag.IO, File: path, Found: "the key cannot be read", Err: plain(err)}
+	return &diag.Error{Kind: diag.IO, File: path, Found: "the key cannot be read", Err: withoutPath(err)}
 }
 
 func badKey(path, found string, err error) *diag.Error {
 	return &diag.Error{Kind: diag.Usage, File: path, Found: found, Err: err, Expected: "an ed25519 key in PEM form", Hint: keyHint}
 }
 
-// GenerateKey makes a key: it writes the private key to path, for its owner alone, and the public key to path.pub. Files that
-// exist are not replaced.
+// GenerateKey makes a key. It writes the private key to path, readable by its owner only, and the public key to path.pub. It
+// does not replace existing files.
 func GenerateKey(path string) (ed25519.PublicKey, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -210,7 +210,7 @@ func GenerateKey(path string) (ed25519.PublicKey, error) {
 	return public, nil
 }
 
-// writeKey writes a new PEM file, or none.
+// writeKey writes a new PEM file, completely or not at all.
 func writeKey(path, kind string, content []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if errors.Is(err, fs.ErrExist) {
@@ -223,7 +223,7 @@ func writeKey(path, kind string, content []byte, mode os.FileMode) error {
 		}
 	}
 	if err != nil {
-		return &diag.Error{Kind: diag.IO, File: path, Found: "cannot be written", Err: plain(err)}
+		return &diag.Error{Kind: diag.IO, File: path, Found: "cannot be written", Err: withoutPath(err)}
 	}
 	return nil
 }

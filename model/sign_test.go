@@ -75,8 +75,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// Every edit of a signed file whose checksum was made again is refused, whoever reads it; a signature can only be removed or
-// replaced by that of another key, and --verify-key sees both.
+// Every edit of a signed file with a new checksum is refused by every reader. A signature can only be removed or replaced by
+// that of another key, and By reports both.
 func TestSignedFilesAreRefusedWhenEdited(t *testing.T) {
 	m := complete(t)
 	key := testKey(1)
@@ -144,7 +144,7 @@ func TestKeyFiles(t *testing.T) {
 	os.WriteFile(text, []byte("a,b\n"), 0o600)
 	for path, want := range map[string]string{
 		filepath.Join(dir, "none"):               "no such file",
-		text:                                     "no PEM file",
+		text:                                     "not a PEM file",
 		dir:                                      "directory",
 		path + ".pub":                            "a public key, expected the private key",
 		write("curve", privateBlock, secret):     "*ecdsa.PrivateKey",

@@ -5,8 +5,8 @@ import (
 	"toptau/schema"
 )
 
-// Evaluation is one or more rankings of the same labelled rows: `evaluate`, and the second part of `compare`. The fields of
-// Measured at the top are those of the first entry.
+// Evaluation is one or more rankings of the same labelled rows: `evaluate`, and the second part of `compare`.
+// The fields of Measured at the top are those of the first entry.
 type Evaluation struct {
 	Document
 	Counts
@@ -103,9 +103,9 @@ const (
 	AboutBest     VerdictAbout = "best"     // the entry with the most positives on these rows
 )
 
-// Verdict is one conclusion with both of its sides. Only entries that differ in the loss alone show what the loss does, and
-// only those that differ in the encoding alone show what the encoding does. All sides except the best entry were chosen
-// without these rows.
+// Verdict is one conclusion with both of its sides. Only entries that differ in the loss alone show what the
+// loss does, and only those that differ in the encoding alone show what the encoding does. All sides except
+// the best entry were chosen without these rows.
 type Verdict struct {
 	About      VerdictAbout       `json:"about"`                // the question: loss, encoding, against or best
 	Entry      string             `json:"entry,omitempty"`      // one side; absent: there is none

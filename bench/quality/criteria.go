@@ -8,8 +8,8 @@ import (
 	"toptau/threshold"
 )
 
-// Criteria are what the page reports of scores of a test part, ties counted against the model. Rates are shares, not per
-// cent.
+// Criteria are what the page reports of scores of a test part, ties counted against the model. Rates are
+// shares, not per cent.
 type Criteria struct {
 	LogPAUC      float64 `json:"log_pauc"`         // the mean of the true positive rates at fprs
 	TPRTenth     float64 `json:"tpr_at_0.1%"`      // true positive rate at a false positive rate of 0.1 %
@@ -76,7 +76,8 @@ func measure(positives, negatives []float64) (Criteria, error) {
 // contest is the number of rows that coil2000's contest asks for.
 const contest = 800
 
-// bestRows are the rows of the best scores, best first, as score --best chooses them: of equal scores the earlier row.
+// bestRows are the rows of the best scores, best first, as score --best chooses them: of equal scores the
+// earlier row.
 func bestRows(scores []float64, count int) []int {
 	rows := make([]int, len(scores))
 	for i := range rows {

@@ -14,7 +14,8 @@ import (
 	"toptau/schema"
 )
 
-// entry is a way to score the test part of a set: score returns a score for each test row in the order of the file.
+// entry is a way to score the test part of a set: score returns a score for each test row in the order of the
+// file.
 type entry struct {
 	name  string
 	title string // on the page

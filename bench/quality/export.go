@@ -13,8 +13,8 @@ import (
 	"toptau/schema"
 )
 
-// exported describes the parts of a set for one seed, for gbdt.py. Each part has two more files: NAME.x with the values row by
-// row as float32, and NAME.y with one byte per row, 1 for a positive.
+// exported describes the parts of a set for one seed, for gbdt.py. Each part has two more files: NAME.x with
+// the values row by row as float32, and NAME.y with one byte per row, 1 for a positive.
 type exported struct {
 	Set         string `json:"set"`
 	Seed        int    `json:"seed"`

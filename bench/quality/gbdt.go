@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// Scores of scikit-learn's gradient boosting on the parts of divide. gbdt.py made and describes them.
+// Scores of scikit-learn's gradient boosting on the parts of divide, made by gbdt.py, which says what they
+// are.
 //
 //go:embed gbdt/*.gz
 var gbdtFiles embed.FS

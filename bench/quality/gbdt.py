@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Scores of scikit-learn's HistGradientBoostingClassifier beside toptau: reads what `quality -split DIR` wrote and writes
+"""Scores of scikit-learn's HistGradientBoostingClassifier for the comparison with toptau: reads what `quality -split DIR` wrote and writes
 one small file a set, which the harness embeds. Needs Debian's python3-sklearn; the tests and the harness need no Python.
 
     gbdt.py DIR OUT [SET ...]

@@ -39,7 +39,8 @@ func logistic(encode schema.Encoding) func(ctx context.Context, h *harness, j jo
 	}
 }
 
-// choosePenalty returns the index of the penalty with the best mean criterion over the folds; the larger of equals.
+// choosePenalty returns the index of the penalty with the best mean criterion over the folds; the larger of
+// equals.
 func choosePenalty(ctx context.Context, p *parts, o feature.Options) (int, error) {
 	k := 3
 	if p.train.Rows() < 3000 {

@@ -1,9 +1,9 @@
-// Command quality compares toptau's default at the top of the list with logistic regression and gradient boosting on the
-// benchmark data (TOPTAU_DATA) and writes docs/quality.md. Run it with "make quality" at the root of the repository. It keeps
-// results in a directory, so an interrupted run continues where it stopped.
+// Command quality compares toptau's default at the top of the list with logistic regression and gradient
+// boosting on the benchmark data (TOPTAU_DATA) and writes docs/quality.md. Run it with "make quality" at the
+// root of the repository. It keeps results in a directory, so an interrupted run continues where it stopped.
 //
-// With -thresholds it measures how well thresholds without a guarantee keep their budget on rows that took no part in training,
-// and writes docs/thresholds.md ("make thresholds").
+// With -thresholds it measures how well thresholds without a guarantee keep their budget on rows that took no
+// part in training, and writes docs/thresholds.md ("make thresholds").
 package main
 
 import (
@@ -151,8 +151,8 @@ func buildOf() (string, error) {
 	return digest(path)
 }
 
-// jobs lists what to compute from the first to the last seed: the first seed of every set, then the second. So a run that is
-// cut short has results for every set.
+// jobs lists what to compute from the first to the last seed: the first seed of every set, then the second.
+// So a run that is cut short has results for every set.
 func jobs(only, chosen []string, seeds [2]int) []job {
 	var list []job
 	for seed := seeds[0]; seed <= min(seeds[1], mostSeeds); seed++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// names is the law of a made-up column of names: accounts, hosts, customers.
+// names is the distribution of an artificial column of names, such as accounts, hosts or customers.
 type names string
 
 const (

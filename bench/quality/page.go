@@ -66,7 +66,8 @@ interrupted run continues where it stopped. For new scores of GBDT:
     python3 bench/quality/gbdt.py DIR bench/quality/gbdt    # Debian: python3-sklearn
 `
 
-// values returns a figure of an entry on a set for each seed from 1 on, NaN without a result; nil if there is no result.
+// values returns a figure of an entry on a set for each seed from 1 on, NaN without a result; nil if there is
+// no result.
 func (h *harness) values(set, entry, goal string, figure func(c Criteria) float64) []float64 {
 	var list []float64
 	for _, r := range h.results {

@@ -12,7 +12,8 @@ type parts struct {
 	schema      schema.Schema
 }
 
-// read returns the parts of a set for a seed, the test part with the columns and categories of the training part.
+// read returns the parts of a set for a seed, the test part with the columns and categories of the training
+// part.
 func (h *harness) read(s *set, seed int) (*parts, error) {
 	f, err := h.divide(s, seed)
 	if err != nil {

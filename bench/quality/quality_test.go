@@ -17,7 +17,7 @@ import (
 // simulated writes a small set in the place of pima: 300 negatives, 100 positives, some of them easy to tell.
 func simulated(t *testing.T) *harness { return simulatedSize(t, 400) }
 
-// simulatedSize writes the same set with the given number of rows, a quarter of them positives.
+// simulatedSize is the same with the given number of rows, a quarter of them positive.
 func simulatedSize(t *testing.T, rows int) *harness {
 	t.Helper()
 	h := &harness{data: t.TempDir(), cache: t.TempDir(), build: "test"}
@@ -180,7 +180,7 @@ func TestAnInterruptedRunGoesOnAndTheTestPartDecidesNothing(t *testing.T) {
 	}
 }
 
-// The labels of the test rows are flipped, which must not change the scores.
+// The labels of the test rows are turned round: the scores must not notice.
 func TestScoresDoNotDependOnTestLabels(t *testing.T) {
 	h := simulated(t)
 	p, err := h.read(setOf("pima"), 1)

@@ -44,7 +44,8 @@ func (j job) file() string {
 // path is where a job's result is kept.
 func (h *harness) path(j job) string { return filepath.Join(h.cache, "results", j.file()+".json") }
 
-// kept returns the result of an earlier run. Results of another build of the program count only if the harness allows them.
+// kept returns the result of an earlier run. Results of another build of the program count only where that
+// was asked for.
 func (h *harness) kept(j job) (*Result, bool) {
 	text, err := os.ReadFile(h.path(j))
 	if err != nil {

@@ -16,8 +16,8 @@ type set struct {
 	labels [2]string // files with the labels of the two, one a line; "": the labels are in the files
 	format toptau.Format
 	seeds  int // 1 to this
-	// relabel are the positive labels of sets with a test file. The labels become 1 and 0, because a positive value must
-	// occur in a file that is read, and the training file lacks some of these.
+	// relabel are the positive labels of sets with a test file. The labels become 1 and 0, because a positive
+	// value must occur in a file that is read, and the training file lacks some of these.
 	relabel []string
 	goals   []string // one training each, as on the command line; the first gives the log-pAUC
 	kind    string   // a word on the set, for the page

@@ -19,11 +19,13 @@ import (
 	"toptau/internal/tune"
 )
 
-// files are the paths of the training and test part of a set for one seed. toptau reads both with the set's format.
+// files are the paths of the training and test part of a set for one seed. toptau reads both with the set's
+// format.
 type files struct{ train, test string }
 
-// divide returns the parts of a set. A set with its own test file has the same parts for every seed. Otherwise the seed draws
-// three quarters of each class for training. The parts are unchanged lines of the set's files.
+// divide returns the parts of a set. A set with its own test file has the same parts for every seed.
+// Otherwise the seed draws three quarters of each class for training. The parts are unchanged lines of the
+// set's files.
 func (h *harness) divide(s *set, seed int) (files, error) {
 	path := func(part string) string {
 		return filepath.Join(h.cache, "parts", fmt.Sprintf("%s-%d-%s", s.name, seed, part))
@@ -46,7 +48,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// join writes a file with the labels of another file as its last column, or with its own labels reduced to 1 and 0.
+// join writes a file with the labels of another file as its last column, or with its own labels reduced to 1
+// and 0.
 func (h *harness) join(s *set, from, labels, to string) error {
 	lines, err := readLines(filepath.Join(h.data, from))
 	if err != nil {
@@ -118,8 +121,8 @@ type textRows struct {
 	positive []bool // of each line
 }
 
-// drawRows returns at most the given number of rows of a set's training file, in the order of the file. It always draws the
-// same rows.
+// drawRows returns at most the given number of rows of a set's training file, in the order of the file. It
+// always draws the same rows.
 func (h *harness) drawRows(s *set, most int) (*textRows, error) {
 	path := filepath.Join(h.data, s.train)
 	if s.test != "" {

@@ -17,9 +17,9 @@ type estimate struct {
 // student holds the 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom.
 var student = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
 
-// estimated returns the mean of some values with the interval mean +- t s / sqrt(n). It ignores NaN. The parts of different
-// seeds share rows, so the interval shows the effect of the division and of the random numbers, not the variation between
-// samples.
+// estimated returns the mean of some values with the interval mean +- t s / sqrt(n). It ignores NaN. The
+// parts of different seeds share rows, so the interval shows the effect of the division and of the random
+// numbers, not the variation between samples.
 func estimated(values []float64) estimate {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	n := len(values)

@@ -24,8 +24,8 @@ import (
 	"toptau/threshold"
 )
 
-// plainRule names the rule for thresholds without a guarantee. It is part of the path of kept results, so a new rule needs a
-// new name.
+// plainRule names the rule for thresholds without a guarantee. It is part of the path of kept results, so a
+// new rule needs a new name.
 const plainRule = "saved-model"
 
 // budgets are the false positive rates of the page.
@@ -86,8 +86,8 @@ func (j thresholdJob) path(h *harness) string {
 		fmt.Sprintf("%s-%d.json", strings.ReplaceAll(j.cell.name, " ", "-"), j.seed))
 }
 
-// thresholdJobs lists what to compute: the first seed of every cell, then the others so that all cells progress at the same
-// rate. Slow runs come last.
+// thresholdJobs lists what to compute: the first seed of every cell, then the others so that all cells
+// progress at the same rate. Slow runs come last.
 func thresholdJobs(only, chosen []string, seeds [2]int) []thresholdJob {
 	var list []thresholdJob
 	for k := range cells {
@@ -155,7 +155,8 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	return atomicfile.Write(out, []byte(text))
 }
 
-// computeThresholds computes the runs that wait, as many at a time as there are processors. It ends early with ctx.
+// computeThresholds computes the runs that wait, as many at a time as there are processors. It ends early
+// with ctx.
 func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, runs []*ThresholdRun, waiting []int) error {
 	var mu sync.Mutex
 	start, computed := time.Now(), 0.0
@@ -180,8 +181,8 @@ func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, ru
 	})
 }
 
-// timeLeft estimates the time until the missing runs are there: the processor time of each is that of its cell on its set,
-// or the mean, and passes as quickly as that of the runs computed since start.
+// timeLeft estimates the time until the missing runs are there: the processor time of each is that of its
+// cell on its set, or the mean, and passes as quickly as that of the runs computed since start.
 func timeLeft(list []thresholdJob, runs []*ThresholdRun, start time.Time, computed float64) time.Duration {
 	type place struct {
 		set  *thresholdSet

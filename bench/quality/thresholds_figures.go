@@ -31,8 +31,8 @@ type Figures struct {
 	ratios []float64 // by seed
 }
 
-// figuresOf pools the runs of every set, cell and budget, in the order of the page. An average of one member does not
-// count for the cell of averages.
+// figuresOf pools the runs of every set, cell and budget, in the order of the page. An average of one member
+// does not count for the cell of averages.
 func figuresOf(runs []*ThresholdRun) []*Figures {
 	var list []*Figures
 	for i := range thresholdSets {

@@ -18,7 +18,8 @@ type thresholdPage struct {
 	before  []*Figures
 }
 
-// thresholdsBefore holds the figures of the rule before plainRule, which this program measured at an earlier commit.
+// thresholdsBefore holds the figures of the rule before plainRule, which this program measured at an earlier
+// commit.
 //
 //go:embed thresholds-before.json
 var thresholdsBefore []byte

@@ -16,8 +16,8 @@ import (
 	"toptau/threshold"
 )
 
-// thresholdSet is a set on which thresholds are measured: rows of a real set, half of which test, divided anew for every seed; or
-// a simulated set, which every seed draws afresh with a fresh test part.
+// thresholdSet is a set on which thresholds are measured: rows of a real set, half of which test, divided
+// anew for every seed; or a simulated set, which every seed draws afresh with a fresh test part.
 type thresholdSet struct {
 	name      string
 	of        string           // a name in sets; "": simulated
@@ -39,7 +39,7 @@ var thresholdSets = []thresholdSet{
 	{name: "cicids2017_web", of: "cicids2017_web"},
 	{name: "magic04", of: "magic04"},
 	{name: "nsl_kdd", of: "nsl_kdd", rows: 20_000, kind: "20,000 of the 25,192 rows of the training file"},
-	{name: "w8a", of: "w8a", rows: 30_000, kind: "30,000 of 49,749 rows; 0 or 1 in every column, therefore many scores are equal"},
+	{name: "w8a", of: "w8a", rows: 30_000, kind: "30,000 of 49,749 rows; 0 or 1 in every column, many scores are equal"},
 	{name: "covtype_2vs4", of: "covtype_2vs4", rows: 30_000, kind: "30,000 of 286,048 rows"},
 	{name: "cicids2017_web+names", of: "cicids2017_web", names: telling,
 		kind: "with an artificial column of 6,000 names, of which 1,200 are more frequent among the positives"},
@@ -48,7 +48,7 @@ var thresholdSets = []thresholdSet{
 	{name: "detectors", simulated: simulate.Options{Kind: "detectors", Rows: 3200, Columns: 20, Positives: threshold.MustRate("10%")},
 		kind: "`toptau simulate detectors`, 3,200 rows, 20 columns, 10 % positives"},
 	{name: "hepmass+names", simulated: simulate.Options{Kind: "hepmass", Rows: 4000, Positives: threshold.MustRate("25%")},
-		names: telling, kind: "`toptau simulate hepmass`, 4,000 rows, 25 % positives, with a made-up column of 6,000 names, " +
+		names: telling, kind: "`toptau simulate hepmass`, 4,000 rows, 25 % positives, with an artificial column of 6,000 names, " +
 			"of which 1,200 are more frequent among the positives"},
 }
 
@@ -68,8 +68,8 @@ const (
 	defaultCell = "default"
 )
 
-// cells are the rows of the page for each set, the quick ones first. Budgets have their own trainings where these are cheap. So
-// does 5 % on scorecards: there are enough rows to hold some out, which 1 % lacks.
+// cells are the rows of the page for each set, the quick ones first. Budgets have their own trainings where
+// these are cheap. So does 5 % on scorecards: there are enough rows to hold some out, which 1 % lacks.
 var cells = []cell{
 	singleCell(method.Logistic, schema.Raw, 20, 10, 200),
 	singleCell(method.Ramp, schema.Raw, 10, 10, 50),
@@ -119,7 +119,8 @@ func (c *cell) options(s *thresholdSet, seed int, rate threshold.Rate) tune.Sear
 	return o
 }
 
-// load returns the rows of a set for a seed. Real sets have the same rows for every seed; the search divides them.
+// load returns the rows of a set for a seed. Real sets have the same rows for every seed; the search divides
+// them.
 func (h *harness) load(s *thresholdSet, seed int) (tune.Data, error) {
 	if s.of != "" {
 		h.mu.Lock()

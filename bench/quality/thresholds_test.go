@@ -12,8 +12,8 @@ import (
 	"toptau/threshold"
 )
 
-// By hand: two seeds with 1,000 test negatives each at 1 %, 8 and 14 false alarms: R = 22/20 = 1.1, of the seeds 0.8 and
-// 1.4, so that the standard error is 0.3.
+// By hand: two seeds with 1,000 test negatives each at 1 %, 8 and 14 false alarms: R = 22/20 = 1.1, of the
+// seeds 0.8 and 1.4, so that the standard error is 0.3.
 func TestFiguresByHand(t *testing.T) {
 	f := pooledFigures("pima", "default", threshold.MustRate("0.01"), []AtBudget{
 		{Budget: "0.01", Scheme: "held-out", Calibration: 2000, Expected: 0.01, Low: 0.007, High: 0.013, Negatives: 1000, FalseAlarms: 8,

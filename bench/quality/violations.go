@@ -21,9 +21,9 @@ import (
 
 // Violations counts how often a threshold exceeds the budget, over draws of the data.
 //
-// At most population rows of a set are the population. A draw takes negatives and positives from them with replacement, and
-// toptau trains on it. The false positive rate over the population is then the model's true one, without measurement error.
-// Every draw is trained twice, with a guarantee and without.
+// At most population rows of a set are the population. A draw takes negatives and positives from them with
+// replacement, and toptau trains on it. The false positive rate over the population is then the model's true
+// one, without measurement error. Every draw is trained twice, with a guarantee and without.
 type Violations struct {
 	Set       string  `json:"set"`
 	Draws     int     `json:"draws"`

@@ -98,7 +98,8 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	return entries, data, err
 }
 
-// entryNames returns the base names of files without ".json", or their paths where these are not all different.
+// entryNames returns the base names of files without ".json", or their paths where these are not all
+// different.
 func entryNames(paths []string) []string {
 	names := make([]string, len(paths))
 	for i, path := range paths {

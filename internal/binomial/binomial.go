@@ -1,7 +1,7 @@
-// Package binomial computes the binomial distribution in full relative precision for n up to 1e8 and beyond: its mass by
-// Loader's saddle-point expansion (C. Loader, Fast and Accurate Computation of Binomial Probabilities, 2000), and its tails by
-// adding masses away from the mode, where each is smaller than the one before. Formulas on log-gamma lose half the digits at
-// n = 1e8.
+// Package binomial computes the binomial distribution in full relative precision for n up to 1e8 and beyond:
+// its mass by Loader's saddle-point expansion (C. Loader, Fast and Accurate Computation of Binomial
+// Probabilities, 2000), and its tails by adding masses away from the mode, where each is smaller than the one
+// before. Formulas on log-gamma lose half the digits at n = 1e8.
 package binomial
 
 import (
@@ -10,8 +10,9 @@ import (
 	"toptau/internal/detmath"
 )
 
-// AtLeast returns P(Bin(n, p) >= k), accurate to about 1e-12 relative while the probability is below one half.
-// It takes time proportional to the standard deviation of Bin(n, p). p outside [0,1] counts as the nearer end.
+// AtLeast returns P(Bin(n, p) >= k), accurate to about 1e-12 relative while the probability is below one
+// half. It takes time proportional to the standard deviation of Bin(n, p). p outside [0,1] counts as the
+// nearer end.
 func AtLeast(n, k int, p float64) float64 {
 	p = min(max(p, 0), 1)
 	return atLeast(n, k, p, 1-p)
@@ -38,7 +39,8 @@ func atLeast(n, k int, p, q float64) float64 {
 	return max(0, 1-fallingTail(n, n-k+1, q, p))
 }
 
-// fallingTail returns the sum of the masses of k, k+1, ... k is above the mode, so every ratio of neighbours is below 1.
+// fallingTail returns the sum of the masses of k, k+1, ... k is above the mode, so every ratio of neighbours
+// is below 1.
 func fallingTail(n, k int, p, q float64) float64 {
 	term := Mass(n, k, p, q)
 	sum := 0.0
@@ -138,9 +140,9 @@ func SolveAtMost(n, x int, tail float64) float64 {
 	return solveTail(n, x+1, tail, func(p float64) float64 { return atLeast(n, n-x, 1-p, p) }, -1)
 }
 
-// solveTail returns the p at which a tail that is monotone in p takes a value: Newton's method on the logarithm of the tail,
-// which is concave, inside a bracket that every evaluation narrows. sign is 1 for a tail that rises with p. Either tail has
-// the derivative sign * k/p * P(Bin(n, p) = k).
+// solveTail returns the p at which a tail that is monotone in p takes a value: Newton's method on the
+// logarithm of the tail, which is concave, inside a bracket that every evaluation narrows. sign is 1 for a
+// tail that rises with p. Either tail has the derivative sign * k/p * P(Bin(n, p) = k).
 func solveTail(n, k int, value float64, tail func(float64) float64, sign float64) float64 {
 	low, high := 0.0, 1.0
 	p := float64(k) / float64(n+1)

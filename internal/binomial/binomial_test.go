@@ -59,7 +59,8 @@ func TestBinomialTailsAgainstWideSums(t *testing.T) {
 	}
 }
 
-// P(X <= k) of failures is P(X >= n-k) of successes, which holds the upper tails to the wide sums of the lower ones.
+// P(X <= k) of failures is P(X >= n-k) of successes, which holds the upper tails to the wide sums of the
+// lower ones.
 func TestBinomialTailsMirror(t *testing.T) {
 	for _, n := range []int{1, 5, 300, 100_000} {
 		for _, p := range []float64{0.25, 0.5, 0.75, 0.9375} { // 1-p is exact

@@ -14,7 +14,7 @@ import (
 	"toptau/method"
 )
 
-// gridOf binds every method with two lambdas.
+// gridOf binds every method, with two lambdas.
 func gridOf(t testing.TB, x *matrix.Matrix) (list []*objective.Objective) {
 	for _, lambda := range []float64{1e-4, .1} {
 		for _, n := range everyMethod(lambda) {
@@ -24,8 +24,8 @@ func gridOf(t testing.TB, x *matrix.Matrix) (list []*objective.Objective) {
 	return list
 }
 
-// TestSolveAll solves a grid together, on one thread and on several, and each of its points alone: all bytes
-// agree, and the readings are those of the longest solve, not the sum.
+// TestSolveAll solves a grid in one batch, on one thread and on several, and each of its problems alone. All
+// bytes agree, and the passes are about those of the longest solve, not the sum.
 func TestSolveAll(t *testing.T) {
 	x := clouds(13, 60, 900, 4, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)
@@ -53,16 +53,14 @@ func TestSolveAll(t *testing.T) {
 		if err != nil || slices.Min(seen) != 1 || slices.Max(seen) != 1 {
 			t.Errorf("%v; solved %v", err, seen)
 		}
-		// A point of one solve may need no new reading where another does, so that rounds shift against each
-		// other.
+		// A solve may skip a pass where another needs one, so their rounds shift.
 		if cost.Passes < longest || cost.Passes > 2*longest || math.Abs(cost.RowReads-visits) > 1e-9*visits {
 			t.Errorf("%d passes, the longest solve %d; %g row reads, alone %g", cost.Passes, longest, cost.RowReads, visits)
 		}
 	}
 }
 
-// TestFewAtATime lets few problems run at a time: the results stay, and the readings are the same on every
-// run.
+// TestFewAtATime runs few problems at a time. The results stay, and the passes are the same on every run.
 func TestFewAtATime(t *testing.T) {
 	x := clouds(14, 40, 500, 3, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)[:10]
@@ -92,7 +90,7 @@ func TestFewAtATime(t *testing.T) {
 	}
 }
 
-// TestSolveAllEnds stops a list early, cancels one, and hands in problems that cannot be solved.
+// TestSolveAllEnds stops a list early, cancels one, and passes problems that cannot be solved.
 func TestSolveAllEnds(t *testing.T) {
 	x := clouds(15, 40, 500, 3, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)
@@ -135,7 +133,8 @@ func TestSolveAllEnds(t *testing.T) {
 	}
 }
 
-// TestManyRowsTogether solves problems whose kinks are rounded: their sums over rows are read together too.
+// TestManyRowsTogether solves problems large enough for the smoothed problem. Its sums over rows share passes
+// too.
 func TestManyRowsTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large")

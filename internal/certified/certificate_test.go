@@ -9,8 +9,8 @@ import (
 	"toptau/internal/objective"
 )
 
-// TestCertificateCannotBeFooled changes a certificate in every way that a mistake could, and wants it refused
-// or its bound lower: never above the optimum.
+// TestCertificateCannotBeFooled changes a certificate in the ways that mistakes could. It must be refused, or
+// have a lower bound that is weaker and never above the optimum.
 func TestCertificateCannotBeFooled(t *testing.T) {
 	d := clouds(31, 40, 300, 4, .9)
 	x := d.matrix(t, matrix.Float64)
@@ -43,7 +43,7 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 					t.Errorf("%s, %s: F = %.12g is below the optimum %.12g", label(n), what, b.Upper, optimum)
 				}
 			}
-			check("as it is", o, optimum, r.W, r.P, r.A, false)
+			check("unchanged", o, optimum, r.W, r.P, r.A, false)
 
 			w := slices.Clone(r.W)
 			w[0] += .1
@@ -54,7 +54,7 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 			for k := range p.Rows {
 				p.Rows[k] = int32(x.Positives.Rows()) - 1 - p.Rows[k]
 			}
-			// Where every positive has the same p a permutation changes nothing.
+			// If every positive has the same p, a permutation changes nothing.
 			same := len(p.Values) == x.Positives.Rows() && slices.Max(p.Values)-slices.Min(p.Values) < 1e-9*slices.Max(p.Values)
 			check("a permuted p", o, optimum, r.W, p, r.A, !same)
 			a := Sparse{slices.Clone(r.A.Rows), slices.Clone(r.A.Values)}
@@ -93,8 +93,8 @@ func TestCertificateCannotBeFooled(t *testing.T) {
 	}
 }
 
-// TestWrongK uses a certificate for K = 2 with K = 5, whose cap it breaks, and one for K = 5 with K = 2,
-// where it holds.
+// TestWrongK uses a certificate for K = 2 with K = 5, which breaks the cap, and one for K = 5 with K = 2,
+// which is feasible.
 func TestWrongK(t *testing.T) {
 	x := clouds(34, 60, 700, 5, .9).matrix(t, matrix.Float64)
 	two := bind(t, newProblem(t, "toppushk", hyper(1e-2, "", 0, 2, false)), x)

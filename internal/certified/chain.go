@@ -150,7 +150,7 @@ func (s *solver) resume() (bool, error) {
 	if isZero(from.best.W) {
 		return false, nil
 	}
-	points, err := s.evaluateAlong(s.zero, from.best, []float64{.3, .6, 1.5, 3}, s.rowLimit())
+	points, err := s.evaluateAlong(s.zero, from.best, resumeFractions, s.rowLimit())
 	if err != nil {
 		return false, err
 	}

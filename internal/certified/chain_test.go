@@ -8,7 +8,7 @@ import (
 	"toptau/internal/matrix"
 )
 
-// TestChainAgreesWithSingleSolves runs through methods, losses, lambdas, K, tau and beta in one chain.
+// TestChainAgreesWithSingleSolves varies method, loss, lambda, K, tau and beta in one chain.
 func TestChainAgreesWithSingleSolves(t *testing.T) {
 	x := clouds(11, 40, 400, 3, .8).matrix(t, matrix.Float32)
 	var chain Chain
@@ -30,7 +30,7 @@ func TestChainAgreesWithSingleSolves(t *testing.T) {
 	}
 }
 
-// TestPathIsCheap counts the readings of a path over lambda: shared rows and multipliers make later points
+// TestPathIsCheap counts the passes of a path over lambda. Shared rows and multipliers make later problems
 // cheaper.
 func TestPathIsCheap(t *testing.T) {
 	x := clouds(12, 100, 4000, 5, 1.5).matrix(t, matrix.Float32)

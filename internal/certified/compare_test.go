@@ -29,7 +29,7 @@ func compared() []instance {
 	}
 }
 
-// middleAndMost returns the median, the largest and the sum.
+// middleAndMost returns the median, the largest value and the sum.
 func middleAndMost(values []float64) (middle, largest, total float64) {
 	if len(values) == 0 {
 		return 0, 0, 0
@@ -40,7 +40,7 @@ func middleAndMost(values []float64) (middle, largest, total float64) {
 
 // adamPart compares with 1,000 full-batch steps of ADAM on every set above 10,000 rows.
 func adamPart(t *testing.T, s *section) {
-	s.say(`On every set above 10,000 rows: the best objective of 1,000 full-batch steps of ADAM (step 0.01, from w = 0), and the
+	s.paragraph(`On every set above 10,000 rows: the best objective of 1,000 full-batch steps of ADAM (step 0.01, from w = 0), and the
 		passes and seconds until the certified solver is at or below it, at the end of a round. Lambda is 0.001. Times are without
 		packing. Processor seconds are those of both cores, and are the better measure on a shared machine; seconds by the clock
 		follow them. Target: no slower anywhere, and at least 10 times fewer passes.`)
@@ -89,7 +89,7 @@ func adamPart(t *testing.T, s *section) {
 				fmt.Sprintf("%.0f", float64(adam.Passes)/float64(passes)), fmt.Sprint(m.Passes), seconds(allUsed), seconds(m.took))
 		}
 	}
-	s.say(fmt.Sprintf(`No slower by processor time in %d of %d and by the clock in %d of %d. At least 10 times fewer passes in %d of
+	s.paragraph(fmt.Sprintf(`No slower by processor time in %d of %d and by the clock in %d of %d. At least 10 times fewer passes in %d of
 		%d.`, count-len(slower), count, count-len(slowerByClock), count, count-len(more), count))
 	s.list("Slower by processor time", slower)
 	s.list("Slower by the clock", slowerByClock)
@@ -101,9 +101,9 @@ func against(set string, in instance, a, b time.Duration) string {
 	return fmt.Sprintf("%s, %s (%s s against %s s)", set, in.rule, seconds(a), seconds(b))
 }
 
-// pathsPart counts the readings of warm paths.
+// pathsPart counts the passes of warm paths.
 func pathsPart(t *testing.T, s *section) {
-	s.say(`Each path is one chain: a problem starts from the rows, the multipliers and the point of the one before. lambda is 0.1,
+	s.paragraph(`Each path is one chain: a problem starts from the rows, the multipliers and the point of the one before. lambda is 0.1,
 		0.01, 0.001, 1e-4, 1e-5, 0; k is 1, 3, 5, 10, 15, 20; beta is 10, 1, 0.1, 0.01, 0.001, 1e-4. Where they do not vary, lambda is
 		0.001 and tau 0.01. The passes of each problem include the one that verifies it. Target: at most 4 extra passes a problem on
 		average over the five problems after the first.`)
@@ -165,7 +165,7 @@ func pathsPart(t *testing.T, s *section) {
 			t.Logf("%s %s: %s", set, path.name, list)
 		}
 	}
-	s.say(fmt.Sprintf("Over all paths %.1f extra passes a point.", float64(extraOfAll)/float64(further)))
+	s.paragraph(fmt.Sprintf("Over all paths %.1f extra passes a point.", float64(extraOfAll)/float64(further)))
 	s.list("Above 4, or with points that miss the gap of 1e-6", missed)
 	s.write(t, "Warm paths")
 }
@@ -188,15 +188,15 @@ const hepmassRows = 5_250_000
 // problem.
 func hepmassPart(t *testing.T, _ *section) {
 	r := &millions{}
-	for _, share := range []string{"50%", "10%"} {
-		r.simulate(t, share)
+	for _, fraction := range []string{"50%", "10%"} {
+		r.simulate(t, fraction)
 		for _, in := range compared() {
 			r.solve(t, in)
 			r.section().write(t, "Five million rows")
 		}
 	}
-	for _, share := range []string{"10%", "50%"} {
-		r.simulate(t, share)
+	for _, fraction := range []string{"10%", "50%"} {
+		r.simulate(t, fraction)
 		for _, in := range compared() {
 			r.descend(t, in)
 			r.section().write(t, "Five million rows")
@@ -204,19 +204,19 @@ func hepmassPart(t *testing.T, _ *section) {
 	}
 }
 
-// millions is what hepmassPart has measured so far.
+// millions has the results of hepmassPart so far.
 type millions struct {
 	x                *matrix.Matrix
-	share            string
+	fraction         string
 	solved, descents [][]string
 	missed           []string
 	lower            map[string]float64 // certified bounds
 }
 
-func (r *millions) simulate(t *testing.T, share string) {
-	if r.share != share {
+func (r *millions) simulate(t *testing.T, fraction string) {
+	if r.fraction != fraction {
 		r.x = nil
-		r.x, r.share = hepmass(t, share), share
+		r.x, r.fraction = hepmass(t, fraction), fraction
 	}
 }
 
@@ -237,13 +237,13 @@ func (r *millions) solve(t *testing.T, in instance) {
 		t.Fatal(err)
 	}
 	used, memory := processor()-before, peak()/float64(r.x.Bytes())
-	m := measured{"hepmass " + r.share, in, result, time.Since(begin), used}
+	m := measured{"hepmass " + r.fraction, in, result, time.Since(begin), used}
 	t.Logf("%s: %.2fs, %.2fs used, %.2f x the matrix, %s", m.name(), m.took.Seconds(), used.Seconds(), memory, describe(result))
 	if r.lower == nil {
 		r.lower = map[string]float64{}
 	}
-	r.lower[r.share+in.rule] = result.LowerBound
-	r.solved = append(r.solved, []string{r.share, in.rule, fmt.Sprintf("%.6g", m.Objective), fmt.Sprintf("%.1e", m.RelativeGap()),
+	r.lower[r.fraction+in.rule] = result.LowerBound
+	r.solved = append(r.solved, []string{r.fraction, in.rule, fmt.Sprintf("%.6g", m.Objective), fmt.Sprintf("%.1e", m.RelativeGap()),
 		m.decrease(), fmt.Sprint(m.Passes), fmt.Sprintf("%.1f", m.RowReads), seconds(used), seconds(m.took),
 		fmt.Sprintf("%.2f", memory)})
 	if m.RelativeGap() > 1e-4 || used > 10*time.Second || memory > 2 {
@@ -265,16 +265,16 @@ func (r *millions) descend(t *testing.T, in instance) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lower := r.lower[r.share+in.rule]
+	lower := r.lower[r.fraction+in.rule]
 	gap := func(f float64) string { return fmt.Sprintf("%.1e", (f-lower)/max(f, .01)) }
-	r.descents = append(r.descents, []string{r.share, in.rule, fmt.Sprintf("%.6g", adam.Best.F), gap(adam.Best.F),
+	r.descents = append(r.descents, []string{r.fraction, in.rule, fmt.Sprintf("%.6g", adam.Best.F), gap(adam.Best.F),
 		fmt.Sprintf("%.6g", adam.Last.F), gap(adam.Last.F), seconds(processor() - before), seconds(time.Since(begin))})
 	t.Logf("%s", r.descents[len(r.descents)-1])
 }
 
 func (r *millions) section() *section {
 	s := &section{}
-	s.say(`5,250,000 rows of 28 columns, simulated (simulate hepmass, seed 1), scaled by the means and deviations of the first
+	s.paragraph(`5,250,000 rows of 28 columns, simulated (simulate hepmass, seed 1), scaled by the means and deviations of the first
 		100,000 rows, float32 storage, lambda 0.001. A solve is stopped after the round that reaches a relative gap of 1e-4. Memory is
 		the peak of the process, with the matrix, over the bytes of the matrix, with GOGC=25. Target: a relative gap of 1e-4 within
 		10 s (goal: 3 s) on two cores, in less than twice the memory of the matrix. The time is the processor time of all threads,
@@ -285,10 +285,10 @@ func (r *millions) section() *section {
 		s.row(row...)
 	}
 	s.list("Missed", r.missed)
-	s.say(`For comparison 1,000 steps of ADAM on 40 minibatches, with the evaluations of all rows after every tenth of the steps and
+	s.paragraph(`For comparison 1,000 steps of ADAM on 40 minibatches, with the evaluations of all rows after every tenth of the steps and
 		without packing. The gaps are those of its best and its last iterate to the certified bound.`)
 	if len(r.descents) == 0 {
-		s.say("Not measured in this run.")
+		s.paragraph("Not measured in this run.")
 		return s
 	}
 	s.table([]string{"positives", "rule", "best F", "best gap", "last F", "last gap", "processor s", "seconds"})
@@ -296,15 +296,15 @@ func (r *millions) section() *section {
 		s.row(row...)
 	}
 	if missing := 2*len(compared()) - len(r.descents); missing > 0 {
-		s.say(fmt.Sprintf("Not measured in this run: the other %d.", missing))
+		s.paragraph(fmt.Sprintf("Not measured in this run: the other %d.", missing))
 	}
 	return s
 }
 
 // hepmass simulates a set and scales it.
-func hepmass(t *testing.T, share string) *matrix.Matrix {
+func hepmass(t *testing.T, fraction string) *matrix.Matrix {
 	t.Helper()
-	data, err := simulate.New(simulate.Options{Kind: "hepmass", Rows: hepmassRows, Seed: 1, Positives: threshold.MustRate(share)})
+	data, err := simulate.New(simulate.Options{Kind: "hepmass", Rows: hepmassRows, Seed: 1, Positives: threshold.MustRate(fraction)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,8 +340,7 @@ func hepmass(t *testing.T, share string) *matrix.Matrix {
 	return x
 }
 
-// processor is the processor time of the process so far, all threads together; 0 where the system does not
-// tell.
+// processor returns the processor time of all threads of the process so far; 0 if the system has no /proc.
 func processor() time.Duration {
 	stat, _ := os.ReadFile("/proc/self/stat")
 	_, after, _ := strings.Cut(string(stat), ") ")
@@ -354,8 +353,8 @@ func processor() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// limited returns a context that ends when the process has used so much processor time, or ten times as much
-// time passed.
+// limited returns a context that ends when the process has used that much processor time, or after ten times
+// as long.
 func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*limit)
 	end := processor() + limit
@@ -368,8 +367,8 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// forgetPeak and peak measure the largest resident memory between them, in bytes; 0 where the system does not
-// tell.
+// forgetPeak and peak measure the largest resident memory between their calls, in bytes; 0 if the system has
+// no /proc.
 func forgetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
@@ -389,7 +388,7 @@ func peak() float64 {
 // widePart solves problems with more columns than rows.
 func widePart(t *testing.T, s *section) {
 	x := standardised(t, "basehock")
-	s.say(fmt.Sprintf(`basehock: %d rows of text, %d columns, standardised. Target: a gap of the decrease of 1e-6 within 30 s each.`,
+	s.paragraph(fmt.Sprintf(`basehock: %d rows of text, %d columns, standardised. Target: a gap of the decrease of 1e-6 within 30 s each.`,
 		x.Rows(), x.Cols()))
 	s.table([]string{"rule", "lambda", "F(0)", "F", "relative gap", "gap of the decrease", "passes", "row reads", "Newton systems", "processor s", "seconds"})
 	var missed []string

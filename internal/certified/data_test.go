@@ -20,21 +20,21 @@ import (
 	"toptau/threshold"
 )
 
-// dataset is a data set as these tests read it: numeric columns or one-hot ones, in float64.
+// dataset is a data set of these tests: numeric or one-hot columns, in float64.
 type dataset struct {
 	x [][]float64
 	y []bool
 }
 
-// setSpec says how to read one of the public sets under TOPTAU_DATA.
+// setSpec is how to read one of the public sets under TOPTAU_DATA.
 type setSpec struct {
-	file     string
-	libsvm   int // number of features; 0: CSV
-	label    int // column of the label, from the end: 1 is the last
-	positive func(string) bool
-	header   bool
-	symbolic []int
-	drop     []int
+	file        string
+	libsvm      int // number of features; 0: CSV
+	label       int // column of the label, from the end: 1 is the last
+	positive    func(string) bool
+	header      bool
+	categorical []int
+	drop        []int
 }
 
 func is(text string) func(string) bool { return func(s string) bool { return s == text } }
@@ -52,9 +52,9 @@ var sets = map[string]setSpec{
 	"w8a":          {file: "w8a/w8a.gz", libsvm: 300, positive: is("+1")},
 	"basehock":     {file: "basehock/basehock.svm", libsvm: 4862, positive: is("+1")},
 	"covtype_2vs4": {file: "covtype_2vs4/covtype_2vs4.csv.gz", label: 1, positive: is("1"), header: true},
-	"nsl_kdd": {file: "nsl_kdd/KDDTrain+_20Percent.txt.gz", label: 2, symbolic: []int{1, 2, 3}, drop: []int{42},
+	"nsl_kdd": {file: "nsl_kdd/KDDTrain+_20Percent.txt.gz", label: 2, categorical: []int{1, 2, 3}, drop: []int{42},
 		positive: func(s string) bool { return s != "normal" }},
-	"kddcup99": {file: "kddcup99/kddcup.data_10_percent.gz", label: 1, symbolic: []int{1, 2, 3},
+	"kddcup99": {file: "kddcup99/kddcup.data_10_percent.gz", label: 1, categorical: []int{1, 2, 3},
 		positive: func(s string) bool { return strings.Contains(userToRoot, " "+strings.TrimSuffix(s, ".")+" ") }},
 }
 
@@ -115,7 +115,7 @@ func readTable(lines []string, spec setSpec) (d dataset) {
 		fields := strings.Split(line, ",")
 		cells = append(cells, fields)
 	}
-	for _, j := range spec.symbolic {
+	for _, j := range spec.categorical {
 		seen := map[string]bool{}
 		for _, f := range cells {
 			seen[f[j]] = true
@@ -159,8 +159,7 @@ func contains(a []int, x int) bool {
 	return false
 }
 
-// standardise subtracts the mean and divides by the population standard deviation; constant columns are
-// dropped.
+// standardise subtracts the mean and divides by the population standard deviation. It drops constant columns.
 func (d dataset) standardise() dataset {
 	n := float64(len(d.x))
 	keep, mean, scale := []int{}, []float64{}, []float64{}
@@ -232,10 +231,10 @@ func hyper(lambda float64, tau string, beta float64, k int, squared bool) method
 }
 
 func describe(r Result) string {
-	share, some := r.GapOfDecrease()
+	fraction, some := r.GapOfDecrease()
 	text := "w=0"
 	if some {
-		text = fmt.Sprintf("%.1e", share)
+		text = fmt.Sprintf("%.1e", fraction)
 	}
 	return fmt.Sprintf("F %.10g D %.10g gap %.1e decrease %s passes %d reads %.1f systems %d rounds %d rows %d R %.1e converged %v",
 		r.Objective, r.LowerBound, r.RelativeGap(), text, r.Passes, r.RowReads, r.Iterations, r.Rounds, r.WorkingSet, r.BallRadius, r.Converged)

@@ -31,13 +31,13 @@ const (
 	mostWidth  = 10    // above it widening does not help
 
 	// curvatureRows is the number of sampled rows of a class for the second derivative. The error of a
-	// sampled Hessian falls with its root; 20,000 rows cost about as much as a pass over a million.
+	// sampled Hessian falls with its root.
 	curvatureRows = 20_000
 	// rowsPerColumn is the number of rows on smoothed corners, for each column, below which their second
 	// derivative means nothing. The start must have twice as many.
 	rowsPerColumn = 4
 
-	descentSteps = 30 // at most; 4 to 8 are usual
+	descentSteps = 30 // at most
 	patience     = 4  // steps within which the gap must halve
 )
 
@@ -108,7 +108,7 @@ func (s *solver) widen(source smoother, from *start) (*smoothedPoint, error) {
 // hasStalled reports whether the last steps have not halved the gap.
 func hasStalled(gaps []float64) bool {
 	last := len(gaps) - 1
-	return last >= patience && gaps[last] > .5*gaps[last-patience]
+	return last >= patience && gaps[last] > gaps[last-patience]/2
 }
 
 // acceptSmoothed keeps the point and its bound if they are the best so far. It returns the two parts of the

@@ -138,6 +138,14 @@ func (s *solver) safeEdge(w []float64) float64 {
 	return edge + offset - float64(edgeNoise*(scale+math.Abs(offset)))
 }
 
+// The points of a line at which a source without a line search is asked: on a ray of unknown scale, between
+// the best point and a new one, and around the last problem's point. Chosen by hand.
+var (
+	rayFractions    = []float64{.01, .1, .3, 3, 10, 100}
+	scanFractions   = []float64{.1, .3, .6}
+	resumeFractions = []float64{.3, .6, 1.5, 3}
+)
+
 // evaluateRay returns the best point on the ray from 0 through another one.
 func (s *solver) evaluateRay(through *Point, limit int) (evaluation, error) {
 	if _, ok := s.source.(lineSearcher); !ok {
@@ -147,7 +155,7 @@ func (s *solver) evaluateRay(through *Point, limit int) (evaluation, error) {
 		}
 		through = scaled
 	}
-	points, err := s.evaluateAlong(s.zero, through, []float64{.01, .1, .3, 3, 10, 100}, limit)
+	points, err := s.evaluateAlong(s.zero, through, rayFractions, limit)
 	if err != nil {
 		return evaluation{}, err
 	}

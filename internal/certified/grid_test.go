@@ -9,7 +9,7 @@ import (
 	"toptau/internal/objective"
 )
 
-// gridInstances is a grid over lambda, K, tau and beta: what a search over hyperparameters asks for.
+// gridInstances is a grid over lambda, K, tau and beta, like those of a search over hyperparameters.
 func gridInstances() (list []instance) {
 	for _, lambda := range []float64{.1, 1e-3} {
 		for _, k := range []int{1, 5} {
@@ -27,7 +27,7 @@ func gridInstances() (list []instance) {
 	return list
 }
 
-// gridCost is what a grid took in one of three ways.
+// gridCost is the cost of a grid in one of three ways.
 type gridCost struct {
 	passes, reached int
 	used            time.Duration
@@ -40,10 +40,10 @@ func (e *gridCost) addResult(r Result) {
 	}
 }
 
-// gridPart solves a grid together, in a chain and one by one.
+// gridPart solves a grid in a batch, in a chain and one by one.
 func gridPart(t *testing.T, s *section) {
 	grid := gridInstances()
-	s.say(fmt.Sprintf(`A grid of %d problems: lambda 0.1 and 0.001; TopPushK with k 1 and 5, TopMean-NP with tau 0.01 and 0.05, Pat&Mat-NP with
+	s.paragraph(fmt.Sprintf(`A grid of %d problems: lambda 0.1 and 0.001; TopPushK with k 1 and 5, TopMean-NP with tau 0.01 and 0.05, Pat&Mat-NP with
 		tau 0.01 and 0.05 and beta 1 and 0.01. "Together" is SolveAll: each pass serves all problems that wait for one, and every
 		result has the bytes of the single solve (checked). In a chain each problem starts where the one before it ended. All
 		passes include those that verify the results.`, len(grid)))

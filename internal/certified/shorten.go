@@ -12,6 +12,10 @@ const (
 	shorteningTolerance = .1
 )
 
+// shorteningFactors multiply the lambda that is certain to be small enough. Larger ones often do too, and
+// give shorter points.
+var shorteningFactors = []float64{1e4, 1e2, 1}
+
 // shorten replaces a very long best point of a problem with lambda = 0 by a shorter one that is as good up to
 // the requested gap.
 //
@@ -32,7 +36,7 @@ func (s *solver) shorten() error {
 		return nil
 	}
 	most := s.upper + loss
-	for _, times := range []float64{1e4, 1e2, 1} {
+	for _, times := range shorteningFactors {
 		w := s.solveRegularised(times*2*loss/square, shorteningTolerance*loss)
 		if err := s.ctx.Err(); err != nil {
 			return err

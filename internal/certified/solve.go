@@ -42,8 +42,8 @@ type problem struct {
 // effort counts what a solve costs.
 type effort struct {
 	rounds, systems int
-	passesBefore    int     // passes and row reads of the source before this solve
-	readsBefore     float64 //
+	passesBefore    int     // passes over the source before this solve
+	readsBefore     float64 // row reads of the source before this solve
 	visitsBefore    float64 // reads of rows held before this solve
 }
 
@@ -161,7 +161,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		s.limits.near = min(2*s.limits.near, s.limits.held)
 	}
 	s.lastGap = gap
-	points, err := s.evaluateAlong(s.best.at, to, []float64{.1, .3, .6}, s.rowLimit())
+	points, err := s.evaluateAlong(s.best.at, to, scanFractions, s.rowLimit())
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,7 @@ import (
 	"toptau/method"
 )
 
-// clouds is two overlapping classes with the given number of rows.
+// clouds returns two overlapping classes with the given numbers of rows.
 func clouds(seed uint64, pos, neg, d int, shift float64) dataset {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var out dataset
@@ -97,7 +97,7 @@ func probe(t *testing.T, name string, o *objective.Objective, r Result) {
 	}
 }
 
-// TestWeightsAreMultiplicities gives rows whole weights and then repeats them.
+// TestWeightsAreMultiplicities compares whole weights with repeated rows.
 func TestWeightsAreMultiplicities(t *testing.T) {
 	d := clouds(2, 25, 200, 3, .7)
 	random := rand.New(rand.NewPCG(5, 6))
@@ -135,7 +135,7 @@ func TestWeightsAreMultiplicities(t *testing.T) {
 	}
 }
 
-// TestRealWeights has weights that are not whole numbers and spread over six powers of ten.
+// TestRealWeights has weights over six powers of ten that are not whole numbers.
 func TestRealWeights(t *testing.T) {
 	d := clouds(3, 40, 500, 4, .7)
 	random := rand.New(rand.NewPCG(8, 9))
@@ -189,7 +189,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestOneNegative has a population of a single row, and one where K is all of it.
+// TestSmallestPopulations has a population of a single row, and one where K is the whole population.
 func TestSmallestPopulations(t *testing.T) {
 	x := [][]float64{{1, 0}, {0, 1}, {2, 2}, {0, 0}, {.5, .1}}
 	one := dataset{x, []bool{true, true, true, true, false}}.matrix(t, matrix.Float64)

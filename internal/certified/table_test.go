@@ -20,12 +20,11 @@ import (
 //	go test -run TestTable -table all -timeout 1h ./internal/certified
 //
 // it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated
-// by commas (sets, adam, paths, grid, hepmass, wide); only their sections are written anew. The section
-// "Targets" is written by hand.
+// by commas (sets, adam, paths, grid, hepmass, wide), and writes only their sections. The section "Targets"
+// is written by hand.
 var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/certified.md, or all")
 
-// instanceLimit is the processor time after which a solve is ended that does not end by itself. What it has
-// by then is in the table.
+// instanceLimit is the processor time after which a solve is stopped. The table then has its bounds so far.
 const instanceLimit = 60 * time.Second
 
 // instance is a problem of the table.
@@ -59,14 +58,14 @@ type measured struct {
 	used time.Duration // processor time
 }
 
-// reached reports whether the gap is the one that was asked for: 1e-6 of the decrease, or relative where w =
-// 0 is optimal.
+// reached reports whether the requested gap is reached: 1e-6 of the decrease, or relative if w = 0 is
+// optimal.
 func (m *measured) reached() bool { return m.Converged }
 
-// decrease is the gap of the decrease in words.
+// decrease returns the gap of the decrease as text.
 func (m *measured) decrease() string {
-	if share, some := m.GapOfDecrease(); some {
-		return fmt.Sprintf("%.1e", share)
+	if fraction, some := m.GapOfDecrease(); some {
+		return fmt.Sprintf("%.1e", fraction)
 	}
 	return "w = 0"
 }
@@ -140,14 +139,14 @@ func setsPart(t *testing.T, _ *section) {
 
 func setsSection(shapes [][]string, all []measured, left []string) *section {
 	s := &section{}
-	s.say(`Hinge, standardised columns, float32 storage, requested gap of the decrease 1e-6. The positive classes are: ionosphere b,
+	s.paragraph(`Hinge, standardised columns, float32 storage, requested gap of the decrease 1e-6. The positive classes are: ionosphere b,
 		spambase and covtype_2vs4 1, mammography '1', magic04 g, a9a and w8a +1, nsl_kdd (20 % training file) all but normal,
 		kddcup99 (10 % file) the attacks r2l and u2r. Passes are those over the population, and include the one that verifies the
 		result. Row reads are all rows read over the number of rows, and include the reads of held rows by the inner solver.
 		Seconds are processor seconds of all threads. A solve is stopped after ` + fmt.Sprint(instanceLimit) + ` of
 		them; the table then has its bounds so far.`)
 	if len(left) > 0 {
-		s.say("Not measured in this run: " + strings.Join(left, ", ") + ".")
+		s.paragraph("Not measured in this run: " + strings.Join(left, ", ") + ".")
 	}
 	var late, wide []string
 	passes, most := 0, 0
@@ -162,22 +161,22 @@ func setsSection(shapes [][]string, all []measured, left []string) *section {
 		}
 		passes, most = passes+m.Passes, max(most, m.Passes)
 	}
-	s.say(fmt.Sprintf(`Target: a gap of the decrease of 1e-6 (relative 1e-6 where w = 0 is optimal) in at most 20 passes. Of %d
+	s.paragraph(fmt.Sprintf(`Target: a gap of the decrease of 1e-6 (relative 1e-6 where w = 0 is optimal) in at most 20 passes. Of %d
 		problems %d reach the gap, and %d take at most 20 passes. They take %.1f passes on average and %d at most.`,
 		len(all), len(all)-len(late), len(all)-len(wide), float64(passes)/float64(len(all)), most))
 	s.list("Missed, by the gap", late)
 	s.list("Missed, by the passes", wide)
-	s.say("By set (27 problems each):")
+	s.paragraph("By set (27 problems each):")
 	s.table([]string{"set", "n", "n+", "d", "gap reached", "passes mean", "max", "row reads max", "seconds median", "max", "sum"})
 	for _, shape := range shapes {
 		s.row(append(shape, summary(all, func(m *measured) bool { return m.set == shape[0] })...)...)
 	}
-	s.say("By rule (all sets and lambdas):")
+	s.paragraph("By rule (all sets and lambdas):")
 	s.table([]string{"rule", "gap reached", "passes mean", "max", "row reads max", "seconds median", "max", "sum"})
 	for _, in := range instances(1) {
 		s.row(append([]string{in.rule}, summary(all, func(m *measured) bool { return m.rule == in.rule })...)...)
 	}
-	s.say("All problems:")
+	s.paragraph("All problems:")
 	s.table([]string{"set", "rule", "lambda", "F(0)", "F", "relative gap", "gap of the decrease", "passes", "row reads", "seconds"})
 	for i := range all {
 		m := &all[i]
@@ -187,7 +186,7 @@ func setsSection(shapes [][]string, all []measured, left []string) *section {
 	return s
 }
 
-// summary is the part of a row that sums up some instances.
+// summary returns the cells that summarise some instances.
 func summary(all []measured, of func(m *measured) bool) []string {
 	var took []float64
 	var passes, most, reached int
@@ -233,7 +232,7 @@ type section struct {
 	text strings.Builder
 }
 
-func (s *section) say(text string) {
+func (s *section) paragraph(text string) {
 	s.text.WriteString("\n")
 	length := 0
 	for _, word := range strings.Fields(text) {
@@ -256,7 +255,7 @@ func (s *section) list(title string, items []string) {
 	if len(items) == 0 {
 		return
 	}
-	s.say(title + ":")
+	s.paragraph(title + ":")
 	s.text.WriteString("\n")
 	for _, item := range items {
 		s.text.WriteString("* " + item + "\n")
@@ -273,7 +272,7 @@ func (s *section) row(cells ...string) {
 	s.text.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// write puts the section into the page, in place of the one of the same title or at the end.
+// write replaces the section of that title in the page, or appends it.
 func (s *section) write(t *testing.T, title string) {
 	t.Helper()
 	page, err := os.ReadFile(pageFile)

@@ -25,8 +25,8 @@ type limits struct {
 }
 
 const (
-	// rowWork is the number of multiplications that the rows of one class may cost in a Newton system: about
-	// 50 ms. It bounds the rows held between leastHeld and mostHeld. All three were chosen by hand.
+	// rowWork is the number of multiplications that the rows of one class may cost in a Newton system. It
+	// bounds the rows held between leastHeld and mostHeld. All three were chosen by hand.
 	rowWork   = 1e8
 	leastHeld = 20_000
 	mostHeld  = 40_000
@@ -40,6 +40,16 @@ const (
 	// that matter are held, or .3 of the number above. With 20, 100, 400 and 1,000 nine hard instances took
 	// 75, 71, 69 and 68 scans.
 	violatorsNear = 400
+
+	// firstKappas is the number of rows that a solve starts with, in units of kappa. With no more rows than
+	// kappa the restricted problem has no interior; the prototype needed 1.5 times 2 kappa.
+	firstKappas = 3
+
+	// A scan returns at most scanKappas kappa rows, or scanGrowth times the rows held, but at least
+	// leastScan. An uncapped band brought 210,000 to 230,000 rows in the prototype (kddcup99, beta 1e-4).
+	scanKappas = 8
+	scanGrowth = 2
+	leastScan  = 1000
 )
 
 // limitsFor returns the limits for rows that cost work multiplications each.
@@ -48,7 +58,7 @@ func limitsFor(work float64) limits {
 	return limits{held: held, near: max(leastNear, held/nearPart)}
 }
 
-// hold makes the working set empty.
+// holdNothing makes the working set empty.
 func (s *solver) holdNothing(shift *linalg.Shift) {
 	s.pos = newHeldRows(s.shape.Positives.Rows, shift)
 	s.pop = newHeldRows(s.shape.Population.Rows, shift)
@@ -63,7 +73,7 @@ func (s *solver) setLimits() {
 // firstRows is the number of best rows that a solve starts with: clearly more than kappa, or the restricted
 // problem has no interior.
 func (s *solver) firstRows() int {
-	return int(math.Min(math.Max(violatorsNear, 3*math.Ceil(s.form.Kappa)), float64(s.shape.Population.Rows)))
+	return int(math.Min(math.Max(violatorsNear, firstKappas*math.Ceil(s.form.Kappa)), float64(s.shape.Population.Rows)))
 }
 
 // rowLimit is the number of best rows that a scan asks for. A band that pulls in many rows at once is cut, so
@@ -72,8 +82,8 @@ func (s *solver) rowLimit() int {
 	if s.crowded {
 		return 0
 	}
-	most := math.Max(8*s.form.Kappa, 2*float64(s.pop.N))
-	return int(math.Min(math.Max(most, 1000), float64(s.shape.Population.Rows)))
+	most := math.Max(scanKappas*s.form.Kappa, scanGrowth*float64(s.pop.N))
+	return int(math.Min(math.Max(most, leastScan), float64(s.shape.Population.Rows)))
 }
 
 // positivesLimit is the number of positives that a scan asks for.

@@ -7,6 +7,7 @@ import (
 	"toptau/internal/matrix"
 )
 
+// TestZeroOnPublicSets compares with answers that were found by other means.
 func TestZeroOnPublicSets(t *testing.T) {
 	cases := []struct {
 		set  string
@@ -43,6 +44,7 @@ func TestZeroOnPublicSets(t *testing.T) {
 	}
 }
 
+// TestZeroVerdicts has small cases with known answers.
 func TestZeroVerdicts(t *testing.T) {
 	square := [][]float64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}}
 	inside := dataset{append([][]float64{{.3, .2}, {-.1, .1}}, square...), []bool{true, true, false, false, false, false}}
@@ -79,7 +81,7 @@ func TestZeroVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Zero != c.want {
-			t.Errorf("%s: the solver says %v: %s", c.name, r.Zero, describe(r))
+			t.Errorf("%s: the solve has %v: %s", c.name, r.Zero, describe(r))
 		}
 	}
 }

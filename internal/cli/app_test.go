@@ -36,7 +36,7 @@ func runTest(t *testing.T, err error, args ...string) (code int, out, errs strin
 	t.Helper()
 	v := testVerbs{Fail: failVerb{err: err}}
 	var stdout, stderr strings.Builder
-	a := &App{Name: "test", SchemaVersion: 7, Verbs: &v, Flags: &v.Flags}
+	a := &App{Name: "test", Verbs: &v, Flags: &v.Flags}
 	code = a.Run(context.Background(), append([]string{"fail"}, args...), nil, &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }

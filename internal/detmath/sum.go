@@ -24,3 +24,9 @@ func (s Sum) Value() float64 {
 	}
 	return s.high + s.low
 }
+
+// SumOf returns the sum of which high and low are the two parts: total and compensation, as the kernels keep them.
+func SumOf(high, low float64) Sum { return Sum{high, low} }
+
+// Scale returns the sum times a power of two, exactly unless the parts overflow or become subnormal.
+func (s Sum) Scale(power float64) Sum { return Sum{float64(power * s.high), float64(power * s.low)} }

@@ -9,27 +9,27 @@ import (
 	"toptau/schema"
 )
 
-// batch is some rows of a table on their way into a matrix. It keeps its memory for the next ones.
+// batch is some rows of a table that are encoded for a matrix. The next rows reuse its memory.
 type batch struct {
 	matrix.Batch
-	done bool // the rows are encoded; otherwise only their Sources are told
+	done bool // the rows are encoded; otherwise only Sources is set
 
 	numbers    [][]float64 // by input: the resolved rows, as in Encoded
 	codes      [][]int32
-	space      []float64 // for numbers that have to be unpacked or filled
+	space      []float64 // for numbers that are unpacked or imputed
 	codeSpace  []int32
 	denseSpace []float64
 	row        Encoded
 }
 
-// newBatch has room for batches of so many rows.
+// newBatch returns a batch with memory for a number of rows.
 func (p *packing) newBatch(rows int) *batch {
 	k := len(p.m.Inputs)
 	return &batch{numbers: make([][]float64, k), codes: make([][]int32, k), space: make([]float64, k*rows),
 		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows)}
 }
 
-// encode overwrites b with rows of the packing, from the first on, at most size.
+// encode overwrites b with at most size rows of the packing, from the first on.
 func (b *batch) encode(p *packing, first, size int) {
 	n := min(size, rowCount(p.t, p.rows)-first)
 	b.Sources = b.Sources[:0]
@@ -39,7 +39,7 @@ func (b *batch) encode(p *packing, first, size int) {
 	b.done = b.classify(p.t) && b.resolve(p) && b.encodeEntries(p) && b.encodeDense(p.m)
 }
 
-// classify tells labels and weights; false when a label is not known.
+// classify reads labels and weights. It returns false if a label is unknown.
 func (b *batch) classify(t *table.Table) bool {
 	b.Positive, b.Weights = b.Positive[:0], b.Weights[:0]
 	for _, row := range b.Sources {
@@ -52,7 +52,7 @@ func (b *batch) classify(t *table.Table) bool {
 	return true
 }
 
-// resolve is Map.resolve for all rows; false when it would fail.
+// resolve is Map.resolve for all rows. It returns false if that would fail.
 func (b *batch) resolve(p *packing) bool {
 	if p.m.Sparse {
 		b.resolveIndices(p)
@@ -107,7 +107,7 @@ func adjacent(rows []int) bool {
 	return true
 }
 
-// fill writes values to dst, and a stand-in for each that is missing.
+// fill copies values to dst and replaces missing ones by standIn.
 func fill(dst, values []float64, standIn float64) {
 	for i, x := range values {
 		if math.IsNaN(x) {
@@ -117,7 +117,7 @@ func fill(dst, values []float64, standIn float64) {
 	}
 }
 
-// resolveCodes turns codes of a column into resolved ones; false when a value is missing that must not.
+// resolveCodes turns codes of a column into resolved ones. It returns false for a missing value under schema.ImputeError.
 func (m *Map) resolveCodes(levels, codes []int32) bool {
 	for i, c := range codes {
 		switch {
@@ -134,7 +134,7 @@ func (m *Map) resolveCodes(levels, codes []int32) bool {
 	return true
 }
 
-// encodeEntries encodes the blocks that are not dense, row by row; false when one fails.
+// encodeEntries encodes the blocks that are not dense, row by row. It returns false if one fails.
 func (b *batch) encodeEntries(p *packing) bool {
 	if p.m.dense == p.m.cols {
 		return true
@@ -161,7 +161,7 @@ func (b *batch) encodeEntries(p *packing) bool {
 	return true
 }
 
-// encodeDense encodes the dense blocks; false when a value is too large.
+// encodeDense encodes the dense blocks. It returns false if a value is too large.
 func (b *batch) encodeDense(m *Map) bool {
 	n := len(b.Sources)
 	b.Dense = b.Dense[:0]
@@ -181,7 +181,7 @@ func (b *batch) encodeDense(m *Map) bool {
 	return true
 }
 
-// encodeColumn is encode for one input and all rows of a batch; false when a value is too large.
+// encodeColumn is encode for one input and all rows of a batch. It returns false if a value is too large.
 func (b *NumericBlock) encodeColumn(i int, x, dst []float64) bool {
 	shift, scale := 0.0, 1.0 // x - 0 and x / 1 are x, bit for bit
 	if b.Scale != nil {

@@ -116,7 +116,7 @@ func TestMomentsTogether(t *testing.T) {
 		}
 		f := newFitter(data, nil, Options{Impute: schema.ImputeZero, Encode: EncodeRaw})
 		all := make([]measured, len(data.Columns))
-		alone := f.measureTogether([]int{0, 1, 3, 6}, all)
+		alone := f.measureGroup([]int{0, 1, 3, 6}, all)
 		for _, j := range []int{0, 1, 3, 6} {
 			values := data.Columns[j].Values
 			if !complete(values) {

@@ -9,9 +9,9 @@ import (
 	"toptau/internal/table"
 )
 
-// Block is a run of consecutive weights made from the map's inputs. One file each; kinds has them all.
+// Block is a run of consecutive weights made from the map's inputs. Each kind has a file and an entry in kinds.
 //
-// Rules: encode appends exactly Spec().Cols values to dst.Dense when the block is dense, and the non-zero entries with
+// encode appends exactly Spec().Cols values to dst.Dense when the block is dense, and the non-zero entries with
 // ascending columns, counted from first, to dst.Cols and dst.Values when it is sparse or coded. It reads the resolved row
 // (dst.numbers, dst.codes), or the table's sparse row, and allocates nothing once dst has grown.
 type Block interface {
@@ -20,19 +20,19 @@ type Block interface {
 	// appendWeights appends one Weight for each column of the block.
 	appendWeights(m *Map, list []Weight) []Weight
 	encode(m *Map, t *table.Table, row int, first uint32, dst *Encoded) error
-	// reads marks the inputs whose resolved values encode reads.
+	// reads marks the inputs that encode reads.
 	reads(inputs []bool)
-	// check reports what a file may have wrong: everything encode relies on.
+	// check returns an error unless everything that encode relies on holds. A file may have anything wrong.
 	check(m *Map) error
 }
 
-// Weight says what one weight of the model stands for.
+// Weight describes one weight of the model.
 type Weight struct {
 	Name  string // "src_bytes", "service=http", "load missing", "column 5=tcp", "index 17"
 	Input int    // the input it belongs to, so that contributions can be added up by column; -1 for an index of LIBSVM or a leaf
 }
 
-// kinds makes an empty block of every kind that this version can read.
+// kinds has a function for each kind of block that this version can read. It returns an empty block.
 var kinds = map[string]func() Block{
 	numericKind:   func() Block { return new(NumericBlock) },
 	oneHotKind:    func() Block { return new(OneHotBlock) },
@@ -41,7 +41,7 @@ var kinds = map[string]func() Block{
 	leavesKind:    func() Block { return new(LeavesBlock) },
 }
 
-// blocks is the list of a map's blocks in the model file: each is an object whose first field is its kind.
+// blocks is the list of a map's blocks. In a model file each is an object whose first field is its kind.
 type blocks []Block
 
 type blockFile struct {
@@ -62,7 +62,7 @@ func (b blocks) MarshalJSON() ([]byte, error) {
 	return marshal(list)
 }
 
-// UnmarshalJSON refuses kinds and fields it does not know.
+// UnmarshalJSON refuses unknown kinds and fields.
 func (b *blocks) UnmarshalJSON(data []byte) error {
 	var list []blockFile
 	if err := unmarshalStrict(data, &list); err != nil {
@@ -83,7 +83,7 @@ func (b *blocks) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// marshal is json.Marshal without the escapes for HTML, which would make names hard to read.
+// marshal is json.Marshal without escapes for HTML, so that names stay readable.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -2,19 +2,22 @@ package feature
 
 import "fmt"
 
-// Contributions divides scores of one weight vector among the inputs.
+// Contributions divides scores of one weight vector among columns: the inputs of the map, or if it has none, the raw indices of
+// LIBSVM with a weight.
 //
-//   - A product x w of a weight that stands for an input is that input's.
-//   - A leaf's weight is divided along the path to it. Let v(node) be the mean of the weights of the leaves below a node, by
-//     their mass in training. A step from a node that asks about an input to its child adds v(child) - v(node) to that
-//     input; v(root) belongs to no input (Saabas 2014).
-//   - A raw index of LIBSVM belongs to the input that holds it, where others are encoded, and to none otherwise.
+//   - A product x w of a weight of a column belongs to that column.
+//   - A leaf's weight is divided along the path to it. Let v(node) be the mean of the weights of the leaves below a node,
+//     weighted by their mass in training. A step from a node that tests an input to its child adds v(child) - v(node) to
+//     that input; v(root) belongs to no input (Saabas 2014).
+//   - A raw index of LIBSVM in a map with inputs belongs to the input with the same index, or to none.
 //
 // The contributions and the rest add up to the score without its offset, apart from rounding.
 type Contributions struct {
+	Columns []string // names of the columns
+
 	m       *Map
 	weights []float64
-	inputs  []int // by weight
+	column  []int // by weight: its column, -1 or inTree
 	trees   []explainedTree
 }
 
@@ -23,14 +26,21 @@ type explainedTree struct {
 	means []float64 // by node
 }
 
-// NewContributions refuses a weight vector of the wrong length.
+// NewContributions returns an error for a weight vector of the wrong length.
 func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 	if len(weights) != m.Cols() {
 		return nil, fmt.Errorf("%d weights for %d features", len(weights), m.Cols())
 	}
-	c := &Contributions{m: m, weights: weights, inputs: make([]int, 0, m.Cols())}
-	for _, w := range m.Weights() {
-		c.inputs = append(c.inputs, w.Input)
+	c := &Contributions{m: m, weights: weights, column: make([]int, 0, m.Cols())}
+	for _, in := range m.Inputs {
+		c.Columns = append(c.Columns, in.Name)
+	}
+	for i, w := range m.Weights() {
+		if len(m.Inputs) == 0 {
+			c.Columns = append(c.Columns, w.Name)
+			w.Input = i
+		}
+		c.column = append(c.column, w.Input)
 	}
 	for i, b := range m.Blocks {
 		block, ok := b.(*LeavesBlock)
@@ -44,7 +54,7 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 			first += tree.leaves
 		}
 		for col := m.runs[i].first; col < m.runs[i].end; col++ {
-			c.inputs[col] = inTree
+			c.column[col] = inTree
 		}
 	}
 	return c, nil
@@ -53,10 +63,10 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 // inTree marks a weight that is divided along a path.
 const inTree = -2
 
-// means are the v of the nodes.
+// means returns v of every node.
 func (t *Tree) means(w []float64) []float64 {
 	means, masses := make([]float64, len(t.nodes)), make([]float64, len(t.nodes))
-	for i := len(t.nodes) - 1; i >= 0; i-- { // children stand behind their parent
+	for i := len(t.nodes) - 1; i >= 0; i-- { // children come after their parent
 		n := &t.nodes[i]
 		if n.input < 0 {
 			means[i], masses[i] = w[n.next], t.Mass[n.next]
@@ -69,15 +79,15 @@ func (t *Tree) means(w []float64) []float64 {
 	return means
 }
 
-// Row overwrites dst, one element for each of Map.Inputs, with the contributions to the score of an encoded row, and
-// returns the rest.
+// Row overwrites dst, one element for each of Columns, with the contributions to the score of an encoded row, and returns the
+// rest.
 func (c *Contributions) Row(e *Encoded, dst []float64) (rest float64) {
 	clear(dst)
 	for col, x := range c.m.values(e) {
-		switch input := c.inputs[col]; {
-		case input >= 0:
-			dst[input] += float64(x * c.weights[col])
-		case input != inTree:
+		switch column := c.column[col]; {
+		case column >= 0:
+			dst[column] += float64(x * c.weights[col])
+		case column != inTree:
 			rest += float64(x * c.weights[col])
 		}
 	}

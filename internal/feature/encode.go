@@ -6,19 +6,19 @@ import (
 	"toptau/internal/table"
 )
 
-// Encoded is one encoded row, in float64 before rounding, and the space that lets the next row be encoded without
-// allocation. The zero value is ready.
+// Encoded is one encoded row, in float64 before rounding. It keeps its memory, so that the next row is encoded without
+// allocation. The zero value is ready to use.
 type Encoded struct {
 	Dense  []float64 // the values of all dense blocks in order
 	Cols   []uint32  // of the sparse and coded blocks: matrix columns, ascending
-	Values []float64 // beside Cols; never 0
+	Values []float64 // by position in Cols; never 0
 	Counts Counts    // over all rows encoded so far
 
-	numbers []float64 // the row's numeric inputs, NaN for a missing value without a stand-in
+	numbers []float64 // the row's numeric inputs; NaN is a missing value that no policy replaced
 	codes   []int32   // the row's categorical inputs
 }
 
-// Counts says how often the policies for missing values and unknown categories were used.
+// Counts are the numbers of missing values and unknown categories in some rows.
 type Counts struct {
 	Rows           int
 	Missing        []int // by input
@@ -46,7 +46,7 @@ func (c *Counts) Reset() {
 	c.Rows, c.UnknownIndices = 0, 0
 }
 
-// Tally is how often one column was missing or unknown.
+// Tally counts the missing and unknown values of one column.
 type Tally struct {
 	Column           string // Input.Name; "index" for all indices of LIBSVM
 	Missing, Unknown int
@@ -68,7 +68,7 @@ func (m *Map) Tallies(c Counts) []Tally {
 
 // Encode overwrites dst with a row of a table that has passed Check.
 //
-// Errors (fault.Data) name line and column: a missing value under schema.ImputeError, a value beyond float32 after scaling.
+// Errors (diag.Data) name line and column: a missing value under schema.ImputeError, a value beyond float32 after scaling.
 func (m *Map) Encode(t *table.Table, row int, dst *Encoded) error {
 	dst.reset(m)
 	if err := m.resolve(t, row, dst); err != nil {
@@ -92,7 +92,7 @@ func (e *Encoded) reset(m *Map) {
 	e.Counts.Rows++
 }
 
-// Number is the value of a numeric input, by its place in Map.Inputs, in the row that was encoded last.
+// Number returns the value of a numeric input, by its position in Map.Inputs, in the last row.
 func (e *Encoded) Number(input int) float64 { return e.numbers[input] }
 
 func (e *Encoded) countMissing(input int) { e.Counts.Missing[input]++ }

@@ -108,7 +108,7 @@ func TestStandardScaling(t *testing.T) {
 		t.Errorf("dropped (-want +got):\n%s", diff)
 	}
 	wantWarnings := []diag.Warning{{Code: "dropped_columns",
-		Text: "2 columns are constant on the training rows, so left out: zero, same"}}
+		Text: "dropped 2 constant columns: zero, same"}}
 	if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -193,7 +193,7 @@ func TestMissingValues(t *testing.T) {
 	}
 	_, _, err := Fit(data, named, nil, Options{})
 	e := diag.Of(err)
-	if e == nil || e.Kind != diag.Data || e.File != "train.csv" || e.Line != 5 || e.Column != "x" || e.Hint == "" {
+	if e == nil || e.Kind != diag.Data || e.File != "train.csv" || e.Line != 5 || e.Column != "x" || len(e.Fixes) == 0 {
 		t.Errorf("error policy: %v", err)
 	}
 }
@@ -333,7 +333,7 @@ func TestColumnsThatNameTheRows(t *testing.T) {
 	}
 	_, warnings, err := Fit(tableOf(symbol("host", values...)), named, nil, Options{})
 	if err != nil || len(warnings) != 1 || warnings[0].Code != "many_categories" ||
-		!strings.Contains(warnings[0].Text, `"host" has 1200`) {
+		!strings.Contains(warnings[0].Text, `"host" has 1,200`) {
 		t.Errorf("%v, %v", warnings, err)
 	}
 }

@@ -8,11 +8,10 @@ import (
 	"toptau/schema"
 )
 
-// Fingerprints of rows are hashes of what a map reads of them: the values of its inputs, or of LIBSVM indices that have a
-// weight, as they were parsed, before they are encoded. Labels, identifiers and other columns do not count, nor do the order of
-// the columns in the file, the way a number is written, or values that the map cannot distinguish: categories without a weight
-// are one value. Equal rows have equal hashes on every machine; different rows have different ones except in about one of
-// 2^64 pairs, as long as nobody looks for such pairs.
+// The fingerprint of a row is a hash of what a map reads of it: the parsed values of its inputs, or of LIBSVM indices that
+// have a weight. It does not depend on labels, identifiers and other columns, on the order of the columns in the file, on how
+// a number is written, or on which category without a weight a value is. Equal rows have equal hashes on every machine.
+// Different rows have equal hashes in about one of 2^64 pairs, unless someone constructs them.
 
 // The hash of a row mixes the sum of the mixed values of its inputs.
 const (
@@ -30,7 +29,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// numberHash hashes a value of an input, -0 as 0.
+// numberHash hashes a value of an input; -0 is hashed as 0.
 func numberHash(seed uint64, x float64) uint64 {
 	if x != x {
 		return mix(seed ^ missingBits)
@@ -40,11 +39,11 @@ func numberHash(seed uint64, x float64) uint64 {
 
 func inputSeed(place int) uint64 { return mix(golden * uint64(place+1)) }
 
-// Fingerprinter hashes rows of a table that has passed Check. Use one in each goroutine.
+// Fingerprinter hashes rows of a table that has passed Check. Each goroutine needs one of its own.
 type Fingerprinter struct {
 	m      *Map
 	t      *table.Table
-	levels [][]uint64 // by input: of a categorical one, the hash of each code of its dictionary, the missing value's last
+	levels [][]uint64 // by categorical input: the hash of each code of its dictionary, then that of a missing value
 	values []float64
 	codes  []int32
 }

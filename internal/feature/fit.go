@@ -9,24 +9,26 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/detmath"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
-// Fit makes a map from some rows of a table (nil: all): numeric columns as Options.Encode says, in one dense block or in
-// coded ones, then categories and the missing-value indicators of raw columns in one coded block. The raw indices of a
-// LIBSVM table are one sparse block; for other encodings each index is a numeric column. Labels are read for the leaves
-// only. Rows of weight 0 do not count. Means, deviations, medians and the order of categories are those of the weighted
-// rows.
+// Fit makes a map from some rows of a table (nil: all). Options.Encode determines the blocks of numeric columns, one dense or
+// several coded ones. Categories and the missing indicators of raw columns follow in one coded block. The raw indices of a
+// LIBSVM table are one sparse block; for other encodings each index is a numeric column. Only leaves read the labels. Rows
+// of weight 0 do not count. Means, deviations, medians and the order of categories are those of the weighted rows.
 //
 // Columns that are constant on these rows are dropped and listed in Map.Dropped and in a warning.
+//
 // Errors: diag.Usage for unknown options and for too many LIBSVM indices to encode; diag.Data for missing values under
 // schema.ImputeError and when no column is left.
 func Fit(t *table.Table, s schema.Schema, rows []int, o Options) (*Map, []diag.Warning, error) {
 	return FitContext(context.Background(), t, s, rows, o)
 }
 
-// FitContext is Fit that returns the cause of a context that ends.
+// FitContext is Fit with a context. If ctx ends, it returns the cause.
 func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int, o Options) (*Map, []diag.Warning, error) {
 	o, err := o.Check()
 	if err != nil {
@@ -39,7 +41,7 @@ func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int
 		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no rows", Expected: "training rows with a positive weight"}
 	}
 	if t.Sparse == nil && len(t.Columns) == 0 {
-		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no columns", Expected: "features, which may have been given up"}
+		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no columns", Expected: "features; the columns of released data are gone"}
 	}
 	if t.Sparse != nil && o.Encode != EncodeRaw {
 		if f.t, err = indexColumns(t, o.Encode); err != nil {
@@ -64,15 +66,15 @@ func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int
 	return f.m, f.warnings(), nil
 }
 
-// fitter carries what the fits of the columns share.
+// fitter is the state of one Fit.
 type fitter struct {
-	ctx     context.Context // when it ends, what is unfinished stays so: its error is the only result
+	ctx     context.Context // if it ends, its error is the only result
 	t       *table.Table
 	o       Options
 	rows    []int     // of positive weight
-	weights []float64 // beside rows; nil: all 1
+	weights []float64 // by position in rows; nil: all 1
 	m       *Map
-	never   int // LIBSVM: indices without a value
+	never   int // LIBSVM: number of indices without a value
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {
@@ -100,14 +102,14 @@ func (f *fitter) columns() error {
 		return context.Cause(f.ctx)
 	}
 	for j, measured := range all {
-		take := f.numeric
+		add := f.addNumeric
 		if f.t.Columns[j].Kind == schema.Categorical {
-			take = f.categorical
+			add = f.addCategorical
 		}
 		if measured.err != nil {
 			return measured.err
 		}
-		take(j, &measured, &b)
+		add(j, &measured, &b)
 	}
 	if len(b.numeric.Inputs) > 0 {
 		f.m.Blocks = append(f.m.Blocks, &b.numeric)
@@ -116,8 +118,8 @@ func (f *fitter) columns() error {
 		slices.SortStableFunc(b.scorecard.Columns, func(x, y Card) int { return min(len(y.Knots), 1) - min(len(x.Knots), 1) })
 		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
 	}
-	if len(b.asked) > 0 {
-		leaves, err := f.leaves(b.asked, b.values)
+	if len(b.treeInputs) > 0 {
+		leaves, err := f.leaves(b.treeInputs, b.treeValues)
 		if err != nil {
 			return err
 		}
@@ -131,22 +133,22 @@ func (f *fitter) columns() error {
 	return nil
 }
 
-// columnBlocks are the blocks that the columns of a table go to, in the order of the map.
+// columnBlocks are the blocks of the columns of a table, in the order of the map.
 type columnBlocks struct {
 	numeric   NumericBlock
 	scorecard ScorecardBlock
 	onehot    OneHotBlock
 
-	asked  []int       // the inputs of the trees
-	values [][]float64 // theirs on the training rows
+	treeInputs []int
+	treeValues [][]float64 // of treeInputs, on the training rows
 }
 
 func (f *fitter) drop(j int, reason string) {
 	f.m.Dropped = append(f.m.Dropped, Dropped{Column: j, Name: columnLabel(&f.t.Columns[j]), Reason: reason})
 }
 
-// numeric makes blocks of a measured column.
-func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
+// addNumeric adds a measured numeric column to the blocks.
+func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 	indicator := c.missing > 0 && f.o.Impute == schema.ImputeIndicator
 	switch {
 	case c.missing == len(f.rows):
@@ -163,8 +165,8 @@ func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
 		b.scorecard.Columns = append(b.scorecard.Columns, c.card)
 	}
 	if f.o.leaves() {
-		b.asked = append(b.asked, k)
-		b.values = append(b.values, c.asked)
+		b.treeInputs = append(b.treeInputs, k)
+		b.treeValues = append(b.treeValues, c.treeValues)
 	}
 	if f.o.Encode != EncodeRaw {
 		return
@@ -183,8 +185,8 @@ func (f *fitter) numeric(j int, c *measured, b *columnBlocks) {
 	}
 }
 
-// bins is the number of bins of a scale, fewer where there are many columns.
-func (f *fitter) bins() int {
+// binsPerColumn returns the number of bins of a scorecard column: fewer if there are many columns.
+func (f *fitter) binsPerColumn() int {
 	n := 0
 	for j := range f.t.Columns {
 		if f.t.Columns[j].Kind != schema.Categorical {
@@ -197,21 +199,21 @@ func (f *fitter) bins() int {
 	return bins
 }
 
-// mass is the weight of the training rows that are picked.
+// mass returns the weight of the training rows that picked selects.
 func (f *fitter) mass(picked func(row int) bool) float64 {
-	var s sum
+	var s detmath.Sum
 	for i, row := range f.rows {
 		if picked(row) {
-			s.add(weightAt(f.weights, i))
+			s.Add(weightAt(f.weights, i))
 		}
 	}
-	return s.value()
+	return s.Value()
 }
 
-// categorical makes a block of a measured column.
-func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
+// addCategorical adds a measured categorical column to the blocks.
+func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	column := &f.t.Columns[j]
-	missing := c.missingMass.value()
+	missing := c.missingMass.Value()
 	level := missing > 0 && f.o.Impute == schema.ImputeIndicator
 	order := byMass(c.masses, column.Dictionary)
 	switch {
@@ -226,7 +228,7 @@ func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
 	var masses []float64
 	for _, code := range order {
 		in.Categories = append(in.Categories, column.Dictionary[code])
-		masses = append(masses, c.masses[code].value())
+		masses = append(masses, c.masses[code].Value())
 	}
 	if f.o.Impute == schema.ImputeMedian {
 		masses[0] += missing
@@ -238,21 +240,21 @@ func (f *fitter) categorical(j int, c *measured, b *columnBlocks) {
 	f.m.Inputs = append(f.m.Inputs, in)
 }
 
-// byMass lists the categories that occur, heaviest first, equal ones by their bytes.
-func byMass(sums []sum, dictionary []string) []int {
+// byMass returns the codes of the categories that occur by descending mass, those of equal mass by the bytes of their text.
+func byMass(sums []detmath.Sum, dictionary []string) []int {
 	var order []int
 	for c := range sums {
-		if sums[c].value() > 0 {
+		if sums[c].Value() > 0 {
 			order = append(order, c)
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(sums[b].value(), sums[a].value()), cmp.Compare(dictionary[a], dictionary[b]))
+		return cmp.Or(cmp.Compare(sums[b].Value(), sums[a].Value()), cmp.Compare(dictionary[a], dictionary[b]))
 	})
 	return order
 }
 
-// scales are the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless they are wanted.
+// scales returns the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless they are scaled.
 func (f *fitter) scales(masses []float64) []float64 {
 	if f.o.Scale != schema.ScaleAll {
 		return nil
@@ -266,7 +268,7 @@ func (f *fitter) scales(masses []float64) []float64 {
 	return list
 }
 
-// warnings says what was dropped and which columns look like names of rows.
+// warnings lists the dropped columns and those that look like identifiers of rows.
 func (f *fitter) warnings() []diag.Warning {
 	var list []diag.Warning
 	names := map[string][]string{}
@@ -275,35 +277,36 @@ func (f *fitter) warnings() []diag.Warning {
 	}
 	for _, reason := range []string{"constant", "no values"} {
 		if n := len(names[reason]); n > 0 {
-			what := map[string]string{"constant": "constant", "no values": "without any value"}[reason]
-			list = append(list, diag.Warning{Code: "dropped_columns", Text: fmt.Sprintf("%s on the training rows, so left out: %s",
-				count(n, "column is "+what, "columns are "+what), enumerate(names[reason]))})
+			what := map[string]string{"constant": "constant column", "no values": "column without values"}[reason]
+			if n > 1 {
+				what = strings.Replace(what, "column", "columns", 1)
+			}
+			list = append(list, diag.Warning{Code: "dropped_columns",
+				Text: fmt.Sprintf("dropped %s %s: %s", text.Count(n), what, enumerate(names[reason]))})
 		}
 	}
 	if f.never > 0 {
-		list = append(list, diag.Warning{Code: "unused_indices", Text: count(f.never, "index never occurs", "indices never occur") +
-			" in the training rows, so left out"})
+		noun := "indices"
+		if f.never == 1 {
+			noun = "index"
+		}
+		list = append(list, diag.Warning{Code: "unused_indices",
+			Text: fmt.Sprintf("dropped %s %s without a value in the training rows", text.Count(f.never), noun)})
 	}
 	for _, in := range f.m.Inputs {
 		if n := len(in.Categories); ManyCategories(n, len(f.rows)) {
-			list = append(list, diag.Warning{Code: "many_categories", Text: fmt.Sprintf(
-				"column %q has %d different values in %d rows: it may name the rows (--id or --drop)", in.Name, n, len(f.rows))})
+			list = append(list, diag.Warning{Code: "many_categories",
+				Text:  fmt.Sprintf("column %q has %s different values in %s rows: it may be an identifier", in.Name, text.Count(n), text.Count(len(f.rows))),
+				Fixes: []diag.Fix{{Param: "id", Value: in.Name}, {Param: "drop", Value: in.Name}}})
 		}
 	}
 	return list
 }
 
-// ManyCategories reports whether a column of that many categories may name the rows.
+// ManyCategories reports whether a column with this many categories may identify the rows.
 func ManyCategories(categories, rows int) bool { return categories >= 20 && categories > rows/2 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// enumerate joins names and keeps the text short.
+// enumerate joins at most ten names.
 func enumerate(names []string) string {
 	const shown = 10
 	if len(names) <= shown {

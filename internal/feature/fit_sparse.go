@@ -3,15 +3,16 @@ package feature
 import (
 	"math"
 
+	"toptau/internal/detmath"
 	"toptau/schema"
 )
 
-// indices fits a LIBSVM table. Zeros that are not written count like written ones, so with mass M of all rows and mass
-// m of the rows where index j is not zero
+// indices fits a LIBSVM table. Zeros count whether they are written or not. With mass M of all rows and mass m of the rows
+// where index j is not zero
 //
 //	mean = sum m_i x_i / M,   sd^2 = (sum m_i (x_i - mean)^2 + (M - m) mean^2) / M
 //
-// An index that is never non-zero, or equal in every row, has no weight.
+// An index that is always zero, or equal in every row, has no weight.
 func (f *fitter) indices() {
 	seen, total := newRanks(f.t.Sparse, f.rows), f.mass(func(int) bool { return true })
 	f.never = f.t.Sparse.Cols - seen.count
@@ -34,25 +35,25 @@ func (f *fitter) indices() {
 	f.m.Blocks = blocks{block}
 }
 
-// spread is what a first reading gathers of one index over the rows in which it is not zero. There is one for each index that
-// occurs, by rank.
+// spread is the result of the first pass for one index, over the rows in which it is not zero. There is one for each index
+// that occurs, by rank.
 type spread struct {
 	rows             int
-	low, high, least float64 // least: of the magnitudes
-	first            sum     // sum m_i x_i
+	low, high, least float64     // least: the smallest magnitude
+	first            detmath.Sum // sum m_i x_i
 }
 
-// unit brings the values of the index to at most 1.
+// unit returns a power of two that brings the values of the index to at most 1.
 func (c *spread) unit() float64 { return unit(max(math.Abs(c.low), math.Abs(c.high))) }
 
-// tame reports whether no sum of these values, or of their products with unit, comes near the ends of float64. Then a
+// safe reports whether no sum of these values, or of their products with unit, can overflow or become subnormal. Then a
 // sum of products with unit, a power of two, is the product of the sum, bit for bit.
-func (c *spread) tame() bool {
-	const near = 0x1p-400
+func (c *spread) safe() bool {
+	const near = 0x1p-400 // far from both ends for sums of any number of rows; chosen by hand
 	return c.least > near && max(math.Abs(c.low), math.Abs(c.high)) < 1/near
 }
 
-// spreads reads the entries of the training rows in order. first is multiplied by unit.
+// spreads is the first pass: it reads the entries of the training rows in order. first is multiplied by unit.
 func (f *fitter) spreads(seen *ranks) []spread {
 	s := f.t.Sparse
 	columns := make([]spread, seen.count)
@@ -66,7 +67,7 @@ func (f *fitter) spreads(seen *ranks) []spread {
 			if x == 0 {
 				continue
 			}
-			c := &columns[seen.of(index)]
+			c := &columns[seen.rankOf(index)]
 			c.rows++
 			if x < c.low {
 				c.low = x
@@ -77,59 +78,59 @@ func (f *fitter) spreads(seen *ranks) []spread {
 			if size := math.Abs(x); size < c.least {
 				c.least = size
 			}
-			c.first = c.first.plus(x)
+			c.first = c.first.Plus(x)
 		}
 	}
-	tame := f.weights == nil
+	safe := f.weights == nil
 	for i := range columns {
-		tame = tame && columns[i].tame()
+		safe = safe && columns[i].safe()
 	}
-	if !tame {
+	if !safe {
 		f.scaledFirst(columns, seen)
 		return columns
 	}
 	for i := range columns {
 		c := &columns[i]
 		u := c.unit()
-		c.first = sum{float64(u * c.first.total), float64(u * c.first.lost)}
+		c.first = c.first.Scale(u)
 	}
 	return columns
 }
 
-// scaledFirst sums the weighted products with unit one by one.
+// scaledFirst computes first from the weighted products with unit, one by one.
 func (f *fitter) scaledFirst(columns []spread, seen *ranks) {
 	units := make([]float64, len(columns))
 	for i := range columns {
-		columns[i].first, units[i] = sum{}, columns[i].unit()
+		columns[i].first, units[i] = detmath.Sum{}, columns[i].unit()
 	}
 	s := f.t.Sparse
 	for i, row := range f.rows {
 		weight := weightAt(f.weights, i)
 		for e := s.Start[row]; e < s.Start[row+1]; e++ {
 			if x := s.Value[e]; x != 0 {
-				k := seen.of(s.Index[e])
-				columns[k].first = columns[k].first.plus(float64(weight * float64(units[k]*x)))
+				k := seen.rankOf(s.Index[e])
+				columns[k].first = columns[k].first.Plus(float64(weight * float64(units[k]*x)))
 			}
 		}
 	}
 }
 
-// deviation is what a second reading gathers of one index.
+// deviation is the result of the second pass for one index.
 type deviation struct {
-	unit, mean float64 // mean of the products with unit
-	second     sum     // sum m_i (unit x_i - mean)^2
+	unit, mean float64     // mean of the products with unit
+	second     detmath.Sum // sum m_i (unit x_i - mean)^2
 }
 
-// deviations are the standard deviations of the indices that occur.
+// deviations returns the standard deviations of the indices that occur.
 func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []float64 {
 	sums := make([]deviation, len(columns))
 	for i := range sums {
-		sums[i].unit, sums[i].mean = columns[i].unit(), columns[i].first.value()/total
+		sums[i].unit, sums[i].mean = columns[i].unit(), columns[i].first.Value()/total
 	}
 	s := f.t.Sparse
-	var masses []sum // with weights: of the rows in which an index is not zero
+	var masses []detmath.Sum // with weights: the mass of the rows in which an index is not zero
 	if f.weights != nil {
-		masses = make([]sum, len(columns))
+		masses = make([]detmath.Sum, len(columns))
 	}
 	for i, row := range f.rows {
 		values, weight := s.Value[s.Start[row]:s.Start[row+1]], weightAt(f.weights, i)
@@ -137,12 +138,12 @@ func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []floa
 			if values[e] == 0 {
 				continue
 			}
-			k := seen.of(index)
+			k := seen.rankOf(index)
 			c := &sums[k]
 			d := float64(c.unit*values[e]) - c.mean
-			c.second = c.second.plus(float64(weight * float64(d*d)))
+			c.second = c.second.Plus(float64(weight * float64(d*d)))
 			if masses != nil {
-				masses[k].add(weight)
+				masses[k].Add(weight)
 			}
 		}
 	}
@@ -150,10 +151,10 @@ func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []floa
 	for i := range sums {
 		c, mass := &sums[i], float64(columns[i].rows)
 		if masses != nil {
-			mass = masses[i].value()
+			mass = masses[i].Value()
 		}
 		zeros := max(0, total-mass)
-		list[i] = math.Sqrt((c.second.value()+float64(zeros*float64(c.mean*c.mean)))/total) / c.unit
+		list[i] = math.Sqrt((c.second.Value()+float64(zeros*float64(c.mean*c.mean)))/total) / c.unit
 	}
 	return list
 }

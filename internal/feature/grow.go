@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/parallel"
 	"toptau/internal/table"
 )
 
@@ -15,35 +16,35 @@ import (
 const (
 	defaultTrees  = 60
 	defaultLeaves = 160
-	leafRows      = 5 // of a leaf, at least
-	rounds        = 5 // of draws in a node, until one can divide it
+	leafRows      = 5 // fewest rows of a leaf; chosen by hand, as the next
+	rounds        = 5 // most rounds of draws in a node until a split divides it
 )
 
-// forest is what the trees are grown from: the training rows, column by column.
+// forest is the training rows, column by column, and the settings of the trees.
 type forest struct {
 	ctx      context.Context
 	columns  []ranked // by input of the block
 	positive []bool
 	weights  []float64 // nil: all 1
-	leaves   int       // of a tree, at most
-	ask      int       // columns that a node looks at
+	leaves   int       // most leaves of a tree
+	tries    int       // columns that a node tries
 }
 
-// leaves grows the trees on the inputs given (places in Map.Inputs). All trees see all rows.
+// leaves grows the trees on inputs (positions in Map.Inputs) with the values x. Every tree uses all rows.
 //
-// A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006): a node draws columns and for each a threshold,
-// uniform between its least and largest value there, until sqrt(d) of them divide it into parts of at least leafRows
-// rows; it takes the one that lowers the weighted Gini impurity most. The node that gains most is divided next, until the
-// tree has the leaves wanted or no node can be divided. Where values are missing, they go to the side where they fit
-// better, and parting them from all values is tried too.
+// A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006). A node draws columns, and for each a threshold
+// uniform between its smallest and largest value in the node, until sqrt(d) of them split it into parts of at least
+// leafRows rows. It takes the split that lowers the weighted Gini impurity most. The node with the largest gain is split
+// next, until the tree has enough leaves or no node can be split. Missing values go to the side with the larger gain, and a
+// split of missing values from all others is tried as well.
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
 func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
-	g := forest{ctx: f.ctx, weights: f.weights, leaves: f.o.Leaves, ask: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
+	g := forest{ctx: f.ctx, weights: f.weights, leaves: f.o.Leaves, tries: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
 	classes := [2]int{}
 	for _, row := range f.rows {
 		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
-			e := at(f.t, row)
+			e := errorAt(f.t, row)
 			e.Found, e.Expected = "a row without a label", "a label in every training row"
 			return nil, e
 		}
@@ -52,12 +53,20 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 	}
 	if classes[0] == 0 || classes[1] == 0 {
 		return nil, &diag.Error{Kind: diag.Data, Found: "rows of one class", Expected: "rows of both classes",
-			Hint: "check the label column and --positive"}
+			Fixes: []diag.Fix{{Param: "label"}, {Param: "positive"}}}
 	}
 	g.columns = make([]ranked, len(x))
-	inParallel(f.ctx, len(x), func(j int, _ *columnSpace) { g.columns[j] = rankedOf(x[j]) })
+	parallel.For(len(x), func(j int) {
+		if f.ctx.Err() == nil {
+			g.columns[j] = rankedOf(x[j])
+		}
+	})
 	trees := make([]Tree, f.o.Trees)
-	inParallel(f.ctx, len(trees), func(i int, _ *columnSpace) { trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i))) })
+	parallel.For(len(trees), func(i int) {
+		if f.ctx.Err() == nil {
+			trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i)))
+		}
+	})
 	if f.ctx.Err() != nil {
 		return nil, context.Cause(f.ctx)
 	}
@@ -70,21 +79,21 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 	return b, nil
 }
 
-// growing is a node of a tree that is not finished: rows[first:end] are its own.
+// growing is a node of an unfinished tree. Its rows are grower.rows[first:end].
 type growing struct {
 	first, end  int
 	left, right int // its children; 0 while it is a leaf
 	best        split
-	constant    []bool // by column: whether it is known to have one value only; shared with the children
+	constant    []bool // by column: known to have a single value in the node; shared with the children
 }
 
-// split is a way to divide a node.
+// split divides a node.
 type split struct {
 	column      int
 	at          float64
-	rank        uint32 // of the largest value at most at
+	rank        uint32 // of the largest value that is at most at
 	missingLeft bool
-	gain        float64 // in impurity times mass; 0: there is none
+	gain        float64 // decrease of impurity times mass; 0: no split
 }
 
 // grower grows one tree.
@@ -93,13 +102,13 @@ type grower struct {
 	random *rand.PCG
 	rows   []int32 // grouped by node, in the order of the table within each
 	spare  []int32
-	order  []int // the columns, a permutation for draws without replacement
+	order  []int // a permutation of the columns, for draws without replacement
 	nodes  []growing
-	node   sample
+	node   nodeRows
 }
 
-// sample is the rows of the node whose split is looked for, side by side.
-type sample struct {
+// nodeRows holds the rows of the node that is being split.
+type nodeRows struct {
 	positive []uint8 // 1 or 0
 	weights  []float64
 	ranks    []uint32 // of the column drawn last
@@ -110,7 +119,7 @@ func (g *forest) grow(random *rand.PCG) Tree {
 	t := grower{forest: g, random: random}
 	n := len(g.positive)
 	t.rows, t.spare = make([]int32, n), make([]int32, n)
-	t.node = sample{positive: make([]uint8, n), ranks: make([]uint32, n)}
+	t.node = nodeRows{positive: make([]uint8, n), ranks: make([]uint32, n)}
 	if g.weights != nil {
 		t.node.weights = make([]float64, n)
 	}
@@ -121,7 +130,7 @@ func (g *forest) grow(random *rand.PCG) Tree {
 		t.order = append(t.order, j)
 	}
 	t.node.constant = make([]bool, len(g.columns))
-	t.open(0, len(t.rows))
+	t.addNode(0, len(t.rows))
 	for leaves := 1; leaves < g.leaves && g.ctx.Err() == nil; leaves++ {
 		best := -1
 		for i := range t.nodes {
@@ -132,25 +141,25 @@ func (g *forest) grow(random *rand.PCG) Tree {
 		if best < 0 {
 			break
 		}
-		t.divide(best)
+		t.divideNode(best)
 	}
 	var tree Tree
 	tree.At = []float64{}
-	t.write(0, &tree)
+	t.appendNode(0, &tree)
 	return tree
 }
 
-// open makes a node and looks for its split. A column that is constant in the node above, node.constant, is so here.
-func (t *grower) open(first, end int) int {
-	best := t.search(t.rows[first:end])
+// addNode appends a node with its best split. node.constant has the constant columns of its parent.
+func (t *grower) addNode(first, end int) int {
+	best := t.bestSplit(t.rows[first:end])
 	t.nodes = append(t.nodes, growing{first: first, end: end, best: best, constant: t.node.constant})
 	return len(t.nodes) - 1
 }
 
-// divide carries a node's split out. Rows keep their order.
-func (t *grower) divide(node int) {
+// divideNode divides a node by its best split. The rows keep their order.
+func (t *grower) divideNode(node int) {
 	n := t.nodes[node]
-	ranks := t.columns[n.best.column].of(t.rows[n.first:n.end], t.node.ranks)
+	ranks := t.columns[n.best.column].ranksAt(t.rows[n.first:n.end], t.node.ranks)
 	middle, k := n.first, 0
 	for i, row := range t.rows[n.first:n.end] {
 		if n.best.goesLeft(ranks[i]) {
@@ -163,9 +172,9 @@ func (t *grower) divide(node int) {
 	}
 	copy(t.rows[middle:n.end], t.spare[:k])
 	t.node.constant = slices.Clone(n.constant)
-	left := t.open(n.first, middle)
+	left := t.addNode(n.first, middle)
 	t.node.constant = n.constant
-	right := t.open(middle, n.end)
+	right := t.addNode(middle, n.end)
 	t.nodes[node].left, t.nodes[node].right = left, right
 }
 
@@ -173,23 +182,23 @@ func (s *split) goesLeft(rank uint32) bool {
 	return rank <= s.rank || s.missingLeft && rank == missingRank
 }
 
-// write appends a node and its sides in preorder.
-func (t *grower) write(node int, tree *Tree) {
+// appendNode appends a node and its descendants to tree, in preorder.
+func (t *grower) appendNode(node int, tree *Tree) {
 	n := &t.nodes[node]
 	if n.left == 0 {
 		tree.Ask = append(tree.Ask, -1)
-		tree.Mass = append(tree.Mass, t.count(t.rows[n.first:n.end]).mass)
+		tree.Mass = append(tree.Mass, t.countRows(t.rows[n.first:n.end]).mass)
 		return
 	}
 	if n.best.missingLeft {
 		tree.MissingLeft = append(tree.MissingLeft, len(tree.At))
 	}
 	tree.Ask, tree.At = append(tree.Ask, n.best.column), append(tree.At, n.best.at)
-	t.write(n.left, tree)
-	t.write(n.right, tree)
+	t.appendNode(n.left, tree)
+	t.appendNode(n.right, tree)
 }
 
-// counts is what a side of a split holds.
+// counts are the rows of one side of a split.
 type counts struct {
 	rows           int
 	mass, positive float64
@@ -215,16 +224,16 @@ func (c counts) impurity() float64 {
 	return float64(2 * c.positive * ((c.mass - c.positive) / c.mass))
 }
 
-// search draws the splits of a node and returns the best; the first of equally good ones.
-func (t *grower) search(rows []int32) split {
+// bestSplit draws the splits of a node and returns the best, the first of equally good ones.
+func (t *grower) bestSplit(rows []int32) split {
 	var best split
-	whole := t.gather(rows)
+	whole := t.loadNode(rows)
 	if whole.rows < 2*leafRows || whole.positive <= 0 || whole.positive >= whole.mass {
 		return best
 	}
 	for round := 0; round < rounds && best.gain == 0; round++ {
-		for drawn, found := 0, 0; drawn < len(t.order) && found < t.ask; drawn++ {
-			if t.draw(rows, drawn, whole, &best) {
+		for drawn, found := 0, 0; drawn < len(t.order) && found < t.tries; drawn++ {
+			if t.drawSplit(rows, drawn, whole, &best) {
 				found++
 			}
 		}
@@ -232,8 +241,8 @@ func (t *grower) search(rows []int32) split {
 	return best
 }
 
-// draw takes one more column and reports whether it can divide the node; its best split replaces a worse one.
-func (t *grower) draw(rows []int32, drawn int, whole counts, best *split) bool {
+// drawSplit draws one more column and reports whether it can divide the node. A better split than best replaces it.
+func (t *grower) drawSplit(rows []int32, drawn int, whole counts, best *split) bool {
 	k := drawn + int(t.random.Uint64()%uint64(len(t.order)-drawn))
 	t.order[drawn], t.order[k] = t.order[k], t.order[drawn]
 	column := t.order[drawn]
@@ -241,30 +250,30 @@ func (t *grower) draw(rows []int32, drawn int, whole counts, best *split) bool {
 		return false
 	}
 	c := &t.columns[column]
-	t.node.ranks = c.of(rows, t.node.ranks)
+	t.node.ranks = c.ranksAt(rows, t.node.ranks)
 	low, high, missing := t.node.span()
 	t.node.constant[column] = !(low < high) && (missing == 0 || missing == len(rows))
 	valid := false
 	if low < high {
 		u := float64(t.random.Uint64()>>11) / (1 << 53)
-		at := threshold(c.values[low], c.values[high], u)
-		valid = t.try(split{column: column, at: at, rank: c.below(at)}, missing > 0, whole, best)
+		at := roundThreshold(c.values[low], c.values[high], u)
+		valid = t.trySplit(split{column: column, at: at, rank: c.below(at)}, missing > 0, whole, best)
 	}
-	if missing > 0 && missing < len(rows) { // all values against the missing ones
-		valid = t.try(split{column: column, at: math.MaxFloat64, rank: missingRank - 1}, true, whole, best) || valid
+	if missing > 0 && missing < len(rows) { // all values on one side, the missing ones on the other
+		valid = t.trySplit(split{column: column, at: math.MaxFloat64, rank: missingRank - 1}, true, whole, best) || valid
 	}
 	return valid
 }
 
-func (t *grower) count(rows []int32) (c counts) {
+func (t *grower) countRows(rows []int32) (c counts) {
 	for _, row := range rows {
 		c.add(t.positive[row], weightAt(t.weights, int(row)))
 	}
 	return c
 }
 
-// gather copies the labels and weights of a node's rows and counts them.
-func (t *grower) gather(rows []int32) (c counts) {
+// loadNode copies the labels and weights of a node's rows and counts them.
+func (t *grower) loadNode(rows []int32) (c counts) {
 	n := &t.node
 	n.positive = n.positive[:len(rows)]
 	if t.weights == nil {
@@ -290,11 +299,11 @@ func indicator(b bool) uint8 {
 	return 0
 }
 
-// countsOf is counts for rows of weight 1.
+// countsOf returns the counts of rows of weight 1.
 func countsOf(rows, positive int) counts { return counts{rows, float64(rows), float64(positive)} }
 
-// span is the range of the column drawn last in a node, in ranks, and the number of its missing values.
-func (n *sample) span() (low, high uint32, missing int) {
+// span returns the range of the ranks of the column drawn last, and the number of missing values.
+func (n *nodeRows) span() (low, high uint32, missing int) {
 	low = missingRank
 	for _, r := range n.ranks {
 		low = min(low, r)
@@ -307,8 +316,8 @@ func (n *sample) span() (low, high uint32, missing int) {
 	return low, high, missing
 }
 
-// sides counts the values up to a rank, and the missing ones; the others have the rest of the whole.
-func (n *sample) sides(last uint32, missing bool, whole counts) (left, right, none counts) {
+// sides counts the values up to a rank (left), those above it (right) and the missing ones (none).
+func (n *nodeRows) sides(last uint32, missing bool, whole counts) (left, right, none counts) {
 	if n.weights != nil {
 		for k, r := range n.ranks {
 			side := &right
@@ -342,9 +351,9 @@ func (n *sample) sides(last uint32, missing bool, whole counts) (left, right, no
 	return left, right, none
 }
 
-// try reports whether a split leaves enough rows on both sides. It gives the missing values to the side where they fit
-// better; where a node has none, a later one goes right.
-func (t *grower) try(s split, some bool, whole counts, best *split) (valid bool) {
+// trySplit reports whether a split leaves enough rows on both sides, and replaces best if the split is better. Missing values
+// go to the side with the larger gain; if the node has none, later ones go right.
+func (t *grower) trySplit(s split, some bool, whole counts, best *split) (valid bool) {
 	left, right, missing := t.node.sides(s.rank, some, whole)
 	consider := func(left, right counts, missingLeft bool) {
 		if left.rows < leafRows || right.rows < leafRows {
@@ -365,8 +374,9 @@ func (t *grower) try(s split, some bool, whole counts, best *split) (valid bool)
 	return valid
 }
 
-// threshold is low + u (high - low) with as few decimals as keep it in [low, high), so that trees are short to write.
-func threshold(low, high, u float64) float64 {
+// roundThreshold returns low + u (high - low), rounded to as few decimals as keep it in [low, high), so that model files stay
+// small.
+func roundThreshold(low, high, u float64) float64 {
 	x := float64(low*(1-u)) + float64(high*u)
 	for _, digits := range []int{4, 6, 9} {
 		y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)

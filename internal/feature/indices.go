@@ -6,25 +6,26 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
-// Scorecards and trees read each index of a LIBSVM table as a numeric input that is 0 where a row does not write it.
-// Input.Column is the index less 1.
+// Scorecards and trees read each index of a LIBSVM table as a numeric input. It is 0 in rows without the index. Input.Column
+// is the index minus 1.
 
-// Indices are laid out as columns of all rows up to maxIndexColumns, and up to a number of values that follows the entries:
-// leastIndexCells and four for each entry, at most maxIndexCells.
+// Indices are expanded to columns of all rows if there are at most maxIndexColumns of them and the values fit: 16 million and
+// four for each entry, but at most maxIndexCells. Chosen by hand: 2^26 values take 512 MB.
 const (
 	maxIndexColumns = 1 << 17
 	leastIndexCells = 1 << 24
 	maxIndexCells   = 1 << 26
 )
 
-// indexCells is the number of values up to which the indices of a table are laid out.
+// indexCells returns the largest number of values to which the indices of a table are expanded.
 func indexCells(s *table.Sparse) int { return min(leastIndexCells+4*len(s.Index), maxIndexCells) }
 
-// Encodable reports whether encodings other than raw can be fitted to a table: there is a numeric column, or there are
-// so few indices of LIBSVM that they can be laid out as columns.
+// Encodable reports whether encodings other than raw can be fitted to a table: it has a numeric column, or so few LIBSVM
+// indices that they can be expanded to columns.
 func Encodable(t *table.Table) bool {
 	if s := t.Sparse; s != nil {
 		return s.Cols > 0 && s.Cols <= min(maxIndexColumns, indexCells(s)/max(t.Rows(), 1))
@@ -32,13 +33,14 @@ func Encodable(t *table.Table) bool {
 	return slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Kind != schema.Categorical })
 }
 
-// indexColumns is a LIBSVM table with a column for each index.
+// indexColumns returns a LIBSVM table with a column for each index.
 func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
 	s := t.Sparse
 	if !Encodable(t) {
-		return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--features %s for %d rows with %d indices", e, t.Rows(), s.Cols),
-			Expected: fmt.Sprintf("at most %d indices and %d values, each index counted in each row", maxIndexColumns, indexCells(s)),
-			Hint:     "--features raw, or fewer rows or indices"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "features",
+			Found:    fmt.Sprintf("%s for %s rows with %s indices", e, text.Count(t.Rows()), text.Count(s.Cols)),
+			Expected: fmt.Sprintf("at most %s indices and %s values, each index counted in each row", text.Count(maxIndexColumns), text.Count(indexCells(s))),
+			Fixes:    []diag.Fix{{Param: "features", Value: string(schema.Raw)}}}
 	}
 	out := *t
 	out.Sparse, out.Columns = nil, make([]table.Column, s.Cols)
@@ -54,8 +56,8 @@ func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
 	return &out, nil
 }
 
-// resolveIndices writes the inputs' values of a row of indices to dst.numbers. Indices that training did not have are
-// counted here unless a sparse block counts them.
+// resolveIndices writes the inputs' values of a row of indices to dst.numbers. It counts indices that do not occur in the
+// training data unless a sparse block counts them.
 func (m *Map) resolveIndices(s *table.Sparse, row int, dst *Encoded) {
 	clear(dst.numbers)
 	k := 0
@@ -73,7 +75,7 @@ func (m *Map) resolveIndices(s *table.Sparse, row int, dst *Encoded) {
 	}
 }
 
-// sparseBlock is the block of raw indices, nil if there is none.
+// sparseBlock returns the block of raw indices, nil if there is none.
 func (m *Map) sparseBlock() *SparseBlock {
 	for _, b := range m.Blocks {
 		if b, ok := b.(*SparseBlock); ok {
@@ -83,13 +85,13 @@ func (m *Map) sparseBlock() *SparseBlock {
 	return nil
 }
 
-// dropped reports whether training had a column that is not in use.
+// dropped reports whether a column of the training data is not in use.
 func (m *Map) dropped(column int) bool {
 	_, found := slices.BinarySearchFunc(m.Dropped, column, func(d Dropped, column int) int { return d.Column - column })
 	return found
 }
 
-// inputOf is the input that holds an index, counted from 1; -1 for none.
+// inputOf returns the input of an index, counted from 1; -1 for none.
 func (m *Map) inputOf(index uint32) int {
 	k, found := slices.BinarySearchFunc(m.Inputs, int(index)-1, func(in Input, column int) int { return in.Column - column })
 	if !m.Sparse || !found {
@@ -98,7 +100,7 @@ func (m *Map) inputOf(index uint32) int {
 	return k
 }
 
-// checkIndices checks what a map of indices may hold.
+// checkIndices checks a map of indices.
 func (m *Map) checkIndices() error {
 	for k := range m.Inputs {
 		if m.Inputs[k].Kind != schema.Numeric {

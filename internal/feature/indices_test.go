@@ -76,7 +76,7 @@ func TestIndicesAreEncodedLikeColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		adds := make([]float64, len(m.Inputs))
+		adds := make([]float64, len(c.Columns))
 		for i := range 20 {
 			z, err := scorer.Score(data, i)
 			if err != nil {
@@ -163,7 +163,7 @@ func TestTooManyIndicesAreNotEncoded(t *testing.T) {
 		t.Error("any number of indices can be encoded")
 	}
 	_, _, err := Fit(data, schema.Schema{Format: "libsvm"}, nil, Options{Encode: EncodeLeaves})
-	if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Found != "--features leaves for 2 rows with 131073 indices" {
+	if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Param != "features" || e.Found != "leaves for 2 rows with 131,073 indices" {
 		t.Errorf("%v", err)
 	}
 }

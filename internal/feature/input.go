@@ -17,7 +17,7 @@ type Input struct {
 	Name       string      `json:"name"`
 	Kind       schema.Kind `json:"kind"`
 	Categories []string    `json:"categories,omitempty"` // categorical: as seen in training, by mass descending, then by bytes
-	Fill       float64     `json:"fill,omitzero"`        // numeric: what stands for a missing value under median; otherwise 0
+	Fill       float64     `json:"fill,omitzero"`        // numeric: what replaces a missing value under median; otherwise 0
 
 	codes map[string]int32 // category to its position in Categories
 }
@@ -28,8 +28,8 @@ const (
 	codeUnknown int32 = -2
 )
 
-// resolve reads the row's value of every input into dst.numbers and dst.codes, by the policy for missing values.
-// A missing number that has no stand-in is NaN.
+// resolve reads the row's value of every input into dst.numbers and dst.codes and applies the policy for missing values.
+// A missing number stays NaN under schema.ImputeIndicator.
 func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 	if m.Sparse {
 		m.resolveIndices(t.Sparse, row, dst)
@@ -100,8 +100,8 @@ func (in *Input) levels(dictionary []string) []int32 {
 	return list
 }
 
-// at begins an error that names a row of the table.
-func at(t *table.Table, row int) *diag.Error {
+// errorAt returns an error that names a row of the table.
+func errorAt(t *table.Table, row int) *diag.Error {
 	e := &diag.Error{Kind: diag.Data, File: t.File}
 	if row < t.Rows() {
 		e.Line = t.LineOf(row)
@@ -110,8 +110,9 @@ func at(t *table.Table, row int) *diag.Error {
 }
 
 func missingError(t *table.Table, row int, column *table.Column) error {
-	e := at(t, row)
-	e.Column, e.Found, e.Hint = columnLabel(column), "a missing value", "choose a policy with --impute median, zero or own"
+	e := errorAt(t, row)
+	e.Column, e.Found = columnLabel(column), "a missing value"
+	e.Fixes = []diag.Fix{{Param: "impute", Value: string(schema.ImputeMedian)}, {Param: "impute", Value: string(schema.ImputeIndicator)}}
 	e.Expected = "a number"
 	if column.Kind == schema.Categorical {
 		e.Expected = "a category"
@@ -126,14 +127,14 @@ func columnLabel(column *table.Column) string {
 	return strconv.Itoa(column.Number)
 }
 
-// fits reports whether a value stays finite when it is rounded to float32.
+// fits reports whether a value is finite after it is rounded to float32.
 func fits(v float64) bool {
 	x := float32(v)
 	return x-x == 0
 }
 
 func rangeError(t *table.Table, row int, column string, x float64) error {
-	e := at(t, row)
+	e := errorAt(t, row)
 	e.Column, e.Found = column, strconv.FormatFloat(x, 'g', -1, 64)+" is too large to be scored"
 	e.Expected = fmt.Sprintf("a value that stays below %.0g after scaling", math.MaxFloat32)
 	return e

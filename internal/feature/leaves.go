@@ -14,37 +14,37 @@ import (
 
 const leavesKind = "leaves"
 
-// LeavesBlock holds, for each of its trees, the leaf that a row falls into, coded: 1 for that leaf, 0 for the others. The
-// trees divide the space of the numeric inputs; a linear model on them adds up one weight per tree.
+// LeavesBlock has a feature for each leaf of its trees, stored coded: 1 for the leaf that a row falls into, 0 for the others.
+// The trees divide the space of the numeric inputs. A linear model on them adds one weight per tree.
 type LeavesBlock struct {
-	Inputs []int  `json:"inputs"` // that the trees ask about
+	Inputs []int  `json:"inputs"` // the inputs that the trees test
 	Trees  []Tree `json:"trees"`
 
-	groups []matrix.Group // beside Trees; set by check
+	groups []matrix.Group // by position in Trees; set by check
 }
 
-// Tree is a binary tree in preorder: a node, the nodes of its left side, the nodes of its right side. A row goes left when
-// its value is at most the threshold. A missing value goes right, except at the nodes listed in MissingLeft. Leaves are
-// numbered in their order, from 0.
+// Tree is a binary tree in preorder: a node, the nodes of its left side, the nodes of its right side. A row goes left if its
+// value is at most the threshold. A missing value goes right, except at the nodes listed in MissingLeft. Leaves are numbered
+// in their order, from 0.
 type Tree struct {
-	Ask         []int     `json:"ask"`                    // for each node a place in LeavesBlock.Inputs; -1: a leaf
-	At          []float64 `json:"at"`                     // the threshold of each node that asks, in their order
-	MissingLeft []int     `json:"missing_left,omitempty"` // nodes that ask, counted from 0 in their order, ascending
-	Mass        []float64 `json:"mass"`                   // of the training rows in each leaf: what explanations average with
+	Ask         []int     `json:"ask"`                    // for each node a position in LeavesBlock.Inputs; -1: a leaf
+	At          []float64 `json:"at"`                     // the threshold of each inner node, in their order
+	MissingLeft []int     `json:"missing_left,omitempty"` // inner nodes, counted from 0 in their order, ascending
+	Mass        []float64 `json:"mass"`                   // of the training rows in each leaf; explanations use it as weight
 
-	nodes  []treeNode // beside Ask; set by check
+	nodes  []treeNode // by position in Ask; set by check
 	leaves int
 }
 
-// treeNode is a node as it is walked.
+// treeNode is a node in the form for scoring.
 type treeNode struct {
 	at          float64
 	input       int32 // of the map; -1: a leaf
-	next        int32 // the first node of the right side; of a leaf its number
+	next        int32 // the first node of the right side; of a leaf: its number
 	missingLeft bool
 }
 
-// child is where a value goes from node i, which is n.
+// child returns the node after node i, which is n, for a value.
 func (n *treeNode) child(i int, x float64) int {
 	if x <= n.at || n.missingLeft && x != x {
 		return i + 1
@@ -52,7 +52,7 @@ func (n *treeNode) child(i int, x float64) int {
 	return int(n.next)
 }
 
-// leaf walks a row of resolved numbers down the tree.
+// leaf returns the leaf of a row of resolved numbers.
 func (t *Tree) leaf(numbers []float64) int32 {
 	for i := 0; ; {
 		n := &t.nodes[i]
@@ -66,7 +66,7 @@ func (t *Tree) leaf(numbers []float64) int32 {
 // Kind returns "leaves".
 func (b *LeavesBlock) Kind() string { return leavesKind }
 
-// Spec is one group for each tree.
+// Spec returns a group for each tree.
 func (b *LeavesBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.groups) }
 
 func (b *LeavesBlock) appendWeights(_ *Map, list []Weight) []Weight {
@@ -110,15 +110,15 @@ func (b *LeavesBlock) check(m *Map) error {
 	return nil
 }
 
-// prepare checks that the lists are one whole tree and lays its nodes out.
+// prepare checks that the lists are one complete tree and sets nodes.
 func (t *Tree) prepare(inputs []int) error {
 	t.nodes, t.leaves = make([]treeNode, len(t.Ask)), 0
-	var open []int // nodes whose right side has not begun
+	var open []int // nodes whose right side is still to come
 	asking, left := 0, t.MissingLeft
 	for i, ask := range t.Ask {
 		if ask >= 0 {
 			if ask >= len(inputs) || asking >= len(t.At) || math.IsNaN(t.At[asking]) || math.IsInf(t.At[asking], 0) {
-				return fmt.Errorf("node %d asks about %d with %d thresholds", i, ask, len(t.At))
+				return fmt.Errorf("node %d tests input %d with %d thresholds", i, ask, len(t.At))
 			}
 			t.nodes[i] = treeNode{at: t.At[asking], input: int32(inputs[ask])}
 			if len(left) > 0 && left[0] == asking {
@@ -134,14 +134,14 @@ func (t *Tree) prepare(inputs []int) error {
 			t.nodes[open[last]].next = int32(i + 1)
 			open = open[:last]
 		} else if i != len(t.Ask)-1 {
-			return errors.New("nodes behind the last leaf")
+			return errors.New("nodes after the last leaf")
 		}
 	}
 	switch {
 	case t.leaves != asking+1:
-		return fmt.Errorf("%d leaves for %d nodes that ask", t.leaves, asking)
+		return fmt.Errorf("%d leaves for %d inner nodes", t.leaves, asking)
 	case asking != len(t.At):
-		return fmt.Errorf("%d thresholds for %d nodes that ask", len(t.At), asking)
+		return fmt.Errorf("%d thresholds for %d inner nodes", len(t.At), asking)
 	case len(left) > 0:
 		return fmt.Errorf("missing values at node %d", left[0])
 	case len(t.Mass) != t.leaves:
@@ -155,7 +155,7 @@ func (t *Tree) prepare(inputs []int) error {
 	return nil
 }
 
-// probeValues are a few thresholds of an input, each a border of leaves, and values to both sides of all.
+// probeValues returns a few thresholds of an input, and a value on either side of all.
 func (b *LeavesBlock) probeValues(input int) []float64 {
 	const shown = 16
 	var list []float64

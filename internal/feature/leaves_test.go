@@ -54,10 +54,10 @@ func TestBadLeavesAreRefused(t *testing.T) {
 	for _, edit := range []struct{ old, new, want string }{
 		{`"inputs":[0,1],"trees"`, `"inputs":[1,0],"trees"`, "out of order"},
 		{`"inputs":[0,1],"trees"`, `"inputs":[0,2],"trees"`, "not a numeric input"},
-		{`"ask":[0,-1,-1]`, `"ask":[2,-1,-1]`, "asks about 2"},
+		{`"ask":[0,-1,-1]`, `"ask":[2,-1,-1]`, "tests input 2"},
 		{`"ask":[0,-1,-1]`, `"ask":[0,-1]`, "1 leaves"},
 		{`"ask":[0,-1,-1]`, `"ask":[]`, "0 leaves"},
-		{`"ask":[0,-1,-1]`, `"ask":[0,-1,-1,-1]`, "behind the last leaf"},
+		{`"ask":[0,-1,-1]`, `"ask":[0,-1,-1,-1]`, "after the last leaf"},
 		{`"ask":[0,-1,-1]`, `"ask":[-1]`, "1 thresholds"},
 		{`"at":[1]`, `"at":[]`, "0 thresholds"},
 		{`"at":[1]`, `"at":[1,2]`, "2 thresholds"},
@@ -184,18 +184,18 @@ func TestThresholdsAreShortAndInside(t *testing.T) {
 	for range 2000 {
 		low := math.Ldexp(r.Float64()-.5, r.IntN(200)-100)
 		high := low + math.Ldexp(r.Float64(), r.IntN(200)-150)
-		if x := threshold(low, high, r.Float64()); low < high && !(low <= x && x < high) {
+		if x := roundThreshold(low, high, r.Float64()); low < high && !(low <= x && x < high) {
 			t.Fatalf("%v is not in [%v, %v)", x, low, high)
 		}
 	}
-	if x := threshold(1, 2, 1./3); x != 1.333 {
+	if x := roundThreshold(1, 2, 1./3); x != 1.333 {
 		t.Errorf("%v", x)
 	}
 	next := math.Nextafter(1, 2)
-	if x := threshold(1, next, .9); x != 1 {
+	if x := roundThreshold(1, next, .9); x != 1 {
 		t.Errorf("%v", x)
 	}
-	if x := threshold(-math.MaxFloat64, math.MaxFloat64, .5); x != 0 {
+	if x := roundThreshold(-math.MaxFloat64, math.MaxFloat64, .5); x != 0 {
 		t.Errorf("%v", x)
 	}
 }

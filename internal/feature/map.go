@@ -13,8 +13,8 @@ import (
 	"toptau/schema"
 )
 
-// Map turns rows of a table into rows of a matrix. Make it with Fit or from JSON; it does not change afterwards and is
-// safe for concurrent use.
+// Map turns rows of a table into rows of a matrix. Fit makes one, and so does JSON. It does not change afterwards and is safe
+// for concurrent use.
 type Map struct {
 	Scale    schema.Scale  `json:"scale"`
 	Impute   schema.Impute `json:"impute"`
@@ -24,12 +24,12 @@ type Map struct {
 	Dropped  []Dropped     `json:"dropped"`            // the columns not in use
 	Blocks   blocks        `json:"blocks"`
 
-	runs  []run // beside Blocks
-	cols  int
-	dense int // number of dense values in a row
+	runs  []run // of Blocks, by position
+	cols  int   // number of weights
+	dense int   // number of dense values in a row
 }
 
-// run is where a block's weights stand: first <= col < end.
+// run is the weights of a block: first <= col < end.
 type run struct {
 	dense      bool
 	first, end int
@@ -42,10 +42,10 @@ type Dropped struct {
 	Reason string `json:"reason"` // "constant", "no values"
 }
 
-// Cols is the number of weights.
+// Cols returns the number of weights.
 func (m *Map) Cols() int { return m.cols }
 
-// Layout describes the blocks to the matrix.
+// Layout describes the blocks for package matrix.
 func (m *Map) Layout() matrix.Layout {
 	layout := make(matrix.Layout, len(m.Blocks))
 	for i, b := range m.Blocks {
@@ -54,7 +54,7 @@ func (m *Map) Layout() matrix.Layout {
 	return layout
 }
 
-// Weights says what each weight stands for, in order.
+// Weights describes every weight, in order.
 func (m *Map) Weights() []Weight {
 	list := make([]Weight, 0, m.cols)
 	for _, b := range m.Blocks {
@@ -63,7 +63,7 @@ func (m *Map) Weights() []Weight {
 	return list
 }
 
-// title is the readable name of an input.
+// title returns the name of an input for people.
 func (m *Map) title(input int) string {
 	if m.Numbered {
 		return "column " + m.Inputs[input].Name
@@ -81,7 +81,7 @@ func (m *Map) Names() []string {
 	return names
 }
 
-// Check reports whether the table has the columns that the map was fitted on. Encode relies on it.
+// Check returns an error unless the table has the columns that the map was fitted on. Encode relies on it.
 func (m *Map) Check(t *table.Table) error {
 	if m.Sparse != (t.Sparse != nil) {
 		return &diag.Error{Kind: diag.Model, Found: form(t.Sparse != nil), Expected: form(m.Sparse) + ", as in training"}
@@ -117,7 +117,7 @@ func kindOf(c *table.Column) schema.Kind {
 	return schema.Numeric
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote and checks everything that Encode relies on. Unknown fields are refused.
+// UnmarshalJSON reads what MarshalJSON writes and checks everything that Encode relies on. It refuses unknown fields.
 func (m *Map) UnmarshalJSON(data []byte) error {
 	type file Map // without methods
 	var read file
@@ -134,7 +134,7 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 	return marshal((*file)(m))
 }
 
-// prepare checks a map and fills its private fields.
+// prepare checks a map and sets its private fields.
 func (m *Map) prepare() error {
 	if o, err := (Options{Scale: m.Scale, Impute: m.Impute}).Check(); err != nil || o.Scale != m.Scale || o.Impute != m.Impute {
 		return fmt.Errorf("scale %q, impute %q", m.Scale, m.Impute)

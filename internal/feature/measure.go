@@ -1,58 +1,49 @@
 package feature
 
 import (
-	"context"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
+	"toptau/internal/detmath"
 	"toptau/internal/kernel"
+	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/schema"
 )
 
-// measured is what the training rows say about one column.
+// measured is what Fit measures of one column on the training rows.
 type measured struct {
 	missing int // rows
 	err     error
 
 	// numeric
-	fill    float64 // what stands for a missing value; 0 for nothing
-	moments moments
-	card    Card      // for a scorecard, without its input
-	asked   []float64 // for trees: the values, and what stands for missing ones
+	fill       float64 // the number that replaces a missing value
+	moments    moments
+	card       Card      // for a scorecard, without its input
+	treeValues []float64 // for trees: the values, missing ones replaced or NaN
 
 	// categorical
-	masses      []sum // by code
-	missingMass sum
+	masses      []detmath.Sum // by code
+	missingMass detmath.Sum
 }
 
-// measureAll measures all columns, several at a time. The results do not depend on how many.
+// measureAll measures all columns in parallel.
 func (f *fitter) measureAll() []measured {
 	all := make([]measured, len(f.t.Columns))
 	tasks := f.tasks()
-	inParallel(f.ctx, len(tasks), func(k int, space *columnSpace) { f.measure(tasks[k], all, space) })
+	scratch := sync.Pool{New: func() any { return new(columnSpace) }}
+	parallel.For(len(tasks), func(k int) {
+		if f.ctx.Err() == nil {
+			space := scratch.Get().(*columnSpace)
+			f.measure(tasks[k], all, space)
+			scratch.Put(space)
+		}
+	})
 	return all
 }
 
-// inParallel calls f for 0 to n-1, on several goroutines, each with space of its own, until the context ends.
-func inParallel(ctx context.Context, n int, f func(k int, space *columnSpace)) {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		workers.Go(func() {
-			var space columnSpace
-			for k := int(next.Add(1)) - 1; k < n && ctx.Err() == nil; k = int(next.Add(1)) - 1 {
-				f(k, &space)
-			}
-		})
-	}
-	workers.Wait()
-}
-
-// tasks are the columns that are measured together: a few numeric ones where only moments are asked for, otherwise one.
+// tasks returns groups of columns that are measured together: a few numeric ones if only moments are needed, otherwise one.
 func (f *fitter) tasks() [][]int {
 	var list [][]int
 	var group []int
@@ -72,7 +63,7 @@ func (f *fitter) tasks() [][]int {
 	return list
 }
 
-// measure measures some columns that are one of tasks.
+// measure measures the columns of one task.
 func (f *fitter) measure(columns []int, all []measured, space *columnSpace) {
 	if f.t.Columns[columns[0]].Kind == schema.Categorical {
 		all[columns[0]] = f.measureCodes(&f.t.Columns[columns[0]])
@@ -80,14 +71,14 @@ func (f *fitter) measure(columns []int, all []measured, space *columnSpace) {
 	}
 	alone := columns
 	if len(columns) > 1 {
-		alone = f.measureTogether(columns, all)
+		alone = f.measureGroup(columns, all)
 	}
 	for _, j := range alone {
 		all[j] = f.measureNumbers(&f.t.Columns[j], space)
 	}
 }
 
-// columnSpace is memory for a column's values that the next column uses again.
+// columnSpace is memory for a column's values. Columns reuse it.
 type columnSpace struct{ own, filled []float64 }
 
 func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c measured) {
@@ -112,16 +103,16 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 		return c
 	}
 	if f.o.scorecard() {
-		c.card = card(0, values, weights, f.bins(), indicator)
+		c.card = newCard(0, values, weights, f.binsPerColumn(), indicator)
 	}
 	if f.o.leaves() {
-		c.asked = f.filled(column, f.standIn(c.fill), nil)
+		c.treeValues = f.filled(column, f.standIn(c.fill), nil)
 	}
 	return c
 }
 
-// present lists the values of the training rows that are not missing, and their weights (nil: all 1), in the column or in
-// space.
+// present returns the values of the training rows that are not missing, and their weights (nil: all 1). The memory is the
+// column's or that of space.
 func (f *fitter) present(column *table.Column, space *columnSpace) (values, weights []float64, err error) {
 	space.own = slices.Grow(space.own[:0], len(f.rows))
 	if n := len(f.rows); n == f.t.Rows() {
@@ -152,7 +143,7 @@ func complete(values []float64) bool {
 	return ordered
 }
 
-// standIn is what an input has for a missing value; NaN for nothing.
+// standIn returns the number that replaces a missing value; NaN if none does.
 func (f *fitter) standIn(fill float64) float64 {
 	if f.o.Impute == schema.ImputeIndicator {
 		return math.NaN()
@@ -160,7 +151,7 @@ func (f *fitter) standIn(fill float64) float64 {
 	return fill
 }
 
-// filled is the column on the training rows with a stand-in for missing values, in the memory of space if that suffices.
+// filled returns the column on the training rows with fill for missing values, in the memory of space if that suffices.
 func (f *fitter) filled(column *table.Column, fill float64, space []float64) []float64 {
 	values := slices.Grow(space[:0], len(f.rows))[:len(f.rows)]
 	for i, row := range f.rows {
@@ -173,7 +164,7 @@ func (f *fitter) filled(column *table.Column, fill float64, space []float64) []f
 }
 
 func (f *fitter) measureCodes(column *table.Column) (c measured) {
-	c.masses = make([]sum, len(column.Dictionary))
+	c.masses = make([]detmath.Sum, len(column.Dictionary))
 	for i, row := range f.rows {
 		code := column.Code(row)
 		if code < 0 {
@@ -181,10 +172,10 @@ func (f *fitter) measureCodes(column *table.Column) (c measured) {
 				return measured{err: missingError(f.t, row, column)}
 			}
 			c.missing++
-			c.missingMass.add(weightAt(f.weights, i))
+			c.missingMass.Add(weightAt(f.weights, i))
 			continue
 		}
-		c.masses[code].add(weightAt(f.weights, i))
+		c.masses[code].Add(weightAt(f.weights, i))
 	}
 	return c
 }

@@ -3,20 +3,21 @@ package feature
 import (
 	"math"
 
+	"toptau/internal/detmath"
 	"toptau/internal/kernel"
 	"toptau/internal/table"
 )
 
-// together are columns that are read side by side, a few rows at a time.
-type together struct {
+// columnGroup is columns whose moments one kernel computes together, a few rows at a time.
+type columnGroup struct {
 	columns []*table.Column // at most kernel.MomentColumns
 	rows    int
 	space   [kernel.MomentColumns][1 << 10]float64
-	part    [kernel.MomentColumns][]float64 // of each column; the last one again where there are less
+	part    [kernel.MomentColumns][]float64 // of each column; if there are fewer, the last one is repeated
 }
 
-// each visits all rows in order, in part.
-func (c *together) each(visit func()) {
+// eachPart calls visit for all rows in order, with some rows in part.
+func (c *columnGroup) eachPart(visit func()) {
 	for first := 0; first < c.rows; first += len(c.space[0]) {
 		n := min(len(c.space[0]), c.rows-first)
 		for k := range c.part {
@@ -30,10 +31,10 @@ func (c *together) each(visit func()) {
 	}
 }
 
-// measureTogether takes the moments of numeric columns on all rows, without weights. It returns the columns in which a
-// value is missing; they must be measured by themselves.
-func (f *fitter) measureTogether(columns []int, all []measured) (alone []int) {
-	c := &together{rows: f.t.Rows()}
+// measureGroup computes the moments of numeric columns on all rows, without weights. It returns the columns in which a value
+// is missing; these are measured one by one.
+func (f *fitter) measureGroup(columns []int, all []measured) (alone []int) {
+	c := &columnGroup{rows: f.t.Rows()}
 	for _, j := range columns {
 		c.columns = append(c.columns, &f.t.Columns[j])
 	}
@@ -42,7 +43,7 @@ func (f *fitter) measureTogether(columns []int, all []measured) (alone []int) {
 	for k := range low {
 		low[k], high[k] = math.Inf(1), math.Inf(-1)
 	}
-	c.each(func() {
+	c.eachPart(func() {
 		for k := range c.columns {
 			least, greatest, ordered := kernel.Extent(c.part[k])
 			low[k], high[k], missing[k] = min(low[k], least), max(high[k], greatest), missing[k] || !ordered
@@ -66,14 +67,14 @@ func (f *fitter) measureTogether(columns []int, all []measured) (alone []int) {
 		return alone
 	}
 	mass := float64(c.rows)
-	c.each(func() { s.AddFirst(&c.part) })
+	c.eachPart(func() { s.AddFirst(&c.part) })
 	for k := range s.Mean {
-		s.Mean[k] = sum{s.Total[k], s.Lost[k]}.value() / mass
+		s.Mean[k] = detmath.SumOf(s.Total[k], s.Lost[k]).Value() / mass
 	}
 	s.Total, s.Lost = [kernel.MomentColumns]float64{}, [kernel.MomentColumns]float64{}
-	c.each(func() { s.AddSecond(&c.part) })
+	c.eachPart(func() { s.AddSecond(&c.part) })
 	for k, j := range vary {
-		sd := math.Sqrt(sum{s.Total[k], s.Lost[k]}.value()/mass) / s.Unit[k]
+		sd := math.Sqrt(detmath.SumOf(s.Total[k], s.Lost[k]).Value()/mass) / s.Unit[k]
 		all[j].moments = moments{mean: s.Mean[k] / s.Unit[k], sd: sd, constant: sd == 0}
 	}
 	return alone

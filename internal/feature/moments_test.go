@@ -3,6 +3,8 @@ package feature
 import (
 	"math"
 	"testing"
+
+	"toptau/internal/detmath"
 )
 
 func TestMomentsByHand(t *testing.T) {
@@ -29,19 +31,19 @@ func TestMomentsByHand(t *testing.T) {
 
 // A plain sum of a million tenths is off in the eleventh digit; the compensated one is not.
 func TestSumIsCompensated(t *testing.T) {
-	var s sum
+	var s detmath.Sum
 	const n = 1_000_000
 	for range n {
-		s.add(0.1)
+		s.Add(0.1)
 	}
-	if got := s.value(); math.Abs(got-n*0.1) > 1e-10 {
+	if got := s.Value(); math.Abs(got-n*0.1) > 1e-10 {
 		t.Errorf("sum of %d times 0.1 is %v", n, got)
 	}
-	var cancel sum
+	var cancel detmath.Sum
 	for _, x := range []float64{1, 1e100, 1, -1e100} {
-		cancel.add(x)
+		cancel.Add(x)
 	}
-	if got := cancel.value(); got != 2 {
+	if got := cancel.Value(); got != 2 {
 		t.Errorf("1 + 1e100 + 1 - 1e100 = %v", got)
 	}
 }

@@ -11,18 +11,18 @@ import (
 
 const numericKind = "numeric"
 
-// NumericBlock holds numeric inputs as (x - shift) / scale, dense. A missing value without a stand-in becomes 0, which
-// is the mean after standard scaling.
+// NumericBlock has a dense feature (x - shift) / scale for each numeric input. A missing value that is not replaced becomes
+// 0, which is the mean after standard scaling.
 type NumericBlock struct {
 	Inputs []int     `json:"inputs"`
-	Shift  []float64 `json:"shift,omitempty"` // beside Inputs; absent: values as they are
+	Shift  []float64 `json:"shift,omitempty"` // by position in Inputs; absent: x is not changed
 	Scale  []float64 `json:"scale,omitempty"`
 }
 
 // Kind returns "numeric".
 func (b *NumericBlock) Kind() string { return numericKind }
 
-// Spec is one dense column for each input.
+// Spec returns one dense column for each input.
 func (b *NumericBlock) Spec() matrix.BlockSpec {
 	return matrix.BlockSpec{Kind: matrix.Dense, Cols: len(b.Inputs)}
 }

@@ -11,8 +11,8 @@ import (
 
 const oneHotKind = "onehot"
 
-// OneHotBlock holds one column for every category of its categorical inputs, in the order of Input.Categories, coded: the
-// row's category is 1 (divided by its scale), the others are 0. An unknown category is a row of zeros.
+// OneHotBlock has a feature for every category of its categorical inputs, in the order of Input.Categories, stored coded: 1
+// (divided by its scale) for the row's category, 0 for the others. All features of an unknown category are 0.
 type OneHotBlock struct {
 	Columns []OneHot `json:"columns"`
 
@@ -35,7 +35,7 @@ func (c *OneHot) width(m *Map) int {
 	return n
 }
 
-// value is what a row at a level has there.
+// value returns the feature of a level for a row at that level.
 func (c *OneHot) value(level int) float64 {
 	if c.Scale == nil {
 		return 1
@@ -43,7 +43,7 @@ func (c *OneHot) value(level int) float64 {
 	return 1 / c.Scale[level]
 }
 
-// group describes the column to the matrix.
+// group describes the column for package matrix.
 func (c *OneHot) group(levels int) matrix.Group {
 	g := matrix.Group{Levels: levels}
 	for level := range c.Scale {
@@ -55,7 +55,7 @@ func (c *OneHot) group(levels int) matrix.Group {
 // Kind returns "onehot".
 func (b *OneHotBlock) Kind() string { return oneHotKind }
 
-// Spec is one group for each input, one of its columns for each category.
+// Spec returns a group for each input with a column for each category.
 func (b *OneHotBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.groups) }
 
 func (b *OneHotBlock) appendWeights(m *Map, list []Weight) []Weight {

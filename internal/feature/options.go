@@ -20,14 +20,14 @@ const (
 	EncodeBoth      = schema.ScorecardLeaves
 )
 
-// Options are the choices of a fit. The zero value is standard scaling of raw columns with missing values as errors.
+// Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values are errors.
 type Options struct {
-	Scale  schema.Scale    // default schema.ScaleStandard; of no effect on encoded numeric columns
+	Scale  schema.Scale    // default schema.ScaleStandard; without effect on scorecards and leaves
 	Impute schema.Impute   // default schema.ImputeError
 	Encode schema.Encoding // default EncodeRaw
 	Trees  int             // EncodeLeaves: number of trees, default 60
-	Leaves int             // EncodeLeaves: leaves of a tree at most, default 160
-	Seed   uint64          // EncodeLeaves: of the random draws
+	Leaves int             // EncodeLeaves: most leaves of a tree, default 160
+	Seed   uint64          // EncodeLeaves: seed of the random draws
 }
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }

@@ -4,18 +4,17 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
 
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
+	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/schema"
 )
 
-// packing is a matrix on its way from a table. Rows are encoded in batches, column by column, by several at a time where
-// that takes long, and packed in their order. A batch with anything wrong is encoded again row by row, which is where errors
-// are worded.
+// packing turns a table into a matrix. Rows are encoded in batches, column by column, and packed in their order. Several
+// goroutines encode if that is slow. A batch with anything wrong is encoded again row by row, which returns the error.
 type packing struct {
 	m      *Map
 	t      *table.Table
@@ -23,7 +22,7 @@ type packing struct {
 	to     *matrix.Builder
 	levels [][]int32 // by input: from the codes of a categorical column to resolved ones
 	mixed  []int     // the inputs that blocks which are not dense read
-	row    Encoded
+	row    Encoded   // scratch
 }
 
 func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing, error) {
@@ -50,13 +49,13 @@ func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing
 	return p, nil
 }
 
-// fits refuses a matrix that takes more memory than is free and than will be given up.
-func (m *Map) fits(t *table.Table, rows int, s matrix.Storage, givenUp int64) error {
+// checkMemory returns an error if a matrix takes more memory than is free and than the table will release.
+func (m *Map) checkMemory(t *table.Table, rows int, s matrix.Storage, released int64) error {
 	size := int64(4)
 	if s == matrix.Float64 {
 		size = 8
 	}
-	bytes := int64(72) // of a row: its number, its weight, and what a solver keeps of its scores
+	bytes := int64(72) // for each row: its number, its weight, and the scores that a solver keeps
 	for i, b := range m.Blocks {
 		switch spec := b.Spec(); {
 		case m.runs[i].dense:
@@ -67,8 +66,8 @@ func (m *Map) fits(t *table.Table, rows int, s matrix.Storage, givenUp int64) er
 			bytes += int64(len(spec.Groups))
 		}
 	}
-	short := memory.Shortage(fmt.Sprintf("a matrix of %d rows by %d columns", rows, m.cols), bytes*int64(rows)-givenUp,
-		func(free int64) string { return fmt.Sprintf("about %d rows fit", (free+givenUp)/bytes) })
+	short := memory.Shortage(fmt.Sprintf("a matrix of %d rows by %d columns", rows, m.cols), bytes*int64(rows)-released,
+		func(free int64) string { return fmt.Sprintf("about %d rows fit", (free+released)/bytes) })
 	if short == nil {
 		return nil
 	}
@@ -76,13 +75,14 @@ func (m *Map) fits(t *table.Table, rows int, s matrix.Storage, givenUp int64) er
 	return short
 }
 
-// batchRows is the number of rows of a batch: as many as leave its columns in the second cache.
+// batchRows returns the number of rows of a batch: as many as keep its columns in the second-level cache (2^15 values are
+// 256 KB).
 func (p *packing) batchRows() int {
 	const values, least, most = 1 << 15, 64, 1 << 9
 	return max(least, min(most, values/(len(p.m.Inputs)+1)))
 }
 
-// costly reports whether encoding takes so long that workers are worth the handing over of batches.
+// costly reports whether encoding is slow enough for several goroutines.
 func (p *packing) costly() bool {
 	return slices.ContainsFunc(p.m.Blocks, func(b Block) bool {
 		switch b.(type) {
@@ -93,8 +93,8 @@ func (p *packing) costly() bool {
 	})
 }
 
-// add packs the rows of an encoded batch.
-func (p *packing) add(b *batch) error {
+// addBatch packs the rows of a batch.
+func (p *packing) addBatch(b *batch) error {
 	if b.done {
 		p.to.AddBatch(&b.Batch)
 		return nil
@@ -115,15 +115,15 @@ func (p *packing) addRow(row int) error {
 	}
 	class := p.t.Label[row]
 	if class == table.Unknown {
-		fault := at(p.t, row)
-		fault.Found, fault.Expected = "a row without a label", "a label in every training row"
-		return fault
+		e := errorAt(p.t, row)
+		e.Found, e.Expected = "a row without a label", "a label in every training row"
+		return e
 	}
 	p.to.Add(class == table.Positive, e.Dense, e.Cols, e.Values, weightAt(p.t.Weight, row), row)
 	return nil
 }
 
-// run encodes and packs all rows; before is called with each batch before it is packed.
+// run encodes and packs all rows. It calls before with each batch before that is packed.
 func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matrix, error) {
 	rows, size := rowCount(p.t, p.rows), p.batchRows()
 	batches := (rows + size - 1) / size
@@ -131,15 +131,15 @@ func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matri
 	if p.costly() {
 		workers = min(runtime.GOMAXPROCS(0), batches)
 	}
-	crew := p.newCrew(size, workers)
-	defer crew.stop()
-	for i := range batches {
+	ahead := parallel.NewOrdered(batches, workers, func() *batch { return p.newBatch(size) },
+		func(i int, b *batch) { b.encode(p, i*size, size) })
+	defer ahead.Stop()
+	for b := ahead.Next(); b != nil; b = ahead.Next() {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		b := crew.next(i)
 		before(b)
-		if err := p.add(b); err != nil {
+		if err := p.addBatch(b); err != nil {
 			return nil, err
 		}
 	}
@@ -152,43 +152,32 @@ func (m *Map) Matrix(t *table.Table, rows []int, s matrix.Storage) (*matrix.Matr
 	return m.MatrixContext(context.Background(), t, rows, s)
 }
 
-// MatrixContext is Matrix that returns the cause of a context that ends.
+// MatrixContext is Matrix with a context. If ctx ends, it returns the cause.
 func (m *Map) MatrixContext(ctx context.Context, t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
 	p, err := m.newPacking(t, rows, s)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.fits(t, rowCount(t, rows), s, 0); err != nil {
+	if err := m.checkMemory(t, rowCount(t, rows), s, 0); err != nil {
 		return nil, err
 	}
 	return p.run(ctx, func(*batch) {})
 }
 
-// Consume is Matrix for all rows of a table that is not needed any more: its columns, if they are packed, are given up
-// while the matrix grows, so that memory does not have to hold both. Afterwards the table has none, and labels, lines
-// and weights as before.
+// Consume is Matrix for all rows of a table that is not needed any more. It releases packed columns while the matrix grows, so
+// that memory does not have to hold both. Afterwards the table has no columns, but labels, lines and weights.
 func (m *Map) Consume(ctx context.Context, t *table.Table, s matrix.Storage) (*matrix.Matrix, error) {
 	defer func() { t.Columns = nil }()
 	p, err := m.newPacking(t, nil, s)
 	if err != nil {
 		return nil, err
 	}
-	givenUp := int64(0)
+	released := int64(0)
 	if t.Sparse == nil {
-		givenUp = t.FeatureBytes()
+		released = t.FeatureBytes()
 	}
-	if err := m.fits(t, t.Rows(), s, givenUp); err != nil {
+	if err := m.checkMemory(t, t.Rows(), s, released); err != nil {
 		return nil, err
 	}
-	const piece = 4 << 20 // bytes that are worth a collection
-	freed := int64(0)
-	if t.FeatureBytes() >= piece {
-		debug.FreeOSMemory() // what reading and Fit have left
-	}
-	return p.run(ctx, func(b *batch) {
-		if freed += t.Release(b.Sources[0]); freed >= piece {
-			debug.FreeOSMemory()
-			freed = 0
-		}
-	})
+	return p.run(ctx, func(b *batch) { t.Release(b.Sources[0]) })
 }

@@ -12,9 +12,9 @@ import (
 const probeRows = 8
 
 // Probes returns a few synthetic records as text, in the order of the table's columns (LIBSVM: "index:value"). They
-// touch every block: numbers around the shift in steps of the scale, categories from the first to the last, unknown
-// ones, and missing values where the policy allows them. Nothing in them is taken from a row. missing tells texts that
-// would be read as missing.
+// use every block: numbers around the shift in steps of the scale, categories from the first to the last, unknown
+// categories, and missing values if the policy allows them. Nothing in them comes from a row. missing reports whether a
+// text is read as a missing value.
 func (m *Map) Probes(columns int, missing func(text string) bool) [][]string {
 	if m.Sparse {
 		return m.sparseProbes()
@@ -34,7 +34,7 @@ func (m *Map) Probes(columns int, missing func(text string) bool) [][]string {
 	return rows
 }
 
-// probe is the text of input k in probe p.
+// probe returns the text of input k in probe p.
 func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) string {
 	in := &m.Inputs[k]
 	if p == probeRows-1 && m.Impute != schema.ImputeError {
@@ -56,13 +56,13 @@ func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) s
 		return text
 	}
 	if p == probeRows-2 {
-		return in.stranger(missing)
+		return in.unknownText(missing)
 	}
 	last := len(in.Categories) - 1
 	return in.Categories[(p*last+k)/(probeRows-3)%(last+1)]
 }
 
-// probeValues are the values of an input that its blocks want to see, if they do.
+// probeValues returns values of an input that exercise its blocks; nil if the blocks ask for none.
 func (m *Map) probeValues(k int) []float64 {
 	var list []float64
 	for _, b := range m.Blocks {
@@ -73,15 +73,15 @@ func (m *Map) probeValues(k int) []float64 {
 	return list
 }
 
-// probeNumber is centre plus a multiple of step that differs from probe to probe and from column to column.
+// probeNumber returns centre plus a multiple of step that differs from probe to probe and from column to column.
 func probeNumber(centre, step float64, p, k int) string {
 	multiples := [...]float64{0, 1, -0.75, 2.5, 0.25}
 	x := centre + float64(step*multiples[(p*(1+k%3)+k)%len(multiples)])
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-// stranger is a text that is no category and not missing.
-func (in *Input) stranger(missing func(string) bool) string {
+// unknownText returns a text that is neither a category nor missing.
+func (in *Input) unknownText(missing func(string) bool) string {
 	text := "?unknown"
 	for {
 		if _, known := in.codes[text]; !known && !missing(text) {
@@ -91,7 +91,7 @@ func (in *Input) stranger(missing func(string) bool) string {
 	}
 }
 
-// spread is where the values of each input lie, as far as the blocks know: shift and scale, otherwise 0 and 1.
+// spread returns where the values of each input lie, as far as the blocks know: shift and scale, otherwise 0 and 1.
 func (m *Map) spread() (centre, step []float64) {
 	centre, step = make([]float64, len(m.Inputs)), make([]float64, len(m.Inputs))
 	for k := range step {
@@ -107,8 +107,8 @@ func (m *Map) spread() (centre, step []float64) {
 	return centre, step
 }
 
-// sparseProbes spreads entries over the indices: multiples of their scale, and values that the inputs' blocks want to
-// see.
+// sparseProbes returns records with entries at indices far apart: multiples of their scale, and values that exercise the
+// inputs' blocks.
 func (m *Map) sparseProbes() [][]string {
 	rows := make([][]string, probeRows)
 	for p := range rows {
@@ -135,8 +135,8 @@ func (m *Map) sparseProbes() [][]string {
 	return rows
 }
 
-// spreadOver returns about eight of n places at equal distances, others for other probes, or more, as many as it takes that all probes
-// together have every place; of more than 65,536 places they have that many.
+// spreadOver returns positions among n at equal distances, different ones for each probe: at least eight, and enough that all
+// probes together have every position, up to 65,536 of them.
 func spreadOver(n, p int) (list []int) {
 	const fewest, most = 8, 8192
 	stride := max(1, min(n/fewest, probeRows), n/most)

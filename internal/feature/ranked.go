@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// ranked is a column of training rows as the ranks of its values, in as few bytes as hold them: trees look at it often, and
-// in no order that memory would like.
+// ranked is a column of training rows as the ranks of its values, in as few bytes as hold them: trees read it often and in
+// random order.
 type ranked struct {
 	values []float64 // ascending, each once
-	narrow []uint8   // by row, if there are few values; missing ones have the largest number
+	narrow []uint8   // by row, if there are few values; the largest number is a missing value
 	medium []uint16
 	wide   []uint32
 }
@@ -47,8 +47,8 @@ func ranksIn[R uint8 | uint16 | uint32](x, values []float64) []R {
 	return ranks
 }
 
-// of writes the ranks of some rows to dst, which has room for them.
-func (r *ranked) of(rows []int32, dst []uint32) []uint32 {
+// ranksAt writes the ranks of some rows to dst, whose capacity must be enough, and returns it.
+func (r *ranked) ranksAt(rows []int32, dst []uint32) []uint32 {
 	dst = dst[:len(rows)]
 	switch {
 	case r.narrow != nil:
@@ -71,7 +71,7 @@ func gatherRanks[R uint8 | uint16 | uint32](ranks []R, rows []int32, dst []uint3
 	}
 }
 
-// below is the rank of the largest value that is at most x, which some value is.
+// below returns the rank of the largest value that is at most x. There must be one.
 func (r *ranked) below(x float64) uint32 {
 	k, found := slices.BinarySearch(r.values, x)
 	if found {

@@ -6,11 +6,11 @@ import (
 	"toptau/internal/table"
 )
 
-// ranks numbers the indices that are not zero in some rows of a LIBSVM table: the least is 0, the next 1. A bit stands for
-// each index up to the largest and 4 bytes for 64 of them, so that one huge index costs little.
+// ranks numbers the indices that are not zero in some rows of a LIBSVM table in ascending order, from 0. It takes one bit for
+// each index up to the largest, and 4 bytes for 64 of them, so that one huge index costs little.
 type ranks struct {
 	marks  []uint64
-	before []uint32 // by element of marks: the marks in those before it
+	before []uint32 // by element of marks: the number of marks in earlier elements
 	count  int
 }
 
@@ -33,13 +33,13 @@ func newRanks(s *table.Sparse, rows []int) *ranks {
 	return r
 }
 
-// of returns the rank of an index that has one.
-func (r *ranks) of(index uint32) int {
+// rankOf returns the rank of an index that has one.
+func (r *ranks) rankOf(index uint32) int {
 	below := r.marks[index/64] & (1<<(index%64) - 1)
 	return int(r.before[index/64]) + bits.OnesCount64(below)
 }
 
-// indices lists the indices that have a rank, ascending.
+// indices returns the indices that have a rank, in ascending order.
 func (r *ranks) indices() []uint32 {
 	list := make([]uint32, 0, r.count)
 	for k, word := range r.marks {

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 
+	"toptau/internal/detmath"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/schema"
@@ -15,24 +16,25 @@ import (
 
 const scorecardKind = "scorecard"
 
-// ScorecardBlock holds numeric inputs as positions on scales of levels, coded: each input adds one or two weights to the
-// score, with values that sum to 1. A linear model on it is a sum of one curve per column, which people read as a scorecard.
+// ScorecardBlock encodes numeric inputs as positions on scales of levels, stored coded. Each input adds one or two weights to
+// the score, with values that sum to 1. A linear model on it is a sum of one curve per column, which people read as a
+// scorecard.
 type ScorecardBlock struct {
-	Columns []Card `json:"columns"` // those with knots first: what is stored alike lies together
+	Columns []Card `json:"columns"` // those with knots first, so that columns of the same storage are adjacent
 
-	groups []matrix.Group // beside Columns; set by check
+	groups []matrix.Group // by position in Columns; set by check
 }
 
-// Card is the scale of one input. Its levels are the knots, then the atoms, then the missing value. A value x is moved into
-// the range of training, from the smallest to the largest knot or atom; then
+// Card is the scale of one input. Its levels are the knots, then the atoms, then the missing value. A value x is clamped to
+// the range of the training data, from the smallest to the largest knot or atom. Its levels have the values
 //
 //	at an atom: 1 for its level;
 //	between the knots a < b: 1-f and f for theirs, f = (x - a) / (b - a) rounded by matrix.Fraction;
 //	beyond the outer knots: 1 for the outer knot;
-//	without knots: 1 for the nearest atom, the smaller of two that are equally near;
+//	without knots: 1 for the nearest atom, the smaller of two at the same distance;
 //	missing: 1 for its level; without one, nothing (under schema.ImputeIndicator, where training had no missing value).
 //
-// So the score is continuous and linear between two knots, and free at the atoms.
+// So the score is continuous and linear between two knots, and independent of the neighbours at an atom.
 type Card struct {
 	Input   int       `json:"input"`
 	Knots   []float64 `json:"knots,omitempty"` // none, or at least two, ascending
@@ -48,7 +50,7 @@ func (c *Card) levels() int {
 	return n
 }
 
-// ends is the range that values are moved into.
+// ends returns the range that values are clamped to.
 func (c *Card) ends() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, list := range [][]float64{c.Knots, c.Atoms} {
@@ -59,7 +61,8 @@ func (c *Card) ends() (low, high float64) {
 	return low, high
 }
 
-// place is where a value stands: at a level, or with the fraction f > 0 on the way to the next one. Level -1 is nowhere.
+// place returns the position of a value: at a level, or with the fraction f > 0 between it and the next one. Level -1 is
+// none.
 func (c *Card) place(x float64) (level int, f float64) {
 	if math.IsNaN(x) {
 		if c.Missing {
@@ -81,12 +84,12 @@ func (c *Card) place(x float64) (level int, f float64) {
 	return i - 1, 0
 }
 
-// nearerToSecond halves before it subtracts, for values near the ends of float64.
+// nearerToSecond halves before it subtracts, so that huge values do not overflow.
 func nearerToSecond(a, b, x float64) bool {
 	return float64(b/2)-float64(x/2) < float64(x/2)-float64(a/2)
 }
 
-// between places a value among the knots.
+// between returns the position of a value among the knots.
 func (c *Card) between(x float64) (level int, f float64) {
 	last := len(c.Knots) - 1
 	x = min(max(x, c.Knots[0]), c.Knots[last])
@@ -107,7 +110,7 @@ func (c *Card) between(x float64) (level int, f float64) {
 // Kind returns "scorecard".
 func (b *ScorecardBlock) Kind() string { return scorecardKind }
 
-// Spec is one group for each input.
+// Spec returns a group for each input.
 func (b *ScorecardBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.groups) }
 
 func (b *ScorecardBlock) appendWeights(m *Map, list []Weight) []Weight {
@@ -166,7 +169,7 @@ func (b *ScorecardBlock) check(m *Map) error {
 		case len(c.Knots)+len(c.Atoms) == 0:
 			return fmt.Errorf("%q has neither knots nor atoms", name)
 		case i > 0 && len(c.Knots) > 0 && len(b.Columns[i-1].Knots) == 0:
-			return fmt.Errorf("%q has knots and stands behind a column without", name)
+			return fmt.Errorf("%q has knots and comes after a column without", name)
 		}
 		b.groups[i] = matrix.Group{Levels: c.levels(), Between: len(c.Knots) > 0}
 	}
@@ -182,7 +185,7 @@ func increasing(list []float64) bool {
 	return true
 }
 
-// probeValues are values of an input that touch each kind of place: atoms, inner points, knots and both far ends.
+// probeValues returns values of an input at each kind of position: atoms, knots, points between knots, beyond both ends.
 func (b *ScorecardBlock) probeValues(input int) []float64 {
 	var list []float64
 	for _, c := range b.Columns {
@@ -199,7 +202,7 @@ func (b *ScorecardBlock) probeValues(input int) []float64 {
 	return list
 }
 
-// beyond is a value farther from zero on a side, or near it.
+// beyond returns a value above x (side 1) or below it (side -1), or x if there is no finite one.
 func beyond(x, side float64) float64 {
 	if y := x + float64(side*(math.Abs(x)+1)); !math.IsInf(y, 0) {
 		return y
@@ -207,23 +210,24 @@ func beyond(x, side float64) float64 {
 	return x
 }
 
-// Bins of a scorecard: intervals between quantiles.
+// Bins of a scorecard: intervals between quantiles. Chosen by hand; docs/quality.md has results with them.
 const (
 	bins        = 16
-	binsOfMany  = 8 // where there are more than manyColumns numeric columns
+	binsOfMany  = 8 // if there are more than manyColumns numeric columns
 	manyColumns = 40
 )
 
-// atomPart is 1 over the part of the rows that must share a value for it to become an atom: one in twenty.
+// atomPart: a value that at least one row in atomPart has becomes an atom. Chosen by hand.
 const atomPart = 20
 
-// card makes the scale of an input from its values on the training rows, none missing, weights nil as all 1.
+// newCard returns the scale of an input from its values on the training rows. None is missing; nil weights are all 1.
 //
-//   - Up to bins+1 different values, or fewer than two that are no atoms: all are atoms and there are no knots.
-//   - Otherwise an atom is a value with at least one part in atomPart of the mass of all; knots are the quantiles of the
-//     others at j/bins, j = 0 to bins, each once. The quantile at p is the smallest value up to which the mass is at
-//     least p of the whole.
-func card(input int, x, weights []float64, bins int, missing bool) Card {
+//   - If there are at most bins+1 different values, or fewer than two that are not atoms, all are atoms and there are no
+//     knots.
+//   - Otherwise an atom is a value with at least 1/atomPart of the mass. Knots are the distinct quantiles of the other
+//     values at j/bins, j = 0 to bins. The quantile at p is the smallest value up to which at least the fraction p of the
+//     mass lies.
+func newCard(input int, x, weights []float64, bins int, missing bool) Card {
 	c := Card{Input: input, Missing: missing}
 	values := distinct(x, weights)
 	total := massOf(values)
@@ -246,18 +250,18 @@ func card(input int, x, weights []float64, bins int, missing bool) Card {
 	return c
 }
 
-// valueMass is a value with the weight of the rows that have it.
+// valueMass is a value and the mass of the rows that have it.
 type valueMass struct{ x, mass float64 }
 
 func massOf(list []valueMass) float64 {
-	var total sum
+	var total detmath.Sum
 	for _, v := range list {
-		total.add(v.mass)
+		total.Add(v.mass)
 	}
-	return total.value()
+	return total.Value()
 }
 
-// distinct lists the values in ascending order; rows with the same value are added in their order.
+// distinct returns the different values in ascending order. Masses are summed in the order of the rows.
 func distinct(x, weights []float64) []valueMass {
 	if weights == nil {
 		return tally(slices.Sorted(slices.Values(x)))
@@ -270,16 +274,16 @@ func distinct(x, weights []float64) []valueMass {
 	var list []valueMass
 	for i := 0; i < len(order); {
 		v := x[order[i]] + 0 // no negative zero
-		var mass sum
+		var mass detmath.Sum
 		for ; i < len(order) && x[order[i]] == v; i++ {
-			mass.add(weightAt(weights, int(order[i])))
+			mass.Add(weightAt(weights, int(order[i])))
 		}
-		list = append(list, valueMass{v, mass.value()})
+		list = append(list, valueMass{v, mass.Value()})
 	}
 	return list
 }
 
-// tally is distinct for values in order that weigh 1 each.
+// tally is distinct for sorted values of weight 1.
 func tally(x []float64) []valueMass {
 	var list []valueMass
 	for first := 0; first < len(x); {
@@ -293,15 +297,15 @@ func tally(x []float64) []valueMass {
 	return list
 }
 
-// quantiles are the different ones among those at 0, 1/bins, ..., 1 of at least two values; at least two.
+// quantiles returns the distinct quantiles at 0, 1/bins, ..., 1 of at least two values. There are at least two.
 func quantiles(list []valueMass, bins int) []float64 {
 	total := massOf(list)
 	knots := []float64{list[0].x}
-	var below sum
+	var below detmath.Sum
 	j := 1
 	for i, v := range list {
-		below.add(v.mass)
-		reached := float64(float64(bins) * below.value())
+		below.Add(v.mass)
+		reached := float64(float64(bins) * below.Value())
 		last := i == len(list)-1
 		if reached < float64(float64(j)*total) && !last {
 			continue

@@ -16,7 +16,7 @@ import (
 // with x encoded in float64 and rounded to float32, each product rounded, each sum rounded, in the order of the
 // weights. These are the bits that matrix.Part.Scores gives for the packed rows, plus the offset.
 //
-// A Scorer holds scratch space and counts: use one in each goroutine.
+// A Scorer holds scratch memory and counts, so each goroutine needs one of its own.
 type Scorer struct {
 	Map     *Map
 	Weights []float64 // Map.Cols() of them
@@ -24,7 +24,7 @@ type Scorer struct {
 	Row     Encoded // the last row; Row.Counts are over all rows
 }
 
-// NewScorer refuses a weight vector of the wrong length.
+// NewScorer returns a Scorer, or an error for a weight vector of the wrong length.
 func NewScorer(m *Map, weights []float64, offset float64) (*Scorer, error) {
 	if len(weights) != m.Cols() {
 		return nil, &diag.Error{Kind: diag.Model, Found: fmt.Sprintf("%d weights", len(weights)),
@@ -55,18 +55,18 @@ func (s *Scorer) Score(t *table.Table, row int) (float64, error) {
 	}
 	z := s.Map.dot(&s.Row, s.Weights) + s.Offset
 	if math.IsNaN(z) || math.IsInf(z, 0) {
-		e := at(t, row)
+		e := errorAt(t, row)
 		e.Found, e.Expected = "a score that is not finite", "values like those of the training data"
 		return 0, e
 	}
 	return z, nil
 }
 
-// Values yields the encoded values of the row that was scored last, by weight in order; zeros of sparse and coded blocks
-// are left out. The products with the weights add up to the score without its offset.
+// Values yields the encoded values of the last row, by weight in order, without the zeros of sparse and coded blocks. The
+// products with the weights add up to the score without its offset.
 func (s *Scorer) Values() iter.Seq2[int, float64] { return s.Map.values(&s.Row) }
 
-// dot is x'w of an encoded row.
+// dot returns x'w of an encoded row.
 func (m *Map) dot(e *Encoded, w []float64) float64 {
 	z := 0.0
 	for col, x := range m.values(e) {

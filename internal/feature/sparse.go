@@ -11,20 +11,20 @@ import (
 
 const sparseKind = "sparse"
 
-// SparseBlock holds the indices of a LIBSVM file as x / scale, sparse. Values are never shifted: centring moves every
-// threshold along with the scores, so it changes no objective, and zeros stay zeros.
+// SparseBlock has a sparse feature x / scale for each index of a LIBSVM file. Values are not shifted: a shift would move scores
+// and threshold alike, so that no objective changes, and zeros would not stay zeros.
 type SparseBlock struct {
-	Index    []uint32  `json:"index"`              // as in the file, 1-based, ascending: those that have a weight
-	Constant []uint32  `json:"constant,omitempty"` // ascending: non-zero and equal in every training row, so without a weight
-	Scale    []float64 `json:"scale,omitempty"`    // beside Index; absent: values as they are
+	Index    []uint32  `json:"index"`              // indices with a weight, as in the file: 1-based, ascending
+	Constant []uint32  `json:"constant,omitempty"` // indices without a weight: not 0 and equal in every training row; ascending
+	Scale    []float64 `json:"scale,omitempty"`    // by position in Index; absent: x is not changed
 
-	position []int32 // index to its position in Index, -1 none; nil when the indices are too far apart for a table
+	position []int32 // by index: its position in Index, -1 for none; nil if the indices are too far apart
 }
 
 // Kind returns "sparse".
 func (b *SparseBlock) Kind() string { return sparseKind }
 
-// Spec is one sparse column for each index.
+// Spec returns a sparse column for each index.
 func (b *SparseBlock) Spec() matrix.BlockSpec {
 	return matrix.BlockSpec{Kind: matrix.Sparse, Cols: len(b.Index)}
 }

@@ -43,7 +43,7 @@ func TestSparseByHand(t *testing.T) {
 	if got, want := encoded(t, m, data)[0], []float64{2, 2}; !slices.Equal(got, want) {
 		t.Errorf("row %v, want %v: divided by the deviations 1/2 and 2, not shifted", got, want)
 	}
-	if len(warnings) != 2 || warnings[1].Text != "3 indices never occur in the training rows, so left out" {
+	if len(warnings) != 2 || warnings[1].Text != "dropped 3 indices without a value in the training rows" {
 		t.Errorf("warnings %v", warnings)
 	}
 	// A later file: the constant index is silent, those that training did not have are counted.

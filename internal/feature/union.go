@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Union joins maps that were fitted to the same rows and differ in how numeric columns are encoded, for a model that
-// averages over them. Blocks that are equal are there once. places says for every map where its blocks are in the union.
-// The order is that of the kinds in a single map: numeric, sparse, scorecard, leaves, one-hot.
+// Union joins maps that were fitted to the same rows and differ in the encoding of numeric columns, for a model that averages
+// over them. Equal blocks occur once. places[i] has the positions of the blocks of maps[i] in the union. Blocks are in the
+// order of the kinds in a single map: numeric, sparse, scorecard, leaves, one-hot.
 func Union(maps []*Map) (union *Map, places [][]int, err error) {
 	first := maps[0]
 	for _, m := range maps { // raw indices have no inputs, encoded ones have
@@ -23,7 +23,7 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 		written []byte
 	}
 	var list []entry
-	at := make([][]int, len(maps)) // in list
+	at := make([][]int, len(maps)) // by map: positions of its blocks in list
 	inputs, err := marshal(first.Inputs)
 	if err != nil {
 		return nil, nil, err
@@ -56,7 +56,7 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return rank(list[a].block) - rank(list[b].block) })
+	slices.SortStableFunc(order, func(a, b int) int { return kindOrder(list[a].block) - kindOrder(list[b].block) })
 	place := make([]int, len(list))
 	for position, k := range order {
 		union.Blocks = append(union.Blocks, list[k].block)
@@ -71,10 +71,10 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 	return union, places, union.prepare()
 }
 
-// rank orders the kinds of blocks.
-func rank(b Block) int {
+// kindOrder returns the position of a block's kind in a map.
+func kindOrder(b Block) int {
 	return slices.Index([]string{numericKind, sparseKind, scorecardKind, leavesKind, oneHotKind}, b.Kind())
 }
 
-// Columns is where the weights of block i stand: first <= column < end.
+// Columns returns the weights of block i: first <= column < end.
 func (m *Map) Columns(i int) (first, end int) { return m.runs[i].first, m.runs[i].end }

@@ -93,7 +93,7 @@ func TestQuotientsAndWiden(t *testing.T) {
 			want := make([]float64, n)
 			divisor := []float64{1, 10, 1e9, 1e15}[r.IntN(4)]
 			for i := range want {
-				whole := int64(r.Uint32()) << 32 >> (64 - 8*bytes) // sign and so many bytes
+				whole := int64(r.Uint32()) << 32 >> (64 - 8*bytes) // a sign and some bytes
 				for b := range bytes {
 					data[bytes*i+b] = byte(whole >> (8 * b))
 				}

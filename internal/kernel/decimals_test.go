@@ -67,7 +67,7 @@ func TestDecimalsByHand(t *testing.T) {
 		}
 		short := append([]byte(c.text), make([]byte, decimalAhead-1-len(c.text))...)
 		if read, next := Decimals(short, 0, [2]byte{',', ','}, make([]float64, 4), 1, 4); read != 0 || next != 0 {
-			t.Errorf("%q without room: %d numbers", c.text, read)
+			t.Errorf("%q in a short text: %d numbers", c.text, read)
 		}
 	}
 }

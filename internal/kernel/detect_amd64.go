@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 const hasAssembly = true
 
 // convert contains the families that spend their time converting float32 to float64.
-var convert = [families]bool{scoresFamily: true, accumulateFamily: true, hingeFamily: true, standardiseFamily: true}
+var convert = [families]bool{scoresFamily: true, accumulateFamily: true, hingeFamily: true}
 
 // detect returns the level of a family. A processor that executes a 512-bit instruction in two halves converts numbers faster
 // in 256 bits.

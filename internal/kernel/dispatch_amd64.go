@@ -156,12 +156,6 @@ func asmTileGradient1(x *float32, v *float32, lanes *float32, offsets *[2]int, d
 	tileGradient1AVX2(x, v, lanes, offsets, d, panels, stride, ahead)
 }
 
-// asmTileRow adds v times every 64th value of x to lanes that are stride bytes apart; d is positive. The
-// level of tilerow must be above plain Go.
-func asmTileRow(x *float32, v float32, lanes *float32, d int, stride int) {
-	tileRowAVX2(x, v, lanes, d, stride)
-}
-
 // asmFilterTile appends the scores of each model above its floor, and their row numbers, counted from first;
 // z is panels x models x 64; models and panels are positive. Up to a vector behind the last entry is
 // overwritten, never more than the scores of all panels take. The level of filter must be above plain Go.
@@ -266,16 +260,6 @@ func asmBetween16(codes *uint16, fractions *float32, w *float64, start *int32, z
 	between16AVX2(codes, fractions, w, start, z, groups, panels, add)
 }
 
-// asmJoin adds sums to the scores of panels that are stride bytes apart; panels is positive. The level of
-// join must be above plain Go.
-func asmJoin(sums *float64, z *float32, stride int, panels int) {
-	if using[joinFamily] == levelAVX512 {
-		joinAVX512(sums, z, stride, panels)
-		return
-	}
-	joinAVX2(sums, z, stride, panels)
-}
-
 // asmEntries adds the entries that the rows' codes name to the scores of panels; models and panels are
 // positive. The level of entries must be above plain Go.
 func asmEntries(codes *uint16, table *float32, z *float32, models int, panels int) {
@@ -321,15 +305,6 @@ func asmScatterBetween16(codes *uint16, fractions *float32, v *float64, start *i
 // has not read. The level of decimals must be above plain Go.
 func asmDecimals(text *byte, limit *byte, stops int, dst *float64, stride int, count int) (left int, next *byte) {
 	return decimalsAVX2(text, limit, stops, dst, stride, count)
-}
-
-// asmStandardise does 4 numbers a vector; vectors is positive. The level of standardise must be above plain
-// Go.
-func asmStandardise(x *float64, dst *float64, vectors int, shift float64, scale float64) (inside bool) {
-	if using[standardiseFamily] == levelAVX512 {
-		return standardiseAVX512(x, dst, vectors, shift, scale)
-	}
-	return standardiseAVX2(x, dst, vectors, shift, scale)
 }
 
 // asmExtent looks for smaller numbers than four at low and greater ones than four at high; it says whether
@@ -409,16 +384,4 @@ func asmNarrow16(x *int32, vectors int, dst *byte) {
 // that does. The level of columns must be above plain Go.
 func asmNarrow32(x *int32, vectors int, dst *byte) {
 	narrow32AVX2(x, vectors, dst)
-}
-
-// asmMomentsFirst adds unit x of four columns, four rows a block, to the sums in state: unit, mean, total and
-// lost, four of each; blocks is positive. The level of moments must be above plain Go.
-func asmMomentsFirst(a *float64, b *float64, c *float64, d *float64, blocks int, state *float64) {
-	momentsFirstAVX2(a, b, c, d, blocks, state)
-}
-
-// asmMomentsSecond adds (unit x - mean)^2 of four columns, four rows a block, to the sums in state: unit,
-// mean, total and lost, four of each; blocks is positive. The level of moments must be above plain Go.
-func asmMomentsSecond(a *float64, b *float64, c *float64, d *float64, blocks int, state *float64) {
-	momentsSecondAVX2(a, b, c, d, blocks, state)
 }

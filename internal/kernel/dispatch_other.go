@@ -62,8 +62,6 @@ func asmTileGradient1(x *float32, v *float32, lanes *float32, offsets *[2]int, d
 	panic("no assembly")
 }
 
-func asmTileRow(x *float32, v float32, lanes *float32, d int, stride int) { panic("no assembly") }
-
 func asmFilterTile(z *float32, filters *uintptr, models int, panels int, first int32) {
 	panic("no assembly")
 }
@@ -104,8 +102,6 @@ func asmBetween16(codes *uint16, fractions *float32, w *float64, start *int32, z
 	panic("no assembly")
 }
 
-func asmJoin(sums *float64, z *float32, stride int, panels int) { panic("no assembly") }
-
 func asmEntries(codes *uint16, table *float32, z *float32, models int, panels int) {
 	panic("no assembly")
 }
@@ -131,10 +127,6 @@ func asmScatterBetween16(codes *uint16, fractions *float32, v *float64, start *i
 }
 
 func asmDecimals(text *byte, limit *byte, stops int, dst *float64, stride int, count int) (left int, next *byte) {
-	panic("no assembly")
-}
-
-func asmStandardise(x *float64, dst *float64, vectors int, shift float64, scale float64) (inside bool) {
 	panic("no assembly")
 }
 
@@ -173,11 +165,3 @@ func asmNarrow8(x *int32, vectors int, dst *byte) { panic("no assembly") }
 func asmNarrow16(x *int32, vectors int, dst *byte) { panic("no assembly") }
 
 func asmNarrow32(x *int32, vectors int, dst *byte) { panic("no assembly") }
-
-func asmMomentsFirst(a *float64, b *float64, c *float64, d *float64, blocks int, state *float64) {
-	panic("no assembly")
-}
-
-func asmMomentsSecond(a *float64, b *float64, c *float64, d *float64, blocks int, state *float64) {
-	panic("no assembly")
-}

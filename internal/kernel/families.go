@@ -10,18 +10,14 @@ const (
 	reduceFamily
 	tileFamily
 	tilegradientFamily
-	tilerowFamily
 	filterFamily
 	hingeFamily
 	selectFamily
 	codedFamily
-	joinFamily
 	entriesFamily
 	scatterFamily
 	decimalsFamily
-	standardiseFamily
 	columnsFamily
-	momentsFamily
 	families // their number
 )
 
@@ -32,18 +28,14 @@ var familyNames = [families]string{
 	"reduce",
 	"tile",
 	"tilegradient",
-	"tilerow",
 	"filter",
 	"hinge",
 	"select",
 	"coded",
-	"join",
 	"entries",
 	"scatter",
 	"decimals",
-	"standardise",
 	"columns",
-	"moments",
 }
 
 // needsAVX512 contains the families without an implementation for AVX2.

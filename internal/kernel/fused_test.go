@@ -57,7 +57,7 @@ func TestFusedAtItsEdges(t *testing.T) {
 	}
 }
 
-// A sum that lies just beside the middle of two float32 numbers, by less than float64 shows, must not be rounded twice.
+// A sum next to the middle of two float32 numbers, closer than float64 can show, must not be rounded twice.
 func TestFusedIsRoundedOnce(t *testing.T) {
 	for _, c := range []struct{ x, y, z, want float32 }{
 		{0x1p-60, 1, 1, 1},

@@ -12,19 +12,10 @@ func JoinScores(sums []float64, z []float32, stride int) {
 		return
 	}
 	sums, z = sums[:panels*PanelRows], z[:(panels-1)*stride+PanelRows]
-	if uses(joinFamily) {
-		asmJoin(&sums[0], &z[0], 4*stride, panels)
-	} else {
-		joinScores(sums, z, stride)
-	}
-}
-
-// joinScores is the plain Go of JoinScores.
-func joinScores(sums []float64, z []float32, stride int) {
 	for p := 0; len(sums) > 0; p += stride {
-		panel := z[p : p+PanelRows]
-		for r, s := range sums[:PanelRows] {
-			panel[r] += float32(s)
+		panel, part := (*[PanelRows]float32)(z[p:]), (*[PanelRows]float64)(sums)
+		for r := range panel {
+			panel[r] += float32(part[r])
 		}
 		sums = sums[PanelRows:]
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every level gives the bits of the formula, and nothing beside the panels is written.
+// Every level gives the bits of the formula, and writes to no element outside the panels.
 func TestJoinScores(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	for _, panels := range []int{1, 2, 9} {

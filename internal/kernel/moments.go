@@ -13,44 +13,32 @@ type Moments struct{ Unit, Mean, Total, Lost [MomentColumns]float64 }
 
 // AddFirst adds the next rows, the same number of each column.
 func (m *Moments) AddFirst(x *[MomentColumns][]float64) {
-	done, blocks := 0, momentBlocks(x)
-	if blocks > 0 {
-		asmMomentsFirst(&x[0][0], &x[1][0], &x[2][0], &x[3][0], blocks, &m.Unit[0])
-		done = 4 * blocks
-	}
 	for j, column := range x {
-		for _, v := range column[done:] {
-			m.add(j, float64(m.Unit[j]*v))
+		unit, sum := m.Unit[j], compensated{m.Total[j], m.Lost[j]}
+		for _, v := range column {
+			sum = sum.plus(float64(unit * v))
 		}
+		m.Total[j], m.Lost[j] = sum.total, sum.lost
 	}
 }
 
 // AddSecond adds the next rows, the same number of each column.
 func (m *Moments) AddSecond(x *[MomentColumns][]float64) {
-	done, blocks := 0, momentBlocks(x)
-	if blocks > 0 {
-		asmMomentsSecond(&x[0][0], &x[1][0], &x[2][0], &x[3][0], blocks, &m.Unit[0])
-		done = 4 * blocks
-	}
 	for j, column := range x {
-		for _, v := range column[done:] {
-			d := float64(m.Unit[j]*v) - m.Mean[j]
-			m.add(j, float64(d*d))
+		unit, mean, sum := m.Unit[j], m.Mean[j], compensated{m.Total[j], m.Lost[j]}
+		for _, v := range column {
+			d := float64(unit*v) - mean
+			sum = sum.plus(float64(d * d))
 		}
+		m.Total[j], m.Lost[j] = sum.total, sum.lost
 	}
 }
 
-// momentBlocks returns the number of blocks of four rows for assembly.
-func momentBlocks(x *[MomentColumns][]float64) int {
-	if !uses(momentsFamily) {
-		return 0
-	}
-	return min(len(x[0]), len(x[1]), len(x[2]), len(x[3])) / 4
-}
+// compensated is one sum. It is a value, so that it stays in registers.
+type compensated struct{ total, lost float64 }
 
-func (m *Moments) add(j int, y float64) {
-	t := m.Total[j] + y
-	s := t - m.Total[j]
-	m.Lost[j] += (m.Total[j] - (t - s)) + (y - s)
-	m.Total[j] = t
+func (c compensated) plus(y float64) compensated {
+	t := c.total + y
+	s := t - c.total
+	return compensated{t, c.lost + ((c.total - (t - s)) + (y - s))}
 }

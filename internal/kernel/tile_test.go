@@ -131,7 +131,7 @@ func TestTileRowHasTheBitsOfTheDefinition(t *testing.T) {
 	}
 }
 
-// The bytes of a model must not depend on the models beside it.
+// The bytes of a model must not depend on the other models.
 func TestTileOfManyModelsIsThatOfEach(t *testing.T) {
 	r := newRand(6)
 	everyLevel(t, func(t *testing.T) {

@@ -142,10 +142,6 @@ func AccumulateTileRow(panel []float32, r int, v float32, models, h int, lanes [
 		return
 	}
 	panel, lanes = panel[:PanelRows*d][r:], lanes[:d*models*TileLanes][h*TileLanes+r%TileLanes:]
-	if uses(tilerowFamily) {
-		asmTileRow(&panel[0], v, &lanes[0], d, 4*TileLanes*models)
-		return
-	}
 	for j := range d {
 		l := &lanes[j*models*TileLanes]
 		*l = fma32(panel[j*PanelRows], v, *l)

@@ -12,7 +12,7 @@ import (
 	"toptau/method"
 )
 
-// The gradient of F vanishes at the result, computed here row by row.
+// The gradient of F vanishes at the result. It is computed here row by row.
 func TestOptimalityConditions(t *testing.T) {
 	rows, y, weights := cloud(400, 5, 20, true)
 	x := dense(t, rows, y, weights)
@@ -57,7 +57,7 @@ func TestOptimalityConditions(t *testing.T) {
 	}
 }
 
-// The bound is below the minimum from any point, and meets it at the end.
+// The bound is below the minimum at every point, and meets it at the end.
 func TestLowerBound(t *testing.T) {
 	rows, y, weights := cloud(300, 5, 21, true)
 	x := dense(t, rows, y, weights)
@@ -76,7 +76,7 @@ func TestLowerBound(t *testing.T) {
 	}
 }
 
-// A row of weight 3 is three rows, and class weights are row weights.
+// A row of weight 3 counts as three rows, and class weights multiply row weights.
 func TestWeightsAreRepeatedRows(t *testing.T) {
 	rows, y, _ := cloud(120, 3, 22, false)
 	var repeated [][]float64
@@ -131,7 +131,7 @@ func ramp1(t testing.TB, x *matrix.Matrix, o RampOptions) RampResult {
 	return r
 }
 
-// The same one-hot values as panels, compressed rows and codes give the same bits.
+// One-hot values stored as panels, compressed rows and codes give the same bits.
 func TestStoragesAgree(t *testing.T) {
 	const groups, levels, n = 3, 5, 700
 	var matrices []*matrix.Matrix
@@ -181,7 +181,7 @@ func TestStoragesAgree(t *testing.T) {
 	}
 }
 
-// The result has the same bits for any number of threads; the data is large enough that all parts run in
+// The result has the same bits for any number of threads. The data is large enough for everything to run in
 // parallel.
 func TestThreadsDoNotMatter(t *testing.T) {
 	rows, y, weights := cloud(30_000, 30, 23, true)
@@ -212,7 +212,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 	}
 }
 
-// A path ends where single fits end, and warm starts pay.
+// A path has the results of single fits, in fewer passes.
 func TestPath(t *testing.T) {
 	rows, y, _ := cloud(2000, 12, 24, false)
 	x := dense(t, rows, y, nil)
@@ -235,7 +235,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// Cancelled runs return what they have.
+// Cancelled runs return their last point.
 func TestCancelled(t *testing.T) {
 	rows, y, _ := cloud(500, 4, 25, false)
 	x := dense(t, rows, y, nil)
@@ -258,7 +258,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// More columns than a factor is worth: the diagonal, on sparse rows, more columns than rows.
+// With too many columns for a factor, the preconditioner is the diagonal, on sparse rows with more columns
+// than rows.
 func TestManyColumns(t *testing.T) {
 	const d, n = 700, 200
 	b := matrix.NewBuilder(matrix.Layout{{Kind: matrix.Sparse, Cols: d}}, matrix.Float32)
@@ -282,7 +283,7 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// The ramp descends from its anchor, whatever the anchor.
+// The ramp descends from any anchor.
 func TestRampIsNeverWorseThanItsAnchor(t *testing.T) {
 	rows, y, weights := cloud(400, 6, 26, true)
 	x := dense(t, rows, y, weights)

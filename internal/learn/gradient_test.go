@@ -134,7 +134,7 @@ func TestRampGradients(t *testing.T) {
 	}
 }
 
-// The ramp by its definition, row by row.
+// The value of the ramp is that of its definition, row by row.
 func TestRampValue(t *testing.T) {
 	rows, y, weights := cloud(200, 4, 9, true)
 	x := dense(t, rows, y, weights)

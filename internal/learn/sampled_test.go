@@ -9,7 +9,7 @@ import (
 	"toptau/internal/matrix"
 )
 
-// overlapping is many rows of two classes that no line tells apart, with weights.
+// overlapping returns many weighted rows of two classes that no line separates.
 func overlapping(t *testing.T, rows int) *matrix.Matrix {
 	t.Helper()
 	r := rand.New(rand.NewPCG(4, 2))

@@ -32,7 +32,7 @@ func fit(t testing.TB, x *matrix.Matrix, o Options) Result {
 
 func close(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance*(1+math.Abs(b)) }
 
-// cloud is overlapping classes: n rows, the positives moved by 1 along the first columns.
+// cloud returns overlapping classes: n rows, with the positives moved by 1 along the first columns.
 func cloud(n, d int, seed uint64, weighted bool) (x [][]float64, y []bool, weights []float64) {
 	random := rand.NewPCG(seed, 1)
 	unit := func() float64 { return float64(random.Uint64()>>11) / (1 << 53) }
@@ -52,8 +52,8 @@ func cloud(n, d int, seed uint64, weighted bool) (x [][]float64, y []bool, weigh
 	return x, y, weights
 }
 
-// One binary column without a penalty is a table of counts: the weight is its log odds ratio, the intercept
-// the log odds of its first row.
+// One binary column without a penalty is a table of counts. The weight is its log odds ratio, and the
+// intercept the log odds of its first row.
 func TestLogisticOfATable(t *testing.T) {
 	counts := map[float64][2]float64{0: {30, 10}, 1: {12, 48}} // negatives, positives
 	var x [][]float64
@@ -86,7 +86,7 @@ func TestTwoRows(t *testing.T) {
 	}
 }
 
-// A column whose means agree is worth nothing: w = 0, and the intercept is the log odds, also with class
+// A column with equal class means has no use: w = 0, and the intercept is the log odds, also with class
 // weights.
 func TestNothingToLearn(t *testing.T) {
 	x := dense(t, [][]float64{{1}, {-1}, {1}, {-1}, {2}, {-2}}, []bool{true, true, false, false, false, false}, nil)
@@ -100,12 +100,12 @@ func TestNothingToLearn(t *testing.T) {
 	}
 }
 
-// Separable classes: a penalty keeps the fit finite; without one the logistic loss has no minimum, and the
-// run says so.
+// With separable classes a penalty keeps the fit finite. Without one the logistic loss has no minimum, and
+// the run ends with NoMinimum.
 func TestSeparable(t *testing.T) {
 	separable := dense(t, [][]float64{{2, 1}, {3, -1}, {-1, 1}, {-2, -1}}, []bool{true, true, false, false}, nil)
-	// One row of each class at the same place, the others apart: no direction separates all, one falls for
-	// ever.
+	// One row of each class at the same place, the others apart: no direction separates all, but one falls
+	// without end.
 	quasi := dense(t, [][]float64{{0, 0}, {3, 0}, {0, 0}, {-2, 0}, {0, 1}, {0, -1}, {0, 1}, {0, -1}},
 		[]bool{true, true, false, false, true, true, false, false}, nil)
 	for name, x := range map[string]*matrix.Matrix{"separable": separable, "quasi": quasi} {

@@ -139,6 +139,6 @@ func TestGridEndsEarly(t *testing.T) {
 	}
 	out := SGDGrid(context.Background(), []Task{{Full: o}, tasks[1]}, StepOptions{Iterations: 10})
 	if out[0].Err == nil || fmt.Sprint(out[1]) != fmt.Sprint(want) {
-		t.Errorf("%v beside a wild run; %v alone; wild: %v", out[1], want, out[0].Err)
+		t.Errorf("%v next to a wild run; %v alone; wild: %v", out[1], want, out[0].Err)
 	}
 }

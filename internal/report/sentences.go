@@ -38,7 +38,8 @@ func OverlapText(o *result.Overlap) string {
 	return fmt.Sprintf("none noticed; fewer than about %s would not be", text.Number(*o.Smallest))
 }
 
-// VerdictText returns a verdict's conclusion and the numbers of both sides, which are "" if nothing was measured.
+// VerdictText returns a verdict's conclusion and the numbers of both sides, which are "" if nothing was
+// measured.
 func VerdictText(v *result.Verdict, e *result.Evaluation) (conclusion, evidence string) {
 	entry := findEntry(e, v.Entry)
 	switch {

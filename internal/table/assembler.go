@@ -11,7 +11,7 @@ import (
 	"toptau/schema"
 )
 
-// unknownLimit bounds the values beyond a schema's dictionary that get codes of their own, so that a column
+// unknownLimit bounds the values beyond a schema's dictionary that get separate codes, so that a column
 // of ever new values does not fill the memory. All further values share the next code, whose text is empty.
 const unknownLimit = 1 << 16
 
@@ -418,7 +418,7 @@ func noLabel(n *names) error {
 		Fixes: []diag.Fix{{Param: "label", Value: "COLUMN"},
 			{Param: "labels-file", Value: "FILE", When: "with one label per row"}}}
 	if n.header {
-		e.Expected = "one of " + enumerate(n.all, 20)
+		e.Expected = "one of " + quotedList(n.all, 20)
 	}
 	return e
 }

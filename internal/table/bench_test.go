@@ -209,7 +209,7 @@ func BenchmarkText(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				in.size = int64(len(c.text)) // as it is known for a file
+				in.size = int64(len(c.text)) // as for a file
 				if !digest {
 					in.digest = noDigest{}
 				}

@@ -3,7 +3,7 @@ package table
 import "sync"
 
 // scanPool reads chunks ahead. One goroutine cuts the stream, which also decompresses and hashes it, several
-// others scan the chunks, and next returns them in order. The number of chunks and the bytes of their text
+// nonDigits scan the chunks, and next returns them in order. The number of chunks and the bytes of their text
 // bound the memory. The pipeline of package parallel does not fit: the number of chunks is unknown, one
 // goroutine produces them, and long lines change what they take.
 type scanPool struct {

@@ -38,7 +38,7 @@ func (p *chunkRows) lineOf(row int) int {
 }
 
 // classOf counts the label of a row and returns its class. It looks up each label of the chunk once, if
-// labels counts it on its own.
+// labels counts it separately.
 func (p *chunkRows) classOf(l *labels, text []byte, row int) Class {
 	code := p.labels.codes[row]
 	if code < 0 {

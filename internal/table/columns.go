@@ -118,15 +118,15 @@ func (n *names) unknownColumn(param, ref string) *diag.Error {
 		}
 		return e
 	}
-	e.Expected = "one of the columns " + enumerate(n.all, 20)
-	if near := nearest(ref, n.all); near != "" {
+	e.Expected = "one of the columns " + quotedList(n.all, 20)
+	if near := nearestName(ref, n.all); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
 	}
 	return e
 }
 
-// enumerate lists at most limit names.
-func enumerate(all []string, limit int) string {
+// quotedList lists at most limit names.
+func quotedList(all []string, limit int) string {
 	shown := all
 	if len(all) > limit {
 		shown = all[:limit]
@@ -142,21 +142,21 @@ func enumerate(all []string, limit int) string {
 	return list
 }
 
-// nearest returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its
+// nearestName returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its
 // letters.
-func nearest(ref string, all []string) string {
+func nearestName(ref string, all []string) string {
 	best, name := len([]rune(ref))/3+1, ""
 	for _, candidate := range all {
-		if d := edits(strings.ToLower(ref), strings.ToLower(candidate)); d < best {
+		if d := editDistance(strings.ToLower(ref), strings.ToLower(candidate)); d < best {
 			best, name = d, candidate
 		}
 	}
 	return name
 }
 
-// edits counts the letters to insert, delete, replace or swap with their neighbour in order to get from a to
-// b. Words are cut at 100 letters.
-func edits(a, b string) int {
+// editDistance counts the letters to insert, delete, replace or swap with their neighbour in order to get
+// from a to b. Words are cut at 100 letters.
+func editDistance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]
 	cost := make([][]int, len(s)+1) // cost[i][j] is that of the first i and j letters

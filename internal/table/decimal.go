@@ -70,11 +70,11 @@ func readNumber(b []byte, p int) (float64, int) {
 	if c == '.' {
 		i++
 		x := binary.LittleEndian.Uint64(text[i:]) ^ zeros
-		if others(x) == 0 {
+		if nonDigits(x) == 0 {
 			mantissa = mantissa*1e8 + eightDigits(x)
 			i += 8
 			x = binary.LittleEndian.Uint64(text[i:]) ^ zeros
-			if others(x) == 0 {
+			if nonDigits(x) == 0 {
 				return readLong(b, p)
 			}
 		}
@@ -98,16 +98,16 @@ const window = 32
 // zeros turns eight digits into their values by exclusive or.
 const zeros = 0x3030303030303030
 
-// others marks the first byte that is not the value of a digit by its highest bit. It returns 0 if all eight
-// are. A carry changes only later bytes.
-func others(x uint64) uint64 {
+// nonDigits marks the first byte that is not the value of a digit by its highest bit. It returns 0 if all
+// eight are. A carry changes only later bytes.
+func nonDigits(x uint64) uint64 {
 	return ((x + 0x7676767676767676) | x) & 0x8080808080808080
 }
 
 // leadingDigits returns the number and the count of the digits before the first other byte, which must exist.
 // It shifts out the bytes after them, which puts zeros before the digits.
 func leadingDigits(x uint64) (uint64, int) {
-	place := bits.TrailingZeros64(others(x)) & 63 // 7, 15, ...
+	place := bits.TrailingZeros64(nonDigits(x)) & 63 // 7, 15, ...
 	return eightDigits(x << 8 << (place ^ 63)), place >> 3
 }
 
@@ -142,7 +142,7 @@ func readLong(b []byte, p int) (float64, int) {
 		exponent += e
 		p = end
 	}
-	v, ok := scale(mantissa, exponent)
+	v, ok := scaleDecimal(mantissa, exponent)
 	if !ok {
 		return 0, begin
 	}
@@ -172,7 +172,7 @@ func leadingZeros(text []byte) int {
 func readDigits(b []byte, p int, mantissa uint64) (uint64, int) {
 	for p+8 <= len(b) {
 		x := binary.LittleEndian.Uint64(b[p:]) ^ zeros
-		if others(x) > 0 {
+		if nonDigits(x) > 0 {
 			first, n := leadingDigits(x)
 			return mantissa*tens[n] + first, p + n
 		}
@@ -215,9 +215,9 @@ func readExponent(b []byte, p int) (int, int) {
 	return int(e), end
 }
 
-// scale returns mantissa times ten to the exponent, rounded once, if it is a product or a quotient of two
-// exact float64 numbers, or an integer quotient.
-func scale(mantissa uint64, exponent int) (float64, bool) {
+// scaleDecimal returns mantissa times ten to the exponent, rounded once, if it is a product or a quotient of
+// two exact float64 numbers, or an integer quotient.
+func scaleDecimal(mantissa uint64, exponent int) (float64, bool) {
 	if mantissa == 0 {
 		return 0, true
 	}
@@ -233,15 +233,15 @@ func scale(mantissa uint64, exponent int) (float64, bool) {
 		}
 	}
 	if exponent <= 0 && -exponent < len(fives) {
-		return quotient(mantissa, -exponent), true
+		return roundedQuotient(mantissa, -exponent), true
 	}
 	return 0, false
 }
 
-// quotient returns m / 10^k, m > 0, rounded once to nearest, halves to even. With m and 5^k shifted until
-// their highest bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53. A
+// roundedQuotient returns m / 10^k, m > 0, rounded once to nearest, halves to even. With m and 5^k shifted
+// until their highest bits are set, q = floor(m 2^63 / 5^k) has 63 or 64 bits, of which float64 keeps 53. A
 // remainder sets the lowest bit, so that the discarded bits are neither zero nor a half.
-func quotient(m uint64, k int) float64 {
+func roundedQuotient(m uint64, k int) float64 {
 	d := fives[k]
 	shiftM, shiftD := bits.LeadingZeros64(m), bits.LeadingZeros64(d)
 	m, d = m<<shiftM, d<<shiftD

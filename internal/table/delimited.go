@@ -58,7 +58,7 @@ func (d *delimited) next() (*row, error) {
 func (d *delimited) emptyLine() error {
 	width := len(d.current.fields)
 	e := &diag.Error{Kind: diag.Data, File: d.file, Line: d.empty, Found: "an empty line",
-		Expected: fields(width) + " as in the other lines", Hint: "remove the line"}
+		Expected: text.Plural(width, "field") + " as in the other lines", Hint: "remove the line"}
 	if width == 1 {
 		e.Hint = `a missing value is written ""`
 	}
@@ -84,7 +84,7 @@ func (d *delimited) parse(line []byte) (*row, error) {
 	case none:
 		r.fields = append(r.fields, trimBlanks(line))
 	default:
-		r.fields = split(r.fields, line, d.delimiter)
+		r.fields = splitFields(r.fields, line, d.delimiter)
 	}
 	if d.most > 0 && len(r.fields) > d.most {
 		return nil, d.tooWide()
@@ -95,25 +95,25 @@ func (d *delimited) parse(line []byte) (*row, error) {
 // tooWide is the error of a record with more fields than the limit.
 func (d *delimited) tooWide() error {
 	return &diag.Error{Kind: diag.Data, File: d.file, Line: d.current.line,
-		Found: "more than " + fields(d.most), Expected: fmt.Sprintf("at most %s columns", text.Count(d.most)),
+		Found: "more than " + text.Plural(d.most, "field"), Expected: fmt.Sprintf("at most %s columns", text.Count(d.most)),
 		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}},
 		Hint:  "a LIBSVM file may have more"}
 }
 
-// split cuts a line without quotes at every delimiter.
-func split(dst [][]byte, line []byte, delimiter byte) [][]byte {
+// splitFields cuts a line without quotes at every delimiter.
+func splitFields(dst [][]byte, line []byte, delimiter byte) [][]byte {
 	begin := 0
 	for i, c := range line {
 		if c == delimiter {
-			dst = append(dst, trim(line[begin:i]))
+			dst = append(dst, trimField(line[begin:i]))
 			begin = i + 1
 		}
 	}
-	return append(dst, trim(line[begin:]))
+	return append(dst, trimField(line[begin:]))
 }
 
-// trim is trimBlanks with a fast path for the usual field.
-func trim(b []byte) []byte {
+// trimField is trimBlanks with a fast path for the usual field.
+func trimField(b []byte) []byte {
 	if len(b) > 0 && (isBlank(b[0]) || isBlank(b[len(b)-1])) {
 		return trimBlanks(b)
 	}
@@ -295,16 +295,9 @@ func (d *delimited) failure(err error) error { return lineFailure(d.file, d.line
 
 // lineFailure returns the error that ended a stream of lines, with its line.
 func lineFailure(file string, l *lines, err error) error {
-	if e, ok := err.(*diag.Error); ok && e.Line == 0 {
-		located := *e
-		located.Line = l.number + 1
-		return &located
+	if err == errLongLine {
+		err = &diag.Error{Kind: diag.Data, File: file, Found: "a line longer than 64 MiB", Expected: "a text file with lines",
+			Hint: "is this a binary file?"}
 	}
-	if err != errLongLine {
-		return err
-	}
-	return &diag.Error{Kind: diag.Data, File: file, Line: l.number + 1,
-		Found: "a line longer than 64 MiB", Expected: "a text file with lines", Hint: "is this a binary file?"}
+	return diag.At(err, diag.Error{Line: l.number + 1})
 }
-
-func fields(n int) string { return text.Plural(n, "field") }

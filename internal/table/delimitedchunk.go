@@ -2,8 +2,8 @@ package table
 
 import "toptau/schema"
 
-// nextIsScanned reports whether the next rows are those of a scanned chunk. It tells the queue whether the
-// tokenizer is at the end of a record.
+// nextIsScanned reports whether the next rows are those of a scanned chunk. The queue needs to know whether
+// the tokenizer is at the end of a record.
 func (s *delimitedRows) nextIsScanned() bool {
 	return s.ended == nil && s.chunks.nextIsScanned(s.records.lines, s.records.empty == 0)
 }
@@ -123,24 +123,24 @@ func (s *delimitedRows) reserve(t *Table, rows int, bytes int64) {
 		return
 	}
 	n := s.reader.in.expect(need, cap(t.Line), bytes)
-	t.Line, t.Label = roomy(t.Line, n), roomy(t.Label, n)
+	t.Line, t.Label = withCapacity(t.Line, n), withCapacity(t.Label, n)
 	if s.roles.weight >= 0 {
-		t.Weight = roomy(t.Weight, n)
+		t.Weight = withCapacity(t.Weight, n)
 	}
 	for k := range t.Columns {
 		if s.reader.packs {
 			break // columns hold the rows of a few segments at a time
 		}
 		if c := &t.Columns[k]; s.kinds[k] == schema.Categorical {
-			c.Codes = roomy(c.Codes, n)
+			c.Codes = withCapacity(c.Codes, n)
 		} else {
-			c.Values = roomy(c.Values, n)
+			c.Values = withCapacity(c.Values, n)
 		}
 	}
 	for _, text := range t.texts() {
-		text.Values = roomy(text.Values, n)
+		text.Values = withCapacity(text.Values, n)
 	}
 	if s.reader.options.Raw {
-		t.Raw = roomy(t.Raw, n)
+		t.Raw = withCapacity(t.Raw, n)
 	}
 }

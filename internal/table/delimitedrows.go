@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -223,8 +224,8 @@ func (s *delimitedRows) ragged(r *row) error {
 	if s.names.header {
 		as = "the header"
 	}
-	e := &diag.Error{Kind: diag.Data, File: s.reader.file, Line: r.line, Found: fields(len(r.fields)),
-		Expected: fmt.Sprintf("%s as in %s", fields(len(s.names.all)), as)}
+	e := &diag.Error{Kind: diag.Data, File: s.reader.file, Line: r.line, Found: text.Plural(len(r.fields), "field"),
+		Expected: fmt.Sprintf("%s as in %s", text.Plural(len(s.names.all), "field"), as)}
 	if s.reader.options.detectsDelimiter() {
 		e.Fixes = []diag.Fix{{Param: "delimiter", Value: "D"}}
 		e.Hint = "the detected delimiter is " + delimiterName(s.records.delimiter)

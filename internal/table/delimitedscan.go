@@ -120,7 +120,7 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 // scan parses a chunk. It returns false if it gives up.
 func (c *delimitedScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
-	c.begin(p, c.mostRows(k.text))
+	c.prepare(p, c.mostRows(k.text))
 	for at := 0; at < len(k.text); {
 		if p.count == p.stride || c.narrow && c.isEmpty(b, at) {
 			return false
@@ -149,29 +149,29 @@ func (c *delimitedScan) mostRows(text []byte) int {
 	return min(bytes.Count(text, []byte{'\n'})+1, (len(text)+1)/max(least, 2))
 }
 
-// begin prepares the memory for at most the given number of rows.
-func (c *delimitedScan) begin(p *chunkRows, rows int) {
+// prepare allocates memory for at most the given number of rows.
+func (c *delimitedScan) prepare(p *chunkRows, rows int) {
 	p.count, p.lines, p.taken, p.passed, p.stride = 0, 0, 0, 0, rows
-	p.values = sized(p.values, rows*c.numeric)
-	p.symbols = sized(p.symbols, c.categorical)
+	p.values = resized(p.values, rows*c.numeric)
+	p.symbols = resized(p.symbols, c.categorical)
 	for i := range p.symbols {
 		p.symbols[i].clear(rows)
 	}
-	p.fields = sized(p.fields, len(c.columns))
-	p.texts = sized(p.texts, len(c.texts))
+	p.fields = resized(p.fields, len(c.columns))
+	p.texts = resized(p.texts, len(c.texts))
 	for i := range p.texts {
-		p.texts[i] = sized(p.texts[i], rows)
+		p.texts[i] = resized(p.texts[i], rows)
 	}
 	if c.raw {
-		p.raw = sized(p.raw, rows)
+		p.raw = resized(p.raw, rows)
 	}
 	if c.label >= 0 {
 		p.labels.clear(rows)
 		p.tally = p.tally[:0]
 	}
 	if c.weight >= 0 {
-		p.weight = sized(p.weight, rows)
-		p.line = sized(p.line, rows)
+		p.weight = resized(p.weight, rows)
+		p.line = resized(p.line, rows)
 	}
 }
 

@@ -41,7 +41,7 @@ func readHead(r *Reader, source *replay, line int, delimiter byte) (*head, error
 	if err != nil {
 		return nil, err
 	}
-	source.limit = max(headBytes, source.size) // a record has a limit of its own
+	source.limit = max(headBytes, source.size) // a record has its own limit
 	h := &head{first: first.clone(), counts: make([]kindCount, len(first.fields))}
 	h.readFirst(r.missing)
 	most := r.policy.head

@@ -100,7 +100,7 @@ func newInput(file string, r io.Reader) (*input, error) {
 		in.reader = z
 		in.closers = append(in.closers, func() error { z.Close(); return nil })
 	default:
-		if kind := foreign(head); kind != "" {
+		if kind := foreignFormat(head); kind != "" {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Found: kind,
 				Expected: "text, LIBSVM or IDX, plain or packed with gzip or zstd", Hint: "convert or unpack it first"}
 		}
@@ -112,8 +112,9 @@ func newInput(file string, r io.Reader) (*input, error) {
 	return in, nil
 }
 
-// foreign returns a description of a file that is not a table but often mistaken for one, "" for others.
-func foreign(head []byte) string {
+// foreignFormat returns a description of a file that is not a table but often mistaken for one, "" for
+// others.
+func foreignFormat(head []byte) string {
 	if len(head) == 8 && string(head[:3]) == "BZh" && string(head[4:]) == "1AY&" {
 		return "a file packed with bzip2"
 	}

@@ -17,7 +17,7 @@ type LabelCount struct {
 	Count int    `json:"count"`
 }
 
-// labelLimit bounds the values with counts of their own, so that a column of distinct values that is chosen
+// labelLimit bounds the values with separate counts, so that a column of distinct values that is chosen
 // as the label by mistake does not fill the memory.
 const labelLimit = 1000
 
@@ -110,7 +110,7 @@ type labels struct {
 	seen    map[string]*labelTally // by spelling
 	values  map[string]*labelTally // by key
 	order   []*labelTally
-	beyond  int    // labels without a count of their own
+	beyond  int    // labels without a separate count
 	pairs   pair   // the members that occur
 	bad     bool   // a label outside the pairs, or labels from two of them
 	hit     []bool // by value of the rule: it occurs
@@ -253,7 +253,7 @@ func (l *labels) checkRule(e diag.Error) error {
 		for _, t := range l.order {
 			known = append(known, t.Value)
 		}
-		if near := nearest(v.text, known); near != "" {
+		if near := nearestName(v.text, known); near != "" {
 			e.Fixes, e.Hint = nil, fmt.Sprintf("did you mean %s?", diag.Quote(near))
 		}
 		return &e

@@ -254,7 +254,7 @@ func (s *libsvmRows) parsePair(token []byte) (int, float64, error) {
 	return 0, 0, e
 }
 
-// scanIndex parses digits. A number above MaxFeatures gives some number above MaxFeatures.
+// scanIndex parses digits. For a number above MaxFeatures it returns another one above MaxFeatures.
 func scanIndex(b []byte) (int, bool) {
 	if len(b) == 0 {
 		return 0, false

@@ -64,13 +64,13 @@ func (s *libsvmRows) reserve(t *Table, rows, entries int, bytes int64) {
 	x := t.Sparse
 	if need := t.Rows() + rows; need > cap(t.Line) {
 		n := s.reader.in.expect(need, cap(t.Line), bytes)
-		t.Line, t.Label, x.Start = roomy(t.Line, n), roomy(t.Label, n), roomy(x.Start, n+1)
+		t.Line, t.Label, x.Start = withCapacity(t.Line, n), withCapacity(t.Label, n), withCapacity(x.Start, n+1)
 		if s.reader.options.Raw {
-			t.Raw = roomy(t.Raw, n)
+			t.Raw = withCapacity(t.Raw, n)
 		}
 	}
 	if need := len(x.Index) + entries; need > cap(x.Index) {
 		n := s.reader.in.expect(need, cap(x.Index), bytes)
-		x.Index, x.Value = roomy(x.Index, n), roomy(x.Value, n)
+		x.Index, x.Value = withCapacity(x.Index, n), withCapacity(x.Value, n)
 	}
 }

@@ -30,7 +30,7 @@ func (s *libsvmRows) newScan() *libsvmScan {
 // scan parses a chunk. It returns false if it gives up.
 func (c *libsvmScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
-	c.begin(p, min(bytes.Count(k.text, []byte{'\n'})+1, (len(k.text)+1)/2)) // no line is empty
+	c.prepare(p, min(bytes.Count(k.text, []byte{'\n'})+1, (len(k.text)+1)/2)) // no line is empty
 	for at := 0; at < len(k.text); {
 		if p.count == len(p.start) {
 			return false
@@ -61,17 +61,17 @@ func (c *libsvmScan) scan(k *chunk) bool {
 	return true
 }
 
-// begin prepares the memory for at most the given number of rows.
-func (c *libsvmScan) begin(p *chunkRows, rows int) {
+// prepare allocates memory for at most the given number of rows.
+func (c *libsvmScan) prepare(p *chunkRows, rows int) {
 	p.count, p.lines, p.taken, p.passed = 0, 0, 0, 0
 	p.beyond, p.beyondFirst = 0, 0
-	p.start = sized(p.start, rows)
-	p.top = sized(p.top, rows)
+	p.start = resized(p.start, rows)
+	p.top = resized(p.top, rows)
 	p.index, p.value = p.index[:0], p.value[:0]
 	p.labels.clear(rows)
 	p.tally = p.tally[:0]
 	if c.raw {
-		p.raw = sized(p.raw, rows)
+		p.raw = resized(p.raw, rows)
 	}
 }
 
@@ -199,7 +199,7 @@ func (c *libsvmScan) keep(p *chunkRows, o *order, index int, v float64) bool {
 // scanIndexAt parses at most nine digits, the length of MaxFeatures, and returns the place after them.
 func scanIndexAt(b []byte, at int) (int, int) {
 	x := binary.LittleEndian.Uint64(b[at:]) ^ zeros
-	if others(x) == 0 {
+	if nonDigits(x) == 0 {
 		index, end := int(eightDigits(x)), at+8
 		if digit := b[end] - '0'; digit <= 9 {
 			return index*10 + int(digit), end + 1

@@ -138,12 +138,12 @@ func (g *matching) missingColumns(file string, want int) error {
 	if len(g.missing) == 0 {
 		return nil
 	}
-	parts := []string{"missing columns: " + enumerate(g.missing, 20)}
+	parts := []string{"missing columns: " + quotedList(g.missing, 20)}
 	if len(g.extra) > 0 {
-		parts = append(parts, "extra columns: "+enumerate(g.extra, 20))
+		parts = append(parts, "extra columns: "+quotedList(g.extra, 20))
 	}
 	if len(g.reordered) > 0 {
-		parts = append(parts, "columns in another order: "+enumerate(g.reordered, 20))
+		parts = append(parts, "columns in another order: "+quotedList(g.reordered, 20))
 	}
 	return &diag.Error{Kind: diag.Model, File: file, Found: strings.Join(parts, "; "),
 		Expected: fmt.Sprintf("the %s that the model was trained on", text.Plural(want, "column"))}
@@ -153,11 +153,11 @@ func (g *matching) missingColumns(file string, want int) error {
 func (g *matching) warn(r *Reader) {
 	if len(g.extra) > 0 {
 		r.warn("extra_columns", fmt.Sprintf("%s: ignored, because the model does not know %s: %s",
-			r.file, themOrIt(len(g.extra)), enumerate(g.extra, 20)))
+			r.file, themOrIt(len(g.extra)), quotedList(g.extra, 20)))
 	}
 	if len(g.reordered) > 0 {
 		r.warn("reordered_columns", fmt.Sprintf("%s: matched by name in another order than in training: %s",
-			r.file, enumerate(g.reordered, 20)))
+			r.file, quotedList(g.reordered, 20)))
 	}
 }
 

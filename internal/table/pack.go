@@ -80,15 +80,16 @@ func (t *Table) pack(end bool) {
 	for k := range t.Columns {
 		c := &t.Columns[k]
 		if c.Kind == schema.Categorical {
-			c.Codes = packed(&c.segments, c.Codes, newCodeSegment, end)
+			c.Codes = packRows(&c.segments, c.Codes, newCodeSegment, end)
 		} else {
-			c.Values = packed(&c.segments, c.Values, newSegment, end)
+			c.Values = packRows(&c.segments, c.Values, newSegment, end)
 		}
 	}
 }
 
-// packed appends segments of the values and returns the remaining values, moved to the start of their memory.
-func packed[T any](to *[]segment, values []T, seal func([]T) segment, end bool) []T {
+// packRows appends segments of the values and returns the remaining values, moved to the start of their
+// memory.
+func packRows[T any](to *[]segment, values []T, seal func([]T) segment, end bool) []T {
 	taken := 0
 	for ; len(values)-taken >= segmentRows; taken += segmentRows {
 		*to = append(*to, seal(values[taken:taken+segmentRows]))

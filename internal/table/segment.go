@@ -48,7 +48,7 @@ func newSegment(values []float64) segment {
 			return newWholeSegment(whole, power, largest)
 		}
 	}
-	if !allSingle(values) {
+	if !allFloat32(values) {
 		return segment{plain: slices.Clone(values), form: double}
 	}
 	s := segment{form: single, data: make([]byte, 4*len(values))}
@@ -86,8 +86,8 @@ func decimalForm(largest int32) form {
 	return decimal32
 }
 
-// allSingle reports whether all values are exact in float32, or missing.
-func allSingle(values []float64) bool {
+// allFloat32 reports whether all values are exact in float32, or missing.
+func allFloat32(values []float64) bool {
 	for _, v := range values {
 		if v == v && float64(float32(v)) != v {
 			return false

@@ -64,7 +64,7 @@ func TestSegmentAtTheEdges(t *testing.T) {
 		form   form
 	}{
 		{[]float64{127, -127}, decimal8},
-		{[]float64{-128}, decimal16}, // -128 stands for a missing value
+		{[]float64{-128}, decimal16}, // -128 is a missing value
 		{[]float64{12.7, 0.1, math.NaN()}, decimal8},
 		{[]float64{12.8}, decimal16},
 		{[]float64{32767, -32767}, decimal16},

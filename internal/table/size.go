@@ -54,9 +54,9 @@ func (in *input) expect(count, capacity int, bytes int64) int {
 	return max(count, int(1.03*float64(count)*(float64(in.size)/float64(bytes)))+16)
 }
 
-// roomy returns s with a capacity. The memory after its length is not written, so that the system provides it
-// only when it is used.
-func roomy[T any](s []T, capacity int) []T {
+// withCapacity returns s with a capacity. The memory after its length is not written, so that the system
+// provides it only when it is used.
+func withCapacity[T any](s []T, capacity int) []T {
 	if cap(s) >= capacity {
 		return s
 	}

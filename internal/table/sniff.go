@@ -64,7 +64,7 @@ func (p prefix) lines(limit int) [][]byte {
 func sniffDelimiter(p prefix) byte {
 	best, most := none, 0
 	for _, c := range []byte{'\t', ';', ',', '|'} {
-		agree, all := agreement(p, c)
+		agree, all := countAgreeing(p, c)
 		if agree > most && 2*agree > all {
 			best, most = c, agree
 		}
@@ -73,16 +73,16 @@ func sniffDelimiter(p prefix) byte {
 		return best
 	}
 	for _, c := range []byte{blank, '\t', ';', ',', '|'} {
-		if agree, _ := agreement(p, c); agree > most {
+		if agree, _ := countAgreeing(p, c); agree > most {
 			best, most = c, agree
 		}
 	}
 	return best
 }
 
-// agreement returns the number of records in a prefix, and of those with as many fields as the first, at
+// countAgreeing returns the number of records in a prefix, and of those with as many fields as the first, at
 // least two.
-func agreement(p prefix, delimiter byte) (agree, all int) {
+func countAgreeing(p prefix, delimiter byte) (agree, all int) {
 	d := &delimited{lines: newLines(bytes.NewReader(p.bytes)), delimiter: delimiter}
 	width, lastAgreed := 0, false
 	for all <= sniffRecords {

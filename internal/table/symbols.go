@@ -55,7 +55,7 @@ func (k key) hash() uint32 {
 
 // clear empties the table and makes codes for a number of rows.
 func (s *symbols) clear(rows int) {
-	s.codes = sized(s.codes, rows)
+	s.codes = resized(s.codes, rows)
 	if len(s.slots) == 0 {
 		s.slots = make([]int32, 64)
 	}
@@ -111,8 +111,8 @@ func (s *symbols) widen() {
 	}
 }
 
-// sized returns a slice with undefined elements, in the memory of s if that is large enough.
-func sized[T any](s []T, length int) []T {
+// resized returns a slice with undefined elements, in the memory of s if that is large enough.
+func resized[T any](s []T, length int) []T {
 	if cap(s) < length {
 		return make([]T, length)
 	}

@@ -27,8 +27,9 @@ func falseAlarms(t *testing.T, f *Found, fresh *table.Table) float64 {
 	return float64(above) / float64(negatives)
 }
 
-// How often the false positive rate of a freshly trained model is above the budget on fresh rows: at most delta plus three
-// standard errors of the draws. The same for out-of-fold calibration, which is not certified, is told with -v.
+// How often the false positive rate of a freshly trained model is above the budget on fresh rows: at most
+// delta plus three standard errors of the draws. The same for out-of-fold calibration, which is not
+// certified, is logged with -v.
 func TestGuaranteeHoldsForTheWholeOfSearch(t *testing.T) {
 	const draws, delta, alpha = 200, 0.1, 0.05
 	fresh := simulated(10, 5000, 12345)
@@ -100,7 +101,8 @@ func TestNoGuarantee(t *testing.T) {
 	}
 }
 
-// What speaks against a guarantee in the rows: entities with several rows, weights that differ within the population.
+// What speaks against a guarantee in the rows: entities with several rows, weights that differ within the
+// population.
 func TestAgainstGuarantee(t *testing.T) {
 	label := []table.Class{table.Positive, table.Negative, table.Negative, table.Unknown}
 	for name, c := range map[string]struct {

@@ -10,12 +10,13 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
 )
 
-// Threshold is an operating point. Without a guarantee the expected rate on new rows is at most the budget, but the rate
-// itself has no bound.
+// Threshold is an operating point. Without a guarantee the expected rate on new rows is at most the budget,
+// but the rate itself has no bound.
 type Threshold struct {
 	Value       float64 // decide score > Value
 	Goal        metric.Goal
@@ -28,7 +29,7 @@ type Threshold struct {
 	Unresolved  bool                  // the rows cannot resolve the budget: Expected.Rate is above it
 	Certified   bool
 	OutOfFold   bool                 // the order statistic of out-of-fold scores
-	Calibrated  *calibrate.Threshold // the evidence for a guarantee; nil: none was requested
+	Calibrated  *calibrate.Guarantee // the evidence for a guarantee; nil: none was requested
 	OverTime    *calibrate.Trend     // of the calibration scores; nil without a time column
 }
 
@@ -38,7 +39,7 @@ func (t *Threshold) AllRows() bool { return t.Goal.Criterion().Name == metric.At
 // calibrationSample holds the model's scores on rows that it did not see and that the goal's budget counts.
 type calibrationSample struct {
 	scores, weights []float64 // weights nil: 1 each
-	population      calibrate.Population
+	population      method.Population
 }
 
 // calibration sets the threshold of a fitted model and measures it.
@@ -49,7 +50,8 @@ type calibration struct {
 	progress *meter
 }
 
-// setThreshold takes the goal's threshold from the rows of the scheme and measures the model on rows that did not fit it.
+// setThreshold takes the goal's threshold from the rows of the scheme and measures the model on rows that did
+// not fit it.
 func (c *calibration) setThreshold() error {
 	sample, err := c.sample()
 	if err != nil {
@@ -69,9 +71,9 @@ func (c *calibration) setThreshold() error {
 
 // sample scores the rows of the scheme.
 func (c *calibration) sample() (*calibrationSample, error) {
-	s := &calibrationSample{population: calibrate.Negatives}
+	s := &calibrationSample{population: method.Negatives}
 	if c.parts.countsAllRows() {
-		s.population = calibrate.All
+		s.population = method.AllRows
 	}
 	t, rows := c.parts.calibrationTable(), c.parts.calibration
 	switch c.parts.scheme {
@@ -101,15 +103,16 @@ func (c *calibration) pooledPopulation() (scores, weights []float64) {
 	return p.Negatives, p.NegativeWeights
 }
 
-// PlainThreshold returns the model's threshold for a goal without a guarantee: the score whose expected rate on new rows is
-// at most the goal's (calibrate.Plain). It comes from the rows that gave the model's own threshold. The model stays the one
-// chosen for Found.Goal. A goal whose budget counts other rows than Found.Goal is an error.
+// PlainThreshold returns the model's threshold for a goal without a guarantee: the score whose expected rate
+// on new rows is at most the goal's (calibrate.Plain). It comes from the rows that gave the model's own
+// threshold. The model stays the one chosen for Found.Goal. A goal whose budget counts other rows than
+// Found.Goal is an error.
 func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 	if err := g.Check(); err != nil {
 		return Threshold{}, err
 	}
 	t := Threshold{Goal: g, Scheme: f.Scheme, CrossFolds: f.CrossFolds}
-	if t.AllRows() != (f.sample.population == calibrate.All) {
+	if t.AllRows() != (f.sample.population == method.AllRows) {
 		return t, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "for a model whose goal is " + f.Goal.String(),
 			Expected: "a goal that counts the same rows"}
 	}
@@ -120,20 +123,21 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 			return t, err
 		}
 	}
-	c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
+	at, c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
 	if err != nil {
 		return t, err
 	}
-	t.Value, t.Rows, t.Order, t.Expected = c.Threshold, c.N, c.Order, c.Expected(metric.DefaultConfidence)
+	t.Value, t.Rows, t.Order, t.Expected = at, c.N(), c.Order, c.Expected(metric.DefaultConfidence)
 	t.Approximate = f.Scheme != SchemeHeldOut || f.sample.weights != nil
 	t.Unresolved = !g.Tau().IsZero() && t.Expected.Rate > g.Tau().Float64()
 	return t, nil
 }
 
-// setGuaranteed takes the order statistic for delta: certified on calibration rows, not certified on out-of-fold scores.
+// setGuaranteed takes the order statistic for delta: certified on calibration rows, not certified on
+// out-of-fold scores.
 func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 	o := &c.parts.options
-	calibrated, err := orderStatistic(sample.scores, o)
+	at, calibrated, err := orderStatistic(sample.scores, o)
 	if err != nil {
 		return err
 	}
@@ -141,7 +145,7 @@ func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 		calibrated.Certified = false
 	}
 	t := &c.found.Threshold
-	*t = Threshold{Value: calibrated.Threshold, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N, Order: calibrated.Order,
+	*t = Threshold{Value: at, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N(), Order: calibrated.Order,
 		CrossFolds: c.found.CrossFolds, Calibrated: &calibrated, Certified: calibrated.Certified, OutOfFold: o.OutOfFold,
 		Approximate: o.OutOfFold, Expected: calibrated.Expected(metric.DefaultConfidence)}
 	if o.OutOfFold || c.parts.data.Calibration != nil {
@@ -166,7 +170,7 @@ func (c *calibration) overTime(z []float64) (*calibrate.Trend, error) {
 }
 
 // orderStatistic returns the threshold with a guarantee for the goal.
-func orderStatistic(z []float64, o *SearchOptions) (calibrate.Threshold, error) {
+func orderStatistic(z []float64, o *SearchOptions) (float64, calibrate.Guarantee, error) {
 	switch goal := o.Goal; goal.Criterion().Name {
 	case metric.AtNP:
 		return calibrate.NeymanPearson(z, goal.Tau(), o.Delta)
@@ -177,8 +181,8 @@ func orderStatistic(z []float64, o *SearchOptions) (calibrate.Threshold, error) 
 	}
 }
 
-// evaluateOutOfFold measures the model on rows that did not fit it. If other rows gave the threshold, it measures the
-// cross-validation's scores at the false positive rate that the threshold is expected to have.
+// evaluateOutOfFold measures the model on rows that did not fit it. If other rows gave the threshold, it
+// measures the cross-validation's scores at the false positive rate that the threshold is expected to have.
 func (c *calibration) evaluateOutOfFold() error {
 	e, value := &c.found.OutOfFold, c.found.Threshold.Value
 	at := value
@@ -207,16 +211,16 @@ func (c *calibration) evaluateOutOfFold() error {
 	return err
 }
 
-// pooledThreshold returns the threshold on the pooled scores of the cross-validation, which have units of their own, at the
-// rate that is expected of the model's threshold.
+// pooledThreshold returns the threshold on the pooled scores of the cross-validation, which have units of
+// their own, at the rate that is expected of the model's threshold.
 func (c *calibration) pooledThreshold() (float64, error) {
 	rate, err := threshold.RateOf(c.found.Threshold.Expected.Rate)
 	if err != nil {
 		return 0, err
 	}
 	z, weights := c.pooledPopulation()
-	plain, err := calibrate.PlainWeighted(z, weights, rate, c.found.sample.population)
-	return plain.Threshold, err
+	at, _, err := calibrate.PlainWeighted(z, weights, rate, c.found.sample.population)
+	return at, err
 }
 
 // scoreTable scores rows of a table with the model.

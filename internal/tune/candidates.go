@@ -105,8 +105,8 @@ func (c *candidates) skipRest(tasks []*task) {
 	}
 }
 
-// workOf estimates how long tasks take relative to each other, for the progress. The last element is the refit. Measured
-// roughly on data sets of the size of spambase.
+// workOf estimates how long tasks take relative to each other, for the progress. The last element is the
+// refit. Measured roughly on data sets of the size of spambase.
 func workOf(tasks []*task) []float64 {
 	list := make([]float64, 0, len(tasks)+1)
 	for _, t := range tasks {
@@ -144,8 +144,8 @@ func (c *candidates) release(i int) {
 	}
 }
 
-// limit returns ctx with a deadline that leaves time for the final fit of the best task so far. There is no deadline before
-// something can be chosen.
+// limit returns ctx with a deadline that leaves time for the final fit of the best task so far. There is no
+// deadline before something can be chosen.
 func (c *candidates) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	o := &c.plan.options
 	if o.MaxTime == 0 || !c.usable() {
@@ -215,17 +215,17 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	return nil
 }
 
-// When a path of settings ends before its last one. Settings run from the largest penalty to the smallest. The numbers were
-// chosen by hand so that no choice changed on the sets of docs/quality.md.
+// When a path of settings ends before its last one. Settings run from the largest penalty to the smallest.
+// The numbers were chosen by hand so that no choice changed on the sets of docs/quality.md.
 const (
 	patience    = 2     // consecutive settings that are worse
 	flatLambda  = 0.001 // only from this penalty on: under larger ones all scores lie in one direction and the criterion is low and flat
 	clearlyLess = 0.02  // below the best by this, or by one standard error if that is more
 )
 
-// ending returns the rule by which a task's path ends. A method's path never ends early. A baseline's ends, from flatLambda
-// on, when the criterion is clearly below its best. The ramp's ends when it is no better than the logistic regression that it
-// starts from.
+// ending returns the rule by which a task's path ends. A method's path never ends early. A baseline's ends,
+// from flatLambda on, when the criterion is clearly below its best. The ramp's ends when it is no better than
+// the logistic regression that it starts from.
 func (c *candidates) ending(t *task) func() bool {
 	if t.learner.patient {
 		return func() bool { return false }
@@ -272,15 +272,16 @@ func (c *candidates) grid(t *task) ([]Setting, error) {
 	return grid, nil
 }
 
-// methodValues limits the matrix values up to which the paper's methods are tried by default: beyond, their certified optimum
-// costs more time than it gains (docs/quality.md).
+// methodValues limits the matrix values up to which the paper's methods are tried by default: beyond, their
+// certified optimum costs more time than it gains (docs/quality.md).
 const methodValues = 100_000
 
-// zeroValues limits the matrix values up to which a skipped method is checked for w = 0 being its optimum. Chosen by hand:
-// the check takes seconds there.
+// zeroValues limits the matrix values up to which a skipped method is checked for w = 0 being its optimum.
+// Chosen by hand: the check takes seconds there.
 const zeroValues = 5_000_000
 
-// skipReason returns why a method is skipped: w = 0 is its optimum, which costs little to know on raw columns, or its time.
+// skipReason returns why a method is skipped: w = 0 is its optimum, which costs little to know on raw
+// columns, or its time.
 func skipReason(ctx context.Context, t *task, x *matrix.Matrix) error {
 	if t.Features != feature.EncodeRaw || x.Cols()*x.Rows() > zeroValues {
 		return errTooLarge
@@ -306,8 +307,8 @@ type foldPath struct {
 	fit  fitFunc
 }
 
-// Precision of the fits within folds, and of the final one. A criterion that counts rows does not see more than the first
-// (docs/quality.md); the final fit is reported with its certificate.
+// Precision of the fits within folds, and of the final one. A criterion that counts rows does not see more
+// than the first (docs/quality.md); the final fit is reported with its certificate.
 const (
 	foldTolerance = 1e-4
 	foldGap       = 1e-2
@@ -329,8 +330,8 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold) foldPath {
 	}}
 }
 
-// fitSetting fits a candidate in every fold and scores it. Every fold is fitted even if another one failed: a fit may start
-// from the one before, so skipping some would make later settings depend on the timing.
+// fitSetting fits a candidate in every fold and scores it. Every fold is fitted even if another one failed: a
+// fit may start from the one before, so skipping some would make later settings depend on the timing.
 func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
 	start := time.Now()
 	defer func() { c.Seconds = time.Since(start).Seconds() }()

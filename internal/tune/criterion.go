@@ -14,9 +14,9 @@ import (
 	"toptau/threshold"
 )
 
-// Criterion is what candidates are compared by: the fraction of positives found within a budget, averaged over several
-// budgets and over the folds. Ties count against the candidate. One budget alone depends on a few rows; the average chooses
-// better (docs/quality.md).
+// Criterion is what candidates are compared by: the fraction of positives found within a budget, averaged
+// over several budgets and over the folds. Ties count against the candidate. One budget alone depends on a
+// few rows; the average chooses better (docs/quality.md).
 type Criterion struct {
 	Text    string   // "mean fraction of positives found at false positive rates of 0.1 % to 5 %"
 	Budgets []string // of the first fold, as criteria: "positives@np(0.001)"
@@ -25,7 +25,8 @@ type Criterion struct {
 // budgetFactors are the budgets as multiples of the goal's rate: ten steps of about the same ratio.
 var budgetFactors = []float64{0.1, 0.15, 0.25, 0.4, 0.65, 1, 1.5, 2.3, 3.5, 5}
 
-// rowBudgets are budgets in rows. They are added if the goal has no rate, or if the rows resolve fewer than fewLevels budgets.
+// rowBudgets are budgets in rows. They are added if the goal has no rate, or if the rows resolve fewer than
+// fewLevels budgets.
 var rowBudgets = []int{0, 1, 2, 4, 8}
 
 const fewLevels = 3
@@ -128,8 +129,8 @@ func meanCriterion(r *metric.Ranking, list []level) (float64, error) {
 	return total / float64(len(list)), nil
 }
 
-// averageScore averages the criterion over the folds, which have the given number of positives together. The standard error is
-// over the folds; with one fold it is that of a proportion of its positives.
+// averageScore averages the criterion over the folds, which have the given number of positives together. The
+// standard error is over the folds; with one fold it is that of a proportion of its positives.
 func averageScore(values []float64, positives int) result.Estimate {
 	mean, standardError := metric.MeanAndError(values)
 	if len(values) == 1 {
@@ -138,7 +139,8 @@ func averageScore(values []float64, positives int) result.Estimate {
 	return result.Estimate{Mean: mean, StandardError: standardError, Folds: values}
 }
 
-// gainOf returns how much higher a is than b, compared fold by fold. With one fold the errors are taken as independent.
+// gainOf returns how much higher a is than b, compared fold by fold. With one fold the errors are taken as
+// independent.
 func gainOf(a, b result.Estimate) result.Estimate {
 	differences := make([]float64, len(a.Folds))
 	for i := range differences {

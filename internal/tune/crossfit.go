@@ -22,20 +22,21 @@ import (
 //
 //	score(x) = sum over members j of factor_j (x'w_j + c_j - middle_j),
 //
-// where w_j and c_j are the means of w_jk and c_jk over the folds. A member on features that read the labels (trees) has its
-// own features in each fold. Their mean would be K times as large, and its scores would vary less than those of one fold. So
-// w_j is there one fit to all rows, and c_j is found in the same way.
+// where w_j and c_j are the means of w_jk and c_jk over the folds. A member on features that read the labels
+// (trees) has its own features in each fold. Their mean would be K times as large, and its scores would vary
+// less than those of one fold. So w_j is there one fit to all rows, and c_j is found in the same way.
 //
-// c_jk aligns the fits of a member: it is the intercept of logistic regression, otherwise minus the median score of the
-// negatives that fitted. With one member factor is 1 and middle is 0. With J members factor is 1/(J spread), middle is the
-// median of the member's out-of-fold negatives, and spread is the distance from there to their 95 % quantile.
+// c_jk aligns the fits of a member: it is the intercept of logistic regression, otherwise minus the median
+// score of the negatives that fitted. With one member factor is 1 and middle is 0. With J members factor is
+// 1/(J spread), middle is the median of the member's out-of-fold negatives, and spread is the distance from
+// there to their 95 % quantile.
 //
-// Why the mean: with one fit to all rows instead, the ramp on raw columns of mammography plus a column of 6,000 names had
-// 1.28 and 1.39 times the budget of 1 % and 5 % (four seeds); with the mean it had 0.84 and 0.94. docs/thresholds.md measures
-// the rule.
+// Why the mean: with one fit to all rows instead, the ramp on raw columns of mammography plus a column of
+// 6,000 names had 1.28 and 1.39 times the budget of 1 % and 5 % (four seeds); with the mean it had 0.84 and
+// 0.94. docs/thresholds.md measures the rule.
 
-// Folds of a cross-fit, and of one for which time is short. Ten leave each fit nine tenths of the rows; three are the
-// fewest that leave most rows to each fit.
+// Folds of a cross-fit, and of one for which time is short. Ten leave each fit nine tenths of the rows; three
+// are the fewest that leave most rows to each fit.
 const (
 	crossFitFolds    = 10
 	fewCrossFitFolds = 3
@@ -93,7 +94,8 @@ func (r *refit) crossFit(ctx context.Context, count int) error {
 	return r.addTerms(terms)
 }
 
-// crossFitParts divides the training rows into folds. It leaves out folds without rows or with training rows of one class.
+// crossFitParts divides the training rows into folds. It leaves out folds without rows or with training rows
+// of one class.
 func (r *refit) crossFitParts(count int) ([]Fold, error) {
 	s := r.parts
 	t := s.data.Table
@@ -154,8 +156,8 @@ func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scor
 	return fits, nil
 }
 
-// crossFitMember makes member j of the model: the mean of its fits in the folds or, on features that read the labels, one
-// fit to all rows.
+// crossFitMember makes member j of the model: the mean of its fits in the folds or, on features that read the
+// labels, one fit to all rows.
 func (r *refit) crossFitMember(ctx context.Context, j int, rows *encodedRows, fits [][]foldFit) (term, error) {
 	t, m := r.selection.members[j], &r.members[j]
 	begin := time.Now()

@@ -15,8 +15,8 @@ import (
 	"toptau/threshold"
 )
 
-// By hand: the model is the mean of the fits of ten folds, intercepts included, and the threshold is the j-th largest of
-// the scores that the negatives have from the fit that did not see them, j = floor(b (n+1)).
+// By hand: the model is the mean of the fits of ten folds, intercepts included, and the threshold is the j-th
+// largest of the scores that the negatives have from the fit that did not see them, j = floor(b (n+1)).
 func TestCrossFitByHand(t *testing.T) {
 	data := simulated(90, 510, 1)
 	f := find(t, data, linear(t, "--max-fpr 5%", method.Logistic))

@@ -42,12 +42,12 @@ type Evaluation struct {
 	AtThreshold metric.Confusion // decisions at the model's threshold, with Clopper-Pearson intervals
 }
 
-// manyIndices limits the LIBSVM indices (or words of texts) up to which all encodings are tried by default. A row has few of
-// them, so most would have a single level. Chosen by hand.
+// manyIndices limits the LIBSVM indices (or words of texts) up to which all encodings are tried by default. A
+// row has few of them, so most would have a single level. Chosen by hand.
 const manyIndices = 1000
 
-// manyColumns limits the columns up to which all encodings are tried by default: scales and trees take several kilobytes
-// per column and fold. Chosen by hand.
+// manyColumns limits the columns up to which all encodings are tried by default: scales and trees take
+// several kilobytes per column and fold. Chosen by hand.
 const manyColumns = 10_000
 
 // encodingsFor returns the encodings that can differ on a table and are worth their time.
@@ -122,9 +122,10 @@ func commonGroups(a, b []string) int {
 	return common
 }
 
-// AgainstGuarantee returns why the rows of a table cannot carry a guarantee, "" if they can. The guarantee is about all rows
-// or about the negatives. fitted means that other rows of the table fit the model; these may then not share an entity with
-// the rows of the guarantee. Equal weights are allowed: they only record that the population was thinned out evenly.
+// AgainstGuarantee returns why the rows of a table cannot carry a guarantee, "" if they can. The guarantee is
+// about all rows or about the negatives. fitted means that other rows of the table fit the model; these may
+// then not share an entity with the rows of the guarantee. Equal weights are allowed: they only record that
+// the population was thinned out evenly.
 func AgainstGuarantee(t *table.Table, all, fitted bool) string {
 	entities := map[string]bool{}
 	weight := 0.0

@@ -6,7 +6,8 @@ import (
 	"toptau/method"
 )
 
-// Entry is the best setting of one learner on one encoding, fitted once to all training rows. It has no threshold.
+// Entry is the best setting of one learner on one encoding, fitted once to all training rows. It has no
+// threshold.
 type Entry struct {
 	Member // a single one, with Share 1
 	LinearModel
@@ -17,9 +18,10 @@ type Entry struct {
 	Tried  int // settings that were fitted
 }
 
-// entries fits the best setting of every task, encoding by encoding, so that the rows are in memory in one encoding at a time.
-// They come in the order of the tasks.
+// entries fits the best setting of every task, encoding by encoding, so that the rows are in memory in one
+// encoding at a time. They come in the order of the tasks.
 func (r *refit) entries(ctx context.Context) ([]Entry, error) {
+	r.candidates.progress.startStage("refit all")
 	ctx = context.WithoutCancel(ctx)
 	tasks := r.parts.tasks
 	list := make([]Entry, len(tasks))

@@ -16,8 +16,8 @@ import (
 	"toptau/threshold"
 )
 
-// With KeepAll every learner and the baselines come back with the best setting of the cross-validation, fitted to the
-// training rows. By hand: logistic regression and the ramp on two encodings.
+// With KeepAll every learner and the baselines come back with the best setting of the cross-validation,
+// fitted to the training rows. By hand: logistic regression and the ramp on two encodings.
 func TestEntriesByHand(t *testing.T) {
 	data := simulated(120, 480, 4)
 	o := quick(t, "--max-fpr 10%")

@@ -30,10 +30,11 @@ type Fit struct {
 	Seconds          float64
 }
 
-// Watch receives the results of Paper.Fit. Both functions must be safe for concurrent use and must not be nil.
+// Watch receives the results of Paper.Fit. Both functions must be safe for concurrent use and must not be
+// nil.
 type Watch struct {
-	// Fitted is called once for each problem that was fitted or that cannot be fitted. In the second case err is the reason
-	// and Fit is empty. It is not called for a problem that was interrupted.
+	// Fitted is called once for each problem that was fitted or that cannot be fitted. In the second case err is
+	// the reason and Fit is empty. It is not called for a problem that was interrupted.
 	Fitted func(problem int, f Fit, err error)
 	// Progress reports the share of a problem's work that is done.
 	Progress func(problem int, share float64)
@@ -51,9 +52,9 @@ type Paper struct {
 	Stratified  bool              // stratified minibatches instead of plain random ones
 }
 
-// Fit fits problems on one matrix. They share the packed minibatches and each pass over the data. The result of a problem
-// does not depend on the other problems. Small data is fitted by as many groups of problems at a time as there are
-// processors. Fit returns early when the context ends; its error concerns all problems.
+// Fit fits problems on one matrix. They share the packed minibatches and each pass over the data. The result
+// of a problem does not depend on the other problems. Small data is fitted by as many groups of problems at a
+// time as there are processors. Fit returns early when the context ends; its error concerns all problems.
 func (s Paper) Fit(ctx context.Context, x *matrix.Matrix, problems []method.Problem, w Watch) error {
 	batches, err := s.minibatches(x, problems)
 	if err != nil {
@@ -118,10 +119,10 @@ func bindProblem(x *matrix.Matrix, batches []*matrix.Matrix, p method.Problem) (
 	return run, nil
 }
 
-// Limits of a group. What its runs keep of the rows takes at most a quarter of the matrix, or groupBytes. A pass over up to
-// smallBytes runs on one thread, so each processor gets a group. A pass over up to tinyBytes takes less time than the rest of
-// a step, so each problem is a group: an interruption then keeps the problems that are finished. The limits were chosen by
-// hand for caches of about 2 MB a processor.
+// Limits of a group. What its runs keep of the rows takes at most a quarter of the matrix, or groupBytes. A
+// pass over up to smallBytes runs on one thread, so each processor gets a group. A pass over up to tinyBytes
+// takes less time than the rest of a step, so each problem is a group: an interruption then keeps the
+// problems that are finished. The limits were chosen by hand for caches of about 2 MB a processor.
 const (
 	mostRuns   = 32
 	leastRuns  = 8
@@ -130,8 +131,8 @@ const (
 	tinyBytes  = 256 << 10
 )
 
-// groupSize returns the number of problems in a group and the number of groups at a time, which is 1 or the number of
-// processors.
+// groupSize returns the number of problems in a group and the number of groups at a time, which is 1 or the
+// number of processors.
 func (s Paper) groupSize(x *matrix.Matrix, runs int) (size, atOnce int) {
 	pass := x.Bytes() / int64(max(s.Minibatches, 1))
 	processors := runtime.GOMAXPROCS(0)
@@ -177,7 +178,8 @@ func (r gridRun) report(ctx context.Context, res optim.StepResult, err error, se
 	}
 }
 
-// minibatches packs the rows of each minibatch once for all problems: they depend only on the matrix and the seed.
+// minibatches packs the rows of each minibatch once for all problems: they depend only on the matrix and the
+// seed.
 func (s Paper) minibatches(x *matrix.Matrix, problems []method.Problem) ([]*matrix.Matrix, error) {
 	if s.Minibatches == 0 || s.Minibatches == 1 {
 		return nil, nil

@@ -120,8 +120,9 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 	f.list = append(f.list, r)
 }
 
-// samplePositivesFirst draws at most the given number of rows: positives up to half of it, or more if the negatives do not
-// fill the other half. It sets no weights: fewer negatives move the intercept of logistic regression, which no ranking sees.
+// samplePositivesFirst draws at most the given number of rows: positives up to half of it, or more if the
+// negatives do not fill the other half. It sets no weights: fewer negatives move the intercept of logistic
+// regression, which no ranking sees.
 func samplePositivesFirst(label []table.Class, rows []int, most int, random *rand.Rand) []int {
 	n := CountRows(label, rows)
 	return drawRows(label, rows, most, min(n.Positives, max(most/2, most-n.Negatives)), random)

@@ -18,8 +18,9 @@ var (
 // paperLambda is the paper's lambda where another hyperparameter varies.
 const paperLambda = 0.001
 
-// Grid returns the six points that the paper tries for a method: beta for Pat&Mat and Pat&Mat-NP and k for TopPushK, both
-// with lambda = 0.001, and lambda for the others. Methods without a tau ignore it. The surrogate "" is the hinge.
+// Grid returns the six points that the paper tries for a method: beta for Pat&Mat and Pat&Mat-NP and k for
+// TopPushK, both with lambda = 0.001, and lambda for the others. Methods without a tau ignore it. The
+// surrogate "" is the hinge.
 func Grid(m method.Method, tau threshold.Rate, s surrogate.Name) []method.Problem {
 	base := method.Problem{Lambda: paperLambda, Surrogate: s}
 	if m.UsesTau {
@@ -60,8 +61,8 @@ func Candidates(g metric.Goal) []method.Method {
 	return fitting
 }
 
-// methodProblems returns a method's grid with the goal's tau. A method that needs a rate and a goal without one are a usage
-// error.
+// methodProblems returns a method's grid with the goal's tau. A method that needs a rate and a goal without
+// one are a usage error.
 func methodProblems(m method.Method, g metric.Goal, s surrogate.Name) ([]method.Problem, error) {
 	tau := g.Tau()
 	if m.UsesTau && tau.IsZero() {

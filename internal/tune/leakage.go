@@ -18,42 +18,44 @@ import (
 	"toptau/metric"
 )
 
-// Leak is a column that knows the label, or which row it is in. A model that uses it is worth nothing on rows whose label is
-// not known yet.
+// Leak is a column that reveals the label or the position of the row. A model that uses it is useless on rows
+// whose label is not known yet.
 type Leak struct {
 	Code   string // LeakCopy, LeakSeparates, LeakNumbers, LeakNames
 	Column string
-	Index  bool    // of a LIBSVM file, which has no --drop
+	Index  bool    // an index of a LIBSVM file, which cannot be dropped by a flag
 	Values int     // LeakCopy: the number of its values
-	AUC    float64 // LeakCopy, LeakSeparates: of the column alone, on rows that its scores were not made from
+	AUC    float64 // LeakCopy, LeakSeparates: of the column alone, on rows that did not fit its scores
 	Low    float64 // the lower end of its 95 % interval
 }
 
-// Codes of warnings, the gravest first.
+// Codes of warnings, the most severe first.
 const (
 	LeakCopy      = "column-copies-label"     // each value occurs in one class only
 	LeakSeparates = "column-separates-alone"  // the AUC of the column alone is nearly 1
 	LeakNumbers   = "column-numbers-the-rows" // whole numbers that rise or fall with every row, or a permutation of such
-	LeakNames     = "many_categories"         // nearly as many names as rows; feature.Fit warns of these itself
+	LeakNames     = "many_categories"         // nearly as many categories as rows; feature.Fit warns about these
 )
 
-// When a column is worth a warning.
+// When a column gets a warning. The AUC was chosen on the sets of TestLeaksOnPublicSets, the other numbers by
+// hand.
 const (
-	leakAUC     = 0.998  // of the column alone; honest columns of KDD Cup 99 reach 0.9955
-	leakLow     = 0.9    // the lower end of its interval: 36 rows of each class that are all right have it, fewer do not
-	leakCopies  = 100    // values at most, and a tenth of the rows of the smaller class
-	leakRows    = 50     // for a row number: three ascending numbers are nothing
-	leakScreen  = 1_000  // rows of each class that decide whether a column is looked at closely
-	leakSample  = 20_000 // rows of each class that are then used
-	leakPromise = 0.9    // AUC on the first rows below which a column is left
-	leakQuantum = 32     // quantiles of each class between which a numeric column is constant
-	leakCover   = 1.1    // a permutation of whole numbers may leave out a tenth of them
+	leakAUC     = 0.998  // of the column alone; legitimate columns of KDD Cup 99 reach 0.9955
+	leakLow     = 0.9    // the lower end of its interval; 36 rows of each class without an error reach it
+	leakCopies  = 100    // most values of a copy, at most a tenth of the rows of the smaller class
+	leakRows    = 50     // fewest rows for LeakNumbers: a few ascending numbers are no evidence
+	leakScreen  = 1_000  // rows of each class in the first screening
+	leakSample  = 20_000 // rows of each class in the measurement
+	leakPromise = 0.9    // AUC in the screening below which a column is skipped
+	leakQuantum = 32     // quantiles of each class that bin a numeric column
+	leakCover   = 1.1    // a permutation of whole numbers may lack a tenth of them
 )
 
-// Leaks lists the columns of a labelled table that should not be features, the gravest first. Every column is measured
-// alone: the rows are halved, each half gives every value or quantile of the column the share of positives that it has there,
-// and scores the other half. So a column of names that do not recur is no better than chance, and one whose values are far
-// out in both directions is judged like any other. An interval that grows with fewer rows keeps small tables quiet.
+// Leaks returns the columns of a labelled table that should not be features, the most severe first. It
+// measures every column alone: each half of the rows scores every value or quantile of the column with its
+// fraction of positives, and the scores are measured on the other half. So a column of names that do not
+// recur is no better than chance, and a column whose extreme values at both ends are positive is found, too.
+// An interval that widens with fewer rows avoids warnings on small tables.
 func Leaks(t *table.Table) []Leak {
 	s := newLeakSearch(t)
 	found := map[int]Leak{}
@@ -96,20 +98,20 @@ func Leaks(t *table.Table) []Leak {
 	return list
 }
 
-// leakSearch is the state of one Leaks.
+// leakSearch measures the columns of one table.
 type leakSearch struct {
 	t    *table.Table
-	rows [2]int // that have a label and a weight, by class
+	rows [2]int // rows with a label and a weight above 0, by class
 }
 
 func newLeakSearch(t *table.Table) *leakSearch {
 	s := &leakSearch{t: t}
-	s.each(func(_ int, class table.Class) { s.rows[class]++ })
+	s.eachRow(func(_ int, class table.Class) { s.rows[class]++ })
 	return s
 }
 
-// each visits the rows that have a label and a weight.
-func (s *leakSearch) each(visit func(row int, class table.Class)) {
+// eachRow calls visit for the rows with a label and a weight above 0.
+func (s *leakSearch) eachRow(visit func(row int, class table.Class)) {
 	for row, class := range s.t.Label {
 		if class != table.Unknown && (s.t.Weight == nil || s.t.Weight[row] > 0) {
 			visit(row, class)
@@ -117,13 +119,13 @@ func (s *leakSearch) each(visit func(row int, class table.Class)) {
 	}
 }
 
-// halves are rows by half and class.
+// halves contains rows by half and class.
 type halves [2][2][]int
 
-// halve takes at most that number of rows of each class, evenly spaced, in turn for either half.
+// halve takes at most the given number of evenly spaced rows of each class and deals them to the two halves.
 func (s *leakSearch) halve(most int) (h halves) {
 	var passed, taken [2]int
-	s.each(func(row int, class table.Class) {
+	s.eachRow(func(row int, class table.Class) {
 		n := min(most, s.rows[class])
 		if int64(passed[class])*int64(n) >= int64(taken[class])*int64(s.rows[class]) {
 			half := taken[class] % 2
@@ -135,18 +137,18 @@ func (s *leakSearch) halve(most int) (h halves) {
 	return h
 }
 
-// smaller is the number of rows of the smaller class.
+// smaller returns the number of rows of the smaller class.
 func (h *halves) smaller() int {
 	return min(len(h[0][0])+len(h[1][0]), len(h[0][1])+len(h[1][1]))
 }
 
-// candidates are the columns that may reach leakPromise. Rows without an entry are equal, so a LIBSVM column that most rows
-// of both classes lack cannot.
+// candidates returns the columns that can reach leakPromise. Rows without an entry are equal, so a LIBSVM
+// column that most rows of both classes lack cannot.
 func (s *leakSearch) candidates(h *halves) []int {
 	if s.t.Sparse == nil {
 		return indices(len(s.t.Columns))
 	}
-	with := map[int][2]int32{} // of the indices that occur, which may be few of very many
+	with := map[int][2]int32{} // rows with an entry; only indices that occur, which may be few of very many
 	for class := range h[0] {
 		for _, row := range slices.Concat(h[0][class], h[1][class]) {
 			for _, j := range s.t.Sparse.Index[s.t.Sparse.Start[row]:s.t.Sparse.Start[row+1]] {
@@ -178,10 +180,10 @@ func (s *leakSearch) name(j int) string {
 	return s.t.Columns[j].Name
 }
 
-// leakBatch is how many columns are measured by one call at a time.
+// leakBatch is the number of columns that a goroutine measures at a time.
 const leakBatch = 16
 
-// measure returns the AUC of some columns alone, each half of the rows scored by the other.
+// measure returns the AUC of each column alone. Each half of the rows is scored by the other.
 func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
 	auc := make(map[int]float64, len(columns))
 	if h.smaller() < 4 {
@@ -214,7 +216,7 @@ func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
 	return auc
 }
 
-// valueIn is a field as a number: the code of a name.
+// valueIn returns a field as a number; for a category that is its code.
 func valueIn(c *table.Column, row int) float64 {
 	if c.Kind != schema.Categorical {
 		return c.Value(row)
@@ -225,7 +227,8 @@ func valueIn(c *table.Column, row int) float64 {
 	return math.NaN()
 }
 
-// transferred is the AUC on some rows of the shares of positives that the bins of a column have in other rows; both by class.
+// transferredAUC returns the AUC on the rows `to` if each bin of the column is scored by its fraction of
+// positives in the rows `from`. Both are by class.
 func transferredAUC(from, to *[2][]float64, names bool) float64 {
 	var edges []float64
 	if names {
@@ -239,7 +242,7 @@ func transferredAUC(from, to *[2][]float64, names bool) float64 {
 		}
 		k, found := slices.BinarySearch(edges, v)
 		if names && !found {
-			return len(edges) // a name that the other half lacks
+			return len(edges) // a category that the other half lacks
 		}
 		return k
 	}
@@ -255,7 +258,7 @@ func transferredAUC(from, to *[2][]float64, names bool) float64 {
 	}
 	type scored struct{ score, negatives, positives float64 }
 	bins := make([]scored, len(edges)+2)
-	little := 1 / float64(len(from[0])+len(from[1])) // an empty bin, and one of a single row, say little
+	little := 1 / float64(len(from[0])+len(from[1])) // pulls empty bins and bins of a single row towards 1/2
 	for k := range bins {
 		p, n := learnt[1][k]+little, learnt[0][k]+little
 		bins[k] = scored{p / (p + n), seen[0][k], seen[1][k]}
@@ -273,8 +276,8 @@ func transferredAUC(from, to *[2][]float64, names bool) float64 {
 	return area / float64(len(to[0])) / float64(len(to[1]))
 }
 
-// quantiles are the upper ends of a numeric column's bins: all values where there are few, else quantiles of each class, so
-// that a rare class has as many as the other.
+// quantiles returns the upper ends of a numeric column's bins: all values if there are few, otherwise
+// quantiles of each class, so a rare class has as many as the other.
 func quantiles(x *[2][]float64) []float64 {
 	var all, ends []float64
 	for _, v := range x {
@@ -292,7 +295,7 @@ func quantiles(x *[2][]float64) []float64 {
 	return distinct(ends)
 }
 
-// distinct are the different values in ascending order, without missing ones.
+// distinct returns the different values in ascending order, without missing ones.
 func distinct(v []float64) []float64 {
 	sorted := slices.Clone(v)
 	slices.Sort(sorted)
@@ -300,20 +303,20 @@ func distinct(v []float64) []float64 {
 	return slices.Compact(sorted[first:])
 }
 
-// copies returns the number of values of a column of which each occurs in one class only, in all labelled rows; 0: that is
-// not so, or there are too many.
+// copies returns the number of values of a column if each occurs in one class only, in all labelled rows. It
+// returns 0 if one occurs in both or there are too many.
 func (s *leakSearch) copies(j int) int {
 	if s.t.Sparse != nil {
 		return 0
 	}
 	classOf, most, pure := map[float64]table.Class{}, min(leakCopies, min(s.rows[0], s.rows[1])/10), true
-	s.each(func(row int, class table.Class) {
+	s.eachRow(func(row int, class table.Class) {
 		if !pure {
 			return
 		}
 		v := valueIn(&s.t.Columns[j], row)
 		if math.IsNaN(v) {
-			v = math.Inf(1) // a missing value is one more
+			v = math.Inf(1) // a missing value counts as one value
 		}
 		was, known := classOf[v]
 		if !known {
@@ -327,8 +330,8 @@ func (s *leakSearch) copies(j int) int {
 	return len(classOf)
 }
 
-// numbersRows reports whether a column's whole numbers rise, or fall, with every row, or are a permutation of numbers most of
-// which are there. Other columns without a repeated value are measurements.
+// numbersRows reports whether a column's whole numbers rise or fall with every row, or are a permutation of a
+// range that is nearly complete. Other columns without a repeated value are measurements.
 func numbersRows(c *table.Column, rows int) bool {
 	if c.Kind == schema.Categorical || rows < leakRows {
 		return false
@@ -361,7 +364,7 @@ func numbersRows(c *table.Column, rows int) bool {
 	return true
 }
 
-// entriesOf are the entries of a LIBSVM column in some rows: places in halves[half][class], and the values there.
+// entriesOf contains the entries of a LIBSVM column: places in halves[half][class] and the values there.
 type entriesOf struct {
 	at     [2][2][]int32
 	values [2][2][]float64
@@ -373,7 +376,7 @@ func (e *entriesOf) fill(half, class int, x []float64) {
 	}
 }
 
-// entries gathers the entries of some LIBSVM columns; nil for other tables.
+// entries returns the entries of some LIBSVM columns, nil for other tables.
 func (s *leakSearch) entries(columns []int, h *halves) []entriesOf {
 	t := s.t.Sparse
 	if t == nil {
@@ -402,7 +405,8 @@ func (s *leakSearch) entries(columns []int, h *halves) []entriesOf {
 // leakLines is the number of columns of one kind that get a warning each.
 const leakLines = 3
 
-// LeakWarnings returns the warnings about columns, for each kind the first columns one by one. LeakNames gets none.
+// LeakWarnings returns the warnings about columns, for each kind the first columns one by one. LeakNames gets
+// none.
 func LeakWarnings(leaks []Leak) []Warning {
 	var list []Warning
 	for len(leaks) > 0 && leaks[0].Code != LeakNames {

@@ -11,12 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"toptau/schema"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
-// leakTable is a table of one numeric or symbolic column beside a label that is positive with the given share.
+// leakTable returns a table of one numeric or categorical column with a label that is positive with the given
+// probability.
 func leakTable(rows int, share float64, value func(i int, positive bool, r *rand.Rand) any) *table.Table {
 	r := rand.New(rand.NewPCG(1, 2))
 	t := &table.Table{Columns: []table.Column{{Name: "x", Number: 1}}, Label: make([]table.Class, rows), Line: make([]int, rows)}
@@ -184,9 +185,9 @@ func TestArgument(t *testing.T) {
 var remote = []string{"guess_passwd", "ftp_write", "imap", "phf", "multihop", "warezmaster", "warezclient", "spy", "buffer_overflow",
 	"loadmodule", "rootkit"}
 
-// TestLeaksOnPublicSets has every warning on the benchmark sets. The threshold of the AUC was chosen on the first seven; the
-// others judge it. Of the two warnings on these, one is right: the address names the attacker. The other is true, but no
-// leak: cover type 4 grows low.
+// TestLeaksOnPublicSets has every warning on the benchmark sets. The threshold of the AUC was chosen on the
+// first seven; the others judge it. Of the two warnings on these, one is right: the address names the
+// attacker. The other is true, but no leak: cover type 4 grows low.
 func TestLeaksOnPublicSets(t *testing.T) {
 	dotted := make([]string, len(remote))
 	for i, name := range remote {

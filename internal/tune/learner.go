@@ -68,8 +68,9 @@ func (s Setting) String() string {
 	return "lambda " + exactNumber(s.Lambda)
 }
 
-// baselineLambdas returns the penalties of the baselines, largest first. Encoded rows have many more non-zero features than
-// raw ones, so their best penalties are larger. The grids cover the best penalty of every set in docs/quality.md.
+// baselineLambdas returns the penalties of the baselines, largest first. Encoded rows have many more non-zero
+// features than raw ones, so their best penalties are larger. The grids cover the best penalty of every set
+// in docs/quality.md.
 func baselineLambdas(e feature.Encode) []float64 {
 	if e == feature.EncodeRaw {
 		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6}
@@ -167,8 +168,8 @@ func rampLearner(g metric.Goal) learner {
 	}
 }
 
-// rampRates returns the rates around the goal's that leave at least one row. A goal above every negative gets the rate of one
-// row in rows, or in 1,000 if there are more.
+// rampRates returns the rates around the goal's that leave at least one row. A goal above every negative gets
+// the rate of one row in rows, or in 1,000 if there are more.
 func rampRates(g metric.Goal, rows int) []threshold.Rate {
 	tau := g.Tau()
 	if tau.IsZero() {
@@ -186,7 +187,8 @@ func rampRates(g metric.Goal, rows int) []threshold.Rate {
 	return rates
 }
 
-// methodLearner returns one of the paper's methods: its certified optimum if it is convex, else the paper's ADAM.
+// methodLearner returns one of the paper's methods: its certified optimum if it is convex, else the paper's
+// ADAM.
 func methodLearner(m method.Method, g metric.Goal, s surrogate.Name) (learner, error) {
 	problems, err := methodProblems(m, g, s)
 	if err != nil {

@@ -11,24 +11,27 @@ import (
 	"toptau/internal/table"
 )
 
-// Scheme determines which rows give the threshold, and what the saved model is. In every scheme these rows are scored by the
-// saved model, or by the models that it is the mean of, and did not fit the model that scores them.
+// Scheme determines which rows give the threshold, and what the saved model is. In every scheme these rows
+// are scored by the saved model, or by the models that it is the mean of, and did not fit the model that
+// scores them.
 type Scheme string
 
 const (
-	// SchemeCertified sets rows aside before anything is fitted. The order statistic of their scores has a guarantee.
+	// SchemeCertified sets rows aside before anything is fitted. The order statistic of their scores has a
+	// guarantee.
 	SchemeCertified Scheme = "certified"
 	// SchemeHeldOut sets rows aside in the same way. The threshold's expected rate is the budget.
 	SchemeHeldOut Scheme = "held-out"
-	// SchemeCrossFitted saves the mean of models fitted in folds. Each row is scored by the model that did not see it.
+	// SchemeCrossFitted saves the mean of models fitted in folds. Each row is scored by the model that did not
+	// see it.
 	SchemeCrossFitted Scheme = "cross-fitted"
 	// SchemeValidation takes the rows of the validation file, which also choose the model.
 	SchemeValidation Scheme = "validation"
 )
 
-// When rows are held out for a plain threshold, and how many. The alternative is cross-fitting, which needs no extra rows but
-// fits the model in each fold. With b held-out rows within the budget the rate varies by about 1/sqrt(b).
-// docs/thresholds.md measures the rule; the numbers were chosen by hand.
+// When rows are held out for a plain threshold, and how many. The alternative is cross-fitting, which needs
+// no extra rows but fits the model in each fold. With b held-out rows within the budget the rate varies by
+// about 1/sqrt(b). docs/thresholds.md measures the rule; the numbers were chosen by hand.
 const (
 	heldShare     = 0.15 // of the rows that the budget counts
 	mostHeldShare = 0.25 // the same for more than crossFitRows rows, where cross-fitting is too slow
@@ -38,14 +41,16 @@ const (
 	crossFitRows  = 40_000
 )
 
-// calibrationBudget is the number of calibration rows within the budget beyond which more bring little: at delta = 5 % the
-// guarantee then costs 1.64/sqrt(1000) = 5 % of the budget.
+// calibrationBudget is the number of calibration rows within the budget beyond which more bring little: at
+// delta = 5 % the guarantee then costs 1.64/sqrt(1000) = 5 % of the budget.
 const calibrationBudget = 1000
 
-// minTrainingRows must remain for training before more than a quarter of the rows is set aside. Chosen by hand.
+// minTrainingRows must remain for training before more than a quarter of the rows is set aside. Chosen by
+// hand.
 const minTrainingRows = 100_000
 
-// calibrationStream and the other streams separate the random numbers of one seed. Their values spell "calib", "fold" and "judg".
+// calibrationStream and the other streams separate the random numbers of one seed. Their values spell
+// "calib", "fold" and "judg".
 const (
 	calibrationStream = 0x63616c6962
 	foldStream        = 0x666f6c64
@@ -93,9 +98,9 @@ func (p *plan) divide() (*parts, error) {
 	return s, s.setAside()
 }
 
-// setAside picks the scheme and takes its rows out of the training rows, before anything is encoded, fitted or chosen. For a
-// rate of the negatives these are negatives only, so training loses no positive. If the rows cannot give the requested
-// guarantee, the error is of kind diag.Guarantee.
+// setAside picks the scheme and takes its rows out of the training rows, before anything is encoded, fitted
+// or chosen. For a rate of the negatives these are negatives only, so training loses no positive. If the rows
+// cannot give the requested guarantee, the error is of kind diag.Guarantee.
 func (s *parts) setAside() error {
 	o := &s.options
 	if !o.Delta.IsZero() {
@@ -157,8 +162,8 @@ func (s *parts) againstGuarantee() string {
 	return AgainstGuarantee(t, s.countsAllRows(), s.data.Calibration == nil)
 }
 
-// setAsideCertified takes calibrationBudget rows within the budget: at most a quarter of the rows, or up to half if
-// minTrainingRows remain.
+// setAsideCertified takes calibrationBudget rows within the budget: at most a quarter of the rows, or up to
+// half if minTrainingRows remain.
 func (s *parts) setAsideCertified() error {
 	o := &s.options
 	needed, wanted := 1, math.MaxInt
@@ -200,7 +205,8 @@ func (s *parts) useCalibrationFile(needed int) error {
 	return nil
 }
 
-// heldOutRows returns how many rows to hold out for a plain threshold, 0 if cross-fitting serves the goal better.
+// heldOutRows returns how many rows to hold out for a plain threshold, 0 if cross-fitting serves the goal
+// better.
 func (s *parts) heldOutRows() int {
 	n := float64(len(s.population(s.data.Table, s.training)))
 	if share := s.options.CalibrationShare; !share.IsZero() {
@@ -221,8 +227,8 @@ func (s *parts) heldOutRows() int {
 	return 0
 }
 
-// takeCalibration sets size rows of the population aside at random. Where rows have groups it takes whole groups, with their
-// rows of the other class.
+// takeCalibration sets size rows of the population aside at random. Where rows have groups it takes whole
+// groups, with their rows of the other class.
 func (s *parts) takeCalibration(size int) error {
 	t := s.data.Table
 	rows := s.population(t, s.training)

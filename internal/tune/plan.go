@@ -14,7 +14,8 @@ import (
 	"toptau/metric"
 )
 
-// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/quality.md measures the defaults.
+// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/quality.md measures the
+// defaults.
 const (
 	fewRows         = 3000
 	defaultFolds    = 3
@@ -141,8 +142,8 @@ func (p *plan) learners() ([]learner, error) {
 	return list, nil
 }
 
-// learnerNames resolves the default and AllLearners. With KeepAll the baselines are always there: the others are compared
-// with them.
+// learnerNames resolves the default and AllLearners. With KeepAll the baselines are always there: the others
+// are compared with them.
 func learnerNames(o *SearchOptions) ([]method.Name, error) {
 	names := o.Learners
 	switch {

@@ -58,7 +58,8 @@ func (m *meter) setUsable() {
 	}
 }
 
-// advance records the share of a task that is done. It reports every finished task, and others at most every reportEvery.
+// advance records the share of a task that is done. It reports every finished task, and others at most every
+// reportEvery.
 func (m *meter) advance(task int, share float64) {
 	if m.report == nil {
 		return

@@ -23,8 +23,8 @@ type LinearModel struct {
 //
 //	score = Offset + sum over members of Share / Spread z,
 //
-// and Share and Spread are 1 for a single member. A member that is the mean of Folds fits has no objective: its At and
-// Certified are unset.
+// and Share and Spread are 1 for a single member. A member that is the mean of Folds fits has no objective:
+// its At and Certified are unset.
 type Member struct {
 	Candidate      int     // index into Found.Candidates
 	Lambda, Anchor float64 // of the final fit; see refitSetting
@@ -69,8 +69,8 @@ func (r *refit) fitModel(ctx context.Context) error {
 	return r.fitOnce(ctx)
 }
 
-// fitInTime drops the members for which no time is left. It returns the number of folds of a cross-fit; an interrupted search
-// takes few.
+// fitInTime drops the members for which no time is left. It returns the number of folds of a cross-fit; an
+// interrupted search takes few.
 func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
 	folds = crossFitFolds
 	if r.parts.scheme != SchemeCrossFitted {
@@ -111,7 +111,8 @@ type encodedRows struct {
 // encodedParts holds the training rows in the encodings that have been needed.
 type encodedParts map[feature.Encode]*encodedRows
 
-// encode returns the training rows in an encoding, which it fits once. Warnings of the first encoding are kept.
+// encode returns the training rows in an encoding, which it fits once. Warnings of the first encoding are
+// kept.
 func (r *refit) encode(ctx context.Context, known encodedParts, e feature.Encode) (*encodedRows, error) {
 	if rows := known[e]; rows != nil {
 		return rows, nil
@@ -191,8 +192,9 @@ func (r *refit) fitTask(ctx context.Context, t *task, x *matrix.Matrix, toleranc
 	return fit, nil
 }
 
-// refitSetting returns the best setting of a task for the final fit. The penalty of the baselines expresses how far the rows
-// are trusted, so it falls as the rows increase; the penalties of the ramp and the methods do not.
+// refitSetting returns the best setting of a task for the final fit. The penalty of the baselines expresses
+// how far the rows are trusted, so it falls as the rows increase; the penalties of the ramp and the methods
+// do not.
 func (r *refit) refitSetting(t *task) Setting {
 	setting := t.tried[t.best].Setting
 	if t.Learner == method.Logistic || t.Learner == method.SVM {

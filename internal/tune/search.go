@@ -26,8 +26,8 @@ type SearchOptions struct {
 	Delta     threshold.Rate // probability that the threshold's guarantee may fail; unset: no guarantee
 	OutOfFold bool           // with Delta: take the order statistic from out-of-fold scores; never certified
 
-	// CalibrationShare is the fraction of the rows in the budget's population that is set aside for the threshold. Unset: as
-	// many as are useful.
+	// CalibrationShare is the fraction of the rows in the budget's population that is set aside for the
+	// threshold. Unset: as many as are useful.
 	CalibrationShare threshold.Rate
 
 	KeepAll  bool           // also return the best setting of every learner and encoding, see Found.Entries
@@ -69,20 +69,22 @@ type Found struct {
 
 // Search chooses a model for a goal and fits it to all rows that it may use.
 //
-//  1. The test part and the rows that give the threshold are set aside before anything is encoded, fitted or chosen. The
-//     other rows are divided into folds by the rules of Cut. A validation table replaces the folds.
-//  2. Candidates are the settings of every learner on every encoding. Encodings are fitted within the folds. A fold with more
-//     than FoldRows training rows fits a sample: positives first, up to half of it. For a goal that is a fraction of all
-//     rows the sample keeps the proportion of the classes.
-//  3. Candidates are compared by Criterion: the mean fraction of positives found at ten budgets around the goal's, averaged
-//     over the folds. A candidate that gives all rows the same score cannot be chosen.
-//  4. The best candidate is averaged with up to two of other encodings or learners while the average of their out-of-fold
-//     scores improves.
-//  5. Logistic regression on raw columns is kept unless the gain over it exceeds its standard error over the folds.
+//  1. The test part and the rows that give the threshold are set aside before anything is encoded, fitted or
+//     chosen. The other rows are divided into folds by the rules of Cut. A validation table replaces the
+//     folds.
+//  2. Candidates are the settings of every learner on every encoding. Encodings are fitted within the folds.
+//     A fold with more than FoldRows training rows fits a sample: positives first, up to half of it. For a
+//     goal that is a fraction of all rows the sample keeps the proportion of the classes.
+//  3. Candidates are compared by Criterion: the mean fraction of positives found at ten budgets around the
+//     goal's, averaged over the folds. A candidate that gives all rows the same score cannot be chosen.
+//  4. The best candidate is averaged with up to two of other encodings or learners while the average of their
+//     out-of-fold scores improves.
+//  5. Logistic regression on raw columns is kept unless the gain over it exceeds its standard error over the
+//     folds.
 //  6. The selected candidates are fitted again to all training rows, once or in folds (see Scheme).
 //
-// If ctx or MaxTime ends the search, it continues with what is finished and sets Cancelled or TimeUp. If nothing is finished,
-// it returns the context's error. Errors that the user can fix are *diag.Error.
+// If ctx or MaxTime ends the search, it continues with what is finished and sets Cancelled or TimeUp. If
+// nothing is finished, it returns the context's error. Errors that the user can fix are *diag.Error.
 func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	plan, err := newPlan(d, o)
 	if err != nil {

@@ -35,8 +35,8 @@ func bell(random *rand.Rand) float64 {
 	return x
 }
 
-// simulated makes overlapping classes in four columns: the first carries the class in a straight line, the second in a
-// curve that only an encoding can follow.
+// simulated makes overlapping classes in four columns: the first carries the class in a straight line, the
+// second in a curve that only an encoding can follow.
 func simulated(positives, negatives int, seed uint64) *table.Table {
 	random := rand.New(rand.NewPCG(seed, 0))
 	t := &table.Table{File: "rows.csv"}
@@ -130,7 +130,8 @@ func scoresOf(t testing.TB, m *feature.Map, w []float64, offset float64, data *t
 	return z
 }
 
-// The criterion of a candidate, recomputed: the same folds, one fit each, positives counted above the budgets' thresholds.
+// The criterion of a candidate, recomputed: the same folds, one fit each, positives counted above the
+// budgets' thresholds.
 func TestCriterionByHand(t *testing.T) {
 	data := simulated(90, 510, 1)
 	f := find(t, data, linear(t, "--max-fpr 5%", method.Logistic))
@@ -240,8 +241,8 @@ func TestAverageIsTheSumOfItsMembers(t *testing.T) {
 	}
 }
 
-// Rows of the test part and calibration rows reach nothing but their own measurement: with other values in them, the model
-// is the same.
+// Rows of the test part and calibration rows reach nothing but their own measurement: with other values in
+// them, the model is the same.
 func TestNothingLeaks(t *testing.T) {
 	o := quick(t, "--max-fpr 10%")
 	o.TestShare, o.Delta = threshold.MustRate("25%"), threshold.MustRate("10%")
@@ -334,7 +335,8 @@ func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	}
 }
 
-// Every learner and encoding can be asked for alone; the ramp then starts from a logistic regression that is no candidate.
+// Every learner and encoding can be asked for alone; the ramp then starts from a logistic regression that is
+// no candidate.
 func TestRestrictions(t *testing.T) {
 	data := simulated(60, 240, 7)
 	for _, name := range []method.Name{method.Logistic, method.SVM, method.Ramp, "patmat-np", "grill-np"} {
@@ -485,10 +487,10 @@ func TestSearchRefuses(t *testing.T) {
 		{Data{Table: ok}, SearchOptions{Goal: np, Features: []feature.Encode{"best"}}, diag.Usage, `encoding "best"`},
 		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, diag.Usage, "folds 1"},
 		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, diag.Usage, "missing delta"},
-		{Data{Table: simulated(0, 10, 1)}, SearchOptions{Goal: np}, diag.Data, "there are no positive, 10 negatives"},
+		{Data{Table: simulated(0, 10, 1)}, SearchOptions{Goal: np}, diag.Data, "there are no positives, 10 negatives"},
 		{Data{Table: simulated(1, 99, 1)}, SearchOptions{Goal: np}, diag.Data, "at least two rows of each class"},
 		{Data{Table: ok, Validation: simulated(0, 9, 1)}, SearchOptions{Goal: np}, diag.Data,
-			"the validation part has no positive, 9 negatives"},
+			"the validation part has no positives, 9 negatives"},
 		{Data{Table: timed}, SearchOptions{Goal: np}, diag.Data, `rows.csv:9: column "day": "soon"`},
 		{Data{Table: grouped}, SearchOptions{Goal: np}, diag.Data, "no fold with rows of both classes"},
 		{Data{Table: missing}, SearchOptions{Goal: np}, diag.Data, `rows.csv:7: column "x2"`},
@@ -518,7 +520,8 @@ func TestSearchProgress(t *testing.T) {
 	}
 }
 
-// A fold fits a sample of very many rows; what is chosen is fitted to all, with the penalty of as many rows.
+// A fold fits a sample of very many rows. The selected model is fitted to all rows, with the penalty scaled
+// to their number.
 func TestFoldsOfSamples(t *testing.T) {
 	o := linear(t, "--max-fpr 5%", method.Logistic)
 	o.FoldRows = 300

@@ -54,9 +54,10 @@ func selectMembers(tasks []*task, folds []*foldRows) (*selection, error) {
 	return s, nil
 }
 
-// addMembers starts with the best task. It adds the task whose average with the members has the highest criterion out of
-// fold, as long as the criterion improves (Caruana and others 2004). A task that is far below the best alone must gain more
-// than the gain's standard error: where positives are few, some average is better by chance.
+// addMembers starts with the best task. It adds the task whose average with the members has the highest
+// criterion out of fold, as long as the criterion improves (Caruana and others 2004). A task that is far
+// below the best alone must gain more than the gain's standard error: where positives are few, some average
+// is better by chance.
 func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
 	members, score := list[:1:1], list[0].score()
 	for len(members) < mostMembers {
@@ -128,8 +129,8 @@ func (s *selection) averageOf(tasks []*task) (result.Estimate, error) {
 	return averageScore(values, positives), nil
 }
 
-// blendScores averages the members' scores of a fold's validation rows, negatives and positives. Each member's scores are
-// first put in common units: minus the middle of its negatives, divided by their spread.
+// blendScores averages the members' scores of a fold's validation rows, negatives and positives. Each
+// member's scores are first put in common units: minus the middle of its negatives, divided by their spread.
 func blendScores(tasks []*task, fold int) (z [2][]float64) {
 	share := 1 / float64(len(tasks))
 	for _, t := range tasks {

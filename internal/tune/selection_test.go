@@ -15,8 +15,8 @@ import (
 	"toptau/threshold"
 )
 
-// fakeTasks returns tasks and folds with made-up scores: each task has one candidate that adds noise of its own size to the
-// truth in each of three folds.
+// fakeTasks returns tasks and folds with made-up scores: each task has one candidate that adds noise of its
+// own size to the truth in each of three folds.
 func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task, []*foldRows) {
 	t.Helper()
 	const n = 200

@@ -6,54 +6,45 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/internal/text"
 )
 
-// Cut says how rows are divided into parts.
-//
-// Rules, in this order:
+// Cut divides rows into parts by these rules, in this order:
 //
 //  1. Rows of an unknown class are in no part.
-//  2. Rows of one group are in one part; without groups every row is a group of its own.
-//  3. With Time the parts are consecutive periods, the first part the earliest, cut by the number of rows; rows of equal
-//     time are in one part, a group counts at its earliest row, and nothing is stratified.
-//  4. Otherwise both classes are divided in the proportions of Shares (exactly, up to rounding, without groups;
-//     greedily, the groups with most positives first, with them).
-//  5. A class with at least as many groups as there are parts is missing in no part, where rules 2 and 3 allow it.
+//  2. Rows of one group are in one part. Without groups every row is a group.
+//  3. With Time the parts are consecutive periods, the earliest first, with Shares of the rows. Rows of equal
+//     time are in one part, a group counts at its earliest row, and the classes are not balanced.
+//  4. Otherwise both classes are divided in the proportions of Shares: exactly up to rounding without groups,
+//     greedily with groups, those with most positives first.
+//  5. Every part gets rows of a class that has at least as many groups as there are parts, if rules 2 and 3
+//     allow it.
 //
-// The result depends on the classes in the order of the rows, the groups, Shares and Seed alone, and the choice of the
-// positives does not depend on the negatives (without groups).
+// The result depends only on the classes in the order of the rows, the groups, Shares and Seed. Without
+// groups the choice of the positives does not depend on the negatives.
 type Cut struct {
-	Shares []float64 // of the parts, positive; they are divided by their sum
+	Shares []float64 // of the parts, positive; Divide normalises them to a sum of 1
 	Seed   uint64
-	Group  []string // nil, or one text for each row
-	Time   []int    // nil, or one rank for each row, see Timeline
+	Group  []string // one text per row; nil: no groups
+	Time   []int    // one rank per row, see Timeline; nil: no order in time
 }
 
-// Counts are the rows of each class in a part.
+// Counts is the number of rows of each class.
 type Counts struct{ Positives, Negatives int }
 
 // String returns "63 positives, 112 negatives".
 func (c Counts) String() string {
-	return fmt.Sprintf("%s, %s", plural(c.Positives, "positive"), plural(c.Negatives, "negative"))
+	return text.Plural(c.Positives, "positive") + ", " + text.Plural(c.Negatives, "negative")
 }
 
-// Rows is the number of rows of the part.
+// Rows returns the number of rows.
 func (c Counts) Rows() int { return c.Positives + c.Negatives }
 
-func plural(n int, noun string) string {
-	switch n {
-	case 0:
-		return "no " + noun
-	case 1:
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// CountRows counts the classes of some rows.
+// CountRows counts the rows of each class.
 func CountRows(label []table.Class, rows []int) Counts {
 	var c Counts
 	for _, row := range rows {
@@ -67,9 +58,9 @@ func CountRows(label []table.Class, rows []int) Counts {
 	return c
 }
 
-// Divide returns the rows of each part, ascending. A part may lack a class, or be empty: the caller knows which part
-// cannot do without (see CountRows). The error is about the Cut: shares that are not positive, a group or time column
-// of another length.
+// Divide returns the rows of each part in ascending order. A part may lack a class or be empty; the caller
+// checks that with CountRows. Shares that are not positive, and a Group or Time of another length, are
+// errors.
 func (c Cut) Divide(label []table.Class) ([][]int, error) {
 	if err := c.check(len(label)); err != nil {
 		return nil, err
@@ -98,12 +89,12 @@ func (c Cut) Divide(label []table.Class) ([][]int, error) {
 // Fold holds the rows of one fold of a cross-validation in ascending order.
 type Fold struct{ Train, Validation []int }
 
-// Folds divides the rows into k parts of equal shares by the rules of Cut (c.Shares is not used) and returns k rounds,
-// each with another part as validation and the others for training. With Time round i trains on the periods before
-// period i+1 only, so that there are k-1 rounds.
+// Folds divides the rows into k equal parts by the rules of Cut, which ignores c.Shares here, and returns k
+// folds. Each has another part for validation and the others for training. With Time there are k-1 folds:
+// fold i validates on period i+1 and trains on the periods before it.
 func (c Cut) Folds(label []table.Class, k int) ([]Fold, error) {
 	if k < 2 {
-		return nil, &diag.Error{Kind: diag.Usage, Found: plural(k, "fold"), Expected: "at least 2 folds"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "folds", Found: strconv.Itoa(k), Expected: "at least 2"}
 	}
 	c.Shares = slices.Repeat([]float64{1}, k)
 	parts, err := c.Divide(label)
@@ -145,7 +136,7 @@ func (c Cut) check(rows int) error {
 	return nil
 }
 
-// fractions are the shares divided by their sum.
+// fractions returns the shares divided by their sum.
 func (c Cut) fractions() []float64 {
 	var sum float64
 	for _, share := range c.Shares {
@@ -158,8 +149,8 @@ func (c Cut) fractions() []float64 {
 	return fractions
 }
 
-// byClass divides each class on its own: a shuffle, then consecutive runs of the apportioned lengths. The sizes of the
-// parts are apportioned first and the positives second, so that both are as near to the shares as whole numbers can be.
+// byClass shuffles each class and cuts it into runs of the apportioned lengths. It apportions the sizes of
+// the parts first and the positives second, so both are as close to the shares as whole numbers can be.
 func (c Cut) byClass(label []table.Class, part []int) {
 	var rows [2][]int // negatives, positives
 	for row, class := range label {
@@ -187,7 +178,7 @@ func (c Cut) byClass(label []table.Class, part []int) {
 	}
 }
 
-// apportion divides n by largest remainders; parts listed earlier win ties. Then no part stays empty that need not.
+// apportion divides n by largest remainders. Earlier parts win ties. No part stays empty if n suffices.
 func apportion(n int, fractions []float64) []int {
 	counts := make([]int, len(fractions))
 	rest := make([]float64, len(fractions))
@@ -219,8 +210,8 @@ func apportion(n int, fractions []float64) []int {
 	return counts
 }
 
-// fillEmpty moves one from the largest part to each part that has none, as long as the largest has more than one, and
-// mends a negative count in the same way.
+// fillEmpty moves one from the largest part to each part that has none, as long as the largest has more than
+// one. It corrects negative counts in the same way.
 func fillEmpty(counts []int) {
 	for {
 		largest, smallest := 0, 0
@@ -240,14 +231,14 @@ func fillEmpty(counts []int) {
 	}
 }
 
-// unit is a group of rows that stay together.
+// unit is a group of rows that stay in one part.
 type unit struct {
 	rows    []int
 	classes [2]int // negatives, positives
 	time    int    // of the earliest row
 }
 
-// units collects the rows of known class by group, in the order in which the groups first occur.
+// units returns the groups of the rows of known class, in the order of their first rows.
 func (c Cut) units(label []table.Class) []unit {
 	var units []unit
 	number := make(map[string]int)
@@ -280,8 +271,8 @@ func (c Cut) units(label []table.Class) []unit {
 	return units
 }
 
-// byGroup gives each group, the ones with most positives first and in random order among equals, to the part whose
-// class shares come nearest to the wanted ones by it.
+// byGroup assigns groups one by one, those with most positives first and equal ones in random order. Each
+// goes to the part whose class shares it brings closest to the wanted ones.
 func (c Cut) byGroup(label []table.Class, part []int) {
 	units := c.units(label)
 	shuffle(units, rand.New(rand.NewPCG(c.Seed, 2)))
@@ -306,7 +297,7 @@ func (c Cut) byGroup(label []table.Class, part []int) {
 				if all == 0 {
 					continue
 				}
-				// The change of (have - want)^2 when the group comes to this part.
+				// The change of (have - want)^2 if the group joins this part.
 				add := float64(u.classes[class]) / all
 				cost += float64(add * (add + float64(2*(have[p][class]-want))))
 			}
@@ -325,7 +316,7 @@ func (c Cut) byGroup(label []table.Class, part []int) {
 	}
 }
 
-// byTime cuts the groups, ordered by time, where the wanted numbers of rows are reached.
+// byTime orders the groups by time and cuts where the wanted numbers of rows are reached.
 func (c Cut) byTime(label []table.Class, part []int) {
 	units := c.units(label)
 	slices.SortStableFunc(units, func(a, b unit) int { return a.time - b.time })
@@ -336,7 +327,7 @@ func (c Cut) byTime(label []table.Class, part []int) {
 	counts := apportion(rows, c.fractions())
 	p, end, done := 0, counts[0], 0
 	for i := 0; i < len(units); {
-		// Units of equal time move together, to the part in which their middle row lies.
+		// Units of equal time go to the part that contains their middle row.
 		next, size := i, 0
 		for ; next < len(units) && units[next].time == units[i].time; next++ {
 			size += len(units[next].rows)
@@ -354,8 +345,8 @@ func (c Cut) byTime(label []table.Class, part []int) {
 	}
 }
 
-// shuffle is Fisher and Yates with bounded integers by multiplication and rejection (Lemire), written out so that the
-// order for a seed is fixed here.
+// shuffle is the Fisher-Yates shuffle. It does not use math/rand's, so that the order for a seed cannot
+// change with Go.
 func shuffle[T any](items []T, random *rand.Rand) {
 	for i := len(items) - 1; i > 0; i-- {
 		j := below(uint64(i+1), random)
@@ -363,7 +354,7 @@ func shuffle[T any](items []T, random *rand.Rand) {
 	}
 }
 
-// below returns a uniform whole number in [0, n).
+// below returns a uniform whole number in [0, n) by multiplication and rejection (Lemire 2019).
 func below(n uint64, random *rand.Rand) uint64 {
 	for {
 		high, low := bits.Mul64(random.Uint64(), n)

@@ -13,7 +13,7 @@ import (
 	"toptau/internal/table"
 )
 
-// labels returns so many positives, then so many negatives.
+// labels returns the given number of positives, then of negatives.
 func labels(positives, negatives int) []table.Class {
 	return append(slices.Repeat([]table.Class{table.Positive}, positives),
 		slices.Repeat([]table.Class{table.Negative}, negatives)...)
@@ -36,7 +36,8 @@ func sizes(label []table.Class, parts [][]int) string {
 	return strings.Join(text, " ")
 }
 
-// The sizes of the paper's Table "counts" for ionosphere (175, 88, 88), and what happens with hardly any positives.
+// The sizes of the paper's Table "counts" for ionosphere (175, 88, 88), and what happens with hardly any
+// positives.
 func TestStratifiedSizes(t *testing.T) {
 	halves := []float64{2, 1, 1}
 	tests := []struct {
@@ -88,7 +89,8 @@ func cutOf(t *rapid.T) (Cut, []table.Class) {
 	return c, label
 }
 
-// Every labelled row is in exactly one part, groups do not straddle, periods do not overlap, and it is repeatable.
+// Every labelled row is in exactly one part, groups do not straddle, periods do not overlap, and it is
+// repeatable.
 func TestCutRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, label := cutOf(t)
@@ -132,8 +134,8 @@ func TestCutRules(t *testing.T) {
 	})
 }
 
-// Without groups and time: the sizes are as near to the shares as whole numbers can be, no part lacks a class that has
-// enough rows, and the choice of the positives does not depend on the negatives.
+// Without groups and time: the sizes are as near to the shares as whole numbers can be, no part lacks a class
+// that has enough rows, and the choice of the positives does not depend on the negatives.
 func TestStratification(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		positives, negatives := rapid.IntRange(0, 80).Draw(t, "positives"), rapid.IntRange(0, 80).Draw(t, "negatives")
@@ -168,8 +170,8 @@ func TestStratification(t *testing.T) {
 	})
 }
 
-// Every row has the same chance to come into each part: a count of 400 at probability 1/4 lies within 5 standard
-// deviations, for each of 12 rows.
+// Every row has the same chance to come into each part: a count of 400 at probability 1/4 lies within 5
+// standard deviations, for each of 12 rows.
 func TestSplitIsUniform(t *testing.T) {
 	label := labels(4, 8)
 	const draws = 1600

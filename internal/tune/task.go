@@ -128,8 +128,8 @@ type foldScores struct {
 	middle, spread       float64 // the median of the negatives, and the distance from there to their 95 % quantile
 }
 
-// setUnits computes the middle and the spread of the negatives. If the 95 % quantile equals the median, it takes the largest
-// negative, then the largest positive, then 1.
+// setUnits computes the middle and the spread of the negatives. If the 95 % quantile equals the median, it
+// takes the largest negative, then the largest positive, then 1.
 func (z *foldScores) setUnits() {
 	sorted := slices.Sorted(slices.Values(z.negatives))
 	n := len(sorted)

@@ -12,23 +12,24 @@ import (
 	"toptau/internal/table"
 )
 
-// timeLayouts are the forms of a time that Timeline reads beside plain numbers. Fractions of a second may follow.
+// timeLayouts are the forms of a date that Timeline reads. Fractions of a second may follow.
 var timeLayouts = []string{
 	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00",
 	"2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
 }
 
-// Timeline ranks the rows of a table by its time column, 0 for the earliest; equal times have equal ranks. A column
-// holds either numbers of any unit or dates such as 2024-05-31, 2024-05-31 23:59:59 or 2024-05-31T23:59:59Z (without a
-// zone: UTC). Anything else is an error with its line. Without a time column the ranks are nil.
+// Timeline returns the rank of each row by the time column of a table, 0 for the earliest; equal times have
+// equal ranks. A column has either numbers of any unit or dates such as 2024-05-31, 2024-05-31 23:59:59 or
+// 2024-05-31T23:59:59Z (without a zone: UTC). Anything else is an error with its line. Without a time column
+// Timeline returns nil.
 func Timeline(t *table.Table) ([]int, error) {
 	if t.Time == nil {
 		return nil, nil
 	}
 	type moment struct {
 		row     int
-		seconds float64 // the number, or the seconds of a date
-		nanos   int     // the rest of a date
+		seconds float64 // the number, or the whole seconds of a date
+		nanos   int     // the fraction of a date's second
 	}
 	moments := make([]moment, len(t.Time.Values))
 	numbers := false

@@ -18,10 +18,12 @@ type Ranked struct {
 	Score float64 // the criterion of the task in cross-validation
 }
 
-// Verdicts draws conclusions from the differences of several entries to the one numbered reference. The chosen entry, or
-// without one every entry, is compared with the reference and with the scores of other programs.
+// Verdicts draws conclusions from the differences of several entries to the one numbered reference. The
+// chosen entry, or without one every entry, is compared with the reference and with the scores of other
+// programs.
 //
-// If several entries are compared, and for the best one, the intervals hold together with the stated confidence.
+// If several entries are compared, and for the best one, the intervals hold together with the stated
+// confidence.
 func Verdicts(entries []Ranked, paired *metric.Paired, reference int) []result.Verdict {
 	v := &verdicts{entries: entries, paired: paired, reference: reference}
 	if slices.ContainsFunc(entries, func(e Ranked) bool { return e.Learner != "" }) {
@@ -77,8 +79,8 @@ func (v *verdicts) aboutLoss() {
 	v.compare(result.AboutLoss, focused, logistic, 1)
 }
 
-// aboutEncoding compares the best encoding of a learner with raw columns. The learner is the one with the best entry, or
-// logistic regression if that one has a single encoding.
+// aboutEncoding compares the best encoding of a learner with raw columns. The learner is the one with the
+// best entry, or logistic regression if that one has a single encoding.
 func (v *verdicts) aboutEncoding() {
 	best := v.preferred(func(*Ranked) bool { return true })
 	for _, learner := range []method.Name{v.entries[best].Learner, method.Logistic} {
@@ -91,8 +93,8 @@ func (v *verdicts) aboutEncoding() {
 	}
 }
 
-// aboutEntries compares the chosen entry with the reference and the scores of other programs. Without a chosen entry it
-// compares every entry with the reference.
+// aboutEntries compares the chosen entry with the reference and the scores of other programs. Without a
+// chosen entry it compares every entry with the reference.
 func (v *verdicts) aboutEntries() {
 	var pairs [][2]int
 	chosen := slices.IndexFunc(v.entries, func(e Ranked) bool { return e.Kind == result.ChosenEntry })
@@ -109,10 +111,10 @@ func (v *verdicts) aboutEntries() {
 	}
 }
 
-// aboutBest names the entry with the most positives. It is the best of many on the same rows, so its number is too high. What
-// holds nevertheless is a set that contains the best entry: it leaves out an entry if another one finds more at a confidence
-// that is divided by the number of other entries. So the best entry is left out with at most the probability that one of its
-// own intervals fails.
+// aboutBest names the entry with the most positives. It is the best of many on the same rows, so its number
+// is too high. What holds nevertheless is a set that contains the best entry: it leaves out an entry if
+// another one finds more at a confidence that is divided by the number of other entries. So the best entry is
+// left out with at most the probability that one of its own intervals fails.
 func (v *verdicts) aboutBest() {
 	if len(v.entries) < 3 || !v.paired.Results[0].Defined() {
 		return // of two entries the difference shows all

@@ -38,8 +38,8 @@ func pairOf(t *testing.T, found ...int) *metric.Paired {
 	return &paired
 }
 
-// Each conclusion, from entries whose scores are made by hand: the loss is judged on one encoding, the encoding with one
-// learner, and the best entry is among those that no other one beats.
+// Each conclusion, from entries whose scores are made by hand: the loss is judged on one encoding, the
+// encoding with one learner, and the best entry is among those that no other one beats.
 func TestVerdicts(t *testing.T) {
 	raw, leaves := feature.EncodeRaw, feature.EncodeLeaves
 	entries := []Ranked{
@@ -97,7 +97,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Saved models and scores are each compared with the reference, together; nothing is said about losses and encodings.
+// Saved models and scores are each compared with the reference, together; nothing is said about losses and
+// encodings.
 func TestVerdictsOnSavedModels(t *testing.T) {
 	entries := []Ranked{{Name: "last", Kind: result.ModelEntry}, {Name: "next", Kind: result.ModelEntry}, {Name: "other", Kind: result.ScoresEntry}}
 	got := Verdicts(entries, pairOf(t, 100, 150, 50), 0)

@@ -9,15 +9,16 @@ import (
 	"toptau/threshold"
 )
 
-// fewPositives is the number of positives below which a difference between two candidates is mostly noise: one positive is
-// then more than 3 points.
+// fewPositives is the number of positives below which a difference between two candidates is mostly noise:
+// one positive is then more than 3 points.
 const fewPositives = 30
 
 func (f *Found) warn(code, format string, args ...any) {
 	f.Warnings = append(f.Warnings, Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
-// addWarnings lists what limits the result. outOfFold is the number of positives whose scores chose the model.
+// addWarnings lists what limits the result. outOfFold is the number of positives whose scores chose the
+// model.
 func (f *Found) addWarnings(s *parts, outOfFold int) {
 	t := s.data.Table
 	if unlabelled := t.Rows() - countLabelled(t).Rows(); unlabelled > 0 {
@@ -64,7 +65,8 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 	}
 }
 
-// rowsForOne returns the smallest population in which the rate is a whole row: the smallest m with floor(m tau) >= 1.
+// rowsForOne returns the smallest population in which the rate is a whole row: the smallest m with floor(m
+// tau) >= 1.
 func rowsForOne(tau threshold.Rate) int {
 	m := int(math.Ceil(1 / tau.Float64()))
 	for m > 1 && tau.Floor(m-1) >= 1 {

@@ -89,7 +89,7 @@ const (
 	// rootNoise is the relative size of a Newton step that rounding swallows: below half a unit in the last
 	// place.
 	rootNoise = 1e-16
-	// rootSteps ends Newton's method if rounding keeps it alive. It takes about ten steps in practice.
+	// rootSteps ends Newton's method if rounding keeps it alive.
 	rootSteps = 200
 )
 

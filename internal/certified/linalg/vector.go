@@ -70,7 +70,7 @@ func Sum(a []float64) float64 {
 }
 
 // inlineWork is the number of multiplications below which starting goroutines costs more than it saves.
-// Chosen by hand: 1e5 multiplications take about 50 microseconds.
+// Chosen by hand.
 const inlineWork = 1e5
 
 // For is parallel.For for a loop of about the given number of multiplications. A small loop runs on the

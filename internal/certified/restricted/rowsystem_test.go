@@ -22,7 +22,7 @@ func TestRowSystemIsTheDenseOne(t *testing.T) {
 		for _, v := range []*interior{dense, rowwise} {
 			v.coldStart(make([]float64, pos.N), make([]float64, row.N), 1)
 			for i := range v.p {
-				v.sg[i] *= math.Ldexp(1, i-10) // diagonals of many sizes
+				v.sg[i] *= math.Ldexp(1, i-10) // diagonals of very different sizes
 			}
 			v.residuals()
 			v.factor()

@@ -21,8 +21,7 @@ const (
 	// massNoise is the relative excess of the mass at which the level counts as found: the rounding of a sum
 	// of many terms.
 	massNoise = 1e-13
-	// volumeSteps and massSteps end the iterations if rounding keeps them alive. About ten are taken in
-	// practice.
+	// volumeSteps and massSteps end the iterations if rounding keeps them alive.
 	volumeSteps = 100
 	massSteps   = 60
 )

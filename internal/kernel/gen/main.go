@@ -30,18 +30,14 @@ var kernels = []part{
 	{"reduce", reduce},
 	{"tile", tile},
 	{"tilegradient", tileGradient},
-	{"tilerow", tileRow},
 	{"filter", filter},
 	{"hinge", hinge},
 	{"select", selection},
 	{"coded", coded},
-	{"join", join},
 	{"entries", entries},
 	{"scatter", scatter},
 	{"decimals", decimals},
-	{"standardise", standardise},
 	{"columns", columns},
-	{"moments", moments},
 }
 
 func main() {

@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// overlap emits the scores of one panel beside the gradient of another: the one comes from memory while the other, which
-// has been scored before, is in cache. The sixteen registers of AVX2 do not hold what this needs.
+// overlap emits the scores of one panel together with the gradient of another. The first comes from memory while the second,
+// which has been scored before, is in cache. The sixteen registers of AVX2 do not hold what this needs.
 func overlap(c code) {
 	for _, size := range []int{4, 8} {
 		for _, s := range []shape{avx512} {

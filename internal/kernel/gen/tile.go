@@ -33,7 +33,7 @@ type tileCode struct {
 
 // emit writes the loop over four models at a time, then over the models that are left.
 //
-// AVX-512 keeps 64 rows x 4 models in sixteen registers. AVX2 has room for 16 rows x 4 models: it goes through the
+// AVX-512 keeps 64 rows x 4 models in sixteen registers. AVX2 has registers for 16 rows x 4 models: it goes through the
 // panel in four strips of rows, so d must be so small that a strip of the panel stays in the first cache.
 func (t tileCode) emit() {
 	strips := 1

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -22,33 +23,32 @@ func TestClaims(t *testing.T) {
 				for _, absolute := range []bool{false, true} {
 					name := fmt.Sprintf("alpha %s, delta %s, n %d, absolute %v", alpha, delta, n, absolute)
 					a, d := threshold.MustRate(alpha), threshold.MustRate(delta)
-					rule := func() (Threshold, error) { return NeymanPearson(z, a, d) }
+					rule := func() (float64, Guarantee, error) { return NeymanPearson(z, a, d) }
 					if absolute {
-						rule, a = func() (Threshold, error) { return AbsoluteTop(z, d) }, threshold.Rate{}
+						rule = func() (float64, Guarantee, error) { return AbsoluteTop(z, d) }
 					}
-					found, err := rule()
-					if !found.Certified {
+					at, c, err := rule()
+					if !c.Certified {
 						continue
 					}
 					if err != nil {
 						t.Fatal(err)
 					}
-					c := Claim{Alpha: a, Delta: d, N: n, Order: found.Order, Bound: found.Bound, Sample: found.Sample}
-					if value, kept, err := c.Check(); err != nil || !kept || value != found.Threshold {
-						t.Fatalf("%s: %v, %v, %v; the threshold is %v", name, value, kept, err, found.Threshold)
+					if value, kept, err := c.Check(); err != nil || !kept || value != at {
+						t.Fatalf("%s: %v, %v, %v; the threshold is %v", name, value, kept, err, at)
 					}
-					for what, edit := range map[string]func(*Claim){
-						"order + 1":      func(c *Claim) { c.Order++ },
-						"order - 1":      func(c *Claim) { c.Order-- },
-						"n + 1":          func(c *Claim) { c.N++ },
-						"n / 2":          func(c *Claim) { c.N /= 2 },
-						"bound":          func(c *Claim) { c.Bound *= 1 - 1e-6 },
-						"bound NaN":      func(c *Claim) { c.Bound = math.NaN() },
-						"delta / 1000":   func(c *Claim) { c.Delta = threshold.MustRate("5e-9") },
-						"no delta":       func(c *Claim) { c.Delta = threshold.Rate{} },
-						"alpha":          func(c *Claim) { c.Alpha = threshold.MustRate("0.1%") },
-						"rows of sample": func(c *Claim) { s := *c.Sample; s.Rows++; c.Sample = &s },
-						"other sample":   func(c *Claim) { c.Sample = &Sample{Rows: n, Above: []int{n}, Scores: []float64{1}} },
+					for what, edit := range map[string]func(*Guarantee){
+						"order + 1":      func(c *Guarantee) { c.Order++ },
+						"order - 1":      func(c *Guarantee) { c.Order-- },
+						"n + 1":          func(c *Guarantee) { c.Negatives++ },
+						"n / 2":          func(c *Guarantee) { c.Negatives /= 2 },
+						"bound":          func(c *Guarantee) { c.Bound *= 1 - 1e-6 },
+						"bound NaN":      func(c *Guarantee) { c.Bound = math.NaN() },
+						"delta / 1000":   func(c *Guarantee) { c.Delta = threshold.MustRate("5e-9") },
+						"no delta":       func(c *Guarantee) { c.Delta = threshold.Rate{} },
+						"alpha":          func(c *Guarantee) { c.Rate = threshold.MustRate("0.1%") },
+						"rows of sample": func(c *Guarantee) { s := *c.Calibration; s.Rows++; c.Calibration = &s },
+						"other sample":   func(c *Guarantee) { c.Calibration = &Sample{Rows: n, Above: []int{n}, Scores: []float64{1}} },
 					} {
 						edited := c
 						edit(&edited)
@@ -58,7 +58,7 @@ func TestClaims(t *testing.T) {
 					}
 					// Without the number of scores, the order and the bound give it.
 					if !absolute {
-						c.N, c.Sample = 0, nil
+						c.Kind, c.Negatives, c.Calibration = metric.GoalTop, 0, nil
 						if _, _, err := c.Check(); err != nil {
 							t.Errorf("%s, without n: %v", name, err)
 						}
@@ -80,7 +80,7 @@ func TestClaimsOfManyRows(t *testing.T) {
 	go func() {
 		var errs []string
 		for _, n := range []int{mostClaimed, mostClaimed + 1, math.MaxInt64} {
-			c := Claim{Alpha: threshold.MustRate("1/2"), Delta: threshold.MustRate("1/2"), N: n, Order: n / 2, Bound: 0.5}
+			c := Guarantee{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("1/2"), Delta: threshold.MustRate("1/2"), Negatives: n, Order: n / 2, Bound: 0.5}
 			_, _, err := c.Check()
 			errs = append(errs, fmt.Sprint(err))
 		}

@@ -1,0 +1,130 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"toptau/internal/binomial"
+	"toptau/metric"
+)
+
+const (
+	// claimRounding is the largest relative difference between a bound and its recomputation that counts as rounding. The
+	// tail has a relative error of about 1e-12.
+	claimRounding = 1e-9
+
+	// mostClaimed limits the number of calibration scores and mostWide the terms of a sum with 400 bits, so that a small
+	// file cannot cause hours of work. No file that can be read has that many rows.
+	mostClaimed = 1 << 40
+	mostWide    = 1 << 18
+)
+
+// Check recomputes the evidence and returns an error for a contradiction: an order that the rule does not give for these
+// numbers, a bound that is not the binomial tail, a sample of another number of rows. It returns the threshold if the
+// calibration scores have it, and whether they do. Certified is not checked.
+func (g *Guarantee) Check() (threshold float64, known bool, err error) {
+	if err := g.Calibration.Check(); err != nil {
+		return 0, false, err
+	}
+	n := g.claimed()
+	if n < 0 || n > mostClaimed || g.Order < 1 || g.Order > mostClaimed || n > 0 && g.Order > n {
+		return 0, false, fmt.Errorf("order %d of %d calibration scores", g.Order, n)
+	}
+	if n == 0 && g.Kind != metric.GoalTop {
+		return 0, false, fmt.Errorf("no calibration scores")
+	}
+	if !(g.Bound >= 0 && g.Bound <= 1) {
+		return 0, false, fmt.Errorf("bound %v", g.Bound)
+	}
+	if g.Delta.IsZero() {
+		return 0, false, fmt.Errorf("no delta")
+	}
+	switch {
+	case g.Kind == metric.GoalAbsoluteTop && g.Rate.IsZero():
+		err = g.checkAbsolute(n)
+	case (g.Kind == metric.GoalTop || g.Kind == metric.GoalMaxFPR) && !g.Rate.IsZero():
+		err = g.checkOrder(n)
+	default:
+		err = fmt.Errorf("kind %q with rate %q", g.Kind, g.Rate)
+	}
+	if err != nil || g.Calibration == nil {
+		return 0, false, err
+	}
+	if g.Calibration.Rows != n {
+		return 0, false, fmt.Errorf("%d calibration scores, and a sample of %d", n, g.Calibration.Rows)
+	}
+	if !slices.Equal(g.Calibration.Above, sampledRanks(n, g.Order)) {
+		return 0, false, fmt.Errorf("the sample of the calibration scores has other ranks than order %d of %d leaves", g.Order, n)
+	}
+	return g.Calibration.Scores[slices.Index(g.Calibration.Above, n-g.Order)], true, nil
+}
+
+// claimed returns the number of calibration scores without the sample where possible, so that the sample can be checked.
+func (g *Guarantee) claimed() int {
+	if g.Kind == metric.GoalTop {
+		return g.N()
+	}
+	return g.Negatives
+}
+
+func (g *Guarantee) checkAbsolute(n int) error {
+	if n < 1 || g.Order != n {
+		return fmt.Errorf("order %d of %d calibration scores; the rule gives the largest", g.Order, n)
+	}
+	if bound := absoluteBound(n, g.Delta.Float64()); !near(g.Bound, bound) {
+		return fmt.Errorf("the bound is %.6g for %d calibration scores and delta %s, the file has %.6g", bound, n, g.Delta, g.Bound)
+	}
+	return nil
+}
+
+// checkOrder checks the order of NeymanPearson: its tail is at most delta, and that of the order below is not.
+func (g *Guarantee) checkOrder(n int) error {
+	if n == 0 {
+		n = g.findN()
+	}
+	m := n - g.Order // calibration scores that may lie above
+	if m < 0 {
+		return fmt.Errorf("order %d of %d calibration scores", g.Order, n)
+	}
+	if tail := binomial.AtMost(n, m, g.Rate.Float64()); !near(g.Bound, tail) {
+		return fmt.Errorf("the binomial tail of order %d of %d at rate %s is %.6g, the file has %.6g", g.Order, n, g.Rate, tail, g.Bound)
+	}
+	if !g.atMost(n, m, 1) {
+		return fmt.Errorf("the binomial tail of order %d of %d at rate %s is %.6g, above delta %s", g.Order, n, g.Rate, g.Bound, g.Delta)
+	}
+	if g.Order > 1 && m+1 < n && g.atMost(n, m+1, -1) {
+		return fmt.Errorf("order %d of %d at rate %s and delta %s; the rule gives a lower one", g.Order, n, g.Rate, g.Delta)
+	}
+	return nil
+}
+
+// atMost reports whether P(Bin(n, Rate) <= m) <= Delta. If the exact answer takes too long, float64 decides in
+// favour of the claim: sign is 1 if a tail of at most Delta supports the claim and -1 if it contradicts it.
+func (g *Guarantee) atMost(n, m, sign int) bool {
+	if m <= mostWide {
+		return tailAtMost(n, m, g.Rate, g.Delta)
+	}
+	return binomial.AtMost(n, m, g.Rate.Float64()) <= g.Delta.Float64()*(1+float64(float64(sign)*doubtful))
+}
+
+// findN returns the smallest number of scores at which the tail of the order reaches the bound: P(Bin(n, Rate) <= n - Order)
+// grows with n.
+func (g *Guarantee) findN() int {
+	low, high := g.Order, g.Order
+	tail := func(n int) float64 { return binomial.AtMost(n, n-g.Order, g.Rate.Float64()) }
+	for tail(high) < g.Bound*(1-claimRounding) && high < mostClaimed {
+		high *= 2
+	}
+	for low < high {
+		if middle := low + (high-low)/2; tail(middle) < g.Bound*(1-claimRounding) {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// near reports whether two numbers differ by rounding only.
+func near(a, b float64) bool { return math.Abs(a-b) <= claimRounding*math.Abs(b) }
