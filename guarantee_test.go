@@ -17,7 +17,7 @@ import (
 	"toptau/threshold"
 )
 
-// draws sets the size of the simulations in docs/guarantee.md: go test -run 'Segments|OutOfFold' -v . -args -draws 1000
+// draws sets the size of the simulations in docs/results/guarantee.md: go test -run 'Segments|OutOfFold' -v . -args -draws 1000
 var draws = flag.Int("draws", 60, "calibration sets of each simulation with a learner in it")
 
 // atMostViolations returns the number of violations that delta plus three binomial standard errors allow.
@@ -234,7 +234,7 @@ func (s *outOfFold) pickLuckiest(t *testing.T) int {
 
 // TestOutOfFoldBySimulation measures how often out-of-fold calibration of cross-fitted logistic regression breaks its budget, with
 // and without a choice among 8 settings by the same scores. It compares that with fresh calibration rows for the chosen model
-// and with scores of the model's training rows. Only fresh rows have a guarantee to keep. docs/guarantee.md has the other numbers.
+// and with scores of the model's training rows. Only fresh rows have a guarantee to keep. docs/results/guarantee.md has the other numbers.
 func TestOutOfFoldBySimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of fits")

@@ -52,14 +52,14 @@ func (b *bench) liblinear() error {
 			}
 		})
 	}
-	fit := func(solver method.Solver, iterations int) timer {
+	fit := func(settings method.Settings) timer {
 		return attempt(func() error {
 			d, err := toptau.Read(context.Background(), path, toptau.Format{})
 			if err != nil {
 				return err
 			}
-			_, err = toptau.Fit(context.Background(), d, method.Problem{Method: "toppushk", K: 5, Lambda: 0.001},
-				toptau.FitOptions{Settings: method.Settings{Solver: solver, Iterations: iterations}})
+			_, err = toptau.Fit(context.Background(), d, method.Problem{Method: method.TopPushK, K: 5, Lambda: 0.001},
+				toptau.FitOptions{Settings: settings})
 			return err
 		})
 	}

@@ -1,5 +1,5 @@
 // Command bench measures toptau against the limits of the machine and against other programs, and writes
-// docs/performance.md. "make bench" at the root of the repository runs it.
+// docs/results/performance.md. "make bench" at the root of the repository runs it.
 //
 // Everything is a ratio of two things that run in turns, A B A B, so that a machine that is busy or slow changes both.
 // OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are used where they are installed, and skipped with a message otherwise.

@@ -15,7 +15,7 @@ import (
 //go:embed tried.md
 var tried string
 
-// page returns the text of docs/performance.md.
+// page is docs/results/performance.md.
 func (b *bench) page(before, after string) string {
 	var p strings.Builder
 	p.WriteString(`# Performance

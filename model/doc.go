@@ -13,7 +13,7 @@
 // A Model does not change after it was made and is safe for concurrent use. Methods that change a model
 // return a new one.
 //
-// A model file is JSON of a documented version (docs/model.md). The same model gives the same bytes: fields
+// A model file is JSON of a documented version (docs/reference/model.md). The same model gives the same bytes: fields
 // have a fixed order, floats their shortest form, and nothing depends on the time or the machine. Read
 // refuses a file that is not a model, was written by a newer version, was edited or truncated, or whose probe
 // rows do not score as recorded. The error says which.

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"toptau"
+	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/parallel"
 	"toptau/method"
@@ -177,8 +178,7 @@ func (u *urn) draw(ctx context.Context, number int) (o outcome) {
 		t, err := toptau.Train(ctx, data, toptau.MaxFPR(budget),
 			toptau.TrainOptions{Method: []method.Name{restrictedTo}, Encoding: []schema.Encoding{schema.Raw}, Delta: d,
 				Seed: uint64(number)})
-		var refused *diag.Error
-		if errors.As(err, &refused) && refused.Kind == diag.Guarantee {
+		if errors.Is(err, diag.ErrNoGuarantee) {
 			continue
 		}
 		if o.err = err; err != nil {

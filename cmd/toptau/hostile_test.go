@@ -457,7 +457,7 @@ in float64 for rows of any length. An empty message means that the command succe
 
 This command writes the table:
 
-    TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-page ../../docs/hostile.md
+    TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-page ../../docs/results/hostile.md
 
 The tests run it with smaller files. With TOPTAU_HOSTILE_DIR=DIR an interrupted run continues.
 

@@ -1,7 +1,7 @@
 // Package atomicfile writes files that appear complete or not at all. The content goes to a temporary file
 // next to the target, which is renamed to the target when all of it is on the disk. Commit publishes several
 // files together. The next process that writes into a directory removes the temporary files of killed
-// processes there. docs/files.md describes the protocol.
+// processes there. docs/reference/files.md describes the protocol.
 package atomicfile
 
 import (

@@ -212,7 +212,7 @@ func beyond(x, side float64) float64 {
 	return x
 }
 
-// Bins of a scorecard: intervals between quantiles. Chosen by hand; docs/quality.md has results with them.
+// Bins of a scorecard: intervals between quantiles. Chosen by hand; docs/results/quality.md has results with them.
 const (
 	bins        = 16
 	binsOfMany  = 8 // if there are more than manyColumns numeric columns

@@ -14,7 +14,7 @@ import (
 	"toptau/metric"
 )
 
-// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/quality.md measures the
+// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/results/quality.md measures the
 // defaults.
 const (
 	fewRows         = 3000
