@@ -44,7 +44,7 @@ func build(l matrix.Layout, n int, row func(i int) (dense []float64, cols []uint
 	return m.Positives, nil
 }
 
-// densePart has whole panels of d float32 columns in about so many bytes.
+// densePart returns whole panels of d float32 columns that take about the given number of bytes.
 func densePart(d, bytes int) (*matrix.ClassRows, error) {
 	rows := max(1, bytes/(4*d*kernel.PanelRows)) * kernel.PanelRows
 	const period = 8191

@@ -21,9 +21,8 @@ type kernelUse struct {
 
 // kernelUses are the families of internal/kernel. Families that a user's command needs together are one line.
 var kernelUses = []kernelUse{
-	{"scores,accumulate,overlap,reduce", "exact scores and gradients", []string{"train raw", "fit"}},
+	{"scores,accumulate,overlap", "exact scores and gradients", []string{"train raw", "fit"}},
 	{"overlap", "scores of a panel while another is added", []string{"train raw", "fit"}},
-	{"reduce", "sums of the lanes of a gradient", []string{"train raw", "grid"}},
 	{"select", "order statistics of scores", []string{"fit", "adam", "grid"}},
 	{"coded", "exact scores of one-hot columns, bins and leaves", []string{"train leaves", "fit leaves"}},
 	{"scatter", "exact gradients of these", []string{"train leaves", "fit leaves"}},

@@ -10,6 +10,7 @@ import (
 
 	"toptau"
 	"toptau/internal/table"
+	"toptau/method"
 )
 
 // liblinear compares reading and training with LIBLINEAR's primal solver, by processor time.
@@ -51,14 +52,14 @@ func (b *bench) liblinear() error {
 			}
 		})
 	}
-	fit := func(solver string, iterations int) timer {
+	fit := func(solver method.Solver, iterations int) timer {
 		return attempt(func() error {
-			d, err := toptau.Read(path, toptau.Format{})
+			d, err := toptau.Read(context.Background(), path, toptau.Format{})
 			if err != nil {
 				return err
 			}
-			_, err = toptau.Fit(context.Background(), d, toptau.FitOptions{Method: "toppushk", K: 5, Lambda: 0.001,
-				SolverOptions: toptau.SolverOptions{Solver: solver, Iterations: iterations}})
+			_, err = toptau.Fit(context.Background(), d, method.Problem{Method: "toppushk", K: 5, Lambda: 0.001},
+				toptau.FitOptions{Settings: method.Settings{Solver: solver, Iterations: iterations}})
 			return err
 		})
 	}

@@ -73,7 +73,7 @@ func (s Settings) Check() error {
 		return wrong("minibatches", fmt.Sprint(s.Minibatches), "at least 1")
 	}
 	if param, value := s.stepSetting(); s.Solver == CertifiedSolver && param != "" {
-		return &diag.Error{Kind: diag.Usage, Param: param, Found: value, Expected: "no such setting: the certified solver does not use it",
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: value, Expected: "none: the certified solver does not use it",
 			Fixes: []diag.Fix{{Param: "solver", Value: "adam"}}}
 	}
 	return nil

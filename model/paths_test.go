@@ -120,7 +120,7 @@ func TestAllPathsScoreTheSameBits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := make([]float64, data.Rows())
-	for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
+	for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
 		z := make([]float64, part.Rows())
 		part.Scores(m.parts.Weights, z)
 		for i := range z {
@@ -266,7 +266,7 @@ func TestKddcup99(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := make([]float64, data.Rows())
-	for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
+	for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
 		z := make([]float64, part.Rows())
 		part.Scores(m.parts.Weights, z)
 		for i := range z {

@@ -96,7 +96,7 @@ func encoded(p *parts, rows []int, o feature.Options) (*encoding, error) {
 	return &encoding{columns, x}, err
 }
 
-func scoresOf(part *matrix.Part, w []float64) []float64 {
+func scoresOf(part *matrix.ClassRows, w []float64) []float64 {
 	z := make([]float64, part.Rows())
 	part.Scores(w, z)
 	return z
@@ -105,7 +105,7 @@ func scoresOf(part *matrix.Part, w []float64) []float64 {
 // inOrder returns the scores of a matrix in the order of its table.
 func inOrder(x *matrix.Matrix, w []float64) []float64 {
 	scores := make([]float64, x.Rows())
-	for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
+	for _, part := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 		for i, z := range scoresOf(part, w) {
 			scores[part.Source(i)] = z
 		}

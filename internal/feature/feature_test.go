@@ -429,7 +429,7 @@ func TestScoresAreTheMatrixsBits(t *testing.T) {
 		if err := scorer.Scores(data, scores); err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
+		for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
 			z := make([]float64, part.Rows())
 			part.Scores(w, z)
 			for i := range z {

@@ -55,7 +55,7 @@ func TestIndicesAreEncodedLikeColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
+		for _, part := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 			z := make([]float64, part.Rows())
 			part.Scores(w, z)
 			for i := range z {

@@ -254,7 +254,7 @@ func TestEncodedScoresAreTheMatrixsBits(t *testing.T) {
 			if storage == matrix.Float64 && o.Scale == schema.ScaleAll {
 				continue // the scales of categories are rounded to the storage
 			}
-			for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
+			for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
 				z := make([]float64, part.Rows())
 				part.Scores(w, z)
 				for i := range z {

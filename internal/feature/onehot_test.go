@@ -28,7 +28,7 @@ func TestOneHotInTheMatrix(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := make([][]float64, len(want))
-			for _, p := range []*matrix.Part{x.Positives, x.Negatives} {
+			for _, p := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 				for i := range p.Rows() {
 					row := make([]float64, m.Cols())
 					p.Row(i, row)

@@ -92,7 +92,7 @@ func compareJSON(t *testing.T, want, got *Map) {
 
 func compareMatrices(t *testing.T, want, got *matrix.Matrix) {
 	t.Helper()
-	for _, parts := range [][2]*matrix.Part{{want.Positives, got.Positives}, {want.Negatives, got.Negatives}} {
+	for _, parts := range [][2]*matrix.ClassRows{{want.Positives, got.Positives}, {want.Negatives, got.Negatives}} {
 		if parts[0].Rows() != parts[1].Rows() || parts[0].Cols() != parts[1].Cols() {
 			t.Fatal("parts of another shape")
 		}

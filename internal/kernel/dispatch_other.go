@@ -44,10 +44,6 @@ func asmOverlapFloat64(x *float64, w *float64, z *float64, last *float64, v *flo
 	panic("no assembly")
 }
 
-func asmReduceLanes(lanes *float64, sums *float64, fours int) { panic("no assembly") }
-
-func asmReduceTile(lanes *float32, sums *float64, fours int) { panic("no assembly") }
-
 func asmTile(x *float32, w *float32, z *float32, d int, models int, add int, ahead int, panels int) {
 	panic("no assembly")
 }

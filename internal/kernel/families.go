@@ -7,7 +7,6 @@ const (
 	scoresFamily family = iota
 	accumulateFamily
 	overlapFamily
-	reduceFamily
 	tileFamily
 	tilegradientFamily
 	filterFamily
@@ -25,7 +24,6 @@ var familyNames = [families]string{
 	"scores",
 	"accumulate",
 	"overlap",
-	"reduce",
 	"tile",
 	"tilegradient",
 	"filter",

@@ -27,7 +27,6 @@ var kernels = []part{
 	{"scores", scores},
 	{"accumulate", accumulate},
 	{"overlap", overlap},
-	{"reduce", reduce},
 	{"tile", tile},
 	{"tilegradient", tileGradient},
 	{"filter", filter},
