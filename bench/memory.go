@@ -62,13 +62,13 @@ func writeSimulated(path, kind string, rows int) error {
 	return err
 }
 
-// peak is what the child process prints.
+// peak is the output of the child process.
 type peak struct {
 	Rows, Positives, Cols int
 	Bytes                 float64
 }
 
-// packed is the size of the matrix: panels of both classes.
+// packed returns the size of the matrix: the panels of both classes.
 func (p *peak) packed() float64 {
 	panels := (p.Positives+kernel.PanelRows-1)/kernel.PanelRows +
 		(p.Rows-p.Positives+kernel.PanelRows-1)/kernel.PanelRows

@@ -13,8 +13,8 @@ import (
 //
 //	score = (0 + x_1 w_1 + x_2 w_2 + ...) + offset
 //
-// with x encoded in float64 and rounded to float32, each product rounded, each sum rounded, in the order of
-// the weights. These are the bits that matrix.ClassRows.Scores gives for the packed rows, plus the offset.
+// with x encoded in float64 and rounded to float32, each product rounded, each sum rounded, in the order of the
+// weights. These are the bits that matrix.ClassRows.Scores gives for the packed rows, plus the offset.
 //
 // A Scorer holds scratch memory and counts, so each goroutine needs a separate one.
 type Scorer struct {

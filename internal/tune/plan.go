@@ -160,8 +160,8 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 		}
 	case names == nil:
 		names = []method.Name{method.Logistic, method.Ramp}
-		for _, m := range Candidates(o.Goal) {
-			if m.Convex {
+		for _, m := range method.All() {
+			if m.Convex && o.Goal.Fits(m) {
 				names = append(names, m.Name)
 			}
 		}
