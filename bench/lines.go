@@ -12,7 +12,7 @@ type section struct {
 	notes []string
 }
 
-// line is one row: what was measured, and the goal if there is one.
+// line is one row of a table: the measurement and its goal, if there is one.
 type line struct {
 	what    string
 	reached float64

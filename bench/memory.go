@@ -75,7 +75,7 @@ func (p *peak) packed() float64 {
 	return float64(4*kernel.PanelRows*panels*p.Cols) + 4*float64(p.Rows)
 }
 
-// trainForPeak is the child process.
+// trainForPeak is the main function of the child process.
 func trainForPeak(path string) error {
 	debug.SetGCPercent(10) // as the command line does
 	d, err := toptau.Read(context.Background(), path, toptau.Format{Label: "last"})

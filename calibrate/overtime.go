@@ -8,16 +8,16 @@ import (
 	"toptau/diag"
 )
 
-// Trend is a test of the assumption that scores have the same distribution over time.
+// Trend is a test whether scores change over time. A guarantee assumes that they do not.
 type Trend struct {
-	P      float64 `json:"p"`      // p-value of the hypothesis that the order in time does not matter
+	P      float64 `json:"p"`      // an upper bound on the probability of such a trend if the order in time means nothing
 	Blocks []Block `json:"blocks"` // consecutive parts of equal size, the earliest first
 }
 
 // Block is consecutive rows in the order of their times.
 type Block struct {
-	Rows  int     `json:"n"`          // rows of the block
-	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, from 0 to 1: 0.5 without a trend
+	Rows  int     `json:"n"`          // rows
+	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, as a fraction: 0.5 if nothing changes
 	Above float64 `json:"top_decile"` // the fraction of its scores in the highest tenth of all
 }
 

@@ -78,10 +78,10 @@ func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p method.Pop
 
 // Expectation is the distribution of the rate of score > threshold on new rows.
 type Expectation struct {
-	Rate       float64 `json:"rate"` // its mean
-	Low        float64 `json:"low"`  // the ends of an interval that contains the rate with probability Confidence
-	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"`
+	Rate       float64 `json:"rate"`       // its mean
+	Low        float64 `json:"low"`        // ends of an interval that holds it with probability Confidence
+	High       float64 `json:"high"`       // the upper end
+	Confidence float64 `json:"confidence"` // of the interval
 }
 
 // Expected returns the mean j/(n+1) and the interval of the rate of score > threshold on new rows, which

@@ -194,8 +194,8 @@ func At(err error, where Error) error {
 
 // Warning is something that the user should know and that is not an error. Code is stable, Text is for people.
 type Warning struct {
-	Code  string `json:"code"`
-	Text  string `json:"text"`
+	Code  string `json:"code"`            // stable, for programs
+	Text  string `json:"text"`            // for people
 	Fixes []Fix  `json:"fixes,omitempty"` // what would make it go away
 }
 

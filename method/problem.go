@@ -12,7 +12,7 @@ import (
 // Problem is a method with its hyperparameters: plain data that can be compared with ==, printed and stored. The zero value
 // of Tau, Beta and K means that the method has no such hyperparameter.
 type Problem struct {
-	Method    Name           `json:"method"`
+	Method    Name           `json:"method"`              // the learner
 	Surrogate surrogate.Name `json:"surrogate,omitempty"` // "": hinge
 	Lambda    float64        `json:"lambda"`              // of lambda/2 |w|^2: finite, at least 0
 	Tau       threshold.Rate `json:"tau,omitzero"`        // the fraction on top, in (0,1)

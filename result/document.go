@@ -51,8 +51,8 @@ type Counts struct {
 
 // Estimate is a mean over the folds of a cross-validation.
 type Estimate struct {
-	Mean          float64   `json:"mean"`
-	StandardError float64   `json:"standard_error"`
+	Mean          float64   `json:"mean"`            // over the folds
+	StandardError float64   `json:"standard_error"`  // of the mean
 	Folds         []float64 `json:"folds,omitempty"` // the value in each fold
 }
 

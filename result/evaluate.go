@@ -18,7 +18,7 @@ type Evaluation struct {
 	Against     string    `json:"against,omitempty"`  // the entry that the others are compared with
 	Entities    int       `json:"entities,omitempty"` // with a group column: the number of groups, which the paired intervals draw
 	Verdicts    []Verdict `json:"verdicts"`           // conclusions from the differences
-	SecondsRead float64   `json:"seconds_read"`
+	SecondsRead float64   `json:"seconds_read"`       // reading the data
 }
 
 // Measured is one ranking of the rows.
@@ -37,7 +37,7 @@ type Measured struct {
 
 // GoalValue is the criterion of a goal.
 type GoalValue struct {
-	Goal  metric.Goal   `json:"goal"`
+	Goal  metric.Goal   `json:"goal"`  // the goal
 	Value metric.Result `json:"value"` // with the threshold from these rows
 }
 
@@ -70,12 +70,12 @@ type Curve struct {
 
 // Entry is one ranking among several.
 type Entry struct {
-	Name     string          `json:"name"`
-	Kind     EntryKind       `json:"kind"`
-	Encoding schema.Encoding `json:"encoding,omitempty"` // how numeric columns are encoded; absent: not known
-	Setting  string          `json:"setting,omitempty"`  // the model's methods with their hyperparameters
-	Features int             `json:"d,omitempty"`        // the model's features
-	Estimate *Estimate       `json:"cross_validation,omitempty"`
+	Name     string          `json:"name"`                       // of the entry
+	Kind     EntryKind       `json:"kind"`                       // model, scores, chosen, method or baseline
+	Encoding schema.Encoding `json:"encoding,omitempty"`         // how numeric columns are encoded; absent: not known
+	Setting  string          `json:"setting,omitempty"`          // the model's methods with their hyperparameters
+	Features int             `json:"d,omitempty"`                // the model's features
+	Estimate *Estimate       `json:"cross_validation,omitempty"` // the criterion in training, for entries of train
 	Measured
 	Difference *metric.Difference `json:"difference,omitempty"` // to the reference on the same rows
 	Verdict    metric.Verdict     `json:"verdict,omitempty"`    // of the difference: better, worse, undecided
@@ -107,7 +107,7 @@ const (
 // loss does, and only those that differ in the encoding alone show what the encoding does. All sides except
 // the best entry were chosen without these rows.
 type Verdict struct {
-	About      VerdictAbout       `json:"about"`
+	About      VerdictAbout       `json:"about"`                // the question: loss, encoding, against or best
 	Entry      string             `json:"entry,omitempty"`      // one side; absent: there is none
 	Against    string             `json:"against,omitempty"`    // the other side; absent: there is none
 	Difference *metric.Difference `json:"difference,omitempty"` // of entry to against

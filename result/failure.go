@@ -4,8 +4,8 @@ import "toptau/diag"
 
 // Failure is what `--json` prints instead of a result.
 type Failure struct {
-	SchemaVersion Version `json:"schema_version"`
-	Error         Problem `json:"error"`
+	SchemaVersion Version `json:"schema_version"` // 2
+	Error         Problem `json:"error"`          // what went wrong
 }
 
 // Problem is an error that the user can fix.

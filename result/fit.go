@@ -30,14 +30,14 @@ type Fit struct {
 	BestIteration    *int              `json:"best_iteration,omitempty"` // Adam, SGD: the step with the lowest F
 	BestObjective    *float64          `json:"best_objective,omitempty"` // Adam, SGD: F there
 	Stopped          Stop              `json:"stopped"`                  // "", cancelled
-	SecondsRead      float64           `json:"seconds_read"`
-	SecondsFit       float64           `json:"seconds_fit"`
+	SecondsRead      float64           `json:"seconds_read"`             // reading the data
+	SecondsFit       float64           `json:"seconds_fit"`              // fitting
 }
 
 // TracePoint is the objective on all rows after some steps of Adam or SGD.
 type TracePoint struct {
-	Iteration int     `json:"iteration"`
-	Objective float64 `json:"objective"`
+	Iteration int     `json:"iteration"` // steps so far
+	Objective float64 `json:"objective"` // F there
 }
 
 // Verification is what the data alone prove about a certificate: `verify`.
@@ -45,13 +45,13 @@ type Verification struct {
 	Document
 	Holds             bool            `json:"holds"`   // both claims agree with the data and prove a bound
 	Reasons           []string        `json:"reasons"` // why it does not hold
-	Problem           VerifiedProblem `json:"problem"`
+	Problem           VerifiedProblem `json:"problem"` // what was verified
 	Bounds                            // recomputed
-	ObjectiveError    float64         `json:"objective_error"`   // a bound on the rounding error of objective
-	LowerBoundError   float64         `json:"lower_bound_error"` // a bound on the rounding error of lower_bound
-	Slack             float64         `json:"slack"`             // a claim that is no farther from its recomputation agrees
-	ClaimedObjective  float64         `json:"claimed_objective"`
-	ClaimedLowerBound float64         `json:"claimed_lower_bound"`
+	ObjectiveError    float64         `json:"objective_error"`       // a bound on the rounding error of objective
+	LowerBoundError   float64         `json:"lower_bound_error"`     // a bound on the rounding error of lower_bound
+	Slack             float64         `json:"slack"`                 // a claim that is no farther from its recomputation agrees
+	ClaimedObjective  float64         `json:"claimed_objective"`     // by the certificate
+	ClaimedLowerBound float64         `json:"claimed_lower_bound"`   // by the certificate
 	NormW             float64         `json:"norm_w"`                // |w|
 	BallRadius        *float64        `json:"ball_radius,omitempty"` // lambda = 0: proven for |w| up to this
 }
@@ -68,8 +68,8 @@ type VerifiedProblem struct {
 type Diagnosis struct {
 	Document
 	Counts
-	Negatives int             `json:"n_neg"`
-	Features  int             `json:"d"`
+	Negatives int             `json:"n_neg"`      // negative rows
+	Features  int             `json:"d"`          // features
 	Separable *bool           `json:"separable"`  // some w puts every positive above every negative; false: none with |w| <= top_radius does by a margin of 1; null: not decided
 	TopBound  *float64        `json:"top_bound"`  // every w with |w| <= top_radius has at least this mean hinge loss at the top (TopPush, lambda = 0)
 	TopRadius *float64        `json:"top_radius"` // see top_bound
@@ -90,7 +90,7 @@ type MethodVerdict struct {
 
 // BudgetVerdict compares a rate with the size of the data.
 type BudgetVerdict struct {
-	Tau             string  `json:"tau"`
+	Tau             string  `json:"tau"`              // the rate
 	TauNegatives    float64 `json:"tau_n_neg"`        // tau times the negatives: those within the budget
 	NegativesNeeded int     `json:"negatives_needed"` // held-out negatives that a guarantee needs
 	Enough          bool    `json:"enough"`           // the data have that many

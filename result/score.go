@@ -7,7 +7,7 @@ import (
 	"toptau/diag"
 )
 
-// Scoring is what holds for all rows of a stream: `score`. It is complete after the last row.
+// Scoring is what holds for all rows of a stream. It is complete after the last row.
 type Scoring struct {
 	Document
 	Rows      int      `json:"n"`              // rows scored
@@ -18,14 +18,14 @@ type Scoring struct {
 	Failed    int      `json:"failed"`         // rows that could not be scored
 }
 
-// Row is a scored row: one object per line of `score --json`. It is valid until the next row; Clone keeps it.
+// Row is a scored row. It is valid until the next row; Clone keeps it.
 type Row struct {
 	Number    int      `json:"row"`             // 1-based
 	ID        []string `json:"id,omitempty"`    // the columns that identify the row
 	Input     []string `json:"input,omitempty"` // the other columns of the input
-	Score     float64  `json:"score"`
-	Threshold float64  `json:"threshold"` // of the chosen operating point for this row
-	Decisions []bool   `json:"decisions"` // score > threshold at each operating point, the chosen one first
+	Score     float64  `json:"score"`           // of the row
+	Threshold float64  `json:"threshold"`       // of the chosen operating point for this row
+	Decisions []bool   `json:"decisions"`       // score > threshold at each operating point, the chosen one first
 
 	Contributions []float64 `json:"contributions,omitempty"` // what each column adds to the score
 	Offset        float64   `json:"offset,omitempty"`        // the part of the score that belongs to no column
@@ -41,7 +41,7 @@ func (r *Row) Clone() Row {
 // Columns is what each column does to the scores: `explain --columns`.
 type Columns struct {
 	Document
-	Rows      int            `json:"n"`
+	Rows      int            `json:"n"`          // rows read
 	Sampled   int            `json:"n_sampled"`  // rows that the shapes are drawn from
 	MeanScore float64        `json:"mean_score"` // over all rows
 	Columns   []ColumnEffect `json:"columns"`    // the strongest first
@@ -50,7 +50,7 @@ type Columns struct {
 // ColumnEffect is what a column adds to the score. Shapes are relative to Mean, so the columns' Means and the model's offset
 // add up to the mean score.
 type ColumnEffect struct {
-	Column     string           `json:"column"`
+	Column     string           `json:"column"`     // the column's name
 	Effect     float64          `json:"effect"`     // the standard deviation of what it adds, over the rows
 	Mean       float64          `json:"mean"`       // the mean of what it adds
 	Shape      [][2]float64     `json:"shape"`      // numeric: pairs of a value and what it adds there, ascending; a value that many rows share is a point of its own
@@ -60,9 +60,9 @@ type ColumnEffect struct {
 
 // CategoryEffect is what a category adds.
 type CategoryEffect struct {
-	Value string  `json:"value"`
-	Rows  int     `json:"n"` // of the sampled rows
-	Adds  float64 `json:"adds"`
+	Value string  `json:"value"` // the category
+	Rows  int     `json:"n"`     // of the sampled rows
+	Adds  float64 `json:"adds"`  // what it adds to the score, relative to the mean of the column
 }
 
 // String describes the column in words: where it adds least and where it adds most.

@@ -9,8 +9,8 @@ import (
 // Threshold is a decision threshold with its evidence: `threshold`. The decision is score > threshold.
 type Threshold struct {
 	Document
-	Threshold    float64          `json:"threshold"`
-	Goal         metric.Goal      `json:"goal"`
+	Threshold    float64          `json:"threshold"`               // alert where score > threshold
+	Goal         metric.Goal      `json:"goal"`                    // what the threshold is for
 	Delta        threshold.Rate   `json:"delta,omitzero"`          // the requested guarantee may fail with this probability
 	Certified    bool             `json:"certified"`               // the guarantee holds
 	Reason       string           `json:"reason,omitempty"`        // why it does not
@@ -30,13 +30,13 @@ type Threshold struct {
 // Segment is the threshold of one value of the segment column. All segments hold together with probability at least
 // 1 - (number of segments) delta.
 type Segment struct {
-	Value     string   `json:"value"`
-	Threshold float64  `json:"threshold"`
-	Certified bool     `json:"certified"`
-	Reason    string   `json:"reason,omitempty"`
-	Negatives int      `json:"n_negatives"`
-	Order     *int     `json:"order,omitempty"`
-	Bound     *float64 `json:"bound,omitempty"`
+	Value     string   `json:"value"`            // of the segment column
+	Threshold float64  `json:"threshold"`        // for rows with this value
+	Certified bool     `json:"certified"`        // the guarantee holds for rows with this value
+	Reason    string   `json:"reason,omitempty"` // why it does not
+	Negatives int      `json:"n_negatives"`      // negatives among the calibration rows of this value
+	Order     *int     `json:"order,omitempty"`  // the threshold is the order-th smallest score of the population
+	Bound     *float64 `json:"bound,omitempty"`  // the exact binomial tail; absolute-top: the bounded rate
 }
 
 // Overlap is how many rows trained a model, by the fingerprints that it keeps.

@@ -18,11 +18,11 @@ type Training struct {
 	Validation         *Counts           `json:"validation,omitempty"`        // the rows that choose, instead of a cross-validation
 	Test               *Counts           `json:"test,omitempty"`              // the rows that measure the choice
 	Folds              int               `json:"folds"`                       // of the cross-validation
-	FoldRows           int               `json:"fold_rows,omitempty"`         // the rows that a fold fits, where they are a sample
+	FoldRows           int               `json:"fold_rows,omitempty"`         // the rows that a fold fits, if they are a sample
 	Criterion          string            `json:"criterion"`                   // what candidates are compared by, in words
 	Budgets            []string          `json:"budgets"`                     // the budgets of the criterion in the first fold
 	Candidates         []Candidate       `json:"candidates"`                  // every setting of every learner on every encoding, in the order tried
-	NotTried           []string          `json:"not_tried"`                   // learners on encodings that were left out, with the reason where it is not the time
+	NotTried           []string          `json:"not_tried"`                   // learners on encodings that were left out, with the reason unless it is the time
 	Members            []Member          `json:"members"`                     // what the model is the average of, best first
 	CrossValidation    Estimate          `json:"cross_validation"`            // the criterion of the model
 	Reference          *int              `json:"reference,omitempty"`         // the candidate that is logistic regression on raw columns
@@ -41,18 +41,18 @@ type Training struct {
 	OutOfFoldDecisions metric.Confusion  `json:"out_of_fold_at_threshold"`    // what the model's threshold does there
 	TestGoal           *metric.Result    `json:"test_goal,omitempty"`         // the goal's criterion on the test part, with its threshold from the test part itself
 	TestDecisions      *metric.Confusion `json:"test_at_threshold,omitempty"` // what the model's threshold does on the test part
-	Features           int               `json:"d"`
-	Seed               uint64            `json:"seed"`
-	Stopped            Stop              `json:"stopped"` // "", cancelled, time-up: the choice is among the candidates that were finished
-	SecondsRead        float64           `json:"seconds_read"`
-	SecondsSearch      float64           `json:"seconds_search"`
-	SecondsRefit       float64           `json:"seconds_refit"`
-	Seconds            float64           `json:"seconds_total"`
+	Features           int               `json:"d"`                           // features
+	Seed               uint64            `json:"seed"`                        // of every random choice
+	Stopped            Stop              `json:"stopped"`                     // "", cancelled, time-up: the choice is among the candidates that were finished
+	SecondsRead        float64           `json:"seconds_read"`                // reading the data
+	SecondsSearch      float64           `json:"seconds_search"`              // comparing the candidates
+	SecondsRefit       float64           `json:"seconds_refit"`               // fitting the model to all rows
+	Seconds            float64           `json:"seconds_total"`               // all of it
 }
 
 // Candidate is one setting of one learner on one encoding.
 type Candidate struct {
-	Encoding schema.Encoding `json:"encoding"`
+	Encoding schema.Encoding `json:"encoding"` // how numeric columns are encoded
 	method.Problem
 	Anchor          *float64  `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
 	Status          string    `json:"status"`           // fitted, skipped, unfinished
@@ -65,11 +65,11 @@ type Candidate struct {
 
 // Member is one fitted model in the average.
 type Member struct {
-	Candidate  int     `json:"candidate"` // index into candidates
-	Lambda     float64 `json:"lambda"`    // as fitted to all rows
-	Share      float64 `json:"share"`     // its weight in the average
-	Folds      int     `json:"folds"`     // the number of folds whose fits it is the mean of, without a certificate; 0: one fit to all rows
-	SecondsFit float64 `json:"seconds_fit"`
+	Candidate  int     `json:"candidate"`   // index into candidates
+	Lambda     float64 `json:"lambda"`      // as fitted to all rows
+	Share      float64 `json:"share"`       // its weight in the average
+	Folds      int     `json:"folds"`       // the number of folds whose fits it is the mean of, without a certificate; 0: one fit to all rows
+	SecondsFit float64 `json:"seconds_fit"` // fitting
 }
 
 // Choice is why a model was chosen.

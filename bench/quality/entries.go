@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"toptau"
-	"toptau/internal/feature"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -27,14 +26,14 @@ type entry struct {
 
 // entries are the programs that are compared. The last two are not on the page.
 var entries = []entry{
-	{name: "lr", title: "LR", score: logistic(feature.EncodeRaw)},
+	{name: "lr", title: "LR", score: logistic(schema.Raw)},
 	{name: "gbdt", title: "GBDT", score: stored},
 	{name: "toptau", title: "toptau", goals: true, score: trained()},
-	{name: "toptau-raw", title: "toptau, raw columns", goals: true, few: true, score: trained("raw")},
+	{name: "toptau-raw", title: "toptau, raw columns", goals: true, few: true, score: trained(schema.Raw)},
 	{name: "toptau-scorecard", title: "toptau, without trees", goals: true, few: true,
-		score: trained("raw", "scorecard")},
-	{name: "lr-scorecard", title: "LR on the scorecard", score: logistic(feature.EncodeScorecard)},
-	{name: "lr-leaves", title: "LR on leaves", score: logistic(feature.EncodeLeaves)},
+		score: trained(schema.Raw, schema.Scorecard)},
+	{name: "lr-scorecard", title: "LR on the scorecard", score: logistic(schema.Scorecard)},
+	{name: "lr-leaves", title: "LR on leaves", score: logistic(schema.Leaves)},
 }
 
 // trainings are the goals that an entry trains for on a set; one empty goal for an entry without.

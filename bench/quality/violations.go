@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"toptau"
-	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/parallel"
 	"toptau/method"
