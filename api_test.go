@@ -62,6 +62,7 @@ func TestAPI(t *testing.T) {
 var furtherParams = map[string]string{
 	"score": "Entry.Column: the flag says what the column holds",
 	"taus":  "the rates of internal/learn",
+	"sign":  "a key file on the command line: Model.Sign in Go",
 }
 
 // Errors name a parameter by its field in an option struct, in kebab case, or by the kind of a goal.

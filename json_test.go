@@ -16,11 +16,8 @@ import (
 // update makes the tests of generated files write them instead of comparing.
 var update = flag.Bool("update", false, "write the generated files: docs/reference/json.md, api/*.txt")
 
-// jsonVerbs are the results of the commands in the order of the page.
-var jsonVerbs = []struct{ command, name string }{
-	{"train", "Training"}, {"fit", "Fit"}, {"evaluate", "Evaluation"}, {"threshold", "Threshold"},
-	{"explain --columns", "Columns"}, {"diagnose", "Diagnosis"}, {"verify", "Verification"}, {"every command that fails", "Failure"},
-}
+// jsonResults lists the types of the results in the order of the page.
+var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "Diagnosis", "Verification", "Failure"}
 
 const jsonIntroduction = `# The objects of --json
 
@@ -75,15 +72,15 @@ func TestJSONReference(t *testing.T) {
 		r.packages[name] = parsePackage(t, name)
 	}
 	r.WriteString(jsonIntroduction)
-	for _, v := range jsonVerbs {
-		r.queued = append(r.queued, "result."+v.name)
+	for _, name := range jsonResults {
+		r.queued = append(r.queued, "result."+name)
 	}
-	for _, v := range jsonVerbs {
-		r.writeType("result."+v.name, v.command)
+	for _, name := range jsonResults {
+		r.writeType("result." + name)
 	}
 	r.WriteString(jsonNotes)
-	for k := len(jsonVerbs); k < len(r.queued); k++ {
-		r.writeType(r.queued[k], "")
+	for k := len(jsonResults); k < len(r.queued); k++ {
+		r.writeType(r.queued[k])
 	}
 	compareGenerated(t, "docs/reference/json.md", r.String())
 }
@@ -174,16 +171,13 @@ type jsonReference struct {
 }
 
 // writeType writes the section of a type.
-func (r *jsonReference) writeType(name, command string) {
+func (r *jsonReference) writeType(name string) {
 	pkg, short, _ := strings.Cut(name, ".")
 	doc := r.packages[pkg].docs[short]
 	if doc == "" {
 		r.t.Errorf("%s has no comment", name)
 	}
 	fmt.Fprintf(r, "\n## %s\n\n", r.title(name))
-	if command != "" && command[0] != 'e' {
-		fmt.Fprintf(r, "`toptau %s --json`. ", command)
-	}
 	fmt.Fprintf(r, "%s\n\n| field | type | meaning |\n| --- | --- | --- |\n", doc)
 	fields := r.fields(pkg, short)
 	if len(fields) == 0 {
