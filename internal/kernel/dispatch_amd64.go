@@ -106,6 +106,18 @@ func asmOverlapFloat64(x *float64, w *float64, z *float64, last *float64, v *flo
 	overlapFloat64AVX512(x, w, z, last, v, lanes, d, add, ahead, lastAhead)
 }
 
+// asmReduceLanes adds the lanes of four times fours features to sums and clears them; fours is positive. The
+// level of reduce must be above plain Go.
+func asmReduceLanes(lanes *float64, sums *float64, fours int) {
+	reduceLanesAVX2(lanes, sums, fours)
+}
+
+// asmReduceTile adds the lanes of four times fours features to sums and clears them; fours is positive. The
+// level of reduce must be above plain Go.
+func asmReduceTile(lanes *float32, sums *float64, fours int) {
+	reduceTileAVX2(lanes, sums, fours)
+}
+
 // asmTile computes the scores of panels under all models; w is d x models, z panels x models x 64; d, models
 // and panels are positive. Data ahead bytes further are prefetched. The level of tile must be above plain Go.
 func asmTile(x *float32, w *float32, z *float32, d int, models int, add int, ahead int, panels int) {
@@ -142,6 +154,12 @@ func asmTileGradient1(x *float32, v *float32, lanes *float32, offsets *[2]int, d
 		return
 	}
 	tileGradient1AVX2(x, v, lanes, offsets, d, panels, stride, ahead)
+}
+
+// asmTileRow adds v times every 64th value of x to lanes that are stride bytes apart; d is positive. The
+// level of tilerow must be above plain Go.
+func asmTileRow(x *float32, v float32, lanes *float32, d int, stride int) {
+	tileRowAVX2(x, v, lanes, d, stride)
 }
 
 // asmFilterTile appends the scores of each model above its floor, and their row numbers, counted from first;

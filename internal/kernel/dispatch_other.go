@@ -44,6 +44,10 @@ func asmOverlapFloat64(x *float64, w *float64, z *float64, last *float64, v *flo
 	panic("no assembly")
 }
 
+func asmReduceLanes(lanes *float64, sums *float64, fours int) { panic("no assembly") }
+
+func asmReduceTile(lanes *float32, sums *float64, fours int) { panic("no assembly") }
+
 func asmTile(x *float32, w *float32, z *float32, d int, models int, add int, ahead int, panels int) {
 	panic("no assembly")
 }
@@ -57,6 +61,8 @@ func asmTileGradient4(x *float32, v *float32, lanes *float32, offsets *[2]int, d
 func asmTileGradient1(x *float32, v *float32, lanes *float32, offsets *[2]int, d int, panels int, stride int, ahead int) {
 	panic("no assembly")
 }
+
+func asmTileRow(x *float32, v float32, lanes *float32, d int, stride int) { panic("no assembly") }
 
 func asmFilterTile(z *float32, filters *uintptr, models int, panels int, first int32) {
 	panic("no assembly")

@@ -7,8 +7,10 @@ const (
 	scoresFamily family = iota
 	accumulateFamily
 	overlapFamily
+	reduceFamily
 	tileFamily
 	tilegradientFamily
+	tilerowFamily
 	filterFamily
 	hingeFamily
 	selectFamily
@@ -24,8 +26,10 @@ var familyNames = [families]string{
 	"scores",
 	"accumulate",
 	"overlap",
+	"reduce",
 	"tile",
 	"tilegradient",
+	"tilerow",
 	"filter",
 	"hinge",
 	"select",
