@@ -84,7 +84,7 @@ func (e *Error) Text(spell func(param string) string) string {
 // Advice returns what to do in words, "" if nothing is known: the fixes, then the hint.
 func (e *Error) Advice(spell func(param string) string) string {
 	fixes := FixText(e.Fixes, spell)
-	if e.Param != "" && e.Found == "" { // what is missing has values to choose from
+	if e.Param != "" && e.Found == "" { // a missing parameter has values to choose from
 		fixes = strings.Replace(fixes, "use ", "for example ", 1)
 	}
 	switch {

@@ -1,5 +1,5 @@
 // Package method holds the eight methods of the paper (Table methods) as data: which scores the threshold is computed from
-// and by which rule, which terms the objective has, and what is known about it. All of them minimise
+// and by which rule, which terms the objective has, and which properties it has. All of them minimise
 //
 //	F(w) = 1/n+ sum over positives of l(t(w) - w'x)  [+ 1/n- sum over negatives of l(w'x - t(w))]  + lambda/2 ||w||^2
 //
