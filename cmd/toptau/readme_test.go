@@ -41,6 +41,11 @@ func runPage(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(string(content), "$ toptau-paper ") {
+		if err := buildPaper(); err != nil { // in the module's directory
+			t.Fatal(err)
+		}
+	}
 	t.Chdir(t.TempDir())
 	for name, text := range pageFiles {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
