@@ -37,10 +37,10 @@ func Encodable(t *table.Table) bool {
 func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
 	s := t.Sparse
 	if !Encodable(t) {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "features",
+		return nil, &diag.Error{Kind: diag.Usage, Param: "encoding",
 			Found:    fmt.Sprintf("%s for %s rows with %s indices", e, text.Count(t.Rows()), text.Count(s.Cols)),
 			Expected: fmt.Sprintf("at most %s indices and %s values, each index counted in each row", text.Count(maxIndexColumns), text.Count(indexCells(s))),
-			Fixes:    []diag.Fix{{Param: "features", Value: string(schema.Raw)}}}
+			Fixes:    []diag.Fix{{Param: "encoding", Value: string(schema.Raw)}}}
 	}
 	out := *t
 	out.Sparse, out.Columns = nil, make([]table.Column, s.Cols)

@@ -105,7 +105,7 @@ func (p *plan) encodings() ([]feature.Encode, error) {
 	}
 	for i, e := range o.Features {
 		if slices.Contains(o.Features[:i], e) {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "features", Found: string(e) + " twice", Expected: "each encoding once"}
+			return nil, &diag.Error{Kind: diag.Usage, Param: "encoding", Found: string(e) + " twice", Expected: "each encoding once"}
 		}
 		check := o.Feature
 		check.Encode = e
