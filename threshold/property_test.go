@@ -54,8 +54,8 @@ func TestThresholdIsTheMaximumOfItsDual(t *testing.T) {
 	})
 }
 
-// feasible draws a feasible a: a mixture of those that the rule returns for other scores or, for rules without a
-// cap, any distribution.
+// feasible draws a feasible a: a mixture of those that the rule returns for other scores or, for rules
+// without a cap, any distribution.
 func feasible(t *rapid.T, bound Threshold, x sample) []float64 {
 	a := make([]float64, len(x.z))
 	parts := rapid.IntRange(1, 3).Draw(t, "parts")
