@@ -1,6 +1,6 @@
-// Package diag defines the error type for problems that the user can fix: where the problem is, what was found, what was
-// expected, and how to fix it. A Kind decides the exit code of the command line. Library errors name parameters as the
-// Go fields do, in kebab case ("max-fpr"); a front end spells them in its own way with Text.
+// Package diag defines the error type for problems that the user can fix: the place, what was found, what was
+// expected, and how to fix it. The Kind decides the exit code of the command line. Library errors name a
+// parameter by its Go field in kebab case ("max-fpr"). Front ends spell it in their own way with Text.
 package diag
 
 import (
@@ -17,7 +17,7 @@ const (
 	IO        Kind = "io"        // a file that cannot be read or written
 	Model     Kind = "model"     // a model file that is damaged, edited, too new, or does not fit the data
 	Usage     Kind = "usage"     // options, hyperparameters, or an impossible goal
-	Limit     Kind = "limit"     // more memory or space than there is
+	Limit     Kind = "limit"     // not enough memory or disk space
 	Guarantee Kind = "guarantee" // the requested guarantee is impossible with these rows
 )
 
@@ -26,31 +26,34 @@ var ErrNoGuarantee = errors.New("the requested guarantee is impossible")
 
 // Fix is a change of one parameter that would solve the problem.
 type Fix struct {
-	Param string `json:"param"`          // a parameter's name in kebab case
-	Value string `json:"value"`          // a value to set, ready for a shell; "" if Param alone says enough
-	When  string `json:"when,omitempty"` // the condition or purpose, as a clause: "if this line names the columns"
+	Param string `json:"param"`          // the parameter's name in kebab case
+	Value string `json:"value"`          // the value to set, quoted for a shell; "": none
+	When  string `json:"when,omitempty"` // the condition: "if this line names the columns"
 }
 
-// Error describes a problem the user can fix. Zero fields are unknown and left out of the text.
+// Error describes a problem that the user can fix. Text leaves out zero fields.
 type Error struct {
-	Kind     Kind
-	File     string // as the user wrote it; "-" is standard input
-	Line     int    // 1-based
-	Row      int    // 1-based, for rows that have no line
+	Kind     Kind   // who can fix it
+	File     string // the file's name as the user wrote it; "-" is standard input
+	Line     int    // 1-based line of the file
+	Row      int    // 1-based row, if rows have no lines
 	Column   string // the column's name, or its 1-based number in decimal
 	Param    string // the parameter concerned, in kebab case: "max-fpr"
 	Found    string // the offending value, printable (see Quote); "" with a Param: the parameter is missing
 	Expected string // what would be valid
-	Fixes    []Fix  // alternatives
-	Hint     string // other advice, in words
+	Fixes    []Fix  // alternative remedies
+	Hint     string // other advice as a clause, without names of options
 	Err      error  // the cause, if there is one
 }
 
-// Error returns the text with parameters under their own names. See Text.
+// Error returns Text with parameters in kebab case.
 func (e *Error) Error() string { return e.Text(func(param string) string { return param }) }
 
-// Text returns one printable line: file:line: column "name": PARAM FOUND, expected EXPECTED: CAUSE (use FIX or FIX; HINT).
-// spell returns how the caller writes the name of a parameter.
+// Text returns one printable line:
+//
+//	FILE:LINE: column "COLUMN": PARAM FOUND, expected EXPECTED: CAUSE (use FIX or FIX; HINT)
+//
+// spell returns the caller's spelling of a parameter.
 func (e *Error) Text(spell func(param string) string) string {
 	var b strings.Builder
 	e.writePlace(&b)
@@ -81,10 +84,10 @@ func (e *Error) Text(spell func(param string) string) string {
 	return Printable(b.String())
 }
 
-// Advice returns what to do in words, "" if nothing is known: the fixes, then the hint.
+// Advice returns the fixes and the hint as a clause, "" without any.
 func (e *Error) Advice(spell func(param string) string) string {
 	fixes := FixText(e.Fixes, spell)
-	if e.Param != "" && e.Found == "" { // what is missing has values to choose from
+	if e.Param != "" && e.Found == "" { // the parameter is missing, so its fixes are examples
 		fixes = strings.Replace(fixes, "use ", "for example ", 1)
 	}
 	switch {
@@ -96,8 +99,8 @@ func (e *Error) Advice(spell func(param string) string) string {
 	return fixes + "; " + e.Hint
 }
 
-// FixText returns alternatives in words, "use a, b or c if d"; "" for none. A value that begins with a dash follows "=", so
-// that a front end does not take it for another parameter.
+// FixText returns the fixes as a clause, "use a, b or c if d", and "" without any. It writes an equals sign
+// before a value that begins with a dash, because a front end would read the value as another parameter.
 func FixText(fixes []Fix, spell func(param string) string) string {
 	if len(fixes) == 0 {
 		return ""
@@ -135,7 +138,7 @@ func (e *Error) writePlace(b *strings.Builder) {
 	}
 }
 
-// causeText returns the text of a cause, with the parameters of an Error spelled by the caller.
+// causeText returns the text of a cause. An Error gets the caller's spelling of parameters.
 func causeText(err error, spell func(param string) string) string {
 	if e, ok := err.(*Error); ok {
 		return e.Text(spell)
@@ -158,8 +161,8 @@ func Of(err error) *Error {
 	return nil
 }
 
-// At returns err with the empty fields of its Error filled from where: the place that the caller knows and the callee does
-// not. The Error itself is not changed. An err without an Error, or nil, is returned as it is.
+// At returns a copy of err's Error in which the empty fields have the values of where, usually the place. It
+// drops anything that wraps the Error. If the chain of err contains no Error, At returns err.
 func At(err error, where Error) error {
 	e := Of(err)
 	if e == nil {
@@ -192,14 +195,14 @@ func At(err error, where Error) error {
 	return &placed
 }
 
-// Warning is something that the user should know and that is not an error. Code is stable, Text is for people.
+// Warning is something that the user should know and that is not an error.
 type Warning struct {
-	Code  string `json:"code"`
-	Text  string `json:"text"`
-	Fixes []Fix  `json:"fixes,omitempty"` // what would make it go away
+	Code  string `json:"code"`            // identifies the warning; stable between versions
+	Text  string `json:"text"`            // the warning for people, without names of options
+	Fixes []Fix  `json:"fixes,omitempty"` // alternative remedies
 }
 
-// Words returns the text with its fixes, whose parameters spell writes.
+// Words returns the text followed by the fixes. spell returns the caller's spelling of a parameter.
 func (w Warning) Words(spell func(param string) string) string {
 	if fixes := FixText(w.Fixes, spell); fixes != "" {
 		return w.Text + " (" + fixes + ")"
@@ -207,9 +210,10 @@ func (w Warning) Words(spell func(param string) string) string {
 	return w.Text
 }
 
-// Quote makes text from a file printable: quoted, escaped, and cut at 60 bytes so that a binary file cannot flood a terminal.
+// Quote returns text from a file in quotes, escaped, and cut at 60 bytes. A binary file can then not flood a
+// terminal.
 func Quote(text string) string {
-	const limit = 60
+	const limit = 60 // bytes; chosen by hand
 	if len(text) > limit {
 		return fmt.Sprintf("%q...", text[:limit])
 	}

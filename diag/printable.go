@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Printable makes text that comes from data safe for a terminal and a page: control characters, line ends among them,
-// characters that change the direction of writing, and bytes that are not UTF-8 become visible escapes as Go writes them.
-// Other text comes back unchanged.
-func Printable(text string) string { return escape(text, "") }
+// Printable returns text that is safe for a terminal and a page. It replaces control characters (including
+// line ends), characters that change the direction of writing, and bytes that are not UTF-8 by escapes in
+// Go's syntax.
+func Printable(text string) string { return escapeExcept(text, "") }
 
-// PrintableLines is Printable for text of several lines: LF and tab stay.
-func PrintableLines(text string) string { return escape(text, "\n\t") }
+// PrintableLines is Printable for text of several lines. It keeps LF and tab.
+func PrintableLines(text string) string { return escapeExcept(text, "\n\t") }
 
-func escape(text, kept string) string {
+func escapeExcept(text, kept string) string {
 	var b strings.Builder
-	done := 0 // bytes of text that are in b
+	done := 0 // number of bytes of text that are already in b
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRuneInString(text[i:])
 		bad := c == utf8.RuneError && size == 1
@@ -47,7 +47,8 @@ func escape(text, kept string) string {
 	return b.String()
 }
 
-// Unprintable reports whether a character controls a terminal, ends a line, or changes the direction of writing.
+// Unprintable reports whether a character controls a terminal, ends a line, or changes the direction of
+// writing.
 func Unprintable(c rune) bool {
 	switch {
 	case c < ' ', 0x7f <= c && c <= 0x9f:

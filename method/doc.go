@@ -1,9 +1,15 @@
-// Package method holds the eight methods of the paper (Table methods) as data: which scores the threshold is computed from
-// and by which rule, which terms the objective has, and what is known about it. All of them minimise
+// Package method describes the eight methods of the paper (Table methods) as data: the rows whose scores give
+// the threshold, the threshold rule, the terms of the objective, and what is proven about it. All of them
+// minimise
 //
-//	F(w) = 1/n+ sum over positives of l(t(w) - w'x)  [+ 1/n- sum over negatives of l(w'x - t(w))]  + lambda/2 ||w||^2
+//	F(w) = 1/n+ sum over positives of l(t(w) - w'x)
+//	       [+ 1/n- sum over negatives of l(w'x - t(w))]  + lambda/2 |w|^2
 //
-// in which n+ and n- are the numbers of positives and negatives (their masses, with weights) and n is the sum of both, w are
-// the weights of the linear model, z = w'x the scores, l is the surrogate, and t(w) the threshold: k, tau and beta are its
-// parameters (package threshold). The term in brackets belongs to the two Grill methods, which also keep w in the unit ball.
+// n+ and n- are the numbers of positives and negatives, or the sums of their weights. w are the weights of
+// the linear model, z = w'x the scores, and l the surrogate. t(w) is the threshold, with the parameters k,
+// tau and beta (package threshold). Only the two Grill methods have the term in brackets. They also keep w in
+// the unit ball.
+//
+// The package also defines the names of all learners, the hyperparameters of one problem (Problem) and the
+// settings of a solver (Settings).
 package method

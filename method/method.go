@@ -7,12 +7,12 @@ import (
 	"toptau/threshold"
 )
 
-// Population says which rows the threshold is computed from.
+// Population is the set of rows that a threshold is computed from.
 type Population int
 
 const (
-	AllRows   Population = iota // positives and negatives: Accuracy at the Top
-	Negatives                   // negatives only: ranking and Neyman-Pearson
+	AllRows   Population = iota // positives and negatives, as in Accuracy at the Top
+	Negatives                   // negatives only, as in ranking and Neyman-Pearson classification
 )
 
 // String returns "all" or "negatives".
@@ -23,13 +23,13 @@ func (p Population) String() string {
 	return "all"
 }
 
-// Criterion is what a method approximates, and what its hyperparameters are chosen by.
+// Criterion is the quantity that a method approximates, and by which its hyperparameters are chosen.
 type Criterion int
 
 const (
 	AtTop      Criterion = iota // positives above the highest negative (equation problem_top)
-	AtQuantile                  // positives above the top tau-quantile of all scores (equation problem_aatp_orig)
-	AtNP                        // positives above the top tau-quantile of the negatives' scores (equation problem_np)
+	AtQuantile                  // positives above the tau-quantile of all scores (problem_aatp_orig)
+	AtNP                        // positives above the tau-quantile of the negatives' scores (problem_np)
 )
 
 // String returns "positives@top", "positives@quantile" or "positives@np".
@@ -44,8 +44,8 @@ func (c Criterion) String() string {
 	}
 }
 
-// Name identifies a learner as on the command line. Eight are the paper's methods, the rows of All; the others are the
-// linear learners that train compares them with.
+// Name identifies a learner. Eight are the methods of the paper (All). Training compares them with the other
+// three.
 type Name string
 
 const (
@@ -59,36 +59,39 @@ const (
 	TopMeanNP Name = "topmean-np"
 
 	Logistic Name = "logistic" // logistic regression
-	SVM      Name = "svm"      // the squared-hinge support vector machine
-	Ramp     Name = "ramp"     // the anchored top loss
+	SVM      Name = "svm"      // a support vector machine with the squared hinge
+	Ramp     Name = "ramp"     // the anchored top loss, started at a logistic regression
 )
 
 // Method is one row of the paper's Table methods. Methods are comparable with ==.
 type Method struct {
-	Name           Name       // as on the command line: "patmat-np"
-	Title          string     // as in the paper: "Pat&Mat-NP"
-	Equation       string     // label of its definition in the paper
-	Population     Population // whose scores give the threshold
-	FalsePositives bool       // the objective has the false-positive term too
+	Name           Name       // "patmat-np"
+	Title          string     // the name in the paper: "Pat&Mat-NP"
+	Equation       string     // the label of its definition in the paper
+	Population     Population // the rows whose scores give the threshold
+	FalsePositives bool       // the objective has the term of the false positives
 	Ball           bool       // w is projected on the l2 unit ball
 	Convex         bool       // the objective is convex in w
-	CanCollapse    bool       // w = 0 may be the global minimum (Theorem large_t); the paper's "robust" is the opposite
-	Criterion      Criterion
-	UsesK          bool
-	UsesTau        bool
-	UsesBeta       bool
+	CanCollapse    bool       // w = 0 may be optimal (Theorem large_t); the paper calls the others robust
+	Criterion      Criterion  // the criterion that it approximates
+	UsesK          bool       // Problem.K is a hyperparameter
+	UsesTau        bool       // Problem.Tau is a hyperparameter
+	UsesBeta       bool       // Problem.Beta is a hyperparameter
 	rule           *rule
 }
 
-// rule makes a threshold rule of hyperparameters. Methods point to it, so that they are comparable with ==.
-type rule struct{ of func(Problem) threshold.Rule }
+// rule builds the threshold rule of a problem. Methods hold a pointer, because functions cannot be compared
+// with ==.
+type rule struct {
+	build func(Problem) threshold.Rule
+}
 
 var (
-	highestScore      = &rule{func(Problem) threshold.Rule { return threshold.TopCount{K: 1} }}
-	topCount          = &rule{func(p Problem) threshold.Rule { return threshold.TopCount{K: p.K} }}
-	topMean           = &rule{func(p Problem) threshold.Rule { return threshold.TopMean{Tau: p.Tau} }}
-	quantile          = &rule{func(p Problem) threshold.Rule { return threshold.Quantile{Tau: p.Tau} }}
-	surrogateQuantile = &rule{func(p Problem) threshold.Rule {
+	highestScore      = &rule{build: func(Problem) threshold.Rule { return threshold.TopCount{K: 1} }}
+	topCount          = &rule{build: func(p Problem) threshold.Rule { return threshold.TopCount{K: p.K} }}
+	topMean           = &rule{build: func(p Problem) threshold.Rule { return threshold.TopMean{Tau: p.Tau} }}
+	quantile          = &rule{build: func(p Problem) threshold.Rule { return threshold.Quantile{Tau: p.Tau} }}
+	surrogateQuantile = &rule{build: func(p Problem) threshold.Rule {
 		return threshold.SurrogateQuantile{Tau: p.Tau, Beta: p.Beta, Surrogate: p.Loss()}
 	}}
 )
@@ -140,8 +143,8 @@ func Names() []Name {
 	return names
 }
 
-// ByName returns the method of that name or title, in upper or lower case. Any other name is an error of kind usage that
-// lists the names.
+// ByName returns the method with a name or a title, ignoring case. Any other text is an error of kind usage
+// that lists the names.
 func ByName[S ~string](name S) (Method, error) {
 	for _, m := range methods {
 		if strings.EqualFold(string(name), string(m.Name)) || strings.EqualFold(string(name), m.Title) {
@@ -152,11 +155,11 @@ func ByName[S ~string](name S) (Method, error) {
 		Kind:     diag.Usage,
 		Param:    "method",
 		Found:    diag.Quote(string(name)),
-		Expected: "one of " + list(Names()),
+		Expected: "one of " + listNames(Names()),
 	}
 }
 
-func list(names []Name) string {
+func listNames(names []Name) string {
 	words := make([]string, len(names))
 	for i, n := range names {
 		words[i] = string(n)
@@ -175,7 +178,7 @@ func (p *Population) UnmarshalText(text []byte) error {
 	case "negatives":
 		*p = Negatives
 	default:
-		return wrong("population", diag.Quote(string(text)), "all or negatives")
+		return badValue("population", diag.Quote(string(text)), "all or negatives")
 	}
 	return nil
 }

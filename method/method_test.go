@@ -11,8 +11,9 @@ import (
 	"toptau/threshold"
 )
 
-// The paper's Table methods, row by row: definition, criterion, hyperparameters, convex, robust. Its column of
-// hyperparameters leaves out tau, which belongs to the criterion; here it is named where the definition has one.
+// The paper's Table methods, row by row: definition, criterion, hyperparameters, convex, robust. Its column
+// of hyperparameters leaves out tau, which belongs to the criterion; here it is named where the definition
+// has one.
 func TestTableOfThePaper(t *testing.T) {
 	const yes, no = true, false
 	for i, row := range []struct {

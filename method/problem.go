@@ -9,25 +9,26 @@ import (
 	"toptau/threshold"
 )
 
-// Problem is a method with its hyperparameters: plain data that can be compared with ==, printed and stored. The zero value
-// of Tau, Beta and K means that the method has no such hyperparameter.
+// Problem is a method with its hyperparameters. It is plain data: it can be compared with ==, printed and
+// stored. Tau, Beta and K are zero for methods that do not use them.
 type Problem struct {
-	Method    Name           `json:"method"`
-	Surrogate surrogate.Name `json:"surrogate,omitempty"` // "": hinge
-	Lambda    float64        `json:"lambda"`              // of lambda/2 |w|^2: finite, at least 0
+	Method    Name           `json:"method"`              // the learner
+	Surrogate surrogate.Name `json:"surrogate,omitempty"` // loss; "": hinge
+	Lambda    float64        `json:"lambda"`              // in lambda/2 |w|^2: finite, at least 0
 	Tau       threshold.Rate `json:"tau,omitzero"`        // the fraction on top, in (0,1)
 	Beta      float64        `json:"beta,omitempty"`      // the scale in a surrogate quantile: finite, above 0
-	K         int            `json:"k,omitempty"`         // the number of negatives of TopPushK: at least 1
+	K         int            `json:"k,omitempty"`         // TopPushK: the number of negatives on top, at least 1
 }
 
-// With returns the problem of method m with the hyperparameters of p, whose Method is ignored. The surrogate defaults to the
-// hinge. Errors are those of Check.
+// With returns the problem of method m with the hyperparameters of p. It ignores p.Method. The surrogate
+// defaults to the hinge. Errors are those of Check.
 func (m Method) With(p Problem) (Problem, error) {
 	p.Method = m.Name
 	return p.Complete()
 }
 
-// Complete returns the problem with its defaults: the hinge where no surrogate is set. Errors are those of Check.
+// Complete returns the problem with its default surrogate, the hinge, if none is set. Errors are those of
+// Check.
 func (p Problem) Complete() (Problem, error) {
 	if p.Surrogate == "" {
 		p.Surrogate = surrogate.Hinge.Name()
@@ -35,7 +36,7 @@ func (p Problem) Complete() (Problem, error) {
 	return p, p.Check()
 }
 
-// Definition returns the row of the paper's table for p's method, the zero Method for an unknown one.
+// Definition returns the method of the problem, or the zero Method if its name is not in All.
 func (p Problem) Definition() Method {
 	for i := range methods {
 		if methods[i].Name == p.Method {
@@ -45,7 +46,7 @@ func (p Problem) Definition() Method {
 	return Method{}
 }
 
-// Loss returns the surrogate, which is the hinge by default and nil for an unknown name.
+// Loss returns the surrogate: the hinge by default, nil for an unknown name.
 func (p Problem) Loss() surrogate.Surrogate {
 	if p.Surrogate == "" {
 		return surrogate.Hinge
@@ -54,10 +55,11 @@ func (p Problem) Loss() surrogate.Surrogate {
 	return l
 }
 
-// Rule returns the threshold rule of a problem that Check accepts.
-func (p Problem) Rule() threshold.Rule { return p.Definition().rule.of(p) }
+// Rule returns the threshold rule. The problem must be one that Check accepts.
+func (p Problem) Rule() threshold.Rule { return p.Definition().rule.build(p) }
 
-// Check returns an error of kind usage that names the parameter which is missing, out of range, or of no use to the method.
+// Check returns an error of kind usage if a parameter is missing, out of range, or set although the method
+// does not use it. The error names the parameter.
 func (p Problem) Check() error {
 	m, err := ByName(p.Method)
 	if err != nil {
@@ -69,7 +71,7 @@ func (p Problem) Check() error {
 		}
 	}
 	if !(p.Lambda >= 0) || math.IsInf(p.Lambda, 1) {
-		return wrong("lambda", fmt.Sprint(p.Lambda), "a finite number of at least 0")
+		return badValue("lambda", fmt.Sprint(p.Lambda), "a finite number of at least 0")
 	}
 	for _, check := range []func(Problem) error{m.checkTau, m.checkBeta, m.checkK} {
 		if err := check(p); err != nil {
@@ -98,7 +100,7 @@ func (m Method) checkBeta(p Problem) error {
 	case set && !m.UsesBeta:
 		return m.unused("beta", fmt.Sprint(p.Beta))
 	case set && (!(p.Beta > 0) || math.IsInf(p.Beta, 1)):
-		return wrong("beta", fmt.Sprint(p.Beta), "a finite number above 0")
+		return badValue("beta", fmt.Sprint(p.Beta), "a finite number above 0")
 	}
 	return nil
 }
@@ -115,7 +117,7 @@ func (m Method) checkK(p Problem) error {
 		}
 		return err
 	case p.K < 0:
-		return wrong("k", fmt.Sprint(p.K), "a whole number of at least 1")
+		return badValue("k", fmt.Sprint(p.K), "a whole number of at least 1")
 	}
 	return nil
 }
@@ -130,6 +132,6 @@ func (m Method) unused(param, value string) *diag.Error {
 		Hint: "leave it out"}
 }
 
-func wrong(param, value, expected string) *diag.Error {
+func badValue(param, value, expected string) *diag.Error {
 	return &diag.Error{Kind: diag.Usage, Param: param, Found: value, Expected: expected}
 }

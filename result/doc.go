@@ -1,7 +1,8 @@
-// Package result holds what the functions of package toptau return: plain structs with facts. `toptau --json` prints them,
-// reports are drawn from them, and docs/reference/json.md is generated from their comments.
+// Package result defines the results of the functions of package toptau: plain structs with facts. `toptau
+// --json` prints them, and reports are drawn from them.
 //
-// Unknown values are null (nil pointers in Go), values that do not apply are absent, and NaN never occurs. Rates that were
-// given exactly are text ("0.01", "1/3"), measured rates are numbers. Only fields that begin with seconds_ may differ between
-// runs with the same data, options and seed.
+// An unknown value is null (a nil pointer in Go). A value that does not apply is absent. NaN never occurs.
+// Rates that a user sets are text ("0.01", "1/3"), because a number cannot hold 1/3 exactly. Measured rates
+// are numbers. With the same data, options and seed, only fields that begin with seconds_ may differ between
+// runs.
 package result

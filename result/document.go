@@ -9,16 +9,17 @@ import (
 	"toptau/diag"
 )
 
-// version is the version of all documents. It grows when a field changes its meaning or goes.
+// version is the version of all documents. It grows if a field changes its meaning or is removed.
 const version = 2
 
-// Version is the version of a document. It holds nothing, so that no document can lack it.
+// Version is the version of a document. It is an empty struct that marshals as a constant, so no document can
+// lack it.
 type Version struct{}
 
-// MarshalJSON writes the version.
+// MarshalJSON returns the version of all documents.
 func (Version) MarshalJSON() ([]byte, error) { return json.Marshal(version) }
 
-// UnmarshalJSON refuses another version.
+// UnmarshalJSON returns an error for any other version.
 func (*Version) UnmarshalJSON(data []byte) error {
 	if string(data) != fmt.Sprint(version) {
 		return fmt.Errorf("schema_version %s, expected %d", data, version)
@@ -26,16 +27,16 @@ func (*Version) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Document is the beginning of every result.
+// Document holds the fields that every result begins with.
 type Document struct {
 	SchemaVersion Version  `json:"schema_version"` // 2
-	Warnings      Warnings `json:"warnings"`       // what the user should know: {code, text, fixes}; codes are stable
+	Warnings      Warnings `json:"warnings"`       // {code, text, fixes}; codes are stable
 }
 
-// Warnings are listed in the order in which they came up. No warnings are an empty list.
+// Warnings are warnings in the order in which they occurred. None are an empty list in JSON.
 type Warnings []diag.Warning
 
-// MarshalJSON writes nil as an empty list.
+// MarshalJSON returns an empty list for nil.
 func (w Warnings) MarshalJSON() ([]byte, error) {
 	if w == nil {
 		return []byte("[]"), nil
@@ -43,61 +44,64 @@ func (w Warnings) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]diag.Warning(w))
 }
 
-// Counts are the rows of a part of the data.
+// Counts are the numbers of rows in a part of the data.
 type Counts struct {
-	Rows      int `json:"n"`     // rows
-	Positives int `json:"n_pos"` // positive rows
+	Rows      int `json:"n"`     // number of rows
+	Positives int `json:"n_pos"` // number of positive rows
 }
 
 // Estimate is a mean over the folds of a cross-validation.
 type Estimate struct {
-	Mean          float64   `json:"mean"`
-	StandardError float64   `json:"standard_error"`
+	Mean          float64   `json:"mean"`            // mean of the folds
+	StandardError float64   `json:"standard_error"`  // standard error of the mean
 	Folds         []float64 `json:"folds,omitempty"` // the value in each fold
 }
 
-// Bounds enclose the smallest value of an objective F.
+// Bounds enclose the minimum of an objective F.
 type Bounds struct {
 	Objective     float64  `json:"objective"`         // F(w)
 	AtZero        float64  `json:"objective_at_zero"` // F(0)
-	Lower         *float64 `json:"lower_bound"`       // D, at most the smallest F; null: not known
+	Lower         *float64 `json:"lower_bound"`       // D, at most the minimum of F; null: not known
 	RelativeGap   *float64 `json:"relative_gap"`      // (F(w) - D) / max(F(w), 0.01)
-	GapOfDecrease *float64 `json:"gap_of_decrease"`   // (F(w) - D) / (F(0) - D); null where w = 0 is optimal
+	GapOfDecrease *float64 `json:"gap_of_decrease"`   // (F(w) - D) / (F(0) - D); null: w = 0 is optimal
 }
 
-// gapFloor is the smallest objective that the relative gap divides by: a hundredth of F(0) for the hinge losses.
+// gapFloor is the smallest divisor of the relative gap, so that an objective near 0 can converge. For the
+// hinge losses it is about a hundredth of F(0). Chosen by hand.
 const gapFloor = 0.01
 
-// NewBounds returns the bounds with both gaps. lower nil: no bound is known. zeroIsOptimal: nothing can be gained over w = 0.
+// NewBounds returns the bounds with both gaps. lower is nil if no bound is known. zeroIsOptimal means that w
+// = 0 is a global minimum, so the gap of the decrease is not defined.
 func NewBounds(objective, atZero float64, lower *float64, zeroIsOptimal bool) Bounds {
 	b := Bounds{Objective: objective, AtZero: atZero, Lower: lower}
 	if lower == nil {
 		return b
 	}
-	missing := math.Max(0, objective-*lower)
-	relative := missing / math.Max(objective, gapFloor)
+	gap := math.Max(0, objective-*lower)
+	relative := gap / math.Max(objective, gapFloor)
 	b.RelativeGap = &relative
 	if possible := atZero - *lower; possible > 0 && !zeroIsOptimal {
-		fraction := missing / possible
+		fraction := gap / possible
 		b.GapOfDecrease = &fraction
 	}
 	return b
 }
 
-// Stop is why a computation ended before it was done.
+// Stop is the reason why a computation ended early.
 type Stop string
 
 const (
-	NotStopped Stop = ""          // it was done
-	Cancelled  Stop = "cancelled" // the context ended; the result is the best so far
-	TimeUp     Stop = "time-up"   // MaxTime was over; the result is the best so far
+	NotStopped Stop = ""          // it did not end early
+	Cancelled  Stop = "cancelled" // the context was cancelled; the result is the best so far
+	TimeUp     Stop = "time-up"   // MaxTime had passed; the result is the best so far
 )
 
-// Progress is how far long work has come. Functions report it from one goroutine, at most ten times a second.
+// Progress describes how much of a long computation is done. Functions report it from one goroutine, at most
+// ten times a second.
 type Progress struct {
-	Stage    string        // the present work in words
-	Done, Of int           // units of work; Of 0: not known
-	Fraction float64       // of all work, 0 to 1; negative: not known
-	Left     time.Duration // an estimate of the time left; 0: not known
-	Usable   bool          // a context that ends from now on leaves a result
+	Stage    string        // the current work, in words
+	Done, Of int           // units of work; Of is 0 if not known
+	Fraction float64       // fraction of all work, 0 to 1; negative: not known
+	Left     time.Duration // estimated time left; 0: not known
+	Usable   bool          // cancelling from now on still gives a result
 }

@@ -5,113 +5,125 @@ import (
 	"toptau/schema"
 )
 
-// Evaluation is one or more rankings of the same labelled rows: `evaluate`, and the second part of `compare`.
-// The fields of Measured at the top are those of the first entry.
+// Evaluation is the result of evaluating one or more rankings of the same labelled rows: `evaluate`, and the
+// second part of `compare`. The embedded Measured belongs to the first entry.
 type Evaluation struct {
 	Document
 	Counts
-	Prevalence float64 `json:"prevalence"` // n_pos / n, or the same of weights
+	Prevalence float64 `json:"prevalence"` // n_pos / n, or the same ratio of weights
 	Weighted   bool    `json:"weighted"`   // rows have weights
 	Measured
-	Summary     []string  `json:"summary"`            // what the first operating point does, in sentences
-	Entries     []Entry   `json:"entries"`            // every ranking, in the order given
-	Against     string    `json:"against,omitempty"`  // the entry that the others are compared with
-	Entities    int       `json:"entities,omitempty"` // with a group column: the number of groups, which the paired intervals draw
-	Verdicts    []Verdict `json:"verdicts"`           // conclusions from the differences
-	SecondsRead float64   `json:"seconds_read"`
+	Summary []string `json:"summary"`           // sentences about the first operating point
+	Entries []Entry  `json:"entries"`           // all rankings, in the order given
+	Against string   `json:"against,omitempty"` // the entry that the others are compared with
+	// with a group column: number of groups, the units of the paired bootstrap
+	Entities    int       `json:"entities,omitempty"`
+	Verdicts    []Verdict `json:"verdicts"`     // conclusions from the differences
+	SecondsRead float64   `json:"seconds_read"` // time spent reading
 }
 
-// Measured is one ranking of the rows.
+// Measured are the measurements of one ranking.
 type Measured struct {
-	AUC          float64         `json:"auc"`             // ties count one half
-	AUCAgainst   float64         `json:"auc_against"`     // ties count against the ranking
-	Distinct     int             `json:"distinct_scores"` // different scores
-	Goal         *GoalValue      `json:"goal"`            // the goal's criterion on these rows; null: no goal was set
-	Criteria     []metric.Result `json:"criteria"`        // criteria with thresholds from these rows, with bootstrap intervals
-	Points       []Decisions     `json:"points"`          // what the model's operating points do to these rows
-	TrainingRows *Overlap        `json:"training_rows"`   // how many of these rows trained the model; null: it has no fingerprints
-	Curves       []Curve         `json:"curves"`          // roc, pr and ptau, on request
-	Missing      int             `json:"missing_values"`  // values that were missing and imputed
-	Unknown      int             `json:"unknown_values"`  // values that training did not have
+	AUC        float64 `json:"auc"`             // area under the ROC curve; ties count one half
+	AUCAgainst float64 `json:"auc_against"`     // the same area; ties count against the ranking
+	Distinct   int     `json:"distinct_scores"` // number of different scores
+	// the goal's criterion on these rows; null: no goal was set
+	Goal *GoalValue `json:"goal"`
+	// criteria with thresholds from these rows and bootstrap intervals
+	Criteria []metric.Result `json:"criteria"`
+	// decisions of the model's operating points on these rows
+	Points []Decisions `json:"points"`
+	// rows that also trained the model; null: it has no fingerprints
+	TrainingRows *Overlap `json:"training_rows"`
+	Curves       []Curve  `json:"curves"`         // roc, pr and ptau, if requested
+	Missing      int      `json:"missing_values"` // number of missing values, which were imputed
+	Unknown      int      `json:"unknown_values"` // number of values that were not seen in training
 }
 
-// GoalValue is the criterion of a goal.
+// GoalValue is the value of a goal's criterion.
 type GoalValue struct {
-	Goal  metric.Goal   `json:"goal"`
-	Value metric.Result `json:"value"` // with the threshold from these rows
+	Goal  metric.Goal   `json:"goal"`  // the goal
+	Value metric.Result `json:"value"` // its criterion, with the threshold from these rows
 }
 
-// Decisions is what the threshold of an operating point does to rows.
+// Decisions are the decisions of an operating point on rows.
 type Decisions struct {
-	Name      string           `json:"name"`      // of the operating point
-	Goal      metric.Goal      `json:"goal"`      // of the operating point
-	Decisions metric.Confusion `json:"decisions"` // score > threshold, with exact intervals
-	Shift     []Shift          `json:"shift"`     // the calibration rows against these rows, for each guarantee of the point
+	Name      string           `json:"name"`      // name of the operating point
+	Goal      metric.Goal      `json:"goal"`      // goal of the operating point
+	Decisions metric.Confusion `json:"decisions"` // counts and rates of score > threshold, with exact intervals
+	Shift     []Shift          `json:"shift"`     // these rows against the calibration rows, for each guarantee
 }
 
-// Shift is the largest difference between the scores of the calibration rows and of the rows here.
+// Shift is the largest difference between the scores of these rows and those of the calibration rows.
 type Shift struct {
-	Segment  *string `json:"segment"`  // null: all rows
-	P        float64 `json:"p"`        // an upper bound on the probability of as large a difference if the rows are alike
-	Score    float64 `json:"score"`    // where the difference is
-	Expected float64 `json:"expected"` // the fraction of the calibration scores above it
-	Seen     float64 `json:"seen"`     // the fraction of the scores here above it
-	More     bool    `json:"more"`     // more than expected; otherwise fewer
+	Segment *string `json:"segment"` // value of the segment column; null: all rows
+	// upper bound on the probability of such a difference if the rows are alike
+	P        float64 `json:"p"`
+	Score    float64 `json:"score"`    // score at which the difference is largest
+	Expected float64 `json:"expected"` // fraction of the calibration scores above it
+	Seen     float64 `json:"seen"`     // fraction of these scores above it
+	More     bool    `json:"more"`     // true: more than expected, false: fewer
 }
 
 // Curve is a curve for plotting.
 type Curve struct {
 	Name   string       `json:"name"`   // roc, pr, ptau
-	X      string       `json:"x"`      // the name of the axis
-	Y      string       `json:"y"`      // the name of the axis
-	Area   float64      `json:"area"`   // under the exact curve
+	X      string       `json:"x"`      // name of the x axis
+	Y      string       `json:"y"`      // name of the y axis
+	Area   float64      `json:"area"`   // area under the exact curve
 	Points [][2]float64 `json:"points"` // pairs of x and y
 }
 
 // Entry is one ranking among several.
 type Entry struct {
-	Name     string          `json:"name"`
-	Kind     EntryKind       `json:"kind"`
-	Encoding schema.Encoding `json:"encoding,omitempty"` // how numeric columns are encoded; absent: not known
-	Setting  string          `json:"setting,omitempty"`  // the model's methods with their hyperparameters
-	Features int             `json:"d,omitempty"`        // the model's features
-	Estimate *Estimate       `json:"cross_validation,omitempty"`
+	Name string    `json:"name"` // name of the entry
+	Kind EntryKind `json:"kind"` // kind of the entry
+	// encoding of numeric columns; absent: not known
+	Encoding schema.Encoding `json:"encoding,omitempty"`
+	// the model's methods with their hyperparameters
+	Setting  string    `json:"setting,omitempty"`
+	Features int       `json:"d,omitempty"`                // number of the model's features
+	Estimate *Estimate `json:"cross_validation,omitempty"` // criterion in the cross-validation of training
 	Measured
-	Difference *metric.Difference `json:"difference,omitempty"` // to the reference on the same rows
-	Verdict    metric.Verdict     `json:"verdict,omitempty"`    // of the difference: better, worse, undecided
-	Joined     *Joined            `json:"joined,omitempty"`     // how scores from a file were joined to the rows
+	Difference *metric.Difference `json:"difference,omitempty"` // difference to the reference on the same rows
+	Verdict    metric.Verdict     `json:"verdict,omitempty"`    // better, worse or undecided
+	Joined     *Joined            `json:"joined,omitempty"`     // how scores of a file were joined to the rows
 }
 
-// EntryKind is what an entry is.
+// EntryKind is the kind of an entry.
 type EntryKind string
 
 const (
-	ModelEntry    EntryKind = "model"    // a saved model
-	ScoresEntry   EntryKind = "scores"   // the scores of another program
-	ChosenEntry   EntryKind = "chosen"   // the model that training chose
-	MethodEntry   EntryKind = "method"   // a top-focused learner at its best setting: one of the eight methods, or the ramp
-	BaselineEntry EntryKind = "baseline" // what users have today, at its best setting
+	ModelEntry  EntryKind = "model"  // a saved model
+	ScoresEntry EntryKind = "scores" // the scores of another program
+	ChosenEntry EntryKind = "chosen" // the model that training chose
+	// a top-focused learner at its best setting: one of the eight methods or ramp
+	MethodEntry   EntryKind = "method"
+	BaselineEntry EntryKind = "baseline" // logistic regression or a support vector machine at its best setting
 )
 
 // VerdictAbout is the question that a verdict answers.
 type VerdictAbout string
 
 const (
-	AboutLoss     VerdictAbout = "loss"     // a top-focused learner against logistic regression on the same encoding
+	// a top-focused learner against logistic regression on the same encoding
+	AboutLoss     VerdictAbout = "loss"
 	AboutEncoding VerdictAbout = "encoding" // one learner on two encodings
 	AboutEntry    VerdictAbout = "against"  // an entry against the reference or another program's scores
 	AboutBest     VerdictAbout = "best"     // the entry with the most positives on these rows
 )
 
-// Verdict is one conclusion with both of its sides. Only entries that differ in the loss alone show what the
-// loss does, and only those that differ in the encoding alone show what the encoding does. All sides except
-// the best entry were chosen without these rows.
+// Verdict is a conclusion from the difference of two sides. The effect of a loss shows only between entries
+// that differ in nothing else, and so does the effect of an encoding. Except for the best entry, sides are
+// chosen without these rows.
 type Verdict struct {
-	About      VerdictAbout       `json:"about"`
+	About      VerdictAbout       `json:"about"`                // the question that it answers
 	Entry      string             `json:"entry,omitempty"`      // one side; absent: there is none
 	Against    string             `json:"against,omitempty"`    // the other side; absent: there is none
-	Difference *metric.Difference `json:"difference,omitempty"` // of entry to against
-	Together   int                `json:"together,omitempty"`   // comparisons whose intervals hold together with this one (Bonferroni)
-	Among      []string           `json:"among,omitempty"`      // best: with the confidence of the intervals the best entry is one of these
-	Verdict    metric.Verdict     `json:"verdict"`              // better, worse, undecided
+	Difference *metric.Difference `json:"difference,omitempty"` // entry minus against
+	// number of comparisons whose intervals hold together (Bonferroni)
+	Together int `json:"together,omitempty"`
+	// best: with the intervals' confidence, the best entry is one of these
+	Among   []string       `json:"among,omitempty"`
+	Verdict metric.Verdict `json:"verdict"` // better, worse or undecided
 }

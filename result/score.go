@@ -7,65 +7,67 @@ import (
 	"toptau/diag"
 )
 
-// Scoring is what holds for all rows of a stream: `score`. It is complete after the last row.
+// Scoring holds the totals of a stream of scored rows: `score`. It is complete after the last row.
 type Scoring struct {
 	Document
-	Rows      int      `json:"n"`              // rows scored
+	Rows      int      `json:"n"`              // number of rows scored
 	Points    []string `json:"points"`         // names of the operating points, the chosen one first
-	Positives []int    `json:"decisions"`      // alerts of each point
-	Missing   int      `json:"missing_values"` // values that were missing and imputed
-	Unknown   int      `json:"unknown_values"` // categories and indices that training did not have
-	Failed    int      `json:"failed"`         // rows that could not be scored
+	Positives []int    `json:"decisions"`      // number of alerts of each point
+	Missing   int      `json:"missing_values"` // number of missing values, which were imputed
+	Unknown   int      `json:"unknown_values"` // number of categories and indices that were not seen in training
+	Failed    int      `json:"failed"`         // number of rows that could not be scored
 }
 
-// Row is a scored row: one object per line of `score --json`. It is valid until the next row; Clone keeps it.
+// Row is a scored row: one line of `score --json`. It is valid until the stream yields the next row.
 type Row struct {
-	Number    int      `json:"row"`             // 1-based
-	ID        []string `json:"id,omitempty"`    // the columns that identify the row
-	Input     []string `json:"input,omitempty"` // the other columns of the input
-	Score     float64  `json:"score"`
-	Threshold float64  `json:"threshold"` // of the chosen operating point for this row
-	Decisions []bool   `json:"decisions"` // score > threshold at each operating point, the chosen one first
+	Number    int      `json:"row"`             // 1-based number of the row
+	ID        []string `json:"id,omitempty"`    // values of the columns that identify the row
+	Input     []string `json:"input,omitempty"` // values of the input's other columns
+	Score     float64  `json:"score"`           // the model's score
+	Threshold float64  `json:"threshold"`       // threshold of the chosen operating point for this row
+	// score > threshold at each operating point, the chosen one first
+	Decisions []bool `json:"decisions"`
 
 	Contributions []float64 `json:"contributions,omitempty"` // what each column adds to the score
-	Offset        float64   `json:"offset,omitempty"`        // the part of the score that belongs to no column
+	Offset        float64   `json:"offset,omitempty"`        // part of the score that belongs to no column
 }
 
-// Clone returns a copy that stays valid.
+// Clone returns a copy that stays valid after the next row.
 func (r *Row) Clone() Row {
 	c := *r
 	c.ID, c.Input, c.Decisions, c.Contributions = slices.Clone(r.ID), slices.Clone(r.Input), slices.Clone(r.Decisions), slices.Clone(r.Contributions)
 	return c
 }
 
-// Columns is what each column does to the scores: `explain --columns`.
+// Columns describes what each column adds to the scores: `explain --columns`.
 type Columns struct {
 	Document
-	Rows      int            `json:"n"`
-	Sampled   int            `json:"n_sampled"`  // rows that the shapes are drawn from
-	MeanScore float64        `json:"mean_score"` // over all rows
-	Columns   []ColumnEffect `json:"columns"`    // the strongest first
+	Rows      int            `json:"n"`          // number of rows
+	Sampled   int            `json:"n_sampled"`  // number of rows that the shapes are drawn from
+	MeanScore float64        `json:"mean_score"` // mean score of all rows
+	Columns   []ColumnEffect `json:"columns"`    // columns, largest effect first
 }
 
-// ColumnEffect is what a column adds to the score. Shapes are relative to Mean, so the columns' Means and the model's offset
-// add up to the mean score.
+// ColumnEffect describes what a column adds to the score. Shapes are relative to Mean. The sum of all Means
+// and the model's offset is the mean score.
 type ColumnEffect struct {
-	Column     string           `json:"column"`
-	Effect     float64          `json:"effect"`     // the standard deviation of what it adds, over the rows
-	Mean       float64          `json:"mean"`       // the mean of what it adds
-	Shape      [][2]float64     `json:"shape"`      // numeric: pairs of a value and what it adds there, ascending; a value that many rows share is a point of its own
+	Column string  `json:"column"` // name of the column
+	Effect float64 `json:"effect"` // standard deviation of what it adds, over the rows
+	Mean   float64 `json:"mean"`   // mean of what it adds
+	// numeric: pairs of a value and what it adds there, ascending; a frequent value is a separate point
+	Shape      [][2]float64     `json:"shape"`
 	Categories []CategoryEffect `json:"categories"` // categorical: the most frequent values
-	Missing    *float64         `json:"missing"`    // what a missing value adds; null: there was none
+	Missing    *float64         `json:"missing"`    // what a missing value adds; null: no value was missing
 }
 
-// CategoryEffect is what a category adds.
+// CategoryEffect describes what a category adds to the score.
 type CategoryEffect struct {
-	Value string  `json:"value"`
-	Rows  int     `json:"n"` // of the sampled rows
-	Adds  float64 `json:"adds"`
+	Value string  `json:"value"` // the category
+	Rows  int     `json:"n"`     // number of sampled rows with it
+	Adds  float64 `json:"adds"`  // what it adds, relative to Mean
 }
 
-// String describes the column in words: where it adds least and where it adds most.
+// String returns where the column adds least and where it adds most: "-0.5 at 2, +1.2 at 40".
 func (c *ColumnEffect) String() string {
 	switch {
 	case len(c.Shape) > 0:

@@ -6,53 +6,66 @@ import (
 	"toptau/threshold"
 )
 
-// Threshold is a decision threshold with its evidence: `threshold`. The decision is score > threshold.
+// Threshold is a decision threshold with its evidence: `threshold`.
 type Threshold struct {
 	Document
-	Threshold    float64          `json:"threshold"`
-	Goal         metric.Goal      `json:"goal"`
-	Delta        threshold.Rate   `json:"delta,omitzero"`          // the requested guarantee may fail with this probability
-	Certified    bool             `json:"certified"`               // the guarantee holds
-	Reason       string           `json:"reason,omitempty"`        // why it does not
-	Population   string           `json:"population"`              // the rows whose scores gave the threshold: negatives or all
-	Rows         int              `json:"n"`                       // rows of the population
-	Negatives    int              `json:"n_negatives"`             // negatives among the calibration rows
-	Order        *int             `json:"order,omitempty"`         // the threshold is the order-th smallest score of the population
-	Bound        *float64         `json:"bound,omitempty"`         // the exact binomial tail; absolute-top: the bounded rate
-	Needed       int              `json:"needed,omitempty"`        // the fewest rows with which the goal can be certified
-	Segments     []Segment        `json:"segments"`                // a threshold for each value of the segment column
-	Expected     Expected         `json:"expected"`                // of the threshold on new rows like these
-	OverTime     *calibrate.Trend `json:"over_time,omitempty"`     // with a time column: whether the scores change over time
-	TrainingRows *Overlap         `json:"training_rows,omitempty"` // with a model that has fingerprints: how many of these rows trained it
-	Joined       *Joined          `json:"joined,omitempty"`        // how scores from a file of their own found their rows
+	Threshold float64     `json:"threshold"` // the decision is score > threshold
+	Goal      metric.Goal `json:"goal"`      // the goal that it is for
+	// accepted probability that the guarantee fails
+	Delta     threshold.Rate `json:"delta,omitzero"`
+	Certified bool           `json:"certified"`        // whether the threshold has the guarantee
+	Reason    string         `json:"reason,omitempty"` // why it does not have it
+	// rows that the threshold is computed from: negatives or all
+	Population string `json:"population"`
+	Rows       int    `json:"n"` // number of rows in the population
+	// number of negatives among the calibration rows
+	Negatives int `json:"n_negatives"`
+	// the threshold is the order-th smallest score of the population
+	Order *int `json:"order,omitempty"`
+	// exact binomial tail; absolute-top: the bounded rate
+	Bound *float64 `json:"bound,omitempty"`
+	// smallest number of rows that can certify the goal
+	Needed int `json:"needed,omitempty"`
+	// thresholds for the values of the segment column
+	Segments []Segment `json:"segments"`
+	Expected Expected  `json:"expected"` // expected rate on new rows like these
+	// with a time column: whether scores change over time
+	OverTime *calibrate.Trend `json:"over_time,omitempty"`
+	// number of these rows that trained the model; absent without fingerprints
+	TrainingRows *Overlap `json:"training_rows,omitempty"`
+	// how scores of a file were joined to the rows
+	Joined *Joined `json:"joined,omitempty"`
 }
 
-// Segment is the threshold of one value of the segment column. All segments hold together with probability at least
-// 1 - (number of segments) delta.
+// Segment is the threshold for one value of the segment column. The guarantees of all m segments hold
+// together with probability at least 1 - m delta.
 type Segment struct {
-	Value     string   `json:"value"`
-	Threshold float64  `json:"threshold"`
-	Certified bool     `json:"certified"`
-	Reason    string   `json:"reason,omitempty"`
-	Negatives int      `json:"n_negatives"`
-	Order     *int     `json:"order,omitempty"`
-	Bound     *float64 `json:"bound,omitempty"`
+	Value     string   `json:"value"`            // value of the segment column
+	Threshold float64  `json:"threshold"`        // as in Threshold
+	Certified bool     `json:"certified"`        // as in Threshold
+	Reason    string   `json:"reason,omitempty"` // as in Threshold
+	Negatives int      `json:"n_negatives"`      // as in Threshold
+	Order     *int     `json:"order,omitempty"`  // as in Threshold
+	Bound     *float64 `json:"bound,omitempty"`  // as in Threshold
 }
 
-// Overlap is how many rows trained a model, by the fingerprints that it keeps.
+// Overlap compares rows with those that trained a model, by the fingerprints in the model.
 type Overlap struct {
-	Compared int      `json:"compared"` // rows whose hashes fall into the model's sample
-	Matched  int      `json:"matched"`  // of these, rows equal to one that trained the model
-	Expected float64  `json:"expected"` // the fraction of fresh rows that match because rows repeat: 1 - singletons / rows in training
-	Estimate float64  `json:"estimate"` // of all rows here, those that trained the model beyond that
-	P        float64  `json:"p"`        // an upper bound on the probability of as many matches among fresh rows
-	Excess   bool     `json:"excess"`   // p is at most 0.001
-	Smallest *float64 `json:"smallest"` // fewer training rows than about this go unnoticed; null: any number does
+	Compared int `json:"compared"` // number of rows whose hashes are in the sampled range
+	Matched  int `json:"matched"`  // number of these that equal a training row
+	// fraction of new rows that match by repetition: 1 - singletons / rows in training
+	Expected float64 `json:"expected"`
+	// estimated number of all these rows that trained the model, beyond repetition
+	Estimate float64 `json:"estimate"`
+	P        float64 `json:"p"`      // upper bound on the probability of that many matches among new rows
+	Excess   bool    `json:"excess"` // p is at most 0.001
+	// about the smallest number of training rows that is detected; null: no number is
+	Smallest *float64 `json:"smallest"`
 }
 
-// Joined is how scores of another program were joined to labelled rows.
+// Joined describes how scores of another program were joined to labelled rows.
 type Joined struct {
 	By     string `json:"by"`     // id, row (a column of row numbers) or position
-	Labels int    `json:"labels"` // rows whose label in the file of scores agreed; 0: it has no labels
-	Unused int    `json:"unused"` // scores of other rows
+	Labels int    `json:"labels"` // number of labels in the file of scores that agree; 0: it has no labels
+	Unused int    `json:"unused"` // number of scores of other rows
 }

@@ -11,85 +11,114 @@ import (
 // Training is the result of choosing a model for a goal: `train`.
 type Training struct {
 	Document
-	Goal               metric.Goal       `json:"goal"`                        // what the model is for
-	Summary            []string          `json:"summary"`                     // what to expect, in sentences, at the assumed fraction of positives
-	Training           Counts            `json:"training"`                    // the rows that fit the model
-	Calibration        *Counts           `json:"calibration,omitempty"`       // the rows that give the threshold and nothing else
-	Validation         *Counts           `json:"validation,omitempty"`        // the rows that choose, instead of a cross-validation
-	Test               *Counts           `json:"test,omitempty"`              // the rows that measure the choice
-	Folds              int               `json:"folds"`                       // of the cross-validation
-	FoldRows           int               `json:"fold_rows,omitempty"`         // the rows that a fold fits, where they are a sample
-	Criterion          string            `json:"criterion"`                   // what candidates are compared by, in words
-	Budgets            []string          `json:"budgets"`                     // the budgets of the criterion in the first fold
-	Candidates         []Candidate       `json:"candidates"`                  // every setting of every learner on every encoding, in the order tried
-	NotTried           []string          `json:"not_tried"`                   // learners on encodings that were left out, with the reason where it is not the time
-	Members            []Member          `json:"members"`                     // what the model is the average of, best first
-	CrossValidation    Estimate          `json:"cross_validation"`            // the criterion of the model
-	Reference          *int              `json:"reference,omitempty"`         // the candidate that is logistic regression on raw columns
-	Gain               *Estimate         `json:"gain,omitempty"`              // of the model over the reference
-	Choice             Choice            `json:"choice"`                      // why the model was chosen
-	Why                string            `json:"why"`                         // the same in words
-	Threshold          float64           `json:"threshold"`                   // alert where score > threshold
-	ThresholdNote      string            `json:"threshold_note"`              // which rows gave the threshold, and what it promises
-	Certified          bool              `json:"certified"`                   // the threshold has a guarantee
-	Order              *int              `json:"order,omitempty"`             // the threshold is the order-th smallest calibration score
-	Bound              *float64          `json:"bound,omitempty"`             // the exact binomial tail; absolute-top: the bounded rate
-	Delta              threshold.Rate    `json:"delta,omitzero"`              // the requested guarantee may fail with this probability
-	Expected           Expected          `json:"expected"`                    // of the threshold on new rows
-	OverTime           *calibrate.Trend  `json:"over_time,omitempty"`         // whether the calibration scores change over time
-	OutOfFoldGoal      metric.Result     `json:"out_of_fold_goal"`            // the goal's criterion on scores of folds that did not fit the row
-	OutOfFoldDecisions metric.Confusion  `json:"out_of_fold_at_threshold"`    // what the model's threshold does there
-	TestGoal           *metric.Result    `json:"test_goal,omitempty"`         // the goal's criterion on the test part, with its threshold from the test part itself
-	TestDecisions      *metric.Confusion `json:"test_at_threshold,omitempty"` // what the model's threshold does on the test part
-	Features           int               `json:"d"`
-	Seed               uint64            `json:"seed"`
-	Stopped            Stop              `json:"stopped"` // "", cancelled, time-up: the choice is among the candidates that were finished
-	SecondsRead        float64           `json:"seconds_read"`
-	SecondsSearch      float64           `json:"seconds_search"`
-	SecondsRefit       float64           `json:"seconds_refit"`
-	Seconds            float64           `json:"seconds_total"`
+	Goal     metric.Goal `json:"goal"`     // goal of the model
+	Summary  []string    `json:"summary"`  // what to expect, in sentences
+	Training Counts      `json:"training"` // rows that fit the model
+	// rows that are only used for the threshold
+	Calibration *Counts `json:"calibration,omitempty"`
+	// rows that choose the model, instead of a cross-validation
+	Validation *Counts `json:"validation,omitempty"`
+	// rows that measure the chosen model
+	Test *Counts `json:"test,omitempty"`
+	// number of folds of the cross-validation
+	Folds int `json:"folds"`
+	// rows that a fold fits, if they are a sample
+	FoldRows int `json:"fold_rows,omitempty"`
+	// criterion that compares candidates, in words
+	Criterion string `json:"criterion"`
+	// budgets of the criterion in the first fold
+	Budgets []string `json:"budgets"`
+	// settings of learners on encodings, in the order tried
+	Candidates []Candidate `json:"candidates"`
+	// learners on encodings without a fit; reason unless time was up
+	NotTried []string `json:"not_tried"`
+	// the model is their average; best first
+	Members         []Member `json:"members"`
+	CrossValidation Estimate `json:"cross_validation"` // criterion of the model
+	// candidate that is logistic regression on raw columns
+	Reference *int `json:"reference,omitempty"`
+	// gain of the model over the reference
+	Gain      *Estimate `json:"gain,omitempty"`
+	Choice    Choice    `json:"choice"`    // reasons for the choice
+	Why       string    `json:"why"`       // the same, in words
+	Threshold float64   `json:"threshold"` // alert where score > threshold
+	// rows that gave the threshold, and what it promises
+	ThresholdNote string `json:"threshold_note"`
+	// whether the threshold has a guarantee
+	Certified bool `json:"certified"`
+	// the threshold is the order-th smallest calibration score
+	Order *int `json:"order,omitempty"`
+	// exact binomial tail; absolute-top: the bounded rate
+	Bound *float64 `json:"bound,omitempty"`
+	// accepted probability that the guarantee fails
+	Delta threshold.Rate `json:"delta,omitzero"`
+	// expected rate of the threshold on new rows
+	Expected Expected `json:"expected"`
+	// with a time column: whether calibration scores change
+	OverTime *calibrate.Trend `json:"over_time,omitempty"`
+	// goal's criterion on out-of-fold scores
+	OutOfFoldGoal metric.Result `json:"out_of_fold_goal"`
+	// decisions of the threshold on out-of-fold scores
+	OutOfFoldDecisions metric.Confusion `json:"out_of_fold_at_threshold"`
+	// goal's criterion on the test part, with its threshold from there
+	TestGoal *metric.Result `json:"test_goal,omitempty"`
+	// decisions of the threshold on the test part
+	TestDecisions *metric.Confusion `json:"test_at_threshold,omitempty"`
+	Features      int               `json:"d"`    // number of features
+	Seed          uint64            `json:"seed"` // seed of every random choice
+	// "", cancelled or time-up: the choice is among finished candidates
+	Stopped       Stop    `json:"stopped"`
+	SecondsRead   float64 `json:"seconds_read"`   // time spent reading
+	SecondsSearch float64 `json:"seconds_search"` // time spent on candidates
+	// time spent fitting the choice again
+	SecondsRefit float64 `json:"seconds_refit"`
+	Seconds      float64 `json:"seconds_total"` // total time
 }
 
 // Candidate is one setting of one learner on one encoding.
 type Candidate struct {
-	Encoding schema.Encoding `json:"encoding"`
+	Encoding schema.Encoding `json:"encoding"` // encoding of numeric columns
 	method.Problem
-	Anchor          *float64  `json:"anchor,omitempty"` // ramp: the lambda of the logistic regression that it starts from
-	Status          string    `json:"status"`           // fitted, skipped, unfinished
+	// ramp: lambda of the logistic regression that it starts from
+	Anchor          *float64  `json:"anchor,omitempty"`
+	Status          string    `json:"status"`           // fitted, skipped or unfinished
 	Reason          string    `json:"reason,omitempty"` // why it was skipped
-	CrossValidation *Estimate `json:"cross_validation"` // the criterion; null: not fitted in all folds
-	Constant        bool      `json:"constant"`         // all rows of a fold have the same score, so it cannot be chosen
-	ZeroIsOptimal   bool      `json:"zero_is_optimal"`  // w = 0 is a global minimum in every fold, proven
-	SecondsFit      float64   `json:"seconds_fit"`      // in all folds
+	CrossValidation *Estimate `json:"cross_validation"` // criterion; null: not fitted in all folds
+	Constant        bool      `json:"constant"`         // all scores of a fold are equal, so it cannot be chosen
+	ZeroIsOptimal   bool      `json:"zero_is_optimal"`  // w = 0 is proven to be a global minimum in every fold
+	SecondsFit      float64   `json:"seconds_fit"`      // time spent in all folds
 }
 
-// Member is one fitted model in the average.
+// Member is a fitted model in the average.
 type Member struct {
-	Candidate  int     `json:"candidate"` // index into candidates
-	Lambda     float64 `json:"lambda"`    // as fitted to all rows
-	Share      float64 `json:"share"`     // its weight in the average
-	Folds      int     `json:"folds"`     // the number of folds whose fits it is the mean of, without a certificate; 0: one fit to all rows
-	SecondsFit float64 `json:"seconds_fit"`
+	Candidate int     `json:"candidate"` // index into candidates
+	Lambda    float64 `json:"lambda"`    // lambda of the fit to all rows
+	Share     float64 `json:"share"`     // its weight in the average
+	// number of folds whose fits it averages; 0: it is one fit to all rows
+	Folds      int     `json:"folds"`
+	SecondsFit float64 `json:"seconds_fit"` // time spent on this fit
 }
 
-// Choice is why a model was chosen.
+// Choice holds the reasons for a choice.
 type Choice struct {
-	Best     int       `json:"best"`           // the candidate with the best criterion
-	Of       int       `json:"of"`             // combinations of learner and encoding that were compared
-	Averaged bool      `json:"averaged"`       // the average with others is better than the best alone
-	Guarded  bool      `json:"guarded"`        // the gain over the reference does not exceed its standard error, so the reference is kept
-	Gain     *Estimate `json:"gain,omitempty"` // of the best (average) over the reference
+	Best     int  `json:"best"`     // candidate with the best criterion
+	Of       int  `json:"of"`       // number of combinations of learner and encoding
+	Averaged bool `json:"averaged"` // an average is better than the best candidate alone
+	// the reference is kept: the gain over it does not exceed its standard error
+	Guarded bool      `json:"guarded"`
+	Gain    *Estimate `json:"gain,omitempty"` // gain of the best candidate or average over the reference
 }
 
-// Scheme is how a threshold was found.
+// Scheme is the way in which a threshold was computed: certified, held-out, cross-fitted or validation.
 type Scheme string
 
-// Expected is what to expect of a threshold on new rows like those that gave it: the fraction of the negatives that raise a
-// false alarm or, for a goal in fractions of all rows, of the rows that become alerts.
+// Expected is the expected rate of a threshold on new rows like those that gave it: the fraction of negatives
+// that raise a false alarm or, for a goal in fractions of all rows, the fraction of rows that become alerts.
 type Expected struct {
 	calibrate.Expectation
-	Scheme      Scheme `json:"scheme"`      // certified, held-out, cross-fitted, validation
-	Population  string `json:"population"`  // negatives or all
-	Rows        int    `json:"n"`           // rows of the population that gave the threshold
-	Approximate bool   `json:"approximate"` // low and high are not exact: the rows also chose the model, or carry weights
+	Scheme     Scheme `json:"scheme"`     // how the threshold was computed
+	Population string `json:"population"` // rows that the rate counts: negatives or all
+	Rows       int    `json:"n"`          // number of rows in the population that gave the threshold
+	// low and high are not exact, because the rows also chose the model or have weights
+	Approximate bool `json:"approximate"`
 }

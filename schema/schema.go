@@ -2,32 +2,31 @@ package schema
 
 // Schema describes the training file of a model, so that other files can be read the same way.
 type Schema struct {
-	Format   FileFormat `json:"format"`             // how the training file was stored; never AutoFormat
-	Header   bool       `json:"header"`             // columns are matched by name, otherwise by number
-	Width    int        `json:"width"`              // columns of the training file; LIBSVM: features
-	Columns  []Column   `json:"columns,omitempty"`  // the features in the order of the training file; none for LIBSVM
-	Label    *Name      `json:"label,omitempty"`    // the label's column; nil if it has none
-	Positive []string   `json:"positive,omitempty"` // as in Format
-	Missing  []string   `json:"missing,omitempty"`  // as in Format
+	Format   FileFormat `json:"format"`             // the file's format, never AutoFormat
+	Header   bool       `json:"header"`             // match columns by name, otherwise by number
+	Width    int        `json:"width"`              // number of columns in the file; LIBSVM: of features
+	Columns  []Column   `json:"columns,omitempty"`  // feature columns in the order of the file; LIBSVM: none
+	Label    *Name      `json:"label,omitempty"`    // the label's column, nil without one
+	Positive []string   `json:"positive,omitempty"` // positive labels, as in Format
+	Missing  []string   `json:"missing,omitempty"`  // spellings of a missing value, as in Format
 	Others   []Name     `json:"others,omitempty"`   // columns that are neither feature nor label
 }
 
-// Sparse reports whether the rows have features by index instead of columns.
+// Sparse reports whether rows have features by index instead of columns.
 func (s *Schema) Sparse() bool { return s.Format == LIBSVM }
 
-// Name identifies a column: its header (without one, its number in decimal) and its 1-based number in the
-// training file.
+// Name identifies a column.
 type Name struct {
-	Name   string `json:"name"`
-	Number int    `json:"number"`
+	Name   string `json:"name"`   // the header; without one, Number in decimal
+	Number int    `json:"number"` // 1-based position in the training file
 }
 
-// Column is a feature's column.
+// Column is the column of a feature.
 type Column struct {
-	Name       string   `json:"name"`
-	Number     int      `json:"number"`
-	Kind       Kind     `json:"kind"`
-	Dictionary []string `json:"-"` // Categorical: the values with codes 0, 1, ...; readers always keep them
+	Name       string   `json:"name"`   // as in Name
+	Number     int      `json:"number"` // as in Name
+	Kind       Kind     `json:"kind"`   // the kind of its values
+	Dictionary []string `json:"-"`      // Categorical: the values with codes 0, 1, ...
 }
 
 // Kind is the kind of a column's values.

@@ -2,7 +2,7 @@ package surrogate
 
 import "math"
 
-// Hinge is l(s) = max(0, 1+s) (equation defin_surrogate): the loss of all experiments in the paper.
+// Hinge is l(s) = max(0, 1+s) (equation defin_surrogate), the loss of all experiments in the paper.
 // Convex, not differentiable at -1. Conjugate: l*(p) = -p on [0, 1].
 var Hinge Surrogate = hinge{}
 

@@ -6,10 +6,12 @@ import (
 	"toptau/internal/detmath"
 )
 
-// Logistic is l(s) = log2(1 + e^s). Convex, smooth, positive everywhere; l'(s) = 1 / (ln 2 (1 + e^-s)) < 1/ln 2.
-// Conjugate: with q = p ln 2 in [0, 1], l*(p) = q log2 q + (1-q) log2 (1-q), minus the binary entropy of q.
+// Logistic is l(s) = log2(1 + e^s). Convex, smooth, positive everywhere; l'(s) = 1 / (ln 2 (1 + e^-s)) < 1/ln
+// 2. Conjugate: with q = p ln 2 in [0, 1], l*(p) = q log2 q + (1-q) log2 (1-q), minus the binary entropy of
+// q.
 //
-// The exponential is only ever taken of -|s|, so nothing overflows: l(s) grows as s / ln 2 and vanishes as e^s / ln 2.
+// All exponentials are of -|s|, so nothing overflows. l(s) approaches s / ln 2 for large s and e^s / ln 2 for
+// very negative s.
 var Logistic Surrogate = logistic{}
 
 type logistic struct{}

@@ -6,7 +6,7 @@ import (
 	"toptau/diag"
 )
 
-// all lists the losses in the order in which they are shown.
+// all are the losses in the order of Names.
 var all = []Surrogate{Hinge, SquaredHinge, Logistic}
 
 // Names returns the names of all losses, the default first.
@@ -18,7 +18,7 @@ func Names() []Name {
 	return names
 }
 
-// ByName returns the loss of that name. Any other name is an error of kind usage that lists the names.
+// ByName returns the loss with a name. Any other name is an error of kind usage that lists the names.
 func ByName[S ~string](name S) (Surrogate, error) {
 	for _, l := range all {
 		if string(l.Name()) == string(name) {
@@ -29,11 +29,11 @@ func ByName[S ~string](name S) (Surrogate, error) {
 		Kind:     diag.Usage,
 		Param:    "surrogate",
 		Found:    diag.Quote(string(name)),
-		Expected: "one of " + list(Names()),
+		Expected: "one of " + listNames(Names()),
 	}
 }
 
-func list(names []Name) string {
+func listNames(names []Name) string {
 	words := make([]string, len(names))
 	for i, n := range names {
 		words[i] = string(n)

@@ -2,8 +2,8 @@ package surrogate
 
 import "math"
 
-// SquaredHinge is l(s) = max(0, 1+s)^2. Convex, differentiable everywhere, with an unbounded derivative 2 max(0, 1+s).
-// Conjugate: l*(p) = p^2/4 - p for p >= 0.
+// SquaredHinge is l(s) = max(0, 1+s)^2. Convex, differentiable everywhere, with an unbounded derivative 2
+// max(0, 1+s). Conjugate: l*(p) = p^2/4 - p for p >= 0.
 var SquaredHinge Surrogate = squaredHinge{}
 
 type squaredHinge struct{}

@@ -124,7 +124,8 @@ func checkFenchelYoung(t *rapid.T, l Surrogate, s, p float64) {
 	}
 }
 
-// checkKinks: l' jumps at every declared kink and takes its left limit there; a loss without kinks says Differentiable.
+// checkKinks: l' jumps at every declared kink and takes its left limit there; a loss without kinks says
+// Differentiable.
 func checkKinks(t *testing.T, l Surrogate) {
 	p := l.Properties()
 	if p.Differentiable != (len(p.Kinks) == 0) {

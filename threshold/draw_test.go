@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"toptau/internal/detmath"
 	"toptau/surrogate"
 )
 
@@ -18,7 +19,7 @@ type sample struct {
 
 func (x sample) population() Population { return NewPopulation(len(x.z), x.m) }
 
-// scale is the size of the scores, for tolerances.
+// scale returns the size of the scores, for tolerances.
 func (x sample) scale() float64 {
 	s := 1.0
 	for _, z := range x.z {
@@ -28,11 +29,11 @@ func (x sample) scale() float64 {
 }
 
 func (x sample) dot(a []float64) float64 {
-	var total sum
+	var total detmath.Sum
 	for j, aj := range a {
-		total.add(aj * x.z[j])
+		total.Add(aj * x.z[j])
 	}
-	return total.total()
+	return total.Value()
 }
 
 // drawScore draws a score: on a grid with many ties, anywhere, or with heavy tails.
@@ -126,7 +127,7 @@ func bind(t fataler, rule Rule, x sample) Threshold {
 	return bound
 }
 
-// offset is the size of what a rule adds to the scores: 1/beta for a surrogate quantile.
+// offset returns the size of what a rule adds to the scores: 1/beta for a surrogate quantile.
 func offset(rule Rule, x sample) float64 {
 	if q, ok := rule.(SurrogateQuantile); ok {
 		return x.population().Mass / x.population().MinWeight / q.Beta
@@ -134,7 +135,7 @@ func offset(rule Rule, x sample) float64 {
 	return 0
 }
 
-// at computes t and the dense a.
+// at returns t and the dense a.
 func at(bound Threshold, x sample) (*Support, []float64) {
 	s := new(Support)
 	bound.At(x.z, x.m, s)

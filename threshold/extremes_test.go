@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"toptau/internal/detmath"
 	"toptau/surrogate"
 )
 
@@ -20,7 +21,8 @@ func everyRule(tau Rate, beta float64) []Rule {
 	}
 }
 
-// Finite scores give a finite threshold that lies where it must, whatever their size, for beta from 1e-8 to 1e8.
+// Finite scores of any size give a finite threshold in the possible range, for beta from 1e-8 to
+// 1e8.
 func TestExtremesNeverGiveNaN(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 13))
 	const huge = math.MaxFloat64
@@ -58,15 +60,15 @@ func TestExtremesNeverGiveNaN(t *testing.T) {
 						if _, ok := rule.(SurrogateQuantile); !ok && (s.T < lowest || s.T > top) {
 							bad("outside the scores")
 						}
-						var total sum
+						var total detmath.Sum
 						for _, aj := range a {
 							if !(aj >= 0) {
 								bad("negative weight")
 							}
-							total.add(aj)
+							total.Add(aj)
 						}
-						if math.Abs(total.total()-1) > 1e-9 {
-							bad(fmt.Sprintf("weights of sum %v", total.total()))
+						if math.Abs(total.Value()-1) > 1e-9 {
+							bad(fmt.Sprintf("weights of sum %v", total.Value()))
 						}
 					}
 				}
@@ -94,19 +96,19 @@ func TestConstantScores(t *testing.T) {
 	}
 }
 
-// Where u has rounded to a point at which l' is 0 even for the top score, the top rows share the weight.
-func TestTopRowsShareWhatNoRowHas(t *testing.T) {
+// If rounding of u leaves l' = 0 even for the top score, the rows with the top score share the weight.
+func TestTopRowsShareTheWeightIfNoDerivativeIsLeft(t *testing.T) {
 	q := rootQuantile{surrogateQuantile{kappa: 1e-300, beta: 1}, surrogate.SquaredHinge}
 	s := new(Support)
-	q.gather([]float64{1, 2, 2}, []float64{1, 1, 3}, 2, -5, s)
-	q.weights(1, s)
+	q.gatherRows([]float64{1, 2, 2}, []float64{1, 1, 3}, 2, -5, s)
+	q.fillWeights(1, s)
 	if fmt.Sprint(s.Rows, s.A) != "[1 2] [0.25 0.75]" {
 		t.Errorf("rows %v, a %v", s.Rows, s.A)
 	}
 }
 
-// Scores that are not numbers are the caller's mistake; the rules still end, and say so.
-func TestNotANumberInNotANumberOut(t *testing.T) {
+// A NaN among the scores is the caller's mistake. The rules still end, and return NaN.
+func TestNaNScoresGiveNaN(t *testing.T) {
 	for _, z := range [][]float64{{math.NaN()}, {1, math.NaN(), 2}, {1, 2, 3, -math.NaN()}} {
 		for _, rule := range everyRule(MustRate("0.5"), 1) {
 			x := sample{z: z}
@@ -124,7 +126,8 @@ func TestNotANumberInNotANumberOut(t *testing.T) {
 	}
 }
 
-// Newton's method on the hinge ends after a few steps even when scores of every size invite it to take one row at a time.
+// Newton's method on the hinge ends after a few steps, even for scores whose sizes tempt it to add one
+// row at a time.
 func TestWaterLevelNeedsFewRounds(t *testing.T) {
 	for name, z := range map[string][]float64{
 		"geometric": fill(1000, func(j int) float64 { return -math.Ldexp(1, j-500) }),
@@ -133,10 +136,10 @@ func TestWaterLevelNeedsFewRounds(t *testing.T) {
 	} {
 		for _, volume := range []float64{1e-9, 1e-3, 1, 1e6} {
 			s := new(Support)
-			w, rounds := pour(z, nil, z[0], volume, -volume, s), 1
+			w, rounds := levelAbove(z, nil, z[0], volume, -volume, s), 1
 			for last := -1; w.rows != last; rounds++ {
 				last = w.rows
-				w = pour(z, nil, z[0], volume, w.level, s)
+				w = levelAbove(z, nil, z[0], volume, w.level, s)
 			}
 			if rounds > 64 {
 				t.Errorf("%s, volume %v: %d rounds", name, volume, rounds)
@@ -148,7 +151,7 @@ func TestWaterLevelNeedsFewRounds(t *testing.T) {
 	}
 }
 
-// At allocates nothing once the space in Support has grown.
+// At allocates nothing once the buffers of the Support are large enough.
 func TestNoAllocation(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{10, 1000, thinFrom} {
@@ -166,7 +169,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// A Support may be reused for another rule and another size: nothing of the last result is left.
+// A Support can be reused for another rule and another size. Nothing of the last result is left.
 func TestSupportIsReusable(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	shared := new(Support)
@@ -189,21 +192,21 @@ func TestSupportIsReusable(t *testing.T) {
 // The sum of many numbers of mixed sizes keeps its last bits.
 func TestSumIsCompensated(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
-	var s sum
+	var s detmath.Sum
 	exact := new(big.Float).SetPrec(2000)
 	for range 100000 {
 		x := math.Ldexp(float64(r.Uint64()>>11)/(1<<53)-0.5, r.IntN(40))
-		s.add(x)
+		s.Add(x)
 		exact.Add(exact, new(big.Float).SetFloat64(x))
 	}
-	if want, _ := exact.Float64(); s.total() != want {
-		t.Errorf("sum %v, want %v", s.total(), want)
+	if want, _ := exact.Float64(); s.Value() != want {
+		t.Errorf("sum %v, want %v", s.Value(), want)
 	}
-	s = sum{}
-	s.add(math.MaxFloat64)
-	s.add(math.MaxFloat64)
-	if !math.IsInf(s.total(), 1) {
-		t.Errorf("overflow gives %v", s.total())
+	s = detmath.Sum{}
+	s.Add(math.MaxFloat64)
+	s.Add(math.MaxFloat64)
+	if !math.IsInf(s.Value(), 1) {
+		t.Errorf("overflow gives %v", s.Value())
 	}
 }
 

@@ -5,17 +5,19 @@ import (
 	"math"
 
 	"toptau/diag"
+	"toptau/internal/detmath"
 )
 
-// NewPopulation describes rows rows of the given weights (nil: all 1). Rows of weight 0 count as absent.
+// NewPopulation returns the population of some number of rows with the given weights, one per row (nil: all
+// 1). Rows of weight 0 count as absent.
 func NewPopulation(rows int, weights []float64) Population {
 	if weights == nil {
 		return Population{Rows: rows, Mass: float64(rows), MinWeight: 1, Whole: true}
 	}
 	p := Population{Rows: rows, MinWeight: math.Inf(1), Whole: true}
-	var mass sum
+	var mass detmath.Sum
 	for _, m := range weights {
-		mass.add(m)
+		mass.Add(m)
 		if m != math.Floor(m) {
 			p.Whole = false
 		}
@@ -23,32 +25,33 @@ func NewPopulation(rows int, weights []float64) Population {
 			p.MinWeight = m
 		}
 	}
-	p.Mass = mass.total()
+	p.Mass = mass.Value()
 	return p
 }
 
-// top returns kappa for a fraction tau: max(1, ceil(M tau)) for whole weights, max(min m_j, M tau) for others.
-func (p Population) top(tau Rate) float64 {
+// massOnTop returns kappa for a fraction tau: max(1, ceil(M tau)) for whole weights, max(min m_j, M tau) for
+// others.
+func (p Population) massOnTop(tau Rate) float64 {
 	if p.Whole {
 		return tau.ceilMass(p.Mass)
 	}
 	return max(p.MinWeight, tau.Times(p.Mass))
 }
 
-// check refuses a population that no rule can work on.
+// check returns an error of kind data unless some row has a positive weight and their sum is finite.
 func (p Population) check() error {
 	if p.Rows > 0 && p.Mass > 0 && !math.IsInf(p.Mass, 0) {
 		return nil
 	}
 	return &diag.Error{
 		Kind:     diag.Data,
-		Found:    p.size(),
+		Found:    p.sizeText(),
 		Expected: "at least one row, and a positive finite total weight",
 	}
 }
 
-// size says how large the population is, for messages.
-func (p Population) size() string {
+// sizeText describes the population in messages.
+func (p Population) sizeText() string {
 	if p.Mass == float64(p.Rows) {
 		return fmt.Sprintf("a population of %d rows", p.Rows)
 	}

@@ -7,31 +7,32 @@ import (
 
 	"pgregory.net/rapid"
 
+	"toptau/internal/detmath"
 	"toptau/surrogate"
 )
 
-// a is what it says it is: non-negative, under the cap, of sum 1, ascending rows, nothing below the edge.
+// The weights a are non-negative, below the cap and sum to 1, on ascending rows, none of them below the edge.
 func TestWeightsAreFeasible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawSample(t)
 		rule, bound := drawRule(t, x, false)
 		s, _ := at(bound, x)
-		var total sum
+		var total detmath.Sum
 		for i, j := range s.Rows {
 			if i > 0 && s.Rows[i-1] >= j {
 				t.Fatalf("%s: rows %v do not ascend", describe(rule), s.Rows)
 			}
 			a := s.A[i]
-			if !(a > 0) || a > bound.Cap(weight(x.m, int(j)))*(1+1e-12) {
-				t.Fatalf("%s: a = %v for weight %v, cap %v", describe(rule), a, weight(x.m, int(j)),
-					bound.Cap(weight(x.m, int(j))))
+			if !(a > 0) || a > bound.Cap(weightOf(x.m, int(j)))*(1+1e-12) {
+				t.Fatalf("%s: a = %v for weight %v, cap %v", describe(rule), a, weightOf(x.m, int(j)),
+					bound.Cap(weightOf(x.m, int(j))))
 			}
 			if x.z[j] < s.Edge {
 				t.Fatalf("%s: row at %v below the edge %v", describe(rule), x.z[j], s.Edge)
 			}
-			total.add(a)
+			total.Add(a)
 		}
-		near(t, describe(rule)+": sum of a", total.total(), 1, 0)
+		near(t, describe(rule)+": sum of a", total.Value(), 1, 0)
 	})
 }
 
@@ -53,7 +54,8 @@ func TestThresholdIsTheMaximumOfItsDual(t *testing.T) {
 	})
 }
 
-// feasible draws an a: a mixture of what the rule itself returns for other scores, and for rules without a cap any a.
+// feasible draws a feasible a: a mixture of those that the rule returns for other scores or, for rules
+// without a cap, any distribution.
 func feasible(t *rapid.T, bound Threshold, x sample) []float64 {
 	a := make([]float64, len(x.z))
 	parts := rapid.IntRange(1, 3).Draw(t, "parts")
@@ -128,8 +130,8 @@ func TestOrderOfTheRules(t *testing.T) {
 	})
 }
 
-// The full arrows of Figure thresholds between means: a larger k or tau gives a smaller threshold. TopPush >= TopPushK >=
-// TopMean-NP needs k <= K.
+// The full arrows of Figure thresholds between means: a larger k or tau gives a smaller threshold. TopPush >=
+// TopPushK >= TopMean-NP needs k <= K.
 func TestThresholdsFallWithTheMassOnTop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawSample(t)
@@ -187,7 +189,7 @@ func TestThresholdMovesWithTheScores(t *testing.T) {
 	})
 }
 
-// t(c z) = c t(z) for c > 0; in a surrogate quantile beta has to shrink alongside.
+// t(c z) = c t(z) for c > 0; a surrogate quantile needs beta/c instead of beta.
 func TestThresholdIsHomogeneous(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawSample(t)
@@ -272,7 +274,7 @@ func TestWholeWeightsAreRepeatedRows(t *testing.T) {
 	})
 }
 
-// Halving all weights changes nothing where the mass on top is real.
+// Halving all weights changes nothing if the mass on top is not rounded.
 func TestOnlyRatiosOfWeightsMatterToSurrogateQuantiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawSample(t)
@@ -328,7 +330,7 @@ func TestQuantileIsNotConvex(t *testing.T) {
 	}
 }
 
-// a is the gradient where t is smooth: scores without ties, differences much smaller than the gaps.
+// a is the gradient of t. Scores have no ties, and differences are much smaller than their gaps.
 func TestWeightsAreTheGradient(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "n")
@@ -371,7 +373,7 @@ func TestWeightsAreTheGradient(t *testing.T) {
 	})
 }
 
-// The rows from the edge up give the same t and a as all rows: this is how a partial scan works.
+// The rows at or above the edge give the same t and a as all rows. Partial scans rely on it.
 func TestRowsFromTheEdgeUpAreEnough(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawSample(t)
@@ -409,7 +411,7 @@ func TestRowsFromTheEdgeUpAreEnough(t *testing.T) {
 	})
 }
 
-// The equation itself, solved to the last digits: phi changes its sign within a few units of the root.
+// t solves its equation to the last digits: phi changes its sign within a few units in the last place.
 func TestSurrogateQuantileSolvesItsEquation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawSample(t)
@@ -417,11 +419,11 @@ func TestSurrogateQuantileSolvesItsEquation(t *testing.T) {
 		bound := bind(t, rule, x)
 		s, _ := at(bound, x)
 		phi := func(u float64) float64 {
-			var total sum
+			var total detmath.Sum
 			for j, z := range x.z {
-				total.add(weight(x.m, j) * rule.Surrogate.Value(rule.Beta*(z-u)))
+				total.Add(weightOf(x.m, j) * rule.Surrogate.Value(rule.Beta*(z-u)))
 			}
-			return total.total()
+			return total.Value()
 		}
 		step := 1e-13 * (x.scale() + math.Abs(s.T) + offset(rule, x))
 		if low, high := phi(s.T-step), phi(s.T+step); low < bound.Kappa() || high > bound.Kappa() {

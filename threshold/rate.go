@@ -10,27 +10,28 @@ import (
 	"toptau/diag"
 )
 
-// Rate is an exact fraction strictly between 0 and 1, such as tau. It keeps the number as it was written: 7 % of 100 rows
-// are 7 rows, where 0.07*100 in floating point is 7.000000000000001 and would be rounded up to 8.
+// Rate is an exact fraction strictly between 0 and 1, such as tau. Floating point would not do: 7 % of 100
+// rows are 7 rows, but 0.07*100 is 7.000000000000001, which rounds up to 8.
 //
-// Rates are comparable with ==: equal fractions are equal values, however they were written. The zero value means unset.
+// Rates can be compared with ==: "7%", "0.07" and "7/100" are the same value. The zero value means unset.
 type Rate struct {
 	fraction string  // in lowest terms, "1/1000"; empty when unset
 	value    float64 // the nearest float64
 }
 
 const (
-	maxRateText   = 400 // bytes: more than the shortest decimal of any float64 needs
-	maxPlainText  = 24  // bytes of a decimal before String turns to an exponent
+	maxRateText   = 400 // bytes; the shortest decimal of any float64 needs fewer
+	maxPlainText  = 24  // bytes of the longest decimal that String writes without an exponent
 	expectedRates = "a rate between 0 and 1 such as 0.1% or 0.001"
 )
 
-// ratePattern is what a rate may look like: a decimal with or without an exponent, or one whole number over another.
+// ratePattern matches a decimal with or without an exponent, and a fraction of whole numbers.
 var ratePattern = regexp.MustCompile(
 	`^[+-]?([0-9]+/[0-9]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?)$`,
 )
 
-// ParseRate reads "0.1%", "0.001", "1e-3" or "1/1000". Anything else, and any number outside (0,1), is an error of kind usage.
+// ParseRate reads "0.1%", "0.001", "1e-3" or "1/1000". Anything else, and any number outside (0,1), is an
+// error of kind usage.
 func ParseRate(text string) (Rate, error) {
 	body, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	body = strings.TrimSpace(body)
@@ -48,7 +49,7 @@ func ParseRate(text string) (Rate, error) {
 		return Rate{}, badRate(text, percentHint(body, r, percent))
 	}
 	rate := newRate(r)
-	if rate.value == 0 || rate.value == 1 { // nearer to the end than a float64 can tell
+	if rate.value == 0 || rate.value == 1 { // so close to an end that its float64 is the end
 		return Rate{}, badRate(text, "")
 	}
 	return rate, nil
@@ -59,7 +60,7 @@ func RateOf(f float64) (Rate, error) {
 	return ParseRate(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-// MustRate is ParseRate for constants in programs and tests; it panics on an error.
+// MustRate is ParseRate for constants in programs and tests. It panics on an error.
 func MustRate(text string) Rate {
 	r, err := ParseRate(text)
 	if err != nil {
@@ -77,7 +78,7 @@ func badRate(text, hint string) error {
 	return &diag.Error{Kind: diag.Usage, Found: "rate " + diag.Quote(text), Expected: expectedRates, Hint: hint}
 }
 
-// percentHint guesses that a number from 1 to below 100 was meant in per cent.
+// percentHint suggests a percent sign for a number from 1 to below 100.
 func percentHint(body string, r *big.Rat, percent bool) string {
 	if percent || r.Cmp(big.NewRat(1, 1)) < 0 || r.Cmp(big.NewRat(100, 1)) >= 0 {
 		return ""
@@ -85,7 +86,7 @@ func percentHint(body string, r *big.Rat, percent bool) string {
 	return "did you mean " + strings.TrimPrefix(body, "+") + "%?"
 }
 
-// commaHint guesses that a comma was meant as the decimal point.
+// commaHint suggests a decimal point for a number with a comma.
 func commaHint(text string) string {
 	pointed := strings.Replace(text, ",", ".", 1)
 	if pointed == text || len(text) > maxPlainText || !ratePattern.MatchString(strings.TrimSuffix(pointed, "%")) {
@@ -109,7 +110,7 @@ func (r Rate) rat() *big.Rat {
 	return v
 }
 
-// Ceil returns max(1, ceil(m r)), exactly: the K of a population of m rows.
+// Ceil returns max(1, ceil(m r)), computed exactly: K for a population of m rows.
 func (r Rate) Ceil(m int) int {
 	p := r.rat()
 	n := new(big.Int).Mul(big.NewInt(int64(m)), p.Num())
@@ -118,14 +119,14 @@ func (r Rate) Ceil(m int) int {
 	return max(1, int(n.Int64()))
 }
 
-// Floor returns floor(m r), exactly: the budget of a population of m rows.
+// Floor returns floor(m r), computed exactly: the budget in rows of a population of m rows.
 func (r Rate) Floor(m int) int {
 	p := r.rat()
 	n := new(big.Int).Mul(big.NewInt(int64(m)), p.Num())
 	return int(n.Div(n, p.Denom()).Int64())
 }
 
-// Times returns m r, rounded once.
+// Times returns the float64 nearest to m r. If m is NaN or infinite it returns m.
 func (r Rate) Times(m float64) float64 {
 	x := new(big.Rat)
 	if x.SetFloat64(m) == nil { // NaN or infinite
@@ -135,7 +136,7 @@ func (r Rate) Times(m float64) float64 {
 	return product
 }
 
-// ceilMass returns max(1, ceil(m r)), exactly, for a finite mass that is a whole number.
+// ceilMass returns max(1, ceil(m r)), computed exactly, for a finite mass that is a whole number.
 func (r Rate) ceilMass(m float64) float64 {
 	x := new(big.Rat)
 	x.Mul(x.SetFloat64(m), r.rat())
@@ -145,8 +146,8 @@ func (r Rate) ceilMass(m float64) float64 {
 	return max(1, ceil)
 }
 
-// String returns the rate as a decimal, "0.001", as a fraction, "1/3", where no decimal ends, and "" when unset. ParseRate
-// reads all of them back.
+// String returns a decimal ("0.001"), a fraction if no finite decimal exists ("1/3"), or "" if the rate is
+// unset. ParseRate reads the first two back exactly.
 func (r Rate) String() string {
 	p := r.rat()
 	digits, finite := p.FloatPrec()
@@ -167,10 +168,10 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%se%d", text, exponent)
 }
 
-// MarshalText writes the rate as String does.
+// MarshalText returns String.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads what ParseRate reads; empty text is the unset rate.
+// UnmarshalText reads what ParseRate reads. Empty text is the unset rate.
 func (r *Rate) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*r = Rate{}

@@ -1,42 +1,48 @@
 package threshold
 
-import "math"
+import (
+	"math"
 
-// Regulariser is
+	"toptau/internal/detmath"
+)
+
+// Regulariser returns
 //
 //	r(a) = inf over u > 0 of f(u) / beta,   f(u) = u (M tau + sum_j m_j l*(a_j / (u m_j))),
 //
-// the Lagrangian dual of sup a'y subject to sum_j m_j l(beta y_j) <= M tau. f is convex. Its minimum is bracketed by steps
-// of growing ratio and narrowed by golden sections to the last bits of u. Any u at all gives an upper bound of r(a), so a
-// lower bound of the objective that is built on it holds whatever the rounding.
+// the Lagrangian dual of sup a'y subject to sum_j m_j l(beta y_j) <= M tau. f is convex. Steps of growing
+// ratio bracket its minimum, and golden sections narrow the bracket to the last bits of u. Every u gives an
+// upper bound of r(a), so an inexact u weakens a lower bound of the objective but never makes it false.
 func (q rootQuantile) Regulariser(a, m []float64) float64 {
 	steepest := 0.0
 	for j, aj := range a {
 		if aj > 0 {
-			steepest = max(steepest, aj/weight(m, j))
+			steepest = max(steepest, aj/weightOf(m, j))
 		}
 	}
-	f := func(u float64) float64 { return q.dual(u, a, m) }
-	inside := 2 * steepest / q.loss.Derivative(0) // every a_j / (u m_j) is below l'(0): inside the domain of l*
-	low, high := bracket(f, inside)
-	return minimum(f, low, high) / q.beta
+	f := func(u float64) float64 { return q.dualValue(u, a, m) }
+	inside := 2 * steepest / q.loss.Derivative(0) // a_j / (u m_j) <= l'(0) / 2: in the domain of l*
+	low, high := bracketMinimum(f, inside)
+	return goldenMinimum(f, low, high) / q.beta
 }
 
-// dual is f(u); +Inf outside its domain.
-func (q rootQuantile) dual(u float64, a, m []float64) float64 {
-	var total sum
-	total.add(q.kappa)
+// dualValue returns f(u), +Inf outside its domain.
+func (q rootQuantile) dualValue(u float64, a, m []float64) float64 {
+	var total detmath.Sum
+	total.Add(q.kappa)
 	for j, aj := range a {
 		if aj > 0 {
-			mj := weight(m, j)
-			total.add(float64(mj * q.loss.Conjugate(aj/float64(u*mj))))
+			mj := weightOf(m, j)
+			total.Add(float64(mj * q.loss.Conjugate(aj/float64(u*mj))))
 		}
 	}
-	return float64(u * total.total())
+	return float64(u * total.Value())
 }
 
-// bracket returns low < high around the minimum of a convex function on (0, Inf) that is finite at inside.
-func bracket(f func(float64) float64, inside float64) (low, high float64) {
+// bracketMinimum returns low < high that enclose the minimum of a convex function on (0, Inf). f must be
+// finite at inside. The ratio of the steps is squared each time, so even an extreme minimum is found in about
+// ten steps.
+func bracketMinimum(f func(float64) float64, inside float64) (low, high float64) {
 	low, high = inside/2, inside*2
 	middle := f(inside)
 	ratio := 2.0
@@ -54,12 +60,13 @@ func bracket(f func(float64) float64, inside float64) (low, high float64) {
 	return low, high
 }
 
-// goldenSteps narrows a bracket by 0.618^100 < 2^-69.
+// goldenSteps is enough to narrow a bracket by 0.618^100 < 2^-69, beyond the 53 bits of u.
 const goldenSteps = 100
 
-// minimum returns the least value of a convex function met while narrowing a bracket of its minimum by golden sections.
-func minimum(f func(float64) float64, low, high float64) float64 {
-	const golden = 0.6180339887498949
+// goldenMinimum narrows a bracket of a convex function's minimum by golden sections. It returns the smallest
+// value seen.
+func goldenMinimum(f func(float64) float64, low, high float64) float64 {
+	const golden = 0.6180339887498949 // (sqrt(5) - 1) / 2
 	left := high - float64(golden*(high-low))
 	right := low + float64(golden*(high-low))
 	fl, fr := f(left), f(right)

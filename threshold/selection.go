@@ -5,26 +5,29 @@ import (
 	"math/bits"
 	"slices"
 
+	"toptau/internal/detmath"
 	"toptau/internal/kernel"
 )
 
-// Selection finds the edge of a top mass: the largest s with mass{z >= s} >= mass wanted. This file does it for rows that
-// all weigh 1, where the edge is the K-th largest score; selection_mass.go for others.
+// Selection finds the edge of a top mass: the largest s with mass{z >= s} >= wanted. This file handles rows
+// that all weigh 1, for which the edge is the K-th largest score. selection_mass.go handles other weights.
 //
-// A sample says between which two scores the edge lies. One sweep then copies the scores between them, a few per cent, and
-// counts those above; and so on with these. The last few thousand are selected by radix, from the most significant digit
-// down, on the scores' bits mapped to unsigned integers of the same order. A digit is 11 bits: a histogram by digit, a walk
-// from the top to the bin in which the wanted number is reached, and on with the scores of this bin alone. A bad guess is
-// seen by the counts; then the radix does it all, whose time is linear in the number of scores in the worst case, too:
-// there is no pivot that ties or an adversary could spoil.
+// A sample gives two scores between which the edge probably lies. One sweep copies the scores between them, a
+// few per cent, and counts those above. This repeats until a few thousand scores are left. A radix selection
+// finishes: it maps the bits of the scores to unsigned integers of the same order, counts them by their most
+// significant digit, walks from the top to the bin in which the wanted number is reached, and continues with
+// that bin and the next digit.
+//
+// The counts reveal a bad sample. The radix selection then does everything. It has no pivot, so its time is
+// linear in the number of scores even for ties and adversarial data.
 
 const (
-	digitBits = 11
+	digitBits = 11 // sorting is faster than a histogram up to this number; chosen by hand
 	digits    = 1 << digitBits
-	fewScores = 48 // at which sorting is quicker than a histogram
+	fewScores = 48 // number of scores up to which sorting is faster than a histogram; chosen by hand
 )
 
-// orderedKey maps a score to an integer of the same order; the two zeros are equal.
+// orderedKey maps a score to an integer of the same order. Both zeros have the same key.
 func orderedKey(z float64) uint64 {
 	b := math.Float64bits(z + 0)
 	if b>>63 != 0 {
@@ -41,8 +44,9 @@ func keyScore(k uint64) float64 {
 	return math.Float64frombits(^k)
 }
 
-// topEdge returns the largest s with mass{z >= s} >= wanted. Where rounding or a missing row keeps the mass below what is
-// wanted it returns the smallest score, and -Inf when there are no scores. Rows of weight 0 count as absent.
+// topEdge returns the largest s with mass{z >= s} >= wanted. If the total mass is below wanted, by rounding
+// or because rows are missing, it returns the smallest score. Without scores it returns -Inf. Rows of weight
+// 0 count as absent.
 func topEdge(z, m []float64, wanted float64, s *Support) float64 {
 	if m == nil {
 		return s.edgeOfRank(z, max(1, int(math.Ceil(wanted))))
@@ -50,40 +54,41 @@ func topEdge(z, m []float64, wanted float64, s *Support) float64 {
 	return s.weightedEdge(z, m, wanted)
 }
 
+// A sample has sampleRows rows. Below sampleFrom rows it costs more than it saves. Both were chosen by hand.
 const (
 	sampleRows = 1024
-	sampleFrom = 8 * sampleRows // rows below which a sample does not pay
+	sampleFrom = 8 * sampleRows
 )
 
-// edgeOfRank returns the k-th largest of z, k >= 1, and the smallest where there are fewer.
+// edgeOfRank returns the k-th largest element of z, k >= 1, or the smallest if z has fewer.
 func (s *Support) edgeOfRank(z []float64, k int) float64 {
 	rest, rank := z, min(k, len(z)) // the edge is the rank-th largest of rest
 	for len(rest) >= sampleFrom {
-		low, high := window(rest, rank)
-		inside, atLeast := s.between(rest, low, high)
+		low, high := rankWindow(rest, rank)
+		inside, atLeast := s.copyBetween(rest, low, high)
 		switch {
 		case rank > atLeast && rank <= atLeast+len(inside):
-			if len(inside) > len(rest)/2 { // the sample was not like the rest
-				return s.radix(z, k)
+			if len(inside) > len(rest)/2 { // the sample did not represent the rest
+				return s.edgeByRadix(z, k)
 			}
 		case rank <= atLeast && isEdge(z, k, high) && !holdsNaN(inside):
 			return high
 		case rank > atLeast && isEdge(z, k, low) && !holdsNaN(inside):
 			return low
 		default:
-			return s.radix(z, k)
+			return s.edgeByRadix(z, k)
 		}
 		rest, rank = inside, rank-atLeast
 	}
-	if len(rest) < len(z) && holdsNaN(rest) { // NaN has no place among the others that a count could tell
-		return s.radix(z, k)
+	if len(rest) < len(z) && holdsNaN(rest) { // comparisons with NaN are false, so counts are no ranks
+		return s.edgeByRadix(z, k)
 	}
-	return s.radix(rest, rank)
+	return s.edgeByRadix(rest, rank)
 }
 
-// window returns two scores between which the rank-th largest of z probably lies, from rows at equal distances: give or
-// take four standard deviations of a rank in the sample.
-func window(z []float64, rank int) (low, high float64) {
+// rankWindow returns two scores between which the rank-th largest element of z probably lies. It samples rows
+// at equal distances and allows for four standard deviations of a rank in the sample.
+func rankWindow(z []float64, rank int) (low, high float64) {
 	var keys, again [sampleRows]uint64
 	stride := len(z) / sampleRows
 	for i := range keys {
@@ -102,12 +107,13 @@ func window(z []float64, rank int) (low, high float64) {
 	return low, high
 }
 
-// sweepRows is the number of rows that a sweep takes at a time where it needs room for what it finds.
+// sweepRows is the number of rows that a sweep processes at a time, so that its buffer stays in the
+// first-level cache. Chosen by hand.
 const sweepRows = 1024
 
-// between returns a copy of the scores between low and high, both exclusive, and of NaN, and how many others are at least
-// high. z may be what it returned before.
-func (s *Support) between(z []float64, low, high float64) (inside []float64, atLeast int) {
+// copyBetween returns a copy of the scores between low and high, both exclusive, and of NaN. atLeast is the
+// number of other scores that are at least high. z may be the slice that an earlier call returned.
+func (s *Support) copyBetween(z []float64, low, high float64) (inside []float64, atLeast int) {
 	inside = s.scores[:0]
 	for len(z) > 0 {
 		chunk := z[:min(sweepRows, len(z))]
@@ -130,8 +136,8 @@ func isEdge(z []float64, k int, t float64) bool {
 
 func holdsNaN(z []float64) bool { return math.IsNaN(kernel.Highest(z)) }
 
-// radix returns the k-th largest of z.
-func (s *Support) radix(z []float64, k int) float64 {
+// edgeByRadix returns the k-th largest element of z.
+func (s *Support) edgeByRadix(z []float64, k int) float64 {
 	s.keys = slices.Grow(s.keys[:0], len(z))
 	for _, zj := range z {
 		s.keys = append(s.keys, orderedKey(zj))
@@ -139,16 +145,17 @@ func (s *Support) radix(z []float64, k int) float64 {
 	return edgeOfCount(s.keys, k)
 }
 
-// aboveEdge returns the mass of the rows above the edge, and a row at or before the first one on it.
+// aboveEdge returns the mass of the rows above the edge, and the index of a row at or before the first one on
+// it.
 func (s *Support) aboveEdge(z, m []float64) (mass float64, firstTie int) {
 	if m != nil {
-		var above sum
+		var above detmath.Sum
 		for j, zj := range z {
 			if zj > s.Edge {
-				above.add(m[j])
+				above.Add(m[j])
 			}
 		}
-		return above.total(), 0
+		return above.Value(), 0
 	}
 	above, firstTie := 0, len(z)
 	for first := 0; first < len(z); first += sweepRows {
@@ -161,15 +168,17 @@ func (s *Support) aboveEdge(z, m []float64) (mass float64, firstTie int) {
 	return float64(above), firstTie
 }
 
-// rowsAbove returns those of the sweepRows rows from first whose z-shift is not at most level.
+// rowsAbove returns the indices of the rows with z-shift > level, or NaN, among the sweepRows rows from first
+// on. The next call overwrites them.
 func (s *Support) rowsAbove(z []float64, first int, shift, level float64) []int32 {
 	chunk := z[first:min(first+sweepRows, len(z))]
 	s.found = slices.Grow(s.found[:0], len(chunk))[:len(chunk)]
 	return s.found[:kernel.RowsAbove(chunk, shift, level, int32(first), s.found)]
 }
 
-// edgeOfCount returns the score of the k-th largest key, k >= 1. It reorders keys. It begins with the first bit in which
-// they differ: scores near each other share the exponent, and at w = 0 all are equal.
+// edgeOfCount returns the score of the k-th largest key, k >= 1. It reorders keys. The first digit starts at
+// the highest bit in which the keys differ, because similar scores share the exponent and all scores are
+// equal at w = 0.
 func edgeOfCount(keys []uint64, k int) float64 {
 	if len(keys) == 0 {
 		return math.Inf(-1)
@@ -212,7 +221,8 @@ func keepDigit(keys []uint64, shift, d int) []uint64 {
 	return keys[:n]
 }
 
-// digit returns the 11 bits of a key from shift up; the last digit is shorter.
+// digit returns the 11 bits of a key from bit shift up. The last digit, with a negative shift, has fewer
+// bits.
 func digit(key uint64, shift int) int {
 	if shift < 0 {
 		return int(key & (1<<(digitBits+shift) - 1))

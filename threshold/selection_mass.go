@@ -1,67 +1,72 @@
 package threshold
 
-import "math"
+import (
+	"math"
 
-// weightedEdge is topEdge for weights: a radix selection on histograms of the masses, among the scores from a guess up. A bad
-// guess costs time and never changes the result. Sums of whole weights are exact; sums of others carry their rounding
-// errors along, so that they hardly depend on which rows stand beside.
+	"toptau/internal/detmath"
+)
+
+// weightedEdge is topEdge for weighted rows: a radix selection on histograms of the masses, among the scores
+// at or above a guess. A bad guess costs time and never changes the result. Sums of whole weights are exact.
+// Sums of other weights are compensated, so that they hardly depend on which other rows are summed first.
 func (s *Support) weightedEdge(z, m []float64, wanted float64) float64 {
-	if floor := s.guessEdge(z, m, wanted); s.gather(z, m, floor) < wanted && !math.IsInf(floor, -1) {
-		s.gather(z, m, math.Inf(-1))
+	if floor := s.guessEdge(z, m, wanted); s.gatherRows(z, m, floor) < wanted && !math.IsInf(floor, -1) {
+		s.gatherRows(z, m, math.Inf(-1))
 	}
 	return edgeOfMass(s.keys, s.mass, wanted)
 }
 
-// guessEdge returns a score that is probably a little below the edge, from rows at equal distances; -Inf where there is
-// nothing to gain.
+// guessEdge returns a score that is probably a little below the edge, from a sample of rows at equal
+// distances. It returns -Inf for few rows, and if nearly all rows would be kept.
 func (s *Support) guessEdge(z, m []float64, wanted float64) float64 {
 	if len(z) < sampleFrom {
 		return math.Inf(-1)
 	}
 	s.keys, s.mass = s.keys[:0], s.mass[:0]
-	var mass sum
+	var mass detmath.Sum
 	for i := range sampleRows {
 		j := i*(len(z)/sampleRows) + len(z)/(2*sampleRows)
 		if m[j] > 0 {
-			s.push(z[j], m[j])
-			mass.add(m[j])
+			s.pushKey(z[j], m[j])
+			mass.Add(m[j])
 		}
 	}
-	// Of the sample, share*rows are expected on top, give or take four standard deviations.
-	share := wanted / (mass.total() / sampleRows * float64(len(z)))
-	rows := share * sampleRows
-	share += float64((float64(4*math.Sqrt(rows)) + 4) / sampleRows)
-	if !(share < 1) {
+	// fraction of the sample is expected on top. The guess allows for four standard deviations more.
+	fraction := wanted / (mass.Value() / sampleRows * float64(len(z)))
+	rows := fraction * sampleRows
+	fraction += float64((float64(4*math.Sqrt(rows)) + 4) / sampleRows)
+	if !(fraction < 1) {
 		return math.Inf(-1)
 	}
-	return edgeOfMass(s.keys, s.mass, share*mass.total())
+	return edgeOfMass(s.keys, s.mass, fraction*mass.Value())
 }
 
-// gather copies the scores from floor up, and their weights, and returns their mass.
-func (s *Support) gather(z, m []float64, floor float64) float64 {
+// gatherRows copies the scores at or above floor with their weights, and returns their mass.
+func (s *Support) gatherRows(z, m []float64, floor float64) float64 {
 	s.keys, s.mass = s.keys[:0], s.mass[:0]
-	var mass sum
+	var mass detmath.Sum
 	for j, zj := range z {
 		if !(zj < floor) && m[j] > 0 {
-			s.push(zj, m[j])
-			mass.add(m[j])
+			s.pushKey(zj, m[j])
+			mass.Add(m[j])
 		}
 	}
-	return mass.total()
+	return mass.Value()
 }
 
-// push adds one score with its weight.
-func (s *Support) push(z, m float64) {
+// pushKey adds one score with its weight.
+func (s *Support) pushKey(z, m float64) {
 	s.keys = append(s.keys, orderedKey(z))
 	s.mass = append(s.mass, m)
 }
 
-// edgeOfMass returns the score at which the running mass, from the top, reaches wanted.
+// edgeOfMass returns the score at which the mass, summed from the top, reaches wanted. It reorders keys and
+// mass.
 func edgeOfMass(keys []uint64, mass []float64, wanted float64) float64 {
 	if len(keys) == 0 {
 		return math.Inf(-1)
 	}
-	var above sum
+	var above detmath.Sum
 	for shift := 64 - digitBits; len(keys) > fewScores; shift -= digitBits {
 		d := massDigit(keys, mass, shift, wanted, &above)
 		n := 0
@@ -78,32 +83,31 @@ func edgeOfMass(keys []uint64, mass []float64, wanted float64) float64 {
 	}
 	sortDescending(keys, mass)
 	for i, key := range keys {
-		above.add(mass[i])
-		if above.total() >= wanted {
+		above.Add(mass[i])
+		if above.Value() >= wanted {
 			return keyScore(key)
 		}
 	}
 	return keyScore(keys[len(keys)-1])
 }
 
-// massDigit returns the digit in which the running mass reaches wanted, or else the lowest one in use, and adds the masses
-// of the digits above it.
-func massDigit(keys []uint64, mass []float64, shift int, wanted float64, above *sum) int {
-	var bins [digits]sum
+// massDigit returns the digit in which the mass, summed from the top, reaches wanted. If none does, it
+// returns the lowest digit in use. It adds the masses of the higher digits to above.
+func massDigit(keys []uint64, mass []float64, shift int, wanted float64, above *detmath.Sum) int {
+	var bins [digits]detmath.Sum
 	lowest := digits - 1
 	for i, key := range keys {
 		d := digit(key, shift)
-		bins[d].add(mass[i])
+		bins[d].Add(mass[i])
 		lowest = min(lowest, d)
 	}
 	for d := digits - 1; d > lowest; d-- {
-		if bins[d].high == 0 {
+		if bins[d] == (detmath.Sum{}) {
 			continue
 		}
 		with := *above
-		with.add(bins[d].high)
-		with.add(bins[d].low)
-		if with.total() >= wanted {
+		with.AddSum(bins[d])
+		if with.Value() >= wanted {
 			return d
 		}
 		*above = with
@@ -111,7 +115,7 @@ func massDigit(keys []uint64, mass []float64, shift int, wanted float64, above *
 	return lowest
 }
 
-// sortDescending sorts a few keys with their masses, the largest first; equal keys keep their order.
+// sortDescending sorts a few keys with their masses, the largest first. Equal keys keep their order.
 func sortDescending(keys []uint64, mass []float64) {
 	for i := 1; i < len(keys); i++ {
 		key, m := keys[i], mass[i]

@@ -117,8 +117,8 @@ func TestTopEdgeAgainstSorting(t *testing.T) {
 	}
 }
 
-// Guesses from a sample never change a result: not where its rows are all unlike the others, not where the edge is tied, not
-// among scores that are infinite or no numbers.
+// Guesses from a sample never change a result, even if the sampled rows are all unlike the others, the
+// edge is tied, or scores are infinite or NaN.
 func TestTopEdgeOfManyRows(t *testing.T) {
 	const n = 5*sampleFrom + 3
 	const stride = n / sampleRows

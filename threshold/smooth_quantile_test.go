@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"toptau/diag"
+	"toptau/internal/detmath"
 )
 
 // Cases worked by hand.
@@ -50,21 +51,22 @@ func TestSmoothQuantileByHand(t *testing.T) {
 	}
 }
 
-// count is the sum that defines the smooth quantile.
+// count returns the sum that defines the smooth quantile.
 func (x sample) count(at, width float64) float64 {
-	var total sum
+	var total detmath.Sum
 	for j, z := range x.z {
 		share, _ := softEdge((z - at) / width)
-		total.add(weight(x.m, j) * share)
+		total.Add(weightOf(x.m, j) * share)
 	}
-	return total.total()
+	return total.Value()
 }
 
 func drawWidth(t *rapid.T) float64 {
 	return math.Pow(10, rapid.Float64Range(-3, 2).Draw(t, "log width"))
 }
 
-// t solves its equation, lies within Width of the quantile, and a is a distribution on ascending rows from the edge up.
+// t solves its equation, lies within Width of the quantile, and a is a distribution on ascending rows from
+// the edge up.
 func TestSmoothQuantileSolvesItsEquation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, tau, width := drawSample(t), drawRate(t), drawWidth(t)
@@ -73,7 +75,8 @@ func TestSmoothQuantileSolvesItsEquation(t *testing.T) {
 		bound.At(x.z, x.m, &s)
 		mass := x.population().Mass
 		kappa := tau.Times(mass)
-		// t is known to a few bits of itself, so the count is only known between the counts a little to both sides.
+		// t is known to a few bits of itself, so the count is only known between the counts a little to both
+		// sides.
 		step := 1e-13*math.Abs(s.T) + 1e-12*width
 		low, high := x.count(s.T+step, width), x.count(s.T-step, width)
 		if kappa < low-1e-11*mass || kappa > high+1e-11*mass {
@@ -83,15 +86,15 @@ func TestSmoothQuantileSolvesItsEquation(t *testing.T) {
 		if e := topEdge(x.z, x.m, kappa, new(Support)); !gap && math.Abs(s.T-e) > width*(1+1e-12)+1e-12*math.Abs(e) {
 			t.Fatalf("t = %v, the quantile is %v, width %v", s.T, e, width)
 		}
-		var total sum
+		var total detmath.Sum
 		for k, j := range s.Rows {
 			if k > 0 && s.Rows[k-1] >= j || !(s.A[k] > 0) || x.z[j] < s.Edge {
 				t.Fatalf("row %d of score %v has a = %v; edge %v, rows %v", j, x.z[j], s.A[k], s.Edge, s.Rows)
 			}
-			total.add(s.A[k])
+			total.Add(s.A[k])
 		}
-		if math.Abs(total.total()-1) > 1e-12 {
-			t.Fatalf("a sums to %v", total.total())
+		if math.Abs(total.Value()-1) > 1e-12 {
+			t.Fatalf("a sums to %v", total.Value())
 		}
 	})
 }
@@ -111,7 +114,7 @@ func TestSmoothQuantileGradient(t *testing.T) {
 		density := 0.0
 		for j, z := range x.z {
 			_, g := softEdge((z - s.T) / bound.(smoothQuantile).width)
-			density += weight(x.m, j) * g
+			density += weightOf(x.m, j) * g
 		}
 		if density < 0.3 {
 			return
@@ -131,7 +134,7 @@ func TestSmoothQuantileGradient(t *testing.T) {
 	})
 }
 
-// moved is the threshold at z + h direction.
+// moved returns the threshold at z + h direction.
 func (x sample) moved(bound Threshold, direction []float64, h float64) float64 {
 	z := make([]float64, len(x.z))
 	for j := range z {
@@ -180,7 +183,7 @@ func TestSmoothQuantileWeightsAndParts(t *testing.T) {
 	})
 }
 
-// Many rows take the sampled selection; extreme scores stay finite.
+// Many rows use the sampled selection. Extreme scores give finite thresholds.
 func TestSmoothQuantileLargeAndExtreme(t *testing.T) {
 	x := sample{z: make([]float64, 100_000)}
 	for j := range x.z {

@@ -1,16 +1,18 @@
 package threshold
 
-// Rules that solve an equation over many rows first solve it on a few thousand of them, taken at equal distances. The
-// result says where to start, and from which score up the rows are worth a look. The rules check what they are told: a bad
-// guess costs another reading of the scores and never changes the result.
+// Rules that solve an equation over many rows first solve it for a thin copy: a few thousand rows at equal
+// distances. The solution is a starting point, and a guess of the score below which rows do not matter. The
+// rules check the guess, so a bad one costs another pass over the scores and never changes the result.
 
+// A thin copy has thinRows rows. Below thinFrom rows it costs more than it saves. Both were chosen by hand.
 const (
 	thinRows = 4096
-	thinFrom = 8 * thinRows // rows below which a thin copy does not pay
+	thinFrom = 8 * thinRows
 )
 
-// thin returns a thin copy of the rows and its share of them; ok is false where there are too few rows.
-func (s *Support) thin(z, m []float64) (thinZ, thinM []float64, share float64, ok bool) {
+// thinCopy returns a thin copy of the rows, and the fraction of the rows that it has. ok is false if there
+// are too few rows.
+func (s *Support) thinCopy(z, m []float64) (thinZ, thinM []float64, fraction float64, ok bool) {
 	if len(z) < thinFrom {
 		return nil, nil, 0, false
 	}

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Guesses from a thin copy never change a result: not even where the rows of the thin copy are all unlike the others.
+// Guesses from a thin copy never change a result, even if the rows of the copy are all unlike the
+// others.
 func TestBadGuessesChangeNothing(t *testing.T) {
 	const n = thinFrom + 3
 	stride := n / thinRows
@@ -71,7 +72,7 @@ func fromEdgeUp(bound Threshold, x sample) sample {
 	return part
 }
 
-// The bits are part of the contract: the same on every platform and with every instruction set.
+// Thresholds have the same bits on every platform and with every instruction set.
 func TestBitsAreFixed(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	uniform := func(int) float64 { return float64(r.Uint64()>>11)/(1<<53)*8 - 4 }

@@ -10,7 +10,8 @@ import (
 	"toptau/surrogate"
 )
 
-// tinyCase is what this package needs of a case of testdata/reference/tiny_cases.json; numbers are exact rationals.
+// tinyCase holds the fields of testdata/reference/tiny_cases.json that this package needs. Numbers are exact
+// rationals.
 type tinyCase struct {
 	ID     string   `json:"id"`
 	Method string   `json:"method"`
@@ -95,8 +96,8 @@ func (c tinyCase) population(t *testing.T, negatives bool) sample {
 	return x
 }
 
-// All thresholds of the reference cases, and in the optimal ones the dual weights: these maximise a'z - r(a), so they
-// give the same t.
+// All thresholds of the reference cases, and in the optimal ones the dual weights: these maximise a'z - r(a),
+// so they give the same t.
 func TestTinyCases(t *testing.T) {
 	for _, c := range readTinyCases(t) {
 		rule, negatives := c.rule(t)

@@ -123,7 +123,8 @@ func writeError(path string, err error) error {
 	if errors.As(err, &link) {
 		err = link.Err
 	}
-	return &diag.Error{Kind: diag.IO, File: path, Found: "cannot be written", Hint: "nothing was changed", Err: err}
+	return &diag.Error{Kind: diag.IO, File: path, Found: "cannot be written", Hint: "nothing was changed",
+		Err: err}
 }
 
 // Check returns an error if a file cannot be created at one of the paths. It is for use before long work.

@@ -18,6 +18,7 @@ package certified
 import (
 	"context"
 	"math"
+	"slices"
 
 	"toptau/internal/certified/form"
 	"toptau/internal/objective"
@@ -115,7 +116,7 @@ func newSolver(ctx context.Context, source Source, f form.Form, opt Options) *so
 func (s *solver) result() Result {
 	passes, reads := s.source.Readings()
 	r := Result{
-		W: s.best.at.W, Threshold: s.best.t, Objective: s.upper, LowerBound: s.lower, AtZero: s.atZero,
+		W: slices.Clone(s.best.at.W), Threshold: s.best.t, Objective: s.upper, LowerBound: s.lower, AtZero: s.atZero,
 		Passes: passes - s.passesBefore, RowReads: reads - s.readsBefore, Iterations: s.systems, Rounds: s.rounds,
 		requestedGap: s.opt.gap(),
 	}

@@ -18,8 +18,8 @@ type testVerbs struct {
 }
 
 type failVerb struct {
-	Input  string `file:"in"`
-	Output string `file:"out"`
+	Input  string `file:"in" help:"A file to read."`
+	Output string `file:"out" help:"A file to write."`
 	Text   string
 	err    error
 }
@@ -36,7 +36,7 @@ func runTest(t *testing.T, err error, args ...string) (code int, out, errs strin
 	t.Helper()
 	v := testVerbs{Fail: failVerb{err: err}}
 	var stdout, stderr strings.Builder
-	a := &App{Name: "test", Verbs: &v, Flags: &v.Flags}
+	a := &App{Name: "test", Verbs: &v, Flags: &v.Flags, Options: map[string]Option{"text": {Help: "A text to print.", Aliases: []string{"words"}}}}
 	code = a.Run(context.Background(), append([]string{"fail"}, args...), nil, &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
@@ -66,8 +66,8 @@ func TestExitCodes(t *testing.T) {
 
 func TestErrorsAsJSON(t *testing.T) {
 	code, out, errs := runTest(t, &diag.Error{Kind: diag.Data, File: "a.csv", Line: 3, Column: "b", Found: "x", Err: errors.New("y")}, "--json")
-	const want = `{"schema_version":7,"error":{"kind":"data","file":"a.csv","line":3,"column":"b","found":"x","expected":null,` +
-		`"hint":null,"message":"a.csv:3: column \"b\": x: y"}}` + "\n"
+	const want = `{"schema_version":2,"error":{"kind":"data","file":"a.csv","line":3,"column":"b","found":"x",` +
+		`"message":"a.csv:3: column \"b\": x: y"}}` + "\n"
 	if code != 1 || out != want || errs != "" {
 		t.Errorf("exit code %d, %q and %q", code, out, errs)
 	}
@@ -86,5 +86,26 @@ func TestOutputIsNotAnInput(t *testing.T) {
 func TestPrintfEscapes(t *testing.T) {
 	if _, out, _ := runTest(t, nil, "--text", "a\x1b]0;b"); out != "a\\x1b]0;b\n" {
 		t.Errorf("printed %q", out)
+	}
+}
+
+func TestAFieldWithoutHelpIsNoFlag(t *testing.T) {
+	v := testVerbs{}
+	a := &App{Name: "test", Verbs: &v, Flags: &v.Flags}
+	if _, err := a.Parser(); err == nil || !strings.Contains(err.Error(), "the flag --text of fail has no help") {
+		t.Errorf("error %v", err)
+	}
+	a.Hidden = []string{"Text"}
+	if _, err := a.Parser(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFormerNamesAreAcceptedAndNotShown(t *testing.T) {
+	if code, out, errs := runTest(t, nil, "--words", "x"); code != 0 || out != "x\n" {
+		t.Errorf("exit code %d, %q and %q", code, out, errs)
+	}
+	if _, out, _ := runTest(t, nil, "--help"); strings.Contains(out, "words") || !strings.Contains(out, "--text") {
+		t.Errorf("help:\n%s", out)
 	}
 }

@@ -30,3 +30,9 @@ func SumOf(high, low float64) Sum { return Sum{high, low} }
 
 // Scale returns the sum times a power of two, exactly unless the parts overflow or become subnormal.
 func (s Sum) Scale(power float64) Sum { return Sum{float64(power * s.high), float64(power * s.low)} }
+
+// AddSum adds another sum: first its total, then its compensation.
+func (s *Sum) AddSum(other Sum) {
+	s.Add(other.high)
+	s.Add(other.low)
+}

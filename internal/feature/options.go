@@ -20,7 +20,8 @@ const (
 	EncodeBoth      = schema.ScorecardLeaves
 )
 
-// Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values are errors.
+// Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values
+// are errors.
 type Options struct {
 	Scale  schema.Scale    // default schema.ScaleStandard; without effect on scorecards and leaves
 	Impute schema.Impute   // default schema.ImputeError
@@ -44,7 +45,7 @@ func (o Options) Check() (Options, error) {
 		return o, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("%d trees of %d leaves", o.Trees, o.Leaves),
 			Expected: "at least one tree of two leaves"}
 	}
-	if err := checkName("features", o.Encode, schema.Encodings()...); err != nil {
+	if err := checkName("encoding", o.Encode, schema.Encodings()...); err != nil {
 		return o, err
 	}
 	if err := checkName("scale", o.Scale, schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone); err != nil {

@@ -87,7 +87,7 @@ func levelsByRows(name method.Criterion, rows int) []level {
 }
 
 // wholeMass returns the weight of the rows of one class in whole rows.
-func wholeMass(p *matrix.Part) int {
+func wholeMass(p *matrix.ClassRows) int {
 	if p.Weights() == nil {
 		return p.Rows()
 	}

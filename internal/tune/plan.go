@@ -105,7 +105,7 @@ func (p *plan) encodings() ([]feature.Encode, error) {
 	}
 	for i, e := range o.Features {
 		if slices.Contains(o.Features[:i], e) {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "features", Found: string(e) + " twice", Expected: "each encoding once"}
+			return nil, &diag.Error{Kind: diag.Usage, Param: "encoding", Found: string(e) + " twice", Expected: "each encoding once"}
 		}
 		check := o.Feature
 		check.Encode = e
@@ -160,8 +160,8 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 		}
 	case names == nil:
 		names = []method.Name{method.Logistic, method.Ramp}
-		for _, m := range Candidates(o.Goal) {
-			if m.Convex {
+		for _, m := range method.All() {
+			if m.Convex && o.Goal.Fits(m) {
 				names = append(names, m.Name)
 			}
 		}
