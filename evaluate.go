@@ -144,8 +144,8 @@ func (e *Evaluation) measure(entry *Entry, o EvaluateOptions, several bool) erro
 }
 
 // measureModel measures the operating points and looks for rows that trained the model.
-func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]Warning, error) {
-	var warnings []Warning
+func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]diag.Warning, error) {
+	var warnings []diag.Warning
 	d := k.data
 	r.TrainingRows = overlap(k.Model, d)
 	found := ""
@@ -156,7 +156,7 @@ func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]Warning
 		found = "these are the rows that the model was trained on"
 	}
 	if found != "" {
-		warnings = append(warnings, Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
+		warnings = append(warnings, diag.Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
 	}
 	points := k.Model.Points()
 	for i := range points {
@@ -252,7 +252,7 @@ func (e *Evaluation) pair(o EvaluateOptions) error {
 	}
 	e.Against, e.Verdicts = e.Entries[reference].Name, tune.Verdicts(ranked, &paired, reference)
 	if compared := len(e.Entries) - 1; decided > 0 && compared > 1 {
-		e.Warnings = append(e.Warnings, Warning{Code: "several-comparisons", Text: fmt.Sprintf("each of the %d differences has its own "+
+		e.Warnings = append(e.Warnings, diag.Warning{Code: "several-comparisons", Text: fmt.Sprintf("each of the %d differences has its own "+
 			"interval, and one of several may exclude 0 by chance: use the verdicts", compared)})
 	}
 	return nil

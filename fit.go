@@ -64,7 +64,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		prints = fingerprints(features, d.table, nil, nil)
 	}
 	leaks := tune.Leaks(d.table) // before its columns are released
-	x, err := d.matrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
+	x, err := d.packMatrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,13 @@ package toptau
 import (
 	"fmt"
 
+	"toptau/diag"
 	"toptau/internal/tune"
 )
 
 // leakWarnings returns a warning for each column that should not be a feature; empty, not nil, without any.
-func leakWarnings(leaks []tune.Leak) []Warning {
-	list := []Warning{} // JSON has a list
+func leakWarnings(leaks []tune.Leak) []diag.Warning {
+	list := []diag.Warning{} // JSON has a list
 	for _, w := range tune.LeakWarnings(leaks) {
 		list = append(list, w)
 	}

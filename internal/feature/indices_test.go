@@ -163,7 +163,7 @@ func TestTooManyIndicesAreNotEncoded(t *testing.T) {
 		t.Error("any number of indices can be encoded")
 	}
 	_, _, err := Fit(data, schema.Schema{Format: "libsvm"}, nil, Options{Encode: EncodeLeaves})
-	if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Param != "features" || e.Found != "leaves for 2 rows with 131,073 indices" {
+	if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Param != "encoding" || e.Found != "leaves for 2 rows with 131,073 indices" {
 		t.Errorf("%v", err)
 	}
 }
