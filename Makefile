@@ -19,14 +19,14 @@ hostile: ## the long campaigns: forged certificates, edited models, hostile file
 	TOPTAU_HOSTILE=long TOPTAU_HOSTILE_DIR=$(CURDIR)/.campaigns/hostile \
 		go test -count 1 -p 1 -timeout 0 -v -run 'Hostile|Forged|Edited|Kill' ./...
 
-bench: ## ratios against the machine's limits and other programs, into docs/performance.md: five minutes, a quiet machine
-	go run -C bench . -o ../docs/performance.md
+bench: ## ratios against the machine's limits and other programs, into docs/results/performance.md: five minutes, a quiet machine
+	go run -C bench . -o ../docs/results/performance.md
 
 bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios only, nothing fails
 	bash bench/smoke.sh
 
-quality: ## what the default reaches beside logistic regression and boosting, into docs/quality.md: within the hour on two cores
-	go run -C bench -buildvcs=false ./quality -o ../docs/quality.md
+quality: ## what the default reaches beside logistic regression and boosting, into docs/results/quality.md: within the hour on two cores
+	go run -C bench -buildvcs=false ./quality -o ../docs/results/quality.md
 
-thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/thresholds.md: an hour or two on two cores
-	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/thresholds.md
+thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/results/thresholds.md: an hour or two on two cores
+	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/results/thresholds.md

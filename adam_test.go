@@ -26,8 +26,8 @@ import (
 //
 //	go test -run TestAdam -table ./
 //
-// it runs everything in about five minutes (add -timeout 1h on a slow machine) and writes docs/adam.md.
-var wholeTable = flag.Bool("table", false, "TestAdam: run every set and every reference optimum, and write docs/adam.md")
+// it runs everything in about five minutes (add -timeout 1h on a slow machine) and writes docs/results/adam.md.
+var wholeTable = flag.Bool("table", false, "TestAdam: run every set and every reference optimum, and write docs/results/adam.md")
 
 // realSet is a benchmark set: its file, the format for reading it, and the counts in its README.
 type realSet struct {
@@ -105,7 +105,7 @@ func TestAdam(t *testing.T) {
 	var cases []optimum
 	t.Run("never below the certified optimum", func(t *testing.T) { cases = adamAgainstOptima(t) })
 	if *wholeTable && !t.Failed() {
-		if err := os.WriteFile("docs/adam.md", []byte(adamPage(fits, cases)), 0o644); err != nil {
+		if err := os.WriteFile("docs/results/adam.md", []byte(adamPage(fits, cases)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -337,7 +337,7 @@ func TestBelowDetectsASmallDefect(t *testing.T) {
 	}
 }
 
-// adamPage returns docs/adam.md.
+// adamPage returns docs/results/adam.md.
 func adamPage(fits []realFit, cases []optimum) string {
 	p := new(page)
 	p.line("# ADAM on real data")

@@ -75,7 +75,7 @@ func newExactProblem(f *objective.Objective) *exactProblem {
 	e := &exactProblem{method: h.Definition(), squared: h.Loss() == surrogate.SquaredHinge, lambda: ratOf(h.Lambda),
 		beta: ratOf(h.Beta), positives: f.Matrix().Positives.Rows(), sourceOf: rowsOf(f), dim: f.Dim(), mass: ratZero}
 	row := make([]float64, f.Dim())
-	for _, p := range []*matrix.Part{f.Matrix().Positives, f.Matrix().Negatives} {
+	for _, p := range []*matrix.ClassRows{f.Matrix().Positives, f.Matrix().Negatives} {
 		for i := range p.Rows() {
 			p.Row(i, row)
 			exact := make([]*big.Rat, len(row))

@@ -64,7 +64,7 @@ func thresholdText(f *tune.Found) string {
 		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
 			t.Calibrated.Delta, t.Order, rows)
 	case t.OutOfFold:
-		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/guarantee.md counts how "+
+		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/results/guarantee.md counts how "+
 			"often such thresholds exceed the budget)", t.Order, rows)
 	}
 	return fmt.Sprintf("not guaranteed: score %d from the top of %s; the budget is kept on average, so expect new data to exceed it "+

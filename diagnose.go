@@ -40,6 +40,11 @@ const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unle
 // proof either way, whether a linear score separates the classes at the top, and whether the data are large enough for the
 // rates.
 func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosis, error) {
+	if o.Goal != (Goal{}) {
+		if err := o.Goal.Check(); err != nil {
+			return nil, err
+		}
+	}
 	features, warnings, err := feature.FitContext(ctx, d.table, d.info.Schema, nil,
 		feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: 1})
 	if err != nil {

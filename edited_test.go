@@ -21,13 +21,13 @@ import (
 	"toptau/threshold"
 )
 
-// TestEditedModels edits models at random and gives them a correct checksum. docs/model.md lists the fields whose edits cannot be
+// TestEditedModels edits models at random and gives them a correct checksum. docs/reference/model.md lists the fields whose edits cannot be
 // detected from the file alone. Every accepted edit must be of a field in that list. Edits of the evidence must be refused or
 // mean the same. go test makes 1,000 edits, 20,000 with TOPTAU_HOSTILE=long, and -args -edits N another number. -args
 // -update-edits rewrites the list.
 var (
 	edits       = flag.Int("edits", 0, "edited models; 0: 1,000, or 20,000 with TOPTAU_HOSTILE=long")
-	updateEdits = flag.Bool("update-edits", false, "rewrite the list of undetectable edits in docs/model.md")
+	updateEdits = flag.Bool("update-edits", false, "rewrite the list of undetectable edits in docs/reference/model.md")
 )
 
 // tree is JSON whose fields keep their order.
@@ -433,9 +433,9 @@ const (
 	listEnd   = "<!-- undetectable edits: end -->\n"
 )
 
-// compareList compares the fields of accepted edits with the list in docs/model.md.
+// compareList compares the fields of accepted edits with the list in docs/reference/model.md.
 func compareList(t *testing.T, accepted map[string][]string) {
-	const path = "docs/model.md"
+	const path = "docs/reference/model.md"
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -130,7 +130,7 @@ func matrixStorage(s method.Storage) matrix.Storage {
 	return matrix.Float32
 }
 
-// newFitResult returns what is known before the first step.
+// newFitResult returns the fields that are set before the first step.
 func newFitResult(p method.Problem, f *objective.Objective, o FitOptions) result.Fit {
 	encoding := o.Encoding
 	if encoding == "" {

@@ -13,10 +13,11 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/threshold"
 )
 
-// draws sets the size of the simulations in docs/guarantee.md: go test -run 'Segments|OutOfFold' -v . -args -draws 1000
+// draws sets the size of the simulations in docs/results/guarantee.md: go test -run 'Segments|OutOfFold' -v . -args -draws 1000
 var draws = flag.Int("draws", 60, "calibration sets of each simulation with a learner in it")
 
 // atMostViolations returns the number of violations that delta plus three binomial standard errors allow.
@@ -162,12 +163,12 @@ func falsePositiveRate(w []float64, offset, at float64) float64 {
 
 // candidate is one setting with its scores of all rows, out of fold and by the refitted model.
 type candidate struct {
-	w          []float64
-	offset     float64
-	out        []float64 // out-of-fold scores of the negatives
-	inSample   []float64 // scores of the negatives by the model that was fitted on them
-	calibrated calibrate.Threshold
-	found      int // positives above the threshold, out of fold
+	w         []float64
+	offset    float64
+	out       []float64 // out-of-fold scores of the negatives
+	inSample  []float64 // scores of the negatives by the model that was fitted on them
+	threshold float64   // calibrated out of fold
+	found     int       // positives above the threshold, out of fold
 }
 
 func (s *outOfFold) fitCandidate(t *testing.T, columns int, lambda float64) candidate {
@@ -186,11 +187,11 @@ func (s *outOfFold) fitCandidate(t *testing.T, columns int, lambda float64) cand
 		}
 	}
 	var err error
-	if c.calibrated, err = calibrate.NeymanPearson(c.out, threshold.MustRate("1%"), threshold.MustRate("5%")); err != nil {
+	if c.threshold, _, err = calibrate.NeymanPearson(c.out, threshold.MustRate("1%"), threshold.MustRate("5%")); err != nil {
 		t.Fatal(err)
 	}
 	for i, positive := range s.positive {
-		if positive && z[i] > c.calibrated.Threshold {
+		if positive && z[i] > c.threshold {
 			c.found++
 		}
 	}
@@ -213,7 +214,7 @@ func (s *outOfFold) pickLuckiest(t *testing.T) int {
 				z = append(z, scoreOf(row, w, 0))
 			}
 		}
-		c, err := calibrate.NeymanPearson(z, threshold.MustRate("1%"), threshold.MustRate("5%"))
+		chosen, _, err := calibrate.NeymanPearson(z, threshold.MustRate("1%"), threshold.MustRate("5%"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,9 +222,9 @@ func (s *outOfFold) pickLuckiest(t *testing.T) int {
 		for _, v := range w {
 			norm += v * v
 		}
-		if at := c.Threshold / math.Sqrt(norm); at < best { // the lower it is in units of the noise, the more it finds
+		if at := chosen / math.Sqrt(norm); at < best { // the lower it is in units of the noise, the more it finds
 			best, broken = at, 0
-			if falsePositiveRate(w, 0, c.Threshold) > 0.01 {
+			if falsePositiveRate(w, 0, chosen) > 0.01 {
 				broken = 1
 			}
 		}
@@ -233,7 +234,7 @@ func (s *outOfFold) pickLuckiest(t *testing.T) int {
 
 // TestOutOfFoldBySimulation measures how often out-of-fold calibration of cross-fitted logistic regression breaks its budget, with
 // and without a choice among 8 settings by the same scores. It compares that with fresh calibration rows for the chosen model
-// and with scores of the model's training rows. Only fresh rows have a guarantee to keep. docs/guarantee.md has the other numbers.
+// and with scores of the model's training rows. Only fresh rows have a guarantee to keep. docs/results/guarantee.md has the other numbers.
 func TestOutOfFoldBySimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of fits")
@@ -275,20 +276,20 @@ func TestOutOfFoldBySimulation(t *testing.T) {
 				fresh[i] = scoreOf(row, best.w, best.offset)
 			}
 			alpha, delta := threshold.MustRate("1%"), threshold.MustRate("5%")
-			calibrated, err1 := calibrate.NeymanPearson(fresh, alpha, delta)
-			plain, err2 := calibrate.Plain(first.out, alpha, calibrate.Negatives)
-			inSample, err3 := calibrate.NeymanPearson(first.inSample, alpha, delta)
+			calibrated, _, err1 := calibrate.NeymanPearson(fresh, alpha, delta)
+			plain, _, err2 := calibrate.Plain(first.out, alpha, method.Negatives)
+			inSample, _, err3 := calibrate.NeymanPearson(first.inSample, alpha, delta)
 			for _, err := range []error{err1, err2, err3} {
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
 			broken.picked += s.pickLuckiest(t)
-			broken.fresh += violates(best, calibrated.Threshold)
-			broken.out += violates(&first, first.calibrated.Threshold)
-			broken.chosen += violates(best, best.calibrated.Threshold)
-			broken.plain += violates(&first, plain.Threshold)
-			broken.inSample += violates(&first, inSample.Threshold)
+			broken.fresh += violates(best, calibrated)
+			broken.out += violates(&first, first.threshold)
+			broken.chosen += violates(best, best.threshold)
+			broken.plain += violates(&first, plain)
+			broken.inSample += violates(&first, inSample)
 		}
 		percent := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(*draws)) }
 		t.Logf("%d negatives, %d draws, 1 %% at delta 5 %%: fresh rows %s; out of fold %s, chosen by the same scores %s; one of 40 models "+

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// order is the order of docs/architecture.md: a package may import only packages that come before it.
+// order is the order of docs/design/architecture.md: a package may import only packages that come before it.
 var order = []string{
 	"toptau/diag",
 	"toptau/internal/text",

@@ -75,7 +75,7 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 
 const thisModel = "this model"
 
-// mostCurves is the number of entries whose curves are drawn. More lines in one figure cannot be told apart.
+// mostCurves is the number of entries whose curves are drawn. More lines in one figure cannot be distinguished.
 const mostCurves = 4
 
 // goal returns the goal of the evaluation, or that of the first operating point.

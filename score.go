@@ -241,7 +241,7 @@ func segmentOf(t *table.Table, row int) string {
 	return t.Segment.Values[row]
 }
 
-// finishTotals adds what is known after the last row.
+// finishTotals adds the totals that need all rows.
 func (s *Stream) finishTotals() {
 	r := &s.totals
 	r.Warnings = append(r.Warnings, s.reader.Warnings()...)

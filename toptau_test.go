@@ -232,7 +232,7 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 		t.Errorf("%d unknown values, want 1: violet", e.Unknown)
 	}
 	for _, code := range []string{"extra_columns", "reordered_columns"} {
-		if !slices.ContainsFunc(e.Warnings, func(w toptau.Warning) bool { return w.Code == code }) {
+		if !slices.ContainsFunc(e.Warnings, func(w diag.Warning) bool { return w.Code == code }) {
 			t.Errorf("no warning %s among %v", code, e.Warnings)
 		}
 	}
@@ -636,7 +636,7 @@ func TestCancelledFitKeepsItsSteps(t *testing.T) {
 		if r.Stopped != result.Cancelled || r.Iterations != stop {
 			t.Errorf("stopped %q after %d steps, want %d", r.Stopped, r.Iterations, stop)
 		}
-		if !slices.ContainsFunc(r.Warnings, func(w toptau.Warning) bool { return w.Code == "cancelled" }) {
+		if !slices.ContainsFunc(r.Warnings, func(w diag.Warning) bool { return w.Code == "cancelled" }) {
 			t.Errorf("no warning of it: %v", r.Warnings)
 		}
 		whole := fitData(t, d, shortAdam(topPush(0.01), stop))

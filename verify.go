@@ -36,7 +36,7 @@ func newCertificate(d *Data, f *objective.Objective, storage method.Storage, res
 // rowsOf lists the data's row numbers, 1-based, of the matrix's rows, positives first.
 func rowsOf(f *objective.Objective) []int {
 	rows := make([]int, 0, f.Rows())
-	for _, part := range []*matrix.Part{f.Matrix().Positives, f.Matrix().Negatives} {
+	for _, part := range []*matrix.ClassRows{f.Matrix().Positives, f.Matrix().Negatives} {
 		for i := range part.Rows() {
 			rows = append(rows, part.Source(i)+1)
 		}

@@ -26,9 +26,9 @@ import (
 //
 //	go test -run TestZero -zero all -timeout 3h ./
 //
-// it takes up to 600 rows of every set and writes docs/zero.md after each set. Names of sets, separated by commas, measure only
+// it takes up to 600 rows of every set and writes docs/results/zero.md after each set. Names of sets, separated by commas, measure only
 // these and keep the other rows of the page.
-var zeroPage = flag.String("zero", "", "TestZero: sets to measure for docs/zero.md, or all")
+var zeroPage = flag.String("zero", "", "TestZero: sets to measure for docs/results/zero.md, or all")
 
 // zeroSets are the sets of the page. Small files are read whole, others thinned to every k-th row.
 var zeroSets = []struct {
@@ -320,7 +320,7 @@ func TestZero(t *testing.T) {
 }
 
 // zeroFile is the path of the page.
-const zeroFile = "docs/zero.md"
+const zeroFile = "docs/results/zero.md"
 
 // zeroRow is the row of a set on the page.
 type zeroRow struct {

@@ -99,11 +99,20 @@ func check(path, text string, line int) int {
 	found := 0
 	for i, expression := range expressions {
 		for _, at := range expression.FindAllStringIndex(text, -1) {
+			if quoted(text[:at[0]]) {
+				continue
+			}
 			fmt.Printf("%s:%d: %q: %s\n", path, line+strings.Count(text[:at[0]], "\n"), text[at[0]:at[1]], prose[i].instead)
 			found++
 		}
 	}
 	return found
+}
+
+// quoted reports whether the text that follows is a former spelling of a flag or of a value in a file, which programs still
+// read: "symbolic", `--symbolic`.
+func quoted(before string) bool {
+	return strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "--")
 }
 
 // checkGo looks at the comments, strings and identifiers of a Go file.

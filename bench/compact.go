@@ -54,7 +54,7 @@ func (b *bench) compressed(columns int) error {
 	return nil
 }
 
-// coded measures 30 groups of 16 levels against 30 float32 columns of as many rows.
+// coded compares 30 groups of 16 levels with 30 float32 columns of the same number of rows.
 func (b *bench) coded() error {
 	const count, levels = 30, 16
 	plain, err := densePart(count, b.bytes)

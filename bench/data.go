@@ -20,7 +20,7 @@ func random(seed uint64, n int) []float64 {
 	return x
 }
 
-// normals returns n nearly normal numbers: sums of four uniform ones.
+// normals returns n nearly normal numbers, each the sum of four uniform ones.
 func normals(seed uint64, n int) []float64 {
 	r := rand.New(rand.NewPCG(seed, 2))
 	x := make([]float64, n)
@@ -30,7 +30,7 @@ func normals(seed uint64, n int) []float64 {
 	return x
 }
 
-// build packs n rows into the positives of a matrix, as training does; a single negative makes it one.
+// build packs n rows into the positives of a matrix, as training does. The matrix has one negative.
 func build(l matrix.Layout, n int, row func(i int) (dense []float64, cols []uint32, values []float64)) (*matrix.ClassRows, error) {
 	builder := matrix.NewBuilder(l, matrix.Float32)
 	for i := range n + 1 {
@@ -44,7 +44,7 @@ func build(l matrix.Layout, n int, row func(i int) (dense []float64, cols []uint
 	return m.Positives, nil
 }
 
-// densePart has whole panels of d float32 columns in about so many bytes.
+// densePart returns whole panels of d float32 columns that take about the given number of bytes.
 func densePart(d, bytes int) (*matrix.ClassRows, error) {
 	rows := max(1, bytes/(4*d*kernel.PanelRows)) * kernel.PanelRows
 	const period = 8191
@@ -86,7 +86,7 @@ func everyRow(p *matrix.ClassRows, step int) []int32 {
 	return rows
 }
 
-// simulated is a set of internal/simulate with columns of mean 0 and variance 1.
+// simulated is a data set of internal/simulate whose columns have mean 0 and variance 1.
 type simulated struct {
 	cols     int
 	values   []float64 // row by row

@@ -17,7 +17,7 @@ import (
 	"toptau/threshold"
 )
 
-// problem is a method with the hyperparameters of the page, at a strength of the regularisation.
+// problem returns a method with the hyperparameters of the page and a strength of the regularisation.
 func problem(name string, lambda float64) (method.Problem, error) {
 	m, err := method.ByName(name)
 	if err != nil {
@@ -44,7 +44,7 @@ func bind(name string, lambda float64, x *matrix.Matrix) (*objective.Objective, 
 	return objective.New(p, x)
 }
 
-// shapes are the sets of the paper's table of times, in milliseconds an iteration.
+// shapes are the sets of the paper's table of times, in milliseconds per iteration.
 var shapes = []struct {
 	name, kind string
 	rows       int
@@ -98,13 +98,13 @@ var remoteAndRoot = []string{
 	"buffer_overflow.", "loadmodule.", "rootkit.", "perl.",
 }
 
-// gridData is a set for a grid.
+// gridData is a data set for a grid.
 type gridData struct {
 	name string
 	load func() (*matrix.Matrix, error)
 }
 
-// gridSets are a simulated set, of which half of the rows are active, and kddcup99 where it is there.
+// gridSets returns a simulated set, half of whose rows are active, and kddcup99 where it is available.
 func (b *bench) gridSets() []gridData {
 	sets := []gridData{{"simulated", func() (*matrix.Matrix, error) {
 		data, err := simulation("hepmass", 300_000)
@@ -123,7 +123,7 @@ func (b *bench) gridSets() []gridData {
 	}})
 }
 
-// grid times 24 points in lockstep against one of them, the mean of the first of each method.
+// grid compares 24 points in lockstep with the mean of the first point of each method.
 func (b *bench) grid() error {
 	for _, set := range b.gridSets() {
 		x, err := set.load()
@@ -197,7 +197,7 @@ func gridOf(names []string) []point {
 	return out
 }
 
-// fitAll returns the mean share of rows that had a coefficient in a step; a row may have one of its loss and one of the
+// fitAll returns the mean fraction of rows that had a coefficient in a step. A row may count twice: for its loss and for the
 // threshold.
 func fitAll(points []point, x *matrix.Matrix, iterations int) (active float64, err error) {
 	tasks := make([]optim.Task, len(points))

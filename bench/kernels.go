@@ -21,9 +21,8 @@ type kernelUse struct {
 
 // kernelUses are the families of internal/kernel. Families that a user's command needs together are one line.
 var kernelUses = []kernelUse{
-	{"scores,accumulate,overlap,reduce", "exact scores and gradients", []string{"train raw", "fit"}},
+	{"scores,accumulate,overlap", "exact scores and gradients", []string{"train raw", "fit"}},
 	{"overlap", "scores of a panel while another is added", []string{"train raw", "fit"}},
-	{"reduce", "sums of the lanes of a gradient", []string{"train raw", "grid"}},
 	{"select", "order statistics of scores", []string{"fit", "adam", "grid"}},
 	{"coded", "exact scores of one-hot columns, bins and leaves", []string{"train leaves", "fit leaves"}},
 	{"scatter", "exact gradients of these", []string{"train leaves", "fit leaves"}},
@@ -31,6 +30,8 @@ var kernelUses = []kernelUse{
 	{"columns", "columns to compact storage and to panels", []string{"score", "adam"}},
 	{"tile", "fast scores of several models", []string{"grid", "adam"}},
 	{"tilegradient", "fast gradients of several models", []string{"grid", "adam"}},
+	{"tilerow", "a row of a fast gradient", []string{"grid wide"}},
+	{"reduce", "sums of the lanes of a gradient", []string{"grid wide"}},
 	{"filter", "candidates of a threshold", []string{"grid", "adam"}},
 	{"hinge", "from fast scores to coefficients", []string{"grid", "adam"}},
 	{"entries", "combinations of categories, several models", []string{"grid one-hot", "adam one-hot"}},
@@ -106,6 +107,7 @@ func (b *bench) kernelTasks() (map[string][]string, error) {
 		"train raw":    train(plain, "raw"),
 		"train leaves": train(few, "leaves"),
 		"grid":         {"bench", "-task", "dense"},
+		"grid wide":    {"bench", "-task", "wide"},
 		"grid one-hot": {"bench", "-task", "one-hot"},
 	}, nil
 }
@@ -197,10 +199,16 @@ func gridMatrix(name string) (*matrix.Matrix, error) {
 	return builder.Build()
 }
 
-// runGridTask is the child process of a grid: "dense" or "one-hot".
+// runGridTask is the child process of a grid: "dense", "one-hot", or "wide", the shape of Gisette.
 func runGridTask(name string) error {
 	const steps = 40
 	x, err := gridMatrix(name)
+	if name == "wide" {
+		var data *simulated
+		if data, err = simulation("gisette", 1500); err == nil {
+			x, err = data.matrix()
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"toptau"
 	"toptau/internal/table"
+	"toptau/method"
 )
 
 // liblinear compares reading and training with LIBLINEAR's primal solver, by processor time.
@@ -51,29 +52,29 @@ func (b *bench) liblinear() error {
 			}
 		})
 	}
-	fit := func(solver string, iterations int) timer {
+	fit := func(settings method.Settings) timer {
 		return attempt(func() error {
-			d, err := toptau.Read(path, toptau.Format{})
+			d, err := toptau.Read(context.Background(), path, toptau.Format{})
 			if err != nil {
 				return err
 			}
-			_, err = toptau.Fit(context.Background(), d, toptau.FitOptions{Method: "toppushk", K: 5, Lambda: 0.001,
-				SolverOptions: toptau.SolverOptions{Solver: solver, Iterations: iterations}})
+			_, err = toptau.Fit(context.Background(), d, method.Problem{Method: method.TopPushK, K: 5, Lambda: 0.001},
+				toptau.FitOptions{Settings: settings})
 			return err
 		})
 	}
-	// With this tolerance LIBLINEAR stops at its start, so that its time is that of reading.
+	// With such a large tolerance LIBLINEAR stops at its first point, so only reading takes time.
 	b.compare(fmt.Sprintf("LIBSVM text of %d x 28 to columns, times faster than LIBLINEAR reads it", b.rows),
 		b.race(train("-s", "2", "-e", "1e30"), attempt(func() error {
 			_, _, err := table.Read(path, table.Options{})
 			return err
 		})).swapped(), atLeast(3))
 	b.compare("text to the certified optimum of TopPushK, times as long as LIBLINEAR -s 2",
-		b.race(train("-s", "2"), fit("certified", 0)), reported)
+		b.race(train("-s", "2"), fit(method.Settings{Solver: method.CertifiedSolver})), reported)
 	b.compare("text to a TopPushK model by ADAM, 200 steps, times as long as LIBLINEAR -s 2",
-		b.race(train("-s", "2"), fit("adam", 200)), reported)
+		b.race(train("-s", "2"), fit(method.Settings{Solver: method.Adam, Iterations: 200})), reported)
 	b.compare("text to a TopPushK model by ADAM, 1,000 steps, times as long as LIBLINEAR -s 2",
-		b.race(train("-s", "2"), fit("adam", 1000)), reported)
+		b.race(train("-s", "2"), fit(method.Settings{Solver: method.Adam, Iterations: 1000})), reported)
 	return failed
 }
 

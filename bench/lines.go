@@ -12,7 +12,7 @@ type section struct {
 	notes []string
 }
 
-// line is one row: what was measured, and the goal if there is one.
+// line is one row of a table: the measurement and its goal, if there is one.
 type line struct {
 	what    string
 	reached float64
@@ -21,7 +21,7 @@ type line struct {
 	goal    goal
 }
 
-// goal is a bound on what is reached.
+// goal is a bound on a result.
 type goal struct {
 	bound float64
 	least bool // at least the bound, otherwise at most
@@ -30,7 +30,7 @@ type goal struct {
 func atMost(bound float64) goal  { return goal{bound, false} }
 func atLeast(bound float64) goal { return goal{bound, true} }
 
-// reported is no goal.
+// reported means that there is no goal.
 var reported goal
 
 func (g goal) String() string {
@@ -43,7 +43,7 @@ func (g goal) String() string {
 	return fmt.Sprintf("at most %s", number(g.bound))
 }
 
-// verdict compares at the digits that are shown.
+// verdict compares the rounded result with the goal.
 func (l line) verdict() string {
 	reached := rounded(l.reached)
 	switch {
@@ -64,7 +64,7 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f", 100*share)
 }
 
-// number shows three digits.
+// number returns a number with three digits.
 func number(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 func rounded(x float64) float64 {

@@ -1,7 +1,7 @@
 // Command bench measures toptau against the limits of the machine and against other programs, and writes
-// docs/performance.md. "make bench" at the root of the repository runs it.
+// docs/results/performance.md. "make bench" at the root of the repository runs it.
 //
-// Everything is a ratio of two things that are run in turns, A B A B, so that a machine that is busy or slow changes both.
+// Everything is a ratio of two things that run in turns, A B A B, so that a machine that is busy or slow changes both.
 // OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are used where they are installed, and skipped with a message otherwise.
 package main
 
@@ -44,7 +44,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// bench is the settings of a run and what it has found.
+// bench holds the settings of a run and its results.
 type bench struct {
 	quick  bool
 	budget time.Duration // of one comparison
@@ -104,7 +104,7 @@ func (b *bench) run(only, out string) error {
 	return os.WriteFile(out, []byte(b.page(before, load())), 0o644)
 }
 
-// one runs a group on one thread, unless it says otherwise, with memory that no other group left behind.
+// one runs a group on one thread, unless the group sets another number, and returns the memory of earlier groups first.
 func (b *bench) one(group func(b *bench) error) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	debug.FreeOSMemory()

@@ -14,6 +14,7 @@ import (
 	"toptau"
 	"toptau/internal/kernel"
 	"toptau/internal/simulate"
+	"toptau/method"
 )
 
 // memory measures the peak of a process that trains from text.
@@ -61,29 +62,28 @@ func writeSimulated(path, kind string, rows int) error {
 	return err
 }
 
-// peak is what the child process prints.
+// peak is the output of the child process.
 type peak struct {
 	Rows, Positives, Cols int
 	Bytes                 float64
 }
 
-// packed is the size of the matrix: panels of both classes.
+// packed returns the size of the matrix: the panels of both classes.
 func (p *peak) packed() float64 {
 	panels := (p.Positives+kernel.PanelRows-1)/kernel.PanelRows +
 		(p.Rows-p.Positives+kernel.PanelRows-1)/kernel.PanelRows
 	return float64(4*kernel.PanelRows*panels*p.Cols) + 4*float64(p.Rows)
 }
 
-// trainForPeak is the child process.
+// trainForPeak is the main function of the child process.
 func trainForPeak(path string) error {
 	debug.SetGCPercent(10) // as the command line does
-	d, err := toptau.Read(path, toptau.Format{Label: "last"})
+	d, err := toptau.Read(context.Background(), path, toptau.Format{Label: "last"})
 	if err != nil {
 		return err
 	}
-	d.Spend()
-	fitted, err := toptau.Fit(context.Background(), d, toptau.FitOptions{Method: "toppushk", K: 5, Lambda: 0.001,
-		SolverOptions: toptau.SolverOptions{Solver: "adam", Iterations: 5}})
+	fitted, err := toptau.Fit(context.Background(), d, method.Problem{Method: "toppushk", K: 5, Lambda: 0.001},
+		toptau.FitOptions{ReleaseData: true, Settings: method.Settings{Solver: method.Adam, Iterations: 5}})
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func trainForPeak(path string) error {
 		return err
 	}
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	p := peak{Rows: fitted.Report.N, Positives: fitted.Report.NPos, Cols: fitted.Report.D}
+	p := peak{Rows: fitted.Result.Rows, Positives: fitted.Result.Positives, Cols: fitted.Result.Features}
 	if _, err := fmt.Sscan(rest, &p.Bytes); err != nil {
 		return fmt.Errorf("VmHWM in /proc/self/status: %w", err)
 	}

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// openblas compares X w and X'v with sgemv: row-major float32 there, panels and float64 sums here, as many rows, one
-// thread, in turns with a program in C (openblas/sgemv.c). OpenBLAS may choose kernels that are not its best, so on
-// processors with AVX-512 its other set has a turn, too, and the faster of the two counts.
+// openblas compares X w and X'v with sgemv: row-major float32 there, panels and float64 sums here, the same number of rows, one
+// thread, in turns with a program in C (openblas/sgemv.c). OpenBLAS may choose kernels that are not its best, so on processors
+// with AVX-512 its other set is measured, too, and the faster one counts.
 func (b *bench) openblas() error {
 	program := filepath.Join(b.dir, "sgemv")
 	if out, err := exec.Command("cc", "-O2", "-o", program, "openblas/sgemv.c", "-lopenblas").CombinedOutput(); err != nil {
@@ -66,7 +66,7 @@ func (b *bench) sgemv(program string, d int) error {
 	return nil
 }
 
-// fastest races each set of kernels and keeps the one that is hardest to beat.
+// fastest measures each set of kernels and returns the result for the fastest.
 func (b *bench) fastest(what string, all []*blas, letter byte, ours func(), g goal) {
 	var best outcome
 	least, beside := math.Inf(1), ""

@@ -15,7 +15,7 @@ import (
 //go:embed tried.md
 var tried string
 
-// page is docs/performance.md.
+// page is docs/results/performance.md.
 func (b *bench) page(before, after string) string {
 	var p strings.Builder
 	p.WriteString(`# Performance
@@ -61,7 +61,7 @@ take their share of the memory's speed and of the caches, so a page to be publis
 	return p.String()
 }
 
-// machine describes what the page was measured on.
+// machine returns a description of the machine.
 func machine(before, after string, bytes int) string {
 	parts := []string{
 		fmt.Sprintf("%s, %d processors, %s", cpuinfo("model name"), runtime.NumCPU(), vectors()),
@@ -79,7 +79,7 @@ func machine(before, after string, bytes int) string {
 	return "* " + strings.Join(parts, "\n* ")
 }
 
-// cpuinfo returns a field of the first processor, empty where it is not known.
+// cpuinfo returns a field of the first processor, "" where it is unknown.
 func cpuinfo(field string) string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -119,7 +119,7 @@ func caches() string {
 	return strings.Join(list, ", ")
 }
 
-// hugePages says whether memory comes in large pages, which passes notice.
+// hugePages returns the system's setting for large pages, on which the speed of passes depends.
 func hugePages() string {
 	text, _ := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
 	_, rest, _ := strings.Cut(string(text), "[")
@@ -134,7 +134,7 @@ func first(dir, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// load is the load average of the last minute, empty where it is not known.
+// load returns the load average of the last minute, "" where it is unknown.
 func load() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	one, _, _ := strings.Cut(string(text), " ")

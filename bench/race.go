@@ -10,7 +10,7 @@ import (
 // A timer runs something once and returns the seconds that it took.
 type timer func() float64
 
-// clocked times by the clock: for two threads.
+// clocked measures by the clock, for two threads.
 func clocked(f func()) timer {
 	return func() float64 {
 		start := time.Now()
@@ -19,8 +19,8 @@ func clocked(f func()) timer {
 	}
 }
 
-// worked times by the processor time of this process, to a microsecond: on one thread it is the time by the clock, but for
-// the time in which the system runs somebody else.
+// worked measures the processor time of this process, to a microsecond. On one thread it is the time by the clock without the
+// time in which the system runs other processes.
 func worked(f func()) timer {
 	return func() float64 {
 		before := processorSeconds()
@@ -29,7 +29,7 @@ func worked(f func()) timer {
 	}
 }
 
-// collected is worked for what allocates: each turn begins without garbage of the turn before, and pays for its own.
+// collected is worked for functions that allocate: each turn starts without garbage and includes the collection of its own.
 func collected(f func()) timer {
 	t := worked(f)
 	return func() float64 {
@@ -46,13 +46,13 @@ func processorSeconds() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// outcome is what a race found, in seconds.
+// outcome holds the times of a race in seconds.
 type outcome struct {
 	yardstick, measured []float64 // turn by turn
 }
 
 // race runs two things in turns until the budget is spent, and at least twice. The first turn does not count, unless it
-// takes longer than the budget: then caches and memory are no matter.
+// takes longer than the budget: then the state of caches and memory does not matter.
 func (b *bench) race(yardstick, measured timer) outcome {
 	const least = 2
 	var o outcome
@@ -71,10 +71,10 @@ func (b *bench) race(yardstick, measured timer) outcome {
 	return o
 }
 
-// ratio is that of the fastest turns: how many times as long as the yardstick.
+// ratio returns the time of the fastest turn as a multiple of the yardstick's.
 func (o outcome) ratio() float64 { return slices.Min(o.measured) / slices.Min(o.yardstick) }
 
-// median is the middle one of the ratios of the pairs.
+// median returns the median of the ratios of the pairs.
 func (o outcome) median() float64 {
 	ratios := make([]float64, len(o.measured))
 	for i, m := range o.measured {
@@ -83,7 +83,7 @@ func (o outcome) median() float64 {
 	return middle(ratios)
 }
 
-// swapped exchanges the two: how many times faster than the yardstick.
+// swapped exchanges the two, so that the ratio says how many times faster the measured one is.
 func (o outcome) swapped() outcome { return outcome{o.measured, o.yardstick} }
 
 func middle(x []float64) float64 {

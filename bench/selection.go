@@ -31,8 +31,8 @@ func (b *bench) selection() error {
 	return nil
 }
 
-// carried measures what a threshold adds to a pass when its last value is known: the candidates come out of the pass, and
-// a tenth more of them than are needed.
+// carried measures the time that a threshold adds to a pass when its last value is known. The pass selects the candidates, a
+// tenth more than are needed.
 func (b *bench) carried(d int) error {
 	part, err := densePart(d, b.bytes)
 	if err != nil {
@@ -67,7 +67,7 @@ func (b *bench) carried(d int) error {
 	return nil
 }
 
-// perItem adds a line for something that is not a ratio: the time of one of n items.
+// perItem adds a line with the time of one of n items instead of a ratio.
 func (b *bench) perItem(what string, n int, t timer, unit string, g goal) {
 	o := b.race(func() float64 { return 0 }, t)
 	each := 1e9 / float64(n)

@@ -8,8 +8,9 @@ import (
 
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
-	"toptau/internal/solver"
+	"toptau/internal/optim"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // The smoke test of speed: one small benchmark for each kind of work. "make bench-smoke" compares them with baseline.txt.
@@ -65,7 +66,7 @@ func BenchmarkSmokeADAM(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := solver.Adam(context.Background(), o, nil, solver.Options{Iterations: 50}); err != nil {
+		if _, err := optim.Adam(context.Background(), o, nil, optim.StepOptions{Iterations: 50}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -77,7 +78,7 @@ func BenchmarkSmokeReading(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := table.Read(path, table.Options{Label: "last"}); err != nil {
+		if _, _, err := table.Read(path, table.Options{Format: schema.Format{Label: "last"}}); err != nil {
 			b.Fatal(err)
 		}
 	}

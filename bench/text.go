@@ -19,7 +19,7 @@ import (
 	"toptau/internal/table"
 )
 
-// textFile is a file to read, our way and the standard library's.
+// textFile is a file that both we and the standard library read.
 type textFile struct {
 	name     string
 	write    func(w *bufio.Writer, rows int)
@@ -41,7 +41,7 @@ var textFiles = []textFile{
 		func(path string) error { _, err := standardLIBSVM(path); return err }, 4},
 }
 
-// text measures by processor time, on one thread, and two threads by the clock.
+// text measures one thread by processor time and two threads by the clock.
 func (b *bench) text() error {
 	for i, f := range textFiles {
 		path := filepath.Join(b.dir, fmt.Sprintf("text%d", i))
@@ -86,7 +86,7 @@ func onTwo(t timer) timer {
 	}
 }
 
-// packed reads a file into a matrix, as fit does: through columns in few bytes, which are given up while the matrix grows.
+// packed reads a file into a matrix, as fit does: through columns in few bytes, which are released while the matrix grows.
 func packed(path string, o table.Options) (*matrix.Matrix, error) {
 	o.Packed = true
 	t, info, err := table.Read(path, o)
@@ -205,7 +205,7 @@ func standardCSV(path string, categorical map[int]bool) (columns [][]float64, er
 	}
 }
 
-// rows is what standardLIBSVM reads: row i ends before the entry start[i].
+// rows is the result of standardLIBSVM. Row i ends before the entry start[i].
 type rows struct {
 	start, index   []int
 	labels, values []float64

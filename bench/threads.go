@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// threads measures what a second thread gains.
+// threads measures the gain of a second thread.
 func (b *bench) threads() error {
 	if runtime.NumCPU() < 2 {
 		b.note("Skipped: there is one processor.")

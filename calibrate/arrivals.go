@@ -4,16 +4,18 @@ import (
 	"sort"
 )
 
-// Arrivals compares scores after the calibration with a Sample, one at a time and in constant memory, to test whether they
-// come from the same distribution.
+// Arrivals compares scores after the calibration with a Sample, one at a time and in constant memory, to test
+// whether they come from the same distribution.
 //
-// If m new scores are exchangeable with the n calibration scores, all orders have the same probability. So the number C of
-// new scores above the calibration score of order k has the negative hypergeometric distribution
+// If m new scores are exchangeable with the n calibration scores, all orders have the same probability. So
+// the number C of new scores above the calibration score of order k has the negative hypergeometric
+// distribution
 //
 //	P(C = c) = C(c+n-k, c) C(m-c+k-1, m-c) / C(n+m, m),
 //
-// for every distribution of the scores. Ties count against a rejection: "too many above" counts scores strictly above,
-// "too few" also the equal ones. There are two tests at each kept score, and P is corrected for their number (Bonferroni).
+// for every distribution of the scores. Ties count against a rejection: "too many above" counts scores
+// strictly above, "too few" also the equal ones. There are two tests at each kept score, and P is corrected
+// for their number (Bonferroni).
 type Arrivals struct {
 	sample *Sample
 	over   []int // scores between Scores[i-1] and Scores[i], without both; the last: above all
@@ -40,8 +42,8 @@ func (a *Arrivals) Add(z float64) {
 // Rows returns the number of added scores.
 func (a *Arrivals) Rows() int { return a.m }
 
-// Same reports whether the added scores have the order statistics of the calibration scores. Unless nearly all scores are
-// equal, they then are the scores of the same rows.
+// Same reports whether the added scores have the order statistics of the calibration scores. Unless nearly
+// all scores are equal, they then are the scores of the same rows.
 func (a *Arrivals) Same() bool {
 	s := a.sample
 	if a.m != s.Rows || s.Scores[0] == s.Scores[len(s.Scores)-1] {
@@ -74,8 +76,8 @@ type Shift struct {
 	Seen     float64 // the fraction of the arrivals above Score
 }
 
-// Shift compares the arrivals with the calibration scores. Up to foreign of them may have any other distribution: for example
-// positives among rows without labels, if only negatives were used for calibration.
+// Shift compares the arrivals with the calibration scores. Up to foreign of them may have any other
+// distribution: for example positives among rows without labels, if only negatives were used for calibration.
 func (a *Arrivals) Shift(foreign int) Shift {
 	n, m := a.sample.Rows, a.m
 	most := Shift{P: 1}
@@ -138,8 +140,9 @@ func exceedance(n, k, m, first, last int) float64 {
 			inside += term
 		}
 	}
-	// The terms fall on both sides of the largest. The rest of a side is left out if it is negligible compared with the sum of
-	// all, and if none of it is inside or it is negligible compared with the sum inside, which may be small itself.
+	// The terms fall on both sides of the largest. The rest of a side is left out if it is negligible
+	// compared with the sum of all, and if none of it is inside or it is negligible compared with the sum
+	// inside, which may be small itself.
 	rest := func(term float64, beyond bool) bool {
 		return term == 0 || term < all*negligible && (beyond || term < inside*negligible)
 	}

@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// exactAtLeast is P(C >= c) in whole numbers: the orders of n+m scores in which the k-th of the n has c or more of the m above.
+// exactAtLeast is P(C >= c) in whole numbers: the orders of n+m scores in which the k-th of the n has c or
+// more of the m above.
 func exactAtLeast(n, k, m, c int) float64 {
 	sum, all := new(big.Rat), new(big.Int).Binomial(int64(n+m), int64(m))
 	for j := c; j <= m; j++ {

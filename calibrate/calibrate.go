@@ -1,12 +1,14 @@
-// Package calibrate computes decision thresholds with a guarantee from scores that were used for nothing else.
+// Package calibrate computes decision thresholds with a guarantee from scores that were used for nothing
+// else.
 //
-// Notation: z_(1) <= ... <= z_(n) are the calibration scores in ascending order. alpha is the rate that must not be
-// exceeded, and delta is the probability with which it may be exceeded all the same, so that the confidence is 1 - delta.
-// k is the order of the score that becomes the threshold, 1-based from the smallest. The decision is score > threshold.
+// Notation: z_(1) <= ... <= z_(n) are the calibration scores in ascending order. alpha is the rate that must
+// not be exceeded, and delta is the probability with which it may be exceeded all the same, so that the
+// confidence is 1 - delta. k is the order of the score that becomes the threshold, 1-based from the smallest.
+// The decision is score > threshold.
 //
-// A guarantee assumes that the calibration scores are drawn independently from the distribution of the scores that the
-// model will meet, by a model that was not trained on these rows. Nothing holds if the distributions differ, if the same
-// rows selected the model, or if several rows belong to one entity.
+// A guarantee assumes that the calibration scores are drawn independently from the distribution of the scores
+// that the model will meet, by a model that was not trained on these rows. Nothing holds if the distributions
+// differ, if the same rows selected the model, or if several rows belong to one entity.
 package calibrate
 
 import (
@@ -20,9 +22,9 @@ import (
 	"toptau/threshold"
 )
 
-// Guarantee is the evidence for a threshold: it is an order statistic of calibration scores. If Certified, the rate that
-// Kind names is at most Rate with probability at least 1 - Delta over the draw of the calibration rows. Its JSON is that of
-// model files.
+// Guarantee is the evidence for a threshold: it is an order statistic of calibration scores. If Certified,
+// the rate that Kind names is at most Rate with probability at least 1 - Delta over the draw of the
+// calibration rows. Its JSON is that of model files.
 type Guarantee struct {
 	Certified bool            `json:"certified"`     // the calibration rows were used for nothing else and are enough
 	Kind      metric.GoalKind `json:"kind"`          // metric.GoalMaxFPR, GoalTop or GoalAbsoluteTop
@@ -32,7 +34,8 @@ type Guarantee struct {
 	Order     int             `json:"order"`         // k: the threshold is the k-th smallest calibration score
 	Bound     float64         `json:"bound"`         // the exact tail probability; GoalAbsoluteTop: the bounded rate
 
-	// Calibration holds some of the calibration scores, so that later scores can be compared with them. nil: not kept.
+	// Calibration holds some of the calibration scores, so that later scores can be compared with them. nil:
+	// not kept.
 	Calibration *Sample `json:"calibration,omitempty"`
 
 	Needed int `json:"-"` // the fewest calibration scores with which Rate can be certified at Delta; 0: unknown
@@ -40,7 +43,8 @@ type Guarantee struct {
 	effective, effectiveAbove float64 // PlainWeighted: effective numbers of scores, and of those at or above the threshold
 }
 
-// Population returns the rows whose scores calibrated the threshold: all rows for GoalTop, otherwise the negatives.
+// Population returns the rows whose scores calibrated the threshold: all rows for GoalTop, otherwise the
+// negatives.
 func (g *Guarantee) Population() method.Population {
 	if g.Kind == metric.GoalTop {
 		return method.AllRows
@@ -48,7 +52,8 @@ func (g *Guarantee) Population() method.Population {
 	return method.Negatives
 }
 
-// N returns the number of calibration scores. It is 0 if it is unknown: older model files do not have it for GoalTop.
+// N returns the number of calibration scores. It is 0 if it is unknown: older model files do not have it for
+// GoalTop.
 func (g *Guarantee) N() int {
 	switch {
 	case g.Calibration != nil:

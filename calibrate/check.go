@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// claimRounding is the largest relative difference between a bound and its recomputation that counts as rounding. The
-	// tail has a relative error of about 1e-12.
+	// claimRounding is the largest relative difference between a bound and its recomputation that counts as
+	// rounding. The tail has a relative error of about 1e-12.
 	claimRounding = 1e-9
 
-	// mostClaimed limits the number of calibration scores and mostWide the terms of a sum with 400 bits, so that a small
-	// file cannot cause hours of work. No file that can be read has that many rows.
+	// mostClaimed limits the number of calibration scores and mostWide the terms of a sum with 400 bits, so
+	// that a small file cannot cause hours of work. No file that can be read has that many rows.
 	mostClaimed = 1 << 40
 	mostWide    = 1 << 18
 )
 
-// Check recomputes the evidence and returns an error for a contradiction: an order that the rule does not give for these
-// numbers, a bound that is not the binomial tail, a sample of another number of rows. It returns the threshold if the
-// calibration scores have it, and whether they do. Certified is not checked.
+// Check recomputes the evidence and returns an error for a contradiction: an order that the rule does not
+// give for these numbers, a bound that is not the binomial tail, a sample of another number of rows. It
+// returns the threshold if the calibration scores have it, and whether they do. Certified is not checked.
 func (g *Guarantee) Check() (threshold float64, known bool, err error) {
 	if err := g.Calibration.Check(); err != nil {
 		return 0, false, err
@@ -60,7 +60,8 @@ func (g *Guarantee) Check() (threshold float64, known bool, err error) {
 	return g.Calibration.Scores[slices.Index(g.Calibration.Above, n-g.Order)], true, nil
 }
 
-// claimed returns the number of calibration scores without the sample where possible, so that the sample can be checked.
+// claimed returns the number of calibration scores without the sample where possible, so that the sample can
+// be checked.
 func (g *Guarantee) claimed() int {
 	if g.Kind == metric.GoalTop {
 		return g.N()
@@ -78,7 +79,8 @@ func (g *Guarantee) checkAbsolute(n int) error {
 	return nil
 }
 
-// checkOrder checks the order of NeymanPearson: its tail is at most delta, and that of the order below is not.
+// checkOrder checks the order of NeymanPearson: its tail is at most delta, and that of the order below is
+// not.
 func (g *Guarantee) checkOrder(n int) error {
 	if n == 0 {
 		n = g.findN()
@@ -99,8 +101,9 @@ func (g *Guarantee) checkOrder(n int) error {
 	return nil
 }
 
-// atMost reports whether P(Bin(n, Rate) <= m) <= Delta. If the exact answer takes too long, float64 decides in
-// favour of the claim: sign is 1 if a tail of at most Delta supports the claim and -1 if it contradicts it.
+// atMost reports whether P(Bin(n, Rate) <= m) <= Delta. If the exact answer takes too long, float64 decides
+// in favour of the claim: sign is 1 if a tail of at most Delta supports the claim and -1 if it contradicts
+// it.
 func (g *Guarantee) atMost(n, m, sign int) bool {
 	if m <= mostWide {
 		return tailAtMost(n, m, g.Rate, g.Delta)
@@ -108,8 +111,8 @@ func (g *Guarantee) atMost(n, m, sign int) bool {
 	return binomial.AtMost(n, m, g.Rate.Float64()) <= g.Delta.Float64()*(1+float64(float64(sign)*doubtful))
 }
 
-// findN returns the smallest number of scores at which the tail of the order reaches the bound: P(Bin(n, Rate) <= n - Order)
-// grows with n.
+// findN returns the smallest number of scores at which the tail of the order reaches the bound: P(Bin(n,
+// Rate) <= n - Order) grows with n.
 func (g *Guarantee) findN() int {
 	low, high := g.Order, g.Order
 	tail := func(n int) float64 { return binomial.AtMost(n, n-g.Order, g.Rate.Float64()) }

@@ -74,7 +74,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// A few bytes do not ask for hours of work. The limit is generous: this is no benchmark, it ends a test that would hang.
+// A few bytes do not ask for hours of work. The limit is generous: this is no benchmark, it ends a test that
+// would hang.
 func TestClaimsOfManyRows(t *testing.T) {
 	done := make(chan string)
 	go func() {

@@ -9,9 +9,9 @@ import (
 	"toptau/threshold"
 )
 
-// Needed returns the fewest calibration scores with which a rate alpha can be certified at delta: the smallest n with
-// (1 - alpha)^n <= delta, ceil(ln delta / ln(1 - alpha)). 59, 299, 2,995 and 29,956 for 5, 1, 0.1 and 0.01 % at
-// delta 5 %.
+// Needed returns the fewest calibration scores with which a rate alpha can be certified at delta: the
+// smallest n with (1 - alpha)^n <= delta, ceil(ln delta / ln(1 - alpha)). 59, 299, 2,995 and 29,956 for 5, 1,
+// 0.1 and 0.01 % at delta 5 %.
 func Needed(alpha, delta threshold.Rate) (int, error) {
 	if alpha.IsZero() {
 		return 0, unset("alpha")
@@ -33,11 +33,12 @@ func Needed(alpha, delta threshold.Rate) (int, error) {
 	return n, nil
 }
 
-// doubtful is the relative distance between tail and delta below which float64 does not decide. The float64 tail has a relative
-// error of about 1e-12.
+// doubtful is the relative distance between tail and delta below which float64 does not decide. The float64
+// tail has a relative error of about 1e-12.
 const doubtful = 1e-9
 
-// tailAtMost reports whether P(Bin(n, alpha) <= m) <= delta. If float64 does not decide, a sum of 400-bit numbers does.
+// tailAtMost reports whether P(Bin(n, alpha) <= m) <= delta. If float64 does not decide, a sum of 400-bit
+// numbers does.
 func tailAtMost(n, m int, alpha, delta threshold.Rate) bool {
 	tail, d := binomial.AtMost(n, m, alpha.Float64()), delta.Float64()
 	if math.Abs(tail-d) > doubtful*d {

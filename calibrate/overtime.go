@@ -8,16 +8,16 @@ import (
 	"toptau/diag"
 )
 
-// Trend is a test of the assumption that scores have the same distribution over time.
+// Trend is a test whether scores change over time. A guarantee assumes that they do not.
 type Trend struct {
-	P      float64 `json:"p"`      // p-value of the hypothesis that the order in time does not matter
+	P      float64 `json:"p"`      // an upper bound on the probability of such a trend if the order in time means nothing
 	Blocks []Block `json:"blocks"` // consecutive parts of equal size, the earliest first
 }
 
 // Block is consecutive rows in the order of their times.
 type Block struct {
-	Rows  int     `json:"n"`          // rows of the block
-	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, from 0 to 1: 0.5 without a trend
+	Rows  int     `json:"n"`          // rows
+	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, as a fraction: 0.5 if nothing changes
 	Above float64 `json:"top_decile"` // the fraction of its scores in the highest tenth of all
 }
 
@@ -28,15 +28,16 @@ const (
 	trendTop          = 10    // the highest tenth
 )
 
-// OverTime divides scores in the order of their times (order[i] is the time of scores[i], or its rank) into five blocks
-// and tests whether the order matters. It compares two statistics with their values in 499 random orders from a fixed seed:
+// OverTime divides scores in the order of their times (order[i] is the time of scores[i], or its rank) into
+// five blocks and tests whether the order matters. It compares two statistics with their values in 499 random
+// orders from a fixed seed:
 //
 //	sum over blocks of rows (mean rank - 1/2)^2                         (Kruskal and Wallis 1952)
 //	sum over blocks of rows (fraction in the highest tenth - that of all)^2
 //
-// P is twice the smaller of the two p-values, (1 + orders that are at least as uneven) / 500. If the scores are
-// exchangeable, P is at most x with probability at most x. Equal scores have their mean rank. With fewer than two rows per
-// block, P is 1 and there are no blocks.
+// P is twice the smaller of the two p-values, (1 + orders that are at least as uneven) / 500. If the scores
+// are exchangeable, P is at most x with probability at most x. Equal scores have their mean rank. With fewer
+// than two rows per block, P is 1 and there are no blocks.
 func OverTime[T cmp.Ordered](scores []float64, order []T) (Trend, error) {
 	if len(scores) != len(order) {
 		return Trend{}, &diag.Error{Kind: diag.Data, Found: "scores and times of different numbers"}
@@ -65,8 +66,8 @@ func OverTime[T cmp.Ordered](scores []float64, order []T) (Trend, error) {
 	return t, nil
 }
 
-// relativeRanks returns the ranks of the scores from 0 to 1, with mean ranks for ties, and 1 for each score in the highest tenth, 0
-// for the others.
+// relativeRanks returns the ranks of the scores from 0 to 1, with mean ranks for ties, and 1 for each score
+// in the highest tenth, 0 for the others.
 func relativeRanks(z []float64) (ranks, top []float64) {
 	n := len(z)
 	sorted := slices.Clone(z)
@@ -124,8 +125,8 @@ func permutation(ranks, top []float64) (rankP, topP float64) {
 	return rankP / (trendPermutations + 1), topP / (trendPermutations + 1)
 }
 
-// uneven returns the sum over the blocks of rows (mean - mean of all)^2, rounded to float32: sums of the same terms in another
-// order must compare as equal.
+// uneven returns the sum over the blocks of rows (mean - mean of all)^2, rounded to float32: sums of the same
+// terms in another order must compare as equal.
 func uneven(x []float64, all float64) float64 {
 	n, sum := len(x), 0.0
 	for b := range trendBlocks {

@@ -35,7 +35,8 @@ func TestOverTimeRaisesFewFalseAlarms(t *testing.T) {
 	}
 }
 
-// A drift of all scores is seen, and so is one of the highest tenth alone, whatever the order of the rows in the file.
+// OverTime detects a drift of all scores, and one of the highest tenth alone, for every order of the rows in
+// the file.
 func TestOverTimeSeesADrift(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 11))
 	const n = 1000

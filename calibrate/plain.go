@@ -10,13 +10,14 @@ import (
 	"toptau/threshold"
 )
 
-// Plain returns the threshold whose expected rate on a new row is at most alpha: the j-th largest of n scores,
+// Plain returns the threshold whose expected rate on a new row is at most alpha: the j-th largest of n
+// scores,
 //
 //	j = floor(alpha (n+1)), at least 1.
 //
-// A new score that is exchangeable with these is above the j-th largest with probability j/(n+1), less if scores are tied.
-// For j = 1 that may exceed alpha: n scores cannot resolve a rate below 1/(n+1). The rate itself is random: Expected
-// returns its interval. Plain certifies nothing, and Delta and Bound are unset.
+// A new score that is exchangeable with these is above the j-th largest with probability j/(n+1), less if
+// scores are tied. For j = 1 that may exceed alpha: n scores cannot resolve a rate below 1/(n+1). The rate
+// itself is random: Expected returns its interval. Plain certifies nothing, and Delta and Bound are unset.
 func Plain(scores []float64, alpha threshold.Rate, p method.Population) (t float64, g Guarantee, err error) {
 	if alpha.IsZero() {
 		return 0, Guarantee{}, unset("alpha")
@@ -36,9 +37,10 @@ func plainOrder(z []float64, alpha threshold.Rate, p method.Population) (t float
 	return t, g
 }
 
-// PlainWeighted is Plain for rows with weights: the smallest score such that the mass of the scores at or above it is at
-// most alpha (M + u), where M is the mass of all scores and u = sum of squared weights / M the expected weight of a new
-// row that is drawn by mass. With equal weights it returns what Plain does. nil weights are all 1.
+// PlainWeighted is Plain for rows with weights: the smallest score such that the mass of the scores at or
+// above it is at most alpha (M + u), where M is the mass of all scores and u = sum of squared weights / M the
+// expected weight of a new row that is drawn by mass. With equal weights it returns what Plain does. nil
+// weights are all 1.
 func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p method.Population) (t float64, g Guarantee, err error) {
 	if weights == nil {
 		return Plain(scores, alpha, p)
@@ -76,16 +78,17 @@ func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p method.Pop
 
 // Expectation is the distribution of the rate of score > threshold on new rows.
 type Expectation struct {
-	Rate       float64 `json:"rate"` // its mean
-	Low        float64 `json:"low"`  // the ends of an interval that contains the rate with probability Confidence
-	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"`
+	Rate       float64 `json:"rate"`       // its mean
+	Low        float64 `json:"low"`        // ends of an interval that holds it with probability Confidence
+	High       float64 `json:"high"`       // the upper end
+	Confidence float64 `json:"confidence"` // of the interval
 }
 
-// Expected returns the mean j/(n+1) and the interval of the rate of score > threshold on new rows, which follows the
-// distribution Beta(j, n+1-j) over the draw of the n scores if the threshold is the j-th largest of them. Ties make the rate
-// smaller, so that the lower end does not hold then. For weighted scores n and j are effective numbers, rounded, and the
-// interval is approximate. It applies to guarantees of this package's functions, not to those from files.
+// Expected returns the mean j/(n+1) and the interval of the rate of score > threshold on new rows, which
+// follows the distribution Beta(j, n+1-j) over the draw of the n scores if the threshold is the j-th largest
+// of them. Ties make the rate smaller, so that the lower end does not hold then. For weighted scores n and j
+// are effective numbers, rounded, and the interval is approximate. It applies to guarantees of this package's
+// functions, not to those from files.
 func (g *Guarantee) Expected(confidence float64) Expectation {
 	n := g.N()
 	j := n + 1 - g.Order

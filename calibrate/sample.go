@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// Sample holds some order statistics of calibration scores, so that later scores can be compared with them (see Arrivals).
-// Above[i] of the Rows calibration scores rank above Scores[i], which is their (Rows - Above[i])-th smallest. Above descends
-// and Scores ascend.
+// Sample holds some order statistics of calibration scores, so that later scores can be compared with them
+// (see Arrivals). Above[i] of the Rows calibration scores rank above Scores[i], which is their (Rows -
+// Above[i])-th smallest. Above descends and Scores ascend.
 type Sample struct {
 	Rows   int       `json:"rows"`
 	Above  []int     `json:"above"`
 	Scores []float64 `json:"scores"`
 }
 
-// The kept ranks are dense at the top, where decisions are made: the highest scores, then ranks that grow by half, twenty equal
-// steps over all scores, and the threshold. The constants are part of the format of model files.
+// The kept ranks are dense at the top, where decisions are made: the highest scores, then ranks that grow by
+// half, twenty equal steps over all scores, and the threshold. The constants are part of the format of model
+// files.
 const (
 	sampleGrowth = 1.5
 	sampleSteps  = 20
@@ -31,8 +32,8 @@ func sampleOf(z []float64, k int) *Sample {
 	return s
 }
 
-// sampledRanks returns the ranks that a sample of n scores keeps, including that of order k. A rank is the number of scores
-// above. The ranks are part of the format of model files (Guarantee.Check).
+// sampledRanks returns the ranks that a sample of n scores keeps, including that of order k. A rank is the
+// number of scores above. The ranks are part of the format of model files (Guarantee.Check).
 func sampledRanks(n, k int) []int {
 	above := []int{n - k}
 	for e, step := 0, 1.0; e < n/sampleSteps; {
@@ -49,8 +50,8 @@ func sampledRanks(n, k int) []int {
 	return above
 }
 
-// Same reports whether two samples are of the same calibration scores: they have the same number of rows and equal scores at all
-// ranks that both keep, which are all except those of the thresholds.
+// Same reports whether two samples are of the same calibration scores: they have the same number of rows and
+// equal scores at all ranks that both keep, which are all except those of the thresholds.
 func (s *Sample) Same(other *Sample) bool {
 	if s == nil || other == nil || s.Rows != other.Rows {
 		return false

@@ -5,11 +5,14 @@ import "encoding/json"
 // Confusion counts the decisions score > threshold on a labelled sample at a given threshold. With weighted
 // rows the counts are masses.
 type Confusion struct {
-	Threshold                                                    float64
-	TruePositives, FalsePositives, TrueNegatives, FalseNegatives float64
-	TruePositiveRate                                             Proportion // recall: TP / (TP + FN)
-	FalsePositiveRate                                            Proportion // FP / (FP + TN)
-	Precision                                                    Proportion // TP / (TP + FP)
+	Threshold         float64    // that decides; null in JSON if it is not finite
+	TruePositives     float64    // positives above it
+	FalsePositives    float64    // negatives above it
+	TrueNegatives     float64    // negatives not above it
+	FalseNegatives    float64    // positives not above it
+	TruePositiveRate  Proportion // recall: TP / (TP + FN)
+	FalsePositiveRate Proportion // FP / (FP + TN)
+	Precision         Proportion // TP / (TP + FP)
 }
 
 // At counts the decisions score > t. Each rate has its Clopper-Pearson interval at the given confidence (0:

@@ -156,7 +156,7 @@ func (s setting) simulatePair(samples int, better float64) (c coverage, wrong in
 
 // The interval covers the value on the whole distribution at least as often as it says, with few positives
 // and many, found rarely or nearly always. With -args -draws 2000 the test prints the table of
-// docs/guarantee.md.
+// docs/results/guarantee.md.
 func TestBootstrapCoverage(t *testing.T) {
 	samples, positives, negatives := *draws, []int{5, 10, 15, 30, 100}, []int{200, 2000}
 	truths := []float64{0.2, 0.5, 0.8, 0.95}
@@ -192,7 +192,7 @@ func TestDifferenceCoverage(t *testing.T) {
 					c, wrong := s.simulatePair(samples, truth[1])
 					t.Logf("%v against %.0f %%: %v, %d wrong", s, 100*truth[1], c, wrong)
 					floor := 0.95
-					if name == AtTop { // a budget of one row: see docs/guarantee.md
+					if name == AtTop { // a budget of one row: see docs/results/guarantee.md
 						floor = 0.9
 					}
 					c.atLeast(t, s, floor)

@@ -15,14 +15,14 @@ const (
 
 // Result is the value of a criterion with its threshold and budget.
 type Result struct {
-	Criterion  string // Criterion.String
-	Proportion        // of positives: Numerator above the threshold, Denominator n+
-	Threshold  float64
-	Rule       string // Above or AtOrAbove
-	// Budget is B, the number (or mass) of rows of the population that may be on top. In the paper's count it is
-	// K, or 0 for Positives@Top.
+	Criterion  string  // its name and rate: "positives@np(0.01)"
+	Proportion         // of positives: Numerator above the threshold, Denominator n+
+	Threshold  float64 // rows above it are on top; null: undefined
+	Rule       string  // "score > threshold"; AtOrAbove in the paper's count
+	// The number of samples of the population that may be on top, or their mass. In the paper's count it is K, and 0 for
+	// Positives@Top.
 	Budget float64
-	// Admitted is the number (or mass) that is on top: at most Budget, but at least Budget in the paper's count.
+	// The number or mass of the samples that are on top: at most the budget, in the paper's count at least the budget.
 	Admitted float64
 }
 

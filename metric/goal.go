@@ -204,10 +204,10 @@ func percent(rate threshold.Rate) string {
 
 // goalJSON is the form of a goal in files and results.
 type goalJSON struct {
-	Kind  GoalKind       `json:"kind"`
-	Rate  threshold.Rate `json:"rate,omitzero"`
-	Count int64          `json:"count,omitempty"`
-	Of    int64          `json:"of,omitempty"`
+	Kind  GoalKind       `json:"kind"`            // max-fpr, top, top-count, alerts or absolute-top
+	Rate  threshold.Rate `json:"rate,omitzero"`   // max-fpr: the fraction of the negatives; top: of all rows
+	Count int64          `json:"count,omitempty"` // top-count: the best count of every of rows; alerts: count alerts
+	Of    int64          `json:"of,omitempty"`    // top-count, alerts: rows
 }
 
 // MarshalJSON writes {"kind":"max-fpr","rate":"0.01"}, {"kind":"alerts","count":50,"of":2000000},

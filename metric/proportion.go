@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Proportion is a rate with its numerator, denominator and interval. Unknown values are null in JSON.
+// Proportion is a rate with its counts and its interval. In JSON an unknown value is null.
 type Proportion struct {
-	Numerator   float64   // a count, or a mass if rows are weighted
-	Denominator float64   // a count, or a mass if rows are weighted
-	Rate        float64   // Numerator / Denominator; 0 if it is undefined
-	Undefined   string    // why there is no rate; "" if there is one
-	Interval    *Interval // nil: none, see NoInterval
-	NoInterval  string    // why there is no interval; "" if there is one or none was requested
+	Numerator   float64   // a count; the sum of the weights if rows are weighted
+	Denominator float64   // likewise
+	Rate        float64   // numerator over denominator; 0, and null in JSON, if it is undefined
+	Undefined   string    // the reason if there is no rate
+	Interval    *Interval // nil: there is none
+	NoInterval  string    // the reason if an interval was requested and there is none
 }
 
 // Defined reports whether there is a rate.
@@ -34,9 +34,9 @@ const (
 
 // Interval is a two-sided confidence interval for a rate.
 type Interval struct {
-	Kind       string  `json:"interval"` // BootstrapInterval or FixedInterval
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
+	Kind       string  `json:"interval"`             // BootstrapInterval or FixedInterval
+	Low        float64 `json:"low"`                  // the lower end
+	High       float64 `json:"high"`                 // the upper end
 	Confidence float64 `json:"confidence"`           // 0.95
 	Replicates int     `json:"replicates,omitempty"` // of a bootstrap; a replicate with an undefined rate counts as 0
 	Seed       uint64  `json:"seed,omitempty"`       // of a bootstrap

@@ -12,8 +12,9 @@ import (
 	"toptau/threshold"
 )
 
-// A guarantee keeps its calibration through a file; one that cannot have been a calibration is refused. The order of a share of
-// all rows may lie above the number of negatives, and that of a false positive rate may not.
+// A guarantee keeps its calibration through a file; one that cannot have been a calibration is refused. The
+// order of a share of all rows may lie above the number of negatives, and that of a false positive rate may
+// not.
 func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 	z := make([]float64, 400)
 	for i := range z {

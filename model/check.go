@@ -17,8 +17,8 @@ import (
 	"toptau/surrogate"
 )
 
-// check reports the first thing that is wrong with the parts of a model: fields that do not fit together, numbers that are
-// not finite.
+// check reports the first thing that is wrong with the parts of a model: fields that do not fit together,
+// numbers that are not finite.
 func (p *Parts) check() error {
 	for _, check := range []func() error{p.checkText, p.checkSchema, p.checkWeights, p.checkPoints, p.checkMembers,
 		p.Training.check, p.Fingerprints.check} {

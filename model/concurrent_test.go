@@ -14,8 +14,8 @@ import (
 	"toptau/schema"
 )
 
-// encodings are models of 34 columns (3 of them categorical) or indices, by name, for benchmarks and for tests of single
-// records.
+// encodings are models of 34 columns (3 of them categorical) or indices, by name, for benchmarks and for
+// tests of single records.
 func encodings(t testing.TB, rows int) map[string]*Model {
 	r := rand.New(rand.NewPCG(1, 2))
 	data := &table.Table{}
@@ -82,7 +82,8 @@ func encodings(t testing.TB, rows int) map[string]*Model {
 	return models
 }
 
-// numbersFor returns a record as numbers: a few are missing, zero, not known to the model or a spelling of a missing value.
+// numbersFor returns a record as numbers: a few are missing, zero, not known to the model or a spelling of a
+// missing value.
 func numbersFor(r *rand.Rand, m *Model) []float64 {
 	n, isSparse := len(m.parts.Schema.Columns), m.parts.Schema.Format == schema.LIBSVM
 	if isSparse {

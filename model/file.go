@@ -33,9 +33,9 @@ const (
 
 // content is everything in a file, in its order.
 //
-// A field that a later format added, here or in any type of a model, has its format in the tag since:"2" and is omitted if it
-// is zero. So the same code reads and writes older formats. Readers refuse a file with a field that is newer than the format
-// in its first line.
+// A field that a later format added, here or in any type of a model, has its format in the tag since:"2" and
+// is omitted if it is zero. So the same code reads and writes older formats. Readers refuse a file with a
+// field that is newer than the format in its first line.
 type content struct {
 	Format       int           `json:"toptau_model"`
 	Schema       schema.Schema `json:"schema"`
@@ -53,8 +53,8 @@ type content struct {
 
 // Load reads the model file at path.
 //
-// Errors name the file: diag.IO if it cannot be read; diag.Model if it is not a model, has a newer format, was edited or
-// truncated, or does not reproduce its probe scores.
+// Errors name the file: diag.IO if it cannot be read; diag.Model if it is not a model, has a newer format,
+// was edited or truncated, or does not reproduce its probe scores.
 func Load(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -91,7 +91,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// readAll checks the first bytes before it reads the rest, so that it refuses a device or a huge file of another kind at once.
+// readAll checks the first bytes before it reads the rest, so that it refuses a device or a huge file of
+// another kind at once.
 func readAll(r io.Reader) ([]byte, error) {
 	head := make([]byte, len(opening)+20)
 	n, err := io.ReadFull(r, head)
@@ -112,7 +113,8 @@ func readAll(r io.Reader) ([]byte, error) {
 // refusal returns the error for content that is not accepted.
 func refusal(found string) *diag.Error { return &diag.Error{Kind: diag.Model, Found: found} }
 
-// version returns the format in the first line, or an error if the data is not a model or the format is newer.
+// version returns the format in the first line, or an error if the data is not a model or the format is
+// newer.
 func version(data []byte) (int, error) {
 	if len(data) == 0 {
 		return 0, refusal("an empty file, not a toptau model")
@@ -134,8 +136,9 @@ func version(data []byte) (int, error) {
 	return v, nil
 }
 
-// decodeModel reads a whole file. Every byte matters: the checksum covers all bytes before it, and the content, in the present
-// spelling, must be exactly what encode writes in the file's format for the model that was read.
+// decodeModel reads a whole file. Every byte matters: the checksum covers all bytes before it, and the
+// content, in the present spelling, must be exactly what encode writes in the file's format for the model
+// that was read.
 func decodeModel(data []byte) (*Model, error) {
 	format, err := version(data)
 	if err != nil {
@@ -261,8 +264,8 @@ func (m *Model) encode(format int) ([]byte, error) {
 	return append(data, trailer(data)...), nil
 }
 
-// encodeFields returns all fields that a signature covers, one per line. The elements of points, members and probes have a line
-// each.
+// encodeFields returns all fields that a signature covers, one per line. The elements of points, members and
+// probes have a line each.
 func (m *Model) encodeFields(format int) ([]byte, error) {
 	p := &m.parts
 	var b bytes.Buffer
@@ -332,7 +335,8 @@ func writeJSON(b *bytes.Buffer, value any) error {
 	return nil
 }
 
-// Save writes the model to path, completely or not at all. An existing file is replaced when the new one is on the disk.
+// Save writes the model to path, completely or not at all. An existing file is replaced when the new one is
+// on the disk.
 func (m *Model) Save(path string) error {
 	data, err := m.bytes()
 	if err != nil {
@@ -363,7 +367,8 @@ func (m *Model) bytes() ([]byte, error) {
 	return m.encode(FileVersion)
 }
 
-// Digest returns "sha256:" and the digest of the content of the model's file, which is the checksum in the file.
+// Digest returns "sha256:" and the digest of the content of the model's file, which is the checksum in the
+// file.
 func (m *Model) Digest() (string, error) {
 	data, err := m.bytes()
 	if err != nil {

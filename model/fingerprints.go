@@ -9,8 +9,9 @@ import (
 	"toptau/internal/sketch"
 )
 
-// Fingerprints are hashes of a sample of the rows that fitted or selected a model, so that these rows are recognised among rows
-// that should be new. Anyone with the model can test whether a row that they know was probably in the training data.
+// Fingerprints are hashes of a sample of the rows that fitted or selected a model, so that these rows are
+// recognised among rows that should be new. Anyone with the model can test whether a row that they know was
+// probably in the training data.
 type Fingerprints struct {
 	Rows    int                          `json:"rows"`    // number of hashed rows
 	Sampled int                          `json:"sampled"` // number of them whose hash is below Cut
@@ -18,7 +19,8 @@ type Fingerprints struct {
 	Hashes  [sketch.MostCounted]HashList `json:"hashes"`  // of the sampled rows: hashes that occur once, twice, 3 times, more often
 }
 
-// HashList has hashes of 48 bits in ascending order. In a file it is base64 of 6 bytes for each, the most significant first.
+// HashList has hashes of 48 bits in ascending order. In a file it is base64 of 6 bytes for each, the most
+// significant first.
 type HashList []uint64
 
 const hashBytes = sketch.Bits / 8

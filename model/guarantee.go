@@ -9,9 +9,9 @@ import (
 	"toptau/metric"
 )
 
-// check recomputes the evidence of an operating point and reports the first contradiction between the numbers of a
-// guarantee, the threshold, the goal and the source. Every model that is made or read is checked. docs/model.md lists what
-// this cannot detect.
+// check recomputes the evidence of an operating point and reports the first contradiction between the numbers
+// of a guarantee, the threshold, the goal and the source. Every model that is made or read is checked.
+// docs/reference/model.md lists what this cannot detect.
 func (p *Point) check() error {
 	if !finite(p.Threshold) {
 		return fmt.Errorf("threshold %v", p.Threshold)
@@ -65,8 +65,8 @@ func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
 	return nil
 }
 
-// checkSegmentRows compares the guarantees of the segments with the point's: they have the same delta and parts of its
-// calibration rows.
+// checkSegmentRows compares the guarantees of the segments with the point's: they have the same delta and
+// parts of its calibration rows.
 func (p *Point) checkSegmentRows() error {
 	var first *Guarantee
 	negatives, rows := 0, 0

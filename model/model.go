@@ -63,8 +63,8 @@ func newModel(p Parts) *Model {
 // Parts returns a copy of what the model was made from. The key keeps packages of other modules out.
 func (m *Model) Parts(feature.Key) Parts { return m.parts.clone() }
 
-// TableScorer returns a scorer of tables that were read with Schema, for one goroutine. The key keeps packages of other
-// modules out.
+// TableScorer returns a scorer of tables that were read with Schema, for one goroutine. The key keeps
+// packages of other modules out.
 func (m *Model) TableScorer(feature.Key) *feature.Scorer {
 	return &feature.Scorer{Map: m.parts.Features, Weights: m.parts.Weights, Offset: m.parts.Offset}
 }
@@ -87,8 +87,8 @@ func cloneSchema(s schema.Schema) schema.Schema {
 	return s
 }
 
-// Schema describes the training file, so that other files are read in the same way. Its dictionaries are the categories
-// that have weights.
+// Schema describes the training file, so that other files are read in the same way. Its dictionaries are the
+// categories that have weights.
 func (m *Model) Schema() schema.Schema {
 	s := cloneSchema(m.parts.Schema)
 	for _, in := range m.parts.Features.Inputs {
@@ -169,8 +169,8 @@ func (m *Model) withPoints(points []Point) (*Model, error) {
 	return derived, nil
 }
 
-// Weights yields the name and the weight of every feature, in the order in which products are added. Names are like
-// "src_bytes", "service=http", "load missing", "column 5=tcp" and "index 17".
+// Weights yields the name and the weight of every feature, in the order in which products are added. Names
+// are like "src_bytes", "service=http", "load missing", "column 5=tcp" and "index 17".
 func (m *Model) Weights() iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for i, name := range m.parts.Features.Names() {
@@ -209,7 +209,7 @@ type Point struct {
 	Goal      metric.Goal `json:"goal"`                // what the threshold is for; the zero Goal: the threshold of a training problem
 	Source    string      `json:"source"`              // how the threshold was computed and on which rows, in words
 	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: no guarantee
-	Segment   string      `json:"segment,omitempty"`   // the column whose values have thresholds of their own
+	Segment   string      `json:"segment,omitempty"`   // the column whose values have separate thresholds
 	Segments  []Segment   `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
 }
 
@@ -220,7 +220,8 @@ type Segment struct {
 	Guarantee *Guarantee `json:"guarantee,omitempty"`
 }
 
-// ThresholdOf returns the threshold of a row. segment is the row's value in the point's segment column, if it has one.
+// ThresholdOf returns the threshold of a row. segment is the row's value in the point's segment column, if it
+// has one.
 func (p *Point) ThresholdOf(segment string) float64 {
 	i, found := slices.BinarySearchFunc(p.Segments, segment, func(s Segment, value string) int { return cmp.Compare(s.Value, value) })
 	if found {
@@ -229,14 +230,15 @@ func (p *Point) ThresholdOf(segment string) float64 {
 	return p.Threshold
 }
 
-// Decide reports whether a score is above the point's threshold. segment is the row's value in the point's segment column,
-// if it has one.
+// Decide reports whether a score is above the point's threshold. segment is the row's value in the point's
+// segment column, if it has one.
 func (p *Point) Decide(score float64, segment string) bool { return score > p.ThresholdOf(segment) }
 
 // Guarantee is the evidence for a threshold.
 type Guarantee = calibrate.Guarantee
 
-// Member is one fitted model in the average. Its method is one of package method or a learner: "logistic", "svm", "ramp".
+// Member is one fitted model in the average. Its method is one of package method or a learner: "logistic",
+// "svm", "ramp".
 type Member struct {
 	method.Problem
 	Anchor   float64         `json:"anchor,omitempty"`      // ramp: the lambda of the logistic regression that it starts from
@@ -247,7 +249,7 @@ type Member struct {
 	Evidence *Evidence       `json:"certificate,omitempty"` // nil: no objective was evaluated
 }
 
-// Evidence is what is known about a member's objective on its training rows.
+// Evidence holds the objective of a member on its training rows, with bounds.
 type Evidence struct {
 	result.Bounds
 	Threshold     float64 `json:"threshold"`       // t(w) on the training rows
@@ -264,7 +266,8 @@ type Training struct {
 	Seed         uint64  `json:"seed"`
 }
 
-// Probe is a synthetic record with its score. The fields are in the order of Schema.Columns; LIBSVM: "index:value" each.
+// Probe is a synthetic record with its score. The fields are in the order of Schema.Columns; LIBSVM:
+// "index:value" each.
 type Probe struct {
 	Fields []string `json:"fields"`
 	Score  float64  `json:"score"`

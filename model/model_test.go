@@ -235,7 +235,8 @@ func TestEveryEditIsRefused(t *testing.T) {
 	try("appended", len(data), append(slices.Clone(data), '\n'))
 }
 
-// resealed replaces text in a model file and gives it a valid checksum, as an editor who knows the format would.
+// resealed replaces text in a model file and gives it a valid checksum, as an editor who knows the format
+// would.
 func resealed(t *testing.T, data []byte, old, new string) []byte {
 	t.Helper()
 	if strings.Count(string(data), old) == 0 {
@@ -371,7 +372,7 @@ func TestFilesWithoutProbeRowsAreRefused(t *testing.T) {
 	}
 }
 
-// Methods that change points leave the model itself as it is.
+// Methods that change points do not change the model itself.
 func TestPointsOfANewModel(t *testing.T) {
 	m := complete(t)
 	before := encoded(t, m)
@@ -537,7 +538,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A file of format 2 in its first spelling, signed, is read, and must be signed again before it is saved in the present one.
+// A file of format 2 in its first spelling, signed, is read, and must be signed again before it is saved in
+// the present one.
 func TestFirstSpellingOfFormat2(t *testing.T) {
 	m, err := LoadVerified("testdata/v2-first.json", public(testKey(1)))
 	if err != nil {
@@ -562,7 +564,7 @@ func TestOldVersionsStayReadable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What is saved is in the newest format, whatever was read.
+		// Save writes the newest format.
 		saved := encoded(t, m)
 		if !bytes.HasPrefix(saved, []byte(opening+strconv.Itoa(FileVersion)+",\n")) {
 			t.Errorf("%s is saved as %.40q", path, saved)

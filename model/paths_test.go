@@ -120,7 +120,7 @@ func TestAllPathsScoreTheSameBits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := make([]float64, data.Rows())
-	for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
+	for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
 		z := make([]float64, part.Rows())
 		part.Scores(m.parts.Weights, z)
 		for i := range z {
@@ -173,8 +173,8 @@ func TestSparsePathsScoreTheSameBits(t *testing.T) {
 	}
 }
 
-// Unknown and missing values in a later file follow the policy and are counted; a known category is known however many
-// unknown ones came before it.
+// Unknown and missing values in a later file follow the policy and are counted; a known category is known
+// however many unknown ones came before it.
 func TestCountsInALaterFile(t *testing.T) {
 	m, _, _ := fitted(t, "train.csv", "x,s,label\n1,a,1\n2,b,0\n3,a,1\n5,b,0\n",
 		table.Options{Format: schema.Format{Label: "label"}}, feature.Options{Impute: schema.ImputeMedian})
@@ -248,7 +248,8 @@ func TestSchemaIsThatOfTheTrainingFile(t *testing.T) {
 	}
 }
 
-// kddcup99 as a whole, on TOPTAU_DATA: 494,021 rows fit, pack and score; files end in the same bits as the matrix.
+// kddcup99 as a whole, on TOPTAU_DATA: 494,021 rows fit, pack and score; files end in the same bits as the
+// matrix.
 func TestKddcup99(t *testing.T) {
 	root := os.Getenv("TOPTAU_DATA")
 	if root == "" || testing.Short() {
@@ -265,7 +266,7 @@ func TestKddcup99(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := make([]float64, data.Rows())
-	for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
+	for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
 		z := make([]float64, part.Rows())
 		part.Scores(m.parts.Weights, z)
 		for i := range z {

@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// newProbes makes synthetic records and their scores. A probe that the model refuses to score has the score NaN.
+// newProbes makes synthetic records and their scores. A probe that the model refuses to score has the score
+// NaN.
 func (m *Model) newProbes() []Probe {
 	var list []Probe
 	for _, fields := range m.parts.Features.Probes(len(m.parts.Schema.Columns), m.missing.text) {

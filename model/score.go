@@ -13,30 +13,30 @@ import (
 	"toptau/schema"
 )
 
-// Score returns the score of one record, given as text by column name. LIBSVM records have indices as names ("17"); an
-// index that is not there is 0. Columns that the model does not know are ignored, so that records may contain labels and
-// identifiers.
+// Score returns the score of one record, given as text by column name. LIBSVM records have indices as names
+// ("17"); an index that is not there is 0. Columns that the model does not know are ignored, so that records
+// may contain labels and identifiers.
 //
-// Errors (diag.Model, diag.Data): a column is absent, a number is not a number, or a value is missing and the model's
-// policy is error.
+// Errors (diag.Model, diag.Data): a column is absent, a number is not a number, or a value is missing and the
+// model's policy is error.
 func (m *Model) Score(record map[string]string) (float64, error) {
 	s := m.scorer()
 	defer m.scorers.Put(s)
 	return s.Score(record)
 }
 
-// ScoreFields returns the score of one record, given as text in the order of Schema().Columns. LIBSVM records have
-// "index:value" in each field.
+// ScoreFields returns the score of one record, given as text in the order of Schema().Columns. LIBSVM records
+// have "index:value" in each field.
 func (m *Model) ScoreFields(fields []string) (float64, error) {
 	s := m.scorer()
 	defer m.scorers.Put(s)
 	return s.ScoreFields(fields)
 }
 
-// ScoreNumbers returns the score of one record, given as numbers in the order of Schema().Columns; NaN is a missing value.
-// LIBSVM records have the value of index i+1 at i, up to any index. The score has the same bits as that of the numbers
-// written as text, in decimal without an exponent: 80 is the category "80" of a categorical column, and -1 is missing
-// where "-1" is.
+// ScoreNumbers returns the score of one record, given as numbers in the order of Schema().Columns; NaN is a
+// missing value. LIBSVM records have the value of index i+1 at i, up to any index. The score has the same
+// bits as that of the numbers written as text, in decimal without an exponent: 80 is the category "80" of a
+// categorical column, and -1 is missing where "-1" is.
 func (m *Model) ScoreNumbers(values []float64) (float64, error) {
 	s := m.scorer()
 	defer m.scorers.Put(s)
@@ -45,8 +45,8 @@ func (m *Model) ScoreNumbers(values []float64) (float64, error) {
 
 func (m *Model) scorer() *Scorer { return m.scorers.Get().(*Scorer) }
 
-// Scorer scores records in one goroutine and remembers which values of the last one were missing or unknown. The methods
-// of Model are the same without that.
+// Scorer scores records in one goroutine and remembers which values of the last one were missing or unknown.
+// The methods of Model are the same without that.
 type Scorer struct {
 	m     *Model
 	inner *feature.Scorer
@@ -156,8 +156,8 @@ func (s *Scorer) scoreRow() (float64, error) {
 // Missing returns the columns whose value was missing in the last record.
 func (s *Scorer) Missing() []string { return s.counted(func(t feature.Tally) int { return t.Missing }) }
 
-// Unknown returns the columns whose value in the last record does not occur in the training data: categories, and for
-// LIBSVM "index" for all such indices.
+// Unknown returns the columns whose value in the last record does not occur in the training data: categories,
+// and for LIBSVM "index" for all such indices.
 func (s *Scorer) Unknown() []string { return s.counted(func(t feature.Tally) int { return t.Unknown }) }
 
 func (s *Scorer) counted(count func(feature.Tally) int) []string {
@@ -307,7 +307,7 @@ func notNumber(column, field string) error {
 	return &diag.Error{Kind: diag.Data, Column: column, Found: diag.Quote(field), Expected: "a number"}
 }
 
-// missingValues are the spellings of a missing value besides the empty field.
+// missingValues are the spellings of a missing value, in addition to the empty field.
 type missingValues struct {
 	texts   []string // without blanks at the ends
 	numbers []float64

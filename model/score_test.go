@@ -11,8 +11,8 @@ import (
 	"toptau/diag"
 )
 
-// The training columns: bytes has mean 5, deviation sqrt(5) over the values that are there; weights are bytes 1/3,
-// bytes missing -2, service=http 0.125, service=f<t>p "ü" 1e-17, service missing 0.5; offset -0.25.
+// The training columns: bytes has mean 5, deviation sqrt(5) over the values that are there; weights are bytes
+// 1/3, bytes missing -2, service=http 0.125, service=f<t>p "ü" 1e-17, service missing 0.5; offset -0.25.
 func TestScoreByHand(t *testing.T) {
 	m := trained(t)
 	names := []string{"bytes", "bytes missing", "service=http", "service=f<t>p \"ü\"", "service missing"}

@@ -18,8 +18,9 @@ import (
 	"toptau/diag"
 )
 
-// Signature is an ed25519 signature (RFC 8032) of all bytes of a file before the signature, with the key that checks it. The
-// key proves nothing by itself, since anyone can make one. Compare it with a key from a trusted source (By, Model.Verify).
+// Signature is an ed25519 signature (RFC 8032) of all bytes of a file before the signature, with the key that
+// checks it. The key proves nothing by itself, since anyone can make one. Compare it with a key from a
+// trusted source (By, Model.Verify).
 type Signature struct {
 	Algorithm string `json:"algorithm"`  // "ed25519"
 	PublicKey []byte `json:"public_key"` // 32 bytes
@@ -52,8 +53,8 @@ func (s *Signature) Check(message []byte) error {
 	return nil
 }
 
-// By returns an error unless the signature was made with the private key of key. A nil signature is an error. Errors name the
-// file name. Content is checked against its signature when it is read, not here.
+// By returns an error unless the signature was made with the private key of key. A nil signature is an error.
+// Errors name the file name. Content is checked against its signature when it is read, not here.
 func (s *Signature) By(key ed25519.PublicKey, name string) error {
 	if s == nil {
 		return &diag.Error{Kind: diag.Model, File: name, Found: "not signed", Expected: "a signature by key " + KeyName(key),
@@ -99,8 +100,8 @@ const (
 	keyHint      = "toptau keygen KEYFILE, or openssl genpkey -algorithm ed25519 -out KEYFILE"
 )
 
-// ReadPrivateKey reads an ed25519 key from a PEM file (PKCS #8), as GenerateKey and openssl genpkey write it. It refuses a
-// file that others than its owner may use.
+// ReadPrivateKey reads an ed25519 key from a PEM file (PKCS #8), as GenerateKey and openssl genpkey write it.
+// It refuses a file that others than its owner may use.
 func ReadPrivateKey(path string) (ed25519.PrivateKey, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -127,7 +128,8 @@ func ReadPrivateKey(path string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// ReadPublicKey reads an ed25519 key from a PEM file (PKIX), as GenerateKey and openssl pkey -pubout write it.
+// ReadPublicKey reads an ed25519 key from a PEM file (PKIX), as GenerateKey and openssl pkey -pubout write
+// it.
 func ReadPublicKey(path string) (ed25519.PublicKey, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -185,8 +187,8 @@ func badKey(path, found string, err error) *diag.Error {
 	return &diag.Error{Kind: diag.Usage, File: path, Found: found, Err: err, Expected: "an ed25519 key in PEM form", Hint: keyHint}
 }
 
-// GenerateKey makes a key. It writes the private key to path, readable by its owner only, and the public key to path.pub. It
-// does not replace existing files.
+// GenerateKey makes a key. It writes the private key to path, readable by its owner only, and the public key
+// to path.pub. It does not replace existing files.
 func GenerateKey(path string) (ed25519.PublicKey, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

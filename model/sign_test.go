@@ -75,8 +75,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// Every edit of a signed file with a new checksum is refused by every reader. A signature can only be removed or replaced by
-// that of another key, and By reports both.
+// Every edit of a signed file with a new checksum is refused by every reader. A signature can only be removed
+// or replaced by that of another key, and By reports both.
 func TestSignedFilesAreRefusedWhenEdited(t *testing.T) {
 	m := complete(t)
 	key := testKey(1)
@@ -173,7 +173,8 @@ func TestKeyFiles(t *testing.T) {
 	}
 }
 
-// Keys of openssl work, and openssl checks a model's signature without toptau: docs/model.md has these commands.
+// Keys of openssl work, and openssl checks a model's signature without toptau: docs/reference/model.md has these
+// commands.
 func TestOpenssl(t *testing.T) {
 	openssl, err := exec.LookPath("openssl")
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 	"toptau/metric"
 )
 
-// spellings are texts in older files of formats 1 and 2 with the present ones. Quotes inside JSON strings are escaped, so that
-// these texts cannot occur there.
+// spellings are texts in older files of formats 1 and 2 with the present ones. Quotes inside JSON strings are
+// escaped, so that these texts cannot occur there.
 var spellings = []struct{ old, now []byte }{
 	{[]byte(`"kind":"symbolic"`), []byte(`"kind":"categorical"`)},
 	{[]byte(`"impute":"own"`), []byte(`"impute":"indicator"`)},
 }
 
-// goalText is a goal in an older file: flags of the command line, or a sentence for the threshold of a training problem.
+// goalText is a goal in an older file: flags of the command line, or a sentence for the threshold of a
+// training problem.
 var goalText = regexp.MustCompile(`,"goal":"(?:[^"\\]|\\.)*"`)
 
 // oldSpelling reports whether upgrade changes the content of a file.

@@ -9,8 +9,9 @@ import (
 	"slices"
 
 	"toptau"
-	"toptau/internal/feature"
 	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
 )
 
 // entry is a way to score the test part of a set: score returns a score for each test row in the order of the
@@ -25,14 +26,14 @@ type entry struct {
 
 // entries are the programs that are compared. The last two are not on the page.
 var entries = []entry{
-	{name: "lr", title: "LR", score: logistic(feature.EncodeRaw)},
+	{name: "lr", title: "LR", score: logistic(schema.Raw)},
 	{name: "gbdt", title: "GBDT", score: stored},
 	{name: "toptau", title: "toptau", goals: true, score: trained()},
-	{name: "toptau-raw", title: "toptau, raw columns", goals: true, few: true, score: trained("raw")},
+	{name: "toptau-raw", title: "toptau, raw columns", goals: true, few: true, score: trained(schema.Raw)},
 	{name: "toptau-scorecard", title: "toptau, without trees", goals: true, few: true,
-		score: trained("raw", "scorecard")},
-	{name: "lr-scorecard", title: "LR on the scorecard", score: logistic(feature.EncodeScorecard)},
-	{name: "lr-leaves", title: "LR on leaves", score: logistic(feature.EncodeLeaves)},
+		score: trained(schema.Raw, schema.Scorecard)},
+	{name: "lr-scorecard", title: "LR on the scorecard", score: logistic(schema.Scorecard)},
+	{name: "lr-leaves", title: "LR on leaves", score: logistic(schema.Leaves)},
 }
 
 // trainings are the goals that an entry trains for on a set; one empty goal for an entry without.
@@ -53,17 +54,17 @@ func (e *entry) trainings(s *set) []string {
 }
 
 // trained returns `toptau train` for the goal with default options except the encodings.
-func trained(features ...string) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
+func trained(encodings ...schema.Encoding) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
 	return func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
 		goal, err := goalOf(j.goal)
 		if err != nil {
 			return nil, "", err
 		}
-		data, err := toptau.Read(p.files.train, j.set.format)
+		data, err := toptau.Read(ctx, p.files.train, j.set.format)
 		if err != nil {
 			return nil, "", err
 		}
-		t, err := toptau.Train(ctx, data, goal, toptau.TrainOptions{Features: features, Seed: uint64(j.seed)})
+		t, err := toptau.Train(ctx, data, goal, toptau.TrainOptions{Encoding: encodings, Seed: uint64(j.seed)})
 		if err != nil {
 			return nil, "", err
 		}
@@ -72,15 +73,15 @@ func trained(features ...string) func(ctx context.Context, h *harness, j job, p 
 		}
 		scores := make([]float64, 0, p.test.Rows())
 		err = eachRow(ctx, t.Model, p.files.test, toptau.ScoreOptions{},
-			func(s *toptau.Scored) { scores = append(scores, s.Score) })
+			func(r *result.Row) { scores = append(scores, r.Score) })
 		if err != nil || j.goal != topAmount {
-			return scores, t.Report.Why, err
+			return scores, t.Result.Why, err
 		}
 		chosen, err := chosenRows(ctx, t.Model, p.files.test)
 		if err == nil && !slices.Equal(chosen, bestRows(scores, contest)) {
 			err = errors.New("score --best chose other rows than the scores say")
 		}
-		return scores, t.Report.Why, err
+		return scores, t.Result.Why, err
 	}
 }
 
@@ -90,7 +91,7 @@ func (h *harness) document(j job, t *toptau.Trained) error {
 		return nil
 	}
 	name := filepath.Join(h.models, j.file())
-	text, err := json.MarshalIndent(t.Report, "", "\t")
+	text, err := json.MarshalIndent(t.Result, "", "\t")
 	if err != nil {
 		return err
 	}
@@ -101,16 +102,28 @@ func (h *harness) document(j job, t *toptau.Trained) error {
 }
 
 // eachRow scores a file as `toptau score` does.
-func eachRow(ctx context.Context, m *model.Model, path string, o toptau.ScoreOptions, row func(*toptau.Scored)) error {
-	_, err := toptau.Score(ctx, m, path, o,
-		func(*toptau.Scoring) error { return nil },
-		func(s *toptau.Scored) error { row(s); return nil })
-	return err
+func eachRow(ctx context.Context, m *model.Model, path string, o toptau.ScoreOptions, row func(*result.Row)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	stream, err := toptau.Score(ctx, m, f, o)
+	if err != nil {
+		return err
+	}
+	for r, err := range stream.Rows() {
+		if err != nil {
+			return err
+		}
+		row(r)
+	}
+	return nil
 }
 
-// chosenRows are the rows, from 0, that score --best 800 chooses, best first.
+// chosenRows returns the rows, from 0, that score --best 800 chooses, best first.
 func chosenRows(ctx context.Context, m *model.Model, path string) ([]int, error) {
 	var rows []int
-	err := eachRow(ctx, m, path, toptau.ScoreOptions{Best: contest}, func(s *toptau.Scored) { rows = append(rows, s.Row-1) })
+	err := eachRow(ctx, m, path, toptau.ScoreOptions{Best: contest}, func(r *result.Row) { rows = append(rows, r.Number-1) })
 	return rows, err
 }

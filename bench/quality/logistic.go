@@ -8,15 +8,15 @@ import (
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/tune"
+	"toptau/schema"
 )
 
 // lambdas are the penalties that logistic regression chooses from, largest first.
 var lambdas = []float64{0.1, 0.01, 0.001, 0.0001, 0.00001, 0.000001}
 
-// logistic returns what users have today: logistic regression with a penalty chosen by cross-validation (3
-// folds, or 5 for fewer than 3,000 rows) on log-pAUC, the measure of this comparison, and fitted again to the
-// whole training part.
-func logistic(encode feature.Encode) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
+// logistic returns what users have today: logistic regression with a penalty chosen by cross-validation (3 folds, or 5 for fewer
+// than 3,000 rows) on log-pAUC, the measure of this comparison, and fitted again to the whole training part.
+func logistic(encode schema.Encoding) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
 	return func(ctx context.Context, _ *harness, j job, p *parts) ([]float64, string, error) {
 		o := feature.Options{Encode: encode, Seed: uint64(j.seed)}
 		best, err := choosePenalty(ctx, p, o)
@@ -96,7 +96,7 @@ func encoded(p *parts, rows []int, o feature.Options) (*encoding, error) {
 	return &encoding{columns, x}, err
 }
 
-func scoresOf(part *matrix.Part, w []float64) []float64 {
+func scoresOf(part *matrix.ClassRows, w []float64) []float64 {
 	z := make([]float64, part.Rows())
 	part.Scores(w, z)
 	return z
@@ -105,7 +105,7 @@ func scoresOf(part *matrix.Part, w []float64) []float64 {
 // inOrder returns the scores of a matrix in the order of its table.
 func inOrder(x *matrix.Matrix, w []float64) []float64 {
 	scores := make([]float64, x.Rows())
-	for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
+	for _, part := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 		for i, z := range scoresOf(part, w) {
 			scores[part.Source(i)] = z
 		}

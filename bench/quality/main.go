@@ -1,9 +1,9 @@
 // Command quality compares toptau's default at the top of the list with logistic regression and gradient
-// boosting on the benchmark data (TOPTAU_DATA) and writes docs/quality.md. Run it with "make quality" at the
+// boosting on the benchmark data (TOPTAU_DATA) and writes docs/results/quality.md. Run it with "make quality" at the
 // root of the repository. It keeps results in a directory, so an interrupted run continues where it stopped.
 //
 // With -thresholds it measures how well thresholds without a guarantee keep their budget on rows that took no
-// part in training, and writes docs/thresholds.md ("make thresholds").
+// part in training, and writes docs/results/thresholds.md ("make thresholds").
 package main
 
 import (
@@ -61,11 +61,14 @@ func main() {
 	flag.StringVar(&h.rule, "rule", plainRule, "with -thresholds: the name of the rule, by which results are kept")
 	figures := flag.String("figures", "", "with -thresholds: write the figures of the cells here, as JSON")
 	split := flag.String("split", "", "write the parts for gbdt.py into this directory, and do nothing else")
+	draw := flag.String("chart", "", "draw the chart of this JSON file next to it, and do nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	var err error
-	if seeds := [2]int{*first, *last}; *plain {
+	if seeds := [2]int{*first, *last}; *draw != "" {
+		err = drawChart(*draw)
+	} else if *plain {
 		err = h.runThresholds(ctx, listed(*only), listed(*some), seeds, *figures, *out)
 	} else {
 		err = h.run(ctx, listed(*only), listed(*chosen), seeds, *draws, *split, *out)
@@ -116,6 +119,9 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	}
 	if out == "" || ctx.Err() != nil && !h.idle {
 		return nil
+	}
+	if err := writeChart(out, h.chartRows()); err != nil {
+		return err
 	}
 	return atomicfile.Write(out, []byte(h.page()))
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// page writes docs/quality.md.
+// page writes docs/results/quality.md.
 type page struct {
 	strings.Builder
 	h *harness

@@ -29,7 +29,7 @@ func (h *harness) read(s *set, seed int) (*parts, error) {
 	return p, err
 }
 
-// positive says of each row of a labelled table whether it is a positive.
+// positive reports for each row of a labelled table whether it is positive.
 func positive(t *table.Table) []bool {
 	list := make([]bool, t.Rows())
 	for i, class := range t.Label {

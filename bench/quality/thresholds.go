@@ -17,10 +17,10 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
-	"toptau/internal/feature"
 	"toptau/internal/parallel"
 	"toptau/internal/tune"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -77,7 +77,7 @@ func (j thresholdJob) String() string {
 
 // slow reports whether a run takes minutes: patmat-np with thousands of weights.
 func (j thresholdJob) slow() bool {
-	wide := j.set.names != noNames || slices.Contains(j.cell.encodings, feature.EncodeLeaves)
+	wide := j.set.names != noNames || slices.Contains(j.cell.encodings, schema.Leaves)
 	return wide && slices.Contains(j.cell.learners, "patmat-np")
 }
 

@@ -22,7 +22,7 @@ type Figures struct {
 	Negatives   float64 `json:"negatives"`   // of the test parts
 	Calibration float64 `json:"calibration"` // mean number of negatives whose scores gave a threshold
 	Scheme      string  `json:"scheme"`      // the most frequent
-	Tied        float64 `json:"tied"`        // share of the test negatives with the score of the threshold itself
+	Tied        float64 `json:"tied"`        // fraction of the test negatives whose score is the threshold
 	TPR         float64 `json:"tpr"`         // mean
 	ExactTPR    float64 `json:"tpr_at_exactly_the_budget"`
 	Expected    float64 `json:"expected"` // R to be expected by the rule, as train reports it; mean

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// thresholdPage writes docs/thresholds.md.
+// thresholdPage writes docs/results/thresholds.md.
 type thresholdPage struct {
 	strings.Builder
 	runs    []*ThresholdRun

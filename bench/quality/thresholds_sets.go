@@ -7,13 +7,12 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"toptau/schema"
 
-	"toptau/internal/feature"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -56,12 +55,12 @@ var thresholdSets = []thresholdSet{
 // cell is a combination of learners and encodings that is trained on a set.
 type cell struct {
 	name      string
-	learners  []method.Name    // nil: the default
-	encodings []feature.Encode // nil: the default
-	own       []threshold.Rate // budgets with their own training; the others share one for mainBudget
-	small     int              // seeds of a set that is used whole
-	large     int              // seeds of a larger one
-	draws     int              // of a simulated set
+	learners  []method.Name     // nil: the default
+	encodings []schema.Encoding // nil: the default
+	own       []threshold.Rate  // budgets with their own training; the others share one for mainBudget
+	small     int               // seeds of a set that is used whole
+	large     int               // seeds of a larger one
+	draws     int               // of a simulated set
 }
 
 const (
@@ -72,29 +71,29 @@ const (
 // cells are the rows of the page for each set, the quick ones first. Budgets have their own trainings where
 // these are cheap. So does 5 % on scorecards: there are enough rows to hold some out, which 1 % lacks.
 var cells = []cell{
-	singleCell(method.Logistic, feature.EncodeRaw, 20, 10, 200),
-	singleCell(method.Ramp, feature.EncodeRaw, 10, 10, 50),
-	singleCell("patmat-np", feature.EncodeRaw, 10, 10, 20),
-	singleCell(method.Logistic, feature.EncodeScorecard, 20, 10, 200),
-	singleCell(method.Ramp, feature.EncodeScorecard, 5, 5, 20),
-	singleCell("patmat-np", feature.EncodeScorecard, 3, 3, 5),
-	singleCell(method.Logistic, feature.EncodeLeaves, 20, 10, 50),
-	singleCell(method.Ramp, feature.EncodeLeaves, 3, 3, 5),
+	singleCell(method.Logistic, schema.Raw, 20, 10, 200),
+	singleCell(method.Ramp, schema.Raw, 10, 10, 50),
+	singleCell("patmat-np", schema.Raw, 10, 10, 20),
+	singleCell(method.Logistic, schema.Scorecard, 20, 10, 200),
+	singleCell(method.Ramp, schema.Scorecard, 5, 5, 20),
+	singleCell("patmat-np", schema.Scorecard, 3, 3, 5),
+	singleCell(method.Logistic, schema.Leaves, 20, 10, 50),
+	singleCell(method.Ramp, schema.Leaves, 3, 3, 5),
 	// Without raw columns: logistic regression on these is kept unless an average is clearly better.
 	{name: averageCell, learners: []method.Name{method.Logistic, method.Ramp},
-		encodings: []feature.Encode{feature.EncodeScorecard, feature.EncodeLeaves}, small: 3, large: 3, draws: 5},
+		encodings: []schema.Encoding{schema.Scorecard, schema.Leaves}, small: 3, large: 3, draws: 5},
 	{name: defaultCell, small: 3, large: 3, draws: 3},
-	singleCell("patmat-np", feature.EncodeLeaves, 1, 0, 1), // a minute or two each
+	singleCell("patmat-np", schema.Leaves, 1, 0, 1), // a minute or two each
 }
 
 // singleCell returns the cell of one learner on one encoding.
-func singleCell(learner method.Name, e feature.Encode, small, large, draws int) cell {
-	c := cell{name: string(learner) + " " + string(e), learners: []method.Name{learner}, encodings: []feature.Encode{e},
+func singleCell(learner method.Name, e schema.Encoding, small, large, draws int) cell {
+	c := cell{name: string(learner) + " " + string(e), learners: []method.Name{learner}, encodings: []schema.Encoding{e},
 		small: small, large: large, draws: draws}
 	switch e {
-	case feature.EncodeRaw:
+	case schema.Raw:
 		c.own = budgets
-	case feature.EncodeScorecard:
+	case schema.Scorecard:
 		c.own = budgets[2:]
 	}
 	return c

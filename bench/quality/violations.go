@@ -14,6 +14,9 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/parallel"
+	"toptau/method"
+	"toptau/result"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -44,7 +47,7 @@ const (
 	fewest       = 1196 // negatives of a population
 	budget       = "0.01"
 	delta        = "0.05"
-	restrictedTo = "logistic" // the default search is too slow for hundreds of trainings
+	restrictedTo = method.Logistic // the default search is too slow for hundreds of trainings
 )
 
 // violations returns the violations of a set; nil where it has too few negatives, and when ctx is done.
@@ -168,21 +171,21 @@ func (u *urn) draw(ctx context.Context, number int) (o outcome) {
 		return o
 	}
 	var data *toptau.Data
-	if data, o.err = toptau.Read(path, u.set.format); o.err != nil {
+	if data, o.err = toptau.Read(ctx, path, u.set.format); o.err != nil {
 		return o
 	}
 	for k, d := range []threshold.Rate{threshold.MustRate(delta), {}} {
 		t, err := toptau.Train(ctx, data, toptau.MaxFPR(budget),
-			toptau.TrainOptions{Methods: []string{restrictedTo}, Features: []string{"raw"}, Delta: d, Seed: uint64(number)})
-		var refused *diag.Error
-		if errors.As(err, &refused) && refused.Kind == diag.Guarantee {
+			toptau.TrainOptions{Method: []method.Name{restrictedTo}, Encoding: []schema.Encoding{schema.Raw}, Delta: d,
+				Seed: uint64(number)})
+		if errors.Is(err, diag.ErrNoGuarantee) {
 			continue
 		}
 		if o.err = err; err != nil {
 			return o
 		}
 		if k == 0 {
-			o.certified = t.Report.Certified
+			o.certified = t.Result.Certified
 		}
 		if o.broken[k], o.recall[k], o.err = u.measure(ctx, t); o.err != nil {
 			return o
@@ -194,10 +197,10 @@ func (u *urn) draw(ctx context.Context, number int) (o outcome) {
 // measure applies a model to the population.
 func (u *urn) measure(ctx context.Context, t *toptau.Trained) (broken bool, recall float64, err error) {
 	var above [2]int // negatives, positives
-	err = eachRow(ctx, t.Model, u.all, toptau.ScoreOptions{}, func(s *toptau.Scored) {
+	err = eachRow(ctx, t.Model, u.all, toptau.ScoreOptions{}, func(s *result.Row) {
 		switch {
 		case !s.Decisions[0]:
-		case u.positive[s.Row-1]:
+		case u.positive[s.Number-1]:
 			above[1]++
 		default:
 			above[0]++

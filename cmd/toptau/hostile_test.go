@@ -194,7 +194,7 @@ func badInputs() []badInput {
 		}, []string{fitIndices, trainIndices, "diagnose FILE"}, 0, "", false},
 		{"one index of 20,000,000 as columns", "a.svm", func(a *attacker) {
 			a.text("1 1:1 20000000:1\n0 3:1\n")
-		}, []string{"fit FILE --method toppush --features scorecard -o OUT -q"}, 2, "at most 131072 indices", false},
+		}, []string{"fit FILE --method toppush --features scorecard -o OUT -q"}, 2, "at most 131,072 indices", false},
 		{"an index in every row, all different", "a.svm", func(a *attacker) {
 			for i := range 20_000 * min(a.scale, 10) {
 				a.text("%d 1:%d %d:1\n", i%2, 1+i%3, 1000+(i*7919)%90_000_000)
@@ -457,7 +457,7 @@ in float64 for rows of any length. An empty message means that the command succe
 
 This command writes the table:
 
-    TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-page ../../docs/hostile.md
+    TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-page ../../docs/results/hostile.md
 
 The tests run it with smaller files. With TOPTAU_HOSTILE_DIR=DIR an interrupted run continues.
 

@@ -168,7 +168,7 @@ func TestKillLeavesOldOrNew(t *testing.T) {
 	t.Logf("kills by verb and signal\n%s", killTable(all))
 }
 
-// kill runs a victim in a fresh directory that has its old files, ends it at a random moment, and checks what is left.
+// kill runs a victim in a fresh directory that has its old files, ends it at a random moment, and checks the files that remain.
 func (s *stage) kill(t *testing.T, number int, v victim, signal syscall.Signal) killed {
 	t.Helper()
 	random := rand.New(rand.NewPCG(20, uint64(number)))

@@ -136,9 +136,9 @@ func TestKillInTheSolverKeepsWhatItHas(t *testing.T) {
 		flag, want string
 		there      bool
 	}{
-		{"", "what was found so far is in m.json", false},
-		{"", "what was found so far is in m.json.partial; m.json stays as it was (--replace-partial replaces it)", true},
-		{"--replace-partial", "what was found so far is in m.json", true},
+		{"", "the results so far are in m.json", false},
+		{"", "the results so far are in m.json.partial; m.json was not replaced (--replace-partial replaces it)", true},
+		{"--replace-partial", "the results so far are in m.json", true},
 	} {
 		old := []byte("an older model")
 		if c.there {

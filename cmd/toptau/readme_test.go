@@ -10,80 +10,140 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the output of its commands into README.md")
+var update = flag.Bool("update", false, "write README.md, docs/guide/*.md and docs/reference/cli.md again")
 
-// readmeFiles stand in the directory in which the README's commands run.
-var readmeFiles = map[string]string{
+// pageFiles are in the directory in which the commands of a page run.
+var pageFiles = map[string]string{
 	"text.csv": "flow,bytes,y\n1,312,0\n2,n/a,0\n3,4096,1\n4,17,0\n",
 }
 
-// TestREADME runs every command of the README's console blocks, in order, in one directory, and compares what they print.
-// Commands on TOPTAU_DATA run only where it is set.
+// TestREADME runs every command in the console blocks of README.md and docs/guide/*.md and compares the output. The commands of a
+// page run in order in one empty directory. Commands on TOPTAU_DATA run only where it is set.
 func TestREADME(t *testing.T) {
-	const path = "../../README.md"
+	pages, err := filepath.Glob("../../docs/guide/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages in docs/guide", err)
+	}
+	for _, path := range append([]string{"../../README.md"}, pages...) {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) { runPage(t, absolute) })
+	}
+}
+
+var consoleBlocks = regexp.MustCompile("(?s)```console\n(.*?)```")
+
+// runPage runs the commands of a page and compares their output with the page, or writes it there with -update.
+func runPage(t *testing.T, path string) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
+	if strings.Contains(string(content), "$ toptau-paper ") {
+		if err := buildPaper(); err != nil { // in the module's directory
+			t.Fatal(err)
+		}
 	}
 	t.Chdir(t.TempDir())
-	for name, text := range readmeFiles {
+	for name, text := range pageFiles {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	blocks := regexp.MustCompile("(?s)```console\n(.*?)```")
-	got := blocks.ReplaceAllStringFunc(string(content), func(block string) string {
+	got := consoleBlocks.ReplaceAllStringFunc(string(content), func(block string) string {
 		return runBlock(t, block)
 	})
 	if *update {
-		if err := os.WriteFile(absolute, []byte(got), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if got, want := withoutSeconds(got), withoutSeconds(string(content)); got != want {
-		t.Errorf("README.md does not show what its commands print (go test ./cmd/toptau -run README -update)\n%s",
-			firstDifference(got, want))
+		t.Errorf("%s does not show what its commands print (go test ./cmd/toptau -run README -update)\n%s",
+			filepath.Base(path), firstDifference(got, want))
 	}
 }
 
-// runBlock runs the commands of a block and returns it with what they print.
+// runBlock runs the commands of a block and returns the block with their output.
 func runBlock(t *testing.T, block string) string {
 	var out strings.Builder
 	out.WriteString("```console\n")
-	for _, part := range strings.Split(block, "\n$ ")[1:] {
-		line, printed, _ := strings.Cut(part, "\n")
+	for _, part := range strings.Split("\n"+strings.TrimSuffix(strings.TrimPrefix(block, "```console\n"), "```"), "\n$ ")[1:] {
+		line, shown, _ := strings.Cut(part, "\n")
+		shown = strings.TrimRight(shown, "\n")
 		out.WriteString("$ " + line + "\n")
-		if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
-			t.Logf("skipped, TOPTAU_DATA is not set: %s", line)
-			if printed = strings.TrimRight(strings.TrimSuffix(printed, "```"), "\n"); printed != "" {
-				out.WriteString(printed + "\n")
-			}
-			continue
-		}
-		var text strings.Builder
-		if args := arguments(line); args[0] == "toptau" {
-			run(context.Background(), args[1:], strings.NewReader(""), &text, &text)
-		} else {
-			c := command(t, args...)
-			c.Stdout, c.Stderr = &text, &text
-			c.Run() // the README shows what it prints, whether it succeeds or not
-		}
-		for _, line := range strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n") {
-			if line != "" {
-				out.WriteString(line + "\n")
-			}
+		if printed := runLine(t, line, shown); printed != "" {
+			out.WriteString(printed + "\n")
 		}
 	}
 	out.WriteString("```")
 	return out.String()
 }
 
-// arguments splits a command as a shell does, as far as the README needs it: single quotes and $TOPTAU_DATA.
+// runLine runs a command and returns its output without empty lines. It returns the shown text instead if that is the output with
+// some lines replaced by "...", or if the command needs data that is not there.
+func runLine(t *testing.T, line, shown string) string {
+	if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
+		t.Logf("skipped, TOPTAU_DATA is not set: %s", line)
+		return shown
+	}
+	var text strings.Builder
+	if args := arguments(line); args[0] == "toptau" {
+		run(context.Background(), args[1:], strings.NewReader(""), &text, &text)
+	} else {
+		c := command(t, args...)
+		c.Stdout, c.Stderr = &text, &text
+		c.Run() // the page shows the output of a failure, too
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text.String(), "\n") {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	printed := strings.Join(lines, "\n")
+	if strings.Contains("\n"+shown+"\n", "\n...\n") && abridges(shown, printed) {
+		return shown
+	}
+	return printed
+}
+
+// abridges reports whether the shown text is the printed one with some lines replaced by "...". Seconds may differ.
+func abridges(shown, printed string) bool {
+	pattern := "^"
+	for line := range strings.SplitSeq(withoutSeconds(shown), "\n") {
+		if line == "..." {
+			pattern += "(.*\n)*"
+			continue
+		}
+		pattern += regexp.QuoteMeta(line) + "\n"
+	}
+	return regexp.MustCompile(pattern + "$").MatchString(withoutSeconds(printed) + "\n")
+}
+
+func TestAbridges(t *testing.T) {
+	for _, test := range []struct {
+		shown, printed string
+		want           bool
+	}{
+		{"a\n...\nd", "a\nb\nc\nd", true},
+		{"a\n...\nd", "a\nd", true},
+		{"...\nc\n...", "a\nb\nc\nd", true},
+		{"a\n...\nc", "a\nb\nc\nd", false},
+		{"a\n...", "b\nc", false},
+		{"a\n1.25 s to read\n...", "a\n9.75 s to read\nb", true},
+		{"...\ntotal 3.", "1\ntotal 35", false},
+	} {
+		if got := abridges(test.shown, test.printed); got != test.want {
+			t.Errorf("%q of %q: %v", test.shown, test.printed, got)
+		}
+	}
+}
+
+// arguments splits a command as a shell does, as far as the pages need it: single quotes and $TOPTAU_DATA.
 func arguments(command string) []string {
 	var args []string
 	for i, piece := range strings.Split(command, "'") {
@@ -96,7 +156,7 @@ func arguments(command string) []string {
 	return args
 }
 
-var seconds = regexp.MustCompile(`[0-9]+\.[0-9]+ s`)
+var seconds = regexp.MustCompile(`[0-9]+(\.[0-9]+)? s\b`)
 
 func withoutSeconds(text string) string { return seconds.ReplaceAllString(text, "N s") }
 

@@ -151,6 +151,8 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	switch {
 	case r.Certified:
 		s.Printf("guarantee    confidence 1 - %s: order %d of %s %s, bound %.4g\n", r.Delta, *r.Order, text.Count(r.Rows), r.Population, *r.Bound)
+	case !r.Goal.Tau().IsZero() && r.Expected.Rate > r.Goal.Tau().Float64():
+		s.Printf("guarantee    none (too few rows for the budget: expect new data to exceed it)\n")
 	default:
 		s.Printf("guarantee    none (new data will exceed the budget about half the time)\n")
 	}

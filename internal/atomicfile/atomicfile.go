@@ -1,7 +1,7 @@
 // Package atomicfile writes files that appear complete or not at all. The content goes to a temporary file
 // next to the target, which is renamed to the target when all of it is on the disk. Commit publishes several
 // files together. The next process that writes into a directory removes the temporary files of killed
-// processes there. docs/files.md describes the protocol.
+// processes there. docs/reference/files.md describes the protocol.
 package atomicfile
 
 import (
@@ -123,7 +123,8 @@ func writeError(path string, err error) error {
 	if errors.As(err, &link) {
 		err = link.Err
 	}
-	return &diag.Error{Kind: diag.IO, File: path, Found: "cannot be written", Hint: "nothing was changed", Err: err}
+	return &diag.Error{Kind: diag.IO, File: path, Found: "cannot be written", Hint: "nothing was changed",
+		Err: err}
 }
 
 // Check returns an error if a file cannot be created at one of the paths. It is for use before long work.

@@ -20,8 +20,8 @@ type Cost struct {
 // Watch has the callbacks of SolveAll.
 type Watch struct {
 	// Solved is called on the caller's goroutine when a problem has ended, with its index in the list. The
-	// error says why it has no solution. Problems that end at the same pass come in the order of the list. It
-	// returns false to stop.
+	// error explains why it has no solution. Problems that end at the same pass come in the order of the
+	// list. It returns false to stop.
 	Solved func(i int, r Result, err error) bool
 	// Progress is called after every round of a problem, from several goroutines; nil: not.
 	Progress func(i int, p Progress)
@@ -68,9 +68,9 @@ type batch struct {
 
 // request is a problem's request for a pass, of one of three kinds, or the news that it has ended.
 type request struct {
-	points []*Point     // compute their scores
-	sums   bool         // sum the classes
-	class  *matrix.Part // add a weighted sum of rows of this class
+	points []*Point          // compute their scores
+	sums   bool              // sum the classes
+	class  *matrix.ClassRows // add a weighted sum of rows of this class
 	sum    matrix.Sum
 
 	served chan struct{} // closed after the pass; nil: the problem has ended
@@ -98,7 +98,7 @@ func (b *batch) sumClasses() (positives, negatives []float64) {
 }
 
 // addRows waits for the next common pass.
-func (b *batch) addRows(class *matrix.Part, _, z []float64, value func(i int, z float64) float64, g []float64) int {
+func (b *batch) addRows(class *matrix.ClassRows, _, z []float64, value func(i int, z float64) float64, g []float64) int {
 	values := sparseOf(z, value)
 	b.wait(request{class: class, sum: matrix.Sum{Rows: values.Rows, V: values.Values, G: g}})
 	return len(values.Rows)
@@ -169,7 +169,7 @@ func (b *batch) solveOne(ctx context.Context, problem int, o *objective.Objectiv
 func (b *batch) serve(waiting []request) {
 	var points []*Point
 	sums := false
-	weighted := map[*matrix.Part][]matrix.Sum{}
+	weighted := map[*matrix.ClassRows][]matrix.Sum{}
 	for _, r := range waiting {
 		points = append(points, r.points...)
 		sums = sums || r.sums
@@ -185,7 +185,7 @@ func (b *batch) serve(waiting []request) {
 		b.scorePoints(points)
 		b.passes++
 	}
-	for _, class := range []*matrix.Part{b.x.Positives, b.x.Negatives} {
+	for _, class := range []*matrix.ClassRows{b.x.Positives, b.x.Negatives} {
 		class.AddGradients(weighted[class])
 	}
 	for _, r := range waiting {

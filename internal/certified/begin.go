@@ -111,7 +111,7 @@ type classMeans struct {
 	difference            *Point
 }
 
-// classMeans asks for the means, once in a chain.
+// classMeans returns the means. It asks for them once in a chain.
 func (s *solver) classMeans() (*classMeans, error) {
 	if s.from != nil && s.from.means != nil {
 		return s.from.means, nil

@@ -1,6 +1,6 @@
 // Package certified finds the global optimum of the six convex methods and proves it. The proof is an upper
 // bound F(w), computed on all rows, and a lower bound D(p, a) of a feasible dual point. Both are recomputed
-// from the data, apart from the solver. docs/certificate.md has the mathematics.
+// from the data, apart from the solver. docs/reference/certificate.md has the mathematics.
 //
 // The method is a working set. The threshold depends on few rows of the population, those with the highest
 // scores. A problem restricted to any rows gives a lower bound of the whole, since its dual points are dual
@@ -18,6 +18,7 @@ package certified
 import (
 	"context"
 	"math"
+	"slices"
 
 	"toptau/internal/certified/form"
 	"toptau/internal/objective"
@@ -115,7 +116,7 @@ func newSolver(ctx context.Context, source Source, f form.Form, opt Options) *so
 func (s *solver) result() Result {
 	passes, reads := s.source.Readings()
 	r := Result{
-		W: s.best.at.W, Threshold: s.best.t, Objective: s.upper, LowerBound: s.lower, AtZero: s.atZero,
+		W: slices.Clone(s.best.at.W), Threshold: s.best.t, Objective: s.upper, LowerBound: s.lower, AtZero: s.atZero,
 		Passes: passes - s.passesBefore, RowReads: reads - s.readsBefore, Iterations: s.systems, Rounds: s.rounds,
 		requestedGap: s.opt.gap(),
 	}

@@ -23,6 +23,9 @@ func TestChainAgreesWithSingleSolves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for j := range a.W {
+				a.W[j] = math.NaN() // the result belongs to the caller
+			}
 			if !a.Converged || a.Objective > b.Objective+2e-6*b.AtZero || a.LowerBound > b.Objective*(1+1e-12) {
 				t.Errorf("%s:\n  chain %s\n  alone %s", label(n), describe(a), describe(b))
 			}

@@ -55,9 +55,9 @@ const (
 	mostShortenings    = 10
 )
 
-// descend minimises the smoothed problem by Newton's method, and narrows the hinges as far as the gap asks
-// for. It ends when the solve is done, when steps bring little, or when too few rows are on smoothed corners.
-// It returns the last point.
+// descend minimises the smoothed problem by Newton's method, and narrows the hinges as far as the gap needs.
+// It ends when the solve is done, when steps bring little, or when too few rows are on smoothed corners. It
+// returns the last point.
 func (s *solver) descend(source smoother, from start) (start, error) {
 	now, err := s.widen(source, &from)
 	if err != nil {

@@ -85,6 +85,7 @@ const lineSlack = 1e-2
 // itself; others are asked about the given fractions.
 func (s *solver) evaluateAlong(from, to *Point, fractions []float64, limit int) ([]evaluation, error) {
 	if searcher, ok := s.source.(lineSearcher); ok {
+		// F at to first: the slack of the search depends on it.
 		points, err := s.evaluate(limit, to)
 		if err != nil {
 			return nil, err
@@ -96,6 +97,7 @@ func (s *solver) evaluateAlong(from, to *Point, fractions []float64, limit int) 
 		more, err := s.evaluate(limit, best)
 		return append(points, more...), err
 	}
+	// Without a line search one pass answers for several points.
 	var list []*Point
 	for _, alpha := range fractions {
 		list = append(list, newPoint(between(from.W, to.W, alpha)))

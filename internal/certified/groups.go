@@ -46,7 +46,7 @@ func (s *Memory) sumGroups(first, end int, known *Set, taken []Row, distance fun
 		buckets[g].Mean = make([]float64, s.x.Cols())
 	}
 	positives := s.x.Positives.Rows()
-	sum := func(class *matrix.Part, from, to, offset int) {
+	sum := func(class *matrix.ClassRows, from, to, offset int) {
 		s.sumBuckets(buckets, bounds, class, from, to, offset, first, skip, distance)
 	}
 	sum(s.x.Positives, min(first, positives), min(end, positives), 0)
@@ -67,7 +67,7 @@ func (s *Memory) sumGroups(first, end int, known *Set, taken []Row, distance fun
 // sumBuckets adds the rows from to to-1 of a class, whose first row has number offset, to the buckets. A
 // chunk of rows is summed into all buckets before the next one is read, so that it stays in the cache. The
 // chunk is part of the order of the sums.
-func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Part, from, to, offset, first int,
+func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.ClassRows, from, to, offset, first int,
 	skip func(i int) bool, distance func(i int) float64) {
 	chunk := 8192 * max(1, len(bounds)/128) // about 64 rows of each bucket
 	lists := make([][]int32, len(bounds))
@@ -77,6 +77,7 @@ func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Par
 			if skip(i) {
 				continue
 			}
+			// The bucket with the largest lower end that is not above the distance.
 			g, found := slices.BinarySearch(bounds, distance(i))
 			if !found {
 				g--
@@ -109,6 +110,7 @@ func (s *Memory) sumBuckets(buckets []Group, bounds []float64, class *matrix.Par
 func bucketBounds(first, end int, skip func(i int) bool, distance func(i int) float64, count int,
 	all bool) []float64 {
 	stride := max(1, (end-first)/max(keySample, 16*count)) // 16 sampled rows for each bucket
+	// Quantiles of a sample of distances, for each side.
 	var below, above []float64
 	for i := first; i < end; i += stride {
 		if skip(i) {

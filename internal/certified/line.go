@@ -78,6 +78,9 @@ type line struct {
 	support               threshold.Support
 }
 
+// lineBlock is the number of positives per block of a sum. Changing it changes results in the last bits.
+const lineBlock = 1 << 14
+
 // tangent is F and its derivative at one alpha. At a corner any subgradient will do.
 type tangent struct{ alpha, value, slope float64 }
 
@@ -85,11 +88,9 @@ func (l *line) tangent(alpha float64) tangent {
 	// The losses of the positives fall with their own scores and grow with t.
 	t, slopeT := l.threshold(alpha)
 	p := &l.positives
-	const block = 1 << 14 // rows per block of a sum; changing it changes results in the last bits
-	parts := make([][2]float64, (len(p.from)+block-1)/block)
-	linalg.For(len(parts), 8*float64(len(p.from)), func(b int) {
+	total := linalg.SumsOfBlocks(len(p.from), lineBlock, 8, func(first, end int) [3]float64 {
 		var value, slope float64
-		for i := b * block; i < min((b+1)*block, len(p.from)); i++ {
+		for i := first; i < end; i++ {
 			v := p.from[i]
 			delta := p.to[i] - v
 			margin := 1 + t - (v + float64(alpha*delta))
@@ -105,16 +106,12 @@ func (l *line) tangent(alpha float64) tangent {
 				slope += float64(m * (slopeT - delta))
 			}
 		}
-		parts[b] = [2]float64{value, slope}
+		return [3]float64{value, slope}
 	})
-	var value, slope float64
-	for _, part := range parts {
-		value += part[0]
-		slope += part[1]
-	}
+	// The mean loss and the penalty, lambda/2 |from + alpha step|^2.
 	return tangent{alpha,
-		value/l.mass + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
-		slope/l.mass + l.slope + float64(alpha*l.norm)}
+		total[0]/l.mass + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
+		total[1]/l.mass + l.slope + float64(alpha*l.norm)}
 }
 
 // threshold returns t at alpha and its derivative.
@@ -122,6 +119,7 @@ func (l *line) threshold(alpha float64) (t, slope float64) {
 	if alpha == 0 && isZero(l.from.W) {
 		return l.thresholdAtOrigin()
 	}
+	// The rows kept are enough as long as their edge stays above the floor.
 	if l.few != nil && alpha <= l.reach {
 		if t, slope = l.thresholdOf(l.few, alpha); l.support.Edge > l.floor {
 			return t, slope // no row that was left out comes near the edge
@@ -140,7 +138,7 @@ func (l *line) thresholdAtOrigin() (t, slope float64) {
 	if l.form.Kind == form.TopMean {
 		var s threshold.Support
 		l.form.Rule.At(p.to, p.weights, &s)
-		return t, s.T
+		return t, s.T // near 0 the mean of the largest is alpha times that at to
 	}
 	return t, linalg.SumInBlocks(n, func(i int) float64 { return float64(p.weight(i) * p.to[i]) }) / mass
 }
@@ -240,6 +238,7 @@ func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
 		if step%bisectEvery == bisectEvery-1 || x <= 0 || x >= width {
 			x = width / 2
 		}
+		// The new point replaces the end whose slope has its sign.
 		next := l.tangent(lo.alpha + x)
 		if next.slope < 0 {
 			lo = next

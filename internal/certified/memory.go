@@ -43,7 +43,7 @@ func newMemory(x *matrix.Matrix, read reader, population method.Population) *Mem
 	p, n := x.Positives, x.Negatives
 	if p.Weights() != nil || n.Weights() != nil {
 		s.weights = make([]float64, 0, x.Rows())
-		for _, part := range []*matrix.Part{p, n} {
+		for _, part := range []*matrix.ClassRows{p, n} {
 			for i := range part.Rows() {
 				if w := part.Weights(); w != nil {
 					s.weights = append(s.weights, w[i])
@@ -107,7 +107,7 @@ func (s *Memory) Means(ctx context.Context) (positives, population []float64, er
 	return positives, population, nil
 }
 
-// scores returns the scores at a point. It reports whether that took a reading of the data.
+// scores returns the scores at a point. It reports whether it read the data for them.
 func (s *Memory) scores(p *Point) (z []float64, read bool) {
 	if p.kept() {
 		s.touch(p)

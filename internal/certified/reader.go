@@ -10,7 +10,7 @@ type reader interface {
 	sumClasses() (positives, negatives []float64)
 	// addRows adds value(i, z[i]) times row i of a class to g, for the scores z of its rows at w. It returns
 	// the number of rows whose value is not 0: those that were read.
-	addRows(part *matrix.Part, w, z []float64, value func(i int, z float64) float64, g []float64) int
+	addRows(part *matrix.ClassRows, w, z []float64, value func(i int, z float64) float64, g []float64) int
 }
 
 // direct reads a matrix for one caller.
@@ -28,7 +28,7 @@ func (d direct) computeScores(points []*Point) {
 
 func (d direct) sumClasses() (positives, negatives []float64) {
 	zero := make([]float64, d.x.Cols())
-	addAll := func(p *matrix.Part) []float64 {
+	addAll := func(p *matrix.ClassRows) []float64 {
 		g, weights := make([]float64, d.x.Cols()), p.Weights()
 		p.Pass(zero, func(first int, _, v []float64) bool {
 			for k := range v {
@@ -49,7 +49,7 @@ const manyRows = 8
 
 // addRows makes one pass that scores the rows again if many of the values are not zero. Else it reads them
 // one by one.
-func (d direct) addRows(part *matrix.Part, w, z []float64, value func(i int, z float64) float64, g []float64) int {
+func (d direct) addRows(part *matrix.ClassRows, w, z []float64, value func(i int, z float64) float64, g []float64) int {
 	count := countNonZero(z, value)
 	if count > len(z)/manyRows {
 		part.Pass(w, func(first int, z, v []float64) bool {

@@ -87,6 +87,6 @@ func (s *solver) solveSmoothed(source smoother) error {
 }
 
 // every returns every stride-th row of a class, or more of a small class.
-func every(p *matrix.Part, stride int) *matrix.Part {
+func every(p *matrix.ClassRows, stride int) *matrix.ClassRows {
 	return p.Every(0, max(1, min(stride, p.Rows()/leastSample)))
 }

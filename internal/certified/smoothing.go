@@ -23,6 +23,8 @@ func (s *Memory) evaluateSmoothed(ctx context.Context, f form.Form, at *Point,
 	if s.weights != nil {
 		weights = s.weights[first:]
 	}
+	// The true problem first: its value is an upper bound, and its edge is near the level of the smoothed
+	// one.
 	f.Rule.At(z[first:], weights, &s.support)
 	e.T, e.Edge, e.Above = s.support.T, s.support.Edge, len(s.support.Rows)
 	s.setLevel(e, z)
@@ -52,6 +54,7 @@ func (s *Memory) sumPositives(term func(i int) float64) float64 {
 // setLevel sets the level of the smoothed threshold from the scores that can matter to it.
 func (s *Memory) setLevel(e *smoothedPoint, z []float64) {
 	floor := e.Floor()
+	// Count first: a slice that grows would take twice the memory of the largest population.
 	count := 0
 	for _, v := range z[s.first():] {
 		if v > floor {
@@ -81,6 +84,7 @@ func (s *Memory) differentiate(ctx context.Context, e *smoothedPoint, limit int)
 	e.WeightedX, e.GradT = make([]float64, cols), make([]float64, cols)
 	p := func(i int, z float64) float64 { return e.DualP(z, s.weight(i)) }
 	a := func(i int, z float64) float64 { return e.DualA(z, s.weight(i)) }
+	// X+'p and X'a: the multipliers of most rows are 0, and only the others are read.
 	s.addClass(s.x.Positives, 0, e.at, p, e.WeightedX)
 	if s.all {
 		s.addClass(s.x.Positives, 0, e.at, a, e.GradT)
@@ -98,7 +102,7 @@ func (s *Memory) differentiate(ctx context.Context, e *smoothedPoint, limit int)
 }
 
 // addClass adds value(i, z[i]) times row i to g for the rows of a class, whose first row has number offset.
-func (s *Memory) addClass(class *matrix.Part, offset int, at *Point, value func(i int, z float64) float64,
+func (s *Memory) addClass(class *matrix.ClassRows, offset int, at *Point, value func(i int, z float64) float64,
 	g []float64) {
 	z := at.scores[offset : offset+class.Rows()]
 	ofRow := func(i int, score float64) float64 { return value(offset+i, score) }

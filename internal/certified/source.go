@@ -8,7 +8,7 @@ import (
 )
 
 // Source is the solver's view of the data. No answer depends on an earlier question, so the data may be in
-// memory, in a file, in a database, or in shards whose answers are merged. A solve asks about ten times.
+// memory, in a file, in a database, or in shards whose answers are merged. A solve takes about ten passes.
 //
 // The source numbers the rows of the population from 0 to Population.Rows-1, and the positives in the same
 // way.

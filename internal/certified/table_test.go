@@ -19,10 +19,10 @@ import (
 //
 //	go test -run TestTable -table all -timeout 1h ./internal/certified
 //
-// it measures everything and writes docs/certified.md. Instead of all, -table takes names of parts, separated
+// it measures everything and writes docs/results/certified.md. Instead of all, -table takes names of parts, separated
 // by commas (sets, adam, paths, grid, hepmass, wide), and writes only their sections. The section "Targets"
 // is written by hand.
-var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/certified.md, or all")
+var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/results/certified.md, or all")
 
 // instanceLimit is the processor time after which a solve is stopped. The table then has its bounds so far.
 const instanceLimit = 60 * time.Second
@@ -209,7 +209,7 @@ func summary(all []measured, of func(m *measured) bool) []string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()) }
 
-const pageFile = "../../../docs/certified.md"
+const pageFile = "../../../docs/results/certified.md"
 
 const pageHead = `# The certified solver, measured
 
@@ -222,7 +222,7 @@ How many passes over the data, and how much time, the certified solver needs for
 * Five million rows reach a relative gap of 1e-4 in 4 or 5 passes and under 3 processor seconds.
 
 Run "go test -run TestTable -table all -timeout 1h ./internal/certified" with TOPTAU_DATA set to write this page again.
-docs/certificate.md has the mathematics. Passes, row reads, gaps and objectives are the same on every machine, except for
+docs/reference/certificate.md has the mathematics. Passes, row reads, gaps and objectives are the same on every machine, except for
 solves that a time limit stopped. Seconds were measured once on a machine of two cores that other programs used at the
 same time. They are upper limits, so compare them only within a row. The test writes all sections but "Targets".
 `

@@ -136,6 +136,7 @@ func gradientAtZero(ctx context.Context, source *Memory) (Zero, error) {
 	}
 	z := Zero{Passes: 1, W: make([]float64, len(population))}
 	size := source.sizes()
+	// A difference counts only beyond the rounding error of the means.
 	differ := false
 	for j, v := range population {
 		size[j] = math.Max(size[j], math.Max(math.Abs(v), math.Abs(positives[j])))
@@ -193,6 +194,7 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Opti
 	if f.Lambda == 0 {
 		f.Lambda = hullLambda
 	}
+	// Solve with the mean as the only positive, until either answer is proven.
 	source := &meanSource{Memory: memory, mean: mean, population: population}
 	if opt.MaxPasses == 0 {
 		opt.MaxPasses = hullPasses
@@ -279,7 +281,7 @@ func (s *Memory) distance(m []float64, a Sparse) float64 {
 		g[j] = -g[j]
 	}
 	positives := s.x.Positives.Rows()
-	addRange := func(class *matrix.Part, from, to int) {
+	addRange := func(class *matrix.ClassRows, from, to int) {
 		var rows []int32
 		var v []float64
 		for i := from; i < to; i++ {

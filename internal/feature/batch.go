@@ -117,7 +117,8 @@ func fill(dst, values []float64, standIn float64) {
 	}
 }
 
-// resolveCodes turns codes of a column into resolved ones. It returns false for a missing value under schema.ImputeError.
+// resolveCodes turns codes of a column into resolved ones. It returns false for a missing value under
+// schema.ImputeError.
 func (m *Map) resolveCodes(levels, codes []int32) bool {
 	for i, c := range codes {
 		switch {

@@ -12,7 +12,7 @@ import (
 	"toptau/schema"
 )
 
-// mixedTable has numbers, of which some are missing, decimals, names, and weights.
+// mixedTable has numbers, some of them missing, decimals, categories and weights.
 func mixedTable(r *rand.Rand, rows int) *table.Table {
 	t := &table.Table{File: "t", Columns: []table.Column{
 		{Name: "a", Number: 1}, {Name: "b", Number: 2}, {Name: "c", Number: 3, Kind: schema.Categorical},
@@ -52,7 +52,7 @@ func rowByRow(m *Map, t *table.Table, rows []int) (*matrix.Matrix, error) {
 	return p.to.Build()
 }
 
-// A matrix made in batches, by one worker or several, is the one made row by row.
+// A matrix built in batches, by one worker or several, equals the one built row by row.
 func TestBatches(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	r := rand.New(rand.NewPCG(3, 5))
@@ -78,7 +78,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A row that cannot be encoded is the same error as row by row: that of the first one.
+// If rows cannot be encoded, the error is that of the first one, as when encoding row by row.
 func TestBatchErrors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	r := rand.New(rand.NewPCG(4, 5))
@@ -105,8 +105,8 @@ func TestBatchErrors(t *testing.T) {
 	}
 }
 
-// Moments of columns side by side are those of each column by itself, whether the columns are packed or not.
-func TestMomentsTogether(t *testing.T) {
+// Moments computed for a group of columns equal those of single columns, packed or not.
+func TestMomentsOfColumnGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 5))
 	for _, rows := range []int{1, 2, 5, 1023, 1024, 3333} {
 		data := mixedTable(r, rows)

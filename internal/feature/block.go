@@ -9,11 +9,13 @@ import (
 	"toptau/internal/table"
 )
 
-// Block is a run of consecutive weights made from the map's inputs. Each kind has a file and an entry in kinds.
+// Block is a run of consecutive weights made from the map's inputs. Each kind has a file and an entry in
+// kinds.
 //
-// encode appends exactly Spec().Cols values to dst.Dense when the block is dense, and the non-zero entries with
-// ascending columns, counted from first, to dst.Cols and dst.Values when it is sparse or coded. It reads the resolved row
-// (dst.numbers, dst.codes), or the table's sparse row, and allocates nothing once dst has grown.
+// encode appends exactly Spec().Cols values to dst.Dense when the block is dense, and the non-zero entries
+// with ascending columns, counted from first, to dst.Cols and dst.Values when it is sparse or coded. It reads
+// the resolved row (dst.numbers, dst.codes), or the table's sparse row, and allocates nothing once dst has
+// grown.
 type Block interface {
 	Kind() string           // as in the model file
 	Spec() matrix.BlockSpec // storage and number of weights

@@ -2,13 +2,13 @@ package feature
 
 import "fmt"
 
-// Contributions divides scores of one weight vector among columns: the inputs of the map, or if it has none, the raw indices of
-// LIBSVM with a weight.
+// Contributions divides scores of one weight vector among columns: the inputs of the map, or if it has none,
+// the raw indices of LIBSVM with a weight.
 //
 //   - A product x w of a weight of a column belongs to that column.
-//   - A leaf's weight is divided along the path to it. Let v(node) be the mean of the weights of the leaves below a node,
-//     weighted by their mass in training. A step from a node that tests an input to its child adds v(child) - v(node) to
-//     that input; v(root) belongs to no input (Saabas 2014).
+//   - A leaf's weight is divided along the path to it. Let v(node) be the mean of the weights of the leaves
+//     below a node, weighted by their mass in training. A step from a node that tests an input to its child
+//     adds v(child) - v(node) to that input; v(root) belongs to no input (Saabas 2014).
 //   - A raw index of LIBSVM in a map with inputs belongs to the input with the same index, or to none.
 //
 // The contributions and the rest add up to the score without its offset, apart from rounding.
@@ -79,8 +79,8 @@ func (t *Tree) means(w []float64) []float64 {
 	return means
 }
 
-// Row overwrites dst, one element for each of Columns, with the contributions to the score of an encoded row, and returns the
-// rest.
+// Row overwrites dst, one element for each of Columns, with the contributions to the score of an encoded row,
+// and returns the rest.
 func (c *Contributions) Row(e *Encoded, dst []float64) (rest float64) {
 	clear(dst)
 	for col, x := range c.m.values(e) {

@@ -9,8 +9,8 @@ import (
 	"toptau/schema"
 )
 
-// Tree 1 of goldenLeaves asks about y, then x: leaves of mass 1, 3 and 4. With the weights 8, 0, 4 the means are 2 on the
-// left side and 3 at the root. Tree 2 asks about x: masses 6 and 2, weights 0 and 4, mean 1.
+// Tree 1 of goldenLeaves tests y, then x: leaves of mass 1, 3 and 4. With the weights 8, 0, 4 the means are 2
+// on the left side and 3 at the root. Tree 2 tests x: masses 6 and 2, weights 0 and 4, mean 1.
 func TestContributionsByHand(t *testing.T) {
 	m := new(Map)
 	if err := json.Unmarshal([]byte(goldenLeaves), m); err != nil {

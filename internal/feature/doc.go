@@ -8,7 +8,7 @@
 //     trees), onehot, sparse (LIBSVM). Each block has a run of consecutive weights, and the runs in order are the
 //     model's weight vector. A further kind of block is one more file with one more Block. Nothing else changes.
 //
-// The arithmetic is fixed. Values are shifted and scaled in float64 as (x - shift) / scale, rounded once to float32, and
-// scored as z = z + float64(x*w) in the order of the weights, from 0, with the offset added at the end. A matrix built
-// by Map.Matrix gives the same bits.
+// The arithmetic is fixed. Values are shifted and scaled in float64 as (x - shift) / scale, rounded once to
+// float32, and scored as z = z + float64(x*w) in the order of the weights, from 0, with the offset added at
+// the end. A matrix built by Map.Matrix gives the same bits.
 package feature

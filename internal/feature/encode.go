@@ -6,8 +6,8 @@ import (
 	"toptau/internal/table"
 )
 
-// Encoded is one encoded row, in float64 before rounding. It keeps its memory, so that the next row is encoded without
-// allocation. The zero value is ready to use.
+// Encoded is one encoded row, in float64 before rounding. It keeps its memory, so that the next row is
+// encoded without allocation. The zero value is ready to use.
 type Encoded struct {
 	Dense  []float64 // the values of all dense blocks in order
 	Cols   []uint32  // of the sparse and coded blocks: matrix columns, ascending
@@ -68,7 +68,8 @@ func (m *Map) Tallies(c Counts) []Tally {
 
 // Encode overwrites dst with a row of a table that has passed Check.
 //
-// Errors (diag.Data) name line and column: a missing value under schema.ImputeError, a value beyond float32 after scaling.
+// Errors (diag.Data) name line and column: a missing value under schema.ImputeError, a value beyond float32
+// after scaling.
 func (m *Map) Encode(t *table.Table, row int, dst *Encoded) error {
 	dst.reset(m)
 	if err := m.resolve(t, row, dst); err != nil {
@@ -99,8 +100,8 @@ func (e *Encoded) countMissing(input int) { e.Counts.Missing[input]++ }
 func (e *Encoded) countUnknown(input int) { e.Counts.Unknown[input]++ }
 func (e *Encoded) countUnknownIndex()     { e.Counts.UnknownIndices++ }
 
-// values yields every value of an encoded row in the order of the weights, rounded to float32 as a matrix stores it.
-// Zeros of sparse and coded blocks are left out: they change no sum.
+// values yields every value of an encoded row in the order of the weights, rounded to float32 as a matrix
+// stores it. Zeros of sparse and coded blocks are left out: they change no sum.
 func (m *Map) values(e *Encoded) iter.Seq2[int, float64] {
 	return func(yield func(col int, x float64) bool) {
 		dense, sparse := 0, 0

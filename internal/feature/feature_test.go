@@ -22,7 +22,7 @@ func number(name string, values ...float64) table.Column {
 	return table.Column{Name: name, Values: values}
 }
 
-// symbol makes a categorical column; "" is a missing value.
+// symbol returns a categorical column; "" is a missing value.
 func symbol(name string, values ...string) table.Column {
 	c := table.Column{Name: name, Kind: schema.Categorical}
 	for _, v := range values {
@@ -36,7 +36,7 @@ func symbol(name string, values ...string) table.Column {
 	return c
 }
 
-// tableOf makes a table whose first row is on line 2 and whose rows are positive and negative in turn.
+// tableOf returns a table whose first row is on line 2. Its rows are alternately positive and negative.
 func tableOf(columns ...table.Column) *table.Table {
 	t := &table.Table{File: "train.csv", Columns: columns}
 	for i := range max(len(columns[0].Values), len(columns[0].Codes)) {
@@ -131,7 +131,7 @@ func TestScaleNoneAndAll(t *testing.T) {
 	}
 }
 
-// Columns without a header are called by number.
+// Columns without a header are named by number.
 func TestNumberedColumns(t *testing.T) {
 	data := tableOf(number("1", 1, 2), symbol("2", "tcp", "udp"))
 	m, _, err := Fit(data, schema.Schema{Format: "csv"}, nil, Options{})
@@ -198,8 +198,8 @@ func TestMissingValues(t *testing.T) {
 	}
 }
 
-// Scaled columns: after median and zero the imputed training column has mean 0 and deviation 1; under own the values
-// that are there have, and a missing one sits at the mean.
+// Scaled columns: under median and zero the imputed training column has mean 0 and deviation 1. Under
+// indicator the present values have, and a missing one is at the mean.
 func TestMissingValuesAndScaling(t *testing.T) {
 	data := tableOf(number("x", 1, 2, 6, missing, 7), number("y", 1, 2, 3, 4, 5))
 	for _, impute := range []schema.Impute{schema.ImputeMedian, schema.ImputeZero, schema.ImputeIndicator} {
@@ -220,7 +220,7 @@ func TestMissingValuesAndScaling(t *testing.T) {
 	}
 }
 
-// A policy is for later files too, where training had no missing value.
+// A policy also applies to later files if no value was missing in training.
 func TestMissingAfterCompleteTraining(t *testing.T) {
 	train := tableOf(number("x", 1, 2, 6), symbol("s", "b", "b", "a"))
 	later := tableOf(number("x", missing), symbol("s", ""))
@@ -281,7 +281,7 @@ func TestWrongTable(t *testing.T) {
 	}
 }
 
-// Rows of weight 2 give what two equal rows give.
+// A row of weight 2 has the same effect as two equal rows.
 func TestWeightsAsRepeatedRows(t *testing.T) {
 	weighted := tableOf(number("x", 1, 2, 6, missing), symbol("s", "a", "b", "c", "b"))
 	weighted.Weight = []float64{2, 1, 3, 1}
@@ -326,7 +326,7 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestColumnsThatNameTheRows(t *testing.T) {
+func TestColumnsThatMayBeIdentifiers(t *testing.T) {
 	values := make([]string, 1500)
 	for i := range values {
 		values[i] = strings.Repeat("x", i%1200+1)
@@ -429,7 +429,7 @@ func TestScoresAreTheMatrixsBits(t *testing.T) {
 		if err := scorer.Scores(data, scores); err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
+		for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
 			z := make([]float64, part.Rows())
 			part.Scores(w, z)
 			for i := range z {
@@ -457,7 +457,7 @@ func reread(t *testing.T, m *Map) *Map {
 	return again
 }
 
-func TestMatrixWantsLabels(t *testing.T) {
+func TestMatrixRequiresLabels(t *testing.T) {
 	data := tableOf(number("x", 1, 2, 3))
 	m := fit(t, data, Options{})
 	data.Label[1] = table.Unknown

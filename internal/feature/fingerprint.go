@@ -8,10 +8,11 @@ import (
 	"toptau/schema"
 )
 
-// The fingerprint of a row is a hash of what a map reads of it: the parsed values of its inputs, or of LIBSVM indices that
-// have a weight. It does not depend on labels, identifiers and other columns, on the order of the columns in the file, on how
-// a number is written, or on which category without a weight a value is. Equal rows have equal hashes on every machine.
-// Different rows have equal hashes in about one of 2^64 pairs, unless someone constructs them.
+// The fingerprint of a row is a hash of what a map reads of it: the parsed values of its inputs, or of LIBSVM
+// indices that have a weight. It does not depend on labels, identifiers and other columns, on the order of
+// the columns in the file, on how a number is written, or on which category without a weight a value is.
+// Equal rows have equal hashes on every machine. Different rows have equal hashes in about one of 2^64 pairs,
+// unless someone constructs them.
 
 // The hash of a row mixes the sum of the mixed values of its inputs.
 const (
@@ -39,7 +40,7 @@ func numberHash(seed uint64, x float64) uint64 {
 
 func inputSeed(place int) uint64 { return mix(golden * uint64(place+1)) }
 
-// Fingerprinter hashes rows of a table that has passed Check. Each goroutine needs one of its own.
+// Fingerprinter hashes rows of a table that has passed Check. Each goroutine needs a separate one.
 type Fingerprinter struct {
 	m      *Map
 	t      *table.Table

@@ -18,7 +18,7 @@ func hashes(m *Map, t *table.Table) []uint64 {
 	return list
 }
 
-// A hash depends on what the map reads and on nothing else.
+// A hash depends only on what the map reads.
 func TestFingerprints(t *testing.T) {
 	train := &table.Table{
 		Columns: []table.Column{

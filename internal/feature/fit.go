@@ -15,15 +15,16 @@ import (
 	"toptau/schema"
 )
 
-// Fit makes a map from some rows of a table (nil: all). Options.Encode determines the blocks of numeric columns, one dense or
-// several coded ones. Categories and the missing indicators of raw columns follow in one coded block. The raw indices of a
-// LIBSVM table are one sparse block; for other encodings each index is a numeric column. Only leaves read the labels. Rows
-// of weight 0 do not count. Means, deviations, medians and the order of categories are those of the weighted rows.
+// Fit makes a map from some rows of a table (nil: all). Options.Encode determines the blocks of numeric
+// columns, one dense or several coded ones. Categories and the missing indicators of raw columns follow in
+// one coded block. The raw indices of a LIBSVM table are one sparse block; for other encodings each index is
+// a numeric column. Only leaves read the labels. Rows of weight 0 do not count. Means, deviations, medians
+// and the order of categories are those of the weighted rows.
 //
 // Columns that are constant on these rows are dropped and listed in Map.Dropped and in a warning.
 //
-// Errors: diag.Usage for unknown options and for too many LIBSVM indices to encode; diag.Data for missing values under
-// schema.ImputeError and when no column is left.
+// Errors: diag.Usage for unknown options and for too many LIBSVM indices to encode; diag.Data for missing
+// values under schema.ImputeError and when no column is left.
 func Fit(t *table.Table, s schema.Schema, rows []int, o Options) (*Map, []diag.Warning, error) {
 	return FitContext(context.Background(), t, s, rows, o)
 }
@@ -240,7 +241,8 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	f.m.Inputs = append(f.m.Inputs, in)
 }
 
-// byMass returns the codes of the categories that occur by descending mass, those of equal mass by the bytes of their text.
+// byMass returns the codes of the categories that occur by descending mass, those of equal mass by the bytes
+// of their text.
 func byMass(sums []detmath.Sum, dictionary []string) []int {
 	var order []int
 	for c := range sums {
@@ -254,7 +256,8 @@ func byMass(sums []detmath.Sum, dictionary []string) []int {
 	return order
 }
 
-// scales returns the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless they are scaled.
+// scales returns the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless
+// they are scaled.
 func (f *fitter) scales(masses []float64) []float64 {
 	if f.o.Scale != schema.ScaleAll {
 		return nil

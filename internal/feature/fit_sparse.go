@@ -7,8 +7,8 @@ import (
 	"toptau/schema"
 )
 
-// indices fits a LIBSVM table. Zeros count whether they are written or not. With mass M of all rows and mass m of the rows
-// where index j is not zero
+// indices fits a LIBSVM table. Zeros count whether they are written or not. With mass M of all rows and mass
+// m of the rows where index j is not zero
 //
 //	mean = sum m_i x_i / M,   sd^2 = (sum m_i (x_i - mean)^2 + (M - m) mean^2) / M
 //
@@ -35,8 +35,8 @@ func (f *fitter) indices() {
 	f.m.Blocks = blocks{block}
 }
 
-// spread is the result of the first pass for one index, over the rows in which it is not zero. There is one for each index
-// that occurs, by rank.
+// spread is the result of the first pass for one index, over the rows in which it is not zero. There is one
+// for each index that occurs, by rank.
 type spread struct {
 	rows             int
 	low, high, least float64     // least: the smallest magnitude
@@ -46,8 +46,8 @@ type spread struct {
 // unit returns a power of two that brings the values of the index to at most 1.
 func (c *spread) unit() float64 { return unit(max(math.Abs(c.low), math.Abs(c.high))) }
 
-// safe reports whether no sum of these values, or of their products with unit, can overflow or become subnormal. Then a
-// sum of products with unit, a power of two, is the product of the sum, bit for bit.
+// safe reports whether no sum of these values, or of their products with unit, can overflow or become
+// subnormal. Then a sum of products with unit, a power of two, is the product of the sum, bit for bit.
 func (c *spread) safe() bool {
 	const near = 0x1p-400 // far from both ends for sums of any number of rows; chosen by hand
 	return c.least > near && max(math.Abs(c.low), math.Abs(c.high)) < 1/near

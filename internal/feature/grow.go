@@ -32,11 +32,11 @@ type forest struct {
 
 // leaves grows the trees on inputs (positions in Map.Inputs) with the values x. Every tree uses all rows.
 //
-// A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006). A node draws columns, and for each a threshold
-// uniform between its smallest and largest value in the node, until sqrt(d) of them split it into parts of at least
-// leafRows rows. It takes the split that lowers the weighted Gini impurity most. The node with the largest gain is split
-// next, until the tree has enough leaves or no node can be split. Missing values go to the side with the larger gain, and a
-// split of missing values from all others is tried as well.
+// A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006). A node draws columns, and for each a
+// threshold uniform between its smallest and largest value in the node, until sqrt(d) of them split it into
+// parts of at least leafRows rows. It takes the split that lowers the weighted Gini impurity most. The node
+// with the largest gain is split next, until the tree has enough leaves or no node can be split. Missing
+// values go to the side with the larger gain, and a split of missing values from all others is tried as well.
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
 func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
@@ -241,7 +241,8 @@ func (t *grower) bestSplit(rows []int32) split {
 	return best
 }
 
-// drawSplit draws one more column and reports whether it can divide the node. A better split than best replaces it.
+// drawSplit draws one more column and reports whether it can divide the node. A better split than best
+// replaces it.
 func (t *grower) drawSplit(rows []int32, drawn int, whole counts, best *split) bool {
 	k := drawn + int(t.random.Uint64()%uint64(len(t.order)-drawn))
 	t.order[drawn], t.order[k] = t.order[k], t.order[drawn]
@@ -351,8 +352,8 @@ func (n *nodeRows) sides(last uint32, missing bool, whole counts) (left, right, 
 	return left, right, none
 }
 
-// trySplit reports whether a split leaves enough rows on both sides, and replaces best if the split is better. Missing values
-// go to the side with the larger gain; if the node has none, later ones go right.
+// trySplit reports whether a split leaves enough rows on both sides, and replaces best if the split is
+// better. Missing values go to the side with the larger gain; if the node has none, later ones go right.
 func (t *grower) trySplit(s split, some bool, whole counts, best *split) (valid bool) {
 	left, right, missing := t.node.sides(s.rank, some, whole)
 	consider := func(left, right counts, missingLeft bool) {
@@ -374,8 +375,8 @@ func (t *grower) trySplit(s split, some bool, whole counts, best *split) (valid 
 	return valid
 }
 
-// roundThreshold returns low + u (high - low), rounded to as few decimals as keep it in [low, high), so that model files stay
-// small.
+// roundThreshold returns low + u (high - low), rounded to as few decimals as keep it in [low, high), so that
+// model files stay small.
 func roundThreshold(low, high, u float64) float64 {
 	x := float64(low*(1-u)) + float64(high*u)
 	for _, digits := range []int{4, 6, 9} {

@@ -10,11 +10,12 @@ import (
 	"toptau/schema"
 )
 
-// Scorecards and trees read each index of a LIBSVM table as a numeric input. It is 0 in rows without the index. Input.Column
-// is the index minus 1.
+// Scorecards and trees read each index of a LIBSVM table as a numeric input. It is 0 in rows without the
+// index. Input.Column is the index minus 1.
 
-// Indices are expanded to columns of all rows if there are at most maxIndexColumns of them and the values fit: 16 million and
-// four for each entry, but at most maxIndexCells. Chosen by hand: 2^26 values take 512 MB.
+// Indices are expanded to columns of all rows if there are at most maxIndexColumns of them and the values
+// fit: 16 million and four for each entry, but at most maxIndexCells. Chosen by hand: 2^26 values take 512
+// MB.
 const (
 	maxIndexColumns = 1 << 17
 	leastIndexCells = 1 << 24
@@ -24,8 +25,8 @@ const (
 // indexCells returns the largest number of values to which the indices of a table are expanded.
 func indexCells(s *table.Sparse) int { return min(leastIndexCells+4*len(s.Index), maxIndexCells) }
 
-// Encodable reports whether encodings other than raw can be fitted to a table: it has a numeric column, or so few LIBSVM
-// indices that they can be expanded to columns.
+// Encodable reports whether encodings other than raw can be fitted to a table: it has a numeric column, or so
+// few LIBSVM indices that they can be expanded to columns.
 func Encodable(t *table.Table) bool {
 	if s := t.Sparse; s != nil {
 		return s.Cols > 0 && s.Cols <= min(maxIndexColumns, indexCells(s)/max(t.Rows(), 1))
@@ -56,8 +57,8 @@ func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
 	return &out, nil
 }
 
-// resolveIndices writes the inputs' values of a row of indices to dst.numbers. It counts indices that do not occur in the
-// training data unless a sparse block counts them.
+// resolveIndices writes the inputs' values of a row of indices to dst.numbers. It counts indices that do not
+// occur in the training data unless a sparse block counts them.
 func (m *Map) resolveIndices(s *table.Sparse, row int, dst *Encoded) {
 	clear(dst.numbers)
 	k := 0

@@ -12,7 +12,7 @@ import (
 	"toptau/schema"
 )
 
-// Encoded indices are encoded columns: the same blocks, the same rows, the same bits from packed rows and from a scorer.
+// Indices are encoded like columns: the same blocks, rows and bits, from packed rows and from a scorer.
 func TestIndicesAreEncodedLikeColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for trial := range 12 {
@@ -55,7 +55,7 @@ func TestIndicesAreEncodedLikeColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
+		for _, part := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 			z := make([]float64, part.Rows())
 			part.Scores(w, z)
 			for i := range z {
@@ -93,8 +93,8 @@ func TestIndicesAreEncodedLikeColumns(t *testing.T) {
 	}
 }
 
-// An index that training did not have is counted once, whether raw indices are in the map or not; one that was constant
-// is known.
+// An index that does not occur in training is counted once, with or without raw indices in the map. A
+// constant one is known.
 func TestUnknownIndicesOfEncodedMaps(t *testing.T) {
 	data := sparseTable(
 		map[int]float64{1: 1, 2: 7, 4: 4}, map[int]float64{1: 2, 4: 4}, map[int]float64{1: 3, 2: 5, 4: 4},

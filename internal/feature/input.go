@@ -28,8 +28,8 @@ const (
 	codeUnknown int32 = -2
 )
 
-// resolve reads the row's value of every input into dst.numbers and dst.codes and applies the policy for missing values.
-// A missing number stays NaN under schema.ImputeIndicator.
+// resolve reads the row's value of every input into dst.numbers and dst.codes and applies the policy for
+// missing values. A missing number stays NaN under schema.ImputeIndicator.
 func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 	if m.Sparse {
 		m.resolveIndices(t.Sparse, row, dst)
@@ -73,8 +73,8 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 	return nil
 }
 
-// Category returns the text of a category of the input at a column of the table, or "" if the input has no such category.
-// Text of a column that is not in use returns "". It does not allocate.
+// Category returns the text of a category of the input at a column of the table, or "" if the input has no
+// such category. Text of a column that is not in use returns "". It does not allocate.
 func (m *Map) Category(column int, text []byte) string {
 	k, found := slices.BinarySearchFunc(m.Inputs, column, func(in Input, column int) int { return in.Column - column })
 	if !found {

@@ -14,8 +14,9 @@ import (
 
 const leavesKind = "leaves"
 
-// LeavesBlock has a feature for each leaf of its trees, stored coded: 1 for the leaf that a row falls into, 0 for the others.
-// The trees divide the space of the numeric inputs. A linear model on them adds one weight per tree.
+// LeavesBlock has a feature for each leaf of its trees, stored coded: 1 for the leaf that a row falls into, 0
+// for the others. The trees divide the space of the numeric inputs. A linear model on them adds one weight
+// per tree.
 type LeavesBlock struct {
 	Inputs []int  `json:"inputs"` // the inputs that the trees test
 	Trees  []Tree `json:"trees"`
@@ -23,9 +24,9 @@ type LeavesBlock struct {
 	groups []matrix.Group // by position in Trees; set by check
 }
 
-// Tree is a binary tree in preorder: a node, the nodes of its left side, the nodes of its right side. A row goes left if its
-// value is at most the threshold. A missing value goes right, except at the nodes listed in MissingLeft. Leaves are numbered
-// in their order, from 0.
+// Tree is a binary tree in preorder: a node, the nodes of its left side, the nodes of its right side. A row
+// goes left if its value is at most the threshold. A missing value goes right, except at the nodes listed in
+// MissingLeft. Leaves are numbered in their order, from 0.
 type Tree struct {
 	Ask         []int     `json:"ask"`                    // for each node a position in LeavesBlock.Inputs; -1: a leaf
 	At          []float64 `json:"at"`                     // the threshold of each inner node, in their order

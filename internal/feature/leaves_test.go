@@ -15,7 +15,7 @@ import (
 	"toptau/schema"
 )
 
-// goldenLeaves asks about y, then on its left side about x; missing values of x go left.
+// goldenLeaves tests y, then x on the left side; missing values of x go left.
 const goldenLeaves = `{"scale":"standard","impute":"indicator","inputs":[` +
 	`{"column":0,"name":"x","kind":"numeric"},{"column":1,"name":"y","kind":"numeric"}],` +
 	`"dropped":[],"blocks":[{"kind":"leaves","block":{"inputs":[0,1],"trees":[` +
@@ -86,7 +86,7 @@ func leavesOf(t *testing.T, m *Map) *LeavesBlock {
 	return nil
 }
 
-// A column that decides the class alone is asked at the border, wherever between the classes the threshold falls.
+// If one column determines the class, a tree splits it between the classes.
 func TestTreesFindTheBorder(t *testing.T) {
 	data := tableOf(number("x", steps(40)...))
 	for i := range data.Label {
@@ -113,7 +113,7 @@ func TestTreesFindTheBorder(t *testing.T) {
 	}
 }
 
-func TestTreesHaveTheLeavesWanted(t *testing.T) {
+func TestTreesHaveTheRequestedLeaves(t *testing.T) {
 	data := randomTable(rand.New(rand.NewPCG(9, 9)), 1200, false)
 	b := leavesOf(t, fit(t, data, Options{Encode: EncodeLeaves, Impute: schema.ImputeIndicator, Trees: 7, Leaves: 33}))
 	left := 0
@@ -128,8 +128,9 @@ func TestTreesHaveTheLeavesWanted(t *testing.T) {
 	}
 }
 
-// Missing values that tell the class are parted from all others, also from values that training did not have.
-func TestTreesAskForMissingValues(t *testing.T) {
+// Missing values that determine the class are split from all others, also from values that do not occur in
+// training.
+func TestTreesSplitMissingValues(t *testing.T) {
 	values := steps(60)
 	data := tableOf(number("x", values...))
 	for i := range data.Label {
@@ -147,7 +148,7 @@ func TestTreesAskForMissingValues(t *testing.T) {
 	}
 }
 
-// The trees depend on the seed and their number, and not on the number of threads or of other trees.
+// The trees depend on the seed and their number, not on the number of threads or of other trees.
 func TestTreesAreDeterministic(t *testing.T) {
 	data := randomTable(rand.New(rand.NewPCG(4, 4)), 700, false)
 	o := Options{Encode: EncodeBoth, Impute: schema.ImputeIndicator, Trees: 9, Leaves: 20, Seed: 5}
@@ -219,8 +220,8 @@ func TestLeavesNeedBothClasses(t *testing.T) {
 	}
 }
 
-// For every encoding the packed matrix, the scorer and a map that went through JSON give the same bits, without
-// allocation, and the probes come to many leaves and levels.
+// For every encoding the packed matrix, the scorer and a map that went through JSON give the same bits,
+// without allocation, and the probes use many leaves and levels.
 func TestEncodedScoresAreTheMatrixsBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 2))
 	for trial := range 18 {
@@ -253,7 +254,7 @@ func TestEncodedScoresAreTheMatrixsBits(t *testing.T) {
 			if storage == matrix.Float64 && o.Scale == schema.ScaleAll {
 				continue // the scales of categories are rounded to the storage
 			}
-			for _, part := range []*matrix.Part{packed.Positives, packed.Negatives} {
+			for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
 				z := make([]float64, part.Rows())
 				part.Scores(w, z)
 				for i := range z {
@@ -277,7 +278,7 @@ func TestEncodedScoresAreTheMatrixsBits(t *testing.T) {
 	}
 }
 
-// goldenGrown pins the draws: the same seed must give these trees on every platform and in every version.
+// goldenGrown fixes the draws: the same seed must give these trees on every platform and in every version.
 const goldenGrown = `{"inputs":[0,1],"trees":[` +
 	`{"ask":[1,0,1,-1,-1,-1,-1],"at":[30.71,15.78,6.402],"missing_left":[0,2],"mass":[5,9,17,9]},` +
 	`{"ask":[0,1,-1,1,-1,-1,-1],"at":[30.35,22.67,32.36],"missing_left":[2],"mass":[17,9,5,9]}]}`

@@ -13,8 +13,8 @@ import (
 	"toptau/schema"
 )
 
-// Map turns rows of a table into rows of a matrix. Fit makes one, and so does JSON. It does not change afterwards and is safe
-// for concurrent use.
+// Map turns rows of a table into rows of a matrix. Fit makes one, and so does JSON. It does not change
+// afterwards and is safe for concurrent use.
 type Map struct {
 	Scale    schema.Scale  `json:"scale"`
 	Impute   schema.Impute `json:"impute"`
@@ -117,7 +117,8 @@ func kindOf(c *table.Column) schema.Kind {
 	return schema.Numeric
 }
 
-// UnmarshalJSON reads what MarshalJSON writes and checks everything that Encode relies on. It refuses unknown fields.
+// UnmarshalJSON reads what MarshalJSON writes and checks everything that Encode relies on. It refuses unknown
+// fields.
 func (m *Map) UnmarshalJSON(data []byte) error {
 	type file Map // without methods
 	var read file

@@ -43,7 +43,8 @@ func (f *fitter) measureAll() []measured {
 	return all
 }
 
-// tasks returns groups of columns that are measured together: a few numeric ones if only moments are needed, otherwise one.
+// tasks returns groups of columns that are measured together: a few numeric ones if only moments are needed,
+// otherwise one.
 func (f *fitter) tasks() [][]int {
 	var list [][]int
 	var group []int
@@ -111,8 +112,8 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 	return c
 }
 
-// present returns the values of the training rows that are not missing, and their weights (nil: all 1). The memory is the
-// column's or that of space.
+// present returns the values of the training rows that are not missing, and their weights (nil: all 1). The
+// memory is the column's or that of space.
 func (f *fitter) present(column *table.Column, space *columnSpace) (values, weights []float64, err error) {
 	space.own = slices.Grow(space.own[:0], len(f.rows))
 	if n := len(f.rows); n == f.t.Rows() {
@@ -151,7 +152,8 @@ func (f *fitter) standIn(fill float64) float64 {
 	return fill
 }
 
-// filled returns the column on the training rows with fill for missing values, in the memory of space if that suffices.
+// filled returns the column on the training rows with fill for missing values, in the memory of space if that
+// suffices.
 func (f *fitter) filled(column *table.Column, fill float64, space []float64) []float64 {
 	values := slices.Grow(space[:0], len(f.rows))[:len(f.rows)]
 	for i, row := range f.rows {

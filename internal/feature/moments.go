@@ -13,8 +13,8 @@ import (
 //
 //	mean = sum m_i x_i / sum m_i,   sd^2 = sum m_i (x_i - mean)^2 / sum m_i
 //
-// computed in two passes with compensated sums in the order of the values. constant is true if all values are equal. Then sd
-// is exactly 0, which the formula misses because of rounding.
+// computed in two passes with compensated sums in the order of the values. constant is true if all values are
+// equal. Then sd is exactly 0, which the formula misses because of rounding.
 type moments struct {
 	mean, sd float64
 	constant bool
@@ -99,8 +99,8 @@ func weightAt(weights []float64, i int) float64 {
 	return weights[i]
 }
 
-// medianOf returns the weighted median: the smallest value up to which at least half of the mass lies. If exactly half lies
-// up to it, the median is the mean of it and the next value.
+// medianOf returns the weighted median: the smallest value up to which at least half of the mass lies. If
+// exactly half lies up to it, the median is the mean of it and the next value.
 func medianOf(x, weights []float64) float64 {
 	order := make([]int, 0, len(x))
 	var mass detmath.Sum
@@ -125,8 +125,8 @@ func medianOf(x, weights []float64) float64 {
 	return math.NaN()
 }
 
-// unit returns a power of two u with |x| u <= 1 for all |x| <= largest. Multiplying by it is exact, so moments computed
-// on u x are those of x, and neither their sums overflow nor their squares vanish.
+// unit returns a power of two u with |x| u <= 1 for all |x| <= largest. Multiplying by it is exact, so
+// moments computed on u x are those of x, and neither their sums overflow nor their squares vanish.
 func unit(largest float64) float64 {
 	if largest == 0 {
 		return 1

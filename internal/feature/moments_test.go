@@ -29,7 +29,7 @@ func TestMomentsByHand(t *testing.T) {
 	}
 }
 
-// A plain sum of a million tenths is off in the eleventh digit; the compensated one is not.
+// A plain sum of a million tenths is wrong in the eleventh digit; the compensated one is not.
 func TestSumIsCompensated(t *testing.T) {
 	var s detmath.Sum
 	const n = 1_000_000

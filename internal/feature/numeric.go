@@ -11,8 +11,8 @@ import (
 
 const numericKind = "numeric"
 
-// NumericBlock has a dense feature (x - shift) / scale for each numeric input. A missing value that is not replaced becomes
-// 0, which is the mean after standard scaling.
+// NumericBlock has a dense feature (x - shift) / scale for each numeric input. A missing value that is not
+// replaced becomes 0, which is the mean after standard scaling.
 type NumericBlock struct {
 	Inputs []int     `json:"inputs"`
 	Shift  []float64 `json:"shift,omitempty"` // by position in Inputs; absent: x is not changed

@@ -11,8 +11,9 @@ import (
 
 const oneHotKind = "onehot"
 
-// OneHotBlock has a feature for every category of its categorical inputs, in the order of Input.Categories, stored coded: 1
-// (divided by its scale) for the row's category, 0 for the others. All features of an unknown category are 0.
+// OneHotBlock has a feature for every category of its categorical inputs, in the order of Input.Categories,
+// stored coded: 1 (divided by its scale) for the row's category, 0 for the others. All features of an unknown
+// category are 0.
 type OneHotBlock struct {
 	Columns []OneHot `json:"columns"`
 

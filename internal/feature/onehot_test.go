@@ -9,7 +9,8 @@ import (
 	"toptau/schema"
 )
 
-// The matrix holds the rows that Encode gives, also unknown and missing ones, and takes a byte for a column of categories.
+// The matrix has the rows that Encode returns, also unknown and missing values, and takes a byte per row for
+// a categorical column.
 func TestOneHotInTheMatrix(t *testing.T) {
 	training := tableOf(symbol("s", "a", "b", "a", "c", ""), number("x", 1, missing, 3, 4, 5),
 		symbol("u", "p", "q", "q", "p", "p"))
@@ -27,7 +28,7 @@ func TestOneHotInTheMatrix(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := make([][]float64, len(want))
-			for _, p := range []*matrix.Part{x.Positives, x.Negatives} {
+			for _, p := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 				for i := range p.Rows() {
 					row := make([]float64, m.Cols())
 					p.Row(i, row)

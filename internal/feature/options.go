@@ -20,7 +20,8 @@ const (
 	EncodeBoth      = schema.ScorecardLeaves
 )
 
-// Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values are errors.
+// Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values
+// are errors.
 type Options struct {
 	Scale  schema.Scale    // default schema.ScaleStandard; without effect on scorecards and leaves
 	Impute schema.Impute   // default schema.ImputeError

@@ -13,8 +13,9 @@ import (
 	"toptau/schema"
 )
 
-// packing turns a table into a matrix. Rows are encoded in batches, column by column, and packed in their order. Several
-// goroutines encode if that is slow. A batch with anything wrong is encoded again row by row, which returns the error.
+// packing turns a table into a matrix. Rows are encoded in batches, column by column, and packed in their
+// order. Several goroutines encode if that is slow. A batch with anything wrong is encoded again row by row,
+// which returns the error.
 type packing struct {
 	m      *Map
 	t      *table.Table
@@ -75,8 +76,8 @@ func (m *Map) checkMemory(t *table.Table, rows int, s matrix.Storage, released i
 	return short
 }
 
-// batchRows returns the number of rows of a batch: as many as keep its columns in the second-level cache (2^15 values are
-// 256 KB).
+// batchRows returns the number of rows of a batch: as many as keep its columns in the second-level cache
+// (2^15 values are 256 KB).
 func (p *packing) batchRows() int {
 	const values, least, most = 1 << 15, 64, 1 << 9
 	return max(least, min(most, values/(len(p.m.Inputs)+1)))
@@ -146,8 +147,8 @@ func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matri
 	return p.to.Build()
 }
 
-// Matrix encodes some rows of a labelled table (nil: all) into a matrix with the given storage. A row's source in the
-// matrix is its number in the table, from 0.
+// Matrix encodes some rows of a labelled table (nil: all) into a matrix with the given storage. A row's
+// source in the matrix is its number in the table, from 0.
 func (m *Map) Matrix(t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
 	return m.MatrixContext(context.Background(), t, rows, s)
 }
@@ -164,8 +165,9 @@ func (m *Map) MatrixContext(ctx context.Context, t *table.Table, rows []int, s m
 	return p.run(ctx, func(*batch) {})
 }
 
-// Consume is Matrix for all rows of a table that is not needed any more. It releases packed columns while the matrix grows, so
-// that memory does not have to hold both. Afterwards the table has no columns, but labels, lines and weights.
+// Consume is Matrix for all rows of a table that is not needed any more. It releases packed columns while the
+// matrix grows, so that memory does not have to hold both. Afterwards the table has no columns, but labels,
+// lines and weights.
 func (m *Map) Consume(ctx context.Context, t *table.Table, s matrix.Storage) (*matrix.Matrix, error) {
 	defer func() { t.Columns = nil }()
 	p, err := m.newPacking(t, nil, s)

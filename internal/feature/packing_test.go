@@ -16,7 +16,8 @@ import (
 	"toptau/internal/table"
 )
 
-// A packed table gives the map and the matrix of a plain one, and Consume the same matrix and no columns.
+// A packed table gives the same map and matrix as a plain one. Consume gives the same matrix and removes the
+// columns.
 func TestConsume(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var b strings.Builder
@@ -91,7 +92,7 @@ func compareJSON(t *testing.T, want, got *Map) {
 
 func compareMatrices(t *testing.T, want, got *matrix.Matrix) {
 	t.Helper()
-	for _, parts := range [][2]*matrix.Part{{want.Positives, got.Positives}, {want.Negatives, got.Negatives}} {
+	for _, parts := range [][2]*matrix.ClassRows{{want.Positives, got.Positives}, {want.Negatives, got.Negatives}} {
 		if parts[0].Rows() != parts[1].Rows() || parts[0].Cols() != parts[1].Cols() {
 			t.Fatal("parts of another shape")
 		}

@@ -11,10 +11,10 @@ import (
 // probeRows is the number of synthetic records.
 const probeRows = 8
 
-// Probes returns a few synthetic records as text, in the order of the table's columns (LIBSVM: "index:value"). They
-// use every block: numbers around the shift in steps of the scale, categories from the first to the last, unknown
-// categories, and missing values if the policy allows them. Nothing in them comes from a row. missing reports whether a
-// text is read as a missing value.
+// Probes returns a few synthetic records as text, in the order of the table's columns (LIBSVM:
+// "index:value"). They use every block: numbers around the shift in steps of the scale, categories from the
+// first to the last, unknown categories, and missing values if the policy allows them. Nothing in them comes
+// from a row. missing reports whether a text is read as a missing value.
 func (m *Map) Probes(columns int, missing func(text string) bool) [][]string {
 	if m.Sparse {
 		return m.sparseProbes()
@@ -73,7 +73,8 @@ func (m *Map) probeValues(k int) []float64 {
 	return list
 }
 
-// probeNumber returns centre plus a multiple of step that differs from probe to probe and from column to column.
+// probeNumber returns centre plus a multiple of step that differs from probe to probe and from column to
+// column.
 func probeNumber(centre, step float64, p, k int) string {
 	multiples := [...]float64{0, 1, -0.75, 2.5, 0.25}
 	x := centre + float64(step*multiples[(p*(1+k%3)+k)%len(multiples)])
@@ -91,7 +92,8 @@ func (in *Input) unknownText(missing func(string) bool) string {
 	}
 }
 
-// spread returns where the values of each input lie, as far as the blocks know: shift and scale, otherwise 0 and 1.
+// spread returns where the values of each input lie, as far as the blocks know: shift and scale, otherwise 0
+// and 1.
 func (m *Map) spread() (centre, step []float64) {
 	centre, step = make([]float64, len(m.Inputs)), make([]float64, len(m.Inputs))
 	for k := range step {
@@ -107,8 +109,8 @@ func (m *Map) spread() (centre, step []float64) {
 	return centre, step
 }
 
-// sparseProbes returns records with entries at indices far apart: multiples of their scale, and values that exercise the
-// inputs' blocks.
+// sparseProbes returns records with entries at indices far apart: multiples of their scale, and values that
+// exercise the inputs' blocks.
 func (m *Map) sparseProbes() [][]string {
 	rows := make([][]string, probeRows)
 	for p := range rows {
@@ -135,8 +137,8 @@ func (m *Map) sparseProbes() [][]string {
 	return rows
 }
 
-// spreadOver returns positions among n at equal distances, different ones for each probe: at least eight, and enough that all
-// probes together have every position, up to 65,536 of them.
+// spreadOver returns positions among n at equal distances, different ones for each probe: at least eight, and
+// enough that all probes together have every position, up to 65,536 of them.
 func spreadOver(n, p int) (list []int) {
 	const fewest, most = 8, 8192
 	stride := max(1, min(n/fewest, probeRows), n/most)

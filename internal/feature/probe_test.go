@@ -11,7 +11,7 @@ import (
 	"toptau/schema"
 )
 
-// The probe rows reach every block and every input: some feature of each is not 0 in one of them, and every tree has its say.
+// The probe rows use every block, every input and every tree: some feature of each is not 0 in one of them.
 func TestProbesCoverEverything(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	const rows = 400

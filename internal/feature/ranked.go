@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ranked is a column of training rows as the ranks of its values, in as few bytes as hold them: trees read it often and in
-// random order.
+// ranked is a column of training rows as the ranks of its values, in as few bytes as hold them: trees read it
+// often and in random order.
 type ranked struct {
 	values []float64 // ascending, each once
 	narrow []uint8   // by row, if there are few values; the largest number is a missing value

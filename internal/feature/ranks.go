@@ -6,8 +6,9 @@ import (
 	"toptau/internal/table"
 )
 
-// ranks numbers the indices that are not zero in some rows of a LIBSVM table in ascending order, from 0. It takes one bit for
-// each index up to the largest, and 4 bytes for 64 of them, so that one huge index costs little.
+// ranks numbers the indices that are not zero in some rows of a LIBSVM table in ascending order, from 0. It
+// takes one bit for each index up to the largest, and 4 bytes for 64 of them, so that one huge index costs
+// little.
 type ranks struct {
 	marks  []uint64
 	before []uint32 // by element of marks: the number of marks in earlier elements

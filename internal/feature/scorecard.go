@@ -16,17 +16,18 @@ import (
 
 const scorecardKind = "scorecard"
 
-// ScorecardBlock encodes numeric inputs as positions on scales of levels, stored coded. Each input adds one or two weights to
-// the score, with values that sum to 1. A linear model on it is a sum of one curve per column, which people read as a
-// scorecard.
+// ScorecardBlock encodes numeric inputs as positions on scales of levels, stored coded. Each input adds one
+// or two weights to the score, with values that sum to 1. A linear model on it is a sum of one curve per
+// column, which people read as a scorecard.
 type ScorecardBlock struct {
 	Columns []Card `json:"columns"` // those with knots first, so that columns of the same storage are adjacent
 
 	groups []matrix.Group // by position in Columns; set by check
 }
 
-// Card is the scale of one input. Its levels are the knots, then the atoms, then the missing value. A value x is clamped to
-// the range of the training data, from the smallest to the largest knot or atom. Its levels have the values
+// Card is the scale of one input. Its levels are the knots, then the atoms, then the missing value. A value x
+// is clamped to the range of the training data, from the smallest to the largest knot or atom. Its levels
+// have the values
 //
 //	at an atom: 1 for its level;
 //	between the knots a < b: 1-f and f for theirs, f = (x - a) / (b - a) rounded by matrix.Fraction;
@@ -61,8 +62,8 @@ func (c *Card) ends() (low, high float64) {
 	return low, high
 }
 
-// place returns the position of a value: at a level, or with the fraction f > 0 between it and the next one. Level -1 is
-// none.
+// place returns the position of a value: at a level, or with the fraction f > 0 between it and the next one.
+// Level -1 is none.
 func (c *Card) place(x float64) (level int, f float64) {
 	if math.IsNaN(x) {
 		if c.Missing {
@@ -185,7 +186,8 @@ func increasing(list []float64) bool {
 	return true
 }
 
-// probeValues returns values of an input at each kind of position: atoms, knots, points between knots, beyond both ends.
+// probeValues returns values of an input at each kind of position: atoms, knots, points between knots, beyond
+// both ends.
 func (b *ScorecardBlock) probeValues(input int) []float64 {
 	var list []float64
 	for _, c := range b.Columns {
@@ -210,7 +212,7 @@ func beyond(x, side float64) float64 {
 	return x
 }
 
-// Bins of a scorecard: intervals between quantiles. Chosen by hand; docs/quality.md has results with them.
+// Bins of a scorecard: intervals between quantiles. Chosen by hand; docs/results/quality.md has results with them.
 const (
 	bins        = 16
 	binsOfMany  = 8 // if there are more than manyColumns numeric columns
@@ -220,13 +222,14 @@ const (
 // atomPart: a value that at least one row in atomPart has becomes an atom. Chosen by hand.
 const atomPart = 20
 
-// newCard returns the scale of an input from its values on the training rows. None is missing; nil weights are all 1.
+// newCard returns the scale of an input from its values on the training rows. None is missing; nil weights
+// are all 1.
 //
-//   - If there are at most bins+1 different values, or fewer than two that are not atoms, all are atoms and there are no
-//     knots.
-//   - Otherwise an atom is a value with at least 1/atomPart of the mass. Knots are the distinct quantiles of the other
-//     values at j/bins, j = 0 to bins. The quantile at p is the smallest value up to which at least the fraction p of the
-//     mass lies.
+//   - If there are at most bins+1 different values, or fewer than two that are not atoms, all are atoms and
+//     there are no knots.
+//   - Otherwise an atom is a value with at least 1/atomPart of the mass. Knots are the distinct quantiles of
+//     the other values at j/bins, j = 0 to bins. The quantile at p is the smallest value up to which at least
+//     the fraction p of the mass lies.
 func newCard(input int, x, weights []float64, bins int, missing bool) Card {
 	c := Card{Input: input, Missing: missing}
 	values := distinct(x, weights)
@@ -297,7 +300,8 @@ func tally(x []float64) []valueMass {
 	return list
 }
 
-// quantiles returns the distinct quantiles at 0, 1/bins, ..., 1 of at least two values. There are at least two.
+// quantiles returns the distinct quantiles at 0, 1/bins, ..., 1 of at least two values. There are at least
+// two.
 func quantiles(list []valueMass, bins int) []float64 {
 	total := massOf(list)
 	knots := []float64{list[0].x}

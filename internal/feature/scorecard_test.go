@@ -67,7 +67,7 @@ func TestAtomsByHand(t *testing.T) {
 	}
 }
 
-func TestPlaces(t *testing.T) {
+func TestPositionsOnAScale(t *testing.T) {
 	scale := Card{Knots: []float64{0, 1, 3}, Atoms: []float64{-1, 2, 5}, Missing: true}
 	levels := Card{Atoms: []float64{0, 1, 3}}
 	nan, inf := math.NaN(), math.Inf(1)
@@ -263,7 +263,8 @@ func TestGoldenScorecard(t *testing.T) {
 	}
 }
 
-// The probes come to atoms, to places between knots and beyond both ends, and never name a missing value by accident.
+// The probes have values at atoms, between knots and beyond both ends, and never a spelling of a missing
+// value.
 func TestScorecardProbes(t *testing.T) {
 	m := fit(t, tableOf(number("x", append(steps(38), -1, -1)...)), onScorecard)
 	var texts []string

@@ -14,9 +14,9 @@ import (
 //	score = (0 + x_1 w_1 + x_2 w_2 + ...) + offset
 //
 // with x encoded in float64 and rounded to float32, each product rounded, each sum rounded, in the order of the
-// weights. These are the bits that matrix.Part.Scores gives for the packed rows, plus the offset.
+// weights. These are the bits that matrix.ClassRows.Scores gives for the packed rows, plus the offset.
 //
-// A Scorer holds scratch memory and counts, so each goroutine needs one of its own.
+// A Scorer holds scratch memory and counts, so each goroutine needs a separate one.
 type Scorer struct {
 	Map     *Map
 	Weights []float64 // Map.Cols() of them
@@ -62,8 +62,8 @@ func (s *Scorer) Score(t *table.Table, row int) (float64, error) {
 	return z, nil
 }
 
-// Values yields the encoded values of the last row, by weight in order, without the zeros of sparse and coded blocks. The
-// products with the weights add up to the score without its offset.
+// Values yields the encoded values of the last row, by weight in order, without the zeros of sparse and coded
+// blocks. The products with the weights add up to the score without its offset.
 func (s *Scorer) Values() iter.Seq2[int, float64] { return s.Map.values(&s.Row) }
 
 // dot returns x'w of an encoded row.

@@ -12,12 +12,12 @@ import (
 	"toptau/schema"
 )
 
-// shapes has a class that is a step of one column, a bump of one, or a pair of quadrants of two. No line tells the bump or
-// the quadrants; no sum of curves the quadrants.
+// shapes has a class that is a step of one column, a bump of one, or a pair of quadrants of two. No linear
+// function separates the bump or the quadrants, and no sum of curves separates the quadrants.
 var shapes = []struct {
 	name     string
 	positive func(x, y float64) bool
-	right    map[feature.Encode]bool // whether the encoding can tell the classes
+	right    map[feature.Encode]bool // whether the encoding can separate the classes
 }{
 	{"step", func(x, _ float64) bool { return x > 0.3 },
 		map[feature.Encode]bool{feature.EncodeRaw: true, feature.EncodeScorecard: true, feature.EncodeLeaves: true}},
@@ -27,9 +27,9 @@ var shapes = []struct {
 		map[feature.Encode]bool{feature.EncodeRaw: false, feature.EncodeScorecard: false, feature.EncodeLeaves: true}},
 }
 
-// Logistic regression on the encoded rows tells new rows apart (the area under the ROC curve is near 1), where the shape
-// is one that the encoding has, and does not where it is not.
-func TestShapesThatEncodingsHave(t *testing.T) {
+// Logistic regression on the encoded rows separates new rows (the area under the ROC curve is near 1) if the
+// encoding can represent the shape, and only then.
+func TestShapesThatEncodingsRepresent(t *testing.T) {
 	for _, shape := range shapes {
 		r := rand.New(rand.NewPCG(1, 7))
 		draw := func() *table.Table {

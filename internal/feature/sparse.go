@@ -11,8 +11,8 @@ import (
 
 const sparseKind = "sparse"
 
-// SparseBlock has a sparse feature x / scale for each index of a LIBSVM file. Values are not shifted: a shift would move scores
-// and threshold alike, so that no objective changes, and zeros would not stay zeros.
+// SparseBlock has a sparse feature x / scale for each index of a LIBSVM file. Values are not shifted: a shift
+// would move scores and threshold alike, so that no objective changes, and zeros would not stay zeros.
 type SparseBlock struct {
 	Index    []uint32  `json:"index"`              // indices with a weight, as in the file: 1-based, ascending
 	Constant []uint32  `json:"constant,omitempty"` // indices without a weight: not 0 and equal in every training row; ascending

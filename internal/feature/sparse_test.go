@@ -60,7 +60,7 @@ func TestSparseByHand(t *testing.T) {
 	}
 }
 
-// The deviations of unwritten zeros are those of written ones.
+// Zeros that are not written count like written ones.
 func TestSparseDeviationsAreTheDenseOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -83,7 +83,7 @@ func TestSparseDeviationsAreTheDenseOnes(t *testing.T) {
 	}
 }
 
-// Indices far apart are found without a table of all of them.
+// Indices far apart are found without a table of all indices.
 func TestSparseIndicesFarApart(t *testing.T) {
 	data := sparseTable(map[int]float64{1: 1}, map[int]float64{})
 	data.Sparse.Cols = 90_000_001

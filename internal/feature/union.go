@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Union joins maps that were fitted to the same rows and differ in the encoding of numeric columns, for a model that averages
-// over them. Equal blocks occur once. places[i] has the positions of the blocks of maps[i] in the union. Blocks are in the
-// order of the kinds in a single map: numeric, sparse, scorecard, leaves, one-hot.
+// Union joins maps that were fitted to the same rows and differ in the encoding of numeric columns, for a
+// model that averages over them. Equal blocks occur once. places[i] has the positions of the blocks of
+// maps[i] in the union. Blocks are in the order of the kinds in a single map: numeric, sparse, scorecard,
+// leaves, one-hot.
 func Union(maps []*Map) (union *Map, places [][]int, err error) {
 	first := maps[0]
 	for _, m := range maps { // raw indices have no inputs, encoded ones have

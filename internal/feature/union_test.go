@@ -29,7 +29,7 @@ func unionTable() *table.Table {
 	return t
 }
 
-// A model on the union scores as the sum of models on the maps; blocks that are equal are there once, in the order of a
+// A model on the union scores like the sum of models on the maps. Equal blocks occur once, in the order of a
 // single map.
 func TestUnionScoresAsItsMaps(t *testing.T) {
 	data := unionTable()

@@ -131,16 +131,10 @@ func accumulateOctet[T Float](panel []T, v *[Lanes]float64, lanes []float64) {
 // ReduceLanes adds each feature's eight lanes to g in the fixed order and clears them.
 func ReduceLanes(lanes, g []float64) {
 	lanes = lanes[:len(g)*Lanes]
-	done := 0
 	if fours := len(g) / 4; uses(reduceFamily) && fours > 0 {
 		asmReduceLanes(&lanes[0], &g[0], fours)
-		done = 4 * fours
+		lanes, g = lanes[4*fours*Lanes:], g[4*fours:]
 	}
-	reduceLanes(lanes[done*Lanes:], g[done:])
-}
-
-// reduceLanes is the plain Go of ReduceLanes.
-func reduceLanes(lanes, g []float64) {
 	for j := range g {
 		l := (*[Lanes]float64)(lanes[j*Lanes:])
 		g[j] += ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))

@@ -156,6 +156,12 @@ func asmTileGradient1(x *float32, v *float32, lanes *float32, offsets *[2]int, d
 	tileGradient1AVX2(x, v, lanes, offsets, d, panels, stride, ahead)
 }
 
+// asmTileRow adds v times every 64th value of x to lanes that are stride bytes apart; d is positive. The
+// level of tilerow must be above plain Go.
+func asmTileRow(x *float32, v float32, lanes *float32, d int, stride int) {
+	tileRowAVX2(x, v, lanes, d, stride)
+}
+
 // asmFilterTile appends the scores of each model above its floor, and their row numbers, counted from first;
 // z is panels x models x 64; models and panels are positive. Up to a vector behind the last entry is
 // overwritten, never more than the scores of all panels take. The level of filter must be above plain Go.

@@ -62,6 +62,8 @@ func asmTileGradient1(x *float32, v *float32, lanes *float32, offsets *[2]int, d
 	panic("no assembly")
 }
 
+func asmTileRow(x *float32, v float32, lanes *float32, d int, stride int) { panic("no assembly") }
+
 func asmFilterTile(z *float32, filters *uintptr, models int, panels int, first int32) {
 	panic("no assembly")
 }

@@ -10,6 +10,7 @@ const (
 	reduceFamily
 	tileFamily
 	tilegradientFamily
+	tilerowFamily
 	filterFamily
 	hingeFamily
 	selectFamily
@@ -28,6 +29,7 @@ var familyNames = [families]string{
 	"reduce",
 	"tile",
 	"tilegradient",
+	"tilerow",
 	"filter",
 	"hinge",
 	"select",

@@ -70,10 +70,10 @@ func checkTileGradient(t *testing.T, r *rand.Rand, d, panels, models, offset int
 	defined := append([]float32(nil), start...)
 	naiveTileGradient(x.x, v.x, models, defined)
 	definedG := append([]float64(nil), g...)
-	reduceTile(defined, definedG)
+	ReduceTile(defined, definedG)
 	atLevel(levelGo, func() {
 		AccumulateTile(x.x, v.x, models, lanesGo)
-		reduceTile(append([]float32(nil), lanesGo...), wantG)
+		ReduceTile(append([]float32(nil), lanesGo...), wantG)
 	})
 	sameBits(t, "gradient with and without skipping", wantG, definedG)
 	for _, l := range levels() {

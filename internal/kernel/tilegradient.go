@@ -142,6 +142,10 @@ func AccumulateTileRow(panel []float32, r int, v float32, models, h int, lanes [
 		return
 	}
 	panel, lanes = panel[:PanelRows*d][r:], lanes[:d*models*TileLanes][h*TileLanes+r%TileLanes:]
+	if uses(tilerowFamily) {
+		asmTileRow(&panel[0], v, &lanes[0], d, 4*TileLanes*models)
+		return
+	}
 	for j := range d {
 		l := &lanes[j*models*TileLanes]
 		*l = fma32(panel[j*PanelRows], v, *l)
@@ -151,16 +155,10 @@ func AccumulateTileRow(panel []float32, r int, v float32, models, h int, lanes [
 // ReduceTile adds the lanes of each feature and model to g, g[j*models+h], in the fixed order and clears them.
 func ReduceTile(lanes []float32, g []float64) {
 	lanes = lanes[:len(g)*TileLanes]
-	done := 0
 	if fours := len(g) / 4; uses(reduceFamily) && fours > 0 {
 		asmReduceTile(&lanes[0], &g[0], fours)
-		done = 4 * fours
+		lanes, g = lanes[4*fours*TileLanes:], g[4*fours:]
 	}
-	reduceTile(lanes[done*TileLanes:], g[done:])
-}
-
-// reduceTile is the plain Go of ReduceTile.
-func reduceTile(lanes []float32, g []float64) {
 	for j := range g {
 		l := (*[TileLanes]float32)(lanes[j*TileLanes:])
 		var s [Lanes]float64

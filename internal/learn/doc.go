@@ -12,6 +12,6 @@
 //
 // The ramp (Ramp): see RampOptions.
 //
-// The scores of the iterate and of the search direction are kept; optim.Function says why. Sums over rows are
-// formed in blocks of fixed size and added in order. So nothing depends on the number of threads.
+// The scores of the iterate and of the search direction are kept; optim.Function explains why. Sums over rows
+// are formed in blocks of fixed size and added in order. So nothing depends on the number of threads.
 package learn

@@ -150,7 +150,7 @@ func TestRampValue(t *testing.T) {
 	for j := range w {
 		want += 0.2 / 2 * (w[j] - o.Anchor[j]) * (w[j] - o.Anchor[j])
 	}
-	scores := func(p *matrix.Part) []float64 { z := make([]float64, p.Rows()); p.Scores(w, z); return z }
+	scores := func(p *matrix.ClassRows) []float64 { z := make([]float64, p.Rows()); p.Scores(w, z); return z }
 	for k := range o.Taus {
 		// t by bisection.
 		low, high := -100.0, 100.0

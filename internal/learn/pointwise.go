@@ -86,6 +86,7 @@ func (f *pointwise) Along(alpha float64) (value, slope float64) {
 		value += part.first
 		slope += part.second
 	}
+	// lambda/2 |w + alpha p|^2 and its derivative.
 	ww, wp, pp := f.square[0], f.square[1], f.square[2]
 	value += float64(f.lambda / 2 * (ww + float64(alpha*(float64(2*wp)+float64(alpha*pp)))))
 	slope += float64(f.lambda * (wp + float64(alpha*pp)))
@@ -139,6 +140,8 @@ func (f *pointwise) Product(s, out []float64) {
 	d := len(s) - 1
 	for k, c := range f.classes {
 		curve := f.curve[k]
+		// One pass scores a panel of rows and adds its weighted rows; the sum for b is kept by panel, for a
+		// fixed order.
 		panels := f.panels[:(len(c.z)+kernel.PanelRows-1)/kernel.PanelRows]
 		clear(panels)
 		c.part.Pass(s[:d], func(first int, z, v []float64) bool {

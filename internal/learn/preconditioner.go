@@ -222,7 +222,7 @@ func (n *preconditioner) sparseGram() {
 	d := n.dim
 	strips := (d + strip - 1) / strip
 	inParallel(strips, len(n.values) > 1<<14, func(k int) {
-		k = strips - 1 - k // long rows first
+		k = strips - 1 - k // long rows first: the last ones to finish are short
 		first := 0
 		for s, m := range n.weighted {
 			cols, values := n.cols[first:n.ends[s]], n.values[first:n.ends[s]]
@@ -286,6 +286,9 @@ func (n *preconditioner) apply(r, out []float64) {
 	copy(out, r)
 	solveFactored(n.matrix, n.dim, out)
 }
+
+// This Cholesky factorisation is simpler than that of certified/linalg, which is blocked for systems of
+// thousands of unknowns. Sharing it would change the last bits of every fit.
 
 // factorInPlace overwrites the lower triangle of a with its Cholesky factor. A pivot that is lost to rounding
 // is frozen, so the result stays positive definite.

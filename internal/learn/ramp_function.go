@@ -67,7 +67,7 @@ func weightsOfAll(x *matrix.Matrix) []float64 {
 		return nil
 	}
 	weights := make([]float64, 0, x.Rows())
-	for _, part := range []*matrix.Part{x.Positives, x.Negatives} {
+	for _, part := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 		c := class{part: part, unit: 1}
 		for i := range part.Rows() {
 			weights = append(weights, c.weight(i))
@@ -94,6 +94,7 @@ func (f *ramp) Aim(p []float64) {
 	f.positives.part.Scores(p, f.positives.dz)
 	f.negatives.part.Scores(p, f.negatives.dz)
 	f.passes++
+	// |x - anchor + alpha p|^2 is a quadratic in alpha.
 	f.square = [3]float64{}
 	for j, q := range p {
 		d := f.x[j] - f.anchor[j]
@@ -110,6 +111,7 @@ func (f *ramp) Along(alpha float64) (value, slope float64) {
 	dz := f.dz[f.first:]
 	for k := range f.rules {
 		s := &f.support[k]
+		// dt is the derivative of t_k along p.
 		dt := 0.0
 		for q, row := range s.Rows {
 			dt += float64(s.A[q] * dz[row])
@@ -179,6 +181,7 @@ func (f *ramp) evaluate(g []float64) (value float64) {
 		f.misses[k], sums[k] = part.first, part.second
 		value += part.first / taus
 	}
+	// The thresholds pull the population: each row by its weight a in the rule.
 	population := f.v[f.first:]
 	for k, sum := range sums {
 		s := &f.support[k]

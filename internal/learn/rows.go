@@ -8,7 +8,7 @@ import (
 
 // class is the rows of one class, with their scores and coefficients.
 type class struct {
-	part   *matrix.Part
+	part   *matrix.ClassRows
 	sign   float64   // s = sign * (w'x + b): -1 on positives, 1 on negatives
 	unit   float64   // weight in the objective of a row of weight 1
 	z, dz  []float64 // scores of the point and of the direction
@@ -17,7 +17,7 @@ type class struct {
 	coeff  []float64 // their v
 }
 
-func newClass(part *matrix.Part, sign, unit float64) *class {
+func newClass(part *matrix.ClassRows, sign, unit float64) *class {
 	n := part.Rows()
 	return &class{part: part, sign: sign, unit: unit,
 		z: make([]float64, n), dz: make([]float64, n), v: make([]float64, n)}
@@ -32,7 +32,7 @@ func (c *class) weight(i int) float64 {
 }
 
 // massOf returns the sum of the row weights of a class.
-func massOf(part *matrix.Part) float64 {
+func massOf(part *matrix.ClassRows) float64 {
 	m := part.Weights()
 	if m == nil {
 		return float64(part.Rows())

@@ -36,7 +36,7 @@ func (o Options) startOf(ctx context.Context, x *matrix.Matrix) *Result {
 }
 
 // sampleClass returns every eighth row of a class with many rows.
-func sampleClass(p *matrix.Part) *matrix.Part {
+func sampleClass(p *matrix.ClassRows) *matrix.ClassRows {
 	if p.Rows() <= leastSampled {
 		return p
 	}

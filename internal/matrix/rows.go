@@ -19,11 +19,6 @@ type ClassRows struct {
 	idle []*pass // workers with their buffers, between passes
 }
 
-// Part is the former name of ClassRows.
-//
-// Deprecated: use ClassRows.
-type Part = ClassRows
-
 func newClassRows(blocks []block, rows int, weights []float64, sources []uint32) *ClassRows {
 	p := &ClassRows{rows: rows, blocks: blocks, weights: weights, sources: sources}
 	for _, b := range blocks {

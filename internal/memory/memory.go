@@ -42,8 +42,8 @@ type usage struct {
 }
 
 func readUsage() usage {
-	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"}}
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(samples)
 	value := func(k int) int64 {
 		if samples[k].Value.Kind() != metrics.KindUint64 {
@@ -68,7 +68,8 @@ func Shortage(what string, need int64, fits func(free int64) string) *diag.Error
 	if need <= free {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%s, which need about %s of memory", what, Size(need)),
+	return &diag.Error{Kind: diag.Data,
+		Found:    fmt.Sprintf("%s, which need about %s of memory", what, Size(need)),
 		Expected: fmt.Sprintf("at most the %s that are free", Size(free)), Hint: fits(free)}
 }
 
@@ -85,7 +86,8 @@ func ReadAll(r io.Reader, what string, most, times int64) ([]byte, error) {
 		}
 		parts = append(parts, part[:n])
 		if size += int64(n); size > most {
-			return nil, &diag.Error{Kind: diag.Data, Found: what + " of more than " + Size(most), Expected: "a smaller one"}
+			return nil, &diag.Error{Kind: diag.Data, Found: what + " of more than " + Size(most),
+				Expected: "a smaller one"}
 		}
 		if n < len(part) {
 			return bytes.Join(parts, nil), nil

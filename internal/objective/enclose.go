@@ -12,7 +12,7 @@ import (
 )
 
 // Enclosure holds F(w) and D(p, a) with bounds on their rounding errors. The exact F(w) is within F ± FError, and the exact dual
-// value of every feasible point that (p, a) may have been rounded from is within D ± DError. docs/certificate.md derives both.
+// value of every feasible point that (p, a) may have been rounded from is within D ± DError. docs/reference/certificate.md derives both.
 type Enclosure struct {
 	F, FError float64
 	D, DError float64 // at least 0, because no loss is negative

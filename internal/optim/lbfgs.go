@@ -22,6 +22,7 @@ func LBFGS(ctx context.Context, f Function, x []float64, o Options) Result {
 // rounding error.
 const leastCurvature = 1e-12
 
+// lbfgs is the state of a run.
 type lbfgs struct {
 	f      Function
 	o      Options
@@ -83,6 +84,7 @@ func (l *lbfgs) step() bool {
 	for {
 		l.setDirection()
 		slope := Dot(l.g, l.p)
+		// A quasi-Newton step has length 1 near the minimum; steepest descent has no scale of its own.
 		guess := 1.0
 		if len(l.pairs) == 0 {
 			guess = 1 / norm(l.p)
@@ -112,6 +114,7 @@ func (l *lbfgs) advance(alpha float64) {
 	l.result.Value = l.f.Advance(alpha, l.g)
 	addScaled(alpha, l.p, l.x)
 	l.result.Steps++
+	// The oldest pair makes place for the new one.
 	var next pair
 	if len(l.pairs) == l.o.Memory {
 		next = l.pairs[0]
@@ -140,6 +143,7 @@ func (l *lbfgs) setDirection() {
 	if len(l.pairs) == 0 {
 		return
 	}
+	// First loop, newest to oldest; then the initial scaling; second loop, oldest to newest.
 	for k := len(l.pairs) - 1; k >= 0; k-- {
 		q := &l.pairs[k]
 		q.alpha = float64(q.rho * Dot(q.s, l.p))

@@ -184,6 +184,6 @@ func theoremsItem(ctx context.Context, st *study) (*Piece, error) {
 		}
 	}
 	return &Piece{Title: "Theorems as checks", Tables: []NamedTable{{"theorems", TheoremTable(checks)}}, Text: []string{
-		fmt.Sprintf("%s, %d of them with an unexpected result (see docs/theorems.md).",
+		fmt.Sprintf("%s, %d of them with an unexpected result (see docs/results/theorems.md).",
 			text.Plural(len(checks), "statement"), failed)}}, nil
 }

@@ -89,7 +89,7 @@ func samplesFigure(x *matrix.Matrix) plot.Figure {
 	}
 	classes := []struct {
 		name string
-		part *matrix.Part
+		part *matrix.ClassRows
 	}{{"negatives", x.Negatives}, {"positives", x.Positives}}
 	row := make([]float64, 2)
 	for _, c := range classes {

@@ -218,7 +218,7 @@ func descending(a, b float64) int {
 
 // thinRows returns about n rows, evenly spaced in each class, in the proportion of the classes.
 func thinRows(x *matrix.Matrix, n int) *matrix.Matrix {
-	thinClass := func(p *matrix.Part) *matrix.Part {
+	thinClass := func(p *matrix.ClassRows) *matrix.ClassRows {
 		list := make([]int, int(int64(p.Rows())*int64(n)/int64(x.Rows())))
 		for i := range list {
 			list[i] = int(int64(i) * int64(p.Rows()) / int64(len(list)))

@@ -98,7 +98,7 @@ func TestScalingUsesTrainingRowsAlone(t *testing.T) {
 	for j := range r.columns {
 		var sum, square, n float64
 		row := make([]float64, r.columns)
-		for _, part := range []*matrix.Part{p.Training.Positives, p.Training.Negatives} {
+		for _, part := range []*matrix.ClassRows{p.Training.Positives, p.Training.Negatives} {
 			for i := range part.Rows() {
 				part.Row(i, row)
 				sum, square, n = sum+row[j], square+row[j]*row[j], n+1

@@ -92,7 +92,7 @@ func newSubject(ctx context.Context, s Sample, d draws) (*subject, error) {
 }
 
 // addClass returns the mean of a class and adds its rows to reach and spread.
-func (u *subject) addClass(p *matrix.Part) []float64 {
+func (u *subject) addClass(p *matrix.ClassRows) []float64 {
 	mean, row := make([]float64, p.Cols()), make([]float64, p.Cols())
 	for i := range p.Rows() {
 		p.Row(i, row)

@@ -60,13 +60,13 @@ func TestTheorems(t *testing.T) {
 
 // The page on the checks must name every check.
 func TestPageNamesEveryTheorem(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "theorems.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "results", "theorems.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range claimsOfPaper() {
 		if !strings.Contains(string(page), "`"+c.Name+"`") {
-			t.Errorf("docs/theorems.md does not mention %s", c.Name)
+			t.Errorf("docs/results/theorems.md does not mention %s", c.Name)
 		}
 	}
 }

@@ -346,7 +346,7 @@ func (t *trial) mapSample() (*matrix.Matrix, error) {
 	}
 	var x [][]float64
 	var y []bool
-	for _, part := range []*matrix.Part{t.X.Positives, t.X.Negatives} {
+	for _, part := range []*matrix.ClassRows{t.X.Positives, t.X.Negatives} {
 		for i := range part.Rows() {
 			row := make([]float64, cols)
 			part.Row(i, row)

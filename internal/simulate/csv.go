@@ -97,7 +97,8 @@ func appendNumber(b []byte, v float64) []byte {
 	if fraction == 0 {
 		return b
 	}
-	b = append(b, '.', byte('0'+fraction/1000), byte('0'+fraction/100%10), byte('0'+fraction/10%10), byte('0'+fraction%10))
+	b = append(b, '.', byte('0'+fraction/1000), byte('0'+fraction/100%10),
+		byte('0'+fraction/10%10), byte('0'+fraction%10))
 	for b[len(b)-1] == '0' {
 		b = b[:len(b)-1]
 	}

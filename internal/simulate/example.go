@@ -21,7 +21,8 @@ func newExample(o Options) (*Data, error) {
 		return nil, wrong("columns", fmt.Sprint(o.Columns), "2 for example")
 	}
 	if !o.Positives.IsZero() {
-		return nil, wrong("positives", o.Positives.String(), "no such option for example, which has as many positives as negatives")
+		return nil, wrong("positives", o.Positives.String(),
+			"no such option for example, which has as many positives as negatives")
 	}
 	o.Columns = 2
 	return &Data{options: o, names: []string{"x1", "x2"}, kind: example{o.Rows}}, nil

@@ -67,7 +67,8 @@ func New(o Options) (*Data, error) {
 	case "gisette":
 		d, err = newGisette(o)
 	default:
-		err = &diag.Error{Kind: diag.Usage, Found: "the kind " + diag.Quote(o.Kind), Expected: "one of " + strings.Join(Kinds(), ", ")}
+		err = &diag.Error{Kind: diag.Usage, Found: "the kind " + diag.Quote(o.Kind),
+			Expected: "one of " + strings.Join(Kinds(), ", ")}
 	}
 	return d, err
 }
@@ -157,7 +158,8 @@ func (o *Options) setPositives(standard string) {
 // onlyDetectors refuses the options of detectors for another kind.
 func (o *Options) onlyDetectors() error {
 	if o.Types != 0 || o.MLT || o.Attacks {
-		return &diag.Error{Kind: diag.Usage, Found: "attack types or MLT noise for " + o.Kind, Expected: "these only for detectors"}
+		return &diag.Error{Kind: diag.Usage, Found: "attack types or MLT noise for " + o.Kind,
+			Expected: "these only for detectors"}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ type Overlap struct {
 	Compared int // given rows in the sample
 	Matched  int // given rows in the sample whose value is in the other set
 
-	Expected float64 // the fraction of fresh rows that match by repeated values: 1 - singletons / n of the other set
+	Expected float64 // fraction of fresh rows that match by repeated values: 1 - singletons / n of the other set
 	Shared   float64 // the estimated number of given rows in the other set, beyond those
 	P        float64 // bounds the probability of as many common values among fresh rows
 	Smallest float64 // the smallest number of common rows that Level detects; infinite: none
@@ -152,7 +152,7 @@ func triplesTail(ttt, ttg, tgg, ggg int) float64 {
 			part += detmath.Exp(f[d] + float64(float64(d-u)*ln3) - f[u-a] - f[c] - f[e] - f[a] - all)
 		}
 		sum += part
-		if max(part, before) < float64(sum*1e-17) { // a single part may be 0, because not every u is possible with g
+		if max(part, before) < float64(sum*1e-17) { // one part may be 0: not every u is possible with g
 			break
 		}
 		before = part

@@ -114,8 +114,8 @@ func (a *assembler) kindOf(column int, c kindCount) schema.Kind {
 		return schema.Numeric
 	}
 	if 2*c.commas > c.seen {
-		a.reader.warn("decimal_comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers with"+
-			" a decimal comma", diag.Quote(a.names.all[column])))
+		a.reader.warn("decimal_comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers"+
+			" with a decimal comma", diag.Quote(a.names.all[column])))
 	}
 	return schema.Categorical
 }
@@ -283,7 +283,8 @@ func (a *assembler) codeOf(k int, c *Column, field []byte, line int) (int32, err
 // tooManyCategories is the error of a training file whose categorical columns have more values than the
 // limit.
 func (a *assembler) tooManyCategories(k, line int) *diag.Error {
-	return &diag.Error{Kind: diag.Data, File: a.reader.file, Line: line, Column: a.names.all[a.roles.features[k]],
+	return &diag.Error{Kind: diag.Data, File: a.reader.file, Line: line,
+		Column:   a.names.all[a.roles.features[k]],
 		Found:    fmt.Sprintf("distinct value %s of the categorical columns", text.Count(maxCategories+1)),
 		Expected: fmt.Sprintf("at most %s in all of them, of 16 MiB", text.Count(maxCategories)),
 		Fixes: []diag.Fix{{Param: "drop", Value: a.columnValue(k)},
@@ -391,7 +392,8 @@ func (a *assembler) checkEnd() error { return nil }
 // finish implements rowSource.
 func (a *assembler) finish() {
 	if a.zeroWeight > 0 {
-		a.reader.warn("zero_weight", fmt.Sprintf("%s: %s of weight 0 left out", a.reader.file, text.Plural(a.zeroWeight, "row")))
+		a.reader.warn("zero_weight",
+			fmt.Sprintf("%s: %s of weight 0 left out", a.reader.file, text.Plural(a.zeroWeight, "row")))
 	}
 }
 

@@ -20,7 +20,8 @@ type chunkPolicy struct {
 // defaultPolicy returns chunks that fit, with their parsed rows, into the second-level cache of a core. The
 // limits of memory are chosen by hand.
 func defaultPolicy() chunkPolicy {
-	return chunkPolicy{chunk: 256 << 10, largest: 8 << 20, ahead: 16 << 20, workers: runtime.GOMAXPROCS(0), head: headRows}
+	return chunkPolicy{chunk: 256 << 10, largest: 8 << 20, ahead: 16 << 20,
+		workers: runtime.GOMAXPROCS(0), head: headRows}
 }
 
 // chunk is a part of a file's text, and its rows if it was scanned.

@@ -95,9 +95,10 @@ func (d *delimited) parse(line []byte) (*row, error) {
 // tooWide is the error of a record with more fields than the limit.
 func (d *delimited) tooWide() error {
 	return &diag.Error{Kind: diag.Data, File: d.file, Line: d.current.line,
-		Found: "more than " + text.Plural(d.most, "field"), Expected: fmt.Sprintf("at most %s columns", text.Count(d.most)),
-		Fixes: []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}},
-		Hint:  "a LIBSVM file may have more"}
+		Found:    "more than " + text.Plural(d.most, "field"),
+		Expected: fmt.Sprintf("at most %s columns", text.Count(d.most)),
+		Fixes:    []diag.Fix{{Param: "delimiter", Value: "D", When: "if the line has fewer fields"}},
+		Hint:     "a LIBSVM file may have more"}
 }
 
 // splitFields cuts a line without quotes at every delimiter.
@@ -257,8 +258,8 @@ func (d *delimited) isEmpty(line []byte) bool {
 // line begins.
 func (d *delimited) checkText(line []byte, number, first int) error {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
-		return &diag.Error{Kind: diag.Data, File: d.file, Line: number, Column: fmt.Sprint(first + d.fieldAt(line[:i])),
-			Found: "a NUL byte", Expected: "text", Hint: "is this a binary file?"}
+		return &diag.Error{Kind: diag.Data, File: d.file, Line: number,
+			Column: fmt.Sprint(first + d.fieldAt(line[:i])), Found: "a NUL byte", Expected: "text", Hint: "is this a binary file?"}
 	}
 	if utf8.Valid(line) {
 		return nil
@@ -296,8 +297,8 @@ func (d *delimited) failure(err error) error { return lineFailure(d.file, d.line
 // lineFailure returns the error that ended a stream of lines, with its line.
 func lineFailure(file string, l *lines, err error) error {
 	if err == errLongLine {
-		err = &diag.Error{Kind: diag.Data, File: file, Found: "a line longer than 64 MiB", Expected: "a text file with lines",
-			Hint: "is this a binary file?"}
+		err = &diag.Error{Kind: diag.Data, File: file, Found: "a line longer than 64 MiB",
+			Expected: "a text file with lines", Hint: "is this a binary file?"}
 	}
 	return diag.At(err, diag.Error{Line: l.number + 1})
 }

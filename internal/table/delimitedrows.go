@@ -78,8 +78,8 @@ func (s *delimitedRows) start(source io.Reader, line int, delimiter byte) error 
 		source, line = header.lines.rest(), header.lines.number
 	}
 	s.chunks = newChunkQueue(source, s.reader.policy)
-	s.records = &delimited{file: s.reader.file, lines: newLines(s.chunks), delimiter: delimiter, most: MaxColumns,
-		begun: s.names.header}
+	s.records = &delimited{file: s.reader.file, lines: newLines(s.chunks), delimiter: delimiter,
+		most: MaxColumns, begun: s.names.header}
 	s.records.lines.number = line
 	s.records.current.fields = make([][]byte, len(s.names.all)) // as many as in other lines
 	if c := s.newScan(); c != nil && !s.reader.policy.careful {
@@ -224,7 +224,8 @@ func (s *delimitedRows) ragged(r *row) error {
 	if s.names.header {
 		as = "the header"
 	}
-	e := &diag.Error{Kind: diag.Data, File: s.reader.file, Line: r.line, Found: text.Plural(len(r.fields), "field"),
+	e := &diag.Error{Kind: diag.Data, File: s.reader.file, Line: r.line,
+		Found:    text.Plural(len(r.fields), "field"),
 		Expected: fmt.Sprintf("%s as in %s", text.Plural(len(s.names.all), "field"), as)}
 	if s.reader.options.detectsDelimiter() {
 		e.Fixes = []diag.Fix{{Param: "delimiter", Value: "D"}}

@@ -48,8 +48,10 @@ const (
 
 // newScan returns the scan for the columns of the file, nil if the delimiter may be part of a number.
 func (s *delimitedRows) newScan() *delimitedScan {
-	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)), missing: s.reader.missing,
-		label: s.roles.label, weight: s.roles.weight, raw: s.reader.options.Raw, unlabelled: s.reader.options.Unlabelled}
+	r := s.reader
+	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)),
+		missing: r.missing, label: s.roles.label, weight: s.roles.weight, raw: r.options.Raw,
+		unlabelled: r.options.Unlabelled}
 	if bytes.IndexByte([]byte("0123456789+-.eE"), c.delimiter) >= 0 {
 		return nil
 	}
@@ -106,7 +108,8 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 			c.late = append(c.late, f)
 		}
 	}
-	for i := len(c.columns) - 2; i >= 0 && c.direct && c.delimiter != blank; i-- { // the last column ends with the line
+	// The last column does not end with the delimiter.
+	for i := len(c.columns) - 2; i >= 0 && c.direct && c.delimiter != blank; i-- {
 		f, next := &c.columns[i], &c.columns[i+1]
 		if f.what == numericField {
 			f.run = 1

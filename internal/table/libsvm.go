@@ -12,7 +12,7 @@ import (
 	"toptau/internal/text"
 )
 
-// MaxFeatures is the largest index of a LIBSVM file. docs/hostile.md shows what such a file costs.
+// MaxFeatures is the largest index of a LIBSVM file. docs/results/hostile.md shows what such a file costs.
 const MaxFeatures = 100_000_000
 
 // libsvmRows reads lines of LIBSVM text as sparse rows. The package documentation has the rules.
@@ -249,7 +249,8 @@ func (s *libsvmRows) parsePair(token []byte) (int, float64, error) {
 	if what == number {
 		return index, v, nil
 	}
-	e := s.wrong(diag.Quote(string(token[colon+1:])), "a finite number", "a missing value cannot be written here")
+	e := s.wrong(diag.Quote(string(token[colon+1:])), "a finite number",
+		"a missing value cannot be written here")
 	e.Column = strconv.Itoa(index)
 	return 0, 0, e
 }
@@ -276,7 +277,8 @@ func (s *libsvmRows) disorder(index, previous int) error {
 	if index == previous {
 		return s.wrong(fmt.Sprintf("index %d twice", index), "each index once in a row", "")
 	}
-	return s.wrong(fmt.Sprintf("index %d after %d", index, previous), "ascending indices", "sort the entries of every row")
+	return s.wrong(fmt.Sprintf("index %d after %d", index, previous), "ascending indices",
+		"sort the entries of every row")
 }
 
 func (s *libsvmRows) wrong(found, expected, hint string) *diag.Error {
@@ -300,7 +302,7 @@ func (s *libsvmRows) checkEnd() error {
 func (s *libsvmRows) finish() {
 	if s.beyond > 0 {
 		s.reader.warn("extra_features", fmt.Sprintf(
-			"%s: %s beyond the model's %d features ignored, the first in line %d", s.reader.file, text.Plural(s.beyond, "value"),
-			s.limit, s.beyondFirst))
+			"%s: %s beyond the model's %d features ignored, the first in line %d",
+			s.reader.file, text.Plural(s.beyond, "value"), s.limit, s.beyondFirst))
 	}
 }

@@ -23,8 +23,8 @@ type libsvmScan struct {
 
 func (s *libsvmRows) newScan() *libsvmScan {
 	o := &s.reader.options
-	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil, unlabelled: o.Unlabelled,
-		raw: o.Raw, missing: s.reader.missing}
+	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil,
+		unlabelled: o.Unlabelled, raw: o.Raw, missing: s.reader.missing}
 }
 
 // scan parses a chunk. It returns false if it gives up.

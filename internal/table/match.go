@@ -224,7 +224,8 @@ func missingLabel(m *schema.Schema, n *names) error {
 	}
 	e := n.unknownColumn("", m.Label.Name)
 	e.Found = "no label column " + e.Found
-	e.Fixes = append(e.Fixes, diag.Fix{Param: "label", Value: "COLUMN"}, diag.Fix{Param: "labels-file", Value: "FILE"})
+	e.Fixes = append(e.Fixes, diag.Fix{Param: "label", Value: "COLUMN"},
+		diag.Fix{Param: "labels-file", Value: "FILE"})
 	return e
 }
 

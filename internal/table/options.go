@@ -28,7 +28,8 @@ func (o *Options) check() error {
 	if !o.detectsFormat() && formatNamed(o.Format.Format) == nil {
 		return usage("format", string(o.Format.Format), formatList())
 	}
-	if !slices.Contains([]schema.Header{schema.AutoHeader, "auto", schema.HasHeader, schema.NoHeader}, o.Header) {
+	headers := []schema.Header{schema.AutoHeader, "auto", schema.HasHeader, schema.NoHeader}
+	if !slices.Contains(headers, o.Header) {
 		return usage("header", string(o.Header), "auto, yes or no")
 	}
 	if _, err := delimiterOf(o.Delimiter); err != nil {

@@ -127,7 +127,8 @@ func (r *Reader) startLabels() error {
 		return nil
 	}
 	if o.LabelsFile == "-" && r.file == "-" {
-		return &diag.Error{Kind: diag.Usage, Found: "standard input for the data and the labels", Expected: "different files"}
+		return &diag.Error{Kind: diag.Usage, Found: "standard input for the data and the labels",
+			Expected: "different files"}
 	}
 	r.labelsFile, err = openLabels(o.LabelsFile)
 	return err
@@ -142,7 +143,8 @@ func (r *Reader) refuseColumns(label string) error {
 		set   bool
 	}{
 		{"label", label != ""}, {"weight", o.Weight != ""}, {"group", o.Group != ""}, {"segment", o.Segment != ""},
-		{"time", o.Time != ""}, {"id", len(o.ID) > 0}, {"categorical", len(o.Categorical) > 0}, {"numeric", len(o.Numeric) > 0},
+		{"time", o.Time != ""}, {"id", len(o.ID) > 0}, {"categorical", len(o.Categorical) > 0},
+		{"numeric", len(o.Numeric) > 0},
 	} {
 		if f.set {
 			return r.refusal(f.param)
@@ -153,7 +155,8 @@ func (r *Reader) refuseColumns(label string) error {
 
 // refusal is the error of an option that the format does not have.
 func (r *Reader) refusal(param string) error {
-	return &diag.Error{Kind: diag.Usage, Param: param, Found: "with " + r.format.words, Expected: "delimited text"}
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: "with " + r.format.words,
+		Expected: "delimited text"}
 }
 
 // defaultChunk is the number of rows that Next returns by default.
@@ -259,9 +262,11 @@ func (r *Reader) Schema() schema.Schema {
 // Info returns a description of the file. It is complete at the end.
 func (r *Reader) Info() Info {
 	i := Info{
-		File: r.file, Format: r.format.name, Header: r.schema.Header, Compression: r.in.compression, Names: r.Names(),
-		Rows: r.total, Positives: r.labels.counts[Positive], Negatives: r.labels.counts[Negative],
-		Unknowns: r.labels.unknown, Labels: r.labels.list(), Digest: r.Digest(), Schema: r.Schema(), Warnings: r.warnings,
+		File: r.file, Format: r.format.name, Header: r.schema.Header, Compression: r.in.compression,
+		Names: r.Names(),
+		Rows:  r.total, Positives: r.labels.counts[Positive], Negatives: r.labels.counts[Negative],
+		Unknowns: r.labels.unknown, Labels: r.labels.list(), Digest: r.Digest(), Schema: r.Schema(),
+		Warnings: r.warnings,
 	}
 	if d, ok := r.rows.(*delimitedRows); ok {
 		i.Delimiter = delimiterName(d.records.delimiter)

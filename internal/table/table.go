@@ -106,8 +106,9 @@ func (t *Table) checkWeights(column string) error {
 			continue
 		}
 		e := &diag.Error{Kind: diag.Data, File: t.File, Line: t.LineOf(row), Column: column,
-			Found: fmt.Sprintf("a sum of weights of %g up to this row", sum), Expected: fmt.Sprintf("at most %g", maxMass),
-			Hint: "divide all weights by one number: only their ratios count"}
+			Found:    fmt.Sprintf("a sum of weights of %g up to this row", sum),
+			Expected: fmt.Sprintf("at most %g", maxMass),
+			Hint:     "divide all weights by one number: only their ratios count"}
 		if w < 1/maxMass {
 			e.Found, e.Expected = fmt.Sprintf("the weight %g", w), fmt.Sprintf("0, or at least %g", 1/maxMass)
 			e.Hint = "multiply all weights by one number: only their ratios count"

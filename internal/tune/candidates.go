@@ -216,7 +216,7 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 }
 
 // When a path of settings ends before its last one. Settings run from the largest penalty to the smallest.
-// The numbers were chosen by hand so that no choice changed on the sets of docs/quality.md.
+// The numbers were chosen by hand so that no choice changed on the sets of docs/results/quality.md.
 const (
 	patience    = 2     // consecutive settings that are worse
 	flatLambda  = 0.001 // only from this penalty on: under larger ones all scores lie in one direction and the criterion is low and flat
@@ -273,7 +273,7 @@ func (c *candidates) grid(t *task) ([]Setting, error) {
 }
 
 // methodValues limits the matrix values up to which the paper's methods are tried by default: beyond, their
-// certified optimum costs more time than it gains (docs/quality.md).
+// certified optimum costs more time than it gains (docs/results/quality.md).
 const methodValues = 100_000
 
 // zeroValues limits the matrix values up to which a skipped method is checked for w = 0 being its optimum.
@@ -308,7 +308,7 @@ type foldPath struct {
 }
 
 // Precision of the fits within folds, and of the final one. A criterion that counts rows does not see more
-// than the first (docs/quality.md); the final fit is reported with its certificate.
+// than the first (docs/results/quality.md); the final fit is reported with its certificate.
 const (
 	foldTolerance = 1e-4
 	foldGap       = 1e-2

@@ -16,7 +16,7 @@ import (
 
 // Criterion is what candidates are compared by: the fraction of positives found within a budget, averaged
 // over several budgets and over the folds. Ties count against the candidate. One budget alone depends on a
-// few rows; the average chooses better (docs/quality.md).
+// few rows; the average chooses better (docs/results/quality.md).
 type Criterion struct {
 	Text    string   // "mean fraction of positives found at false positive rates of 0.1 % to 5 %"
 	Budgets []string // of the first fold, as criteria: "positives@np(0.001)"
@@ -87,7 +87,7 @@ func levelsByRows(name method.Criterion, rows int) []level {
 }
 
 // wholeMass returns the weight of the rows of one class in whole rows.
-func wholeMass(p *matrix.Part) int {
+func wholeMass(p *matrix.ClassRows) int {
 	if p.Weights() == nil {
 		return p.Rows()
 	}

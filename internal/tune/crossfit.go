@@ -33,7 +33,7 @@ import (
 //
 // Why the mean: with one fit to all rows instead, the ramp on raw columns of mammography plus a column of
 // 6,000 names had 1.28 and 1.39 times the budget of 1 % and 5 % (four seeds); with the mean it had 0.84 and
-// 0.94. docs/thresholds.md measures the rule.
+// 0.94. docs/results/thresholds.md measures the rule.
 
 // Folds of a cross-fit, and of one for which time is short. Ten leave each fit nine tenths of the rows; three
 // are the fewest that leave most rows to each fit.

@@ -50,17 +50,6 @@ func Grid(m method.Method, tau threshold.Rate, s surrogate.Name) []method.Proble
 	return grid
 }
 
-// Candidates returns the methods that optimise the goal's criterion, in the paper's order.
-func Candidates(g metric.Goal) []method.Method {
-	var fitting []method.Method
-	for _, m := range method.All() {
-		if g.Fits(m) {
-			fitting = append(fitting, m)
-		}
-	}
-	return fitting
-}
-
 // methodProblems returns a method's grid with the goal's tau. A method that needs a rate and a goal without
 // one are a usage error.
 func methodProblems(m method.Method, g metric.Goal, s surrogate.Name) ([]method.Problem, error) {

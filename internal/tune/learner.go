@@ -70,7 +70,7 @@ func (s Setting) String() string {
 
 // baselineLambdas returns the penalties of the baselines, largest first. Encoded rows have many more non-zero
 // features than raw ones, so their best penalties are larger. The grids cover the best penalty of every set
-// in docs/quality.md.
+// in docs/results/quality.md.
 func baselineLambdas(e feature.Encode) []float64 {
 	if e == feature.EncodeRaw {
 		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6}

@@ -31,7 +31,7 @@ const (
 
 // When rows are held out for a plain threshold, and how many. The alternative is cross-fitting, which needs
 // no extra rows but fits the model in each fold. With b held-out rows within the budget the rate varies by
-// about 1/sqrt(b). docs/thresholds.md measures the rule; the numbers were chosen by hand.
+// about 1/sqrt(b). docs/results/thresholds.md measures the rule; the numbers were chosen by hand.
 const (
 	heldShare     = 0.15 // of the rows that the budget counts
 	mostHeldShare = 0.25 // the same for more than crossFitRows rows, where cross-fitting is too slow

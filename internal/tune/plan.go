@@ -14,7 +14,7 @@ import (
 	"toptau/metric"
 )
 
-// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/quality.md measures the
+// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/results/quality.md measures the
 // defaults.
 const (
 	fewRows         = 3000
@@ -160,8 +160,8 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 		}
 	case names == nil:
 		names = []method.Name{method.Logistic, method.Ramp}
-		for _, m := range Candidates(o.Goal) {
-			if m.Convex {
+		for _, m := range method.All() {
+			if m.Convex && o.Goal.Fits(m) {
 				names = append(names, m.Name)
 			}
 		}

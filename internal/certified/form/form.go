@@ -38,7 +38,7 @@ type Form struct {
 	Rule    threshold.Threshold // the same threshold bound to the whole population; nil: not bound yet
 }
 
-// Of returns the form of a problem. The error says why there is no certificate for it.
+// Of returns the form of a problem. The error explains why there is no certificate for it.
 func Of(p method.Problem) (Form, error) {
 	f := Form{Lambda: p.Lambda}
 	if !p.Definition().Convex {

@@ -85,19 +85,29 @@ func For(n int, work float64, do func(i int)) {
 	parallel.For(n, do)
 }
 
-// sumBlock is the number of terms that SumInBlocks adds on one goroutine. It is part of the order of the sum:
-// changing it changes results in the last bits.
+// sumBlock is the number of terms per block of SumInBlocks. Changing it changes results in the last bits.
 const sumBlock = 1 << 15
 
 // SumInBlocks adds n terms in blocks. Each block is summed on its own, then the blocks are added in order.
 func SumInBlocks(n int, term func(i int) float64) float64 {
-	parts := make([]float64, (n+sumBlock-1)/sumBlock)
-	For(len(parts), 4*float64(n), func(b int) {
+	return SumsOfBlocks(n, sumBlock, 4, func(first, end int) [3]float64 {
 		var s float64
-		for i := b * sumBlock; i < min((b+1)*sumBlock, n); i++ {
+		for i := first; i < end; i++ {
 			s += term(i)
 		}
-		parts[b] = s
-	})
-	return Sum(parts)
+		return [3]float64{s}
+	})[0]
+}
+
+// SumsOfBlocks splits [0, n) into blocks of a size, and adds the three sums that sum returns for each, in the
+// order of the blocks. work is the number of multiplications per index, about.
+func SumsOfBlocks(n, size int, work float64, sum func(first, end int) [3]float64) (total [3]float64) {
+	parts := make([][3]float64, (n+size-1)/size)
+	For(len(parts), work*float64(n), func(b int) { parts[b] = sum(b*size, min((b+1)*size, n)) })
+	for _, part := range parts {
+		for k, v := range part {
+			total[k] += v
+		}
+	}
+	return total
 }

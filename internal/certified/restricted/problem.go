@@ -10,8 +10,8 @@
 // (newton.go). All others: a primal-dual interior-point method (interior.go), in the space of the rows where
 // that has fewer dimensions than the columns (rowspace.go, rowsystem.go).
 //
-// Comments on constants quote numbers of steps. They were measured with a prototype of the same method in numpy, on
-// public data sets.
+// Comments on constants quote numbers of steps. They were measured with a prototype of the same method in
+// numpy, on public data sets.
 package restricted
 
 import (

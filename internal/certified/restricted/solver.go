@@ -47,7 +47,8 @@ const (
 // are close enough for the last multipliers to mean something, and a cold one if that was not tried or
 // failed.
 //
-// reusable says that the next problem may have the same rows, so that their space is worth keeping.
+// If reusable is set, the solver keeps the space of the rows, because the next problem may have the same
+// rows.
 func (s *Solver) Solve(p Problem, from Start, tolerance float64, reusable bool,
 	stop func() bool) (w []float64, attempts []Result) {
 	if !worthwhile(p) {

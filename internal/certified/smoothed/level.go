@@ -28,28 +28,21 @@ const (
 
 // sums returns those of m c(z - s), m c'(z - s) and m c"(z - s).
 func (l levelSolver) sums(s float64) (value, slope, curvature float64) {
-	z := l.scores
-	parts := make([][3]float64, (len(z)+levelBlock-1)/levelBlock)
-	linalg.For(len(parts), 4*float64(len(z)), func(b int) {
-		var part [3]float64
-		for i := b * levelBlock; i < min((b+1)*levelBlock, len(z)); i++ {
-			v, d, e := l.hinge.At(z[i] - s)
+	total := linalg.SumsOfBlocks(len(l.scores), levelBlock, 4, func(first, end int) [3]float64 {
+		var value, slope, curvature float64
+		for i := first; i < end; i++ {
+			v, d, e := l.hinge.At(l.scores[i] - s)
 			m := 1.0
 			if l.weights != nil {
 				m = l.weights[i]
 			}
-			part[0] += float64(m * v)
-			part[1] += float64(m * d)
-			part[2] += float64(m * e)
+			value += float64(m * v)
+			slope += float64(m * d)
+			curvature += float64(m * e)
 		}
-		parts[b] = part
+		return [3]float64{value, slope, curvature}
 	})
-	for _, part := range parts {
-		value += part[0]
-		slope += part[1]
-		curvature += part[2]
-	}
-	return value, slope, curvature
+	return total[0], total[1], total[2]
 }
 
 // levelOfVolume solves sum m c(z - s) = volume, from a level that is not too high. The sum is convex and

@@ -64,6 +64,9 @@ func CheckFileTags(t *testing.T, a *cli.App, arguments ...string) {
 	placeholders := []string{"FILE", "NAME=FILE", "MODEL", "DIR", "KEYFILE"}
 	checkTag := func(verb *kong.Node, v *kong.Value, namesFile bool) {
 		kind := v.Tag.Get("file")
+		if kind == "" {
+			kind = a.Options[v.Name].File
+		}
 		if namesFile && kind == "" {
 			t.Errorf("%s: %s names a file and has no tag file", verb.Name, v.Name)
 		}

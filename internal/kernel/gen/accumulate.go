@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// lanes is kernel.Lanes: an octet of rows adds to the eight lanes at once.
+// lanes is kernel.Lanes. An octet of rows adds to all eight lanes at once.
 const lanes = 8
 
 // denseFrom is the number of active octets of a panel from which all eight are added in one sweep.
@@ -24,8 +24,8 @@ func accumulate(c code) {
 	}
 }
 
-// exactGradient skips a panel whose v is all zero, sweeps once over one with many active octets, and once for each
-// active octet otherwise. Skipping what is zero changes no bit: a lane is never -0, and adding a zero leaves it.
+// exactGradient skips a panel whose v is all zero, reads a panel with many active octets once, and other panels once for each
+// active octet. Skipping zeros changes no bit: a lane is never -0, and adding a zero does not change it.
 func exactGradient(c code, s shape, size int) {
 	c.function(fmt.Sprintf("accumulateFloat%d%s", 8*size, s.name),
 		fmt.Sprintf("(x *float%d, v *float64, lanes *float64, d int, panels int)", 8*size),
@@ -179,7 +179,7 @@ func (g gradient) dense() {
 	g.down(j, "dense")
 }
 
-// productOf is product for a factor that may lie in memory.
+// productOf is product for a factor that may be in memory.
 func (g gradient) productOf(x operand.Mem, factor operand.Op) reg.VecVirtual {
 	if _, inMemory := factor.(operand.Mem); !inMemory {
 		return g.product(g.shape, g.size, x, factor)

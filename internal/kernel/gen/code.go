@@ -55,7 +55,7 @@ func (c code) zero(s shape, v reg.Register) {
 	c.VXORPD(v, v, v)
 }
 
-// function begins a leaf function without a frame.
+// function starts a leaf function without a frame.
 func (c code) function(name, signature, doc string) {
 	c.Function(name)
 	c.Attributes(attr.NOSPLIT)

@@ -35,8 +35,8 @@ type codedCode struct {
 // cross a cache line and shifts use different units of the processor.
 const fromMemory = 5
 
-// codedScores keeps the sums of some rows in registers and goes through the groups. A group of at most 32 levels is
-// looked up in registers (AVX-512), any other entry by entry: that is faster than a gather.
+// codedScores keeps the sums of some rows in registers and handles group after group. A group of at most 32 levels is looked
+// up in registers (AVX-512), other groups entry by entry, which is faster than a gather.
 func codedScores(c code, s shape, bytes int, between bool) {
 	name, signature := fmt.Sprintf("codes%d%s", 8*bytes, s.name),
 		fmt.Sprintf("(codes *uint%d, w *float64, start *int32, z *float64, groups int, panels int, add int)", 8*bytes)
@@ -173,9 +173,9 @@ func (t codedCode) inRegisters(levels reg.Register, registers int) {
 	}
 }
 
-// vectorOfCodes returns the codes of rows 8k to 8k+7, one a lane. A table of 16 or 32 entries ignores the bits above,
-// so the one-byte code of lane i needs only to be the lowest byte: it lies at 8i+k (kernel.CodeIndex), and the vector
-// is what begins k bytes further. The mask keeps the load from reaching behind the group.
+// vectorOfCodes returns the codes of rows 8k to 8k+7, one per lane. A table of 16 or 32 entries ignores higher bits, so the
+// one-byte code of lane i only has to be the lowest byte. It is at 8i+k (kernel.CodeIndex), so the vector starts k bytes later.
+// The mask keeps the load within the group.
 func (t codedCode) vectorOfCodes(k int, all reg.VecVirtual) reg.VecVirtual {
 	code := t.ZMM()
 	switch {
@@ -202,7 +202,7 @@ func (t codedCode) interpolate(k, row int, here, there reg.VecVirtual) {
 	t.VADDPD(there, t.sum[k], t.sum[k])
 }
 
-// entries loads the first levels entries of a table from offset on, zeros behind them.
+// entries loads the first levels entries of a table from offset on, followed by zeros.
 func (t codedCode) entries(levels reg.Register, registers, offset int) []reg.VecVirtual {
 	ones, mask, v := t.GP64(), t.GP64(), make([]reg.VecVirtual, registers)
 	t.MOVQ(operand.I32(-1), ones)
@@ -219,7 +219,7 @@ func (t codedCode) entries(levels reg.Register, registers, offset int) []reg.Vec
 	return v
 }
 
-// look returns the entries that the codes name. The codes are lost unless keep is set.
+// look returns the entries of the codes. It overwrites the codes unless keep is set.
 func (t codedCode) look(code reg.VecVirtual, entries []reg.VecVirtual, keep bool) reg.VecVirtual {
 	result := code
 	if keep || len(entries) == 4 {
@@ -290,7 +290,7 @@ func (t codedCode) four(row int) reg.VecVirtual {
 	return v
 }
 
-// pairs returns the entries of four rows and the entries behind them: one load fetches both of a row.
+// pairs returns the entries of four rows and the entries after them. One load fetches both entries of a row.
 func (t codedCode) pairs(row int) (here, there reg.VecVirtual) {
 	even, odd := t.XMM(), t.XMM()
 	a, b := t.YMM(), t.YMM()

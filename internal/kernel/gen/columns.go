@@ -5,8 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// columns emits what columns of numbers are asked before they become panels. A processor with AVX-512 has nothing to win:
-// it gathers no faster, and reads columns as fast as memory delivers them.
+// columns emits the conversions and checks of columns before they become panels. AVX-512 gains nothing: it gathers no faster,
+// and AVX2 already reads columns at the speed of memory.
 func columns(c code) {
 	extent(c)
 	pick(c, 8)
@@ -49,7 +49,7 @@ func extent(c code) {
 	c.finish()
 }
 
-// pick takes numbers by their places, as they are or as float32. A finite number less itself is +0, which has no bits.
+// pick gathers numbers by row, as float64 or float32. A finite number minus itself is +0, which has no bits set.
 func pick(c code, size int) {
 	c.function(label("pickFloat%dAVX2", 8*size),
 		label("(x *float64, rows *int32, vectors int, dst *float%d) (finite bool)", 8*size),
@@ -84,7 +84,7 @@ func pick(c code, size int) {
 	c.finish()
 }
 
-// quotients emits whole numbers of some bytes as they are, or divided.
+// quotients emits the conversion of whole numbers of some bytes, undivided or divided.
 func quotients(c code, size int, name string) {
 	c.function(label("%s%dAVX2", name, 8*size), "(x *byte, vectors int, divisor float64, dst *float64)",
 		"does four numbers a vector; vectors is positive.")
@@ -111,7 +111,7 @@ func quotients(c code, size int, name string) {
 	c.finish()
 }
 
-// widen emits float32 as float64.
+// widen emits the conversion of float32 to float64.
 func widen(c code) {
 	c.function("widenAVX2", "(x *byte, vectors int, dst *float64)", "does four numbers a vector; vectors is positive.")
 	r := c.arguments("x", "vectors", "dst")
@@ -125,8 +125,7 @@ func widen(c code) {
 	c.finish()
 }
 
-// wholeNumbers emits the search for x = whole / power. A product that no int32 is near becomes the least of them, as NaN
-// does.
+// wholeNumbers emits the search for x = whole / power. A product outside int32 becomes the least int32, like NaN.
 func wholeNumbers(c code) {
 	c.function("wholeNumbersAVX2", "(x *float64, vectors int, power float64, whole *int32, largest *int32) (ok bool)",
 		"does four numbers a vector; vectors is positive. It writes the largest magnitudes of four lanes.")
@@ -170,7 +169,7 @@ func wholeNumbers(c code) {
 	c.finish()
 }
 
-// narrow emits whole numbers in few bytes.
+// narrow emits the conversion of whole numbers to few bytes.
 func narrow(c code, size int) {
 	c.function(label("narrow%dAVX2", 8*size), "(x *int32, vectors int, dst *byte)",
 		"does eight numbers a vector; vectors is positive. What does not fit becomes the nearest number that does.")

@@ -31,10 +31,10 @@ func decimals(c code) {
 	c.finish()
 }
 
-// decimalsCode keeps 64 bytes of text in sight, those from base on: a bit of others for each that is neither digit nor
-// minus, and a bit of minus. Numbers are found there by their bits, which takes less time than to look at each number
-// for its length before the next one can be found. Both masks lose the bits of what has been read; from is where the next
-// number begins.
+// decimalsCode examines 64 bytes of text at a time, those from base on. The mask others has a bit for each byte that is neither
+// a digit nor a minus, the mask minus a bit for each minus. Finding numbers by these bits takes less time than measuring each
+// number before the next one can be found. Bits of numbers that have been read are cleared; from is the start of the next
+// number.
 type decimalsCode struct {
 	code
 	tables            decimalTables
@@ -89,7 +89,7 @@ func (d decimalsCode) emit() {
 	d.store(result)
 	d.jump(d.JMP, "next")
 
-	// A single digit, which many columns are full of.
+	// A single digit, which is common in many columns.
 	d.Label("digit")
 	d.MOVBLZX(at(start, 0), start.As32())
 	d.SUBL(operand.Imm('0'), start.As32())
@@ -100,7 +100,7 @@ func (d decimalsCode) emit() {
 	d.VMOVSD(result, at(d.dst, 0))
 	d.jump(d.JMP, "next")
 
-	// Digits behind the point go to the end of the 16 bytes, those before it one place farther than they would with it.
+	// Digits after the point move to the end of the 16 bytes, those before it one position further than with the point.
 	d.Label("point")
 	d.CMPB(d.stop, operand.U8(':'))
 	d.jump(d.JEQ, "done")
@@ -141,14 +141,14 @@ func (d decimalsCode) emit() {
 	d.down(d.left, "number")
 	d.jump(d.JMP, "done")
 
-	// The end of the number is out of sight, or it has none within 64 bytes.
+	// The end of the number is beyond the 64 bytes.
 	d.Label("far")
 	d.TESTQ(d.from, d.from)
 	d.jump(d.JNZ, "look")
 	d.jump(d.JMP, "done")
 }
 
-// look brings 64 bytes into sight.
+// look loads the next 64 bytes.
 func (d decimalsCode) look() {
 	zeros, nines, minus := d.YMM(), d.YMM(), d.YMM()
 	d.VMOVDQU(d.tables.zeros, zeros)
@@ -174,8 +174,8 @@ func (d decimalsCode) look() {
 	}
 }
 
-// takeSign moves start behind a minus and shortens lengths, the first of which must remain positive. It gives up where a
-// minus stands farther in.
+// takeSign moves start past a minus and shortens lengths, the first of which must remain positive. It ends the loop where a
+// minus is not the first byte.
 func (d decimalsCode) takeSign(start reg.Register, lengths ...reg.Register) {
 	d.SHRXQ(d.from, d.minus, d.sign)
 	d.BZHIQ(lengths[len(lengths)-1], d.sign, d.sign)
@@ -189,7 +189,7 @@ func (d decimalsCode) takeSign(start reg.Register, lengths ...reg.Register) {
 	d.jump(d.JLE, "done")
 }
 
-// mantissa is the number that 16 digits make: pairs, fours, eights, all. It gives up where float64 may not have it.
+// mantissa returns the number of 16 digits: pairs, fours, eights, all. It ends the loop where float64 may not hold the number.
 func (d decimalsCode) mantissa(digits reg.VecVirtual) reg.GPVirtual {
 	high, low := d.GP64(), d.GP64()
 	d.VPMADDUBSW(d.tables.tens, digits, digits)
@@ -217,8 +217,8 @@ func (d decimalsCode) store(number reg.VecVirtual) {
 	d.VMOVSD(number, at(d.dst, 0))
 }
 
-// decimalTables lie in the read-only data. From byte n on, all holds the control that moves the first n bytes of 16 to the
-// end, behind zeros; from byte sidesTable + n on, a mask of the last n bytes; from powersTable on, powers of ten.
+// decimalTables are in read-only data. From byte n on, all contains the control that moves the first n bytes of 16 to the end,
+// after zeros; from byte sidesTable + n on, a mask of the last n bytes; from powersTable on, powers of ten.
 type decimalTables struct{ zeros, nines, minuses, tens, hundreds, tenThousands, all operand.Mem }
 
 const sidesTable, powersTable = 32, 64

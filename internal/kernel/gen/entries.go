@@ -5,14 +5,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// entryRows is the number of rows that are looked up together: of one code or not.
+// entryRows is the number of rows of a block, whose codes may all be the same.
 const entryRows = 16
 
 // entryLanes is kernel.EntryLanes.
 const entryLanes = 4
 
-// entries emits the sum of scores of several models and the entries of a table that the rows' codes name, and the sums of
-// several models' coefficients by code.
+// entries emits the addition of table entries to the scores of several models, by the rows' codes, and the sums of several
+// models' coefficients by code.
 func entries(c code) {
 	for _, s := range []shape{avx2, avx512} {
 		entriesOf(c, s)
@@ -28,7 +28,7 @@ type entriesCode struct {
 
 }
 
-// entriesOf goes through blocks of rows. The entries of a row are those of its models, side by side.
+// entriesOf handles blocks of rows. The entries of a row, one per model, are adjacent.
 func entriesOf(c code, s shape) {
 	c.function("entries"+s.name, "(codes *uint16, table *float32, z *float32, models int, panels int)",
 		"adds the entries that the rows' codes name to the scores of panels; models and panels are positive.")

@@ -19,7 +19,7 @@ const (
 	tileFilterBytes
 )
 
-// filter emits the selection in the scores of a tile, panel by panel: they are read as they were written.
+// filter emits the selection of scores of a tile, panel by panel, in the order in which they were written.
 func filter(c code) {
 	tables := newCompressTables(c)
 	for _, s := range []shape{avx2, avx512} {
@@ -44,7 +44,7 @@ type filterCode struct {
 	tables                 compressTables
 }
 
-// fewRows is the number of further wanted scores of a block up to which they are taken one by one.
+// fewRows is the largest number of further selected scores of a block that are appended one by one.
 const fewRows = 5
 
 func (f filterCode) emit(panels reg.Register) {
@@ -68,8 +68,8 @@ func (f filterCode) emit(panels reg.Register) {
 	})
 }
 
-// block looks which of 64 scores are wanted. Mostly that is none or one: a first one is written without a branch and counted
-// if it is wanted. Others are taken one by one, and many of them as whole vectors. What follows ends in a jump or a return.
+// block selects among 64 scores. Mostly none or one is selected: a first one is written without a branch and counted if it is
+// selected. A few others are appended one by one, many as whole vectors. The code that follows ends in a jump or a return.
 func (f filterCode) block(next func()) {
 	wanted, row := f.wanted(), f.GP64()
 	f.TZCNTQ(wanted, row) // 64 where there is none
@@ -103,7 +103,7 @@ func (f filterCode) block(next func()) {
 	f.JMP(operand.LabelRef("next"))
 }
 
-// take writes the score of a row, and its number, behind those counted.
+// take appends the score of a row and its number.
 func (f filterCode) take(row reg.Register) {
 	number, value := f.GP32(), f.GP32()
 	f.LEAL(operand.Mem{Base: f.row.As64(), Index: row, Scale: 1}, number)
@@ -144,7 +144,7 @@ func (f filterCode) compare(z, mask reg.Register) {
 	f.VCMPPS(operand.Imm(lessThan), z, f.t, mask)
 }
 
-// block512 appends the wanted ones of 64 scores, a vector at a time.
+// block512 appends the selected ones of 64 scores, a vector at a time.
 func (f filterCode) block512() {
 	at512 := avx512.singles()
 	number, step := f.ZMM(), f.ZMM()
@@ -202,7 +202,7 @@ func (f filterCode) block256() {
 	}
 }
 
-// compressTables lie in the read-only data. For each of the 16 masks of four elements: the order of 32-bit halves that
+// compressTables are in read-only data. For each of the 16 masks of four elements: the order of 32-bit halves that
 // moves the chosen doubles to the front, and the bytes that do so for four 32-bit numbers. And the numbers 0 to 15.
 type compressTables struct{ permutations, shuffles, counting operand.Mem }
 

@@ -5,15 +5,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// hinge emits the step from scores to coefficients for the hinge.
+// hinge emits the conversion of scores to coefficients for the hinge.
 func hinge(c code) {
 	for _, s := range []shape{avx2, avx512} {
 		hingePanels(c, s)
 	}
 }
 
-// hingePanels keeps the sixteen lanes in registers. Which rows count is seen in float32, where a score is compared with the
-// shift rounded up; the sums are formed from the scores in float64.
+// hingePanels keeps the sixteen lanes in registers. Rows are selected in float32, by comparing a score with the shift rounded
+// up; the sums are formed from the scores in float64.
 func hingePanels(c code, s shape) {
 	c.function("hinge"+s.name,
 		"(z *float32, stride int, panels int, flip float32, bound float32, sign float64, shift float64, v float32, "+

@@ -30,6 +30,7 @@ var kernels = []part{
 	{"reduce", reduce},
 	{"tile", tile},
 	{"tilegradient", tileGradient},
+	{"tilerow", tileRow},
 	{"filter", filter},
 	{"hinge", hinge},
 	{"select", selection},

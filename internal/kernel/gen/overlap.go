@@ -7,7 +7,7 @@ import (
 )
 
 // overlap emits the scores of one panel together with the gradient of another. The first comes from memory while the second,
-// which has been scored before, is in cache. The sixteen registers of AVX2 do not hold what this needs.
+// which has been scored before, is in cache. The sixteen registers of AVX2 are not enough.
 func overlap(c code) {
 	for _, size := range []int{4, 8} {
 		for _, s := range []shape{avx512} {

@@ -1,12 +1,12 @@
 package main
 
-// probes emits what command bench measures the machine with. The library does not use it.
+// probes emits the yardsticks of command bench. The library does not use them.
 func probes(c code) {
 	read(c)
 	multiply(c)
 }
 
-// read emits the reading of memory that benchmarks measure the machine with. Wider vectors do not read faster.
+// read emits a sweep over memory. Wider vectors do not read faster.
 func read(c code) {
 	c.function("readAVX2", "(x *float32, blocks int, sums *float32)",
 		"writes eight partial sums of blocks of 128 values; blocks is positive.")

@@ -65,8 +65,8 @@ func bowl(n int) []float64 {
 	var values []float64
 	for j := range n {
 		for i := range n {
-			x, y := 2*float64(i)/float64(n-1)-1, 2*float64(j)/float64(n-1)-1
-			values = append(values, float64(x*x)+float64(y*y)/2)
+			x, y := float64(2*float64(i)/float64(n-1))-1, float64(2*float64(j)/float64(n-1))-1
+			values = append(values, float64(x*x)+float64(float64(y*y)/2))
 		}
 	}
 	return values
@@ -136,7 +136,7 @@ func wellFormed(t *testing.T, svg []byte) []string {
 // Scores returns the scores of a detector that finds most positives. A few of them are far away.
 func Scores(negatives, positives int) metric.Scores {
 	random := rand.New(rand.NewPCG(1, 2))
-	uniform := func() float64 { return (float64(random.Uint64()>>11) + 0.5) / (1 << 53) }
+	uniform := func() float64 { return float64((float64(random.Uint64()>>11) + 0.5) / (1 << 53)) }
 	logistic := func() float64 {
 		u := uniform()
 		return detmath.Log(u / (1 - u))

@@ -2,13 +2,11 @@ package table
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"toptau/diag"
 	"toptau/internal/text"
-	"toptau/schema"
 )
 
 // names resolves references to columns.
@@ -30,14 +28,16 @@ func newNames(file string, header *row, width int) (*names, error) {
 			name = string(trimBlanks(header.fields[i]))
 		}
 		if text += len(name); text > maxText {
-			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i), Found: "more than 16 MiB of column names",
+			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i),
+				Found:    "more than 16 MiB of column names",
 				Expected: "shorter names", Hint: "check the quotes and the delimiter of the first line"}
 		}
 		if j, ok := n.index[name]; ok {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i),
 				Found:    fmt.Sprintf("the name %s for columns %d and %d", diag.Quote(name), j+1, i+1),
-				Expected: "different names", Fixes: []diag.Fix{{Param: "header", Value: "no", When: "if the line is a row"}},
-				Hint: "otherwise rename one"}
+				Expected: "different names",
+				Fixes:    []diag.Fix{{Param: "header", Value: "no", When: "if the line is a row"}},
+				Hint:     "otherwise rename one"}
 		}
 		n.all = append(n.all, name)
 		n.index[name] = i
@@ -178,117 +178,4 @@ func editDistance(a, b string) int {
 		}
 	}
 	return cost[len(s)][len(t)]
-}
-
-// roles holds the columns of a file by role, -1 for a role without a column.
-type roles struct {
-	features []int // by feature: the column
-	label    int
-	weight   int
-	group    int
-	segment  int
-	time     int
-	ids      []int
-
-	other  []bool // by column: neither feature nor label
-	forced map[int]schema.Kind
-}
-
-// newRoles gives columns the roles that the options name.
-func newRoles(o *Options, n *names) (*roles, error) {
-	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}}
-	for _, f := range []struct {
-		param, ref string
-		to         *int
-	}{
-		{"label", o.Label, &r.label},
-		{"weight", o.Weight, &r.weight},
-		{"group", o.Group, &r.group},
-		{"segment", o.Segment, &r.segment},
-		{"time", o.Time, &r.time},
-	} {
-		i, err := n.findOne(f.param, f.ref)
-		if err != nil {
-			return nil, err
-		}
-		*f.to = i
-		if i >= 0 && f.to != &r.label {
-			r.other[i] = true
-		}
-	}
-	var err error
-	if r.ids, err = n.findAll("id", o.ID); err != nil {
-		return nil, err
-	}
-	dropped, err := n.findAll("drop", o.Drop)
-	if err != nil {
-		return nil, err
-	}
-	for _, i := range append(dropped, r.ids...) {
-		r.other[i] = true
-	}
-	if err := r.checkLabel(dropped, n); err != nil {
-		return nil, err
-	}
-	return r, r.forceKinds(o, n)
-}
-
-// checkLabel refuses a label that is also the weight or dropped.
-func (r *roles) checkLabel(dropped []int, n *names) error {
-	if r.label < 0 {
-		return nil
-	}
-	conflict := ""
-	if r.label == r.weight {
-		conflict = "weight"
-	}
-	if slices.Contains(dropped, r.label) {
-		conflict = "drop"
-	}
-	if conflict == "" {
-		return nil
-	}
-	return sameColumn(n, r.label, "label", conflict)
-}
-
-// sameColumn is the error of a column with two roles that exclude each other.
-func sameColumn(n *names, column int, first, second string) error {
-	return &diag.Error{Kind: diag.Usage, File: n.file, Column: n.all[column],
-		Found: "the same column as " + first + " and " + second, Expected: "different columns"}
-}
-
-// forceKinds reads the options that set the kinds of columns.
-func (r *roles) forceKinds(o *Options, n *names) error {
-	categorical, err := n.findAll("categorical", o.Categorical)
-	if err != nil {
-		return err
-	}
-	numeric, err := n.findAll("numeric", o.Numeric)
-	if err != nil {
-		return err
-	}
-	for _, i := range categorical {
-		r.forced[i] = schema.Categorical
-	}
-	for _, i := range numeric {
-		if k, ok := r.forced[i]; ok && k == schema.Categorical {
-			return sameColumn(n, i, "categorical", "numeric")
-		}
-		r.forced[i] = schema.Numeric
-	}
-	return nil
-}
-
-// takeFeatures makes features of all columns without another role.
-func (r *roles) takeFeatures(n *names) error {
-	for i := range n.all {
-		if i != r.label && !r.other[i] {
-			r.features = append(r.features, i)
-		}
-	}
-	if len(r.features) == 0 {
-		return &diag.Error{Kind: diag.Data, File: n.file, Found: "no column left for features",
-			Expected: "at least one besides the label and the columns with other roles"}
-	}
-	return nil
 }

@@ -31,8 +31,8 @@ func (c *columnGroup) eachPart(visit func()) {
 	}
 }
 
-// measureGroup computes the moments of numeric columns on all rows, without weights. It returns the columns in which a value
-// is missing; these are measured one by one.
+// measureGroup computes the moments of numeric columns on all rows, without weights. It returns the columns
+// in which a value is missing; these are measured one by one.
 func (f *fitter) measureGroup(columns []int, all []measured) (alone []int) {
 	c := &columnGroup{rows: f.t.Rows()}
 	for _, j := range columns {

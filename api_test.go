@@ -1,0 +1,249 @@
+package toptau
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"toptau/method"
+	"toptau/metric"
+	"toptau/schema"
+)
+
+// publicPackages are the packages that other modules may import, in import order.
+var publicPackages = []string{"diag", "surrogate", "threshold", "method", "schema", "metric", "calibrate", "result", "model", "."}
+
+// TestAPI compares api/*.txt with the documentation of every public package, so that a review sees each change.
+func TestAPI(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("there is no go command")
+	}
+	for _, pkg := range publicPackages {
+		text, err := exec.Command("go", "doc", "-all", "./"+pkg).Output()
+		if err != nil {
+			t.Fatalf("go doc %s: %v", pkg, err)
+		}
+		name := pkg
+		if pkg == "." {
+			name = "toptau"
+		}
+		compareGenerated(t, "api/"+name+".txt", string(text))
+	}
+	files, err := filepath.Glob("api/*.txt")
+	if err != nil || len(files) != len(publicPackages) {
+		t.Errorf("%q in api, expected one for each of %q: %v", files, publicPackages, err)
+	}
+	out, err := exec.Command("go", "list", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		name := strings.TrimPrefix(strings.TrimPrefix(path, "toptau"), "/")
+		if name == "" {
+			name = "."
+		}
+		if !strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "cmd/") && !slices.Contains(publicPackages, name) {
+			t.Errorf("package %s is public and not in the list", path)
+		}
+	}
+}
+
+// furtherParams are names of parameters that are no field of an option struct.
+var furtherParams = map[string]string{
+	"score": "Entry.Column: the flag says what the column holds",
+	"taus":  "the rates of internal/learn",
+	"sign":  "a key file on the command line: Model.Sign in Go",
+}
+
+// Errors name a parameter by its field in an option struct, in kebab case, or by the kind of a goal.
+func TestParametersAreOptions(t *testing.T) {
+	known := map[string]bool{}
+	for _, kind := range metric.GoalKinds() {
+		known[string(kind)] = true
+	}
+	for _, options := range []any{TrainOptions{}, FitOptions{}, EvaluateOptions{}, ThresholdOptions{}, DiagnoseOptions{}, ScoreOptions{},
+		ExplainOptions{}, VerifyOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
+		addParams(known, reflect.TypeOf(options))
+	}
+	used := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if path != "." && (strings.HasPrefix(path, ".") || path == "bench" || path == "cmd" || path == "internal/cli" || path == "internal/paper") {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			pair, ok := n.(*ast.KeyValueExpr)
+			if !ok {
+				return true
+			}
+			if key, ok := pair.Key.(*ast.Ident); !ok || key.Name != "Param" {
+				return true
+			}
+			literal, ok := pair.Value.(*ast.BasicLit)
+			if !ok {
+				return true
+			}
+			name, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			used[name] = true
+			if !known[name] && furtherParams[name] == "" {
+				t.Errorf("%s: the parameter %q is no field of an option struct and no kind of goal", path, name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range furtherParams {
+		if !used[name] {
+			t.Errorf("no error names the parameter %q any more", name)
+		}
+	}
+	if len(used) < 20 {
+		t.Errorf("only %d parameters found: %v", len(used), used)
+	}
+}
+
+// addParams adds the names of a struct's fields, and of the structs in it.
+func addParams(names map[string]bool, s reflect.Type) {
+	for i := range s.NumField() {
+		f := s.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		names[kebabCase(f.Name)] = true
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			addParams(names, f.Type)
+		}
+	}
+}
+
+// kebabCase returns a field's name as a parameter: MaxTime is max-time, ID is id.
+func kebabCase(name string) string {
+	var b strings.Builder
+	letters := []rune(name)
+	for i, c := range letters {
+		starts := i > 0 && unicode.IsUpper(c) && (unicode.IsLower(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
+		if starts {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+func TestKebabCase(t *testing.T) {
+	for name, want := range map[string]string{"MaxTime": "max-time", "ID": "id", "K": "k", "LabelsFile": "labels-file", "MaxFPR": "max-fpr"} {
+		if got := kebabCase(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// clientProgram is a program of another module: it trains, saves, loads and scores.
+const clientProgram = `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+
+	"toptau"
+	"toptau/threshold"
+)
+
+func main() {
+	ctx := context.Background()
+	var rows toptau.Rows
+	rows.Columns = []string{"errors", "bytes"}
+	for i := range 400 {
+		attack := i%4 == 0
+		rows.Numbers = append(rows.Numbers, []float64{float64(i*7%10) + map[bool]float64{true: 6}[attack], float64(i % 13)})
+		rows.Positive = append(rows.Positive, attack)
+	}
+	data, err1 := rows.Data()
+	trained, err2 := toptau.Train(ctx, data, toptau.MaxFPR("10%"), toptau.TrainOptions{Delta: threshold.MustRate("5%")})
+	if err := errors.Join(err1, err2); err != nil {
+		log.Fatal(err)
+	}
+	err1 = trained.Model.Save("model.json")
+	m, err2 := toptau.Load("model.json")
+	if err := errors.Join(err1, err2); err != nil {
+		log.Fatal(err)
+	}
+	stream, err := toptau.Score(ctx, m, strings.NewReader("errors,bytes\n15,3\n0,4\n"), toptau.ScoreOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for row, err := range stream.Rows() {
+		fmt.Println(row.Number, row.Decisions[0], err)
+	}
+}
+`
+
+// A program of another module compiles and runs with the public packages alone.
+func TestClientModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("there is no go command")
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, requirements, _ := strings.Cut(string(mod), "\n") // the same go version and modules
+	dir := t.TempDir()
+	for name, content := range map[string]string{"main.go": clientProgram,
+		"go.mod": "module client\n" + requirements + "\nrequire toptau v0.0.0\nreplace toptau => " + strconv.Quote(here) + "\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums, err := os.ReadFile("go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command("go", "run", "-mod=mod", ".")
+	run.Dir = dir
+	run.Env = append(os.Environ(), "GOFLAGS=", "GOPROXY=off", "GOWORK=off")
+	out, err := run.CombinedOutput()
+	if want := "1 true <nil>\n2 false <nil>\n"; err != nil || string(out) != want {
+		t.Errorf("%v, got\n%s\nwant\n%s", err, out, want)
+	}
+}

@@ -1,0 +1,153 @@
+package toptau_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/method"
+	"toptau/model"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// Every function that opens a file keeps the cause of a failure, and names the file.
+func TestMissingFiles(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none.csv")
+	opened := map[string]func() error{
+		"Read":            func() error { _, err := toptau.Read(t.Context(), missing, toptau.Format{Label: "y"}); return err },
+		"Load":            func() error { _, err := toptau.Load(missing); return err },
+		"LoadCertificate": func() error { _, err := model.LoadCertificate(missing); return err },
+		"ReadScores":      func() error { _, err := toptau.ReadScores(t.Context(), "m", missing, toptau.Format{}); return err },
+		"Read with a labels file": func() error {
+			data := writeFile(t, "d.csv", "1\n2\n")
+			_, err := toptau.Read(t.Context(), data, toptau.Format{LabelsFile: missing})
+			return err
+		},
+	}
+	for name, open := range opened {
+		err := open()
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v does not match fs.ErrNotExist", name, err)
+		}
+		var e *toptau.Error
+		if !errors.As(err, &e) || e.Kind != diag.IO || e.File != missing {
+			t.Errorf("%s: %+v, want an Error of kind io for the file", name, e)
+		}
+		if strings.Count(err.Error(), missing) != 1 {
+			t.Errorf("%s: the file is not named exactly once: %v", name, err)
+		}
+	}
+}
+
+// A context that has ended is the error of every verb.
+func TestEndedContext(t *testing.T) {
+	d := separableData(t, 200)
+	fitted := fitData(t, d, fitCase{Problem: topPush(0.1)})
+	path := writeFile(t, "d.csv", smallTable)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	entry := toptau.Entry{Model: fitted.Model}
+	for name, call := range map[string]func() error{
+		"Read":       func() error { _, err := toptau.Read(ctx, path, smallFormat); return err },
+		"ReadFrom":   func() error { _, err := toptau.ReadFrom(ctx, strings.NewReader(smallTable), smallFormat); return err },
+		"ReadScores": func() error { _, err := toptau.ReadScores(ctx, "m", path, toptau.Format{}); return err },
+		"Train":      func() error { _, err := toptau.Train(ctx, d, toptau.Top("10%"), toptau.TrainOptions{}); return err },
+		"Fit":        func() error { _, err := toptau.Fit(ctx, d, topPush(0.1), toptau.FitOptions{}); return err },
+		"Evaluate": func() error {
+			_, err := toptau.Evaluate(ctx, d, []toptau.Entry{entry}, toptau.EvaluateOptions{})
+			return err
+		},
+		"Threshold": func() error {
+			_, err := toptau.Threshold(ctx, d, entry, toptau.Top("10%"), toptau.ThresholdOptions{})
+			return err
+		},
+		"Diagnose": func() error { _, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{}); return err },
+		"Verify": func() error {
+			_, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, toptau.VerifyOptions{})
+			return err
+		},
+		"Explain": func() error {
+			_, err := toptau.Explain(ctx, fitted.Model, strings.NewReader("a,b,c\n1,2,3\n"), toptau.ExplainOptions{})
+			return err
+		},
+	} {
+		if err := call(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v does not match context.Canceled", name, err)
+		}
+	}
+}
+
+// Too few rows for the guarantee: Train fits nothing, and Threshold returns the threshold without a guarantee.
+func TestNoGuarantee(t *testing.T) {
+	d := separableData(t, 200)
+	delta := threshold.MustRate("5%")
+	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("0.1%"), toptau.TrainOptions{Delta: delta,
+		Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+	if !errors.Is(err, toptau.ErrNoGuarantee) || trained != nil {
+		t.Errorf("Train returns %v, %v", trained, err)
+	}
+	wantError(t, err, diag.Guarantee)
+
+	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
+	c, err := toptau.Threshold(t.Context(), separableData(t, 210), toptau.Entry{Model: m}, toptau.MaxFPR("0.1%"), toptau.ThresholdOptions{Delta: delta})
+	if !errors.Is(err, toptau.ErrNoGuarantee) {
+		t.Errorf("Threshold returns %v", err)
+	}
+	if c == nil || c.Result.Certified || c.Result.Reason == "" || c.Point.Guarantee != nil {
+		t.Fatalf("%+v", c)
+	}
+	withPoint, err := m.WithPoint(c.Point)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, found := withPoint.Point("calibrated"); !found || p.Threshold != c.Result.Threshold {
+		t.Errorf("%+v, %v", p, found)
+	}
+	// The same goal without a guarantee has no error.
+	if _, err := toptau.Threshold(t.Context(), d, toptau.Entry{Model: m}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Goals with a bad text are refused by every verb that takes one.
+func TestBadGoals(t *testing.T) {
+	d := separableData(t, 60)
+	entry := toptau.Entry{Column: "a"}
+	for name, g := range map[string]toptau.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "top-count": toptau.TopCount(5, 5),
+		"alerts": toptau.Alerts(-1, 10), "no goal": {}} {
+		_, err := toptau.Train(t.Context(), d, g, toptau.TrainOptions{})
+		wantError(t, err, diag.Usage, name)
+		_, err = toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{})
+		wantError(t, err, diag.Usage, name)
+		if name == "no goal" { // Evaluate and Diagnose have defaults
+			continue
+		}
+		_, err = toptau.Evaluate(t.Context(), d, []toptau.Entry{entry}, toptau.EvaluateOptions{Goal: g})
+		wantError(t, err, diag.Usage, name)
+		_, err = toptau.Diagnose(t.Context(), d, toptau.DiagnoseOptions{Goal: g})
+		wantError(t, err, diag.Usage, name)
+	}
+}
+
+// A file that is no model is an error of kind model, and a truncated one too.
+func TestLoadRefusesOtherFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := smallModel(t).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"other": "a,b\n1,2\n", "cut": string(content[:len(content)/2])} {
+		_, err := toptau.Load(writeFile(t, name+".json", text))
+		wantError(t, err, diag.Model, name+".json")
+	}
+}
