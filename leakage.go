@@ -4,41 +4,36 @@ import (
 	"fmt"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/internal/tune"
 )
 
-// leakWarnings returns a warning for each column that should not be a feature; empty, not nil, without any.
+// leakWarnings returns a warning for each column that should not be a feature. Without any it is empty, not nil, so JSON has a
+// list.
 func leakWarnings(leaks []tune.Leak) []diag.Warning {
-	list := []diag.Warning{} // JSON has a list
-	for _, w := range tune.LeakWarnings(leaks) {
-		list = append(list, w)
-	}
-	return list
+	return append([]diag.Warning{}, tune.LeakWarnings(leaks)...)
 }
 
-// leakage is the summary's line about the gravest column.
+// leakageLine returns the summary's line about the most severe column, "" if there is none.
 func (f *summaryFacts) leakageLine() string {
 	if len(f.Leaks) == 0 {
 		return ""
 	}
 	worst := f.Leaks[0]
-	text := fmt.Sprintf("Column %q ", worst.Column)
+	line := fmt.Sprintf("Column %q ", worst.Column)
 	switch worst.Code {
 	case tune.LeakCopy:
-		text += "copies the label"
+		line += "copies the label"
 	case tune.LeakSeparates:
-		text += "separates the classes alone"
+		line += "separates the classes alone"
 	case tune.LeakNumbers:
-		text += "numbers the rows"
+		line += "numbers the rows"
 	case tune.LeakNames:
-		text += "has nearly as many names as there are rows"
+		line += "has nearly as many categories as rows"
 	}
-	text += ": where new rows lack it, or it is filled in after the outcome, none of these figures holds."
-	switch n := len(f.Leaks) - 1; {
-	case n == 1:
-		text += " The notes name one more such column."
-	case n > 1:
-		text += fmt.Sprintf(" The notes name %d more such columns.", n)
+	line += ". If new rows lack it, or it is filled in after the outcome, these numbers do not apply."
+	if n := len(f.Leaks) - 1; n > 0 {
+		line += fmt.Sprintf(" See the notes for %s.", text.Plural(n, "more such column"))
 	}
-	return text
+	return line
 }

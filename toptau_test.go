@@ -127,7 +127,7 @@ func TestRowsThatDoNotFit(t *testing.T) {
 		"fewer labels":       {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3, 4}}, Positive: []bool{true}}, []string{"2 rows of numbers and 1 labels"}},
 		"a short row":        {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3}}, Positive: []bool{true, false}}, []string{"row 2 has 1 numbers", "expected 2"}},
 		"a long row":         {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{"row 1 has 3 numbers"}},
-		"infinity":           {toptau.Rows{Columns: two, Numbers: [][]float64{{math.Inf(-1), 0}}, Positive: []bool{true}}, []string{`row 1, column "a": -Inf`, "finite"}},
+		"infinity":           {toptau.Rows{Columns: two, Numbers: [][]float64{{math.Inf(-1), 0}}, Positive: []bool{true}}, []string{`row 1: column "a": -Inf`, "finite"}},
 		"a name twice":       {toptau.Rows{Columns: []string{"a", "b", "a"}, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{`"a" for column 3`}},
 		"an empty name":      {toptau.Rows{Columns: []string{"a", ""}, Numbers: [][]float64{{1, 2}}, Positive: []bool{true}}, []string{`"" for column 2`}},
 		"labels but no rows": {toptau.Rows{Columns: two, Positive: []bool{true}}, []string{"0 rows of numbers and 1 labels"}},
