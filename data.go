@@ -16,42 +16,39 @@ import (
 	"toptau/schema"
 )
 
-// Format describes how a file is read. The zero value detects everything except the label, which delimited text requires.
+// Format describes how to read a file. The zero value detects everything except the label. See schema.Format.
 type Format = schema.Format
-
-// Warning is something that the user should know and that is not an error.
-type Warning = diag.Warning
 
 // Data is a labelled table in memory.
 type Data struct {
 	table   *table.Table
 	info    table.Info
-	seconds float64
+	seconds float64 // time spent reading
 
-	whole     *Data // the data that the rows were selected from; nil: none
-	wholeRows []int // their numbers there
+	whole     *Data // the data that the rows were selected from, or nil
+	wholeRows []int // the 0-based rows of whole that were selected
 }
 
-// matrix packs all rows. release frees the columns as they are packed.
-func (d *Data) matrix(ctx context.Context, m *feature.Map, s matrix.Storage, release bool) (*matrix.Matrix, error) {
+// packMatrix packs all rows. With release it frees the columns as it packs them.
+func (d *Data) packMatrix(ctx context.Context, m *feature.Map, s matrix.Storage, release bool) (*matrix.Matrix, error) {
 	if !release {
 		x, err := m.MatrixContext(ctx, d.table, nil, s)
 		return x, d.inFile(err)
 	}
 	x, err := m.Consume(ctx, d.table, s)
 	err = d.inFile(err)
-	d.table.Line = nil // no message will name a row any more
+	d.table.Line = nil // no later message names a row
 	return x, err
 }
 
-// Read reads a labelled file; "-" is standard input. Errors say where the problem is, what was found, what was expected, and how
-// to fix it.
+// Read reads a labelled file. The path "-" is standard input. An Error gives the file, line and column of a problem, what was
+// found and expected, and how to fix it. errors.Is(err, fs.ErrNotExist) holds for a missing file.
 func Read(ctx context.Context, path string, f Format) (*Data, error) {
 	o := table.Options{Format: f, Schema: f.Schema(), Packed: true, Context: ctx}
 	return readData(func() (*table.Reader, error) { return table.Open(path, o) }, o)
 }
 
-// ReadFrom reads labelled rows from r until EOF. Errors name r by its method Name, if it has one.
+// ReadFrom reads labelled rows from r until EOF. In errors the file is r.Name() if r has that method, otherwise "input".
 func ReadFrom(ctx context.Context, r io.Reader, f Format) (*Data, error) {
 	o := table.Options{Format: f, Schema: f.Schema(), Packed: true, Context: ctx}
 	return readData(func() (*table.Reader, error) { return table.NewReader(readerName(r), r, o) }, o)
@@ -65,8 +62,8 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 	}
 	if s := o.Schema; s != nil && o.LabelsFile == "" && o.Label == "" && s.Label == nil && s.Format == schema.CSV {
 		r.Close()
-		return nil, &diag.Error{Kind: diag.Usage, Found: "labels in a file of their own",
-			Expected: "one labelled file", Hint: "put the label into the file", Fixes: []diag.Fix{{Param: "labels-file", Value: "FILE"}}}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "labels-file", Expected: "the labels, because those of the training data are in a separate file",
+			Fixes: []diag.Fix{{Param: "labels-file", Value: "FILE"}}, Hint: "or put the label into the file"}
 	}
 	t, info, err := r.ReadAll()
 	if err != nil {
@@ -75,19 +72,20 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 	return &Data{table: t, info: *info, seconds: time.Since(start).Seconds()}, nil
 }
 
-// tableOptions returns the options for reading a file as m's training file was read.
+// tableOptions returns the options for reading a file in the way that m's training file was read.
 func tableOptions(m *model.Model, f Format) (table.Options, error) {
 	trained := m.Format()
 	s := trained.Schema()
 	o := table.Options{Format: f, Schema: s}
-	for _, p := range m.Points() { // without its column, or with another one, every row would get the point's general threshold
+	// Without the segment column of a point, or with another column, every row would get the point's general threshold.
+	for _, p := range m.Points() {
 		switch {
 		case p.Segment == "" || p.Segment == o.Segment:
 		case o.Segment == "":
 			o.Segment = p.Segment
 		default:
 			return o, &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(o.Segment),
-				Expected: "the column " + diag.Quote(p.Segment) + " of the operating point " + diag.Quote(p.Name), Hint: "use that, or set none"}
+				Expected: diag.Quote(p.Segment) + ", the segment column of the operating point " + diag.Quote(p.Name)}
 		}
 	}
 	return o, nil
@@ -101,12 +99,13 @@ type Rows struct {
 	Texts       [][]string  // Texts[i][j] is the category of row i in text column j; "" is a missing value
 	Positive    []bool      // the label of each row
 	Weight      []float64   // importance weights; nil: all 1
-	Group       []string    // rows with equal values are never split between parts; nil: none
-	Time        []string    // orders the rows; nil: none
-	ID          []string    // identifies the rows; nil: none
+	Group       []string    // rows with equal values are never split between parts of the data; nil: no groups
+	Time        []string    // values that order the rows; nil: no order
+	ID          []string    // identifiers of the rows; nil: no identifiers
 }
 
-// Data returns the rows as Data, which shares no memory with them.
+// Data returns a copy of the rows as Data. It returns an error of kind data if lengths differ, a column name is missing or
+// used twice, or a number or weight is out of range.
 func (r Rows) Data() (*Data, error) {
 	n := len(r.Positive)
 	for name, length := range map[string]int{"rows of numbers": len(r.Numbers), "rows of texts": len(r.Texts), "weights": len(r.Weight),
@@ -127,10 +126,10 @@ func (r Rows) Data() (*Data, error) {
 		c := table.Column{Name: name, Number: j + 1, Kind: schema.Numeric}
 		var err error
 		if j < len(r.Columns) {
-			c.Values, err = r.numbers(j)
+			c.Values, err = r.numericColumn(j)
 		} else {
 			c.Kind = schema.Categorical
-			c.Codes, c.Dictionary, err = r.texts(j - len(r.Columns))
+			c.Codes, c.Dictionary, err = r.textColumn(j - len(r.Columns))
 		}
 		if err != nil {
 			return nil, err
@@ -153,34 +152,36 @@ func (r Rows) Data() (*Data, error) {
 			return nil, badRows(fmt.Sprintf("weight %v of row %d", w, i+1), "a finite number of at least 0")
 		}
 	}
-	keep := func(name string, values []string) *table.Text {
+	textOf := func(name string, values []string) *table.Text {
 		if values == nil {
 			return nil
 		}
 		return &table.Text{Name: name, Values: slices.Clone(values)}
 	}
-	t.Group, t.Time = keep("group", r.Group), keep("time", r.Time)
-	if id := keep("id", r.ID); id != nil {
+	t.Group, t.Time = textOf("group", r.Group), textOf("time", r.Time)
+	if id := textOf("id", r.ID); id != nil {
 		t.ID = []table.Text{*id}
 	}
 	return &Data{table: t, info: info}, nil
 }
 
-func (r *Rows) numbers(j int) ([]float64, error) {
+// numericColumn returns the values of a numeric column.
+func (r *Rows) numericColumn(j int) ([]float64, error) {
 	values := make([]float64, len(r.Numbers))
 	for i, row := range r.Numbers {
 		if len(row) != len(r.Columns) {
 			return nil, badRows(fmt.Sprintf("row %d has %d numbers", i+1, len(row)), fmt.Sprintf("%d, one for each column", len(r.Columns)))
 		}
 		if values[i] = row[j]; math.IsInf(row[j], 0) {
-			return nil, badRows(fmt.Sprintf("row %d, column %q: %v", i+1, r.Columns[j], row[j]), "a finite number, or NaN for a missing one")
+			return nil, &diag.Error{Kind: diag.Data, Row: i + 1, Column: r.Columns[j], Found: fmt.Sprint(row[j]),
+				Expected: "a finite number, or NaN for a missing one"}
 		}
 	}
 	return values, nil
 }
 
-// texts returns the codes of a text column's categories, -1 for a missing value, and the categories in order of appearance.
-func (r *Rows) texts(j int) (codes []int32, dictionary []string, err error) {
+// textColumn returns the category codes of a text column (-1: missing) and the categories in order of appearance.
+func (r *Rows) textColumn(j int) (codes []int32, dictionary []string, err error) {
 	known := map[string]int32{"": -1}
 	for i, row := range r.Texts {
 		if len(row) != len(r.TextColumns) {
@@ -201,7 +202,7 @@ func badRows(found, expected string) error {
 	return &diag.Error{Kind: diag.Data, Found: found, Expected: expected}
 }
 
-// Format returns the format for reading a further file like d: validation, test and calibration parts.
+// Format returns the format for reading another file like d, for example validation, test or calibration rows.
 func (d *Data) Format() Format { return Format{}.Like(d.info.Schema) }
 
 // Len returns the number of rows.
@@ -210,7 +211,7 @@ func (d *Data) Len() int { return d.info.Rows }
 // Positives returns the number of positive rows.
 func (d *Data) Positives() int { return d.info.Positives }
 
-// masses are the sums of the row weights, of all rows and of the positives; 0 where rows have none.
+// masses returns the sums of the weights of all rows and of the positives. Both are 0 if rows have no weights.
 func (d *Data) masses() (total, positive float64) {
 	for i, m := range d.table.Weight {
 		total += m
@@ -221,7 +222,7 @@ func (d *Data) masses() (total, positive float64) {
 	return total, positive
 }
 
-// digest is the digest of the data as a model keeps it.
+// digest returns the digest of the data in the form that a model keeps, "" if it is not known.
 func (d *Data) digest() string {
 	if d.info.Digest == "" {
 		return ""
@@ -229,13 +230,13 @@ func (d *Data) digest() string {
 	return "sha256:" + d.info.Digest
 }
 
-// warnings returns the warnings of reading. The list is never nil, so that JSON has a list.
-func (d *Data) warnings() []Warning { return append([]Warning{}, d.info.Warnings...) }
+// warnings returns a copy of the warnings of reading. It is never nil, so JSON has a list.
+func (d *Data) warnings() []diag.Warning { return append([]diag.Warning{}, d.info.Warnings...) }
 
-// inFile names the data's file in an error about a row of it.
+// inFile adds the data's file to an error about one of its lines.
 func (d *Data) inFile(err error) error {
-	if e := diag.Of(err); e != nil && e.File == "" && e.Line > 0 {
-		e.File = d.table.File
+	if e := diag.Of(err); e != nil && e.Line > 0 {
+		return diag.At(err, diag.Error{File: d.table.File})
 	}
 	return err
 }

@@ -51,7 +51,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosi
 		return nil, d.inFile(err)
 	}
 	leaks := tune.Leaks(d.table) // before its columns are released
-	x, err := d.matrix(ctx, features, matrix.Float32, o.ReleaseData)
+	x, err := d.packMatrix(ctx, features, matrix.Float32, o.ReleaseData)
 	if err != nil {
 		return nil, err
 	}

@@ -19,32 +19,32 @@ import (
 	"toptau/schema"
 )
 
-// Entry is one ranking of rows: a model, a column of the data, or the scores of another program.
+// Entry is one ranking of rows. Exactly one of Model, Scores and Column is set, or none in an entry of ReadScores.
 type Entry struct {
-	Name   string       // "": the model's only entry needs none
-	Model  *model.Model // nil: Column, Scores, or what ReadScores read
-	Scores []float64    // one for each row of the data; NaN: none
-	Column string       // a numeric column of the data with the scores
+	Name   string    // names the entry in results; a single entry needs none
+	Model  *Model    // scores the rows
+	Scores []float64 // one score for each row of the data; NaN is a missing score
+	Column string    // numeric column of the data that holds the scores
 
-	file   *scoreFile
-	origin *origin // of a model that Train made
+	file   *scoreFile // set by ReadScores
+	origin *origin    // set by Train
 }
 
-// origin is where an entry of Train comes from.
+// origin describes how Train made an entry.
 type origin struct {
 	kind     result.EntryKind
-	task     tune.Task // of kinds other than ChosenEntry
-	estimate result.Estimate
+	task     tune.Task       // learner and encoding, unless kind is ChosenEntry
+	estimate result.Estimate // criterion in cross-validation
 }
 
 // rowScores are the scores of an entry for all rows of a Data.
 type rowScores struct {
 	values []float64
-	joined *result.Joined  // nil: they were not read from a file
-	counts *feature.Counts // nil: no model scored the rows
+	joined *result.Joined  // nil: not read from a file
+	counts *feature.Counts // nil: not scored by a model
 }
 
-// arranged returns d with its columns in the order of a model's schema. Rows are shared.
+// arranged returns d with its columns in the order of a model's schema. Both share their values.
 func (d *Data) arranged(m *model.Model) *Data {
 	columns := m.Schema().Columns
 	same := len(columns) == len(d.table.Columns)
@@ -68,14 +68,14 @@ func (d *Data) arranged(m *model.Model) *Data {
 	return &view
 }
 
-// score returns the scores of the rows of d.
-func (e *Entry) score(d *Data) (*rowScores, error) {
+// scoresOf returns the scores of the rows of d.
+func (e *Entry) scoresOf(d *Data) (*rowScores, error) {
 	switch {
 	case e.Model != nil:
 		z, counts, err := scoreRows(e.Model, d)
 		return &rowScores{values: z, counts: counts}, d.inFile(err)
 	case e.file != nil:
-		return e.file.scoresOf(e.Name, d)
+		return e.file.joinTo(e.Name, d)
 	case e.Column != "":
 		return e.columnScores(d)
 	}
@@ -123,7 +123,7 @@ func (s *rowScores) requireAll(name, file string, d *Data, byID bool) error {
 	if row < 0 {
 		return nil
 	}
-	e := &diag.Error{Kind: diag.Data, File: file, Expected: "one for each row that is measured"}
+	e := &diag.Error{Kind: diag.Data, File: file, Expected: "one for each labelled row"}
 	e.Found = fmt.Sprintf("no score for row %d", d.rowNumber(row))
 	switch {
 	case byID:
@@ -161,8 +161,7 @@ func pickValues(list []float64, places []int) []float64 {
 	return picked
 }
 
-// selectRows returns some rows of d, which remember where they come from so that scores of all of d can be
-// joined to them.
+// selectRows returns some rows of d. The result keeps their numbers in d, so that scores of all rows of d can be joined to it.
 func (d *Data) selectRows(rows []int) *Data {
 	part := &Data{table: d.table.Select(rows), info: d.info, whole: d, wholeRows: rows}
 	part.info.Rows, part.info.Positives, part.info.Digest, part.info.Warnings = len(rows), 0, "", nil
@@ -175,31 +174,32 @@ func (d *Data) selectRows(rows []int) *Data {
 	return part
 }
 
-// How scores were joined to rows.
+// Values of result.Joined.By.
 const (
 	byID       = "id"       // by the columns of Format.ID
-	byRow      = "row"      // by a column row: the 1-based number of the row
-	byPosition = "position" // the first score belongs to the first row, and so on: nothing in the files confirms the order
+	byRow      = "row"      // by a column "row" of 1-based row numbers
+	byPosition = "position" // by position; nothing in the files confirms the order
 )
 
-// Names of columns in a file of scores; toptau score writes the first two.
+// Names of columns in a file of scores. The command toptau score writes the first two.
 const (
 	scoreColumn = "score"
 	rowColumn   = "row"
 	labelColumn = "label"
 )
 
-// ReadScores returns the scores of another program as an entry. The file is delimited text, compressed or
-// not, with a column "score", or with one column besides the ids and the label. It is read when the entry is
-// measured on a Data.
+// ReadScores returns the scores of another program as an entry. The file is delimited text, plain or compressed. Its scores
+// are in the column "score", or in the only column that is neither id nor label. ReadScores reads the header. The rows are
+// read when the entry is used with a Data.
 //
-// Scores are joined by the Data's id columns, which the file must then have; otherwise by a column "row" with
-// 1-based row numbers; otherwise by position, which needs as many scores as rows. Scores of other rows are
-// ignored. A row that occurs twice, or has no score, is an error. A column of labels, with the name in the
-// Data or "label", must agree row by row. Without ids and labels the scores must be related to the labels:
-// see checkRelation.
+// If the Data has id columns, the file must have them too, and scores are joined by id. Otherwise scores are joined by a
+// column "row" of 1-based row numbers or, without it, by position. Scores of other rows are ignored. A row that occurs
+// twice or has no score is an error.
 //
-// The zero Format is usually enough: the file is read as the Data was, with respect to labels and ids.
+// A column of labels, named as in the Data or "label", must have the same labels. Scores that are joined by position and have
+// no labels must not look unrelated to the labels of the Data.
+//
+// The zero Format is usually enough, because the ids and the spelling of labels come from the Data.
 func ReadScores(ctx context.Context, name, path string, f Format) (Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return Entry{}, err
@@ -218,8 +218,8 @@ type scoreFile struct {
 	names  []string // of its columns
 }
 
-// scoresOf reads the file and joins it to the rows of d, or to the rows that d was selected from.
-func (f *scoreFile) scoresOf(name string, d *Data) (*rowScores, error) {
+// joinTo reads the file and joins its scores to the rows of d.
+func (f *scoreFile) joinTo(name string, d *Data) (*rowScores, error) {
 	all := d
 	if d.whole != nil {
 		all = d.whole
@@ -229,7 +229,7 @@ func (f *scoreFile) scoresOf(name string, d *Data) (*rowScores, error) {
 		return nil, err
 	}
 	s := &rowScores{values: slices.Repeat([]float64{math.NaN()}, all.Len()), joined: &result.Joined{}}
-	from, by, err := j.join()
+	from, by, err := j.findRows()
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ type joiner struct {
 	label  string // the label's column; "": none
 }
 
-// read finds the columns and reads the file.
+// read determines the role of each column and reads the file.
 func (f *scoreFile) read(d *Data) (*joiner, error) {
 	j := &joiner{data: d, label: cmp.Or(f.format.Label, d.labelIn(f.names))}
 	o := table.Options{Unlabelled: true, Format: f.format}
@@ -303,7 +303,7 @@ func (f *scoreFile) read(d *Data) (*joiner, error) {
 	for i, name := range f.names {
 		if name != score && name != j.label && !slices.Contains(o.ID, name) {
 			if strings.ContainsAny(name, ",-") {
-				name = strconv.Itoa(i + 1) // Drop reads a list or a range
+				name = strconv.Itoa(i + 1) // Drop would read the name as a list or a range
 			}
 			o.Drop = append(o.Drop, name)
 		}
@@ -337,7 +337,7 @@ func columnsOf(path string, f Format) ([]string, error) {
 	return r.Names(), nil
 }
 
-// labelIn returns the column among names that holds d's labels, "" without one.
+// labelIn returns the name among names whose column holds labels like d's, "" if there is none.
 func (d *Data) labelIn(names []string) string {
 	if label := d.info.Schema.Label; label != nil && d.info.Schema.Header && slices.Contains(names, label.Name) {
 		return label.Name
@@ -348,7 +348,7 @@ func (d *Data) labelIn(names []string) string {
 	return ""
 }
 
-// looksLikeID reports a name that people give to identifiers.
+// looksLikeID reports whether a column's name is typical of identifiers.
 func looksLikeID(name string) bool {
 	name = strings.ToLower(name)
 	return name == "id" || strings.HasSuffix(name, "_id") || name == "uuid"
@@ -378,14 +378,14 @@ func (j *joiner) rowError(i int, column, found, expected, hint string) error {
 		Expected: expected, Hint: hint}
 }
 
-// join returns the row of each score, -1 for those of other rows.
-func (j *joiner) join() (rows []int, by string, err error) {
+// findRows returns the row of each score, -1 for scores of other rows, and how they were joined.
+func (j *joiner) findRows() (rows []int, by string, err error) {
 	switch {
 	case j.ids != nil:
-		rows, err = j.joinID()
+		rows, err = j.rowsByID()
 		return rows, byID, err
 	case j.rows != nil:
-		rows, err = j.joinRow()
+		rows, err = j.rowsByNumber()
 		return rows, byRow, err
 	}
 	if n := len(j.values); n != j.data.Len() {
@@ -400,8 +400,8 @@ func (j *joiner) join() (rows []int, by string, err error) {
 	return rows, byPosition, nil
 }
 
-// joinID finds rows by their ids.
-func (j *joiner) joinID() ([]int, error) {
+// rowsByID returns the row of each score by its id.
+func (j *joiner) rowsByID() ([]int, error) {
 	column := j.ids[0].Name
 	where := make(map[string]int, j.data.Len())
 	for row := range j.data.Len() {
@@ -430,8 +430,8 @@ func (j *joiner) joinID() ([]int, error) {
 	return rows, nil
 }
 
-// joinRow finds rows by their numbers.
-func (j *joiner) joinRow() ([]int, error) {
+// rowsByNumber returns the row of each score by its number.
+func (j *joiner) rowsByNumber() ([]int, error) {
 	rows, seen := make([]int, len(j.values)), make([]int, j.data.Len())
 	for i := range rows {
 		text := j.rows.Values[i]
@@ -449,7 +449,7 @@ func (j *joiner) joinRow() ([]int, error) {
 	return rows, nil
 }
 
-// idOf returns a row's id, its columns separated by a byte that text files do not have.
+// idOf returns a row's id: the values of its columns, separated by a byte that does not occur in text files.
 func idOf(columns []table.Text, row int) string {
 	if len(columns) == 1 {
 		return strings.TrimSpace(columns[0].Values[row])
@@ -463,7 +463,7 @@ func idOf(columns []table.Text, row int) string {
 
 func shownID(id string) string { return "id " + diag.Quote(strings.ReplaceAll(id, "\x00", ", ")) }
 
-// checkLabels returns the number of labels that agree. Labels that differ are an error.
+// checkLabels returns the number of labels that agree with those of the data. It returns an error if any differ.
 func (j *joiner) checkLabels(rows []int) (equal int, err error) {
 	if j.label == "" {
 		return 0, nil
@@ -497,12 +497,12 @@ func (j *joiner) checkLabels(rows []int) (equal int, err error) {
 		"if the order differs, join by an id; if the column is not a label, remove it")
 }
 
-// unrelated is an AUC below which no model is worth measuring. Chosen by hand.
-const unrelated = 0.6
+// usefulAUC is an AUC below which a model is of little use. Chosen by hand.
+const usefulAUC = 0.6
 
-// checkRelation returns an error if scores that were joined by position look unrelated to the labels: an AUC
-// within 2.5 standard errors of 1/2, in enough rows that a model with an AUC of 0.6 would show. In fewer rows
-// a useful model can look like that.
+// checkRelation returns an error if scores that were joined by position look unrelated to the labels: their AUC is within 2.5
+// standard errors (two-sided probability 1.2 %) of 1/2, although there are enough rows to detect an AUC of usefulAUC. With
+// fewer rows, the scores of a useful model can look like that, so they are accepted.
 func (j *joiner) checkRelation() error {
 	s := byClass(j.data.table, j.values)
 	r, err := metric.Rank(s)
@@ -514,8 +514,8 @@ func (j *joiner) checkRelation() error {
 		return nil
 	}
 	auc := r.AUC().Half
-	half := float64(2.5 * math.Sqrt((m+n+1)/(12*m*n)))
-	if math.Abs(auc-0.5) > half || 0.5+float64(2*half) > unrelated {
+	half := float64(2.5 * math.Sqrt((m+n+1)/(12*m*n))) // the standard error is that of the Mann-Whitney statistic
+	if math.Abs(auc-0.5) > half || 0.5+float64(2*half) > usefulAUC {
 		return nil
 	}
 	return &diag.Error{Kind: diag.Data, File: j.table.File,

@@ -17,41 +17,41 @@ import (
 	"toptau/threshold"
 )
 
-// EvaluateOptions are the options of Evaluate.
+// EvaluateOptions are the options of Evaluate. The zero value of each is its default.
 type EvaluateOptions struct {
-	// Goal sets the criterion that entries are compared by. Unset: the criteria at the paper's rates 0.01 and
-	// 0.03; several entries are then compared by the goal of the first model's first operating point.
-	Goal       metric.Goal
-	Against    string         // the entry that the others are compared with; "": the first one
-	Confidence float64        // of the intervals; 0: 0.95
-	Replicates int            // of the bootstrap; 0: 2,000
-	Seed       uint64         // of the bootstrap
-	Prevalence threshold.Rate // the fraction of positives that the summary assumes; unset: that of the rows
-	Curves     int            // points per curve at most; 0: no curves
+	// Goal sets the criterion that compares entries. The default is the goal of the first model's default operating point.
+	// Without Goal, criteria are measured at the paper's rates 0.01 and 0.03.
+	Goal       Goal
+	Against    string         // entry that the others are compared with; "": the first one
+	Confidence float64        // confidence of the intervals; 0: 0.95
+	Replicates int            // number of bootstrap replicates; 0: 2,000
+	Seed       uint64         // seed of the bootstrap
+	Prevalence threshold.Rate // fraction of positives that the summary assumes; zero: as in the rows
+	Curves     int            // most points per curve; 0: no curves
 }
 
-// Evaluation is the result of Evaluate.
+// Evaluation is the result of Evaluate. It keeps the rankings for WriteReport.
 type Evaluation struct {
 	result.Evaluation
 
-	data     *Data // for WriteReport
+	data     *Data
 	rankings []*ranking
 }
 
 // ranking is a measured entry.
 type ranking struct {
 	*Entry
-	data   *Data     // with the columns in the model's order
-	z      []float64 // in the order of the rows
-	scores metric.Scores
+	data   *Data         // the rows, with columns in the model's order
+	z      []float64     // the scores in the order of the rows
+	scores metric.Scores // the same scores by class
 	rank   *metric.Ranking
 }
 
-// Evaluate measures one or more rankings of the same labelled rows: criteria with the threshold taken from
-// these rows and bootstrap intervals, and the operating points of models with exact intervals.
+// Evaluate measures one or more rankings of the same labelled rows. It returns criteria with thresholds from these rows and
+// bootstrap intervals, and the decisions of models' operating points with exact intervals.
 //
-// Several entries are compared by the goal's criterion. The intervals of the differences to one of them come
-// from one paired bootstrap, which draws the groups of Format.Group if there are any.
+// It compares several entries by the goal's criterion. The intervals of the differences to o.Against come from one paired
+// bootstrap, which resamples groups if the data have a column Format.Group.
 func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
 	if err := checkEntries(entries); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := e.measure(&entries[i], o, len(entries) > 1); err != nil {
+		if err := e.addEntry(&entries[i], o, len(entries) > 1); err != nil {
 			return nil, err
 		}
 	}
@@ -71,18 +71,18 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	e.Counts = result.Counts{Rows: positives + negatives, Positives: positives}
 	e.Weighted, e.Prevalence = first.Weighted(), first.PositiveMass()/(first.PositiveMass()+first.NegativeMass())
 	if len(entries) > 1 {
-		if err := e.pair(o); err != nil {
+		if err := e.compareEntries(o); err != nil {
 			return nil, err
 		}
 	}
 	e.Measured = e.Entries[0].Measured
 	if len(e.Points) > 0 {
-		e.Summary = summary(e.facts(o.Prevalence))
+		e.Summary = summary(e.summaryFacts(o.Prevalence))
 	}
 	return e, nil
 }
 
-// checkEntries returns an error for no entries, and for names that are missing or used twice.
+// checkEntries returns an error if there are no entries, or if a name is missing or used twice.
 func checkEntries(entries []Entry) error {
 	if len(entries) == 0 {
 		return &diag.Error{Kind: diag.Usage, Found: "nothing to evaluate", Expected: "a model or scores"}
@@ -97,13 +97,13 @@ func checkEntries(entries []Entry) error {
 	return nil
 }
 
-// measure adds an entry. several: there are others, so that warnings name it.
-func (e *Evaluation) measure(entry *Entry, o EvaluateOptions, several bool) error {
+// addEntry measures an entry and adds it. With several entries, warnings begin with its name.
+func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) error {
 	d := e.data
 	if entry.Model != nil {
 		d = d.arranged(entry.Model)
 	}
-	s, err := entry.score(d)
+	s, err := entry.scoresOf(d)
 	if err != nil {
 		return err
 	}
@@ -143,9 +143,9 @@ func (e *Evaluation) measure(entry *Entry, o EvaluateOptions, several bool) erro
 	return nil
 }
 
-// measureModel measures the operating points and looks for rows that trained the model.
-func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]Warning, error) {
-	var warnings []Warning
+// measureModel measures the operating points, and looks for rows that trained the model.
+func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]diag.Warning, error) {
+	var warnings []diag.Warning
 	d := k.data
 	r.TrainingRows = overlap(k.Model, d)
 	found := ""
@@ -156,7 +156,7 @@ func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]Warning
 		found = "these are the rows that the model was trained on"
 	}
 	if found != "" {
-		warnings = append(warnings, Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
+		warnings = append(warnings, diag.Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
 	}
 	points := k.Model.Points()
 	for i := range points {
@@ -176,7 +176,7 @@ func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]Warning
 	return warnings, nil
 }
 
-// measureCriteria measures the goal's criterion and the paper's three.
+// measureCriteria measures the goal's criterion and the three criteria of the paper.
 func measureCriteria(m *result.Measured, r *metric.Ranking, o EvaluateOptions) error {
 	bootstrap := metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed}
 	list := []metric.Criterion{metric.Top()}
@@ -207,8 +207,8 @@ func measureCriteria(m *result.Measured, r *metric.Ranking, o EvaluateOptions) e
 	return nil
 }
 
-// pair compares the entries by one paired bootstrap.
-func (e *Evaluation) pair(o EvaluateOptions) error {
+// compareEntries compares the entries by one paired bootstrap.
+func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 	goal, err := e.pairedGoal(o)
 	if err != nil {
 		return err
@@ -252,13 +252,13 @@ func (e *Evaluation) pair(o EvaluateOptions) error {
 	}
 	e.Against, e.Verdicts = e.Entries[reference].Name, tune.Verdicts(ranked, &paired, reference)
 	if compared := len(e.Entries) - 1; decided > 0 && compared > 1 {
-		e.Warnings = append(e.Warnings, Warning{Code: "several-comparisons", Text: fmt.Sprintf("each of the %d differences has its own "+
+		e.Warnings = append(e.Warnings, diag.Warning{Code: "several-comparisons", Text: fmt.Sprintf("each of the %d differences has its own "+
 			"interval, and one of several may exclude 0 by chance: use the verdicts", compared)})
 	}
 	return nil
 }
 
-// pairedGoal returns the goal that entries are compared by.
+// pairedGoal returns the goal whose criterion compares the entries.
 func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
 	goal := o.Goal
 	for _, k := range e.rankings {
@@ -270,7 +270,7 @@ func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
 	return goal, goal.Check()
 }
 
-// entitiesOf numbers the groups of a table's rows by class; nil without a group column.
+// entitiesOf numbers the groups and returns the number of each row's group by class. Without a group column it returns nil.
 func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 	if t.Group == nil {
 		return nil, nil, 0
@@ -302,14 +302,14 @@ func membersText(m *model.Model) string {
 	return strings.Join(list, "; ")
 }
 
-// facts returns what the summary is made from: the first operating point on these rows.
-func (e *Evaluation) facts(prevalence threshold.Rate) summaryFacts {
+// summaryFacts returns the facts of the summary, which is about the first model's default operating point.
+func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 	p, _ := e.rankings[0].Model.Point("")
 	f := summaryFacts{Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
 		Basis:      fmt.Sprintf("these %s rows, %s positive", text.Count(e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
 	if p.Guarantee == nil {
-		f.NoGuarantee = "the threshold came without one"
+		f.NoGuarantee = "the operating point does not have one"
 	}
 	if !prevalence.IsZero() {
 		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
@@ -333,7 +333,7 @@ func byClass(t *table.Table, z []float64) metric.Scores {
 	return s
 }
 
-// scoreRows scores all rows in their order.
+// scoreRows returns the scores of all rows, and counts of missing and unknown values.
 func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
 	scorer := m.TableScorer(feature.Key{})
 	z := make([]float64, d.Len())
@@ -343,8 +343,8 @@ func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
 	return z, &scorer.Row.Counts, nil
 }
 
-// confusionAt counts the decisions of an operating point. If its threshold differs between segments, it
-// replaces each row's score by -1 or 1, so that one threshold at 0 makes the same decisions.
+// confusionAt counts the decisions of an operating point. If the threshold depends on the segment, it replaces each score by 1
+// or -1, so that a threshold of 0 makes the same decisions.
 func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, confidence float64) (metric.Confusion, error) {
 	if p.Segment == "" || d.table.Segment == nil {
 		return r.At(p.Threshold, confidence)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toptau/calibrate"
+	"toptau/diag"
 	"toptau/internal/binomial"
 	"toptau/internal/table"
 	"toptau/internal/text"
@@ -63,12 +64,12 @@ func (s *shiftWatch) add(t *table.Table, row int, z float64) {
 
 // reports returns the differences and the warnings about them. Without labels a guarantee about negatives
 // allows for as many positives among the rows as their fraction in training makes likely.
-func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning) {
+func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []diag.Warning) {
 	reports := []result.Shift{}
-	var warnings []Warning
+	var warnings []diag.Warning
 	for _, w := range s.parts {
 		if s.labelled && w.arrivals.Same() {
-			warnings = append(warnings, Warning{Code: "calibration-rows", Text: fmt.Sprintf("these rows calibrated the threshold of %s: their rates "+
+			warnings = append(warnings, diag.Warning{Code: "calibration-rows", Text: fmt.Sprintf("these rows calibrated the threshold of %s: their rates "+
 				"do not predict those of new rows", s.point.Name)})
 		}
 		foreign := 0
@@ -81,7 +82,7 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []Warning
 		reports = append(reports, result.Shift{Segment: w.segment, P: shift.P, Score: shift.Score, Expected: shift.Expected,
 			Seen: shift.Seen, More: shift.More})
 		if shift.P <= level {
-			warnings = append(warnings, Warning{Code: "calibration-shift", Text: s.shiftText(w, shift, foreign)})
+			warnings = append(warnings, diag.Warning{Code: "calibration-shift", Text: s.shiftText(w, shift, foreign)})
 		}
 	}
 	return reports, warnings
@@ -136,7 +137,7 @@ func smallProbability(p float64) string {
 }
 
 // calibrationOverTime tests whether the scores z of the population change over time. It returns nil without a time column.
-func calibrationOverTime(t *table.Table, z []float64, population method.Population) (*calibrate.Trend, *Warning, error) {
+func calibrationOverTime(t *table.Table, z []float64, population method.Population) (*calibrate.Trend, *diag.Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil
 	}
@@ -159,7 +160,7 @@ func calibrationOverTime(t *table.Table, z []float64, population method.Populati
 }
 
 // driftWarning is nil where the scores look alike over time.
-func driftWarning(t calibrate.Trend, population method.Population) *Warning {
+func driftWarning(t calibrate.Trend, population method.Population) *diag.Warning {
 	if t.P > shiftLevel {
 		return nil
 	}
@@ -168,7 +169,7 @@ func driftWarning(t calibrate.Trend, population method.Population) *Warning {
 	if population == method.AllRows {
 		rows = "rows"
 	}
-	return &Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: %s of the earliest fifth "+
+	return &diag.Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: %s of the earliest fifth "+
 		"are in the highest tenth, against %s of the latest (probability at most %s by chance); the guarantee is about "+
 		"all of them together and may not hold for new rows", rows, text.Percent(first.Above), text.Percent(last.Above),
 		smallProbability(t.P))}

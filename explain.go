@@ -17,18 +17,19 @@ import (
 	"toptau/schema"
 )
 
+// All but the seed and the code were chosen by hand: the sample is large enough for a smooth shape and small in memory.
 const (
-	effectRows      = 20000   // that shapes are drawn from, at most
-	effectCells     = 4000000 // rows times columns, at most
-	shapePoints     = 40
-	shapeCategories = 20
-	sampleSeed      = 0x73616d706c65
-	missingCode     = -1
+	effectRows      = 20000          // most sampled rows
+	effectCells     = 4000000        // most sampled rows times columns: 64 MB
+	shapePoints     = 40             // most points of a shape, unless values repeat
+	shapeCategories = 20             // most categories of a shape
+	sampleSeed      = 0x73616d706c65 // "sample" in ASCII
+	missingCode     = -1             // stands for a missing category
 )
 
-// Explain measures what each column of r adds to the scores. It reads r once, in memory that does not grow with it. Effects are
-// over all rows, shapes over at most 20,000 of them, drawn at random with a fixed seed.
-func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
+// Explain measures what each column of r adds to the scores. It reads r once. Its memory does not grow with the number of rows.
+// Effects are measured on all rows, and shapes on a sample of at most 20,000 rows drawn with a fixed seed.
+func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -70,35 +71,35 @@ func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions)
 
 // ExplainOptions are the options of Explain.
 type ExplainOptions struct {
-	Format   schema.Format  // what differs from the training file
-	Progress func(rows int) // is called with the number of rows read
+	Format   Format         // differences from the format of the training file
+	Progress func(rows int) // is called with the number of rows read so far
 }
 
-// effects gathers what the columns do, row by row. sums are of what each column adds and of its square; sampled rows are a
-// reservoir (Vitter 1985), so that every row is in it with the same probability.
+// effects accumulates the effects of the columns row by row. The sampled rows are a reservoir (Vitter 1985): every row is in it
+// with the same probability.
 type effects struct {
 	scorer   *feature.Scorer
-	division *feature.Contributions
-	checked  bool
-	rows     int
-	score    float64 // sum
-	sums     [][2]float64
-	adds     []float64 // of the row at hand
-	limit    int       // of the sample
+	division *feature.Contributions // divides a score among the columns
+	checked  bool                   // the columns were compared with the model's
+	rows     int                    // number of rows so far
+	score    float64                // sum of the scores
+	sums     [][2]float64           // by column: sum of what it adds, and of its square
+	adds     []float64              // by column: what it adds to the current row
+	limit    int                    // most rows in the sample
 	sample   []sampledRow
 	random   *rand.Rand
 	inputs   []effectInput
 }
 
-// effectInput is where a column's values come from, and the texts of its codes.
+// effectInput is an input column of the model.
 type effectInput struct {
-	column      int
-	categorical bool
-	codes       map[string]int
-	texts       []string
+	column      int            // its position in the table
+	categorical bool           // its values are categories
+	codes       map[string]int // the code of each category so far
+	texts       []string       // the category of each code
 }
 
-// sampledRow has for each input its number or its code in effectInput.texts, and what it adds.
+// sampledRow holds for each input its number or category code, and what it adds.
 type sampledRow struct{ values, adds []float64 }
 
 func newEffects(m *model.Model) (*effects, error) {
@@ -109,7 +110,7 @@ func newEffects(m *model.Model) (*effects, error) {
 	}
 	e := &effects{scorer: scorer, division: d, sums: make([][2]float64, len(d.Columns)), adds: make([]float64, len(d.Columns)),
 		random: rand.New(rand.NewPCG(sampleSeed, 0))}
-	if len(scorer.Map.Inputs) > 0 { // raw indices of LIBSVM have straight lines
+	if len(scorer.Map.Inputs) > 0 { // raw LIBSVM indices need no sample: what they add is linear
 		e.limit = min(effectRows, max(1, effectCells/max(1, len(d.Columns))))
 	}
 	for _, input := range scorer.Map.Inputs {
@@ -119,7 +120,7 @@ func newEffects(m *model.Model) (*effects, error) {
 	return e, nil
 }
 
-// addRow counts a row.
+// addRow adds a row to the sums and, with the probability of the reservoir, to the sample.
 func (e *effects) addRow(t *table.Table, row int) error {
 	if !e.checked {
 		if err := e.scorer.Map.Check(t); err != nil {
@@ -151,14 +152,14 @@ func (e *effects) addRow(t *table.Table, row int) error {
 		if t.Sparse != nil {
 			e.sample[place].values[j] = e.scorer.Row.Number(j)
 		} else {
-			e.sample[place].values[j] = e.inputs[j].value(&t.Columns[e.inputs[j].column], row)
+			e.sample[place].values[j] = e.inputs[j].valueOf(&t.Columns[e.inputs[j].column], row)
 		}
 	}
 	return nil
 }
 
-// value is the number of a row, or the code of its category.
-func (in *effectInput) value(c *table.Column, row int) float64 {
+// valueOf returns the number of a row, or the code of its category.
+func (in *effectInput) valueOf(c *table.Column, row int) float64 {
 	if !in.categorical {
 		return c.Value(row)
 	}
@@ -176,7 +177,7 @@ func (in *effectInput) value(c *table.Column, row int) float64 {
 	return float64(known)
 }
 
-// columns is what was gathered, the strongest column first.
+// columns returns the effects, the largest first.
 func (e *effects) columns() *result.Columns {
 	n := float64(max(e.rows, 1))
 	c := &result.Columns{Rows: e.rows, Sampled: len(e.sample), MeanScore: e.score / n,
@@ -186,7 +187,7 @@ func (e *effects) columns() *result.Columns {
 		effect := result.ColumnEffect{Column: name, Mean: mean, Effect: math.Sqrt(max(0, e.sums[j][1]/n-float64(mean*mean))),
 			Shape: [][2]float64{}, Categories: []result.CategoryEffect{}}
 		if j < len(e.inputs) && len(e.sample) > 0 {
-			e.shape(j, &effect)
+			e.fillShape(j, &effect)
 		}
 		c.Columns = append(c.Columns, effect)
 	}
@@ -194,8 +195,8 @@ func (e *effects) columns() *result.Columns {
 	return c
 }
 
-// shape fills in what a column adds over its values.
-func (e *effects) shape(j int, effect *result.ColumnEffect) {
+// fillShape fills in what a column adds, as a function of its value.
+func (e *effects) fillShape(j int, effect *result.ColumnEffect) {
 	type pair struct{ value, adds float64 }
 	var pairs []pair
 	missing, sum := 0, 0.0
@@ -213,7 +214,7 @@ func (e *effects) shape(j int, effect *result.ColumnEffect) {
 		effect.Missing = &adds
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.value, b.value) })
-	most := 1 // rows of a point: a value that fills it is not joined with others
+	most := 1 // rows per point; a value with more rows gets a point of its own
 	if !e.inputs[j].categorical {
 		most = max(1, (len(pairs)+shapePoints-1)/shapePoints)
 	}

@@ -19,33 +19,33 @@ import (
 	"toptau/schema"
 )
 
-// FitOptions are the options of Fit. The zero value is the default of each.
+// FitOptions are the options of Fit. The zero value of each is its default.
 type FitOptions struct {
-	Encoding schema.Encoding // of numeric columns; default schema.Raw
-	Scale    schema.Scale    // default schema.ScaleStandard
-	Impute   schema.Impute   // default schema.ImputeError
+	Encoding schema.Encoding // encoding of numeric columns; default schema.Raw
+	Scale    schema.Scale    // features to standardise; default schema.ScaleStandard
+	Impute   schema.Impute   // treatment of missing values; default schema.ImputeError
 	method.Settings
 
-	// ReleaseData lets Fit free the columns of the data while it packs them, which needs less memory at a time. Do not use
-	// the data afterwards.
+	// ReleaseData lets Fit free the columns of the data as it packs them, which lowers the peak of memory. The data cannot
+	// be used afterwards.
 	ReleaseData    bool
-	NoFingerprints bool // keep no hashes of training rows in the model
-	Progress       func(result.Progress)
+	NoFingerprints bool                  // leaves hashes of training rows out of the model
+	Progress       func(result.Progress) // is called as the fit proceeds
 }
 
-// Fitted is a fitted model with the evidence.
+// Fitted is a fitted model with the evidence for it.
 type Fitted struct {
-	Model       *model.Model
+	Model       *Model
 	Result      result.Fit
-	Certificate *model.Certificate  // certified: the dual point that proves Result.Lower; otherwise nil
-	Trace       []result.TracePoint // Adam, SGD: the objective on all rows along the way
+	Certificate *model.Certificate  // CertifiedSolver: the dual point that proves Result.Lower
+	Trace       []result.TracePoint // Adam, SGD: the objective on all rows after some of the steps
 }
 
-// Fit solves one problem on all rows of d: it minimises the objective of p.Method in package method. CertifiedSolver returns
-// the global optimum with a lower bound on it.
+// Fit solves one problem on all rows of d: it minimises the objective in package method. CertifiedSolver returns the global
+// optimum, up to the gap in o, with a lower bound that proves it.
 //
-// If ctx is cancelled while the rows are encoded, Fit returns an error. Afterwards it returns the best result so far with
-// Stopped set to result.Cancelled.
+// If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so far with Stopped
+// set to result.Cancelled.
 func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted, error) {
 	p, err := p.Complete()
 	if err != nil {
@@ -55,16 +55,16 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		return nil, err
 	}
 	start := time.Now()
-	features, warnings, err := feature.FitContext(ctx, d.table, d.info.Schema, nil, o.features())
+	features, warnings, err := feature.FitContext(ctx, d.table, d.info.Schema, nil, o.featureOptions())
 	if err != nil {
 		return nil, d.inFile(err)
 	}
 	var prints *model.Fingerprints
-	if !o.NoFingerprints { // before the matrix takes the columns
+	if !o.NoFingerprints { // before packMatrix may free the columns
 		prints = fingerprints(features, d.table, nil, nil)
 	}
-	leaks := tune.Leaks(d.table) // before its columns are released
-	x, err := d.matrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
+	leaks := tune.Leaks(d.table) // before packMatrix may free the columns
+	x, err := d.packMatrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +92,12 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	return fitted, err
 }
 
-func (o *FitOptions) features() feature.Options {
+func (o *FitOptions) featureOptions() feature.Options {
 	return feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}
 }
 
-// checkSettings checks the settings and fills in the seed and, unless AutoSolver leaves it to the number of features, the
-// solver.
+// checkSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate is possible.
+// Otherwise solve decides by the number of features.
 func checkSettings(p method.Problem, s *method.Settings) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -119,8 +119,8 @@ func checkSettings(p method.Problem, s *method.Settings) error {
 	return nil
 }
 
-// autoFeatures is the number of features up to which AutoSolver picks CertifiedSolver: its Newton systems grow with the cube
-// of it.
+// autoFeatures is the number of features up to which AutoSolver picks CertifiedSolver. The time of its Newton systems grows
+// with the cube of that number. Chosen by hand.
 const autoFeatures = 2000
 
 func matrixStorage(s method.Storage) matrix.Storage {
@@ -193,7 +193,7 @@ func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Obj
 	return res.W, nil
 }
 
-// storageName returns the storage with its default.
+// storageName returns the storage, Float32 if none is set.
 func storageName(s method.Storage) method.Storage {
 	if s == "" {
 		return method.Float32
@@ -201,7 +201,7 @@ func storageName(s method.Storage) method.Storage {
 	return s
 }
 
-// stepSolver is Adam or SGD of package solver.
+// stepSolver is the type of optim.Adam and optim.SGD.
 type stepSolver func(context.Context, optim.Objective, []optim.Objective, optim.StepOptions) (optim.StepResult, error)
 
 func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o FitOptions, minimise stepSolver) ([]float64, error) {
@@ -253,12 +253,12 @@ func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o F
 	return res.Last.W, nil
 }
 
-// warnOfZero warns if w = 0 is no worse than the fit.
+// warnOfZero adds a warning if w = 0 is no worse than the fit.
 func warnOfZero(r *result.Fit) {
 	if !r.NoBetterThanZero {
 		return
 	}
-	text := fmt.Sprintf("the fit is no better than w = 0: objective %.6g, %.6g at zero", r.Objective, r.AtZero)
+	text := fmt.Sprintf("the fit is no better than w = 0: objective %.6g, at zero %.6g", r.Objective, r.AtZero)
 	m := r.Problem.Definition()
 	if r.ZeroIsOptimal != nil && *r.ZeroIsOptimal {
 		text = zeroText(m.Title)
@@ -269,14 +269,14 @@ func warnOfZero(r *result.Fit) {
 	r.Warnings = append(r.Warnings, diag.Warning{Code: "no-better-than-zero", Text: text})
 }
 
-// modelParts returns what every model has. The caller adds points and members.
+// modelParts returns the parts that every model has. The caller adds points and members.
 func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
 	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
 	return model.Parts{Schema: d.info.Schema, Features: features, Weights: w, Training: training}
 }
 
-// newMember describes a fit inside a model.
+// newMember returns the description of a fit that a model keeps.
 func newMember(r *result.Fit, blocks int) model.Member {
 	m := model.Member{Problem: r.Problem, Share: 1, Settings: r.Settings,
 		Evidence: &model.Evidence{Bounds: r.Bounds, Threshold: r.Threshold, ZeroIsOptimal: r.ZeroIsOptimal}}

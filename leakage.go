@@ -3,14 +3,15 @@ package toptau
 import (
 	"fmt"
 
+	"toptau/diag"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 )
 
 // leakWarnings returns a warning for each column that should not be a feature. Without any it is empty, not nil, so JSON has a
 // list.
-func leakWarnings(leaks []tune.Leak) []Warning {
-	return append([]Warning{}, tune.LeakWarnings(leaks)...)
+func leakWarnings(leaks []tune.Leak) []diag.Warning {
+	return append([]diag.Warning{}, tune.LeakWarnings(leaks)...)
 }
 
 // leakageLine returns the summary's line about the most severe column, "" if there is none.

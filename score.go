@@ -17,52 +17,52 @@ import (
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
-	"toptau/schema"
 )
 
-// Load reads a model file. It refuses a file that is truncated, edited, too new, or does not reproduce its probe scores.
-func Load(path string) (*model.Model, error) { return model.Load(path) }
+// Load reads a model file. It returns an error of kind model if the file is truncated, edited or too new, or if the model does
+// not reproduce the scores of its probe rows.
+func Load(path string) (*Model, error) { return model.Load(path) }
 
-// ScoreOptions are the options of Score.
+// ScoreOptions are the options of Score. The zero value of each is its default.
 type ScoreOptions struct {
-	Format   schema.Format  // what differs from the training file
-	At       string         // the operating point whose decision comes first; "": the model's first
-	Best     int            // 0: every row, in the order of the input; otherwise only this many rows with the highest scores, best first
-	Keep     bool           // pass the other columns of the input through
-	Explain  bool           // also return what each column adds to the score
-	Progress func(rows int) // is called with the number of rows scored
+	Format   Format         // differences from the format of the training file
+	At       string         // name of the operating point that comes first; "": the model's default
+	Best     int            // yields only this many rows, highest scores first; 0: all rows in their order
+	Keep     bool           // passes the other columns of the input through
+	Explain  bool           // also returns what each column adds to the score
+	Progress func(rows int) // is called with the number of rows scored so far
 }
 
-// Stream scores rows as they are read. Its fields hold for all rows.
+// Stream scores rows as it reads them. The exported fields name the parts of every row.
 type Stream struct {
-	ID      []string // names of the columns that identify a row; empty: the row's number does
-	Kept    []string // with Keep: names of the input's other columns
-	Points  []string // names of the operating points, the chosen one first
-	Columns []string // with Explain: the columns that have weights; LIBSVM: the indices
+	ID      []string // columns that identify a row; empty: rows are identified by their number
+	Kept    []string // with Keep: the input's other columns
+	Points  []string // operating points, the chosen one first
+	Columns []string // with Explain: columns that have weights; LIBSVM: indices
 
 	ctx     context.Context
 	model   *model.Model
 	options ScoreOptions
 	reader  *table.Reader
-	first   *table.Table // the chunk that Score has read
+	first   *table.Table // the first chunk, which Score reads
 	scorer  *feature.Scorer
 	points  []model.Point
 	totals  result.Scoring
 	row     result.Row
-	kept    []int             // positions of the columns that are passed through
+	kept    []int             // positions of the columns in Kept
 	explain func(*result.Row) // with Explain: fills in the contributions
 	best    bestRows
 	watch   *shiftWatch
 	used    bool
 }
 
-// chunkRows is the number of rows that a stream holds at a time.
+// chunkRows is the number of rows that a stream holds at a time. Chosen by hand.
 const chunkRows = 4096
 
-// Score reads the first rows from r and returns a stream of scored rows, in memory that does not grow with the input. An input
-// that does not fit the model is an error of Score; Rows yields the errors of single rows. name stands for r in errors if r has
-// no method Name.
-func Score(ctx context.Context, m *model.Model, r io.Reader, o ScoreOptions) (*Stream, error) {
+// Score reads the first rows from r and returns a stream of scored rows. Its memory does not grow with the input. Score returns
+// an error if the input does not fit the model. Rows yields the errors of single rows. In errors the file is r.Name() if r
+// has that method, otherwise "input".
+func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Score(ctx context.Context, m *model.Model, r io.Reader, o ScoreOptions) (*S
 	s.row.Decisions = make([]bool, len(s.points))
 	s.watch = newShiftWatch(&s.points[0], false)
 	if s.first, err = s.reader.Next(chunkRows); err == nil {
-		err = s.begin(s.first)
+		err = s.bindColumns(s.first)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.reader.Close()
@@ -91,7 +91,7 @@ func Score(ctx context.Context, m *model.Model, r io.Reader, o ScoreOptions) (*S
 	return s, nil
 }
 
-// readerName returns the name of a file, "input" for other readers.
+// readerName returns the name of r if it has one, otherwise "input".
 func readerName(r io.Reader) string {
 	if named, ok := r.(interface{ Name() string }); ok {
 		return named.Name()
@@ -100,7 +100,7 @@ func readerName(r io.Reader) string {
 }
 
 // pointsFrom returns the operating points, the named one first.
-func pointsFrom(m *model.Model, name string) ([]model.Point, error) {
+func pointsFrom(m *Model, name string) ([]model.Point, error) {
 	points := m.Points()
 	if len(points) == 0 {
 		return nil, &diag.Error{Kind: diag.Model, Found: "a model without an operating point", Expected: "at least one"}
@@ -118,8 +118,8 @@ func pointsFrom(m *model.Model, name string) ([]model.Point, error) {
 	return append([]model.Point{first}, points...), nil
 }
 
-// begin prepares the stream for the columns of the first chunk.
-func (s *Stream) begin(t *table.Table) error {
+// bindColumns prepares the stream for the columns of the first chunk.
+func (s *Stream) bindColumns(t *table.Table) error {
 	if err := s.scorer.Map.Check(t); err != nil {
 		return err
 	}
@@ -147,9 +147,9 @@ func (s *Stream) begin(t *table.Table) error {
 	return nil
 }
 
-// Rows yields the scored rows, once. A row is valid until the next one; Clone keeps it. With Best they come when the input has
-// ended, the best first, ties in the order of the input. A failed input yields (nil, err) and ends. Leaving the loop stops
-// reading.
+// Rows yields the scored rows. It can be used once. A row is valid until the next one is yielded, unless it is cloned. With
+// Best, rows are yielded at the end of the input, highest scores first, ties in the order of the input. An error yields
+// (nil, err) and ends the stream. Leaving the loop stops reading.
 func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 	return func(yield func(*result.Row, error) bool) {
 		if s.used {
@@ -186,7 +186,7 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 	}
 }
 
-// scoreChunk yields the rows of a chunk. more is false when the loop was left.
+// scoreChunk yields the rows of a chunk. more is false if the caller left the loop.
 func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool) (more bool, err error) {
 	for row := range t.Rows() {
 		if err := s.ctx.Err(); err != nil {
@@ -208,7 +208,7 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 	return true, nil
 }
 
-// fillRow makes s.row the row that was scored last.
+// fillRow fills s.row with the row that was scored last.
 func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	r := &s.row
 	r.Number, r.Score = s.totals.Rows, z
@@ -233,7 +233,7 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	}
 }
 
-// segmentOf returns the value of a row's segment column, "" without one.
+// segmentOf returns a row's value in the segment column, "" without such a column.
 func segmentOf(t *table.Table, row int) string {
 	if t.Segment == nil {
 		return ""
@@ -241,7 +241,7 @@ func segmentOf(t *table.Table, row int) string {
 	return t.Segment.Values[row]
 }
 
-// finishTotals adds the totals that need all rows.
+// finishTotals adds the counts and warnings that are known after the last row.
 func (s *Stream) finishTotals() {
 	r := &s.totals
 	r.Warnings = append(r.Warnings, s.reader.Warnings()...)
@@ -268,15 +268,15 @@ func sumOf(counts []int) int {
 	return total
 }
 
-// Totals returns the counts and warnings of the rows so far. They are complete when Rows has ended.
+// Totals returns the counts and warnings of the rows so far. They are complete after the end of Rows.
 func (s *Stream) Totals() result.Scoring { return s.totals }
 
-// compareRows orders rows best first. The earlier row wins a tie.
+// compareRows orders rows by falling score. The earlier row wins a tie.
 func compareRows(a, b result.Row) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Number, b.Number))
 }
 
-// bestRows is a heap with the worst of the best rows on top.
+// bestRows is a heap of the best rows with the worst of them on top.
 type bestRows []result.Row
 
 func (h bestRows) Len() int           { return len(h) }

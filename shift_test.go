@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/diag"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -81,7 +82,7 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 	}
 }
 
-func warnsOfShift(warnings []toptau.Warning) bool {
+func warnsOfShift(warnings []diag.Warning) bool {
 	for _, w := range warnings {
 		if w.Code == "calibration-shift" {
 			return true

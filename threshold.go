@@ -51,7 +51,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	scores, err := e.score(d)
+	scores, err := e.scoresOf(d)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestRowsThatDoNotFit(t *testing.T) {
 		"fewer labels":       {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3, 4}}, Positive: []bool{true}}, []string{"2 rows of numbers and 1 labels"}},
 		"a short row":        {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3}}, Positive: []bool{true, false}}, []string{"row 2 has 1 numbers", "expected 2"}},
 		"a long row":         {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{"row 1 has 3 numbers"}},
-		"infinity":           {toptau.Rows{Columns: two, Numbers: [][]float64{{math.Inf(-1), 0}}, Positive: []bool{true}}, []string{`row 1, column "a": -Inf`, "finite"}},
+		"infinity":           {toptau.Rows{Columns: two, Numbers: [][]float64{{math.Inf(-1), 0}}, Positive: []bool{true}}, []string{`row 1: column "a": -Inf`, "finite"}},
 		"a name twice":       {toptau.Rows{Columns: []string{"a", "b", "a"}, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{`"a" for column 3`}},
 		"an empty name":      {toptau.Rows{Columns: []string{"a", ""}, Numbers: [][]float64{{1, 2}}, Positive: []bool{true}}, []string{`"" for column 2`}},
 		"labels but no rows": {toptau.Rows{Columns: two, Positive: []bool{true}}, []string{"0 rows of numbers and 1 labels"}},
@@ -232,7 +232,7 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 		t.Errorf("%d unknown values, want 1: violet", e.Unknown)
 	}
 	for _, code := range []string{"extra_columns", "reordered_columns"} {
-		if !slices.ContainsFunc(e.Warnings, func(w toptau.Warning) bool { return w.Code == code }) {
+		if !slices.ContainsFunc(e.Warnings, func(w diag.Warning) bool { return w.Code == code }) {
 			t.Errorf("no warning %s among %v", code, e.Warnings)
 		}
 	}
@@ -636,7 +636,7 @@ func TestCancelledFitKeepsItsSteps(t *testing.T) {
 		if r.Stopped != result.Cancelled || r.Iterations != stop {
 			t.Errorf("stopped %q after %d steps, want %d", r.Stopped, r.Iterations, stop)
 		}
-		if !slices.ContainsFunc(r.Warnings, func(w toptau.Warning) bool { return w.Code == "cancelled" }) {
+		if !slices.ContainsFunc(r.Warnings, func(w diag.Warning) bool { return w.Code == "cancelled" }) {
 			t.Errorf("no warning of it: %v", r.Warnings)
 		}
 		whole := fitData(t, d, shortAdam(topPush(0.01), stop))

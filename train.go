@@ -18,64 +18,72 @@ import (
 	"toptau/threshold"
 )
 
-// TrainOptions are the options of Train. The zero value is the default of each.
+// TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
 	Method    []method.Name     // learners to try; nil: Logistic, Ramp and the convex methods for the goal's criterion
-	Encoding  []schema.Encoding // of numeric columns; nil: raw, scorecard and leaves
-	Surrogate surrogate.Name    // of the paper's methods; default hinge
-	Scale     schema.Scale      // default schema.ScaleStandard
-	Impute    schema.Impute     // default schema.ImputeError
+	Encoding  []schema.Encoding // encodings of numeric columns to try; nil: raw, scorecard and leaves
+	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
+	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
+	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError
 
-	Folds        int            // of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
+	Folds        int            // number of folds of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
 	Test         *Data          // rows that measure the chosen model; read with d.Format
-	TestFraction threshold.Rate // sets this fraction of the rows aside as the test part; zero: none
+	TestFraction threshold.Rate // fraction of the rows to set aside as the test part; zero: none
 
-	Delta               threshold.Rate // asks for a threshold with a guarantee that may fail with this probability; zero: none
-	OutOfFold           bool           // with Delta: take the order statistic of the out-of-fold scores, which is not certified
-	Calibration         *Data          // rows that give the threshold and nothing else; read with d.Format
-	CalibrationFraction threshold.Rate // fraction of the rows that the budget counts, set aside for the threshold; zero: as many as help
+	// Delta requests a threshold with a guarantee that may fail with this probability. Zero: no guarantee.
+	Delta threshold.Rate
+	// OutOfFold takes the order statistic for Delta from out-of-fold scores. These rows also choose the model, so the
+	// threshold is not certified.
+	OutOfFold bool
+	// Calibration are rows that are only used for the threshold. They are read with d.Format.
+	Calibration *Data
+	// CalibrationFraction is the fraction of the budget's rows (negatives, or all rows) to set aside for the threshold.
+	// Zero with Delta: the smallest number that the guarantee needs, plus those that improve it.
+	CalibrationFraction threshold.Rate
 
-	Prevalence     threshold.Rate // the fraction of positives that the summary assumes; zero: that of the rows
-	KeepAll        bool           // return every learner and encoding at its best setting in Trained.All
-	MaxTime        time.Duration  // returns the best model so far after this time; 0: no limit
-	NoFingerprints bool           // keep no hashes of training rows in the model
-	Seed           uint64         // of every random choice; 0 is 1
-	Progress       func(result.Progress)
+	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
+	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
+	MaxTime        time.Duration         // time after which the best model so far is returned; 0: no limit
+	NoFingerprints bool                  // leaves hashes of training rows out of the model
+	Seed           uint64                // seed of every random choice; 0 is 1
+	Progress       func(result.Progress) // is called as the training proceeds
 }
 
 // Trained is a model that Train chose.
 type Trained struct {
-	Model  *model.Model
+	Model  *Model
 	Result result.Training
-	Test   *Data   // the test part; nil: none
+	Test   *Data   // the test part, nil without one
 	All    []Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
 }
 
 // Train chooses a model for a goal and fits it.
 //
-// It sets test and calibration rows aside before anything is encoded, fitted or chosen, and divides the others into folds, by
-// group or time where the data has such a column. It fits every learner on every encoding within the folds, over a grid of
-// settings, and compares them by the mean fraction of positives found at budgets around the goal's. It averages the best with
-// up to two others where that helps, and keeps logistic regression on raw columns unless the gain over it exceeds its
-// standard error. Then it fits the choice again as one linear model.
+//  1. It sets test and calibration rows aside, before it encodes, fits or chooses anything.
+//  2. It divides the other rows into folds: by Format.Group or Format.Time if the data have such a column.
+//  3. It fits every learner on every encoding within the folds, over a grid of settings. It compares them by the mean fraction
+//     of positives found at budgets around the goal's.
+//  4. It averages the best with up to two others if that is better. It keeps logistic regression on raw columns unless the
+//     gain over it exceeds the gain's standard error.
+//  5. It fits the choice again, as one linear model.
 //
-// The threshold comes from scores of rows that the model did not see: rows held out for it, or else every row scored by a fit
-// in ten folds that left it out. The expected rate on new rows is at most the goal's. With Delta the threshold is the exact
-// order statistic of calibration rows and certified. If these cannot certify the goal, Train fits nothing and returns an error
-// that matches ErrNoGuarantee.
+// The threshold comes from scores of rows that the model did not see: rows held out for it or, without such rows, all rows,
+// each scored by a fit that left it out (in ten folds). The expected rate on new rows is at most the goal's. With Delta, the
+// threshold is the exact order statistic of calibration rows, and certified. If there are too few of them to certify the goal,
+// Train fits nothing and returns an error that matches ErrNoGuarantee.
 //
-// If ctx is cancelled after a first model is complete, Train returns the best so far with Stopped set.
+// If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
 func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, error) {
 	start := time.Now()
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	options, err := o.search(goal)
+	options, err := o.searchOptions(goal)
 	if err != nil {
 		return nil, err
 	}
-	data, seconds := o.parts(d)
+	data, seconds := o.searchData(d)
 	found, err := tune.Search(ctx, data, options)
 	if err != nil {
 		return nil, err
@@ -101,8 +109,8 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	return trained, nil
 }
 
-// parts returns the rows for the search, and the seconds that reading them took.
-func (o *TrainOptions) parts(d *Data) (data tune.Data, seconds float64) {
+// searchData returns the rows for the search, and the seconds that reading them took.
+func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 	data = tune.Data{Table: d.table, Schema: d.info.Schema}
 	seconds = d.seconds
 	for _, part := range []struct {
@@ -117,8 +125,8 @@ func (o *TrainOptions) parts(d *Data) (data tune.Data, seconds float64) {
 	return data, seconds
 }
 
-// search returns the options for package tune.
-func (o *TrainOptions) search(goal Goal) (tune.SearchOptions, error) {
+// searchOptions checks the options and returns them for package tune.
+func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
 		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}, Folds: o.Folds, TestShare: o.TestFraction, Delta: o.Delta,
 		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
@@ -179,8 +187,8 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 	return model.New(m)
 }
 
-// trainedEntries returns the chosen model and the best setting of every learner and encoding that was fitted. The latter have
-// no operating point.
+// trainedEntries returns the chosen model, and a model without operating points for the best setting of each learner on each
+// encoding.
 func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
 	entries := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
 	encodings := map[schema.Encoding]bool{}
@@ -208,7 +216,7 @@ func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data)
 	return entries, nil
 }
 
-// entryName returns "logistic" for raw columns and "logistic/scorecard" for other encodings, if there are several.
+// entryName returns "logistic", or "logistic/scorecard" for another encoding than raw if there are several.
 func entryName(t tune.Task, several bool) string {
 	if !several || t.Features == schema.Raw {
 		return string(t.Learner)
@@ -216,7 +224,7 @@ func entryName(t tune.Task, several bool) string {
 	return string(t.Learner) + "/" + string(t.Features)
 }
 
-// trainedMember describes a member of the average.
+// trainedMember returns the description of a member of the average that a model keeps.
 func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member {
 	m := model.Member{Problem: method.Problem{Method: c.Learner, Lambda: t.Lambda}, Anchor: t.Anchor, Blocks: t.Blocks, Share: t.Share,
 		Folds: t.Folds, Settings: method.Settings{Solver: method.Solver(t.Solver), Iterations: t.Iterations, Seed: seed}}
@@ -228,7 +236,7 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 		m.Settings.Start, m.Settings.Minibatches = method.ZeroStart, 1
 	}
 	if m.Folds > 0 || c.Learner == method.Ramp {
-		return m // a mean of fits has no objective; the ramp's has no bound, and w = 0 is not where it starts
+		return m // a mean of fits has no objective, and the ramp's objective has no lower bound
 	}
 	m.Evidence = &model.Evidence{Bounds: result.NewBounds(t.At.F, t.AtZero.F, t.Bound, false), Threshold: t.At.T}
 	if t.Certified != nil {
@@ -237,7 +245,7 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 	return m
 }
 
-// newTraining returns the result without what only Train knows.
+// newTraining returns the result of a search. Train adds the summary, warnings of the data and times.
 func newTraining(f *tune.Found, o TrainOptions) result.Training {
 	r := result.Training{
 		Goal: f.Goal, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
@@ -280,7 +288,7 @@ func countsOf(c tune.Counts) result.Counts {
 	return result.Counts{Rows: c.Rows(), Positives: c.Positives}
 }
 
-// someCounts returns nil for a part without rows.
+// someCounts returns the counts of a part, nil if it has no rows.
 func someCounts(c tune.Counts) *result.Counts {
 	if c.Rows() == 0 {
 		return nil
@@ -304,7 +312,7 @@ func candidateOf(c *tune.Candidate) result.Candidate {
 	return r
 }
 
-// expectedOf returns what to expect of a threshold on new rows.
+// expectedOf returns the expected rate of a threshold on new rows.
 func expectedOf(t *tune.Threshold) result.Expected {
 	e := result.Expected{Expectation: t.Expected, Scheme: result.Scheme(t.Scheme), Population: method.Negatives.String(), Rows: t.Rows,
 		Approximate: t.Approximate}

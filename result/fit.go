@@ -23,12 +23,11 @@ type Fit struct {
 	Threshold  float64  `json:"threshold"` // t(w)
 	NormW      float64  `json:"norm_w"`    // |w|
 	// w = 0 is a global minimum, proven; null: not decided
-	ZeroIsOptimal    *bool `json:"zero_is_optimal"`
-	NoBetterThanZero bool  `json:"no_better_than_zero"` // F(w) >= F(0)
-	Passes           int   `json:"passes"`              // full passes over the rows
-	// rows read, divided by the number of rows
-	RowReads   float64 `json:"row_reads"`
-	Iterations int     `json:"iterations"` // steps; certified: Newton systems
+	ZeroIsOptimal    *bool   `json:"zero_is_optimal"`
+	NoBetterThanZero bool    `json:"no_better_than_zero"` // F(w) >= F(0)
+	Passes           int     `json:"passes"`              // full passes over the rows
+	RowReads         float64 `json:"row_reads"`           // rows read, divided by the number of rows
+	Iterations       int     `json:"iterations"`          // steps; certified: Newton systems
 	// certified: rows in the final restricted problem
 	WorkingSet    *int     `json:"working_set,omitempty"`
 	Converged     *bool    `json:"converged,omitempty"`      // certified: the gap was reached

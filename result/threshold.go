@@ -17,24 +17,20 @@ type Threshold struct {
 	Reason    string         `json:"reason,omitempty"` // why it does not have it
 	// rows that the threshold is computed from: negatives or all
 	Population string `json:"population"`
-	Rows       int    `json:"n"` // number of rows in the population
-	// number of negatives among the calibration rows
-	Negatives int `json:"n_negatives"`
+	Rows       int    `json:"n"`           // number of rows in the population
+	Negatives  int    `json:"n_negatives"` // number of negatives among the calibration rows
 	// the threshold is the order-th smallest score of the population
 	Order *int `json:"order,omitempty"`
 	// exact binomial tail; absolute-top: the bounded rate
-	Bound *float64 `json:"bound,omitempty"`
-	// smallest number of rows that can certify the goal
-	Needed int `json:"needed,omitempty"`
-	// thresholds for the values of the segment column
-	Segments []Segment `json:"segments"`
-	Expected Expected  `json:"expected"` // expected rate on new rows like these
+	Bound    *float64  `json:"bound,omitempty"`
+	Needed   int       `json:"needed,omitempty"` // smallest number of rows that can certify the goal
+	Segments []Segment `json:"segments"`         // thresholds for the values of the segment column
+	Expected Expected  `json:"expected"`         // expected rate on new rows like these
 	// with a time column: whether scores change over time
 	OverTime *calibrate.Trend `json:"over_time,omitempty"`
 	// number of these rows that trained the model; absent without fingerprints
 	TrainingRows *Overlap `json:"training_rows,omitempty"`
-	// how scores of a file were joined to the rows
-	Joined *Joined `json:"joined,omitempty"`
+	Joined       *Joined  `json:"joined,omitempty"` // how scores of a file were joined to the rows
 }
 
 // Segment is the threshold for one value of the segment column. The guarantees of all m segments hold

@@ -17,43 +17,34 @@ type Training struct {
 	// rows that are only used for the threshold
 	Calibration *Counts `json:"calibration,omitempty"`
 	// rows that choose the model, instead of a cross-validation
-	Validation *Counts `json:"validation,omitempty"`
-	// rows that measure the chosen model
-	Test *Counts `json:"test,omitempty"`
-	// number of folds of the cross-validation
-	Folds int `json:"folds"`
-	// rows that a fold fits, if they are a sample
-	FoldRows int `json:"fold_rows,omitempty"`
-	// criterion that compares candidates, in words
-	Criterion string `json:"criterion"`
-	// budgets of the criterion in the first fold
-	Budgets []string `json:"budgets"`
+	Validation *Counts  `json:"validation,omitempty"`
+	Test       *Counts  `json:"test,omitempty"`      // rows that measure the chosen model
+	Folds      int      `json:"folds"`               // number of folds of the cross-validation
+	FoldRows   int      `json:"fold_rows,omitempty"` // rows that a fold fits, if they are a sample
+	Criterion  string   `json:"criterion"`           // criterion that compares candidates, in words
+	Budgets    []string `json:"budgets"`             // budgets of the criterion in the first fold
 	// settings of learners on encodings, in the order tried
 	Candidates []Candidate `json:"candidates"`
-	// learners on encodings without a fit; reason unless time was up
-	NotTried []string `json:"not_tried"`
-	// the model is their average; best first
-	Members         []Member `json:"members"`
+	// learners on encodings that were not fitted, with the reason unless time was up
+	NotTried        []string `json:"not_tried"`
+	Members         []Member `json:"members"`          // the model is their average; best first
 	CrossValidation Estimate `json:"cross_validation"` // criterion of the model
 	// candidate that is logistic regression on raw columns
-	Reference *int `json:"reference,omitempty"`
-	// gain of the model over the reference
-	Gain      *Estimate `json:"gain,omitempty"`
-	Choice    Choice    `json:"choice"`    // reasons for the choice
-	Why       string    `json:"why"`       // the same, in words
-	Threshold float64   `json:"threshold"` // alert where score > threshold
+	Reference *int      `json:"reference,omitempty"`
+	Gain      *Estimate `json:"gain,omitempty"` // gain of the model over the reference
+	Choice    Choice    `json:"choice"`         // reasons for the choice
+	Why       string    `json:"why"`            // the same, in words
+	Threshold float64   `json:"threshold"`      // alert where score > threshold
 	// rows that gave the threshold, and what it promises
 	ThresholdNote string `json:"threshold_note"`
-	// whether the threshold has a guarantee
-	Certified bool `json:"certified"`
+	Certified     bool   `json:"certified"` // whether the threshold has a guarantee
 	// the threshold is the order-th smallest calibration score
 	Order *int `json:"order,omitempty"`
 	// exact binomial tail; absolute-top: the bounded rate
 	Bound *float64 `json:"bound,omitempty"`
 	// accepted probability that the guarantee fails
-	Delta threshold.Rate `json:"delta,omitzero"`
-	// expected rate of the threshold on new rows
-	Expected Expected `json:"expected"`
+	Delta    threshold.Rate `json:"delta,omitzero"`
+	Expected Expected       `json:"expected"` // expected rate of the threshold on new rows
 	// with a time column: whether calibration scores change
 	OverTime *calibrate.Trend `json:"over_time,omitempty"`
 	// goal's criterion on out-of-fold scores
@@ -70,9 +61,8 @@ type Training struct {
 	Stopped       Stop    `json:"stopped"`
 	SecondsRead   float64 `json:"seconds_read"`   // time spent reading
 	SecondsSearch float64 `json:"seconds_search"` // time spent on candidates
-	// time spent fitting the choice again
-	SecondsRefit float64 `json:"seconds_refit"`
-	Seconds      float64 `json:"seconds_total"` // total time
+	SecondsRefit  float64 `json:"seconds_refit"`  // time spent fitting the choice again
+	Seconds       float64 `json:"seconds_total"`  // total time
 }
 
 // Candidate is one setting of one learner on one encoding.
