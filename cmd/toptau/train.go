@@ -15,15 +15,15 @@ import (
 
 // trainCommand chooses a model for a goal, fits it and reports what to expect of it.
 type trainCommand struct {
-	Data       string     `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Output     string     `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Data   string `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	goalFlags
 	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
 	Measure    string     `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
 	Calibrated calibrated `name:"calibrate" hidden:"" help:"The former spelling of --out-of-fold."`
 	toptau.TrainOptions
 	replaceFlag
-	goalFlags
 	signFlags
 	schema.Format
 }
