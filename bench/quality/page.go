@@ -217,7 +217,7 @@ func (p *page) violations() {
 	fmt.Fprintf(p, "\n## Budgets that are kept\n\nAt most %d rows of a set are the population, so the true false positive rate of a "+
 		"model is known without error.\nDraws with replacement have %d negatives and the positives in proportion "+
 		"(%d to %d). Each draw is trained with\n`train --max-fpr 1%% --delta 5%%` and without `--delta`. The default search is too slow for this many "+
-		"runs: these are restricted to\n`--method %s --features raw`. A violation is a true rate above 1 %%. Goal: at most %.0f %% of the draws.\n\n",
+		"runs: these are restricted to\n`--method %s --encoding raw`. A violation is a true rate above 1 %%. Goal: at most %.0f %% of the draws.\n\n",
 		population, drawn, leastDrawn, mostDrawn, restrictedTo, 100*violationAim)
 	p.WriteString("| set | draws | violations, plain threshold | violations, certified | TPR plain | TPR certified | |\n" +
 		"| --- | ---: | ---: | ---: | ---: | ---: | --- |\n")
