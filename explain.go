@@ -12,12 +12,12 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
-	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 )
 
-// All but the seed and the code were chosen by hand: the sample is large enough for a smooth shape and small in memory.
+// All but the seed and the code were chosen by hand: the sample is large enough for a smooth shape and small
+// in memory.
 const (
 	effectRows      = 20000          // most sampled rows
 	effectCells     = 4000000        // most sampled rows times columns: 64 MB
@@ -27,8 +27,9 @@ const (
 	missingCode     = -1             // stands for a missing category
 )
 
-// Explain measures what each column of r adds to the scores. It reads r once. Its memory does not grow with the number of rows.
-// Effects are measured on all rows, and shapes on a sample of at most 20,000 rows drawn with a fixed seed.
+// Explain measures what each column of r adds to the scores. It reads r once. Its memory does not grow with
+// the number of rows. Effects are measured on all rows, and shapes on a sample of at most 20,000 rows drawn
+// with a fixed seed.
 func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
@@ -75,8 +76,8 @@ type ExplainOptions struct {
 	Progress func(rows int) // is called with the number of rows read so far
 }
 
-// effects accumulates the effects of the columns row by row. The sampled rows are a reservoir (Vitter 1985): every row is in it
-// with the same probability.
+// effects accumulates the effects of the columns row by row. The sampled rows are a reservoir (Vitter 1985):
+// every row is in it with the same probability.
 type effects struct {
 	scorer   *feature.Scorer
 	division *feature.Contributions // divides a score among the columns
@@ -102,7 +103,7 @@ type effectInput struct {
 // sampledRow holds for each input its number or category code, and what it adds.
 type sampledRow struct{ values, adds []float64 }
 
-func newEffects(m *model.Model) (*effects, error) {
+func newEffects(m *Model) (*effects, error) {
 	scorer := m.TableScorer(feature.Key{})
 	d, err := feature.NewContributions(scorer.Map, scorer.Weights)
 	if err != nil {

@@ -26,8 +26,8 @@ type FitOptions struct {
 	Impute   schema.Impute   // treatment of missing values; default schema.ImputeError
 	method.Settings
 
-	// ReleaseData lets Fit free the columns of the data as it packs them, which lowers the peak of memory. The data cannot
-	// be used afterwards.
+	// ReleaseData lets Fit free the columns of the data as it packs them, which lowers the peak of memory. The
+	// data cannot be used afterwards.
 	ReleaseData    bool
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
 	Progress       func(result.Progress) // is called as the fit proceeds
@@ -41,11 +41,11 @@ type Fitted struct {
 	Trace       []result.TracePoint // Adam, SGD: the objective on all rows after some of the steps
 }
 
-// Fit solves one problem on all rows of d: it minimises the objective in package method. CertifiedSolver returns the global
-// optimum, up to the gap in o, with a lower bound that proves it.
+// Fit solves one problem on all rows of d: it minimises the objective in package method. CertifiedSolver
+// returns the global optimum, up to the gap in o, with a lower bound that proves it.
 //
-// If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so far with Stopped
-// set to result.Cancelled.
+// If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so
+// far with Stopped set to result.Cancelled.
 func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted, error) {
 	p, err := p.Complete()
 	if err != nil {
@@ -96,8 +96,8 @@ func (o *FitOptions) featureOptions() feature.Options {
 	return feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}
 }
 
-// checkSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate is possible.
-// Otherwise solve decides by the number of features.
+// checkSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate
+// is possible. Otherwise solve decides by the number of features.
 func checkSettings(p method.Problem, s *method.Settings) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -119,8 +119,8 @@ func checkSettings(p method.Problem, s *method.Settings) error {
 	return nil
 }
 
-// autoFeatures is the number of features up to which AutoSolver picks CertifiedSolver. The time of its Newton systems grows
-// with the cube of that number. Chosen by hand.
+// autoFeatures is the number of features up to which AutoSolver picks CertifiedSolver. The time of its Newton
+// systems grows with the cube of that number. Chosen by hand.
 const autoFeatures = 2000
 
 func matrixStorage(s method.Storage) matrix.Storage {
