@@ -68,17 +68,9 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		}
 		showProgress(s, now)
 	}
-	data, err := toptau.Read(s, c.Data, c.Format)
+	data, err := readParts(s, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
 	if err != nil {
 		return err
-	}
-	for path, part := range map[string]**toptau.Data{c.Choose: &c.Validation, c.Measure: &c.Test} {
-		if path == "" {
-			continue
-		}
-		if *part, err = toptau.Read(s, path, c.Format.Like(*data.Format().Schema())); err != nil {
-			return err
-		}
 	}
 	if c.Measure == "" && c.TestFraction.IsZero() {
 		c.TestFraction = threshold.MustRate(comparedFraction)

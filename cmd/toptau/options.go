@@ -47,6 +47,7 @@ var flagOptions = map[string]cli.Option{
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, the eight methods, or all (default: logistic, ramp and the convex methods for the goal)."},
+	"compare method":       {Placeholder: "NAMES", Help: "Only these learners next to logistic and svm, which are always compared: ramp, the eight methods, or all (default: ramp and the convex methods for the goal)."},
 	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
 	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
