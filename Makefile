@@ -1,4 +1,4 @@
-.PHONY: test check demo fuzz fuzz-long hostile bench bench-smoke quality thresholds
+.PHONY: test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds
 
 test: ## the README's test command
 	go test ./...
@@ -9,13 +9,17 @@ check: ## everything that decides whether a change lands
 demo:
 	go run ./cmd/toptau demo
 
+docs: ## write the outputs in README.md and docs/guide, and docs/reference/cli.md and json.md again; needs TOPTAU_DATA
+	go test ./cmd/toptau -count 1 -timeout 30m -run 'README|CommandReference' -update
+	go test . -count 1 -run JSONReference -update
+
 fuzz: ## half a minute for each fuzz target
 	bash .ci/fuzz 30s
 
-fuzz-long: ## ten minutes for each fuzz target; goes on where it was interrupted; the table is in .campaigns/fuzz/table.md
+fuzz-long: ## ten minutes for each fuzz target; continues where it was interrupted; the table is in .campaigns/fuzz/table.md
 	bash .ci/fuzz 10m .campaigns/fuzz
 
-hostile: ## the long campaigns: forged certificates, edited models, hostile files, kills; goes on where it was interrupted
+hostile: ## the long campaigns: forged certificates, edited models, hostile files, kills; continues where it was interrupted
 	TOPTAU_HOSTILE=long TOPTAU_HOSTILE_DIR=$(CURDIR)/.campaigns/hostile \
 		go test -count 1 -p 1 -timeout 0 -v -run 'Hostile|Forged|Edited|Kill' ./...
 
@@ -25,7 +29,7 @@ bench: ## ratios against the machine's limits and other programs, into docs/resu
 bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios only, nothing fails
 	bash bench/smoke.sh
 
-quality: ## what the default reaches beside logistic regression and boosting, into docs/results/quality.md: within the hour on two cores
+quality: ## the default next to logistic regression and boosting, into docs/results/quality.md: within the hour on two cores
 	go run -C bench -buildvcs=false ./quality -o ../docs/results/quality.md
 
 thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/results/thresholds.md: an hour or two on two cores

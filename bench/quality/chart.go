@@ -10,7 +10,6 @@ import (
 
 	"toptau/internal/atomicfile"
 	"toptau/internal/plot"
-	"toptau/internal/text"
 )
 
 // chartRow is a row of the README's chart: the true positive rate at a false positive rate of 1 % on the test part, the mean over
@@ -89,14 +88,14 @@ func (f *chart) Caption() plot.Caption {
 	for _, r := range f.rows {
 		fmt.Fprintf(&b, "%s: toptau %.1f %%, boosting %.1f %%, logistic regression %.1f %%. ", r.Set, r.Toptau, r.GBDT, r.LR)
 	}
-	return plot.Caption{Title: fmt.Sprintf("Positives found at 1 %% false positives, on %s", text.Plural(len(f.rows), "public data set")),
+	return plot.Caption{Title: "Positives found at 1 % false positives",
 		Description: strings.TrimSpace(b.String())}
 }
 
 // Sizes in user units, chosen by hand.
 const (
-	chartNames  = 112.0 // width of the names
-	chartValues = 50.0  // width of toptau's rates
+	chartNames  = 116.0 // width of the names
+	chartValues = 58.0  // width of toptau's rates
 	chartRowGap = 20.0
 	markSize    = 9.0
 )

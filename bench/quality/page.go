@@ -60,7 +60,12 @@ const tail = `
     go run -C bench ./quality -sets magic04 -to 2     # a part, to standard error
 
 Results are kept by set and seed in the directory of ` + "`-cache`" + ` and used again by the same build of the program (with ` + "`-keep`" + ` by any build), so an
-interrupted run continues where it stopped. For new scores of GBDT:
+interrupted run continues where it stopped. The README's chart (` + "`" + `quality.svg` + "`" + `) is drawn from ` + "`" + `quality.json` + "`" + `: true positive rates at a false positive rate of 1 %, means over seeds. This command draws
+it again:
+
+    go run -C bench ./quality -chart ../docs/results/quality.json
+
+For new scores of GBDT:
 
     go run -C bench ./quality -split DIR
     python3 bench/quality/gbdt.py DIR bench/quality/gbdt    # Debian: python3-sklearn
