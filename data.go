@@ -96,9 +96,9 @@ func tableOptions(m *Model, f Format) (table.Options, error) {
 // Rows are labelled rows in memory. Columns with numbers come first, then columns with text.
 type Rows struct {
 	Columns     []string    // names of the numeric columns
-	Numbers     [][]float64 // Numbers[i][j] is the value of column j in row i: finite, or NaN for a missing value
+	Numbers     [][]float64 // Numbers[i][j] is column j of row i: finite, or NaN if missing
 	TextColumns []string    // names of the categorical columns
-	Texts       [][]string  // Texts[i][j] is the category of row i in text column j; "" is a missing value
+	Texts       [][]string  // Texts[i][j] is text column j of row i; "" if missing
 	Positive    []bool      // the label of each row
 	Weight      []float64   // importance weights; nil: all 1
 	Group       []string    // rows with equal values are never split between parts of the data; nil: no groups

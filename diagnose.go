@@ -36,9 +36,9 @@ func zeroText(title string) string {
 
 const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unless the class means coincide, or a larger k or tau"
 
-// Diagnose reports what the methods can achieve on d without fitting them. For each method it proves that w =
-// 0 is the optimum, or that it is not. It also reports whether a linear score separates the classes at the
-// top, and whether the data are large enough for the rates.
+// Diagnose reports what the methods can achieve on d without fitting them. For each
+// convex method it decides, with a proof if possible, whether w = 0 is the optimum. It also reports whether a
+// linear score separates the classes at the top, and whether the data are large enough for the rates.
 //
 // If ctx is cancelled, Diagnose returns an error.
 func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosis, error) {

@@ -19,8 +19,9 @@ import (
 
 // EvaluateOptions are the options of Evaluate. The zero value of each is its default.
 type EvaluateOptions struct {
-	// Goal sets the criterion that compares entries. The default is the goal of the first model's default
-	// operating point. Without Goal, criteria are measured at the paper's rates 0.01 and 0.03.
+	// Goal sets the criterion that compares entries, and the rate of the other criteria. Without it, the
+	// criteria have the paper's rates 0.01 and 0.03, and the goal of the first model's default operating point
+	// compares the entries.
 	Goal       Goal
 	Against    string         // entry that the others are compared with; "": the first one
 	Confidence float64        // confidence of the intervals; 0: 0.95

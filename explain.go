@@ -24,7 +24,7 @@ const (
 	shapePoints     = 40             // most points of a shape, unless values repeat
 	shapeCategories = 20             // most categories of a shape
 	sampleSeed      = 0x73616d706c65 // "sample" in ASCII
-	missingCode     = -1             // stands for a missing category
+	missingCode     = -1             // the code of a missing category
 )
 
 // Explain measures what each column of r adds to the scores. It reads r once. Its memory does not grow with
@@ -215,7 +215,7 @@ func (e *effects) fillShape(j int, effect *result.ColumnEffect) {
 		effect.Missing = &adds
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.value, b.value) })
-	most := 1 // rows per point; a value with more rows gets a point of its own
+	most := 1 // rows per point; a value with more rows gets a separate point
 	if !e.inputs[j].categorical {
 		most = max(1, (len(pairs)+shapePoints-1)/shapePoints)
 	}

@@ -41,8 +41,8 @@ type Fitted struct {
 	Trace       []result.TracePoint // Adam, SGD: the objective on all rows after some of the steps
 }
 
-// Fit solves one problem on all rows of d: it minimises the objective in package method. CertifiedSolver
-// returns the global optimum, up to the gap in o, with a lower bound that proves it.
+// Fit solves one problem on all rows of d: it minimises the objective that package method defines.
+// CertifiedSolver returns the global optimum, up to the gap in o, with a lower bound that proves it.
 //
 // If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so
 // far with Stopped set to result.Cancelled.

@@ -60,8 +60,8 @@ type Stream struct {
 const chunkRows = 4096
 
 // Score reads the first rows from r and returns a stream of scored rows. Its memory does not grow with the
-// input. Score returns an error if the input does not fit the model. Rows yields the errors of single rows.
-// In errors the file is r.Name() if r has that method, otherwise "input".
+// input. Score returns an error if the input does not fit the model. Rows yields later errors. In errors the
+// file is r.Name() if r has that method, otherwise "input".
 func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
