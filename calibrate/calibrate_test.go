@@ -197,7 +197,7 @@ func TestGuaranteeBySimulation(t *testing.T) {
 	}
 }
 
-func TestTopShareBySimulation(t *testing.T) {
+func TestTopFractionBySimulation(t *testing.T) {
 	const draws, n = 1000, 400
 	r := rand.New(rand.NewPCG(8, 3))
 	broken := 0
@@ -348,7 +348,7 @@ func Example() {
 
 	_, _, err = NeymanPearson(negatives[:100], threshold.MustRate("1%"), threshold.MustRate("5%"))
 	fmt.Println(err)
-	// Output: threshold 0.9967: order 599 of 600, certified true, probability of exceeding 1 %: 0.0170 100
-	// calibration negatives, expected at least 299 to keep a rate of 0.01 with confidence 1 - 0.05 (the plain
-	// threshold is returned without a guarantee)
+	// Output:
+	// threshold 0.9967: order 599 of 600, certified true, probability of exceeding 1 %: 0.0170
+	// 100 calibration negatives, expected at least 299 to keep a rate of 0.01 with confidence 1 - 0.05 (the plain threshold is returned without a guarantee)
 }
