@@ -12,6 +12,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
+	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
@@ -184,10 +185,10 @@ func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Obj
 	switch {
 	case res.Cancelled:
 		r.Stopped = result.Cancelled
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: "interrupted after " + text.Plural(res.Passes, "pass") + "; both bounds hold"})
 	case !res.Converged:
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "not-converged",
-			Text: fmt.Sprintf("the requested gap was not reached in %d passes; both bounds hold", res.Passes)})
+			Text: "the requested gap was not reached in " + text.Plural(res.Passes, "pass") + "; both bounds hold"})
 	}
 	out.Certificate = newCertificate(d, f, storageName(o.Storage), &res)
 	return res.W, nil
@@ -248,7 +249,7 @@ func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o F
 		Text: "no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
 	if res.Cancelled {
 		r.Stopped = result.Cancelled
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d steps", res.Iterations)})
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: "interrupted after " + text.Plural(res.Iterations, "step")})
 	}
 	return res.Last.W, nil
 }
@@ -258,15 +259,15 @@ func warnOfZero(r *result.Fit) {
 	if !r.NoBetterThanZero {
 		return
 	}
-	text := fmt.Sprintf("the fit is no better than w = 0: objective %.6g, at zero %.6g", r.Objective, r.AtZero)
+	line := fmt.Sprintf("the fit is no better than w = 0: objective %.6g, at zero %.6g", r.Objective, r.AtZero)
 	m := r.Problem.Definition()
 	if r.ZeroIsOptimal != nil && *r.ZeroIsOptimal {
-		text = zeroText(m.Title)
+		line = zeroText(m.Title)
 	}
 	if m.CanCollapse {
-		text += "; " + zeroAdvice
+		line += "; " + zeroAdvice
 	}
-	r.Warnings = append(r.Warnings, diag.Warning{Code: "no-better-than-zero", Text: text})
+	r.Warnings = append(r.Warnings, diag.Warning{Code: "no-better-than-zero", Text: line})
 }
 
 // modelParts returns the parts that every model has. The caller adds points and members.

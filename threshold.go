@@ -292,7 +292,7 @@ func thresholdOf(negatives, all population, g Goal, delta threshold.Rate, certif
 		evidence.Certified = evidence.Certified && certify
 		return at, evidence, err
 	case certify:
-		return calibrate.TopShare(all.scores, tau, delta)
+		return calibrate.TopFraction(all.scores, tau, delta)
 	}
 	return calibrate.PlainWeighted(all.scores, all.weights, tau, method.AllRows)
 }
