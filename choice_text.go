@@ -8,8 +8,8 @@ import (
 	"toptau/internal/tune"
 )
 
-// choiceText describes why a model was chosen: "ramp on scorecard with lambda 0.01 (63.8 % ± 1.6), best of 4;
-// ...".
+// choiceText returns why a model was chosen: "ramp on scorecard with lambda 0.01 (63.8 % ± 1.6), best of 4;
+// averaging did not help".
 func choiceText(f *tune.Found) string {
 	c := &f.Choice
 	list := []string{fmt.Sprintf("%s (%s), best of %d", &f.Candidates[c.Best],
@@ -41,7 +41,7 @@ func choiceText(f *tune.Found) string {
 	return strings.Join(list, "; ")
 }
 
-// thresholdText describes which rows gave a threshold and what it promises.
+// thresholdText returns which rows gave a threshold, and whether it is guaranteed.
 func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
 	rows := "negatives"
@@ -71,7 +71,7 @@ func thresholdText(f *tune.Found) string {
 		"about half the time", t.Rows-t.Order+1, rows)
 }
 
-// untried lists the combinations without a usable setting, with the reason if it is not the time.
+// untried lists the learners on encodings that were not fitted. It adds the reason unless time was up.
 func untried(f *tune.Found) []string {
 	list := []string{}
 	for _, u := range f.NotTried {

@@ -12,7 +12,6 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
-	"toptau/model"
 	"toptau/schema"
 )
 
@@ -41,14 +40,16 @@ func (d *Data) packMatrix(ctx context.Context, m *feature.Map, s matrix.Storage,
 	return x, err
 }
 
-// Read reads a labelled file. The path "-" is standard input. An Error gives the file, line and column of a problem, what was
-// found and expected, and how to fix it. errors.Is(err, fs.ErrNotExist) holds for a missing file.
+// Read reads a labelled file. The path "-" is standard input. An Error gives the file, line and column of a
+// problem, what was found and expected, and how to fix it. errors.Is(err, fs.ErrNotExist) holds for a missing
+// file.
 func Read(ctx context.Context, path string, f Format) (*Data, error) {
 	o := table.Options{Format: f, Schema: f.Schema(), Packed: true, Context: ctx}
 	return readData(func() (*table.Reader, error) { return table.Open(path, o) }, o)
 }
 
-// ReadFrom reads labelled rows from r until EOF. In errors the file is r.Name() if r has that method, otherwise "input".
+// ReadFrom reads labelled rows from r until EOF. In errors the file is r.Name() if r has that method,
+// otherwise "input".
 func ReadFrom(ctx context.Context, r io.Reader, f Format) (*Data, error) {
 	o := table.Options{Format: f, Schema: f.Schema(), Packed: true, Context: ctx}
 	return readData(func() (*table.Reader, error) { return table.NewReader(readerName(r), r, o) }, o)
@@ -73,11 +74,12 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 }
 
 // tableOptions returns the options for reading a file in the way that m's training file was read.
-func tableOptions(m *model.Model, f Format) (table.Options, error) {
+func tableOptions(m *Model, f Format) (table.Options, error) {
 	trained := m.Format()
 	s := trained.Schema()
 	o := table.Options{Format: f, Schema: s}
-	// Without the segment column of a point, or with another column, every row would get the point's general threshold.
+	// Without the segment column of a point, or with another column, every row would get the point's general
+	// threshold.
 	for _, p := range m.Points() {
 		switch {
 		case p.Segment == "" || p.Segment == o.Segment:
@@ -94,9 +96,9 @@ func tableOptions(m *model.Model, f Format) (table.Options, error) {
 // Rows are labelled rows in memory. Columns with numbers come first, then columns with text.
 type Rows struct {
 	Columns     []string    // names of the numeric columns
-	Numbers     [][]float64 // Numbers[i][j] is the value of column j in row i: finite, or NaN for a missing value
+	Numbers     [][]float64 // Numbers[i][j] is column j of row i: finite, or NaN if missing
 	TextColumns []string    // names of the categorical columns
-	Texts       [][]string  // Texts[i][j] is the category of row i in text column j; "" is a missing value
+	Texts       [][]string  // Texts[i][j] is text column j of row i; "" if missing
 	Positive    []bool      // the label of each row
 	Weight      []float64   // importance weights; nil: all 1
 	Group       []string    // rows with equal values are never split between parts of the data; nil: no groups
@@ -104,8 +106,8 @@ type Rows struct {
 	ID          []string    // identifiers of the rows; nil: no identifiers
 }
 
-// Data returns a copy of the rows as Data. It returns an error of kind data if lengths differ, a column name is missing or
-// used twice, or a number or weight is out of range.
+// Data returns a copy of the rows as Data. It returns an error of kind data if lengths differ, a column name
+// is missing or used twice, or a number or weight is out of range.
 func (r Rows) Data() (*Data, error) {
 	n := len(r.Positive)
 	for name, length := range map[string]int{"rows of numbers": len(r.Numbers), "rows of texts": len(r.Texts), "weights": len(r.Weight),
@@ -180,7 +182,8 @@ func (r *Rows) numericColumn(j int) ([]float64, error) {
 	return values, nil
 }
 
-// textColumn returns the category codes of a text column (-1: missing) and the categories in order of appearance.
+// textColumn returns the category codes of a text column (-1: missing) and the categories in order of
+// appearance.
 func (r *Rows) textColumn(j int) (codes []int32, dictionary []string, err error) {
 	known := map[string]int32{"": -1}
 	for i, row := range r.Texts {
@@ -202,7 +205,8 @@ func badRows(found, expected string) error {
 	return &diag.Error{Kind: diag.Data, Found: found, Expected: expected}
 }
 
-// Format returns the format for reading another file like d, for example validation, test or calibration rows.
+// Format returns the format for reading another file like d, for example validation, test or calibration
+// rows.
 func (d *Data) Format() Format { return Format{}.Like(d.info.Schema) }
 
 // Len returns the number of rows.
@@ -211,7 +215,8 @@ func (d *Data) Len() int { return d.info.Rows }
 // Positives returns the number of positive rows.
 func (d *Data) Positives() int { return d.info.Positives }
 
-// masses returns the sums of the weights of all rows and of the positives. Both are 0 if rows have no weights.
+// masses returns the sums of the weights of all rows and of the positives. Both are 0 if rows have no
+// weights.
 func (d *Data) masses() (total, positive float64) {
 	for i, m := range d.table.Weight {
 		total += m

@@ -18,27 +18,29 @@ import (
 	"toptau/threshold"
 )
 
-// DiagnoseOptions are the options of Diagnose.
+// DiagnoseOptions are the options of Diagnose. The zero value of each is its default.
 type DiagnoseOptions struct {
-	Goal        Goal           // whose rate is examined; zero: the rates 0.1%, 1% and 5%
-	Delta       threshold.Rate // of the guarantee whose rows are counted; zero: 5%
-	Encoding    schema.Encoding
-	Scale       schema.Scale
-	Impute      schema.Impute
-	ReleaseData bool // as in FitOptions
-	Progress    func(result.Progress)
+	Goal        Goal                  // goal whose rate is examined; zero: the rates 0.1%, 1% and 5%
+	Delta       threshold.Rate        // failure probability of the guarantee whose rows are counted; zero: 5%
+	Encoding    schema.Encoding       // as in FitOptions
+	Scale       schema.Scale          // as in FitOptions
+	Impute      schema.Impute         // as in FitOptions
+	ReleaseData bool                  // as in FitOptions
+	Progress    func(result.Progress) // is called before each method
 }
 
-// zeroText returns what it means that w = 0 is optimal. Fit, Train and Diagnose use the same words.
+// zeroText returns the consequence of an optimum at w = 0, for warnings of Fit and Train.
 func zeroText(title string) string {
 	return "w = 0 is the optimum of " + title + " on these data, provably and for every lambda, so all scores would be equal"
 }
 
 const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unless the class means coincide, or a larger k or tau"
 
-// Diagnose reports what the methods can achieve on d before any of them is fitted: for which of them w = 0 is the optimum, with a
-// proof either way, whether a linear score separates the classes at the top, and whether the data are large enough for the
-// rates.
+// Diagnose reports what the methods can achieve on d without fitting them. For each
+// convex method it decides, with a proof if possible, whether w = 0 is the optimum. It also reports whether a
+// linear score separates the classes at the top, and whether the data are large enough for the rates.
+//
+// If ctx is cancelled, Diagnose returns an error.
 func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosis, error) {
 	if o.Goal != (Goal{}) {
 		if err := o.Goal.Check(); err != nil {
@@ -50,7 +52,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosi
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	leaks := tune.Leaks(d.table) // before its columns are released
+	leaks := tune.Leaks(d.table) // before packMatrix may free the columns
 	x, err := d.packMatrix(ctx, features, matrix.Float32, o.ReleaseData)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosi
 	return &g.Diagnosis, nil
 }
 
-// diagnosing is the state of one Diagnose.
+// diagnosing is the state of a call of Diagnose.
 type diagnosing struct {
 	ctx     context.Context
 	x       *matrix.Matrix
@@ -83,8 +85,8 @@ type diagnosing struct {
 	result.Diagnosis
 }
 
-// exampleK and exampleLambda are the hyperparameters of the examined problems. The verdict of the methods with a tau does not
-// depend on lambda; 5 is the paper's middle k.
+// exampleK and exampleLambda are the hyperparameters of the examined problems. Whether w = 0 is optimal does
+// not depend on lambda. 5 is the middle one of the paper's values of k.
 const (
 	exampleK      = 5
 	exampleLambda = 1e-3
@@ -151,7 +153,7 @@ func (g *diagnosing) judgeMethod(p method.Problem) (result.MethodVerdict, error)
 	optimal := z.Verdict == certified.ZeroIsOptimal
 	switch {
 	case z.Verdict == certified.Undecided:
-		v.Evidence = fmt.Sprintf("not decided in %d passes", z.Passes)
+		v.Evidence = "not decided in " + text.Plural(z.Passes, "pass")
 		return v, nil
 	case m.UsesBeta && optimal:
 		v.Evidence = "the means of population and positives coincide"
@@ -194,14 +196,15 @@ func (g *diagnosing) judgeBudgets(rates []threshold.Rate) error {
 	return nil
 }
 
-// separabilityGap and separabilityPasses bound the effort of judgeSeparability, chosen by hand: the question needs no exact
-// optimum.
+// separabilityGap and separabilityPasses limit the effort of judgeSeparability, which needs no exact optimum.
+// Both were chosen by hand.
 const (
 	separabilityGap    = 1e-4
 	separabilityPasses = 50
 )
 
-// judgeSeparability solves TopPush without regularisation: its optimum is 0 if every positive can be above every negative.
+// judgeSeparability solves TopPush without regularisation: its optimum is 0 if every positive can be above
+// every negative.
 func (g *diagnosing) judgeSeparability() error {
 	f, err := objective.New(method.Problem{Method: method.TopPush}, g.x)
 	if err != nil {
@@ -224,7 +227,7 @@ func (g *diagnosing) judgeSeparability() error {
 	return nil
 }
 
-// advise adds the conclusions.
+// advise adds the recommendations.
 func (g *diagnosing) advise() {
 	var collapsed []string
 	for _, v := range g.Methods {
@@ -246,6 +249,7 @@ func (g *diagnosing) advise() {
 	}
 }
 
+// settingText returns k or tau in brackets, "" for a method without either.
 func settingText(p method.Problem) string {
 	switch {
 	case p.K != 0:

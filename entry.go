@@ -14,12 +14,12 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/metric"
-	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 )
 
-// Entry is one ranking of rows. Exactly one of Model, Scores and Column is set, or none in an entry of ReadScores.
+// Entry is one ranking of rows. Exactly one of Model, Scores and Column is set, or none in an entry of
+// ReadScores.
 type Entry struct {
 	Name   string    // names the entry in results; a single entry needs none
 	Model  *Model    // scores the rows
@@ -45,7 +45,7 @@ type rowScores struct {
 }
 
 // arranged returns d with its columns in the order of a model's schema. Both share their values.
-func (d *Data) arranged(m *model.Model) *Data {
+func (d *Data) arranged(m *Model) *Data {
 	columns := m.Schema().Columns
 	same := len(columns) == len(d.table.Columns)
 	for i := 0; same && i < len(columns); i++ {
@@ -123,7 +123,7 @@ func (s *rowScores) requireAll(name, file string, d *Data, byID bool) error {
 	if row < 0 {
 		return nil
 	}
-	e := &diag.Error{Kind: diag.Data, File: file, Expected: "one for each labelled row"}
+	e := &diag.Error{Kind: diag.Data, File: file, Expected: "one for each row that is measured"}
 	e.Found = fmt.Sprintf("no score for row %d", d.rowNumber(row))
 	switch {
 	case byID:
@@ -161,7 +161,8 @@ func pickValues(list []float64, places []int) []float64 {
 	return picked
 }
 
-// selectRows returns some rows of d. The result keeps their numbers in d, so that scores of all rows of d can be joined to it.
+// selectRows returns some rows of d. The result keeps their numbers in d, so that scores of all rows of d can
+// be joined to it.
 func (d *Data) selectRows(rows []int) *Data {
 	part := &Data{table: d.table.Select(rows), info: d.info, whole: d, wholeRows: rows}
 	part.info.Rows, part.info.Positives, part.info.Digest, part.info.Warnings = len(rows), 0, "", nil
@@ -188,16 +189,16 @@ const (
 	labelColumn = "label"
 )
 
-// ReadScores returns the scores of another program as an entry. The file is delimited text, plain or compressed. Its scores
-// are in the column "score", or in the only column that is neither id nor label. ReadScores reads the header. The rows are
-// read when the entry is used with a Data.
+// ReadScores returns the scores of another program as an entry. The file is delimited text, plain or
+// compressed. Its scores are in the column "score", or in the only column that is neither id nor label.
+// ReadScores reads the header. The rows are read when the entry is used with a Data.
 //
-// If the Data has id columns, the file must have them too, and scores are joined by id. Otherwise scores are joined by a
-// column "row" of 1-based row numbers or, without it, by position. Scores of other rows are ignored. A row that occurs
-// twice or has no score is an error.
+// If the Data has id columns, the file must have them too, and scores are joined by id. Otherwise scores are
+// joined by a column "row" of 1-based row numbers or, without it, by position. Scores of other rows are
+// ignored. A row that occurs twice or has no score is an error.
 //
-// A column of labels, named as in the Data or "label", must have the same labels. Scores that are joined by position and have
-// no labels must not look unrelated to the labels of the Data.
+// A column of labels, named as in the Data or "label", must have the same labels. Scores that are joined by
+// position and have no labels must not look unrelated to the labels of the Data.
 //
 // The zero Format is usually enough, because the ids and the spelling of labels come from the Data.
 func ReadScores(ctx context.Context, name, path string, f Format) (Entry, error) {
@@ -463,7 +464,8 @@ func idOf(columns []table.Text, row int) string {
 
 func shownID(id string) string { return "id " + diag.Quote(strings.ReplaceAll(id, "\x00", ", ")) }
 
-// checkLabels returns the number of labels that agree with those of the data. It returns an error if any differ.
+// checkLabels returns the number of labels that agree with those of the data. It returns an error if any
+// differ.
 func (j *joiner) checkLabels(rows []int) (equal int, err error) {
 	if j.label == "" {
 		return 0, nil
@@ -500,9 +502,10 @@ func (j *joiner) checkLabels(rows []int) (equal int, err error) {
 // usefulAUC is an AUC below which a model is of little use. Chosen by hand.
 const usefulAUC = 0.6
 
-// checkRelation returns an error if scores that were joined by position look unrelated to the labels: their AUC is within 2.5
-// standard errors (two-sided probability 1.2 %) of 1/2, although there are enough rows to detect an AUC of usefulAUC. With
-// fewer rows, the scores of a useful model can look like that, so they are accepted.
+// checkRelation returns an error if scores that were joined by position look unrelated to the labels: their
+// AUC is within 2.5 standard errors (two-sided probability 1.2 %) of 1/2, although there are enough rows to
+// detect an AUC of usefulAUC. With fewer rows, the scores of a useful model can look like that, so they are
+// accepted.
 func (j *joiner) checkRelation() error {
 	s := byClass(j.data.table, j.values)
 	r, err := metric.Rank(s)
@@ -514,7 +517,7 @@ func (j *joiner) checkRelation() error {
 		return nil
 	}
 	auc := r.AUC().Half
-	half := float64(2.5 * math.Sqrt((m+n+1)/(12*m*n))) // the standard error is that of the Mann-Whitney statistic
+	half := float64(2.5 * math.Sqrt((m+n+1)/(12*m*n))) // 2.5 standard errors of the Mann-Whitney statistic
 	if math.Abs(auc-0.5) > half || 0.5+float64(2*half) > usefulAUC {
 		return nil
 	}

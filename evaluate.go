@@ -19,8 +19,9 @@ import (
 
 // EvaluateOptions are the options of Evaluate. The zero value of each is its default.
 type EvaluateOptions struct {
-	// Goal sets the criterion that compares entries. The default is the goal of the first model's default operating point.
-	// Without Goal, criteria are measured at the paper's rates 0.01 and 0.03.
+	// Goal sets the criterion that compares entries, and the rate of the other criteria. Without it, the
+	// criteria have the paper's rates 0.01 and 0.03, and the goal of the first model's default operating point
+	// compares the entries.
 	Goal       Goal
 	Against    string         // entry that the others are compared with; "": the first one
 	Confidence float64        // confidence of the intervals; 0: 0.95
@@ -47,11 +48,11 @@ type ranking struct {
 	rank   *metric.Ranking
 }
 
-// Evaluate measures one or more rankings of the same labelled rows. It returns criteria with thresholds from these rows and
-// bootstrap intervals, and the decisions of models' operating points with exact intervals.
+// Evaluate measures one or more rankings of the same labelled rows. It returns criteria with thresholds from
+// these rows and bootstrap intervals, and the decisions of models' operating points with exact intervals.
 //
-// It compares several entries by the goal's criterion. The intervals of the differences to o.Against come from one paired
-// bootstrap, which resamples groups if the data have a column Format.Group.
+// It compares several entries by the goal's criterion. The intervals of the differences to o.Against come
+// from one paired bootstrap, which resamples groups if the data have a column Format.Group.
 func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
 	if err := checkEntries(entries); err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]diag.Wa
 		}
 		watch := newShiftWatch(p, true)
 		for row, z := range k.z {
-			watch.add(d.table, row, z)
+			watch.addRow(d.table, row, z)
 		}
 		shift, list := watch.reports(k.Model.Training())
 		r.Points = append(r.Points, result.Decisions{Name: p.Name, Goal: p.Goal, Decisions: c, Shift: shift})
@@ -270,7 +271,8 @@ func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
 	return goal, goal.Check()
 }
 
-// entitiesOf numbers the groups and returns the number of each row's group by class. Without a group column it returns nil.
+// entitiesOf numbers the groups and returns the number of each row's group by class. Without a group column
+// it returns nil.
 func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 	if t.Group == nil {
 		return nil, nil, 0
@@ -293,11 +295,11 @@ func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 }
 
 // membersText lists a model's members with their hyperparameters.
-func membersText(m *model.Model) string {
+func membersText(m *Model) string {
 	members := m.Members()
 	list := make([]string, len(members))
 	for i := range members {
-		list[i] = memberWords(&members[i], len(members) > 1)
+		list[i] = memberText(&members[i], len(members) > 1)
 	}
 	return strings.Join(list, "; ")
 }
@@ -309,7 +311,7 @@ func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 		Basis:      fmt.Sprintf("these %s rows, %s positive", text.Count(e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
 	if p.Guarantee == nil {
-		f.NoGuarantee = "the operating point does not have one"
+		f.NoGuarantee = "the threshold came without one"
 	}
 	if !prevalence.IsZero() {
 		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
@@ -334,7 +336,7 @@ func byClass(t *table.Table, z []float64) metric.Scores {
 }
 
 // scoreRows returns the scores of all rows, and counts of missing and unknown values.
-func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
+func scoreRows(m *Model, d *Data) ([]float64, *feature.Counts, error) {
 	scorer := m.TableScorer(feature.Key{})
 	z := make([]float64, d.Len())
 	if err := scorer.Scores(d.table, z); err != nil {
@@ -343,8 +345,8 @@ func scoreRows(m *model.Model, d *Data) ([]float64, *feature.Counts, error) {
 	return z, &scorer.Row.Counts, nil
 }
 
-// confusionAt counts the decisions of an operating point. If the threshold depends on the segment, it replaces each score by 1
-// or -1, so that a threshold of 0 makes the same decisions.
+// confusionAt counts the decisions of an operating point. If the threshold depends on the segment, it
+// replaces each score by 1 or -1, so that a threshold of 0 makes the same decisions.
 func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, confidence float64) (metric.Confusion, error) {
 	if p.Segment == "" || d.table.Segment == nil {
 		return r.At(p.Threshold, confidence)

@@ -14,43 +14,43 @@ import (
 	"toptau/result"
 )
 
-// A guarantee assumes that new rows are drawn like those that calibrated the threshold. Two checks look for
-// signs that they are not: the calibration scores over time, and the calibration scores against those of the
-// rows here. Neither can prove that the assumption holds. Each raises a false alarm in at most a fraction
-// shiftLevel of the runs.
+// A guarantee assumes that new rows come from the same distribution as those that calibrated the threshold.
+// Two checks look for evidence against that. One compares calibration scores over time, the other compares
+// them with the scores of new rows. Neither can prove that the assumption holds. If it holds, each check
+// raises a false alarm in at most a fraction shiftLevel of the runs. Chosen by hand.
 const shiftLevel = 0.01
 
-// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees that keep no
-// calibration.
+// shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees without
+// calibration scores.
 type shiftWatch struct {
 	point    *model.Point
-	labelled bool // otherwise any row may be positive
+	labelled bool // the classes of the rows are known
 	parts    []watched
 }
 
-// watched is the guarantee of all rows or of a segment.
+// watched is the guarantee for all rows or for one segment.
 type watched struct {
-	segment   *string
+	segment   *string // value of the segment column; nil: all rows
 	guarantee *model.Guarantee
-	arrivals  *calibrate.Arrivals
+	arrivals  *calibrate.Arrivals // the rows so far
 }
 
 func newShiftWatch(p *model.Point, labelled bool) *shiftWatch {
 	s := &shiftWatch{point: p, labelled: labelled}
-	add := func(segment *string, g *model.Guarantee) {
+	watch := func(segment *string, g *model.Guarantee) {
 		if g != nil && g.Calibration != nil {
 			s.parts = append(s.parts, watched{segment, g, g.Calibration.Arrivals()})
 		}
 	}
-	add(nil, p.Guarantee)
+	watch(nil, p.Guarantee)
 	for i := range p.Segments {
-		add(&p.Segments[i].Value, p.Segments[i].Guarantee)
+		watch(&p.Segments[i].Value, p.Segments[i].Guarantee)
 	}
 	return s
 }
 
-// add counts a row. A guarantee about negatives ignores rows that are known to be positive.
-func (s *shiftWatch) add(t *table.Table, row int, z float64) {
+// addRow adds a row with score z. A guarantee about negatives ignores rows that are known to be positive.
+func (s *shiftWatch) addRow(t *table.Table, row int, z float64) {
 	for i := range s.parts {
 		w := &s.parts[i]
 		if w.segment != nil && (t.Segment == nil || t.Segment.Values[row] != *w.segment) {
@@ -62,8 +62,9 @@ func (s *shiftWatch) add(t *table.Table, row int, z float64) {
 	}
 }
 
-// reports returns the differences and the warnings about them. Without labels a guarantee about negatives
-// allows for as many positives among the rows as their fraction in training makes likely.
+// reports returns the differences and the warnings about them. Without labels, the check of a guarantee about
+// negatives allows for some positives among the rows: the largest number that their fraction in training
+// makes likely.
 func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []diag.Warning) {
 	reports := []result.Shift{}
 	var warnings []diag.Warning
@@ -75,7 +76,7 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []diag.Wa
 		foreign := 0
 		level := shiftLevel / float64(len(s.parts))
 		if !s.labelled && w.guarantee.Kind != "top" {
-			level /= 2 // the other half is for more positives than mostPositives
+			level /= 2 // the other half is the probability of more positives than mostPositives
 			foreign = mostPositives(w.arrivals.Rows(), training, level)
 		}
 		shift := w.arrivals.Shift(foreign)
@@ -88,17 +89,17 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []diag.Wa
 	return reports, warnings
 }
 
-// mostPositives returns the number of positives among n rows that is exceeded with probability at most level
-// if their fraction is that of the training rows.
+// mostPositives returns the smallest number of positives among n rows that is exceeded with probability at
+// most level, if their fraction is that of the training rows.
 func mostPositives(n int, training model.Training, level float64) int {
 	if training.Rows == 0 {
 		return n
 	}
-	share := float64(training.Positives) / float64(training.Rows)
-	low, high := int(float64(n)*share), n
+	fraction := float64(training.Positives) / float64(training.Rows)
+	low, high := int(float64(n)*fraction), n
 	for low < high {
 		middle := low + (high-low)/2
-		if binomial.AtLeast(n, middle+1, share) <= level {
+		if binomial.AtLeast(n, middle+1, fraction) <= level {
 			high = middle
 		} else {
 			low = middle + 1
@@ -128,15 +129,17 @@ func (s *shiftWatch) shiftText(w watched, shift calibrate.Shift, foreign int) st
 	return line + fmt.Sprintf("; rows that are alike differ this much with probability at most %s", smallProbability(shift.P))
 }
 
-// smallProbability writes a probability with one digit: more would mean nothing.
+// smallProbability returns an upper bound on a probability with one digit, because it is only a bound. It
+// returns 0.000000001 for smaller ones.
 func smallProbability(p float64) string {
 	if p < 1e-9 {
 		return "0.000000001"
 	}
-	return fmt.Sprintf("%.1g", p)
+	return text.Significant(p, 1)
 }
 
-// calibrationOverTime tests whether the scores z of the population change over time. It returns nil without a time column.
+// calibrationOverTime tests whether the scores z of the population change over time. It returns nil without a
+// time column.
 func calibrationOverTime(t *table.Table, z []float64, population method.Population) (*calibrate.Trend, *diag.Warning, error) {
 	if t.Time == nil {
 		return nil, nil, nil
@@ -159,7 +162,7 @@ func calibrationOverTime(t *table.Table, z []float64, population method.Populati
 	return &trend, driftWarning(trend, population), nil
 }
 
-// driftWarning is nil where the scores look alike over time.
+// driftWarning returns a warning if the scores change over time, otherwise nil.
 func driftWarning(t calibrate.Trend, population method.Population) *diag.Warning {
 	if t.P > shiftLevel {
 		return nil

@@ -49,7 +49,7 @@ func TestShiftRaisesFewFalseAlarms(t *testing.T) {
 					class, z = table.Positive, 1+uniform(r)
 				}
 				rows.Label = append(rows.Label, class)
-				watch.add(rows, row, z)
+				watch.addRow(rows, row, z)
 			}
 			if _, warnings := watch.reports(training); len(warnings) > 0 {
 				alarms++
@@ -83,7 +83,7 @@ func TestShiftWarnings(t *testing.T) {
 		rows := &table.Table{Label: make([]table.Class, 2000)}
 		for row := range rows.Label {
 			rows.Label[row] = table.Negative
-			watch.add(rows, row, c.score(r))
+			watch.addRow(rows, row, c.score(r))
 		}
 		reports, warnings := watch.reports(training)
 		if len(warnings) != 1 || len(reports) != 1 || reports[0].P > shiftLevel {
@@ -121,7 +121,7 @@ func TestShiftBySegment(t *testing.T) {
 		if site != "a" {
 			z += 0.1
 		}
-		watch.add(rows, row, z)
+		watch.addRow(rows, row, z)
 	}
 	reports, warnings := watch.reports(model.Training{})
 	if len(reports) != 2 || len(warnings) != 1 || *reports[1].Segment != "b" || !strings.Contains(warnings[0].Text, `segment "b"`) {

@@ -12,23 +12,24 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
-	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 )
 
-// All but the seed and the code were chosen by hand: the sample is large enough for a smooth shape and small in memory.
+// All but the seed and the code were chosen by hand: the sample is large enough for a smooth shape and small
+// in memory.
 const (
 	effectRows      = 20000          // most sampled rows
 	effectCells     = 4000000        // most sampled rows times columns: 64 MB
 	shapePoints     = 40             // most points of a shape, unless values repeat
 	shapeCategories = 20             // most categories of a shape
 	sampleSeed      = 0x73616d706c65 // "sample" in ASCII
-	missingCode     = -1             // stands for a missing category
+	missingCode     = -1             // the code of a missing category
 )
 
-// Explain measures what each column of r adds to the scores. It reads r once. Its memory does not grow with the number of rows.
-// Effects are measured on all rows, and shapes on a sample of at most 20,000 rows drawn with a fixed seed.
+// Explain measures what each column of r adds to the scores. It reads r once. Its memory does not grow with
+// the number of rows. Effects are measured on all rows, and shapes on a sample of at most 20,000 rows drawn
+// with a fixed seed.
 func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
@@ -75,8 +76,8 @@ type ExplainOptions struct {
 	Progress func(rows int) // is called with the number of rows read so far
 }
 
-// effects accumulates the effects of the columns row by row. The sampled rows are a reservoir (Vitter 1985): every row is in it
-// with the same probability.
+// effects accumulates the effects of the columns row by row. The sampled rows are a reservoir (Vitter 1985):
+// every row is in it with the same probability.
 type effects struct {
 	scorer   *feature.Scorer
 	division *feature.Contributions // divides a score among the columns
@@ -102,7 +103,7 @@ type effectInput struct {
 // sampledRow holds for each input its number or category code, and what it adds.
 type sampledRow struct{ values, adds []float64 }
 
-func newEffects(m *model.Model) (*effects, error) {
+func newEffects(m *Model) (*effects, error) {
 	scorer := m.TableScorer(feature.Key{})
 	d, err := feature.NewContributions(scorer.Map, scorer.Weights)
 	if err != nil {
@@ -214,7 +215,7 @@ func (e *effects) fillShape(j int, effect *result.ColumnEffect) {
 		effect.Missing = &adds
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.value, b.value) })
-	most := 1 // rows per point; a value with more rows gets a point of its own
+	most := 1 // rows per point; a value with more rows gets a separate point
 	if !e.inputs[j].categorical {
 		most = max(1, (len(pairs)+shapePoints-1)/shapePoints)
 	}

@@ -14,11 +14,13 @@ import (
 	"toptau/result"
 )
 
-// fingerprintRows is the number of rows that are hashed at a time. Chosen by hand: hashes and keys then stay in the cache.
+// fingerprintRows is the number of rows that are hashed at a time. Chosen by hand: hashes and keys then stay
+// in the cache.
 const fingerprintRows = 1 << 10
 
-// sketchRows adds the rows of a table that a map reads to sketches made by newSketch, one for each processor,
-// and merges them. rows are ascending; nil: all.
+// sketchRows returns a sketch of some rows of a table (ascending; nil: all) as the map m reads them. Each
+// processor adds chunks to its own sketch, and the sketches are merged. The result does not depend on their
+// number.
 func sketchRows(m *feature.Map, t *table.Table, rows []int, newSketch func() *sketch.Sketch) *sketch.Sketch {
 	chunks := (t.Rows() + fingerprintRows - 1) / fingerprintRows
 	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
@@ -33,7 +35,8 @@ func sketchRows(m *feature.Map, t *table.Table, rows []int, newSketch func() *sk
 	return parts[0]
 }
 
-// sketchChunks adds the rows of every step-th chunk from the first on.
+// sketchChunks adds the rows of every step-th chunk, starting with chunk first. n is the number of rows of
+// the table.
 func sketchChunks(f *feature.Fingerprinter, n int, rows []int, first, step int, to *sketch.Sketch) {
 	hashes := make([]uint64, fingerprintRows)
 	next := 0
@@ -54,8 +57,8 @@ func sketchChunks(f *feature.Fingerprinter, n int, rows []int, first, step int, 
 	}
 }
 
-// fingerprints samples the rows that trained a model: some of a table (nil: all), and all of the validation
-// table, if any.
+// fingerprints returns a sample of the hashes of training rows: some rows of a table (nil: all), and all rows
+// of the validation table if there is one.
 func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.Table) *model.Fingerprints {
 	s := sketchRows(m, t, rows, sketch.New)
 	if validation != nil {
@@ -68,15 +71,16 @@ func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.
 	return f
 }
 
-// overlap compares rows with those that trained the model; nil if the model has no fingerprints.
-func overlap(m *model.Model, d *Data) *result.Overlap {
+// overlap compares the rows of d with those that trained the model. It returns nil if the model has no
+// fingerprints.
+func overlap(m *Model, d *Data) *result.Overlap {
 	if m.Fingerprints() == nil {
 		return nil
 	}
 	return overlapOf(m.Fingerprints(), m.Features(feature.Key{}), d.table, nil)
 }
 
-// overlapOf compares some rows of a table (nil: all) with fingerprints.
+// overlapOf compares some rows of a table (ascending; nil: all) with fingerprints.
 func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, rows []int) *result.Overlap {
 	var hashes [sketch.MostCounted][]uint64
 	for k, list := range f.Hashes {
@@ -93,7 +97,7 @@ func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, row
 	return r
 }
 
-// overlapWarning describes an excess of training rows among rows.
+// overlapWarning returns the text about an excess of training rows among some number of rows.
 func overlapWarning(r *result.Overlap, rows int) string {
 	return fmt.Sprintf("about %s of these %s rows trained the model: of %s that its fingerprints can recognise, %s equal a training "+
 		"row, and repeated rows explain %s of them (probability at most %s)", amount(r.Estimate), text.Count(rows),

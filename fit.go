@@ -12,6 +12,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
+	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
@@ -26,8 +27,8 @@ type FitOptions struct {
 	Impute   schema.Impute   // treatment of missing values; default schema.ImputeError
 	method.Settings
 
-	// ReleaseData lets Fit free the columns of the data as it packs them, which lowers the peak of memory. The data cannot
-	// be used afterwards.
+	// ReleaseData lets Fit free the columns of the data as it packs them, which lowers the peak of memory. The
+	// data cannot be used afterwards.
 	ReleaseData    bool
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
 	Progress       func(result.Progress) // is called as the fit proceeds
@@ -41,11 +42,11 @@ type Fitted struct {
 	Trace       []result.TracePoint // Adam, SGD: the objective on all rows after some of the steps
 }
 
-// Fit solves one problem on all rows of d: it minimises the objective in package method. CertifiedSolver returns the global
-// optimum, up to the gap in o, with a lower bound that proves it.
+// Fit solves one problem on all rows of d: it minimises the objective that package method defines.
+// CertifiedSolver returns the global optimum, up to the gap in o, with a lower bound that proves it.
 //
-// If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so far with Stopped
-// set to result.Cancelled.
+// If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so
+// far with Stopped set to result.Cancelled.
 func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted, error) {
 	p, err := p.Complete()
 	if err != nil {
@@ -96,8 +97,8 @@ func (o *FitOptions) featureOptions() feature.Options {
 	return feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}
 }
 
-// checkSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate is possible.
-// Otherwise solve decides by the number of features.
+// checkSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate
+// is possible. Otherwise solve decides by the number of features.
 func checkSettings(p method.Problem, s *method.Settings) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -119,8 +120,8 @@ func checkSettings(p method.Problem, s *method.Settings) error {
 	return nil
 }
 
-// autoFeatures is the number of features up to which AutoSolver picks CertifiedSolver. The time of its Newton systems grows
-// with the cube of that number. Chosen by hand.
+// autoFeatures is the number of features up to which AutoSolver picks CertifiedSolver. The time of its Newton
+// systems grows with the cube of that number. Chosen by hand.
 const autoFeatures = 2000
 
 func matrixStorage(s method.Storage) matrix.Storage {
@@ -184,10 +185,10 @@ func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Obj
 	switch {
 	case res.Cancelled:
 		r.Stopped = result.Cancelled
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d passes; both bounds hold", res.Passes)})
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: "interrupted after " + text.Plural(res.Passes, "pass") + "; both bounds hold"})
 	case !res.Converged:
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "not-converged",
-			Text: fmt.Sprintf("the requested gap was not reached in %d passes; both bounds hold", res.Passes)})
+			Text: "the requested gap was not reached in " + text.Plural(res.Passes, "pass") + "; both bounds hold"})
 	}
 	out.Certificate = newCertificate(d, f, storageName(o.Storage), &res)
 	return res.W, nil
@@ -248,7 +249,7 @@ func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o F
 		Text: "no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
 	if res.Cancelled {
 		r.Stopped = result.Cancelled
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: fmt.Sprintf("interrupted after %d steps", res.Iterations)})
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: "interrupted after " + text.Plural(res.Iterations, "step")})
 	}
 	return res.Last.W, nil
 }
@@ -258,15 +259,15 @@ func warnOfZero(r *result.Fit) {
 	if !r.NoBetterThanZero {
 		return
 	}
-	text := fmt.Sprintf("the fit is no better than w = 0: objective %.6g, at zero %.6g", r.Objective, r.AtZero)
+	line := fmt.Sprintf("the fit is no better than w = 0: objective %.6g, at zero %.6g", r.Objective, r.AtZero)
 	m := r.Problem.Definition()
 	if r.ZeroIsOptimal != nil && *r.ZeroIsOptimal {
-		text = zeroText(m.Title)
+		line = zeroText(m.Title)
 	}
 	if m.CanCollapse {
-		text += "; " + zeroAdvice
+		line += "; " + zeroAdvice
 	}
-	r.Warnings = append(r.Warnings, diag.Warning{Code: "no-better-than-zero", Text: text})
+	r.Warnings = append(r.Warnings, diag.Warning{Code: "no-better-than-zero", Text: line})
 }
 
 // modelParts returns the parts that every model has. The caller adds points and members.

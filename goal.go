@@ -2,20 +2,24 @@ package toptau
 
 import "toptau/metric"
 
-// Goal is the budget that a model is trained for. Goals can be compared with ==. Every function that takes a goal checks it.
+// Goal is the budget that a model is trained for. Goals can be compared with ==. Every function that takes a
+// goal checks it.
 type Goal = metric.Goal
 
-// MaxFPR returns the goal of finding as many positives as possible while at most this fraction of the negatives raises a false
-// alarm. The rate is "1%", "0.01" or "1/100". With any other text, functions that take the goal return an error.
+// MaxFPR returns the goal of finding as many positives as possible while at most this fraction of the
+// negatives raises a false alarm. The rate is "1%", "0.01" or "1/100". With any other text, functions that
+// take the goal return an error.
 func MaxFPR(rate string) Goal { return metric.RateGoal(metric.GoalMaxFPR, rate) }
 
-// Top returns the goal of finding as many positives as possible in this fraction of all rows. The rate is written as in MaxFPR.
+// Top returns the goal of finding as many positives as possible in this fraction of all rows. The rate is
+// written as in MaxFPR.
 func Top(rate string) Goal { return metric.RateGoal(metric.GoalTop, rate) }
 
 // TopCount returns the goal of finding as many positives as possible among the count best of every of rows.
 func TopCount(count, of int64) Goal { return metric.CountGoal(metric.GoalTopCount, count, of) }
 
-// Alerts returns the goal of finding as many positives as possible with count alerts per period, in which of rows arrive.
+// Alerts returns the goal of finding as many positives as possible with count alerts per period, in which of
+// rows arrive.
 func Alerts(count, of int64) Goal { return metric.CountGoal(metric.GoalAlerts, count, of) }
 
 // AbsoluteTop returns the goal of finding as many positives as possible above every negative.

@@ -8,8 +8,8 @@ import (
 	"toptau/internal/tune"
 )
 
-// leakWarnings returns a warning for each column that should not be a feature. Without any it is empty, not nil, so JSON has a
-// list.
+// leakWarnings returns a warning for each column that should not be a feature. Without any it is empty, not
+// nil, so JSON has a list.
 func leakWarnings(leaks []tune.Leak) []diag.Warning {
 	return append([]diag.Warning{}, tune.LeakWarnings(leaks)...)
 }

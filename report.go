@@ -16,15 +16,15 @@ import (
 	"toptau/threshold"
 )
 
-// reportPoints is the number of points that a report draws of a curve, reportBins that of its histogram.
+// Sizes of the figures, chosen by hand.
 const (
-	reportPoints = 400
-	reportBins   = 50
+	reportPoints = 400 // most points of a curve
+	reportBins   = 50  // bins of the histogram of scores
 )
 
-// WriteReport writes the evaluation as one self-contained HTML page: the first entry's operating points and their guarantees,
-// curves, scores by class, what the main columns add, the comparison with the other entries, data and model. It needs no
-// network.
+// WriteReport writes the evaluation as one self-contained HTML page. The page shows the first entry's
+// operating points with their guarantees, curves, scores by class, the effects of the main columns, the
+// comparison with the other entries, the data and the model.
 func (e *Evaluation) WriteReport(w io.Writer) error {
 	first := e.rankings[0]
 	f := report.Findings{Title: "Classification at the top", Summary: e.Summary}
@@ -46,7 +46,7 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 		}
 	}
 	f.Data, f.Scores = e.dataFacts(), plot.HistogramOf(first.scores, alarm, reportBins)
-	aim(&f, e.goal())
+	setGoal(&f, e.reportGoal())
 	for i, k := range e.rankings {
 		name := e.Entries[i].Name
 		if len(e.rankings) == 1 {
@@ -75,11 +75,13 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 
 const thisModel = "this model"
 
-// mostCurves is the number of entries whose curves are drawn. More lines in one figure cannot be distinguished.
+// mostCurves is the number of entries whose curves are drawn. More lines in one figure cannot be
+// distinguished.
 const mostCurves = 4
 
-// goal returns the goal of the evaluation, or that of the first operating point.
-func (e *Evaluation) goal() metric.Goal {
+// reportGoal returns the goal of the evaluation, or else the goal of the first model's default operating
+// point.
+func (e *Evaluation) reportGoal() metric.Goal {
 	if e.Goal != nil {
 		return e.Goal.Goal
 	}
@@ -90,11 +92,11 @@ func (e *Evaluation) goal() metric.Goal {
 	return metric.Goal{}
 }
 
-// zoomBudgets is where the second P-tau figure ends, in budgets.
+// zoomBudgets is the right end of the second P-tau figure, in multiples of the budget. Chosen by hand.
 const zoomBudgets = 4
 
-// aim says what the page is about: the goal in words, and its budget as a line in the figures.
-func aim(f *report.Findings, goal metric.Goal) {
+// setGoal sets the goal in words and draws its budget as a line in the figures.
+func setGoal(f *report.Findings, goal metric.Goal) {
 	if goal == (metric.Goal{}) {
 		return
 	}
@@ -106,7 +108,7 @@ func aim(f *report.Findings, goal metric.Goal) {
 	}
 }
 
-// shiftFacts says how the rows compare with those that calibrated the threshold.
+// shiftFacts describes how these rows differ from those that calibrated the threshold.
 func shiftFacts(list []result.Shift) []report.Fact {
 	var facts []report.Fact
 	for _, s := range list {
@@ -116,22 +118,22 @@ func shiftFacts(list []result.Shift) []report.Fact {
 		}
 		line := "no sign of a difference"
 		if s.P <= shiftLevel {
-			line = fmt.Sprintf("they differ most above the score %.4g: %s here, %s there; probability %s at most if they were alike",
-				s.Score, text.Percent(s.Seen), text.Percent(s.Expected), smallProbability(s.P))
+			line = fmt.Sprintf("%s here, %s there above a score of %.4g; probability at most %s if the rows are alike",
+				text.Percent(s.Seen), text.Percent(s.Expected), s.Score, smallProbability(s.P))
 		}
 		facts = append(facts, report.Fact{Name: name, Value: line})
 	}
 	return facts
 }
 
-// budgetStep is the ratio of neighbouring budgets of the recall curve, bandReplicates the bootstrap's for its band.
+// Parameters of the recall curve, chosen by hand: about 50 budgets for 10,000 rows.
 const (
-	budgetStep     = 1.2
-	bandReplicates = 500
+	budgetStep     = 1.2 // ratio of neighbouring budgets
+	bandReplicates = 500 // bootstrap replicates for the band at each budget
 )
 
-// recallByBudget is the share of positives found against the share of all rows looked at, with the bootstrap's band. Weighted
-// rows have no band.
+// recallByBudget returns the fraction of positives found as a function of the fraction of all rows looked at,
+// with a bootstrap band. For weighted rows it has no band.
 func recallByBudget(r *metric.Ranking) (report.Curve, error) {
 	c := report.Curve{Name: thisModel}
 	positives, negatives := r.Rows()
@@ -161,11 +163,11 @@ func recallByBudget(r *metric.Ranking) (report.Curve, error) {
 	return c, nil
 }
 
-// mainColumns are shown on a page.
+// mainColumns is the number of columns, and of categories of a column, that a report shows. Chosen by hand.
 const mainColumns = 9
 
-// mainShapes are the curves of the columns with the largest effects on the evaluated rows.
-func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
+// mainShapes returns the shapes of the columns with the largest effects on the evaluated rows.
+func mainShapes(m *Model, d *Data) ([]report.Shape, error) {
 	e, err := newEffects(m)
 	if err != nil {
 		return nil, err
@@ -191,13 +193,14 @@ func mainShapes(m *model.Model, d *Data) ([]report.Shape, error) {
 	return shapes, nil
 }
 
+// dataFacts lists facts about the evaluated rows and their scores.
 func (e *Evaluation) dataFacts() []report.Fact {
-	facts := append(dataCard(e.data.info.Schema, e.Rows, e.Positives),
+	facts := append(schemaFacts(e.data.info.Schema, e.Rows, e.Positives),
 		report.Fact{Name: "distinct scores", Value: text.Count(e.Distinct)},
 		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)})
 	if e.rankings[0].Model != nil {
 		facts = append(facts, report.Fact{Name: "missing values", Value: text.Count(e.Missing)},
-			report.Fact{Name: "values unknown to the model", Value: text.Count(e.Unknown)})
+			report.Fact{Name: "values not seen in training", Value: text.Count(e.Unknown)})
 	}
 	for i := range e.Entries {
 		if j := e.Entries[i].Joined; j != nil {
@@ -210,8 +213,8 @@ func (e *Evaluation) dataFacts() []report.Fact {
 	return append(facts, report.Fact{Name: "digest", Value: e.data.digest(), Code: true})
 }
 
-// dataCard says what the rows are and how they are read.
-func dataCard(s schema.Schema, rows, positives int) []report.Fact {
+// schemaFacts lists the size of the data and the roles of their columns.
+func schemaFacts(s schema.Schema, rows, positives int) []report.Fact {
 	facts := []report.Fact{{Name: "rows", Value: text.Count(rows)},
 		{Name: "positives", Value: fmt.Sprintf("%s (%s)", text.Count(positives), text.Percent(float64(positives)/float64(rows)))},
 		{Name: "format", Value: string(s.Format)}}
@@ -225,15 +228,15 @@ func dataCard(s schema.Schema, rows, positives int) []report.Fact {
 		}
 	}
 	facts = append(facts, report.Fact{Name: "columns",
-		Value: fmt.Sprintf("%d of numbers, %d of categories", len(s.Columns)-categorical, categorical)})
+		Value: fmt.Sprintf("%d numeric, %d categorical", len(s.Columns)-categorical, categorical)})
 	if s.Label != nil {
 		facts = append(facts, report.Fact{Name: "label", Value: s.Label.Name})
 	}
 	return append(facts, report.Fact{Name: "positive labels", Value: strings.Join(s.Positive, ", ")})
 }
 
-// modelFacts lists how the model came about.
-func modelFacts(m *model.Model) []report.Fact {
+// modelFacts lists the training data, methods and certificates of a model.
+func modelFacts(m *Model) []report.Fact {
 	training, members := m.Training(), m.Members()
 	facts := []report.Fact{
 		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", text.Count(training.Rows),
@@ -248,19 +251,20 @@ func modelFacts(m *model.Model) []report.Fact {
 		if len(members) > 1 {
 			name = fmt.Sprintf("member %d", i+1)
 		}
-		facts = append(facts, report.Fact{Name: name, Value: memberWords(member, len(members) > 1)})
+		facts = append(facts, report.Fact{Name: name, Value: memberText(member, len(members) > 1)})
 		if c := member.Evidence; c != nil {
-			facts = append(facts, report.Fact{Name: "certificate", Value: certificateWords(c)})
+			facts = append(facts, report.Fact{Name: "certificate", Value: evidenceText(c)})
 		}
 	}
 	if len(members) > 1 {
-		facts = append(facts, report.Fact{Name: "certificate", Value: "none for the average: each is one of a member"})
+		facts = append(facts, report.Fact{Name: "certificate", Value: "none for the average; each is about one member"})
 	}
 	return facts
 }
 
-// memberWords are a member's method with the hyperparameters that it uses, its solver and its share.
-func memberWords(m *model.Member, several bool) string {
+// memberText returns a member's method with its hyperparameters, its solver and, if there are several, its
+// fraction of the average.
+func memberText(m *model.Member, several bool) string {
 	line := string(m.Method)
 	if m.Surrogate != "" {
 		line += " (" + string(m.Surrogate) + ")"
@@ -280,14 +284,14 @@ func memberWords(m *model.Member, several bool) string {
 	}
 	line += "; solver " + string(m.Settings.Solver)
 	if several {
-		line += "; share " + text.Percent(m.Share)
+		line += "; " + text.Percent(m.Share) + " of the average"
 	}
 	return line
 }
 
-func certificateWords(c *model.Evidence) string {
+func evidenceText(c *model.Evidence) string {
 	if c.Lower == nil {
 		return fmt.Sprintf("objective %.8g, without a lower bound", c.Objective)
 	}
-	return fmt.Sprintf("objective %.8g, at least %.8g for every w", c.Objective, *c.Lower)
+	return fmt.Sprintf("objective %.8g; no w has less than %.8g", c.Objective, *c.Lower)
 }

@@ -19,8 +19,8 @@ import (
 	"toptau/result"
 )
 
-// Load reads a model file. It returns an error of kind model if the file is truncated, edited or too new, or if the model does
-// not reproduce the scores of its probe rows.
+// Load reads a model file. It returns an error of kind model if the file is truncated, edited or too new, or
+// if the model does not reproduce the scores of its probe rows.
 func Load(path string) (*Model, error) { return model.Load(path) }
 
 // ScoreOptions are the options of Score. The zero value of each is its default.
@@ -59,9 +59,9 @@ type Stream struct {
 // chunkRows is the number of rows that a stream holds at a time. Chosen by hand.
 const chunkRows = 4096
 
-// Score reads the first rows from r and returns a stream of scored rows. Its memory does not grow with the input. Score returns
-// an error if the input does not fit the model. Rows yields the errors of single rows. In errors the file is r.Name() if r
-// has that method, otherwise "input".
+// Score reads the first rows from r and returns a stream of scored rows. Its memory does not grow with the
+// input. Score returns an error if the input does not fit the model. Rows yields later errors. In errors the
+// file is r.Name() if r has that method, otherwise "input".
 func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
@@ -147,9 +147,9 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	return nil
 }
 
-// Rows yields the scored rows. It can be used once. A row is valid until the next one is yielded, unless it is cloned. With
-// Best, rows are yielded at the end of the input, highest scores first, ties in the order of the input. An error yields
-// (nil, err) and ends the stream. Leaving the loop stops reading.
+// Rows yields the scored rows. It can be used once. A row is valid until the next one is yielded, unless it
+// is cloned. With Best, rows are yielded at the end of the input, highest scores first, ties in the order of
+// the input. An error yields (nil, err) and ends the stream. Leaving the loop stops reading.
 func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 	return func(yield func(*result.Row, error) bool) {
 		if s.used {
@@ -197,7 +197,7 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 			return true, diag.At(err, diag.Error{File: t.File})
 		}
 		s.totals.Rows++
-		s.watch.add(t, row, z)
+		s.watch.addRow(t, row, z)
 		s.fillRow(t, row, z)
 		if s.options.Best > 0 {
 			s.best.offer(&s.row, s.options.Best)

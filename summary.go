@@ -17,30 +17,32 @@ import (
 // summaryFacts are the facts of a summary.
 type summaryFacts struct {
 	Goal      metric.Goal
-	Decisions metric.Confusion // what the threshold does to the rows that Basis names; undefined rates are left out
-	Basis     string           // "the test part", "out-of-fold scores of the training rows"
-	Measured  bool             // the rows of Basis took no part in training, so the rates are measured and not estimated
-	Expected  *result.Expected // the rate that the goal bounds, on new rows, used unless Measured; nil: not known
+	Decisions metric.Confusion // decisions on the rows of Basis; undefined rates are left out of the summary
+	Basis     string           // the measured rows: "the test part", "out-of-fold scores of the training rows"
+	Measured  bool             // the rows of Basis took no part in training, so rates are not estimates
+	Expected  *result.Expected // expected rate on new rows, used unless Measured; nil: not known
 
 	Delta       threshold.Rate   // of the requested guarantee; zero: none was requested
-	Guarantee   *model.Guarantee // nil: none
-	NoGuarantee string           // why the requested guarantee is not given, in words
+	Guarantee   *model.Guarantee // guarantee of the threshold, or nil
+	NoGuarantee string           // the reason why there is no guarantee, as a clause
 
-	Prevalence      float64 // the assumed fraction of positives
-	PrevalenceGiven bool    // set by the user
-	PrevalenceHere  bool    // that of the rows of Basis; otherwise that of the training rows
+	Prevalence      float64 // assumed fraction of positives
+	PrevalenceGiven bool    // the user set it
+	PrevalenceHere  bool    // it is that of the rows of Basis, otherwise that of the training rows
 
-	Chosen string           // the chosen model in words; "": nothing was chosen
-	Gain   *result.Estimate // of the criterion over logistic regression on raw columns; nil: not known, or that is the model
+	Chosen string           // description of the chosen model; "": none was chosen
+	Gain   *result.Estimate // gain over logistic regression on raw columns; nil: not known or no other model
 
 	Leaks    []tune.Leak // columns that should not be features, the worst first
-	Warnings int         // warnings that are printed below the summary
+	Warnings int         // number of warnings printed below the summary
 }
 
-// summary returns about ten sentences: what the model does, for which data, and what that is based on.
+// summary returns about ten sentences: what the model does, for which data, and on which rows that was
+// measured.
 //
-// The fraction of real alerts is pi TPR / (pi TPR + (1-pi) FPR) at the assumed fraction pi of positives. Its interval uses both
-// rates at the ends of intervals with half the error each, so it covers with at least the stated confidence.
+// The fraction of real alerts is pi TPR / (pi TPR + (1-pi) FPR) at the assumed fraction pi of positives. Its
+// interval combines the ends of intervals for TPR and FPR with half the error each, so it covers with at
+// least the stated confidence.
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
@@ -61,7 +63,7 @@ func (f *summaryFacts) goalLine() string {
 	return "Goal: " + f.Goal.String() + "."
 }
 
-// confidence returns that of the intervals.
+// confidence returns the confidence of the intervals.
 func (f *summaryFacts) confidence() float64 {
 	for _, p := range []metric.Proportion{f.Decisions.TruePositiveRate, f.Decisions.FalsePositiveRate} {
 		if p.Interval != nil {
@@ -71,7 +73,7 @@ func (f *summaryFacts) confidence() float64 {
 	return metric.DefaultConfidence
 }
 
-// intervalAt returns the interval of a rate at another confidence. It is not known for weighted rows.
+// intervalAt returns the exact interval of a rate at another confidence. For weighted rows it is not known.
 func intervalAt(p metric.Proportion, confidence float64) (low, high float64, known bool) {
 	if !p.Defined() || p.Interval == nil {
 		return 0, 0, false
@@ -80,18 +82,20 @@ func intervalAt(p metric.Proportion, confidence float64) (low, high float64, kno
 	return low, high, true
 }
 
-// precisionOf returns the fraction of alerts that are real. It is NaN without alerts.
+// precisionOf returns the fraction of alerts that are real, NaN if there are no alerts.
 func precisionOf(prevalence, tpr, fpr float64) float64 {
 	hits := float64(prevalence * tpr)
 	return hits / (hits + float64((1-prevalence)*fpr))
 }
 
-// estimated reports whether the false positive rate is the one expected on new rows rather than a measured one.
+// estimated reports whether the false positive rate is the one expected on new rows rather than a measured
+// one.
 func (f *summaryFacts) estimated() bool {
 	return !f.Measured && f.Expected != nil && f.Expected.Population == method.Negatives.String()
 }
 
-// rates returns both rates. They are known if neither is undefined and there are positives.
+// rates returns the true and the false positive rate. They are known if both are defined and there are
+// positives.
 func (f *summaryFacts) rates() (tpr, fpr metric.Proportion, known bool) {
 	tpr, fpr = f.Decisions.TruePositiveRate, f.Decisions.FalsePositiveRate
 	if f.estimated() {
@@ -112,7 +116,7 @@ func (f *summaryFacts) precisionLine() string {
 	both := 1 - float64((1-f.confidence())/2)
 	tprLow, tprHigh, ok := intervalAt(tpr, both)
 	fprLow, fprHigh, _ := intervalAt(fpr, both)
-	if f.estimated() { // its interval has the confidence of one rate alone, so this one is approximate
+	if f.estimated() { // Expected has an interval for one rate only, so the combined interval is approximate
 		fprLow, fprHigh = f.Expected.Low, f.Expected.High
 	}
 	if ok && tprHigh > 0 {
@@ -162,10 +166,10 @@ func rateLine(format string, p metric.Proportion) string {
 	return line + ")."
 }
 
-// summaryRows is the number of rows that the work is stated for if the goal names no period.
+// summaryRows is the number of rows for which alerts are counted if the goal has no period.
 const summaryRows = 100000
 
-// workLine translates the rates to alerts per period.
+// workLine returns the expected numbers of alerts and missed positives per period.
 func (f *summaryFacts) workLine() string {
 	tpr, fpr, known := f.rates()
 	if !known {
@@ -199,7 +203,7 @@ func (f *summaryFacts) guaranteeLine() string {
 	return "No guarantee was requested: the budget is kept on average, so new data may exceed it about half the time."
 }
 
-// promiseOf returns what a guarantee bounds.
+// promiseOf returns the bound of a guarantee, as a clause.
 func promiseOf(g *model.Guarantee) string {
 	switch g.Kind {
 	case "top":
@@ -254,7 +258,7 @@ func (f *summaryFacts) cautionLine() string {
 	return fmt.Sprintf("%s; see the %d notes below.", caution, f.Warnings)
 }
 
-// amount returns a number of rows, or a total weight: whole unless it is small.
+// amount returns a number of rows or a total weight. From 10 on it is rounded to a whole number.
 func amount(x float64) string {
 	if x < 10 {
 		return text.Number(x)
@@ -262,8 +266,9 @@ func amount(x float64) string {
 	return text.Number(math.Round(x))
 }
 
-// trainSummary returns the summary of a trained model, from its test part or else from the out-of-fold scores.
-func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *model.Model, leaks []tune.Leak, warnings int) []string {
+// trainSummary returns the summary of a trained model. It is about the test part or, without one, the
+// out-of-fold scores.
+func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []tune.Leak, warnings int) []string {
 	goal, _ := m.Point("")
 	expected := expectedOf(&f.Threshold)
 	facts := summaryFacts{Goal: f.Goal, Delta: o.Delta, Guarantee: goal.Guarantee, Warnings: warnings, Expected: &expected, Leaks: leaks,

@@ -18,32 +18,32 @@ import (
 	"toptau/threshold"
 )
 
-// ThresholdOptions are the options of Threshold.
+// ThresholdOptions are the options of Threshold. The zero value of each is its default.
 type ThresholdOptions struct {
-	Name     string         // of the operating point; "": "calibrated"
-	Delta    threshold.Rate // asks for a guarantee that may fail with this probability; zero: none
-	Segments bool           // a threshold for each value of Format.Segment, each with Delta
-	Force    bool           // certify even on rows that trained the model according to its fingerprints
+	Name     string         // name of the operating point; "": "calibrated"
+	Delta    threshold.Rate // requests a guarantee that may fail with this probability; zero: no guarantee
+	Segments bool           // adds a threshold for each value of Format.Segment, each with Delta
+	Force    bool           // certifies even if fingerprints show that the rows trained the model
 }
 
-// Calibrated is a threshold with the operating point that holds it: Model.WithPoint adds that to a model.
+// Calibrated is a computed threshold.
 type Calibrated struct {
 	Result result.Threshold
-	Point  model.Point
+	Point  model.Point // the threshold as an operating point for Model.WithPoint
 }
 
-// Threshold computes a decision threshold for any ranking of the rows of d: those of a model, of another program, or a
-// numeric column. The decision is score > threshold. A guarantee holds if the rows were drawn like those to come and neither
-// fitted nor chose the model.
+// Threshold computes a decision threshold for any ranking of the rows of d: the scores of a model, of another
+// program, or of a numeric column. The decision is score > threshold. A guarantee assumes that new rows come
+// from the same distribution as the rows of d, and that these neither fitted nor chose the model.
 //
-// If the requested guarantee is impossible, Threshold returns the threshold without a guarantee and an error that matches
-// ErrNoGuarantee and says why.
+// If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
+// that matches ErrNoGuarantee and contains the reason.
 func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
 	if o.Segments && d.table.Segment == nil {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get thresholds of their own"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get separate thresholds"}
 	}
 	if o.Name == "" {
 		o.Name = "calibrated"
@@ -76,17 +76,17 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
 		if known != nil && known.Excess {
-			words := overlapWarning(known, d.Len())
-			r.Warnings = append(r.Warnings, diag.Warning{Code: "training-rows", Text: words})
-			out.Point.Source += "; " + words
+			line := overlapWarning(known, d.Len())
+			r.Warnings = append(r.Warnings, diag.Warning{Code: "training-rows", Text: line})
+			out.Point.Source += "; " + line
 		}
 		r.Warnings = append(r.Warnings, warnOfSameRows(e.Model, out.Point.Guarantee)...)
 	}
 	return out, guarantee
 }
 
-// reasonAgainst returns why rows cannot certify a threshold of the model, "" if nothing speaks against it.
-func reasonAgainst(m *model.Model, d *Data, known *result.Overlap, force bool) string {
+// reasonAgainst returns the reason why rows cannot certify a threshold of the model, "" if there is none.
+func reasonAgainst(m *Model, d *Data, known *result.Overlap, force bool) string {
 	switch {
 	case trainedOn(m, d):
 		return "these are the rows that the model was trained on"
@@ -97,14 +97,15 @@ func reasonAgainst(m *model.Model, d *Data, known *result.Overlap, force bool) s
 }
 
 // trainedOn reports whether d is the file that the model was trained on.
-func trainedOn(m *model.Model, d *Data) bool {
+func trainedOn(m *Model, d *Data) bool {
 	digest := m.Training().Digest
 	return digest != "" && digest == d.digest()
 }
 
-// warnOfSameRows warns if the rows of a guarantee have calibrated another point of the model before. Each guarantee holds by
-// itself, because neither threshold has seen the other. Both together hold with less confidence.
-func warnOfSameRows(m *model.Model, g *model.Guarantee) (list []diag.Warning) {
+// warnOfSameRows returns a warning for each point of the model that was calibrated on the same rows as a
+// guarantee. Each guarantee holds with its own confidence, because neither threshold depends on the other.
+// Both together hold with less.
+func warnOfSameRows(m *Model, g *model.Guarantee) (list []diag.Warning) {
 	for _, p := range m.Points() {
 		if g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
 			list = append(list, diag.Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with "+
@@ -115,20 +116,20 @@ func warnOfSameRows(m *model.Model, g *model.Guarantee) (list []diag.Warning) {
 	return list
 }
 
-// calibrating is the state of one Threshold.
+// calibrating is the state of a call of Threshold.
 type calibrating struct {
 	data    *Data
-	scores  []float64 // one for each row
+	scores  []float64 // one score for each row
 	goal    Goal
 	options ThresholdOptions
-	against string // why the rows carry no guarantee; "": nothing
+	against string // reason why the rows give no guarantee; "": there is none
 }
 
-// countsAllRows reports whether the budget counts all rows, not the negatives.
+// countsAllRows reports whether the budget counts all rows. Otherwise it counts the negatives.
 func (c *calibrating) countsAllRows() bool { return c.goal.Criterion().Name == metric.AtQuantile }
 
-// compute returns the threshold of all rows and of each segment. The error is the first guarantee that is impossible; without
-// a result it is another one.
+// compute returns the threshold of all rows and of each segment. With a result, the error is about the first
+// guarantee that is impossible.
 func (c *calibrating) compute() (*Calibrated, error) {
 	d := c.data
 	at, t, guarantee := c.onRows(nil)
@@ -165,7 +166,8 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	return out, guarantee
 }
 
-// evidenceOf returns the fields of a result that are absent where they are not known.
+// evidenceOf returns the optional fields of a result: the reason for no guarantee, or the order statistic
+// with its tail bound.
 func evidenceOf(t *calibrate.Guarantee, guarantee error) (reason string, order *int, bound *float64) {
 	if guarantee != nil {
 		reason = guarantee.Error()
@@ -176,7 +178,8 @@ func evidenceOf(t *calibrate.Guarantee, guarantee error) (reason string, order *
 	return reason, order, bound
 }
 
-// addSegments adds a threshold for each value of the segment column. The error is the first guarantee that is impossible.
+// addSegments adds a threshold for each value of the segment column. The error is the first guarantee that is
+// impossible.
 func (c *calibrating) addSegments(out *Calibrated) error {
 	rows := map[string][]int{}
 	for i, value := range c.data.table.Segment.Values {
@@ -200,7 +203,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 		if first == nil {
 			first = guarantee
 		}
-		if t == nil { // no negatives at all
+		if t == nil { // no rows in the population
 			r.Warnings = append(r.Warnings, diag.Warning{Code: "segment-without-negatives",
 				Text: fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
 			continue
@@ -228,7 +231,8 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 	return first
 }
 
-// onRows returns the threshold of some rows (nil: all) with its evidence. Without evidence the error is not about a guarantee.
+// onRows returns the threshold of some rows (nil: all) and its evidence. With evidence, an error is about the
+// guarantee.
 func (c *calibrating) onRows(rows []int) (float64, *calibrate.Guarantee, error) {
 	var negatives, all population
 	t := c.data.table
@@ -256,7 +260,7 @@ func (c *calibrating) onRows(rows []int) (float64, *calibrate.Guarantee, error) 
 	if c.against != "" && !c.options.Delta.IsZero() {
 		g.Certified = false
 		return at, &g, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + c.against,
-			Expected: "held-out rows that were used for nothing else", Hint: "the threshold without a guarantee is given instead"}
+			Expected: "held-out rows that were used for nothing else", Hint: "the threshold has no guarantee"}
 	}
 	return at, &g, nil
 }
@@ -288,12 +292,13 @@ func thresholdOf(negatives, all population, g Goal, delta threshold.Rate, certif
 		evidence.Certified = evidence.Certified && certify
 		return at, evidence, err
 	case certify:
-		return calibrate.TopShare(all.scores, tau, delta)
+		return calibrate.TopFraction(all.scores, tau, delta)
 	}
 	return calibrate.PlainWeighted(all.scores, all.weights, tau, method.AllRows)
 }
 
-// guaranteeOf returns the evidence as a model keeps it, nil if there is no guarantee.
+// guaranteeOf returns a certified guarantee for a model, with the number of negatives among the calibration
+// rows. It returns nil if g is not certified.
 func guaranteeOf(g *calibrate.Guarantee, negatives int) *model.Guarantee {
 	if !g.Certified {
 		return nil

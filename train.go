@@ -20,7 +20,7 @@ import (
 
 // TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
-	Method    []method.Name     // learners to try; nil: Logistic, Ramp and the convex methods for the goal's criterion
+	Method    []method.Name     // learners; nil: Logistic, Ramp and the goal's convex methods
 	Encoding  []schema.Encoding // encodings of numeric columns to try; nil: raw, scorecard and leaves
 	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
@@ -33,13 +33,13 @@ type TrainOptions struct {
 
 	// Delta requests a threshold with a guarantee that may fail with this probability. Zero: no guarantee.
 	Delta threshold.Rate
-	// OutOfFold takes the order statistic for Delta from out-of-fold scores. These rows also choose the model, so the
-	// threshold is not certified.
+	// OutOfFold takes the order statistic for Delta from out-of-fold scores. These rows also choose the model,
+	// so the threshold is not certified.
 	OutOfFold bool
 	// Calibration are rows that are only used for the threshold. They are read with d.Format.
 	Calibration *Data
-	// CalibrationFraction is the fraction of the budget's rows (negatives, or all rows) to set aside for the threshold.
-	// Zero with Delta: the smallest number that the guarantee needs, plus those that improve it.
+	// CalibrationFraction is the fraction of the budget's rows (negatives, or all rows) to set aside for the
+	// threshold. Zero with Delta: as many as are useful.
 	CalibrationFraction threshold.Rate
 
 	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
@@ -62,16 +62,17 @@ type Trained struct {
 //
 //  1. It sets test and calibration rows aside, before it encodes, fits or chooses anything.
 //  2. It divides the other rows into folds: by Format.Group or Format.Time if the data have such a column.
-//  3. It fits every learner on every encoding within the folds, over a grid of settings. It compares them by the mean fraction
-//     of positives found at budgets around the goal's.
-//  4. It averages the best with up to two others if that is better. It keeps logistic regression on raw columns unless the
-//     gain over it exceeds the gain's standard error.
+//  3. It fits every learner on every encoding within the folds, over a grid of settings. It compares them by
+//     the mean fraction of positives found at budgets around the goal's.
+//  4. It averages the best with up to two others if that is better. It keeps logistic regression on raw
+//     columns unless the gain over it exceeds the gain's standard error.
 //  5. It fits the choice again, as one linear model.
 //
-// The threshold comes from scores of rows that the model did not see: rows held out for it or, without such rows, all rows,
-// each scored by a fit that left it out (in ten folds). The expected rate on new rows is at most the goal's. With Delta, the
-// threshold is the exact order statistic of calibration rows, and certified. If there are too few of them to certify the goal,
-// Train fits nothing and returns an error that matches ErrNoGuarantee.
+// The threshold comes from scores of rows that the model did not see: rows held out for it or, without such
+// rows, all rows, each scored by a fit that left it out (in ten folds). The expected rate on new rows is at
+// most the goal's. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
+// If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
+// ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
 func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, error) {
@@ -187,8 +188,8 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 	return model.New(m)
 }
 
-// trainedEntries returns the chosen model, and a model without operating points for the best setting of each learner on each
-// encoding.
+// trainedEntries returns the chosen model, and a model without operating points for the best setting of each
+// learner on each encoding.
 func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
 	entries := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
 	encodings := map[schema.Encoding]bool{}

@@ -15,7 +15,8 @@ import (
 	"toptau/result"
 )
 
-// newCertificate turns a solver's dual point, numbered within the matrix, into one numbered within the data.
+// newCertificate returns the certificate of a solution. The solver numbers rows within the matrix, the
+// certificate within the data.
 func newCertificate(d *Data, f *objective.Objective, storage method.Storage, res *certified.Result) *model.Certificate {
 	p := f.Problem()
 	c := &model.Certificate{Format: model.CertificateVersion, Data: d.digest(), Storage: storage, Method: p.Method,
@@ -33,7 +34,7 @@ func newCertificate(d *Data, f *objective.Objective, storage method.Storage, res
 	return c
 }
 
-// rowsOf lists the data's row numbers, 1-based, of the matrix's rows, positives first.
+// rowsOf returns the 1-based row numbers in the data of the matrix's rows, positives first.
 func rowsOf(f *objective.Objective) []int {
 	rows := make([]int, 0, f.Rows())
 	for _, part := range []*matrix.ClassRows{f.Matrix().Positives, f.Matrix().Negatives} {
@@ -57,27 +58,27 @@ func dualWeights(s certified.Sparse, rows []int) model.DualWeights {
 
 // VerifyOptions are the options of Verify.
 type VerifyOptions struct {
-	// Problem is what the certificate must be about. nil: the problem of the model's only member, whose recorded objective and
-	// lower bound are compared as well.
+	// Problem is the problem that the certificate must be about. The default is the problem of the model's only
+	// member. Verify then compares the objective and the lower bound that the model records, too.
 	Problem *method.Problem
 }
 
 const (
-	// claimSlack is how far a claim may be from its recomputation, relative to max(F(0), F(w)), because a solver sums in
-	// another order. It is a hundredth of the default gap of Fit.
+	// claimSlack is the largest accepted difference between a claim and its recomputation, relative to max(F(0),
+	// F(w)). They differ because the solver sums in another order. It is a hundredth of Fit's default gap.
 	claimSlack = 1e-8
-	// mostRounding is the largest rounding error at which a bound still proves something, on the same scale: the default gap
-	// of Fit. Otherwise a huge radius or huge multipliers could hide any claim in the rounding error.
+	// mostRounding is the largest accepted rounding error of a bound, on the same scale: Fit's default gap. With
+	// a larger error, a huge radius or huge multipliers could hide any claim in it.
 	mostRounding = 1e-6
 )
 
-// Verify recomputes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding errors, and
-// compares both with the certificate's claims. It trusts neither the solver nor the files.
+// Verify recomputes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding
+// errors, and compares both with the certificate's claims. It trusts neither the solver nor the files. Holds
+// reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|.
 //
-// The certificate must be about the problem in o, or by default about the model's, and about the rows of d with the weights
-// that the model was fitted with. Anything else is an error, and so is an infeasible (p, a). At lambda = 0 the radius must be
-// at least 2|w|. The result says whether the certificate holds.
-func Verify(ctx context.Context, m *model.Model, d *Data, c *model.Certificate, o VerifyOptions) (*result.Verification, error) {
+// The certificate must be about the problem in o, and about the rows and weights of d, which must be those of
+// the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible.
+func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o VerifyOptions) (*result.Verification, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -125,8 +126,9 @@ func Verify(ctx context.Context, m *model.Model, d *Data, c *model.Certificate, 
 	return v, nil
 }
 
-// checkSameRows returns an error unless d is the certificate's data, read as the model's training data were.
-func checkSameRows(m *model.Model, d *Data, c *model.Certificate) error {
+// checkSameRows returns an error unless d is the certificate's data, read in the same way as the model's
+// training data.
+func checkSameRows(m *Model, d *Data, c *model.Certificate) error {
 	differs := func(kind diag.Kind, found, expected, hint string) error {
 		return &diag.Error{Kind: kind, File: d.table.File, Found: found, Expected: expected, Hint: hint}
 	}
@@ -152,9 +154,9 @@ func checkSameRows(m *model.Model, d *Data, c *model.Certificate) error {
 	return nil
 }
 
-// verifiedProblem returns the certificate's problem, which must be the one in o or that of the model's only member. The member
-// is nil if o names a problem.
-func verifiedProblem(c *model.Certificate, m *model.Model, o VerifyOptions) (method.Problem, *model.Member, error) {
+// verifiedProblem returns the certificate's problem, and the model's only member unless o has a problem. It
+// returns an error if the certificate is about another problem than o or the member.
+func verifiedProblem(c *model.Certificate, m *Model, o VerifyOptions) (method.Problem, *model.Member, error) {
 	got, err := c.Problem().Complete()
 	if err == nil {
 		err = certified.Possible(got)
@@ -200,7 +202,7 @@ func badCertificate(found, expected string) error {
 }
 
 // bindProblem encodes and packs all rows and binds the problem to them.
-func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *model.Model, d *Data) (*objective.Objective, error) {
+func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *Model, d *Data) (*objective.Objective, error) {
 	features := m.Features(feature.Key{})
 	if err := features.Check(d.table); err != nil {
 		return nil, err
@@ -212,8 +214,8 @@ func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, 
 	return objective.New(p, x)
 }
 
-// placeWeights finds the rows of w, numbered in the data, among those of the matrix. No row may occur twice, and no value may
-// be negative.
+// placeWeights returns w with the positions of its rows in the list rows, which has their numbers in the
+// data. It returns an error if a row is not in the list, a row occurs twice, or a value is negative.
 func placeWeights(w model.DualWeights, rows []int, name string) (certified.Sparse, error) {
 	if len(w.Rows) != len(w.Values) {
 		return certified.Sparse{}, badCertificate(fmt.Sprintf("%s with %d rows and %d values", name, len(w.Rows), len(w.Values)),
@@ -223,7 +225,7 @@ func placeWeights(w model.DualWeights, rows []int, name string) (certified.Spars
 	for _, row := range rows {
 		last = max(last, row)
 	}
-	place := make([]int32, last+1) // by row of the data: 1 + its place among rows; 0: it is not there, or was used before
+	place := make([]int32, last+1) // by row of the data: 1 + its position in rows; 0: not there, or already used
 	for i, row := range rows {
 		place[row] = int32(i + 1)
 	}
@@ -241,7 +243,7 @@ func placeWeights(w model.DualWeights, rows []int, name string) (certified.Spars
 	return s, nil
 }
 
-// compareClaims compares the claims of a certificate with the bounds. Every comparison fails for NaN.
+// compareClaims compares the claims of a certificate with the recomputed bounds. Comparisons with NaN fail.
 func compareClaims(c *model.Certificate, b *certified.Bounds) *result.Verification {
 	v := &result.Verification{Bounds: result.NewBounds(b.Upper, b.AtZero, &b.Lower, false), ObjectiveError: b.UpperError,
 		LowerBoundError: b.LowerError, ClaimedObjective: c.Objective, ClaimedLowerBound: c.LowerBound, NormW: b.Norm,
@@ -265,7 +267,8 @@ func compareClaims(c *model.Certificate, b *certified.Bounds) *result.Verificati
 	return v
 }
 
-// compareEvidence compares what the model records about its only member with the bounds. It may record less.
+// compareEvidence compares the values that the model records about its only member with the recomputed
+// bounds. The recorded lower bound may be smaller.
 func compareEvidence(v *result.Verification, e *model.Evidence) {
 	if e == nil {
 		return
@@ -278,5 +281,5 @@ func compareEvidence(v *result.Verification, e *model.Evidence) {
 	}
 }
 
-// agree reports whether a claim is what was computed, up to a slack.
+// agree reports whether a claim and its recomputation differ by at most slack.
 func agree(claim, computed, slack float64) bool { return math.Abs(claim-computed) <= slack }

@@ -57,7 +57,8 @@ func exactTail(n, k int, alpha *big.Rat) *big.Rat {
 	return sum
 }
 
-// The order is the smallest whose exact tail is at most delta; Bound is that tail; below Needed there is none.
+// The order is the smallest whose exact tail is at most delta; Bound is that tail; below Needed there is
+// none.
 func TestOrderAgainstFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
@@ -143,9 +144,9 @@ func atLeast(draws int, p float64) int {
 	return c
 }
 
-// Over 2,000 fresh calibration sets the rate exceeds alpha in at most a share of delta and three binomial
-// standard errors; for continuous scores the bound is exact, so there are not fewer than it says either. The plain threshold fails the same
-// test.
+// Over 2,000 fresh calibration sets, the rate exceeds alpha in at most a fraction delta plus three binomial
+// standard errors. For continuous scores the bound is exact, so it is not exceeded much less often either.
+// The plain threshold fails the same test.
 func TestGuaranteeBySimulation(t *testing.T) {
 	const draws = 2000
 	delta := rate("5%")
@@ -196,7 +197,7 @@ func TestGuaranteeBySimulation(t *testing.T) {
 	}
 }
 
-func TestTopShareBySimulation(t *testing.T) {
+func TestTopFractionBySimulation(t *testing.T) {
 	const draws, n = 1000, 400
 	r := rand.New(rand.NewPCG(8, 3))
 	broken := 0
@@ -205,7 +206,7 @@ func TestTopShareBySimulation(t *testing.T) {
 		for i := range z {
 			z[i] = uniform(r)
 		}
-		at, c, err := TopShare(z, rate("2%"), rate("10%"))
+		at, c, err := TopFraction(z, rate("2%"), rate("10%"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +253,8 @@ func TestAbsoluteTopBySimulation(t *testing.T) {
 	}
 }
 
-// The threshold never admits more calibration scores than allowed, however many are tied, and fewer only with ties.
+// The threshold never admits more calibration scores than allowed, however many are tied, and fewer only with
+// ties.
 func TestTiesAreConservative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 5), func(i int) float64 { return float64(i) }), 60, 200).Draw(t, "scores")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Where the order in time means nothing, P is at most 5 % in no more than its share of draws, ties or not.
+// If the order in time means nothing, P is at most 5 % in at most 5 % of the draws, with and without ties.
 func TestOverTimeRaisesFewFalseAlarms(t *testing.T) {
 	const draws, level = 200, 0.05
 	for _, d := range distributions() {

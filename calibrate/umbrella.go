@@ -28,9 +28,9 @@ func NeymanPearson(negatives []float64, alpha, delta threshold.Rate) (t float64,
 	return umbrella(negatives, alpha, delta, method.Negatives)
 }
 
-// TopShare is NeymanPearson on the scores of all calibration rows, positives and negatives as drawn. With
+// TopFraction is NeymanPearson on the scores of all calibration rows, positives and negatives as drawn. With
 // confidence 1 - delta the fraction of rows above the threshold is at most alpha.
-func TopShare(scores []float64, alpha, delta threshold.Rate) (t float64, g Guarantee, err error) {
+func TopFraction(scores []float64, alpha, delta threshold.Rate) (t float64, g Guarantee, err error) {
 	return umbrella(scores, alpha, delta, method.AllRows)
 }
 

@@ -50,7 +50,7 @@ func (r *Ranking) fixedInterval(p *Proportion, confidence float64) {
 	}
 }
 
-// MarshalJSON writes null for what is undefined.
+// MarshalJSON writes null for undefined values.
 func (c Confusion) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Threshold         *float64   `json:"threshold"`

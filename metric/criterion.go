@@ -120,7 +120,7 @@ func (r *Ranking) firstOut(c Criterion, budget float64) int {
 // tolerance is the relative difference up to which masses that are not whole count as equal. Chosen by hand.
 const tolerance = 1e-12
 
-// MarshalJSON writes null for what is undefined.
+// MarshalJSON writes null for undefined values.
 func (r Result) MarshalJSON() ([]byte, error) {
 	var t *float64
 	if r.Defined() {

@@ -19,7 +19,7 @@ func day() metric.Scores {
 	return s
 }
 
-// "At most 0.5 % false alarms": which share of the attacks do we catch?
+// "At most 0.5 % false alarms": which fraction of the attacks do we catch?
 func ExampleRanking_Bootstrap() {
 	r, err := metric.Rank(day())
 	if err != nil {

@@ -60,7 +60,7 @@ func CountGoal(kind GoalKind, count, of int64) Goal { return Goal{Kind: kind, Co
 // goalFixes are examples of goals.
 var goalFixes = []diag.Fix{{Param: "max-fpr", Value: "0.1%"}, {Param: "top", Value: "1%"}, {Param: "absolute-top"}}
 
-// Check returns an error of kind usage for a goal that is impossible whatever the data.
+// Check returns an error of kind usage for a goal that is impossible for any data.
 func (g Goal) Check() error {
 	wrong := func(found, expected string) error {
 		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected}
@@ -109,8 +109,8 @@ func (g Goal) fraction() (threshold.Rate, error) {
 	return threshold.ParseRate(strconv.FormatInt(g.Count, 10) + "/" + strconv.FormatInt(g.Of, 10))
 }
 
-// Tau is the goal's rate as an exact fraction: 800 of 4000 is 0.2. It is unset (IsZero) for GoalAbsoluteTop
-// and for goals that Check refuses.
+// Tau returns the goal's rate as an exact fraction: 800 of 4000 is 0.2. It is unset (IsZero) for
+// GoalAbsoluteTop and for goals that Check refuses.
 func (g Goal) Tau() threshold.Rate {
 	rate, err := g.fraction()
 	if err != nil {
@@ -119,8 +119,8 @@ func (g Goal) Tau() threshold.Rate {
 	return rate
 }
 
-// Criterion is what the goal measures: Positives@NP for GoalMaxFPR, Positives@Quantile for the shares of all
-// rows, Positives@Top for GoalAbsoluteTop, each with the goal's rate.
+// Criterion returns the criterion that measures the goal: Positives@NP for GoalMaxFPR, Positives@Quantile for
+// fractions of all rows, Positives@Top for GoalAbsoluteTop, each with the goal's rate.
 func (g Goal) Criterion() Criterion {
 	switch g.Kind {
 	case GoalMaxFPR:
@@ -131,7 +131,7 @@ func (g Goal) Criterion() Criterion {
 	return Top()
 }
 
-// CriterionOf is the criterion that a method optimises (the paper's Table "methods") at rate tau.
+// CriterionOf returns the criterion that a method optimises (the paper's Table "methods") at rate tau.
 func CriterionOf(m method.Method, tau threshold.Rate) Criterion {
 	switch m.Criterion {
 	case method.AtNP:
@@ -145,8 +145,8 @@ func CriterionOf(m method.Method, tau threshold.Rate) Criterion {
 // Fits reports whether a method optimises the criterion that the goal measures.
 func (g Goal) Fits(m method.Method) bool { return CriterionOf(m, g.Tau()) == g.Criterion() }
 
-// Evaluate measures the goal's criterion on a sample: the share of positives that the budget admits, the
-// threshold taken from the sample itself.
+// Evaluate measures the goal's criterion on a sample: the fraction of positives that the budget admits,
+// with the threshold from the sample itself.
 func (g Goal) Evaluate(r *Ranking) (Result, error) {
 	if err := g.Check(); err != nil {
 		return Result{}, err
@@ -154,10 +154,10 @@ func (g Goal) Evaluate(r *Ranking) (Result, error) {
 	return r.Positives(g.Criterion())
 }
 
-// Threshold is the goal's plain threshold on a sample: the lowest score t for which the rows with score > t
-// keep the budget on this sample. It says nothing about other samples. Unlike the criterion it needs no
-// positives, and a budget of less than one row gives the largest score, above which there is nothing. The
-// error is an invalid goal or a sample without the rows that the budget counts.
+// Threshold returns the goal's plain threshold on a sample: the lowest score t for which the rows with score
+// > t keep the budget on this sample. It guarantees nothing about other samples. Unlike the criterion it
+// needs no positives, and a budget of less than one row gives the largest score, above which there is
+// nothing. It returns an error if the goal is not valid, or if the sample has no rows that the budget counts.
 func (g Goal) Threshold(r *Ranking) (float64, error) {
 	if err := g.Check(); err != nil {
 		return 0, err

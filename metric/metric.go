@@ -17,7 +17,7 @@
 // With it a constant score is worth 100 %.
 //
 // NP is the true positive rate at a false positive rate. TopCount is the precision among a number of best
-// rows, with the fraction of positives found and the false positive rate there; TopShare is the same for a
+// rows, with the fraction of positives found and the false positive rate there; TopFraction is the same for a
 // rate. At measures the rates at a given threshold.
 //
 // Weights. Rows may carry weights m_j >= 0; then counts are masses. The set that a budget admits is the

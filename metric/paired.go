@@ -67,7 +67,7 @@ func (d Difference) Verdict() Verdict {
 	return Undecided
 }
 
-// MarshalJSON writes null for what is undefined.
+// MarshalJSON writes null for undefined values.
 func (d Difference) MarshalJSON() ([]byte, error) {
 	shadow := struct {
 		Rate      *float64  `json:"rate"`

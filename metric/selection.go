@@ -19,7 +19,7 @@ type Selection struct {
 	TruePositives     float64    // at least this many in any order of equal scores
 	FalsePositives    float64    // at most this many in any order of equal scores
 	Precision         Proportion // TruePositives / Budget
-	TruePositiveRate  Proportion // TruePositives / n+: the share of positives found
+	TruePositiveRate  Proportion // TruePositives / n+: the fraction of positives found
 	FalsePositiveRate Proportion // FalsePositives / n-
 }
 
@@ -35,9 +35,9 @@ func (r *Ranking) TopCount(count float64) (Selection, error) {
 	return r.selection(count), nil
 }
 
-// TopShare returns the selection of the best floor(n tau) rows of all: the P-tau value at tau. With a budget
-// of 0 its precision is undefined.
-func (r *Ranking) TopShare(tau threshold.Rate) (Selection, error) {
+// TopFraction returns the selection of the best floor(n tau) rows of all: the P-tau value at tau. With a
+// budget of 0 its precision is undefined.
+func (r *Ranking) TopFraction(tau threshold.Rate) (Selection, error) {
 	c := Quantile(tau)
 	if err := c.check(); err != nil {
 		return Selection{}, err
@@ -77,7 +77,7 @@ func (s *Selection) rates() [3]*Proportion {
 	return [3]*Proportion{&s.Precision, &s.TruePositiveRate, &s.FalsePositiveRate}
 }
 
-// MarshalJSON writes null for what is undefined.
+// MarshalJSON writes null for undefined values.
 func (s Selection) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Budget            float64    `json:"budget"`

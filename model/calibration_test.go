@@ -20,7 +20,7 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 	for i := range z {
 		z[i] = float64(i) / 7
 	}
-	at, c, err := calibrate.TopShare(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
+	at, c, err := calibrate.TopFraction(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func argument(t *rapid.T, name string) float64 {
 	}
 }
 
-// TestEveryDeclaredPropertyOfEveryLoss is the one test that a new loss has to pass.
+// A new loss must pass this test.
 func TestEveryDeclaredPropertyOfEveryLoss(t *testing.T) {
 	for _, l := range all {
 		t.Run(string(l.Name()), func(t *testing.T) {
@@ -112,7 +112,7 @@ func checkDerivative(t *rapid.T, l Surrogate, s float64) {
 	}
 }
 
-// checkFenchelYoung: l(s) + l*(p) >= p s for all s and p, with equality at p = l'(s).
+// checkFenchelYoung checks that l(s) + l*(p) >= p s for all s and p, with equality at p = l'(s).
 func checkFenchelYoung(t *rapid.T, l Surrogate, s, p float64) {
 	v := l.Value(s)
 	if c := l.Conjugate(p); v+c < p*s && !close(v+c, p*s, math.Abs(v)+math.Abs(c)+math.Abs(p*s)) {
@@ -124,8 +124,8 @@ func checkFenchelYoung(t *rapid.T, l Surrogate, s, p float64) {
 	}
 }
 
-// checkKinks: l' jumps at every declared kink and takes its left limit there; a loss without kinks says
-// Differentiable.
+// checkKinks checks that l' jumps at the declared kinks only, that it is the left limit there, and that a
+// loss without kinks declares Differentiable.
 func checkKinks(t *testing.T, l Surrogate) {
 	p := l.Properties()
 	if p.Differentiable != (len(p.Kinks) == 0) {
@@ -148,7 +148,7 @@ func checkKinks(t *testing.T, l Surrogate) {
 	}
 }
 
-// checkSupremum: MaxDerivative is the supremum, not only a bound, and the domain of l* ends there.
+// checkSupremum checks that MaxDerivative is the supremum of l', and that the domain of l* ends there.
 func checkSupremum(t *testing.T, l Surrogate) {
 	p := l.Properties()
 	d := l.Derivative(1e12)

@@ -65,7 +65,7 @@ func measure(positives, negatives []float64) (Criteria, error) {
 			return c, err
 		}
 	}
-	top, err := r.TopShare(threshold.MustRate("0.01"))
+	top, err := r.TopFraction(threshold.MustRate("0.01"))
 	if err != nil {
 		return c, err
 	}

@@ -23,7 +23,8 @@ import (
 
 // compareCommand trains every learner on every encoding and evaluates them on a test part.
 type compareCommand struct {
-	Data       string   `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Data string `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	goalFlags
 	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
 	Against    string   `default:"logistic" placeholder:"NAME" help:"The entry that the others are compared with (default logistic)."`
 	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
@@ -32,7 +33,6 @@ type compareCommand struct {
 	Measure    string   `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
 	toptau.TrainOptions
 	replaceFlag
-	goalFlags
 	schema.Format
 }
 
@@ -68,17 +68,9 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		}
 		showProgress(s, now)
 	}
-	data, err := toptau.Read(s, c.Data, c.Format)
+	data, err := readParts(s, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
 	if err != nil {
 		return err
-	}
-	for path, part := range map[string]**toptau.Data{c.Choose: &c.Validation, c.Measure: &c.Test} {
-		if path == "" {
-			continue
-		}
-		if *part, err = toptau.Read(s, path, c.Format.Like(*data.Format().Schema())); err != nil {
-			return err
-		}
 	}
 	if c.Measure == "" && c.TestFraction.IsZero() {
 		c.TestFraction = threshold.MustRate(comparedFraction)

@@ -2,7 +2,7 @@ package main
 
 import "toptau/internal/cli"
 
-// hiddenFields are the fields of the library's options that are no flags: data, functions, and what a verb decides.
+// hiddenFields are the fields of the library's options that are not flags: data, functions, and what a verb decides.
 var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration"}
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
@@ -17,8 +17,8 @@ var flagOptions = map[string]cli.Option{
 	"id":          {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns that identify a row. They are never features; score prints them."},
 	"weight":      {Group: "Data", Placeholder: "COL", Help: "A column of importance weights."},
 	"group":       {Group: "Data", Placeholder: "COL", Help: "A column whose equal values are never split between parts."},
-	"segment":     {Group: "Data", Placeholder: "COL", Help: "A column whose values may have thresholds of their own. It is no feature."},
-	"time":        {Group: "Data", Placeholder: "COL", Help: "A column that orders the rows in time. It is no feature."},
+	"segment":     {Group: "Data", Placeholder: "COL", Help: "A column whose values may have thresholds of their own. It is never a feature."},
+	"time":        {Group: "Data", Placeholder: "COL", Help: "A column that orders the rows in time. It is never a feature."},
 	"missing":     {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A spelling of a missing value, besides the empty field; repeatable."},
 	"categorical": {Group: "Data", Placeholder: "COLS", Whole: true, Aliases: []string{"symbolic"}, Help: "Columns whose values are categories even if they look like numbers."},
 	"numeric":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are numbers."},
@@ -47,13 +47,14 @@ var flagOptions = map[string]cli.Option{
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, the eight methods, or all (default: logistic, ramp and the convex methods for the goal)."},
+	"compare method":       {Placeholder: "NAMES", Help: "Only these learners next to logistic and svm, which are always compared: ramp, the eight methods, or all (default: ramp and the convex methods for the goal)."},
 	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
 	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
-	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set this fraction of DATA aside as the test part (25%)."},
-	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE (5%)."},
+	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
+	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
 	"out-of-fold":          {Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
-	"calibration-fraction": {Placeholder: "RATE", Aliases: []string{"calibration-share"}, Help: "Set this fraction of the rows that the budget counts aside for the threshold (default: as many as help)."},
+	"calibration-fraction": {Placeholder: "RATE", Aliases: []string{"calibration-share"}, Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
 	"prevalence":           {Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."},
 	"max-time":             {Placeholder: "TIME", Help: "Return the best model so far after this time: 2m, 90s."},
 

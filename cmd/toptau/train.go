@@ -15,15 +15,15 @@ import (
 
 // trainCommand chooses a model for a goal, fits it and reports what to expect of it.
 type trainCommand struct {
-	Data       string     `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Output     string     `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Data   string `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	goalFlags
 	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
 	Measure    string     `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
 	Calibrated calibrated `name:"calibrate" hidden:"" help:"The former spelling of --out-of-fold."`
 	toptau.TrainOptions
 	replaceFlag
-	goalFlags
 	signFlags
 	schema.Format
 }
@@ -60,7 +60,8 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	data, err := c.readParts(s)
+	data, err := readParts(s, c.Data, c.Format,
+		part{c.Choose, &c.Validation}, part{c.Measure, &c.Test}, part{c.Calibrate, &c.Calibration})
 	if err != nil {
 		return err
 	}
@@ -102,20 +103,23 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	return nil
 }
 
-// readParts reads the data and the parts that have files of their own.
-func (c *trainCommand) readParts(s *cli.Session) (*toptau.Data, error) {
-	data, err := toptau.Read(s, c.Data, c.Format)
+// part is a part of the data that may have its own file.
+type part struct {
+	path string // "": none
+	data **toptau.Data
+}
+
+// readParts reads the training data and the other parts as files of the same columns.
+func readParts(s *cli.Session, path string, f toptau.Format, others ...part) (*toptau.Data, error) {
+	data, err := toptau.Read(s, path, f)
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range []struct {
-		path string
-		data **toptau.Data
-	}{{c.Choose, &c.Validation}, {c.Measure, &c.Test}, {c.Calibrate, &c.Calibration}} {
-		if part.path == "" {
+	for _, other := range others {
+		if other.path == "" {
 			continue
 		}
-		if *part.data, err = toptau.Read(s, part.path, c.Format.Like(*data.Format().Schema())); err != nil {
+		if *other.data, err = toptau.Read(s, other.path, f.Like(*data.Format().Schema())); err != nil {
 			return nil, err
 		}
 	}

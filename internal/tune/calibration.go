@@ -175,7 +175,7 @@ func orderStatistic(z []float64, o *SearchOptions) (float64, calibrate.Guarantee
 	case metric.AtNP:
 		return calibrate.NeymanPearson(z, goal.Tau(), o.Delta)
 	case metric.AtQuantile:
-		return calibrate.TopShare(z, goal.Tau(), o.Delta)
+		return calibrate.TopFraction(z, goal.Tau(), o.Delta)
 	default:
 		return calibrate.AbsoluteTop(z, o.Delta)
 	}

@@ -9,6 +9,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/internal/text"
 )
 
 // Scheme determines which rows give the threshold, and what the saved model is. In every scheme these rows
@@ -141,16 +142,16 @@ func (s *parts) requireOutOfFoldRows() error {
 		return err
 	}
 	if n := len(s.population(s.data.Table, s.training)); n < needed {
-		return noGuarantee(fmt.Sprintf("the order statistic needs %d %s, and there are %d outside the test part", needed,
-			s.populationName(), n))
+		return noGuarantee(fmt.Sprintf("it needs %s %s, and there are %s outside the test part", text.Count(needed),
+			s.populationName(), text.Count(n)))
 	}
 	return nil
 }
 
 // noGuarantee returns the error for a guarantee that the rows cannot give.
 func noGuarantee(why string) error {
-	return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Expected: "rows that can certify the goal",
-		Hint: "without delta the threshold has no guarantee"}
+	return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why,
+		Hint: "get more rows, or leave delta out: the threshold then keeps the budget only on average"}
 }
 
 // againstGuarantee returns why the rows rule out a guarantee, "" if they do not.
@@ -184,8 +185,8 @@ func (s *parts) setAsideCertified() error {
 		wanted, share = most, o.CalibrationShare.String()
 	}
 	if most < needed {
-		return noGuarantee(fmt.Sprintf("the guarantee needs %d %s, and %s of the %d outside the test part is %d", needed, s.populationName(),
-			share, n, most))
+		return noGuarantee(fmt.Sprintf("it needs %s %s, and %s of the %s outside the test part is %s", text.Count(needed),
+			s.populationName(), share, text.Count(n), text.Count(most)))
 	}
 	return s.takeCalibration(min(most, wanted))
 }
@@ -200,7 +201,8 @@ func (s *parts) useCalibrationFile(needed int) error {
 		return &diag.Error{Kind: diag.Data, File: t.File, Found: "no " + s.populationName(),
 			Expected: "rows that calibrate the threshold"}
 	case n < needed:
-		return inFile(noGuarantee(fmt.Sprintf("the guarantee needs %d %s, and the calibration file has %d", needed, s.populationName(), n)), t)
+		return inFile(noGuarantee(fmt.Sprintf("it needs %s %s, and the calibration file has %s", text.Count(needed),
+			s.populationName(), text.Count(n))), t)
 	}
 	return nil
 }
