@@ -84,7 +84,7 @@ func TestNoGuarantee(t *testing.T) {
 		rate  string
 		says  string
 	}{
-		"too few negatives":       {simulated(60, 400, 1), "0.1%", "2302"},
+		"too few negatives":       {simulated(60, 400, 1), "0.1%", "2,302"},
 		"importance weights":      {weighted, "5%", "importance weights"},
 		"several rows per entity": {grouped, "5%", "several rows belong to one entity (host)"},
 	} {
