@@ -25,14 +25,6 @@ func (w ClassWeights) values() (positive, negative float64) {
 	return positive, negative
 }
 
-// Balanced returns the class weights M / (2 M+) and M / (2 M-), which give both classes the same total
-// weight.
-func Balanced(x *matrix.Matrix) ClassWeights {
-	positives, negatives := massOf(x.Positives), massOf(x.Negatives)
-	half := (positives + negatives) / 2
-	return ClassWeights{half / positives, half / negatives}
-}
-
 // Options are the settings of a fit.
 type Options struct {
 	Loss         Loss

@@ -30,11 +30,18 @@ func overlapping(t *testing.T, rows int) *matrix.Matrix {
 	return x
 }
 
+// balanced returns the class weights M / (2 M+) and M / (2 M-), which give both classes the same total weight.
+func balanced(x *matrix.Matrix) ClassWeights {
+	positives, negatives := massOf(x.Positives), massOf(x.Negatives)
+	half := (positives + negatives) / 2
+	return ClassWeights{half / positives, half / negatives}
+}
+
 // A start from a sample saves steps on all rows and ends at the same minimum.
 func TestStartFromASample(t *testing.T) {
 	x := overlapping(t, 120_000)
 	for _, loss := range []Loss{Logistic, SquaredHinge} {
-		for _, weights := range []ClassWeights{{}, Balanced(x)} {
+		for _, weights := range []ClassWeights{{}, balanced(x)} {
 			o := Options{Loss: loss, Lambda: 1e-4, ClassWeights: weights}
 			r := fit(t, x, o)
 			o.Start = &Result{W: make([]float64, 3)} // none of its own

@@ -94,7 +94,7 @@ func TestNothingToLearn(t *testing.T) {
 	if !r.Converged || r.W[0] != 0 || !close(r.Intercept, math.Log(0.5), 1e-12) {
 		t.Errorf("%+v", r)
 	}
-	r = fit(t, x, Options{Lambda: 0.1, ClassWeights: Balanced(x)})
+	r = fit(t, x, Options{Lambda: 0.1, ClassWeights: balanced(x)})
 	if !r.Converged || r.W[0] != 0 || !close(r.Intercept, 0, 1e-12) {
 		t.Errorf("%+v", r)
 	}

@@ -73,9 +73,6 @@ func New(o Options) (*Data, error) {
 	return d, err
 }
 
-// Options returns the options with all defaults.
-func (d *Data) Options() Options { return d.options }
-
 // Rows returns the number of rows.
 func (d *Data) Rows() int { return d.options.Rows }
 

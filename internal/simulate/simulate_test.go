@@ -148,7 +148,7 @@ func TestShareOfPositives(t *testing.T) {
 			}
 			return true
 		})
-		p := d.Options().Positives.Float64()
+		p := d.options.Positives.Float64()
 		if binomial.AtMost(c.Rows, positives, p) < 5e-5 || binomial.AtLeast(c.Rows, positives, p) < 5e-5 {
 			t.Errorf("%+v: %d positives of %d, share %v", c, positives, c.Rows, p)
 		}

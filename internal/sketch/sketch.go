@@ -114,6 +114,3 @@ func (s *Sketch) Sampled() int {
 	}
 	return n
 }
-
-// Distinct returns the number of hashes in the sample.
-func (s *Sketch) Distinct() int { return len(s.counts) }
