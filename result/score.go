@@ -18,7 +18,8 @@ type Scoring struct {
 	Failed    int      `json:"failed"`         // number of rows that could not be scored
 }
 
-// Row is a scored row: one line of `score --json`. It is valid until the stream yields the next row.
+// Row is a scored row. It is valid until the stream yields the next row. The lines of `score --json` have the
+// same numbers, with IDs, inputs and decisions by name.
 type Row struct {
 	Number    int      `json:"row"`             // 1-based number of the row
 	ID        []string `json:"id,omitempty"`    // values of the columns that identify the row
