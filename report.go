@@ -269,16 +269,7 @@ func memberText(m *model.Member, several bool) string {
 	if m.Surrogate != "" {
 		line += " (" + string(m.Surrogate) + ")"
 	}
-	line += fmt.Sprintf(", lambda %v", m.Lambda)
-	if !m.Tau.IsZero() {
-		line += ", tau " + m.Tau.String()
-	}
-	if m.Beta != 0 {
-		line += fmt.Sprintf(", beta %v", m.Beta)
-	}
-	if m.K != 0 {
-		line += fmt.Sprintf(", k %d", m.K)
-	}
+	line += ", " + m.Hyperparameters()
 	if m.Anchor != 0 {
 		line += fmt.Sprintf(", anchored at logistic regression with lambda %v", m.Anchor)
 	}

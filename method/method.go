@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/threshold"
 )
 
@@ -155,16 +156,8 @@ func ByName[S ~string](name S) (Method, error) {
 		Kind:     diag.Usage,
 		Param:    "method",
 		Found:    diag.Quote(string(name)),
-		Expected: "one of " + listNames(Names()),
+		Expected: "one of " + strings.Join(text.Strings(Names()), ", "),
 	}
-}
-
-func listNames(names []Name) string {
-	words := make([]string, len(names))
-	for i, n := range names {
-		words[i] = string(n)
-	}
-	return strings.Join(words, ", ")
 }
 
 // MarshalText returns String.

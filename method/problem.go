@@ -36,6 +36,21 @@ func (p Problem) Complete() (Problem, error) {
 	return p, p.Check()
 }
 
+// Hyperparameters lists the hyperparameters that are set: "lambda 0.001, tau 0.01, beta 1".
+func (p Problem) Hyperparameters() string {
+	line := fmt.Sprintf("lambda %v", p.Lambda)
+	if !p.Tau.IsZero() {
+		line += ", tau " + p.Tau.String()
+	}
+	if p.Beta != 0 {
+		line += fmt.Sprintf(", beta %v", p.Beta)
+	}
+	if p.K != 0 {
+		line += fmt.Sprintf(", k %d", p.K)
+	}
+	return line
+}
+
 // Definition returns the method of the problem, or the zero Method if its name is not in All.
 func (p Problem) Definition() Method {
 	for i := range methods {

@@ -108,6 +108,24 @@ func flows(rows int) string {
 	return b.String()
 }
 
+// packedScores returns the scores of the packed matrix, row by row of the data.
+func packedScores(t *testing.T, m *Model, data *table.Table, fitted *feature.Map) []float64 {
+	t.Helper()
+	packed, err := fitted.Matrix(data, nil, matrix.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores := make([]float64, data.Rows())
+	for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
+		z := make([]float64, part.Rows())
+		part.Scores(m.parts.Weights, z)
+		for i := range z {
+			scores[part.Source(i)] = z[i]
+		}
+	}
+	return scores
+}
+
 // One record, a stream of any chunks, and the packed matrix give the same bits.
 func TestAllPathsScoreTheSameBits(t *testing.T) {
 	text := flows(150)
@@ -115,18 +133,7 @@ func TestAllPathsScoreTheSameBits(t *testing.T) {
 		feature.Options{Impute: schema.ImputeIndicator})
 	again := reloaded(t, m)
 
-	packed, err := fitted.Matrix(data, nil, matrix.Float32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := make([]float64, data.Rows())
-	for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
-		z := make([]float64, part.Rows())
-		part.Scores(m.parts.Weights, z)
-		for i := range z {
-			want[part.Source(i)] = z[i]
-		}
-	}
+	want := packedScores(t, m, data, fitted)
 	for _, chunk := range []int{1, 7, 1000} {
 		if got, _ := streamed(t, again, "flows.csv", text, chunk); !slices.Equal(got, want) {
 			t.Errorf("chunks of %d rows: other scores than the matrix", chunk)
@@ -261,18 +268,7 @@ func TestKddcup99(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, _, fitted := modelOf(t, data, info.Schema, feature.Options{})
-	packed, err := fitted.Matrix(data, nil, matrix.Float32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := make([]float64, data.Rows())
-	for _, part := range []*matrix.ClassRows{packed.Positives, packed.Negatives} {
-		z := make([]float64, part.Rows())
-		part.Scores(m.parts.Weights, z)
-		for i := range z {
-			want[part.Source(i)] = z[i]
-		}
-	}
+	want := packedScores(t, m, data, fitted)
 	scorer := reloaded(t, m).TableScorer(feature.Key{})
 	got := make([]float64, data.Rows())
 	if err := scorer.Scores(data, got); err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/text"
 )
 
 // all are the losses in the order of Names.
@@ -29,14 +30,6 @@ func ByName[S ~string](name S) (Surrogate, error) {
 		Kind:     diag.Usage,
 		Param:    "surrogate",
 		Found:    diag.Quote(string(name)),
-		Expected: "one of " + listNames(Names()),
+		Expected: "one of " + strings.Join(text.Strings(Names()), ", "),
 	}
-}
-
-func listNames(names []Name) string {
-	words := make([]string, len(names))
-	for i, n := range names {
-		words[i] = string(n)
-	}
-	return strings.Join(words, ", ")
 }

@@ -115,9 +115,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
 	learner, _, _ := strings.Cut(c.Against, "/")
 	known := []string{"chosen", string(method.Logistic), string(method.SVM), string(method.Ramp)}
-	for _, name := range method.Names() {
-		known = append(known, string(name))
-	}
+	known = append(known, text.Strings(method.Names())...)
 	for _, entry := range others {
 		if slices.Contains(known, entry.Name) {
 			return &diag.Error{Kind: diag.Usage, Found: "an entry named " + diag.Quote(entry.Name), Expected: "a name that no learner has"}

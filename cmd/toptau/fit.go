@@ -115,7 +115,7 @@ func printFit(s *cli.Session, r *result.Fit, output string) {
 	if r.Population == method.Negatives {
 		population = "negatives"
 	}
-	s.Printf("  hyperparameters  %s; top %v of the %s\n", problemText(&r.Problem), text.Number(r.MassOnTop), population)
+	s.Printf("  hyperparameters  %s; top %v of the %s\n", r.Problem.Hyperparameters(), text.Number(r.MassOnTop), population)
 	s.Printf("  objective        %.6g (at w = 0: %.6g)\n", r.Objective, r.AtZero)
 	if r.Lower != nil {
 		s.Printf("  lower bound      %.6g%s%s\n", *r.Lower, optional(", relative gap %.2g", r.RelativeGap),
@@ -127,21 +127,6 @@ func printFit(s *cli.Session, r *result.Fit, output string) {
 		s.Printf("  model            %s\n", output)
 	}
 	printWarnings(s, r.Warnings)
-}
-
-// problemText lists the hyperparameters of a problem: "lambda 0.001, tau 0.01, beta 1".
-func problemText(p *method.Problem) string {
-	line := fmt.Sprintf("lambda %v", p.Lambda)
-	if !p.Tau.IsZero() {
-		line += ", tau " + p.Tau.String()
-	}
-	if p.Beta != 0 {
-		line += fmt.Sprintf(", beta %v", p.Beta)
-	}
-	if p.K != 0 {
-		line += fmt.Sprintf(", k %d", p.K)
-	}
-	return line
 }
 
 // optional formats a value that may be unknown.

@@ -16,7 +16,7 @@ type generateCommand struct {
 	Kind      string `arg:"" help:"detectors, example, hepmass or gisette."`
 	Rows      int    `placeholder:"N" help:"Rows (default: the kind's own)."`
 	Seed      uint64 `default:"1" help:"Same kind, options and seed: same bytes."`
-	Positives string `placeholder:"RATE" help:"The share of positives: 2% or 0.02."`
+	Positives string `placeholder:"RATE" help:"The fraction of positives: 2% or 0.02."`
 	Columns   int    `placeholder:"N" help:"detectors, hepmass, gisette: columns."`
 	Types     int    `placeholder:"N" help:"detectors: attack types."`
 	MLT       bool   `name:"mlt" help:"detectors: the label noise of a training set: half of the attack types missing, part of the rest labelled negative."`

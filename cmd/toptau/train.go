@@ -218,7 +218,7 @@ func candidateLines(r *result.Training) []string {
 }
 
 func candidateText(c *result.Candidate) string {
-	return fmt.Sprintf("%14s  %s%s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), problemText(&c.Problem),
+	return fmt.Sprintf("%14s  %s%s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), c.Problem.Hyperparameters(),
 		optional(" around logistic with lambda %v", c.Anchor))
 }
 

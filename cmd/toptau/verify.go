@@ -97,7 +97,7 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 
 func printVerification(s *cli.Session, v *result.Verification) {
 	p := &v.Problem
-	s.Printf("problem      %s (%s), %s\n", p.Method, p.Surrogate, problemText(&p.Problem))
+	s.Printf("problem      %s (%s), %s\n", p.Method, p.Surrogate, p.Problem.Hyperparameters())
 	s.Printf("data         %s rows, %s positive, stored as %s%s\n", text.Count(p.Rows), text.Count(p.Positives), p.Storage, optional(", total weight %v", p.Mass))
 	s.Printf("objective    %.10g (claimed %.10g)\n", v.Objective, v.ClaimedObjective)
 	s.Printf("lower bound  %.10g (claimed %.10g)%s\n", *v.Lower, v.ClaimedLowerBound, optional(", proven for |w| <= %.4g", v.BallRadius))

@@ -68,17 +68,23 @@ func TestEveryMethodConverges(t *testing.T) {
 	for _, lambda := range []float64{.1, 1e-3, 1e-6, 0} {
 		for _, n := range everyMethod(lambda) {
 			o := bind(t, newProblem(t, n.name, n.h), x)
-			r, err := Solve(context.Background(), o, Options{})
-			if err != nil {
-				t.Errorf("%s: %v", label(n), err)
-				continue
-			}
-			if !r.Converged {
-				t.Errorf("%s: %s", label(n), describe(r))
-			}
-			probe(t, label(n), o, r)
+			solveAndProbe(t, label(n), o)
 		}
 	}
+}
+
+// solveAndProbe solves a problem, which must converge, and probes the solution.
+func solveAndProbe(t *testing.T, name string, o *objective.Objective) {
+	t.Helper()
+	r, err := Solve(context.Background(), o, Options{})
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	if !r.Converged {
+		t.Errorf("%s: %s", name, describe(r))
+	}
+	probe(t, name, o, r)
 }
 
 // probe looks for a point below the lower bound, near the solution and far from it.
@@ -152,15 +158,7 @@ func TestRealWeights(t *testing.T) {
 			continue // a count of rows is not a mass
 		}
 		o := bind(t, newProblem(t, n.name, n.h), x)
-		r, err := Solve(context.Background(), o, Options{})
-		if err != nil {
-			t.Errorf("%s: %v", label(n), err)
-			continue
-		}
-		if !r.Converged {
-			t.Errorf("%s: %s", label(n), describe(r))
-		}
-		probe(t, label(n), o, r)
+		solveAndProbe(t, label(n), o)
 	}
 }
 
@@ -198,15 +196,7 @@ func TestSmallestPopulations(t *testing.T) {
 		for _, n := range []named{{"toppush", hyper(.1, "", 0, 0, false)}, {"topmean-np", hyper(.1, "0.99", 0, 0, false)},
 			{"topmean", hyper(.1, "0.99", 0, 0, true)}, {"patmat-np", hyper(.1, "0.99", 1, 0, false)}, {"patmat", hyper(.1, "0.9", 1, 0, true)}} {
 			o := bind(t, newProblem(t, n.name, n.h), m)
-			r, err := Solve(context.Background(), o, Options{})
-			if err != nil {
-				t.Errorf("%s: %v", label(n), err)
-				continue
-			}
-			if !r.Converged {
-				t.Errorf("%s: %s", label(n), describe(r))
-			}
-			probe(t, label(n), o, r)
+			solveAndProbe(t, label(n), o)
 		}
 	}
 }

@@ -59,9 +59,5 @@ func checkName[T ~string](param string, value T, known ...T) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	names := make([]string, len(known))
-	for i, name := range known {
-		names[i] = string(name)
-	}
-	return &diag.Error{Kind: diag.Usage, Param: param, Found: diag.Quote(string(value)), Expected: text.List(names, "or")}
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: diag.Quote(string(value)), Expected: text.List(text.Strings(known), "or")}
 }

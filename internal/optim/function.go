@@ -91,6 +91,21 @@ type Result struct {
 	Reason   Reason
 }
 
+// setGradient measures the gradient g in units of scale, or unscaled if scale is 0.
+func (r *Result) setGradient(g []float64, scale float64) {
+	r.Gradient = norm(g)
+	if scale > 0 {
+		r.Gradient /= scale
+	}
+}
+
+// report calls Progress.
+func (o *Options) report(r *Result) {
+	if o.Progress != nil {
+		o.Progress(Progress{r.Steps, o.Steps, r.Value, r.Gradient})
+	}
+}
+
 func (o Options) withDefaults() Options {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-8

@@ -69,13 +69,8 @@ func (l *lbfgs) run(ctx context.Context) {
 
 // measure sets the norm of the gradient and reports progress.
 func (l *lbfgs) measure() {
-	l.result.Gradient = norm(l.g)
-	if l.o.Scale > 0 {
-		l.result.Gradient /= l.o.Scale
-	}
-	if l.o.Progress != nil {
-		l.o.Progress(Progress{l.result.Steps, l.o.Steps, l.result.Value, l.result.Gradient})
-	}
+	l.result.setGradient(l.g, l.o.Scale)
+	l.o.report(&l.result)
 }
 
 // step takes one step. If the line search finds nothing along the model's direction, it drops the model and

@@ -108,10 +108,7 @@ func (n *newton) run(ctx context.Context) {
 
 // measure sets the norm of the gradient, counts idle steps and reports progress.
 func (n *newton) measure() {
-	n.result.Gradient = norm(n.g)
-	if n.o.Scale > 0 {
-		n.result.Gradient /= n.o.Scale
-	}
+	n.result.setGradient(n.g, n.o.Scale)
 	n.idle++
 	if n.result.Gradient < n.least {
 		n.least, n.idle = n.result.Gradient, 0
@@ -119,9 +116,7 @@ func (n *newton) measure() {
 	if v := n.result.Value; v < n.lowest-float64(valueNoise*math.Abs(n.lowest)) || math.IsInf(n.lowest, 1) {
 		n.lowest, n.idle = v, 0
 	}
-	if n.o.Progress != nil {
-		n.o.Progress(Progress{n.result.Steps, n.o.Steps, n.result.Value, n.result.Gradient})
-	}
+	n.o.report(&n.result)
 }
 
 // step takes one step. It returns false, and sets the reason, if there is none.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"io"
 	"slices"
+	"strings"
 
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -36,11 +38,7 @@ func Formats() []schema.FileFormat {
 
 // formatList returns the values of the format option as text.
 func formatList() string {
-	list := "one of auto"
-	for _, name := range Formats() {
-		list += ", " + string(name)
-	}
-	return list
+	return "one of auto, " + strings.Join(text.Strings(Formats()), ", ")
 }
 
 // detectFormat returns the format of a file that begins with p.

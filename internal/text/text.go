@@ -126,6 +126,15 @@ func Points(difference float64) string {
 	return written
 }
 
+// Strings returns the values of a string type as strings.
+func Strings[S ~string](values []S) []string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	return words
+}
+
 // List joins words: "a", "a and b", "a, b and c".
 func List(words []string, conjunction string) string {
 	if len(words) < 2 {

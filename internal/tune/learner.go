@@ -14,6 +14,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/surrogate"
@@ -101,12 +102,8 @@ func newLearner(name method.Name, o *SearchOptions) (learner, error) {
 	}
 	m, err := method.ByName(name)
 	if err != nil {
-		names := []string{}
-		for _, n := range append(Learners(), AllLearners) {
-			names = append(names, string(n))
-		}
 		return learner{}, &diag.Error{Kind: diag.Usage, Param: "method", Found: diag.Quote(string(name)),
-			Expected: strings.Join(names, ", ")}
+			Expected: strings.Join(text.Strings(append(Learners(), AllLearners)), ", ")}
 	}
 	return methodLearner(m, o.Goal, o.Surrogate)
 }
