@@ -49,8 +49,8 @@ type Stream struct {
 	points  []model.Point
 	totals  result.Scoring
 	row     result.Row
-	kept    []int             // positions of the columns in Kept
-	explain func(*result.Row) // with Explain: fills in the contributions
+	kept    []int     // positions of the columns in Kept
+	reasons *reasoner // with Explain
 	best    bestRows
 	watch   *shiftWatch
 	used    bool
@@ -137,14 +137,29 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	if !s.options.Explain {
 		return nil
 	}
-	c, err := feature.NewContributions(s.scorer.Map, s.scorer.Weights)
-	if err != nil {
+	var err error
+	if s.reasons, err = newReasoner(s.scorer, s.model.Averages()); err != nil {
 		return err
 	}
-	s.Columns = c.Columns
-	s.row.Contributions = make([]float64, len(c.Columns))
-	s.explain = func(r *result.Row) { r.Offset = s.scorer.Offset + c.Row(&s.scorer.Row, r.Contributions) }
+	s.Columns, s.row.Contributions = s.reasons.division.Columns, s.reasons.adds
 	return nil
+}
+
+// Reasons lists what columns add to the score of a row of a stream with Explain, the largest difference to the
+// average training row first.
+func (s *Stream) Reasons(r *result.Row) []result.Reason {
+	return reasonsOf(s.Columns, r.Contributions, r.Values, s.model.Averages())
+}
+
+// AverageScore returns the mean score of the training rows, and whether the model keeps it. The score of a row
+// is this mean plus what its columns add above the average. Without it, it is the row's Offset plus what its
+// columns add.
+func (s *Stream) AverageScore() (score float64, known bool) {
+	a := s.model.Averages()
+	if a == nil {
+		return 0, false
+	}
+	return a.Score, true
 }
 
 // Rows yields the scored rows. It can be used once. A row is valid until the next one is yielded, unless it
@@ -220,8 +235,9 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	for _, i := range s.kept {
 		r.Input = append(r.Input, t.Raw[row][i])
 	}
-	if s.explain != nil {
-		s.explain(r)
+	if e := s.reasons; e != nil {
+		r.Offset = s.scorer.Offset + e.division.Row(&s.scorer.Row, e.adds)
+		r.Values = e.values(t, row, r.Values[:0])
 	}
 	segment := segmentOf(t, row)
 	r.Threshold = s.points[0].ThresholdOf(segment)
@@ -250,14 +266,43 @@ func (s *Stream) finishTotals() {
 	r.Unknown = sumOf(counts.Unknown) + counts.UnknownIndices
 	if r.Unknown > 0 {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "unknown-values",
-			Text: text.Plural(r.Unknown, "value") + ` not seen in training (treated as "other")`})
+			Text: text.Plural(r.Unknown, "value") + ` not seen in training (treated as "other"), in ` + talliesText(s.scorer, true)})
 	}
 	if r.Missing > 0 {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "missing-values",
-			Text: fmt.Sprintf("%s imputed (%s)", text.Plural(r.Missing, "missing value"), s.scorer.Map.Impute)})
+			Text: fmt.Sprintf("%s imputed (%s), in %s", text.Plural(r.Missing, "missing value"), s.scorer.Map.Impute,
+				talliesText(s.scorer, false))})
 	}
 	_, warnings := s.watch.reports(s.model.Training())
 	r.Warnings = append(r.Warnings, warnings...)
+}
+
+// tallyColumns is the number of columns that a warning about unknown or missing values names. Chosen by hand.
+const tallyColumns = 5
+
+// talliesText lists the columns with the most unknown (otherwise missing) values: "service (12), flag (3) and 2
+// other columns".
+func talliesText(s *feature.Scorer, unknown bool) string {
+	count := func(t feature.Tally) int {
+		if unknown {
+			return t.Unknown
+		}
+		return t.Missing
+	}
+	list := slices.DeleteFunc(s.Map.Tallies(s.Row.Counts), func(t feature.Tally) bool { return count(t) == 0 })
+	slices.SortStableFunc(list, func(a, b feature.Tally) int { return cmp.Compare(count(b), count(a)) })
+	var names []string
+	for _, t := range list[:min(len(list), tallyColumns)] {
+		name := diag.Quote(t.Column)
+		if t.Column == "index" {
+			name = "indices"
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", name, text.Count(count(t))))
+	}
+	if others := len(list) - len(names); others > 0 {
+		names = append(names, text.Plural(others, "other column"))
+	}
+	return text.List(names, "and")
 }
 
 func sumOf(counts []int) int {

@@ -178,6 +178,10 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
+	var err error
+	if m.Averages, err = averagesOf(&m, averageSample(f.Map, d.table, f.Rows)); err != nil {
+		return nil, err
+	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
 	if c := f.Threshold.Calibrated; c != nil {
 		m.Points[0].Guarantee = guaranteeOf(c, f.Calibration.Negatives)

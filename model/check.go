@@ -21,7 +21,7 @@ import (
 // numbers that are not finite.
 func (p *Parts) check() error {
 	for _, check := range []func() error{p.checkText, p.checkSchema, p.checkWeights, p.checkPoints, p.checkMembers,
-		p.Training.check, p.Fingerprints.check} {
+		p.Training.check, p.Fingerprints.check, p.checkAverages} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -106,6 +106,18 @@ func (p *Parts) checkPoints() error {
 		if err := point.check(); err != nil {
 			return fmt.Errorf("operating point %q: %w", point.Name, err)
 		}
+	}
+	return nil
+}
+
+func (p *Parts) checkAverages() error {
+	a := p.Averages
+	if a == nil {
+		return nil
+	}
+	if a.Rows < 1 || a.Rows > p.Training.Rows || len(a.Adds) != len(p.Features.Inputs) || !finite(a.Score) ||
+		slices.ContainsFunc(a.Adds, func(x float64) bool { return !finite(x) }) {
+		return fmt.Errorf("averages of %d rows and %d columns", a.Rows, len(a.Adds))
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ type content struct {
 	Members      []Member      `json:"members"`
 	Training     Training      `json:"training"`
 	Fingerprints *Fingerprints `json:"fingerprints,omitempty" since:"2"`
+	Averages     *Averages     `json:"averages,omitempty" since:"2"`
 	Probes       []Probe       `json:"probes"`
 	Signature    *Signature    `json:"signature,omitempty" since:"2"`
 	Checksum     string        `json:"checksum"`
@@ -162,7 +163,7 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, err
 	}
 	parts := Parts{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset, Points: c.Points,
-		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints}
+		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Averages: c.Averages}
 	if err := parts.check(); err != nil {
 		return nil, err
 	}
@@ -282,9 +283,10 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 		{"members", lines(p.Members)},
 		{"training", p.Training},
 		{"fingerprints", p.Fingerprints},
+		{"averages", p.Averages},
 		{"probes", lines(m.probes)},
 	} {
-		if field.value == (*Fingerprints)(nil) {
+		if v := reflect.ValueOf(field.value); v.Kind() == reflect.Pointer && v.IsNil() && field.name != "features" {
 			continue
 		}
 		fmt.Fprintf(&b, "%q: ", field.name)

@@ -41,6 +41,7 @@ type Parts struct {
 	Members      []Member  // the fits that the weights are the average of; may be empty
 	Training     Training
 	Fingerprints *Fingerprints // of the training rows; nil: not kept
+	Averages     *Averages     // of the training rows, for explanations; nil: not kept
 }
 
 // New makes a model. It computes the probe rows and checks that the parts fit together.
@@ -196,6 +197,9 @@ func (m *Model) Training() Training { return m.parts.Training }
 // Fingerprints returns hashes of the training rows, which must not be changed, or nil if the model has none.
 func (m *Model) Fingerprints() *Fingerprints { return m.parts.Fingerprints }
 
+// Averages returns the average of the training rows, which must not be changed, or nil if the model has none.
+func (m *Model) Averages() *Averages { return m.parts.Averages }
+
 // Signature returns the signature, or nil if the model is not signed. It must not be changed.
 func (m *Model) Signature() *Signature { return m.signature }
 
@@ -264,6 +268,13 @@ type Training struct {
 	PositiveMass float64 `json:"positive_mass,omitempty"` // of the positives
 	Digest       string  `json:"digest"`                  // "sha256:" and the digest of the uncompressed file; "" when unknown
 	Seed         uint64  `json:"seed"`
+}
+
+// Averages describes the average training row, against which explanations compare a row.
+type Averages struct {
+	Rows  int       `json:"rows"`  // training rows that were averaged: a sample of many rows
+	Score float64   `json:"score"` // their mean score
+	Adds  []float64 `json:"adds"`  // by input of the features: the mean of what it adds to the score
 }
 
 // Probe is a synthetic record with its score. The fields are in the order of Schema.Columns; LIBSVM:

@@ -30,6 +30,7 @@ type Row struct {
 	Decisions []bool `json:"decisions"`
 
 	Contributions []float64 `json:"contributions,omitempty"` // what each column adds to the score
+	Values        []string  `json:"values,omitempty"`        // text of each of these columns' values; "" if missing
 	Offset        float64   `json:"offset,omitempty"`        // part of the score that belongs to no column
 }
 
@@ -37,7 +38,17 @@ type Row struct {
 func (r *Row) Clone() Row {
 	c := *r
 	c.ID, c.Input, c.Decisions, c.Contributions = slices.Clone(r.ID), slices.Clone(r.Input), slices.Clone(r.Decisions), slices.Clone(r.Contributions)
+	c.Values = slices.Clone(r.Values)
 	return c
+}
+
+// Reason is what a column adds to the score of a row.
+type Reason struct {
+	Column string  `json:"column"` // name of the column
+	Value  string  `json:"value"`  // its value as text; "": it is missing
+	Adds   float64 `json:"adds"`   // what it adds to the score
+	// what it adds more than in the average training row; the same as adds if the model keeps no averages
+	AboveAverage float64 `json:"above_average"`
 }
 
 // Columns describes what each column adds to the scores: `explain --columns`.

@@ -3,7 +3,7 @@ package main
 import "toptau/internal/cli"
 
 // hiddenFields are the fields of the library's options that are not flags: data, functions, and what a verb decides.
-var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration"}
+var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept"}
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{

@@ -133,6 +133,9 @@ func (a *assembler) addTextColumns() {
 		t.ID = append(t.ID, *text(i))
 	}
 	t.Group, t.Segment, t.Time = text(r.group), text(r.segment), text(r.time)
+	for _, i := range r.kept {
+		t.Kept = append(t.Kept, *text(i))
+	}
 }
 
 // describeColumns describes the file in the reader's schema.
@@ -373,6 +376,9 @@ func (a *assembler) appendTexts(t *Table, r *row) {
 		if c.text != nil {
 			c.text.Values = append(c.text.Values, string(r.textOf(c.column)))
 		}
+	}
+	for k, i := range a.roles.kept {
+		t.Kept[k].Values = append(t.Kept[k].Values, string(r.textOf(i)))
 	}
 	if a.reader.options.Raw {
 		fields := make([]string, len(a.names.all))

@@ -75,6 +75,7 @@ func (s *delimitedRows) newScan() *delimitedScan {
 			c.texts = append(c.texts, i)
 		}
 	}
+	c.texts = append(c.texts, s.roles.kept...)
 	c.planColumns(s)
 	return c
 }

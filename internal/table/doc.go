@@ -49,6 +49,7 @@
 //  1. A column is given by its name, by its 1-based number in the file before any column is dropped, or as
 //     first or last. A name wins. Lists (Drop, ID, Categorical, Numeric) also accept elements like "1-7,43".
 //  2. All columns are features except the label and the columns of Weight, Group, Segment, Time, ID and Drop.
+//     The columns of Kept are also kept as text, in addition to their role.
 //  3. The first 10,000 rows (fewer if they take more than 64 MiB) decide the kinds. A column is numeric if
 //     more than half of its values in these rows are numbers, not counting missing ones, or if there is none.
 //     Otherwise it is categorical. The options Categorical and Numeric take precedence. Text in a numeric
@@ -103,7 +104,7 @@
 //  3. Values that are not in a dictionary get codes after it: the first 65,536 of a column one code each, all
 //     others the next code together.
 //  4. LIBSVM entries above the training width are ignored and counted in a warning.
-//  5. Weight, Group, Segment, Time and ID come from the options, not from the schema.
+//  5. Weight, Group, Segment, Time, ID and Kept come from the options, not from the schema.
 //
 // # How rows become a table
 //

@@ -187,7 +187,7 @@ func (a *assembler) matchSchema() error {
 	}
 	g.extra = slices.DeleteFunc(g.extra, func(name string) bool {
 		i := a.names.index[name]
-		return a.roles.other[i] || i == a.roles.label
+		return a.roles.other[i] || i == a.roles.label || slices.Contains(a.roles.kept, i)
 	})
 	if err := g.missingColumns(r.file, len(m.Columns)); err != nil {
 		return err

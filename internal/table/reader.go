@@ -144,7 +144,7 @@ func (r *Reader) refuseColumns(label string) error {
 	}{
 		{"label", label != ""}, {"weight", o.Weight != ""}, {"group", o.Group != ""}, {"segment", o.Segment != ""},
 		{"time", o.Time != ""}, {"id", len(o.ID) > 0}, {"categorical", len(o.Categorical) > 0},
-		{"numeric", len(o.Numeric) > 0},
+		{"numeric", len(o.Numeric) > 0}, {"by", len(o.Kept) > 0},
 	} {
 		if f.set {
 			return r.refusal(f.param)

@@ -16,6 +16,7 @@ type roles struct {
 	segment  int
 	time     int
 	ids      []int
+	kept     []int // kept as text besides their role
 
 	other  []bool // by column: neither feature nor label
 	forced map[int]schema.Kind
@@ -46,6 +47,13 @@ func newRoles(o *Options, n *names) (*roles, error) {
 	var err error
 	if r.ids, err = n.findAll("id", o.ID); err != nil {
 		return nil, err
+	}
+	for _, ref := range o.Kept {
+		i, err := n.findOne("", ref)
+		if err != nil {
+			return nil, err
+		}
+		r.kept = append(r.kept, i)
 	}
 	dropped, err := n.findAll("drop", o.Drop)
 	if err != nil {

@@ -29,6 +29,9 @@ func (t *Table) Select(rows []int) *Table {
 	for _, id := range t.ID {
 		s.ID = append(s.ID, *id.selectRows(rows))
 	}
+	for _, kept := range t.Kept {
+		s.Kept = append(s.Kept, *kept.selectRows(rows))
+	}
 	s.Group, s.Segment, s.Time = t.Group.selectRows(rows), t.Segment.selectRows(rows), t.Time.selectRows(rows)
 	s.Line = make([]int, len(rows))
 	for i, row := range rows {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 
 	"toptau/diag"
 	"toptau/schema"
@@ -23,6 +24,7 @@ type Table struct {
 	Group   *Text     // nil if the option is not set; Segment and Time likewise
 	Segment *Text
 	Time    *Text
+	Kept    []Text     // the columns of Options.Kept in the order given
 	Line    []int      // the line on which the row begins, for IDX the number of the item; 1-based
 	Raw     [][]string // all fields of the row in the order of the file; nil unless Options.Raw
 
@@ -86,6 +88,15 @@ type Sparse struct {
 	Value []float64
 }
 
+// At returns the value of an index (0-based) in a row, 0 if the row does not have it.
+func (s *Sparse) At(row int, index uint32) float64 {
+	first, last := s.Start[row], s.Start[row+1]
+	if i, found := slices.BinarySearch(s.Index[first:last], index); found {
+		return s.Value[first+int64(i)]
+	}
+	return 0
+}
+
 // Class is the class of a row's label by the rule of Options.Positive.
 type Class int8
 
@@ -143,6 +154,9 @@ func (t *Table) texts() []*Text {
 		if c != nil {
 			all = append(all, c)
 		}
+	}
+	for i := range t.Kept {
+		all = append(all, &t.Kept[i])
 	}
 	return all
 }
