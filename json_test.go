@@ -43,8 +43,10 @@ decision at each operating point.
 
 ## Lines of explain
 
-` + "`toptau explain --json`" + ` without --columns prints one line per row: ` + "`schema_version`, `row`, `id`, `score`, `threshold`, `decision`, `offset`" + `
-and ` + "`terms`" + `, a list of ` + "`{column, adds}`" + ` with the largest contribution first. The terms and the offset add up to the score.
+` + "`toptau explain --json`" + ` without --columns prints one line per row: ` + "`schema_version`, `row`, `id`, `score`, `threshold`, `decision`" + `,
+` + "`average_score`, `offset`" + ` and ` + "`terms`" + `, a list of ` + "`{column, value, adds, above_average}`" + ` with the largest difference to the average
+training row first. The offset and what the terms add sum to the score, and so do average_score and what they add above the average.
+` + "`average_score`" + ` is null if the model keeps no averages; above_average is then the same as adds.
 
 ## Warnings about columns
 

@@ -20,6 +20,8 @@ import (
 const (
 	reportPoints = 400 // most points of a curve
 	reportBins   = 50  // bins of the histogram of scores
+
+	reportExamples = 50 // most false alarms, found and missed positives
 )
 
 // WriteReport writes the evaluation as one self-contained HTML page. The page shows the first entry's
@@ -42,6 +44,13 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 		f.Model = modelFacts(m)
 		var err error
 		if f.Shapes, err = mainShapes(m, first.data); err != nil {
+			return err
+		}
+	}
+	f.By, f.Examples = e.By, e.Examples
+	if first.Model != nil && first.alarms != nil && f.Examples == nil {
+		var err error
+		if f.Examples, err = first.examples(e.units, first.alarms, reportExamples); err != nil {
 			return err
 		}
 	}

@@ -265,13 +265,12 @@ func (s *Stream) finishTotals() {
 	r.Missing = sumOf(counts.Missing)
 	r.Unknown = sumOf(counts.Unknown) + counts.UnknownIndices
 	if r.Unknown > 0 {
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "unknown-values",
-			Text: text.Plural(r.Unknown, "value") + ` not seen in training (treated as "other"), in ` + talliesText(s.scorer, true)})
+		r.Warnings = append(r.Warnings, unknownWarning(s.scorer.Map, counts, r.Unknown))
 	}
 	if r.Missing > 0 {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "missing-values",
 			Text: fmt.Sprintf("%s imputed (%s), in %s", text.Plural(r.Missing, "missing value"), s.scorer.Map.Impute,
-				talliesText(s.scorer, false))})
+				talliesText(s.scorer.Map, counts, false))})
 	}
 	_, warnings := s.watch.reports(s.model.Training())
 	r.Warnings = append(r.Warnings, warnings...)
@@ -280,16 +279,22 @@ func (s *Stream) finishTotals() {
 // tallyColumns is the number of columns that a warning about unknown or missing values names. Chosen by hand.
 const tallyColumns = 5
 
+// unknownWarning returns the warning about values that were not seen in training.
+func unknownWarning(m *feature.Map, counts feature.Counts, unknown int) diag.Warning {
+	return diag.Warning{Code: "unknown-values",
+		Text: text.Plural(unknown, "value") + ` not seen in training (treated as "other"), in ` + talliesText(m, counts, true)}
+}
+
 // talliesText lists the columns with the most unknown (otherwise missing) values: "service (12), flag (3) and 2
 // other columns".
-func talliesText(s *feature.Scorer, unknown bool) string {
+func talliesText(m *feature.Map, counts feature.Counts, unknown bool) string {
 	count := func(t feature.Tally) int {
 		if unknown {
 			return t.Unknown
 		}
 		return t.Missing
 	}
-	list := slices.DeleteFunc(s.Map.Tallies(s.Row.Counts), func(t feature.Tally) bool { return count(t) == 0 })
+	list := slices.DeleteFunc(m.Tallies(counts), func(t feature.Tally) bool { return count(t) == 0 })
 	slices.SortStableFunc(list, func(a, b feature.Tally) int { return cmp.Compare(count(b), count(a)) })
 	var names []string
 	for _, t := range list[:min(len(list), tallyColumns)] {

@@ -215,6 +215,9 @@ type Point struct {
 	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: no guarantee
 	Segment   string      `json:"segment,omitempty"`   // the column whose values have separate thresholds
 	Segments  []Segment   `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
+	// The budget counts entities, each with the largest score of its rows: the values of this column.
+	Entity string `json:"entity,omitempty" since:"2"`
+	Day    string `json:"day,omitempty" since:"2"` // column of times: an entity counts once on each of its days
 }
 
 // Segment is the threshold of one value of a point's segment column.

@@ -13,12 +13,16 @@ type Evaluation struct {
 	Prevalence float64 `json:"prevalence"` // n_pos / n, or the same ratio of weights
 	Weighted   bool    `json:"weighted"`   // rows have weights
 	Measured
+	Unit    *Unit    `json:"unit,omitempty"`    // what is counted instead of rows; absent: rows
+	Value   string   `json:"value,omitempty"`   // column of amounts; criteria are then fractions of the positives' sum
 	Summary []string `json:"summary"`           // sentences about the first operating point
 	Entries []Entry  `json:"entries"`           // all rankings, in the order given
 	Against string   `json:"against,omitempty"` // the entry that the others are compared with
 	// with a group column: number of groups, the units of the paired bootstrap
-	Entities    int       `json:"entities,omitempty"`
-	Verdicts    []Verdict `json:"verdicts"`     // conclusions from the differences
+	Entities int       `json:"entities,omitempty"`
+	Verdicts []Verdict `json:"verdicts"` // conclusions from the differences
+	// rows with the most telling scores of the first model, with reasons, if requested
+	Examples    []Example `json:"examples,omitempty"`
 	SecondsRead float64   `json:"seconds_read"` // time spent reading
 }
 
@@ -32,6 +36,8 @@ type Measured struct {
 	Criteria []metric.Result `json:"criteria"`
 	// decisions of the model's operating points on these rows
 	Points []Decisions `json:"points"`
+	// decisions of the default operating point, or of the goal's threshold, by the values of columns
+	By []Breakdown `json:"by,omitempty"`
 	// rows that also trained the model; null: it has no fingerprints
 	TrainingRows *Overlap `json:"training_rows"`
 	Curves       []Curve  `json:"curves"`         // roc, pr and ptau, if requested
@@ -50,7 +56,9 @@ type Decisions struct {
 	Name      string           `json:"name"`      // name of the operating point
 	Goal      metric.Goal      `json:"goal"`      // goal of the operating point
 	Decisions metric.Confusion `json:"decisions"` // counts and rates of score > threshold, with exact intervals
-	Shift     []Shift          `json:"shift"`     // these rows against the calibration rows, for each guarantee
+	// with a column of amounts: the positives' sum above the threshold
+	Value *metric.Proportion `json:"value,omitempty"`
+	Shift []Shift            `json:"shift"` // these rows against the calibration rows, for each guarantee
 }
 
 // Shift is the largest difference between the scores of these rows and those of the calibration rows.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
+	"toptau/result"
 	"toptau/schema"
 )
 
@@ -34,6 +36,11 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	}
 	if err := atomicfile.Check(c.Report); err != nil {
 		return err
+	}
+	for _, column := range []string{c.Segment, c.Time} { // a column that was named gets a table
+		if column != "" && !slices.Contains(c.By, column) {
+			c.By = append(c.By, column)
+		}
 	}
 	entries, data, err := c.read(s)
 	if err != nil {
@@ -89,6 +96,7 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	entries = append(entries, scores...)
 	format := c.Format
+	format.Kept = append(slices.Clone(c.By), keptColumns(c.Entity, c.Value)...)
 	if last > 0 {
 		if format, err = formatFor(format, models[0], models[1:]...); err != nil {
 			return nil, nil, err
@@ -96,6 +104,11 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	data, err := toptau.Read(s, c.Files[last], format)
 	return entries, data, err
+}
+
+// keptColumns returns the names that are set.
+func keptColumns(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // entryNames returns the base names of files without ".json", or their paths where these are not all
@@ -112,18 +125,20 @@ func entryNames(paths []string) []string {
 }
 
 func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
-	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", text.Count(e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), e.AUC)
+	s.Printf("%s, %s positive (%s); AUC %.4f\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), e.AUC)
+	if e.Unit != nil {
+		s.Printf("counted: %s\n", report.UnitRule(e.Unit))
+	}
 	for i := range e.Entries {
 		entry := &e.Entries[i]
 		if len(e.Entries) > 1 && len(entry.Points) > 0 {
 			s.Printf("%s:\n", entry.Name)
 		}
 		for _, p := range entry.Points {
-			s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
-			s.Printf("  positives found  %s\n", rateText(p.Decisions.TruePositiveRate))
-			s.Printf("  false alarms     %s\n", rateText(p.Decisions.FalsePositiveRate))
-			s.Printf("  precision        %s\n", rateText(p.Decisions.Precision))
-			s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+			printDecisions(s, &p, e.Value)
+		}
+		for k := range entry.By {
+			printBreakdown(s, &entry.By[k])
 		}
 	}
 	if len(e.Entries) > 1 {
@@ -139,11 +154,51 @@ func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 		if entry.Joined == nil {
 			s.Printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
 		}
-		if entry.Unknown > 0 {
-			s.Printf("  note: %s not seen in training\n", text.Plural(entry.Unknown, "value"))
+	}
+	printExamples(s, e)
+	printWarnings(s, e.Warnings)
+}
+
+// printDecisions prints the decisions of an operating point.
+func printDecisions(s *cli.Session, p *result.Decisions, value string) {
+	s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
+	s.Printf("  positives found  %s\n", rateText(p.Decisions.TruePositiveRate))
+	if p.Value != nil {
+		s.Printf("  %-15s  %s\n", value+" found", rateText(*p.Value))
+	}
+	s.Printf("  false alarms     %s\n", rateText(p.Decisions.FalsePositiveRate))
+	s.Printf("  precision        %s\n", rateText(p.Decisions.Precision))
+	s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+}
+
+// printBreakdown prints what a threshold finds by the values of a column.
+func printBreakdown(s *cli.Session, b *result.Breakdown) {
+	s.Printf("by %s, at the threshold %.6g:\n", b.Column, b.Threshold)
+	for _, line := range alignColumns(report.BreakdownCells(b)) {
+		s.Printf("  %s\n", line)
+	}
+}
+
+// printExamples prints the rows with the most telling scores.
+func printExamples(s *cli.Session, e *toptau.Evaluation) {
+	for _, kind := range []result.ExampleKind{result.FalseAlarm, result.FoundRow, result.MissedRow} {
+		title := report.ExampleTitle(kind)
+		for i := range e.Examples {
+			x := &e.Examples[i]
+			if x.Kind != kind {
+				continue
+			}
+			if title != "" {
+				s.Printf("%s:\n", title)
+				title = ""
+			}
+			name := fmt.Sprintf("row %d", x.Row)
+			if len(x.ID) > 0 {
+				name = strings.Join(x.ID, " ")
+			}
+			s.Printf("  %s: score %.6g: %s\n", name, x.Score, report.ReasonsText(x.Reasons))
 		}
 	}
-	printWarnings(s, e.Warnings)
 }
 
 // printCriteria prints the criteria of a single entry.

@@ -13,6 +13,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -131,7 +132,7 @@ func (e *explanations) write(r *result.Row) error {
 	var terms []string
 	for _, c := range shown {
 		rest -= c.AboveAverage
-		terms = append(terms, reasonText(&c))
+		terms = append(terms, report.ReasonText(&c))
 	}
 	if others := len(list) - len(shown); others > 0 {
 		terms = append(terms, fmt.Sprintf("%s %+.4g", text.Plural(others, "other column"), rest))
@@ -139,17 +140,6 @@ func (e *explanations) write(r *result.Row) error {
 	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s%s\n", cli.Printable(name), r.Score, sign, r.Threshold, base,
 		cli.Printable(strings.Join(terms, ", ")))
 	return err
-}
-
-// reasonText returns "src_bytes=1032 +1.25", or "service missing -0.3".
-func reasonText(r *result.Reason) string {
-	value := "=" + r.Value
-	if r.Value == "" {
-		value = " missing"
-	} else if x, err := strconv.ParseFloat(r.Value, 64); err == nil {
-		value = fmt.Sprintf("=%.6g", x)
-	}
-	return fmt.Sprintf("%s%s %+.4g", r.Column, value, r.AboveAverage)
 }
 
 func (e *explanations) end() error { return nil }

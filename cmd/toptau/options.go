@@ -63,6 +63,11 @@ var flagOptions = map[string]cli.Option{
 	"replicates": {Placeholder: "N", Default: "2000", Help: "Replicates of the bootstrap (default 2000)."},
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
+	"by":       {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
+	"entity":   {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
+	"value":    {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
+	"examples": {Placeholder: "N", Help: "List the N highest false alarms and positives found and the N lowest positives missed, with reasons."},
+
 	"name":     {Placeholder: "NAME", Default: "threshold", Help: "The name of the new operating point (default threshold)."},
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},

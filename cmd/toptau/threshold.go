@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"toptau"
@@ -141,6 +142,10 @@ func formatFor(f schema.Format, m *model.Model, others ...*model.Model) (schema.
 	default:
 		return f, &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(f.Segment),
 			Expected: diag.Quote(own.Segment) + ", the column of the model's thresholds", Hint: "use that, or set none"}
+	}
+	if point, _ := m.Point(""); point.Entity != "" {
+		f.Kept = append(f.Kept, point.Entity)
+		f.Time = cmp.Or(f.Time, point.Day)
 	}
 	return f.Like(*own.Schema()), nil
 }

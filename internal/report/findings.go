@@ -8,6 +8,7 @@ import (
 	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 )
 
 // Findings are the results about one model. Every field is optional, and Page leaves out empty ones.
@@ -28,9 +29,11 @@ type Findings struct {
 
 	Scores     *plot.Histogram // see plot.HistogramOf; empty texts get a default
 	Comparison *Comparison
-	Shapes     []Shape   // curves of the main columns, the most important first
-	Data       []Fact    // rows, schema, digest
-	Model      []Fact    // method, hyperparameters, seed, certificate
+	Shapes     []Shape // curves of the main columns, the most important first
+	Data       []Fact  // rows, schema, digest
+	Model      []Fact  // method, hyperparameters, seed, certificate
+	By         []result.Breakdown
+	Examples   []result.Example
 	Sections   []Section // more sections, shown before the data
 	Warnings   []string
 }
@@ -86,7 +89,7 @@ func (f *Findings) Page() Page {
 	for i := range f.Points {
 		p.Sections = append(p.Sections, f.Points[i].section(len(f.Points) > 1))
 	}
-	p.Sections = append(p.Sections, f.curveSection(), f.scoreSection())
+	p.Sections = append(p.Sections, breakdownSection(f.By), exampleSection(f.Examples), f.curveSection(), f.scoreSection())
 	if f.Comparison != nil {
 		p.Sections = append(p.Sections, f.Comparison.section())
 	}

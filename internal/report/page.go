@@ -47,6 +47,7 @@ type Table struct {
 	Rows    [][]string
 	Numbers []int // indices of columns with numbers, which are aligned to the right
 	Strong  []int // indices of rows in bold
+	Tall    bool  // many rows: it scrolls on its own in both directions, except in print
 }
 
 // empty reports whether the section has no content.
@@ -90,6 +91,7 @@ type figureView struct {
 }
 
 type tableView struct {
+	Tall    bool
 	Caption string
 	Header  []cell
 	Rows    []rowView
@@ -154,7 +156,7 @@ func (t *Table) view() tableView {
 		}
 		return out
 	}
-	v := tableView{Caption: t.Caption, Header: cells(t.Header)}
+	v := tableView{Tall: t.Tall, Caption: t.Caption, Header: cells(t.Header)}
 	for i, row := range t.Rows {
 		v.Rows = append(v.Rows, rowView{strong[i], cells(row)})
 	}

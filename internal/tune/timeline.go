@@ -63,6 +63,15 @@ func Timeline(t *table.Table) ([]int, error) {
 	return ranks, nil
 }
 
+// DayOf returns the day of a date in a form that Timeline reads, as 2024-05-31 in the zone of the text.
+func DayOf(text string) (day string, ok bool) {
+	date, ok := parseDate(text)
+	if !ok {
+		return "", false
+	}
+	return date.Format(time.DateOnly), true
+}
+
 func parseDate(text string) (time.Time, bool) {
 	for _, layout := range timeLayouts {
 		if date, err := time.Parse(layout, text); err == nil {
