@@ -181,6 +181,9 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 			}
 			e.Warnings = append(e.Warnings, w)
 		}
+		if p := m.Probability(); p != nil {
+			r.Reliability = reliabilityOn(p, e.data.table, k.z)
+		}
 		warnings, err := e.measureModel(k, &r.Measured, o)
 		if err != nil {
 			return err

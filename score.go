@@ -17,6 +17,7 @@ import (
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
+	"toptau/threshold"
 )
 
 // Load reads a model file. It returns an error of kind model if the file is truncated, edited or too new, or
@@ -25,12 +26,16 @@ func Load(path string) (*Model, error) { return model.Load(path) }
 
 // ScoreOptions are the options of Score. The zero value of each is its default.
 type ScoreOptions struct {
-	Format   Format         // differences from the format of the training file
-	At       string         // name of the operating point that comes first; "": the model's default
-	Best     int            // yields only this many rows, highest scores first; 0: all rows in their order
-	Keep     bool           // passes the other columns of the input through
-	Explain  bool           // also returns what each column adds to the score
-	Progress func(rows int) // is called with the number of rows scored so far
+	Format  Format // differences from the format of the training file
+	At      string // name of the operating point that comes first; "": the model's default
+	Best    int    // yields only this many rows, highest scores first; 0: all rows in their order
+	Keep    bool   // passes the other columns of the input through
+	Explain bool   // also returns what each column adds to the score
+	// Probability also returns the probability that a row is positive. Prevalence is the fraction of positives
+	// among the rows that it assumes; zero: as in training.
+	Probability bool
+	Prevalence  threshold.Rate
+	Progress    func(rows int) // is called with the number of rows scored so far
 }
 
 // Stream scores rows as it reads them. The exported fields name the parts of every row.
@@ -40,20 +45,21 @@ type Stream struct {
 	Points  []string // operating points, the chosen one first
 	Columns []string // with Explain: columns that have weights; LIBSVM: indices
 
-	ctx     context.Context
-	model   *model.Model
-	options ScoreOptions
-	reader  *table.Reader
-	first   *table.Table // the first chunk, which Score reads
-	scorer  *feature.Scorer
-	points  []model.Point
-	totals  result.Scoring
-	row     result.Row
-	kept    []int     // positions of the columns in Kept
-	reasons *reasoner // with Explain
-	best    bestRows
-	watch   *shiftWatch
-	used    bool
+	ctx         context.Context
+	model       *model.Model
+	options     ScoreOptions
+	reader      *table.Reader
+	first       *table.Table // the first chunk, which Score reads
+	scorer      *feature.Scorer
+	points      []model.Point
+	totals      result.Scoring
+	row         result.Row
+	kept        []int                       // positions of the columns in Kept
+	reasons     *reasoner                   // with Explain
+	probability func(score float64) float64 // with Probability
+	best        bestRows
+	watch       *shiftWatch
+	used        bool
 }
 
 // chunkRows is the number of rows that a stream holds at a time. Chosen by hand.
@@ -70,6 +76,9 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	options.Unlabelled, options.Raw = true, o.Keep
 	s := &Stream{ctx: ctx, model: m, options: o, scorer: m.TableScorer(feature.Key{})}
 	if s.points, err = pointsFrom(m, o.At); err != nil {
+		return nil, err
+	}
+	if s.probability, err = o.probabilities(m); err != nil {
 		return nil, err
 	}
 	if s.reader, err = table.NewReader(readerName(r), r, options); err != nil {
@@ -144,6 +153,9 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	s.Columns, s.row.Contributions = s.reasons.division.Columns, s.reasons.adds
 	return nil
 }
+
+// HasProbability reports whether rows have a probability.
+func (s *Stream) HasProbability() bool { return s.probability != nil }
 
 // Reasons lists what columns add to the score of a row of a stream with Explain, the largest difference to the
 // average training row first.
@@ -238,6 +250,10 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	if e := s.reasons; e != nil {
 		r.Offset = s.scorer.Offset + e.division.Row(&s.scorer.Row, e.adds)
 		r.Values = e.values(t, row, r.Values[:0])
+	}
+	if s.probability != nil {
+		p := s.probability(z)
+		r.Probability = &p
 	}
 	segment := segmentOf(t, row)
 	r.Threshold = s.points[0].ThresholdOf(segment)

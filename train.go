@@ -26,6 +26,10 @@ type TrainOptions struct {
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
 	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError
 
+	// ClassWeight is the weight of the positives in logistic regression and the support vector machine. The
+	// methods for the top compare the classes, so that it has no effect on them.
+	ClassWeight ClassWeight
+
 	Folds        int            // number of folds of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
 	Test         *Data          // rows that measure the chosen model; read with d.Format
@@ -44,6 +48,7 @@ type TrainOptions struct {
 
 	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
 	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
+	LearningCurve  bool                  // also fits the chosen learners to parts of the rows, see result.LearningPoint
 	MaxTime        time.Duration         // time after which the best model so far is returned; 0: no limit
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
 	Seed           uint64                // seed of every random choice; 0 is 1
@@ -84,6 +89,9 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	if err != nil {
 		return nil, err
 	}
+	if options.ClassWeight, err = o.ClassWeight.of(d); err != nil {
+		return nil, err
+	}
 	data, seconds := o.searchData(d)
 	found, err := tune.Search(ctx, data, options)
 	if err != nil {
@@ -98,6 +106,11 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	}
 	if o.KeepAll {
 		if trained.All, err = trainedEntries(found, trained.Model, o, d); err != nil {
+			return nil, err
+		}
+	}
+	if o.LearningCurve && trained.Result.Stopped == "" {
+		if trained.Result.LearningCurve, err = learningCurve(ctx, d, found, o, trained); err != nil {
 			return nil, err
 		}
 	}
@@ -179,6 +192,9 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
 	var err error
+	if m.Probability, err = probabilityOf(f, d); err != nil {
+		return nil, err
+	}
 	if m.Averages, err = averagesOf(&m, averageSample(f.Map, d.table, f.Rows)); err != nil {
 		return nil, err
 	}

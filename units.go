@@ -172,6 +172,29 @@ func countDecisions(label []table.Class, weight []float64, rows []int, alarms []
 	return ranking.At(0, confidence)
 }
 
+// data returns the units as rows of a table that has labels, times and entities.
+func (u *units) data(d *Data) *Data {
+	t := &table.Table{File: u.table.File, Label: u.label, Group: &table.Text{Name: u.shown.Entity}}
+	if u.table.Time != nil {
+		t.Time = &table.Text{Name: u.table.Time.Name}
+	}
+	view := &Data{table: t, info: d.info}
+	view.info.Rows, view.info.Positives, view.info.Negatives = len(u.label), 0, 0
+	for unit, row := range u.first {
+		t.Line = append(t.Line, u.table.LineOf(row))
+		t.Group.Values = append(t.Group.Values, strconv.Itoa(u.entity[unit]))
+		if t.Time != nil {
+			t.Time.Values = append(t.Time.Values, u.table.Time.Values[row])
+		}
+		if u.label[unit] == table.Positive {
+			view.info.Positives++
+		} else {
+			view.info.Negatives++
+		}
+	}
+	return view
+}
+
 // amounts returns the amount of each positive unit, in the order of byClass: the sum of a column over its
 // positive rows.
 func (u *units) amounts(d *Data, column string) ([]float64, error) {

@@ -103,7 +103,7 @@ func TestFoundValueCovers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Interval.Low > rate || p.Interval.High < rate { // amounts do not depend on what is found
+		if p.Interval.Low > rate || p.Interval.High < rate { // amounts are independent of the decisions
 			missed++
 		}
 	}

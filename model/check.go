@@ -20,8 +20,8 @@ import (
 // check reports the first thing that is wrong with the parts of a model: fields that do not fit together,
 // numbers that are not finite.
 func (p *Parts) check() error {
-	for _, check := range []func() error{p.checkText, p.checkSchema, p.checkWeights, p.checkPoints, p.checkMembers,
-		p.Training.check, p.Fingerprints.check, p.checkAverages} {
+	for _, check := range []func() error{p.checkText, p.checkSchema, p.checkWeights, p.checkPoints, p.checkHistory, p.checkMembers,
+		p.Training.check, p.Fingerprints.check, p.checkAverages, p.checkProbability} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -54,7 +54,20 @@ func (p *Parts) checkSchema() error {
 			return fmt.Errorf("column %q has kind %q", c.Name, c.Kind)
 		}
 	}
+	if err := checkRoles(s); err != nil {
+		return err
+	}
 	return checkOthers(s)
+}
+
+// checkRoles checks that columns with a role are among the others.
+func checkRoles(s *schema.Schema) error {
+	for _, name := range append([]string{s.Group, s.Time}, s.ID...) {
+		if name != "" && !slices.ContainsFunc(s.Others, func(c schema.Name) bool { return c.Name == name }) {
+			return fmt.Errorf("the role of a column %q that is not there", name)
+		}
+	}
+	return nil
 }
 
 // checkOthers checks that the columns that are not features have different numbers.
@@ -110,6 +123,16 @@ func (p *Parts) checkPoints() error {
 	return nil
 }
 
+func (p *Parts) checkProbability() error {
+	if p.Probability == nil {
+		return nil
+	}
+	if err := p.Probability.Check(); err != nil {
+		return fmt.Errorf("probability: %w", err)
+	}
+	return nil
+}
+
 func (p *Parts) checkAverages() error {
 	a := p.Averages
 	if a == nil {
@@ -118,6 +141,20 @@ func (p *Parts) checkAverages() error {
 	if a.Rows < 1 || a.Rows > p.Training.Rows || len(a.Adds) != len(p.Features.Inputs) || !finite(a.Score) ||
 		slices.ContainsFunc(a.Adds, func(x float64) bool { return !finite(x) }) {
 		return fmt.Errorf("averages of %d rows and %d columns", a.Rows, len(a.Adds))
+	}
+	return nil
+}
+
+// checkHistory checks that changes have the fields of their action. The points need not follow from it: it is a
+// record, not a proof.
+func (p *Parts) checkHistory() error {
+	for i, c := range p.History {
+		now, former := c.Action == PointAdded || c.Action == PointReplaced, c.Action == PointReplaced || c.Action == PointRemoved
+		known := now || former || c.Action == PointFirst
+		if !known || c.Name == "" || now != (c.Threshold != nil) || former != (c.Former != nil) || !former && c.FormerSource != "" ||
+			now && !finite(*c.Threshold) || former && !finite(*c.Former) {
+			return fmt.Errorf("change %d of the history: %q of %q", i+1, c.Action, c.Name)
+		}
 	}
 	return nil
 }

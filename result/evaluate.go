@@ -1,6 +1,7 @@
 package result
 
 import (
+	"toptau/calibrate"
 	"toptau/metric"
 	"toptau/schema"
 )
@@ -40,9 +41,11 @@ type Measured struct {
 	By []Breakdown `json:"by,omitempty"`
 	// rows that also trained the model; null: it has no fingerprints
 	TrainingRows *Overlap `json:"training_rows"`
-	Curves       []Curve  `json:"curves"`         // roc, pr and ptau, if requested
-	Missing      int      `json:"missing_values"` // number of missing values, which were imputed
-	Unknown      int      `json:"unknown_values"` // number of values that were not seen in training
+	// a model's probabilities, for the prevalence in training, against what happened on these rows
+	Reliability []calibrate.Reliability `json:"reliability,omitempty"`
+	Curves      []Curve                 `json:"curves"`         // roc, pr and ptau, if requested
+	Missing     int                     `json:"missing_values"` // number of missing values, which were imputed
+	Unknown     int                     `json:"unknown_values"` // number of values that were not seen in training
 }
 
 // GoalValue is the value of a goal's criterion.

@@ -21,11 +21,13 @@ type Scoring struct {
 // Row is a scored row. It is valid until the stream yields the next row. The lines of `score --json` have the
 // same numbers, with IDs, inputs and decisions by name.
 type Row struct {
-	Number    int      `json:"row"`             // 1-based number of the row
-	ID        []string `json:"id,omitempty"`    // values of the columns that identify the row
-	Input     []string `json:"input,omitempty"` // values of the input's other columns
-	Score     float64  `json:"score"`           // the model's score
-	Threshold float64  `json:"threshold"`       // threshold of the chosen operating point for this row
+	Number int      `json:"row"`             // 1-based number of the row
+	ID     []string `json:"id,omitempty"`    // values of the columns that identify the row
+	Input  []string `json:"input,omitempty"` // values of the input's other columns
+	Score  float64  `json:"score"`           // the model's score
+	// probability that the row is positive, if requested
+	Probability *float64 `json:"probability,omitempty"`
+	Threshold   float64  `json:"threshold"` // threshold of the chosen operating point for this row
 	// score > threshold at each operating point, the chosen one first
 	Decisions []bool `json:"decisions"`
 

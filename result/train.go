@@ -47,6 +47,8 @@ type Training struct {
 	Expected Expected       `json:"expected"` // expected rate of the threshold on new rows
 	// with a time column: whether calibration scores change
 	OverTime *calibrate.Trend `json:"over_time,omitempty"`
+	// the chosen learners on parts of the rows, the smallest first, if requested
+	LearningCurve []LearningPoint `json:"learning_curve,omitempty"`
 	// goal's criterion on out-of-fold scores
 	OutOfFoldGoal metric.Result `json:"out_of_fold_goal"`
 	// decisions of the threshold on out-of-fold scores
@@ -63,6 +65,15 @@ type Training struct {
 	SecondsSearch float64 `json:"seconds_search"` // time spent on candidates
 	SecondsRefit  float64 `json:"seconds_refit"`  // time spent fitting the choice again
 	Seconds       float64 `json:"seconds_total"`  // total time
+}
+
+// LearningPoint is a model that was fitted to a part of the rows, measured on the same other rows as all points.
+type LearningPoint struct {
+	Counts
+	TestRows int           `json:"test_rows"` // number of rows that measure
+	Value    metric.Result `json:"value"`     // the goal's criterion on these rows
+	// difference to the model of all rows; absent: this is it
+	Difference *metric.Difference `json:"difference,omitempty"`
 }
 
 // Candidate is one setting of one learner on one encoding.

@@ -10,6 +10,12 @@ type Schema struct {
 	Positive []string   `json:"positive,omitempty"` // positive labels, as in Format
 	Missing  []string   `json:"missing,omitempty"`  // spellings of a missing value, as in Format
 	Others   []Name     `json:"others,omitempty"`   // columns that are neither feature nor label
+
+	// Roles of some of Others in the training file. Files that have these columns are read with the same roles,
+	// unless a Format sets others.
+	ID    []string `json:"id,omitempty" since:"2"`    // columns that identify a row
+	Group string   `json:"group,omitempty" since:"2"` // rows with equal values stay together
+	Time  string   `json:"time,omitempty" since:"2"`  // orders the rows
 }
 
 // Sparse reports whether rows have features by index instead of columns.

@@ -155,6 +155,9 @@ func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 			s.Printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
 		}
 	}
+	if line := report.ProbabilityText(&e.Measured); line != "" && len(e.Entries) == 1 {
+		s.Printf("probabilities: %s\n", line)
+	}
 	printExamples(s, e)
 	printWarnings(s, e.Warnings)
 }

@@ -50,12 +50,14 @@ var flagOptions = map[string]cli.Option{
 	"compare method":       {Placeholder: "NAMES", Help: "Only these learners next to logistic and svm, which are always compared: ramp, the eight methods, or all (default: ramp and the convex methods for the goal)."},
 	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
 	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
+	"class-weight":         {Placeholder: "W", Help: "logistic, svm: the weight of the positives, a number or balanced (default 1). The methods for the top compare the classes, so it has no effect on them."},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
 	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
 	"out-of-fold":          {Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
 	"calibration-fraction": {Placeholder: "RATE", Aliases: []string{"calibration-share"}, Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
 	"prevalence":           {Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."},
+	"learning-curve":       {Help: "Also fit the chosen learner to an eighth, a quarter, half and all of the rows: what would more rows bring?"},
 	"max-time":             {Placeholder: "TIME", Help: "Return the best model so far after this time: 2m, 90s."},
 
 	"against":    {Placeholder: "NAME", Help: "The entry that the others are compared with (default: the first; compare: logistic)."},
@@ -63,12 +65,14 @@ var flagOptions = map[string]cli.Option{
 	"replicates": {Placeholder: "N", Default: "2000", Help: "Replicates of the bootstrap (default 2000)."},
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
-	"by":       {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
-	"entity":   {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
-	"value":    {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
-	"examples": {Placeholder: "N", Help: "List the N highest false alarms and positives found and the N lowest positives missed, with reasons."},
+	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
+	"threshold entity": {Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
+	"entity":           {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
+	"value":            {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
+	"examples":         {Placeholder: "N", Help: "List the N highest false alarms and positives found and the N lowest positives missed, with reasons."},
 
 	"name":     {Placeholder: "NAME", Default: "threshold", Help: "The name of the new operating point (default threshold)."},
+	"replace":  {Placeholder: "NAME", Help: "Replace this operating point of --model instead of adding one. Its goal is the default."},
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
 

@@ -16,16 +16,20 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/threshold"
 )
 
 // scoreCommand applies a model.
 type scoreCommand struct {
-	Model  string `file:"in" arg:"" help:"A model file."`
-	Data   string `file:"in" arg:"" help:"Data to score, with or without labels; - is standard input."`
-	At     string `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
-	Best   int    `placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
-	Keep   bool   `help:"Pass the other columns of the input through."`
-	Output string `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output. The file appears when it is complete."`
+	Model       string         `file:"in" arg:"" help:"A model file."`
+	Data        string         `file:"in" arg:"" help:"Data to score, with or without labels; - is standard input."`
+	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
+	Best        int            `placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
+	Probability bool           `help:"Also print the probability that a row is positive."`
+	Prevalence  threshold.Rate `placeholder:"RATE" help:"With --probability or --precision: the fraction of positives among the rows (default: as in training)."`
+	Precision   bool           `help:"Instead of rows print what to expect for budgets: lowest score, probability there, precision."`
+	Keep        bool           `help:"Pass the other columns of the input through."`
+	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output. The file appears when it is complete."`
 	verifyFlags
 	schema.Format
 }
@@ -38,12 +42,16 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
+	if c.Precision {
+		return c.printPrecision(s, m)
+	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) error {
 		var w rowWriter = &csvRows{w: csv.NewWriter(out)}
 		if s.JSON {
 			w = &jsonRows{w: cli.JSONLines{W: out}}
 		}
 		return writeRows(s, m, c.Data, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Keep: c.Keep,
+			Probability: c.Probability, Prevalence: c.Prevalence,
 			Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}, w)
 	})
 }
@@ -115,7 +123,11 @@ func (c *csvRows) begin(s *toptau.Stream) error {
 	if len(header) == 0 {
 		header, c.rows = []string{"row"}, true
 	}
-	header = append(append(header, s.Kept...), "score", "decision")
+	header = append(append(header, s.Kept...), "score")
+	if s.HasProbability() {
+		header = append(header, "probability")
+	}
+	header = append(header, "decision")
 	for _, name := range s.Points[1:] {
 		header = append(header, "decision_"+name)
 	}
@@ -129,6 +141,9 @@ func (c *csvRows) write(r *result.Row) error {
 	}
 	c.fields = append(append(c.fields, r.ID...), r.Input...)
 	c.fields = append(c.fields, strconv.FormatFloat(r.Score, 'g', -1, 64))
+	if r.Probability != nil {
+		c.fields = append(c.fields, strconv.FormatFloat(*r.Probability, 'g', 6, 64))
+	}
 	for _, positive := range r.Decisions {
 		decision := "0"
 		if positive {
@@ -163,6 +178,10 @@ func (j *jsonRows) write(r *result.Row) error {
 	b = appendStrings(b, "input", j.stream.Kept, r.Input)
 	b = append(b, `,"score":`...)
 	b = strconv.AppendFloat(b, r.Score, 'g', -1, 64)
+	if r.Probability != nil {
+		b = append(b, `,"probability":`...)
+		b = strconv.AppendFloat(b, *r.Probability, 'g', 6, 64)
+	}
 	b = append(b, `,"decision":`...)
 	b = strconv.AppendBool(b, r.Decisions[0])
 	b = append(b, `,"decisions":{`...)

@@ -9,6 +9,7 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/text"
+	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -145,6 +146,7 @@ func printTraining(s *cli.Session, r *result.Training, output string) {
 		s.Printf("  precision        %s\n", rateText(c.Precision))
 		s.Printf("  %-16s %s\n", r.TestGoal.Criterion, rateText(r.TestGoal.Proportion))
 	}
+	printLearningCurve(s, r.LearningCurve)
 	s.Printf("in short:\n")
 	for _, line := range r.Summary {
 		s.Printf("  %s\n", line)
@@ -230,4 +232,50 @@ func memberMark(r *result.Training, candidate int) string {
 		}
 	}
 	return ""
+}
+
+// printLearningCurve prints what models of fewer rows find, and what twice the rows brought.
+func printLearningCurve(s *cli.Session, points []result.LearningPoint) {
+	if len(points) == 0 {
+		return
+	}
+	last := &points[len(points)-1]
+	s.Printf("learning curve: %s on %s other rows\n", last.Value.Criterion, text.Count(last.TestRows))
+	table := [][]string{{"rows", "positive", "found", "interval", "against all rows", "interval"}}
+	for i := range points {
+		p := &points[i]
+		line := []string{text.Count(p.Rows), text.Count(p.Positives), text.Percent(p.Value.Rate), "", "", ""}
+		if v := p.Value.Interval; v != nil {
+			line[3] = text.Percent(v.Low) + " to " + text.Percent(v.High)
+		}
+		if d := p.Difference; d != nil {
+			line[4] = text.Points(d.Rate)
+			if d.Interval != nil {
+				line[5] = text.Points(d.Interval.Low) + " to " + text.Points(d.Interval.High)
+			}
+		}
+		table = append(table, line)
+	}
+	for _, line := range alignColumns(table) {
+		s.Printf("  %s\n", line)
+	}
+	if len(points) > 1 {
+		s.Printf("  %s\n", learningText(&points[len(points)-2]))
+	}
+}
+
+// learningText describes what the last doubling of the rows brought. half is the model of half of the rows.
+func learningText(half *result.LearningPoint) string {
+	d := half.Difference
+	if d == nil || d.Interval == nil {
+		return "what twice the rows bring is not known"
+	}
+	gain := fmt.Sprintf("twice the rows brought %s points (%s to %s)", text.Points(-d.Rate), text.Points(-d.Interval.High), text.Points(-d.Interval.Low))
+	switch d.Verdict() {
+	case metric.Worse:
+		return gain + ": more rows help, expect less than that from the next doubling"
+	case metric.Better:
+		return gain + ": more rows of this kind do not help"
+	}
+	return gain + ": that may be chance, and so would be the gain of the next doubling"
 }

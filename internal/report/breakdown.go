@@ -108,7 +108,7 @@ func ReasonsText(list []result.Reason) string {
 // breakdownDots is the number of values that the figure of a breakdown shows. Chosen by hand.
 const breakdownDots = 12
 
-// breakdownSection returns the section of what is found by the values of columns.
+// breakdownSection returns the section of found positives by the values of columns.
 func breakdownSection(list []result.Breakdown) Section {
 	s := Section{Title: "Which positives are missed"}
 	for i := range list {

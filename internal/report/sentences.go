@@ -131,3 +131,22 @@ func findEntry(e *result.Evaluation, name string) *result.Entry {
 	}
 	return nil
 }
+
+// ProbabilityText compares a model's probabilities with what happened; "" if it has none.
+func ProbabilityText(m *result.Measured) string {
+	rows, positives, expected, inside := 0, 0, 0.0, 0
+	for _, r := range m.Reliability {
+		rows += r.Rows
+		positives += r.Positives
+		expected += float64(r.Predicted * float64(r.Rows))
+		if r.Low <= r.Predicted && r.Predicted <= r.High {
+			inside++
+		}
+	}
+	if rows == 0 {
+		return ""
+	}
+	n := float64(rows)
+	return fmt.Sprintf("%s of these rows are positive, %s expected; %d of %s of similar rows have the predicted fraction within its interval",
+		text.Percent(float64(positives)/n), text.Percent(expected/n), inside, text.Plural(len(m.Reliability), "group"))
+}

@@ -24,7 +24,7 @@ func appendContext(b []byte, seed uint64, index int, row *Row) []byte {
 	r := newSource(seed, 0, mix(uint64(index)))
 	b = strconv.AppendInt(append(b, 'f'), int64(index)+1, 10)
 	b = append(b, ',')
-	b = contextStart.Add(time.Duration(index) * time.Minute).AppendFormat(b, "2006-01-02T15:04:05")
+	b = contextStart.Add(time.Duration(index)*time.Minute).AppendFormat(b, "2006-01-02T15:04:05")
 	hosts := benignHosts
 	if row.Attack != "" {
 		hosts = attackHosts

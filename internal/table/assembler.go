@@ -142,6 +142,16 @@ func (a *assembler) addTextColumns() {
 func (a *assembler) describeColumns() {
 	s := &a.reader.schema
 	s.Header, s.Width = a.names.header, len(a.names.all)
+	s.ID, s.Group, s.Time = nil, "", ""
+	for _, i := range a.roles.ids {
+		s.ID = append(s.ID, a.names.all[i])
+	}
+	if i := a.roles.group; i >= 0 {
+		s.Group = a.names.all[i]
+	}
+	if i := a.roles.time; i >= 0 {
+		s.Time = a.names.all[i]
+	}
 	feature := make([]bool, len(a.names.all))
 	for _, i := range a.roles.features {
 		feature[i] = true

@@ -104,7 +104,8 @@
 //  3. Values that are not in a dictionary get codes after it: the first 65,536 of a column one code each, all
 //     others the next code together.
 //  4. LIBSVM entries above the training width are ignored and counted in a warning.
-//  5. Weight, Group, Segment, Time, ID and Kept come from the options, not from the schema.
+//  5. ID, Group and Time are those of the schema if the file has these columns and the options set none. Weight,
+//     Segment and Kept come from the options alone.
 //
 // # How rows become a table
 //

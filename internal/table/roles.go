@@ -48,6 +48,7 @@ func newRoles(o *Options, n *names) (*roles, error) {
 	if r.ids, err = n.findAll("id", o.ID); err != nil {
 		return nil, err
 	}
+	r.remember(o, n)
 	for _, ref := range o.Kept {
 		i, err := n.findOne("", ref)
 		if err != nil {
@@ -66,6 +67,32 @@ func newRoles(o *Options, n *names) (*roles, error) {
 		return nil, err
 	}
 	return r, r.forceKinds(o, n)
+}
+
+// remember gives columns the roles that they had in the training file of a schema, where the options set none.
+// A file need not have these columns. Rows without labels are only scored: they have no use for groups and times.
+func (r *roles) remember(o *Options, n *names) {
+	s := o.Schema
+	if s == nil {
+		return
+	}
+	if len(r.ids) == 0 {
+		ids, err := n.findAll("", s.ID)
+		if err == nil {
+			r.ids = ids
+		}
+	}
+	if o.Unlabelled {
+		return
+	}
+	for _, f := range []struct {
+		ref string
+		to  *int
+	}{{s.Group, &r.group}, {s.Time, &r.time}} {
+		if i, found := n.find(f.ref); found && *f.to < 0 && f.ref != "" {
+			*f.to, r.other[i] = i, true
+		}
+	}
 }
 
 // checkLabel refuses a label that is also the weight or dropped.

@@ -94,9 +94,9 @@ func lambdaGrid(list []float64) []Setting {
 func newLearner(name method.Name, o *SearchOptions) (learner, error) {
 	switch name {
 	case method.Logistic:
-		return convexLearner(name, learn.Logistic), nil
+		return convexLearner(name, learn.Logistic, o.ClassWeight), nil
 	case method.SVM:
-		return convexLearner(name, learn.SquaredHinge), nil
+		return convexLearner(name, learn.SquaredHinge, o.ClassWeight), nil
 	case method.Ramp:
 		return rampLearner(o.Goal), nil
 	}
@@ -108,15 +108,17 @@ func newLearner(name method.Name, o *SearchOptions) (learner, error) {
 	return methodLearner(m, o.Goal, o.Surrogate)
 }
 
-// convexLearner returns logistic regression or the support vector machine with squared hinge.
-func convexLearner(name method.Name, loss learn.Loss) learner {
+// convexLearner returns logistic regression or the support vector machine with squared hinge. positive is the
+// weight of the positives; 0: 1.
+func convexLearner(name method.Name, loss learn.Loss, positive float64) learner {
 	return learner{
 		name: name,
 		grid: func(e feature.Encode) []Setting { return lambdaGrid(baselineLambdas(e)) },
 		start: func(x *matrix.Matrix, o fitOptions) fitFunc {
 			var last *learn.Result
 			return func(ctx context.Context, s Setting) (Fit, error) {
-				r, err := learn.Fit(ctx, x, learn.Options{Loss: loss, Lambda: s.Lambda, Start: last, Tolerance: o.tolerance})
+				r, err := learn.Fit(ctx, x, learn.Options{Loss: loss, Lambda: s.Lambda, Start: last, Tolerance: o.tolerance,
+					ClassWeights: learn.ClassWeights{Positive: positive}})
 				if err != nil {
 					return Fit{}, err
 				}

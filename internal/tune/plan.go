@@ -84,7 +84,7 @@ func (p *plan) listTasks() error {
 			}
 			for _, e := range encodings {
 				if learners[i].name == method.Ramp && !anchored {
-					anchor := convexLearner(method.Logistic, learn.Logistic)
+					anchor := convexLearner(method.Logistic, learn.Logistic, p.options.ClassWeight)
 					p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1})
 				}
 				p.tasks = append(p.tasks, &task{Task: Task{learners[i].name, e}, learner: learners[i], best: -1})

@@ -175,7 +175,7 @@ func (r *refit) fitOnce(ctx context.Context) error {
 // fitTask fits a task's best setting to a matrix.
 func (r *refit) fitTask(ctx context.Context, t *task, x *matrix.Matrix, tolerance float64) (Fit, error) {
 	begin := time.Now()
-	logistic := convexLearner(method.Logistic, learn.Logistic)
+	logistic := convexLearner(method.Logistic, learn.Logistic, r.parts.options.ClassWeight)
 	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
 		f, err := logistic.start(x, fitOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
 		return f.W, err

@@ -23,6 +23,10 @@ type SearchOptions struct {
 	Folds     int            // 0: 3, or 5 for fewer than fewRows rows
 	FoldRows  int            // training rows per fold at most; 0: defaultFoldRows
 
+	// ClassWeight is the weight of the positives in logistic regression and the support vector machine, relative
+	// to the negatives; 0: 1. The other learners compare classes, so that it has no effect.
+	ClassWeight float64
+
 	Delta     threshold.Rate // probability that the threshold's guarantee may fail; unset: no guarantee
 	OutOfFold bool           // with Delta: take the order statistic from out-of-fold scores; never certified
 
@@ -60,6 +64,7 @@ type Found struct {
 	sample     *calibrationSample // the scores that gave Threshold
 	OutOfFold  Evaluation         // on rows that did not fit the scores but helped to choose the model
 	Test       *Evaluation        // nil without a test part
+	HeldOut    HeldOut            // labelled scores for probabilities
 
 	Warnings                    []Warning
 	Cancelled                   bool // the context ended the search early
@@ -124,6 +129,7 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	if err := c.setThreshold(); err != nil {
 		return nil, err
 	}
+	c.setHeldOut()
 	if err := c.evaluateTest(); err != nil {
 		return nil, err
 	}

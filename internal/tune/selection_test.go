@@ -147,10 +147,10 @@ func TestPathsEnd(t *testing.T) {
 		steps   []step
 		want    bool
 	}{
-		{convexLearner(method.Logistic, 0), []step{{1, 0.5}, {0.3, 0.1}, {0.1, 0.1}}, false}, // not at large penalties
-		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.49}, {1e-4, 0.49}}, false},
-		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}}, false},
-		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}, {1e-4, 0.45}}, true},
+		{convexLearner(method.Logistic, 0, 0), []step{{1, 0.5}, {0.3, 0.1}, {0.1, 0.1}}, false}, // not at large penalties
+		{convexLearner(method.Logistic, 0, 0), []step{{0.01, 0.5}, {0.001, 0.49}, {1e-4, 0.49}}, false},
+		{convexLearner(method.Logistic, 0, 0), []step{{0.01, 0.5}, {0.001, 0.4}}, false},
+		{convexLearner(method.Logistic, 0, 0), []step{{0.01, 0.5}, {0.001, 0.4}, {1e-4, 0.45}}, true},
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.59}}, true},
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.61}, {0.001, 0.3}}, false},
 	} {
