@@ -20,9 +20,9 @@ import (
 
 // EvaluateOptions are the options of Evaluate. The zero value of each is its default.
 type EvaluateOptions struct {
-	// Goal sets the criterion that compares entries, and the rate of the other criteria. Without it, the
-	// criteria have the paper's rates 0.01 and 0.03, and the goal of the first model's default operating point
-	// compares the entries.
+	// Goal sets the criterion that compares entries, and the rate of the other criteria. Without it, the goal of
+	// the first model's default operating point compares the entries, and each model's criteria have the rate of
+	// its own goal. Entries without a goal have the paper's rates 0.01 and 0.03.
 	Goal       Goal
 	Against    string         // entry that the others are compared with; "": the first one
 	Confidence float64        // confidence of the intervals; 0: 0.95
@@ -39,7 +39,11 @@ type EvaluateOptions struct {
 	Entity string
 	// Value is a column of amounts, such as money. Criteria and comparisons are then fractions of the positives'
 	// sum; "": positives are counted.
-	Value    string
+	Value string
+	// Gate decides whether the first entry may replace Against, see result.Gate. Margin is the largest loss of the
+	// goal's criterion that it accepts; zero: DefaultMargin.
+	Gate     bool
+	Margin   threshold.Rate
 	Examples int // most false alarms, found and missed positives to list with reasons; 0: none
 }
 
@@ -93,6 +97,13 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		if err := e.compareEntries(o); err != nil {
 			return nil, err
 		}
+	}
+	if o.Gate {
+		if len(entries) < 2 || o.Against == entries[0].Name || o.Against == "" {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "gate", Found: "without a model to compare with", Expected: "the model that the first one would replace",
+				Fixes: []diag.Fix{{Param: "against", Value: "OLD"}}}
+		}
+		e.Gate = e.gate(o)
 	}
 	e.Measured = e.Entries[0].Measured
 	if first := e.rankings[0]; o.Examples > 0 && first.Model != nil && first.alarms != nil {
@@ -300,6 +311,11 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateOptions) error {
 	list := []metric.Criterion{metric.Top()}
 	rates := []threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03")}
+	if k.Model != nil {
+		if point, _ := k.Model.Point(""); !point.Goal.Tau().IsZero() {
+			rates = []threshold.Rate{point.Goal.Tau()}
+		}
+	}
 	if o.Goal != (metric.Goal{}) {
 		if err := o.Goal.Check(); err != nil {
 			return err

@@ -379,7 +379,8 @@ func (b *ReliabilityBins) List() []Reliability {
 		if bin.rows == 0 {
 			continue
 		}
-		r := Reliability{Rows: bin.rows, Positives: bin.positives, Predicted: bin.total / bin.mass, Observed: bin.positiveMass / bin.mass}
+		r := Reliability{Rows: bin.rows, Positives: bin.positives, Predicted: min(1, bin.total/bin.mass),
+			Observed: min(1, bin.positiveMass/bin.mass)} // sums of fractions may exceed 1 by a rounding
 		low, high := metric.ClopperPearson(bin.positives, bin.rows, metric.DefaultConfidence)
 		r.Low, r.High = timesOdds(low, ratio), timesOdds(high, ratio)
 		list = append(list, r)
@@ -388,7 +389,7 @@ func (b *ReliabilityBins) List() []Reliability {
 }
 
 // timesOdds multiplies the odds of x.
-func timesOdds(x, ratio float64) float64 { return float64(x*ratio) / (float64(x*ratio) + 1 - x) }
+func timesOdds(x, ratio float64) float64 { return float64(x*ratio) / (float64(x*ratio) + (1 - x)) }
 
 // Check returns an error for numbers that FitProbability cannot return.
 func (p *Probability) Check() error {

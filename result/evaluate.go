@@ -21,7 +21,8 @@ type Evaluation struct {
 	Against string   `json:"against,omitempty"` // the entry that the others are compared with
 	// with a group column: number of groups, the units of the paired bootstrap
 	Entities int       `json:"entities,omitempty"`
-	Verdicts []Verdict `json:"verdicts"` // conclusions from the differences
+	Gate     *Gate     `json:"gate,omitempty"` // whether the first entry may replace another, if requested
+	Verdicts []Verdict `json:"verdicts"`       // conclusions from the differences
 	// rows with the most telling scores of the first model, with reasons, if requested
 	Examples    []Example `json:"examples,omitempty"`
 	SecondsRead float64   `json:"seconds_read"` // time spent reading

@@ -62,6 +62,9 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		return err
 	}
 	c.KeepAll = true
+	if learner, _, _ := strings.Cut(c.Against, "/"); c.Method != nil && c.Method[0] != "all" && slices.Contains(learners(), learner) && !slices.Contains(c.Method, method.Name(learner)) {
+		c.Method = append(c.Method, method.Name(learner)) // the reference is compared, too
+	}
 	c.Progress = func(now result.Progress) {
 		if now.Usable {
 			s.FinishAfterSignal("comparing what is finished")
@@ -114,8 +117,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 // checkAgainst refuses a reference that no entry can have, before anything is trained.
 func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
 	learner, _, _ := strings.Cut(c.Against, "/")
-	known := []string{"chosen", string(method.Logistic), string(method.SVM), string(method.Ramp)}
-	known = append(known, text.Strings(method.Names())...)
+	known := append([]string{"chosen"}, learners()...)
 	for _, entry := range others {
 		if slices.Contains(known, entry.Name) {
 			return &diag.Error{Kind: diag.Usage, Found: "an entry named " + diag.Quote(entry.Name), Expected: "a name that no learner has"}

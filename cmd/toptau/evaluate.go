@@ -56,10 +56,13 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 		}
 	}
 	if s.JSON {
-		return s.Emit(e.Evaluation)
+		if err := s.Emit(e.Evaluation); err != nil {
+			return err
+		}
+		return gateError(e)
 	}
 	if s.StdoutTaken {
-		return nil
+		return gateError(e)
 	}
 	printEvaluation(s, e)
 	if !c.Prevalence.IsZero() {
@@ -69,6 +72,14 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	}
 	if c.Report != "" {
 		s.Printf("report: %s\n", c.Report)
+	}
+	return gateError(e)
+}
+
+// gateError returns the exit code of a gate that is closed. The output has the reasons.
+func gateError(e *toptau.Evaluation) error {
+	if e.Gate != nil && !e.Gate.Passed {
+		return errGateClosed
 	}
 	return nil
 }
@@ -82,8 +93,13 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	var entries []toptau.Entry
 	var models []*model.Model
-	names := entryNames(c.Files[:last])
-	for i, path := range c.Files[:last] {
+	paths := slices.Clone(c.Files[:last])
+	if against := c.Against; against != "" && !slices.Contains(entryNames(paths), against) && atomicfile.Exists(against) {
+		paths = append(paths, against)
+		c.Against = entryNames(paths)[len(paths)-1]
+	}
+	names := entryNames(paths)
+	for i, path := range paths {
 		m, err := c.load(path)
 		if err != nil {
 			return nil, nil, err
@@ -159,6 +175,9 @@ func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 		s.Printf("probabilities: %s\n", line)
 	}
 	printExamples(s, e)
+	if g := e.Gate; g != nil {
+		printGate(s, g)
+	}
 	printWarnings(s, e.Warnings)
 }
 
@@ -179,6 +198,19 @@ func printBreakdown(s *cli.Session, b *result.Breakdown) {
 	s.Printf("by %s, at the threshold %.6g:\n", b.Column, b.Threshold)
 	for _, line := range alignColumns(report.BreakdownCells(b)) {
 		s.Printf("  %s\n", line)
+	}
+}
+
+// printGate prints whether a model may replace another, and why not.
+func printGate(s *cli.Session, g *result.Gate) {
+	if g.Passed {
+		s.Printf("gate: open, %s may replace %s: its loss is below %s points, with the confidence of the interval\n", g.Entry, g.Against,
+			text.Fixed(100*g.Margin, 1))
+		return
+	}
+	s.Printf("gate: closed\n")
+	for _, reason := range g.Reasons {
+		s.Printf("  %s: %s\n", g.Entry, reason)
 	}
 }
 
@@ -210,7 +242,7 @@ func printCriteria(s *cli.Session, e *toptau.Evaluation) {
 		s.Printf("goal: %s\n", e.Goal.Goal)
 		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rateText(e.Goal.Value.Proportion))
 	}
-	s.Printf("with thresholds taken from these rows themselves:\n")
+	s.Printf("with other thresholds, taken from these rows themselves:\n")
 	for _, c := range e.Criteria {
 		s.Printf("  %-26s %s\n", c.Criterion, rateText(c.Proportion))
 	}

@@ -1,15 +1,20 @@
 package main
 
-import "toptau/internal/cli"
+import (
+	"toptau/internal/cli"
+	"toptau/internal/text"
+	"toptau/method"
+	"toptau/schema"
+)
 
 // hiddenFields are the fields of the library's options that are not flags: data, functions, and what a verb decides.
 var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept"}
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{
-	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), libsvm or idx (default: detected)."},
-	"delimiter":   {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected)."},
-	"header":      {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected)."},
+	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), libsvm or idx (default: detected).", Values: []string{"csv", "libsvm", "idx"}},
+	"delimiter":   {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
+	"header":      {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
 	"label":       {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
 	"labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Aliases: []string{"labels"}, Help: "A file with one label per row, instead of --label."},
 	"positive":    {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A label of the positive class; repeatable. '!normal' means every label but normal."},
@@ -24,33 +29,33 @@ var flagOptions = map[string]cli.Option{
 	"numeric":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are numbers."},
 	"width":       {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
 
-	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees) or scorecard+leaves (default raw)."},
-	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns), all (one-hot columns too) or none (default standard)."},
-	"impute":          {Group: "Features", Placeholder: "NAME", Help: "How a missing value is encoded: error (refused), median, zero or indicator (default error)."},
+	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees) or scorecard+leaves (default raw).", Values: text.Strings(schema.Encodings())},
+	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns), all (one-hot columns too) or none (default standard).", Values: []string{"standard", "all", "none"}},
+	"impute":          {Group: "Features", Placeholder: "NAME", Help: "How a missing value is encoded: error (refused), median, zero or indicator (default error).", Values: []string{"error", "median", "zero", "indicator"}},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
-	"fit method":  {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np."},
+	"fit method":  {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np.", Values: learners()},
 	"fit lambda":  {Placeholder: "L", Default: "0.001", Help: "The strength of the regularisation lambda/2 |w|^2 (default 0.001)."},
 	"tau":         {Placeholder: "RATE", Help: "The fraction on top: 1% or 0.01."},
 	"beta":        {Placeholder: "B", Help: "patmat, patmat-np: the steepness of the surrogate quantile."},
 	"k":           {Placeholder: "K", Short: 'k', Help: "toppushk: the number of negatives that make the threshold."},
-	"surrogate":   {Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge)."},
-	"solver":      {Group: "Solver", Placeholder: "NAME", Help: "auto, certified, adam or sgd (default auto: certified where it applies)."},
+	"surrogate":   {Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
+	"solver":      {Group: "Solver", Placeholder: "NAME", Help: "auto, certified, adam or sgd (default auto: certified where it applies).", Values: []string{"auto", "certified", "adam", "sgd"}},
 	"gap":         {Group: "Solver", Placeholder: "G", Help: "certified: the fraction of the possible decrease that may be missed (default 1e-6)."},
 	"max-passes":  {Group: "Solver", Placeholder: "N", Help: "certified: stop after N passes over the data."},
 	"iterations":  {Group: "Solver", Placeholder: "N", Help: "adam, sgd: steps (default 1000)."},
 	"step":        {Group: "Solver", Placeholder: "S", Help: "adam, sgd: the step size (default 0.01)."},
 	"minibatches": {Group: "Solver", Placeholder: "N", Help: "adam, sgd: split the rows into N minibatches."},
 	"stratified":  {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
-	"start":       {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero)."},
-	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32)."},
+	"start":       {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
+	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
-	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, the eight methods, or all (default: logistic, ramp and the convex methods for the goal)."},
-	"compare method":       {Placeholder: "NAMES", Help: "Only these learners next to logistic and svm, which are always compared: ramp, the eight methods, or all (default: ramp and the convex methods for the goal)."},
-	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
-	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
-	"class-weight":         {Placeholder: "W", Help: "logistic, svm: the weight of the positives, a number or balanced (default 1). The methods for the top compare the classes, so it has no effect on them."},
+	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, the eight methods, or all (default: logistic, ramp and the convex methods for the goal).", Values: learners()},
+	"compare method":       {Placeholder: "NAMES", Help: "Only these learners, and logistic as the reference: svm, ramp, the eight methods, or all (default: svm, ramp and the convex methods for the goal).", Values: learners()},
+	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three).", Values: text.Strings(schema.Encodings())},
+	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three).", Values: text.Strings(schema.Encodings())},
+	"class-weight":         {Placeholder: "W", Help: "logistic, svm: the weight of the positives, a number or balanced (default 1). The methods for the top compare the classes, so it has no effect on them.", Values: []string{"balanced"}},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
 	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
@@ -60,7 +65,9 @@ var flagOptions = map[string]cli.Option{
 	"learning-curve":       {Help: "Also fit the chosen learner to an eighth, a quarter, half and all of the rows: what would more rows bring?"},
 	"max-time":             {Placeholder: "TIME", Help: "Return the best model so far after this time: 2m, 90s."},
 
-	"against":    {Placeholder: "NAME", Help: "The entry that the others are compared with (default: the first; compare: logistic)."},
+	"against":    {Placeholder: "NAME", Help: "The entry that the others are compared with, by its name, or a model file (default: the first; compare: logistic)."},
+	"gate":       {Help: "Decide whether the first model may replace --against; exit code 4 if not. Its loss must be below --margin, and its threshold must keep its goal."},
+	"margin":     {Placeholder: "RATE", Default: "2%", Help: "With --gate: the largest loss of the criterion, at the lower end of the paired interval (default 2%)."},
 	"confidence": {Placeholder: "C", Default: "0.95", Help: "The confidence of the intervals (default 0.95)."},
 	"replicates": {Placeholder: "N", Default: "2000", Help: "Replicates of the bootstrap (default 2000)."},
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
@@ -77,4 +84,9 @@ var flagOptions = map[string]cli.Option{
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
 
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
+}
+
+// learners lists the names of all learners.
+func learners() []string {
+	return append([]string{string(method.Logistic), string(method.SVM), string(method.Ramp)}, text.Strings(method.Names())...)
 }

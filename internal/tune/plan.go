@@ -142,8 +142,8 @@ func (p *plan) learners() ([]learner, error) {
 	return list, nil
 }
 
-// learnerNames resolves the default and AllLearners. With KeepAll the baselines are always there: the others
-// are compared with them.
+// learnerNames resolves the default and AllLearners. With KeepAll the reference is always there, and by default
+// both baselines: the others are compared with them.
 func learnerNames(o *SearchOptions) ([]method.Name, error) {
 	names := o.Learners
 	switch {
@@ -170,7 +170,11 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 		return names, nil
 	}
 	var missing []method.Name
-	for _, baseline := range Baselines() {
+	baselines := Baselines()
+	if o.Learners != nil {
+		baselines = baselines[:1]
+	}
+	for _, baseline := range baselines {
 		if !slices.Contains(names, baseline) {
 			missing = append(missing, baseline)
 		}
