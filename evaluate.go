@@ -44,7 +44,8 @@ type EvaluateOptions struct {
 	// goal's criterion that it accepts; zero: DefaultMargin.
 	Gate     bool
 	Margin   threshold.Rate
-	Examples int // most false alarms, found and missed positives to list with reasons; 0: none
+	Date     string // shown in the report, in any form; "": none
+	Examples int    // most false alarms, found and missed positives to list with reasons; 0: none
 }
 
 // Evaluation is the result of Evaluate. It keeps the rankings for WriteReport.
@@ -54,6 +55,7 @@ type Evaluation struct {
 	data     *Data
 	rankings []*ranking
 	units    *units
+	date     string    // shown in the report
 	amounts  []float64 // with Value: of each positive unit
 }
 
@@ -76,7 +78,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{data: d}
+	e := &Evaluation{data: d, date: o.Date}
 	if err := e.setUnits(entries, o); err != nil {
 		return nil, err
 	}

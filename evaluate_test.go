@@ -139,7 +139,7 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 // The verdicts against useless scores and against perfect scores are certain.
 func TestEvaluateAgainstScores(t *testing.T) {
 	d := readFile(t, writeFile(t, "data.csv", overlapping(600, 2)), toptau.Format{Label: "y"})
-	model := trainAll(t, d, "", "topmean-np").All[2]
+	model := trainAll(t, d, "", "svm", "topmean-np").All[2]
 	nothing, everything := make([]float64, d.Len()), make([]float64, d.Len())
 	for row := range nothing {
 		nothing[row] = float64((row * 7919) % 600)

@@ -11,6 +11,7 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -61,6 +62,9 @@ type Trained struct {
 	Result result.Training
 	Test   *Data   // the test part, nil without one
 	All    []Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
+
+	data    *Data         // the rows given to Train
+	heldOut metric.Scores // labelled scores of rows that did not fit them, on the model's scale
 }
 
 // Train chooses a model for a goal and fits it.
@@ -97,7 +101,9 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	if err != nil {
 		return nil, err
 	}
-	trained := &Trained{Result: newTraining(found, o), Test: o.Test}
+	h := &found.HeldOut
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: d, heldOut: metric.Scores{Positives: h.Positives, Negatives: h.Negatives,
+		PositiveWeights: h.PositiveWeights, NegativeWeights: h.NegativeWeights}}
 	if found.TestRows != nil {
 		trained.Test = d.selectRows(found.TestRows)
 	}

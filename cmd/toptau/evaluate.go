@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"toptau"
 	"toptau/diag"
@@ -41,6 +43,9 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 		if column != "" && !slices.Contains(c.By, column) {
 			c.By = append(c.By, column)
 		}
+	}
+	if c.Report != "" && c.Date == "" && len(c.Files) > 0 {
+		c.Date = fileDate(c.Files[len(c.Files)-1])
 	}
 	entries, data, err := c.read(s)
 	if err != nil {
@@ -120,6 +125,15 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	data, err := toptau.Read(s, c.Files[last], format)
 	return entries, data, err
+}
+
+// fileDate returns the day on which a file was last written, "" if that is not known.
+func fileDate(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return info.ModTime().UTC().Format(time.DateOnly)
 }
 
 // keptColumns returns the names that are set.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"toptau"
@@ -18,6 +21,8 @@ import (
 type trainCommand struct {
 	Data   string `file:"in" arg:"" help:"Labelled data; - is standard input."`
 	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
+	Date   string `placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
 	goalFlags
 	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
@@ -54,7 +59,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		}
 		showProgress(s, now)
 	}
-	if err := atomicfile.Check(c.Output); err != nil {
+	if err := atomicfile.Check(c.Output, c.Report); err != nil {
 		return err
 	}
 	key, err := c.key(c.Output)
@@ -78,23 +83,32 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	var kept []string
 	r := &trained.Result
 	if r.Stopped != "" {
-		if kept = keepExisting(c.ReplacePartial, &c.Output); len(kept) > 0 {
-			r.Warnings = append(r.Warnings, diag.Warning{Code: "set-aside", Text: partialText(kept, c.Output)})
+		if kept = keepExisting(c.ReplacePartial, &c.Output, &c.Report); len(kept) > 0 {
+			r.Warnings = append(r.Warnings, diag.Warning{Code: "set-aside", Text: partialText(kept, c.Output, c.Report)})
 		}
 	}
 	if err := s.WriteFile(c.Output, cli.WriteTo(trained.Model)); err != nil {
 		return err
 	}
+	if c.Report != "" {
+		date := cmp.Or(c.Date, fileDate(c.Data))
+		if err := s.WriteFile(c.Report, func(w io.Writer) error { return trained.WriteReport(context.WithoutCancel(s), w, date) }); err != nil {
+			return err
+		}
+	}
 	if s.JSON {
 		err = s.Emit(r)
 	} else if !s.StdoutTaken {
 		printTraining(s, r, c.Output)
+		if c.Report != "" {
+			s.Printf("report: %s\n", c.Report)
+		}
 	}
 	switch {
 	case err != nil:
 		return err
 	case r.Stopped == result.Cancelled:
-		return &cli.Interrupted{Words: partialText(kept, c.Output)}
+		return &cli.Interrupted{Words: partialText(kept, c.Output, c.Report)}
 	case len(kept) > 0 && s.JSON:
 		return errSetAside // the object has the warning
 	case len(kept) > 0:

@@ -53,7 +53,7 @@ func valueName(v *result.BreakdownValue) string {
 	case v.Others > 0:
 		return fmt.Sprintf("%s others", text.Count(v.Others))
 	case v.Value == "":
-		return "(missing)"
+		return "(empty)"
 	}
 	return v.Value
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/internal/plot"
 	"toptau/internal/text"
 	"toptau/metric"
@@ -14,6 +15,7 @@ import (
 // Findings are the results about one model. Every field is optional, and Page leaves out empty ones.
 type Findings struct {
 	Title   string   // default "Classification at the top"
+	About   []string // model, file and date
 	Lead    string   // the goal in words
 	Summary []string // about ten lines for a manager
 
@@ -21,11 +23,15 @@ type Findings struct {
 	Budget *Budget          // the goal, a line in the figures; nil if there is none
 
 	// Curves on the evaluated rows: first the model's, then those of other models.
-	ROC    []Curve // X false positive rate, Y true positive rate
-	PR     []Curve // X recall, Y precision
-	PTau   []Curve // X tau, Y precision in the top tau
-	Recall []Curve // X budget as a fraction of all rows, Y recall
-	Zoom   float64 // largest tau of the second P-tau figure (default 0.01)
+	ROC     []Curve // X false positive rate, Y true positive rate
+	PR      []Curve // X recall, Y precision
+	PTau    []Curve // X tau, Y precision in the top tau
+	Recall  []Curve // X budget as a fraction of all rows, Y recall
+	Budgets Budgets // what budgets find
+
+	Reliability []calibrate.Reliability // of the model's probabilities; nil if it has none
+	Learning    []result.LearningPoint  // models of fewer rows; nil if there are none
+	Zoom        float64                 // largest tau of the second P-tau figure (default 0.01)
 
 	Scores     *plot.Histogram // see plot.HistogramOf; empty texts get a default
 	Comparison *Comparison
@@ -65,8 +71,10 @@ func CurveOf(name string, c metric.Curve) Curve {
 // OperatingPoint is a threshold of the model, with its decisions on labelled rows.
 type OperatingPoint struct {
 	model.Point
-	Decisions *metric.Confusion // nil without labelled rows
-	Facts     []Fact            // added to those about the point
+	Decisions *metric.Confusion  // nil without labelled rows
+	Value     *metric.Proportion // fraction of an amount that is found; nil if there is no column of amounts
+	ValueName string             // its column
+	Facts     []Fact             // added to those about the point
 }
 
 // Shape is the contribution of one column to the score: a curve over its values, or one value per category.
@@ -80,7 +88,7 @@ type Shape struct {
 // Page returns the page. The sections answer, in this order: which threshold, which guarantee, how good,
 // compared with which models, which columns matter, which data.
 func (f *Findings) Page() Page {
-	p := Page{Title: f.Title, Lead: f.Lead, Summary: f.Summary,
+	p := Page{Title: f.Title, Lead: f.Lead, About: f.About, Summary: f.Summary,
 		Footer: "Made by toptau. This file contains all text, tables and figures, and needs no network."}
 	if p.Title == "" {
 		p.Title = "Classification at the top"
@@ -89,11 +97,11 @@ func (f *Findings) Page() Page {
 	for i := range f.Points {
 		p.Sections = append(p.Sections, f.Points[i].section(len(f.Points) > 1))
 	}
-	p.Sections = append(p.Sections, breakdownSection(f.By), exampleSection(f.Examples), f.curveSection(), f.scoreSection())
+	p.Sections = append(p.Sections, f.Budgets.section(), breakdownSection(f.By), exampleSection(f.Examples), f.curveSection(), f.scoreSection())
 	if f.Comparison != nil {
 		p.Sections = append(p.Sections, f.Comparison.section())
 	}
-	p.Sections = append(p.Sections, shapeSection(f.Shapes))
+	p.Sections = append(p.Sections, reliabilitySection(f.Reliability), learningSection(f.Learning), shapeSection(f.Shapes))
 	p.Sections = append(p.Sections, f.Sections...)
 	p.Sections = append(p.Sections, Section{Title: "Data", Facts: f.Data}, Section{Title: "Model", Facts: f.Model})
 	return p
@@ -296,6 +304,37 @@ func (s *Shape) figure() plot.Figure {
 		}
 		return d
 	}
-	return &plot.Plot{Text: caption, Height: 130, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "contribution"},
+	p := &plot.Plot{Text: caption, Height: 130, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "contribution"},
 		Series: []plot.Series{{X: s.X, Y: s.Y}}, Rules: []plot.Rule{{At: 0, Horizontal: true}}}
+	if skewed(s.X) {
+		p.X, p.Series[0].X = quantileAxis(s.X)
+	}
+	return p
+}
+
+// skewedRange is the range of a column in multiples of the distance of its quartiles above which most values are
+// crowded at one end of a linear axis. Chosen by hand.
+const skewedRange = 20
+
+// skewed reports whether ascending values, each for about the same number of rows, are crowded.
+func skewed(x []float64) bool {
+	n := len(x)
+	if n < 5 {
+		return false
+	}
+	return x[n-1]-x[0] > float64(skewedRange*(x[(3*n)/4]-x[n/4]))
+}
+
+// quantileAxis returns an axis on which ascending values are evenly spaced, and their places on it.
+func quantileAxis(x []float64) (plot.Axis, []float64) {
+	places := make([]float64, len(x))
+	for i := range x {
+		places[i] = float64(i) / float64(len(x)-1)
+	}
+	a := plot.Axis{Label: "value, spaced by the number of rows", Min: 0, Max: 1}
+	for _, quantile := range []float64{0, 0.25, 0.5, 0.75, 1} {
+		i := int(quantile * float64(len(x)-1))
+		a.Marks = append(a.Marks, plot.Mark{At: places[i], Label: text.Significant(x[i], 3)})
+	}
+	return a, places
 }
