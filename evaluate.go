@@ -42,10 +42,10 @@ type EvaluateOptions struct {
 	Value string
 	// Gate decides whether the first entry may replace Against, see result.Gate. Margin is the largest loss of the
 	// goal's criterion that it accepts; zero: DefaultMargin.
-	Gate     bool
-	Margin   threshold.Rate
-	Date     string // shown in the report, in any form; "": none
-	Examples int    // most false alarms, found and missed positives to list with reasons; 0: none
+	Gate       bool
+	Margin     threshold.Rate
+	ReportDate string // shown in the report, in any form; "": none
+	Examples   int    // most false alarms, found and missed positives to list with reasons; 0: none
 }
 
 // Evaluation is the result of Evaluate. It keeps the rankings for WriteReport.
@@ -78,7 +78,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{data: d, date: o.Date}
+	e := &Evaluation{data: d, date: o.ReportDate}
 	if err := e.setUnits(entries, o); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,8 @@ const (
 	demoFresh = "later.csv"
 	demoModel = "model.json"
 	demoGoal  = "1%"
+	demoDelta = "5%"
+	demoPage  = "report.html"
 	demoShare = "5%"
 )
 
@@ -63,9 +65,10 @@ several types, and the detectors are noisy. Analysts can live with false alarms 
 	at := evaluation.Points[0].Decisions
 	s.Printf(`
 What this means: of 1,000 alerts about %.0f are attacks; the model finds %s of all attacks, and %s of the benign
-flows raise an alarm. The threshold keeps the budget on average; --delta adds a guarantee.
-%.1f s in all.
-`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate), time.Since(started).Seconds())
+flows raise an alarm. The threshold has a guarantee: with a confidence of 95 %%, at most %s of all later flows of this
+kind do. %.1f s in all.
+`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate),
+		text.Percent(threshold.MustRate(demoGoal).Float64()), time.Since(started).Seconds())
 	if c.Dir == "" {
 		s.Printf("The files were temporary: toptau demo --dir DIR keeps them, and the three commands work on your own files.\n")
 	}
@@ -93,14 +96,15 @@ func (c *demoCommand) generate(s *cli.Session, dir string) error {
 }
 
 func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error) {
-	c.command(s, "toptau train %s --label label --max-fpr %s -o %s", demoTrain, demoGoal, demoModel)
+	c.command(s, "toptau train %s --label label --max-fpr %s --delta %s -o %s", demoTrain, demoGoal, demoDelta, demoModel)
 	goal := toptau.MaxFPR(demoGoal)
 	data, err := toptau.Read(s, filepath.Join(dir, demoTrain), toptau.Format{Label: "label"})
 	if err != nil {
 		return nil, err
 	}
 	s.Progress.Start()
-	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { showProgress(s, now) }, Seed: c.Seed})
+	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { showProgress(s, now) }, Seed: c.Seed,
+		Delta: threshold.MustRate(demoDelta)})
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +122,25 @@ func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error)
 }
 
 func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Trained) (*toptau.Evaluation, error) {
-	c.command(s, "toptau evaluate %s %s", demoModel, demoFresh)
+	c.command(s, "toptau evaluate %s %s --report %s", demoModel, demoFresh, demoPage)
 	fresh, err := toptau.Read(s, filepath.Join(dir, demoFresh), trained.Model.Format())
 	if err != nil {
 		return nil, err
 	}
-	e, err := toptau.Evaluate(s, fresh, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
+	e, err := toptau.Evaluate(s, fresh, []toptau.Entry{{Name: "model", Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
 	if err != nil {
+		return nil, err
+	}
+	if err := s.WriteFile(filepath.Join(dir, demoPage), e.WriteReport); err != nil {
 		return nil, err
 	}
 	if s.JSON {
 		return e, s.Emit(comparison{Training: &trained.Result, Evaluation: &e.Evaluation})
 	}
 	printEvaluation(s, e)
+	if c.Dir != "" {
+		s.Printf("report: %s\n", filepath.Join(c.Dir, demoPage))
+	}
 	return e, nil
 }
 

@@ -44,8 +44,8 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 			c.By = append(c.By, column)
 		}
 	}
-	if c.Report != "" && c.Date == "" && len(c.Files) > 0 {
-		c.Date = fileDate(c.Files[len(c.Files)-1])
+	if c.Report != "" && c.ReportDate == "" && len(c.Files) > 0 {
+		c.ReportDate = fileDate(c.Files[len(c.Files)-1])
 	}
 	entries, data, err := c.read(s)
 	if err != nil {

@@ -76,7 +76,7 @@ var flagOptions = map[string]cli.Option{
 	"threshold entity": {Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
 	"entity":           {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
 	"value":            {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
-	"date":             {Placeholder: "TEXT", Help: "The date in the report (default: that of the data file)."},
+	"report-date":      {Placeholder: "TEXT", Help: "The date in the report (default: that of the data file)."},
 	"examples":         {Placeholder: "N", Help: "List the N highest false alarms and positives found and the N lowest positives missed, with reasons."},
 
 	"name":     {Placeholder: "NAME", Default: "threshold", Help: "The name of the new operating point (default threshold)."},

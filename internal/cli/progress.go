@@ -80,7 +80,7 @@ func (p *Progress) Clear() {
 	}
 }
 
-// remaining estimates the time left. The raw estimate is the time spent times what is left over what is done. It
+// remaining estimates the time left. The raw estimate is the time spent times the open fraction over the done one. It
 // jumps, because parts of the work take longer than expected. So the estimate counts down by the clock and moves
 // to the raw one with a time constant.
 type remaining struct {
