@@ -68,7 +68,7 @@ func trainAll(t *testing.T, test *toptau.Data, fraction string, methods ...metho
 
 // KeepAll returns the chosen model, the methods and the baselines, each of which scores the test part that Train set aside.
 func TestTrainKeepsAll(t *testing.T) {
-	trained := trainAll(t, nil, "25%", "topmean-np")
+	trained := trainAll(t, nil, "25%", "svm", "topmean-np")
 	var names []string
 	for _, e := range trained.All {
 		names = append(names, e.Name)

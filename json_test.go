@@ -48,6 +48,12 @@ decision at each operating point.
 training row first. The offset and what the terms add sum to the score, and so do average_score and what they add above the average.
 ` + "`average_score`" + ` is null if the model keeps no averages; above_average is then the same as adds.
 
+## Tables of score, and points of threshold
+
+` + "`toptau score --precision --json`" + ` prints ` + "`n`, `expected_positives` and `budgets`" + `, a list of ` + "`{fraction, rows, score, probability, precision, positives}`" + `:
+what to expect of the rows with the highest scores, down to ` + "`score`" + `. ` + "`toptau threshold --json`" + ` with --remove or --default and without data prints
+` + "`warnings`, `points` and `history`" + `, as in [the model file](model.md#points).
+
 ## Warnings about columns
 
 train, compare, fit and diagnose first print warnings about columns that should perhaps not be features:
