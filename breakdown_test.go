@@ -39,12 +39,12 @@ func evaluateColumn(t *testing.T, o toptau.EvaluateOptions, f toptau.Format) (*t
 
 // Five false alarms of 50 negatives give the threshold 52: positives 59 and 53, and 5 negatives are above it.
 func TestBreakdownByHand(t *testing.T) {
-	e, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "label"}},
+	_, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "label"}},
 		toptau.Format{Kept: []string{"kind", "when", "y"}})
 	if diag.Of(err) == nil {
 		t.Fatal("a column that is not there was accepted")
 	}
-	e, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "y"}},
+	e, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "y"}},
 		toptau.Format{Kept: []string{"kind", "when", "y"}})
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,6 @@ type columnFeatures struct {
 	kind       schema.Kind
 	categories []string
 	weights    map[string]float64
-	encoding   string // the features' definition, apart from weights
 }
 
 // columnsIn returns the features of each column that a model uses. Features without a column (leaves of trees,

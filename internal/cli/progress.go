@@ -106,7 +106,7 @@ func (r *remaining) estimate(spent time.Duration, done float64) (time.Duration, 
 	} else {
 		step := (spent - r.at).Seconds()
 		r.left = max(0, r.left-step)
-		r.left += (raw - r.left) * (1 - math.Exp(-step/estimateConstant))
+		r.left += float64((raw - r.left) * (1 - math.Exp(-step/estimateConstant)))
 	}
 	r.at = spent
 	return time.Duration(r.left * float64(time.Second)), true
