@@ -209,7 +209,7 @@ func printDecisions(s *cli.Session, p *result.Decisions, value string) {
 
 // printBreakdown prints what a threshold finds by the values of a column.
 func printBreakdown(s *cli.Session, b *result.Breakdown) {
-	s.Printf("by %s, at the threshold %.6g:\n", b.Column, b.Threshold)
+	s.Printf("by %s, at the threshold %.6g:\n", report.ColumnName(b.Column), b.Threshold)
 	for _, line := range alignColumns(report.BreakdownCells(b)) {
 		s.Printf("  %s\n", line)
 	}

@@ -32,6 +32,7 @@ type Layer interface {
 type Series struct {
 	Name      string // in the legend; "" if it is not listed
 	X, Y      []float64
+	Values    []float64 // what X stands for on an axis with marks, for scripts of a page; nil: X
 	Low, High []float64 // a band around Y at the same X; nil if there is none
 	Draw      Draw
 	Style     int // number of a colour, dash and marker from 1, or Reference, or Highlight (default: its place among the series)
@@ -376,11 +377,15 @@ func (p *Plot) writeValues(c *Canvas, f *Frame, s *Series) {
 	if n == 0 || s.Style == Reference {
 		return
 	}
+	values, label := s.X, p.X.describe()
+	if len(s.Values) == len(s.X) {
+		values, label = s.Values, "value"
+	}
 	stride := (n + mostValues - 1) / mostValues
 	var b strings.Builder
 	write := func(i int) {
 		if at, ok := f.At(s.X[i], s.Y[i]); ok && f.inside(at) {
-			fmt.Fprintf(&b, "%s,%s,%s,%s;", position(at.X), position(at.Y), strconv.FormatFloat(s.X[i], 'g', 5, 64), strconv.FormatFloat(s.Y[i], 'g', 5, 64))
+			fmt.Fprintf(&b, "%s,%s,%s,%s;", position(at.X), position(at.Y), strconv.FormatFloat(values[i], 'g', 5, 64), strconv.FormatFloat(s.Y[i], 'g', 5, 64))
 		}
 	}
 	for i := 0; i < n; i += stride {
@@ -390,7 +395,7 @@ func (p *Plot) writeValues(c *Canvas, f *Frame, s *Series) {
 		write(n - 1)
 	}
 	c.printf("<g class=\"values\" data-name=\"%s\" data-x=\"%s\" data-y=\"%s\" data-points=\"%s\"></g>\n", escape(s.Name),
-		escape(p.X.describe()), escape(p.Y.describe()), strings.TrimSuffix(b.String(), ";"))
+		escape(label), escape(p.Y.describe()), strings.TrimSuffix(b.String(), ";"))
 }
 
 // describe returns the axis's label, with "%" in front of fractions that are shown as percentages.

@@ -34,17 +34,21 @@ func UnitRule(u *result.Unit) string {
 
 // BreakdownCells returns the lines of a table of a breakdown. The first is the header.
 func BreakdownCells(b *result.Breakdown) [][]string {
-	name := b.Column
-	if _, err := strconv.Atoi(name); err == nil {
-		name = "column " + name
-	}
-	lines := [][]string{{name, "rows", "positive", "found", "interval", "false alarms", "interval"}}
+	lines := [][]string{{ColumnName(b.Column), "rows", "positive", "found", "interval", "false alarms", "interval"}}
 	for i := range b.Values {
 		v := &b.Values[i]
 		line := []string{valueName(v), text.Count(v.Rows), text.Count(v.Positives)}
 		lines = append(lines, append(append(line, rateCells(&v.Found)...), rateCells(&v.FalseAlarms)...))
 	}
 	return lines
+}
+
+// ColumnName returns a column's name, "column 7" in a file without a header.
+func ColumnName(name string) string {
+	if _, err := strconv.Atoi(name); err == nil {
+		return "column " + name
+	}
+	return name
 }
 
 // valueName names a line of a breakdown.
@@ -89,11 +93,7 @@ func ReasonText(r *result.Reason) string {
 	} else if x, err := strconv.ParseFloat(r.Value, 64); err == nil {
 		value = fmt.Sprintf("=%.6g", x)
 	}
-	name := r.Column
-	if _, err := strconv.Atoi(name); err == nil { // a file without a header
-		name = "column " + name
-	}
-	return fmt.Sprintf("%s%s %+.4g", name, value, r.AboveAverage)
+	return fmt.Sprintf("%s%s %+.4g", ColumnName(r.Column), value, r.AboveAverage)
 }
 
 // ReasonsText lists reasons.
@@ -113,7 +113,7 @@ func breakdownSection(list []result.Breakdown) Section {
 	s := Section{Title: "Which positives are missed"}
 	for i := range list {
 		b := &list[i]
-		d := &plot.DotPlot{X: plot.Axis{Label: "positives found", Unit: plot.Percent, Min: 0, Max: 1}, Text: plot.Caption{Title: "Found by " + b.Column,
+		d := &plot.DotPlot{X: plot.Axis{Label: "positives found", Unit: plot.Percent, Min: 0, Max: 1}, Text: plot.Caption{Title: "Found by " + ColumnName(b.Column),
 			Description: "Fraction of the positives found for values of " + b.Column + ", with intervals. The table has the numbers."}}
 		for k := range b.Values {
 			if v := &b.Values[k]; v.Found.Defined() && len(d.Rows) < breakdownDots {
@@ -124,7 +124,7 @@ func breakdownSection(list []result.Breakdown) Section {
 			s.Figures = append(s.Figures, d)
 		}
 		cells := BreakdownCells(b)
-		s.Tables = append(s.Tables, Table{Caption: "By " + b.Column, Header: cells[0], Rows: cells[1:], Numbers: []int{1, 2, 3, 4, 5, 6},
+		s.Tables = append(s.Tables, Table{Caption: "By " + ColumnName(b.Column), Header: cells[0], Rows: cells[1:], Numbers: []int{1, 2, 3, 4, 5, 6},
 			Tall: len(cells) > 15})
 	}
 	return s

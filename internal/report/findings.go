@@ -293,7 +293,7 @@ func shapeSection(list []Shape) Section {
 
 // figure returns the figure of one column's contribution.
 func (s *Shape) figure() plot.Figure {
-	caption := plot.Caption{Title: s.Column, Description: "Contribution of " + s.Column + " to the score over its values."}
+	caption := plot.Caption{Title: ColumnName(s.Column), Description: "Contribution of " + s.Column + " to the score over its values."}
 	if s.Effect != 0 {
 		caption.Note = "standard deviation of its contribution: " + text.Number(s.Effect)
 	}
@@ -308,6 +308,7 @@ func (s *Shape) figure() plot.Figure {
 		Series: []plot.Series{{X: s.X, Y: s.Y}}, Rules: []plot.Rule{{At: 0, Horizontal: true}}}
 	if skewed(s.X) {
 		p.X, p.Series[0].X = quantileAxis(s.X)
+		p.Series[0].Values = s.X
 	}
 	return p
 }
