@@ -143,3 +143,33 @@ func TestExamples(t *testing.T) {
 		t.Error("no report")
 	}
 }
+
+// The model remembers which columns are ids and groups: other files are read in the same way, also without these columns.
+func TestRolesAreRemembered(t *testing.T) {
+	d := readFile(t, writeFile(t, "rows.csv", dayRows()), toptau.Format{Label: "y", ID: []string{"amount"}, Group: "host", Time: "when", Drop: []string{"kind"}})
+	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
+	if s := m.Schema(); len(s.ID) != 1 || s.ID[0] != "amount" || s.Group != "host" || s.Time != "when" {
+		t.Fatalf("%+v", s)
+	}
+	path := writeFile(t, "later.csv", dayRows())
+	later := readFile(t, path, m.Format())
+	e, err := toptau.Evaluate(t.Context(), later, []toptau.Entry{{Name: "a", Model: m}, {Name: "b", Column: "score"}},
+		toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), Replicates: 20, Examples: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Entities != 5 || len(e.Examples) == 0 || len(e.Examples[0].ID) != 1 {
+		t.Errorf("%d entities, %+v", e.Entities, e.Examples)
+	}
+	rows, stream := scoreAll(t, m, path, toptau.ScoreOptions{})
+	if len(stream.ID) != 1 || len(rows[0].ID) != 1 || rows[0].ID[0] != "0" {
+		t.Errorf("%q, %+v", stream.ID, rows[0])
+	}
+	other := writeFile(t, "other.csv", "score,y\n1,0\n2,1\n")
+	if rows, stream = scoreAll(t, m, other, toptau.ScoreOptions{}); len(stream.ID) != 0 || len(rows) != 2 {
+		t.Errorf("%q, %+v", stream.ID, rows)
+	}
+	if e = evaluate(t, readFile(t, other, m.Format()), m, toptau.EvaluateOptions{Replicates: 20}); e.Rows != 2 {
+		t.Errorf("%+v", e.Counts)
+	}
+}
