@@ -39,7 +39,8 @@ const jsonNotes = `
 
 ` + "`toptau score --json`" + ` prints one line per row: ` + "`schema_version`, `row`" + ` (from 1), ` + "`id` and `input`" + ` (with --id and --keep: objects that
 contain the row's text in each column), ` + "`score`, `decision`" + ` at the chosen operating point, and ` + "`decisions`" + `, an object that contains the
-decision at each operating point.
+decision at each operating point. With --impute, ` + "`imputed`" + ` lists the columns whose missing value was imputed. With --on-error empty, a row
+that has no score has the score and decision ` + "`null`" + ` and an ` + "`error`" + ` with the reason.
 
 ## Lines of explain
 

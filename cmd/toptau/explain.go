@@ -50,13 +50,18 @@ func (c *explainCommand) Run(s *cli.Session) error {
 	if s.JSON {
 		w = &jsonExplanations{w: cli.JSONLines{W: s.Stdout}}
 	}
-	return writeRows(s, m, c.Data, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
+	in, err := openRows(s, c.Data, false)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return writeRows(s, m, in, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", text.Count(rows)) }}, w)
 }
 
 // printColumns prints the table of all columns.
 func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
-	in, err := openRows(s, c.Data)
+	in, err := openRows(s, c.Data, false)
 	if err != nil {
 		return err
 	}
@@ -145,6 +150,8 @@ func (e *explanations) write(r *result.Row) error {
 	return err
 }
 
+func (e *explanations) flush() {}
+
 func (e *explanations) end() error { return nil }
 
 // jsonExplanations prints one object a row.
@@ -178,5 +185,7 @@ func (e *jsonExplanations) write(r *result.Row) error {
 		Terms         []term         `json:"terms"`
 	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], r.Offset, terms})
 }
+
+func (e *jsonExplanations) flush() {}
 
 func (e *jsonExplanations) end() error { return nil }

@@ -57,6 +57,9 @@ func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
+	if t.Sparse == nil && o.Impute == schema.ImputeError {
+		f.addMedians()
+	}
 	if err := f.m.prepare(); err != nil {
 		return nil, nil, &diag.Error{Kind: diag.Data, Found: "the columns cannot be encoded", Err: err}
 	}

@@ -163,6 +163,9 @@ type rowReader interface {
 func (a *assembler) appendAll(t *Table, limit int, rows rowReader) error {
 	packer := packer{on: a.reader.packs}
 	for t.Rows() < limit {
+		if t.Rows() > 0 && a.reader.in.waits() {
+			return nil
+		}
 		if limit == math.MaxInt {
 			if err := a.reader.outlook.check(t, a.reader.in, rows.consumed()); err != nil {
 				return err
@@ -380,6 +383,18 @@ func (a *assembler) appendTexts(t *Table, r *row) {
 			fields[i] = string(r.textOf(i))
 		}
 		t.Raw = append(t.Raw, fields)
+	}
+}
+
+// describeBad adds the fields of a row to its description as a bad row.
+func (a *assembler) describeBad(bad *BadRow, r *row) {
+	for k, i := range a.roles.ids {
+		bad.ID[k] = string(r.textOf(i))
+	}
+	if a.reader.options.Raw {
+		for i := range a.names.all {
+			bad.Raw = append(bad.Raw, string(r.textOf(i)))
+		}
 	}
 }
 

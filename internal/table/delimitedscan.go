@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"toptau/internal/kernel"
@@ -23,6 +24,7 @@ type delimitedScan struct {
 	label       int          // the column, or -1
 	weight      int          // the column, or -1
 	raw         bool
+	text        bool // keep the text of rows
 	direct      bool // numbers may be parsed before the end of their field is known
 	narrow      bool // one column, whose missing values look like empty lines
 	missing     *missingSpellings
@@ -50,7 +52,7 @@ const (
 func (s *delimitedRows) newScan() *delimitedScan {
 	r := s.reader
 	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)),
-		missing: r.missing, label: s.roles.label, weight: s.roles.weight, raw: r.options.Raw,
+		missing: r.missing, label: s.roles.label, weight: s.roles.weight, raw: r.options.Raw, text: r.options.Text,
 		unlabelled: r.options.Unlabelled}
 	if bytes.IndexByte([]byte("0123456789+-.eE"), c.delimiter) >= 0 {
 		return nil
@@ -124,7 +126,12 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 func (c *delimitedScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
 	c.prepare(p, c.mostRows(k.text))
+	whole := ""
+	if c.text {
+		whole = string(k.text)
+	}
 	for at := 0; at < len(k.text); {
+		begin, row := at, p.count
 		if p.count == p.stride || c.narrow && c.isEmpty(b, at) {
 			return false
 		}
@@ -136,9 +143,17 @@ func (c *delimitedScan) scan(k *chunk) bool {
 		if at < 0 || !c.endRow(p, b) {
 			return false
 		}
+		if c.text && p.count > row {
+			p.text = append(p.text, withoutLineEnd(whole[begin:min(at, len(whole))]))
+		}
 		p.lines++
 	}
 	return true
+}
+
+// withoutLineEnd removes LF or CRLF.
+func withoutLineEnd(line string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 }
 
 // mostRows bounds the number of rows in a text without empty lines, so that the memory depends on its bytes,
@@ -161,6 +176,7 @@ func (c *delimitedScan) prepare(p *chunkRows, rows int) {
 		p.symbols[i].clear(rows)
 	}
 	p.fields = resized(p.fields, len(c.columns))
+	p.text = p.text[:0]
 	p.texts = resized(p.texts, len(c.texts))
 	for i := range p.texts {
 		p.texts[i] = resized(p.texts[i], rows)

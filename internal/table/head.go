@@ -48,6 +48,9 @@ func readHead(r *Reader, source *replay, line int, delimiter byte) (*head, error
 	if r.options.Schema != nil {
 		most = headRowsSchema
 	}
+	if r.in.live != nil {
+		most = 0 // the first record decides, however many rows have arrived
+	}
 	for size := first.size(); h.rows < most && size < headBytes && !h.settled(most); {
 		var next *row
 		if next, h.ended = records.next(); h.ended != nil {

@@ -31,6 +31,11 @@ func hasColumnName(m *schema.Schema, fields [][]byte) bool {
 	return slices.ContainsFunc(fields, func(f []byte) bool { return known[string(trimBlanks(f))] })
 }
 
+// hasNumeric reports whether a feature is numeric. Then a row without any number is a header.
+func hasNumeric(m *schema.Schema) bool {
+	return m != nil && slices.ContainsFunc(m.Columns, func(c schema.Column) bool { return c.Kind == schema.Numeric })
+}
+
 // matchNames finds the schema's columns by name.
 func matchNames(m *schema.Schema, n *names) matching {
 	g := matching{label: -1}

@@ -94,7 +94,7 @@ func (r *Reader) start() error {
 	if err := r.startLabels(); err != nil {
 		return err
 	}
-	p, source, err := readPrefix(r.in)
+	p, source, err := r.readPrefix()
 	if err != nil {
 		return err
 	}
@@ -104,6 +104,17 @@ func (r *Reader) start() error {
 	r.schema.Format = r.format.name
 	r.rows, err = r.format.newRows(r, p, source)
 	return err
+}
+
+// readPrefix returns what decides the format, and a reader of the whole file.
+func (r *Reader) readPrefix() (prefix, io.Reader, error) {
+	if r.options.Live {
+		r.in.readAhead()
+	}
+	if r.in.live != nil {
+		return r.in.live.readFirstLine(r.in)
+	}
+	return readPrefix(r.in)
 }
 
 // startLabels prepares labels and missing values from the options and the schema.
@@ -163,7 +174,7 @@ func (r *Reader) refusal(param string) error {
 const defaultChunk = 1000
 
 // Next returns at least one and at most maxRows further rows (by default 1,000), valid until the following
-// call. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
+// call. With Options.Live it does not wait for more rows if it has some. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
 // only the whole file shows, such as a class without rows, takes the place of io.EOF.
 func (r *Reader) Next(maxRows int) (*Table, error) {
 	if maxRows <= 0 {
@@ -175,7 +186,7 @@ func (r *Reader) Next(maxRows int) (*Table, error) {
 		if r.labels.bad || r.ended != nil && r.ended != io.EOF {
 			continue // bad labels are counted to the end, for the message
 		}
-		if n := r.table.Rows(); n > 0 {
+		if n := r.table.Rows(); n+len(r.table.Bad) > 0 {
 			r.total += n
 			return &r.table, nil
 		}

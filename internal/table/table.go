@@ -25,6 +25,8 @@ type Table struct {
 	Time    *Text
 	Line    []int      // the line on which the row begins, for IDX the number of the item; 1-based
 	Raw     [][]string // all fields of the row in the order of the file; nil unless Options.Raw
+	Text    []string   // the text of the row, without the end of its line; nil unless Options.Text
+	Bad     []BadRow   // with KeepBadRow: rows that could not be read, in their order; not counted by Rows
 
 	first, adjacent int // if Line is nil: the line of the first row, and the number of rows
 }
@@ -131,6 +133,7 @@ func (t *Table) reset() {
 		c.Values = c.Values[:0]
 	}
 	t.Label, t.Line, t.Weight, t.Raw = t.Label[:0], t.Line[:0], t.Weight[:0], t.Raw[:0]
+	t.Text, t.Bad = t.Text[:0], t.Bad[:0]
 }
 
 // texts returns all text columns.

@@ -1,0 +1,153 @@
+package toptau_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/method"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// flowModel is a model of two numeric columns and a categorical one without missing values, and its median row.
+func flowModel(t *testing.T) *toptau.Model {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("bytes,load,proto,y\n")
+	for i := range 201 {
+		fmt.Fprintf(&text, "%d,%d,%s,%d\n", i, 3*i%100, []string{"tcp", "tcp", "udp"}[i%3], i/180)
+	}
+	d := readFile(t, writeFile(t, "f.csv", text.String()), toptau.Format{Label: "y"})
+	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted.Model
+}
+
+func scoreText(t *testing.T, m *toptau.Model, text string, o toptau.ScoreOptions) ([]result.Row, result.Scoring, error) {
+	t.Helper()
+	stream, err := toptau.Score(t.Context(), m, strings.NewReader(text), o)
+	if err != nil {
+		return nil, result.Scoring{}, err
+	}
+	var rows []result.Row
+	for r, err := range stream.Rows() {
+		if err != nil {
+			return rows, stream.Totals(), err
+		}
+		rows = append(rows, r.Clone())
+	}
+	return rows, stream.Totals(), nil
+}
+
+const flowsWithBadRows = "bytes,load,proto,y\n1,2,tcp,0\n,5,udp,0\n3,x,tcp,0\n4,5\n9,9,,0\n6,7,udp,0\n"
+
+func TestStreamBadRows(t *testing.T) {
+	m := flowModel(t)
+	good, _, err := scoreText(t, m, "bytes,load,proto\n1,2,tcp\n6,7,udp\n", toptau.ScoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _, err := scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{})
+	if e := diag.Of(err); e == nil || e.Column != "load" && e.Line != 3 && len(rows) > 1 {
+		t.Errorf("without a policy: %v after %d rows", err, len(rows))
+	}
+	var lines []int
+	var texts []string
+	rows, totals, err := scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: toptau.SkipBadRows, OnReject: func(r result.Rejected) error {
+		lines, texts = append(lines, r.Line), append(texts, r.Text)
+		return nil
+	}})
+	if err != nil || len(rows) != 2 || rows[0].Score != good[0].Score || rows[1].Score != good[1].Score || rows[1].Number != 6 {
+		t.Fatalf("skip: %+v, %v", rows, err)
+	}
+	if fmt.Sprint(lines) != "[3 4 5 6]" || texts[0] != ",5,udp,0" || texts[2] != "4,5" || totals.Rows != 6 || totals.Failed != 4 {
+		t.Errorf("rejected %v %q, totals %+v", lines, texts, totals)
+	}
+	rows, _, err = scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: toptau.EmptyBadRows, Keep: true, Impute: schema.ImputeMedian})
+	if err != nil || len(rows) != 6 {
+		t.Fatalf("empty: %d rows, %v", len(rows), err)
+	}
+	// bytes has the median 100, proto mostly tcp.
+	want, _, err := scoreText(t, m, "bytes,load,proto\n100,5,udp\n9,9,tcp\n", toptau.ScoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows[1].Score != want[0].Score || fmt.Sprint(rows[1].Imputed) != "[bytes]" || rows[4].Score != want[1].Score ||
+		fmt.Sprint(rows[4].Imputed) != "[proto]" || rows[0].Imputed != nil || rows[2].Err == nil || rows[3].Err == nil {
+		t.Errorf("imputed: %+v, want %+v", rows, want)
+	}
+	if fmt.Sprint(rows[2].Input) != "[3 x tcp 0]" {
+		t.Errorf("the input of a bad row: %q", rows[2].Input)
+	}
+	if _, _, err := scoreText(t, m, "bytes,load,proto\nx,1,tcp\n", toptau.ScoreOptions{OnError: toptau.SkipBadRows}); err == nil {
+		t.Error("a file without any row that fits is no error")
+	}
+	for _, o := range []toptau.ScoreOptions{{OnError: "no"}, {Impute: schema.ImputeIndicator}} {
+		if _, _, err := scoreText(t, m, flowsWithBadRows, o); diag.Of(err) == nil || diag.Of(err).Kind != diag.Usage {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	stop := errors.New("stop")
+	if _, _, err := scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: toptau.SkipBadRows, OnReject: func(result.Rejected) error { return stop }}); err != stop {
+		t.Errorf("an error of OnReject: %v", err)
+	}
+}
+
+// A row of a pipe is scored before the next one is written, and a cancelled context ends the wait.
+func TestStreamIsLive(t *testing.T) {
+	m := flowModel(t)
+	in, out := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	scores := make(chan float64)
+	ended := make(chan error, 1)
+	go func() {
+		stream, err := toptau.Score(ctx, m, in, toptau.ScoreOptions{})
+		if err != nil {
+			ended <- err
+			return
+		}
+		for r, err := range stream.Rows() {
+			if err != nil {
+				ended <- err
+				return
+			}
+			scores <- r.Score
+		}
+		ended <- nil
+	}()
+	io.WriteString(out, "bytes,load,proto,y\n")
+	for i := range 20 {
+		fmt.Fprintf(out, "%d,%d,tcp,0\n", i, i)
+		select {
+		case z := <-scores:
+			want, err := m.Score(map[string]string{"bytes": fmt.Sprint(i), "load": fmt.Sprint(i), "proto": "tcp"})
+			if err != nil || math.Float64bits(z) != math.Float64bits(want) {
+				t.Errorf("row %d scores %v, want %v (%v)", i, z, want, err)
+			}
+		case err := <-ended:
+			t.Fatal(err)
+		case <-time.After(10 * time.Second):
+			t.Fatal("the row waits for the next one")
+		}
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the context does not end the wait")
+	}
+}
