@@ -23,6 +23,7 @@ type Format struct {
 	Group       string     `json:"group,omitempty"`       // rows with equal values stay together
 	Segment     string     `json:"segment,omitempty"`     // a column whose values may have separate thresholds
 	Time        string     `json:"time,omitempty"`        // a column that orders the rows
+	FileColumn  string     `json:"file_column,omitempty"` // names the column of file names, for ID, Group, Segment and Time
 	Missing     []string   `json:"missing,omitempty"`     // spellings of a missing value besides ""
 	Categorical []string   `json:"categorical,omitempty"` // columns of categories
 	Numeric     []string   `json:"numeric,omitempty"`     // columns of numbers

@@ -20,12 +20,12 @@ import (
 
 // explainCommand shows what each column adds to a score.
 type explainCommand struct {
-	Model   string `file:"in" arg:"" help:"A model file."`
-	Data    string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
-	At      string `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
-	Best    int    `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
-	Top     int    `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
-	Columns bool   `help:"Show what each column does to the scores of all rows, instead of single rows."`
+	Model   string   `file:"in" arg:"" help:"A model file."`
+	Data    []string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
+	At      string   `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
+	Best    int      `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
+	Top     int      `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
+	Columns bool     `help:"Show what each column does to the scores of all rows, instead of single rows."`
 	verifyFlags
 	schema.Format
 }

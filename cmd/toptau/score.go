@@ -23,13 +23,13 @@ import (
 
 // scoreCommand applies a model.
 type scoreCommand struct {
-	Model  string `file:"in" arg:"" help:"A model file."`
-	Data   string `file:"in" arg:"" help:"Data to score, with or without labels; - is standard input."`
-	At     string `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
-	Best   int    `placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
-	Keep   bool   `help:"Pass the other columns of the input through."`
-	Output string `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output. The file appears when it is complete."`
-	Follow bool   `help:"Go on at the end of the file with the rows that are appended to it, also after it is truncated or rotated, like tail -F. An interruption ends it."`
+	Model  string   `file:"in" arg:"" help:"A model file."`
+	Data   []string `file:"in" arg:"" help:"Data to score, with or without labels: files, directories or patterns; - is standard input, whose rows are scored as they arrive."`
+	At     string   `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
+	Best   int      `placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
+	Keep   bool     `help:"Pass the other columns of the input through."`
+	Output string   `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output. The file appears when it is complete."`
+	Follow bool     `help:"Go on at the end of the file with the rows that are appended to it, also after it is truncated or rotated, like tail -F. An interruption ends it."`
 	badRowFlags
 	verifyFlags
 	schema.Format
@@ -189,9 +189,14 @@ type stdinFile struct{ *os.File }
 // Name returns "-".
 func (stdinFile) Name() string { return "-" }
 
-// openRows opens a file, which may grow; "-" is standard input.
-func openRows(s *cli.Session, path string, follow bool) (io.ReadCloser, error) {
+// openRows opens files, or one that may grow; "-" is standard input.
+func openRows(s *cli.Session, paths []string, follow bool) (io.ReadCloser, error) {
+	path := paths[0]
 	switch {
+	case follow && len(paths) > 1:
+		return nil, &diag.Error{Kind: diag.Usage, Param: "follow", Found: fmt.Sprintf("with %d files", len(paths)), Expected: "one file"}
+	case len(paths) > 1 || path != "-" && !follow:
+		return toptau.OpenFiles(paths...)
 	case follow && path == "-":
 		return nil, &diag.Error{Kind: diag.Usage, Param: "follow", Found: "with standard input", Expected: "a file",
 			Hint: "rows of a pipe are scored as they arrive"}
@@ -203,9 +208,20 @@ func openRows(s *cli.Session, path string, follow bool) (io.ReadCloser, error) {
 				return stdinFile{f}, nil
 			}
 		}
-		return stdin{s.Stdin}, nil
 	}
-	return table.OpenFile(path)
+	return stdin{s.Stdin}, nil
+}
+
+// readData reads files as one labelled table.
+func readData(s *cli.Session, paths []string, f toptau.Format) (*toptau.Data, error) {
+	if len(paths) == 1 {
+		return toptau.Read(s, paths[0], f)
+	}
+	files, err := toptau.OpenFiles(paths...)
+	if err != nil {
+		return nil, err
+	}
+	return toptau.ReadFrom(s, files, f)
 }
 
 // rowWriter writes scored rows.

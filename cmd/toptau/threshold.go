@@ -16,11 +16,11 @@ import (
 
 // thresholdCommand calibrates a threshold.
 type thresholdCommand struct {
-	Data   string `file:"in" arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
-	Model  string `file:"in" placeholder:"MODEL" help:"Give this model a new operating point."`
-	Score  string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
-	Scores string `file:"in" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
-	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
+	Data   []string `file:"in" arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
+	Model  string   `file:"in" placeholder:"MODEL" help:"Give this model a new operating point."`
+	Score  string   `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
+	Scores string   `file:"in" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
+	Output string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
 	goalFlags
 	signFlags
@@ -74,7 +74,7 @@ func (c *thresholdCommand) compute(s *cli.Session, goal toptau.Goal) (*toptau.Ca
 	if c.Model != "" {
 		return c.addPoint(s, goal)
 	}
-	data, err := toptau.Read(s, c.Data, c.Format)
+	data, err := readData(s, c.Data, c.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (c *thresholdCommand) addPoint(s *cli.Session, goal toptau.Goal) (*toptau.C
 	if err != nil {
 		return nil, err
 	}
-	data, err := toptau.Read(s, c.Data, format)
+	data, err := readData(s, c.Data, format)
 	if err != nil {
 		return nil, err
 	}

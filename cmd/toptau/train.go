@@ -15,8 +15,8 @@ import (
 
 // trainCommand chooses a model for a goal, fits it and reports what to expect of it.
 type trainCommand struct {
-	Data   string `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Data   []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
+	Output string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	goalFlags
 	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
@@ -110,8 +110,8 @@ type part struct {
 }
 
 // readParts reads the training data and the other parts as files of the same columns.
-func readParts(s *cli.Session, path string, f toptau.Format, others ...part) (*toptau.Data, error) {
-	data, err := toptau.Read(s, path, f)
+func readParts(s *cli.Session, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
+	data, err := readData(s, paths, f)
 	if err != nil {
 		return nil, err
 	}

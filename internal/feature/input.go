@@ -102,7 +102,7 @@ func (in *Input) levels(dictionary []string) []int32 {
 
 // errorAt returns an error that names a row of the table.
 func errorAt(t *table.Table, row int) *diag.Error {
-	e := &diag.Error{Kind: diag.Data, File: t.File}
+	e := &diag.Error{Kind: diag.Data, File: t.FileOf(row)}
 	if row < t.Rows() {
 		e.Line = t.LineOf(row)
 	}

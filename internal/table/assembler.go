@@ -30,14 +30,26 @@ type assembler struct {
 	reader     *Reader
 	names      *names
 	roles      *roles
-	kinds      []schema.Kind      // by feature
-	codes      []map[string]int32 // by feature: the index in the dictionary
-	headerLine int                // a first row that may be an unrecognised header; 0: none
+	kinds      []schema.Kind // by feature
+	headerLine int           // a first row that may be an unrecognised header; 0: none
+	zeroWeight int           // rows left out for their weight of 0
 
-	categories int // of all dictionaries, in a training file
-	text       int // their bytes
-	zeroWeight int // rows left out for their weight of 0
+	*dictionaries
 }
+
+// dictionaries are the categories that occur. Several files that make one table share them.
+type dictionaries struct {
+	codes      []map[string]int32 // by feature: the index in the dictionary
+	categories int                // of all features, in a training file
+	text       int                // their bytes
+}
+
+// join implements rowSource.
+func (a *assembler) join(first rowSource) {
+	a.dictionaries = first.(interface{ assembled() *assembler }).assembled().dictionaries
+}
+
+func (a *assembler) assembled() *assembler { return a }
 
 // row is a row of a file: its fields as text, or as finite numbers.
 type row struct {
@@ -66,7 +78,11 @@ func (r *row) textOf(column int) []byte {
 // newAssembler gives the columns their roles and kinds, and prepares the reader's table and schema. counts
 // describes the first rows by column and decides the kinds; nil: all columns are numeric.
 func newAssembler(r *Reader, n *names, counts []kindCount) (*assembler, error) {
-	a := &assembler{reader: r, names: n}
+	a := &assembler{reader: r, names: n, dictionaries: &dictionaries{}}
+	if _, taken := n.index[r.options.FileColumn]; taken && r.options.FileColumn != "" {
+		return nil, &diag.Error{Kind: diag.Usage, File: r.file, Param: "file-column", Found: diag.Quote(r.options.FileColumn),
+			Expected: "a name that no column has"}
+	}
 	var err error
 	if a.roles, err = newRoles(&r.options, n); err != nil {
 		return nil, err
@@ -133,6 +149,19 @@ func (a *assembler) addTextColumns() {
 		t.ID = append(t.ID, *text(i))
 	}
 	t.Group, t.Segment, t.Time = text(r.group), text(r.segment), text(r.time)
+	o := &a.reader.options
+	name := Text{Name: o.FileColumn, Number: fileColumn}
+	if r.fileID {
+		t.ID = append(t.ID, name)
+	}
+	for _, c := range []struct {
+		ref string
+		to  **Text
+	}{{o.Group, &t.Group}, {o.Segment, &t.Segment}, {o.Time, &t.Time}} {
+		if o.isFileColumn(c.ref) {
+			*c.to = &Text{Name: name.Name, Number: name.Number}
+		}
+	}
 }
 
 // describeColumns describes the file in the reader's schema.
@@ -167,7 +196,7 @@ func (a *assembler) appendAll(t *Table, limit int, rows rowReader) error {
 			return nil
 		}
 		if limit == math.MaxInt {
-			if err := a.reader.outlook.check(t, a.reader.in, rows.consumed()); err != nil {
+			if err := a.reader.outlook.check(t, a.reader.in, rows.consumed()+a.reader.in.before); err != nil {
 				return err
 			}
 		}

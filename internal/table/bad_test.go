@@ -377,7 +377,7 @@ func TestBadLabelsFile(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	folder := t.TempDir()
 	_, _, err := Read(folder, Options{})
-	wantError(t, err, folder+": a directory, expected a file")
+	wantError(t, err, folder+": a directory without files, expected files with rows")
 	gone := filepath.Join(folder, "gone.csv")
 	_, _, err = Read(gone, Options{})
 	wantError(t, err, gone+": no such file or directory")

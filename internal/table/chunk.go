@@ -114,13 +114,13 @@ type chunkQueue struct {
 	scan    func(*chunk) bool // parses the rows of a chunk if it can; nil: never
 	current *chunk
 	offset  int   // bytes of current that were read
-	bytes   int64 // bytes of the chunks before current
+	bytes   int64 // bytes of the chunks before current, and of the files before this one
 	pool    *scanPool
 }
 
 // newChunkQueue returns the chunks of source, which reads in.
 func newChunkQueue(source io.Reader, in *input, p chunkPolicy) *chunkQueue {
-	q := &chunkQueue{cutter: chunkCutter{source: source, policy: p}}
+	q := &chunkQueue{cutter: chunkCutter{source: source, policy: p}, bytes: in.before}
 	if in.live != nil {
 		q.cutter.waits = in.live.waits
 	}

@@ -47,7 +47,7 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (rowSource, error) 
 	if err != nil {
 		return nil, err
 	}
-	if header != nil && h.rows == 0 && h.ended == io.EOF {
+	if header != nil && h.rows == 0 && h.ended == io.EOF && r.first == nil {
 		return nil, &diag.Error{Kind: diag.Data, File: r.file, Line: header.line, Found: "only a header line",
 			Expected: "rows below it", Fixes: []diag.Fix{{Param: "header", Value: "no", When: "if the line is a row"}}}
 	}
@@ -104,9 +104,13 @@ func headerOf(r *Reader, h *head) (*row, error) {
 	if o.detectsHeader() {
 		if m := o.Schema; m != nil && m.Header {
 			if has = hasColumnName(m, h.first.fields); !has {
-				return nil, &diag.Error{Kind: diag.Model, File: r.file, Line: h.first.line,
+				e := &diag.Error{Kind: diag.Model, File: r.file, Line: h.first.line,
 					Found: "a first line without the model's column names", Expected: "a header",
 					Fixes: matchByNumber}
+				if r.first != nil {
+					e.Kind, e.Found, e.Fixes = diag.Data, "a first line without the column names of "+r.first.file, nil
+				}
+				return nil, e
 			}
 		} else {
 			has = o.nameOneOf(h.first.fields) || h.looksHeader() || r.in.live != nil && h.words && hasNumeric(o.Schema)

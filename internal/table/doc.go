@@ -12,7 +12,12 @@
 //     dimensions. LIBSVM is text in which more than half of the first 1,000 lines are a label without a colon
 //     and pairs index:value, with a pair in at least one line. Everything else is delimited text, and so is
 //     every text if the delimiter is set.
-//  3. The digest is the SHA-256 of the uncompressed bytes, including a byte order mark.
+//  3. The digest is the SHA-256 of the uncompressed bytes, including a byte order mark. That of several files is
+//     the SHA-256 of their digests in hexadecimal, each followed by LF.
+//  4. Several files make one table. The others are read for the schema of the first, see "Reading for a model",
+//     but their new categories are categories. A file with nothing but a header has no rows.
+//  5. Options.FileColumn names a column with the name of the file. It may be an ID, Group, Segment or Time, and
+//     never a feature.
 //
 // # Text
 //

@@ -73,6 +73,9 @@ type rowSource interface {
 	// finish adds to the reader's schema and warnings what only the end of the file shows.
 	finish()
 
+	// join lets the source continue the table of the first of several files. The columns match already.
+	join(first rowSource)
+
 	// columnNames returns the names of all columns of the file.
 	columnNames() []string
 }

@@ -29,6 +29,8 @@ type input struct {
 	growing     *GrowingFile // what reader reads, if it is one
 	live        *live        // reader, if rows are to be returned as they arrive; otherwise nil
 	regular     bool         // a regular file
+	before      int64        // the bytes of the files before this one, if several make one table
+	count       int64        // bytes read
 	size        int64        // the expected number of bytes, 0 if unknown; a file may give a wrong one
 	closers     []func() error
 }
@@ -167,6 +169,7 @@ func (in *input) Read(p []byte) (int, error) {
 	}
 	n, err := in.reader.Read(p)
 	in.digest.Write(p[:n])
+	in.count += int64(n)
 	if err != nil && in.context != nil && in.context.Err() != nil {
 		return n, in.context.Err()
 	}

@@ -298,6 +298,11 @@ func (s *libsvmRows) wrong(found, expected, hint string) *diag.Error {
 // columnNames implements rowSource. Table.Raw has a row as one field.
 func (s *libsvmRows) columnNames() []string { return []string{string(s.reader.format.name)} }
 
+// join implements rowSource.
+func (s *libsvmRows) join(first rowSource) {
+	s.reader.schema.Width = first.(*libsvmRows).reader.schema.Width
+}
+
 // checkEnd implements rowSource.
 func (s *libsvmRows) checkEnd() error {
 	if s.reader.schema.Width > 0 {

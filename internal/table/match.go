@@ -139,7 +139,7 @@ func outOfOrder(places []int) []int {
 }
 
 // missingColumns returns the error of a file without some columns of the model.
-func (g *matching) missingColumns(file string, want int) error {
+func (g *matching) missingColumns(r *Reader, want int) error {
 	if len(g.missing) == 0 {
 		return nil
 	}
@@ -150,19 +150,27 @@ func (g *matching) missingColumns(file string, want int) error {
 	if len(g.reordered) > 0 {
 		parts = append(parts, "columns in another order: "+quotedList(g.reordered, 20))
 	}
-	return &diag.Error{Kind: diag.Model, File: file, Found: strings.Join(parts, "; "),
+	e := &diag.Error{Kind: diag.Model, File: r.file, Found: strings.Join(parts, "; "),
 		Expected: fmt.Sprintf("the %s that the model was trained on", text.Plural(want, "column"))}
+	if r.first != nil {
+		e.Kind, e.Expected = diag.Data, "the columns of "+r.first.file
+	}
+	return e
 }
 
 // warn reports columns that are ignored or in another order.
 func (g *matching) warn(r *Reader) {
+	who, where := "the model", "training"
+	if r.first != nil {
+		who, where = r.first.file, r.first.file
+	}
 	if len(g.extra) > 0 {
-		r.warn("extra_columns", fmt.Sprintf("%s: ignored, because the model does not know %s: %s",
-			r.file, themOrIt(len(g.extra)), quotedList(g.extra, 20)))
+		r.warn("extra_columns", fmt.Sprintf("%s: ignored, because %s does not know %s: %s",
+			r.file, who, themOrIt(len(g.extra)), quotedList(g.extra, 20)))
 	}
 	if len(g.reordered) > 0 {
-		r.warn("reordered_columns", fmt.Sprintf("%s: matched by name in another order than in training: %s",
-			r.file, quotedList(g.reordered, 20)))
+		r.warn("reordered_columns", fmt.Sprintf("%s: matched by name in another order than in %s: %s",
+			r.file, where, quotedList(g.reordered, 20)))
 	}
 }
 
@@ -194,7 +202,7 @@ func (a *assembler) matchSchema() error {
 		i := a.names.index[name]
 		return a.roles.other[i] || i == a.roles.label
 	})
-	if err := g.missingColumns(r.file, len(m.Columns)); err != nil {
+	if err := g.missingColumns(r, len(m.Columns)); err != nil {
 		return err
 	}
 	if o.Label == "" && o.LabelsFile == "" {

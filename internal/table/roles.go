@@ -2,6 +2,7 @@ package table
 
 import (
 	"slices"
+	"strings"
 
 	"toptau/diag"
 	"toptau/schema"
@@ -16,6 +17,7 @@ type roles struct {
 	segment  int
 	time     int
 	ids      []int
+	fileID   bool // the name of the file is an id as well
 
 	other  []bool // by column: neither feature nor label
 	forced map[int]schema.Kind
@@ -34,6 +36,10 @@ func newRoles(o *Options, n *names) (*roles, error) {
 		{"segment", o.Segment, &r.segment},
 		{"time", o.Time, &r.time},
 	} {
+		if o.isFileColumn(f.ref) && f.to != &r.label && f.to != &r.weight {
+			*f.to = -1
+			continue
+		}
 		i, err := n.findOne(f.param, f.ref)
 		if err != nil {
 			return nil, err
@@ -44,7 +50,18 @@ func newRoles(o *Options, n *names) (*roles, error) {
 		}
 	}
 	var err error
-	if r.ids, err = n.findAll("id", o.ID); err != nil {
+	ids := o.ID
+	if o.FileColumn != "" {
+		ids = nil
+		for part := range strings.SplitSeq(strings.Join(o.ID, ","), ",") {
+			if part = strings.TrimSpace(part); o.isFileColumn(part) {
+				r.fileID = true
+			} else if part != "" {
+				ids = append(ids, part)
+			}
+		}
+	}
+	if r.ids, err = n.findAll("id", ids); err != nil {
 		return nil, err
 	}
 	dropped, err := n.findAll("drop", o.Drop)

@@ -30,6 +30,14 @@ func (t *Table) Select(rows []int) *Table {
 		s.ID = append(s.ID, *id.selectRows(rows))
 	}
 	s.Group, s.Segment, s.Time = t.Group.selectRows(rows), t.Segment.selectRows(rows), t.Time.selectRows(rows)
+	for i, row := range rows {
+		if len(t.Parts) == 0 {
+			break
+		}
+		if file := t.FileOf(row); i == 0 || file != s.Parts[len(s.Parts)-1].File {
+			s.Parts = append(s.Parts, FilePart{First: i, File: file})
+		}
+	}
 	s.Line = make([]int, len(rows))
 	for i, row := range rows {
 		s.Line[i] = t.LineOf(row)

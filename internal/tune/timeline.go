@@ -73,7 +73,7 @@ func parseDate(text string) (time.Time, bool) {
 }
 
 func timeError(t *table.Table, row int, numbers bool) error {
-	e := &diag.Error{Kind: diag.Data, File: t.File, Column: t.Time.Name, Found: diag.Quote(t.Time.Values[row]),
+	e := &diag.Error{Kind: diag.Data, File: t.FileOf(row), Column: t.Time.Name, Found: diag.Quote(t.Time.Values[row]),
 		Expected: "a number, or a date such as 2024-05-31 23:59:59"}
 	if numbers {
 		e.Expected = fmt.Sprintf("a number, as %s in the first row", diag.Quote(t.Time.Values[0]))
