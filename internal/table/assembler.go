@@ -186,13 +186,15 @@ func (a *assembler) describeColumns() {
 type rowReader interface {
 	nextRow() (*row, error) // valid until the following call; io.EOF after the last row
 	consumed() int64        // bytes of the file so far
+	text() []byte           // of the last row; nil if it has none, or if it could not be read
+	hasRow() bool           // a further row has arrived
 }
 
 // appendAll appends rows of a format that is read row by row until t has limit rows.
 func (a *assembler) appendAll(t *Table, limit int, rows rowReader) error {
 	packer := packer{on: a.reader.packs}
-	for t.Rows() < limit {
-		if t.Rows() > 0 && a.reader.in.waits() {
+	for t.Rows()+len(t.Bad) < limit {
+		if t.Rows()+len(t.Bad) > 0 && !rows.hasRow() && a.reader.in.waits() {
 			return nil
 		}
 		if limit == math.MaxInt {
@@ -202,14 +204,37 @@ func (a *assembler) appendAll(t *Table, limit int, rows rowReader) error {
 		}
 		packer.pack(t)
 		r, err := rows.nextRow()
-		if err != nil {
-			return err
+		if err == nil {
+			err = a.appendRow(t, r)
 		}
-		if err := a.appendRow(t, r); err != nil {
-			return err
+		if err != nil {
+			if err = a.keepBad(t, r, rows.text(), err); err != nil {
+				return err
+			}
+			continue
+		}
+		if a.reader.options.Text {
+			t.Text = append(t.Text, string(rows.text()))
 		}
 	}
 	return nil
+}
+
+// keepBad keeps a row that is the cause of an error, or returns the error. r is nil if the row has not all its
+// fields, and text if the error has another cause.
+func (a *assembler) keepBad(t *Table, r *row, text []byte, err error) error {
+	if text == nil || !a.reader.options.keepsBadRows() {
+		return err
+	}
+	bad := BadRow{Text: string(text), ID: make([]string, len(a.roles.ids))}
+	if e := diag.Of(err); e != nil {
+		bad.Line = e.Line
+	}
+	if r != nil {
+		bad.Line = r.line
+		a.describeBad(&bad, r)
+	}
+	return a.reader.keepBadRow(t, err, bad)
 }
 
 // appendRow appends one row. The order of its checks is also that of appendChunk in delimitedchunk.go.

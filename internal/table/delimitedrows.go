@@ -83,7 +83,7 @@ func (s *delimitedRows) start(source io.Reader, line int, delimiter byte) error 
 	s.chunks = newChunkQueue(source, s.reader.in, s.reader.policy)
 	s.records = &delimited{file: s.reader.file, lines: newLines(s.chunks), delimiter: delimiter,
 		most: MaxColumns, begun: s.names.header, goesOn: s.reader.options.keepsBadRows()}
-	s.records.keeps = s.reader.options.Text || s.records.goesOn
+	s.records.keeps, s.records.whole = s.reader.options.Text || s.records.goesOn, make([]byte, 0, 256)
 	s.records.lines.number = line
 	s.records.current.fields = make([][]byte, len(s.names.all)) // as many as in other lines
 	if c := s.newScan(); c != nil && !s.reader.policy.careful {
@@ -235,11 +235,7 @@ func (s *delimitedRows) keepBad(t *Table, r *row, err error) error {
 	if s.ended != nil {
 		return err
 	}
-	bad := BadRow{Line: s.records.current.line, Text: string(s.records.whole), ID: make([]string, len(s.roles.ids))}
-	if r != nil {
-		s.describeBad(&bad, r)
-	}
-	return s.reader.keepBadRow(t, err, bad)
+	return s.assembler.keepBad(t, r, s.records.whole, err)
 }
 
 // withColumnName replaces the number of a column in an error of the tokenizer by its name.

@@ -23,6 +23,7 @@ func formats() []format {
 	return []format{
 		{schema.IDX, "an IDX file", looksIDX, newIDXRows},
 		{schema.LIBSVM, "a LIBSVM file", looksLIBSVM, newLIBSVMRows},
+		{schema.JSONLines, "JSON lines", looksJSON, newJSONRows},
 		{schema.CSV, "delimited text", func(prefix, *Options) bool { return true }, newDelimitedRows},
 	}
 }

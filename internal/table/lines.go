@@ -143,6 +143,11 @@ func (l *lines) cut() ([]byte, bool) {
 	return nil, false
 }
 
+// hasLine reports whether the buffer has the end of a line.
+func (l *lines) hasLine() bool {
+	return l.lf >= 0 || bytes.IndexByte(l.buffer[min(l.noLF, l.end):l.end], '\n') >= 0
+}
+
 // isBlank reports whether the buffer has only blanks and line ends.
 func (l *lines) isBlank() bool {
 	for _, c := range l.buffer[l.begin:l.end] {
