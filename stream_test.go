@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
@@ -149,5 +153,80 @@ func TestStreamIsLive(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("the context does not end the wait")
+	}
+}
+
+// Times and addresses score the same bits as rows of a file, as records and in the packed matrix.
+func TestDerivedColumnsScoreTheSameBits(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 9))
+	var text strings.Builder
+	text.WriteString("when,src,bytes,y\n")
+	var records []map[string]string
+	for i := range 600 {
+		at := time.Unix(1.7e9+random.Int64N(1e7), 0).UTC()
+		y := 0
+		if at.Hour() < 3 || i%97 == 0 {
+			y = 1
+		}
+		r := map[string]string{"when": at.Format(time.RFC3339), "src": fmt.Sprintf("10.%d.0.%d", random.IntN(4), random.IntN(256)), "bytes": fmt.Sprint(random.IntN(1000))}
+		if i%50 == 49 {
+			r["src"] = "2001:db8::7"
+		}
+		records = append(records, r)
+		fmt.Fprintf(&text, "%s,%s,%s,%d\n", r["when"], r["src"], r["bytes"], y)
+	}
+	path := writeFile(t, "f.csv", text.String())
+	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
+		d := readFile(t, path, toptau.Format{Label: "y", Date: []string{"when"}})
+		fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{Encoding: encoding})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := fitted.Model
+		rows, _, err := scoreText(t, m, text.String(), toptau.ScoreOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := writeFile(t, "m.json", "")
+		if err := m.Save(file); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := toptau.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := m.Schema()
+		read, _, err := table.Read(path, table.Options{Schema: &s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := m.Features(feature.Key{}).Matrix(read, nil, matrix.Float32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed := map[float64]int{}
+		parts := m.Parts(feature.Key{})
+		for _, class := range []*matrix.ClassRows{x.Positives, x.Negatives} {
+			z := make([]float64, class.Rows())
+			class.Scores(parts.Weights, z)
+			for _, v := range z {
+				packed[v+parts.Offset]++
+			}
+		}
+		for i, r := range rows {
+			z, err := loaded.Score(records[i])
+			if err != nil || math.Float64bits(z) != math.Float64bits(r.Score) {
+				t.Fatalf("%s, row %d: record %v (%v), file %v", encoding, i, z, err, r.Score)
+			}
+			if packed[z]--; packed[z] < 0 {
+				t.Fatalf("%s, row %d: the packed matrix has no score %v", encoding, i, z)
+			}
+		}
+		if _, err := m.Score(map[string]string{"when": "yesterday", "src": "10.0.0.1", "bytes": "1"}); err == nil || !strings.Contains(err.Error(), "a time such as") {
+			t.Errorf("a record with a wrong time: %v", err)
+		}
+		if _, err := m.Score(map[string]string{"bytes": "1"}); err == nil || !strings.Contains(err.Error(), `without "when", "src"`) {
+			t.Errorf("a record without a time: %v", err)
+		}
 	}
 }

@@ -25,7 +25,8 @@ func (m *Model) Score(record map[string]string) (float64, error) {
 	return s.Score(record)
 }
 
-// ScoreFields returns the score of one record, given as text in the order of Schema().Columns. LIBSVM records
+// ScoreFields returns the score of one record, given as text in the order of Schema().Columns. A column with a
+// Part has the derived value ("13" for an hour, "10.0.0.0/8" for a network). LIBSVM records
 // have "index:value" in each field.
 func (m *Model) ScoreFields(fields []string) (float64, error) {
 	s := m.scorer()
@@ -103,11 +104,15 @@ func (s *Scorer) Score(record map[string]string) (float64, error) {
 		return s.scoreRow()
 	}
 	for j := range s.row.Columns {
-		value, found := record[s.row.Columns[j].Name]
+		c := &s.m.parts.Schema.Columns[j]
+		value, found := record[c.FileColumn()]
 		if !found {
 			return 0, s.absent(record)
 		}
-		s.fields[j] = value
+		var err error
+		if s.fields[j], err = table.DeriveText(c, value, s.m.missing.text); err != nil {
+			return 0, err
+		}
 	}
 	return s.ScoreFields(s.fields)
 }
@@ -116,8 +121,9 @@ func (s *Scorer) Score(record map[string]string) (float64, error) {
 func (s *Scorer) absent(record map[string]string) error {
 	var names []string
 	for j := range s.row.Columns {
-		if _, found := record[s.row.Columns[j].Name]; !found {
-			names = append(names, strconv.Quote(s.row.Columns[j].Name))
+		name := s.m.parts.Schema.Columns[j].FileColumn()
+		if _, found := record[name]; !found && !slices.Contains(names, strconv.Quote(name)) {
+			names = append(names, strconv.Quote(name))
 		}
 	}
 	return &diag.Error{Kind: diag.Model, Found: "a record without " + strings.Join(names, ", "),

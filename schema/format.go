@@ -26,6 +26,8 @@ type Format struct {
 	FileColumn  string     `json:"file_column,omitempty"` // names the column of file names, for ID, Group, Segment and Time
 	Missing     []string   `json:"missing,omitempty"`     // spellings of a missing value besides ""
 	Categorical []string   `json:"categorical,omitempty"` // columns of categories
+	Date        []string   `json:"date,omitempty"`        // columns of times: hour, weekday, day and seconds become features
+	Address     []string   `json:"address,omitempty"`     // columns of IP addresses: their prefixes become features
 	Numeric     []string   `json:"numeric,omitempty"`     // columns of numbers
 	Width       int        `json:"width,omitempty"`       // LIBSVM: features; 0: the largest index
 

@@ -125,7 +125,7 @@ func headerOf(r *Reader, h *head) (*row, error) {
 // nameOneOf reports whether an option names, not numbers, a column that is one of the fields.
 func (o *Options) nameOneOf(fields [][]byte) bool {
 	refs := []string{o.Label, o.Weight, o.Group, o.Segment, o.Time}
-	refs = slices.Concat(refs, o.Drop, o.ID, o.Categorical, o.Numeric)
+	refs = slices.Concat(refs, o.Drop, o.ID, o.Categorical, o.Numeric, o.Date, o.Address)
 	for _, ref := range refs {
 		if _, what := parseNumber([]byte(ref)); ref == "" || ref == "first" || ref == "last" || what == number {
 			continue

@@ -33,10 +33,11 @@ type delimitedScan struct {
 
 // columnScan is the treatment of a column's fields.
 type columnScan struct {
-	what   fieldUse
-	slot   int // the number among the features of its kind
-	column int // the column of the file
-	run    int // adjacent columns from here on with adjacent slots, whose numbers one kernel call may parse
+	what    fieldUse
+	slot    int // the number among the features of its kind
+	column  int // the column of the file
+	derived derivation
+	run     int // adjacent columns from here on with adjacent slots, whose numbers one kernel call may parse
 }
 
 type fieldUse uint8
@@ -89,6 +90,11 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 			kept = append(kept, i)
 		}
 	}
+	for k, i := range s.roles.features {
+		if s.derived[k].part != schema.Whole { // several features have the column
+			kept = append(kept, i)
+		}
+	}
 	all := c.raw || c.weight >= 0
 	for i := range c.columns {
 		c.columns[i].column = i
@@ -97,7 +103,7 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 		}
 	}
 	for k, i := range s.roles.features {
-		f := columnScan{what: numericField, slot: c.numeric, column: i}
+		f := columnScan{what: numericField, slot: c.numeric, column: i, derived: s.derived[k]}
 		if s.kinds[k] == schema.Categorical {
 			f = columnScan{what: categoricalField, slot: c.categorical, column: i}
 			c.categorical++
@@ -308,6 +314,11 @@ func (c *delimitedScan) put(p *chunkRows, f *columnScan, b []byte, begin, end in
 	case keptField:
 		p.fields[f.column] = span{int32(begin), int32(end)}
 	case numericField:
+		if f.derived.part != schema.Whole {
+			v, ok := c.missing.derivedNumber(f.derived, b[begin:end])
+			p.values[f.slot*p.stride+p.count] = v
+			return ok
+		}
 		v, what := c.missing.number(b[begin:end])
 		if what != number {
 			return false

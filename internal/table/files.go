@@ -239,7 +239,8 @@ func (r *Reader) openNext() error {
 	if next.options.Schema == nil && r.format.name != schema.LIBSVM {
 		like := r.schema
 		for _, c := range r.table.Columns {
-			like.Columns = append(like.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: c.Kind})
+			like.Columns = append(like.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Part: c.Part,
+				Source: c.Source, Origin: c.Origin})
 		}
 		next.options.Schema = &like
 	}

@@ -101,13 +101,7 @@ func readJSONHead(r *Reader, source *replay) ([]string, []kindCount, error) {
 			index[string(path)] = i
 			names, counts = append(names, string(path)), append(counts, kindCount{})
 		}
-		if kind == jsonNull || r.missing.has(value) {
-			return nil
-		}
-		counts[i].seen++
-		if kind == jsonNumber {
-			counts[i].numbers++
-		}
+		counts[i].countJSON(kind, value, r.missing)
 		return nil
 	}}
 	most := r.policy.head
@@ -138,10 +132,10 @@ func readJSONHead(r *Reader, source *replay) ([]string, []kindCount, error) {
 		}
 		rows++
 	}
-	if m := r.options.Schema; m != nil && slices.ContainsFunc(m.Columns, func(c schema.Column) bool { _, ok := index[c.Name]; return ok }) {
+	if m := r.options.Schema; m != nil && slices.ContainsFunc(m.Columns, func(c schema.Column) bool { _, ok := index[c.FileColumn()]; return ok }) {
 		for _, c := range m.Columns {
-			if _, there := index[c.Name]; !there {
-				names, counts = append(names, c.Name), append(counts, kindCount{})
+			if name := c.FileColumn(); !slices.Contains(names, name) {
+				names, counts = append(names, name), append(counts, kindCount{})
 			}
 		}
 	}

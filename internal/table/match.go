@@ -22,8 +22,8 @@ type matching struct {
 // hasColumnName reports whether one of the fields is the name of a feature or of the label.
 func hasColumnName(m *schema.Schema, fields [][]byte) bool {
 	known := map[string]bool{}
-	for _, c := range m.Columns {
-		known[c.Name] = true
+	for i := range m.Columns {
+		known[m.Columns[i].FileColumn()] = true
 	}
 	if m.Label != nil {
 		known[m.Label.Name] = true
@@ -40,13 +40,16 @@ func hasNumeric(m *schema.Schema) bool {
 func matchNames(m *schema.Schema, n *names) matching {
 	g := matching{label: -1}
 	known := map[string]bool{}
-	for _, c := range m.Columns {
-		known[c.Name] = true
-		i, ok := n.index[c.Name]
+	for k := range m.Columns {
+		name := m.Columns[k].FileColumn()
+		i, ok := n.index[name]
 		if !ok {
-			g.missing = append(g.missing, c.Name)
+			if !known[name] { // several features may come from one column
+				g.missing = append(g.missing, name)
+			}
 			i = -1
 		}
+		known[name] = true
 		g.features = append(g.features, i)
 	}
 	for _, c := range m.Others {
@@ -63,8 +66,8 @@ func matchNames(m *schema.Schema, n *names) matching {
 			g.extra = append(g.extra, name)
 		}
 	}
-	for _, k := range outOfOrder(g.features) {
-		g.reordered = append(g.reordered, m.Columns[k].Name)
+	for _, k := range outOfOrder(distinct(g.features)) {
+		g.reordered = append(g.reordered, m.Columns[k].FileColumn())
 	}
 	return g
 }
@@ -90,7 +93,9 @@ func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 	for _, c := range m.Columns {
 		i := place(c.Number)
 		if i < 0 {
-			g.missing = append(g.missing, c.Name)
+			if name := c.FileColumn(); !slices.Contains(g.missing, name) {
+				g.missing = append(g.missing, name)
+			}
 		}
 		g.features = append(g.features, i)
 	}
@@ -101,6 +106,17 @@ func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 		g.extra = append(g.extra, n.all[i])
 	}
 	return g
+}
+
+// distinct returns a copy in which places that repeat the one before are -1.
+func distinct(places []int) []int {
+	list := slices.Clone(places)
+	for k := 1; k < len(list); k++ {
+		if places[k] == places[k-1] {
+			list[k] = -1
+		}
+	}
+	return list
 }
 
 // outOfOrder returns the indices of the places that are not part of the longest ascending subsequence.
@@ -216,13 +232,14 @@ func (a *assembler) matchSchema() error {
 	for k, i := range g.features {
 		c := m.Columns[k]
 		a.kinds = append(a.kinds, c.Kind)
+		a.derived = append(a.derived, derivation{c.Part, c.Origin})
 		codes := map[string]int32{}
 		for code, value := range c.Dictionary {
 			codes[value] = int32(code)
 		}
 		a.codes = append(a.codes, codes)
 		r.table.Columns = append(r.table.Columns, Column{Name: c.Name, Number: i + 1, Kind: c.Kind,
-			Dictionary: slices.Clone(c.Dictionary)})
+			Part: c.Part, Source: c.Source, Origin: c.Origin, Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return nil
 }

@@ -169,7 +169,7 @@ func (r *Reader) refuseColumns(label string) error {
 		set   bool
 	}{
 		{"label", label != ""}, {"weight", o.Weight != ""}, {"group", o.Group != ""}, {"segment", o.Segment != ""},
-		{"time", o.Time != ""}, {"id", len(o.ID) > 0}, {"categorical", len(o.Categorical) > 0},
+		{"time", o.Time != ""}, {"date", len(o.Date) > 0}, {"address", len(o.Address) > 0}, {"id", len(o.ID) > 0}, {"categorical", len(o.Categorical) > 0},
 		{"numeric", len(o.Numeric) > 0},
 	} {
 		if f.set {
@@ -290,7 +290,7 @@ func (r *Reader) Schema() schema.Schema {
 	s := r.schema
 	for _, c := range r.table.Columns {
 		s.Columns = append(s.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: c.Kind,
-			Dictionary: slices.Clone(c.Dictionary)})
+			Part: c.Part, Source: c.Source, Origin: c.Origin, Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return s
 }

@@ -21,11 +21,12 @@ type roles struct {
 
 	other  []bool // by column: neither feature nor label
 	forced map[int]schema.Kind
+	parts  map[int][]schema.Part // of the columns that the options name as times or addresses
 }
 
 // newRoles gives columns the roles that the options name.
 func newRoles(o *Options, n *names) (*roles, error) {
-	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}}
+	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}, parts: map[int][]schema.Part{}}
 	for _, f := range []struct {
 		param, ref string
 		to         *int
@@ -119,6 +120,22 @@ func (r *roles) forceKinds(o *Options, n *names) error {
 			return sameColumn(n, i, "categorical", "numeric")
 		}
 		r.forced[i] = schema.Numeric
+	}
+	for _, f := range []struct {
+		param string
+		refs  []string
+		parts []schema.Part
+	}{{"date", o.Date, append(slices.Clone(timeParts), schema.Seconds)}, {"address", o.Address, addressParts}} {
+		columns, err := n.findAll(f.param, f.refs)
+		if err != nil {
+			return err
+		}
+		for _, i := range columns {
+			if k, ok := r.forced[i]; ok {
+				return sameColumn(n, i, string(k), f.param)
+			}
+			r.parts[i] = f.parts
+		}
 	}
 	return nil
 }

@@ -63,8 +63,11 @@ func (t *Table) dropLines() {
 
 // Column is a feature. Its values are slices, or packed (Options.Packed); its methods read both forms.
 type Column struct {
-	Name       string // from the header, otherwise the number in decimal
-	Number     int    // 1-based in the file that was read
+	Name       string      // from the header, otherwise the number in decimal; with Part followed by its name
+	Part       schema.Part // what is taken from a time or an address
+	Source     string      // with Part: the name of the file's column
+	Origin     float64     // as in schema.Column
+	Number     int         // 1-based in the file that was read
 	Kind       schema.Kind
 	Values     []float64 // numeric: finite, or NaN for a missing value
 	Codes      []int32   // categorical: the index in Dictionary, or -1 for a missing value

@@ -6,17 +6,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"toptau/diag"
 	"toptau/internal/table"
 )
-
-// timeLayouts are the forms of a date that Timeline reads. Fractions of a second may follow.
-var timeLayouts = []string{
-	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00",
-	"2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
-}
 
 // Timeline returns the rank of each row by the time column of a table, 0 for the earliest; equal times have
 // equal ranks. A column has either numbers of any unit or dates such as 2024-05-31, 2024-05-31 23:59:59 or
@@ -41,11 +34,11 @@ func Timeline(t *table.Table) ([]int, error) {
 		}
 		m := moment{row: row, seconds: number}
 		if !isNumber || !numbers {
-			date, ok := parseDate(text)
+			seconds, nanos, ok := table.ParseDate(text)
 			if numbers || !ok {
 				return nil, timeError(t, row, numbers)
 			}
-			m.seconds, m.nanos = float64(date.Unix()), date.Nanosecond()
+			m.seconds, m.nanos = float64(seconds), nanos
 		}
 		moments[row] = m
 	}
@@ -61,15 +54,6 @@ func Timeline(t *table.Table) ([]int, error) {
 		ranks[m.row] = rank
 	}
 	return ranks, nil
-}
-
-func parseDate(text string) (time.Time, bool) {
-	for _, layout := range timeLayouts {
-		if date, err := time.Parse(layout, text); err == nil {
-			return date, true
-		}
-	}
-	return time.Time{}, false
 }
 
 func timeError(t *table.Table, row int, numbers bool) error {
