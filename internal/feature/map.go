@@ -40,7 +40,7 @@ type run struct {
 type Dropped struct {
 	Column int    `json:"column"` // position among the table's columns, 0-based
 	Name   string `json:"name"`
-	Reason string `json:"reason"` // "constant", "no values"
+	Reason string `json:"reason"` // "constant", "no values", "rare values"
 }
 
 // Cols returns the number of weights.
@@ -178,7 +178,7 @@ func (in *Input) prepare() error {
 	switch {
 	case in.Kind != schema.Numeric && in.Kind != schema.Categorical:
 		return fmt.Errorf("kind %q", in.Kind)
-	case in.Kind == schema.Numeric && in.Categories != nil:
+	case in.Kind == schema.Numeric && (in.Categories != nil || in.Rare):
 		return errors.New("a numeric column with categories")
 	case in.Kind == schema.Categorical && len(in.Categories) == 0:
 		return errors.New("a categorical column without categories")
