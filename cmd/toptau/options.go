@@ -55,6 +55,7 @@ var flagOptions = map[string]cli.Option{
 	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
 	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
+	"label-delay":          {Group: "Data", Placeholder: "TIME", Help: "With --time: labels are known only after this time (30d, 2w, 36h), so rows of that time before the test part or a validation period take no part in the training that is measured there."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
 	"out-of-fold":          {Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
 	"calibration-fraction": {Placeholder: "RATE", Aliases: []string{"calibration-share"}, Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},

@@ -28,13 +28,19 @@ func parseMoment(b []byte) (moment, bool) {
 	if what != number || math.Abs(v) > 1e19 {
 		return moment{}, false
 	}
+	v = EpochSeconds(v)
+	whole := math.Floor(v)
+	return moment{seconds: int64(whole), nanos: int((v - whole) * 1e9)}, true
+}
+
+// EpochSeconds returns a number of seconds, milliseconds, microseconds or nanoseconds in seconds.
+func EpochSeconds(v float64) float64 {
 	for range 3 {
 		if math.Abs(v) >= 1e11 {
 			v /= 1000
 		}
 	}
-	whole := math.Floor(v)
-	return moment{seconds: int64(whole), nanos: int((v - whole) * 1e9)}, true
+	return v
 }
 
 // parseDate parses YYYY-MM-DD, or that with T or a blank and HH:MM[:SS[.fraction]], and with seconds or T

@@ -16,31 +16,9 @@ import (
 // 2024-05-31T23:59:59Z (without a zone: UTC). Anything else is an error with its line. Without a time column
 // Timeline returns nil.
 func Timeline(t *table.Table) ([]int, error) {
-	if t.Time == nil {
-		return nil, nil
-	}
-	type moment struct {
-		row     int
-		seconds float64 // the number, or the whole seconds of a date
-		nanos   int     // the fraction of a date's second
-	}
-	moments := make([]moment, len(t.Time.Values))
-	numbers := false
-	for row, text := range t.Time.Values {
-		number, err := strconv.ParseFloat(text, 64)
-		isNumber := err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
-		if row == 0 {
-			numbers = isNumber
-		}
-		m := moment{row: row, seconds: number}
-		if !isNumber || !numbers {
-			seconds, nanos, ok := table.ParseDate(text)
-			if numbers || !ok {
-				return nil, timeError(t, row, numbers)
-			}
-			m.seconds, m.nanos = float64(seconds), nanos
-		}
-		moments[row] = m
+	moments, _, err := momentsOf(t)
+	if moments == nil {
+		return nil, err
 	}
 	slices.SortStableFunc(moments, func(a, b moment) int {
 		return cmp.Or(cmp.Compare(a.seconds, b.seconds), cmp.Compare(a.nanos, b.nanos))
@@ -54,6 +32,64 @@ func Timeline(t *table.Table) ([]int, error) {
 		ranks[m.row] = rank
 	}
 	return ranks, nil
+}
+
+// moment is the time of a row.
+type moment struct {
+	row     int
+	seconds float64 // the number, or the whole seconds of a date
+	nanos   int     // the fraction of a date's second
+}
+
+// momentsOf returns the times of the rows in their order, and whether they are numbers; nil without a time
+// column.
+func momentsOf(t *table.Table) (moments []moment, numbers bool, err error) {
+	if t.Time == nil {
+		return nil, false, nil
+	}
+	moments = make([]moment, len(t.Time.Values))
+	for row, text := range t.Time.Values {
+		number, err := strconv.ParseFloat(text, 64)
+		isNumber := err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
+		if row == 0 {
+			numbers = isNumber
+		}
+		m := moment{row: row, seconds: number}
+		if !isNumber || !numbers {
+			seconds, nanos, ok := table.ParseDate(text)
+			if numbers || !ok {
+				return nil, false, timeError(t, row, numbers)
+			}
+			m.seconds, m.nanos = float64(seconds), nanos
+		}
+		moments[row] = m
+	}
+	return moments, numbers, nil
+}
+
+// leastEpoch is the least number of a time column that is read as seconds since 1970 where a unit matters: a
+// day in 1973. Smaller numbers count something else.
+const leastEpoch = 1e8
+
+// secondsOf returns the times of the rows in seconds since 1970.
+func secondsOf(t *table.Table) ([]float64, error) {
+	moments, numbers, err := momentsOf(t)
+	if err != nil {
+		return nil, err
+	}
+	seconds := make([]float64, len(moments))
+	for row, m := range moments {
+		if seconds[row] = m.seconds + float64(m.nanos)/1e9; !numbers {
+			continue
+		}
+		if m.seconds < leastEpoch {
+			e := diag.Of(timeError(t, row, false))
+			e.Expected = "a date, or seconds since 1970, for the label delay"
+			return nil, e
+		}
+		seconds[row] = table.EpochSeconds(m.seconds)
+	}
+	return seconds, nil
 }
 
 func timeError(t *table.Table, row int, numbers bool) error {
