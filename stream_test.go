@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -228,5 +229,66 @@ func TestDerivedColumnsScoreTheSameBits(t *testing.T) {
 		if _, err := m.Score(map[string]string{"bytes": "1"}); err == nil || !strings.Contains(err.Error(), `without "when", "src"`) {
 			t.Errorf("a record without a time: %v", err)
 		}
+	}
+}
+
+// A redacted model scores records, fields and rows of files the same, also values that training did not have.
+func TestRedactedModelScoresTheSame(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("when,who,port,bytes,y\n")
+	random := rand.New(rand.NewPCG(3, 3))
+	for i := range 300 {
+		fmt.Fprintf(&text, "2024-05-%02d,Person %c,%d,%d,%d\n", 1+random.IntN(30), 'A'+rune(random.IntN(9)), 80+random.IntN(3), random.IntN(100), i%7/6)
+	}
+	d := readFile(t, writeFile(t, "f.csv", text.String()), toptau.Format{Label: "y", Categorical: []string{"port"}, Missing: []string{"?"}})
+	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{Impute: schema.ImputeIndicator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fitted.Model
+	redacted, err := m.Redacted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := writeFile(t, "m.json", "")
+	if err := redacted.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(content), "Person") || strings.Contains(string(content), `"mon"`) {
+		t.Errorf("the copy shows names (%v)", err)
+	}
+	if redacted, err = toptau.Load(path); err != nil {
+		t.Fatal(err)
+	}
+	later := text.String() + "2024-06-01,Person Z,81,5,0\n,Person A,?,5,0\n?,,99,1,0\n"
+	want, _, err := scoreText(t, m, later, toptau.ScoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := scoreText(t, redacted, later, toptau.ScoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(later), "\n")
+	for i := range want {
+		f := strings.Split(lines[i+1], ",")
+		z, err := redacted.Score(map[string]string{"when": f[0], "who": f[1], "port": f[2], "bytes": f[3]})
+		if err != nil || got[i].Score != want[i].Score || z != want[i].Score {
+			t.Fatalf("row %d: file %v, record %v (%v), want %v", i, got[i].Score, z, err, want[i].Score)
+		}
+	}
+	for _, fields := range [][]string{{"1", "mon", "3", "Person B", "80", "7"}, {"1", "sun", "3", "nobody", "80", "7"}} {
+		a, errA := m.ScoreFields(fields)
+		b, errB := redacted.ScoreFields(fields)
+		if errA != nil || errB != nil || a != b {
+			t.Errorf("%q: %v and %v (%v, %v)", fields, a, b, errA, errB)
+		}
+	}
+	numbers := []float64{math.NaN(), math.NaN(), 4, math.NaN(), 81, 7}
+	a, errA := m.ScoreNumbers(numbers)
+	b, errB := redacted.ScoreNumbers(numbers)
+	if errA != nil || errB != nil || a != b {
+		t.Errorf("numbers: %v and %v (%v, %v)", a, b, errA, errB)
 	}
 }

@@ -57,6 +57,9 @@ func (p *Parts) checkSchema() error {
 			!derived && c.Source != "" || c.Part != schema.Seconds && c.Origin != 0 || !finite(c.Origin) {
 			return fmt.Errorf("column %q has part %q of %q", c.Name, c.Part, c.Source)
 		}
+		if c.Salt != "" && c.Kind != schema.Categorical {
+			return fmt.Errorf("column %q has a salt", c.Name)
+		}
 	}
 	return checkOthers(s)
 }

@@ -184,7 +184,7 @@ func (s *Scorer) readFields(fields []string) error {
 		column := &s.row.Columns[j]
 		missing := s.m.missing.text(field)
 		if column.Codes != nil {
-			column.Codes[0], column.Dictionary[0] = 0, field
+			column.Codes[0], column.Dictionary[0] = 0, s.category(j, field)
 			if missing {
 				column.Codes[0] = -1
 			}
@@ -225,9 +225,23 @@ func (s *Scorer) readNumbers(values []float64) error {
 			continue
 		}
 		s.text = strconv.AppendFloat(s.text[:0], x, 'f', -1, 64)
-		column.Dictionary[0] = s.inner.Map.Category(j, s.text)
+		if s.m.parts.Schema.Columns[j].Salt != "" {
+			column.Dictionary[0] = s.category(j, string(s.text))
+		} else {
+			column.Dictionary[0] = s.inner.Map.Category(j, s.text)
+		}
 	}
 	return nil
+}
+
+// category returns the category of a text of column j: the text, or its hash if the model has hashes. A text that
+// is such a hash is that category.
+func (s *Scorer) category(j int, text string) string {
+	salt := s.m.parts.Schema.Columns[j].Salt
+	if salt == "" || s.inner.Map.Category(j, []byte(text)) != "" {
+		return text
+	}
+	return table.HashName(salt, text)
 }
 
 func (s *Scorer) checkLen(n int, what string) error {

@@ -130,7 +130,7 @@ func (a *assembler) chooseFeatures(counts []kindCount) error {
 func (a *assembler) addFeature(c Column) {
 	a.roles.features = append(a.roles.features, c.Number-1)
 	a.kinds = append(a.kinds, c.Kind)
-	a.derived = append(a.derived, derivation{c.Part, c.Origin})
+	a.derived = append(a.derived, derivation{part: c.Part, origin: c.Origin})
 	a.codes = append(a.codes, map[string]int32{})
 	a.reader.table.Columns = append(a.reader.table.Columns, c)
 }
@@ -387,7 +387,7 @@ func (a *assembler) codeOf(k int, c *Column, field []byte, line int) (int32, err
 	}
 	value := ""
 	code, ok := int32(0), false
-	if d := a.derived[k]; d.part != schema.Whole {
+	if d := a.derived[k]; d.changes() {
 		if value, ok = d.category(field); !ok {
 			return 0, a.notDerived(k, field, line)
 		}

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
 	"net/netip"
 	"strconv"
@@ -203,6 +205,34 @@ var (
 type derivation struct {
 	part   schema.Part
 	origin float64
+	salt   string
+}
+
+func derivationOf(c *schema.Column) derivation { return derivation{c.Part, c.Origin, c.Salt} }
+
+// changes reports whether a category differs from its field.
+func (d derivation) changes() bool { return d.part != schema.Whole || d.salt != "" }
+
+// category returns the category of a field that is not missing.
+func (d derivation) category(field []byte) (string, bool) {
+	value, ok := string(field), true
+	if d.part != schema.Whole {
+		value, ok = d.partOf(field)
+	}
+	if d.salt != "" {
+		value = HashName(d.salt, value)
+	}
+	return value, ok
+}
+
+// hashBytes is the number of bytes of a hash of a name: two of a million names are equal by chance with
+// probability 1e-17.
+const hashBytes = 12
+
+// HashName returns a hash of a name for models that do not show their categories, in hexadecimal.
+func HashName(salt, name string) string {
+	sum := sha256.Sum256([]byte(salt + "\x00" + name))
+	return hex.EncodeToString(sum[:hashBytes])
 }
 
 // number returns the numeric part of a field that is not missing.
@@ -222,8 +252,8 @@ func (d derivation) number(field []byte) (float64, bool) {
 	return float64(m.seconds) - d.origin + float64(m.nanos)/1e9, true
 }
 
-// category returns the categorical part of a field that is not missing.
-func (d derivation) category(field []byte) (string, bool) {
+// partOf returns the categorical part of a field that is not missing.
+func (d derivation) partOf(field []byte) (string, bool) {
 	if d.part == schema.Weekday {
 		m, ok := parseMoment(field)
 		days := floorDiv(m.seconds+m.zone, 86400)
@@ -320,15 +350,15 @@ func isEpoch(b []byte) bool {
 //
 // Errors: diag.Data if the text is not a time or an address.
 func DeriveText(c *schema.Column, text string, missing func(string) bool) (string, error) {
-	if c.Part == schema.Whole {
+	d := derivationOf(c)
+	if !d.changes() {
 		return text, nil
 	}
 	if missing(text) {
 		return "", nil
 	}
-	d := derivation{part: c.Part, origin: c.Origin}
 	value, ok := "", false
-	if c.Part.Kind() == schema.Numeric {
+	if c.Kind == schema.Numeric {
 		var v float64
 		v, ok = d.number([]byte(text))
 		value = strconv.FormatFloat(v, 'g', -1, 64)

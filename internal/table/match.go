@@ -232,14 +232,14 @@ func (a *assembler) matchSchema() error {
 	for k, i := range g.features {
 		c := m.Columns[k]
 		a.kinds = append(a.kinds, c.Kind)
-		a.derived = append(a.derived, derivation{c.Part, c.Origin})
+		a.derived = append(a.derived, derivationOf(&c))
 		codes := map[string]int32{}
 		for code, value := range c.Dictionary {
 			codes[value] = int32(code)
 		}
 		a.codes = append(a.codes, codes)
 		r.table.Columns = append(r.table.Columns, Column{Name: c.Name, Number: i + 1, Kind: c.Kind,
-			Part: c.Part, Source: c.Source, Origin: c.Origin, Dictionary: slices.Clone(c.Dictionary)})
+			Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ func (t *Table) Select(rows []int) *Table {
 	s := &Table{File: t.File, Label: selectRows(t.Label, rows), Weight: selectRows(t.Weight, rows), Raw: selectRows(t.Raw, rows)}
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin}
+		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt}
 		for _, row := range rows {
 			if c.Kind == schema.Categorical {
 				column.Codes = append(column.Codes, c.Code(row))
