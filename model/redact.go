@@ -14,7 +14,7 @@ import (
 // training rows. The names of columns, of segments and of positive labels stay, because rows are matched by
 // them.
 //
-// The hash keeps a name from being read, not from being guessed: anybody with the file can test
+// The hash keeps a name from being read, not from being guessed: every reader of the file can test
 // whether it contains a given name.
 func (m *Model) Redacted() (*Model, error) {
 	digest, err := m.Digest()
