@@ -61,6 +61,14 @@ type Stream struct {
 	watch   *shiftWatch
 	used    bool
 
+	batch *feature.Batch // scores rows together; nil: with contributions
+	ahead struct {
+		space  [feature.BatchRows]float64
+		first  int       // of the rows in scores
+		scores []float64 // in space
+		scored bool
+	}
+
 	imputes  bool  // rows with missing values are flagged
 	firstBad error // of the first row without a score
 }
@@ -156,6 +164,7 @@ func (s *Stream) bindColumns(t *table.Table) error {
 		}
 	}
 	if !s.options.Explain {
+		s.batch = feature.NewBatch(s.scorer)
 		return nil
 	}
 	c, err := feature.NewContributions(s.scorer.Map, s.scorer.Weights)
@@ -224,7 +233,7 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 				return more, err
 			}
 		}
-		z, err := s.scorer.Score(t, row)
+		z, err := s.scoreRow(t, row)
 		err = atScoring(err)
 		if err != nil && s.options.OnError.stops() {
 			return true, diag.At(err, diag.Error{File: t.File})
@@ -253,6 +262,21 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		}
 	}
 	return true, nil
+}
+
+// scoreRow returns the score of a row. It scores rows together where none of them has a missing value.
+func (s *Stream) scoreRow(t *table.Table, row int) (float64, error) {
+	if s.batch == nil {
+		return s.scorer.Score(t, row)
+	}
+	if row == 0 || row >= s.ahead.first+len(s.ahead.scores) {
+		s.ahead.first, s.ahead.scores = row, s.ahead.space[:min(len(s.ahead.space), t.Rows()-row)]
+		s.ahead.scored = s.batch.Score(t, row, s.ahead.scores)
+	}
+	if s.ahead.scored {
+		return s.ahead.scores[row-s.ahead.first], nil
+	}
+	return s.scorer.Score(t, row)
 }
 
 // fillRow fills s.row with the row that was scored last.
