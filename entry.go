@@ -108,7 +108,7 @@ func (e *Entry) columnScores(d *Data) (*rowScores, error) {
 		}
 		scores := c.AllValues()
 		if row := slices.IndexFunc(scores, math.IsNaN); row >= 0 {
-			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: e.Column,
+			return nil, &diag.Error{Kind: diag.Data, File: d.table.FileOf(row), Line: d.table.LineOf(row), Column: e.Column,
 				Found: "a missing score", Expected: "a number"}
 		}
 		return &rowScores{values: scores}, nil
@@ -131,7 +131,7 @@ func (s *rowScores) requireAll(name, file string, d *Data, byID bool) error {
 	case file == "":
 		e.Found = fmt.Sprintf("no score of %s for row %d", diag.Quote(name), d.rowNumber(row))
 	}
-	e.Found += fmt.Sprintf(" (line %d of %s)", d.table.LineOf(row), d.table.File)
+	e.Found += fmt.Sprintf(" (line %d of %s)", d.table.LineOf(row), d.table.FileOf(row))
 	others := -1
 	for _, z := range s.values {
 		if z != z {
@@ -413,7 +413,7 @@ func (j *joiner) rowsByID() ([]int, error) {
 	for row := range j.data.Len() {
 		id := idOf(j.data.table.ID, row)
 		if first, twice := where[id]; twice {
-			return nil, &diag.Error{Kind: diag.Data, File: j.data.table.File, Line: j.data.table.LineOf(row), Column: column,
+			return nil, &diag.Error{Kind: diag.Data, File: j.data.table.FileOf(row), Line: j.data.table.LineOf(row), Column: column,
 				Found:    fmt.Sprintf("%s, which is also on line %d", shownID(id), j.data.table.LineOf(first)),
 				Expected: "ids that differ", Hint: "join by more id columns"}
 		}

@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write the generated files: docs/reference/json.md, api/*.txt")
 
 // jsonResults lists the types of the results in the order of the page.
-var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Failure"}
+var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Failure"}
 
 const jsonIntroduction = `# The objects of --json
 
@@ -39,7 +39,8 @@ const jsonNotes = `
 
 ` + "`toptau score --json`" + ` prints one line per row: ` + "`schema_version`, `row`" + ` (from 1), ` + "`id` and `input`" + ` (with --id and --keep: objects that
 contain the row's text in each column), ` + "`score`, `decision`" + ` at the chosen operating point, and ` + "`decisions`" + `, an object that contains the
-decision at each operating point.
+decision at each operating point. With --impute, ` + "`imputed`" + ` lists the columns whose missing value was imputed. With --on-error empty, a row
+that has no score has the score and decision ` + "`null`" + ` and an ` + "`error`" + ` with the reason.
 
 ## Lines of explain
 

@@ -17,6 +17,7 @@ import (
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -35,7 +36,12 @@ type ScoreOptions struct {
 	// among the rows that it assumes; zero: as in training.
 	Probability bool
 	Prevalence  threshold.Rate
-	Progress    func(rows int) // is called with the number of rows scored so far
+	Impute      schema.Impute               // median or zero: imputes values that the model refuses if they are missing; see result.Row.Imputed
+	OnError     BadRows                     // what becomes of rows that have no score
+	OnReject    func(result.Rejected) error // is called with each of these rows; an error ends the stream
+	// Progress is called with the number of rows so far whenever the stream has yielded the rows that have
+	// arrived, so before it waits for more.
+	Progress func(rows int)
 }
 
 // Stream scores rows as it reads them. The exported fields name the parts of every row.
@@ -60,25 +66,48 @@ type Stream struct {
 	best        bestRows
 	watch       *shiftWatch
 	used        bool
+
+	batch *feature.Batch // scores rows together; nil: with contributions
+	ahead struct {
+		space  [feature.BatchRows]float64
+		first  int       // of the rows in scores
+		scores []float64 // in space
+		scored bool
+	}
+
+	imputes  bool  // rows with missing values are flagged
+	firstBad error // of the first row without a score
 }
 
 // chunkRows is the number of rows that a stream holds at a time. Chosen by hand.
 const chunkRows = 4096
 
-// Score reads the first rows from r and returns a stream of scored rows. Its memory does not grow with the
-// input. Score returns an error if the input does not fit the model. Rows yields later errors. In errors the
+// Score reads the first rows from r and returns a stream of scored rows. Rows are scored as they arrive: the
+// stream waits for more only when it has yielded all complete rows. Unless r is a regular file, a goroutine
+// reads r ahead; it ends with r, or with the first read that returns after the end of Rows. The memory does
+// not grow with the input. Score returns an error if the input does not fit the model. Rows yields later errors. In errors the
 // file is r.Name() if r has that method, otherwise "input".
 func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
 	}
-	options.Unlabelled, options.Raw = true, o.Keep
+	if err := o.OnError.check(); err != nil {
+		return nil, err
+	}
+	options.Unlabelled, options.Raw, options.Live, options.Context = true, o.Keep, true, ctx
+	options.Text = o.OnReject != nil
+	if !o.OnError.stops() {
+		options.OnBadRow = table.KeepBadRow
+	}
 	s := &Stream{ctx: ctx, model: m, options: o, scorer: m.TableScorer(feature.Key{})}
 	if s.points, err = pointsFrom(m, o.At); err != nil {
 		return nil, err
 	}
 	if s.probability, err = o.probabilities(m); err != nil {
+		return nil, err
+	}
+	if err := s.imputeMap(); err != nil {
 		return nil, err
 	}
 	if s.reader, err = table.NewReader(readerName(r), r, options); err != nil {
@@ -144,6 +173,7 @@ func (s *Stream) bindColumns(t *table.Table) error {
 		}
 	}
 	if !s.options.Explain {
+		s.batch = feature.NewBatch(s.scorer)
 		return nil
 	}
 	var err error
@@ -199,9 +229,14 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 			if t, err = s.reader.Next(chunkRows); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
+				s.finishTotals()
 				yield(nil, err)
 				return
 			}
+		}
+		if s.totals.Rows == s.totals.Failed && s.firstBad != nil {
+			yield(nil, s.firstBad) // nothing fits: the file is probably not meant
+			return
 		}
 		s.finishTotals()
 		slices.SortFunc(s.best, compareRows)
@@ -215,16 +250,32 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 
 // scoreChunk yields the rows of a chunk. more is false if the caller left the loop.
 func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool) (more bool, err error) {
+	bad := t.Bad
 	for row := range t.Rows() {
 		if err := s.ctx.Err(); err != nil {
 			return true, err
 		}
-		z, err := s.scorer.Score(t, row)
-		if err != nil {
+		for ; len(bad) > 0 && bad[0].Before == row; bad = bad[1:] {
+			if more, err := s.passBadRow(t.File, bad[0], yield); !more || err != nil {
+				return more, err
+			}
+		}
+		z, err := s.scoreRow(t, row)
+		err = atScoring(err)
+		if err != nil && s.options.OnError.stops() {
 			return true, diag.At(err, diag.Error{File: t.File})
 		}
+		if err != nil {
+			if more, err := s.passBadRow(t.File, unscored(t, row, err), yield); !more || err != nil {
+				return more, err
+			}
+			continue
+		}
 		s.totals.Rows++
-		s.watch.addRow(t, row, z)
+		s.fillImputed()
+		if len(s.row.Imputed) == 0 {
+			s.watch.addRow(t, row, z)
+		}
 		s.fillRow(t, row, z)
 		if s.options.Best > 0 {
 			s.best.offer(&s.row, s.options.Best)
@@ -232,7 +283,27 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 			return false, nil
 		}
 	}
+	for _, b := range bad {
+		if more, err := s.passBadRow(t.File, b, yield); !more || err != nil {
+			return more, err
+		}
+	}
 	return true, nil
+}
+
+// scoreRow returns the score of a row. It scores rows together where none of them has a missing value.
+func (s *Stream) scoreRow(t *table.Table, row int) (float64, error) {
+	if s.batch == nil {
+		return s.scorer.Score(t, row)
+	}
+	if row == 0 || row >= s.ahead.first+len(s.ahead.scores) {
+		s.ahead.first, s.ahead.scores = row, s.ahead.space[:min(len(s.ahead.space), t.Rows()-row)]
+		s.ahead.scored = s.batch.Score(t, row, s.ahead.scores)
+	}
+	if s.ahead.scored {
+		return s.ahead.scores[row-s.ahead.first], nil
+	}
+	return s.scorer.Score(t, row)
 }
 
 // fillRow fills s.row with the row that was scored last.
@@ -278,12 +349,13 @@ func (s *Stream) finishTotals() {
 	r := &s.totals
 	r.Warnings = append(r.Warnings, s.reader.Warnings()...)
 	counts := s.scorer.Row.Counts
+	r.Warnings = append(r.Warnings, s.badRowWarnings()...)
 	r.Missing = sumOf(counts.Missing)
 	r.Unknown = sumOf(counts.Unknown) + counts.UnknownIndices
 	if r.Unknown > 0 {
 		r.Warnings = append(r.Warnings, unknownWarning(s.scorer.Map, counts, r.Unknown))
 	}
-	if r.Missing > 0 {
+	if r.Missing > 0 && !s.imputes {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "missing-values",
 			Text: fmt.Sprintf("%s imputed (%s), in %s", text.Plural(r.Missing, "missing value"), s.scorer.Map.Impute,
 				talliesText(s.scorer.Map, counts, false))})

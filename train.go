@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"toptau/diag"
@@ -34,7 +36,11 @@ type TrainOptions struct {
 	Folds        int            // number of folds of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
 	Test         *Data          // rows that measure the chosen model; read with d.Format
-	TestFraction threshold.Rate // fraction of the rows to set aside as the test part; zero: none
+	TestFraction threshold.Rate // fraction of the rows to set aside as the test part, with Format.Time the latest ones; zero: none
+	// LabelDelay is the time after which the label of a row is known. Rows of this time before the test part,
+	// and before each validation period, are not used in the training that is measured there. It requires
+	// Format.Time, with dates or seconds since 1970.
+	LabelDelay Delay
 
 	// Delta requests a threshold with a guarantee that may fail with this probability. Zero: no guarantee.
 	Delta threshold.Rate
@@ -54,6 +60,31 @@ type TrainOptions struct {
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
 	Seed           uint64                // seed of every random choice; 0 is 1
 	Progress       func(result.Progress) // is called as the training proceeds
+}
+
+// Delay is a time span. As text it may have days and weeks: "30d", "2w", "36h".
+type Delay time.Duration
+
+// UnmarshalText reads what time.ParseDuration reads, and a number of days or weeks.
+func (d *Delay) UnmarshalText(value []byte) error {
+	digits, days := string(value), 0.0
+	if number, found := strings.CutSuffix(digits, "d"); found {
+		digits, days = number, 1
+	} else if number, found := strings.CutSuffix(digits, "w"); found {
+		digits, days = number, 7
+	}
+	var span time.Duration
+	n, err := strconv.ParseFloat(digits, 64)
+	if days == 0 {
+		span, err = time.ParseDuration(digits)
+	} else if n *= days * 24; err == nil && n < 1e6 {
+		span = time.Duration(n * float64(time.Hour))
+	}
+	if err != nil || span <= 0 {
+		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)), Expected: "a time such as 30d, 2w or 36h"}
+	}
+	*d = Delay(span)
+	return nil
 }
 
 // Trained is a model that Train chose.
@@ -148,7 +179,7 @@ func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 // searchOptions checks the options and returns them for package tune.
 func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
-		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}, Folds: o.Folds, TestShare: o.TestFraction, Delta: o.Delta,
+		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
 		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}

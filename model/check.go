@@ -42,7 +42,7 @@ func (p *Parts) checkSchema() error {
 	}
 	names, last := map[string]bool{}, 0
 	for _, c := range s.Columns {
-		if c.Number <= last || c.Number > s.Width {
+		if c.Number < last || c.Number == last && c.Part == schema.Whole || c.Number > s.Width {
 			return fmt.Errorf("column %q has number %d", c.Name, c.Number)
 		}
 		last = c.Number
@@ -52,6 +52,13 @@ func (p *Parts) checkSchema() error {
 		names[c.Name] = true
 		if c.Kind != schema.Numeric && c.Kind != schema.Categorical {
 			return fmt.Errorf("column %q has kind %q", c.Name, c.Kind)
+		}
+		if derived := c.Part != schema.Whole; !c.Part.Known() || derived && (c.Part.Kind() != c.Kind || c.Source == "") ||
+			!derived && c.Source != "" || c.Part != schema.Seconds && c.Origin != 0 || !finite(c.Origin) {
+			return fmt.Errorf("column %q has part %q of %q", c.Name, c.Part, c.Source)
+		}
+		if c.Salt != "" && c.Kind != schema.Categorical {
+			return fmt.Errorf("column %q has a salt", c.Name)
 		}
 	}
 	if err := checkRoles(s); err != nil {

@@ -29,10 +29,14 @@ type Name struct {
 
 // Column is the column of a feature.
 type Column struct {
-	Name       string   `json:"name"`   // as in Name
-	Number     int      `json:"number"` // as in Name
-	Kind       Kind     `json:"kind"`   // the kind of its values
-	Dictionary []string `json:"-"`      // Categorical: the values with codes 0, 1, ...
+	Name       string   `json:"name"`                       // as in Name
+	Number     int      `json:"number"`                     // as in Name
+	Kind       Kind     `json:"kind"`                       // the kind of its values
+	Part       Part     `json:"part,omitempty" since:"2"`   // what the feature takes from a time or an address; "": the value itself
+	Source     string   `json:"source,omitempty" since:"2"` // with Part: the column's name in the file
+	Origin     float64  `json:"origin,omitempty" since:"2"` // with Part Seconds: what they count from, in seconds since 1970
+	Salt       string   `json:"salt,omitempty" since:"2"`   // Categorical: the model keeps hashes of its categories, made with this text
+	Dictionary []string `json:"-"`                          // Categorical: the values with codes 0, 1, ...
 }
 
 // Kind is the kind of a column's values.

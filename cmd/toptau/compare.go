@@ -23,7 +23,7 @@ import (
 
 // compareCommand trains every learner on every encoding and evaluates them on a test part.
 type compareCommand struct {
-	Data string `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Data []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
 	goalFlags
 	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
 	Against    string   `default:"logistic" placeholder:"NAME" help:"The entry that the others are compared with (default logistic)."`

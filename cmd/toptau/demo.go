@@ -17,7 +17,7 @@ import (
 
 // demoCommand generates simulated traffic, trains a model and evaluates it.
 type demoCommand struct {
-	Rows int    `default:"20000" help:"Rows of the training data; as many fresh ones measure the model."`
+	Rows int    `default:"10000" help:"Rows of the training data; as many fresh ones measure the model."`
 	Seed uint64 `default:"1" help:"The seed of the data and the split."`
 	Dir  string `file:"dir" placeholder:"DIR" help:"Keep the data and the model in this directory (default: a temporary one, removed)."`
 }
@@ -28,9 +28,10 @@ const (
 	demoFresh = "later.csv"
 	demoModel = "model.json"
 	demoGoal  = "1%"
+	demoShare = "5%"
 	demoDelta = "5%"
 	demoPage  = "report.html"
-	demoShare = "5%"
+	demoBest  = 3
 )
 
 func (c *demoCommand) Run(s *cli.Session) error {
@@ -63,14 +64,16 @@ several types, and the detectors are noisy. Analysts can live with false alarms 
 		return err
 	}
 	at := evaluation.Points[0].Decisions
+	if err := c.explain(s, dir, trained); err != nil {
+		return err
+	}
 	s.Printf(`
 What this means: of 1,000 alerts about %.0f are attacks; the model finds %s of all attacks, and %s of the benign
-flows raise an alarm. The threshold has a guarantee: with a confidence of 95 %%, at most %s of all later flows of this
-kind do. %.1f s in all.
-`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate),
-		text.Percent(threshold.MustRate(demoGoal).Float64()), time.Since(started).Seconds())
+flows raise an alarm. With confidence 95 %% new flows of this kind keep the budget of %s.
+%.1f s in all.
+`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate), demoGoal, time.Since(started).Seconds())
 	if c.Dir == "" {
-		s.Printf("The files were temporary: toptau demo --dir DIR keeps them, and the three commands work on your own files.\n")
+		s.Printf("The files were temporary: toptau demo --dir DIR keeps them, and the commands work on your own files.\n")
 	}
 	return nil
 }
@@ -127,7 +130,7 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 	if err != nil {
 		return nil, err
 	}
-	e, err := toptau.Evaluate(s, fresh, []toptau.Entry{{Name: "model", Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
+	e, err := toptau.Evaluate(s, fresh, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -138,10 +141,19 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 		return e, s.Emit(comparison{Training: &trained.Result, Evaluation: &e.Evaluation})
 	}
 	printEvaluation(s, e)
-	if c.Dir != "" {
-		s.Printf("report: %s\n", filepath.Join(c.Dir, demoPage))
-	}
 	return e, nil
+}
+
+// explain shows the reasons of the first alerts.
+func (c *demoCommand) explain(s *cli.Session, dir string, trained *toptau.Trained) error {
+	c.command(s, "toptau explain %s %s --best %d", demoModel, demoFresh, demoBest)
+	in, err := toptau.OpenFiles(filepath.Join(dir, demoFresh))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return writeRows(s, trained.Model, in, toptau.ScoreOptions{Best: demoBest, Explain: true, Progress: func(int) {}},
+		&explanations{w: s.Stdout, top: 5})
 }
 
 // command shows what a user would type.

@@ -22,13 +22,13 @@ import (
 
 // explainCommand shows what each column adds to a score.
 type explainCommand struct {
-	Model   string `file:"in" arg:"" help:"A model file."`
-	Data    string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
-	At      string `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
-	Best    int    `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
-	Top     int    `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
-	Columns bool   `help:"Show what each column does to the scores of all rows, instead of single rows."`
-	CSV     bool   `name:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
+	Model   string   `file:"in" arg:"" help:"A model file."`
+	Data    []string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
+	At      string   `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
+	Best    int      `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
+	Top     int      `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
+	Columns bool     `help:"Show what each column does to the scores of all rows, instead of single rows."`
+	CSV     bool     `name:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
 	verifyFlags
 	schema.Format
 }
@@ -58,13 +58,18 @@ func (c *explainCommand) Run(s *cli.Session) error {
 	case c.CSV:
 		w = &csvExplanations{w: csv.NewWriter(s.Stdout), top: cmp.Or(c.Top, 5)}
 	}
-	return writeRows(s, m, c.Data, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
+	in, err := openRows(s, c.Data, false)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return writeRows(s, m, in, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", text.Count(rows)) }}, w)
 }
 
 // printColumns prints the table of all columns.
 func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
-	in, err := openRows(s, c.Data)
+	in, err := openRows(s, c.Data, false)
 	if err != nil {
 		return err
 	}
@@ -142,6 +147,8 @@ func (e *explanations) write(r *result.Row) error {
 	return err
 }
 
+func (e *explanations) flush() {}
+
 func (e *explanations) end() error { return nil }
 
 // jsonExplanations prints one object a row.
@@ -172,6 +179,8 @@ func (e *jsonExplanations) write(r *result.Row) error {
 		Terms         []result.Reason `json:"terms"`
 	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], average, r.Offset, e.stream.Reasons(r)})
 }
+
+func (e *jsonExplanations) flush() {}
 
 func (e *jsonExplanations) end() error { return nil }
 
@@ -211,6 +220,8 @@ func (e *csvExplanations) write(r *result.Row) error {
 	}
 	return nil
 }
+
+func (e *csvExplanations) flush() { e.w.Flush() }
 
 func (e *csvExplanations) end() error {
 	e.w.Flush()

@@ -12,7 +12,7 @@ var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Valid
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{
-	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), libsvm or idx (default: detected).", Values: []string{"csv", "libsvm", "idx"}},
+	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm or idx (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx"}},
 	"delimiter":   {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
 	"header":      {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
 	"label":       {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
@@ -24,9 +24,12 @@ var flagOptions = map[string]cli.Option{
 	"group":       {Group: "Data", Placeholder: "COL", Help: "A column whose equal values are never split between parts."},
 	"segment":     {Group: "Data", Placeholder: "COL", Help: "A column whose values may have thresholds of their own. It is never a feature."},
 	"time":        {Group: "Data", Placeholder: "COL", Help: "A column that orders the rows in time. It is never a feature."},
+	"file-column": {Group: "Data", Placeholder: "NAME", Help: "Call the name of the file NAME, so that --id, --group, --segment and --time can refer to it. It is never a feature."},
 	"missing":     {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A spelling of a missing value, besides the empty field; repeatable."},
 	"categorical": {Group: "Data", Placeholder: "COLS", Whole: true, Aliases: []string{"symbolic"}, Help: "Columns whose values are categories even if they look like numbers."},
 	"numeric":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are numbers."},
+	"date":        {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of times (2024-05-31 23:59:59, or seconds since 1970): hour, weekday, day of the month and seconds are features. The first three also without the flag, if all first values are times."},
+	"address":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of IP addresses: the networks /8, /16 and /24 (IPv6: /32, /48, /64) and the range are features (default: if all first values are addresses)."},
 	"width":       {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
 
 	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees) or scorecard+leaves (default raw).", Values: text.Strings(schema.Encodings())},
@@ -58,6 +61,7 @@ var flagOptions = map[string]cli.Option{
 	"class-weight":         {Placeholder: "W", Help: "logistic, svm: the weight of the positives, a number or balanced (default 1). The methods for the top compare the classes, so it has no effect on them.", Values: []string{"balanced"}},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
 	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
+	"label-delay":          {Group: "Data", Placeholder: "TIME", Help: "With --time: labels are known only after this time (30d, 2w, 36h), so rows of that time before the test part or a validation period take no part in the training that is measured there."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
 	"out-of-fold":          {Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
 	"calibration-fraction": {Placeholder: "RATE", Aliases: []string{"calibration-share"}, Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},

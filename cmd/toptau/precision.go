@@ -21,8 +21,13 @@ func (c *scoreCommand) printPrecision(s *cli.Session, m *model.Model) error {
 	if c.Best > 0 || c.Keep || c.Output != "" {
 		return &diag.Error{Kind: diag.Usage, Param: "precision", Found: "together with --best, --keep or --output", Expected: "a table instead of rows"}
 	}
+	in, err := openRows(s, c.Data, false)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	w := &precisionTable{}
-	err := writeRows(s, m, c.Data, toptau.ScoreOptions{Format: c.Format, At: c.At, Probability: true, Prevalence: c.Prevalence,
+	err = writeRows(s, m, in, toptau.ScoreOptions{Format: c.Format, At: c.At, Probability: true, Prevalence: c.Prevalence,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}, w)
 	if err != nil {
 		return err
@@ -74,12 +79,17 @@ type precisionTable struct {
 func (p *precisionTable) begin(*toptau.Stream) error { return nil }
 
 func (p *precisionTable) write(r *result.Row) error {
+	if r.Probability == nil {
+		return nil // a row without a score
+	}
 	p.rows = append(p.rows, scoredRow{r.Score, *r.Probability})
 	if r.Decisions[0] {
 		p.alerts++
 	}
 	return nil
 }
+
+func (p *precisionTable) flush() {}
 
 func (p *precisionTable) end() error {
 	slices.SortFunc(p.rows, func(a, b scoredRow) int { return cmp.Compare(b.score, a.score) })

@@ -20,14 +20,14 @@ import (
 
 // thresholdCommand computes a threshold, and changes the operating points of a model.
 type thresholdCommand struct {
-	Data    string `file:"in" arg:"" optional:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input. None with --remove and --default."`
-	Model   string `file:"in" placeholder:"MODEL" help:"Give this model a new operating point, or change one."`
-	Score   string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
-	Scores  string `file:"in" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
-	Remove  string `placeholder:"NAME" help:"Remove this operating point of --model."`
-	Default string `placeholder:"NAME" help:"Make this operating point of --model the default."`
-	Note    string `placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
-	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
+	Data    []string `file:"in" arg:"" optional:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input. None with --remove and --default."`
+	Model   string   `file:"in" placeholder:"MODEL" help:"Give this model a new operating point, or change one."`
+	Score   string   `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
+	Scores  string   `file:"in" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
+	Remove  string   `placeholder:"NAME" help:"Remove this operating point of --model."`
+	Default string   `placeholder:"NAME" help:"Make this operating point of --model the default."`
+	Note    string   `placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
+	Output  string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
 	goalFlags
 	signFlags
@@ -66,7 +66,9 @@ func (c *thresholdCommand) Run(s *cli.Session) error {
 }
 
 // edits reports whether points are only removed or reordered, which needs no data.
-func (c *thresholdCommand) edits() bool { return c.Data == "" && (c.Remove != "" || c.Default != "") }
+func (c *thresholdCommand) edits() bool {
+	return len(c.Data) == 0 && (c.Remove != "" || c.Default != "")
+}
 
 // check refuses flags that contradict each other.
 func (c *thresholdCommand) check() error {
@@ -76,7 +78,7 @@ func (c *thresholdCommand) check() error {
 	needsModel := map[string]bool{"sign": c.Sign != nil, "verify-key": c.VerifyKey != nil, "force": c.Force, "replace": c.Replace != "",
 		"remove": c.Remove != "", "default": c.Default != "", "note": c.Note != ""}
 	switch {
-	case c.Data == "" && !c.edits():
+	case len(c.Data) == 0 && !c.edits():
 		return usage("", "no data", "held-out labelled rows")
 	case c.Output != "" && c.Model == "":
 		return usage("model", "", "the model to write to "+diag.Quote(c.Output))
@@ -207,7 +209,7 @@ func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := toptau.Read(s, c.Data, c.Format)
+	data, err := readData(s, c.Data, c.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +249,7 @@ func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) 
 	if err != nil {
 		return nil, err
 	}
-	data, err := toptau.Read(s, c.Data, format)
+	data, err := readData(s, c.Data, format)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,10 @@ import (
 
 // trainCommand chooses a model for a goal, fits it and reports what to expect of it.
 type trainCommand struct {
-	Data       string `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Output     string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Report     string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
-	ReportDate string `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
+	Data       []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
+	Output     string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
+	ReportDate string   `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
 	goalFlags
 	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
@@ -91,7 +91,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		return err
 	}
 	if c.Report != "" {
-		date := cmp.Or(c.ReportDate, fileDate(c.Data))
+		date := cmp.Or(c.ReportDate, fileDate(c.Data[0]))
 		if err := s.WriteFile(c.Report, func(w io.Writer) error { return trained.WriteReport(context.WithoutCancel(s), w, date) }); err != nil {
 			return err
 		}
@@ -125,8 +125,8 @@ type part struct {
 }
 
 // readParts reads the training data and the other parts as files of the same columns.
-func readParts(s *cli.Session, path string, f toptau.Format, others ...part) (*toptau.Data, error) {
-	data, err := toptau.Read(s, path, f)
+func readParts(s *cli.Session, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
+	data, err := readData(s, paths, f)
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,9 @@ func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
+	if t.Sparse == nil && o.Impute == schema.ImputeError {
+		f.addMedians()
+	}
 	if err := f.m.prepare(); err != nil {
 		return nil, nil, &diag.Error{Kind: diag.Data, Found: "the columns cannot be encoded", Err: err}
 	}
@@ -75,7 +78,8 @@ type fitter struct {
 	rows    []int     // of positive weight
 	weights []float64 // by position in rows; nil: all 1
 	m       *Map
-	never   int // LIBSVM: number of indices without a value
+	rare    []diag.Warning // about columns with rare names
+	never   int            // LIBSVM: number of indices without a value
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {
@@ -227,7 +231,15 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	}
 	in := Input{Column: j, Name: column.Name, Kind: schema.Categorical}
 	var masses []float64
-	for _, code := range order {
+	kept := f.frequent(order, c.masses)
+	if in.Rare = len(kept) < len(order); in.Rare {
+		f.noteRare(columnLabel(column), len(order), len(kept))
+	}
+	if len(kept) == 0 {
+		f.drop(j, "rare values")
+		return
+	}
+	for _, code := range kept {
 		in.Categories = append(in.Categories, column.Dictionary[code])
 		masses = append(masses, c.masses[code].Value())
 	}
@@ -236,6 +248,13 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	}
 	if level {
 		masses = append(masses, missing)
+	}
+	if in.Rare {
+		var rare detmath.Sum
+		for _, code := range order[len(kept):] {
+			rare.Add(c.masses[code].Value())
+		}
+		masses = append(masses, rare.Value())
 	}
 	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: len(f.m.Inputs), Missing: level, Scale: f.scales(masses)})
 	f.m.Inputs = append(f.m.Inputs, in)
@@ -288,6 +307,7 @@ func (f *fitter) warnings() []diag.Warning {
 				Text: fmt.Sprintf("dropped %s %s: %s", text.Count(n), what, enumerate(names[reason]))})
 		}
 	}
+	list = append(list, f.rare...)
 	if f.never > 0 {
 		noun := "indices"
 		if f.never == 1 {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"slices"
+	"strings"
 
 	"toptau/diag"
 	"toptau/schema"
@@ -17,14 +18,16 @@ type roles struct {
 	time     int
 	ids      []int
 	kept     []int // kept as text besides their role
+	fileID   bool  // the name of the file is an id as well
 
 	other  []bool // by column: neither feature nor label
 	forced map[int]schema.Kind
+	parts  map[int][]schema.Part // of the columns that the options name as times or addresses
 }
 
 // newRoles gives columns the roles that the options name.
 func newRoles(o *Options, n *names) (*roles, error) {
-	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}}
+	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}, parts: map[int][]schema.Part{}}
 	for _, f := range []struct {
 		param, ref string
 		to         *int
@@ -35,6 +38,10 @@ func newRoles(o *Options, n *names) (*roles, error) {
 		{"segment", o.Segment, &r.segment},
 		{"time", o.Time, &r.time},
 	} {
+		if o.isFileColumn(f.ref) && f.to != &r.label && f.to != &r.weight {
+			*f.to = -1
+			continue
+		}
 		i, err := n.findOne(f.param, f.ref)
 		if err != nil {
 			return nil, err
@@ -45,7 +52,18 @@ func newRoles(o *Options, n *names) (*roles, error) {
 		}
 	}
 	var err error
-	if r.ids, err = n.findAll("id", o.ID); err != nil {
+	ids := o.ID
+	if o.FileColumn != "" {
+		ids = nil
+		for part := range strings.SplitSeq(strings.Join(o.ID, ","), ",") {
+			if part = strings.TrimSpace(part); o.isFileColumn(part) {
+				r.fileID = true
+			} else if part != "" {
+				ids = append(ids, part)
+			}
+		}
+	}
+	if r.ids, err = n.findAll("id", ids); err != nil {
 		return nil, err
 	}
 	r.remember(o, n)
@@ -137,6 +155,22 @@ func (r *roles) forceKinds(o *Options, n *names) error {
 			return sameColumn(n, i, "categorical", "numeric")
 		}
 		r.forced[i] = schema.Numeric
+	}
+	for _, f := range []struct {
+		param string
+		refs  []string
+		parts []schema.Part
+	}{{"date", o.Date, append(slices.Clone(timeParts), schema.Seconds)}, {"address", o.Address, addressParts}} {
+		columns, err := n.findAll(f.param, f.refs)
+		if err != nil {
+			return err
+		}
+		for _, i := range columns {
+			if k, ok := r.forced[i]; ok {
+				return sameColumn(n, i, string(k), f.param)
+			}
+			r.parts[i] = f.parts
+		}
 	}
 	return nil
 }

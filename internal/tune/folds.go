@@ -66,6 +66,7 @@ func newFolds(s *parts) (*folds, error) {
 		return nil, err
 	}
 	for i, fold := range list {
+		fold.Train = s.delay.known(fold.Train, s.delay.startOf(fold.Validation))
 		train, validation := CountRows(t.Label, fold.Train), CountRows(t.Label, fold.Validation)
 		if min(train.Positives, train.Negatives, validation.Positives, validation.Negatives) == 0 {
 			continue // periods or groups of one class

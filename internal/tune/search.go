@@ -19,9 +19,10 @@ type SearchOptions struct {
 	Surrogate surrogate.Name   // of the methods; "": hinge
 	Feature   feature.Options  // Encode and Seed are ignored; Trees 0: 100, or 200 for fewer than severalRows rows
 
-	TestShare threshold.Rate // fraction of the rows set aside for a final measurement; unset: none
-	Folds     int            // 0: 3, or 5 for fewer than fewRows rows
-	FoldRows  int            // training rows per fold at most; 0: defaultFoldRows
+	TestShare  threshold.Rate // fraction of the rows set aside for a final measurement; unset: none
+	LabelDelay time.Duration  // time until a label is known; 0: at once
+	Folds      int            // 0: 3, or 5 for fewer than fewRows rows
+	FoldRows   int            // training rows per fold at most; 0: defaultFoldRows
 
 	// ClassWeight is the weight of the positives in logistic regression and the support vector machine, relative
 	// to the negatives; 0: 1. The other learners compare classes, so that it has no effect.
