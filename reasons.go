@@ -105,9 +105,15 @@ func averageOf(a *model.Averages, column int) float64 {
 func reasonsOf(columns []string, adds []float64, values []string, a *model.Averages) []result.Reason {
 	list := []result.Reason{}
 	for j, x := range adds {
-		if above := x - averageOf(a, j); x != 0 || above != 0 {
-			list = append(list, result.Reason{Column: columns[j], Value: values[j], Adds: x, AboveAverage: above})
+		above := x - averageOf(a, j)
+		if x == 0 && above == 0 {
+			continue
 		}
+		r := result.Reason{Column: columns[j], Adds: x, AboveAverage: above}
+		if j < len(values) {
+			r.Value = values[j]
+		}
+		list = append(list, r)
 	}
 	slices.SortStableFunc(list, func(a, b result.Reason) int {
 		return cmp.Compare(math.Abs(b.AboveAverage), math.Abs(a.AboveAverage))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding"
 	"slices"
 	"strings"
 
@@ -51,7 +52,8 @@ func takesValue(known []*kong.Flag, arg string) bool {
 	name, long := strings.CutPrefix(arg, "--")
 	for _, f := range known {
 		if long && (f.Name == name || slices.Contains(f.Aliases, name)) || !long && len(arg) == 2 && f.Short == rune(arg[1]) {
-			return !f.IsBool() && !f.IsCounter()
+			_, reads := f.Target.Addr().Interface().(encoding.TextUnmarshaler) // a bool that is read from text takes a value
+			return reads || !f.IsBool() && !f.IsCounter()
 		}
 	}
 	return false
