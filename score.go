@@ -143,7 +143,14 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	}
 	s.Columns = c.Columns
 	s.row.Contributions = make([]float64, len(c.Columns))
-	s.explain = func(r *result.Row) { r.Offset = s.scorer.Offset + c.Row(&s.scorer.Row, r.Contributions) }
+	s.explain = func(r *result.Row) {
+		r.Offset = s.scorer.Offset + c.Row(&s.scorer.Row, r.Contributions)
+		sum := r.Offset
+		for _, adds := range r.Contributions {
+			sum += adds
+		}
+		r.Rounding = r.Score - sum
+	}
 	return nil
 }
 

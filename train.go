@@ -26,6 +26,10 @@ type TrainOptions struct {
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
 	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError
 
+	// Monotone lists columns with which the score may only rise, or only fall. The model is then a sum of boosted
+	// trees, or an average of such sums: the other learners do not keep directions.
+	Monotone []schema.Sign
+
 	Folds        int            // number of folds of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
 	Test         *Data          // rows that measure the chosen model; read with d.Format
@@ -129,7 +133,7 @@ func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 // searchOptions checks the options and returns them for package tune.
 func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
-		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}, Folds: o.Folds, TestShare: o.TestFraction, Delta: o.Delta,
+		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Folds: o.Folds, TestShare: o.TestFraction, Delta: o.Delta,
 		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
@@ -236,8 +240,8 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 	if m.Settings.Solver == method.Adam {
 		m.Settings.Start, m.Settings.Minibatches = method.ZeroStart, 1
 	}
-	if m.Folds > 0 || c.Learner == method.Ramp {
-		return m // a mean of fits has no objective, and the ramp's objective has no lower bound
+	if m.Folds > 0 || c.Learner == method.Ramp || c.Learner == method.Boosting {
+		return m // a mean of fits and boosting have no objective, and the ramp's has no lower bound
 	}
 	m.Evidence = &model.Evidence{Bounds: result.NewBounds(t.At.F, t.AtZero.F, t.Bound, false), Threshold: t.At.T}
 	if t.Certified != nil {
@@ -306,6 +310,9 @@ func candidateOf(c *tune.Candidate) result.Candidate {
 	}
 	if c.Anchor > 0 {
 		r.Anchor = &c.Anchor
+	}
+	if c.Trees > 0 {
+		r.Trees = &c.Trees
 	}
 	if c.Status == tune.Fitted {
 		r.CrossValidation = &c.Estimate

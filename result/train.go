@@ -71,6 +71,7 @@ type Candidate struct {
 	method.Problem
 	// ramp: lambda of the logistic regression that it starts from
 	Anchor          *float64  `json:"anchor,omitempty"`
+	Trees           *int      `json:"trees,omitempty"`  // of boosting
 	Status          string    `json:"status"`           // fitted, skipped or unfinished
 	Reason          string    `json:"reason,omitempty"` // why it was skipped
 	CrossValidation *Estimate `json:"cross_validation"` // criterion; null: not fitted in all folds

@@ -176,7 +176,8 @@ func (e *jsonExplanations) write(r *result.Row) error {
 		Decision      bool           `json:"decision"`
 		Offset        float64        `json:"offset"`
 		Terms         []term         `json:"terms"`
-	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], r.Offset, terms})
+		Rounding      float64        `json:"rounding"`
+	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], r.Offset, terms, r.Rounding})
 }
 
 func (e *jsonExplanations) end() error { return nil }

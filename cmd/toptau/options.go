@@ -24,9 +24,10 @@ var flagOptions = map[string]cli.Option{
 	"numeric":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are numbers."},
 	"width":       {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
 
-	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees) or scorecard+leaves (default raw)."},
-	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns), all (one-hot columns too) or none (default standard)."},
+	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), pairs (of trees that read two columns) or additive (a step function of each column) (default raw)."},
+	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns, but not LIBSVM indices of 0 and 1), all (one-hot columns and those too) or none (default standard)."},
 	"impute":          {Group: "Features", Placeholder: "NAME", Help: "How a missing value is encoded: error (refused), median, zero or indicator (default error)."},
+	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
 	"fit method":  {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np."},
@@ -46,10 +47,10 @@ var flagOptions = map[string]cli.Option{
 	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32)."},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
-	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, the eight methods, or all (default: logistic, ramp and the convex methods for the goal)."},
-	"compare method":       {Placeholder: "NAMES", Help: "Only these learners next to logistic and svm, which are always compared: ramp, the eight methods, or all (default: ramp and the convex methods for the goal)."},
-	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
-	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three)."},
+	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal)."},
+	"compare method":       {Placeholder: "NAMES", Help: "Only these learners next to logistic and svm, which are always compared: ramp, boosting, the eight methods, or all (default: boosting, ramp and the convex methods for the goal)."},
+	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs, boosted, leaves)."},
+	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs, boosted, leaves)."},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
 	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},

@@ -218,6 +218,9 @@ func candidateLines(r *result.Training) []string {
 }
 
 func candidateText(c *result.Candidate) string {
+	if c.Trees != nil {
+		return fmt.Sprintf("%14s  %s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), text.Plural(*c.Trees, "tree"))
+	}
 	return fmt.Sprintf("%14s  %s%s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), c.Problem.Hyperparameters(),
 		optional(" around logistic with lambda %v", c.Anchor))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -140,7 +141,7 @@ func (c *candidates) release(i int) {
 		return
 	}
 	for _, r := range c.folds.list {
-		delete(r.encoded, e)
+		maps.DeleteFunc(r.encoded, func(key encodingKey, _ *encodedFold) bool { return key.encode == e })
 	}
 }
 
@@ -178,8 +179,11 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	list := c.folds.list
 	defer func() { t.seconds = time.Since(start).Seconds() / float64(len(list)) }()
 	paths := make([]foldPath, len(list))
+	if sum := findTask(c.plan.tasks, method.Boosting, t.Features); sum != nil && sum != t && sum.best >= 0 {
+		t.trees = sum.tried[sum.best].Trees
+	}
 	err := parallel.ForErr(len(paths), func(i int) error {
-		x, err := list[i].encode(ctx, t.Features)
+		x, err := list[i].encode(ctx, t.key(), !t.learner.summed)
 		if err != nil {
 			return err
 		}
@@ -189,7 +193,7 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	if err != nil {
 		return &encodingError{err, c.plan.options.Features != nil || t.Features == feature.EncodeRaw}
 	}
-	if x := paths[0].x.train; c.plan.tooLarge(t, x.Cols()*x.Rows()) {
+	if x := paths[0].x.train; x != nil && c.plan.tooLarge(t, x.Cols()*x.Rows()) {
 		return skipReason(ctx, t, x)
 	}
 	grid, err := c.grid(t)
@@ -317,7 +321,7 @@ const (
 
 func newFoldPath(t *task, r *foldRows, x *encodedFold) foldPath {
 	anchor := func(_ context.Context, lambda float64) ([]float64, error) { return x.logistic[lambda], nil }
-	fit := t.learner.start(x.train, fitOptions{anchor: anchor, tolerance: foldTolerance, gap: foldGap})
+	fit := t.learner.start(x.train, fitOptions{features: x.features, anchor: anchor, tolerance: foldTolerance, gap: foldGap})
 	if t.Learner != method.Logistic {
 		return foldPath{r, x, fit}
 	}
@@ -328,6 +332,18 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold) foldPath {
 		}
 		return f, err
 	}}
+}
+
+// smallGain is the part of a standard error by which more trees must be better than fewer.
+const smallGain = 0.1
+
+// margin is the gain in the criterion from which a later setting replaces the best one. Settings of boosting run
+// from few trees to many.
+func (t *task) margin() float64 {
+	if !t.learner.summed {
+		return 0
+	}
+	return smallGain * t.score().StandardError
 }
 
 // fitSetting fits a candidate in every fold and scores it. Every fold is fitted even if another one failed: a
@@ -365,7 +381,7 @@ func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
 		c.ZeroOptimal = c.ZeroOptimal && zero[i]
 	}
 	c.Status, c.Estimate = Fitted, averageScore(values, positives)
-	if c.usable() && (t.best < 0 || c.Mean > t.tried[t.best].Mean) {
+	if c.usable() && (t.best < 0 || c.Mean > t.score().Mean+t.margin()) {
 		t.best, t.scores = len(t.tried), scores
 	}
 }

@@ -50,10 +50,14 @@ const manyIndices = 1000
 // several kilobytes per column and fold. Chosen by hand.
 const manyColumns = 10_000
 
+// defaultEncodings are tried if none is named.
+var defaultEncodings = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodePairs, feature.EncodeBoosted,
+	feature.EncodeLeaves}
+
 // encodingsFor returns the encodings that can differ on a table and are worth their time.
 func encodingsFor(t *table.Table) []feature.Encode {
 	if feature.Encodable(t) && (t.Sparse == nil || t.Sparse.Cols <= manyIndices) && len(t.Columns) <= manyColumns {
-		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
+		return defaultEncodings
 	}
 	return []feature.Encode{feature.EncodeRaw} // only categories, or many indices
 }

@@ -372,7 +372,7 @@ func TestCancelledSearchKeepsWhatIsFinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 4 || f.NotTried[0].String() != "logistic on leaves" ||
+	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 4 || f.NotTried[0].String() != "ramp on raw" ||
 		!strings.Contains(warned(f), "stopped-early") {
 		t.Errorf("cancelled %v, not tried %v, %s", f.Cancelled, f.NotTried, warned(f))
 	}
@@ -483,7 +483,7 @@ func TestSearchRefuses(t *testing.T) {
 			"method patmat-np, expected a goal with a rate"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{}}, diag.Usage, "missing method"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"best"}}, diag.Usage, "expected logistic, svm, ramp, toppush"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"best"}}, diag.Usage, "expected logistic, svm, ramp, boosting, toppush"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Features: []feature.Encode{"best"}}, diag.Usage, `encoding "best"`},
 		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, diag.Usage, "folds 1"},
 		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, diag.Usage, "missing delta"},

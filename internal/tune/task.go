@@ -58,11 +58,31 @@ type task struct {
 	anchorOnly bool // the ramp starts from it; it cannot be chosen
 
 	tried       []Candidate
+	trees       int          // on a boosted encoding: the number of its trees; 0: the default
 	best        int          // index into tried; -1: none
 	first       int          // index of tried[0] in Found.Candidates
 	scores      []foldScores // of the best setting, for each fold
 	seconds     float64      // per fold, with the encoding
 	zeroOptimal bool         // skipped, and w = 0 is the optimum of all its settings
+}
+
+// encodingKey is an encoding with the number of trees of a boosted one, 0 for the default.
+type encodingKey struct {
+	encode feature.Encode
+	trees  int
+}
+
+// key returns the encoding that the search fits the task on.
+func (t *task) key() encodingKey { return encodingKey{t.Features, t.trees} }
+
+// refitKey returns the encoding that the best setting needs.
+func (t *task) refitKey() encodingKey {
+	return encodingKey{t.Features, max(t.trees, t.tried[t.best].Trees)}
+}
+
+// hasIntercept reports whether the threshold of the fit is minus an intercept.
+func (t *task) hasIntercept() bool {
+	return t.Learner == method.Logistic || t.Learner == method.Boosting
 }
 
 // score returns the criterion of the best setting.
