@@ -54,17 +54,18 @@ func (m *Map) FirstRounds(rounds int) (*Map, error) {
 
 // shape is the size of boosted trees.
 type shape struct {
-	rounds int // most trees, without Options.Rounds
-	leaves int // most leaves of a tree
-	depth  int // most questions on the way to a leaf; 0: no limit
+	rounds int     // most trees, without Options.Rounds
+	leaves int     // most leaves of a tree
+	depth  int     // most questions on the way to a leaf; 0: no limit
+	rate   float64 // part of a tree's values that is added (shrinkage)
 }
 
 // shapes are the sizes by encoding: trees of one question add curves of single columns, trees of two questions
 // add functions of pairs. Chosen on half of the sets of docs/results/quality.md, which names them.
 var shapes = map[Encode]shape{
-	EncodeAdditive: {rounds: 300, leaves: 2, depth: 1},
-	EncodePairs:    {rounds: 300, leaves: 4, depth: 2},
-	EncodeBoosted:  {rounds: 200, leaves: 16},
+	EncodeAdditive: {rounds: 300, leaves: 2, depth: 1, rate: 0.1},
+	EncodePairs:    {rounds: 300, leaves: 4, depth: 2, rate: 0.1},
+	EncodeBoosted:  {rounds: 300, leaves: 16, rate: 0.05},
 }
 
 // DefaultRounds returns the number of trees of a boosted encoding, at most.
@@ -72,12 +73,11 @@ func DefaultRounds(e Encode) int { return shapes[e].rounds }
 
 // boosting has the settings of boosting. Chosen on the same half of the sets.
 var boosting = struct {
-	rate        float64 // part of a tree's values that is added (shrinkage)
 	ridge       float64 // added to the sum of curvatures of a leaf
 	rows        int64   // fewest rows of a leaf
 	rowShare    float64 // part of the rows that grow a tree
 	columnShare float64 // part of the columns that a tree may ask
-}{rate: 0.1, ridge: 1, rows: 20, rowShare: 1, columnShare: 0.5}
+}{ridge: 1, rows: 20, rowShare: 1, columnShare: 0.5}
 
 const (
 	leastGain   = 1e-9         // of a split, so that rounding is no gain

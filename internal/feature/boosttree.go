@@ -314,7 +314,7 @@ func (t *boostGrower) appendNode(node int, tree *boostedTree) {
 	n := &t.nodes[node]
 	if n.left == 0 {
 		n.leaf = len(tree.values)
-		value := float64(boosting.rate * n.value)
+		value := float64(t.shape.rate * n.value)
 		mass := 0.0
 		for _, row := range t.rows[n.first:n.end] {
 			t.scores[row] += value

@@ -51,8 +51,7 @@ const manyIndices = 1000
 const manyColumns = 10_000
 
 // defaultEncodings are tried if none is named.
-var defaultEncodings = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodePairs, feature.EncodeBoosted,
-	feature.EncodeLeaves}
+var defaultEncodings = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodePairs, feature.EncodeBoosted}
 
 // encodingsFor returns the encodings that can differ on a table and are worth their time.
 func encodingsFor(t *table.Table) []feature.Encode {

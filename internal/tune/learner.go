@@ -79,8 +79,11 @@ func (s Setting) String() string {
 // features than raw ones, so their best penalties are larger. The grids cover the best penalty of every set
 // in docs/results/quality.md.
 func baselineLambdas(e feature.Encode) []float64 {
-	if e == feature.EncodeRaw {
+	switch {
+	case e == feature.EncodeRaw:
 		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6}
+	case e.Boosted(): // the trees are chosen for these rows: with smaller penalties their leaves overfit, at much cost
+		return []float64{0.1, 0.03, 0.01, 0.003, 0.001}
 	}
 	return []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6}
 }
@@ -122,7 +125,7 @@ func convexLearner(name method.Name, loss learn.Loss) learner {
 		name: name,
 		grid: func(e feature.Encode) []Setting { return lambdaGrid(baselineLambdas(e)) },
 		start: func(x *matrix.Matrix, o fitOptions) fitFunc {
-			var last *learn.Result
+			last := boostedStart(o.features)
 			return func(ctx context.Context, s Setting) (Fit, error) {
 				r, err := learn.Fit(ctx, x, learn.Options{Loss: loss, Lambda: s.Lambda, Start: last, Tolerance: o.tolerance})
 				if err != nil {
@@ -138,6 +141,15 @@ func convexLearner(name method.Name, loss learn.Loss) learner {
 			}
 		},
 	}
+}
+
+// boostedStart returns the sum of boosted trees, where a fit on their leaves starts; nil for other encodings.
+func boostedStart(m *feature.Map) *learn.Result {
+	if m == nil || m.Boosting() == nil {
+		return nil
+	}
+	b := m.Boosting()
+	return &learn.Result{W: b.Weights(len(b.Rounds), m.Cols()), Intercept: b.Intercept}
 }
 
 // rampLearner returns the anchored top loss around the goal's rate.

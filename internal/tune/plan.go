@@ -82,9 +82,9 @@ func (p *plan) listTasks() error {
 			}
 			if l.name == method.Ramp && !anchored {
 				anchor := convexLearner(method.Logistic, learn.Logistic)
-				p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1})
+				p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1, bestFirst: -1})
 			}
-			p.tasks = append(p.tasks, &task{Task: Task{l.name, e}, learner: *l, best: -1})
+			p.tasks = append(p.tasks, &task{Task: Task{l.name, e}, learner: *l, best: -1, bestFirst: -1})
 		}
 	}
 	if len(p.tasks) == 0 {

@@ -186,7 +186,7 @@ func (r *refit) fitTask(ctx context.Context, t *task, rows *encodedRows, toleran
 	begin := time.Now()
 	logistic := convexLearner(method.Logistic, learn.Logistic)
 	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
-		f, err := logistic.start(x, fitOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
+		f, err := logistic.start(x, fitOptions{features: rows.features, tolerance: tolerance})(ctx, Setting{Lambda: lambda})
 		return f.W, err
 	}
 	fit, err := t.learner.start(x, fitOptions{features: rows.features, anchor: anchor, tolerance: tolerance, gap: tolerance})(ctx, r.refitSetting(t))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/internal/feature"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/result"
 )
@@ -35,6 +36,15 @@ type Candidate struct {
 	Constant    bool // all rows of some fold have the same score, so it cannot be chosen
 	ZeroOptimal bool // w = 0 is a certified optimum of its objective in every fold
 	Seconds     float64
+
+	behind bool    // dropped after the first fold
+	first  float64 // the criterion there
+}
+
+// drop marks a candidate that is too far behind in the first fold.
+func (c *Candidate) drop(first, bar float64) {
+	c.Status, c.behind, c.first = Skipped, true, first
+	c.Reason = fmt.Sprintf("far behind in the first fold: %s, and %s is needed there", text.Percent(first), text.Percent(bar))
 }
 
 // String returns "logistic on scorecard with lambda 0.001".
@@ -60,6 +70,7 @@ type task struct {
 	tried       []Candidate
 	trees       int          // on a boosted encoding: the number of its trees; 0: the default
 	best        int          // index into tried; -1: none
+	bestFirst   int          // of the settings dropped after the first fold: index of the best there; -1: none
 	first       int          // index of tried[0] in Found.Candidates
 	scores      []foldScores // of the best setting, for each fold
 	seconds     float64      // per fold, with the encoding
@@ -70,6 +81,11 @@ type task struct {
 type encodingKey struct {
 	encode feature.Encode
 	trees  int
+}
+
+// isReference reports whether the task is the one that others are compared with: it is always fitted.
+func (t *task) isReference() bool {
+	return t.Learner == method.Logistic && t.Features == feature.EncodeRaw
 }
 
 // key returns the encoding that the search fits the task on.
