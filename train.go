@@ -20,8 +20,8 @@ import (
 
 // TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
-	Method    []method.Name     // learners; nil: Logistic, Ramp and the goal's convex methods
-	Encoding  []schema.Encoding // encodings of numeric columns to try; nil: raw, scorecard and leaves
+	Method    []method.Name     // learners; nil: Logistic, Boosting, Ramp and the goal's convex methods
+	Encoding  []schema.Encoding // encodings to try; nil: raw, scorecard, pairs and boosted
 	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
 	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError
@@ -45,6 +45,9 @@ type TrainOptions struct {
 	// CalibrationFraction is the fraction of the budget's rows (negatives, or all rows) to set aside for the
 	// threshold. Zero with Delta: as many as are useful.
 	CalibrationFraction threshold.Rate
+
+	// MaxSize is the number of bytes that the model's features and weights may take in a file, about. Zero: no limit.
+	MaxSize int64
 
 	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
 	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
@@ -106,6 +109,9 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 		}
 	}
 	r := &trained.Result
+	if r.Size, err = d.modelSize(trained.Model); err != nil {
+		return nil, err
+	}
 	leaks := tune.Leaks(d.table)
 	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), found.Warnings, r.Warnings)
 	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
@@ -134,12 +140,14 @@ func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
 		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Folds: o.Folds, TestShare: o.TestFraction, Delta: o.Delta,
-		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
+		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
 	switch {
+	case o.MaxSize < 0:
+		return t, &diag.Error{Kind: diag.Usage, Param: "max-size", Found: fmt.Sprint(o.MaxSize), Expected: "a number of bytes above 0"}
 	case o.Folds < 0 || o.Folds == 1:
 		return t, &diag.Error{Kind: diag.Usage, Param: "folds", Found: fmt.Sprint(o.Folds), Expected: "at least 2"}
 	case o.Folds > 0 && o.Validation != nil:
@@ -313,6 +321,9 @@ func candidateOf(c *tune.Candidate) result.Candidate {
 	}
 	if c.Trees > 0 {
 		r.Trees = &c.Trees
+	}
+	if c.Bytes > 0 {
+		r.Bytes = &c.Bytes
 	}
 	if c.Status == tune.Fitted {
 		r.CrossValidation = &c.Estimate

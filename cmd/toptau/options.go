@@ -57,6 +57,7 @@ var flagOptions = map[string]cli.Option{
 	"out-of-fold":          {Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
 	"calibration-fraction": {Placeholder: "RATE", Aliases: []string{"calibration-share"}, Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
 	"prevalence":           {Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."},
+	"max-size":             {Placeholder: "BYTES", Help: "Choose among models whose features and weights take about this many bytes at most."},
 	"max-time":             {Placeholder: "TIME", Help: "Return the best model so far after this time: 2m, 90s."},
 
 	"against":    {Placeholder: "NAME", Help: "The entry that the others are compared with (default: the first; compare: logistic)."},

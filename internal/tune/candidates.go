@@ -84,6 +84,16 @@ func (c *candidates) nothingUsable() error {
 	if c.firstError != nil && !slices.ContainsFunc(c.list, func(c Candidate) bool { return c.Status == Fitted }) {
 		return c.firstError
 	}
+	least := int64(0)
+	for i := range c.list {
+		if c.list[i].usable(0) && (least == 0 || c.list[i].Bytes < least) {
+			least = c.list[i].Bytes
+		}
+	}
+	if least > 0 {
+		return &diag.Error{Kind: diag.Usage, Param: "max-size", Found: text.Count(int(c.plan.options.MaxSize)) + " bytes",
+			Expected: "at least " + text.Count(int(least)) + ", which the smallest candidate takes"}
+	}
 	found := "every candidate gives all rows of a fold the same score"
 	if names := collapsedTasks(c.plan.tasks); len(names) > 0 {
 		found += ": w = 0 is the certified optimum of " + text.List(names, "and")
@@ -431,7 +441,8 @@ func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath, b
 		c.ZeroOptimal = c.ZeroOptimal && zero[i]
 	}
 	c.Status, c.Estimate = Fitted, averageScore(values, positives)
-	if c.usable() && (t.best < 0 || c.Mean > t.score().Mean+t.margin()) {
+	c.Bytes = paths[0].size(&c.Setting)
+	if c.usable(paths[0].fold.plan.options.MaxSize) && (t.best < 0 || c.Mean > t.score().Mean+t.margin()) {
 		t.best, t.scores = len(t.tried), scores
 	}
 }

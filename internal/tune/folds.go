@@ -39,6 +39,7 @@ type foldRows struct {
 // encodedFold is a fold in one encoding, fitted on its training rows.
 type encodedFold struct {
 	features          *feature.Map
+	columnBytes       float64               // see feature.Map.ColumnBytes
 	train, validation *matrix.Matrix        // train is nil until a task needs it
 	logistic          map[float64][]float64 // weights of logistic regression by lambda, where the ramp starts
 }
@@ -186,6 +187,9 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.data.Table, r.train, key)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if x.columnBytes, err = x.features.ColumnBytes(); err != nil {
 		return nil, err
 	}
 	if x.validation, err = x.features.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {

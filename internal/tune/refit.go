@@ -229,10 +229,22 @@ type term struct {
 	factor   float64
 }
 
+// share puts a term on the trees of another one that begin with its own, so that the model has them once.
+func (t *term) share(others []term) {
+	for i := range others {
+		if more := others[i].features; more.Extends(t.features) {
+			w := make([]float64, more.Cols())
+			copy(w, t.w)
+			t.features, t.w = more, w
+		}
+	}
+}
+
 // addTerms adds the terms up to one vector of weights on the union of their blocks.
 func (r *refit) addTerms(terms []term) error {
 	maps := make([]*feature.Map, len(terms))
 	for i := range terms {
+		terms[i].share(terms)
 		maps[i] = terms[i].features
 	}
 	union, places, err := feature.Union(maps)

@@ -59,7 +59,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 func selectFrom(t *testing.T, noise map[string]float64, order ...string) *selection {
 	t.Helper()
 	tasks, folds := fakeTasks(t, noise, order...)
-	s, err := selectMembers(tasks, folds)
+	s, err := selectMembers(tasks, folds, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

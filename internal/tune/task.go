@@ -37,6 +37,9 @@ type Candidate struct {
 	ZeroOptimal bool // w = 0 is a certified optimum of its objective in every fold
 	Seconds     float64
 
+	// Bytes is about the size of the model in a file. It is set if Status is Fitted.
+	Bytes int64
+
 	behind bool    // dropped after the first fold
 	first  float64 // the criterion there
 }
@@ -50,13 +53,18 @@ func (c *Candidate) drop(first, bar float64) {
 // String returns "logistic on scorecard with lambda 0.001".
 func (c *Candidate) String() string { return c.Task.String() + " with " + c.Setting.String() }
 
-// usable reports whether a candidate can be chosen.
-func (c *Candidate) usable() bool { return c.Status == Fitted && !c.Constant }
+// usable reports whether a candidate can be chosen. A model has at most the given number of bytes; 0: no limit.
+func (c *Candidate) usable(most int64) bool {
+	return c.Status == Fitted && !c.Constant && (most == 0 || c.Bytes <= most)
+}
 
 // failure returns why a candidate cannot be chosen.
 func (c *Candidate) failure() string {
-	if c.Reason != "" {
+	switch {
+	case c.Reason != "":
 		return c.Reason
+	case c.Status == Fitted && !c.Constant:
+		return fmt.Sprintf("about %s bytes", text.Count(int(c.Bytes)))
 	}
 	return "all rows of a fold have the same score"
 }
