@@ -77,7 +77,7 @@ var boosting = struct {
 	rows        int64   // fewest rows of a leaf
 	rowShare    float64 // part of the rows that grow a tree
 	columnShare float64 // part of the columns that a tree may ask
-}{ridge: 1, rows: 20, rowShare: 1, columnShare: 0.5}
+}{ridge: 0.1, rows: 20, rowShare: 1, columnShare: 0.5}
 
 const (
 	leastGain   = 1e-9         // of a split, so that rounding is no gain

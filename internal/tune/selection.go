@@ -56,8 +56,8 @@ func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection,
 }
 
 // addMembers starts with the best task. It adds the task whose average with the members has the highest
-// criterion out of fold, as long as the criterion improves by more than smallGain standard errors and the model is
-// not too large (Caruana and others 2004). A task that is far
+// criterion out of fold, as long as the criterion improves and the model is not too large (Caruana and others
+// 2004). A task that is far
 // below the best alone must gain more than the gain's standard error: where positives are few, some average
 // is better by chance.
 func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
@@ -76,7 +76,7 @@ func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
 				continue
 			}
 			gain, near := gainOf(average, score), list[0].score().Mean-t.score().Mean <= nearBest
-			if average.Mean > max(best.Mean, score.Mean+smallGain*score.StandardError) && (near || gain.Mean > gain.StandardError) {
+			if average.Mean > best.Mean && (near || gain.Mean > gain.StandardError) {
 				next, best = i, average
 			}
 		}
