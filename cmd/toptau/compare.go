@@ -114,7 +114,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 // checkAgainst refuses a reference that no entry can have, before anything is trained.
 func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
 	learner, _, _ := strings.Cut(c.Against, "/")
-	known := []string{"chosen", string(method.Logistic), string(method.SVM), string(method.Ramp)}
+	known := []string{"chosen", string(method.Logistic), string(method.SVM), string(method.Ramp), string(method.Boosting)}
 	known = append(known, text.Strings(method.Names())...)
 	for _, entry := range others {
 		if slices.Contains(known, entry.Name) {

@@ -55,10 +55,13 @@ var defaultEncodings = []feature.Encode{feature.EncodeRaw, feature.EncodeScoreca
 
 // encodingsFor returns the encodings that can differ on a table and are worth their time.
 func encodingsFor(t *table.Table) []feature.Encode {
-	if feature.Encodable(t) && (t.Sparse == nil || t.Sparse.Cols <= manyIndices) && len(t.Columns) <= manyColumns {
-		return defaultEncodings
+	switch {
+	case t.Sparse != nil && (t.Sparse.Cols > manyIndices || !feature.Encodable(t)) || len(t.Columns) > manyColumns:
+		return []feature.Encode{feature.EncodeRaw}
+	case !feature.Encodable(t): // only categories, which scales do not read
+		return slices.DeleteFunc(slices.Clone(defaultEncodings), func(e feature.Encode) bool { return e == feature.EncodeScorecard })
 	}
-	return []feature.Encode{feature.EncodeRaw} // only categories, or many indices
+	return defaultEncodings
 }
 
 // labelledRows returns the rows of known class in ascending order.
