@@ -21,7 +21,7 @@ import (
 // TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
 	Method    []method.Name     // learners; nil: Logistic, Boosting, Ramp and the goal's convex methods
-	Encoding  []schema.Encoding // encodings to try; nil: raw, scorecard, pairs and boosted
+	Encoding  []schema.Encoding // encodings to try; nil: raw, scorecard, pairs, boosted and leaves
 	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
 	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError

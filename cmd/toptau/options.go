@@ -49,8 +49,8 @@ var flagOptions = map[string]cli.Option{
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal)."},
 	"compare method":       {Placeholder: "NAMES", Help: "Only these learners next to logistic and svm, which are always compared: ramp, boosting, the eight methods, or all (default: boosting, ramp and the convex methods for the goal)."},
-	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs and boosted)."},
-	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs and boosted)."},
+	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs, boosted and leaves)."},
+	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs, boosted and leaves)."},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
 	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},

@@ -54,6 +54,8 @@ func (l *learner) suits(e feature.Encode) bool { return !l.summed || e.Boosted()
 // worthwhile reports whether a learner is tried on an encoding that is not named, next to others.
 func (l *learner) worthwhile(e feature.Encode, others []learner) bool {
 	switch {
+	case e == feature.EncodeLeaves && l.name == method.Ramp:
+		return false // it gained nothing over logistic regression there, at twice the time
 	case !e.Boosted() || l.summed:
 		return true
 	case l.name != method.Logistic || !slices.Contains(refitted, e):

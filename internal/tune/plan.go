@@ -23,9 +23,7 @@ const (
 	foldsOfFewRows  = 5
 	defaultFoldRows = 40_000
 	validationRows  = 200_000 // of a fold, at most
-	defaultTrees    = 100
-	treesOfFewRows  = 200 // for fewer than severalRows rows, where trees cost little
-	severalRows     = 25_000
+	defaultTrees    = 60
 )
 
 // plan holds the checked and completed options with the tasks.
@@ -56,9 +54,6 @@ func newPlan(d Data, o SearchOptions) (*plan, error) {
 	}
 	if o.Feature.Trees == 0 {
 		p.options.Feature.Trees = defaultTrees
-		if d.Table.Rows() < severalRows {
-			p.options.Feature.Trees = treesOfFewRows
-		}
 	}
 	return p, p.listTasks()
 }

@@ -14,10 +14,10 @@ import (
 // SearchOptions are the options of Search. The zero value with a Goal is the default.
 type SearchOptions struct {
 	Goal      metric.Goal
-	Features  []feature.Encode // nil: raw, scorecard, pairs and boosted if the columns allow them
+	Features  []feature.Encode // nil: raw, scorecard, pairs, boosted and leaves if the columns allow them
 	Learners  []method.Name    // nil: logistic, boosting, ramp and the convex methods for the goal's criterion; see Learners and AllLearners
 	Surrogate surrogate.Name   // of the methods; "": hinge
-	Feature   feature.Options  // Encode and Seed are ignored; Trees 0: 100, or 200 for fewer than severalRows rows
+	Feature   feature.Options  // Encode and Seed are ignored; Trees 0: 60
 
 	TestShare threshold.Rate // fraction of the rows set aside for a final measurement; unset: none
 	Folds     int            // 0: 3, or 5 for fewer than fewRows rows

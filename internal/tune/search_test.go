@@ -373,7 +373,7 @@ func TestCancelledSearchKeepsWhatIsFinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 2 || f.NotTried[0].String() != "ramp on raw" ||
+	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 3 || f.NotTried[0].String() != "ramp on raw" ||
 		!strings.Contains(warned(f), "stopped-early") {
 		t.Errorf("cancelled %v, not tried %v, %s", f.Cancelled, f.NotTried, warned(f))
 	}
@@ -387,7 +387,7 @@ func TestTimeIsUp(t *testing.T) {
 	o := quick(t, "--max-fpr 5%")
 	o.MaxTime = time.Nanosecond
 	f := find(t, simulated(60, 240, 1), o)
-	if !f.TimeUp || f.Cancelled || len(f.NotTried) != 3 || len(f.Members) != 1 || !strings.Contains(warned(f), "time-is-up") {
+	if !f.TimeUp || f.Cancelled || len(f.NotTried) != 4 || len(f.Members) != 1 || !strings.Contains(warned(f), "time-is-up") {
 		t.Errorf("time up %v, not tried %v, %s", f.TimeUp, f.NotTried, warned(f))
 	}
 }
@@ -511,13 +511,13 @@ func TestSearchProgress(t *testing.T) {
 	find(t, simulated(60, 240, 1), o)
 	done, share := 0, 0.0
 	for _, p := range seen {
-		if p.Done < done || p.Share < share || p.Of != 5 {
+		if p.Done < done || p.Share < share || p.Of != 6 {
 			t.Errorf("%+v after %d, %v", p, done, share)
 		}
 		done, share = p.Done, p.Share
 	}
-	if done != 5 || math.Abs(share-1) > 1e-9 || seen[0].Stage != "fit" || seen[len(seen)-1].Stage != "evaluate" {
-		t.Errorf("%d of 5, %v, %+v", done, share, seen[len(seen)-1])
+	if done != 6 || math.Abs(share-1) > 1e-9 || seen[0].Stage != "fit" || seen[len(seen)-1].Stage != "evaluate" {
+		t.Errorf("%d of 6, %v, %+v", done, share, seen[len(seen)-1])
 	}
 }
 
