@@ -11,7 +11,8 @@ import (
 // Sizes of histograms.
 const (
 	valueBins = 254     // bins of values at most: with the one for missing values, a bin is a byte
-	fewBins   = 32      // bins that few rows have nevertheless
+	allBins   = 1 << 18 // bins of all columns, about: a histogram then takes 6 MB, and a tree keeps one for each open node
+	fewBins   = 32      // bins that few rows, or one of many columns, have nevertheless
 	rowsOfBin = 16      // rows for each further bin: finer thresholds follow noise; chosen by hand, as fewBins
 	binRows   = 1 << 17 // rows whose values place the bins, at equal distances; chosen by hand
 	passCells = 1 << 15 // rows times columns of a pass that is divided among processors; chosen by hand
@@ -29,8 +30,8 @@ func (c *binned) count() int { return len(c.edges) + 1 }
 
 // binnedOf divides a column into bins; NaN is a missing value. A column of few values has a bin for each.
 // Otherwise the bins hold about equally many rows. Edges are short decimals between two values, so that model
-// files stay small.
-func binnedOf(x []float64) binned {
+// files stay small. There are at most the given number of bins.
+func binnedOf(x []float64, most int) binned {
 	var c binned
 	stride := max(1, len(x)/binRows)
 	sample := make([]float64, 0, len(x)/stride+1)
@@ -41,7 +42,7 @@ func binnedOf(x []float64) binned {
 	}
 	slices.Sort(sample)
 	values := tally(sample)
-	c.edges = edgesOf(values, float64(len(sample)), min(valueBins, max(fewBins, len(sample)/rowsOfBin)))
+	c.edges = edgesOf(values, float64(len(sample)), min(most, max(fewBins, len(sample)/rowsOfBin)))
 	c.bins = make([]uint8, len(x))
 	for i, v := range x {
 		if math.IsNaN(v) {
@@ -76,6 +77,7 @@ func edgesOf(values []valueMass, total float64, bins int) []float64 {
 // binAll bins every column.
 func binAll(x [][]float64) []binned {
 	columns := make([]binned, len(x))
-	parallel.For(len(x), func(j int) { columns[j] = binnedOf(x[j]) })
+	most := min(valueBins, max(fewBins, allBins/max(1, len(x))))
+	parallel.For(len(x), func(j int) { columns[j] = binnedOf(x[j], most) })
 	return columns
 }
