@@ -171,14 +171,22 @@ func (t *boostGrower) histogram(first, end int) []cell {
 	cells := t.newCells()
 	rows := t.rows[first:end]
 	g, h := t.g[:len(rows)], t.h[:len(rows)]
+	sum := cell{rows: int64(len(rows))}
 	for i, row := range rows {
 		g[i], h[i] = t.booster.g[row], t.booster.h[row]
+		sum.g += g[i]
+		sum.h += h[i]
 	}
 	fill := func(j int) {
 		c := &t.columns[j]
 		own := cells[t.offset[j]:][:c.count()+1]
 		clear(own)
-		if !t.asked[j] {
+		switch {
+		case !t.asked[j]:
+			return
+		case c.count() == 2 && !c.missing:
+			own[1] = sumOfOnes(c.bins, rows, g, h)
+			own[0] = sum.minus(own[1])
 			return
 		}
 		for i, row := range rows {
@@ -190,6 +198,19 @@ func (t *boostGrower) histogram(first, end int) []cell {
 	}
 	t.eachColumn(len(rows), fill)
 	return cells
+}
+
+// sumOfOnes sums the rows in bin 1 of a column with two bins. In registers this takes a third of the time of a
+// histogram, where each row waits for the one before in the same cell.
+func sumOfOnes(bins []uint8, rows []int32, g, h []int64) (sum cell) {
+	g, h = g[:len(rows)], h[:len(rows)]
+	for i, row := range rows {
+		one := int64(bins[row])
+		sum.g += g[i] & -one
+		sum.h += h[i] & -one
+		sum.rows += one
+	}
+	return sum
 }
 
 // eachColumn calls do for every column, on all processors if there is enough work.
