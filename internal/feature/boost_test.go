@@ -129,7 +129,7 @@ func TestMonotoneColumns(t *testing.T) {
 	for _, e := range boostedEncodings {
 		for _, falling := range []bool{false, true} {
 			data := randomTable(r, 500, false)
-			m := fit(t, data, Options{Encode: e, Impute: schema.ImputeIndicator, Rounds: 30, Monotone: []Sign{{"x1", falling}}})
+			m := fit(t, data, Options{Encode: e, Impute: schema.ImputeIndicator, Rounds: 30, Monotone: []Sign{{Column: "x1", Falling: falling}}})
 			s, err := NewScorer(m, m.Boosting().Weights(30, m.Cols()), 0)
 			if err != nil {
 				t.Fatal(err)
