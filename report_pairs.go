@@ -105,10 +105,8 @@ func (p *pairEffects) shapes() []report.PairShape {
 // shape returns the figure's data of a pair.
 func (p *pairEffects) shape(k int, effect float64) report.PairShape {
 	in := p.pairs.Inputs[k]
-	x, y, values := p.pairs.Grid(k)
-	columns, xEdges := p.within(in[0], x)
-	rows, yEdges := p.within(in[1], y)
-	s := report.PairShape{X: xEdges, Y: yEdges, Effect: effect}
+	x, y, at := p.pairs.Function(k)
+	s := report.PairShape{X: p.within(in[0], x), Y: p.within(in[1], y), Effect: effect}
 	for i := range s.Columns {
 		s.Columns[i] = p.m.Inputs[in[i]].Name
 		if p.m.Inputs[in[i]].Kind == "categorical" {
@@ -116,28 +114,29 @@ func (p *pairEffects) shape(k int, effect float64) report.PairShape {
 		}
 	}
 	mean := p.sums[k][0] / p.rows
-	for _, j := range rows {
+	for _, y := range s.Y[1:] { // an edge belongs to the cell below it
 		var line []float64
-		for _, i := range columns {
-			line = append(line, values[j][i]-mean)
+		for _, x := range s.X[1:] {
+			line = append(line, at(x, y)-mean)
 		}
 		s.Values = append(s.Values, line)
 	}
 	return s
 }
 
-// within returns the intervals of an input that the rows reach, at most pairCells of them, and their edges.
-func (p *pairEffects) within(input int, thresholds []float64) (intervals []int, edges []float64) {
+// within returns the edges of at most pairCells intervals of an input: thresholds in the range of the rows, and the
+// ends of the range.
+func (p *pairEffects) within(input int, thresholds []float64) []float64 {
 	low, high := p.ranges[input][0], p.ranges[input][1]
-	edges = []float64{low}
-	first, _ := slices.BinarySearch(thresholds, low)
+	edges := []float64{low}
+	first, found := slices.BinarySearch(thresholds, low)
+	if found {
+		first++
+	}
 	last, _ := slices.BinarySearch(thresholds, high)
 	stride := (last-first)/pairCells + 1
-	for k := first; k <= last; k += stride {
-		intervals = append(intervals, k)
-		if next := k + stride; next <= last {
-			edges = append(edges, thresholds[next-1])
-		}
+	for k := first + stride - 1; k < last; k += stride {
+		edges = append(edges, thresholds[k])
 	}
-	return intervals, append(edges, high)
+	return append(edges, high)
 }

@@ -5,6 +5,10 @@ import (
 	"slices"
 )
 
+// mostSteps limits the thresholds times trees of a column whose steps are computed: a file may have any number. A
+// model that train makes has one tree for each column and at most 254 thresholds.
+const mostSteps = 1 << 24
+
 // Steps returns the exact contribution of an input as a function of its value, if that is a step function: adds
 // has a value for each interval, from below edges[0] to above the last edge. An edge belongs to the interval
 // below it. ok is false if a scale or a linear feature reads the input, or a tree reads it with another one.
@@ -29,7 +33,7 @@ func (c *Contributions) Steps(input int) (edges, adds []float64, ok bool) {
 			trees = append(trees, &c.trees[i])
 		}
 	}
-	if len(edges) == 0 {
+	if len(edges) == 0 || len(edges)*len(trees) > mostSteps {
 		return nil, nil, false
 	}
 	slices.Sort(edges)
@@ -79,7 +83,7 @@ func PairsOf(m *Map, weights []float64) *Pairs {
 			tree := &block.Trees[k]
 			t := pairTree{block: block, tree: tree, weights: weights[first : first+tree.leaves], pair: make([]int, tree.leaves)}
 			first += tree.leaves
-			if !p.read(&t, known, 0, nil) {
+			if !p.read(&t, known) {
 				return nil
 			}
 			p.trees = append(p.trees, t)
@@ -91,18 +95,32 @@ func PairsOf(m *Map, weights []float64) *Pairs {
 	return p
 }
 
-// read finds the pairs below a node, which the inputs on the path lead to. It returns false if there are too
-// many.
-func (p *Pairs) read(t *pairTree, known map[[2]int]int, node int, path []int) bool {
-	n := &t.tree.nodes[node]
-	if n.input >= 0 {
-		if !slices.Contains(path, int(n.input)) {
-			path = append(path[:len(path):len(path)], int(n.input))
+// read finds the pairs of a tree. It returns false if more than two inputs lead to a leaf. It goes through the nodes
+// in their order and not down the tree, which in a file may be as deep as it has nodes.
+func (p *Pairs) read(t *pairTree, known map[[2]int]int) bool {
+	const none = -1
+	nodes := t.tree.nodes
+	paths := make([][2]int, len(nodes)) // by node: the inputs that lead to it
+	paths[0] = [2]int{none, none}
+	for i := range nodes {
+		n, path := &nodes[i], paths[i]
+		if in := int(n.input); in >= 0 {
+			switch {
+			case path[0] == in || path[1] == in:
+			case path[0] == none:
+				path[0] = in
+			case path[1] == none:
+				path[1] = in
+			default:
+				return false
+			}
+			paths[i+1], paths[n.next] = path, path
+			continue
 		}
-		return len(path) <= 2 && p.read(t, known, node+1, path) && p.read(t, known, int(n.next), path)
-	}
-	t.pair[n.next] = -1
-	if len(path) == 2 {
+		t.pair[n.next] = none
+		if path[1] == none {
+			continue
+		}
 		key := [2]int{min(path[0], path[1]), max(path[0], path[1])}
 		k, found := known[key]
 		if !found {
@@ -128,10 +146,9 @@ func (p *Pairs) Row(e *Encoded, dst []float64) {
 	}
 }
 
-// Grid returns the thresholds of the two inputs in the trees of a pair, and what the pair adds between them:
-// values[j][i] is in the interval i of the first input and j of the second. Intervals are as in
-// Contributions.Steps.
-func (p *Pairs) Grid(pair int) (x, y []float64, values [][]float64) {
+// Function returns the thresholds of the two inputs in the trees of a pair, and what the pair adds as a function of
+// the two. It is constant between thresholds; a threshold belongs to the interval below it.
+func (p *Pairs) Function(pair int) (x, y []float64, at func(x, y float64) float64) {
 	a, b := p.Inputs[pair][0], p.Inputs[pair][1]
 	var trees []*pairTree
 	for i := range p.trees {
@@ -151,23 +168,12 @@ func (p *Pairs) Grid(pair int) (x, y []float64, values [][]float64) {
 	}
 	slices.Sort(x)
 	slices.Sort(y)
-	x, y = slices.Compact(x), slices.Compact(y)
-	at := func(edges []float64, k int) float64 {
-		if k < len(edges) {
-			return edges[k]
+	return slices.Compact(x), slices.Compact(y), func(x, y float64) (adds float64) {
+		for _, t := range trees {
+			adds += t.at(pair, a, x, b, y)
 		}
-		return math.MaxFloat64
+		return adds
 	}
-	for j := range len(y) + 1 {
-		row := make([]float64, len(x)+1)
-		for i := range row {
-			for _, t := range trees {
-				row[i] += t.at(pair, a, at(x, i), b, at(y, j))
-			}
-		}
-		values = append(values, row)
-	}
-	return x, y, values
 }
 
 // at returns what the tree adds to a pair at two values.

@@ -56,7 +56,7 @@ func TestStepsAreTheContributions(t *testing.T) {
 }
 
 // The pairs of a model of trees with two questions, together with the leaves that one input leads to, add up to
-// the score, and the grid has the values of the rows. Trees with more questions have no pairs.
+// the score, and the function of a pair has the values of the rows. Trees with more questions have no pairs.
 func TestPairsAddUp(t *testing.T) {
 	data := randomTable(rand.New(rand.NewPCG(2, 6)), 600, false)
 	m := fit(t, data, Options{Encode: EncodePairs, Impute: schema.ImputeIndicator, Rounds: 40})
@@ -89,11 +89,9 @@ func TestPairsAddUp(t *testing.T) {
 			if row%50 > 0 || math.IsNaN(a) || math.IsNaN(b) {
 				continue
 			}
-			x, y, values := p.Grid(k)
-			i, _ := slices.BinarySearch(x, a)
-			j, _ := slices.BinarySearch(y, b)
-			if values[j][i] != dst[k] {
-				t.Fatalf("row %d, pair %v: %v in the grid, %v added", row, in, values[j][i], dst[k])
+			x, y, at := p.Function(k)
+			if at(a, b) != dst[k] || at(upTo(x, a), upTo(y, b)) != dst[k] {
+				t.Fatalf("row %d, pair %v: %v and %v, %v added", row, in, at(a, b), at(upTo(x, a), upTo(y, b)), dst[k])
 			}
 		}
 	}
@@ -101,4 +99,12 @@ func TestPairsAddUp(t *testing.T) {
 	if PairsOf(deep, make([]float64, deep.Cols())) != nil {
 		t.Error("deep trees have pairs")
 	}
+}
+
+// upTo returns the end of the interval between thresholds that a value is in.
+func upTo(thresholds []float64, x float64) float64 {
+	if k, _ := slices.BinarySearch(thresholds, x); k < len(thresholds) {
+		return thresholds[k]
+	}
+	return math.MaxFloat64
 }

@@ -84,8 +84,8 @@ func baselineLambdas(e feature.Encode) []float64 {
 		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6}
 	case e.Boosted(): // the trees are chosen for these rows: with smaller penalties their leaves overfit, at much cost
 		return []float64{0.1, 0.03, 0.01, 0.003, 0.001}
-	case e == feature.EncodeLeaves: // each point costs as much as a whole path on other encodings
-		return []float64{0.1, 0.01, 0.001, 1e-5, 1e-6}
+	case e == feature.EncodeLeaves: // each point costs as much as a path elsewhere, and below these scores have no scale
+		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5}
 	}
 	return []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6}
 }
