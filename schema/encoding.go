@@ -37,7 +37,7 @@ type Sign struct {
 func (s *Sign) UnmarshalText(text []byte) error {
 	at := strings.LastIndex(string(text), "=")
 	if at < 1 || string(text[at+1:]) != "+" && string(text[at+1:]) != "-" {
-		return &diag.Error{Kind: diag.Usage, Param: "monotone", Found: diag.Quote(string(text)),
+		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(text)),
 			Expected: "a column with the direction of the score: age=+ or age=-"}
 	}
 	*s = Sign{string(text[:at]), text[at+1] == '-'}
