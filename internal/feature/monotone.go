@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/table"
 	"toptau/schema"
 )
 
@@ -15,7 +16,7 @@ func (f *fitter) signs(inputs []int) ([]int8, error) {
 	}
 	list := make([]int8, len(inputs))
 	for _, s := range f.o.Monotone {
-		column, err := f.signed(s)
+		column, err := signedColumn(f.t, s)
 		if err != nil {
 			return nil, err
 		}
@@ -31,10 +32,24 @@ func (f *fitter) signs(inputs []int) ([]int8, error) {
 	return list, nil
 }
 
-// signed returns the position of a column with a sign.
-func (f *fitter) signed(s Sign) (int, error) {
-	for j := range f.t.Columns {
-		c := &f.t.Columns[j]
+// CheckSigns returns an error unless the signs are those of numeric columns of a table. Indices of LIBSVM are
+// checked by Fit.
+func CheckSigns(t *table.Table, signs []Sign) error {
+	for _, s := range signs {
+		if t.Sparse != nil {
+			continue
+		}
+		if _, err := signedColumn(t, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signedColumn returns the position of a column with a sign.
+func signedColumn(t *table.Table, s Sign) (int, error) {
+	for j := range t.Columns {
+		c := &t.Columns[j]
 		if c.Name != s.Column && (c.Name != "" || strconv.Itoa(c.Number) != s.Column) {
 			continue
 		}

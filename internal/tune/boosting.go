@@ -67,10 +67,15 @@ func (l *learner) worthwhile(e feature.Encode, others []learner) bool {
 // refitted are the boosted encodings whose leaves logistic regression fits again by default.
 var refitted = []feature.Encode{feature.EncodeBoosted}
 
-// checkSigns returns an error if columns have a direction that a learner in the options would not keep.
-func (o *SearchOptions) checkSigns() error {
+// checkSigns returns an error if columns have a direction that a learner in the options would not keep, or if there
+// are no such columns.
+func (p *plan) checkSigns() error {
+	o := &p.options
 	if len(o.Feature.Monotone) == 0 {
 		return nil
+	}
+	if err := feature.CheckSigns(p.data.Table, o.Feature.Monotone); err != nil {
+		return err
 	}
 	for _, name := range o.Learners {
 		if name != method.Boosting {

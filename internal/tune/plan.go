@@ -137,7 +137,7 @@ func (p *plan) encodings() ([]feature.Encode, error) {
 // learners returns the learners in the options, or the default ones.
 func (p *plan) learners() ([]learner, error) {
 	o := &p.options
-	if err := o.checkSigns(); err != nil {
+	if err := p.checkSigns(); err != nil {
 		return nil, err
 	}
 	names, err := learnerNames(o)
