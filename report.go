@@ -60,7 +60,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 		}
 		f.Model = modelFacts(m)
 		var err error
-		if f.Shapes, err = mainShapes(m, first.data); err != nil {
+		if f.Shapes, f.Pairs, err = mainShapes(m, first.data); err != nil {
 			return nil, err
 		}
 	}
@@ -340,31 +340,38 @@ func recallByBudget(r *metric.Ranking) (report.Curve, error) {
 // mainColumns is the number of columns, and of categories of a column, that a report shows. Chosen by hand.
 const mainColumns = 9
 
-// mainShapes returns the shapes of the columns with the largest effects on the evaluated rows.
-func mainShapes(m *Model, d *Data) ([]report.Shape, error) {
+// mainShapes returns the shapes of the columns, and of the pairs of columns, with the largest effects on the
+// evaluated rows.
+func mainShapes(m *Model, d *Data) ([]report.Shape, []report.PairShape, error) {
 	e, err := newEffects(m)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	pairs := newPairEffects(e.scorer)
 	for row := range d.Len() {
 		if err := e.addRow(d.table, row); err != nil {
-			return nil, d.inFile(err)
+			return nil, nil, d.inFile(err)
 		}
+		pairs.addRow(&e.scorer.Row)
 	}
 	var shapes []report.Shape
 	for _, c := range e.columns().Columns {
+		if c.Effect == 0 || len(shapes) == mainColumns {
+			break
+		}
 		shape := report.Shape{Column: c.Column, Effect: c.Effect}
 		for _, p := range c.Shape {
 			shape.X, shape.Y = append(shape.X, p[0]), append(shape.Y, p[1])
 		}
+		e.drawSteps(&shape, c.Mean)
 		for _, v := range c.Categories[:min(len(c.Categories), mainColumns)] {
 			shape.Categories, shape.Y = append(shape.Categories, v.Value), append(shape.Y, v.Adds)
 		}
-		if c.Effect > 0 && len(shape.Y) > 0 && len(shapes) < mainColumns {
+		if len(shape.Y) > 0 {
 			shapes = append(shapes, shape)
 		}
 	}
-	return shapes, nil
+	return shapes, pairs.shapes(), nil
 }
 
 // dataFacts lists facts about the evaluated rows and their scores.

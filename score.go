@@ -320,6 +320,11 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	}
 	if e := s.reasons; e != nil {
 		r.Offset = s.scorer.Offset + e.division.Row(&s.scorer.Row, e.adds)
+		sum := r.Offset
+		for _, adds := range e.adds {
+			sum += adds
+		}
+		r.Rounding = r.Score - sum
 		r.Values = e.values(t, row, r.Values[:0])
 	}
 	if s.probability != nil {

@@ -311,6 +311,8 @@ func learnerTitle(name method.Name) string {
 		return "a support vector machine"
 	case method.Ramp:
 		return "the anchored top loss"
+	case method.Boosting:
+		return "gradient boosting"
 	}
 	if m, err := method.ByName(name); err == nil {
 		return m.Title

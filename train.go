@@ -23,8 +23,8 @@ import (
 
 // TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
-	Method    []method.Name     // learners; nil: Logistic, Ramp and the goal's convex methods
-	Encoding  []schema.Encoding // encodings of numeric columns to try; nil: raw, scorecard and leaves
+	Method    []method.Name     // learners; nil: Logistic, Boosting, Ramp and the goal's convex methods
+	Encoding  []schema.Encoding // encodings to try; nil: raw, scorecard, pairs, boosted and leaves
 	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
 	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError
@@ -32,6 +32,10 @@ type TrainOptions struct {
 	// ClassWeight is the weight of the positives in logistic regression and the support vector machine. The
 	// methods for the top compare the classes, so that it has no effect on them.
 	ClassWeight ClassWeight
+
+	// Monotone lists columns with which the score may only rise, or only fall. The model is then a sum of boosted
+	// trees, or an average of such sums: the other learners do not keep directions.
+	Monotone []schema.Sign
 
 	Folds        int            // number of folds of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
@@ -52,6 +56,9 @@ type TrainOptions struct {
 	// CalibrationFraction is the fraction of the budget's rows (negatives, or all rows) to set aside for the
 	// threshold. Zero with Delta: as many as are useful.
 	CalibrationFraction threshold.Rate
+
+	// MaxSize is the number of bytes that the model's features and weights may take in a file, about. Zero: no limit.
+	MaxSize int64
 
 	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
 	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
@@ -152,6 +159,9 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 		}
 	}
 	r := &trained.Result
+	if r.Size, err = d.modelSize(trained.Model); err != nil {
+		return nil, err
+	}
 	leaks := tune.Leaks(d.table)
 	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), found.Warnings, r.Warnings)
 	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
@@ -179,13 +189,15 @@ func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 // searchOptions checks the options and returns them for package tune.
 func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
-		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
-		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
+		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
+		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
 	switch {
+	case o.MaxSize < 0:
+		return t, &diag.Error{Kind: diag.Usage, Param: "max-size", Found: fmt.Sprint(o.MaxSize), Expected: "a number of bytes above 0"}
 	case o.Folds < 0 || o.Folds == 1:
 		return t, &diag.Error{Kind: diag.Usage, Param: "folds", Found: fmt.Sprint(o.Folds), Expected: "at least 2"}
 	case o.Folds > 0 && o.Validation != nil:
@@ -293,8 +305,8 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 	if m.Settings.Solver == method.Adam {
 		m.Settings.Start, m.Settings.Minibatches = method.ZeroStart, 1
 	}
-	if m.Folds > 0 || c.Learner == method.Ramp {
-		return m // a mean of fits has no objective, and the ramp's objective has no lower bound
+	if m.Folds > 0 || c.Learner == method.Ramp || c.Learner == method.Boosting {
+		return m // a mean of fits and boosting have no objective, and the ramp's has no lower bound
 	}
 	m.Evidence = &model.Evidence{Bounds: result.NewBounds(t.At.F, t.AtZero.F, t.Bound, false), Threshold: t.At.T}
 	if t.Certified != nil {
@@ -363,6 +375,12 @@ func candidateOf(c *tune.Candidate) result.Candidate {
 	}
 	if c.Anchor > 0 {
 		r.Anchor = &c.Anchor
+	}
+	if c.Trees > 0 {
+		r.Trees = &c.Trees
+	}
+	if c.Bytes > 0 {
+		r.Bytes = &c.Bytes
 	}
 	if c.Status == tune.Fitted {
 		r.CrossValidation = &c.Estimate

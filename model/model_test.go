@@ -667,6 +667,8 @@ func completeColumns(t testing.TB, o feature.Options, missing ...string) Parts {
 func FuzzRead(f *testing.F) {
 	f.Add(encoded(f, trained(f)), false)
 	f.Add(encoded(f, sparse(f)), false)
+	f.Add(encoded(f, encodings(f, 200)["boosted"]), true)
+	f.Add(encoded(f, encodings(f, 200)["additive"]), true)
 	f.Add(encoded(f, trained(f)), true)
 	f.Add([]byte("{\n\"toptau_model\": 7,\n"), false)
 	f.Add([]byte("{}"), false)

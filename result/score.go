@@ -40,6 +40,8 @@ type Row struct {
 	Contributions []float64 `json:"contributions,omitempty"` // what each column adds to the score
 	Values        []string  `json:"values,omitempty"`        // text of each of these columns' values; "" if missing
 	Offset        float64   `json:"offset,omitempty"`        // part of the score that belongs to no column
+	// the score less the sum of Offset and the Contributions in their order, which are rounded in another order
+	Rounding float64 `json:"rounding,omitempty"`
 }
 
 // Clone returns a copy that stays valid after the next row.

@@ -177,7 +177,8 @@ func (e *jsonExplanations) write(r *result.Row) error {
 		Average       *float64        `json:"average_score"`
 		Offset        float64         `json:"offset"`
 		Terms         []result.Reason `json:"terms"`
-	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], average, r.Offset, e.stream.Reasons(r)})
+		Rounding      float64         `json:"rounding"`
+	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], average, r.Offset, e.stream.Reasons(r), r.Rounding})
 }
 
 func (e *jsonExplanations) flush() {}

@@ -32,9 +32,10 @@ var flagOptions = map[string]cli.Option{
 	"address":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of IP addresses: the networks /8, /16 and /24 (IPv6: /32, /48, /64) and the range are features (default: if all first values are addresses)."},
 	"width":       {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
 
-	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees) or scorecard+leaves (default raw).", Values: text.Strings(schema.Encodings())},
-	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns), all (one-hot columns too) or none (default standard).", Values: []string{"standard", "all", "none"}},
+	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), pairs (of trees that read two columns) or additive (a step function of each column) (default raw).", Values: text.Strings(schema.Encodings())},
+	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns, but not LIBSVM indices of 0 and 1), all (one-hot columns and those too) or none (default standard).", Values: []string{"standard", "all", "none"}},
 	"impute":          {Group: "Features", Placeholder: "NAME", Help: "How a missing value is encoded: error (refused), median, zero or indicator (default error).", Values: []string{"error", "median", "zero", "indicator"}},
+	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
 	"fit method":  {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np.", Values: learners()},
@@ -54,10 +55,10 @@ var flagOptions = map[string]cli.Option{
 	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
-	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, the eight methods, or all (default: logistic, ramp and the convex methods for the goal).", Values: learners()},
-	"compare method":       {Placeholder: "NAMES", Help: "Only these learners, and logistic as the reference: svm, ramp, the eight methods, or all (default: svm, ramp and the convex methods for the goal).", Values: learners()},
-	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three).", Values: text.Strings(schema.Encodings())},
-	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings of numeric columns: raw, scorecard, leaves, scorecard+leaves (default: the first three).", Values: text.Strings(schema.Encodings())},
+	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: learners()},
+	"compare method":       {Placeholder: "NAMES", Help: "Only these learners, and logistic as the reference: svm, ramp, boosting, the eight methods, or all (default: svm, boosting, ramp and the convex methods for the goal).", Values: learners()},
+	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs, boosted and leaves).", Values: text.Strings(schema.Encodings())},
+	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs, boosted and leaves).", Values: text.Strings(schema.Encodings())},
 	"class-weight":         {Placeholder: "W", Help: "logistic, svm: the weight of the positives, a number or balanced (default 1). The methods for the top compare the classes, so it has no effect on them.", Values: []string{"balanced"}},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
 	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
@@ -67,6 +68,7 @@ var flagOptions = map[string]cli.Option{
 	"calibration-fraction": {Placeholder: "RATE", Aliases: []string{"calibration-share"}, Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
 	"prevalence":           {Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."},
 	"learning-curve":       {Help: "Also fit the chosen learner to an eighth, a quarter, half and all of the rows: what would more rows bring?"},
+	"max-size":             {Placeholder: "BYTES", Help: "Choose among models whose features and weights take about this many bytes at most."},
 	"max-time":             {Placeholder: "TIME", Help: "Return the best model so far after this time: 2m, 90s."},
 
 	"against":    {Placeholder: "NAME", Help: "The entry that the others are compared with, by its name, or a model file (default: the first; compare: logistic)."},

@@ -203,7 +203,7 @@ func arguments(command string) []string {
 	return args
 }
 
-var seconds = regexp.MustCompile(`[0-9]+(\.[0-9]+)? s\b`)
+var seconds = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e\+[0-9]+)? µ?s\b`)
 
 func withoutSeconds(text string) string { return seconds.ReplaceAllString(text, "N s") }
 

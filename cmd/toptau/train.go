@@ -168,10 +168,20 @@ func printTraining(s *cli.Session, r *result.Training, output string) {
 	if output != "" {
 		s.Printf("model: %s\n", output)
 	}
+	s.Printf("size: %s\n", sizeText(&r.Size))
 	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
 	for _, w := range r.Warnings {
 		s.Printf("note: %s\n", w.Words(cli.Spell))
 	}
+}
+
+// sizeText describes a model's size: "150 trees of 2,400 leaves, 118 kB, 2.1 µs per row".
+func sizeText(m *result.ModelSize) string {
+	line := ""
+	if m.Trees > 0 {
+		line = fmt.Sprintf("%s with %s leaves, ", text.Plural(m.Trees, "tree"), text.Count(m.Leaves))
+	}
+	return line + fmt.Sprintf("%s bytes; a row is scored in %.2g µs", text.Count(int(m.Bytes)), 1e6*m.SecondsPerRow)
 }
 
 // foldsOf returns the number of folds whose fits the model is the mean of, 0 if it was fitted once.
@@ -234,6 +244,9 @@ func candidateLines(r *result.Training) []string {
 }
 
 func candidateText(c *result.Candidate) string {
+	if c.Trees != nil {
+		return fmt.Sprintf("%14s  %s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), text.Plural(*c.Trees, "tree"))
+	}
 	return fmt.Sprintf("%14s  %s%s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), c.Problem.Hyperparameters(),
 		optional(" around logistic with lambda %v", c.Anchor))
 }

@@ -17,7 +17,7 @@ import (
 
 // Fit makes a map from some rows of a table (nil: all). Options.Encode determines the blocks of numeric
 // columns, one dense or several coded ones. Categories and the missing indicators of raw columns follow in
-// one coded block. The raw indices of a LIBSVM table are one sparse block; for other encodings each index is
+// one coded block; boosted trees read categories themselves. The raw indices of a LIBSVM table are one sparse block; for other encodings each index is
 // a numeric column. Only leaves read the labels. Rows of weight 0 do not count. Means, deviations, medians
 // and the order of categories are those of the weighted rows.
 //
@@ -124,7 +124,7 @@ func (f *fitter) columns() error {
 		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
 	}
 	if len(b.treeInputs) > 0 {
-		leaves, err := f.leaves(b.treeInputs, b.treeValues)
+		leaves, err := f.trees(&b)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,27 @@ type columnBlocks struct {
 	onehot    OneHotBlock
 
 	treeInputs []int
-	treeValues [][]float64 // of treeInputs, on the training rows
+	treeValues [][]float64 // of treeInputs, on the training rows; nil of categorical ones
+}
+
+// trees grows random or boosted trees.
+func (f *fitter) trees(b *columnBlocks) (*LeavesBlock, error) {
+	if !f.o.Encode.Boosted() {
+		return f.leaves(b.treeInputs, b.treeValues)
+	}
+	positive, err := f.labels()
+	if err != nil {
+		return nil, err
+	}
+	var codes []CategoryCodes
+	for i, k := range b.treeInputs {
+		if f.m.Inputs[k].Kind == schema.Categorical {
+			var c CategoryCodes
+			c, b.treeValues[i] = f.codes(k, positive)
+			codes = append(codes, c)
+		}
+	}
+	return f.boost(b.treeInputs, b.treeValues, codes, positive)
 }
 
 func (f *fitter) drop(j int, reason string) {
@@ -169,7 +189,7 @@ func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 		c.card.Input = k
 		b.scorecard.Columns = append(b.scorecard.Columns, c.card)
 	}
-	if f.o.leaves() {
+	if f.o.leaves() || f.o.Encode.Boosted() {
 		b.treeInputs = append(b.treeInputs, k)
 		b.treeValues = append(b.treeValues, c.treeValues)
 	}
@@ -243,6 +263,13 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 		in.Categories = append(in.Categories, column.Dictionary[code])
 		masses = append(masses, c.masses[code].Value())
 	}
+	k := len(f.m.Inputs)
+	f.m.Inputs = append(f.m.Inputs, in)
+	if f.o.Encode.Boosted() {
+		b.treeInputs = append(b.treeInputs, k)
+		b.treeValues = append(b.treeValues, nil)
+		return
+	}
 	if f.o.Impute == schema.ImputeMedian {
 		masses[0] += missing
 	}
@@ -256,8 +283,7 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 		}
 		masses = append(masses, rare.Value())
 	}
-	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: len(f.m.Inputs), Missing: level, Scale: f.scales(masses)})
-	f.m.Inputs = append(f.m.Inputs, in)
+	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: level, Scale: f.scales(masses)})
 }
 
 // byMass returns the codes of the categories that occur by descending mass, those of equal mass by the bytes

@@ -28,7 +28,13 @@ type Map struct {
 	runs  []run // of Blocks, by position
 	cols  int   // number of weights
 	dense int   // number of dense values in a row
+
+	boosting *Boosting // of a map that Fit made with a boosted encoding
 }
+
+// Boosting returns the sum of trees that boosting itself would predict with, nil unless Fit made the map with a
+// boosted encoding. Models do not keep it.
+func (m *Map) Boosting() *Boosting { return m.boosting }
 
 // run is the weights of a block: first <= col < end.
 type run struct {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"toptau/calibrate"
@@ -35,11 +36,12 @@ type Findings struct {
 
 	Scores     *plot.Histogram // see plot.HistogramOf; empty texts get a default
 	Comparison *Comparison
-	Shapes     []Shape // curves of the main columns, the most important first
-	Data       []Fact  // rows, schema, digest
-	Model      []Fact  // method, hyperparameters, seed, certificate
+	Shapes     []Shape     // curves of the main columns, the most important first
+	Pairs      []PairShape // of a model whose trees read two columns, the most important first
 	By         []result.Breakdown
 	Examples   []result.Example
+	Data       []Fact    // rows, schema, digest
+	Model      []Fact    // method, hyperparameters, seed, certificate
 	Sections   []Section // more sections, shown before the data
 	Warnings   []string
 }
@@ -82,7 +84,16 @@ type Shape struct {
 	Column     string
 	X, Y       []float64
 	Categories []string // with one value of Y each, and without X
+	Steps      bool     // the contribution is exactly a step function: Y[i] from X[i] to X[i+1]
 	Effect     float64  // standard deviation of the contribution over the rows; 0 if unknown
+}
+
+// PairShape is what two columns add to the score together, which is constant in each cell of a grid.
+type PairShape struct {
+	Columns [2]string
+	X, Y    []float64   // edges of the cells
+	Values  [][]float64 // by row from Y[0] up, around their mean over the rows
+	Effect  float64     // standard deviation over the rows
 }
 
 // Page returns the page. The sections answer, in this order: which threshold, which guarantee, how good,
@@ -101,7 +112,7 @@ func (f *Findings) Page() Page {
 	if f.Comparison != nil {
 		p.Sections = append(p.Sections, f.Comparison.section())
 	}
-	p.Sections = append(p.Sections, reliabilitySection(f.Reliability), learningSection(f.Learning), shapeSection(f.Shapes))
+	p.Sections = append(p.Sections, reliabilitySection(f.Reliability), learningSection(f.Learning), shapeSection(f.Shapes), pairSection(f.Pairs))
 	p.Sections = append(p.Sections, f.Sections...)
 	p.Sections = append(p.Sections, Section{Title: "Data", Facts: f.Data}, Section{Title: "Model", Facts: f.Model})
 	return p
@@ -304,9 +315,14 @@ func (s *Shape) figure() plot.Figure {
 		}
 		return d
 	}
+	series := plot.Series{X: s.X, Y: s.Y}
+	if s.Steps {
+		series.Draw = plot.Step
+		caption.Description = "Contribution of " + s.Column + " to the score: an exact step function of its value."
+	}
 	p := &plot.Plot{Text: caption, Height: 130, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "contribution"},
-		Series: []plot.Series{{X: s.X, Y: s.Y}}, Rules: []plot.Rule{{At: 0, Horizontal: true}}}
-	if skewed(s.X) {
+		Series: []plot.Series{series}, Rules: []plot.Rule{{At: 0, Horizontal: true}}}
+	if !s.Steps && skewed(s.X) {
 		p.X, p.Series[0].X = quantileAxis(s.X)
 		p.Series[0].Values = s.X
 	}
@@ -338,4 +354,29 @@ func quantileAxis(x []float64) (plot.Axis, []float64) {
 		a.Marks = append(a.Marks, plot.Mark{At: places[i], Label: text.Significant(x[i], 3)})
 	}
 	return a, places
+}
+
+func pairSection(list []PairShape) Section {
+	s := Section{Title: "What pairs of columns add together", Small: true}
+	for i := range list {
+		s.Figures = append(s.Figures, list[i].figure())
+	}
+	return s
+}
+
+// figure returns the figure of a pair: its cells in two colours.
+func (s *PairShape) figure() plot.Figure {
+	full := 0.0
+	for _, row := range s.Values {
+		for _, v := range row {
+			full = max(full, math.Abs(v))
+		}
+	}
+	return &plot.Plot{
+		Text: plot.Caption{Title: s.Columns[0] + " and " + s.Columns[1],
+			Note: fmt.Sprintf("orange raises the score and blue lowers it, by up to %s; standard deviation: %s", text.Number(full),
+				text.Number(s.Effect)),
+			Description: "What " + s.Columns[0] + " and " + s.Columns[1] + " add to the score together, over their values."},
+		Height: 200, X: plot.Axis{Label: s.Columns[0]}, Y: plot.Axis{Label: s.Columns[1]},
+		Layer: &plot.Cells{X: s.X, Y: s.Y, Values: s.Values, Full: full}}
 }

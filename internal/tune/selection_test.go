@@ -59,7 +59,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 func selectFrom(t *testing.T, noise map[string]float64, order ...string) *selection {
 	t.Helper()
 	tasks, folds := fakeTasks(t, noise, order...)
-	s, err := selectMembers(tasks, folds)
+	s, err := selectMembers(tasks, folds, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestPathsEnd(t *testing.T) {
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.59}}, true},
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.61}, {0.001, 0.3}}, false},
 	} {
-		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1}
+		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1, bestFirst: -1}
 		for _, st := range test.steps {
 			tried := Candidate{Status: Fitted, Setting: Setting{Lambda: st.lambda}, Estimate: result.Estimate{Mean: st.mean}}
 			if run.best < 0 || tried.Mean > run.score().Mean {
