@@ -50,6 +50,9 @@ func NewBatch(s *Scorer) *Batch {
 		case *ScorecardBlock:
 			b.blocks = append(b.blocks, newBatchCards(block, w))
 		case *LeavesBlock:
+			if len(block.Codes) > 0 {
+				return nil // trees that test categories read codes of their own, row by row
+			}
 			b.blocks = append(b.blocks, newBatchTrees(block, w))
 		case *OneHotBlock:
 			b.blocks = append(b.blocks, newBatchLevels(m, block, w))
