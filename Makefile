@@ -1,4 +1,17 @@
-.PHONY: test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds
+.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds
+
+BUILD = CGO_ENABLED=0 go build -trimpath
+
+build: ## a static binary, bin/toptau; go install ./cmd/toptau-paper adds the command that reproduces the paper
+	$(BUILD) -o bin/toptau ./cmd/toptau
+
+dist: ## static binaries for every supported system, with their checksums, in dist
+	rm -rf dist && mkdir dist
+	for target in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64; do \
+		suffix=; case $$target in windows-*) suffix=.exe;; esac; \
+		GOOS=$${target%-*} GOARCH=$${target#*-} $(BUILD) -o dist/toptau-$$target$$suffix ./cmd/toptau || exit 1; \
+	done
+	cd dist && sha256sum toptau-* > SHA256SUMS
 
 test: ## the README's test command
 	go test ./...

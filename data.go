@@ -55,6 +55,12 @@ func ReadFrom(ctx context.Context, r io.Reader, f Format) (*Data, error) {
 	return readData(func() (*table.Reader, error) { return table.NewReader(readerName(r), r, o) }, o)
 }
 
+// OpenFiles returns several files for ReadFrom, Score and Explain, which read them as one table. The first
+// file decides the format, the columns and their kinds, and the others must fit it. An error names the file.
+// A directory stands for the files in it, and a pattern such as "flows/*.csv" for the files that match it,
+// in the order of their names. Read accepts such paths, too.
+func OpenFiles(paths ...string) (io.ReadCloser, error) { return table.OpenFiles(paths...) }
+
 func readData(open func() (*table.Reader, error), o table.Options) (*Data, error) {
 	start := time.Now()
 	r, err := open()

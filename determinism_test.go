@@ -193,8 +193,9 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 	goal := toptau.MaxFPR("5%")
 	sameForAllThreads(t, func() []byte {
 		d := readFile(t, small, toptau.Format{Label: "y"})
-		o := toptau.TrainOptions{Method: []method.Name{method.Logistic, method.Ramp}, Encoding: []schema.Encoding{schema.Raw, schema.Leaves},
-			Folds: 2, Seed: 9, Delta: threshold.MustRate("50%"), TestFraction: threshold.MustRate("20%")}
+		o := toptau.TrainOptions{Method: []method.Name{method.Logistic, method.Boosting, method.Ramp},
+			Encoding: []schema.Encoding{schema.Raw, schema.Leaves, schema.Pairs, schema.Boosted},
+			Folds:    2, Seed: 9, Delta: threshold.MustRate("50%"), TestFraction: threshold.MustRate("20%")}
 		trained, err := toptau.Train(t.Context(), d, goal, o)
 		if err != nil {
 			t.Fatal(err)
@@ -281,6 +282,7 @@ func (b build) outputs(t *testing.T) []output {
 		"fit h.csv --label last --method toppushk -k 5 --surrogate squared-hinge --solver adam --iterations 60 -o top.json --json",
 		"fit d.csv --label last --method topmean-np --tau 5% --solver certified --certificate dual.json -o certified.json --json",
 		"train d.csv --label last --max-fpr 2% --method logistic,ramp --encoding raw,leaves --folds 2 --seed 3 -o trained.json --json",
+		"train d.csv --label last --max-fpr 2% --method boosting --encoding boosted,additive --folds 2 --seed 3 -o boosted.json --json",
 		"score trained.json d.csv",
 		"evaluate trained.json d.csv --max-fpr 2% --curves 20 --json",
 	} {
@@ -295,7 +297,7 @@ func (b build) outputs(t *testing.T) []output {
 		all = append(all, output{"toptau " + line, withoutSeconds(text)})
 	}
 	for _, file := range []string{"d.csv", "h.csv", "patmat.json", "grill.json", "topmean.json", "top.json", "certified.json",
-		"dual.json", "trained.json"} {
+		"dual.json", "trained.json", "boosted.json"} {
 		content, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			t.Fatal(err)

@@ -121,7 +121,7 @@ func modelText(n *tree) string {
 		}
 		b.WriteString(strconv.Quote(name) + ": ")
 		v := n.values[i]
-		if v.open == '[' && slices.Contains([]string{"points", "members", "probes"}, name) {
+		if v.open == '[' && slices.Contains([]string{"points", "history", "members", "probes"}, name) {
 			b.WriteString("[")
 			for k, element := range v.values {
 				if k > 0 {

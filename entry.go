@@ -108,7 +108,7 @@ func (e *Entry) columnScores(d *Data) (*rowScores, error) {
 		}
 		scores := c.AllValues()
 		if row := slices.IndexFunc(scores, math.IsNaN); row >= 0 {
-			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Line: d.table.LineOf(row), Column: e.Column,
+			return nil, &diag.Error{Kind: diag.Data, File: d.table.FileOf(row), Line: d.table.LineOf(row), Column: e.Column,
 				Found: "a missing score", Expected: "a number"}
 		}
 		return &rowScores{values: scores}, nil
@@ -131,7 +131,7 @@ func (s *rowScores) requireAll(name, file string, d *Data, byID bool) error {
 	case file == "":
 		e.Found = fmt.Sprintf("no score of %s for row %d", diag.Quote(name), d.rowNumber(row))
 	}
-	e.Found += fmt.Sprintf(" (line %d of %s)", d.table.LineOf(row), d.table.File)
+	e.Found += fmt.Sprintf(" (line %d of %s)", d.table.LineOf(row), d.table.FileOf(row))
 	others := -1
 	for _, z := range s.values {
 		if z != z {
@@ -193,8 +193,9 @@ const (
 // compressed. Its scores are in the column "score", or in the only column that is neither id nor label.
 // ReadScores reads the header. The rows are read when the entry is used with a Data.
 //
-// If the Data has id columns, the file must have them too, and scores are joined by id. Otherwise scores are
-// joined by a column "row" of 1-based row numbers or, without it, by position. Scores of other rows are
+// If the Data has id columns, the file must have them too, and scores are joined by id. Without ids in the Data,
+// or if the file has a column "row" instead of them, scores are joined by that column of 1-based row numbers, or
+// else by position. Scores of other rows are
 // ignored. A row that occurs twice or has no score is an error.
 //
 // A column of labels, named as in the Data or "label", must have the same labels. Scores that are joined by
@@ -279,7 +280,11 @@ func (f *scoreFile) read(d *Data) (*joiner, error) {
 			Fixes: []diag.Fix{{Param: "id", Value: strings.Join(o.ID, ",")}}}
 	}
 	o.ID = nil
-	for _, id := range d.table.ID {
+	ids := d.table.ID
+	if slices.Contains(f.names, rowColumn) && !slices.ContainsFunc(ids, func(id table.Text) bool { return slices.Contains(f.names, id.Name) }) {
+		ids = nil // the model may remember ids that the file of scores does not have: row numbers are as safe
+	}
+	for _, id := range ids {
 		if !slices.Contains(f.names, id.Name) {
 			return nil, &diag.Error{Kind: diag.Data, File: f.path, Found: fmt.Sprintf("no column %q among %q", id.Name, f.names),
 				Expected: "the id columns of " + d.table.File,
@@ -318,7 +323,7 @@ func (f *scoreFile) read(d *Data) (*joiner, error) {
 			return nil, j.rowError(i, score, "a missing score", "a number", "")
 		}
 	}
-	if j.ids = j.table.ID; len(d.table.ID) == 0 && len(j.ids) == 1 {
+	if j.ids = j.table.ID; len(ids) == 0 && len(j.ids) == 1 {
 		j.ids, j.rows = nil, &j.table.ID[0]
 	}
 	return j, nil
@@ -408,7 +413,7 @@ func (j *joiner) rowsByID() ([]int, error) {
 	for row := range j.data.Len() {
 		id := idOf(j.data.table.ID, row)
 		if first, twice := where[id]; twice {
-			return nil, &diag.Error{Kind: diag.Data, File: j.data.table.File, Line: j.data.table.LineOf(row), Column: column,
+			return nil, &diag.Error{Kind: diag.Data, File: j.data.table.FileOf(row), Line: j.data.table.LineOf(row), Column: column,
 				Found:    fmt.Sprintf("%s, which is also on line %d", shownID(id), j.data.table.LineOf(first)),
 				Expected: "ids that differ", Hint: "join by more id columns"}
 		}

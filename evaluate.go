@@ -8,6 +8,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/report"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
@@ -19,9 +20,9 @@ import (
 
 // EvaluateOptions are the options of Evaluate. The zero value of each is its default.
 type EvaluateOptions struct {
-	// Goal sets the criterion that compares entries, and the rate of the other criteria. Without it, the
-	// criteria have the paper's rates 0.01 and 0.03, and the goal of the first model's default operating point
-	// compares the entries.
+	// Goal sets the criterion that compares entries, and the rate of the other criteria. Without it, the goal of
+	// the first model's default operating point compares the entries, and each model's criteria have the rate of
+	// its own goal. Entries without a goal have the paper's rates 0.01 and 0.03.
 	Goal       Goal
 	Against    string         // entry that the others are compared with; "": the first one
 	Confidence float64        // confidence of the intervals; 0: 0.95
@@ -29,6 +30,22 @@ type EvaluateOptions struct {
 	Seed       uint64         // seed of the bootstrap
 	Prevalence threshold.Rate // fraction of positives that the summary assumes; zero: as in the rows
 	Curves     int            // most points per curve; 0: no curves
+	// By are columns by whose values the decisions of each entry are counted: features, or columns of Format.Kept,
+	// Segment, Time, Group or ID.
+	By []string
+	// Entity is a column that names entities. Each raises at most one alert, or one a day if the data have a
+	// column Format.Time. Everything is then counted in entities instead of rows; "": the unit of the first
+	// model's default operating point.
+	Entity string
+	// Value is a column of amounts, such as money. Criteria and comparisons are then fractions of the positives'
+	// sum; "": positives are counted.
+	Value string
+	// Gate decides whether the first entry may replace Against, see result.Gate. Margin is the largest loss of the
+	// goal's criterion that it accepts; zero: DefaultMargin.
+	Gate       bool
+	Margin     threshold.Rate
+	ReportDate string // shown in the report, in any form; "": none
+	Examples   int    // most false alarms, found and missed positives to list with reasons; 0: none
 }
 
 // Evaluation is the result of Evaluate. It keeps the rankings for WriteReport.
@@ -37,6 +54,9 @@ type Evaluation struct {
 
 	data     *Data
 	rankings []*ranking
+	units    *units
+	date     string    // shown in the report
+	amounts  []float64 // with Value: of each positive unit
 }
 
 // ranking is a measured entry.
@@ -44,8 +64,9 @@ type ranking struct {
 	*Entry
 	data   *Data         // the rows, with columns in the model's order
 	z      []float64     // the scores in the order of the rows
-	scores metric.Scores // the same scores by class
+	scores metric.Scores // of the units by class
 	rank   *metric.Ranking
+	alarms []bool // by unit: decisions that breakdowns count; nil: there is no threshold
 }
 
 // Evaluate measures one or more rankings of the same labelled rows. It returns criteria with thresholds from
@@ -57,7 +78,10 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{data: d}
+	e := &Evaluation{data: d, date: o.ReportDate}
+	if err := e.setUnits(entries, o); err != nil {
+		return nil, err
+	}
 	e.SecondsRead, e.Warnings, e.Verdicts = d.seconds, d.warnings(), []result.Verdict{}
 	for i := range entries {
 		if err := ctx.Err(); err != nil {
@@ -76,11 +100,48 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 			return nil, err
 		}
 	}
+	if o.Gate {
+		if len(entries) < 2 || o.Against == entries[0].Name || o.Against == "" {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "gate", Found: "without a model to compare with", Expected: "the model that the first one would replace",
+				Fixes: []diag.Fix{{Param: "against", Value: "OLD"}}}
+		}
+		e.Gate = e.gate(o)
+	}
 	e.Measured = e.Entries[0].Measured
+	if first := e.rankings[0]; o.Examples > 0 && first.Model != nil && first.alarms != nil {
+		var err error
+		if e.Examples, err = first.examples(e.units, first.alarms, o.Examples); err != nil {
+			return nil, err
+		}
+	}
 	if len(e.Points) > 0 {
 		e.Summary = summary(e.summaryFacts(o.Prevalence))
 	}
 	return e, nil
+}
+
+// setUnits prepares what is counted: rows or entities, and their amounts.
+func (e *Evaluation) setUnits(entries []Entry, o EvaluateOptions) error {
+	entity := o.Entity
+	if m := entries[0].Model; m != nil && entity == "" {
+		point, _ := m.Point("")
+		entity = point.Entity
+	}
+	var err error
+	if e.units, err = newUnits(e.data, entity); err != nil {
+		return err
+	}
+	e.Unit = e.units.shown
+	if o.Value == "" {
+		return nil
+	}
+	column, err := e.data.column("value", o.Value)
+	if err != nil {
+		return err
+	}
+	e.Value = column.name
+	e.amounts, err = e.units.amounts(e.data, o.Value)
+	return err
 }
 
 // checkEntries returns an error if there are no entries, or if a name is missing or used twice.
@@ -108,14 +169,14 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 	if err != nil {
 		return err
 	}
-	k := &ranking{Entry: entry, data: d, z: s.values, scores: byClass(e.data.table, s.values)}
+	k := &ranking{Entry: entry, data: d, z: s.values, scores: e.units.byClass(s.values)}
 	if k.rank, err = metric.Rank(k.scores); err != nil {
 		return err
 	}
 	auc := k.rank.AUC()
 	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Joined: s.joined, Measured: result.Measured{AUC: auc.Half,
 		AUCAgainst: auc.Against, Distinct: k.rank.Groups(), Points: []result.Decisions{}, Curves: []result.Curve{}}}
-	if err := measureCriteria(&r.Measured, k.rank, o); err != nil {
+	if err := e.measureCriteria(&r.Measured, k, o); err != nil {
 		return err
 	}
 	if o.Curves > 0 {
@@ -126,7 +187,17 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 	if m := entry.Model; m != nil {
 		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), m.Features(feature.Key{}).Cols()
 		r.Missing, r.Unknown = sumOf(s.counts.Missing), sumOf(s.counts.Unknown)+s.counts.UnknownIndices
-		warnings, err := k.measureModel(&r.Measured, o)
+		if r.Unknown > 0 {
+			w := unknownWarning(m.Features(feature.Key{}), *s.counts, r.Unknown)
+			if several {
+				w.Text = entry.Name + ": " + w.Text
+			}
+			e.Warnings = append(e.Warnings, w)
+		}
+		if p := m.Probability(); p != nil {
+			r.Reliability = reliabilityOn(p, e.data.table, k.z)
+		}
+		warnings, err := e.measureModel(k, &r.Measured, o)
 		if err != nil {
 			return err
 		}
@@ -137,6 +208,9 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 			e.Warnings = append(e.Warnings, w)
 		}
 	}
+	if err := e.addBreakdowns(k, &r.Measured, o); err != nil {
+		return err
+	}
 	if from := entry.origin; from != nil {
 		r.Kind, r.Encoding, r.Estimate = from.kind, from.task.Features, &from.estimate
 	}
@@ -145,7 +219,7 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 }
 
 // measureModel measures the operating points, and looks for rows that trained the model.
-func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]diag.Warning, error) {
+func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOptions) ([]diag.Warning, error) {
 	var warnings []diag.Warning
 	d := k.data
 	r.TrainingRows = overlap(k.Model, d)
@@ -162,31 +236,93 @@ func (k *ranking) measureModel(r *result.Measured, o EvaluateOptions) ([]diag.Wa
 	points := k.Model.Points()
 	for i := range points {
 		p := &points[i]
-		c, err := confusionAt(p, k.rank, d, k.scores, o.Confidence)
+		alarms := e.units.alarms(alarmsAt(p, d, k.z))
+		c, err := e.units.decisions(alarms, o.Confidence)
 		if err != nil {
 			return nil, err
+		}
+		c.Threshold = p.Threshold
+		if i == 0 {
+			k.alarms = alarms
 		}
 		watch := newShiftWatch(p, true)
 		for row, z := range k.z {
 			watch.addRow(d.table, row, z)
 		}
 		shift, list := watch.reports(k.Model.Training())
-		r.Points = append(r.Points, result.Decisions{Name: p.Name, Goal: p.Goal, Decisions: c, Shift: shift})
+		decided := result.Decisions{Name: p.Name, Goal: p.Goal, Decisions: c, Shift: shift}
+		if e.amounts != nil {
+			value, err := metric.FoundValue(e.amounts, e.positivesOf(alarms), o.bootstrap())
+			if err != nil {
+				return nil, err
+			}
+			decided.Value = &value
+		}
+		r.Points = append(r.Points, decided)
 		warnings = append(warnings, list...)
 	}
 	return warnings, nil
 }
 
+// bootstrap returns the options of intervals.
+func (o *EvaluateOptions) bootstrap() metric.Bootstrap {
+	return metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed}
+}
+
+// positivesOf returns the decisions on the positive units, in the order of their amounts.
+func (e *Evaluation) positivesOf(alarms []bool) []bool {
+	var found []bool
+	for unit, class := range e.units.label {
+		if class == table.Positive {
+			found = append(found, alarms[unit])
+		}
+	}
+	return found
+}
+
+// addBreakdowns counts an entry's decisions by the values of columns. A model decides by its default operating
+// point, other scores by the goal's threshold on these rows.
+func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOptions) error {
+	point, at := "", 0.0
+	switch {
+	case k.alarms != nil:
+		point, at = r.Points[0].Name, r.Points[0].Decisions.Threshold
+	case r.Goal != nil && r.Goal.Value.Defined():
+		at = r.Goal.Value.Threshold
+		z := e.units.scores(k.z)
+		k.alarms = make([]bool, len(z))
+		for unit := range z {
+			k.alarms[unit] = z[unit] > at
+		}
+	case len(o.By) > 0:
+		return &diag.Error{Kind: diag.Usage, Param: "by", Found: "scores without a threshold", Expected: "a goal",
+			Fixes: []diag.Fix{{Param: "max-fpr", Value: "1%"}, {Param: "top", Value: "1%"}}}
+	}
+	for _, column := range o.By {
+		b, err := e.units.breakdown(e.data, column, k.alarms, o.Confidence)
+		if err != nil {
+			return err
+		}
+		b.Point, b.Threshold = point, at
+		r.By = append(r.By, b)
+	}
+	return nil
+}
+
 // measureCriteria measures the goal's criterion and the three criteria of the paper.
-func measureCriteria(m *result.Measured, r *metric.Ranking, o EvaluateOptions) error {
-	bootstrap := metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed}
+func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateOptions) error {
 	list := []metric.Criterion{metric.Top()}
 	rates := []threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03")}
+	if k.Model != nil {
+		if point, _ := k.Model.Point(""); !point.Goal.Tau().IsZero() {
+			rates = []threshold.Rate{point.Goal.Tau()}
+		}
+	}
 	if o.Goal != (metric.Goal{}) {
 		if err := o.Goal.Check(); err != nil {
 			return err
 		}
-		value, err := r.Bootstrap(o.Goal.Criterion(), bootstrap)
+		value, err := e.criterion(k, o.Goal.Criterion(), o)
 		if err != nil {
 			return err
 		}
@@ -199,13 +335,36 @@ func measureCriteria(m *result.Measured, r *metric.Ranking, o EvaluateOptions) e
 		list = append(list, metric.NP(tau), metric.Quantile(tau))
 	}
 	for _, c := range list {
-		value, err := r.Bootstrap(c, bootstrap)
+		value, err := e.criterion(k, c, o)
 		if err != nil {
 			return err
 		}
 		m.Criteria = append(m.Criteria, value)
 	}
 	return nil
+}
+
+// criterion measures a criterion with its interval: of positives, or of their amounts.
+func (e *Evaluation) criterion(k *ranking, c metric.Criterion, o EvaluateOptions) (metric.Result, error) {
+	if e.amounts == nil {
+		return k.rank.Bootstrap(c, o.bootstrap())
+	}
+	paired, err := metric.PairedBootstrap(e.pairedScores([]*ranking{k}), c, 0, o.bootstrap())
+	if err != nil {
+		return metric.Result{}, e.data.inFile(err)
+	}
+	return paired.Results[0], nil
+}
+
+// pairedScores returns the scores of some entries for a paired bootstrap.
+func (e *Evaluation) pairedScores(list []*ranking) metric.PairedScores {
+	first := list[0].scores
+	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights, PositiveValues: e.amounts}
+	s.PositiveGroups, s.NegativeGroups, _ = e.units.groups()
+	for _, k := range list {
+		s.Positives, s.Negatives = append(s.Positives, k.scores.Positives), append(s.Negatives, k.scores.Negatives)
+	}
+	return s
 }
 
 // compareEntries compares the entries by one paired bootstrap.
@@ -224,14 +383,8 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 			return &diag.Error{Kind: diag.Usage, Param: "against", Found: diag.Quote(o.Against), Expected: "one of " + strings.Join(names, ", ")}
 		}
 	}
-	first := e.rankings[0].scores
-	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights}
-	s.PositiveGroups, s.NegativeGroups, e.Entities = entitiesOf(e.data.table)
-	for _, k := range e.rankings {
-		s.Positives, s.Negatives = append(s.Positives, k.scores.Positives), append(s.Negatives, k.scores.Negatives)
-	}
-	paired, err := metric.PairedBootstrap(s, goal.Criterion(), reference,
-		metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed})
+	_, _, e.Entities = e.units.groups()
+	paired, err := metric.PairedBootstrap(e.pairedScores(e.rankings), goal.Criterion(), reference, o.bootstrap())
 	if err != nil {
 		return e.data.inFile(err)
 	}
@@ -308,7 +461,7 @@ func membersText(m *Model) string {
 func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 	p, _ := e.rankings[0].Model.Point("")
 	f := summaryFacts{Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
-		Basis:      fmt.Sprintf("these %s rows, %s positive", text.Count(e.Rows), text.Count(e.Positives)),
+		Basis:      fmt.Sprintf("these %s, %s positive", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
 	if p.Guarantee == nil {
 		f.NoGuarantee = "the threshold came without one"
@@ -320,16 +473,19 @@ func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 }
 
 // byClass returns the scores of labelled rows by class.
-func byClass(t *table.Table, z []float64) metric.Scores {
+func byClass(t *table.Table, z []float64) metric.Scores { return splitByClass(t.Label, t.Weight, z) }
+
+// splitByClass returns scores with their weights (nil: 1 each) by class.
+func splitByClass(label []table.Class, weight, z []float64) metric.Scores {
 	var s metric.Scores
-	for i, class := range t.Label {
+	for i, class := range label {
 		to, weights := &s.Negatives, &s.NegativeWeights
 		if class == table.Positive {
 			to, weights = &s.Positives, &s.PositiveWeights
 		}
 		*to = append(*to, z[i])
-		if t.Weight != nil {
-			*weights = append(*weights, t.Weight[i])
+		if weight != nil {
+			*weights = append(*weights, weight[i])
 		}
 	}
 	return s
@@ -345,33 +501,13 @@ func scoreRows(m *Model, d *Data) ([]float64, *feature.Counts, error) {
 	return z, &scorer.Row.Counts, nil
 }
 
-// confusionAt counts the decisions of an operating point. If the threshold depends on the segment, it
-// replaces each score by 1 or -1, so that a threshold of 0 makes the same decisions.
-func confusionAt(p *model.Point, r *metric.Ranking, d *Data, s metric.Scores, confidence float64) (metric.Confusion, error) {
-	if p.Segment == "" || d.table.Segment == nil {
-		return r.At(p.Threshold, confidence)
+// alarmsAt reports which rows an operating point alarms about.
+func alarmsAt(p *model.Point, d *Data, z []float64) []bool {
+	alarms := make([]bool, len(z))
+	for row := range z {
+		alarms[row] = p.Decide(z[row], segmentOf(d.table, row))
 	}
-	shifted := metric.Scores{PositiveWeights: s.PositiveWeights, NegativeWeights: s.NegativeWeights}
-	next := [2]int{}
-	for i, class := range d.table.Label {
-		from, to := s.Negatives, &shifted.Negatives
-		if class == table.Positive {
-			from, to = s.Positives, &shifted.Positives
-		}
-		alarm := -1.0
-		if from[next[class]] > p.ThresholdOf(segmentOf(d.table, i)) {
-			alarm = 1
-		}
-		next[class]++
-		*to = append(*to, alarm)
-	}
-	ranking, err := metric.Rank(shifted)
-	if err != nil {
-		return metric.Confusion{}, err
-	}
-	c, err := ranking.At(0, confidence)
-	c.Threshold = p.Threshold
-	return c, err
+	return alarms
 }
 
 func curveOf(c metric.Curve) result.Curve {

@@ -68,7 +68,7 @@ func trainAll(t *testing.T, test *toptau.Data, fraction string, methods ...metho
 
 // KeepAll returns the chosen model, the methods and the baselines, each of which scores the test part that Train set aside.
 func TestTrainKeepsAll(t *testing.T) {
-	trained := trainAll(t, nil, "25%", "topmean-np")
+	trained := trainAll(t, nil, "25%", "svm", "topmean-np")
 	var names []string
 	for _, e := range trained.All {
 		names = append(names, e.Name)
@@ -139,7 +139,7 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 // The verdicts against useless scores and against perfect scores are certain.
 func TestEvaluateAgainstScores(t *testing.T) {
 	d := readFile(t, writeFile(t, "data.csv", overlapping(600, 2)), toptau.Format{Label: "y"})
-	model := trainAll(t, d, "", "topmean-np").All[2]
+	model := trainAll(t, d, "", "svm", "topmean-np").All[2]
 	nothing, everything := make([]float64, d.Len()), make([]float64, d.Len())
 	for row := range nothing {
 		nothing[row] = float64((row * 7919) % 600)

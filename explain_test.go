@@ -72,6 +72,14 @@ func TestExplain(t *testing.T) {
 		sum := 0.0
 		for i := range rows {
 			sum += rows[i].Offset
+			total, magnitude := rows[i].Offset, math.Abs(rows[i].Offset)
+			for _, adds := range rows[i].Contributions {
+				total += adds
+				magnitude += math.Abs(adds)
+			}
+			if total+rows[i].Rounding != rows[i].Score || math.Abs(rows[i].Rounding) >= 1e-12*magnitude {
+				t.Fatalf("%s, row %d: contributions of %v and rounding of %v for a score of %v", encoding, i+1, total, rows[i].Rounding, rows[i].Score)
+			}
 		}
 		mean := sum / float64(len(rows))
 		by := map[string]*result.ColumnEffect{}

@@ -65,6 +65,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		prints = fingerprints(features, d.table, nil, nil)
 	}
 	leaks := tune.Leaks(d.table) // before packMatrix may free the columns
+	sample := averageSample(features, d.table, nil)
 	x, err := d.packMatrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
 	if err != nil {
 		return nil, err
@@ -89,6 +90,9 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	parts.Points = []model.Point{{Name: "training", Threshold: r.Threshold,
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.Rows)}}
 	parts.Members = []model.Member{newMember(r, len(features.Blocks))}
+	if parts.Averages, err = averagesOf(&parts, sample); err != nil {
+		return nil, err
+	}
 	fitted.Model, err = model.New(parts)
 	return fitted, err
 }

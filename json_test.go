@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write the generated files: docs/reference/json.md, api/*.txt")
 
 // jsonResults lists the types of the results in the order of the page.
-var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "Diagnosis", "Verification", "Failure"}
+var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Failure"}
 
 const jsonIntroduction = `# The objects of --json
 
@@ -39,12 +39,21 @@ const jsonNotes = `
 
 ` + "`toptau score --json`" + ` prints one line per row: ` + "`schema_version`, `row`" + ` (from 1), ` + "`id` and `input`" + ` (with --id and --keep: objects that
 contain the row's text in each column), ` + "`score`, `decision`" + ` at the chosen operating point, and ` + "`decisions`" + `, an object that contains the
-decision at each operating point.
+decision at each operating point. With --impute, ` + "`imputed`" + ` lists the columns whose missing value was imputed. With --on-error empty, a row
+that has no score has the score and decision ` + "`null`" + ` and an ` + "`error`" + ` with the reason.
 
 ## Lines of explain
 
-` + "`toptau explain --json`" + ` without --columns prints one line per row: ` + "`schema_version`, `row`, `id`, `score`, `threshold`, `decision`, `offset`" + `
-and ` + "`terms`" + `, a list of ` + "`{column, adds}`" + ` with the largest contribution first. The terms and the offset add up to the score.
+` + "`toptau explain --json`" + ` without --columns prints one line per row: ` + "`schema_version`, `row`, `id`, `score`, `threshold`, `decision`" + `,
+` + "`average_score`, `offset`" + ` and ` + "`terms`" + `, a list of ` + "`{column, value, adds, above_average}`" + ` with the largest difference to the average
+training row first. The offset and what the terms add sum to the score, and so do average_score and what they add above the average.
+` + "`average_score`" + ` is null if the model keeps no averages; above_average is then the same as adds.
+
+## Tables of score, and points of threshold
+
+` + "`toptau score --precision --json`" + ` prints ` + "`n`, `expected_positives` and `budgets`" + `, a list of ` + "`{fraction, rows, score, probability, precision, positives}`" + `:
+what to expect of the rows with the highest scores, down to ` + "`score`" + `. ` + "`toptau threshold --json`" + ` with --remove or --default and without data prints
+` + "`warnings`, `points` and `history`" + `, as in [the model file](model.md#points).
 
 ## Warnings about columns
 

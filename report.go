@@ -3,12 +3,17 @@ package toptau
 import (
 	"fmt"
 	"io"
+	"math"
+	"path/filepath"
+	"sort"
 	"strconv"
 	"strings"
 
+	"toptau/internal/detmath"
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -20,57 +25,225 @@ import (
 const (
 	reportPoints = 400 // most points of a curve
 	reportBins   = 50  // bins of the histogram of scores
+
+	reportExamples = 50 // most false alarms, found and missed positives
 )
 
 // WriteReport writes the evaluation as one self-contained HTML page. The page shows the first entry's
-// operating points with their guarantees, curves, scores by class, the effects of the main columns, the
-// comparison with the other entries, the data and the model.
+// operating points with their guarantees, what budgets find, which positives are missed, rows to look at, curves,
+// scores by class, probabilities, the effects of the main columns, the comparison with the other entries, the
+// data and the model.
 func (e *Evaluation) WriteReport(w io.Writer) error {
+	f, err := e.findings()
+	if err != nil {
+		return err
+	}
+	_, err = f.Page().WriteTo(w)
+	return err
+}
+
+// findings returns what the report shows.
+func (e *Evaluation) findings() (*report.Findings, error) {
 	first := e.rankings[0]
-	f := report.Findings{Title: "Classification at the top", Summary: e.Summary}
-	report.Compare(&f, &e.Evaluation)
+	f := &report.Findings{Summary: e.Summary, About: e.about(), Reliability: e.Reliability}
+	report.Compare(f, &e.Evaluation)
 	var alarm *float64
 	if m := first.Model; m != nil {
 		points := m.Points()
 		for i := range points {
 			f.Points = append(f.Points, report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions,
-				Facts: shiftFacts(e.Points[i].Shift)})
+				Facts: shiftFacts(e.Points[i].Shift), Value: e.Points[i].Value, ValueName: e.Value})
 		}
 		if len(points) > 0 {
 			alarm = &points[0].Threshold
+			f.Title = report.FoundTitle(&e.Points[0].Decisions, points[0].Goal)
 		}
 		f.Model = modelFacts(m)
 		var err error
-		if f.Shapes, err = mainShapes(m, first.data); err != nil {
-			return err
+		if f.Shapes, f.Pairs, err = mainShapes(m, first.data); err != nil {
+			return nil, err
+		}
+	}
+	f.By, f.Examples = e.By, e.Examples
+	if first.Model != nil && first.alarms != nil && f.Examples == nil {
+		var err error
+		if f.Examples, err = first.examples(e.units, first.alarms, reportExamples); err != nil {
+			return nil, err
 		}
 	}
 	f.Data, f.Scores = e.dataFacts(), plot.HistogramOf(first.scores, alarm, reportBins)
-	setGoal(&f, e.reportGoal())
+	goal := e.reportGoal()
+	setGoal(f, goal)
 	for i, k := range e.rankings {
 		name := e.Entries[i].Name
 		if len(e.rankings) == 1 {
 			name = thisModel
 		}
-		for _, c := range []struct {
-			to    *[]report.Curve
-			curve metric.Curve
-		}{{&f.ROC, k.rank.ROC()}, {&f.PR, k.rank.PR()}, {&f.PTau, k.rank.PTau()}} {
-			if i < mostCurves {
-				*c.to = append(*c.to, report.CurveOf(name, c.curve.Corners().Downsample(reportPoints)))
-			}
+		if i < mostCurves {
+			addCurves(f, name, k.rank)
 		}
 	}
-	recall, err := recallByBudget(first.rank)
+	if err := e.addBands(f, first.rank, goal); err != nil {
+		return nil, err
+	}
+	for _, warning := range e.Warnings {
+		f.Warnings = append(f.Warnings, warning.Text)
+	}
+	return f, nil
+}
+
+// about returns the model, the file and the date in short.
+func (e *Evaluation) about() []string {
+	var list []string
+	for i := range e.Entries {
+		if name := e.Entries[i].Name; name != "" && len(list) < mostCurves {
+			list = append(list, name)
+		}
+	}
+	list = append(list, filepath.Base(e.data.table.File), report.UnitsText(e.Unit, e.Rows))
+	if e.date != "" {
+		list = append(list, e.date)
+	}
+	return list
+}
+
+// addCurves adds the curves of one ranking.
+func addCurves(f *report.Findings, name string, rank *metric.Ranking) {
+	for _, c := range []struct {
+		to    *[]report.Curve
+		curve metric.Curve
+	}{{&f.ROC, rank.ROC()}, {&f.PR, rank.PR()}, {&f.PTau, rank.PTau()}} {
+		*c.to = append(*c.to, report.CurveOf(name, c.curve.Corners().Downsample(reportPoints)))
+	}
+}
+
+// addBands adds the band of the first ROC curve, the recall curve and the table of budgets.
+func (e *Evaluation) addBands(f *report.Findings, rank *metric.Ranking, goal metric.Goal) error {
+	recall, err := recallByBudget(rank)
 	if err != nil {
 		return err
 	}
 	f.Recall = []report.Curve{recall}
-	for _, warning := range e.Warnings {
-		f.Warnings = append(f.Warnings, warning.Text)
+	if err := addROCBand(&f.ROC[0], rank); err != nil {
+		return err
 	}
-	_, err = f.Page().WriteTo(w)
+	f.Budgets, err = budgetsOf(rank, e.data, goal)
 	return err
+}
+
+// addROCBand adds bootstrap intervals of the true positive rate at a grid of false positive rates, with straight
+// lines on the logarithmic axis between them. Weighted rows have no band.
+func addROCBand(c *report.Curve, rank *metric.Ranking) error {
+	_, negatives := rank.Rows()
+	if rank.Weighted() || negatives < 2 {
+		return nil
+	}
+	var rates, lows, highs []float64
+	for budget := 1; budget < negatives; budget = max(budget+1, int(budgetStep*float64(budget))) {
+		rate, err := threshold.ParseRate(fmt.Sprintf("%d/%d", budget, negatives))
+		if err != nil {
+			return err
+		}
+		res, err := rank.Bootstrap(metric.NP(rate), metric.Bootstrap{Replicates: bandReplicates, Seed: uint64(budget)})
+		if err != nil {
+			return err
+		}
+		if res.Interval == nil {
+			return nil
+		}
+		rates, lows, highs = append(rates, rate.Float64()), append(lows, res.Interval.Low), append(highs, res.Interval.High)
+	}
+	rates, lows, highs = append(rates, 1), append(lows, 1), append(highs, 1)
+	at := func(values []float64, x float64) float64 {
+		i := sort.SearchFloat64s(rates, x)
+		if i == 0 {
+			return values[0]
+		}
+		if i == len(rates) {
+			return values[i-1]
+		}
+		a, b := detmath.Log(rates[i-1]), detmath.Log(rates[i])
+		return values[i-1] + float64((values[i]-values[i-1])*((detmath.Log(x)-a)/(b-a)))
+	}
+	for _, p := range c.Points {
+		low, high := p[1], p[1]
+		if p[0] > 0 {
+			low, high = min(p[1], at(lows, p[0])), max(p[1], at(highs, p[0]))
+		}
+		c.Low, c.High = append(c.Low, low), append(c.High, high)
+	}
+	return nil
+}
+
+// reportBudgets are the budgets of the table, as fractions of all rows.
+var reportBudgets = []string{"0.1%", "0.2%", "0.5%", "1%", "2%", "5%"}
+
+// budgetsOf measures what budgets find. Alerts are counted per day if the data have dates, otherwise for the
+// goal's period, or for 100,000 rows.
+func budgetsOf(rank *metric.Ranking, d *Data, goal metric.Goal) (report.Budgets, error) {
+	all := rank.PositiveMass() + rank.NegativeMass()
+	b := report.Budgets{Period: text.Count(summaryRows) + " rows"}
+	periods := all / summaryRows
+	if goal.Of > 0 {
+		b.Period, periods = text.Count(goal.Of)+" rows", all/float64(goal.Of)
+	}
+	if days := daysOf(d); days > 0 {
+		b.Period, periods = "day", float64(days)
+	}
+	for _, name := range reportBudgets {
+		rate := threshold.MustRate(name)
+		s, err := rank.TopFraction(rate)
+		if err != nil {
+			return b, err
+		}
+		if !s.Precision.Defined() {
+			continue
+		}
+		if !rank.Weighted() {
+			if s, err = rank.BootstrapTop(s.Budget, metric.Bootstrap{Replicates: bandReplicates, Seed: 1}); err != nil {
+				return b, err
+			}
+		}
+		b.Rows = append(b.Rows, report.BudgetRow{Fraction: rate.Float64(), PerPeriod: s.Budget / periods, Threshold: s.Threshold,
+			Found: s.TruePositiveRate, Precision: s.Precision})
+	}
+	b.Explorer = explorerOf(rank, all)
+	return b, nil
+}
+
+// explorerOf returns the positions of the slider: about a hundred numbers of alerts with equal ratios.
+func explorerOf(rank *metric.Ranking, all float64) *report.Explorer {
+	x := &report.Explorer{Rows: all, Positives: rank.PositiveMass()}
+	if rank.Weighted() || rank.PositiveMass() == 0 || rank.NegativeMass() == 0 {
+		return nil
+	}
+	for alerts := 1.0; alerts < all; alerts = max(alerts+1, math.Floor(sliderStep*alerts)) {
+		s, err := rank.TopCount(alerts)
+		if err != nil || math.IsInf(s.Threshold, 0) {
+			return nil
+		}
+		x.Alerts, x.Found, x.Thresholds = append(x.Alerts, alerts), append(x.Found, s.TruePositives), append(x.Thresholds, s.Threshold)
+		if alerts <= 0.01*all {
+			x.Start = len(x.Alerts) - 1
+		}
+	}
+	return x
+}
+
+// daysOf returns the number of days in the column of times, 0 without one or if it has no dates.
+func daysOf(d *Data) int {
+	if d.table.Time == nil {
+		return 0
+	}
+	days := map[string]bool{}
+	for _, value := range d.table.Time.Values {
+		day, ok := tune.DayOf(value)
+		if !ok {
+			return 0
+		}
+		days[day] = true
+	}
+	return len(days)
 }
 
 const thisModel = "this model"
@@ -129,6 +302,7 @@ func shiftFacts(list []result.Shift) []report.Fact {
 // Parameters of the recall curve, chosen by hand: about 50 budgets for 10,000 rows.
 const (
 	budgetStep     = 1.2 // ratio of neighbouring budgets
+	sliderStep     = 1.1 // the same for the slider
 	bandReplicates = 500 // bootstrap replicates for the band at each budget
 )
 
@@ -166,31 +340,38 @@ func recallByBudget(r *metric.Ranking) (report.Curve, error) {
 // mainColumns is the number of columns, and of categories of a column, that a report shows. Chosen by hand.
 const mainColumns = 9
 
-// mainShapes returns the shapes of the columns with the largest effects on the evaluated rows.
-func mainShapes(m *Model, d *Data) ([]report.Shape, error) {
+// mainShapes returns the shapes of the columns, and of the pairs of columns, with the largest effects on the
+// evaluated rows.
+func mainShapes(m *Model, d *Data) ([]report.Shape, []report.PairShape, error) {
 	e, err := newEffects(m)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	pairs := newPairEffects(e.scorer)
 	for row := range d.Len() {
 		if err := e.addRow(d.table, row); err != nil {
-			return nil, d.inFile(err)
+			return nil, nil, d.inFile(err)
 		}
+		pairs.addRow(&e.scorer.Row)
 	}
 	var shapes []report.Shape
 	for _, c := range e.columns().Columns {
+		if c.Effect == 0 || len(shapes) == mainColumns {
+			break
+		}
 		shape := report.Shape{Column: c.Column, Effect: c.Effect}
 		for _, p := range c.Shape {
 			shape.X, shape.Y = append(shape.X, p[0]), append(shape.Y, p[1])
 		}
+		e.drawSteps(&shape, c.Mean)
 		for _, v := range c.Categories[:min(len(c.Categories), mainColumns)] {
 			shape.Categories, shape.Y = append(shape.Categories, v.Value), append(shape.Y, v.Adds)
 		}
-		if c.Effect > 0 && len(shape.Y) > 0 && len(shapes) < mainColumns {
+		if len(shape.Y) > 0 {
 			shapes = append(shapes, shape)
 		}
 	}
-	return shapes, nil
+	return shapes, pairs.shapes(), nil
 }
 
 // dataFacts lists facts about the evaluated rows and their scores.
@@ -245,6 +426,9 @@ func modelFacts(m *Model) []report.Fact {
 		{Name: "features", Value: text.Count(m.Len())},
 		{Name: "seed", Value: strconv.FormatUint(training.Seed, 10)},
 	}
+	for _, c := range m.History() {
+		facts = append(facts, report.Fact{Name: "changed", Value: historyText(&c)})
+	}
 	for i := range members {
 		member := &members[i]
 		name := "method"
@@ -285,4 +469,23 @@ func evidenceText(c *model.Evidence) string {
 		return fmt.Sprintf("objective %.8g, without a lower bound", c.Objective)
 	}
 	return fmt.Sprintf("objective %.8g; no w has less than %.8g", c.Objective, *c.Lower)
+}
+
+// historyText describes a change of the operating points.
+func historyText(c *model.Change) string {
+	line := ""
+	switch c.Action {
+	case model.PointAdded:
+		line = fmt.Sprintf("%s added at %.6g", c.Name, *c.Threshold)
+	case model.PointReplaced:
+		line = fmt.Sprintf("%s at %.6g instead of %.6g", c.Name, *c.Threshold, *c.Former)
+	case model.PointRemoved:
+		line = fmt.Sprintf("%s at %.6g removed", c.Name, *c.Former)
+	default:
+		line = c.Name + " made the default"
+	}
+	if c.Note != "" {
+		line += " (" + c.Note + ")"
+	}
+	return line
 }

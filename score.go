@@ -17,6 +17,8 @@ import (
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
 )
 
 // Load reads a model file. It returns an error of kind model if the file is truncated, edited or too new, or
@@ -25,12 +27,21 @@ func Load(path string) (*Model, error) { return model.Load(path) }
 
 // ScoreOptions are the options of Score. The zero value of each is its default.
 type ScoreOptions struct {
-	Format   Format         // differences from the format of the training file
-	At       string         // name of the operating point that comes first; "": the model's default
-	Best     int            // yields only this many rows, highest scores first; 0: all rows in their order
-	Keep     bool           // passes the other columns of the input through
-	Explain  bool           // also returns what each column adds to the score
-	Progress func(rows int) // is called with the number of rows scored so far
+	Format  Format // differences from the format of the training file
+	At      string // name of the operating point that comes first; "": the model's default
+	Best    int    // yields only this many rows, highest scores first; 0: all rows in their order
+	Keep    bool   // passes the other columns of the input through
+	Explain bool   // also returns what each column adds to the score
+	// Probability also returns the probability that a row is positive. Prevalence is the fraction of positives
+	// among the rows that it assumes; zero: as in training.
+	Probability bool
+	Prevalence  threshold.Rate
+	Impute      schema.Impute               // median or zero: imputes values that the model refuses if they are missing; see result.Row.Imputed
+	OnError     BadRows                     // what becomes of rows that have no score
+	OnReject    func(result.Rejected) error // is called with each of these rows; an error ends the stream
+	// Progress is called with the number of rows so far whenever the stream has yielded the rows that have
+	// arrived, so before it waits for more.
+	Progress func(rows int)
 }
 
 // Stream scores rows as it reads them. The exported fields name the parts of every row.
@@ -40,36 +51,63 @@ type Stream struct {
 	Points  []string // operating points, the chosen one first
 	Columns []string // with Explain: columns that have weights; LIBSVM: indices
 
-	ctx     context.Context
-	model   *model.Model
-	options ScoreOptions
-	reader  *table.Reader
-	first   *table.Table // the first chunk, which Score reads
-	scorer  *feature.Scorer
-	points  []model.Point
-	totals  result.Scoring
-	row     result.Row
-	kept    []int             // positions of the columns in Kept
-	explain func(*result.Row) // with Explain: fills in the contributions
-	best    bestRows
-	watch   *shiftWatch
-	used    bool
+	ctx         context.Context
+	model       *model.Model
+	options     ScoreOptions
+	reader      *table.Reader
+	first       *table.Table // the first chunk, which Score reads
+	scorer      *feature.Scorer
+	points      []model.Point
+	totals      result.Scoring
+	row         result.Row
+	kept        []int                       // positions of the columns in Kept
+	reasons     *reasoner                   // with Explain
+	probability func(score float64) float64 // with Probability
+	best        bestRows
+	watch       *shiftWatch
+	used        bool
+
+	batch *feature.Batch // scores rows together; nil: with contributions
+	ahead struct {
+		space  [feature.BatchRows]float64
+		first  int       // of the rows in scores
+		scores []float64 // in space
+		scored bool
+	}
+
+	imputes  bool  // rows with missing values are flagged
+	firstBad error // of the first row without a score
 }
 
 // chunkRows is the number of rows that a stream holds at a time. Chosen by hand.
 const chunkRows = 4096
 
-// Score reads the first rows from r and returns a stream of scored rows. Its memory does not grow with the
-// input. Score returns an error if the input does not fit the model. Rows yields later errors. In errors the
+// Score reads the first rows from r and returns a stream of scored rows. Rows are scored as they arrive: the
+// stream waits for more only when it has yielded all complete rows. Unless r is a regular file, a goroutine
+// reads r ahead; it ends with r, or with the first read that returns after the end of Rows. The memory does
+// not grow with the input. Score returns an error if the input does not fit the model. Rows yields later errors. In errors the
 // file is r.Name() if r has that method, otherwise "input".
 func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
 	}
-	options.Unlabelled, options.Raw = true, o.Keep
+	if err := o.OnError.check(); err != nil {
+		return nil, err
+	}
+	options.Unlabelled, options.Raw, options.Live, options.Context = true, o.Keep, true, ctx
+	options.Text = o.OnReject != nil
+	if !o.OnError.stops() {
+		options.OnBadRow = table.KeepBadRow
+	}
 	s := &Stream{ctx: ctx, model: m, options: o, scorer: m.TableScorer(feature.Key{})}
 	if s.points, err = pointsFrom(m, o.At); err != nil {
+		return nil, err
+	}
+	if s.probability, err = o.probabilities(m); err != nil {
+		return nil, err
+	}
+	if err := s.imputeMap(); err != nil {
 		return nil, err
 	}
 	if s.reader, err = table.NewReader(readerName(r), r, options); err != nil {
@@ -135,16 +173,35 @@ func (s *Stream) bindColumns(t *table.Table) error {
 		}
 	}
 	if !s.options.Explain {
+		s.batch = feature.NewBatch(s.scorer)
 		return nil
 	}
-	c, err := feature.NewContributions(s.scorer.Map, s.scorer.Weights)
-	if err != nil {
+	var err error
+	if s.reasons, err = newReasoner(s.scorer, s.model.Averages()); err != nil {
 		return err
 	}
-	s.Columns = c.Columns
-	s.row.Contributions = make([]float64, len(c.Columns))
-	s.explain = func(r *result.Row) { r.Offset = s.scorer.Offset + c.Row(&s.scorer.Row, r.Contributions) }
+	s.Columns, s.row.Contributions = s.reasons.division.Columns, s.reasons.adds
 	return nil
+}
+
+// HasProbability reports whether rows have a probability.
+func (s *Stream) HasProbability() bool { return s.probability != nil }
+
+// Reasons lists what columns add to the score of a row of a stream with Explain, the largest difference to the
+// average training row first.
+func (s *Stream) Reasons(r *result.Row) []result.Reason {
+	return reasonsOf(s.Columns, r.Contributions, r.Values, s.model.Averages())
+}
+
+// AverageScore returns the mean score of the training rows, and whether the model keeps it. The score of a row
+// is this mean plus what its columns add above the average. Without it, it is the row's Offset plus what its
+// columns add.
+func (s *Stream) AverageScore() (score float64, known bool) {
+	a := s.model.Averages()
+	if a == nil {
+		return 0, false
+	}
+	return a.Score, true
 }
 
 // Rows yields the scored rows. It can be used once. A row is valid until the next one is yielded, unless it
@@ -172,9 +229,14 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 			if t, err = s.reader.Next(chunkRows); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
+				s.finishTotals()
 				yield(nil, err)
 				return
 			}
+		}
+		if s.totals.Rows == s.totals.Failed && s.firstBad != nil {
+			yield(nil, s.firstBad) // nothing fits: the file is probably not meant
+			return
 		}
 		s.finishTotals()
 		slices.SortFunc(s.best, compareRows)
@@ -188,16 +250,32 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 
 // scoreChunk yields the rows of a chunk. more is false if the caller left the loop.
 func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool) (more bool, err error) {
+	bad := t.Bad
 	for row := range t.Rows() {
 		if err := s.ctx.Err(); err != nil {
 			return true, err
 		}
-		z, err := s.scorer.Score(t, row)
-		if err != nil {
+		for ; len(bad) > 0 && bad[0].Before == row; bad = bad[1:] {
+			if more, err := s.passBadRow(t.File, bad[0], yield); !more || err != nil {
+				return more, err
+			}
+		}
+		z, err := s.scoreRow(t, row)
+		err = atScoring(err)
+		if err != nil && s.options.OnError.stops() {
 			return true, diag.At(err, diag.Error{File: t.File})
 		}
+		if err != nil {
+			if more, err := s.passBadRow(t.File, unscored(t, row, err), yield); !more || err != nil {
+				return more, err
+			}
+			continue
+		}
 		s.totals.Rows++
-		s.watch.addRow(t, row, z)
+		s.fillImputed()
+		if len(s.row.Imputed) == 0 {
+			s.watch.addRow(t, row, z)
+		}
 		s.fillRow(t, row, z)
 		if s.options.Best > 0 {
 			s.best.offer(&s.row, s.options.Best)
@@ -205,7 +283,27 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 			return false, nil
 		}
 	}
+	for _, b := range bad {
+		if more, err := s.passBadRow(t.File, b, yield); !more || err != nil {
+			return more, err
+		}
+	}
 	return true, nil
+}
+
+// scoreRow returns the score of a row. It scores rows together where none of them has a missing value.
+func (s *Stream) scoreRow(t *table.Table, row int) (float64, error) {
+	if s.batch == nil {
+		return s.scorer.Score(t, row)
+	}
+	if row == 0 || row >= s.ahead.first+len(s.ahead.scores) {
+		s.ahead.first, s.ahead.scores = row, s.ahead.space[:min(len(s.ahead.space), t.Rows()-row)]
+		s.ahead.scored = s.batch.Score(t, row, s.ahead.scores)
+	}
+	if s.ahead.scored {
+		return s.ahead.scores[row-s.ahead.first], nil
+	}
+	return s.scorer.Score(t, row)
 }
 
 // fillRow fills s.row with the row that was scored last.
@@ -220,8 +318,18 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	for _, i := range s.kept {
 		r.Input = append(r.Input, t.Raw[row][i])
 	}
-	if s.explain != nil {
-		s.explain(r)
+	if e := s.reasons; e != nil {
+		r.Offset = s.scorer.Offset + e.division.Row(&s.scorer.Row, e.adds)
+		sum := r.Offset
+		for _, adds := range e.adds {
+			sum += adds
+		}
+		r.Rounding = r.Score - sum
+		r.Values = e.values(t, row, r.Values[:0])
+	}
+	if s.probability != nil {
+		p := s.probability(z)
+		r.Probability = &p
 	}
 	segment := segmentOf(t, row)
 	r.Threshold = s.points[0].ThresholdOf(segment)
@@ -246,18 +354,53 @@ func (s *Stream) finishTotals() {
 	r := &s.totals
 	r.Warnings = append(r.Warnings, s.reader.Warnings()...)
 	counts := s.scorer.Row.Counts
+	r.Warnings = append(r.Warnings, s.badRowWarnings()...)
 	r.Missing = sumOf(counts.Missing)
 	r.Unknown = sumOf(counts.Unknown) + counts.UnknownIndices
 	if r.Unknown > 0 {
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "unknown-values",
-			Text: text.Plural(r.Unknown, "value") + ` not seen in training (treated as "other")`})
+		r.Warnings = append(r.Warnings, unknownWarning(s.scorer.Map, counts, r.Unknown))
 	}
-	if r.Missing > 0 {
+	if r.Missing > 0 && !s.imputes {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "missing-values",
-			Text: fmt.Sprintf("%s imputed (%s)", text.Plural(r.Missing, "missing value"), s.scorer.Map.Impute)})
+			Text: fmt.Sprintf("%s imputed (%s), in %s", text.Plural(r.Missing, "missing value"), s.scorer.Map.Impute,
+				talliesText(s.scorer.Map, counts, false))})
 	}
 	_, warnings := s.watch.reports(s.model.Training())
 	r.Warnings = append(r.Warnings, warnings...)
+}
+
+// tallyColumns is the number of columns that a warning about unknown or missing values names. Chosen by hand.
+const tallyColumns = 5
+
+// unknownWarning returns the warning about values that were not seen in training.
+func unknownWarning(m *feature.Map, counts feature.Counts, unknown int) diag.Warning {
+	return diag.Warning{Code: "unknown-values",
+		Text: text.Plural(unknown, "value") + ` not seen in training (treated as "other"), in ` + talliesText(m, counts, true)}
+}
+
+// talliesText lists the columns with the most unknown (otherwise missing) values: "service (12), flag (3) and 2
+// other columns".
+func talliesText(m *feature.Map, counts feature.Counts, unknown bool) string {
+	count := func(t feature.Tally) int {
+		if unknown {
+			return t.Unknown
+		}
+		return t.Missing
+	}
+	list := slices.DeleteFunc(m.Tallies(counts), func(t feature.Tally) bool { return count(t) == 0 })
+	slices.SortStableFunc(list, func(a, b feature.Tally) int { return cmp.Compare(count(b), count(a)) })
+	var names []string
+	for _, t := range list[:min(len(list), tallyColumns)] {
+		name := diag.Quote(t.Column)
+		if t.Column == "index" {
+			name = "indices"
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", name, text.Count(count(t))))
+	}
+	if others := len(list) - len(names); others > 0 {
+		names = append(names, text.Plural(others, "other column"))
+	}
+	return text.List(names, "and")
 }
 
 func sumOf(counts []int) int {

@@ -284,9 +284,8 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []tune
 	}
 	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {
 		facts.Prevalence = o.Prevalence.Float64()
-	} else if facts.Prevalence = float64(d.Positives()) / float64(d.info.Positives+d.info.Negatives); d.table.Weight != nil {
-		total, positive := d.masses()
-		facts.Prevalence = positive / total
+	} else {
+		facts.Prevalence = prevalenceOf(d)
 	}
 	names := make([]string, len(f.Members))
 	for i := range f.Members {
@@ -312,6 +311,8 @@ func learnerTitle(name method.Name) string {
 		return "a support vector machine"
 	case method.Ramp:
 		return "the anchored top loss"
+	case method.Boosting:
+		return "gradient boosting"
 	}
 	if m, err := method.ByName(name); err == nil {
 		return m.Title

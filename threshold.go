@@ -21,15 +21,28 @@ import (
 // ThresholdOptions are the options of Threshold. The zero value of each is its default.
 type ThresholdOptions struct {
 	Name     string         // name of the operating point; "": "calibrated"
+	Replace  string         // name of a point of the model that is replaced, instead of Name
 	Delta    threshold.Rate // requests a guarantee that may fail with this probability; zero: no guarantee
 	Segments bool           // adds a threshold for each value of Format.Segment, each with Delta
 	Force    bool           // certifies even if fingerprints show that the rows trained the model
+	// Entity is a column that names entities. The budget counts them instead of rows, as EvaluateOptions.Entity.
+	Entity string
 }
 
 // Calibrated is a computed threshold.
 type Calibrated struct {
 	Result result.Threshold
 	Point  model.Point // the threshold as an operating point for Model.WithPoint
+
+	replaces bool // Point replaces one of the model
+}
+
+// WithPoint returns m with the computed operating point, which replaces one or is new.
+func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
+	if c.replaces {
+		return m.WithReplaced(c.Point)
+	}
+	return m.WithPoint(c.Point)
 }
 
 // Threshold computes a decision threshold for any ranking of the rows of d: the scores of a model, of another
@@ -45,6 +58,14 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if o.Segments && d.table.Segment == nil {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get separate thresholds"}
 	}
+	var replaced *model.Point
+	if o.Replace != "" {
+		p, err := pointToReplace(&e, &o)
+		if err != nil {
+			return nil, err
+		}
+		replaced = &p
+	}
 	if o.Name == "" {
 		o.Name = "calibrated"
 	}
@@ -59,20 +80,49 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 		return nil, err
 	}
 	c := &calibrating{data: d, scores: scores.values, goal: g, options: o}
+	counted, err := newUnits(d, o.Entity)
+	if err != nil {
+		return nil, err
+	}
+	if !counted.rows() {
+		if o.Segments {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with segments", Expected: "only one of the two"}
+		}
+		c.data, c.scores = counted.data(d), counted.scores(scores.values)
+	}
 	var known *result.Overlap
 	if e.Model != nil {
 		known = overlap(e.Model, d)
 		c.against = reasonAgainst(e.Model, d, known, o.Force)
 	}
 	if c.against == "" {
-		c.against = tune.AgainstGuarantee(d.table, c.countsAllRows(), false)
+		c.against = tune.AgainstGuarantee(c.data.table, c.countsAllRows(), false)
 	}
 	out, guarantee := c.compute()
 	if out == nil {
 		return nil, guarantee
 	}
+	out.replaces = replaced != nil
 	r := &out.Result
-	r.Joined, r.TrainingRows = scores.joined, known
+	r.Joined, r.TrainingRows, r.Unit = scores.joined, known, counted.shown
+	if u := counted.shown; u != nil {
+		out.Point.Entity = u.Entity
+		if u.Per != "" {
+			out.Point.Day = d.table.Time.Name
+		}
+	}
+	if r.Decisions, err = calibrated(counted, d, &out.Point, scores.values); err != nil {
+		return nil, err
+	}
+	if replaced != nil {
+		if r.Former, err = calibrated(counted, d, replaced, scores.values); err != nil {
+			return nil, err
+		}
+		if replaced.Guarantee != nil && out.Point.Guarantee == nil {
+			r.Warnings = append(r.Warnings, diag.Warning{Code: "guarantee-lost", Text: "the former threshold of " + diag.Quote(o.Replace) +
+				" had a guarantee, the new one has none", Fixes: []diag.Fix{{Param: "delta", Value: replaced.Guarantee.Delta.String()}}})
+		}
+	}
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
 		if known != nil && known.Excess {
@@ -83,6 +133,29 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 		r.Warnings = append(r.Warnings, warnOfSameRows(e.Model, out.Point.Guarantee)...)
 	}
 	return out, guarantee
+}
+
+// pointToReplace returns the point that o.Replace names, and takes its name and what it counts.
+func pointToReplace(e *Entry, o *ThresholdOptions) (model.Point, error) {
+	if e.Model == nil {
+		return model.Point{}, &diag.Error{Kind: diag.Usage, Param: "replace", Found: diag.Quote(o.Replace), Expected: "a model that has this operating point"}
+	}
+	points, err := pointsFrom(e.Model, o.Replace)
+	if err != nil {
+		named := *diag.Of(err)
+		named.Param = "replace"
+		return model.Point{}, &named
+	}
+	o.Name = o.Replace
+	o.Entity = cmp.Or(o.Entity, points[0].Entity)
+	return points[0], nil
+}
+
+// calibrated counts the decisions of a point on the calibration rows.
+func calibrated(u *units, d *Data, p *model.Point, z []float64) (*metric.Confusion, error) {
+	c, err := u.decisions(u.alarms(alarmsAt(p, d, z)), 0)
+	c.Threshold = p.Threshold
+	return &c, err
 }
 
 // reasonAgainst returns the reason why rows cannot certify a threshold of the model, "" if there is none.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"toptau/diag"
@@ -11,6 +13,7 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -20,16 +23,28 @@ import (
 
 // TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
-	Method    []method.Name     // learners; nil: Logistic, Ramp and the goal's convex methods
-	Encoding  []schema.Encoding // encodings of numeric columns to try; nil: raw, scorecard and leaves
+	Method    []method.Name     // learners; nil: Logistic, Boosting, Ramp and the goal's convex methods
+	Encoding  []schema.Encoding // encodings to try; nil: raw, scorecard, pairs, boosted and leaves
 	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
 	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError
 
+	// ClassWeight is the weight of the positives in logistic regression and the support vector machine. The
+	// methods for the top compare the classes, so that it has no effect on them.
+	ClassWeight ClassWeight
+
+	// Monotone lists columns with which the score may only rise, or only fall. The model is then a sum of boosted
+	// trees, or an average of such sums: the other learners do not keep directions.
+	Monotone []schema.Sign
+
 	Folds        int            // number of folds of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
 	Test         *Data          // rows that measure the chosen model; read with d.Format
-	TestFraction threshold.Rate // fraction of the rows to set aside as the test part; zero: none
+	TestFraction threshold.Rate // fraction of the rows to set aside as the test part, with Format.Time the latest ones; zero: none
+	// LabelDelay is the time after which the label of a row is known. Rows of this time before the test part,
+	// and before each validation period, are not used in the training that is measured there. It requires
+	// Format.Time, with dates or seconds since 1970.
+	LabelDelay Delay
 
 	// Delta requests a threshold with a guarantee that may fail with this probability. Zero: no guarantee.
 	Delta threshold.Rate
@@ -42,12 +57,41 @@ type TrainOptions struct {
 	// threshold. Zero with Delta: as many as are useful.
 	CalibrationFraction threshold.Rate
 
+	// MaxSize is the number of bytes that the model's features and weights may take in a file, about. Zero: no limit.
+	MaxSize int64
+
 	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
 	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
+	LearningCurve  bool                  // also fits the chosen learners to parts of the rows, see result.LearningPoint
 	MaxTime        time.Duration         // time after which the best model so far is returned; 0: no limit
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
 	Seed           uint64                // seed of every random choice; 0 is 1
 	Progress       func(result.Progress) // is called as the training proceeds
+}
+
+// Delay is a time span. As text it may have days and weeks: "30d", "2w", "36h".
+type Delay time.Duration
+
+// UnmarshalText reads what time.ParseDuration reads, and a number of days or weeks.
+func (d *Delay) UnmarshalText(value []byte) error {
+	digits, days := string(value), 0.0
+	if number, found := strings.CutSuffix(digits, "d"); found {
+		digits, days = number, 1
+	} else if number, found := strings.CutSuffix(digits, "w"); found {
+		digits, days = number, 7
+	}
+	var span time.Duration
+	n, err := strconv.ParseFloat(digits, 64)
+	if days == 0 {
+		span, err = time.ParseDuration(digits)
+	} else if n *= days * 24; err == nil && n < 1e6 {
+		span = time.Duration(n * float64(time.Hour))
+	}
+	if err != nil || span <= 0 {
+		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)), Expected: "a time such as 30d, 2w or 36h"}
+	}
+	*d = Delay(span)
+	return nil
 }
 
 // Trained is a model that Train chose.
@@ -56,6 +100,9 @@ type Trained struct {
 	Result result.Training
 	Test   *Data   // the test part, nil without one
 	All    []Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
+
+	data    *Data         // the rows given to Train
+	heldOut metric.Scores // labelled scores of rows that did not fit them, on the model's scale
 }
 
 // Train chooses a model for a goal and fits it.
@@ -84,12 +131,17 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	if err != nil {
 		return nil, err
 	}
+	if options.ClassWeight, err = o.ClassWeight.of(d); err != nil {
+		return nil, err
+	}
 	data, seconds := o.searchData(d)
 	found, err := tune.Search(ctx, data, options)
 	if err != nil {
 		return nil, err
 	}
-	trained := &Trained{Result: newTraining(found, o), Test: o.Test}
+	h := &found.HeldOut
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: d, heldOut: metric.Scores{Positives: h.Positives, Negatives: h.Negatives,
+		PositiveWeights: h.PositiveWeights, NegativeWeights: h.NegativeWeights}}
 	if found.TestRows != nil {
 		trained.Test = d.selectRows(found.TestRows)
 	}
@@ -101,7 +153,15 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 			return nil, err
 		}
 	}
+	if o.LearningCurve && trained.Result.Stopped == "" {
+		if trained.Result.LearningCurve, err = learningCurve(ctx, d, found, o, trained); err != nil {
+			return nil, err
+		}
+	}
 	r := &trained.Result
+	if r.Size, err = d.modelSize(trained.Model); err != nil {
+		return nil, err
+	}
 	leaks := tune.Leaks(d.table)
 	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), found.Warnings, r.Warnings)
 	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
@@ -129,13 +189,15 @@ func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 // searchOptions checks the options and returns them for package tune.
 func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
-		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}, Folds: o.Folds, TestShare: o.TestFraction, Delta: o.Delta,
-		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
+		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
+		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
 	switch {
+	case o.MaxSize < 0:
+		return t, &diag.Error{Kind: diag.Usage, Param: "max-size", Found: fmt.Sprint(o.MaxSize), Expected: "a number of bytes above 0"}
 	case o.Folds < 0 || o.Folds == 1:
 		return t, &diag.Error{Kind: diag.Usage, Param: "folds", Found: fmt.Sprint(o.Folds), Expected: "at least 2"}
 	case o.Folds > 0 && o.Validation != nil:
@@ -177,6 +239,13 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 			validation = o.Validation.table
 		}
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
+	}
+	var err error
+	if m.Probability, err = probabilityOf(f, d); err != nil {
+		return nil, err
+	}
+	if m.Averages, err = averagesOf(&m, averageSample(f.Map, d.table, f.Rows)); err != nil {
+		return nil, err
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
 	if c := f.Threshold.Calibrated; c != nil {
@@ -236,8 +305,8 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 	if m.Settings.Solver == method.Adam {
 		m.Settings.Start, m.Settings.Minibatches = method.ZeroStart, 1
 	}
-	if m.Folds > 0 || c.Learner == method.Ramp {
-		return m // a mean of fits has no objective, and the ramp's objective has no lower bound
+	if m.Folds > 0 || c.Learner == method.Ramp || c.Learner == method.Boosting {
+		return m // a mean of fits and boosting have no objective, and the ramp's has no lower bound
 	}
 	m.Evidence = &model.Evidence{Bounds: result.NewBounds(t.At.F, t.AtZero.F, t.Bound, false), Threshold: t.At.T}
 	if t.Certified != nil {
@@ -306,6 +375,12 @@ func candidateOf(c *tune.Candidate) result.Candidate {
 	}
 	if c.Anchor > 0 {
 		r.Anchor = &c.Anchor
+	}
+	if c.Trees > 0 {
+		r.Trees = &c.Trees
+	}
+	if c.Bytes > 0 {
+		r.Bytes = &c.Bytes
 	}
 	if c.Status == tune.Fitted {
 		r.CrossValidation = &c.Estimate

@@ -46,7 +46,7 @@ func (c Criterion) String() string {
 }
 
 // Name identifies a learner. Eight are the methods of the paper (All). Training compares them with the other
-// three.
+// four.
 type Name string
 
 const (
@@ -62,6 +62,7 @@ const (
 	Logistic Name = "logistic" // logistic regression
 	SVM      Name = "svm"      // a support vector machine with the squared hinge
 	Ramp     Name = "ramp"     // the anchored top loss, started at a logistic regression
+	Boosting Name = "boosting" // the sum of boosted trees, as gradient boosting itself predicts
 )
 
 // Method is one row of the paper's Table methods. Methods are comparable with ==.

@@ -17,6 +17,9 @@ type PairedScores struct {
 	// The entity of each row, as numbers from 0; nil: every row is its own entity. Replicates draw entities with
 	// all their rows of both classes.
 	PositiveGroups, NegativeGroups []int
+	// PositiveValues are amounts of the positive rows, such as money. Criteria are then fractions of their sum
+	// instead of the positives' mass. Budgets do not depend on them. nil: no amounts.
+	PositiveValues []float64
 }
 
 // Paired is a criterion of several models on the same rows.
@@ -117,6 +120,9 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 		if m == 0 {
 			first = r
 		}
+		if s.PositiveValues != nil {
+			res = s.valued(res, m)
+		}
 		out.Results = append(out.Results, res)
 	}
 	undefined := out.Results[0].Undefined // whether a criterion is defined depends only on the rows
@@ -201,6 +207,14 @@ func (s *PairedScores) check(reference int) error {
 	if n[0]+n[1] > math.MaxInt32 {
 		return wrong("%d rows", n[0]+n[1])
 	}
+	if s.PositiveValues != nil && len(s.PositiveValues) != n[0] {
+		return wrong("%d amounts of %d positives", len(s.PositiveValues), n[0])
+	}
+	for _, v := range s.PositiveValues {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return wrong("an amount of %v", v)
+		}
+	}
 	if (s.PositiveGroups == nil) != (s.NegativeGroups == nil) {
 		return wrong("entities of one class only")
 	}
@@ -220,7 +234,8 @@ func (s *PairedScores) check(reference int) error {
 // difference compares the positives that two models find, each at its threshold.
 func (s *PairedScores) difference(a, b Result, m, reference int) Difference {
 	d := Difference{Rate: a.Rate - b.Rate}
-	net := map[int]int{} // by entity
+	net := map[int]int{}         // by entity
+	amounts := map[int]float64{} // likewise
 	for i := range s.Positives[m] {
 		found, before := a.admits(s.Positives[m][i]), b.admits(s.Positives[reference][i])
 		if found == before {
@@ -237,6 +252,13 @@ func (s *PairedScores) difference(a, b Result, m, reference int) Difference {
 			sign = -1
 		}
 		net[unit] += sign
+		if s.PositiveValues != nil {
+			amounts[unit] += float64(float64(sign) * s.PositiveValues[i])
+		}
+	}
+	if s.PositiveValues != nil {
+		d.SignTest = signFlips(amounts)
+		return d
 	}
 	var up, down int
 	for _, sum := range net {

@@ -13,6 +13,8 @@ type pairing struct {
 	criterion Criterion
 	counts    [2]int
 	weights   []float64 // nil: 1 each
+	values    []float64 // amounts of the positives; nil: their mass counts
+	valueGap  float64   // typical amount of a positive
 	units     []int32   // the entity of each row; nil: none
 	entities  int
 	gaps      [2]float64 // typical mass of a row, or of an entity's rows, of each class
@@ -42,8 +44,12 @@ func (o *order) same(other *order) bool {
 }
 
 func newPairing(s PairedScores, c Criterion, r *Ranking, budget float64) *pairing {
-	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil, budget: budget,
+	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil && s.PositiveValues == nil,
+		values: s.PositiveValues, budget: budget,
 		gaps: [2]float64{1, 1}, tau: c.Tau.Float64()}
+	if p.values != nil {
+		p.valueGap = typicalWeight(p.values)
+	}
 	if r.weighted {
 		for class, weights := range [2][]float64{s.PositiveWeights, s.NegativeWeights} {
 			if weights == nil {
@@ -175,8 +181,8 @@ func (p *pairing) drawAll(b Bootstrap) replicates {
 		d := p.newDrawing()
 		for i := first; i < last; i++ {
 			d.draw(stream(b.Seed, i))
-			out.gap[i], out.most[i] = d.gap[0]/d.total[0], 1
-			if p.criterion.Name == AtQuantile {
+			out.gap[i], out.most[i] = d.gapWorth/d.worth, 1
+			if p.criterion.Name == AtQuantile && p.values == nil {
 				out.most[i] = d.budget / d.total[0]
 			}
 			for m := range p.orders {
@@ -196,6 +202,8 @@ type drawing struct {
 	left     [2]float64 // mass of the class's rest, divided among its rows only if they matter
 	gap      [2]float64
 	total    [2]float64 // with the gaps
+	worth    float64    // sum of the positives' amounts with the gap, or their mass
+	gapWorth float64    // amount of the positives' gap, or its mass
 	budget   float64
 	complete bool // the rest is drawn
 }
@@ -230,6 +238,7 @@ func (d *drawing) draw(rng *rand.Rand) {
 		d.gap[class] = float64(d.gaps[class] * drawExponential(rng))
 		d.total[class] += d.gap[class]
 	}
+	defer d.setWorth()
 	population := d.total[1]
 	if d.criterion.Name == AtQuantile {
 		if d.fixed {
@@ -238,6 +247,18 @@ func (d *drawing) draw(rng *rand.Rand) {
 		population = d.total[0] + d.total[1]
 	}
 	d.budget = float64(d.tau * population)
+}
+
+// setWorth sets what the positives of a drawing are worth.
+func (d *drawing) setWorth() {
+	if d.worth, d.gapWorth = d.total[0], d.gap[0]; d.values == nil {
+		return
+	}
+	d.gapWorth = float64(d.gap[0] * d.valueGap)
+	d.worth = d.gapWorth
+	for row, value := range d.values {
+		d.worth += float64(d.mass[row] * value)
+	}
 }
 
 // setMass sets a row's mass to its weight times a drawn number.
@@ -329,8 +350,12 @@ func (d *drawing) found(o *order) [3]float64 {
 		for score := o.scores[i]; i < len(o.rows) && o.scores[i] == score; i++ {
 			row := o.rows[i]
 			m := d.mass[row]
-			if int(row) < d.counts[0] {
+			switch {
+			case int(row) >= d.counts[0]:
+			case d.values == nil:
 				positives += m
+			default:
+				positives += float64(m * d.values[row])
 			}
 			if d.member(row) {
 				population += m
@@ -354,7 +379,7 @@ func (d *drawing) found(o *order) [3]float64 {
 		if open[k] {
 			out[k] = positives
 		}
-		out[k] /= d.total[0]
+		out[k] /= d.worth
 	}
 	return out
 }

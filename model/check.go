@@ -20,8 +20,8 @@ import (
 // check reports the first thing that is wrong with the parts of a model: fields that do not fit together,
 // numbers that are not finite.
 func (p *Parts) check() error {
-	for _, check := range []func() error{p.checkText, p.checkSchema, p.checkWeights, p.checkPoints, p.checkMembers,
-		p.Training.check, p.Fingerprints.check} {
+	for _, check := range []func() error{p.checkText, p.checkSchema, p.checkWeights, p.checkPoints, p.checkHistory, p.checkMembers,
+		p.Training.check, p.Fingerprints.check, p.checkAverages, p.checkProbability} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (p *Parts) checkSchema() error {
 	}
 	names, last := map[string]bool{}, 0
 	for _, c := range s.Columns {
-		if c.Number <= last || c.Number > s.Width {
+		if c.Number < last || c.Number == last && c.Part == schema.Whole || c.Number > s.Width {
 			return fmt.Errorf("column %q has number %d", c.Name, c.Number)
 		}
 		last = c.Number
@@ -53,8 +53,28 @@ func (p *Parts) checkSchema() error {
 		if c.Kind != schema.Numeric && c.Kind != schema.Categorical {
 			return fmt.Errorf("column %q has kind %q", c.Name, c.Kind)
 		}
+		if derived := c.Part != schema.Whole; !c.Part.Known() || derived && (c.Part.Kind() != c.Kind || c.Source == "") ||
+			!derived && c.Source != "" || c.Part != schema.Seconds && c.Origin != 0 || !finite(c.Origin) {
+			return fmt.Errorf("column %q has part %q of %q", c.Name, c.Part, c.Source)
+		}
+		if c.Salt != "" && c.Kind != schema.Categorical {
+			return fmt.Errorf("column %q has a salt", c.Name)
+		}
+	}
+	if err := checkRoles(s); err != nil {
+		return err
 	}
 	return checkOthers(s)
+}
+
+// checkRoles checks that columns with a role are among the others.
+func checkRoles(s *schema.Schema) error {
+	for _, name := range append([]string{s.Group, s.Time}, s.ID...) {
+		if name != "" && !slices.ContainsFunc(s.Others, func(c schema.Name) bool { return c.Name == name }) {
+			return fmt.Errorf("the role of a column %q that is not there", name)
+		}
+	}
+	return nil
 }
 
 // checkOthers checks that the columns that are not features have different numbers.
@@ -105,6 +125,42 @@ func (p *Parts) checkPoints() error {
 		names[point.Name] = true
 		if err := point.check(); err != nil {
 			return fmt.Errorf("operating point %q: %w", point.Name, err)
+		}
+	}
+	return nil
+}
+
+func (p *Parts) checkProbability() error {
+	if p.Probability == nil {
+		return nil
+	}
+	if err := p.Probability.Check(); err != nil {
+		return fmt.Errorf("probability: %w", err)
+	}
+	return nil
+}
+
+func (p *Parts) checkAverages() error {
+	a := p.Averages
+	if a == nil {
+		return nil
+	}
+	if a.Rows < 1 || a.Rows > p.Training.Rows || len(a.Adds) != len(p.Features.Inputs) || !finite(a.Score) ||
+		slices.ContainsFunc(a.Adds, func(x float64) bool { return !finite(x) }) {
+		return fmt.Errorf("averages of %d rows and %d columns", a.Rows, len(a.Adds))
+	}
+	return nil
+}
+
+// checkHistory checks that changes have the fields of their action. The points need not follow from it: it is a
+// record, not a proof.
+func (p *Parts) checkHistory() error {
+	for i, c := range p.History {
+		now, former := c.Action == PointAdded || c.Action == PointReplaced, c.Action == PointReplaced || c.Action == PointRemoved
+		known := now || former || c.Action == PointFirst
+		if !known || c.Name == "" || now != (c.Threshold != nil) || former != (c.Former != nil) || !former && c.FormerSource != "" ||
+			now && !finite(*c.Threshold) || former && !finite(*c.Former) {
+			return fmt.Errorf("change %d of the history: %q of %q", i+1, c.Action, c.Name)
 		}
 	}
 	return nil

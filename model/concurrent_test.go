@@ -77,6 +77,10 @@ func encodings(t testing.TB, rows int) map[string]*Model {
 	add("one-hot", &onehot, onlyCategories, feature.Options{Impute: schema.ImputeZero, Scale: schema.ScaleAll})
 	add("scorecard", data, s, feature.Options{Impute: schema.ImputeMedian, Encode: schema.Scorecard})
 	add("leaves", data, s, feature.Options{Impute: schema.ImputeIndicator, Encode: schema.Leaves})
+	add("boosted", data, s, feature.Options{Impute: schema.ImputeIndicator, Encode: schema.Boosted, Rounds: 20})
+	add("pairs", data, s, feature.Options{Impute: schema.ImputeZero, Encode: schema.Pairs, Rounds: 20})
+	add("additive", data, s, feature.Options{Impute: schema.ImputeMedian, Encode: schema.Additive, Rounds: 20})
+	add("libsvm boosted", sparse, indices, feature.Options{Encode: schema.Boosted, Rounds: 20})
 	add("libsvm", sparse, indices, feature.Options{})
 	add("libsvm leaves", sparse, indices, feature.Options{Encode: schema.ScorecardLeaves})
 	return models
@@ -214,7 +218,7 @@ func TestScoringDoesNotAllocate(t *testing.T) {
 
 func BenchmarkScore(b *testing.B) {
 	models := encodings(b, 2000)
-	for _, name := range []string{"raw", "one-hot", "scorecard", "leaves", "libsvm"} {
+	for _, name := range []string{"raw", "one-hot", "scorecard", "leaves", "boosted", "additive", "libsvm"} {
 		m := models[name]
 		values := numbersFor(rand.New(rand.NewPCG(5, 6)), m)
 		fields := fieldsOf(m, values)

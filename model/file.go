@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/feature"
@@ -37,18 +38,21 @@ const (
 // is omitted if it is zero. So the same code reads and writes older formats. Readers refuse a file with a
 // field that is newer than the format in its first line.
 type content struct {
-	Format       int           `json:"toptau_model"`
-	Schema       schema.Schema `json:"schema"`
-	Features     *feature.Map  `json:"features"`
-	Offset       float64       `json:"offset"`
-	Weights      []float64     `json:"weights"`
-	Points       []Point       `json:"points"`
-	Members      []Member      `json:"members"`
-	Training     Training      `json:"training"`
-	Fingerprints *Fingerprints `json:"fingerprints,omitempty" since:"2"`
-	Probes       []Probe       `json:"probes"`
-	Signature    *Signature    `json:"signature,omitempty" since:"2"`
-	Checksum     string        `json:"checksum"`
+	Format       int                    `json:"toptau_model"`
+	Schema       schema.Schema          `json:"schema"`
+	Features     *feature.Map           `json:"features"`
+	Offset       float64                `json:"offset"`
+	Weights      []float64              `json:"weights"`
+	Points       []Point                `json:"points"`
+	History      []Change               `json:"history,omitempty" since:"2"`
+	Members      []Member               `json:"members"`
+	Training     Training               `json:"training"`
+	Fingerprints *Fingerprints          `json:"fingerprints,omitempty" since:"2"`
+	Averages     *Averages              `json:"averages,omitempty" since:"2"`
+	Probability  *calibrate.Probability `json:"probability,omitempty" since:"2"`
+	Probes       []Probe                `json:"probes"`
+	Signature    *Signature             `json:"signature,omitempty" since:"2"`
+	Checksum     string                 `json:"checksum"`
 }
 
 // Load reads the model file at path.
@@ -161,8 +165,8 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := checkSince(reflect.ValueOf(c), format); err != nil {
 		return nil, err
 	}
-	parts := Parts{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset, Points: c.Points,
-		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints}
+	parts := Parts{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset, Points: c.Points, History: c.History,
+		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Averages: c.Averages, Probability: c.Probability}
 	if err := parts.check(); err != nil {
 		return nil, err
 	}
@@ -279,12 +283,18 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 		{"offset", p.Offset},
 		{"weights", p.Weights},
 		{"points", lines(p.Points)},
+		{"history", lines(p.History)},
 		{"members", lines(p.Members)},
 		{"training", p.Training},
 		{"fingerprints", p.Fingerprints},
+		{"averages", p.Averages},
+		{"probability", p.Probability},
 		{"probes", lines(m.probes)},
 	} {
-		if field.value == (*Fingerprints)(nil) {
+		if v := reflect.ValueOf(field.value); v.Kind() == reflect.Pointer && v.IsNil() && field.name != "features" {
+			continue
+		}
+		if field.name == "history" && len(p.History) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "%q: ", field.name)

@@ -19,6 +19,9 @@ func (p *Point) check() error {
 	if (p.Segment == "") != (len(p.Segments) == 0) {
 		return errors.New("segments without a column, or a column without segments")
 	}
+	if p.Entity == "" && p.Day != "" || p.Entity != "" && p.Segment != "" {
+		return errors.New("entities together with segments, or days without entities")
+	}
 	if err := p.checkGuarantee(p.Guarantee, p.Threshold); err != nil {
 		return err
 	}

@@ -38,9 +38,12 @@ type Parts struct {
 	Weights      []float64 // one for each feature, finite
 	Offset       float64   // added to every score
 	Points       []Point   // operating points with different names; the first is the default
+	History      []Change  // changes of the operating points since the model was made, oldest first
 	Members      []Member  // the fits that the weights are the average of; may be empty
 	Training     Training
-	Fingerprints *Fingerprints // of the training rows; nil: not kept
+	Fingerprints *Fingerprints          // of the training rows; nil: not kept
+	Averages     *Averages              // of the training rows, for explanations; nil: not kept
+	Probability  *calibrate.Probability // of scores; nil: not known
 }
 
 // New makes a model. It computes the probe rows and checks that the parts fit together.
@@ -80,7 +83,7 @@ func (p Parts) clone() Parts {
 
 func cloneSchema(s schema.Schema) schema.Schema {
 	s.Columns, s.Others = slices.Clone(s.Columns), slices.Clone(s.Others)
-	s.Positive, s.Missing = slices.Clone(s.Positive), slices.Clone(s.Missing)
+	s.Positive, s.Missing, s.ID = slices.Clone(s.Positive), slices.Clone(s.Missing), slices.Clone(s.ID)
 	for j := range s.Columns {
 		s.Columns[j].Dictionary = nil
 	}
@@ -125,7 +128,20 @@ func (m *Model) WithPoint(p Point) (*Model, error) {
 	if p.Name != "" && m.pointAt(p.Name) >= 0 {
 		return nil, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(p.Name) + " in the model", Expected: "a new name"}
 	}
-	return m.withPoints(append(m.Points(), p))
+	return m.withPoints(append(m.Points(), p), Change{Action: PointAdded, Name: p.Name, Threshold: &p.Threshold})
+}
+
+// WithReplaced returns the model with p instead of its operating point of the same name, not signed.
+func (m *Model) WithReplaced(p Point) (*Model, error) {
+	i, err := m.existing(p.Name)
+	if err != nil {
+		return nil, err
+	}
+	points := m.Points()
+	former := points[i]
+	points[i] = p
+	return m.withPoints(points, Change{Action: PointReplaced, Name: p.Name, Threshold: &p.Threshold, Former: &former.Threshold,
+		FormerSource: former.Source})
 }
 
 // WithoutPoint returns the model without an operating point, not signed.
@@ -134,7 +150,9 @@ func (m *Model) WithoutPoint(name string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.withPoints(slices.Delete(m.Points(), i, i+1))
+	former := m.parts.Points[i]
+	return m.withPoints(slices.Delete(m.Points(), i, i+1), Change{Action: PointRemoved, Name: former.Name, Former: &former.Threshold,
+		FormerSource: former.Source})
 }
 
 // WithDefault returns the model with the named operating point first, not signed.
@@ -143,7 +161,19 @@ func (m *Model) WithDefault(name string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.withPoints(slices.Insert(slices.Delete(m.Points(), i, i+1), 0, m.parts.Points[i]))
+	p := m.parts.Points[i]
+	return m.withPoints(slices.Insert(slices.Delete(m.Points(), i, i+1), 0, p), Change{Action: PointFirst, Name: p.Name})
+}
+
+// WithNote returns the model with a note on the last change of its history, such as a date, not signed.
+func (m *Model) WithNote(note string) (*Model, error) {
+	if len(m.parts.History) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Found: "a model without a history", Expected: "a change to describe"}
+	}
+	p := m.parts
+	p.History = slices.Clone(p.History)
+	p.History[len(p.History)-1].Note = note
+	return m.derived(p)
 }
 
 // existing returns the position of a point that must be there.
@@ -158,9 +188,15 @@ func (m *Model) existing(name string) (int, error) {
 	return 0, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name), Expected: fmt.Sprintf("one of %q", names)}
 }
 
-func (m *Model) withPoints(points []Point) (*Model, error) {
+// withPoints returns the model with other points, and adds the change to the history.
+func (m *Model) withPoints(points []Point, c Change) (*Model, error) {
 	p := m.parts
-	p.Points = points
+	p.Points, p.History = points, append(slices.Clip(p.History), c)
+	return m.derived(p)
+}
+
+// derived returns a model with the same features and weights.
+func (m *Model) derived(p Parts) (*Model, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -168,6 +204,9 @@ func (m *Model) withPoints(points []Point) (*Model, error) {
 	derived.probes = m.probes
 	return derived, nil
 }
+
+// History returns the changes of the operating points since the model was made, oldest first.
+func (m *Model) History() []Change { return slices.Clone(m.parts.History) }
 
 // Weights yields the name and the weight of every feature, in the order in which products are added. Names
 // are like "src_bytes", "service=http", "load missing", "column 5=tcp" and "index 17".
@@ -196,6 +235,12 @@ func (m *Model) Training() Training { return m.parts.Training }
 // Fingerprints returns hashes of the training rows, which must not be changed, or nil if the model has none.
 func (m *Model) Fingerprints() *Fingerprints { return m.parts.Fingerprints }
 
+// Averages returns the average of the training rows, which must not be changed, or nil if the model has none.
+func (m *Model) Averages() *Averages { return m.parts.Averages }
+
+// Probability returns the probabilities of scores, which must not be changed, or nil if they are not known.
+func (m *Model) Probability() *calibrate.Probability { return m.parts.Probability }
+
 // Signature returns the signature, or nil if the model is not signed. It must not be changed.
 func (m *Model) Signature() *Signature { return m.signature }
 
@@ -211,6 +256,9 @@ type Point struct {
 	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: no guarantee
 	Segment   string      `json:"segment,omitempty"`   // the column whose values have separate thresholds
 	Segments  []Segment   `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
+	// The budget counts entities, each with the largest score of its rows: the values of this column.
+	Entity string `json:"entity,omitempty" since:"2"`
+	Day    string `json:"day,omitempty" since:"2"` // column of times: an entity counts once on each of its days
 }
 
 // Segment is the threshold of one value of a point's segment column.
@@ -264,6 +312,33 @@ type Training struct {
 	PositiveMass float64 `json:"positive_mass,omitempty"` // of the positives
 	Digest       string  `json:"digest"`                  // "sha256:" and the digest of the uncompressed file; "" when unknown
 	Seed         uint64  `json:"seed"`
+}
+
+// Change is a change of the operating points after the model was made.
+type Change struct {
+	Action       ChangeAction `json:"action"`
+	Name         string       `json:"name"`                    // of the point
+	Threshold    *float64     `json:"threshold,omitempty"`     // the new one: add, replace
+	Former       *float64     `json:"former,omitempty"`        // the former threshold: replace, remove
+	FormerSource string       `json:"former_source,omitempty"` // how the former threshold was computed
+	Note         string       `json:"note,omitempty"`          // a user's words, such as a date
+}
+
+// ChangeAction is what a change did to a point.
+type ChangeAction string
+
+const (
+	PointAdded    ChangeAction = "add"
+	PointReplaced ChangeAction = "replace"
+	PointRemoved  ChangeAction = "remove"
+	PointFirst    ChangeAction = "default" // it became the default
+)
+
+// Averages describes the average training row, against which explanations compare a row.
+type Averages struct {
+	Rows  int       `json:"rows"`  // training rows that were averaged: a sample of many rows
+	Score float64   `json:"score"` // their mean score
+	Adds  []float64 `json:"adds"`  // by input of the features: the mean of what it adds to the score
 }
 
 // Probe is a synthetic record with its score. The fields are in the order of Schema.Columns; LIBSVM:

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/sketch"
@@ -99,6 +100,21 @@ func complete(t testing.TB) *Model {
 	}), testKey(1))
 }
 
+// extended is complete with the fields that format 2 received later.
+func extended(t testing.TB) *Model {
+	return signed(t, changed(t, complete(t), func(p *Parts) {
+		p.Averages = &Averages{Rows: 3, Score: 0.125, Adds: make([]float64, len(p.Features.Inputs))}
+		p.Averages.Adds[0] = -0.5
+		p.Probability = &calibrate.Probability{Method: calibrate.Isotonic, Knots: []calibrate.Knot{{Score: -1, Probability: 0.01}, {Score: 2.5, Probability: 0.75}},
+			Scale: 0.5, Prevalence: 0.25, Rows: 40, Positives: 10, Source: "held-out rows",
+			Reliability: []calibrate.Reliability{{Rows: 40, Positives: 10, Predicted: 0.26, Observed: 0.25, Low: 0.125, High: 0.5}}}
+		p.Points[0].Entity, p.Points[0].Day = "host", "time"
+		at, former := p.Points[0].Threshold, 0.5
+		p.History = []Change{{Action: PointReplaced, Name: p.Points[0].Name, Threshold: &at, Former: &former, FormerSource: "training rows", Note: "2026-11-22"},
+			{Action: PointFirst, Name: p.Points[0].Name}}
+	}), testKey(1))
+}
+
 func features(t testing.TB, data *table.Table, s schema.Schema, o feature.Options) *feature.Map {
 	fitted, _, err := feature.Fit(data, s, nil, o)
 	if err != nil {
@@ -137,7 +153,7 @@ func TestGoldenFile(t *testing.T) {
 	for i, path := range golden {
 		format, m := i+1, trained(t)
 		if format > 1 {
-			m = complete(t)
+			m = extended(t)
 		}
 		got, err := m.encode(format)
 		if err != nil {
@@ -397,6 +413,8 @@ func TestPointsOfANewModel(t *testing.T) {
 		{names(m.WithoutPoint("default")), "per id"},
 		{names(m.WithoutPoint("none")), `operating point "none", expected one of ["default" "per id"]`},
 		{names(m.WithDefault("per id")), "per id, default"},
+		{names(m.WithReplaced(Point{Name: "per id", Threshold: 1})), "default, per id"},
+		{names(m.WithReplaced(point)), `operating point "third", expected one of ["default" "per id"]`},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s, want %s", test.got, test.want)
@@ -411,8 +429,31 @@ func TestPointsOfANewModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(bytes.NewReader(encoded(t, further)), "m.json"); err != nil {
-		t.Error(err)
+	if further, err = further.WithReplaced(Point{Name: "third", Threshold: 4, Source: "later rows"}); err != nil {
+		t.Fatal(err)
+	}
+	if further, err = further.WithNote("week 47"); err != nil {
+		t.Fatal(err)
+	}
+	if further, err = further.WithoutPoint("per id"); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(bytes.NewReader(encoded(t, further)), "m.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	history := ""
+	for _, c := range again.History()[len(m.History()):] {
+		history += fmt.Sprintf("%s %s %q; ", c.Action, c.Name, c.Note)
+	}
+	if want := `add third ""; replace third "week 47"; remove per id ""; `; history != want {
+		t.Errorf("%s, want %s", history, want)
+	}
+	if p, _ := again.Point("third"); p.Threshold != 4 || *again.History()[len(m.History())+1].Former != 3 {
+		t.Errorf("%+v, %+v", p, again.History())
+	}
+	if _, err := trained(t).WithNote("nothing changed"); err == nil {
+		t.Error("a note without a change")
 	}
 }
 
@@ -548,11 +589,7 @@ func TestFirstSpellingOfFormat2(t *testing.T) {
 	if err := m.Save(filepath.Join(t.TempDir(), "m.json")); err == nil || !strings.Contains(err.Error(), "sign the model again") {
 		t.Error(err)
 	}
-	now, err := os.ReadFile("testdata/v2.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := encoded(t, signed(t, m, testKey(1))); string(got) != string(now) {
+	if got := encoded(t, signed(t, m, testKey(1))); string(got) != string(encoded(t, complete(t))) {
 		t.Errorf("saved as %s", got)
 	}
 }
@@ -630,6 +667,8 @@ func completeColumns(t testing.TB, o feature.Options, missing ...string) Parts {
 func FuzzRead(f *testing.F) {
 	f.Add(encoded(f, trained(f)), false)
 	f.Add(encoded(f, sparse(f)), false)
+	f.Add(encoded(f, encodings(f, 200)["boosted"]), true)
+	f.Add(encoded(f, encodings(f, 200)["additive"]), true)
 	f.Add(encoded(f, trained(f)), true)
 	f.Add([]byte("{\n\"toptau_model\": 7,\n"), false)
 	f.Add([]byte("{}"), false)

@@ -25,7 +25,8 @@ func (m *Model) Score(record map[string]string) (float64, error) {
 	return s.Score(record)
 }
 
-// ScoreFields returns the score of one record, given as text in the order of Schema().Columns. LIBSVM records
+// ScoreFields returns the score of one record, given as text in the order of Schema().Columns. A column with a
+// Part has the derived value ("13" for an hour, "10.0.0.0/8" for a network). LIBSVM records
 // have "index:value" in each field.
 func (m *Model) ScoreFields(fields []string) (float64, error) {
 	s := m.scorer()
@@ -103,11 +104,15 @@ func (s *Scorer) Score(record map[string]string) (float64, error) {
 		return s.scoreRow()
 	}
 	for j := range s.row.Columns {
-		value, found := record[s.row.Columns[j].Name]
+		c := &s.m.parts.Schema.Columns[j]
+		value, found := record[c.FileColumn()]
 		if !found {
 			return 0, s.absent(record)
 		}
-		s.fields[j] = value
+		var err error
+		if s.fields[j], err = table.DeriveText(c, value, s.m.missing.text); err != nil {
+			return 0, err
+		}
 	}
 	return s.ScoreFields(s.fields)
 }
@@ -116,8 +121,9 @@ func (s *Scorer) Score(record map[string]string) (float64, error) {
 func (s *Scorer) absent(record map[string]string) error {
 	var names []string
 	for j := range s.row.Columns {
-		if _, found := record[s.row.Columns[j].Name]; !found {
-			names = append(names, strconv.Quote(s.row.Columns[j].Name))
+		name := s.m.parts.Schema.Columns[j].FileColumn()
+		if _, found := record[name]; !found && !slices.Contains(names, strconv.Quote(name)) {
+			names = append(names, strconv.Quote(name))
 		}
 	}
 	return &diag.Error{Kind: diag.Model, Found: "a record without " + strings.Join(names, ", "),
@@ -178,7 +184,7 @@ func (s *Scorer) readFields(fields []string) error {
 		column := &s.row.Columns[j]
 		missing := s.m.missing.text(field)
 		if column.Codes != nil {
-			column.Codes[0], column.Dictionary[0] = 0, field
+			column.Codes[0], column.Dictionary[0] = 0, s.category(j, field)
 			if missing {
 				column.Codes[0] = -1
 			}
@@ -219,9 +225,23 @@ func (s *Scorer) readNumbers(values []float64) error {
 			continue
 		}
 		s.text = strconv.AppendFloat(s.text[:0], x, 'f', -1, 64)
-		column.Dictionary[0] = s.inner.Map.Category(j, s.text)
+		if s.m.parts.Schema.Columns[j].Salt != "" {
+			column.Dictionary[0] = s.category(j, string(s.text))
+		} else {
+			column.Dictionary[0] = s.inner.Map.Category(j, s.text)
+		}
 	}
 	return nil
+}
+
+// category returns the category of a text of column j: the text, or its hash if the model has hashes. A text that
+// is such a hash is that category.
+func (s *Scorer) category(j int, text string) string {
+	salt := s.m.parts.Schema.Columns[j].Salt
+	if salt == "" || s.inner.Map.Category(j, []byte(text)) != "" {
+		return text
+	}
+	return table.HashName(salt, text)
 }
 
 func (s *Scorer) checkLen(n int, what string) error {

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"toptau/calibrate"
 	"toptau/metric"
 	"toptau/schema"
 )
@@ -13,12 +14,17 @@ type Evaluation struct {
 	Prevalence float64 `json:"prevalence"` // n_pos / n, or the same ratio of weights
 	Weighted   bool    `json:"weighted"`   // rows have weights
 	Measured
+	Unit    *Unit    `json:"unit,omitempty"`    // what is counted instead of rows; absent: rows
+	Value   string   `json:"value,omitempty"`   // column of amounts; criteria are then fractions of the positives' sum
 	Summary []string `json:"summary"`           // sentences about the first operating point
 	Entries []Entry  `json:"entries"`           // all rankings, in the order given
 	Against string   `json:"against,omitempty"` // the entry that the others are compared with
 	// with a group column: number of groups, the units of the paired bootstrap
-	Entities    int       `json:"entities,omitempty"`
-	Verdicts    []Verdict `json:"verdicts"`     // conclusions from the differences
+	Entities int       `json:"entities,omitempty"`
+	Gate     *Gate     `json:"gate,omitempty"` // whether the first entry may replace another, if requested
+	Verdicts []Verdict `json:"verdicts"`       // conclusions from the differences
+	// rows with the most telling scores of the first model, with reasons, if requested
+	Examples    []Example `json:"examples,omitempty"`
 	SecondsRead float64   `json:"seconds_read"` // time spent reading
 }
 
@@ -32,11 +38,15 @@ type Measured struct {
 	Criteria []metric.Result `json:"criteria"`
 	// decisions of the model's operating points on these rows
 	Points []Decisions `json:"points"`
+	// decisions of the default operating point, or of the goal's threshold, by the values of columns
+	By []Breakdown `json:"by,omitempty"`
 	// rows that also trained the model; null: it has no fingerprints
 	TrainingRows *Overlap `json:"training_rows"`
-	Curves       []Curve  `json:"curves"`         // roc, pr and ptau, if requested
-	Missing      int      `json:"missing_values"` // number of missing values, which were imputed
-	Unknown      int      `json:"unknown_values"` // number of values that were not seen in training
+	// a model's probabilities, for the prevalence in training, against what happened on these rows
+	Reliability []calibrate.Reliability `json:"reliability,omitempty"`
+	Curves      []Curve                 `json:"curves"`         // roc, pr and ptau, if requested
+	Missing     int                     `json:"missing_values"` // number of missing values, which were imputed
+	Unknown     int                     `json:"unknown_values"` // number of values that were not seen in training
 }
 
 // GoalValue is the value of a goal's criterion.
@@ -50,7 +60,9 @@ type Decisions struct {
 	Name      string           `json:"name"`      // name of the operating point
 	Goal      metric.Goal      `json:"goal"`      // goal of the operating point
 	Decisions metric.Confusion `json:"decisions"` // counts and rates of score > threshold, with exact intervals
-	Shift     []Shift          `json:"shift"`     // these rows against the calibration rows, for each guarantee
+	// with a column of amounts: the positives' sum above the threshold
+	Value *metric.Proportion `json:"value,omitempty"`
+	Shift []Shift            `json:"shift"` // these rows against the calibration rows, for each guarantee
 }
 
 // Shift is the largest difference between the scores of these rows and those of the calibration rows.

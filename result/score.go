@@ -10,34 +10,63 @@ import (
 // Scoring holds the totals of a stream of scored rows: `score`. It is complete after the last row.
 type Scoring struct {
 	Document
-	Rows      int      `json:"n"`              // number of rows scored
+	Rows      int      `json:"n"`              // number of rows, with those that have no score
 	Points    []string `json:"points"`         // names of the operating points, the chosen one first
 	Positives []int    `json:"decisions"`      // number of alerts of each point
 	Missing   int      `json:"missing_values"` // number of missing values, which were imputed
 	Unknown   int      `json:"unknown_values"` // number of categories and indices that were not seen in training
 	Failed    int      `json:"failed"`         // number of rows that could not be scored
+	Imputed   int      `json:"imputed"`        // number of rows with values that were imputed although the model refuses missing ones
 }
 
 // Row is a scored row. It is valid until the stream yields the next row. The lines of `score --json` have the
 // same numbers, with IDs, inputs and decisions by name.
 type Row struct {
-	Number    int      `json:"row"`             // 1-based number of the row
-	ID        []string `json:"id,omitempty"`    // values of the columns that identify the row
-	Input     []string `json:"input,omitempty"` // values of the input's other columns
-	Score     float64  `json:"score"`           // the model's score
-	Threshold float64  `json:"threshold"`       // threshold of the chosen operating point for this row
+	Number int      `json:"row"`             // 1-based number of the row
+	ID     []string `json:"id,omitempty"`    // values of the columns that identify the row
+	Input  []string `json:"input,omitempty"` // values of the input's other columns
+	Score  float64  `json:"score"`           // the model's score
+	// probability that the row is positive, if requested
+	Probability *float64 `json:"probability,omitempty"`
+	Threshold   float64  `json:"threshold"` // threshold of the chosen operating point for this row
 	// score > threshold at each operating point, the chosen one first
 	Decisions []bool `json:"decisions"`
 
+	// columns whose missing value was imputed although the model refuses missing values: no guarantee covers the row
+	Imputed []string `json:"imputed,omitempty"`
+	// why the row has no score; the fields after Input are then zero
+	Err error `json:"-"`
+
 	Contributions []float64 `json:"contributions,omitempty"` // what each column adds to the score
+	Values        []string  `json:"values,omitempty"`        // text of each of these columns' values; "" if missing
 	Offset        float64   `json:"offset,omitempty"`        // part of the score that belongs to no column
+	// the score less the sum of Offset and the Contributions in their order, which are rounded in another order
+	Rounding float64 `json:"rounding,omitempty"`
 }
 
 // Clone returns a copy that stays valid after the next row.
 func (r *Row) Clone() Row {
 	c := *r
 	c.ID, c.Input, c.Decisions, c.Contributions = slices.Clone(r.ID), slices.Clone(r.Input), slices.Clone(r.Decisions), slices.Clone(r.Contributions)
+	c.Values, c.Imputed = slices.Clone(r.Values), slices.Clone(r.Imputed)
 	return c
+}
+
+// Reason is what a column adds to the score of a row.
+type Reason struct {
+	Column string  `json:"column"` // name of the column
+	Value  string  `json:"value"`  // its value as text; "": it is missing
+	Adds   float64 `json:"adds"`   // what it adds to the score
+	// what it adds more than in the average training row; the same as adds if the model keeps no averages
+	AboveAverage float64 `json:"above_average"`
+}
+
+// Rejected is a row of the input that has no score.
+type Rejected struct {
+	Row  int    // 1-based number of the row
+	Line int    // 1-based line of the file on which it begins
+	Err  error  // why it has no score
+	Text string // the text of the row
 }
 
 // Columns describes what each column adds to the scores: `explain --columns`.

@@ -25,7 +25,11 @@ type Threshold struct {
 	Bound    *float64  `json:"bound,omitempty"`
 	Needed   int       `json:"needed,omitempty"` // smallest number of rows that can certify the goal
 	Segments []Segment `json:"segments"`         // thresholds for the values of the segment column
-	Expected Expected  `json:"expected"`         // expected rate on new rows like these
+	// decisions on these rows; their intervals take the threshold as fixed, although it comes from these rows
+	Decisions *metric.Confusion `json:"decisions"`
+	Former    *metric.Confusion `json:"former,omitempty"` // decisions of the point that is replaced
+	Unit      *Unit             `json:"unit,omitempty"`   // what is counted instead of rows; absent: rows
+	Expected  Expected          `json:"expected"`         // expected rate on new rows like these
 	// with a time column: whether scores change over time
 	OverTime *calibrate.Trend `json:"over_time,omitempty"`
 	// number of these rows that trained the model; absent without fingerprints

@@ -47,6 +47,8 @@ type Training struct {
 	Expected Expected       `json:"expected"` // expected rate of the threshold on new rows
 	// with a time column: whether calibration scores change
 	OverTime *calibrate.Trend `json:"over_time,omitempty"`
+	// the chosen learners on parts of the rows, the smallest first, if requested
+	LearningCurve []LearningPoint `json:"learning_curve,omitempty"`
 	// goal's criterion on out-of-fold scores
 	OutOfFoldGoal metric.Result `json:"out_of_fold_goal"`
 	// decisions of the threshold on out-of-fold scores
@@ -56,6 +58,7 @@ type Training struct {
 	// decisions of the threshold on the test part
 	TestDecisions *metric.Confusion `json:"test_at_threshold,omitempty"`
 	Features      int               `json:"d"`    // number of features
+	Size          ModelSize         `json:"size"` // size of the model
 	Seed          uint64            `json:"seed"` // seed of every random choice
 	// "", cancelled or time-up: the choice is among finished candidates
 	Stopped       Stop    `json:"stopped"`
@@ -65,12 +68,31 @@ type Training struct {
 	Seconds       float64 `json:"seconds_total"`  // total time
 }
 
+// LearningPoint is a model that was fitted to a part of the rows, measured on the same other rows as all points.
+type LearningPoint struct {
+	Counts
+	TestRows int           `json:"test_rows"` // number of rows that measure
+	Value    metric.Result `json:"value"`     // the goal's criterion on these rows
+	// difference to the model of all rows; absent: this is it
+	Difference *metric.Difference `json:"difference,omitempty"`
+}
+
+// ModelSize is the size of a model and the time that it takes to score.
+type ModelSize struct {
+	Trees         int     `json:"trees"`           // number of trees; a table of curves has one for each column
+	Leaves        int     `json:"leaves"`          // of all trees
+	Bytes         int64   `json:"bytes"`           // of the model file
+	SecondsPerRow float64 `json:"seconds_per_row"` // time to score a row of the training data on one processor
+}
+
 // Candidate is one setting of one learner on one encoding.
 type Candidate struct {
 	Encoding schema.Encoding `json:"encoding"` // encoding of numeric columns
 	method.Problem
 	// ramp: lambda of the logistic regression that it starts from
 	Anchor          *float64  `json:"anchor,omitempty"`
+	Trees           *int      `json:"trees,omitempty"`  // of boosting
+	Bytes           *int64    `json:"bytes,omitempty"`  // of the model's features and weights in a file, about
 	Status          string    `json:"status"`           // fitted, skipped or unfinished
 	Reason          string    `json:"reason,omitempty"` // why it was skipped
 	CrossValidation *Estimate `json:"cross_validation"` // criterion; null: not fitted in all folds

@@ -1,5 +1,11 @@
 package schema
 
+import (
+	"strings"
+
+	"toptau/diag"
+)
+
 // Encoding is the way in which numeric columns become features.
 type Encoding string
 
@@ -8,17 +14,50 @@ const (
 	Scorecard       Encoding = "scorecard"        // a piecewise linear function of each column
 	Leaves          Encoding = "leaves"           // indicators of the leaves of random trees
 	ScorecardLeaves Encoding = "scorecard+leaves" // both
+	Boosted         Encoding = "boosted"          // indicators of the leaves of boosted trees
+	Pairs           Encoding = "pairs"            // the same, where each tree reads at most two columns
+	Additive        Encoding = "additive"         // a step function of each column, found by boosting
 )
 
 // Encodings returns all encodings.
-func Encodings() []Encoding { return []Encoding{Raw, Scorecard, Leaves, ScorecardLeaves} }
+func Encodings() []Encoding {
+	return []Encoding{Raw, Scorecard, Leaves, ScorecardLeaves, Boosted, Pairs, Additive}
+}
+
+// Boosted reports whether boosting finds the features. It reads categorical columns too.
+func (e Encoding) Boosted() bool { return e == Boosted || e == Pairs || e == Additive }
+
+// Sign is the direction in which the score may move with a numeric column.
+type Sign struct {
+	Column  string // its name, or its number if columns have no names
+	Falling bool   // the score may only fall as the column rises; otherwise it may only rise
+}
+
+// UnmarshalText reads "COLUMN=+" and "COLUMN=-".
+func (s *Sign) UnmarshalText(text []byte) error {
+	at := strings.LastIndex(string(text), "=")
+	if at < 1 || string(text[at+1:]) != "+" && string(text[at+1:]) != "-" {
+		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(text)),
+			Expected: "a column with the direction of the score: age=+ or age=-"}
+	}
+	*s = Sign{string(text[:at]), text[at+1] == '-'}
+	return nil
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (s Sign) MarshalText() ([]byte, error) {
+	if s.Falling {
+		return []byte(s.Column + "=-"), nil
+	}
+	return []byte(s.Column + "=+"), nil
+}
 
 // Scale is the set of features that are standardised: mean 0 and standard deviation 1 over the training rows.
 type Scale string
 
 const (
-	ScaleStandard Scale = "standard" // numeric columns; the default
-	ScaleAll      Scale = "all"      // one-hot columns as well
+	ScaleStandard Scale = "standard" // numeric columns, but not LIBSVM indices whose values are 0 and 1; the default
+	ScaleAll      Scale = "all"      // one-hot columns and indices of 0 and 1 as well
 	ScaleNone     Scale = "none"     // no features
 )
 
@@ -33,7 +72,7 @@ const (
 )
 
 // ReadsLabels reports whether fitting the encoding reads the labels of the rows.
-func (e Encoding) ReadsLabels() bool { return e == Leaves || e == ScorecardLeaves }
+func (e Encoding) ReadsLabels() bool { return e == Leaves || e == ScorecardLeaves || e.Boosted() }
 
 // UnmarshalText accepts any text. It reads "own", the former name, as ImputeIndicator.
 func (i *Impute) UnmarshalText(text []byte) error {

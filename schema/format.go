@@ -23,8 +23,12 @@ type Format struct {
 	Group       string     `json:"group,omitempty"`       // rows with equal values stay together
 	Segment     string     `json:"segment,omitempty"`     // a column whose values may have separate thresholds
 	Time        string     `json:"time,omitempty"`        // a column that orders the rows
+	Kept        []string   `json:"kept,omitempty"`        // columns to keep as text for breakdowns; features remain features
+	FileColumn  string     `json:"file_column,omitempty"` // names the column of file names, for ID, Group, Segment and Time
 	Missing     []string   `json:"missing,omitempty"`     // spellings of a missing value besides ""
 	Categorical []string   `json:"categorical,omitempty"` // columns of categories
+	Date        []string   `json:"date,omitempty"`        // columns of times: hour, weekday, day and seconds become features
+	Address     []string   `json:"address,omitempty"`     // columns of IP addresses: their prefixes become features
 	Numeric     []string   `json:"numeric,omitempty"`     // columns of numbers
 	Width       int        `json:"width,omitempty"`       // LIBSVM: features; 0: the largest index
 
@@ -48,6 +52,7 @@ const (
 	AutoFormat FileFormat = ""       // detected from the content; also written "auto"
 	CSV        FileFormat = "csv"    // delimited text with any delimiter
 	LIBSVM     FileFormat = "libsvm" // sparse text: label index:value ...
+	JSONLines  FileFormat = "jsonl"  // an object a line; nested keys are joined by dots
 	IDX        FileFormat = "idx"    // images in the format of MNIST
 )
 

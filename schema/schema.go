@@ -10,6 +10,12 @@ type Schema struct {
 	Positive []string   `json:"positive,omitempty"` // positive labels, as in Format
 	Missing  []string   `json:"missing,omitempty"`  // spellings of a missing value, as in Format
 	Others   []Name     `json:"others,omitempty"`   // columns that are neither feature nor label
+
+	// Roles of some of Others in the training file. Files that have these columns are read with the same roles,
+	// unless a Format sets others.
+	ID    []string `json:"id,omitempty" since:"2"`    // columns that identify a row
+	Group string   `json:"group,omitempty" since:"2"` // rows with equal values stay together
+	Time  string   `json:"time,omitempty" since:"2"`  // orders the rows
 }
 
 // Sparse reports whether rows have features by index instead of columns.
@@ -23,10 +29,14 @@ type Name struct {
 
 // Column is the column of a feature.
 type Column struct {
-	Name       string   `json:"name"`   // as in Name
-	Number     int      `json:"number"` // as in Name
-	Kind       Kind     `json:"kind"`   // the kind of its values
-	Dictionary []string `json:"-"`      // Categorical: the values with codes 0, 1, ...
+	Name       string   `json:"name"`                       // as in Name
+	Number     int      `json:"number"`                     // as in Name
+	Kind       Kind     `json:"kind"`                       // the kind of its values
+	Part       Part     `json:"part,omitempty" since:"2"`   // what the feature takes from a time or an address; "": the value itself
+	Source     string   `json:"source,omitempty" since:"2"` // with Part: the column's name in the file
+	Origin     float64  `json:"origin,omitempty" since:"2"` // with Part Seconds: what they count from, in seconds since 1970
+	Salt       string   `json:"salt,omitempty" since:"2"`   // Categorical: the model keeps hashes of its categories, made with this text
+	Dictionary []string `json:"-"`                          // Categorical: the values with codes 0, 1, ...
 }
 
 // Kind is the kind of a column's values.

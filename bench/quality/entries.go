@@ -14,20 +14,30 @@ import (
 	"toptau/schema"
 )
 
-// entry is a way to score the test part of a set: score returns a score for each test row in the order of the
-// file.
+// scored is what an entry returns.
+type scored struct {
+	scores []float64         // one for each test row, in the order of the file
+	note   string            // what was chosen
+	size   *result.ModelSize // of the model; nil: unknown
+}
+
+// scorer scores the test part of a set.
+type scorer func(ctx context.Context, h *harness, j job, p *parts) (scored, error)
+
+// entry is a way to score the test part of a set.
 type entry struct {
 	name  string
 	title string // on the page
 	goals bool   // it trains for a goal, once for each goal of the set
 	few   bool   // it trains only for the targets that name it
-	score func(ctx context.Context, h *harness, j job, p *parts) (scores []float64, note string, err error)
+	score scorer
 }
 
 // entries are the programs that are compared. The last two are not on the page.
 var entries = []entry{
 	{name: "lr", title: "LR", score: logistic(schema.Raw)},
-	{name: "gbdt", title: "GBDT", score: stored},
+	{name: "gbdt", title: "GBDT", score: stored("gbdt")},
+	{name: "xgboost", title: "xgboost", score: stored("xgboost")},
 	{name: "toptau", title: "toptau", goals: true, score: trained()},
 	{name: "toptau-raw", title: "toptau, raw columns", goals: true, few: true, score: trained(schema.Raw)},
 	{name: "toptau-scorecard", title: "toptau, without trees", goals: true, few: true,
@@ -54,34 +64,34 @@ func (e *entry) trainings(s *set) []string {
 }
 
 // trained returns `toptau train` for the goal with default options except the encodings.
-func trained(encodings ...schema.Encoding) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
-	return func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
+func trained(encodings ...schema.Encoding) scorer {
+	return func(ctx context.Context, h *harness, j job, p *parts) (scored, error) {
 		goal, err := goalOf(j.goal)
 		if err != nil {
-			return nil, "", err
+			return scored{}, err
 		}
 		data, err := toptau.Read(ctx, p.files.train, j.set.format)
 		if err != nil {
-			return nil, "", err
+			return scored{}, err
 		}
 		t, err := toptau.Train(ctx, data, goal, toptau.TrainOptions{Encoding: encodings, Seed: uint64(j.seed)})
 		if err != nil {
-			return nil, "", err
+			return scored{}, err
 		}
 		if err := h.document(j, t); err != nil {
-			return nil, "", err
+			return scored{}, err
 		}
-		scores := make([]float64, 0, p.test.Rows())
+		s := scored{scores: make([]float64, 0, p.test.Rows()), note: t.Result.Why, size: &t.Result.Size}
 		err = eachRow(ctx, t.Model, p.files.test, toptau.ScoreOptions{},
-			func(r *result.Row) { scores = append(scores, r.Score) })
+			func(r *result.Row) { s.scores = append(s.scores, r.Score) })
 		if err != nil || j.goal != topAmount {
-			return scores, t.Result.Why, err
+			return s, err
 		}
 		chosen, err := chosenRows(ctx, t.Model, p.files.test)
-		if err == nil && !slices.Equal(chosen, bestRows(scores, contest)) {
+		if err == nil && !slices.Equal(chosen, bestRows(s.scores, contest)) {
 			err = errors.New("score --best chose other rows than the scores say")
 		}
-		return scores, t.Result.Why, err
+		return s, err
 	}
 }
 

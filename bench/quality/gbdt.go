@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// Scores of scikit-learn's gradient boosting on the parts of divide, made by gbdt.py, which says what they
-// are.
+// Scores of scikit-learn's gradient boosting (gbdt) and of xgboost on the parts of divide, made by gbdt.py, which
+// says what they are.
 //
-//go:embed gbdt/*.gz
-var gbdtFiles embed.FS
+//go:embed gbdt/*.gz xgboost/*.gz
+var boosterFiles embed.FS
 
 // errNotApplicable is for an entry that does not exist for a set.
 var errNotApplicable = errors.New("not applicable")
@@ -43,40 +43,42 @@ type boosted struct {
 	} `json:"parts"`
 }
 
-// stored returns the stored scores of the test part: minus the rank of each row.
-func stored(_ context.Context, _ *harness, j job, p *parts) ([]float64, string, error) {
-	head, ranks, err := readBoosted(j.set.name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", errNotApplicable
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	sum, err := digest(p.files.test)
-	if err != nil {
-		return nil, "", err
-	}
-	if head.Rows != p.test.Rows() {
-		return nil, "", errStale
-	}
-	for i, part := range head.Parts {
-		if part.Digest != sum {
-			continue
+// stored returns the stored scores of a booster for the test part: minus the rank of each row.
+func stored(booster string) scorer {
+	return func(_ context.Context, _ *harness, j job, p *parts) (scored, error) {
+		head, ranks, err := readBoosted(booster, j.set.name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return scored{}, errNotApplicable
 		}
-		scores := make([]float64, head.Rows)
-		for k, rank := range ranks[i*head.Rows:][:head.Rows] {
-			scores[k] = -float64(rank)
+		if err != nil {
+			return scored{}, err
 		}
-		c := part.Configuration
-		return scores, fmt.Sprintf("%d trees of %d leaves, rate %g", c.Trees, c.Leaves, c.Rate), nil
+		sum, err := digest(p.files.test)
+		if err != nil {
+			return scored{}, err
+		}
+		if head.Rows != p.test.Rows() {
+			return scored{}, errStale
+		}
+		for i, part := range head.Parts {
+			if part.Digest != sum {
+				continue
+			}
+			scores := make([]float64, head.Rows)
+			for k, rank := range ranks[i*head.Rows:][:head.Rows] {
+				scores[k] = -float64(rank)
+			}
+			c := part.Configuration
+			return scored{scores: scores, note: fmt.Sprintf("%d trees of %d leaves, rate %g", c.Trees, c.Leaves, c.Rate)}, nil
+		}
+		return scored{}, errStale
 	}
-	return nil, "", errStale
 }
 
-// readBoosted reads a file of scores.
-func readBoosted(name string) (boosted, []uint16, error) {
+// readBoosted reads a booster's file of scores for a set.
+func readBoosted(booster, name string) (boosted, []uint16, error) {
 	var head boosted
-	packed, err := gbdtFiles.ReadFile("gbdt/" + name + ".gz")
+	packed, err := boosterFiles.ReadFile(booster + "/" + name + ".gz")
 	if err != nil {
 		return head, nil, err
 	}
@@ -94,7 +96,7 @@ func readBoosted(name string) (boosted, []uint16, error) {
 	}
 	ranks := make([]uint16, head.Rows*len(head.Parts))
 	if len(rest) != 2*len(ranks) {
-		return head, nil, fmt.Errorf("gbdt/%s.gz: %d bytes of ranks, expected %d", name, len(rest), 2*len(ranks))
+		return head, nil, fmt.Errorf("%s/%s.gz: %d bytes of ranks, expected %d", booster, name, len(rest), 2*len(ranks))
 	}
 	return head, ranks, binary.Read(strings.NewReader(rest), binary.LittleEndian, ranks)
 }

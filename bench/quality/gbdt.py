@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Scores of scikit-learn's HistGradientBoostingClassifier for the comparison with toptau: reads what `quality -split DIR` wrote and writes
-one small file a set, which the harness embeds. Needs Debian's python3-sklearn; the tests and the harness need no Python.
+"""Scores of scikit-learn's HistGradientBoostingClassifier, or of xgboost, for the comparison with toptau: reads what `quality -split DIR`
+wrote and writes one small file a set, which the harness embeds. Needs scikit-learn, and xgboost for its scores; the tests and the harness
+need no Python.
 
-    gbdt.py DIR OUT [SET ...]
+    gbdt.py [--xgboost] DIR OUT [SET ...]
 
 For each test part (sets with a test file of their own have one for all seeds) one of the configurations below is chosen by cross-validation on the training part (3 folds, stratified, on
 a stratified subsample where there are more rows than SUBSAMPLE) by the harness's own log-pAUC, refitted on the whole
@@ -14,9 +15,9 @@ row: the rank of its score, 0 for the best, equal for equal scores. The last ran
 among the best quarter nor above the best tenth of the negatives: no criterion of the harness looks there.
 """
 
+import argparse
 import gzip
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -50,10 +51,34 @@ def log_pauc(y, z):
     return float(np.mean([np.mean(z[y == 1] > negatives[int(len(negatives) * f)]) for f in FPRS]))
 
 
-def fit(configuration, categorical, x, y):
+def fit_xgboost(configuration, categorical, x, y):
+    """The same leaves, rates and numbers of trees, grown leaf by leaf on histograms; otherwise xgboost's defaults."""
+    import pandas
+    import xgboost
+    frame = pandas.DataFrame(x)
+    for column in categorical:
+        frame[column] = frame[column].astype("category")
+    model = xgboost.XGBClassifier(tree_method="hist", grow_policy="lossguide", max_depth=0, max_leaves=configuration["max_leaf_nodes"],
+                                  learning_rate=configuration["learning_rate"], n_estimators=configuration["max_iter"],
+                                  enable_categorical=bool(categorical), random_state=0, n_jobs=1)
+    model.fit(frame, y)
+    kinds = frame.dtypes
+
+    class Scores:
+        @staticmethod
+        def decision_function(x):
+            return model.predict(pandas.DataFrame(x).astype(kinds), output_margin=True)
+
+    return Scores
+
+
+def fit_sklearn(configuration, categorical, x, y):
     model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=20,
                                            categorical_features=categorical or None, **configuration)
     return model.fit(x, y)
+
+
+fit = fit_sklearn
 
 
 def choose(categorical, x, y, seed):
@@ -108,10 +133,18 @@ def run(directory, out, name):
 
 
 def main():
-    directory, out = Path(sys.argv[1]), Path(sys.argv[2])
-    names = sys.argv[3:] or sorted({p.stem.rsplit("-", 1)[0] for p in directory.glob("*-*.json")})
+    global fit
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--xgboost", action="store_true")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("sets", nargs="*")
+    options = parser.parse_args()
+    if options.xgboost:
+        fit = fit_xgboost
+    names = options.sets or sorted({p.stem.rsplit("-", 1)[0] for p in options.directory.glob("*-*.json")})
     for name in names:
-        run(directory, out, name)
+        run(options.directory, options.out, name)
 
 
 if __name__ == "__main__":

@@ -16,26 +16,26 @@ var lambdas = []float64{0.1, 0.01, 0.001, 0.0001, 0.00001, 0.000001}
 
 // logistic returns what users have today: logistic regression with a penalty chosen by cross-validation (3 folds, or 5 for fewer
 // than 3,000 rows) on log-pAUC, the measure of this comparison, and fitted again to the whole training part.
-func logistic(encode schema.Encoding) func(ctx context.Context, h *harness, j job, p *parts) ([]float64, string, error) {
-	return func(ctx context.Context, _ *harness, j job, p *parts) ([]float64, string, error) {
+func logistic(encode schema.Encoding) scorer {
+	return func(ctx context.Context, _ *harness, j job, p *parts) (scored, error) {
 		o := feature.Options{Encode: encode, Seed: uint64(j.seed)}
 		best, err := choosePenalty(ctx, p, o)
 		if err != nil {
-			return nil, "", err
+			return scored{}, err
 		}
 		f, err := encoded(p, nil, o)
 		if err != nil {
-			return nil, "", err
+			return scored{}, err
 		}
 		fits, err := learn.Path(ctx, f.x, learn.Options{}, lambdas[:best+1])
 		if err != nil {
-			return nil, "", err
+			return scored{}, err
 		}
 		test, err := f.columns.Matrix(p.test, nil, matrix.Float32)
 		if err != nil {
-			return nil, "", err
+			return scored{}, err
 		}
-		return inOrder(test, fits[best].W), fmt.Sprintf("lambda %g", lambdas[best]), nil
+		return scored{scores: inOrder(test, fits[best].W), note: fmt.Sprintf("lambda %g", lambdas[best])}, nil
 	}
 }
 

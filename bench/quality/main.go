@@ -32,6 +32,7 @@ type harness struct {
 	build  string // of this program
 	keep   bool
 	idle   bool   // compute nothing
+	first  bool   // train for the first goal of each set only
 	models string // directory for the models; "": they are not kept
 	rule   string // the name of the threshold rule, part of the path of kept results
 
@@ -51,11 +52,12 @@ func main() {
 	flag.StringVar(&h.models, "models", "", "keep the models and the reports of their trainings here")
 	out := flag.String("o", "", "write the page here")
 	only := flag.String("sets", "", "these sets, separated by commas")
-	chosen := flag.String("entries", "lr,gbdt,toptau,toptau-raw,toptau-scorecard", "these entries")
+	chosen := flag.String("entries", "lr,gbdt,xgboost,toptau,toptau-raw,toptau-scorecard", "these entries")
 	first := flag.Int("from", 1, "first seed")
 	last := flag.Int("to", math.MaxInt, "last seed")
 	draws := flag.Int("draws", 200, "resamples for the violations of the budget; 0: none")
 	flag.BoolVar(&h.idle, "page", false, "compute nothing and write the page from kept results")
+	flag.BoolVar(&h.first, "first", false, "train for the first goal of each set only")
 	plain := flag.Bool("thresholds", false, "measure thresholds without a guarantee instead")
 	some := flag.String("cells", "", "with -thresholds: these cells, separated by commas")
 	flag.StringVar(&h.rule, "rule", plainRule, "with -thresholds: the name of the rule, by which results are kept")
@@ -111,7 +113,11 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	if h.build, err = buildOf(); err != nil {
 		return err
 	}
-	if err := h.compute(ctx, jobs(only, chosen, seeds)); err != nil {
+	list := jobs(only, chosen, seeds)
+	if h.first {
+		list = slices.DeleteFunc(list, func(j job) bool { return j.goal != "" && j.goal != j.set.goals[0] })
+	}
+	if err := h.compute(ctx, list); err != nil {
 		return err
 	}
 	if err := h.resample(ctx, only, draws); err != nil {
@@ -229,16 +235,16 @@ func (h *harness) compute(ctx context.Context, list []job) error {
 // computeJob computes one result.
 func (h *harness) computeJob(ctx context.Context, j job, p *parts) (*Result, error) {
 	start := processorSeconds()
-	scores, note, err := j.entry.score(ctx, h, j, p)
+	s, err := j.entry.score(ctx, h, j, p)
 	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := &Result{Set: j.set.name, Seed: j.seed, Entry: j.entry.name, Goal: j.goal, Rows: p.train.Rows(), Note: note, Build: h.build,
+	r := &Result{Set: j.set.name, Seed: j.seed, Entry: j.entry.name, Goal: j.goal, Rows: p.train.Rows(), Note: s.note, Size: s.size, Build: h.build,
 		Seconds: processorSeconds() - start}
-	r.Criteria, err = measured(scores, positive(p.test))
+	r.Criteria, err = measured(s.scores, positive(p.test))
 	return r, err
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"toptau/metric"
 )
 
 // page writes docs/results/quality.md.
@@ -42,6 +44,7 @@ the same page except for times.
   set. **LR** is logistic regression on standardised columns. Its penalty (six powers of ten) is cross-validated on log-pAUC itself.
   **GBDT** is scikit-learn's HistGradientBoosting, one of six configurations (4, 15 or 31 leaves, 100 or 300 trees) chosen by 3-fold
   cross-validation on log-pAUC; its scores are stored in ` + "`bench/quality/gbdt`" + ` next to ` + "`gbdt.py`" + `, so Python is not needed.
+  **xgboost** has the same six configurations and the same choice; its scores are in ` + "`bench/quality/xgboost`" + `.
 * TPR is the true positive rate at a false positive rate on the test part. The threshold comes from the test part, and ties count
   against the model.
   **log-pAUC** is the mean TPR at ten false positive rates from 0.1 % to 5 %, evenly spaced on a logarithmic scale. All are in per cent.
@@ -65,10 +68,11 @@ it again:
 
     go run -C bench ./quality -chart ../docs/results/quality.json
 
-For new scores of GBDT:
+For new scores of GBDT and xgboost:
 
     go run -C bench ./quality -split DIR
     python3 bench/quality/gbdt.py DIR bench/quality/gbdt    # Debian: python3-sklearn
+    python3 bench/quality/gbdt.py --xgboost DIR bench/quality/xgboost
 `
 
 // values returns a figure of an entry on a set for each seed from 1 on, NaN without a result; nil if there is
@@ -141,10 +145,10 @@ func (p *page) goals() {
 	fmt.Fprintf(p, "\n%d of %d goals are met by the mean.\n", met, all)
 }
 
-// areas is the table of log-pAUC.
+// areas is the table of log-pAUC, with the sizes of the models.
 func (p *page) areas() {
-	p.WriteString("\n## log-pAUC on every set\n\n| set | trained for | seeds | LR | GBDT | toptau | toptau - LR | toptau - GBDT |\n" +
-		"| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	p.WriteString("\n## log-pAUC on every set\n\n| set | trained for | seeds | LR | GBDT | xgboost | toptau | toptau - LR | toptau - GBDT " +
+		"| toptau - xgboost | trees | leaves | kB | µs a row |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	var gains, gaps []float64
 	var below []string
 	for i := range sets {
@@ -153,10 +157,11 @@ func (p *page) areas() {
 		if len(own) == 0 {
 			continue
 		}
-		lr, gbdt := p.h.values(s.name, "lr", "", logPAUC), p.h.values(s.name, "gbdt", "", logPAUC)
+		lr, gbdt, xgboost := p.h.values(s.name, "lr", "", logPAUC), p.h.values(s.name, "gbdt", "", logPAUC), p.h.values(s.name, "xgboost", "", logPAUC)
 		gain, gap := estimated(differences(own, lr)), estimated(differences(own, gbdt))
-		fmt.Fprintf(p, "| %s | `%s` | %d | %s | %s | %s | %s | %s |\n", s.name, s.goals[0], estimated(own).n, estimated(lr).text(),
-			estimated(gbdt).text(), estimated(own).text(), signed(gain), signed(gap))
+		fmt.Fprintf(p, "| %s | `%s` | %d | %s | %s | %s | %s | %s | %s | %s | %s |\n", s.name, s.goals[0], estimated(own).n, estimated(lr).text(),
+			estimated(gbdt).text(), estimated(xgboost).text(), estimated(own).text(), signed(gain), signed(gap),
+			signed(estimated(differences(own, xgboost))), p.size(s))
 		gains, gaps = append(gains, gain.mean), append(gaps, gap.mean)
 		if gain.mean < leastAim && !slices.Contains(excused, s.name) {
 			below = append(below, fmt.Sprintf("%s (%.1f)", s.name, gain.mean))
@@ -175,6 +180,59 @@ func (p *page) areas() {
 			fmt.Fprintf(p, "* %s: %s.\n", s.name, s.kind)
 		}
 	}
+	p.halves()
+}
+
+// size returns the mean size of toptau's models of a set, as four cells.
+func (p *page) size(s *set) string {
+	var trees, leaves, bytes, seconds []float64
+	for _, r := range p.h.results {
+		if r.Set == s.name && r.Entry == "toptau" && r.Goal == s.goals[0] && r.Size != nil {
+			trees, leaves = append(trees, float64(r.Size.Trees)), append(leaves, float64(r.Size.Leaves))
+			bytes, seconds = append(bytes, float64(r.Size.Bytes)), append(seconds, r.Size.SecondsPerRow)
+		}
+	}
+	if trees == nil {
+		return "– | – | – | –"
+	}
+	return fmt.Sprintf("%.0f | %.0f | %.0f | %.1f", estimated(trees).mean, estimated(leaves).mean, estimated(bytes).mean/1e3, estimated(seconds).mean*1e6)
+}
+
+// halves compares toptau with the boosters on the sets that chose the settings of boosting, and on the others.
+func (p *page) halves() {
+	p.WriteString("\n### Sets that chose, and sets that judge\n\nThe settings of boosting in `train` were chosen on one half of the sets. " +
+		"Means of the differences over sets, ± their standard error over sets; sets with shifted test files are in neither half.\n\n" +
+		"| half | sets | toptau - GBDT | least | toptau - xgboost | least |\n| --- | --- | ---: | ---: | ---: | ---: |\n")
+	for _, half := range []struct {
+		name  string
+		chose bool
+	}{{"chose", true}, {"judges", false}} {
+		var names []string
+		var gaps [2][]float64
+		for i := range sets {
+			s := &sets[i]
+			own := p.h.values(s.name, "toptau", s.goals[0], logPAUC)
+			if s.chose != half.chose || s.shifted || len(own) == 0 {
+				continue
+			}
+			names = append(names, s.name)
+			for k, rival := range []string{"gbdt", "xgboost"} {
+				if gap := estimated(differences(own, p.h.values(s.name, rival, "", logPAUC))); gap.n > 0 {
+					gaps[k] = append(gaps[k], gap.mean)
+				}
+			}
+		}
+		fmt.Fprintf(p, "| %s | %s | %s | %s |\n", half.name, strings.Join(names, ", "), overSets(gaps[0]), overSets(gaps[1]))
+	}
+}
+
+// overSets writes the mean of differences with its standard error, and the least difference.
+func overSets(gaps []float64) string {
+	if len(gaps) == 0 {
+		return "– | –"
+	}
+	mean, standardError := metric.MeanAndError(gaps)
+	return fmt.Sprintf("%+.2f ± %.2f | %+.1f", mean, standardError, slices.Min(gaps))
 }
 
 func (p *page) coil() {
@@ -252,16 +310,16 @@ func (p *page) choices() {
 // cost writes the processor times.
 func (p *page) cost() {
 	p.WriteString("\n## Processor time of one training\n\nSeconds of processor time (user and system) to read, train with all choices, and score " +
-		"the test part; means over seeds.\nGBDT: its script with the choice of the configuration, on one thread.\n\n" +
-		"| set | rows | LR | GBDT | toptau |\n| --- | ---: | ---: | ---: | ---: |\n")
+		"the test part; means over seeds.\nGBDT and xgboost: their script with the choice of the configuration, on one thread, when their scores were made.\n\n" +
+		"| set | rows | LR | GBDT | xgboost | toptau |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for i := range sets {
 		s := &sets[i]
 		own := p.seconds(s.name, "toptau", s.goals[0])
 		if own.n == 0 {
 			continue
 		}
-		fmt.Fprintf(p, "| %s | %d | %.1f | %s | %.1f |\n", s.name, p.rows(s.name), p.seconds(s.name, "lr", "").mean,
-			boostedSeconds(s.name), own.mean)
+		fmt.Fprintf(p, "| %s | %d | %.1f | %s | %s | %.1f |\n", s.name, p.rows(s.name), p.seconds(s.name, "lr", "").mean,
+			boostedSeconds("gbdt", s.name), boostedSeconds("xgboost", s.name), own.mean)
 	}
 	fmt.Fprintf(p, "\nEverything on this page, including the draws: %.0f minutes of processor time.\n", p.total())
 }
@@ -298,8 +356,8 @@ func (p *page) rows(set string) int {
 	return 0
 }
 
-func boostedSeconds(set string) string {
-	head, _, err := readBoosted(set)
+func boostedSeconds(booster, set string) string {
+	head, _, err := readBoosted(booster, set)
 	if err != nil {
 		return "–"
 	}

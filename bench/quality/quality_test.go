@@ -188,22 +188,22 @@ func TestScoresDoNotDependOnTestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := jobs([]string{"pima"}, []string{"lr"}, [2]int{1, 1})[0]
-	before, _, err := j.entry.score(context.Background(), h, j, p)
+	before, err := j.entry.score(context.Background(), h, j, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range p.test.Label {
 		p.test.Label[i] = table.Positive - p.test.Label[i]
 	}
-	after, _, err := j.entry.score(context.Background(), h, j, p)
-	if err != nil || !slices.Equal(before, after) {
+	after, err := j.entry.score(context.Background(), h, j, p)
+	if err != nil || !slices.Equal(before.scores, after.scores) {
 		t.Errorf("scores change with the labels of the test part (%v)", err)
 	}
 }
 
 func TestStoredScoresAreWhole(t *testing.T) {
 	for _, s := range sets {
-		head, ranks, err := readBoosted(s.name)
+		head, ranks, err := readBoosted("gbdt", s.name)
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
 			continue
@@ -235,11 +235,11 @@ func TestStoredScoresBelongToTheParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := jobs([]string{name}, []string{"gbdt"}, [2]int{1, 1})[0]
-		scores, _, err := stored(context.Background(), h, j, p)
+		s, err := stored("gbdt")(context.Background(), h, j, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := measured(scores, positive(p.test))
+		c, err := measured(s.scores, positive(p.test))
 		if err != nil || c.LogPAUC < 0.05 {
 			t.Errorf("%s: log-pAUC %v (%v): chance is 0.013", name, c.LogPAUC, err)
 		}

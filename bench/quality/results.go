@@ -8,19 +8,21 @@ import (
 	"strings"
 
 	"toptau/internal/atomicfile"
+	"toptau/result"
 )
 
 // Result is one entry on one set for one seed.
 type Result struct {
-	Set      string   `json:"set"`
-	Seed     int      `json:"seed"`
-	Entry    string   `json:"entry"`
-	Goal     string   `json:"goal"` // of the training; "" for entries that have none
-	Rows     int      `json:"rows"` // of the training part
-	Criteria Criteria `json:"criteria"`
-	Note     string   `json:"note"` // what was chosen
-	Seconds  float64  `json:"seconds_processor"`
-	Build    string   `json:"build"` // of the program
+	Set      string            `json:"set"`
+	Seed     int               `json:"seed"`
+	Entry    string            `json:"entry"`
+	Goal     string            `json:"goal"` // of the training; "" for entries that have none
+	Rows     int               `json:"rows"` // of the training part
+	Criteria Criteria          `json:"criteria"`
+	Note     string            `json:"note"` // what was chosen
+	Seconds  float64           `json:"seconds_processor"`
+	Size     *result.ModelSize `json:"size,omitempty"`
+	Build    string            `json:"build"` // of the program
 }
 
 // job is a Result that may still have to be computed.

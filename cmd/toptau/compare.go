@@ -23,11 +23,13 @@ import (
 
 // compareCommand trains every learner on every encoding and evaluates them on a test part.
 type compareCommand struct {
-	Data string `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Data []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
 	goalFlags
 	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
 	Against    string   `default:"logistic" placeholder:"NAME" help:"The entry that the others are compared with (default logistic)."`
 	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
+	Value      string   `placeholder:"COL" help:"A column of amounts, such as money: the comparison is about fractions of the positives' sum. Use --drop too if it is no feature."`
+	Entity     string   `placeholder:"COL" help:"One alert per value of this column counts on the test part, with --time one a day."`
 	Replicates int      `default:"2000" placeholder:"N" help:"Replicates of the bootstrap (default 2000)."`
 	Choose     string   `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
 	Measure    string   `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
@@ -62,12 +64,16 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		return err
 	}
 	c.KeepAll = true
+	if learner, _, _ := strings.Cut(c.Against, "/"); c.Method != nil && c.Method[0] != "all" && slices.Contains(learners(), learner) && !slices.Contains(c.Method, method.Name(learner)) {
+		c.Method = append(c.Method, method.Name(learner)) // the reference is compared, too
+	}
 	c.Progress = func(now result.Progress) {
 		if now.Usable {
 			s.FinishAfterSignal("comparing what is finished")
 		}
 		showProgress(s, now)
 	}
+	c.Kept = keptColumns(c.Value, c.Entity)
 	data, err := readParts(s, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
 	if err != nil {
 		return err
@@ -82,7 +88,8 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	}
 	s.Progress.Clear()
 	e, err := toptau.Evaluate(context.WithoutCancel(s), trained.Test, append(trained.All, others...),
-		toptau.EvaluateOptions{Goal: goal, Against: c.Against, Replicates: c.Replicates, Seed: c.Seed})
+		toptau.EvaluateOptions{Goal: goal, Against: c.Against, Replicates: c.Replicates, Seed: c.Seed,
+			Value: c.Value, Entity: c.Entity})
 	if err != nil {
 		return err
 	}
@@ -114,8 +121,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 // checkAgainst refuses a reference that no entry can have, before anything is trained.
 func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
 	learner, _, _ := strings.Cut(c.Against, "/")
-	known := []string{"chosen", string(method.Logistic), string(method.SVM), string(method.Ramp)}
-	known = append(known, text.Strings(method.Names())...)
+	known := append([]string{"chosen"}, learners()...)
 	for _, entry := range others {
 		if slices.Contains(known, entry.Name) {
 			return &diag.Error{Kind: diag.Usage, Found: "an entry named " + diag.Quote(entry.Name), Expected: "a name that no learner has"}

@@ -17,7 +17,7 @@ import (
 
 // demoCommand generates simulated traffic, trains a model and evaluates it.
 type demoCommand struct {
-	Rows int    `default:"20000" help:"Rows of the training data; as many fresh ones measure the model."`
+	Rows int    `default:"10000" help:"Rows of the training data; as many fresh ones measure the model."`
 	Seed uint64 `default:"1" help:"The seed of the data and the split."`
 	Dir  string `file:"dir" placeholder:"DIR" help:"Keep the data and the model in this directory (default: a temporary one, removed)."`
 }
@@ -29,6 +29,9 @@ const (
 	demoModel = "model.json"
 	demoGoal  = "1%"
 	demoShare = "5%"
+	demoDelta = "5%"
+	demoPage  = "report.html"
+	demoBest  = 3
 )
 
 func (c *demoCommand) Run(s *cli.Session) error {
@@ -61,13 +64,16 @@ several types, and the detectors are noisy. Analysts can live with false alarms 
 		return err
 	}
 	at := evaluation.Points[0].Decisions
+	if err := c.explain(s, dir, trained); err != nil {
+		return err
+	}
 	s.Printf(`
 What this means: of 1,000 alerts about %.0f are attacks; the model finds %s of all attacks, and %s of the benign
-flows raise an alarm. The threshold keeps the budget on average; --delta adds a guarantee.
+flows raise an alarm. With confidence 95 %% new flows of this kind keep the budget of %s.
 %.1f s in all.
-`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate), time.Since(started).Seconds())
+`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate), demoGoal, time.Since(started).Seconds())
 	if c.Dir == "" {
-		s.Printf("The files were temporary: toptau demo --dir DIR keeps them, and the three commands work on your own files.\n")
+		s.Printf("The files were temporary: toptau demo --dir DIR keeps them, and the commands work on your own files.\n")
 	}
 	return nil
 }
@@ -93,14 +99,15 @@ func (c *demoCommand) generate(s *cli.Session, dir string) error {
 }
 
 func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error) {
-	c.command(s, "toptau train %s --label label --max-fpr %s -o %s", demoTrain, demoGoal, demoModel)
+	c.command(s, "toptau train %s --label label --max-fpr %s --delta %s -o %s", demoTrain, demoGoal, demoDelta, demoModel)
 	goal := toptau.MaxFPR(demoGoal)
 	data, err := toptau.Read(s, filepath.Join(dir, demoTrain), toptau.Format{Label: "label"})
 	if err != nil {
 		return nil, err
 	}
 	s.Progress.Start()
-	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { showProgress(s, now) }, Seed: c.Seed})
+	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { showProgress(s, now) }, Seed: c.Seed,
+		Delta: threshold.MustRate(demoDelta)})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +125,7 @@ func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error)
 }
 
 func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Trained) (*toptau.Evaluation, error) {
-	c.command(s, "toptau evaluate %s %s", demoModel, demoFresh)
+	c.command(s, "toptau evaluate %s %s --report %s", demoModel, demoFresh, demoPage)
 	fresh, err := toptau.Read(s, filepath.Join(dir, demoFresh), trained.Model.Format())
 	if err != nil {
 		return nil, err
@@ -127,11 +134,26 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 	if err != nil {
 		return nil, err
 	}
+	if err := s.WriteFile(filepath.Join(dir, demoPage), e.WriteReport); err != nil {
+		return nil, err
+	}
 	if s.JSON {
 		return e, s.Emit(comparison{Training: &trained.Result, Evaluation: &e.Evaluation})
 	}
 	printEvaluation(s, e)
 	return e, nil
+}
+
+// explain shows the reasons of the first alerts.
+func (c *demoCommand) explain(s *cli.Session, dir string, trained *toptau.Trained) error {
+	c.command(s, "toptau explain %s %s --best %d", demoModel, demoFresh, demoBest)
+	in, err := toptau.OpenFiles(filepath.Join(dir, demoFresh))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return writeRows(s, trained.Model, in, toptau.ScoreOptions{Best: demoBest, Explain: true, Progress: func(int) {}},
+		&explanations{w: s.Stdout, top: 5})
 }
 
 // command shows what a user would type.

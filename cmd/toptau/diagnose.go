@@ -10,7 +10,7 @@ import (
 
 // diagnoseCommand reports what can work before anything is fitted.
 type diagnoseCommand struct {
-	Data string `file:"in" arg:"" help:"Labelled data; - is standard input."`
+	Data []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
 	toptau.DiagnoseOptions
 	goalFlags
 	schema.Format
@@ -21,7 +21,7 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 	if c.Goal, err = c.optional(); err != nil {
 		return err
 	}
-	data, err := toptau.Read(s, c.Data, c.Format)
+	data, err := readData(s, c.Data, c.Format)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"toptau"
 	"toptau/diag"
@@ -13,6 +16,7 @@ import (
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
+	"toptau/result"
 	"toptau/schema"
 )
 
@@ -35,6 +39,14 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	if err := atomicfile.Check(c.Report); err != nil {
 		return err
 	}
+	for _, column := range []string{c.Segment, c.Time} { // a column that was named gets a table
+		if column != "" && !slices.Contains(c.By, column) {
+			c.By = append(c.By, column)
+		}
+	}
+	if c.Report != "" && c.ReportDate == "" && len(c.Files) > 0 {
+		c.ReportDate = fileDate(c.Files[len(c.Files)-1])
+	}
 	entries, data, err := c.read(s)
 	if err != nil {
 		return err
@@ -49,10 +61,13 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 		}
 	}
 	if s.JSON {
-		return s.Emit(e.Evaluation)
+		if err := s.Emit(e.Evaluation); err != nil {
+			return err
+		}
+		return gateError(e)
 	}
 	if s.StdoutTaken {
-		return nil
+		return gateError(e)
 	}
 	printEvaluation(s, e)
 	if !c.Prevalence.IsZero() {
@@ -62,6 +77,14 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	}
 	if c.Report != "" {
 		s.Printf("report: %s\n", c.Report)
+	}
+	return gateError(e)
+}
+
+// gateError returns the exit code of a gate that is closed. The output has the reasons.
+func gateError(e *toptau.Evaluation) error {
+	if e.Gate != nil && !e.Gate.Passed {
+		return errGateClosed
 	}
 	return nil
 }
@@ -75,8 +98,13 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	var entries []toptau.Entry
 	var models []*model.Model
-	names := entryNames(c.Files[:last])
-	for i, path := range c.Files[:last] {
+	paths := slices.Clone(c.Files[:last])
+	if against := c.Against; against != "" && !slices.Contains(entryNames(paths), against) && atomicfile.Exists(against) {
+		paths = append(paths, against)
+		c.Against = entryNames(paths)[len(paths)-1]
+	}
+	names := entryNames(paths)
+	for i, path := range paths {
 		m, err := c.load(path)
 		if err != nil {
 			return nil, nil, err
@@ -89,6 +117,7 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	entries = append(entries, scores...)
 	format := c.Format
+	format.Kept = append(slices.Clone(c.By), keptColumns(c.Entity, c.Value)...)
 	if last > 0 {
 		if format, err = formatFor(format, models[0], models[1:]...); err != nil {
 			return nil, nil, err
@@ -96,6 +125,20 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	data, err := toptau.Read(s, c.Files[last], format)
 	return entries, data, err
+}
+
+// fileDate returns the day on which a file was last written, "" if that is not known.
+func fileDate(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return info.ModTime().UTC().Format(time.DateOnly)
+}
+
+// keptColumns returns the names that are set.
+func keptColumns(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // entryNames returns the base names of files without ".json", or their paths where these are not all
@@ -112,18 +155,20 @@ func entryNames(paths []string) []string {
 }
 
 func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
-	s.Printf("%s rows, %s positive (%s); AUC %.4f\n", text.Count(e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), e.AUC)
+	s.Printf("%s, %s positive (%s); AUC %.4f\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), e.AUC)
+	if e.Unit != nil {
+		s.Printf("counted: %s\n", report.UnitRule(e.Unit))
+	}
 	for i := range e.Entries {
 		entry := &e.Entries[i]
 		if len(e.Entries) > 1 && len(entry.Points) > 0 {
 			s.Printf("%s:\n", entry.Name)
 		}
 		for _, p := range entry.Points {
-			s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
-			s.Printf("  positives found  %s\n", rateText(p.Decisions.TruePositiveRate))
-			s.Printf("  false alarms     %s\n", rateText(p.Decisions.FalsePositiveRate))
-			s.Printf("  precision        %s\n", rateText(p.Decisions.Precision))
-			s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+			printDecisions(s, &p, e.Value)
+		}
+		for k := range entry.By {
+			printBreakdown(s, &entry.By[k])
 		}
 	}
 	if len(e.Entries) > 1 {
@@ -139,11 +184,70 @@ func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 		if entry.Joined == nil {
 			s.Printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
 		}
-		if entry.Unknown > 0 {
-			s.Printf("  note: %s not seen in training\n", text.Plural(entry.Unknown, "value"))
-		}
+	}
+	if line := report.ProbabilityText(&e.Measured); line != "" && len(e.Entries) == 1 {
+		s.Printf("probabilities: %s\n", line)
+	}
+	printExamples(s, e)
+	if g := e.Gate; g != nil {
+		printGate(s, g)
 	}
 	printWarnings(s, e.Warnings)
+}
+
+// printDecisions prints the decisions of an operating point.
+func printDecisions(s *cli.Session, p *result.Decisions, value string) {
+	s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
+	s.Printf("  positives found  %s\n", rateText(p.Decisions.TruePositiveRate))
+	if p.Value != nil {
+		s.Printf("  %-15s  %s\n", value+" found", rateText(*p.Value))
+	}
+	s.Printf("  false alarms     %s\n", rateText(p.Decisions.FalsePositiveRate))
+	s.Printf("  precision        %s\n", rateText(p.Decisions.Precision))
+	s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
+}
+
+// printBreakdown prints what a threshold finds by the values of a column.
+func printBreakdown(s *cli.Session, b *result.Breakdown) {
+	s.Printf("by %s, at the threshold %.6g:\n", report.ColumnName(b.Column), b.Threshold)
+	for _, line := range alignColumns(report.BreakdownCells(b)) {
+		s.Printf("  %s\n", line)
+	}
+}
+
+// printGate prints whether a model may replace another, and why not.
+func printGate(s *cli.Session, g *result.Gate) {
+	if g.Passed {
+		s.Printf("gate: open, %s may replace %s: its loss is below %s points, with the confidence of the interval\n", g.Entry, g.Against,
+			text.Fixed(100*g.Margin, 1))
+		return
+	}
+	s.Printf("gate: closed\n")
+	for _, reason := range g.Reasons {
+		s.Printf("  %s: %s\n", g.Entry, reason)
+	}
+}
+
+// printExamples prints the rows with the most telling scores.
+func printExamples(s *cli.Session, e *toptau.Evaluation) {
+	for _, kind := range []result.ExampleKind{result.FalseAlarm, result.FoundRow, result.MissedRow} {
+		title := report.ExampleTitle(kind)
+		for i := range e.Examples {
+			x := &e.Examples[i]
+			if x.Kind != kind {
+				continue
+			}
+			if title != "" {
+				s.Printf("%s:\n", title)
+				title = ""
+			}
+			name := fmt.Sprintf("row %d", x.Row)
+			if len(x.ID) > 0 {
+				name = strings.Join(x.ID, " ")
+			}
+			s.Printf("  %s: score %.6g: %s\n", name, x.Score, report.ReasonsText(x.Reasons))
+		}
+	}
 }
 
 // printCriteria prints the criteria of a single entry.
@@ -152,7 +256,7 @@ func printCriteria(s *cli.Session, e *toptau.Evaluation) {
 		s.Printf("goal: %s\n", e.Goal.Goal)
 		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rateText(e.Goal.Value.Proportion))
 	}
-	s.Printf("with thresholds taken from these rows themselves:\n")
+	s.Printf("with other thresholds, taken from these rows themselves:\n")
 	for _, c := range e.Criteria {
 		s.Printf("  %-26s %s\n", c.Criterion, rateText(c.Proportion))
 	}

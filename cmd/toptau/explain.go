@@ -2,16 +2,18 @@ package main
 
 import (
 	"cmp"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -20,12 +22,13 @@ import (
 
 // explainCommand shows what each column adds to a score.
 type explainCommand struct {
-	Model   string `file:"in" arg:"" help:"A model file."`
-	Data    string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
-	At      string `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
-	Best    int    `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
-	Top     int    `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
-	Columns bool   `help:"Show what each column does to the scores of all rows, instead of single rows."`
+	Model   string   `file:"in" arg:"" help:"A model file."`
+	Data    []string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
+	At      string   `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
+	Best    int      `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
+	Top     int      `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
+	Columns bool     `help:"Show what each column does to the scores of all rows, instead of single rows."`
+	CSV     bool     `name:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
 	verifyFlags
 	schema.Format
 }
@@ -36,6 +39,8 @@ func (c *explainCommand) Run(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "best", Found: fmt.Sprint(c.Best), Expected: "at least 1"}
 	case c.Top < 0:
 		return &diag.Error{Kind: diag.Usage, Param: "top", Found: fmt.Sprint(c.Top), Expected: "at least 1"}
+	case c.CSV && (s.JSON || c.Columns):
+		return &diag.Error{Kind: diag.Usage, Param: "csv", Found: "together with --json or --columns", Expected: "rows as CSV"}
 	case c.Columns && (c.Best > 0 || c.At != ""):
 		return &diag.Error{Kind: diag.Usage, Param: "columns", Found: "together with --best or --at", Expected: "all rows, or some"}
 	}
@@ -47,16 +52,24 @@ func (c *explainCommand) Run(s *cli.Session) error {
 		return c.printColumns(s, m)
 	}
 	var w rowWriter = &explanations{w: s.Stdout, top: cmp.Or(c.Top, 5)}
-	if s.JSON {
+	switch {
+	case s.JSON:
 		w = &jsonExplanations{w: cli.JSONLines{W: s.Stdout}}
+	case c.CSV:
+		w = &csvExplanations{w: csv.NewWriter(s.Stdout), top: cmp.Or(c.Top, 5)}
 	}
-	return writeRows(s, m, c.Data, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
+	in, err := openRows(s, c.Data, false)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return writeRows(s, m, in, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", text.Count(rows)) }}, w)
 }
 
 // printColumns prints the table of all columns.
 func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
-	in, err := openRows(s, c.Data)
+	in, err := openRows(s, c.Data, false)
 	if err != nil {
 		return err
 	}
@@ -89,24 +102,6 @@ func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
 	return nil
 }
 
-// contribution is what a column adds to a score.
-type contribution struct {
-	column string
-	value  float64
-}
-
-// byWeight lists a row's contributions that are not zero, the largest first.
-func byWeight(s *toptau.Stream, r *result.Row) []contribution {
-	var list []contribution
-	for k, value := range r.Contributions {
-		if value != 0 {
-			list = append(list, contribution{s.Columns[k], value})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b contribution) int { return cmp.Compare(math.Abs(b.value), math.Abs(a.value)) })
-	return list
-}
-
 // explanations prints one line a row: the score against the threshold, and the columns that matter most.
 type explanations struct {
 	w      io.Writer
@@ -128,22 +123,31 @@ func (e *explanations) write(r *result.Row) error {
 	if !r.Decisions[0] {
 		sign = "not above"
 	}
-	list := byWeight(e.stream, r)
+	list := e.stream.Reasons(r)
 	shown := list[:min(e.top, len(list))]
+	rest := r.Score
+	base := ""
+	if average, known := e.stream.AverageScore(); known {
+		rest -= average
+		base = fmt.Sprintf("average row %+.4g, ", average)
+	} else if r.Offset != 0 {
+		rest -= r.Offset
+		base = fmt.Sprintf("offset %+.4g, ", r.Offset)
+	}
 	var terms []string
-	rest := r.Offset
 	for _, c := range shown {
-		terms = append(terms, fmt.Sprintf("%s %+.4g", c.column, c.value))
+		rest -= c.AboveAverage
+		terms = append(terms, report.ReasonText(&c))
 	}
-	for _, c := range list[len(shown):] {
-		rest += c.value
+	if others := len(list) - len(shown); others > 0 {
+		terms = append(terms, fmt.Sprintf("%s %+.4g", text.Plural(others, "other column"), rest))
 	}
-	if others := len(list) - len(shown); others > 0 || r.Offset != 0 {
-		terms = append(terms, fmt.Sprintf("the other %d %+.4g", others, rest))
-	}
-	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", cli.Printable(name), r.Score, sign, r.Threshold, cli.Printable(strings.Join(terms, ", ")))
+	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s%s\n", cli.Printable(name), r.Score, sign, r.Threshold, base,
+		cli.Printable(strings.Join(terms, ", ")))
 	return err
 }
+
+func (e *explanations) flush() {}
 
 func (e *explanations) end() error { return nil }
 
@@ -159,24 +163,68 @@ func (e *jsonExplanations) begin(s *toptau.Stream) error {
 }
 
 func (e *jsonExplanations) write(r *result.Row) error {
-	type term struct {
-		Column string  `json:"column"`
-		Adds   float64 `json:"adds"`
-	}
-	terms := []term{}
-	for _, c := range byWeight(e.stream, r) {
-		terms = append(terms, term{c.column, c.value})
+	var average *float64
+	if score, known := e.stream.AverageScore(); known {
+		average = &score
 	}
 	return json.NewEncoder(e.w).Encode(struct {
-		SchemaVersion result.Version `json:"schema_version"`
-		Row           int            `json:"row"`
-		ID            []string       `json:"id,omitempty"`
-		Score         float64        `json:"score"`
-		Threshold     float64        `json:"threshold"`
-		Decision      bool           `json:"decision"`
-		Offset        float64        `json:"offset"`
-		Terms         []term         `json:"terms"`
-	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], r.Offset, terms})
+		SchemaVersion result.Version  `json:"schema_version"`
+		Row           int             `json:"row"`
+		ID            []string        `json:"id,omitempty"`
+		Score         float64         `json:"score"`
+		Threshold     float64         `json:"threshold"`
+		Decision      bool            `json:"decision"`
+		Average       *float64        `json:"average_score"`
+		Offset        float64         `json:"offset"`
+		Terms         []result.Reason `json:"terms"`
+		Rounding      float64         `json:"rounding"`
+	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], average, r.Offset, e.stream.Reasons(r), r.Rounding})
 }
 
+func (e *jsonExplanations) flush() {}
+
 func (e *jsonExplanations) end() error { return nil }
+
+// csvExplanations prints one line for each of a row's main columns.
+type csvExplanations struct {
+	w      *csv.Writer
+	top    int
+	stream *toptau.Stream
+}
+
+func (e *csvExplanations) begin(s *toptau.Stream) error {
+	e.stream = s
+	header := slices.Clone(s.ID)
+	if len(header) == 0 {
+		header = []string{"row"}
+	}
+	return e.w.Write(append(header, "score", "threshold", "decision", "rank", "column", "value", "adds", "above_average"))
+}
+
+func (e *csvExplanations) write(r *result.Row) error {
+	fields := slices.Clone(r.ID)
+	if len(fields) == 0 {
+		fields = []string{strconv.Itoa(r.Number)}
+	}
+	decision := "0"
+	if r.Decisions[0] {
+		decision = "1"
+	}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	fields = append(fields, number(r.Score), number(r.Threshold), decision)
+	list := e.stream.Reasons(r)
+	for i, c := range list[:min(e.top, len(list))] {
+		line := append(slices.Clip(fields), strconv.Itoa(i+1), c.Column, c.Value, number(c.Adds), number(c.AboveAverage))
+		if err := e.w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *csvExplanations) flush() { e.w.Flush() }
+
+func (e *csvExplanations) end() error {
+	e.w.Flush()
+	return e.w.Error()
+}

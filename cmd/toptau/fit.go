@@ -16,10 +16,10 @@ import (
 
 // fitCommand solves one problem on all rows.
 type fitCommand struct {
-	Data        string `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Output      string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Certificate string `file:"out" placeholder:"FILE" help:"Write the dual point that proves the lower bound, for verify (certified)."`
-	Trace       string `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
+	Data        []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
+	Output      string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Certificate string   `file:"out" placeholder:"FILE" help:"Write the dual point that proves the lower bound, for verify (certified)."`
+	Trace       string   `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
 	method.Problem
 	toptau.FitOptions
 	schema.Format
@@ -35,7 +35,7 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	data, err := toptau.Read(s, c.Data, c.Format)
+	data, err := readData(s, c.Data, c.Format)
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,13 @@ type generateCommand struct {
 	Types     int    `placeholder:"N" help:"detectors: attack types."`
 	MLT       bool   `name:"mlt" help:"detectors: the label noise of a training set: half of the attack types missing, part of the rest labelled negative."`
 	Attacks   bool   `help:"detectors: add a column with the attack type."`
+	Context   bool   `help:"detectors: also columns flow, time, host and amount, which are no features."`
 	Output    string `file:"rows" short:"o" placeholder:"FILE" default:"-" help:"Write here (default: standard output)."`
 }
 
 func (c *generateCommand) Run(s *cli.Session) error {
 	options := simulate.Options{Kind: c.Kind, Rows: c.Rows, Seed: c.Seed, Columns: c.Columns, Types: c.Types, MLT: c.MLT,
-		Attacks: c.Attacks}
+		Attacks: c.Attacks, Context: c.Context}
 	if c.Rows < 0 {
 		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("--rows %d", c.Rows), Expected: "at least 1"}
 	}

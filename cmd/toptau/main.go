@@ -12,19 +12,22 @@ import (
 
 // commands is the command line: one field a verb, each in a file of its name.
 type commands struct {
-	Demo      demoCommand      `cmd:"" help:"Run a simulated network-detection task end to end; nothing to download."`
-	Train     trainCommand     `cmd:"" help:"Choose a model for a goal and fit it."`
-	Fit       fitCommand       `cmd:"" help:"Fit one method with given hyperparameters to all rows."`
-	Score     scoreCommand     `cmd:"" help:"Score the rows of a file and decide on each."`
-	Explain   explainCommand   `cmd:"" help:"Show what each column adds to the scores."`
-	Evaluate  evaluateCommand  `cmd:"" help:"Measure models and other programs' scores on labelled data, with intervals."`
-	Compare   compareCommand   `cmd:"" help:"Train every learner and compare all of them on a test part, with paired intervals."`
-	Threshold thresholdCommand `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
-	Diagnose  diagnoseCommand  `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
-	Verify    verifyCommand    `cmd:"" help:"Recompute both bounds of a certificate from the data."`
-	Keygen    keygenCommand    `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
-	Generate  generateCommand  `cmd:"" help:"Generate simulated data with known truth, as CSV."`
-	Paper     paperMoved       `cmd:"" hidden:"" passthrough:""`
+	Demo       demoCommand       `cmd:"" help:"Run a simulated network-detection task end to end; nothing to download."`
+	Train      trainCommand      `cmd:"" help:"Choose a model for a goal and fit it."`
+	Fit        fitCommand        `cmd:"" help:"Fit one method with given hyperparameters to all rows."`
+	Score      scoreCommand      `cmd:"" help:"Score the rows of a file and decide on each."`
+	Explain    explainCommand    `cmd:"" help:"Show what each column adds to the scores."`
+	Evaluate   evaluateCommand   `cmd:"" help:"Measure models and other programs' scores on labelled data, with intervals."`
+	Compare    compareCommand    `cmd:"" help:"Train every learner and compare all of them on a test part, with paired intervals."`
+	Diff       diffCommand       `cmd:"" help:"Show what differs between two models: columns, encodings, weights, thresholds."`
+	Threshold  thresholdCommand  `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
+	Diagnose   diagnoseCommand   `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
+	Inspect    inspectCommand    `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
+	Keygen     keygenCommand     `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
+	Generate   generateCommand   `cmd:"" help:"Generate simulated data with known truth, as CSV."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
+	Paper      paperMoved        `cmd:"" hidden:"" passthrough:""`
 
 	cli.Flags
 }
@@ -33,7 +36,7 @@ const description = `Classification at the top: linear classifiers that put as m
 	`capacity ("we can look at the top 1 %") or under a false-alarm budget ("at most 0.1 % false positives").
 
 Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested ` +
-	`guarantee is impossible; 130 interrupted.`
+	`guarantee is impossible; 4 evaluate --gate: the new model may not replace the old one; 130 interrupted.`
 
 func main() { app().Main() }
 
@@ -41,7 +44,7 @@ func main() { app().Main() }
 func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau", Description: description, Verbs: &c, Flags: &c.Flags,
-		Options: flagOptions, Hidden: hiddenFields}
+		Options: flagOptions, Hidden: hiddenFields, Orientation: orientation, Examples: examples}
 }
 
 // paperMoved points to the command that reproduces the paper.
@@ -57,6 +60,7 @@ func (*paperMoved) Run(*cli.Session) error {
 var (
 	errNotHeld     = &cli.Exit{Code: 1, Reason: "the certificate does not hold"}
 	errNoGuarantee = &cli.Exit{Code: 3, Reason: "the requested guarantee is impossible"}
+	errGateClosed  = &cli.Exit{Code: 4, Reason: "the new model may not replace the old one"}
 	errSetAside    = &cli.Exit{Code: 1, Reason: "the model was written to another file"}
 )
 

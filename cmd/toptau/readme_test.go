@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,7 +19,9 @@ var pageFiles = map[string]string{
 }
 
 // TestREADME runs every command in the console blocks of README.md and docs/guide/*.md and compares the output. The commands of a
-// page run in order in one empty directory. Commands on TOPTAU_DATA run only where it is set.
+// page run in order in one empty directory. Commands on TOPTAU_DATA run only where it is set. A block of Python or Go whose first
+// line is a comment with a file name is a file in that directory. Python runs only where TOPTAU_PYTHON is an interpreter with
+// pandas and scikit-learn; without it, the rest of the page is not run.
 func TestREADME(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guide/*.md")
 	if err != nil || len(pages) == 0 {
@@ -31,6 +34,15 @@ func TestREADME(t *testing.T) {
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) { runPage(t, absolute) })
 	}
+}
+
+// fileBlocks match a block of code whose first line names a file: the comment sign, the name, the rest.
+var fileBlocks = regexp.MustCompile("(?s)```(?:python|go)\n((?:#|//) )([a-z]+[.](?:py|go))(\n.*?)```")
+
+// pageRun is the state of a page whose commands are run.
+type pageRun struct {
+	module  string // its directory
+	skipped bool   // a command was skipped on which the others may depend
 }
 
 var consoleBlocks = regexp.MustCompile("(?s)```console\n(.*?)```")
@@ -46,14 +58,24 @@ func runPage(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 	}
+	module, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := &pageRun{module: module}
 	t.Chdir(t.TempDir())
+	for _, block := range fileBlocks.FindAllStringSubmatch(string(content), -1) {
+		if err := os.WriteFile(block[2], []byte(block[1]+block[3]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, text := range pageFiles {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got := consoleBlocks.ReplaceAllStringFunc(string(content), func(block string) string {
-		return runBlock(t, block)
+		return page.runBlock(t, block)
 	})
 	same := withoutSeconds(got) == withoutSeconds(string(content))
 	if *update && !same {
@@ -69,14 +91,14 @@ func runPage(t *testing.T, path string) {
 }
 
 // runBlock runs the commands of a block and returns the block with their output.
-func runBlock(t *testing.T, block string) string {
+func (p *pageRun) runBlock(t *testing.T, block string) string {
 	var out strings.Builder
 	out.WriteString("```console\n")
 	for _, part := range strings.Split("\n"+strings.TrimSuffix(strings.TrimPrefix(block, "```console\n"), "```"), "\n$ ")[1:] {
 		line, shown, _ := strings.Cut(part, "\n")
 		shown = strings.TrimRight(shown, "\n")
 		out.WriteString("$ " + line + "\n")
-		if printed := runLine(t, line, shown); printed != "" {
+		if printed := p.runLine(t, line, shown); printed != "" {
 			out.WriteString(printed + "\n")
 		}
 	}
@@ -86,7 +108,12 @@ func runBlock(t *testing.T, block string) string {
 
 // runLine runs a command and returns its output without empty lines. It returns the shown text instead if that is the output with
 // some lines replaced by "...", or if the command needs data that is not there.
-func runLine(t *testing.T, line, shown string) string {
+func (p *pageRun) runLine(t *testing.T, line, shown string) string {
+	python := os.Getenv("TOPTAU_PYTHON")
+	if p.skipped = p.skipped || strings.HasPrefix(line, "python3 ") && python == ""; p.skipped {
+		t.Logf("skipped, TOPTAU_PYTHON is not set: %s", line)
+		return shown
+	}
 	if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
 		t.Logf("skipped, TOPTAU_DATA is not set: %s", line)
 		return shown
@@ -95,7 +122,7 @@ func runLine(t *testing.T, line, shown string) string {
 	if args := arguments(line); args[0] == "toptau" {
 		run(context.Background(), args[1:], strings.NewReader(""), &text, &text)
 	} else {
-		c := command(t, args...)
+		c := p.command(t, python, args)
 		c.Stdout, c.Stderr = &text, &text
 		c.Run() // the page shows the output of a failure, too
 	}
@@ -110,6 +137,25 @@ func runLine(t *testing.T, line, shown string) string {
 		return shown
 	}
 	return printed
+}
+
+// command returns a command of a page. Programs in Go are built in the module, so that they find its packages.
+func (p *pageRun) command(t *testing.T, python string, args []string) *exec.Cmd {
+	switch {
+	case args[0] == "python3":
+		return exec.Command(python, args[1:]...)
+	case args[0] == "go" && len(args) == 5: // go build -o NAME FILE
+		here, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.Command("go", "build", "-o", filepath.Join(here, args[3]), filepath.Join(here, args[4]))
+		c.Dir = p.module
+		return c
+	case strings.HasPrefix(args[0], "./"):
+		return exec.Command(args[0], args[1:]...)
+	}
+	return command(t, args...)
 }
 
 // abridges reports whether the shown text is the printed one with some lines replaced by "...". Seconds may differ.
@@ -157,7 +203,7 @@ func arguments(command string) []string {
 	return args
 }
 
-var seconds = regexp.MustCompile(`[0-9]+(\.[0-9]+)? s\b`)
+var seconds = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e\+[0-9]+)? µ?s\b`)
 
 func withoutSeconds(text string) string { return seconds.ReplaceAllString(text, "N s") }
 

@@ -41,7 +41,7 @@ This page is generated from the flag parser: run ` + "`go test ./cmd/toptau -run
 ` + "`toptau VERB --help`" + ` prints the same. Former spellings of a flag are accepted until version 1.0.
 
 Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested guarantee is impossible;
-130 interrupted.
+4 evaluate --gate: the new model may not replace the old one; 130 interrupted.
 
 | verb | purpose |
 | --- | --- |

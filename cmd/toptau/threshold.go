@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"crypto/ed25519"
 	"fmt"
+	"strings"
 
 	"toptau"
 	"toptau/diag"
@@ -9,18 +12,22 @@ import (
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 )
 
-// thresholdCommand calibrates a threshold.
+// thresholdCommand computes a threshold, and changes the operating points of a model.
 type thresholdCommand struct {
-	Data   string `file:"in" arg:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input."`
-	Model  string `file:"in" placeholder:"MODEL" help:"Give this model a new operating point."`
-	Score  string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
-	Scores string `file:"in" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
-	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
+	Data    []string `file:"in" arg:"" optional:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input. None with --remove and --default."`
+	Model   string   `file:"in" placeholder:"MODEL" help:"Give this model a new operating point, or change one."`
+	Score   string   `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
+	Scores  string   `file:"in" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
+	Remove  string   `placeholder:"NAME" help:"Remove this operating point of --model."`
+	Default string   `placeholder:"NAME" help:"Make this operating point of --model the default."`
+	Note    string   `placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
+	Output  string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
 	goalFlags
 	signFlags
@@ -29,28 +36,18 @@ type thresholdCommand struct {
 }
 
 func (c *thresholdCommand) Run(s *cli.Session) error {
-	goal, err := c.required()
-	if err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	c.Segments = c.Segments || c.Segment != ""
-	usage := func(param, found, expected string) error {
-		return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected}
-	}
-	switch {
-	case c.Output != "" && c.Model == "":
-		return usage("model", "", "the model to write to "+diag.Quote(c.Output))
-	case c.Output == "" && c.Model != "":
-		return usage("output", "", "the file to write the model to: models are never edited in place")
-	case c.Model == "" && (c.Sign != nil || c.VerifyKey != nil || c.Force):
-		return usage("model", "", "a model for --sign, --verify-key or --force")
-	case c.Scores != "" && c.Model != "":
-		return usage("scores", "together with --model", "only one of the two")
-	}
+	c.Kept = keptColumns(c.Entity)
 	if err := atomicfile.Check(c.Output); err != nil {
 		return err
 	}
-	computed, guarantee := c.compute(s, goal)
+	if c.edits() {
+		return c.editPoints(s)
+	}
+	computed, guarantee := c.compute(s)
 	if computed == nil {
 		return guarantee
 	}
@@ -68,13 +65,151 @@ func (c *thresholdCommand) Run(s *cli.Session) error {
 	return guarantee
 }
 
+// edits reports whether points are only removed or reordered, which needs no data.
+func (c *thresholdCommand) edits() bool {
+	return len(c.Data) == 0 && (c.Remove != "" || c.Default != "")
+}
+
+// check refuses flags that contradict each other.
+func (c *thresholdCommand) check() error {
+	usage := func(param, found, expected string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected}
+	}
+	needsModel := map[string]bool{"sign": c.Sign != nil, "verify-key": c.VerifyKey != nil, "force": c.Force, "replace": c.Replace != "",
+		"remove": c.Remove != "", "default": c.Default != "", "note": c.Note != ""}
+	switch {
+	case len(c.Data) == 0 && !c.edits():
+		return usage("", "no data", "held-out labelled rows")
+	case c.Output != "" && c.Model == "":
+		return usage("model", "", "the model to write to "+diag.Quote(c.Output))
+	case c.Output == "" && c.Model != "":
+		return usage("output", "", "the file to write the model to: models are never edited in place")
+	case c.Scores != "" && c.Model != "":
+		return usage("scores", "together with --model", "only one of the two")
+	case c.Replace != "" && c.Remove == c.Replace:
+		return usage("remove", "the point that is replaced", "another point")
+	}
+	for _, param := range []string{"sign", "verify-key", "force", "replace", "remove", "default", "note"} {
+		if needsModel[param] && c.Model == "" {
+			return usage("model", "", "a model for "+cli.Spell(param))
+		}
+	}
+	return nil
+}
+
+// goalOf returns the goal of the flags, or else that of the point that is replaced.
+func (c *thresholdCommand) goalOf(m *model.Model) (toptau.Goal, error) {
+	goal, err := c.optional()
+	if err == nil && goal == (toptau.Goal{}) && m != nil && c.Replace != "" {
+		point, found := m.Point(c.Replace)
+		if !found {
+			var names []string
+			for _, p := range m.Points() {
+				names = append(names, p.Name)
+			}
+			return goal, &diag.Error{Kind: diag.Usage, Param: "replace", Found: diag.Quote(c.Replace),
+				Expected: "an operating point of the model: " + strings.Join(names, ", ")}
+		}
+		goal = point.Goal
+	}
+	if err == nil && goal == (toptau.Goal{}) {
+		return c.required()
+	}
+	return goal, err
+}
+
+// editPoints removes a point or sets the default.
+func (c *thresholdCommand) editPoints(s *cli.Session) error {
+	key, err := c.key(c.Output)
+	if err != nil {
+		return err
+	}
+	m, err := c.load(c.Model)
+	if err != nil {
+		return err
+	}
+	changed, err := c.edited(m)
+	if err != nil {
+		return err
+	}
+	warnings, err := c.write(s, m, changed, key)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.Emit(struct {
+			SchemaVersion result.Version  `json:"schema_version"`
+			Warnings      result.Warnings `json:"warnings"`
+			Points        []model.Point   `json:"points"`
+			History       []model.Change  `json:"history"`
+		}{result.Version{}, warnings, changed.Points(), changed.History()})
+	}
+	for i, p := range changed.Points() {
+		mark := ""
+		if i == 0 {
+			mark = ", the default"
+		}
+		s.Printf("point        %s: threshold %v, %s%s\n", p.Name, p.Threshold, goalText(p.Goal), mark)
+	}
+	s.Printf("model        %s\n", c.Output)
+	printWarnings(s, warnings)
+	return nil
+}
+
+// edited returns the model after --remove and --default.
+func (c *thresholdCommand) edited(m *model.Model) (*model.Model, error) {
+	for _, step := range []struct {
+		param, name string
+		change      func(*model.Model, string) (*model.Model, error)
+	}{{"remove", c.Remove, (*model.Model).WithoutPoint}, {"default", c.Default, (*model.Model).WithDefault}} {
+		if step.name == "" {
+			continue
+		}
+		var err error
+		if m, err = step.change(m, step.name); err != nil {
+			if e := diag.Of(err); e != nil && e.Param == "" {
+				named := *e
+				named.Param, named.Found = step.param, diag.Quote(step.name)
+				return nil, &named
+			}
+			return nil, err
+		}
+		if c.Note != "" {
+			if m, err = m.WithNote(c.Note); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(m.Points()) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "remove", Found: diag.Quote(c.Remove) + ", the only operating point", Expected: "another one to be left"}
+	}
+	return m, nil
+}
+
+// write signs and writes a model, and warns if that drops a signature.
+func (c *thresholdCommand) write(s *cli.Session, from, to *model.Model, key ed25519.PrivateKey) ([]diag.Warning, error) {
+	to, err := sign(to, key)
+	if err == nil {
+		err = s.WriteFile(c.Output, cli.WriteTo(to))
+	}
+	if err != nil || from.Signature() == nil || key != nil {
+		return nil, err
+	}
+	return []diag.Warning{{Code: "unsigned", Text: fmt.Sprintf("%s is not signed, because the signature of %s does not cover the changed "+
+		"operating points", c.Output, c.Model), Fixes: []diag.Fix{{Param: "sign", Value: "KEYFILE"}}}}, nil
+}
+
 // compute returns the threshold and writes the model with it. If the guarantee is impossible, it returns both the threshold and
 // an error.
-func (c *thresholdCommand) compute(s *cli.Session, goal toptau.Goal) (*toptau.Calibrated, error) {
+func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 	if c.Model != "" {
-		return c.addPoint(s, goal)
+		return c.addPoint(s)
 	}
-	data, err := toptau.Read(s, c.Data, c.Format)
+	goal, err := c.goalOf(nil)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readData(s, c.Data, c.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +222,8 @@ func (c *thresholdCommand) compute(s *cli.Session, goal toptau.Goal) (*toptau.Ca
 	return toptau.Threshold(s, data, entry, goal, c.ThresholdOptions)
 }
 
-// addPoint writes the model with a new operating point.
-func (c *thresholdCommand) addPoint(s *cli.Session, goal toptau.Goal) (*toptau.Calibrated, error) {
+// addPoint writes the model with a new operating point, or with one in the place of another.
+func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) {
 	key, err := c.key(c.Output)
 	if err != nil {
 		return nil, err
@@ -97,14 +232,24 @@ func (c *thresholdCommand) addPoint(s *cli.Session, goal toptau.Goal) (*toptau.C
 	if err != nil {
 		return nil, err
 	}
-	if _, taken := m.Point(c.Name); taken {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name"}
+	goal, err := c.goalOf(m)
+	if err != nil {
+		return nil, err
+	}
+	if _, taken := m.Point(c.Name); taken && c.Replace == "" {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name",
+			Fixes: []diag.Fix{{Param: "replace", Value: c.Name}}}
+	}
+	if c.Replace != "" {
+		point, _ := m.Point(c.Replace)
+		c.Kept = keptColumns(cmp.Or(c.Entity, point.Entity))
+		c.Time = cmp.Or(c.Time, point.Day)
 	}
 	format, err := formatFor(c.Format, m)
 	if err != nil {
 		return nil, err
 	}
-	data, err := toptau.Read(s, c.Data, format)
+	data, err := readData(s, c.Data, format)
 	if err != nil {
 		return nil, err
 	}
@@ -112,22 +257,21 @@ func (c *thresholdCommand) addPoint(s *cli.Session, goal toptau.Goal) (*toptau.C
 	if computed == nil {
 		return nil, guarantee
 	}
-	further, err := m.WithPoint(computed.Point)
-	if err == nil {
-		further, err = sign(further, key)
+	further, err := computed.WithPoint(m)
+	if err == nil && c.Note != "" {
+		further, err = further.WithNote(c.Note)
 	}
 	if err == nil {
-		err = s.WriteFile(c.Output, cli.WriteTo(further))
+		further, err = c.edited(further)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if m.Signature() != nil && key == nil {
-		r := &computed.Result
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "unsigned", Text: fmt.Sprintf(
-			"%s is not signed, because the signature of %s does not cover the new operating point", c.Output, c.Model),
-			Fixes: []diag.Fix{{Param: "sign", Value: "KEYFILE"}}})
+	warnings, err := c.write(s, m, further, key)
+	if err != nil {
+		return nil, err
 	}
+	computed.Result.Warnings = append(computed.Result.Warnings, warnings...)
 	return computed, guarantee
 }
 
@@ -141,6 +285,10 @@ func formatFor(f schema.Format, m *model.Model, others ...*model.Model) (schema.
 	default:
 		return f, &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(f.Segment),
 			Expected: diag.Quote(own.Segment) + ", the column of the model's thresholds", Hint: "use that, or set none"}
+	}
+	if point, _ := m.Point(""); point.Entity != "" {
+		f.Kept = append(f.Kept, point.Entity)
+		f.Time = cmp.Or(f.Time, point.Day)
 	}
 	return f.Like(*own.Schema()), nil
 }
@@ -161,6 +309,7 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 		what = "of new rows become alerts"
 	}
 	s.Printf("expected     %s %s (95 %% CI %s to %s)\n", text.Percent(r.Expected.Rate), what, text.Percent(r.Expected.Low), text.Percent(r.Expected.High))
+	printCalibrated(s, r)
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
 	}
@@ -176,4 +325,31 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 		s.Printf("model        %s\n", output)
 	}
 	printWarnings(s, r.Warnings)
+}
+
+// printCalibrated prints what the threshold finds on the calibration rows, and what a former one found.
+func printCalibrated(s *cli.Session, r *result.Threshold) {
+	if r.Unit != nil {
+		s.Printf("counted      %s\n", report.UnitRule(r.Unit))
+	}
+	line := func(title string, c *metric.Confusion) {
+		found := "no positives among them"
+		if c.TruePositiveRate.Defined() {
+			found = rateText(c.TruePositiveRate) + " of the positives found"
+		}
+		if c.Precision.Defined() {
+			found += fmt.Sprintf(", precision %s (%s of %s)", text.Percent(c.Precision.Rate), text.Number(c.Precision.Numerator),
+				text.Number(c.Precision.Denominator))
+		} else {
+			found += ", no alerts"
+		}
+		s.Printf("%-12s %s\n", title, found)
+	}
+	if r.Decisions != nil {
+		line("these rows", r.Decisions)
+	}
+	if c := r.Former; c != nil {
+		line("before", c)
+		s.Printf("             at the threshold %v, with %s\n", c.Threshold, rateText(c.FalsePositiveRate)+" false alarms")
+	}
 }

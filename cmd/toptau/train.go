@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"toptau"
@@ -9,14 +12,17 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/text"
+	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
 )
 
 // trainCommand chooses a model for a goal, fits it and reports what to expect of it.
 type trainCommand struct {
-	Data   string `file:"in" arg:"" help:"Labelled data; - is standard input."`
-	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Data       []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
+	Output     string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
+	ReportDate string   `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
 	goalFlags
 	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
@@ -53,7 +59,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		}
 		showProgress(s, now)
 	}
-	if err := atomicfile.Check(c.Output); err != nil {
+	if err := atomicfile.Check(c.Output, c.Report); err != nil {
 		return err
 	}
 	key, err := c.key(c.Output)
@@ -77,23 +83,32 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	var kept []string
 	r := &trained.Result
 	if r.Stopped != "" {
-		if kept = keepExisting(c.ReplacePartial, &c.Output); len(kept) > 0 {
-			r.Warnings = append(r.Warnings, diag.Warning{Code: "set-aside", Text: partialText(kept, c.Output)})
+		if kept = keepExisting(c.ReplacePartial, &c.Output, &c.Report); len(kept) > 0 {
+			r.Warnings = append(r.Warnings, diag.Warning{Code: "set-aside", Text: partialText(kept, c.Output, c.Report)})
 		}
 	}
 	if err := s.WriteFile(c.Output, cli.WriteTo(trained.Model)); err != nil {
 		return err
 	}
+	if c.Report != "" {
+		date := cmp.Or(c.ReportDate, fileDate(c.Data[0]))
+		if err := s.WriteFile(c.Report, func(w io.Writer) error { return trained.WriteReport(context.WithoutCancel(s), w, date) }); err != nil {
+			return err
+		}
+	}
 	if s.JSON {
 		err = s.Emit(r)
 	} else if !s.StdoutTaken {
 		printTraining(s, r, c.Output)
+		if c.Report != "" {
+			s.Printf("report: %s\n", c.Report)
+		}
 	}
 	switch {
 	case err != nil:
 		return err
 	case r.Stopped == result.Cancelled:
-		return &cli.Interrupted{Words: partialText(kept, c.Output)}
+		return &cli.Interrupted{Words: partialText(kept, c.Output, c.Report)}
 	case len(kept) > 0 && s.JSON:
 		return errSetAside // the object has the warning
 	case len(kept) > 0:
@@ -110,8 +125,8 @@ type part struct {
 }
 
 // readParts reads the training data and the other parts as files of the same columns.
-func readParts(s *cli.Session, path string, f toptau.Format, others ...part) (*toptau.Data, error) {
-	data, err := toptau.Read(s, path, f)
+func readParts(s *cli.Session, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
+	data, err := readData(s, paths, f)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +160,7 @@ func printTraining(s *cli.Session, r *result.Training, output string) {
 		s.Printf("  precision        %s\n", rateText(c.Precision))
 		s.Printf("  %-16s %s\n", r.TestGoal.Criterion, rateText(r.TestGoal.Proportion))
 	}
+	printLearningCurve(s, r.LearningCurve)
 	s.Printf("in short:\n")
 	for _, line := range r.Summary {
 		s.Printf("  %s\n", line)
@@ -152,10 +168,20 @@ func printTraining(s *cli.Session, r *result.Training, output string) {
 	if output != "" {
 		s.Printf("model: %s\n", output)
 	}
+	s.Printf("size: %s\n", sizeText(&r.Size))
 	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
 	for _, w := range r.Warnings {
 		s.Printf("note: %s\n", w.Words(cli.Spell))
 	}
+}
+
+// sizeText describes a model's size: "150 trees of 2,400 leaves, 118 kB, 2.1 µs per row".
+func sizeText(m *result.ModelSize) string {
+	line := ""
+	if m.Trees > 0 {
+		line = fmt.Sprintf("%s with %s leaves, ", text.Plural(m.Trees, "tree"), text.Count(m.Leaves))
+	}
+	return line + fmt.Sprintf("%s bytes; a row is scored in %.2g µs", text.Count(int(m.Bytes)), 1e6*m.SecondsPerRow)
 }
 
 // foldsOf returns the number of folds whose fits the model is the mean of, 0 if it was fitted once.
@@ -218,6 +244,9 @@ func candidateLines(r *result.Training) []string {
 }
 
 func candidateText(c *result.Candidate) string {
+	if c.Trees != nil {
+		return fmt.Sprintf("%14s  %s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), text.Plural(*c.Trees, "tree"))
+	}
 	return fmt.Sprintf("%14s  %s%s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), c.Problem.Hyperparameters(),
 		optional(" around logistic with lambda %v", c.Anchor))
 }
@@ -230,4 +259,50 @@ func memberMark(r *result.Training, candidate int) string {
 		}
 	}
 	return ""
+}
+
+// printLearningCurve prints what models of fewer rows find, and what twice the rows brought.
+func printLearningCurve(s *cli.Session, points []result.LearningPoint) {
+	if len(points) == 0 {
+		return
+	}
+	last := &points[len(points)-1]
+	s.Printf("learning curve: %s on %s other rows\n", last.Value.Criterion, text.Count(last.TestRows))
+	table := [][]string{{"rows", "positive", "found", "interval", "against all rows", "interval"}}
+	for i := range points {
+		p := &points[i]
+		line := []string{text.Count(p.Rows), text.Count(p.Positives), text.Percent(p.Value.Rate), "", "", ""}
+		if v := p.Value.Interval; v != nil {
+			line[3] = text.Percent(v.Low) + " to " + text.Percent(v.High)
+		}
+		if d := p.Difference; d != nil {
+			line[4] = text.Points(d.Rate)
+			if d.Interval != nil {
+				line[5] = text.Points(d.Interval.Low) + " to " + text.Points(d.Interval.High)
+			}
+		}
+		table = append(table, line)
+	}
+	for _, line := range alignColumns(table) {
+		s.Printf("  %s\n", line)
+	}
+	if len(points) > 1 {
+		s.Printf("  %s\n", learningText(&points[len(points)-2]))
+	}
+}
+
+// learningText describes what the last doubling of the rows brought. half is the model of half of the rows.
+func learningText(half *result.LearningPoint) string {
+	d := half.Difference
+	if d == nil || d.Interval == nil {
+		return "what twice the rows bring is not known"
+	}
+	gain := fmt.Sprintf("twice the rows brought %s points (%s to %s)", text.Points(-d.Rate), text.Points(-d.Interval.High), text.Points(-d.Interval.Low))
+	switch d.Verdict() {
+	case metric.Worse:
+		return gain + ": more rows help, expect less than that from the next doubling"
+	case metric.Better:
+		return gain + ": more rows of this kind do not help"
+	}
+	return gain + ": that may be chance, and so would be the gain of the next doubling"
 }

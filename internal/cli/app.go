@@ -29,6 +29,10 @@ type App struct {
 	Flags       *Flags    // the Flags in Verbs
 	Vars        kong.Vars // values for help texts and defaults; "version" is added
 
+	// Orientation is printed if the command is typed alone. Examples has command lines by verb, for its help.
+	Orientation string
+	Examples    map[string][]string
+
 	// Options describes the flags of fields without tags, those of the library's option structs that verbs embed. The key
 	// is a flag's name, or a verb's name, a space and a flag's name. Fields whose type or name is in Hidden are no flags.
 	Options map[string]Option
@@ -46,6 +50,7 @@ type Option struct {
 	Whole       bool     // a repeatable flag whose values are not split at commas
 	File        string   // as the struct tag file
 	Required    bool
+	Values      []string // what shells complete; nil: files, or nothing
 }
 
 // Flags are the flags of every command.
@@ -99,6 +104,9 @@ func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
 // becomes a flag by accident.
 func (a *App) describeOptions(parser *kong.Kong) error {
 	for _, verb := range parser.Model.Leaves(false) {
+		if lines := a.Examples[verb.Name]; lines != nil {
+			verb.Detail = "Examples:\n\n    " + strings.Join(lines, "\n    ")
+		}
 		for _, f := range verb.Flags {
 			if f.Help != "" {
 				continue
@@ -159,10 +167,19 @@ func (s *Session) runVerb(args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0 && s.app.Orientation != "":
+		_, err := s.Stdout.WriteString(s.app.Orientation)
+		return err
+	case len(args) == 0 || len(args) == 1 && args[0] == "help":
 		args = []string{"--help"}
+	case args[0] == "help":
+		if !slices.ContainsFunc(parser.Model.Leaves(true), func(verb *kong.Node) bool { return verb.Name == args[1] }) {
+			return &diag.Error{Kind: diag.Usage, Found: "no verb " + diag.Quote(args[1]), Hint: "see " + s.app.Name + " --help"}
+		}
+		args = []string{args[1], "--help"}
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(interleaved(parser.Model, args))
 	if err != nil {
 		return &diag.Error{Kind: diag.Usage, Found: err.Error(), Hint: s.helpHint(err)}
 	}

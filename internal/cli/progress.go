@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"time"
@@ -15,6 +16,8 @@ type Progress struct {
 	started time.Time
 	last    time.Time // when the line was last written
 	shown   bool      // the line is on the screen
+
+	remaining remaining
 }
 
 // newProgress returns nil if silent is set or w is not a terminal.
@@ -41,7 +44,7 @@ func (p *Progress) Start() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.started, p.last = time.Now(), time.Time{}
+	p.started, p.last, p.remaining = time.Now(), time.Time{}, remaining{}
 }
 
 // Show prints a text and the time left, estimated from the fraction done (0 to 1, negative if unknown). It
@@ -58,8 +61,8 @@ func (p *Progress) Show(done float64, format string, args ...any) {
 	}
 	p.last, p.shown = now, true
 	left := ""
-	if spent := now.Sub(p.started); done > 0 && done < 1 && spent > time.Second {
-		left = ", " + timeLeft(time.Duration(float64(spent)*(1-done)/done)) + " left"
+	if d, known := p.remaining.estimate(now.Sub(p.started), done); known {
+		left = ", about " + timeLeft(d) + " left"
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s%s", fmt.Sprintf(format, printableArgs(args)...), left)
 }
@@ -77,14 +80,53 @@ func (p *Progress) Clear() {
 	}
 }
 
-// timeLeft writes a duration in two units: "3 min 05 s".
+// remaining estimates the time left. The raw estimate is the time spent times the open fraction over the done one. It
+// jumps, because parts of the work take longer than expected. So the estimate counts down by the clock and moves
+// to the raw one with a time constant.
+type remaining struct {
+	at   time.Duration // time spent at the last estimate
+	left float64       // seconds; 0: no estimate yet
+}
+
+// Chosen by hand: earlier estimates are guesses, and a jump of a minute is spread over half a minute.
+const (
+	firstEstimate    = 3 * time.Second
+	firstFraction    = 0.02
+	estimateConstant = 12.0 // seconds
+)
+
+// estimate returns the time left, and whether it is known.
+func (r *remaining) estimate(spent time.Duration, done float64) (time.Duration, bool) {
+	if !(done > firstFraction) || done >= 1 || spent < firstEstimate {
+		return 0, false
+	}
+	raw := spent.Seconds() * (1 - done) / done
+	if r.left == 0 {
+		r.left = raw
+	} else {
+		step := (spent - r.at).Seconds()
+		r.left = max(0, r.left-step)
+		r.left += float64((raw - r.left) * (1 - math.Exp(-step/estimateConstant)))
+	}
+	r.at = spent
+	return time.Duration(r.left * float64(time.Second)), true
+}
+
+// timeLeft writes a duration in steps that suit an estimate: "35 s", "3 min 20 s", "1 h 05 min".
 func timeLeft(d time.Duration) string {
+	up := func(unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
 	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds())+1)
-	case d < time.Hour:
+	case d <= 10*time.Second:
+		return fmt.Sprintf("%d s", max(1, int(up(time.Second).Seconds())))
+	case up(5*time.Second) < time.Minute:
+		return fmt.Sprintf("%d s", int(up(5*time.Second).Seconds()))
+	case up(20*time.Second) < 10*time.Minute:
+		d = up(20 * time.Second)
 		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	case up(time.Minute) < time.Hour:
+		return fmt.Sprintf("%d min", int(up(time.Minute).Minutes()))
 	default:
+		d = up(5 * time.Minute)
 		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 	}
 }

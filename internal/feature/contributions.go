@@ -22,6 +22,7 @@ type Contributions struct {
 }
 
 type explainedTree struct {
+	block *LeavesBlock // if it is the first of its block; otherwise nil
 	tree  *Tree
 	means []float64 // by node
 }
@@ -50,7 +51,11 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 		first := m.runs[i].first
 		for k := range block.Trees {
 			tree := &block.Trees[k]
-			c.trees = append(c.trees, explainedTree{tree, tree.means(weights[first : first+tree.leaves])})
+			explained := explainedTree{tree: tree, means: tree.means(weights[first : first+tree.leaves])}
+			if k == 0 {
+				explained.block = block
+			}
+			c.trees = append(c.trees, explained)
 			first += tree.leaves
 		}
 		for col := m.runs[i].first; col < m.runs[i].end; col++ {
@@ -92,6 +97,9 @@ func (c *Contributions) Row(e *Encoded, dst []float64) (rest float64) {
 		}
 	}
 	for i := range c.trees {
+		if block := c.trees[i].block; block != nil {
+			block.readCodes(e) // each block has codes of its own
+		}
 		rest += c.trees[i].means[0]
 		c.trees[i].walk(e.numbers, dst)
 	}

@@ -39,7 +39,7 @@ func TestContributionsByHand(t *testing.T) {
 
 func TestContributionsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
-	for trial, encode := range []Encode{EncodeRaw, EncodeScorecard, EncodeLeaves, EncodeBoth, EncodeRaw} {
+	for trial, encode := range []Encode{EncodeRaw, EncodeScorecard, EncodeLeaves, EncodeBoth, EncodeRaw, EncodeBoosted, EncodePairs, EncodeAdditive} {
 		sparse := trial == 4
 		data := randomTable(r, 300, sparse)
 		m := fit(t, data, Options{Encode: encode, Impute: schema.ImputeIndicator, Trees: 6, Leaves: 25})

@@ -5,7 +5,7 @@
 //  1. Inputs resolve a row: every column that is used becomes one float64 (numeric) or one category number (categorical).
 //     The policies for missing values and unknown categories are applied here, once for all blocks.
 //  2. Blocks encode the resolved row: numeric (shifted and scaled), scorecard (piecewise-linear scales), leaves (of random
-//     trees), onehot, sparse (LIBSVM). Each block has a run of consecutive weights, and the runs in order are the
+//     or boosted trees), onehot, sparse (LIBSVM). Each block has a run of consecutive weights, and the runs in order are the
 //     model's weight vector. A further kind of block is one more file with one more Block. Nothing else changes.
 //
 // The arithmetic is fixed. Values are shifted and scaled in float64 as (x - shift) / scale, rounded once to

@@ -14,6 +14,7 @@ type Encoded struct {
 	Values []float64 // by position in Cols; never 0
 	Counts Counts    // over all rows encoded so far
 
+	absent  []int     // inputs whose value is missing in the row
 	numbers []float64 // the row's numeric inputs; NaN is a missing value that no policy replaced
 	codes   []int32   // the row's categorical inputs
 }
@@ -90,13 +91,21 @@ func (e *Encoded) reset(m *Map) {
 		e.Dense = make([]float64, 0, m.dense)
 	}
 	e.Dense, e.Cols, e.Values = e.Dense[:0], e.Cols[:0], e.Values[:0]
+	e.absent = e.absent[:0]
 	e.Counts.Rows++
 }
+
+// Absent returns the positions in Map.Inputs of the values that are missing in the last row. It is valid
+// until the next row.
+func (e *Encoded) Absent() []int { return e.absent }
 
 // Number returns the value of a numeric input, by its position in Map.Inputs, in the last row.
 func (e *Encoded) Number(input int) float64 { return e.numbers[input] }
 
-func (e *Encoded) countMissing(input int) { e.Counts.Missing[input]++ }
+func (e *Encoded) countMissing(input int) {
+	e.Counts.Missing[input]++
+	e.absent = append(e.absent, input)
+}
 func (e *Encoded) countUnknown(input int) { e.Counts.Unknown[input]++ }
 func (e *Encoded) countUnknownIndex()     { e.Counts.UnknownIndices++ }
 

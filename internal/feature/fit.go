@@ -17,7 +17,7 @@ import (
 
 // Fit makes a map from some rows of a table (nil: all). Options.Encode determines the blocks of numeric
 // columns, one dense or several coded ones. Categories and the missing indicators of raw columns follow in
-// one coded block. The raw indices of a LIBSVM table are one sparse block; for other encodings each index is
+// one coded block; boosted trees read categories themselves. The raw indices of a LIBSVM table are one sparse block; for other encodings each index is
 // a numeric column. Only leaves read the labels. Rows of weight 0 do not count. Means, deviations, medians
 // and the order of categories are those of the weighted rows.
 //
@@ -57,6 +57,9 @@ func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
+	if t.Sparse == nil && o.Impute == schema.ImputeError {
+		f.addMedians()
+	}
 	if err := f.m.prepare(); err != nil {
 		return nil, nil, &diag.Error{Kind: diag.Data, Found: "the columns cannot be encoded", Err: err}
 	}
@@ -75,7 +78,8 @@ type fitter struct {
 	rows    []int     // of positive weight
 	weights []float64 // by position in rows; nil: all 1
 	m       *Map
-	never   int // LIBSVM: number of indices without a value
+	rare    []diag.Warning // about columns with rare names
+	never   int            // LIBSVM: number of indices without a value
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {
@@ -120,7 +124,7 @@ func (f *fitter) columns() error {
 		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
 	}
 	if len(b.treeInputs) > 0 {
-		leaves, err := f.leaves(b.treeInputs, b.treeValues)
+		leaves, err := f.trees(&b)
 		if err != nil {
 			return err
 		}
@@ -141,7 +145,27 @@ type columnBlocks struct {
 	onehot    OneHotBlock
 
 	treeInputs []int
-	treeValues [][]float64 // of treeInputs, on the training rows
+	treeValues [][]float64 // of treeInputs, on the training rows; nil of categorical ones
+}
+
+// trees grows random or boosted trees.
+func (f *fitter) trees(b *columnBlocks) (*LeavesBlock, error) {
+	if !f.o.Encode.Boosted() {
+		return f.leaves(b.treeInputs, b.treeValues)
+	}
+	positive, err := f.labels()
+	if err != nil {
+		return nil, err
+	}
+	var codes []CategoryCodes
+	for i, k := range b.treeInputs {
+		if f.m.Inputs[k].Kind == schema.Categorical {
+			var c CategoryCodes
+			c, b.treeValues[i] = f.codes(k, positive)
+			codes = append(codes, c)
+		}
+	}
+	return f.boost(b.treeInputs, b.treeValues, codes, positive)
 }
 
 func (f *fitter) drop(j int, reason string) {
@@ -165,7 +189,7 @@ func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 		c.card.Input = k
 		b.scorecard.Columns = append(b.scorecard.Columns, c.card)
 	}
-	if f.o.leaves() {
+	if f.o.leaves() || f.o.Encode.Boosted() {
 		b.treeInputs = append(b.treeInputs, k)
 		b.treeValues = append(b.treeValues, c.treeValues)
 	}
@@ -227,9 +251,24 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	}
 	in := Input{Column: j, Name: column.Name, Kind: schema.Categorical}
 	var masses []float64
-	for _, code := range order {
+	kept := f.frequent(order, c.masses)
+	if in.Rare = len(kept) < len(order); in.Rare {
+		f.noteRare(columnLabel(column), len(order), len(kept))
+	}
+	if len(kept) == 0 {
+		f.drop(j, "rare values")
+		return
+	}
+	for _, code := range kept {
 		in.Categories = append(in.Categories, column.Dictionary[code])
 		masses = append(masses, c.masses[code].Value())
+	}
+	k := len(f.m.Inputs)
+	f.m.Inputs = append(f.m.Inputs, in)
+	if f.o.Encode.Boosted() {
+		b.treeInputs = append(b.treeInputs, k)
+		b.treeValues = append(b.treeValues, nil)
+		return
 	}
 	if f.o.Impute == schema.ImputeMedian {
 		masses[0] += missing
@@ -237,8 +276,14 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	if level {
 		masses = append(masses, missing)
 	}
-	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: len(f.m.Inputs), Missing: level, Scale: f.scales(masses)})
-	f.m.Inputs = append(f.m.Inputs, in)
+	if in.Rare {
+		var rare detmath.Sum
+		for _, code := range order[len(kept):] {
+			rare.Add(c.masses[code].Value())
+		}
+		masses = append(masses, rare.Value())
+	}
+	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: level, Scale: f.scales(masses)})
 }
 
 // byMass returns the codes of the categories that occur by descending mass, those of equal mass by the bytes
@@ -288,6 +333,7 @@ func (f *fitter) warnings() []diag.Warning {
 				Text: fmt.Sprintf("dropped %s %s: %s", text.Count(n), what, enumerate(names[reason]))})
 		}
 	}
+	list = append(list, f.rare...)
 	if f.never > 0 {
 		noun := "indices"
 		if f.never == 1 {

@@ -7,9 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"toptau/diag"
 	"toptau/internal/parallel"
-	"toptau/internal/table"
 )
 
 // Sizes of the random trees.
@@ -40,21 +38,12 @@ type forest struct {
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
 func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
-	g := forest{ctx: f.ctx, weights: f.weights, leaves: f.o.Leaves, tries: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
-	classes := [2]int{}
-	for _, row := range f.rows {
-		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
-			e := errorAt(f.t, row)
-			e.Found, e.Expected = "a row without a label", "a label in every training row"
-			return nil, e
-		}
-		classes[f.t.Label[row]]++
-		g.positive = append(g.positive, f.t.Label[row] == table.Positive)
+	positive, err := f.labels()
+	if err != nil {
+		return nil, err
 	}
-	if classes[0] == 0 || classes[1] == 0 {
-		return nil, &diag.Error{Kind: diag.Data, Found: "rows of one class", Expected: "rows of both classes",
-			Fixes: []diag.Fix{{Param: "label"}, {Param: "positive"}}}
-	}
+	g := forest{ctx: f.ctx, positive: positive, weights: f.weights, leaves: f.o.Leaves,
+		tries: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
 	g.columns = make([]ranked, len(x))
 	parallel.For(len(x), func(j int) {
 		if f.ctx.Err() == nil {

@@ -16,8 +16,9 @@ type Input struct {
 	Column     int         `json:"column"` // position among the table's columns, 0-based
 	Name       string      `json:"name"`
 	Kind       schema.Kind `json:"kind"`
-	Categories []string    `json:"categories,omitempty"` // categorical: as seen in training, by mass descending, then by bytes
-	Fill       float64     `json:"fill,omitzero"`        // numeric: what replaces a missing value under median; otherwise 0
+	Categories []string    `json:"categories,omitempty"`     // categorical: as seen in training, by mass descending, then by bytes
+	Rare       bool        `json:"rare,omitempty" since:"2"` // categorical: all other values share a level
+	Fill       float64     `json:"fill,omitzero"`            // numeric: what replaces a missing value under median; otherwise 0
 
 	codes map[string]int32 // category to its position in Categories
 }
@@ -57,7 +58,9 @@ func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
 			known := false
 			if code, known = in.codes[column.Dictionary[c]]; !known {
 				code = codeUnknown
-				dst.countUnknown(k)
+				if !in.Rare {
+					dst.countUnknown(k)
+				}
 			}
 		} else {
 			if m.Impute == schema.ImputeError {
@@ -102,7 +105,7 @@ func (in *Input) levels(dictionary []string) []int32 {
 
 // errorAt returns an error that names a row of the table.
 func errorAt(t *table.Table, row int) *diag.Error {
-	e := &diag.Error{Kind: diag.Data, File: t.File}
+	e := &diag.Error{Kind: diag.Data, File: t.FileOf(row)}
 	if row < t.Rows() {
 		e.Line = t.LineOf(row)
 	}

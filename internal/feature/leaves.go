@@ -15,11 +15,12 @@ import (
 const leavesKind = "leaves"
 
 // LeavesBlock has a feature for each leaf of its trees, stored coded: 1 for the leaf that a row falls into, 0
-// for the others. The trees divide the space of the numeric inputs. A linear model on them adds one weight
-// per tree.
+// for the others. The trees divide the space of the inputs: random trees that of the numeric ones, boosted
+// trees also that of the categorical ones, which have codes. A linear model on them adds one weight per tree.
 type LeavesBlock struct {
-	Inputs []int  `json:"inputs"` // the inputs that the trees test
-	Trees  []Tree `json:"trees"`
+	Inputs []int           `json:"inputs"`          // the inputs that the trees test
+	Codes  []CategoryCodes `json:"codes,omitempty"` // of the categorical ones, in their order
+	Trees  []Tree          `json:"trees"`
 
 	groups []matrix.Group // by position in Trees; set by check
 }
@@ -80,6 +81,7 @@ func (b *LeavesBlock) appendWeights(_ *Map, list []Weight) []Weight {
 }
 
 func (b *LeavesBlock) encode(_ *Map, _ *table.Table, _ int, first uint32, dst *Encoded) error {
+	b.readCodes(dst)
 	for i := range b.Trees {
 		t := &b.Trees[i]
 		dst.Cols = append(dst.Cols, first+uint32(t.leaf(dst.numbers)))
@@ -89,6 +91,14 @@ func (b *LeavesBlock) encode(_ *Map, _ *table.Table, _ int, first uint32, dst *E
 	return nil
 }
 
+// readCodes writes the numbers of the categorical inputs of a resolved row to its numbers.
+func (b *LeavesBlock) readCodes(row *Encoded) {
+	for i := range b.Codes {
+		c := &b.Codes[i]
+		row.numbers[c.Input] = c.number(row.codes[c.Input])
+	}
+}
+
 func (b *LeavesBlock) reads(inputs []bool) {
 	for _, k := range b.Inputs {
 		inputs[k] = true
@@ -96,10 +106,24 @@ func (b *LeavesBlock) reads(inputs []bool) {
 }
 
 func (b *LeavesBlock) check(m *Map) error {
+	codes := b.Codes
 	for i, k := range b.Inputs {
-		if k < 0 || k >= len(m.Inputs) || m.Inputs[k].Kind != schema.Numeric || i > 0 && k <= b.Inputs[i-1] {
-			return fmt.Errorf("input %d is not a numeric input or out of order", k)
+		if k < 0 || k >= len(m.Inputs) || i > 0 && k <= b.Inputs[i-1] {
+			return fmt.Errorf("there is no input %d, or it is out of order", k)
 		}
+		if m.Inputs[k].Kind == schema.Numeric {
+			continue
+		}
+		if len(codes) == 0 || codes[0].Input != k {
+			return fmt.Errorf("input %d is not a numeric input and has no codes", k)
+		}
+		if err := codes[0].check(m); err != nil {
+			return err
+		}
+		codes = codes[1:]
+	}
+	if len(codes) > 0 {
+		return fmt.Errorf("codes of input %d, which no tree tests", codes[0].Input)
 	}
 	b.groups = make([]matrix.Group, len(b.Trees))
 	for i := range b.Trees {

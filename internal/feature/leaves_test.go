@@ -53,7 +53,7 @@ func TestLeavesByHand(t *testing.T) {
 func TestBadLeavesAreRefused(t *testing.T) {
 	for _, edit := range []struct{ old, new, want string }{
 		{`"inputs":[0,1],"trees"`, `"inputs":[1,0],"trees"`, "out of order"},
-		{`"inputs":[0,1],"trees"`, `"inputs":[0,2],"trees"`, "not a numeric input"},
+		{`"inputs":[0,1],"trees"`, `"inputs":[0,2],"trees"`, "no input 2"},
 		{`"ask":[0,-1,-1]`, `"ask":[2,-1,-1]`, "tests input 2"},
 		{`"ask":[0,-1,-1]`, `"ask":[0,-1]`, "1 leaves"},
 		{`"ask":[0,-1,-1]`, `"ask":[]`, "0 leaves"},
@@ -224,12 +224,12 @@ func TestLeavesNeedBothClasses(t *testing.T) {
 // without allocation, and the probes use many leaves and levels.
 func TestEncodedScoresAreTheMatrixsBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 2))
-	for trial := range 18 {
+	for trial := range 36 {
 		o := Options{
-			Encode: []Encode{EncodeScorecard, EncodeLeaves, EncodeBoth}[trial%3],
-			Scale:  []schema.Scale{schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone}[trial/3%3],
+			Encode: []Encode{EncodeScorecard, EncodeLeaves, EncodeBoth, EncodeBoosted, EncodePairs, EncodeAdditive}[trial%6],
+			Scale:  []schema.Scale{schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone}[trial/6%3],
 			Impute: []schema.Impute{schema.ImputeMedian, schema.ImputeZero, schema.ImputeIndicator}[r.IntN(3)],
-			Trees:  5, Leaves: 20,
+			Trees:  5, Leaves: 20, Rounds: 9,
 		}
 		data := randomTable(r, 130+r.IntN(300), false)
 		m := fit(t, data, o)

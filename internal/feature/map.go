@@ -18,16 +18,23 @@ import (
 type Map struct {
 	Scale    schema.Scale  `json:"scale"`
 	Impute   schema.Impute `json:"impute"`
-	Numbered bool          `json:"numbered,omitempty"` // columns have numbers instead of names: Input.Name is a number
-	Sparse   bool          `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns
-	Inputs   []Input       `json:"inputs"`             // the columns in use, in the order of the table; indices only where they are encoded
-	Dropped  []Dropped     `json:"dropped"`            // the columns not in use
+	Numbered bool          `json:"numbered,omitempty"`          // columns have numbers instead of names: Input.Name is a number
+	Medians  bool          `json:"medians,omitempty" since:"2"` // Input.Fill is the median of the training rows even if Impute does not use it
+	Sparse   bool          `json:"sparse,omitempty"`            // made from indices (LIBSVM) instead of columns
+	Inputs   []Input       `json:"inputs"`                      // the columns in use, in the order of the table; indices only where they are encoded
+	Dropped  []Dropped     `json:"dropped"`                     // the columns not in use
 	Blocks   blocks        `json:"blocks"`
 
 	runs  []run // of Blocks, by position
 	cols  int   // number of weights
 	dense int   // number of dense values in a row
+
+	boosting *Boosting // of a map that Fit made with a boosted encoding
 }
+
+// Boosting returns the sum of trees that boosting itself would predict with, nil unless Fit made the map with a
+// boosted encoding. Models do not keep it.
+func (m *Map) Boosting() *Boosting { return m.boosting }
 
 // run is the weights of a block: first <= col < end.
 type run struct {
@@ -39,7 +46,7 @@ type run struct {
 type Dropped struct {
 	Column int    `json:"column"` // position among the table's columns, 0-based
 	Name   string `json:"name"`
-	Reason string `json:"reason"` // "constant", "no values"
+	Reason string `json:"reason"` // "constant", "no values", "rare values"
 }
 
 // Cols returns the number of weights.
@@ -177,7 +184,7 @@ func (in *Input) prepare() error {
 	switch {
 	case in.Kind != schema.Numeric && in.Kind != schema.Categorical:
 		return fmt.Errorf("kind %q", in.Kind)
-	case in.Kind == schema.Numeric && in.Categories != nil:
+	case in.Kind == schema.Numeric && (in.Categories != nil || in.Rare):
 		return errors.New("a numeric column with categories")
 	case in.Kind == schema.Categorical && len(in.Categories) == 0:
 		return errors.New("a categorical column without categories")

@@ -106,7 +106,7 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 	if f.o.scorecard() {
 		c.card = newCard(0, values, weights, f.binsPerColumn(), indicator)
 	}
-	if f.o.leaves() {
+	if f.o.leaves() || f.o.Encode.Boosted() {
 		c.treeValues = f.filled(column, f.standIn(c.fill), nil)
 	}
 	return c

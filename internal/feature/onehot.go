@@ -22,15 +22,19 @@ type OneHotBlock struct {
 }
 
 // OneHot is one input of the block. A numeric input has no categories, only the indicator of a missing value.
+// The last level is for rare values, if the input has them.
 type OneHot struct {
 	Input   int       `json:"input"`
-	Missing bool      `json:"missing,omitempty"` // the last weight is for missing values
+	Missing bool      `json:"missing,omitempty"` // the weight after the categories is for missing values
 	Scale   []float64 `json:"scale,omitempty"`   // one for each weight; absent: all 1
 }
 
 func (c *OneHot) width(m *Map) int {
 	n := len(m.Inputs[c.Input].Categories)
 	if c.Missing {
+		n++
+	}
+	if m.Inputs[c.Input].Rare {
 		n++
 	}
 	return n
@@ -68,6 +72,9 @@ func (b *OneHotBlock) appendWeights(m *Map, list []Weight) []Weight {
 		if c.Missing {
 			list = append(list, Weight{Name: title + " missing", Input: c.Input})
 		}
+		if m.Inputs[c.Input].Rare {
+			list = append(list, Weight{Name: title + " rare", Input: c.Input})
+		}
 	}
 	return list
 }
@@ -81,7 +88,10 @@ func (b *OneHotBlock) encode(m *Map, _ *table.Table, _ int, first uint32, dst *E
 		} else if math.IsNaN(dst.numbers[c.Input]) {
 			hot = codeMissing
 		}
-		if hot == codeMissing && c.Missing {
+		switch in := &m.Inputs[c.Input]; {
+		case hot == codeMissing && c.Missing:
+			hot = int32(len(in.Categories))
+		case hot == codeUnknown && in.Rare:
 			hot = int32(b.widths[i] - 1)
 		}
 		if hot >= 0 {

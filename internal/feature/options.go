@@ -18,6 +18,9 @@ const (
 	EncodeScorecard = schema.Scorecard // ScorecardBlock
 	EncodeLeaves    = schema.Leaves    // LeavesBlock
 	EncodeBoth      = schema.ScorecardLeaves
+	EncodeBoosted   = schema.Boosted  // LeavesBlock, with the categories
+	EncodePairs     = schema.Pairs    // the same of trees with two questions
+	EncodeAdditive  = schema.Additive // the same with one tree per column
 )
 
 // Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values
@@ -28,11 +31,19 @@ type Options struct {
 	Encode schema.Encoding // default EncodeRaw
 	Trees  int             // EncodeLeaves: number of trees, default 60
 	Leaves int             // EncodeLeaves: most leaves of a tree, default 160
-	Seed   uint64          // EncodeLeaves: seed of the random draws
+	Rounds int             // boosted encodings: number of trees at most, see shapes for the defaults
+	Seed   uint64          // encodings with trees: seed of the random draws
+
+	// Monotone lists columns with which the score may only rise, or only fall. Only the sum of boosted trees
+	// keeps the signs (Boosting.Weights); a linear fit on their leaves need not.
+	Monotone []Sign
 }
 
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
-func (o Options) leaves() bool    { return o.Encode.ReadsLabels() }
+func (o Options) leaves() bool    { return o.Encode == EncodeLeaves || o.Encode == EncodeBoth }
+
+// Sign is the direction in which the score may move with a column.
+type Sign = schema.Sign
 
 // Check returns the options with their defaults, or an error of kind usage that names the parameter.
 func (o Options) Check() (Options, error) {
@@ -41,6 +52,9 @@ func (o Options) Check() (Options, error) {
 	o.Encode = cmp.Or(o.Encode, EncodeRaw)
 	o.Trees = cmp.Or(o.Trees, defaultTrees)
 	o.Leaves = cmp.Or(o.Leaves, defaultLeaves)
+	if o.Rounds < 0 {
+		return o, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("%d rounds of boosting", o.Rounds), Expected: "at least one"}
+	}
 	if o.Trees < 0 || o.Leaves < 2 {
 		return o, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("%d trees of %d leaves", o.Trees, o.Leaves),
 			Expected: "at least one tree of two leaves"}

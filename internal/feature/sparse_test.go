@@ -40,8 +40,16 @@ func TestSparseByHand(t *testing.T) {
 	if got, want := m.Names(), []string{"index 1", "index 4"}; !slices.Equal(got, want) {
 		t.Fatalf("names %q, want %q: 2 is constant, 3 and 5 never occur, 6 is always 0", got, want)
 	}
-	if got, want := encoded(t, m, data)[0], []float64{2, 2}; !slices.Equal(got, want) {
-		t.Errorf("row %v, want %v: divided by the deviations 1/2 and 2, not shifted", got, want)
+	if got, want := encoded(t, m, data)[0], []float64{1, 2}; !slices.Equal(got, want) {
+		t.Errorf("row %v, want %v: an indicator, and a value divided by the deviation 2; not shifted", got, want)
+	}
+	all := fit(t, data, Options{Scale: schema.ScaleAll})
+	if got, want := encoded(t, all, data)[0], []float64{2, 2}; !slices.Equal(got, want) {
+		t.Errorf("scale all: row %v, want %v: the indicator is divided by its deviation 1/2", got, want)
+	}
+	indicators := fit(t, sparseTable(map[int]float64{1: 1}, map[int]float64{2: 1}), Options{}).Blocks[0].(*SparseBlock)
+	if indicators.Scale != nil {
+		t.Errorf("indicators alone: scales %v", indicators.Scale)
 	}
 	if len(warnings) != 2 || warnings[1].Text != "dropped 3 indices without a value in the training rows" {
 		t.Errorf("warnings %v", warnings)
@@ -52,7 +60,7 @@ func TestSparseByHand(t *testing.T) {
 	if err := m.Encode(later, 0, &e); err != nil {
 		t.Fatal(err)
 	}
-	if e.Counts.UnknownIndices != 2 || !slices.Equal(e.Values, []float64{6}) {
+	if e.Counts.UnknownIndices != 2 || !slices.Equal(e.Values, []float64{3}) {
 		t.Errorf("counts %+v, values %v", e.Counts, e.Values)
 	}
 	if none := fit(t, data, Options{Scale: schema.ScaleNone}); !slices.Equal(encoded(t, none, data)[0], []float64{1, 4}) {

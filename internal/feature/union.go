@@ -17,7 +17,7 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 			first = m
 		}
 	}
-	union = &Map{Scale: first.Scale, Impute: first.Impute, Numbered: first.Numbered, Sparse: first.Sparse,
+	union = &Map{Scale: first.Scale, Impute: first.Impute, Numbered: first.Numbered, Medians: first.Medians, Sparse: first.Sparse,
 		Inputs: first.Inputs, Dropped: first.Dropped}
 	type entry struct {
 		block   Block

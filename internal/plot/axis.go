@@ -23,6 +23,15 @@ type Axis struct {
 	// with Min <= 0 uses the data's ends. It shows values of 0 in a gutter before a break, and no negative
 	// values.
 	Min, Max float64
+	// Marks replace the ticks, ascending, for values that are not numbers on a round scale. A label that would
+	// touch the one before is left out. nil: round numbers.
+	Marks []Mark
+}
+
+// Mark is a tick with its label.
+type Mark struct {
+	At    float64
+	Label string
 }
 
 // extent is the range of the values that an axis must cover.

@@ -19,6 +19,7 @@ const figureWidth = 420
 type Canvas struct {
 	Width, Height float64
 	id            string // prefix of the ids inside the figure
+	values        bool   // also write the values of series, for scripts of a page
 	body          strings.Builder
 }
 

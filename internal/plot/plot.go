@@ -1,6 +1,10 @@
 package plot
 
-import "strings"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Plot shows pairs of values as lines, steps, points or trajectories, with bands, rules and a layer.
 type Plot struct {
@@ -28,6 +32,7 @@ type Layer interface {
 type Series struct {
 	Name      string // in the legend; "" if it is not listed
 	X, Y      []float64
+	Values    []float64 // what X stands for on an axis with marks, for scripts of a page; nil: X
 	Low, High []float64 // a band around Y at the same X; nil if there is none
 	Draw      Draw
 	Style     int // number of a colour, dash and marker from 1, or Reference, or Highlight (default: its place among the series)
@@ -84,6 +89,11 @@ func (p *Plot) Draw(c *Canvas) {
 	}
 	if p.Layer != nil {
 		p.Layer.DrawLabels(c, &f)
+	}
+	if c.values {
+		for i := range p.Series {
+			p.writeValues(c, &f, &p.Series[i])
+		}
 	}
 	if !ex.any {
 		c.Text("axis mid", (f.Left+f.Right)/2, (f.Top+f.Bottom)/2, "no data")
@@ -355,4 +365,43 @@ func (s *Series) drawSwatch(c *Canvas, x, y float64, l look, curves int) {
 	case l.marker >= 0 && (curves > 1 || s.Draw != Step && len(s.X) <= few):
 		c.Path("mark "+l.colour(), markerPath(l.marker, middle, y, 3.2))
 	}
+}
+
+// mostValues is the largest number of points whose values a page can show. Chosen by hand: two per pixel and a
+// half of a phone.
+const mostValues = 200
+
+// writeValues writes the values of a series for scripts of a page.
+func (p *Plot) writeValues(c *Canvas, f *Frame, s *Series) {
+	n := min(len(s.X), len(s.Y))
+	if n == 0 || s.Style == Reference {
+		return
+	}
+	values, label := s.X, p.X.describe()
+	if len(s.Values) == len(s.X) {
+		values, label = s.Values, "value"
+	}
+	stride := (n + mostValues - 1) / mostValues
+	var b strings.Builder
+	write := func(i int) {
+		if at, ok := f.At(s.X[i], s.Y[i]); ok && f.inside(at) {
+			fmt.Fprintf(&b, "%s,%s,%s,%s;", position(at.X), position(at.Y), strconv.FormatFloat(values[i], 'g', 5, 64), strconv.FormatFloat(s.Y[i], 'g', 5, 64))
+		}
+	}
+	for i := 0; i < n; i += stride {
+		write(i)
+	}
+	if (n-1)%stride != 0 {
+		write(n - 1)
+	}
+	c.printf("<g class=\"values\" data-name=\"%s\" data-x=\"%s\" data-y=\"%s\" data-points=\"%s\"></g>\n", escape(s.Name),
+		escape(label), escape(p.Y.describe()), strings.TrimSuffix(b.String(), ";"))
+}
+
+// describe returns the axis's label, with "%" in front of fractions that are shown as percentages.
+func (a Axis) describe() string {
+	if a.Unit == Percent {
+		return "%" + a.Label
+	}
+	return a.Label
 }

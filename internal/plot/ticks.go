@@ -102,6 +102,10 @@ func roundUp(x float64) float64 { return niceStep(x).size() }
 
 // placeTicks chooses ticks whose labels do not touch.
 func (m *mapping) placeTicks(labelSize func(string) float64) {
+	if m.Marks != nil {
+		m.placeMarks(labelSize)
+		return
+	}
 	if m.Scale == Logarithmic {
 		m.logarithmicTicks(labelSize)
 		return
@@ -265,4 +269,29 @@ func RoundNumbers(low, high float64, n int) []float64 {
 		numbers = append(numbers, s.times(i))
 	}
 	return numbers
+}
+
+// placeMarks makes ticks of the axis's marks. A mark too close to the one before has no label, and the last one
+// always has one.
+func (m *mapping) placeMarks(labelSize func(string) float64) {
+	free := math.Inf(-1)
+	for i, mark := range m.Marks {
+		at, ok := m.at(mark.At)
+		if !ok {
+			continue
+		}
+		t := tick{mark.At, mark.Label}
+		half := Half(labelSize(mark.Label))
+		if at-half < free {
+			if i < len(m.Marks)-1 {
+				t.label = ""
+			} else if n := len(m.ticks); n > 0 {
+				m.ticks[n-1].label = ""
+			}
+		}
+		if t.label != "" {
+			free = at + half
+		}
+		m.ticks = append(m.ticks, t)
+	}
 }

@@ -41,6 +41,24 @@ for (const width of widths) {
         }
       });
     }
+    // The script: values under the pointer, the slider, buttons that save tables.
+    const figure = [...page.querySelectorAll("figure")].find(f => f.querySelector("g.values"));
+    const box = figure.querySelector("svg").getBoundingClientRect(), view = frame.contentWindow;
+    figure.querySelector("svg").dispatchEvent(new view.PointerEvent("pointermove",
+      {clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, bubbles: true}));
+    result.tip = page.querySelector(".hover-tip").hidden ? "" : page.querySelector(".hover-tip").textContent;
+    const explorer = page.querySelector(".explorer"), slider = explorer.querySelector("input");
+    result.before = explorer.hidden ? "" : explorer.querySelector("output").textContent;
+    slider.value = slider.max;
+    slider.dispatchEvent(new view.Event("input"));
+    result.after = explorer.querySelector("output").textContent;
+    result.buttons = page.querySelectorAll("button.save").length;
+    let saved = "";
+    view.HTMLAnchorElement.prototype.click = function() { saved = this.download + " " + decodeURIComponent(this.href); };
+    page.querySelector(".table + button.save").click();
+    result.saved = saved;
+    result.cut = [...page.querySelectorAll("h1, h2, p, li, dd, dt, figcaption, output, button, .about span")].filter(
+      e => e.getBoundingClientRect().right > width + 1).map(e => e.textContent.slice(0, 60));
     found.push(result);
     if (--open === 0) document.getElementById("found").textContent = JSON.stringify(found);
   };
@@ -118,7 +136,9 @@ func TestPageInABrowser(t *testing.T) {
 	text, _, _ := strings.Cut(rest, "</pre>")
 	var found []struct {
 		Width, Scroll, Height, Figures, Texts int
-		Trouble                               []string
+		Trouble, Cut                          []string
+		Tip, Before, After, Saved             string
+		Buttons                               int
 	}
 	if err := json.Unmarshal([]byte(html.UnescapeString(text)), &found); err != nil || len(found) != 3 {
 		t.Fatalf("the frames reported %q: %v", text, err)
@@ -129,6 +149,15 @@ func TestPageInABrowser(t *testing.T) {
 		}
 		if f.Figures != strings.Count(page, "<svg ") || f.Texts < 100 || f.Height < 1000 {
 			t.Errorf("at %d pixels: %d figures, %d texts, %d high", f.Width, f.Figures, f.Texts, f.Height)
+		}
+		if len(f.Cut) > 0 {
+			t.Errorf("at %d pixels these are cut off: %q", f.Width, f.Cut)
+		}
+		if !strings.Contains(f.Tip, " at ") || !strings.Contains(f.Before, "alerts") || f.Before == f.After || f.Buttons < 10 {
+			t.Errorf("at %d pixels the script shows %q, then %q and %q, with %d buttons", f.Width, f.Tip, f.Before, f.After, f.Buttons)
+		}
+		if !strings.HasPrefix(f.Saved, "operating-point.csv data:text/csv;charset=utf-8,on the evaluated rows,rate,counts,interval\npositives found,") {
+			t.Errorf("a table is saved as %.200q", f.Saved)
 		}
 		for _, trouble := range f.Trouble {
 			t.Errorf("at %d pixels: %s", f.Width, trouble)

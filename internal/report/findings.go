@@ -2,17 +2,21 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/internal/plot"
 	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 )
 
 // Findings are the results about one model. Every field is optional, and Page leaves out empty ones.
 type Findings struct {
 	Title   string   // default "Classification at the top"
+	About   []string // model, file and date
 	Lead    string   // the goal in words
 	Summary []string // about ten lines for a manager
 
@@ -20,15 +24,22 @@ type Findings struct {
 	Budget *Budget          // the goal, a line in the figures; nil if there is none
 
 	// Curves on the evaluated rows: first the model's, then those of other models.
-	ROC    []Curve // X false positive rate, Y true positive rate
-	PR     []Curve // X recall, Y precision
-	PTau   []Curve // X tau, Y precision in the top tau
-	Recall []Curve // X budget as a fraction of all rows, Y recall
-	Zoom   float64 // largest tau of the second P-tau figure (default 0.01)
+	ROC     []Curve // X false positive rate, Y true positive rate
+	PR      []Curve // X recall, Y precision
+	PTau    []Curve // X tau, Y precision in the top tau
+	Recall  []Curve // X budget as a fraction of all rows, Y recall
+	Budgets Budgets // what budgets find
+
+	Reliability []calibrate.Reliability // of the model's probabilities; nil if it has none
+	Learning    []result.LearningPoint  // models of fewer rows; nil if there are none
+	Zoom        float64                 // largest tau of the second P-tau figure (default 0.01)
 
 	Scores     *plot.Histogram // see plot.HistogramOf; empty texts get a default
 	Comparison *Comparison
-	Shapes     []Shape   // curves of the main columns, the most important first
+	Shapes     []Shape     // curves of the main columns, the most important first
+	Pairs      []PairShape // of a model whose trees read two columns, the most important first
+	By         []result.Breakdown
+	Examples   []result.Example
 	Data       []Fact    // rows, schema, digest
 	Model      []Fact    // method, hyperparameters, seed, certificate
 	Sections   []Section // more sections, shown before the data
@@ -62,8 +73,10 @@ func CurveOf(name string, c metric.Curve) Curve {
 // OperatingPoint is a threshold of the model, with its decisions on labelled rows.
 type OperatingPoint struct {
 	model.Point
-	Decisions *metric.Confusion // nil without labelled rows
-	Facts     []Fact            // added to those about the point
+	Decisions *metric.Confusion  // nil without labelled rows
+	Value     *metric.Proportion // fraction of an amount that is found; nil if there is no column of amounts
+	ValueName string             // its column
+	Facts     []Fact             // added to those about the point
 }
 
 // Shape is the contribution of one column to the score: a curve over its values, or one value per category.
@@ -71,13 +84,22 @@ type Shape struct {
 	Column     string
 	X, Y       []float64
 	Categories []string // with one value of Y each, and without X
+	Steps      bool     // the contribution is exactly a step function: Y[i] from X[i] to X[i+1]
 	Effect     float64  // standard deviation of the contribution over the rows; 0 if unknown
+}
+
+// PairShape is what two columns add to the score together, which is constant in each cell of a grid.
+type PairShape struct {
+	Columns [2]string
+	X, Y    []float64   // edges of the cells
+	Values  [][]float64 // by row from Y[0] up, around their mean over the rows
+	Effect  float64     // standard deviation over the rows
 }
 
 // Page returns the page. The sections answer, in this order: which threshold, which guarantee, how good,
 // compared with which models, which columns matter, which data.
 func (f *Findings) Page() Page {
-	p := Page{Title: f.Title, Lead: f.Lead, Summary: f.Summary,
+	p := Page{Title: f.Title, Lead: f.Lead, About: f.About, Summary: f.Summary,
 		Footer: "Made by toptau. This file contains all text, tables and figures, and needs no network."}
 	if p.Title == "" {
 		p.Title = "Classification at the top"
@@ -86,11 +108,11 @@ func (f *Findings) Page() Page {
 	for i := range f.Points {
 		p.Sections = append(p.Sections, f.Points[i].section(len(f.Points) > 1))
 	}
-	p.Sections = append(p.Sections, f.curveSection(), f.scoreSection())
+	p.Sections = append(p.Sections, f.Budgets.section(), breakdownSection(f.By), exampleSection(f.Examples), f.curveSection(), f.scoreSection())
 	if f.Comparison != nil {
 		p.Sections = append(p.Sections, f.Comparison.section())
 	}
-	p.Sections = append(p.Sections, shapeSection(f.Shapes))
+	p.Sections = append(p.Sections, reliabilitySection(f.Reliability), learningSection(f.Learning), shapeSection(f.Shapes), pairSection(f.Pairs))
 	p.Sections = append(p.Sections, f.Sections...)
 	p.Sections = append(p.Sections, Section{Title: "Data", Facts: f.Data}, Section{Title: "Model", Facts: f.Model})
 	return p
@@ -282,7 +304,7 @@ func shapeSection(list []Shape) Section {
 
 // figure returns the figure of one column's contribution.
 func (s *Shape) figure() plot.Figure {
-	caption := plot.Caption{Title: s.Column, Description: "Contribution of " + s.Column + " to the score over its values."}
+	caption := plot.Caption{Title: ColumnName(s.Column), Description: "Contribution of " + s.Column + " to the score over its values."}
 	if s.Effect != 0 {
 		caption.Note = "standard deviation of its contribution: " + text.Number(s.Effect)
 	}
@@ -293,6 +315,68 @@ func (s *Shape) figure() plot.Figure {
 		}
 		return d
 	}
-	return &plot.Plot{Text: caption, Height: 130, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "contribution"},
-		Series: []plot.Series{{X: s.X, Y: s.Y}}, Rules: []plot.Rule{{At: 0, Horizontal: true}}}
+	series := plot.Series{X: s.X, Y: s.Y}
+	if s.Steps {
+		series.Draw = plot.Step
+		caption.Description = "Contribution of " + s.Column + " to the score: an exact step function of its value."
+	}
+	p := &plot.Plot{Text: caption, Height: 130, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "contribution"},
+		Series: []plot.Series{series}, Rules: []plot.Rule{{At: 0, Horizontal: true}}}
+	if !s.Steps && skewed(s.X) {
+		p.X, p.Series[0].X = quantileAxis(s.X)
+		p.Series[0].Values = s.X
+	}
+	return p
+}
+
+// skewedRange is the range of a column in multiples of the distance of its quartiles above which most values are
+// crowded at one end of a linear axis. Chosen by hand.
+const skewedRange = 20
+
+// skewed reports whether ascending values, each for about the same number of rows, are crowded.
+func skewed(x []float64) bool {
+	n := len(x)
+	if n < 5 {
+		return false
+	}
+	return x[n-1]-x[0] > float64(skewedRange*(x[(3*n)/4]-x[n/4]))
+}
+
+// quantileAxis returns an axis on which ascending values are evenly spaced, and their places on it.
+func quantileAxis(x []float64) (plot.Axis, []float64) {
+	places := make([]float64, len(x))
+	for i := range x {
+		places[i] = float64(i) / float64(len(x)-1)
+	}
+	a := plot.Axis{Label: "value, spaced by the number of rows", Min: 0, Max: 1}
+	for _, quantile := range []float64{0, 0.25, 0.5, 0.75, 1} {
+		i := int(quantile * float64(len(x)-1))
+		a.Marks = append(a.Marks, plot.Mark{At: places[i], Label: text.Significant(x[i], 3)})
+	}
+	return a, places
+}
+
+func pairSection(list []PairShape) Section {
+	s := Section{Title: "What pairs of columns add together", Small: true}
+	for i := range list {
+		s.Figures = append(s.Figures, list[i].figure())
+	}
+	return s
+}
+
+// figure returns the figure of a pair: its cells in two colours.
+func (s *PairShape) figure() plot.Figure {
+	full := 0.0
+	for _, row := range s.Values {
+		for _, v := range row {
+			full = max(full, math.Abs(v))
+		}
+	}
+	return &plot.Plot{
+		Text: plot.Caption{Title: s.Columns[0] + " and " + s.Columns[1],
+			Note: fmt.Sprintf("orange raises the score and blue lowers it, by up to %s; standard deviation: %s", text.Number(full),
+				text.Number(s.Effect)),
+			Description: "What " + s.Columns[0] + " and " + s.Columns[1] + " add to the score together, over their values."},
+		Height: 200, X: plot.Axis{Label: s.Columns[0]}, Y: plot.Axis{Label: s.Columns[1]},
+		Layer: &plot.Cells{X: s.X, Y: s.Y, Values: s.Values, Full: full}}
 }

@@ -35,7 +35,7 @@ func Compare(f *Findings, e *result.Evaluation) {
 	if len(e.Entries) < 2 {
 		return
 	}
-	c := &Comparison{Criterion: e.Entries[0].Goal.Value.Criterion, Baseline: e.Against}
+	c := &Comparison{Criterion: CriterionText(e.Entries[0].Goal.Goal, counted(e)), Baseline: e.Against}
 	for i := range e.Verdicts {
 		conclusion, evidence := VerdictText(&e.Verdicts[i], e)
 		if evidence != "" {

@@ -25,8 +25,8 @@ func (o *OperatingPoint) section(several bool) Section {
 	}
 	s.Facts = append(s.Facts, o.Facts...)
 	if o.Decisions != nil {
-		s.Figures = append(s.Figures, rateFigure(o.Decisions))
-		s.Tables = append(s.Tables, decisionTable(o.Decisions))
+		s.Figures = append(s.Figures, rateFigure(o.Decisions), falseAlarmFigure(o.Decisions, o.Goal))
+		s.Tables = append(s.Tables, decisionTable(o.Decisions, o.Value, o.ValueName), confusionTable(o.Decisions))
 	}
 	if len(o.Segments) > 0 {
 		s.Tables = append(s.Tables, segmentTable(o.Segment, o.Segments))
@@ -149,12 +149,46 @@ func newDot(name string, p metric.Proportion) plot.Dot {
 }
 
 // decisionTable lists the rates at the threshold.
-func decisionTable(c *metric.Confusion) Table {
+func decisionTable(c *metric.Confusion, value *metric.Proportion, name string) Table {
 	t := Table{Header: []string{"on the evaluated rows", "rate", "counts", "interval"}, Numbers: []int{1, 2}}
 	for _, r := range namedRates(c) {
 		t.Rows = append(t.Rows, append([]string{r.Name}, proportionCells(r.Proportion)...))
 	}
+	if value != nil {
+		t.Rows = append(t.Rows, append([]string{name + " found"}, proportionCells(*value)...))
+	}
 	return t
+}
+
+// confusionTable counts rows by class and decision.
+func confusionTable(c *metric.Confusion) Table {
+	number := func(x float64) string { return text.Significant(x, 6) }
+	return Table{Header: []string{"", "alert", "no alert", "all"}, Numbers: []int{1, 2, 3}, Rows: [][]string{
+		{"positive", number(c.TruePositives), number(c.FalseNegatives), number(c.TruePositives + c.FalseNegatives)},
+		{"negative", number(c.FalsePositives), number(c.TrueNegatives), number(c.FalsePositives + c.TrueNegatives)},
+		{"all", number(c.TruePositives + c.FalsePositives), number(c.FalseNegatives + c.TrueNegatives),
+			number(c.TruePositives + c.FalseNegatives + c.FalsePositives + c.TrueNegatives)}}}
+}
+
+// falseAlarmFigure shows the false positive rate with its interval, on an axis that fits it, and the budget.
+func falseAlarmFigure(c *metric.Confusion, goal metric.Goal) plot.Figure {
+	p := c.FalsePositiveRate
+	high := p.Rate
+	if p.Interval != nil {
+		high = p.Interval.High
+	}
+	d := &plot.DotPlot{Text: plot.Caption{Title: "False alarms at the threshold",
+		Description: "Fraction of the negatives above the threshold, with its interval. The table has the numbers."}}
+	if tau := goal.Tau(); goal.Kind == metric.GoalMaxFPR && !tau.IsZero() {
+		d.Rules = []plot.Rule{{Name: "budget " + text.Percent(tau.Float64()), At: tau.Float64()}}
+		high = max(high, tau.Float64())
+	}
+	if high == 0 {
+		high = 0.01
+	}
+	d.X = plot.Axis{Unit: plot.Percent, Min: 0, Max: min(1, 1.15*high)}
+	d.Rows = []plot.Dot{newDot("false alarms", p)}
+	return d
 }
 
 // proportionCells returns the cells of a rate, its counts and its interval.

@@ -1,11 +1,13 @@
 package report
 
 import (
+	"toptau/calibrate"
 	"toptau/internal/binomial"
 	"toptau/internal/plot"
 	"toptau/internal/plot/plottest"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/threshold"
 )
 
@@ -60,6 +62,16 @@ func findings() *Findings {
 		Model:    []Fact{{Name: "method", Value: "Pat&Mat-NP"}, {Name: "unknown"}},
 		Warnings: []string{"w = 0 is no worse than every fit of topmean-np."},
 	}
+	f.About = []string{"model", "later.csv", "8,300 rows", "2026-11-22"}
+	f.Budgets = Budgets{Period: "day", Rows: []BudgetRow{{Fraction: 0.01, PerPeriod: 12.5, Threshold: 3.25, Found: decisions.TruePositiveRate, Precision: decisions.Precision}},
+		Explorer: &Explorer{Alerts: []float64{1, 10, 100}, Found: []float64{1, 8, 60}, Thresholds: []float64{7, 5, 3}, Rows: 8300, Positives: 300, Start: 1}}
+	f.By = []result.Breakdown{{Column: "attack", Values: []result.BreakdownValue{{Value: "scan", Found: decisions.TruePositiveRate, FalseAlarms: metric.Proportion{Undefined: "none"}},
+		{Others: 3, Found: decisions.TruePositiveRate, FalseAlarms: decisions.FalsePositiveRate}}}}
+	f.Examples = []result.Example{{Kind: result.FalseAlarm, Row: 12, Score: 5.5, Reasons: []result.Reason{{Column: "service", Value: "http", AboveAverage: 1.5}, {Column: "7", AboveAverage: -0.25}}}}
+	f.Reliability = []calibrate.Reliability{{Rows: 100, Positives: 3, Predicted: 0.025, Observed: 0.03, Low: 0.006, High: 0.085}}
+	f.Learning = []result.LearningPoint{{Value: metric.Result{Proportion: decisions.TruePositiveRate}}, {Value: metric.Result{Proportion: decisions.TruePositiveRate}}}
+	f.Learning[0].Rows, f.Learning[1].Rows = 4000, 8000
+	f.Shapes = append(f.Shapes, Shape{Column: "bytes", Effect: 1, X: []float64{0, 1, 2, 5, 1e6, 3e7}, Y: []float64{0, 1, 1, 2, 3, 4}})
 	var all []plot.Figure
 	for _, e := range plottest.Examples() {
 		all = append(all, e.Figure)

@@ -2,7 +2,10 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -17,6 +20,7 @@ import (
 type Page struct {
 	Title    string
 	Lead     string   // a sentence below the title; "" for none
+	About    []string // short facts below the title: model, file, date
 	Summary  []string // about ten lines; may be empty
 	Sections []Section
 	Footer   string // "" for none
@@ -32,6 +36,16 @@ type Section struct {
 	Figures    []plot.Figure
 	Small      bool // figures are small multiples, several in a row
 	Tables     []Table
+	Explorer   *Explorer // a slider over budgets, for browsers that run the page's script
+}
+
+// Explorer shows what a number of alerts finds, chosen with a slider. All slices have one element per position.
+type Explorer struct {
+	Alerts, Found []float64 // numbers of rows, or their mass
+	Thresholds    []float64 // lowest score of the alerts
+	Rows          float64   // all rows
+	Positives     float64   // all positives
+	Start         int       // the first position shown
 }
 
 // Fact is a named value. An empty value is left out.
@@ -47,11 +61,12 @@ type Table struct {
 	Rows    [][]string
 	Numbers []int // indices of columns with numbers, which are aligned to the right
 	Strong  []int // indices of rows in bold
+	Tall    bool  // many rows: it scrolls on its own in both directions, except in print
 }
 
 // empty reports whether the section has no content.
 func (s *Section) empty() bool {
-	return len(s.Paragraphs)+len(s.Warnings)+len(s.facts())+len(s.Figures)+len(s.Tables) == 0
+	return s.Explorer == nil && len(s.Paragraphs)+len(s.Warnings)+len(s.facts())+len(s.Figures)+len(s.Tables) == 0
 }
 
 // facts returns the facts with a value.
@@ -68,6 +83,20 @@ func (s *Section) facts() []Fact {
 //go:embed page.css
 var pageCSS string
 
+// pageScript shows values under the pointer, moves the slider and saves tables as CSV. It loads nothing.
+//
+//go:embed page.js
+var scriptText string
+
+// pageScript is the content of the element: with marks of character data, so that the page is also XML.
+var pageScript = "//<![CDATA[\n" + scriptText + "//]]>"
+
+// scriptHash returns the hash by which the page's policy allows this script and no other.
+func scriptHash() string {
+	digest := sha256.Sum256([]byte(pageScript))
+	return base64.StdEncoding.EncodeToString(digest[:])
+}
+
 //go:embed page.html.tmpl
 var pageText string
 
@@ -82,6 +111,13 @@ type sectionView struct {
 	Figures    []figureView
 	Small      bool
 	Tables     []tableView
+	Explorer   *explorerView
+}
+
+// explorerView is an Explorer in the form that the template needs.
+type explorerView struct {
+	Data        string
+	Last, Start int
 }
 
 type figureView struct {
@@ -90,6 +126,7 @@ type figureView struct {
 }
 
 type tableView struct {
+	Tall    bool
 	Caption string
 	Header  []cell
 	Rows    []rowView
@@ -109,16 +146,18 @@ type cell struct {
 func (p Page) WriteTo(w io.Writer) (int64, error) {
 	view := struct {
 		Page
-		CSS      template.CSS
-		Sections []sectionView
-	}{Page: p, CSS: template.CSS(plot.CSS + pageCSS)}
+		CSS        template.CSS
+		Script     template.JS
+		ScriptHash string
+		Sections   []sectionView
+	}{Page: p, CSS: template.CSS(plot.CSS + pageCSS), Script: template.JS(pageScript), ScriptHash: scriptHash()}
 	ids, figures := map[string]bool{"summary": true}, 0
 	for _, s := range p.Sections {
 		if s.empty() {
 			continue
 		}
 		v := sectionView{ID: anchor(s.Title, ids), Title: s.Title, Paragraphs: s.Paragraphs, Warnings: s.Warnings,
-			Facts: s.facts(), Small: s.Small}
+			Facts: s.facts(), Small: s.Small, Explorer: s.Explorer.view()}
 		for _, f := range s.Figures {
 			figures++
 			caption := f.Caption()
@@ -138,6 +177,18 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
+// view returns the slider in the form that the template needs, nil for none.
+func (e *Explorer) view() *explorerView {
+	if e == nil || len(e.Alerts) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(map[string]any{"alerts": e.Alerts, "found": e.Found, "threshold": e.Thresholds, "rows": e.Rows, "positives": e.Positives})
+	if err != nil {
+		return nil // scores that are not finite have no place on a slider
+	}
+	return &explorerView{Data: string(data), Last: len(e.Alerts) - 1, Start: e.Start}
+}
+
 // view returns the table in the form that the template needs.
 func (t *Table) view() tableView {
 	numbers, strong := map[int]bool{}, map[int]bool{}
@@ -150,11 +201,11 @@ func (t *Table) view() tableView {
 	cells := func(texts []string) []cell {
 		var out []cell
 		for i, text := range texts {
-			out = append(out, cell{text, numbers[i]})
+			out = append(out, cell{strings.ReplaceAll(text, " %", "\u00a0%"), numbers[i]}) // a line does not begin with the sign
 		}
 		return out
 	}
-	v := tableView{Caption: t.Caption, Header: cells(t.Header)}
+	v := tableView{Tall: t.Tall, Caption: t.Caption, Header: cells(t.Header)}
 	for i, row := range t.Rows {
 		v.Rows = append(v.Rows, rowView{strong[i], cells(row)})
 	}

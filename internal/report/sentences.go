@@ -44,7 +44,7 @@ func VerdictText(v *result.Verdict, e *result.Evaluation) (conclusion, evidence 
 	entry := findEntry(e, v.Entry)
 	switch {
 	case v.About == result.AboutBest:
-		return bestText(v, entry, len(e.Entries))
+		return bestText(v, entry, len(e.Entries), counted(e))
 	case v.Entry == "":
 		return "nothing to compare: no top-focused method was fitted", ""
 	case v.Against == "":
@@ -53,10 +53,14 @@ func VerdictText(v *result.Verdict, e *result.Evaluation) (conclusion, evidence 
 		return "undefined", v.Difference.Undefined
 	}
 	value := entry.Goal.Value
-	evidence = fmt.Sprintf("%s finds %.6g of %.6g positives, %s %.6g; %s", v.Entry, value.Numerator, value.Denominator, v.Against,
+	evidence = fmt.Sprintf("%s finds %.6g of %.6g %s, %s %.6g; %s", v.Entry, value.Numerator, value.Denominator, counted(e), v.Against,
 		findEntry(e, v.Against).Goal.Value.Numerator, differenceText(v, &value))
 	if v.Verdict == metric.Undecided {
-		return fmt.Sprintf("inconclusive with %.6g positives", value.Denominator), evidence
+		positives := value.Denominator
+		if e.Value != "" {
+			positives = float64(e.Positives)
+		}
+		return fmt.Sprintf("inconclusive with %.6g positives", positives), evidence
 	}
 	better := v.Verdict == metric.Better
 	switch v.About {
@@ -66,7 +70,8 @@ func VerdictText(v *result.Verdict, e *result.Evaluation) (conclusion, evidence 
 		learner, _, _ := strings.Cut(v.Entry, "/")
 		conclusion = fmt.Sprintf("%s %s %s", entry.Encoding, either(better, "helps", "hurts"), learner)
 	default:
-		conclusion = fmt.Sprintf("%s finds %s positives than %s", v.Entry, either(better, "more", "fewer"), v.Against)
+		conclusion = fmt.Sprintf("%s finds %s %s than %s", v.Entry, either(better, "more", either(e.Value == "", "fewer", "less")), counted(e),
+			v.Against)
 	}
 	return conclusion, evidence
 }
@@ -86,13 +91,21 @@ func differenceText(v *result.Verdict, value *metric.Result) string {
 	return s
 }
 
-func bestText(v *result.Verdict, entry *result.Entry, entries int) (conclusion, evidence string) {
+// counted names what the criterion counts: positives, or the column of their amounts.
+func counted(e *result.Evaluation) string {
+	if e.Value != "" {
+		return e.Value
+	}
+	return "positives"
+}
+
+func bestText(v *result.Verdict, entry *result.Entry, entries int, what string) (conclusion, evidence string) {
 	value := entry.Goal.Value
 	confidence := ""
 	if value.Interval != nil {
 		confidence = " (" + metric.ConfidenceText(1-value.Interval.Confidence) + " confidence)"
 	}
-	evidence = fmt.Sprintf("%.6g of %.6g positives, the most of %d entries", value.Numerator, value.Denominator, entries)
+	evidence = fmt.Sprintf("%.6g of %.6g %s, the most of %d entries", value.Numerator, value.Denominator, what, entries)
 	if len(v.Among) == 1 {
 		return v.Entry + " is the best", evidence + "; no other entry is as good" + confidence
 	}
@@ -117,4 +130,23 @@ func findEntry(e *result.Evaluation, name string) *result.Entry {
 		}
 	}
 	return nil
+}
+
+// ProbabilityText compares a model's probabilities with what happened; "" if it has none.
+func ProbabilityText(m *result.Measured) string {
+	rows, positives, expected, inside := 0, 0, 0.0, 0
+	for _, r := range m.Reliability {
+		rows += r.Rows
+		positives += r.Positives
+		expected += float64(r.Predicted * float64(r.Rows))
+		if r.Low <= r.Predicted && r.Predicted <= r.High {
+			inside++
+		}
+	}
+	if rows == 0 {
+		return ""
+	}
+	n := float64(rows)
+	return fmt.Sprintf("%s of these rows are positive, %s expected; %d of %s of similar rows have the predicted fraction within its interval",
+		text.Percent(float64(positives)/n), text.Percent(expected/n), inside, text.Plural(len(m.Reliability), "group"))
 }

@@ -52,12 +52,15 @@ func (d *Data) fillCSVBlock(number int, b *csvBlock) {
 	r := d.source(number)
 	for i := first; i < b.last; i++ {
 		d.kind.fill(r, i, b.row)
-		b.text = d.appendRow(b.text, b.row)
+		b.text = d.appendRow(b.text, i, b.row)
 	}
 }
 
 func (d *Data) header() []byte {
 	var b []byte
+	if d.options.Context {
+		b = append(b, contextNames...)
+	}
 	for _, name := range d.names {
 		b = append(append(b, name...), ',')
 	}
@@ -67,7 +70,10 @@ func (d *Data) header() []byte {
 	return append(b, "label\n"...)
 }
 
-func (d *Data) appendRow(b []byte, row *Row) []byte {
+func (d *Data) appendRow(b []byte, index int, row *Row) []byte {
+	if d.options.Context {
+		b = appendContext(b, d.options.Seed, index, row)
+	}
 	for _, v := range row.Values {
 		b = append(appendNumber(b, v), ',')
 	}

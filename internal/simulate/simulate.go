@@ -29,6 +29,7 @@ type Options struct {
 	Types     int            // detectors: the number of attack types
 	MLT       bool           // detectors: the noise of a training set, see detectors.go
 	Attacks   bool           // detectors: add a column "attack" with the type, before the label
+	Context   bool           // detectors: begin with columns flow, time, host and amount, see context.go
 }
 
 // Row is a generated row. The next call that fills the row overwrites Values.
@@ -154,7 +155,7 @@ func (o *Options) setPositives(standard string) {
 
 // onlyDetectors refuses the options of detectors for another kind.
 func (o *Options) onlyDetectors() error {
-	if o.Types != 0 || o.MLT || o.Attacks {
+	if o.Types != 0 || o.MLT || o.Attacks || o.Context {
 		return &diag.Error{Kind: diag.Usage, Found: "attack types or MLT noise for " + o.Kind,
 			Expected: "these only for detectors"}
 	}

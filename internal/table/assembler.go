@@ -30,14 +30,27 @@ type assembler struct {
 	reader     *Reader
 	names      *names
 	roles      *roles
-	kinds      []schema.Kind      // by feature
-	codes      []map[string]int32 // by feature: the index in the dictionary
-	headerLine int                // a first row that may be an unrecognised header; 0: none
+	kinds      []schema.Kind // by feature
+	derived    []derivation  // by feature: how its values come from the fields of its column
+	headerLine int           // a first row that may be an unrecognised header; 0: none
+	zeroWeight int           // rows left out for their weight of 0
 
-	categories int // of all dictionaries, in a training file
-	text       int // their bytes
-	zeroWeight int // rows left out for their weight of 0
+	*dictionaries
 }
+
+// dictionaries are the categories that occur. Several files that make one table share them.
+type dictionaries struct {
+	codes      []map[string]int32 // by feature: the index in the dictionary
+	categories int                // of all features, in a training file
+	text       int                // their bytes
+}
+
+// join implements rowSource.
+func (a *assembler) join(first rowSource) {
+	a.dictionaries = first.(interface{ assembled() *assembler }).assembled().dictionaries
+}
+
+func (a *assembler) assembled() *assembler { return a }
 
 // row is a row of a file: its fields as text, or as finite numbers.
 type row struct {
@@ -66,7 +79,11 @@ func (r *row) textOf(column int) []byte {
 // newAssembler gives the columns their roles and kinds, and prepares the reader's table and schema. counts
 // describes the first rows by column and decides the kinds; nil: all columns are numeric.
 func newAssembler(r *Reader, n *names, counts []kindCount) (*assembler, error) {
-	a := &assembler{reader: r, names: n}
+	a := &assembler{reader: r, names: n, dictionaries: &dictionaries{}}
+	if _, taken := n.index[r.options.FileColumn]; taken && r.options.FileColumn != "" {
+		return nil, &diag.Error{Kind: diag.Usage, File: r.file, Param: "file-column", Found: diag.Quote(r.options.FileColumn),
+			Expected: "a name that no column has"}
+	}
 	var err error
 	if a.roles, err = newRoles(&r.options, n); err != nil {
 		return nil, err
@@ -86,21 +103,84 @@ func newAssembler(r *Reader, n *names, counts []kindCount) (*assembler, error) {
 
 // chooseFeatures makes features of all columns without another role in a training file.
 func (a *assembler) chooseFeatures(counts []kindCount) error {
-	o, t := &a.reader.options, &a.reader.table
+	o := &a.reader.options
 	if a.roles.label < 0 && o.LabelsFile == "" && !o.Unlabelled {
 		return noLabel(a.names)
 	}
 	if err := a.roles.takeFeatures(a.names); err != nil {
 		return err
 	}
-	for _, i := range a.roles.features {
-		kind := schema.Numeric
-		if counts != nil {
-			kind = a.kindOf(i, counts[i])
+	columns := a.roles.features
+	a.roles.features = nil
+	for _, i := range columns {
+		c := Column{Name: a.names.all[i], Number: i + 1, Kind: schema.Numeric}
+		if parts := a.partsOf(i, counts); parts != nil {
+			a.addParts(c, parts)
+			continue
 		}
-		a.kinds = append(a.kinds, kind)
-		a.codes = append(a.codes, map[string]int32{})
-		t.Columns = append(t.Columns, Column{Name: a.names.all[i], Number: i + 1, Kind: kind})
+		if counts != nil {
+			c.Kind = a.kindOf(i, counts[i])
+		}
+		a.addFeature(c)
+	}
+	return a.checkDerivedNames()
+}
+
+// addFeature makes a feature of a training file.
+func (a *assembler) addFeature(c Column) {
+	a.roles.features = append(a.roles.features, c.Number-1)
+	a.kinds = append(a.kinds, c.Kind)
+	a.derived = append(a.derived, derivation{part: c.Part, origin: c.Origin})
+	a.codes = append(a.codes, map[string]int32{})
+	a.reader.table.Columns = append(a.reader.table.Columns, c)
+}
+
+// partsOf returns the features that a column of times or addresses is replaced by, nil for another column. The
+// options decide, then the first rows.
+func (a *assembler) partsOf(column int, counts []kindCount) []schema.Part {
+	parts := a.roles.parts[column]
+	_, forced := a.roles.forced[column]
+	if parts != nil || forced || counts == nil {
+		return parts
+	}
+	name := a.names.all[column]
+	parts = counts[column].parts(name)
+	switch {
+	case parts == nil:
+		return nil
+	case parts[0] == schema.Hour:
+		a.reader.warn("times", fmt.Sprintf("column %s is read as times: the hour, the weekday and the day of the month are features", diag.Quote(name)))
+	default:
+		a.reader.warn("addresses", fmt.Sprintf("column %s is read as IP addresses: their networks and ranges are features", diag.Quote(name)))
+	}
+	fixes := []diag.Fix{{Param: "categorical", Value: shellQuote([]byte(name)), When: "otherwise"}}
+	if counts[column].numbers > 0 {
+		fixes[0].Param = "numeric"
+	}
+	a.reader.warnings[len(a.reader.warnings)-1].Fixes = fixes
+	return parts
+}
+
+// addParts makes the features that replace a column. Seconds count from 2000-01-01, so that they keep a
+// fraction of a microsecond.
+func (a *assembler) addParts(c Column, parts []schema.Part) {
+	c.Source = c.Name
+	for _, part := range parts {
+		c.Part, c.Name, c.Kind, c.Origin = part, c.Source+" "+string(part), part.Kind(), 0
+		if part == schema.Seconds {
+			c.Origin = 946684800
+		}
+		a.addFeature(c)
+	}
+}
+
+// checkDerivedNames refuses a column with the name of a derived feature.
+func (a *assembler) checkDerivedNames() error {
+	for _, c := range a.reader.table.Columns {
+		if i, taken := a.names.index[c.Name]; taken && c.Part != schema.Whole {
+			return &diag.Error{Kind: diag.Data, File: a.reader.file, Column: a.names.all[i], Found: "the name of a feature of column " + diag.Quote(c.Source),
+				Expected: "another name", Fixes: []diag.Fix{{Param: "categorical", Value: shellQuote([]byte(c.Source))}}}
+		}
 	}
 	return nil
 }
@@ -133,12 +213,38 @@ func (a *assembler) addTextColumns() {
 		t.ID = append(t.ID, *text(i))
 	}
 	t.Group, t.Segment, t.Time = text(r.group), text(r.segment), text(r.time)
+	for _, i := range r.kept {
+		t.Kept = append(t.Kept, *text(i))
+	}
+	o := &a.reader.options
+	name := Text{Name: o.FileColumn, Number: fileColumn}
+	if r.fileID {
+		t.ID = append(t.ID, name)
+	}
+	for _, c := range []struct {
+		ref string
+		to  **Text
+	}{{o.Group, &t.Group}, {o.Segment, &t.Segment}, {o.Time, &t.Time}} {
+		if o.isFileColumn(c.ref) {
+			*c.to = &Text{Name: name.Name, Number: name.Number}
+		}
+	}
 }
 
 // describeColumns describes the file in the reader's schema.
 func (a *assembler) describeColumns() {
 	s := &a.reader.schema
 	s.Header, s.Width = a.names.header, len(a.names.all)
+	s.ID, s.Group, s.Time = nil, "", ""
+	for _, i := range a.roles.ids {
+		s.ID = append(s.ID, a.names.all[i])
+	}
+	if i := a.roles.group; i >= 0 {
+		s.Group = a.names.all[i]
+	}
+	if i := a.roles.time; i >= 0 {
+		s.Time = a.names.all[i]
+	}
 	feature := make([]bool, len(a.names.all))
 	for _, i := range a.roles.features {
 		feature[i] = true
@@ -157,27 +263,55 @@ func (a *assembler) describeColumns() {
 type rowReader interface {
 	nextRow() (*row, error) // valid until the following call; io.EOF after the last row
 	consumed() int64        // bytes of the file so far
+	text() []byte           // of the last row; nil if it has none, or if it could not be read
+	hasRow() bool           // a further row has arrived
 }
 
 // appendAll appends rows of a format that is read row by row until t has limit rows.
 func (a *assembler) appendAll(t *Table, limit int, rows rowReader) error {
 	packer := packer{on: a.reader.packs}
-	for t.Rows() < limit {
+	for t.Rows()+len(t.Bad) < limit {
+		if t.Rows()+len(t.Bad) > 0 && !rows.hasRow() && a.reader.in.waits() {
+			return nil
+		}
 		if limit == math.MaxInt {
-			if err := a.reader.outlook.check(t, a.reader.in, rows.consumed()); err != nil {
+			if err := a.reader.outlook.check(t, a.reader.in, rows.consumed()+a.reader.in.before); err != nil {
 				return err
 			}
 		}
 		packer.pack(t)
 		r, err := rows.nextRow()
-		if err != nil {
-			return err
+		if err == nil {
+			err = a.appendRow(t, r)
 		}
-		if err := a.appendRow(t, r); err != nil {
-			return err
+		if err != nil {
+			if err = a.keepBad(t, r, rows.text(), err); err != nil {
+				return err
+			}
+			continue
+		}
+		if a.reader.options.Text {
+			t.Text = append(t.Text, string(rows.text()))
 		}
 	}
 	return nil
+}
+
+// keepBad keeps a row that is the cause of an error, or returns the error. r is nil if the row has not all its
+// fields, and text if the error has another cause.
+func (a *assembler) keepBad(t *Table, r *row, text []byte, err error) error {
+	if text == nil || !a.reader.options.keepsBadRows() {
+		return err
+	}
+	bad := BadRow{Text: string(text), ID: make([]string, len(a.roles.ids))}
+	if e := diag.Of(err); e != nil {
+		bad.Line = e.Line
+	}
+	if r != nil {
+		bad.Line = r.line
+		a.describeBad(&bad, r)
+	}
+	return a.reader.keepBadRow(t, err, bad)
 }
 
 // appendRow appends one row. The order of its checks is also that of appendChunk in delimitedchunk.go.
@@ -224,6 +358,14 @@ func (a *assembler) appendFields(t *Table, r *row) error {
 			c.Codes = append(c.Codes, code)
 			continue
 		}
+		if d := a.derived[k]; d.part != schema.Whole {
+			v, ok := a.reader.missing.derivedNumber(d, field)
+			if !ok {
+				return a.notDerived(k, field, r.lineOf(i))
+			}
+			c.Values = append(c.Values, v)
+			continue
+		}
 		v, what := a.reader.missing.number(field)
 		if what != number {
 			return a.notNumber(r, i, field, what)
@@ -256,11 +398,20 @@ func (a *assembler) codeOf(k int, c *Column, field []byte, line int) (int32, err
 	if a.reader.missing.has(field) {
 		return -1, nil
 	}
-	code, ok := a.codes[k][string(field)]
+	value := ""
+	code, ok := int32(0), false
+	if d := a.derived[k]; d.changes() {
+		if value, ok = d.category(field); !ok {
+			return 0, a.notDerived(k, field, line)
+		}
+		code, ok = a.codes[k][value]
+	} else if code, ok = a.codes[k][string(field)]; !ok {
+		value = string(field)
+	}
 	if ok {
 		return code, nil
 	}
-	code, value := int32(len(c.Dictionary)), string(field)
+	code = int32(len(c.Dictionary))
 	if m := a.reader.options.Schema; m != nil {
 		switch first := len(m.Columns[k].Dictionary); {
 		case len(c.Dictionary) > first+unknownLimit:
@@ -294,6 +445,17 @@ func (a *assembler) tooManyCategories(k, line int) *diag.Error {
 // columnValue returns the name of feature k as a parameter's value.
 func (a *assembler) columnValue(k int) string {
 	return shellQuote([]byte(a.names.all[a.roles.features[k]]))
+}
+
+// notDerived is the error of a field that is not a time or not an address.
+func (a *assembler) notDerived(k int, field []byte, line int) error {
+	name := a.names.all[a.roles.features[k]]
+	e := &diag.Error{Kind: diag.Data, File: a.reader.file, Line: line, Column: name, Found: diag.Quote(string(field)),
+		Expected: a.derived[k].expected(), Fixes: []diag.Fix{{Param: "missing", Value: shellQuote(field)}}}
+	if a.reader.options.Schema == nil {
+		e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote([]byte(name))})
+	}
+	return e
 }
 
 // notNumber is the error of a field that should be a number.
@@ -374,12 +536,27 @@ func (a *assembler) appendTexts(t *Table, r *row) {
 			c.text.Values = append(c.text.Values, string(r.textOf(c.column)))
 		}
 	}
+	for k, i := range a.roles.kept {
+		t.Kept[k].Values = append(t.Kept[k].Values, string(r.textOf(i)))
+	}
 	if a.reader.options.Raw {
 		fields := make([]string, len(a.names.all))
 		for i := range fields {
 			fields[i] = string(r.textOf(i))
 		}
 		t.Raw = append(t.Raw, fields)
+	}
+}
+
+// describeBad adds the fields of a row to its description as a bad row.
+func (a *assembler) describeBad(bad *BadRow, r *row) {
+	for k, i := range a.roles.ids {
+		bad.ID[k] = string(r.textOf(i))
+	}
+	if a.reader.options.Raw {
+		for i := range a.names.all {
+			bad.Raw = append(bad.Raw, string(r.textOf(i)))
+		}
 	}
 }
 

@@ -377,7 +377,7 @@ func TestBadLabelsFile(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	folder := t.TempDir()
 	_, _, err := Read(folder, Options{})
-	wantError(t, err, folder+": a directory, expected a file")
+	wantError(t, err, folder+": a directory without files, expected files with rows")
 	gone := filepath.Join(folder, "gone.csv")
 	_, _, err = Read(gone, Options{})
 	wantError(t, err, gone+": no such file or directory")
@@ -414,7 +414,7 @@ func TestBadOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, libsvm, idx`},
+		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, jsonl, libsvm, idx`},
 		{Options{Format: schema.Format{Header: "maybe"}}, `--header "maybe", expected auto, yes or no`},
 		{Options{Format: schema.Format{Delimiter: ",,"}}, `--delimiter ",,"` + delimiters},
 		{Options{Format: schema.Format{Delimiter: "\""}}, `--delimiter "\""` + delimiters},

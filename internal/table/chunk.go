@@ -49,6 +49,7 @@ func (c *chunk) last() bool { return c.failed == io.EOF }
 // chunkCutter cuts a stream into chunks that end with a line feed.
 type chunkCutter struct {
 	source io.Reader
+	waits  func() bool // a read of source would wait; nil: it never does
 	policy chunkPolicy
 	rest   []byte // the start of the next chunk
 	failed error
@@ -65,9 +66,11 @@ func (k *chunkCutter) cut(c *chunk) {
 	n := copy(c.buffer, k.rest)
 	k.rest = k.rest[:0]
 	c.open, c.scanned = false, false
-	for {
-		for n < len(c.buffer)-padding && k.failed == nil {
-			n += k.readOnce(c.buffer[n : len(c.buffer)-padding])
+	for line := false; ; { // line: the text has the end of a line
+		for n < len(c.buffer)-padding && k.failed == nil && !(line && k.waits()) {
+			more := k.readOnce(c.buffer[n : len(c.buffer)-padding])
+			line = line || k.waits != nil && bytes.IndexByte(c.buffer[n:n+more], '\n') >= 0
+			n += more
 		}
 		end := n
 		if k.failed == nil {
@@ -111,12 +114,24 @@ type chunkQueue struct {
 	scan    func(*chunk) bool // parses the rows of a chunk if it can; nil: never
 	current *chunk
 	offset  int   // bytes of current that were read
-	bytes   int64 // bytes of the chunks before current
+	bytes   int64 // bytes of the chunks before current, and of the files before this one
 	pool    *scanPool
 }
 
-func newChunkQueue(source io.Reader, p chunkPolicy) *chunkQueue {
-	return &chunkQueue{cutter: chunkCutter{source: source, policy: p}}
+// newChunkQueue returns the chunks of source, which reads in.
+func newChunkQueue(source io.Reader, in *input, p chunkPolicy) *chunkQueue {
+	q := &chunkQueue{cutter: chunkCutter{source: source, policy: p}, bytes: in.before}
+	if in.live != nil {
+		q.cutter.waits = in.live.waits
+	}
+	return q
+}
+
+// waits reports whether the next record waits for bytes of a live source: the current chunk and the
+// tokenizer, which reads it, have none.
+func (q *chunkQueue) waits(l *lines) bool {
+	c := q.current
+	return q.cutter.waits != nil && c != nil && q.offset == len(c.text) && c.failed == nil && l.isBlank() && q.cutter.waits()
 }
 
 // Read implements io.Reader for the tokenizer.

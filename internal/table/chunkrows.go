@@ -14,6 +14,7 @@ type chunkRows struct {
 	symbols []symbols  // of the categorical features
 	texts   [][]string // of the columns that are kept as text
 	raw     [][]string
+	text    []string
 	fields  []span // of the current row
 
 	start   []int32 // LIBSVM: the end of the row's entries

@@ -29,7 +29,11 @@ type delimited struct {
 	text    []byte // the decoded text of a record with quotes
 	ends    []int  // the ends of its fields in text
 	starts  []int
-	empty   int // the first of the empty lines before the current line; 0: none
+	whole   []byte // the text of the record, with keeps
+	keeps   bool   // keep the text of records
+	goesOn  bool   // go on after a bad record; empty lines are ignored
+	failed  bool   // the lines have ended or failed
+	empty   int    // the first of the empty lines before the current line; 0: none
 	begun   bool
 }
 
@@ -47,7 +51,7 @@ func (d *delimited) next() (*row, error) {
 	if d.isEmpty(line) { // blanks without a line's end, at the end of the file
 		return nil, io.EOF
 	}
-	if d.empty > 0 && d.begun {
+	if d.empty > 0 && d.begun && !d.goesOn {
 		return nil, d.emptyLine()
 	}
 	d.empty, d.begun = 0, true
@@ -69,6 +73,9 @@ func (d *delimited) emptyLine() error {
 func (d *delimited) parse(line []byte) (*row, error) {
 	r := &d.current
 	r.line, r.starts, r.fields = d.lines.number, nil, r.fields[:0]
+	if d.keeps {
+		d.whole = append(d.whole[:0], line...)
+	}
 	if err := d.checkText(line, r.line, 1); err != nil {
 		return nil, err
 	}
@@ -210,10 +217,11 @@ func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 			d.text = append(append(d.text, line[i:]...), '\n')
 			size += len(line) - i + 1
 			next, err := d.lines.next()
-			if err == io.EOF || err == errLongLine || err == nil && size > d.lines.limit {
-				return nil, 0, &diag.Error{Kind: diag.Data, File: d.file, Line: opened, Column: fmt.Sprint(field),
-					Found: "a quoted field that does not end", Expected: "a closing double quote",
-					Hint: `a quote inside a quoted field is written ""`}
+			if d.keeps && err == nil {
+				d.whole = append(append(d.whole, '\n'), next...)
+			}
+			if err == io.EOF || err == errLongLine || err == nil && (size > d.lines.limit || d.isRunaway(size)) {
+				return nil, 0, d.openQuote(opened, field)
 			}
 			if err != nil {
 				return nil, 0, d.failure(err)
@@ -241,6 +249,27 @@ func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 				Expected: "a delimiter or the end of the line", Hint: `a quote inside a quoted field is written ""`}
 		}
 		return line, after, nil
+	}
+}
+
+// openQuote is the error of a quoted field that does not end.
+func (d *delimited) openQuote(line, field int) error {
+	return &diag.Error{Kind: diag.Data, File: d.file, Line: line, Column: fmt.Sprint(field),
+		Found: "a quoted field that does not end", Expected: "a closing double quote",
+		Hint: `a quote inside a quoted field is written ""`}
+}
+
+// isRunaway reports whether a quoted field is so long that its quote probably does not end.
+func (d *delimited) isRunaway(size int) bool {
+	return d.goesOn && (d.lines.number-d.current.line > mostBadLines || size > mostBadBytes)
+}
+
+// giveBack lets all lines of the last record but its first be read again: an open quote must not take good
+// rows with it.
+func (d *delimited) giveBack() {
+	if first := bytes.IndexByte(d.whole, '\n'); first >= 0 {
+		d.lines.unread(append(d.whole[first+1:], '\n'), d.current.line)
+		d.whole = d.whole[:first]
 	}
 }
 
@@ -292,7 +321,10 @@ func (d *delimited) fieldAt(before []byte) int {
 }
 
 // failure returns the error that ended the lines, with its place.
-func (d *delimited) failure(err error) error { return lineFailure(d.file, d.lines, err) }
+func (d *delimited) failure(err error) error {
+	d.failed = true
+	return lineFailure(d.file, d.lines, err)
+}
 
 // lineFailure returns the error that ended a stream of lines, with its line.
 func lineFailure(file string, l *lines, err error) error {

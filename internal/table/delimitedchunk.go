@@ -14,7 +14,7 @@ func (s *delimitedRows) appendChunk(t *Table, limit int) error {
 	c := s.chunks.current
 	p, first := &c.rows, c.rows.taken
 	s.records.begun = true
-	for ; p.taken < p.count && t.Rows() < limit; p.taken++ {
+	for ; p.taken < p.count && t.Rows()+len(t.Bad) < limit; p.taken++ {
 		line := p.lineOf(p.taken)
 		if err := s.skipZeroWeight(p, line); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (s *delimitedRows) appendChunk(t *Table, limit int) error {
 	if err := s.appendColumns(t, c, first); err != nil {
 		return err
 	}
-	if t.Rows() == limit {
+	if p.taken < p.count {
 		return nil
 	}
 	if err := s.skipZeroWeight(p, p.lines); err != nil {
@@ -93,6 +93,9 @@ func (s *delimitedRows) appendColumns(t *Table, c *chunk, first int) error {
 	}
 	if s.reader.options.Raw {
 		t.Raw = append(t.Raw, p.raw[first:p.taken]...)
+	}
+	if s.reader.options.Text {
+		t.Text = append(t.Text, p.text[first:p.taken]...)
 	}
 	return nil
 }

@@ -47,9 +47,12 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (rowSource, error) 
 	if err != nil {
 		return nil, err
 	}
-	if header != nil && h.rows == 0 && h.ended == io.EOF {
+	if header != nil && h.rows == 0 && h.ended == io.EOF && r.first == nil {
 		return nil, &diag.Error{Kind: diag.Data, File: r.file, Line: header.line, Found: "only a header line",
 			Expected: "rows below it", Fixes: []diag.Fix{{Param: "header", Value: "no", When: "if the line is a row"}}}
+	}
+	if g := r.in.growing; g != nil && header != nil {
+		g.header.Store(true)
 	}
 	s := &delimitedRows{firstRow: h.second}
 	if s.assembler, err = newAssembler(r, n, h.kinds(header != nil, r.missing)); err != nil {
@@ -77,9 +80,10 @@ func (s *delimitedRows) start(source io.Reader, line int, delimiter byte) error 
 		}
 		source, line = header.lines.rest(), header.lines.number
 	}
-	s.chunks = newChunkQueue(source, s.reader.policy)
+	s.chunks = newChunkQueue(source, s.reader.in, s.reader.policy)
 	s.records = &delimited{file: s.reader.file, lines: newLines(s.chunks), delimiter: delimiter,
-		most: MaxColumns, begun: s.names.header}
+		most: MaxColumns, begun: s.names.header, goesOn: s.reader.options.keepsBadRows()}
+	s.records.keeps, s.records.whole = s.reader.options.Text || s.records.goesOn, make([]byte, 0, 256)
 	s.records.lines.number = line
 	s.records.current.fields = make([][]byte, len(s.names.all)) // as many as in other lines
 	if c := s.newScan(); c != nil && !s.reader.policy.careful {
@@ -100,12 +104,16 @@ func headerOf(r *Reader, h *head) (*row, error) {
 	if o.detectsHeader() {
 		if m := o.Schema; m != nil && m.Header {
 			if has = hasColumnName(m, h.first.fields); !has {
-				return nil, &diag.Error{Kind: diag.Model, File: r.file, Line: h.first.line,
+				e := &diag.Error{Kind: diag.Model, File: r.file, Line: h.first.line,
 					Found: "a first line without the model's column names", Expected: "a header",
 					Fixes: matchByNumber}
+				if r.first != nil {
+					e.Kind, e.Found, e.Fixes = diag.Data, "a first line without the column names of "+r.first.file, nil
+				}
+				return nil, e
 			}
 		} else {
-			has = o.nameOneOf(h.first.fields) || h.looksHeader()
+			has = o.nameOneOf(h.first.fields) || h.looksHeader() || r.in.live != nil && h.words && hasNumeric(o.Schema)
 		}
 	}
 	if !has {
@@ -117,7 +125,7 @@ func headerOf(r *Reader, h *head) (*row, error) {
 // nameOneOf reports whether an option names, not numbers, a column that is one of the fields.
 func (o *Options) nameOneOf(fields [][]byte) bool {
 	refs := []string{o.Label, o.Weight, o.Group, o.Segment, o.Time}
-	refs = slices.Concat(refs, o.Drop, o.ID, o.Categorical, o.Numeric)
+	refs = slices.Concat(refs, o.Drop, o.ID, o.Kept, o.Categorical, o.Numeric, o.Date, o.Address)
 	for _, ref := range refs {
 		if _, what := parseNumber([]byte(ref)); ref == "" || ref == "first" || ref == "last" || what == number {
 			continue
@@ -157,7 +165,10 @@ func (s *delimitedRows) appendRows(t *Table, limit int) error {
 	if whole {
 		defer s.chunks.scanAhead()()
 	}
-	for t.Rows() < limit {
+	for t.Rows()+len(t.Bad) < limit {
+		if t.Rows()+len(t.Bad) > 0 && s.chunks.waits(s.records.lines) {
+			return nil
+		}
 		if whole {
 			if err := s.reader.outlook.check(t, s.reader.in, s.chunks.consumed()); err != nil {
 				return err
@@ -175,32 +186,56 @@ func (s *delimitedRows) appendRows(t *Table, limit int) error {
 		}
 		r, err := s.nextRecord()
 		if err != nil {
-			return err
+			if err = s.keepBad(t, r, err); err != nil {
+				return err
+			}
+			continue
 		}
 		if whole && len(t.Line) == cap(t.Line) {
 			s.reserve(t, 1, s.chunks.consumed())
 		}
-		if len(r.fields) != len(s.names.all) {
-			return s.ragged(r)
-		}
 		if err := s.appendRow(t, r); err != nil {
-			return err
+			if err = s.keepBad(t, r, err); err != nil {
+				return err
+			}
+			continue
+		}
+		if s.reader.options.Text {
+			t.Text = append(t.Text, string(s.records.whole))
 		}
 	}
 	return nil
 }
 
-// nextRecord returns the next record of the tokenizer.
+// nextRecord returns the next record of the tokenizer. With an error that the record is the cause of, it
+// returns the record if that has all its fields, otherwise nil.
 func (s *delimitedRows) nextRecord() (*row, error) {
 	if s.ended != nil {
-		return nil, s.withColumnName(s.ended)
+		return nil, s.ended
 	}
 	r, err := s.records.next()
-	if err != nil {
-		s.ended = err
-		return nil, s.withColumnName(err)
+	if err == nil && len(r.fields) != len(s.names.all) {
+		err = s.ragged(r)
 	}
-	return r, nil
+	if err == nil {
+		return r, nil
+	}
+	if err = s.withColumnName(err); s.records.failed || !s.reader.options.keepsBadRows() {
+		s.ended = err
+		return nil, err
+	}
+	s.records.giveBack()
+	bad := *diag.Of(err)
+	bad.Line = s.records.current.line
+	return nil, &bad
+}
+
+// keepBad keeps a record that is the cause of an error, nil if it has not all its fields, or returns the error.
+func (s *delimitedRows) keepBad(t *Table, r *row, err error) error {
+	if s.ended != nil {
+		return err
+	}
+	return s.assembler.keepBad(t, r, s.records.whole, err)
 }
 
 // withColumnName replaces the number of a column in an error of the tokenizer by its name.

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"toptau/internal/kernel"
@@ -23,6 +24,7 @@ type delimitedScan struct {
 	label       int          // the column, or -1
 	weight      int          // the column, or -1
 	raw         bool
+	text        bool // keep the text of rows
 	direct      bool // numbers may be parsed before the end of their field is known
 	narrow      bool // one column, whose missing values look like empty lines
 	missing     *missingSpellings
@@ -31,10 +33,11 @@ type delimitedScan struct {
 
 // columnScan is the treatment of a column's fields.
 type columnScan struct {
-	what   fieldUse
-	slot   int // the number among the features of its kind
-	column int // the column of the file
-	run    int // adjacent columns from here on with adjacent slots, whose numbers one kernel call may parse
+	what    fieldUse
+	slot    int // the number among the features of its kind
+	column  int // the column of the file
+	derived derivation
+	run     int // adjacent columns from here on with adjacent slots, whose numbers one kernel call may parse
 }
 
 type fieldUse uint8
@@ -50,7 +53,7 @@ const (
 func (s *delimitedRows) newScan() *delimitedScan {
 	r := s.reader
 	c := &delimitedScan{delimiter: s.records.delimiter, columns: make([]columnScan, len(s.names.all)),
-		missing: r.missing, label: s.roles.label, weight: s.roles.weight, raw: r.options.Raw,
+		missing: r.missing, label: s.roles.label, weight: s.roles.weight, raw: r.options.Raw, text: r.options.Text,
 		unlabelled: r.options.Unlabelled}
 	if bytes.IndexByte([]byte("0123456789+-.eE"), c.delimiter) >= 0 {
 		return nil
@@ -75,6 +78,7 @@ func (s *delimitedRows) newScan() *delimitedScan {
 			c.texts = append(c.texts, i)
 		}
 	}
+	c.texts = append(c.texts, s.roles.kept...)
 	c.planColumns(s)
 	return c
 }
@@ -87,6 +91,11 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 			kept = append(kept, i)
 		}
 	}
+	for k, i := range s.roles.features {
+		if s.derived[k].part != schema.Whole { // several features have the column
+			kept = append(kept, i)
+		}
+	}
 	all := c.raw || c.weight >= 0
 	for i := range c.columns {
 		c.columns[i].column = i
@@ -95,7 +104,7 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 		}
 	}
 	for k, i := range s.roles.features {
-		f := columnScan{what: numericField, slot: c.numeric, column: i}
+		f := columnScan{what: numericField, slot: c.numeric, column: i, derived: s.derived[k]}
 		if s.kinds[k] == schema.Categorical {
 			f = columnScan{what: categoricalField, slot: c.categorical, column: i}
 			c.categorical++
@@ -124,7 +133,12 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 func (c *delimitedScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
 	c.prepare(p, c.mostRows(k.text))
+	whole := ""
+	if c.text {
+		whole = string(k.text)
+	}
 	for at := 0; at < len(k.text); {
+		begin, row := at, p.count
 		if p.count == p.stride || c.narrow && c.isEmpty(b, at) {
 			return false
 		}
@@ -136,9 +150,17 @@ func (c *delimitedScan) scan(k *chunk) bool {
 		if at < 0 || !c.endRow(p, b) {
 			return false
 		}
+		if c.text && p.count > row {
+			p.text = append(p.text, withoutLineEnd(whole[begin:min(at, len(whole))]))
+		}
 		p.lines++
 	}
 	return true
+}
+
+// withoutLineEnd removes LF or CRLF.
+func withoutLineEnd(line string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 }
 
 // mostRows bounds the number of rows in a text without empty lines, so that the memory depends on its bytes,
@@ -161,6 +183,7 @@ func (c *delimitedScan) prepare(p *chunkRows, rows int) {
 		p.symbols[i].clear(rows)
 	}
 	p.fields = resized(p.fields, len(c.columns))
+	p.text = p.text[:0]
 	p.texts = resized(p.texts, len(c.texts))
 	for i := range p.texts {
 		p.texts[i] = resized(p.texts[i], rows)
@@ -292,6 +315,11 @@ func (c *delimitedScan) put(p *chunkRows, f *columnScan, b []byte, begin, end in
 	case keptField:
 		p.fields[f.column] = span{int32(begin), int32(end)}
 	case numericField:
+		if f.derived.part != schema.Whole {
+			v, ok := c.missing.derivedNumber(f.derived, b[begin:end])
+			p.values[f.slot*p.stride+p.count] = v
+			return ok
+		}
 		v, what := c.missing.number(b[begin:end])
 		if what != number {
 			return false

@@ -10,9 +10,14 @@
 //     spreadsheets, bzip2, xz, Parquet, UTF-16 text and others) are refused by name.
 //  2. The first 256 KiB decide the format. IDX begins with two zero bytes, a known type and a number of
 //     dimensions. LIBSVM is text in which more than half of the first 1,000 lines are a label without a colon
-//     and pairs index:value, with a pair in at least one line. Everything else is delimited text, and so is
+//     and pairs index:value, with a pair in at least one line. JSON lines begin with an object. Everything else is delimited text, and so is
 //     every text if the delimiter is set.
-//  3. The digest is the SHA-256 of the uncompressed bytes, including a byte order mark.
+//  3. The digest is the SHA-256 of the uncompressed bytes, including a byte order mark. That of several files is
+//     the SHA-256 of their digests in hexadecimal, each followed by LF.
+//  4. Several files make one table. The others are read for the schema of the first, see "Reading for a model",
+//     but their new categories are categories. A file with nothing but a header has no rows.
+//  5. Options.FileColumn names a column with the name of the file. It may be an ID, Group, Segment or Time, and
+//     never a feature.
 //
 // # Text
 //
@@ -44,11 +49,24 @@
 //  7. An empty name is replaced by the column's number. Two columns of the same name are an error. Without a
 //     header the names are the numbers.
 //
+// # JSON lines
+//
+//  1. Each line is an object (RFC 8259) in UTF-8, nested at most 64 deep. Blank lines are ignored.
+//  2. A column is a key. The keys of nested objects are joined by dots ("flow.bytes"). A list is a text, as it is
+//     written. A key that occurs twice is an error.
+//  3. The columns are the keys of the head in the order of their first appearance. Other keys are ignored with a
+//     warning. A key that a row does not have, null and an empty text are missing values.
+//  4. A column is numeric if more than half of its values in the head are JSON numbers. Texts, true and false are
+//     categories. In a numeric column a text is read like a field of delimited text.
+//  5. A model of delimited text with a header reads JSON lines, and the other way round. Columns of the model that
+//     no row of the head has are missing in those rows, but one of them must be there.
+//
 // # Columns
 //
 //  1. A column is given by its name, by its 1-based number in the file before any column is dropped, or as
 //     first or last. A name wins. Lists (Drop, ID, Categorical, Numeric) also accept elements like "1-7,43".
 //  2. All columns are features except the label and the columns of Weight, Group, Segment, Time, ID and Drop.
+//     The columns of Kept are also kept as text, in addition to their role.
 //  3. The first 10,000 rows (fewer if they take more than 64 MiB) decide the kinds. A column is numeric if
 //     more than half of its values in these rows are numbers, not counting missing ones, or if there is none.
 //     Otherwise it is categorical. The options Categorical and Numeric take precedence. Text in a numeric
@@ -103,7 +121,8 @@
 //  3. Values that are not in a dictionary get codes after it: the first 65,536 of a column one code each, all
 //     others the next code together.
 //  4. LIBSVM entries above the training width are ignored and counted in a warning.
-//  5. Weight, Group, Segment, Time and ID come from the options, not from the schema.
+//  5. ID, Group and Time are those of the schema if the file has these columns and the options set none. Weight,
+//     Segment and Kept come from the options alone.
 //
 // # How rows become a table
 //

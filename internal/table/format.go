@@ -23,6 +23,7 @@ func formats() []format {
 	return []format{
 		{schema.IDX, "an IDX file", looksIDX, newIDXRows},
 		{schema.LIBSVM, "a LIBSVM file", looksLIBSVM, newLIBSVMRows},
+		{schema.JSONLines, "JSON lines", looksJSON, newJSONRows},
 		{schema.CSV, "delimited text", func(prefix, *Options) bool { return true }, newDelimitedRows},
 	}
 }
@@ -72,6 +73,9 @@ type rowSource interface {
 
 	// finish adds to the reader's schema and warnings what only the end of the file shows.
 	finish()
+
+	// join lets the source continue the table of the first of several files. The columns match already.
+	join(first rowSource)
 
 	// columnNames returns the names of all columns of the file.
 	columnNames() []string

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"toptau/diag"
+	"toptau/schema"
 )
 
 const (
@@ -47,6 +48,9 @@ func readHead(r *Reader, source *replay, line int, delimiter byte) (*head, error
 	most := r.policy.head
 	if r.options.Schema != nil {
 		most = headRowsSchema
+	}
+	if r.in.live != nil {
+		most = 0 // the first record decides, however many rows have arrived
 	}
 	for size := first.size(); h.rows < most && size < headBytes && !h.settled(most); {
 		var next *row
@@ -162,9 +166,13 @@ func (h *head) looksHeader() bool {
 
 // kindCount counts the kinds of fields in the first rows of a column.
 type kindCount struct {
-	seen    int // fields that are not missing
-	numbers int // fields that look like numbers, NaN and infinity included
-	commas  int // fields that look like numbers with a decimal comma
+	seen      int // fields that are not missing
+	texts     int // fields that do not look like numbers
+	numbers   int // fields that look like numbers, NaN and infinity included
+	commas    int // fields that look like numbers with a decimal comma
+	epochs    int // numbers that may be times
+	dates     int
+	addresses int
 }
 
 // count counts a field.
@@ -174,10 +182,65 @@ func (c *kindCount) count(field []byte, missing *missingSpellings) {
 	}
 	c.seen++
 	if looksNumber(field) {
-		c.numbers++
-	} else if isDecimalComma(field) {
+		c.countNumber(field)
+		return
+	}
+	if isDecimalComma(field) {
 		c.commas++
 	}
+	c.countText(field)
+}
+
+// countJSON counts a value of JSON.
+func (c *kindCount) countJSON(kind jsonKind, value []byte, missing *missingSpellings) {
+	switch {
+	case kind == jsonNull || missing.has(value):
+		return
+	case kind == jsonNumber:
+		c.countNumber(value)
+	case kind == jsonText:
+		c.countText(value)
+	}
+	c.seen++
+}
+
+func (c *kindCount) countNumber(field []byte) {
+	c.numbers++
+	if c.epochs == c.numbers-1 && isEpoch(field) {
+		c.epochs++
+	}
+}
+
+// countText counts a text while all texts so far are dates, or addresses.
+func (c *kindCount) countText(field []byte) {
+	if c.dates == c.texts && looksDate(field) {
+		if _, ok := parseDate(field); ok {
+			c.dates++
+		}
+	}
+	if c.addresses == c.texts && looksAddress(field) {
+		if _, ok := parseAddress(field); ok {
+			c.addresses++
+		}
+	}
+	c.texts++
+}
+
+// leastRecognised is the number of values, all of them times or addresses, that makes a column one of times or
+// addresses. Chosen by hand: a few codes may look like either.
+const leastRecognised = 10
+
+// parts returns the features that a column is replaced by, nil if it is a feature itself.
+func (c *kindCount) parts(name string) []schema.Part {
+	switch {
+	case c.seen < leastRecognised:
+		return nil
+	case c.dates == c.seen, c.epochs == c.seen && namesEpoch(name):
+		return timeParts
+	case c.addresses == c.seen:
+		return addressParts
+	}
+	return nil
 }
 
 // isDecimalComma reports whether a field is a number with a comma as decimal point.

@@ -53,5 +53,11 @@ func (s *idxRows) nextRow() (*row, error) {
 	return &s.row, err
 }
 
+// text implements rowReader.
+func (s *idxRows) text() []byte { return nil }
+
+// hasRow implements rowReader.
+func (s *idxRows) hasRow() bool { return false }
+
 // consumed implements rowReader.
 func (s *idxRows) consumed() int64 { return int64(s.items.item) * int64(s.items.size*s.items.cols) }

@@ -26,7 +26,12 @@ type input struct {
 	reader      io.Reader
 	compression string // "", "gzip" or "zstd"
 	digest      hash.Hash
-	size        int64 // the expected number of bytes, 0 if unknown; a file may give a wrong one
+	growing     *GrowingFile // what reader reads, if it is one
+	live        *live        // reader, if rows are to be returned as they arrive; otherwise nil
+	regular     bool         // a regular file
+	before      int64        // the bytes of the files before this one, if several make one table
+	count       int64        // bytes read
+	size        int64        // the expected number of bytes, 0 if unknown; a file may give a wrong one
 	closers     []func() error
 }
 
@@ -106,11 +111,29 @@ func newInput(file string, r io.Reader) (*input, error) {
 		}
 		in.reader = raw
 	}
+	in.growing, _ = r.(*GrowingFile)
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		info, err := f.Stat()
+		in.regular = err == nil && info.Mode().IsRegular()
+	}
 	if f, ok := r.(*os.File); ok {
 		in.size = sizeOf(f, in.compression, head)
 	}
 	return in, nil
 }
+
+// readAhead lets the input know when a read would wait. Regular files never wait.
+func (in *input) readAhead() {
+	if in.regular {
+		return
+	}
+	in.live = newLive(in.context, in.reader)
+	in.reader = in.live
+	in.closers = append(in.closers, in.live.stop)
+}
+
+// waits reports whether a read of a live source would wait for bytes to arrive.
+func (in *input) waits() bool { return in.live != nil && in.live.waits() }
 
 // foreignFormat returns a description of a file that is not a table but often mistaken for one, "" for
 // others.
@@ -146,6 +169,10 @@ func (in *input) Read(p []byte) (int, error) {
 	}
 	n, err := in.reader.Read(p)
 	in.digest.Write(p[:n])
+	in.count += int64(n)
+	if err != nil && in.context != nil && in.context.Err() != nil {
+		return n, in.context.Err()
+	}
 	if err != nil && err != io.EOF {
 		err = in.failure(err)
 	}

@@ -47,7 +47,7 @@ func newLIBSVMRows(r *Reader, _ prefix, source io.Reader) (rowSource, error) {
 		}
 		cols = m.Width
 	}
-	s := &libsvmRows{reader: r, chunks: newChunkQueue(source, r.policy), limit: MaxFeatures}
+	s := &libsvmRows{reader: r, chunks: newChunkQueue(source, r.in, r.policy), limit: MaxFeatures}
 	if cols > 0 {
 		s.limit = cols
 	}
@@ -66,7 +66,10 @@ func (s *libsvmRows) appendRows(t *Table, limit int) error {
 	if whole {
 		defer s.chunks.scanAhead()()
 	}
-	for t.Rows() < limit {
+	for t.Rows()+len(t.Bad) < limit {
+		if t.Rows()+len(t.Bad) > 0 && s.chunks.waits(s.lines) {
+			return nil
+		}
 		if whole {
 			if err := s.reader.outlook.check(t, s.reader.in, s.chunks.consumed()); err != nil {
 				return err
@@ -95,7 +98,10 @@ func (s *libsvmRows) appendRows(t *Table, limit int) error {
 			return lineFailure(s.reader.file, s.lines, err)
 		}
 		if err := s.appendLine(t, line); err != nil {
-			return err
+			err = s.reader.keepBadRow(t, err, BadRow{Line: s.lines.number, Text: string(line)})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -120,7 +126,7 @@ func (s *libsvmRows) appendLine(t *Table, line []byte) error {
 		}
 		return nil
 	}
-	if s.empty > 0 && s.begun {
+	if s.empty > 0 && s.begun && !s.reader.options.keepsBadRows() {
 		return &diag.Error{Kind: diag.Data, File: s.reader.file, Line: s.empty, Found: "an empty line",
 			Expected: "a label, with or without features"}
 	}
@@ -160,6 +166,9 @@ func (s *libsvmRows) appendRow(t *Table, text []byte) error {
 		t.Raw = append(t.Raw, []string{string(text)})
 	}
 	t.Line = append(t.Line, s.lines.number)
+	if s.reader.options.Text {
+		t.Text = append(t.Text, string(text))
+	}
 	return nil
 }
 
@@ -288,6 +297,11 @@ func (s *libsvmRows) wrong(found, expected, hint string) *diag.Error {
 
 // columnNames implements rowSource. Table.Raw has a row as one field.
 func (s *libsvmRows) columnNames() []string { return []string{string(s.reader.format.name)} }
+
+// join implements rowSource.
+func (s *libsvmRows) join(first rowSource) {
+	s.reader.schema.Width = first.(*libsvmRows).reader.schema.Width
+}
 
 // checkEnd implements rowSource.
 func (s *libsvmRows) checkEnd() error {

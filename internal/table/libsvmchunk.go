@@ -16,7 +16,7 @@ func (s *libsvmRows) appendChunk(t *Table, limit int) error {
 	}
 	begin := p.entriesBefore(first)
 	shift := int64(len(x.Index)) - int64(begin)
-	for ; p.taken < p.count && t.Rows() < limit; p.taken++ {
+	for ; p.taken < p.count && t.Rows()+len(t.Bad) < limit; p.taken++ {
 		s.lines.number = before + p.taken - first + 1
 		class, err := s.classOf(p, c.text)
 		if err != nil {
@@ -32,6 +32,9 @@ func (s *libsvmRows) appendChunk(t *Table, limit int) error {
 	x.Value = append(x.Value, p.value[begin:end]...)
 	if s.reader.options.Raw {
 		t.Raw = append(t.Raw, p.raw[first:p.taken]...)
+	}
+	if s.reader.options.Text {
+		t.Text = append(t.Text, p.text[first:p.taken]...)
 	}
 	if p.taken == p.count {
 		s.chunks.markRead()

@@ -18,13 +18,14 @@ type libsvmScan struct {
 	labels     bool // the lines have labels
 	unlabelled bool // labels may be absent or missing
 	raw        bool
+	text       bool // keep the text of rows
 	missing    *missingSpellings
 }
 
 func (s *libsvmRows) newScan() *libsvmScan {
 	o := &s.reader.options
 	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil,
-		unlabelled: o.Unlabelled, raw: o.Raw, missing: s.reader.missing}
+		unlabelled: o.Unlabelled, raw: o.Raw, text: o.Text, missing: s.reader.missing}
 }
 
 // scan parses a chunk. It returns false if it gives up.
@@ -48,6 +49,9 @@ func (c *libsvmScan) scan(k *chunk) bool {
 		if c.raw {
 			p.raw[p.count] = []string{string(trimBlanks(b[begin:at]))}
 		}
+		if c.text {
+			p.text = append(p.text, string(trimBlanks(b[begin:at])))
+		}
 		if b[at] == '\r' {
 			at++
 		}
@@ -67,7 +71,7 @@ func (c *libsvmScan) prepare(p *chunkRows, rows int) {
 	p.beyond, p.beyondFirst = 0, 0
 	p.start = resized(p.start, rows)
 	p.top = resized(p.top, rows)
-	p.index, p.value = p.index[:0], p.value[:0]
+	p.index, p.value, p.text = p.index[:0], p.value[:0], p.text[:0]
 	p.labels.clear(rows)
 	p.tally = p.tally[:0]
 	if c.raw {

@@ -143,6 +143,27 @@ func (l *lines) cut() ([]byte, bool) {
 	return nil, false
 }
 
+// hasLine reports whether the buffer has the end of a line.
+func (l *lines) hasLine() bool {
+	return l.lf >= 0 || bytes.IndexByte(l.buffer[min(l.noLF, l.end):l.end], '\n') >= 0
+}
+
+// isBlank reports whether the buffer has only blanks and line ends.
+func (l *lines) isBlank() bool {
+	for _, c := range l.buffer[l.begin:l.end] {
+		if !isBlank(c) && !isLineEnd(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// unread gives the lines of text back, so that next returns them again. number is that of the line before.
+func (l *lines) unread(text []byte, number int) {
+	l.buffer = append(bytes.Clone(text), l.buffer[l.begin:l.end]...)
+	l.begin, l.seen, l.noLF, l.lf, l.end, l.number = 0, 0, 0, -1, len(l.buffer), number
+}
+
 // advance begins the next line at i.
 func (l *lines) advance(i int) {
 	l.begin, l.seen = i, i

@@ -22,8 +22,8 @@ type matching struct {
 // hasColumnName reports whether one of the fields is the name of a feature or of the label.
 func hasColumnName(m *schema.Schema, fields [][]byte) bool {
 	known := map[string]bool{}
-	for _, c := range m.Columns {
-		known[c.Name] = true
+	for i := range m.Columns {
+		known[m.Columns[i].FileColumn()] = true
 	}
 	if m.Label != nil {
 		known[m.Label.Name] = true
@@ -31,17 +31,25 @@ func hasColumnName(m *schema.Schema, fields [][]byte) bool {
 	return slices.ContainsFunc(fields, func(f []byte) bool { return known[string(trimBlanks(f))] })
 }
 
+// hasNumeric reports whether a feature is numeric. Then a row without any number is a header.
+func hasNumeric(m *schema.Schema) bool {
+	return m != nil && slices.ContainsFunc(m.Columns, func(c schema.Column) bool { return c.Kind == schema.Numeric })
+}
+
 // matchNames finds the schema's columns by name.
 func matchNames(m *schema.Schema, n *names) matching {
 	g := matching{label: -1}
 	known := map[string]bool{}
-	for _, c := range m.Columns {
-		known[c.Name] = true
-		i, ok := n.index[c.Name]
+	for k := range m.Columns {
+		name := m.Columns[k].FileColumn()
+		i, ok := n.index[name]
 		if !ok {
-			g.missing = append(g.missing, c.Name)
+			if !known[name] { // several features may come from one column
+				g.missing = append(g.missing, name)
+			}
 			i = -1
 		}
+		known[name] = true
 		g.features = append(g.features, i)
 	}
 	for _, c := range m.Others {
@@ -58,8 +66,8 @@ func matchNames(m *schema.Schema, n *names) matching {
 			g.extra = append(g.extra, name)
 		}
 	}
-	for _, k := range outOfOrder(g.features) {
-		g.reordered = append(g.reordered, m.Columns[k].Name)
+	for _, k := range outOfOrder(distinct(g.features)) {
+		g.reordered = append(g.reordered, m.Columns[k].FileColumn())
 	}
 	return g
 }
@@ -85,7 +93,9 @@ func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 	for _, c := range m.Columns {
 		i := place(c.Number)
 		if i < 0 {
-			g.missing = append(g.missing, c.Name)
+			if name := c.FileColumn(); !slices.Contains(g.missing, name) {
+				g.missing = append(g.missing, name)
+			}
 		}
 		g.features = append(g.features, i)
 	}
@@ -96,6 +106,17 @@ func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 		g.extra = append(g.extra, n.all[i])
 	}
 	return g
+}
+
+// distinct returns a copy in which places that repeat the one before are -1.
+func distinct(places []int) []int {
+	list := slices.Clone(places)
+	for k := 1; k < len(list); k++ {
+		if places[k] == places[k-1] {
+			list[k] = -1
+		}
+	}
+	return list
 }
 
 // outOfOrder returns the indices of the places that are not part of the longest ascending subsequence.
@@ -134,7 +155,7 @@ func outOfOrder(places []int) []int {
 }
 
 // missingColumns returns the error of a file without some columns of the model.
-func (g *matching) missingColumns(file string, want int) error {
+func (g *matching) missingColumns(r *Reader, want int) error {
 	if len(g.missing) == 0 {
 		return nil
 	}
@@ -145,19 +166,27 @@ func (g *matching) missingColumns(file string, want int) error {
 	if len(g.reordered) > 0 {
 		parts = append(parts, "columns in another order: "+quotedList(g.reordered, 20))
 	}
-	return &diag.Error{Kind: diag.Model, File: file, Found: strings.Join(parts, "; "),
+	e := &diag.Error{Kind: diag.Model, File: r.file, Found: strings.Join(parts, "; "),
 		Expected: fmt.Sprintf("the %s that the model was trained on", text.Plural(want, "column"))}
+	if r.first != nil {
+		e.Kind, e.Expected = diag.Data, "the columns of "+r.first.file
+	}
+	return e
 }
 
 // warn reports columns that are ignored or in another order.
 func (g *matching) warn(r *Reader) {
+	who, where := "the model", "training"
+	if r.first != nil {
+		who, where = r.first.file, r.first.file
+	}
 	if len(g.extra) > 0 {
-		r.warn("extra_columns", fmt.Sprintf("%s: ignored, because the model does not know %s: %s",
-			r.file, themOrIt(len(g.extra)), quotedList(g.extra, 20)))
+		r.warn("extra_columns", fmt.Sprintf("%s: ignored, because %s does not know %s: %s",
+			r.file, who, themOrIt(len(g.extra)), quotedList(g.extra, 20)))
 	}
 	if len(g.reordered) > 0 {
-		r.warn("reordered_columns", fmt.Sprintf("%s: matched by name in another order than in training: %s",
-			r.file, quotedList(g.reordered, 20)))
+		r.warn("reordered_columns", fmt.Sprintf("%s: matched by name in another order than in %s: %s",
+			r.file, where, quotedList(g.reordered, 20)))
 	}
 }
 
@@ -187,9 +216,9 @@ func (a *assembler) matchSchema() error {
 	}
 	g.extra = slices.DeleteFunc(g.extra, func(name string) bool {
 		i := a.names.index[name]
-		return a.roles.other[i] || i == a.roles.label
+		return a.roles.other[i] || i == a.roles.label || slices.Contains(a.roles.kept, i)
 	})
-	if err := g.missingColumns(r.file, len(m.Columns)); err != nil {
+	if err := g.missingColumns(r, len(m.Columns)); err != nil {
 		return err
 	}
 	if o.Label == "" && o.LabelsFile == "" {
@@ -203,13 +232,14 @@ func (a *assembler) matchSchema() error {
 	for k, i := range g.features {
 		c := m.Columns[k]
 		a.kinds = append(a.kinds, c.Kind)
+		a.derived = append(a.derived, derivationOf(&c))
 		codes := map[string]int32{}
 		for code, value := range c.Dictionary {
 			codes[value] = int32(code)
 		}
 		a.codes = append(a.codes, codes)
 		r.table.Columns = append(r.table.Columns, Column{Name: c.Name, Number: i + 1, Kind: c.Kind,
-			Dictionary: slices.Clone(c.Dictionary)})
+			Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return nil
 }

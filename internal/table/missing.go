@@ -39,6 +39,14 @@ func (m *missingSpellings) has(field []byte) bool {
 	return false
 }
 
+// derivedNumber returns the numeric part of a field; NaN if it is missing.
+func (m *missingSpellings) derivedNumber(d derivation, field []byte) (float64, bool) {
+	if m.has(field) {
+		return math.NaN(), true
+	}
+	return d.number(field)
+}
+
 // number parses a field of a numeric column. A missing value is NaN and counts as a number.
 func (m *missingSpellings) number(field []byte) (float64, numeral) {
 	if len(field) == 0 || m.numbers && m.has(field) {

@@ -20,6 +20,9 @@ type Options struct {
 	Unlabelled bool            // the label column may be absent; missing and other labels are Unknown
 	Raw        bool            // keep every field in Table.Raw
 	Context    context.Context // reading fails with its error once it ends; nil: never
+	Live       bool            // Next returns the rows that have arrived instead of waiting for more
+	OnBadRow   BadRowPolicy    // what Next does with a row that cannot be read
+	Text       bool            // keep the text of every row in Table.Text
 	Packed     bool            // store columns and lines in few bytes, for the methods of Column and LineOf
 }
 

@@ -2,6 +2,7 @@ package table
 
 import (
 	"slices"
+	"strconv"
 
 	"toptau/schema"
 )
@@ -20,6 +21,20 @@ func (c *Column) Code(row int) int32 {
 		return c.Codes[row]
 	}
 	return c.segments[row/segmentRows].whole(row % segmentRows)
+}
+
+// Text returns a value as text: a number in its shortest form, a category, or nothing if the value is missing.
+func (c *Column) Text(row int) string {
+	if c.Kind == schema.Categorical {
+		if code := c.Code(row); code >= 0 {
+			return c.Dictionary[code]
+		}
+		return ""
+	}
+	if x := c.Value(row); x == x {
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return ""
 }
 
 // AllValues returns the values of all rows of a numeric column. The caller must not change them.

@@ -1,6 +1,9 @@
 package table
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"math"
 	"slices"
@@ -24,11 +27,16 @@ type Reader struct {
 	outlook    outlook
 	warnings   []diag.Warning
 	schema     schema.Schema
-	total      int    // rows returned
-	packs      bool   // all rows go to one table with packed columns
-	ended      error  // the error that ended the rows, io.EOF at the end
-	finished   bool   // the end has been checked
-	label      string // the name of the label column
+	total      int          // rows returned
+	more       []string     // the files that follow
+	active     *Reader      // of the current file: this one, or that of a further file
+	first      *Reader      // of the first file, if this one reads a further file
+	several    bool         // several files make the table
+	digests    bytes.Buffer // of the files that were closed
+	packs      bool         // all rows go to one table with packed columns
+	ended      error        // the error that ended the rows, io.EOF at the end
+	finished   bool         // the end has been checked
+	label      string       // the name of the label column
 }
 
 // Info describes a file that was read to its end.
@@ -56,6 +64,9 @@ func NewReader(file string, r io.Reader, o Options) (*Reader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	if files, ok := r.(*Files); ok {
+		return newFilesReader(files, o, defaultPolicy())
+	}
 	if named, ok := r.(interface{ Name() string }); ok && file == "" {
 		file = named.Name()
 	}
@@ -66,22 +77,23 @@ func NewReader(file string, r io.Reader, o Options) (*Reader, error) {
 	return newReader(in, o, defaultPolicy())
 }
 
-// Open opens a file, or standard input for "-", and returns its NewReader.
+// Open opens the files of a path (see OpenFiles), or standard input for "-", and returns their NewReader.
 func Open(path string, o Options) (*Reader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	in, err := openInput(path)
+	files, err := OpenFiles(path)
 	if err != nil {
 		return nil, err
 	}
-	return newReader(in, o, defaultPolicy())
+	return newFilesReader(files, o, defaultPolicy())
 }
 
 // newReader starts to read. It closes its input if that fails.
 func newReader(in *input, o Options, p chunkPolicy) (*Reader, error) {
 	in.context = o.Context
 	r := &Reader{file: in.file, options: o, in: in, policy: p, table: Table{File: in.file}}
+	r.active = r
 	if err := r.start(); err != nil {
 		r.Close()
 		return nil, err
@@ -94,16 +106,30 @@ func (r *Reader) start() error {
 	if err := r.startLabels(); err != nil {
 		return err
 	}
-	p, source, err := readPrefix(r.in)
+	p, source, err := r.readPrefix()
 	if err != nil {
 		return err
 	}
 	if r.format = formatNamed(r.options.Format.Format); r.format == nil {
 		r.format = detectFormat(p, &r.options)
 	}
+	if r.first != nil && r.format.name != r.first.format.name {
+		return r.otherFormat()
+	}
 	r.schema.Format = r.format.name
 	r.rows, err = r.format.newRows(r, p, source)
 	return err
+}
+
+// readPrefix returns what decides the format, and a reader of the whole file.
+func (r *Reader) readPrefix() (prefix, io.Reader, error) {
+	if r.options.Live {
+		r.in.readAhead()
+	}
+	if r.in.live != nil {
+		return r.in.live.readFirstLine(r.in)
+	}
+	return readPrefix(r.in)
 }
 
 // startLabels prepares labels and missing values from the options and the schema.
@@ -143,8 +169,8 @@ func (r *Reader) refuseColumns(label string) error {
 		set   bool
 	}{
 		{"label", label != ""}, {"weight", o.Weight != ""}, {"group", o.Group != ""}, {"segment", o.Segment != ""},
-		{"time", o.Time != ""}, {"id", len(o.ID) > 0}, {"categorical", len(o.Categorical) > 0},
-		{"numeric", len(o.Numeric) > 0},
+		{"time", o.Time != ""}, {"date", len(o.Date) > 0}, {"address", len(o.Address) > 0}, {"id", len(o.ID) > 0}, {"categorical", len(o.Categorical) > 0},
+		{"numeric", len(o.Numeric) > 0}, {"by", len(o.Kept) > 0},
 	} {
 		if f.set {
 			return r.refusal(f.param)
@@ -163,7 +189,7 @@ func (r *Reader) refusal(param string) error {
 const defaultChunk = 1000
 
 // Next returns at least one and at most maxRows further rows (by default 1,000), valid until the following
-// call. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
+// call. With Options.Live it does not wait for more rows if it has some. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
 // only the whole file shows, such as a class without rows, takes the place of io.EOF.
 func (r *Reader) Next(maxRows int) (*Table, error) {
 	if maxRows <= 0 {
@@ -171,11 +197,11 @@ func (r *Reader) Next(maxRows int) (*Table, error) {
 	}
 	for r.ended == nil {
 		r.table.reset()
-		r.ended = r.rows.appendRows(&r.table, maxRows)
+		r.ended = r.appendRows(&r.table, maxRows)
 		if r.labels.bad || r.ended != nil && r.ended != io.EOF {
 			continue // bad labels are counted to the end, for the message
 		}
-		if n := r.table.Rows(); n > 0 {
+		if n := r.table.Rows(); n+len(r.table.Bad) > 0 {
 			r.total += n
 			return &r.table, nil
 		}
@@ -194,6 +220,9 @@ func (r *Reader) finish() error {
 		return err
 	}
 	r.rows.finish()
+	if r.active != r {
+		r.closeFile(r.active)
+	}
 	return r.ended
 }
 
@@ -210,7 +239,7 @@ func (r *Reader) checkEnd() error {
 		}
 		return e
 	}
-	if err := r.rows.checkEnd(); err != nil || r.options.Unlabelled {
+	if err := r.active.rows.checkEnd(); err != nil || r.options.Unlabelled {
 		return err
 	}
 	e := diag.Error{Kind: diag.Data, File: r.file, Column: r.label}
@@ -247,14 +276,21 @@ func (r *Reader) Names() []string { return r.rows.columnNames() }
 func (r *Reader) Warnings() []diag.Warning { return r.warnings }
 
 // Digest returns the SHA-256 of the uncompressed bytes in hexadecimal. It is valid at the end.
-func (r *Reader) Digest() string { return r.in.sum() }
+// That of several files is the digest of their digests, each with a line end.
+func (r *Reader) Digest() string {
+	if !r.several {
+		return r.in.sum()
+	}
+	sum := sha256.Sum256(append([]byte(r.in.sum()+"\n"), r.digests.Bytes()...))
+	return hex.EncodeToString(sum[:])
+}
 
 // Schema returns the schema for reading another file the same way. Its dictionaries are complete at the end.
 func (r *Reader) Schema() schema.Schema {
 	s := r.schema
 	for _, c := range r.table.Columns {
 		s.Columns = append(s.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: c.Kind,
-			Dictionary: slices.Clone(c.Dictionary)})
+			Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return s
 }
@@ -280,6 +316,9 @@ func (r *Reader) Info() Info {
 // Close closes the file. The tables that were returned stay valid.
 func (r *Reader) Close() error {
 	err := r.in.Close()
+	if r.active != nil && r.active != r {
+		r.active.in.Close()
+	}
 	if r.labelsFile != nil {
 		if e := r.labelsFile.in.Close(); err == nil {
 			err = e

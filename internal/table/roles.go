@@ -2,6 +2,7 @@ package table
 
 import (
 	"slices"
+	"strings"
 
 	"toptau/diag"
 	"toptau/schema"
@@ -16,14 +17,17 @@ type roles struct {
 	segment  int
 	time     int
 	ids      []int
+	kept     []int // kept as text besides their role
+	fileID   bool  // the name of the file is an id as well
 
 	other  []bool // by column: neither feature nor label
 	forced map[int]schema.Kind
+	parts  map[int][]schema.Part // of the columns that the options name as times or addresses
 }
 
 // newRoles gives columns the roles that the options name.
 func newRoles(o *Options, n *names) (*roles, error) {
-	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}}
+	r := &roles{other: make([]bool, len(n.all)), forced: map[int]schema.Kind{}, parts: map[int][]schema.Part{}}
 	for _, f := range []struct {
 		param, ref string
 		to         *int
@@ -34,6 +38,10 @@ func newRoles(o *Options, n *names) (*roles, error) {
 		{"segment", o.Segment, &r.segment},
 		{"time", o.Time, &r.time},
 	} {
+		if o.isFileColumn(f.ref) && f.to != &r.label && f.to != &r.weight {
+			*f.to = -1
+			continue
+		}
 		i, err := n.findOne(f.param, f.ref)
 		if err != nil {
 			return nil, err
@@ -44,8 +52,27 @@ func newRoles(o *Options, n *names) (*roles, error) {
 		}
 	}
 	var err error
-	if r.ids, err = n.findAll("id", o.ID); err != nil {
+	ids := o.ID
+	if o.FileColumn != "" {
+		ids = nil
+		for part := range strings.SplitSeq(strings.Join(o.ID, ","), ",") {
+			if part = strings.TrimSpace(part); o.isFileColumn(part) {
+				r.fileID = true
+			} else if part != "" {
+				ids = append(ids, part)
+			}
+		}
+	}
+	if r.ids, err = n.findAll("id", ids); err != nil {
 		return nil, err
+	}
+	r.remember(o, n)
+	for _, ref := range o.Kept {
+		i, err := n.findOne("", ref)
+		if err != nil {
+			return nil, err
+		}
+		r.kept = append(r.kept, i)
 	}
 	dropped, err := n.findAll("drop", o.Drop)
 	if err != nil {
@@ -58,6 +85,32 @@ func newRoles(o *Options, n *names) (*roles, error) {
 		return nil, err
 	}
 	return r, r.forceKinds(o, n)
+}
+
+// remember gives columns the roles that they had in the training file of a schema, where the options set none.
+// A file need not have these columns. Rows without labels are only scored: they have no use for groups and times.
+func (r *roles) remember(o *Options, n *names) {
+	s := o.Schema
+	if s == nil {
+		return
+	}
+	if len(r.ids) == 0 {
+		ids, err := n.findAll("", s.ID)
+		if err == nil {
+			r.ids = ids
+		}
+	}
+	if o.Unlabelled {
+		return
+	}
+	for _, f := range []struct {
+		ref string
+		to  *int
+	}{{s.Group, &r.group}, {s.Time, &r.time}} {
+		if i, found := n.find(f.ref); found && *f.to < 0 && f.ref != "" {
+			*f.to, r.other[i] = i, true
+		}
+	}
 }
 
 // checkLabel refuses a label that is also the weight or dropped.
@@ -102,6 +155,22 @@ func (r *roles) forceKinds(o *Options, n *names) error {
 			return sameColumn(n, i, "categorical", "numeric")
 		}
 		r.forced[i] = schema.Numeric
+	}
+	for _, f := range []struct {
+		param string
+		refs  []string
+		parts []schema.Part
+	}{{"date", o.Date, append(slices.Clone(timeParts), schema.Seconds)}, {"address", o.Address, addressParts}} {
+		columns, err := n.findAll(f.param, f.refs)
+		if err != nil {
+			return err
+		}
+		for _, i := range columns {
+			if k, ok := r.forced[i]; ok {
+				return sameColumn(n, i, string(k), f.param)
+			}
+			r.parts[i] = f.parts
+		}
 	}
 	return nil
 }

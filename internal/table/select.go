@@ -7,7 +7,7 @@ func (t *Table) Select(rows []int) *Table {
 	s := &Table{File: t.File, Label: selectRows(t.Label, rows), Weight: selectRows(t.Weight, rows), Raw: selectRows(t.Raw, rows)}
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary}
+		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt}
 		for _, row := range rows {
 			if c.Kind == schema.Categorical {
 				column.Codes = append(column.Codes, c.Code(row))
@@ -29,7 +29,18 @@ func (t *Table) Select(rows []int) *Table {
 	for _, id := range t.ID {
 		s.ID = append(s.ID, *id.selectRows(rows))
 	}
+	for _, kept := range t.Kept {
+		s.Kept = append(s.Kept, *kept.selectRows(rows))
+	}
 	s.Group, s.Segment, s.Time = t.Group.selectRows(rows), t.Segment.selectRows(rows), t.Time.selectRows(rows)
+	for i, row := range rows {
+		if len(t.Parts) == 0 {
+			break
+		}
+		if file := t.FileOf(row); i == 0 || file != s.Parts[len(s.Parts)-1].File {
+			s.Parts = append(s.Parts, FilePart{First: i, File: file})
+		}
+	}
 	s.Line = make([]int, len(rows))
 	for i, row := range rows {
 		s.Line[i] = t.LineOf(row)

@@ -19,6 +19,9 @@ type prefix struct {
 	whole bool // it is the whole file
 }
 
+// byteOrderMark may be the first bytes of a text.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // readPrefix reads the prefix of a file and returns it, and a reader of the whole file without its byte order
 // mark.
 func readPrefix(r io.Reader) (prefix, io.Reader, error) {
@@ -28,7 +31,7 @@ func readPrefix(r io.Reader) (prefix, io.Reader, error) {
 		// The bytes before the failure are read again, so that the error has the line.
 		r = &failing{err}
 	}
-	p := prefix{bytes: bytes.TrimPrefix(buffer[:n], []byte("\xef\xbb\xbf")), whole: err != nil}
+	p := prefix{bytes: bytes.TrimPrefix(buffer[:n], byteOrderMark), whole: err != nil}
 	if n == 0 && err != io.EOF {
 		return p, nil, err
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 
 	"toptau/diag"
 	"toptau/schema"
@@ -14,17 +15,21 @@ const MaxColumns = 25_000
 
 // Table holds rows of a file, column by column. Every slice that is not nil has Rows elements.
 type Table struct {
-	File    string   // as the user wrote it; "-" is standard input
-	Columns []Column // the features in the order of the file, or of the Schema; none if Sparse is set
-	Sparse  *Sparse  // the features of a LIBSVM file, otherwise nil
+	File    string     // as the user wrote it; "-" is standard input
+	Parts   []FilePart // if several files make the table: where the rows of each begin
+	Columns []Column   // the features in the order of the file, or of the Schema; none if Sparse is set
+	Sparse  *Sparse    // the features of a LIBSVM file, otherwise nil
 	Label   []Class
 	Weight  []float64 // greater than 0; nil: no weight column, all weights are 1
 	ID      []Text    // the columns of Options.ID in the order given
 	Group   *Text     // nil if the option is not set; Segment and Time likewise
 	Segment *Text
 	Time    *Text
+	Kept    []Text     // the columns of Options.Kept in the order given
 	Line    []int      // the line on which the row begins, for IDX the number of the item; 1-based
 	Raw     [][]string // all fields of the row in the order of the file; nil unless Options.Raw
+	Text    []string   // the text of the row, without the end of its line; nil unless Options.Text
+	Bad     []BadRow   // with KeepBadRow: rows that could not be read, in their order; not counted by Rows
 
 	first, adjacent int // if Line is nil: the line of the first row, and the number of rows
 }
@@ -60,8 +65,12 @@ func (t *Table) dropLines() {
 
 // Column is a feature. Its values are slices, or packed (Options.Packed); its methods read both forms.
 type Column struct {
-	Name       string // from the header, otherwise the number in decimal
-	Number     int    // 1-based in the file that was read
+	Name       string      // from the header, otherwise the number in decimal; with Part followed by its name
+	Part       schema.Part // what is taken from a time or an address
+	Source     string      // with Part: the name of the file's column
+	Origin     float64     // as in schema.Column
+	Salt       string      // as in schema.Column: the dictionary has hashes
+	Number     int         // 1-based in the file that was read
 	Kind       schema.Kind
 	Values     []float64 // numeric: finite, or NaN for a missing value
 	Codes      []int32   // categorical: the index in Dictionary, or -1 for a missing value
@@ -73,9 +82,12 @@ type Column struct {
 // Text is a column that is kept as text and is not a feature.
 type Text struct {
 	Name   string
-	Number int
+	Number int // 1-based in the file; fileColumn: the name of the file
 	Values []string
 }
+
+// fileColumn is the number of the column of file names.
+const fileColumn = -1
 
 // Sparse holds the features of LIBSVM rows. Row i has the entries Start[i] to Start[i+1]-1. Entries of value
 // 0 are left out.
@@ -84,6 +96,15 @@ type Sparse struct {
 	Start []int64  // Rows + 1 elements, Start[0] = 0
 	Index []uint32 // 0-based, ascending in a row, below Cols
 	Value []float64
+}
+
+// At returns the value of an index (0-based) in a row, 0 if the row does not have it.
+func (s *Sparse) At(row int, index uint32) float64 {
+	first, last := s.Start[row], s.Start[row+1]
+	if i, found := slices.BinarySearch(s.Index[first:last], index); found {
+		return s.Value[first+int64(i)]
+	}
+	return 0
 }
 
 // Class is the class of a row's label by the rule of Options.Positive.
@@ -127,22 +148,38 @@ func (t *Table) reset() {
 	if s := t.Sparse; s != nil {
 		s.Start, s.Index, s.Value = s.Start[:1], s.Index[:0], s.Value[:0]
 	}
-	for _, c := range t.texts() {
+	for _, c := range append(t.texts(), t.fileTexts()...) {
 		c.Values = c.Values[:0]
 	}
+	t.Parts = t.Parts[:0]
 	t.Label, t.Line, t.Weight, t.Raw = t.Label[:0], t.Line[:0], t.Weight[:0], t.Raw[:0]
+	t.Text, t.Bad = t.Text[:0], t.Bad[:0]
 }
 
-// texts returns all text columns.
+// texts returns the text columns of the file.
 func (t *Table) texts() []*Text {
+	return t.textsWhere(func(c *Text) bool { return c.Number != fileColumn })
+}
+
+// fileTexts returns the text columns that hold the name of the file.
+func (t *Table) fileTexts() []*Text {
+	return t.textsWhere(func(c *Text) bool { return c.Number == fileColumn })
+}
+
+func (t *Table) textsWhere(which func(*Text) bool) []*Text {
 	var all []*Text
 	for i := range t.ID {
-		all = append(all, &t.ID[i])
+		if which(&t.ID[i]) {
+			all = append(all, &t.ID[i])
+		}
 	}
 	for _, c := range []*Text{t.Group, t.Segment, t.Time} {
-		if c != nil {
+		if c != nil && which(c) {
 			all = append(all, c)
 		}
+	}
+	for i := range t.Kept {
+		all = append(all, &t.Kept[i])
 	}
 	return all
 }

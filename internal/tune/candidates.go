@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/parallel"
@@ -82,6 +84,16 @@ func (c *candidates) nothingUsable() error {
 	if c.firstError != nil && !slices.ContainsFunc(c.list, func(c Candidate) bool { return c.Status == Fitted }) {
 		return c.firstError
 	}
+	least := int64(0)
+	for i := range c.list {
+		if c.list[i].usable(0) && (least == 0 || c.list[i].Bytes < least) {
+			least = c.list[i].Bytes
+		}
+	}
+	if least > 0 {
+		return &diag.Error{Kind: diag.Usage, Param: "max-size", Found: text.Count(int(c.plan.options.MaxSize)) + " bytes",
+			Expected: "at least " + text.Count(int(least)) + ", which the smallest candidate takes"}
+	}
 	found := "every candidate gives all rows of a fold the same score"
 	if names := collapsedTasks(c.plan.tasks); len(names) > 0 {
 		found += ": w = 0 is the certified optimum of " + text.List(names, "and")
@@ -140,7 +152,7 @@ func (c *candidates) release(i int) {
 		return
 	}
 	for _, r := range c.folds.list {
-		delete(r.encoded, e)
+		maps.DeleteFunc(r.encoded, func(key encodingKey, _ *encodedFold) bool { return key.encode == e })
 	}
 }
 
@@ -178,18 +190,21 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	list := c.folds.list
 	defer func() { t.seconds = time.Since(start).Seconds() / float64(len(list)) }()
 	paths := make([]foldPath, len(list))
+	if sum := findTask(c.plan.tasks, method.Boosting, t.Features); sum != nil && sum != t && sum.best >= 0 {
+		t.trees = min(sum.tried[sum.best].Trees, mostRefitted)
+	}
 	err := parallel.ForErr(len(paths), func(i int) error {
-		x, err := list[i].encode(ctx, t.Features)
+		x, err := list[i].encode(ctx, t.key(), !t.learner.summed)
 		if err != nil {
 			return err
 		}
-		paths[i] = newFoldPath(t, list[i], x)
+		paths[i] = newFoldPath(t, list[i], x, c.plan.options.ClassWeight)
 		return nil
 	})
 	if err != nil {
 		return &encodingError{err, c.plan.options.Features != nil || t.Features == feature.EncodeRaw}
 	}
-	if x := paths[0].x.train; c.plan.tooLarge(t, x.Cols()*x.Rows()) {
+	if x := paths[0].x.train; x != nil && c.plan.tooLarge(t, x.Cols()*x.Rows()) {
 		return skipReason(ctx, t, x)
 	}
 	grid, err := c.grid(t)
@@ -199,7 +214,7 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	if t.learner.fitAll != nil {
 		t.fitTogether(ctx, grid, paths, progress)
 	} else {
-		t.fitInOrder(ctx, grid, paths, c.ending(t), progress)
+		c.fitInOrder(ctx, t, grid, paths, progress)
 	}
 	if t.best < 0 && ctx.Err() == nil {
 		return errors.New(t.tried[0].failure())
@@ -208,8 +223,9 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 }
 
 // fitInOrder fits one setting after the other, until the path ends.
-func (t *task) fitInOrder(ctx context.Context, grid []Setting, paths []foldPath, ends func() bool,
+func (c *candidates) fitInOrder(ctx context.Context, t *task, grid []Setting, paths []foldPath,
 	progress func(share float64)) {
+	ends := c.ending(t)
 	for k, setting := range grid {
 		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished}
 		switch {
@@ -217,7 +233,7 @@ func (t *task) fitInOrder(ctx context.Context, grid []Setting, paths []foldPath,
 		case ends():
 			candidate.Status, candidate.Reason = Skipped, "weaker settings before it were already worse"
 		default:
-			t.fitSetting(ctx, &candidate, paths)
+			t.fitSetting(ctx, &candidate, paths, c.bar(t))
 		}
 		t.tried = append(t.tried, candidate)
 		progress(float64(k+1) / float64(len(grid)))
@@ -253,7 +269,7 @@ func (t *task) fitTogether(ctx context.Context, grid []Setting, paths []foldPath
 	seconds := time.Since(start).Seconds() / float64(len(grid))
 	for k, setting := range grid {
 		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished, Seconds: seconds}
-		t.judge(ctx, &candidate, outcomes[k])
+		t.judge(ctx, &candidate, paths, outcomes[k])
 		t.tried = append(t.tried, candidate)
 	}
 }
@@ -266,16 +282,23 @@ const (
 	clearlyLess = 0.02  // below the best by this, or by one standard error if that is more
 )
 
-// ending returns the rule by which a task's path ends. A baseline's ends, from flatLambda on, when the
+// ending returns the rule by which a task's path ends. That of boosting never ends early. A baseline's ends, from flatLambda on, when the
 // criterion is clearly below its best. The ramp's ends when it is no better than the logistic regression that
 // it starts from.
 func (c *candidates) ending(t *task) func() bool {
+	if t.learner.patient {
+		return func() bool { return false }
+	}
 	bar := -1.0
 	if t.Learner == method.Ramp {
-		bar = findTask(c.plan.tasks, method.Logistic, t.Features).score().Mean
+		if anchor := findTask(c.plan.tasks, method.Logistic, t.Features); anchor.best >= 0 {
+			bar = anchor.score().Mean
+		}
 	}
 	worse := func(c *Candidate) bool {
 		switch {
+		case c.behind:
+			return t.Learner == method.Ramp || c.Lambda <= flatLambda
 		case c.Status != Fitted:
 			return false
 		case t.Learner == method.Ramp:
@@ -303,13 +326,35 @@ func (c *candidates) grid(t *task) ([]Setting, error) {
 		return grid, nil
 	}
 	anchor := findTask(c.plan.tasks, method.Logistic, t.Features)
-	if anchor == nil || anchor.best < 0 {
+	if anchor == nil || anchor.best < 0 && anchor.bestFirst < 0 {
 		return nil, errors.New("there is no logistic regression to start from")
 	}
+	best := anchor.best
+	if best < 0 {
+		best = anchor.bestFirst
+	}
 	for i := range grid {
-		grid[i].Anchor = anchor.tried[anchor.best].Lambda
+		grid[i].Anchor = anchor.tried[best].Lambda
 	}
 	return grid, nil
+}
+
+// When a setting is dropped after the first fold. A task that is farther behind rarely joins an average, and two
+// thirds of its time are saved. On mammography, spambase, higgs_7k and cicids2017_web (two seeds each) no choice
+// changed, and the trainings took 8 % less processor time.
+const (
+	behindBy     = 0.05 // of the criterion
+	behindErrors = 3    // standard errors of the best task's criterion, if that is more
+)
+
+// bar returns the criterion in the first fold below which a setting of a task is dropped.
+func (c *candidates) bar(t *task) float64 {
+	list := rankTasks(c.plan.tasks)
+	if c.plan.options.KeepAll || len(list) == 0 || list[0] == t || t.isReference() {
+		return -1
+	}
+	best := list[0].score()
+	return best.Folds[0] - max(behindBy, behindErrors*best.StandardError)
 }
 
 // methodValues limits the matrix values up to which the paper's methods are tried by default: beyond, their
@@ -382,9 +427,20 @@ const (
 	lastTolerance = 1e-6
 )
 
-func newFoldPath(t *task, r *foldRows, x *encodedFold) foldPath {
-	anchor := func(_ context.Context, lambda float64) ([]float64, error) { return x.logistic[lambda], nil }
-	p := foldPath{fold: r, x: x, options: fitOptions{anchor: anchor, tolerance: foldTolerance, gap: foldGap}}
+func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) foldPath {
+	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
+		if w := x.logistic[lambda]; w != nil {
+			return w, nil
+		}
+		// Logistic regression was dropped after the first fold, or never scored: it is fitted here.
+		logistic := convexLearner(method.Logistic, learn.Logistic, classWeight)
+		f, err := logistic.fitOne(ctx, x.train, Setting{Lambda: lambda}, fitOptions{features: x.features, tolerance: foldTolerance})
+		if err == nil {
+			x.logistic[lambda] = f.W
+		}
+		return f.W, err
+	}
+	p := foldPath{fold: r, x: x, options: fitOptions{features: x.features, anchor: anchor, tolerance: foldTolerance, gap: foldGap}}
 	if t.learner.start == nil {
 		return p
 	}
@@ -402,22 +458,48 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold) foldPath {
 	return p
 }
 
-// fitSetting fits a candidate in every fold and scores it. Every fold is fitted even if another one failed: a
-// fit may start from the one before, so skipping some would make later settings depend on the timing.
-func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
+// smallGain is the part of a standard error by which more trees must be better than fewer.
+const smallGain = 0.1
+
+// margin is the gain in the criterion from which a later setting replaces the best one. Settings of boosting run
+// from few trees to many.
+func (t *task) margin() float64 {
+	if !t.learner.summed {
+		return 0
+	}
+	return smallGain * t.score().StandardError
+}
+
+// fitSetting fits a candidate in every fold and scores it, or in the first alone if it is below bar there. Every
+// other fold is fitted even if another one failed: a fit may start from the one before, so skipping some would
+// make later settings depend on the timing.
+func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath, bar float64) {
 	start := time.Now()
 	defer func() { c.Seconds = time.Since(start).Seconds() }()
 	outcomes := make([]foldOutcome, len(paths))
-	parallel.For(len(paths), func(i int) {
+	fit := func(i int) {
 		fit, err := paths[i].fit(ctx, c.Setting)
 		outcomes[i] = paths[i].outcome(&fit, err)
-	})
-	t.judge(ctx, c, outcomes)
+	}
+	first := 0 // the fold from which on all folds are fitted together
+	if bar > 0 && len(paths) > 1 {
+		fit(0)
+		if o := &outcomes[0]; o.err == nil && o.value < bar {
+			c.drop(o.value, bar)
+			if t.bestFirst < 0 || o.value > t.tried[t.bestFirst].first {
+				t.bestFirst = len(t.tried)
+			}
+			return
+		}
+		first = 1
+	}
+	parallel.For(len(paths)-first, func(i int) { fit(first + i) })
+	t.judge(ctx, c, paths, outcomes)
 }
 
 // judge sets the estimate of a candidate from its outcomes in the folds, and keeps its scores if it is the best
 // so far.
-func (t *task) judge(ctx context.Context, c *Candidate, folds []foldOutcome) {
+func (t *task) judge(ctx context.Context, c *Candidate, paths []foldPath, folds []foldOutcome) {
 	scores, values, errs := make([]foldScores, len(folds)), make([]float64, len(folds)), make([]error, len(folds))
 	for i, f := range folds {
 		scores[i], values[i], errs[i] = f.scores, f.value, f.err
@@ -436,7 +518,8 @@ func (t *task) judge(ctx context.Context, c *Candidate, folds []foldOutcome) {
 		c.ZeroOptimal = c.ZeroOptimal && folds[i].zero
 	}
 	c.Status, c.Estimate = Fitted, averageScore(values, positives)
-	if c.usable() && (t.best < 0 || c.Mean > t.tried[t.best].Mean) {
+	c.Bytes = paths[0].size(&c.Setting)
+	if c.usable(paths[0].fold.plan.options.MaxSize) && (t.best < 0 || c.Mean > t.score().Mean+t.margin()) {
 		t.best, t.scores = len(t.tried), scores
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
-	"toptau/method"
 	"toptau/metric"
 )
 
@@ -58,7 +57,7 @@ func (r *refit) crossFit(ctx context.Context, count int) error {
 	members := r.selection.members
 	known := encodedParts{}
 	for _, t := range members {
-		if _, err := r.encode(ctx, known, t.Features); err != nil {
+		if _, err := r.encode(ctx, known, t); err != nil {
 			return err
 		}
 	}
@@ -85,7 +84,7 @@ func (r *refit) crossFit(ctx context.Context, count int) error {
 	r.poolCrossFit(list, scores)
 	var terms []term
 	for j, t := range members {
-		term, err := r.crossFitMember(ctx, j, known[t.Features], fits)
+		term, err := r.crossFitMember(ctx, j, known[t.refitKey()], fits)
 		if err != nil {
 			return err
 		}
@@ -124,21 +123,22 @@ func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scor
 	here := encodedParts{}
 	fits := make([]foldFit, len(members))
 	for j, t := range members {
-		rows := here[t.Features]
+		key := t.refitKey()
+		rows := here[key]
 		if rows == nil {
-			rows = &encodedRows{features: known[t.Features].features}
+			rows = &encodedRows{features: known[key].features}
 			var err error
 			if t.Features.ReadsLabels() {
-				if rows.features, _, err = r.parts.fitEncoding(ctx, data, fold.Train, t.Features); err != nil {
+				if rows.features, _, err = r.parts.fitEncoding(ctx, data, fold.Train, key); err != nil {
 					return nil, err
 				}
 			}
-			if rows.x, err = rows.features.MatrixContext(ctx, data, fold.Train, matrix.Float32); err != nil {
-				return nil, inFile(err, data)
-			}
-			here[t.Features] = rows
+			here[key] = rows
 		}
-		fit, err := r.fitTask(ctx, t, rows.x, foldTolerance)
+		if err := rows.pack(ctx, data, fold.Train, t); err != nil {
+			return nil, err
+		}
+		fit, err := r.fitTask(ctx, t, rows, foldTolerance)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (r *refit) crossFitMember(ctx context.Context, j int, rows *encodedRows, fi
 	var place float64
 	if t.Features.ReadsLabels() {
 		var err error
-		if m.Fit, err = r.fitTask(ctx, t, rows.x, lastTolerance); err != nil {
+		if m.Fit, err = r.fitTask(ctx, t, rows, lastTolerance); err != nil {
 			return term{}, err
 		}
 		place = placeOf(t, &m.Fit, rows.x)
@@ -193,7 +193,7 @@ func (r *refit) crossFitMember(ctx context.Context, j int, rows *encodedRows, fi
 
 // placeOf returns c_jk.
 func placeOf(t *task, fit *Fit, x *matrix.Matrix) float64 {
-	if t.Learner == method.Logistic {
+	if t.hasIntercept() {
 		return -fit.At.T
 	}
 	z := make([]float64, x.Negatives.Rows())

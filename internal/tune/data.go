@@ -50,12 +50,21 @@ const manyIndices = 1000
 // several kilobytes per column and fold. Chosen by hand.
 const manyColumns = 10_000
 
+// defaultEncodings are tried if none is named.
+var defaultEncodings = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodePairs, feature.EncodeBoosted,
+	feature.EncodeLeaves}
+
 // encodingsFor returns the encodings that can differ on a table and are worth their time.
 func encodingsFor(t *table.Table) []feature.Encode {
-	if feature.Encodable(t) && (t.Sparse == nil || t.Sparse.Cols <= manyIndices) && len(t.Columns) <= manyColumns {
-		return []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
+	switch {
+	case t.Sparse != nil && (t.Sparse.Cols > manyIndices || !feature.Encodable(t)) || len(t.Columns) > manyColumns:
+		return []feature.Encode{feature.EncodeRaw}
+	case !feature.Encodable(t): // only categories, which scales and random trees do not read
+		return slices.DeleteFunc(slices.Clone(defaultEncodings), func(e feature.Encode) bool {
+			return e == feature.EncodeScorecard || e == feature.EncodeLeaves
+		})
 	}
-	return []feature.Encode{feature.EncodeRaw} // only categories, or many indices
+	return defaultEncodings
 }
 
 // labelledRows returns the rows of known class in ascending order.

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,4 +36,22 @@ func TestIonosphere(t *testing.T) {
 		t.Errorf("%v in %d folds, %+v, %v", f.Training, f.Folds, f.Choice.Score, f.Test)
 	}
 	t.Log(f.Choice)
+}
+
+func TestEncodingsThatAreTried(t *testing.T) {
+	number := table.Column{Name: "x", Values: []float64{1, 2}}
+	category := table.Column{Name: "c", Kind: schema.Categorical, Codes: []int32{0, 1}, Dictionary: []string{"a", "b"}}
+	for _, test := range []struct {
+		t    *table.Table
+		want string
+	}{
+		{&table.Table{Columns: []table.Column{number, category}, Line: []int{1, 2}}, "[raw scorecard pairs boosted leaves]"},
+		{&table.Table{Columns: []table.Column{category}, Line: []int{1, 2}}, "[raw pairs boosted]"},
+		{&table.Table{Sparse: &table.Sparse{Cols: 300, Start: []int64{0, 0}}, Line: []int{1}}, "[raw scorecard pairs boosted leaves]"},
+		{&table.Table{Sparse: &table.Sparse{Cols: 3000, Start: []int64{0, 0}}, Line: []int{1}}, "[raw]"},
+	} {
+		if got := fmt.Sprint(encodingsFor(test.t)); got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
+		}
+	}
 }

@@ -2,8 +2,6 @@ package tune
 
 import (
 	"context"
-
-	"toptau/method"
 )
 
 // Entry is the best setting of one learner on one encoding, fitted once to all training rows. It has no
@@ -59,11 +57,11 @@ func (r *refit) entry(ctx context.Context, t *task, known encodedParts) (Entry, 
 		}
 		return e, nil
 	}
-	rows, err := r.encode(ctx, known, t.Features)
+	rows, err := r.encode(ctx, known, t)
 	if err != nil {
 		return e, err
 	}
-	fit, err := r.fitTask(ctx, t, rows.x, foldTolerance)
+	fit, err := r.fitTask(ctx, t, rows, foldTolerance)
 	if err != nil {
 		e.Status, e.Reason = Skipped, err.Error()
 		return e, nil
@@ -75,7 +73,7 @@ func (r *refit) entry(ctx context.Context, t *task, known encodedParts) (Entry, 
 		e.Blocks = append(e.Blocks, b)
 	}
 	e.LinearModel = LinearModel{Map: rows.features, W: fit.W}
-	if t.Learner == method.Logistic {
+	if t.hasIntercept() {
 		e.Offset = -fit.At.T
 	}
 	return e, nil

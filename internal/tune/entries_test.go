@@ -22,7 +22,7 @@ func TestEntriesByHand(t *testing.T) {
 	data := simulated(120, 480, 4)
 	o := quick(t, "--max-fpr 10%")
 	o.Features = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard}
-	o.Learners, o.KeepAll, o.TestShare = []method.Name{method.Ramp}, true, threshold.MustRate("25%")
+	o.Learners, o.KeepAll, o.TestShare = []method.Name{method.SVM, method.Ramp}, true, threshold.MustRate("25%")
 	f := find(t, data, o)
 	if len(f.Entries) != 6 || len(f.TestRows) != 150 || len(f.Rows) != 450 {
 		t.Fatalf("%d entries, %d test rows, %d training rows", len(f.Entries), len(f.TestRows), len(f.Rows))
@@ -94,7 +94,7 @@ func TestEntriesDoNotDependOnThreads(t *testing.T) {
 func TestEntriesOfACancelledSearch(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := linear(t, "--max-fpr 5%", method.Ramp)
+	o := linear(t, "--max-fpr 5%", method.SVM, method.Ramp)
 	o.KeepAll = true
 	o.Progress = func(p Progress) {
 		if p.Stage == "fit" && p.Done >= 1 {

@@ -31,14 +31,16 @@ type foldRows struct {
 	validation      []int
 
 	mu      sync.Mutex
-	encoded map[feature.Encode]*encodedFold
+	encoded map[encodingKey]*encodedFold
 	levels  []level      // budgets that the validation rows can resolve
 	weights [2][]float64 // of the negatives and the positives of the validation rows; nil: 1 each
 }
 
 // encodedFold is a fold in one encoding, fitted on its training rows.
 type encodedFold struct {
-	train, validation *matrix.Matrix
+	features          *feature.Map
+	columnBytes       float64               // see feature.Map.ColumnBytes
+	train, validation *matrix.Matrix        // train is nil until a task needs it
 	logistic          map[float64][]float64 // weights of logistic regression by lambda, where the ramp starts
 }
 
@@ -66,6 +68,7 @@ func newFolds(s *parts) (*folds, error) {
 		return nil, err
 	}
 	for i, fold := range list {
+		fold.Train = s.delay.known(fold.Train, s.delay.startOf(fold.Validation))
 		train, validation := CountRows(t.Label, fold.Train), CountRows(t.Label, fold.Validation)
 		if min(train.Positives, train.Negatives, validation.Positives, validation.Negatives) == 0 {
 			continue // periods or groups of one class
@@ -106,7 +109,7 @@ func (s *parts) foldCount() (int, error) {
 
 // add appends a fold and samples its rows if there are very many.
 func (f *folds) add(s *parts, train []int, validationTable *table.Table, validation []int, number uint64) {
-	r := &foldRows{plan: s.plan, validationTable: validationTable, encoded: map[feature.Encode]*encodedFold{}}
+	r := &foldRows{plan: s.plan, validationTable: validationTable, encoded: map[encodingKey]*encodedFold{}}
 	draw := samplePositivesFirst
 	if s.countsAllRows() { // a fraction of all rows depends on how many of them are positive
 		draw = sampleProportionally
@@ -153,28 +156,48 @@ func drawRows(label []table.Class, rows []int, most, positives int, random *rand
 	return kept
 }
 
-// encode returns the fold in an encoding, which it fits once.
-func (r *foldRows) encode(ctx context.Context, e feature.Encode) (*encodedFold, error) {
+// encode returns the fold in an encoding, which it fits once. train requests the matrix of the training rows.
+func (r *foldRows) encode(ctx context.Context, key encodingKey, train bool) (*encodedFold, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known := r.encoded[e]; known != nil {
-		return known, nil
-	}
 	data := r.plan.data.Table
-	m, _, err := r.plan.fitEncoding(ctx, data, r.train, e)
+	x := r.encoded[key]
+	if x == nil {
+		var err error
+		if x, err = r.newEncodedFold(ctx, key); err != nil {
+			return nil, err
+		}
+	}
+	if train && x.train == nil {
+		var err error
+		if x.train, err = x.features.MatrixContext(ctx, data, r.train, matrix.Float32); err != nil {
+			return nil, inFile(err, data)
+		}
+	}
+	r.encoded[key] = x
+	return x, nil
+}
+
+// newEncodedFold fits an encoding to the training rows. Fewer trees are taken from more, if these are known.
+func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encodedFold, error) {
+	x := &encodedFold{logistic: map[float64][]float64{}}
+	var err error
+	if more := r.encoded[encodingKey{encode: key.encode}]; more != nil && key.trees > 0 {
+		x.features, err = more.features.FirstRounds(key.trees)
+	} else {
+		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.data.Table, r.train, key)
+	}
 	if err != nil {
 		return nil, err
 	}
-	x := &encodedFold{logistic: map[float64][]float64{}}
-	if x.train, err = m.MatrixContext(ctx, data, r.train, matrix.Float32); err != nil {
-		return nil, inFile(err, data)
+	if x.columnBytes, err = x.features.ColumnBytes(); err != nil {
+		return nil, err
 	}
-	if x.validation, err = m.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {
+	if x.validation, err = x.features.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {
 		return nil, inFile(err, r.validationTable)
 	}
 	r.levels = levels(r.plan.options.Goal, x.validation)
 	r.weights = [2][]float64{x.validation.Negatives.Weights(), x.validation.Positives.Weights()}
-	r.encoded[e] = x
 	return x, nil
 }
 

@@ -29,13 +29,15 @@ func Baselines() []method.Name { return []method.Name{method.Logistic, method.SV
 
 // Learners returns the names that SearchOptions.Learners may contain, without AllLearners.
 func Learners() []method.Name {
-	return append([]method.Name{method.Logistic, method.SVM, method.Ramp}, method.Names()...)
+	return append([]method.Name{method.Logistic, method.SVM, method.Ramp, method.Boosting}, method.Names()...)
 }
 
 // learner fits linear models of one kind to an encoded matrix. It has either start or fitAll.
 type learner struct {
-	name method.Name
-	grid func(e feature.Encode) []Setting
+	name    method.Name
+	grid    func(e feature.Encode) []Setting
+	patient bool // try the whole grid: a poor setting does not announce poorer ones
+	summed  bool // the fit is the sum of boosted trees, which the encoding knows: it needs no matrix
 	// start returns the function that fits settings on one matrix, one after the other. A path of settings may
 	// end before its last one.
 	start func(x *matrix.Matrix, o fitOptions) fitFunc
@@ -68,6 +70,7 @@ type fitFunc func(ctx context.Context, s Setting) (Fit, error)
 
 // fitOptions are the options of a fit that do not depend on the setting.
 type fitOptions struct {
+	features  *feature.Map                                                 // of the matrix
 	anchor    func(ctx context.Context, lambda float64) ([]float64, error) // returns logistic regression on the matrix
 	tolerance float64                                                      // of the gradient
 	gap       float64                                                      // of a certified optimum
@@ -77,6 +80,7 @@ type fitOptions struct {
 type Setting struct {
 	Lambda  float64
 	Anchor  float64         // ramp: the lambda of the logistic regression that it starts from
+	Trees   int             // boosting: the number of trees
 	Problem *method.Problem // of a method; nil for other learners
 }
 
@@ -84,6 +88,9 @@ type Setting struct {
 func (s Setting) String() string {
 	if s.Problem != nil {
 		return problemText(*s.Problem)
+	}
+	if s.Trees > 0 {
+		return text.Plural(s.Trees, "tree")
 	}
 	if s.Anchor > 0 {
 		return fmt.Sprintf("lambda %s, anchored at logistic regression with lambda %s", exactNumber(s.Lambda), exactNumber(s.Anchor))
@@ -95,8 +102,13 @@ func (s Setting) String() string {
 // features than raw ones, so their best penalties are larger. The grids cover the best penalty of every set
 // in docs/results/quality.md.
 func baselineLambdas(e feature.Encode) []float64 {
-	if e == feature.EncodeRaw {
+	switch {
+	case e == feature.EncodeRaw:
 		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6}
+	case e.Boosted(): // the trees are chosen for these rows: with smaller penalties their leaves overfit, at much cost
+		return []float64{0.1, 0.03, 0.01, 0.003, 0.001}
+	case e == feature.EncodeLeaves: // each point costs as much as a path elsewhere, and below these scores have no scale
+		return []float64{0.1, 0.01, 0.001, 1e-4, 1e-5}
 	}
 	return []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6}
 }
@@ -116,11 +128,13 @@ func lambdaGrid(list []float64) []Setting {
 func newLearner(name method.Name, o *SearchOptions) (learner, error) {
 	switch name {
 	case method.Logistic:
-		return convexLearner(name, learn.Logistic), nil
+		return convexLearner(name, learn.Logistic, o.ClassWeight), nil
 	case method.SVM:
-		return convexLearner(name, learn.SquaredHinge), nil
+		return convexLearner(name, learn.SquaredHinge, o.ClassWeight), nil
 	case method.Ramp:
 		return rampLearner(o.Goal), nil
+	case method.Boosting:
+		return boostingLearner(o.Feature.Rounds), nil
 	}
 	m, err := method.ByName(name)
 	if err != nil {
@@ -130,15 +144,17 @@ func newLearner(name method.Name, o *SearchOptions) (learner, error) {
 	return methodLearner(m, o.Goal, o.Surrogate)
 }
 
-// convexLearner returns logistic regression or the support vector machine with squared hinge.
-func convexLearner(name method.Name, loss learn.Loss) learner {
+// convexLearner returns logistic regression or the support vector machine with squared hinge. positive is the
+// weight of the positives; 0: 1.
+func convexLearner(name method.Name, loss learn.Loss, positive float64) learner {
 	return learner{
 		name: name,
 		grid: func(e feature.Encode) []Setting { return lambdaGrid(baselineLambdas(e)) },
 		start: func(x *matrix.Matrix, o fitOptions) fitFunc {
-			var last *learn.Result
+			last := boostedStart(o.features)
 			return func(ctx context.Context, s Setting) (Fit, error) {
-				r, err := learn.Fit(ctx, x, learn.Options{Loss: loss, Lambda: s.Lambda, Start: last, Tolerance: o.tolerance})
+				r, err := learn.Fit(ctx, x, learn.Options{Loss: loss, Lambda: s.Lambda, Start: last, Tolerance: o.tolerance,
+					ClassWeights: learn.ClassWeights{Positive: positive}})
 				if err != nil {
 					return Fit{}, err
 				}
@@ -152,6 +168,15 @@ func convexLearner(name method.Name, loss learn.Loss) learner {
 			}
 		},
 	}
+}
+
+// boostedStart returns the sum of boosted trees, where a fit on their leaves starts; nil for other encodings.
+func boostedStart(m *feature.Map) *learn.Result {
+	if m == nil || m.Boosting() == nil {
+		return nil
+	}
+	b := m.Boosting()
+	return &learn.Result{W: b.Weights(len(b.Rounds), m.Cols()), Intercept: b.Intercept}
 }
 
 // rampLearner returns the anchored top loss around the goal's rate.

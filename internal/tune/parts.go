@@ -61,9 +61,11 @@ const (
 // parts divides the rows by what they are used for.
 type parts struct {
 	*plan
-	cut               Cut   // of the table, for the folds
-	training          []int // of Data.Table, ascending: rows that fit and choose the model
-	test              []int // of Data.Table: set aside for a final measurement; nil: none
+	cut               Cut    // of the table, for the folds
+	delay             *delay // of the labels; nil: none
+	unknown           int    // rows left out because their labels are not known at the start of the test part
+	training          []int  // of Data.Table, ascending: rows that fit and choose the model
+	test              []int  // of Data.Table: set aside for a final measurement; nil: none
 	scheme            Scheme
 	calibration       []int // of Data.Calibration if that is set, otherwise of Data.Table; nil: none
 	calibrationCounts Counts
@@ -80,6 +82,9 @@ func (p *plan) divide() (*parts, error) {
 	if s.cut.Time, err = Timeline(t); err != nil {
 		return nil, err
 	}
+	if s.delay, err = newDelay(t, o.LabelDelay); err != nil {
+		return nil, err
+	}
 	s.training = labelledRows(t)
 	if !o.TestShare.IsZero() && p.data.Test == nil {
 		share := o.TestShare.Float64()
@@ -92,6 +97,9 @@ func (p *plan) divide() (*parts, error) {
 		if err := p.requireBothClasses(s.training, "the rows outside the test part have"); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.leaveOut(); err != nil {
+		return nil, err
 	}
 	if err := p.requireBothClasses(s.training, "there are"); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/learn"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
 )
@@ -22,9 +23,7 @@ const (
 	foldsOfFewRows  = 5
 	defaultFoldRows = 40_000
 	validationRows  = 200_000 // of a fold, at most
-	defaultTrees    = 100
-	treesOfFewRows  = 200 // for fewer than severalRows rows, where trees cost little
-	severalRows     = 25_000
+	defaultTrees    = 60
 )
 
 // plan holds the checked and completed options with the tasks.
@@ -55,14 +54,11 @@ func newPlan(d Data, o SearchOptions) (*plan, error) {
 	}
 	if o.Feature.Trees == 0 {
 		p.options.Feature.Trees = defaultTrees
-		if d.Table.Rows() < severalRows {
-			p.options.Feature.Trees = treesOfFewRows
-		}
 	}
 	return p, p.listTasks()
 }
 
-// listTasks pairs learners with encodings: logistic regression first, then the ramp, then the others.
+// listTasks pairs learners with encodings, in the order of stage.
 func (p *plan) listTasks() error {
 	learners, err := p.learners()
 	if err != nil {
@@ -73,25 +69,47 @@ func (p *plan) listTasks() error {
 		return err
 	}
 	anchored := slices.ContainsFunc(learners, func(l learner) bool { return l.name == method.Logistic })
-	for _, stage := range []func(l *learner) bool{
-		func(l *learner) bool { return l.name == method.Logistic },
-		func(l *learner) bool { return l.name == method.Ramp },
-		func(l *learner) bool { return l.name != method.Logistic && l.name != method.Ramp },
-	} {
-		for i := range learners {
-			if !stage(&learners[i]) {
+	for i := range learners {
+		l := &learners[i]
+		for _, e := range encodings {
+			if !l.suits(e) || p.options.Features == nil && !l.worthwhile(e, learners) {
 				continue
 			}
-			for _, e := range encodings {
-				if learners[i].name == method.Ramp && !anchored {
-					anchor := convexLearner(method.Logistic, learn.Logistic)
-					p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1})
-				}
-				p.tasks = append(p.tasks, &task{Task: Task{learners[i].name, e}, learner: learners[i], best: -1})
+			if l.name == method.Ramp && !anchored {
+				anchor := convexLearner(method.Logistic, learn.Logistic, p.options.ClassWeight)
+				p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1, bestFirst: -1})
 			}
+			p.tasks = append(p.tasks, &task{Task: Task{l.name, e}, learner: *l, best: -1, bestFirst: -1})
 		}
 	}
+	if len(p.tasks) == 0 {
+		return &diag.Error{Kind: diag.Usage, Param: "method", Found: text.List(text.Strings(p.options.Learners), "and"),
+			Expected: "a learner that can use " + text.List(text.Strings(encodings), "or"),
+			Fixes:    []diag.Fix{{Param: "encoding", Value: string(feature.EncodeBoosted)}}}
+	}
+	slices.SortStableFunc(p.tasks, func(a, b *task) int { return stage(a) - stage(b) })
 	return nil
+}
+
+// stage returns the place of a task: cheap and promising ones first, a task after those it starts from, and the
+// reference before all.
+func stage(t *task) int {
+	random := t.Features == feature.EncodeLeaves || t.Features == feature.EncodeBoth
+	switch {
+	case t.Learner == method.Logistic && t.Features == feature.EncodeRaw:
+		return 0
+	case t.Learner == method.Boosting:
+		return 1
+	case t.Learner == method.Logistic && !random:
+		return 2
+	case t.Learner == method.Ramp && !random:
+		return 3
+	case t.Learner == method.Logistic:
+		return 4
+	case t.Learner == method.Ramp:
+		return 5
+	}
+	return 6
 }
 
 // encodings returns the encodings in the options, or those that the table's columns allow.
@@ -119,6 +137,9 @@ func (p *plan) encodings() ([]feature.Encode, error) {
 // learners returns the learners in the options, or the default ones.
 func (p *plan) learners() ([]learner, error) {
 	o := &p.options
+	if err := p.checkSigns(); err != nil {
+		return nil, err
+	}
 	names, err := learnerNames(o)
 	if err != nil {
 		return nil, err
@@ -142,8 +163,8 @@ func (p *plan) learners() ([]learner, error) {
 	return list, nil
 }
 
-// learnerNames resolves the default and AllLearners. With KeepAll the baselines are always there: the others
-// are compared with them.
+// learnerNames resolves the default and AllLearners. With KeepAll the reference is always there, and by default
+// both baselines: the others are compared with them.
 func learnerNames(o *SearchOptions) ([]method.Name, error) {
 	names := o.Learners
 	switch {
@@ -152,25 +173,31 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 			return nil, &diag.Error{Kind: diag.Usage, Param: "method", Found: "all together with other names",
 				Expected: "all, or a list of names"}
 		}
-		names = []method.Name{method.Logistic, method.SVM, method.Ramp}
+		names = []method.Name{method.Logistic, method.SVM, method.Ramp, method.Boosting}
 		for _, m := range method.All() {
 			if !m.UsesTau || !o.Goal.Tau().IsZero() {
 				names = append(names, m.Name)
 			}
 		}
+	case names == nil && len(o.Feature.Monotone) > 0:
+		names = []method.Name{method.Boosting}
 	case names == nil:
-		names = []method.Name{method.Logistic, method.Ramp}
+		names = []method.Name{method.Logistic, method.Boosting, method.Ramp}
 		for _, m := range method.All() {
 			if m.Convex && o.Goal.Fits(m) {
 				names = append(names, m.Name)
 			}
 		}
 	}
-	if !o.KeepAll {
+	if !o.KeepAll || len(o.Feature.Monotone) > 0 {
 		return names, nil
 	}
 	var missing []method.Name
-	for _, baseline := range Baselines() {
+	baselines := Baselines()
+	if o.Learners != nil {
+		baselines = baselines[:1]
+	}
+	for _, baseline := range baselines {
 		if !slices.Contains(names, baseline) {
 			missing = append(missing, baseline)
 		}
@@ -215,10 +242,13 @@ func (p *plan) labelsOf(rows []int) []table.Class {
 }
 
 // fitEncoding fits an encoding to rows of a table.
-func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, e feature.Encode) (*feature.Map,
+func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, key encodingKey) (*feature.Map,
 	[]Warning, error) {
 	o := p.options.Feature
-	o.Encode, o.Seed = e, p.options.Seed
+	o.Encode, o.Seed = key.encode, p.options.Seed
+	if key.trees > 0 {
+		o.Rounds = key.trees
+	}
 	m, warnings, err := feature.FitContext(ctx, t, p.data.Schema, rows, o)
 	return m, warnings, inFile(err, t)
 }

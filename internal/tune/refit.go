@@ -9,6 +9,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
+	"toptau/internal/table"
 	"toptau/method"
 )
 
@@ -105,20 +106,21 @@ func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
 // encodedRows are training rows in one encoding.
 type encodedRows struct {
 	features *feature.Map
-	x        *matrix.Matrix
+	x        *matrix.Matrix // nil until a task needs it
 }
 
 // encodedParts holds the training rows in the encodings that have been needed.
-type encodedParts map[feature.Encode]*encodedRows
+type encodedParts map[encodingKey]*encodedRows
 
 // encode returns the training rows in an encoding, which it fits once. Warnings of the first encoding are
 // kept.
-func (r *refit) encode(ctx context.Context, known encodedParts, e feature.Encode) (*encodedRows, error) {
-	if rows := known[e]; rows != nil {
-		return rows, nil
+func (r *refit) encode(ctx context.Context, known encodedParts, t *task) (*encodedRows, error) {
+	key := t.refitKey()
+	if rows := known[key]; rows != nil {
+		return rows, rows.pack(ctx, r.parts.data.Table, r.parts.training, t)
 	}
 	data := r.parts.data.Table
-	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, e)
+	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, key)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +130,17 @@ func (r *refit) encode(ctx context.Context, known encodedParts, e feature.Encode
 		}
 	}
 	rows := &encodedRows{features: m}
-	if rows.x, err = m.MatrixContext(ctx, data, r.parts.training, matrix.Float32); err != nil {
-		return nil, inFile(err, data)
+	known[key] = rows
+	return rows, rows.pack(ctx, data, r.parts.training, t)
+}
+
+// pack packs the rows of a table unless that is done or the task needs no matrix.
+func (e *encodedRows) pack(ctx context.Context, data *table.Table, rows []int, t *task) (err error) {
+	if e.x != nil || t.learner.summed {
+		return nil
 	}
-	known[e] = rows
-	return rows, nil
+	e.x, err = e.features.MatrixContext(ctx, data, rows, matrix.Float32)
+	return inFile(err, data)
 }
 
 // newMember describes a selected task as it is fitted again.
@@ -149,12 +157,12 @@ func (r *refit) fitOnce(ctx context.Context) error {
 	members := r.selection.members
 	for j, t := range members {
 		begin := time.Now()
-		rows, err := r.encode(ctx, known, t.Features)
+		rows, err := r.encode(ctx, known, t)
 		if err != nil {
 			return err
 		}
 		m := r.newMember(t)
-		if m.Fit, err = r.fitTask(ctx, t, rows.x, lastTolerance); err != nil {
+		if m.Fit, err = r.fitTask(ctx, t, rows, lastTolerance); err != nil {
 			return err
 		}
 		m.Seconds = time.Since(begin).Seconds()
@@ -162,7 +170,7 @@ func (r *refit) fitOnce(ctx context.Context) error {
 		case len(members) > 1:
 			m.Middle, m.Spread = t.units()
 			r.model.Offset -= float64(m.Share / m.Spread * m.Middle)
-		case t.Learner == method.Logistic:
+		case t.hasIntercept():
 			r.model.Offset = -m.At.T
 		}
 		r.members = append(r.members, m)
@@ -172,15 +180,16 @@ func (r *refit) fitOnce(ctx context.Context) error {
 	return r.addTerms(terms)
 }
 
-// fitTask fits a task's best setting to a matrix.
-func (r *refit) fitTask(ctx context.Context, t *task, x *matrix.Matrix, tolerance float64) (Fit, error) {
+// fitTask fits a task's best setting to encoded rows.
+func (r *refit) fitTask(ctx context.Context, t *task, rows *encodedRows, tolerance float64) (Fit, error) {
+	x := rows.x
 	begin := time.Now()
-	logistic := convexLearner(method.Logistic, learn.Logistic)
+	logistic := convexLearner(method.Logistic, learn.Logistic, r.parts.options.ClassWeight)
 	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
-		f, err := logistic.fitOne(ctx, x, Setting{Lambda: lambda}, fitOptions{tolerance: tolerance})
+		f, err := logistic.fitOne(ctx, x, Setting{Lambda: lambda}, fitOptions{features: rows.features, tolerance: tolerance})
 		return f.W, err
 	}
-	fit, err := t.learner.fitOne(ctx, x, r.refitSetting(t), fitOptions{anchor: anchor, tolerance: tolerance, gap: tolerance})
+	fit, err := t.learner.fitOne(ctx, x, r.refitSetting(t), fitOptions{features: rows.features, anchor: anchor, tolerance: tolerance, gap: tolerance})
 	if err != nil {
 		return Fit{}, err
 	}
@@ -220,10 +229,22 @@ type term struct {
 	factor   float64
 }
 
+// share puts a term on the trees of another one that begin with its own, so that the model has them once.
+func (t *term) share(others []term) {
+	for i := range others {
+		if more := others[i].features; more.Extends(t.features) {
+			w := make([]float64, more.Cols())
+			copy(w, t.w)
+			t.features, t.w = more, w
+		}
+	}
+}
+
 // addTerms adds the terms up to one vector of weights on the union of their blocks.
 func (r *refit) addTerms(terms []term) error {
 	maps := make([]*feature.Map, len(terms))
 	for i := range terms {
+		terms[i].share(terms)
 		maps[i] = terms[i].features
 	}
 	union, places, err := feature.Union(maps)

@@ -14,14 +14,19 @@ import (
 // SearchOptions are the options of Search. The zero value with a Goal is the default.
 type SearchOptions struct {
 	Goal      metric.Goal
-	Features  []feature.Encode // nil: raw, scorecard and leaves if the columns allow them
-	Learners  []method.Name    // nil: logistic, ramp and the convex methods for the goal's criterion; see Learners and AllLearners
+	Features  []feature.Encode // nil: raw, scorecard, pairs, boosted and leaves if the columns allow them
+	Learners  []method.Name    // nil: logistic, boosting, ramp and the convex methods for the goal's criterion; see Learners and AllLearners
 	Surrogate surrogate.Name   // of the methods; "": hinge
-	Feature   feature.Options  // Encode and Seed are ignored; Trees 0: 100, or 200 for fewer than severalRows rows
+	Feature   feature.Options  // Encode and Seed are ignored; Trees 0: 60
 
-	TestShare threshold.Rate // fraction of the rows set aside for a final measurement; unset: none
-	Folds     int            // 0: 3, or 5 for fewer than fewRows rows
-	FoldRows  int            // training rows per fold at most; 0: defaultFoldRows
+	TestShare  threshold.Rate // fraction of the rows set aside for a final measurement; unset: none
+	LabelDelay time.Duration  // time until a label is known; 0: at once
+	Folds      int            // 0: 3, or 5 for fewer than fewRows rows
+	FoldRows   int            // training rows per fold at most; 0: defaultFoldRows
+
+	// ClassWeight is the weight of the positives in logistic regression and the support vector machine, relative
+	// to the negatives; 0: 1. The other learners compare classes, so that it has no effect.
+	ClassWeight float64
 
 	Delta     threshold.Rate // probability that the threshold's guarantee may fail; unset: no guarantee
 	OutOfFold bool           // with Delta: take the order statistic from out-of-fold scores; never certified
@@ -30,6 +35,7 @@ type SearchOptions struct {
 	// threshold. Unset: as many as are useful.
 	CalibrationShare threshold.Rate
 
+	MaxSize  int64          // bytes of the model's features and weights in a file, at most and about; 0: no limit
 	KeepAll  bool           // also return the best setting of every learner and encoding, see Found.Entries
 	MaxTime  time.Duration  // stop the search after this time and use what is finished; 0: no limit
 	Seed     uint64         // of the parts and the trees
@@ -60,6 +66,7 @@ type Found struct {
 	sample     *calibrationSample // the scores that gave Threshold
 	OutOfFold  Evaluation         // on rows that did not fit the scores but helped to choose the model
 	Test       *Evaluation        // nil without a test part
+	HeldOut    HeldOut            // labelled scores for probabilities
 
 	Warnings                    []Warning
 	Cancelled                   bool // the context ended the search early
@@ -77,6 +84,8 @@ type Found struct {
 //     goal that is a fraction of all rows the sample keeps the proportion of the classes.
 //  3. Candidates are compared by Criterion: the mean fraction of positives found at ten budgets around the
 //     goal's, averaged over the folds. A candidate that gives all rows the same score cannot be chosen.
+//     A setting that is far behind in the first fold is not fitted in the others. Of several numbers of boosted
+//     trees the smallest within a tenth of a standard error of the best is taken.
 //  4. The best candidate is averaged with up to two of other encodings or learners while the average of their
 //     out-of-fold scores improves.
 //  5. Logistic regression on raw columns is kept unless the gain over it exceeds its standard error over the
@@ -102,7 +111,7 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	if err := tried.fitAll(ctx); err != nil {
 		return nil, err
 	}
-	chosen, err := selectMembers(plan.tasks, folds.list)
+	chosen, err := selectMembers(plan.tasks, folds.list, o.MaxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +133,7 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	if err := c.setThreshold(); err != nil {
 		return nil, err
 	}
+	c.setHeldOut()
 	if err := c.evaluateTest(); err != nil {
 		return nil, err
 	}

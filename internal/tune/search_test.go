@@ -209,6 +209,7 @@ func TestEncodingIsChosen(t *testing.T) {
 func TestAverageIsTheSumOfItsMembers(t *testing.T) {
 	data := simulated(200, 1000, 5)
 	o := quick(t, "--max-fpr 5%")
+	o.Features = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
 	o.CalibrationShare = threshold.MustRate("10%")
 	f := find(t, data, o)
 	if len(f.Members) < 2 {
@@ -372,7 +373,7 @@ func TestCancelledSearchKeepsWhatIsFinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 4 || f.NotTried[0].String() != "logistic on leaves" ||
+	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 3 || f.NotTried[0].String() != "ramp on raw" ||
 		!strings.Contains(warned(f), "stopped-early") {
 		t.Errorf("cancelled %v, not tried %v, %s", f.Cancelled, f.NotTried, warned(f))
 	}
@@ -386,7 +387,7 @@ func TestTimeIsUp(t *testing.T) {
 	o := quick(t, "--max-fpr 5%")
 	o.MaxTime = time.Nanosecond
 	f := find(t, simulated(60, 240, 1), o)
-	if !f.TimeUp || f.Cancelled || len(f.NotTried) != 5 || len(f.Members) != 1 || !strings.Contains(warned(f), "time-is-up") {
+	if !f.TimeUp || f.Cancelled || len(f.NotTried) != 4 || len(f.Members) != 1 || !strings.Contains(warned(f), "time-is-up") {
 		t.Errorf("time up %v, not tried %v, %s", f.TimeUp, f.NotTried, warned(f))
 	}
 }
@@ -483,7 +484,7 @@ func TestSearchRefuses(t *testing.T) {
 			"method patmat-np, expected a goal with a rate"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{}}, diag.Usage, "missing method"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"best"}}, diag.Usage, "expected logistic, svm, ramp, toppush"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"best"}}, diag.Usage, "expected logistic, svm, ramp, boosting, toppush"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Features: []feature.Encode{"best"}}, diag.Usage, `encoding "best"`},
 		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, diag.Usage, "folds 1"},
 		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, diag.Usage, "missing delta"},
@@ -510,13 +511,13 @@ func TestSearchProgress(t *testing.T) {
 	find(t, simulated(60, 240, 1), o)
 	done, share := 0, 0.0
 	for _, p := range seen {
-		if p.Done < done || p.Share < share || p.Of != 7 {
+		if p.Done < done || p.Share < share || p.Of != 6 {
 			t.Errorf("%+v after %d, %v", p, done, share)
 		}
 		done, share = p.Done, p.Share
 	}
-	if done != 7 || math.Abs(share-1) > 1e-9 || seen[0].Stage != "fit" || seen[len(seen)-1].Stage != "evaluate" {
-		t.Errorf("%d of 7, %v, %+v", done, share, seen[len(seen)-1])
+	if done != 6 || math.Abs(share-1) > 1e-9 || seen[0].Stage != "fit" || seen[len(seen)-1].Stage != "evaluate" {
+		t.Errorf("%d of 6, %v, %+v", done, share, seen[len(seen)-1])
 	}
 }
 
@@ -548,3 +549,39 @@ func TestFoldsOfSamples(t *testing.T) {
 
 // pointers are addresses in printed values.
 var pointers = regexp.MustCompile("0x[0-9a-f]+")
+
+// A setting that is far behind in the first fold is not fitted in the others, except in comparisons. The reference
+// is always fitted. The ramp may still start from a logistic regression that was dropped.
+func TestSettingsFarBehindAreDropped(t *testing.T) {
+	data := simulated(300, 900, 7)
+	for i, class := range data.Label { // the classes differ in the sign of a product, which no scale sees
+		x := &data.Columns[2].Values[i]
+		if (*x*data.Columns[3].Values[i] > 0) != (class == table.Positive) {
+			*x = -*x
+		}
+	}
+	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Learners: []method.Name{method.Logistic, method.Boosting, method.Ramp}}
+	f := find(t, data, o)
+	dropped, reference := 0, 0
+	for i := range f.Candidates {
+		c := &f.Candidates[i]
+		switch {
+		case c.Status == Skipped && strings.HasPrefix(c.Reason, "far behind in the first fold"):
+			dropped++
+		case c.Learner == method.Logistic && c.Features == feature.EncodeRaw && c.Status == Fitted:
+			reference++
+		}
+	}
+	if dropped == 0 || reference == 0 || f.Choice.Reference < 0 {
+		t.Errorf("%d dropped, %d settings of the reference", dropped, reference)
+	}
+	if best := f.Candidates[f.Members[0].Candidate].Features; !best.Boosted() {
+		t.Errorf("%s was chosen", best)
+	}
+	o.KeepAll = true
+	for _, c := range find(t, data, o).Candidates {
+		if c.behind {
+			t.Errorf("%s was dropped from a comparison", c.String())
+		}
+	}
+}

@@ -32,12 +32,13 @@ type selection struct {
 	Choice
 	tasks   []*task
 	folds   []*foldRows
+	maxSize int64   // bytes of the model, at most; 0: no limit
 	members []*task // whose best candidates are averaged
 }
 
 // selectMembers applies rules 4 and 5 of Search.
-func selectMembers(tasks []*task, folds []*foldRows) (*selection, error) {
-	s := &selection{tasks: tasks, folds: folds}
+func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection, error) {
+	s := &selection{tasks: tasks, folds: folds, maxSize: maxSize}
 	list := rankTasks(tasks)
 	best := list[0]
 	s.Best, s.Of = best.first+best.best, len(list)
@@ -55,7 +56,8 @@ func selectMembers(tasks []*task, folds []*foldRows) (*selection, error) {
 }
 
 // addMembers starts with the best task. It adds the task whose average with the members has the highest
-// criterion out of fold, as long as the criterion improves (Caruana and others 2004). A task that is far
+// criterion out of fold, as long as the criterion improves and the model is not too large (Caruana and others
+// 2004). A task that is far
 // below the best alone must gain more than the gain's standard error: where positives are few, some average
 // is better by chance.
 func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
@@ -69,6 +71,9 @@ func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
 			average, err := s.averageOf(append(members, t))
 			if err != nil {
 				return nil, score, err
+			}
+			if !fits(append(members, t), s.maxSize) {
+				continue
 			}
 			gain, near := gainOf(average, score), list[0].score().Mean-t.score().Mean <= nearBest
 			if average.Mean > best.Mean && (near || gain.Mean > gain.StandardError) {

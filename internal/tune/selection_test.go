@@ -59,7 +59,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 func selectFrom(t *testing.T, noise map[string]float64, order ...string) *selection {
 	t.Helper()
 	tasks, folds := fakeTasks(t, noise, order...)
-	s, err := selectMembers(tasks, folds)
+	s, err := selectMembers(tasks, folds, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,14 +147,14 @@ func TestPathsEnd(t *testing.T) {
 		steps   []step
 		want    bool
 	}{
-		{convexLearner(method.Logistic, 0), []step{{1, 0.5}, {0.3, 0.1}, {0.1, 0.1}}, false}, // not at large penalties
-		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.49}, {1e-4, 0.49}}, false},
-		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}}, false},
-		{convexLearner(method.Logistic, 0), []step{{0.01, 0.5}, {0.001, 0.4}, {1e-4, 0.45}}, true},
+		{convexLearner(method.Logistic, 0, 0), []step{{1, 0.5}, {0.3, 0.1}, {0.1, 0.1}}, false}, // not at large penalties
+		{convexLearner(method.Logistic, 0, 0), []step{{0.01, 0.5}, {0.001, 0.49}, {1e-4, 0.49}}, false},
+		{convexLearner(method.Logistic, 0, 0), []step{{0.01, 0.5}, {0.001, 0.4}}, false},
+		{convexLearner(method.Logistic, 0, 0), []step{{0.01, 0.5}, {0.001, 0.4}, {1e-4, 0.45}}, true},
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.59}}, true},
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.61}, {0.001, 0.3}}, false},
 	} {
-		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1}
+		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1, bestFirst: -1}
 		for _, st := range test.steps {
 			tried := Candidate{Status: Fitted, Setting: Setting{Lambda: st.lambda}, Estimate: result.Estimate{Mean: st.mean}}
 			if run.best < 0 || tried.Mean > run.score().Mean {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/internal/feature"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/result"
 )
@@ -35,18 +36,35 @@ type Candidate struct {
 	Constant    bool // all rows of some fold have the same score, so it cannot be chosen
 	ZeroOptimal bool // w = 0 is a certified optimum of its objective in every fold
 	Seconds     float64
+
+	// Bytes is about the size of the model in a file. It is set if Status is Fitted.
+	Bytes int64
+
+	behind bool    // dropped after the first fold
+	first  float64 // the criterion there
+}
+
+// drop marks a candidate that is too far behind in the first fold.
+func (c *Candidate) drop(first, bar float64) {
+	c.Status, c.behind, c.first = Skipped, true, first
+	c.Reason = fmt.Sprintf("far behind in the first fold: %s, and %s is needed there", text.Percent(first), text.Percent(bar))
 }
 
 // String returns "logistic on scorecard with lambda 0.001".
 func (c *Candidate) String() string { return c.Task.String() + " with " + c.Setting.String() }
 
-// usable reports whether a candidate can be chosen.
-func (c *Candidate) usable() bool { return c.Status == Fitted && !c.Constant }
+// usable reports whether a candidate can be chosen. A model has at most the given number of bytes; 0: no limit.
+func (c *Candidate) usable(most int64) bool {
+	return c.Status == Fitted && !c.Constant && (most == 0 || c.Bytes <= most)
+}
 
 // failure returns why a candidate cannot be chosen.
 func (c *Candidate) failure() string {
-	if c.Reason != "" {
+	switch {
+	case c.Reason != "":
 		return c.Reason
+	case c.Status == Fitted && !c.Constant:
+		return fmt.Sprintf("about %s bytes", text.Count(int(c.Bytes)))
 	}
 	return "all rows of a fold have the same score"
 }
@@ -58,11 +76,37 @@ type task struct {
 	anchorOnly bool // the ramp starts from it; it cannot be chosen
 
 	tried       []Candidate
+	trees       int          // on a boosted encoding: the number of its trees; 0: the default
 	best        int          // index into tried; -1: none
+	bestFirst   int          // of the settings dropped after the first fold: index of the best there; -1: none
 	first       int          // index of tried[0] in Found.Candidates
 	scores      []foldScores // of the best setting, for each fold
 	seconds     float64      // per fold, with the encoding
 	zeroOptimal bool         // skipped, and w = 0 is the optimum of all its settings
+}
+
+// encodingKey is an encoding with the number of trees of a boosted one, 0 for the default.
+type encodingKey struct {
+	encode feature.Encode
+	trees  int
+}
+
+// isReference reports whether the task is the one that others are compared with: it is always fitted.
+func (t *task) isReference() bool {
+	return t.Learner == method.Logistic && t.Features == feature.EncodeRaw
+}
+
+// key returns the encoding that the search fits the task on.
+func (t *task) key() encodingKey { return encodingKey{t.Features, t.trees} }
+
+// refitKey returns the encoding that the best setting needs.
+func (t *task) refitKey() encodingKey {
+	return encodingKey{t.Features, max(t.trees, t.tried[t.best].Trees)}
+}
+
+// hasIntercept reports whether the threshold of the fit is minus an intercept.
+func (t *task) hasIntercept() bool {
+	return t.Learner == method.Logistic || t.Learner == method.Boosting
 }
 
 // score returns the criterion of the best setting.

@@ -24,6 +24,9 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 	if unlabelled := t.Rows() - countLabelled(t).Rows(); unlabelled > 0 {
 		f.warn("unlabelled-rows", "ignored %s without a label", text.Plural(unlabelled, "row"))
 	}
+	if words := s.delayText(); words != "" {
+		f.warn("label-delay", "%s", words)
+	}
 	if outOfFold < fewPositives {
 		f.warn("few-positives", "the choice rests on %s: differences of several points are noise", text.Plural(outOfFold, "positive"))
 	}

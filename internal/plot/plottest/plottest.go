@@ -49,6 +49,8 @@ func Examples() []Example {
 			Layer: &drawing.Field{X0: -1, X1: 1, Y0: -1, Y1: 1, Columns: 5, Rows: 5, Values: bowl(5), Levels: []float64{0.25, 0.8}},
 			Series: []plot.Series{{Name: "from a start", Draw: plot.Trajectory,
 				X: []float64{0.9, 0.5, 0.2, 0}, Y: []float64{-0.8, -0.5, -0.1, 0}}}}},
+		{"cells", &plot.Plot{Text: plot.Caption{Title: "A function of two columns"}, X: plot.Axis{Label: "x1"}, Y: plot.Axis{Label: "x2"},
+			Layer: &plot.Cells{X: []float64{0, 1, 2, 4}, Y: []float64{0, 1, 3}, Full: 2, Values: [][]float64{{-2, -1, -1}, {0, 1, 2}}}}},
 		{"histogram", &plot.Histogram{Text: plot.Caption{Title: "Scores by class"}, X: plot.Axis{Label: "score"},
 			Edges: []float64{-1, 0, 1, 2}, Threshold: new(1.25), Classes: []plot.Class{
 				{Name: "negatives", Counts: []float64{6, 3, 1}}, {Name: "positives", Counts: []float64{1, 1, 2}}}}},

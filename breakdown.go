@@ -1,0 +1,189 @@
+package toptau
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"toptau/internal/table"
+	"toptau/internal/tune"
+	"toptau/result"
+)
+
+// Chosen by hand: rates of fewer rows have intervals that show nothing, and longer tables are not read.
+const (
+	breakdownRows   = 10 // a value with fewer rows is counted with other rare values
+	breakdownValues = 30 // most values that are shown
+	breakdownRanges = 10 // ranges of about equal numbers of rows for columns of many numbers
+)
+
+// breakdown counts decisions by the values of a column. A column of more than breakdownValues numbers is
+// divided into ranges, and one of as many dates into days.
+func (u *units) breakdown(d *Data, column string, alarms []bool, confidence float64) (result.Breakdown, error) {
+	b := result.Breakdown{Values: []result.BreakdownValue{}}
+	c, err := d.column("by", column)
+	if err != nil {
+		return b, err
+	}
+	b.Column = c.name
+	parts := u.partsOf(c)
+	for _, p := range parts {
+		v := result.BreakdownValue{Value: p.name, Others: p.others}
+		v.Rows = len(p.units)
+		for _, unit := range p.units {
+			if u.label[unit] == table.Positive {
+				v.Positives++
+			}
+		}
+		decided, err := countDecisions(u.label, u.table.Weight, p.units, alarms, confidence)
+		if err != nil {
+			return b, err
+		}
+		v.Found, v.FalseAlarms = decided.TruePositiveRate, decided.FalsePositiveRate
+		b.Values = append(b.Values, v)
+	}
+	if len(parts) > 0 && !parts[0].ordered {
+		slices.SortStableFunc(b.Values, func(x, y result.BreakdownValue) int {
+			missed := func(v *result.BreakdownValue) float64 { return v.Found.Denominator - v.Found.Numerator }
+			return cmp.Or(cmp.Compare(min(x.Others, 1), min(y.Others, 1)), cmp.Compare(missed(&y), missed(&x)),
+				cmp.Compare(y.Rows, x.Rows), cmp.Compare(x.Value, y.Value))
+		})
+	}
+	return b, nil
+}
+
+// valuePart is a value of a column, or several, with the units that have it.
+type valuePart struct {
+	name    string
+	others  int // number of values if there are several
+	units   []int
+	ordered bool // the parts are ordered: days or ranges
+}
+
+// partsOf divides the units by the values of a column.
+func (u *units) partsOf(c *textColumn) []valuePart {
+	values := map[string][]int{}
+	for unit := range u.label {
+		text := c.text(u.rowOf(unit))
+		values[text] = append(values[text], unit)
+	}
+	if len(values) > breakdownValues {
+		if parts := u.days(c); parts != nil {
+			return parts
+		}
+		if parts := u.ranges(c); parts != nil {
+			return parts
+		}
+	}
+	var parts []valuePart
+	for name, list := range values {
+		parts = append(parts, valuePart{name: name, units: list})
+	}
+	slices.SortFunc(parts, func(a, b valuePart) int {
+		return cmp.Or(cmp.Compare(len(b.units), len(a.units)), cmp.Compare(a.name, b.name))
+	})
+	rare := slices.IndexFunc(parts, func(p valuePart) bool { return len(p.units) < breakdownRows })
+	if rare < 0 {
+		rare = len(parts)
+	}
+	if rare = min(rare, breakdownValues); len(parts)-rare < 2 {
+		return parts
+	}
+	last := valuePart{others: len(parts) - rare}
+	for _, p := range parts[rare:] {
+		last.units = append(last.units, p.units...)
+	}
+	slices.Sort(last.units)
+	return append(parts[:rare:rare], last)
+}
+
+// days divides the units by day, or returns nil if a value is not a date.
+func (u *units) days(c *textColumn) []valuePart {
+	days := map[string][]int{}
+	for unit := range u.label {
+		day, ok := tune.DayOf(c.text(u.rowOf(unit)))
+		if !ok {
+			return nil
+		}
+		days[day] = append(days[day], unit)
+	}
+	var parts []valuePart
+	for day, list := range days {
+		parts = append(parts, valuePart{name: day, units: list, ordered: true})
+	}
+	slices.SortFunc(parts, func(a, b valuePart) int { return cmp.Compare(a.name, b.name) })
+	return mergeDays(parts)
+}
+
+// mergeDays joins neighbouring days until at most breakdownValues parts are left.
+func mergeDays(days []valuePart) []valuePart {
+	if len(days) <= breakdownValues {
+		return days
+	}
+	size := (len(days) + breakdownValues - 1) / breakdownValues
+	var parts []valuePart
+	for chunk := range slices.Chunk(days, size) {
+		p := valuePart{name: chunk[0].name, ordered: true}
+		if len(chunk) > 1 {
+			p.name += " to " + chunk[len(chunk)-1].name
+		}
+		for _, day := range chunk {
+			p.units = append(p.units, day.units...)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// ranges divides the units into ranges of numbers of about equal size, or returns nil if a value is neither a
+// number nor missing. Equal numbers stay together.
+func (u *units) ranges(c *textColumn) []valuePart {
+	type value struct {
+		x    float64
+		unit int
+	}
+	var list []value
+	missing := valuePart{ordered: true}
+	for unit := range u.label {
+		row := u.rowOf(unit)
+		x, ok := c.number(row)
+		switch {
+		case ok:
+			list = append(list, value{x, unit})
+		case c.text(row) == "":
+			missing.units = append(missing.units, unit)
+		default:
+			return nil
+		}
+	}
+	slices.SortStableFunc(list, func(a, b value) int { return cmp.Compare(a.x, b.x) })
+	var parts []valuePart
+	size := int(math.Ceil(float64(len(list)) / breakdownRanges))
+	for first := 0; first < len(list); {
+		end := min(first+size, len(list))
+		for end < len(list) && list[end].x == list[end-1].x {
+			end++
+		}
+		p := valuePart{name: rangeText(list[first].x, list[end-1].x), ordered: true}
+		for _, v := range list[first:end] {
+			p.units = append(p.units, v.unit)
+		}
+		parts = append(parts, p)
+		first = end
+	}
+	if missing.units != nil {
+		parts = append(parts, missing)
+	}
+	return parts
+}
+
+// rangeText returns "12" or "12 to 40".
+func rangeText(low, high float64) string {
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+	if low == high {
+		return number(low)
+	}
+	return fmt.Sprintf("%s to %s", number(low), number(high))
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// Every verb has examples in its help, and their flags exist.
+func TestExamplesParse(t *testing.T) {
+	parser, err := app().Parser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range parser.Model.Leaves(true) {
+		if len(examples[verb.Name]) == 0 {
+			t.Errorf("%s has no example", verb.Name)
+		}
+	}
+	for verb, lines := range examples {
+		for _, line := range lines {
+			start := strings.Index(line, "toptau "+verb)
+			if start < 0 {
+				t.Errorf("%q is no example of %s", line, verb)
+				continue
+			}
+			command, _, _ := strings.Cut(strings.TrimSuffix(line[start:], ")"), " > ")
+			parser, err := app().Parser(kong.Exit(func(int) {}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := parser.Parse(arguments(command)[1:]); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+	}
+	if lines := strings.Count(orientation, "\n"); lines > 20 {
+		t.Errorf("the orientation has %d lines", lines)
+	}
+}
+
+// The script for bash completes verbs, flags and values in a real bash.
+func TestBashCompletion(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	var script bytes.Buffer
+	if code := run(context.Background(), []string{"completion", "bash"}, nil, &script, &script); code != 0 {
+		t.Fatalf("exit code %d: %s", code, script.String())
+	}
+	for _, test := range []struct{ words, want string }{
+		{"ev", "evaluate"},
+		{"help thr", "threshold"},
+		{"train data.csv --imp", "--impute"},
+		{"train --impute me", "median"},
+		{"train --encoding sc", "scorecard scorecard+leaves"},
+		{"evaluate m.json later", ""}, // files, by the default of complete
+		{"score -", "--at"},
+	} {
+		words := strings.Fields(test.words)
+		line := "COMP_WORDS=(toptau " + strings.Join(words, " ") + "); COMP_CWORD=" + string(rune('0'+len(words))) + "; _toptau; echo \"${COMPREPLY[@]}\""
+		c := exec.Command(bash, "--norc", "-c", script.String()+"\n"+line)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		got := strings.Fields(string(out))
+		for _, want := range strings.Fields(test.want) {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %s, want %s", test.words, out, want)
+			}
+		}
+		if test.want == "" && len(got) > 0 {
+			t.Errorf("%s: %s, want files", test.words, out)
+		}
+	}
+}
+
+// The scripts for zsh and fish name every verb, and are accepted by these shells where they are installed.
+func TestOtherCompletions(t *testing.T) {
+	for _, shell := range []string{"zsh", "fish"} {
+		var script bytes.Buffer
+		if code := run(context.Background(), []string{"completion", shell}, nil, &script, &script); code != 0 {
+			t.Fatalf("exit code %d: %s", code, script.String())
+		}
+		for verb := range examples {
+			if !strings.Contains(script.String(), verb) {
+				t.Errorf("%s: no %s", shell, verb)
+			}
+		}
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "script")
+		if err := os.WriteFile(file, script.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", shell, err, out)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package toptau
+
+import (
+	"cmp"
+	"slices"
+
+	"toptau/internal/feature"
+	"toptau/internal/table"
+	"toptau/result"
+)
+
+// exampleReasons is the number of columns that an example names. Chosen by hand.
+const exampleReasons = 5
+
+// examples lists the units whose scores are most telling: the highest false alarms, the highest positives
+// found, and the lowest positives missed, at most limit of each.
+func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example, error) {
+	reasons, err := newReasoner(k.Model.TableScorer(feature.Key{}), k.Model.Averages())
+	if err != nil {
+		return nil, err
+	}
+	z := u.scores(k.z)
+	top := make([]int, len(z)) // by unit: the row of its score
+	if u.rows() {
+		for row := range top {
+			top[row] = row
+		}
+	} else {
+		copy(top, u.first)
+		for row, unit := range u.of {
+			if k.z[row] > k.z[top[unit]] {
+				top[unit] = row
+			}
+		}
+	}
+	var list []result.Example
+	for _, kind := range []result.ExampleKind{result.FalseAlarm, result.FoundRow, result.MissedRow} {
+		var chosen []int
+		for unit, class := range u.label {
+			if (class == table.Positive) == (kind != result.FalseAlarm) && alarms[unit] == (kind != result.MissedRow) {
+				chosen = append(chosen, unit)
+			}
+		}
+		slices.SortStableFunc(chosen, func(a, b int) int {
+			if kind == result.MissedRow {
+				return cmp.Compare(z[a], z[b])
+			}
+			return cmp.Compare(z[b], z[a])
+		})
+		for _, unit := range chosen[:min(limit, len(chosen))] {
+			e, err := k.example(kind, top[unit], reasons)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// example describes a row with its reasons.
+func (k *ranking) example(kind result.ExampleKind, row int, e *reasoner) (result.Example, error) {
+	t := k.data.table
+	if _, err := e.scorer.Score(t, row); err != nil {
+		return result.Example{}, k.data.inFile(err)
+	}
+	e.division.Row(&e.scorer.Row, e.adds)
+	list := reasonsOf(e.division.Columns, e.adds, e.values(t, row, nil), e.averages)
+	x := result.Example{Kind: kind, Row: k.data.rowNumber(row), Line: t.LineOf(row), Score: k.z[row],
+		Reasons: list[:min(len(list), exampleReasons)]}
+	for _, c := range t.ID {
+		x.ID = append(x.ID, c.Values[row])
+	}
+	return x, nil
+}

@@ -1,0 +1,65 @@
+package toptau
+
+import (
+	"fmt"
+
+	"toptau/internal/text"
+	"toptau/metric"
+	"toptau/result"
+	"toptau/threshold"
+)
+
+// DefaultMargin is the loss that a gate accepts if Margin is not set: two percentage points. Chosen by hand.
+var DefaultMargin = threshold.MustRate("0.02")
+
+// gate decides whether the first entry may replace the reference. Both conditions are about evidence, so too few
+// rows keep the gate closed:
+//
+//  1. The lower end of the paired interval of the goal's criterion, new minus old, is above minus the margin.
+//  2. The lower end of the interval of the rate that the new model's goal bounds, at its own threshold, is not
+//     above the goal.
+func (e *Evaluation) gate(o EvaluateOptions) *result.Gate {
+	first := &e.Entries[0]
+	margin := o.Margin
+	if margin.IsZero() {
+		margin = DefaultMargin
+	}
+	g := &result.Gate{Entry: first.Name, Against: e.Against, Margin: margin.Float64(), Reasons: []string{}}
+	if first.Difference == nil {
+		g.Reasons = append(g.Reasons, "the new model is the one that it is compared with")
+		return g
+	}
+	g.Difference = *first.Difference
+	switch d := first.Difference; {
+	case d.Undefined != "" || d.Interval == nil:
+		g.Reasons = append(g.Reasons, "the difference is undefined: "+d.Undefined)
+	case d.Interval.Low < -g.Margin:
+		g.Reasons = append(g.Reasons, fmt.Sprintf("it may find up to %s points less than %s, more than the margin of %s",
+			text.Fixed(-100*d.Interval.Low, 1), e.Against, text.Fixed(100*g.Margin, 1)))
+	}
+	if len(first.Points) > 0 {
+		p := &first.Points[0]
+		rate, what := p.Decisions.FalsePositiveRate, "of the negatives raise a false alarm"
+		if p.Goal.Criterion().Name == metric.AtQuantile {
+			rate, what = alertRate(&p.Decisions), "of the rows are alerts"
+		}
+		if tau := p.Goal.Tau(); !tau.IsZero() && rate.Interval != nil && rate.Interval.Low > tau.Float64() {
+			g.Reasons = append(g.Reasons, fmt.Sprintf("its threshold exceeds the goal of %s: %s %s (%s to %s)", text.Percent(tau.Float64()),
+				text.Percent(rate.Rate), what, text.Percent(rate.Interval.Low), text.Percent(rate.Interval.High)))
+		}
+	}
+	g.Passed = len(g.Reasons) == 0
+	return g
+}
+
+// alertRate returns the fraction of all rows that are alerts, with an exact interval if rows are counted.
+func alertRate(c *metric.Confusion) metric.Proportion {
+	alerts := c.TruePositives + c.FalsePositives
+	all := alerts + c.TrueNegatives + c.FalseNegatives
+	p := metric.Proportion{Numerator: alerts, Denominator: all, Rate: alerts / all}
+	if i := c.FalsePositiveRate.Interval; i != nil {
+		low, high := metric.ClopperPearson(int(alerts), int(all), i.Confidence)
+		p.Interval = &metric.Interval{Kind: metric.FixedInterval, Low: low, High: high, Confidence: i.Confidence}
+	}
+	return p
+}

@@ -1,0 +1,209 @@
+package toptau
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"unicode"
+
+	"toptau/internal/feature"
+	"toptau/internal/text"
+	"toptau/model"
+	"toptau/result"
+)
+
+// Inspect describes what the file of a model contains, and which values in it look personal. These are
+// guesses by form: they find mail addresses, IP addresses, long numbers and names of people, and miss others.
+// Model.Redacted returns a copy without the names of categories.
+func Inspect(m *Model) (*result.Inspection, error) {
+	sizes, err := m.Sizes()
+	if err != nil {
+		return nil, err
+	}
+	digest, err := m.Digest()
+	if err != nil {
+		return nil, err
+	}
+	s := m.Schema()
+	training := m.Training()
+	r := &result.Inspection{Format: model.FileVersion, Digest: digest, Signed: m.Signature() != nil, Rows: training.Rows,
+		Positives: training.Positives, Weights: m.Len(), Columns: []result.InspectedColumn{}, Personal: []result.PersonalFinding{}}
+	for _, size := range sizes {
+		r.Bytes += size.Bytes
+		r.Parts = append(r.Parts, result.InspectedPart{Name: size.Field, Bytes: size.Bytes, Content: contentOf(m, size.Field)})
+	}
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		r.Columns = append(r.Columns, result.InspectedColumn{Column: c.Name, Kind: string(c.Kind), Part: string(c.Part),
+			Categories: len(c.Dictionary), Hashed: c.Salt != ""})
+		if c.Salt == "" {
+			r.Personal = append(r.Personal, personalValues("column "+c.Name, c.FileColumn(), c.Dictionary)...)
+		}
+	}
+	for _, p := range m.Points() {
+		var values []string
+		for _, segment := range p.Segments {
+			values = append(values, segment.Value)
+		}
+		r.Personal = append(r.Personal, personalValues("segments of point "+p.Name, p.Segment, values)...)
+	}
+	if f := m.Fingerprints(); f != nil {
+		r.Personal = append(r.Personal, result.PersonalFinding{Place: "fingerprints", Kind: "hashes by which a known row can be recognised",
+			Values: f.Sampled, Of: f.Rows})
+	}
+	return r, nil
+}
+
+// contentOf describes a field of the file.
+func contentOf(m *Model, field string) string {
+	s, features := m.Schema(), m.Features(feature.Key{})
+	switch field {
+	case "schema":
+		return text.Plural(len(s.Columns), "column") + " that are features, the label, " + text.Plural(len(s.Others), "other column")
+	case "features":
+		categories := 0
+		for _, in := range features.Inputs {
+			categories += len(in.Categories)
+		}
+		var kinds []string
+		for _, b := range features.Blocks {
+			kinds = append(kinds, b.Kind())
+		}
+		return fmt.Sprintf("%s (%s), %s", text.Plural(len(kinds), "block"), strings.Join(kinds, ", "), pluralOf(categories, "category", "categories"))
+	case "weights":
+		return text.Plural(m.Len(), "weight")
+	case "points":
+		return text.Plural(len(m.Points()), "operating point")
+	case "members":
+		return text.Plural(len(m.Members()), "fit") + " that the weights are the average of"
+	case "training":
+		return "number of rows, digest of the file, seed"
+	case "fingerprints":
+		return fmt.Sprintf("hashes of %s of %s", text.Plural(m.Fingerprints().Sampled, "training row"), text.Count(m.Fingerprints().Rows))
+	case "probes":
+		return "synthetic rows with their scores"
+	}
+	return ""
+}
+
+func pluralOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return text.Count(n) + " " + many
+}
+
+// personalKinds are kinds of values that may be personal, in the order in which a value is tested.
+var personalKinds = []struct {
+	kind  string
+	looks func(value string) bool
+}{
+	{"mail addresses", looksMail},
+	{"IP addresses", looksIP},
+	{"phone, account or card numbers", looksLongNumber},
+	{"names of people", looksPerson},
+}
+
+// personalColumns are words in the names of columns whose values are usually personal.
+var personalColumns = []string{"name", "user", "username", "login", "customer", "client", "patient", "employee", "email", "mail", "phone", "mobile",
+	"address", "street", "city", "zip", "postcode", "birth", "birthday", "dob", "ssn", "iban", "passport", "gender", "sex", "religion"}
+
+// personalValues returns the kinds of values that look personal. column is the name of the column that they
+// come from.
+func personalValues(place, column string, values []string) []result.PersonalFinding {
+	var list []result.PersonalFinding
+	for _, k := range personalKinds {
+		f := result.PersonalFinding{Place: place, Kind: k.kind, Of: len(values)}
+		for _, v := range values {
+			if k.looks(v) {
+				if f.Values++; f.Values == 1 {
+					f.Example = maskValue(v)
+				}
+			}
+		}
+		if f.Values > 0 {
+			list = append(list, f)
+		}
+	}
+	if len(list) > 0 || len(values) == 0 {
+		return list
+	}
+	words := strings.FieldsFunc(strings.ToLower(column), func(c rune) bool { return !unicode.IsLetter(c) })
+	for _, word := range words {
+		for _, known := range personalColumns {
+			if word == known {
+				return []result.PersonalFinding{{Place: place, Kind: "values of a column of this name", Values: len(values), Of: len(values),
+					Example: maskValue(values[0])}}
+			}
+		}
+	}
+	return nil
+}
+
+// maskValue hides all letters and digits but the first.
+func maskValue(value string) string {
+	shown := false
+	masked := strings.Map(func(c rune) rune {
+		if !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+			return c
+		}
+		if !shown {
+			shown = true
+			return c
+		}
+		return '*'
+	}, value)
+	if runes := []rune(masked); len(runes) > 40 {
+		return string(runes[:40]) + "..."
+	}
+	return masked
+}
+
+func looksMail(v string) bool {
+	name, domain, found := strings.Cut(v, "@")
+	dot := strings.LastIndexByte(domain, '.')
+	return found && name != "" && dot > 0 && dot < len(domain)-1 && !strings.ContainsAny(v, " \t")
+}
+
+// looksIP reports whether a value is an address, or a network of at most 256 addresses.
+func looksIP(v string) bool {
+	if p, err := netip.ParsePrefix(v); err == nil {
+		return p.Bits() >= 24 && p.Addr().Is4() || p.Bits() >= 64
+	}
+	_, err := netip.ParseAddr(v)
+	return err == nil
+}
+
+// looksLongNumber reports whether a value has 9 to 22 digits, and otherwise only what separates them, or the
+// letters at the start of an IBAN.
+func looksLongNumber(v string) bool {
+	if len(v) > 4 && unicode.IsUpper(rune(v[0])) && unicode.IsUpper(rune(v[1])) {
+		v = v[2:]
+	}
+	digits := 0
+	for _, c := range v {
+		switch {
+		case '0' <= c && c <= '9':
+			digits++
+		case !strings.ContainsRune("+-() ./", c):
+			return false
+		}
+	}
+	return digits >= 9 && digits <= 22 && strings.Count(v, ".") <= 1
+}
+
+// looksPerson reports whether a value is two to four words of letters with a capital each.
+func looksPerson(v string) bool {
+	words := strings.Fields(strings.ReplaceAll(v, ",", " "))
+	if len(words) < 2 || len(words) > 4 {
+		return false
+	}
+	for _, word := range words {
+		for i, c := range word {
+			if i == 0 && !unicode.IsUpper(c) || !unicode.IsLetter(c) && !strings.ContainsRune("-'.", c) || i > 0 && unicode.IsUpper(c) && word[i-1] != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}

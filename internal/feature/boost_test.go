@@ -1,0 +1,313 @@
+package feature
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"toptau/diag"
+	"toptau/internal/table"
+	"toptau/schema"
+)
+
+var boostedEncodings = []Encode{EncodeAdditive, EncodePairs, EncodeBoosted}
+
+// The sum that boosting itself predicts is the score of the map with the weights of Boosting, and it ranks rows
+// whose classes differ.
+func TestBoostingLowersTheLoss(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, e := range boostedEncodings {
+		data := randomTable(r, 900, false)
+		m := fit(t, data, Options{Encode: e, Impute: schema.ImputeIndicator, Rounds: 40})
+		b := m.Boosting()
+		if len(b.Rounds) != 40 {
+			t.Fatalf("%s: %d rounds", e, len(b.Rounds))
+		}
+		last := math.Inf(1)
+		for _, rounds := range []int{0, 5, 10, 20, 40} {
+			loss := logLoss(t, data, m, b.Weights(rounds, m.Cols()), b.Intercept)
+			if loss >= last {
+				t.Errorf("%s: loss %v after %d rounds, %v before", e, loss, rounds, last)
+			}
+			last = loss
+		}
+	}
+}
+
+func logLoss(t *testing.T, data *table.Table, m *Map, w []float64, intercept float64) float64 {
+	t.Helper()
+	s, err := NewScorer(m, w, intercept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0.0
+	for row := range data.Rows() {
+		z, err := s.Score(data, row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data.Label[row] == table.Positive {
+			z = -z
+		}
+		total += math.Log1p(math.Exp(z))
+	}
+	return total
+}
+
+// The trees depend on data, options and seed, and not on the number of threads.
+func TestBoostingIsDeterministic(t *testing.T) {
+	data := randomTable(rand.New(rand.NewPCG(4, 4)), 6000, false) // enough that columns are divided among processors
+	for _, e := range boostedEncodings {
+		written := func() string {
+			m := fit(t, data, Options{Encode: e, Impute: schema.ImputeIndicator, Rounds: 8})
+			text, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(string(text), m.Boosting())
+		}
+		want := written()
+		for _, threads := range []int{1, 2, 8} {
+			before := runtime.GOMAXPROCS(threads)
+			got := written()
+			runtime.GOMAXPROCS(before)
+			if got != want {
+				t.Errorf("%s: %d threads give another model", e, threads)
+			}
+		}
+	}
+}
+
+// The first tree on one column splits where the gain is largest, computed here for every edge of a bin.
+func TestFirstSplitIsTheBest(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 1))
+	for trial := range 20 {
+		data := tableOf(number("x", steps(200)...))
+		for i := range data.Label {
+			data.Label[i] = table.Class(indicator(r.Float64() < 1/(1+math.Exp(float64(trial*10-i)/30))))
+		}
+		data.Label[0], data.Label[199] = table.Negative, table.Positive
+		m := fit(t, data, Options{Encode: EncodeAdditive, Rounds: 1})
+		x := data.Columns[0].Values
+		p, n := 0.0, float64(len(x))
+		for _, label := range data.Label {
+			p += float64(indicator(label == table.Positive)) / n
+		}
+		best, at := 0.0, 0
+		c := binnedOf(x, valueBins)
+		for _, edge := range c.edges {
+			k := sort.SearchFloat64s(x, edge)
+			if k < int(boosting.rows) || k > len(x)-int(boosting.rows) {
+				continue
+			}
+			g := 0.0
+			for _, label := range data.Label[:k] {
+				g += p - float64(indicator(label == table.Positive))
+			}
+			h := p * (1 - p)
+			gain := g*g/(h*float64(k)+boosting.ridge) + g*g/(h*(n-float64(k))+boosting.ridge)
+			if gain > best*(1+1e-12) {
+				best, at = gain, k
+			}
+		}
+		tree := leavesOf(t, m).Trees[0]
+		if !(tree.At[0] >= x[at-1] && tree.At[0] < x[at]) {
+			t.Errorf("trial %d: split at %v, want between %v and %v", trial, tree.At[0], x[at-1], x[at])
+		}
+	}
+}
+
+// Where a column must only raise or lower the score, the sum of trees does so at every value of the others.
+func TestMonotoneColumns(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 8))
+	for _, e := range boostedEncodings {
+		for _, falling := range []bool{false, true} {
+			data := randomTable(r, 500, false)
+			m := fit(t, data, Options{Encode: e, Impute: schema.ImputeIndicator, Rounds: 30, Monotone: []Sign{{Column: "x1", Falling: falling}}})
+			s, err := NewScorer(m, m.Boosting().Weights(30, m.Cols()), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := slices.Clone(data.Columns[1].Values)
+			values = slices.DeleteFunc(values, math.IsNaN)
+			slices.Sort(values)
+			for row := range 40 {
+				last := math.Inf(-1)
+				for _, v := range values {
+					data.Columns[1].Values[row] = v
+					z, err := s.Score(data, row)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if falling {
+						z = -z
+					}
+					if z < last {
+						t.Fatalf("%s, falling %v, row %d: the score moves to the wrong side at %v", e, falling, row, v)
+					}
+					last = z
+				}
+			}
+		}
+	}
+	data := randomTable(r, 300, false)
+	for _, column := range []string{"none", "x2"} {
+		_, _, err := Fit(data, named, nil, Options{Encode: EncodeBoosted, Impute: schema.ImputeIndicator, Monotone: []Sign{{Column: column}}})
+		if diag.Of(err) == nil || diag.Of(err).Param != "monotone" {
+			t.Errorf("%s: %v", column, err)
+		}
+	}
+}
+
+// An additive model has one tree for each column, and what a column adds does not depend on the others.
+func TestAdditiveModelsAddCurves(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 2))
+	data := randomTable(r, 800, false)
+	m := fit(t, data, Options{Encode: EncodeAdditive, Impute: schema.ImputeIndicator, Rounds: 60})
+	b := leavesOf(t, m)
+	seen := map[int]bool{}
+	for i := range b.Trees {
+		for _, ask := range b.Trees[i].Ask {
+			if ask >= 0 && ask != b.Trees[i].Ask[0] {
+				t.Errorf("tree %d reads several columns", i+1)
+			}
+		}
+		if seen[b.Trees[i].Ask[0]] {
+			t.Errorf("a column has several trees")
+		}
+		seen[b.Trees[i].Ask[0]] = true
+	}
+}
+
+// A pair of questions reads at most two columns on the way to a leaf.
+func TestPairsReadTwoColumns(t *testing.T) {
+	data := randomTable(rand.New(rand.NewPCG(3, 2)), 800, false)
+	for _, tree := range leavesOf(t, fit(t, data, Options{Encode: EncodePairs, Impute: schema.ImputeIndicator, Rounds: 30})).Trees {
+		if tree.leaves > 4 || len(tree.Ask) > 7 {
+			t.Errorf("a tree of %d leaves", tree.leaves)
+		}
+	}
+}
+
+// Ten rows of "a", eight of them positive, and ninety of "b", twelve of them positive, and three of "c". The
+// prior is 0.2, ten rows of it are added, and "c" has too few rows for a code.
+func TestCodesByHand(t *testing.T) {
+	var texts []string
+	var labels []table.Class
+	add := func(text string, positives, negatives int) {
+		for i := range positives + negatives {
+			texts = append(texts, text)
+			labels = append(labels, table.Class(indicator(i < positives)))
+		}
+	}
+	add("a", 8, 2)
+	add("b", 11, 79)
+	add("c", 2, 3)
+	data := tableOf(symbol("s", texts...))
+	data.Label = labels
+	m := fit(t, data, Options{Encode: EncodeBoosted, Rounds: 1})
+	b := leavesOf(t, m)
+	prior := 21. / 105
+	want := map[string]float64{"a": (8 + 10*prior) / 20, "b": (11 + 10*prior) / 100, "c": prior}
+	for i, category := range m.Inputs[0].Categories {
+		if got := b.Codes[0].Values[i]; math.Abs(got-want[category]) > 1e-6 {
+			t.Errorf("%s: %v, want %v", category, got, want[category])
+		}
+	}
+	if math.Abs(b.Codes[0].Unknown-prior) > 1e-6 {
+		t.Errorf("unknown: %v", b.Codes[0].Unknown)
+	}
+}
+
+// The code of a row in growing does not depend on its own label.
+func TestOrderedCodesIgnoreTheOwnLabel(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	data := randomTable(r, 300, false)
+	ordered := func() []float64 {
+		f := newFitter(data, nil, Options{Impute: schema.ImputeIndicator, Seed: 3})
+		f.m.Inputs = []Input{{Column: 2, Kind: schema.Categorical, Categories: data.Columns[2].Dictionary}}
+		positive, err := f.labels()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, x := f.codes(0, positive)
+		return x
+	}
+	before := ordered()
+	codes := data.Columns[2].Codes
+	for row := 1; row < 299; row += 7 {
+		// Two labels of different categories are exchanged, so that the prior stays.
+		other := slices.IndexFunc(data.Label, func(c table.Class) bool { return c != data.Label[row] })
+		for codes[other] == codes[row] || data.Label[other] == data.Label[row] || data.Weight[other] != data.Weight[row] {
+			other = (other + 1) % len(codes)
+		}
+		data.Label[row], data.Label[other] = data.Label[other], data.Label[row]
+		if after := ordered(); after[row] != before[row] && before[row] == before[row] {
+			t.Errorf("row %d: the code is %v, and %v with the other label", row, before[row], after[row])
+		} else if slices.Equal(after, before) {
+			t.Errorf("row %d: no code depends on the label", row)
+		}
+		data.Label[row], data.Label[other] = data.Label[other], data.Label[row]
+	}
+}
+
+func TestBinsHoldTheirValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for trial := range 30 {
+		n := 1 + r.IntN(3000)
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = math.Round(math.Exp(3*r.NormFloat64())*10) / 10
+			if trial%2 == 0 && r.IntN(5) == 0 {
+				x[i] = missing
+			}
+		}
+		most := []int{valueBins, 40}[trial%2]
+		c := binnedOf(x, most)
+		if c.count() > most || !slices.IsSorted(c.edges) {
+			t.Fatalf("%d bins, edges %v", c.count(), c.edges)
+		}
+		filled := make([]int, c.count()+1)
+		for i, v := range x {
+			bin := int(c.bins[i])
+			filled[bin]++
+			switch {
+			case v != v:
+				if bin != c.count() {
+					t.Fatalf("a missing value in bin %d", bin)
+				}
+			case bin > 0 && v <= c.edges[bin-1] || bin < len(c.edges) && v > c.edges[bin]:
+				t.Fatalf("%v in bin %d of %v", v, bin, c.edges)
+			}
+		}
+		if slices.Min(filled[:c.count()]) == 0 && !math.IsNaN(slices.Max(x)) {
+			t.Errorf("an empty bin of %d", c.count())
+		}
+	}
+}
+
+// A model file with bad codes is refused.
+func TestBadCodesAreRefused(t *testing.T) {
+	golden := `{"scale":"standard","impute":"error","inputs":[{"column":0,"name":"s","kind":"categorical","categories":["a","b"]}],` +
+		`"dropped":[],"blocks":[{"kind":"leaves","block":{"inputs":[0],"codes":[{"input":0,"values":[0.5,0.25],"unknown":0.3}],` +
+		`"trees":[{"ask":[0,-1,-1],"at":[0.4],"mass":[6,2]}]}}]}`
+	if err := json.Unmarshal([]byte(golden), new(Map)); err != nil {
+		t.Fatal(err)
+	}
+	for _, edit := range [][2]string{
+		{`"values":[0.5,0.25]`, `"values":[0.5]`}, {`"values":[0.5,0.25]`, `"values":[0.5,1e999]`},
+		{`"unknown":0.3`, `"unknown":1e999`}, {`"codes":[{"input":0`, `"codes":[{"input":1`},
+		{`"codes":[{"input":0,"values":[0.5,0.25],"unknown":0.3}],`, ``},
+		{`"unknown":0.3}]`, `"unknown":0.3},{"input":0,"values":[0.5,0.25],"unknown":0.3}]`},
+	} {
+		if err := json.Unmarshal([]byte(strings.Replace(golden, edit[0], edit[1], 1)), new(Map)); err == nil {
+			t.Errorf("%s was taken", edit[1])
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package feature
+
+import (
+	"fmt"
+
+	"toptau/diag"
+	"toptau/internal/detmath"
+	"toptau/internal/text"
+)
+
+// A column of very many names has few rows for most of them, and the weights of such names are noise. So the
+// names of fewer than leastRows training rows share one feature, which names that training did not have get
+// as well. Labels are not read. Both numbers are chosen by hand: ten rows are the usual least number for a
+// fraction, and a thousand features do not slow down training.
+const (
+	manyNames = 1000
+	leastRows = 10
+)
+
+// frequent returns the codes that keep their own features, the first ones of order, which is by descending
+// mass.
+func (f *fitter) frequent(order []int, masses []detmath.Sum) []int {
+	if len(order) <= manyNames {
+		return order
+	}
+	least := leastRows * f.mass(func(int) bool { return true }) / float64(len(f.rows))
+	for n, code := range order {
+		if masses[code].Value() < least {
+			return order[:n]
+		}
+	}
+	return order
+}
+
+// noteRare adds a warning about the rare names of a column.
+func (f *fitter) noteRare(name string, names, kept int) {
+	w := diag.Warning{Code: "rare_values", Text: fmt.Sprintf("column %q has %s different values: the %s of fewer than %d rows share one feature",
+		name, text.Count(names), text.Count(names-kept), leastRows)}
+	if kept == 0 {
+		w.Text = fmt.Sprintf("column %q has %s different values, none in %d rows: left out", name, text.Count(names), leastRows)
+	}
+	if ManyCategories(names, len(f.rows)) {
+		w.Code = "many_categories"
+		w.Text += "; it may be an identifier"
+		w.Fixes = []diag.Fix{{Param: "id", Value: name}, {Param: "drop", Value: name}}
+	}
+	f.rare = append(f.rare, w)
+}

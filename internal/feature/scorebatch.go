@@ -1,0 +1,397 @@
+package feature
+
+import (
+	"math"
+	"math/bits"
+
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/schema"
+)
+
+// BatchRows is the number of rows that a Batch scores at a time: their columns fit into the cache of a core.
+const BatchRows = 256
+
+// Batch scores rows of the tables of one reader, whose dictionaries only grow, column by column. Terms are added
+// to the score of a row in the order of the weights, as Scorer does, so that scores have the same bits.
+type Batch struct {
+	s      *Scorer
+	blocks []batchBlock
+
+	numbers [][]float64 // by input
+	space   []float64   // for numbers
+	levels  [][]int32   // by input: the resolved value of each code
+	codes   [][]int32   // by input: the resolved rows
+	column  []float64   // an encoded column
+	rows    []float64   // the numbers of the inputs of trees, row by row
+	unknown []int       // by input, in the rows
+}
+
+// batchBlock adds the terms of a block to the scores of rows. It returns false if the rows must be scored one by
+// one.
+type batchBlock interface {
+	addTerms(b *Batch, z []float64) bool
+}
+
+// NewBatch returns a Batch that counts in s. It returns nil if the map has a block that is scored by rows.
+func NewBatch(s *Scorer) *Batch {
+	m := s.Map
+	if m.Sparse {
+		return nil
+	}
+	k := len(m.Inputs)
+	b := &Batch{s: s, numbers: make([][]float64, k), space: make([]float64, k*BatchRows), levels: make([][]int32, k),
+		codes: make([][]int32, k), column: make([]float64, BatchRows), unknown: make([]int, k)}
+	for i, block := range m.Blocks {
+		w := s.Weights[m.runs[i].first:m.runs[i].end]
+		switch block := block.(type) {
+		case *NumericBlock:
+			b.blocks = append(b.blocks, &batchNumbers{block, w})
+		case *ScorecardBlock:
+			b.blocks = append(b.blocks, newBatchCards(block, w))
+		case *LeavesBlock:
+			if len(block.Codes) > 0 {
+				return nil // trees that test categories read codes of their own, row by row
+			}
+			b.blocks = append(b.blocks, newBatchTrees(block, w))
+		case *OneHotBlock:
+			b.blocks = append(b.blocks, newBatchLevels(m, block, w))
+		default:
+			return nil
+		}
+	}
+	return b
+}
+
+// Score writes the scores of the rows from first on to z, which has at most BatchRows elements. It returns false,
+// and counts nothing, if one of the rows has a missing value or an error: Scorer.Score must score them then. The
+// table must have passed Map.Check.
+func (b *Batch) Score(t *table.Table, first int, z []float64) bool {
+	if !b.resolve(t, first, len(z)) {
+		return false
+	}
+	clear(z)
+	for _, block := range b.blocks {
+		if !block.addTerms(b, z) {
+			return false
+		}
+	}
+	for i := range z {
+		if z[i] += b.s.Offset; z[i]-z[i] != 0 {
+			return false
+		}
+	}
+	e := &b.s.Row
+	if e.Counts.Missing == nil {
+		e.reset(b.s.Map)
+		e.Counts.Rows = 0
+	}
+	e.absent = e.absent[:0]
+	e.Counts.Rows += len(z)
+	for k, n := range b.unknown {
+		e.Counts.Unknown[k] += n
+	}
+	return true
+}
+
+// resolve reads the columns. It returns false if a value is missing.
+func (b *Batch) resolve(t *table.Table, first, n int) bool {
+	m := b.s.Map
+	for k := range m.Inputs {
+		in := &m.Inputs[k]
+		column := &t.Columns[in.Column]
+		if in.Kind == schema.Numeric {
+			b.numbers[k] = column.Range(first, n, b.space[k*BatchRows:][:n])
+			if !complete(b.numbers[k]) {
+				return false
+			}
+			continue
+		}
+		for c := len(b.levels[k]); c < len(column.Dictionary); c++ {
+			code, known := in.codes[column.Dictionary[c]]
+			if !known {
+				code = codeUnknown
+			}
+			b.levels[k] = append(b.levels[k], code)
+		}
+		if b.codes[k] == nil {
+			b.codes[k] = make([]int32, BatchRows)
+		}
+		codes := b.codes[k][:n]
+		column.ReadCodes(first, codes)
+		unknown := 0
+		for i, c := range codes {
+			if c < 0 {
+				return false
+			}
+			if codes[i] = b.levels[k][c]; codes[i] == codeUnknown && !in.Rare {
+				unknown++
+			}
+		}
+		b.unknown[k] = unknown
+	}
+	return true
+}
+
+// batchNumbers are the columns of a NumericBlock.
+type batchNumbers struct {
+	block *NumericBlock
+	w     []float64
+}
+
+func (p *batchNumbers) addTerms(b *Batch, z []float64) bool {
+	x := b.column[:len(z)]
+	for i, k := range p.block.Inputs {
+		if !p.block.encodeColumn(i, b.numbers[k], x) {
+			return false
+		}
+		w := p.w[i]
+		for row, v := range x {
+			z[row] += float64(float64(float32(v)) * w)
+		}
+	}
+	return true
+}
+
+// batchLevels are the columns of a OneHotBlock.
+type batchLevels struct {
+	columns []batchLevel
+}
+
+type batchLevel struct {
+	input   int
+	rare    float64   // the term of an unknown category
+	terms   []float64 // by category
+	numbers bool      // a numeric column, whose level is for missing values
+}
+
+func newBatchLevels(m *Map, block *OneHotBlock, w []float64) *batchLevels {
+	p := &batchLevels{}
+	for i := range block.Columns {
+		c := &block.Columns[i]
+		in := &m.Inputs[c.Input]
+		l := batchLevel{input: c.Input, numbers: in.Kind == schema.Numeric}
+		term := func(level int) float64 { return float64(float64(float32(c.value(level))) * w[level]) }
+		for level := range in.Categories {
+			l.terms = append(l.terms, term(level))
+		}
+		if in.Rare {
+			l.rare = term(block.widths[i] - 1)
+		}
+		w = w[block.widths[i]:]
+		p.columns = append(p.columns, l)
+	}
+	return p
+}
+
+func (p *batchLevels) addTerms(b *Batch, z []float64) bool {
+	for i := range p.columns {
+		c := &p.columns[i]
+		if c.numbers {
+			continue // no value is missing
+		}
+		for row, level := range b.codes[c.input][:len(z)] {
+			if level >= 0 {
+				z[row] += c.terms[level]
+			} else {
+				z[row] += c.rare // 0 changes no sum
+			}
+		}
+	}
+	return true
+}
+
+// cardKeys is the number of knots, after the first, that a search without branches finds in log2 steps.
+const cardKeys = 32
+
+// batchCards are the columns of a ScorecardBlock.
+type batchCards struct{ columns []batchCard }
+
+type batchCard struct {
+	card      *Card
+	w         []float64 // with a 0 after the last
+	low, high float64
+	fast      bool
+	keys      [cardKeys]uint64  // of the knots from the second on, in element 1 and after; the largest key after the last
+	knots     [cardKeys]float64 // and again the last one
+	widths    [cardKeys]float64 // to the next knot; 1 for the last
+}
+
+func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
+	p := &batchCards{columns: make([]batchCard, len(block.Columns))}
+	for i := range block.Columns {
+		c, card := &p.columns[i], &block.Columns[i]
+		c.card, c.w = card, append(append([]float64(nil), w[:card.levels()]...), 0)
+		w = w[card.levels():]
+		c.low, c.high = card.ends()
+		last := len(card.Knots) - 1
+		c.fast = last >= 1 && last < cardKeys-1 && len(card.Atoms) <= 4
+		if !c.fast {
+			continue
+		}
+		for k := range c.keys {
+			c.keys[k] = math.MaxUint64
+			if k <= last {
+				c.keys[k], c.knots[k], c.widths[k] = orderKey(card.Knots[k]), card.Knots[k], 1
+			}
+			if k < last {
+				c.widths[k] = card.Knots[k+1] - card.Knots[k]
+				c.fast = c.fast && !math.IsInf(c.widths[k], 0)
+			}
+		}
+	}
+	return p
+}
+
+// orderKey returns a whole number that orders floats.
+func orderKey(x float64) uint64 {
+	b := math.Float64bits(x + 0) // -0 + 0 is 0
+	return b ^ (uint64(int64(b)>>63) | 1<<63)
+}
+
+// keysUpTo returns step if key is at least the key at step places after i, otherwise 0, without a branch.
+func (c *batchCard) keysUpTo(key, i, step uint64) uint64 {
+	_, less := bits.Sub64(key, c.keys[(i+step)%cardKeys], 0)
+	return step &^ -less
+}
+
+func (p *batchCards) addTerms(b *Batch, z []float64) bool {
+	for i := range p.columns {
+		c := &p.columns[i]
+		x := b.numbers[c.card.Input][:len(z)]
+		if !c.fast {
+			for row, v := range x {
+				level, f := c.card.place(v)
+				z[row] += float64(float64(float32(1-f)) * c.w[level])
+				z[row] += float64(float64(float32(f)) * c.w[level+1])
+			}
+			continue
+		}
+		c.addFast(x, z)
+	}
+	return true
+}
+
+// addFast is Card.place for numbers, with the same divisions.
+func (c *batchCard) addFast(x, z []float64) {
+	first, last := c.card.Knots[0], c.card.Knots[len(c.card.Knots)-1]
+	outside, atoms, w := c.low < first || c.high > last, c.card.Atoms, c.w
+	for row, v := range x {
+		if v < c.low {
+			v = c.low
+		}
+		if v > c.high {
+			v = c.high
+		}
+		level, f := -1, 0.0
+		for a, atom := range atoms {
+			if v == atom {
+				level = len(c.card.Knots) + a
+			}
+		}
+		if level < 0 {
+			if outside {
+				v = min(max(v, first), last)
+			}
+			key := orderKey(v)
+			i := c.keysUpTo(key, 0, 16)
+			i += c.keysUpTo(key, i, 8)
+			i += c.keysUpTo(key, i, 4)
+			i += c.keysUpTo(key, i, 2)
+			i += c.keysUpTo(key, i, 1)
+			i %= cardKeys
+			level, f = int(i), matrix.Fraction((v-c.knots[i])/c.widths[i]) // at the last knot 0 / 1
+		}
+		z[row] += float64(float64(float32(1-f)) * w[level])
+		z[row] += float64(float64(float32(f)) * w[level+1])
+	}
+}
+
+// batchTrees are the trees of a LeavesBlock.
+type batchTrees struct {
+	inputs []int
+	trees  []batchTree
+}
+
+type batchTree struct{ nodes []batchNode }
+
+// batchNode is a node of a tree. A leaf leads to itself.
+type batchNode struct {
+	at          float64 // of a leaf: its term
+	left, right int32
+	input       int32 // position among the block's inputs
+	leaf        int32 // 1 for a leaf
+}
+
+func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
+	p := &batchTrees{inputs: block.Inputs, trees: make([]batchTree, len(block.Trees))}
+	for i := range block.Trees {
+		t, tree := &p.trees[i], &block.Trees[i]
+		t.nodes = make([]batchNode, len(tree.nodes))
+		for k := range tree.nodes {
+			n := &tree.nodes[k]
+			if n.input < 0 {
+				t.nodes[k] = batchNode{at: float64(float64(float32(1)) * w[n.next]), left: int32(k), right: int32(k), leaf: 1}
+				continue
+			}
+			t.nodes[k] = batchNode{at: n.at, left: int32(k + 1), right: n.next, input: int32(tree.Ask[k])}
+		}
+		w = w[tree.leaves:]
+	}
+	return p
+}
+
+func (p *batchTrees) addTerms(b *Batch, z []float64) bool {
+	k := len(p.inputs)
+	b.rows = append(b.rows[:0], make([]float64, k*(len(z)+3))...)
+	for i, input := range p.inputs {
+		for row, v := range b.numbers[input][:len(z)] {
+			b.rows[row*k+i] = v
+		}
+	}
+	for i := range p.trees {
+		p.trees[i].addTerms(b.rows, k, z)
+	}
+	return true
+}
+
+// addTerms follows four rows at a time, so that the processor need not wait for the node of one of them.
+func (t *batchTree) addTerms(rows []float64, k int, z []float64) {
+	nodes := t.nodes
+	for row := 0; row < len(z); row += 4 {
+		x := rows[row*k:][:4*k]
+		x0, x1, x2, x3 := x[:k], x[k:2*k], x[2*k:3*k], x[3*k:]
+		var i0, i1, i2, i3 int32
+		for {
+			n0, n1, n2, n3 := &nodes[i0], &nodes[i1], &nodes[i2], &nodes[i3]
+			if n0.leaf&n1.leaf&n2.leaf&n3.leaf != 0 {
+				break
+			}
+			i0, i1, i2, i3 = n0.right, n1.right, n2.right, n3.right
+			if x0[n0.input] <= n0.at {
+				i0 = n0.left
+			}
+			if x1[n1.input] <= n1.at {
+				i1 = n1.left
+			}
+			if x2[n2.input] <= n2.at {
+				i2 = n2.left
+			}
+			if x3[n3.input] <= n3.at {
+				i3 = n3.left
+			}
+		}
+		z[row] += nodes[i0].at
+		if row+3 < len(z) {
+			z[row+1] += nodes[i1].at
+			z[row+2] += nodes[i2].at
+			z[row+3] += nodes[i3].at
+			continue
+		}
+		for lane, i := range []int32{i1, i2} {
+			if row+1+lane < len(z) {
+				z[row+1+lane] += nodes[i].at
+			}
+		}
+	}
+}

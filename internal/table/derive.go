@@ -1,0 +1,381 @@
+package table
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"toptau/diag"
+	"toptau/schema"
+)
+
+// moment is a time: seconds and nanoseconds since 1970, and the seconds by which its zone is ahead of UTC.
+type moment struct {
+	seconds int64
+	nanos   int
+	zone    int64
+}
+
+// parseMoment parses a date or a number of seconds, milliseconds, microseconds or nanoseconds since 1970. The
+// size of a number gives its unit: seconds end in the year 5138, milliseconds begin in 1973.
+func parseMoment(b []byte) (moment, bool) {
+	b = trimBlanks(b)
+	if m, ok := parseDate(b); ok {
+		return m, true
+	}
+	v, what := parseNumber(b)
+	if what != number || math.Abs(v) > 1e19 {
+		return moment{}, false
+	}
+	v = EpochSeconds(v)
+	whole := math.Floor(v)
+	return moment{seconds: int64(whole), nanos: int((v - whole) * 1e9)}, true
+}
+
+// EpochSeconds returns a number of seconds, milliseconds, microseconds or nanoseconds in seconds.
+func EpochSeconds(v float64) float64 {
+	for range 3 {
+		if math.Abs(v) >= 1e11 {
+			v /= 1000
+		}
+	}
+	return v
+}
+
+// parseDate parses YYYY-MM-DD, or that with T or a blank and HH:MM[:SS[.fraction]], and with seconds or T
+// also a zone, Z or +HH:MM. Without a zone it is UTC.
+func parseDate(b []byte) (moment, bool) {
+	var m moment
+	digits := func(n int) (int64, bool) {
+		if len(b) < n {
+			return 0, false
+		}
+		v := int64(0)
+		for _, c := range b[:n] {
+			if c-'0' > 9 {
+				return 0, false
+			}
+			v = 10*v + int64(c-'0')
+		}
+		b = b[n:]
+		return v, true
+	}
+	skip := func(options string) bool {
+		if len(b) == 0 || strings.IndexByte(options, b[0]) < 0 {
+			return false
+		}
+		b = b[1:]
+		return true
+	}
+	year, a := digits(4)
+	month, c := int64(0), a && skip("-")
+	if c {
+		month, c = digits(2)
+	}
+	day, d := int64(0), c && skip("-")
+	if d {
+		day, d = digits(2)
+	}
+	if !d || month < 1 || month > 12 || day < 1 || day > daysOf(year, month) {
+		return m, false
+	}
+	m.seconds = 86400 * daysBefore(year, month, day)
+	if len(b) == 0 {
+		return m, true
+	}
+	hour, ok := int64(0), skip("T ")
+	if ok {
+		hour, ok = digits(2)
+	}
+	minute := int64(0)
+	if ok = ok && skip(":"); ok {
+		minute, ok = digits(2)
+	}
+	if !ok || hour > 23 || minute > 59 {
+		return m, false
+	}
+	m.seconds += 3600*hour + 60*minute
+	if len(b) == 0 {
+		return m, true
+	}
+	second, ok := int64(0), skip(":")
+	if ok {
+		second, ok = digits(2)
+	}
+	if !ok || second > 59 {
+		return m, false
+	}
+	m.seconds += second
+	if skip(".,") {
+		n, unit := 0, 100_000_000
+		for ; len(b) > 0 && b[0]-'0' <= 9; b = b[1:] {
+			n += unit * int(b[0]-'0')
+			unit /= 10
+		}
+		if m.nanos = n; unit == 100_000_000 {
+			return m, false
+		}
+	}
+	switch {
+	case len(b) == 0 || len(b) == 1 && b[0] == 'Z':
+		return m, true
+	case len(b) != 6 || b[0] != '+' && b[0] != '-':
+		return m, false
+	}
+	sign := int64(1)
+	if b[0] == '-' {
+		sign = -1
+	}
+	b = b[1:]
+	hour, ok = digits(2)
+	if ok = ok && skip(":"); ok {
+		minute, ok = digits(2)
+	}
+	if !ok || hour > 23 || minute > 59 {
+		return m, false
+	}
+	m.zone = sign * (3600*hour + 60*minute)
+	m.seconds -= m.zone
+	return m, true
+}
+
+// ParseDate parses a date such as 2024-05-31, 2024-05-31 23:59:59.5 or 2024-05-31T23:59:59+02:00 and returns the
+// seconds since 1970 and the nanoseconds. Without a zone it is UTC.
+func ParseDate(text string) (seconds int64, nanos int, ok bool) {
+	m, ok := parseDate([]byte(text))
+	return m.seconds, m.nanos, ok
+}
+
+func daysOf(year, month int64) int64 {
+	switch month {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 31
+}
+
+// daysBefore returns the days from 1970-01-01 to a date, by counting years from March on, so that the leap day
+// is the last day of a year.
+func daysBefore(year, month, day int64) int64 {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	return 365*year + floorDiv(year, 4) - floorDiv(year, 100) + floorDiv(year, 400) + (153*(month-3)+2)/5 + day - 1 - 719468
+}
+
+// dayOfMonth is the inverse of daysBefore for the day: the year and the month that daysBefore counts are found
+// from estimates that are off by at most one.
+func dayOfMonth(days int64) int64 {
+	days += 719468
+	era := floorDiv(days, 146097)
+	inEra := days - 146097*era
+	year := (inEra - inEra/1460 + inEra/36524 - inEra/146096) / 365
+	inYear := inEra - (365*year + year/4 - year/100)
+	month := (5*inYear + 2) / 153
+	return inYear - (153*month+2)/5 + 1
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+var weekdays = [7]string{"thu", "fri", "sat", "sun", "mon", "tue", "wed"} // 1970-01-01 was a Thursday
+
+// timeParts and addressParts are the features of a column of times or addresses. Seconds since the start are a
+// feature only if the column is named as a date: the scores of later rows would follow a trend.
+var (
+	timeParts    = []schema.Part{schema.Hour, schema.Weekday, schema.Day}
+	addressParts = []schema.Part{schema.Net8, schema.Net16, schema.Net24, schema.Range}
+)
+
+// derivation is how the values of a feature come from the fields of its column.
+type derivation struct {
+	part   schema.Part
+	origin float64
+	salt   string
+}
+
+func derivationOf(c *schema.Column) derivation { return derivation{c.Part, c.Origin, c.Salt} }
+
+// changes reports whether a category differs from its field.
+func (d derivation) changes() bool { return d.part != schema.Whole || d.salt != "" }
+
+// category returns the category of a field that is not missing.
+func (d derivation) category(field []byte) (string, bool) {
+	value, ok := string(field), true
+	if d.part != schema.Whole {
+		value, ok = d.partOf(field)
+	}
+	if d.salt != "" {
+		value = HashName(d.salt, value)
+	}
+	return value, ok
+}
+
+// hashBytes is the number of bytes of a hash of a name: two of a million names are equal by chance with
+// probability 1e-17.
+const hashBytes = 12
+
+// HashName returns a hash of a name for models that do not show their categories, in hexadecimal.
+func HashName(salt, name string) string {
+	sum := sha256.Sum256([]byte(salt + "\x00" + name))
+	return hex.EncodeToString(sum[:hashBytes])
+}
+
+// number returns the numeric part of a field that is not missing.
+func (d derivation) number(field []byte) (float64, bool) {
+	m, ok := parseMoment(field)
+	if !ok {
+		return 0, false
+	}
+	local := m.seconds + m.zone
+	days := floorDiv(local, 86400)
+	switch d.part {
+	case schema.Hour:
+		return float64((local - 86400*days) / 3600), true
+	case schema.Day:
+		return float64(dayOfMonth(days)), true
+	}
+	return float64(m.seconds) - d.origin + float64(m.nanos)/1e9, true
+}
+
+// partOf returns the categorical part of a field that is not missing.
+func (d derivation) partOf(field []byte) (string, bool) {
+	if d.part == schema.Weekday {
+		m, ok := parseMoment(field)
+		days := floorDiv(m.seconds+m.zone, 86400)
+		return weekdays[((days%7)+7)%7], ok
+	}
+	a, ok := parseAddress(field)
+	if !ok {
+		return "", false
+	}
+	four, six := 8, 32
+	switch d.part {
+	case schema.Range:
+		return rangeOfAddress(a), true
+	case schema.Net16:
+		four, six = 16, 48
+	case schema.Net24:
+		four, six = 24, 64
+	}
+	bits := six
+	if a.Is4() {
+		bits = four
+	}
+	p, err := a.Prefix(bits)
+	return p.String(), err == nil
+}
+
+// parseAddress parses an IPv4 or IPv6 address. A zone is dropped, and an IPv4 address within IPv6 is IPv4.
+func parseAddress(field []byte) (netip.Addr, bool) {
+	field = trimBlanks(field)
+	if len(field) > 60 {
+		return netip.Addr{}, false
+	}
+	a, err := netip.ParseAddr(string(field))
+	return a.Unmap().WithZone(""), err == nil
+}
+
+func rangeOfAddress(a netip.Addr) string {
+	switch {
+	case a.IsPrivate():
+		return "private"
+	case a.IsLoopback():
+		return "loopback"
+	case a.IsLinkLocalUnicast():
+		return "link-local"
+	case a.IsMulticast():
+		return "multicast"
+	}
+	return "public"
+}
+
+// looksDate and looksAddress are quick tests before a field is parsed.
+func looksDate(b []byte) bool { return len(b) >= 10 && b[4] == '-' && b[7] == '-' }
+
+func looksAddress(b []byte) bool {
+	dots, colons := 0, 0
+	for _, c := range b {
+		switch {
+		case c == '.':
+			dots++
+		case c == ':':
+			colons++
+		case c-'0' > 9 && c|0x20-'a' > 5:
+			return false
+		}
+	}
+	return dots == 3 || colons >= 2
+}
+
+// epochNames are the names, or the last words of names, of columns whose numbers may be times.
+var epochNames = []string{"time", "timestamp", "ts", "epoch", "datetime", "date", "at"}
+
+// namesEpoch reports whether a column may have times as numbers, by its name.
+func namesEpoch(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '_' || c == '-' || c == '.' || c == ' ' })
+	if len(words) == 0 {
+		return false
+	}
+	for _, known := range epochNames {
+		if words[len(words)-1] == known {
+			return true
+		}
+	}
+	return false
+}
+
+// isEpoch reports whether a number may be seconds or milliseconds since 1970, from September 2001 to 2033.
+func isEpoch(b []byte) bool {
+	v, what := parseNumber(b)
+	return what == number && (v >= 1e9 && v < 2e9 || v >= 1e12 && v < 2e12)
+}
+
+// DeriveText returns the text of a feature's value from the text of its column: decimal for a number, "" for a
+// missing value. missing reports whether a text is a missing value.
+//
+// Errors: diag.Data if the text is not a time or an address.
+func DeriveText(c *schema.Column, text string, missing func(string) bool) (string, error) {
+	d := derivationOf(c)
+	if !d.changes() {
+		return text, nil
+	}
+	if missing(text) {
+		return "", nil
+	}
+	value, ok := "", false
+	if c.Kind == schema.Numeric {
+		var v float64
+		v, ok = d.number([]byte(text))
+		value = strconv.FormatFloat(v, 'g', -1, 64)
+	} else {
+		value, ok = d.category([]byte(text))
+	}
+	if !ok {
+		return "", &diag.Error{Kind: diag.Data, Column: c.Source, Found: diag.Quote(text), Expected: d.expected()}
+	}
+	return value, nil
+}
+
+// expected describes what a field should be.
+func (d derivation) expected() string {
+	switch d.part {
+	case schema.Hour, schema.Weekday, schema.Day, schema.Seconds:
+		return "a time such as 2024-05-31 23:59:59, or seconds since 1970"
+	}
+	return "an IP address"
+}

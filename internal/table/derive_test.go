@@ -1,0 +1,166 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"toptau/schema"
+)
+
+// Dates are read as package time reads them.
+func TestDates(t *testing.T) {
+	layouts := []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
+	random := rand.New(rand.NewPCG(11, 12))
+	for i := range 20000 {
+		at := time.Unix(random.Int64N(8e9)-2e9, 0).In(time.FixedZone("", 60*(random.IntN(1440)-720)))
+		layout := layouts[i%len(layouts)]
+		if i%3 == 0 {
+			layout = strings.Replace(layout, ":05", ":05.999", 1)
+			at = at.Add(time.Duration(random.IntN(1000)) * time.Millisecond)
+		}
+		text := at.Format(layout)
+		if i%2 == 1 { // a digit that differs may make it wrong
+			b := []byte(text)
+			b[random.IntN(len(b))] = "0123456789-Z.+x"[random.IntN(15)]
+			text = string(b)
+		}
+		var want time.Time
+		var err error
+		for _, layout := range layouts {
+			if want, err = time.Parse(layout, text); err == nil {
+				break
+			}
+		}
+		m, ok := parseDate([]byte(text))
+		if zone := text[max(0, len(text)-5):]; strings.HasSuffix(zone, ":60") || strings.HasPrefix(zone, "24:") {
+			continue // package time reads zones that do not exist
+		}
+		if ok != (err == nil) {
+			t.Fatalf("%q: %v, %v", text, ok, err)
+		}
+		if !ok {
+			continue
+		}
+		if m.seconds != want.Unix() || m.nanos != want.Nanosecond() {
+			t.Fatalf("%q: %+v, want %v", text, m, want)
+		}
+		hour, _ := derivation{part: schema.Hour}.number([]byte(text))
+		day, _ := derivation{part: schema.Day}.number([]byte(text))
+		weekday, _ := derivation{part: schema.Weekday}.category([]byte(text))
+		seconds, _ := derivation{part: schema.Seconds, origin: 1000}.number([]byte(text))
+		if int(hour) != want.Hour() || int(day) != want.Day() || weekday != strings.ToLower(want.Weekday().String()[:3]) ||
+			math.Abs(seconds-float64(want.UnixMilli())/1000+1000) > 1e-3 {
+			t.Fatalf("%q: hour %v, day %v, %s, %v s; want %v", text, hour, day, weekday, seconds, want)
+		}
+	}
+}
+
+func TestEpochs(t *testing.T) {
+	want, _ := parseDate([]byte("2024-05-31T12:30:15Z"))
+	for _, text := range []string{"1717158615", "1717158615000", "1717158615000000", "1717158615000000000", " 1.717158615e9"} {
+		if m, ok := parseMoment([]byte(text)); !ok || m.seconds != want.seconds {
+			t.Errorf("%s: %+v %v, want %+v", text, m, ok, want)
+		}
+	}
+	if _, ok := parseMoment([]byte("soon")); ok {
+		t.Error("soon is a time")
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"10.1.2.3", "10.0.0.0/8 10.1.0.0/16 10.1.2.0/24 private"},
+		{" 8.8.8.8", "8.0.0.0/8 8.8.0.0/16 8.8.8.0/24 public"},
+		{"127.0.0.1", "127.0.0.0/8 127.0.0.0/16 127.0.0.0/24 loopback"},
+		{"::ffff:192.168.7.9", "192.0.0.0/8 192.168.0.0/16 192.168.7.0/24 private"},
+		{"2001:db8:1:2:3::4", "2001:db8::/32 2001:db8:1::/48 2001:db8:1:2::/64 public"},
+		{"fe80::1%eth0", "fe80::/32 fe80::/48 fe80::/64 link-local"},
+		{"224.0.0.1", "224.0.0.0/8 224.0.0.0/16 224.0.0.0/24 multicast"},
+	} {
+		var got []string
+		for _, part := range addressParts {
+			text, ok := derivation{part: part}.category([]byte(c.text))
+			if !ok {
+				t.Errorf("%s is no address", c.text)
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s, want %s", c.text, strings.Join(got, " "), c.want)
+		}
+	}
+	for _, text := range []string{"", "1.2.3", "1.2.3.256", "01.2.3.4", "example.com", "10.0.0.0/8"} {
+		if _, ok := parseAddress([]byte(text)); ok {
+			t.Errorf("%q is an address", text)
+		}
+	}
+}
+
+// Times and addresses are recognised, and a later file and both ways to read have the same values.
+func TestDerivedColumns(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("when,src,start_ts,code,y\n")
+	random := rand.New(rand.NewPCG(13, 14))
+	for i := range 500 {
+		at := time.Unix(1.7e9+random.Int64N(1e7), 0).UTC()
+		when, src := at.Format("2006-01-02 15:04:05"), fmt.Sprintf("10.%d.0.%d", i%3, random.IntN(256))
+		if i > 20 && random.IntN(9) == 0 {
+			when, src = "", `"`+src+`"`
+		}
+		fmt.Fprintf(&text, "%s,%s,%d,%d,%d\n", when, src, at.Unix(), 1_700_000_000+i, i%2)
+	}
+	o := Options{Format: schema.Format{Label: "y"}}
+	x, info := mustRead(t, text.String(), o)
+	var names []string
+	for _, c := range x.Columns {
+		names = append(names, c.Name+":"+string(c.Kind))
+	}
+	want := "when hour:numeric,when weekday:categorical,when day:numeric,src /8:categorical,src /16:categorical,src /24:categorical,src range:categorical," +
+		"start_ts hour:numeric,start_ts weekday:categorical,start_ts day:numeric,code:numeric"
+	if got := strings.Join(names, ","); got != want {
+		t.Errorf("columns %s\nwant    %s", got, want)
+	}
+	if len(info.Warnings) != 3 {
+		t.Errorf("warnings %v", info.Warnings)
+	}
+	r, err := NewReader("t", strings.NewReader(text.String()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	in, err := newInput("t", strings.NewReader(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := defaultPolicy()
+	p.careful = true
+	careful, err := newReader(in, o, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, _, err := careful.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, x, y)
+	s := info.Schema
+	z, _ := mustRead(t, text.String(), Options{Schema: &s})
+	wantSame(t, x, z)
+	_, _, err = readText("when,src,start_ts,code,y\n2024-01-01,10.0.0.1,soon,5,0\n", Options{Schema: &s, Unlabelled: true})
+	wantError(t, err, `t:2: column "start_ts": "soon", expected a time such as 2024-05-31 23:59:59, or seconds since 1970 (use --missing soon)`)
+	_, _, err = readText("src,code,y\n10.0.0.1,5,0\n", Options{Schema: &s, Unlabelled: true})
+	wantError(t, err, `t: missing columns: "when", "start_ts", expected the 11 columns that the model was trained on`)
+	o.Categorical, o.Date, o.Numeric = []string{"src"}, []string{"code"}, []string{"start_ts"}
+	x, _ = mustRead(t, text.String(), o)
+	names = nil
+	for _, c := range x.Columns {
+		names = append(names, c.Name)
+	}
+	if got, want := strings.Join(names, ","), "when hour,when weekday,when day,src,start_ts,code hour,code weekday,code day,code seconds"; got != want {
+		t.Errorf("with options %s, want %s", got, want)
+	}
+}

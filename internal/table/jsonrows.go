@@ -1,0 +1,252 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"toptau/diag"
+	"toptau/schema"
+)
+
+// jsonRows reads JSON lines: an object a line. The package documentation has the rules.
+type jsonRows struct {
+	*assembler
+	lines   *lines
+	scanner jsonScanner
+	line    []byte // the last line; nil: none could be read
+	row     row
+	count   int64 // bytes of the lines so far
+
+	paths  []string       // by column; its name may differ in blanks
+	index  map[string]int // by path: the column
+	at     []int          // by column: where its text ends in buffer, and the start of it
+	begin  []int
+	set    []int           // by column: the number of the last row that has it
+	number int             // of rows
+	buffer []byte          // the texts of the row
+	guess  []int           // the columns of the row before, in their order
+	place  int             // in guess
+	unused map[string]bool // paths without a column
+}
+
+// looksJSON reports whether a file begins with an object, or with a list of objects, which is refused.
+func looksJSON(p prefix, o *Options) bool {
+	if !o.detectsDelimiter() {
+		return false
+	}
+	b := bytes.TrimLeft(p.bytes, " \t\r\n")
+	if len(b) > 0 && b[0] == '[' {
+		b = bytes.TrimLeft(b[1:], " \t\r\n")
+		return len(b) > 0 && b[0] == '{'
+	}
+	if len(b) == 0 || b[0] != '{' {
+		return false
+	}
+	b = bytes.TrimLeft(b[1:], " \t\r\n")
+	return len(b) > 0 && (b[0] == '"' || b[0] == '}')
+}
+
+func newJSONRows(r *Reader, p prefix, source io.Reader) (rowSource, error) {
+	if b := bytes.TrimLeft(p.bytes, " \t\r\n"); len(b) > 0 && b[0] == '[' {
+		return nil, &diag.Error{Kind: diag.Data, File: r.file, Found: "a JSON list", Expected: "JSON lines: an object a line",
+			Hint: "convert it, for example with jq -c '.[]'"}
+	}
+	if r.options.Header == schema.NoHeader {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "header", Found: "no, with " + r.format.words, Expected: "names, which every object has"}
+	}
+	ahead := &replay{source: source, limit: headBytes}
+	names, counts, err := readJSONHead(r, ahead)
+	if err != nil {
+		return nil, err
+	}
+	header := row{line: 1}
+	for _, name := range names {
+		header.fields = append(header.fields, []byte(name))
+	}
+	n, err := newNames(r.file, &header, len(names))
+	if err != nil {
+		return nil, err
+	}
+	s := &jsonRows{lines: newLines(ahead.again()), paths: names, index: map[string]int{}, unused: map[string]bool{}}
+	for i, path := range names {
+		s.index[path] = i
+	}
+	s.at, s.begin, s.set = make([]int, len(names)), make([]int, len(names)), make([]int, len(names))
+	s.row.fields = make([][]byte, len(names))
+	s.scanner.emit = s.keepValue
+	if s.assembler, err = newAssembler(r, n, counts); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// readJSONHead returns the paths of the first rows in the order of their first appearance, with the counts
+// that decide their kinds. With a schema, its columns that no row has follow: their values are missing. At
+// least one of them must be there.
+func readJSONHead(r *Reader, source *replay) ([]string, []kindCount, error) {
+	var names []string
+	var counts []kindCount
+	index := map[string]int{}
+	text := 0
+	s := jsonScanner{emit: func(path []byte, kind jsonKind, value []byte) error {
+		i, known := index[string(path)]
+		if !known {
+			if i = len(names); i == MaxColumns || text+len(path) > maxText {
+				return &jsonError{found: "too many keys", expected: fmt.Sprintf("at most %d, of 16 MiB", MaxColumns)}
+			}
+			text += len(path)
+			index[string(path)] = i
+			names, counts = append(names, string(path)), append(counts, kindCount{})
+		}
+		counts[i].countJSON(kind, value, r.missing)
+		return nil
+	}}
+	most := r.policy.head
+	switch {
+	case r.in.live != nil:
+		most = 1
+	case r.options.Schema != nil:
+		most = headRowsSchema
+	}
+	l, rows := newLines(source), 0
+	for rows < most {
+		line, err := l.next()
+		if err != nil {
+			if rows == 0 && err == io.EOF {
+				return nil, nil, &diag.Error{Kind: diag.Data, File: r.file, Found: "an empty file", Expected: "rows"}
+			}
+			if rows == 0 {
+				return nil, nil, lineFailure(r.file, l, err)
+			}
+			break
+		}
+		if len(trimBlanks(line)) == 0 {
+			continue
+		}
+		// A bad row is reported when it is read as a row, unless it is the first.
+		if err := s.scan(line); err != nil && rows == 0 && !r.options.keepsBadRows() {
+			return nil, nil, jsonFailure(r.file, l.number, s.path, err)
+		}
+		rows++
+	}
+	if m := r.options.Schema; m != nil && slices.ContainsFunc(m.Columns, func(c schema.Column) bool { _, ok := index[c.FileColumn()]; return ok }) {
+		for _, c := range m.Columns {
+			if name := c.FileColumn(); !slices.Contains(names, name) {
+				names, counts = append(names, name), append(counts, kindCount{})
+			}
+		}
+	}
+	return names, counts, nil
+}
+
+// jsonFailure returns the error of a line.
+func jsonFailure(file string, line int, path []byte, err error) error {
+	e := &diag.Error{Kind: diag.Data, File: file, Line: line, Column: string(path)}
+	if j, ok := err.(*jsonError); ok {
+		e.Found, e.Expected, e.Hint = j.found, j.expected, j.hint
+		if j.at > 0 {
+			e.Found += fmt.Sprintf(" at byte %d of the line", j.at)
+		}
+		return e
+	}
+	return err
+}
+
+// appendRows implements rowSource.
+func (s *jsonRows) appendRows(t *Table, limit int) error { return s.appendAll(t, limit, s) }
+
+// nextRow implements rowReader.
+func (s *jsonRows) nextRow() (*row, error) {
+	for {
+		s.line = nil
+		line, err := s.lines.next()
+		if err != nil {
+			return nil, lineFailure(s.reader.file, s.lines, err)
+		}
+		s.count += int64(len(line)) + 1
+		if len(trimBlanks(line)) == 0 {
+			continue
+		}
+		s.line = line
+		return s.parse(line)
+	}
+}
+
+func (s *jsonRows) parse(line []byte) (*row, error) {
+	s.row.line = s.lines.number
+	s.number++
+	s.buffer, s.place = s.buffer[:0], 0
+	bad := func(found, expected string) error {
+		return &diag.Error{Kind: diag.Data, File: s.reader.file, Line: s.lines.number, Found: found, Expected: expected}
+	}
+	if !utf8.Valid(line) {
+		return nil, bad("bytes that are not UTF-8", "UTF-8 text")
+	}
+	if bytes.IndexByte(line, 0) >= 0 {
+		return nil, bad("a NUL byte", "text")
+	}
+	if err := s.scanner.scan(line); err != nil {
+		return nil, jsonFailure(s.reader.file, s.lines.number, s.scanner.path, err)
+	}
+	for i := range s.row.fields {
+		if s.row.fields[i] = nil; s.set[i] == s.number {
+			s.row.fields[i] = s.buffer[s.begin[i]:s.at[i]:s.at[i]]
+		}
+	}
+	return &s.row, nil
+}
+
+// keepValue keeps a value of the row. Keys usually come in the order of the row before.
+func (s *jsonRows) keepValue(path []byte, kind jsonKind, value []byte) error {
+	i, known := -1, false
+	if s.place < len(s.guess) && s.paths[s.guess[s.place]] == string(path) {
+		i, known = s.guess[s.place], true
+	} else {
+		i, known = s.index[string(path)]
+	}
+	if !known {
+		if len(s.unused) < 1000 && s.reader.options.Schema == nil {
+			s.unused[string(path)] = true
+		}
+		return nil
+	}
+	if s.place < len(s.guess) {
+		s.guess[s.place] = i
+	} else {
+		s.guess = append(s.guess, i)
+	}
+	s.place++
+	if s.set[i] == s.number {
+		return &jsonError{found: "a key that occurs twice", expected: "different keys"}
+	}
+	s.set[i], s.begin[i] = s.number, len(s.buffer)
+	s.buffer = append(s.buffer, value...)
+	s.at[i] = len(s.buffer)
+	return nil
+}
+
+// consumed implements rowReader.
+func (s *jsonRows) consumed() int64 { return s.count }
+
+// text implements rowReader.
+func (s *jsonRows) text() []byte { return s.line }
+
+// hasRow implements rowReader.
+func (s *jsonRows) hasRow() bool { return s.lines.hasLine() }
+
+// finish implements rowSource.
+func (s *jsonRows) finish() {
+	s.assembler.finish()
+	if len(s.unused) > 0 {
+		var list []string
+		for path := range s.unused {
+			list = append(list, path)
+		}
+		slices.Sort(list)
+		s.reader.warn("extra_columns", fmt.Sprintf("%s: ignored, because the first rows do not have %s: %s",
+			s.reader.file, themOrIt(len(list)), quotedList(list, 20)))
+	}
+}

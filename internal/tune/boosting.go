@@ -1,0 +1,87 @@
+package tune
+
+import (
+	"context"
+	"slices"
+
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/method"
+)
+
+// treeCounts are the numbers of boosted trees that cross-validation compares, smallest first.
+var treeCounts = []int{10, 20, 35, 50, 75, 100, 150, 200, 300}
+
+// mostRefitted is the number of trees whose leaves are fitted again, at most. The fit weighs the leaves itself, so
+// later trees, which correct the values of the first ones, bring it little. Chosen by hand.
+const mostRefitted = 150
+
+// boostingLearner returns gradient boosting: the sum of the first trees of a boosted encoding with the values
+// that their leaves had when they were grown.
+func boostingLearner(rounds int) learner {
+	return learner{
+		name:    method.Boosting,
+		summed:  true,
+		patient: true,
+		grid: func(e feature.Encode) []Setting {
+			most := rounds
+			if most == 0 {
+				most = feature.DefaultRounds(e)
+			}
+			var grid []Setting
+			for _, n := range treeCounts {
+				if n < most {
+					grid = append(grid, Setting{Trees: n})
+				}
+			}
+			return append(grid, Setting{Trees: most})
+		},
+		start: func(_ *matrix.Matrix, o fitOptions) fitFunc {
+			return func(_ context.Context, s Setting) (Fit, error) {
+				b := o.features.Boosting()
+				return Fit{W: b.Weights(s.Trees, o.features.Cols()), At: objective.Value{T: -b.Intercept}, Solver: "boosting",
+					Iterations: min(s.Trees, len(b.Rounds))}, nil
+			}
+		},
+	}
+}
+
+// suits reports whether a learner can be fitted on an encoding.
+func (l *learner) suits(e feature.Encode) bool { return !l.summed || e.Boosted() }
+
+// worthwhile reports whether a learner is tried on an encoding that is not named, next to others.
+func (l *learner) worthwhile(e feature.Encode, others []learner) bool {
+	switch {
+	case e == feature.EncodeLeaves && l.name == method.Ramp:
+		return false // it gained nothing over logistic regression there, at twice the time
+	case !e.Boosted() || l.summed:
+		return true
+	case l.name != method.Logistic || !slices.Contains(refitted, e):
+		return false
+	}
+	return slices.ContainsFunc(others, func(l learner) bool { return l.summed }) // it chooses the number of trees
+}
+
+// refitted are the boosted encodings whose leaves logistic regression fits again by default.
+var refitted = []feature.Encode{feature.EncodeBoosted}
+
+// checkSigns returns an error if columns have a direction that a learner in the options would not keep, or if there
+// are no such columns.
+func (p *plan) checkSigns() error {
+	o := &p.options
+	if len(o.Feature.Monotone) == 0 {
+		return nil
+	}
+	if err := feature.CheckSigns(p.data.Table, o.Feature.Monotone); err != nil {
+		return err
+	}
+	for _, name := range o.Learners {
+		if name != method.Boosting {
+			return &diag.Error{Kind: diag.Usage, Param: "method", Found: string(name) + " together with monotone",
+				Expected: string(method.Boosting), Hint: "only boosting keeps the directions of columns"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package tune
+
+import (
+	"slices"
+
+	"toptau/calibrate"
+	"toptau/internal/table"
+)
+
+// HeldOut are labelled scores on the scale of the model, of rows that did not fit the models that scored them.
+type HeldOut struct {
+	calibrate.LabelledScores
+	Source string // which rows these are, in words
+}
+
+// setHeldOut sets Found.HeldOut. The scores of a cross-fit and of a validation table are on the model's scale.
+// If other rows gave the threshold, these are the scores of the cross-validation. They are moved and stretched
+// so that the median and the 95 % quantile of their negatives are those of the negatives that were held out.
+func (c *calibration) setHeldOut() {
+	p := &c.pooled.scores
+	h := &c.found.HeldOut
+	h.LabelledScores = calibrate.LabelledScores{Positives: p.Positives, Negatives: p.Negatives,
+		PositiveWeights: p.PositiveWeights, NegativeWeights: p.NegativeWeights}
+	switch c.parts.scheme {
+	case SchemeCrossFitted:
+		h.Source = "training rows, each scored by a fit that did not see it"
+		return
+	case SchemeValidation:
+		h.Source = "the validation part, which also chose the model"
+		return
+	}
+	var held foldScores
+	t := c.parts.calibrationTable()
+	for i, row := range c.parts.calibration {
+		if t.Label[row] == table.Negative {
+			held.negatives = append(held.negatives, c.found.sample.scores[i])
+		}
+	}
+	if len(held.negatives) == 0 || len(p.Negatives) == 0 || len(p.Positives) == 0 {
+		h.LabelledScores = calibrate.LabelledScores{}
+		return
+	}
+	pooled := foldScores{negatives: p.Negatives, positives: p.Positives}
+	pooled.setUnits()
+	held.positives = held.negatives
+	held.setUnits()
+	moved := func(z []float64) []float64 {
+		out := slices.Clone(z)
+		for i := range out {
+			out[i] = held.middle + float64((out[i]-pooled.middle)*(held.spread/pooled.spread))
+		}
+		return out
+	}
+	h.Positives, h.Negatives = moved(p.Positives), moved(p.Negatives)
+	h.Source = "scores of the cross-validation, on the scale of the negatives that were held out"
+}

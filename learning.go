@@ -1,0 +1,109 @@
+package toptau
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"toptau/diag"
+	"toptau/internal/tune"
+	"toptau/method"
+	"toptau/result"
+	"toptau/schema"
+)
+
+// The parts of a learning curve. Each model has twice the rows of the one before. Chosen by hand.
+const (
+	learningHalvings  = 3      // the smallest part is an eighth of the rows
+	learningPositives = 30     // parts with fewer positives are left out
+	learningTest      = 0.25   // fraction of the rows that measures the models, without a test part
+	learningStream    = 0x6c63 // "lc" in ASCII
+)
+
+// learningCurve fits the learners and encodings of the chosen model to an eighth, a quarter, half and all of the
+// rows, each in the way of Train, and measures all models on the same other rows: the test part or, without
+// one, a quarter of d.
+func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptions, t *Trained) ([]result.LearningPoint, error) {
+	test, rest := t.Test, d
+	switch {
+	case found.TestRows != nil:
+		rest = d.selectRows(found.Rows)
+	case test == nil:
+		parts, err := cutOf(d, o.Seed, 1-learningTest, learningTest)
+		if err != nil {
+			return nil, err
+		}
+		rest, test = d.selectRows(parts[0]), d.selectRows(parts[1])
+	}
+	options := TrainOptions{Surrogate: o.Surrogate, Scale: o.Scale, Impute: o.Impute, ClassWeight: o.ClassWeight, Folds: o.Folds,
+		Validation: o.Validation, NoFingerprints: true, Seed: o.Seed}
+	options.Method, options.Encoding = chosenTasks(found)
+	sizes := []*Data{rest}
+	for len(sizes) <= learningHalvings {
+		last := sizes[len(sizes)-1]
+		parts, err := cutOf(last, o.Seed^learningStream, 0.5, 0.5)
+		if err != nil {
+			return nil, err
+		}
+		half := last.selectRows(parts[0])
+		if half.Positives() < learningPositives {
+			break
+		}
+		sizes = append(sizes, half)
+	}
+	slices.Reverse(sizes)
+	var entries []Entry
+	for i, part := range sizes {
+		if o.Progress != nil {
+			o.Progress(result.Progress{Stage: "learning curve", Done: i, Of: len(sizes), Fraction: float64(i) / float64(len(sizes)), Usable: true})
+		}
+		trained, err := Train(ctx, part, found.Goal, options)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, Entry{Name: fmt.Sprint(part.Len()), Model: trained.Model})
+	}
+	e, err := Evaluate(context.WithoutCancel(ctx), test, entries, EvaluateOptions{Goal: found.Goal, Against: entries[len(entries)-1].Name, Seed: o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	points := make([]result.LearningPoint, len(sizes))
+	for i, part := range sizes {
+		points[i] = result.LearningPoint{Counts: result.Counts{Rows: part.Len(), Positives: part.Positives()},
+			TestRows: test.Len(), Value: e.Entries[i].Goal.Value, Difference: e.Entries[i].Difference}
+	}
+	return points, nil
+}
+
+// chosenTasks returns the learners and encodings of the chosen model.
+func chosenTasks(f *tune.Found) (learners []method.Name, encodings []schema.Encoding) {
+	for _, m := range f.Members {
+		c := &f.Candidates[m.Candidate]
+		if !slices.Contains(learners, c.Learner) {
+			learners = append(learners, c.Learner)
+		}
+		if !slices.Contains(encodings, c.Features) {
+			encodings = append(encodings, c.Features)
+		}
+	}
+	return learners, encodings
+}
+
+// cutOf divides the rows of d by the rules of tune.Cut, without order in time.
+func cutOf(d *Data, seed uint64, shares ...float64) ([][]int, error) {
+	cut := tune.Cut{Shares: shares, Seed: seed}
+	if d.table.Group != nil {
+		cut.Group = d.table.Group.Values
+	}
+	parts, err := cut.Divide(d.table.Label)
+	if err != nil {
+		return nil, err
+	}
+	for _, rows := range parts {
+		if n := tune.CountRows(d.table.Label, rows); n.Positives == 0 || n.Negatives == 0 {
+			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Found: n.String() + " in a part of the learning curve",
+				Expected: "rows of both classes"}
+		}
+	}
+	return parts, nil
+}

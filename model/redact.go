@@ -1,0 +1,68 @@
+package model
+
+import (
+	"bytes"
+	"strings"
+
+	"toptau/internal/feature"
+	"toptau/internal/table"
+	"toptau/schema"
+)
+
+// Redacted returns a copy of the model, not signed, that shows no category: each is replaced by a hash, and rows
+// are hashed when they are scored. Every row has the same score, bit for bit. The copy has no fingerprints of
+// training rows. The names of columns, of segments and of positive labels stay, because rows are matched by
+// them.
+//
+// The hash keeps a name from being read, not from being guessed: every reader of the file can test
+// whether it contains a given name.
+func (m *Model) Redacted() (*Model, error) {
+	digest, err := m.Digest()
+	if err != nil {
+		return nil, err
+	}
+	p := m.parts.clone()
+	p.Fingerprints = nil
+	salts := make([]string, len(p.Schema.Columns))
+	for j := range p.Schema.Columns {
+		c := &p.Schema.Columns[j]
+		if c.Kind == schema.Categorical && c.Salt == "" {
+			salts[j] = table.HashName(digest, c.Name)
+			c.Salt = salts[j]
+		}
+	}
+	p.Features, err = m.parts.Features.Renamed(func(in *feature.Input, category string) string {
+		if salts[in.Column] == "" {
+			return category // is a hash already
+		}
+		return table.HashName(salts[in.Column], category)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return New(p)
+}
+
+// Size is the number of bytes of a field of the model file.
+type Size struct {
+	Field string `json:"field"`
+	Bytes int    `json:"bytes"`
+}
+
+// Sizes returns the fields of the model's file, in its order, with their bytes.
+func (m *Model) Sizes() ([]Size, error) {
+	data, err := m.bytes()
+	if err != nil {
+		return nil, err
+	}
+	var list []Size
+	for line := range bytes.Lines(data) {
+		if name, rest, found := strings.Cut(strings.TrimPrefix(string(line[:min(len(line), 40)]), `"`), `": `); found && line[0] == '"' && rest != "" {
+			list = append(list, Size{Field: name})
+		}
+		if len(list) > 0 {
+			list[len(list)-1].Bytes += len(line)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,32 @@
+package toptau
+
+import (
+	"io"
+	"time"
+
+	"toptau/internal/feature"
+	"toptau/result"
+)
+
+// sizeRows is the number of rows that are scored to measure the time of a row: a few milliseconds.
+const sizeRows = 1000
+
+// modelSize measures a model on rows of the data that it was trained on.
+func (d *Data) modelSize(m *Model) (result.ModelSize, error) {
+	var s result.ModelSize
+	var err error
+	scorer := m.TableScorer(feature.Key{})
+	s.Trees, s.Leaves = scorer.Map.Trees()
+	if s.Bytes, err = m.WriteTo(io.Discard); err != nil {
+		return s, err
+	}
+	rows := min(sizeRows, d.Len())
+	start := time.Now()
+	for row := range rows {
+		if _, err := scorer.Score(d.table, row); err != nil {
+			return s, d.inFile(err)
+		}
+	}
+	s.SecondsPerRow = time.Since(start).Seconds() / float64(max(1, rows))
+	return s, nil
+}

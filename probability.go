@@ -1,0 +1,100 @@
+package toptau
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/internal/table"
+	"toptau/internal/tune"
+	"toptau/model"
+)
+
+// ClassWeight is the weight of the positives relative to the negatives. The zero value weighs both alike.
+type ClassWeight struct {
+	Positive float64 // above 0; 0: 1
+	Balanced bool    // the negatives over the positives, so that both classes have the same weight
+}
+
+// UnmarshalText reads a number above 0, or balanced.
+func (w *ClassWeight) UnmarshalText(text []byte) error {
+	*w = ClassWeight{}
+	if string(text) == "balanced" {
+		w.Balanced = true
+		return nil
+	}
+	x, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(x > 0) || math.IsInf(x, 0) {
+		return &diag.Error{Kind: diag.Usage, Param: "class-weight", Found: diag.Quote(string(text)), Expected: "a number above 0, or balanced"}
+	}
+	w.Positive = x
+	return nil
+}
+
+// of returns the weight for some rows, 0 if both classes weigh alike.
+func (w ClassWeight) of(d *Data) (float64, error) {
+	switch {
+	case w.Balanced && d.table.Weight != nil:
+		total, positive := d.masses()
+		return (total - positive) / positive, nil
+	case w.Balanced:
+		return float64(d.info.Negatives) / float64(d.info.Positives), nil
+	case !(w.Positive >= 0) || math.IsInf(w.Positive, 0):
+		return 0, &diag.Error{Kind: diag.Usage, Param: "class-weight", Found: strconv.FormatFloat(w.Positive, 'g', -1, 64), Expected: "a number above 0"}
+	}
+	return w.Positive, nil
+}
+
+// prevalenceOf returns the fraction of positives in d, by weight.
+func prevalenceOf(d *Data) float64 {
+	if d.table.Weight != nil {
+		total, positive := d.masses()
+		return positive / total
+	}
+	return float64(d.info.Positives) / float64(d.info.Positives+d.info.Negatives)
+}
+
+// probabilityOf fits probabilities to the held-out scores of a search. It returns nil if there are too few.
+func probabilityOf(f *tune.Found, d *Data) (*calibrate.Probability, error) {
+	p, err := calibrate.FitProbability(f.HeldOut.LabelledScores, prevalenceOf(d), f.HeldOut.Source)
+	if errors.Is(err, calibrate.ErrFewRows) {
+		return nil, nil
+	}
+	return p, err
+}
+
+// probabilities returns the function that turns scores into probabilities, nil if none were requested.
+func (o *ScoreOptions) probabilities(m *model.Model) (func(float64) float64, error) {
+	if !o.Probability {
+		if !o.Prevalence.IsZero() {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: o.Prevalence.String(), Expected: "probabilities to apply it to",
+				Fixes: []diag.Fix{{Param: "probability"}}}
+		}
+		return nil, nil
+	}
+	p := m.Probability()
+	if p == nil {
+		return nil, &diag.Error{Kind: diag.Model, Found: "a model without probabilities", Expected: "a model of train, with 20 held-out rows of each class",
+			Hint: "train it again; fit keeps no held-out scores"}
+	}
+	if o.Prevalence.IsZero() {
+		return p.At, nil
+	}
+	assumed := o.Prevalence.Float64()
+	return func(score float64) float64 { return p.AtPrevalence(score, assumed) }, nil
+}
+
+// reliabilityOn compares a model's probabilities with the labels of rows.
+func reliabilityOn(p *calibrate.Probability, t *table.Table, z []float64) []calibrate.Reliability {
+	bins := calibrate.NewReliability()
+	for row, class := range t.Label {
+		weight := 1.0
+		if t.Weight != nil {
+			weight = t.Weight[row]
+		}
+		bins.Add(p.At(z[row]), weight, class == table.Positive)
+	}
+	return bins.List()
+}

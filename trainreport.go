@@ -1,0 +1,85 @@
+package toptau
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"toptau/internal/plot"
+	"toptau/internal/report"
+	"toptau/internal/text"
+	"toptau/metric"
+)
+
+// WriteReport writes the training as one self-contained HTML page: what to expect, the candidates, the learning
+// curve, and the model. With a test part it has everything that Evaluation.WriteReport shows about these rows.
+// Otherwise the curves come from held-out scores: of training rows that did not fit the scores, but helped to
+// choose the model. date is shown below the title; "" for none.
+func (t *Trained) WriteReport(ctx context.Context, w io.Writer, date string) error {
+	f, err := t.findings(ctx, date)
+	if err != nil {
+		return err
+	}
+	r := &t.Result
+	f.Summary, f.Learning = r.Summary, r.LearningCurve
+	f.Sections = append([]report.Section{report.CandidateSection(r)}, f.Sections...)
+	f.Warnings = nil
+	for _, warning := range r.Warnings {
+		f.Warnings = append(f.Warnings, warning.Text)
+	}
+	_, err = f.Page().WriteTo(w)
+	return err
+}
+
+// findings returns what the report shows about the rows that measure the model.
+func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, error) {
+	if t.Test != nil && t.Test.Positives() > 0 && t.Test.Len() > t.Test.Positives() {
+		e, err := Evaluate(ctx, t.Test, []Entry{{Name: "test part", Model: t.Model}}, EvaluateOptions{Seed: t.Result.Seed, ReportDate: date})
+		if err != nil {
+			return nil, err
+		}
+		return e.findings()
+	}
+	point, _ := t.Model.Point("")
+	f := &report.Findings{Title: report.FoundTitle(&t.Result.OutOfFoldDecisions, point.Goal), Model: modelFacts(t.Model),
+		About: []string{fmt.Sprintf("%s training rows", text.Count(t.Result.Training.Rows))},
+		Data:  schemaFacts(t.data.info.Schema, t.data.Len(), t.data.Positives())}
+	if date != "" {
+		f.About = append(f.About, date)
+	}
+	f.Points = []report.OperatingPoint{{Point: point, Decisions: &t.Result.OutOfFoldDecisions}}
+	if p := t.Model.Probability(); p != nil {
+		f.Reliability = p.Reliability
+	}
+	setGoal(f, point.Goal)
+	if err := t.addHeldOut(f, point.Threshold, point.Goal); err != nil {
+		return nil, err
+	}
+	var err error
+	f.Shapes, f.Pairs, err = mainShapes(t.Model, t.data.arranged(t.Model))
+	return f, err
+}
+
+// addHeldOut adds the curves of the held-out scores.
+func (t *Trained) addHeldOut(f *report.Findings, at float64, goal metric.Goal) error {
+	s := t.heldOut
+	if len(s.Positives) == 0 || len(s.Negatives) == 0 {
+		return nil
+	}
+	rank, err := metric.Rank(s)
+	if err != nil {
+		return err
+	}
+	addCurves(f, "held-out scores", rank)
+	f.Scores = plot.HistogramOf(s, &at, reportBins)
+	if err := addROCBand(&f.ROC[0], rank); err != nil {
+		return err
+	}
+	recall, err := recallByBudget(rank)
+	if err != nil {
+		return err
+	}
+	f.Recall = []report.Curve{recall}
+	f.Budgets, err = budgetsOf(rank, t.data, goal)
+	return err
+}
