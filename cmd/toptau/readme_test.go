@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -96,6 +97,9 @@ func runLine(t *testing.T, line, shown string) string {
 		run(context.Background(), args[1:], strings.NewReader(""), &text, &text)
 	} else {
 		c := command(t, args...)
+		if args[0] == "sh" {
+			c = exec.Command(args[0], args[1:]...)
+		}
 		c.Stdout, c.Stderr = &text, &text
 		c.Run() // the page shows the output of a failure, too
 	}
