@@ -363,6 +363,62 @@ func (e *exactProblem) regulariser(a []*big.Rat) interval {
 	return interval{quoRat(subRat(top.low, ratOne), e.beta), quoRat(subRat(top.high, ratOne), e.beta)}
 }
 
+// place returns p and a with all their elements.
+func (e *exactProblem) place(fromP, fromA model.DualWeights) (p, a []*big.Rat, defect string) {
+	p, a = make([]*big.Rat, e.positives), make([]*big.Rat, len(e.x)-e.first())
+	for _, half := range []struct {
+		to    []*big.Rat
+		first int
+		from  model.DualWeights
+	}{{p, 0, fromP}, {a, e.first(), fromA}} {
+		for k := range half.to {
+			half.to[k] = ratZero
+		}
+		for k, row := range half.from.Rows {
+			i := slices.Index(e.sourceOf[half.first:half.first+len(half.to)], row)
+			if i < 0 || half.to[i].Sign() != 0 {
+				return p, a, fmt.Sprintf("row %d has no multiplier, or occurs twice", row)
+			}
+			half.to[i] = ratOf(half.from.Values[k])
+		}
+	}
+	return p, a, ""
+}
+
+// normDefect returns what is wrong with a verification that accepts a bound on the norm of the weights w, whose squared norm
+// and objective are given; "" if the bound holds.
+func (e *exactProblem) normDefect(c *model.NormProof, v *result.Verification, square *big.Rat, f interval) string {
+	p, a, defect := e.place(c.P, c.A)
+	if defect != "" {
+		return "norm: " + defect
+	}
+	d := exactly(ratZero)
+	if slices.Max(append(slices.Clone(c.P.Values), 0)) > 0 {
+		if !e.feasible(p, a) {
+			return "the dual point of the norm is not feasible"
+		}
+		lambda := e.lambda
+		e.lambda = ratOf(c.Lambda)
+		d = e.bound(p, a, ratZero)
+		e.lambda = lambda
+	}
+	scale := quoRat(big.NewRat(2, 1), ratOf(c.Lambda))
+	bound := interval{sqrtRat(mulRat(scale, subRat(d.low, f.high))).low, sqrtRat(mulRat(scale, subRat(d.high, f.low))).high}
+	norm, rounding := sqrtRat(square), *v.NormBoundError
+	claim := mulRat(ratOf(c.Bound), big.NewRat(999_998, 1_000_000))
+	switch {
+	case bound.low.Cmp(norm.high) > 0:
+		return "the exact bound on the norm is above the norm"
+	case !within(*v.NormBound, bound, rounding):
+		return fmt.Sprintf("the exact bound on the norm %s is not within %v of %v", bound.low.FloatString(25), rounding, *v.NormBound)
+	case claim.Cmp(addRat(bound.high, ratOf(2*rounding))) > 0:
+		return fmt.Sprintf("the claimed bound on the norm %v is above the exact %s", c.Bound, bound.high.FloatString(25))
+	case ratOf(rounding).Cmp(mulRat(norm.high, big.NewRat(101, 10_000))) > 0:
+		return fmt.Sprintf("the rounding %v of the bound on the norm %v hides a claim", rounding, *v.NormBound)
+	}
+	return ""
+}
+
 // exactDefect returns what is wrong with a verification that accepts a certificate, "" if both bounds hold.
 func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verification) string {
 	parts := m.Parts(feature.Key{})
@@ -375,22 +431,9 @@ func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verifi
 		return err.Error()
 	}
 	e := newExactProblem(f)
-	p, a := make([]*big.Rat, e.positives), make([]*big.Rat, len(e.x)-e.first())
-	for _, half := range []struct {
-		to    []*big.Rat
-		first int
-		from  model.DualWeights
-	}{{p, 0, c.P}, {a, e.first(), c.A}} {
-		for k := range half.to {
-			half.to[k] = ratZero
-		}
-		for k, row := range half.from.Rows {
-			i := slices.Index(e.sourceOf[half.first:half.first+len(half.to)], row)
-			if i < 0 || half.to[i].Sign() != 0 {
-				return fmt.Sprintf("row %d has no multiplier, or occurs twice", row)
-			}
-			half.to[i] = ratOf(half.from.Values[k])
-		}
+	p, a, defect := e.place(c.P, c.A)
+	if defect != "" {
+		return defect
 	}
 	w := make([]*big.Rat, len(parts.Weights))
 	norm := ratZero
@@ -414,6 +457,11 @@ func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verifi
 			return "the dual point is not feasible"
 		}
 		lower = e.bound(p, a, radius)
+	}
+	if c.Norm != nil {
+		if defect := e.normDefect(c.Norm, v, norm, upper); defect != "" {
+			return defect
+		}
 	}
 	switch {
 	case lower.low.Cmp(upper.high) > 0:

@@ -128,7 +128,7 @@ func ifHostile(short, long int) int {
 // TestTrueCertificatesHold verifies every certificate of a grid and compares both bounds with rational numbers.
 func TestTrueCertificatesHold(t *testing.T) {
 	cases := trueCases(t, ifHostile(2, 40), 24)
-	worst := 0.0
+	worst, norms, longest := 0.0, 0, 1.0
 	for _, c := range cases {
 		v, err := Verify(t.Context(), c.model, c.data, reread(t, c.certificate), VerifyOptions{})
 		if err != nil {
@@ -143,8 +143,15 @@ func TestTrueCertificatesHold(t *testing.T) {
 			t.Errorf("%s: %s", c.name, defect)
 		}
 		worst = max(worst, max(v.ObjectiveError, v.LowerBoundError)/max(v.AtZero, v.Objective))
+		if v.NormBound != nil {
+			norms++
+			longest = max(longest, v.NormW/(*v.NormBound-*v.NormBoundError))
+		} else if c.certificate.Lambda == 0 && v.NormW > 0 {
+			t.Errorf("%s: no bound on the norm", c.name)
+		}
 	}
-	t.Logf("%d true certificates; rounding of at most %.2g of F(0)", len(cases), worst)
+	t.Logf("%d true certificates; rounding of at most %.2g of F(0); %d bounds on norms, with a ratio of at most %.4g", len(cases), worst,
+		norms, longest)
 }
 
 // certificateText returns the content of a certificate's file.
@@ -302,6 +309,9 @@ func (f *forgery) honest() bool {
 	}
 	if v, err := Verify(context.Background(), m, f.data, f.c, f.options); err == nil {
 		f.c.Objective, f.c.LowerBound = v.Objective, *v.Lower
+		if v.NormBound != nil {
+			f.c.Norm.Bound = *v.NormBound
+		}
 		f.parts.Members[0].Evidence.Objective = v.Objective
 		f.parts.Members[0].Evidence.Lower = v.Lower
 	}
@@ -528,7 +538,78 @@ var forges = []forge{
 		return f.setText(func(text string) string { return strings.Replace(text, `"`+name+`":`, `"x":`, 1) })
 	}},
 	{"numbers that JSON does not have", true, setField("lower_bound", "NaN", "1e999", "-1e999", "Infinity", "0x1p4", `"1"`, "[1]", "true", "+1", "01")},
-	{"another format", true, setField("toptau_certificate", "0", "-1", "2", "99", `"1"`, "1.5", "null")},
+	{"another format", true, setField("toptau_certificate", "0", "-1", "3", "99", `"2"`, "1.5", "null")},
+	{"a bound on the norm raised", false, func(f *forgery) bool {
+		if f.c.Norm == nil {
+			return false
+		}
+		f.c.Norm.Bound *= f.size()
+		return true
+	}},
+	{"a bound on the norm above the norm", true, func(f *forgery) bool {
+		if f.c.Norm == nil {
+			return false
+		}
+		f.c.Norm.Bound = 1.02 * euclideanNorm(f.parts.Weights)
+		return true
+	}},
+	{"a norm that breaks comparisons", false, func(f *forgery) bool {
+		if f.c.Norm == nil {
+			return false
+		}
+		*pick(f.Rand, &f.c.Norm.Bound, &f.c.Norm.Lambda) = *f.some(special)
+		return true
+	}},
+	{"another lambda of the norm", false, func(f *forgery) bool {
+		if f.c.Norm == nil {
+			return false
+		}
+		f.c.Norm.Lambda *= pick(f.Rand, f.size(), 1/f.size(), math.Pow(10, -300*f.Float64()))
+		return f.Float64() < 0.5 || f.honest()
+	}},
+	{"another dual point of the norm", false, func(f *forgery) bool {
+		if f.c.Norm == nil {
+			return false
+		}
+		switch f.IntN(4) {
+		case 0:
+			f.c.Norm.P = f.c.P
+		case 1:
+			f.c.Norm.A = f.c.A
+		case 2:
+			*f.some(f.c.Norm.P.Values) *= pick(f.Rand, 0.5, 1+1e-13, 1.5, -1)
+		default:
+			*f.some(f.c.Norm.A.Values) *= pick(f.Rand, 0.5, 1+1e-13, 1.5, -1)
+		}
+		return f.Float64() < 0.5 || f.honest()
+	}},
+	{"longer weights than the norm is for", false, func(f *forgery) bool {
+		if f.c.Norm == nil {
+			return false
+		}
+		s := f.size()
+		for j := range f.parts.Weights {
+			f.parts.Weights[j] *= s
+		}
+		bound := f.c.Norm.Bound
+		f.honest()
+		f.c.Norm.Bound = bound
+		return true
+	}},
+	{"a norm with lambda above 0", true, func(f *forgery) bool {
+		f.c.Norm = &model.NormProof{Lambda: f.c.Lambda, P: f.c.P, A: f.c.A}
+		return f.c.Lambda > 0
+	}},
+	{"a norm in format 1", true, func(f *forgery) bool { return f.c.Norm != nil && setField("toptau_certificate", "1")(f) }},
+	{"a field of the norm twice, missing or null", true, func(f *forgery) bool {
+		if f.c.Norm == nil {
+			return false
+		}
+		return f.setText(func(text string) string {
+			return strings.Replace(text, `"norm":{"lambda":`, pick(f.Rand, `"norm":{"lambda":1,"lambda":`, `"norm":{"Lambda":`,
+				`"norm":null,"norm":{"lambda":`, `"norm":{"lambda":null,"x":`), 1)
+		})
+	}},
 	{"something after the object", true, func(f *forgery) bool {
 		return f.setText(func(text string) string { return text + pick(f.Rand, text, "{}", "x", "1") })
 	}},
@@ -758,7 +839,12 @@ func (f *forgery) numbers() []*float64 {
 	if f.c.BallRadius != nil {
 		list = append(list, f.c.BallRadius)
 	}
-	for _, values := range [][]float64{f.c.P.Values, f.c.A.Values, f.parts.Weights} {
+	multipliers := [][]float64{f.c.P.Values, f.c.A.Values, f.parts.Weights}
+	if f.c.Norm != nil {
+		list = append(list, &f.c.Norm.Lambda, &f.c.Norm.Bound)
+		multipliers = append(multipliers, f.c.Norm.P.Values, f.c.Norm.A.Values)
+	}
+	for _, values := range multipliers {
 		for k := range values {
 			list = append(list, &values[k])
 		}

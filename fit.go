@@ -180,6 +180,9 @@ func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Obj
 	if r.Lambda == 0 {
 		r.BallRadius = &res.BallRadius
 	}
+	if res.Norm.Lambda > 0 {
+		r.NormBound = &res.Norm.Bound
+	}
 	r.Threshold, r.ZeroIsOptimal, r.NoBetterThanZero = res.Threshold, res.Zero.Answer(), res.Objective >= res.AtZero
 	r.Passes, r.RowReads, r.Iterations, r.WorkingSet, r.Converged = res.Passes, res.RowReads, res.Iterations, &res.WorkingSet, &res.Converged
 	switch {

@@ -31,6 +31,9 @@ func newCertificate(d *Data, f *objective.Objective, storage method.Storage, res
 		first = positives
 	}
 	c.P, c.A = dualWeights(res.P, sources), dualWeights(res.A, sources[first:])
+	if n := &res.Norm; n.Lambda > 0 {
+		c.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: dualWeights(n.P, sources), A: dualWeights(n.A, sources[first:])}
+	}
 	return c
 }
 
@@ -70,11 +73,17 @@ const (
 	// mostRounding is the largest accepted rounding error of a bound, on the same scale: Fit's default gap. With
 	// a larger error, a huge radius or huge multipliers could hide any claim in it.
 	mostRounding = 1e-6
+	// normSlack is the largest accepted excess of a claimed bound on the norm over its recomputation, as a part of the
+	// bound, and mostNormRounding the largest accepted rounding error, as a part of |w|. A solver stops at a ratio of
+	// |w| to the bound of about 1.005.
+	normSlack        = 1e-6
+	mostNormRounding = 1e-2
 )
 
 // Verify recomputes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding
 // errors, and compares both with the certificate's claims. It trusts neither the solver nor the files. Holds
-// reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|.
+// reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|. If the
+// certificate bounds the norm, Verify checks that, too.
 //
 // The certificate must be about the problem in o, and about the rows and weights of d, which must be those of
 // the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible.
@@ -93,15 +102,7 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	rows := rowsOf(f)
-	p, err := placeWeights(c.P, rows[:f.Matrix().Positives.Rows()], "p")
-	if err != nil {
-		return nil, err
-	}
-	if problem.Definition().Population == method.Negatives {
-		rows = rows[f.Matrix().Positives.Rows():]
-	}
-	a, err := placeWeights(c.A, rows, "a")
+	p, a, err := placeBoth(f, c.P, c.A, "")
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +110,17 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 	if c.BallRadius != nil {
 		radius = *c.BallRadius
 	}
-	bounds, err := certified.Verify(f, m.Parts(feature.Key{}).Weights, p, a, radius)
+	weights := m.Parts(feature.Key{}).Weights
+	bounds, err := certified.Verify(f, weights, p, a, radius)
 	if err != nil {
 		return nil, err
 	}
 	v := compareClaims(c, &bounds)
+	if c.Norm != nil {
+		if err := verifyNorm(f, weights, c.Norm, v); err != nil {
+			return nil, err
+		}
+	}
 	v.Problem = result.VerifiedProblem{Problem: problem, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}}
 	if d.table.Weight != nil {
 		mass, _ := d.masses()
@@ -214,6 +221,19 @@ func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, 
 	return objective.New(p, x)
 }
 
+// placeBoth is placeWeights for p and a. The prefix is for the names in errors.
+func placeBoth(f *objective.Objective, p, a model.DualWeights, prefix string) (placedP, placedA certified.Sparse, err error) {
+	rows, positives := rowsOf(f), f.Matrix().Positives.Rows()
+	if placedP, err = placeWeights(p, rows[:positives], prefix+"p"); err != nil {
+		return placedP, placedA, err
+	}
+	if f.Problem().Definition().Population == method.Negatives {
+		rows = rows[positives:]
+	}
+	placedA, err = placeWeights(a, rows, prefix+"a")
+	return placedP, placedA, err
+}
+
 // placeWeights returns w with the positions of its rows in the list rows, which has their numbers in the
 // data. It returns an error if a row is not in the list, a row occurs twice, or a value is negative.
 func placeWeights(w model.DualWeights, rows []int, name string) (certified.Sparse, error) {
@@ -265,6 +285,28 @@ func compareClaims(c *model.Certificate, b *certified.Bounds) *result.Verificati
 	require(agree(c.LowerBound, b.Lower, v.Slack), "the lower bound is %.17g, not %.17g", b.Lower, c.LowerBound)
 	require(agree(c.Objective, b.Upper, v.Slack), "the model's objective is %.17g, not %.17g", b.Upper, c.Objective)
 	return v
+}
+
+// verifyNorm recomputes the bound on the norm and compares it with the claim.
+func verifyNorm(f *objective.Objective, w []float64, claim *model.NormProof, v *result.Verification) error {
+	proof := certified.NormProof{Lambda: claim.Lambda}
+	var err error
+	if proof.P, proof.A, err = placeBoth(f, claim.P, claim.A, "norm."); err != nil {
+		return err
+	}
+	bound, rounding, err := certified.VerifyNorm(f, w, &proof)
+	if err != nil {
+		return err
+	}
+	v.NormBound, v.NormBoundError, v.ClaimedNormBound = &bound, &rounding, &claim.Bound
+	if most := mostNormRounding * v.NormW; !(rounding <= most) {
+		v.Reasons = append(v.Reasons, fmt.Sprintf("rounding may have changed the bound on the norm by %.3g; more than %.3g proves nothing",
+			rounding, most))
+	}
+	if !(claim.Bound <= (bound+rounding)*(1+normSlack)) {
+		v.Reasons = append(v.Reasons, fmt.Sprintf("the bound on the norm is %.17g, not %.17g", bound, claim.Bound))
+	}
+	return nil
 }
 
 // compareEvidence compares the values that the model records about its only member with the recomputed

@@ -21,8 +21,9 @@ import (
 	"toptau/threshold"
 )
 
-// CertificateVersion is the version of the certificate files that this package writes, and the newest that it reads.
-const CertificateVersion = 1
+// CertificateVersion is the version of the certificate files that this package writes, and the newest that it reads. Version 2
+// added Norm.
+const CertificateVersion = 2
 
 // Certificate is a feasible dual point (p, a) of a fit. Anyone who has the data can compute a lower bound on the objective from
 // it, no matter which solver found it. Rows are numbered from 1 in the order of the data. Loading one proves nothing: package
@@ -37,13 +38,24 @@ type Certificate struct {
 	Tau        threshold.Rate `json:"tau"`
 	Beta       float64        `json:"beta"`
 	K          int            `json:"k"`
-	BallRadius *float64       `json:"ball_radius"` // lambda = 0: the bound holds for |w| up to this
-	Objective  float64        `json:"objective"`   // claimed F(w)
-	LowerBound float64        `json:"lower_bound"` // claimed D(p, a)
-	P          DualWeights    `json:"p"`           // on the positives
-	A          DualWeights    `json:"a"`           // on the population
+	BallRadius *float64       `json:"ball_radius"`    // lambda = 0: the bound holds for |w| up to this
+	Objective  float64        `json:"objective"`      // claimed F(w)
+	LowerBound float64        `json:"lower_bound"`    // claimed D(p, a)
+	P          DualWeights    `json:"p"`              // on the positives
+	A          DualWeights    `json:"a"`              // on the population
+	Norm       *NormProof     `json:"norm,omitempty"` // lambda = 0: how short the weights are; nil: no proof
 
 	Signature *Signature `json:"signature,omitempty"` // set by Sign; nil: not signed
+}
+
+// NormProof is a feasible dual point of the certificate's problem with another lambda. Its dual value D is at most
+// F(w) + lambda/2 |w|^2 for every w, so no weights that are as good as the model's are shorter than the root of
+// 2 (D - F)/lambda.
+type NormProof struct {
+	Lambda float64     `json:"lambda"`
+	Bound  float64     `json:"bound"` // claimed lower bound on the norm
+	P      DualWeights `json:"p"`     // on the positives
+	A      DualWeights `json:"a"`     // on the population
 }
 
 // DualWeights are the non-zero entries of p or a.
@@ -134,9 +146,19 @@ func decodeCertificate(content []byte) (*Certificate, error) {
 		return nil, fmt.Errorf("format %d, this toptau reads up to %d", head.Format, CertificateVersion)
 	}
 	fields, err := objectFields(content, reflect.TypeFor[Certificate]())
-	for _, name := range []string{"p", "a"} {
-		if err == nil {
-			_, err = objectFields(fields[name], reflect.TypeFor[DualWeights]())
+	if err == nil {
+		err = checkDualWeights(fields)
+	}
+	if norm := fields["norm"]; err == nil && norm != nil {
+		switch {
+		case head.Format < 2:
+			err = fmt.Errorf("unknown field %q in format %d", "norm", head.Format)
+		case string(norm) == "null":
+			err = errors.New(`field "norm" is null`)
+		default:
+			if fields, err = objectFields(norm, reflect.TypeFor[NormProof]()); err == nil {
+				err = checkDualWeights(fields)
+			}
 		}
 	}
 	c := new(Certificate)
@@ -147,6 +169,16 @@ func decodeCertificate(content []byte) (*Certificate, error) {
 		return nil, fmt.Errorf("edited or damaged: %w", err)
 	}
 	return c, nil
+}
+
+// checkDualWeights checks the fields of p and a.
+func checkDualWeights(fields map[string]json.RawMessage) error {
+	for _, name := range []string{"p", "a"} {
+		if _, err := objectFields(fields[name], reflect.TypeFor[DualWeights]()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // objectFields splits a JSON object. It wants the fields of a type, each once and none but a pointer null: encoding/json by
@@ -199,7 +231,7 @@ func refused(found, expected string) error {
 	return &diag.Error{Kind: diag.Model, Found: "the certificate has " + found, Expected: expected}
 }
 
-// Check refuses numbers that are not finite, and a radius with lambda > 0 or none with lambda = 0.
+// Check refuses numbers that are not finite, a radius or a norm with lambda > 0, and no radius with lambda = 0.
 func (c *Certificate) Check() error {
 	type number struct {
 		name  string
@@ -208,6 +240,9 @@ func (c *Certificate) Check() error {
 	numbers := []number{{"lambda", c.Lambda}, {"beta", c.Beta}, {"objective", c.Objective}, {"lower_bound", c.LowerBound}}
 	if c.BallRadius != nil {
 		numbers = append(numbers, number{"ball_radius", *c.BallRadius})
+	}
+	if c.Norm != nil {
+		numbers = append(numbers, number{"norm.lambda", c.Norm.Lambda}, number{"norm.bound", c.Norm.Bound})
 	}
 	for _, n := range numbers {
 		if !(math.Abs(n.value) <= math.MaxFloat64) {
@@ -223,6 +258,12 @@ func (c *Certificate) Check() error {
 		return refused(fmt.Sprintf("ball_radius %v with lambda %v", *c.BallRadius, c.Lambda), "no ball_radius unless lambda is 0")
 	case c.BallRadius != nil && !(*c.BallRadius >= 0):
 		return refused(fmt.Sprintf("ball_radius %v", *c.BallRadius), "at least 0")
+	case c.Norm != nil && c.Lambda != 0:
+		return refused(fmt.Sprintf("a norm with lambda %v", c.Lambda), "no norm unless lambda is 0")
+	case c.Norm != nil && !(c.Norm.Lambda > 0):
+		return refused(fmt.Sprintf("norm.lambda %v", c.Norm.Lambda), "above 0")
+	case c.Norm != nil && !(c.Norm.Bound >= 0):
+		return refused(fmt.Sprintf("norm.bound %v", c.Norm.Bound), "at least 0")
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ type Fit struct {
 	BallRadius *float64 `json:"ball_radius,omitempty"`
 	Threshold  float64  `json:"threshold"` // t(w)
 	NormW      float64  `json:"norm_w"`    // |w|
+	// lambda = 0: no weights with as small an objective have a norm below this, proven
+	NormBound *float64 `json:"norm_bound,omitempty"`
 	// w = 0 is a global minimum, proven; null: not decided
 	ZeroIsOptimal    *bool   `json:"zero_is_optimal"`
 	NoBetterThanZero bool    `json:"no_better_than_zero"` // F(w) >= F(0)
@@ -62,6 +64,10 @@ type Verification struct {
 	NormW             float64 `json:"norm_w"`              // |w|
 	// lambda = 0: the bound holds for |w| up to this
 	BallRadius *float64 `json:"ball_radius,omitempty"`
+	// lambda = 0: the recomputed bound on the norm, see fit; absent if the certificate has none
+	NormBound        *float64 `json:"norm_bound,omitempty"`
+	NormBoundError   *float64 `json:"norm_bound_error,omitempty"`   // bound on its rounding error
+	ClaimedNormBound *float64 `json:"claimed_norm_bound,omitempty"` // norm_bound according to the certificate
 }
 
 // VerifiedProblem is the problem for which both bounds were computed.

@@ -122,6 +122,9 @@ func printFit(s *cli.Session, r *result.Fit, output string) {
 			optional(", for |w| <= %.3g", r.BallRadius))
 	}
 	s.Printf("  threshold        %.6g, |w| = %.3g\n", r.Threshold, r.NormW)
+	if r.NormBound != nil {
+		s.Printf("  shortest         no weights with as small an objective have |w| < %.3g\n", *r.NormBound)
+	}
 	s.Printf("  solver           %s, %s, %s, %.2f s\n", r.Settings.Solver, text.Plural(r.Iterations, "iteration"), text.Plural(r.Passes, "pass"), r.SecondsFit)
 	if output != "" {
 		s.Printf("  model            %s\n", output)

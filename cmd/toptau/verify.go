@@ -101,6 +101,10 @@ func printVerification(s *cli.Session, v *result.Verification) {
 	s.Printf("data         %s rows, %s positive, stored as %s%s\n", text.Count(p.Rows), text.Count(p.Positives), p.Storage, optional(", total weight %v", p.Mass))
 	s.Printf("objective    %.10g (claimed %.10g)\n", v.Objective, v.ClaimedObjective)
 	s.Printf("lower bound  %.10g (claimed %.10g)%s\n", *v.Lower, v.ClaimedLowerBound, optional(", proven for |w| <= %.4g", v.BallRadius))
+	if v.NormBound != nil {
+		s.Printf("shortest     no weights with as small an objective have |w| < %.10g (claimed %.10g); |w| = %.10g\n",
+			max(0, *v.NormBound-*v.NormBoundError), *v.ClaimedNormBound, v.NormW)
+	}
 	s.Printf("relative gap %.3g%s; rounding at most %.2g\n", *v.RelativeGap, optional(", of the decrease %.3g", v.GapOfDecrease),
 		max(v.ObjectiveError, v.LowerBoundError))
 	if v.Holds {

@@ -32,7 +32,8 @@ type Watch struct {
 // single solve. opt.Progress is not used.
 //
 // All start cold. A warm start would have to wait for another problem's result, and so for its passes, and
-// would make results depend on the list. Use a Chain for a path of problems.
+// would make results depend on the list. It would save no time either: problems that start from each other
+// need fewer Newton systems, of more rows (docs/results/certified.md, Grids).
 func SolveAll(ctx context.Context, list []*objective.Objective, opt Options, watch Watch) (Cost, error) {
 	var cost Cost
 	if len(list) == 0 {
@@ -66,12 +67,10 @@ type batch struct {
 	classes  [2][]float64 // the sums of the classes, once they are read
 }
 
-// request is a problem's request for a pass, of one of three kinds, or the news that it has ended.
+// request is a problem's request for a pass, of one of two kinds, or the news that it has ended.
 type request struct {
-	points []*Point          // compute their scores
-	sums   bool              // sum the classes
-	class  *matrix.ClassRows // add a weighted sum of rows of this class
-	sum    matrix.Sum
+	points []*Point // compute their scores
+	sums   bool     // sum the classes
 
 	served chan struct{} // closed after the pass; nil: the problem has ended
 	ended  outcome
@@ -95,13 +94,6 @@ func (b *batch) computeScores(points []*Point) { b.wait(request{points: points})
 func (b *batch) sumClasses() (positives, negatives []float64) {
 	b.wait(request{sums: true})
 	return b.classes[0], b.classes[1]
-}
-
-// addRows waits for the next common pass.
-func (b *batch) addRows(class *matrix.ClassRows, _, z []float64, value func(i int, z float64) float64, g []float64) int {
-	values := sparseOf(z, value)
-	b.wait(request{class: class, sum: matrix.Sum{Rows: values.Rows, V: values.Values, G: g}})
-	return len(values.Rows)
 }
 
 // wait lets others compute until the request is served.
@@ -164,18 +156,13 @@ func (b *batch) solveOne(ctx context.Context, problem int, o *objective.Objectiv
 	b.requests <- request{ended: outcome{problem, r, err}}
 }
 
-// serve makes one pass for all requests of a kind. A weighted sum of some rows does not count as a pass, as
-// in a single solve.
+// serve makes one pass for all requests of a kind.
 func (b *batch) serve(waiting []request) {
 	var points []*Point
 	sums := false
-	weighted := map[*matrix.ClassRows][]matrix.Sum{}
 	for _, r := range waiting {
 		points = append(points, r.points...)
 		sums = sums || r.sums
-		if r.class != nil {
-			weighted[r.class] = append(weighted[r.class], r.sum)
-		}
 	}
 	if sums && b.classes[0] == nil {
 		b.classes[0], b.classes[1] = b.direct.sumClasses()
@@ -184,9 +171,6 @@ func (b *batch) serve(waiting []request) {
 	if len(points) > 0 {
 		b.scorePoints(points)
 		b.passes++
-	}
-	for _, class := range []*matrix.ClassRows{b.x.Positives, b.x.Negatives} {
-		class.AddGradients(weighted[class])
 	}
 	for _, r := range waiting {
 		close(r.served)

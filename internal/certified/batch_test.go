@@ -186,13 +186,13 @@ func TestScanReadsOnce(t *testing.T) {
 		points = append(points, newPoint([]float64{float64(k) - 1.5, .5, 1}))
 	}
 	for k := range 6 {
-		queries = append(queries, Query{At: points[k%5], Population: &PopulationQuery{Above: .3, Limit: 5},
-			Positives: &PositivesQuery{T: .1 * float64(k), Limit: 3}})
+		queries = append(queries, Query{At: points[k%5], Population: Request{Cuts: []float64{.1, .3}, Want: everyScore(Highest, 5)},
+			Positives: Request{Want: nearest(1+.1*float64(k), 3, nil)}})
 	}
 	read := &countingReader{direct: direct{x}}
 	memory := newMemory(x, read, method.Negatives)
 	show := func(a Answer) string {
-		for _, rows := range [][]Row{a.Population.Rows, a.Positives.Rows} {
+		for _, rows := range slices.Concat(a.Population.Rows, a.Positives.Rows) {
 			for k := range rows {
 				rows[k].Features = nil
 			}

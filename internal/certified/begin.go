@@ -14,22 +14,19 @@ type start struct {
 	shift *linalg.Shift
 }
 
-// chooseStart finds a first point and adds the first rows there. In order of preference it is the point where
-// a descent on the smoothed problem ends, the last problem's point, or the best one on a ray.
+// chooseStart finds a first point and adds the first rows there: the point where a descent on the smoothed
+// problem ends, or the best one on a ray.
 func (s *solver) chooseStart() error {
 	s.startAtZero()
 	if s.start != nil && s.start.width > 0 {
 		return s.startSmoothed(*s.start)
-	}
-	if resumed, err := s.resume(); resumed || err != nil {
-		return err
 	}
 	e, err := s.startOnRay()
 	if err != nil {
 		return err
 	}
 	if s.setLimits(); s.crowded {
-		return s.addNearRows(e, true)
+		return s.addNearRows(e)
 	}
 	// The ray search returned some rows with the point; a large kappa needs more.
 	first := s.firstRows()
@@ -41,7 +38,7 @@ func (s *solver) chooseStart() error {
 		e = again[0]
 	}
 	s.addPopulation(e.rows[:min(first, len(e.rows))])
-	return s.addNearRows(e, true)
+	return s.addNearRows(e)
 }
 
 // startAtZero makes w = 0 the best point. F(0) must be a candidate: on w8a, TopPush, the upper bound stayed
@@ -49,12 +46,6 @@ func (s *solver) chooseStart() error {
 func (s *solver) startAtZero() {
 	s.shape = s.source.Shape()
 	s.zero = newPoint(make([]float64, s.shape.Cols))
-	if s.from != nil {
-		if s.from.zero == nil {
-			s.from.zero = s.zero
-		}
-		s.zero = s.from.zero
-	}
 	s.best.at = s.zero
 	s.best.t, s.best.edge, _ = s.form.Threshold([]float64{0}, []float64{s.shape.Population.Mass}, nil)
 	s.atZero = s.form.Loss(1 + s.best.t)
@@ -64,24 +55,30 @@ func (s *solver) startAtZero() {
 // startSmoothed descends on the smoothed problem as far as that goes. The working set then has the rows near
 // the corners that were found, and the sums of the others.
 func (s *solver) startSmoothed(first start) (err error) {
-	if s.adopt(); s.pop == nil {
-		s.holdNothing(first.shift)
-	}
+	s.holdNothing(first.shift)
 	s.limits, s.crowded = limitsFor(s.pop.Work), true
-	if s.last, err = s.descend(s.source.(smoother), first); err != nil || s.done() {
+	if s.last, err = s.descend(first); err != nil || s.done() {
 		return err
 	}
-	return s.addNearRows(s.best, true)
+	return s.addNearRows(s.best)
 }
 
 // startOnRay finds the best point on the ray through a start, or through the difference of the means. The
 // scale of the weights is not known yet, and scores at 0 are all equal, so rows are chosen on the ray.
 func (s *solver) startOnRay() (evaluation, error) {
-	means, err := s.classMeans()
+	positives, population, err := s.source.Means(s.ctx)
 	if err != nil {
 		return evaluation{}, err
 	}
-	through := means.difference
+	for _, v := range slices.Concat(positives, population) {
+		if !isFinite(v) {
+			return evaluation{}, nonFinite("a mean that is not finite")
+		}
+	}
+	through := newPoint(make([]float64, s.shape.Cols))
+	for j := range through.W {
+		through.W[j] = positives[j] - population[j]
+	}
 	if s.start != nil {
 		through = s.start.at
 	}
@@ -90,43 +87,13 @@ func (s *solver) startOnRay() (evaluation, error) {
 		return e, err
 	}
 	s.accept(e)
-	if s.pop != nil {
-		return e, nil
-	}
 	// The best rows and the positives near the corner show whether rows are sparse.
-	q := PositivesQuery{T: e.t, Squared: s.form.Squared, Limit: leastNear}
-	answer, err := s.ask(Query{At: e.at, Positives: &q})
+	answers, err := s.ask(Query{At: e.at, Positives: Request{Want: nearest(1+e.t, leastNear, nil)}})
 	if err != nil {
 		return e, err
 	}
-	sample := slices.Concat(answer.Positives.Rows, e.rows)
+	sample := slices.Concat(answers[0].Positives.Rows[0], e.rows)
 	features := func(i int, dst []float64) { sample[i].Features(dst) }
-	s.holdNothing(linalg.ChooseShift(means.positives, len(sample), features))
+	s.holdNothing(linalg.ChooseShift(positives, len(sample), features))
 	return e, nil
-}
-
-// classMeans are the weighted means of the positives and of the population.
-type classMeans struct {
-	positives, population []float64
-	difference            *Point
-}
-
-// classMeans returns the means. It asks for them once in a chain.
-func (s *solver) classMeans() (*classMeans, error) {
-	if s.from != nil && s.from.means != nil {
-		return s.from.means, nil
-	}
-	positives, population, err := s.source.Means(s.ctx)
-	if err != nil {
-		return nil, err
-	}
-	direction := make([]float64, s.shape.Cols)
-	for j := range direction {
-		direction[j] = positives[j] - population[j]
-	}
-	m := &classMeans{positives, population, newPoint(direction)}
-	if s.from != nil {
-		s.from.means = m
-	}
-	return m, nil
 }

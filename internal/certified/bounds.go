@@ -2,8 +2,8 @@ package certified
 
 import (
 	"toptau/internal/certified/form"
+	"toptau/internal/certified/linalg"
 	"toptau/internal/certified/restricted"
-	"toptau/internal/certified/smoothed"
 )
 
 // bounds are the best point and the best lower bound so far, with the dual point that proves it.
@@ -12,24 +12,24 @@ type bounds struct {
 	upper, lower float64 // F(best), and the lower bound
 	radius       float64 // for lambda = 0: of the ball that the bound holds in
 
-	// The dual point, on the rows held or, if smooth is set, that of the smoothed problem there. theta is for
-	// the next start; see restricted.Result.
-	dual   heldDual
-	smooth *smoothedPoint
-	scale  float64 // of the smoothed problem's p
-	theta  float64
+	// The dual point, on rows that were held and groups. theta is for the next start; see restricted.Result.
+	dual  heldDual
+	theta float64
 }
 
-// heldDual is a dual point on the rows held.
+// heldDual is a dual point on rows that were held and groups.
 type heldDual struct {
 	p, a    heldVector
 	squared bool // p is that of the squared loss, which has no caps
 }
 
-// smoothedPoint is the smoothed problem at a point.
-type smoothedPoint struct {
-	*smoothed.Evaluation
-	at *Point
+// setDual replaces the dual point.
+func (b *bounds) setDual(d heldDual) {
+	pin(d.p.groups, 1)
+	pin(d.a.groups, 1)
+	pin(b.dual.p.groups, -1)
+	pin(b.dual.a.groups, -1)
+	b.dual = d
 }
 
 // accept keeps a point if it is the best so far.
@@ -47,12 +47,12 @@ func (s *solver) acceptBound(r *restricted.Result) {
 		s.theta = r.Theta
 	}
 	if r.Bound > s.lower {
-		s.lower, s.smooth = r.Bound, nil
+		s.lower = r.Bound
 		if s.wholeMean() {
 			r.A = append(r.A[:0], s.pop.Weight...)
 			s.form.Repair(r.A, s.pop.Weight)
 		}
-		s.dual = heldDual{s.pos.snapshot(r.P), s.pop.snapshot(r.A), s.form.Squared}
+		s.setDual(heldDual{s.pos.snapshot(r.P), s.pop.snapshot(r.A), s.form.Squared})
 		s.radius = r.Radius
 	}
 }
@@ -63,8 +63,12 @@ func (s *solver) acceptSmoothBound(e *smoothedPoint) float64 {
 	radius := s.form.Ball(e.W)
 	bound, scale := e.Bound(radius)
 	if bound > s.lower {
-		s.lower, s.smooth, s.scale, s.radius = bound, e, scale, radius
+		s.lower, s.radius = bound, radius
 		s.theta = scale * e.P / e.LargestA()
+		p := make([]float64, len(e.p))
+		linalg.Axpy(scale, e.p, p)
+		s.setDual(heldDual{heldVector{values: p, groups: e.positives}, heldVector{values: e.a, groups: e.population},
+			s.form.Squared})
 	}
 	return bound
 }

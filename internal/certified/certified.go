@@ -9,14 +9,15 @@
 // the solution overlooked, and repeats until the bounds meet. With millions of rows it first descends on a
 // smoothed problem (package smoothed), which needs no rows one by one.
 //
-// The files, from the outside in: certified.go (results and proofs), chain.go and batch.go (several
-// problems), zero.go (is w = 0 optimal), solve.go (the outer loop) with begin.go, evaluate.go, bounds.go,
+// The files, from the outside in: certified.go (results and proofs), batch.go (several problems),
+// zero.go (is w = 0 optimal), solve.go (the outer loop) with begin.go, evaluate.go, bounds.go,
 // workingset.go, descend.go and shorten.go, and the data: source.go (the interface), memory.go, smoothing.go,
 // groups.go and line.go (a matrix in memory), reader.go.
 package certified
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -27,22 +28,24 @@ import (
 
 // Result is the outcome of a solve. The bounds hold whether it converged or not.
 type Result struct {
-	W            []float64
-	Threshold    float64 // t(W)
-	Objective    float64 // F(W), from a pass of its own
-	LowerBound   float64 // D(P, A) <= F(w) for all w; if lambda = 0, for all |w| <= BallRadius
-	BallRadius   float64 // 0 if lambda > 0
-	AtZero       float64 // F(0)
-	P, A         Sparse  // the dual point: p of the positives, a of the population
-	Passes       int     // passes over the population
-	RowReads     float64 // rows read, inner work included, over the number of rows
-	Iterations   int     // Newton systems solved
-	Rounds       int     // restricted problems solved, and steps on the smoothed problem
-	WorkingSet   int     // distinct rows of the population held at the end
-	Converged    bool    // the bounds meet within Options.Gap
-	Cancelled    bool    // the context ended the solve
-	Zero         Verdict // whether w = 0 is a global minimiser, as far as the bounds show it
-	requestedGap float64
+	W                []float64
+	Threshold        float64      // t(W)
+	Objective        float64      // F(W), from a pass of its own
+	LowerBound       float64      // D(P, A) <= F(w) for all w; if lambda = 0, for all |w| <= BallRadius
+	BallRadius       float64      // 0 if lambda > 0
+	AtZero           float64      // F(0)
+	P, A             Sparse       // the dual point: p of the positives, a of the population
+	GroupsP, GroupsA []GroupValue // more of it: multipliers of groups of rows; from SolveSource only
+	Passes           int          // passes over the population
+	RowReads         float64      // rows read, inner work included, over the number of rows
+	Iterations       int          // Newton systems solved
+	Rounds           int          // restricted problems solved, and steps on the smoothed problem
+	WorkingSet       int          // distinct rows of the population held at the end
+	Converged        bool         // the bounds meet within Options.Gap
+	Cancelled        bool         // the context ended the solve
+	Zero             Verdict      // whether w = 0 is a global minimiser, as far as the bounds show it
+	Norm             NormProof    // for lambda = 0: how short W is; zero: no proof
+	requestedGap     float64
 }
 
 // leastScale is the F below which the relative gap is measured against a fixed number: on separable data F
@@ -78,11 +81,35 @@ func Solve(ctx context.Context, o *objective.Objective, opt Options) (Result, er
 
 // solveWith is Solve with a reader for the data.
 func solveWith(ctx context.Context, o *objective.Objective, opt Options, read reader) (Result, error) {
-	r, err := (&Chain{x: o.Matrix(), read: read}).solve(ctx, o, opt)
+	r, err := solveUncertified(ctx, o, opt, read)
 	if err != nil {
 		return r, err
 	}
-	return certifyResult(o, r, read) // the chain's memory is free here
+	return certifyResult(o, r, read) // the solver's memory is free here
+}
+
+// solveUncertified is solveWith without the recomputed certificate. A large problem starts from a sample.
+func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, read reader) (Result, error) {
+	f, err := form.Bind(o.Problem(), o.Threshold())
+	if err != nil {
+		return Result{}, err
+	}
+	source := newMemory(o.Matrix(), read, o.Problem().Definition().Population)
+	s := newSolver(ctx, source, f, opt)
+	first, visits := startFromSample(ctx, o)
+	s.start = first
+	source.visits += visits
+	r, err := s.run()
+	if err != nil {
+		return r, err
+	}
+	// Members of groups get multipliers of their own.
+	before := source.passes
+	r.P, r.A = source.ofRows(r.P, r.A, r.GroupsP, r.GroupsA)
+	r.Norm.P, r.Norm.A = source.ofRows(r.Norm.P, r.Norm.A, r.Norm.GroupsP, r.Norm.GroupsA)
+	r.GroupsP, r.GroupsA, r.Norm.GroupsP, r.Norm.GroupsA = nil, nil, nil, nil
+	r.Passes += source.passes - before
+	return r, nil
 }
 
 // SolveSource is Solve for data behind a source. Both bounds are exact: the source evaluates F on all rows,
@@ -112,22 +139,38 @@ func newSolver(ctx context.Context, source Source, f form.Form, opt Options) *so
 	return s
 }
 
+// run solves the problem. A cancelled context is not an error.
+func (s *solver) run() (Result, error) {
+	err := s.solve()
+	if err == nil {
+		err = s.shorten()
+	}
+	if err != nil && !isCancelled(err) {
+		return Result{}, err
+	}
+	r := s.result()
+	r.Cancelled = err != nil
+	return r, nil
+}
+
+func isCancelled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // result returns the best point and bounds so far.
 func (s *solver) result() Result {
 	passes, reads := s.source.Readings()
 	r := Result{
 		W: slices.Clone(s.best.at.W), Threshold: s.best.t, Objective: s.upper, LowerBound: s.lower, AtZero: s.atZero,
 		Passes: passes - s.passesBefore, RowReads: reads - s.readsBefore, Iterations: s.systems, Rounds: s.rounds,
-		requestedGap: s.opt.gap(),
+		Norm: s.norm, requestedGap: s.opt.gap(),
 	}
 	if s.pop != nil {
 		r.WorkingSet = s.pop.N
 		rows := max(1, s.shape.Population.Rows+s.shape.Positives.Rows)
-		r.RowReads += (s.pop.Visits - s.visitsBefore) / float64(rows)
-		r.P, r.A = s.pos.spread(s.dual.p), s.pop.spread(s.dual.a)
-	}
-	if s.smooth != nil {
-		r.P, r.A = s.source.(smoother).multipliers(s.smooth, s.scale)
+		r.RowReads += s.pop.Visits / float64(rows)
+		r.P, r.GroupsP = s.pos.multipliers(s.dual.p)
+		r.A, r.GroupsA = s.pop.multipliers(s.dual.a)
 	}
 	if s.form.Lambda == 0 {
 		r.BallRadius = s.radius
@@ -151,6 +194,11 @@ func certifyResult(o *objective.Objective, r Result, read reader) (Result, error
 		return r, err
 	}
 	r.Objective, r.LowerBound, r.Threshold, r.AtZero = bounds.Upper, bounds.Lower, bounds.Threshold, bounds.AtZero
+	if r.Norm.Lambda > 0 {
+		if r.Norm.Bound, err = normBoundAt(o, at, &r.Norm); err != nil {
+			return r, err
+		}
+	}
 	r.Passes++ // the pass that computes F(w)
 	if err := decideZero(o, &r, read); err != nil {
 		return r, err
@@ -194,6 +242,15 @@ func Verify(o *objective.Objective, w []float64, p, a Sparse, radius float64) (B
 	}
 	return Bounds{Upper: e.F, UpperError: e.FError, Lower: e.D, LowerError: e.DError, Threshold: e.T,
 		AtZero: f.AtZero(o.Population().Mass), Norm: e.Norm}, nil
+}
+
+// VerifyNorm computes the bound of a norm's proof from the data alone, with a bound on its rounding error; see Verify.
+func VerifyNorm(o *objective.Objective, w []float64, proof *NormProof) (bound, boundError float64, err error) {
+	p, a, err := expandBoth(o, proof.P, proof.A)
+	if err != nil {
+		return 0, 0, err
+	}
+	return o.EncloseNorm(w, p, a, proof.Lambda)
 }
 
 // boundsAt returns the bounds at a point whose objective is known.

@@ -14,7 +14,6 @@ import (
 
 	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
-	"toptau/internal/objective"
 	"toptau/internal/optim"
 	"toptau/internal/simulate"
 	"toptau/threshold"
@@ -99,87 +98,6 @@ func adamPart(t *testing.T, s *section) {
 
 func against(set string, in instance, a, b time.Duration) string {
 	return fmt.Sprintf("%s, %s (%s s against %s s)", set, in.rule, seconds(a), seconds(b))
-}
-
-// pathsPart counts the passes of warm paths.
-func pathsPart(t *testing.T, s *section) {
-	s.paragraph(`Each path is one chain: a problem starts from the rows, the multipliers and the point of the one before. lambda is 0.1,
-		0.01, 0.001, 1e-4, 1e-5, 0; k is 1, 3, 5, 10, 15, 20; beta is 10, 1, 0.1, 0.01, 0.001, 1e-4. Where they do not vary, lambda is
-		0.001 and tau 0.01. The passes of each problem include the one that verifies it. Target: at most 4 extra passes a problem on
-		average over the five problems after the first.`)
-	s.table([]string{"set", "path", "passes of the points", "extra a point", "the same points alone", "points reached", "processor s"})
-	paths := []struct {
-		name   string
-		points []instance
-	}{{"TopPushK 5 over lambda", nil}, {"TopMean-NP over lambda", nil}, {"Pat&Mat-NP, beta 1, over lambda", nil},
-		{"TopPushK over k", nil}, {"Pat&Mat-NP over beta", nil}}
-	for _, lambda := range []float64{.1, .01, 1e-3, 1e-4, 1e-5, 0} {
-		for i, in := range compared() {
-			in.h.Lambda = lambda
-			paths[i].points = append(paths[i].points, in)
-		}
-	}
-	for _, k := range []int{1, 3, 5, 10, 15, 20} {
-		paths[3].points = append(paths[3].points, instance{"", "toppushk", hyper(1e-3, "", 0, k, false)})
-	}
-	for _, beta := range []float64{10, 1, .1, .01, 1e-3, 1e-4} {
-		paths[4].points = append(paths[4].points, instance{"", "patmat-np", hyper(1e-3, "0.01", beta, 0, false)})
-	}
-	var missed []string
-	extraOfAll, further := 0, 0
-	for _, set := range []string{"spambase", "mammography", "magic04", "a9a", "nsl_kdd", "covtype_2vs4", "w8a", "kddcup99"} {
-		x := standardised(t, set)
-		for _, path := range paths {
-			var chain Chain
-			var list []string
-			extra, alone, reached := 0, 0, 0
-			var used time.Duration
-			for i, in := range path.points {
-				o := bind(t, newProblem(t, in.method, in.h), x)
-				ctx, cancel := limited(instanceLimit / 4)
-				before := processor()
-				r, err := chain.Solve(ctx, o, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				used += processor() - before
-				cancel()
-				single := measureAlone(t, o)
-				alone += single
-				list = append(list, fmt.Sprint(r.Passes))
-				if i > 0 {
-					extra += r.Passes
-				}
-				if r.Converged {
-					reached++
-				}
-			}
-			extraOfAll, further = extraOfAll+extra, further+len(path.points)-1
-			mean := float64(extra) / float64(len(path.points)-1)
-			if mean > 4 || reached < len(path.points) {
-				missed = append(missed, fmt.Sprintf("%s, %s: %.1f extra passes a point, %d of %d points reached", set, path.name,
-					mean, reached, len(path.points)))
-			}
-			s.row(set, path.name, strings.Join(list, " "), fmt.Sprintf("%.1f", mean), fmt.Sprint(alone),
-				fmt.Sprintf("%d of %d", reached, len(path.points)), seconds(used))
-			t.Logf("%s %s: %s", set, path.name, list)
-		}
-	}
-	s.paragraph(fmt.Sprintf("Over all paths %.1f extra passes a point.", float64(extraOfAll)/float64(further)))
-	s.list("Above 4, or with points that miss the gap of 1e-6", missed)
-	s.write(t, "Warm paths")
-}
-
-// measureAlone returns the passes of a solve from scratch.
-func measureAlone(t *testing.T, o *objective.Objective) int {
-	t.Helper()
-	ctx, cancel := limited(instanceLimit / 4)
-	defer cancel()
-	r, err := Solve(ctx, o, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Passes
 }
 
 const hepmassRows = 5_250_000

@@ -1,75 +1,105 @@
 package certified
 
 import (
-	"context"
 	"math"
+	"slices"
 
-	"toptau/internal/certified/form"
 	"toptau/internal/certified/linalg"
+	"toptau/internal/certified/smoothed"
 )
 
-// smoother is a source that can evaluate the smoothed problem. Problems on other sources are solved without
-// it.
-type smoother interface {
-	// evaluateSmoothed evaluates F at a point, and the same with every hinge smoothed over a width.
-	evaluateSmoothed(ctx context.Context, f form.Form, at *Point, width float64) (*smoothedPoint, error)
-	// differentiate adds the derivatives. The second one comes from at most limit rows of each class.
-	differentiate(ctx context.Context, e *smoothedPoint, limit int) error
-	// between returns the point from + alpha (to - from), with its scores.
-	between(from, to *Point, alpha float64) *Point
-	// multipliers returns those of the smoothed problem, p times a scale.
-	multipliers(e *smoothedPoint, scale float64) (p, a Sparse)
+// smoothedPoint is the smoothed problem at a point, with the true one there.
+type smoothedPoint struct {
+	*smoothed.Evaluation
+	evaluation
+	positives, population []Group   // the pieces of the smoothed hinges, as groups with linear multipliers
+	p, a                  []float64 // their sums
 }
 
 // The widths are relative to F(0), which is about the size of the scores' range that matters. These numbers
 // were chosen by hand on simulated data of up to 5 million rows; they decide the speed, since every bound
 // holds for any width.
 const (
-	firstWidth = .05   // of a first problem: a good part of the rows is on a smoothed corner
-	warmWidth  = .005  // of a problem after another one
+	firstWidth = .05   // a good part of the rows is on a smoothed corner
 	leastWidth = 1e-10 // below it the smoothed problem is the true one up to rounding
 	mostWidth  = 10    // above it widening does not help
 
 	// curvatureRows is the number of sampled rows of a class for the second derivative. The error of a
 	// sampled Hessian falls with its root.
 	curvatureRows = 20_000
+
+	// tieParts is the part of a sample that rows with one score may be. Chosen by hand.
+	tieParts = 20
+
+	// levelCuts is the number of bins in which the level is guessed, and levelScans the number of questions that
+	// improve it, which cost no pass if the source keeps scores. A level that is not exact costs only speed.
+	levelCuts  = 256
+	levelScans = 8
+
 	// rowsPerColumn is the number of rows on smoothed corners, for each column, below which their second
 	// derivative means nothing. The start must have twice as many.
 	rowsPerColumn = 4
 
-	descentSteps = 30 // at most
-	patience     = 4  // steps within which the gap must halve
+	descentSteps = 60 // at most
+	patience     = 4  // steps within which the gap or the residual must halve
+	// or the value must fall by leastFall of the gap
+	leastFall = 1e-2
+	// gapOfRows is the gap of the decrease below which a restricted problem is solved rather than hinges widened.
+	gapOfRows = .5
 )
 
 // How the width changes. Where the residual of the gradient is below the part of the gap that is due to the
 // width, that part must shrink. It falls with the square of the width, so a width factor of the root of what
 // is wanted over what there is would do. A quarter of the target is aimed at, and the factor is kept in a
 // range in which Newton's method still converges.
+//
+// Newton's method that stalls is too far from the smoothed minimum, and gets wider hinges. Without that,
+// detectors (2 million rows, TopMean-NP 1 %) needed 300 systems of the restricted problem.
 const (
 	widening           = 3
+	stalledWidening    = 10
+	mostWidenings      = 2
 	gapOfWidth         = .25
 	narrowest, widest  = .1, .5
 	sufficientDecrease = 1e-4  // Armijo's constant (Nocedal and Wright, 3.1)
 	valueNoise         = 1e-12 // relative rounding error of a value
-	shortening         = .3    // of a step that did not decrease the value
+	slopeRisen         = .5    // part of the slope that may be left (Wolfe's second constant)
+	shortening         = .3    // of the bracket of a step that did not lower the value
 	mostShortenings    = 10
 )
 
 // descend minimises the smoothed problem by Newton's method, and narrows the hinges as far as the gap needs.
 // It ends when the solve is done, when steps bring little, or when too few rows are on smoothed corners. It
 // returns the last point.
-func (s *solver) descend(source smoother, from start) (start, error) {
-	now, err := s.widen(source, &from)
+func (s *solver) descend(from start) (start, error) {
+	now, err := s.widen(&from)
 	if err != nil {
 		return from, err
 	}
-	gaps := []float64{math.Inf(1)}
+	gaps, residuals, widened := []float64{math.Inf(1)}, []float64{math.Inf(1)}, 0
+	var values []float64 // of the smoothed problem, with the present width
 	for range descentSteps {
-		from.at = now.at
+		from.at = now.evaluation.at
 		residual, ofWidth := s.acceptSmoothed(now)
 		gaps = append(gaps, s.upper-s.lower)
-		if s.report(); s.done() || hasStalled(gaps) || s.passesUsed() || now.Smooth() < rowsPerColumn*len(now.W) {
+		residuals, values = append(residuals, residual), append(values, now.Value)
+		if s.report(); s.done() || s.limitReached() || now.Smooth() < rowsPerColumn*len(now.W) {
 			return from, nil
+		}
+		// Rows on corners that are few enough can be held, once the bounds mean something.
+		holdable := now.Smooth() <= s.limits.near && s.upper-s.lower < gapOfRows*(s.atZero-s.lower)
+		if hasStalled(gaps) && (holdable || hasStalled(residuals) && !(fallOf(values) > leastFall*(s.upper-s.lower))) {
+			// Else it is too far from the smoothed minimum for hinges this narrow.
+			if holdable || !(residual > ofWidth) || widened == mostWidenings {
+				return from, nil
+			}
+			widened++
+			from.width *= stalledWidening
+			gaps, residuals, values = gaps[:1], residuals[:1], nil
+			if now, err = s.evaluateSmoothed(from.at, from.width); err != nil {
+				return from, err
+			}
+			continue
 		}
 		// Narrow the hinges when the width costs the bound more than the gradient does.
 		width := from.width
@@ -77,11 +107,11 @@ func (s *solver) descend(source smoother, from start) (start, error) {
 			factor := math.Max(narrowest, math.Min(widest, math.Sqrt(gapOfWidth*s.target()/ofWidth)))
 			width = math.Max(leastWidth*s.atZero, width*factor)
 		}
-		before := now
-		if now, err = s.stepSmoothed(source, now, &from.width, width); err != nil || now == before {
-			return from, err
+		if width < from.width {
+			residuals, values = residuals[:1], nil
 		}
-		if err := source.differentiate(s.ctx, now, curvatureRows); err != nil {
+		before := now
+		if now, err = s.stepSmoothed(now, &from.width, width); err != nil || now == before {
 			return from, err
 		}
 	}
@@ -89,13 +119,10 @@ func (s *solver) descend(source smoother, from start) (start, error) {
 }
 
 // widen evaluates the start, with hinges wide enough for a second derivative.
-func (s *solver) widen(source smoother, from *start) (*smoothedPoint, error) {
+func (s *solver) widen(from *start) (*smoothedPoint, error) {
 	for {
-		e, err := source.evaluateSmoothed(s.ctx, s.form, from.at, from.width)
+		e, err := s.evaluateSmoothed(from.at, from.width)
 		if err != nil {
-			return nil, err
-		}
-		if err = source.differentiate(s.ctx, e, curvatureRows); err != nil {
 			return nil, err
 		}
 		if e.Smooth() >= 2*rowsPerColumn*len(e.W) || from.width > mostWidth*s.atZero {
@@ -105,51 +132,271 @@ func (s *solver) widen(source smoother, from *start) (*smoothedPoint, error) {
 	}
 }
 
+// evaluateSmoothed evaluates the problem at a point, and the same with every hinge smoothed over a width.
+func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, error) {
+	points, err := s.evaluate(0, at)
+	if err != nil {
+		return nil, err
+	}
+	e := &smoothedPoint{evaluation: points[0], Evaluation: smoothed.New(s.form, at.W, width, s.shape.Positives.Mass)}
+	level, err := s.level(e)
+	if err != nil {
+		return nil, err
+	}
+	// The threshold, then the loss, whose corner depends on it, and rows near both corners. Rows that share a
+	// score with many others have a sample of their own, or they would leave no room for the others.
+	request := e.pieces(e.Hinge, level)
+	request.Moments = true
+	band := Want{Low: level - width, High: level + width, Order: Spread, Limit: curvatureRows}
+	if e.Hinge.Square {
+		band.Low, band.High = level, math.Inf(1)
+	}
+	ties, err := s.tiesIn(e, &band)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := s.ask(Query{At: at, Population: request}, Query{At: at, Population: Request{Want: without(band, ties)}},
+		Query{At: at, Population: Request{Want: only(band, ties)}})
+	if err != nil {
+		return nil, err
+	}
+	cells := cellsOf(&answers[0].Population, 1)
+	e.SetLevel(level, cells)
+	e.population, e.a = e.linear(e.Hinge, cells, request.Groups, level, 1/e.U, 1)
+	corner := 1 + e.Top
+	request = Request{Origin: corner, Moments: true}
+	for k := range e.Loss.Ends() {
+		request.Cuts = append(request.Cuts, corner-e.Loss.Ends()[len(e.Loss.Ends())-1-k])
+	}
+	request.Groups = append([]float64{math.Inf(-1)}, request.Cuts...)
+	near := Want{Low: corner - width, High: corner + width, Order: Spread, Limit: curvatureRows}
+	if e.Loss.Square {
+		near.Low = math.Inf(-1)
+	}
+	others, err := s.ask(Query{At: at, Positives: request}, Query{At: at, Positives: Request{Want: []Want{near}}})
+	if err != nil {
+		return nil, err
+	}
+	cells = cellsOf(&others[0].Positives, -1)
+	e.SetLoss(cells)
+	e.positives, e.p = e.linear(e.Loss, cells, request.Groups, corner, 1/e.Mass, -1)
+	e.SetSamples(sampleOf(&others[1].Positives), append(sampleOf(&answers[1].Population), sampleOf(&answers[2].Population)...))
+	return e, nil
+}
+
+// tiesIn returns scores in the interval of a Want that so many rows share that they would fill a sample.
+func (s *solver) tiesIn(e *smoothedPoint, want *Want) (ties []float64, err error) {
+	if s.shape.Population.Rows < curvatureRows {
+		return nil, nil
+	}
+	if err := s.divide(&e.evaluation, true, interval{want.Low, want.High}, s.shape.Population.Rows/tieParts); err != nil {
+		return nil, err
+	}
+	for _, b := range e.pop {
+		if b.Low == b.High && b.Low >= want.Low && b.Low <= want.High && b.Rows > curvatureRows/tieParts {
+			ties = append(ties, b.Low)
+		}
+	}
+	return ties, nil
+}
+
+// only returns Wants for the ties of an interval, which share its limit.
+func only(all Want, ties []float64) (list []Want) {
+	for _, tie := range ties {
+		part := all
+		part.Low, part.High, part.Limit = tie, tie, max(1, all.Limit/len(ties))
+		list = append(list, part)
+	}
+	return list
+}
+
+// level returns the level of the smoothed threshold.
+func (s *solver) level(e *smoothedPoint) (float64, error) {
+	at := e.evaluation.at
+	zone := Bin{Low: e.edge - e.Hinge.Width, High: e.edge + e.Hinge.Width}
+	request := Request{Sums: true}
+	if zone.Low < zone.High {
+		request.Cuts = zone.cutsInside(levelCuts)
+	}
+	if e.Hinge.Square {
+		request.Cuts = nil
+		for _, b := range e.pop {
+			request.Cuts = append(request.Cuts, b.Low)
+		}
+	}
+	answers, err := s.ask(Query{At: at, Population: request})
+	if err != nil {
+		return 0, err
+	}
+	var scores, weights []float64
+	for _, b := range newHistogram(answers[0].Population.Bins) {
+		scores, weights = append(scores, b.mean()), append(weights, b.Mass)
+	}
+	level := e.GuessLevel(e.edge, scores, weights)
+	for range levelScans {
+		request := e.pieces(e.Hinge, level)
+		request.Groups = nil
+		if answers, err = s.ask(Query{At: at, Population: request}); err != nil {
+			return 0, err
+		}
+		better, good := e.RefineLevel(level, cellsOf(&answers[0].Population, 1))
+		if good {
+			break
+		}
+		level = better
+	}
+	return level, nil
+}
+
+// pieces asks for sums over the pieces of a hinge at a level.
+func (e *smoothedPoint) pieces(h smoothed.Hinge, level float64) (r Request) {
+	r.Origin = level
+	for _, end := range h.Ends() {
+		r.Cuts = append(r.Cuts, level+end)
+	}
+	r.Groups = append(slices.Clone(r.Cuts), math.Inf(1))
+	return r
+}
+
+// cellsOf returns the cells of an answer about pieces, in ascending order of z: the scores less the origin, or
+// with sign -1 the origin less the scores.
+func cellsOf(a *ClassAnswer, sign float64) []smoothed.Cell {
+	bins := a.Bins[1:]
+	if sign < 0 {
+		bins = slices.Clone(a.Bins[:len(a.Bins)-1])
+		slices.Reverse(bins)
+	}
+	cells := make([]smoothed.Cell, len(bins))
+	for k, b := range bins {
+		cells[k] = smoothed.Cell{Rows: b.Rows, Mass: b.Mass, Score: sign * b.Score, Square: b.Square}
+		if len(a.Groups) == 0 {
+			continue
+		}
+		sum := a.Groups[k]
+		if sign < 0 {
+			sum = a.Groups[len(bins)-1-k]
+		}
+		cells[k].Features, cells[k].Moment = sum.Features, sum.Moment
+		if sign < 0 {
+			cells[k].Moment = make([]float64, len(sum.Moment))
+			linalg.Axpy(-1, sum.Moment, cells[k].Moment)
+		}
+	}
+	return cells
+}
+
+// linear returns the pieces of a hinge as groups with the linear multipliers m scale (rate + slope z), and their
+// sums. z are scores less an origin, or with sign -1 the origin less the scores. ends are those of the pieces'
+// scores, in ascending order.
+func (e *smoothedPoint) linear(h smoothed.Hinge, cells []smoothed.Cell, ends []float64, origin, scale,
+	sign float64) (groups []Group, values []float64) {
+	for k, p := range h.Pieces() {
+		c, end := &cells[k], k
+		if sign < 0 {
+			end = len(cells) - 1 - k
+		}
+		value := scale * c.Slopes(p)
+		if !(value > 0) {
+			continue
+		}
+		// As one row it has the multiplier value. So its features are those of the members in proportion to their
+		// multipliers, and its mass is such that the largest rate, or the sum of squares, is that of the members.
+		mean := make([]float64, len(c.Features))
+		c.AddGradient(p, scale/value, mean)
+		mass := value / scale
+		if h.Square {
+			mass *= mass / c.Squares(p)
+		}
+		groups = append(groups, Group{Mass: mass, Mean: mean, At: e.evaluation.at, Low: ends[end], High: ends[end+1],
+			Rate: scale * p.Rate / value, Slope: sign * scale * p.Slope / value, Origin: origin})
+		values = append(values, value)
+	}
+	return groups, values
+}
+
+// sampleOf returns the rows of an answer to some Wants.
+func sampleOf(a *ClassAnswer) (rows []smoothed.Row) {
+	for k, list := range a.Rows {
+		stands := float64(a.Count[k]) / math.Max(1, float64(len(list)))
+		for _, r := range list {
+			rows = append(rows, smoothed.Row{Score: r.Score, Weight: r.Weight, Stands: stands, Features: r.Features})
+		}
+	}
+	return rows
+}
+
 // hasStalled reports whether the last steps have not halved the gap.
 func hasStalled(gaps []float64) bool {
 	last := len(gaps) - 1
 	return last >= patience && gaps[last] > gaps[last-patience]/2
 }
 
+// fallOf returns by how much the last steps have lowered the value; +Inf: there were fewer.
+func fallOf(values []float64) float64 {
+	last := len(values) - 1
+	if last < patience {
+		return math.Inf(1)
+	}
+	return values[last-patience] - values[last]
+}
+
 // acceptSmoothed keeps the point and its bound if they are the best so far. It returns the two parts of the
 // gap below the best value: what the gradient costs, and the rest, which is due to the width.
 func (s *solver) acceptSmoothed(e *smoothedPoint) (residual, ofWidth float64) {
 	s.rounds++
-	s.accept(evaluation{at: e.at, f: e.Exact, t: e.T, edge: e.Edge, above: e.Above})
+	s.accept(e.evaluation)
 	bound := s.acceptSmoothBound(e)
 	residual = e.Residual(s.form.Ball(e.W))
 	return residual, s.upper - bound - residual
 }
 
-// stepSmoothed takes one Newton step, shortened until the smoothed value falls, and evaluates the new point
-// with hinges of a new width, which it sets. Narrower hinges have smaller values, so a fall with them is no
-// weaker a condition. It returns the old point if no step helps.
-func (s *solver) stepSmoothed(source smoother, now *smoothedPoint, width *float64,
-	narrower float64) (*smoothedPoint, error) {
+// stepSmoothed takes one Newton step and evaluates the new point with hinges of a new width, which it sets.
+// Narrower hinges have smaller values, so a fall with them is no weaker a condition. A step that does not lower the
+// value enough is shortened, by a search for a point where the slope along the step has risen (Wolfe's conditions). Very
+// many rows may come onto a corner at once, and the next step must see them there. It returns the old point if no
+// step helps.
+func (s *solver) stepSmoothed(now *smoothedPoint, width *float64, narrower float64) (*smoothedPoint, error) {
 	step := now.NewtonStep(s.pos.Shift)
 	s.systems++
-	// fall is the largest change of the value that the step may make: a decrease, up to rounding.
-	fall := float64(sufficientDecrease*linalg.Dot(now.Gradient(), step)) + float64(valueNoise*math.Abs(now.Value))
-	w := append([]float64(nil), now.W...)
+	slope := linalg.Dot(now.Gradient(), step)
+	if !isFinite(slope) {
+		return now, nil // the Hessian is too ill-conditioned for a step
+	}
+	noise := float64(valueNoise * math.Abs(now.Value))
+	w := slices.Clone(now.W)
 	linalg.Axpy(1, step, w)
-	if s.upper == s.atZero && narrower < *width {
+	shrink := s.upper == s.atZero && narrower < *width
+	if shrink {
 		// Where w = 0 is optimal, nothing but the width sets a scale: the smoothed minimiser shrinks with it.
-		fall = math.Abs(fall)
 		for j := range w {
 			w[j] *= narrower / *width
 		}
 	}
-	to := newPoint(w)
+	full := newPoint(w)
+	first, err := s.evaluateSmoothed(full, narrower)
+	if err != nil {
+		return nil, err
+	}
+	if first.Value <= now.Value+float64(sufficientDecrease*slope)+noise || shrink && first.Value <= now.Value-slope+noise {
+		*width = narrower
+		return first, nil
+	}
+	best := now
+	low, high := 0.0, 1.0
 	for range mostShortenings {
-		next, err := source.evaluateSmoothed(s.ctx, s.form, to, narrower)
+		alpha := low + (high-low)*shortening
+		next, err := s.evaluateSmoothed(pointBetween(now.evaluation.at, full, alpha), *width)
 		if err != nil {
 			return nil, err
 		}
-		if next.Value <= now.Value+fall {
-			*width = narrower
-			return next, nil
+		if next.Value > now.Value+float64(sufficientDecrease*alpha*slope)+noise || next.Value > best.Value+noise {
+			high = alpha
+			continue
 		}
-		to, narrower = source.between(now.at, to, shortening), *width
+		best, low = next, alpha
+		if linalg.Dot(next.Gradient(), step) >= slopeRisen*slope {
+			break
+		}
 	}
-	return now, nil
+	return best, nil
 }

@@ -4,24 +4,80 @@ import (
 	"math"
 	"slices"
 
+	"toptau/diag"
 	"toptau/internal/certified/linalg"
+	"toptau/internal/text"
 )
 
 // evaluation is F at a point, and rows of the population that the solver may want.
 type evaluation struct {
-	at    *Point
-	f, t  float64
-	edge  float64 // lower edge of the threshold's band
-	above int     // scores at or above the edge
-	rows  []Row   // the best rows that are not held
+	at       *Point
+	f, fLow  float64 // bounds on F
+	t, tLow  float64 // bounds on the threshold
+	edge     float64 // lower edge of the threshold's band, or a little less
+	above    int     // rows of the population at or above the edge, about
+	rows     []Row   // the best rows that are not held
+	pos, pop histogram
+	posBin   int // the bin that makes the loss uncertain, or -1
+	popBin   int // the bin that makes t uncertain, or -1
 }
 
-func (s *solver) ask(q Query) (Answer, error) {
-	answers, err := s.source.Scan(s.ctx, []Query{q})
+const (
+	// binCuts is the number of bins of a range of scores. A source that keeps its scores narrows the bin that
+	// holds a corner by further questions, which cost no pass. Others get more bins at once. Measured on
+	// hepmass (2 million rows): see TestTable, part slack.
+	binCuts      = 1024
+	binCutsAtOne = 4096
+
+	// slackOfTarget and slackOfGap are the width of the bounds on F below which they are narrow enough, as a
+	// part of the target and of the difference of F and the lower bound. Two for sources that keep scores, and
+	// two for others, where a narrower bound costs a pass. Chosen by hand.
+	slackOfTarget, slackOfGap           = 1e-2, 1e-3
+	slackOfTargetAtOne, slackOfGapAtOne = .1, 1e-2
+
+	// mostRefinements ends the refinement of bins. Each one divides a bin by at least binCuts, so a few reach
+	// the rounding of a score.
+	mostRefinements = 8
+)
+
+func (s *solver) ask(queries ...Query) ([]Answer, error) {
+	answers, err := s.source.Scan(s.ctx, queries)
 	if err != nil {
-		return Answer{}, err
+		return nil, err
 	}
-	return answers[0], nil
+	for k := range answers {
+		count := bad(answers[k].Population.Bins) + bad(answers[k].Positives.Bins)
+		if count > 0 && !slices.ContainsFunc(queries[k].At.W, func(v float64) bool { return !isFinite(v) }) {
+			return nil, nonFinite(text.Plural(count, "row") + " without a finite score")
+		}
+	}
+	return answers, nil
+}
+
+// nonFinite is the error for a source whose rows are not finite.
+func nonFinite(found string) error {
+	return &diag.Error{Kind: diag.Data, Found: found, Expected: "finite features in every row",
+		Hint: "the data have missing or infinite features, or features so large that their products overflow"}
+}
+
+// cutsOfRange is the number of bins of a range.
+func (s *solver) cutsOfRange() int {
+	if s.shape.KeepsScores {
+		return binCuts
+	}
+	return binCutsAtOne
+}
+
+// slack is the width of the bounds on F that is narrow enough at a point whose F is at least a number.
+func (s *solver) slack(f float64) float64 {
+	if s.precise {
+		return 0
+	}
+	ofTarget, ofGap := slackOfTarget, slackOfGap
+	if !s.shape.KeepsScores {
+		ofTarget, ofGap = slackOfTargetAtOne, slackOfGapAtOne
+	}
+	return math.Max(ofTarget*s.target(), ofGap*(f-s.lower))
 }
 
 // pointAt returns the point of a solution of the restricted problem. It may be the best point, if that is
@@ -37,86 +93,124 @@ func (s *solver) pointAt(w []float64) *Point {
 	return s.solution
 }
 
-// evaluate computes F at several points in one pass, or in none for points whose scores are kept. It asks for
-// limit of the best rows that are not held.
+// allPositivesHeld reports whether the solver can compute every loss itself.
+func (s *solver) allPositivesHeld() bool {
+	return s.pos != nil && len(s.pos.ids) == s.shape.Positives.Rows
+}
+
+// evaluate bounds F at several points in one pass, or in none for points whose scores are kept. It asks for
+// limit of the best rows that are not held. Bins that hold a corner are divided until the bounds are narrow.
 func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
+	out := make([]evaluation, len(points))
 	queries := make([]Query, len(points))
 	for k, p := range points {
-		query := PopulationQuery{Above: s.safeEdge(p.W), Limit: limit}
+		q := &queries[k]
+		q.At = p
+		q.Population = Request{Sums: true, Cuts: s.expectedCuts(p.W), Want: everyScore(Highest, limit)}
 		if s.pop != nil {
-			query.Known = s.pop.known
+			q.Population.Held = s.pop.known
 		}
-		queries[k] = Query{At: p, Population: &query}
+		q.Positives.Sums = !s.allPositivesHeld()
 	}
-	answers, err := s.source.Scan(s.ctx, queries)
+	answers, err := s.ask(queries...)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]evaluation, len(points))
 	for k, p := range points {
-		e, population := &out[k], answers[k].Population
-		e.at, e.rows = p, population.Rows
-		s.form.Rule.At(population.Scores, population.Weights, &s.support)
-		e.t, e.edge = s.support.T, s.support.Edge
-		for _, z := range population.Scores {
-			if z >= e.edge {
-				e.above++
+		out[k] = evaluation{at: p, rows: slices.Concat(answers[k].Population.Rows...),
+			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins)}
+		s.bound(&out[k])
+	}
+	for range mostRefinements {
+		var which []int
+		queries = queries[:0]
+		for k := range out {
+			e := &out[k]
+			if q := s.refinement(e); q != nil {
+				which, queries = append(which, k), append(queries, *q)
 			}
 		}
-		queries[k] = Query{At: p, Positives: &PositivesQuery{T: e.t, Squared: s.form.Squared}}
-	}
-	// The losses need the thresholds: a second scan, of scores that are kept by now.
-	if answers, err = s.source.Scan(s.ctx, queries); err != nil {
-		return nil, err
-	}
-	for k := range out {
-		w := out[k].at.W
-		out[k].f = answers[k].Positives.Loss/s.shape.Positives.Mass + float64(s.form.Lambda/2*linalg.Dot(w, w))
+		if len(queries) == 0 {
+			break
+		}
+		if answers, err = s.ask(queries...); err != nil {
+			return nil, err
+		}
+		for i, k := range which {
+			s.refine(&out[k], &answers[i])
+		}
 	}
 	return out, nil
 }
 
-// lineSlack is the accuracy of the line search, as a part of the difference of the bounds. Chosen by hand:
-// the next restricted problem starts elsewhere anyway.
-const lineSlack = 1e-2
+// expectedCuts returns cuts where the edge of a point is expected: between the edge on the rows held, which is
+// never above the true one, and the highest of their scores, and as far below. It returns nil if too few rows
+// are held for an edge.
+func (s *solver) expectedCuts(w []float64) []float64 {
+	edge := s.safeEdge(w)
+	if math.IsInf(edge, -1) {
+		return nil
+	}
+	top := edge
+	for _, z := range s.scratch {
+		top = math.Max(top, z)
+	}
+	if !(top > edge) {
+		return nil
+	}
+	range_ := Bin{Low: edge - (top - edge), High: top}
+	return range_.cutsInside(s.cutsOfRange())
+}
 
-// evaluateAlong evaluates F on the way from one point to another: at the second one and, where that may be
-// better, between or beyond them. The best point comes last. A source with a line search finds the best point
-// itself; others are asked about the given fractions.
-func (s *solver) evaluateAlong(from, to *Point, fractions []float64, limit int) ([]evaluation, error) {
-	if searcher, ok := s.source.(lineSearcher); ok {
-		// F at to first: the slack of the search depends on it.
-		points, err := s.evaluate(limit, to)
-		if err != nil {
-			return nil, err
+// bound computes the bounds of an evaluation from its bins.
+func (s *solver) bound(e *evaluation) {
+	if len(e.pop) == 0 { // no score is finite: nor are the weights
+		e.f, e.fLow, e.t, e.tLow, e.popBin, e.posBin = math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), -1, -1
+		return
+	}
+	c := e.pop.threshold(&s.form)
+	e.t, e.tLow, e.edge, e.popBin = c.high, c.low, c.edge, c.corner
+	e.above = e.pop.rowsFrom(e.edge)
+	var low, high float64
+	if e.posBin = -1; s.allPositivesHeld() {
+		z := make([]float64, s.pos.N)
+		s.pos.scores(e.at.W, z)
+		low = s.form.MeanLoss(e.tLow, z, s.pos.Weight, 1)
+		high = s.form.MeanLoss(e.t, z, s.pos.Weight, 1)
+	} else {
+		low, high, e.posBin = e.pos.loss(s.form.Squared, e.tLow, e.t)
+	}
+	square := float64(s.form.Lambda / 2 * linalg.Dot(e.at.W, e.at.W))
+	e.fLow, e.f = low/s.shape.Positives.Mass+square, high/s.shape.Positives.Mass+square
+}
+
+// refinement returns the question that narrows the bounds of an evaluation; nil: they are narrow enough, or
+// cannot be narrowed.
+func (s *solver) refinement(e *evaluation) *Query {
+	if e.popBin < 0 && e.posBin < 0 || e.f-e.fLow <= s.slack(e.fLow) {
+		return nil
+	}
+	q := &Query{At: e.at}
+	if e.popBin >= 0 {
+		q.Population = Request{Cuts: e.pop[e.popBin].cutsInside(s.cutsOfRange()), Inside: true}
+	}
+	if e.posBin >= 0 {
+		q.Positives = Request{Cuts: e.pos[e.posBin].cutsInside(s.cutsOfRange()), Inside: true}
+	}
+	return q
+}
+
+// refine replaces the bins that a refinement asked about.
+func (s *solver) refine(e *evaluation, a *Answer) {
+	finer := func(h histogram, k int, bins []Bin) histogram {
+		if k < 0 {
+			return h
 		}
-		best, err := searcher.search(s.ctx, s.form, from, to, lineSlack*(math.Min(s.upper, points[0].f)-s.lower))
-		if err != nil || best == to || best == from {
-			return points, err
-		}
-		more, err := s.evaluate(limit, best)
-		return append(points, more...), err
+		return h.replace(k, newHistogram(bins[1:len(bins)-1]))
 	}
-	// Without a line search one pass answers for several points.
-	var list []*Point
-	for _, alpha := range fractions {
-		list = append(list, newPoint(between(from.W, to.W, alpha)))
-	}
-	points, err := s.evaluate(limit, append(list, to)...)
-	if err != nil {
-		return nil, err
-	}
-	best := 0
-	for k, e := range points {
-		if e.f < points[best].f {
-			best = k
-		}
-	}
-	last := points[len(points)-1]
-	if best == len(points)-1 {
-		return []evaluation{last}, nil
-	}
-	return []evaluation{last, points[best]}, nil
+	e.pop = finer(e.pop, e.popBin, a.Population.Bins)
+	e.pos = finer(e.pos, e.posBin, a.Positives.Bins)
+	s.bound(e)
 }
 
 // edgeNoise is the rounding error of an edge, relative to the scores: those of the rows held are formed in
@@ -124,65 +218,20 @@ func (s *solver) evaluateAlong(from, to *Point, fractions []float64, limit int) 
 const edgeNoise = 1e-9
 
 // safeEdge returns a score below which no row can change t(w): the band's edge on the rows held. It never
-// lies above the band's edge on all rows.
+// lies above the band's edge on all rows. The scores of the rows held are in s.scratch.
 func (s *solver) safeEdge(w []float64) float64 {
 	if s.pop == nil || s.pop.N == 0 || linalg.Sum(s.pop.Weight) < s.form.Kappa {
 		return math.Inf(-1)
 	}
-	z := make([]float64, s.pop.N)
-	s.pop.Times(w, z)
-	_, edge, _ := s.form.Threshold(z, s.pop.Weight, nil)
-	offset := linalg.Dot(s.pop.Centre, w)
+	if cap(s.scratch) < s.pop.N {
+		s.scratch = make([]float64, s.pop.N, 2*s.pop.N)
+	}
+	s.scratch = s.scratch[:s.pop.N]
+	s.pop.scores(w, s.scratch)
+	_, edge, _ := s.form.Threshold(s.scratch, s.pop.Weight, nil)
 	var scale float64
-	for _, v := range z {
+	for _, v := range s.scratch {
 		scale = math.Max(scale, math.Abs(v))
 	}
-	return edge + offset - float64(edgeNoise*(scale+math.Abs(offset)))
-}
-
-// The points of a line at which a source without a line search is asked: on a ray of unknown scale, between
-// the best point and a new one, and around the last problem's point. Chosen by hand.
-var (
-	rayFractions    = []float64{.01, .1, .3, 3, 10, 100}
-	scanFractions   = []float64{.1, .3, .6}
-	resumeFractions = []float64{.3, .6, 1.5, 3}
-)
-
-// evaluateRay returns the best point on the ray from 0 through another one.
-func (s *solver) evaluateRay(through *Point, limit int) (evaluation, error) {
-	if _, ok := s.source.(lineSearcher); !ok {
-		scaled, err := s.scaleToSpread(through)
-		if err != nil {
-			return evaluation{}, err
-		}
-		through = scaled
-	}
-	points, err := s.evaluateAlong(s.zero, through, rayFractions, limit)
-	if err != nil {
-		return evaluation{}, err
-	}
-	return points[len(points)-1], nil
-}
-
-// scaleToSpread returns the multiple of a point at which the scores have standard deviation 1. It costs a
-// pass: a source without a line search is asked about a few multiples, which need a scale.
-func (s *solver) scaleToSpread(p *Point) (*Point, error) {
-	answer, err := s.ask(Query{At: p, Population: &PopulationQuery{Above: math.Inf(-1)}})
-	if err != nil {
-		return nil, err
-	}
-	scores := answer.Population.Scores
-	mean := linalg.Sum(scores) / float64(max(1, len(scores)))
-	var spread float64
-	for _, z := range scores {
-		spread += float64((z - mean) * (z - mean))
-	}
-	if spread = math.Sqrt(spread / float64(max(1, len(scores)))); !(spread > 0) {
-		return p, nil
-	}
-	w := slices.Clone(p.W)
-	for j := range w {
-		w[j] /= spread
-	}
-	return newPoint(w), nil
+	return edge - float64(edgeNoise*scale)
 }

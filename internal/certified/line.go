@@ -1,239 +1,211 @@
 package certified
 
 import (
-	"context"
 	"math"
 
-	"toptau/internal/certified/form"
 	"toptau/internal/certified/linalg"
-	"toptau/threshold"
+	"toptau/internal/detmath"
 )
 
-// search minimises F on the ray from one point through another; see line.
-func (s *Memory) search(ctx context.Context, f form.Form, from, to *Point, slack float64) (*Point, error) {
-	z0, z1 := s.bothScores(from, to)
-	l := s.newLine(f, from, to, z0, z1)
-	positives := s.x.Positives.Rows()
-	l.positives = segment{from: z0[:positives], to: z1[:positives]}
-	if s.weights != nil {
-		l.positives.weights = s.weights[:positives]
-	}
-	l.mass = s.shape[0].Mass
-	return s.minimiseOn(ctx, l, z0, z1, slack)
+const (
+	// lineSlack is the accuracy of a line search, as a part of the difference of the bounds. Chosen by hand:
+	// the next restricted problem starts elsewhere anyway.
+	lineSlack = 1e-2
+
+	lineDoublings = 40    // of alpha until the slope is not negative
+	lineTrials    = 60    // at most, once the minimum is between two points
+	bisectEvery   = 4     // trials: the tangents of a function with few corners converge, those of others need help
+	lineNoise     = 1e-12 // relative width of a bracket that rounding cannot shrink
+)
+
+// line is F on the ray from + alpha (to - from), on the rows held and the groups. F is convex on it. So two
+// tangents with slopes of opposite sign bound it from below by the point where they meet, and F is evaluated
+// there next.
+//
+// The rows held are those that matter at both ends, or nearly so. A restricted problem on them is a lower bound
+// of F, and a good guess of where F is smallest. Whether it is right is seen when F is evaluated there.
+type line struct {
+	s                     *solver
+	pos, pop              segment
+	norm, slope, constant float64   // of the term in lambda
+	at                    []float64 // scores at the current alpha
+	order                 []int32
 }
 
-// newLine returns a line from the scores at two points, without its positives.
-func (s *Memory) newLine(f form.Form, from, to *Point, z0, z1 []float64) *line {
+// segment has the scores of some rows at one end of a line, and their differences to the other end.
+type segment struct{ from, delta, weights []float64 }
+
+// bestOnHeld returns the alpha at which F, on the rows held, is smallest on the ray from one point through
+// another, to within slack. It returns 1 if to is as good.
+func (s *solver) bestOnHeld(from, to *Point, slack float64) (alpha float64) {
 	step := make([]float64, len(from.W))
 	for j := range step {
 		step[j] = to.W[j] - from.W[j]
 	}
-	l := &line{form: f, from: from, to: to,
-		norm: f.Lambda * linalg.Dot(step, step), slope: f.Lambda * linalg.Dot(from.W, step), constant: f.Lambda / 2 * linalg.Dot(from.W, from.W)}
-	first := s.first()
-	l.population = segment{from: z0[first:], to: z1[first:]}
-	if s.weights != nil {
-		l.population.weights = s.weights[first:]
-	}
-	return l
+	l := &line{s: s, norm: s.form.Lambda * linalg.Dot(step, step), slope: s.form.Lambda * linalg.Dot(from.W, step),
+		constant: s.form.Lambda / 2 * linalg.Dot(from.W, from.W)}
+	alpha = 1
+	s.withGroups(func() {
+		l.pos, l.pop = s.pos.segment(from.W, to.W), s.pop.segment(from.W, to.W)
+		if linalg.Sum(l.pop.weights) >= s.form.Kappa {
+			alpha = l.minimise(slack)
+		}
+	})
+	return alpha
 }
 
-// minimiseOn returns the best point of a line.
-func (s *Memory) minimiseOn(ctx context.Context, l *line, z0, z1 []float64, slack float64) (*Point, error) {
-	alpha, err := l.minimise(ctx, slack)
-	if err != nil {
-		return nil, err
+// crowdedTrials is the number of points of a line at which F is evaluated where not all rows that matter are held.
+// Chosen by hand: each one costs a few sweeps over the scores, and no pass.
+const crowdedTrials = 9
+
+// bestByTrial returns about the alpha at which F is smallest on the ray from one point through another, from values
+// of F: rows held and groups are not enough to tell where many rows matter. It is a search by parabolas, in a
+// bracket around the best value. first and last are F at the two points.
+func (s *solver) bestByTrial(from, to *Point, first, last float64) (float64, error) {
+	value := func(alpha float64) (float64, error) {
+		points, err := s.evaluate(0, pointBetween(from, to, alpha))
+		if err != nil {
+			return 0, err
+		}
+		return points[0].f, nil
 	}
-	switch alpha {
-	case 0:
-		return l.from, nil
-	case 1:
-		return l.to, nil
+	type trial struct{ alpha, f float64 }
+	a, b, c := trial{0, first}, trial{.5, 0}, trial{1, last}
+	var err error
+	for k := range crowdedTrials {
+		next := b.alpha
+		if k > 0 {
+			// The vertex of the parabola through the three, kept off their neighbourhood.
+			u, v := b.alpha-a.alpha, c.alpha-b.alpha
+			left, right := (b.f-a.f)/u, (c.f-b.f)/v
+			next = b.alpha + float64(v/2)
+			if curvature := (right - left) / (u + v); curvature > 0 {
+				next = a.alpha + float64(u/2) - left/(2*curvature)
+			}
+			least := float64(closest * (c.alpha - a.alpha))
+			next = math.Min(c.alpha-least, math.Max(a.alpha+least, next))
+			if math.Abs(next-b.alpha) < least {
+				if next = b.alpha + least; v < u {
+					next = b.alpha - least
+				}
+			}
+		}
+		f, e := value(next)
+		if err = e; err != nil {
+			return 0, err
+		}
+		switch {
+		case k == 0:
+			b.f = f
+		case f < b.f && next > b.alpha:
+			a, b = b, trial{next, f}
+		case f < b.f:
+			b, c = trial{next, f}, b
+		case next > b.alpha:
+			c = trial{next, f}
+		default:
+			a = trial{next, f}
+		}
+		// The lowest value must be between the other two.
+		switch {
+		case b.f > a.f && a.alpha == 0:
+			c, b = b, trial{b.alpha / 2, 0}
+			if b.f, err = value(b.alpha); err != nil {
+				return 0, err
+			}
+		case b.f > c.f:
+			a, b, c = b, c, trial{2 * c.alpha, 0}
+			if c.f, err = value(c.alpha); err != nil {
+				return 0, err
+			}
+		}
 	}
-	return s.interpolate(l.from, l.to, z0, z1, alpha), nil
+	if b.f < math.Min(first, last) {
+		return b.alpha, nil
+	}
+	return 1, nil
 }
 
-// segment has the scores of some rows at both ends of a line.
-type segment struct{ from, to, weights []float64 }
+// closest is how near a trial may come to an earlier one, as a part of the bracket.
+const closest = .05
 
-func (e *segment) weight(i int) float64 {
-	if e.weights == nil {
-		return 1
+// segment returns the scores of the rows on a line.
+func (h *heldRows) segment(from, to []float64) segment {
+	e := segment{make([]float64, h.N), make([]float64, h.N), h.Weight}
+	h.scores(from, e.from)
+	h.scores(to, e.delta)
+	for i, z := range e.from {
+		e.delta[i] -= z
 	}
-	return e.weights[i]
+	return e
 }
-
-// line is F on the ray from + alpha (to - from), computed from the scores at two points. F is convex on it.
-// So two tangents with slopes of opposite sign bound it from below by the point where they meet, and F is
-// evaluated there next.
-type line struct {
-	form                  form.Form
-	from, to              *Point
-	population, positives segment
-	mass                  float64  // M+
-	norm, slope, constant float64  // of the term in lambda
-	few                   *segment // the part of the population that matters up to reach; nil: not known
-	reach, floor          float64
-	at                    []float64 // scores at the current alpha
-	support               threshold.Support
-}
-
-// lineBlock is the number of positives per block of a sum. Changing it changes results in the last bits.
-const lineBlock = 1 << 14
 
 // tangent is F and its derivative at one alpha. At a corner any subgradient will do.
 type tangent struct{ alpha, value, slope float64 }
 
 func (l *line) tangent(alpha float64) tangent {
-	// The losses of the positives fall with their own scores and grow with t.
 	t, slopeT := l.threshold(alpha)
-	p := &l.positives
-	total := linalg.SumsOfBlocks(len(p.from), lineBlock, 8, func(first, end int) [3]float64 {
-		var value, slope float64
-		for i := first; i < end; i++ {
-			v := p.from[i]
-			delta := p.to[i] - v
-			margin := 1 + t - (v + float64(alpha*delta))
-			if margin <= 0 {
-				continue
-			}
-			m := p.weight(i)
-			if l.form.Squared {
-				value += float64(m * margin * margin)
-				slope += float64(2 * m * margin * (slopeT - delta))
-			} else {
-				value += float64(m * margin)
-				slope += float64(m * (slopeT - delta))
-			}
+	p, f := &l.pos, &l.s.form
+	var value, slope float64
+	for i, z := range p.from {
+		margin := 1 + t - (z + float64(alpha*p.delta[i]))
+		if margin <= 0 {
+			continue
 		}
-		return [3]float64{value, slope}
-	})
-	// The mean loss and the penalty, lambda/2 |from + alpha step|^2.
+		if f.Squared {
+			value += float64(p.weights[i] * margin * margin)
+			slope += float64(2 * p.weights[i] * margin * (slopeT - p.delta[i]))
+		} else {
+			value += float64(p.weights[i] * margin)
+			slope += float64(p.weights[i] * (slopeT - p.delta[i]))
+		}
+	}
+	mass := l.s.shape.Positives.Mass
 	return tangent{alpha,
-		total[0]/l.mass + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
-		total[1]/l.mass + l.slope + float64(alpha*l.norm)}
+		value/mass + l.constant + float64(alpha*l.slope) + float64(alpha*alpha*l.norm/2),
+		slope/mass + l.slope + float64(alpha*l.norm)}
 }
 
 // threshold returns t at alpha and its derivative.
 func (l *line) threshold(alpha float64) (t, slope float64) {
-	if alpha == 0 && isZero(l.from.W) {
-		return l.thresholdAtOrigin()
-	}
-	// The rows kept are enough as long as their edge stays above the floor.
-	if l.few != nil && alpha <= l.reach {
-		if t, slope = l.thresholdOf(l.few, alpha); l.support.Edge > l.floor {
-			return t, slope // no row that was left out comes near the edge
-		}
-	}
-	return l.thresholdOf(&l.population, alpha)
-}
-
-// thresholdAtOrigin is threshold at w = 0. All scores are equal there, so the right derivative is that of the
-// mean of the largest scores at to, and for a quantile that of the mean of all.
-func (l *line) thresholdAtOrigin() (t, slope float64) {
-	p := &l.population
-	n := len(p.to)
-	mass := linalg.SumInBlocks(n, p.weight)
-	t, l.support.Edge, _ = l.form.Threshold([]float64{0}, []float64{mass}, nil)
-	if l.form.Kind == form.TopMean {
-		var s threshold.Support
-		l.form.Rule.At(p.to, p.weights, &s)
-		return t, s.T // near 0 the mean of the largest is alpha times that at to
-	}
-	return t, linalg.SumInBlocks(n, func(i int) float64 { return float64(p.weight(i) * p.to[i]) }) / mass
-}
-
-// thresholdOf returns t on some rows, and its derivative a'(to - from).
-func (l *line) thresholdOf(p *segment, alpha float64) (t, slope float64) {
-	if cap(l.at) < len(p.from) {
+	p, f := &l.pop, &l.s.form
+	if l.at == nil {
 		l.at = make([]float64, len(p.from))
 	}
-	l.at = l.at[:len(p.from)]
-	for i, v := range p.from {
-		l.at[i] = v + float64(alpha*(p.to[i]-v))
+	for i, z := range p.from {
+		l.at[i] = z + float64(alpha*p.delta[i])
 	}
-	l.form.Rule.At(l.at, p.weights, &l.support)
-	for k, j := range l.support.Rows { // grad t = Z'a
-		slope += float64(l.support.A[k] * (p.to[j] - p.from[j]))
-	}
-	return l.support.T, slope
+	t, edge, order := f.Threshold(l.at, p.weights, l.order)
+	l.order = order
+	return t, f.Slope(l.at, p.weights, p.delta, t, edge, order)
 }
 
-const (
-	// narrowRows is the number of rows from which leaving some out pays. Chosen by hand.
-	narrowRows = 10_000
-	// floorMargin is how far the floor is below the edges, as a part of their distance, and edgeNoise of
-	// their size.
-	floorMargin = .25
-)
-
-// narrow keeps the rows of the population whose score at alpha = 0 or at alpha = reach is above a floor
-// somewhat below both edges. Between the ends no other row's score can be above the floor. The edge of the
-// rows kept is never above the true one. So as long as it stays above the floor, the rows left out do not
-// matter and the threshold is exact.
-func (l *line) narrow(reach, edge0, edge1 float64) {
-	p := &l.population
-	if len(p.from) < narrowRows {
-		return
-	}
-	l.reach = reach
-	// The edge may dip below both ends in between, so the floor is lower than either.
-	low, high := math.Min(edge0, edge1), math.Max(edge0, edge1)
-	l.floor = low - float64(floorMargin*(high-low)) - float64(edgeNoise*(math.Abs(low)+math.Abs(high)))
-	few := &segment{}
-	for i, v := range p.from {
-		if v < l.floor && v+float64(reach*(p.to[i]-v)) < l.floor {
-			continue
-		}
-		few.from, few.to = append(few.from, v), append(few.to, p.to[i])
-		if p.weights != nil {
-			few.weights = append(few.weights, p.weights[i])
-		}
-	}
-	if len(few.from) < len(p.from)*3/4 { // else a second copy of the scores is not worth it
-		l.few = few
-	}
-}
-
-const (
-	lineDoublings = 40    // of alpha until the slope is not negative
-	lineTrials    = 60    // at most, once the minimum is between two points
-	lineNoise     = 1e-14 // relative distance of two alphas that rounding cannot tell apart
-	bisectEvery   = 3     // trials: the tangents' point converges slowly where one end stays
-)
-
-// minimise returns an alpha whose F is within slack of the smallest one.
-func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
-	// Bracket the minimum: lo has a negative slope, hi has not.
-	lo := l.tangent(0)
+// minimise returns an alpha at which F is within slack of the smallest value on the ray.
+func (l *line) minimise(slack float64) float64 {
+	lo, hi := l.tangent(0), l.tangent(1)
 	if !(lo.slope < 0) {
-		return 0, nil
+		return 0
 	}
-	edge := l.support.Edge
-	hi := l.tangent(1)
-	for grow := 0; hi.slope < 0 && grow < lineDoublings; grow++ {
-		if err := ctx.Err(); err != nil {
-			return 0, err
+	for range lineDoublings {
+		if hi.slope >= 0 {
+			break
 		}
-		lo, edge = hi, l.support.Edge
-		hi = l.tangent(2 * hi.alpha)
+		lo, hi = hi, l.tangent(2*hi.alpha)
 	}
-	// Between lo and hi few rows can be near the edge.
-	l.narrow(hi.alpha, edge, l.support.Edge)
+	best := lo
 	for step := range lineTrials {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		best := lo
-		if hi.value < lo.value {
+		if hi.value < best.value {
 			best = hi
+		}
+		if lo.value < best.value {
+			best = lo
 		}
 		// The tangents meet at lo.alpha + x. Their value there is a lower bound of F.
 		width := hi.alpha - lo.alpha
 		x := (lo.value - hi.value + float64(hi.slope*width)) / (hi.slope - lo.slope)
 		bound := lo.value + float64(lo.slope*x)
 		if !(hi.slope > lo.slope) || best.value-bound <= slack || width <= lineNoise*hi.alpha {
-			return best.alpha, nil
+			break
 		}
 		if step%bisectEvery == bisectEvery-1 || x <= 0 || x >= width {
 			x = width / 2
@@ -246,8 +218,91 @@ func (l *line) minimise(ctx context.Context, slack float64) (float64, error) {
 			hi = next
 		}
 	}
-	if hi.value < lo.value {
-		return hi.alpha, nil
+	if at1 := 1.0; best.alpha != at1 && best.value >= l.tangent(at1).value-slack {
+		return at1 // not worth another evaluation
 	}
-	return lo.alpha, nil
+	return best.alpha
+}
+
+// The grid of a search on a ray from 0: factors of a point whose scores have standard deviation 1. Chosen by
+// hand; the search then narrows the best one.
+const (
+	rayDecades    = 6  // on each side of 1
+	raySteps      = 5  // a decade
+	rayNarrowings = 24 // by the golden ratio: to a part in 1e5 of a step
+)
+
+// evaluateRay returns the best point on the ray from 0 through another one, found from the scores at that one:
+// scores on a ray are multiples of each other. It evaluates F there.
+func (s *solver) evaluateRay(through *Point, limit int) (evaluation, error) {
+	points, err := s.evaluate(0, through)
+	if err != nil {
+		return evaluation{}, err
+	}
+	best := pointBetween(s.zero, through, s.bestOnRay(&points[0]))
+	if points, err = s.evaluate(limit, best); err != nil {
+		return evaluation{}, err
+	}
+	return points[0], nil
+}
+
+// bestOnRay returns the factor of a point at which the upper bound of F is smallest.
+func (s *solver) bestOnRay(e *evaluation) float64 {
+	var mass, mean, square float64
+	for _, b := range e.pop {
+		mass, mean, square = mass+b.Mass, mean+b.Score, square+b.Square
+	}
+	mean /= mass
+	spread := math.Sqrt(math.Max(0, square/mass-float64(mean*mean)))
+	if !(spread > 0) || math.IsInf(spread, 1) {
+		return 1
+	}
+	var z, weights, scaled []float64 // of the positives, if all are held
+	if s.allPositivesHeld() {
+		z, scaled, weights = make([]float64, s.pos.N), make([]float64, s.pos.N), s.pos.Weight
+		s.pos.scores(e.at.W, z)
+	}
+	half := s.form.Lambda / 2 * linalg.Dot(e.at.W, e.at.W)
+	value := func(alpha float64) float64 {
+		t := e.pop.scaled(alpha).threshold(&s.form).high
+		var loss float64
+		if z != nil {
+			for i, v := range z {
+				scaled[i] = alpha * v
+			}
+			loss = s.form.MeanLoss(t, scaled, weights, 1)
+		} else {
+			_, loss, _ = e.pos.scaled(alpha).loss(s.form.Squared, t, t)
+		}
+		return loss/s.shape.Positives.Mass + float64(alpha*alpha*half)
+	}
+	// The grid, in logarithms.
+	step := math.Ln10 / raySteps
+	at := func(x float64) float64 { return value(detmath.Exp(x) / spread) }
+	first, best := math.Inf(1), 0.0
+	for k := -rayDecades * raySteps; k <= rayDecades*raySteps; k++ {
+		if v := at(float64(k) * step); v < first {
+			first, best = v, float64(k)*step
+		}
+	}
+	// Golden section between the neighbours.
+	const golden = .6180339887498949
+	lo, hi := best-step, best+step
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fa, fb := at(a), at(b)
+	for range rayNarrowings {
+		if fa <= fb {
+			hi, b, fb = b, a, fa
+			a = hi - golden*(hi-lo)
+			fa = at(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + golden*(hi-lo)
+			fb = at(b)
+		}
+	}
+	if fa <= fb {
+		return detmath.Exp(a) / spread
+	}
+	return detmath.Exp(b) / spread
 }

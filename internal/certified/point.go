@@ -7,9 +7,24 @@ import "slices"
 type Point struct {
 	W      []float64 // must not be changed
 	scores []float64 // of all rows, positives first; nil: not kept. Set and reused by Memory
+	pins   int       // uses that need the scores later; Memory keeps them as long
+
+	// A point of a line, from + alpha (to - from), whose scores follow from theirs. from nil: w = 0. to nil:
+	// not of a line.
+	from, to *Point
+	alpha    float64
 }
 
 func newPoint(w []float64) *Point { return &Point{W: w} }
+
+// pointBetween returns the point from + alpha (to - from).
+func pointBetween(from, to *Point, alpha float64) *Point {
+	p := &Point{W: between(from.W, to.W, alpha), from: from, to: to, alpha: alpha}
+	if isZero(from.W) {
+		p.from = nil
+	}
+	return p
+}
 
 // kept reports whether the source keeps the scores.
 func (p *Point) kept() bool { return p.scores != nil }

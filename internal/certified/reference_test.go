@@ -13,9 +13,10 @@ import (
 
 	"toptau/internal/certified/linalg"
 	"toptau/internal/matrix"
+	"toptau/internal/objective"
 )
 
-const referenceFile = "../../../testdata/reference/optima.csv"
+const referenceFile = "../../testdata/reference/optima.csv"
 
 // TestReferenceOptima compares with optima that were bracketed by other means.
 func TestReferenceOptima(t *testing.T) {
@@ -81,6 +82,16 @@ func TestReferenceOptima(t *testing.T) {
 			room := math.Sqrt(2*math.Max(0, r.Objective-lower)/lambda) + math.Sqrt(2*(upper-lower)/lambda)
 			if math.Abs(norm-number("norm_w")) > room*(1+1e-9)+1e-12 {
 				faults = append(faults, fmt.Sprintf("norm %g, reference %g", norm, number("norm_w")))
+			}
+		}
+		if lambda := h.Lambda; lambda == 0 && r.Zero != ZeroIsOptimal {
+			norm := objective.Norm(r.W)
+			if norm > 1.01*r.Norm.Bound || r.Norm.Bound > norm*(1+1e-9) {
+				faults = append(faults, fmt.Sprintf("norm %g, bound %g", norm, r.Norm.Bound))
+			}
+			if upper <= r.Objective && number("norm_w") < r.Norm.Bound*(1-1e-9) {
+				faults = append(faults, fmt.Sprintf("the reference is as good, and its norm %g is below the bound %g",
+					number("norm_w"), r.Norm.Bound))
 			}
 		}
 		if !r.Converged {

@@ -17,12 +17,16 @@ const (
 	sampleAbove  = 200_000 // rows above which a sample is solved first
 	sampleRows   = 100_000 // rows of the sample
 	sampleGap    = 3e-3    // about the noise of sampling
-	samplePasses = 12      // over the sample, at most
+	samplePasses = 60      // over the sample, at most
 	leastSample  = 4000    // rows of each class, or all of them
 
 	// smoothRows is the mass on top, and the number of positives, per column, from which the smoothed problem
 	// is used: enough rows then lie on a smoothed corner for a second derivative.
 	smoothRows = 20
+
+	// smoothTop is the mass on top of a mean from which the smoothed problem is used: fewer rows can be held. A
+	// quantile's band has more rows than its mass on top, often very many. Chosen by hand.
+	smoothTop = 2000
 )
 
 // startFromSample returns a start from a sample, or nil if the sample did not help or the problem is too
@@ -49,10 +53,10 @@ func startFromSample(ctx context.Context, o *objective.Objective) (from *start, 
 	source := NewMemory(small, p.Definition().Population)
 	s := newSolver(ctx, source, f, Options{Gap: sampleGap, MaxPasses: samplePasses})
 	if worthSmoothing(o) {
-		if err := s.solveSmoothed(source); err != nil {
+		if err := s.solveSmoothed(); err != nil {
 			return nil, source.visits
 		}
-		if s.done() {
+		if s.last.width > 0 {
 			// A point belongs to its source: the large problem gets one of its own.
 			return &start{at: newPoint(s.last.at.W), width: s.last.width, shift: s.last.shift}, source.visits
 		}
@@ -68,11 +72,14 @@ func startFromSample(ctx context.Context, o *objective.Objective) (from *start, 
 func worthSmoothing(o *objective.Objective) bool {
 	x := o.Matrix()
 	wanted := smoothRows * float64(x.Cols())
+	if f, err := form.Of(o.Problem()); err != nil || f.Kind == form.TopMean && o.Threshold().Kappa() < smoothTop {
+		return false
+	}
 	return x.Rows() > sampleAbove && o.Threshold().Kappa() >= wanted && float64(x.Positives.Rows()) >= wanted
 }
 
 // solveSmoothed starts on the ray through the difference of the means and solves the smoothed problem alone.
-func (s *solver) solveSmoothed(source smoother) error {
+func (s *solver) solveSmoothed() error {
 	s.startAtZero()
 	e, err := s.startOnRay()
 	if err != nil {
@@ -82,7 +89,7 @@ func (s *solver) solveSmoothed(source smoother) error {
 	if e.f >= s.atZero {
 		first.at = s.zero
 	}
-	s.last, err = s.descend(source, first)
+	s.last, err = s.descend(first)
 	return err
 }
 

@@ -1,69 +1,234 @@
 package certified
 
-import "toptau/internal/certified/linalg"
+import (
+	"math"
 
-const (
-	// longWeights is the norm |w| above which a point is shortened, in units of form.Form.Reach. Without
-	// collinear columns minimisers are shorter; with them norms of 1e3 to 1e6 were seen.
-	longWeights = 30
-	// lossOfShortening is the part that shortening may lose of the target less the difference of the bounds.
-	lossOfShortening = .3
-	// shorteningTolerance is the accuracy of the shorter point, as a part of that loss.
-	shorteningTolerance = .1
+	"toptau/internal/certified/form"
+	"toptau/internal/certified/linalg"
+	"toptau/internal/certified/restricted"
+	"toptau/internal/objective"
 )
 
-// shorteningFactors multiply the lambda that is certain to be small enough. Larger ones often do too, and
-// give shorter points.
-var shorteningFactors = []float64{1e4, 1e2, 1}
+// NormProof shows how short a solution W of a problem with lambda = 0 is. (P, A) is a dual point of the same
+// problem with Lambda > 0, whose value D bounds F(w) + Lambda/2 |w|^2 from below. So a w with F(w) <= F(W) has
+// |w|^2 >= 2 (D - F(W))/Lambda.
+type NormProof struct {
+	Lambda float64
+	P, A   Sparse
+	// More of the dual point: multipliers of groups of rows; from SolveSource only.
+	GroupsP, GroupsA []GroupValue
 
-// shorten replaces a very long best point of a problem with lambda = 0 by a shorter one that is as good up to
-// the requested gap.
+	Bound float64 // every w with F(w) <= F(W) has |w| >= Bound; 0 proves nothing
+}
+
+const (
+	// mostExcess is the part of the target that a shorter point may use. It is above doneMargin, so that
+	// there is always something to use, and leaves the rest to rounding.
+	mostExcess = .98
+	// leastExcess is the part of the target from which the first lambda is computed, if less is left.
+	leastExcess = .1
+	// normLoss is the part of |w|^2 that the bound may lose: the ratio of |w| to it is then at most 1.005.
+	normLoss = .01
+	// firstPenalty is the smallest lambda |w|^2 that is tried first, in units of solver.leastPenalty.
+	firstPenalty = 4
+	// trialTolerance is the accuracy of the first solve with a lambda, as a part of the excess.
+	trialTolerance = .05
+	// lambdaFall divides lambda if its solution is worse than allowed. leastRaise and mostRaise are the factors
+	// between which lambda is raised: with few rows held a solution may be far too short. Most problems need one
+	// or two lambdas. Chosen by hand.
+	lambdaFall            = 3
+	leastRaise, mostRaise = 10, 1e6
+	lambdaTrials          = 20
+	// The bound is left as it is after shortenPasses passes, or after shortenSystems Newton systems or as many as
+	// the problem took. Most problems need one or two passes and 20 systems.
+	shortenPasses  = 10
+	shortenSystems = 200
+)
+
+// shorten replaces the best point of a problem with lambda = 0 by the shortest one that is as good up to the
+// requested gap, and proves how short it is.
 //
-// Where columns are collinear, up to the rounding of storage, some directions change hardly any score. How
-// far a minimiser goes along them is chance. Let w' minimise the same problem on the rows held with a small
-// lambda. There F(w') + lambda/2 |w'|^2 <= F(w) + lambda/2 |w|^2, so with lambda = 2 loss/|w|^2 it is shorter
-// and worse by at most loss. Often a larger lambda will do, so two are tried first. The bound stays: it holds
-// for all w in the ball. On a9a, Pat&Mat-NP with beta = 0.01, |w| falls from 4.8e5 to 45.
+// Without a penalty many points may be optimal, and where columns are collinear up to the rounding of storage
+// they go on for 1e5 and more. The minimiser of F + lambda/2 |w|^2 is the shortest point of all that are as
+// good as itself, and is never longer than a minimiser of F. If F is polyhedral and lambda small enough, it
+// minimises F too. Its loss is at most lambda/2 |w*|^2 for a minimiser w* of F, so the first lambda is the one
+// that would lose what the gap leaves, for the length of the best point or for form.Form.Reach. The lower
+// bound of the problem with lambda bounds the norm; see NormProof. That of the problem itself stays.
 func (s *solver) shorten() error {
-	w, reach := s.best.at.W, s.form.Reach()
-	square := linalg.Dot(w, w)
-	long := square > float64(longWeights*longWeights*reach*reach)
-	if s.form.Lambda > 0 || s.pop == nil || s.passesUsed() || !long {
+	if s.form.Lambda > 0 || s.pop == nil || isZero(s.best.at.W) || !s.done() {
 		return nil
 	}
-	loss := float64(lossOfShortening * (s.target() - (s.upper - s.lower)))
-	if !(loss > 0) {
-		return nil
-	}
-	most := s.upper + loss
-	for _, times := range shorteningFactors {
-		w := s.solveRegularised(times*2*loss/square, shorteningTolerance*loss)
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
-		e, err := s.evaluate(0, s.pointAt(w))
-		if err != nil {
-			return err
-		}
-		if e[0].f <= most && linalg.Dot(w, w) < square {
-			s.upper, s.best = e[0].f, e[0]
+	allowed := s.lower + float64(mostExcess*s.target())
+	excess := math.Max(allowed-s.upper, float64(leastExcess*s.target()))
+	reach := s.form.Reach()
+	penalty := math.Max(2*excess, firstPenalty*s.leastPenalty()) // lambda |w|^2
+	lambda := penalty / math.Min(float64(reach*reach), square(s.best.at.W))
+	tooLarge := math.Inf(1) // the smallest lambda that was
+	mostPasses, mostSystems := s.limitsOfShortening()
+	for range lambdaTrials {
+		passes, _ := s.source.Readings()
+		if passes >= mostPasses || s.systems >= mostSystems {
 			return nil
+		}
+		a := s.withLambda(lambda)
+		a.opt.MaxPasses, a.opt.MaxSystems = mostPasses-passes, mostSystems-s.systems
+		var err error
+		w, small, larger := s.best.at.W, true, 0.0
+		if !s.endedByDescent() {
+			w = a.solveRestricted(trialTolerance * excess)
+			small = s.valueHeld(w) <= allowed // as far as the rows held show it
+			larger = penalty / square(w)
+		}
+		raise := small && larger > leastRaise*lambda && larger < math.Min(tooLarge, mostRaise*lambda)
+		if small && !raise {
+			a.opt.Gap = normLoss / 2 * math.Max(lambda*square(w), s.leastPenalty()) / (a.atZero - s.lower)
+			a.enough = a.normIsTight
+			err = a.improveFrom(s)
+		}
+		s.systems += a.systems
+		s.rounds += a.rounds
+		switch {
+		case err != nil:
+			return err
+		case raise:
+			// The point is much shorter than was assumed. A larger lambda leaves more to rounding.
+			lambda = larger
+			continue
+		case s.acceptShort(a, allowed) && small:
+			return nil
+		}
+		a.setDual(heldDual{}) // lets go of the scores that describe its groups
+		tooLarge = lambda
+		if lambda /= lambdaFall; larger > 0 {
+			lambda = math.Min(lambda, larger)
 		}
 	}
 	return nil
 }
 
-// solveRegularised solves the problem on the rows held with another lambda. Its bounds mean nothing for the
-// problem.
-func (s *solver) solveRegularised(lambda, tolerance float64) (w []float64) {
+// limitsOfShortening returns the passes of the source and the systems of the solve at which shorten ends.
+func (s *solver) limitsOfShortening() (passes, systems int) {
+	passes, _ = s.source.Readings()
+	passes, systems = passes+shortenPasses, s.systems+max(shortenSystems, s.systems)
+	if s.opt.MaxPasses > 0 {
+		passes = min(passes, s.passesBefore+s.opt.MaxPasses)
+	}
+	if s.opt.MaxSystems > 0 {
+		systems = min(systems, s.opt.MaxSystems)
+	}
+	return passes, systems
+}
+
+// leastPenalty returns the smallest lambda |w|^2 that proves something. Rounding moves D and F by about 1e-12
+// F(0), and the regulariser of a hinge quantile, which is kappa times a largest a_j, by 1e-14 kappa F(0); see
+// docs/reference/certificate.md. Verify refuses a bound that rounding may move by more than 1 %.
+func (s *solver) leastPenalty() float64 {
+	least := 5e-10
+	if s.form.Kind == form.HingeQuantile {
+		least += float64(2e-12 * s.form.Kappa)
+	}
+	return least * s.atZero
+}
+
+// improveFrom improves a problem with lambda > 0. If a descent on the smoothed problem ended the solve with
+// lambda = 0, it goes on. Squared losses have no use for rows after that: groups of rows bound them too
+// loosely.
+func (s *solver) improveFrom(zero *solver) error {
+	if !zero.endedByDescent() {
+		return s.improve()
+	}
+	from := zero.last
+	from.at = zero.best.at
+	var err error
+	if s.last, err = s.descend(from); err != nil || s.done() || s.form.Squared {
+		return err
+	}
+	if err := s.addNearRows(s.best); err != nil {
+		return err
+	}
+	return s.improve()
+}
+
+// normIsTight reports whether the bounds of a problem with lambda > 0 prove |w|^2 up to normLoss.
+func (s *solver) normIsTight() bool {
+	return 2*(s.upper-s.lower) <= float64(normLoss*s.form.Lambda*square(s.best.at.W))
+}
+
+func square(w []float64) float64 { return linalg.Dot(w, w) }
+
+// withLambda returns a solver of the problem with another lambda. It starts from the best point and the dual
+// point of this solve, and shares its rows.
+func (s *solver) withLambda(lambda float64) *solver {
 	f := s.form
 	f.Lambda = lambda
-	s.withGroups(func() {
-		point, attempts := s.solveOnRows(f, tolerance)
-		w = point
-		for _, r := range attempts {
-			s.systems += r.Systems
+	a := newSolver(s.ctx, s.source, f, Options{})
+	if s.opt.Progress != nil {
+		a.opt.Progress = func(Progress) { s.report() } // the bounds of this solve, which stay
+	}
+	a.startAtZero()
+	a.workingSet = s.workingSet
+	e := s.best
+	e.f += float64(lambda / 2 * square(e.at.W))
+	a.accept(e)
+	if s.endedByDescent() {
+		return a
+	}
+	// The groups of the dual point may overlap with rows held since, so they serve only that.
+	positives, population := a.pos.groups, a.pop.groups
+	a.pos.groups, a.pop.groups = s.dual.p.groups, s.dual.a.groups
+	a.withGroups(func() {
+		p, q := s.dual.p.padded(s.pos), s.dual.a.padded(s.pop)
+		if r, ok := restricted.Bound(a.restrictedProblem(f), s.best.at.W, p, q, s.theta); ok {
+			a.acceptBound(&r)
 		}
 	})
-	return w
+	a.pos.groups, a.pop.groups = positives, population
+	return a
+}
+
+// endedByDescent reports whether the lower bound is that of a smoothed problem, which holds no rows.
+func (s *solver) endedByDescent() bool { return len(s.dual.p.groups) > 0 && s.dual.p.entries == 0 }
+
+// acceptShort takes over the best point of a problem with lambda, and its proof, if that point is as good as
+// allowed.
+func (s *solver) acceptShort(a *solver, allowed float64) bool {
+	e := a.best
+	e.f -= float64(a.form.Lambda / 2 * square(e.at.W))
+	if e.f > allowed || isZero(e.at.W) {
+		return false
+	}
+	s.upper, s.best, s.norm = e.f, e, NormProof{}
+	if a.form.Lambda*square(e.at.W) >= s.leastPenalty() {
+		r := a.result()
+		s.norm = NormProof{Lambda: a.form.Lambda, P: r.P, A: r.A, GroupsP: r.GroupsP, GroupsA: r.GroupsA, Bound: normBound(a.lower, s.upper, a.form.Lambda)}
+	}
+	return true
+}
+
+// normBoundAt returns the bound of a norm's proof at a point whose objective is known.
+func normBoundAt(o *objective.Objective, at objective.Value, proof *NormProof) (float64, error) {
+	p, a, err := expandBoth(o, proof.P, proof.A)
+	if err != nil {
+		return 0, err
+	}
+	dual, err := o.DualInBall(p, a, 0) // for its parts
+	if err != nil {
+		return 0, err
+	}
+	return normBound(dual.Gain-square(dual.V)/(2*proof.Lambda), at.F, proof.Lambda), nil
+}
+
+// normBound returns the root of 2 (d - f)/lambda, or 0.
+func normBound(d, f, lambda float64) float64 { return math.Sqrt(math.Max(0, 2*(d-f)/lambda)) }
+
+// valueHeld returns F on the rows held and the groups, a lower bound of F.
+func (s *solver) valueHeld(w []float64) (value float64) {
+	s.withGroups(func() {
+		z, positives := make([]float64, s.pop.N), make([]float64, s.pos.N)
+		s.pop.Times(w, z)
+		s.pos.Times(w, positives)
+		t, _, _ := s.form.Threshold(z, s.pop.Weight, nil)
+		value = s.form.MeanLoss(t, positives, s.pos.Weight, s.shape.Positives.Mass)
+	})
+	return value
 }

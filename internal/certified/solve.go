@@ -5,14 +5,14 @@ import (
 	"math"
 
 	"toptau/internal/certified/form"
-	"toptau/threshold"
 )
 
 // Options are the settings of a solve. The zero value means the defaults.
 type Options struct {
-	Gap       float64        // gap of the decrease at which to stop; 0: 1e-6
-	MaxPasses int            // passes over the population after which to stop; 0: no limit
-	Progress  func(Progress) // called after every round; nil: not
+	Gap        float64        // gap of the decrease at which to stop; 0: 1e-6
+	MaxPasses  int            // passes over the population after which to stop; 0: no limit
+	MaxSystems int            // Newton systems after which to stop, at the end of a round; 0: no limit
+	Progress   func(Progress) // called after every round; nil: not
 }
 
 // Progress is the state of a solve.
@@ -44,7 +44,6 @@ type effort struct {
 	rounds, systems int
 	passesBefore    int     // passes over the source before this solve
 	readsBefore     float64 // row reads of the source before this solve
-	visitsBefore    float64 // reads of rows held before this solve
 }
 
 // solver is a solve in progress.
@@ -57,13 +56,14 @@ type solver struct {
 	workingSet
 	effort
 
-	from     *chainState       // left by an earlier problem; nil: nothing
-	start    *start            // where to start; nil: along the difference of the means
-	last     start             // where the descent on the smoothed problem ended; width 0: there was none
-	enough   func() bool       // a further reason to stop; nil: none
-	solution *Point            // the last solution of a restricted problem
-	lastGap  float64           // difference of the bounds at the last scan
-	support  threshold.Support // scratch
+	start    *start      // where to start; nil: along the difference of the means
+	last     start       // where the descent on the smoothed problem ended; width 0: there was none
+	precise  bool        // bound F up to rounding
+	enough   func() bool // a further reason to stop; nil: none
+	solution *Point      // the last solution of a restricted problem
+	norm     NormProof   // for lambda = 0: how short the best point is
+	lastGap  float64     // difference of the bounds at the last scan
+	scratch  []float64   // scores of the rows held
 }
 
 const (
@@ -97,13 +97,18 @@ func (s *solver) done() bool {
 	return s.upper-s.lower <= doneMargin*s.target() || s.enough != nil && s.enough()
 }
 
-// solve runs the outer loop: solve the restricted problem, evaluate F at its solution and near it, add the
-// rows that it overlooked. An error of the context ends it early; the solver then has the best point and
-// bounds so far.
+// solve finds a start and improves it. An error of the context ends it early; the solver then has the best
+// point and bounds so far.
 func (s *solver) solve() error {
 	if err := s.chooseStart(); err != nil {
 		return err
 	}
+	return s.improve()
+}
+
+// improve runs the outer loop: solve the restricted problem, evaluate F at its solution and near it, add the
+// rows that it overlooked.
+func (s *solver) improve() error {
 	tighter, stalled := 1.0, 0
 	for !s.done() {
 		s.rounds++
@@ -120,7 +125,7 @@ func (s *solver) solve() error {
 		if err != nil {
 			return err
 		}
-		if s.passesUsed() {
+		if s.limitReached() {
 			return nil
 		}
 		if added == 0 {
@@ -133,10 +138,11 @@ func (s *solver) solve() error {
 	return nil
 }
 
-// passesUsed reports whether the solve has made all passes that it may.
-func (s *solver) passesUsed() bool {
+// limitReached reports whether the solve has made all passes or solved all Newton systems that it may.
+func (s *solver) limitReached() bool {
 	passes, _ := s.source.Readings()
-	return s.opt.MaxPasses > 0 && passes-s.passesBefore >= s.opt.MaxPasses
+	return s.opt.MaxPasses > 0 && passes-s.passesBefore >= s.opt.MaxPasses ||
+		s.opt.MaxSystems > 0 && s.systems >= s.opt.MaxSystems
 }
 
 func (s *solver) report() {
@@ -161,16 +167,59 @@ func (s *solver) scan(to *Point) (int, error) {
 		s.limits.near = min(2*s.limits.near, s.limits.held)
 	}
 	s.lastGap = gap
-	points, err := s.evaluateAlong(s.best.at, to, scanFractions, s.rowLimit())
+	points, err := s.evaluate(s.rowLimit(), to)
 	if err != nil {
 		return 0, err
 	}
-	for _, e := range points {
-		s.accept(e)
-		s.crowded = s.crowded || e.above > s.limits.held
-	}
-	if err := s.addRowsAt(points); err != nil {
+	from, upper := s.best.at, s.upper
+	if err := s.addPoint(points[0]); err != nil {
 		return 0, err
 	}
+	// A source that keeps scores has those of every point of the line.
+	next, err := s.searchLine(from, points[0], upper)
+	if err != nil {
+		return 0, err
+	}
+	if next != nil {
+		if points, err = s.evaluate(s.rowLimit(), next); err != nil {
+			return 0, err
+		}
+		if err := s.addPoint(points[0]); err != nil {
+			return 0, err
+		}
+	}
 	return s.rowsHeld() - before, nil
+}
+
+// addPoint keeps a point if it is the best so far, and adds the rows that matter there.
+func (s *solver) addPoint(e evaluation) error {
+	s.accept(e)
+	s.crowded = s.crowded || e.above > s.limits.held
+	if !s.crowded {
+		s.addViolators(e)
+	}
+	return s.addNearRows(e)
+}
+
+// searchLine returns the point on the ray from one point through another at which F seems smallest; nil: it is one
+// of the two, or evaluating it would cost a pass. upper is F at the first.
+func (s *solver) searchLine(from *Point, to evaluation, upper float64) (next *Point, err error) {
+	if !s.shape.KeepsScores {
+		return nil, nil
+	}
+	var alpha float64
+	switch {
+	case isZero(from.W):
+		alpha = s.bestOnRay(&to)
+	case s.crowded:
+		if alpha, err = s.bestByTrial(from, to.at, upper, to.f); err != nil {
+			return nil, err
+		}
+	default:
+		alpha = s.bestOnHeld(from, to.at, lineSlack*(math.Min(s.upper, to.f)-s.lower))
+	}
+	if alpha == 0 || alpha == 1 {
+		return nil, nil
+	}
+	return pointBetween(from, to.at, alpha), nil
 }

@@ -2,36 +2,28 @@ package certified
 
 import (
 	"context"
+	"math"
 
-	"toptau/internal/certified/form"
 	"toptau/threshold"
 )
 
-// Source is the solver's view of the data. No answer depends on an earlier question, so the data may be in
-// memory, in a file, in a database, or in shards whose answers are merged. A solve takes about ten passes.
+// Source is the solver's view of the data. The data may be in memory, in a file, in a database, or in shards
+// whose answers are merged. A solve takes about ten passes. No answer depends on an earlier question.
 //
-// The source numbers the rows of the population from 0 to Population.Rows-1, and the positives in the same
-// way.
+// The source numbers the rows of each class. A number stands for the same row in every answer, but a source
+// may number rows as it returns them. So a database needs a table from numbers to its keys for those rows
+// alone.
 type Source interface {
 	// Shape describes the data, without a pass.
 	Shape() Shape
 	// Means returns the weighted mean of the positives and of the population.
 	Means(ctx context.Context) (positives, population []float64, err error)
 	// Scan answers all queries in one pass, or without one if the scores of all their points are kept.
-	// Answers are valid until the next call and must not be changed.
+	// Answers must not be changed.
 	Scan(ctx context.Context, queries []Query) ([]Answer, error)
 	// Readings returns the number of passes over the population so far, and the number of rows read over the
 	// number of rows.
 	Readings() (passes int, rowReads float64)
-}
-
-// lineSearcher is a source that keeps the scores of recent points and so can search a line without a pass.
-// Other sources are asked about several points of the line in one Scan.
-type lineSearcher interface {
-	// search returns a point of the ray from + alpha (to - from), alpha >= 0, whose objective is within slack
-	// of the smallest one on the ray. It needs a pass only if the scores of from or to are not kept. It
-	// returns from or to itself for alpha 0 or 1; another point comes with its scores.
-	search(ctx context.Context, f form.Form, from, to *Point, slack float64) (*Point, error)
 }
 
 // Shape describes a source.
@@ -39,56 +31,95 @@ type Shape struct {
 	Cols       int
 	Positives  threshold.Population // rows and weights of the positives
 	Population threshold.Population // those of the rows that determine the threshold
+	// KeepsScores is set if the source keeps the scores of recent points. Further questions about them, and
+	// about points between them, then cost no pass, so the solver asks exactly instead of guessing.
+	KeepsScores bool
 }
 
-// Query asks about one point. Either part may be nil.
+// Query asks about the scores at one point. Questions about a class can be empty.
 type Query struct {
 	At         *Point
-	Population *PopulationQuery
-	Positives  *PositivesQuery
+	Positives  Request
+	Population Request
 }
 
-// PopulationQuery asks for scores, and for rows that matter to the threshold.
-type PopulationQuery struct {
-	Above float64 // return the scores at or above it; -Inf: all
-	Limit int     // return at most this number of rows with features, highest score first
-	Known *Set    // leave these rows out; nil: none
-	Near  bool    // return the rows nearest to Edge instead
-	Edge  float64
-	Rest  int // return the other rows near or above Edge in this number of groups a side; needs Near
+// Request is what a query asks about one class.
+type Request struct {
+	// Cuts divide the scores into intervals: below Cuts[0], from one cut to before the next, from the last
+	// cut. They ascend. The answer has sums for each interval.
+	Cuts []float64
+	// Sums asks for Bins even if there are no cuts. There is then one, with all rows.
+	Sums bool
+	// Inside asks for the intervals between cuts alone: the first and the last bin may be left empty.
+	Inside bool
+	// Groups divide the scores in the same way, but scores below Groups[0] or not below the last element are
+	// left out, and so are rows that are held or wanted. The answer has the sum of the features of each.
+	Groups []float64
+	// Moments asks for the moments of groups. All sums of scores are about Origin.
+	Moments bool
+	Origin  float64
+	// Want asks for single rows with their features. Rows that are held are left out.
+	Want []Want
+	// Held are rows that the solver has. nil: none.
+	Held *Set
+	// Numbers asks for rows by their numbers, whatever their scores.
+	Numbers []int
 }
 
-// PositivesQuery asks for the losses at a threshold.
-type PositivesQuery struct {
-	T       float64
-	Squared bool // the loss is max(0, 1 + t - z)^2, not max(0, 1 + t - z)
-	Limit   int  // return at most this number of rows with features, nearest to 1 + t - z = 0 first
-	Known   *Set // leave these rows out; nil: none
-	Rest    int  // return the other rows in this number of groups a side
+// empty reports whether nothing is asked.
+func (r *Request) empty() bool {
+	return !r.Sums && len(r.Cuts)+len(r.Groups)+len(r.Want)+len(r.Numbers) == 0
 }
 
-// Answer is the reply to one query.
+// Want asks for rows whose score is in an interval, in an order, ties by number.
+type Want struct {
+	Low, High float64 // Low <= score <= High
+	Order     Order
+	Centre    float64 // of Nearest
+	Limit     int     // at most this number of rows
+}
+
+// Order is the order in which rows are wanted.
+type Order int
+
+const (
+	Highest Order = iota // highest score first
+	Nearest              // nearest to Centre first
+	Spread               // rows chosen without regard to their scores, evenly or by a hash of the key, about Limit
+)
+
+// Answer is the reply to a query.
 type Answer struct {
-	Population PopulationAnswer
-	Positives  PositivesAnswer
+	Positives, Population ClassAnswer
 }
 
-// PopulationAnswer is the reply to a PopulationQuery.
-type PopulationAnswer struct {
-	Count   int       // scores at or above Above
-	Sum     float64   // their weighted sum
-	Scores  []float64 // those scores
-	Weights []float64 // of Scores; nil: all 1
-	Rows    []Row     // in order, ties by number. They may lie below Above.
-	Cut     bool      // there are rows that are neither in Rows nor in Known
-	Groups  []Group
+// ClassAnswer is the reply to a Request.
+type ClassAnswer struct {
+	Bins     []Bin   // len(Cuts)+1 of them, or one if only Sums is set
+	Groups   []Sum   // len(Groups)-1
+	Rows     [][]Row // for each Want
+	Count    []int   // for each Want: rows that it selects, returned or not
+	ByNumber []Row   // those of Numbers, in ascending order of their numbers
 }
 
-// PositivesAnswer is the reply to a PositivesQuery.
-type PositivesAnswer struct {
-	Loss   float64 // sum of m l(t - z)
-	Rows   []Row   // in order, ties by number
-	Groups []Group
+// Bin has sums over the rows of a class whose score is in an interval. m are row weights. Rows of weight 0
+// are left out.
+type Bin struct {
+	Rows      int
+	Mass      float64 // sum of m
+	Score     float64 // sum of m (z - Origin)
+	Square    float64 // sum of m (z - Origin)^2
+	Low, High float64 // the smallest and the largest score; without rows +Inf and -Inf
+	Bad       int     // rows whose score is not finite; counted in the first bin, and in nothing else
+}
+
+// Sum is the sum of the features of some rows.
+type Sum struct {
+	Rows     int
+	Mass     float64
+	Score    float64   // sum of m (z - Origin)
+	Features []float64 // sum of m x
+	Moment   []float64 // sum of m (z - Origin) x, if it was asked for
 }
 
 // Row is one row with its features, which Features writes to a slice of Cols elements.
@@ -102,11 +133,26 @@ type Row struct {
 // Set is a set of row numbers.
 type Set struct{ bits []uint64 }
 
-// NewSet returns an empty set for numbers below n.
+// NewSet returns an empty set with room for numbers below n. It grows as needed.
 func NewSet(n int) *Set { return &Set{bits: make([]uint64, (n+63)/64)} }
 
 // Has reports whether id is in the set. A nil set is empty.
-func (s *Set) Has(id int) bool { return s != nil && s.bits[id>>6]&(1<<(id&63)) != 0 }
+func (s *Set) Has(id int) bool {
+	return s != nil && id>>6 < len(s.bits) && s.bits[id>>6]&(1<<(id&63)) != 0
+}
 
 // Add puts id into the set.
-func (s *Set) Add(id int) { s.bits[id>>6] |= 1 << (id & 63) }
+func (s *Set) Add(id int) {
+	for id>>6 >= len(s.bits) {
+		s.bits = append(s.bits, 0)
+	}
+	s.bits[id>>6] |= 1 << (id & 63)
+}
+
+// everyScore is the interval of all scores.
+func everyScore(order Order, limit int) []Want {
+	if limit <= 0 {
+		return nil
+	}
+	return []Want{{Low: math.Inf(-1), High: math.Inf(1), Order: order, Limit: limit}}
+}

@@ -12,32 +12,6 @@ type Sparse struct {
 	Values []float64
 }
 
-// sparseOf returns the vector of value(i, z[i]).
-func sparseOf(z []float64, value func(i int, z float64) float64) Sparse {
-	return sparseOfCount(z, value, countNonZero(z, value))
-}
-
-// countNonZero counts the values that are not 0.
-func countNonZero(z []float64, value func(i int, z float64) float64) (count int) {
-	for i, score := range z {
-		if value(i, score) != 0 {
-			count++
-		}
-	}
-	return count
-}
-
-// sparseOfCount is sparseOf for a known number of values that are not 0.
-func sparseOfCount(z []float64, value func(i int, z float64) float64, count int) (out Sparse) {
-	out.Rows, out.Values = make([]int32, 0, count), make([]float64, 0, count)
-	for i, score := range z {
-		if v := value(i, score); v != 0 {
-			out.Rows, out.Values = append(out.Rows, int32(i)), append(out.Values, v)
-		}
-	}
-	return out
-}
-
 // expand returns the vector with all its n elements. name is p or a, for the error.
 func (s Sparse) expand(n int, name string) ([]float64, error) {
 	out := make([]float64, n)

@@ -20,7 +20,7 @@ import (
 //	go test -run TestTable -table all -timeout 1h ./internal/certified
 //
 // it measures everything and writes docs/results/certified.md. Instead of all, -table takes names of parts, separated
-// by commas (sets, adam, paths, grid, hepmass, wide), and writes only their sections. The section "Targets"
+// by commas (sets, adam, grid, shortest, hepmass, wide, many, slack), and writes only their sections. The section "Targets"
 // is written by hand.
 var tableParts = flag.String("table", "", "TestTable: parts to measure and to write to docs/results/certified.md, or all")
 
@@ -109,7 +109,7 @@ func TestTable(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(t *testing.T, s *section)
-	}{{"sets", setsPart}, {"adam", adamPart}, {"paths", pathsPart}, {"grid", gridPart}, {"hepmass", hepmassPart}, {"wide", widePart}} {
+	}{{"sets", setsPart}, {"adam", adamPart}, {"grid", gridPart}, {"shortest", shortestPart}, {"hepmass", hepmassPart}, {"wide", widePart}, {"many", manyPart}, {"slack", slackPart}} {
 		if *tableParts == "all" || strings.Contains(","+*tableParts+",", ","+part.name+",") {
 			t.Run(part.name, func(t *testing.T) { part.run(t, &section{}) })
 		}
@@ -209,7 +209,7 @@ func summary(all []measured, of func(m *measured) bool) []string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()) }
 
-const pageFile = "../../../docs/results/certified.md"
+const pageFile = "../../docs/results/certified.md"
 
 const pageHead = `# The certified solver, measured
 

@@ -195,15 +195,31 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Opti
 		f.Lambda = hullLambda
 	}
 	// Solve with the mean as the only positive, until either answer is proven.
-	source := &meanSource{Memory: memory, mean: mean, population: population}
+	source := &meanSource{Source: memory, mean: mean, population: population}
 	if opt.MaxPasses == 0 {
 		opt.MaxPasses = hullPasses
 	}
+	z := Zero{Scale: scale}
 	s := newSolver(ctx, source, f, opt)
+	s.precise = true // the verdict may hang on the last digits
 	s.enough = func() bool { return s.upper < 1-hullMargin || 1-s.lower <= hullMargin }
+	// With very many rows on top it starts on the smoothed problem, as a training problem does.
+	if memory.x.Rows() > sampleAbove && f.Kappa >= math.Max(smoothTop, smoothRows*float64(len(mean))) {
+		s.startAtZero()
+		e, err := s.startOnRay()
+		switch {
+		case err != nil && !isCancelled(err):
+			return z, err
+		case err == nil:
+			s.start = &start{at: e.at, width: firstWidth * s.atZero, shift: s.pos.Shift}
+			if e.f >= s.atZero {
+				s.start.at = s.zero
+			}
+		}
+	}
 	err = s.solve()
 	passes, _ := memory.Readings()
-	z := Zero{Scale: scale, Passes: passes, Cancelled: isCancelled(err)}
+	z.Passes, z.Cancelled = passes, isCancelled(err)
 	if err != nil && !z.Cancelled {
 		return z, err
 	}
@@ -228,7 +244,9 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Opti
 	if s.pop == nil || len(s.dual.a.values) == 0 {
 		return z, nil
 	}
-	z.A = s.pop.spread(s.dual.a)
+	var groups []GroupValue
+	z.A, groups = s.pop.multipliers(s.dual.a)
+	memory.divide(groups, memory.first(), memory.x.Rows(), &z.A)
 	z.Distance = memory.distance(mean, z.A)
 	if z.Distance <= float64(zeroTolerance*scale) && isFinite(scale) {
 		z.Verdict = ZeroIsOptimal
@@ -300,13 +318,13 @@ func (s *Memory) distance(m []float64, a Sparse) float64 {
 
 // meanSource is a source whose only positive is the mean of the positives.
 type meanSource struct {
-	*Memory
+	Source
 	mean, population []float64
 }
 
 // Shape describes the data.
 func (s *meanSource) Shape() Shape {
-	shape := s.Memory.Shape()
+	shape := s.Source.Shape()
 	shape.Positives = threshold.NewPopulation(1, nil)
 	return shape
 }
@@ -321,35 +339,42 @@ func (s *meanSource) Scan(ctx context.Context, queries []Query) ([]Answer, error
 	inner := slices.Clone(queries)
 	needed := false
 	for k := range inner {
-		inner[k].Positives = nil
-		needed = needed || inner[k].Population != nil
+		inner[k].Positives = Request{}
+		needed = needed || !inner[k].Population.empty()
 	}
 	answers := make([]Answer, len(queries))
 	if needed {
 		var err error
-		if answers, err = s.Memory.Scan(ctx, inner); err != nil {
+		if answers, err = s.Source.Scan(ctx, inner); err != nil {
 			return nil, err
 		}
 	}
 	for k, q := range queries {
-		if q.Positives == nil {
-			continue
+		c := classScores{z: []float64{linalg.Dot(s.mean, q.At.W)}, held: q.Positives.Held}
+		row := func(i int) Row {
+			return Row{Score: c.z[i], Weight: 1, Features: func(dst []float64) { copy(dst, s.mean) }}
 		}
-		z := linalg.Dot(s.mean, q.At.W)
-		a := PositivesAnswer{Loss: form.Loss(q.Positives.Squared, 1+q.Positives.T-z)}
-		if q.Positives.Limit > 0 && !q.Positives.Known.Has(0) {
-			a.Rows = []Row{{ID: 0, Score: z, Weight: 1, Features: func(dst []float64) { copy(dst, s.mean) }}}
+		answers[k].Positives = c.answer(&q.Positives, row, func(wanted []int32) []Sum {
+			return s.sumGroups(c, &q.Positives, wanted)
+		})
+		for range q.Positives.Numbers {
+			answers[k].Positives.ByNumber = append(answers[k].Positives.ByNumber, row(0))
 		}
-		answers[k].Positives = a
 	}
 	return answers, nil
 }
 
-// search is that of Memory, with the mean in place of the positives.
-func (s *meanSource) search(ctx context.Context, f form.Form, from, to *Point, slack float64) (*Point, error) {
-	z0, z1 := s.bothScores(from, to)
-	l := s.newLine(f, from, to, z0, z1)
-	l.mass = 1
-	l.positives = segment{from: []float64{linalg.Dot(s.mean, from.W)}, to: []float64{linalg.Dot(s.mean, to.W)}}
-	return s.minimiseOn(ctx, l, z0, z1, slack)
+// sumGroups puts the mean into its group.
+func (s *meanSource) sumGroups(c classScores, r *Request, wanted []int32) []Sum {
+	sums := newSums(r, len(s.mean))
+	groups := groupFinder{newIntervalFinder(r.Groups), len(r.Groups)}
+	if g := groups.group(c.z[0]); g >= 0 && len(wanted) == 0 && !c.held.Has(0) {
+		sum := &sums[g]
+		sum.Rows, sum.Mass, sum.Score = 1, 1, c.z[0]-r.Origin
+		linalg.Axpy(1, s.mean, sum.Features)
+		if r.Moments {
+			linalg.Axpy(c.z[0]-r.Origin, s.mean, sum.Moment)
+		}
+	}
+	return sums
 }

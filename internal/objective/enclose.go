@@ -28,15 +28,11 @@ func (o *Objective) Enclose(w, p, a []float64, radius float64) (Enclosure, error
 		return Enclosure{}, infeasible("w has %g elements", float64(len(w)), "one for each column", "")
 	}
 	e := encloser{Objective: o, kappa: o.kappa(), massPlus: o.positives.sum()}
-	if err := e.readRows(w); err != nil {
-		return Enclosure{}, err
-	}
-	t, err := e.threshold()
+	f, t, err := e.valueAt(w)
 	if err != nil {
 		return Enclosure{}, err
 	}
-	f := e.value(w, t)
-	d, err := e.dual(p, a, radius)
+	d, err := e.dual(p, a, o.problem.Lambda, radius)
 	if err != nil {
 		return Enclosure{}, err
 	}
@@ -46,7 +42,33 @@ func (o *Objective) Enclose(w, p, a []float64, radius float64) (Enclosure, error
 	return Enclosure{F: f.x, FError: f.e, D: d.x, DError: d.e, T: t.x, Norm: Norm(w)}, nil
 }
 
-// encloser is the state of Enclose.
+// EncloseNorm computes the root of 2 (D - F(w))/lambda for a problem whose own lambda is 0, with a bound on its rounding error.
+// D is the dual value of (p, a) for the same problem with the given lambda above 0. Every weights w' with F(w') <= F(w) have
+// D <= F(w') + lambda/2 |w'|^2, and so a norm of at least that root. It is 0 if D <= F(w). All is computed as by Enclose.
+func (o *Objective) EncloseNorm(w, p, a []float64, lambda float64) (bound, boundError float64, err error) {
+	if len(w) != o.Dim() {
+		return 0, 0, infeasible("w has %g elements", float64(len(w)), "one for each column", "")
+	}
+	if o.problem.Lambda != 0 || !(lambda > 0) {
+		return 0, 0, infeasible("lambda %g", lambda, "above 0, for a problem with lambda 0", "")
+	}
+	e := encloser{Objective: o, kappa: o.kappa(), massPlus: o.positives.sum()}
+	f, _, err := e.valueAt(w)
+	if err != nil {
+		return 0, 0, err
+	}
+	d, err := e.dual(p, a, lambda, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	n := exactly(2).times(d.minus(f)).over(exactly(lambda)).positive().root()
+	if !n.finite() {
+		return 0, 0, infeasible("the bound on the norm is not finite: D - F(w) = %g", d.x-f.x, "numbers that float64 can hold", "")
+	}
+	return n.x, n.e, nil
+}
+
+// encloser is the state of Enclose and EncloseNorm.
 type encloser struct {
 	*Objective
 	kappa    approx
@@ -78,6 +100,17 @@ func (o *Objective) kappa() approx {
 		return exactly(k)
 	}
 	return rounded(k, k*0x1p-50)
+}
+
+// valueAt encloses F(w) and t(w).
+func (e *encloser) valueAt(w []float64) (f, t approx, err error) {
+	if err = e.readRows(w); err != nil {
+		return f, t, err
+	}
+	if t, err = e.threshold(); err != nil {
+		return f, t, err
+	}
+	return e.value(w, t), t, nil
 }
 
 // readRows computes the scores of all rows and the norms of the population's.
@@ -219,8 +252,8 @@ func (e *encloser) value(w []float64, t approx) approx {
 	return losses.sum().over(e.massPlus).plus(half.times(squares.sum()))
 }
 
-// dual encloses D(p, a), or 0 if it is negative.
-func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
+// dual encloses D(p, a) for a lambda, or 0 if it is negative.
+func (e *encloser) dual(p, a []float64, lambda, radius float64) (approx, error) {
 	feasible, err := e.feasibleP(p)
 	if err != nil {
 		return approx{}, err
@@ -253,7 +286,7 @@ func (e *encloser) dual(p, a []float64, radius float64) (approx, error) {
 	v := e.length(q, a, mass)
 	v.e += float64(float64((mass.x+mass.e)*shift) * (1 + 0x1p-48))
 	var d approx
-	if lambda := e.problem.Lambda; lambda > 0 {
+	if lambda > 0 {
 		d = gain.minus(v.times(v).over(exactly(2).times(exactly(lambda))))
 	} else {
 		d = gain.minus(exactly(radius).times(v))

@@ -105,11 +105,11 @@ func (p *Point) setAdam(f tune.Fit, err error) {
 const (
 	certifiedRows    = 30_000
 	certifiedGap     = 1e-4 // of the decrease; a validation part cannot distinguish smaller gaps
-	certifiedSystems = 150  // Newton systems after which a solve stops at the end of a round
+	certifiedSystems = 150  // Newton systems after which a solve stops; not time, so that results do not depend on the machine
 )
 
-// fitCertified solves the six points of an entry to their global optimum, each from the previous solution. If
-// w = 0 is proven optimal for the rule, it is optimal for every lambda, and there is nothing to solve.
+// fitCertified solves the six points of an entry to their global optimum, on shared passes. If w = 0 is proven
+// optimal for the rule, it is optimal for every lambda, and there is nothing to solve.
 func fitCertified(ctx context.Context, x *matrix.Matrix, e entry, zero func(method.Problem) (*ZeroAnswer, error),
 	progress func(fraction float64)) (fitted, error) {
 	problems, err := e.problems()
@@ -124,15 +124,15 @@ func fitCertified(ctx context.Context, x *matrix.Matrix, e entry, zero func(meth
 		f.rows = y.Rows()
 		f.limits = append(f.limits, fmt.Sprintf("solved on %s of %s training rows", text.Count(y.Rows()), text.Count(n)))
 	}
-	var chain certified.Chain
-	order := chainOrder(problems)
-	for done, i := range order {
-		o, err := objective.New(problems[i], y)
+	var open []*objective.Objective
+	var place []int // of each in problems
+	for i, p := range problems {
+		o, err := objective.New(p, y)
 		if err != nil {
 			f.points[i].Failed = err.Error()
 			continue
 		}
-		answer, err := zero(problems[i])
+		answer, err := zero(p)
 		if err != nil {
 			return f, err
 		}
@@ -140,37 +140,33 @@ func fitCertified(ctx context.Context, x *matrix.Matrix, e entry, zero func(meth
 			f.w[i] = make([]float64, x.Cols())
 			f.points[i].setZero(o)
 		} else {
-			res, err := solveWithLimit(ctx, &chain, o)
-			if ctx.Err() != nil {
-				return f, ctx.Err()
-			}
-			if err != nil {
-				f.points[i].Failed = err.Error()
-				continue
-			}
-			f.w[i] = res.W
-			f.points[i].setCertified(&res)
-			if !res.Converged {
-				f.limits = append(f.limits, fmt.Sprintf("point %d without a proof to the gap after %d Newton systems",
-					i+1, res.Iterations))
-			}
+			open, place = append(open, o), append(place, i)
 		}
-		progress(float64(done+1) / float64(len(order)))
 	}
-	f.seconds = time.Since(start).Seconds()
-	return f, nil
-}
-
-// solveWithLimit solves until the gap or the limit of work is reached. The limit counts work, not time, so
-// the result does not depend on the machine.
-func solveWithLimit(ctx context.Context, chain *certified.Chain, o *objective.Objective) (certified.Result, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	return chain.Solve(ctx, o, certified.Options{Gap: certifiedGap, Progress: func(p certified.Progress) {
-		if p.Systems >= certifiedSystems {
-			stop()
+	done := len(problems) - len(open)
+	limits := make([]string, len(problems))
+	options := certified.Options{Gap: certifiedGap, MaxSystems: certifiedSystems}
+	_, err = certified.SolveAll(ctx, open, options, certified.Watch{Solved: func(k int, res certified.Result, err error) bool {
+		i := place[k]
+		if err != nil {
+			f.points[i].Failed = err.Error()
+			return true
 		}
+		f.w[i] = res.W
+		f.points[i].setCertified(&res)
+		if !res.Converged {
+			limits[i] = fmt.Sprintf("point %d without a proof to the gap after %d Newton systems", i+1, res.Iterations)
+		}
+		done++
+		progress(float64(done) / float64(len(problems)))
+		return true
 	}})
+	if err == nil {
+		err = ctx.Err()
+	}
+	f.limits = append(f.limits, slices.DeleteFunc(limits, func(text string) bool { return text == "" })...)
+	f.seconds = time.Since(start).Seconds()
+	return f, err
 }
 
 // setZero sets the result of a proof that w = 0 is optimal.
@@ -184,36 +180,6 @@ func (p *Point) setCertified(r *certified.Result) {
 	lower := r.LowerBound
 	p.Failed, p.F, p.AtZero, p.Lower, p.Radius = "", r.Objective, r.AtZero, &lower, r.BallRadius
 	p.Converged, p.Zero, p.Passes = r.Converged, r.Zero == certified.ZeroIsOptimal, r.Passes
-}
-
-// chainOrder returns the order of a chain: from large to small lambda and beta, and from small to large k.
-func chainOrder(problems []method.Problem) []int {
-	order := make([]int, len(problems))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		g, h := problems[a], problems[b]
-		switch {
-		case g.Lambda != h.Lambda:
-			return descending(g.Lambda, h.Lambda)
-		case g.Beta != h.Beta:
-			return descending(g.Beta, h.Beta)
-		}
-		return g.K - h.K
-	})
-	return order
-}
-
-// descending compares two numbers, the larger first.
-func descending(a, b float64) int {
-	switch {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
-	}
-	return 0
 }
 
 // thinRows returns about n rows, evenly spaced in each class, in the proportion of the classes.

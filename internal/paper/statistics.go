@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -14,7 +15,7 @@ func midranks(values []float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return descending(values[a], values[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	ranks := make([]float64, len(values))
 	for i := 0; i < len(order); {
 		end := i

@@ -172,7 +172,7 @@ var errTooLarge = errors.New("too slow for this much data unless the method is s
 // errZeroOptimal is why a method that would be too slow was skipped.
 var errZeroOptimal = errors.New("its optimum is w = 0, so it cannot rank")
 
-// fitTask fits a task's settings in all folds, one setting after the other.
+// fitTask fits a task's settings in all folds.
 func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share float64)) error {
 	start := time.Now()
 	list := c.folds.list
@@ -196,7 +196,20 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	if err != nil {
 		return err
 	}
-	ends := c.ending(t)
+	if t.learner.fitAll != nil {
+		t.fitTogether(ctx, grid, paths, progress)
+	} else {
+		t.fitInOrder(ctx, grid, paths, c.ending(t), progress)
+	}
+	if t.best < 0 && ctx.Err() == nil {
+		return errors.New(t.tried[0].failure())
+	}
+	return nil
+}
+
+// fitInOrder fits one setting after the other, until the path ends.
+func (t *task) fitInOrder(ctx context.Context, grid []Setting, paths []foldPath, ends func() bool,
+	progress func(share float64)) {
 	for k, setting := range grid {
 		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished}
 		switch {
@@ -209,10 +222,40 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 		t.tried = append(t.tried, candidate)
 		progress(float64(k+1) / float64(len(grid)))
 	}
-	if t.best < 0 && ctx.Err() == nil {
-		return errors.New(t.tried[0].failure())
+}
+
+// fitTogether fits all settings of a fold at the same time, in all folds. A setting that an interruption left
+// without a fit in some fold stays unfinished.
+func (t *task) fitTogether(ctx context.Context, grid []Setting, paths []foldPath, progress func(share float64)) {
+	start := time.Now()
+	outcomes := make([][]foldOutcome, len(grid)) // by setting and fold
+	for k := range outcomes {
+		outcomes[k] = make([]foldOutcome, len(paths))
+		for i := range paths {
+			outcomes[k][i].err = errInterrupted
+		}
 	}
-	return nil
+	done := newShares(len(grid)*len(paths), progress)
+	parallel.For(len(paths), func(i int) {
+		err := t.learner.fitAll(ctx, paths[i].x.train, grid, paths[i].options, Watch{
+			Fitted: func(k int, f Fit, err error) {
+				outcomes[k][i] = paths[i].outcome(&f, err)
+				done.set(i*len(grid)+k, 1)
+			},
+			Progress: func(k int, share float64) { done.set(i*len(grid)+k, share) },
+		})
+		for k := range outcomes {
+			if err != nil && outcomes[k][i].err == errInterrupted {
+				outcomes[k][i].err = err
+			}
+		}
+	})
+	seconds := time.Since(start).Seconds() / float64(len(grid))
+	for k, setting := range grid {
+		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished, Seconds: seconds}
+		t.judge(ctx, &candidate, outcomes[k])
+		t.tried = append(t.tried, candidate)
+	}
 }
 
 // When a path of settings ends before its last one. Settings run from the largest penalty to the smallest.
@@ -223,13 +266,10 @@ const (
 	clearlyLess = 0.02  // below the best by this, or by one standard error if that is more
 )
 
-// ending returns the rule by which a task's path ends. A method's path never ends early. A baseline's ends,
-// from flatLambda on, when the criterion is clearly below its best. The ramp's ends when it is no better than
-// the logistic regression that it starts from.
+// ending returns the rule by which a task's path ends. A baseline's ends, from flatLambda on, when the
+// criterion is clearly below its best. The ramp's ends when it is no better than the logistic regression that
+// it starts from.
 func (c *candidates) ending(t *task) func() bool {
-	if t.learner.patient {
-		return func() bool { return false }
-	}
 	bar := -1.0
 	if t.Learner == method.Ramp {
 		bar = findTask(c.plan.tasks, method.Logistic, t.Features).score().Mean
@@ -286,13 +326,13 @@ func skipReason(ctx context.Context, t *task, x *matrix.Matrix) error {
 	if t.Features != feature.EncodeRaw || x.Cols()*x.Rows() > zeroValues {
 		return errTooLarge
 	}
-	path := methodPath{x: x, zero: map[float64]bool{}}
+	zeros := zeroProofs{}
 	for _, setting := range t.learner.grid(t.Features) {
 		f, err := objective.New(*setting.Problem, x)
 		if err != nil {
 			return errTooLarge
 		}
-		if zero, err := path.zeroIsOptimal(ctx, *setting.Problem, f); err != nil || !zero {
+		if zero, err := zeros.isOptimal(ctx, f); err != nil || !zero {
 			return errTooLarge
 		}
 	}
@@ -302,9 +342,36 @@ func skipReason(ctx context.Context, t *task, x *matrix.Matrix) error {
 
 // foldPath is a task in one fold.
 type foldPath struct {
-	fold *foldRows
-	x    *encodedFold
-	fit  fitFunc
+	fold    *foldRows
+	x       *encodedFold
+	options fitOptions
+	fit     fitFunc // nil: the learner fits all settings at the same time
+}
+
+// foldOutcome is a setting in one fold.
+type foldOutcome struct {
+	scores foldScores
+	value  float64 // of the criterion
+	zero   bool    // w = 0 is a certified optimum
+	err    error
+}
+
+// errInterrupted is the outcome of a setting that the context left without a fit.
+var errInterrupted = errors.New("interrupted")
+
+// outcome measures a fit on the fold's validation rows.
+func (p *foldPath) outcome(f *Fit, err error) (o foldOutcome) {
+	if err == nil {
+		if whole, _ := finiteWeights(f.W); !whole {
+			err = errors.New("its weights are not finite")
+		}
+	}
+	if o.err = err; err != nil {
+		return o
+	}
+	o.zero = f.Certified != nil && f.Certified.Zero == certified.ZeroIsOptimal
+	o.scores, o.value, o.err = p.fold.measure(p.x, f.W)
+	return o
 }
 
 // Precision of the fits within folds, and of the final one. A criterion that counts rows does not see more
@@ -317,17 +384,22 @@ const (
 
 func newFoldPath(t *task, r *foldRows, x *encodedFold) foldPath {
 	anchor := func(_ context.Context, lambda float64) ([]float64, error) { return x.logistic[lambda], nil }
-	fit := t.learner.start(x.train, fitOptions{anchor: anchor, tolerance: foldTolerance, gap: foldGap})
-	if t.Learner != method.Logistic {
-		return foldPath{r, x, fit}
+	p := foldPath{fold: r, x: x, options: fitOptions{anchor: anchor, tolerance: foldTolerance, gap: foldGap}}
+	if t.learner.start == nil {
+		return p
 	}
-	return foldPath{r, x, func(ctx context.Context, setting Setting) (Fit, error) {
-		f, err := fit(ctx, setting)
-		if err == nil {
-			x.logistic[setting.Lambda] = f.W
+	fit := t.learner.start(x.train, p.options)
+	p.fit = fit
+	if t.Learner == method.Logistic {
+		p.fit = func(ctx context.Context, setting Setting) (Fit, error) {
+			f, err := fit(ctx, setting)
+			if err == nil {
+				x.logistic[setting.Lambda] = f.W
+			}
+			return f, err
 		}
-		return f, err
-	}}
+	}
+	return p
 }
 
 // fitSetting fits a candidate in every fold and scores it. Every fold is fitted even if another one failed: a
@@ -335,22 +407,21 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold) foldPath {
 func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
 	start := time.Now()
 	defer func() { c.Seconds = time.Since(start).Seconds() }()
-	scores, values := make([]foldScores, len(paths)), make([]float64, len(paths))
-	zero, errs := make([]bool, len(paths)), make([]error, len(paths))
+	outcomes := make([]foldOutcome, len(paths))
 	parallel.For(len(paths), func(i int) {
 		fit, err := paths[i].fit(ctx, c.Setting)
-		if err == nil {
-			if whole, _ := finiteWeights(fit.W); !whole {
-				err = errors.New("its weights are not finite")
-			}
-		}
-		if err != nil {
-			errs[i] = err
-			return
-		}
-		zero[i] = fit.Certified != nil && fit.Certified.Zero == certified.ZeroIsOptimal
-		scores[i], values[i], errs[i] = paths[i].fold.measure(paths[i].x, fit.W)
+		outcomes[i] = paths[i].outcome(&fit, err)
 	})
+	t.judge(ctx, c, outcomes)
+}
+
+// judge sets the estimate of a candidate from its outcomes in the folds, and keeps its scores if it is the best
+// so far.
+func (t *task) judge(ctx context.Context, c *Candidate, folds []foldOutcome) {
+	scores, values, errs := make([]foldScores, len(folds)), make([]float64, len(folds)), make([]error, len(folds))
+	for i, f := range folds {
+		scores[i], values[i], errs[i] = f.scores, f.value, f.err
+	}
 	if err := cmp.Or(errs...); err != nil {
 		if ctx.Err() == nil {
 			c.Status, c.Reason = Skipped, err.Error()
@@ -359,10 +430,10 @@ func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
 	}
 	c.ZeroOptimal = true
 	positives := 0
-	for i := range paths {
+	for i := range folds {
 		positives += len(scores[i].positives)
 		c.Constant = c.Constant || scores[i].constant()
-		c.ZeroOptimal = c.ZeroOptimal && zero[i]
+		c.ZeroOptimal = c.ZeroOptimal && folds[i].zero
 	}
 	c.Status, c.Estimate = Fitted, averageScore(values, positives)
 	if c.usable() && (t.best < 0 || c.Mean > t.tried[t.best].Mean) {

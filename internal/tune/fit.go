@@ -30,7 +30,7 @@ type Fit struct {
 	Seconds          float64
 }
 
-// Watch receives the results of Paper.Fit. Both functions must be safe for concurrent use and must not be
+// Watch receives the results of Paper.Fit and of learners. Both functions must be safe for concurrent use and must not be
 // nil.
 type Watch struct {
 	// Fitted is called once for each problem that was fitted or that cannot be fitted. In the second case err is

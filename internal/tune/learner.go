@@ -32,13 +32,35 @@ func Learners() []method.Name {
 	return append([]method.Name{method.Logistic, method.SVM, method.Ramp}, method.Names()...)
 }
 
-// learner fits linear models of one kind to an encoded matrix.
+// learner fits linear models of one kind to an encoded matrix. It has either start or fitAll.
 type learner struct {
-	name    method.Name
-	grid    func(e feature.Encode) []Setting
-	patient bool // try the whole grid: a poor setting does not announce poorer ones
-	// start returns the function that fits settings on one matrix.
+	name method.Name
+	grid func(e feature.Encode) []Setting
+	// start returns the function that fits settings on one matrix, one after the other. A path of settings may
+	// end before its last one.
 	start func(x *matrix.Matrix, o fitOptions) fitFunc
+	// fitAll fits all settings of a list at the same time, so that they share passes over the data. A fit does
+	// not depend on the list.
+	fitAll func(ctx context.Context, x *matrix.Matrix, list []Setting, o fitOptions, w Watch) error
+}
+
+// fitOne fits one setting.
+func (l *learner) fitOne(ctx context.Context, x *matrix.Matrix, s Setting, o fitOptions) (fit Fit, err error) {
+	if l.start != nil {
+		return l.start(x, o)(ctx, s)
+	}
+	done := false
+	failed := l.fitAll(ctx, x, []Setting{s}, o, Watch{
+		Fitted:   func(_ int, f Fit, e error) { fit, err, done = f, e, true },
+		Progress: func(int, float64) {},
+	})
+	switch {
+	case failed != nil:
+		return Fit{}, failed
+	case !done:
+		return Fit{}, context.Cause(ctx)
+	}
+	return fit, err
 }
 
 // fitFunc fits one setting. It may start from the fit before.
@@ -196,62 +218,103 @@ func methodLearner(m method.Method, g metric.Goal, s surrogate.Name) (learner, e
 		grid = append(grid, Setting{Lambda: problems[i].Lambda, Problem: &problems[i]})
 	}
 	return learner{
-		name:    m.Name,
-		grid:    func(feature.Encode) []Setting { return slices.Clone(grid) },
-		patient: true,
-		start: func(x *matrix.Matrix, o fitOptions) fitFunc {
-			path := methodPath{x: x, gap: o.gap, zero: map[float64]bool{}}
-			return func(ctx context.Context, s Setting) (Fit, error) { return path.fit(ctx, *s.Problem) }
-		},
+		name:   m.Name,
+		grid:   func(feature.Encode) []Setting { return slices.Clone(grid) },
+		fitAll: fitMethod,
 	}, nil
 }
 
-// methodPath fits the settings of one method, each from the solution of the one before.
-type methodPath struct {
-	x     *matrix.Matrix
-	gap   float64
-	chain certified.Chain
-	zero  map[float64]bool // by kappa: w = 0 is optimal for every lambda
+// fitMethod fits settings of one method. They share each pass over the data.
+func fitMethod(ctx context.Context, x *matrix.Matrix, list []Setting, o fitOptions, w Watch) error {
+	problems := make([]method.Problem, len(list))
+	for i, s := range list {
+		problems[i] = *s.Problem
+	}
+	if certified.Possible(problems[0]) != nil { // the same for the whole grid
+		return fitByAdam(ctx, x, problems, w)
+	}
+	return solveAll(ctx, x, problems, o.gap, w)
 }
 
-func (p *methodPath) fit(ctx context.Context, problem method.Problem) (Fit, error) {
-	if certified.Possible(problem) != nil {
-		return fitByAdam(ctx, p.x, problem)
+// solveAll solves problems to their certified optimum. Where w = 0 is optimal there is nothing to solve.
+func solveAll(ctx context.Context, x *matrix.Matrix, problems []method.Problem, gap float64, w Watch) error {
+	zeros := zeroProofs{}
+	var open []*objective.Objective
+	var place []int // of each in problems
+	for i, p := range problems {
+		f, err := objective.New(p, x)
+		if err != nil {
+			w.Fitted(i, Fit{}, err)
+			continue
+		}
+		zero, err := zeros.isOptimal(ctx, f)
+		switch {
+		case err != nil:
+			return err
+		case zero:
+			w.Fitted(i, zeroFit(f), nil)
+		default:
+			open, place = append(open, f), append(place, i)
+		}
 	}
-	f, err := objective.New(problem, p.x)
-	if err != nil {
-		return Fit{}, err
+	_, err := certified.SolveAll(ctx, open, certified.Options{Gap: gap}, certified.Watch{
+		Solved: func(k int, r certified.Result, err error) bool {
+			switch {
+			case err != nil:
+				w.Fitted(place[k], Fit{}, err)
+			case !r.Cancelled:
+				w.Fitted(place[k], certifiedFit(open[k], &r), nil)
+			}
+			return true
+		},
+		Progress: func(k int, p certified.Progress) { w.Progress(place[k], shareOfGap(p, gap)) },
+	})
+	return err
+}
+
+// shareOfGap returns how far a solve is: the digits of the gap of the decrease over those that are requested.
+func shareOfGap(p certified.Progress, gap float64) float64 {
+	now := (p.Upper - p.Lower) / (p.AtZero - p.Lower)
+	if !(now > gap) { // also if nothing can decrease
+		return 1
 	}
-	if zero, err := p.zeroIsOptimal(ctx, problem, f); err != nil || zero {
-		at := f.At(make([]float64, f.Dim()), nil)
-		return Fit{W: make([]float64, f.Dim()), At: at, AtZero: at, NoBetterThanZero: true, Solver: "certified",
-			Certified: &certified.Result{Converged: true, Zero: certified.ZeroIsOptimal}, Bound: &at.F}, err
-	}
-	res, err := p.chain.Solve(ctx, f, certified.Options{Gap: p.gap})
-	if err != nil {
-		return Fit{}, err
-	}
-	if res.Cancelled {
-		return Fit{}, context.Cause(ctx)
-	}
-	if problem.Definition().CanCollapse && res.Zero == certified.ZeroIsOptimal {
-		res.Zero = certified.Undecided // zeroIsOptimal did not prove it: the decrease is too small for the bounds to show
+	return max(0, math.Log(now)/math.Log(gap))
+}
+
+// zeroFit is the fit of a problem whose optimum is w = 0.
+func zeroFit(f *objective.Objective) Fit {
+	w := make([]float64, f.Dim())
+	at := f.At(w, nil)
+	return Fit{W: w, At: at, AtZero: at, NoBetterThanZero: true, Solver: "certified", Bound: &at.F,
+		Certified: &certified.Result{Converged: true, Zero: certified.ZeroIsOptimal}}
+}
+
+func certifiedFit(f *objective.Objective, r *certified.Result) Fit {
+	if f.Problem().Definition().CanCollapse && r.Zero == certified.ZeroIsOptimal {
+		r.Zero = certified.Undecided // zeroProofs did not prove it: the decrease is too small for the bounds to show
 	}
 	return Fit{
-		W: res.W, At: objective.Value{F: res.Objective, T: res.Threshold}, AtZero: objective.Value{F: res.AtZero, Loss: res.AtZero},
-		NoBetterThanZero: res.Objective >= res.AtZero, Solver: "certified", Certified: &res, Bound: &res.LowerBound,
-		Iterations: res.Iterations, Passes: res.Passes, RowReads: res.RowReads,
-	}, nil
+		W: r.W, At: objective.Value{F: r.Objective, T: r.Threshold}, AtZero: objective.Value{F: r.AtZero, Loss: r.AtZero},
+		NoBetterThanZero: r.Objective >= r.AtZero, Solver: "certified", Certified: r, Bound: &r.LowerBound,
+		Iterations: r.Iterations, Passes: r.Passes, RowReads: r.RowReads,
+	}
 }
 
-// zeroIsOptimal reports whether w = 0 is optimal, which costs less than solving the problem.
-func (p *methodPath) zeroIsOptimal(ctx context.Context, problem method.Problem, f *objective.Objective) (bool, error) {
-	if !problem.Definition().CanCollapse {
+// zeroProofs are proofs for one method on one matrix that w = 0 is optimal, by kappa. Lambda and the loss do
+// not matter. The capped hull of a larger kappa lies within that of a smaller one, so a yes holds for every
+// smaller kappa and a no for every larger one.
+type zeroProofs map[float64]bool
+
+// isOptimal reports whether w = 0 is proven optimal, which costs less than solving the problem.
+func (z zeroProofs) isOptimal(ctx context.Context, f *objective.Objective) (bool, error) {
+	if !f.Problem().Definition().CanCollapse {
 		return false, nil
 	}
 	kappa := f.Threshold().Kappa()
-	if zero, known := p.zero[kappa]; known {
-		return zero, nil
+	for known, yes := range z {
+		if yes && kappa <= known || !yes && kappa >= known {
+			return yes, nil
+		}
 	}
 	res, err := certified.IsZeroOptimal(ctx, f, certified.Options{})
 	if err != nil {
@@ -260,27 +323,20 @@ func (p *methodPath) zeroIsOptimal(ctx context.Context, problem method.Problem, 
 	if res.Cancelled {
 		return false, context.Cause(ctx)
 	}
-	p.zero[kappa] = res.Verdict == certified.ZeroIsOptimal
-	return p.zero[kappa], nil
+	z[kappa] = res.Verdict == certified.ZeroIsOptimal
+	return z[kappa], nil
 }
 
-// fitByAdam fits a problem without a certificate: ADAM from w = 0.
-func fitByAdam(ctx context.Context, x *matrix.Matrix, p method.Problem) (Fit, error) {
-	var fit Fit
-	var failed error
-	done := false
-	err := Paper{}.Fit(ctx, x, []method.Problem{p}, Watch{
-		Fitted:   func(_ int, f Fit, err error) { fit, failed, done = f, err, true },
-		Progress: func(int, float64) {},
-	})
-	switch {
-	case err != nil:
-		return Fit{}, err
-	case !done:
-		return Fit{}, context.Cause(ctx)
+// fitByAdam fits problems without a certificate: ADAM from w = 0.
+func fitByAdam(ctx context.Context, x *matrix.Matrix, problems []method.Problem, w Watch) error {
+	fitted := w.Fitted
+	w.Fitted = func(i int, f Fit, err error) {
+		if err == nil {
+			f.Solver = "adam"
+		}
+		fitted(i, f, err)
 	}
-	fit.Solver = "adam"
-	return fit, failed
+	return Paper{}.Fit(ctx, x, problems, w)
 }
 
 // finiteWeights reports whether all weights are finite, and whether some weight is not 0.

@@ -82,3 +82,26 @@ func (m *meter) advance(task int, share float64) {
 	m.last = now
 	m.report(m.now)
 }
+
+// shares adds up the progress of the equal parts of a task. It is safe for concurrent use.
+type shares struct {
+	mu     sync.Mutex
+	of     []float64
+	report func(share float64)
+}
+
+func newShares(n int, report func(share float64)) *shares {
+	return &shares{of: make([]float64, n), report: report}
+}
+
+// set sets the share of a part that is done, and reports the mean.
+func (s *shares) set(part int, share float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[part] = max(s.of[part], share)
+	var sum float64
+	for _, v := range s.of {
+		sum += v
+	}
+	s.report(sum / float64(len(s.of)))
+}

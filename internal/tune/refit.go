@@ -177,10 +177,10 @@ func (r *refit) fitTask(ctx context.Context, t *task, x *matrix.Matrix, toleranc
 	begin := time.Now()
 	logistic := convexLearner(method.Logistic, learn.Logistic)
 	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
-		f, err := logistic.start(x, fitOptions{tolerance: tolerance})(ctx, Setting{Lambda: lambda})
+		f, err := logistic.fitOne(ctx, x, Setting{Lambda: lambda}, fitOptions{tolerance: tolerance})
 		return f.W, err
 	}
-	fit, err := t.learner.start(x, fitOptions{anchor: anchor, tolerance: tolerance, gap: tolerance})(ctx, r.refitSetting(t))
+	fit, err := t.learner.fitOne(ctx, x, r.refitSetting(t), fitOptions{anchor: anchor, tolerance: tolerance, gap: tolerance})
 	if err != nil {
 		return Fit{}, err
 	}

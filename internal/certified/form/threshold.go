@@ -25,6 +25,39 @@ func (f *Form) Threshold(z, m []float64, order []int32) (t, edge float64, _ []in
 	}
 }
 
+// Slope returns the derivative of t for scores that change at the rates delta. t, edge and order are those of
+// Threshold. At a corner it is one of the subgradients.
+func (f *Form) Slope(z, m, delta []float64, t, edge float64, order []int32) float64 {
+	var total, mass float64
+	switch f.Kind {
+	case TopMean:
+		left := f.Kappa
+		for _, i := range order {
+			used := math.Min(left, m[i])
+			total += float64(used * delta[i])
+			mass += used
+			if left -= used; left <= 0 {
+				break
+			}
+		}
+	case HingeQuantile:
+		for i, v := range z {
+			if v > edge {
+				total += float64(m[i] * delta[i])
+				mass += m[i]
+			}
+		}
+	default:
+		for i, v := range z {
+			if u := 1 + float64(f.Beta*(v-t)); u > 0 {
+				total += float64(float64(m[i]*u) * delta[i])
+				mass += float64(m[i] * u)
+			}
+		}
+	}
+	return total / mass
+}
+
 // meanOfTop is the mean of the largest scores of total mass kappa.
 func (f *Form) meanOfTop(z, m []float64, order []int32) (t, edge float64, _ []int32) {
 	order = order[:0]

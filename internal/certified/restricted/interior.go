@@ -2,6 +2,7 @@ package restricted
 
 import (
 	"math"
+	"slices"
 
 	"toptau/internal/certified/form"
 	"toptau/internal/certified/linalg"
@@ -22,13 +23,18 @@ import (
 //	(theta, kap)                     sum m et + kap = kappa (t - s)               (quantile: s = t - 1/beta)
 //
 // with C lambda w = X+'p - S'q and sum p = kappa theta = sum q (quantile: sum p = sum q). S are the rows of
-// the population. The product of each pair is driven to m mu, so a row of weight m counts as m equal rows.
+// the population. The product of each pair is driven to c mu, where c is about the weight m; see interior.cp.
 //
 // The linear equations need not hold at the start. A Newton step removes their residuals together with the
 // error of the products.
 type interior struct {
 	iterate
-	count float64 // number of pairs, counted by mass: mu is the sum of the products over it
+	count float64 // number of pairs, counted by central weights: mu is the sum of the products over it
+
+	// Central weights of the rows: each product is driven to c mu. It is the row's weight, so that a row of weight
+	// m counts as m equal rows, but at most a few times the usual weight. Groups and heavy duplicates would
+	// otherwise own nearly all of mu, and single rows would start on the boundary.
+	cp, cs []float64
 
 	t, s, theta, kap float64
 	p, al, xi, sg    []float64
@@ -97,14 +103,35 @@ const (
 	worthAnother     = .006 // growth of the sum of the step lengths below which no further corrector is tried
 )
 
+// mostCentral is the largest central weight, in units of the median weight of the rows.
+const mostCentral = 100
+
+// capped returns the weights, none above most.
+func capped(weights []float64, most float64) []float64 {
+	out := make([]float64, len(weights))
+	for i, m := range weights {
+		out[i] = math.Min(m, most)
+	}
+	return out
+}
+
+// median returns the median of two lists together.
+func median(a, b []float64) float64 {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
 // newInterior returns the method for a problem. system solves its Newton systems in a row space; nil: in the
 // columns.
 func newInterior(p Problem, system *rowSystem) *interior {
 	n, m, d := p.Positives.N, p.Population.N, p.Positives.D
 	v := &interior{iterate: newIterate(p), inRows: system}
-	v.count = v.Mass + float64(2*linalg.Sum(p.Population.Weight)) + 1
+	most := mostCentral * median(p.Positives.Weight, p.Population.Weight)
+	v.cp, v.cs = capped(p.Positives.Weight, most), capped(p.Population.Weight, most)
+	v.count = linalg.Sum(v.cp) + float64(2*linalg.Sum(v.cs)) + 1
 	if !p.Squared {
-		v.count += v.Mass
+		v.count += linalg.Sum(v.cp)
 	}
 	v.rdw = make([]float64, d)
 	for _, a := range []*[]float64{&v.p, &v.al, &v.xi, &v.sg, &v.rp1, &v.rd1, &v.d1} {
@@ -274,11 +301,11 @@ func (v *interior) advance(mu float64) bool {
 	sigma := math.Min(1, math.Max(leastSigma, ratio*ratio*ratio))
 	target := float64(sigma * mu)
 	// Corrector: aims at target, less the second-order term of the affine direction.
-	for i, m := range v.Positives.Weight {
+	for i, m := range v.cp {
 		c.c1[i] = float64(target*m) - float64(affine.p[i]*affine.sg[i])
 		c.c2[i] = float64(target*m) - float64(affine.al[i]*affine.xi[i])
 	}
-	for j, m := range v.Population.Weight {
+	for j, m := range v.cs {
 		c.c3[j] = float64(target*m) - float64(affine.q[j]*affine.rh[j])
 		c.c4[j] = float64(target*m) - float64(affine.ga[j]*affine.et[j])
 	}
@@ -313,12 +340,12 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 				c[i] = correction((x[i]+float64(bd*dx[i]))*(y[i]+float64(bp*dy[i])), target*m[i])
 			}
 		}
-		aim(v.p, step.p, v.sg, step.sg, v.Positives.Weight, c.c1)
+		aim(v.p, step.p, v.sg, step.sg, v.cp, c.c1)
 		if !v.Squared {
-			aim(v.al, step.al, v.xi, step.xi, v.Positives.Weight, c.c2)
+			aim(v.al, step.al, v.xi, step.xi, v.cp, c.c2)
 		}
-		aim(v.q, step.q, v.rh, step.rh, v.Population.Weight, c.c3)
-		aim(v.ga, step.ga, v.et, step.et, v.Population.Weight, c.c4)
+		aim(v.q, step.q, v.rh, step.rh, v.cs, c.c3)
+		aim(v.ga, step.ga, v.et, step.et, v.cs, c.c4)
 		c.c5 = correction((v.theta+float64(bd*step.theta))*(v.kap+float64(bp*step.kap)), target)
 		v.solveDirection(c, false, corrector)
 		// A weight near 0 keeps the step, a weight of 1 adds the whole corrector. Take the one with the

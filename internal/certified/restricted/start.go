@@ -25,7 +25,7 @@ const (
 	mostBand = .9
 )
 
-// coldStart sets w = 0 and every pair to a product of exactly m mu. The scores zp, zs of some point, and its
+// coldStart sets w = 0 and every pair to a product of exactly mu times its central weight. The scores zp, zs of some point, and its
 // value upper on all rows, only give the scales.
 func (v *interior) coldStart(zp, zs []float64, upper float64) {
 	t, _, order := v.Threshold(zs, v.Population.Weight, v.order)
@@ -57,12 +57,12 @@ func (v *interior) coldStart(zp, zs []float64, upper float64) {
 	clear(v.w)
 	for i, m := range v.Positives.Weight {
 		v.p[i] = fraction * m
-		v.sg[i] = mu / fraction
+		v.sg[i] = mu * v.cp[i] / v.p[i]
 		if v.Squared {
 			v.al[i], v.xi[i] = 0, fraction/2
 		} else {
 			v.al[i] = m - v.p[i]
-			v.xi[i] = mu / (1 - fraction)
+			v.xi[i] = mu * v.cp[i] / v.al[i]
 		}
 	}
 	// The population: all q_j/m_j are equal.
@@ -71,8 +71,8 @@ func (v *interior) coldStart(zp, zs []float64, upper float64) {
 	for j, m := range v.Population.Weight {
 		v.q[j] = rate * m
 		v.ga[j] = m * (v.theta - rate)
-		v.et[j] = mu / (v.theta - rate)
-		v.rh[j] = mu / rate
+		v.et[j] = mu * v.cs[j] / v.ga[j]
+		v.rh[j] = mu * v.cs[j] / v.q[j]
 		used += float64(m * v.et[j])
 	}
 	// s and t follow from the equations of the slacks at w = 0.
@@ -100,21 +100,24 @@ func (v *interior) warmStart(w []float64, theta, gap float64) {
 	for i, m := range v.Positives.Weight {
 		margin := 1 + t - v.zp[i]
 		if v.Squared {
-			// Solve 2 xi sg = mu, xi - sg = margin. The smaller one is formed as a quotient: no cancellation.
-			hi := float64(.5 * (math.Abs(margin) + math.Sqrt(float64(margin*margin)+float64(2*mu))))
-			v.xi[i], v.sg[i] = hi, mu/float64(2*hi)
+			// Solve 2 m xi sg = c mu, xi - sg = margin. The smaller one is formed as a quotient: no cancellation.
+			own := mu * v.cp[i] / m
+			hi := float64(.5 * (math.Abs(margin) + math.Sqrt(float64(margin*margin)+float64(2*own))))
+			v.xi[i], v.sg[i] = hi, own/float64(2*hi)
 			if margin < 0 {
 				v.xi[i], v.sg[i] = v.sg[i], v.xi[i]
 			}
 			v.p[i], v.al[i] = 2*m*v.xi[i], 0
 			continue
 		}
-		v.xi[i], v.sg[i] = centred(margin, mu)
-		v.p[i], v.al[i] = mu*m/v.sg[i], mu*m/v.xi[i]
+		own := mu * v.cp[i]
+		v.xi[i], v.sg[i] = centred(margin, own/m)
+		v.p[i], v.al[i] = own/v.sg[i], own/v.xi[i]
 	}
 	for j, m := range v.Population.Weight {
-		v.et[j], v.rh[j] = centred(v.zs[j]-edge, mu/v.theta)
-		v.q[j], v.ga[j] = mu*m/v.rh[j], mu*m/v.et[j]
+		own := mu * v.cs[j]
+		v.et[j], v.rh[j] = centred(v.zs[j]-edge, own/m/v.theta)
+		v.q[j], v.ga[j] = own/v.rh[j], own/v.et[j]
 	}
 }
 

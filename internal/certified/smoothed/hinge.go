@@ -44,3 +44,30 @@ func (h Hinge) Reach() float64 {
 	}
 	return h.Width / 2
 }
+
+// Ends returns the ends of the pieces on which the slope is linear and not 0. The last piece has no upper end.
+func (h Hinge) Ends() []float64 {
+	if h.Square {
+		return []float64{0}
+	}
+	return []float64{-h.Width / 2, h.Width / 2}
+}
+
+// Pieces returns the slope on each piece.
+func (h Hinge) Pieces() []Piece {
+	if h.Square {
+		return []Piece{{0, 2}}
+	}
+	return []Piece{{.5, 1 / h.Width}, {1, 0}}
+}
+
+// value returns the sum of m c(z) over a cell on a piece.
+func (h Hinge) value(c *Cell, p Piece) float64 {
+	switch {
+	case h.Square:
+		return c.Square
+	case p.Slope == 0:
+		return c.Score
+	}
+	return float64(h.Width / 2 * c.Squares(p)) // c = width/2 c'^2
+}

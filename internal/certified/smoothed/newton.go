@@ -56,7 +56,7 @@ func (b *Sample) addCurvature(shift *linalg.Shift, scale float64, middle []float
 		set.Add(x, row.Weight)
 	}
 	diagonal := make([]float64, set.N)
-	linalg.Axpy(b.PerRow*scale, b.Curvature, diagonal)
+	linalg.Axpy(scale, b.Curvature, diagonal)
 	set.AddGram(diagonal, h, d)
 	border, g, total := make([]float64, d), make([]float64, d), linalg.Sum(diagonal)
 	set.AddTransposed(diagonal, 1, border)

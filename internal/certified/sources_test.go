@@ -1,0 +1,505 @@
+package certified
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"toptau/internal/certified/linalg"
+	"toptau/internal/matrix"
+	"toptau/method"
+	"toptau/threshold"
+)
+
+// shards is a source over several files, each with some of the rows. It asks each of them and merges the answers.
+type shards struct {
+	parts  []*packedFile
+	first  []int // number of the first row of each
+	shape  Shape
+	passes int
+}
+
+// newShards divides rows at random ends. One shard at least is empty.
+func newShards(t testing.TB, r *rand.Rand, d weightedRows, count int, population method.Population) *shards {
+	t.Helper()
+	ends := []int{len(d.x), len(d.x)}
+	for range count - 1 {
+		ends = append(ends, r.IntN(len(d.x)+1))
+	}
+	slices.Sort(ends)
+	s, first := &shards{shape: newPackedFile(t, d, population).shape}, 0
+	for _, end := range ends {
+		s.parts, s.first = append(s.parts, newPackedFile(t, d.slice(first, end), population)), append(s.first, first)
+		first = end
+	}
+	return s
+}
+
+// weightedRows is a data set with row weights.
+type weightedRows struct {
+	x [][]float64
+	y []bool
+	m []float64
+}
+
+func (d weightedRows) slice(first, end int) weightedRows {
+	return weightedRows{d.x[first:end], d.y[first:end], d.m[first:end]}
+}
+
+func (d weightedRows) matrix(t testing.TB) *matrix.Matrix {
+	t.Helper()
+	b := matrix.NewBuilder(matrix.Layout{{Kind: matrix.Dense, Cols: 4}}, matrix.Float64)
+	for i, x := range d.x {
+		b.Add(d.y[i], x, nil, nil, d.m[i], i)
+	}
+	x, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// randomRows returns rows with ties: features are whole numbers now and then, and rows repeat.
+func randomRows(r *rand.Rand, positives, negatives int, weighted bool) (d weightedRows) {
+	base := clouds(r.Uint64(), positives, negatives, 4, .7)
+	order := r.Perm(len(base.x))
+	for k, i := range order {
+		x := base.x[i]
+		if k%3 == 0 {
+			for j := range x {
+				x[j] = math.Round(2*x[j]) / 2
+			}
+		}
+		m := 1.0
+		if weighted {
+			m = []float64{.25, .5, 1, 3}[r.IntN(4)]
+		}
+		d.x, d.y, d.m = append(d.x, x), append(d.y, base.y[i]), append(d.m, m)
+	}
+	return d
+}
+
+func (s *shards) Shape() Shape { return s.shape }
+
+func (s *shards) Readings() (int, float64) { return s.passes, float64(s.passes) }
+
+func (s *shards) Means(ctx context.Context) (positives, population []float64, err error) {
+	s.passes++
+	positives, population = make([]float64, s.shape.Cols), make([]float64, s.shape.Cols)
+	for _, p := range s.parts {
+		a, b, err := p.Means(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m := p.shape.Positives.Mass; m > 0 {
+			linalg.Axpy(m/s.shape.Positives.Mass, a, positives)
+		}
+		if m := p.shape.Population.Mass; m > 0 {
+			linalg.Axpy(m/s.shape.Population.Mass, b, population)
+		}
+	}
+	return positives, population, nil
+}
+
+// Scan asks each shard, which numbers its rows from 0.
+func (s *shards) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
+	s.passes++
+	parts := make([][]Answer, len(queries))
+	for k, p := range s.parts {
+		inner := slices.Clone(queries)
+		for i := range inner {
+			inner[i].Positives.Held = s.within(k, queries[i].Positives.Held)
+			inner[i].Population.Held = s.within(k, queries[i].Population.Held)
+			for _, r := range []*Request{&inner[i].Positives, &inner[i].Population} {
+				r.Numbers = slices.Clone(r.Numbers)
+				for j := range r.Numbers {
+					r.Numbers[j] -= s.first[k]
+				}
+			}
+		}
+		answers, err := p.Scan(ctx, inner)
+		if err != nil {
+			return nil, err
+		}
+		for i, a := range answers {
+			for _, rows := range append(slices.Concat(a.Positives.Rows, a.Population.Rows), a.Positives.ByNumber, a.Population.ByNumber) {
+				for j := range rows {
+					rows[j].ID += s.first[k]
+				}
+			}
+			parts[i] = append(parts[i], a)
+		}
+	}
+	out := make([]Answer, len(queries))
+	for i := range queries {
+		out[i] = Merge(&queries[i], parts[i])
+	}
+	return out, nil
+}
+
+// within returns the rows of a set that belong to a shard, with the shard's numbers.
+func (s *shards) within(k int, held *Set) *Set {
+	out := NewSet(0)
+	for i := range s.parts[k].rows {
+		if held.Has(s.first[k] + i) {
+			out.Add(i)
+		}
+	}
+	return out
+}
+
+// packedFile is a source over a file, of which it keeps nothing but the place and the shape. It reads a block of rows
+// at a time, and single rows again when their features are wanted.
+type packedFile struct {
+	t          testing.TB
+	name       string
+	population method.Population
+	rows       int
+	shape      Shape
+	passes     int
+}
+
+const (
+	fileBlock = 100 // rows
+	fileCols  = 4
+	rowBytes  = 8 * (2 + fileCols) // label, weight, features
+)
+
+func newPackedFile(t testing.TB, d weightedRows, population method.Population) *packedFile {
+	t.Helper()
+	s := &packedFile{t: t, name: filepath.Join(t.TempDir(), "rows"), population: population, rows: len(d.x)}
+	file, err := os.Create(s.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(file)
+	var weights [2][]float64
+	for i, x := range d.x {
+		label := 0.0
+		if d.y[i] {
+			label = 1
+			weights[0] = append(weights[0], d.m[i])
+		}
+		if !d.y[i] || population == method.AllRows {
+			weights[1] = append(weights[1], d.m[i])
+		}
+		if err := binary.Write(w, binary.LittleEndian, append([]float64{label, d.m[i]}, x...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.shape = Shape{Cols: fileCols, Positives: threshold.NewPopulation(len(weights[0]), weights[0]),
+		Population: threshold.NewPopulation(len(weights[1]), weights[1])}
+	return s
+}
+
+func (s *packedFile) Shape() Shape { return s.shape }
+
+func (s *packedFile) Readings() (int, float64) { return s.passes, float64(s.passes) }
+
+// eachBlock reads the rows, a block at a time.
+func (s *packedFile) eachBlock(do func(first int, rows [][]float64)) error {
+	file, err := os.Open(s.name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	s.passes++
+	buffer := make([]byte, fileBlock*rowBytes)
+	for first := 0; ; first += fileBlock {
+		n, err := io.ReadFull(file, buffer)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil && err != io.ErrUnexpectedEOF {
+			return err
+		}
+		var rows [][]float64
+		for k := 0; k < n; k += rowBytes {
+			rows = append(rows, decodeRow(buffer[k:k+rowBytes]))
+		}
+		do(first, rows)
+	}
+}
+
+func decodeRow(b []byte) []float64 {
+	row := make([]float64, 2+fileCols)
+	for j := range row {
+		row[j] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*j:]))
+	}
+	return row
+}
+
+// readRow reads the features of one row of the file again.
+func (s *packedFile) readRow(i int, dst []float64) {
+	file, err := os.Open(s.name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer file.Close()
+	buffer := make([]byte, rowBytes)
+	if _, err := file.ReadAt(buffer, int64(i)*rowBytes); err != nil {
+		s.t.Fatal(err)
+	}
+	copy(dst, decodeRow(buffer)[2:])
+}
+
+func (s *packedFile) inPopulation(row []float64) bool {
+	return row[0] == 0 || s.population == method.AllRows
+}
+
+func (s *packedFile) Means(context.Context) (positives, population []float64, err error) {
+	positives, population = make([]float64, fileCols), make([]float64, fileCols)
+	err = s.eachBlock(func(_ int, rows [][]float64) {
+		for _, row := range rows {
+			if row[0] == 1 {
+				linalg.Axpy(row[1]/s.shape.Positives.Mass, row[2:], positives)
+			}
+			if s.inPopulation(row) {
+				linalg.Axpy(row[1]/s.shape.Population.Mass, row[2:], population)
+			}
+		}
+	})
+	return positives, population, err
+}
+
+// Scan answers for each block and merges the answers as it goes. Rows have their numbers in the file.
+func (s *packedFile) Scan(_ context.Context, queries []Query) ([]Answer, error) {
+	answers := make([]Answer, len(queries))
+	answer := func(q *Query, first int, rows [][]float64) Answer {
+		return Answer{s.answer(q.At.W, &q.Positives, first, rows, func(row []float64) bool { return row[0] == 1 }),
+			s.answer(q.At.W, &q.Population, first, rows, s.inPopulation)}
+	}
+	for k := range queries {
+		answers[k] = answer(&queries[k], 0, nil) // a file may be empty
+	}
+	err := s.eachBlock(func(first int, rows [][]float64) {
+		for k := range queries {
+			answers[k] = Merge(&queries[k], []Answer{answers[k], answer(&queries[k], first, rows)})
+		}
+	})
+	return answers, err
+}
+
+// answer answers for the rows of a class in a block.
+func (s *packedFile) answer(w []float64, r *Request, first int, rows [][]float64, in func(row []float64) bool) ClassAnswer {
+	c := classScores{weights: []float64{}, held: NewSet(len(rows))}
+	var ids []int
+	for k, row := range rows {
+		if in(row) {
+			if r.Held.Has(first + k) {
+				c.held.Add(len(ids))
+			}
+			ids = append(ids, first+k)
+			c.z, c.weights = append(c.z, linalg.Dot(row[2:], w)), append(c.weights, row[1])
+		}
+	}
+	row := func(i int) Row {
+		return Row{ID: ids[i], Score: c.z[i], Weight: c.weights[i], Features: func(dst []float64) { s.readRow(ids[i], dst) }}
+	}
+	a := c.answer(r, row, func(wanted []int32) []Sum {
+		sums := newSums(r, fileCols)
+		groups := groupFinder{newIntervalFinder(r.Groups), len(r.Groups)}
+		for i, z := range c.z {
+			g := groups.group(z)
+			if g < 0 || c.held.Has(i) || slices.Contains(wanted, int32(i)) || c.weights[i] == 0 {
+				continue
+			}
+			x, m := rows[ids[i]-first][2:], c.weights[i]
+			one := Sum{Rows: 1, Mass: m, Score: m * (z - r.Origin), Features: make([]float64, fileCols)}
+			linalg.Axpy(m, x, one.Features)
+			if r.Moments {
+				one.Moment = make([]float64, fileCols)
+				linalg.Axpy(m*(z-r.Origin), x, one.Moment)
+			}
+			sums[g].add(&one)
+		}
+		return sums
+	})
+	for i, id := range ids {
+		if slices.Contains(r.Numbers, id) {
+			a.ByNumber = append(a.ByNumber, row(i))
+		}
+	}
+	return a
+}
+
+// TestMergedAnswers compares the answers of shards, and of a file read in blocks, with those of all rows in memory:
+// the same rows and counts, and the same sums up to rounding; with ties, weights, held rows and empty shards.
+func TestMergedAnswers(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 7))
+	for trial := range 40 {
+		d := randomRows(r, 30+r.IntN(40), 200+r.IntN(300), trial%2 == 1)
+		for _, population := range []method.Population{method.Negatives, method.AllRows} {
+			whole := NewMemory(d.matrix(t), population)
+			var q Query
+			for q.At = newPoint(make([]float64, 4)); isZero(q.At.W); {
+				for j := range q.At.W {
+					q.At.W[j] = float64(r.IntN(5)-2) / 2
+				}
+			}
+			request := func(rows int) Request {
+				held := NewSet(rows)
+				for i := range rows {
+					if r.IntN(5) == 0 {
+						held.Add(i)
+					}
+				}
+				return Request{Cuts: []float64{-1, -.5, 0, .25, 1}, Groups: []float64{math.Inf(-1), -.5, 0, .5, math.Inf(1)},
+					Moments: true, Origin: .25, Held: held, Want: []Want{
+						{Low: -1, High: 2, Order: Highest, Limit: 5 + r.IntN(20)},
+						{Low: math.Inf(-1), High: -1.25, Order: Nearest, Centre: -1.5, Limit: 1 + r.IntN(20)}}}
+			}
+			q.Positives = request(whole.Shape().Positives.Rows)
+			q.Population = request(whole.Shape().Population.Rows)
+			want, err := whole.Scan(context.Background(), []Query{q})
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers := fileNumbers(d, population)
+			q.Positives.Held, q.Population.Held = translated(q.Positives.Held, numbers[0]), translated(q.Population.Held, numbers[1])
+			for name, source := range map[string]Source{"file": newPackedFile(t, d, population), "shards": newShards(t, r, d, 1+r.IntN(5), population)} {
+				got, err := source.Scan(context.Background(), []Query{q})
+				if err != nil {
+					t.Fatal(err)
+				}
+				// A population of all rows lists the positives first in memory, so ties have another order there.
+				compareAnswers(t, fmt.Sprintf("trial %d, %s", trial, name), got[0], want[0], &numbers, population == method.AllRows)
+			}
+		}
+	}
+}
+
+// fileNumbers returns the numbers in a file of the rows of both classes, in their order in memory.
+func fileNumbers(d weightedRows, population method.Population) (out [2][]int) {
+	for i, y := range d.y {
+		if y {
+			out[0] = append(out[0], i)
+		}
+	}
+	if population == method.AllRows {
+		out[1] = slices.Clone(out[0])
+	}
+	for i, y := range d.y {
+		if !y {
+			out[1] = append(out[1], i)
+		}
+	}
+	return out
+}
+
+// translated returns a set with other numbers.
+func translated(held *Set, numbers []int) *Set {
+	out := NewSet(0)
+	for i, number := range numbers {
+		if held.Has(i) {
+			out.Add(number)
+		}
+	}
+	return out
+}
+
+func compareAnswers(t *testing.T, name string, got, want Answer, numbers *[2][]int, otherTies bool) {
+	t.Helper()
+	near := func(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-12*(1+math.Abs(b)) }
+	nearAll := func(a, b []float64) bool {
+		return slices.EqualFunc(a, b, near)
+	}
+	for class, pair := range [][2]ClassAnswer{{got.Positives, want.Positives}, {got.Population, want.Population}} {
+		g, w := pair[0], pair[1]
+		if !slices.Equal(g.Count, w.Count) {
+			t.Errorf("%s: counts %v, want %v", name, g.Count, w.Count)
+		}
+		for k := range w.Bins {
+			a, b := g.Bins[k], w.Bins[k]
+			if a.Rows != b.Rows || a.Low != b.Low || a.High != b.High || !near(a.Mass, b.Mass) || !near(a.Score, b.Score) || !near(a.Square, b.Square) {
+				t.Errorf("%s: bin %d is %+v, want %+v", name, k, a, b)
+			}
+		}
+		if otherTies && class == 1 {
+			continue
+		}
+		for k := range w.Groups {
+			a, b := g.Groups[k], w.Groups[k]
+			if a.Rows != b.Rows || !near(a.Mass, b.Mass) || !near(a.Score, b.Score) || !nearAll(a.Features, b.Features) || !nearAll(a.Moment, b.Moment) {
+				t.Errorf("%s: group %d is %+v, want %+v", name, k, a, b)
+			}
+		}
+		for k := range w.Rows {
+			if len(g.Rows[k]) != len(w.Rows[k]) {
+				t.Errorf("%s: %d rows, want %d", name, len(g.Rows[k]), len(w.Rows[k]))
+				continue
+			}
+			for i, b := range w.Rows[k] {
+				a, id := g.Rows[k][i], numbers[class][b.ID]
+				if a.ID != id || a.Score != b.Score || a.Weight != b.Weight {
+					t.Errorf("%s: row %d of %d is %d with score %g, want %d with %g", name, i, k, a.ID, a.Score, id, b.Score)
+				}
+			}
+		}
+	}
+}
+
+// TestSources solves problems on shards and on a file through Scan alone, and compares with memory.
+func TestSources(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 7))
+	for _, weighted := range []bool{false, true} {
+		d := randomRows(r, 60, 700, weighted)
+		x := d.matrix(t)
+		for _, n := range everyMethod(1e-3) {
+			p := newProblem(t, n.name, n.h)
+			population := p.Definition().Population
+			o := bind(t, p, x)
+			whole, err := Solve(context.Background(), o, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, source := range map[string]Source{"shards": newShards(t, r, d, 3, population), "file": newPackedFile(t, d, population)} {
+				got, err := SolveSource(context.Background(), source, p, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !got.Converged || math.Abs(got.Objective-whole.Objective) > 2e-6*got.AtZero ||
+					got.LowerBound > whole.Objective*(1+1e-12) || got.Objective < whole.LowerBound*(1-1e-12) {
+					t.Errorf("%s, %s:\n  source %s\n  whole  %s", label(n), name, describe(got), describe(whole))
+				}
+				b, err := VerifySource(context.Background(), source, p, &got)
+				if err != nil {
+					t.Fatalf("%s, %s: %v", label(n), name, err)
+				}
+				if math.Abs(b.Lower-got.LowerBound) > 1e-10*got.AtZero || math.Abs(b.Upper-got.Objective) > 1e-6*got.AtZero || b.Lower > whole.Objective*(1+1e-12) {
+					t.Errorf("%s, %s: verified %+v, the solver's bounds are %.15g and %.15g", label(n), name, b, got.Objective, got.LowerBound)
+				}
+				if f := o.At(got.W, nil).F; f > got.Objective*(1+1e-12) || f < got.Objective-1e-6*got.AtZero {
+					t.Errorf("%s, %s: F = %.15g, the source's bound is %.15g", label(n), name, f, got.Objective)
+				}
+				t.Logf("%s, %s: %d passes, memory %d", label(n), name, got.Passes, whole.Passes)
+			}
+		}
+	}
+}
+
+// TestNonFiniteRows solves on a source with a row that is not finite: an error names it.
+func TestNonFiniteRows(t *testing.T) {
+	d := randomRows(rand.New(rand.NewPCG(3, 3)), 30, 200, false)
+	d.x[17] = []float64{1, math.Inf(1), 0, 0}
+	p := newProblem(t, "topmean-np", hyper(1e-3, "0.05", 0, 0, false))
+	if _, err := SolveSource(context.Background(), newPackedFile(t, d, method.Negatives), p, Options{}); err == nil {
+		t.Error("no error for an infinite feature")
+	} else {
+		t.Log(err)
+	}
+}
