@@ -152,7 +152,7 @@ func (p *pageRun) command(t *testing.T, python string, args []string) *exec.Cmd 
 		c := exec.Command("go", "build", "-o", filepath.Join(here, args[3]), filepath.Join(here, args[4]))
 		c.Dir = p.module
 		return c
-	case strings.HasPrefix(args[0], "./"):
+	case args[0] == "sh" || strings.HasPrefix(args[0], "./"):
 		return exec.Command(args[0], args[1:]...)
 	}
 	return command(t, args...)

@@ -170,8 +170,9 @@ func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptio
 		}
 	}
 	s.Progress.Clear()
+	err = w.end()
 	printRowWarnings(s, stream)
-	return w.end()
+	return err
 }
 
 // printRowWarnings prints the warnings of a stream on standard error.

@@ -78,3 +78,32 @@ func BenchmarkScores(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkBatchOfLeaves(b *testing.B) {
+	data := wideTable(10_000)
+	for i := range data.Label {
+		data.Label[i] = table.Class(i % 2)
+	}
+	m, _, err := Fit(data, named, nil, Options{Encode: EncodeLeaves, Trees: 50, Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := NewScorer(m, make([]float64, m.Cols()), 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	batch := NewBatch(s)
+	b.Run("rows", func(b *testing.B) {
+		for b.Loop() {
+			for row := range BatchRows {
+				s.Score(data, row)
+			}
+		}
+	})
+	b.Run("batch", func(b *testing.B) {
+		z := make([]float64, BatchRows)
+		for b.Loop() {
+			batch.Score(data, 0, z)
+		}
+	})
+}

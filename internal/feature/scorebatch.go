@@ -23,7 +23,7 @@ type Batch struct {
 	levels  [][]int32   // by input: the resolved value of each code
 	codes   [][]int32   // by input: the resolved rows
 	column  []float64   // an encoded column
-	rows    []float64   // the numbers of the inputs of trees, row by row
+	keys    []uint64    // of the inputs of trees, row by row
 	unknown []int       // by input, in the rows
 }
 
@@ -313,28 +313,33 @@ type batchTrees struct {
 	trees  []batchTree
 }
 
-type batchTree struct{ nodes []batchNode }
+// batchTree is a tree in preorder. terms has the term of each leaf at the place of its node.
+type batchTree struct {
+	nodes []batchNode
+	terms []float64
+}
 
-// batchNode is a node of a tree. A leaf leads to itself.
+// batchNode is a node of a tree. The next node is the following one if the key of the row's value is at most
+// that of the node, and jump further otherwise. A leaf has the key 0, below all keys of numbers, and jump -1, so
+// that a row stays there.
 type batchNode struct {
-	at          float64 // of a leaf: its term
-	left, right int32
-	input       int32 // position among the block's inputs
-	leaf        int32 // 1 for a leaf
+	key   uint64
+	input int32 // position among the block's inputs
+	jump  int32
 }
 
 func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
 	p := &batchTrees{inputs: block.Inputs, trees: make([]batchTree, len(block.Trees))}
 	for i := range block.Trees {
 		t, tree := &p.trees[i], &block.Trees[i]
-		t.nodes = make([]batchNode, len(tree.nodes))
+		t.nodes, t.terms = make([]batchNode, len(tree.nodes)), make([]float64, len(tree.nodes))
 		for k := range tree.nodes {
 			n := &tree.nodes[k]
 			if n.input < 0 {
-				t.nodes[k] = batchNode{at: float64(float64(float32(1)) * w[n.next]), left: int32(k), right: int32(k), leaf: 1}
+				t.nodes[k].jump, t.terms[k] = -1, float64(float64(float32(1))*w[n.next])
 				continue
 			}
-			t.nodes[k] = batchNode{at: n.at, left: int32(k + 1), right: n.next, input: int32(tree.Ask[k])}
+			t.nodes[k] = batchNode{key: orderKey(n.at), input: int32(tree.Ask[k]), jump: n.next - int32(k+1)}
 		}
 		w = w[tree.leaves:]
 	}
@@ -343,54 +348,48 @@ func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
 
 func (p *batchTrees) addTerms(b *Batch, z []float64) bool {
 	k := len(p.inputs)
-	b.rows = append(b.rows[:0], make([]float64, k*(len(z)+3))...)
+	if need := k * (BatchRows + 3); len(b.keys) < need {
+		b.keys = make([]uint64, need)
+	}
 	for i, input := range p.inputs {
 		for row, v := range b.numbers[input][:len(z)] {
-			b.rows[row*k+i] = v
+			b.keys[row*k+i] = orderKey(v)
 		}
 	}
+	for i := len(z) * k; i < (len(z)+3)*k; i++ {
+		b.keys[i] = 1 // four rows are followed even if there are fewer; any key above that of a leaf
+	}
 	for i := range p.trees {
-		p.trees[i].addTerms(b.rows, k, z)
+		p.trees[i].addTerms(b.keys, k, z)
 	}
 	return true
 }
 
-// addTerms follows four rows at a time, so that the processor need not wait for the node of one of them.
-func (t *batchTree) addTerms(rows []float64, k int, z []float64) {
+// addTerms follows four rows at a time without branches, so that the processor need not wait for the nodes of
+// one of them.
+func (t *batchTree) addTerms(keys []uint64, k int, z []float64) {
 	nodes := t.nodes
 	for row := 0; row < len(z); row += 4 {
-		x := rows[row*k:][:4*k]
+		x := keys[row*k:][:4*k]
 		x0, x1, x2, x3 := x[:k], x[k:2*k], x[2*k:3*k], x[3*k:]
 		var i0, i1, i2, i3 int32
 		for {
 			n0, n1, n2, n3 := &nodes[i0], &nodes[i1], &nodes[i2], &nodes[i3]
-			if n0.leaf&n1.leaf&n2.leaf&n3.leaf != 0 {
-				break
+			if n0.jump&n1.jump&n2.jump&n3.jump < 0 {
+				break // all are leaves
 			}
-			i0, i1, i2, i3 = n0.right, n1.right, n2.right, n3.right
-			if x0[n0.input] <= n0.at {
-				i0 = n0.left
-			}
-			if x1[n1.input] <= n1.at {
-				i1 = n1.left
-			}
-			if x2[n2.input] <= n2.at {
-				i2 = n2.left
-			}
-			if x3[n3.input] <= n3.at {
-				i3 = n3.left
-			}
+			_, right0 := bits.Sub64(n0.key, x0[n0.input], 0)
+			_, right1 := bits.Sub64(n1.key, x1[n1.input], 0)
+			_, right2 := bits.Sub64(n2.key, x2[n2.input], 0)
+			_, right3 := bits.Sub64(n3.key, x3[n3.input], 0)
+			i0 += 1 + n0.jump&-int32(right0)
+			i1 += 1 + n1.jump&-int32(right1)
+			i2 += 1 + n2.jump&-int32(right2)
+			i3 += 1 + n3.jump&-int32(right3)
 		}
-		z[row] += nodes[i0].at
-		if row+3 < len(z) {
-			z[row+1] += nodes[i1].at
-			z[row+2] += nodes[i2].at
-			z[row+3] += nodes[i3].at
-			continue
-		}
-		for lane, i := range []int32{i1, i2} {
-			if row+1+lane < len(z) {
-				z[row+1+lane] += nodes[i].at
+		for lane, i := range [4]int32{i0, i1, i2, i3} {
+			if row+lane < len(z) {
+				z[row+lane] += t.terms[i]
 			}
 		}
 	}

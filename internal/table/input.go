@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -83,19 +84,19 @@ const maxWindow = 128 << 20
 func newInput(file string, r io.Reader) (*input, error) {
 	in := &input{file: file, digest: sha256.New()}
 	raw := bufio.NewReaderSize(r, 64<<10)
-	head, err := raw.Peek(8)
+	head, err := peekMagic(raw)
 	if err != nil && err != io.EOF {
 		return nil, in.failure(err)
 	}
 	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+	case bytes.HasPrefix(head, []byte(gzipMagic)):
 		in.compression = "gzip"
 		z, err := gzip.NewReader(raw)
 		if err != nil {
 			return nil, in.failure(err)
 		}
 		in.reader = z
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case bytes.HasPrefix(head, []byte(zstdMagic)):
 		in.compression = "zstd"
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
 			zstd.WithDecoderMaxMemory(maxWindow))
@@ -135,26 +136,60 @@ func (in *input) readAhead() {
 // waits reports whether a read of a live source would wait for bytes to arrive.
 func (in *input) waits() bool { return in.live != nil && in.live.waits() }
 
+// foreign lists the first bytes of files that are not tables but often mistaken for them.
+var foreign = []struct{ magic, name string }{
+	{"PK\x03\x04", "a zip archive or a spreadsheet"},
+	{"\xfd7zXZ\x00", "a file packed with xz"},
+	{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
+	{"PAR1\x15", "a Parquet file"},
+	{"ARROW1\x00\x00", "an Arrow file"},
+	{"SQLite f", "an SQLite database"},
+	{"\x89HDF\r\n", "an HDF5 file"},
+	{"\x93NUMPY", "a NumPy file"},
+	{"%PDF-", "a PDF file"},
+	{"\x89PNG\r\n", "a PNG image"},
+	{"\xff\xfe", "UTF-16 text"},
+	{"\xfe\xff", "UTF-16 text"},
+}
+
+// peekMagic returns the first bytes of a source, at most eight. A stream may pause after a few bytes, so it waits
+// for more only while they may be a magic number or what follows one.
+func peekMagic(raw *bufio.Reader) (head []byte, err error) {
+	for n := 1; n <= 8; n++ {
+		if head, err = raw.Peek(n); err != nil {
+			return head, err
+		}
+		if !startsMagic(string(head)) {
+			break
+		}
+	}
+	return raw.Peek(min(8, raw.Buffered()))
+}
+
+// startsMagic reports whether head is the start of a magic number, or starts with one.
+func startsMagic(head string) bool {
+	starts := func(magic string) bool { return strings.HasPrefix(magic, head) || strings.HasPrefix(head, magic) }
+	for _, f := range foreign {
+		if starts(f.magic) {
+			return true
+		}
+	}
+	return starts(gzipMagic) || starts(zstdMagic) || starts("BZh")
+}
+
+// gzipMagic and zstdMagic begin compressed data.
+const (
+	gzipMagic = "\x1f\x8b"
+	zstdMagic = "\x28\xb5\x2f\xfd"
+)
+
 // foreignFormat returns a description of a file that is not a table but often mistaken for one, "" for
 // others.
 func foreignFormat(head []byte) string {
 	if len(head) == 8 && string(head[:3]) == "BZh" && string(head[4:]) == "1AY&" {
 		return "a file packed with bzip2"
 	}
-	for _, f := range []struct{ magic, name string }{
-		{"PK\x03\x04", "a zip archive or a spreadsheet"},
-		{"\xfd7zXZ\x00", "a file packed with xz"},
-		{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
-		{"PAR1\x15", "a Parquet file"},
-		{"ARROW1\x00\x00", "an Arrow file"},
-		{"SQLite f", "an SQLite database"},
-		{"\x89HDF\r\n", "an HDF5 file"},
-		{"\x93NUMPY", "a NumPy file"},
-		{"%PDF-", "a PDF file"},
-		{"\x89PNG\r\n", "a PNG image"},
-		{"\xff\xfe", "UTF-16 text"},
-		{"\xfe\xff", "UTF-16 text"},
-	} {
+	for _, f := range foreign {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
 			return f.name
 		}

@@ -189,7 +189,7 @@ func (r *Reader) refusal(param string) error {
 const defaultChunk = 1000
 
 // Next returns at least one and at most maxRows further rows (by default 1,000), valid until the following
-// call. With Options.Live it does not wait for more rows if it has some. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
+// call. With Options.Live it does not wait for more rows if it has some, and returns those before an error. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
 // only the whole file shows, such as a class without rows, takes the place of io.EOF.
 func (r *Reader) Next(maxRows int) (*Table, error) {
 	if maxRows <= 0 {
@@ -198,7 +198,9 @@ func (r *Reader) Next(maxRows int) (*Table, error) {
 	for r.ended == nil {
 		r.table.reset()
 		r.ended = r.appendRows(&r.table, maxRows)
-		if r.labels.bad || r.ended != nil && r.ended != io.EOF {
+		if r.options.Live && r.ended != nil {
+			r.table.truncate(len(r.table.Line)) // rows before an error count, for a stream
+		} else if r.labels.bad || r.ended != nil && r.ended != io.EOF {
 			continue // bad labels are counted to the end, for the message
 		}
 		if n := r.table.Rows(); n+len(r.table.Bad) > 0 {
