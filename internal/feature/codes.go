@@ -83,7 +83,8 @@ func (f *fitter) codes(k int, positive []bool) (CategoryCodes, []float64) {
 		}
 		return codeMissing
 	}
-	prior := positiveShare(positive, f.weights)
+	weights := unitWeights(f.weights) // so that priorRows are rows
+	prior := positiveShare(positive, weights)
 	type tally struct {
 		mass, positive float64
 		rows           int
@@ -93,7 +94,7 @@ func (f *fitter) codes(k int, positive []bool) (CategoryCodes, []float64) {
 		return (s.positive + float64(priorRows*prior)) / (s.mass + priorRows)
 	}
 	add := func(s *tally, i int) {
-		w := weightAt(f.weights, i)
+		w := weightAt(weights, i)
 		s.rows++
 		s.mass += w
 		if positive[i] {
