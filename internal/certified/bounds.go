@@ -32,9 +32,17 @@ func (b *bounds) setDual(d heldDual) {
 	b.dual = d
 }
 
+// valueRounding is the relative rounding error of F. A point must beat w = 0 by more: where w = 0 is optimal, all
+// points near it are as good up to rounding.
+const valueRounding = 1e-14
+
 // accept keeps a point if it is the best so far.
 func (b *bounds) accept(e evaluation) {
-	if e.f < b.upper {
+	upper := b.upper
+	if isZero(b.best.at.W) {
+		upper -= float64(valueRounding * upper)
+	}
+	if e.f < upper {
 		b.upper, b.best = e.f, e
 	}
 }

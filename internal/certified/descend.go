@@ -144,7 +144,7 @@ func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, err
 		return nil, err
 	}
 	// The threshold, then the loss, whose corner depends on it, and rows near both corners. Rows that share a
-	// score with many others have a sample of their own, or they would leave no room for the others.
+	// score with many others have a sample of their own, or they would crowd out the others.
 	request := e.pieces(e.Hinge, level)
 	request.Moments = true
 	band := Want{Low: level - width, High: level + width, Order: Spread, Limit: curvatureRows}
@@ -184,7 +184,7 @@ func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, err
 	return e, nil
 }
 
-// tiesIn returns scores in the interval of a Want that so many rows share that they would fill a sample.
+// tiesIn returns the scores in the interval of a Want that very many rows share: they would fill a sample.
 func (s *solver) tiesIn(e *smoothedPoint, want *Want) (ties []float64, err error) {
 	if s.shape.Population.Rows < curvatureRows {
 		return nil, nil
@@ -384,7 +384,7 @@ func (s *solver) stepSmoothed(now *smoothedPoint, width *float64, narrower float
 	best := now
 	low, high := 0.0, 1.0
 	for range mostShortenings {
-		alpha := low + (high-low)*shortening
+		alpha := low + float64((high-low)*shortening)
 		next, err := s.evaluateSmoothed(pointBetween(now.evaluation.at, full, alpha), *width)
 		if err != nil {
 			return nil, err

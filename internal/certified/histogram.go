@@ -7,7 +7,7 @@ import (
 	"toptau/internal/certified/form"
 )
 
-// histogram is what is known about the scores of one class at a point: bins with rows, in ascending order.
+// histogram has sums over the scores of one class at a point: bins with rows, in ascending order.
 // Their intervals [Low, High] do not overlap.
 //
 // It bounds every threshold and loss from both sides, because each term is convex in the score. Let a bin have
@@ -161,7 +161,7 @@ func (h histogram) meanOfTop(kappa float64) cut {
 // hingeQuantile bounds t = s + 1/beta, where the sum of max(0, z - s) is kappa/beta. The sum falls with s, so
 // its lower bound has the lower root.
 func (h histogram) hingeQuantile(f *form.Form) cut {
-	volume := f.Kappa * f.Band()
+	volume := float64(f.Kappa * f.Band())
 	var mass, score float64 // of the bins above
 	for k := len(h) - 1; k >= 0; k-- {
 		b := &h[k]
@@ -202,7 +202,7 @@ const rootHalvings = 100
 // squaredQuantile bounds t, where the sum of max(0, 1 + beta (z - t))^2 is kappa. With the lower edge v = t -
 // 1/beta the sum is beta^2 times that of max(0, z - v)^2.
 func (h histogram) squaredQuantile(f *form.Form) cut {
-	volume := f.Kappa * f.Band() * f.Band()
+	volume := float64(f.Kappa * f.Band() * f.Band())
 	// Sums over the bins from k on.
 	n := len(h)
 	mass, score, square := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
@@ -235,7 +235,7 @@ func (h histogram) squaredQuantile(f *form.Form) cut {
 		lo := h[0].Low - math.Sqrt(volume/mass[0])
 		hi := h[n-1].High
 		for range rootHalvings {
-			middle := lo + (hi-lo)/2
+			middle := lo + float64((hi-lo)/2)
 			if middle <= lo || middle >= hi {
 				break
 			}

@@ -288,16 +288,16 @@ func (s *solver) bestOnRay(e *evaluation) float64 {
 	// Golden section between the neighbours.
 	const golden = .6180339887498949
 	lo, hi := best-step, best+step
-	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
 	fa, fb := at(a), at(b)
 	for range rayNarrowings {
 		if fa <= fb {
 			hi, b, fb = b, a, fa
-			a = hi - golden*(hi-lo)
+			a = hi - float64(golden*(hi-lo))
 			fa = at(a)
 		} else {
 			lo, a, fa = a, b, fb
-			b = lo + golden*(hi-lo)
+			b = lo + float64(golden*(hi-lo))
 			fb = at(b)
 		}
 	}

@@ -133,7 +133,7 @@ type Row struct {
 // Set is a set of row numbers.
 type Set struct{ bits []uint64 }
 
-// NewSet returns an empty set with room for numbers below n. It grows as needed.
+// NewSet returns an empty set with space for numbers below n. It grows as needed.
 func NewSet(n int) *Set { return &Set{bits: make([]uint64, (n+63)/64)} }
 
 // Has reports whether id is in the set. A nil set is empty.

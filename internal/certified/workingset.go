@@ -218,7 +218,7 @@ func withTies(ends, ties []float64) []float64 {
 	return ascending(ends)
 }
 
-// heavyTies returns scores that so many rows share that they cannot be held, in ascending order. They are
+// heavyTies returns scores that more rows share than one scan may add, in ascending order. They are
 // likely to be equal rows, and become a group each.
 func (s *solver) heavyTies(e *evaluation, population bool) (ties []float64, err error) {
 	if err := s.divide(e, population, everything, s.limits.held); err != nil {

@@ -85,20 +85,6 @@ func For(n int, work float64, do func(i int)) {
 	parallel.For(n, do)
 }
 
-// sumBlock is the number of terms per block of SumInBlocks. Changing it changes results in the last bits.
-const sumBlock = 1 << 15
-
-// SumInBlocks adds n terms in blocks. Each block is summed on its own, then the blocks are added in order.
-func SumInBlocks(n int, term func(i int) float64) float64 {
-	return SumsOfBlocks(n, sumBlock, 4, func(first, end int) [3]float64 {
-		var s float64
-		for i := first; i < end; i++ {
-			s += term(i)
-		}
-		return [3]float64{s}
-	})[0]
-}
-
 // SumsOfBlocks splits [0, n) into blocks of a size, and adds the three sums that sum returns for each, in the
 // order of the blocks. work is the number of multiplications per index, about.
 func SumsOfBlocks(n, size int, work float64, sum func(first, end int) [3]float64) (total [3]float64) {

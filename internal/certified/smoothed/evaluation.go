@@ -134,7 +134,7 @@ func (e *Evaluation) RefineLevel(s float64, cells []Cell) (better float64, good 
 	}
 	if e.Form.Kind == form.TopMean {
 		// The mass must not be less than kappa, or a would leave its caps.
-		excess := slope - e.Form.Kappa*(1+levelExcess)
+		excess := slope - float64(e.Form.Kappa*(1+levelExcess))
 		if excess >= 0 && excess <= float64(10*levelExcess*e.Form.Kappa) || !(curvature > 0) {
 			return s, slope >= e.Form.Kappa
 		}

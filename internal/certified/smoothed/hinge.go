@@ -28,22 +28,8 @@ func (h Hinge) At(x float64) (value, slope, curvature float64) {
 	return float64(float64(h.Width/2*slope) * slope), slope, 1 / h.Width
 }
 
-// Value returns c.
-func (h Hinge) Value(x float64) float64 { v, _, _ := h.At(x); return v }
-
-// Slope returns c'.
-func (h Hinge) Slope(x float64) float64 { _, v, _ := h.At(x); return v }
-
 // Curvature returns c".
 func (h Hinge) Curvature(x float64) float64 { _, _, v := h.At(x); return v }
-
-// Reach returns how far below 0 the slope is positive.
-func (h Hinge) Reach() float64 {
-	if h.Square {
-		return 0
-	}
-	return h.Width / 2
-}
 
 // Ends returns the ends of the pieces on which the slope is linear and not 0. The last piece has no upper end.
 func (h Hinge) Ends() []float64 {
