@@ -9,10 +9,11 @@
 // the solution overlooked, and repeats until the bounds meet. With millions of rows it first descends on a
 // smoothed problem (package smoothed), which needs no rows one by one.
 //
-// The files, from the outside in: certified.go (results and proofs), batch.go (several problems),
-// zero.go (is w = 0 optimal), solve.go (the outer loop) with begin.go, evaluate.go, bounds.go,
-// workingset.go, descend.go and shorten.go, and the data: source.go (the interface), memory.go, smoothing.go,
-// groups.go and line.go (a matrix in memory), reader.go.
+// The files, from the outside in: certified.go (results and proofs), batch.go (several problems), zero.go (is w
+// = 0 optimal), solve.go (the outer loop) with begin.go, evaluate.go, line.go, bounds.go, workingset.go, descend.go
+// and shorten.go, and the data: source.go (the questions), histogram.go (what their answers prove), merge.go (parts
+// of a source), verify.go (a result checked through its source), and a matrix in memory: memory.go, scores.go,
+// bins.go, members.go, reader.go.
 package certified
 
 import (
