@@ -164,11 +164,11 @@ func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, err
 	e.SetLevel(level, cells)
 	e.population, e.a = e.linear(e.Hinge, cells, request.Groups, level, 1/e.U, 1)
 	corner := 1 + e.Top
-	request = Request{Origin: corner, Moments: true}
+	request = Request{Cuts: []float64{math.Inf(-1)}, Inside: true, Origin: corner, Moments: true}
 	for k := range e.Loss.Ends() {
 		request.Cuts = append(request.Cuts, corner-e.Loss.Ends()[len(e.Loss.Ends())-1-k])
 	}
-	request.Groups = append([]float64{math.Inf(-1)}, request.Cuts...)
+	request.Groups = request.Cuts
 	near := Want{Low: corner - width, High: corner + width, Order: Spread, Limit: curvatureRows}
 	if e.Loss.Square {
 		near.Low = math.Inf(-1)
@@ -214,7 +214,7 @@ func only(all Want, ties []float64) (list []Want) {
 func (s *solver) level(e *smoothedPoint) (float64, error) {
 	at := e.evaluation.at
 	zone := Bin{Low: e.edge - e.Hinge.Width, High: e.edge + e.Hinge.Width}
-	request := Request{Sums: true}
+	request := Request{Inside: true}
 	if zone.Low < zone.High {
 		request.Cuts = zone.cutsInside(levelCuts)
 	}
@@ -224,6 +224,7 @@ func (s *solver) level(e *smoothedPoint) (float64, error) {
 			request.Cuts = append(request.Cuts, b.Low)
 		}
 	}
+	request.Cuts = append(request.Cuts, math.Inf(1)) // rows below do not matter
 	answers, err := s.ask(Query{At: at, Population: request})
 	if err != nil {
 		return 0, err
@@ -249,21 +250,22 @@ func (s *solver) level(e *smoothedPoint) (float64, error) {
 }
 
 // pieces asks for sums over the pieces of a hinge at a level.
-func (e *smoothedPoint) pieces(h smoothed.Hinge, level float64) (r Request) {
-	r.Origin = level
+func (e *smoothedPoint) pieces(h smoothed.Hinge, level float64) Request {
+	r := Request{Inside: true, Origin: level}
 	for _, end := range h.Ends() {
 		r.Cuts = append(r.Cuts, level+end)
 	}
-	r.Groups = append(slices.Clone(r.Cuts), math.Inf(1))
+	r.Cuts = append(r.Cuts, math.Inf(1))
+	r.Groups = r.Cuts
 	return r
 }
 
 // cellsOf returns the cells of an answer about pieces, in ascending order of z: the scores less the origin, or
 // with sign -1 the origin less the scores.
 func cellsOf(a *ClassAnswer, sign float64) []smoothed.Cell {
-	bins := a.Bins[1:]
+	bins := a.Bins[1 : len(a.Bins)-1]
 	if sign < 0 {
-		bins = slices.Clone(a.Bins[:len(a.Bins)-1])
+		bins = slices.Clone(bins)
 		slices.Reverse(bins)
 	}
 	cells := make([]smoothed.Cell, len(bins))

@@ -144,16 +144,17 @@ func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
 }
 
 // expectedCuts returns cuts where the edge of a point is expected: between the edge on the rows held, which is
-// never above the true one, and the highest of their scores, and as far below. It returns nil if too few rows
-// are held for an edge.
+// never above the true one, and the highest of their scores, and as far below. If too few rows are held for an edge,
+// the last point's is the guess; nil: there was none.
 func (s *solver) expectedCuts(w []float64) []float64 {
 	edge := s.safeEdge(w)
-	if math.IsInf(edge, -1) {
-		return nil
-	}
 	top := edge
-	for _, z := range s.scratch {
-		top = math.Max(top, z)
+	if math.IsInf(edge, -1) {
+		edge, top = s.lastEdge, s.lastTop // a guess: the last point's
+	} else {
+		for _, z := range s.scratch {
+			top = math.Max(top, z)
+		}
 	}
 	if !(top > edge) {
 		return nil
@@ -171,6 +172,7 @@ func (s *solver) bound(e *evaluation) {
 	c := e.pop.threshold(&s.form)
 	e.t, e.tLow, e.edge, e.popBin = c.high, c.low, c.edge, c.corner
 	e.above = e.pop.rowsFrom(e.edge)
+	s.lastEdge, s.lastTop = e.edge, e.pop[len(e.pop)-1].High
 	var low, high float64
 	if e.posBin = -1; s.allPositivesHeld() {
 		z := make([]float64, s.pos.N)

@@ -64,6 +64,8 @@ type solver struct {
 	norm     NormProof   // for lambda = 0: how short the best point is
 	lastGap  float64     // difference of the bounds at the last scan
 	scratch  []float64   // scores of the rows held
+
+	lastEdge, lastTop float64 // of the last evaluation: the edge, and the highest score
 }
 
 const (
