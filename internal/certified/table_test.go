@@ -215,10 +215,11 @@ const pageHead = `# The certified solver, measured
 
 How many passes over the data, and how much time, the certified solver needs for a proven optimum.
 
-* On nine public sets it reaches a gap of 1e-6 in all 243 problems, with 8.3 passes on average and 14 at most.
-* A problem takes 0.4 processor seconds in the median, and 22 in the slowest case (494,021 rows).
+* On nine public sets it reaches a gap of 1e-6 in all 243 problems, with 7.5 passes on average and 15 at most.
+* A problem takes 0.3 processor seconds in the median, and 8 in the slowest case (494,021 rows).
 * Next to 1,000 steps of ADAM it makes at least 100 times fewer passes to the same objective, and its result has a bound.
   ADAM needs less processor time on 8 of 21 problems, all of them with runs of under two thirds of a second.
+* Two million rows with very many of them on top are solved in at most 5 seconds on two cores, holding at most 30,000 rows.
 * Five million rows reach a relative gap of 1e-4 in 4 or 5 passes and under 3 processor seconds.
 
 Run "go test -run TestTable -table all -timeout 1h ./internal/certified" with TOPTAU_DATA set to write this page again.

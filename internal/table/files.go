@@ -17,9 +17,8 @@ import (
 // decides the format, the columns and their kinds, and the others must fit it. Columns are matched as for a
 // model (see the package documentation). As an io.Reader it has the bytes of the files, one after the other.
 type Files struct {
-	paths  []string
-	reader io.Reader // for Read
-	open   *os.File
+	paths []string
+	open  *os.File
 }
 
 // OpenFiles returns the files of some paths in their order. A directory stands for the files in it, without
