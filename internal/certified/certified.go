@@ -97,7 +97,7 @@ func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, 
 	}
 	source := newMemory(o.Matrix(), read, o.Problem().Definition().Population)
 	s := newSolver(ctx, source, f, opt)
-	first, visits := startFromSample(ctx, o)
+	first, visits := startFromSample(ctx, o, &f, source.Shape())
 	s.start = first
 	source.visits += visits
 	r, err := s.run()
@@ -113,8 +113,9 @@ func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, 
 	return r, nil
 }
 
-// SolveSource is Solve for data behind a source. Both bounds are exact: the source evaluates F on all rows,
-// and D is evaluated on the rows and groups that its multipliers touch.
+// SolveSource is Solve for data behind a source. F is the upper end of what the source's sums prove, and D is
+// evaluated on the rows and groups that its multipliers touch. A solution on a sample of the rows is a good
+// Options.Start.
 func SolveSource(ctx context.Context, source Source, p method.Problem, opt Options) (Result, error) {
 	bound, err := p.Rule().Bind(source.Shape().Population)
 	if err != nil {
@@ -124,7 +125,16 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := newSolver(ctx, source, f, opt).run()
+	s := newSolver(ctx, source, f, opt)
+	switch shape := source.Shape(); {
+	case opt.Start != nil:
+		s.start = &start{at: newPoint(opt.Start)}
+	case worthSmoothing(&f, shape):
+		if err := s.startWide(); err != nil && !isCancelled(err) {
+			return Result{}, err
+		}
+	}
+	r, err := s.run()
 	if err != nil {
 		return Result{}, err
 	}

@@ -2,6 +2,7 @@ package certified
 
 import (
 	"context"
+	"math"
 
 	"toptau/internal/certified/form"
 	"toptau/internal/matrix"
@@ -30,8 +31,8 @@ const (
 )
 
 // startFromSample returns a start from a sample, or nil if the sample did not help or the problem is too
-// small for one. visits is the number of rows read.
-func startFromSample(ctx context.Context, o *objective.Objective) (from *start, visits float64) {
+// small for one. visits is the number of rows read. The form and the shape are those of all rows.
+func startFromSample(ctx context.Context, o *objective.Objective, whole *form.Form, shape Shape) (from *start, visits float64) {
 	x := o.Matrix()
 	if x.Rows() <= sampleAbove {
 		return nil, visits
@@ -52,8 +53,11 @@ func startFromSample(ctx context.Context, o *objective.Objective) (from *start, 
 	}
 	source := NewMemory(small, p.Definition().Population)
 	s := newSolver(ctx, source, f, Options{Gap: sampleGap, MaxPasses: samplePasses})
-	if worthSmoothing(o) {
-		if err := s.solveSmoothed(); err != nil {
+	if worthSmoothing(whole, shape) {
+		if err := s.startWide(); err != nil {
+			return nil, source.visits
+		}
+		if s.last, err = s.descend(*s.start); err != nil {
 			return nil, source.visits
 		}
 		if s.last.width > 0 {
@@ -61,36 +65,40 @@ func startFromSample(ctx context.Context, o *objective.Objective) (from *start, 
 			return &start{at: newPoint(s.last.at.W), width: s.last.width, shift: s.last.shift}, source.visits
 		}
 	}
+	s.start = nil
 	if err := s.solve(); err != nil || isZero(s.best.at.W) {
 		return nil, source.visits
 	}
 	return &start{at: newPoint(s.best.at.W)}, source.visits
 }
 
-// worthSmoothing reports whether the problem is large, and has enough rows on top and positives for its
-// columns.
-func worthSmoothing(o *objective.Objective) bool {
-	x := o.Matrix()
-	wanted := smoothRows * float64(x.Cols())
-	if f, err := form.Of(o.Problem()); err != nil || f.Kind == form.TopMean && o.Threshold().Kappa() < smoothTop {
-		return false
-	}
-	return x.Rows() > sampleAbove && o.Threshold().Kappa() >= wanted && float64(x.Positives.Rows()) >= wanted
+// worthSmoothing reports whether a problem is large, and has enough rows on top and positives for its columns.
+func worthSmoothing(f *form.Form, shape Shape) bool {
+	return manyOnTop(f, shape) && float64(shape.Positives.Rows) >= smoothRows*float64(shape.Cols)
 }
 
-// solveSmoothed starts on the ray through the difference of the means and solves the smoothed problem alone.
-func (s *solver) solveSmoothed() error {
+// manyOnTop reports whether a problem is large and has many rows on top.
+func manyOnTop(f *form.Form, shape Shape) bool {
+	least := smoothRows * float64(shape.Cols)
+	if f.Kind == form.TopMean {
+		least = math.Max(least, smoothTop)
+	}
+	return shape.Positives.Rows+shape.Population.Rows > sampleAbove && f.Kappa >= least
+}
+
+// startWide makes a descent on the smoothed problem the start: from the best point on the ray through the difference
+// of the means, or from w = 0, with wide hinges.
+func (s *solver) startWide() error {
 	s.startAtZero()
 	e, err := s.startOnRay()
 	if err != nil {
 		return err
 	}
-	first := start{at: e.at, width: firstWidth * s.atZero, shift: s.pos.Shift}
+	s.start = &start{at: e.at, width: firstWidth * s.atZero, shift: s.pos.Shift}
 	if e.f >= s.atZero {
-		first.at = s.zero
+		s.start.at = s.zero
 	}
-	s.last, err = s.descend(first)
-	return err
+	return nil
 }
 
 // every returns every stride-th row of a class, or more of a small class.

@@ -190,7 +190,7 @@ func solveOnly(t *testing.T, o *objective.Objective) (Result, time.Duration) {
 	defer cancel()
 	began := processor()
 	s := newSolver(ctx, NewMemory(o.Matrix(), o.Problem().Definition().Population), f, Options{})
-	s.start, _ = startFromSample(ctx, o)
+	s.start, _ = startFromSample(ctx, o, &f, s.source.Shape())
 	if err := s.solve(); err != nil && !isCancelled(err) {
 		t.Fatal(err)
 	}

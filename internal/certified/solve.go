@@ -13,6 +13,7 @@ type Options struct {
 	MaxPasses  int            // passes over the population after which to stop; 0: no limit
 	MaxSystems int            // Newton systems after which to stop, at the end of a round; 0: no limit
 	Progress   func(Progress) // called after every round; nil: not
+	Start      []float64      // SolveSource: a direction to start in; nil: the difference of the class means
 }
 
 // Progress is the state of a solve.

@@ -168,7 +168,8 @@ type packedFile struct {
 }
 
 const (
-	fileBlock = 100 // rows
+	fileBlock = 100 // rows; large files have larger blocks
+	largeFile = 20_000
 	fileCols  = 4
 	rowBytes  = 8 * (2 + fileCols) // label, weight, features
 )
@@ -218,8 +219,12 @@ func (s *packedFile) eachBlock(do func(first int, rows [][]float64)) error {
 	}
 	defer file.Close()
 	s.passes++
-	buffer := make([]byte, fileBlock*rowBytes)
-	for first := 0; ; first += fileBlock {
+	block := fileBlock
+	if s.rows > largeFile {
+		block = largeFile
+	}
+	buffer := make([]byte, block*rowBytes)
+	for first := 0; ; first += block {
 		n, err := io.ReadFull(file, buffer)
 		if err == io.EOF {
 			return nil
@@ -488,6 +493,37 @@ func TestSources(t *testing.T) {
 				}
 				t.Logf("%s, %s: %d passes, memory %d", label(n), name, got.Passes, whole.Passes)
 			}
+		}
+	}
+}
+
+// TestLargeSource solves problems with very many rows on top on a file, through the smoothed problem. It compares with
+// memory, and starts from a sample's solution too.
+func TestLargeSource(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	d := randomRows(rand.New(rand.NewPCG(35, 7)), 30_000, 210_000, false)
+	x, sample := d.matrix(t), d.slice(0, 24_000).matrix(t)
+	for _, n := range []named{{"topmean-np", hyper(1e-3, "0.05", 0, 0, false)}, {"patmat-np", hyper(1e-3, "0.01", 1, 0, false)}} {
+		p := newProblem(t, n.name, n.h)
+		whole, err := Solve(context.Background(), bind(t, p, x), Options{Gap: 1e-4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, err := Solve(context.Background(), bind(t, p, sample), Options{Gap: 1e-2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, from := range map[string][]float64{"means": nil, "sample": small.W} {
+			got, err := SolveSource(context.Background(), newPackedFile(t, d, method.Negatives), p, Options{Gap: 1e-4, Start: from, MaxPasses: 200})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.Converged || got.LowerBound > whole.Objective || got.Objective < whole.LowerBound {
+				t.Errorf("%s from %s:\n  file  %s\n  whole %s", label(n), name, describe(got), describe(whole))
+			}
+			t.Logf("%s from %s: %d passes, memory %d", label(n), name, got.Passes, whole.Passes)
 		}
 	}
 }

@@ -203,18 +203,9 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Opti
 	s := newSolver(ctx, source, f, opt)
 	s.precise = true // the verdict may hang on the last digits
 	s.enough = func() bool { return s.upper < 1-hullMargin || 1-s.lower <= hullMargin }
-	// With very many rows on top it starts on the smoothed problem, as a training problem does.
-	if memory.x.Rows() > sampleAbove && f.Kappa >= math.Max(smoothTop, smoothRows*float64(len(mean))) {
-		s.startAtZero()
-		e, err := s.startOnRay()
-		switch {
-		case err != nil && !isCancelled(err):
+	if manyOnTop(&f, source.Shape()) { // as a training problem does
+		if err := s.startWide(); err != nil && !isCancelled(err) {
 			return z, err
-		case err == nil:
-			s.start = &start{at: e.at, width: firstWidth * s.atZero, shift: s.pos.Shift}
-			if e.f >= s.atZero {
-				s.start.at = s.zero
-			}
 		}
 	}
 	err = s.solve()
