@@ -117,11 +117,7 @@ func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, 
 // evaluated on the rows and groups that its multipliers touch. A solution on a sample of the rows is a good
 // Options.Start.
 func SolveSource(ctx context.Context, source Source, p method.Problem, opt Options) (Result, error) {
-	bound, err := p.Rule().Bind(source.Shape().Population)
-	if err != nil {
-		return Result{}, err
-	}
-	f, err := form.Bind(p, bound)
+	f, err := formOn(source, p)
 	if err != nil {
 		return Result{}, err
 	}
@@ -141,6 +137,15 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	r.Zero = zeroInBounds(f, &r)
 	r.setConverged()
 	return r, nil
+}
+
+// formOn returns the form of a problem on a source's data.
+func formOn(source Source, p method.Problem) (form.Form, error) {
+	bound, err := p.Rule().Bind(source.Shape().Population)
+	if err != nil {
+		return form.Form{}, err
+	}
+	return form.Bind(p, bound)
 }
 
 // newSolver returns a solver that counts passes from here on.

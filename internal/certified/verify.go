@@ -17,11 +17,7 @@ import (
 // D(p, a) from the rows that p and a name and from the sums of their groups. Single rows are asked for by number,
 // groups by their description. It fails if (p, a) is infeasible.
 func VerifySource(ctx context.Context, source Source, p method.Problem, r *Result) (Bounds, error) {
-	bound, err := p.Rule().Bind(source.Shape().Population)
-	if err != nil {
-		return Bounds{}, err
-	}
-	f, err := form.Bind(p, bound)
+	f, err := formOn(source, p)
 	if err != nil {
 		return Bounds{}, err
 	}
