@@ -220,7 +220,7 @@ How many passes over the data, and how much time, the certified solver needs for
 * Next to 1,000 steps of ADAM it makes at least 100 times fewer passes to the same objective, and its result has a bound.
   ADAM needs less processor time on 8 of 21 problems, all of them with runs of under two thirds of a second.
 * Two million rows with very many of them on top are solved in at most 5 seconds on two cores, holding at most 30,000 rows.
-* Five million rows reach a relative gap of 1e-4 in 4 or 5 passes and under 3 processor seconds.
+* Five million rows reach a relative gap of 1e-4 in 4 or 5 passes and under 2 processor seconds.
 
 Run "go test -run TestTable -table all -timeout 1h ./internal/certified" with TOPTAU_DATA set to write this page again.
 docs/reference/certificate.md has the mathematics. Passes, row reads, gaps and objectives are the same on every machine, except for
