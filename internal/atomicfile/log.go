@@ -7,8 +7,8 @@ import (
 	"toptau/diag"
 )
 
-// OpenLog creates a file, or empties it, for lines that are to be seen as they are written. Unlike other
-// files it does not wait for its end, because the command that writes it may run for weeks. "-" is refused.
+// OpenLog creates or empties a file and returns a writer whose lines can be read at once. Other files appear
+// only when they are complete, but the command that writes this one may run for weeks. It refuses "-".
 func OpenLog(path string) (io.WriteCloser, error) {
 	if path == "-" {
 		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "standard output, which has the rows", Expected: "a file"}

@@ -270,7 +270,7 @@ func cellsOf(a *ClassAnswer, sign float64) []smoothed.Cell {
 	}
 	cells := make([]smoothed.Cell, len(bins))
 	for k, b := range bins {
-		cells[k] = smoothed.Cell{Rows: b.Rows, Mass: b.Mass, Score: sign * b.Score, Square: b.Square}
+		cells[k] = smoothed.Cell{Mass: b.Mass, Score: sign * b.Score, Square: b.Square}
 		if len(a.Groups) == 0 {
 			continue
 		}

@@ -54,6 +54,22 @@ func (s *solver) ask(queries ...Query) ([]Answer, error) {
 	return answers, nil
 }
 
+// askClass asks about one class: the population, or the positives.
+func (s *solver) askClass(at *Point, population bool, r Request) (ClassAnswer, error) {
+	q := Query{At: at, Positives: r}
+	if population {
+		q = Query{At: at, Population: r}
+	}
+	answers, err := s.ask(q)
+	switch {
+	case err != nil:
+		return ClassAnswer{}, err
+	case population:
+		return answers[0].Population, nil
+	}
+	return answers[0].Positives, nil
+}
+
 // nonFinite is the error for a source whose rows are not finite.
 func nonFinite(found string) error {
 	return &diag.Error{Kind: diag.Data, Found: found, Expected: "finite features in every row",

@@ -58,20 +58,6 @@ type dualSums struct {
 // sumDual asks for the rows and the sums of groups that multipliers of a class name.
 func (s *solver) sumDual(rows Sparse, groups []GroupValue, population bool) (d dualSums, err error) {
 	d.features = make([]float64, s.shape.Cols)
-	ask := func(at *Point, r Request) (ClassAnswer, error) {
-		q := Query{At: at, Positives: r}
-		if population {
-			q = Query{At: at, Population: r}
-		}
-		answers, err := s.ask(q)
-		if err != nil {
-			return ClassAnswer{}, err
-		}
-		if population {
-			return answers[0].Population, nil
-		}
-		return answers[0].Positives, nil
-	}
 	if len(rows.Rows) > 0 {
 		value := map[int]float64{}
 		var numbers []int
@@ -81,7 +67,7 @@ func (s *solver) sumDual(rows Sparse, groups []GroupValue, population bool) (d d
 		}
 		slices.Sort(numbers)
 		numbers = slices.Compact(numbers)
-		a, err := ask(s.best.at, Request{Numbers: numbers})
+		a, err := s.askClass(s.best.at, population, Request{Numbers: numbers})
 		if err != nil {
 			return d, err
 		}
@@ -102,7 +88,7 @@ func (s *solver) sumDual(rows Sparse, groups []GroupValue, population bool) (d d
 			held.Add(int(id))
 		}
 		ends := []float64{g.Low, g.High}
-		a, err := ask(newPoint(g.At.W), Request{Cuts: ends, Groups: ends, Held: held, Origin: g.Origin, Moments: true})
+		a, err := s.askClass(newPoint(g.At.W), population, Request{Cuts: ends, Groups: ends, Held: held, Origin: g.Origin, Moments: true})
 		if err != nil {
 			return d, err
 		}

@@ -266,20 +266,11 @@ func (s *solver) divide(e *evaluation, population bool, within interval, most in
 		for _, b := range large {
 			cuts = append(cuts, b.cutsInside(max(2, s.cutsOfRange()/len(large)))...)
 		}
-		request := Request{Cuts: slices.Compact(cuts), Sums: true, Inside: len(cuts) > 0}
-		q := Query{At: e.at, Positives: request}
-		if population {
-			q = Query{At: e.at, Population: request}
-		}
-		answers, err := s.ask(q)
+		answer, err := s.askClass(e.at, population, Request{Cuts: slices.Compact(cuts), Sums: true, Inside: len(cuts) > 0})
 		if err != nil {
 			return err
 		}
-		finer := newHistogram(answers[0].Positives.Bins)
-		if population {
-			finer = newHistogram(answers[0].Population.Bins)
-		}
-		*h = h.divided(large, finer)
+		*h = h.divided(large, newHistogram(answer.Bins))
 	}
 	return nil
 }

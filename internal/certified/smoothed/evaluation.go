@@ -17,7 +17,6 @@ import (
 // Cell has sums over the rows of a class on one piece of a smoothed hinge, whose slope is linear there. z are
 // scores less an origin, which is the corner.
 type Cell struct {
-	Rows     int
 	Mass     float64   // sum m
 	Score    float64   // sum m z
 	Square   float64   // sum m z^2
