@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/internal/packed"
 	"toptau/schema"
 )
 
@@ -76,7 +77,7 @@ type Column struct {
 	Codes      []int32   // categorical: the index in Dictionary, or -1 for a missing value
 	Dictionary []string  // categorical: the values, those of the Schema first, then in order of first appearance
 
-	segments []segment // instead of Values and Codes
+	segments []packed.Segment // instead of Values and Codes
 }
 
 // Text is a column that is kept as text and is not a feature.
