@@ -10,15 +10,15 @@ import (
 	"toptau/schema"
 )
 
-// Pack writes the rows of the files of a path (see OpenFiles) to a packed file, and returns their description.
+// Pack writes the rows of some files to a packed file, and returns their description.
 // Every column is kept: as numbers if it would be a numeric feature, otherwise as text, so that the packed file can
 // be read with any roles. Of the options only those count that describe how to read the file. progress is called
-// with the number of rows now and then; nil: never.
-func Pack(path, out string, o Options, progress func(rows int)) (*Info, error) {
+// with the number of rows so far and the part of the files that was read, 0 if it is unknown; nil: never.
+func Pack(files *Files, out string, o Options, progress func(rows int, done float64)) (*Info, error) {
 	f := o.Format
 	o = Options{Context: o.Context, Unlabelled: true, texts: true, Format: schema.Format{Format: f.Format, Delimiter: f.Delimiter,
 		Header: f.Header, Missing: f.Missing, Drop: f.Drop, Categorical: f.Categorical, Numeric: f.Numeric}}
-	r, err := Open(path, o)
+	r, err := newFilesReader(files, o, defaultPolicy())
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +43,19 @@ func Pack(path, out string, o Options, progress func(rows int)) (*Info, error) {
 			return nil, err
 		}
 		if progress != nil {
-			progress(p.writer.Rows())
+			progress(p.writer.Rows(), r.done())
 		}
 	}
 	info := r.Info()
 	return &info, p.writer.Commit(info.Digest)
+}
+
+// done returns the part of the files that was read, 0 if their size is unknown.
+func (r *Reader) done() float64 {
+	if r.in.size == 0 {
+		return 0
+	}
+	return min(1, float64(r.active.in.before+r.active.in.count)/float64(r.in.size))
 }
 
 // packChunk is the number of rows that are read and packed at a time. Chosen by hand.

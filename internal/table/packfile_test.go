@@ -34,7 +34,11 @@ func packText(t testing.TB, text string, o Options) (source, out string) {
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Pack(source, out, o, nil); err != nil {
+	files, err := OpenFiles(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Pack(files, out, o, nil); err != nil {
 		t.Fatal(err)
 	}
 	return source, out

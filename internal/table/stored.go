@@ -37,6 +37,14 @@ func (t *Table) Failure() error {
 // Stored reports whether the features stay in a file, so that the table is larger than its memory.
 func (t *Table) Stored() bool { return t.storage != nil }
 
+// BlockRows returns the number of rows that a stored table reads together, 0 for a table in memory.
+func (t *Table) BlockRows() int {
+	if t.storage == nil {
+		return 0
+	}
+	return t.storage.BlockRows()
+}
+
 // segment returns the segment of a row and the row's place in it; nil if it could not be read.
 func (s *storedColumn) segment(row int) (block int, segment *packed.Segment, place int) {
 	size := s.file.BlockRows()
