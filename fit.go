@@ -132,7 +132,11 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 	}
 	out.Result = newFitResult(p, bound.Kappa(), features.Cols(), d, o)
 	out.Result.Settings.Solver = method.CertifiedSolver
-	res, err := certified.SolveSource(ctx, source, p, o.certifiedOptions())
+	options := o.certifiedOptions()
+	if options.Sample, err = d.startSample(ctx, features, matrixStorage(o.Storage)); err != nil {
+		return nil, d.inFile(err)
+	}
+	res, err := certified.SolveSource(ctx, source, p, options)
 	if err != nil {
 		return nil, d.inFile(err)
 	}

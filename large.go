@@ -67,7 +67,35 @@ func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
 	return m.MatrixBytes(d.table, d.Len(), s) <= most
 }
 
-// population returns the counts and weights of the positives, and of the rows that determine the threshold.
+// startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger
+// class, and at least startLeast of the smaller one, if it has them. They are those of the solver for data in memory.
+const (
+	startRows  = 100_000
+	startLeast = 4000
+)
+
+// startSample returns a sample of a stored table, encoded.
+func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
+	stride := max(1, d.Len()/startRows)
+	var strides, seen [2]int
+	for class, n := range [2]int{d.Len() - d.Positives(), d.Positives()} {
+		strides[class] = max(1, min(stride, n/startLeast))
+	}
+	var rows []int
+	for row, class := range d.table.Label {
+		if seen[class]%strides[class] == 0 {
+			rows = append(rows, row)
+		}
+		seen[class]++
+	}
+	sample := d.table.Select(rows)
+	if err := d.table.Failure(); err != nil {
+		return nil, err
+	}
+	return m.MatrixContext(ctx, sample, nil, s)
+}
+
+// populations returns the counts and weights of the positives, and of the rows that determine the threshold.
 func (d *Data) populations(p method.Population) (positives, population threshold.Population) {
 	var weights [2][]float64
 	counts := [2]int{d.Positives(), d.Len()}
