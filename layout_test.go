@@ -36,6 +36,7 @@ var order = []string{
 	"toptau/internal/learn",
 	"toptau/metric",
 	"toptau/calibrate",
+	"toptau/internal/alertlimit",
 	"toptau/result",
 	"toptau/internal/sketch",
 	"toptau/internal/table",
