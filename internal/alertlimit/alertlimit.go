@@ -11,7 +11,7 @@
 //
 //  1. Only rows above an operating point are alerts. The alerts are a subset of the point's, so that a bound on its
 //     false alarms also holds for them.
-//  2. A window, told by the clock, has at most N alerts. Alerts are reserved in a file, in blocks of max(1, N/100),
+//  2. A window by the clock has at most N alerts. Alerts are reserved in a file, in blocks of max(1, N/100),
 //     and the block is on the disk before any of them is issued. A crash forfeits the rest of a block.
 //  3. A clock that steps back reopens no window: rows before the current window are no alerts.
 //  4. One process has the file. Replicas have files of their own and a part of the limit each.
@@ -61,8 +61,8 @@ type Status struct {
 	Err       error     // of the last attempt to write the file; nil if it succeeded
 }
 
-// keepHistory is the weight of a window against the one after it. Of 0.25, 0.5, 0.75 and 0.9, one half lost the
-// fewest positives in total over a steady, a weekly and a shifted stream (docs/results/alertlimit.md).
+// keepHistory is the weight of a window against the one after it. With 0.25 and 0.9 the positives found differ by at
+// most 0.5 % (docs/results/alertlimit.md).
 const keepHistory = 0.5
 
 // retryAfter is the time between attempts to write a file that could not be written.

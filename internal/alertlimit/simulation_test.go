@@ -38,7 +38,9 @@ type scenario struct {
 	shift  func(day int) float64       // of all scores
 	round  func(score float64) float64 // nil: continuous scores
 	sample int                         // rows of the reference; 0: none
-	expect int                         // the forecast
+	// the reference has no positives
+	negatives bool
+	expect    int // the forecast
 }
 
 func even(int, float64) float64 { return 1 }
@@ -67,7 +69,20 @@ func scenarios() []scenario {
 		{name: "forecast five times too high", rate: even, shift: still, sample: 10_000, expect: 5 * simRows},
 		{name: "no reference and no forecast", rate: even, shift: still},
 		{name: "reference of 500 rows", rate: even, shift: still, sample: 500, expect: simRows},
+		{name: "reference without positives", rate: even, shift: still, sample: 10_000, negatives: true, expect: simRows},
 	}
+}
+
+// bestThreshold returns the threshold that the first day exceeds simLimit times on average.
+func (c *scenario) bestThreshold() float64 {
+	const rows = 500_000
+	r := rand.New(rand.NewPCG(7, 7))
+	scores := make([]float64, rows)
+	for i := range scores {
+		scores[i] = c.row(r, 0).score
+	}
+	slices.Sort(scores)
+	return scores[rows-1-rows*simLimit/simRows]
 }
 
 // simRow is a row of a simulated day.
@@ -113,7 +128,13 @@ func (c *scenario) reference(r *rand.Rand) *calibrate.Sample {
 	}
 	scores := make([]float64, c.sample)
 	for i := range scores {
-		scores[i] = c.row(r, 0).score
+		for {
+			row := c.row(r, 0)
+			scores[i] = row.score
+			if !row.positive || !c.negatives {
+				break
+			}
+		}
 	}
 	return sampleAll(scores)
 }
@@ -153,10 +174,7 @@ func (s *simResult) cells(best int) string {
 func (c *scenario) simulate(t testing.TB, days int) (best int, results [3]simResult) {
 	r := rand.New(rand.NewPCG(11, 5))
 	reference := c.reference(r)
-	threshold := simPoint
-	if reference != nil {
-		threshold = max(threshold, reference.Scores[len(reference.Scores)-1-int(float64(len(reference.Scores))*simLimit/simRows)])
-	}
+	threshold := max(simPoint, c.bestThreshold())
 	b, err := newBudget(&stateFile{disk: &memoryDisk{}}, nil, Options{Limit: Limit{simLimit, Day}, Expect: c.expect, Reference: reference})
 	if err != nil {
 		t.Fatal(err)
