@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"slices"
+
+	"toptau/model"
+)
+
+// decide turns the scores of a request into decisions at an operating point. This is the one place where that
+// happens: Options.Limit may hold alerts back here. It is called once for each row with a score, after all rows of
+// the request have been scored, or for a stream after those that have arrived.
+func (s *Server) decide(r *rows, point int) {
+	p := &r.b.points[point]
+	alerts := 0
+	for _, c := range r.chunks {
+		c.verdicts = slices.Grow(c.verdicts[:0], c.rows)[:c.rows]
+		for row, z := range c.score[:c.rows] {
+			v := Verdict{Score: z, Threshold: p.Threshold}
+			if p.Segment != "" {
+				v.Threshold = p.ThresholdOf(string(c.textOf(c.segment[row])))
+			}
+			if v.Alert = z > v.Threshold; v.Alert { // false for NaN, the score of a row without one
+				alerts++
+			}
+			c.verdicts[row] = v
+		}
+		if s.options.Limit != nil {
+			s.options.Limit.Decide(Request{Model: r.b.name, Digest: r.b.digest, Point: p.Name}, c.verdicts)
+			for i := range c.verdicts {
+				if v := &c.verdicts[i]; v.HeldBack != "" {
+					v.Alert = false
+					alerts--
+				}
+			}
+		}
+	}
+	r.b.counters.alerts[point].Add(uint64(alerts))
+}
+
+// segmentPoint returns the threshold and the guarantee of a point for a row.
+func segmentPoint(p *model.Point, segment []byte) *model.Guarantee {
+	for i := range p.Segments {
+		if p.Segments[i].Value == string(segment) {
+			return p.Segments[i].Guarantee
+		}
+	}
+	return p.Guarantee
+}
+
+// tailOf returns a bound on the fraction of calibration scores that are as high as a score: (1 + number at or above
+// it) / (n + 1), where the number is rounded up to one that the model keeps. A later negative has a tail of at
+// most x with probability at most x.
+func tailOf(g *model.Guarantee, score float64) (tail float64, known bool) {
+	if g == nil || g.Calibration == nil {
+		return 0, false
+	}
+	c := g.Calibration
+	// The last kept score below this one: those at or above this one rank above it.
+	i, _ := slices.BinarySearch(c.Scores, score)
+	if i == 0 {
+		return 1, true
+	}
+	return float64(1+c.Above[i-1]) / float64(c.Rows+1), true
+}
