@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"sync"
 	"time"
 	_ "time/tzdata" // zones on systems and in images that have none; 450 kB
 
@@ -10,6 +12,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/alertlimit"
 	"toptau/internal/cli"
+	"toptau/internal/serve"
 	"toptau/internal/table"
 	"toptau/model"
 	"toptau/result"
@@ -73,6 +76,85 @@ func referenceOf(m *model.Model, at string) *calibrate.Sample {
 		return nil
 	}
 	return point.Guarantee.Calibration
+}
+
+// serve opens the budget of a server and sets the options that use it. The caller closes it.
+func (f *alertFlags) serve(server *serve.Options) (*serverLimit, error) {
+	l := &serverLimit{}
+	o, err := f.options()
+	if err != nil || !f.limited() {
+		return l, err
+	}
+	if n := len(server.Models); n > 1 {
+		return l, &diag.Error{Kind: diag.Usage, Param: "alert-limit", Found: fmt.Sprintf("with %d models", n), Expected: "one model",
+			Hint: "scores of different models cannot be compared; start a server for each"}
+	}
+	load, served := server.Load, server.Models[0].Path
+	server.Limit = l
+	server.Load = func(path string) (*model.Model, error) {
+		m, err := load(path)
+		if err == nil && path == served {
+			err = l.loaded(m)
+		}
+		return m, err
+	}
+	if _, err := server.Load(served); err != nil { // the server loads it again, but must not start without a budget
+		return l, err
+	}
+	o.Model, o.Reference = l.digest, l.reference
+	l.used = l.digest
+	l.budget, err = alertlimit.Open(f.State, o)
+	return l, err
+}
+
+// serverLimit decides on the rows of requests.
+type serverLimit struct {
+	budget *alertlimit.Budget // nil: no limit
+
+	mutex     sync.Mutex
+	digest    string // of the model that was loaded last
+	reference *calibrate.Sample
+	used      string // the digest of the model that the budget knows
+}
+
+// loaded keeps what the budget needs of a model, which may be served from now on.
+func (l *serverLimit) loaded(m *model.Model) error {
+	digest, err := m.Digest()
+	if err != nil {
+		return err
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.digest, l.reference = digest, referenceOf(m, "")
+	return nil
+}
+
+// Decide implements serve.Limit.
+func (l *serverLimit) Decide(r serve.Request, rows []serve.Verdict) error {
+	l.mutex.Lock()
+	if r.Digest == l.digest && r.Digest != l.used { // requests may still end on the model before
+		l.budget.Replace(l.digest, l.reference)
+		l.used = l.digest
+	}
+	l.mutex.Unlock()
+	now := time.Now()
+	for i := range rows {
+		if v := &rows[i]; !math.IsNaN(v.Score) { // it is for a row without a score
+			v.HeldBack = string(l.budget.Decide(now, v.Score, v.Alert).HeldBack)
+		}
+	}
+	return l.budget.Status(now).Err
+}
+
+// Remaining implements serve.Limit.
+func (l *serverLimit) Remaining() int { return l.budget.Status(time.Now()).Remaining }
+
+// Close closes the budget, if there is one.
+func (l *serverLimit) Close() error {
+	if l.budget == nil {
+		return nil
+	}
+	return l.budget.Close()
 }
 
 // streamLimit decides on the rows of a stream, by their own time if they have one.

@@ -25,16 +25,29 @@ func (s *Server) decide(r *rows, point int) {
 			c.verdicts[row] = v
 		}
 		if s.options.Limit != nil {
-			s.options.Limit.Decide(Request{Model: r.b.name, Digest: r.b.digest, Point: p.Name}, c.verdicts)
+			s.hold(s.options.Limit.Decide(Request{Model: r.b.name, Digest: r.b.digest, Point: p.Name}, c.verdicts))
 			for i := range c.verdicts {
 				if v := &c.verdicts[i]; v.HeldBack != "" {
 					v.Alert = false
 					alerts--
+					r.b.counters.counter("held_back", v.HeldBack).Add(1)
 				}
 			}
 		}
 	}
 	r.b.counters.alerts[point].Add(uint64(alerts))
+}
+
+// hold logs that alerts cannot be counted, and that they can be again.
+func (s *Server) hold(err error) {
+	if failed := err != nil; s.limitFailed.Swap(failed) == failed {
+		return
+	}
+	if err != nil {
+		s.log.Error("alerts are held back because they cannot be counted", "error", err.Error())
+		return
+	}
+	s.log.Info("alerts are counted again")
 }
 
 // segmentPoint returns the threshold and the guarantee of a point for a row.
