@@ -73,31 +73,36 @@ func (s *Server) scoreLines(c *call, r *rows, point int, lines []byte) error {
 			return readProblem(io.ErrUnexpectedEOF)
 		}
 		before := r.n
-		for len(lines) > 0 && r.n-before < chunkRows {
-			line, rest, _ := bytes.Cut(lines, []byte("\n"))
-			lines = rest
-			if len(bytes.TrimLeft(line, " \t\r")) == 0 {
-				continue
-			}
-			if err := r.s.decodeLine(r, line); err != nil {
-				return err
-			}
-		}
-		if err := r.finish(); err != nil {
+		part := firstLines(lines, chunkRows)
+		lines = lines[len(part):]
+		if err := decodeLines(r.s, r, part); err != nil {
 			return err
 		}
-		s.decide(r, point)
+		s.decide(c, r, point)
 		c.out = s.appendLines(c.out, r, point)
 		s.scored.write(c, r, point)
 		r.b.counters.count(r)
 		c.rows += r.n - before
 		c.freeSlot()
-		s.after.handLines(c, r, point)
+		s.after.handLines(c, r, point, before, part)
 		r.release()
 		r.bad = r.bad[:0]
 		r.s.extra = 0
 	}
 	return nil
+}
+
+// firstLines returns the first n lines.
+func firstLines(lines []byte, n int) []byte {
+	end := 0
+	for range n {
+		i := bytes.IndexByte(lines[end:], '\n')
+		if i < 0 {
+			return lines
+		}
+		end += i + 1
+	}
+	return lines[:end]
 }
 
 // stream reads and writes lines.
