@@ -201,7 +201,7 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 		return used, err
 	}
 	if lists != 1 {
-		return used, wrongRequest(text.Plural(lists, "list of rows"), `either "rows", or "columns" with "data"`)
+		return used, wrongRequest(strconv.Itoa(lists)+" lists of rows", `either "rows", or "columns" with "data"`)
 	}
 	if data >= 0 {
 		if columns == nil {

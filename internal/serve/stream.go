@@ -124,7 +124,7 @@ func (t *stream) next() ([]byte, error) {
 	if t.ended {
 		return nil, io.EOF
 	}
-	for {
+	for renewed := 0; ; {
 		if t.length == len(t.buffer) {
 			limit := c.s.options.MaxBody
 			if int64(t.length) >= limit {
@@ -137,7 +137,10 @@ func (t *stream) next() ([]byte, error) {
 			t.counted = grown
 			t.buffer = append(t.buffer, make([]byte, grown-int64(len(t.buffer)))...)
 		}
-		t.control.SetReadDeadline(time.Now().Add(streamTimeout))
+		if t.length >= renewed {
+			t.control.SetReadDeadline(time.Now().Add(streamTimeout))
+			renewed = t.length + streamBuffer
+		}
 		n, err := c.r.Body.Read(t.buffer[t.length:])
 		c.received += int64(n)
 		searched := t.length
