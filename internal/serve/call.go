@@ -252,10 +252,11 @@ func (c *call) fail(err error) {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	if p.status >= 400 && c.received == 0 && c.r.ContentLength != 0 {
-		h.Set("Connection", "close") // rather than read a body that nobody wants
+	document := p.document(c.s.options.TerseErrors)
+	if c.at == atInfer { // the protocol has a text
+		document = append(appendText([]byte(`{"error":`), p.shown(c.s.options.TerseErrors).Error()), '}')
 	}
-	c.answer(p.status, contentTypes[mediaJSON], append(p.document(c.s.options.TerseErrors), '\n'))
+	c.answer(p.status, contentTypes[mediaJSON], append(document, '\n'))
 }
 
 // method refuses other methods than the given ones.
