@@ -1,6 +1,7 @@
 package portable_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -60,6 +61,7 @@ func score(p *portable.Program, values []portable.Value) float64 {
 				i++
 			}
 			z += t.Terms[i]
+			checkCells(x, i, t.Place, t.Cells())
 		case *portable.Card:
 			z = addCard(z, t, numbers[t.Input])
 		case *portable.Trees:
@@ -87,14 +89,17 @@ func addCard(z float64, t *portable.Card, x float64) float64 {
 	if math.IsNaN(x) {
 		return z + t.Missing
 	}
+	given := x
 	x = min(max(x, t.Low), t.High)
 	if j := slices.Index(t.Atoms, x); j >= 0 {
+		checkCells(given, len(t.Knots)+j, t.Place, t.Cells())
 		return z + t.Weights[len(t.Knots)+j]
 	}
 	place := 0
 	for place+1 < len(t.Knots) && t.Knots[place+1] <= x {
 		place++
 	}
+	checkCells(given, place, t.Place, t.Cells())
 	f := t.Fraction(x, place)
 	z += float64((1 - f) * t.Weights[place])
 	if place < len(t.Knots)-1 {
@@ -136,5 +141,16 @@ func TestProgramsHaveTheBitsOfTheModel(t *testing.T) {
 	}
 	if scored < 10000 {
 		t.Errorf("only %d rows have a score", scored)
+	}
+}
+
+// checkCells panics unless a place is that of Place and of the cells.
+func checkCells(x float64, want int, place func(float64) int, cells []portable.Cell) {
+	i := 0
+	for x > cells[i].Upto {
+		i++
+	}
+	if place(x) != want || cells[i].Place != want {
+		panic(fmt.Sprintf("%v has the place %d, not %d or %d", x, want, place(x), cells[i].Place))
 	}
 }
