@@ -114,8 +114,8 @@ func writeFile(t *testing.T, path string, content []byte) {
 	}
 }
 
-// export writes a program to a file. A refusal is returned.
-func export(t *testing.T, path string, write func(io.Writer) error) (size int, refused error) {
+// writeExport writes a program to a file. A refusal is returned.
+func writeExport(t *testing.T, path string, write func(io.Writer) error) (size int, refused error) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -212,16 +212,8 @@ func check(t *testing.T, e engine, jobs []job, answers []answer) (compared int) 
 			if a.decisions == nil {
 				continue
 			}
-			for k := range j.p.Points {
-				p := &j.p.Points[k]
-				segment := ""
-				if p.Segment >= 0 {
-					segment = j.rows[r].segments[p.Segment]
-				}
-				if decision := p.Decide(want, segment); decision != a.decisions[r][k] {
-					t.Errorf("%s, %s, row %d: decision %v at %q of the score %v", e.name, j.name, r+1, a.decisions[r][k], p.Name, want)
-					break
-				}
+			if decisions := decided(j, r); !slices.Equal(decisions, a.decisions[r]) {
+				t.Errorf("%s, %s, row %d: decisions %v instead of %v of the score %v", e.name, j.name, r+1, a.decisions[r], decisions, want)
 			}
 		}
 		if different > 0 {
@@ -230,6 +222,19 @@ func check(t *testing.T, e engine, jobs []job, answers []answer) (compared int) 
 		compared += len(j.want)
 	}
 	return compared
+}
+
+// decided returns the decisions on a row.
+func decided(j job, row int) (list []bool) {
+	for k := range j.p.Points {
+		p := &j.p.Points[k]
+		segment := ""
+		if p.Segment >= 0 {
+			segment = j.rows[row].segments[p.Segment]
+		}
+		list = append(list, p.Decide(j.want[row], segment))
+	}
+	return list
 }
 
 func describe(j job, row int) string {

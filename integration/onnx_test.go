@@ -17,7 +17,7 @@ func onnxRuntime(threads string, tensor bool) engine {
 	return engine{name: name, missing: needsPython("onnxruntime"), run: func(t *testing.T, dir string, jobs []job) []answer {
 		dirs, answers := jobDirs(t, dir, jobs), make([]answer, len(jobs))
 		for i, j := range jobs {
-			answers[i].bytes, answers[i].refused = export(t, filepath.Join(dirs[i], "model.onnx"), func(w io.Writer) error {
+			answers[i].bytes, answers[i].refused = writeExport(t, filepath.Join(dirs[i], "model.onnx"), func(w io.Writer) error {
 				return onnx.Write(w, j.p, onnx.Options{Tensor: tensor})
 			})
 			if answers[i].refused == nil {

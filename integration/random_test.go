@@ -64,7 +64,9 @@ func segmentsOf(p *portable.Program, row map[string]string) (list []string) {
 
 // engines are all engines. The versions of a model for them differ, so some refuse a model that others hold.
 func engines() []engine {
-	return []engine{onnxRuntime("1", false), onnxRuntime("2", false), onnxRuntime("1", true)}
+	return []engine{onnxRuntime("1", false), onnxRuntime("2", false), onnxRuntime("1", true), gcc("-O0"), gcc("-O2", "-march=native"), gcc("-O3", "-march=native", "-ffp-contract=fast", "-std=gnu11"),
+		goCompiler("v1"), goCompiler("v3"),
+		postgres(), sqlite(false), sqlite(true), duckDB(), clickHouse(false), clickHouse(true)}
 }
 
 // Random models of every kind of block and policy, with odd names, categories and values, have the same bits in every engine.
