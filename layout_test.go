@@ -42,6 +42,7 @@ var order = []string{
 	"toptau/internal/simulate",
 	"toptau/internal/feature",
 	"toptau/model",
+	"toptau/internal/monitor",
 	"toptau/internal/tune",
 	"toptau/internal/plot",
 	"toptau/internal/report",
