@@ -47,11 +47,8 @@ func NewProfile(m *feature.Map, t *table.Table, rows []int, seed uint64) *model.
 		if in.Kind == schema.Categorical {
 			levels := m.Levels(k, t.Columns[in.Column].Dictionary)
 			plan, keys = categoryKeys(&t.Columns[in.Column], levels, planned), categoryKeys(&t.Columns[in.Column], levels, counted)
-			c.Cells = chooseCells(plan, min(model.ProfileCategories, room/cellBytes))
-			toCells(plan, c.Cells)
+			c.Cells, ranks = chooseCells(plan, len(keys), min(model.ProfileCategories, room/cellBytes))
 			toCells(keys, c.Cells)
-			slices.Sort(plan)
-			ranks = cellRanks(plan, len(c.Cells), len(keys))
 		} else {
 			plan, keys = numberKeys(&t.Columns[in.Column], planned), numberKeys(&t.Columns[in.Column], counted)
 			slices.Sort(plan)
@@ -115,28 +112,36 @@ func categoryKeys(c *table.Column, levels []int32, rows []int) []float64 {
 	return keys
 }
 
-// chooseCells returns the most frequent categories, and the cells for other and missing values. A cell without
-// rows comes last: its rows are then above all order statistics and not mistaken for those of another cell.
-func chooseCells(keys []float64, most int) []int {
-	counts := map[int]int{model.OtherCell: 0, model.MissingCell: 0}
-	for _, key := range keys {
+// chooseCells returns the most frequent categories of the planned rows, the cells of other and of missing values,
+// and the ranks among n rows that end the cells. Other and missing values without a rank come last: their rows
+// are then above all order statistics, and are not mistaken for those of another cell.
+func chooseCells(plan []float64, n, most int) (cells, ranks []int) {
+	counts := map[int]int{}
+	for _, key := range plan {
 		counts[int(key)]++
 	}
-	var cells []int
 	for cell := range counts {
 		if cell >= 0 {
 			cells = append(cells, cell)
 		}
 	}
 	slices.SortFunc(cells, func(a, b int) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
-	for _, cell := range cells[min(len(cells), most):] {
-		counts[model.OtherCell] += counts[cell]
+	for len(cells) > most || len(cells) > 0 && scaleRank(counts[cells[len(cells)-1]], len(plan), n) == 0 {
+		last := cells[len(cells)-1]
+		counts[model.OtherCell] += counts[last]
+		cells = cells[:len(cells)-1]
 	}
-	cells = cells[:min(len(cells), most)]
-	if counts[model.OtherCell] == 0 {
-		return append(cells, model.MissingCell, model.OtherCell)
+	if scaleRank(counts[model.OtherCell], len(plan), n) == 0 {
+		cells = append(cells, model.MissingCell, model.OtherCell)
+	} else {
+		cells = append(cells, model.OtherCell, model.MissingCell)
 	}
-	return append(cells, model.OtherCell, model.MissingCell)
+	end := 0
+	for _, cell := range cells {
+		end += counts[cell]
+		ranks = append(ranks, scaleRank(end, len(plan), n))
+	}
+	return cells, append(ranks, n)
 }
 
 // toCells replaces positions of categories by positions in cells.
@@ -161,16 +166,6 @@ func cellPlaces(cells []int) func(code int32) float64 {
 	}
 }
 
-// cellRanks returns ranks among n rows that end the cells of the planned rows, in ascending order.
-func cellRanks(plan []float64, cells, n int) []int {
-	var ends []int
-	for cell := range cells {
-		end, _ := slices.BinarySearch(plan, float64(cell)+0.5)
-		ends = append(ends, end)
-	}
-	return scaleRanks(ends, len(plan), n)
-}
-
 // numberRanks returns at most limit ranks among n rows: the lowest, the highest, where missing values start, and
 // equal steps between them. A step within equal values of the planned rows moves to the end of these.
 func numberRanks(plan []float64, n, limit int) []int {
@@ -190,17 +185,15 @@ func numberRanks(plan []float64, n, limit int) []int {
 			ends = append(ends, end)
 		}
 	}
-	return append(scaleRanks(ends, len(plan), n), 1)
+	ranks := []int{1, n}
+	for _, end := range ends {
+		ranks = append(ranks, scaleRank(end, len(plan), n))
+	}
+	return ranks
 }
 
-// scaleRanks returns ranks among n rows in the proportion of those among m rows, and the highest.
-func scaleRanks(ranks []int, m, n int) []int {
-	scaled := []int{n}
-	for _, r := range ranks {
-		scaled = append(scaled, int(math.Round(float64(r)/float64(m)*float64(n))))
-	}
-	return scaled
-}
+// scaleRank returns the rank among n rows in the place of a rank among m rows.
+func scaleRank(rank, m, n int) int { return int(math.Round(float64(rank) / float64(m) * float64(n))) }
 
 // keepRanks fills a column with the order statistics of some ranks.
 func keepRanks(c *model.ProfiledColumn, keys []float64, ranks []int, random *rand.Rand) {
