@@ -134,6 +134,9 @@ type UrnEvidence struct {
 	Since int     // rows before that start
 	Ins   []int   // rows since then in each event
 	Rows  int     // rows since then
+
+	// Before has the fraction of rows in each event up to the start: of the reference and of those that arrived.
+	Before []float64
 }
 
 // Evidence returns the evidence after some rows. gaps has the number of rows in each gap.
@@ -186,11 +189,12 @@ func (u *Urn) weigh(m int, counts []int) UrnEvidence {
 	}
 	s, event := &u.Starts[best/len(u.events)], best%len(u.events)
 	reserve := -detmath.Log(float64(u.Blocks + 2)) // the capital of starts to come
-	ins := make([]int, len(counts))
-	for e := range ins {
-		ins[e] = counts[e] - s.Counts[e]
+	v := UrnEvidence{Log: logSum(append(u.scratch, reserve)), Event: event, Since: s.Row, Rows: m - s.Row,
+		Ins: make([]int, len(counts)), Before: make([]float64, len(counts))}
+	for e, n := range s.Counts {
+		v.Ins[e], v.Before[e] = counts[e]-n, float64(u.events[e].Mass+n)/float64(u.rows+1+s.Row)
 	}
-	return UrnEvidence{Log: logSum(append(u.scratch, reserve)), Event: event, Since: s.Row, Ins: ins, Rows: m - s.Row}
+	return v
 }
 
 // merge merges the two neighbouring starts whose ages after m rows have the ratio closest to 1. The one with more

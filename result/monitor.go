@@ -71,7 +71,7 @@ type MonitorScores struct {
 // ScoreLevel is a level that scores are compared at.
 type ScoreLevel struct {
 	Score    float64 `json:"score"`      // the level
-	Expected float64 `json:"expected"`   // fraction of rows above it if nothing changed
+	Expected float64 `json:"expected"`   // fraction of the rows above it before the change: reference rows, and those that arrived
 	Seen     float64 `json:"seen"`       // fraction above it since the most probable start of the change
 	All      float64 `json:"seen_total"` // fraction above it of all rows
 }
@@ -93,7 +93,7 @@ type MonitorColumn struct {
 	Kind     ShiftKind `json:"kind"`
 	Above    *float64  `json:"above,omitempty"`
 	Category string    `json:"category,omitempty"`
-	Expected float64   `json:"expected"`   // that fraction if nothing changed
+	Expected float64   `json:"expected"`   // that fraction before the change: of the profile's rows, and of those that arrived
 	Seen     float64   `json:"seen"`       // since the most probable start of the change
 	PSI      float64   `json:"psi"`        // population stability index of all rows
 	Chance   float64   `json:"psi_chance"` // what the index would be by chance

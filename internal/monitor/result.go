@@ -43,7 +43,7 @@ func (w *Watch) scoresNow() *result.MonitorScores {
 		Reference: s.reference.Rows, Source: s.reference.Source, Level: s.now.Event, AtPoint: s.atPoint, MeanRank: s.meanRank()}
 	total := sum(s.gaps)
 	for e, event := range s.events {
-		l := result.ScoreLevel{Score: s.reference.Scores[event.First-1], Expected: expected(event, s.reference.Rows)}
+		l := result.ScoreLevel{Score: s.reference.Scores[event.First-1], Expected: s.now.Before[e]}
 		l.Seen, l.All = fraction(s.now.Ins[e], s.now.Rows), fraction(sum(s.gaps[event.First:event.End]), total)
 		r.Levels = append(r.Levels, l)
 	}
@@ -77,7 +77,7 @@ func (w *Watch) columnsNow() *result.MonitorColumns {
 		c := &w.columns[i]
 		x := result.MonitorColumn{Column: c.input.Name, Missing: c.missing, Unknown: c.unknown,
 			Evidence: w.evidence(c.now.Log, len(w.columns), w.columnChanged(c), c.now.Since, c.now.Rows)}
-		x.Expected, x.Seen = c.shares(c.now.Event, profile.Rows, &c.now)
+		x.Expected, x.Seen = c.now.Before[c.now.Event], fraction(c.now.Ins[c.now.Event], c.now.Rows)
 		x.PSI, x.Chance = c.index(profile.Rows)
 		c.describe(&x)
 		r.List = append(r.List, x)

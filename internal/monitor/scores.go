@@ -96,6 +96,3 @@ func (w *scoreWatch) count(scores []float64, first int, seed uint64) {
 		}
 	}
 }
-
-// expected returns the probability of an event of a reference.
-func expected(e calibrate.Event, rows int) float64 { return float64(e.Mass) / float64(rows+1) }

@@ -1,7 +1,5 @@
 package monitor
 
-import "toptau/calibrate"
-
 // Sizes that a change needs for an alarm, chosen by hand.
 const (
 	rateRatio  = 1.2  // of alert rates, or its inverse
@@ -16,9 +14,9 @@ func (w *Watch) scoresChanged() bool {
 	if s.now.Log < w.needed(1) || s.now.Rows == 0 {
 		return false
 	}
-	for e, event := range s.events {
-		p, q := expected(event, s.reference.Rows), float64(s.now.Ins[e])/float64(s.now.Rows)
-		if shifted(p, q) || e == s.atPoint && (q > p*rateRatio || q < p/rateRatio) {
+	for e := range s.events {
+		p, q := s.now.Before[e], fraction(s.now.Ins[e], s.now.Rows)
+		if w.noSize || shifted(p, q) || e == s.atPoint && (q > p*rateRatio || q < p/rateRatio) {
 			return true
 		}
 	}
@@ -31,19 +29,11 @@ func (w *Watch) columnChanged(c *columnWatch) bool {
 		return false
 	}
 	for e := range c.events {
-		if p, q := c.shares(e, w.model.Profile().Rows, &c.now); shifted(p, q) || (q > p*shareRatio || q < p/shareRatio) && (q-p > shareShift || p-q > shareShift) {
+		if p, q := c.now.Before[e], fraction(c.now.Ins[e], c.now.Rows); w.noSize || shifted(p, q) || (q > p*shareRatio || q < p/shareRatio) && (q-p > shareShift || p-q > shareShift) {
 			return true
 		}
 	}
 	return false
-}
-
-// shares returns the expected fraction of rows in an event, and that since the start of the evidence.
-func (c *columnWatch) shares(event, rows int, v *calibrate.UrnEvidence) (p, q float64) {
-	if v.Rows > 0 {
-		q = float64(v.Ins[event]) / float64(v.Rows)
-	}
-	return expected(c.events[event], rows), q
 }
 
 func shifted(p, q float64) bool { return q-p >= rankShift || p-q >= rankShift }
@@ -52,5 +42,5 @@ func shifted(p, q float64) bool { return q-p >= rankShift || p-q >= rankShift }
 // the budget.
 func (w *Watch) budgetBroken() bool {
 	v := &w.labels.now
-	return v.Log >= w.needed(1) && v.Rows > 0 && float64(v.Events) > float64(float64(v.Rows)*w.labels.rate)*rateRatio
+	return v.Log >= w.needed(1) && v.Rows > 0 && (w.noSize || float64(v.Events) > float64(float64(v.Rows)*w.labels.rate)*rateRatio)
 }

@@ -47,6 +47,7 @@ type Watch struct {
 	history history
 
 	lastTime string
+	noSize   bool // alarms need no size, so that a test counts false ones
 }
 
 // Alarm is the moment at which a stream of evidence first exceeded its share.
