@@ -51,6 +51,7 @@ var order = []string{
 	"toptau/internal/export/golang",
 	"toptau/internal/export/card",
 	"toptau/internal/modeltest",
+	"toptau/internal/monitor",
 	"toptau/internal/tune",
 	"toptau/internal/plot",
 	"toptau/internal/report",
