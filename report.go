@@ -16,7 +16,6 @@ import (
 	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
-	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -52,7 +51,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 		points := m.Points()
 		for i := range points {
 			f.Points = append(f.Points, report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions,
-				Facts: shiftFacts(e.Points[i].Shift), Value: e.Points[i].Value, ValueName: e.Value})
+				Facts: report.ShiftFacts(e.Points[i].Shift, shiftLevel), Value: e.Points[i].Value, ValueName: e.Value})
 		}
 		if len(points) > 0 {
 			alarm = &points[0].Threshold
@@ -282,24 +281,6 @@ func setGoal(f *report.Findings, goal metric.Goal) {
 			OfRows: goal.Criterion().Name == metric.AtQuantile}
 		f.Zoom = zoomBudgets * tau.Float64()
 	}
-}
-
-// shiftFacts describes how these rows differ from those that calibrated the threshold.
-func shiftFacts(list []result.Shift) []report.Fact {
-	var facts []report.Fact
-	for _, s := range list {
-		name := "rows here against calibration"
-		if s.Segment != nil {
-			name += ", " + *s.Segment
-		}
-		line := "no sign of a difference"
-		if s.P <= shiftLevel {
-			line = fmt.Sprintf("%s here, %s there above a score of %.4g; probability at most %s if the rows are alike",
-				text.Percent(s.Seen), text.Percent(s.Expected), s.Score, smallProbability(s.P))
-		}
-		facts = append(facts, report.Fact{Name: name, Value: line})
-	}
-	return facts
 }
 
 // Parameters of the recall curve, chosen by hand: about 50 budgets for 10,000 rows.

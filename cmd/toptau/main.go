@@ -18,6 +18,7 @@ type commands struct {
 	Score      scoreCommand      `cmd:"" help:"Score the rows of a file and decide on each."`
 	Explain    explainCommand    `cmd:"" help:"Show what each column adds to the scores."`
 	Evaluate   evaluateCommand   `cmd:"" help:"Measure models and other programs' scores on labelled data, with intervals."`
+	UI         uiCommand         `cmd:"" name:"ui" help:"Look at a ranking in a browser: drag the budget, see the rows at the top and why, change values, save an operating point."`
 	Compare    compareCommand    `cmd:"" help:"Train every learner and compare all of them on a test part, with paired intervals."`
 	Diff       diffCommand       `cmd:"" help:"Show what differs between two models: columns, encodings, weights, thresholds."`
 	Threshold  thresholdCommand  `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`

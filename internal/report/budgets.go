@@ -34,11 +34,11 @@ var budgetNames = []string{"alerts", "score from", "positives found", "precision
 // cells returns the texts of a position of the slider.
 func (r *BudgetRow) cells() []string {
 	return []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Significant(r.Threshold, 4),
-		countedRate(r.Found), countedRate(r.Precision), countedRate(r.Alarms)}
+		CountedRate(r.Found), CountedRate(r.Precision), CountedRate(r.Alarms)}
 }
 
-// countedRate returns a rate with its counts and its interval: "63.8 % (128 of 200), 56.7 % to 70.4 %".
-func countedRate(p metric.Proportion) string {
+// CountedRate returns a rate with its counts and its interval: "63.8 % (128 of 200), 56.7 % to 70.4 %".
+func CountedRate(p metric.Proportion) string {
 	if !p.Defined() {
 		return "none: " + p.Undefined
 	}
