@@ -99,9 +99,9 @@ function drag(event) {
 // drawMarks draws the thresholds of the answer on the curve.
 function drawMarks(marks) {
   if (!curve) return;
-  const svg = curve.querySelector("svg"), frame = svg.querySelector(".frame")?.getBBox(), list = points();
+  const svg = curve.querySelector("svg"), list = points(), heights = list.map(p => p[1]);
   svg.querySelectorAll(".budget-mark").forEach(m => m.remove());
-  if (!list.length || !frame) return;
+  if (!list.length) return;
   marks.forEach((rate, n) => {
     let i = list.findIndex(p => p[2] >= rate);
     if (i < 0) i = list.length - 1;
@@ -112,7 +112,7 @@ function drawMarks(marks) {
     }
     const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
     line.setAttribute("class", n ? "budget-mark certified" : "budget-mark");
-    for (const [name, value] of [["x1", x], ["x2", x], ["y1", frame.y], ["y2", frame.y + frame.height]]) line.setAttribute(name, value);
+    for (const [name, value] of [["x1", x], ["x2", x], ["y1", Math.min(...heights)], ["y2", Math.max(...heights)]]) line.setAttribute(name, value);
     svg.append(line);
   });
 }
