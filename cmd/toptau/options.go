@@ -79,6 +79,7 @@ var flagOptions = map[string]cli.Option{
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
 	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
+	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni)."},
 	"threshold entity": {Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
 	"entity":           {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
 	"value":            {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
