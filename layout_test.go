@@ -57,6 +57,7 @@ var order = []string{
 	"toptau/internal/report",
 	"toptau",
 	"toptau/internal/serve",
+	"toptau/internal/ui",
 	"toptau/internal/cli",
 	"toptau/internal/cli/clitest",
 	"toptau/cmd/toptau",

@@ -31,6 +31,8 @@ var examples = map[string][]string{
 		"toptau evaluate m.json later.csv --scores gbdt=gbdt.csv --id flow --max-fpr 1%",
 		"toptau evaluate m.json later.csv --entity host --time when --alerts 50 --of 2000",
 		"toptau evaluate new.json later.csv --against old.json --gate"},
+	"ui": {"toptau ui m.json later.csv", "toptau ui m.json later.csv --held-out held.csv --delta 5% -o m2.json",
+		"toptau ui scores.csv --score score --label y"},
 	"compare": {"toptau compare flows.csv --label attack --max-fpr 1%", "toptau compare flows.csv --label attack --max-fpr 1% --method ramp --encoding raw,leaves"},
 	"threshold": {"toptau threshold held.csv --model m.json --max-fpr 0.1% --delta 5% --name sure -o m2.json",
 		"toptau threshold week.csv --model m.json --replace goal --note 2026-11-22 -o m2.json",
