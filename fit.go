@@ -11,6 +11,7 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/internal/monitor"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
 	"toptau/internal/text"
@@ -33,6 +34,7 @@ type FitOptions struct {
 	ReleaseData    bool
 	Memory         int64                 // of a packed file: the largest matrix, in bytes, that is held in memory; 0: half of the free memory
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
+	NoProfile      bool                  // leaves order statistics of columns out of the model
 	Progress       func(result.Progress) // is called as the fit proceeds
 }
 
@@ -72,6 +74,10 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	if !o.NoFingerprints { // before packMatrix may free the columns
 		prints = fingerprints(features, d.table, nil, nil)
 	}
+	var profile *model.Profile
+	if !o.NoProfile {
+		profile = monitor.NewProfile(features, rows, nil, o.Seed)
+	}
 	leaks := tune.Leaks(rows) // before packMatrix may free the columns
 	sample := averageSample(features, rows, nil)
 	fitted := &Fitted{}
@@ -90,7 +96,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	warnOfZero(r)
 	r.SecondsFit = time.Since(start).Seconds()
 	parts := modelParts(d, features, w, r.Settings.Seed)
-	parts.Fingerprints = prints
+	parts.Fingerprints, parts.Profile = prints, profile
 	parts.Points = []model.Point{{Name: "training", Threshold: r.Threshold,
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.Rows)}}
 	parts.Members = []model.Member{newMember(r, len(features.Blocks))}
@@ -141,6 +147,16 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 		return nil, d.inFile(err)
 	}
 	out.record(&res)
+	if len(res.GroupsP)+len(res.GroupsA)+len(res.Norm.GroupsP)+len(res.Norm.GroupsA) > 0 {
+		out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "no-certificate",
+			Text: "the dual point has sums of groups of rows, which certificate files do not hold; both bounds were computed from all rows"})
+		return res.W, nil
+	}
+	out.Certificate = newCertificate(d, p, storageName(o.Storage), &res)
+	out.Certificate.P, out.Certificate.A = storedWeights(res.P), storedWeights(res.A)
+	if n := &res.Norm; n.Lambda > 0 {
+		out.Certificate.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: storedWeights(n.P), A: storedWeights(n.A)}
+	}
 	return res.W, nil
 }
 
@@ -219,7 +235,8 @@ func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Obj
 		return nil, err
 	}
 	out.record(&res)
-	out.Certificate = newCertificate(d, f, storageName(o.Storage), &res)
+	out.Certificate = newCertificate(d, f.Problem(), storageName(o.Storage), &res)
+	addDualWeights(out.Certificate, f, &res)
 	return res.W, nil
 }
 

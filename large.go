@@ -40,6 +40,16 @@ func Pack(ctx context.Context, paths []string, out string, f Format, progress fu
 		Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}, nil
 }
 
+// checkStored replaces the error of a function that computed something from values which could not be read.
+func (d *Data) checkStored(err *error) {
+	if d == nil || d.table == nil {
+		return
+	}
+	if failed := d.table.Failure(); failed != nil {
+		*err = failed
+	}
+}
+
 // sampleCells bounds the sample of a stored table from which encodings are fitted: 64 MiB of numbers. It has all rows
 // of a smaller table.
 const sampleCells = 8 << 20
@@ -55,7 +65,7 @@ func (d *Data) sample() (*table.Table, error) {
 	return sample, d.inFile(d.table.Failure())
 }
 
-// fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most so many bytes (0:
+// fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
 // half of the free memory).
 func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
 	if !d.table.Stored() {

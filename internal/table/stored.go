@@ -10,7 +10,7 @@ import (
 // last, so that reading rows in their order is fast, and reading others is slow.
 //
 // Values are read in the middle of computations, which do not expect errors. So a failure makes all further values
-// missing, and Table.Failure returns it. Whoever computes something from a table asks for it before he uses the result.
+// missing, and Table.Failure returns it. The caller asks for it before the result is used.
 type storedColumn struct {
 	file   *storedFile
 	column int
