@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"toptau/internal/kernel"
 )
 
 // cursor reads the chunk of a column from its start.
@@ -312,9 +314,11 @@ func spread[T any](list []T, k, present int, level []int32, full int, missing T)
 func (l *leaf) numbers(v *values, n int, to []float64, row int) ([]float64, error) {
 	switch l.physical {
 	case floats, doubles:
-		for i, x := range v.floats {
-			if math.IsInf(x, 0) {
-				return nil, &valueError{row: row + i, found: fmt.Sprint(x), expected: "a finite number"}
+		if low, high, ordered := kernel.Extent(v.floats); !ordered || math.IsInf(low, 0) || math.IsInf(high, 0) {
+			for i, x := range v.floats {
+				if math.IsInf(x, 0) {
+					return nil, &valueError{row: row + i, found: fmt.Sprint(x), expected: "a finite number"}
+				}
 			}
 		}
 		return append(to, v.floats...), nil

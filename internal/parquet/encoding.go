@@ -5,6 +5,9 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"slices"
+
+	"toptau/internal/kernel"
 )
 
 // Encodings of values.
@@ -63,12 +66,14 @@ func (d *plainValues) read(n int, to *values) error {
 			to.ints = append(to.ints, int96(b[i:]))
 		}
 	case floats:
-		for i := 0; i < size; i += 4 {
-			to.floats = append(to.floats, float64(math.Float32frombits(binary.LittleEndian.Uint32(b[i:]))))
-		}
+		first := len(to.floats)
+		to.floats = slices.Grow(to.floats, n)[:first+n]
+		kernel.Widen(b, to.floats[first:])
 	case doubles:
-		for i := 0; i < size; i += 8 {
-			to.floats = append(to.floats, math.Float64frombits(binary.LittleEndian.Uint64(b[i:])))
+		first := len(to.floats)
+		to.floats = slices.Grow(to.floats, n)[:first+n]
+		for i := range to.floats[first:] {
+			to.floats[first+i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 		}
 	default:
 		for i := 0; i < size; i += d.width {
