@@ -49,7 +49,6 @@ var order = []string{
 	"toptau/internal/export/c",
 	"toptau/internal/export/golang",
 	"toptau/internal/export/card",
-	"toptau/internal/modeltest",
 	"toptau/internal/tune",
 	"toptau/internal/plot",
 	"toptau/internal/report",
@@ -59,6 +58,7 @@ var order = []string{
 	"toptau/cmd/toptau",
 	"toptau/internal/paper/drawing",
 	"toptau/internal/plot/plottest",
+	"toptau/internal/modeltest",
 	"toptau/internal/paper",
 	"toptau/cmd/toptau-paper",
 }

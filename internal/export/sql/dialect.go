@@ -199,3 +199,9 @@ func trinoText(s string) (string, bool) {
 	}
 	return "U&'" + b.String() + "'", true
 }
+
+// Tested reports whether the project's tests run statements in the database itself.
+func (d Dialect) Tested() bool {
+	rules, known := dialects[d]
+	return known && !rules.untested
+}
