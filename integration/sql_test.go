@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,7 +176,8 @@ func postgres() engine {
 			}
 			path := filepath.Join(dir, fmt.Sprint("data", i))
 			writeFile(t, path, []byte(data.String()))
-			fmt.Fprintf(&script, "DROP TABLE IF EXISTS \"rows\";\n%s);\n\\copy \"rows\" FROM '%s'\n\\o %s.out\n%s;\n\\o\n", create.String(), path, path, select_)
+			fmt.Fprintf(&script, "DROP TABLE IF EXISTS \"rows\";\n%s);\n\\copy \"rows\" FROM '%s'\n\\o %s.out\nSET log_statement_stats = on;\n%s;\nSET log_statement_stats = off;\n\\o\n",
+				create.String(), path, path, select_)
 		}
 		path := filepath.Join(dir, "script.sql")
 		writeFile(t, path, script.Bytes())
@@ -190,8 +192,26 @@ func postgres() engine {
 				answers[i] = withNUL(all[i], answers[i])
 			}
 		}
+		if len(jobs) == 1 {
+			answers[0].seconds = postgresSeconds(t, dir)
+		}
 		return answers
 	}}
+}
+
+// postgresSeconds returns the processor seconds of the longest statement in the server's log.
+func postgresSeconds(t *testing.T, dir string) (longest float64) {
+	t.Helper()
+	log, err := os.ReadFile(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, match := range regexp.MustCompile(`([0-9.]+) s user, ([0-9.]+) s system`).FindAllSubmatch(log, -1) {
+		user, _ := parseFloat(string(match[1]))
+		system, _ := parseFloat(string(match[2]))
+		longest = max(longest, user+system)
+	}
+	return longest
 }
 
 func index(b bool) int {

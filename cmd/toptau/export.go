@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"toptau"
@@ -50,11 +51,11 @@ func (c *exportCommand) check() error {
 	for _, f := range []struct {
 		param   string
 		set     bool
-		targets string
-	}{{"dialect", c.Dialect != "", "sql"}, {"table", c.Table != "", "sql"}, {"keep", c.Keep != nil, "sql"}, {"name", c.Name != "", "c, go or sql"},
-		{"tensor", c.Tensor, "onnx"}, {"form", c.Form != "", "card"}} {
-		if f.set && !strings.Contains(f.targets, c.Target) {
-			return &diag.Error{Kind: diag.Usage, Param: f.param, Found: "with " + c.Target, Expected: f.targets}
+		targets []string
+	}{{"dialect", c.Dialect != "", []string{"sql"}}, {"table", c.Table != "", []string{"sql"}}, {"keep", c.Keep != nil, []string{"sql"}},
+		{"name", c.Name != "", []string{"sql", "c", "go"}}, {"tensor", c.Tensor, []string{"onnx"}}, {"form", c.Form != "", []string{"card"}}} {
+		if f.set && !slices.Contains(f.targets, c.Target) {
+			return &diag.Error{Kind: diag.Usage, Param: f.param, Found: "with " + c.Target, Expected: strings.Join(f.targets, " or ")}
 		}
 	}
 	if c.Target == "card" && c.Form == "" {

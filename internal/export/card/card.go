@@ -119,13 +119,17 @@ func curve(p *portable.Program, t *portable.Card) (rows []row) {
 		rows = append(rows, row{in.Name, "exactly " + export.Float(x), export.Float(t.Weights[len(t.Knots)+j])})
 	}
 	last := len(t.Knots) - 1
+	otherwise := ""
+	if len(t.Atoms) > 0 {
+		otherwise = "otherwise "
+	}
 	for i, x := range t.Knots {
-		value := "otherwise at " + export.Float(x) + ", and on a straight line to the next"
+		value := otherwise + "at " + export.Float(x) + ", and on a straight line to the next"
 		switch i {
 		case 0:
-			value = "otherwise up to " + export.Float(x) + ", then on a straight line to the next"
+			value = otherwise + "up to " + export.Float(x) + ", then on a straight line to the next"
 		case last:
-			value = "otherwise from " + export.Float(x)
+			value = otherwise + "from " + export.Float(x)
 		}
 		rows = append(rows, row{in.Name, value, export.Float(t.Weights[i])})
 	}
