@@ -67,7 +67,7 @@ var dialects = map[Dialect]*rules{
 		str:    func(c string) string { return "CAST(" + c + " AS VARCHAR)" },
 		trim:   func(s string) string { return "trim(" + s + ", ' ' || chr(9))" },
 		single: func(x string) string { return "CAST(CAST(" + x + " AS FLOAT) AS DOUBLE)" }, folds: true, nest: 300, columns: 10000},
-	ClickHouse: {title: "ClickHouse", quote: backticks, text: backslashText, number: float,
+	ClickHouse: {title: "ClickHouse", quote: backticks, text: backslashText, number: normalFloat,
 		double: func(c string) string { return "if(isNaN(toFloat64(" + c + ")), NULL, toFloat64(" + c + "))" },
 		str:    func(c string) string { return "toString(" + c + ")" },
 		trim:   func(s string) string { return "replaceRegexpAll(" + s + `, '^[ \t]+|[ \t]+$', '')` },
@@ -93,6 +93,14 @@ var dialects = map[Dialect]*rules{
 
 // float writes a double with an exponent, so that no database reads it as a decimal.
 func float(x float64) string { return strconv.FormatFloat(x, 'e', -1, 64) }
+
+// normalFloat is float, but writes a subnormal number as a fraction: older versions of ClickHouse refuse such a decimal.
+func normalFloat(x float64) string {
+	if x != 0 && math.Abs(x) < 0x1p-1022 {
+		return exactNumber(x)
+	}
+	return float(x)
+}
 
 // exactNumber writes a double for SQLite, whose versions differ in how they round decimals: a decimal that all of them read exactly,
 // or else a fraction of whole numbers, m / 2^k or m * 2^k with k up to 62, several times where that is not enough. Fractions
