@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestEveryBlockHasEveryTarget(t *testing.T) {
 				t.Logf("there is no %s", path)
 			case err != nil:
 				t.Error(err)
-			case !strings.Contains(string(content), `"`+kind+`"`):
+			case !regexp.MustCompile(`\b` + kind + `\b`).Match(content):
 				t.Errorf("%s (%s) does not know blocks of kind %q", path, language, kind)
 			}
 		}

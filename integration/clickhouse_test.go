@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -26,7 +27,7 @@ func clickHouse(embedded bool) engine {
 		dirs, answers := jobDirs(t, dir, jobs), make([]answer, len(jobs))
 		var query func(stdin io.Reader, text string) []byte
 		if !embedded {
-			query = startClickHouse(t)
+			query = startClickHouse(t, "")
 		}
 		for i, j := range jobs {
 			select_ := statement(t, export_sql.ClickHouse, j, &answers[i])
@@ -93,8 +94,9 @@ func clickHouse(embedded bool) engine {
 	return e
 }
 
-// startClickHouse starts a server on a free port of the loopback interface. The result runs a query in it.
-func startClickHouse(t *testing.T) func(stdin io.Reader, text string) []byte {
+// startClickHouse starts a server on a free port of the loopback interface. The result runs a query in it. If bin is set, it gets a
+// clickhouse-client that connects to the server.
+func startClickHouse(t *testing.T, bin string) func(stdin io.Reader, text string) []byte {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -115,6 +117,16 @@ func startClickHouse(t *testing.T) func(stdin io.Reader, text string) []byte {
 		server.Process.Kill()
 		server.Wait()
 	})
+	if bin != "" {
+		path, err := exec.LookPath("clickhouse-client")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrapper := fmt.Sprintf("#!/bin/sh\nexec %s --host 127.0.0.1 --port %s \"$@\"\n", path, port)
+		if err := os.WriteFile(filepath.Join(bin, "clickhouse-client"), []byte(wrapper), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	client := []string{"--host", "127.0.0.1", "--port", port, "--max_threads", "1", "--query"}
 	for range 100 {
 		if exec.Command("clickhouse-client", append(client, "SELECT 1")...).Run() == nil {

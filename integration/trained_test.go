@@ -330,14 +330,11 @@ func TestTrainedModels(t *testing.T) {
 func compare(t *testing.T, e engine, jobs []job) {
 	t.Helper()
 	for _, j := range jobs {
-		var answers []answer
-		took := measured(func() { answers = e.run(t, t.TempDir(), []job{j}) })
-		a := answers[0]
-		if a.refused != nil {
-			t.Logf("| %s | %s | refused: %v |", e.name, j.name, a.refused)
-			continue
+		answers := e.run(t, t.TempDir(), []job{j})
+		different := 0
+		if answers[0].refused == nil {
+			different = check(t, e, []job{j}, answers)
 		}
-		check(t, e, []job{j}, answers)
-		t.Logf("| %s | %s | %d | %d | %.3f | %.2f |", e.name, j.name, len(j.rows), a.bytes, a.seconds, took)
+		t.Log(addResult(e, j, answers[0], different))
 	}
 }
