@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -37,6 +38,12 @@ func randomJobs(t *testing.T, first uint64, n int, o func(r *rand.Rand) *modelte
 		j := job{name: fmt.Sprintf("random model %d", seed), p: p}
 		for _, row := range c.Rows(r, 40) {
 			j.add(t, c.Model.ScoreFields, row)
+		}
+		for i, k := range p.Numbers() { // no text is infinite, but numbers of other programs may be
+			infinite := j.rows[i%len(j.rows)]
+			infinite.values = slices.Clone(infinite.values)
+			infinite.values[k].Number = math.Inf(1 - 2*(i%2))
+			j.rows, j.want = append(j.rows, infinite), append(j.want, math.NaN())
 		}
 		jobs = append(jobs, j)
 	}
