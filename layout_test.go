@@ -65,6 +65,7 @@ var order = []string{
 	"toptau/cmd/toptau",
 	"toptau/internal/paper/drawing",
 	"toptau/internal/plot/plottest",
+	"toptau/internal/modeltest",
 	"toptau/internal/paper",
 	"toptau/cmd/toptau-paper",
 }
