@@ -290,7 +290,8 @@ class _Column:
         self.missing = {text.strip(" \t") for text in missing} | {""}
         self.missing_numbers = [x for x in map(_parse_number, self.missing) if x is not None]
         self.input: Optional[int] = None  # its place in the features
-        self.known: dict[str, int] = {}  # categories that are not spellings of a missing value
+        self.categories: dict[str, int] = {}
+        self.known: dict[str, int] = {}  # those that are not spellings of a missing value
         self.fill: Optional[float] = None  # numeric: replaces a missing value; None: it is an error
         self.absent: Optional[int] = None  # categorical: the code of a missing value; None: it is an error
         self.truth: tuple[str, str] = ("false", "true")
@@ -300,12 +301,12 @@ class _Column:
         self.input = place
         categories = fields.get("categories", [])
         self.known = {c: i for i, c in enumerate(categories) if c.strip(" \t") not in self.missing}
-        self.all = {c: i for i, c in enumerate(categories)}
+        self.categories = {c: i for i, c in enumerate(categories)}
         if policy != "error":
             self.fill = NAN if policy == "indicator" else float(fields.get("fill", 0))
             self.absent = 0 if policy == "median" else -1
         spellings = [pair for pair in (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
-                     if any(self._spelled(text) in self.all for text in pair)]
+                     if any(self._spelled(text) in self.categories for text in pair)]
         if spellings:
             self.truth = spellings[0] if len(spellings) == 1 else ("", "")  # several: a bool is an error
 
@@ -413,12 +414,12 @@ class _Column:
             if self.absent is None:
                 raise self.no_value()
             return self.absent
-        return self.all.get(category, -2)
+        return self.categories.get(category, -2)
 
     def probe(self, field: str) -> float:
         """Reads a field of a probe row: it is the part of a time or an address, and may be a hash."""
         if not self.numeric:
-            return self._code_of(None if self.is_missing(field) else field if field in self.all else self._spelled(field))
+            return self._code_of(None if self.is_missing(field) else field if field in self.categories else self._spelled(field))
         part, self.part = self.part, ""
         try:
             return self.read(field)
@@ -1135,8 +1136,8 @@ def _version(data: bytes) -> int:
 
 
 def _whole(text: str) -> int:
-    if len(text) > 20:
-        raise ValueError("a whole number of more than 20 digits")
+    if len(text) > 22:  # larger ones have an exponent
+        raise ValueError("a whole number of more than 21 digits")
     return int(text)
 
 
@@ -1371,7 +1372,7 @@ class Model:
             else:
                 x = [c.probe(field) for c, field in zip(self._schema, probe["fields"])]
                 score = self._score([x[j] for j in self._used] if self._used else x, [])
-            if score != probe["score"]:
+            if score != float(probe["score"]):
                 raise _refuse(f"probe row {i + 1} scores {score!r}, the file says {probe['score']!r}")
 
     # ---- One record ----
@@ -1503,7 +1504,7 @@ class Model:
                 text = None if number != number else _shortest(number)
             else:
                 text = c.category(value)
-                if text is not None and text not in c.all and not self._features.inputs[c.input].get("rare"):
+                if text is not None and text not in c.categories and not self._features.inputs[c.input].get("rare"):
                     unknown.append(c.name)
             if text is None:
                 missing.append(c.name)
