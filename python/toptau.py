@@ -130,9 +130,9 @@ def _plain(x: float) -> str:
 
 
 def _shortest(x: float) -> str:
-    """Returns a float in its shortest form, with an exponent if it is below -4 or above 20, as toptau prints it."""
+    """Returns a float in its shortest form, with an exponent if it is below -4 or above 5, as toptau prints it."""
     sign, digits, point = _digits(x)
-    if -4 < point <= 21 or not digits:
+    if -4 < point <= 6 or not digits:
         return _plain(x)
     mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
     return f"{sign}{mantissa}e{'-' if point < 1 else '+'}{abs(point - 1):02d}"
