@@ -455,3 +455,26 @@ func TestReadersOnRealData(t *testing.T) {
 	}
 	runReaders(t, jobs)
 }
+
+// The readers' own tests, which need nothing else, pass; and setuptools builds a wheel.
+func TestReadersOwnTests(t *testing.T) {
+	for _, test := range []struct {
+		name, dir string
+		missing   func() string
+		command   []string
+	}{
+		{"Python", "../python", needsCommand("python3"), []string{"python3", "-m", "unittest", "--quiet"}},
+		{"Python with numpy", "../python", needsPython("numpy"), []string{python(), "-m", "unittest", "--quiet"}},
+		{"JavaScript", "../js", needsCommand("node"), []string{"node", "--test"}},
+		{"wheel", "../python", needsPython("pip, setuptools"), []string{python(), "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--wheel-dir", t.TempDir(), "."}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			available(t, engine{name: test.name, missing: test.missing})
+			c := exec.Command(test.command[0], test.command[1:]...)
+			c.Dir = test.dir
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%.3000s", err, out)
+			}
+		})
+	}
+}

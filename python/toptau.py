@@ -314,7 +314,10 @@ class _Column:
         return _hash_name(self.salt, text) if self.salt else text
 
     def error(self, value: Any, expected: str) -> Error:
-        found = _quote(value) if isinstance(value, (str, int, float)) else f"a value of type {type(value).__name__}"
+        if isinstance(value, (int, float)):
+            found = str(value) if isinstance(value, float) or abs(value) < 1 << 64 else "a whole number of more than 20 digits"
+        else:
+            found = _quote(value) if isinstance(value, str) else f"a value of type {type(value).__name__}"
         return Error(found, expected, column=self.name if not self.part else self.source)
 
     def no_value(self) -> Error:
@@ -562,7 +565,7 @@ class _Numeric:
             raise _refuse("shifts and scales do not fit the inputs")
         self.width = len(self.owners)
         self.names = features.names
-        self.rounded = struct.Struct(f"{self.width}f")  # to float32 and back
+        self.rounded = struct.Struct(f"<{self.width}f")  # to float32 and back; an error if a value is too large
         self.parts = list(zip(self.owners, self.shift, self.scale))
         self.indicator = features.impute == "indicator"
 
@@ -614,7 +617,7 @@ class _OneHot:
             width = n + missing + rare
             if scale is not None and (len(scale) != width or not all(s > 0 and 1 / s < 3.4e38 for s in scale)):
                 raise _refuse("the scales of a onehot column do not fit it")
-            factors = [1.0] * width if scale is None else [struct.unpack("f", struct.pack("f", 1 / s))[0] for s in scale]
+            factors = [1.0] * width if scale is None else [struct.unpack("<f", struct.pack("<f", 1 / s))[0] for s in scale]
             self.columns.append((k, n, missing, rare, factors, fields["kind"] == "numeric"))
         self.owners = [c[0] for c in self.columns]
         self.width = sum(len(c[4]) for c in self.columns)
@@ -904,7 +907,7 @@ class _Sparse:
             if i is None or value == 0:
                 continue
             try:
-                rounded = struct.unpack("f", struct.pack("f", value / self.scale[i]))[0]
+                rounded = struct.unpack("<f", struct.pack("<f", value / self.scale[i]))[0]
             except OverflowError:
                 raise self.too_large(index, value) from None
             out.append((i, rounded * self.weights[i]))
@@ -1143,7 +1146,7 @@ def _whole(text: str) -> int:
 
 def _float(text: str) -> float:
     x = float(text)
-    if repr(x) != text:  # most numbers are written alike
+    if repr(x) != text or "e" in text or text.endswith(".0"):  # most numbers are written alike
         sign, digits, point = _digits(x)
         expected = _plain(x)
         if not -6 < point <= 21 and digits:
