@@ -965,7 +965,8 @@ class Probability {
 const TOP = [
   ["schema", false, 1, true], ["features", false, 1, true], ["offset", false, 1, true], ["weights", false, 1, true], ["points", true, 1, true],
   ["history", true, 2, false], ["members", true, 1, true], ["training", false, 1, true], ["fingerprints", false, 2, false],
-  ["averages", false, 2, false], ["probability", false, 2, false], ["probes", true, 1, true], ["signature", false, 2, false],
+  ["averages", false, 2, false], ["probability", false, 2, false], ["profile", false, 2, false], ["reference", false, 2, false],
+  ["probes", true, 1, true], ["signature", false, 2, false],
 ];
 const TAIL = /^"checksum": "sha256:([0-9a-f]{64})"\n\}\n$/;
 const TAIL_SIZE = '"checksum": "sha256:'.length + 64 + '"\n}\n'.length;

@@ -1104,7 +1104,8 @@ class _Probability:
 # whether it must be there.
 _TOP = (("schema", False, 1, True), ("features", False, 1, True), ("offset", False, 1, True), ("weights", False, 1, True),
         ("points", True, 1, True), ("history", True, 2, False), ("members", True, 1, True), ("training", False, 1, True),
-        ("fingerprints", False, 2, False), ("averages", False, 2, False), ("probability", False, 2, False), ("probes", True, 1, True),
+        ("fingerprints", False, 2, False), ("averages", False, 2, False), ("probability", False, 2, False), ("profile", False, 2, False),
+        ("reference", False, 2, False), ("probes", True, 1, True),
         ("signature", False, 2, False))
 
 _OPENING = re.compile(rb'\{\n"toptau_model": ([1-9][0-9]{0,8}),\n').match
