@@ -32,6 +32,8 @@ type commands struct {
 	Pack       packCommand       `cmd:"" help:"Pack data into a file from which verbs read a table that may be larger than memory."`
 	Generate   generateCommand   `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
+	Version    versionCommand    `cmd:"" name:"version" help:"Print the version, and the versions of everything that is linked in."`
+	Man        manCommand        `cmd:"" hidden:"" help:"Print the manual page."`
 	Paper      paperMoved        `cmd:"" hidden:"" passthrough:""`
 
 	cli.Flags
