@@ -35,7 +35,10 @@ func choiceText(f *tune.Found) string {
 	if len(c.Collapsed) > 0 {
 		list = append(list, "cannot rank because the optimum is w = 0: "+strings.Join(c.Collapsed, ", "))
 	}
-	if c.ForTime > 0 {
+	switch {
+	case c.Instead != nil:
+		list = append(list, "no time was left to fit it, so "+c.Instead.String()+" is")
+	case c.ForTime > 0:
 		list = append(list, "no time was left to average more than "+text.Plural(c.ForTime, "member"))
 	}
 	return strings.Join(list, "; ")

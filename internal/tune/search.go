@@ -107,7 +107,8 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	tried := &candidates{plan: plan, folds: folds, trainingRows: len(parts.training)}
+	tried := &candidates{plan: plan, folds: folds, trainingRows: len(parts.training),
+		finalFits: parts.finalFits(fewCrossFitFolds)}
 	if err := tried.fitAll(ctx); err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type Choice struct {
 	Reference int             // the candidate that is logistic regression on raw columns; -1: none
 	Collapsed []string        // tasks whose optimum is w = 0, so that they cannot rank
 	ForTime   int             // members that the time limit left; 0: all
+	Instead   *Task           // fitted because no time was left for any of Members; nil: none
 }
 
 // selection chooses tasks by their out-of-fold scores.
@@ -106,8 +107,11 @@ func (s *selection) guard() {
 	}
 }
 
-// keepFirst leaves the first members and recomputes the score.
-func (s *selection) keepFirst(members []*task, candidates []Candidate) (err error) {
+// keepForTime replaces the members by the first of them, or by another task, and recomputes the score.
+func (s *selection) keepForTime(members []*task, candidates []Candidate) (err error) {
+	if !slices.Contains(s.members, members[0]) {
+		s.Instead = &members[0].Task
+	}
 	s.members, s.ForTime = members, len(members)
 	if s.Score, err = s.averageOf(members); err == nil && s.Reference >= 0 {
 		gain := gainOf(s.Score, candidates[s.Reference].Estimate)
