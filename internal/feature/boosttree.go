@@ -300,15 +300,18 @@ func (t *boostGrower) searchColumn(n *boostNode, j int) (best boostSplit) {
 func (t *boostGrower) divide(node int, further bool) {
 	n := t.nodes[node]
 	c, s := &t.columns[n.best.column], n.best
+	var goLeft [256]int // by bin; without branches, which a processor would guess wrong for half of the rows
+	for bin := range c.count() + 1 {
+		if s.goesLeft(bin, c.count()) {
+			goLeft[bin] = 1
+		}
+	}
 	middle, k := n.first, 0
 	for _, row := range t.rows[n.first:n.end] {
-		if s.goesLeft(int(c.bins[row]), c.count()) {
-			t.rows[middle] = row
-			middle++
-		} else {
-			t.spare[k] = row
-			k++
-		}
+		left := goLeft[c.bins[row]]
+		t.rows[middle], t.spare[k] = row, row
+		middle += left
+		k += 1 - left
 	}
 	copy(t.rows[middle:n.end], t.spare[:k])
 	left := boostNode{first: n.first, end: middle, depth: n.depth + 1, sum: s.left, low: n.low, high: n.high}

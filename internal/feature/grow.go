@@ -219,13 +219,10 @@ func (t *grower) divideNode(node int) {
 	ranks := t.columns[n.best.column].ranksAt(t.rows[n.first:n.end], t.node.ranks)
 	middle, k := n.first, 0
 	for i, row := range t.rows[n.first:n.end] {
-		if n.best.goesLeft(ranks[i]) {
-			t.rows[middle] = row
-			middle++
-		} else {
-			t.spare[k] = row
-			k++
-		}
+		left := int(indicator(n.best.goesLeft(ranks[i]))) // without branches, which a processor would guess wrong
+		t.rows[middle], t.spare[k] = row, row
+		middle += left
+		k += 1 - left
 	}
 	copy(t.rows[middle:n.end], t.spare[:k])
 	t.node.constant = slices.Clone(n.constant)

@@ -319,6 +319,9 @@ func (c *candidates) ending(t *task) func() bool {
 	}
 	return func() bool {
 		n := len(t.tried)
+		if n > 0 && t.best >= 0 && t.tried[n-1].behind && worse(&t.tried[n-1]) {
+			return true // past its best, and far behind
+		}
 		for k := n - patience; k < n; k++ {
 			if k < 0 || !worse(&t.tried[k]) {
 				return false
@@ -430,12 +433,13 @@ func (p *foldPath) outcome(f *Fit, err error) (o foldOutcome) {
 	return o
 }
 
-// Precision of the fits within folds, and of the final one. A criterion that counts rows does not see more
-// than the first (docs/results/quality.md); the final fit is reported with its certificate.
+// Precision of the fits. A criterion that counts rows does not see more than the first: on magic04 no criterion moved
+// by more than 0.15 points against ten times the precision. The final fit is reported with its certificate.
 const (
-	foldTolerance = 1e-4
-	foldGap       = 1e-2
-	lastTolerance = 1e-6
+	searchTolerance = 1e-3 // of fits that only give scores to other rows
+	foldTolerance   = 1e-4 // of fits whose mean is the model
+	lastTolerance   = 1e-6
+	foldGap         = 1e-2 // of certified optima in folds
 )
 
 func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) foldPath {
@@ -445,13 +449,13 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) fold
 		}
 		// Logistic regression was dropped after the first fold, or never scored: it is fitted here.
 		logistic := convexLearner(method.Logistic, learn.Logistic, classWeight)
-		f, err := logistic.fitOne(ctx, x.train, Setting{Lambda: lambda}, fitOptions{features: x.features, tolerance: foldTolerance})
+		f, err := logistic.fitOne(ctx, x.train, Setting{Lambda: lambda}, fitOptions{features: x.features, tolerance: searchTolerance})
 		if err == nil {
 			x.logistic[lambda] = f.W
 		}
 		return f.W, err
 	}
-	p := foldPath{fold: r, x: x, options: fitOptions{features: x.features, anchor: anchor, tolerance: foldTolerance, gap: foldGap}}
+	p := foldPath{fold: r, x: x, options: fitOptions{features: x.features, anchor: anchor, tolerance: searchTolerance, gap: foldGap}}
 	if t.learner.start == nil {
 		return p
 	}

@@ -74,7 +74,7 @@ func (r *refit) fitModel(ctx context.Context) error {
 // fitInTime drops the members for which no time is left; if that is all of them, the best task for which there is time
 // takes their place. It returns the number of folds of a cross-fit; an interrupted search takes few.
 func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
-	folds = crossFitFolds
+	folds = r.selection.crossFitFolds()
 	if r.parts.scheme != SchemeCrossFitted {
 		folds = 1
 	} else if ctx.Err() != nil {
