@@ -259,3 +259,33 @@ func TestFitInTime(t *testing.T) {
 		}
 	}
 }
+
+// TestUncertainChoice checks that tasks within a large standard error are averaged with the reference, and no others.
+func TestUncertainChoice(t *testing.T) {
+	order := []string{"raw logistic", "pairs boosting", "boosted boosting", "leaves logistic", "scorecard logistic"}
+	for _, c := range []struct {
+		means   [5]float64
+		spread  float64 // between the folds: the standard error is 0.58 of it
+		maxSize int64
+		want    string
+	}{
+		{[5]float64{0.5, 0.69, 0.7, 0.66, 0.6}, 0.1, 0, "boosting on boosted, boosting on pairs, logistic on leaves, logistic on raw"},
+		{[5]float64{0.68, 0.69, 0.7, 0.5, 0.5}, 0.1, 0, "boosting on boosted, boosting on pairs, logistic on raw"},
+		{[5]float64{0.5, 0.69, 0.7, 0.66, 0.6}, 0.1, 250, "boosting on boosted, boosting on pairs"},
+		{[5]float64{0.5, 0.6, 0.7, 0.6, 0.6}, 0.1, 0, ""},     // none is near
+		{[5]float64{0.5, 0.69, 0.7, 0.69, 0.69}, 0.01, 0, ""}, // a small error
+	} {
+		tasks, folds := fakeTasks(t, map[string]float64{}, order...)
+		for k, task := range tasks {
+			values := []float64{c.means[k] - c.spread, c.means[k], c.means[k] + c.spread}
+			task.tried[0].Estimate, task.tried[0].Bytes = averageScore(values, 600), 100
+		}
+		s, err := selectMembers(tasks, folds, c.maxSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Uncertain != (c.want != "") || s.Uncertain && (memberNames(s) != c.want || s.Guarded || s.Gain == nil) {
+			t.Errorf("%+v: uncertain %v: %s", c, s.Uncertain, memberNames(s))
+		}
+	}
+}
