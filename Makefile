@@ -1,4 +1,4 @@
-.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds
+.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds monitor
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -47,3 +47,6 @@ quality: ## the default next to logistic regression and boosting, into docs/resu
 
 thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/results/thresholds.md: an hour or two on two cores
 	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/results/thresholds.md
+
+monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md: about half an hour on two cores; continues where it was interrupted
+	TOPTAU_MONITOR=$(CURDIR)/.campaigns/monitor go test ./internal/monitor -count 1 -timeout 0 -v -run MonitorCampaign

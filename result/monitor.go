@@ -124,14 +124,13 @@ type MonitorBudget struct {
 
 // MonitorLabels is what the labels of alerts show.
 type MonitorLabels struct {
-	Positives int     `json:"positives"`     // number of alerts with a positive label
-	Negatives int     `json:"negatives"`     // number of alerts with a negative label
-	Precision float64 `json:"precision"`     // fraction of positives among these alerts; 0 without labels
-	Low       float64 `json:"low"`           // ends of the 95 % interval of the precision
-	High      float64 `json:"high"`          // the upper end
-	Waiting   int     `json:"waiting"`       // number of alerts and audited rows that wait for a label
-	Dropped   int     `json:"dropped"`       // number that waited while too many others came: a label can no longer be joined
-	Unused    int     `json:"labels_unused"` // number of labels of other rows
+	Positives int     `json:"positives"` // number of alerts with a positive label
+	Negatives int     `json:"negatives"` // number of alerts with a negative label
+	Precision float64 `json:"precision"` // fraction of positives among these alerts; 0 without labels
+	Low       float64 `json:"low"`       // ends of the 95 % interval of the precision
+	High      float64 `json:"high"`      // the upper end
+	Waiting   int     `json:"waiting"`   // number of alerts and audited rows that wait for a label
+	Dropped   int     `json:"dropped"`   // number that waited while too many others came: a label can no longer be joined
 }
 
 // MonitorAudit is what the labels of audited rows show. The rows are chosen whatever their score, so that rates
@@ -163,4 +162,14 @@ type MonitorPoint struct {
 	Budget  float64 `json:"budget"`
 	Rows    int     `json:"n"`      // number of rows since the last point
 	Alerts  int     `json:"alerts"` // number of alerts since the last point
+}
+
+// AuditedRow is a row whose label is wanted, whatever its score.
+type AuditedRow struct {
+	Row      int      // 1-based number of the row in this run
+	Score    float64  // the model's score
+	Alert    bool     // the decision
+	Positive *bool    // the label; nil: not known
+	Names    []string // names of the input's columns
+	Fields   []string // the row's text in these columns
 }
