@@ -8,15 +8,15 @@ import (
 // Monitoring describes what a monitor knows after the rows so far: `monitor`.
 type Monitoring struct {
 	Document
-	Digest     string         `json:"digest"`      // digest of the model
-	At         string         `json:"at"`          // name of the operating point
-	FalseAlarm threshold.Rate `json:"false_alarm"` // probability with which any alarm is ever false if nothing changed
-	Rows       int            `json:"n"`           // number of rows since the start of the monitor
-	NewRows    int            `json:"n_new"`       // number of rows of this run
-	Failed     int            `json:"failed"`      // number of rows without a score
-	Alerts     int            `json:"alerts"`      // number of alerts
-	FirstTime  string         `json:"first_time,omitempty"`
-	LastTime   string         `json:"last_time,omitempty"`
+	Digest     string         `json:"digest"`               // digest of the model
+	At         string         `json:"at"`                   // name of the operating point
+	FalseAlarm threshold.Rate `json:"false_alarm"`          // probability with which any alarm is ever false if nothing changed
+	Rows       int            `json:"n"`                    // number of rows since the start of the monitor
+	NewRows    int            `json:"n_new"`                // number of rows of this run
+	Failed     int            `json:"failed"`               // number of rows without a score
+	Alerts     int            `json:"alerts"`               // number of alerts
+	FirstTime  string         `json:"first_time,omitempty"` // time of the first row
+	LastTime   string         `json:"last_time,omitempty"`  // time of the last row
 
 	// alarms: the first one of each stream of evidence, and those of the last, unfinished block of rows
 	Alarms  []MonitorAlarm  `json:"alarms"`
@@ -155,13 +155,13 @@ type AuditRate struct {
 // MonitorPoint is the evidence at some moment. The decimal logarithm of columns is that of the column with the
 // most evidence, less that of the number of columns, so that the streams can be compared.
 type MonitorPoint struct {
-	Row     int     `json:"row"`
-	Time    string  `json:"time,omitempty"`
-	Scores  float64 `json:"scores"`
-	Columns float64 `json:"columns"`
-	Budget  float64 `json:"budget"`
-	Rows    int     `json:"n"`      // number of rows since the last point
-	Alerts  int     `json:"alerts"` // number of alerts since the last point
+	Row     int     `json:"row"`            // number of rows
+	Time    string  `json:"time,omitempty"` // time of the last of them
+	Scores  float64 `json:"scores"`         // evidence on scores
+	Columns float64 `json:"columns"`        // evidence on columns
+	Budget  float64 `json:"budget"`         // evidence on the budget
+	Rows    int     `json:"n"`              // number of rows since the last point
+	Alerts  int     `json:"alerts"`         // number of alerts since the last point
 }
 
 // AuditedRow is a row whose label is wanted, whatever its score.

@@ -27,7 +27,7 @@ type monitorCommand struct {
 	Data       []string       `file:"in" arg:"" help:"Rows in the order in which they arrived: data that the model scores, or the output of score. Files, directories or patterns; - is standard input."`
 	At         string         `placeholder:"NAME" help:"The operating point (default: the model's first)."`
 	FalseAlarm threshold.Rate `name:"false-alarm" placeholder:"RATE" help:"The probability that any alarm is ever raised if nothing changes (default 1%)."`
-	State      string         `file:"state" placeholder:"FILE" help:"Go on with the monitor of this file if it exists, and write it. At most 64 KB."`
+	State      string         `file:"out" placeholder:"FILE" help:"Go on with the monitor of this file if it exists, and write it. At most 64 KB."`
 	Report     string         `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what changed, since when, how sure, what to do."`
 	Labels     string         `file:"in" placeholder:"FILE" help:"Labels of rows of this or earlier runs, as they become known: CSV with the columns of --id and label."`
 	Audit      threshold.Rate `placeholder:"RATE" help:"Choose this fraction of the rows by a hash of their ids. Their labels measure recall, and may calibrate a threshold."`

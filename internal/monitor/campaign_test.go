@@ -306,7 +306,7 @@ func TestQuietStreams(t *testing.T) {
 	}
 }
 
-// TestDelays is the small part of the campaign: the medians of 11 streams, with room for chance.
+// TestDelays is the small part of the campaign: the medians of 11 streams, with some allowance for chance.
 func TestDelays(t *testing.T) {
 	m := setCampaign(t)
 	most := []int{3000, 12_000, 4000, 24_000, 4000}
