@@ -91,14 +91,14 @@ type MonitorColumn struct {
 	// the change with the most evidence: the fraction of rows above a value (null: none), in a category, of other
 	// values, or missing
 	Kind     ShiftKind `json:"kind"`
-	Above    *float64  `json:"above,omitempty"`
-	Category string    `json:"category,omitempty"`
-	Expected float64   `json:"expected"`   // that fraction before the change: of the profile's rows, and of those that arrived
-	Seen     float64   `json:"seen"`       // since the most probable start of the change
-	PSI      float64   `json:"psi"`        // population stability index of all rows
-	Chance   float64   `json:"psi_chance"` // what the index would be by chance
-	Missing  int       `json:"missing"`    // number of missing values
-	Unknown  int       `json:"unknown"`    // number of categories that training did not have
+	Above    *float64  `json:"above,omitempty"`    // the value
+	Category string    `json:"category,omitempty"` // the category
+	Expected float64   `json:"expected"`           // that fraction before the change: of the profile's rows, and of those that arrived
+	Seen     float64   `json:"seen"`               // since the most probable start of the change
+	PSI      float64   `json:"psi"`                // population stability index of all rows
+	Chance   float64   `json:"psi_chance"`         // what the index would be by chance
+	Missing  int       `json:"missing"`            // number of missing values
+	Unknown  int       `json:"unknown"`            // number of categories that training did not have
 }
 
 // ShiftKind is the kind of a change of a column.
