@@ -121,24 +121,25 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 	if !o.OnError.stops() {
 		options.OnBadRow = table.KeepBadRow
 	}
+	names := source.names(o.Format)
+	s := m.Schema()
+	if options.Time == "" && slices.Contains(names, s.Time) {
+		options.Time = s.Time
+	}
 	in := &monitoredRows{model: m, options: o, scorer: m.TableScorer(feature.Key{})}
 	if in.reader, err = source.open(options); err == nil {
 		source.forget()
 		return in, nil
 	}
-	names, other := source.names(o.Format)
-	if other != nil || !slices.Contains(names, scoreColumn) {
+	if !slices.Contains(names, scoreColumn) {
 		return nil, err
 	}
 	in.scorer = nil
 	scored := table.Options{Format: o.Format, Unlabelled: true, Context: ctx, OnBadRow: options.OnBadRow, Raw: options.Raw}
 	scored.Format.Format, scored.Numeric, scored.Segment = schema.CSV, []string{scoreColumn}, options.Segment
-	s := m.Schema()
+	scored.Time = options.Time
 	if scored.ID == nil {
 		scored.ID = slices.DeleteFunc(slices.Clone(s.ID), func(name string) bool { return !slices.Contains(names, name) })
-	}
-	if scored.Time == "" && slices.Contains(names, s.Time) {
-		scored.Time = s.Time
 	}
 	if scored.Label == "" {
 		switch {
@@ -388,15 +389,15 @@ func (o *reopened) open(options table.Options) (*table.Reader, error) {
 	return table.NewReader(o.name, o, options)
 }
 
-// names returns the names of the columns.
-func (o *reopened) names(f Format) ([]string, error) {
+// names returns the names of the columns of delimited text, nil of other files.
+func (o *reopened) names(f Format) []string {
 	f.Format, f.Label, f.ID, f.Time, f.Segment, f.Numeric, f.Categorical = schema.CSV, "", nil, "", "", nil, nil
 	r, err := o.open(table.Options{Format: f, Unlabelled: true})
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	defer r.Close()
-	return r.Names(), nil
+	return r.Names()
 }
 
 // forget stops keeping what is read.

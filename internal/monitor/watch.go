@@ -77,12 +77,6 @@ func New(m *model.Model, o Options) (*Watch, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	if x := o.FalseAlarm.Float64(); x >= 1 {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "false-alarm", Found: o.FalseAlarm.String(), Expected: "a probability below 1"}
-	}
-	if x := o.Audit.Float64(); !o.Audit.IsZero() && x > 1 {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "audit", Found: o.Audit.String(), Expected: "a fraction of the rows, at most 1"}
-	}
 	point, found := m.Point(o.At)
 	if !found {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "at", Found: diag.Quote(o.At), Expected: "an operating point of the model"}

@@ -17,7 +17,7 @@ const mostEvidence = 15
 
 // changedColumns is the number of columns that sentences name, and listedColumns of those that the page lists.
 const (
-	changedColumns = 5
+	changedColumns = 3
 	listedColumns  = 30
 )
 
@@ -230,7 +230,10 @@ func adviceText(r *result.Monitoring) string {
 
 func monitoringEvidence(r *result.Monitoring) Section {
 	s := Section{Title: "Since when, and how sure"}
-	t := Table{Caption: "Alarms", Header: []string{"what", "at row", "time", "changed after row", "evidence then"}, Numbers: []int{1, 3, 4}}
+	t := Table{Caption: "Alarms", Header: []string{"what", "at row", "changed after row", "evidence then"}, Numbers: []int{1, 2, 3}}
+	if r.FirstTime != "" {
+		t.Header = append(t.Header, "time")
+	}
 	for _, a := range r.Alarms {
 		what := a.Stream
 		if a.Column != "" {
@@ -239,7 +242,11 @@ func monitoringEvidence(r *result.Monitoring) Section {
 				what += fmt.Sprintf(" and %d more", a.Others)
 			}
 		}
-		t.Rows = append(t.Rows, []string{what, text.Count(a.Row), a.Time, text.Count(a.Since), evidenceNumber(a.Log10)})
+		row := []string{what, text.Count(a.Row), text.Count(a.Since), evidenceNumber(a.Log10)}
+		if r.FirstTime != "" {
+			row = append(row, a.Time)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	if len(t.Rows) > 0 {
 		s.Tables = append(s.Tables, t)
@@ -253,7 +260,7 @@ func monitoringEvidence(r *result.Monitoring) Section {
 		X: plot.Axis{Label: "rows"}, Y: plot.Axis{Label: "evidence (power of ten)"}}
 	series := map[string]*plot.Series{"scores": {Name: "scores"}, "columns": {Name: "columns"}, "budget": {Name: "budget"}}
 	alerts := plot.Series{}
-	for _, p := range r.History {
+	for _, p := range append([]result.MonitorPoint{{}}, r.History...) { // evidence starts at 10^0
 		for name, y := range map[string]float64{"scores": p.Scores, "columns": p.Columns, "budget": p.Budget} {
 			series[name].X = append(series[name].X, float64(p.Row))
 			series[name].Y = append(series[name].Y, math.Min(y, mostEvidence))
