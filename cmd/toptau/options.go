@@ -81,6 +81,7 @@ var flagOptions = map[string]cli.Option{
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
 	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
+	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni)."},
 	"threshold entity": {Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
 	"entity":           {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
 	"value":            {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
@@ -91,6 +92,8 @@ var flagOptions = map[string]cli.Option{
 	"replace":  {Placeholder: "NAME", Help: "Replace this operating point of --model instead of adding one. Its goal is the default."},
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
+
+	"ui delta": {Placeholder: "RATE", Help: "With --held-out: guarantee saved points with confidence 1 - RATE: 5% or 0.05."},
 
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
 }
