@@ -79,7 +79,7 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	if err != nil {
 		return err
 	}
-	o, err := c.options()
+	o, err := c.options(s)
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 }
 
 // options returns the settings of the server, without its logs.
-func (c *serveCommand) options() (o serve.Options, err error) {
-	o = serve.Options{Load: c.load, ID: c.ID, AllowSchemaChange: c.AllowSchemaChange, Token: c.TokenFile, TerseErrors: c.TerseErrors,
+func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
+	o = serve.Options{Load: c.load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange, Token: c.TokenFile, TerseErrors: c.TerseErrors,
 		MaxBody: int64(c.MaxBody), MaxRows: c.MaxRows, Queue: c.Queue, Timeout: c.Timeout}
 	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue), "timeout": int64(c.Timeout)} {
 		if n <= 0 {

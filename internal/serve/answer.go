@@ -154,7 +154,7 @@ func (s *Server) appendResult(b []byte, r *rows, point int, c *chunk, row int, b
 	}
 	b = append(b, `},"threshold":`...)
 	b = appendNumber(b, v.Threshold)
-	if tail, known := tailOf(segmentPoint(&r.b.points[point], segment), v.Score); known {
+	if tail, known := tailOf(guaranteeOf(&r.b.points[point], segment), v.Score); known {
 		b = append(b, `,"tail":`...)
 		b = strconv.AppendFloat(b, tail, 'g', 6, 64)
 	}

@@ -371,6 +371,7 @@ type rowProblem struct {
 // rows are the rows of a request, while they are decoded and afterwards.
 type rows struct {
 	rowOptions
+	fixed   bool // the options of the body do not count
 	b       *bundle
 	s       *scratch
 	n       int // rows so far, with those that have no score

@@ -9,25 +9,25 @@ import (
 // decide turns the scores of a request into decisions at an operating point. This is the one place where that
 // happens: Options.Limit may hold alerts back here. It is called once for each row with a score, after all rows of
 // the request have been scored, or for a stream after those that have arrived.
-func (s *Server) decide(r *rows, point int) {
+func (s *Server) decide(c *call, r *rows, point int) {
 	p := &r.b.points[point]
-	alerts := 0
-	for _, c := range r.chunks {
-		c.verdicts = slices.Grow(c.verdicts[:0], c.rows)[:c.rows]
-		for row, z := range c.score[:c.rows] {
+	alerts, request := 0, r.request(c, point)
+	for _, k := range r.chunks {
+		k.verdicts = slices.Grow(k.verdicts[:0], k.rows)[:k.rows]
+		for row, z := range k.score[:k.rows] {
 			v := Verdict{Score: z, Threshold: p.Threshold}
 			if p.Segment != "" {
-				v.Threshold = p.ThresholdOf(string(c.textOf(c.segment[row])))
+				v.Threshold = p.ThresholdOf(string(k.textOf(k.segment[row])))
 			}
 			if v.Alert = z > v.Threshold; v.Alert { // false for NaN, the score of a row without one
 				alerts++
 			}
-			c.verdicts[row] = v
+			k.verdicts[row] = v
 		}
 		if s.options.Limit != nil {
-			s.hold(s.options.Limit.Decide(Request{Model: r.b.name, Digest: r.b.digest, Point: p.Name}, c.verdicts))
-			for i := range c.verdicts {
-				if v := &c.verdicts[i]; v.HeldBack != "" {
+			s.hold(s.options.Limit.Decide(request, k.verdicts))
+			for i := range k.verdicts {
+				if v := &k.verdicts[i]; v.HeldBack != "" {
 					v.Alert = false
 					alerts--
 					r.b.counters.counter("held_back", v.HeldBack).Add(1)
@@ -50,8 +50,13 @@ func (s *Server) hold(err error) {
 	s.log.Info("alerts are counted again")
 }
 
-// segmentPoint returns the threshold and the guarantee of a point for a row.
-func segmentPoint(p *model.Point, segment []byte) *model.Guarantee {
+// request describes the rows for those outside the package.
+func (r *rows) request(c *call, point int) Request {
+	return Request{Name: r.b.name, Model: r.b.model, Digest: r.b.digest, Point: r.b.points[point].Name, Time: c.start}
+}
+
+// guaranteeOf returns the guarantee of a point for a row, nil without one.
+func guaranteeOf(p *model.Point, segment []byte) *model.Guarantee {
 	for i := range p.Segments {
 		if p.Segments[i].Value == string(segment) {
 			return p.Segments[i].Guarantee

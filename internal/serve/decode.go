@@ -49,9 +49,28 @@ func (s *scratch) decodeLine(r *rows, line []byte) error {
 	return err
 }
 
+// decodeLines reads lines of NDJSON.
+func decodeLines(s *scratch, r *rows, lines []byte) error {
+	for len(lines) > 0 {
+		line, rest, _ := bytes.Cut(lines, []byte("\n"))
+		lines = rest
+		if len(bytes.TrimLeft(line, " \t\r")) == 0 {
+			continue
+		}
+		if err := s.decodeLine(r, line); err != nil {
+			return err
+		}
+	}
+	return r.finish()
+}
+
 // start prepares for a body.
 func (s *scratch) start(body []byte) error {
 	s.b, s.at = body, 0
+	return checkText(body)
+}
+
+func checkText(body []byte) error {
 	if !utf8.Valid(body) {
 		return wrongRequest("bytes that are not UTF-8", "UTF-8 text")
 	}
@@ -182,7 +201,7 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 		return used, err
 	}
 	if lists != 1 {
-		return used, wrongRequest(text.Plural(lists, "list of rows"), `either "rows", or "columns" with "data"`)
+		return used, wrongRequest(strconv.Itoa(lists)+" lists of rows", `either "rows", or "columns" with "data"`)
 	}
 	if data >= 0 {
 		if columns == nil {
@@ -205,7 +224,7 @@ func (s *scratch) option(r *rows, key string) error {
 	if k == object || k == list {
 		return wrongRequest(key+" with an object or a list", "a text, a number, true or false")
 	}
-	if k == null {
+	if k == null || r.fixed {
 		return nil
 	}
 	return r.set(key, string(value))

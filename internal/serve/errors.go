@@ -32,9 +32,7 @@ func refused(status int, kind diag.Kind, found, expected string) *problem {
 // for those who read files.
 func valueProblem(row int, err error) *problem {
 	if p, ok := err.(*problem); ok {
-		placed := *p.err
-		placed.Row = row
-		return &problem{p.status, &placed}
+		return atRow(p, row)
 	}
 	e := diag.Of(err)
 	if e == nil {
@@ -43,6 +41,17 @@ func valueProblem(row int, err error) *problem {
 	placed := *e
 	placed.File, placed.Line, placed.Row, placed.Fixes = "", 0, row, nil
 	return &problem{http.StatusUnprocessableEntity, &placed}
+}
+
+// atRow returns the problem with the number of its row.
+func atRow(err error, row int) *problem {
+	p, ok := err.(*problem)
+	if !ok {
+		return valueProblem(row, err)
+	}
+	placed := *p.err
+	placed.Row = row
+	return &problem{p.status, &placed}
 }
 
 // document returns the JSON object of an error. Terse ones have neither values nor names of columns.

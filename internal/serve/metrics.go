@@ -339,6 +339,7 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 	}
 	named("missing", "missing_total", "column", "Missing values.")
 	named("unknown", "unknown_total", "column", "Values that the training data did not have.")
+	s.writeShadowMetrics(w)
 	w.family("model_info", "gauge", "The model that is served.")
 	for _, m := range s.models {
 		w.sample("model_info", "1", "model", m.name, "digest", m.current().digest)
@@ -348,5 +349,45 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 		for i := range m.counts.reloads {
 			w.sample("reloads_total", count(m.counts.reloads[i].Load()), "model", m.name, "result", reloadNames[i])
 		}
+	}
+}
+
+// writeShadowMetrics compares shadow models with the served ones.
+func (s *Server) writeShadowMetrics(w *metricsWriter) {
+	var shadowed []*served
+	for _, m := range s.models {
+		if m.shadow != nil {
+			shadowed = append(shadowed, m)
+		}
+	}
+	if len(shadowed) == 0 {
+		return
+	}
+	w.family("shadow_rows_total", "counter", "Rows that the shadow model scored too.")
+	for _, m := range shadowed {
+		w.sample("shadow_rows_total", count(m.counts.shadow.rows.Load()), "model", m.name)
+	}
+	w.family("shadow_failed_total", "counter", "Rows that the shadow model could not score.")
+	for _, m := range shadowed {
+		w.sample("shadow_failed_total", count(m.counts.shadow.failed.Load()), "model", m.name)
+	}
+	w.family("shadow_decisions_total", "counter", "Rows whose decision differs: raised is an alert of the shadow alone, cleared one of the model alone.")
+	for _, m := range shadowed {
+		w.sample("shadow_decisions_total", count(m.counts.shadow.cleared.Load()), "model", m.name, "change", "cleared")
+		w.sample("shadow_decisions_total", count(m.counts.shadow.raised.Load()), "model", m.name, "change", "raised")
+	}
+	w.family("shadow_difference", "summary", "Score of the shadow model less that of the model; quantiles of the last 1024 rows.")
+	for _, m := range shadowed {
+		levels := []float64{0.01, 0.25, 0.5, 0.75, 0.99}
+		list, sum, n := m.counts.shadow.quantiles(levels...)
+		for i, q := range list {
+			w.sample("shadow_difference", decimal(q), "model", m.name, "quantile", decimal(levels[i]))
+		}
+		w.sample("shadow_difference_sum", decimal(sum), "model", m.name)
+		w.sample("shadow_difference_count", count(uint64(n)), "model", m.name)
+	}
+	w.family("shadow_info", "gauge", "The shadow model.")
+	for _, m := range shadowed {
+		w.sample("shadow_info", "1", "model", m.name, "digest", m.shadow.current().digest)
 	}
 }

@@ -13,6 +13,7 @@ type Options struct {
 	Models  []ModelFile                             // the first is the default of /v1/score
 	Shadows []ModelFile                             // Name is that of a served model
 	Load    func(path string) (*model.Model, error) // reads a model file; nil: model.Load
+	Version string                                  // of the program, for clients
 	ID      string                                  // the column that identifies rows; "": the model's, otherwise "id"
 
 	AllowSchemaChange bool // a reload may require further columns and lose operating points
@@ -81,9 +82,11 @@ type Limit interface {
 
 // Request names the model and the operating point of some rows.
 type Request struct {
-	Model  string
-	Digest string
-	Point  string // the operating point of the decisions
+	Name   string       // under which the model is served
+	Model  *model.Model // the one that scored the rows; a reload replaces it
+	Digest string       // of the model
+	Point  string       // the operating point of the decisions
+	Time   time.Time    // when the request arrived
 }
 
 // Verdict is the decision on a row.
@@ -96,20 +99,20 @@ type Verdict struct {
 
 // Monitor observes scored rows and labels.
 type Monitor interface {
-	// Observe is called with the rows of a request after it was answered, from one goroutine at a time. The rows
-	// are valid during the call.
-	Observe(r Request, at time.Time, rows []Observed)
-	// Label is called with each label of POST /v1/labels, from many goroutines. An error refuses the label.
-	Label(id string, positive bool) error
+	// Observe is called with the rows of a request after they were answered, at most 256 at a time, from one
+	// goroutine at a time. The rows are valid during the call.
+	Observe(r Request, rows Observed)
+	// Label is called with each label of POST /v1/labels. It reports whether the label was of use.
+	Label(name, id string, positive bool) (used bool)
 	// WriteJSON and WritePage write the document of /v1/monitor and the page of /monitor.
 	WriteJSON(w io.Writer) error
 	WritePage(w io.Writer) error
 }
 
-// Observed is a row of a table with its score.
+// Observed is scored rows in the order in which they arrived. All slices have an element for each row.
 type Observed struct {
-	Table *table.Table // a table as the readers of files make it, of the columns of the model's schema
-	Row   int
-	ID    string // "" without one
-	Verdict
+	Table    *table.Table // as the readers of files make it, of the columns of the model's schema
+	Scores   []float64    // NaN: the row has none
+	Verdicts []Verdict
+	IDs      []string // "" without one
 }

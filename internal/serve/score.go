@@ -38,8 +38,21 @@ func (s *Server) handleScore(c *call) {
 	}
 }
 
-// scoreBody reads a body, scores its rows and answers.
+// scoreBody reads a body, scores its rows and answers in a native form.
 func (s *Server) scoreBody(c *call, o rowOptions, decode decode, out media) error {
+	return s.scoreAnswer(c, o, decode, out, func(b []byte, r *rows, point int) []byte {
+		switch out {
+		case mediaJSON:
+			return s.appendJSON(b, r, point)
+		case mediaLines:
+			return s.appendLines(b, r, point)
+		}
+		return s.appendCSV(b, r, point)
+	})
+}
+
+// scoreAnswer reads a body, scores its rows and answers with what format appends.
+func (s *Server) scoreAnswer(c *call, o rowOptions, decode decode, out media, format func(b []byte, r *rows, point int) []byte) error {
 	b := c.model.current()
 	if err := c.readBody(); err != nil {
 		return err
@@ -53,24 +66,23 @@ func (s *Server) scoreBody(c *call, o rowOptions, decode decode, out media) erro
 	if err != nil {
 		return err
 	}
-	s.decide(r, point)
-	switch out {
-	case mediaJSON:
-		c.out = s.appendJSON(c.out, r, point)
-	case mediaLines:
-		c.out = s.appendLines(c.out, r, point)
-	default:
-		c.out = s.appendCSV(c.out, r, point)
+	if err := c.reserve(int64(r.n * r.resultWidth())); err != nil { // before decisions are taken
+		return err
 	}
+	s.decide(c, r, point)
+	c.out = format(c.out, r, point)
 	s.scored.write(c, r, point)
 	c.rows = r.n
 	b.counters.count(r)
-	if err := c.reserve(int64(cap(c.out))); err != nil {
-		return err
-	}
 	c.answer(http.StatusOK, contentTypes[out], c.out)
-	s.after.hand(c, r, point, decode)
+	s.after.hand(c, r, point, 0, decode)
 	return nil
+}
+
+// resultWidth returns about the bytes of a result.
+func (r *rows) resultWidth() int {
+	const fixed, point, column = 200, 30, 100
+	return fixed + point*len(r.b.points) + column*min(r.explain, len(r.b.plan.columns))
 }
 
 // scoreRows decodes and scores a body, with a slot.

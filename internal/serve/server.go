@@ -111,6 +111,18 @@ func (s *Server) route(c *call) (handler, bool) {
 		return to(atModels, s.handleModels)
 	case "/v1/reload":
 		return to(atReload, s.handleReload)
+	case "/v1/labels":
+		return to(atLabels, s.handleLabels)
+	case "/v1/monitor":
+		return to(atMonitor, s.handleMonitor)
+	case "/monitor":
+		return to(atMonitor, s.handleMonitorPage)
+	case "/invocations":
+		return to(atInvocations, s.handleInvocations)
+	case "/openapi.json":
+		return to(atOpenAPI, s.handleOpenAPI)
+	case "/ping":
+		return to(atHealth, s.handleReady)
 	case "/livez":
 		return to(atHealth, s.handleLive)
 	case "/readyz":
@@ -120,6 +132,9 @@ func (s *Server) route(c *call) (handler, bool) {
 	default:
 		if name, found := strings.CutPrefix(path, "/v1/models/"); found {
 			return s.routeModel(c, name, to)
+		}
+		if rest, found := strings.CutPrefix(path, "/v2"); found {
+			return s.routeInference(c, rest, to)
 		}
 	}
 	return nil, false

@@ -73,31 +73,36 @@ func (s *Server) scoreLines(c *call, r *rows, point int, lines []byte) error {
 			return readProblem(io.ErrUnexpectedEOF)
 		}
 		before := r.n
-		for len(lines) > 0 && r.n-before < chunkRows {
-			line, rest, _ := bytes.Cut(lines, []byte("\n"))
-			lines = rest
-			if len(bytes.TrimLeft(line, " \t\r")) == 0 {
-				continue
-			}
-			if err := r.s.decodeLine(r, line); err != nil {
-				return err
-			}
-		}
-		if err := r.finish(); err != nil {
+		part := firstLines(lines, chunkRows)
+		lines = lines[len(part):]
+		if err := decodeLines(r.s, r, part); err != nil {
 			return err
 		}
-		s.decide(r, point)
+		s.decide(c, r, point)
 		c.out = s.appendLines(c.out, r, point)
 		s.scored.write(c, r, point)
 		r.b.counters.count(r)
 		c.rows += r.n - before
 		c.freeSlot()
-		s.after.handLines(c, r, point)
+		s.after.handLines(c, r, point, before, part)
 		r.release()
 		r.bad = r.bad[:0]
 		r.s.extra = 0
 	}
 	return nil
+}
+
+// firstLines returns the first n lines.
+func firstLines(lines []byte, n int) []byte {
+	end := 0
+	for range n {
+		i := bytes.IndexByte(lines[end:], '\n')
+		if i < 0 {
+			return lines
+		}
+		end += i + 1
+	}
+	return lines[:end]
 }
 
 // stream reads and writes lines.
@@ -119,7 +124,7 @@ func (t *stream) next() ([]byte, error) {
 	if t.ended {
 		return nil, io.EOF
 	}
-	for {
+	for renewed := 0; ; {
 		if t.length == len(t.buffer) {
 			limit := c.s.options.MaxBody
 			if int64(t.length) >= limit {
@@ -132,7 +137,10 @@ func (t *stream) next() ([]byte, error) {
 			t.counted = grown
 			t.buffer = append(t.buffer, make([]byte, grown-int64(len(t.buffer)))...)
 		}
-		t.control.SetReadDeadline(time.Now().Add(streamTimeout))
+		if t.length >= renewed {
+			t.control.SetReadDeadline(time.Now().Add(streamTimeout))
+			renewed = t.length + streamBuffer
+		}
 		n, err := c.r.Body.Read(t.buffer[t.length:])
 		c.received += int64(n)
 		searched := t.length
