@@ -364,7 +364,7 @@ type everySecond struct {
 	rows, alerts int
 }
 
-func (l *everySecond) Decide(r Request, rows []Verdict) {
+func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range rows {
@@ -374,7 +374,10 @@ func (l *everySecond) Decide(r Request, rows []Verdict) {
 			}
 		}
 	}
+	return nil
 }
+
+func (l *everySecond) Remaining() int { return 1 }
 
 // Rows reach the monitor and the shadow after their answers, and labels the monitor.
 func TestMonitorAndShadow(t *testing.T) {
