@@ -165,6 +165,10 @@ func (u *Urn) fill(gaps []int) (m int, counts []int) {
 	}
 	counts = make([]int, len(u.events))
 	u.scratch = slices.Grow(u.scratch[:0], len(u.Starts)*len(u.events))[:len(u.Starts)*len(u.events)]
+	all := make([]float64, len(u.Starts)) // of the alternative's beta functions
+	for i := range all {
+		all[i] = logGamma(priorRows + float64(m-u.Starts[i].Row))
+	}
 	for e, event := range u.events {
 		for _, n := range gaps[event.First:event.End] {
 			counts[e] += n
@@ -174,7 +178,8 @@ func (u *Urn) fill(gaps []int) (m int, counts []int) {
 		for i := range u.Starts {
 			s := &u.Starts[i]
 			inside := counts[e] - s.Counts[e]
-			u.scratch[i*len(u.events)+e] = s.fixed[e] - now + logBeta(in+float64(inside), out+float64(m-s.Row-inside))
+			alternative := logGamma(in+float64(inside)) + logGamma(out+float64(m-s.Row-inside)) - all[i]
+			u.scratch[i*len(u.events)+e] = s.fixed[e] - now + alternative
 		}
 	}
 	return m, counts
