@@ -214,7 +214,7 @@ func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Cost
 	}
 	cost := func(found float64) float64 {
 		alerts := p.Alerts.Mean
-		if !everything { // what is found comes on top of the false alarms
+		if !everything { // positives found are added to the false alarms
 			alerts = found + p.FalseAlarms.Mean
 		}
 		return float64(costs.Missed*(positives-found)) + float64(costs.Alert*alerts)

@@ -75,8 +75,8 @@ func (s *Server) notes(b *result.Budget, a *asked) []string {
 	var notes []string
 	switch {
 	case b.Certified != nil:
-		notes = append(notes, fmt.Sprintf("%s. With a confidence of %s at most %s %s above the certified threshold, if these rows and the budget "+
-			"were chosen before anybody looked at these rows.", enough, metric.ConfidenceText(b.Delta.Float64()), text.Percent(b.Goal.Tau().Float64()), what))
+		notes = append(notes, fmt.Sprintf("%s. With a confidence of %s at most %s %s above the certified threshold, if the budget was chosen "+
+			"without a look at these rows.", enough, metric.ConfidenceText(b.Delta.Float64()), text.Percent(b.Goal.Tau().Float64()), what))
 	case b.Needed > b.Rows:
 		notes = append(notes, enough+": too few. The plain threshold exceeds the budget about half the time.")
 	default:
