@@ -44,6 +44,6 @@ export function showPoints(points) {
   box.replaceChildren(...points.map((p, i) => {
     const facts = element("dl");
     factsOf(facts, p.facts);
-    return element("section", {className: "point"}, element("h3", {}, p.name + (i ? "" : ", the default")), facts);
+    return element("section", {className: "point"}, element("h2", {}, p.name + (i ? "" : ", the default")), facts);
   }));
 }
