@@ -23,6 +23,8 @@ var examples = map[string][]string{
 	"score": {"toptau score m.json new.csv --best 50",
 		"toptau score m.json new.csv --id flow --probability --prevalence 0.1% -o scores.csv",
 		"tail -f flows.csv | toptau score m.json -"},
+	"serve": {"toptau serve m.json --watch 2s", "toptau serve m.json --shadow m=candidate.json --scored-log scored.jsonl",
+		"toptau serve m.json --listen 0.0.0.0:8443 --tls-cert c.pem --tls-key k.pem --token-file token"},
 	"explain": {"toptau explain m.json new.csv --best 50", "toptau explain m.json new.csv --best 50 --csv",
 		"toptau explain m.json new.csv --columns"},
 	"evaluate": {"toptau evaluate m.json later.csv --by category --report page.html",

@@ -16,6 +16,7 @@ type commands struct {
 	Train      trainCommand      `cmd:"" help:"Choose a model for a goal and fit it."`
 	Fit        fitCommand        `cmd:"" help:"Fit one method with given hyperparameters to all rows."`
 	Score      scoreCommand      `cmd:"" help:"Score the rows of a file and decide on each."`
+	Serve      serveCommand      `cmd:"" help:"Answer requests for scores over HTTP."`
 	Explain    explainCommand    `cmd:"" help:"Show what each column adds to the scores."`
 	Evaluate   evaluateCommand   `cmd:"" help:"Measure models and other programs' scores on labelled data, with intervals."`
 	UI         uiCommand         `cmd:"" name:"ui" help:"Look at a ranking in a browser: drag the budget, see the rows at the top and why, change values, save an operating point."`

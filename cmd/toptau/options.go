@@ -35,6 +35,7 @@ var flagOptions = map[string]cli.Option{
 	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), pairs (of trees that read two columns) or additive (a step function of each column) (default raw).", Values: text.Strings(schema.Encodings())},
 	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns, but not LIBSVM indices of 0 and 1), all (one-hot columns and those too) or none (default standard).", Values: []string{"standard", "all", "none"}},
 	"impute":          {Group: "Features", Placeholder: "NAME", Help: "How a missing value is encoded: error (refused), median, zero or indicator (default error).", Values: []string{"error", "median", "zero", "indicator"}},
+	"no-profile":      {Group: "Features", Help: "Keep no quantiles and masses of categories of the columns in the model. Then monitor cannot watch columns."},
 	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
