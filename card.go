@@ -58,8 +58,11 @@ func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, erro
 		c.History = append(c.History, historyText(&change))
 	}
 	for _, p := range m.Points() {
-		c.Points = append(c.Points, result.CardPoint{Name: p.Name, Goal: p.Goal, Threshold: p.Threshold, Source: p.Source, Guarantee: p.Guarantee,
-			Segment: p.Segment, Entity: p.Entity})
+		point := result.CardPoint{Name: p.Name, Goal: p.Goal, Threshold: p.Threshold, Source: p.Source, Segment: p.Segment, Entity: p.Entity}
+		if g := p.Guarantee; g != nil {
+			point.Guarantee = &result.CardGuarantee{Certified: g.Certified, Rate: g.Rate, Delta: g.Delta, Rows: g.N(), Order: g.Order, Bound: g.Bound}
+		}
+		c.Points = append(c.Points, point)
 	}
 	if p := m.Probability(); p != nil {
 		c.Probability, c.Reliability = p.Method, p.Reliability
