@@ -1,4 +1,4 @@
-.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds
+.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds ui-test
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -47,3 +47,6 @@ quality: ## the default next to logistic regression and boosting, into docs/resu
 
 thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/results/thresholds.md: an hour or two on two cores
 	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/results/thresholds.md
+
+ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard, narrow and wide, light and dark; needs Chromium and npm
+	bash integration/ui/run

@@ -78,6 +78,10 @@ func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, erro
 	}
 	c.Data = &result.CardData{File: filepath.Base(d.table.File), Digest: d.digest(), Evaluation: &c.measured.Evaluation}
 	c.Warnings = c.measured.Warnings
+	if known := c.measured.TrainingRows; trainedOn(m, d) && known != nil && !known.Excess { // too few rows for the fingerprints
+		c.Warnings = append(c.Warnings, diag.Warning{Code: "training-rows",
+			Text: "these are the rows that the model was trained on; expect worse results on new rows"})
+	}
 	return c, nil
 }
 
