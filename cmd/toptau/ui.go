@@ -66,6 +66,7 @@ func (c *uiCommand) Run(s *cli.Session) error {
 		return err
 	}
 	s.Progress.Clear()
+	debug.FreeOSMemory() // of reading and of the first figures
 	if s.JSON {
 		if err := s.Emit(result.Page{Address: address}); err != nil {
 			return err
