@@ -39,6 +39,7 @@ var order = []string{
 	"toptau/internal/alertlimit",
 	"toptau/result",
 	"toptau/internal/sketch",
+	"toptau/internal/packed",
 	"toptau/internal/table",
 	"toptau/internal/simulate",
 	"toptau/internal/feature",

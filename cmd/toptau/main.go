@@ -28,6 +28,7 @@ type commands struct {
 	Card       cardCommand       `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
 	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand     `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
+	Pack       packCommand       `cmd:"" help:"Pack data into a file from which verbs read a table that may be larger than memory."`
 	Generate   generateCommand   `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
 	Paper      paperMoved        `cmd:"" hidden:"" passthrough:""`

@@ -12,7 +12,7 @@ var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Valid
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{
-	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm or idx (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx"}},
+	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx", "packed"}},
 	"delimiter":   {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
 	"header":      {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
 	"label":       {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
@@ -54,6 +54,7 @@ var flagOptions = map[string]cli.Option{
 	"stratified":  {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
 	"start":       {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
 	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
+	"memory":      {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory; larger data is encoded again in each pass (default: half of the free memory)."},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: learners()},
