@@ -26,6 +26,7 @@ const (
 type columnWatch struct {
 	profile *model.ProfiledColumn
 	input   *feature.Input
+	name    string // for people
 	keys    []float64
 	events  []calibrate.Event
 	starts  int // most
@@ -56,6 +57,9 @@ func newColumnWatches(m *model.Model, features *feature.Map) []columnWatch {
 		c := &list[i]
 		c.profile = &p.Columns[i]
 		c.input = &features.Inputs[c.profile.Input]
+		if c.name = c.input.Name; features.Numbered {
+			c.name = "column " + c.name
+		}
 		c.keys = c.profile.Keys()
 		c.gaps = make([]int, len(c.keys)+1)
 		if c.profile.Cells != nil {

@@ -56,15 +56,18 @@ func batchOf(t testing.TB, m *model.Model, data *table.Table) *Batch {
 	point, _ := m.Point("")
 	for i, z := range b.Scores {
 		b.Alerts[i] = point.Decide(z, "")
-		b.IDs = append(b.IDs, fmt.Sprint("id ", i))
-		b.Times = append(b.Times, fmt.Sprintf("2026-11-%02d", 1+i*28/len(b.Scores)))
 	}
+	b.ID = idAt
+	b.Time = func(i int) string { return fmt.Sprintf("2026-11-%02d", 1+i*28/len(b.Scores)) }
 	return b
 }
 
+func idAt(i int) string { return fmt.Sprint("id ", i) }
+
 // part returns rows of a batch.
 func (b *Batch) part(first, end int) *Batch {
-	p := &Batch{Scores: b.Scores[first:end], Alerts: b.Alerts[first:end], IDs: b.IDs[first:end], Times: b.Times[first:end]}
+	p := &Batch{Scores: b.Scores[first:end], Alerts: b.Alerts[first:end], ID: func(i int) string { return b.ID(first + i) },
+		Time: func(i int) string { return b.Time(first + i) }}
 	rows := make([]int, end-first)
 	for i := range rows {
 		rows[i] = first + i
@@ -95,7 +98,7 @@ func TestStateGoesOnWithTheSameBits(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	label := func(w *Watch, first, end int) {
 		for i := first; i < end; i += 7 {
-			w.AddLabel(b.IDs[i], i%3 == 0)
+			w.AddLabel(idAt(i), i%3 == 0)
 		}
 	}
 	parts, _ := New(m, o)
