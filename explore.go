@@ -11,8 +11,10 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/monitor"
 	"toptau/internal/plot"
 	"toptau/internal/report"
+	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -21,8 +23,8 @@ import (
 )
 
 // Explorer answers questions about one ranking of labelled rows: what a budget finds, which rows are at the top, and
-// how a score follows a row's values. The first answer about a budget takes milliseconds, also for a million rows,
-// because the scores are sorted once. It is safe for concurrent use.
+// how a score follows a row's values. An answer about a budget takes milliseconds, also for a million rows, because the
+// scores are sorted once. It is safe for concurrent use.
 type Explorer struct {
 	*Evaluation // of the ranking
 
@@ -266,6 +268,46 @@ func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
 	}
 	trend, _, err := calibrationOverTime(x.counted.table, x.scores, population)
 	return trend, err
+}
+
+// Monitor compares the rows in the order of their times, or of the data, with what the model keeps, as the function Monitor
+// does with rows that arrive. It returns nil without a model, and an error if the model keeps nothing to compare with.
+func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
+	m, t := x.first.Model, x.first.data.table
+	if m == nil {
+		return nil, nil
+	}
+	w, err := monitor.New(m, monitor.Options{})
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int, t.Rows())
+	for i := range order {
+		order[i] = i
+	}
+	ranks, err := tune.Timeline(t)
+	if err != nil {
+		return nil, err
+	}
+	if ranks != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
+	}
+	point, _ := m.Point("")
+	for rows := range slices.Chunk(order, chunkRows) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		part := t.Select(rows)
+		b := &monitor.Batch{Table: part, Label: func(i int) table.Class { return part.Label[i] }}
+		if part.Time != nil {
+			b.Time = func(i int) string { return part.Time.Values[i] }
+		}
+		for i, row := range rows {
+			b.Scores, b.Alerts = append(b.Scores, x.first.z[row]), append(b.Alerts, point.Decide(x.first.z[row], segmentOf(part, i)))
+		}
+		w.Add(b, nil)
+	}
+	return w.Result(), nil
 }
 
 // Findings returns the curves of the ranking with their bands, and the scores by class. The key keeps packages of

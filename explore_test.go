@@ -1,6 +1,7 @@
 package toptau_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -257,6 +258,47 @@ func TestWhatIfScoresLikeAFile(t *testing.T) {
 		}
 		if _, err := x.Curve(1, nil, "z"); err == nil {
 			t.Error("a curve of no column")
+		}
+	}
+}
+
+// The drift of explored rows is what a monitor says that sees the same rows arrive; with times, in their order.
+func TestExploredDriftIsThatOfMonitor(t *testing.T) {
+	train := readFile(t, writeFile(t, "train.csv", twoColumns(3000, 4)), toptau.Format{Label: "y"})
+	m := fitData(t, train, fitCase{topPush(0.01), toptau.FitOptions{Impute: schema.ImputeIndicator}}).Model
+	for _, reversed := range []bool{false, true} {
+		lines := strings.Split(strings.TrimSpace(twoColumns(2500, 5)), "\n")
+		later, arrived := lines[0]+",when\n", lines[0]+",when\n"
+		for i := range lines[1:] {
+			row := lines[1+i]
+			if i > 1500 { // a change
+				row = strings.ReplaceAll(row, "green", "red")
+			}
+			line := fmt.Sprintf("%s,%d\n", row, 100000+i)
+			arrived += line
+			if reversed {
+				later = later[:len(lines[0])+6] + line + later[len(lines[0])+6:]
+			} else {
+				later += line
+			}
+		}
+		d, err := readLike(t, m, writeFile(t, "later.csv", later), toptau.Format{Time: "when"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := explore(t, d, toptau.Entry{Model: m}).Monitor(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := toptau.Monitor(t.Context(), m, strings.NewReader(arrived), toptau.MonitorOptions{Format: toptau.Format{Time: "when"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Result.NewRows = got.NewRows
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(want.Result)
+		if string(a) != string(b) || len(got.Alarms) == 0 {
+			t.Errorf("reversed %v: %d alarms\n%.600s\n%.600s", reversed, len(got.Alarms), a, b)
 		}
 	}
 }

@@ -224,6 +224,8 @@ test("narrow and wide, light and dark: no finding of axe, nothing cut off", asyn
         }
         await page.waitForFunction(tab => !document.getElementById(tab + "-status")?.textContent.includes("..."), tab);
         await page.waitForTimeout(200);
+        const shown = {columns: "#column-figures figure", drift: "#drift section", points: ".point", rows: "#row-list tr", budget: "#lines tr"}[tab];
+        assert.ok(await page.locator(shown).count() > 0, `${tab} is empty: ${await page.locator("#panel-" + tab).textContent()}`);
         await page.screenshot({path: join(out, `${tab}-${width}-${scheme}.png`), fullPage: true});
         const scroll = await page.evaluate(() => document.documentElement.scrollWidth);
         assert.ok(scroll <= width, `${tab} at ${width} pixels is ${scroll} wide`);

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -110,8 +111,8 @@ func (s *Server) overview(r *http.Request) (any, error) {
 // confidences returns the choices of delta: common ones, and those of the model's guarantees.
 func (s *Server) confidences() []fact {
 	deltas := []threshold.Rate{threshold.MustRate("10%"), threshold.MustRate("5%"), threshold.MustRate("1%"), threshold.MustRate("0.1%")}
-	for i := range s.points {
-		if g := s.points[i].Guarantee; g != nil && !slices.Contains(deltas, g.Delta) {
+	for _, p := range s.savedPoints() {
+		if g := p.Guarantee; g != nil && !slices.Contains(deltas, g.Delta) {
 			deltas = append(deltas, g.Delta)
 		}
 	}
@@ -129,10 +130,11 @@ func (s *Server) start() budgetQuestion {
 	if days := x.PerDay(); days > 0 {
 		q.PerDay = fmt.Sprintf("%.0f", days)
 	}
-	if len(s.points) == 0 {
+	points := s.savedPoints()
+	if len(points) == 0 {
 		return q
 	}
-	g := s.points[0].Goal
+	g := points[0].Goal
 	if tau := g.Tau(); !tau.IsZero() {
 		q.Value = text.Significant(100*tau.Float64(), 6)
 		if g.Kind == metric.GoalMaxFPR {
@@ -142,18 +144,22 @@ func (s *Server) start() budgetQuestion {
 			q.PerDay = fmt.Sprint(g.Of)
 		}
 	}
-	if guarantee := s.points[0].Guarantee; guarantee != nil {
+	if guarantee := points[0].Guarantee; guarantee != nil {
 		q.Delta = guarantee.Delta.String()
 	}
 	return q
 }
 
-func (s *Server) pointViews() []pointView {
+// savedPoints returns the operating points of the model with those saved so far.
+func (s *Server) savedPoints() []model.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.points
+}
+
+func (s *Server) pointViews() []pointView {
 	views := []pointView{}
-	for i := range s.points {
-		p := &s.points[i]
+	for _, p := range s.savedPoints() {
 		v := pointView{Name: p.Name, Facts: []fact{{Name: "goal", Value: report.GoalText(p.Goal)},
 			{Name: "alert where", Value: "score > " + text.Significant(p.Threshold, 6)}, {Name: "guarantee", Value: guaranteeText(p.Guarantee)},
 			{Name: "threshold from", Value: p.Source}}}
@@ -396,19 +402,94 @@ func (s *Server) columns(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// drift answers whether these rows differ from those that calibrated the model's thresholds.
+// section is a part of a view.
+type section struct {
+	Title      string         `json:"title"`
+	Paragraphs []string       `json:"paragraphs"`
+	Facts      []fact         `json:"facts"`
+	Figures    []figure       `json:"figures"`
+	Tables     []sectionTable `json:"tables"`
+}
+
+type sectionTable struct {
+	Caption string     `json:"caption"`
+	Header  []string   `json:"header"`
+	Rows    [][]string `json:"rows"`
+}
+
+// sectionOf returns a section of a report in the form of the page. The id begins those of its figures.
+func sectionOf(r *report.Section, id string) section {
+	s := section{Title: r.Title, Paragraphs: append(append([]string{}, r.Paragraphs...), r.Warnings...), Facts: []fact{}, Figures: []figure{}, Tables: []sectionTable{}}
+	for _, f := range r.Facts {
+		if f.Value != "" {
+			s.Facts = append(s.Facts, fact{f.Name, f.Value})
+		}
+	}
+	for i, f := range r.Figures {
+		s.Figures = append(s.Figures, drawn(f, fmt.Sprintf("%s%d", id, i)))
+	}
+	for i := range r.Tables {
+		s.Tables = append(s.Tables, sectionTable{r.Tables[i].Caption, append([]string{}, r.Tables[i].Header...), r.Tables[i].Rows})
+	}
+	return s
+}
+
+// drift answers whether these rows differ from those that the model knows.
 func (s *Server) drift(r *http.Request) (any, error) {
 	var none struct{}
 	if err := read(r, &none); err != nil {
 		return nil, err
 	}
 	x := s.options.Explorer
+	var parts []report.Section
+	if x.Model() != nil {
+		var err error
+		if parts, err = s.monitored(r.Context()); err != nil {
+			return nil, err
+		}
+		parts = append(parts, s.compared())
+	}
+	over := report.Section{Title: "Scores over time"}
+	trend, err := x.OverTime(true)
+	switch {
+	case err != nil:
+		return nil, err
+	case trend == nil:
+		over.Paragraphs = []string{"The rows were read without a column of times, so nobody can see whether scores change over time."}
+	default:
+		over.Paragraphs = []string{"If the order in time means nothing, such a trend has a probability of at most " + text.SmallProbability(trend.P) + "."}
+		over.Figures = []plot.Figure{trendFigure(trend)}
+	}
 	out := struct {
-		Facts   []fact   `json:"facts"`
-		Figures []figure `json:"figures"`
-		Notes   []string `json:"notes"`
-	}{Facts: []fact{}, Figures: []figure{}, Notes: []string{}}
-	add := func(name, value string) { out.Facts = append(out.Facts, fact{name, value}) }
+		Sections []section `json:"sections"`
+	}{[]section{}}
+	for i, part := range append(parts, over) {
+		if v := sectionOf(&part, fmt.Sprintf("d%d-", i)); len(v.Paragraphs)+len(v.Facts)+len(v.Figures)+len(v.Tables) > 0 {
+			out.Sections = append(out.Sections, v)
+		}
+	}
+	return out, nil
+}
+
+// monitored returns the sections of a monitor that sees these rows one after the other.
+func (s *Server) monitored(ctx context.Context) ([]report.Section, error) {
+	m, err := s.options.Explorer.Monitor(ctx)
+	if diag.Of(err) != nil && diag.Of(err).Kind == diag.Model {
+		return []report.Section{{Title: "Evidence of a change", Paragraphs: []string{"The model keeps nothing that rows can be compared with."}}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := report.Monitoring(m)
+	p.Sections = slices.DeleteFunc(p.Sections, func(part report.Section) bool { return part.Title == report.AuditTitle }) // here all labels are known
+	return append([]report.Section{{Title: p.Title, Paragraphs: append([]string{p.Lead}, p.Summary...)}}, p.Sections...), nil
+}
+
+// compared returns what the operating points and fingerprints show about these rows.
+func (s *Server) compared() report.Section {
+	x := s.options.Explorer
+	part := report.Section{Title: "Against calibration and training"}
+	add := func(name, value string) { part.Facts = append(part.Facts, report.Fact{Name: name, Value: value}) }
 	for i := range x.Points {
 		facts := x.ShiftFacts(i, feature.Key{})
 		if len(facts) == 0 {
@@ -418,22 +499,10 @@ func (s *Server) drift(r *http.Request) (any, error) {
 			add(x.Points[i].Name+": "+f.Name, f.Value)
 		}
 	}
-	if x.Model() != nil {
-		add("training rows among these", report.OverlapText(x.TrainingRows))
-		add("values not seen in training", text.Count(x.Unknown))
-		add("missing values", text.Count(x.Missing))
-	}
-	trend, err := x.OverTime(true)
-	if err != nil {
-		return nil, err
-	}
-	if trend == nil {
-		out.Notes = append(out.Notes, "The rows were read without a column of times, so nobody can see whether scores change over time.")
-		return out, nil
-	}
-	add("scores over time", "if the order in time means nothing, such a trend has a probability of at most "+text.SmallProbability(trend.P))
-	out.Figures = append(out.Figures, drawn(trendFigure(trend), "trend"))
-	return out, nil
+	add("training rows among these", report.OverlapText(x.TrainingRows))
+	add("values not seen in training", text.Count(x.Unknown))
+	add("missing values", text.Count(x.Missing))
+	return part
 }
 
 // trendFigure shows the scores of blocks of rows in the order of their times.
@@ -469,16 +538,16 @@ func (s *Server) save(r *http.Request) (any, error) {
 	if strings.TrimSpace(q.Name) == "" {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "name", Expected: "a name of the operating point"}
 	}
-	s.mu.Lock()
+	s.saving.Lock()
+	defer s.saving.Unlock()
 	saved, err := s.options.Save(r.Context(), SaveRequest{Name: strings.TrimSpace(q.Name), Goal: a.goal, Replace: q.Replace, Default: q.Default,
 		Note: strings.TrimSpace(q.Note)})
-	if err == nil {
-		s.points = saved.Points
-	}
-	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	s.points = saved.Points
+	s.mu.Unlock()
 	return map[string]any{"text": saved.Text, "points": s.pointViews()}, nil
 }
 

@@ -61,8 +61,9 @@ type Server struct {
 	access  access
 	handler http.Handler
 
-	mu      sync.Mutex // for points and saving
+	mu      sync.Mutex // for points
 	points  []model.Point
+	saving  sync.Mutex // one point at a time
 	writing sync.Mutex // one report at a time
 
 	figures *figures

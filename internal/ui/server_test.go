@@ -335,13 +335,16 @@ func TestPanels(t *testing.T) {
 	}
 	var columns struct{ Figures []figure }
 	p.ask("columns", "{}", &columns)
-	var drift struct {
-		Facts []fact
-		Notes []string
-	}
+	var drift struct{ Sections []section }
 	p.ask("drift", "{}", &drift)
-	if len(columns.Figures) != 3 || len(drift.Facts) < 3 || len(drift.Notes) != 1 {
+	if n := len(drift.Sections); len(columns.Figures) != 3 || n < 4 || !strings.HasPrefix(drift.Sections[0].Title, "No alarm in 2,000 rows") ||
+		drift.Sections[n-2].Title != "Against calibration and training" || drift.Sections[n-1].Title != "Scores over time" {
 		t.Errorf("%d figures, %+v", len(columns.Figures), drift)
+	}
+	for _, s := range drift.Sections {
+		if s.Paragraphs == nil || s.Facts == nil || s.Figures == nil || s.Tables == nil {
+			t.Errorf("%s: a list is null", s.Title)
+		}
 	}
 	status, report, header := p.do("POST", "/api/report", "{}", nil)
 	if status != 200 || !strings.HasPrefix(report, "<!DOCTYPE html>") || !strings.Contains(header.Get("Content-Disposition"), "attachment") {
