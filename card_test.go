@@ -13,7 +13,8 @@ import (
 	"toptau/schema"
 )
 
-func card(t *testing.T, m *toptau.Model, d *toptau.Data, o toptau.CardOptions) (c *toptau.Card, html, markdown string) {
+func card(t *testing.T, m *toptau.Model, d *toptau.Data, o toptau.CardOptions) (c *toptau.Card, html,
+	markdown string) {
 	t.Helper()
 	c, err := toptau.NewCard(t.Context(), m, d, o)
 	if err != nil {
@@ -31,18 +32,23 @@ func card(t *testing.T, m *toptau.Model, d *toptau.Data, o toptau.CardOptions) (
 
 // A card keeps what people state, calls the rest "not stated", and shows what follows from the file and the rows.
 func TestCard(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), toptau.Format{Label: "y", Kept: []string{"kind"}})
-	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Impute: schema.ImputeIndicator, Delta: toptau.MaxFPR("5%").Rate,
-		Monotone: []schema.Sign{{Column: "noise", Falling: true}}})
+	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), toptau.Format{Label: "y",
+		Kept: []string{"kind"}})
+	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"),
+		toptau.TrainOptions{Impute: schema.ImputeIndicator, Delta: toptau.MaxFPR("5%").Rate,
+			Monotone: []schema.Sign{{Column: "noise", Falling: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := readFile(t, writeFile(t, "later.csv", twoColumns(1000, 9)), toptau.Format{Label: "y", Kept: []string{"kind"}})
+	later := readFile(t, writeFile(t, "later.csv", twoColumns(1000, 9)),
+		toptau.Format{Label: "y", Kept: []string{"kind"}})
 	const evil = `<script>alert("1")</script> | **bold** [link](http://x)`
 	c, html, markdown := card(t, trained.Model, later, toptau.CardOptions{Name: "m.json", By: []string{"kind"},
 		Statements: []result.Statement{{Title: "Not for", Text: "Loans."}, {Title: "Review " + evil, Text: evil}}})
-	for _, want := range []string{"Model card: m.json", "Not for", "Loans.", "not stated", "Known limits and risks", "confidence of 95 %", "Error rates by group",
-		"intervals hold together with a confidence of 95 %", "the score never rises with", "by beta calibration", "later.csv", c.Inspection.Digest,
+	for _, want := range []string{"Model card: m.json", "Not for", "Loans.", "not stated",
+		"Known limits and risks", "confidence of 95 %", "Error rates by group",
+		"intervals hold together with a confidence of 95 %", "the score never rises with", "by beta calibration",
+		"later.csv", c.Inspection.Digest,
 		"A guarantee is about all rows together"} {
 		for _, page := range []string{html, strings.NewReplacer(`\`, "").Replace(markdown)} {
 			if !strings.Contains(page, want) {
@@ -51,15 +57,18 @@ func TestCard(t *testing.T) {
 		}
 	}
 	plain := regexp.MustCompile(`(?s)\\.`).ReplaceAllString(markdown, "") // without what is escaped
-	if strings.Contains(html, "<script>alert") || strings.Contains(plain, "<") || strings.Contains(plain, "[") || strings.Contains(plain, "**bold") {
+	if strings.Contains(html, "<script>alert") || strings.Contains(plain, "<") || strings.Contains(plain, "[") ||
+		strings.Contains(plain, "**bold") {
 		t.Error("the text of a statement became markup")
 	}
 	for i, line := range strings.Split(markdown, "\n") { // each table has one number of cells
-		if cells := regexp.MustCompile(`(^|[^\\])\|`).FindAllString(line, -1); strings.HasPrefix(line, "|") && len(cells) < 3 {
+		if cells := regexp.MustCompile(`(^|[^\\])\|`).FindAllString(line, -1); strings.HasPrefix(line, "|") &&
+			len(cells) < 3 {
 			t.Errorf("line %d: %q", i+1, line)
 		}
 	}
-	if c.Columns[1] != (result.Moved{Column: "noise", Direction: "falls"}) || c.Columns[2].Direction != "category" {
+	if c.Columns[1] != (result.Moved{Column: "noise", Direction: "falls"}) ||
+		c.Columns[2].Direction != "category" {
 		t.Errorf("%+v", c.Columns)
 	}
 	by := c.Data.Evaluation.By[0]
@@ -67,10 +76,12 @@ func TestCard(t *testing.T) {
 		t.Errorf("%d intervals hold together, want those of two rates for two kinds and of one for blue, which is always positive", by.Together)
 	}
 	_, html, markdown = card(t, trained.Model, nil, toptau.CardOptions{})
-	if !strings.Contains(html, "Nothing was measured for this card") || !strings.Contains(markdown, "no labelled rows were given") {
+	if !strings.Contains(html, "Nothing was measured for this card") ||
+		!strings.Contains(markdown, "no labelled rows were given") {
 		t.Error("a card without data does not say so")
 	}
-	if _, err := toptau.NewCard(t.Context(), trained.Model, nil, toptau.CardOptions{By: []string{"kind"}}); diag.Of(err) == nil || diag.Of(err).Param != "by" {
+	if _, err := toptau.NewCard(t.Context(), trained.Model, nil,
+		toptau.CardOptions{By: []string{"kind"}}); diag.Of(err) == nil || diag.Of(err).Param != "by" {
 		t.Errorf("groups without data: %v", err)
 	}
 	_, again, _ := card(t, trained.Model, nil, toptau.CardOptions{})
@@ -107,8 +118,9 @@ func TestIntervalsOfGroupsCoverTogether(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{{Column: "score"}}, toptau.EvaluateOptions{Goal: toptau.Top("99%"), By: []string{"group"},
-				Simultaneous: simultaneous, Replicates: 2})
+			e, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{{Column: "score"}},
+				toptau.EvaluateOptions{Goal: toptau.Top("99%"), By: []string{"group"},
+					Simultaneous: simultaneous, Replicates: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

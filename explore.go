@@ -94,7 +94,8 @@ const (
 //
 // Intervals are for these thresholds on new rows like these. A guarantee holds for a goal that was chosen without a
 // look at these rows.
-func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64, costs *metric.Costs) (*result.Budget, error) {
+func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
+	costs *metric.Costs) (*result.Budget, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,8 @@ func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64, costs
 		}
 	}
 	if !(perPeriod >= 0) || math.IsInf(perPeriod, 0) {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "rows", Found: fmt.Sprint(perPeriod), Expected: "a number of rows in a period"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "rows", Found: fmt.Sprint(perPeriod),
+			Expected: "a number of rows in a period"}
 	}
 	everything := g.Criterion().Name == metric.AtQuantile
 	b := &result.Budget{Goal: g, Delta: delta, Population: method.Negatives.String(), Rows: x.Rows - x.Positives}
@@ -173,60 +175,56 @@ func (x *Explorer) thresholdFor(g Goal, delta threshold.Rate) (float64, calibrat
 // side measures a threshold that is an order statistic of the population. The intervals are for this threshold on new
 // rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): the
 // rate of the population that it comes from has a beta distribution, and the other class does not know it.
-func (x *Explorer) side(t float64, evidence *calibrate.Guarantee, everything bool) (result.BudgetSide, error) {
+func (x *Explorer) side(t float64, evidence *calibrate.Guarantee, all bool) (result.BudgetSide, error) {
 	c, err := x.first.rank.At(t, metric.DefaultConfidence)
 	if err != nil {
 		return result.BudgetSide{}, err
 	}
-	s := result.BudgetSide{Threshold: t, Alerts: c.TruePositives + c.FalsePositives, Expected: evidence.Expected(metric.DefaultConfidence),
-		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
-	if !everything && s.FalseAlarms.Interval != nil {
-		s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic", Low: s.Expected.Low, High: s.Expected.High,
+	s := result.BudgetSide{Threshold: t, Alerts: c.TruePositives + c.FalsePositives,
+		Expected: evidence.Expected(metric.DefaultConfidence),
+		Found:    c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
+	if !all && s.FalseAlarms.Interval != nil {
+		s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic",
+			Low: s.Expected.Low, High: s.Expected.High,
 			Confidence: s.Expected.Confidence}
 	}
 	return s, nil
 }
 
 // period returns what a threshold means for a number of new rows.
-func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Costs, everything bool) *result.Period {
-	all := x.first.rank.PositiveMass() + x.first.rank.NegativeMass()
-	amount := func(mean float64, times float64, low, high *float64) result.Amount {
-		a := result.Amount{Mean: mean}
-		if low != nil && high != nil {
-			l, h := float64(*low*times), float64(*high*times)
-			a.Low, a.High = &l, &h
-		}
-		return a
-	}
+func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Costs, all bool) *result.Period {
+	mass := x.first.rank.PositiveMass() + x.first.rank.NegativeMass()
+	within := func(mean, low, high float64) result.Amount { return result.Amount{Mean: mean, Low: &low, High: &high} }
 	positives, negatives := float64(x.Prevalence*rows), float64((1-x.Prevalence)*rows)
 	found := float64(s.Found.Rate * positives)
-	p := &result.Period{Rows: rows, Alerts: result.Amount{Mean: float64(s.Alerts / all * rows)}, Real: result.Amount{Mean: found},
+	p := &result.Period{Rows: rows, Alerts: result.Amount{Mean: float64(s.Alerts / mass * rows)},
+		Real:        result.Amount{Mean: found},
 		FalseAlarms: result.Amount{Mean: float64(s.FalseAlarms.Rate * negatives)}}
 	if i := s.Found.Interval; i != nil {
-		p.Real = amount(found, positives, &i.Low, &i.High)
+		p.Real = within(found, i.Low*positives, i.High*positives)
 	}
 	if i := s.FalseAlarms.Interval; i != nil {
-		p.FalseAlarms = amount(p.FalseAlarms.Mean, negatives, &i.Low, &i.High)
+		p.FalseAlarms = within(p.FalseAlarms.Mean, i.Low*negatives, i.High*negatives)
 	}
-	if everything && !x.Weighted {
-		p.Alerts = amount(p.Alerts.Mean, rows, &s.Expected.Low, &s.Expected.High)
+	if all && !x.Weighted {
+		p.Alerts = within(p.Alerts.Mean, s.Expected.Low*rows, s.Expected.High*rows)
 	}
 	if costs == nil {
 		return p
 	}
 	cost := func(found float64) float64 {
 		alerts := p.Alerts.Mean
-		if !everything { // positives found are added to the false alarms
+		if !all { // positives found are added to the false alarms
 			alerts = found + p.FalseAlarms.Mean
 		}
 		return float64(costs.Missed*(positives-found)) + float64(costs.Alert*alerts)
 	}
-	p.Cost = &result.Amount{Mean: cost(found)}
+	mean := result.Amount{Mean: cost(found)}
 	if p.Real.Low != nil {
 		a, b := cost(*p.Real.Low), cost(*p.Real.High)
-		low, high := min(a, b), max(a, b)
-		p.Cost.Low, p.Cost.High = &low, &high
+		mean = within(mean.Mean, min(a, b), max(a, b))
 	}
+	p.Cost = &mean
 	return p
 }
 
@@ -303,7 +301,8 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 			b.Time = func(i int) string { return part.Time.Values[i] }
 		}
 		for i, row := range rows {
-			b.Scores, b.Alerts = append(b.Scores, x.first.z[row]), append(b.Alerts, point.Decide(x.first.z[row], segmentOf(part, i)))
+			b.Scores = append(b.Scores, x.first.z[row])
+			b.Alerts = append(b.Alerts, point.Decide(x.first.z[row], segmentOf(part, i)))
 		}
 		w.Add(b, nil)
 	}
@@ -345,7 +344,8 @@ func (x *Explorer) measureShapes() (*shapes, error) {
 		return s, nil
 	}
 	var err error
-	s.columns, s.pairs, err = mainShapes(m, x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows)), exploredColumns)
+	sample := x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows))
+	s.columns, s.pairs, err = mainShapes(m, sample, exploredColumns)
 	return s, err
 }
 
@@ -364,7 +364,9 @@ func (x *Explorer) sortRows() []int32 {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(x.scores[b], x.scores[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.scores[b], x.scores[a]), cmp.Compare(a, b))
+	})
 	return order
 }
 

@@ -56,23 +56,28 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 		d := rowsData(t, rows)
 		entry := toptau.Entry{Column: "score"}
 		x := explore(t, d, entry)
-		for _, g := range []toptau.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"), toptau.MaxFPR("0.05%"), toptau.TopCount(30, 960),
+		for _, g := range []toptau.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"),
+			toptau.MaxFPR("0.05%"), toptau.TopCount(30, 960),
 			toptau.Alerts(50, 7000), toptau.AbsoluteTop()} {
 			b, err := x.Budget(g, five, 1000, &metric.Costs{Missed: 10, Alert: 1})
 			if err != nil {
 				t.Fatal(c.name, g, err)
 			}
 			plain, err := toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{})
-			if err != nil || plain.Result.Threshold != b.Plain.Threshold || plain.Result.Expected.Rate != b.Plain.Expected.Rate {
-				t.Errorf("%s, %s: plain threshold %v, want %v; %v", c.name, g, b.Plain.Threshold, plain.Result.Threshold, err)
+			if err != nil || plain.Result.Threshold != b.Plain.Threshold ||
+				plain.Result.Expected.Rate != b.Plain.Expected.Rate {
+				t.Errorf("%s, %s: plain threshold %v, want %v; %v", c.name, g, b.Plain.Threshold, plain.Result.Threshold,
+					err)
 			}
 			certified, err := toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{Delta: five})
 			if (err == nil) != (b.Certified != nil) {
 				t.Errorf("%s, %s: certified %v, but Threshold returns %v", c.name, g, b.Certified, err)
 			} else if err == nil && certified.Result.Threshold != b.Certified.Threshold {
-				t.Errorf("%s, %s: certified threshold %v, want %v", c.name, g, b.Certified.Threshold, certified.Result.Threshold)
+				t.Errorf("%s, %s: certified threshold %v, want %v", c.name, g, b.Certified.Threshold,
+					certified.Result.Threshold)
 			}
-			if certified != nil && !c.weights && certified.Result.Needed != b.Needed && g.Kind != metric.GoalAbsoluteTop {
+			if certified != nil && !c.weights && certified.Result.Needed != b.Needed &&
+				g.Kind != metric.GoalAbsoluteTop {
 				t.Errorf("%s, %s: %d rows are needed, want %d", c.name, g, b.Needed, certified.Result.Needed)
 			}
 			found, alerts, above := 0.0, 0.0, 0
@@ -89,12 +94,14 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 				}
 			}
 			if b.Plain.Alerts != alerts || b.Plain.Found.Numerator != found {
-				t.Errorf("%s, %s: %v alerts and %v found, counted %v and %v", c.name, g, b.Plain.Alerts, b.Plain.Found.Numerator, alerts, found)
+				t.Errorf("%s, %s: %v alerts and %v found, counted %v and %v", c.name, g, b.Plain.Alerts,
+					b.Plain.Found.Numerator, alerts, found)
 			}
 			if !c.weights && alerts > 0 && (b.Plain.Found.Interval == nil || b.Plain.Precision.Interval == nil) {
 				t.Errorf("%s, %s: no interval", c.name, g)
 			}
-			if p := b.Plain.Period; math.Abs(p.Cost.Mean-(10*(p.Real.Mean*b.Plain.Found.Denominator/max(found, 1e-9)-p.Real.Mean)+p.Alerts.Mean)) > 1e-6 && found > 0 {
+			if p := b.Plain.Period; math.Abs(p.Cost.Mean-(10*(p.Real.Mean*b.Plain.Found.Denominator/max(found,
+				1e-9)-p.Real.Mean)+p.Alerts.Mean)) > 1e-6 && found > 0 {
 				t.Errorf("%s, %s: cost %v", c.name, g, p.Cost.Mean)
 			}
 			if x.AboveThreshold(b.Plain.Threshold) != above {
@@ -111,7 +118,8 @@ func TestIntervalsOfBudgetsCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 9))
 	covered := map[string]int{}
 	for range draws {
-		x := explore(t, rowsData(t, normalScores(random, positives, negatives, false)), toptau.Entry{Column: "score"})
+		x := explore(t, rowsData(t, normalScores(random, positives, negatives, false)),
+			toptau.Entry{Column: "score"})
 		for name, g := range map[string]toptau.Goal{"top": toptau.Top("3%"), "false alarms": toptau.MaxFPR("1%")} {
 			b, err := x.Budget(g, threshold.MustRate("5%"), 0, nil)
 			if err != nil {
@@ -124,7 +132,8 @@ func TestIntervalsOfBudgetsCover(t *testing.T) {
 			for what, r := range map[string]struct {
 				rate metric.Proportion
 				true float64
-			}{"found": {b.Plain.Found, tpr}, "precision": {b.Plain.Precision, precision}, "false alarms": {b.Plain.FalseAlarms, fpr}} {
+			}{"found": {b.Plain.Found, tpr}, "precision": {b.Plain.Precision, precision},
+				"false alarms": {b.Plain.FalseAlarms, fpr}} {
 				if i := r.rate.Interval; i != nil && i.Low <= r.true && r.true <= i.High {
 					covered[name+", "+what]++
 				}
@@ -144,7 +153,8 @@ func TestIntervalsOfBudgetsCover(t *testing.T) {
 
 // The list has all rows in the order of their scores, and rows of a class in between.
 func TestRankedRows(t *testing.T) {
-	x := explore(t, rowsData(t, normalScores(rand.New(rand.NewPCG(3, 2)), 20, 100, true)), toptau.Entry{Column: "score"})
+	x := explore(t, rowsData(t, normalScores(rand.New(rand.NewPCG(3, 2)), 20, 100, true)),
+		toptau.Entry{Column: "score"})
 	last, seen := math.Inf(1), map[int]bool{}
 	positives := 0
 	for from := 1; ; {
@@ -198,13 +208,15 @@ func TestRankedRows(t *testing.T) {
 func TestWhatIfScoresLikeAFile(t *testing.T) {
 	d := readFile(t, writeFile(t, "rows.csv", twoColumns(600, 4)), toptau.Format{Label: "y"})
 	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
-		fitted := fitData(t, d, fitCase{topPush(0.01), toptau.FitOptions{Encoding: encoding, Impute: schema.ImputeIndicator}})
+		fitted := fitData(t, d, fitCase{topPush(0.01), toptau.FitOptions{Encoding: encoding,
+			Impute: schema.ImputeIndicator}})
 		m := fitted.Model
 		x := explore(t, d, toptau.Entry{Model: m})
 		for _, c := range []struct {
 			row     int
 			changes map[string]string
-		}{{1, nil}, {8, nil}, {8, map[string]string{"x": "0.25"}}, {3, map[string]string{"x": "", "kind": "blue"}}, {4, map[string]string{"kind": "violet", "noise": "1e-3"}},
+		}{{1, nil}, {8, nil}, {8, map[string]string{"x": "0.25"}}, {3, map[string]string{"x": "", "kind": "blue"}},
+			{4, map[string]string{"kind": "violet", "noise": "1e-3"}},
 			{5, map[string]string{"kind": ""}}} {
 			w, err := x.WhatIf(c.row, c.changes)
 			if err != nil {
@@ -214,19 +226,22 @@ func TestWhatIfScoresLikeAFile(t *testing.T) {
 			sum := 0.0
 			for i, cell := range w.Inputs {
 				fields[i] = cell.Value
-				if value, changed := c.changes[cell.Column]; changed && cell.Value != value || !changed && cell.Value != cell.Former {
+				if value, changed := c.changes[cell.Column]; changed && cell.Value != value || !changed &&
+					cell.Value != cell.Former {
 					t.Errorf("%s, row %d: %+v after %v", encoding, c.row, cell, c.changes)
 				}
 			}
 			want, err := m.ScoreFields(fields)
 			if err != nil || want != w.Score || c.changes == nil && w.Score != w.Former {
-				t.Errorf("%s, row %d with %v: score %v, in a file %v, before %v; %v", encoding, c.row, c.changes, w.Score, want, w.Former, err)
+				t.Errorf("%s, row %d with %v: score %v, in a file %v, before %v; %v", encoding, c.row, c.changes, w.Score,
+					want, w.Former, err)
 			}
 			for _, r := range w.Reasons {
 				sum += r.AboveAverage
 			}
 			if w.Average == nil || math.Abs(*w.Average+sum-w.Score) > 1e-9 {
-				t.Errorf("%s, row %d: the average and the reasons add up to %v, the score is %v", encoding, c.row, *w.Average+sum, w.Score)
+				t.Errorf("%s, row %d: the average and the reasons add up to %v, the score is %v", encoding, c.row,
+					*w.Average+sum, w.Score)
 			}
 			for _, column := range []string{"x", "kind"} {
 				curve, err := x.Curve(c.row, c.changes, column)
@@ -249,7 +264,8 @@ func TestWhatIfScoresLikeAFile(t *testing.T) {
 			row     int
 			changes map[string]string
 			words   string
-		}{{0, nil, "a row from 1"}, {601, nil, "a row from 1"}, {1, map[string]string{"x": "much"}, `"much", expected a number`},
+		}{{0, nil, "a row from 1"}, {601, nil, "a row from 1"}, {1, map[string]string{"x": "much"},
+			`"much", expected a number`},
 			{1, map[string]string{"z": "1"}, "no such column"}} {
 			_, err := x.WhatIf(wrong.row, wrong.changes)
 			if err == nil || !strings.Contains(err.Error(), wrong.words) {
@@ -290,7 +306,8 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := toptau.Monitor(t.Context(), m, strings.NewReader(arrived), toptau.MonitorOptions{Format: toptau.Format{Time: "when"}})
+		want, err := toptau.Monitor(t.Context(), m, strings.NewReader(arrived),
+			toptau.MonitorOptions{Format: toptau.Format{Time: "when"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +323,8 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 // An entity is listed once, by its best row, and budgets count entities.
 func TestExploringEntities(t *testing.T) {
 	d := readFile(t, writeFile(t, "rows.csv", dayRows()), toptau.Format{Label: "y", Kept: []string{"host"}})
-	x, err := toptau.Explore(t.Context(), d, toptau.Entry{Column: "score"}, toptau.EvaluateOptions{Entity: "host", Replicates: 50})
+	x, err := toptau.Explore(t.Context(), d, toptau.Entry{Column: "score"},
+		toptau.EvaluateOptions{Entity: "host", Replicates: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,11 +344,13 @@ func BenchmarkBudget(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, err := toptau.Explore(b.Context(), d, toptau.Entry{Column: "score"}, toptau.EvaluateOptions{Replicates: 50})
+	x, err := toptau.Explore(b.Context(), d, toptau.Entry{Column: "score"},
+		toptau.EvaluateOptions{Replicates: 50})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, g := range []toptau.Goal{toptau.Top("0.01%"), toptau.Top("1%"), toptau.Top("50%"), toptau.MaxFPR("0.1%")} {
+	for _, g := range []toptau.Goal{toptau.Top("0.01%"), toptau.Top("1%"), toptau.Top("50%"),
+		toptau.MaxFPR("0.1%")} {
 		b.Run(g.String(), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := x.Budget(g, threshold.MustRate("5%"), 1000, nil); err != nil {

@@ -68,20 +68,24 @@ func TestPageSavesPoints(t *testing.T) {
 	dir := liveModel(t)
 	rowsOfTwo(t, filepath.Join(dir, "later.csv"), 3000, 0)
 	rowsOfTwo(t, filepath.Join(dir, "held.csv"), 4000, 3)
-	line, stop := liveCommand(t, dir, nil, "ui", "m.json", "later.csv", "--score", "score", "-o", "m2.json", "--json")
+	line, stop := liveCommand(t, dir, nil, "ui", "m.json", "later.csv", "--score", "score", "-o", "m2.json",
+		"--json")
 	var page struct{ Address string }
 	if err := json.Unmarshal([]byte(line()), &page); err != nil {
 		t.Fatal(err)
 	}
 	base, session := openPage(t, page.Address)
 	const question = `{"name":"week","note":"chosen on Monday","budget":{"mode":"max-fpr","by":"rate","value":"2","delta":"5%"}}`
-	if status, answer := askPage(t, base, session, "save", question); status != 200 || !strings.Contains(answer, "without a guarantee") {
+	if status, answer := askPage(t, base, session, "save", question); status != 200 ||
+		!strings.Contains(answer, "without a guarantee") {
 		t.Errorf("%d %s", status, answer)
 	}
-	if status, answer := askPage(t, base, session, "save", question); status != 422 || !strings.Contains(answer, "which the model has") {
+	if status, answer := askPage(t, base, session, "save", question); status != 422 ||
+		!strings.Contains(answer, "which the model has") {
 		t.Errorf("the same name again: %d %s", status, answer)
 	}
-	if status, answer := askPage(t, base, session, "save", strings.Replace(question, `"note"`, `"replace":true,"default":true,"note"`, 1)); status != 200 {
+	if status, answer := askPage(t, base, session, "save", strings.Replace(question, `"note"`,
+		`"replace":true,"default":true,"note"`, 1)); status != 200 {
 		t.Errorf("replaced: %d %s", status, answer)
 	}
 	if said, code := stop(); code != 0 || said != "" {
@@ -92,10 +96,12 @@ func TestPageSavesPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	point, _ := m.Point("")
-	if history := m.History(); point.Name != "week" || point.Guarantee != nil || len(history) != 3 || history[0].Note != "chosen on Monday" {
+	if history := m.History(); point.Name != "week" || point.Guarantee != nil || len(history) != 3 ||
+		history[0].Note != "chosen on Monday" {
 		t.Errorf("%+v, %+v", point, m.History())
 	}
-	mustRun(t, dir, "threshold", "later.csv", "--model", "m.json", "--max-fpr", "2%", "--name", "same", "-o", "m3.json")
+	mustRun(t, dir, "threshold", "later.csv", "--model", "m.json", "--max-fpr", "2%", "--name", "same", "-o",
+		"m3.json")
 	other, err := toptau.Load(filepath.Join(dir, "m3.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -105,17 +111,20 @@ func TestPageSavesPoints(t *testing.T) {
 	}
 	mustRun(t, dir, "score", "m2.json", "later.csv", "--at", "week")
 
-	line, stop = liveCommand(t, dir, nil, "ui", "m2.json", "later.csv", "--held-out", "held.csv", "--delta", "5%", "-o", "m4.json", "--json")
+	line, stop = liveCommand(t, dir, nil, "ui", "m2.json", "later.csv", "--held-out", "held.csv", "--delta",
+		"5%", "-o", "m4.json", "--json")
 	if err := json.Unmarshal([]byte(line()), &page); err != nil {
 		t.Fatal(err)
 	}
 	base, session = openPage(t, page.Address)
 	question2 := strings.Replace(question, "week", "sure", 1)
-	if status, answer := askPage(t, base, session, "save", question2); status != 200 || !strings.Contains(answer, "confidence of 95 %, from held.csv") {
+	if status, answer := askPage(t, base, session, "save", question2); status != 200 ||
+		!strings.Contains(answer, "confidence of 95 %, from held.csv") {
 		t.Errorf("%d %s", status, answer)
 	}
 	tiny := strings.NewReplacer("week", "tiny", `"value":"2"`, `"value":"0.001"`).Replace(question)
-	if status, answer := askPage(t, base, session, "save", tiny); status != 422 || !strings.Contains(answer, "at least 299572") {
+	if status, answer := askPage(t, base, session, "save", tiny); status != 422 ||
+		!strings.Contains(answer, "at least 299572") {
 		t.Errorf("a guarantee that is impossible: %d %s", status, answer)
 	}
 	stop()
@@ -136,12 +145,16 @@ func TestPageOfScores(t *testing.T) {
 	rowsOfTwo(t, filepath.Join(dir, "scores.csv"), 2000, 0)
 	line, stop := liveCommand(t, dir, nil, "ui", "scores.csv", "--label", "y")
 	address, found := strings.CutPrefix(line(), "open  ")
-	if !found || !strings.HasPrefix(address, "http://127.0.0.1:") || line() != "The address works once, on this machine. End with Ctrl-C." {
+	if !found || !strings.HasPrefix(address, "http://127.0.0.1:") ||
+		line() != "The address works once, on this machine. End with Ctrl-C." {
 		t.Fatalf("address %q", address)
 	}
 	base, session := openPage(t, address)
-	status, answer := askPage(t, base, session, "budget", `{"mode":"top","by":"rate","value":"5","delta":"5%","per_day":"1000","missed":"10","alert":"1"}`)
-	if status != 200 || !strings.Contains(answer, "toptau threshold HELDOUT --score score --top 1/20 --delta 1/20") && !strings.Contains(answer, "--top 0.05 --delta 0.05") {
+	status, answer := askPage(t, base, session, "budget",
+		`{"mode":"top","by":"rate","value":"5","delta":"5%","per_day":"1000","missed":"10","alert":"1"}`)
+	if status != 200 || !strings.Contains(answer,
+		"toptau threshold HELDOUT --score score --top 1/20 --delta 1/20") &&
+		!strings.Contains(answer, "--top 0.05 --delta 0.05") {
 		t.Errorf("%d %s", status, answer)
 	}
 	said, code := stop()

@@ -96,10 +96,14 @@ func (s *Server) overview(r *http.Request) (any, error) {
 	}
 	x := s.options.Explorer
 	f := s.figures
-	out := &overviewAnswer{Title: s.options.Title, About: []string{s.options.Data, report.UnitsText(x.Unit, x.Rows),
-		fmt.Sprintf("%s positive (%s)", text.Count(x.Positives), text.Percent(x.Prevalence)), fmt.Sprintf("AUC %.4f", x.AUC)},
-		Model: x.Model() != nil, Start: s.start(), Confidences: s.confidences(), Positions: map[string]int{"top": len(s.positions("top")), "max-fpr": len(s.positions("max-fpr"))},
-		Recall: f.Recall, ROC: f.ROC, Scores: f.Scores, Points: s.pointViews(), Unsaved: s.options.Unsaved, Warnings: []string{}}
+	out := &overviewAnswer{Title: s.options.Title, About: []string{s.options.Data,
+		report.UnitsText(x.Unit, x.Rows),
+		fmt.Sprintf("%s positive (%s)", text.Count(x.Positives), text.Percent(x.Prevalence)),
+		fmt.Sprintf("AUC %.4f", x.AUC)},
+		Model: x.Model() != nil, Start: s.start(), Confidences: s.confidences(),
+		Positions: map[string]int{"top": len(s.positions("top")), "max-fpr": len(s.positions("max-fpr"))},
+		Recall:    f.Recall, ROC: f.ROC, Scores: f.Scores, Points: s.pointViews(), Unsaved: s.options.Unsaved,
+		Warnings: []string{}}
 	for _, w := range x.Warnings {
 		out.Warnings = append(out.Warnings, w.Text)
 	}
@@ -110,7 +114,8 @@ func (s *Server) overview(r *http.Request) (any, error) {
 
 // confidences returns the choices of delta: common ones, and those of the model's guarantees.
 func (s *Server) confidences() []fact {
-	deltas := []threshold.Rate{threshold.MustRate("10%"), threshold.MustRate("5%"), threshold.MustRate("1%"), threshold.MustRate("0.1%")}
+	deltas := []threshold.Rate{threshold.MustRate("10%"), threshold.MustRate("5%"), threshold.MustRate("1%"),
+		threshold.MustRate("0.1%")}
 	for _, p := range s.savedPoints() {
 		if g := p.Guarantee; g != nil && !slices.Contains(deltas, g.Delta) {
 			deltas = append(deltas, g.Delta)
@@ -161,7 +166,8 @@ func (s *Server) pointViews() []pointView {
 	views := []pointView{}
 	for _, p := range s.savedPoints() {
 		v := pointView{Name: p.Name, Facts: []fact{{Name: "goal", Value: report.GoalText(p.Goal)},
-			{Name: "alert where", Value: "score > " + text.Significant(p.Threshold, 6)}, {Name: "guarantee", Value: guaranteeText(p.Guarantee)},
+			{Name: "alert where", Value: "score > " + text.Significant(p.Threshold, 6)},
+			{Name: "guarantee", Value: guaranteeText(p.Guarantee)},
 			{Name: "threshold from", Value: p.Source}}}
 		views = append(views, v)
 	}
@@ -172,7 +178,8 @@ func guaranteeText(g *model.Guarantee) string {
 	if g == nil {
 		return "none"
 	}
-	return fmt.Sprintf("confidence %s, from %s %s", metric.ConfidenceText(g.Delta.Float64()), text.Count(g.N()), g.Population())
+	return fmt.Sprintf("confidence %s, from %s %s", metric.ConfidenceText(g.Delta.Float64()), text.Count(g.N()),
+		g.Population())
 }
 
 // rowView is a line of the list.
@@ -263,7 +270,8 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 		Adds    figure     `json:"adds"`
 		Curve   *figure    `json:"curve"`
 		Column  string     `json:"column"`
-	}{Score: text.Significant(w.Score, 6), Verdict: verdict(w, q.Threshold), Adds: drawn(reasonFigure(w), "adds"), Column: q.Column}
+	}{Score: text.Significant(w.Score, 6), Verdict: verdict(w, q.Threshold),
+		Adds: drawn(reasonFigure(w), "adds"), Column: q.Column}
 	place := map[string]int{}
 	for i := range w.Reasons {
 		place[w.Reasons[i].Column] = i + 1
@@ -272,7 +280,8 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 	slices.SortStableFunc(cells, func(a, b result.WhatIfCell) int { return order(place[a.Column]) - order(place[b.Column]) })
 	for i := range cells[:min(len(cells), formColumns)] {
 		c := &cells[i]
-		v := cellView{Column: c.Column, Name: report.ColumnName(c.Column), Numeric: c.Numeric, Value: c.Value, Former: c.Former, Categories: c.Categories}
+		v := cellView{Column: c.Column, Name: report.ColumnName(c.Column), Numeric: c.Numeric, Value: c.Value,
+			Former: c.Former, Categories: c.Categories}
 		if at := place[c.Column]; at > 0 {
 			v.Adds = fmt.Sprintf("%+.4g", w.Reasons[at-1].AboveAverage)
 		}
@@ -309,7 +318,8 @@ func verdict(w *result.WhatIf, threshold float64) string {
 	if w.Score > threshold {
 		line = "above"
 	}
-	line = fmt.Sprintf("score %s, %s the threshold %s", text.Significant(w.Score, 6), line, text.Significant(threshold, 6))
+	line = fmt.Sprintf("score %s, %s the threshold %s", text.Significant(w.Score, 6), line,
+		text.Significant(threshold, 6))
 	if w.Score != w.Former {
 		line += fmt.Sprintf("; before %s", text.Significant(w.Former, 6))
 	}
@@ -321,8 +331,9 @@ const shownReasons = 12
 
 // reasonFigure shows what the main columns add to a score.
 func reasonFigure(w *result.WhatIf) plot.Figure {
-	d := &plot.DotPlot{X: plot.Axis{Label: "adds to the score"}, Rules: []plot.Rule{{At: 0}}, Text: plot.Caption{Title: "What the columns add to this score",
-		Description: "What the main columns add to the score of the row. The form has the numbers."}}
+	d := &plot.DotPlot{X: plot.Axis{Label: "adds to the score"}, Rules: []plot.Rule{{At: 0}},
+		Text: plot.Caption{Title: "What the columns add to this score",
+			Description: "What the main columns add to the score of the row. The form has the numbers."}}
 	if w.Average != nil {
 		d.X.Label = "adds to the score, against the average row"
 	}
@@ -342,11 +353,13 @@ func reasonFigure(w *result.WhatIf) plot.Figure {
 
 // curveFigure shows the score over the values of a column.
 func curveFigure(c *result.ScoreCurve, threshold float64) plot.Figure {
-	caption := plot.Caption{Title: "The score over " + report.ColumnName(c.Column), Note: "All other values of the row stay as in the form.",
+	caption := plot.Caption{Title: "The score over " + report.ColumnName(c.Column),
+		Note: "All other values of the row stay as in the form.",
 		Description: fmt.Sprintf("Score of the row as a function of %s, with the threshold. The value %s has the score %s.", c.Column, c.Value,
 			text.Significant(c.Score, 6))}
 	if len(c.Points) == 0 {
-		d := &plot.DotPlot{Text: caption, X: plot.Axis{Label: "score"}, Rules: []plot.Rule{{Name: "threshold", At: threshold}}}
+		d := &plot.DotPlot{Text: caption, X: plot.Axis{Label: "score"}, Rules: []plot.Rule{{Name: "threshold",
+			At: threshold}}}
 		for i, category := range c.Categories {
 			d.Rows = append(d.Rows, plot.Dot{Name: category, Value: c.Scores[i], Chosen: category == c.Value})
 		}
@@ -369,8 +382,9 @@ func curveFigure(c *result.ScoreCurve, threshold float64) plot.Figure {
 			at.X, at.Y = []float64{p[0]}, []float64{p[1]}
 		}
 	}
-	p := &plot.Plot{Text: caption, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "score"}, Series: []plot.Series{line},
-		Rules: []plot.Rule{{Name: "threshold", At: threshold, Horizontal: true}}}
+	p := &plot.Plot{Text: caption, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "score"},
+		Series: []plot.Series{line},
+		Rules:  []plot.Rule{{Name: "threshold", At: threshold, Horizontal: true}}}
 	if at.X != nil {
 		p.Series = append(p.Series, at)
 	}
@@ -391,8 +405,9 @@ func (s *Server) columns(r *http.Request) (any, error) {
 		Figures []figure `json:"figures"`
 		Pairs   []figure `json:"pairs"`
 		Note    string   `json:"note"`
-	}{Figures: []figure{}, Pairs: []figure{}, Note: "The columns that matter most on these rows come first. Curves are against the mean of the rows, of which at most " +
-		text.Count(toptau.ExploredRows) + " were measured."}
+	}{Figures: []figure{}, Pairs: []figure{},
+		Note: "The columns that matter most on these rows come first. Curves are against the mean of the rows, of which at most " +
+			text.Count(toptau.ExploredRows) + " were measured."}
 	for i := range shapes {
 		out.Figures = append(out.Figures, drawn(shapes[i].Figure(), fmt.Sprintf("c%d", i)))
 	}
@@ -419,7 +434,8 @@ type sectionTable struct {
 
 // sectionOf returns a section of a report in the form of the page. The id begins those of its figures.
 func sectionOf(r *report.Section, id string) section {
-	s := section{Title: r.Title, Paragraphs: append(append([]string{}, r.Paragraphs...), r.Warnings...), Facts: []fact{}, Figures: []figure{}, Tables: []sectionTable{}}
+	s := section{Title: r.Title, Paragraphs: append(append([]string{}, r.Paragraphs...), r.Warnings...),
+		Facts: []fact{}, Figures: []figure{}, Tables: []sectionTable{}}
 	for _, f := range r.Facts {
 		if f.Value != "" {
 			s.Facts = append(s.Facts, fact{f.Name, f.Value})
@@ -429,7 +445,8 @@ func sectionOf(r *report.Section, id string) section {
 		s.Figures = append(s.Figures, drawn(f, fmt.Sprintf("%s%d", id, i)))
 	}
 	for i := range r.Tables {
-		s.Tables = append(s.Tables, sectionTable{r.Tables[i].Caption, append([]string{}, r.Tables[i].Header...), r.Tables[i].Rows})
+		s.Tables = append(s.Tables, sectionTable{r.Tables[i].Caption, append([]string{}, r.Tables[i].Header...),
+			r.Tables[i].Rows})
 	}
 	return s
 }
@@ -464,7 +481,8 @@ func (s *Server) drift(r *http.Request) (any, error) {
 		Sections []section `json:"sections"`
 	}{[]section{}}
 	for i, part := range append(parts, over) {
-		if v := sectionOf(&part, fmt.Sprintf("d%d-", i)); len(v.Paragraphs)+len(v.Facts)+len(v.Figures)+len(v.Tables) > 0 {
+		if v := sectionOf(&part, fmt.Sprintf("d%d-",
+			i)); len(v.Paragraphs)+len(v.Facts)+len(v.Figures)+len(v.Tables) > 0 {
 			out.Sections = append(out.Sections, v)
 		}
 	}
@@ -475,14 +493,16 @@ func (s *Server) drift(r *http.Request) (any, error) {
 func (s *Server) monitored(ctx context.Context) ([]report.Section, error) {
 	m, err := s.options.Explorer.Monitor(ctx)
 	if diag.Of(err) != nil && diag.Of(err).Kind == diag.Model {
-		return []report.Section{{Title: "Evidence of a change", Paragraphs: []string{"The model keeps nothing that rows can be compared with."}}}, nil
+		return []report.Section{{Title: "Evidence of a change",
+			Paragraphs: []string{"The model keeps nothing that rows can be compared with."}}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	p := report.Monitoring(m)
 	p.Sections = slices.DeleteFunc(p.Sections, func(part report.Section) bool { return part.Title == report.AuditTitle }) // here all labels are known
-	return append([]report.Section{{Title: p.Title, Paragraphs: append([]string{p.Lead}, p.Summary...)}}, p.Sections...), nil
+	return append([]report.Section{{Title: p.Title, Paragraphs: append([]string{p.Lead}, p.Summary...)}},
+		p.Sections...), nil
 }
 
 // compared returns what the operating points and fingerprints show about these rows.
@@ -507,11 +527,14 @@ func (s *Server) compared() report.Section {
 
 // trendFigure shows the scores of blocks of rows in the order of their times.
 func trendFigure(t *calibrate.Trend) plot.Figure {
-	d := &plot.DotPlot{X: plot.Axis{Label: "rows in the highest tenth of all scores", Unit: plot.Percent, Min: 0}, Rules: []plot.Rule{{Name: "all rows", At: 0.1}},
-		Text: plot.Caption{Title: "High scores over time", Note: "Rows in the order of their times, in blocks of equal size, the earliest first.",
+	d := &plot.DotPlot{X: plot.Axis{Label: "rows in the highest tenth of all scores", Unit: plot.Percent,
+		Min: 0}, Rules: []plot.Rule{{Name: "all rows", At: 0.1}},
+		Text: plot.Caption{Title: "High scores over time",
+			Note:        "Rows in the order of their times, in blocks of equal size, the earliest first.",
 			Description: "Fraction of the rows of each block whose score is in the highest tenth of all."}}
 	for i, b := range t.Blocks {
-		d.Rows = append(d.Rows, plot.Dot{Name: fmt.Sprintf("block %d, %s", i+1, text.Plural(b.Rows, "row")), Value: b.Above})
+		d.Rows = append(d.Rows, plot.Dot{Name: fmt.Sprintf("block %d, %s", i+1, text.Plural(b.Rows, "row")),
+			Value: b.Above})
 	}
 	return d
 }
@@ -540,7 +563,8 @@ func (s *Server) save(r *http.Request) (any, error) {
 	}
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	saved, err := s.options.Save(r.Context(), SaveRequest{Name: strings.TrimSpace(q.Name), Goal: a.goal, Replace: q.Replace, Default: q.Default,
+	saved, err := s.options.Save(r.Context(), SaveRequest{Name: strings.TrimSpace(q.Name), Goal: a.goal,
+		Replace: q.Replace, Default: q.Default,
 		Note: strings.TrimSpace(q.Note)})
 	if err != nil {
 		return nil, err

@@ -54,7 +54,8 @@ func start(t *testing.T, o Options) *page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("20%"), Lambda: 0.001}, toptau.FitOptions{})
+	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP,
+		Tau: threshold.MustRate("20%"), Lambda: 0.001}, toptau.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func start(t *testing.T, o Options) *page {
 	} else {
 		o.Points = fitted.Model.Points()
 	}
-	if o.Explorer, err = toptau.Explore(t.Context(), d, entry, toptau.EvaluateOptions{Replicates: 50}); err != nil {
+	if o.Explorer, err = toptau.Explore(t.Context(), d, entry,
+		toptau.EvaluateOptions{Replicates: 50}); err != nil {
 		t.Fatal(err)
 	}
 	return serve(t, o)
@@ -95,7 +97,8 @@ func serve(t *testing.T, o Options) *page {
 }
 
 // do sends a request. set changes it before.
-func (p *page) do(method, path, body string, set func(*http.Request)) (status int, answer string, header http.Header) {
+func (p *page) do(method, path, body string, set func(*http.Request)) (status int, answer string,
+	header http.Header) {
 	p.t.Helper()
 	r, err := http.NewRequest(method, p.base+path, strings.NewReader(body))
 	if err != nil {
@@ -148,7 +151,8 @@ func (p *page) ask(path, question string, to any) {
 func TestAccess(t *testing.T) {
 	p := start(t, Options{})
 	for _, path := range []string{"overview", "budget", "rows", "whatif", "columns", "drift", "save", "report"} {
-		if status, answer, _ := p.do("POST", "/api/"+path, "{}", nil); status != 401 || strings.Contains(answer, "score") {
+		if status, answer, _ := p.do("POST", "/api/"+path, "{}", nil); status != 401 ||
+			strings.Contains(answer, "score") {
 			t.Errorf("%s without a session: %d %s", path, status, answer)
 		}
 	}
@@ -179,15 +183,34 @@ func TestAccess(t *testing.T) {
 			r.Host = strings.Replace(r.URL.Host, "127.0.0.1", "localhost", 1)
 			r.Header.Set("Origin", "http://"+r.Host)
 		}, 200},
-		{"a foreign name for this address", "POST", "/api/overview", "{}", func(r *http.Request) { r.Host = "evil.example:80" }, 421},
-		{"a foreign name with the port", "GET", "/", "", func(r *http.Request) { r.Host = "evil.example:" + r.URL.Port() }, 421},
+		{"a foreign name for this address", "POST", "/api/overview", "{}",
+			func(r *http.Request) { r.Host = "evil.example:80" }, 421},
+		{"a foreign name with the port", "GET", "/", "", func(r *http.Request) {
+			r.Host = "evil.example:" +
+				r.URL.Port()
+		}, 421},
 		{"another port", "GET", "/", "", func(r *http.Request) { r.Host = "127.0.0.1:1" }, 421},
-		{"another origin", "POST", "/api/overview", "{}", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
-		{"another port's origin", "POST", "/api/overview", "{}", func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") }, 403},
-		{"an opaque origin", "POST", "/api/overview", "{}", func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
+		{"another origin", "POST", "/api/overview", "{}", func(r *http.Request) {
+			r.Header.Set("Origin",
+				"https://evil.example")
+		}, 403},
+		{"another port's origin", "POST", "/api/overview", "{}", func(r *http.Request) {
+			r.Header.Set("Origin",
+				"http://127.0.0.1:1")
+		}, 403},
+		{"an opaque origin", "POST", "/api/overview", "{}", func(r *http.Request) {
+			r.Header.Set("Origin",
+				"null")
+		}, 403},
 		{"no origin", "POST", "/api/overview", "{}", func(r *http.Request) { r.Header.Del("Origin") }, 403},
-		{"a script of another site", "GET", "/app.js", "", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
-		{"a wrong secret", "POST", "/api/overview", "{}", func(r *http.Request) { r.Header.Set(sessionHeader, "x") }, 401},
+		{"a script of another site", "GET", "/app.js", "", func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site",
+				"cross-site")
+		}, 403},
+		{"a wrong secret", "POST", "/api/overview", "{}", func(r *http.Request) {
+			r.Header.Set(sessionHeader,
+				"x")
+		}, 401},
 		{"reading instead of asking", "GET", "/api/overview", "", nil, 405},
 		{"a path that is not there", "GET", "/../../etc/passwd", "", nil, 404},
 		{"a folder", "GET", "/web/", "", nil, 404},
@@ -199,7 +222,8 @@ func TestAccess(t *testing.T) {
 		if status != c.status {
 			t.Errorf("%s: %d, want %d: %.200s", c.name, status, c.status, answer)
 		}
-		if policy := header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+		if policy := header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") ||
+			strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", c.name, policy)
 		}
 		for _, name := range []string{"Access-Control-Allow-Origin", "Server"} {
@@ -265,23 +289,32 @@ func TestFilesOfThePage(t *testing.T) {
 
 // All panels answer, with and without a model, and what they show is text.
 func TestPanels(t *testing.T) {
-	p := start(t, Options{Title: "m", Data: "d", Command: func(g metric.Goal, delta threshold.Rate) string { return fmt.Sprint(g, " ", delta) }})
+	p := start(t, Options{Title: "m", Data: "d", Command: func(g metric.Goal,
+		delta threshold.Rate) string {
+		return fmt.Sprint(g, " ", delta)
+	}})
 	p.login()
 	var overview overviewAnswer
 	p.ask("overview", "{}", &overview)
-	if !overview.Model || len(overview.Points) != 1 || overview.Recall == nil || overview.ROC == nil || len(overview.Budget.Lines) != 6 {
+	if !overview.Model || len(overview.Points) != 1 || overview.Recall == nil || overview.ROC == nil ||
+		len(overview.Budget.Lines) != 6 {
 		t.Errorf("%+v", overview)
 	}
 	var budget budgetAnswer
-	for _, q := range []string{`{"mode":"top","by":"position","value":"3"}`, `{"mode":"top","by":"rate","value":"2%"}`, `{"mode":"top","by":"rows","value":"1,00"}`,
-		`{"mode":"top","by":"alerts","value":"20","per_day":"5,000"}`, `{"mode":"max-fpr","by":"rate","value":"0.5"}`, `{"mode":"max-fpr","by":"position","value":"0"}`,
-		`{"mode":"cost","missed":"100","alert":"5"}`, `{"mode":"top","by":"rate","value":"5","missed":"100","alert":"5","per_day":"200"}`} {
+	for _, q := range []string{`{"mode":"top","by":"position","value":"3"}`,
+		`{"mode":"top","by":"rate","value":"2%"}`, `{"mode":"top","by":"rows","value":"1,00"}`,
+		`{"mode":"top","by":"alerts","value":"20","per_day":"5,000"}`,
+		`{"mode":"max-fpr","by":"rate","value":"0.5"}`, `{"mode":"max-fpr","by":"position","value":"0"}`,
+		`{"mode":"cost","missed":"100","alert":"5"}`,
+		`{"mode":"top","by":"rate","value":"5","missed":"100","alert":"5","per_day":"200"}`} {
 		p.ask("budget", strings.Replace(q, "{", `{"delta":"5%",`, 1), &budget)
-		if budget.Goal == "" || len(budget.Lines) < 6 || len(budget.Notes) == 0 || budget.Command == "" || len(budget.Marks) == 0 {
+		if budget.Goal == "" || len(budget.Lines) < 6 || len(budget.Notes) == 0 || budget.Command == "" ||
+			len(budget.Marks) == 0 {
 			t.Errorf("%s: %+v", q, budget)
 		}
 	}
-	if budget.Fields["alerts"] != "10" || budget.Fields["rows"] != "100" || budget.Lines[len(budget.Lines)-1].Name != "cost a day" {
+	if budget.Fields["alerts"] != "10" || budget.Fields["rows"] != "100" ||
+		budget.Lines[len(budget.Lines)-1].Name != "cost a day" {
 		t.Errorf("%+v", budget)
 	}
 	for q, words := range map[string]string{
@@ -314,7 +347,8 @@ func TestPanels(t *testing.T) {
 		Next int
 	}
 	p.ask("rows", `{"class":"all","from":1,"threshold":0}`, &list)
-	if len(list.Rows) != mostListed || list.Next != mostListed+1 || list.Rows[0].Reasons == "" || !strings.HasPrefix(list.Rows[0].Name, "r") {
+	if len(list.Rows) != mostListed || list.Next != mostListed+1 || list.Rows[0].Reasons == "" ||
+		!strings.HasPrefix(list.Rows[0].Name, "r") {
 		t.Errorf("%+v", list)
 	}
 	var changed struct {
@@ -324,8 +358,10 @@ func TestPanels(t *testing.T) {
 		Adds    figure
 		Column  string
 	}
-	p.ask("whatif", fmt.Sprintf(`{"row":%d,"changes":{"a":"-3"},"column":"kind","threshold":0}`, list.Rows[0].Row), &changed)
-	if !strings.Contains(changed.Verdict, "before") || len(changed.Cells) != 3 || changed.Column != "kind" || changed.Curve == nil {
+	p.ask("whatif", fmt.Sprintf(`{"row":%d,"changes":{"a":"-3"},"column":"kind","threshold":0}`,
+		list.Rows[0].Row), &changed)
+	if !strings.Contains(changed.Verdict, "before") || len(changed.Cells) != 3 || changed.Column != "kind" ||
+		changed.Curve == nil {
 		t.Errorf("%+v", changed)
 	}
 	for _, f := range []*figure{changed.Curve, &changed.Adds} {
@@ -337,8 +373,10 @@ func TestPanels(t *testing.T) {
 	p.ask("columns", "{}", &columns)
 	var drift struct{ Sections []section }
 	p.ask("drift", "{}", &drift)
-	if n := len(drift.Sections); len(columns.Figures) != 3 || n < 4 || !strings.HasPrefix(drift.Sections[0].Title, "No alarm in 2,000 rows") ||
-		drift.Sections[n-2].Title != "Against calibration and training" || drift.Sections[n-1].Title != "Scores over time" {
+	if n := len(drift.Sections); len(columns.Figures) != 3 || n < 4 ||
+		!strings.HasPrefix(drift.Sections[0].Title, "No alarm in 2,000 rows") ||
+		drift.Sections[n-2].Title != "Against calibration and training" ||
+		drift.Sections[n-1].Title != "Scores over time" {
 		t.Errorf("%d figures, %+v", len(columns.Figures), drift)
 	}
 	for _, s := range drift.Sections {
@@ -347,7 +385,8 @@ func TestPanels(t *testing.T) {
 		}
 	}
 	status, report, header := p.do("POST", "/api/report", "{}", nil)
-	if status != 200 || !strings.HasPrefix(report, "<!DOCTYPE html>") || !strings.Contains(header.Get("Content-Disposition"), "attachment") {
+	if status != 200 || !strings.HasPrefix(report, "<!DOCTYPE html>") ||
+		!strings.Contains(header.Get("Content-Disposition"), "attachment") {
 		t.Errorf("report: %d %.100s", status, report)
 	}
 
@@ -357,13 +396,16 @@ func TestPanels(t *testing.T) {
 	p.ask("rows", `{"class":"positive","from":1,"threshold":0}`, &list)
 	p.ask("columns", "{}", &columns)
 	p.ask("drift", "{}", &drift)
-	if overview.Model || list.Rows[0].Reasons != "" || list.Rows[0].Label != "positive" || len(columns.Figures) != 0 {
+	if overview.Model || list.Rows[0].Reasons != "" || list.Rows[0].Label != "positive" ||
+		len(columns.Figures) != 0 {
 		t.Errorf("without a model: %+v", overview)
 	}
-	if status, answer, _ := p.do("POST", "/api/whatif", `{"row":1}`, nil); status != 422 || !strings.Contains(answer, "without a model") {
+	if status, answer, _ := p.do("POST", "/api/whatif", `{"row":1}`, nil); status != 422 ||
+		!strings.Contains(answer, "without a model") {
 		t.Errorf("%d %s", status, answer)
 	}
-	if status, _, _ := p.do("POST", "/api/save", `{"name":"x","budget":{"mode":"top","by":"rate","value":"1","delta":"5%"}}`, nil); status != 422 {
+	if status, _, _ := p.do("POST", "/api/save",
+		`{"name":"x","budget":{"mode":"top","by":"rate","value":"1","delta":"5%"}}`, nil); status != 422 {
 		t.Errorf("saving without a place to save: %d", status)
 	}
 }
@@ -381,10 +423,12 @@ func TestSaving(t *testing.T) {
 		Points []pointView
 	}
 	p.ask("save", `{"name":" week ","note":"n","replace":true,"budget":{"mode":"max-fpr","by":"rate","value":"0.1","delta":"5%"}}`, &answer)
-	if len(got) != 1 || got[0].Name != "week" || got[0].Goal != toptau.MaxFPR("0.1%") || !got[0].Replace || answer.Text != "saved" || len(answer.Points) != 2 {
+	if len(got) != 1 || got[0].Name != "week" || got[0].Goal != toptau.MaxFPR("0.1%") || !got[0].Replace ||
+		answer.Text != "saved" || len(answer.Points) != 2 {
 		t.Errorf("%+v, %+v", got, answer)
 	}
-	if status, answer, _ := p.do("POST", "/api/save", `{"name":" ","budget":{"mode":"top","by":"rate","value":"1","delta":"5%"}}`, nil); status != 422 ||
+	if status, answer, _ := p.do("POST", "/api/save",
+		`{"name":" ","budget":{"mode":"top","by":"rate","value":"1","delta":"5%"}}`, nil); status != 422 ||
 		!strings.Contains(answer, "name") || len(got) != 1 {
 		t.Errorf("without a name: %d %s", status, answer)
 	}
@@ -394,7 +438,8 @@ func TestSaving(t *testing.T) {
 func TestQuestionsAtTheSameTime(t *testing.T) {
 	p := start(t, Options{})
 	p.login()
-	questions := []struct{ path, body string }{{"budget", `{"mode":"top","by":"rate","value":"2","delta":"5%"}`}, {"rows", `{"class":"all","from":3,"threshold":0}`},
+	questions := []struct{ path, body string }{{"budget", `{"mode":"top","by":"rate","value":"2","delta":"5%"}`},
+		{"rows", `{"class":"all","from":3,"threshold":0}`},
 		{"whatif", `{"row":4,"changes":{"b":"1"},"threshold":0}`}, {"columns", "{}"}, {"drift", "{}"}}
 	alone := make([]string, len(questions))
 	for i, q := range questions {
