@@ -205,7 +205,7 @@ func TestTooManyConnections(t *testing.T) {
 func TestStreamAnswersAtOnce(t *testing.T) {
 	s := start(t, Options{}, "raw")
 	rows := fixtureRows(40, 17)
-	want, _ := scoredByLibrary(t, fixtureModels()["raw"], fixtureCSV(rows))
+	want, _ := scoredByLibrary(t, fixtureModel(t, "raw"), fixtureCSV(rows))
 	in, out := io.Pipe()
 	r, err := http.NewRequest("POST", s.url+"/v1/score", in)
 	if err != nil {
@@ -251,7 +251,7 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 func TestStreamInPieces(t *testing.T) {
 	s := start(t, Options{MaxBody: 100 << 10}, "raw")
 	rows := fixtureRows(3000, 23)
-	want, _ := scoredByLibrary(t, fixtureModels()["raw"], fixtureCSV(rows))
+	want, _ := scoredByLibrary(t, fixtureModel(t, "raw"), fixtureCSV(rows))
 	var body bytes.Buffer
 	for _, row := range rows {
 		fmt.Fprintf(&body, "%s\r\n\n", jsonObject(row))
