@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,9 +20,10 @@ var pageFiles = map[string]string{
 }
 
 // TestREADME runs every command in the console blocks of README.md and docs/guide/*.md and compares the output. The commands of a
-// page run in order in one empty directory. Commands on TOPTAU_DATA run only where it is set. A block of Python or Go whose first
+// page run in order in one empty directory. Commands on TOPTAU_DATA run only where it is set. A block of code whose first
 // line is a comment with a file name is a file in that directory. Python runs only where TOPTAU_PYTHON is an interpreter with
-// pandas and scikit-learn; without it, the rest of the page is not run.
+// pandas and scikit-learn, and curl only where it is installed; without it, the rest of the page is not run. A server that a
+// page has started ends with the page if its number is in serve.pid.
 func TestREADME(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guide/*.md")
 	if err != nil || len(pages) == 0 {
@@ -37,7 +39,7 @@ func TestREADME(t *testing.T) {
 }
 
 // fileBlocks match a block of code whose first line names a file: the comment sign, the name, the rest.
-var fileBlocks = regexp.MustCompile("(?s)```(?:python|go)\n((?:#|//) )([a-z]+[.](?:py|go))(\n.*?)```")
+var fileBlocks = regexp.MustCompile("(?s)```(?:python|go|awk|ini)\n((?:#|//) )([a-z]+[.](?:py|go|awk|service))(\n.*?)```")
 
 // pageRun is the state of a page whose commands are run.
 type pageRun struct {
@@ -64,6 +66,7 @@ func runPage(t *testing.T, path string) {
 	}
 	page := &pageRun{module: module}
 	t.Chdir(t.TempDir())
+	defer endServer()
 	for _, block := range fileBlocks.FindAllStringSubmatch(string(content), -1) {
 		if err := os.WriteFile(block[2], []byte(block[1]+block[3]), 0o644); err != nil {
 			t.Fatal(err)
@@ -114,6 +117,11 @@ func (p *pageRun) runLine(t *testing.T, line, shown string) string {
 		t.Logf("skipped, TOPTAU_PYTHON is not set: %s", line)
 		return shown
 	}
+	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(line, "curl ") {
+		p.skipped = true
+		t.Logf("skipped, curl is not installed: %s", line)
+		return shown
+	}
 	if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
 		t.Logf("skipped, TOPTAU_DATA is not set: %s", line)
 		return shown
@@ -156,6 +164,19 @@ func (p *pageRun) command(t *testing.T, python string, args []string) *exec.Cmd 
 		return exec.Command(args[0], args[1:]...)
 	}
 	return command(t, args...)
+}
+
+// endServer ends the server that the commands of a page have started and not ended.
+func endServer() {
+	text, err := os.ReadFile("serve.pid")
+	if err != nil {
+		return
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && pid > 1 {
+		if p, err := os.FindProcess(pid); err == nil {
+			p.Kill()
+		}
+	}
 }
 
 // abridges reports whether the shown text is the printed one with some lines replaced by "...". Seconds may differ.
