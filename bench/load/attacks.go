@@ -261,8 +261,12 @@ func manyConnections(address string, c *campaign) (int, *tally) {
 			select {
 			case held <- conn:
 				return
+			default:
+			}
+			select {
 			case oldest := <-held:
 				oldest.Close()
+			default:
 			}
 		}
 	})
@@ -284,7 +288,7 @@ func neverRead(address string, c *campaign) (int, *tally) {
 		}
 		defer conn.Close()
 		conn.(*net.TCPConn).SetReadBuffer(4096)
-		conn.SetWriteDeadline(time.Now().Add(60 * time.Second))
+		conn.SetWriteDeadline(time.Now().Add(75 * time.Second))
 		for range 40 {
 			if _, err := conn.Write(large); err != nil {
 				t.add(ended(err))

@@ -22,7 +22,7 @@ var pageFiles = map[string]string{
 // TestREADME runs every command in the console blocks of README.md and docs/guide/*.md and compares the output. The commands of a
 // page run in order in one empty directory. Commands on TOPTAU_DATA run only where it is set. A block of code whose first
 // line is a comment with a file name is a file in that directory. Python runs only where TOPTAU_PYTHON is an interpreter with
-// pandas and scikit-learn, and curl only where it is installed; without it, the rest of the page is not run. A server that a
+// pandas and scikit-learn, and curl and jq only where they are installed; without it, the rest of the page is not run. A server that a
 // page has started ends with the page if its number is in serve.pid.
 func TestREADME(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guide/*.md")
@@ -117,10 +117,12 @@ func (p *pageRun) runLine(t *testing.T, line, shown string) string {
 		t.Logf("skipped, TOPTAU_PYTHON is not set: %s", line)
 		return shown
 	}
-	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(line, "curl ") {
-		p.skipped = true
-		t.Logf("skipped, curl is not installed: %s", line)
-		return shown
+	for _, program := range []string{"curl", "jq"} {
+		if _, err := exec.LookPath(program); err != nil && strings.Contains(line, program+" ") {
+			p.skipped = true
+			t.Logf("skipped, %s is not installed: %s", program, line)
+			return shown
+		}
 	}
 	if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
 		t.Logf("skipped, TOPTAU_DATA is not set: %s", line)
