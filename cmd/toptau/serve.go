@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -41,6 +42,7 @@ type serveCommand struct {
 	ScoredLog         string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append each row's time, id, digest, score and decision here as JSON lines."`
 	LogSize           byteSize      `group:"Logs" placeholder:"BYTES" default:"100MiB" help:"Rename a log of this size to FILE.1, and so on up to FILE.5 (default 100MiB)."`
 	TerseErrors       bool          `group:"Logs" help:"Leave values and names of columns out of errors."`
+	alertFlags
 	verifyFlags
 }
 
@@ -69,7 +71,7 @@ func (b *byteSize) UnmarshalText(value []byte) error {
 	return nil
 }
 
-func (c *serveCommand) Run(s *cli.Session) error {
+func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(100) // Go's default: rows of clients are garbage, unlike the matrices of the other verbs
 	}
@@ -105,6 +107,11 @@ func (c *serveCommand) Run(s *cli.Session) error {
 	if err := open(c.ScoredLog, &o.ScoredLog); err != nil {
 		return err
 	}
+	limit, err := c.alertFlags.serve(&o)
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, limit.Close()) }()
 	server, err := serve.New(o)
 	if err != nil {
 		return err

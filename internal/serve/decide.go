@@ -25,16 +25,29 @@ func (s *Server) decide(c *call, r *rows, point int) {
 			k.verdicts[row] = v
 		}
 		if s.options.Limit != nil {
-			s.options.Limit.Decide(request, k.verdicts)
+			s.hold(s.options.Limit.Decide(request, k.verdicts))
 			for i := range k.verdicts {
 				if v := &k.verdicts[i]; v.HeldBack != "" {
 					v.Alert = false
 					alerts--
+					r.b.counters.counter("held_back", v.HeldBack).Add(1)
 				}
 			}
 		}
 	}
 	r.b.counters.alerts[point].Add(uint64(alerts))
+}
+
+// hold logs that alerts cannot be counted, and that they can be again.
+func (s *Server) hold(err error) {
+	if failed := err != nil; s.limitFailed.Swap(failed) == failed {
+		return
+	}
+	if err != nil {
+		s.log.Error("alerts are held back because they cannot be counted", "error", err.Error())
+		return
+	}
+	s.log.Info("alerts are counted again")
 }
 
 // request describes the rows for those outside the package.

@@ -328,6 +328,11 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 		w.sample("rejected_rows_total", count(m.counts.rejected.Load()), "model", m.name)
 	}
 	named("alerts", "alerts_total", "point", "Rows whose decision was true, by the operating point of the decision.")
+	if s.options.Limit != nil {
+		named("held_back", "held_back_total", "reason", "Rows above the operating point that the alert limit held back.")
+		w.family("budget_remaining", "gauge", "Alerts that are left in this hour, day or week.")
+		w.sample("budget_remaining", strconv.Itoa(s.options.Limit.Remaining()))
+	}
 	w.family("score", "histogram", "Scores, in the gaps of the scores that the model's guarantee keeps and its thresholds.")
 	for _, m := range s.models {
 		c, sum := m.current().counters.scores, uint64(0)

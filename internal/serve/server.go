@@ -29,6 +29,8 @@ type Server struct {
 	after     *after
 	draining  atomic.Bool
 
+	limitFailed atomic.Bool // the last call of Options.Limit returned an error
+
 	idStart string // of the ids of requests that have none
 	idCount atomic.Uint64
 }
