@@ -364,7 +364,9 @@ type everySecond struct {
 	rows, alerts int
 }
 
-func (l *everySecond) Decide(r Request, rows []Verdict) {
+func (l *everySecond) Remaining() int { return 7 }
+
+func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range rows {
@@ -374,6 +376,7 @@ func (l *everySecond) Decide(r Request, rows []Verdict) {
 			}
 		}
 	}
+	return nil
 }
 
 // Rows reach the monitor and the shadow after their answers, and labels the monitor.
