@@ -44,7 +44,7 @@ func measureCosts(servers []*server, requests [][][]byte, connections, rounds in
 	return costs, nil
 }
 
-// measureSingle measures requests with one row beside an empty handler.
+// measureSingle measures requests with one row next to an empty handler.
 func (c *campaign) measureSingle() error {
 	empty, err := c.startEmpty()
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *campaign) measureSingle() error {
 	if err != nil {
 		return err
 	}
-	t := c.page.table("single", "server", "processor time of a request, µs", "beside an empty handler", "requests a second of a processor", "answers a second of the clock")
+	t := c.page.table("single", "server", "processor time of a request, µs", "times the empty handler", "requests a second of a processor", "answers a second of the clock")
 	for i, k := range costs {
 		t.row(names[i], micro(k.perRequest), fmt.Sprintf("%.2f", float64(k.perRequest)/float64(costs[0].perRequest)),
 			whole(float64(time.Second)/float64(k.perRequest)), whole(k.perSecond))

@@ -12,7 +12,7 @@ var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Valid
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{
-	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm or idx (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx"}},
+	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx", "packed"}},
 	"delimiter":   {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
 	"header":      {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
 	"label":       {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
@@ -35,6 +35,7 @@ var flagOptions = map[string]cli.Option{
 	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), pairs (of trees that read two columns) or additive (a step function of each column) (default raw).", Values: text.Strings(schema.Encodings())},
 	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns, but not LIBSVM indices of 0 and 1), all (one-hot columns and those too) or none (default standard).", Values: []string{"standard", "all", "none"}},
 	"impute":          {Group: "Features", Placeholder: "NAME", Help: "How a missing value is encoded: error (refused), median, zero or indicator (default error).", Values: []string{"error", "median", "zero", "indicator"}},
+	"no-profile":      {Group: "Features", Help: "Keep no quantiles and masses of categories of the columns in the model. Then monitor cannot watch columns."},
 	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
@@ -53,6 +54,7 @@ var flagOptions = map[string]cli.Option{
 	"stratified":  {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
 	"start":       {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
 	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
+	"memory":      {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory; larger data is encoded again in each pass (default: half of the free memory)."},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: learners()},
@@ -79,6 +81,7 @@ var flagOptions = map[string]cli.Option{
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
 	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
+	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni)."},
 	"threshold entity": {Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
 	"entity":           {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
 	"value":            {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
@@ -89,6 +92,8 @@ var flagOptions = map[string]cli.Option{
 	"replace":  {Placeholder: "NAME", Help: "Replace this operating point of --model instead of adding one. Its goal is the default."},
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
+
+	"ui delta": {Placeholder: "RATE", Help: "With --held-out: guarantee saved points with confidence 1 - RATE: 5% or 0.05."},
 
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
 }

@@ -72,9 +72,9 @@ func (o Options) withDefaults() Options {
 
 // Limit may hold alerts back.
 type Limit interface {
-	// Decide is called with all rows of a request that have scores, in their order, before they are answered. It
-	// may set HeldBack of rows whose Alert is true. Calls come from many goroutines. An error means that
-	// alerts cannot be counted and are held back.
+	// Decide is called with the rows of a request in their order, at most 256 at a time, before they are answered.
+	// It may set HeldBack of rows whose Alert is true. Rows without a score have NaN. Calls come from many
+	// goroutines. An error means that alerts cannot be counted and are held back.
 	Decide(r Request, rows []Verdict) error
 	// Remaining returns the number of alerts that are left now.
 	Remaining() int

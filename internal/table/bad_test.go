@@ -414,7 +414,7 @@ func TestBadOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, jsonl, libsvm, idx`},
+		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, jsonl, libsvm, packed, idx`},
 		{Options{Format: schema.Format{Header: "maybe"}}, `--header "maybe", expected auto, yes or no`},
 		{Options{Format: schema.Format{Delimiter: ",,"}}, `--delimiter ",,"` + delimiters},
 		{Options{Format: schema.Format{Delimiter: "\""}}, `--delimiter "\""` + delimiters},
