@@ -74,13 +74,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // finish counts and logs the request.
 func (c *call) finish() {
-	s := c.s
-	if p := recover(); p != nil {
-		c.panicked(p)
+	s, mistake := c.s, recover()
+	if mistake != nil {
+		c.panicked(mistake)
 	}
-	if c.slot {
-		s.admission.free()
-	}
+	c.freeSlot()
 	if c.reserved > 0 {
 		s.admission.bytes.Add(-c.reserved)
 	}
@@ -101,6 +99,9 @@ func (c *call) finish() {
 	}
 	c.w, c.r, c.model = nil, nil, nil
 	calls.Put(c)
+	if mistake == http.ErrAbortHandler {
+		panic(mistake) // for net/http, which closes the connection
+	}
 }
 
 // identify reads the id of the request and its trace, and writes both to the answer.
