@@ -177,7 +177,7 @@ func attacks() []attack {
 				trickle(conn, ended, " ", 200*time.Millisecond)
 			})
 		}, "closed 408"},
-		{"50 clients that never read 40 answers of 1 MB", neverRead, "closed sent"},
+		{"20 clients that never read 40 answers of 1 MB", neverRead, "closed sent"},
 		{"2,000 clients that leave in the middle of a body", leaveInBody, "left"},
 		{"2,000 clients that leave before the answer, with a reset", leaveBeforeAnswer, "left"},
 		{"500 clients that close their side after the request", halfClose, "200"},
@@ -280,7 +280,7 @@ func manyConnections(address string, c *campaign) (int, *tally) {
 func neverRead(address string, c *campaign) (int, *tally) {
 	large := request("POST", "/v1/score", "application/json", columnTable(`{"columns":`, c.data.columns, `,"data":`, c.data.rows[:5000], "}"))
 	t := newTally()
-	parallel(50, 50, func(int) {
+	parallel(20, 20, func(int) {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.add(plainError(err))
@@ -297,7 +297,7 @@ func neverRead(address string, c *campaign) (int, *tally) {
 		}
 		t.add("sent") // refusals are short, so that some connections hold all of them
 	})
-	return 50, t
+	return 20, t
 }
 
 // ended returns how a connection ended.

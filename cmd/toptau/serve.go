@@ -131,7 +131,7 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 // requestMemory is the memory that requests may take. More than internal/serve allows to be in flight, so that the
 // garbage collector rarely runs for it. With it the server stays below 128 MB and four times its models under the
 // loads of docs/results/serve.md; without it 250 MB were measured.
-const requestMemory = 96 << 20
+const requestMemory = 88 << 20
 
 // limitMemory sets Go's soft limit unless the user has.
 func limitMemory(o serve.Options) {

@@ -42,7 +42,7 @@ type ModelFile struct{ Name, Path string }
 // its client. The others bound the memory of a server under attack.
 const (
 	maxWait        = 100 * time.Millisecond
-	maxInFlight    = 48 << 20 // bytes of bodies, rows and answers
+	maxInFlight    = 40 << 20 // bytes of bodies, rows and answers
 	maxConnections = 4096
 	maxHeader      = 16 << 10
 	headerTimeout  = 5 * time.Second
