@@ -1,4 +1,5 @@
 .PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds
+.PHONY: integration build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -50,3 +51,7 @@ quality: ## the default next to logistic regression and boosting, into docs/resu
 
 thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/results/thresholds.md: an hour or two on two cores
 	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/results/thresholds.md
+
+integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.md
+	bash integration/scripts/install.sh
+	TOPTAU_INTEGRATION=all TOPTAU_MODELS=400 go test -C integration -count 1 -timeout 3h -v ./... -results ../docs/results/exports.md

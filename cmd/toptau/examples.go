@@ -40,6 +40,7 @@ var examples = map[string][]string{
 		"toptau threshold --model m.json --remove sure -o m2.json",
 		"toptau threshold scores.csv --score score --label y --max-fpr 1%"},
 	"diff":       {"toptau diff old.json new.json"},
+	"export":     {"toptau export m.json sql --dialect duckdb --table flows -o score.sql", "toptau export m.json onnx -o m.onnx"},
 	"inspect":    {"toptau inspect m.json"},
 	"diagnose":   {"toptau diagnose flows.csv --label attack"},
 	"verify":     {"toptau verify m.json c.json flows.csv"},

@@ -25,6 +25,7 @@ type commands struct {
 	Threshold  thresholdCommand  `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
 	Diagnose   diagnoseCommand   `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
 	Inspect    inspectCommand    `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Export     exportCommand     `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C, Go, or points for people."`
 	Card       cardCommand       `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
 	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand     `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`

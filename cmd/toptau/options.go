@@ -12,7 +12,7 @@ var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Valid
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{
-	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx", "packed"}},
+	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), parquet, libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "parquet", "libsvm", "idx", "packed"}},
 	"delimiter":   {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
 	"header":      {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
 	"label":       {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
@@ -93,7 +93,13 @@ var flagOptions = map[string]cli.Option{
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
 
-	"ui delta": {Placeholder: "RATE", Help: "With --held-out: guarantee saved points with confidence 1 - RATE: 5% or 0.05."},
+	"dialect":     {Placeholder: "NAME", Help: "sql: the database (default postgres). The last three were never run in the database.", Values: []string{"postgres", "sqlite", "duckdb", "clickhouse", "bigquery", "snowflake", "trino"}},
+	"table":       {Placeholder: "NAME", Help: "sql: the table to read, perhaps with a schema: main.flows (default rows)."},
+	"export name": {Placeholder: "NAME", Help: "c: what names begin with; go: the package (default model); sql: create a view of this name."},
+	"export keep": {Placeholder: "COLS", Whole: true, Help: "sql: columns to pass through; repeatable (default: those that identify a row, or else all that the model reads)."},
+	"tensor":      {Help: "onnx: one input X with all columns of the model, in their order, instead of one input a column."},
+	"form":        {Placeholder: "NAME", Help: "card: the format (default: by the name of the file, or else markdown).", Values: []string{"markdown", "csv", "html"}},
+	"ui delta":    {Placeholder: "RATE", Help: "With --held-out: guarantee saved points with confidence 1 - RATE: 5% or 0.05."},
 
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
 }
