@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -72,9 +73,6 @@ func (b *byteSize) UnmarshalText(value []byte) error {
 }
 
 func (c *serveCommand) Run(s *cli.Session) (failed error) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(100) // Go's default: rows of clients are garbage, unlike the matrices of the other verbs
-	}
 	certificates, err := c.certificates()
 	if err != nil {
 		return err
@@ -83,6 +81,7 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	if err != nil {
 		return err
 	}
+	setCollector(o)
 	var logs []io.Closer
 	defer func() {
 		for _, l := range logs {
@@ -107,7 +106,6 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	if err := open(c.ScoredLog, &o.ScoredLog); err != nil {
 		return err
 	}
-	limitMemory(o)
 	limit, err := c.alertFlags.serve(&o)
 	if err != nil {
 		return err
@@ -128,22 +126,21 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	return server.Serve(ctx, l, certificates, c.Drain)
 }
 
-// requestMemory is the memory that requests may take. More than internal/serve allows to be in flight, so that the
-// garbage collector rarely runs for it. With it the server stays below 128 MB and four times its models under the
-// loads of docs/results/serve.md; without it 250 MB were measured.
-const requestMemory = 88 << 20
-
-// limitMemory sets Go's soft limit unless the user has.
-func limitMemory(o serve.Options) {
+// setCollector sets the garbage collector for requests, unless the environment does. 100 percent is Go's default: rows
+// of clients are garbage, unlike the matrices of the other verbs. Above the limit the collector works more often. It
+// leaves half as much again for connections, pools and garbage as for what is in flight. A model takes up to four times
+// its file.
+func setCollector(o serve.Options) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	limit := int64(requestMemory)
-	for _, list := range [][]serve.ModelFile{o.Models, o.Shadows} {
-		for _, m := range list {
-			if info, err := os.Stat(m.Path); err == nil {
-				limit += 4 * info.Size()
-			}
+	limit := o.InFlight() * 3 / 2
+	for _, m := range slices.Concat(o.Models, o.Shadows) {
+		if info, err := os.Stat(m.Path); err == nil {
+			limit += 4 * info.Size()
 		}
 	}
 	debug.SetMemoryLimit(limit)

@@ -45,10 +45,11 @@ var (
 	noScript = []string{"default-src 'none'"}
 )
 
-// keptBuffer is the largest buffer that a call keeps for the next one. firstRead is the first buffer of a body: it grows
-// with what arrives and not with what the client announces.
+// keptBuffer is the largest buffer that a call keeps for the next one: kept buffers are not in the budget of bytes, and
+// there may be two for each connection. firstRead is the first buffer of a body: it grows with what arrives and not
+// with what the client announces.
 const (
-	keptBuffer = 1 << 20
+	keptBuffer = 16 << 10
 	firstRead  = 64 << 10
 )
 
@@ -164,12 +165,15 @@ func (c *call) readBody() error {
 	if e := c.r.Header["Content-Encoding"]; len(e) > 0 && e[0] != "identity" {
 		return refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Encoding "+diag.Quote(e[0]), "a body without compression")
 	}
+	if !c.s.admission.hasRoom(2 * c.r.ContentLength) { // rows and answer take about as much as the body
+		return c.s.busy(shedBytes)
+	}
 	counted := int64(0)
 	for {
 		if n := len(c.body); n == cap(c.body) {
-			grown := max(512, 2*n)
+			grown := max(512, 4*n)
 			if announced := int(c.r.ContentLength) + 1; announced > n { // with a byte for the end
-				grown = min(max(firstRead, 2*n), announced)
+				grown = min(max(firstRead, 4*n), announced)
 			}
 			c.body = slices.Grow(c.body, grown-n)
 		}

@@ -42,7 +42,7 @@ type ModelFile struct{ Name, Path string }
 // its client. The others bound the memory of a server under attack.
 const (
 	maxWait        = 100 * time.Millisecond
-	maxInFlight    = 40 << 20 // bytes of bodies, rows and answers
+	leastInFlight  = 64 << 20 // bytes of bodies, rows and answers
 	maxConnections = 4096
 	maxHeader      = 16 << 10
 	headerTimeout  = 5 * time.Second
@@ -50,6 +50,10 @@ const (
 	idleTimeout    = 2 * time.Minute
 	drainTimeout   = 25 * time.Second
 )
+
+// InFlight returns the bytes that bodies, rows and answers may take together: 64 MiB, and in any case enough for the
+// largest body, whose rows and answer take about as much.
+func (o Options) InFlight() int64 { return max(leastInFlight, 4*o.MaxBody) }
 
 func (o Options) withDefaults() Options {
 	if o.Load == nil {

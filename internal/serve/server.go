@@ -41,7 +41,7 @@ type Server struct {
 // read.
 func New(o Options) (*Server, error) {
 	o = o.withDefaults()
-	s := &Server{options: o, byName: map[string]*served{}, admission: newAdmission(o.Queue), idStart: newIDStart()}
+	s := &Server{options: o, byName: map[string]*served{}, admission: newAdmission(o), idStart: newIDStart()}
 	s.log, s.access = newLogs(o.Log)
 	s.scored = newScoredLog(o.ScoredLog, s.log)
 	var err error
