@@ -254,10 +254,7 @@ func (c *call) answer(status int, contentType []string, body []byte) {
 
 // fail answers with an error.
 func (c *call) fail(err error) {
-	p, ok := err.(*problem)
-	if !ok {
-		p = valueProblem(0, err)
-	}
+	p := problemOf(err)
 	h := c.w.Header()
 	switch p.status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:

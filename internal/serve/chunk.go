@@ -11,6 +11,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/jsontext"
 	"toptau/internal/table"
 	words "toptau/internal/text"
 	"toptau/schema"
@@ -127,21 +128,21 @@ func (c *chunk) keepText(value []byte, form idForm) span {
 }
 
 // put sets the values of a row that come from a field. Texts are as in a file; the empty text is missing.
-func (c *chunk) put(p *plan, f int, row int, k kind, value []byte) error {
+func (c *chunk) put(p *plan, f int, row int, k jsontext.Kind, value []byte) error {
 	fd := &p.fields[f]
-	if k == object || k == list {
+	if k == jsontext.Object || k == jsontext.List {
 		if len(fd.features) == 0 && f != p.segment && f != p.id {
 			return nil
 		}
 		what := "an object"
-		if k == list {
+		if k == jsontext.List {
 			what = "a list"
 		}
 		return &diag.Error{Kind: diag.Data, Column: fd.name, Found: what, Expected: "a number, a text, true, false or null"}
 	}
-	if f == p.id && k != null {
+	if f == p.id && k != jsontext.Null {
 		form := rawID
-		if k == textual {
+		if k == jsontext.Text {
 			form = textID
 		}
 		c.id[row] = c.keepText(value, form)
@@ -182,13 +183,13 @@ func (c *chunk) put(p *plan, f int, row int, k kind, value []byte) error {
 }
 
 // putIndex sets a value of a LIBSVM row: index:value.
-func (c *chunk) putIndex(key []byte, k kind, value []byte) error {
+func (c *chunk) putIndex(key []byte, k jsontext.Kind, value []byte) error {
 	index, err := strconv.ParseUint(string(key), 10, 32)
 	if err != nil || index == 0 {
 		return nil // another column, such as a label
 	}
 	name := "index " + string(key)
-	if k == object || k == list {
+	if k == jsontext.Object || k == jsontext.List {
 		return &diag.Error{Kind: diag.Data, Column: name, Found: "a list or an object", Expected: "a number"}
 	}
 	v, ok := table.ParseNumber(value)
@@ -242,7 +243,7 @@ func (e entries) Swap(i, j int) {
 
 // scratch is what decoding and scoring of one request needs. It belongs to a bundle.
 type scratch struct {
-	scanner
+	jsontext.Scanner
 	bundle *bundle
 	set    []uint32 // by field: the mark of the last row that has it
 	mark   uint32
@@ -426,7 +427,7 @@ func (r *rows) close(c *chunk, err error) error {
 
 // reject notes a row without a score, or returns its error.
 func (r *rows) reject(row int, err error) error {
-	p := valueProblem(row, err)
+	p := atRow(err, row)
 	if r.rowOptions.bad == refuseRows {
 		return p
 	}

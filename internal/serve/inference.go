@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/schema"
 )
 
@@ -141,21 +142,21 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 	if err := s.start(body); err != nil {
 		return err
 	}
-	if !s.take('{') {
-		return s.wrong("an object: {")
+	if !s.Take('{') {
+		return s.Wrong("an object: {")
 	}
 	var tensors []tensor
 	n, found := 0, false
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return err
 		}
 		switch string(key) {
 		case "id":
-			k, value, wrong := s.value()
-			if err = wrong; err == nil && k != textual && k != number && k != null {
-				err = s.wrong("a text")
+			k, value, wrong := s.Value()
+			if err = wrong; err == nil && k != jsontext.Text && k != jsontext.Number && k != jsontext.Null {
+				err = s.Wrong("a text")
 			}
 			q.id = string(value)
 		case "inputs":
@@ -164,18 +165,18 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 		case "outputs":
 			err = q.readOutputs(s)
 		default:
-			err = s.skip()
+			err = s.Skip()
 		}
 		if err != nil {
 			return err
 		}
-		if more, err := s.more('}'); err != nil {
+		if more, err := s.More('}'); err != nil {
 			return err
 		} else if !more {
 			break
 		}
 	}
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		return err
 	}
 	if !found {
@@ -189,10 +190,10 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 
 // tensors reads the list of inputs.
 func (s *scratch) tensors(r *rows) (list []tensor, n int, err error) {
-	if !s.take('[') {
-		return nil, 0, s.wrong("a list of tensors: [")
+	if !s.Take('[') {
+		return nil, 0, s.Wrong("a list of tensors: [")
 	}
-	if s.take(']') {
+	if s.Take(']') {
 		return nil, 0, nil
 	}
 	for {
@@ -204,7 +205,7 @@ func (s *scratch) tensors(r *rows) (list []tensor, n int, err error) {
 			return nil, 0, wrongRequest(fmt.Sprintf("a tensor of %d rows", rows), fmt.Sprintf("%d, as in the tensors before it", n))
 		}
 		n, list = rows, append(list, t)
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return list, n, err
 		}
 	}
@@ -212,13 +213,13 @@ func (s *scratch) tensors(r *rows) (list []tensor, n int, err error) {
 
 // readTensor reads a tensor's description. Its data are read later.
 func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
-	if !s.take('{') {
-		return t, 0, s.wrong("a tensor: {")
+	if !s.Take('{') {
+		return t, 0, s.Wrong("a tensor: {")
 	}
 	name, datatype, data, values := "", "", -1, 0
 	var shape []int
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return t, 0, err
 		}
@@ -230,16 +231,16 @@ func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
 		case "shape":
 			shape, err = s.shape()
 		case "data":
-			s.peek()
-			data = s.at
+			s.Peek()
+			data = s.At
 			values, err = s.countValues(1)
 		default:
-			err = s.skip()
+			err = s.Skip()
 		}
 		if err != nil {
 			return t, 0, err
 		}
-		if more, err := s.more('}'); err != nil {
+		if more, err := s.More('}'); err != nil {
 			return t, 0, err
 		} else if !more {
 			break
@@ -275,30 +276,30 @@ func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
 }
 
 func (s *scratch) textValue() (string, error) {
-	if s.peek() != '"' {
-		return "", s.wrong("a text")
+	if s.Peek() != '"' {
+		return "", s.Wrong("a text")
 	}
-	t, err := s.readText()
+	t, err := s.ReadText()
 	return string(t), err
 }
 
 // shape reads the lengths of a tensor. No tensor of a body is longer than 2^30.
 func (s *scratch) shape() ([]int, error) {
-	if !s.take('[') {
-		return nil, s.wrong("a list of lengths: [")
+	if !s.Take('[') {
+		return nil, s.Wrong("a list of lengths: [")
 	}
 	var shape []int
 	for {
-		k, value, err := s.value()
+		k, value, err := s.Value()
 		if err != nil {
 			return nil, err
 		}
 		n, bad := strconv.Atoi(string(value))
-		if k != number || bad != nil || n < 0 || n > 1<<30 || len(shape) == 8 {
+		if k != jsontext.Number || bad != nil || n < 0 || n > 1<<30 || len(shape) == 8 {
 			return nil, wrongRequest("a shape with "+diag.Quote(string(value)), "one or two lengths")
 		}
 		shape = append(shape, n)
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return shape, err
 		}
 	}
@@ -306,18 +307,18 @@ func (s *scratch) shape() ([]int, error) {
 
 // readOutputs reads the names of the wanted outputs.
 func (q *inference) readOutputs(s *scratch) error {
-	if !s.take('[') {
-		return s.wrong("a list of outputs: [")
+	if !s.Take('[') {
+		return s.Wrong("a list of outputs: [")
 	}
-	if s.take(']') {
+	if s.Take(']') {
 		return nil
 	}
 	for {
-		if !s.take('{') {
-			return s.wrong("an output: {")
+		if !s.Take('{') {
+			return s.Wrong("an output: {")
 		}
 		for {
-			key, err := s.key()
+			key, err := s.Key()
 			if err != nil {
 				return err
 			}
@@ -327,16 +328,16 @@ func (q *inference) readOutputs(s *scratch) error {
 					return err
 				}
 				q.outputs = append(q.outputs, name)
-			} else if err := s.skip(); err != nil {
+			} else if err := s.Skip(); err != nil {
 				return err
 			}
-			if more, err := s.more('}'); err != nil {
+			if more, err := s.More('}'); err != nil {
 				return err
 			} else if !more {
 				break
 			}
 		}
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return err
 		}
 	}

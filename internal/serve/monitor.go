@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/internal/table"
 )
 
@@ -68,16 +69,16 @@ type label struct {
 }
 
 func (s *Server) readLabel(line []byte) (l label, err error) {
-	sc := scanner{b: line}
+	sc := jsontext.Scanner{Bytes: line}
 	if err := checkText(line); err != nil {
 		return l, err
 	}
-	if !sc.take('{') {
-		return l, sc.wrong("an object: {")
+	if !sc.Take('{') {
+		return l, sc.Wrong("an object: {")
 	}
 	var fields [3]*string // id, label, model
 	for {
-		key, err := sc.key()
+		key, err := sc.Key()
 		if err != nil {
 			return l, err
 		}
@@ -90,22 +91,22 @@ func (s *Server) readLabel(line []byte) (l label, err error) {
 		if at < 0 || fields[at] != nil {
 			return l, wrongRequest("the key "+diag.Quote(string(key)), "id, label and model, each once")
 		}
-		k, value, err := sc.value()
+		k, value, err := sc.Value()
 		if err != nil {
 			return l, err
 		}
-		if k == object || k == list || k == null {
-			return l, sc.wrong("a text, a number, true or false")
+		if k == jsontext.Object || k == jsontext.List || k == jsontext.Null {
+			return l, sc.Wrong("a text, a number, true or false")
 		}
 		text := string(value)
 		fields[at] = &text
-		if more, err := sc.more('}'); err != nil {
+		if more, err := sc.More('}'); err != nil {
 			return l, err
 		} else if !more {
 			break
 		}
 	}
-	if err := sc.end(); err != nil {
+	if err := sc.End(); err != nil {
 		return l, err
 	}
 	if fields[0] == nil || fields[1] == nil {

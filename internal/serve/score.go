@@ -122,7 +122,7 @@ func (b *bundle) newRows(o rowOptions, most int) *rows {
 func (r *rows) done() {
 	r.release()
 	if r.s != nil {
-		r.s.b = nil
+		r.s.Bytes = nil
 		r.b.scratches.Put(r.s)
 		r.s = nil
 	}

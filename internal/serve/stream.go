@@ -184,10 +184,7 @@ func (t *stream) end(err error) {
 		c.fail(err)
 		return
 	}
-	p, ok := err.(*problem)
-	if !ok {
-		p = valueProblem(0, err)
-	}
+	p := problemOf(err)
 	c.out = append(append(c.out, p.document(c.s.options.TerseErrors)...), '\n')
 	t.send()
 	c.status = p.status
