@@ -1,5 +1,5 @@
-// Package jsontext scans JSON (RFC 8259) in place: no tree, no map, no reflection. Numbers stay text, so that each
-// reader decides how they are rounded.
+// Package jsontext scans JSON (RFC 8259) in place: no tree, no map, no reflection. Numbers stay text, so that
+// each reader decides how they are rounded.
 package jsontext
 
 import (
@@ -68,7 +68,8 @@ func (s *Scanner) Wrong(expected string) error {
 }
 
 func (s *Scanner) Space() {
-	for s.At < len(s.Bytes) && (s.Bytes[s.At] == ' ' || s.Bytes[s.At] == '\n' || s.Bytes[s.At] == '\t' || s.Bytes[s.At] == '\r') {
+	for s.At < len(s.Bytes) && (s.Bytes[s.At] == ' ' || s.Bytes[s.At] == '\n' || s.Bytes[s.At] == '\t' ||
+		s.Bytes[s.At] == '\r') {
 		s.At++
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// The scanner accepts what encoding/json accepts, apart from nesting beyond 64 levels, NUL and half surrogates, and reads
-// the same texts.
+// The scanner accepts what encoding/json accepts, apart from nesting beyond 64 levels, NUL and half
+// surrogates, and reads the same texts.
 func FuzzScanner(f *testing.F) {
-	for _, seed := range []string{`{}`, `[`, `{"rows":[{"d1":{"a":[1e400,"\ud83d\ude00"]}}],"strict":true}`, `"a\u0000"`, `"\ud800"`, `"ü\n"`, `01`, `-0.5e+7`,
-		`["\u00e9\n\"\\\/", -0.0e-7, 1E5, true , false,null, "\ud83d\ude00"]`, strings.Repeat("[", 70) + strings.Repeat("]", 70), "{\"a\":\t1\r\n}"} {
+	for _, seed := range []string{`{}`, `[`, `{"rows":[{"d1":{"a":[1e400,"\ud83d\ude00"]}}],"strict":true}`,
+		`"a\u0000"`, `"\ud800"`, `"ü\n"`, `01`, `-0.5e+7`,
+		`["\u00e9\n\"\\\/", -0.0e-7, 1E5, true , false,null, "\ud83d\ude00"]`,
+		strings.Repeat("[", 70) + strings.Repeat("]", 70), "{\"a\":\t1\r\n}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -97,14 +97,17 @@ func (c *chunk) grow(n int) {
 	for j := range c.t.Columns {
 		column := &c.t.Columns[j]
 		if column.Kind == schema.Categorical {
-			column.Codes = append(column.Codes, make([]int32, n-len(column.Codes))...)
+			column.Codes = lengthened(column.Codes, n)
 		} else {
-			column.Values = append(column.Values, make([]float64, n-len(column.Values))...)
+			column.Values = lengthened(column.Values, n)
 		}
 	}
-	c.number, c.score = append(c.number, make([]int, n-len(c.number))...), append(c.score, make([]float64, n-len(c.score))...)
-	c.id, c.segment = append(c.id, make([]span, n-len(c.id))...), append(c.segment, make([]span, n-len(c.segment))...)
+	c.number, c.score = lengthened(c.number, n), lengthened(c.score, n)
+	c.id, c.segment = lengthened(c.id, n), lengthened(c.segment, n)
 }
+
+// lengthened returns a list with n elements, the further ones zero.
+func lengthened[T any](list []T, n int) []T { return append(list, make([]T, n-len(list))...) }
 
 // begin prepares the next row and returns its place.
 func (c *chunk) begin() int {
@@ -138,7 +141,8 @@ func (c *chunk) put(p *plan, f int, row int, k jsontext.Kind, value []byte) erro
 		if k == jsontext.List {
 			what = "a list"
 		}
-		return &diag.Error{Kind: diag.Data, Column: fd.name, Found: what, Expected: "a number, a text, true, false or null"}
+		return &diag.Error{Kind: diag.Data, Column: fd.name, Found: what,
+			Expected: "a number, a text, true, false or null"}
 	}
 	if f == p.id && k != jsontext.Null {
 		form := rawID
@@ -194,7 +198,8 @@ func (c *chunk) putIndex(key []byte, k jsontext.Kind, value []byte) error {
 	}
 	v, ok := table.ParseNumber(value)
 	if !ok {
-		return &diag.Error{Kind: diag.Data, Column: name, Found: diag.Quote(string(value)), Expected: "a finite number"}
+		return &diag.Error{Kind: diag.Data, Column: name, Found: diag.Quote(string(value)),
+			Expected: "a finite number"}
 	}
 	if v != 0 {
 		s := c.t.Sparse
@@ -266,8 +271,8 @@ func (b *bundle) newScratch() *scratch {
 	return s
 }
 
-// scoreChunk scores the rows of a chunk. Rows without a score have NaN, and bad is called with their errors in
-// the order of the rows.
+// scoreChunk scores the rows of a chunk. Rows without a score have NaN, and bad is called with their errors
+// in the order of the rows.
 func (s *scratch) scoreChunk(c *chunk, explain int, bad func(row int, err error)) {
 	z := c.score[:c.rows]
 	together := s.batch != nil && explain == 0 && s.batch.Score(&c.t, 0, z)
@@ -340,7 +345,10 @@ func (s *scratch) explain(c *chunk, row, most int) {
 			c.terms = append(c.terms, term{j, x, above})
 		}
 	}
-	slices.SortStableFunc(c.terms[first:], func(a, b term) int { return cmp.Compare(math.Abs(b.above), math.Abs(a.above)) })
+	slices.SortStableFunc(c.terms[first:], func(a, b term) int {
+		return cmp.Compare(math.Abs(b.above),
+			math.Abs(a.above))
+	})
 	c.terms = c.terms[:min(len(c.terms), first+most)]
 	rest := c.score[row]
 	for _, t := range c.terms[first:] {
@@ -410,7 +418,8 @@ func (r *rows) open() (*chunk, int, error) {
 }
 
 func (r *rows) tooMany() error {
-	return refused(http.StatusRequestEntityTooLarge, diag.Limit, "more than "+words.Plural(r.most, "row"), "fewer rows in a request, or NDJSON")
+	return refused(http.StatusRequestEntityTooLarge, diag.Limit, "more than "+words.Plural(r.most, "row"),
+		"fewer rows in a request, or NDJSON")
 }
 
 // close ends the row that was opened last. err is why it has no score.
@@ -467,7 +476,8 @@ func (r *rows) finish() error {
 	}
 	slices.SortStableFunc(r.bad, func(a, b rowProblem) int { return a.row - b.row })
 	if r.strict && r.s.extra > 0 {
-		return refused(http.StatusUnprocessableEntity, diag.Data, "columns that the model does not have", "the columns of the model only, because strict is set")
+		return refused(http.StatusUnprocessableEntity, diag.Data, "columns that the model does not have",
+			"the columns of the model only, because strict is set")
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 // decode reads the rows of a body in one of the forms and scores them.
 type decode func(s *scratch, r *rows, body []byte) error
 
-// decodeJSON reads a native body: {"rows": [{...}]}, {"columns": [...], "data": [[...]]} or one bare object. The
-// first two may have options as further keys.
+// decodeJSON reads a native body: {"rows": [{...}]}, {"columns": [...], "data": [[...]]} or one bare object.
+// The first two may have options as further keys.
 func decodeJSON(s *scratch, r *rows, body []byte) error {
 	if err := s.start(body); err != nil {
 		return err
@@ -78,8 +78,8 @@ func checkText(body []byte) error {
 	return nil
 }
 
-// isEnvelope reports whether the object at the current place has a list of rows. Most bodies show it with their
-// first key. It does not move.
+// isEnvelope reports whether the object at the current place has a list of rows. Most bodies show it with
+// their first key. It does not move.
 func (s *scratch) isEnvelope() bool {
 	first := s.At
 	defer func() { s.At = first }()
@@ -113,8 +113,8 @@ func isOption(key []byte) bool {
 	return false
 }
 
-// envelope reads an object with rows. Options may come after the rows: if they change how rows are read, the rows are
-// read again.
+// envelope reads an object with rows. Options may come after the rows: if they change how rows are read, the
+// rows are read again.
 func (s *scratch) envelope(r *rows) error {
 	first := s.At
 	used, err := s.envelopePass(r, false)
@@ -157,7 +157,8 @@ func (s *scratch) readOptions(r *rows) error {
 	}
 }
 
-// envelopePass reads an envelope and returns the options with which it read the rows. final: they are known already.
+// envelopePass reads an envelope and returns the options with which it read the rows. final: they are known
+// already.
 func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error) {
 	var columns []int
 	data, lists := -1, 0
@@ -331,7 +332,8 @@ func (s *scratch) absent() error {
 	return s.lack
 }
 
-// members reads an object of a row. bad is the first error of a value; the rest of the object is read all the same.
+// members reads an object of a row. bad is the first error of a value; the rest of the object is read all the
+// same.
 func (s *scratch) members(c *chunk, row, depth int) (bad, err error) {
 	if depth > jsontext.MaxDepth {
 		return nil, s.Wrong(fmt.Sprintf("at most %d levels", jsontext.MaxDepth))
@@ -426,7 +428,8 @@ func (s *scratch) member(c *chunk, row, f int, key []byte) (bad, err error) {
 	return nil, nil
 }
 
-// columnList reads the names of columns and returns their fields, -1 for a column that the model does not have.
+// columnList reads the names of columns and returns their fields, -1 for a column that the model does not
+// have.
 func (s *scratch) columnList() ([]int, error) {
 	if !s.Take('[') {
 		return nil, s.Wrong("a list of names: [")

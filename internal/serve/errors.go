@@ -46,8 +46,8 @@ func problemOf(err error) *problem {
 	return valueProblem(0, err)
 }
 
-// valueProblem returns the problem of a row's value: status 422, with the number of the row. Advice about flags is
-// for those who read files.
+// valueProblem returns the problem of a row's value: status 422, with the number of the row. Advice about
+// flags is for those who read files.
 func valueProblem(row int, err error) *problem {
 	e := diag.Of(err)
 	if e == nil {
@@ -91,5 +91,6 @@ func (p *problem) shown(terse bool) *diag.Error {
 	if !terse {
 		return p.err
 	}
-	return &diag.Error{Kind: p.err.Kind, Row: p.err.Row, Found: fmt.Sprintf("status %d", p.status), Expected: http.StatusText(p.status)}
+	return &diag.Error{Kind: p.err.Kind, Row: p.err.Row, Found: fmt.Sprintf("status %d", p.status),
+		Expected: http.StatusText(p.status)}
 }

@@ -36,7 +36,8 @@ func (s *Server) routeInference(c *call, path string, to func(endpoint, handler)
 		version, rest, _ = strings.Cut(version, "/")
 		if now := c.model.current().version; version != now {
 			return to(atInfer, func(c *call) {
-				c.fail(refused(http.StatusNotFound, diag.Usage, "the version "+diag.Quote(version), "the version "+diag.Quote(now)))
+				c.fail(refused(http.StatusNotFound, diag.Usage, "the version "+diag.Quote(version),
+					"the version "+diag.Quote(now)))
 			})
 		}
 	}
@@ -135,9 +136,11 @@ type inference struct {
 }
 
 // tensorTypes are the types of tensors that columns may have.
-var tensorTypes = []string{"FP64", "FP32", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8", "BOOL", "BYTES"}
+var tensorTypes = []string{"FP64", "FP32", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16",
+	"UINT8", "BOOL", "BYTES"}
 
-// decode reads one tensor for each column, of shape [N] or [N, 1], or one of shape [N, C] with all columns in order.
+// decode reads one tensor for each column, of shape [N] or [N, 1], or one of shape [N, C] with all columns in
+// order.
 func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 	if err := s.start(body); err != nil {
 		return err
@@ -202,7 +205,8 @@ func (s *scratch) tensors(r *rows) (list []tensor, n int, err error) {
 			return nil, 0, err
 		}
 		if len(list) > 0 && rows != n {
-			return nil, 0, wrongRequest(fmt.Sprintf("a tensor of %d rows", rows), fmt.Sprintf("%d, as in the tensors before it", n))
+			return nil, 0, wrongRequest(fmt.Sprintf("a tensor of %d rows", rows),
+				fmt.Sprintf("%d, as in the tensors before it", n))
 		}
 		n, list = rows, append(list, t)
 		if more, err := s.More(']'); err != nil || !more {
@@ -261,16 +265,19 @@ func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
 		t.columns = p.order
 		for _, f := range p.order {
 			if p.fields[f].plain < 0 {
-				return t, 0, wrongRequest("one tensor for all columns", "a tensor for each column, because "+diag.Quote(p.fields[f].name)+" is no number")
+				return t, 0, wrongRequest("one tensor for all columns",
+					"a tensor for each column, because "+diag.Quote(p.fields[f].name)+" is no number")
 			}
 		}
 	}
 	width := len(t.columns)
 	if len(shape) < 1 || len(shape) > 2 || len(shape) == 2 && shape[1] != width || len(shape) == 1 && width != 1 {
-		return t, 0, wrongRequest(fmt.Sprintf("the shape %v of tensor %s", shape, diag.Quote(name)), fmt.Sprintf("[N, %d]", width))
+		return t, 0, wrongRequest(fmt.Sprintf("the shape %v of tensor %s", shape, diag.Quote(name)),
+			fmt.Sprintf("[N, %d]", width))
 	}
 	if values != shape[0]*width {
-		return t, 0, wrongRequest(fmt.Sprintf("%d values in tensor %s", values, diag.Quote(name)), fmt.Sprintf("%d, as its shape", shape[0]*width))
+		return t, 0, wrongRequest(fmt.Sprintf("%d values in tensor %s", values, diag.Quote(name)),
+			fmt.Sprintf("%d, as its shape", shape[0]*width))
 	}
 	return t, shape[0], nil
 }
@@ -375,8 +382,12 @@ func (q *inference) appendAnswer(b []byte, r *rows, _ int) []byte {
 		})
 		b = append(b, "]}"...)
 	}
-	output("score", "FP64", func(b []byte, c *chunk, row int) []byte { return appendNumber(b, c.verdicts[row].Score) })
-	output("decision", "BOOL", func(b []byte, c *chunk, row int) []byte { return strconv.AppendBool(b, c.verdicts[row].Alert) })
+	output("score", "FP64", func(b []byte, c *chunk, row int) []byte {
+		return appendNumber(b, c.verdicts[row].Score)
+	})
+	output("decision", "BOOL", func(b []byte, c *chunk, row int) []byte {
+		return strconv.AppendBool(b, c.verdicts[row].Alert)
+	})
 	for k := range r.b.points {
 		output("decision_"+r.b.points[k].Name, "BOOL", func(b []byte, c *chunk, row int) []byte {
 			v := &c.verdicts[row]

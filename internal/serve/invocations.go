@@ -7,7 +7,8 @@ import (
 	"toptau/diag"
 )
 
-// handleInvocations answers POST /invocations as the servers of MLflow and SageMaker do, with the default model.
+// handleInvocations answers POST /invocations as the servers of MLflow and SageMaker do, with the default
+// model.
 func (s *Server) handleInvocations(c *call) {
 	if !c.method(http.MethodPost) {
 		return
@@ -36,13 +37,16 @@ func (s *Server) handleInvocations(c *call) {
 	case in == mediaCSV:
 		decode = decodeCSV
 	case in == mediaLines:
-		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "lines of JSON", "application/json or text/csv, or the address /v1/score")
+		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "lines of JSON",
+			"application/json or text/csv, or the address /v1/score")
 	}
 	if err == nil && s.admission.full() {
 		err = s.busy(shedQueue)
 	}
 	if err == nil {
-		err = s.scoreAnswer(c, o, decode, mediaJSON, func(b []byte, r *rows, point int) []byte { return appendPredictions(b, r, decisions) })
+		err = s.scoreAnswer(c, o, decode, mediaJSON, func(b []byte, r *rows, _ int) []byte {
+			return appendPredictions(b, r, decisions)
+		})
 	}
 	if err != nil {
 		c.fail(err)

@@ -10,8 +10,8 @@ import (
 	"toptau/internal/table"
 )
 
-// handleLabels reads labels that became known later: lines of {"id": ..., "label": ...}, with "model" for another
-// model than the default. A label is written as in the training file, or as 1, 0, true or false.
+// handleLabels reads labels that became known later: lines of {"id": ..., "label": ...}, with "model" for
+// another model than the default. A label is written as in the training file, or as 1, 0, true or false.
 func (s *Server) handleLabels(c *call) {
 	if !c.method(http.MethodPost) {
 		return
@@ -115,14 +115,15 @@ func (s *Server) readLabel(line []byte) (l label, err error) {
 	m := s.models[0]
 	if fields[2] != nil {
 		if m = s.byName[*fields[2]]; m == nil {
-			return l, refused(http.StatusUnprocessableEntity, diag.Usage, "the model "+diag.Quote(*fields[2]), "one of /v1/models")
+			return l, refused(http.StatusUnprocessableEntity, diag.Usage, "the model "+diag.Quote(*fields[2]),
+				"one of /v1/models")
 		}
 	}
 	return label{m.name, *fields[0], classOf(m.current().plan.schema.Positive, *fields[1])}, nil
 }
 
-// classOf returns the class of a label: 1, 0, true and false mean the same for every model, unless its own labels are
-// numbers.
+// classOf returns the class of a label: 1, 0, true and false mean the same for every model, unless its own
+// labels are numbers.
 func classOf(positive []string, text string) table.Class {
 	class := table.ClassOf(nil, text)
 	for _, p := range positive {

@@ -8,7 +8,8 @@ import (
 	"toptau/internal/text"
 )
 
-// tensor is the values of a column, or of several, row by row. They are read in place, in one list or nested ones.
+// tensor is the values of a column, or of several, row by row. They are read in place, in one list or nested
+// ones.
 type tensor struct {
 	columns []int // fields; -1: ignored
 	at      int   // in the body: the next value
@@ -163,7 +164,8 @@ func (s *scratch) columnObject(r *rows) error {
 			return err
 		}
 		if rows >= 0 && n != rows {
-			return wrongRequest(text.Plural(n, "value")+" of column "+diag.Quote(name), fmt.Sprintf("%d, as in the columns before it", rows))
+			return wrongRequest(text.Plural(n, "value")+" of column "+diag.Quote(name),
+				fmt.Sprintf("%d, as in the columns before it", rows))
 		}
 		rows = n
 		tensors = append(tensors, t)
