@@ -23,21 +23,21 @@ const (
 // divided into ranges, and one of as many dates into days.
 func (u *units) breakdown(d *Data, column string, alarms []bool, confidence float64) (result.Breakdown, error) {
 	b := result.Breakdown{Values: []result.BreakdownValue{}}
-	c, err := d.column("by", column)
+	c, err := tune.FindColumn(d.table, "by", column)
 	if err != nil {
 		return b, err
 	}
-	b.Column = c.name
+	b.Column = c.Name
 	parts := u.partsOf(c)
 	for _, p := range parts {
 		v := result.BreakdownValue{Value: p.name, Others: p.others}
 		v.Rows = len(p.units)
 		for _, unit := range p.units {
-			if u.label[unit] == table.Positive {
+			if u.Label[unit] == table.Positive {
 				v.Positives++
 			}
 		}
-		decided, err := countDecisions(u.label, u.table.Weight, p.units, alarms, confidence)
+		decided, err := countDecisions(u.Label, u.table.Weight, p.units, alarms, confidence)
 		if err != nil {
 			return b, err
 		}
@@ -63,10 +63,10 @@ type valuePart struct {
 }
 
 // partsOf divides the units by the values of a column.
-func (u *units) partsOf(c *textColumn) []valuePart {
+func (u *units) partsOf(c *table.Found) []valuePart {
 	values := map[string][]int{}
-	for unit := range u.label {
-		text := c.text(u.rowOf(unit))
+	for unit := range u.Label {
+		text := c.Text(u.rowOf(unit))
 		values[text] = append(values[text], unit)
 	}
 	if len(values) > breakdownValues {
@@ -100,10 +100,10 @@ func (u *units) partsOf(c *textColumn) []valuePart {
 }
 
 // days divides the units by day, or returns nil if a value is not a date.
-func (u *units) days(c *textColumn) []valuePart {
+func (u *units) days(c *table.Found) []valuePart {
 	days := map[string][]int{}
-	for unit := range u.label {
-		day, ok := tune.DayOf(c.text(u.rowOf(unit)))
+	for unit := range u.Label {
+		day, ok := tune.DayOf(c.Text(u.rowOf(unit)))
 		if !ok {
 			return nil
 		}
@@ -139,20 +139,20 @@ func mergeDays(days []valuePart) []valuePart {
 
 // ranges divides the units into ranges of numbers of about equal size, or returns nil if a value is neither a
 // number nor missing. Equal numbers stay together.
-func (u *units) ranges(c *textColumn) []valuePart {
+func (u *units) ranges(c *table.Found) []valuePart {
 	type value struct {
 		x    float64
 		unit int
 	}
 	var list []value
 	missing := valuePart{ordered: true}
-	for unit := range u.label {
+	for unit := range u.Label {
 		row := u.rowOf(unit)
-		x, ok := c.number(row)
+		x, ok := c.Number(row)
 		switch {
 		case ok:
 			list = append(list, value{x, unit})
-		case c.text(row) == "":
+		case c.Text(row) == "":
 			missing.units = append(missing.units, unit)
 		default:
 			return nil

@@ -80,7 +80,11 @@ var flagOptions = map[string]cli.Option{
 
 	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
 	"threshold entity": {Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
+	"train entity":     {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: in the choice, the threshold and its guarantee. It is never a feature, and is the --group unless that is set."},
+	"compare entity":   {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: in the choice and on the test part. It is never a feature, and is the --group unless that is set."},
 	"entity":           {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
+	"train value":      {Placeholder: "COL", Help: "A column of amounts, such as money: the model is chosen by the fraction of the positives' sum found within the budget. Use --drop too if it is no feature."},
+	"compare value":    {Placeholder: "COL", Help: "A column of amounts, such as money: the choice and the comparison are about fractions of the positives' sum. Use --drop too if it is no feature."},
 	"value":            {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
 	"report-date":      {Placeholder: "TEXT", Help: "The date in the report (default: that of the data file)."},
 	"examples":         {Placeholder: "N", Help: "List the N highest false alarms and positives found and the N lowest positives missed, with reasons."},

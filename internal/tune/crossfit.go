@@ -233,6 +233,13 @@ func (r *refit) poolCrossFit(list []Fold, scores [][]float64) {
 		}
 		appendScore(&r.pooled.scores, data, row, score)
 	}
+	r.pooled.setUnits(r.parts.counted[data], data, rows)
+}
+
+// setUnits sets the scores of the units from those of rows.
+func (p *pooledScores) setUnits(c *counted, t *table.Table, rows []int) {
+	n := c.newCounting(t, rows)
+	p.units, p.amounts = n.scores(p.scores.Negatives, p.scores.Positives), n.amounts
 }
 
 // appendScore adds the score of a table's row.

@@ -12,7 +12,6 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/text"
-	"toptau/metric"
 )
 
 // folds is the cross-validation of a search.
@@ -30,10 +29,10 @@ type foldRows struct {
 	validationTable *table.Table
 	validation      []int
 
-	mu      sync.Mutex
-	encoded map[encodingKey]*encodedFold
-	levels  []level      // budgets that the validation rows can resolve
-	weights [2][]float64 // of the negatives and the positives of the validation rows; nil: 1 each
+	mu        sync.Mutex
+	encoded   map[encodingKey]*encodedFold
+	levels    []level // budgets that the units of the validation rows can resolve
+	*counting         // of the validation rows
 }
 
 // encodedFold is a fold in one encoding, fitted on its training rows.
@@ -116,7 +115,13 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 	}
 	random := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.options.Seed, stream+number)) }
 	r.train = draw(s.data.Table.Label, train, s.options.FoldRows, random(foldStream))
-	r.validation = draw(validationTable.Label, validation, validationRows, random(validationStream))
+	units := s.counted[validationTable]
+	r.validation = units.draw(validationTable, validation, validationRows, func(label []table.Class, rows []int, most int) []int {
+		return draw(label, rows, most, random(validationStream))
+	})
+	r.counting = units.newCounting(validationTable, r.validation)
+	negatives, positives := r.masses(CountRows(validationTable.Label, r.validation))
+	r.levels = levels(s.options.Goal, negatives, positives)
 	if len(r.train) < len(train) {
 		f.sampled = max(f.sampled, len(r.train))
 	}
@@ -196,17 +201,14 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 	if x.validation, err = x.features.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {
 		return nil, inFile(err, r.validationTable)
 	}
-	r.levels = levels(r.plan.options.Goal, x.validation)
-	r.weights = [2][]float64{x.validation.Negatives.Weights(), x.validation.Positives.Weights()}
 	return x, nil
 }
 
 // measure scores the validation rows and computes the criterion.
 func (r *foldRows) measure(x *encodedFold, w []float64) (foldScores, float64, error) {
-	scores := scoreMatrix(x.validation, w)
-	z := foldScores{positives: scores.Positives, negatives: scores.Negatives}
+	z := scoreMatrix(x.validation, w)
 	z.setUnits()
-	ranking, err := metric.Rank(scores)
+	ranking, err := r.rank(z.negatives, z.positives)
 	if err != nil {
 		return z, 0, err
 	}
@@ -215,4 +217,6 @@ func (r *foldRows) measure(x *encodedFold, w []float64) (foldScores, float64, er
 }
 
 // criterion describes the criterion by the fold's budgets.
-func (r *foldRows) criterion() Criterion { return describeCriterion(r.levels) }
+func (r *foldRows) criterion() Criterion {
+	return describeCriterion(r.levels, &r.plan.options, r.validationTable.Time != nil)
+}

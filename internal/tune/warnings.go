@@ -41,7 +41,7 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 		f.warn("test-part-lacks-a-class", "nothing was measured on the test part: it has %s", f.TestCounts)
 	}
 	for _, other := range []*table.Table{s.data.Validation, s.data.Test} {
-		if other != nil && t.Group != nil && other.Group != nil {
+		if other != nil && t.Group != nil && other.Group != nil && !s.counted[t].Daily {
 			if n := commonGroups(t.Group.Values, other.Group.Values); n > 0 {
 				f.warn("groups-straddle", "%s of %s also in the training file: the numbers on it are optimistic",
 					text.Plural(n, "group"), other.File)
