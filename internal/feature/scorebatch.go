@@ -23,7 +23,6 @@ type Batch struct {
 	levels  [][]int32   // by input: the resolved value of each code
 	codes   [][]int32   // by input: the resolved rows
 	column  []float64   // an encoded column
-	keys    []uint64    // of the inputs of trees, row by row
 	unknown []int       // by input, in the rows
 }
 
@@ -50,10 +49,11 @@ func NewBatch(s *Scorer) *Batch {
 		case *ScorecardBlock:
 			b.blocks = append(b.blocks, newBatchCards(block, w))
 		case *LeavesBlock:
-			if len(block.Codes) > 0 {
-				return nil // trees that test categories read codes of their own, row by row
+			trees := newBatchTrees(block, w)
+			if trees == nil {
+				return nil
 			}
-			b.blocks = append(b.blocks, newBatchTrees(block, w))
+			b.blocks = append(b.blocks, trees)
 		case *OneHotBlock:
 			b.blocks = append(b.blocks, newBatchLevels(m, block, w))
 		default:
@@ -304,93 +304,5 @@ func (c *batchCard) addFast(x, z []float64) {
 		}
 		z[row] += float64(float64(float32(1-f)) * w[level])
 		z[row] += float64(float64(float32(f)) * w[level+1])
-	}
-}
-
-// batchTrees are the trees of a LeavesBlock.
-type batchTrees struct {
-	inputs []int
-	trees  []batchTree
-}
-
-// batchTree is a tree in preorder. terms has the term of each leaf at the place of its node.
-type batchTree struct {
-	nodes []batchNode
-	terms []float64
-}
-
-// batchNode is a node of a tree. The next node is the following one if the key of the row's value is at most
-// that of the node, and jump further otherwise. A leaf has the key 0, below all keys of numbers, and jump -1, so
-// that a row stays there.
-type batchNode struct {
-	key   uint64
-	input int32 // position among the block's inputs
-	jump  int32
-}
-
-func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
-	p := &batchTrees{inputs: block.Inputs, trees: make([]batchTree, len(block.Trees))}
-	for i := range block.Trees {
-		t, tree := &p.trees[i], &block.Trees[i]
-		t.nodes, t.terms = make([]batchNode, len(tree.nodes)), make([]float64, len(tree.nodes))
-		for k := range tree.nodes {
-			n := &tree.nodes[k]
-			if n.input < 0 {
-				t.nodes[k].jump, t.terms[k] = -1, float64(float64(float32(1))*w[n.next])
-				continue
-			}
-			t.nodes[k] = batchNode{key: orderKey(n.at), input: int32(tree.Ask[k]), jump: n.next - int32(k+1)}
-		}
-		w = w[tree.leaves:]
-	}
-	return p
-}
-
-func (p *batchTrees) addTerms(b *Batch, z []float64) bool {
-	k := len(p.inputs)
-	if need := k * (BatchRows + 3); len(b.keys) < need {
-		b.keys = make([]uint64, need)
-	}
-	for i, input := range p.inputs {
-		for row, v := range b.numbers[input][:len(z)] {
-			b.keys[row*k+i] = orderKey(v)
-		}
-	}
-	for i := len(z) * k; i < (len(z)+3)*k; i++ {
-		b.keys[i] = 1 // four rows are followed even if there are fewer; any key above that of a leaf
-	}
-	for i := range p.trees {
-		p.trees[i].addTerms(b.keys, k, z)
-	}
-	return true
-}
-
-// addTerms follows four rows at a time without branches, so that the processor need not wait for the nodes of
-// one of them.
-func (t *batchTree) addTerms(keys []uint64, k int, z []float64) {
-	nodes := t.nodes
-	for row := 0; row < len(z); row += 4 {
-		x := keys[row*k:][:4*k]
-		x0, x1, x2, x3 := x[:k], x[k:2*k], x[2*k:3*k], x[3*k:]
-		var i0, i1, i2, i3 int32
-		for {
-			n0, n1, n2, n3 := &nodes[i0], &nodes[i1], &nodes[i2], &nodes[i3]
-			if n0.jump&n1.jump&n2.jump&n3.jump < 0 {
-				break // all are leaves
-			}
-			_, right0 := bits.Sub64(n0.key, x0[n0.input], 0)
-			_, right1 := bits.Sub64(n1.key, x1[n1.input], 0)
-			_, right2 := bits.Sub64(n2.key, x2[n2.input], 0)
-			_, right3 := bits.Sub64(n3.key, x3[n3.input], 0)
-			i0 += 1 + n0.jump&-int32(right0)
-			i1 += 1 + n1.jump&-int32(right1)
-			i2 += 1 + n2.jump&-int32(right2)
-			i3 += 1 + n3.jump&-int32(right3)
-		}
-		for lane, i := range [4]int32{i0, i1, i2, i3} {
-			if row+lane < len(z) {
-				z[row+lane] += t.terms[i]
-			}
-		}
 	}
 }
