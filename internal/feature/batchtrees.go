@@ -23,8 +23,9 @@ type batchTrees struct {
 // batchInput is an input of the trees with its distinct thresholds.
 type batchInput struct {
 	input  int
-	keys   []uint64 // ascending, then larger than all; a power of two, more than there are thresholds
-	values []uint16 // categorical: the rank of each category; the last is that of an unknown one
+	keys   []uint64         // ascending, then larger than all; a power of two, more than there are thresholds
+	few    *[fewKeys]uint64 // the keys, if there are not more
+	values []uint16         // categorical: the rank of each category; the last is that of an unknown one
 }
 
 // treeGroup has trees that together have at most kernel.MaxCode thresholds of an input.
@@ -81,6 +82,10 @@ func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
 			in.keys[k] = math.MaxUint64
 		}
 		copy(in.keys, list)
+		if len(in.keys) <= fewKeys {
+			in.few = new([fewKeys]uint64)
+			copy(in.few[:], in.keys)
+		}
 		thresholds[i] = list
 		if len(codes) > 0 && codes[0].Input == in.input {
 			for _, value := range append(slices.Clone(codes[0].Values), codes[0].Unknown) {
@@ -114,6 +119,35 @@ func (in *batchInput) rank(value float64) uint16 {
 		i += step & -int(below)
 	}
 	return uint16(i)
+}
+
+// fewKeys is the number of keys that rankAll searches for four values at a time.
+const fewKeys = 1024
+
+// rankAll writes the ranks of values.
+func (in *batchInput) rankAll(values []float64, ranks []uint16) {
+	done := 0
+	if in.few != nil {
+		for ; done+4 <= len(values); done += 4 {
+			x, to := values[done:][:4], ranks[done:][:4]
+			x0, x1, x2, x3 := orderKey(x[0]), orderKey(x[1]), orderKey(x[2]), orderKey(x[3])
+			var i0, i1, i2, i3 uint64
+			for step := uint64(len(in.keys)) / 2; step > 0; step /= 2 {
+				_, below0 := bits.Sub64(in.few[(i0+step-1)%fewKeys], x0, 0)
+				_, below1 := bits.Sub64(in.few[(i1+step-1)%fewKeys], x1, 0)
+				_, below2 := bits.Sub64(in.few[(i2+step-1)%fewKeys], x2, 0)
+				_, below3 := bits.Sub64(in.few[(i3+step-1)%fewKeys], x3, 0)
+				i0 += step & -below0
+				i1 += step & -below1
+				i2 += step & -below2
+				i3 += step & -below3
+			}
+			to[0], to[1], to[2], to[3] = uint16(i0), uint16(i1), uint16(i2), uint16(i3)
+		}
+	}
+	for ; done < len(values); done++ {
+		ranks[done] = in.rank(values[done])
+	}
 }
 
 // newTreeGroup prepares the codes of the first n trees: as many as the codes are enough for, at least one.
@@ -206,9 +240,7 @@ func (p *batchTrees) addTerms(b *Batch, z []float64) bool {
 		in := &p.inputs[i]
 		ranks := p.ranks[i*BatchRows:][:n]
 		if in.values == nil {
-			for row, v := range b.numbers[in.input][:n] {
-				ranks[row] = in.rank(v)
-			}
+			in.rankAll(b.numbers[in.input][:n], ranks)
 			continue
 		}
 		for row, code := range b.codes[in.input][:n] {

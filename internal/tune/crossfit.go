@@ -119,7 +119,7 @@ func (r *refit) crossFitParts(count int) ([]Fold, error) {
 
 // fitFold fits all members in a fold and writes the scores of its rows.
 func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scores [][]float64, step func()) ([]foldFit, error) {
-	data, members := r.parts.data.Table, r.selection.members
+	data, members := r.parts.fitted, r.selection.members
 	here := encodedParts{}
 	fits := make([]foldFit, len(members))
 	for j, t := range members {

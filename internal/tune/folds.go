@@ -165,7 +165,7 @@ func drawRows(label []table.Class, rows []int, most, positives int, random *rand
 func (r *foldRows) encode(ctx context.Context, key encodingKey, train bool) (*encodedFold, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	data := r.plan.data.Table
+	data := r.plan.fitted
 	x := r.encoded[key]
 	if x == nil {
 		var err error
@@ -190,7 +190,7 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 	if more := r.encoded[encodingKey{encode: key.encode}]; more != nil && key.trees > 0 {
 		x.features, err = more.features.FirstRounds(key.trees)
 	} else {
-		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.data.Table, r.train, key)
+		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.fitted, r.train, key)
 	}
 	if err != nil {
 		return nil, err

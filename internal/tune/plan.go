@@ -32,6 +32,7 @@ type plan struct {
 	options SearchOptions
 	start   time.Time
 	counted map[*table.Table]*counted // units that were made
+	fitted  *table.Table              // data.Table with the weights of fits
 	tasks   []*task                   // cheap and promising ones first, so that a search that ends early has tried these
 }
 
@@ -56,11 +57,18 @@ func newPlan(d Data, o SearchOptions) (*plan, error) {
 	if o.Feature.Trees == 0 {
 		p.options.Feature.Trees = defaultTrees
 	}
+	var err error
 	for _, t := range []*table.Table{d.Table, d.Validation, d.Test, d.Calibration} {
 		if t == nil {
 			continue
 		}
-		if _, err := p.countedIn(t); err != nil {
+		if _, err = p.countedIn(t); err != nil {
+			return nil, err
+		}
+	}
+	p.fitted = d.Table
+	if o.Value != "" {
+		if p.fitted, err = weightedByValue(d.Table, o.Value); err != nil {
 			return nil, err
 		}
 	}

@@ -103,6 +103,39 @@ func (u *Units) Amounts(t *table.Table, column string) ([]float64, error) {
 	return sums, nil
 }
 
+// leastValueWeight is the least weight of a positive. Its amount may be 0, which no weight is. Chosen by hand.
+const leastValueWeight = 1e-3
+
+// weightedByValue returns the table with weights by which fits look for the money: a positive weighs its amount,
+// divided by the mean of the positives, and a negative 1. On german (40 seeds in 12 splits, credit amounts) such
+// fits found 75.8 % of the money of the test part at 20 % false alarms, and fits that only chose by money 70.6 %.
+// Where the amount of a positive depends on no column the weights changed nothing (docs/results/money.md).
+func weightedByValue(t *table.Table, column string) (*table.Table, error) {
+	rows := Units{Label: t.Label}
+	amounts, err := rows.Amounts(t, column)
+	if err != nil {
+		return nil, err
+	}
+	total := 0.0
+	for _, x := range amounts {
+		total += x
+	}
+	mean := total / float64(CountClasses(t.Label).Positives)
+	weighted := *t
+	weighted.Weight = make([]float64, t.Rows())
+	for row := range weighted.Weight {
+		weight := 1.0
+		if t.Label[row] == table.Positive {
+			weight = max(leastValueWeight, amounts[row]/mean)
+		}
+		if t.Weight != nil {
+			weight *= t.Weight[row]
+		}
+		weighted.Weight[row] = weight
+	}
+	return &weighted, nil
+}
+
 // FindColumn returns a column by its name or its number in the file. param names the option in errors.
 func FindColumn(t *table.Table, param, name string) (*table.Found, error) {
 	if c := t.Find(name); c != nil {
