@@ -103,7 +103,7 @@ func (u *units) partsOf(c *table.Found) []valuePart {
 func (u *units) days(c *table.Found) []valuePart {
 	days := map[string][]int{}
 	for unit := range u.Label {
-		day, ok := tune.DayOf(c.Text(u.rowOf(unit)))
+		day, ok := u.table.DayOf(c.Text(u.rowOf(unit)))
 		if !ok {
 			return nil
 		}

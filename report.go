@@ -13,7 +13,6 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
-	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -237,7 +236,7 @@ func daysOf(d *Data) int {
 	}
 	days := map[string]bool{}
 	for _, value := range d.table.Time.Values {
-		day, ok := tune.DayOf(value)
+		day, ok := d.table.DayOfTime(value)
 		if !ok {
 			return 0
 		}

@@ -136,7 +136,7 @@ func countDecisions(label []table.Class, weight []float64, rows []int, alarms []
 
 // data returns the units as rows of a table that has labels, times and entities.
 func (u *units) data(d *Data) *Data {
-	t := &table.Table{File: u.table.File, Label: u.Label, Group: &table.Text{Name: u.shown.Entity}}
+	t := &table.Table{File: u.table.File, Zone: u.table.Zone, Label: u.Label, Group: &table.Text{Name: u.shown.Entity}}
 	if u.table.Time != nil {
 		t.Time = &table.Text{Name: u.table.Time.Name}
 	}

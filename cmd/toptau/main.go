@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	_ "time/tzdata" // for --timezone where the system has no zones
 
 	"toptau/diag"
 	"toptau/internal/cli"

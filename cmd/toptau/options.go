@@ -24,6 +24,7 @@ var flagOptions = map[string]cli.Option{
 	"group":       {Group: "Data", Placeholder: "COL", Help: "A column whose equal values are never split between parts."},
 	"segment":     {Group: "Data", Placeholder: "COL", Help: "A column whose values may have thresholds of their own. It is never a feature."},
 	"time":        {Group: "Data", Placeholder: "COL", Help: "A column that orders the rows in time. It is never a feature."},
+	"timezone":    {Group: "Data", Placeholder: "ZONE", Help: "The zone of the days of --entity and --by, such as Europe/Prague (default UTC). A time without a zone has the day that is written."},
 	"file-column": {Group: "Data", Placeholder: "NAME", Help: "Call the name of the file NAME, so that --id, --group, --segment and --time can refer to it. It is never a feature."},
 	"missing":     {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A spelling of a missing value, besides the empty field; repeatable."},
 	"categorical": {Group: "Data", Placeholder: "COLS", Whole: true, Aliases: []string{"symbolic"}, Help: "Columns whose values are categories even if they look like numbers."},

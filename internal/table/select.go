@@ -4,7 +4,7 @@ import "toptau/schema"
 
 // Select returns a table of some rows of t, in the order given. Dictionaries and lines stay those of t.
 func (t *Table) Select(rows []int) *Table {
-	s := &Table{File: t.File, Label: selectRows(t.Label, rows), Weight: selectRows(t.Weight, rows), Raw: selectRows(t.Raw, rows)}
+	s := &Table{File: t.File, Zone: t.Zone, Label: selectRows(t.Label, rows), Weight: selectRows(t.Weight, rows), Raw: selectRows(t.Raw, rows)}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt}

@@ -47,7 +47,7 @@ func NewUnits(t *table.Table, entity string) (*Units, error) {
 			entities[name] = number
 		}
 		if t.Time != nil {
-			day, ok := DayOf(t.Time.Values[row])
+			day, ok := t.DayOfTime(t.Time.Values[row])
 			if !ok {
 				return nil, &diag.Error{Kind: diag.Data, File: t.File, Line: t.LineOf(row), Column: t.Time.Name,
 					Found: diag.Quote(t.Time.Values[row]), Expected: "a date such as 2024-05-31 23:59:59, to count by day",

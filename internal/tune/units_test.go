@@ -84,7 +84,9 @@ func TestUnitsThatCannotBe(t *testing.T) {
 		"negative amount":  {func(d *table.Table) { d.Kept[1].Values[4] = "-1" }, SearchOptions{Value: "money"}, "", "at least 0"},
 		"no money at all": {func(d *table.Table) { d.Kept[1].Values = []string{"0", "0", "0", "0", "0", "0"} },
 			SearchOptions{Value: "money"}, "", "no positive with an amount"},
-		"numbers as days": {func(d *table.Table) { d.Time = &table.Text{Name: "when", Values: []string{"1", "2", "3", "4", "5", "6"}} },
+		"numbers as days": {func(d *table.Table) {
+			d.Time = &table.Text{Name: "when", Values: []string{"1", "2", "3", "4", "5", "6"}}
+		},
 			SearchOptions{Entity: "host"}, "", "a date"},
 	} {
 		data := hostTable()
