@@ -52,7 +52,8 @@ func TestScoreMergesEntities(t *testing.T) {
 		}
 		count[unit]++
 	}
-	merged, totals := scoreAll(t, m, path, toptau.ScoreOptions{Entity: "host"})
+	merged, stream := scoreAll(t, m, path, toptau.ScoreOptions{Entity: "host"})
+	totals := stream.Totals()
 	alerts := map[string]bool{}
 	for _, r := range merged {
 		unit := r.Merged.Entity + " " + r.Merged.Day
