@@ -342,7 +342,7 @@ const mainColumns = 9
 // mainShapes returns the shapes of the columns, and of the pairs of columns, with the largest effects on the
 // evaluated rows.
 func mainShapes(m *Model, d *Data) ([]report.Shape, []report.PairShape, error) {
-	e, err := newEffects(m)
+	e, err := newEffects(m, "")
 	if err != nil {
 		return nil, nil, err
 	}
