@@ -126,7 +126,7 @@ func rejectedWarning(n int, first error) diag.Warning {
 	return diag.Warning{Code: "rejected-rows", Text: fmt.Sprintf("%s without a score, the first: %v", text.Plural(n, "row"), first)}
 }
 
-// badRowWarnings counts the rows without a score and the rows with imputed values.
+// badRowWarnings counts the rows without a score, with imputed values, and held back by a limit.
 func (s *Stream) badRowWarnings() []diag.Warning {
 	var list []diag.Warning
 	if n := s.totals.Failed; n > 0 {
@@ -135,6 +135,10 @@ func (s *Stream) badRowWarnings() []diag.Warning {
 	if n := s.totals.Imputed; n > 0 {
 		list = append(list, diag.Warning{Code: "imputed-rows",
 			Text: fmt.Sprintf("%s with imputed values: no guarantee covers their decisions", text.Plural(n, "row"))})
+	}
+	if n := s.totals.HeldBack; n > 0 {
+		list = append(list, diag.Warning{Code: "held-back",
+			Text: fmt.Sprintf("%s above the threshold held back by the alert limit", text.Plural(n, "row"))})
 	}
 	return list
 }

@@ -19,7 +19,7 @@ type entities struct {
 	numbers map[result.Merged]int // by entity and day: the number of its row
 	merged  []result.Row          // in the order of the first rows
 
-	alerted map[string]map[string]bool // by day: entities with an alert
+	alerts map[string]map[string]bool // by day: entities with an alert
 }
 
 // keptDays is the number of days before the latest one whose alerts are remembered, so that a stream that never
@@ -29,7 +29,7 @@ const keptDays = 2
 // newEntities returns nil if rows are neither merged nor repeated alerts left out. It sets the columns that must be
 // read in the format of o.
 func newEntities(p *model.Point, o *ScoreOptions) (*entities, error) {
-	e := &entities{column: o.Entity, numbers: map[result.Merged]int{}, alerted: map[string]map[string]bool{}}
+	e := &entities{column: o.Entity, numbers: map[result.Merged]int{}, alerts: map[string]map[string]bool{}}
 	if e.column == "" && o.OnlyAlerts {
 		e.column = p.Entity
 	}
@@ -42,6 +42,8 @@ func newEntities(p *model.Point, o *ScoreOptions) (*entities, error) {
 	switch {
 	case o.Explain:
 		return refuse("explain")
+	case o.HoldBack != nil && !o.OnlyAlerts:
+		return refuse("alert-limit")
 	case o.OnError == EmptyBadRows && !o.OnlyAlerts:
 		return refuse("on-error")
 	}
@@ -120,23 +122,25 @@ func (e *entities) merge(r *result.Row, of result.Merged) int {
 	return len(e.merged)
 }
 
-// alerts reports whether an alert is the first one of its entity and day.
-func (e *entities) alerts(of result.Merged) bool {
-	if e.alerted[of.Day][of.Entity] {
-		return false
+// alerted reports whether an entity had an alert on a day.
+func (e *entities) alerted(of result.Merged) bool { return e != nil && e.alerts[of.Day][of.Entity] }
+
+// addAlert remembers an alert.
+func (e *entities) addAlert(of result.Merged) {
+	if e == nil {
+		return
 	}
-	if e.alerted[of.Day] == nil {
-		e.alerted[of.Day] = map[string]bool{}
-		for len(e.alerted) > keptDays+1 {
+	if e.alerts[of.Day] == nil {
+		e.alerts[of.Day] = map[string]bool{}
+		for len(e.alerts) > keptDays+1 {
 			earliest := of.Day
-			for day := range e.alerted {
+			for day := range e.alerts {
 				earliest = min(earliest, day)
 			}
-			delete(e.alerted, earliest)
+			delete(e.alerts, earliest)
 		}
 	}
-	if e.alerted[of.Day] != nil { // nil: the day is earlier than all that are kept
-		e.alerted[of.Day][of.Entity] = true
+	if e.alerts[of.Day] != nil { // nil: the day is earlier than all that are kept
+		e.alerts[of.Day][of.Entity] = true
 	}
-	return true
 }

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/internal/monitor"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
 	"toptau/internal/text"
@@ -31,6 +32,7 @@ type FitOptions struct {
 	// data cannot be used afterwards.
 	ReleaseData    bool
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
+	NoProfile      bool                  // leaves order statistics of columns out of the model
 	Progress       func(result.Progress) // is called as the fit proceeds
 }
 
@@ -64,6 +66,10 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	if !o.NoFingerprints { // before packMatrix may free the columns
 		prints = fingerprints(features, d.table, nil, nil)
 	}
+	var profile *model.Profile
+	if !o.NoProfile {
+		profile = monitor.NewProfile(features, d.table, nil, o.Seed)
+	}
 	leaks := tune.Leaks(d.table) // before packMatrix may free the columns
 	sample := averageSample(features, d.table, nil)
 	x, err := d.packMatrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
@@ -86,7 +92,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	warnOfZero(r)
 	r.SecondsFit = time.Since(start).Seconds()
 	parts := modelParts(d, features, w, r.Settings.Seed)
-	parts.Fingerprints = prints
+	parts.Fingerprints, parts.Profile = prints, profile
 	parts.Points = []model.Point{{Name: "training", Threshold: r.Threshold,
 		Source: fmt.Sprintf("the method's own threshold on the %d training rows; not certified", r.Rows)}}
 	parts.Members = []model.Member{newMember(r, len(features.Blocks))}

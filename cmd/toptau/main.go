@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	_ "time/tzdata" // for --timezone where the system has no zones
 
 	"toptau/diag"
 	"toptau/internal/cli"
@@ -17,13 +16,16 @@ type commands struct {
 	Train      trainCommand      `cmd:"" help:"Choose a model for a goal and fit it."`
 	Fit        fitCommand        `cmd:"" help:"Fit one method with given hyperparameters to all rows."`
 	Score      scoreCommand      `cmd:"" help:"Score the rows of a file and decide on each."`
+	Serve      serveCommand      `cmd:"" help:"Answer requests for scores over HTTP."`
 	Explain    explainCommand    `cmd:"" help:"Show what each column adds to the scores."`
 	Evaluate   evaluateCommand   `cmd:"" help:"Measure models and other programs' scores on labelled data, with intervals."`
+	UI         uiCommand         `cmd:"" name:"ui" help:"Look at a ranking in a browser: drag the budget, see the rows at the top and why, change values, save an operating point."`
 	Compare    compareCommand    `cmd:"" help:"Train every learner and compare all of them on a test part, with paired intervals."`
 	Diff       diffCommand       `cmd:"" help:"Show what differs between two models: columns, encodings, weights, thresholds."`
 	Threshold  thresholdCommand  `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
 	Diagnose   diagnoseCommand   `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
 	Inspect    inspectCommand    `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Card       cardCommand       `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
 	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand     `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
 	Generate   generateCommand   `cmd:"" help:"Generate simulated data with known truth, as CSV."`

@@ -24,7 +24,7 @@ var flagOptions = map[string]cli.Option{
 	"group":       {Group: "Data", Placeholder: "COL", Help: "A column whose equal values are never split between parts."},
 	"segment":     {Group: "Data", Placeholder: "COL", Help: "A column whose values may have thresholds of their own. It is never a feature."},
 	"time":        {Group: "Data", Placeholder: "COL", Help: "A column that orders the rows in time. It is never a feature."},
-	"timezone":    {Group: "Data", Placeholder: "ZONE", Help: "The zone of the days of --entity and --by, such as Europe/Prague (default UTC). A time without a zone has the day that is written."},
+	"timezone":    {Group: "Data", Placeholder: "ZONE", Help: "The zone of days (--entity, --by, --alert-limit), such as Europe/Prague (default UTC). A time without a zone has the day that is written."},
 	"file-column": {Group: "Data", Placeholder: "NAME", Help: "Call the name of the file NAME, so that --id, --group, --segment and --time can refer to it. It is never a feature."},
 	"missing":     {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A spelling of a missing value, besides the empty field; repeatable."},
 	"categorical": {Group: "Data", Placeholder: "COLS", Whole: true, Aliases: []string{"symbolic"}, Help: "Columns whose values are categories even if they look like numbers."},
@@ -36,6 +36,7 @@ var flagOptions = map[string]cli.Option{
 	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), pairs (of trees that read two columns) or additive (a step function of each column) (default raw).", Values: text.Strings(schema.Encodings())},
 	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns, but not LIBSVM indices of 0 and 1), all (one-hot columns and those too) or none (default standard).", Values: []string{"standard", "all", "none"}},
 	"impute":          {Group: "Features", Placeholder: "NAME", Help: "How a missing value is encoded: error (refused), median, zero or indicator (default error).", Values: []string{"error", "median", "zero", "indicator"}},
+	"no-profile":      {Group: "Features", Help: "Keep no quantiles and masses of categories of the columns in the model. Then monitor cannot watch columns."},
 	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
@@ -80,6 +81,7 @@ var flagOptions = map[string]cli.Option{
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
 	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
+	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni)."},
 	"threshold entity": {Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
 	"train entity":     {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: in the choice, the threshold and its guarantee. It is never a feature, and is the --group unless that is set."},
 	"compare entity":   {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: in the choice and on the test part. It is never a feature, and is the --group unless that is set."},
@@ -94,6 +96,8 @@ var flagOptions = map[string]cli.Option{
 	"replace":  {Placeholder: "NAME", Help: "Replace this operating point of --model instead of adding one. Its goal is the default."},
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
+
+	"ui delta": {Placeholder: "RATE", Help: "With --held-out: guarantee saved points with confidence 1 - RATE: 5% or 0.05."},
 
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
 }

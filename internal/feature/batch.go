@@ -19,6 +19,9 @@ type batch struct {
 	space      []float64 // for numbers that are unpacked or imputed
 	codeSpace  []int32
 	denseSpace []float64
+	nodes      []int32    // of the rows in a tree
+	keys       []uint64   // of the inputs of one block's trees, row by row
+	leaves     [][]uint32 // by block of trees: the columns of a row's leaves, row by row
 	row        Encoded
 }
 
@@ -26,7 +29,7 @@ type batch struct {
 func (p *packing) newBatch(rows int) *batch {
 	k := len(p.m.Inputs)
 	return &batch{numbers: make([][]float64, k), codes: make([][]int32, k), space: make([]float64, k*rows),
-		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows)}
+		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows), nodes: make([]int32, rows)}
 }
 
 // encode overwrites b with at most size rows of the packing, from the first on.
@@ -143,6 +146,7 @@ func (b *batch) encodeEntries(p *packing) bool {
 	e := &b.row
 	e.reset(p.m)
 	b.Ends = b.Ends[:0]
+	b.findLeaves(p)
 	for i, row := range b.Sources {
 		for _, k := range p.mixed {
 			if b.numbers[k] != nil {
@@ -152,7 +156,11 @@ func (b *batch) encodeEntries(p *packing) bool {
 			}
 		}
 		for j, block := range p.m.Blocks {
-			if !p.m.runs[j].dense && block.encode(p.m, p.t, row, uint32(p.m.runs[j].first), e) != nil {
+			switch {
+			case p.m.runs[j].dense:
+			case p.trees[j].trees != nil && p.trees[j].complete(e):
+				e.addOnes(b.leaves[j][i*len(p.trees[j].trees):][:len(p.trees[j].trees)])
+			case block.encode(p.m, p.t, row, uint32(p.m.runs[j].first), e) != nil:
 				return false
 			}
 		}
@@ -160,6 +168,32 @@ func (b *batch) encodeEntries(p *packing) bool {
 	}
 	b.Cols, b.Values = e.Cols, e.Values
 	return true
+}
+
+// findLeaves finds the leaves of the rows in blocks of trees that read numeric inputs alone. Those of rows with
+// missing values are wrong.
+func (b *batch) findLeaves(p *packing) {
+	if b.leaves == nil {
+		b.leaves = make([][]uint32, len(p.trees))
+	}
+	n := len(b.Sources)
+	for j := range p.trees {
+		t := &p.trees[j]
+		if t.trees == nil {
+			continue
+		}
+		count := len(t.trees)
+		if len(b.leaves[j]) < n*count {
+			b.leaves[j] = make([]uint32, n*count)
+		}
+		b.keys = t.readKeys(b.numbers, n, b.keys)
+		for i, columns := range t.columns {
+			t.find(i, b.keys, b.nodes[:n])
+			for row, node := range b.nodes[:n] {
+				b.leaves[j][row*count+i] = columns[node]
+			}
+		}
+	}
 }
 
 // encodeDense encodes the dense blocks. It returns false if a value is too large.

@@ -19,6 +19,14 @@ type Encoded struct {
 	codes   []int32   // the row's categorical inputs
 }
 
+// addOnes adds entries of value 1.
+func (e *Encoded) addOnes(cols []uint32) {
+	e.Cols = append(e.Cols, cols...)
+	for range cols {
+		e.Values = append(e.Values, 1)
+	}
+}
+
 // Counts are the numbers of missing values and unknown categories in some rows.
 type Counts struct {
 	Rows           int

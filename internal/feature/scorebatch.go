@@ -40,7 +40,8 @@ func NewBatch(s *Scorer) *Batch {
 	}
 	k := len(m.Inputs)
 	b := &Batch{s: s, numbers: make([][]float64, k), space: make([]float64, k*BatchRows), levels: make([][]int32, k),
-		codes: make([][]int32, k), column: make([]float64, BatchRows), unknown: make([]int, k)}
+		codes: make([][]int32, k), column: make([]float64, BatchRows),
+		unknown: make([]int, k)}
 	for i, block := range m.Blocks {
 		w := s.Weights[m.runs[i].first:m.runs[i].end]
 		switch block := block.(type) {
@@ -241,12 +242,6 @@ func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
 		}
 	}
 	return p
-}
-
-// orderKey returns a whole number that orders floats.
-func orderKey(x float64) uint64 {
-	b := math.Float64bits(x + 0) // -0 + 0 is 0
-	return b ^ (uint64(int64(b)>>63) | 1<<63)
 }
 
 // keysUpTo returns step if key is at least the key at step places after i, otherwise 0, without a branch.

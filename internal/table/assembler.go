@@ -467,13 +467,9 @@ func (a *assembler) notDerived(k int, field []byte, line int) error {
 // notNumber is the error of a field that should be a number.
 func (a *assembler) notNumber(r *row, column int, field []byte, what numeral) error {
 	e := &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(column), Column: a.names.all[column],
-		Found: diag.Quote(string(field)), Expected: "a finite number",
+		Found: diag.Quote(string(field)), Expected: expectedNumber(what),
 		Fixes: []diag.Fix{{Param: "missing", Value: shellQuote(field)}}}
-	switch what {
-	case tooLarge:
-		e.Expected = "a number within the range of float64"
-	case notNumber:
-		e.Expected = "a number"
+	if what == notNumber {
 		if a.reader.options.Schema == nil {
 			e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote([]byte(a.names.all[column]))})
 		}

@@ -192,6 +192,12 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
+// ParseTime parses a date as ParseDate does, or a number of seconds, milliseconds, microseconds or nanoseconds since 1970.
+func ParseTime(text string) (time.Time, bool) {
+	m, ok := parseMoment([]byte(text))
+	return time.Unix(m.seconds, int64(m.nanos)), ok
+}
+
 func daysOf(year, month int64) int64 {
 	switch month {
 	case 4, 6, 9, 11:

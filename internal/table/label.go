@@ -77,6 +77,15 @@ func parseRule(positive []string) (rule, error) {
 	return r, nil
 }
 
+// ClassOf returns the class of one label by the rule of Options.Positive, Unknown if the rule does not have it.
+func ClassOf(positive []string, label string) Class {
+	r, err := parseRule(positive)
+	if err != nil {
+		return Unknown
+	}
+	return newLabels(r, true).classify(newLabelValue(label))
+}
+
 // pair is a set of members of the pairs {1, 0}, {1, -1} and {true, false}.
 type pair uint8
 

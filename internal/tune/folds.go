@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -116,7 +117,7 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 	random := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.options.Seed, stream+number)) }
 	r.train = draw(s.data.Table.Label, train, s.options.FoldRows, random(foldStream))
 	units := s.counted[validationTable]
-	r.validation = units.draw(validationTable, validation, validationRows, func(label []table.Class, rows []int, most int) []int {
+	r.validation = units.draw(validationTable, validation, s.validationRows(), func(label []table.Class, rows []int, most int) []int {
 		return draw(label, rows, most, random(validationStream))
 	})
 	r.counting = units.newCounting(validationTable, r.validation)
@@ -126,6 +127,12 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 		f.sampled = max(f.sampled, len(r.train))
 	}
 	f.list = append(f.list, r)
+}
+
+// validationRows returns the number of validation rows of a fold, at most: every setting is measured on them.
+func (p *plan) validationRows() int {
+	tau := p.options.Goal.Tau().Float64()
+	return int(min(mostValidationRows, max(leastValidationRows, math.Ceil(validationBudget/tau))))
 }
 
 // samplePositivesFirst draws at most the given number of rows: positives up to half of it, or more if the
