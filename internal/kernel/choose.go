@@ -6,8 +6,8 @@ import "encoding/binary"
 // result of the right side, the others that of the left side. Results are numbers of leaves. Nothing is rounded, so all
 // implementations agree.
 
-// ChoiceRows is the number of rows that Choose handles together. Codes and space are blocks of so many bytes, except
-// constants.
+// ChoiceRows is the number of rows that Choose handles together. Results of nodes, and codes, are blocks of as many
+// bytes as there are rows, rounded up; constants have ChoiceRows bytes.
 const ChoiceRows = 32
 
 // MaxCode is the largest code. It leaves the highest bit of a byte free. Results are any bytes.
