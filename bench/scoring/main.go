@@ -81,7 +81,7 @@ interleaved rounds. "read" parses the file for the same model and scores nothing
 		return err
 	}
 	models := map[schema.Encoding]*model.Model{}
-	encodings := []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves}
+	encodings := []schema.Encoding{schema.Raw, schema.Scorecard, schema.Boosted, schema.Leaves}
 	for _, e := range encodings {
 		if models[e], err = fit(flows, e); err != nil {
 			return err

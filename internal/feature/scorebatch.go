@@ -213,9 +213,10 @@ type batchCard struct {
 	w         []float64 // with a 0 after the last
 	low, high float64
 	fast      bool
-	keys      [cardKeys]uint64  // of the knots from the second on, in element 1 and after; the largest key after the last
-	knots     [cardKeys]float64 // and again the last one
-	widths    [cardKeys]float64 // to the next knot; 1 for the last
+	many      bool              // more than half of the keys are in use
+	keys      [cardKeys]uint64  // of the knots but the last; after these the largest key
+	knots     [cardKeys]float64 // the same knots
+	widths    [cardKeys]float64 // to the next knot
 }
 
 func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
@@ -230,12 +231,11 @@ func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
 		if !c.fast {
 			continue
 		}
+		c.many = last > cardKeys/2
 		for k := range c.keys {
 			c.keys[k] = math.MaxUint64
-			if k <= last {
-				c.keys[k], c.knots[k], c.widths[k] = orderKey(card.Knots[k]), card.Knots[k], 1
-			}
 			if k < last {
+				c.keys[k], c.knots[k] = orderKey(card.Knots[k]), card.Knots[k]
 				c.widths[k] = card.Knots[k+1] - card.Knots[k]
 				c.fast = c.fast && !math.IsInf(c.widths[k], 0)
 			}
@@ -267,7 +267,8 @@ func (p *batchCards) addTerms(b *Batch, z []float64) bool {
 	return true
 }
 
-// addFast is Card.place for numbers, with the same divisions.
+// addFast is Card.place for numbers, with the same divisions. The last knot has fraction 1 of the last interval here, not 0
+// of a next one. The terms are the same, and a term of 0 changes no sum.
 func (c *batchCard) addFast(x, z []float64) {
 	first, last := c.card.Knots[0], c.card.Knots[len(c.card.Knots)-1]
 	outside, atoms, w := c.low < first || c.high > last, c.card.Atoms, c.w
@@ -289,15 +290,17 @@ func (c *batchCard) addFast(x, z []float64) {
 				v = min(max(v, first), last)
 			}
 			key := orderKey(v)
-			i := c.keysUpTo(key, 0, 16)
+			i := uint64(0)
+			if c.many {
+				i = c.keysUpTo(key, 0, 16)
+			}
 			i += c.keysUpTo(key, i, 8)
 			i += c.keysUpTo(key, i, 4)
 			i += c.keysUpTo(key, i, 2)
 			i += c.keysUpTo(key, i, 1)
 			i %= cardKeys
-			level, f = int(i), matrix.Fraction((v-c.knots[i])/c.widths[i]) // at the last knot 0 / 1
+			level, f = int(i), matrix.Fraction((v-c.knots[i])/c.widths[i])
 		}
-		z[row] += float64(float64(float32(1-f)) * w[level])
-		z[row] += float64(float64(float32(f)) * w[level+1])
+		z[row] = z[row] + float64((1-f)*w[level]) + float64(f*w[level+1]) // f and 1-f are exact in float32
 	}
 }
