@@ -74,7 +74,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	keepCounted(&c.Format, &c.TrainOptions)
 	data, err := readParts(s, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
 	if err != nil {
-		return err
+		return nameKept(err, c.Entity, c.Value)
 	}
 	if c.Measure == "" && c.TestFraction.IsZero() {
 		c.TestFraction = threshold.MustRate(comparedFraction)
@@ -176,7 +176,7 @@ var verdictTitles = map[result.VerdictAbout]string{result.AboutLoss: "loss", res
 // printEntries prints several entries, the highest criterion first, and what follows from their differences.
 func printEntries(s *cli.Session, e *result.Evaluation) {
 	first := e.Entries[0].Goal.Value
-	s.Printf("%s on %s rows (%s positive):\n", first.Criterion, text.Count(e.Rows), text.Count(e.Positives))
+	s.Printf("%s on %s (%s positive):\n", first.Criterion, report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives))
 	entries := slices.Clone(e.Entries)
 	slices.SortStableFunc(entries, func(a, b result.Entry) int { return cmp.Compare(b.Goal.Value.Rate, a.Goal.Value.Rate) })
 	table := [][]string{{"", "criterion", "found", "interval", "AUC", "against " + e.Against, "interval", ""}}

@@ -128,7 +128,7 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 		}
 	}
 	data, err := readData(s, c.Files[files:], format)
-	return entries, data, err
+	return entries, data, nameKept(err, c.Entity, c.Value)
 }
 
 // divide returns the number of model files. They come first; the others are data. The first file is a model unless
@@ -174,7 +174,11 @@ func entryNames(paths []string) []string {
 }
 
 func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
-	s.Printf("%s, %s positive (%s); AUC %.4f\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), e.AUC)
+	auc := ""
+	if e.Positives > 0 && e.Positives < e.Rows {
+		auc = fmt.Sprintf("; AUC %.4f", e.AUC)
+	}
+	s.Printf("%s, %s positive (%s)%s\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), auc)
 	if e.Unit != nil {
 		s.Printf("counted: %s\n", report.UnitRule(e.Unit))
 	}

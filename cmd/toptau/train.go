@@ -71,7 +71,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	data, err := readParts(s, c.Data, c.Format,
 		part{c.Choose, &c.Validation}, part{c.Measure, &c.Test}, part{c.Calibrate, &c.Calibration})
 	if err != nil {
-		return err
+		return nameKept(err, c.Entity, c.Value)
 	}
 	s.Progress.Start()
 	trained, err := toptau.Train(s, data, goal, c.TrainOptions)
@@ -124,6 +124,22 @@ func (c *trainCommand) Run(s *cli.Session) error {
 func keepCounted(f *schema.Format, o *toptau.TrainOptions) {
 	f.Kept = append(f.Kept, keptColumns(o.Entity, o.Value)...)
 	f.Drop = append(f.Drop, keptColumns(o.Entity)...)
+}
+
+// nameKept names the flag in an error about a column that the reader was to keep.
+func nameKept(err error, entity, value string) error {
+	e := diag.Of(err)
+	if e == nil || e.Param != "" {
+		return err
+	}
+	named := *e
+	switch e.Found {
+	case diag.Quote(entity):
+		named.Param = "entity"
+	case diag.Quote(value):
+		named.Param = "value"
+	}
+	return &named
 }
 
 // part is a part of the data that may have its own file.

@@ -76,8 +76,12 @@ func newFolds(s *parts) (*folds, error) {
 		f.add(s, fold.Train, t, fold.Validation, uint64(i))
 	}
 	if len(f.list) == 0 {
+		expected := "positives in several groups and periods"
+		if entity := s.options.Entity; entity != "" {
+			expected = "positives with several values of " + entity
+		}
 		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: "no fold with rows of both classes on both sides",
-			Expected: "positives in several groups and periods", Fixes: []diag.Fix{{Param: "validation", Value: "FILE"}}}
+			Expected: expected, Fixes: []diag.Fix{{Param: "validation", Value: "FILE"}}}
 	}
 	if missing := len(list) - len(f.list); missing > 0 {
 		f.warnings = append(f.warnings, Warning{Code: "folds-lack-a-class",

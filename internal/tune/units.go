@@ -152,6 +152,20 @@ type counted struct {
 	amounts []float64 // by unit; nil: positives are counted
 }
 
+// effective returns the number of positives of equal amounts that tell as much about a fraction of the amounts:
+// (sum of a)^2 / sum of a^2 (Kish 1965). Without amounts it is infinite.
+func (c *counted) effective() float64 {
+	if c.amounts == nil {
+		return math.Inf(1)
+	}
+	sum, squares := 0.0, 0.0
+	for _, a := range c.amounts {
+		sum += a
+		squares += float64(a * a)
+	}
+	return sum / squares * sum
+}
+
 // countedIn returns the units of a table, which it makes once.
 func (p *plan) countedIn(t *table.Table) (*counted, error) {
 	if c := p.counted[t]; c != nil {

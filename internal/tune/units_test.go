@@ -99,6 +99,17 @@ func TestUnitsThatCannotBe(t *testing.T) {
 	}
 }
 
+// Amounts of 15 and 100 tell as much as 1.29 positives; equal ones as much as there are.
+func TestEffectiveAmounts(t *testing.T) {
+	c := countedOf(t, hostTable(), SearchOptions{Entity: "host", Value: "money"})
+	if n := c.effective(); math.Abs(n-115*115/(100.0*100+15*15)) > 1e-12 {
+		t.Error(n)
+	}
+	if n := (&counted{amounts: []float64{2, 2, 2}}).effective(); n != 3 {
+		t.Error(n)
+	}
+}
+
 // hosts gives each run of rows a host. With days the host returns on every one of them.
 func hosts(data *table.Table, run, days int) *table.Table {
 	data.Kept = []table.Text{{Name: "host"}}

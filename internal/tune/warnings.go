@@ -30,6 +30,10 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 	if outOfFold < fewPositives {
 		f.warn("few-positives", "the choice rests on %s: differences of several points are noise", text.Plural(outOfFold, "positive"))
 	}
+	if n := s.counted[t].effective(); n < fewPositives {
+		f.warn("few-amounts", "a few positives have most of the %s: the choice is as uncertain as one on %s of equal amounts",
+			s.options.Value, text.Plural(int(math.Ceil(n)), "positive"))
+	}
 	if f.FoldRows > 0 {
 		f.warn("folds-are-samples", "each fold fitted a sample of %s rows; the selected model was fitted to all %s",
 			text.Count(f.FoldRows), text.Count(len(s.training)))
