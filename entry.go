@@ -271,7 +271,7 @@ type joiner struct {
 func (f *scoreFile) read(d *Data) (*joiner, error) {
 	j := &joiner{data: d, label: cmp.Or(f.format.Label, d.labelIn(f.names))}
 	o := table.Options{Unlabelled: true, Format: f.format}
-	o.Format.Format, o.Label = schema.CSV, j.label
+	o.Format.Format, o.Label = table.FormatOfColumns(f.path), j.label
 	if o.Positive == nil {
 		o.Positive = d.info.Schema.Positive
 	}
@@ -334,7 +334,7 @@ func columnsOf(path string, f Format) ([]string, error) {
 	if path == "-" {
 		return nil, &diag.Error{Kind: diag.Usage, Found: "scores from standard input", Expected: "a file"}
 	}
-	f.Format, f.Label, f.ID = schema.CSV, "", nil
+	f.Format, f.Label, f.ID = table.FormatOfColumns(path), "", nil
 	r, err := table.Open(path, table.Options{Format: f, Unlabelled: true})
 	if err != nil {
 		return nil, err
