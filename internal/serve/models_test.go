@@ -453,6 +453,7 @@ func (w *watcher) Observe(r Request, rows Observed) {
 func (w *watcher) Label(name, id string, positive bool) bool {
 	return name == "raw" && (id == "id-3" && positive)
 }
+func (w *watcher) Evidence() []StreamEvidence   { return []StreamEvidence{{"raw", "scores", 1.5, true}} }
 func (w *watcher) WriteJSON(to io.Writer) error { _, err := io.WriteString(to, "{}"); return err }
 func (w *watcher) WritePage(to io.Writer) error { _, err := io.WriteString(to, "<p>page"); return err }
 
