@@ -364,8 +364,6 @@ type everySecond struct {
 	rows, alerts int
 }
 
-func (l *everySecond) Remaining() int { return 7 }
-
 func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -378,6 +376,8 @@ func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	}
 	return nil
 }
+
+func (l *everySecond) Remaining() int { return 1 }
 
 // Rows reach the monitor and the shadow after their answers, and labels the monitor.
 func TestMonitorAndShadow(t *testing.T) {
@@ -453,6 +453,7 @@ func (w *watcher) Observe(r Request, rows Observed) {
 func (w *watcher) Label(name, id string, positive bool) bool {
 	return name == "raw" && (id == "id-3" && positive)
 }
+func (w *watcher) Evidence() []StreamEvidence   { return []StreamEvidence{{"raw", "scores", 1.5, true}} }
 func (w *watcher) WriteJSON(to io.Writer) error { _, err := io.WriteString(to, "{}"); return err }
 func (w *watcher) WritePage(to io.Writer) error { _, err := io.WriteString(to, "<p>page"); return err }
 
