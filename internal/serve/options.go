@@ -42,7 +42,7 @@ type ModelFile struct{ Name, Path string }
 // use to its client. The others bound the memory of a server under attack.
 const (
 	maxWait        = 100 * time.Millisecond
-	leastInFlight  = 64 << 20 // bytes of bodies, rows and answers
+	leastInFlight  = 56 << 20 // bytes of bodies, rows and answers
 	maxConnections = 4096
 	maxHeader      = 16 << 10
 	headerTimeout  = 5 * time.Second
@@ -51,7 +51,7 @@ const (
 	drainTimeout   = 25 * time.Second
 )
 
-// InFlight returns the bytes that bodies, rows and answers may take together: 64 MiB, and in any case enough
+// InFlight returns the bytes that bodies, rows and answers may take together: 56 MiB, and in any case enough
 // for the largest body, whose rows and answer take about as much.
 func (o Options) InFlight() int64 { return max(leastInFlight, 4*o.MaxBody) }
 
