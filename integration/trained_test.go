@@ -224,6 +224,7 @@ func jobOf(t *testing.T, name string, m *model.Model, header []string, rows [][]
 		}
 		j.add(t, m.ScoreFields, row)
 	}
+	j.addProbes()
 	return j
 }
 
