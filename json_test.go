@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "write the generated files: docs/referen
 
 // jsonResults lists the types of the results in the order of the page.
 var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Export", "Failure"}
+var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Monitoring", "Failure"}
 
 const jsonIntroduction = `# The objects of --json
 

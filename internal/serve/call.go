@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,8 +45,12 @@ var (
 	noScript = []string{"default-src 'none'"}
 )
 
-// keptBuffer is the largest buffer that a call keeps for the next one.
-const keptBuffer = 256 << 10
+// keptBuffer is the largest buffer that a call keeps for the next one. firstRead is the first buffer of a body: it grows
+// with what arrives and not with what the client announces.
+const (
+	keptBuffer = 1 << 20
+	firstRead  = 64 << 10
+)
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -57,15 +62,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h["X-Content-Type-Options"], h["Cache-Control"], h["Content-Security-Policy"] = noSniff, noStore, noScript
 	c.identify(h)
 	handle, known := s.route(c)
-	if !known {
-		c.fail(refused(http.StatusNotFound, diag.Usage, "no such address", "an address of /openapi.json"))
-		return
-	}
-	if p := s.auth.check(c); p != nil {
+	switch p := s.auth.check(c); {
+	case p != nil:
 		c.fail(p)
-		return
+	case !known:
+		c.fail(refused(http.StatusNotFound, diag.Usage, "no such address", "an address of /openapi.json"))
+	default:
+		handle(c)
 	}
-	handle(c)
 }
 
 // finish counts and logs the request.
@@ -161,8 +165,12 @@ func (c *call) readBody() error {
 	}
 	counted := int64(0)
 	for {
-		if len(c.body) == cap(c.body) {
-			c.body = append(c.body, 0)[:len(c.body)]
+		if n := len(c.body); n == cap(c.body) {
+			grown := max(512, 2*n)
+			if announced := int(c.r.ContentLength) + 1; announced > n { // with a byte for the end
+				grown = min(max(firstRead, 2*n), announced)
+			}
+			c.body = slices.Grow(c.body, grown-n)
 		}
 		if n := int64(cap(c.body)); n > counted {
 			if err := c.reserve(n - counted); err != nil {

@@ -82,6 +82,8 @@ func fixtureCSV(rows [][]string) []byte {
 // fixtureFormat reads the fixtures.
 var fixtureFormat = toptau.Format{Label: "y", Missing: []string{"NA"}, ID: []string{"id"}, Segment: "region", Date: []string{"when"}, Address: []string{"source"}}
 
+var fixtureProblem = method.Problem{Method: "topmean", Tau: threshold.MustRate("5%"), Lambda: 0.001}
+
 // fitted returns a model of the fixtures with an encoding.
 func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *toptau.Model {
 	t.Helper()
@@ -91,7 +93,7 @@ func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *topta
 	}
 	o := toptau.FitOptions{Encoding: encoding, Impute: impute}
 	o.Solver, o.Iterations = "adam", 60
-	f, err := toptau.Fit(context.Background(), data, method.Problem{Method: "topmean", Tau: threshold.MustRate("5%"), Lambda: 0.001}, o)
+	f, err := toptau.Fit(context.Background(), data, fixtureProblem, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,4 +291,3 @@ func scoredByLibrary(t testing.TB, m *toptau.Model, csvText []byte) (scores []st
 	}
 	return scores, decisions
 }
-

@@ -337,6 +337,21 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 		}
 		w.sample("score_count", count(sum), "model", m.name)
 	}
+	if s.options.Monitor != nil {
+		evidence := s.options.Monitor.Evidence()
+		w.family("evidence_log10", "gauge", "Evidence that something changed, as a power of ten. An unchanged stream ever reaches x with a probability of at most 10^-x.")
+		for _, e := range evidence {
+			w.sample("evidence_log10", decimal(e.Log10), "model", e.Model, "stream", e.Stream)
+		}
+		w.family("alarm", "gauge", "Whether the monitor raised an alarm.")
+		for _, e := range evidence {
+			alarm := "0"
+			if e.Alarm {
+				alarm = "1"
+			}
+			w.sample("alarm", alarm, "model", e.Model, "stream", e.Stream)
+		}
+	}
 	named("missing", "missing_total", "column", "Missing values.")
 	named("unknown", "unknown_total", "column", "Values that the training data did not have.")
 	s.writeShadowMetrics(w)

@@ -104,9 +104,18 @@ type Monitor interface {
 	Observe(r Request, rows Observed)
 	// Label is called with each label of POST /v1/labels. It reports whether the label was of use.
 	Label(name, id string, positive bool) (used bool)
+	// Evidence returns what the metrics show, the models in a fixed order.
+	Evidence() []StreamEvidence
 	// WriteJSON and WritePage write the document of /v1/monitor and the page of /monitor.
 	WriteJSON(w io.Writer) error
 	WritePage(w io.Writer) error
+}
+
+// StreamEvidence is the evidence of a stream of a model: scores, columns or budget.
+type StreamEvidence struct {
+	Model, Stream string
+	Log10         float64 // its decimal logarithm
+	Alarm         bool    // there was an alarm
 }
 
 // Observed is scored rows in the order in which they arrived. All slices have an element for each row.
