@@ -19,7 +19,7 @@ func randomModels() int {
 		return n
 	}
 	if short() {
-		return 16
+		return 10
 	}
 	return 60
 }
