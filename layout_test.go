@@ -53,7 +53,6 @@ var order = []string{
 	"toptau/internal/export/c",
 	"toptau/internal/export/golang",
 	"toptau/internal/export/card",
-	"toptau/internal/modeltest",
 	"toptau/internal/monitor",
 	"toptau/internal/tune",
 	"toptau/internal/plot",

@@ -17,6 +17,7 @@ attempt() {
 	elif timeout "$left" "$@" >"$log" 2>&1 </dev/null; then
 		echo "installed: $name"
 	else
+		[ $? -eq 124 ] && echo "no time left" >"$log"
 		echo "left out: $name ($(tail -n 1 "$log" | cut -c1-150))"
 		return 1
 	fi
