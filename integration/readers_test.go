@@ -65,7 +65,7 @@ func hexBits(x float64) string { return fmt.Sprintf("%016x", math.Float64bits(x)
 // assumedPrevalence is that of AtPrevalence.
 var assumedPrevalence = threshold.MustRate("0.1%")
 
-// readers are the ways in which the readers run: the name, what is missing, and the command before the two files.
+// readers are the ways in which the readers run: the name, why it cannot run here, and the command.
 func readers() []struct {
 	name    string
 	missing func() string

@@ -91,7 +91,13 @@ func (o *Options) image(programs []built) error {
 		return err
 	}
 	all.Annotations = map[string]string{"org.opencontainers.image.ref.name": o.Version}
-	top, err := json.Marshal(manifest{SchemaVersion: 2, MediaType: index.MediaType, Manifests: []*descriptor{all}})
+	named := []*descriptor{all}
+	for _, one := range index.Manifests { // for tools that expect one image for a name
+		single := *one
+		single.Annotations = map[string]string{"org.opencontainers.image.ref.name": o.Version + "-" + one.Platform.Architecture}
+		named = append(named, &single)
+	}
+	top, err := json.Marshal(manifest{SchemaVersion: 2, MediaType: index.MediaType, Manifests: named})
 	if err != nil {
 		return err
 	}
