@@ -14,7 +14,7 @@ type Export struct {
 
 // ExportInput is a column that an export reads.
 type ExportInput struct {
-	Column string `json:"column"`
+	Column string `json:"column"`           // name of the input; of a derived one a name of its own
 	Kind   string `json:"kind"`             // numeric or categorical
 	Part   string `json:"part,omitempty"`   // of a derived column: hour, weekday, day, seconds, /8, /16, /24 or range of its source
 	Source string `json:"source,omitempty"` // the column that it is derived from
