@@ -50,5 +50,6 @@ var examples = map[string][]string{
 	"verify":     {"toptau verify m.json c.json flows.csv"},
 	"keygen":     {"toptau keygen team"},
 	"generate":   {"toptau generate detectors --rows 10000 --attacks --context -o flows.csv"},
+	"version":    {"toptau version", "toptau version --json"},
 	"completion": {"source <(toptau completion bash)", "toptau completion fish > ~/.config/fish/completions/toptau.fish"},
 }
