@@ -364,8 +364,11 @@ func monitoringLabels(r *result.Monitoring) Section {
 	return s
 }
 
+// AuditTitle is the title of the section about audited rows.
+const AuditTitle = "Audited rows"
+
 func monitoringAudit(r *result.Monitoring) Section {
-	s := Section{Title: "Audited rows"}
+	s := Section{Title: AuditTitle}
 	a := r.Audit
 	if a == nil {
 		s.Paragraphs = []string{"No rows are audited, so the recall is not known: positives without an alert never receive a label."}

@@ -34,12 +34,22 @@ import (
 // 6,000 names had 1.28 and 1.39 times the budget of 1 % and 5 % (four seeds); with the mean it had 0.84 and
 // 0.94. docs/results/thresholds.md measures the rule.
 
-// Folds of a cross-fit, and of one for which time is short. Ten leave each fit nine tenths of the rows; three
-// are the fewest that leave most rows to each fit.
+// Folds of a cross-fit, of one with features that read the labels, and of one for which time is short. Ten leave each
+// fit nine tenths of the rows, and its fits make up the model. With features that read the labels the fits only place
+// the threshold; five take half of the time. Three are the fewest that leave most rows to each fit.
 const (
 	crossFitFolds    = 10
+	labelFolds       = 5
 	fewCrossFitFolds = 3
 )
+
+// crossFitFolds returns the number of folds that the members need.
+func (s *selection) crossFitFolds() int {
+	if slices.ContainsFunc(s.members, func(t *task) bool { return t.Features.ReadsLabels() }) {
+		return labelFolds
+	}
+	return crossFitFolds
+}
 
 // foldFit is one member fitted in one fold.
 type foldFit struct {
@@ -119,7 +129,7 @@ func (r *refit) crossFitParts(count int) ([]Fold, error) {
 
 // fitFold fits all members in a fold and writes the scores of its rows.
 func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scores [][]float64, step func()) ([]foldFit, error) {
-	data, members := r.parts.data.Table, r.selection.members
+	data, members := r.parts.fitted, r.selection.members
 	here := encodedParts{}
 	fits := make([]foldFit, len(members))
 	for j, t := range members {
@@ -138,7 +148,11 @@ func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scor
 		if err := rows.pack(ctx, data, fold.Train, t); err != nil {
 			return nil, err
 		}
-		fit, err := r.fitTask(ctx, t, rows, foldTolerance)
+		tolerance := foldTolerance
+		if t.Features.ReadsLabels() {
+			tolerance = searchTolerance
+		}
+		fit, err := r.fitTask(ctx, t, rows, tolerance)
 		if err != nil {
 			return nil, err
 		}
@@ -233,6 +247,13 @@ func (r *refit) poolCrossFit(list []Fold, scores [][]float64) {
 		}
 		appendScore(&r.pooled.scores, data, row, score)
 	}
+	r.pooled.setUnits(r.parts.counted[data], data, rows)
+}
+
+// setUnits sets the scores of the units from those of rows.
+func (p *pooledScores) setUnits(c *counted, t *table.Table, rows []int) {
+	n := c.newCounting(t, rows)
+	p.units, p.amounts = n.scores(p.scores.Negatives, p.scores.Positives), n.amounts
 }
 
 // appendScore adds the score of a table's row.

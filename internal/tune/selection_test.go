@@ -1,14 +1,14 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"toptau/internal/feature"
-	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -23,7 +23,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 	var tasks []*task
 	var folds []*foldRows
 	for range 3 {
-		folds = append(folds, &foldRows{levels: []level{metric.NP(rateOf(t, "10%"))}})
+		folds = append(folds, &foldRows{levels: []level{metric.NP(rateOf(t, "10%"))}, counting: &counting{}})
 	}
 	for k, name := range order {
 		e, learner, _ := strings.Cut(name, " ")
@@ -39,7 +39,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 			}
 			z.setUnits()
 			task.scores = append(task.scores, z)
-			ranking, err := metric.Rank(metric.Scores{Positives: z.positives, Negatives: z.negatives})
+			ranking, err := folds[0].rank(z.negatives, z.positives)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,18 +170,6 @@ func TestPathsEnd(t *testing.T) {
 
 // Budgets: those of at least one row; counts of rows where these are too few.
 func TestLevels(t *testing.T) {
-	dense := func(positives, negatives int) *matrix.Matrix {
-		var x [][]float64
-		for i := range positives + negatives {
-			x = append(x, []float64{float64(i)})
-		}
-		y := append(slices.Repeat([]bool{true}, positives), slices.Repeat([]bool{false}, negatives)...)
-		m, err := matrix.FromDense(x, y, nil, matrix.Float32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
 	for _, test := range []struct {
 		goal                 string
 		positives, negatives int
@@ -195,7 +183,7 @@ func TestLevels(t *testing.T) {
 		{"--absolute-top", 10, 1000, "top 0.001 0.002 0.004 0.008"},
 	} {
 		var got []string
-		for _, l := range levels(goalOf(t, test.goal), dense(test.positives, test.negatives)) {
+		for _, l := range levels(goalOf(t, test.goal), test.negatives, test.positives) {
 			if l.Name == metric.AtTop {
 				got = append(got, "top")
 			} else {
@@ -215,4 +203,75 @@ func rateOf(t *testing.T, text string) threshold.Rate {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestFitInTime checks that a time limit drops members of the average, and then takes the best task for which there is
+// time.
+func TestFitInTime(t *testing.T) {
+	order := []string{"raw logistic", "pairs boosting", "boosted boosting"}
+	noise := map[string]float64{"raw logistic": 2, "pairs boosting": 0.6, "boosted boosting": 0.5}
+	for _, c := range []struct {
+		limit   time.Duration
+		slowest [3]float64 // seconds of a fit, by task
+		want    string     // members
+		instead bool
+	}{
+		{0, [3]float64{1, 1e6, 1e6}, "boosted boosting", false},
+		{time.Hour, [3]float64{1, 10, 10}, "boosted boosting", false},
+		{time.Minute, [3]float64{1, 10, 1000}, "pairs boosting", true},
+		{time.Minute, [3]float64{1, 1000, 1000}, "raw logistic", true},
+		{time.Second, [3]float64{10, 1000, 1000}, "raw logistic", true},
+	} {
+		tasks, list := fakeTasks(t, noise, order...)
+		s, err := selectMembers(tasks, list, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.members = s.members[:1]
+		tried := &candidates{folds: &folds{list: list}, trainingRows: 1}
+		for k, task := range tasks {
+			task.slowest = c.slowest[k]
+			tried.list = append(tried.list, task.tried...)
+		}
+		p := &parts{plan: &plan{options: SearchOptions{MaxTime: c.limit}, tasks: tasks, start: time.Now()}, scheme: SchemeHeldOut}
+		r := &refit{parts: p, selection: s, candidates: tried}
+		folds, err := r.fitInTime(context.Background())
+		if err != nil || folds != 1 || len(s.members) != 1 {
+			t.Fatalf("%+v: %d folds, %d members, %v", c, folds, len(s.members), err)
+		}
+		m := s.members[0]
+		if got := string(m.Features) + " " + string(m.Learner); got != c.want || (s.Instead != nil) != c.instead || r.timeUp != c.instead {
+			t.Errorf("%+v: %s, instead %v, time is up %v", c, got, s.Instead, r.timeUp)
+		}
+	}
+}
+
+// TestUncertainChoice checks that tasks within a large standard error are averaged with the reference, and no others.
+func TestUncertainChoice(t *testing.T) {
+	order := []string{"raw logistic", "pairs boosting", "boosted boosting", "leaves logistic", "scorecard logistic"}
+	for _, c := range []struct {
+		means   [5]float64
+		spread  float64 // between the folds: the standard error is 0.58 of it
+		maxSize int64
+		want    string
+	}{
+		{[5]float64{0.5, 0.69, 0.7, 0.66, 0.6}, 0.1, 0, "boosting on boosted, boosting on pairs, logistic on leaves, logistic on raw"},
+		{[5]float64{0.68, 0.69, 0.7, 0.5, 0.5}, 0.1, 0, "boosting on boosted, boosting on pairs, logistic on raw"},
+		{[5]float64{0.5, 0.69, 0.7, 0.66, 0.6}, 0.1, 250, "boosting on boosted, boosting on pairs"},
+		{[5]float64{0.5, 0.6, 0.7, 0.6, 0.6}, 0.1, 0, ""},     // none is near
+		{[5]float64{0.5, 0.69, 0.7, 0.69, 0.69}, 0.01, 0, ""}, // a small error
+	} {
+		tasks, folds := fakeTasks(t, map[string]float64{}, order...)
+		for k, task := range tasks {
+			values := []float64{c.means[k] - c.spread, c.means[k], c.means[k] + c.spread}
+			task.tried[0].Estimate, task.tried[0].Bytes = averageScore(values, 600), 100
+		}
+		s, err := selectMembers(tasks, folds, c.maxSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Uncertain != (c.want != "") || s.Uncertain && (memberNames(s) != c.want || s.Guarded || s.Gain == nil) {
+			t.Errorf("%+v: uncertain %v: %s", c, s.Uncertain, memberNames(s))
+		}
+	}
 }
